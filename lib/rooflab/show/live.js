@@ -239,6 +239,7 @@ function render({ model, el }) {
 
   model.on("change:i change:j change:k", move);
   model.on("change:machine change:dtype change:cache change:ops", setRoofs);
+  hush(model, model.get("hushed"));
   shown = roofs() ?? [];
   setRoofs();
   return () => { frames = -1; clearTimeout(resting); unfollow(); URL.revokeObjectURL(url); };

@@ -139,6 +139,7 @@ function render({ model, el }) {
   svg.style.cursor = 'ew-resize'; svg.style.touchAction = 'pan-y';
   svg.addEventListener('pointerdown', event => { svg.setPointerCapture(event.pointerId); drag(event); });
   svg.addEventListener('pointermove', drag);
+  hush(model, model.get('hushed'));
   model.on('change:i', move); model.on('change:view', turn); model.on('change:names', names); model.on('change:covered', cover); model.on('change:guess_at', roofs);
   const forget = followTheme(el);
   svg.dataset.morph = m; turn(); names(); slider();

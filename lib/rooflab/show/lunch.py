@@ -40,6 +40,8 @@ class LunchView(anywidget.AnyWidget):
     #: The guess that uncovers the picture: where each place on its axis lies here, and which it is.
     guesses = traitlets.Dict().tag(sync=True)
     guess_at = traitlets.Int(-1).tag(sync=True)
+    #: Ids of the widgets that a drag changes: the kernel hears of them when the hand rests.
+    hushed = traitlets.List(traitlets.Unicode()).tag(sync=True)
 
 
 class FreeLunchPicture(widgets.VBox):
@@ -70,6 +72,7 @@ class FreeLunchPicture(widgets.VBox):
             readout=False,  # the picture tells the number, where the handle is
             layout={"width": "auto", "margin": "0"},
         )
+        self.live.hushed = [self.slider.model_id, self.live.model_id]
         super().__init__([self.live, self.slider], model_id=uid)
         self.add_class("rl-lunch")
         # All three run in the browser: no kernel is needed to move, to compare or to uncover.

@@ -46,3 +46,16 @@ function animate(milliseconds, frame) {
 // Notebook 7 and Lab swallow arrow keys on anything focused that does not carry this mark itself.
 const keepKeys = node => node.setAttribute('data-lm-suppress-shortcuts', 'true');
 const blend = (a, b, t) => a.map((v, i) => v + (b[i] - v) * t);
+
+// While a hand moves a slider the kernel hears nothing; it is told once the hand rests. Every message
+// would turn Lab busy and idle again (status bar, two fetches of the tab's icon): more than a tick of ours.
+async function hush(model, ids) {
+  for (const id of ids) {
+    const other = await model.widget_manager.get_model(id);
+    if (!other || other.rlHushed) continue;
+    const save = other.save_changes.bind(other);
+    let timer;
+    other.rlHushed = true;
+    other.save_changes = (...how) => { clearTimeout(timer); timer = setTimeout(() => save(...how), 150); };
+  }
+}

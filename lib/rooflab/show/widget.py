@@ -25,6 +25,8 @@ class Overlay(anywidget.AnyWidget):
     dtype = traitlets.Unicode().tag(sync=True)
     cache = traitlets.Unicode("cold").tag(sync=True)
     ops = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    #: Ids of the widgets that a drag changes: the kernel hears of them when the hand rests.
+    hushed = traitlets.List(traitlets.Unicode()).tag(sync=True)
 
 
 class Live(ipywidgets.VBox):
@@ -49,6 +51,7 @@ class Live(ipywidgets.VBox):
                 ipywidgets.jslink((slider, "index"), (picture, letter))
         if box is not None:
             ipywidgets.jslink((self.view, "dtype"), (box, "dtype"))
+        self.view.hushed = [widget.model_id for widget in (*self.sliders, *pictures)]
         wide = "1100px" if box is None else "752px"  # beside the box the picture is at its own size
         self.view.layout = ipywidgets.Layout(flex="3 1 480px", max_width=wide, margin="0")
         row = ipywidgets.HBox(

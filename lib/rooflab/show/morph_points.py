@@ -1,0 +1,165 @@
+"""The points of the morph: the learner's own measurements, read, named and put into words.
+
+One point is one measurement, with the learner's guess of its time beside it where there is one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rooflab.count.operation import Operation
+from rooflab.count.si import si, times
+from rooflab.count.suggest import unknown
+from rooflab.measure.measurement import Measurement
+from rooflab.predict.estimate import Prediction, predict
+from rooflab.predict.machine import Machine
+from rooflab.show import theme, words
+
+SECONDS = {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}
+LIMITS = {"memory": "memory", "compute": "arithmetic", "overhead": "the cost of the call"}
+
+
+@dataclass(frozen=True)
+class Dot:
+    """A measured operation: ``seconds`` a call, the learner's ``guess`` of them, and its words."""
+
+    op: Operation
+    cache: str
+    seconds: float
+    label: str
+    sentence: str
+    guess: float | None = None
+
+    @property
+    def rate(self) -> float:
+        """FLOP/s measured."""
+        return self.op.flops / self.seconds
+
+    @property
+    def guessed_rate(self) -> float | None:
+        """FLOP/s that the guess amounts to."""
+        return None if self.guess is None else self.op.flops / self.guess
+
+    @property
+    def off_by(self) -> str:
+        """"off by ×k" of the guess, "" without one."""
+        if self.guess is None:
+            return ""
+        factor = max(self.guess / self.seconds, self.seconds / self.guess)
+        return "spot on" if factor < 1.1 else f"off by {times(factor, digits=2)}"
+
+
+def dots(
+    measurements: object, machine: Machine | None, guesses: Mapping[Any, Any] | None
+) -> tuple[Dot, ...]:
+    """Read ``measurements`` into points; one that was measured again counts once, the last time.
+
+    ``guesses``: label of an operation (or the Operation) → seconds, or what ``rl.guess`` returned.
+    Raises TypeError or ValueError naming the argument.
+    """
+    seen = _read(measurements)
+    wanted = _guesses(guesses, seen)
+    labels = _labels(seen)
+    return tuple(
+        Dot(m.op, m.cache, m.median_s, labels[i], _sentence(m, machine, wanted.get(i)), wanted.get(i))
+        for i, m in enumerate(seen)
+    )
+
+
+def _read(measurements: object) -> list[Measurement]:
+    if isinstance(measurements, Measurement):
+        measurements = [measurements]
+    if not isinstance(measurements, Iterable) or isinstance(measurements, (str, Mapping)):
+        raise TypeError(
+            f"measurements={measurements!r} must be a list of what rl.measure(op) returned"
+        )
+    found = list(measurements)
+    for one in found:
+        if not isinstance(one, Measurement):
+            raise TypeError(f"measurements: {one!r} is no Measurement; rl.measure(op) makes one")
+        if one.op.flops <= 0:
+            raise ValueError(f"measurements: {one.op.label} does no FLOP, so it has no rate")
+    if not found:
+        raise ValueError("measurements is empty; give one measured operation at least")
+    return list({(m.op, m.cache): m for m in found}.values())
+
+
+def _labels(seen: list[Measurement]) -> list[str]:
+    """Short names, each as long as it must be to be the only one."""
+    short = [words.short(m.op) for m in seen]
+    for more in (lambda m: str(m.op.compute_dtype), lambda m: m.cache):
+        again = Counter(short)
+        short = [
+            f"{name}, {more(m)}" if again[name] > 1 else name
+            for name, m in zip(short, seen, strict=True)
+        ]
+    return short
+
+
+def _guesses(guesses: Mapping[Any, Any] | None, seen: list[Measurement]) -> dict[int, float]:
+    """Place of a point → guessed seconds."""
+    if guesses is None:
+        return {}
+    if not isinstance(guesses, Mapping):
+        raise TypeError(f"guesses={guesses!r} must be a dict: an operation's label → seconds")
+    places: dict[str, int] = {}
+    for i, (m, label) in enumerate(zip(seen, _labels(seen), strict=True)):
+        for name in (m.op.label, f"{m.op.label} {m.cache}", words.short(m.op), label):
+            places.setdefault(name.lower(), i)
+    found = {}
+    for key, value in guesses.items():
+        name = key.label if isinstance(key, Operation) else str(key)
+        if name.strip().lower() not in places:
+            raise unknown("guesses: the operation", name, [m.op.label for m in seen])
+        seconds = _seconds(name, value)
+        if seconds is not None:
+            found[places[name.strip().lower()]] = seconds
+    return found
+
+
+def _seconds(name: str, value: object) -> float | None:
+    """Seconds of a guess: a number, or a Guess in a unit of time; None where nothing was guessed."""
+    unit = getattr(getattr(value, "question", None), "unit", "s")
+    if hasattr(value, "question"):
+        value = getattr(value, "value", None)
+        if value is None:
+            return None
+    if unit not in SECONDS:
+        raise ValueError(f"guesses[{name!r}] is in {unit!r}; a guess here is a time, in seconds")
+    wrong = f"guesses[{name!r}]={value!r} must be a positive number of seconds"
+    if isinstance(value, bool):
+        raise ValueError(wrong)
+    try:
+        seconds = float(value) * SECONDS[unit]
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(wrong) from None
+    if not 0 < seconds < float("inf"):
+        raise ValueError(wrong)
+    return seconds
+
+
+def _sentence(m: Measurement, machine: Machine | None, guess: float | None) -> str:
+    text = (
+        f"{words.what(m.op)}, {m.cache}: {si(m.op.flops, 'FLOP')} over {si(m.op.bytes, 'B')} is "
+        f"{theme.intensity(m.op.intensity)} FLOP/byte. Measured {si(m.median_s, 's')}: "
+        f"{si(m.flop_per_s, 'FLOP/s')}."
+    )
+    estimate = estimate_of(m, machine)
+    if estimate is not None:
+        limit, _, level = estimate.limit.partition(":")
+        where = f", served by {words.level_word(level)}" if level not in ("", "dram") else ""
+        text += f" The limit is {LIMITS[limit]}{where.replace('The', 'the')}."
+    if guess is not None:
+        off = Dot(m.op, m.cache, m.median_s, "", "", guess).off_by
+        text += f" You guessed {si(guess, 's')}: {off}."
+    return text
+
+
+def estimate_of(m: Measurement, machine: Machine | None) -> Prediction | None:
+    """What predict() says of a measured operation on ``machine``; None where it cannot."""
+    if machine is None or not machine.has_peak(m.op.compute_dtype) or "dram" not in machine.levels:
+        return None
+    return predict(m.op, machine, cache=m.cache)

@@ -1,0 +1,183 @@
+"""The waterfall as places on a log axis: from the roofline's bound, factor by factor, to the time.
+
+On a log axis a factor is a length. Each bar starts where the last one ended, so the bars' lengths
+add up to the distance from the bound to the measured time: their product is measured / bound.
+One geometry serves the figure, the terminal and the browser.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rooflab.count.operation import Operation
+from rooflab.count.si import si, times
+from rooflab.predict.estimate import Prediction, predict
+from rooflab.predict.explain import Explanation, Factor
+from rooflab.predict.machine import Machine
+from rooflab.show import words
+
+BOUND, REST = "roofline bound", "unexplained"
+ALLOWED = "{what} on {machine}: the roofline allows {bound}."
+EXPECTED = ALLOWED.removesuffix(".") + ", {end} is predicted (×{factor})."
+UNTIMED = "Nothing was measured at this size, so the waterfall stops at the prediction."
+DATASHEET = (
+    "A datasheet knows no caches, calls and routines: the waterfall stops at the bound. "
+    "Choose a measured machine to go on."
+)
+NO_ROUTINES = "Its calls and routines were never timed: the waterfall stops at the bound."
+KEY = {"slower": "longer", "faster": "shorter", "rest": "unexplained"}
+RULE = "Each bar starts where the last one ended."
+
+
+@dataclass(frozen=True)
+class Step:
+    """One bar, from ``start`` to ``end`` (log10 of seconds); ``note`` says why it is there."""
+
+    name: str
+    start: float
+    end: float
+    factor: str
+    note: str
+
+    @property
+    def kind(self) -> str:
+        """"slower", "faster" or "same" (a factor that three digits write as ×1)."""
+        if self.factor == "×1":
+            return "same"
+        return "slower" if self.end > self.start else "faster"
+
+    @property
+    def explained(self) -> bool:
+        """Whether a known step made it."""
+        return self.name != REST
+
+    @property
+    def seconds(self) -> str:
+        """The time so far, formatted."""
+        return seconds_of(self.end)
+
+
+@dataclass(frozen=True)
+class Fall:
+    """A waterfall: the ``sentence`` above it, its ``start`` (log10 s) and the ``steps`` from there.
+
+    ``reached``: "measured", "predicted", or "" when it stops at the bound; ``note``: which roof
+    the bound comes from.
+    """
+
+    sentence: str
+    note: str
+    start: float
+    steps: tuple[Step, ...]
+    reached: str
+
+    @property
+    def end(self) -> float:
+        """Where it ends, log10 of seconds."""
+        return self.steps[-1].end if self.steps else self.start
+
+    @property
+    def total(self) -> str:
+        """The product of all factors, formatted."""
+        return times(_power(self.end - self.start))
+
+    @property
+    def places(self) -> tuple[float, ...]:
+        """Start and end of every bar, log10 of seconds."""
+        return (self.start, *(step.end for step in self.steps))
+
+    @property
+    def words(self) -> str:
+        """The whole picture as text: the sentence, then a line a bar."""
+        lines = [self.sentence, f"{BOUND}: {seconds_of(self.start)} ({self.note})."]
+        lines += [f"{s.name} {s.factor}: {s.seconds} ({s.note})." for s in self.steps]
+        if self.reached:
+            lines.append(f"{self.reached}: {seconds_of(self.end)}, {self.total} the bound.")
+        return "\n".join(lines)
+
+
+def of_explanation(e: Explanation) -> Fall:
+    """The waterfall of a measured time: its last bar ends at the time itself."""
+    start = math.log10(e.bound)
+    steps: list[Step] = []
+    place = start
+    for factor in e.factors[:-1]:
+        begin, place = place, place + math.log10(factor.factor)
+        # What was never timed multiplies by exactly one: no bar, or it would look like a finding.
+        if e.machine.routines or factor.factor != 1:
+            steps.append(_step(factor, begin, place))
+    steps.append(_step(e.factors[-1], place, math.log10(e.seconds)))
+    note = predict(e.op, e.machine).terms[0].note
+    return Fall(e.sentence, note, start, tuple(steps), "measured")
+
+
+def of_prediction(op: Operation, machine: Machine, predicted: Prediction) -> Fall:
+    """The waterfall of a predicted time, where nothing was measured."""
+    first, *stages = predicted.terms
+    ends = [math.log10(stage.seconds) for stage in predicted.terms]
+    steps = tuple(
+        Step(stage.name, start, end, times(_power(end - start)), stage.note)
+        for stage, start, end in zip(stages, ends, ends[1:])
+    )
+    said = EXPECTED.format(**said_of(op, machine, first.seconds), end=si(predicted.seconds, "s"),
+                           factor=times(predicted.seconds / first.seconds)[1:])  # fmt: skip
+    return Fall(f"{said} {UNTIMED}", first.note, ends[0], steps, "predicted")
+
+
+def of_bound(op: Operation, machine: Machine) -> Fall:
+    """The waterfall of a machine of which only the roofs are known: it stops at the bound."""
+    first = predict(op, machine).terms[0]
+    said = ALLOWED.format(**said_of(op, machine, first.seconds))
+    return Fall(f"{said} {why_it_stops(machine)}", first.note, math.log10(first.seconds), (), "")
+
+
+def why_it_stops(machine: Machine) -> str:
+    """Why the waterfall of ``machine`` ends at the bound."""
+    return DATASHEET if machine.origin == "datasheet" else NO_ROUTINES
+
+
+def said_of(op: Operation, machine: Machine, bound: float) -> dict[str, str]:
+    """Values of the sentences: what, on which machine, and the bound in seconds."""
+    return {"what": words.what(op), "machine": machine.name, "bound": si(bound, "s")}
+
+
+def window(places: Sequence[float], pad: float = 0.0, least: float = 0.5) -> tuple[float, float]:
+    """Limits in decades that hold ``places``, ``pad`` (a share of the width) free on each side.
+
+    ``least``: the narrowest, so that a factor of 1.02 does not fill the picture.
+    """
+    lo, hi = min(places), max(places)
+    width = max(least, hi - lo)
+    slack = (width - (hi - lo)) / 2 + pad * width
+    return lo - slack, hi + slack
+
+
+def ticks(lo: float, hi: float) -> tuple[tuple[float, str], ...]:
+    """Ticks between ``lo`` and ``hi``, decades from the bound, each with its factor: ``×2``."""
+    width = hi - lo
+    if width > 2.2:
+        every = max(1, math.ceil(width / 7))
+        first = math.ceil(lo / every - 1e-9) * every
+        return tuple((float(d), _factor(d)) for d in range(first, math.floor(hi) + 1, every))
+    wanted = (1, 1.2, 1.5, 2, 3, 5, 7) if width < 0.75 else (1, 2, 5)
+    marks = ((d + math.log10(m), d, m) for d in range(-3, 4) for m in wanted)
+    return tuple((at, times(m * 10.0**d, 2)) for at, d, m in marks if lo <= at <= hi)
+
+
+def seconds_of(decades: float) -> str:
+    """Format 10**decades seconds, also beyond what a float holds."""
+    return si(10.0**decades, "s") if -300 < decades < 300 else f"1e{decades:.0f} s"
+
+
+def _step(factor: Factor, start: float, end: float) -> Step:
+    return Step(factor.name, start, end, times(factor.factor), factor.note)
+
+
+def _power(decades: float) -> float:
+    return 10.0 ** min(decades, 308.0)
+
+
+def _factor(decade: int) -> str:
+    return times(10.0**decade, 1) if abs(decade) <= 3 else f"×1e{decade}"
