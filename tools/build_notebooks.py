@@ -17,6 +17,7 @@ import re
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 import nbformat
@@ -26,6 +27,8 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 if str(REPOSITORY) not in sys.path:  # so that running this file works as well as importing it
     sys.path.insert(0, str(REPOSITORY))
 
+from rooflab.lecture.recorded import STAMP, stamp  # noqa: E402
+from rooflab.measure.environment import cpu_name  # noqa: E402
 from tools.execute import run_notebook  # noqa: E402
 from tools.house_rules import broken_rules  # noqa: E402
 from tools.lesson import KERNEL, Lesson, LessonError, read_lesson  # noqa: E402
@@ -54,6 +57,8 @@ def build(lesson: Lesson, notebooks: Path) -> None:
         with tempfile.TemporaryDirectory(prefix="rooflab-build-") as folder:
             run_notebook(notebook, str(path.relative_to(notebooks)), Path(folder))
         tidy(notebook)
+        today = datetime.now(UTC).date()
+        notebook.metadata["rooflab"][STAMP] = stamp(notebook.cells, cpu_name(), today)
     for path, notebook in made.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(nbformat.writes(notebook) + "\n", encoding="utf-8", newline="\n")
@@ -91,6 +96,7 @@ def differences(lesson: Lesson, notebooks: Path) -> list[str]:
 
 
 def _compare(saved: NotebookNode, expected: NotebookNode) -> Iterator[str]:
+    saved.metadata.get("rooflab", {}).pop(STAMP, None)  # where and when it ran is each run's own
     if dict(saved.metadata) != dict(expected.metadata):
         yield "notebook metadata: not the canonical one (or it holds widget state)"
     if len(saved.cells) != len(expected.cells):

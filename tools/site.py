@@ -47,15 +47,17 @@ class _Renderer(IPythonRenderer):
         return to_mathml(body, display="block")
 
 
-class _Page(HTMLExporter):
-    """nbconvert's HTML with our template, MathML and alternative texts."""
+class Page(HTMLExporter):
+    """nbconvert's HTML with one of our templates, MathML and alternative texts."""
 
-    template_name = "site"
     exclude_input_prompt = True
     exclude_output_prompt = True
 
-    def __init__(self) -> None:
-        super().__init__(extra_template_basedirs=[str(ASSETS)])
+    def __init__(self, template: str = "site") -> None:
+        where = [str(ASSETS)]  # for the template, and for one that it extends
+        super().__init__(
+            extra_template_basedirs=where, extra_template_paths=where, template_name=template
+        )
         self.register_filter("alternative_text", alternative_text)
 
     @pass_context
@@ -113,7 +115,7 @@ def build_page(
         "rooflab_header": _bar(previous, following),
         "rooflab_footer": _bar(previous, following, foot=True),
     }
-    body, _ = _Page().from_notebook_node(notebook, resources=resources)
+    body, _ = Page().from_notebook_node(notebook, resources=resources)
     page = out / f"{name}.html"
     page.write_text(body, encoding="utf-8")
     return page
@@ -122,18 +124,43 @@ def build_page(
 def write_static(folder: Path) -> None:
     """Copy every script and style that pages share into `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(ASSETS / "vendor/html-manager/embed-amd.js", folder / "embed-amd.js")
-    shutil.copyfile(ASSETS / "vendor/requirejs/require.js", folder / "require.js")
+    for name, path in _scripts().items():
+        shutil.copyfile(path, folder / name)
     shutil.copyfile(ASSETS / "site/site.css", folder / "site.css")
-    shutil.copyfile(
-        _installed("anywidget", "nbextensions/anywidget/index.js"), folder / "anywidget.js"
-    )
+    (folder / "jupyter.css").write_text(_jupyter_styles(), encoding="utf-8")
+
+
+def _scripts() -> dict[str, Path]:
+    return {
+        "require.js": ASSETS / "vendor/requirejs/require.js",
+        "embed-amd.js": ASSETS / "vendor/html-manager/embed-amd.js",
+        "anywidget.js": _installed("anywidget", "nbextensions/anywidget/index.js"),
+    }
+
+
+def _jupyter_styles() -> str:
     lab = [
         _installed("nbconvert", f"templates/lab/static/{css}")
         for css in ("index.css", "theme-light.css")
     ]
-    styles = "\n".join(path.read_text(encoding="utf-8") for path in lab)
-    (folder / "jupyter.css").write_text(styles, encoding="utf-8")
+    return "\n".join(path.read_text(encoding="utf-8") for path in lab)
+
+
+def scripts() -> list[tuple[str, str]]:
+    """The texts of all scripts and the attributes of their tags, for a page that holds them."""
+    loader, manager, anywidget = (path.read_text("utf-8") for path in _scripts().values())
+    # anywidget's module has no name of its own: a loader takes it from the file that it asked for.
+    named = "Object.assign((...given) => window.define('anywidget', ...given), { amd: true })"
+    return [
+        (loader, ""),
+        (f"(define => {{ {anywidget}\n}})({named});", ""),
+        (manager, ' data-jupyter-widgets-cdn="static/"'),
+    ]
+
+
+def styles() -> str:
+    """The texts of all styles, for a page that holds them."""
+    return _jupyter_styles() + (ASSETS / "site/site.css").read_text("utf-8")
 
 
 def _installed(package: str, ending: str) -> Path:

@@ -30,6 +30,7 @@ _HOME = {
     "Measurement": "rooflab.measure.measurement",
     **dict.fromkeys(("this_machine", "this_machine_async"), "rooflab.measure.this_machine"),
     **dict.fromkeys(("free_lunch", "FreeLunch"), "rooflab.measure.freelunch"),
+    **dict.fromkeys(("golf", "Golf"), "rooflab.golf.score"),
     "record": "rooflab.measure.recorder",
     **dict.fromkeys(("recordings", "recording"), "rooflab.measure.recording"),
     "check": "rooflab.exercises.check",
@@ -38,6 +39,8 @@ _HOME = {
     "my_guesses": "rooflab.exercises.my_guesses",
     **dict.fromkeys(("reveal", "show_me"), "rooflab.exercises.reveal"),
     "mine": "rooflab.exercises.mine",
+    "lecture": "rooflab.lecture.present",
+    "sort": "rooflab.exercises.sorting",
 }
 _MODULES = {"show": "rooflab.show", "live": "rooflab.show.live"}
 

@@ -25,11 +25,11 @@ class Server:
     url: str
     folder: Path
 
-    def write(self, name: str, *cells: str) -> None:
-        """Write a notebook of code ``cells`` into the folder."""
+    def write(self, name: str, *cells: str | nbformat.NotebookNode) -> None:
+        """Write a notebook into the folder; a text among ``cells`` is a code cell."""
         spec = {"name": "python3", "display_name": "Python 3", "language": "python"}
         notebook = nbformat.v4.new_notebook(
-            cells=[nbformat.v4.new_code_cell(cell) for cell in cells],
+            cells=[nbformat.v4.new_code_cell(c) if isinstance(c, str) else c for c in cells],
             metadata={"kernelspec": spec},
         )
         nbformat.write(notebook, self.folder / name)

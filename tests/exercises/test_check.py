@@ -69,7 +69,9 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("number", range(len(HOSTILE)))
-@pytest.mark.parametrize("id", ["01-flops", "01-axpy", "01-claim-1365", "00-peak", "01-cuda-gemv"])
+@pytest.mark.parametrize(
+    "id", ["01-flops", "01-axpy", "01-claim-1365", "00-peak", "01-cuda-gemv", "02-golf-squares"]
+)
 def test_nothing_raises_and_nothing_wrong_passes(id, number):
     answer = HOSTILE[number]
     verdict = check(id, answer)

@@ -164,7 +164,8 @@ def test_a_folder_that_cannot_be_written_is_a_note(mine, monkeypatch, tmp_path):
 def test_the_table_says_whose_functions_are_used(mine):
     assert repr(mine).splitlines() == [
         "no mine.py yet", "  flops: rooflab stands in", "  bytes: rooflab stands in",
-        "  intensity: rooflab stands in",
+        "  intensity: rooflab stands in", "  ridge: rooflab stands in",
+        "  attainable: rooflab stands in", "  time: rooflab stands in",
     ]  # fmt: skip
     mine.save(cell(FLOPS, "flops"))
     assert repr(mine).splitlines()[:2] == ["mine.py: 5 of 60 lines", "  flops: yours"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -143,14 +144,14 @@ def test_the_first_folder_wins_and_missing_folders_are_skipped(tmp_path, monkeyp
     other.mkdir()
     (other / "example.json").write_text("{}", encoding="utf-8")
     places = [tmp_path / "nowhere", tmp_path, other]
-    monkeypatch.setenv(room.ENV, room.os.pathsep.join(map(str, places)))
+    monkeypatch.setenv(room.ENV, os.pathsep.join(map(str, places)))
     assert room.recordings().count("example") == 1
     assert room.recording("example").name == "example"
 
 
 def test_a_folder_that_cannot_be_read_is_skipped(tmp_path, monkeypatch, written):
     places = ["x" * 5000, str(tmp_path)]  # too long a name for any file system
-    monkeypatch.setenv(room.ENV, room.os.pathsep.join(places))
+    monkeypatch.setenv(room.ENV, os.pathsep.join(places))
     assert room.recording("example").name == "example"
 
 

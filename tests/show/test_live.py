@@ -30,6 +30,7 @@ def state(widget) -> dict:
 
 @pytest.mark.parametrize("make", [
     lambda: rl.live.roofline(), lambda: rl.live.roofline(box=True), lambda: rl.live.box(),
+    lambda: rl.live.roofline(cache="both", overhead=True, band=(4, 8)),
 ])  # fmt: skip
 def test_the_state_stays_below_a_megabyte(make) -> None:
     Widget.close_all()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rooflab.cli.operations import BATCH, CACHE, DTYPE, K, M, N, operation
-from rooflab.cli.terminal import say, table
+from rooflab.cli.terminal import say
 
 if TYPE_CHECKING:
     from rooflab.predict.explain import Explanation
@@ -36,14 +36,16 @@ def explain(
     show(explained(what, machine=chosen(machine), seconds=took, cache=cache.strip().lower()))
 
 
-def show(explanation: Explanation) -> None:
-    """Print the sentence, then the steps from the bound to the measured time."""
-    from rooflab.count.si import si, times
+def show(explanation: Explanation, *, notes: bool = True, key: bool = True) -> None:
+    """Print the sentence, then the waterfall: a bar a step, from the bound to the measured time.
 
-    say(str(explanation.op), explanation.sentence)
-    reached = explanation.bound
-    rows = [("roofline bound", si(reached, "s"), "", explanation.machine.provenance)]
-    for step in explanation.factors:
-        reached *= step.factor
-        rows.append((step.name, si(reached, "s"), times(step.factor), step.note))
-    table(("step", "time", "factor", "why"), rows, right=(1, 2))
+    Bars point right where a step makes the call longer and left where it makes it shorter;
+    ``notes``: a line below each says why; ``key``: the last line says what the letters mean.
+    """
+    from rooflab.cli.bars import waterfall
+    from rooflab.show.waterfall_steps import of_explanation
+
+    if notes:
+        say(str(explanation.op))
+    say(explanation.sentence)
+    waterfall(of_explanation(explanation), notes=notes, key=key)

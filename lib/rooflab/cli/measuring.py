@@ -147,10 +147,8 @@ def _show(found: list[Measurement], machine: Machine, cache: str) -> None:
     say(f"{machine.name} ({found[0].backend}, {cache}), roofs {machine.provenance}")
     columns = ("operation", "FLOP/B", "bound", "predicted", "measured", "rate", "roof")
     table(columns, rows, right=range(1, 7), keep=())
-    for explanation in said if len(said) > 1 else ():
-        say(explanation.sentence)
-    if len(said) == 1:
-        show(said[0])
+    for explanation in said:
+        show(explanation, notes=len(said) == 1, key=explanation is said[-1])
     for measured in found:
         for warning in measured.warnings:
             complain(f"{measured.op.label}: {warning}")

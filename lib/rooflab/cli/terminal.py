@@ -19,6 +19,7 @@ WRONG = 2  # exit code of every error: a wrong option and a wrong value are the 
 _PLAIN = {
     "µ": "u", "μ": "u", "×": "x", "·": ".", "–": "-", "—": "-", "…": "...", "→": "->", "≥": ">=",
     "≤": "<=", "β": "beta", "α": "alpha", "³": "^3", "²": "^2",
+    "█": "#", "▒": "/", "▶": ">", "◀": "<", "│": "|", "◆": "*",
 }  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 This is the half that runs the learner's code; the verdict is computed from the observations alone
 (judge.py), so a grader can do that in another process. An observation is one of
 ``{"value": …}``, ``{"error": "ZeroDivisionError: …"}``, ``{"unreadable": why}`` or
-``{"missing": True}``; a timing exercise adds ``"log"``.
+``{"missing": True}``; a timing exercise adds ``"log"``, golf the trips that its trace saw.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from rooflab.exercises.exercise import Case, Observation
 from rooflab.exercises.plaindata import Unreadable, to_plain
 
 LONGEST_MESSAGE = 200
+STOPPED = " was stopped after "  # in what golf says of a function that does not end
 
 
 def collect(kind: str, cases: Sequence[Case], answer: object) -> list[Observation]:
@@ -29,6 +30,8 @@ def collect(kind: str, cases: Sequence[Case], answer: object) -> list[Observatio
         return [{"unreadable": why} for _ in cases]
     if kind == "timing":
         from rooflab.exercises.timing import run
+    elif kind == "golf":
+        from rooflab.exercises.golfing import run
     else:
         run = _call
     seen = until_stopped(lambda case: run(case, answer), cases)
@@ -53,10 +56,12 @@ def _call(case: Case, answer: Callable[..., object]) -> Observation:
 
 
 def until_stopped(run: Callable[[Case], Observation], cases: Sequence[Case]) -> list[Observation]:
-    """Run the cases in order; after the learner pressed stop, the rest count as stopped too."""
+    """Run the cases in order; after one was stopped, by the learner or because it would not end,
+    the rest count as stopped too."""
     seen: list[Observation] = []
     for case in cases:
-        stopped = bool(seen) and str(seen[-1].get("error", "")).startswith("KeyboardInterrupt")
+        error = str(seen[-1].get("error", "")) if seen else ""
+        stopped = error.startswith("KeyboardInterrupt") or STOPPED in error
         seen.append(seen[-1] if stopped else run(case))
     return seen
 

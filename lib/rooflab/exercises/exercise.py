@@ -16,16 +16,16 @@ from rooflab.exercises.plaindata import Plain
 Case = Mapping[str, Plain]  # the inputs in the order of the function's arguments
 Observation = Mapping[str, Plain]  # what came out of one case: see collect.py
 
-KINDS = ("value", "function", "timing")
+KINDS = ("value", "function", "timing", "golf")
 
 
 @dataclass(frozen=True)
 class Misconception:
     """A usual mistake. ``wrong`` takes a case's inputs and returns what the mistake gives.
 
-    ``name`` and ``hint`` say what was thought, never the right value. In a timing exercise
-    ``wrong`` is a whole wrong timing function, and ``shows`` recognises the mistake in what was
-    observed: (case, observation) → bool.
+    ``name`` and ``hint`` say what was thought, never the right value. In timing and golf
+    ``wrong`` is a whole wrong function, and ``shows`` recognises the mistake in what was observed:
+    (case, observation) → bool.
     """
 
     name: str
@@ -43,7 +43,9 @@ class Exercise:
     → list of cases; a "value" exercise has one case without inputs. ``tolerance`` is relative.
     ``mine``: the name under which the function goes into the learner's mine.py. ``derives``: names
     of rooflab functions that the exercise asks to derive, for a grader to lock. ``timed``: the
-    operation that a "timing" exercise times.
+    operation that a "timing" exercise times. ``par``: bytes over the least possible with which a
+    "golf" exercise is solved. ``margin``: (inputs of a case) → relative tolerance, where the right
+    answer was measured and every case has a spread of its own.
     """
 
     id: str
@@ -61,6 +63,8 @@ class Exercise:
     mine: str | None = None
     derives: tuple[str, ...] = ()
     timed: str | None = None
+    margin: Callable[..., float] | None = None
+    par: float = 1.0
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"\d\d-[a-z0-9]+(-[a-z0-9]+)*", self.id):
@@ -82,6 +86,10 @@ class Exercise:
     def name(self) -> str:
         """Name of the function that the learner writes."""
         return self.signature.partition("(")[0]
+
+    def allowed(self, case: Case) -> float:
+        """Relative distance from the right answer that is still right in ``case``."""
+        return self.tolerance if self.margin is None else self.margin(*case.values())
 
     def draw(self, seed: object = 0) -> list[Case]:
         """Return the cases of ``seed``; the same seed gives the same cases on every machine."""

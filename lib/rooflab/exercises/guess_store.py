@@ -18,6 +18,7 @@ from functools import cache
 from pathlib import Path
 
 from rooflab.measure.atomic import replace_file
+from rooflab.measure.told import told_path
 
 SCHEMA = 1
 WHATS = ("guess", "shown", "outcome")
@@ -124,9 +125,9 @@ def _parse(data: object) -> Record:
 
 def home() -> Path:
     """Directory of the learner's data: ROOFLAB_HOME, else the platform's own place for it."""
-    chosen = os.environ.get("ROOFLAB_HOME", "").strip()
-    if chosen:
-        return Path(chosen).expanduser()
+    chosen = told_path("ROOFLAB_HOME")
+    if chosen is not None:
+        return chosen
     import platformdirs
 
     return Path(platformdirs.user_data_dir("rooflab", appauthor=False))

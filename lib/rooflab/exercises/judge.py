@@ -26,11 +26,15 @@ def judge(
         from rooflab.exercises.timing import judge_timing
 
         return judge_timing(exercise, cases, observations)
+    if exercise.kind == "golf":
+        from rooflab.exercises.golfing import judge_golf
+
+        return judge_golf(exercise, cases, observations)
     expected = [exercise.reference(*case.values()) for case in cases]
     wrong = [
         number
         for number, (right, seen) in enumerate(zip(expected, observations, strict=True))
-        if not ("value" in seen and same(right, seen["value"], exercise.tolerance))
+        if not ("value" in seen and same(right, seen["value"], exercise.allowed(cases[number])))
     ]
     if not wrong:
         return passed(exercise, "right" if len(cases) == 1 else f"all {len(cases)} cases right")
@@ -145,7 +149,7 @@ def complaint(exercise: Exercise, case: Case, expected: Plain, seen: Observation
         return f"{call} gave {show(got)}; {wanted}"
     verb = "is" if exercise.kind == "value" else "gave"
     for number, (right, mine) in enumerate(pairs):
-        if same(right, mine, exercise.tolerance):
+        if same(right, mine, exercise.allowed(case)):
             continue
         what = f"the {labels[number]} of " if labels and len(pairs) > 1 else ""
         problem = flaw(mine) if isinstance(right, (int, float)) else None

@@ -7,7 +7,6 @@ notebook (the kernel's directory in Jupyter, VS Code and Colab); ROOFLAB_MINE na
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +17,7 @@ from rooflab.exercises.check import check
 from rooflab.exercises.collect import describe
 from rooflab.exercises.registry import exercises
 from rooflab.measure.atomic import replace_file
+from rooflab.measure.told import told_path
 
 MOST_LINES = 60
 
@@ -51,8 +51,7 @@ class Mine:
     @property
     def path(self) -> Path:
         """Where the file is, or will be."""
-        chosen = os.environ.get("ROOFLAB_MINE", "").strip()
-        return Path(chosen).expanduser() if chosen else Path.cwd() / "mine.py"
+        return told_path("ROOFLAB_MINE") or Path.cwd() / "mine.py"
 
     def __dir__(self) -> list[str]:
         return sorted({*_references(), "save", "path"})

@@ -52,6 +52,43 @@ _TABLE = (
         "And with AXPY on N numbers only: how many times AXPY's FLOP/s does GEMM reach?",
         "×", 1, 10_000,
     ),
+    Question(
+        "02-expression",
+        "The same arithmetic: how many times as long as AXPY does NumPy's 0.5 * x + y take?",
+        "×", 0.5, 50,
+    ),
+    Question(
+        "02-out",
+        "No new array is made any more: how many times as long as AXPY does it take now?",
+        "×", 0.5, 50,
+    ),
+    Question(
+        "02-chunked",
+        "In pieces of the best size: how many times as long as AXPY does it take?",
+        "×", 0.5, 50,
+    ),
+    Question(
+        "02-warm",
+        "AXPY on vectors that stay in the cache: how many times the bandwidth of memory?",
+        "×", 0.1, 100,
+    ),
+    Question(
+        "03-tiny",
+        "An 8×8 matrix times an 8×8 matrix, 1024 FLOPs, all in the nearest cache: how long does "
+        "the call take on one core?",
+        "ns", 1, 10_000,
+    ),
+    Question(
+        "03-stream",
+        "AXPY on 16.8 million fp32 numbers that lie in memory: how long does it take on one core?",
+        "ms", 0.1, 1000,
+    ),
+    Question(
+        "03-many",
+        "A 2048×2048 matrix from memory, times 64 vectors at once: how long does it take on one "
+        "core?",
+        "ms", 0.1, 1000,
+    ),
 )  # fmt: skip
 
 QUESTIONS: Mapping[str, Question] = MappingProxyType({q.id: q for q in _TABLE})

@@ -13,9 +13,28 @@ from rooflab.exercises.exercise import Exercise
 @cache
 def exercises() -> Mapping[str, Exercise]:
     """Return every exercise of the course, id → Exercise, in the order of the lessons."""
-    from rooflab.exercises import lesson00, lesson01, lesson01_claims, lesson01_cuda
+    from rooflab.exercises import (
+        lesson00,
+        lesson01,
+        lesson01_claims,
+        lesson01_cuda,
+        lesson02,
+        lesson02_claims,
+        lesson02_deep,
+        lesson02_golf,
+        lesson03,
+        lesson03_catalogue,
+        lesson03_changes,
+        lesson03_claims,
+        lesson03_recorded,
+    )
 
-    rooms = (lesson00, lesson01, lesson01_claims, lesson01_cuda)
+    rooms = (
+        lesson00,
+        *(lesson01, lesson01_claims, lesson01_cuda),
+        *(lesson02, lesson02_golf, lesson02_claims, lesson02_deep),
+        *(lesson03, lesson03_changes, lesson03_claims, lesson03_catalogue, lesson03_recorded),
+    )
     found = [exercise for room in rooms for exercise in room.EXERCISES]
     table = {exercise.id: exercise for exercise in found}
     if len(table) != len(found):

@@ -13,6 +13,7 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass
+from statistics import median
 
 from rooflab.count import Operation, axpy, dot, dtype, gemm, gemv, ger, scale
 from rooflab.measure.backend import select
@@ -20,7 +21,7 @@ from rooflab.measure.caches import FALLBACK
 from rooflab.measure.ceiling import quickest
 from rooflab.measure.cold import evictor
 from rooflab.measure.kernels import kernel_for
-from rooflab.measure.operands import make
+from rooflab.measure.operands import copies, make
 from rooflab.measure.threads import thread_limit
 from rooflab.measure.timing import Call, time_cold, time_warm
 from rooflab.predict.estimate import mix_of
@@ -33,6 +34,7 @@ PRODUCTS = (22, 90, 710)
 THIN = ((1, 907, 907), (5, 907, 907), (21, 907, 907))
 ROUNDS = 4
 SECONDS, SETTLE = 0.008, 0.002  # a point in a round: timed, and run untimed before
+COPIES = 15  # cold calls in a row, as measure() times them: operands cold, the routine's code not
 
 
 @dataclass(frozen=True)
@@ -127,8 +129,8 @@ def _timed(
     fits: list[Fit], threads: int | None
 ) -> tuple[dict[Operation, float], dict[Operation, float]]:
     """Seconds of one call of every operation, warm, and of the tiny ones cold as well."""
-    calls = {op: _bound(op) for fit in fits for op in (fit.tiny, *fit.points)}
-    tiny = dict.fromkeys(fit.tiny for fit in fits)
+    calls = {op: _bound(op)[0] for fit in fits for op in (fit.tiny, *fit.points)}
+    tiny = {fit.tiny: _bound(fit.tiny, COPIES) for fit in fits}
     evict = evictor(0, threads or 1)
     warm: dict[Operation, list[float]] = {op: [] for op in calls}
     cold: dict[Operation, list[float]] = {op: [] for op in tiny}
@@ -136,8 +138,9 @@ def _timed(
         for _ in range(ROUNDS):
             for op, call in calls.items():
                 warm[op] += time_warm(call, samples=4, seconds=SECONDS, settle_s=SETTLE).samples
-            for op in tiny:
-                cold[op] += time_cold([calls[op]], evict, samples=3, settle_s=0).samples
+            for op, copied in tiny.items():
+                timing = time_cold(copied, evict, samples=COPIES, settle_s=0)
+                cold[op].append(median(timing.samples))
     return _fastest(warm), _fastest(cold)
 
 
@@ -145,6 +148,8 @@ def _fastest(samples: dict[Operation, list[float]]) -> dict[Operation, float]:
     return {op: quickest(each) for op, each in samples.items()}
 
 
-def _bound(op: Operation) -> Call:
+def _bound(op: Operation, count: int = 1) -> list[Call]:
+    """Calls of ``op`` on ``count`` sets of operands."""
     backend = select("cpu")
-    return kernel_for(op, backend).bind(make(op, backend))
+    kernel = kernel_for(op, backend)
+    return [kernel.bind(each) for each in copies(make(op, backend), count)]

@@ -31,6 +31,7 @@ from rooflab.measure.progress import Progress, Tell, told
 from rooflab.measure.recorded import Recording
 from rooflab.measure.recording import folders, published, text, with_machine
 from rooflab.measure.this_machine import measured_roofs
+from rooflab.measure.told import expanded
 from rooflab.predict.machine import Machine
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9.-]*[a-z0-9]")
@@ -218,7 +219,7 @@ def _target(name: str, folder: str | Path | None, overwrite: bool) -> Path:
         raise ValueError(
             f"name={name!r} must be lower-case letters, digits, '-' and '.', such as 'my-laptop'"
         )
-    where = folders()[0] if folder is None else Path(folder).expanduser()
+    where = folders()[0] if folder is None else expanded("folder", str(folder))
     try:
         where.mkdir(parents=True, exist_ok=True)
         handle, probe = tempfile.mkstemp(prefix=f"{name}-", suffix=".probe", dir=where)

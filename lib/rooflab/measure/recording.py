@@ -7,7 +7,6 @@ by ``assets/recordings/schema.json``; all figures are SI (seconds, FLOP/s, byte/
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Mapping
 from dataclasses import replace
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from rooflab.count.suggest import unknown
 from rooflab.measure.recorded import SCHEMA, Recording
+from rooflab.measure.told import told_paths
 
 if TYPE_CHECKING:
     from rooflab.measure.measurement import Measurement
@@ -94,7 +94,7 @@ def folders() -> tuple[Path, ...]:
     """Where recordings are looked for: ROOFLAB_RECORDINGS, the course's own, the user's own."""
     import platformdirs
 
-    told = [Path(part).expanduser() for part in os.environ.get(ENV, "").split(os.pathsep) if part]
+    told = told_paths(ENV)
     shipped = [_SHIPPED] if (_SHIPPED / "schema.json").is_file() else []
     own = Path(platformdirs.user_data_dir("rooflab", appauthor=False)) / "recordings"
     return (*told, *shipped, own)

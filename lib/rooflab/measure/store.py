@@ -7,13 +7,13 @@ results last as long as the process.
 from __future__ import annotations
 
 import json
-import os
 import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from rooflab.measure.atomic import replace_file
+from rooflab.measure.told import told_path
 
 ENV = "ROOFLAB_CACHE"
 _unwritten: dict[Path, dict[str, Any]] = {}  # what a read-only directory has to do without
@@ -21,9 +21,9 @@ _unwritten: dict[Path, dict[str, Any]] = {}  # what a read-only directory has to
 
 def cache_dir() -> Path:
     """The directory of stored results; it need not exist."""
-    told = os.environ.get(ENV, "").strip()
-    if told:
-        return Path(told).expanduser()
+    told = told_path(ENV)
+    if told is not None:
+        return told
     import platformdirs
 
     return Path(platformdirs.user_cache_dir("rooflab", appauthor=False))

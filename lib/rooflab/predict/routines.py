@@ -52,7 +52,7 @@ def _sound(known: Mapping[str, object], levels: tuple[str, ...]) -> bool:
 def overhead(op: Operation, m: Machine, cache: str = "warm") -> float:
     """Seconds that the calls of ``op`` cost before any work; 0 where nothing was measured.
 
-    A "cold" call also waits for its code and for the first lines of its operands.
+    A "cold" call also waits for the first lines of its operands.
     """
     name, _, kind = routine(op).partition("/")
     known = m.routines.get(f"{name.removesuffix('-thin')}/{kind}")

@@ -6,6 +6,8 @@ import importlib
 
 _HOME = {
     "roofline": "rooflab.show.figures",
+    "waterfall": "rooflab.show.waterfall_figure",
+    "golf": "rooflab.show.golf_figure",
     "Point": "rooflab.show.drawing",
     "Picture": "rooflab.show.drawing",
 }

@@ -16,10 +16,11 @@ from rooflab.count.si import si, times
 from rooflab.show import theme, words
 from rooflab.show.labels import Crowd, Spot, around
 from rooflab.show.polylines import Ceiling
+from rooflab.show.sides import SIDES
 
 KINDS = ("bound", "predicted", "measured", "guess")
 _NAMED_AT = ("guess", "measured", "bound", "predicted")  # where an operation's name stands first
-_SIZES = {"bound": theme.MARKER, "predicted": 0.7 * theme.MARKER}
+SIZES = {"bound": theme.MARKER, "predicted": 0.7 * theme.MARKER}
 
 
 class Picture(Figure):
@@ -45,6 +46,7 @@ class Point:
 
     ``kind``: "bound" or "predicted" (hollow), "measured" (filled), "guess" (hollow, dashed, with
     "off by ×k" when the same operation was measured). ``label``: default, the operation's sizes.
+    ``side``: "cold" or "warm" draws a ring around it; ``note`` stands below the label.
     """
 
     op: Operation
@@ -52,6 +54,8 @@ class Point:
     kind: str = "measured"
     label: str | None = None
     allowed: float | None = None
+    side: str | None = None
+    note: str = ""
 
     @property
     def text(self) -> str:
@@ -86,14 +90,17 @@ def label_ceilings(
     crowd: Crowd, ceilings: Sequence[Ceiling], active: Collection[str], name: str = ""
 ) -> None:
     """Write the bandwidths: on the active slanted lines, and in a key when caches crowd them."""
+    if len(ceilings) > 1:
+        key = "\n".join(["roofs from the top", *(ceiling.slope_text for ceiling in ceilings)])
+        box = crowd.ax.get_window_extent()
+        up = [
+            Spot(box.x1 - 170, box.y0 + part * box.height, "left", "center") for part in (0.6, 0.5)
+        ]
+        crowd.write(key, [Spot(box.x0 + 8, box.y1 - 10, "left", "top"), *up], linespacing=1.35,
+                    fontsize=theme.SMALL, color="#333333")  # fmt: skip
     for ceiling in ceilings:
         if ceiling.level in active or len(ceilings) == 1:
             label_slope(crowd, ceiling, name)
-    if len(ceilings) > 1:
-        key = "\n".join(["roofs from the top", *(ceiling.slope_text for ceiling in ceilings)])
-        crowd.ax.text(0.015, 0.975, key, transform=crowd.ax.transAxes, va="top", linespacing=1.35,
-                      fontsize=theme.SMALL, color="#333333",
-                      bbox={"fc": theme.PAPER, "ec": "none", "alpha": 0.85, "pad": 2})  # fmt: skip
 
 
 def label_slope(crowd: Crowd, ceiling: Ceiling, name: str = "") -> None:
@@ -155,7 +162,8 @@ def label_machine(
     ``name`` stands before the labels when there are several machines.
     """
     label_ceilings(crowd, groups[0], active, name)
-    tops = [next((c for c in group if c.level in active), group[-1]) for group in groups]
+    # The farthest active level: where both sides are shown that is memory, whose ridge counts.
+    tops = [next((c for c in reversed(group) if c.level in active), group[-1]) for group in groups]
     for peak in dict.fromkeys(float(top.roof.peak) for top in tops):
         same = [top for top in tops if top.roof.peak == peak]
         kinds = ", ".join(str(top.roof.dtype) for top in same)
@@ -169,13 +177,25 @@ def draw_points(crowd: Crowd, points: Sequence[Point]) -> None:
     for p in points:
         x, rate, colour = p.op.intensity, _inside(ax, p.rate), theme.style(p.op.name).colour
         _mark(ax, p, rate)
-        crowd.add_disc(*crowd.pixel(x, rate), 9)
+        crowd.add_disc(*crowd.pixel(x, rate), SIDES[p.side].radius if p.side else 9)
         if p.kind == "measured" and p.allowed and p.allowed / p.rate > 1.15:
             ax.plot([x, x], [rate, p.allowed], ":", lw=1.6, color=colour, zorder=3)
         if p.kind == "guess" and p.op.label in truth:
             right = _inside(ax, truth[p.op.label])
             ax.plot([x, x], [rate, right], "-", lw=5, alpha=0.25, color=colour, zorder=2)
             crowd.add_line([crowd.pixel(x, rate), crowd.pixel(x, right)], 3)
+
+
+def draw_splits(crowd: Crowd, points: Sequence[Point]) -> None:
+    """Join the cold and the warm marker of an operation by a broad band."""
+    cold = {p.op.label: p for p in points if p.side == "cold"}
+    for p in points:
+        other = cold.get(p.op.label)
+        if p.side == "warm" and other:
+            ends = [_inside(crowd.ax, one.rate) for one in (other, p)]
+            colour = theme.style(p.op.name).colour
+            crowd.ax.plot([p.op.intensity] * 2, ends, "-", lw=6, alpha=0.25, color=colour, zorder=2)
+            crowd.add_line([crowd.pixel(p.op.intensity, end) for end in ends], 3)
 
 
 def label_points(crowd: Crowd, points: Sequence[Point]) -> None:
@@ -186,7 +206,8 @@ def label_points(crowd: Crowd, points: Sequence[Point]) -> None:
         text = _label(p, truth, named)
         if text:
             x, y = crowd.pixel(p.op.intensity, _inside(crowd.ax, p.rate))
-            crowd.write(text, around(x, y, 11), color=theme.style(p.op.name).colour,
+            gap = SIDES[p.side].radius + 4 if p.side else 11
+            crowd.write(text, around(x, y, gap), color=theme.style(p.op.name).colour,
                         fontsize=theme.SMALL + 0.5, zorder=6)  # fmt: skip
 
 
@@ -202,42 +223,24 @@ def _label(p: Point, truth: dict[str, float], named: set[str]) -> str:
             return "your guess"
         return f"your guess, off by {times(max(right / p.rate, p.rate / right))}"
     if p.op.label in named:
-        return ""  # one name for a measured point and its bound
+        return p.note  # one name for a measured point and its bound
     named.add(p.op.label)
-    return p.text
+    return "\n".join(filter(None, (p.text, p.note)))
 
 
 def _mark(ax, p: Point, rate: float) -> None:
     look = theme.style(p.op.name)
     filled = p.kind == "measured"
     ax.plot(
-        [p.op.intensity], [rate], look.marker, ms=_SIZES.get(p.kind, theme.MARKER),
+        [p.op.intensity], [rate], look.marker, ms=SIZES.get(p.kind, theme.MARKER),
         mfc=look.colour if filled else theme.PAPER, mec=theme.PAPER if filled else look.colour,
         mew=1.0 if filled else 2.2, zorder=5 if filled else 4, clip_on=False,
     )  # fmt: skip
+    if p.side:
+        ring = SIDES[p.side]
+        ax.plot(
+            [p.op.intensity], [rate], "o", ms=1.44 * ring.radius, mfc="none", mec=ring.colour,
+            mew=3, zorder=4, clip_on=False,
+        )  # fmt: skip
     if p.kind == "guess":  # a dashed look that survives any marker size
         ax.plot([p.op.intensity], [rate], look.marker, ms=4, mfc=look.colour, mec="none", zorder=6)
-
-
-def legend(crowd: Crowd, points: Sequence[Point]) -> None:
-    """Say what filled and hollow mean, if the picture has more than one kind."""
-    from matplotlib.lines import Line2D
-
-    kinds = [kind for kind in KINDS if any(p.kind == kind for p in points)]
-    if len(kinds) < 2:
-        return
-    said = {"bound": "the roof allows", "predicted": "predicted", "measured": "measured",
-            "guess": "your guess"}  # fmt: skip
-    look = {"ls": "", "mec": theme.INK, "mew": 1.6}
-    handles = []
-    for kind in kinds:
-        fill = theme.INK if kind == "measured" else theme.PAPER
-        outer = Line2D([], [], marker="o", mfc=fill, ms=_SIZES.get(kind, theme.MARKER) - 1, **look)
-        inner = Line2D([], [], ls="", marker="o", ms=3, mfc=theme.INK, mec="none")
-        handles.append((outer, inner) if kind == "guess" else outer)
-    box = crowd.ax.legend(
-        handles, [said[kind] for kind in kinds], loc="lower right", fontsize=theme.SMALL,
-        facecolor=theme.PAPER, edgecolor="none", framealpha=0.9, handletextpad=0.2,
-    ).get_window_extent()  # fmt: skip
-    for y in range(int(box.y0), int(box.y1), 12):
-        crowd.add_line([(box.x0, y), (box.x1, y)], 8)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from matplotlib import rc_context
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -17,7 +18,7 @@ from rooflab.count.suggest import unknown
 from rooflab.predict.catalogue import machine as _machine
 from rooflab.predict.machine import Machine
 from rooflab.predict.roofline import Roofline
-from rooflab.show import theme, words
+from rooflab.show import calls, sides, theme, thumb, words
 from rooflab.show.axes import DPI, dress
 from rooflab.show.drawing import (
     KINDS,
@@ -25,12 +26,14 @@ from rooflab.show.drawing import (
     Point,
     draw_ceilings,
     draw_points,
+    draw_splits,
     label_machine,
     label_points,
-    legend,
 )
 from rooflab.show.labels import Crowd
-from rooflab.show.polylines import CACHES, Ceiling, ceilings
+from rooflab.show.legend import legend
+from rooflab.show.offers import listed
+from rooflab.show.polylines import CHOICES, Ceiling, ceilings
 from rooflab.show.polylines import roof as roof_of
 
 _DASHES = ("-", "--", "-.", ":")
@@ -42,6 +45,8 @@ def roofline(
     *,
     dtype: object = None,
     cache: str = "cold",
+    overhead: bool = False,
+    band: tuple[float, float] | None = None,
     title: str | None = None,
     width: int = 760,
     height: int = 480,
@@ -50,31 +55,38 @@ def roofline(
 
     ``points``: an Operation (hollow, at what the first machine's roof allows), a Measurement
     (filled), or a :class:`Point` for predictions and guesses. ``dtype``: one or several, default
-    those of the points, else fp32. ``cache``: "cold" draws the memory roof, "warm" one a level.
-    ``width`` and ``height`` in pixels at 100 dpi. The figure's ``words`` say what it shows.
+    those of the points, else fp32. ``cache``: "cold" draws the memory roof, "warm" one a level,
+    "both" compares every measurement with the roof of its own side. A warm measurement above the
+    DRAM roof is marked as such. ``overhead``: also FLOP ÷ call time, where the first machine's
+    calls were timed. ``band``: intensities of a thumb rule to shade, e.g. (4, 8). ``width`` and
+    ``height`` in pixels at 100 dpi. The figure's ``words`` say what it shows.
     """
-    shown = [
-        _machine(m) for m in ([machines] if isinstance(machines, (Machine, str)) else machines)
-    ]
+    several = [machines] if isinstance(machines, (Machine, str)) else machines
+    shown = [_machine(m) for m in listed("machines", several, "a machine or its name")]
     if not shown:
         raise ValueError(f"machines={machines!r} is empty; give a machine or its name")
-    if cache not in CACHES:
-        raise unknown("cache", cache, CACHES)
-    given = [points] if isinstance(points, (Operation, Point)) else list(points)
+    if cache not in CHOICES:
+        raise unknown("cache", cache, CHOICES)
+    band = thumb.as_band(band)
+    alone = isinstance(points, Operation) or hasattr(points, "op")
+    given = [points] if alone else listed("points", points, "Operations, Measurements, Points")
     kinds = _kinds(dtype, given)
     roofs = [[ceilings(m, kind, cache) for kind in kinds] for m in shown]
-    placed = [_point(one, shown[0], cache) for one in given]
+    placed = _rings([p for one in given for p in _points(one, shown[0], cache)], cache)
+    ops = [p.op for p in placed] if overhead else []
+    lines = calls.of_operations(ops, shown[0], sides.last(shown[0], kinds[0], cache))
     with rc_context(theme.RC):
         figure = Picture((width / DPI, height / DPI), dpi=DPI)
         FigureCanvasAgg(figure)
         ax = figure.add_axes((64 / width, 50 / height, 1 - 84 / width, 1 - 112 / height))
         dress(ax, *_limits([c for groups in roofs for group in groups for c in group], placed))
-        _fill(Crowd(ax), shown, roofs, placed, cache)
+        _fill(Crowd(ax), shown, roofs, placed, cache, lines, band)
         figure.text(
             64 / width, 1 - 8 / height, title or _title(shown, kinds), va="top",
             fontsize=theme.FONT + 1, weight="bold",
         )  # fmt: skip
     figure.words = _words(shown, kinds, placed, cache)
+    figure.words += f"\n{thumb.said(band)}" if band else ""
     return figure
 
 
@@ -84,17 +96,23 @@ def _fill(
     roofs: Sequence[Sequence[Sequence[Ceiling]]],
     points: Sequence[Point],
     cache: str,
+    lines: Mapping[tuple[str, str], calls.CallLine],
+    band: tuple[float, float] | None,
 ) -> None:
     """Draw everything first and write labels last, so that they know what to avoid."""
     legend(crowd, points)
     for m, groups, dashes in zip(machines, roofs, itertools.cycle(_DASHES)):
         for group in groups:
             draw_ceilings(crowd, group, _active(m, points, cache), dashes)
+    draw_splits(crowd, points)
     draw_points(crowd, points)
+    calls.draw(crowd, lines)
     for m, groups in zip(machines, roofs):
         name = _short(m) if len(machines) > 1 else ""
         label_machine(crowd, groups, _active(m, points, cache), name)
     label_points(crowd, points)
+    calls.label(crowd, lines)
+    thumb.draw(crowd, band)
 
 
 def _kinds(dtype: object, given: Sequence[object]) -> tuple[DType, ...]:
@@ -115,28 +133,46 @@ def _op(one: object) -> Operation:
     return op
 
 
-def _point(one: object, machine: Machine, cache: str) -> Point:
+def _points(one: object, machine: Machine, cache: str) -> list[Point]:
+    """The markers of one thing given: an operation has two where both sides are shown."""
     op = _op(one)
-    roof = _roof(op, machine, cache)
-    allowed = roof.attainable(op.intensity)
     if isinstance(one, Operation):
-        return Point(op, allowed, "bound", None, allowed)
+        return [
+            Point(op, rate, "bound", None, rate, side)
+            for side in sides.sides(machine, op.compute_dtype, cache)
+            for rate in [_roof(op, machine, side).attainable(op.intensity)]
+        ]
     if isinstance(one, Point):
         if one.kind not in KINDS:
             raise unknown("kind", one.kind, KINDS)
-        return Point(op, one.rate, one.kind, one.label, one.allowed or allowed)
-    return Point(op, one.flop_per_s, "measured", None, allowed)
+        allowed = _roof(op, machine, one.side or cache).attainable(op.intensity)
+        return [dataclasses.replace(one, allowed=one.allowed or allowed)]
+    # Compared with the roof that was asked for; with both shown, with that of its own side.
+    against = one.cache if cache == "both" else cache
+    allowed = _roof(op, machine, against).attainable(op.intensity)
+    note = sides.mark(op, one.flop_per_s, machine) if one.cache == "warm" else ""
+    return [Point(op, one.flop_per_s, "measured", None, allowed, one.cache, note)]
 
 
-def _roof(op: Operation, machine: Machine, cache: str) -> Roofline:
-    level = machine.home(op.working_set) if cache == "warm" else "dram"
+def _rings(points: list[Point], cache: str) -> list[Point]:
+    """Rings tell cold from warm where both are in the picture; else they say nothing new."""
+    told = {p.side for p in points if p.side}
+    if cache == "both" or len(told) > 1:
+        return points
+    return [dataclasses.replace(p, side=None) for p in points]
+
+
+def _roof(op: Operation, machine: Machine, side: str) -> Roofline:
+    level = "dram" if side == "both" else sides.home(op, machine, side)
     return roof_of(machine, op.compute_dtype, level)
 
 
 def _active(machine: Machine, points: Sequence[Point], cache: str) -> set[str]:
     """Levels that the points live in; without any point, memory."""
-    homes = {machine.home(p.op.working_set) for p in points} if cache == "warm" else set()
-    return homes or {"dram"}
+    if cache == "cold":
+        return {"dram"}
+    homes = {sides.home(p.op, machine, p.side or cache) for p in points}
+    return homes | {"dram"} if cache == "both" else homes or {"dram"}
 
 
 def _limits(
@@ -177,9 +213,19 @@ def _words(
             )
     for p in points:
         if p.kind == "bound":
-            said.append(words.bound(p.op, _roof(p.op, machines[0], cache)))
+            said.append(words.bound(p.op, _roof(p.op, machines[0], p.side or cache)))
         elif p.kind == "measured":
-            said.append(words.count(p.op) + words.measured(p.rate, p.allowed, cache))
+            said.append(words.count(p.op) + _measured(p, machines[0], cache))
         else:
             said.append(f"{words.what(p.op)}: {p.kind} {si(p.rate, 'FLOP/s')}.")
     return "\n".join(said)
+
+
+def _measured(p: Point, machine: Machine, cache: str) -> str:
+    """A measured rate against its roof, and the reason if it is warm and above the DRAM roof."""
+    trap = sides.trap(p.op, p.rate, machine) if p.note else ""
+    if p.side:
+        return sides.said(p.side, "measured", p.op, p.rate, _roof(p.op, machine, p.side)) + trap
+    if trap and cache == "cold":
+        return f" Measured warm, {si(p.rate, 'FLOP/s')}.{trap}"
+    return words.measured(p.rate, p.allowed, cache) + trap

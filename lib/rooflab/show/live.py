@@ -18,14 +18,19 @@ from rooflab.count.suggest import unknown
 from rooflab.predict.machine import Machine
 from rooflab.show.box import BoxView, Solid, of_family
 from rooflab.show.families import Family, batches, families, sizes
+from rooflab.show.golf_widget import golf as golf  # rl.live.golf
 from rooflab.show.lunch import free_lunch as free_lunch  # rl.live.free_lunch
+from rooflab.show.morph import morph as morph  # rl.live.morph
 from rooflab.show.offers import Offer, offers
-from rooflab.show.polylines import CACHES
+from rooflab.show.polylines import CHOICES
 from rooflab.show.scene import Scene, Series, Slider
+from rooflab.show.thumb import as_band
+from rooflab.show.waterfall_view import waterfall_of
 from rooflab.show.widget import Live
 
 DTYPES = ("fp64", "fp32", "fp16", "bf16", "fp8_e4m3")
 EDGES = tuple(2**e for e in range(15))
+SMALLEST = 8  # N where the cost of a call is shown: below 64 it decides
 WELL_KNOWN = "nvidia-h100-sxm"
 _EDGE_WORDS = {
     "M": "rows of A and C",
@@ -46,28 +51,36 @@ def roofline(
     cache: str = "cold",
     measurements: Sequence[object] = (),
     box: bool = False,
+    waterfall: bool = False,
+    overhead: bool = False,
+    band: tuple[float, float] | None = None,
 ) -> Live:
     """Return the live roofline: sliders for N and the batch, choices for everything else.
 
     ``machines`` on offer (None: this computer if its roofs are stored, all recordings, the whole
     catalogue) and the one shown first, ``machine``. ``ops``: some of "axpy", "gemv", "gemm";
     AXPY has N² numbers, as many as the others' N×N matrix. ``n`` (None: where something was
-    measured, else 1024) and ``batch`` start at the nearest slider value. ``measurements`` appear on the machine they were taken on. ``box``
-    draws the M×N×K box beside it, on the same sliders. Nothing is measured.
+    measured, else 1024) and ``batch`` start at the nearest slider value. ``cache``: "cold", "warm"
+    or "both", which splits every dot in two. ``measurements`` appear on the machine they were taken
+    on. ``box`` draws the M×N×K box beside it, ``waterfall`` below it where the time of one
+    operation goes, on the same sliders. ``overhead`` lets N start small and draws FLOP ÷ call time
+    where calls were timed; ``band``, e.g. (4, 8), shades a thumb rule. Nothing is measured.
     """
     shown = families(ops)
-    if cache not in CACHES:
-        raise unknown("cache", cache, CACHES)
+    if cache not in CHOICES:
+        raise unknown("cache", cache, CHOICES)
     offered, first = _on_offer(machines, machine, measurements)
-    sliders = _size_sliders(_measured_n(shown, measurements) if n is None else n, batch)
+    first_n = _measured_n(shown, measurements) if n is None else n
+    sliders = _size_sliders(first_n, batch, SMALLEST if overhead else 64)
     series = tuple(_series(family, sliders[1].values) for family in shown)
-    scene = Scene(sliders, series, _kinds(dtypes, dtype), offered)
+    scene = Scene(sliders, series, _kinds(dtypes, dtype), offered, overhead, as_band(band))
     kind = str(_dtype(dtype))
     start = {"machine": first.id, "dtype": kind, "cache": cache, "ops": [s.name for s in series]}
     beside = None
     if box:
         beside = _box_view([of_family(family) for family in shown], scene, kind)
-    return Live(scene, "rooflab-roofline", start, beside)
+    below = waterfall_of(scene, start, beside) if waterfall else None
+    return Live(scene, "rooflab-roofline", start, beside, below)
 
 
 def box(
@@ -120,8 +133,8 @@ def _measured_n(shown: Sequence[Family], measurements: Sequence[object]) -> int:
     return max((n for n in sizes() if timed and is_timed(n)), default=1024)
 
 
-def _size_sliders(n: int, batch: int) -> tuple[Slider, Slider, Slider]:
-    every_n, every_batch = sizes(), batches()
+def _size_sliders(n: int, batch: int, smallest: int) -> tuple[Slider, Slider, Slider]:
+    every_n, every_batch = sizes(smallest), batches()
     said = "batch, vectors that share one matrix"
     return (
         Slider("N", "N, the matrix size", every_n, _nearest("n", n, every_n)),
@@ -172,7 +185,7 @@ def _on_offer(
     """
     offered = offers(machines, measurements)
     if machine is not None:
-        first = offers(machine, measurements)[0]
+        first = offers([machine], measurements)[0]
         if first.id not in {offer.id for offer in offered}:
             offered = (first, *offered)
         return offered, first

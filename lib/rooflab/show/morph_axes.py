@@ -17,8 +17,8 @@ from rooflab.show.morph_points import Dot
 from rooflab.show.morph_roof import CallLine
 from rooflab.show.polylines import Ceiling
 
-WIDTH, HEIGHT = 720, 460
-PLOT = (76, 34, 704, 406)  # left, top, right, bottom
+WIDTH, HEIGHT = 720, 490
+PLOT = (76, 34, 704, 436)  # left, top, right, bottom
 NAMES = (
     ("work in one call (FLOP)", "time of one call"),
     ("intensity: FLOP per byte moved", "FLOP per second"),
@@ -86,7 +86,7 @@ def layouts(
         return Scale(0, 1.09 * max(values), start, end)
 
     slow = [min(max(d.guessed_rate or d.rate, min(rate) / 30), max(rate) * 30) for d in dots]
-    low_x = min(*intensity, 1 / 12) / 1.6
+    low_x = min(intensity) / 4  # room for names on the left as well
     high_x = max(*intensity, *(3 * r for r in ridges), 10 * low_x) * 3
     low_y, high_y = min(*rate, *slow) / 3, max(*rate, *slow, *peaks) * 3
     return (

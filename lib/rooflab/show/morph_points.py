@@ -45,7 +45,7 @@ class Dot:
 
     @property
     def off_by(self) -> str:
-        """"off by ×k" of the guess, "" without one."""
+        """ "off by ×k" of the guess, "" without one."""
         if self.guess is None:
             return ""
         factor = max(self.guess / self.seconds, self.seconds / self.guess)
@@ -64,7 +64,14 @@ def dots(
     wanted = _guesses(guesses, seen)
     labels = _labels(seen)
     return tuple(
-        Dot(m.op, m.cache, m.median_s, labels[i], _sentence(m, machine, wanted.get(i)), wanted.get(i))
+        Dot(
+            m.op,
+            m.cache,
+            m.median_s,
+            labels[i],
+            _sentence(m, machine, wanted.get(i)),
+            wanted.get(i),
+        )
         for i, m in enumerate(seen)
     )
 
@@ -89,7 +96,7 @@ def _read(measurements: object) -> list[Measurement]:
 
 def _labels(seen: list[Measurement]) -> list[str]:
     """Short names, each as long as it must be to be the only one."""
-    short = [words.short(m.op) for m in seen]
+    short = [_short(m.op) for m in seen]
     for more in (lambda m: str(m.op.compute_dtype), lambda m: m.cache):
         again = Counter(short)
         short = [
@@ -97,6 +104,14 @@ def _labels(seen: list[Measurement]) -> list[str]:
             for name, m in zip(short, seen, strict=True)
         ]
     return short
+
+
+def _short(op: Operation) -> str:
+    """``GEMM 1024³`` for a cube, else what every picture writes: ``GEMV 4096×4096``."""
+    edges = set(op.dims.values())
+    if op.name == "gemm" and len(edges) == 1 and op.batch == 1:
+        return f"GEMM {edges.pop()}³"
+    return words.short(op).replace(" million", "\u202fM").replace(" billion", "\u202fG")
 
 
 def _guesses(guesses: Mapping[Any, Any] | None, seen: list[Measurement]) -> dict[int, float]:

@@ -109,12 +109,13 @@ def _line(name: str, kind: object, machine: Machine) -> CallLine:
     points: list[tuple[float, float]] = []
     for n in _sizes():
         op: Operation = _FAMILIES[name](n, kind)
-        points.append((op.intensity, op.flops / call))
-        if points[-1][1] > max(r.attainable(op.intensity) for r in top):
+        rate = op.flops / call
+        if points and rate > max(r.attainable(op.intensity) for r in top):
             break  # beyond the highest roof the call no longer decides
+        points.append((op.intensity, rate))
     return CallLine(name, call, tuple(points))
 
 
 def _sizes() -> list[int]:
-    """1, 2, 3, 4, 6, 8, 11, 16, …: two to every doubling."""
-    return list(dict.fromkeys(round(2 ** (step / 2)) for step in range(2 * LARGEST.bit_length())))
+    """1, 2, 3, 4, 5, 6, 7, 8, 10, 11, …: four to every doubling."""
+    return list(dict.fromkeys(round(2 ** (step / 4)) for step in range(4 * LARGEST.bit_length())))

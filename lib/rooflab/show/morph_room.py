@@ -6,13 +6,19 @@ Like :mod:`rooflab.show.labels`, without a matplotlib axes: everything is a rect
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import pairwise
 
+import numpy as np
+
 SIZE = 15  # CSS pixels of the text
-LINE = 19
+DETOUR = 1.2  # boxes of a line that a label may rather cover than take the next spot
+ASTRAY = 120  # nearer to another marker than to its own: worse than no label
+UNNAMED = 100
+TRIES = 30
 
 Box = tuple[float, float, float, float]
 
@@ -20,10 +26,14 @@ Box = tuple[float, float, float, float]
 @cache
 def width(text: str, size: float = SIZE) -> float:
     """Width of ``text`` in CSS pixels, in DejaVu Sans: wider than what most browsers have."""
+    if not text:
+        return 0.0
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import TextPath
 
-    return float(TextPath((0, 0), text, size=size, prop=FontProperties("DejaVu Sans")).get_extents().x1)
+    return float(
+        TextPath((0, 0), text, size=size, prop=FontProperties("DejaVu Sans")).get_extents().x1
+    )
 
 
 @dataclass
@@ -33,34 +43,89 @@ class Room:
     frame: Box
     taken: list[Box] = field(default_factory=list)
     lines: list[Box] = field(default_factory=list)
+    markers: list[tuple[float, float]] = field(default_factory=list)
+
+    def add_marker(self, x: float, y: float) -> None:
+        """Add a marker with its middle at (x, y): no label may lie on it."""
+        self.markers.append((x, y))
+        self.taken.append((x - 9, y - 9, x + 9, y + 9))
 
     def add_line(self, corners: Sequence[Sequence[float]], radius: float = 3.0) -> None:
         """Add a polyline, as a row of small boxes."""
+        last: tuple[float, float] | None = None
         for (x0, y0), (x1, y1) in pairwise(corners):
             steps = max(1, min(200, int(max(abs(x1 - x0), abs(y1 - y0)) / 6)))
             for step in range(steps + 1):
                 x, y = x0 + (x1 - x0) * step / steps, y0 + (y1 - y0) * step / steps
-                self.lines.append((x - radius, y - radius, x + radius, y + radius))
+                if last is None or max(abs(x - last[0]), abs(y - last[1])) > 5:
+                    self.lines.append((x - radius, y - radius, x + radius, y + radius))
+                    last = (x, y)
 
-    def put(self, text: str, spots: Iterable[tuple[float, float]], most: float = 9e9) -> list[float] | None:
+    def put(
+        self, text: str, spots: Iterable[tuple[float, float]], own: Sequence[float] | None = None
+    ) -> list[float] | None:
         """Place ``text`` with its middle at the best of ``spots``; None if every one is taken.
 
-        Returns [x, y] of the text's middle on its baseline. Earlier spots win ties; ``most`` is how
-        much of a line the label may cover (in boxes of a polyline).
+        Returns [x, y] of the text's middle on its baseline. The best spot covers little of a line,
+        comes early, and no other marker is nearer to it than its ``own``.
         """
-        half = width(text) / 2 + 3
-        best: tuple[float, int, Box, list[float]] | None = None
-        for order, (x, y) in enumerate(spots):
-            box = (x - half, y - 14, x + half, y + 5)
-            if not self._inside(box) or any(_overlap(box, other) for other in self.taken):
-                continue
-            crossed = sum(_overlap(box, other) for other in self.lines)
-            if crossed <= most and (best is None or (crossed, order) < best[:2]):
-                best = (crossed, order, box, [round(x, 1), round(y, 1)])
+        best = self._best(text, spots, own)
         if best is None:
             return None
-        self.taken.append(best[2])
-        return best[3]
+        self.taken.append(best[1])
+        return best[2]
+
+    def put_all(self, named: Sequence[tuple[str, Sequence[float]]]) -> list[list[float] | None]:
+        """Place every (text, its marker) around its marker, in the order that works best."""
+        spots = [around(*own, text) for text, own in named]
+        before, best = list(self.taken), None
+        for order in _orders([own for _, own in named]):
+            self.taken, cost = list(before), 0.0
+            found: list[list[float] | None] = [None] * len(named)
+            for i in order:
+                place = self._best(named[i][0], spots[i], named[i][1])
+                cost += UNNAMED if place is None else place[0]
+                if place is not None:
+                    self.taken.append(place[1])
+                    found[i] = place[2]
+            if best is None or cost < best[0]:
+                best = (cost, self.taken, found)
+        self.taken = best[1] if best else before
+        return best[2] if best else []
+
+    def _best(
+        self, text: str, spots: Iterable[tuple[float, float]], own: Sequence[float] | None
+    ) -> tuple[float, Box, list[float]] | None:
+        half, lines = width(text) / 2 + 3, np.array(self.lines).reshape(-1, 4)
+        best: tuple[float, Box, list[float]] | None = None
+        for order, (x, y) in enumerate(spots):
+            box = (x - half, y - 14, x + half, y + 5)
+            cost = DETOUR * order
+            if best is not None and cost >= best[0]:
+                break
+            if not self._inside(box) or any(_overlap(box, other) for other in self.taken):
+                continue
+            cost += _overlaps(box, lines)
+            if own is not None:
+                far = _apart(box, own) - 2
+                cost += ASTRAY * any(_apart(box, m) < far for m in self.markers if m != tuple(own))
+            if best is None or cost < best[0]:
+                best = (cost, box, [round(x, 1), round(y, 1)])
+        return best
+
+    def sees(self, spot: Sequence[float], own: Sequence[float], near: float) -> bool:
+        """Whether a thin line from ``spot`` to ``own`` keeps off labels and markers.
+
+        What lies within ``near`` pixels of ``own`` does not count.
+        """
+        steps = [0.1 * step for step in range(11)]
+        line = [(spot[0] + t * (own[0] - spot[0]), spot[1] + t * (own[1] - spot[1])) for t in steps]
+        dots = [
+            (x - 2, y - 2, x + 2, y + 2)
+            for x, y in line
+            if max(abs(x - own[0]), abs(y - own[1])) > near
+        ]
+        return not any(_overlap(dot, box) for dot in dots for box in self.taken)
 
     def _inside(self, box: Box) -> bool:
         left, top, right, bottom = self.frame
@@ -72,7 +137,7 @@ def around(x: float, y: float, text: str) -> list[tuple[float, float]]:
     half = width(text) / 2 + 13
     near = [
         (x + half, y + 5), (x - half, y + 5), (x, y - 14), (x, y + 26),
-        (x + half - 4, y - 11), (x + half - 4, y + 21), (x - half + 4, y - 11), (x - half + 4, y + 21),
+        (x + half - 4, y - 15), (x + half - 4, y + 24), (x - half + 4, y - 15), (x - half + 4, y + 24),
     ]  # fmt: skip
     far = [(x + side * half, y + lift) for lift in (-28, 38, -45, 55) for side in (1, 0, -1)]
     return near + far
@@ -80,3 +145,26 @@ def around(x: float, y: float, text: str) -> list[tuple[float, float]]:
 
 def _overlap(a: Box, b: Box) -> bool:
     return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
+
+
+def _overlaps(box: Box, others: np.ndarray) -> int:
+    """How many of ``others``, a box in each row, ``box`` overlaps."""
+    left, top, right, bottom = others.T
+    return int(((left < box[2]) & (box[0] < right) & (top < box[3]) & (box[1] < bottom)).sum())
+
+
+def _apart(box: Box, point: Sequence[float]) -> float:
+    """Distance of ``point`` from ``box``."""
+    x = max(box[0] - point[0], 0, point[0] - box[2])
+    y = max(box[1] - point[1], 0, point[1] - box[3])
+    return (x * x + y * y) ** 0.5
+
+
+def _orders(places: Sequence[Sequence[float]]) -> list[list[int]]:
+    """Orders in which to place labels: along each axis, both ways, and some at random."""
+    whole = list(range(len(places)))
+    sorts = [
+        sorted(whole, key=lambda i: side * places[i][axis]) for axis in (0, 1) for side in (-1, 1)
+    ]
+    dice = random.Random(0)  # the same picture every time
+    return sorts + [dice.sample(whole, len(whole)) for _ in range(TRIES)]

@@ -60,14 +60,28 @@ def offers(
     elif isinstance(machines, (str, Machine)):
         chosen = [machines]
     else:
-        chosen = list(machines)
+        chosen = listed("machines", machines, "a machine, its name, or a list of them")
     if not chosen:
         raise ValueError(f"machines={machines!r} is empty; give a machine or None for all")
+    measurements = listed("measurements", measurements, "a list of Measurements")
+    for timed in measurements:
+        if not hasattr(timed, "flop_per_s"):
+            raise TypeError(
+                f"measurements: {timed!r} is a {type(timed).__name__}; give Measurements, "
+                "as rl.measure() returns them"
+            )
     found: dict[str, Offer] = {}
     for one in chosen:
         offer = _offer(one, measurements)
         found.setdefault(offer.id, offer)
     return tuple(found.values())
+
+
+def listed(argument: str, given: object, wanted: str) -> list:
+    """Return ``given`` as a list; TypeError naming ``argument`` if nothing can be taken from it."""
+    if isinstance(given, Iterable):
+        return list(given)
+    raise TypeError(f"{argument}={given!r} is a {type(given).__name__}; give {wanted}")
 
 
 def _offer(one: Machine | str, measurements: Sequence[object]) -> Offer:

@@ -14,6 +14,7 @@ from rooflab.show import theme
 from rooflab.show.axes import Frame
 
 CACHES = ("cold", "warm")
+CHOICES = (*CACHES, "both")  # what a picture can show: one side, or both side by side
 MIX = "best"  # the drawn roof is one that no mix of reading and writing passes
 LEVELS = {"l1": "L1", "l2": "L2", "l3": "L3", "dram": "memory"}
 
@@ -56,7 +57,7 @@ def missing(machine: Machine, kind: object, cache: str) -> str:
         return f"no {kind} figure"
     if "dram" not in machine.levels:
         return "no memory bandwidth"
-    if cache == "warm" and len(machine.levels) == 1:
+    if cache != "cold" and len(machine.levels) == 1:
         return "no cache bandwidth"
     return ""
 
@@ -65,12 +66,13 @@ def ceilings(machine: Machine, kind: object, cache: str) -> tuple[Ceiling, ...]:
     """Return the roofs of ``machine`` for dtype ``kind``, nearest memory level first.
 
     "cold": operands come from memory, one roof. "warm": they may still lie in a cache, one roof a
-    level. Raises ValueError naming the machine and the figure that is missing.
+    level; "both" needs the same. Raises ValueError naming the machine and the figure that is missing.
     """
     reason = missing(machine, kind, cache)
     if reason:
-        raise ValueError(f"{machine.name}: {reason}, so there is no {cache} roof to draw")
-    levels = machine.levels if cache == "warm" else ("dram",)
+        which = "warm" if cache == "both" else cache
+        raise ValueError(f"{machine.name}: {reason}, so there is no {which} roof to draw")
+    levels = ("dram",) if cache == "cold" else machine.levels
     return tuple(Ceiling(level, roof(machine, kind, level)) for level in levels)
 
 

@@ -38,6 +38,12 @@ def rates(unit: str = "FLOP/s") -> dict[str, object]:
     return _ruler(3, range(3), si, tuple(f" {suffix}" for suffix in suffixes))
 
 
+def seconds() -> dict[str, object]:
+    """Ruler from 1 ps to 1 Ms, three digits: the labels repeat every three decades."""
+    suffixes = tuple(si(10.0**decade, "s").partition(" ")[2] for decade in range(-12, 6, 3))
+    return _ruler(3, range(3), si, tuple(f" {suffix}" for suffix in suffixes)) | {"lo": -12}
+
+
 def shares() -> dict[str, object]:
     """Ruler of a share of the peak, from one millionth to ten times, two digits."""
     return _ruler(2, range(-6, 1), percent)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,31 +18,10 @@ from rooflab.count.operation import LEVELS, Operation
 from rooflab.count.si import si
 from rooflab.predict.estimate import predict
 from rooflab.predict.machine import Machine
-from rooflab.show import polylines, ruler, theme, words
+from rooflab.show import calls, polylines, ruler, sides, theme, thumb, words
 from rooflab.show.axes import Frame, empty_png, frame_for
 from rooflab.show.offers import Offer
-
-
-@dataclass
-class Pool:
-    """Strings, each kept once."""
-
-    texts: list[str] = field(default_factory=list)
-    _index: dict[str, int] = field(default_factory=dict)
-
-    def add(self, text: str) -> int:
-        """Return the index of ``text``."""
-        if text not in self._index:
-            self._index[text] = len(self.texts)
-            self.texts.append(text)
-        return self._index[text]
-
-    def table(self, texts: Iterable[str]) -> bytes:
-        """Return the indices of ``texts`` as little-endian 16-bit integers."""
-        indices = [self.add(text) for text in texts]
-        if len(self.texts) > 65536:
-            raise ValueError("more than 65536 different texts; give fewer sizes or dtypes")
-        return np.array(indices, "<u2").tobytes()
+from rooflab.show.pool import Pool
 
 
 @dataclass(frozen=True)
@@ -81,11 +60,15 @@ class Scene:
     series: tuple[Series, ...]
     dtypes: tuple[DType, ...]
     offers: tuple[Offer, ...]
+    overhead: bool = False  # whether lines show what a call costs, where calls were timed
+    band: tuple[float, float] | None = None  # intensities of a thumb rule
 
     @property
     def frame(self) -> Frame:
         """Axes that hold every machine on offer and every measured point."""
         rates = [rate for offer in self.offers for rate in offer.rates(self.dtypes)]
+        if self.overhead and any(o.machine and o.machine.routines for o in self.offers):
+            rates.append(calls.LOWEST)
         return frame_for(rates)
 
     def points(self) -> Iterable[tuple[int, int, int]]:
@@ -101,7 +84,7 @@ class Scene:
             for kind in self.dtypes
         }
         return {
-            "frame": _frame(frame),
+            "frame": frame.as_data(),
             "png": empty_png(frame),
             "shape": [len(slider.values) for slider in self.sliders],
             "sliders": [
@@ -113,7 +96,9 @@ class Scene:
             "ops": [self._series(s, ledgers, frame, pool) for s in self.series],
             "machines": [self._offer(offer, ledgers, frame) for offer in self.offers],
             "rulers": {"rate": ruler.rates(), "share": ruler.shares(), "gap": ruler.gaps()},
-            "say": dict(words.SAY),
+            "say": {**words.SAY, **sides.SAY, **calls.SAY},
+            "sides": sides.pack(LEVELS),
+            "band": thumb.pack(self.band, frame),
             "texts": pool.texts,
         }
 
@@ -184,6 +169,8 @@ class Scene:
             }
         if offer.machine.routines:
             packed["predicted"] = self._predicted(offer.machine, packed["roofs"], ledgers, frame)
+            if self.overhead:
+                packed["calls"] = self._calls(offer.machine, packed["roofs"], frame)
         if offer.measurements:
             packed["measured"] = self._measured(offer, ledgers, frame)
         return packed
@@ -205,6 +192,25 @@ class Scene:
             if roofs[str(kind)]
         }
 
+    def _calls(self, machine: Machine, roofs: Mapping, frame: Frame) -> dict[str, object]:
+        firsts, batches = self.sliders[0].values, self.sliders[1].values
+
+        def lines(series: Series, kind: DType, cache: str) -> dict[str, object] | None:
+            builds = [
+                lambda n, b=b: series.build(n, b, 1, kind)
+                for b in (batches if series.spread else batches[:1])
+            ]
+            estimates = [predict(builds[0](n), machine, cache=cache) for n in firsts]
+            return calls.pack(builds, machine, cache, frame, estimates)
+
+        return {
+            str(kind): {
+                cache: {s.name: lines(s, kind, cache) for s in self.series if s.estimated}
+                for cache in roofs[str(kind)]
+            }
+            for kind in self.dtypes
+        }
+
     def _measured(self, offer: Offer, ledgers: Mapping, frame: Frame) -> dict[str, object]:
         # Several places may hold one operation: the last one written counts, with least batch.
         index = {
@@ -224,15 +230,6 @@ class Scene:
                 "at": index.get(key, -1),
             })  # fmt: skip
         return found
-
-
-def _frame(frame: Frame) -> dict[str, float]:
-    return {
-        "width": frame.width, "height": frame.height,
-        "x0": frame.left, "x1": frame.width - frame.right,
-        "y0": frame.height - frame.bottom, "y1": frame.top,
-        "yLo": frame.y_lo, "yDecade": frame.y_decade,
-    }  # fmt: skip
 
 
 def _homes(machine: Machine, ops: Sequence[Operation]) -> bytes:

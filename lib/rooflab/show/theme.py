@@ -74,7 +74,9 @@ def intensity(value: float) -> str:
 
 
 def ridge(value: float) -> str:
-    """Format a ridge with three digits, in FLOP/byte: ``13.9``, ``295``."""
+    """Format a ridge with three digits, in FLOP/byte: ``0.504``, ``13.9``, ``295``."""
+    if value < 1:
+        return f"{value:.3g}"  # not 504 m: no one reads a milli as part of a ratio
     return si(value) if value < 999.5 else intensity(value)
 
 

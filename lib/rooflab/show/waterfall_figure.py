@@ -34,6 +34,7 @@ NAMES, TIMES = 282, 92  # pixels for the names and notes on the left, the times 
 LINE, BAR = 19, 24  # pixels of a line of text, of a bar's height
 SLOWER, FASTER, SAME = "#7B3294", "#00713A", theme.CEILING  # told apart by every kind of eye
 WITH_RULE = 740  # pixels of the narrowest picture whose key has room for the rule
+TICK = 64  # pixels at least between two ticks
 LEAST = 3  # pixels of the shortest bar, so that ×1 is seen to be a step
 
 
@@ -149,7 +150,7 @@ def _key(page: _Page, y: float) -> None:
 
 
 def _axis(page: _Page, fall: Fall, lane: Lane, top: float, bottom: float) -> None:
-    for at, label in ticks(lane.lo - fall.start, lane.hi - fall.start):
+    for at, label in ticks(lane.lo - fall.start, lane.hi - fall.start, (lane.x1 - lane.x0) / TICK):
         x = lane.x(fall.start + at)
         bound = at == 0
         page.ax.plot([x, x], [top, bottom], lw=1.6 if bound else 0.9, zorder=0,
@@ -219,7 +220,9 @@ def _bar(page: _Page, step: Step, lane: Lane, y: float) -> None:
                   **_look(colour, step.explained))
     )  # fmt: skip
     x, align, inside = _label_place(left, right, 10.5 * len(step.factor), lane, step.kind)
-    back = {"fc": theme.PAPER, "ec": "none", "pad": 1.5} if not inside or not step.explained else None
+    back = (
+        {"fc": theme.PAPER, "ec": "none", "pad": 1.5} if not inside or not step.explained else None
+    )
     page.text(x, y, step.factor, ha=align, weight="bold", fontsize=theme.FONT, zorder=5, bbox=back,
               color=theme.PAPER if inside and step.explained else colour)  # fmt: skip
 

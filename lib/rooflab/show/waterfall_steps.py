@@ -13,10 +13,9 @@ from dataclasses import dataclass
 
 from rooflab.count.operation import Operation
 from rooflab.count.si import si, times
-from rooflab.predict.estimate import Prediction, predict
+from rooflab.predict.estimate import Prediction, peak_of, predict
 from rooflab.predict.explain import Explanation, Factor
 from rooflab.predict.machine import Machine
-from rooflab.show import words
 
 BOUND, REST = "roofline bound", "unexplained"
 ALLOWED = "{what} on {machine}: the roofline allows {bound}."
@@ -27,6 +26,12 @@ DATASHEET = (
     "Choose a measured machine to go on."
 )
 NO_ROUTINES = "Its calls and routines were never timed: the waterfall stops at the bound."
+SINGLE = "The steps are worked out for a single problem: set the batch to 1."
+_TICKS = (  # within a decade, and the decades between the two nearest of them
+    ((1, 1.2, 1.5, 2, 3, 5, 7), math.log10(1.2)),
+    ((1, 1.5, 2, 3, 5), math.log10(2 / 1.5)),
+    ((1, 2, 5), math.log10(2)),
+)
 KEY = {"slower": "longer", "faster": "shorter", "rest": "unexplained"}
 RULE = "Each bar starts where the last one ended."
 
@@ -43,7 +48,7 @@ class Step:
 
     @property
     def kind(self) -> str:
-        """"slower", "faster" or "same" (a factor that three digits write as ×1)."""
+        """ "slower", "faster" or "same" (a factor that three digits write as ×1)."""
         if self.factor == "×1":
             return "same"
         return "slower" if self.end > self.start else "faster"
@@ -81,7 +86,7 @@ class Fall:
     @property
     def total(self) -> str:
         """The product of all factors, formatted."""
-        return times(_power(self.end - self.start))
+        return factor_text(_power(self.end - self.start))
 
     @property
     def places(self) -> tuple[float, ...]:
@@ -109,8 +114,7 @@ def of_explanation(e: Explanation) -> Fall:
         if e.machine.routines or factor.factor != 1:
             steps.append(_step(factor, begin, place))
     steps.append(_step(e.factors[-1], place, math.log10(e.seconds)))
-    note = predict(e.op, e.machine).terms[0].note
-    return Fall(e.sentence, note, start, tuple(steps), "measured")
+    return Fall(e.sentence, roof_of(e.op, e.machine), start, tuple(steps), "measured")
 
 
 def of_prediction(op: Operation, machine: Machine, predicted: Prediction) -> Fall:
@@ -118,19 +122,26 @@ def of_prediction(op: Operation, machine: Machine, predicted: Prediction) -> Fal
     first, *stages = predicted.terms
     ends = [math.log10(stage.seconds) for stage in predicted.terms]
     steps = tuple(
-        Step(stage.name, start, end, times(_power(end - start)), stage.note)
+        Step(stage.name, start, end, factor_text(_power(end - start)), stage.note)
         for stage, start, end in zip(stages, ends, ends[1:])
     )
     said = EXPECTED.format(**said_of(op, machine, first.seconds), end=si(predicted.seconds, "s"),
                            factor=times(predicted.seconds / first.seconds)[1:])  # fmt: skip
-    return Fall(f"{said} {UNTIMED}", first.note, ends[0], steps, "predicted")
+    return Fall(f"{said} {UNTIMED}", roof_of(op, machine), ends[0], steps, "predicted")
 
 
 def of_bound(op: Operation, machine: Machine) -> Fall:
     """The waterfall of a machine of which only the roofs are known: it stops at the bound."""
-    first = predict(op, machine).terms[0]
-    said = ALLOWED.format(**said_of(op, machine, first.seconds))
-    return Fall(f"{said} {why_it_stops(machine)}", first.note, math.log10(first.seconds), (), "")
+    bound = predict(op, machine).bound
+    said = f"{ALLOWED.format(**said_of(op, machine, bound))} {why_it_stops(machine)}"
+    return Fall(said, roof_of(op, machine), math.log10(bound), (), "")
+
+
+def roof_of(op: Operation, machine: Machine) -> str:
+    """The two figures that the bound comes from, and where they come from."""
+    peak, _ = peak_of(op, machine)
+    bandwidth = machine.bandwidth("dram", "best")
+    return f"{si(peak, 'FLOP/s')} peak, {si(bandwidth, 'B/s')} DRAM, {machine.provenance}"
 
 
 def why_it_stops(machine: Machine) -> str:
@@ -140,6 +151,8 @@ def why_it_stops(machine: Machine) -> str:
 
 def said_of(op: Operation, machine: Machine, bound: float) -> dict[str, str]:
     """Values of the sentences: what, on which machine, and the bound in seconds."""
+    from rooflab.show import words  # which loads matplotlib; the terminal draws without
+
     return {"what": words.what(op), "machine": machine.name, "bound": si(bound, "s")}
 
 
@@ -154,16 +167,20 @@ def window(places: Sequence[float], pad: float = 0.0, least: float = 0.5) -> tup
     return lo - slack, hi + slack
 
 
-def ticks(lo: float, hi: float) -> tuple[tuple[float, str], ...]:
-    """Ticks between ``lo`` and ``hi``, decades from the bound, each with its factor: ``×2``."""
-    width = hi - lo
-    if width > 2.2:
-        every = max(1, math.ceil(width / 7))
-        first = math.ceil(lo / every - 1e-9) * every
-        return tuple((float(d), _factor(d)) for d in range(first, math.floor(hi) + 1, every))
-    wanted = (1, 1.2, 1.5, 2, 3, 5, 7) if width < 0.75 else (1, 2, 5)
-    marks = ((d + math.log10(m), d, m) for d in range(-3, 4) for m in wanted)
-    return tuple((at, times(m * 10.0**d, 2)) for at, d, m in marks if lo <= at <= hi)
+def ticks(lo: float, hi: float, most: float = 9) -> tuple[tuple[float, str], ...]:
+    """Ticks between ``lo`` and ``hi``, decades from the bound, each with its factor: ``×2``.
+
+    As many as are useful, with at least a share 1/``most`` of the width between neighbours.
+    """
+    least = (hi - lo) / most
+    for mantissas, gap in _TICKS:
+        if gap >= least:
+            marks = ((d + math.log10(m), times(m * 10.0**d, 2))
+                     for d in range(math.floor(lo), math.ceil(hi)) for m in mantissas)  # fmt: skip
+            return tuple((at, label) for at, label in marks if lo <= at <= hi)
+    every = math.ceil(least)
+    first = math.ceil(lo / every - 1e-9) * every
+    return tuple((float(d), _factor(d)) for d in range(first, math.floor(hi) + 1, every))
 
 
 def seconds_of(decades: float) -> str:
@@ -172,7 +189,15 @@ def seconds_of(decades: float) -> str:
 
 
 def _step(factor: Factor, start: float, end: float) -> Step:
-    return Step(factor.name, start, end, times(factor.factor), factor.note)
+    return Step(factor.name, start, end, factor_text(factor.factor), factor.note)
+
+
+def factor_text(factor: float) -> str:
+    """Format a factor in at most eight letters: ``×1.13``, ``×12,300``, ``×1.2e-9``."""
+    if 1e-4 <= factor < 1e6:
+        return times(factor)
+    mantissa, _, exponent = f"{factor:.1e}".partition("e")
+    return f"×{mantissa}e{int(exponent)}"
 
 
 def _power(decades: float) -> float:

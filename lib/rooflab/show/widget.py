@@ -7,14 +7,19 @@ import ipywidgets
 import traitlets
 
 from rooflab.show import overlay
+from rooflab.show.axes import DPI
 from rooflab.show.scene import Scene, Slider
 from rooflab.show.still import still
+from rooflab.show.waterfall_view import link_waterfall, stacked
 
 
 class Overlay(anywidget.AnyWidget):
     """The picture itself: axes as PNG, roofs, markers and sentences drawn over them."""
 
-    _esm = overlay.source("overlay.js", "reading.js", "live.js")
+    _esm = overlay.source(
+        "overlay.js", "reading.js", "live_chosen.js", "live_controls.js", "live_roofs.js",
+        "live_dots.js", "live.js",
+    )  # fmt: skip
     _css = overlay.source("live.css")
     data = traitlets.Dict().tag(sync=True)
     # Ticks are the browser's own: the kernel need not send them back.
@@ -36,7 +41,9 @@ class Live(ipywidgets.VBox):
     can be read and set from Python; ``sliders`` are ordinary ipywidgets.
     """
 
-    def __init__(self, scene: Scene, stem: str, start: dict[str, object], box=None) -> None:
+    def __init__(
+        self, scene: Scene, stem: str, start: dict[str, object], box=None, waterfall=None
+    ) -> None:
         self.scene = scene
         self.sliders = [_slider(slider) for slider in scene.sliders if len(slider.values) > 1]
         self.view = Overlay(
@@ -44,20 +51,24 @@ class Live(ipywidgets.VBox):
             **{letter: slider.start for letter, slider in zip("ijk", scene.sliders)},
             **start,
         )
-        self.box = box
+        self.box, self.waterfall = box, waterfall
         pictures = [self.view] if box is None else [self.view, box]
         for letter, slider in zip("ijk", self.sliders):
             for picture in pictures:
                 ipywidgets.jslink((slider, "index"), (picture, letter))
         if box is not None:
             ipywidgets.jslink((self.view, "dtype"), (box, "dtype"))
-        self.view.hushed = [widget.model_id for widget in (*self.sliders, *pictures)]
+        below = [] if waterfall is None else [waterfall]
+        if waterfall is not None:
+            link_waterfall(waterfall, self.sliders, self.view, box)
+        moving = (*self.sliders, *pictures, *below)
+        self.view.hushed = [widget.model_id for widget in moving]
         wide = "1100px" if box is None else "752px"  # beside the box the picture is at its own size
         self.view.layout = ipywidgets.Layout(flex="3 1 480px", max_width=wide, margin="0")
         row = ipywidgets.HBox(
             pictures, layout=ipywidgets.Layout(flex_flow="row wrap", grid_gap="8px")
         )
-        super().__init__([*self.sliders, row], model_id=overlay.free_model_id(stem))
+        super().__init__([*self.sliders, row, *below], model_id=overlay.free_model_id(stem))
         self.add_class("rooflab-live")
         if box is None:
             self.add_class("rl-alone")
@@ -65,15 +76,17 @@ class Live(ipywidgets.VBox):
     @property
     def sentence(self) -> str:
         """What the picture shows now, in words."""
-        return still(self.scene, self.view, self.box).words
+        return self._said(still(self.scene, self.view, self.box).words)
+
+    def _said(self, words: str) -> str:
+        return words if self.waterfall is None else f"{words}\n{self.waterfall.sentence}"
 
     def _repr_mimebundle_(self, **kwargs: object) -> tuple[dict, dict]:
         picture = still(self.scene, self.view, self.box)
-        return overlay.mimebundle(
-            super()._repr_mimebundle_(**kwargs),
-            overlay.png(picture, transparent=False),
-            picture.words,
-        )
+        below = self.waterfall and self.waterfall.picture(round(picture.get_figwidth() * DPI))
+        shown = stacked([picture, below]) if below else overlay.png(picture, transparent=False)
+        words = self._said(picture.words)
+        return overlay.mimebundle(super()._repr_mimebundle_(**kwargs), shown, words)
 
 
 def _slider(slider: Slider) -> ipywidgets.SelectionSlider:

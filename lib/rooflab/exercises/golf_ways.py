@@ -1,0 +1,161 @@
+"""Ways to play the five holes, right and wrong: the answers and the mistakes of lesson 02's golf.
+
+The right ones work in pieces whose temporary stays in the cache. With ``chunk`` too large, or
+without the ``tail`` that does not fill a chunk, they are wrong as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+CHUNK = 4096  # numbers: 32 KiB of fp64
+ROWS = 8  # of 512 numbers
+
+
+def _pieces(x, chunk: int = CHUNK, tail: bool = True) -> Iterator[slice]:
+    for i in range(0, len(x) if tail else len(x) // chunk * chunk, chunk):
+        yield slice(i, i + chunk)
+
+
+def axpy(a, x, y, chunk=CHUNK, tail=True):
+    """Right, or with too large a chunk, or without what does not fill one."""
+    out = np.empty_like(y)
+    for p in _pieces(x, chunk, tail):
+        np.add(a * x[p], y[p], out=out[p])
+    return out
+
+
+def axpy_out(a, x, y):
+    t = np.empty_like(x)
+    np.multiply(x, a, out=t)
+    np.add(t, y, out=t)
+    return t
+
+
+def axpy_in_place(a, x, y):
+    x *= a
+    x += y
+    return x
+
+
+def axpy_slice_again(a, x, y):
+    out = np.empty_like(y)
+    for p in _pieces(x):
+        np.multiply(x[p], a, out=out[p])
+        out[p] += y[p]
+    return out
+
+
+def scale_add_scale(a, b, x, y, chunk=CHUNK, tail=True):
+    """Right, or with too large a chunk, or without what does not fill one."""
+    out = np.empty_like(y)
+    for p in _pieces(x, chunk, tail):
+        np.multiply(a * x[p] + y[p], b, out=out[p])
+    return out
+
+
+def scale_out(a, b, x, y):
+    t = np.multiply(x, a)
+    np.add(t, y, out=t)
+    np.multiply(t, b, out=t)
+    return t
+
+
+def scale_in_place(a, b, x, y):
+    x *= a
+    x += y
+    x *= b
+    return x
+
+
+def scale_slice_again(a, b, x, y):
+    out = np.empty_like(y)
+    for p in _pieces(x):
+        np.add(a * x[p], y[p], out=out[p])
+        out[p] *= b
+    return out
+
+
+def squares(x, chunk=CHUNK, tail=True):
+    """Right in pieces; np.dot(x, x) does as well."""
+    total = x.dtype.type(0)
+    for p in _pieces(x, chunk, tail):
+        total += np.sum(x[p] * x[p])
+    return total
+
+
+def squares_in_place(x):
+    x *= x
+    return np.sum(x)
+
+
+def squares_out(x):
+    t = x.copy()
+    np.multiply(t, t, out=t)
+    return np.sum(t)
+
+
+def bias_relu(x, b, chunk=ROWS, tail=True):
+    """Right, or with too many rows, or without those that are left over."""
+    out = np.empty_like(x)
+    for p in _pieces(x, chunk, tail):
+        np.maximum(x[p] + b, 0, out=out[p])
+    return out
+
+
+def relu_out(x, b):
+    t = x + b
+    np.maximum(t, 0, out=t)
+    return t
+
+
+def relu_in_place(x, b):
+    x += b
+    np.maximum(x, 0, out=x)
+    return x
+
+
+def relu_mask(x, b):
+    t = x + b
+    return t * (t > 0)
+
+
+def relu_slice_again(x, b):
+    out = np.empty_like(x)
+    for p in _pieces(x, ROWS):
+        np.add(x[p], b, out=out[p])
+        np.maximum(out[p], 0, out=out[p])
+    return out
+
+
+def lengths(rows):
+    return np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]
+
+
+def row_norm(x, chunk=ROWS, tail=True):
+    """Right, or with too many rows, or without those that are left over."""
+    out = np.empty_like(x)
+    for p in _pieces(x, chunk, tail):
+        rows = x[p].copy()
+        np.divide(rows, lengths(rows), out=out[p])
+    return out
+
+
+def norm_views(x):
+    out = np.empty_like(x)
+    for p in _pieces(x, ROWS):
+        np.divide(x[p], lengths(x[p]), out=out[p])
+    return out
+
+
+def norm_in_place(x):
+    x /= lengths(x)
+    return x
+
+
+def norm_out(x):
+    t = x.copy()
+    np.divide(t, lengths(t), out=t)
+    return t

@@ -1,0 +1,135 @@
+"""Exercises of lesson 02, bytes are the currency: what a program moves, and what a byte is.
+
+The wrong answers are the slips of the fact ledger: BLAS's bytes for NumPy's expression (C000-16),
+element sizes taken for granted (C000-13), two kinds of B/F in one definition (C003-5).
+"""
+
+from __future__ import annotations
+
+import random
+
+from rooflab.count import axpy
+from rooflab.exercises.exercise import Case, Exercise, Misconception
+from rooflab.exercises.lesson01 import DTYPES
+from rooflab.predict.catalogue import machine
+
+MACHINES = ("h200-sxm", "a100-sxm-80", "rtx-4090", "mi300x", "m3-pro")
+EXPRESSION = 5  # trips of a*x + y: read x, write tmp, read tmp, read y, write the result
+
+_ELEMENTS = "you counted elements; each has itemsize bytes."
+
+
+def _vectors(rng: random.Random) -> list[Case]:
+    return [{"n": rng.randrange(10**6, 10**8), "itemsize": size} for size in (8, 4, 2, 1)]
+
+
+def _both(n: int, itemsize: int) -> tuple[int, int]:
+    return EXPRESSION * n * itemsize, axpy(n, DTYPES[itemsize]).bytes
+
+
+NUMPY_BYTES = Exercise(
+    "02-numpy-bytes", "Bytes of a NumPy expression", 2,
+    "How many bytes does NumPy move for a*x + y on vectors far larger than the cache, and how many "
+    "does BLAS's AXPY?",
+    "bytes_moved(n, itemsize)", _both, cases=_vectors, returns=("NumPy bytes", "AXPY bytes"),
+    lines=2, derives=("axpy", "golf"),
+    misconceptions=(
+        Misconception("that is BLAS", lambda n, s: (3 * n * s, 3 * n * s),
+                      "that is BLAS; NumPy finishes and stores a*x first."),
+        Misconception("tmp not read back", lambda n, s: (4 * n * s, 3 * n * s),
+                      "the temporary is written by the first call and read by the second."),
+        Misconception("three trips each", lambda n, s: (6 * n * s, 3 * n * s),
+                      "two calls, but the first one has only one array to read: a is a number."),
+        Misconception("two arrays in, one out", lambda n, s: (5 * n * s, 2 * n * s),
+                      "AXPY reads x, reads y and writes y: y travels both ways."),
+        Misconception("NumPy's for both", lambda n, s: (5 * n * s, 5 * n * s),
+                      "BLAS multiplies and adds in one go; it stores no temporary."),
+        Misconception("elements", lambda n, s: (5 * n, 3 * n), _ELEMENTS),
+        Misconception("8 bytes always", lambda n, s: (40 * n, 24 * n),
+                      "fp64 is only NumPy's default; itemsize says how many bytes yours have."),
+        Misconception("write-allocate", lambda n, s: (7 * n * s, 3 * n * s),
+                      "so the hardware may do it; count the trips that the program orders."),
+    ),
+)  # fmt: skip
+
+
+def _narrowings(rng: random.Random) -> list[Case]:
+    return [
+        {"seconds": rng.randrange(2000, 90_000) / 1e6, "intensity": rng.randrange(10, 400) / 1000,
+         "itemsize": old, "new_itemsize": new}
+        for old, new in ((8, 4), (4, 2), (8, 2), (2, 4), (4, 1))
+    ]  # fmt: skip
+
+
+NARROWER = Exercise(
+    "02-narrower", "The same program in another type", 1,
+    "A program that only carrying limits takes `seconds` at `intensity` FLOP/byte. The same "
+    "program with numbers of new_itemsize bytes: how many seconds, which intensity?",
+    "narrower(seconds, intensity, itemsize, new_itemsize)",
+    lambda t, i, old, new: (t * new / old, i * old / new),
+    cases=_narrowings, returns=("seconds", "intensity"), lines=2,
+    misconceptions=(
+        Misconception("the FLOPs stay", lambda t, i, old, new: (t, i),
+                      "the FLOPs stay, but here carrying sets the time, and the bytes change."),
+        Misconception("always half", lambda t, i, old, new: (t / 2, i * 2),
+                      "that is one step down, such as fp64 to fp32; use the two sizes."),
+        Misconception("upside down", lambda t, i, old, new: (t * old / new, i * new / old),
+                      "smaller numbers make fewer bytes: less time, more FLOPs for each byte."),
+        Misconception("squared", lambda t, i, old, new: (t * (new / old) ** 2, i * old / new),
+                      "the size of a number counts once; only a matrix's edges would square."),
+        Misconception("one direction", lambda t, i, old, new: (t * new / old, i * new / old),
+                      "intensity has the bytes below the line: it rises when they fall."),
+    ),
+)  # fmt: skip
+
+
+def _balances(rng: random.Random) -> list[Case]:
+    """Catalogue machines, each with one program on either side of its ridge."""
+    drawn: list[Case] = []
+    for place, name in enumerate(rng.sample(MACHINES, 4)):
+        hidden = machine(name)
+        peak, bandwidth = float(hidden.peak("fp32")), float(hidden.bandwidth())
+        flops = rng.randrange(10**6, 10**9)
+        beside = rng.uniform(3, 20) if place % 2 else 1 / rng.uniform(3, 20)
+        nbytes = round(flops * bandwidth / peak * beside)
+        drawn.append({"flops": flops, "nbytes": nbytes, "peak": peak, "bandwidth": bandwidth})
+    return drawn
+
+
+def _balance(flops: int, nbytes: int, peak: float, bandwidth: float) -> tuple[float, float, str]:
+    program, offered = nbytes / flops, bandwidth / peak
+    return program, offered, "memory" if program > offered else "compute"
+
+
+def _other(limit: str) -> str:
+    return "compute" if limit == "memory" else "memory"
+
+
+BALANCE = Exercise(
+    "02-balance", "B/F, the other way round", 2,
+    "Some texts use bytes per FLOP (B/F). Return the program's B/F, the machine's B/F, and what "
+    'limits the program: "memory" or "compute".',
+    "balance(flops, nbytes, peak, bandwidth)", _balance, cases=_balances,
+    returns=("program's B/F", "machine's B/F", "limit"), lines=2, derives=("Roofline",),
+    misconceptions=(
+        Misconception("FLOP/byte", lambda f, b, p, w: (f / b, p / w, _balance(f, b, p, w)[2]),
+                      "that is intensity and ridge; B/F is their reciprocal."),
+        Misconception("compared the wrong way",
+                      lambda f, b, p, w: (b / f, w / p, _other(_balance(f, b, p, w)[2])),
+                      "a program that asks for more bytes per FLOP than the machine has waits for "
+                      "memory."),
+        Misconception("one B/F", lambda f, b, p, w: (b / f, b / f, _balance(f, b, p, w)[2]),
+                      "the machine's B/F has nothing to do with the program: it is made of "
+                      "bandwidth and peak."),
+        Misconception("B/F above 1",
+                      lambda f, b, p, w: (b / f, w / p, "memory" if b > f else "compute"),
+                      "the border is not at 1 byte per FLOP; it is the machine's own B/F."),
+        Misconception("seconds", lambda f, b, p, w: (b / w, f / p, _balance(f, b, p, w)[2]),
+                      "those are the times for carrying and computing; they carry no ratio yet."),
+        Misconception("multiply-adds", lambda f, b, p, w: (2 * b / f, w / p,
+                                                           _balance(f, b, p, w)[2]),
+                      "flops counts FLOPs already; a multiply-add is two of them."),
+    ),
+)  # fmt: skip
+
+EXERCISES = (NUMPY_BYTES, NARROWER, BALANCE)

@@ -1,0 +1,145 @@
+"""Deeper exercises of lesson 02: what the hardware adds to the trips that a program orders."""
+
+from __future__ import annotations
+
+import random
+from math import ceil
+
+from rooflab.count import pool2d
+from rooflab.exercises.exercise import Case, Exercise, Misconception
+
+
+def _orders(rng: random.Random) -> list[Case]:
+    """a*x + y in NumPy, AXPY in place, and others; trips of arrays, a number has itemsize bytes."""
+    known = [(3, 2, 0, 8), (2, 0, 1, 8), (1, 1, 0, 4)]
+    drawn = [(rng.randrange(2, 7), rng.randrange(2, 5), rng.randrange(1, 4), 4) for _ in range(2)]
+    return [
+        {"reads": r, "fresh_writes": f, "writes_after_reading": w, "itemsize": s}
+        for r, f, w, s in [*known, *drawn]
+    ]
+
+
+ALLOCATE = Exercise(
+    "02-write-allocate", "What a write costs", 1,
+    "Bytes an element with write-allocate. reads: arrays read; fresh_writes: arrays written that "
+    "the call has not read; writes_after_reading: arrays written that it has just read.",
+    "crossing(reads, fresh_writes, writes_after_reading, itemsize)",
+    lambda r, f, w, s: (r + 2 * f + w) * s, cases=_orders,
+    misconceptions=(
+        Misconception("the program's trips", lambda r, f, w, s: (r + f + w) * s,
+                      "those are the trips that the program orders; a line that is written "
+                      "without having been read is fetched first."),
+        Misconception("every write twice", lambda r, f, w, s: (r + 2 * f + 2 * w) * s,
+                      "what has just been read is in the cache already; it is not fetched again."),
+        Misconception("the wrong writes", lambda r, f, w, s: (r + f + 2 * w) * s,
+                      "it is the fresh arrays that are fetched for nothing."),
+        Misconception("the write left out", lambda r, f, w, s: (r + f) * s,
+                      "a fresh line is fetched, and afterwards it is written back as well."),
+        Misconception("elements", lambda r, f, w, s: r + 2 * f + w,
+                      "you counted elements; each has itemsize bytes."),
+        Misconception("8 bytes always", lambda r, f, w, s: (r + 2 * f + w) * 8,
+                      "fp64 is only NumPy's default; itemsize says how many bytes yours have."),
+    ),
+)  # fmt: skip
+
+
+def _images(rng: random.Random) -> list[Case]:
+    """The windows of the fact ledger and others; each fits its image without a rest."""
+    windows = [(2, 1), (3, 1), (2, 2), (3, 2)]
+    drawn = []
+    for kernel, stride in windows:
+        rows, cols = rng.sample(range(20, 60), 2)
+        h, w = (stride * (edge - 1) + kernel for edge in (rows, cols))
+        drawn.append({"h": h, "w": w, "c": rng.choice((3, 16, 64)), "k": kernel, "stride": stride})
+    return drawn
+
+
+def _pool(h: int, w: int, c: int, k: int, stride: int) -> tuple[int, int]:
+    op = pool2d(1, h, w, c, k, "fp32", stride=stride)
+    return op.flops, op.bytes
+
+
+def _windows(h: int, w: int, c: int, k: int, stride: int) -> int:
+    return ((h - k) // stride + 1) * ((w - k) // stride + 1) * c
+
+
+def _pool_without_reuse(h: int, w: int, c: int, k: int, stride: int) -> tuple[int, int]:
+    windows = _windows(h, w, c, k, stride)
+    return (k * k - 1) * windows, 4 * (k * k + 1) * windows
+
+
+POOLING = Exercise(
+    "02-pooling", "Max-pooling", 2,
+    "The largest number of every k×k window that slides over an fp32 image of h×w×c in steps of "
+    "`stride`: how many comparisons (1 FLOP each), how many bytes at least?",
+    "pooling(h, w, c, k, stride)", _pool, cases=_images, returns=("FLOPs", "bytes"), lines=2,
+    derives=("pool2d",),
+    misconceptions=(
+        Misconception("K² comparisons",
+                      lambda h, w, c, k, s: (k * k * _windows(h, w, c, k, s), _pool(h, w, c, k, s)[1]),
+                      "the largest of 2 numbers takes 1 comparison, of 3 it takes 2."),
+        Misconception("no reuse", _pool_without_reuse,
+                      "windows overlap, but a number that many of them use need travel only once."),
+        Misconception("stride ignored",
+                      lambda h, w, c, k, s: ((k * k - 1) * _windows(h, w, c, k, 1),
+                                             4 * (h * w * c + _windows(h, w, c, k, 1))),
+                      "with a stride there are fewer windows, and fewer results."),
+        Misconception("result forgotten",
+                      lambda h, w, c, k, s: (_pool(h, w, c, k, s)[0], 4 * h * w * c),
+                      "every window writes one number."),
+        Misconception("result as large as the image",
+                      lambda h, w, c, k, s: ((k * k - 1) * h * w * c, 8 * h * w * c),
+                      "a window has to lie inside the image, so there are fewer of them."),
+        Misconception("elements",
+                      lambda h, w, c, k, s: (_pool(h, w, c, k, s)[0], _pool(h, w, c, k, s)[1] // 4),
+                      "you counted elements; an fp32 number has 4 bytes."),
+    ),
+)  # fmt: skip
+
+
+def _addresses(rng: random.Random) -> list[Case]:
+    """Runs and strides; the first numbers lie unaligned: in the middle of a line."""
+    shapes = [(1, 4, 64), (1, 8, 64), (3, 4, 64), (7, 8, 128), (40, 4, 64)]
+    return [
+        {"address": 4096 * rng.randrange(100) + line - rng.choice((8, 16)),
+         "count": line // size * rng.randrange(5, 20) + rng.choice((0, line // size // 2)),
+         "stride": stride, "itemsize": size, "line": line}
+        for stride, size, line in shapes
+    ]  # fmt: skip
+
+
+def lines_touched(address: int, count: int, stride: int, itemsize: int, line: int) -> int:
+    """Number of cache lines that hold any of ``count`` numbers, ``stride`` numbers apart."""
+    return len({(address + i * stride * itemsize) // line for i in range(count)})
+
+
+def _span(count: int, stride: int, itemsize: int) -> int:
+    return ((count - 1) * stride + 1) * itemsize
+
+
+LINES = Exercise(
+    "02-lines", "Bytes travel in lines", 2,
+    "`count` numbers of `itemsize` bytes are read, every stride-th of an array; the first is at "
+    "byte `address`. Memory comes in lines of `line` bytes. How many bytes travel?",
+    "travelling(address, count, stride, itemsize, line)",
+    lambda a, n, d, s, line: lines_touched(a, n, d, s, line) * line, cases=_addresses, lines=2,
+    misconceptions=(
+        Misconception("what is used", lambda a, n, d, s, line: n * s,
+                      "you counted the bytes that are used; whole lines travel."),
+        Misconception("aligned", lambda a, n, d, s, line: lines_touched(0, n, d, s, line) * line,
+                      "the first number need not stand at the beginning of a line: use address."),
+        Misconception("a line each", lambda a, n, d, s, line: n * line,
+                      "neighbours in the same line come with one trip."),
+        Misconception("stride ignored",
+                      lambda a, n, d, s, line: lines_touched(a, n, 1, s, line) * line,
+                      "with a stride the numbers lie further apart."),
+        Misconception("everything in between",
+                      lambda a, n, d, s, line: ceil(_span(n, d, s) / line) * line,
+                      "a line in which no number is wanted does not travel; and where does the "
+                      "first one begin?"),
+        Misconception("lines, not bytes", lambda a, n, d, s, line: lines_touched(a, n, d, s, line),
+                      "that is the number of lines; each has `line` bytes."),
+    ),
+)  # fmt: skip
+
+EXERCISES = (ALLOCATE, POOLING, LINES)

@@ -1,0 +1,155 @@
+"""Exercises of lesson 02 that are holes of byte golf.
+
+Every mistake is a whole wrong function (golf_ways.py), recognised from its trace
+(golf_mistakes.py).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+from rooflab.exercises import golf_mistakes as mistakes
+from rooflab.exercises import golf_ways as ways
+from rooflab.exercises.exercise import Case, Exercise, Misconception
+
+PAR = 1.05  # room for a row of lengths or a vector of biases beside the large arrays
+DTYPES = ("float32", "float64", "float32")
+TOO_LARGE = 16  # times the chunk that fits the cache in every type
+
+Way = Callable[..., object]  # what a learner writes
+
+
+def _cases(hole: str, rng: random.Random) -> list[Case]:
+    """Sizes that no power of two divides; float32 first, so that a wider type shows at once."""
+    return [
+        {"hole": hole, "n": 512 * (2 * rng.randrange(260, 420) + 1), "dtype": dtype,
+         "seed": rng.randrange(10**6)}
+        for dtype in DTYPES
+    ]  # fmt: skip
+
+
+_WIDER = "a number of a wider type (np.float64) or astype made everything wider."
+_TAIL = "the last numbers do not fill a whole chunk, and they are left out."
+_CHUNK = (
+    "you cut the work into pieces, but a piece's temporary has more than 32 KiB, so it crosses "
+    "the bus too; count its bytes for the widest type."
+)
+_AGAIN = (
+    "a piece of the result is a view of a large array: writing it, reading it back and writing it "
+    "again are three trips. Let the first call make a small array, and write only the last result."
+)
+_OUT = "out= saves the allocation, not the trips: the whole array is still written and read back."
+_IN_PLACE = (
+    "writing over an input needs no new array, but each call still carries a whole array to the "
+    "processor and back."
+)
+_PLAIN = (
+    "NumPy finishes each call before the next begins, so whole arrays are stored and read back; "
+    "do all calls on one piece before the next piece."
+)
+
+
+def _shared(
+    right: Way,
+    *,
+    plain: Way,
+    in_place: Way,
+    out: Way,
+    widened: Way,
+    chunk: int = ways.CHUNK,
+    slice_again: Way | None = None,
+) -> tuple[Misconception, ...]:
+    """The mistakes of every hole, the most telling first; ``chunk`` is one that fits."""
+    large = TOO_LARGE * chunk
+    found = [
+        Misconception("tail forgotten", partial(right, tail=False), _TAIL, mistakes.tail_forgotten),
+        Misconception("wider type", widened, _WIDER, mistakes.wider),
+        Misconception("in place moves fewer bytes", in_place, _IN_PLACE, mistakes.in_place),
+        Misconception("out= saves traffic", out, _OUT, mistakes.out_again),
+        Misconception("chunk larger than the cache", partial(right, chunk=large), _CHUNK,
+                      mistakes.large_chunk),
+        Misconception("the plain expression", plain, _PLAIN, mistakes.whole_temporary),
+    ]  # fmt: skip
+    if slice_again:
+        found.append(Misconception("result as scratch", slice_again, _AGAIN, mistakes.slice_again))
+    return tuple(found)
+
+
+AXPY = Exercise(
+    "02-golf-axpy", "Byte golf: AXPY", 2,
+    "Return a*x + y with as few bytes over the memory bus as you can.",
+    "golf_axpy(a, x, y)", ways.axpy, kind="golf", par=PAR, cases=partial(_cases, "axpy"), lines=3,
+    misconceptions=_shared(
+        ways.axpy, plain=lambda a, x, y: a * x + y, in_place=ways.axpy_in_place, out=ways.axpy_out,
+        slice_again=ways.axpy_slice_again, widened=lambda a, x, y: np.float64(a) * x + y,
+    ),
+)  # fmt: skip
+
+SQUARES = Exercise(
+    "02-golf-squares", "Byte golf: sum of squares", 1,
+    "Return the sum of the squares of x, one number.",
+    "squares(x)", ways.squares, kind="golf", par=PAR, lines=1,
+    cases=partial(_cases, "sum-of-squares"),
+    misconceptions=_shared(
+        ways.squares, plain=lambda x: np.sum(x * x), in_place=ways.squares_in_place,
+        out=ways.squares_out, widened=lambda x: np.sum(x.astype(np.float64) ** 2),
+    ),
+)  # fmt: skip
+
+NORM = Exercise(
+    "02-golf-row-norm", "Byte golf: row L2 norm", 3,
+    "Divide every row of the matrix x by its length, the root of the sum of its squares.",
+    "row_norm(x)", ways.row_norm, kind="golf", par=PAR, lines=6,
+    cases=partial(_cases, "row-l2-norm"),
+    misconceptions=(
+        *_shared(
+            ways.row_norm, plain=lambda x: x / np.sqrt((x * x).sum(axis=1, keepdims=True)),
+            in_place=ways.norm_in_place, out=ways.norm_out, chunk=ways.ROWS,
+            widened=lambda x: x / ways.lengths(x.astype(np.float64)),
+        ),
+        Misconception(
+            "reads x twice", lambda x: x / ways.lengths(x),
+            "all lengths first, then the division: x has to come twice. Finish a few rows while "
+            "you have them.", mistakes.read_again),
+        Misconception(
+            "a view is no copy", ways.norm_views,
+            "a slice is a view of x, and golf counts it as memory whenever it is read; copy the "
+            "rows into a small array once, and use that.", mistakes.slice_read_again),
+    ),
+)  # fmt: skip
+
+RELU = Exercise(
+    "02-golf-bias-relu", "Byte golf: bias and ReLU", 2,
+    "Add the vector b to every row of the matrix x, and set what is negative to zero.",
+    "bias_relu(x, b)", ways.bias_relu, kind="golf", par=PAR, lines=4,
+    cases=partial(_cases, "bias-relu"),
+    misconceptions=(
+        Misconception(
+            "a mask", ways.relu_mask,
+            "True and False take a byte each, for every number, and that array travels as well; "
+            "np.maximum needs none.", mistakes.mask),
+        *_shared(
+            ways.bias_relu, plain=lambda x, b: np.maximum(x + b, 0), in_place=ways.relu_in_place,
+            out=ways.relu_out, slice_again=ways.relu_slice_again, chunk=ways.ROWS,
+            widened=lambda x, b: np.maximum(x + b.astype(np.float64), 0),
+        ),
+    ),
+)  # fmt: skip
+
+SCALE = Exercise(
+    "02-golf-scale-add-scale", "Byte golf: scale, add, scale", 2,
+    "Return b*(a*x + y) with as few bytes over the memory bus as you can.",
+    "scale_add_scale(a, b, x, y)", ways.scale_add_scale, kind="golf", par=PAR, lines=4,
+    cases=partial(_cases, "scale-add-scale"),
+    misconceptions=_shared(
+        ways.scale_add_scale, plain=lambda a, b, x, y: b * (a * x + y),
+        in_place=ways.scale_in_place, out=ways.scale_out, slice_again=ways.scale_slice_again,
+        widened=lambda a, b, x, y: np.float64(b) * (a * x + y),
+    ),
+)  # fmt: skip
+
+EXERCISES = (AXPY, SQUARES, NORM, RELU, SCALE)

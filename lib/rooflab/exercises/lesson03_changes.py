@@ -1,0 +1,145 @@
+"""Exercises of lesson 03 on what moves: the verdict with the number type, the size with the call.
+
+The verdict is that of a square GEMM, 2n³ FLOPs on 3n² numbers: it reaches the ridge at the edge
+n = 1.5 · itemsize · ridge.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable
+
+from rooflab.exercises.exercise import Case, Exercise, Misconception
+from rooflab.exercises.lesson03 import hidden
+
+WHOLE = 0.05  # relative: an edge rounded to a whole number is right too
+# Machine, then (dtype, itemsize) before and after: the verdict moves either way, or hardly.
+CHANGES = (
+    ("h200-sxm", ("fp32", 4), ("bf16", 2)),
+    ("mi250x-gcd", ("fp64", 8), ("fp32", 4)),
+    ("rtx-4090", ("fp64", 8), ("fp32", 4)),
+    ("h100-sxm", ("bf16", 2), ("fp8", 1)),
+    ("a100-sxm-80", ("fp64", 8), ("fp32", 4)),
+    ("epyc-9654", ("fp64", 8), ("fp32", 4)),
+    ("l4", ("fp32", 4), ("fp16", 2)),
+)
+# Machine, dtype, itemsize, and a plausible time of a call in µs (assumed, not measured).
+CALLS = (
+    ("h200-sxm", "fp32", 4, 5), ("a100-sxm-80", "fp32", 4, 6), ("l4", "fp16", 2, 5),
+    ("l40s", "fp16", 2, 3), ("rtx-4090", "fp16", 2, 4), ("m3-pro", "fp32", 4, 8),
+)  # fmt: skip
+
+
+def _change_cases(rng: random.Random) -> list[Case]:
+    drawn = []
+    always, others = CHANGES[:2], rng.sample(CHANGES[2:], 3)
+    for name, (before, size_1), (after, size_2) in rng.sample([*always, *others], 5):
+        (peak_1, bandwidth), (peak_2, _) = hidden(name, before), hidden(name, after)
+        drawn.append({
+            "bandwidth": bandwidth, "peak_1": peak_1, "itemsize_1": size_1,
+            "peak_2": peak_2, "itemsize_2": size_2,
+        })  # fmt: skip
+    return drawn
+
+
+def _edge(peak: float, bandwidth: float, itemsize: int) -> float:
+    """Edge n at which an n×n×n GEMM reaches the ridge."""
+    return 1.5 * itemsize * peak / bandwidth
+
+
+def _edges(
+    bandwidth: float, peak_1: float, itemsize_1: int, peak_2: float, itemsize_2: int
+) -> tuple[float, float]:
+    return _edge(peak_1, bandwidth, itemsize_1), _edge(peak_2, bandwidth, itemsize_2)
+
+
+def _scaled(factor: float) -> Callable[..., tuple[float, float]]:
+    return lambda *case: tuple(factor * edge for edge in _edges(*case))
+
+
+NUMBER_TYPE = Exercise(
+    "03-number-type", "Another type, another verdict", 2,
+    "From which edge n on is an n×n×n GEMM limited by computing, before and after the numbers "
+    "change their type?",
+    "edges(bandwidth, peak_1, itemsize_1, peak_2, itemsize_2)", _edges, cases=_change_cases,
+    tolerance=WHOLE, returns=("edge before", "edge after"), lines=2, derives=("gemm", "Roofline"),
+    misconceptions=(
+        Misconception("the peak stays",
+                      lambda b, p, s, q, r: (_edge(p, b, s), _edge(p, b, r)),
+                      "the peak belongs to the number type; with another type it is another."),
+        Misconception("the bytes stay",
+                      lambda b, p, s, q, r: (_edge(p, b, s), _edge(q, b, s)),
+                      "smaller numbers are fewer bytes: the intensity of the GEMM changes too."),
+        Misconception("the ridges", lambda b, p, s, q, r: (p / b, q / b),
+                      "those are intensities; which n has a GEMM of that intensity?"),
+        Misconception("upside down",
+                      lambda b, p, s, q, r: (p / b / (1.5 * s), q / b / (1.5 * r)),
+                      "larger numbers mean fewer FLOPs for each byte, so n has to be larger."),
+        Misconception("multiply-adds", _scaled(2),
+                      "a GEMM has 2n³ FLOPs: a multiply-add is 2."),
+        Misconception("C forgotten", _scaled(2 / 3),
+                      "three matrices travel: the result is written."),
+        Misconception("C read too", _scaled(4 / 3),
+                      "for C = A·B the old C is not read."),
+        Misconception("elements", lambda b, p, s, q, r: (1.5 * p / b, 1.5 * q / b),
+                      "you counted numbers; each has itemsize bytes."),
+    ),
+)  # fmt: skip
+
+
+def _call_cases(rng: random.Random) -> list[Case]:
+    drawn = []
+    for name, kind, itemsize, call in rng.sample(CALLS, len(CALLS)):
+        peak, bandwidth = hidden(name, kind)
+        seconds = round(call * rng.uniform(0.8, 1.25), 1) * 1e-6
+        drawn.append({"call": seconds, "peak": peak, "bandwidth": bandwidth, "itemsize": itemsize})
+    return drawn
+
+
+def _by_computing(call: float, peak: float) -> float:
+    """Edge whose 2n³ FLOPs take as long as the call."""
+    return math.cbrt(call * peak / 2)
+
+
+def _by_carrying(call: float, bandwidth: float, itemsize: float) -> float:
+    """Edge whose 3n² numbers take as long as the call."""
+    return math.sqrt(call * bandwidth / (3 * itemsize))
+
+
+def _worth(call: float, peak: float, bandwidth: float, itemsize: float) -> int:
+    return math.ceil(min(_by_computing(call, peak), _by_carrying(call, bandwidth, itemsize)))
+
+
+def _worth_without_overlap(call: float, peak: float, bandwidth: float, itemsize: int) -> int:
+    n = 1
+    while 2 * n**3 / peak + 3 * n * n * itemsize / bandwidth < call:
+        n += 1
+    return n
+
+
+WORTH = Exercise(
+    "03-worth-the-call", "Worth the call", 2,
+    "What is the smallest n whose n×n×n GEMM takes as long as the call itself?",
+    "worth(call, peak, bandwidth, itemsize)", _worth, cases=_call_cases, tolerance=0.03, lines=4,
+    derives=("gemm", "Roofline"),
+    misconceptions=(
+        Misconception("only computing", lambda c, p, b, s: _by_computing(c, p),
+                      "some of these machines carry longer than they compute, at that size."),
+        Misconception("only carrying", lambda c, p, b, s: _by_carrying(c, b, s),
+                      "some of these machines compute longer than they carry, at that size."),
+        Misconception("both have to be long",
+                      lambda c, p, b, s: max(_by_computing(c, p), _by_carrying(c, b, s)),
+                      "the time is the longer of the two: it is enough if one reaches the call."),
+        Misconception("no overlap", _worth_without_overlap,
+                      "carrying and computing happen at the same time: the longer, not the sum."),
+        Misconception("multiply-adds", lambda c, p, b, s: _worth(c, 2 * p, b, s),
+                      "a GEMM has 2n³ FLOPs: a multiply-add is 2."),
+        Misconception("C forgotten", lambda c, p, b, s: _worth(c, p, 1.5 * b, s),
+                      "three matrices travel: the result is written."),
+        Misconception("4 bytes always", lambda c, p, b, s: _worth(c, p, b, 4),
+                      "not every number has 4 bytes; itemsize says how many."),
+    ),
+)  # fmt: skip
+
+EXERCISES = (NUMBER_TYPE, WORTH)

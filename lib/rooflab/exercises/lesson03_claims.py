@@ -1,0 +1,118 @@
+"""Exercises of lesson 03 that put sentences on trial: thumb rules (C000-8), and two more."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+from rooflab.exercises.exercise import Case, Exercise, Misconception
+from rooflab.exercises.lesson03 import hidden
+
+# Two of each band: the ridge below 4 FLOP/byte, between 4 and 8, above 8.
+BANDS = (
+    (("rtx-4090", "fp64"), ("rtx-5090", "fp64"), ("b300", "fp64")),
+    (("a100-sxm-80", "fp64"), ("a100-sxm-40", "fp64"), ("h200-sxm", "fp64"), ("b200", "fp64")),
+    (("a100-sxm-80", "fp32"), ("rtx-4090", "fp32"), ("mi300x", "fp16"), ("m3-pro", "fp32")),
+)
+
+
+def _thumb_cases(rng: random.Random) -> list[Case]:
+    which = [one for band in BANDS for one in rng.sample(band, 2)]
+    rng.shuffle(which)
+    return [dict(zip(("peak", "bandwidth"), hidden(*one), strict=True)) for one in which]
+
+
+THUMB = Exercise(
+    "03-thumb-rules", "“Below 4 memory, above 8 compute”", 2,
+    "Two thumb rules: below 4 FLOP/byte everything waits for memory; above 8 everything is limited "
+    "by computing. Which of them holds on this machine?",
+    "holds(peak, bandwidth)", lambda p, b: (p / b >= 4, p / b <= 8), cases=_thumb_cases,
+    returns=("first rule", "second rule"), lines=2, derives=("Roofline",),
+    misconceptions=(
+        Misconception("a law of nature", lambda p, b: (True, True),
+                      "4 and 8 stay, the ridge does not: ask where the ridge of this machine is."),
+        Misconception("exchanged", lambda p, b: (p / b <= 8, p / b >= 4),
+                      "the rule “below 4” needs a slope up to 4: compare the ridge with 4 first."),
+        Misconception("the other way", lambda p, b: (p / b <= 4, p / b >= 8),
+                      "memory limits what is left of the ridge, computing what is right of it."),
+        Misconception("upside down", lambda p, b: (b / p >= 4, b / p <= 8),
+                      "that compares bytes per FLOP with 4 and 8 FLOPs per byte."),
+        Misconception("both or neither", lambda p, b: (4 <= p / b <= 8,) * 2,
+                      "judge each rule alone: one may hold where the other fails."),
+        Misconception("never", lambda p, b: (False, False),
+                      "a rule may hold by luck: ask where the ridge of this machine is."),
+    ),
+)  # fmt: skip
+
+
+def _kernel_cases(rng: random.Random) -> list[Case]:
+    """Four kernels for one job, faster from one intensity to the next but for one neighbour pair."""
+    drawn = []
+    for number, which in enumerate(rng.sample([one for band in BANDS for one in band], 6)):
+        peak, bandwidth = hidden(*which)
+        shares = [place * rng.uniform(0.8, 1.2) for place in (0.1, 0.4, 1.2, 4)]
+        seconds = [1e-3 * rng.uniform(0.9, 1.1) / 1.8**step for step in range(4)]
+        swap = number % 3
+        seconds[swap], seconds[swap + 1] = seconds[swap + 1], seconds[swap]
+        kernels = [
+            (round(t * peak * min(1, share)), round(t * peak * min(1, share) / share / peak * bandwidth))
+            for share, t in zip(shares, seconds, strict=True)
+        ]  # fmt: skip
+        rng.shuffle(kernels)
+        flops, nbytes = (list(column) for column in zip(*kernels, strict=True))
+        drawn.append({"flops": flops, "bytes": nbytes, "peak": peak, "bandwidth": bandwidth})
+    return drawn
+
+
+def _times(
+    flops: Sequence[int], bytes: Sequence[int], peak: float, bandwidth: float
+) -> list[float]:
+    return [max(f / peak, n / bandwidth) for f, n in zip(flops, bytes, strict=True)]
+
+
+def _intensities(flops: Sequence[int], bytes: Sequence[int]) -> list[float]:
+    return [f / n for f, n in zip(flops, bytes, strict=True)]
+
+
+def _pair(
+    flops: Sequence[int], bytes: Sequence[int], peak: float, bandwidth: float
+) -> tuple[int, int]:
+    """The pair (i, j) in which i has the higher intensity and takes longer; there is one."""
+    intensity, seconds = _intensities(flops, bytes), _times(flops, bytes, peak, bandwidth)
+    every = range(len(flops))
+    return next(
+        (i, j)
+        for i in every
+        for j in every
+        if intensity[i] > intensity[j] and seconds[i] > seconds[j]
+    )
+
+
+def _ends(values: Sequence[float]) -> tuple[int, int]:
+    return values.index(max(values)), values.index(min(values))
+
+
+COUNTEREXAMPLE = Exercise(
+    "03-counterexample", "“Higher intensity is faster”", 2,
+    "Four kernels do the same job. Find the one pair (i, j), counted from 0, in which kernel i has "
+    "the higher intensity and yet takes longer than kernel j.",
+    "counterexample(flops, bytes, peak, bandwidth)", _pair, cases=_kernel_cases, lines=6,
+    returns=("i", "j"), derives=("Roofline",),
+    misconceptions=(
+        Misconception("exchanged", lambda *case: _pair(*case)[::-1],
+                      "i comes first, the one with the higher intensity."),
+        Misconception("highest and lowest intensity",
+                      lambda f, n, p, b: _ends(_intensities(f, n)),
+                      "of that pair the claim is true; look at the times as well."),
+        Misconception("slowest and fastest", lambda f, n, p, b: _ends(_times(f, n, p, b)),
+                      "slower, yes, but its intensity is lower: the claim is true of that pair."),
+        Misconception("most and least FLOPs", lambda f, n, p, b: _ends(f),
+                      "FLOPs alone are neither intensity nor time."),
+        Misconception("most and least bytes", lambda f, n, p, b: _ends(n),
+                      "bytes alone are neither intensity nor time."),
+        Misconception("counted from 1", lambda *case: tuple(k + 1 for k in _pair(*case)),
+                      "Python counts from 0."),
+    ),
+)  # fmt: skip
+
+EXERCISES = (THUMB, COUNTEREXAMPLE)

@@ -1,0 +1,103 @@
+"""The truth of a card to sort: what limits its operation on a machine, the time, and the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rooflab.count.operation import Operation
+from rooflab.count.si import percent, si, times
+from rooflab.measure.measurement import Measurement
+from rooflab.predict.catalogue import machine as _machine
+from rooflab.predict.estimate import Prediction, mix_of, peak_of, predict
+from rooflab.predict.machine import Machine
+
+ASTRAY = 2.0  # a measured time this many times beside the estimate is said
+
+#: An operation, "cold" or "warm", and its measurement if there is one.
+Thing = tuple[Operation, str, Measurement | None]
+
+
+@dataclass(frozen=True)
+class Card:
+    """An operation to sort: its ``limit`` here (one of BINS), the time it took, and why."""
+
+    name: str
+    limit: str
+    fact: str
+    reason: str
+
+
+def where(things: Sequence[Thing], machine: Machine | str | None) -> Machine:
+    """The machine whose limits count; this computer is measured only if it has to be."""
+    if machine is not None:
+        return _machine(machine)
+    from rooflab.measure.environment import host_id
+    from rooflab.measure.this_machine import stored_machine, this_machine
+    from rooflab.show.morph_roof import machine_of
+
+    seen = [m for _, _, m in things if m is not None]
+    if not seen:
+        return stored_machine() or this_machine()
+    found = machine_of(seen)
+    if found is None and {(m.machine, m.backend) for m in seen} == {(host_id(), "cpu")}:
+        found = this_machine("cpu", seen[0].threads)
+    if found is None:
+        raise ValueError(f"machine=None: the roofs of {seen[0].machine} are unknown; pass machine=")
+    return found
+
+
+def name(op: Operation, cache: str) -> str:
+    """What stands on a card: ``GEMM 32×32×32, fp32, warm``."""
+    from rooflab.show import words
+
+    return f"{words.short(op)}, {op.compute_dtype}, {cache}"
+
+
+def card(op: Operation, cache: str, seen: Measurement | None, m: Machine) -> Card:
+    """The card of an operation, its truth on the machine ``m``."""
+    estimate = predict(op, m, cache=cache)
+    limit = estimate.limit.partition(":")[0]
+    if seen is None:
+        fact = f"predicted {si(estimate.seconds, 's')}, {si(op.flops / estimate.seconds, 'FLOP/s')}"
+    else:
+        fact = f"measured {si(seen.median_s, 's')}, {si(seen.flop_per_s, 'FLOP/s')}"
+    return Card(name(op, cache), limit, fact, _reason(op, m, estimate, seen))
+
+
+def _reason(op: Operation, m: Machine, estimate: Prediction, seen: Measurement | None) -> str:
+    """Why the limit is what it is, in the times that compete."""
+    from rooflab.show.words import level_word
+
+    peak = peak_of(op, m)[0]
+    bandwidth = m.bandwidth(estimate.level, mix_of(op, m, estimate.level))
+    computing, carrying = op.flops / peak, op.bytes_at(estimate.level) / bandwidth
+    stages = {stage.name: stage.seconds for stage in estimate.terms}
+    call = stages["call overhead"] - stages["level and mix"]
+    place = level_word(estimate.level).replace("The", "the").replace("Memory", "memory")
+    if estimate.limit == "overhead":
+        text = (
+            f"The call alone costs {si(call, 's')}, the work {si(max(computing, carrying), 's')}."
+        )
+    elif estimate.limit != "compute":
+        text = (
+            f"Carrying {si(op.bytes, 'B')} from {place} takes {si(carrying, 's')}, "
+            f"computing {si(computing, 's')}."
+        )
+    elif computing >= carrying:
+        text = (
+            f"Computing {si(op.flops, 'FLOP')} takes {si(computing, 's')}, "
+            f"carrying from {place} {si(carrying, 's')}."
+        )
+    else:
+        share = percent(computing / (estimate.seconds - call))
+        text = f"The routine reaches {share} of the peak on this shape: slower than the carrying."
+    return text + _beside(estimate, seen)
+
+
+def _beside(estimate: Prediction, seen: Measurement | None) -> str:
+    if seen is None or 1 / ASTRAY < seen.median_s / estimate.seconds < ASTRAY:
+        return ""
+    ratio = seen.median_s / estimate.seconds
+    side = "longer" if ratio > 1 else "shorter"
+    return f" Measured {times(max(ratio, 1 / ratio), 2)} {side} than predicted."

@@ -1,0 +1,176 @@
+"""``rl.sort``: operations to sort into memory, compute and overhead before they are measured.
+
+The truth of a card is what ``rl.predict`` says of it on this very machine, beside the measured time.
+A sorting is kept like a guess: the first one counts, and without one the truth stays covered.
+"""
+
+from __future__ import annotations
+
+import random
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rooflab.count.operation import Operation
+from rooflab.count.suggest import unknown
+from rooflab.exercises.guess_store import store
+from rooflab.exercises.sort_truth import Card, Thing, card, name, where
+from rooflab.measure.measurement import Measurement
+from rooflab.predict.estimate import CACHES
+from rooflab.predict.machine import Machine
+
+if TYPE_CHECKING:
+    from rooflab.show.sort_cards import SortCards
+
+BINS = ("memory", "compute", "overhead")
+MOST = 20  # cards; their places are kept in one number, two bits a card
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """Where the sorting ``id`` of the cards ``names`` is kept."""
+
+    id: str
+    names: tuple[str, ...]
+
+    @property
+    def key(self) -> str:
+        """Other cards are another question: a check sum of theirs belongs to the name."""
+        return f"{self.id}.{zlib.crc32('|'.join(self.names).encode()):08x}"
+
+    def recall(self) -> tuple[list[int] | None, bool]:
+        """The first complete sorting, and whether the truth was looked at without one."""
+        mine = [record for record in store().records() if record.id == self.key]
+        sorted_ = [record.value for record in mine if record.what == "guess"]
+        placed = _unpacked(sorted_[0], len(self.names)) if sorted_ else None
+        return placed, any(record.what == "shown" for record in mine)
+
+    def record(self, placed: Sequence[int]) -> None:
+        """Keep a complete sorting; the same again adds nothing."""
+        if self.recall()[0] != list(placed):
+            store().add(self.key, "guess", float(_packed(placed)))
+
+    def look(self) -> None:
+        """Keep that the truth was shown without a sorting."""
+        if not self.recall()[1]:
+            store().add(self.key, "shown")
+
+
+def sort(
+    id: str,
+    measurements: Iterable[Measurement | Operation | tuple[Operation, str]],
+    answers: object = None,
+    *,
+    machine: Machine | str | None = None,
+) -> SortCards:
+    """Return the cards of ``measurements``, shuffled, to sort into memory, compute and overhead.
+
+    ``measurements``: what ``rl.measure`` returned, or operations, alone (cold) or as
+    (operation, "warm"); those come with the predicted time. ``answers`` sorts without a mouse: a
+    bin for each card, in the order in which they are printed, or {card: bin}; the first letter of
+    a bin will do, and ``...`` leaves a card unplaced. ``machine``: whose limits count; None takes
+    the machine of the measurements. The truth is covered until every card lies in a bin.
+
+    Raises TypeError or ValueError naming the argument; an unknown bin or card gets suggestions.
+    """
+    from rooflab.show import overlay, words
+    from rooflab.show.sort_cards import Face, SortCards
+
+    if not isinstance(id, str) or not id.strip():
+        raise TypeError(f"id={id!r} must be a text such as '03-ten'")
+    things = _things(measurements)
+    home = where(things, machine)
+    deck = shuffled(id, [card(op, cache, seen, home) for op, cache, seen in things])
+    placed = _answers(answers, deck)
+    names = tuple(each.name for each in deck)
+    faces = [Face(c.name, BINS.index(c.limit), c.fact, c.reason) for c in deck]
+    title = f"{len(deck)} operations: what decides how long each takes?"
+    how = f'Sort them: rl.sort("{id}", …, answers=[…]) with memory, compute or overhead for each.'
+    cards = SortCards(
+        faces, _Kept(id.strip().lower(), names), how, title=title, bins=list(BINS),
+        origin=words.origin(home), model_id=overlay.free_model_id(f"sort-{id.strip().lower()}"),
+    )  # fmt: skip
+    if placed is not None:
+        cards.covered = True
+        cards.placed = placed
+        cards.covered = -1 in placed
+    return cards
+
+
+def shuffled(id: str, cards: Sequence[Card]) -> list[Card]:
+    """The cards in the order of the question ``id``: the same for everybody, whatever order came."""
+    ordered = sorted(cards, key=lambda card: card.name)
+    return random.Random(id.strip().lower()).sample(ordered, len(ordered))
+
+
+def _things(
+    measurements: object,
+) -> list[Thing]:
+    wanted = "a list of measurements (rl.measure), operations, or (operation, 'warm')"
+    if isinstance(measurements, (str, Mapping)) or not isinstance(measurements, Iterable):
+        raise TypeError(f"measurements={measurements!r} must be {wanted}")
+    found: list[Thing] = []
+    for one in measurements:
+        if isinstance(one, Measurement):
+            found.append((one.op, one.cache, one))
+            continue
+        op, cache = one if isinstance(one, tuple) and len(one) == 2 else (one, "cold")
+        if not isinstance(op, Operation):
+            raise TypeError(f"measurements: {one!r} must be in {wanted}")
+        if cache not in CACHES:
+            raise unknown("measurements: cache", cache, CACHES)
+        found.append((op, cache, None))
+    if not 1 <= len(found) <= MOST:
+        raise ValueError(f"measurements: {len(found)} cards; 1 to {MOST} can be sorted")
+    names = [name(op, cache) for op, cache, _ in found]
+    twice = next((n for n in names if names.count(n) > 1), None)
+    if twice:
+        raise ValueError(f"measurements: the card {twice!r} is there twice; give it once")
+    return found
+
+
+def _answers(answers: object, deck: Sequence[Card]) -> list[int] | None:
+    """A bin for each card of ``deck``, -1 for none; None where there are no answers at all."""
+    if answers is None or answers is ...:
+        return None
+    names = [each.name for each in deck]
+    if isinstance(answers, Mapping):
+        for key in answers:
+            if key not in names:
+                raise unknown("answers: the card", key, names)
+        return [_bin(answers.get(each, ...)) for each in names]
+    if not isinstance(answers, Iterable):
+        raise TypeError(f"answers={answers!r} must be a list of bins or a dict of card → bin")
+    given = list(answers.split() if isinstance(answers, str) and " " in answers else answers)
+    if len(given) != len(deck):
+        raise ValueError(f"answers has {len(given)} bins; there are {len(deck)} cards")
+    return [_bin(each) for each in given]
+
+
+def _bin(value: object) -> int:
+    if value is ... or value is None:
+        return -1
+    word = str(value).strip().lower()
+    found = [i for i, known in enumerate(BINS) if word and known.startswith(word)]
+    if len(found) != 1:
+        raise unknown("answers: the bin", value, BINS)
+    return found[0]
+
+
+def _packed(placed: Sequence[int]) -> int:
+    """One number for a complete sorting: two bits a card, and a leading one."""
+    number = 1
+    for at in placed:
+        number = 4 * number + at
+    return number
+
+
+def _unpacked(value: float, count: int) -> list[int] | None:
+    """Inverse of :func:`_packed`; None for a number that no sorting of ``count`` cards has."""
+    number, placed = int(value), []
+    for _ in range(count):
+        number, at = divmod(number, 4)
+        placed.append(at)
+    sound = number == 1 and max(placed, default=0) < len(BINS)
+    return placed[::-1] if sound else None

@@ -1,0 +1,13 @@
+"""Golf: NumPy functions on traced arrays, and the bytes that they move over the memory bus."""
+
+from rooflab.golf.errors import GolfError, Untraceable
+from rooflab.golf.holes import HOLES, Hole
+from rooflab.golf.ledger import CACHE, Step, Trip
+from rooflab.golf.score import Golf, golf
+from rooflab.golf.sweep import ChunkSweep, sweep
+from rooflab.golf.trace import Limits
+
+__all__ = [
+    "CACHE", "HOLES", "ChunkSweep", "Golf", "GolfError", "Hole", "Limits", "Step", "Trip",
+    "Untraceable", "golf", "sweep",
+]  # fmt: skip

@@ -1,0 +1,40 @@
+"""What golf says when it cannot count, and when it stops a function that never ends."""
+
+from __future__ import annotations
+
+
+class GolfError(ValueError):
+    """A function that cannot be counted; the text says what stands in the way.
+
+    ``step``: how many steps had been counted before.
+    """
+
+    step: int = 0
+
+
+class Untraceable(GolfError):
+    """A call, dtype or library for which golf has no model: refused, never guessed."""
+
+
+class Stopped(BaseException):
+    """Raised inside a function that runs too long.
+
+    Not an Exception, so that ``except Exception`` in the function does not swallow it; what
+    leaves :func:`rooflab.golf` is a GolfError.
+    """
+
+
+def no_model(call: str) -> Untraceable:
+    """Return the error for a NumPy call without a model."""
+    return Untraceable(
+        f"{call}: golf does not know how many bytes it moves, so it will not guess; "
+        "write it with ufuncs (add, multiply, sqrt, maximum…), sums, dot, einsum or where"
+    )
+
+
+def stripped(by: str) -> Untraceable:
+    """Return the error for a call that wants a plain array and would lose the trace."""
+    return Untraceable(
+        f"{by} takes the numbers out of the traced array, and golf would no longer see what moves; "
+        "keep to NumPy functions on the array itself"
+    )

@@ -1,0 +1,206 @@
+"""The record of a run: which block each array belongs to, and every step with its trips."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import CodeType
+from typing import Any
+from weakref import WeakValueDictionary
+
+from numpy import ndarray
+
+from rooflab.golf.buffers import Buffer, Label, owner_of
+from rooflab.golf.coverage import distinct_bytes, new_bytes
+from rooflab.golf.errors import GolfError, Stopped, Untraceable
+from rooflab.golf.ledger import Step, Trip
+
+Moved = ndarray | tuple[ndarray, int]
+"""An array that a step moves, with a number of bytes where it is not all of them."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When a run is stopped: after ``steps`` steps or ``seconds`` seconds."""
+
+    steps: int = 100_000
+    seconds: float = 10.0
+
+
+class Trace:
+    """One run of a function on traced arrays of type ``kind``."""
+
+    def __init__(self, kind: type, cache: int, limits: Limits, code: CodeType | None) -> None:
+        self.kind, self.cache, self.limits = kind, cache, limits
+        self.thread, self.over = threading.get_ident(), False
+        self.stop_reason = ""
+        self.buffers: WeakValueDictionary[int, Buffer] = WeakValueDictionary()
+        self._steps: list[tuple[str, list[tuple[Label, Trip]], int | None]] = []
+        self._free: list[int] = []  # numbers of temporaries that are gone
+        self._made = 0
+        self._aside: list[Buffer] = []  # copies that the next step reads
+        self.first_line = code.co_firstlineno if code else 0
+        self.codes = _nested(code) if code else frozenset()
+
+    def __len__(self) -> int:
+        return len(self._steps)
+
+    def steps(self) -> tuple[Step, ...]:
+        """Return the steps, under the names that the arrays have now."""
+        return tuple(
+            Step(
+                call,
+                tuple(
+                    Trip(label.name, t.bytes, t.way, t.where, t.shape, t.dtype)
+                    for label, t in trips
+                ),
+                line,
+            )
+            for call, trips, line in self._steps
+        )
+
+    def add_input(self, array: ndarray, name: str) -> Any:
+        """Return the traced array for the caller's ``array``."""
+        view = array.view(ndarray)
+        owner = owner_of(view)
+        buffer = self.buffers.get(id(owner))
+        if buffer is None:
+            where = self._where(max(owner.nbytes, array.nbytes))
+            buffer = self.buffers[id(owner)] = Buffer(owner, name, where, borrowed=True)
+            buffer.writeable = array.flags.writeable
+        view.flags.writeable = False  # nothing may write to the caller's array behind our back
+        return self.kind(view, buffer, self)
+
+    def buffer_of(self, array: ndarray) -> Buffer | None:
+        """Return the block of ``array``, or None for an array that nobody has met."""
+        return self.buffers.get(id(owner_of(array)))
+
+    def make(self, array: ndarray) -> Buffer:
+        """Return the block of ``array``, giving it the next free name when it is new."""
+        owner = owner_of(array)
+        buffer = self.buffers.get(id(owner))
+        if buffer is None:
+            if self._free:
+                number = min(self._free)
+                self._free.remove(number)
+            else:
+                self._made = number = self._made + 1
+            buffer = Buffer(owner, f"tmp{number}", self._where(owner.nbytes))
+            buffer.released = lambda: self._free.append(number)
+            self.buffers[id(owner)] = buffer
+        return buffer
+
+    def meet(self, array: ndarray, call: str) -> Buffer:
+        """Return the block of an array that turns up in a call; refuse a large unknown one.
+
+        A small one is harmless: it counts as cache, whatever was done to it before.
+        """
+        buffer = self.buffer_of(array)
+        if buffer is None and owner_of(array).nbytes > self.cache:
+            raise Untraceable(
+                f"{call} met an array of shape {array.shape} and dtype {array.dtype} that golf has "
+                "not seen being made, so it may have missed bytes; make it outside the function "
+                "and pass it as an argument, or make it with np.empty, np.zeros, np.full or "
+                "np.empty_like"
+            )
+        return buffer or self.make(array)
+
+    def wrap(self, value: Any) -> Any:
+        """Return ``value`` with every array in it (tuples and lists too) traced."""
+        if isinstance(value, ndarray):
+            return self.kind(value, self.make(value), self)
+        if type(value) in (tuple, list):
+            return type(value)(map(self.wrap, value))
+        return value
+
+    def raw(self, value: Any) -> Any:
+        """Return ``value`` with every traced array in it replaced by its plain one."""
+        if type(value) is self.kind:
+            if self.over or value.trace is not self:
+                raise GolfError(
+                    "this array belongs to a golf run that is over; call the function again"
+                )
+            return value.array
+        if type(value) in (tuple, list):
+            return type(value)(map(self.raw, value))
+        if type(value) is dict:
+            return {key: self.raw(item) for key, item in value.items()}
+        return value
+
+    def own(self, value: Any) -> None:
+        """Copy the caller's array, if ``value`` is a view of it, before it is written to."""
+        if type(value) is self.kind and value.buffer.borrowed and value.writeable:
+            old = id(value.buffer.owner)
+            low, high = value.buffer.bounds()
+            self.buffers[id(value.buffer.take_copy(low, high))] = self.buffers.pop(old)
+
+    def copied(self, call: str, array: ndarray, dtype: Any = None) -> ndarray:
+        """Record and return a copy that NumPy makes on the side, such as for a cast."""
+        copy = array.astype(dtype or array.dtype, order="C", copy=True)
+        earlier = [*self._aside, self.make(copy)]
+        self.record(call, [array], [copy])
+        self._aside += earlier
+        return copy
+
+    def record(self, call: str, reads: Sequence[Moved], writes: Sequence[Moved]) -> None:
+        """Add a step that reads every distinct byte of ``reads`` and of ``writes`` once."""
+        self.check(call)
+        trips: list[tuple[Label, Trip]] = []
+        for way, items in (("read", reads), ("write", writes)):
+            earlier: list[ndarray] = []
+            for item in items:
+                array, most = item if isinstance(item, tuple) else (item, None)
+                if not array.size:
+                    continue
+                buffer = self.meet(array, call)
+                if array.ndim == 0 and buffer.where == "cache":
+                    continue  # a number, not an array
+                count = new_bytes(array, earlier) if earlier else distinct_bytes(array)
+                count = count if most is None else min(count, most)
+                earlier.append(array)
+                if count:
+                    about = (way, buffer.where, array.shape, array.dtype.name)
+                    trips.append((buffer.label, Trip("", count, *about)))
+                    _cover(buffer, array, way)
+        self._steps.append((call, trips, self._line()))
+        self._aside.clear()
+
+    def check(self, call: str) -> None:
+        """Raise when the run is over, or stop it when it has had its steps."""
+        if self.over:
+            raise GolfError(f"{call}: this golf run is over; call the function again")
+        if len(self._steps) >= self.limits.steps:
+            self.stop_reason = f"{self.limits.steps:,} steps"
+            raise Stopped(self.stop_reason)
+
+    def _where(self, nbytes: int) -> str:
+        return "cache" if nbytes <= self.cache else "memory"
+
+    def _line(self) -> int | None:
+        frame = sys._getframe(2)
+        while frame is not None:
+            if frame.f_code in self.codes:
+                return frame.f_lineno - self.first_line + 1
+            frame = frame.f_back
+        return None
+
+
+def _cover(buffer: Buffer, array: ndarray, way: str) -> None:
+    """Note which bytes of an input in memory were needed, and which were changed."""
+    if not buffer.source:
+        return
+    buffer.changed |= way == "write"
+    if buffer.where == "cache":
+        return
+    if way == "write":
+        buffer.written.add(array)
+    elif not buffer.written.covers(array):
+        buffer.read.add(array)
+
+
+def _nested(code: CodeType) -> frozenset[CodeType]:
+    """Return the code of a function and of the functions and comprehensions written inside it."""
+    inner = (_nested(part) for part in code.co_consts if isinstance(part, CodeType))
+    return frozenset({code}).union(*inner)

@@ -1,0 +1,57 @@
+"""``rl.lecture()``: the open notebook as a presentation, one step at a time."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import anywidget
+import traitlets
+
+from rooflab.lecture.open_file import Recording, notebook_path, read
+
+KEYS = "→ next, ← back, R uncovers, L recorded ↔ live, Esc leaves, ? tells all keys"
+
+
+def _source(*names: str) -> str:
+    return "\n".join(Path(__file__).with_name(name).read_text("utf-8") for name in names)
+
+
+class Lecture(anywidget.AnyWidget):
+    """A button that puts the notebook on a stage. Make one with ``rl.lecture()``."""
+
+    _esm = _source("cut.js", "replay.js", "stage.js", "present.js")
+    _css = _source("stage.css", "pictures.css")
+    recording = traitlets.Dict().tag(sync=True)
+    #: The step on show, counted from 0; where a lecture goes on when it is opened again.
+    step = traitlets.Int(0).tag(sync=True)
+    #: Set by the browser: a page that is loaded again must not jump onto the stage by itself.
+    opened = traitlets.Bool(False).tag(sync=True)
+
+    def __init__(self, recording: Recording, **traits: Any) -> None:
+        super().__init__(recording=asdict(recording), **traits)
+        self.sentence = f"{KEYS}. " + (recording.missing or f"L shows the output {recording.of}.")
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        bundle = super()._repr_mimebundle_(**kwargs)
+        data = dict((bundle[0] if isinstance(bundle, tuple) else bundle) or {})
+        return {**data, "text/plain": f"Lecture: {self.sentence}"}, {}
+
+
+def lecture(notebook: str | Path | None = None) -> Lecture:
+    """Show the open notebook one step at a time, in type for the last row; deep cells are hidden.
+
+    ``notebook``: the file with the recorded outputs; by default the notebook of this kernel. A file
+    that is missing or holds no outputs is no error: the lecture goes on without the key L and says
+    why. In JupyterLab and Notebook 7 only; elsewhere use the slides.
+
+    Raises TypeError or ValueError when ``notebook`` is given and is not the name of a notebook.
+    """
+    if notebook is None:
+        return Lecture(read(notebook_path()))
+    if not isinstance(notebook, str | Path):
+        raise TypeError(f"notebook={notebook!r} must be a path, such as '00_free_lunch.ipynb'")
+    if Path(notebook).suffix != ".ipynb":
+        raise ValueError(f"notebook={str(notebook)!r} must be a notebook, a file *.ipynb")
+    return Lecture(read(Path(notebook)))

@@ -1,0 +1,29 @@
+// Recorded outputs, drawn again from the notebook file: a picture, else a table, else text.
+
+function replay(outputs, of) {
+  const box = document.createElement('div');
+  box.className = 'lec-recorded';
+  const note = document.createElement('p');
+  note.className = 'lec-of'; note.textContent = of;
+  box.append(note, ...outputs.map(drawn));
+  return box;
+}
+
+function drawn({ png, alt, html, text }) {
+  if (png) return Object.assign(new Image(), { src: `data:image/png;base64,${png}`, alt });
+  if (html) return harmless(html);
+  return Object.assign(document.createElement('pre'), { textContent: text });
+}
+
+// A file may hold anything; of its HTML only words, tables and pictures are shown.
+function harmless(html) {
+  const page = new DOMParser().parseFromString(html, 'text/html');
+  page.querySelectorAll('script, style, link, iframe, object, embed, form, base, meta, svg').forEach(node => node.remove());
+  for (const node of page.body.querySelectorAll('*')) for (const { name, value } of [...node.attributes]) {
+    if (!/^(style|alt|colspan|rowspan|class|src)$/.test(name) || (name === 'src' && !value.startsWith('data:image/'))) node.removeAttribute(name);
+  }
+  const box = document.createElement('div');
+  box.className = 'jp-RenderedHTMLCommon';
+  box.append(...page.body.childNodes);
+  return box;
+}

@@ -1,0 +1,150 @@
+// The stage: one step of a lesson at a time, by keys, mouse, touch or a presenter's remote.
+
+const KEYS = [['→  Space  Page Down', 'next step'], ['←  Page Up', 'back'], ['R', 'uncover: the result of a guess, what a vote\'s answers mean'],
+  ['L', 'live output ↔ recorded output'], ['Home  End', 'first and last step'], ['?', 'these keys']];
+const GO = { ArrowRight: 1, ArrowDown: 1, ' ': 1, PageDown: 1, ArrowLeft: -1, ArrowUp: -1, PageUp: -1 };
+const TYPING = 'input:not([type=range]), textarea, select, [contenteditable=true], .cm-content';
+const SLIDING = '[role=slider], [role=listbox], [role=radiogroup], [role=option], [type=range], [data-rl-keys]';
+
+// root: what fills the window; page: the cells' container, which becomes the stage; recorded: { of:
+// sentence, cells: { id: [output] } }; id(cell): a cell's id. live: there is a kernel. Returns { leave }.
+function openStage({ root, page, cells, recorded, id, live, at = 0, onStep = () => {}, onLeave }) {
+  const bar = document.createElement('div'), help = document.createElement('div');
+  let plan = [], place = 0, timer;
+
+  function cut() {
+    root.classList.add('lec-cutting'); page.classList.remove('lec-large');
+    const all = cells();
+    for (const cell of root.querySelectorAll('.lec-in')) cell.classList.remove('lec-in');
+    for (const cell of all) cell.classList.add('lec-in');
+    page.style.setProperty('--lec-k', unit());
+    plan = steps(all);
+    root.classList.remove('lec-cutting');
+  }
+
+  function show(to, anew = true) {
+    place = Math.max(0, Math.min(plan.length - 1, to));
+    for (const node of root.querySelectorAll('.lec-on')) node.classList.remove('lec-on');
+    for (const one of plan[place] ?? []) for (const node of [one.cell, ...one.nodes]) node.classList.add('lec-on');
+    if (anew && root.contains(document.activeElement)) document.activeElement.blur();
+    bar.querySelector('output').textContent = `${place + 1} / ${plan.length}`;
+    const pictured = plan[place]?.find(one => one.kind === 'picture');
+    const line = pictured ? code(pictured.cell).trim() : '';
+    bar.querySelector('code').textContent = line.includes('\n') ? '' : line;
+    root.scrollTop = page.scrollTop = 0;
+    refit();
+    onStep(place, cellsOn());
+    root.dispatchEvent(new CustomEvent('rl-step', { detail: place }));
+  }
+
+  function refit() {
+    page.style.setProperty('--lec-k', unit());
+    const step = plan[place] ?? [];
+    // What is uncovered takes the place of what it answers: the options of a vote, the stub of a solution.
+    const open = one => step.some(other => other.cell === one.cell && other.nodes[0].matches('details[open], :has(details[open])'));
+    for (const one of step) {
+      const asked = one.kind === 'code' || (one.vote && /^[UO]L$/.test(one.nodes[0].tagName));
+      one.nodes[0].classList.toggle('lec-away', asked && open(one));
+    }
+    fit(step, page);
+    seen.disconnect();
+    for (const one of step) if (one.kind === 'picture' || one.kind === 'output') for (const node of one.nodes[0].children) seen.observe(node);
+  }
+
+  // What grows while it is shown (an uncovered result, a cell that runs) is scaled again.
+  const later = () => { cancelAnimationFrame(timer); timer = requestAnimationFrame(refit); };
+  const seen = new ResizeObserver(later);
+
+  function tell(words) {
+    const node = bar.querySelector('.lec-told');
+    node.textContent = words;
+    clearTimeout(tell.timer); tell.timer = setTimeout(() => { node.textContent = ''; }, 5000);
+  }
+
+  const cellsOn = () => [...new Set((plan[place] ?? []).map(one => one.cell))];
+
+  // Enter edits the code on show; where there is none it would open the text.
+  const runs = () => live && cellsOn().some(cell => cell.classList.contains('jp-CodeCell'));
+
+  function uncover() {
+    const vote = cellsOn().flatMap(cell => [...cell.querySelectorAll('details')]).filter(node => node.getClientRects().length);
+    const covered = cellsOn().flatMap(cell => [...cell.querySelectorAll('button.mine-is:enabled, button.skip, [data-rl-reveal]')])
+      .find(node => node.getClientRects().length);
+    if (covered) covered.click();
+    else if (vote.length) vote.forEach(node => { node.open = !node.open; });
+    else tell('Nothing is covered here.');
+    later();
+  }
+
+  function swap() {
+    const mine = cellsOn().filter(cell => recorded.cells[id(cell)]);
+    if (!mine.length) { tell(recorded.none || 'Nothing is recorded for this step.'); return; }
+    const on = !mine[0].classList.contains('lec-swapped');
+    for (const cell of mine) {
+      const output = cell.querySelector(':scope > .jp-Cell-outputWrapper');
+      cell.querySelector('.lec-recorded') ?? output.append(replay(recorded.cells[id(cell)], recorded.of));
+      cell.classList.toggle('lec-swapped', on);
+    }
+    tell(on ? `the output ${recorded.of}` : live ? 'live: this computer' : 'as it ran for this page');
+    later();
+  }
+
+  function key(event) {
+    if (event.ctrlKey || event.altKey || event.metaKey) return;
+    const at = event.composedPath()[0], typing = at.closest?.(TYPING), sliding = at.closest?.(SLIDING);
+    const remote = /^Page/.test(event.key);
+    if (event.key === 'Escape' && !help.hidden) help.hidden = true;
+    else if (event.key === 'Escape' && onLeave && !typing) leave();
+    else if (event.key === 'Escape' && typing) at.blur();
+    else if (typing && !remote || event.key === 'Enter' && (runs() || at.closest?.(`${SLIDING}, button, summary, a`)) || event.key === 'Tab' || event.key === 'Shift') return;
+    else if (sliding && GO[event.key] && !remote && event.key !== ' ') { at.setAttribute('data-lm-suppress-shortcuts', 'true'); return; }
+    else if (event.key === ' ' && at.closest?.('button, summary')) return;
+    else if (GO[event.key]) show(place + (event.shiftKey ? -1 : 1) * GO[event.key]);
+    else if (sliding && /^(Home|End)$/.test(event.key)) return;
+    else if (event.key === 'Home') show(0);
+    else if (event.key === 'End') show(plan.length - 1);
+    else if (/^r$/i.test(event.key)) uncover();
+    else if (/^l$/i.test(event.key)) swap();
+    else if (event.key === '?' || event.key === 'h') help.hidden = !help.hidden;
+    // Every other letter would reach the notebook, where D D deletes a cell.
+    event.preventDefault(); event.stopImmediatePropagation();
+  }
+
+  function touch(event) {
+    const from = event.changedTouches[0];
+    if (event.target.closest(`${SLIDING}, ${TYPING}, button, .jupyter-widgets, svg`)) return;
+    addEventListener('touchend', to => {
+      const far = to.changedTouches[0].clientX - from.clientX;
+      if (Math.abs(far) > 60 && Math.abs(to.changedTouches[0].clientY - from.clientY) < 60) show(place + (far < 0 ? 1 : -1));
+    }, { once: true });
+  }
+
+  function leave() {
+    removeEventListener('keydown', key, true); removeEventListener('resize', later);
+    removeEventListener('touchstart', touch); removeEventListener('toggle', later, true);
+    seen.disconnect(); mend(plan);
+    root.querySelectorAll('.lec-recorded').forEach(node => node.remove());
+    root.querySelectorAll('.lec-swapped, .lec-away, .lec-on, .lec-in').forEach(node => node.classList.remove('lec-swapped', 'lec-away', 'lec-on', 'lec-in'));
+    root.classList.remove('lec-root'); page.classList.remove('lec-page', 'lec-large');
+    bar.remove(); help.remove();
+    onLeave?.();
+  }
+
+  function furnish() {
+    bar.className = 'lec-bar'; help.className = 'lec-keys'; help.hidden = true;
+    help.innerHTML = `<table>${[...KEYS, ...(onLeave ? [['Esc', 'leave the lecture']] : [])].map(([k, what]) => `<tr><th>${k}</th><td>${what}</td></tr>`).join('')}</table>`;
+    bar.innerHTML = '<button type="button" aria-label="back">←</button><output aria-live="polite"></output><button type="button" aria-label="next step">→</button>'
+      + '<code></code><span class="lec-told" role="status"></span><button type="button" title="uncover">R</button><button type="button" title="live or recorded">L</button><button type="button" title="keys">?</button>'
+      + (onLeave ? '<button type="button" title="leave the lecture">Esc</button>' : '');
+    const acts = [() => show(place - 1), () => show(place + 1), uncover, swap, () => { help.hidden = !help.hidden; }, leave];
+    bar.querySelectorAll('button').forEach((button, n) => button.addEventListener('click', acts[n]));
+    help.addEventListener('click', () => { help.hidden = true; });
+    root.append(bar, help);
+  }
+
+  root.classList.add('lec-root'); page.classList.add('lec-page');
+  furnish(); cut(); show(at, false);
+  addEventListener('keydown', key, true); addEventListener('resize', later);
+  addEventListener('touchstart', touch, { passive: true }); addEventListener('toggle', later, true);
+  return { leave, show, again: () => { const first = plan[place]?.[0]; cut(); show(Math.max(0, plan.findIndex(step => step.some(one => one.nodes.at(-1) === first?.nodes.at(-1)))), false); } };
+}

@@ -1,0 +1,28 @@
+"""Folders and files that environment variables name: ROOFLAB_HOME, ROOFLAB_CACHE and the like."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+def told_path(variable: str) -> Path | None:
+    """Return the path that the environment ``variable`` names, or None; ``~`` is your home."""
+    text = os.environ.get(variable, "").strip()
+    return expanded(variable, text) if text else None
+
+
+def told_paths(variable: str) -> tuple[Path, ...]:
+    """Return the paths that ``variable`` lists, separated as in PATH."""
+    parts = os.environ.get(variable, "").split(os.pathsep)
+    return tuple(expanded(variable, part.strip()) for part in parts if part.strip())
+
+
+def expanded(name: str, text: str) -> Path:
+    """Return ``text`` with its ``~``; ValueError naming ``name`` if nobody has that home."""
+    try:
+        return Path(text).expanduser()
+    except RuntimeError as error:
+        raise ValueError(
+            f"{name}={text!r} names a home folder that does not exist here; give a full path"
+        ) from error

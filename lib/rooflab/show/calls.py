@@ -1,0 +1,162 @@
+"""The overhead line: what an operation reaches if all of its time is the cost of the call.
+
+A call takes its time before any work is done. As a rate that is FLOP ÷ call time: a line that small
+sizes slide down along, far below every roof, until they are large enough to reach the roof. The
+line takes a warm call, the cheapest there is, so that no measurement lies above it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from rooflab.count import blas
+from rooflab.count.operation import Operation
+from rooflab.count.si import si
+from rooflab.predict.estimate import Prediction, predict
+from rooflab.predict.machine import Machine
+from rooflab.predict.routines import overhead
+from rooflab.show import theme
+from rooflab.show.axes import Frame
+from rooflab.show.labels import Crowd, Spot
+from rooflab.show.polylines import roof
+from rooflab.show.sides import home
+
+SAY = {
+    "call_warm": " More than half of that time is the call itself, {call}.",
+    "call_cold": " More than half of that time is the call itself, {call} with its operands in memory.",
+}
+LABEL = "call overhead {call}"
+LOWEST = 1e7  # FLOP/s: the foot of a picture that shows the line
+_SIZES = tuple(dict.fromkeys(round(2 ** (step / 4)) for step in range(81)))
+
+
+@dataclass(frozen=True)
+class CallLine:
+    """Calls of ``seconds`` each, whatever they do: points (FLOP/byte, FLOP/s) up to the roof."""
+
+    seconds: float
+    points: tuple[tuple[float, float], ...]
+
+    @property
+    def label(self) -> str:
+        """What stands at the line."""
+        return LABEL.format(call=si(self.seconds, "s"))
+
+
+def call_line(build: Callable[[int], Operation], machine: Machine, cache: str) -> CallLine | None:
+    """Return the line of ``build(n)`` on ``machine`` over n = 1, 2, …, cut off at its roof.
+
+    ``cache``: "cold" or "warm", which decides the roof. None where calls were never timed.
+    """
+    smallest = build(1)
+    call = overhead(smallest, machine)
+    if not call:
+        return None
+    roofs = {level: roof(machine, smallest.compute_dtype, level) for level in machine.levels}
+    points: list[tuple[float, float]] = []
+    below = 0.0
+    for n in _SIZES:
+        op = build(n)
+        # A batch of separate calls costs several: the line says what each of them reaches.
+        x, rate = op.intensity, op.flops / overhead(op, machine)
+        above = math.log(rate / roofs[home(op, machine, cache)].attainable(x))
+        if above >= 0:
+            if points:
+                points.append(_between(points[-1], (x, rate), below / (below - above)))
+            break
+        points.append((x, rate))
+        below = above
+    return CallLine(call, tuple(points)) if len(points) > 1 else None
+
+
+def _between(a: tuple[float, float], b: tuple[float, float], t: float) -> tuple[float, float]:
+    """The point a share ``t`` of the way from ``a`` to ``b`` on logarithmic axes."""
+    return tuple(p ** (1 - t) * q**t for p, q in zip(a, b))
+
+
+def of_operations(
+    ops: Iterable[Operation], machine: Machine, cache: str
+) -> dict[tuple[str, str], CallLine]:
+    """Return the lines of the routines of ``ops``, all edges equal, by operation name and dtype."""
+    found = {}
+    for op in ops:
+        key = (op.name, str(op.compute_dtype))
+        if key in found or not hasattr(blas, op.name):
+            continue
+        line = call_line(_square(op), machine, cache)
+        if line:
+            found[key] = line
+    return found
+
+
+def _square(op: Operation) -> Callable[[int], Operation]:
+    make, edges = getattr(blas, op.name), len(op.dims)
+    return lambda n: make(*[n] * edges, op.compute_dtype)
+
+
+def pack(
+    builds: Sequence[Callable[[int], Operation]],
+    machine: Machine,
+    cache: str,
+    frame: Frame,
+    estimates: Sequence[Prediction],
+) -> dict[str, object] | None:
+    """Return the lines of one operation for the browser: an SVG path for each of ``builds``.
+
+    ``until``: index of the last of ``estimates`` (one a slider value, smallest first) that is
+    mostly call; ``spots``: where the label may stand, in pixels.
+    """
+    lines = [call_line(build, machine, cache) for build in builds]
+    if not any(lines):
+        return None
+    placed = [
+        [(frame.x(x), frame.y(rate)) for x, rate in line.points] if line else [] for line in lines
+    ]
+    label = next(line.label for line in lines if line)
+    limited = [place for place, estimate in enumerate(estimates) if estimate.limit == "overhead"]
+    return {
+        "paths": ["M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in p) if p else "" for p in placed],
+        "call": si(overhead(builds[0](1), machine, cache), "s"),
+        "label": label,
+        "until": max(limited, default=-1),
+        "spots": [_spot(p, frame) for p in placed],
+    }  # fmt: skip
+
+
+def _spot(pixels: Sequence[tuple[float, float]], frame: Frame) -> list[float]:
+    """Where the line crosses a height near the foot of ``frame``, free of other labels."""
+    wanted = frame.height - frame.bottom - 34
+    for (x0, y0), (x1, y1) in zip(pixels, pixels[1:]):
+        if y1 <= wanted <= y0:
+            share = (y0 - wanted) / (y0 - y1)
+            return [round(x0 + share * (x1 - x0), 1), wanted]
+    return [round(edge, 1) for edge in pixels[0]] if pixels else []
+
+
+def said(op: Operation, machine: Machine, cache: str) -> str:
+    """Say what the call costs, if it is most of the predicted time of ``op``; else ""."""
+    if predict(op, machine, cache=cache).limit != "overhead":
+        return ""
+    return SAY[f"call_{cache}"].format(call=si(overhead(op, machine, cache), "s"))
+
+
+def draw(crowd: Crowd, lines: dict[tuple[str, str], CallLine]) -> None:
+    """Draw the ``lines`` of :func:`of_operations`, thin, each in its operation's colour."""
+    for (name, _), line in lines.items():
+        xs, ys = zip(*line.points)
+        crowd.ax.plot(xs, ys, "--", color=theme.style(name).colour, lw=1.2, zorder=2)
+        crowd.add_line([crowd.pixel(x, max(y, crowd.ax.get_ylim()[0])) for x, y in line.points], 2)
+
+
+def label(crowd: Crowd, lines: dict[tuple[str, str], CallLine]) -> None:
+    """Write "call overhead" at the rightmost of ``lines``."""
+    if not lines:
+        return
+    line = max(lines.values(), key=lambda one: one.points[-1][0])
+    pixels = [crowd.pixel(x, rate) for x, rate in line.points]
+    foot = crowd.pixel(*line.points[0])[0], crowd.ax.get_window_extent().y0
+    inside = [(x, y) for x, y in pixels if y > foot[1] + 20] or pixels
+    spots = [Spot(x + side, y, ha) for x, y in inside for side, ha in ((9, "left"), (-9, "right"))]
+    crowd.write(line.label, spots, color="#333333", fontsize=theme.SMALL)

@@ -1,0 +1,126 @@
+"""Byte golf, live: blocks cross the bus step by step, and a chunk size that spares some the trip.
+
+``golf(run)`` has one slider, the step; ``golf(sweep)`` a second one, the chunk size, and the time
+really measured with it. Everything is placed here and moves in the browser.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import anywidget
+import ipywidgets as widgets
+import traitlets
+
+from rooflab.show import golf_bars, golf_plot, overlay
+from rooflab.show.golf_figure import covered_picture, picture
+from rooflab.show.golf_steps import story
+
+if TYPE_CHECKING:
+    from rooflab.show.guess_axis import GuessAxis
+
+#: Milliseconds that one block needs over the bus, and a home from memory into the cache.
+FLIGHT, DROP = 520, 450
+
+
+class GolfView(anywidget.AnyWidget):
+    """The part that moves: lanes, blocks, ledger and bars as one SVG, and the sentence."""
+
+    _esm = overlay.source("overlay.js", "golf.js")
+    _css = overlay.source("overlay.css", "golf.css")
+    geometry = traitlets.Dict().tag(sync=True)
+    #: The step, 0 before the start, and the place of the chunk size among those swept.
+    i = traitlets.Int(0).tag(sync=True)
+    c = traitlets.Int(0).tag(sync=True)
+    covered = traitlets.Bool(False).tag(sync=True)
+    #: Ids of the widgets that a drag changes: the kernel hears of them when the hand rests.
+    hushed = traitlets.List(traitlets.Unicode()).tag(sync=True)
+
+
+class GolfPicture(widgets.VBox):
+    """The sliders and the picture they move; ``live`` is the moving part."""
+
+    def __init__(self, given: Any, *, after: GuessAxis | None, start: int | None) -> None:
+        self.sweep = golf_bars.sweep(given) if hasattr(given, "chunks") else None
+        self.stories = (story(given),) if self.sweep is None else self.sweep.stories
+        steps = max(len(one.stops) for one in self.stories)
+        first = (0 if self.sweep is None else steps) if start is None else start
+        if isinstance(first, bool) or not isinstance(first, int) or not 0 <= first <= steps:
+            raise ValueError(f"start={start!r} must be a step from 0 (before the first) to {steps}")
+        last = len(self.stories) - 1
+        self.live = GolfView(
+            geometry=_geometry(self), i=first, c=last, covered=bool(after and after.covered)
+        )
+        self.sliders = [_slider("step", [f"{n} of {steps}" for n in range(steps + 1)], first)]
+        if self.sweep is not None:
+            self.sliders.append(_slider("chunk", [f"{c:,}" for c in self.sweep.chunks], last))
+        self.live.hushed = [*(s.model_id for s in self.sliders), self.live.model_id]
+        super().__init__([self.live, *self.sliders], model_id=overlay.free_model_id("golf"))
+        self.add_class("rl-golf")
+        if self.sweep is not None:
+            self.add_class("rl-sweep")
+        for slider, name in zip(self.sliders, "ic"):
+            widgets.jslink((slider, "index"), (self.live, name))
+        if after is not None:
+            widgets.jslink((after, "covered"), (self.live, "covered"))
+
+    @property
+    def sentence(self) -> str:
+        """What the picture says now (as far as the kernel knows where the sliders stand)."""
+        if self.live.covered:
+            return "Byte golf: covered until you have placed your guess."
+        told = self.stories[self.live.c]
+        said = told.sentence(min(self.live.i, len(told.stops)))
+        return said if self.sweep is None else f"{said} {self.sweep.sentence(self.live.c)}"
+
+    def still(self) -> bytes:
+        """All steps as one PNG, drawn by matplotlib; with a sweep also its two bars."""
+        if self.live.covered:
+            return overlay.png(covered_picture(), transparent=False)
+        told = self.stories[self.live.c]
+        return overlay.png(picture(told, sweep=self.sweep, at=self.live.c), transparent=False)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict, dict]:
+        live = super()._repr_mimebundle_(**kwargs)
+        return overlay.mimebundle(live, self.still(), self.sentence)
+
+
+def golf(
+    golf_or_sweep: Any, *, after: GuessAxis | None = None, start: int | None = None
+) -> GolfPicture:
+    """Show a golf run crossing the bus step by step, or a sweep of it over chunk sizes.
+
+    golf_or_sweep: what ``rl.golf`` or ``rooflab.golf.sweep`` returned. after: a guess axis; the
+    picture stays covered until that guess is placed. start: the step shown first (default: 0, with
+    a sweep the last one); the sweep starts at its largest chunk.
+
+    Raises TypeError for something that is neither, ValueError for a run without steps, a sweep
+    that cannot be drawn, and for a start beyond the last step.
+    """
+    if after is not None and not hasattr(after, "covered"):
+        raise TypeError(f"after={after!r} is no guess axis; pass what rl.live.guess returned")
+    return GolfPicture(golf_or_sweep, after=after, start=start)
+
+
+def _geometry(shown: GolfPicture) -> dict[str, Any]:
+    placed = golf_plot.geometry(shown.stories)
+    placed |= {
+        "height": golf_plot.HEIGHT, "letter": golf_plot.LETTER, "flight": FLIGHT, "drop": DROP,
+        "begin": "before the first step", "origin": "", "sliders": ["step of the program"],
+    }  # fmt: skip
+    if shown.sweep is not None:
+        rows = zip(("measured", "counted"), golf_plot.BARS, strict=True)
+        timed = bool(shown.sweep.measured)
+        placed["height"] = golf_plot.BARS_HEIGHT if timed else golf_plot.HEIGHT
+        placed["sliders"] = [*placed["sliders"], "chunk size"]
+        placed["chunks"] = [f"chunks of {chunk:,}" for chunk in shown.sweep.chunks]
+        placed["bars"] = golf_bars.bars(shown.sweep, golf_plot.RIGHT - golf_plot.LEFT) | {
+            "rows": [[name, *y] for name, y in rows] if timed else []
+        }
+    return placed
+
+
+def _slider(name: str, options: list[str], index: int) -> widgets.SelectionSlider:
+    return widgets.SelectionSlider(
+        options=options, index=index, description=name, layout={"width": "auto", "margin": "0"}
+    )

@@ -1,0 +1,47 @@
+"""What hollow, filled and ringed markers mean, in a corner of a drawing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from matplotlib.lines import Line2D
+
+from rooflab.show import theme
+from rooflab.show.drawing import KINDS, SIZES, Point
+from rooflab.show.labels import Crowd
+from rooflab.show.sides import SIDES
+
+_SAID = {
+    "bound": "the roof allows",
+    "predicted": "predicted",
+    "measured": "measured",
+    "guess": "your guess",
+}
+
+
+def legend(crowd: Crowd, points: Sequence[Point]) -> None:
+    """Say what filled, hollow and ringed mean, if the picture has more than one of them."""
+    kinds = [kind for kind in KINDS if any(p.kind == kind for p in points)]
+    rings = [side for side in SIDES if any(p.side == side for p in points)]
+    if len(kinds) < 2 and not rings:
+        return
+    handles = [_marker(kind) for kind in kinds] + [_ring(side) for side in rings]
+    box = crowd.ax.legend(
+        handles, [*(_SAID[kind] for kind in kinds), *rings], loc="lower right",
+        fontsize=theme.SMALL, facecolor=theme.PAPER, edgecolor="none", framealpha=0.9,
+        handletextpad=0.2,
+    ).get_window_extent()  # fmt: skip
+    for y in range(int(box.y0), int(box.y1), 12):
+        crowd.add_line([(box.x0, y), (box.x1, y)], 8)
+
+
+def _marker(kind: str) -> object:
+    look = {"ls": "", "mec": theme.INK, "mew": 1.6}
+    fill = theme.INK if kind == "measured" else theme.PAPER
+    outer = Line2D([], [], marker="o", mfc=fill, ms=SIZES.get(kind, theme.MARKER) - 1, **look)
+    inner = Line2D([], [], ls="", marker="o", ms=3, mfc=theme.INK, mec="none")
+    return (outer, inner) if kind == "guess" else outer
+
+
+def _ring(side: str) -> Line2D:
+    return Line2D([], [], ls="", marker="o", mfc="none", ms=11, mew=3, mec=SIDES[side].colour)

@@ -1,0 +1,107 @@
+// Cards to sort into bins. The truth comes ready from Python; here a card is put, taken back and, when
+// all of them lie, uncovered. Without a kernel the same happens, unrecorded.
+
+function render({ model, el }) {
+  const cards = model.get('cards'), bins = model.get('bins'), keys = bins.map(name => name[0]);
+  el.classList.add('rl-pic', 'rl-sort');
+  el.innerHTML = `<h4></h4><div class="deck" tabindex="0" role="group"><span class="count"></span><b class="top"></b><span class="row controls"></span></div>
+  <div class="bins"></div><p class="hint"></p><p class="origin"></p><div class="aside" aria-live="polite"></div>`;
+  const $ = s => el.querySelector(s), deck = $('.deck'), speak = speaker($('.aside'));
+  const whole = text => text.replace(/(\d) (?=\S)/g, '$1\u00a0'); // a number keeps its unit on its line
+  let current = -1, done = false;
+  $('h4').textContent = model.get('title');
+
+  const placed = () => model.get('placed');
+  const next = from => { // the next card that lies in no bin, the ones behind it first
+    const at = placed(), order = cards.map((_, n) => (from + 1 + n) % cards.length);
+    return order.find(n => at[n] < 0) ?? -1;
+  };
+
+  function button(parent, text, press, className = '') {
+    const node = make('button', { type: 'button', textContent: text, className }, parent);
+    keepKeys(node); node.addEventListener('click', press);
+    return node;
+  }
+  const measure = button($('.controls'), 'measure says', () => uncover(), 'mine-is');
+  const skip = button($('.controls'), 'skip: show me', () => uncover(), 'skip');
+
+  const columns = bins.map((name, bin) => {
+    const column = make('section', { className: 'bin' }, $('.bins')); column.dataset.bin = name;
+    const head = button(column, '', () => put(bin), 'head');
+    head.innerHTML = `${name} <kbd>${keys[bin].toUpperCase()}</kbd>`;
+    const list = make('ul', {}, column);
+    column.addEventListener('click', event => { if (event.target === column || event.target === list) put(bin); });
+    return { column, head, list };
+  });
+
+  function put(bin) {
+    if (done || current < 0) return;
+    const at = [...placed()], name = cards[current].name;
+    at[current] = bin;
+    model.set('placed', at); model.save_changes();
+    current = next(current);
+    draw_all();
+    speak(current < 0 ? `${name}: ${bins[bin]}. All cards are placed; measure says uncovers them.` : `${name}: ${bins[bin]}. Next: ${cards[current].name}`);
+    if (current < 0) measure.focus();
+  }
+
+  function take(n) {
+    if (done) return;
+    const at = [...placed()];
+    at[n] = -1; current = n;
+    model.set('placed', at); model.save_changes(); draw_all(); deck.focus();
+    speak(`Taken back: ${cards[n].name}`);
+  }
+
+  function uncover() {
+    if (model.get('covered')) { model.set('covered', false); model.save_changes(); }
+    draw_all();
+    speak($('.top').textContent);
+  }
+
+  function chip(n, bin) {
+    const card = cards[n], item = make('li', {}, columns[bin].list);
+    if (!done) { button(item, card.name, () => take(n), 'chip').title = 'take it back'; return; }
+    const mine = placed()[n], right = mine === card.bin;
+    item.className = mine < 0 ? 'told' : right ? 'right' : 'wrong';
+    make('b', { textContent: `${mine < 0 ? '' : right ? '✓ ' : '✗ '}${card.name}` }, item);
+    if (!right && mine >= 0) make('span', { className: 'truth', textContent: `it is ${bins[card.bin]}` }, item);
+    make('span', { className: 'fact', textContent: whole(card.fact) }, item);
+    make('span', { className: 'reason', textContent: whole(card.reason) }, item);
+  }
+
+  function draw_all() {
+    done = !model.get('covered');
+    const at = placed(), full = at.every(bin => bin >= 0);
+    if (current < 0 && !done) current = next(-1);
+    for (const { list } of columns) list.replaceChildren();
+    cards.forEach((card, n) => { const bin = done && at[n] < 0 ? card.bin : at[n]; if (bin >= 0) chip(n, bin); });
+    const right = cards.filter((card, n) => at[n] === card.bin).length;
+    $('.count').textContent = done ? '' : full ? 'all placed' : `card ${current + 1} of ${cards.length}`;
+    $('.top').textContent = done ? (full ? `${right} of ${cards.length} lie where the measurement puts them` : 'Shown without a sorting.') : full ? '' : cards[current].name;
+    measure.hidden = done || !full; skip.hidden = done || full;
+    for (const { head } of columns) head.disabled = done || full;
+    $('.hint').textContent = done ? '' : full ? 'A tap on a card takes it back.'
+      : `Which one decides how long it takes? Tap a bin, or press ${keys.map(k => k.toUpperCase()).join(', ')}. A tap on a placed card takes it back.`;
+    $('.origin').textContent = done ? model.get('origin') : '';
+    el.classList.toggle('done', done); el.dataset.placed = at.filter(bin => bin >= 0).length;
+    deck.setAttribute('aria-label', done ? $('.top').textContent : `${$('.count').textContent}: ${$('.top').textContent}`);
+  }
+
+  el.addEventListener('keydown', event => {
+    if (done || event.ctrlKey || event.metaKey || event.altKey) return;
+    const key = event.key.toLowerCase(), bin = Math.max(keys.indexOf(key), ['1', '2', '3'].indexOf(key));
+    if (bin >= 0) put(bin);
+    else if (key === 'backspace') { const last = placed().findLastIndex(b => b >= 0); if (last >= 0) take(last); }
+    else if (key === 'enter' && event.target === deck && current < 0) uncover();
+    else return;
+    event.preventDefault(); event.stopPropagation();
+    if (bin >= 0 && current >= 0) deck.focus();
+  });
+  keepKeys(deck);
+  model.on('change:covered', draw_all); model.on('change:placed', draw_all);
+  const forget = followTheme(el);
+  draw_all();
+  return () => { forget(); model.off('change:covered', draw_all); model.off('change:placed', draw_all); };
+}
+export default { render };

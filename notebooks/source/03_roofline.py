@@ -1,0 +1,559 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown] tags=["core"]
+# # 03 · The roofline
+#
+# **What bounds this operation on that machine?**
+#
+# When you are through with this lesson you can
+#
+# - **sort** an operation before it runs: limited by memory, by computing, or by the call itself,
+# - **compute** the ridge, the attainable speed and the shortest time, for any operation on any
+#   machine,
+# - **judge** a thumb rule, and say on which machines it fails,
+# - after the *Deeper* parts: **predict** what was measured on a machine to within a quarter, and
+#   **catch** a datasheet that lies.
+#
+# It takes about 75 minutes; a lecture shows its core in 25. You need lessons 00 and 01; from 02
+# it helps to know that data may be *warm*, which is in a cache, or *cold*, which is in memory.
+
+# %% tags=["core"]
+import rooflab as rl
+
+# %% [markdown] tags=["core"]
+# ## Ten operations
+#
+# Here are ten operations on `fp32` numbers. Six of them are run again and again on the same
+# operands, which are then in the nearest cache that holds them: warm. The other four are larger,
+# and their operands are put out of the caches before each call: cold.
+
+# %% tags=["core", "nbval-check-output"]
+warm = [rl.axpy(256), rl.axpy(20_000), rl.gemv(32, 32), rl.gemv(1024, 1024)]
+warm += [rl.gemm(8, 8, 8), rl.gemm(256, 256, 256)]
+cold = [rl.axpy(2**24), rl.gemv(4096, 4096), rl.gemm(1024, 1024, 1024)]
+cold += [rl.gemv(2048, 2048, batch=64, shared=("a",))]
+cold[-1]
+
+# %% [markdown] tags=["core"]
+# The last one is a GEMV with 64 vectors that share one matrix: the matrix is read once and serves
+# them all.
+#
+# All ten are measured now, on one core. It takes a few seconds, and you see nothing of it yet.
+
+# %% tags=["core"]
+here = rl.this_machine(threads=1)
+measured = [rl.measure(op, cache="warm", threads=1) for op in warm]
+measured += [rl.measure(op, threads=1) for op in cold]
+
+# %% [markdown] tags=["core"]
+# Three of them first: **how long do they take?** You have all that you need from lesson 00 and 01
+# for two of the three. Your guesses will hang in a picture further down, so make them.
+
+# %% tags=["core"]
+rl.ask("03-tiny", 1e9 * measured[4].median_s)
+
+# %% tags=["core"]
+rl.ask("03-stream", 1e3 * measured[6].median_s)
+
+# %% tags=["core"]
+rl.ask("03-many", 1e3 * measured[9].median_s)
+
+# %% [markdown] tags=["core"]
+# ## Sort them
+#
+# Three things can keep an operation from being faster.
+#
+# - **Memory**: the operands do not arrive fast enough, from a cache or from the main memory.
+# - **Compute**: they are there, and the core is busy with the arithmetic.
+# - **Overhead**: the call itself. Python hands the operation over, the library looks at its
+#   arguments and chooses a routine, and until then not one number has been touched.
+#
+# Which of the three takes most of the time? Put each card where you think it belongs. When all
+# ten are placed, ask what the measurement says.
+
+# %% tags=["core"]
+rl.sort("03-ten", measured)
+
+# %% [markdown] tags=["core"]
+# Sorted? Then read on.
+#
+# Three cards are there to catch you. The product of 8×8 matrices is a GEMM, and yet hardly any of
+# its time is arithmetic. AXPY on 20 000 numbers never sees the main memory, and is limited by
+# memory all the same, by that of a cache. And the GEMV with 64 vectors has left the company of the
+# other GEMVs: it does 64 times the arithmetic on the same matrix.
+#
+# The name of an operation does not tell what bounds it. Its size does, its number type, the place
+# of its data, and the machine.
+
+# %% [markdown] tags=["core"]
+# ## One picture for all ten
+#
+# The same ten points, and one slider. Drag it slowly.
+#
+# 1. **Time against work.** What you would plot first. A few points can be seen; all the others
+#    are squeezed into the corner.
+# 2. **Speed against intensity.** Now the height says how well an operation uses the machine, but
+#    most points still crowd at the left edge.
+# 3. **The roofline.** Both axes in factors: every step is ten times as much. Each point has its
+#    room, and over them lies the roof of lesson 00: a slope, a flat part, a ridge between them. The
+#    thin slopes are those of the caches.
+# 4. **The cost of a call.** The roof is not what stops the small ones. They lie on the dashed
+#    lines, one for each kind of operation: its FLOPs divided by the time of a call. Along such a
+#    line twice the work is twice the speed, because a call costs the same. Small problems climb it
+#    until they reach the roof. (AXPY's goes straight up: its intensity is the same at any size.)
+#
+# Hollow markers are your guesses. Each hangs above or below its point, and the gap between the two
+# is how far off you were. (Guessed after the next cell had run? Run it again.)
+
+# %% tags=["core"]
+guesses = {
+    measured[4].op: rl.guess("03-tiny"),
+    measured[6].op: rl.guess("03-stream"),
+    measured[9].op: rl.guess("03-many"),
+}
+rl.live.morph(measured, machine=here, guesses=guesses)
+
+# %% [markdown] tags=["core"]
+# ### Vote, or choose for yourself
+#
+# You call the product of two 8×8 matrices a million times. What makes your program faster?
+#
+# - **A** A processor with twice the peak.
+# - **B** A memory with twice the bandwidth.
+# - **C** One call that does a thousand of these products.
+# - **D** Larger caches.
+#
+# <details><summary>What each answer would mean</summary>
+#
+# **C.** Nearly all the time is calls, and this makes fewer of them. <br>
+# **A** is *GEMM is compute-bound*: a large one is. <br>
+# **B** is *what is far from the peak must be waiting for memory*: it may be waiting for neither.
+# <br>
+# **D** is *small things suffer from memory*: these fit the smallest cache there is.
+#
+# </details>
+
+# %% [markdown] tags=["core"]
+# ## The roof in three lines
+#
+# Everything in that picture but the line of the call comes from two figures of the machine, its
+# `peak` in FLOP/s and its `bandwidth` in byte/s, and two of the operation, its FLOPs and its
+# bytes. You are going to write it down, in three functions of one line each. They go into your
+# `mine.py`. The checks ask about GPUs and other machines that they do not name.
+#
+# ### Exercise 1 · Ridge
+#
+# Return the intensity, in FLOP/byte, at which slope and flat roof meet.
+
+
+# %% tags=["core", "answer"] rooflab={"exercise": "03-ridge"}
+def ridge(peak, bandwidth):
+    # BEGIN SOLUTION
+    return peak / bandwidth
+    # END SOLUTION
+
+
+# %% tags=["core", "nbval-check-output"]
+rl.check("03-ridge", ridge)
+
+# %% [markdown] tags=["core"]
+# An operation **left of the ridge** is limited by memory, one **right of it** by computing. That
+# is all there is to the verdict, as long as the call is not in the way.
+#
+# ### Exercise 2 · Attainable
+#
+# Return the highest speed, in FLOP/s, that an operation of this `intensity` can have.
+
+
+# %% tags=["core", "answer"] rooflab={"exercise": "03-attainable"}
+def attainable(intensity, peak, bandwidth):
+    # BEGIN SOLUTION
+    return min(peak, intensity * bandwidth)
+    # END SOLUTION
+
+
+# %% tags=["core", "nbval-check-output"]
+rl.check("03-attainable", attainable)
+
+# %% [markdown] tags=["core"]
+# ### Exercise 3 · Time
+#
+# Return the shortest time in seconds. Speed is one view of it, time is the other, and in the end
+# it is time that you wait for. (One of the operations is a copy. It has no FLOPs at all, and takes
+# its time. As in lesson 01, `bytes` hides Python's own.)
+
+
+# %% tags=["core", "answer"] rooflab={"exercise": "03-time"}
+def time(flops, bytes, peak, bandwidth):
+    # BEGIN SOLUTION
+    return max(flops / peak, bytes / bandwidth)
+    # END SOLUTION
+
+
+# %% tags=["core", "nbval-check-output"]
+rl.check("03-time", time)
+
+# %% tags=["core"]
+rl.mine.save(ridge, attainable, time)
+
+# %% [markdown] tags=["core"]
+# Now let your function say what this core could do, and compare that with what it did. How many
+# times its bound did each of the ten take?
+
+# %% tags=["core"]
+roof = rl.Roofline(here, "fp32", mix="best")
+for one in measured:
+    bound = rl.mine.time(one.op.flops, one.op.bytes, roof.peak, roof.bandwidth)
+    print(f"{one.op.label:24} {one.cache}: {one.median_s / bound:5.2f} times the bound")
+
+# %% [markdown] tags=["core"]
+# A bound is a promise that nothing is faster. Look for three kinds of rows.
+#
+# - **Above 1, up to 2 or so**, and large: the roof is what stops them. (It was drawn with the best
+#   mix of reading and writing that this memory knows; an operation's own mix may be slower.)
+# - **Above 1** and tiny: the call stops them, and the bound knows nothing of calls.
+# - **Below 1**: faster than possible? The bound was computed with the bandwidth of the main memory,
+#   and these never went there. Their data were warm. For them another roof holds, that of their
+#   cache, and it is steeper.
+
+# %% [markdown] tags=["core"]
+# ## The live roofline
+#
+# All of it in one picture now, for this core and for the machines of the catalogue. Try this, in
+# this order:
+#
+# 1. **Cold and warm.** Each dot is there twice, with a blue ring (cold) and a yellow one (warm).
+#    Where the operands fit a cache, one is straight above the other: the intensity is the same.
+#    Where they don't, the rings close around each other.
+# 2. **Slide N down** and follow the yellow ring of GEMM. It walks to the left under the flat roof,
+#    and then it *falls off* and follows the dashed line of the call. Where does it leave the roof?
+#    (The blue ones fall further: a cold call has to wait for memory before it can begin.)
+# 3. **Change the machine**, then the number type. The points move with the type, the roof with
+#    both. Watch the shaded band from 4 to 8 FLOP/byte: it stays.
+# 4. **Read the waterfall** below: from what the roof allows, factor by factor, to what the clock
+#    said. A machine from the catalogue has only a datasheet, so there it stops at the bound.
+
+# %% tags=["core"]
+rl.live.roofline(
+    [here, *rl.machines()],
+    measurements=measured,
+    cache="both",
+    overhead=True,
+    band=(4, 8),
+    waterfall=True,
+)
+
+# %% [markdown] tags=["core"]
+# ## Claim court: below 4, above 8
+#
+# The shaded band is a thumb rule from a public web lesson: *below 4 FLOP/byte a kernel waits for
+# memory; above 8 it is limited by computing*. It is two rules, really. Let's ask the catalogue.
+
+# %% tags=["core", "nbval-check-output"]
+for kind in ("fp32", "fp64"):
+    having = [m for m in rl.machines().values() if m.has_peak(kind)]
+    ridges = [rl.Roofline(m, kind).ridge for m in having]
+    first, second = sum(r >= 4 for r in ridges), sum(r <= 8 for r in ridges)
+    print(f"{kind}: of {len(ridges)} machines {first} keep the first rule, {second} the second")
+
+# %% tags=["core"]
+gpu = rl.Roofline("h200-sxm", "bf16")
+print(f"ridge of this core {roof.ridge:.1f}, of an H200 in bf16 {gpu.ridge:.0f} FLOP/byte")
+
+# %% [markdown] tags=["core"]
+# Above 8, such a GPU still waits for memory, and goes on waiting up to its ridge. And one core of an
+# ordinary processor may be busy computing well below 4.
+#
+# ### Exercise 4 · Which rule holds?
+#
+# Return two truth values: whether the first rule (everything below 4 FLOP/byte is limited by
+# memory) holds on this machine, and whether the second (everything above 8 is limited by
+# computing) does.
+
+
+# %% tags=["core", "answer"] rooflab={"exercise": "03-thumb-rules"}
+def holds(peak, bandwidth):
+    # BEGIN SOLUTION
+    at = peak / bandwidth
+    return at >= 4, at <= 8
+    # END SOLUTION
+
+
+# %% tags=["core", "nbval-check-output"]
+rl.check("03-thumb-rules", holds)
+
+# %% [markdown] tags=["core"]
+# ## Claim court: higher intensity is faster
+#
+# It sounds like the lesson of the whole picture: further right is higher up. On trial, then. Here
+# are all pairs among your ten in which one has more than twice the intensity of the other and the
+# *lower* speed.
+
+# %% tags=["core"]
+for a in measured:
+    for b in measured:
+        if a.op.intensity > 2 * b.op.intensity and a.flop_per_s < b.flop_per_s:
+            print(f"{a.op.label} ({a.cache}) is slower than {b.op.label} ({b.cache})")
+
+# %% [markdown] tags=["core"]
+# Some of these pairs are stopped by different things: the call, or a nearer cache. But even with
+# one roof over both, the claim is false where it matters. Intensity is FLOPs ÷ bytes, and there
+# are two ways to raise it: move fewer bytes, or do *more FLOPs*. The second never saved any time.
+#
+# ### Exercise 5 · The counterexample
+#
+# Four kernels do the same job in different ways; `flops` and `bytes` are lists of four. Each runs
+# as fast as the roof of the machine allows. Find the one pair in which kernel `i` has the higher
+# intensity and still takes longer than kernel `j`. Return `i, j`, counted from 0.
+
+
+# %% tags=["core", "answer"] rooflab={"exercise": "03-counterexample"}
+def counterexample(flops, bytes, peak, bandwidth):
+    # BEGIN SOLUTION
+    seconds = [max(f / peak, b / bandwidth) for f, b in zip(flops, bytes)]
+    for i in range(4):
+        for j in range(4):
+            higher = flops[i] / bytes[i] > flops[j] / bytes[j]
+            if higher and seconds[i] > seconds[j]:
+                return i, j
+    # END SOLUTION
+
+
+# %% tags=["core", "nbval-check-output"]
+rl.check("03-counterexample", counterexample)
+
+# %% [markdown] tags=["core"]
+# What is true: under one roof, and at the same place in the memory, *speed* (FLOP/s) never falls
+# when the intensity grows. But you do not wait for FLOP/s. You wait for the job.
+#
+# ### Vote, or choose for yourself
+#
+# On an H200 a GEMM with `fp32` matrices of 256 × 256, which lie in its memory, is limited by
+# computing. You change the numbers to `bf16`. Each has half the bytes, and there is a peak for
+# `bf16` that is 15 times as high. The GEMM is now …
+#
+# - **A** limited by computing, even more than before: its intensity has doubled.
+# - **B** limited by memory.
+# - **C** as it was: bytes and FLOPs shrink alike.
+# - **D** nowhere: it is at the ridge, because both have changed.
+#
+# <details><summary>What each answer would mean</summary>
+#
+# **B.** The point moves to the right by 2, the ridge by 15: it overtakes the point. <br>
+# **A** is *only the point moves*: the roof belongs to the number type as well. <br>
+# **C** is *FLOPs have a size*: there are as many as before, each on smaller numbers. <br>
+# **D** is *changes cancel*: they would if the peak had doubled, as it does on a processor.
+#
+# </details>
+
+# %% tags=["core", "nbval-check-output"]
+for dtype in ("fp32", "bf16"):
+    at, edge = rl.gemm(256, 256, 256, dtype).intensity, rl.Roofline("h200-sxm", dtype).ridge
+    print(f"{dtype}: intensity {at:.1f}, ridge {edge:.1f} FLOP/byte")
+
+# %% [markdown] tags=["deep"]
+# ## Deeper: another type, another verdict
+#
+# How large does a square GEMM have to be? It has $2n^3$ FLOPs on $3n^2$ numbers, so there is an
+# edge $n$ from which on it is limited by computing.
+#
+# ### Exercise 6 · The edge, before and after
+#
+# A machine has `bandwidth`, and two number types, each with a peak and an itemsize. Return the
+# edge for the first type, and for the second. (They need not be whole numbers.) For every $n$
+# between the two, a change of type changes the verdict. In which direction?
+
+
+# %% tags=["deep", "answer"] rooflab={"exercise": "03-number-type"}
+def edges(bandwidth, peak_1, itemsize_1, peak_2, itemsize_2):
+    # BEGIN SOLUTION
+    first = 3 * itemsize_1 / 2 * peak_1 / bandwidth
+    return first, 3 * itemsize_2 / 2 * peak_2 / bandwidth
+    # END SOLUTION
+
+
+# %% tags=["deep", "nbval-check-output"]
+rl.check("03-number-type", edges)
+
+# %% [markdown] tags=["deep"]
+# It goes both ways. Where the peak grows more than twofold, smaller numbers make a GEMM *more*
+# limited by memory: the edge moves up. Where it grows less, the edge moves down. And where it
+# doubles, as on the cores of most processors, the verdict stays what it was.
+
+# %% tags=["deep", "nbval-check-output"]
+changes = {"h200-sxm": ("fp32", "bf16"), "mi250x-gcd": ("fp64", "fp32")}
+changes["epyc-9654"] = ("fp64", "fp32")
+for name, dtypes in changes.items():
+    roofs = [rl.Roofline(name, dtype) for dtype in dtypes]
+    before, after = (1.5 * r.dtype.bits / 8 * r.ridge for r in roofs)
+    print(f"{name}, {' to '.join(dtypes)}: from n = {before:.0f} to n = {after:.0f}")
+
+# %% [markdown] tags=["deep"]
+# ## Deeper: worth the call
+#
+# A call is paid before any work is done. The 8×8 product is nearly all call, so its time shows what
+# one costs on this core. On a GPU it is some microseconds.
+
+# %% tags=["deep"]
+print(rl.si(measured[4].median_s, "s"))
+
+# %% [markdown] tags=["deep"]
+# ### Exercise 7 · The smallest GEMM
+#
+# Return the smallest `n` for which an n×n×n GEMM takes as long as its `call` (in seconds), on a
+# machine with this peak and bandwidth: below it, you pay more for asking than for the answer.
+# Nothing is in a cache.
+
+
+# %% tags=["deep", "answer"] rooflab={"exercise": "03-worth-the-call"}
+def worth(call, peak, bandwidth, itemsize):
+    # BEGIN SOLUTION
+    n = 1
+    while max(2 * n**3 / peak, 3 * n * n * itemsize / bandwidth) < call:
+        n += 1
+    return n
+    # END SOLUTION
+
+
+# %% tags=["deep", "nbval-check-output"]
+rl.check("03-worth-the-call", worth)
+
+# %% [markdown] tags=["deep"]
+# ## Deeper: predict what was measured
+#
+# A bound is a promise. Can you also say what the clock *will* show? The estimate needs three things
+# more than the roof of the main memory, and you have met them all: the roof of every cache, which
+# cache holds the operands, and the time of a call.
+#
+# Here is a processor that was recorded with one thread: its peaks, and one bandwidth for each
+# level.
+
+# %% tags=["deep", "nbval-check-output"]
+rl.recording("epyc-2core-vm").at(threads=1)
+
+# %% [markdown] tags=["deep"]
+# ### Exercise 8 · Predict
+#
+# Return the seconds of an operation that ran warm on it (or on both of its cores).
+#
+# - `bandwidth` lists the byte/s of the levels, the nearest first and the main memory last, each
+#   measured with the operation's own mix of reading and writing;
+# - `capacity` lists the bytes that each level holds;
+# - `call` is the time of an empty call, in seconds.
+#
+# Your answer is compared with *the clock*, not with a formula. How far off may it be? By the
+# spread of the recorded times (their middle half, a few per cent mostly) plus a quarter, because
+# no routine reaches its roof quite. You are asked only where that is fair: where the operands fill
+# less than half of a cache or at least four times the last one, and where call + the longer of
+# carrying and computing comes close.
+
+
+# %% tags=["deep", "answer"] rooflab={"exercise": "03-predict"}
+def predict(flops, bytes, peak, bandwidth, capacity, call):
+    # BEGIN SOLUTION
+    level = next(i for i, room in enumerate(capacity) if bytes <= room)
+    return call + max(flops / peak, bytes / bandwidth[level])
+    # END SOLUTION
+
+
+# %% tags=["deep", "nbval-check-output"]
+rl.check("03-predict", predict)
+
+# %% [markdown] tags=["deep"]
+# Where would it have been unfair? A small product gains nothing from a second core, and some
+# routines stay far below their roof, like GEMV on this machine when its matrix comes from memory:
+
+# %% tags=["deep", "nbval-check-output"]
+kept = rl.recording("epyc-2core-vm")
+for one in kept.select("gemv", cache="warm", threads=1)[-3:]:
+    bound = one.op.bytes / kept.at(threads=1).bandwidth()
+    print(f"{one.op.label}: {one.median_s / bound:.2f} times bytes ÷ bandwidth")
+
+# %% [markdown] tags=["deep"]
+# Your function is nearly what `rl.predict` does. It knows one thing more, how well each routine of the
+# library uses its roof, and lists its steps:
+
+# %% tags=["deep"]
+print(rl.predict(rl.gemv(1024, 1024), here, cache="warm"))
+
+# %% [markdown] tags=["deep"]
+# ## Deeper: figures that are true of something else
+#
+# A roof is as good as its two figures. Here are six, as they stand in public tables and tools.
+#
+# 1. H100 SXM: `bf16` peak 1979 TFLOP/s.
+# 2. MI250X: `bf16` peak 383 TFLOP/s, for a program that runs on one GPU (software sees two on such
+#    a module).
+# 3. A computer with an H200. A tool asks for the name of the die, gets GH100, looks it up, and
+#    says: H100, 3.35 TB/s.
+# 4. GB200: `bf16` peak 2250 TFLOP/s for one of its two GPUs.
+# 5. A100 SXM, 80 GB: `bf16` peak 312 TFLOP/s.
+# 6. L4: bandwidth 3350 GB/s.
+#
+# And here is what the catalogue of this course says, from several sources each. (The GPUs of
+# NVIDIA in this list double their rate on paper for *2:4 sparse* products, in which two of every
+# four numbers are zero. The MI250X knows no such thing.)
+
+# %% tags=["deep", "nbval-check-output"]
+for name in ("h100-sxm", "mi250x-gcd", "h200-sxm", "gb200", "a100-sxm-80", "l4"):
+    m = rl.machine(name)
+    print(f"{m.name}: {rl.si(m.peak('bf16'), 'FLOP/s')}, {rl.si(m.bandwidth(), 'B/s')}")
+
+# %% [markdown] tags=["deep"]
+# ### Exercise 9 · Which trap?
+#
+# Set `verdicts` to six of these words, in the order of the list.
+
+# %% tags=["deep", "answer"] rooflab={"exercise": "03-catalogue"}
+right, sparse, two_dies, other_part = "right", "sparse", "two dies", "other part"
+# BEGIN SOLUTION
+verdicts = (sparse, two_dies, other_part, other_part, right, other_part)
+# END SOLUTION
+
+# %% tags=["deep", "nbval-check-output"]
+rl.check("03-catalogue", verdicts)
+
+# %% [markdown] tags=["deep"]
+# ### Exercise 10 · How wrong is a wrong peak?
+#
+# A table lists the sparse peak, `claimed`, which is twice the dense one. You take it for dense and
+# compute the time of an operation of this `intensity`. How many times too short is what you get?
+
+
+# %% tags=["deep", "answer"] rooflab={"exercise": "03-sparse-peak"}
+def too_short(intensity, claimed, bandwidth):
+    # BEGIN SOLUTION
+    wrong = min(claimed, intensity * bandwidth)
+    return wrong / min(claimed / 2, intensity * bandwidth)
+    # END SOLUTION
+
+
+# %% tags=["deep", "nbval-check-output"]
+rl.check("03-sparse-peak", too_short)
+
+# %% [markdown] tags=["deep"]
+# That is why such an error lives so long: whoever tests the table with AXPY finds nothing wrong.
+
+# %% [markdown] tags=["core"]
+# ## What you can do now
+#
+# - **Sort** an operation before it runs: the call, if its work is shorter than that; memory, left
+#   of the ridge; computing, right of it.
+# - **Compute** ridge, attainable speed and shortest time from four figures: peak ÷ bandwidth, the
+#   lower of two roofs, the longer of two times.
+# - **Judge** a thumb rule: it holds where the ridge lets it.
+# - And if you went deeper: **predict** a measured time to within a quarter, and **catch** a figure
+#   that is true of something else.
+#
+# Now you know what bounds an operation. The next lesson opens up the operation that most machines
+# of today are bought for, the product in a layer of a language model, and asks what its three
+# edges are.
+
+# %% tags=["core"]
+rl.my_guesses()

@@ -1,0 +1,117 @@
+"""``rl.lecture()`` in JupyterLab and Notebook 7: the notebook's own cells on a stage."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import nbformat
+import pytest
+
+from tests.browser.conftest import ask_kernel
+from tests.browser.test_guess import QUESTION
+from tests.browser.test_slides import MEASURED, go_to, on_stage, place
+
+pytestmark = pytest.mark.browser
+
+SLIDER = """import ipywidgets
+runs = globals().get("runs", 0) + 1
+print(f"run {runs}")
+slider = ipywidgets.IntSlider(value=3, max=10, description="N")
+slider"""
+READY = "document.querySelectorAll('.lec-bar output').length === 1"
+
+
+def cells(recorded: bool = True) -> list[nbformat.NotebookNode]:
+    text, code = nbformat.v4.new_markdown_cell, nbformat.v4.new_code_cell
+    core, deep = {"tags": ["core"]}, {"tags": ["deep"]}
+    saved = nbformat.v4.new_output("stream", name="stdout", text="run 0, recorded\n")
+    long = "\n\n".join(f"Paragraph {n}. " + "Said at length. " * 20 for n in range(8))
+    return [
+        text("# A lesson\n\nWith a first word.", metadata=core),
+        text(long, metadata=core),
+        code(SLIDER, metadata=core, outputs=[saved] if recorded else []),
+        text("Too deep for a lecture.", metadata=deep),
+        code("print('also too deep')", metadata=deep),
+        code(QUESTION, metadata=core),
+        text(
+            "### Vote\n\n- **A** one\n\n<details><summary>?</summary>named</details>", metadata=core
+        ),
+        code("import rooflab as rl\nrl.lecture()"),
+    ]
+
+
+@pytest.fixture(params=["lab", "notebook"])
+def lecture(request, open_notebook: Callable[..., object]) -> object:
+    page = open_notebook(request.param, f"lecture-{request.param}.ipynb", *cells())
+    page.wait_for_function(READY, timeout=60_000)
+    page.wait_for_selector(".noUi-handle", state="attached")
+    return page
+
+
+def test_a_lecture_from_the_first_step_to_the_last_key(lecture) -> None:
+    assert place(lecture)[0] == 1 and on_stage(lecture, "With a first word.")
+    seen = ""
+    for _ in range(place(lecture)[1]):
+        step = lecture.evaluate(MEASURED)
+        assert step["shown"] and step["low"] <= 680 and step["right"] <= 1262, step
+        assert step["type"] >= 24
+        seen += " ".join(lecture.locator(".lec-cut.lec-on").all_inner_texts())
+        lecture.keyboard.press("PageDown")
+    assert "too deep" not in seen.lower() and "rl.lecture" not in seen
+    assert all(f"Paragraph {n}." in seen for n in range(8))
+    lecture.keyboard.press("Escape")
+    assert lecture.locator(".lec-root, .lec-bar, .lec-cut").count() == 0
+    assert lecture.locator(".jp-Cell").count() == 8, "no cell is gone"
+    lecture.get_by_role("button", name="Lecture: go on at step").click()
+    assert place(lecture)[0] == place(lecture)[1], "it goes on where it was left"
+
+
+def test_keys_do_what_they_do_in_the_slides_and_nothing_to_the_notebook(lecture) -> None:
+    go_to(lecture, "run 1")
+    here = place(lecture)[0]
+    lecture.keyboard.press("l")
+    assert on_stage(lecture, "run 0, recorded") and not on_stage(lecture, "run 1")
+    lecture.keyboard.press("l")
+    assert on_stage(lecture, "run 1") and not on_stage(lecture, "recorded")
+    lecture.locator(".noUi-handle").first.focus()
+    lecture.keyboard.press("ArrowRight")
+    lecture.wait_for_function("document.querySelector('.noUi-handle').ariaValueNow === '4.0'")
+    assert place(lecture)[0] == here and ask_kernel(lecture, "slider.value") == "4"
+    lecture.keyboard.press("PageDown")
+    for key in "ddxab":
+        lecture.keyboard.press(key)
+    assert lecture.locator(".jp-Cell").count() == 8
+    go_to(lecture, "this is my guess")
+    lecture.keyboard.press("r")
+    assert on_stage(lecture, "It is 4.3 ms")
+    go_to(lecture, "Vote")
+    lecture.keyboard.press("r")
+    assert on_stage(lecture, "named")
+
+
+def test_a_cell_runs_and_is_edited_on_the_stage(lecture) -> None:
+    go_to(lecture, "runs = globals()")
+    lecture.keyboard.press("PageUp")
+    lecture.keyboard.press("PageDown")
+    lecture.keyboard.press("Control+Enter")
+    lecture.wait_for_selector("text=run 2", state="attached")
+    go_to(lecture, "runs = globals()")
+    here = place(lecture)[0]
+    lecture.keyboard.press("Enter")
+    lecture.wait_for_function("document.activeElement.matches('.cm-content')")
+    lecture.keyboard.type("l = 1  # ? ")
+    code = lecture.locator(".lec-on .cm-content").first.inner_text()
+    assert "l = 1" in code and "# ?" in code and place(lecture)[0] == here
+    lecture.keyboard.press("Escape")
+    lecture.keyboard.press("ArrowLeft")
+    assert place(lecture)[0] == here - 1, "the first Escape leaves the editor, not the lecture"
+
+
+def test_without_recordings_the_lecture_goes_on(open_notebook: Callable[..., object]) -> None:
+    page = open_notebook("lab", "unrecorded.ipynb", *cells(recorded=False))
+    page.wait_for_function(READY, timeout=60_000)
+    page.keyboard.press("l")
+    said = page.locator(".lec-told").text_content()
+    assert said == "'unrecorded.ipynb' holds no outputs: nothing is recorded."
+    page.keyboard.press("ArrowRight")
+    assert place(page)[0] == 2

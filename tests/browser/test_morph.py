@@ -1,0 +1,220 @@
+"""The morph in a browser, on a page from disk where no kernel answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+
+from tests.browser.conftest import ask_kernel, open_silent
+
+pytestmark = pytest.mark.browser
+
+ROOT = Path(__file__).parents[2]
+CELL = f"""import sys
+sys.path.insert(0, {str(ROOT)!r})
+import rooflab as rl
+from tests.show.morph_example import HERE, MEASURED
+rl.live.morph(MEASURED, machine=HERE, guesses={{"gemm 1024×1024×1024 fp32": 0.2}})"""
+BIG = '[data-name="GEMM 1024³"] .mark'
+MIDDLE = '[data-name="GEMV 2048×2048, batch 64"] .mark'
+
+
+@pytest.fixture(scope="module")
+def address(static_page: Callable[..., str]) -> str:
+    return static_page("morph", CELL)
+
+
+@pytest.fixture
+def still_page(chromium, address: str) -> Iterator[object]:
+    """The page for a reader who asked for no motion: the buttons jump."""
+    yield from _open(chromium, address, "reduce")
+
+
+@pytest.fixture
+def moving_page(chromium, address: str) -> Iterator[object]:
+    yield from _open(chromium, address, "no-preference")
+
+
+def _open(chromium, address: str, motion: str) -> Iterator[object]:
+    size = {"width": 1280, "height": 1100}
+    for opened in open_silent(chromium, address, viewport=size, reduced_motion=motion):
+        opened.locator(".rl-morph svg[data-at='0']").wait_for()
+        yield opened
+
+
+def stop(page, name: str, at: int) -> None:
+    page.get_by_role("button", name=name, exact=True).click()
+    page.locator(f".rl-morph svg[data-at='{at}']").wait_for()
+
+
+def place(page, selector: str) -> tuple[float, float]:
+    text = page.locator(selector).get_attribute("transform")
+    x, y = text.removeprefix("translate(").rstrip(")").split()
+    return float(x), float(y)
+
+
+def visible(page, selector: str) -> bool:
+    return page.locator(selector).first.evaluate(
+        "n => { for (; n.ownerSVGElement; n = n.parentNode) { const s = getComputedStyle(n); "
+        "if (+s.opacity < 0.05 || s.visibility === 'hidden' || s.display === 'none') return false; }"
+        " return true; }"
+    )
+
+
+def test_the_four_stops_and_what_they_say(still_page) -> None:
+    said = []
+    for at, name in enumerate(
+        ("time against work", "rate against intensity", "the roofline", "the cost of a call")
+    ):
+        stop(still_page, name, 100 * at)
+        said.append(still_page.locator(".rl-morph .say").inner_text())
+        slider = still_page.locator(".rl-morph input")
+        assert slider.get_attribute("aria-valuetext") == name
+    assert "crushed" in said[0] and "divided" in said[1] and "roof" in said[2]
+    assert "FLOP ÷ call time" in said[3]
+
+
+def test_roof_and_call_line_wait_for_their_stops(still_page) -> None:
+    shown = []
+    for at, name in enumerate(
+        ("time against work", "rate against intensity", "the roofline", "the cost of a call")
+    ):
+        stop(still_page, name, 100 * at)
+        shown.append((visible(still_page, ".roofs path"), visible(still_page, ".calls path")))
+    assert shown == [(False, False), (False, False), (True, False), (True, True)]
+    stop(still_page, "time against work", 0)
+    assert visible(still_page, ".calls path"), "once seen, it is a floor under the times"
+    heights = still_page.locator(".calls path").first.evaluate(
+        "p => [0, 1].map(t => p.getPointAtLength(t * p.getTotalLength()).y)"
+    )
+    assert heights[0] == pytest.approx(heights[1], abs=0.1)
+
+
+def test_arrow_and_page_keys_move_the_slider(still_page) -> None:
+    slider = still_page.locator(".rl-morph input")
+    assert slider.get_attribute("data-lm-suppress-shortcuts") == "true"
+    slider.focus()
+    before = place(still_page, MIDDLE)
+    for _ in range(5):
+        still_page.keyboard.press("ArrowRight")
+    still_page.locator(".rl-morph svg[data-at='5']").wait_for()
+    assert place(still_page, MIDDLE) != before
+    for key, at in (("PageUp", 100), ("PageUp", 200), ("End", 300), ("PageDown", 200), ("Home", 0)):
+        still_page.keyboard.press(key)
+        still_page.locator(f".rl-morph svg[data-at='{at}']").wait_for()
+    assert place(still_page, MIDDLE) == before
+
+
+def test_every_step_moves_a_little(still_page) -> None:
+    """From 0 to 300 no marker jumps: the film is smooth wherever the hand stops."""
+    longest = still_page.evaluate(
+        """() => { const input = document.querySelector('.rl-morph input');
+        const marks = [...document.querySelectorAll('.rl-morph .mark')];
+        const at = () => marks.map(m => m.transform.baseVal[0].matrix).map(m => [m.e, m.f]);
+        let before = null, longest = 0;
+        for (let s = 0; s <= 300; s++) { input.value = s; input.dispatchEvent(new Event('input'));
+          const now = at();
+          if (before) now.forEach((p, n) => { longest = Math.max(longest, Math.hypot(p[0] - before[n][0], p[1] - before[n][1])); });
+          before = now; }
+        return longest; }"""
+    )
+    assert 1 < longest < 12
+
+
+def test_a_guess_hangs_straight_below_its_point_at_every_stop(still_page) -> None:
+    for at in (0, 60, 100, 170, 200, 300):
+        still_page.locator(".rl-morph input").fill(str(at))
+        x, y = place(still_page, BIG)
+        guess_x, guess_y = place(still_page, '[data-name="GEMM 1024³"] .guess')
+        assert guess_x == pytest.approx(x, abs=0.1)
+        if at >= 100:
+            assert guess_y > y + 20
+    assert visible(still_page, "text:text('off by ×11')")
+
+
+def test_the_axes_cross_fade(still_page) -> None:
+    names = ["time of one call", "FLOP per second", "FLOP per second, each step a factor of ten"]
+    for k, at in enumerate((0, 100, 200)):
+        still_page.locator(".rl-morph input").fill(str(at))
+        seen = [n for n in range(3) if visible(still_page, f".axis >> nth={n}")]
+        assert seen == [k]
+        inside = still_page.locator(".axis").nth(k).locator("text").all_text_contents()
+        assert names[k] in inside
+
+
+def test_labels_keep_apart_as_the_browser_draws_them(still_page) -> None:
+    for name, at in (
+        ("time against work", 0),
+        ("rate against intensity", 100),
+        ("the cost of a call", 300),
+    ):
+        stop(still_page, name, at)
+        boxes = still_page.evaluate(
+            """() => [...document.querySelectorAll('.rl-morph svg text')].filter(node => {
+              for (let n = node; n.ownerSVGElement; n = n.parentNode) { const s = getComputedStyle(n);
+                if (+s.opacity < 0.05 || s.visibility === 'hidden' || s.display === 'none') return false; }
+              return true; }).map(t => { const b = t.getBBox(), m = t.getCTM(), i = t.ownerSVGElement.getCTM?.() ?? m;
+              const r = t.getBoundingClientRect(); return [t.textContent, r.left, r.top + 3, r.right, r.bottom - 3]; })"""
+        )
+        assert len(boxes) > 10
+        for a, b in combinations(boxes, 2):
+            apart = a[3] <= b[1] or b[3] <= a[1] or a[4] <= b[2] or b[4] <= a[2]
+            assert apart, (name, a, b)
+
+
+def test_pointing_at_a_point_says_its_sentence(still_page) -> None:
+    stop(still_page, "the roofline", 200)
+    still_page.locator(BIG).hover()
+    say = still_page.locator(".rl-morph .say")
+    assert say.inner_text().startswith("GEMM 1024×1024×1024 in fp32, cold: 2.15 GFLOP over")
+    still_page.mouse.move(2, 2)
+    assert say.inner_text().startswith("Each step is now a factor of ten")
+    mark = still_page.locator('[data-name="AXPY 256"] .mark')
+    mark.focus()
+    assert say.inner_text() == mark.get_attribute("aria-label")
+
+
+def test_points_keep_colour_and_marker(still_page) -> None:
+    def looks() -> list[list[str]]:
+        return still_page.locator(".rl-morph .mark path").evaluate_all(
+            "all => all.map(p => [p.getAttribute('d'), getComputedStyle(p).fill])"
+        )
+
+    before = looks()
+    stop(still_page, "the cost of a call", 300)
+    assert looks() == before
+    assert len({tuple(look) for look in before}) == 3, "AXPY, GEMV, GEMM"
+
+
+def test_the_buttons_glide_unless_the_reader_asked_for_stillness(moving_page) -> None:
+    moving_page.evaluate(
+        """() => { const svg = document.querySelector('.rl-morph svg'); window.steps = [];
+        new MutationObserver(() => steps.push(+svg.dataset.at)).observe(svg, { attributes: true, attributeFilter: ['data-at'] }); }"""
+    )
+    stop(moving_page, "the roofline", 200)
+    steps = moving_page.evaluate("steps")
+    assert len(steps) > 5 and steps == sorted(steps)
+
+
+def test_on_a_dark_page_every_point_is_seen(still_page) -> None:
+    still_page.evaluate("document.body.style.background = '#111'; document.body.className += ' x'")
+    still_page.locator(".rl-morph.rl-dark").wait_for()
+    fill = still_page.locator(BIG + " path").evaluate("p => getComputedStyle(p).fill")
+    assert fill == "rgb(255, 255, 255)"
+
+
+def test_in_lab_arrow_keys_move_it_and_the_kernel_knows_where_it_stands(open_notebook) -> None:
+    page = open_notebook("lab", "morph.ipynb", CELL.replace("rl.live", "w = rl.live", 1) + "\nw")
+    page.locator(".rl-morph svg[data-at='0']").wait_for(timeout=60_000)
+    page.locator(".rl-morph input").focus()
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    page.locator(".rl-morph svg[data-at='3']").wait_for()
+    assert page.evaluate("document.activeElement.type") == "range", "Lab did not take the keys"
+    page.keyboard.press("End")
+    page.locator(".rl-morph svg[data-at='300']").wait_for()
+    page.locator(BIG).hover()  # the slider has told the kernel meanwhile
+    assert ask_kernel(page, "w.at") == "300"

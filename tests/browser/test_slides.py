@@ -1,0 +1,158 @@
+"""Slides in a browser: they fit their stage, obey their keys, and move without a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.browser.conftest import open_silent
+from tests.tools.test_slides import notebooks, page  # noqa: F401, fixtures
+from tools.site import NOTEBOOKS
+from tools.slides import build
+
+pytestmark = pytest.mark.browser
+LESSONS = sorted(NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))
+
+# Edges of everything on show, in stage pixels, and the smallest type outside pictures.
+MEASURED = """() => {
+    const k = Math.min(innerWidth / 1280, innerHeight / 720);
+    const stage = document.querySelector('.lec-page').getBoundingClientRect();
+    const on = [...document.querySelectorAll('.lec-cut.lec-on')].filter(n => n.getClientRects().length);
+    const low = on.map(n => (n.getBoundingClientRect().bottom - stage.top) / k);
+    const right = on.map(n => (n.getBoundingClientRect().right - stage.left) / k);
+    const text = on.filter(n => !n.matches('.jp-Cell-outputWrapper'));
+    const type = text.map(n => parseFloat(getComputedStyle(n.querySelector('pre, .cm-line') ?? n).fontSize));
+    return { shown: on.length, low: Math.max(...low), right: Math.max(...right), type: Math.min(99, ...type) };
+}"""
+
+
+def place(tab) -> tuple[int, int]:
+    now, of = tab.locator(".lec-bar output").text_content().split(" / ")
+    return int(now), int(of)
+
+
+def walk(tab) -> Iterator[dict]:
+    """Go through every step and measure it, also uncovered."""
+    for number in range(1, place(tab)[1] + 1):
+        assert place(tab)[0] == number
+        for key in ("", "r", "r"):
+            if key:
+                tab.keyboard.press(key)
+            tab.evaluate("() => new Promise(go => requestAnimationFrame(() => setTimeout(go, 30)))")
+            yield {"step": number, "key": key, **tab.evaluate(MEASURED)}
+        tab.keyboard.press("PageDown")
+
+
+def misfits(tab) -> list[dict]:
+    return [m for m in walk(tab) if not m["shown"] or m["low"] > 680 or m["right"] > 1262]
+
+
+@pytest.fixture
+def deck(chromium, page: Path) -> Iterator[object]:  # noqa: F811
+    size = {"width": 1280, "height": 720}
+    for opened in open_silent(chromium, page.as_uri(), viewport=size, reduced_motion="reduce"):
+        opened.wait_for_selector(".lec-bar")
+        yield opened
+
+
+def on_stage(tab, text: str) -> bool:
+    return any(text in words for words in tab.locator(".lec-cut.lec-on").all_inner_texts())
+
+
+def go_to(tab, text: str) -> None:
+    tab.keyboard.press("Home")
+    for _ in range(place(tab)[1]):
+        if on_stage(tab, text):
+            return
+        tab.keyboard.press("ArrowRight")
+    raise AssertionError(f"no step shows {text!r}")
+
+
+def test_everything_fits_and_can_be_read(deck) -> None:
+    assert misfits(deck) == []
+    deck.keyboard.press("Home")
+    assert min(m["type"] for m in walk(deck)) >= 24
+
+
+@pytest.mark.parametrize("size", [(1920, 1080), (1024, 768)])
+def test_another_window_shows_the_same_steps(deck, size: tuple[int, int]) -> None:
+    steps = place(deck)[1]
+    deck.set_viewport_size({"width": size[0], "height": size[1]})
+    assert misfits(deck) == [] and place(deck)[1] == steps
+
+
+def test_nothing_is_lost_between_the_steps(deck) -> None:
+    seen = set()
+    for _ in range(place(deck)[1]):
+        seen |= {n for n in range(9) if on_stage(deck, f"Paragraph {n}.")}
+        deck.keyboard.press("ArrowRight")
+    assert seen == set(range(9))
+
+
+def test_a_remote_and_the_keyboard_turn_the_pages(deck) -> None:
+    for key, step in {"ArrowRight": 2, " ": 3, "PageDown": 4, "PageUp": 3, "ArrowLeft": 2}.items():
+        deck.keyboard.press(key)
+        assert place(deck)[0] == step, key
+    deck.keyboard.press("End")
+    assert place(deck)[0] == place(deck)[1]
+    deck.keyboard.press("ArrowRight")
+    assert place(deck)[0] == place(deck)[1], "after the last step comes nothing"
+    deck.get_by_role("button", name="back").click()
+    assert place(deck)[0] == place(deck)[1] - 1
+
+
+def test_arrows_belong_to_a_slider_that_is_used(deck) -> None:
+    go_to(deck, "y=0")
+    here = place(deck)[0]
+    deck.locator(".noUi-handle").focus()
+    for _ in range(3):
+        deck.keyboard.press("ArrowRight")
+    assert on_stage(deck, "y=9") and place(deck)[0] == here
+    deck.keyboard.press("PageDown")
+    assert place(deck)[0] == here + 1, "the remote still turns the page"
+    deck.keyboard.press("ArrowLeft")
+    assert place(deck)[0] == here, "and the slider has let go of the arrows"
+
+
+def test_uncovering_a_vote_and_a_solution(deck) -> None:
+    for word, hidden in {"Which?": "is a name", "answer = ...": "6 * 7 < 50"}.items():
+        go_to(deck, word)
+        assert not on_stage(deck, hidden)
+        deck.keyboard.press("r")
+        assert on_stage(deck, hidden)
+        deck.keyboard.press("R")
+        assert not on_stage(deck, hidden)
+
+
+def test_the_recorded_output_takes_the_live_ones_place(deck) -> None:
+    go_to(deck, "y=0")
+    deck.keyboard.press("l")
+    image = deck.locator(".lec-on .lec-recorded img")
+    assert image.is_visible() and image.get_attribute("alt") == "the still"
+    assert not deck.locator(".noUi-handle").is_visible()
+    deck.keyboard.press("L")
+    assert not image.is_visible() and deck.locator(".noUi-handle").is_visible()
+    go_to(deck, "Which?")
+    deck.keyboard.press("l")
+    assert "Nothing is recorded" in deck.locator(".lec-told").text_content()
+
+
+def test_help_comes_and_goes(deck) -> None:
+    deck.keyboard.press("?")
+    assert deck.get_by_text("Page Down").is_visible()
+    deck.keyboard.press("Escape")
+    assert not deck.get_by_text("Page Down").is_visible() and place(deck)[0] == 1
+
+
+@pytest.mark.notebook
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: path.stem)
+def test_every_slide_of_every_lesson_fits(lesson: Path, chromium, tmp_path: Path) -> None:
+    size = {"width": 1280, "height": 720}
+    address = build(lesson, tmp_path).as_uri()
+    for opened in open_silent(chromium, address, viewport=size, reduced_motion="reduce"):
+        opened.wait_for_selector(".lec-bar", timeout=60_000)
+        assert misfits(opened) == []
+        opened.keyboard.press("Home")
+        assert min(m["type"] for m in walk(opened)) >= 24

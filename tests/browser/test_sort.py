@@ -1,0 +1,143 @@
+"""Sorting cards in a browser, on a page from disk where no kernel answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.browser.conftest import ask_kernel, open_silent
+
+pytestmark = pytest.mark.browser
+
+ROOT = Path(__file__).parents[2]
+CELL = f"""import sys
+sys.path.insert(0, {str(ROOT)!r})
+import os, tempfile
+os.environ["ROOFLAB_HOME"] = tempfile.mkdtemp()
+import rooflab as rl
+from tests.exercises.test_sorting import HERE, TEN
+rl.sort("03-ten", TEN, machine=HERE)"""
+
+
+@pytest.fixture(scope="module")
+def address(static_page: Callable[..., str]) -> str:
+    return static_page("sort", CELL)
+
+
+@pytest.fixture
+def table(chromium, address: str) -> Iterator[object]:
+    """The page with the cards still covered."""
+    for opened in open_silent(chromium, address, viewport={"width": 1280, "height": 1000}):
+        opened.locator(".rl-sort .deck").wait_for()
+        yield opened
+
+
+def top(page) -> str:
+    return page.locator(".rl-sort .top").inner_text()
+
+
+def placed(page) -> int:
+    return int(page.locator(".rl-sort").get_attribute("data-placed"))
+
+
+def truth(card: str) -> str:
+    """First letter of the bin in which the card belongs."""
+    from tests.exercises.test_sorting import TRUTH
+
+    return TRUTH[card][0]
+
+
+def sort_all(page, key: Callable[[str], str]) -> None:
+    page.locator(".rl-sort .deck").focus()
+    for count in range(10):
+        page.keyboard.press(key(top(page)))
+        page.locator(f".rl-sort[data-placed='{count + 1}']").wait_for()
+
+
+def test_ten_keys_sort_ten_cards_and_enter_uncovers(table) -> None:
+    sort_all(table, truth)
+    assert not table.get_by_text("GFLOP/s").first.is_visible()
+    table.keyboard.press("Enter")
+    table.locator(".rl-sort.done").wait_for()
+    assert top(table) == "10 of 10 lie where the measurement puts them"
+    assert table.locator("li.right").count() == 10
+    assert (
+        table.locator("section[data-bin=overhead] .reason")
+        .first.inner_text()
+        .startswith("The call")
+    )
+    assert table.locator(".fact").first.inner_text().startswith("measured ")
+
+
+def test_wrong_cards_say_where_they_belong(table) -> None:
+    sort_all(table, lambda card: "m" if truth(card) == "o" else truth(card))
+    table.get_by_role("button", name="measure says").click()
+    assert top(table).startswith("7 of 10")
+    assert table.locator("li.wrong .truth").all_inner_texts() == ["it is overhead"] * 3
+    assert table.locator("section[data-bin=memory] li").count() == 7
+
+
+def test_a_tap_on_a_bin_places_and_a_tap_on_a_card_takes_back(table) -> None:
+    first = top(table)
+    table.locator("section[data-bin=compute] .head").click()
+    assert placed(table) == 1 and top(table) != first
+    table.locator("section[data-bin=memory] ul").click()
+    assert placed(table) == 2
+    table.get_by_role("button", name=first).click()
+    assert placed(table) == 1 and top(table) == first
+    table.keyboard.press("3")
+    assert table.locator("section[data-bin=overhead] .chip").inner_text() == first
+    table.keyboard.press("Backspace")
+    table.locator(".rl-sort[data-placed='1'], .rl-sort[data-placed='0']").wait_for()
+
+
+def test_nothing_is_uncovered_before_all_cards_lie(table) -> None:
+    table.locator(".rl-sort .deck").focus()
+    for _ in range(9):
+        table.keyboard.press("m")
+    assert not table.get_by_role("button", name="measure says").is_visible()
+    table.keyboard.press("Enter")
+    assert "done" not in table.locator(".rl-sort").get_attribute("class")
+    table.keyboard.press("m")
+    table.get_by_role("button", name="measure says").wait_for()
+    assert "all placed" in table.locator(".rl-sort .count").inner_text()
+
+
+def test_show_me_uncovers_without_a_score(table) -> None:
+    table.get_by_role("button", name="skip: show me").click()
+    assert top(table) == "Shown without a sorting."
+    assert table.locator("li.told").count() == 10
+    assert table.locator("section[data-bin=compute] li").count() == 3
+
+
+def test_keys_are_kept_from_the_notebook_and_spoken(table) -> None:
+    for node in table.locator(".rl-sort button, .rl-sort .deck").all():
+        assert node.get_attribute("data-lm-suppress-shortcuts") == "true"
+    first = top(table)
+    table.locator(".rl-sort .deck").focus()
+    table.keyboard.press("m")
+    table.wait_for_function(
+        "name => document.querySelector('.rl-sort [aria-live]').textContent.startsWith(`${name}: memory`)",
+        arg=first,
+    )
+
+
+def test_on_a_phone_the_bins_stand_below_each_other(chromium, address: str) -> None:
+    for page in open_silent(chromium, address, viewport={"width": 420, "height": 900}):
+        page.locator(".rl-sort .deck").wait_for()
+        lefts = {round(bin.bounding_box()["x"]) for bin in page.locator(".rl-sort .bin").all()}
+        assert len(lefts) == 1
+        assert page.evaluate("document.documentElement.scrollWidth") <= 420
+
+
+def test_in_lab_keys_sort_and_the_kernel_keeps_the_sorting(open_notebook) -> None:
+    page = open_notebook("lab", "sort.ipynb", CELL.replace("rl.sort", "w = rl.sort", 1) + "\nw")
+    page.locator(".rl-sort .deck").wait_for(timeout=60_000)
+    sort_all(page, truth)
+    page.keyboard.press("Enter")
+    page.locator(".rl-sort.done").wait_for()
+    assert page.locator(".jp-Cell.jp-MarkdownCell").count() == 0, "m did not reach the notebook"
+    assert ask_kernel(page, "w.score") == "'10 of 10'"
+    assert ask_kernel(page, "w.store.recall()[0] == w.placed") == "True"

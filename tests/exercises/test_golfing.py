@@ -1,0 +1,212 @@
+"""Byte golf as an exercise: any right way within par passes, and the verdict needs only numbers."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from rooflab.exercises import golf_mistakes
+from rooflab.exercises.check import check
+from rooflab.exercises.collect import collect
+from rooflab.exercises.exercise import Exercise
+from rooflab.exercises.golfing import arrays, digest, score, sound
+from rooflab.exercises.judge import judge
+from rooflab.exercises.registry import exercise, lesson
+from rooflab.golf import HOLES, golf
+
+FIVE = [e for e in lesson("02") if e.kind == "golf"]
+HOLE_OF = {e.id: e.draw(0)[0]["hole"] for e in FIVE}
+
+
+def names(found: Exercise) -> str:
+    return found.id
+
+
+def axpy_into_y(a, x, y):
+    for i in range(0, len(x), 1000):
+        y[i : i + 1000] += a * x[i : i + 1000]
+    return y
+
+
+def axpy_with_scratch(a, x, y):
+    out, t = np.empty_like(x), np.empty(4096, x.dtype)
+    for i in range(0, len(x), 4096):
+        part = t[: len(x[i : i + 4096])]
+        np.multiply(x[i : i + 4096], a, out=part)
+        np.add(part, y[i : i + 4096], out=out[i : i + 4096])
+    return out
+
+
+def squares_in_one_einsum(x):
+    return np.einsum("i,i->", x, x)
+
+
+def norm_row_by_row(x):
+    out = np.empty_like(x)
+    for i in range(len(x)):
+        row = x[i].copy()
+        out[i] = row / np.sqrt(np.dot(row, row))
+    return out
+
+
+def norm_in_place(x):
+    for i in range(0, len(x), 4):
+        rows = x[i : i + 4] * 1
+        x[i : i + 4] = rows / np.sqrt((rows * rows).sum(axis=1, keepdims=True))
+    return x
+
+
+def relu_in_place(x, b):
+    for i in range(0, len(x), 7):
+        x[i : i + 7] = np.maximum(x[i : i + 7] + b, 0)
+    return x
+
+
+def scale_other_algebra(a, b, x, y):
+    c = float(a * b)
+    for i in range(0, len(x), 2048):
+        y[i : i + 2048] = c * x[i : i + 2048] + b * y[i : i + 2048].copy()
+    return y
+
+
+OTHER_WAYS = [
+    ("02-golf-axpy", axpy_into_y), ("02-golf-axpy", axpy_with_scratch),
+    ("02-golf-squares", squares_in_one_einsum), ("02-golf-squares", lambda x: float(np.dot(x, x))),
+    ("02-golf-squares", lambda x: np.vdot(x, x)),
+    ("02-golf-row-norm", norm_row_by_row), ("02-golf-row-norm", norm_in_place),
+    ("02-golf-bias-relu", relu_in_place), ("02-golf-scale-add-scale", scale_other_algebra),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("id", "way"), OTHER_WAYS)
+def test_other_right_ways_within_par_pass(id, way):
+    verdict = check(id, way)
+    assert verdict.passed, verdict
+    assert "score 1.0" in verdict.reason
+
+
+@pytest.mark.parametrize("found", FIVE, ids=names)
+def test_the_best_way_to_play_a_hole_passes_and_all_worse_ones_are_told_why(found):
+    hole = HOLES[HOLE_OF[found.id]]
+    passed = []
+    for name, way in hole.variants.items():
+        verdict = check(found.id, way)
+        assert verdict.passed == (golf(way, *hole.make(300_000)).score <= found.par), verdict
+        assert verdict.passed or verdict.hint
+        passed += [name] * verdict.passed
+    assert list(hole.variants)[-1] in passed
+
+
+@pytest.mark.parametrize("found", FIVE, ids=names)
+def test_hidden_cases_have_several_sizes_and_types_and_leave_a_short_last_piece(found):
+    for seed in range(20):
+        cases = found.draw(seed)
+        assert len(cases) >= 3 and {c["dtype"] for c in cases} == {"float32", "float64"}
+        assert len({c["n"] for c in cases}) > 1
+        for case in cases:
+            assert case["n"] % 4096 and (case["n"] // 512) % 8
+            assert case["n"] * 4 > 8 * 32 * 1024, "all of it might fit a cache"
+
+
+def test_the_published_bytes_of_axpy():
+    """C000-16: 40 bytes for the NumPy expression in fp64, 24 for AXPY."""
+    found = exercise("02-golf-axpy")
+    cases = [{"hole": "axpy", "n": 100_000, "dtype": "float64", "seed": 1}]
+    (seen,) = collect("golf", cases, lambda a, x, y: a * x + y)
+    assert seen["bytes"] == 40 * 100_000
+    assert score(cases[0], seen) == pytest.approx(40 / 24)
+    (seen,) = collect("golf", cases, found.reference)
+    assert seen["bytes"] == 24 * 100_000 and score(cases[0], seen) == 1
+
+
+def test_the_verdict_needs_only_plain_json():
+    found = exercise("02-golf-row-norm")
+    cases = found.draw("secret")
+    seen = json.loads(json.dumps(collect("golf", cases, found.reference)))
+    assert judge(found, json.loads(json.dumps(cases)), seen).passed
+    assert not judge(found, cases, seen[:-1]).passed
+    wrong = json.loads(json.dumps(collect("golf", cases, lambda x: x / np.abs(x).max())))
+    assert "not right" in judge(found, cases, wrong).reason
+
+
+def forged(**changes):
+    cases = exercise("02-golf-squares").draw(0)
+    seen = collect("golf", cases, lambda x: np.dot(x, x))
+    return cases, [{**one, **changes} for one in seen]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"bytes": 1}, {"bytes": True}, {"bytes": None}, {"trips": 3}, {"trips": [None]},
+        {"trips": [{}]}, {"size": 0}, {"size": "x"}, {"value": 7}, {"value": {}},
+        {"trips": [], "bytes": 0}, {"value": {"shape": [], "dtype": "float32", "sums": ["1"]}},
+    ],
+)  # fmt: skip
+def test_a_forged_trace_fails_and_breaks_nothing(changes):
+    cases, seen = forged(**changes)
+    assert not judge(exercise("02-golf-squares"), cases, seen).passed
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (lambda a, x, y: None if a else x, "is there a return?"),
+        (lambda a, x, y: 3, "the shape of one number"),
+        (lambda a, x, y: (a * x + y)[:-1], "not 3"),
+        (lambda a, x, y: x.nonsense(), "no attribute 'nonsense'"),
+        (lambda a, x, y: (a * x + y).astype(np.float64), "float64; the inputs are float32"),
+        (lambda a, x, y: a * x - y, "the numbers are not right"),
+        (lambda a, x, y: a * x + y * np.nan, "the numbers are not right"),
+        (lambda a, x, y: "text", "an array of numbers is wanted"),
+        (lambda a, x: x, "3 inputs"),
+        (np.zeros(3), "the function itself is wanted"),
+        (lambda a, x, y: list(x.tolist()), "tolist takes the numbers out"),
+    ],
+)
+def test_the_reason_says_what_is_wrong(answer, words):
+    verdict = check("02-golf-axpy", answer)
+    assert not verdict.passed and words in verdict.reason, verdict
+
+
+def test_a_loop_over_elements_is_stopped_once_and_not_for_every_case():
+    calls = []
+
+    def by_element(a, x, y):
+        calls.append(1)
+        for i in range(len(x)):
+            y[i] += a * x[i]
+        return y
+
+    verdict = check("02-golf-axpy", by_element)
+    assert "was stopped after" in verdict.reason and "larger chunks" in verdict.reason
+    assert len(calls) == 1
+
+
+def test_one_wrong_number_among_many_is_noticed():
+    right = np.linspace(1, 2, 300_007)
+    wrong = right.copy()
+    wrong[-1] += 0.01
+    sums, others = (np.array(digest(a, 5)["sums"]) for a in (right, wrong))
+    assert np.count_nonzero(sums != others) == 1
+    assert abs(others[-1] - sums[-1]) > 1e-9 * sums[-1] * 100
+
+
+def test_the_arrays_of_a_case_are_the_same_everywhere():
+    case = exercise("02-golf-bias-relu").draw(3)[0]
+    for one, again in zip(arrays(case), arrays(case), strict=True):
+        np.testing.assert_array_equal(one, again)
+
+
+def test_a_mistake_is_seen_only_where_it_was_made():
+    cases = exercise("02-golf-axpy").draw(0)
+    shown = {
+        name: getattr(golf_mistakes, name)
+        for name in ("wider", "tail_forgotten", "mask", "in_place", "out_again", "slice_again",
+                     "large_chunk", "whole_temporary", "read_again", "slice_read_again")
+    }  # fmt: skip
+    for case, seen in zip(cases, collect("golf", cases, axpy_with_scratch), strict=True):
+        assert sound(seen)
+        assert [name for name, shows in shown.items() if shows(case, seen)] == []

@@ -1,0 +1,236 @@
+"""Lesson 03: the facts behind its answers, and that other right answers are accepted."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rooflab as rl
+from rooflab.exercises.check import check
+from rooflab.exercises.collect import collect
+from rooflab.exercises.judge import judge
+from rooflab.exercises.lesson03 import HIDDEN, hidden
+from rooflab.exercises.lesson03_catalogue import OTHER_PART, RIGHT, SPARSE, TWO_DIES
+from rooflab.exercises.registry import exercise, lesson
+from tools.lesson import read_lesson
+
+SEEDS = [0, *range(200, 225)]
+ridge, attainable, time = (
+    exercise(f"03-{name}").reference for name in ("ridge", "attainable", "time")
+)
+rates = st.floats(1e6, 1e17)
+amounts = st.integers(1, 10**15)
+
+
+def verdict(id, answer, seed):
+    found = exercise(id)
+    cases = found.draw(seed)
+    return judge(found, cases, collect(found.kind, cases, answer))
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype", "published"),
+    [("h200-sxm", "bf16", 206), ("rtx-4090", "fp64", 1.28), ("a100-sxm-80", "fp64", 4.76),
+     ("a100-sxm-80", "fp32", 9.56), ("mi300x", "fp16", 246.6), ("l4", "fp16", 403)],
+)  # fmt: skip
+def test_ridges_are_the_published_ones(name, dtype, published):
+    assert ridge(*hidden(name, dtype)) == pytest.approx(published, rel=0.005)
+
+
+def test_at_eight_flop_per_byte_a_4090_gives_a_tenth_of_its_fp32_peak():
+    peak, bandwidth = hidden("rtx-4090", "fp32")
+    assert attainable(8, peak, bandwidth) / peak == pytest.approx(0.098, abs=0.0005)
+
+
+@given(flops=amounts, bytes=amounts, peak=rates, bandwidth=rates)
+def test_time_is_flops_over_attainable_and_lies_between_half_the_sum_and_the_sum(
+    flops, bytes, peak, bandwidth
+):
+    seconds = time(flops, bytes, peak, bandwidth)
+    total = flops / peak + bytes / bandwidth
+    assert total / 2 <= seconds * (1 + 1e-12) and seconds <= total
+    assert flops / attainable(flops / bytes, peak, bandwidth) == pytest.approx(seconds)
+
+
+@given(peak=rates, bandwidth=rates)
+def test_the_two_roofs_meet_at_the_ridge(peak, bandwidth):
+    at = ridge(peak, bandwidth)
+    assert attainable(at, peak, bandwidth) == pytest.approx(peak)
+    assert attainable(at / 3, peak, bandwidth) == pytest.approx(peak / 3)
+    assert attainable(at * 3, peak, bandwidth) == peak
+
+
+def test_a_time_is_asked_of_six_machines_and_of_a_copy():
+    cases = exercise("03-time").draw(5)
+    assert len({(c["peak"], c["bandwidth"]) for c in cases}) >= 5
+    assert sum(c["flops"] == 0 for c in cases) == 1
+
+
+def test_a_changed_number_type_moves_the_edge_either_way():
+    edges = exercise("03-number-type").reference
+    bandwidth = hidden("h200-sxm", "fp32")[1]
+    fp32, bf16 = (hidden("h200-sxm", dtype)[0] for dtype in ("fp32", "bf16"))
+    assert edges(bandwidth, fp32, 4, bf16, 2) == pytest.approx((83.6, 618.4), abs=0.1)
+    for seed in SEEDS:
+        moves = [
+            b / a for a, b in (edges(*c.values()) for c in exercise("03-number-type").draw(seed))
+        ]
+        assert min(moves) < 0.6 and max(moves) > 2, "memory → compute and back, in every draw"
+
+
+@pytest.mark.parametrize("dtype", ["fp32", "bf16"])
+def test_the_edge_is_where_rooflab_itself_changes_its_verdict(dtype):
+    roof = rl.Roofline("h200-sxm", dtype)
+    size = rl.dtype(dtype).bits // 8
+    edge, _ = exercise("03-number-type").reference(roof.bandwidth, roof.peak, size, 1.0, 1)
+    below, above = int(edge), int(edge) + 1
+    assert roof.limit(rl.gemm(below, below, below, dtype)) == "memory"
+    assert roof.limit(rl.gemm(above, above, above, dtype)) == "compute"
+
+
+def test_a_gemm_worth_its_call_takes_as_long_as_the_call_and_a_smaller_one_less():
+    found = exercise("03-worth-the-call")
+    for case in (c for seed in SEEDS for c in found.draw(seed)):
+        call, peak, bandwidth, size = case.values()
+        n = found.reference(*case.values())
+        seconds = [time(2 * k**3, 3 * k * k * size, peak, bandwidth) for k in (n - 1, n)]
+        assert seconds[0] < call * (1 + 1e-9) and seconds[1] >= call * (1 - 1e-9)
+
+
+def test_the_thumb_rules_hold_together_on_few_machines():
+    holds = exercise("03-thumb-rules").reference
+    assert holds(*hidden("a100-sxm-80", "fp64")) == (True, True)
+    assert holds(*hidden("rtx-4090", "fp64")) == (False, True)
+    assert holds(*hidden("rtx-4090", "fp32")) == (True, False)
+    for seed in SEEDS:
+        seen = {holds(*c.values()) for c in exercise("03-thumb-rules").draw(seed)}
+        assert len(seen) == 3
+
+
+def test_four_kernels_have_exactly_one_pair_against_the_claim():
+    for case in (c for seed in SEEDS for c in exercise("03-counterexample").draw(seed)):
+        flops, nbytes, peak, bandwidth = case.values()
+        seconds = [time(f, b, peak, bandwidth) for f, b in zip(flops, nbytes)]
+        against = [
+            (i, j)
+            for i, j in itertools.permutations(range(4), 2)
+            if flops[i] * nbytes[j] > flops[j] * nbytes[i] and seconds[i] > seconds[j]
+        ]
+        assert against == [exercise("03-counterexample").reference(*case.values())]
+        rates = [f / s for f, s in zip(flops, seconds)]
+        order = sorted(range(4), key=lambda k: flops[k] / nbytes[k])
+        climbing = [rates[k] for k in order]
+        assert all(a <= b * (1 + 1e-6) for a, b in itertools.pairwise(climbing)), (
+            "FLOP/s never falls"
+        )
+
+
+def test_the_rows_of_the_catalogue_exercise_are_disputed_in_the_catalogue():
+    def disputes(name):
+        from rooflab.predict.catalogue import record
+
+        return {v["value"] for d in record(name).get("disputed", ()) for v in d["values"]}
+
+    assert 1979e12 in disputes("h100-sxm") and 383e12 in disputes("mi250x-gcd")
+    assert 2250e12 in disputes("gb200") and 3.35e12 in disputes("l4")
+    assert rl.machine("a100-sxm-80").peak("bf16") == 312e12
+    assert rl.machine("h100-sxm").bandwidth() == 3.35e12 != rl.machine("h200-sxm").bandwidth()
+    assert rl.machine("h100-sxm").peak("bf16") * 2 == pytest.approx(1979e12, rel=1e-3)
+    assert rl.machine("mi250x-gcd").peak("bf16") * 2 == 383e12
+
+
+@pytest.mark.parametrize("intensity", [1.0, 150.0, 295.0, 400.0, 591.0, 2000.0])
+def test_a_doubled_peak_costs_nothing_on_the_slope_and_a_factor_of_two_on_the_roof(intensity):
+    claimed, bandwidth = 1978.8e12, 3.35e12
+    times = [time(1e12 * intensity, 1e12, peak, bandwidth) for peak in (claimed / 2, claimed)]
+    found = exercise("03-sparse-peak").reference(intensity, claimed, bandwidth)
+    assert found == pytest.approx(times[0] / times[1]) and 1 <= found <= 2
+
+
+def worth_by_roots(call, peak, bandwidth, itemsize):
+    return min((call * peak / 2) ** (1 / 3), (call * bandwidth / 3 / itemsize) ** 0.5)
+
+
+def edges_by_bisection(bandwidth, peak_1, itemsize_1, peak_2, itemsize_2):
+    def edge(peak, itemsize):
+        return next(n for n in range(1, 20_000) if 2 * n / 3 / itemsize >= peak / bandwidth)
+
+    return [edge(peak_1, itemsize_1), edge(peak_2, itemsize_2)]
+
+
+def pair_by_sorting(flops, nbytes, peak, bandwidth):
+    times = np.maximum(np.array(flops) / peak, np.array(nbytes) / bandwidth)
+    order = np.argsort(np.array(flops) / np.array(nbytes))
+    step = int(np.argmax(np.diff(times[order])))
+    return np.int64(order[step + 1]), order[step]
+
+
+OTHER_WAYS = {
+    "03-ridge": lambda p, b: Fraction(p) / Fraction(b),
+    "03-attainable": lambda i, p, b: p if i > p / b else b * i,
+    "03-time": lambda f, n, p, b: float(np.max([f / p, n / b])),
+    "03-number-type": edges_by_bisection,
+    "03-worth-the-call": worth_by_roots,
+    "03-thumb-rules": lambda p, b: np.array([p >= 4 * b, p <= 8 * b]),
+    "03-counterexample": pair_by_sorting,
+    "03-catalogue": [" Sparse", "TWO DIES", OTHER_PART, OTHER_PART, RIGHT, OTHER_PART],
+    "03-sparse-peak": lambda i, c, b: max(1, min(2, i * b / (c / 2))),
+}
+
+
+@pytest.mark.parametrize("id", OTHER_WAYS)
+def test_other_ways_to_the_right_answer_are_accepted(id):
+    for seed in SEEDS:
+        seen = verdict(id, OTHER_WAYS[id], seed)
+        assert seen.passed, seen
+
+
+def test_a_check_asks_for_as_many_lines_as_the_lesson_does():
+    source = Path(__file__).parents[2] / "notebooks" / "source" / "03_roofline.py"
+    cells = [c for c in read_lesson(source).learner.cells if "answer" in c.metadata.tags]
+    for cell in cells:
+        (lines,) = re.findall(r"your code: (\d+) line", cell.source)
+        assert exercise(cell.metadata.rooflab.exercise).lines == int(lines), cell.source
+
+
+def test_every_way_was_tried_and_mine_has_the_three_functions():
+    ids = {e.id for e in lesson("03")}
+    assert ids == {*OTHER_WAYS, "03-predict"} and len(ids) == 10
+    assert [e.name for e in lesson(3) if e.mine] == ["ridge", "attainable", "time"]
+
+
+@pytest.mark.parametrize(
+    ("id", "answer", "named"),
+    [
+        ("03-time", lambda f, n, p, b: f / p + n / b, "sum for max"),
+        ("03-attainable", lambda i, p, b: max(p, i * b), "max for min"),
+        ("03-thumb-rules", lambda p, b: (True, True), "a law of nature"),
+        ("03-catalogue", [SPARSE, SPARSE, OTHER_PART, OTHER_PART, RIGHT, OTHER_PART],
+         "twice as much means sparse"),
+        ("03-catalogue", [TWO_DIES, TWO_DIES, RIGHT, OTHER_PART, RIGHT, OTHER_PART], None),
+    ],
+)  # fmt: skip
+def test_a_learner_who_stumbles_is_told_on_what(id, answer, named):
+    seen = check(id, answer)
+    assert not seen.passed
+    assert seen.misconception == named or (named is None and seen.hint)
+
+
+def test_dividing_by_no_flops_is_told_with_the_copy_that_did_it():
+    def by_rate(flops, bytes, peak, bandwidth):
+        return flops / min(peak, flops / bytes * bandwidth)
+
+    seen = check("03-time", by_rate)
+    assert not seen.passed and "flops=0" in repr(seen) and "ZeroDivisionError" in repr(seen)
+
+
+def test_the_hidden_machines_are_many_and_far_apart():
+    ridges = sorted(ridge(*hidden(*which)) for which in HIDDEN)
+    assert len(HIDDEN) >= 5 and ridges[0] < 2 and ridges[-1] > 200

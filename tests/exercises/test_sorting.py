@@ -1,0 +1,209 @@
+"""Sorting operations into memory, compute and overhead: truth, score, store, bad input."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rooflab as rl
+from rooflab.exercises.sort_truth import card, name
+from rooflab.exercises.sorting import BINS, MOST, _packed, _unpacked, shuffled, sort
+from rooflab.measure.measurement import Measurement
+from tests.show.conftest import ROOFS
+
+HERE = rl.Machine.from_roofs(
+    ROOFS, id="here", name="A test machine",
+    routines={
+        f"{routine}/fp32": {"overhead_s": 2e-7, "cold_overhead_s": 2e-6, "points": []}
+        for routine in ("axpy", "gemv", "gemm")
+    },
+)  # fmt: skip
+# Known before any measuring: AXPY beyond every cache carries, a large product computes, 8³ is a call.
+KNOWN = {
+    (rl.axpy(2**24), "cold"): "memory", (rl.gemv(4096, 4096), "cold"): "memory",
+    (rl.gemv(1024, 1024), "warm"): "memory", (rl.axpy(100_000), "warm"): "memory",
+    (rl.gemm(1024, 1024, 1024), "cold"): "compute", (rl.gemm(256, 256, 256), "warm"): "compute",
+    (rl.gemv(2048, 2048, batch=64, shared=("a",)), "cold"): "compute",
+    (rl.axpy(256), "warm"): "overhead", (rl.gemv(32, 32), "warm"): "overhead",
+    (rl.gemm(8, 8, 8), "warm"): "overhead",
+}  # fmt: skip
+
+
+def measured(op: rl.Operation, cache: str, factor: float = 1.0) -> Measurement:
+    seconds = factor * float(rl.predict(op, HERE, cache=cache))
+    return Measurement(op, "here", "cpu", cache, 1, (seconds,) * 5)
+
+
+TEN = [measured(op, cache) for op, cache in KNOWN]
+TRUTH = {name(op, cache): limit for (op, cache), limit in KNOWN.items()}
+
+
+def test_the_truth_is_what_the_roofline_says_of_well_known_operations(home) -> None:
+    cards = sort("03-ten", TEN, machine=HERE)
+    assert {face.name: BINS[face.bin] for face in cards.faces} == TRUTH
+    assert Counter(TRUTH.values()) == {"memory": 4, "compute": 3, "overhead": 3}
+
+
+def test_the_same_product_is_a_call_when_small_and_arithmetic_when_large() -> None:
+    limits = [card(rl.gemm(n, n, n), "warm", None, HERE).limit for n in (2, 8, 256, 2048)]
+    assert limits == ["overhead", "overhead", "compute", "compute"]
+
+
+def test_cards_are_shuffled_alike_for_everybody(home) -> None:
+    there = [face.name for face in sort("03-ten", TEN, machine=HERE).faces]
+    back = [face.name for face in sort(" 03-TEN ", TEN[::-1], machine=HERE).faces]
+    assert there == back != sorted(there)
+    assert sorted(there) == sorted(TRUTH)
+    limits = [TRUTH[each] for each in there]
+    assert limits != sorted(limits), "the order does not give the bins away"
+
+
+@given(st.text(min_size=1))
+def test_a_shuffle_loses_no_card(id: str) -> None:
+    deck = [card(op, cache, None, HERE) for op, cache in list(KNOWN)[:4]]
+    assert sorted(c.name for c in shuffled(id, deck)) == sorted(c.name for c in deck)
+
+
+def test_run_all_leaves_it_covered_and_says_how_to_answer(home) -> None:
+    cards = sort("03-ten", TEN, machine=HERE)
+    text = repr(cards)
+    assert cards.covered and cards.score == ""
+    assert 'rl.sort("03-ten", …, answers=[…])' in text
+    assert all(each in text for each in TRUTH)
+    assert "GFLOP/s" not in text and "Carrying" not in text
+    data, _ = cards._repr_mimebundle_()
+    assert data["text/plain"] == text and data["image/png"]
+    assert not home.exists(), "nothing was recorded"
+
+
+def test_all_right_is_ten_of_ten_and_every_card_tells_time_rate_and_reason(home) -> None:
+    cards = sort("03-ten", TEN, answers=TRUTH, machine=HERE)
+    assert not cards.covered and cards.score == "10 of 10"
+    text = repr(cards)
+    assert text.startswith("10 of 10 lie where the measurement puts them.")
+    assert text.count("measured ") == 10 == text.count("FLOP/s")
+    assert "✗" not in text
+    assert "The call alone costs 200 ns, the work" in text
+    assert "Carrying 4.20 MB from the L3 cache takes 70.0 µs" in text
+    assert "Computing 2.15 GFLOP takes 17.9 ms" in text
+
+
+def test_seven_of_ten(home) -> None:
+    wrong = {each: "memory" if limit == "overhead" else limit for each, limit in TRUTH.items()}
+    cards = sort("03-ten", TEN, answers=wrong, machine=HERE)
+    assert cards.score == "7 of 10" and cards.right == 7
+    assert repr(cards).count("✗") == 3
+    assert repr(cards).count("overhead (you said memory)") == 3
+
+
+def test_answers_may_be_first_letters_in_the_printed_order(home) -> None:
+    faces = sort("03-ten", TEN, machine=HERE).faces
+    letters = [BINS[face.bin][0] for face in faces]
+    assert sort("a", TEN, letters, machine=HERE).right < 11
+    for given_answers in (
+        letters,
+        " ".join(letters),
+        "".join(letters),
+        [x.upper() for x in letters],
+    ):
+        assert sort("03-ten", TEN, given_answers, machine=HERE).score == "10 of 10"
+
+
+def test_an_incomplete_sorting_stays_covered_and_is_not_kept(home) -> None:
+    some = dict(list(TRUTH.items())[:4])
+    cards = sort("03-ten", TEN, some, machine=HERE)
+    assert cards.covered and cards.placed.count(-1) == 6
+    assert sort("03-ten", TEN, dict.fromkeys(TRUTH, ...), machine=HERE).covered
+    assert sort("03-ten", TEN, ..., machine=HERE).covered
+    assert not home.exists()
+
+
+def test_the_sorting_is_kept_and_comes_back_uncovered(home) -> None:
+    wrong = dict.fromkeys(TRUTH, "memory")
+    sort("03-ten", TEN, wrong, machine=HERE)
+    again = sort("03-ten", TEN, machine=HERE)
+    assert again.score == "4 of 10" and not again.covered
+    sort("03-ten", TEN, wrong, machine=HERE)
+    assert len(list(home.glob("03-ten.*.json"))) == 1, "the same again adds nothing"
+    assert sort("03-ten", TEN[1:], machine=HERE).covered, "other cards are another question"
+    assert sort("03-other", TEN, machine=HERE).covered
+
+
+def test_what_the_browser_uncovers_reaches_the_store(home) -> None:
+    cards = sort("03-ten", TEN, machine=HERE)
+    cards.placed = [face.bin for face in cards.faces]  # what the browser sends, in this order
+    cards.covered = False
+    kept = json.loads(next(home.glob("*.json")).read_text())
+    assert kept["what"] == "guess"
+    assert sort("03-ten", TEN, machine=HERE).score == "10 of 10"
+
+
+def test_looking_without_sorting_is_allowed_and_recorded(home) -> None:
+    cards = sort("03-ten", TEN, machine=HERE).show()
+    assert repr(cards).startswith("Shown without a sorting.")
+    assert json.loads(next(home.glob("*.json")).read_text())["what"] == "shown"
+    assert not sort("03-ten", TEN, machine=HERE).covered
+
+
+def test_operations_alone_come_with_the_prediction(home) -> None:
+    cards = sort("03-ops", [rl.axpy(2**24), (rl.gemm(8, 8, 8), "warm")], machine=HERE).show()
+    assert repr(cards).count("predicted") == 2
+    assert {face.name for face in cards.faces} == {
+        "AXPY 16.8 million, fp32, cold",
+        "GEMM 8×8×8, fp32, warm",
+    }
+
+
+def test_a_time_far_from_the_prediction_is_said(home) -> None:
+    slow = sort("03-slow", [measured(rl.axpy(2**24), "cold", 5.0)], machine=HERE).show()
+    assert "Measured ×5 longer than predicted." in repr(slow)
+    assert "longer" not in repr(sort("03-fair", TEN, machine=HERE).show())
+
+
+@given(st.lists(st.integers(0, 2), min_size=1, max_size=MOST))
+def test_a_sorting_survives_being_stored_as_one_number(placed: list[int]) -> None:
+    number = float(_packed(placed))
+    assert number > 0 and number < 2**53
+    assert _unpacked(number, len(placed)) == placed
+    assert _unpacked(number, len(placed) + 1) is None
+
+
+@pytest.mark.parametrize(
+    ("answers", "error", "message"),
+    [
+        (["memory"], ValueError, "answers has 1 bins; there are 10 cards"),
+        ({"GEMM 8×8×9, fp32, warm": "memory"}, ValueError, "the card.*did you mean"),
+        (["menory"] * 10, ValueError, "answers: the bin='menory'.*did you mean 'memory'"),
+        ([""] * 10, ValueError, "answers: the bin"),
+        ([3] * 10, ValueError, "answers: the bin=3"),
+        (7, TypeError, "answers=7 must be a list"),
+    ],
+)
+def test_wrong_answers_are_named(home, answers: object, error: type, message: str) -> None:
+    with pytest.raises(error, match=message):
+        sort("03-ten", TEN, answers, machine=HERE)
+
+
+def test_bad_input_is_named(home) -> None:
+    with pytest.raises(TypeError, match="id=3 must be a text"):
+        sort(3, TEN, machine=HERE)
+    with pytest.raises(ValueError, match="0 cards; 1 to 20"):
+        sort("03-ten", [], machine=HERE)
+    with pytest.raises(ValueError, match="is there twice"):
+        sort("03-ten", [TEN[0], TEN[0]], machine=HERE)
+    with pytest.raises(TypeError, match="'gemm' must be in a list of measurements"):
+        sort("03-ten", ["gemm"], machine=HERE)
+    with pytest.raises(TypeError, match="measurements='gemm'"):
+        sort("03-ten", "gemm", machine=HERE)
+    with pytest.raises(ValueError, match="measurements: cache='hot' is unknown"):
+        sort("03-ten", [(rl.axpy(8), "hot")], machine=HERE)
+
+
+def test_measurements_of_an_unknown_machine_ask_for_it(home, tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("ROOFLAB_CACHE", str(tmp_path / "cache"))
+    with pytest.raises(ValueError, match="the roofs of here are unknown; pass machine="):
+        sort("03-ten", TEN)

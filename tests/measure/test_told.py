@@ -1,0 +1,46 @@
+"""Folders that environment variables name: a home that nobody has is told by its variable."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+import rooflab as rl
+from rooflab.exercises.guess_store import home
+from rooflab.measure.recorder import _target
+from rooflab.measure.recording import folders
+from rooflab.measure.store import cache_dir
+from rooflab.measure.told import told_path, told_paths
+
+READERS = {
+    "ROOFLAB_HOME": home, "ROOFLAB_CACHE": cache_dir, "ROOFLAB_RECORDINGS": folders,
+    "ROOFLAB_MINE": lambda: rl.mine.path,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("variable", READERS)
+def test_a_home_that_nobody_has_is_told_by_its_variable(variable: str, monkeypatch) -> None:
+    monkeypatch.setenv(variable, "~no-such-person/x")
+    with pytest.raises(ValueError, match=f"{variable}='~no-such-person/x' names a home folder"):
+        READERS[variable]()
+
+
+@pytest.mark.parametrize("variable", READERS)
+def test_every_variable_is_used_and_knows_your_home(variable: str, monkeypatch) -> None:
+    monkeypatch.setenv(variable, "~/rooflab-elsewhere")
+    found = READERS[variable]()
+    assert Path.home() / "rooflab-elsewhere" in (found if isinstance(found, tuple) else (found,))
+
+
+def test_nothing_said_is_nothing_told(monkeypatch) -> None:
+    monkeypatch.setenv("ROOFLAB_X", "  ")
+    assert told_path("ROOFLAB_X") is None and told_paths("ROOFLAB_X") == ()
+    monkeypatch.setenv("ROOFLAB_X", os.pathsep.join(["a", "", " b "]))
+    assert told_paths("ROOFLAB_X") == (Path("a"), Path("b"))
+
+
+def test_a_folder_that_was_given_is_named_as_such() -> None:
+    with pytest.raises(ValueError, match="folder='~no-such-person' names a home folder"):
+        _target("name", "~no-such-person", False)

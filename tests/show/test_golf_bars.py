@@ -1,0 +1,65 @@
+"""The two bars of a chunk sweep: what was measured, what the bytes promise, and bad sweeps."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from rooflab.show import golf_bars
+from rooflab.show.golf_widget import golf
+from tests.show.test_golf_picture import CHUNKS, PNG, SECONDS, SWEEP
+from tests.show.test_golf_story import N
+
+
+def test_half_the_bytes_promise_half_the_time() -> None:
+    sweep = golf_bars.sweep(SWEEP)
+    assert sweep.counted == pytest.approx([s * 1.54e-3 for s in (0.6, 0.6, 1, 1)])
+    assert sweep.counted[-1] == sweep.measured[-1]
+    assert sweep.says(1) == ("940 µs", "924 µs")
+
+
+def test_the_sentence_of_a_bar_says_what_the_bytes_do_not_explain() -> None:
+    sweep = golf_bars.sweep(SWEEP)
+    assert sweep.sentence(1) == (
+        "Chunks of 4,096: measured 940 µs, counted 924 µs (60 % of the bytes)."
+    )
+    assert sweep.sentence(0).endswith("×3.2 more: 1,954 calls take time, too.")
+    assert "start from it" in sweep.sentence(3)
+    fast = SimpleNamespace(**{**vars(SWEEP), "seconds": (1e-4, *SECONDS[1:])})
+    assert "less: a larger cache kept some" in golf_bars.sweep(fast).sentence(0)
+
+
+def test_a_sweep_in_any_order_is_shown_from_small_to_large() -> None:
+    backwards = SimpleNamespace(chunks=CHUNKS[::-1], golfs=SWEEP.golfs[::-1], seconds=SECONDS[::-1])
+    assert golf_bars.sweep(backwards) == golf_bars.sweep(SWEEP)
+
+
+def test_a_sweep_that_was_not_timed_has_no_bars() -> None:
+    untimed = golf(SimpleNamespace(**{**vars(SWEEP), "seconds": ()}))
+    assert untimed.live.geometry["bars"]["rows"] == []
+    assert untimed.sentence.endswith("Chunks of 1,000,000.")
+    assert untimed.still().startswith(PNG)
+
+
+def test_a_small_chunk_traced_on_a_part_tells_the_rounds_of_the_whole() -> None:
+    parts = [SimpleNamespace(**vars(one), elements=N) for one in SWEEP.golfs]
+    longer = SimpleNamespace(**{**vars(SWEEP), "golfs": parts}, elements=10 * N)
+    told = golf_bars.sweep(longer).stories[1]
+    assert [stop.rounds for stop in told.stops] == [2450, 2450] and told.calls == 4900
+    assert told.total == 24
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"seconds": SECONDS[1:]}, "4 chunks, 4 golfs, 3 seconds"),
+        ({"seconds": (0.0, *SECONDS[1:])}, "must all be positive"),
+        ({"seconds": (float("nan"), *SECONDS[1:])}, "must all be positive"),
+        ({"chunks": (4096, *CHUNKS[1:])}, "one size twice"),
+        ({"chunks": (), "golfs": (), "seconds": ()}, "0 chunks"),
+    ],
+)
+def test_a_bad_sweep_is_named(change: dict, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        golf(SimpleNamespace(**{**vars(SWEEP), **change}))

@@ -1,0 +1,159 @@
+"""What the golf picture tells: stops, folded loops, bytes an element, and the words for them."""
+
+from __future__ import annotations
+
+import functools
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rooflab.golf.ledger import Step, Trip
+from rooflab.show.golf_steps import MOST_STOPS, story
+from rooflab.show.golf_story import REST
+
+N = 1_000_000
+
+
+def trip(name: str, way: str, elements: int = N, where: str = "memory") -> Trip:
+    return Trip(name, 8 * elements, way, where, (elements,), "float64")
+
+
+def run(steps: list[Step], minimum: int = 24 * N) -> SimpleNamespace:
+    """What a golf run shows of itself."""
+    moved = sum(step.bytes for step in steps)
+    return SimpleNamespace(bytes=moved, minimum=minimum, steps=tuple(steps), per_element=moved / N)
+
+
+def expression() -> SimpleNamespace:
+    """0.5*x + y in NumPy: five trips, 40 bytes an element against BLAS's 24."""
+    return run(
+        [
+            Step("multiply", (trip("x", "read"), trip("tmp1", "write")), 2),
+            Step("add", (trip("tmp1", "read"), trip("y", "read"), trip("result", "write")), 2),
+        ]
+    )
+
+
+def chunked(chunk: int) -> SimpleNamespace:
+    """The same in chunks: one temporary a round, in cache where 8 bytes an element fit 32 KiB."""
+    steps = []
+    for at in range(0, N, chunk):
+        size = min(chunk, N - at)
+        where = "cache" if 8 * size <= 32 * 1024 else "memory"
+        tmp = f"tmp{at // chunk + 1}"
+        first = (trip("x", "read", size), trip(tmp, "write", size, where))
+        second = (
+            trip(tmp, "read", size, where),
+            trip("y", "read", size),
+            trip("result", "write", size),
+        )
+        steps += [Step("multiply", first, 4), Step("add", second, 5)]
+    return run(steps)
+
+
+def test_the_expression_moves_40_bytes_where_24_are_enough() -> None:
+    told = story(expression())
+    assert (told.total, told.minimum) == (40, 24)
+    assert [stop.crossing for stop in told.stops] == [16, 24]
+    assert [told.crossed(n) for n in range(3)] == [0, 16, 40]
+    assert told.names == ("x", "tmp1", "y", "result")
+    assert sum(len(stop.trips) for stop in told.stops) == 5, "five trips, not three"
+
+
+def test_the_sentences_name_the_arrays_and_the_bytes() -> None:
+    told = story(expression())
+    assert told.sentence(0) == "2 steps ahead. Nothing has crossed the bus yet."
+    assert told.sentence(1) == (
+        "Step 1 of 2, multiply: x is read, tmp1 is written, 16 bytes an element."
+    )
+    assert told.sentence(2) == (
+        "Step 2 of 2, add: tmp1 and y are read, result is written, 24 bytes an element. "
+        "In all 40 bytes an element, 1.67 times the least possible 24."
+    )
+
+
+def test_each_stop_has_its_line_of_code() -> None:
+    def f(x, y):
+        return 0.5 * x + y
+
+    bare, whole = expression(), expression()
+    whole.function = functools.partial(f)
+    assert [stop.code for stop in story(whole).stops] == ["return 0.5 * x + y"] * 2
+    assert [s.code for s in story(bare).stops] == ["tmp1 = multiply(x)", "result = add(tmp1, y)"]
+
+
+def test_a_chunk_loop_is_two_stops_and_its_temporary_stays_in_cache() -> None:
+    told = story(chunked(4096))
+    assert [(s.call, s.rounds) for s in told.stops] == [("multiply", 245), ("add", 245)]
+    assert told.calls == 490 and told.names == ("x", "tmp1", "y", "result")
+    assert [t.where for t in told.stops[0].trips] == ["memory", "cache"]
+    assert (told.total, told.minimum) == (24, 24)
+    assert told.sentence(1).endswith("x is read, 8 bytes an element. tmp1 stays in cache: free.")
+    assert told.sentence(2).endswith("In all 24 bytes an element, the least possible.")
+
+
+@given(chunk=st.integers(500, N))
+def test_folding_loses_no_byte(chunk: int) -> None:
+    given_run = chunked(chunk)
+    told = story(given_run, fold=True)
+    assert sum(stop.crossing for stop in told.stops) * N == pytest.approx(given_run.bytes)
+    assert sum(stop.rounds for stop in told.stops) == len(given_run.steps)
+    assert len(told.stops) == 2
+
+
+def test_calls_that_only_look_alike_are_not_folded() -> None:
+    steps = [Step("sin", (trip("x", "read"), trip("tmp1", "write")), 1)]
+    steps += [
+        Step("sin", (trip(f"tmp{n}", "read"), trip(f"tmp{n + 1}", "write")), 1) for n in (1, 2)
+    ]
+    steps += [Step("cos", (trip("tmp3", "read"), trip("result", "write")), 1)]
+    assert [stop.rounds for stop in story(run(steps)).stops] == [1, 1, 1, 1]
+
+
+def test_a_loop_with_something_before_and_behind_it() -> None:
+    first = Step("add.reduce", (trip("x", "read"), trip("result", "write", 1, "cache")), 1)
+    last = Step("sqrt", (trip("result", "read"), trip("result", "write")), 9)
+    body = chunked(4096).steps
+    told = story(run([first, *body, last]))
+    assert [stop.rounds for stop in told.stops] == [1, 245, 245, 1]
+    assert told.stops[-1].crossing == 16, "in place: read and written"
+
+
+def test_a_long_run_without_a_loop_ends_in_one_stop_for_the_rest() -> None:
+    steps = [Step(f"call{n}", (trip("x", "read"),), n) for n in range(100)]
+    told = story(run(steps))
+    assert len(told.stops) == MOST_STOPS and told.stops[-1].call == "61 more calls"
+    assert told.crossed(MOST_STOPS) == told.total == 800
+
+
+def test_many_temporaries_share_one_place() -> None:
+    steps = [Step("add", (trip(f"tmp{n}", "write"),), n) for n in range(1, 12)]
+    steps.append(Step("add", (trip("tmp11", "read"), trip("result", "write")), 12))
+    told = story(run(steps))
+    assert told.names == ("tmp1", "tmp2", "tmp3", "tmp4", "tmp5", "result", REST)
+    assert told.crossed(len(told.stops)) == told.total
+
+
+def test_a_run_in_cache_says_so() -> None:
+    told = story(run([Step("add", (trip("x", "read", 10, "cache"),), 1)], minimum=0))
+    assert "no byte crosses the bus" in told.sentence(1)
+    assert told.verdict == "Nothing crossed the bus: everything fits the cache."
+
+
+def test_a_minimum_that_was_set_too_high_is_no_ratio() -> None:
+    assert "set to 48" in story(run(list(expression().steps), minimum=48 * N)).verdict
+
+
+@pytest.mark.parametrize(
+    ("bad", "error", "words"),
+    [
+        (42, TypeError, "golf=42 has no bytes, minimum, steps; pass what rl.golf returned"),
+        (SimpleNamespace(golfs=()), TypeError, "give one of its .golfs"),
+        (run([]), ValueError, "made no NumPy call"),
+    ],
+)
+def test_bad_runs_are_named(bad: object, error: type, words: str) -> None:
+    with pytest.raises(error, match=words):
+        story(bad)

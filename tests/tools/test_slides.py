@@ -1,0 +1,128 @@
+"""Slides: the core of a lesson in one file that asks nothing of a network."""
+
+from __future__ import annotations
+
+import json
+import re
+from copy import deepcopy
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat import NotebookNode
+
+from tests.tools.test_site import PICTURE, WIDGETS
+from tools.execute import run_notebook
+from tools.slides import build_deck, core, main
+
+NEEDS_HOST = re.compile(r"""(?:src|href)=["'](?!data:|blob:|#)([^"']+)""")
+LONG = "\n\n".join(f"Paragraph {n}. " + "One thing that is said at length. " * 9 for n in range(9))
+VOTE = """### Vote
+
+Which?
+
+- **A** one
+- **B** two
+
+<details><summary>What each answer would mean</summary>
+
+**A** is *a name*.
+
+</details>"""
+
+
+def cell(kind: str, source: str, *tags: str, id: str) -> NotebookNode:
+    make = {"text": nbformat.v4.new_markdown_cell, "code": nbformat.v4.new_code_cell}[kind]
+    return make(source, metadata={"tags": list(tags)}, id=id)
+
+
+def learner() -> NotebookNode:
+    cells = [
+        cell("text", "# 00 · Slides\n\nA first word.", "core", id="title"),
+        cell("code", "import math", "core", id="import"),
+        cell("text", "## At length\n\n" + LONG, "core", id="long"),
+        cell("code", WIDGETS.strip(), "core", id="widget"),
+        cell("code", PICTURE.strip(), "deep", id="deep"),
+        cell("text", VOTE, "core", id="vote"),
+        cell("code", "answer = ...  # your code: 1 line", "core", "answer", id="answer"),
+        cell("code", "class rl: check = print\nrl.check(1)", "core", id="other"),
+        cell("code", "rl.check('00-answer')", "core", id="check"),
+        cell("code", "for n in range(60): print(n, 'line ' * 30)", "core", id="printed"),
+    ]
+    return nbformat.v4.new_notebook(cells=cells)
+
+
+@pytest.fixture(scope="module")
+def notebooks(tmp_path_factory: pytest.TempPathFactory) -> tuple[NotebookNode, NotebookNode]:
+    """The learner's notebook, and the solution executed."""
+    asked, solved = learner(), learner()
+    solved.cells[6].source = "answer = 6 * 7 < 50"
+    return asked, run_notebook(solved, "slides", tmp_path_factory.mktemp("run"))
+
+
+@pytest.fixture(scope="module")
+def page(notebooks, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    asked, solved = notebooks
+    path = tmp_path_factory.mktemp("Folien für alle") / "00_slides.html"
+    path.write_text(build_deck(solved, asked, solved), "utf-8")
+    return path
+
+
+def test_deep_cells_and_checks_stay_behind_the_stage(notebooks) -> None:
+    asked, solved = notebooks
+    shown = [cell.id for cell in core(solved, asked).cells]
+    assert shown == ["title", "import", "long", "widget", "vote", "answer", "other", "printed"]
+
+
+def test_an_exercise_shows_its_stub_and_covers_its_solution(notebooks) -> None:
+    asked, solved = notebooks
+    answer = next(cell for cell in core(solved, asked).cells if cell.id == "answer")
+    assert answer.source == "answer = ...  # your code: 1 line"
+    (covered,) = answer.outputs
+    assert covered.data["text/html"].startswith("<details><summary>Solution</summary>")
+    assert "6 * 7 &lt; 50" in covered.data["text/html"], "code is text, not markup"
+    assert solved.cells[6].source == "answer = 6 * 7 < 50", "the notebook itself is untouched"
+
+
+def test_the_page_is_one_file_that_asks_for_no_other(page: Path) -> None:
+    text = page.read_text("utf-8")
+    body = text[text.index("<body") : text.index('id="lec-recorded"')]
+    assert NEEDS_HOST.findall(body) == []
+    assert not re.search(r"<(script|link)[^>]+(src|href)=", text)
+
+
+def test_recorded_outputs_stand_in_the_page(page: Path, notebooks) -> None:
+    text = page.read_text("utf-8")
+    data = re.search(r'id="lec-recorded"[^>]*>(.*?)</script>', text, re.S)
+    recorded = json.loads(data[1])
+    assert set(recorded["cells"]) == {"widget", "other", "printed"}
+    assert recorded["of"] == "saved in this notebook; machine and day are unknown"
+    assert recorded["none"] == ""
+
+
+def test_a_lesson_without_recordings_says_so(notebooks) -> None:
+    asked, solved = notebooks
+    assert "nothing is recorded" in build_deck(solved, asked, asked)
+
+
+def test_a_script_cannot_be_ended_by_what_it_holds(notebooks) -> None:
+    asked, solved = deepcopy(notebooks)
+    solved.cells[-1].outputs[0].text = "</script><script>alert(1)</script>"
+    page = build_deck(solved, asked, solved)
+    assert "</script><script>alert(1)" not in page
+
+
+def test_what_cannot_be_slides_is_refused(notebooks) -> None:
+    asked, solved = deepcopy(notebooks)
+    with pytest.raises(ValueError, match="run it before"):
+        build_deck(asked, asked, asked)
+    for one in solved.cells:
+        one.metadata["tags"] = ["deep"]
+    with pytest.raises(ValueError, match="'core'"):
+        build_deck(solved, asked, solved)
+
+
+def test_an_unknown_lesson_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["99_nothing", "--out", str(tmp_path / "no")]) == 1
+    assert "99_nothing.ipynb" in capsys.readouterr().err
+    assert not (tmp_path / "no").exists()

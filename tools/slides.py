@@ -1,0 +1,141 @@
+"""Lessons as slides: one file a lesson that opens from disk, without a kernel and a network.
+
+    python -m tools.slides [--out site/slides] [LESSON …]
+
+The core cells of a lesson, run afresh on this computer with its widgets kept alive, become steps
+on a stage of 1280 × 720. The page cuts them itself, by measuring (``lib/rooflab/lecture``).
+Keys: → next, ← back, R uncovers, L swaps for the outputs of the committed notebook, ? tells them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import html
+import json
+import re
+import sys
+import tempfile
+from collections.abc import Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+if str(REPOSITORY) not in sys.path:  # so that running this file works as well as importing it
+    sys.path.insert(0, str(REPOSITORY))
+
+from rooflab.lecture.recorded import origin, recorded  # noqa: E402
+from tools.outputs import settle  # noqa: E402
+from tools.site import ASSETS, NOTEBOOKS, Page, lesson_title, scripts, styles  # noqa: E402
+
+STAGE = REPOSITORY / "lib" / "rooflab" / "lecture"
+SCRIPTS, STYLES = ("cut.js", "replay.js", "stage.js"), ("stage.css", "pictures.css")
+# Cells that say nothing from a wall: an exercise's own check, and saving for later lessons.
+BACKSTAGE = re.compile(r"rl\.(check|mine\.save|my_guesses)\(")
+SOLUTION = "<details><summary>Solution</summary><pre>{}</pre></details>"
+
+
+@dataclass(frozen=True)
+class Script:
+    """One script of the page: its text, and the attributes of its tag."""
+
+    text: str
+    attributes: str = ""
+
+
+def core(solved: NotebookNode, learner: NotebookNode) -> NotebookNode:
+    """The cells of a lesson that a lecture shows: `solved` (executed), answers covered.
+
+    An answer cell shows the line that the learner sees; its solution waits under it.
+    """
+    deck = deepcopy(solved)
+    asked = {cell.id: cell.source for cell in learner.cells}
+    deck.cells = [cell for cell in deck.cells if _on_stage(cell)]
+    for cell in deck.cells:
+        if "answer" in cell.metadata.get("tags", []) and cell.id in asked:
+            covered = SOLUTION.format(html.escape(cell.source))
+            cell.outputs = [nbformat.v4.new_output("display_data", {"text/html": covered})]
+            cell.source = asked[cell.id]
+    return deck
+
+
+def _on_stage(cell: NotebookNode) -> bool:
+    if "deep" in cell.metadata.get("tags", []):
+        return False
+    return cell.cell_type != "code" or not BACKSTAGE.match(cell.source)
+
+
+def build_deck(solved: NotebookNode, learner: NotebookNode, recording: NotebookNode) -> str:
+    """The page. `solved`: executed with widget state; `recording`: the committed outputs.
+
+    Raises ValueError for a lesson that was never run or has no core cell.
+    """
+    if not any(cell.get("outputs") for cell in solved.cells):
+        raise ValueError("the notebook has no output; run it before making its slides")
+    deck = core(solved, learner)
+    if not deck.cells:
+        raise ValueError("the notebook has no cell with the tag 'core'")
+    settle(deck)
+    deck.metadata["title"] = f"{lesson_title(deck)} · slides"
+    saved = recorded(cell for cell in recording.cells if _on_stage(cell))
+    data = {
+        "of": origin(recording),
+        "cells": saved,
+        "none": "" if saved else "The committed notebook holds no output: nothing is recorded.",
+    }
+    parts = {
+        "scripts": [Script(_closed(text), attributes) for text, attributes in scripts()],
+        "styles": styles() + "".join((STAGE / name).read_text("utf-8") for name in STYLES),
+        "stage": "\n".join(
+            path.read_text("utf-8")
+            for path in (*(STAGE / name for name in SCRIPTS), ASSETS / "slides" / "deck.js")
+        ),
+        "recorded": _closed(json.dumps(data)),
+    }
+    body, _ = Page("slides").from_notebook_node(deck, resources={"slides": parts})
+    return body
+
+
+def _closed(text: str) -> str:
+    """A script's text, in which nothing ends the script early."""
+    return re.sub(r"<(?=/script|!--)", r"\\u003c", text, flags=re.IGNORECASE)
+
+
+def build(lesson: Path, out: Path) -> Path:
+    """Run a lesson's solution in a fresh kernel and write ``OUT/NAME.html``; returns its path."""
+    from tools.execute import run_notebook
+
+    saved = nbformat.read(lesson.parent / "solutions" / lesson.name, as_version=4)
+    with tempfile.TemporaryDirectory(prefix="rooflab-slides-") as folder:
+        solved = run_notebook(deepcopy(saved), lesson.stem, Path(folder))
+    page = out / f"{lesson.stem}.html"
+    page.write_text(build_deck(solved, nbformat.read(lesson, as_version=4), saved), "utf-8")
+    return page
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Command line: make the slides of all lessons, or of those named."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tools.slides", description="Lessons as slides that need no network."
+    )
+    parser.add_argument("lessons", nargs="*", help="names such as 00_free_lunch; default: all")
+    parser.add_argument("--out", type=Path, default=REPOSITORY / "site" / "slides")
+    chosen = parser.parse_args(arguments)
+    paths = [NOTEBOOKS / f"{name.removesuffix('.ipynb')}.ipynb" for name in chosen.lessons]
+    paths = paths or sorted(NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))
+    missing = [path.name for path in paths if not path.exists()]
+    if missing or not paths:
+        print(f"no such notebook: {', '.join(missing) or NOTEBOOKS}", file=sys.stderr)
+        return 1
+    chosen.out.mkdir(parents=True, exist_ok=True)
+    for number, path in enumerate(paths, 1):
+        print(f"slides {number}/{len(paths)}: {path.stem}", flush=True)
+        print(build(path, chosen.out))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
