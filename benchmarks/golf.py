@@ -3,8 +3,9 @@
 Every variant of the five holes, fp64, one thread, arrays well beyond the last-level cache, timed in
 turns: the rank correlation (Spearman) between the score and the measured seconds, within each hole
 and over all variants of all holes, where both are divided by their geometric mean over the hole
-(seconds of two holes compare arithmetic too: a division costs more than an addition). Then the overhead of
-tracing: ``rl.golf(f, …)`` against ``f(…)``, in turns, for functions of few steps on 1e7 elements.
+(seconds of two holes compare arithmetic too: a division costs more than an addition). Twice: with
+pieces of 32 KiB, golf's own rule, in which Python's calls cost much beside the bytes; and with pieces
+of 256 KiB, counted with a cache of that size, in which they cost little. Then the overhead of tracing: ``rl.golf(f, …)`` against ``f(…)``, in turns, for functions of few steps on 1e7 elements.
 In-place functions pay for the copy that spares the caller's array; it is in the overhead.
 
     python -m benchmarks.golf [--elements 20000000] [--rounds 7]
@@ -13,7 +14,9 @@ In-place functions pay for the copy that spares the caller's array; it is in the
 from __future__ import annotations
 
 import argparse
+import functools
 import gc
+import inspect
 import statistics
 import time
 from collections.abc import Callable
@@ -23,20 +26,29 @@ from scipy.stats import spearmanr
 
 import rooflab as rl
 from benchmarks.report import in_turn, save, table
-from rooflab.golf import HOLES, stopwatch
+from rooflab.golf import CACHE, HOLES, stopwatch
 from rooflab.measure.caches import last_level_bytes
 from rooflab.measure.threads import thread_limit
 
 TRACED = 10_000_000  # elements for the overhead
+PIECES = (CACHE, 8 * CACHE)
 
 
-def scores_and_seconds(elements: int, rounds: int) -> list[dict]:
-    """One row a variant: hole, score, bytes an element, median seconds."""
+def in_pieces(function: Callable, times: int) -> Callable:
+    """``function`` with pieces ``times`` as long, if it works in pieces."""
+    if "chunk" not in inspect.signature(function).parameters:
+        return function
+    return functools.partial(function, chunk=times * function.__defaults__[-1])
+
+
+def scores_and_seconds(elements: int, rounds: int, cache: int) -> list[dict]:
+    """One row a variant, in pieces of ``cache`` bytes: hole, score, bytes an element, seconds."""
     rows = []
     for hole in HOLES.values():
         arguments = hole.make(elements)
         fewest = hole.minimum(*arguments)
-        golfs = [rl.golf(f, *arguments, minimum=fewest) for f in hole.variants.values()]
+        ways = [in_pieces(f, cache // CACHE) for f in hole.variants.values()]
+        golfs = [rl.golf(f, *arguments, minimum=fewest, cache=cache) for f in ways]
         seconds = stopwatch.in_turn(golfs, rounds=rounds)
         rows += [
             {
@@ -56,6 +68,20 @@ def follows(rows: list[dict]) -> float:
         means = [statistics.geometric_mean(r[key] for r in group) for key in ("score", "seconds")]
         pairs += [(r["score"] / means[0], r["seconds"] / means[1]) for r in group]
     return float(spearmanr(*zip(*pairs, strict=True)).statistic)
+
+
+def told(rows: list[dict], cache: int) -> dict[str, object]:
+    """Print the rows in pieces of ``cache`` bytes; rows and correlations for the file."""
+    lines = [
+        (r["hole"], r["variant"], r["score"], r["per_element"], 1e3 * r["seconds"],
+         r["seconds"] / r["bytes"] * 1e9) for r in rows
+    ]  # fmt: skip
+    print(f"pieces of {cache // 1024} KiB")
+    table(("hole", "variant", "score", "B/element", "ms", "ns/B moved"), lines)
+    within = {name: follows([r for r in rows if r["hole"] == name]) for name in HOLES}
+    print(f"rank correlation over all variants: {follows(rows):.3f}")
+    print("within each hole: " + ", ".join(f"{k} {v:.2f}" for k, v in within.items()))
+    return {"correlation": follows(rows), "within": within, "rows": rows}
 
 
 def overhead(rounds: int) -> dict[str, float]:
@@ -95,22 +121,14 @@ def main(arguments: list[str] | None = None) -> dict[str, object]:
     options = parser.parse_args(arguments)
     times = 8 * options.elements / last_level_bytes()
     print(f"an array is {times:.1f} times the last-level cache")
-    rows = scores_and_seconds(options.elements, options.rounds)
-    lines = [
-        (r["hole"], r["variant"], r["score"], r["per_element"], 1e3 * r["seconds"],
-         r["seconds"] / r["bytes"] * 1e9) for r in rows
-    ]  # fmt: skip
-    table(("hole", "variant", "score", "B/element", "ms", "ns/B moved"), lines)
-    within = {name: follows([r for r in rows if r["hole"] == name]) for name in HOLES}
-    print(f"rank correlation over all variants: {follows(rows):.3f}")
-    print("within each hole: " + ", ".join(f"{k} {v:.2f}" for k, v in within.items()))
+    result: dict[str, object] = {"elements": options.elements, "rounds": options.rounds}
+    for cache in PIECES:
+        rows = scores_and_seconds(options.elements, options.rounds, cache)
+        result[f"{cache // 1024} KiB"] = told(rows, cache)
     with thread_limit(1):
         added = overhead(options.rounds)
     table(("tracing adds", "ms"), [(name, 1e3 * value) for name, value in added.items()])
-    result = {
-        "elements": options.elements, "rounds": options.rounds, "rows": rows,
-        "correlation": follows(rows), "within": within, "overhead_s": added,
-    }  # fmt: skip
+    result["overhead_s"] = added
     save("golf", result)
     return result
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rooflab.count.si import plain
+from rooflab.golf.rounds import stretches
 
 CACHE = 32 * 1024
 """Bytes up to which an array counts as cache: what a core's first-level cache holds."""
@@ -43,21 +45,42 @@ class Step:
         return sum(trip.bytes for trip in self.operands if trip.where == "memory")
 
 
-def table(steps: Iterable[Step], elements: int) -> list[str]:
-    """Return the steps as lines of text, trips in bytes per element of the largest input."""
-    steps = tuple(steps)
-    rows = [_row(number, step, elements) for number, step in enumerate(steps[:MOST_ROWS], 1)]
-    left = steps[MOST_ROWS:]
+def table(steps: Sequence[Step], elements: int) -> list[str]:
+    """Return the steps as lines of text, trips in bytes per element of the largest input.
+
+    The rounds of a loop are added up, a line for each of its calls.
+    """
+    calls = _calls(steps) if len(steps) > MOST_ROWS else [[step] for step in steps]
+    rows = [_row(number, turns, elements) for number, turns in enumerate(calls[:MOST_ROWS], 1)]
+    left = [step for turns in calls[MOST_ROWS:] for step in turns]
     if left:
         rest = sum(step.bytes for step in left) / elements
         rows.append(f"  … and {len(left):,} more steps, {plain(rest)} B an element")
     return rows
 
 
-def _row(number: int, step: Step, elements: int) -> str:
-    trips = ", ".join(
-        f"{trip.way} {trip.name}"
-        + (f" {plain(trip.bytes / elements)}" if trip.where == "memory" else " (cache)")
-        for trip in step.operands
-    )
-    return f"  {number:>3}  {step.call:<14} {plain(step.bytes / elements):>6} B  {trips}"
+def _calls(steps: Sequence[Step]) -> list[Sequence[Step]]:
+    """The steps, those of one call in all rounds of a loop together."""
+    return [
+        steps[start + offset : start + period * rounds : period]
+        for start, period, rounds in stretches([_key(step) for step in steps])
+        for offset in range(period)
+    ]
+
+
+def _key(step: Step) -> object:
+    """What makes two steps rounds of one loop: a temporary may have another number each time."""
+    trips = tuple((re.sub(r"^tmp\d+$", "tmp", trip.name), trip.way) for trip in step.operands)
+    return step.call, step.line, trips
+
+
+def _row(number: int, turns: Sequence[Step], elements: int) -> str:
+    trips = []
+    for place, trip in enumerate(turns[0].operands):
+        here = [turn.operands[place] for turn in turns]
+        moved = sum(one.bytes for one in here if one.where == "memory")
+        cost = f" {plain(moved / elements)}" if moved else " (cache)"
+        trips.append(f"{trip.way} {trip.name}{cost}")
+    often = f" ×{len(turns):,}" if len(turns) > 1 else ""
+    crossing = plain(sum(turn.bytes for turn in turns) / elements)
+    return f"  {number:>3}  {turns[0].call + often:<16} {crossing:>6} B  {', '.join(trips)}"

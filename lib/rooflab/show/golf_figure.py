@@ -81,7 +81,7 @@ class _Page:
         self.cache = (_TEXT, _TEXT + lane + _PAD)
         self.bus = self.cache[1] + _PAD
         self.foot = height - _BOTTOM + 4
-        self.foot_of_last = 0.0
+        self.foot_of_last, self.legend_end = 0.0, self.bus
         self.unnamed = dict.fromkeys(told.names)
 
     def x(self, per: float) -> float:
@@ -155,12 +155,12 @@ class _Page:
             text.remove()
 
     def _legend(self) -> None:
-        """Names that fitted none of their blocks, left of the axis as far as there is room."""
+        """Names that fitted none of their blocks, left of the minimum as far as there is room."""
         x, y = _PAD, self.foot + 29
         for name in self.unnamed:
             text = self.axes.text(x + 20, y, name, va="top")
             end = x + 34 + text.get_window_extent().width
-            if end > self.bus - 40:
+            if end > self.legend_end:
                 text.remove()
                 break
             self.axes.add_patch(Rectangle((x, y + 2), 14, 14, color=self.colours[name], lw=0))
@@ -176,7 +176,8 @@ class _Page:
         least, text = self.x(self.told.minimum), f"minimum {number(self.told.minimum)}"
         axes.plot([least] * 2, [_TOP - 6, foot + 5], color=theme.WARN, lw=1.8, ls=(0, (4, 3)))
         look = {"ha": "center", "va": "top", "color": theme.WARN, "weight": "bold"}
-        axes.text(min(least, self.end - 42), foot + 28, text, **look)
+        said = axes.text(min(least, self.end - 42), foot + 28, text, **look)
+        self.legend_end = said.get_window_extent().x0
 
 
 def _bars(axes: Any, sweep: Sweep, at: int, width: int, top: int) -> None:

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from rooflab.golf.rounds import stretches
 from rooflab.show.golf_story import REST, Pass, Stop, Story
 
 #: Up to so many steps each is its own stop; a longer run is a loop and is folded.
@@ -52,29 +53,12 @@ def story(golf: Any, *, fold: bool = False, most: int = MOST_STOPS, whole: float
 
 def folded(stops: Sequence[Stop]) -> list[Stop]:
     """Fold every stretch in which the same calls on the same kinds of array repeat."""
-    keys = [_key(stop) for stop in stops]
-    done, at = [], 0
-    while at < len(stops):
-        period, rounds = _repeat(keys, at)
-        body = stops[at : at + period]
+    done = []
+    for start, period, rounds in stretches([_key(stop) for stop in stops]):
         for offset in range(period):
-            turns = [stops[at + offset + period * turn] for turn in range(rounds)]
-            done.append(_sum(turns) if rounds > 1 else body[offset])
-        at += period * rounds
+            turns = stops[start + offset : start + period * rounds : period]
+            done.append(_sum(turns) if rounds > 1 else turns[0])
     return done
-
-
-def _repeat(keys: Sequence[object], at: int, longest: int = 24) -> tuple[int, int]:
-    """The period that covers most from ``at`` on, and how often it comes; (1, 1) if none does."""
-    best = (1, 1)
-    for period in range(1, min(longest, (len(keys) - at) // 2) + 1):
-        end = at + period
-        while end < len(keys) and keys[end] == keys[end - period]:
-            end += 1
-        rounds = (end - at) // period
-        if rounds > 1 and period * rounds > best[0] * best[1]:
-            best = (period, rounds)
-    return best
 
 
 def _key(stop: Stop) -> object:
