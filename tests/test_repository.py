@@ -146,14 +146,18 @@ def test_everything_that_is_imported_is_declared() -> None:
     extra = {Requirement(line).name for line in project["optional-dependencies"]["test"]}
 
     def declared_as(package: str) -> str:
-        known = {"yaml": "pyyaml", "importlinter": "import-linter", "ml_dtypes": "ml_dtypes"}
+        known = {
+            "yaml": "pyyaml",
+            "zmq": "pyzmq",
+            "importlinter": "import-linter",
+            "ml_dtypes": "ml_dtypes",
+        }
         return known.get(package, package.lower().replace("_", "-"))
 
     assert {p for p in imported("lib") if declared_as(p) not in base} == set()
     everything = imported("lib", "tests", "tools", "benchmarks")
     assert {p for p in everything if declared_as(p) not in base | extra} == set()
     run_not_imported = {
-        "ipykernel", "ipympl", "jupyterlab", "nbval", "notebook", "numba", "pre-commit",
-        "pytest-xdist", "ruff",
+        "ipympl", "jupyterlab", "notebook", "numba", "pre-commit", "pytest-xdist", "ruff",
     }  # fmt: skip
     assert (base | extra) - {declared_as(p) for p in everything} == run_not_imported

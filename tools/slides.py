@@ -4,7 +4,8 @@
 
 The core cells of a lesson, run afresh on this computer with its widgets kept alive, become steps
 on a stage of 1280 × 720. The page cuts them itself, by measuring (``lib/rooflab/lecture``).
-Keys: → next, ← back, R uncovers, L swaps for the outputs of the committed notebook, ? tells them.
+Keys: → next, ← back, R uncovers, L swaps for the outputs of the committed notebook, a number and
+Enter goes to that step, G lists the headings, ? tells them.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from tools.outputs import settle  # noqa: E402
 from tools.site import ASSETS, NOTEBOOKS, Page, lesson_title, scripts, styles  # noqa: E402
 
 STAGE = REPOSITORY / "lib" / "rooflab" / "lecture"
-SCRIPTS, STYLES = ("cut.js", "replay.js", "stage.js"), ("stage.css", "pictures.css")
+SCRIPTS, STYLES = ("cut.js", "replay.js", "jump.js", "stage.js"), ("stage.css", "pictures.css")
 # Cells that say nothing from a wall: an exercise's own check, and saving for later lessons.
 BACKSTAGE = re.compile(r"rl\.(check|mine\.save|my_guesses)\(")
 SOLUTION = "<details><summary>Solution</summary><pre>{}</pre></details>"

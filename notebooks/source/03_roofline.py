@@ -20,8 +20,9 @@
 # - after the *Deeper* parts: **predict** what was measured on a machine to within a quarter, and
 #   **catch** a datasheet that lies.
 #
-# It takes about 75 minutes; a lecture shows its core in 25. You need lessons 00 and 01; from 02
-# it helps to know that data may be *warm*, which is in a cache, or *cold*, which is in memory.
+# It takes about 75 minutes, with the *Deeper* parts two hours; a lecture shows some of it in 25.
+# You need lessons 00 and 01; from 02 it helps to know that data may be *warm*, which is in a
+# cache, or *cold*, which is in memory.
 
 # %% tags=["core"]
 import rooflab as rl
@@ -31,7 +32,9 @@ import rooflab as rl
 #
 # Here are ten operations on `fp32` numbers. Six of them are run again and again on the same
 # operands, which are then in the nearest cache that holds them: warm. The other four are larger,
-# and their operands are put out of the caches before each call: cold.
+# and their operands are put out of the caches before each call: cold. The last one is a GEMV with
+# 64 vectors (`batch=64`) that share one matrix, the operand `a`: it is read once and serves them
+# all.
 
 # %% tags=["core", "nbval-check-output"]
 warm = [rl.axpy(256), rl.axpy(20_000), rl.gemv(32, 32), rl.gemv(1024, 1024)]
@@ -41,9 +44,6 @@ cold += [rl.gemv(2048, 2048, batch=64, shared=("a",))]
 cold[-1]
 
 # %% [markdown] tags=["core"]
-# The last one is a GEMV with 64 vectors that share one matrix: the matrix is read once and serves
-# them all.
-#
 # All ten are measured now, on one core. It takes a few seconds, and you see nothing of it yet.
 
 # %% tags=["core"]
@@ -56,13 +56,16 @@ measured += [rl.measure(op, threads=1) for op in cold]
 # for two of the three. Your guesses will hang in a picture further down, so make them.
 
 # %% tags=["core"]
-rl.ask("03-tiny", 1e9 * measured[4].median_s)
+tiny = rl.ask("03-tiny", 1e9 * measured[4].median_s)
+tiny
 
 # %% tags=["core"]
-rl.ask("03-stream", 1e3 * measured[6].median_s)
+stream = rl.ask("03-stream", 1e3 * measured[6].median_s)
+stream
 
 # %% tags=["core"]
-rl.ask("03-many", 1e3 * measured[9].median_s)
+many = rl.ask("03-many", 1e3 * measured[9].median_s)
+many
 
 # %% [markdown] tags=["core"]
 # ## Sort them
@@ -81,43 +84,32 @@ rl.ask("03-many", 1e3 * measured[9].median_s)
 rl.sort("03-ten", measured)
 
 # %% [markdown] tags=["core"]
-# Sorted? Then read on.
+# <details><summary>Three of them are there to catch you (open this when you have sorted)</summary>
 #
-# Three cards are there to catch you. The product of 8×8 matrices is a GEMM, and yet hardly any of
-# its time is arithmetic. AXPY on 20 000 numbers never sees the main memory, and is limited by
-# memory all the same, by that of a cache. And the GEMV with 64 vectors has left the company of the
-# other GEMVs: it does 64 times the arithmetic on the same matrix.
+# The product of 8×8 matrices is a GEMM, and yet hardly any of its time is arithmetic. AXPY on
+# 20 000 numbers never sees the main memory, and is limited by memory all the same, by that of a
+# cache. And the GEMV with 64 vectors has left the company of the other GEMVs: it does 64 times
+# the arithmetic on the same matrix.
 #
+# </details>
+
+# %% [markdown] tags=["core"]
 # The name of an operation does not tell what bounds it. Its size does, its number type, the place
 # of its data, and the machine.
 
 # %% [markdown] tags=["core"]
 # ## One picture for all ten
 #
-# The same ten points, and one slider. Drag it slowly.
-#
-# 1. **Time against work.** What you would plot first. A few points can be seen; all the others
-#    are squeezed into the corner.
-# 2. **Speed against intensity.** Now the height says how well an operation uses the machine, but
-#    most points still crowd at the left edge.
-# 3. **The roofline.** Both axes in factors: every step is ten times as much. Each point has its
-#    room, and over them lies the roof of lesson 00: a slope, a flat part, a ridge between them. The
-#    thin slopes are those of the caches.
-# 4. **The cost of a call.** The roof is not what stops the small ones. They lie on the dashed
-#    lines, one for each kind of operation: its FLOPs divided by the time of a call. Along such a
-#    line twice the work is twice the speed, because a call costs the same. Small problems climb it
-#    until they reach the roof. (AXPY's goes straight up: its intensity is the same at any size.)
-#
-# Hollow markers are your guesses. Each hangs above or below its point, and the gap between the two
-# is how far off you were. (Guessed after the next cell had run? Run it again.)
+# The same ten points, and one slider. Drag it slowly, and read the line below the picture at each
+# stop. Hollow markers are your three guesses; the gap to the point is how far off you were.
 
 # %% tags=["core"]
-guesses = {
-    measured[4].op: rl.guess("03-tiny"),
-    measured[6].op: rl.guess("03-stream"),
-    measured[9].op: rl.guess("03-many"),
-}
-rl.live.morph(measured, machine=here, guesses=guesses)
+asked = {measured[4].op: tiny, measured[6].op: stream, measured[9].op: many}
+rl.live.morph(measured, machine=here, after=asked)
+
+# %% [markdown] tags=["core"]
+# On the dashed lines it is not the roof that stops you: twice the work is twice the speed there,
+# because a call costs the same. Small problems climb them until they reach the roof.
 
 # %% [markdown] tags=["core"]
 # ### Vote, or choose for yourself
@@ -213,10 +205,12 @@ for one in measured:
     print(f"{one.op.label:24} {one.cache}: {one.median_s / bound:5.2f} times the bound")
 
 # %% [markdown] tags=["core"]
-# A bound is a promise that nothing is faster. Look for three kinds of rows.
+# A bound is a promise that nothing is faster. Look for four kinds of rows.
 #
-# - **Above 1, up to 2 or so**, and large: the roof is what stops them. (It was drawn with the best
-#   mix of reading and writing that this memory knows; an operation's own mix may be slower.)
+# - **Near 1**, and large: the roof is what stops them. (It was drawn with the best mix of reading
+#   and writing that this memory knows; an operation's own mix may be slower.)
+# - **Above 1, up to 2 or 3**, and large: the library's routine does not reach the roof. It has
+#   one for every kind of shape, and some are better than others; look at the GEMV with 64 vectors.
 # - **Above 1** and tiny: the call stops them, and the bound knows nothing of calls.
 # - **Below 1**: faster than possible? The bound was computed with the bandwidth of the main memory,
 #   and these never went there. Their data were warm. For them another roof holds, that of their
@@ -225,19 +219,8 @@ for one in measured:
 # %% [markdown] tags=["core"]
 # ## The live roofline
 #
-# All of it in one picture now, for this core and for the machines of the catalogue. Try this, in
-# this order:
-#
-# 1. **Cold and warm.** Each dot is there twice, with a blue ring (cold) and a yellow one (warm).
-#    Where the operands fit a cache, one is straight above the other: the intensity is the same.
-#    Where they don't, the rings close around each other.
-# 2. **Slide N down** and follow the yellow ring of GEMM. It walks to the left under the flat roof,
-#    and then it *falls off* and follows the dashed line of the call. Where does it leave the roof?
-#    (The blue ones fall further: a cold call has to wait for memory before it can begin.)
-# 3. **Change the machine**, then the number type. The points move with the type, the roof with
-#    both. Watch the shaded band from 4 to 8 FLOP/byte: it stays.
-# 4. **Read the waterfall** below: from what the roof allows, factor by factor, to what the clock
-#    said. A machine from the catalogue has only a datasheet, so there it stops at the bound.
+# All of it in one picture now, for this core and for the machines of the catalogue. What to try
+# stands below it.
 
 # %% tags=["core"]
 rl.live.roofline(
@@ -250,15 +233,34 @@ rl.live.roofline(
 )
 
 # %% [markdown] tags=["core"]
+# 1. **Cold and warm.** Each dot is there twice, with a blue ring (cold) and a yellow one (warm).
+#    Where the operands fit a cache, one is straight above the other: the intensity is the same.
+#    Where they don't, the rings close around each other.
+# 2. **Slide N down** and follow the yellow ring of GEMM. It walks to the left under the flat roof,
+#    and then it *falls off* and follows the dashed line of the call. Where does it leave the roof?
+#    (The blue ones fall further: a cold call has to wait for memory before it can begin.)
+# 3. **Change the machine**, then the number type. The points move with the type, the roof with
+#    both. Watch the shaded band from 4 to 8 FLOP/byte: it stays.
+# 4. **Read the waterfall**, factor by factor from what the roof allows to what the clock said. A
+#    machine from the catalogue has only a datasheet, so there it stops at the bound. The factors:
+#     - *level and mix*: the operands came from a cache and not from the main memory (*DRAM*), or
+#       with another mix of reading and writing than the best one;
+#     - *call overhead*: the call was paid on top;
+#     - *routine efficiency*: how near its roof the library's routine comes, timed on this machine;
+#     - *unexplained*: all the rest.
+
+# %% [markdown] tags=["core"]
 # ## Claim court: below 4, above 8
 #
-# The shaded band is a thumb rule from a public web lesson: *below 4 FLOP/byte a kernel waits for
-# memory; above 8 it is limited by computing*. It is two rules, really. Let's ask the catalogue.
+# The shaded band is a thumb rule from a public web lesson, in our words: *below 4 FLOP/byte a
+# kernel waits for memory; above 8 it is limited by computing*. It is two rules, really. Let's ask
+# the catalogue, for the ordinary (*vector*) units of each machine. Many GPUs have others as well,
+# which do nothing but products of matrices.
 
 # %% tags=["core", "nbval-check-output"]
 for kind in ("fp32", "fp64"):
-    having = [m for m in rl.machines().values() if m.has_peak(kind)]
-    ridges = [rl.Roofline(m, kind).ridge for m in having]
+    having = [m for m in rl.machines().values() if m.has_peak(kind, "vector")]
+    ridges = [rl.Roofline(m, kind, unit="vector").ridge for m in having]
     first, second = sum(r >= 4 for r in ridges), sum(r <= 8 for r in ridges)
     print(f"{kind}: of {len(ridges)} machines {first} keep the first rule, {second} the second")
 
@@ -267,8 +269,8 @@ gpu = rl.Roofline("h200-sxm", "bf16")
 print(f"ridge of this core {roof.ridge:.1f}, of an H200 in bf16 {gpu.ridge:.0f} FLOP/byte")
 
 # %% [markdown] tags=["core"]
-# Above 8, such a GPU still waits for memory, and goes on waiting up to its ridge. And one core of an
-# ordinary processor may be busy computing well below 4.
+# Above 8, such a GPU still waits for memory, and goes on waiting up to its ridge. And one core of
+# an ordinary processor may be busy computing well below 4.
 #
 # ### Exercise 4 · Which rule holds?
 #
@@ -291,9 +293,10 @@ rl.check("03-thumb-rules", holds)
 # %% [markdown] tags=["core"]
 # ## Claim court: higher intensity is faster
 #
-# It sounds like the lesson of the whole picture: further right is higher up. On trial, then. Here
-# are all pairs among your ten in which one has more than twice the intensity of the other and the
-# *lower* speed.
+# It sounds like the lesson of the whole picture: further right is higher up. (Nobody is quoted
+# here; the sentence is made up, the mistake in it is not.) On trial, then. Here are all pairs
+# among your ten in which one has more than twice the intensity of the other and the *lower*
+# speed.
 
 # %% tags=["core"]
 for a in measured:
@@ -334,9 +337,9 @@ rl.check("03-counterexample", counterexample)
 #
 # ### Vote, or choose for yourself
 #
-# On an H200 a GEMM with `fp32` matrices of 256 × 256, which lie in its memory, is limited by
-# computing. You change the numbers to `bf16`. Each has half the bytes, and there is a peak for
-# `bf16` that is 15 times as high. The GEMM is now …
+# On an H200 one call does a thousand products of 256 × 256 matrices, which lie in its memory. In
+# `fp32` it is limited by computing. You change the numbers to `bf16`. Each has half the bytes, and
+# there is a peak for `bf16` that is 15 times as high. The call is now …
 #
 # - **A** limited by computing, even more than before: its intensity has doubled.
 # - **B** limited by memory.
@@ -348,14 +351,15 @@ rl.check("03-counterexample", counterexample)
 # **B.** The point moves to the right by 2, the ridge by 15: it overtakes the point. <br>
 # **A** is *only the point moves*: the roof belongs to the number type as well. <br>
 # **C** is *FLOPs have a size*: there are as many as before, each on smaller numbers. <br>
-# **D** is *changes cancel*: they would if the peak had doubled, as it does on a processor.
+# **D** is *changes cancel*: they would if the peak had just doubled, as it does from `fp64` to
+# `fp32` on most processors.
 #
 # </details>
 
 # %% tags=["core", "nbval-check-output"]
 for dtype in ("fp32", "bf16"):
-    at, edge = rl.gemm(256, 256, 256, dtype).intensity, rl.Roofline("h200-sxm", dtype).ridge
-    print(f"{dtype}: intensity {at:.1f}, ridge {edge:.1f} FLOP/byte")
+    call, edge = rl.gemm(256, 256, 256, dtype, batch=1000), rl.Roofline("h200-sxm", dtype).ridge
+    print(f"{dtype}: intensity {call.intensity:.1f}, ridge {edge:.1f} FLOP/byte")
 
 # %% [markdown] tags=["deep"]
 # ## Deeper: another type, another verdict
@@ -390,7 +394,8 @@ rl.check("03-number-type", edges)
 changes = {"h200-sxm": ("fp32", "bf16"), "mi250x-gcd": ("fp64", "fp32")}
 changes["epyc-9654"] = ("fp64", "fp32")
 for name, dtypes in changes.items():
-    roofs = [rl.Roofline(name, dtype) for dtype in dtypes]
+    units = ["tensor" if dtype == "bf16" else "vector" for dtype in dtypes]
+    roofs = [rl.Roofline(name, dtype, unit=unit) for dtype, unit in zip(dtypes, units)]
     before, after = (1.5 * r.dtype.bits / 8 * r.ridge for r in roofs)
     print(f"{name}, {' to '.join(dtypes)}: from n = {before:.0f} to n = {after:.0f}")
 
@@ -447,11 +452,15 @@ rl.recording("epyc-2core-vm").at(threads=1)
 # - `capacity` lists the bytes that each level holds;
 # - `call` is the time of an empty call, in seconds.
 #
-# Your answer is compared with *the clock*, not with a formula. How far off may it be? By the
-# spread of the recorded times (their middle half, a few per cent mostly) plus a quarter, because
-# no routine reaches its roof quite. You are asked only where that is fair: where the operands fill
-# less than half of a cache or at least four times the last one, and where call + the longer of
-# carrying and computing comes close.
+# `bytes` stands for both here, for what travels and for what has to fit.
+#
+# Your answer is compared with *the clock*, not with a formula. How far off may it be?
+#
+# - By the spread of the recorded times: their middle half, a few per cent mostly.
+# - And by a quarter, because no routine reaches its roof quite.
+#
+# You are asked only where that is fair: where the operands fill less than half of a cache or at
+# least four times the last one, and where call + the longer of carrying and computing comes close.
 
 
 # %% tags=["deep", "answer"] rooflab={"exercise": "03-predict"}
@@ -476,8 +485,8 @@ for one in kept.select("gemv", cache="warm", threads=1)[-3:]:
     print(f"{one.op.label}: {one.median_s / bound:.2f} times bytes ÷ bandwidth")
 
 # %% [markdown] tags=["deep"]
-# Your function is nearly what `rl.predict` does. It knows one thing more, how well each routine of the
-# library uses its roof, and lists its steps:
+# Your function is nearly what `rl.predict` does. It knows one thing more, how well each routine
+# of the library uses its roof, and lists its steps:
 
 # %% tags=["deep"]
 print(rl.predict(rl.gemv(1024, 1024), here, cache="warm"))
@@ -487,9 +496,9 @@ print(rl.predict(rl.gemv(1024, 1024), here, cache="warm"))
 #
 # A roof is as good as its two figures. Here are six, as they stand in public tables and tools.
 #
-# 1. H100 SXM: `bf16` peak 1979 TFLOP/s.
+# 1. H100 SXM (the kind that is plugged in as a module): `bf16` peak 1979 TFLOP/s.
 # 2. MI250X: `bf16` peak 383 TFLOP/s, for a program that runs on one GPU (software sees two on such
-#    a module).
+#    a module, each on a *die*, a piece of silicon, of its own; AMD calls one a GCD).
 # 3. A computer with an H200. A tool asks for the name of the die, gets GH100, looks it up, and
 #    says: H100, 3.35 TB/s.
 # 4. GB200: `bf16` peak 2250 TFLOP/s for one of its two GPUs.
@@ -501,7 +510,7 @@ print(rl.predict(rl.gemv(1024, 1024), here, cache="warm"))
 # four numbers are zero. The MI250X knows no such thing.)
 
 # %% tags=["deep", "nbval-check-output"]
-for name in ("h100-sxm", "mi250x-gcd", "h200-sxm", "gb200", "a100-sxm-80", "l4"):
+for name in ("h100-sxm", "mi250x-gcd", "h200-sxm", "gb200", "b200", "a100-sxm-80", "l4"):
     m = rl.machine(name)
     print(f"{m.name}: {rl.si(m.peak('bf16'), 'FLOP/s')}, {rl.si(m.bandwidth(), 'B/s')}")
 

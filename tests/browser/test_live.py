@@ -63,8 +63,7 @@ def test_the_browsers_sentences_are_pythons(still_page) -> None:
 def test_another_machine_moves_the_roof_and_greys_what_it_lacks(still_page) -> None:
     flat = y_of(still_page, '.rl-dot[data-op="gemm"] .rl-bound')
     option = still_page.locator('option[value="apple-m1"]')
-    assert option.is_disabled() and "no bf16 figure" in option.text_content()
-    still_page.select_option(".rl-bar select >> nth=1", "fp32")
+    assert option.is_enabled() and "no bf16 figure: fp32" in option.text_content()
     still_page.select_option(".rl-bar select >> nth=0", "apple-m1")
     still_page.wait_for_function(
         "document.querySelector('.rl-origin').textContent.includes('Apple M1')"
@@ -72,7 +71,10 @@ def test_another_machine_moves_the_roof_and_greys_what_it_lacks(still_page) -> N
     still_page.wait_for_function(
         f"+document.querySelector('[data-op=gemm] .rl-bound').getAttribute('transform').split(/[ )]/)[1] > {flat} + 40"
     )
-    assert "fp64" in still_page.locator(".rl-greyed").inner_text()
+    assert still_page.locator("select.rl-dtype").input_value() == "fp32", "one that it has"
+    greyed = still_page.locator(".rl-greyed").inner_text()
+    assert greyed.startswith("Apple M1 (8-core GPU): no bf16 figure, so this is fp32.")
+    assert "fp64" in greyed
     assert still_page.get_by_role("button", name="warm").is_disabled()
     assert "datasheet" in still_page.locator(".rl-origin").inner_text()
 

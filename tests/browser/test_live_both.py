@@ -67,6 +67,32 @@ def test_the_words_are_pythons(split, n: int) -> None:
     assert found[3] == " ".join(wanted[3:])
 
 
+BOXES = """() => [...document.querySelectorAll('svg.rl-live text')].filter(n => n.textContent && n.getClientRects().length)
+    .map(n => { const b = n.getBoundingClientRect(), s = n.ownerSVGElement.getBoundingClientRect();
+        return [n.textContent, b.left, b.right, b.top + 5, b.bottom - 5, b.bottom <= s.bottom - 0.09 * s.height]; })"""
+
+
+@pytest.mark.parametrize("steps", [0, 16, 40, 56])
+def test_no_name_stands_on_another_or_below_the_axes(split, steps: int) -> None:
+    press(split, 0, "Home")
+    press(split, 0, "ArrowRight", steps)
+    split.wait_for_function("document.getAnimations().length === 0")
+    found = split.evaluate(BOXES)
+    assert len(found) > 12 and all(inside for *_, inside in found)
+    for i, (text, left, right, top, bottom, _) in enumerate(found):
+        for other, a, b, c, d, _ in found[:i]:
+            assert right <= a or b <= left or bottom <= c or d <= top, (text, other)
+
+
+def test_the_key_says_only_what_is_drawn(split) -> None:
+    key = split.locator("text.rl-key").all_text_contents()
+    assert {"measured", "predicted", "cold", "warm"} <= set(key) and "the roof allows" not in key
+    split.get_by_role("button", name="cold", exact=True).click()
+    split.wait_for_function(JOINED)
+    key = split.locator("text.rl-key").all_text_contents()
+    assert {"the roof allows", "measured", "predicted"} <= set(key) and "cold" not in key
+
+
 def test_one_side_again_joins_the_dots(split) -> None:
     split.get_by_role("button", name="cold", exact=True).click()
     split.wait_for_function(JOINED)
@@ -86,6 +112,9 @@ def test_a_machine_without_cache_figures_greys_the_choice_and_stays_cold(split) 
     split.wait_for_function("document.querySelector('.rl-origin').textContent.includes('H100')")
     assert "warm and both (no cache bandwidth)" in split.locator(".rl-greyed").inner_text()
     assert split.get_by_role("button", name="warm").is_disabled()
+    pressed = [split.get_by_role("button", name=name, exact=True).get_attribute("aria-pressed")
+               for name in ("cold", "warm", "both")]  # fmt: skip
+    assert pressed == ["true", "false", "false"], "what is shown is what is pressed"
     split.wait_for_function(JOINED)
     assert split.locator(".rl-bound:visible").count() == 3, "the cold roof and its dots are shown"
     assert split.locator("path.rl-call").first.get_attribute("d") == "", "no call was timed there"
@@ -98,7 +127,9 @@ def test_the_overhead_line_follows_the_batch_of_a_shared_matrix(split) -> None:
     press(split, 1, "ArrowRight", 3)
     after = [lines.nth(i).get_attribute("d") for i in range(3)]
     assert after[1] != before[1] and (after[0], after[2]) == (before[0], before[2])
-    assert "call overhead" in split.locator(".rl-live").text_content()
+    key = split.locator("text.rl-key").all_text_contents()
+    named = [text.split()[0] for text in key if " call " in text]
+    assert named == ["AXPY", "GEMV", "GEMM"] and "the roof allows" in key, "no estimates of batches"
     split.get_by_role("group", name="operations shown").get_by_role("button", name="GEMV").click()
     split.wait_for_function("() => !document.querySelectorAll('path.rl-call')[1].getAttribute('d')")
 

@@ -67,7 +67,7 @@ def visible(page, selector: str) -> bool:
 def test_the_four_stops_and_what_they_say(still_page) -> None:
     said = []
     for at, name in enumerate(
-        ("time against work", "rate against intensity", "the roofline", "the cost of a call")
+        ("time against work", "speed against intensity", "the roofline", "the cost of a call")
     ):
         stop(still_page, name, 100 * at)
         said.append(still_page.locator(".rl-morph .say").inner_text())
@@ -80,13 +80,17 @@ def test_the_four_stops_and_what_they_say(still_page) -> None:
 def test_roof_and_call_line_wait_for_their_stops(still_page) -> None:
     shown = []
     for at, name in enumerate(
-        ("time against work", "rate against intensity", "the roofline", "the cost of a call")
+        ("time against work", "speed against intensity", "the roofline", "the cost of a call")
     ):
         stop(still_page, name, 100 * at)
         shown.append((visible(still_page, ".roofs path"), visible(still_page, ".calls path")))
     assert shown == [(False, False), (False, False), (True, False), (True, True)]
     stop(still_page, "time against work", 0)
     assert visible(still_page, ".calls path"), "once seen, it is a floor under the times"
+    for name, at in (("speed against intensity", 100), ("the roofline", 200)):
+        stop(still_page, name, at)
+        assert not visible(still_page, ".calls path"), "and nowhere else"
+    stop(still_page, "time against work", 0)
     heights = still_page.locator(".calls path").first.evaluate(
         "p => [0, 1].map(t => p.getPointAtLength(t * p.getTotalLength()).y)"
     )
@@ -148,12 +152,12 @@ def test_the_axes_cross_fade(still_page) -> None:
 def test_labels_keep_apart_as_the_browser_draws_them(still_page) -> None:
     for name, at in (
         ("time against work", 0),
-        ("rate against intensity", 100),
+        ("speed against intensity", 100),
         ("the cost of a call", 300),
     ):
         stop(still_page, name, at)
         boxes = still_page.evaluate(
-            """() => [...document.querySelectorAll('.rl-morph svg text')].filter(node => {
+            """() => [...document.querySelectorAll('.rl-morph svg text:not([transform])')].filter(node => {
               for (let n = node; n.ownerSVGElement; n = n.parentNode) { const s = getComputedStyle(n);
                 if (+s.opacity < 0.05 || s.visibility === 'hidden' || s.display === 'none') return false; }
               return true; }).map(t => { const b = t.getBBox(), m = t.getCTM(), i = t.ownerSVGElement.getCTM?.() ?? m;
@@ -163,6 +167,13 @@ def test_labels_keep_apart_as_the_browser_draws_them(still_page) -> None:
         for a, b in combinations(boxes, 2):
             apart = a[3] <= b[1] or b[3] <= a[1] or a[4] <= b[2] or b[4] <= a[2]
             assert apart, (name, a, b)
+
+
+def test_the_words_turn_with_the_axes(still_page) -> None:
+    say = still_page.locator(".rl-morph .say")
+    for at, word in ((150, "The same points"), (184, "The same points"), (190, "Each step is now")):
+        still_page.locator(".rl-morph input").fill(str(at))
+        assert say.inner_text().startswith(word)
 
 
 def test_pointing_at_a_point_says_its_sentence(still_page) -> None:

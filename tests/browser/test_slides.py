@@ -33,20 +33,33 @@ def place(tab) -> tuple[int, int]:
     return int(now), int(of)
 
 
+# Whether R could show more on this step: a note, a guess, cards, a picture that waits.
+COVERED = """() => [...document.querySelectorAll('.lec-on :is(details, .skip, .cover)')]
+    .some(node => node.getClientRects().length)"""
+# A key is answered in the next frame, and what it uncovers is scaled again in the one after that.
+SETTLED = "() => new Promise(go => requestAnimationFrame(() => requestAnimationFrame(go)))"
+
+
 def walk(tab) -> Iterator[dict]:
-    """Go through every step and measure it, also uncovered."""
+    """Go through every step and measure it; where something is covered also uncovered."""
     for number in range(1, place(tab)[1] + 1):
         assert place(tab)[0] == number
-        for key in ("", "r", "r"):
+        for key in ("", "r") if tab.evaluate(COVERED) else ("",):
             if key:
                 tab.keyboard.press(key)
-            tab.evaluate("() => new Promise(go => requestAnimationFrame(() => setTimeout(go, 30)))")
+                tab.evaluate(SETTLED)
             yield {"step": number, "key": key, **tab.evaluate(MEASURED)}
         tab.keyboard.press("PageDown")
 
 
-def misfits(tab) -> list[dict]:
-    return [m for m in walk(tab) if not m["shown"] or m["low"] > 680 or m["right"] > 1262]
+def misfits(tab, type: float = 0) -> list[dict]:
+    """The steps that reach over the stage's edge, or whose text is smaller than `type` pixels."""
+    fits = {"low": 680, "right": 1262}
+    return [
+        m
+        for m in walk(tab)
+        if not m["shown"] or m["type"] < type or any(m[edge] > far for edge, far in fits.items())
+    ]
 
 
 @pytest.fixture
@@ -71,9 +84,7 @@ def go_to(tab, text: str) -> None:
 
 
 def test_everything_fits_and_can_be_read(deck) -> None:
-    assert misfits(deck) == []
-    deck.keyboard.press("Home")
-    assert min(m["type"] for m in walk(deck)) >= 24
+    assert misfits(deck, type=24) == []
 
 
 @pytest.mark.parametrize("size", [(1920, 1080), (1024, 768)])
@@ -139,6 +150,79 @@ def test_the_recorded_output_takes_the_live_ones_place(deck) -> None:
     assert "Nothing is recorded" in deck.locator(".lec-told").text_content()
 
 
+def test_a_number_and_enter_go_to_a_step(deck) -> None:
+    for number in (place(deck)[1], 2):
+        deck.keyboard.type(str(number))
+        deck.keyboard.press("Enter")
+        assert place(deck)[0] == number
+    deck.keyboard.type("4")
+    deck.keyboard.press("Escape")
+    deck.keyboard.press("Enter")
+    assert place(deck)[0] == 2, "a number that was given up goes nowhere"
+
+
+def test_the_list_of_headings_leads_to_each(deck) -> None:
+    deck.keyboard.press("g")
+    names = deck.locator(".lec-list button").all_inner_texts()
+    assert [name.split("\n")[-1] for name in names] == ["00 · Slides", "At length", "Vote 1"]
+    deck.get_by_role("button", name="Vote 1").click()
+    assert on_stage(deck, "Which?") and not deck.locator(".lec-list").is_visible()
+    deck.keyboard.press("g")
+    deck.keyboard.type("2")
+    deck.keyboard.press("Enter")
+    assert place(deck)[0] == 2 and not deck.locator(".lec-list").is_visible()
+
+
+def test_the_answers_of_a_vote_stay_above_what_they_mean(deck) -> None:
+    go_to(deck, "Which?")
+    deck.keyboard.press("r")
+    option, meaning = deck.get_by_text("two", exact=False).first, deck.get_by_text("is a name")
+    assert option.is_visible() and option.bounding_box()["y"] < meaning.bounding_box()["y"]
+
+
+# What a widget's page looks like to the stage: cards to sort, and a picture that waits for a guess.
+CARDS = """() => {
+    const out = document.querySelector('.lec-cut.lec-on .widget-subarea, .lec-cut.lec-on');
+    out.insertAdjacentHTML('beforeend', `<div class="rl-sort"><div class="deck" tabindex="0">?</div></div>`);
+    out.querySelector('.deck').addEventListener('keydown', event => { event.target.textContent += event.key; });
+}"""
+
+
+def test_digits_belong_to_the_cards_on_show(deck) -> None:
+    go_to(deck, "y=0")
+    here = place(deck)[0]
+    deck.evaluate(CARDS)
+    deck.keyboard.type("231")
+    deck.keyboard.press("Enter")
+    assert deck.locator(".deck").text_content() == "?231" and place(deck)[0] == here
+    deck.keyboard.press("g")
+    deck.keyboard.type("1")
+    deck.keyboard.press("Enter")
+    assert place(deck)[0] == 1, "after G they are a step's number"
+
+
+WAITING = """() => {
+    const out = document.querySelector('.lec-cut.lec-on .widget-subarea, .lec-cut.lec-on');
+    out.insertAdjacentHTML('beforeend', '<div class="cover">waits</div>');
+    for (const name of ['near', 'far']) out.closest('.jp-Cell').insertAdjacentHTML('beforebegin',
+        `<div class="rl-guess"><button class="skip">${name}</button></div>`);
+    document.querySelectorAll('.rl-guess .skip').forEach(skip => skip.addEventListener('click', () => {
+        skip.parentElement.classList.add('done'); out.querySelector('.cover').hidden = true; }));
+}"""
+
+
+def test_a_picture_that_waits_opens_with_the_guess_above_it(deck) -> None:
+    go_to(deck, "y=0")
+    deck.evaluate(WAITING)
+    deck.keyboard.press("l")
+    assert "Covered" in deck.locator(".lec-told").text_content(), "L shows no more than R would"
+    deck.keyboard.press("r")
+    assert not deck.locator(".cover").is_visible()
+    assert deck.locator(".rl-guess.done").all_text_contents() == ["far"], "only the nearest"
+    deck.keyboard.press("l")
+    assert deck.locator(".lec-recorded").is_visible()
+
+
 def test_help_comes_and_goes(deck) -> None:
     deck.keyboard.press("?")
     assert deck.get_by_text("Page Down").is_visible()
@@ -153,6 +237,4 @@ def test_every_slide_of_every_lesson_fits(lesson: Path, chromium, tmp_path: Path
     address = build(lesson, tmp_path).as_uri()
     for opened in open_silent(chromium, address, viewport=size, reduced_motion="reduce"):
         opened.wait_for_selector(".lec-bar", timeout=60_000)
-        assert misfits(opened) == []
-        opened.keyboard.press("Home")
-        assert min(m["type"] for m in walk(opened)) >= 24
+        assert misfits(opened, type=24) == []

@@ -43,10 +43,10 @@ def placed(page) -> int:
 
 
 def truth(card: str) -> str:
-    """First letter of the bin in which the card belongs."""
-    from tests.exercises.test_sorting import TRUTH
+    """The key of the bin in which the card belongs."""
+    from tests.exercises.test_sorting import BINS, TRUTH
 
-    return TRUTH[card][0]
+    return str(1 + BINS.index(TRUTH[card]))
 
 
 def sort_all(page, key: Callable[[str], str]) -> None:
@@ -72,7 +72,7 @@ def test_ten_keys_sort_ten_cards_and_enter_uncovers(table) -> None:
 
 
 def test_wrong_cards_say_where_they_belong(table) -> None:
-    sort_all(table, lambda card: "m" if truth(card) == "o" else truth(card))
+    sort_all(table, lambda card: "1" if truth(card) == "3" else truth(card))
     table.get_by_role("button", name="measure says").click()
     assert top(table).startswith("7 of 10")
     assert table.locator("li.wrong .truth").all_inner_texts() == ["it is overhead"] * 3
@@ -96,11 +96,11 @@ def test_a_tap_on_a_bin_places_and_a_tap_on_a_card_takes_back(table) -> None:
 def test_nothing_is_uncovered_before_all_cards_lie(table) -> None:
     table.locator(".rl-sort .deck").focus()
     for _ in range(9):
-        table.keyboard.press("m")
+        table.keyboard.press("1")
     assert not table.get_by_role("button", name="measure says").is_visible()
     table.keyboard.press("Enter")
     assert "done" not in table.locator(".rl-sort").get_attribute("class")
-    table.keyboard.press("m")
+    table.keyboard.press("1")
     table.get_by_role("button", name="measure says").wait_for()
     assert "all placed" in table.locator(".rl-sort .count").inner_text()
 
@@ -117,11 +117,29 @@ def test_keys_are_kept_from_the_notebook_and_spoken(table) -> None:
         assert node.get_attribute("data-lm-suppress-shortcuts") == "true"
     first = top(table)
     table.locator(".rl-sort .deck").focus()
-    table.keyboard.press("m")
+    table.keyboard.press("1")
     table.wait_for_function(
         "name => document.querySelector('.rl-sort [aria-live]').textContent.startsWith(`${name}: memory`)",
         arg=first,
     )
+
+
+def test_the_keys_stand_on_the_bins_and_letters_do_nothing(table) -> None:
+    assert table.locator(".rl-sort kbd").all_inner_texts() == ["1", "2", "3"]
+    table.locator(".rl-sort .deck").focus()
+    for letter in "mcoMCO":
+        table.keyboard.press(letter)
+    assert placed(table) == 0
+
+
+@pytest.mark.parametrize("spot", [".hint", "h4", ".deck", ".top"])
+def test_a_click_anywhere_brings_the_keys_and_the_hint_says_so(table, spot: str) -> None:
+    hint = table.locator(".rl-sort .hint")
+    assert "click the card first, then press 1, 2 or 3" in hint.inner_text()
+    table.locator(f".rl-sort {spot}").click()
+    assert "or press 1, 2 or 3" in hint.inner_text()
+    table.keyboard.press("2")
+    assert placed(table) == 1
 
 
 def test_on_a_phone_the_bins_stand_below_each_other(chromium, address: str) -> None:
@@ -135,9 +153,14 @@ def test_on_a_phone_the_bins_stand_below_each_other(chromium, address: str) -> N
 def test_in_lab_keys_sort_and_the_kernel_keeps_the_sorting(open_notebook) -> None:
     page = open_notebook("lab", "sort.ipynb", CELL.replace("rl.sort", "w = rl.sort", 1) + "\nw")
     page.locator(".rl-sort .deck").wait_for(timeout=60_000)
+    page.locator(".rl-sort .hint").click()
+    page.keyboard.press(truth(top(page)))
+    page.locator(".rl-sort[data-placed='1']").wait_for()
+    page.keyboard.press("Backspace")
+    page.locator(".rl-sort[data-placed='0']").wait_for()
     sort_all(page, truth)
     page.keyboard.press("Enter")
     page.locator(".rl-sort.done").wait_for()
-    assert page.locator(".jp-Cell.jp-MarkdownCell").count() == 0, "m did not reach the notebook"
+    assert page.locator(".jp-Cell.jp-MarkdownCell").count() == 0, "no key reached the notebook"
     assert ask_kernel(page, "w.score") == "'10 of 10'"
     assert ask_kernel(page, "w.store.recall()[0] == w.placed") == "True"

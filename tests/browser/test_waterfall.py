@@ -107,6 +107,30 @@ def test_sliders_machine_and_box_move_it_without_a_kernel(page) -> None:
     says(page, "set the batch to 1")
 
 
+def test_the_sizes_that_were_measured_are_buttons_that_move_every_picture(page) -> None:
+    choose(page, "operation in the box", "GEMM")
+    page.get_by_role("button", name="both", exact=True).click()
+    sizes = page.locator(".rl-jumps button")
+    found = [int(size) for size in sizes.all_inner_texts()]
+    assert found == sorted(found) and 1024 in found and len(found) > 2
+    handle(page, 1).focus()
+    page.keyboard.press("ArrowRight")
+    says(page, "set the batch to 1")
+    sizes.first.click()
+    says(page, f"gemm {found[0]}×{found[0]}×{found[0]} fp32")
+    says(page, "This is the cold side.")
+    assert sizes.first.get_attribute("aria-pressed") == "true"
+    for number, value in enumerate((str(found[0]), "1")):
+        page.wait_for_function(
+            "([k, value]) => document.querySelectorAll('.noUi-handle')[k].ariaValueText === value",
+            arg=[number, value],
+        )
+    assert f"{found[0]}×{found[0]}" in page.locator(".rl-words").inner_text()
+    page.locator("select.rl-machine").select_option("nvidia-h100-sxm")
+    says(page, "the waterfall stops at the bound")
+    assert sizes.count() == 0
+
+
 def test_the_buttons_work_by_keyboard_and_the_sentence_is_spoken(page) -> None:
     group = page.get_by_role("group", name="operation in the waterfall")
     button = group.get_by_role("button", name="AXPY")

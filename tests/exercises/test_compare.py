@@ -55,3 +55,12 @@ def test_flaws_are_named():
 )  # fmt: skip
 def test_values_are_written_briefly(value, text):
     assert show(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(4361318615, "4.36e9"), (9_999_999, "9999999"), (10**7, "1e7"), (-123456789, "-1.23e8"),
+     ([43613186150, 2.5], "(4.36e10, 2.5)"), ({"l3": 33554432}, "{l3: 3.36e7}"), (True, "True")],
+)  # fmt: skip
+def test_long_whole_numbers_are_rounded_where_that_is_asked(value, text):
+    assert show(value, exact=7) == text

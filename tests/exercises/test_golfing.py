@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -108,6 +110,18 @@ def test_hidden_cases_have_several_sizes_and_types_and_leave_a_short_last_piece(
         for case in cases:
             assert case["n"] % 4096 and (case["n"] // 512) % 8
             assert case["n"] * 4 > 8 * 32 * 1024, "all of it might fit a cache"
+
+
+def test_the_holes_are_numbered_as_the_exercises_are():
+    written = Path(__file__).resolve().parents[2] / "notebooks" / "source" / "02_bytes.py"
+    order = re.findall(r'"exercise": "(02-golf-[a-z-]+)"', written.read_text(encoding="utf-8"))
+    assert [HOLE_OF[id] for id in order] == list(HOLES)
+
+
+@pytest.mark.parametrize("hole", HOLES.values(), ids=lambda hole: hole.name)
+def test_every_variant_says_in_a_phrase_what_it_does(hole):
+    assert list(hole.says) == list(hole.variants)
+    assert all(5 < len(phrase) <= 70 and ":" not in phrase for phrase in hole.says.values())
 
 
 def test_the_published_bytes_of_axpy():

@@ -234,3 +234,17 @@ def test_dividing_by_no_flops_is_told_with_the_copy_that_did_it():
 def test_the_hidden_machines_are_many_and_far_apart():
     ridges = sorted(ridge(*hidden(*which)) for which in HIDDEN)
     assert len(HIDDEN) >= 5 and ridges[0] < 2 and ridges[-1] > 200
+
+
+def test_flops_over_speed_is_told_about_the_copy():
+    """Right but for the copy, which has no FLOPs: 0 ÷ 0."""
+    told = verdict("03-time", lambda f, n, p, b: f / min(p, f / n * b), 0)
+    assert "ZeroDivisionError" in told.reason and "longer of two times" in told.hint
+    assert "A usual mistake, “FLOPs ÷ speed”: a copy" in repr(told)
+    assert verdict("03-time", lambda f, n, p, b: {}[f], 0).hint is None
+
+
+def test_a_thumb_rule_is_judged_with_true_and_false():
+    told = verdict("03-thumb-rules", lambda p, b: (p / b < 4, p / b > 8), 0)
+    assert told.misconception == "the other way" and "number belongs" not in told.reason
+    assert "True or False" in verdict("03-thumb-rules", lambda p, b: (1, 0), 0).reason

@@ -50,7 +50,7 @@ def test_a_draw_tries_every_side_of_the_model_on_more_than_one_machine():
     for seed in SEEDS:
         drawn = [kinds[id(case)] for case in PREDICT.draw(seed)]
         assert sorted(set(drawn)) == ["both", "cache", "call", "compute", "memory"]
-        assert len(drawn) == 10
+        assert len(drawn) == 11
     assert len({e.case["peak"] for e in timed().values()}) >= 4, "two types, one core and two"
 
 

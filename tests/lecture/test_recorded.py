@@ -48,6 +48,15 @@ def test_a_picture_goes_before_a_table_and_a_table_before_text() -> None:
     assert recorded([code("x", shown(plain=["on", "e"]))])["x"] == [{"text": "one"}]
 
 
+def test_what_a_cover_covers_is_recorded_with_it() -> None:
+    covered = {
+        **shown(png="aGk=", plain="covered"),
+        "metadata": {"rooflab": {"under": {"png": "eWVz", "alt": "4 ms"}}},
+    }
+    (kept,) = recorded([code("x", covered)])["x"]
+    assert kept == {"png": "aGk=", "alt": "covered", "under": {"png": "eWVz", "alt": "4 ms"}}
+
+
 def test_lines_printed_after_each_other_are_one_text_without_colours() -> None:
     cell = code("x", printed(["a\n", "b\n"]), printed("\x1b[31mc\x1b[0m\n"))
     assert recorded([cell]) == {"x": [{"text": "a\nb\nc\n"}]}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from types import SimpleNamespace
 
@@ -103,6 +104,24 @@ def test_compute_bound_work_is_rated_in_flops():
 def test_a_machine_without_published_runs_has_no_measured_roof():
     e = rl.explain(rl.axpy(10**6), machine="mi250x-gcd", seconds=1e-4)
     assert "measured roof" not in [f.name for f in e.factors]
+
+
+def called(m, seconds: float, n: int = 8, cache: str = "warm"):
+    return rl.explain(rl.gemm(n, n, n), m, seconds, cache=cache)
+
+
+def test_where_the_call_is_most_of_the_time_it_is_the_limit() -> None:
+    roofs = dataclasses.replace(
+        rl.machine("h100-sxm"), origin="measured", name="A named one",
+        routines={"gemm/fp32": {"overhead_s": 2e-6, "cold_overhead_s": 8e-6, "points": []}},
+    )  # fmt: skip
+    assert "limited by the call (2.00 µs of 2.20 µs)." in called(roofs, 2.2e-6).sentence
+    assert "limited by the call (8.00 µs of 9.00 µs)." in called(roofs, 9e-6, cache="cold").sentence
+    assert "limited by the call (usually 2.00 µs)." in called(roofs, 1.9e-6).sentence
+    assert called(roofs, 2.2e-6).limit == "memory", "the field is that of the bound"
+    assert "limited by memory." in called(roofs, 9e-6).sentence, "the rest is something else"
+    assert "limited by compute." in called(roofs, 1e-2, n=4096).sentence
+    assert "on A named one:" in called(roofs, 1e-6).sentence
 
 
 def test_a_measurement_brings_its_own_time_and_machine():

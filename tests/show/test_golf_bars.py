@@ -50,6 +50,27 @@ def test_a_small_chunk_traced_on_a_part_tells_the_rounds_of_the_whole() -> None:
     assert told.total == 24
 
 
+@pytest.mark.parametrize(("elements", "pieces"), [(10_000_000, 2442), (9_994_240, 2440)])
+def test_the_last_smaller_piece_counts_as_one(elements: int, pieces: int) -> None:
+    """10,000,000 numbers in pieces of 4,096 are 2,442: 64 whole ones were traced."""
+    first = [
+        SimpleNamespace(**vars(one) | {"steps": one.steps[: 2 * 64], "elements": 64 * 4096})
+        for one in SWEEP.golfs
+    ]
+    longer = SimpleNamespace(**{**vars(SWEEP), "golfs": first}, elements=elements)
+    told = golf_bars.sweep(longer).stories[1]
+    assert [stop.rounds for stop in told.stops] == [pieces] * 2 and told.calls == 2 * pieces
+
+
+def test_bars_are_measured_by_the_largest_chunk_and_longer_ones_run_off() -> None:
+    slow = SimpleNamespace(**{**vars(SWEEP), "seconds": (82e-3, *SECONDS[1:])})
+    bars = golf_bars.bars(golf_bars.sweep(slow), 600)
+    assert bars["lengths"][-1] == [480.0, 480.0], "four fifths of the bed"
+    assert bars["lengths"][0][0] == 600 and bars["says"][0] == ["82.0 ms →", "924 µs"]
+    assert bars["lengths"][1][0] == pytest.approx(480 * SECONDS[1] / SECONDS[3], abs=0.1)
+    assert golf(slow).still().startswith(PNG)
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [

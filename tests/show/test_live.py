@@ -76,8 +76,25 @@ def test_this_computer_comes_first_once_it_is_stored(monkeypatch, here: rl.Machi
     monkeypatch.setattr(this_machine, "stored_machine", lambda *a, **k: own)
     live = rl.live.roofline(cache="warm", n=64)
     assert live.view.machine == f"{host_id()}/1"
-    assert "measured on this computer on 2026-11-21" in live.sentence
+    assert "measured on 2026-11-21" in live.sentence
     assert "L1 cache is the limit" in live.sentence or "L2 cache is the limit" in live.sentence
+
+
+def test_saved_pictures_do_not_call_the_readers_computer_this_one(monkeypatch, here) -> None:
+    from rooflab.measure import this_machine
+
+    own = dataclasses.replace(here, id=host_id())
+    monkeypatch.setattr(this_machine, "stored_machine", lambda *a, **k: own)
+    live = rl.live.roofline(["this", here], waterfall=True)
+    said = json.dumps({key: live.view.data[key] for key in ("machines", "say")}, default=str)
+    for text in (said, live.sentence):
+        assert "this computer" not in text and host_id() not in text.replace(live.view.machine, "")
+
+
+def test_without_the_cost_of_calls_n_starts_at_a_matrix_that_lies_in_l1(here) -> None:
+    live = rl.live.roofline(here, n=1, cache="warm", ops="axpy")
+    assert live.sliders[0].value == 16 and "The L1 cache is the limit" in live.sentence
+    assert rl.live.roofline(here, n=1, overhead=True).sliders[0].value == 8
 
 
 def test_one_computer_with_other_threads_is_another_offer(here: rl.Machine) -> None:

@@ -13,7 +13,7 @@ import rooflab as rl
 from rooflab.show import morph as module
 from rooflab.show.morph import morph
 from rooflab.show.morph_axes import PLOT
-from rooflab.show.morph_plot import LAST, STOPS
+from rooflab.show.morph_plot import LAST, STOPS, stop_of
 from tests.show.conftest import measurement
 from tests.show.morph_example import CALLS, HERE, MEASURED, OPS, bound, point
 
@@ -28,6 +28,12 @@ def picture() -> module.Morph:
 def test_the_named_stops_are_a_hundred_apart(picture: module.Morph) -> None:
     assert LAST == 300 == 100 * (len(STOPS) - 1)
     assert picture.at == 0 and len(picture.geometry["says"]) == len(STOPS)
+
+
+def test_the_words_change_when_the_axes_have_turned() -> None:
+    assert [stop_of(at) for at in (0, 49, 51, 100, 150, 184)] == [0, 0, 1, 1, 1, 1]
+    assert [stop_of(at) for at in (185, 200, 249, 251, 300)] == [2, 2, 2, 3, 3]
+    assert STOPS[1] == "speed against intensity", "the word of the sentences"
 
 
 def test_over_work_both_axes_start_at_zero_and_are_even(picture: module.Morph) -> None:

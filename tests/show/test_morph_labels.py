@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from itertools import combinations
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,7 +15,7 @@ from rooflab.show.morph import Morph, morph
 from rooflab.show.morph_axes import PLOT
 from rooflab.show.morph_room import Room, width
 from tests.show.conftest import measurement
-from tests.show.morph_example import HERE, MEASURED, bound
+from tests.show.morph_example import HERE, MEASURED, OPS, bound
 
 
 @pytest.fixture(scope="module")
@@ -33,15 +35,28 @@ def boxes(geometry: dict, k: int) -> list[tuple[str, float, float, float, float]
         found += [(line["says"], line["label"]) for line in geometry["calls"]]
     elif k == 0 and "floor" in geometry["notes"][0]:
         found.append(tuple(geometry["notes"][0]["floor"]))
-    return [
-        (text, at[0] - width(text) / 2, at[1] - 12, at[0] + width(text) / 2, at[1] + 4)
-        for text, at in found if at
-    ]  # fmt: skip
+    return [box for text, at in found if at for box in spans(text, at)]
+
+
+def spans(text: str, at: list[float]) -> list[tuple[str, float, float, float, float]]:
+    """The box of a level label, or small ones along the middle of a slanted one."""
+    half = width(text) / 2
+    if len(at) == 2:
+        return [(text, at[0] - half, at[1] - 12, at[0] + half, at[1] + 4)]
+    turn = math.radians(at[2])
+    along, down = (math.cos(turn), math.sin(turn)), (-math.sin(turn), math.cos(turn))
+    middles = [
+        (at[0] + s * along[0] - 4 * down[0], at[1] + s * along[1] - 4 * down[1])
+        for s in np.linspace(-half, half, 12)
+    ]
+    return [(text, x - 5, y - 5, x + 5, y + 5) for x, y in middles]
 
 
 def assert_apart(geometry: dict) -> None:
     for k in range(3):
         for a, b in combinations(boxes(geometry, k), 2):
+            if a[0] == b[0] and a[3] - a[1] == b[3] - b[1] == 10:
+                continue  # two pieces of one slanted label
             clear = a[3] <= b[1] or b[3] <= a[1] or a[4] <= b[2] or b[4] <= a[2]
             assert clear, (k, a, b)
         for text, left, top, right, bottom in boxes(geometry, k):
@@ -75,6 +90,38 @@ def test_whatever_was_measured_labels_keep_apart_and_points_stay_inside(slowed: 
     for p in geometry["points"]:
         for x, y in p["at"]:
             assert left - 0.1 <= x <= right + 0.1 and top - 0.1 <= y <= bottom + 0.1
+
+
+def test_memory_is_named_along_its_slope_and_the_caches_left_of_theirs(picture: Morph) -> None:
+    memory = next(line for line in picture.geometry["roofs"] if line["main"])
+    text, at = next(label for label in memory["labels"] if label[0].startswith("memory"))
+    bend = min(range(len(memory["path"][2])), key=lambda i: (memory["path"][2][i][1], i))
+    (x0, y0), (x1, y1) = memory["path"][2][0], memory["path"][2][bend]
+    slant = math.degrees(math.atan2(y1 - y0, x1 - x0))
+    assert at[2] == pytest.approx(slant, abs=0.5)
+    turn = math.radians(slant)
+    off = abs(-(at[0] - x0) * math.sin(turn) + (at[1] - y0) * math.cos(turn))
+    assert off < 22, "right at the slope, not at another one"
+    assert x0 < at[0] < x1
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.lists(st.sampled_from(range(10)), min_size=1, max_size=3, unique=True), st.floats(-1, 1))
+def test_the_gap_of_a_guess_runs_through_no_name_that_could_stand_elsewhere(
+    which: list[int], decades: float
+) -> None:
+    guesses = {OPS[i].label: bound(OPS[i]) * 10**decades for i in which}
+    geometry = morph(MEASURED, machine=HERE, guesses=guesses).geometry
+    named = [(p["name"], p["label"][2]) for p in geometry["points"] if p["label"][2]]
+    crossed = set()
+    for p in (p for p in geometry["points"] if "guess" in p):
+        x = p["at"][2][0]
+        low, high = sorted((p["at"][2][1], p["guess"]["at"][2][1]))
+        for name, at in named:
+            wide = abs(at[0] - x) < width(name) / 2
+            if wide and at[1] - 12 < high and at[1] + 4 > low:
+                crossed.add(name)
+    assert len(crossed) <= 1, "at most where a crowd leaves no other room"
 
 
 def test_without_roofs_labels_keep_apart_too() -> None:

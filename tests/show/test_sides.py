@@ -40,7 +40,7 @@ def rings(figure) -> list[str]:
 def test_a_warm_rate_above_the_dram_roof_is_marked_with_its_cache(here, cache: str) -> None:
     pair = [taken(OP, 0.5, "cold"), taken(OP, 1.8, "warm")]
     figure = rl.show.roofline(here, pair, cache=cache)
-    assert "×1.8 of the DRAM roof: L2" in texts(figure)
+    assert "×1.8 of memory: L2" in texts(figure)
     assert "more than 100 %: it is read from L2, not from memory" in figure.words
     assert rings(figure) == [sides.SIDES["cold"].colour, sides.SIDES["warm"].colour]
 
@@ -54,7 +54,7 @@ def test_the_trap_is_not_sprung_by_cold_or_slow_measurements(here: rl.Machine) -
 
 def test_what_fits_no_cache_is_said_to_come_from_one_in_part(here: rl.Machine) -> None:
     figure = rl.show.roofline(here, [taken(rl.axpy(2**24), 1.2, "warm")])
-    assert "AXPY 16.8 million\n×1.2 of the DRAM roof: partly a cache" in texts(figure)
+    assert "AXPY 16.8 million\n×1.2 of memory: partly a cache" in texts(figure)
     assert "some of it is read from a cache" in figure.words
 
 
@@ -109,7 +109,14 @@ def test_the_live_still_splits_the_dot(here: rl.Machine) -> None:
     assert "That is ×2.5 of the DRAM roof, more than 100 %: it is read from L1" in picture.sentence
     figure = still(picture.scene, picture.view)
     assert rings(figure) == [sides.SIDES["cold"].colour, sides.SIDES["warm"].colour]
-    assert {"AXPY", "×2.5 of the DRAM roof: L1"} <= set(texts(figure))
+    assert {"AXPY", "×2.5 of memory: L1"} <= set(texts(figure))
+
+
+@pytest.mark.parametrize("cache", ["both", "warm"])
+def test_without_a_warm_figure_every_choice_is_cold(here: rl.Machine, cache: str) -> None:
+    bare = dataclasses.replace(here, bandwidths={"dram": {"read": Figure(2e10)}})
+    assert sides.sides(bare, "fp32", cache) == ("cold",)
+    assert sides.sides(here, "fp32", "warm") == ("warm",)
 
 
 def test_without_a_warm_figure_both_is_cold(here: rl.Machine) -> None:

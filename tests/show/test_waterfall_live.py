@@ -112,6 +112,23 @@ def test_it_says_why_it_stops() -> None:
     assert made.waterfall.sentence == "Apple M1 (8-core GPU): no fp64 figure."
 
 
+def test_of_both_sides_the_measured_one_is_explained() -> None:
+    cold = measurement(rl.gemv(4096, 4096), "here", 0.02)
+    warm = dataclasses.replace(measurement(rl.gemv(1024, 1024), "here", 1e-3), cache="warm")
+    made = live(measurements=[cold, warm], cache="both")
+    values = made.scene.sliders[0].values
+    for timed, side in ((cold, "cold"), (warm, "warm")):
+        made.waterfall.i = values.index(timed.op.dims["n"])
+        assert made.waterfall.state == side
+        assert explain(timed, TIMED).sentence in made.sentence
+        assert f"This is the {side} side." in made.waterfall.sentence
+    made.waterfall.i -= 1
+    assert made.waterfall.state == "cold" and "Nothing was measured" in made.waterfall.sentence
+    made.waterfall.cache = "warm"
+    assert "side." not in made.waterfall.sentence
+    assert made.waterfall.data["sizes"] == [str(value) for value in values]
+
+
 def test_a_machine_without_timed_routines_is_explained_where_it_was_measured(here) -> None:
     timed = measurement(rl.gemv(4096, 4096), "here", 0.02)
     made = rl.live.roofline(here, ops="gemv", measurements=[timed], waterfall=True)

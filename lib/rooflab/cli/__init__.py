@@ -1,4 +1,4 @@
-"""The terminal: ``rooflab measure | explain | machines | record | recordings``.
+"""The terminal: ``rooflab measure | explain | machines | record | recordings | check | grade``.
 
 Light to start: a command imports what it needs when it runs.
 """
@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import typer
 
+from rooflab.cli.checking import check
 from rooflab.cli.explaining import explain
+from rooflab.cli.grading import grade
 from rooflab.cli.listing import machines, recordings
 from rooflab.cli.measuring import measure
 from rooflab.cli.recorder import record
@@ -20,7 +22,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for command in (measure, explain, machines, record, recordings):
+for command in (measure, explain, machines, record, recordings, check, grade):
     app.command()(command)
 
 

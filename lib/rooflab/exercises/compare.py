@@ -61,20 +61,25 @@ def flaw(got: Plain) -> str | None:
     return None
 
 
-def show(value: Plain, digits: int = 6) -> str:
-    """Write plain data briefly and the same on every machine."""
+def show(value: Plain, digits: int = 6, exact: int = 18) -> str:
+    """Write plain data briefly and the same on every machine.
+
+    Floats get ``digits`` digits; whole numbers of more than ``exact`` digits are rounded to three.
+    """
     if isinstance(value, bool) or value is None:
         return str(value)
     if isinstance(value, int):
-        return str(value) if abs(value) < 10**18 else f"about {_power(value)}"
+        if abs(value) >= 10**18:
+            return f"about {_power(value)}"
+        return str(value) if abs(value) < 10**exact else _rounded(value)
     if isinstance(value, float):
         return f"{value:.{digits}g}"
     if isinstance(value, str):
         return repr(value if len(value) <= 60 else value[:57] + "…")
     if isinstance(value, dict):
-        return "{" + _some([f"{k}: {show(v, digits)}" for k, v in value.items()]) + "}"
+        return "{" + _some([f"{k}: {show(v, digits, exact)}" for k, v in value.items()]) + "}"
     if isinstance(value, Sequence):
-        return "(" + _some([show(v, digits) for v in value]) + ")"
+        return "(" + _some([show(v, digits, exact) for v in value]) + ")"
     return type(value).__name__
 
 
@@ -85,6 +90,11 @@ def _some(texts: list[str]) -> str:
 def _power(value: int) -> str:
     exponent = len(str(abs(value))) - 1
     return f"{'-' if value < 0 else ''}10^{exponent}"
+
+
+def _rounded(value: int) -> str:
+    digits, _, exponent = f"{value:.2e}".partition("e")
+    return f"{float(digits):g}e{int(exponent)}"
 
 
 def _finite(value: float) -> bool:

@@ -45,7 +45,8 @@ class Exercise:
     of rooflab functions that the exercise asks to derive, for a grader to lock. ``timed``: the
     operation that a "timing" exercise times. ``par``: bytes over the least possible with which a
     "golf" exercise is solved. ``margin``: (inputs of a case) → relative tolerance, where the right
-    answer was measured and every case has a spread of its own.
+    answer was measured and every case has a spread of its own. ``errors``: exception, name and
+    hint of the usual mistakes that give no value but raise.
     """
 
     id: str
@@ -65,6 +66,7 @@ class Exercise:
     timed: str | None = None
     margin: Callable[..., float] | None = None
     par: float = 1.0
+    errors: tuple[tuple[str, str, str], ...] = ()
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"\d\d-[a-z0-9]+(-[a-z0-9]+)*", self.id):

@@ -65,6 +65,21 @@ def out_again(case: Case, seen: Observation) -> bool:
     return any(entry["again"] and full(case, seen, entry) for entry in written)
 
 
+def input_as_scratch(case: Case, seen: Observation) -> bool:
+    """An input was written over more than once, piece by piece."""
+    written = trips(seen, "input", way="write")
+    pieces = not any(full(case, seen, entry) for entry in written)
+    return pieces and sum(entry["bytes"] for entry in written) > (1 + FULL) * seen["size"]
+
+
+def copied_first(case: Case, seen: Observation) -> bool:
+    """The result began as a copy of an input, and its pieces were read back."""
+    read = trips(seen, "result", way="read")
+    written = trips(seen, "result", way="write")
+    pieces = bool(read) and not any(full(case, seen, entry) for entry in read)
+    return pieces and any(full(case, seen, entry) for entry in written)
+
+
 def slice_again(case: Case, seen: Observation) -> bool:
     """A piece of the result was written, read back and written again."""
     read = trips(seen, "result", way="read")

@@ -48,6 +48,20 @@ def axpy_slice_again(a, x, y):
     return out
 
 
+def axpy_copied(a, x, y):
+    out = y.copy()
+    for p in _pieces(x):
+        out[p] += a * x[p]
+    return out
+
+
+def axpy_scratch(a, x, y):
+    for p in _pieces(x):
+        x[p] *= a
+        y[p] += x[p]
+    return y
+
+
 def scale_add_scale(a, b, x, y, chunk=CHUNK, tail=True):
     """Right, or with too large a chunk, or without what does not fill one."""
     out = np.empty_like(y)
@@ -76,6 +90,20 @@ def scale_slice_again(a, b, x, y):
         np.add(a * x[p], y[p], out=out[p])
         out[p] *= b
     return out
+
+
+def scale_copied(a, b, x, y):
+    out = y.copy()
+    for p in _pieces(x):
+        out[p] = b * (a * x[p] + out[p])
+    return out
+
+
+def scale_scratch(a, b, x, y):
+    for p in _pieces(x):
+        x[p] *= a
+        y[p] = b * (x[p] + y[p])
+    return y
 
 
 def squares(x, chunk=CHUNK, tail=True):
@@ -114,6 +142,20 @@ def relu_out(x, b):
 def relu_in_place(x, b):
     x += b
     np.maximum(x, 0, out=x)
+    return x
+
+
+def relu_copied(x, b):
+    out = x.copy()
+    for p in _pieces(x, ROWS):
+        out[p] = np.maximum(out[p] + b, 0)
+    return out
+
+
+def relu_scratch(x, b):
+    for p in _pieces(x, ROWS):
+        x[p] += b
+        np.maximum(x[p], 0, out=x[p])
     return x
 
 
@@ -159,3 +201,11 @@ def norm_out(x):
     t = x.copy()
     np.divide(t, lengths(t), out=t)
     return t
+
+
+def norm_copied(x):
+    out = x.copy()
+    for p in _pieces(out, ROWS):
+        rows = out[p].copy()
+        out[p] = rows / lengths(rows)
+    return out

@@ -9,6 +9,8 @@ from rooflab.exercises.exercise import Case, Exercise, Misconception, Observatio
 from rooflab.exercises.plaindata import Plain
 from rooflab.exercises.verdict import UNANSWERED, Verdict
 
+INPUT_DIGITS = 7  # a longer input is rounded in what a learner reads; ``case`` holds all of it
+
 
 def judge(
     exercise: Exercise, cases: Sequence[Case], observations: Sequence[Observation]
@@ -45,7 +47,7 @@ def judge(
         complaint(exercise, cases[first], expected[first], observations[first]),
         case=cases[first],
         yours=show(observations[first]["value"]) if "value" in observations[first] else None,
-        mistake=mistake,
+        mistake=mistake or _stumbled(exercise, observations[first]),
     )
 
 
@@ -69,6 +71,15 @@ def failed(
         yours=yours,
         misconception=mistake.name if mistake else None,
         hint=mistake.hint if mistake else None,
+    )  # fmt: skip
+
+
+def _stumbled(exercise: Exercise, seen: Observation) -> Misconception | None:
+    """The mistake that raises what was raised, if the exercise knows one."""
+    raised = str(seen.get("error", "")).partition(":")[0]
+    return next(
+        (Misconception(name, exercise.reference, hint) for kind, name, hint in exercise.errors
+         if kind == raised), None,
     )  # fmt: skip
 
 
@@ -126,7 +137,7 @@ def call_text(exercise: Exercise, case: Case) -> str:
     """Return the failing call as the learner would write it: ``flops(m=3, n=5, k=7)``."""
     if exercise.kind == "value":
         return "your answer"
-    inputs = ", ".join(f"{name}={show(value)}" for name, value in case.items())
+    inputs = ", ".join(f"{name}={show(value, exact=INPUT_DIGITS)}" for name, value in case.items())
     return f"{exercise.name}({inputs})"
 
 
@@ -152,7 +163,11 @@ def complaint(exercise: Exercise, case: Case, expected: Plain, seen: Observation
         if same(right, mine, exercise.allowed(case)):
             continue
         what = f"the {labels[number]} of " if labels and len(pairs) > 1 else ""
-        problem = flaw(mine) if isinstance(right, (int, float)) else None
+        problem = None
+        if isinstance(right, bool):
+            problem = None if isinstance(mine, bool) else _kind(right)
+        elif isinstance(right, (int, float)):
+            problem = flaw(mine)
         if problem is None and isinstance(mine, str) != isinstance(right, str):
             problem = _kind(right)
         return f"{what}{call} {verb} {show(mine)}: {problem or 'that is not right'}"
@@ -160,4 +175,6 @@ def complaint(exercise: Exercise, case: Case, expected: Plain, seen: Observation
 
 
 def _kind(expected: Plain) -> str:
+    if isinstance(expected, bool):
+        return "True or False is wanted"
     return "a text is wanted" if isinstance(expected, str) else "one number is wanted"

@@ -63,7 +63,7 @@ def _narrowings(rng: random.Random) -> list[Case]:
 
 NARROWER = Exercise(
     "02-narrower", "The same program in another type", 1,
-    "A program that only carrying limits takes `seconds` at `intensity` FLOP/byte. The same "
+    "A program limited only by carrying takes `seconds` at `intensity` FLOP/byte. The same "
     "program with numbers of new_itemsize bytes: how many seconds, which intensity?",
     "narrower(seconds, intensity, itemsize, new_itemsize)",
     lambda t, i, old, new: (t * new / old, i * old / new),
@@ -71,6 +71,10 @@ NARROWER = Exercise(
     misconceptions=(
         Misconception("the FLOPs stay", lambda t, i, old, new: (t, i),
                       "the FLOPs stay, but here carrying sets the time, and the bytes change."),
+        Misconception("the seconds stay", lambda t, i, old, new: (t, i * old / new),
+                      "carrying sets the time, and there are other bytes to carry now."),
+        Misconception("the intensity stays", lambda t, i, old, new: (t * new / old, i),
+                      "intensity is FLOPs ÷ bytes: the FLOPs stay, the bytes do not."),
         Misconception("always half", lambda t, i, old, new: (t / 2, i * 2),
                       "that is one step down, such as fp64 to fp32; use the two sizes."),
         Misconception("upside down", lambda t, i, old, new: (t * old / new, i * new / old),

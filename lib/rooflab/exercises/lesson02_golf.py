@@ -51,6 +51,18 @@ _PLAIN = (
     "NumPy finishes each call before the next begins, so whole arrays are stored and read back; "
     "do all calls on one piece before the next piece."
 )
+_COPIED = (
+    "a copy of everything is a trip there and one back, before any work is done; begin with "
+    "np.empty_like, which moves nothing, and fill it piece by piece."
+)
+_SCRATCH = (
+    "an input used as scratch is written to memory and read back, piece by piece; let the first "
+    "call make a small array instead."
+)
+_SQUARES = (
+    "one call stores all the squares, the next reads them back; look for one call that multiplies "
+    "and adds up at once. It stores no squares."
+)
 
 
 def _shared(
@@ -62,6 +74,9 @@ def _shared(
     widened: Way,
     chunk: int = ways.CHUNK,
     slice_again: Way | None = None,
+    copied: Way | None = None,
+    scratch: Way | None = None,
+    plain_hint: str = _PLAIN,
 ) -> tuple[Misconception, ...]:
     """The mistakes of every hole, the most telling first; ``chunk`` is one that fits."""
     large = TOO_LARGE * chunk
@@ -72,8 +87,16 @@ def _shared(
         Misconception("out= saves traffic", out, _OUT, mistakes.out_again),
         Misconception("chunk larger than the cache", partial(right, chunk=large), _CHUNK,
                       mistakes.large_chunk),
-        Misconception("the plain expression", plain, _PLAIN, mistakes.whole_temporary),
+        Misconception("the plain expression", plain, plain_hint, mistakes.whole_temporary),
     ]  # fmt: skip
+    if copied:
+        found.insert(
+            0, Misconception("a copy to begin with", copied, _COPIED, mistakes.copied_first)
+        )
+    if scratch:
+        found.append(
+            Misconception("an input as scratch", scratch, _SCRATCH, mistakes.input_as_scratch)
+        )
     if slice_again:
         found.append(Misconception("result as scratch", slice_again, _AGAIN, mistakes.slice_again))
     return tuple(found)
@@ -86,6 +109,7 @@ AXPY = Exercise(
     misconceptions=_shared(
         ways.axpy, plain=lambda a, x, y: a * x + y, in_place=ways.axpy_in_place, out=ways.axpy_out,
         slice_again=ways.axpy_slice_again, widened=lambda a, x, y: np.float64(a) * x + y,
+        copied=ways.axpy_copied, scratch=ways.axpy_scratch,
     ),
 )  # fmt: skip
 
@@ -97,18 +121,20 @@ SQUARES = Exercise(
     misconceptions=_shared(
         ways.squares, plain=lambda x: np.sum(x * x), in_place=ways.squares_in_place,
         out=ways.squares_out, widened=lambda x: np.sum(x.astype(np.float64) ** 2),
+        plain_hint=_SQUARES,
     ),
 )  # fmt: skip
 
 NORM = Exercise(
     "02-golf-row-norm", "Byte golf: row L2 norm", 3,
-    "Divide every row of the matrix x by its length, the root of the sum of its squares.",
+    "Divide every row of the matrix x by its length, the root of the sum of its squares. You may "
+    "write over x.",
     "row_norm(x)", ways.row_norm, kind="golf", par=PAR, lines=6,
     cases=partial(_cases, "row-l2-norm"),
     misconceptions=(
         *_shared(
             ways.row_norm, plain=lambda x: x / np.sqrt((x * x).sum(axis=1, keepdims=True)),
-            in_place=ways.norm_in_place, out=ways.norm_out, chunk=ways.ROWS,
+            in_place=ways.norm_in_place, out=ways.norm_out, chunk=ways.ROWS, copied=ways.norm_copied,
             widened=lambda x: x / ways.lengths(x.astype(np.float64)),
         ),
         Misconception(
@@ -124,7 +150,8 @@ NORM = Exercise(
 
 RELU = Exercise(
     "02-golf-bias-relu", "Byte golf: bias and ReLU", 2,
-    "Add the vector b to every row of the matrix x, and set what is negative to zero.",
+    "Add the vector b to every row of the matrix x, and set what is negative to zero. You may write "
+    "over x.",
     "bias_relu(x, b)", ways.bias_relu, kind="golf", par=PAR, lines=4,
     cases=partial(_cases, "bias-relu"),
     misconceptions=(
@@ -136,6 +163,7 @@ RELU = Exercise(
             ways.bias_relu, plain=lambda x, b: np.maximum(x + b, 0), in_place=ways.relu_in_place,
             out=ways.relu_out, slice_again=ways.relu_slice_again, chunk=ways.ROWS,
             widened=lambda x, b: np.maximum(x + b.astype(np.float64), 0),
+            copied=ways.relu_copied, scratch=ways.relu_scratch,
         ),
     ),
 )  # fmt: skip
@@ -149,6 +177,7 @@ SCALE = Exercise(
         ways.scale_add_scale, plain=lambda a, b, x, y: b * (a * x + y),
         in_place=ways.scale_in_place, out=ways.scale_out, slice_again=ways.scale_slice_again,
         widened=lambda a, b, x, y: np.float64(b) * (a * x + y),
+        copied=ways.scale_copied, scratch=ways.scale_scratch,
     ),
 )  # fmt: skip
 

@@ -126,6 +126,8 @@ TIME = Exercise(
         Misconception("times for divided by", lambda f, n, p, b: max(f * p, n * b),
                       "look at the units: FLOP and FLOP/s have to make seconds."),
     ),
+    errors=(("ZeroDivisionError", "FLOPs ÷ speed", "a copy has 0 FLOPs and the speed 0, and 0 ÷ 0 "
+             "is no time; take the longer of two times, that of carrying and that of computing."),),
 )  # fmt: skip
 
 EXERCISES = (RIDGE, ATTAINABLE, TIME)

@@ -35,6 +35,12 @@ THUMB = Exercise(
                       "the rule “below 4” needs a slope up to 4: compare the ridge with 4 first."),
         Misconception("the other way", lambda p, b: (p / b <= 4, p / b >= 8),
                       "memory limits what is left of the ridge, computing what is right of it."),
+        Misconception("the second the other way", lambda p, b: (p / b >= 4, p / b >= 8),
+                      "the second rule is about what lies right of 8: it is limited by computing "
+                      "if the ridge lies left of it."),
+        Misconception("the first the other way", lambda p, b: (p / b <= 4, p / b <= 8),
+                      "the first rule is about what lies left of 4: it is limited by memory if the "
+                      "ridge lies right of it."),
         Misconception("upside down", lambda p, b: (b / p >= 4, b / p <= 8),
                       "that compares bytes per FLOP with 4 and 8 FLOPs per byte."),
         Misconception("both or neither", lambda p, b: (4 <= p / b <= 8,) * 2,

@@ -68,6 +68,10 @@ def _sum_for_max(*case: object) -> float:
     return sum(_parts(*case))
 
 
+def _call_inside(*case: object) -> float:
+    return max(_parts(*case))
+
+
 @cache
 def timed() -> Mapping[Inputs, Timed]:
     """Every recorded operation that can be asked, by what tells it apart from the others."""
@@ -125,11 +129,16 @@ def _kind(place: int, in_memory: bool, case: Case) -> str:
 
 
 def _cases(rng: random.Random) -> list[Case]:
-    """Two of each kind, in any order."""
+    """Two of each kind, and one that takes call and work one after the other, in any order."""
     groups: dict[str, list[Timed]] = {}
     for entry in timed().values():
         groups.setdefault(entry.kind, []).append(entry)
     drawn = [entry.case for kind in sorted(groups) for entry in rng.sample(groups[kind], 2)]
+    telling = [
+        entry.case for entry in timed().values()
+        if _off(_call_inside, entry) > entry.allowed / WITHIN and entry.case not in drawn
+    ]  # fmt: skip
+    drawn.append(rng.choice(telling))
     rng.shuffle(drawn)
     return drawn
 
@@ -156,6 +165,8 @@ PREDICT = Exercise(
     misconceptions=(
         Misconception("the call is free", lambda *case: max(_parts(*case)[1:]),
                       "some of these operations are so small that the call is most of their time."),
+        Misconception("the call overlaps", _call_inside,
+                      "no number is carried or computed before the call has chosen its routine."),
         Misconception("everything comes from memory", _at(-1),
                       "operands that fit a cache were in it: these are warm."),
         Misconception("everything comes from the nearest cache", _at(0),

@@ -46,7 +46,7 @@ class Verdict:
         score = f" · {self.points} of {self.max} points" if self.max else ""
         lines = [f"{mark} {self.exercise}{score}: {self.reason}"]
         if self.hint:
-            lines.append(f"  {self.misconception}: {self.hint}")
+            lines.append(f"  A usual mistake, “{self.misconception}”: {self.hint}")
         if self.note:
             lines.append(f"  {self.note}")
         return lines

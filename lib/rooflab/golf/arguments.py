@@ -38,7 +38,8 @@ def as_function(f: Any) -> tuple[FunctionType | None, str]:
     name = getattr(inner, "__name__", type(inner).__name__)
     if not isinstance(inner, FunctionType):
         inner = type(inner).__dict__.get("__call__")  # an object that is called like a function
-    ours = isinstance(inner, FunctionType) and inner.__module__.partition(".")[0] != "numpy"
+    module = str(inner.__module__) if isinstance(inner, FunctionType) else "numpy"  # may be None
+    ours = module.partition(".")[0] != "numpy"
     return (inner if ours else None), "the function" if name == "<lambda>" else name
 
 
@@ -79,7 +80,7 @@ def _checked(value: Any, name: str) -> Any:
     if isinstance(value, Number | np.generic) and not isinstance(value, ndarray):
         return value
     kind = type(value)
-    package = kind.__module__.partition(".")[0]
+    package = str(kind.__module__).partition(".")[0]
     if package in _ELSEWHERE:
         raise TypeError(
             f"{name} is a {package} {kind.__name__}, and golf traces NumPy; {_ELSEWHERE[package]}"

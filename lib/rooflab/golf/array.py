@@ -202,10 +202,10 @@ def _caller() -> str:
     """Name the function that asked for the numbers: the one that the traced function called."""
     frame, name = sys._getframe(2), ""
     while frame is not None:
-        package = frame.f_globals.get("__name__", "").partition(".")[0]
-        if package == "rooflab" or package == "__main__":
+        package = str(frame.f_globals.get("__name__") or "").partition(".")[0]
+        if package in ("rooflab", "__main__", ""):
             break
-        name = f"{package}'s {frame.f_code.co_qualname}" if name or package else name
+        name = f"{package}'s {frame.f_code.co_qualname}"
         if package not in ("numpy", "scipy", "torch", "pandas", "numba", "jax", "matplotlib"):
             break
         frame = frame.f_back

@@ -23,15 +23,19 @@ class Coverage:
     def __init__(self, *arrays: ndarray) -> None:
         self._runs: list[tuple[int, int]] = []  # dense stretches, sorted and apart
         self._loose: dict[Place, tuple[int, int]] = {}  # views with gaps, and their bounds
+        self._some: dict[Place, tuple[int, int, int]] = {}  # bounds, and how many bytes in them
         for array in arrays:
             self.add(array)
 
-    def add(self, array: ndarray) -> None:
-        """Add the bytes of ``array``."""
+    def add(self, array: ndarray, some: int | None = None) -> None:
+        """Add the bytes of ``array``, or ``some`` of them: as many as an index names, anywhere."""
         if array.size == 0:
             return
         low, high = byte_bounds(array)
-        if array.flags.forc:
+        if some is not None:
+            earlier = self._some.get(place(array), (0, 0, 0))[2]
+            self._some[place(array)] = (low, high, earlier + some)
+        elif array.flags.forc:
             self._add_run(low, high)
         elif not self._inside(low, high):
             self._loose[place(array)] = (low, high)
@@ -41,19 +45,26 @@ class Coverage:
         return array.size == 0 or self._inside(*byte_bounds(array)) or place(array) in self._loose
 
     def bytes(self) -> int:
-        """How many bytes the set holds."""
-        if not self._loose:
+        """How many bytes the set holds; of what indices name, no more than they name."""
+        sure = self._count(self._loose)
+        if not self._some:
+            return sure
+        named = sum(count for _, _, count in self._some.values())
+        whole = {where: (low, high) for where, (low, high, _) in self._some.items()}
+        return min(sure + named, self._count(self._loose | whole))
+
+    def _count(self, loose: dict[Place, tuple[int, int]]) -> int:
+        if not loose:
             return sum(high - low for low, high in self._runs)
-        bounds = [*self._loose.values(), *self._runs]
+        bounds = [*loose.values(), *self._runs]
         low, high = min(low for low, _ in bounds), max(high for _, high in bounds)
-        grain = self._grain(low)
+        grain = _grain(low, loose, self._runs)
         seen = np.zeros((high - low) // grain, np.uint8)
         for start, stop in self._runs:
             seen[(start - low) // grain : (stop - low) // grain] = 1
-        for address, shape, strides, itemsize in self._loose:
+        for address, shape, strides, itemsize in loose:
             steps = (*(step // grain for step in strides), 1)
-            offset = (address - low) // grain
-            np.ndarray((*shape, itemsize // grain), np.uint8, seen, offset, steps)[...] = 1
+            _mark(seen, (address - low) // grain, (*shape, itemsize // grain), steps)
         return int(np.count_nonzero(seen)) * grain
 
     def move(self, by: int) -> None:
@@ -63,17 +74,13 @@ class Coverage:
             (address + by, *rest): (low + by, high + by)
             for (address, *rest), (low, high) in self._loose.items()
         }
+        self._some = {
+            (address + by, *rest): (low + by, high + by, count)
+            for (address, *rest), (low, high, count) in self._some.items()
+        }
 
     def __bool__(self) -> bool:
-        return bool(self._runs or self._loose)
-
-    def _grain(self, low: int) -> int:
-        """Largest block of bytes that no view and no stretch divides."""
-        sizes = [bound - low for run in self._runs for bound in run]
-        for address, _, strides, itemsize in self._loose:
-            sizes += [address - low, itemsize, *strides]
-        sizes += [high - low for _, high in self._loose.values()]
-        return max(1, math.gcd(*sizes))
+        return bool(self._runs or self._loose or self._some)
 
     def _inside(self, low: int, high: int) -> bool:
         return any(start <= low and high <= stop for start, stop in reversed(self._runs))
@@ -92,6 +99,31 @@ class Coverage:
             else:
                 joined.append((start, stop))
         self._runs = joined
+
+
+def _grain(low: int, loose: dict[Place, tuple[int, int]], runs: list[tuple[int, int]]) -> int:
+    """Largest block of bytes that no view and no stretch divides."""
+    sizes = [bound - low for run in runs for bound in run]
+    for address, _, strides, itemsize in loose:
+        sizes += [address - low, itemsize, *strides]
+    sizes += [high - low for _, high in loose.values()]
+    return max(1, math.gcd(*sizes))
+
+
+def _mark(seen: ndarray, offset: int, shape: tuple[int, ...], steps: tuple[int, ...]) -> None:
+    """Set to 1 where a view lies. One that repeats elements, such as windows, in few passes."""
+    if math.prod(shape) <= 4 * seen.size:
+        np.ndarray(shape, np.uint8, seen, offset, steps)[...] = 1
+        return
+    part = np.zeros_like(seen)
+    part[offset + sum(step * (n - 1) for n, step in zip(shape, steps) if step < 0)] = 1
+    for length, step in zip(shape, map(abs, steps)):
+        done = 1 if step else length
+        while done < length:  # twice as many each time
+            by = min(done, length - done)
+            part[step * by :] |= part[: len(part) - step * by]
+            done += by
+    seen |= part
 
 
 def distinct_bytes(array: ndarray) -> int:

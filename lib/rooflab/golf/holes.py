@@ -36,6 +36,13 @@ class Hole:
     variants: Mapping[str, Callable[..., Any]]
 
     @property
+    def says(self) -> dict[str, str]:
+        """What each variant does, in a phrase: the first clause of its docstring."""
+        return {
+            name: (way.__doc__ or name).partition(":")[0] for name, way in self.variants.items()
+        }
+
+    @property
     def minimum_per_element(self) -> int:
         """The fewest bytes an element in fp64."""
         return 8 * self.trips
@@ -81,14 +88,15 @@ def _one(n: int = 10_000_000, dtype: Any = np.float64, seed: int = 0) -> tuple[A
     return (_vectors(n, dtype, seed)[0],)
 
 
+# In the order of lesson 02's exercises: hole 1 is axpy.
 _ALL = (
     Hole(
         "axpy", "Return a·x + y. You may write over y.", 3, _axpy,
         lambda a, x, y: a * x + y, ways.AXPY,
     ),
     Hole(
-        "scale-add-scale", "Return b·(a·x + y). You may write over y.", 3, _scale_add_scale,
-        lambda a, b, x, y: b * (a * x + y), ways.SCALE_ADD_SCALE,
+        "sum-of-squares", "Return Σx² as one number.", 1, _one,
+        lambda x: np.sum(x * x), ways.SUM_OF_SQUARES,
     ),
     Hole(
         "row-l2-norm", "Divide every row of x by its length √Σx². You may write over x.", 2, _rows,
@@ -99,8 +107,8 @@ _ALL = (
         lambda x, b: np.maximum(x + b, 0), ways.BIAS_RELU,
     ),
     Hole(
-        "sum-of-squares", "Return Σx² as one number.", 1, _one,
-        lambda x: np.sum(x * x), ways.SUM_OF_SQUARES,
+        "scale-add-scale", "Return b·(a·x + y). You may write over y.", 3, _scale_add_scale,
+        lambda a, b, x, y: b * (a * x + y), ways.SCALE_ADD_SCALE,
     ),
 )  # fmt: skip
 HOLES: Mapping[str, Hole] = MappingProxyType({hole.name: hole for hole in _ALL})

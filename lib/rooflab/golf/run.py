@@ -76,9 +76,10 @@ def _called(trace: Trace, name: str, function: FunctionType | None, call: Callab
         with watched(trace):
             answer = call()
     except Stopped:
+        made = "" if "steps" in trace.stop_reason else f", having made {len(trace):,} steps"
         raise _error(
             trace,
-            f"{name} was stopped after {trace.stop_reason}, having made {len(trace):,} steps; "
+            f"{name} was stopped after {trace.stop_reason}{made}; "
             "does its loop end? A loop over elements is no NumPy: give golf larger chunks",
         ) from None
     except GolfError as error:
@@ -112,10 +113,7 @@ def _at(trace: Trace, error: BaseException) -> str:
 def _library(function: FunctionType | None) -> str:
     """Name the libraries that the function reaches and that golf cannot see into."""
     values = [value for _, _, value in reached(function)]
-    names = (
-        getattr(v, "__name__", "") if isinstance(v, ModuleType) else type(v).__module__
-        for v in values
-    )
+    names = (str(v.__name__ if isinstance(v, ModuleType) else type(v).__module__) for v in values)
     found = sorted({name.partition(".")[0] for name in names} & _FOREIGN)
     return f"; golf cannot see into {' or '.join(found)}" if found else ""
 
@@ -123,16 +121,19 @@ def _library(function: FunctionType | None) -> str:
 def _finished(
     trace: Trace, name: str, answer: Any, inputs: list[Any], written: tuple[int, ...]
 ) -> Run:
-    found = _arrays(trace, answer)
+    try:
+        found = _arrays(trace, answer)
+    except RecursionError:
+        raise _error(trace, f"{name} gives a list that holds itself; return an array") from None
     buffers = [trace.meet(array, "the result") for array in found]
     made = list(dict.fromkeys(b for b in buffers if not b.source))
     for number, buffer in enumerate(made, 1):
         buffer.label.name = "result" if len(made) == 1 else f"result{number}"
-    returned = Coverage(
-        *(a for a, b in zip(found, buffers) if b.where == "memory" and not b.source)
-    )
     sources = list(dict.fromkeys(array.buffer for array in inputs))
-    minimum = returned.bytes() + sum(b.read.bytes() + b.written.bytes() for b in sources)
+    minimum = sum(b.read.bytes() + b.written.bytes() for b in sources)
+    for buffer in made:  # what it returns and has written: fresh zeros move nothing
+        returned = Coverage(*(a for a, b in zip(found, buffers) if b is buffer))
+        minimum += min(returned.bytes(), buffer.written.bytes())
     elements = max(array.size for array in inputs)
     changed = tuple(b.label.name for b in sources if b.changed)
     return Run(

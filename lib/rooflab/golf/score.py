@@ -115,11 +115,20 @@ def golf(
     A NumPy call reads every distinct input once and writes its output once. Arrays of up to
     ``cache`` bytes count as cache; larger ones, and every view of them, as memory. Views move
     nothing, single numbers count nothing. What the real cache keeps by luck is not counted.
+    Arrays in the cache have room up to 4 × ``cache`` bytes at a time: beyond that the one touched
+    longest ago spills (a step of its own that writes it) and counts as memory from then on.
+    Inputs that fit the cache take none of that room.
+
+    The rule is kinder than a machine in a few places. Slices with a step and index arrays count
+    the bytes that they name, not the lines of 64 bytes around them. ``a @ a`` reads ``a`` once,
+    though a large product passes over it many times. ``np.empty`` and ``np.zeros`` cost nothing
+    (the system hands out zeroed pages), ``np.zeros_like`` one write.
+
     The arrays that you give are not changed: those that ``f`` writes to are copied first.
 
     ``minimum``: bytes to score against; by default the inputs that are read and the outputs
-    (returned arrays, inputs written to), once each, those in memory. ``limits``: when a function
-    that does not end is stopped.
+    (what is returned or an input, and was written), once each, those in memory: never more than
+    the trips of this very function. ``limits``: when a function that does not end is stopped.
 
     Raises TypeError for inputs that are no NumPy arrays or numbers, and GolfError, a ValueError,
     for a function that raises, never ends, or does what cannot be counted.

@@ -16,6 +16,7 @@ from rooflab.golf.buffers import Buffer, Label, owner_of
 from rooflab.golf.coverage import distinct_bytes, new_bytes
 from rooflab.golf.errors import GolfError, Stopped, Untraceable
 from rooflab.golf.ledger import Step, Trip
+from rooflab.golf.room import Room
 
 Moved = ndarray | tuple[ndarray, int]
 """An array that a step moves, with a number of bytes where it is not all of them."""
@@ -41,6 +42,8 @@ class Trace:
         self._free: list[int] = []  # numbers of temporaries that are gone
         self._made = 0
         self._aside: list[Buffer] = []  # copies that the next step reads
+        self._room = Room(cache)
+        self._foreign: list[Buffer] = []  # small arrays of unknown origin that were written to
         self.first_line = code.co_firstlineno if code else 0
         self.codes = _nested(code) if code else frozenset()
 
@@ -88,7 +91,8 @@ class Trace:
             else:
                 self._made = number = self._made + 1
             buffer = Buffer(owner, f"tmp{number}", self._where(owner.nbytes))
-            buffer.released = lambda: self._free.append(number)
+            key = id(buffer)
+            buffer.released = lambda: (self._free.append(number), self._room.leave(key))
             self.buffers[id(owner)] = buffer
         return buffer
 
@@ -130,7 +134,12 @@ class Trace:
         return value
 
     def own(self, value: Any) -> None:
-        """Copy the caller's array, if ``value`` is a view of it, before it is written to."""
+        """Copy the caller's array, if ``value`` is a view of it, before it is written to.
+
+        A small plain array that golf has not seen being made is kept: nobody tells when it goes.
+        """
+        if type(value) is ndarray and value.nbytes <= self.cache:
+            self._foreign.append(self.meet(value, "out="))
         if type(value) is self.kind and value.buffer.borrowed and value.writeable:
             old = id(value.buffer.owner)
             low, high = value.buffer.bounds()
@@ -148,6 +157,7 @@ class Trace:
         """Add a step that reads every distinct byte of ``reads`` and of ``writes`` once."""
         self.check(call)
         trips: list[tuple[Label, Trip]] = []
+        spilled: list[Buffer] = []
         for way, items in (("read", reads), ("write", writes)):
             earlier: list[ndarray] = []
             for item in items:
@@ -155,6 +165,7 @@ class Trace:
                 if not array.size:
                     continue
                 buffer = self.meet(array, call)
+                spilled += self._room.touch(buffer)
                 if array.ndim == 0 and buffer.where == "cache":
                     continue  # a number, not an array
                 count = new_bytes(array, earlier) if earlier else distinct_bytes(array)
@@ -163,9 +174,22 @@ class Trace:
                 if count:
                     about = (way, buffer.where, array.shape, array.dtype.name)
                     trips.append((buffer.label, Trip("", count, *about)))
-                    _cover(buffer, array, way)
+                    _cover(buffer, array, way, None if most is None else count)
+        self._spill(spilled)
         self._steps.append((call, trips, self._line()))
         self._aside.clear()
+
+    def _spill(self, buffers: list[Buffer]) -> None:
+        """Add a step that writes small arrays to memory, those for which there is no room left."""
+        trips = []
+        for buffer in buffers:
+            if buffer.changed:
+                whole = buffer.owner
+                about = ("write", "memory", whole.shape, whole.dtype.name)
+                trips.append((buffer.label, Trip("", whole.nbytes, *about)))
+                _cover(buffer, whole, "write", None)
+        if trips:
+            self._steps.append(("spill", trips, self._line()))
 
     def check(self, call: str) -> None:
         """Raise when the run is over, or stop it when it has had its steps."""
@@ -173,6 +197,7 @@ class Trace:
             raise GolfError(f"{call}: this golf run is over; call the function again")
         if len(self._steps) >= self.limits.steps:
             self.stop_reason = f"{self.limits.steps:,} steps"
+        if self.stop_reason:  # also that of the watchdog, whose exception f may have swallowed
             raise Stopped(self.stop_reason)
 
     def _where(self, nbytes: int) -> str:
@@ -187,17 +212,15 @@ class Trace:
         return None
 
 
-def _cover(buffer: Buffer, array: ndarray, way: str) -> None:
-    """Note which bytes of an input in memory were needed, and which were changed."""
-    if not buffer.source:
-        return
+def _cover(buffer: Buffer, array: ndarray, way: str, some: int | None) -> None:
+    """Note which bytes in memory were written, and which of an input's were needed."""
     buffer.changed |= way == "write"
     if buffer.where == "cache":
         return
     if way == "write":
-        buffer.written.add(array)
-    elif not buffer.written.covers(array):
-        buffer.read.add(array)
+        buffer.written.add(array, some)
+    elif buffer.source and not buffer.written.covers(array):
+        buffer.read.add(array, some)
 
 
 def _nested(code: CodeType) -> frozenset[CodeType]:

@@ -4,22 +4,33 @@ In the main thread of a POSIX system an interval timer raises Stopped between tw
 also ends a sleep. Elsewhere (other threads, Windows) a second thread asks the interpreter to raise
 it, which happens between two bytecodes as well. What neither can stop is one long call into C,
 such as a product of two huge matrices or ``10**10**9``: it is stopped when that call returns.
-The exception comes again every ``AGAIN_S``, so that a bare ``except:`` does not keep it.
+The exception comes again every ``AGAIN_S``, and the timer's then at short, irregular times, so
+that one of them falls outside the ``try`` of a loop with a bare ``except:``; every further call
+that golf sees raises it too. Golf's own code is not interrupted. A function that takes the alarm
+away (``signal.signal``) is not stopped by it: what means harm belongs in a process of its own.
 """
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import random
 import signal
 import threading
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from time import monotonic
+from types import FrameType
 
 from rooflab.golf.errors import Stopped
 from rooflab.golf.trace import Trace
 
 AGAIN_S = 0.25
+SOON_S = 2e-5  # about what a few lines of Python take
+_OURS = (str(Path(__file__).parent), str(weakref.__file__))
+_CALLS_F = str(Path(__file__).with_name("run.py"))
 
 
 @contextmanager
@@ -37,9 +48,20 @@ def _reason(trace: Trace) -> str:
 
 @contextmanager
 def _by_signal(trace: Trace) -> Iterator[None]:
-    def stop(*_: object) -> None:
-        trace.stop_reason = _reason(trace)
-        raise Stopped(trace.stop_reason)
+    reason, times, busy, ended = _reason(trace), 0, False, False
+
+    def stop(_: int, frame: FrameType | None) -> None:
+        nonlocal times, busy
+        if busy or ended:
+            return
+        busy, times, trace.stop_reason = True, times + 1, reason
+        ours = not _inside_f(frame)
+        if ours or times > 1:
+            soon = SOON_S * random.random()
+            signal.setitimer(signal.ITIMER_REAL, soon + 1e-6, 10 * soon + SOON_S)
+        busy = False
+        if not ours:
+            raise Stopped(reason)
 
     start = monotonic()
     usual = signal.signal(signal.SIGALRM, stop)
@@ -47,10 +69,21 @@ def _by_signal(trace: Trace) -> Iterator[None]:
     try:
         yield
     finally:
+        ended = True
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, usual)
         if left:  # somebody else's alarm goes on
             signal.setitimer(signal.ITIMER_REAL, max(left - (monotonic() - start), 1e-3), every)
+
+
+def _inside_f(frame: FrameType | None) -> bool:
+    """Whether f runs, and not golf's own code or what that calls, such as a weakref's callback."""
+    if frame is not None and frame.f_code.co_filename == contextlib.__file__:
+        return False  # perhaps on the way into or out of ``watched``
+    top = frame
+    while frame is not None and not frame.f_code.co_filename.startswith(_OURS):
+        frame = frame.f_back
+    return frame is not None and frame is not top and frame.f_code.co_filename == _CALLS_F
 
 
 @contextmanager

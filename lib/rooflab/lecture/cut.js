@@ -2,7 +2,7 @@
 // blocks of text, code and outputs that stand in the page are shown or not shown, and pictures are scaled.
 
 const WIDE = 1180, HIGH = 610, GAP = 14;  // room for a step, and between two blocks, in stage pixels
-const LINE = 90;  // one line of code with its frame is lower than this
+const LINE = 115;  // two lines of code with their frame are lower than this
 const WIDTHS = [560, 640, 730, 790, 960, 1060, 1110, 1180];
 const PICTURE = '.jupyter-widgets, .jp-RenderedImage, .jp-OutputArea-output :is(img, svg)';
 const IMPORTS = /^\s*((import|from) .*\s*)*$/;
@@ -60,7 +60,7 @@ function cellBlocks(cell) {
 const height = blocks => blocks.reduce((sum, one) => sum + (one.kind === 'details' ? 50 : one.high), 0);
 
 // Blocks to steps. A heading begins a step and never ends one; a picture has a step to itself (one line
-// of code goes into the bar, more has its own step); text leaves air; code waits for its output.
+// of code goes into the bar, two are left out, more have their own step); text leaves air; code waits for its output.
 function steps(cells) {
   const done = [];
   let now = [];
@@ -101,6 +101,12 @@ function reach(node) {
   const { left } = node.getBoundingClientRect();
   return [...node.querySelectorAll(':scope *:not(svg *, .aside, .rl-hidden, .jp-OutputArea, .jp-OutputArea-child, .jp-OutputArea-output)')]
     .reduce((far, one) => Math.max(far, one.getBoundingClientRect().right - left), 200);
+}
+
+// How far down a step reaches, in stage pixels from the top of its room.
+function lowest(step, page) {
+  const end = page.getBoundingClientRect().top;
+  return Math.max(...step.map(({ nodes }) => (nodes.at(-1).getClientRects().length ? nodes.at(-1).getBoundingClientRect().bottom - end : 0) / unit()));
 }
 
 // As large as it fits: a picture gets the width at which its letters come out largest; text that is

@@ -24,7 +24,7 @@ class Recording:
     ``missing`` says in a sentence why there are none; it is empty where there are some.
     """
 
-    cells: dict[str, list[dict[str, str]]] = field(default_factory=dict)
+    cells: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     of: str = ""
     tags: dict[str, list[str]] = field(default_factory=dict)
     missing: str = ""

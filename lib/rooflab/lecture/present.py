@@ -11,7 +11,7 @@ import traitlets
 
 from rooflab.lecture.open_file import Recording, notebook_path, read
 
-KEYS = "→ next, ← back, R uncovers, L recorded ↔ live, Esc leaves, ? tells all keys"
+KEYS = "→ next, ← back, 23 Enter goes to step 23, G lists headings, R uncovers, L recorded ↔ live, Esc leaves, ? tells all keys"
 
 
 def _source(*names: str) -> str:
@@ -21,7 +21,7 @@ def _source(*names: str) -> str:
 class Lecture(anywidget.AnyWidget):
     """A button that puts the notebook on a stage. Make one with ``rl.lecture()``."""
 
-    _esm = _source("cut.js", "replay.js", "stage.js", "present.js")
+    _esm = _source("cut.js", "replay.js", "jump.js", "stage.js", "present.js")
     _css = _source("stage.css", "pictures.css")
     recording = traitlets.Dict().tag(sync=True)
     #: The step on show, counted from 0; where a lecture goes on when it is opened again.

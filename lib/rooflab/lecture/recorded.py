@@ -13,11 +13,12 @@ ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 STAMP = "recorded"  # under notebook.metadata.rooflab
 
 
-def recorded(cells: Iterable[Mapping[str, Any]]) -> dict[str, list[dict[str, str]]]:
+def recorded(cells: Iterable[Mapping[str, Any]]) -> dict[str, list[dict[str, Any]]]:
     """What every cell with an id and an output showed, by the cell's id.
 
     cells: code and text cells of a notebook (nbformat 4.5). An output becomes {"png", "alt"},
     {"html"} or {"text"}, the first of these that it has; an empty one and an error are left out.
+    A covered one also has "under": {"png", "alt"} of what it covers.
     """
     found = {}
     for cell in cells:
@@ -27,20 +28,22 @@ def recorded(cells: Iterable[Mapping[str, Any]]) -> dict[str, list[dict[str, str
     return found
 
 
-def _shown(output: Mapping[str, Any]) -> dict[str, str] | None:
+def _shown(output: Mapping[str, Any]) -> dict[str, Any] | None:
     data = output.get("data", {})
     plain = _text(data.get("text/plain") or output.get("text"))
     if "image/png" in data:
-        own = output.get("metadata", {}).get("image/png", {}).get("alt")
-        return {"png": _text(data["image/png"]).replace("\n", ""), "alt": own or plain}
+        told = output.get("metadata", {})
+        own, under = told.get("image/png", {}).get("alt"), told.get("rooflab", {}).get("under")
+        picture = {"png": _text(data["image/png"]).replace("\n", ""), "alt": own or plain}
+        return {**picture, "under": dict(under)} if under else picture
     if "text/html" in data:
         return {"html": _text(data["text/html"])}
     return {"text": plain} if plain.strip() else None
 
 
-def _joined(outputs: list[dict[str, str]]) -> list[dict[str, str]]:
+def _joined(outputs: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Printed lines that follow each other become one text, as a notebook shows them."""
-    joined: list[dict[str, str]] = []
+    joined: list[dict[str, Any]] = []
     for output in outputs:
         if joined and set(output) == set(joined[-1]) == {"text"}:
             joined[-1] = {"text": joined[-1]["text"].rstrip("\n") + "\n" + output["text"]}

@@ -9,7 +9,16 @@ function replay(outputs, of) {
   return box;
 }
 
-function drawn({ png, alt, html, text }) {
+// What lies under a covered output is drawn below it and hidden until R (or the live one) uncovers it.
+function drawn({ under, ...shown }) {
+  if (!under) return alone(shown);
+  const box = document.createElement('div'), open = alone(under), cover = alone(shown);
+  open.classList.add('lec-under'); cover.classList.add('lec-over');
+  box.append(cover, open);
+  return box;
+}
+
+function alone({ png, alt, html, text }) {
   if (png) return Object.assign(new Image(), { src: `data:image/png;base64,${png}`, alt });
   if (html) return harmless(html);
   return Object.assign(document.createElement('pre'), { textContent: text });

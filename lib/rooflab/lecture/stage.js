@@ -1,9 +1,11 @@
 // The stage: one step of a lesson at a time, by keys, mouse, touch or a presenter's remote.
 
 const KEYS = [['→  Space  Page Down', 'next step'], ['←  Page Up', 'back'], ['R', 'uncover: the result of a guess, what a vote\'s answers mean'],
-  ['L', 'live output ↔ recorded output'], ['Home  End', 'first and last step'], ['?', 'these keys']];
+  ['L', 'live output ↔ recorded output'], ['23 Enter', 'to step 23 (where cards take the digits: G first)'], ['G', 'the list of headings'],
+  ['Z', 'two pictures: the left one alone, the right one, both'], ['1 2 3', 'where cards are sorted: put the card there'], ['Home  End', 'first and last step'], ['?', 'these keys']];
 const GO = { ArrowRight: 1, ArrowDown: 1, ' ': 1, PageDown: 1, ArrowLeft: -1, ArrowUp: -1, PageUp: -1 };
 const TYPING = 'input:not([type=range]), textarea, select, [contenteditable=true], .cm-content';
+const HALVES = ['lec-left', 'lec-right'];
 const SLIDING = '[role=slider], [role=listbox], [role=radiogroup], [role=option], [type=range], [data-rl-keys]';
 
 // root: what fills the window; page: the cells' container, which becomes the stage; recorded: { of:
@@ -23,6 +25,8 @@ function openStage({ root, page, cells, recorded, id, live, at = 0, onStep = () 
   }
 
   function show(to, anew = true) {
+    if (jump.open()) jump.toggle(false);
+    root.classList.remove(...HALVES);
     place = Math.max(0, Math.min(plan.length - 1, to));
     for (const node of root.querySelectorAll('.lec-on')) node.classList.remove('lec-on');
     for (const one of plan[place] ?? []) for (const node of [one.cell, ...one.nodes]) node.classList.add('lec-on');
@@ -40,13 +44,17 @@ function openStage({ root, page, cells, recorded, id, live, at = 0, onStep = () 
   function refit() {
     page.style.setProperty('--lec-k', unit());
     const step = plan[place] ?? [];
-    // What is uncovered takes the place of what it answers: the options of a vote, the stub of a solution.
+    // A solution takes the place of its stub; the options of a vote stay above what they mean.
     const open = one => step.some(other => other.cell === one.cell && other.nodes[0].matches('details[open], :has(details[open])'));
-    for (const one of step) {
-      const asked = one.kind === 'code' || (one.vote && /^[UO]L$/.test(one.nodes[0].tagName));
-      one.nodes[0].classList.toggle('lec-away', asked && open(one));
-    }
+    for (const one of step) one.nodes[0].classList.toggle('lec-away', one.kind === 'code' && open(one));
     fit(step, page);
+    // What does not fit below them takes the place of the heading, then that of the question.
+    const spare = step.filter(one => one.vote && open(one) && !/^([UO]L|DETAILS)$/.test(one.nodes[0].tagName));
+    for (const one of spare) {
+      if (lowest(step, page) <= HIGH) break;
+      one.nodes[0].classList.add('lec-away');
+      fit(step, page);
+    }
     seen.disconnect();
     for (const one of step) if (one.kind === 'picture' || one.kind === 'output') for (const node of one.nodes[0].children) seen.observe(node);
   }
@@ -66,34 +74,78 @@ function openStage({ root, page, cells, recorded, id, live, at = 0, onStep = () 
   // Enter edits the code on show; where there is none it would open the text.
   const runs = () => live && cellsOn().some(cell => cell.classList.contains('jp-CodeCell'));
 
+  const inSight = (cell, what) => [...cell.querySelectorAll(what)].filter(node => node.getClientRects().length);
+  const COVERED = 'button.mine-is:enabled, button.skip, [data-rl-reveal]';
+
+  // A picture that waits for guesses: the nearest ones above it are shown until it opens.
+  function openPicture(cover) {
+    const guesses = [...page.querySelectorAll('.rl-guess:not(.done), .rl-sort:not(.done)')]
+      .filter(node => node.compareDocumentPosition(cover) & Node.DOCUMENT_POSITION_FOLLOWING);
+    while (cover.getClientRects().length && guesses.length) guesses.pop().querySelector('button.skip').click();
+  }
+
   function uncover() {
-    const vote = cellsOn().flatMap(cell => [...cell.querySelectorAll('details')]).filter(node => node.getClientRects().length);
-    const covered = cellsOn().flatMap(cell => [...cell.querySelectorAll('button.mine-is:enabled, button.skip, [data-rl-reveal]')])
-      .find(node => node.getClientRects().length);
-    if (covered) covered.click();
-    else if (vote.length) vote.forEach(node => { node.open = !node.open; });
+    const on = cellsOn(), notes = on.flatMap(cell => inSight(cell, 'details'));
+    const under = on.flatMap(cell => inSight(cell, '.lec-recorded')).filter(node => node.querySelector('.lec-under'));
+    const covered = on.flatMap(cell => inSight(cell, COVERED))[0], cover = on.flatMap(cell => inSight(cell, '.cover'))[0];
+    if (under.length) under.forEach(node => node.classList.toggle('lec-open'));
+    else if (covered) covered.click();
+    else if (cover) openPicture(cover);
+    else if (notes.length) notes.forEach(node => { node.open = !node.open; });
     else tell('Nothing is covered here.');
     later();
+  }
+
+  // What is still covered live is covered in the recording, too; so is the end of a way nobody has gone.
+  function tooEarly(cell) {
+    if (inSight(cell, `.cover, ${COVERED}`).length) return 'Covered: R uncovers it, then L shows the recorded one.';
+    const way = cell.querySelector('.rl-morph svg[data-at="0"]');
+    if (!way || swap.warned === cell) return '';
+    swap.warned = cell;
+    return 'The recording shows the end of the way. Drag first, or press L again.';
   }
 
   function swap() {
     const mine = cellsOn().filter(cell => recorded.cells[id(cell)]);
     if (!mine.length) { tell(recorded.none || 'Nothing is recorded for this step.'); return; }
-    const on = !mine[0].classList.contains('lec-swapped');
+    const on = !mine[0].classList.contains('lec-swapped'), early = on && mine.map(tooEarly).find(Boolean);
+    if (early) { tell(early); return; }
     for (const cell of mine) {
       const output = cell.querySelector(':scope > .jp-Cell-outputWrapper');
-      cell.querySelector('.lec-recorded') ?? output.append(replay(recorded.cells[id(cell)], recorded.of));
+      if (!cell.querySelector('.lec-recorded')) output.append(replay(recorded.cells[id(cell)], recorded.of));
+      // What was uncovered live lies open in the recording.
+      if (cell.querySelector('.rl-guess.done, .rl-sort.done, .rl-golf, .rl-lunch, .rl-morph')) cell.querySelector('.lec-recorded').classList.add('lec-open');
       cell.classList.toggle('lec-swapped', on);
     }
     tell(on ? `the output ${recorded.of}` : live ? 'live: this computer' : 'as it ran for this page');
     later();
   }
 
+  // Two pictures beside each other are small: Z shows the left one alone, the right one, both.
+  function zoom() {
+    if (!cellsOn().some(cell => inSight(cell, '.rl-alone:has(.rl-fall)').length)) { tell('There is one picture here.'); return; }
+    const at = HALVES.findIndex(name => root.classList.contains(name));
+    root.classList.remove(...HALVES);
+    if (at < 1) root.classList.add(HALVES[at + 1]);
+    later();
+  }
+
+  // Cards that are being sorted get their keys wherever the focus is.
+  function toCards(event) {
+    const cards = jump.open() ? null : cellsOn().flatMap(cell => inSight(cell, '.rl-sort:not(.done) .deck'))[0];
+    if (!cards || !/^([1-9]|Backspace)$/.test(event.key)) return false;
+    cards.dispatchEvent(new KeyboardEvent('keydown', { key: event.key, bubbles: true, cancelable: true }));
+    return true;
+  }
+
   function key(event) {
-    if (event.ctrlKey || event.altKey || event.metaKey) return;
+    if (!event.isTrusted || event.ctrlKey || event.altKey || event.metaKey) return;
     const at = event.composedPath()[0], typing = at.closest?.(TYPING), sliding = at.closest?.(SLIDING);
     const remote = /^Page/.test(event.key);
     if (event.key === 'Escape' && !help.hidden) help.hidden = true;
+    else if (!typing && (toCards(event) || jump.key(event))) { event.preventDefault(); event.stopImmediatePropagation(); return; }
+    else if (jump.open() && /^(Enter|Tab|Shift)$/.test(event.key)) return;
+    else if (jump.open() && !remote) jump.walk(GO[event.key] ?? 0);
     else if (event.key === 'Escape' && onLeave && !typing) leave();
     else if (event.key === 'Escape' && typing) at.blur();
     else if (typing && !remote || event.key === 'Enter' && (runs() || at.closest?.(`${SLIDING}, button, summary, a`)) || event.key === 'Tab' || event.key === 'Shift') return;
@@ -105,6 +157,7 @@ function openStage({ root, page, cells, recorded, id, live, at = 0, onStep = () 
     else if (event.key === 'End') show(plan.length - 1);
     else if (/^r$/i.test(event.key)) uncover();
     else if (/^l$/i.test(event.key)) swap();
+    else if (/^z$/i.test(event.key)) zoom();
     else if (event.key === '?' || event.key === 'h') help.hidden = !help.hidden;
     // Every other letter would reach the notebook, where D D deletes a cell.
     event.preventDefault(); event.stopImmediatePropagation();
@@ -125,8 +178,8 @@ function openStage({ root, page, cells, recorded, id, live, at = 0, onStep = () 
     seen.disconnect(); mend(plan);
     root.querySelectorAll('.lec-recorded').forEach(node => node.remove());
     root.querySelectorAll('.lec-swapped, .lec-away, .lec-on, .lec-in').forEach(node => node.classList.remove('lec-swapped', 'lec-away', 'lec-on', 'lec-in'));
-    root.classList.remove('lec-root'); page.classList.remove('lec-page', 'lec-large');
-    bar.remove(); help.remove();
+    root.classList.remove('lec-root', ...HALVES); page.classList.remove('lec-page', 'lec-large');
+    bar.remove(); help.remove(); jump.node.remove();
     onLeave?.();
   }
 
@@ -134,14 +187,15 @@ function openStage({ root, page, cells, recorded, id, live, at = 0, onStep = () 
     bar.className = 'lec-bar'; help.className = 'lec-keys'; help.hidden = true;
     help.innerHTML = `<table>${[...KEYS, ...(onLeave ? [['Esc', 'leave the lecture']] : [])].map(([k, what]) => `<tr><th>${k}</th><td>${what}</td></tr>`).join('')}</table>`;
     bar.innerHTML = '<button type="button" aria-label="back">←</button><output aria-live="polite"></output><button type="button" aria-label="next step">→</button>'
-      + '<code></code><span class="lec-told" role="status"></span><button type="button" title="uncover">R</button><button type="button" title="live or recorded">L</button><button type="button" title="keys">?</button>'
+      + '<code></code><span class="lec-told" role="status"></span><button type="button" title="uncover">R</button><button type="button" title="live or recorded">L</button><button type="button" title="headings">G</button><button type="button" title="keys">?</button>'
       + (onLeave ? '<button type="button" title="leave the lecture">Esc</button>' : '');
-    const acts = [() => show(place - 1), () => show(place + 1), uncover, swap, () => { help.hidden = !help.hidden; }, leave];
+    const acts = [() => show(place - 1), () => show(place + 1), uncover, swap, () => jump.toggle(), () => { help.hidden = !help.hidden; }, leave];
     bar.querySelectorAll('button').forEach((button, n) => button.addEventListener('click', acts[n]));
     help.addEventListener('click', () => { help.hidden = true; });
-    root.append(bar, help);
+    root.append(bar, help, jump.node);
   }
 
+  const jump = jumper({ plan: () => plan, place: () => place, show, tell });
   root.classList.add('lec-root'); page.classList.add('lec-page');
   furnish(); cut(); show(at, false);
   addEventListener('keydown', key, true); addEventListener('resize', later);

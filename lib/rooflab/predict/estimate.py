@@ -121,6 +121,13 @@ def homes(nbytes: float, m: Machine, cache: str) -> dict[str, float]:
     return {"dram": 1.0}
 
 
+def _carried(op: Operation, m: Machine, shares: dict[str, float], level: str) -> str:
+    """Say how many bytes travel, and from where: an operand both read and written counts twice."""
+    several = (f"{percent(share)} in {name.upper()}" for name, share in shares.items())
+    where = " and ".join(several) if len(shares) > 1 else f"in {level.upper()}"
+    return f"{si(op.bytes_at(level), 'B')} moved, operands {where}, {mix_of(op, m, level)} mix"
+
+
 def _stages(op: Operation, m: Machine, cache: str) -> tuple[tuple[Stage, ...], str, str]:
     peak, peak_note = peak_of(op, m)
     bandwidth = m.bandwidth("dram", "best")
@@ -135,10 +142,7 @@ def _stages(op: Operation, m: Machine, cache: str) -> tuple[tuple[Stage, ...], s
         for where, share in shares.items()
     }
     here = max(computing, sum(carrying.values()))
-    several = (f"{percent(share)} {name}" for name, share in shares.items())
-    where = " and ".join(several) if len(shares) > 1 else level
-    note = f"{si(op.working_set, 'B')} from {where}, {mix_of(op, m, level)} mix"
-    stages.append(Stage("level and mix", here, note))
+    stages.append(Stage("level and mix", here, _carried(op, m, shares, level)))
     call = overhead(op, m, cache)
     stages.append(Stage("call overhead", here + call, f"{si(call, 's')} a call"))
     if op.unit == "tensor":

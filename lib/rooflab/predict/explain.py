@@ -18,6 +18,7 @@ from rooflab.predict.catalogue import machine as _machine
 from rooflab.predict.catalogue import machines
 from rooflab.predict.estimate import Stage, peak_of, predict
 from rooflab.predict.machine import Machine
+from rooflab.predict.routines import overhead
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,8 @@ class Explanation:
 
     ``bound``: seconds that the DRAM roofline allows; ``limit``: "memory" or "compute";
     ``rate``: achieved byte/s or FLOP/s of what limits; ``share``: bound / seconds (above 1 means
-    that the roof was not the one in use); ``factors``: steps whose product is seconds / bound.
+    that the roof was not the one in use); ``factors``: steps whose product is seconds / bound;
+    ``call``: seconds of the call itself, where that is most of the predicted time, else 0.
     """
 
     op: Operation
@@ -45,6 +47,7 @@ class Explanation:
     limit: str
     rate: float
     factors: tuple[Factor, ...]
+    call: float = 0.0
 
     @property
     def share(self) -> float:
@@ -57,10 +60,19 @@ class Explanation:
         unit = "B/s" if self.limit == "memory" else "FLOP/s"
         roof = "datasheet roof" if self.machine.origin == "datasheet" else "measured roof"
         text = (
-            f"{self.op.label} in {si(self.seconds, 's')} on {self.machine.id}: "
-            f"{si(self.rate, unit)}, {percent(self.share)} of the {roof}; limited by {self.limit}."
+            f"{self.op.label} in {si(self.seconds, 's')} on {self.machine.name}: "
+            f"{si(self.rate, unit)}, {percent(self.share)} of the {roof}; limited by {self._by}."
         )
         return text if self.share <= 1 else f"{text} {_beyond_the_roof(self)}"
+
+    @property
+    def _by(self) -> str:
+        """What limits it: the bound's ``limit``, unless most of the time is the call itself."""
+        if self.call <= self.seconds / 2:
+            return self.limit
+        if self.call < self.seconds:
+            return f"the call ({si(self.call, 's')} of {si(self.seconds, 's')})"
+        return f"the call (usually {si(self.call, 's')})"
 
     def __str__(self) -> str:
         lines = [self.sentence]
@@ -102,7 +114,8 @@ def explain(
     limit = "memory" if op.flops / peak < bound else "compute"  # the bound is the longer of the two
     rate = (op.bytes_at("dram") if limit == "memory" else op.flops) / seconds
     factors = _factors(op, m, seconds, prediction.terms)
-    return Explanation(op, m, seconds, bound, limit, rate, factors)
+    call = overhead(op, m, cache or "cold") if prediction.limit == "overhead" else 0.0
+    return Explanation(op, m, seconds, bound, limit, rate, factors, call)
 
 
 def _factors(

@@ -19,7 +19,7 @@ from rooflab.predict.machine import Machine
 from rooflab.predict.routines import overhead
 from rooflab.show import theme
 from rooflab.show.axes import Frame
-from rooflab.show.labels import Crowd, Spot
+from rooflab.show.labels import Crowd
 from rooflab.show.polylines import roof
 from rooflab.show.sides import home
 
@@ -27,22 +27,23 @@ SAY = {
     "call_warm": " More than half of that time is the call itself, {call}.",
     "call_cold": " More than half of that time is the call itself, {call} with its operands in memory.",
 }
-LABEL = "call overhead {call}"
+LABEL = "{name} call {call}"
 LOWEST = 1e7  # FLOP/s: the foot of a picture that shows the line
 _SIZES = tuple(dict.fromkeys(round(2 ** (step / 4)) for step in range(81)))
 
 
 @dataclass(frozen=True)
 class CallLine:
-    """Calls of ``seconds`` each, whatever they do: points (FLOP/byte, FLOP/s) up to the roof."""
+    """Calls of ``name``, ``seconds`` each, whatever they do: (FLOP/byte, FLOP/s) up to the roof."""
 
+    name: str
     seconds: float
     points: tuple[tuple[float, float], ...]
 
     @property
     def label(self) -> str:
-        """What stands at the line."""
-        return LABEL.format(call=si(self.seconds, "s"))
+        """What the key says of the line: ``AXPY call 111 ns``."""
+        return LABEL.format(name=self.name.upper(), call=si(self.seconds, "s"))
 
 
 def call_line(build: Callable[[int], Operation], machine: Machine, cache: str) -> CallLine | None:
@@ -68,7 +69,7 @@ def call_line(build: Callable[[int], Operation], machine: Machine, cache: str) -
             break
         points.append((x, rate))
         below = above
-    return CallLine(call, tuple(points)) if len(points) > 1 else None
+    return CallLine(smallest.name, call, tuple(points)) if len(points) > 1 else None
 
 
 def _between(a: tuple[float, float], b: tuple[float, float], t: float) -> tuple[float, float]:
@@ -106,7 +107,7 @@ def pack(
     """Return the lines of one operation for the browser: an SVG path for each of ``builds``.
 
     ``until``: index of the last of ``estimates`` (one a slider value, smallest first) that is
-    mostly call; ``spots``: where the label may stand, in pixels.
+    mostly call; ``labels``: what the key says of each, "" where there is no line.
     """
     lines = [call_line(build, machine, cache) for build in builds]
     if not any(lines):
@@ -114,25 +115,13 @@ def pack(
     placed = [
         [(frame.x(x), frame.y(rate)) for x, rate in line.points] if line else [] for line in lines
     ]
-    label = next(line.label for line in lines if line)
     limited = [place for place, estimate in enumerate(estimates) if estimate.limit == "overhead"]
     return {
         "paths": ["M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in p) if p else "" for p in placed],
         "call": si(overhead(builds[0](1), machine, cache), "s"),
-        "label": label,
+        "labels": [line.label if line else "" for line in lines],
         "until": max(limited, default=-1),
-        "spots": [_spot(p, frame) for p in placed],
     }  # fmt: skip
-
-
-def _spot(pixels: Sequence[tuple[float, float]], frame: Frame) -> list[float]:
-    """Where the line crosses a height near the foot of ``frame``, free of other labels."""
-    wanted = frame.height - frame.bottom - 34
-    for (x0, y0), (x1, y1) in zip(pixels, pixels[1:]):
-        if y1 <= wanted <= y0:
-            share = (y0 - wanted) / (y0 - y1)
-            return [round(x0 + share * (x1 - x0), 1), wanted]
-    return [round(edge, 1) for edge in pixels[0]] if pixels else []
 
 
 def said(op: Operation, machine: Machine, cache: str) -> str:
@@ -148,15 +137,3 @@ def draw(crowd: Crowd, lines: dict[tuple[str, str], CallLine]) -> None:
         xs, ys = zip(*line.points)
         crowd.ax.plot(xs, ys, "--", color=theme.style(name).colour, lw=1.2, zorder=2)
         crowd.add_line([crowd.pixel(x, max(y, crowd.ax.get_ylim()[0])) for x, y in line.points], 2)
-
-
-def label(crowd: Crowd, lines: dict[tuple[str, str], CallLine]) -> None:
-    """Write "call overhead" at the rightmost of ``lines``."""
-    if not lines:
-        return
-    line = max(lines.values(), key=lambda one: one.points[-1][0])
-    pixels = [crowd.pixel(x, rate) for x, rate in line.points]
-    foot = crowd.pixel(*line.points[0])[0], crowd.ax.get_window_extent().y0
-    inside = [(x, y) for x, y in pixels if y > foot[1] + 20] or pixels
-    spots = [Spot(x + side, y, ha) for x, y in inside for side, ha in ((9, "left"), (-9, "right"))]
-    crowd.write(line.label, spots, color="#333333", fontsize=theme.SMALL)

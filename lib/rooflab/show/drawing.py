@@ -20,7 +20,7 @@ from rooflab.show.sides import SIDES
 
 KINDS = ("bound", "predicted", "measured", "guess")
 _NAMED_AT = ("guess", "measured", "bound", "predicted")  # where an operation's name stands first
-SIZES = {"bound": theme.MARKER, "predicted": 0.7 * theme.MARKER}
+SIZES = {"bound": theme.MARKER, "predicted": 0.55 * theme.MARKER}
 
 
 class Picture(Figure):
@@ -93,7 +93,8 @@ def label_ceilings(
     if len(ceilings) > 1:
         key = "\n".join(["roofs from the top", *(ceiling.slope_text for ceiling in ceilings)])
         box = crowd.ax.get_window_extent()
-        up = [
+        up = [Spot(box.x1 - 170, box.y1 - 10, "left", "top")]
+        up += [
             Spot(box.x1 - 170, box.y0 + part * box.height, "left", "center") for part in (0.6, 0.5)
         ]
         crowd.write(key, [Spot(box.x0 + 8, box.y1 - 10, "left", "top"), *up], linespacing=1.35,

@@ -100,19 +100,18 @@ def _fill(
     band: tuple[float, float] | None,
 ) -> None:
     """Draw everything first and write labels last, so that they know what to avoid."""
-    legend(crowd, points)
+    legend(crowd, points, lines.values())
     for m, groups, dashes in zip(machines, roofs, itertools.cycle(_DASHES)):
         for group in groups:
             draw_ceilings(crowd, group, _active(m, points, cache), dashes)
     draw_splits(crowd, points)
     draw_points(crowd, points)
     calls.draw(crowd, lines)
+    thumb.draw(crowd, band)
     for m, groups in zip(machines, roofs):
         name = _short(m) if len(machines) > 1 else ""
         label_machine(crowd, groups, _active(m, points, cache), name)
     label_points(crowd, points)
-    calls.label(crowd, lines)
-    thumb.draw(crowd, band)
 
 
 def _kinds(dtype: object, given: Sequence[object]) -> tuple[DType, ...]:

@@ -11,7 +11,7 @@ function render({ model, el }) {
     <text class="big count" x="${left}" y="${top - 14}"></text><text x="${left - 10}" y="${(top + foot) / 2 + 6}" text-anchor="end">crossed</text>
     <rect class="bed" x="${left}" y="${top}" width="${right - left}" height="${foot - top}"/><g class="entries"></g><path class="axis"/><g class="ticks"></g>
     <line class="least" y1="${top - 7}" y2="${foot + 5}"/><text class="least-says halo" text-anchor="middle" y="${foot + 45}"></text>
-    <g class="bars"></g><rect class="flyer" style="display:none" rx="2" stroke="#222"/></svg><div class="cover" hidden>Covered until you have placed your guess above.</div></div>
+    <g class="bars"></g><rect class="flyer" style="display:none" rx="2" stroke="#222"/></svg><div class="cover" style="aspect-ratio:${g.width}/${g.height / 2}" hidden>Covered until you have placed your guess above.</div></div>
   <p class="say"></p><p class="origin"></p><div class="aside" aria-live="polite"></div>`;
   const $ = s => el.querySelector(s), svg = $('svg'), speak = speaker($('[aria-live]'));
   const set = (node, values) => { for (const key in values) node.setAttribute(key, values[key]); return node; };
@@ -76,7 +76,7 @@ function render({ model, el }) {
       entries[n].node.classList.toggle('newest', at === i);
     });
     shown.bars.forEach((size, n) => {
-      const { rect, text } = bars[n], inside = left + size > right - 90;
+      const { rect, text } = bars[n], inside = left + size > right - 100;
       set(rect, { width: size }); set(text, { x: left + size + (inside ? -8 : 8), 'text-anchor': inside ? 'end' : 'start' });
       text.classList.toggle('inside', inside); text.classList.toggle('halo', !inside); text.textContent = g.bars.says[model.get('c')][n];
     });
@@ -135,6 +135,7 @@ function render({ model, el }) {
 
   function turn() {  // another chunk size: homes, blocks and bars slide to where they now belong
     stop(); hideFlyer(); playing = false;
+    if (!step()) { from = steps(); model.set('i', from); model.save_changes(); } // what it changes is seen when all has crossed
     const a = shown, b = now(model.get('c'));
     from = step(); words();
     stop = animate(g.drop, t => { shown = between(a, b, t); paint(); svg.dataset.settled = t >= 1; });
@@ -142,8 +143,8 @@ function render({ model, el }) {
 
   function cover() {
     const on = model.get('covered');
-    for (const node of [svg, $('.code')]) node.style.visibility = on ? 'hidden' : '';
-    $('.cover').hidden = !on; el.closest('.rl-golf')?.classList.toggle('rl-waiting', on); words();
+    $('.cover').hidden = !on; el.classList.toggle('rl-covered', on);
+    el.closest('.rl-golf')?.classList.toggle('rl-waiting', on); words();
   }
 
   // The sliders are other widgets' views, drawn before or after this one.

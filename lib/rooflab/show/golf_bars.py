@@ -17,6 +17,8 @@ from rooflab.show.golf_story import Story
 
 #: From this gap on the sentence speaks of it; below it lies what timings scatter anyway.
 WORTH_SAYING = 1.25
+#: How much longer than the largest chunk's bar another may be before it is cut off.
+ROOM_TO_GROW = 1.25
 
 
 @dataclass(frozen=True)
@@ -32,12 +34,21 @@ class Sweep:
     counted: tuple[float, ...]
 
     @property
-    def longest(self) -> float:
-        """The longest of all bars, in seconds."""
-        return max(*self.measured, *self.counted)
+    def reach(self) -> float:
+        """Seconds that the bars' bed is long: the largest chunk's bar decides, longer ones run off."""
+        return min(max(*self.measured, *self.counted), ROOM_TO_GROW * self.measured[-1])
+
+    def shares(self, at: int) -> tuple[float, float]:
+        """Both bars' parts of their bed, 0 to 1; what would be longer ends with the bed."""
+        return tuple(min(1.0, s / self.reach) for s in (self.measured[at], self.counted[at]))
+
+    def labels(self, at: int) -> tuple[str, str]:
+        """The two times, with an arrow where the bar is cut off."""
+        both = (self.measured[at], self.counted[at])
+        return tuple(si(s, "s") + (" →" if s > self.reach else "") for s in both)
 
     def says(self, at: int) -> tuple[str, str]:
-        """The two times as labels."""
+        """The two times in words."""
         return si(self.measured[at], "s"), si(self.counted[at], "s")
 
     def sentence(self, at: int) -> str:
@@ -99,13 +110,10 @@ def _whole(given: Any, at: int) -> float:
 
 def bars(shown: Sweep, room: float) -> dict[str, Sequence[Any]]:
     """Lengths in pixels and labels of both bars at every chunk, for a bed ``room`` pixels long."""
-    scale = room / shown.longest if shown.measured else 0
+    timed = range(len(shown.measured))
     return {
-        "lengths": [
-            [round(m * scale, 1), round(c * scale, 1)]
-            for m, c in zip(shown.measured, shown.counted, strict=True)
-        ]
+        "lengths": [[round(room * share, 1) for share in shown.shares(at)] for at in timed]
         or [[]] * len(shown.chunks),
-        "says": [list(shown.says(at)) for at in range(len(shown.measured))],
+        "says": [list(shown.labels(at)) for at in timed],
         "sentences": [shown.sentence(at) for at in range(len(shown.chunks))],
     }

@@ -184,23 +184,14 @@ def _bars(axes: Any, sweep: Sweep, at: int, width: int, top: int) -> None:
     """Measured and counted time at a chunk size, on one scale for the whole sweep."""
     room = width - _TEXT - _PAD - 110  # the rest is for the time behind the bar
     rows = (
-        (f"chunk {sweep.chunks[at]:,}: measured", sweep.measured[at], theme.INK),
-        ("counted from the bytes", sweep.counted[at], theme.CEILING),
+        (f"chunk {sweep.chunks[at]:,}: measured", theme.INK),
+        ("counted from the bytes", theme.CEILING),
     )
-    for row, ((what, seconds, colour), says) in enumerate(zip(rows, sweep.says(at), strict=True)):
-        y, size = top + 10 + 34 * row, seconds / sweep.longest * room
+    told = zip(rows, sweep.shares(at), sweep.labels(at), strict=True)
+    for row, ((what, colour), share, says) in enumerate(told):
+        y, size = top + 10 + 34 * row, share * room
         axes.text(_TEXT, y + 11, what, va="center", ha="right")
         axes.add_patch(Rectangle((_TEXT + _PAD, y), size, 22, color=colour, lw=0))
         axes.text(
             _TEXT + _PAD + size + 8, y + 11, says, va="center", weight="bold" if not row else None
         )
-
-
-def covered_picture(width: int = 760, height: int = 220) -> Picture:
-    """The empty picture that stands where a guess has yet to be placed."""
-    with rc_context(theme.RC):
-        figure = Picture((width / DPI, height / DPI), dpi=DPI)
-        FigureCanvasAgg(figure)
-        place = {"ha": "center", "va": "center", "color": theme.CEILING}
-        figure.text(0.5, 0.5, "covered until you have guessed", **place)
-    return figure

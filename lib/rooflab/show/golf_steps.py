@@ -45,10 +45,15 @@ def story(golf: Any, *, fold: bool = False, most: int = MOST_STOPS, whole: float
     stops = [_stop(step, elements, source) for step in steps]
     if fold or len(stops) > SHORT:
         stops = _numbered(folded(stops))
+    stops = [replace(s, rounds=_up(s.rounds * whole)) if s.rounds > 1 else s for s in stops]
+    calls = sum(stop.rounds for stop in stops)
     stops = _few_arrays(_few_stops(stops, most))
-    stops = [replace(s, rounds=round(s.rounds * whole)) if s.rounds > 1 else s for s in stops]
-    calls = round(len(steps) * whole)
     return Story(tuple(stops), golf.bytes / elements, golf.minimum / elements, calls)
+
+
+def _up(rounds: float) -> int:
+    """The last, smaller piece is a round as well: rounded up, but not for a float's last digit."""
+    return math.ceil(rounds - 1e-6)
 
 
 def folded(stops: Sequence[Stop]) -> list[Stop]:

@@ -13,7 +13,8 @@ import ipywidgets as widgets
 import traitlets
 
 from rooflab.show import golf_bars, golf_plot, overlay
-from rooflab.show.golf_figure import covered_picture, picture
+from rooflab.show.covered import covered
+from rooflab.show.golf_figure import picture
 from rooflab.show.golf_steps import story
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 #: Milliseconds that one block needs over the bus, and a home from memory into the cache.
 FLIGHT, DROP = 520, 450
+COVERED = "Covered until you have placed your guess above."
 
 
 class GolfView(anywidget.AnyWidget):
@@ -44,7 +46,7 @@ class GolfPicture(widgets.VBox):
         self.sweep = golf_bars.sweep(given) if hasattr(given, "chunks") else None
         self.stories = (story(given),) if self.sweep is None else self.sweep.stories
         steps = max(len(one.stops) for one in self.stories)
-        first = (0 if self.sweep is None else steps) if start is None else start
+        first = 0 if start is None else start
         if isinstance(first, bool) or not isinstance(first, int) or not 0 <= first <= steps:
             raise ValueError(f"start={start!r} must be a step from 0 (before the first) to {steps}")
         last = len(self.stories) - 1
@@ -54,6 +56,7 @@ class GolfPicture(widgets.VBox):
         self.sliders = [_slider("step", [f"{n} of {steps}" for n in range(steps + 1)], first)]
         if self.sweep is not None:
             self.sliders.append(_slider("chunk", [f"{c:,}" for c in self.sweep.chunks], last))
+            self.sliders[1].add_class("rl-chunk")
         self.live.hushed = [*(s.model_id for s in self.sliders), self.live.model_id]
         super().__init__([self.live, *self.sliders], model_id=overlay.free_model_id("golf"))
         self.add_class("rl-golf")
@@ -68,21 +71,23 @@ class GolfPicture(widgets.VBox):
     def sentence(self) -> str:
         """What the picture says now (as far as the kernel knows where the sliders stand)."""
         if self.live.covered:
-            return "Byte golf: covered until you have placed your guess."
+            return f"Byte golf. {COVERED}"
         told = self.stories[self.live.c]
         said = told.sentence(min(self.live.i, len(told.stops)))
         return said if self.sweep is None else f"{said} {self.sweep.sentence(self.live.c)}"
 
     def still(self) -> bytes:
         """All steps as one PNG, drawn by matplotlib; with a sweep also its two bars."""
-        if self.live.covered:
-            return overlay.png(covered_picture(), transparent=False)
+        return covered(COVERED) if self.live.covered else self._drawn()
+
+    def _drawn(self) -> bytes:
         told = self.stories[self.live.c]
         return overlay.png(picture(told, sweep=self.sweep, at=self.live.c), transparent=False)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict, dict]:
         live = super()._repr_mimebundle_(**kwargs)
-        return overlay.mimebundle(live, self.still(), self.sentence)
+        under = (self._drawn(), "Byte golf, uncovered.") if self.live.covered else None
+        return overlay.mimebundle(live, self.still(), self.sentence, under)
 
 
 def golf(
@@ -91,8 +96,8 @@ def golf(
     """Show a golf run crossing the bus step by step, or a sweep of it over chunk sizes.
 
     golf_or_sweep: what ``rl.golf`` or ``rooflab.golf.sweep`` returned. after: a guess axis; the
-    picture stays covered until that guess is placed. start: the step shown first (default: 0, with
-    a sweep the last one); the sweep starts at its largest chunk.
+    picture stays covered until that guess is placed. start: the step shown first (default: 0); the
+    sweep starts at its largest chunk, and another chunk size shows all of its steps.
 
     Raises TypeError for something that is neither, ValueError for a run without steps, a sweep
     that cannot be drawn, and for a start beyond the last step.

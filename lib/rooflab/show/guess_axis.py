@@ -93,7 +93,8 @@ class GuessAxis(anywidget.AnyWidget):
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict, dict]:
         text = self.question if self.covered else self.plan.verdict(self.value)
-        return overlay.mimebundle(super()._repr_mimebundle_(**kwargs), self.still(), text)
+        under = (self.plan.still(None, False), self.plan.verdict(None)) if self.covered else None
+        return overlay.mimebundle(super()._repr_mimebundle_(**kwargs), self.still(), text, under)
 
 
 class _Plan:

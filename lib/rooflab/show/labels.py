@@ -52,10 +52,10 @@ class Crowd:
 
     def write(self, text: str, spots: Iterable[Spot], **style: object) -> None:
         """Write ``text`` at the spot where it steps on the least; earlier spots win ties."""
-        width, height = self._extent(text, style)
-        best = min(((self._cost(self._row(s, width, height)), i, s) for i, s in enumerate(spots)))
+        size = (*self._extent(text, style), text.count("\n") + 1)
+        best = min(((self._cost(self._rows(s, *size)), i, s) for i, s in enumerate(spots)))
         spot = best[2]
-        self.discs += self._row(spot, width, height)
+        self.discs += self._rows(spot, *size)
         # Figure points, unlike pixels, stay where they are when the figure is saved at another dpi.
         points = 72 / self.ax.figure.dpi
         self.ax.annotate(
@@ -71,12 +71,22 @@ class Crowd:
         probe.remove()
         return box.width, box.height
 
-    def _row(self, spot: Spot, width: float, height: float) -> list[tuple[float, float, float]]:
-        """Discs along the middle line of a text of that size at ``spot``."""
+    def _rows(
+        self, spot: Spot, width: float, height: float, lines: int
+    ) -> list[tuple[float, float, float]]:
+        """Discs along the middle of each of the ``lines`` of a text of that size at ``spot``."""
+        high = height / lines
+        middles = (height / 2 - (line + 0.5) * high for line in range(lines))
+        return [disc for up in middles for disc in self._row(spot, width, height, high, up)]
+
+    def _row(
+        self, spot: Spot, width: float, height: float, high: float, up: float
+    ) -> list[tuple[float, float, float]]:
+        """Discs along a line of the text, ``high`` pixels high and ``up`` above its middle."""
         shift = {"left": 0.0, "center": -width / 2, "right": -width}[spot.ha]
-        rise = {"bottom": height / 2, "center": 0.0, "top": -height / 2}[spot.va]
+        rise = {"bottom": height / 2, "center": 0.0, "top": -height / 2}[spot.va] + up
         cos, sin = math.cos(math.radians(spot.angle)), math.sin(math.radians(spot.angle))
-        radius = height / 2
+        radius = high / 2
         count = max(2, int(width / radius) + 1)
         return [
             (

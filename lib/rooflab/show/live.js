@@ -55,9 +55,9 @@ function render({ model, el }) {
       lines.get(op.name).span.textContent = spot.sentence;
       said.push(spot.sentence); placed.push(spot);
     }
-    front.arrange(placed);
+    arrange(placed, frame, back.lines(), back.fixed());
     svg.dataset.tick = index;
-    if (column !== model.get("j")) { column = model.get("j"); back.overhead(column); }
+    if (column !== model.get("j")) { column = model.get("j"); back.legend(column); }
     if (sides.includes("warm")) { const now = pick.levels().join(); if (levels !== now) { levels = now; back.roofs(shown); } }
     rest(said); handles();
   }
@@ -65,7 +65,7 @@ function render({ model, el }) {
   let resting;
   function rest(said) { // for readers of the screen: once the slider rests, not on every tick
     clearTimeout(resting);
-    resting = setTimeout(() => { svg.setAttribute("aria-label", said.join(" ")); live.textContent = `${said.join(" ")} ${origin.textContent}`; }, 400);
+    resting = setTimeout(() => { handles(); svg.setAttribute("aria-label", said.join(" ")); live.textContent = `${said.join(" ")} ${origin.textContent}`; }, 400);
   }
 
   model.on("change:i change:j change:k", move);

@@ -30,7 +30,8 @@ from rooflab.show.widget import Live
 
 DTYPES = ("fp64", "fp32", "fp16", "bf16", "fp8_e4m3")
 EDGES = tuple(2**e for e in range(15))
-SMALLEST = 8  # N where the cost of a call is shown: below 64 it decides
+SMALLEST = 16  # N: an N×N matrix that lies in any L1
+SMALLEST_CALL = 8  # N where the cost of a call is shown: below 64 it decides
 WELL_KNOWN = "nvidia-h100-sxm"
 _EDGE_WORDS = {
     "M": "rows of A and C",
@@ -70,8 +71,9 @@ def roofline(
     if cache not in CHOICES:
         raise unknown("cache", cache, CHOICES)
     offered, first = _on_offer(machines, machine, measurements)
-    first_n = _measured_n(shown, measurements) if n is None else n
-    sliders = _size_sliders(first_n, batch, SMALLEST if overhead else 64)
+    smallest = SMALLEST_CALL if overhead else SMALLEST
+    first_n = _measured_n(shown, measurements, smallest) if n is None else n
+    sliders = _size_sliders(first_n, batch, smallest)
     series = tuple(_series(family, sliders[1].values) for family in shown)
     scene = Scene(sliders, series, _kinds(dtypes, dtype), offered, overhead, as_band(band))
     kind = str(_dtype(dtype))
@@ -122,7 +124,7 @@ def box(
     return Live(scene, "rooflab-box", start, _box_view([solid], scene, start["dtype"]))
 
 
-def _measured_n(shown: Sequence[Family], measurements: Sequence[object]) -> int:
+def _measured_n(shown: Sequence[Family], measurements: Sequence[object], smallest: int) -> int:
     """The largest N at which an operation shown was measured; 1024 if none was."""
     timed = {(m.op.name, *m.op.dims.values()) for m in measurements if m.op.batch == 1}
 
@@ -130,7 +132,7 @@ def _measured_n(shown: Sequence[Family], measurements: Sequence[object]) -> int:
         ops = (family.build(n, 1, "fp32") for family in shown)
         return any((op.name, *op.dims.values()) in timed for op in ops)
 
-    return max((n for n in sizes() if timed and is_timed(n)), default=1024)
+    return max((n for n in sizes(smallest) if timed and is_timed(n)), default=1024)
 
 
 def _size_sliders(n: int, batch: int, smallest: int) -> tuple[Slider, Slider, Slider]:

@@ -4,8 +4,8 @@ function chosen(model, data) {
   const [, J, K] = data.shape, machines = new Map(data.machines.map((m) => [m.id, m]));
   const machine = () => machines.get(model.get("machine")), kind = () => model.get("dtype");
   const roofs = (side) => machine()?.roofs[kind()]?.[side];
-  // "both" shows cold and warm; only cold where there is no warm figure.
-  const sides = () => (model.get("cache") !== "both" ? [model.get("cache")] : roofs("warm") ? ["cold", "warm"] : ["cold"]);
+  // "both" shows cold and warm; without a warm figure there is only cold.
+  const sides = () => (model.get("cache") === "cold" || !roofs("warm") ? ["cold"] : model.get("cache") === "both" ? ["cold", "warm"] : ["warm"]);
   const flat = () => (model.get("i") * J + model.get("j")) * K + model.get("k");
   const points = (what, name, side) => machine()?.[what]?.[kind()]?.[side]?.[name];
   return {

@@ -7,13 +7,21 @@ const CACHE_WORDS = {
 
 function controls(parent, model, data) {
   const bar = make("div", { className: "rl-bar" }, parent);
-  const choose = (key) => {
+  const choose = (key, before = () => {}) => {
     const label = make("label", { textContent: key + " " }, bar), select = make("select", { className: `rl-${key}` }, label);
     keepKeys(select);
-    select.addEventListener("change", () => { model.set(key, select.value); model.save_changes(); });
+    select.addEventListener("change", () => {
+      const value = select.value; // which a change of the dtype would set back
+      before(value); model.set(key, value); model.save_changes();
+    });
     return select;
   };
-  const machine = choose("machine"), groups = new Map();
+  const ui = { fell: null }, byId = new Map(data.machines.map((m) => [m.id, m])), groups = new Map();
+  const machine = choose("machine", (id) => { // a machine that lacks the dtype is shown in one it has
+    const m = byId.get(id), wanted = model.get("dtype"), kind = fallback(m, wanted, data.dtypes);
+    ui.fell = kind === wanted ? null : { id, kind, said: `${m.name}: ${lacks(m, wanted)}, so this is ${kind}.` };
+    if (ui.fell) model.set("dtype", kind);
+  });
   for (const m of data.machines) {
     if (!groups.has(m.group)) groups.set(m.group, make("optgroup", { label: m.group }, machine));
     make("option", { value: m.id, textContent: m.name }, groups.get(m.group));
@@ -42,29 +50,37 @@ function controls(parent, model, data) {
     });
     op[o.name].style.setProperty("--rl-op", o.colour);
   }
-  return { machine, dtype, cache, op };
+  return Object.assign(ui, { machine, dtype, cache, op });
+}
+
+const lacks = (m, kind) => m.no[kind]?.cold ?? m.no.all;
+
+function fallback(m, wanted, kinds) {
+  return [wanted, "fp32", ...kinds].find((kind) => kinds.includes(kind) && !lacks(m, kind));
 }
 
 // Grey what has no figure; returns why, in words that need no mouse.
 function grey(ui, model, pick) {
-  const m = pick.machine(), kind = pick.kind(), cache = model.get("cache"), said = [], caches = new Map();
+  const m = pick.machine(), kind = pick.kind(), said = [], caches = new Map(), kinds = [...ui.dtype.options].map((option) => option.value);
+  const sides = pick.sides(), shown = sides.length > 1 ? "both" : sides[0]; // without a warm figure: cold
   for (const option of ui.machine.querySelectorAll("option")) {
-    const other = pick.machines.get(option.value), no = other.no[kind]?.cold ?? other.no.all;
-    option.disabled = Boolean(no); option.title = no ?? ""; option.textContent = other.name + (no ? ` (${no})` : "");
+    const other = pick.machines.get(option.value), no = lacks(other, kind), instead = fallback(other, kind, kinds);
+    option.disabled = !instead; option.title = no ?? ""; option.textContent = other.name + (no ? ` (${no}${instead ? `: ${instead}` : ""})` : "");
   }
   for (const option of ui.dtype.options) {
-    const no = m.no[option.value]?.cold ?? m.no.all;
+    const no = lacks(m, option.value);
     option.disabled = Boolean(no); option.title = no ?? ""; option.textContent = option.value + (no ? " (no figure)" : "");
     if (no) said.push(no);
   }
   for (const key in ui.cache) {
     const no = m.no[kind]?.[key === "both" ? "warm" : key];
-    ui.cache[key].disabled = Boolean(no) && cache !== key;
-    ui.cache[key].setAttribute("aria-pressed", cache === key);
+    ui.cache[key].disabled = Boolean(no) && shown !== key;
+    ui.cache[key].setAttribute("aria-pressed", shown === key);
     if (no && !said.includes(no)) caches.set(no, [...(caches.get(no) ?? []), key]);
   }
   for (const name in ui.op) ui.op[name].setAttribute("aria-pressed", pick.shows(name));
   ui.machine.value = m.id; ui.dtype.value = kind;
   for (const [no, keys] of caches) said.push(`${keys.join(" and ")} (${no})`);
-  return said.length ? `Greyed for ${m.name}: ${said.join(", ")}.` : "";
+  const fell = ui.fell?.id === m.id && ui.fell.kind === kind ? ui.fell.said : "";
+  return `${fell} ${said.length ? `Greyed for ${m.name}: ${said.join(", ")}.` : ""}`.trim();
 }

@@ -2,7 +2,9 @@
 // interpolates a polyline at x, moves markers there and fills templates.
 
 function dots(svg, data, pick, model) {
-  const frame = data.frame, made = new Map(data.ops.map((op) => [op.name, dot(op)]));
+  const frame = data.frame, top = draw("g", {}); // texts, above every ring
+  const made = new Map(data.ops.map((op) => [op.name, dot(op)]));
+  svg.append(top);
   const text = (table, i) => data.texts[u16(table, i)], decades = (pixels) => pixels / frame.yDecade;
   const rate = (y) => read(data.rulers.rate, decades(frame.y0 - y) + frame.yLo), gap = (pixels) => read(data.rulers.gap, decades(Math.abs(pixels)));
 
@@ -10,7 +12,8 @@ function dots(svg, data, pick, model) {
     const group = draw("g", { class: "rl-dot", "data-op": op.name, stroke: op.colour }, svg), shape = SHAPES[op.shape];
     const path = draw("path", { "stroke-width": 2, "stroke-dasharray": "2 3", fill: "none" }, group);
     const join = draw("path", { "stroke-width": 6, opacity: 0.3, class: "rl-join" }, group);
-    const label = draw("text", { class: "rl-halo", fill: op.colour, "font-weight": 600 }, group), note = draw("text", { class: "rl-halo rl-over", fill: op.colour }, group);
+    const texts = draw("g", { "data-op": op.name }, top);
+    const label = draw("text", { class: "rl-halo", fill: op.colour, "font-weight": 600 }, texts), note = draw("text", { class: "rl-halo rl-over", fill: op.colour }, texts);
     const bound = draw("path", { d: shape, fill: "#fff", "stroke-width": 3, class: "rl-bound" }, group);
     const predicted = draw("path", { d: shape, fill: "#fff", "stroke-width": 2, class: "rl-predicted" }, group);
     const measured = draw("path", { d: shape, fill: op.colour, "stroke-width": 1, class: "rl-measured" }, group);
@@ -21,7 +24,7 @@ function dots(svg, data, pick, model) {
       sides[side] = { g, mark: draw("path", { d: shape }, g), how: "", y: 0 };
       g.style.display = "none";
     }
-    return { group, gap: path, join, label, note, bound, predicted, measured, sides, x: 0, parted: false, noted: "" };
+    return { group, texts, gap: path, join, label, note, bound, predicted, measured, sides, x: 0, parted: false, noted: "" };
   }
 
   function called(op, side) { // the cost of the call, where it is most of a predicted time
@@ -38,6 +41,7 @@ function dots(svg, data, pick, model) {
     d.bound.style.display = line ? "" : "none";
     if (d.parted) whole(d);
     let say = "none", more = "", low = y;
+    const marks = line ? [y] : [];
     if (line) {
       say = x < line.corners[2] ? "memory" : "compute"; // the ridge is the polyline's corner
       Object.assign(values, { ridge: line.ridge, level: data.levelWords[line.level], rate: rate(y), share: read(data.rulers.share, decades(line.corners[3] - y)) });
@@ -46,10 +50,10 @@ function dots(svg, data, pick, model) {
       const outside = p > frame.y0; // below the axes: said, not drawn
       marker.style.display = p === undefined || outside ? "none" : "";
       if (p === undefined) return;
-      marker.setAttribute("transform", `translate(${x} ${p}) scale(.8)`);
+      marker.setAttribute("transform", `translate(${x} ${p}) scale(${key === "predicted" ? 0.55 : 0.8})`);
       const above = side === "warm" ? "above_warm" : "above";
       const word = outside ? "outside" : key === "measured" && p < y ? above : key;
-      if (!outside) low = Math.max(low, p);
+      if (!outside) { low = Math.max(low, p); marks.push(p); }
       more += fill(data.say[word], { what: key === "measured" ? "Measured" : "Predicted", rate: rate(p), gap: gap(p - y) });
     };
     const estimate = estimated(op, side);
@@ -57,7 +61,7 @@ function dots(svg, data, pick, model) {
     if (estimate !== undefined) more += called(op, side);
     speak(d.measured, "measured", timed(op, side, index));
     d.gap.setAttribute("d", low - y > 12 ? `M${x} ${y}V${low}` : "");
-    return { y, low, room: 0, said: fill(data.say[say], values) + more };
+    return { y, low, top: Math.min(y, ...marks), marks, room: 0, said: fill(data.say[say], values) + more };
   }
 
   function whole(d) {
@@ -104,7 +108,8 @@ function dots(svg, data, pick, model) {
     d.join.setAttribute("d", bottom > top ? `M${x} ${top}V${bottom}` : "");
     const warm = told.warm;
     d.gap.setAttribute("d", d.sides.warm.y - warm.roof > 20 ? `M${x} ${warm.roof}V${d.sides.warm.y - 17}` : "");
-    return { y: low, low, room: 8, said: fill(data.say.none, values) + said };
+    const marks = Object.values(d.sides).map((one) => one.y).filter((place) => place <= frame.y0);
+    return { y: low || bottom, low: bottom, top, marks, room: 8, said: fill(data.say.none, values) + said };
   }
 
   function trap(d, x, y, memory, level, apart) { // warm above the DRAM roof: said, and marked at the dot
@@ -133,27 +138,6 @@ function dots(svg, data, pick, model) {
     }
   }
 
-  function arrange(placed) { // right of and below their dot, or under all of its markers where a neighbour's gap is in the way
-    const taken = [], width = (text) => 12 * text.length, tall = (d) => d.gap.getAttribute("d") || d.join.getAttribute("d");
-    for (const { x, y, low, room, d, label } of placed.sort((a, b) => a.y - b.y)) {
-      const crossed = placed.some((p) => p.x > x && p.x < x + 70 && tall(p.d)); // by a neighbour's gap
-      const left = x > frame.x1 - 100, under = crossed && low + 27 + room < frame.y0, lx = under ? x : left ? x - 14 - room : x + 14 + room;
-      let ly = under ? low + 27 + room : y + 21 + room / 2;
-      const a = under ? lx - width(label) / 2 : left ? lx - width(label) : lx, b = a + width(label);
-      for (const t of taken) if (a < t.b && t.a < b && Math.abs(t.y - ly) < 20) ly = t.y + 20;
-      taken.push({ a, b, y: ly });
-      d.label.textContent = label;
-      d.label.setAttribute("text-anchor", under ? "middle" : left ? "end" : "start");
-      d.label.setAttribute("x", lx); d.label.setAttribute("y", ly);
-      if (d.noted) beside(d, x, placed.some((p) => p.x > x && p.x < x + 120));
-    }
-  }
-
-  function beside(d, x, above) { // right of the warm marker, or above it where a neighbour stands
-    d.note.setAttribute("text-anchor", above ? "middle" : "start");
-    d.note.setAttribute("x", above ? Math.max(x - 14, frame.x0 + 46) : x + 24);
-    d.note.setAttribute("y", d.sides.warm.y + (above ? -26 : 6));
-  }
-
-  return { place, join, arrange, show: (name, visible) => { made.get(name).group.style.display = visible ? "" : "none"; } };
+  const show = (name, visible) => { for (const part of ["group", "texts"]) made.get(name)[part].style.display = visible ? "" : "none"; };
+  return { place, join, show };
 }

@@ -6,18 +6,20 @@ function at(corners, x) {
   return x < x1 ? y0 + ((x - x0) / (x1 - x0)) * (y1 - y0) : y1 + ((x - x1) / (x2 - x1)) * (y2 - y1);
 }
 
+const ALLOWED = "the roof allows";
+
 function background(svg, data, pick) {
   const frame = data.frame, clip = `rl-clip-${Math.random().toString(36).slice(2)}`, inside = { "clip-path": `url(#${clip})` };
   draw("rect", { x: frame.x0, y: frame.y1, width: frame.x1 - frame.x0, height: frame.y0 - frame.y1 }, draw("clipPath", { id: clip }, svg));
   const band = draw("g", {}, svg), roofLayer = draw("g", {}, svg), callLayer = draw("g", inside, svg), names = draw("g", {}, svg);
   const key = draw("g", {}, svg), trail = draw("g", inside, svg);
-  const calls = data.ops.map((op) => ({ name: op.name, spread: op.spread, path: draw("path", { class: "rl-call", stroke: op.colour }, callLayer) }));
-  const callLabel = draw("text", { class: "rl-halo rl-small" }, callLayer);
+  const calls = data.ops.map((op) => ({ name: op.name, spread: op.spread, colour: op.colour, path: draw("path", { class: "rl-call", stroke: op.colour }, callLayer) }));
+  const thumbs = [];
+  let many = 0, keyBox = [], nameBox = [], ceilings = []; // rows of the key; what labels keep off
   if (data.band) { // it stays while the ridge moves: drawn once
-    const { x0, x1, colour, shade, labels } = data.band, y = frame.y0 - 58, look = { y, class: "rl-halo rl-thumb" };
+    const { x0, x1, colour, shade, labels } = data.band, look = { class: "rl-halo rl-thumb" };
     draw("rect", { x: x0, y: frame.y1, width: x1 - x0, height: frame.y0 - frame.y1, fill: colour, opacity: shade, class: "rl-band" }, band);
-    draw("text", { ...look, x: x0 - 6, "text-anchor": "end" }, names, labels[0]);
-    draw("text", { ...look, x: x1 + 6 }, names, labels[1]);
+    thumbs.push(draw("text", { ...look, x: x0 - 6, "text-anchor": "end" }, names, labels[0]), draw("text", { ...look, x: x1 + 6 }, names, labels[1]));
   }
 
   function slope(line, g, crowded) { // caches crowd their roofs: only the active ones carry their label, if it fits
@@ -27,13 +29,24 @@ function background(svg, data, pick) {
     if (x1 - start > (crowded ? 2 * half : 60)) draw("text", { transform: `translate(${x} ${at(line.corners, x)}) rotate(${turn})`, dy: -13, "text-anchor": "middle", class: "rl-halo" }, g, line.slope);
   }
 
+  function thumbRule(shown) { // at the top, or at the foot where a roof is in the way
+    if (!thumbs.length) return;
+    const roof = shown.some(({ corners }) => [-60, 0, 100].some((aside) => Math.abs(at(corners, data.band.x0 + aside) - frame.y1 - 14) < 18));
+    const y = roof ? frame.y0 - 58 : frame.y1 + 20;
+    for (const text of thumbs) text.setAttribute("y", y);
+    nameBox.push({ x0: data.band.x0 - 120, x1: data.band.x1 + 140, y0: y - 16, y1: y + 6 });
+  }
+
   function roofs(shown) {
     roofLayer.replaceChildren();
     const active = new Set(pick.levels()), named = [];
     for (const { level, corners: [, , x] } of [...shown].reverse()) // the farthest level's ridge first: it counts
       if (active.has(level) && named.every((other) => Math.abs(other - x) > 120)) named.push(x);
     // The names stand above the roofs, or in the empty corner below them where the roofs are high.
-    const high = shown[0]?.corners[3] < frame.y1 + 50 + 20 * shown.length, names = high ? { x: frame.x1 - 190, y: frame.y0 - 236 } : { x: frame.x0 + 10, y: frame.y1 + 20 };
+    const high = shown[0]?.corners[3] < frame.y1 + 50 + 20 * shown.length, names = high ? { x: frame.x1 - 190, y: frame.y0 - 30 - 20 * many - 20 * shown.length } : { x: data.band ? frame.x1 - 190 : frame.x0 + 10, y: frame.y1 + 20 };
+    ceilings = shown.map(({ level, corners }) => ({ corners, thick: active.has(level) }));
+    nameBox = shown.length > 1 ? [{ x0: names.x - 4, x1: names.x + 180, y0: names.y - 16, y1: names.y + 20 * shown.length + 5 }] : [];
+    thumbRule(shown);
     if (shown.length > 1) draw("text", { ...names, class: "rl-key rl-halo" }, roofLayer, "roofs from the top");
     shown.forEach((line, index) => {
       const [x0, y0, x1, y1, x2] = line.corners, on = active.has(line.level);
@@ -42,6 +55,8 @@ function background(svg, data, pick) {
       if (on) draw("path", { d: `M${x1} ${y1}V${frame.y0}`, class: "rl-ridge" }, g);
       if (on && pick.sides().length === 1) slope(line, g, shown.length > 1); // split dots need the place
       if (shown.length > 1) draw("text", { x: names.x, y: names.y + 20 * (index + 1), class: on ? "rl-key rl-halo rl-on" : "rl-key rl-halo" }, roofLayer, line.slope);
+      if (on && named.includes(x1)) nameBox.push({ x0: x1 - 4, x1: x1 + 15 + 10 * (6 + line.ridge.length), y0: frame.y0 - 22, y1: frame.y0 });
+      if (index === 0) nameBox.push({ x0: frame.x1 - 6 - 11 * line.flat.length, x1: frame.x1, y0: y1 - 32, y1: y1 - 8 });
       if (on && named.includes(x1)) draw("text", { x: x1 + 5, y: frame.y0 - 8, class: "rl-halo rl-small" }, g, `ridge ${line.ridge}`);
       if (index === 0) draw("text", { x: frame.x1, y: frame.y1 - 12, "text-anchor": "end", class: "rl-source" }, roofLayer, pick.machine().says);
       if (index === 0) draw("text", { x: frame.x1 - 6, y: y1 - 15, "text-anchor": "end", class: "rl-halo rl-flat" }, g, line.flat);
@@ -57,30 +72,35 @@ function background(svg, data, pick) {
     }
   }
 
-  function legend() { // what hollow, filled and ringed mean, once there is more than the bound
-    const sides = pick.sides(), rings = sides.length > 1 ? sides : [];
-    const there = ["predicted", "measured"].filter((what) => sides.some((side) => pick.names().some((name) => pick.points(what, name, side))));
-    const rows = [...(there.length ? ["the roof allows", ...there] : []), ...rings];
+  function legend(j) { // what hollow, filled, ringed and dashed mean: only what is drawn
+    const sides = pick.sides(), rings = sides.length > 1 ? sides : [], reads = dashes(j);
+    const any = (what) => sides.some((side) => pick.names().some((name) => pick.points(what, name, side)));
+    const timed = any("measured") && "measured", foreseen = j === 0 && any("predicted") && "predicted";
+    // Two sides show what is best known of each; one shows the bound and what lies below it.
+    const marks = (rings.length ? [timed, foreseen || ALLOWED] : timed || foreseen ? [ALLOWED, foreseen, timed] : []).filter(Boolean);
+    const rows = [...marks, ...rings, ...reads], left = frame.x1 - (reads.length ? 192 : 140);
     key.replaceChildren();
-    rows.forEach((word, index) => {
-      const y = frame.y0 - 16 - 22 * (rows.length - 1 - index), small = word === "the roof allows" ? 0.8 : 0.6;
-      const spot = { transform: `translate(${frame.x1 - 140} ${y - 5}) scale(${rings.includes(word) ? 0.9 : small})`, d: SHAPES.circle };
-      if (rings.includes(word)) draw("path", { ...spot, fill: "none", stroke: data.sides.looks[word].colour, "stroke-width": 4 }, key);
-      else draw("path", { ...spot, fill: word === "measured" ? "#222" : "#fff", stroke: "#222", "stroke-width": 2.5 }, key);
-      draw("text", { x: frame.x1 - 124, y, class: "rl-key rl-halo" }, key, word);
+    rows.forEach((row, index) => {
+      const y = frame.y0 - 12 - 20 * (rows.length - 1 - index), ring = rings.includes(row);
+      const spot = { transform: `translate(${left} ${y - 5}) scale(${ring ? 0.9 : row === "predicted" && marks.includes(ALLOWED) ? 0.5 : 0.8})`, d: SHAPES.circle };
+      if (row.label) draw("path", { d: `M${left - 14} ${y - 5}h24`, class: "rl-call", stroke: row.colour, style: "stroke-width: 2.5" }, key);
+      else if (ring) draw("path", { ...spot, fill: "none", stroke: data.sides.looks[row].colour, "stroke-width": 4 }, key);
+      else draw("path", { ...spot, fill: row === "measured" ? "#222" : "#fff", stroke: "#222", "stroke-width": 2.5 }, key);
+      draw("text", { x: left + 16, y, class: "rl-key rl-halo" }, key, row.label ?? row);
     });
+    many = rows.length;
+    keyBox = many ? [{ x0: left - 16, x1: frame.x1, y0: frame.y0 - 12 - 20 * many, y1: frame.y0 }] : [];
   }
 
-  function overhead(j) { // FLOP ÷ call time, as far as the roof; a batch that shares moves it
-    let label = null;
-    for (const { name, spread, path } of calls) {
+  function dashes(j) { // FLOP ÷ call time, as far as the roof; a batch that shares moves it
+    const reads = [];
+    for (const { name, spread, colour, path } of calls) {
       const call = pick.shows(name) ? pick.call(name, pick.sides().at(-1)) : null, row = spread ? j : 0;
       path.setAttribute("d", call?.paths[row] ?? "");
-      if (call?.spots[row].length) label = { at: call.spots[row], text: call.label };
+      if (call?.paths[row]) reads.push({ label: call.labels[row], colour });
     }
-    callLabel.textContent = label?.text ?? "";
-    if (label) { callLabel.setAttribute("x", label.at[0] + 9); callLabel.setAttribute("y", label.at[1] + 6); }
+    return reads;
   }
 
-  return { roofs, overhead, still(j) { old(); legend(); overhead(j); } };
+  return { roofs, legend, lines: () => ceilings, fixed: () => [...keyBox, ...nameBox], still(j) { old(); legend(j); } };
 }

@@ -5,13 +5,14 @@ function render({ model, el }) {
   const g = model.get('geometry'), [left, top, right, bottom] = g.plot, last = 100 * (g.stops.length - 1), clip = model.get('uid');
   el.classList.add('rl-pic', 'rl-morph');
   el.innerHTML = `<div class="row" role="group" aria-label="named stops of the slider"></div>
-  <div class="stage"><svg viewBox="0 0 ${g.width} ${g.height}" role="group"><clipPath id="${clip}"><rect x="${left}" y="${top}" width="${right - left}" height="${bottom - top}"/></clipPath></svg></div>
+  <div class="stage"><div class="cover" style="aspect-ratio:${g.width}/${g.height / 2}" hidden></div><svg viewBox="0 0 ${g.width} ${g.height}" role="group"><clipPath id="${clip}"><rect x="${left}" y="${top}" width="${right - left}" height="${bottom - top}"/></clipPath></svg></div>
   <div class="glide"><input type="range" min="0" max="${last}" step="1" aria-label="from time against work to the roofline"><div class="notches">${g.stops.map(() => '<i></i>').join('')}</div></div>
   <p class="say"></p><p class="origin"></p><div class="aside" aria-live="polite"></div>`;
   const $ = s => el.querySelector(s), svg = $('svg'), slider = $('input'), say = $('.say'), speak = speaker($('.aside'));
   const clamp = v => Math.max(0, Math.min(1, v)), movers = [];
-  let kept = false, held = null, stop = () => {};
-  $('.origin').textContent = g.origin;
+  const others = new Map(); // the widgets that it waits for, and those on which guesses are placed
+  let kept = false, held = null, covered = model.get('covered'), stop = () => {};
+  $('.origin').textContent = g.origin; $('.cover').textContent = model.get('cover');
 
   // Where u lies between two layouts: [the lower one, how far on].
   const between = u => { const k = Math.min(1, Math.floor(u)); return [k, u - k]; };
@@ -41,8 +42,8 @@ function render({ model, el }) {
   draw('path', { class: 'frame', d: `M${left} ${top}V${bottom}H${right}` }, svg);
 
   // A label has a place in a layout or none; between two places it travels, between one and none it fades.
-  function label(text, spots, parent, attributes = {}) {
-    const node = draw('text', { class: 'halo', 'text-anchor': 'middle', ...attributes }, parent, text);
+  function label(text, spots, parent) {
+    const node = draw('text', { class: 'halo', 'text-anchor': 'middle' }, parent, text);
     return u => {
       const [k, t] = between(u), a = spots[k], b = spots[k + 1], shown = a && b ? 1 : a ? clamp(1 - 2.5 * t) : b ? clamp(2.5 * t - 1.5) : 0;
       node.style.opacity = shown; node.style.display = shown ? '' : 'none';
@@ -54,7 +55,7 @@ function render({ model, el }) {
   const roofs = draw('g', { class: 'roofs' }, svg);
   for (const line of g.roofs) {
     const path = draw('path', { 'clip-path': `url(#${clip})`, class: line.main ? 'main' : '' }, roofs);
-    for (const [text, at] of line.labels) if (at) draw('text', { class: 'halo', 'text-anchor': 'middle', x: at[0], y: at[1] }, roofs, text);
+    for (const [text, at] of line.labels) if (at) draw('text', { class: 'halo', 'text-anchor': 'middle', x: at[0], y: at[1], ...(at[2] && { transform: `rotate(${at[2]} ${at[0]} ${at[1]})` }) }, roofs, text);
     movers.push(u => { const [k, t] = between(u); path.setAttribute('d', polyline(line.path[k].map((p, n) => blend(p, line.path[k + 1][n], t)))); });
   }
   movers.push(u => { roofs.style.opacity = clamp(2 * u - 3); });
@@ -67,7 +68,7 @@ function render({ model, el }) {
   }
   const floor = g.notes[0].floor;
   if (floor?.[1]) movers.push(label(floor[0], [floor[1], null, null], calls));
-  movers.push((u, s) => { calls.style.opacity = kept ? 1 : clamp((s - 205) / 80); calls.style.visibility = +calls.style.opacity ? '' : 'hidden'; });
+  movers.push((u, s) => { calls.style.opacity = s > 100 ? clamp((s - 205) / 80) : kept ? clamp(1 - s / 40) : 0; calls.style.visibility = +calls.style.opacity ? '' : 'hidden'; });
 
   g.notes.forEach((note, k) => note.marks.forEach(one => {
     const group = draw('g', { class: `note look-${one.look}`, style: one.colour ? `--op:${one.colour}` : '' }, svg);
@@ -75,17 +76,32 @@ function render({ model, el }) {
     movers.push(label(one.text, [0, 1, 2].map(n => (n === k ? one.at : null)), group), u => { lead.style.opacity = clamp(1 - 2.5 * Math.abs(u - k)); });
   }));
 
+  // A guess that was made before this picture, or the place where it lies on its axis by now.
+  function guess_of(p) {
+    if (p.guess) return p.guess;
+    const axis = others.get(p.asked?.id), n = axis && !axis.get('covered') ? axis.get('guess_at') : -1, y = p.asked?.y[n];
+    return y && { at: p.at.map(([x], k) => [x, y[k]]), says: p.asked.says[n], told: p.asked.told[n], label: [null, null, p.asked.label[n]] };
+  }
+  const says = p => p.says + (guess_of(p)?.told ?? '');
+
+  function hang(p, group) {
+    const own = draw('g', {}, group), gap = draw('path', { class: 'gap' }, own), hollow = draw('path', { class: 'guess', d: SHAPES[p.shape] }, own), words = draw('g', { class: 'off' }, own);
+    let write = () => {}, shown = null;
+    movers.push(u => {
+      const guess = guess_of(p);
+      own.style.display = guess ? '' : 'none';
+      if (!guess) return;
+      if (shown !== guess.says) { words.replaceChildren(); write = label(guess.says, guess.label, words); shown = guess.says; }
+      const [x, y] = along(guess.at, u), [px, py] = along(p.at, u);
+      hollow.setAttribute('transform', `translate(${x} ${y})`); gap.setAttribute('d', `M${x} ${y}L${px} ${py}`);
+      write(u);
+    });
+  }
+
   for (const p of g.points) {
     const group = draw('g', { class: `point look-${p.look}`, style: `--op:${p.colour}`, 'data-name': p.name }, svg);
-    if (p.guess) {
-      const gap = draw('path', { class: 'gap' }, group), hollow = draw('path', { class: 'guess', d: SHAPES[p.shape] }, group);
-      movers.push(label(p.guess.says, p.guess.label, group));
-      movers.push(u => {
-        const [x, y] = along(p.guess.at, u), [px, py] = along(p.at, u);
-        hollow.setAttribute('transform', `translate(${x} ${y})`); gap.setAttribute('d', `M${x} ${y}L${px} ${py}`);
-      });
-    }
-    const mark = draw('g', { class: 'mark', tabindex: 0, role: 'img', 'aria-label': p.says }, group);
+    if (p.guess || p.asked) hang(p, group);
+    const mark = draw('g', { class: 'mark', tabindex: 0, role: 'img', 'aria-label': says(p) }, group);
     draw('circle', { r: 15, class: 'hit' }, mark); draw('circle', { r: 12, class: 'ring' }, mark); draw('path', { d: SHAPES[p.shape] }, mark);
     keepKeys(mark);
     movers.push(u => { const [x, y] = along(p.at, u); mark.setAttribute('transform', `translate(${x.toFixed(2)} ${y.toFixed(2)})`); });
@@ -96,8 +112,8 @@ function render({ model, el }) {
   }
 
   function words() {
-    const s = model.get('at'), nearest = Math.round(s / 100), text = held ? held.says : g.says[nearest];
-    if (say.textContent !== text) { say.textContent = text; if (!held) speak(text); }
+    const s = model.get('at'), nearest = s >= 100 && s < g.decades ? 1 : Math.round(s / 100), text = held ? says(held) : g.says[nearest];
+    if (say.textContent !== text) { say.textContent = text; if (!held && !covered) speak(text); }
     el.querySelectorAll('.point').forEach((node, n) => node.classList.toggle('held', g.points[n] === held));
     slider.setAttribute('aria-valuetext', `${g.stops[nearest]}${s % 100 ? ', on the way' : ''}`);
     el.querySelectorAll('.row button').forEach((button, n) => button.setAttribute('aria-pressed', s === 100 * n));
@@ -105,7 +121,7 @@ function render({ model, el }) {
 
   function move() {
     const s = model.get('at'), u = Math.min(2, s / 100);
-    kept ||= s >= last - 5;  // once seen, the call line stays: sliding back shows it as a floor
+    kept ||= s >= last - 5;  // once seen, the call line comes back as a floor under the times
     if (+slider.value !== s) slider.value = s;
     slider.style.setProperty('--done', `${100 * s / last}%`);
     for (const mover of movers) mover(u, s);
@@ -115,6 +131,33 @@ function render({ model, el }) {
   function go(goal) {
     const from = model.get('at'), far = Math.abs(goal - from) / 100;
     stop(); stop = animate(700 + 500 * far, t => { model.set('at', Math.round(from + (goal - from) * t)); if (t === 1) model.save_changes(); });
+  }
+
+  // It opens once everything that it waits for lies open; what cannot be found keeps nothing covered.
+  async function find(id, tries = 30) {
+    try { const found = await model.widget_manager.get_model(id); if (found) return found; } catch { /* not there yet */ }
+    if (!tries) return null;
+    await new Promise(later => setTimeout(later, 100));
+    return find(id, tries - 1);
+  }
+  function look() {
+    covered = model.get('waits').some(id => others.get(id)?.get('covered'));
+    cover();
+    g.points.forEach((p, n) => { if (p.asked) svg.querySelectorAll('.mark')[n].setAttribute('aria-label', says(p)); });
+    move(); apart();
+  }
+  function cover() { $('.cover').hidden = !covered; el.classList.toggle('rl-covered', covered); }
+  function apart() { // words that another guess's words cover: a click on the point says them, too
+    const taken = g.points.map(p => p.asked && guess_of(p)).map(guess => guess?.label[2] && [...guess.label[2], 4.2 * guess.says.length]);
+    let n = 0;
+    g.points.forEach((p, i) => { if (!p.guess && !p.asked) return;
+      const node = svg.querySelectorAll('.off')[n++], own = taken[i];
+      node.style.visibility = own && taken.slice(0, i).some(other => other && Math.abs(own[0] - other[0]) < own[2] + other[2] && Math.abs(own[1] - other[1]) < 18) ? 'hidden' : ''; });
+  }
+  async function attend() {
+    const ids = new Set([...model.get('waits'), ...g.points.flatMap(p => p.asked?.id ?? [])]);
+    for (const id of ids) { const other = await find(id); if (other) { others.set(id, other); other.on('change:covered change:guess_at', look); } }
+    if (ids.size) look();
   }
 
   const row = $('.row');
@@ -129,7 +172,7 @@ function render({ model, el }) {
   });
   model.on('change:at', move);
   const forget = followTheme(el);
-  move();
-  return () => { stop(); forget(); model.off('change:at', move); };
+  cover(); move(); attend();
+  return () => { stop(); forget(); model.off('change:at', move); for (const other of others.values()) other.off('change:covered change:guess_at', look); };
 }
 export default { render };

@@ -86,6 +86,7 @@ def layouts(
         return Scale(0, 1.09 * max(values), start, end)
 
     slow = [min(max(d.guessed_rate or d.rate, min(rate) / 30), max(rate) * 30) for d in dots]
+    slow += [d.rate / 10 for d in dots if d.asked is not None]  # room for what will be guessed
     low_x = min(intensity) / 4  # room for names on the left as well
     high_x = max(*intensity, *(3 * r for r in ridges), 10 * low_x) * 3
     low_y, high_y = min(*rate, *slow) / 3, max(*rate, *slow, *peaks) * 3

@@ -11,11 +11,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from rooflab.count.si import si
+from rooflab.show.morph_asked import write_labels
 from rooflab.show.morph_axes import PLOT, Layout
 from rooflab.show.morph_roof import CallLine
 from rooflab.show.morph_room import Room, width
 from rooflab.show.polylines import Ceiling
 
+GAP = 8  # how much worse words where a guess will hang are than on a roof
+BELOW_BEND = 45  # pixels between the flat part of a roof and the words at its slope
 Placed = dict[str, Any]  # a point, roof or line of the picture's geometry, in pixels
 
 
@@ -33,7 +36,12 @@ def write(
             room.add_line(inside(line["path"][k]))
     for p in points:
         if "guess" in p:
-            room.add_line([p["guess"]["at"][k], p["at"][k]])
+            room.add_line([p["guess"]["at"][k], p["at"][k]], weight=GAP)
+        if "asked" in p:
+            x = p["at"][k][0]
+            room.add_line([[x, top], [x, bottom]], radius=9, weight=GAP)
+    if k == 2:
+        _name_roofs(room, roofs, roof_lines, layout)
     note: Placed = {}
     if k == 0 and calls:
         text = f"the floor: no call below {si(min(c.seconds for c in calls), 's')}"
@@ -46,7 +54,8 @@ def write(
     for marker, place in zip((*points, *guesses), places):
         marker["label"].append(place)
     if k == 2:
-        _name_lines(room, roofs, roof_lines, call_paths, layout)
+        _name_calls(room, call_paths)
+        write_labels(room, points, k)
     hidden = [p for p in points if p["label"][k] is None]
     return note | {"hidden": len(hidden), "marks": _aside(room, hidden, layout)}
 
@@ -104,11 +113,10 @@ def inside(path: Sequence[Sequence[float]]) -> list[list[float]]:
     return [[x, y] for x, y in path if left <= x <= right and top <= y <= bottom]
 
 
-def _name_lines(
-    room: Room, roofs: Sequence[Ceiling], roof_lines: list[Placed],
-    call_paths: list[Placed], layout: Layout,
-) -> None:  # fmt: skip
-    """Memory's bandwidth and the peaks at their roof, the caches in one label, then the calls."""
+def _name_roofs(
+    room: Room, roofs: Sequence[Ceiling], roof_lines: list[Placed], layout: Layout
+) -> None:
+    """Memory's bandwidth along its slope, the peaks at theirs, the caches in one label."""
     caches = [(c, line) for c, line in zip(roofs, roof_lines, strict=True) if c.level != "dram"]
     for ceiling, line in zip(roofs, roof_lines, strict=True):
         if ceiling.level == "dram":
@@ -117,7 +125,13 @@ def _name_lines(
                 (x, y + dy) for dy in (-8, 22) for x in range(int(PLOT[2]) - 60, int(bend), -20)
             ]
             line["labels"].append([ceiling.flat_text, room.put(ceiling.flat_text, flat)])
-            _name_slope(room, ceiling.slope_text, line, bend, 1)
+            slope = [[x, y] for x, y in inside(line["path"][2]) if x <= bend]
+            text = ceiling.slope_text
+            along = room.put_along(text, slope) or room.put_along(text, slope, -1)
+            if along is not None:
+                line["labels"].append([text, along])
+            else:
+                _name_slope(room, ceiling.slope_text, line, bend, 1)
     if caches:
         slow, fast = (f(c.roof.bandwidth for c, _ in caches) for f in (min, max))
         text = (
@@ -125,7 +139,11 @@ def _name_lines(
             if len(caches) == 1
             else f"caches {si(slow, '')[:-2]} to {si(fast, 'B/s')}"
         )
-        _name_slope(room, text, caches[0][1], layout.x(caches[0][0].roof.ridge), -1)
+        _name_slope(room, text, caches[-1][1], layout.x(caches[-1][0].roof.ridge), -1)
+
+
+def _name_calls(room: Room, call_paths: list[Placed]) -> None:
+    """What a call costs, beside its line."""
     for line in call_paths:
         half = width(line["says"]) / 2 + 8
         path = inside(line["path"][2])
@@ -138,6 +156,10 @@ def _name_slope(room: Room, text: str, line: Placed, bend: float, side: int) -> 
     """Write ``text`` beside the slanted part of a roof: below it (side 1) or above it (-1)."""
     half = width(text) / 2 + 8
     slanted = [(x, y) for x, y in inside(line["path"][2]) if x <= bend][::-1]
+    if side > 0:  # clear of the flat part, which has a name of its own
+        slanted = [(x, y) for x, y in slanted if y > slanted[0][1] + BELOW_BEND] or slanted
     spots = [(x + side * half, y + side * 5 + 4) for x, y in slanted]
+    if side > 0:
+        spots += [(x - half, y - 1) for x, y in slanted]
     spots += [(PLOT[0] + half + 6 + dx, y - 10) for dx in (0, 30, 60) for _, y in slanted]
     line["labels"].append([text, room.put(text, spots)])

@@ -8,15 +8,25 @@ from typing import Any
 from rooflab.count.si import percent, plain, si
 from rooflab.predict.machine import Machine
 from rooflab.show import theme, words
+from rooflab.show.morph_asked import places as places_of
 from rooflab.show.morph_axes import HEIGHT, PLOT, WIDTH, Layout, axes, layouts
 from rooflab.show.morph_names import write
 from rooflab.show.morph_points import Dot
 from rooflab.show.morph_roof import CallLine, call_lines, ceilings
 from rooflab.show.polylines import Ceiling
 
-STOPS = ("time against work", "rate against intensity", "the roofline", "the cost of a call")
+STOPS = ("time against work", "speed against intensity", "the roofline", "the cost of a call")
 LAST = 100 * (len(STOPS) - 1)
+DECADES = 185  # from here on the axes are seen in factors of ten
 STEPS = 40  # points of a roof between its ends, so that it bends as the axes do
+
+
+def stop_of(at: int) -> int:
+    """The named stop whose words belong to the slider at ``at``: the nearest.
+
+    On the way into decades it is the one before until the axes read decades.
+    """
+    return 1 if 100 <= at < DECADES else round(at / 100)
 
 
 def geometry(dots: Sequence[Dot], machine: Machine | None) -> dict[str, Any]:
@@ -32,7 +42,7 @@ def geometry(dots: Sequence[Dot], machine: Machine | None) -> dict[str, Any]:
     return {
         "width": WIDTH, "height": HEIGHT, "plot": list(PLOT), "stops": list(STOPS),
         "axes": axes(three), "points": points, "roofs": roof_lines, "calls": call_paths,
-        "notes": notes, "says": _says(dots, machine, roofs, calls),
+        "notes": notes, "says": _says(dots, machine, roofs, calls), "decades": DECADES,
         "origin": words.origin(machine) if machine else "",
     }  # fmt: skip
 
@@ -51,6 +61,8 @@ def _point(dot: Dot, three: Sequence[Layout]) -> dict[str, Any]:
         inside = [[x, min(max(y, top), bottom)] for x, y in places]
         arrows = ["↑" if y < top else "↓" if y > bottom else "" for _, y in places]
         found["guess"] = {"at": inside, "arrow": arrows, "says": dot.off_by, "label": []}
+    if dot.asked is not None:
+        found["asked"] = places_of(dot, three, PLOT)
     return found
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rooflab.count.operation import Operation
@@ -17,6 +17,7 @@ from rooflab.measure.measurement import Measurement
 from rooflab.predict.estimate import Prediction, predict
 from rooflab.predict.machine import Machine
 from rooflab.show import theme, words
+from rooflab.show.morph_asked import Asked, is_axis
 
 SECONDS = {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}
 LIMITS = {"memory": "memory", "compute": "arithmetic", "overhead": "the cost of the call"}
@@ -24,7 +25,10 @@ LIMITS = {"memory": "memory", "compute": "arithmetic", "overhead": "the cost of 
 
 @dataclass(frozen=True)
 class Dot:
-    """A measured operation: ``seconds`` a call, the learner's ``guess`` of them, and its words."""
+    """A measured operation: ``seconds`` a call, the learner's ``guess`` of them, and its words.
+
+    ``asked``: the axis on which that guess has yet to be placed.
+    """
 
     op: Operation
     cache: str
@@ -32,6 +36,7 @@ class Dot:
     label: str
     sentence: str
     guess: float | None = None
+    asked: Asked | None = None
 
     @property
     def rate(self) -> float:
@@ -51,29 +56,35 @@ class Dot:
         factor = max(self.guess / self.seconds, self.seconds / self.guess)
         return "spot on" if factor < 1.1 else f"off by {times(factor, digits=2)}"
 
+    @property
+    def guess_told(self) -> str:
+        """The guess as the last sentence about the point, "" without one."""
+        return "" if self.guess is None else f" You guessed {si(self.guess, 's')}: {self.off_by}."
+
+    def at_guess(self, seconds: float) -> Dot:
+        """The same point with ``seconds`` guessed."""
+        return replace(self, guess=seconds)
+
 
 def dots(
     measurements: object, machine: Machine | None, guesses: Mapping[Any, Any] | None
 ) -> tuple[Dot, ...]:
     """Read ``measurements`` into points; one that was measured again counts once, the last time.
 
-    ``guesses``: label of an operation (or the Operation) → seconds, or what ``rl.guess`` returned.
+    ``guesses``: label of an operation (or the Operation) → seconds, or what ``rl.guess`` or
+    ``rl.ask`` returned; a guess axis that is still covered makes an ``asked`` point.
     Raises TypeError or ValueError naming the argument.
     """
     seen = _read(measurements)
     wanted = _guesses(guesses, seen)
     labels = _labels(seen)
-    return tuple(
-        Dot(
-            m.op,
-            m.cache,
-            m.median_s,
-            labels[i],
-            _sentence(m, machine, wanted.get(i)),
-            wanted.get(i),
-        )
-        for i, m in enumerate(seen)
-    )
+    found = []
+    for i, m in enumerate(seen):
+        given = wanted.get(i)
+        guess, asked = (None, given) if isinstance(given, Asked) else (given, None)
+        dot = Dot(m.op, m.cache, m.median_s, labels[i], _sentence(m, machine), guess, asked)
+        found.append(replace(dot, sentence=dot.sentence + dot.guess_told))
+    return tuple(found)
 
 
 def _read(measurements: object) -> list[Measurement]:
@@ -114,8 +125,10 @@ def _short(op: Operation) -> str:
     return words.short(op).replace(" million", "\u202fM").replace(" billion", "\u202fG")
 
 
-def _guesses(guesses: Mapping[Any, Any] | None, seen: list[Measurement]) -> dict[int, float]:
-    """Place of a point → guessed seconds."""
+def _guesses(
+    guesses: Mapping[Any, Any] | None, seen: list[Measurement]
+) -> dict[int, float | Asked]:
+    """Place of a point → guessed seconds, or where they are asked for."""
     if guesses is None:
         return {}
     if not isinstance(guesses, Mapping):
@@ -129,10 +142,20 @@ def _guesses(guesses: Mapping[Any, Any] | None, seen: list[Measurement]) -> dict
         name = key.label if isinstance(key, Operation) else str(key)
         if name.strip().lower() not in places:
             raise unknown("guesses: the operation", name, [m.op.label for m in seen])
-        seconds = _seconds(name, value)
+        seconds = _on_axis(name, value) if is_axis(value) else _seconds(name, value)
         if seconds is not None:
             found[places[name.strip().lower()]] = seconds
     return found
+
+
+def _on_axis(name: str, axis: Any) -> float | Asked | None:
+    """What a guess axis holds: seconds, None after a look without a guess, Asked while covered."""
+    if axis.unit not in SECONDS:
+        raise ValueError(f"guesses[{name!r}] is in {axis.unit!r}; a guess here is a time")
+    if axis.covered:
+        values = axis.geometry["values"]
+        return Asked(axis.model_id, tuple(SECONDS[axis.unit] * v for v in values))
+    return None if axis.value is None else SECONDS[axis.unit] * axis.value
 
 
 def _seconds(name: str, value: object) -> float | None:
@@ -156,7 +179,7 @@ def _seconds(name: str, value: object) -> float | None:
     return seconds
 
 
-def _sentence(m: Measurement, machine: Machine | None, guess: float | None) -> str:
+def _sentence(m: Measurement, machine: Machine | None) -> str:
     text = (
         f"{words.what(m.op)}, {m.cache}: {si(m.op.flops, 'FLOP')} over {si(m.op.bytes, 'B')} is "
         f"{theme.intensity(m.op.intensity)} FLOP/byte. Measured {si(m.median_s, 's')}: "
@@ -167,9 +190,6 @@ def _sentence(m: Measurement, machine: Machine | None, guess: float | None) -> s
         limit, _, level = estimate.limit.partition(":")
         where = f", served by {words.level_word(level)}" if level not in ("", "dram") else ""
         text += f" The limit is {LIMITS[limit]}{where.replace('The', 'the')}."
-    if guess is not None:
-        off = Dot(m.op, m.cache, m.median_s, "", "", guess).off_by
-        text += f" You guessed {si(guess, 's')}: {off}."
     return text
 
 

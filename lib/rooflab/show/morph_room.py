@@ -6,6 +6,7 @@ Like :mod:`rooflab.show.labels`, without a matplotlib axes: everything is a rect
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -50,15 +51,17 @@ class Room:
         self.markers.append((x, y))
         self.taken.append((x - 9, y - 9, x + 9, y + 9))
 
-    def add_line(self, corners: Sequence[Sequence[float]], radius: float = 3.0) -> None:
-        """Add a polyline, as a row of small boxes."""
+    def add_line(
+        self, corners: Sequence[Sequence[float]], radius: float = 3.0, weight: int = 1
+    ) -> None:
+        """Add a polyline, as a row of small boxes; each counts ``weight`` times."""
         last: tuple[float, float] | None = None
         for (x0, y0), (x1, y1) in pairwise(corners):
             steps = max(1, min(200, int(max(abs(x1 - x0), abs(y1 - y0)) / 6)))
             for step in range(steps + 1):
                 x, y = x0 + (x1 - x0) * step / steps, y0 + (y1 - y0) * step / steps
                 if last is None or max(abs(x - last[0]), abs(y - last[1])) > 5:
-                    self.lines.append((x - radius, y - radius, x + radius, y + radius))
+                    self.lines += [(x - radius, y - radius, x + radius, y + radius)] * weight
                     last = (x, y)
 
     def put(
@@ -74,6 +77,44 @@ class Room:
             return None
         self.taken.append(best[1])
         return best[2]
+
+    def put_along(
+        self, text: str, path: Sequence[Sequence[float]], side: int = 1
+    ) -> list[float] | None:
+        """Write ``text`` along a straight ``path``, below it (side -1: above); None without room.
+
+        Returns [x, y] of the text's middle on its baseline and its slant in degrees.
+        """
+        (x0, y0), (x1, y1) = path[0] if path else (0, 0), path[-1] if path else (0, 0)
+        far = math.hypot(x1 - x0, y1 - y0)
+        half, lines = width(text) / 2 + 4, np.array(self.lines).reshape(-1, 4)
+        if far < 2 * half:
+            return None
+        dx, dy = (x1 - x0) / far, (y1 - y0) / far
+        best: tuple[float, list[Box], list[float]] | None = None
+        for order, start in enumerate(np.arange(far - half, half, -8.0)):
+            x, y = x0 + start * dx, y0 + start * dy
+            steps = np.arange(-half, half + 1, 8.0)
+            middles = [(x + s * dx - side * 14 * dy, y + s * dy + side * 14 * dx) for s in steps]
+            boxes = [(a - 7, b - 7, a + 7, b + 7) for a, b in middles]
+            if not all(map(self._inside, boxes)):
+                continue
+            if any(_overlap(box, other) for box in boxes for other in self.taken):
+                continue
+            cost = order / 4 + sum(_overlaps(box, lines) for box in boxes)
+            if best is None or cost < best[0]:
+                slant = round(math.degrees(math.atan2(dy, dx)), 1)
+                foot = 14 * side + 5  # from the path to the baseline
+                best = (cost, boxes, [round(x - foot * dy, 1), round(y + foot * dx, 1), slant])
+        if best is None:
+            return None
+        self.taken += best[1]
+        return best[2]
+
+    def try_put(self, text: str, spots: Iterable[tuple[float, float]]) -> list[float] | None:
+        """Like :meth:`put`, but the place stays free."""
+        best = self._best(text, spots, None)
+        return None if best is None else best[2]
 
     def put_all(self, named: Sequence[tuple[str, Sequence[float]]]) -> list[list[float] | None]:
         """Place every (text, its marker) around its marker, in the order that works best."""

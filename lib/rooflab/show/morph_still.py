@@ -34,8 +34,16 @@ def still(geometry: dict[str, Any]) -> bytes:
 
 def _write(ax: Any, text: str, at: Any, **look: Any) -> None:
     look = {"ha": "center", "color": theme.INK, "size": 15 * SMALLER} | look
+    x, y, *slant = at  # in degrees, clockwise as in the browser
     ax.text(
-        *at, text, va="baseline", path_effects=[withStroke(linewidth=3, foreground="white")], **look
+        x,
+        y,
+        text,
+        rotation=-slant[0] if slant else 0,
+        rotation_mode="anchor",
+        va="baseline",
+        path_effects=[withStroke(linewidth=3, foreground="white")],
+        **look,
     )
 
 

@@ -16,7 +16,8 @@ from rooflab.show import words
 from rooflab.show.polylines import MIX
 
 NOT_MEASURED = "not measured yet, rl.this_machine() does it"
-HERE, RECORDED = "this computer", "recorded"
+# Saved pages have other readers than the one who measured: "this computer" would not be theirs.
+HERE, RECORDED = "measured", "recorded"
 # AXPY in fp64, the lowest intensity of the course: the lowest point that must fit on the axes.
 LOWEST_INTENSITY = 1 / 12
 SLOWEST = 1e8  # FLOP/s: a tiny cold call below this lies at the foot of the picture

@@ -71,13 +71,20 @@ def free_model_id(stem: str) -> str:
     return name
 
 
-def mimebundle(live: Any, picture: bytes, sentence: str) -> tuple[dict, dict]:
+def mimebundle(
+    live: Any, picture: bytes, sentence: str, under: tuple[bytes, str] | None = None
+) -> tuple[dict, dict]:
     """Add the still picture and its sentence to what a widget says of itself.
 
     A front end that can run the widget takes it; a file, GitHub or a mail shows the picture.
+    ``under``: picture and sentence that a covered output covers. They go into the output's
+    metadata, where nobody sees them, so that a lecture can uncover what was recorded.
     """
     data = live[0] if isinstance(live, tuple) else live
     data = dict(data if isinstance(data, Mapping) else {})
     data["image/png"] = b64encode(picture).decode("ascii")
     data["text/plain"] = sentence
-    return data, {"image/png": {"alt": sentence}}
+    told: dict[str, Any] = {"image/png": {"alt": sentence}}
+    if under is not None:
+        told["rooflab"] = {"under": {"png": b64encode(under[0]).decode("ascii"), "alt": under[1]}}
+    return data, told

@@ -29,21 +29,23 @@ class Side:
 # Okabe and Ito's sky blue and orange, which no operation has; warm's ring is wider, so that both
 # are seen where the two sides coincide.
 SIDES = {"cold": Side("Cold", "#56B4E9", 13), "warm": Side("Warm", "#E69F00", 17)}
+TRAP_MARK = "×{gap} of memory: {place}"
 SAY = {
     "side": " {side}: {how} {rate}, ×{gap} {where} {roof}.",
     "side_bound": " {side}: at most {rate}, {roof}.",
     "side_outside": " {side}: {how} {rate}, which lies below this picture.",
     "trap": " That is ×{gap} of the DRAM roof, more than 100 %: {source}.",
-    "trap_label": "×{gap}: {place}",
+    "trap_label": TRAP_MARK,
 }
 PEAK = "the peak"
-TRAP_MARK = "×{gap} of the DRAM roof: {place}"
 
 
 def sides(machine: Machine | None, kind: object, cache: str) -> tuple[str, ...]:
-    """Return the sides that ``cache`` shows: one, or for "both" those that have a figure."""
-    if cache != "both":
+    """Return the sides that ``cache`` shows: cold, and warm only where it has a figure."""
+    if cache == "cold":
         return (cache,)
+    if cache == "warm":
+        return ("cold",) if machine is not None and missing(machine, kind, "warm") else (cache,)
     there = [side for side in CACHES if machine is not None and not missing(machine, kind, side)]
     return tuple(there) or ("cold",)
 

@@ -2,7 +2,7 @@
 // all of them lie, uncovered. Without a kernel the same happens, unrecorded.
 
 function render({ model, el }) {
-  const cards = model.get('cards'), bins = model.get('bins'), keys = bins.map(name => name[0]);
+  const cards = model.get('cards'), bins = model.get('bins'), keys = bins.map((_, bin) => `${bin + 1}`);
   el.classList.add('rl-pic', 'rl-sort');
   el.innerHTML = `<h4></h4><div class="deck" tabindex="0" role="group"><span class="count"></span><b class="top"></b><span class="row controls"></span></div>
   <div class="bins"></div><p class="hint"></p><p class="origin"></p><div class="aside" aria-live="polite"></div>`;
@@ -28,7 +28,7 @@ function render({ model, el }) {
   const columns = bins.map((name, bin) => {
     const column = make('section', { className: 'bin' }, $('.bins')); column.dataset.bin = name;
     const head = button(column, '', () => put(bin), 'head');
-    head.innerHTML = `${name} <kbd>${keys[bin].toUpperCase()}</kbd>`;
+    head.innerHTML = `${name} <kbd>${keys[bin]}</kbd>`;
     const list = make('ul', {}, column);
     column.addEventListener('click', event => { if (event.target === column || event.target === list) put(bin); });
     return { column, head, list };
@@ -70,6 +70,13 @@ function render({ model, el }) {
     make('span', { className: 'reason', textContent: whole(card.reason) }, item);
   }
 
+  function hint() { // keys arrive only while the focus is in here
+    const full = placed().every(bin => bin >= 0), press = `press ${keys.slice(0, -1).join(', ')} or ${keys.at(-1)}`;
+    const how = el.contains(document.activeElement) ? press : `click the card first, then ${press}`;
+    $('.hint').textContent = done ? '' : full ? 'A tap on a card takes it back.'
+      : `Which one decides how long it takes? Tap a bin, or ${how}. A tap on a placed card takes it back.`;
+  }
+
   function draw_all() {
     done = !model.get('covered');
     const at = placed(), full = at.every(bin => bin >= 0);
@@ -81,8 +88,7 @@ function render({ model, el }) {
     $('.top').textContent = done ? (full ? `${right} of ${cards.length} lie where the measurement puts them` : 'Shown without a sorting.') : full ? '' : cards[current].name;
     measure.hidden = done || !full; skip.hidden = done || full;
     for (const { head } of columns) head.disabled = done || full;
-    $('.hint').textContent = done ? '' : full ? 'A tap on a card takes it back.'
-      : `Which one decides how long it takes? Tap a bin, or press ${keys.map(k => k.toUpperCase()).join(', ')}. A tap on a placed card takes it back.`;
+    hint();
     $('.origin').textContent = done ? model.get('origin') : '';
     el.classList.toggle('done', done); el.dataset.placed = at.filter(bin => bin >= 0).length;
     deck.setAttribute('aria-label', done ? $('.top').textContent : `${$('.count').textContent}: ${$('.top').textContent}`);
@@ -90,7 +96,7 @@ function render({ model, el }) {
 
   el.addEventListener('keydown', event => {
     if (done || event.ctrlKey || event.metaKey || event.altKey) return;
-    const key = event.key.toLowerCase(), bin = Math.max(keys.indexOf(key), ['1', '2', '3'].indexOf(key));
+    const key = event.key.toLowerCase(), bin = keys.indexOf(key);
     if (bin >= 0) put(bin);
     else if (key === 'backspace') { const last = placed().findLastIndex(b => b >= 0); if (last >= 0) take(last); }
     else if (key === 'enter' && event.target === deck && current < 0) uncover();
@@ -98,6 +104,10 @@ function render({ model, el }) {
     event.preventDefault(); event.stopPropagation();
     if (bin >= 0 && current >= 0) deck.focus();
   });
+  // A click anywhere in here brings the keys here, also where a notebook would keep the focus on its cell.
+  el.addEventListener('mousedown', event => { if (!done && !event.target.closest('button, .deck')) { event.preventDefault(); deck.focus({ preventScroll: true }); } });
+  el.addEventListener('click', () => { if (!done && !el.contains(document.activeElement)) deck.focus({ preventScroll: true }); });
+  el.addEventListener('focusin', hint); el.addEventListener('focusout', () => setTimeout(hint));
   keepKeys(deck);
   model.on('change:covered', draw_all); model.on('change:placed', draw_all);
   const forget = followTheme(el);

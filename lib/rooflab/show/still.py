@@ -33,21 +33,21 @@ def still(scene, view, box=None) -> Picture:
     points = _points(scene, view, offer)
     with rc_context(theme.RC):
         ax = empty(figure, frame, beside, extra)
-        crowd = Crowd(ax)
-        legend(crowd, points)
-        drawn = _ceilings(offer, view)
+        crowd, drawn = Crowd(ax), _ceilings(offer, view)
+        lines = _call_lines(scene, view, offer) if drawn else {}
+        legend(crowd, points, lines.values())
         if drawn:
             active = {_level(offer, p.side or view.cache, p.op) for p in points}
             draw_ceilings(crowd, drawn, active)
             inside = [p for p in points if not _below(p, frame)]
             draw_splits(crowd, inside)
             draw_points(crowd, inside)
-            lines = _call_lines(scene, view, offer)
             calls.draw(crowd, lines)
+            thumb.draw(crowd, scene.band)
             label_machine(crowd, [drawn], active)
             label_points(crowd, inside)
-            calls.label(crowd, lines)
-        thumb.draw(crowd, scene.band)
+        else:
+            thumb.draw(crowd, scene.band)
         figure.text(
             8 / DPI / figure.get_figwidth(), 1 - 6 / DPI / figure.get_figheight(),
             f"{offer.name} · {view.dtype} · {offer.machine.provenance if offer.machine else offer.reason}",

@@ -48,15 +48,19 @@ def pack(band: tuple[float, float] | None, frame: Frame) -> dict[str, object] | 
 
 
 def draw(crowd: Crowd, band: tuple[float, float] | None) -> None:
-    """Shade ``band`` and write its labels beside it, at the foot of the picture."""
+    """Shade ``band`` and write its labels beside it, at the top if nothing else is there."""
     if band is None:
         return
     ax = crowd.ax
     ax.axvspan(*band, color=COLOUR, alpha=SHADE, lw=0, zorder=0.5)
-    foot = ax.get_ylim()[0]
+    foot, top = ax.get_ylim()
     for text, edge, ha, side in zip(labels(band), band, ("right", "left"), (-6, 6)):
-        x, y = crowd.pixel(edge, foot)
-        spots = [Spot(x + side, y + up, ha, "bottom") for up in (24, 44, 64, 6, 84)]
+        (x, low), (_, high) = crowd.pixel(edge, foot), crowd.pixel(edge, top)
+        places = [
+            *(high - down for down in (26, 46, 66)),
+            *(low + up for up in (24, 44, 64, 6, 84)),
+        ]
+        spots = [Spot(x + side, y, ha, "bottom") for y in places]
         crowd.write(text, spots, color="#8C3A6B", fontsize=theme.SMALL)
 
 

@@ -22,6 +22,7 @@ function render({ model, el }) {
     swatch.style.position = "static"; item.append(word);
   }
   make("span", { textContent: say.rule }, key);
+  const jumps = make("div", { className: "rl-bar rl-jumps" }, card);
   const sentence = make("p", { className: "rl-says" }, card), grid = make("div", { className: "rl-fall-grid" }, card);
   const rules = make("div", { className: "rl-fall-ticks" }, grid);
   const rows = [say.bound, ...data.steps, say.rest, ""].map(row);
@@ -56,8 +57,7 @@ function render({ model, el }) {
     if (model.get("j")) return { says: say.single, steps: [] };
     const at = (kind * data.ops.length + s) * I + i, [carried, low, high] = m.bound[kind * data.ops.length + s];
     const curves = op.curves[m.kinds[kind]], start = i < carried ? f32(curves.carry, i) + low : f32(curves.compute, i) + high;
-    const cache = model.get("cache") === "warm" ? "warm" : "cold"; // where the roofline shows both, cold is explained
-    const timed = m.measured?.[cache]?.[m.kinds[kind]]?.[op.name]?.[i], steps = [];
+    const [cache, timed] = side(m, m.kinds[kind], op.name, i), steps = [];
     const note = text(m.notes[kind * data.ops.length + s]);
     const what = fill(say.what, { name: op.label, sizes: text(u16(op.sizes, i)), batch: "", dtype: m.kinds[kind] });
     const values = { what, machine: m.name, bound: time(start) };
@@ -67,10 +67,32 @@ function render({ model, el }) {
     if (timed) {
       const [to, factor, total, says, why] = timed;
       steps.push({ to: place(to), factor: text(factor), note: text(why) });
-      return { start, note, steps, says: text(says), reached: "measured", total: text(total) };
+      return { start, note, steps, says: text(says) + which(cache), reached: "measured", total: text(total) };
     }
     Object.assign(values, { end: time(steps[2].to), factor: text(entry(9)).slice(1) });
-    return { start, note, steps, says: fill(say.expected, values), reached: "predicted", total: text(entry(9)) };
+    return { start, note, steps, says: fill(say.expected, values) + which(cache), reached: "predicted", total: text(entry(9)) };
+  }
+
+  function side(m, kind, name, i) { // where the roofline shows both: the side that was measured, cold before warm
+    const cache = model.get("cache"), timed = (one) => m.measured?.[one]?.[kind]?.[name]?.[i];
+    const found = cache !== "both" ? cache : !timed("cold") && timed("warm") ? "warm" : "cold";
+    return [found, timed(found)];
+  }
+
+  function offer() { // buttons for the sizes that were measured: they move the slider
+    const m = data.machines[model.get("machine")], cache = model.get("cache"), name = model.get("op");
+    const sides = cache === "both" ? ["cold", "warm"] : [cache], key = [m.name, model.get("dtype"), cache, name].join();
+    if (jumps.dataset.key !== key) {
+      jumps.dataset.key = key;
+      const sizes = [...new Set(sides.flatMap((one) => Object.keys(m.measured?.[one]?.[model.get("dtype")]?.[name] ?? {})))].map(Number).sort((a, b) => a - b);
+      jumps.replaceChildren(...(sizes.length ? [say.jumps] : []));
+      for (const i of sizes) {
+        const node = make("button", { type: "button", textContent: data.sizes[i], value: i }, jumps);
+        keepKeys(node); node.setAttribute("aria-label", `${say.jump} ${data.sizes[i]}`);
+        node.addEventListener("click", () => { model.set("i", i); model.set("j", 0); model.save_changes(); });
+      }
+    }
+    for (const node of jumps.children) node.setAttribute("aria-pressed", !model.get("j") && Number(node.value) === model.get("i"));
   }
 
   function choose() { // the narrowest window that holds every bar
@@ -117,8 +139,10 @@ function render({ model, el }) {
     node.style.left = `${where === "after" ? right + gap : where === "before" ? left - gap : (left + right) / 2}%`;
   }
 
+  const which = (cache) => (model.get("cache") === "both" ? ` ${say[cache]}` : "");
+
   function move() {
-    shown = look();
+    shown = look(); offer();
     let here = shown.start;
     shown.steps.forEach((step, index) => {
       step.kind = step.factor === "×1" ? "rl-same" : step.to > here ? "rl-slower" : "rl-faster";

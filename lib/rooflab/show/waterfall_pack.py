@@ -29,6 +29,7 @@ from rooflab.show.waterfall_steps import (
     KEY,
     REST,
     RULE,
+    SIDE,
     SINGLE,
     UNTIMED,
     factor_text,
@@ -79,13 +80,15 @@ def pack(scene: Scene) -> dict[str, object]:
             for s in scene.series
         ],
         "many": len(scene.sliders[0].values),
+        "sizes": [str(value) for value in scene.sliders[0].values],
         "machines": {offer.id: _offer(offer, scene, ledgers, pool) for offer in scene.offers},
         "windows": windows(),
         "seconds": ruler.seconds(), "perDecade": PER_DECADE, "lowest": LOWEST,
         "steps": ["level and mix", "call overhead", "routine efficiency"],
         "say": {
             "what": words.WHAT, "allowed": ALLOWED, "expected": f"{EXPECTED} {UNTIMED}",
-            "single": SINGLE, "bound": BOUND, "rest": REST, "rule": RULE, **KEY,
+            "single": SINGLE, "bound": BOUND, "rest": REST, "rule": RULE, **KEY, **SIDE,
+            "jumps": f"measured at {scene.sliders[0].name} =", "jump": f"go to {scene.sliders[0].name} =",
         },
         "texts": pool.texts,
     }  # fmt: skip

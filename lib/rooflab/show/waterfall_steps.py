@@ -27,6 +27,7 @@ DATASHEET = (
 )
 NO_ROUTINES = "Its calls and routines were never timed: the waterfall stops at the bound."
 SINGLE = "The steps are worked out for a single problem: set the batch to 1."
+SIDE = {"cold": "This is the cold side.", "warm": "This is the warm side."}
 _TICKS = (  # within a decade, and the decades between the two nearest of them
     ((1, 1.2, 1.5, 2, 3, 5, 7), math.log10(1.2)),
     ((1, 1.5, 2, 3, 5), math.log10(2 / 1.5)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 from collections.abc import Mapping, Sequence
 
@@ -12,18 +13,29 @@ import traitlets
 from matplotlib.figure import Figure
 from matplotlib.image import imread, imsave
 
+from rooflab.count.operation import Operation
 from rooflab.predict.estimate import predict
 from rooflab.predict.explain import explain
 from rooflab.show import overlay, waterfall_pack
 from rooflab.show.drawing import Picture
+from rooflab.show.offers import Offer
 from rooflab.show.polylines import missing
 from rooflab.show.scene import Scene
 from rooflab.show.waterfall_figure import draw
-from rooflab.show.waterfall_steps import SINGLE, Fall, of_bound, of_explanation, of_prediction
+from rooflab.show.waterfall_steps import (
+    SIDE,
+    SINGLE,
+    Fall,
+    of_bound,
+    of_explanation,
+    of_prediction,
+)
 
 
 class WaterfallView(anywidget.AnyWidget):
     """Where the time goes: from the bound of one operation, factor by factor, to its time.
+
+    Where the roofline shows both sides, the one that was measured at this size is explained.
 
     ``i`` and ``j`` are the sliders' indices; ``machine``, ``dtype``, ``cache`` and ``op`` are what
     is explained. A machine of which only the roofs are known stops at the bound, a size that was
@@ -48,22 +60,40 @@ class WaterfallView(anywidget.AnyWidget):
 
     @property
     def state(self) -> str:
-        """ "cold" or "warm": what is explained, also where the roofline shows both."""
-        return "warm" if self.cache == "warm" else "cold"
+        """ "cold" or "warm": what is explained; of both the one that was measured, first cold."""
+        if self.cache != "both":
+            return self.cache
+        offer, op = self._offer, self._op
+        timed = {m.cache for m in offer.measurements if m.op.label == op.label}
+        return "warm" if timed == {"warm"} else "cold"
+
+    @property
+    def _offer(self) -> Offer:
+        return next(one for one in self.scene.offers if one.id == self.machine)
+
+    @property
+    def _op(self) -> Operation:
+        kind = next(d for d in self.scene.dtypes if str(d) == self.dtype)
+        series = next(s for s in self.scene.series if s.name == self.op)
+        return waterfall_pack.ops_of(series, self.scene, kind)[self.i]
 
     @property
     def fall(self) -> Fall | str:
         """The waterfall as it is now, or the reason why there is none."""
-        offer = next(one for one in self.scene.offers if one.id == self.machine)
-        kind = next(d for d in self.scene.dtypes if str(d) == self.dtype)
-        m = offer.machine
+        found = self._fall()
+        if self.cache != "both" or not isinstance(found, Fall) or not found.reached:
+            return found
+        return dataclasses.replace(found, sentence=f"{found.sentence} {SIDE[self.state]}")
+
+    def _fall(self) -> Fall | str:
+        offer = self._offer
+        m, kind = offer.machine, self.dtype
         reason = offer.reason if m is None else missing(m, kind, "cold")
         if reason:
             return f"{offer.name}: {reason}."
         if self.j:
             return SINGLE
-        series = next(s for s in self.scene.series if s.name == self.op)
-        op = waterfall_pack.ops_of(series, self.scene, kind)[self.i]
+        op = self._op
         for timed in offer.measurements:
             if timed.op.label == op.label and timed.cache == self.state:
                 return of_explanation(explain(timed, m))

@@ -18,7 +18,7 @@ class Overlay(anywidget.AnyWidget):
 
     _esm = overlay.source(
         "overlay.js", "reading.js", "live_chosen.js", "live_controls.js", "live_roofs.js",
-        "live_dots.js", "live.js",
+        "live_names.js", "live_dots.js", "live.js",
     )  # fmt: skip
     _css = overlay.source("live.css")
     data = traitlets.Dict().tag(sync=True)

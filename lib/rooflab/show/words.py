@@ -33,8 +33,8 @@ BOX = (
     "{intensity} FLOP/byte in {dtype}."
 )
 DATASHEET = "Roofs of {name} from its datasheet: a promise, not a measurement."
-MEASURED_HERE = "Roofs of {name} measured on this computer on {day}."
-RECORDED = "Roofs of {name} recorded on {day}, not on this computer."
+MEASURED_HERE = "Roofs of {name}, measured on {day}."
+RECORDED = "Roofs of {name}, a recording of {day}."
 
 
 def level_word(level: str) -> str:

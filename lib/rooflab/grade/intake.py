@@ -1,0 +1,237 @@
+"""Read what was handed in: bytes in, the learner's code cells out. Nothing is executed here.
+
+Whatever the file is (half a notebook, a folder, 60 MB, an endless pipe), the answer is either a
+Submission or a Refused with one clear line; :func:`read` raises nothing. Outputs, attachments and
+text cells are left behind: nothing but code, exercise ids and a name goes on from here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import stat
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rooflab.exercises.registry import exercises
+from rooflab.grade.names import clean, file_text
+
+MOST_BYTES = 20_000_000
+MOST_CELLS = 2_000
+MOST_SOURCE = 100_000  # characters of one code cell
+MOST_CONTAINERS = 300_000  # lists and objects: each takes far more memory than its two brackets
+PYTHON = ("python", "python3", "ipython", "ipython3")
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How much of a file is read at most."""
+
+    bytes: int = MOST_BYTES
+    cells: int = MOST_CELLS
+    source: int = MOST_SOURCE
+    containers: int = MOST_CONTAINERS
+
+
+@dataclass(frozen=True)
+class CodeCell:
+    """A code cell: its ``source``, its number in the notebook (from 1), its exercise if any."""
+
+    source: str
+    number: int
+    exercise: str | None = None
+
+
+@dataclass(frozen=True)
+class Submission:
+    """A notebook that can be graded.
+
+    ``file``: the path as text; ``digest``: of its bytes; ``lesson``: "01"; ``student``: the name
+    that the notebook gives, None if it gives none; ``remarks``: what was odd, for the feedback.
+    """
+
+    file: str
+    digest: str
+    lesson: str
+    student: str | None
+    cells: tuple[CodeCell, ...]
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A file that cannot be graded, and the one line that says why."""
+
+    file: str
+    reason: str
+
+
+class _Refusal(Exception):
+    """Why a file is refused; never leaves this module."""
+
+
+def read(path: Path | str, limits: Sizes = Sizes()) -> Submission | Refused:
+    """Return what ``path`` holds, or why it cannot be graded. Never raises, never executes."""
+    path = Path(path)
+    file = file_text(path)
+    try:
+        raw = _bytes(path, limits.bytes)
+        notebook = _json(raw, limits)
+        return _submission(file, hashlib.sha256(raw).hexdigest(), notebook, limits)
+    except _Refusal as why:
+        return Refused(file, str(why))
+    except (RecursionError, MemoryError):
+        return Refused(file, "nested too deeply to be a notebook")
+
+
+def _bytes(path: Path, most: int) -> bytes:
+    """Return the bytes of a regular file; what is no file is refused before it is opened."""
+    try:
+        _regular(os.lstat(path))
+        # Between the look and the opening the file may be swapped: no link, no waiting for a pipe.
+        flags = sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
+        with open(os.open(path, os.O_RDONLY | flags), "rb") as opened:
+            _regular(os.fstat(opened.fileno()))
+            raw = opened.read(most + 1)
+    except FileNotFoundError:
+        raise _Refusal("there is no such file") from None
+    except PermissionError:
+        raise _Refusal("the file may not be read (permission denied)") from None
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        told = getattr(error, "strerror", None) or str(error)
+        raise _Refusal(f"the file cannot be read ({clean(told)})") from None
+    if not raw.strip():
+        raise _Refusal("the file is empty")
+    if len(raw) > most:
+        raise _Refusal(f"larger than {most // 1_000_000} MB; clear the outputs and save it again")
+    return raw
+
+
+def _regular(status: os.stat_result) -> None:
+    kinds = (
+        (stat.S_ISLNK, "a symbolic link; hand in the notebook itself"),
+        (stat.S_ISDIR, "a folder, not a notebook"),
+        (stat.S_ISFIFO, "a pipe, not a notebook"),
+    )
+    for holds, said in kinds:
+        if holds(status.st_mode):
+            raise _Refusal(said)
+    if not stat.S_ISREG(status.st_mode):
+        raise _Refusal("a device or a socket, not a notebook")
+
+
+def _json(raw: bytes, limits: Sizes) -> dict[str, Any]:
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        told = f"byte {raw[error.start]:#04x} at {error.start}"
+        raise _Refusal(f"not UTF-8 text ({told}); save it in Jupyter") from None
+    if raw.count(b"[") + raw.count(b"{") > limits.containers:
+        raise _Refusal("more lists and objects than a notebook has; clear the outputs")
+    try:
+        notebook = json.loads(text)
+    except ValueError as error:
+        place = getattr(error, "pos", -1)
+        cut = place >= len(text.rstrip()) - 1 or str(error).startswith("Unterminated string")
+        told = "the file ends too early" if cut else clean(str(error))
+        raise _Refusal(f"not a notebook: {told}") from None
+    if not isinstance(notebook, dict) or "nbformat" not in notebook:
+        raise _Refusal("not a notebook: there is no nbformat in it")
+    return notebook
+
+
+def _submission(
+    file: str, digest: str, notebook: dict[str, Any], limits: Sizes
+) -> Submission | Refused:
+    _version(notebook.get("nbformat"))
+    _whole_letters(notebook)
+    metadata = _table(notebook.get("metadata"))
+    remarks = _language(metadata)
+    cells = _code_cells(notebook.get("cells"), limits)
+    ours = _table(metadata.get("rooflab"))
+    return Submission(
+        file,
+        digest,
+        _lesson(ours.get("lesson"), cells),
+        clean(ours["student"]) or None if isinstance(ours.get("student"), str) else None,
+        cells,
+        remarks,
+    )
+
+
+def _version(number: object) -> None:
+    if type(number) is not int:
+        raise _Refusal("not a notebook: its nbformat is not a number")
+    if number < 4:
+        raise _Refusal(f"nbformat {number} is too old; open it in JupyterLab and save it once")
+    if number > 4:
+        raise _Refusal(f"nbformat {number} is newer than this grader; nbformat 4 is wanted")
+
+
+def _whole_letters(notebook: dict[str, Any]) -> None:
+    r"""Refuse half a character (``"\ud800"`` in JSON): no file and no message could carry it on."""
+    cells = notebook.get("cells")
+    named = [(f"cell {n}", cell) for n, cell in enumerate(cells, 1)] if type(cells) is list else []
+    for where, part in [("the notebook's metadata", notebook.get("metadata")), *named]:
+        if isinstance(part, dict):
+            part = {key: value for key, value in part.items() if key != "outputs"}
+        try:
+            json.dumps(part, ensure_ascii=False).encode("utf-8")
+        except UnicodeEncodeError:
+            raise _Refusal(f"{where} holds half a character (a lone surrogate)") from None
+
+
+def _language(metadata: dict[str, Any]) -> tuple[str, ...]:
+    """Refuse another language; a kernel of another name is Python all the same."""
+    kernel = _table(metadata.get("kernelspec"))
+    for said in (kernel.get("language"), _table(metadata.get("language_info")).get("name")):
+        if isinstance(said, str) and said.strip() and said.strip().lower() not in PYTHON:
+            raise _Refusal(f"a notebook in {clean(said, 30)}; Python is wanted")
+    name = kernel.get("name", "python3")
+    if name == "python3":
+        return ()
+    told = clean(name, 40) if isinstance(name, str) else "of no name"
+    return (f"kernel {told!r} is not known here; it ran with the course's own Python",)
+
+
+def _code_cells(cells: object, limits: Sizes) -> tuple[CodeCell, ...]:
+    if not isinstance(cells, list):
+        raise _Refusal("not a notebook: its cells are not a list")
+    if len(cells) > limits.cells:
+        raise _Refusal(f"{len(cells)} cells; a notebook of the course has fewer than 100")
+    found = []
+    for number, cell in enumerate(cells, 1):
+        if not isinstance(cell, dict):
+            raise _Refusal(f"cell {number} is not a cell")
+        if cell.get("cell_type") != "code":
+            continue
+        source = cell.get("source", "")
+        if isinstance(source, list) and all(isinstance(line, str) for line in source):
+            source = "".join(source)
+        if not isinstance(source, str):
+            raise _Refusal(f"the source of cell {number} is not text")
+        if len(source) > limits.source:
+            raise _Refusal(f"cell {number} has {len(source)} characters; an answer is shorter")
+        mark = _table(_table(cell.get("metadata")).get("rooflab")).get("exercise")
+        exercise = clean(mark, 60).lower() if isinstance(mark, str) else None
+        found.append(CodeCell(source, number, exercise))
+    return tuple(found)
+
+
+def _lesson(told: object, cells: tuple[CodeCell, ...]) -> str:
+    """Number of the lesson: of the exercises that are answered, else what the notebook says."""
+    known = exercises()
+    answered = Counter(known[c.exercise].lesson for c in cells if c.exercise in known)
+    number = told[:2] if isinstance(told, str) else ""
+    if number in answered or (not answered and number in {e.lesson for e in known.values()}):
+        return number
+    if not answered:
+        raise _Refusal("no exercise of the course is in it; hand in a lesson's own notebook")
+    return min(answered, key=lambda lesson: (-answered[lesson], lesson))
+
+
+def _table(item: object) -> dict[str, Any]:
+    return item if isinstance(item, dict) else {}

@@ -1,0 +1,86 @@
+"""Which statements around the answers are run in a locked notebook.
+
+An answer may rely on imports, on constants, on functions, and on earlier answers. What measures,
+draws or computes is left out, so that no points hang on it: of a cell that is no answer, only the
+statements remain that call nothing and look nothing up.
+"""
+
+from __future__ import annotations
+
+import ast
+import warnings
+
+LONGEST = 20_000  # characters of a cell that is looked into
+_STILL = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_ACTS = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.Subscript)  # x[0] runs x's own code
+
+
+def kept(source: str) -> str:
+    """Return the statements of a cell that an answer may rely on, as text; "" if there are none.
+
+    Kept are imports, functions, classes, and assignments without a call or x[…]. A cell that is no
+    Python (also after its magic lines are taken out) holds none.
+    """
+    tree = parsed(source)
+    if tree is None:
+        return ""
+    texts = [_text(source, node) for node in tree.body if _still(node)]
+    return "\n".join(text for text in texts if text)
+
+
+def names(source: str) -> frozenset[str]:
+    """Return the global names that a cell reads, such as the functions that it calls."""
+    tree = parsed(source)
+    if tree is None:
+        return frozenset()
+    loaded = (n for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
+    return frozenset(node.id for node in loaded)
+
+
+def parsed(source: str) -> ast.Module | None:
+    """Return the syntax tree of a cell, None if it has none that can be had."""
+    if len(source) > LONGEST:
+        return None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(without_magic(source))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def without_magic(source: str) -> str:
+    """Return a cell with its magic lines (%time, !pip, ?) emptied, so that line numbers stay."""
+    magic = ("%", "!", "?")
+    return "\n".join("" if line.startswith(magic) else line for line in source.split("\n"))
+
+
+def _still(node: ast.stmt) -> bool:
+    if isinstance(node, _STILL):
+        return True
+    if isinstance(node, ast.AnnAssign):
+        return node.value is not None and _calls_nothing(node.value)
+    if not isinstance(node, ast.Assign):
+        return False
+    return all(_plain(target) for target in node.targets) and _calls_nothing(node.value)
+
+
+def _plain(target: ast.expr) -> bool:
+    if isinstance(target, (ast.Tuple, ast.List)):
+        return all(_plain(part) for part in target.elts)
+    return isinstance(target, ast.Name)
+
+
+def _calls_nothing(value: ast.expr) -> bool:
+    inside = [node.body for node in ast.walk(value) if isinstance(node, ast.Lambda)]
+    later = {id(node) for body in inside for node in ast.walk(body)}  # a lambda acts when called
+    return not any(isinstance(node, _ACTS) and id(node) not in later for node in ast.walk(value))
+
+
+def _text(source: str, node: ast.stmt) -> str:
+    lines = without_magic(source).split("\n")
+    first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
+    if first == node.lineno and node.col_offset:  # the second statement of a line
+        return ast.get_source_segment("\n".join(lines), node) or ""
+    text = "\n".join(lines[first - 1 : node.end_lineno])
+    return text if text.count(";") == 0 else ast.get_source_segment("\n".join(lines), node) or ""

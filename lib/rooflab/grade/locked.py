@@ -1,0 +1,81 @@
+"""The two shapes between which a submission is run: a locked notebook goes in, an outcome comes out.
+
+merge.py makes a :class:`Locked`, run.py turns it into an :class:`Outcome`, verdicts.py judges that.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from nbformat import NotebookNode
+
+from rooflab.exercises.exercise import Case, Observation
+
+GIVEN, ANSWER, CHECK = "given", "answer", "check"  # a cell's part: metadata.rooflab.role
+MARK = "ROOFLAB"  # how a result line begins
+
+
+@dataclass(frozen=True)
+class Locked:
+    """A notebook to run: the lesson's given cells, the learner's answer cells, check cells.
+
+    Every code cell's metadata holds ``{"rooflab": {"role": "given" | "answer" | "check"}}`` and,
+    in an answer or check cell, ``"exercise"``: its id. ``cases``: exercise id → its drawn cases.
+    ``nonce``: a secret of this run; only :meth:`word` of it goes into the notebook. ``flags``:
+    remarks for the feedback.
+    """
+
+    notebook: NotebookNode
+    lesson: str
+    student: str
+    cases: Mapping[str, Sequence[Case]]
+    nonce: str
+    flags: tuple[str, ...] = ()
+
+    def word(self, exercise: str) -> str:
+        """Return the text that the result line of ``exercise`` must carry: 32 hex digits.
+
+        One exercise's word says nothing about the next one's.
+        """
+        key = self.nonce.encode("utf-8")
+        return hmac.new(key, exercise.encode("utf-8"), hashlib.sha256).hexdigest()[:32]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came out of a run, as plain data from a process that is not trusted.
+
+    ``observations``: exercise id → one observation a case, where the result line came back.
+    ``reasons``: exercise id → why nothing came back ("the kernel died", "stopped after 45 s").
+    ``printed``: exercise id → what the learner's answer cell showed (text, cut, never HTML).
+    ``stopped``: why the whole run ended early, if it did. Every exercise of the locked notebook is
+    either in ``observations`` or in ``reasons``.
+    """
+
+    observations: Mapping[str, Sequence[Observation]]
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    printed: Mapping[str, str] = field(default_factory=dict)
+    stopped: str | None = None
+
+
+def check_source(word: str, exercise: str, kind: str, cases: Sequence[Case], name: str) -> str:
+    """Return the source of a check cell; ``name`` is the learner's name of the answer.
+
+    ``cases`` are written out as Python literals, so they must be plain data.
+    """
+    drawn = [dict(case) for case in cases]
+    return (
+        "from rooflab.grade.inside import report as _report\n"
+        f"_report({word!r}, {exercise!r}, {kind!r}, {drawn!r}, lambda: {name})"
+    )
+
+
+def lock_source(derives: Sequence[str]) -> str:
+    """Return the source of a given cell that locks rooflab functions (``Exercise.derives``).
+
+    It goes right before the answer cell; the exercise's check cell unlocks them again.
+    """
+    return f"from rooflab.grade.inside import lock as _lock\n_lock({list(derives)!r})"

@@ -1,0 +1,206 @@
+"""Run locked notebooks: ``with Workshop() as shop: outcome = shop.run(locked)``.
+
+A workshop keeps a loaded process and a loaded sandbox, so that a submission starts in a fraction
+of a second; its ``run`` may be called from several threads at once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import nbformat
+
+from rooflab.grade import sandbox
+from rooflab.grade.gate import gated
+from rooflab.grade.keeper import Setting
+from rooflab.grade.limits import Limits
+from rooflab.grade.locked import Locked, Outcome
+from rooflab.grade.scratch import make_scratch
+from rooflab.grade.trimmed import make_trimmed
+
+DEFAULT = Limits()
+GRACE = 60.0  # seconds beyond the wall limit after which the workshop itself counts as dead
+START = 120.0
+LONGEST_TEXT = 20_000  # characters
+MOST_LEVELS = 12
+
+
+class Workshop:
+    """A place to run submissions in; a context manager.
+
+    ``unsafe``: without a sandbox, learners' code can then do whatever you can. ``hidden``: folders
+    that must not be seen in the sandbox, the submissions' for instance. Raises NoSandbox with what
+    to install where there is no sandbox and ``unsafe`` is not set.
+    """
+
+    def __init__(
+        self, *, unsafe: bool = False, hidden: Iterable[Path] = (), nested: bool = True
+    ) -> None:
+        if not unsafe and (why := sandbox.missing()):
+            raise sandbox.NoSandbox(why)
+        self._scratch = make_scratch()
+        course = make_trimmed(self._scratch.path / "course")
+        paths = tuple(str(Path(path).resolve()) for path in hidden)
+        self._setting = Setting(str(course), nested, unsafe, paths)
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._control: socket.socket | None = None
+        self.nested = False
+        try:
+            self._started()
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def unsafe(self) -> bool:
+        """Whether there is no sandbox."""
+        return self._setting.unsafe
+
+    @property
+    def process_id(self) -> int:
+        """The process below which everything runs."""
+        return self._process.pid
+
+    def __enter__(self) -> Workshop:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the workshop's processes and remove its folder."""
+        self._ended()
+        self._scratch.remove()
+
+    def run(self, locked: Locked, limits: Limits = DEFAULT) -> Outcome:
+        """Run one locked notebook to its end, or to the end of what it may use. Never raises for
+        anything that the learner's code does."""
+        words = {exercise: locked.word(exercise) for exercise in locked.cases}
+        job = {"notebook": nbformat.writes(locked.notebook), "words": words,
+               "limits": vars(limits)}  # fmt: skip
+        try:
+            answer = self._ask(json.dumps(job).encode("utf-8"), limits.wall + GRACE)
+        except (OSError, EOFError):
+            answer = b""
+        if not answer and self._process is not None:  # let it be dead before the next one asks
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(1)
+        return gated(locked, read_outcome(answer, tuple(locked.cases)))
+
+    def _ask(self, job: bytes, seconds: float) -> bytes:
+        ours, theirs = socket.socketpair()
+        with ours:
+            with theirs, self._lock:
+                self._started()
+                socket.send_fds(self._control, [b"job"], [theirs.fileno()])
+            ours.settimeout(seconds)
+            ours.sendall(len(job).to_bytes(8, "big") + job)
+            parts = []
+            while part := ours.recv(1 << 20):
+                parts.append(part)
+            return b"".join(parts)
+
+    def _started(self) -> None:
+        """Start the workshop's process, or start it again if something killed it."""
+        if self._process is not None and self._process.poll() is None:
+            return
+        self._ended()
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        command = [sys.executable, "-P", "-m", "rooflab.grade.worker", str(theirs.fileno())]
+        self._process = subprocess.Popen(
+            [*command, json.dumps(vars(self._setting))], pass_fds=[theirs.fileno()],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, cwd=self._scratch.path,
+            start_new_session=True,
+        )  # fmt: skip
+        theirs.close()
+        self._control = ours
+        ours.settimeout(START)
+        hello = json.loads(ours.recv(1 << 16) or b'{"error": "the workshop does not start"}')
+        ours.settimeout(None)
+        if "error" in hello:
+            raise sandbox.NoSandbox(hello["error"])
+        self.nested = hello["nested"]
+
+    def _ended(self) -> None:
+        if self._control is not None:
+            self._control.close()
+            self._control = None
+        if self._process is not None:
+            try:
+                self._process.wait(10)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+            self._process = None
+
+
+def run(locked: Locked, limits: Limits = DEFAULT, *, unsafe: bool = False) -> Outcome:
+    """Run one locked notebook in a workshop of its own."""
+    with Workshop(unsafe=unsafe) as shop:
+        return shop.run(locked, limits)
+
+
+def read_outcome(answer: bytes, exercises: Iterable[str]) -> Outcome:
+    """Put the worker's events together; nothing in them is trusted to be well-formed."""
+    head, _, rest = answer.partition(b"\n")
+    killed = _object(head).get("killed") if head else "the runner was killed"
+    observations: dict[str, Any] = {}
+    reasons: dict[str, str] = {}
+    printed: dict[str, str] = {}
+    known = tuple(exercises)
+    for line in rest.splitlines():
+        event = _object(line)
+        exercise = event.get("id")
+        if "stopped" in event:
+            killed = killed or event["stopped"]
+        if exercise not in known:
+            continue
+        if isinstance(event.get("observations"), list):
+            observations[exercise] = [_clean(each, MOST_LEVELS) for each in event["observations"]]
+        elif "reason" in event:
+            reasons[exercise] = _text(event["reason"])
+        elif "printed" in event:
+            printed[exercise] = _text(event["printed"])
+    late = _text(killed) if killed else "the run ended before this exercise"
+    for exercise in known:
+        if exercise not in observations:
+            reasons.setdefault(exercise, late)
+    reasons = {exercise: why for exercise, why in reasons.items() if exercise not in observations}
+    return Outcome(observations, reasons, printed, _text(killed) if killed else None)
+
+
+def _object(line: bytes) -> Mapping[str, Any]:
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _text(value: object) -> str:
+    return str(value)[:LONGEST_TEXT].encode("utf-8", "replace").decode("utf-8")
+
+
+def _clean(value: Any, levels: int) -> Any:
+    """Plain data without what cannot be written as UTF-8 JSON again, and not too deep."""
+    if levels == 0:
+        return None
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, list):
+        return [_clean(each, levels - 1) for each in value]
+    if isinstance(value, dict):
+        return {_text(key): _clean(each, levels - 1) for key, each in value.items()}
+    if isinstance(value, float) and not math.isfinite(value):
+        return value
+    return value

@@ -1,0 +1,91 @@
+"""From an outcome to verdicts: plain data from a process that nobody trusts, judged out here."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import re
+from collections.abc import Mapping, Sequence
+
+from rooflab.exercises.collect import describe
+from rooflab.exercises.exercise import Exercise, Observation
+from rooflab.exercises.judge import failed
+from rooflab.exercises.judge import judge as judge_one
+from rooflab.exercises.verdict import Verdict
+from rooflab.grade.carried import carry
+from rooflab.grade.given import Lesson
+from rooflab.grade.locked import Locked, Outcome
+from rooflab.grade.names import clean
+
+LONGEST = 400  # characters of a reason
+MISSING = "its answer cell is missing (a cell that is made anew or copied may lose its mark)"
+_RAISED = re.compile(r"[A-Z]\w*(Error|Exception|Interrupt|Exit)\b")
+_CELL = re.compile(r"\(\S+\.py, line (\d+)\)")  # how Python names a notebook's cell
+_ADDRESS = re.compile(r"0x[0-9a-fA-F]{5,}")
+
+
+def judge(locked: Locked, outcome: Outcome, lesson: Lesson) -> dict[str, Verdict]:
+    """Return the verdict on every exercise of the lesson, in its order. Never raises.
+
+    What came back is judged; what did not come back has no points, with the run's reason.
+    """
+    verdicts = {}
+    for exercise in lesson.exercises:
+        seen = outcome.observations.get(exercise.id)
+        if exercise.id not in locked.cases:
+            verdict = failed(exercise, MISSING)
+        elif seen is None:
+            told = outcome.reasons.get(exercise.id) or outcome.stopped
+            at = next((id for id, one in verdicts.items() if told and one.reason == told), None)
+            late = at is not None and told == outcome.stopped
+            told = f"not run: {told}, in {at}" if late else told
+            verdict = failed(exercise, told or "nothing came back from its check")
+        elif why := _undefined(seen, lesson, exercise, outcome.printed.get(exercise.id, "")):
+            verdict = failed(exercise, why)
+        else:
+            verdict = _judged(exercise, locked, seen)
+        verdicts[exercise.id] = verdict
+    with contextlib.suppress(Exception):  # it only adds points; without it the verdicts stand
+        verdicts = carry(locked, lesson, verdicts, outcome.observations)
+    return {id: tidy(verdict) for id, verdict in verdicts.items()}
+
+
+def _judged(exercise: Exercise, locked: Locked, seen: Sequence[Observation]) -> Verdict:
+    try:
+        return judge_one(exercise, locked.cases[exercise.id], seen)
+    except Exception as error:  # malformed in a way that no honest answer is
+        return failed(exercise, f"what came back cannot be judged ({describe(error)})")
+
+
+def _undefined(
+    seen: Sequence[Observation], lesson: Lesson, exercise: Exercise, printed: str
+) -> str | None:
+    """Say what happened to an answer that does not exist: most often its cell raised an error."""
+    name = lesson.names[exercise.id]
+    lost = {"error": f"NameError: name {name!r} is not defined"}
+    if not seen or any(one != lost for one in seen):
+        return None
+    lines = [line for line in printed.splitlines() if _RAISED.match(line)]
+    raised = f"its answer cell raised {lines[-1]}" if lines else "its answer cell does not make it"
+    return f"there is no {name}: {raised}"
+
+
+def tidy(verdict: Verdict) -> Verdict:
+    """Return ``verdict`` with texts of one line, the same in every run, of bearable length."""
+    texts = {
+        field: told(value)
+        for field in ("reason", "yours", "misconception", "hint", "note")
+        if isinstance(value := getattr(verdict, field), str)
+    }
+    return dataclasses.replace(verdict, **texts)
+
+
+def told(text: str) -> str:
+    """Return a text on one line, without control marks and without addresses in memory."""
+    short = _CELL.sub(r"(line \1)", _ADDRESS.sub("0x…", text[: 10 * LONGEST]))
+    return clean(short, LONGEST)
+
+
+def points(verdicts: Mapping[str, Verdict]) -> tuple[int, int]:
+    """Return the points of a submission and how many there are."""
+    return sum(v.points for v in verdicts.values()), sum(v.max for v in verdicts.values())

@@ -1,0 +1,106 @@
+"""The morph that waits for guesses, on a page from disk where no kernel answers, and in Lab."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from tests.browser.conftest import ask_kernel, open_silent
+from tests.browser.test_morph import CELL, place, stop
+
+pytestmark = pytest.mark.browser
+
+ASKED = (
+    CELL.rpartition("\n")[0]
+    + """
+from rooflab.show.guess_axis import guess
+from tests.show.morph_example import OPS, bound
+
+def ask(n):
+    truth = 1e3 * bound(OPS[n])
+    return guess(f"morph-{n}", "How long?", result=truth, unit="ms", low=truth / 99, high=truth * 99)
+
+asked = {OPS[n]: ask(n) for n in (8, 9)}
+asked[OPS[8]]""",
+    "asked[OPS[9]]",
+    "rl.live.morph(MEASURED, machine=HERE, after=asked)",
+)
+
+
+@pytest.fixture(scope="module")
+def asked_address(static_page: Callable[..., str]) -> str:
+    return static_page("morph asked", *ASKED)
+
+
+@pytest.fixture
+def asked_page(chromium, asked_address: str) -> Iterator[object]:
+    size = {"width": 1280, "height": 1100}
+    for opened in open_silent(chromium, asked_address, viewport=size, reduced_motion="reduce"):
+        opened.locator(".rl-morph.rl-covered").wait_for()
+        yield opened
+
+
+def guess_at(page, number: int, key: str, times: int) -> None:
+    """Place a guess with the keyboard, from the middle of its axis, and confirm it."""
+    axis = page.locator(".rl-guess .axis svg").nth(number)
+    axis.focus()
+    for _ in range(times):
+        page.keyboard.press(key)
+    page.keyboard.press("Enter")
+    page.locator(".rl-guess").nth(number).locator(".say").wait_for()
+
+
+def test_the_cover_opens_after_the_last_guess_and_shows_one_sentence(asked_page) -> None:
+    picture = asked_page.locator(".rl-morph")
+    assert picture.inner_text().strip() == "Covered until you have placed your two guesses above."
+    low = picture.bounding_box()["height"]
+    guess_at(asked_page, 0, "PageDown", 2)
+    assert "rl-covered" in picture.get_attribute("class")
+    asked_page.locator(".rl-guess").nth(1).get_by_role("button", name="skip: show me").click()
+    asked_page.locator(".rl-morph:not(.rl-covered)").wait_for()
+    assert picture.locator(".say").is_visible() and not picture.locator(".cover").is_visible()
+    assert low < 0.6 * picture.bounding_box()["height"]
+
+
+def test_a_guess_placed_on_the_page_hangs_at_its_point_without_a_kernel(asked_page) -> None:
+    guess_at(asked_page, 0, "PageDown", 2)  # 21 of 240 places below the middle is ×99^(1/3)
+    asked_page.locator(".rl-guess").nth(1).get_by_role("button", name="skip: show me").click()
+    asked_page.locator(".rl-morph:not(.rl-covered)").wait_for()
+    stop(asked_page, "the roofline", 200)
+    big, other = '[data-name="GEMM 1024³"]', '[data-name="GEMV 2048×2048, batch 64"]'
+    x, y = place(asked_page, f"{big} .mark")
+    gx, gy = place(asked_page, f"{big} .guess")
+    assert gx == pytest.approx(x, abs=0.1) and gy < y - 20, "a shorter time is faster"
+    assert asked_page.locator(f"{big} .off").text_content().startswith("off by ×")
+    assert "You guessed" in asked_page.locator(f"{big} .mark").get_attribute("aria-label")
+    assert not asked_page.locator(f"{other} .guess").is_visible(), "shown without a guess"
+
+
+@pytest.mark.parametrize("paper", ["#fff", "#111"])
+def test_the_cover_is_a_framed_box_on_light_and_dark_pages(asked_page, paper: str) -> None:
+    asked_page.evaluate(f"document.body.style.cssText = 'background: {paper} !important'")
+    asked_page.locator(f".rl-morph{'.rl-dark' if paper == '#111' else ':not(.rl-dark)'}").wait_for()
+    style, width, ink, fill = asked_page.locator(".rl-morph .cover").evaluate(
+        "n => { const s = getComputedStyle(n); "
+        "return [s.borderTopStyle, parseFloat(s.borderTopWidth), s.color, s.backgroundColor]; }"
+    )
+    assert style != "none" and width >= 1
+    assert fill != "rgba(0, 0, 0, 0)"
+    assert ink == ("rgb(228, 228, 228)" if paper == "#111" else "rgb(34, 34, 34)")
+
+
+def test_in_lab_the_kernel_hears_that_it_opened(open_notebook) -> None:
+    cells = [*ASKED[:2], "w = rl.live.morph(MEASURED, machine=HERE, after=asked)\nw"]
+    page = open_notebook("lab", "morph-asked.ipynb", *cells)
+    page.locator(".rl-morph.rl-covered").wait_for(timeout=60_000)
+    for number in (0, 1):
+        guess_at(page, number, "ArrowRight", 3)
+    page.locator(".rl-morph:not(.rl-covered)").wait_for()
+    answers = (ask_kernel(page, "(w.covered, 'You guessed' in w.words)") for _ in range(100))
+    assert "(False, True)" in answers
+    taller = page.evaluate(
+        """() => [...document.querySelectorAll('.jp-OutputArea-output, .jp-OutputArea-child, .jp-Cell-outputWrapper')]
+        .map(node => node.scrollHeight - node.clientHeight).filter(more => more > 1)"""
+    )
+    assert taller == [], "no output has a scrollbar of its own"

@@ -1,0 +1,80 @@
+"""``rooflab check`` as a learner types it, in a real kernel."""
+
+from __future__ import annotations
+
+import pytest
+from typer.testing import CliRunner
+
+from rooflab.cli import app, checking
+from rooflab.exercises.verdict import Verdict
+from tests.grade.notebooks import REPOSITORY, changed, put, solution
+
+
+def check(*arguments, code):
+    result = CliRunner().invoke(app, ["check", *map(str, arguments)])
+    assert result.exit_code == code, result.output
+    assert max(len(line) for line in result.stdout.splitlines() or [""]) <= 80
+    return result.output
+
+
+def test_all_right_is_exit_code_0(tmp_path):
+    said = check(put(tmp_path / "hw.ipynb", solution("00")), code=0)
+    assert "The free lunch" in said and "7 of 7 points" in said and "✗" not in said
+    assert [path.name for path in tmp_path.iterdir()] == ["hw.ipynb"]
+
+
+def test_a_notebook_as_it_comes_is_not_answered_yet():
+    notebook = next((REPOSITORY / "notebooks").glob("00_*.ipynb"))
+    said = check(notebook, code=1)
+    assert "0 of 7 points" in said and "Not answered yet: 00-bandwidth" in " ".join(said.split())
+
+
+def test_what_is_wrong_is_said_with_its_hint(tmp_path):
+    notebook = changed({
+        "01-flops": "def flops(m, n, k):\n    return m * n * k",
+        "01-axpy": "def axpy(n, itemsize)\n    return 2 * n",
+        "01-dot": "def dot(n, itemsize):\n    while True:\n        pass",
+        "01-gemv": "def gemv(m, n, itemsize, accumulate=False):\n    return rl.gemv(m, n).flops, 1",
+    })  # fmt: skip
+    said = " ".join(check(put(tmp_path / "hw.ipynb", notebook), "--timeout", "2", code=1).split())
+    for told in (
+        "✗ 01-flops: flops(m=", "multiply-adds: you counted multiply-adds",
+        "there is no axpy: its answer cell raised SyntaxError", "✗ 01-dot: it took longer than 2 s",
+        "derive this yourself", "right with your own flops", "19 of 23 points",
+    ):  # fmt: skip
+        assert told in said, told
+
+
+def test_a_kernel_that_dies_ends_the_check(tmp_path):
+    notebook = changed({"00-ridge": "import os\nos._exit(1)"}, "00")
+    said = check(put(tmp_path / "hw.ipynb", notebook), code=1)
+    assert "2 of 7 points" in said and " ".join(said.split()).count("the kernel died") == 4
+
+
+def test_the_cases_are_those_of_the_notebooks_own_check(tmp_path):
+    import rooflab as rl
+
+    def flops(m, n, k):
+        return m * n * k
+
+    source = "def flops(m, n, k):\n    return m * n * k"
+    said = " ".join(
+        check(put(tmp_path / "hw.ipynb", changed({"01-flops": source})), code=1).split()
+    )
+    assert rl.check("01-flops", flops).reason in said
+
+
+@pytest.mark.parametrize(
+    ("raw", "told"),
+    [("{", "not a notebook"), ("", "empty"), ('{"nbformat": 4, "cells": []}', "no exercise")],
+)
+def test_what_is_no_lesson_is_one_line_and_exit_code_2(tmp_path, raw, told):
+    (tmp_path / "x.ipynb").write_text(raw, encoding="utf-8")
+    said = check(tmp_path / "x.ipynb", code=2)
+    assert told in said and len(said.strip().splitlines()) == 1
+    assert "--timeout" in check(tmp_path / "x.ipynb", "--timeout", "0", code=2)
+
+
+def test_notes_are_shown(capsys):
+    checking.report({"01-dot": Verdict("01-dot", True, 1, 1, "right", note="on the stand-in")})
+    assert "on the stand-in" in capsys.readouterr().out

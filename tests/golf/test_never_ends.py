@@ -1,0 +1,110 @@
+"""Functions that will not stop, and functions that come from odd places."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from rooflab.golf import GolfError, Limits, golf
+
+X = np.arange(10_000.0)
+TIMER = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+SWALLOWS = {
+    "in Python": """
+        def f(x):
+            while True:
+                try:
+                    sum(range(1000))
+                except:
+                    pass
+    """,
+    "twice": """
+        def f(x):
+            while True:
+                try:
+                    while True:
+                        try:
+                            sum(range(1000))
+                        except:
+                            continue
+                except BaseException:
+                    pass
+    """,
+    "in NumPy": """
+        def f(x):
+            while True:
+                try:
+                    x = x + 1
+                except:
+                    pass
+    """,
+    "in views": """
+        def f(x):
+            while True:
+                try:
+                    x.shape, x[1:]
+                except:
+                    pass
+    """,
+}
+
+
+def made(source: str, **names: object):
+    lines = source.strip("\n").splitlines()
+    margin = len(lines[0]) - len(lines[0].lstrip())
+    scope = {"np": np, **names}
+    exec("\n".join(line[margin:] for line in lines), scope)
+    return scope["f"]
+
+
+@pytest.mark.skipif(not TIMER, reason="needs an interval timer")
+@pytest.mark.parametrize("name", SWALLOWS)
+def test_a_loop_that_swallows_everything_is_stopped(name):
+    usual = signal.getsignal(signal.SIGALRM)
+    for _ in range(3):
+        with pytest.raises(GolfError, match="stopped after"):
+            golf(made(SWALLOWS[name]), X, limits=Limits(seconds=0.02))
+        assert signal.getsignal(signal.SIGALRM) is usual
+        assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
+
+
+@pytest.mark.skipif(not TIMER, reason="needs an interval timer")
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: time.sleep(3600),
+        lambda x: [x[0] for _ in iter(int, 1)],
+        lambda x: [x.T for _ in iter(int, 1)],
+    ],
+)
+def test_loops_without_a_loop(function):
+    with pytest.raises(GolfError, match="stopped after"):
+        golf(function, X, limits=Limits(seconds=0.05))
+
+
+def test_a_list_that_holds_itself():
+    def f(x):
+        knot = [x]
+        knot.append(knot)
+        return knot
+
+    with pytest.raises(GolfError, match="holds itself"):
+        golf(f, X)
+
+
+@pytest.mark.parametrize("name", [None, 7, ""])
+def test_functions_of_no_module(name):
+    assert golf(made("def f(x): return 2 * x", __name__=name), X).score == 1
+    with pytest.raises(GolfError, match="np.sort"):
+        golf(made("def f(x): return np.sort(x)", __name__=name), X)
+    with pytest.raises(GolfError, match="takes the numbers out"):
+        golf(made("def f(x): return np.ma.sum(x)", __name__=name), X)
+    with pytest.raises(GolfError, match="TypeError"):
+        golf(made("def f(x): return memoryview(x)", __name__=name), X)
+    f = made("def f(x): return x + 1")
+    f.__module__ = None
+    assert golf(f, X).per_element == 16

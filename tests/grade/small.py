@@ -1,0 +1,56 @@
+"""Small locked notebooks, with limits that end soon, and what is left of a run."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from nbformat.v4 import new_code_cell, new_notebook
+
+from rooflab.grade import tree
+from rooflab.grade.limits import MIB, Limits
+from rooflab.grade.locked import ANSWER, CHECK, GIVEN, Locked, check_source
+from rooflab.grade.run import Workshop
+
+CASES = ({"m": 2, "n": 3}, {"m": 5, "n": 7})
+RIGHT = [{"value": 6}, {"value": 35}]
+SOON = Limits(
+    wall=8, cell=1, cpu=5, memory=512 * MIB, processes=60, files=4 * MIB, shown=64 << 10,
+    shown_in_all=512 << 10,
+)  # fmt: skip
+
+
+def locked(*answers: str, given: str = "import numpy as np", kind: str = "function") -> Locked:
+    """Return a notebook with one exercise an answer, 01-e0, 01-e1 …; each asks for f0, f1 …"""
+    names = [f"01-e{number}" for number in range(len(answers))]
+    made = Locked(new_notebook(), "01", "Ada", dict.fromkeys(names, CASES), nonce="not to be told")
+    made.notebook.cells.append(_cell(given, GIVEN))
+    for number, (name, source) in enumerate(zip(names, answers, strict=True)):
+        made.notebook.cells.append(_cell(source, ANSWER, name))
+        check = check_source(made.word(name), name, kind, CASES, f"f{number}")
+        made.notebook.cells.append(_cell(check, CHECK, name))
+    return made
+
+
+def _cell(source: str, role: str, exercise: str | None = None):
+    mark = {"role": role} if exercise is None else {"role": role, "exercise": exercise}
+    return new_code_cell(source, metadata={"rooflab": mark})
+
+
+def honest(number: int) -> str:
+    """The right answer of exercise ``number``."""
+    return f"def f{number}(m, n):\n    return m * n"
+
+
+def left_over(shop: Workshop, seconds: float = 2.0) -> int:
+    """Return how many processes a workshop has beyond its own three: keeper and bubblewrap's two.
+
+    Processes that were killed may take a moment to go.
+    """
+    until = time.monotonic() + seconds
+    while True:
+        found = tree.below(tree.processes(), shop.process_id)
+        extra = len(found) - (3 if shop.nested else 0)
+        if extra <= 0 or time.monotonic() > until:
+            return extra
+        os.sched_yield()

@@ -1,0 +1,151 @@
+"""``rooflab grade`` as a teacher types it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import nullcontext
+
+import pytest
+from typer.testing import CliRunner
+
+from rooflab.cli import app, grading
+from rooflab.grade import sandbox
+from tests.grade import in_process
+from tests.grade.notebooks import changed, code, put, solution
+
+WRONG = {"01-flops": "def flops(m, n, k):\n    return m * n * k"}
+needs_sandbox = pytest.mark.skipif(
+    sandbox.missing() is not None, reason="no bubblewrap on this machine"
+)
+
+
+@pytest.fixture
+def plain(monkeypatch):
+    """The class is run in this process; none of its notebooks is hostile."""
+    monkeypatch.setattr(grading, "_workshop", lambda *_: nullcontext(in_process.run))
+
+
+def rooflab(*arguments, code=0):
+    result = CliRunner().invoke(app, ["grade", *map(str, arguments)])
+    assert result.exit_code == code, result.output
+    assert "Traceback" not in result.output
+    return result.output
+
+
+def results(out):
+    return json.loads((out / "results.json").read_text("utf-8"))["submissions"]
+
+
+def test_a_class_gets_grades_and_pages(plain, tmp_path):
+    put(tmp_path / "in" / "ann.ipynb", solution("01"))
+    put(tmp_path / "in" / "bob.ipynb", changed(WRONG))
+    (tmp_path / "in" / "cem.ipynb").write_bytes(b"")
+    said = rooflab(tmp_path / "in", "--out", tmp_path / "out", "--seed", 3, "--jobs", 2)
+    assert "3 files, 2 graded, seed 3" in said and "cem.ipynb: the file is empty" in said
+    assert [one["points"] for one in results(tmp_path / "out")] == [23, 22, 0]
+    assert {p.name for p in (tmp_path / "out").iterdir()} == {
+        "results.json", "grades.csv", "index.html", "students", "journal",
+    }  # fmt: skip
+
+
+def test_paths_stay_as_they_were_given(plain, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    put(tmp_path / "in put" / "ä'.ipynb", solution("00"))
+    rooflab("in put/ä'.ipynb", "--out", "out")
+    assert results(tmp_path / "out")[0]["file"] == "in put/ä'.ipynb"
+    assert results(tmp_path / "out")[0]["student"] == "ä'"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--jobs", "0"], "--jobs=0"),
+        (["--timeout", "0"], "--timeout=0.0"),
+        (["--timeout", "nan"], "--timeout=nan"),
+        (["--seed", "x"], "--seed"),
+    ],
+)
+def test_wrong_options_are_one_line(plain, tmp_path, arguments, told):
+    path = put(tmp_path / "a.ipynb", solution("00"))
+    said = rooflab(path, "--out", tmp_path / "out", *arguments, code=2)
+    assert told in said and len(said.strip().splitlines()) == 1
+
+
+def test_a_pattern_that_names_nothing_is_an_error_and_a_missing_file_a_row(plain, tmp_path):
+    said = rooflab(tmp_path / "*.ipynb", "--out", tmp_path / "out", code=2)
+    assert "names no file" in said and not (tmp_path / "out").exists()
+    path = put(tmp_path / "a.ipynb", solution("00"))
+    rooflab(path, tmp_path / "b.ipynb", "--out", tmp_path / "out")
+    assert results(tmp_path / "out")[1]["error"] == "there is no such file"
+
+
+def test_out_that_is_a_file_is_an_error(plain, tmp_path):
+    path = put(tmp_path / "a.ipynb", solution("00"))
+    assert "--out" in rooflab(path, "--out", path, code=2)
+
+
+def test_without_a_sandbox_nothing_is_run(tmp_path, monkeypatch):
+    monkeypatch.setattr(sandbox, "missing", lambda: "grading needs bubblewrap")
+    path = put(tmp_path / "a.ipynb", solution("00"))
+    assert "needs bubblewrap" in rooflab(path, "--out", tmp_path / "out", code=2)
+    assert not (tmp_path / "out" / "results.json").exists()
+
+
+def test_a_stop_says_how_to_go_on(plain, tmp_path, monkeypatch):
+    left = []
+    monkeypatch.setattr(grading, "_leave", lambda code: left.append(code) or sys.exit(code))
+
+    def stop(locked, limits):
+        if len(locked.cases) > 1:
+            raise KeyboardInterrupt
+        return in_process.run(locked)
+
+    monkeypatch.setattr(grading, "_workshop", lambda *_: nullcontext(stop))
+    path = put(tmp_path / "a.ipynb", solution("00"))
+    assert "nothing is lost" in rooflab(path, "--out", tmp_path / "out", code=130)
+    assert left == [130]
+
+
+@needs_sandbox
+def test_in_the_real_sandbox(tmp_path):
+    good = put(tmp_path / "in" / "good.ipynb", solution("00"))
+    wrong = put(tmp_path / "in" / "wrong.ipynb", changed(WRONG))
+    dead = solution("00")
+    kill = code("import os\nos._exit(0)", rooflab={"exercise": "00-ridge"})
+    dead["cells"].append(kill)
+    put(tmp_path / "in" / "dead.ipynb", dead)
+    rooflab(tmp_path / "in", "--out", tmp_path / "out", "--seed", 3, "--jobs", 2)
+    found = {one["student"]: one for one in results(tmp_path / "out")}
+    assert found["good"]["points"] == 7 and found["wrong"]["points"] == 22
+    points = [one["points"] for one in found["dead"]["exercises"].values()]
+    assert points == [1, 1, 0, 0, 0, 0] and found["dead"]["error"]
+    before = (tmp_path / "out" / "results.json").read_bytes()
+    for path in (good, wrong):
+        os.utime(path)
+    rooflab(tmp_path / "in", "--out", tmp_path / "again", "--seed", 3)
+    assert (tmp_path / "again" / "results.json").read_bytes() == before
+
+
+@needs_sandbox
+def test_killed_in_the_middle_the_table_is_the_same(tmp_path):
+    for number in range(4):
+        put(tmp_path / "in" / f"{number}.ipynb", changed(WRONG) if number % 2 else solution("01"))
+    out = tmp_path / "out"
+    words = [sys.executable, "-m", "rooflab", "grade", str(tmp_path / "in"), "--out", str(out)]
+    words += ["--jobs", "1", "--seed", "5"]
+    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    while len(list((out / "journal").glob("*.json"))) < 2:  # the seed and one submission
+        assert time.monotonic() < deadline and process.poll() is None
+        os.sched_yield()
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    rooflab(tmp_path / "in", "--out", out, "--seed", 5)
+    rooflab(tmp_path / "in", "--out", tmp_path / "whole", "--seed", 5)
+    for name in ("results.json", "grades.csv"):
+        assert (out / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()

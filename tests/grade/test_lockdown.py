@@ -1,0 +1,43 @@
+"""Functions that an exercise asks to derive."""
+
+import pytest
+
+import rooflab as rl
+from rooflab.count import blas
+from rooflab.exercises.registry import exercises
+from rooflab.grade.lockdown import lock
+
+
+def test_a_locked_function_raises_under_every_name_and_comes_back():
+    kept = rl.gemm
+    unlock = lock(["gemm"])
+    try:
+        for reach in (rl.gemm, kept, blas.gemm):
+            with pytest.raises(NotImplementedError, match=r"derive this yourself: rooflab\.gemm"):
+                reach(2, 3, 4)
+        assert rl.gemv(2, 3).flops == 12
+    finally:
+        unlock()
+    assert kept(2, 3, 4).flops == 48
+
+
+def test_a_locked_class_makes_no_objects():
+    unlock = lock(["Roofline"])
+    try:
+        with pytest.raises(NotImplementedError, match="derive this yourself"):
+            rl.Roofline(None)
+    finally:
+        unlock()
+    with pytest.raises((TypeError, ValueError, AttributeError)):
+        rl.Roofline(None)
+
+
+def test_whatever_an_exercise_derives_can_be_locked():
+    for exercise in exercises().values():
+        lock(exercise.derives)()
+
+
+def test_an_unknown_name_is_said_and_nothing_stays_locked():
+    with pytest.raises(ValueError, match="'gemn'"):
+        lock(["axpy", "gemn"])
+    assert rl.axpy(4).flops == 8

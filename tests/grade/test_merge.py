@@ -1,0 +1,248 @@
+"""The locked notebook: the lesson's order, the learner's answers, nothing that measures."""
+
+from __future__ import annotations
+
+import pytest
+
+from rooflab.exercises.registry import exercises
+from rooflab.grade import given, intake, verdicts
+from rooflab.grade.kept import kept, names
+from rooflab.grade.locked import ANSWER, CHECK
+from rooflab.grade.merge import merge, secret
+from tests.grade import in_process
+from tests.grade.notebooks import answer, changed, code, put, solution
+
+LESSONS = sorted({each.lesson for each in exercises().values()})
+HALF = {"01-flops": "def flops(m, n, k):\n    return m * n * k"}  # the usual mistake
+
+
+@pytest.fixture
+def locked(tmp_path):
+    def make(notebook, seed=7):
+        read = intake.read(put(tmp_path / "x.ipynb", notebook))
+        return merge(read, given.lesson(read.lesson), seed)
+
+    return make
+
+
+def judged(one):
+    return verdicts.judge(one, in_process.run(one), given.lesson(one.lesson))
+
+
+def roles(one, role):
+    return [c for c in one.notebook.cells if c.metadata["rooflab"]["role"] == role]
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_every_solution_gets_full_points_with_any_seed(lesson, locked):
+    for seed in (0, 12345):
+        found = judged(locked(solution(lesson), seed))
+        assert {id: one.reason for id, one in found.items() if not one.passed} == {}
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_nothing_is_run_that_measures_asks_or_draws(lesson, locked):
+    source = "\n".join(c.source for c in locked(solution(lesson)).notebook.cells)
+    for call in ("rl.measure(", "rl.ask(", "rl.live.", "rl.show.", "this_machine", "rl.check("):
+        assert call not in source
+
+
+def test_every_exercise_has_a_check_cell_with_a_word_of_its_own(locked):
+    one = locked(solution("01"))
+    checks = roles(one, CHECK)
+    ids = [cell.metadata["rooflab"]["exercise"] for cell in checks]
+    assert ids == list(given.lesson("01").order) == list(one.cases)
+    words = {one.word(id) for id in ids}
+    assert len(words) == len(ids)
+    for cell, id in zip(checks, ids, strict=True):
+        assert [word for word in words if word in cell.source] == [one.word(id)]
+    assert locked(solution("01")).nonce != one.nonce
+
+
+def test_hidden_cases_are_the_seeds_and_never_the_public_ones(locked):
+    public = exercises()["01-flops"].draw(0)
+    assert locked(solution("01"), 0).cases["01-flops"] != public
+    assert locked(solution("01"), None).cases["01-flops"] == public
+    assert locked(solution("01"), 5).cases == locked(solution("01"), 5).cases
+    assert locked(solution("01"), 5).cases != locked(solution("01"), 6).cases
+    assert secret(5, "01-flops") != secret(5, "01-bytes")
+
+
+def test_cells_may_be_moved(locked):
+    notebook = solution("01")
+    notebook["cells"] = notebook["cells"][::-1]
+    assert all(one.passed for one in judged(locked(notebook)).values())
+
+
+def test_a_deleted_answer_costs_itself_only(locked):
+    notebook = solution("01")
+    notebook["cells"].remove(answer(notebook, "01-dot"))
+    one = locked(notebook)
+    assert "answer cell 01-dot missing" in one.flags
+    found = judged(one)
+    assert [id for id, verdict in found.items() if not verdict.passed] == ["01-dot"]
+    assert "missing" in found["01-dot"].reason
+
+
+def test_an_id_that_was_taken_off_counts_as_missing(locked):
+    notebook = solution("01")
+    answer(notebook, "01-dot")["metadata"] = {"tags": ["answer"]}
+    assert not judged(locked(notebook))["01-dot"].passed
+
+
+def test_of_two_answer_cells_the_last_one_counts(locked):
+    for first, passes in ((True, True), (False, False)):
+        notebook = solution("01")
+        right = answer(notebook, "01-flops")
+        wrong = code(HALF["01-flops"], rooflab={"exercise": "01-flops"})
+        notebook["cells"].insert(notebook["cells"].index(right) + (not first), wrong)
+        one = locked(notebook)
+        assert any("the last one counts" in flag for flag in one.flags)
+        assert judged(one)["01-flops"].passed is passes
+
+
+def test_an_answer_cell_may_be_split(locked):
+    notebook = solution("01")
+    whole = answer(notebook, "01-outer")
+    notebook["cells"].insert(
+        notebook["cells"].index(whole), code("two = 2 * 1", rooflab={"exercise": "01-outer"})
+    )
+    whole["source"] = "".join(whole["source"]).replace("2 * m * n, ", "two * m * n, ")
+    assert judged(locked(notebook))["01-outer"].passed
+
+
+def test_strange_exercise_ids_are_left_out_with_a_remark(locked):
+    notebook = solution("01")
+    for id in ("03-ridge", "99-x", "__proto__", ["01-flops"], None, 3):
+        notebook["cells"].append(code("raise SystemExit", rooflab={"exercise": id}))
+    one = locked(notebook)
+    assert any(flag.startswith("99-x") for flag in one.flags)
+    assert all(verdict.passed for verdict in judged(one).values())
+
+
+def test_the_lessons_imports_are_there_even_if_the_learner_deleted_them(locked):
+    notebook = changed(
+        {"01-axpy": "def axpy(n, itemsize):\n    return 2 * n, median([3 * n]) * itemsize"}
+    )
+    notebook["cells"] = [c for c in notebook["cells"] if "import" not in "".join(c["source"])]
+    assert judged(locked(notebook))["01-axpy"].passed
+
+
+def test_a_learners_own_imports_constants_and_functions_are_there(locked):
+    notebook = changed(
+        {
+            "01-axpy": "def axpy(n, itemsize):\n    return twice(n), math.prod([3, n, SIZE(itemsize)])"
+        }
+    )
+    at = notebook["cells"].index(answer(notebook, "01-axpy"))
+    notebook["cells"].insert(
+        at + 1, code("%time\nSIZE = lambda size: int(size)\nx = open('/etc/x')")
+    )
+    notebook["cells"].insert(
+        0, code("import math\n\n\ndef twice(n):\n    return 2 * n\n\nprint(1)")
+    )
+    assert judged(locked(notebook))["01-axpy"].passed
+
+
+def test_a_known_mistake_costs_once(locked):
+    found = judged(locked(changed(HALF)))
+    assert [id for id, one in found.items() if not one.passed] == ["01-flops"]
+    assert "your own flops" in found["01-intensity"].reason
+    assert "your own intensity" in found["01-claim-1365"].reason
+
+
+def test_two_known_mistakes_in_one_composition_cost_once_each(locked):
+    mistakes = HALF | {
+        "01-bytes": "def bytes(m, n, k, itemsize, accumulate=False):\n    return m * k + k * n + (2 if accumulate else 1) * m * n"
+    }
+    found = judged(locked(changed(mistakes)))
+    assert [id for id, one in found.items() if not one.passed] == ["01-flops", "01-bytes"]
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        {"01-flops": "def flops(m, n, k):\n    return 0"},  # no known mistake: nothing to go by
+        {"01-flops": "def flops(m, n, k):\n    ..."},
+        HALF | {"01-intensity": "def intensity(m, n, k, s, acc=False):\n    return bytes(m, n, k, s, acc) / flops(m, n, k)"},
+        HALF | {"01-intensity": "def intensity(m, n, k, s, acc=False):\n    return m * n * k / bytes(m, n, k, s, acc)"},
+    ],
+)  # fmt: skip
+def test_points_are_carried_on_only_from_a_known_mistake_that_is_called(answers, locked):
+    found = judged(locked(changed(answers)))
+    assert not found["01-flops"].passed and not found["01-intensity"].passed
+
+
+def test_every_known_mistake_is_rejected_and_named(locked):
+    one = locked(solution("01"))
+    for exercise in given.lesson("01").exercises:
+        if exercise.kind not in ("value", "function"):
+            continue
+        for mistake in exercise.misconceptions:
+            outcome = in_process.run(one)
+            seen = [{"value": _plain(mistake.wrong(*c.values()))} for c in one.cases[exercise.id]]
+            outcome.observations[exercise.id] = seen
+            verdict = verdicts.judge(one, outcome, given.lesson("01"))[exercise.id]
+            assert not verdict.passed and verdict.hint
+
+
+def _plain(value):
+    return list(value) if isinstance(value, tuple) else value
+
+
+def test_what_is_kept_of_a_cell_calls_nothing():
+    source = "import os; import sys\nx = 3\ny = [z * 2 for z in 'ab']\nq = open('f')\nos.x = 1\n@d\ndef f():\n    return 1\nx[0] = 2\nprint(f())\nfor i in x: pass\nw: int = 3\nv = x[0]\ng = lambda: open('f')"
+    assert kept(source).splitlines() == [
+        "import os", "import sys", "x = 3", "y = [z * 2 for z in 'ab']",
+        "@d", "def f():", "    return 1", "w: int = 3", "g = lambda: open('f')",
+    ]  # fmt: skip
+    assert kept("%%bash\nrm -rf x") == "" and kept("def f(:") == ""
+    assert kept("x = " + "(" * 5000) == "" and kept("-" * 19_000 + "1") == ""
+    assert names("def f(n):\n    return flops(n) + g.h") >= {"flops", "g"}
+
+
+def test_outcomes_from_nowhere_are_zeros_with_a_reason(locked):
+    from rooflab.grade.locked import Outcome
+
+    one, lesson = locked(solution("01")), given.lesson("01")
+    for outcome, told in (
+        (Outcome({}, {}, {}, "stopped after 45 s"), "stopped after 45 s"),
+        (Outcome({}, {"01-flops": "the kernel died"}), "the kernel died"),
+        (Outcome({"01-flops": [{"value": {"__class__": "x"}}] * 5}), "gave"),
+        (Outcome({"01-flops": []}), "0 of 5 cases"),
+        (Outcome({"01-flops": [{"error": "E: at 0x7f33aabbccdd " + "z" * 9000}] * 5}), "0x… "),
+        (Outcome({"01-flops": [3, None, [], "x", {}]}), "nothing came back"),
+    ):
+        verdict = verdicts.judge(one, outcome, lesson)["01-flops"]
+        assert not verdict.passed and told in verdict.reason
+        assert len(verdict.reason) <= verdicts.LONGEST and "\n" not in verdict.reason
+
+
+def test_what_was_not_run_any_more_says_where_the_run_ended(locked):
+    from rooflab.grade.locked import Outcome
+
+    one, lesson = locked(solution("01")), given.lesson("01")
+    gone = dict.fromkeys(lesson.order[2:], "the kernel died")
+    seen = in_process.run(one).observations
+    outcome = Outcome({id: seen[id] for id in lesson.order[:2]}, gone, {}, "the kernel died")
+    found = list(verdicts.judge(one, outcome, lesson).values())
+    assert [verdict.passed for verdict in found[:3]] == [True, True, False]
+    assert found[2].reason == "the kernel died"
+    assert {verdict.reason for verdict in found[3:]} == {
+        "not run: the kernel died, in 01-intensity"
+    }
+
+
+def test_an_answer_cell_that_raised_is_told_so(locked):
+    one = locked(changed({"01-dot": "def dot(n, itemsize):\n    return 2 * n"}))
+    outcome = in_process.run(one)
+    outcome.observations["01-dot"] = [{"error": "NameError: name 'dot' is not defined"}] * 4
+    outcome.printed["01-dot"] = "hello\nSyntaxError: expected ':' (3512.py, line 1)"
+    reason = verdicts.judge(one, outcome, given.lesson("01"))["01-dot"].reason
+    assert reason == "there is no dot: its answer cell raised SyntaxError: expected ':' (line 1)"
+
+
+def test_without_the_lessons_notebook_the_registry_gives_the_order(locked, tmp_path, monkeypatch):
+    monkeypatch.setenv(given.ENV, str(tmp_path / "nothing"))
+    assert all(one.passed for one in judged(locked(solution("01"))).values())
+    assert len(roles(locked(solution("01")), ANSWER)) == 14

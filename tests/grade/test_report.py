@@ -1,0 +1,160 @@
+"""The pages: everything escaped, nothing loaded, the same facts as results.json."""
+
+from __future__ import annotations
+
+import html.parser
+import re
+
+import pytest
+
+from rooflab.exercises.verdict import Verdict
+from rooflab.grade import charts, report_class, report_student
+from rooflab.grade.results import Results, Row
+
+EVIL = "<script>alert(1)</script>\"><img src=x onerror=alert(2)> & 'quoted'"
+
+
+def verdict(id, passed=False, **more):
+    most = 1
+    return Verdict(id, passed, most * passed, most, more.pop("reason", "all right"), **more)
+
+
+def row(file="ann.ipynb", **more):
+    verdicts = {
+        "01-flops": verdict("01-flops", True),
+        "01-bytes": verdict(
+            "01-bytes", reason="bytes(m=3) gave 4: that is not right", case={"m": 3, "n": 5},
+            yours="4", misconception="elements", hint="you counted elements",
+        ),
+        "01-dot": verdict("01-dot", reason="not answered yet: 1 line to write"),
+    }  # fmt: skip
+    return Row(file, lesson="01", verdicts=verdicts, **more)
+
+
+class Reader(html.parser.HTMLParser):
+    """Collects tags, attributes and open elements."""
+
+    def __init__(self):
+        super().__init__()
+        self.tags, self.open, self.attributes = [], [], []
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        self.attributes += [(tag, *pair) for pair in attributes]
+        if tag not in ("meta", "img", "link", "br"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def read(page):
+    reader = Reader()
+    reader.feed(page)
+    assert reader.open == []
+    return reader
+
+
+def test_a_student_sees_verdict_case_result_and_hint():
+    page = report_student.html("Ann", row(printed={"01-bytes": "I am here"}))
+    for said in (
+        "Three operations", "1 of 3 points", "✓ right", "✗ not right", "○ not answered",
+        "m = 3, n = 5", "you counted elements", "I am here", "<bdi>Ann</bdi>", "ann.ipynb",
+    ):  # fmt: skip
+        assert said in page
+    read(page)
+
+
+def test_a_refused_file_says_why():
+    page = report_student.html("x", Row("a/x.ipynb", error="the file is empty"))
+    assert "The file is empty." in page and "0 points" in page and "a/x" not in page
+    read(page)
+
+
+@pytest.mark.parametrize("of", ["student", "class"])
+def test_nothing_that_a_student_wrote_becomes_html(of):
+    hostile = row(
+        file=f"{EVIL}.ipynb", named=EVIL, error=EVIL, remarks=(EVIL,), printed={"01-bytes": EVIL}
+    )
+    hostile.verdicts["01-bytes"] = verdict(
+        "01-bytes", reason=EVIL, case={"m": EVIL}, yours=EVIL, misconception=EVIL, hint=EVIL,
+        note=EVIL,
+    )  # fmt: skip
+    results = Results.of(1, [hostile, hostile])
+    page = report_student.html(EVIL, hostile, EVIL)
+    if of == "class":
+        page = report_class.html(results, EVIL)
+    reader = read(page)
+    assert "script" not in reader.tags
+    assert [a for a in reader.attributes if a[1].startswith("on")] == []
+    assert all(a[2].startswith("data:image/png") for a in reader.attributes if a[1] == "src")
+    assert "&lt;script&gt;alert(1)" in page
+
+
+def test_pages_load_nothing_and_can_be_read_without_sight():
+    results = Results.of(1, [row(), row("b.ipynb")])
+    for page in (report_class.html(results), report_student.html("Ann", row())):
+        reader = read(page)
+        assert "content=\"default-src 'none'" in page and '<html lang="en">' in page
+        links = [a[2] for a in reader.attributes if a[1] in ("href", "src")]
+        assert not any(link.startswith(("http", "//", "/")) for link in links)
+        assert reader.tags.count("h1") == 1 and "main" in reader.tags
+        for tag in re.findall(r"<img[^>]*>", page):
+            assert re.search(r'alt="[^"]{20,}"', tag)
+        assert "@media print" in page
+
+
+def test_the_class_page_tells_the_class():
+    rows = [row(f"{n}.ipynb") for n in range(3)] + [Row("x.ipynb", error="the file is empty")]
+    page = report_class.html(Results.of(5, rows))
+    for said in (
+        "4 files, 1 of them",
+        "3 graded: mean 1.0, median 1 of 3",
+        "elements (3)",
+        "seed 5",
+    ):
+        assert said in page
+    assert page.count('<a href="students/') == 4
+    assert report_class.html(Results.of(5, [rows[-1]])).count("<img") == 0
+
+
+def test_lines_become_sentences_and_code_stays_code():
+    said = report_student._sentence
+    assert said("right; 4 bytes") == "Right; 4 bytes."
+    assert said("squares on 3 numbers: no", "squares") == "squares on 3 numbers: no."
+    assert said("f(x=1) gave 2") == "f(x=1) gave 2." and said(None) == ""
+
+
+def test_the_hardest_comes_first():
+    found = report_class.hard([row()])
+    assert [one.id for one in found] == ["01-bytes", "01-dot", "01-flops"]
+    assert (found[0].wrong, found[1].open, found[2].right) == (1, 1, 1)
+    assert found[0].mistake == "elements (1)"
+
+
+def test_one_name_over_two_files_of_a_lesson_is_said():
+    rows = [row("1.ipynb", named="Ann"), row("2.ipynb", named="Ann")]
+    assert "Ann handed in 2 files of lesson 01" in report_class.html(Results.of(1, rows))
+
+
+def test_every_file_has_a_page_of_its_own(tmp_path):
+    rows = [
+        row("a/hw.ipynb", named="../../x"),
+        row("b/hw.ipynb", named="../../x"),
+        row("CON.ipynb"),
+    ]
+    report_class.write(Results.of(1, rows), tmp_path, "no sandbox")
+    pages = list((tmp_path / "students").iterdir())
+    assert len(pages) == 3 and {p.name for p in tmp_path.iterdir()} == {"students", "index.html"}
+    index = (tmp_path / "index.html").read_text("utf-8")
+    assert all(page.name in index and "no sandbox" in page.read_text("utf-8") for page in pages)
+
+
+def test_pictures_say_in_words_what_they_show():
+    image = charts.histogram([3, 3, 5], 23)
+    assert "2 with 3, 1 with 5" in image and image.startswith('<img src="data:image/png;base64,')
+    assert "300" in charts.histogram([0, 150, 300], 300)
+    bars = charts.hardest(
+        [charts.Hard("01-dot", "Dot", 1, 2, 1), charts.Hard("01-x", "X", 0, 0, 0)]
+    )
+    assert "01-dot 25 % right" in bars

@@ -1,0 +1,43 @@
+"""The folders of workshops."""
+
+import os
+import tempfile
+
+import pytest
+
+from rooflab.grade.scratch import LONGEST, PREFIX, make_scratch
+
+
+@pytest.fixture(autouse=True)
+def top(monkeypatch, tmp_path):
+    """A folder for temporary files of the test's own, with a short name."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as short:
+        monkeypatch.setattr(tempfile, "tempdir", short)
+        yield short
+
+
+def test_a_folder_in_use_stays_and_one_left_behind_goes():
+    used, left = make_scratch(), make_scratch()
+    os.close(left.descriptor)  # as the end of its process does
+    third = make_scratch()
+    assert used.path.is_dir()
+    assert not left.path.exists()
+    for scratch in (used, third):
+        scratch.remove()
+        assert not scratch.path.exists()
+
+
+def test_what_is_not_a_workshop_s_folder_stays(top):
+    os.mkdir(f"{top}/{PREFIX}mine")
+    os.symlink("/etc", f"{top}/{PREFIX}link")
+    make_scratch().remove()
+    assert sorted(os.listdir(top)) == [f"{PREFIX}link", f"{PREFIX}mine"]
+
+
+def test_a_long_path_is_avoided(monkeypatch, tmp_path):
+    long = tmp_path / ("x" * LONGEST)
+    long.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(long))
+    scratch = make_scratch()
+    scratch.remove()
+    assert len(str(scratch.path)) < LONGEST
