@@ -67,7 +67,7 @@ def test_without_an_operation_all_three_are_measured(tmp_path):
     text = run("measure", "--threads", "1", "--cache", "warm", "--picture", "all.svg")
     for row in ("axpy 1048576 fp32 0.1667", "gemv 1024² fp32 0.499", "gemm 1024³ fp32 170.7"):
         assert row in text
-    assert text.count("on here:") == 3  # one sentence each
+    assert text.count(" on this computer: ") == 3  # one sentence each
     assert "<svg" in (tmp_path / "all.svg").read_text(encoding="utf-8")
 
 

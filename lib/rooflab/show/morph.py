@@ -71,10 +71,15 @@ class Morph(anywidget.AnyWidget):
         """First and last stop as one PNG, drawn by matplotlib."""
         if self.covered:
             return covered(self.cover)
+        return self._drawn()
+
+    def _drawn(self) -> bytes:
         return still(morph_asked.resolved(self.geometry, self.axes))
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict, dict]:
-        return overlay.mimebundle(super()._repr_mimebundle_(**kwargs), self.still(), self.words)
+        under = (self._drawn(), "First and last stop, uncovered.") if self.covered else None
+        live = super()._repr_mimebundle_(**kwargs)
+        return overlay.mimebundle(live, self.still(), self.words, under)
 
 
 def morph(
