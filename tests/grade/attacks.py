@@ -87,6 +87,9 @@ def f1(m, n): return [].__class__(map(f1, [m], [n]))""",
 }
 
 COSTS_ONE_EXERCISE = {
+    "huge traceback": """
+def deep(k): return deep(k - 1) if k else {}[("x" * 1_000_000)]
+deep(900)""",
     "loop": "while True: pass",
     "loop in the function": "def f1(m, n):\n    while True: pass",
     "sleep": "import time; time.sleep(1000)",
@@ -142,9 +145,6 @@ def f1(m, n): return Odd()""",
 class Bad(BaseException):
     def __str__(self): raise self
 def f1(m, n): raise Bad""",
-    "huge traceback": """
-def deep(k): return deep(k - 1) if k else {}[("x" * 1_000_000)]
-deep(900)""",
     "huge message": "def f1(m, n): raise ValueError('x' * 100_000_000)",
     "huge integer": "def f1(m, n): return 10 ** 100_000",
     "nested list": "def f1(m, n):\n    x = []\n    for _ in range(100_000): x = [x]\n    return x",

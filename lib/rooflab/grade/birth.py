@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import resource
 import signal
 import sys
 from collections.abc import Mapping, Sequence
@@ -14,6 +13,11 @@ import numpy.random
 
 from rooflab.grade import nest
 from rooflab.grade.limits import Limits
+
+try:
+    import resource
+except ImportError:  # Windows has none, and no sandbox: there this module need only be read
+    resource = None
 
 BOX = "/box"  # the learner's folder
 MOST_OPEN = 256  # files and sockets

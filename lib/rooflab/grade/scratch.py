@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import shutil
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+
+try:
+    import fcntl
+except ImportError:  # Windows has none, and no sandbox: there this module need only be read
+    fcntl = None
 
 PREFIX = "rooflab-grade-"
 LONGEST = 60  # characters of a folder for temporary files: a socket's path may have 107 in all

@@ -13,7 +13,6 @@ import dataclasses
 import gc
 import json
 import os
-import resource
 import select
 import shutil
 import signal
@@ -29,6 +28,11 @@ from rooflab.grade.keeper import Keeper, Setting, start_keeper
 from rooflab.grade.limits import Limits
 from rooflab.grade.nbval_run import run_notebook
 from rooflab.grade.sandbox import NoSandbox
+
+try:
+    import resource
+except ImportError:  # Windows has none, and no sandbox: there this module need only be read
+    resource = None
 
 LATE = 10.0  # seconds beyond the wall limit after which the supervisor kills
 WORKER_MEMORY = 3 << 30
