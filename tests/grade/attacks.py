@@ -37,6 +37,9 @@ for pid in range(1, 70_000):
 }
 
 MAY_END_THE_KERNEL = {  # it depends on what is hit first
+    "huge traceback": """
+def deep(k): return deep(k - 1) if k else {}[("x" * 1_000_000)]
+deep(900)""",
     "kill -9 everybody": "import os; os.kill(-1, 9); os.kill(0, 9)",
     "exit": "exit()\ndef f1(m, n): raise SystemExit",
     "deaf loop": """
@@ -87,9 +90,6 @@ def f1(m, n): return [].__class__(map(f1, [m], [n]))""",
 }
 
 COSTS_ONE_EXERCISE = {
-    "huge traceback": """
-def deep(k): return deep(k - 1) if k else {}[("x" * 1_000_000)]
-deep(900)""",
     "loop": "while True: pass",
     "loop in the function": "def f1(m, n):\n    while True: pass",
     "sleep": "import time; time.sleep(1000)",
