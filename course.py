@@ -26,7 +26,8 @@ OLDEST = (3, 11)
 COURSE, TESTS = "requirements.txt", "requirements-test.txt"
 # The oldest NVIDIA driver that each generation of CUDA runs on, newest first.
 GPU = ((580, "requirements-gpu.txt"), (525, "requirements-gpu-cuda12.txt"))
-LESSON = "notebooks/00_free_lunch.ipynb"
+LESSONS = sorted(path.name for path in (HERE / "notebooks").glob("[0-9]*.ipynb"))
+LESSON = f"notebooks/{LESSONS[0] if LESSONS else ''}"  # a teacher's pack may begin with another
 JUPYTERLAB = ("jupyterlab", "LabApp", "lab/tree")
 NOTEBOOK_7 = ("notebook", "JupyterNotebookApp", "notebooks")
 NO_DELAY = "--ServerApp.kernel_websocket_connection_class=rooflab.jupyter_nodelay.NoDelay"

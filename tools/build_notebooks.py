@@ -32,6 +32,7 @@ from rooflab.measure.environment import cpu_name  # noqa: E402
 from tools.execute import run_notebook  # noqa: E402
 from tools.house_rules import broken_rules  # noqa: E402
 from tools.lesson import KERNEL, Lesson, LessonError, read_lesson  # noqa: E402
+from tools.outputs import drop_bars  # noqa: E402
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 MOST_SHOWN = 5  # differences a notebook; a lesson not built for a while differs everywhere
@@ -66,6 +67,7 @@ def build(lesson: Lesson, notebooks: Path) -> None:
 
 def tidy(notebook: NotebookNode) -> None:
     """Drop from an executed notebook what must not be committed."""
+    drop_bars(notebook)
     notebook.metadata.pop("widgets", None)
     # The kernel reports its exact version; the canonical metadata says only "Python".
     notebook.metadata["language_info"] = nbformat.from_dict(KERNEL["language_info"])

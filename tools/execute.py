@@ -19,6 +19,8 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 
+from rooflab.grade.own_kernel import without_ports
+
 REPOSITORY = Path(__file__).resolve().parent.parent
 SECONDS_PER_CELL = 300
 
@@ -52,7 +54,7 @@ def run_notebook(notebook: NotebookNode, name: str, folder: Path) -> NotebookNod
             coalesce_streams=True,  # a progress bar leaves its last line, not every step
             resources={"metadata": {"path": str(folder)}},
         )
-        client.create_kernel_manager()
+        without_ports(client.create_kernel_manager(), environment["ROOFLAB_HOME"])
         client.km.kernel_spec.argv = [
             sys.executable,
             "-m",

@@ -12,24 +12,33 @@ WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 # A line of a progress bar: tqdm's own ("5%|█"), or a bar with a percentage at its end.
 PROGRESS = re.compile(r"%\|.*$|[\u2588-\u258f\s]{2,}\d+ %\s*$")
 CURSOR = re.compile(r"\x1b\[\d*[A-K]")  # tqdm moves the cursor about
-OWN = "<p class='own'>Your own guesses stand here when you run the notebook.</p>"
+OWN = "<p class='own'>Your own {} stand here when you run the notebook.</p>"
 
 
 def settle(notebook: NotebookNode) -> None:
-    """Leave out what means nothing on a page: progress bars, and the guesses of nobody."""
-    models = notebook.metadata.get("widgets", {}).get(WIDGET_STATE, {}).get("state", {})
-    bars = {id for id, model in models.items() if _is_bar(model, models)}
+    """Leave out what means nothing on a page: progress bars, and guesses and points of nobody."""
+    drop_bars(notebook)
     for cell in notebook.cells:
         if cell.cell_type != "code":
             continue
-        if "rl.my_guesses()" in cell.source:
-            cell.outputs = [nbformat.v4.new_output("display_data", {"text/html": OWN})]
-        shown = [o for o in cell.outputs if _model_of(o) not in bars]
-        for output in shown:
+        own = re.search(r"rl\.(my_guesses\(\)|progress\()", cell.source)
+        if own:
+            told = OWN.format("points" if own[1] == "progress(" else "guesses")
+            cell.outputs = [nbformat.v4.new_output("display_data", {"text/html": told})]
+        for output in cell.outputs:
             if output.output_type == "stream" and output.name == "stderr":
                 lines = re.split(r"[\r\n]+", CURSOR.sub("", output.text))
                 output.text = "\n".join(line for line in lines if not PROGRESS.search(line))
-        cell.outputs = [o for o in shown if o.output_type != "stream" or o.text.strip()]
+        cell.outputs = [o for o in cell.outputs if o.output_type != "stream" or o.text.strip()]
+
+
+def drop_bars(notebook: NotebookNode) -> None:
+    """Leave out progress bars, whose text says for ever that nothing is done yet ("0 %")."""
+    models = notebook.metadata.get("widgets", {}).get(WIDGET_STATE, {}).get("state", {})
+    bars = {id for id, model in models.items() if _is_bar(model, models)}
+    for cell in notebook.cells:
+        if "outputs" in cell:
+            cell.outputs = [o for o in cell.outputs if _model_of(o) not in bars]
 
 
 def _model_of(output: NotebookNode) -> str | None:

@@ -35,7 +35,7 @@ from tools.site import ASSETS, NOTEBOOKS, Page, lesson_title, scripts, styles  #
 STAGE = REPOSITORY / "lib" / "rooflab" / "lecture"
 SCRIPTS, STYLES = ("cut.js", "replay.js", "jump.js", "stage.js"), ("stage.css", "pictures.css")
 # Cells that say nothing from a wall: an exercise's own check, and saving for later lessons.
-BACKSTAGE = re.compile(r"rl\.(check|mine\.save|my_guesses)\(")
+BACKSTAGE = re.compile(r"rl\.(check|mine\.save|my_guesses|progress)\(")
 SOLUTION = "<details><summary>Solution</summary><pre>{}</pre></details>"
 
 
@@ -63,8 +63,12 @@ def core(solved: NotebookNode, learner: NotebookNode) -> NotebookNode:
     return deck
 
 
+def _deep(cell: NotebookNode) -> bool:
+    return "deep" in cell.metadata.get("tags", [])
+
+
 def _on_stage(cell: NotebookNode) -> bool:
-    if "deep" in cell.metadata.get("tags", []):
+    if _deep(cell):
         return False
     return cell.cell_type != "code" or not BACKSTAGE.match(cell.source)
 
@@ -106,12 +110,17 @@ def _closed(text: str) -> str:
 
 
 def build(lesson: Path, out: Path) -> Path:
-    """Run a lesson's solution in a fresh kernel and write ``OUT/NAME.html``; returns its path."""
+    """Run what a lesson's slides show in a fresh kernel and write ``OUT/NAME.html``; its path.
+
+    *Deeper* cells are left out: nothing in a lesson's core needs them.
+    """
     from tools.execute import run_notebook
 
     saved = nbformat.read(lesson.parent / "solutions" / lesson.name, as_version=4)
+    staged = deepcopy(saved)
+    staged.cells = [cell for cell in staged.cells if not _deep(cell)]
     with tempfile.TemporaryDirectory(prefix="rooflab-slides-") as folder:
-        solved = run_notebook(deepcopy(saved), lesson.stem, Path(folder))
+        solved = run_notebook(staged, lesson.stem, Path(folder))
     page = out / f"{lesson.stem}.html"
     page.write_text(build_deck(solved, nbformat.read(lesson, as_version=4), saved), "utf-8")
     return page

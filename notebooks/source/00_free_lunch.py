@@ -365,3 +365,6 @@ for k, seconds in zip(curve.k, curve.seconds):
 
 # %% tags=["core"]
 rl.my_guesses()
+
+# %% tags=["core"]
+rl.progress("00")

@@ -571,3 +571,6 @@ rl.check("01-cuda-gemm", gemm_share)
 
 # %% tags=["core"]
 rl.my_guesses()
+
+# %% tags=["core"]
+rl.progress("01")

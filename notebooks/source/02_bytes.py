@@ -357,7 +357,7 @@ rl.check("02-golf-scale-add-scale", scale_add_scale)
 #
 # A score is only a count. Here are several ways to play each hole, from the worst to the best: the
 # score, the real time, and what that way does. An arrow marks a row that takes longer than the one
-# above it, although it moves no more bytes. (It takes half a minute or so.)
+# above it, although it moves no more bytes. (It takes some fifteen seconds.)
 
 # %% tags=["core"]
 for number, hole in enumerate(HOLES.values(), 1):
@@ -699,3 +699,6 @@ rl.check("02-balance", balance)
 
 # %% tags=["core"]
 rl.my_guesses()
+
+# %% tags=["core"]
+rl.progress("02")

@@ -445,18 +445,23 @@ rl.recording("epyc-2core-vm").at(threads=1)
 # %% [markdown] tags=["deep"]
 # ### Exercise 8 · Predict
 #
-# Return the seconds of an operation that ran warm on it (or on both of its cores).
+# Return the seconds of an operation that ran warm on it (or on both of its cores). Four of the cases
+# ran elsewhere: on accelerators of the catalogue, timed and published by others.
 #
 # - `bandwidth` lists the byte/s of the levels, the nearest first and the main memory last, each
 #   measured with the operation's own mix of reading and writing;
 # - `capacity` lists the bytes that each level holds;
 # - `call` is the time of an empty call, in seconds.
 #
+# For the accelerators, `bandwidth` and `capacity` have one entry, that of the main memory, and `call`
+# is 0: nobody published it, and it is short beside these times.
+#
 # `bytes` stands for both here, for what travels and for what has to fit.
 #
 # Your answer is compared with *the clock*, not with a formula. How far off may it be?
 #
-# - By the spread of the recorded times: their middle half, a few per cent mostly.
+# - By the spread of the recorded times: their middle half, a few per cent mostly. (None was published
+#   for the accelerators.)
 # - And by a quarter, because no routine reaches its roof quite.
 #
 # You are asked only where that is fair: where the operands fill less than half of a cache or at
@@ -566,3 +571,6 @@ rl.check("03-sparse-peak", too_short)
 
 # %% tags=["core"]
 rl.my_guesses()
+
+# %% tags=["core"]
+rl.progress("03")

@@ -34,7 +34,7 @@ def page(chromium) -> Iterator[object]:
 @pytest.fixture(scope="session")
 def jupyter(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A Jupyter server (Lab and Notebook 7) for the whole session."""
-    with jupyter_server(tmp_path_factory.mktemp("jupyter")) as server:
+    with jupyter_server(tmp_path_factory.mktemp("jupyter"), ports=False) as server:
         yield server
 
 
@@ -48,6 +48,29 @@ def open_silent(chromium, address: str, **options: object) -> Iterator[object]:
     yield opened
     opened.close()
     assert said == [], "the page is silent on the console"
+
+
+@pytest.fixture
+def still_page(chromium, address: str, request: pytest.FixtureRequest) -> Iterator[object]:
+    """The module's page for a reader who asked for no motion: things jump.
+
+    The module has the fixture ``address``, its WINDOW (width, height) and ``settled(page)``, which
+    waits until everything is there.
+    """
+    yield from _opened(chromium, address, request.module, "reduce")
+
+
+@pytest.fixture
+def moving_page(chromium, address: str, request: pytest.FixtureRequest) -> Iterator[object]:
+    """The same page for everybody else."""
+    yield from _opened(chromium, address, request.module, "no-preference")
+
+
+def _opened(chromium, address: str, module: object, motion: str) -> Iterator[object]:
+    size = dict(zip(("width", "height"), module.WINDOW, strict=True))
+    for opened in open_silent(chromium, address, viewport=size, reduced_motion=motion):
+        module.settled(opened)
+        yield opened
 
 
 def ask_kernel(page, expression: str) -> str:
@@ -148,6 +171,7 @@ PICTURES = {
     "roofline": 'rl.live.roofline(machine="h100-sxm", dtype="bf16", n=1024)',
     "box": 'rl.live.box(m=1, n=1024, k=1, machine="h100-sxm")',
     "both": 'rl.live.roofline(machine="h100-sxm", box=True)',
+    "layer": 'rl.live.layer(1, machines=["h100-sxm", "rtx-4090"], dtype="bf16")',
 }
 
 
@@ -165,7 +189,7 @@ def show_picture(page, pictures) -> Callable[[str], object]:
         page.goto(pictures)
         page.wait_for_function(
             "count => document.querySelectorAll('.rl-bound').length >= count",
-            arg=7,
+            arg=8,
             timeout=LOADING,
         )
         page.evaluate(

@@ -11,9 +11,10 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import nbformat
 
@@ -50,8 +51,11 @@ class Server:
 
 
 @contextmanager
-def jupyter_server(home: Path) -> Iterator[Server]:
-    """Serve Lab and Notebook 7 from the empty folder ``home`` until the block ends."""
+def jupyter_server(home: Path, *, ports: bool = True) -> Iterator[Server]:
+    """Serve Lab and Notebook 7 from the empty folder ``home`` until the block ends.
+
+    ``ports=False``: its kernels are reached by files, and so take no port from one another.
+    """
     folder = home / "notebooks"
     folder.mkdir()
     with socket.socket() as free:
@@ -76,7 +80,11 @@ def jupyter_server(home: Path) -> Iterator[Server]:
         "--LabApp.expose_app_in_browser=True", "--JupyterNotebookApp.expose_app_in_browser=True",
         f"--ServerApp.root_dir={folder}",
     ]  # fmt: skip
-    with (home / "server.log").open("w") as log:
+    with ExitStack() as at_the_end, (home / "server.log").open("w") as log:
+        if not ports:  # the path of a socket may have 107 characters, and `home` is long
+            short = at_the_end.enter_context(TemporaryDirectory(prefix="rooflab-"))
+            environment["JUPYTER_RUNTIME_DIR"] = short
+            command.append("--KernelManager.transport=ipc")
         process = subprocess.Popen(
             command, env=environment, cwd=folder, stdout=log, stderr=subprocess.STDOUT
         )

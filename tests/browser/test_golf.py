@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
-from tests.browser.conftest import ask_kernel, open_silent
+from tests.browser.conftest import ask_kernel
 
 pytestmark = pytest.mark.browser
+WINDOW = (1280, 900)
 
 CELLS = (
     """import dataclasses
@@ -41,25 +42,10 @@ def address(static_page: Callable[..., str]) -> str:
     return static_page("golf", *CELLS)
 
 
-def open_page(chromium, address: str, motion: str) -> Iterator[object]:
-    size = {"width": 1280, "height": 900}
-    for opened in open_silent(chromium, address, viewport=size, reduced_motion=motion):
-        for picture, sliders in ((ONE, 1), (SWEPT, 2)):
-            handle = opened.locator(picture).locator(".noUi-handle[aria-valuetext]")
-            handle.nth(sliders - 1).wait_for(state="attached")
-        yield opened
-
-
-@pytest.fixture
-def still_page(chromium, address: str) -> Iterator[object]:
-    """The page for a reader who asked for no motion."""
-    yield from open_page(chromium, address, "reduce")
-
-
-@pytest.fixture
-def moving_page(chromium, address: str) -> Iterator[object]:
-    """The page for everybody else."""
-    yield from open_page(chromium, address, "no-preference")
+def settled(page) -> None:
+    for picture, sliders in ((ONE, 1), (SWEPT, 2)):
+        handle = page.locator(picture).locator(".noUi-handle[aria-valuetext]")
+        handle.nth(sliders - 1).wait_for(state="attached")
 
 
 def press(page, picture, slider: int, key: str) -> None:

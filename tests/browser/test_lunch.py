@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
-from tests.browser.conftest import ask_kernel, open_silent
+from tests.browser.conftest import ask_kernel
 
 pytestmark = pytest.mark.browser
+WINDOW = (900, 1700)
 
 CELLS = (
     """from rooflab.measure.freelunch import FreeLunch
@@ -30,25 +31,10 @@ def address(static_page: Callable[..., str]) -> str:
     return static_page("lunch", *CELLS)
 
 
-@pytest.fixture
-def still_page(chromium, address: str) -> Iterator[object]:
-    """The page for a reader who asked for no motion."""
-    yield from open_page(chromium, address, "reduce")
-
-
-@pytest.fixture
-def moving_page(chromium, address: str) -> Iterator[object]:
-    """The page for everybody else."""
-    yield from open_page(chromium, address, "no-preference")
-
-
-def open_page(chromium, address: str, motion: str) -> Iterator[object]:
-    size = {"width": 900, "height": 1700}
-    for opened in open_silent(chromium, address, viewport=size, reduced_motion=motion):
-        named = opened.locator(NAMED).locator(".noUi-handle[data-lm-suppress-shortcuts]")
-        named.wait_for(state="attached")
-        opened.locator(WAITING).locator(".cover:not([hidden])").wait_for()
-        yield opened
+def settled(page) -> None:
+    named = page.locator(NAMED).locator(".noUi-handle[data-lm-suppress-shortcuts]")
+    named.wait_for(state="attached")
+    page.locator(WAITING).locator(".cover:not([hidden])").wait_for()
 
 
 def bar(picture, name: str) -> float:

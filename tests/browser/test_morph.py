@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import combinations
 from pathlib import Path
 
 import pytest
 
-from tests.browser.conftest import ask_kernel, open_silent
+from tests.browser.conftest import ask_kernel
 
 pytestmark = pytest.mark.browser
+WINDOW = (1280, 1100)
 
 ROOT = Path(__file__).parents[2]
 CELL = f"""import sys
@@ -27,22 +28,8 @@ def address(static_page: Callable[..., str]) -> str:
     return static_page("morph", CELL)
 
 
-@pytest.fixture
-def still_page(chromium, address: str) -> Iterator[object]:
-    """The page for a reader who asked for no motion: the buttons jump."""
-    yield from _open(chromium, address, "reduce")
-
-
-@pytest.fixture
-def moving_page(chromium, address: str) -> Iterator[object]:
-    yield from _open(chromium, address, "no-preference")
-
-
-def _open(chromium, address: str, motion: str) -> Iterator[object]:
-    size = {"width": 1280, "height": 1100}
-    for opened in open_silent(chromium, address, viewport=size, reduced_motion=motion):
-        opened.locator(".rl-morph svg[data-at='0']").wait_for()
-        yield opened
+def settled(page) -> None:
+    page.locator(".rl-morph svg[data-at='0']").wait_for()
 
 
 def stop(page, name: str, at: int) -> None:

@@ -73,7 +73,7 @@ def test_ten_keys_sort_ten_cards_and_enter_uncovers(table) -> None:
 
 def test_wrong_cards_say_where_they_belong(table) -> None:
     sort_all(table, lambda card: "1" if truth(card) == "3" else truth(card))
-    table.get_by_role("button", name="measure says").click()
+    table.get_by_role("button", name="what the measurement says").click()
     assert top(table).startswith("7 of 10")
     assert table.locator("li.wrong .truth").all_inner_texts() == ["it is overhead"] * 3
     assert table.locator("section[data-bin=memory] li").count() == 7
@@ -97,11 +97,11 @@ def test_nothing_is_uncovered_before_all_cards_lie(table) -> None:
     table.locator(".rl-sort .deck").focus()
     for _ in range(9):
         table.keyboard.press("1")
-    assert not table.get_by_role("button", name="measure says").is_visible()
+    assert not table.get_by_role("button", name="what the measurement says").is_visible()
     table.keyboard.press("Enter")
     assert "done" not in table.locator(".rl-sort").get_attribute("class")
     table.keyboard.press("1")
-    table.get_by_role("button", name="measure says").wait_for()
+    table.get_by_role("button", name="what the measurement says").wait_for()
     assert "all placed" in table.locator(".rl-sort .count").inner_text()
 
 
@@ -162,5 +162,6 @@ def test_in_lab_keys_sort_and_the_kernel_keeps_the_sorting(open_notebook) -> Non
     page.keyboard.press("Enter")
     page.locator(".rl-sort.done").wait_for()
     assert page.locator(".jp-Cell.jp-MarkdownCell").count() == 0, "no key reached the notebook"
-    assert ask_kernel(page, "w.score") == "'10 of 10'"
+    scores = (ask_kernel(page, "w.score") for _ in range(100))  # its message is on the way
+    assert "'10 of 10'" in scores
     assert ask_kernel(page, "w.store.recall()[0] == w.placed") == "True"

@@ -14,7 +14,10 @@ from rooflab.count import DTYPES, DType
 
 WIDTHS = {
     "fp64": 64, "fp32": 32, "tf32": 32, "fp16": 16, "bf16": 16, "fp8_e4m3": 8, "fp8_e5m2": 8,
-    "fp6": 6, "fp4": 4, "mxfp4": 4, "nvfp4": 4, "int32": 32, "int16": 16, "int8": 8, "int4": 4,
+    "fp6": 6, "fp4": 4, "nf4": 4, "mxfp8": 8, "mxfp6": 6, "mxfp4": 4, "nvfp4": 4, "int32": 32,
+    "int16": 16, "int8": 8, "int4": 4, "int3": 3, "int2": 2, "q4_0": 4, "q4_1": 4, "q5_0": 5,
+    "q5_1": 5, "q8_0": 8, "q2_k": 2, "q3_k": 3, "q4_k": 4, "q5_k": 5, "q6_k": 6, "iq4_nl": 4,
+    "iq4_xs": 4,
 }  # fmt: skip
 
 
@@ -32,7 +35,10 @@ def test_odd_counts_round_up_to_whole_bytes(dtype, elements, nbytes):
 
 @pytest.mark.parametrize(
     ("dtype", "bits"),
-    [("mxfp4", 4 + 8 / 32), ("nvfp4", 4.5), (rl.dtype("int4", group=128), 4 + 16 / 128),
+    [("mxfp4", 4 + 8 / 32), ("nvfp4", 4.5), ("mxfp8", 8.25), ("mxfp6", 6.25), ("q4_0", 4.5),
+     ("q4_1", 5), ("q5_0", 5.5), ("q5_1", 6), ("q8_0", 8.5), ("q2_k", 2.625), ("q3_k", 3.4375),
+     ("q4_k", 4.5), ("q5_k", 5.5), ("q6_k", 6.5625), ("iq4_xs", 4.25), ("iq4_nl", 4.5),
+     (rl.dtype("int4", group=128), 4 + 16 / 128), (rl.dtype("nf4", group=64, scale="fp32"), 4.5),
      (rl.dtype("int4", group=32, scale="fp16", zero="fp16"), 5.0),
      (rl.dtype("int4", group=64, scale="fp32", zero="int4"), 4 + 36 / 64)],
 )  # fmt: skip
@@ -121,11 +127,26 @@ def test_changing_one_operand_changes_only_its_bytes():
         ("FP32", "fp32"), ("float16", "fp16"), ("bfloat16", "bf16"), (" fp64 ", "fp64"),
         ("fp8", "fp8_e4m3"), ("fp8-e5m2", "fp8_e5m2"), (np.float32, "fp32"), (float, "fp64"),
         (np.dtype("float64"), "fp64"), (np.int8, "int8"), (DType("fp16", 16), "fp16"),
+        ("torch.bfloat16", "bf16"), ("float8_e4m3fn", "fp8_e4m3"), ("fp8e5m2", "fp8_e5m2"),
+        ("float8_e4m3fnuz", "fp8_e4m3"), ("float8", "fp8_e4m3"), (np.uint8, "int8"),
+        ("u4", "int4"), ("NF4", "nf4"), ("Q4_K", "q4_k"),
     ],
 )  # fmt: skip
 def test_names_numpy_dtypes_and_dtypes_are_all_taken(given, name):
     assert rl.dtype(given) == name
     assert rl.axpy(8, given).compute_dtype == name
+
+
+def test_a_dtype_of_pytorch_is_known_by_its_text():
+    """torch.bfloat16 has no name of its own, only a text."""
+    kind = type("dtype", (), {"__module__": "torch", "__repr__": lambda _: "torch.bfloat16"})
+    assert rl.dtype(kind()) == "bf16"
+
+
+@pytest.mark.parametrize("name", ["q4_k_m", "int5", "awq", "bool", "."])
+def test_what_is_no_format_is_told(name):
+    with pytest.raises(ValueError, match="is unknown; .*Known: fp64"):
+        rl.dtype(name)
 
 
 def test_ml_dtypes_names():

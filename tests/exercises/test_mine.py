@@ -166,6 +166,7 @@ def test_the_table_says_whose_functions_are_used(mine):
         "no mine.py yet", "  flops: rooflab stands in", "  bytes: rooflab stands in",
         "  intensity: rooflab stands in", "  ridge: rooflab stands in",
         "  attainable: rooflab stands in", "  time: rooflab stands in",
+        "  layer: rooflab stands in", "  decode: rooflab stands in",
     ]  # fmt: skip
     mine.save(cell(FLOPS, "flops"))
     assert repr(mine).splitlines()[:2] == ["mine.py: 5 of 60 lines", "  flops: yours"]

@@ -158,7 +158,7 @@ def test_ids_points_and_lessons():
     assert {e.id for e in lesson("01")} >= {"01-cuda-axpy", "01-cuda-gemv", "01-cuda-gemm"}
     assert all(len(e.misconceptions) >= 3 and e.points >= 1 for e in EVERY)
     assert [e.mine for e in EVERY if e.mine] == [
-        *("flops", "bytes", "intensity"), *("ridge", "attainable", "time"),
+        *("flops", "bytes", "intensity"), *("ridge", "attainable", "time"), "layer", "decode",
     ]  # fmt: skip
 
 

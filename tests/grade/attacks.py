@@ -4,6 +4,10 @@
 """
 
 ENDS_THE_KERNEL = {
+    "a message that no socket takes": """
+k = get_ipython().kernel
+k.session.send(k.iopub_socket, "stream", {"name": "stdout", "text": "x" * 3_000_000},
+               parent=k.get_parent())""",
     "os._exit": "import os; os._exit(0)",
     "os._exit in the function": "import os\ndef f1(m, n):\n    os._exit(0)",
     "abort": "import os; os.abort()",
@@ -21,13 +25,14 @@ import os
 while True:
     try: os.fork()
     except OSError: pass""",
-    "memory bomb in children": """
-import os, time
+    "memory bomb in deaf children": """
+import os, signal, time
+signal.signal(signal.SIGINT, signal.SIG_IGN)
 for _ in range(6):
     if os.fork() == 0:
         held = b"x" * (200 << 20)
         time.sleep(60)
-time.sleep(3)""",
+time.sleep(60)""",
     "kill all numbers": """
 import os
 for pid in range(1, 70_000):
@@ -37,9 +42,13 @@ for pid in range(1, 70_000):
 }
 
 MAY_END_THE_KERNEL = {  # it depends on what is hit first
-    "huge traceback": """
-def deep(k): return deep(k - 1) if k else {}[("x" * 1_000_000)]
-deep(900)""",
+    "memory bomb in children": """
+import os, time
+for _ in range(6):
+    if os.fork() == 0:
+        held = b"x" * (200 << 20)
+        time.sleep(60)
+time.sleep(3)""",
     "kill -9 everybody": "import os; os.kill(-1, 9); os.kill(0, 9)",
     "exit": "exit()\ndef f1(m, n): raise SystemExit",
     "deaf loop": """
@@ -145,6 +154,9 @@ def f1(m, n): return Odd()""",
 class Bad(BaseException):
     def __str__(self): raise self
 def f1(m, n): raise Bad""",
+    "huge traceback": """
+def deep(k): return deep(k - 1) if k else {}[("x" * 1_000_000)]
+deep(900)""",
     "huge message": "def f1(m, n): raise ValueError('x' * 100_000_000)",
     "huge integer": "def f1(m, n): return 10 ** 100_000",
     "nested list": "def f1(m, n):\n    x = []\n    for _ in range(100_000): x = [x]\n    return x",

@@ -4,6 +4,7 @@ import pytest
 
 from rooflab.grade import sandbox
 from rooflab.grade.run import Workshop
+from tests.grade.notebooks import changed, put, solution
 
 
 @pytest.fixture(scope="session")
@@ -13,3 +14,20 @@ def shop():
         pytest.skip(why)
     with Workshop() as workshop:
         yield workshop
+
+
+@pytest.fixture
+def handed_in(tmp_path):
+    """Right, half right, another lesson, two with one stem, one torn."""
+    torn = tmp_path / "torn.ipynb"
+    torn.write_text('{"cells": [', encoding="utf-8")
+    return [
+        put(tmp_path / "right.ipynb", solution("01")),
+        put(
+            tmp_path / "half.ipynb",
+            changed({"01-flops": "def flops(m, n, k):\n    return m * n * k"}),
+        ),
+        put(tmp_path / "mon" / "hw.ipynb", solution("00")),
+        put(tmp_path / "fri" / "hw.ipynb", solution("03")),
+        torn,
+    ]

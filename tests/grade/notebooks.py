@@ -12,7 +12,11 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 
 def solution(lesson: str = "01") -> dict[str, Any]:
     """The solution notebook of a lesson as JSON data, without outputs."""
-    file = next((REPOSITORY / "notebooks" / "solutions").glob(f"{lesson}_*.ipynb"))
+    return without_outputs(next((REPOSITORY / "notebooks" / "solutions").glob(f"{lesson}_*.ipynb")))
+
+
+def without_outputs(file: Path) -> dict[str, Any]:
+    """A notebook of the course as JSON data, without outputs."""
     notebook = json.loads(file.read_text("utf-8"))
     for cell in notebook["cells"]:
         if cell["cell_type"] == "code":

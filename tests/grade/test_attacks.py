@@ -67,9 +67,10 @@ def test_there_is_nothing_to_reach(shop, name):
     [
         "print = json = None\nimport builtins\nbuiltins.print = None",
         "import sys, io\nsys.stdout = io.StringIO()",
+        "import sys\nsys.stdout = sys.stderr = sys.__stdout__ = None",
         "_report = check = collect = None",
     ],
-    ids=["print", "stdout", "names"],
+    ids=["print", "stdout", "no streams", "names"],
 )
 def test_what_a_learner_replaced_does_not_spoil_a_right_answer(shop, source):
     outcome = shop.run(locked(f"{source}\n{honest(0)}", honest(1)), SOON)

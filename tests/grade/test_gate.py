@@ -10,6 +10,7 @@ from rooflab.golf import hole_variants
 from rooflab.grade import gate, run, verdicts
 from rooflab.grade.given import lesson
 from rooflab.grade.intake import CodeCell, Submission
+from rooflab.grade.locked import Outcome
 from rooflab.grade.merge import merge
 from rooflab.grade.sandbox import missing
 from tests.grade.notebooks import REPOSITORY
@@ -37,6 +38,29 @@ FORGED = {
     "stand-in": "def time_axpy(cp, x, y, a):\n    cp.gpu.log.clear()",
     "check": "_report = print",
     "relative": "from . import x",
+    "an array called np": "def raw(np):\n    return np.array",
+    "np in a loop": "[np.array for np in (x, y)]",
+    "np by walrus": "(np := x)",
+    "np by pattern": "match x:\n    case np: pass",
+    "np from elsewhere": "from statistics import mean as np",
+    "attribute by name": "import functools\nfunctools.update_wrapper(box, x, assigned=('array',))",
+    "positional pattern": "match x:\n    case P(raw): pass",
+    "annotation": "import typing\ndef f(q: \"__import__('sys')\"): pass\ntyping.get_type_hints(f)",
+    "dispatch": "from functools import singledispatch",
+    "format": "'{0.array[5]}'.format(x)",
+    "inner format": "'{:{0.array}}'.format(x)",
+    "format at hand": "f = str.format",
+    "rooms": "import rooflab as rl\nrl.grade.inside.write_to(box)",
+    "rooms by name": "from rooflab import exercises",
+    "bytecode": "import typing\ntyping.types.CodeType",
+    "numpy's tests": "import numpy.ma.tests.test_core as t\nt.pickle.loads(b'')",
+    "a module of one's own": "import numpy as np\nnp.savetxt('cmath.py', ['x'], fmt='%s')",
+    "wide letters": "ｅｖａｌ('1')",
+    "prompt": ">>> eval('1')",
+    "magic that reads as Python": 'x = (f"}}"\n%time\n)\nexec(x)',
+    "kernel by hand": "def gemm_share(cp, a, b, c, peak):\n    cp.run('gemm', c, [a, b], None, True)",
+    "long": "#" * 50_000,
+    "magics without end": "%time 1\n" * 2_000,
 }
 
 
@@ -60,6 +84,8 @@ def test_solutions_and_all_ways_to_play_pass():
         "_ = [i for i in range(3)]\nimport rooflab as rl\nrl.golf(f, 1)",
         "from collections import deque\nfrom math import *",
         "x.T @ x.real; x[:, None] *= 2; x += 1",
+        "print('{:.2f} {name}'.format(1.5, name=2), f'{x.size:,}')",
+        'text = """\n%time 1\n!ls\n"""',
         "not python at all",
         "",
     ],
@@ -94,6 +120,28 @@ def test_a_forged_trace_does_not_pass(shop, monkeypatch):
     verdict = verdicts.judge(locked, outcome, found)["02-golf-axpy"]
     assert not verdict.passed
     assert "line 2 uses rooflab.exercises.golfing" in verdict.reason
+
+
+SCRIBBLED = {  # the learner's own cell, and whether golf counts beside it
+    "class": ("class Forger:\n    import sys\n    sys.modules.clear()", False),
+    "default": ("def later(x=__builtins__): pass", False),
+    "the answer itself": ("def golf_axpy(a, x, y):\n    return x.array", False),
+    "called": ("import inspect\ndef helper(x):\n    return inspect.getattr_static(x, 'array')\n"
+               "scale = 1", False),
+    "not called": ("import os\nimport inspect\ndef draw(x):\n    return os.listdir()", True),
+    "harmless": ("CHUNK = 4096\ndef piece(x, i):\n    return x[i : i + CHUNK]", True),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SCRIBBLED)
+def test_what_the_learner_wrote_around_the_answers_is_read_too(name):
+    found = lesson("02")
+    source, counts = SCRIBBLED[name]
+    answer = "def golf_axpy(a, x, y):\n    return helper(x)" if name == "called" else "pass"
+    cells = (CodeCell(answer, 1, "02-golf-axpy"), CodeCell(source, 2))
+    locked = merge(Submission("f", "d", "02", "Mallory", cells), found, 1)
+    seen = Outcome({"02-golf-axpy": [{}]})
+    assert ("02-golf-axpy" in gate.gated(locked, seen).observations) is counts
 
 
 def test_only_golf_and_timing_are_gated():

@@ -8,17 +8,18 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 
 import pytest
 from typer.testing import CliRunner
 
 from rooflab.cli import app, grading
-from rooflab.grade import sandbox
+from rooflab.grade import journal, sandbox
 from tests.grade import in_process
 from tests.grade.notebooks import changed, code, put, solution
 
 WRONG = {"01-flops": "def flops(m, n, k):\n    return m * n * k"}
+WRONG_IN_00 = {"00-gigabytes": "def gigabytes(nbytes):\n    return nbytes, nbytes"}
 needs_sandbox = pytest.mark.skipif(
     sandbox.missing() is not None, reason="no bubblewrap on this machine"
 )
@@ -67,6 +68,8 @@ def test_paths_stay_as_they_were_given(plain, tmp_path, monkeypatch):
         (["--jobs", "0"], "--jobs=0"),
         (["--timeout", "0"], "--timeout=0.0"),
         (["--timeout", "nan"], "--timeout=nan"),
+        (["--timeout", "1e300"], "--timeout=1e+300"),
+        (["--jobs", "1000000"], "--jobs=1000000"),
         (["--seed", "x"], "--seed"),
     ],
 )
@@ -82,6 +85,23 @@ def test_a_pattern_that_names_nothing_is_an_error_and_a_missing_file_a_row(plain
     path = put(tmp_path / "a.ipynb", solution("00"))
     rooflab(path, tmp_path / "b.ipynb", "--out", tmp_path / "out")
     assert results(tmp_path / "out")[1]["error"] == "there is no such file"
+
+
+def test_a_folder_that_cannot_be_looked_into_is_a_row(plain, tmp_path, monkeypatch):
+    put(tmp_path / "in" / "a.ipynb", solution("00"))
+    put(tmp_path / "in" / "shut" / "b.ipynb", solution("00"))
+    original = os.scandir
+
+    def scandir(path):
+        if str(path).endswith("shut"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return original(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    rooflab(tmp_path / "in", "--out", tmp_path / "out")
+    rows = results(tmp_path / "out")
+    assert [row["points"] for row in rows] == [7, 0]
+    assert rows[1]["file"].endswith("in/shut") and "folder" in rows[1]["error"]
 
 
 def test_out_that_is_a_file_is_an_error(plain, tmp_path):
@@ -114,14 +134,14 @@ def test_a_stop_says_how_to_go_on(plain, tmp_path, monkeypatch):
 @needs_sandbox
 def test_in_the_real_sandbox(tmp_path):
     good = put(tmp_path / "in" / "good.ipynb", solution("00"))
-    wrong = put(tmp_path / "in" / "wrong.ipynb", changed(WRONG))
+    wrong = put(tmp_path / "in" / "wrong.ipynb", changed(WRONG_IN_00, "00"))
     dead = solution("00")
     kill = code("import os\nos._exit(0)", rooflab={"exercise": "00-ridge"})
     dead["cells"].append(kill)
     put(tmp_path / "in" / "dead.ipynb", dead)
     rooflab(tmp_path / "in", "--out", tmp_path / "out", "--seed", 3, "--jobs", 2)
     found = {one["student"]: one for one in results(tmp_path / "out")}
-    assert found["good"]["points"] == 7 and found["wrong"]["points"] == 22
+    assert found["good"]["points"] == 7 and found["wrong"]["points"] == 6
     points = [one["points"] for one in found["dead"]["exercises"].values()]
     assert points == [1, 1, 0, 0, 0, 0] and found["dead"]["error"]
     before = (tmp_path / "out" / "results.json").read_bytes()
@@ -134,7 +154,8 @@ def test_in_the_real_sandbox(tmp_path):
 @needs_sandbox
 def test_killed_in_the_middle_the_table_is_the_same(tmp_path):
     for number in range(4):
-        put(tmp_path / "in" / f"{number}.ipynb", changed(WRONG) if number % 2 else solution("01"))
+        wrong = WRONG_IN_00 if number % 2 else {}
+        put(tmp_path / "in" / f"{number}.ipynb", changed(wrong, "00"))
     out = tmp_path / "out"
     words = [sys.executable, "-m", "rooflab", "grade", str(tmp_path / "in"), "--out", str(out)]
     words += ["--jobs", "1", "--seed", "5"]
@@ -142,10 +163,62 @@ def test_killed_in_the_middle_the_table_is_the_same(tmp_path):
     deadline = time.monotonic() + 60
     while len(list((out / "journal").glob("*.json"))) < 2:  # the seed and one submission
         assert time.monotonic() < deadline and process.poll() is None
-        os.sched_yield()
+        with suppress(subprocess.TimeoutExpired):  # a look costs the grader its time
+            process.wait(0.05)
     process.send_signal(signal.SIGKILL)
     process.wait()
     rooflab(tmp_path / "in", "--out", out, "--seed", 5)
     rooflab(tmp_path / "in", "--out", tmp_path / "whole", "--seed", 5)
     for name in ("results.json", "grades.csv"):
         assert (out / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+
+
+def test_the_graders_own_fault_is_a_row_is_told_and_is_tried_again(plain, tmp_path, monkeypatch):
+    def broken(locked, limits):
+        if len(locked.cases) > 1:
+            raise OSError("no room")
+        return in_process.run(locked)
+
+    monkeypatch.setattr(grading, "_workshop", lambda *_: nullcontext(broken))
+    path = put(tmp_path / "a.ipynb", solution("00"))
+    assert "tries it again" in rooflab(path, "--out", tmp_path / "out")
+    assert results(tmp_path / "out")[0]["points"] == 0
+    monkeypatch.setattr(grading, "_workshop", lambda *_: nullcontext(in_process.run))
+    rooflab(path, "--out", tmp_path / "out")
+    assert results(tmp_path / "out")[0]["points"] == 7
+
+
+def test_a_full_disk_is_one_line_and_what_is_finished_is_kept(plain, tmp_path, monkeypatch):
+    for number in range(3):
+        put(tmp_path / "in" / f"{number}.ipynb", solution("00"))
+    kept = []
+
+    def add(self, submission, row):
+        if kept:
+            raise OSError(28, "No space left on device")
+        kept.append(original(self, submission, row))
+
+    original = journal.Journal.add
+    monkeypatch.setattr(journal.Journal, "add", add)
+    words = (tmp_path / "in", "--out", tmp_path / "out", "--jobs", 1)
+    said = rooflab(*words, code=2)
+    assert "No space left" in said and "goes on from here" in said and said.count("\n") == 1
+    monkeypatch.undo()
+    monkeypatch.setattr(grading, "_workshop", lambda *_: nullcontext(in_process.run))
+    assert len(list((tmp_path / "out" / "journal").glob("*.json"))) == 2  # the seed, the first
+    rooflab(*words)
+    assert [one["points"] for one in results(tmp_path / "out")] == [7, 7, 7]
+
+
+@pytest.mark.parametrize(("seconds", "cpu"), [(45, 60), (300, 300)])
+def test_a_longer_time_is_also_processor_time(tmp_path, monkeypatch, seconds, cpu):
+    seen = []
+
+    def run(locked, limits):
+        seen.append(limits)
+        return in_process.run(locked)
+
+    monkeypatch.setattr(grading, "_workshop", lambda *_: nullcontext(run))
+    path = put(tmp_path / "a.ipynb", solution("00"))
+    rooflab(path, "--out", tmp_path / "out", "--timeout", seconds)
+    assert {(limits.wall, limits.cpu) for limits in seen} == {(seconds, cpu)}

@@ -98,6 +98,8 @@ def test_a_huge_cell_and_too_many_cells_are_refused(tmp_path):
     assert "200000 characters" in refused(put(tmp_path / "a.ipynb", notebook))
     notebook["cells"] = [code("1")] * 3_000
     assert "3000 cells" in refused(put(tmp_path / "b.ipynb", notebook))
+    notebook["cells"] = [code("x = 1\n" * 9_000)] * 20
+    assert "characters of code" in refused(put(tmp_path / "c.ipynb", notebook))
 
 
 def test_what_is_no_file_is_refused(tmp_path):
@@ -208,3 +210,11 @@ def test_a_folder_stands_for_the_notebooks_in_it(tmp_path):
     assert [path.name for path in listed] == ["a.ipynb", "b.ipynb", "c.ipynb", "trap.ipynb"]
     (tmp_path / "none").mkdir()
     assert files.found([tmp_path / "none"]) == [tmp_path / "none"]
+
+
+def test_a_notebook_by_another_ending_is_not_passed_over(tmp_path):
+    for name in ("A.IPYNB", "b.ipynb.txt", "c.ipynb.json", "d.json", "e.txt"):
+        put(tmp_path / name, solution("00"))
+    listed = files.found([tmp_path])
+    assert [path.name for path in listed] == ["A.IPYNB", "b.ipynb.txt", "c.ipynb.json"]
+    assert all(isinstance(intake.read(path), Submission) for path in listed)

@@ -125,6 +125,33 @@ def test_lines_become_sentences_and_code_stays_code():
     assert said("f(x=1) gave 2") == "f(x=1) gave 2." and said(None) == ""
 
 
+def test_the_name_of_the_answer_is_set_as_code():
+    said = report_student._reason(verdict("00-time", reason="there is no time: its cell raised"))
+    assert said == "There is no <code>time</code>: its cell raised."
+    said = report_student._reason(verdict("01-flops", reason="flops(m=1) gave '<flops(2)>'"))
+    assert said == "<code>flops</code>(m=1) gave &#x27;&lt;flops(2)&gt;&#x27;."
+    assert report_student._reason(verdict("00-time", reason="not in time")) == "Not in time."
+
+
+def test_several_lessons_have_a_table_of_contents():
+    other = Row("b.ipynb", lesson="00", verdicts={"00-time": verdict("00-time", True)})
+    page = report_class.html(Results.of(1, [row(), other]))
+    wanted = re.findall(r"<nav>.*?</nav>", page)[0]
+    targets = re.findall(r'href="#([^"]+)"', wanted)
+    assert targets == ["lesson-00", "lesson-01", "everyone"]
+    assert all(f"id='{target}'" in page for target in targets)
+    assert "<nav>" not in report_class.html(Results.of(1, [row()]))
+
+
+def test_a_dark_screen_gets_a_dark_page_and_paper_a_white_one():
+    page = report_class.html(Results.of(1, [row()]))
+    style = page[: page.index("</style>")]
+    dark = style[style.index("@media screen and (prefers-color-scheme: dark)") :]
+    for colour in ("--page", "--ink", "--soft", "--line", "--link", "--code", "--hint", "--note"):
+        assert f"{colour}:" in dark and f"var({colour})" in style
+    assert not re.findall(r"(?:color|background|border): ?#", style), "colours have names"
+
+
 def test_the_hardest_comes_first():
     found = report_class.hard([row()])
     assert [one.id for one in found] == ["01-bytes", "01-dot", "01-flops"]

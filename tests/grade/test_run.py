@@ -1,5 +1,6 @@
 """The workshop with answers that are meant well, its limits, and its end."""
 
+import contextlib
 import json
 import os
 import signal
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 
 from rooflab.grade import sandbox
 from rooflab.grade.limits import Limits
+from rooflab.grade.locked import LOST
 from rooflab.grade.run import Workshop, read_outcome
 from tests.grade.small import RIGHT, SOON, honest, left_over, locked
 
@@ -140,13 +142,29 @@ def test_a_grader_that_is_killed_leaves_no_process_and_no_folder(tmp_path):
     worker = psutil.Process(int(grader.stdout.readline()))
     until = time.monotonic() + 20
     while len(family := worker.children(recursive=True)) < 6 and time.monotonic() < until:
-        os.sched_yield()
+        with contextlib.suppress(subprocess.TimeoutExpired):  # a look costs the grader its time
+            grader.wait(0.05)
     grader.kill()
     grader.wait()
     gone, alive = psutil.wait_procs([worker, *family], timeout=10)
     assert len(gone) >= 7
     assert not alive
     assert not list(tmp_path.iterdir())
+
+
+def test_an_answer_that_was_cut_off_is_nobodys_mistake():
+    events = b'{"id": "01-a", "observations": [{"value": 1}]}\n' * 2
+    head = json.dumps({"killed": None, "size": len(events)}).encode() + b"\n"
+    assert read_outcome(head + events, ["01-a"]).observations
+    cut = read_outcome((head + events)[:-1], ["01-a", "01-b"])
+    assert (cut.stopped, set(cut.reasons)) == (LOST, {"01-a", "01-b"})
+
+
+def test_a_workshop_that_is_closed_starts_nothing_again():
+    with Workshop(unsafe=True) as shop:
+        pass
+    assert shop.run(locked(honest(0)), SOON).stopped == LOST
+    assert shop._process is None
 
 
 @given(st.binary(max_size=300))
@@ -171,3 +189,10 @@ def test_observations_can_be_written_as_json_again(value):
 def test_limits_are_positive(name):
     with pytest.raises(ValueError, match=name):
         Limits(**{name: 0})
+
+
+@pytest.mark.parametrize("shows", ['"x" * 3_000_000', 'display("x" * 3_000_000)'])
+def test_a_huge_value_on_show_costs_nothing(shop, shows):
+    outcome = shop.run(locked(f"{honest(0)}\n{shows}", honest(1)), SOON)
+    assert outcome.observations == {"01-e0": RIGHT, "01-e1": RIGHT}
+    assert "…" in outcome.printed["01-e0"]

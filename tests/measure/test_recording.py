@@ -181,7 +181,7 @@ DAMAGED = {
     "no bandwidth": (broken(lambda d: d["roofs"][0].pop("bandwidth")), "bandwidth"),
     "an impossible roof": (
         broken(lambda d: d["roofs"][0]["peak"]["fp32"].update(value=-5.0)),
-        "a roof of Example 9000, 1 thread is -5.0",
+        r"peaks\['fp32'\]=-5.0 must be a positive rate",
     ),
     "no samples": (broken(lambda d: d["measurements"][0].update(samples=[])), "samples"),
     "a negative time": (broken(lambda d: d["measurements"][0].update(samples=[-1.0])), "samples"),

@@ -19,7 +19,8 @@ from rooflab.exercises.registry import lesson
 from tools.execute import lesson_environment
 from tools.lesson import read_lesson
 
-NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
+REPOSITORY = Path(__file__).resolve().parents[2]
+NOTEBOOKS = REPOSITORY / "notebooks"
 FOUND = [*sorted(NOTEBOOKS.glob("*.ipynb")), *sorted((NOTEBOOKS / "solutions").glob("*.ipynb"))]
 SECONDS = 300
 
@@ -30,9 +31,17 @@ def nbval(notebook: Path, folder: Path) -> tuple[int, str]:
     with lesson_environment() as environment:
         # This pytest is a worker of another one; the inner one must not think the same of itself.
         clean = {k: v for k, v in environment.items() if not k.startswith("PYTEST_")}
+        clean["PYTHONPATH"] = str(REPOSITORY)
         done = subprocess.run(
             [sys.executable, "-m", "pytest", "--nbval-lax", "--nbval-current-env", copy.name]
-            + ["--rootdir=.", "-p", "no:cacheprovider", f"--nbval-cell-timeout={SECONDS}"],
+            + [
+                "-p",
+                "tests.notebooks.ports",
+                "--rootdir=.",
+                "-p",
+                "no:cacheprovider",
+                f"--nbval-cell-timeout={SECONDS}",
+            ],
             capture_output=True,
             text=True,
             cwd=folder,

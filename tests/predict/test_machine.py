@@ -158,3 +158,48 @@ def test_a_figure_is_a_float_that_knows_its_source():
     assert figure.source == ("glenn_h100", "hpctech") and figure.note == "datasheet prints 67"
     for again in (pickle.loads(pickle.dumps(figure)), rl.Figure.from_dict(figure.to_dict())):
         assert (again, again.source, again.unit) == (figure, figure.source, "tensor")
+
+
+def test_a_machine_of_plain_numbers():
+    """What a table states, one peak and one bandwidth, is enough; figures keep what they know."""
+    m = rl.Machine("own", "Own", "gpu", peaks={"bf16": 1e14}, bandwidths={"dram": 10**12})
+    assert (m.peak("bf16"), m.peak("bf16", "vector"), m.peak("bf16", "tensor")) == (1e14,) * 3
+    assert m.bandwidth() == m.bandwidth("dram", "axpy") == m.bandwidth(mix="best") == 1e12
+    assert rl.Roofline(m, "bf16").ridge == 100
+    op = rl.gemm(64, 4096, 4096, "bf16")
+    assert float(rl.predict(op, m)) == rl.Roofline(m, "bf16").time(op)
+    assert pickle.loads(pickle.dumps(m)) == m == rl.Machine.from_dict(m.to_dict())
+    with pytest.raises(ValueError, match="own has no fp32 peak; it has bf16$"):
+        m.peak("fp32")
+    mixed = rl.Machine("own", "Own", "cpu", bandwidths={"dram": {"read": 1, "copy": 2.5}})
+    assert mixed.bandwidth(mix="best") == 2.5
+
+
+def test_plain_numbers_go_by_the_names_that_people_use():
+    """bfloat16 is bf16, HBM is DRAM, and a lone number is DRAM's; name and kind can be left out."""
+    m = rl.Machine("own", peaks={"bfloat16": 1e14, "e4m3": 2e14}, bandwidths=1e12, capacities=80e9)
+    assert (m.name, m.kind, m.capacities["dram"]) == ("own", "gpu", 80e9)
+    assert (m.peak("bf16"), m.peak("fp8"), m.bandwidth()) == (1e14, 2e14, 1e12)
+    hbm = rl.Machine("own", bandwidths={"HBM": 1e12, "l2": 5e12}, capacities={"hbm": 80e9})
+    assert (hbm.levels, hbm.capacities["dram"]) == (("l2", "dram"), 80e9)
+    kept = rl.Machine("own", peaks={"fp16_acc16": 1e14, "bf16_tensor": 1e14})
+    assert set(kept.peaks) == {"fp16_acc16", "bf16_tensor"}
+
+
+@pytest.mark.parametrize(
+    ("figures", "error", "said"),
+    [
+        ({"peaks": 1e14}, TypeError, r"peaks=1.*must be a mapping, such as \{'bf16': 1e14\}"),
+        ({"bandwidths": "fast"}, TypeError, "bandwidths='fast' must be a mapping"),
+        ({"capacities": {"dram": "80GB"}}, TypeError, "must be a positive number of bytes"),
+        ({"capacities": -1}, ValueError, r"capacities\['dram'\]=-1 must be a positive number"),
+        ({"peaks": {"bf16": 0}}, ValueError, r"peaks\['bf16'\]=0 must be a positive rate"),
+        ({"peaks": {"bf16": "1e14"}}, TypeError, r"peaks\['bf16'\]='1e14' must be"),
+        ({"peaks": {"bf16": True}}, ValueError, r"peaks\['bf16'\]=True must be"),
+        ({"bandwidths": {"dram": -1}}, ValueError, r"dram\['read'\]=-1 must be a positive rate"),
+        ({"bandwidths": {"l2": {"read": float("nan")}}}, ValueError, r"l2\['read'\]=nan must be"),
+    ],
+)
+def test_a_figure_is_a_positive_rate(figures, error, said):
+    with pytest.raises(error, match=said):
+        rl.Machine("own", "Own", "gpu", **figures)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+from copy import deepcopy
 from pathlib import Path
 
 import nbformat
 import pytest
 
+from tools.build_notebooks import tidy
 from tools.execute import run_notebook
 from tools.outputs import settle
 from tools.site import alternative_text, build_page, build_site, lesson_title
@@ -138,6 +140,9 @@ def test_progress_bars_and_the_guesses_of_nobody_are_left_out(tmp_path: Path) ->
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in cells])
     ran = run_notebook(notebook, "bars", tmp_path)
     assert "measuring" in str(ran.cells[0].outputs) and "calibrating" in str(ran.cells[1].outputs)
+    committed = deepcopy(ran)
+    tidy(committed)
+    assert committed.cells[0].outputs == [], "nor is a bar's 0 % committed"
     settle(ran)
     assert ran.cells[0].outputs == []
     shown = "".join(output.text for output in ran.cells[1].outputs)

@@ -1,4 +1,4 @@
-"""The terminal: ``rooflab measure | explain | machines | record | recordings | check | grade``.
+"""The terminal: ``rooflab measure | explain | machines | record | check | grade | release | …``.
 
 Light to start: a command imports what it needs when it runs.
 """
@@ -8,11 +8,14 @@ from __future__ import annotations
 import typer
 
 from rooflab.cli.checking import check
+from rooflab.cli.decoding import decode
 from rooflab.cli.explaining import explain
 from rooflab.cli.grading import grade
 from rooflab.cli.listing import machines, recordings
 from rooflab.cli.measuring import measure
+from rooflab.cli.modelling import model
 from rooflab.cli.recorder import record
+from rooflab.cli.releasing import release
 from rooflab.cli.terminal import Terminal, plain_letters_where_needed
 
 app = typer.Typer(
@@ -22,7 +25,9 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for command in (measure, explain, machines, record, recordings, check, grade):
+for command in (
+    measure, explain, machines, model, decode, record, recordings, check, grade, release,
+):  # fmt: skip
     app.command()(command)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rooflab.cli.terminal import say, table
+from rooflab.grade import quick  # noqa: F401, before nbformat
 
 if TYPE_CHECKING:
     from rooflab.exercises.verdict import Verdict
@@ -21,6 +22,7 @@ def check(
 
     Runs them in a fresh kernel on this computer, without the cells that measure.
     """
+    from rooflab.exercises import course
     from rooflab.grade import given, intake, own_kernel, verdicts
     from rooflab.grade.merge import merge
 
@@ -32,7 +34,9 @@ def check(
     lesson = given.lesson(read.lesson)
     locked = merge(read, lesson, None)
     outcome = own_kernel.run(locked, notebook.resolve().parent, seconds)
-    found = verdicts.judge(locked, outcome, lesson)
+    worth = course.beside(notebook.resolve().parent).points
+    judged = verdicts.judge(locked, outcome, lesson)
+    found = {id: course.weighed(verdict, worth) for id, verdict in judged.items()}
     say(lesson.title)
     for flag in locked.flags:
         if "missing" not in flag:  # the verdict says so
@@ -45,7 +49,10 @@ def report(found: dict[str, Verdict]) -> None:
     """Print a table of the exercises, and below it what is wrong with each, with its hint."""
     from rooflab.grade.verdicts import points
 
-    rows = [(_mark(v), v.exercise, f"{v.points} of {v.max}", _word(v)) for v in found.values()]
+    rows = [
+        (_mark(v), v.exercise, f"{v.points} of {v.max}" if v.max else "–", _word(v))
+        for v in found.values()
+    ]
     table(("", "exercise", "points", ""), rows, right=(2,), keep=(0, 1, 3))
     for verdict in found.values():
         if verdict.unanswered or (verdict.passed and not verdict.note):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -14,17 +15,20 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rooflab.cli.terminal import complain, console, say
+from rooflab.grade import quick  # noqa: F401, before nbformat
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rooflab.grade.limits import Limits
-    from rooflab.grade.locked import Locked, Outcome
+    from rooflab.grade.pipeline import Runner
     from rooflab.grade.results import Results, Row
 
 SHOWN = 20  # lines about files that could not be graded
 UNSAFE = "Graded without a sandbox: what was handed in could read and change anything here."
 MOST_JOBS = 8  # unless --jobs says otherwise
+MOST_ASKED = 1024  # that --jobs may say
+LONGEST = 24 * 3600  # seconds that --timeout may say
+KEPT = "what is finished is kept: the same command goes on from here"
 
 
 def grade(
@@ -37,46 +41,87 @@ def grade(
     ] = None,
     jobs: Annotated[int | None, typer.Option("--jobs", help="Submissions at a time.")] = None,
     timeout: Annotated[float, typer.Option("--timeout", help="Seconds for a submission.")] = 45.0,
+    points: Annotated[
+        Path | None, typer.Option("--points", help="course.json of a release: what counts.")
+    ] = None,
+    scheduler: Annotated[
+        str | None, typer.Option("--scheduler", help="Run on a dask.distributed cluster.")
+    ] = None,
     unsafe: Annotated[
         bool, typer.Option("--unsafe-no-sandbox", help="Let what was handed in do anything.")
     ] = False,
 ) -> None:
     """Grade notebooks in a sandbox: grades.csv, results.json and a page for every student.
 
-    Interrupted? Nothing is lost: the same command goes on where it was.
+    Interrupted? Nothing is lost: the same command goes on where it was. Exit code 0: every file
+    has its row.
     """
-    from rooflab.grade import files, given, report_class, table
-    from rooflab.grade.journal import seed_for
-    from rooflab.grade.limits import Limits
-    from rooflab.grade.pipeline import grade as graded
-    from rooflab.grade.results import Results
+    from rooflab.exercises import course
+    from rooflab.grade import files, given, journal, pipeline
 
-    _positive(jobs, timeout)
+    _within_bounds(jobs, timeout, scheduler)
+    worth = course.read(points).points if points else {}
     found = _existing(files.found(paths))
     _folder(out)
-    hidden = {out, given.folder(), *(path.parent for path in found)}
-    workshop = partial(_workshop, unsafe, hidden)
-    limits, notice = Limits(wall=timeout), UNSAFE if unsafe else ""
-    drawn = seed_for(out, seed)
-    jobs = jobs or min(os.cpu_count() or 1, MOST_JOBS)
+    run = _runs(scheduler, unsafe, {out, given.folder(), *(p.parent for p in found)}, jobs, timeout)
+    notice = UNSAFE if unsafe else ""
     try:
-        with _progress(len(found)) as progress:
-            rows = graded(found, out, drawn, workshop, limits=limits, jobs=jobs, progress=progress)
-        results = Results.of(drawn, rows)
-        results.write(out)
-        table.write(results, out)
-        report_class.write(results, out, notice)
+        with journal.alone(out, lambda: complain(f"waiting for another grader in {out}")):
+            results = _results(run, found, out, seed, worth, notice)
     except KeyboardInterrupt:
         complain("stopped; nothing is lost: the same command goes on from here")
         _leave(130)
+    except (OSError, pipeline.NoRunner) as error:  # a full disk; a cluster that is gone
+        raise RuntimeError(f"{error}; {KEPT}") from None
     _summary(results, out, notice)
 
 
-def _positive(jobs: int | None, timeout: float) -> None:
-    if jobs is not None and jobs < 1:
-        raise ValueError(f"--jobs={jobs} must be 1 or more")
-    if not 1 <= timeout < float("inf"):
-        raise ValueError(f"--timeout={timeout} must be 1 second or more")
+def _results(
+    run: Callable[..., list[Row]], found: Sequence[Path], out: Path, seed: int | None,
+    worth: Mapping[str, int], notice: str,
+) -> Results:  # fmt: skip
+    """Grade ``found`` and write everything."""
+    from rooflab.grade import report_class, table
+    from rooflab.grade.journal import seed_for
+    from rooflab.grade.results import Results
+    from rooflab.grade.weights import weigh
+
+    drawn = seed_for(out, seed)
+    with _progress(len(found)) as progress:
+        rows = run(found, out, drawn, progress=progress)
+    results = Results.of(drawn, [weigh(row, worth) for row in rows])
+    results.write(out)
+    table.write(results, out)
+    report_class.write(results, out, notice)
+    return results
+
+
+def _within_bounds(jobs: int | None, timeout: float, scheduler: str | None) -> None:
+    if jobs is not None and not 1 <= jobs <= MOST_ASKED:
+        raise ValueError(f"--jobs={jobs} must be from 1 to {MOST_ASKED}")
+    if not 1 <= timeout <= LONGEST:
+        raise ValueError(f"--timeout={timeout} must be from 1 to {LONGEST} seconds")
+    if scheduler is not None and not scheduler.strip():
+        raise ValueError(f"--scheduler={scheduler!r} must be an address, such as tcp://host:8786")
+
+
+def _runs(
+    scheduler: str | None, unsafe: bool, hidden: Iterable[Path], jobs: int | None, timeout: float
+) -> Callable[..., list[Row]]:
+    """Return pipeline.grade with its workshop, on this machine or on a cluster, and its limits."""
+    from rooflab.grade import pipeline
+    from rooflab.grade.limits import Limits
+
+    limits = Limits(wall=timeout, cpu=max(Limits.cpu, math.ceil(timeout)))
+    if scheduler is not None:
+        from rooflab.grade.cluster import MOST_SENT as usual
+
+        workshop = partial(_cluster, scheduler, unsafe, hidden)
+    else:
+        from rooflab.measure.environment import available_cores
+
+        workshop, usual = partial(_workshop, unsafe, hidden), min(available_cores(), MOST_JOBS)
+    return partial(pipeline.grade, workshop=workshop, limits=limits, jobs=jobs or usual)
 
 
 def _existing(found: Sequence[Path]) -> list[Path]:
@@ -95,9 +140,15 @@ def _folder(out: Path) -> None:
 
 
 @contextmanager
-def _workshop(
-    unsafe: bool, hidden: Iterable[Path]
-) -> Iterator[Callable[[Locked, Limits], Outcome]]:
+def _cluster(scheduler: str, unsafe: bool, hidden: Iterable[Path]) -> Iterator[Runner]:
+    from rooflab.grade.cluster import cluster
+
+    with cluster(scheduler, unsafe=unsafe, hidden=hidden) as connected:
+        yield connected.run
+
+
+@contextmanager
+def _workshop(unsafe: bool, hidden: Iterable[Path]) -> Iterator[Runner]:
     from rooflab.grade.run import Workshop
 
     with Workshop(unsafe=unsafe, hidden=hidden) as shop:
@@ -126,13 +177,13 @@ def _leave(code: int) -> None:
 def _summary(results: Results, out: Path, notice: str) -> None:
     """Print the outcome: how many, how well, and a line for each file with a problem."""
     from rooflab.grade.names import clean
+    from rooflab.grade.pipeline import own_fault
 
     graded = [row for row in results.rows if row.verdicts]
     count = len(results.rows)
     say(f"{count} file{'' if count == 1 else 's'}, {len(graded)} graded, seed {results.seed}.")
-    if graded:
-        share = mean(row.points / row.max for row in graded)
-        say(f"On average {100 * share:.0f} % of the points.")
+    if shares := [row.points / row.max for row in graded if row.max]:
+        say(f"On average {100 * mean(shares):.0f} % of the points.")
     lines = console()
     troubled = [row for row in results.rows if row.error]
     for row in troubled[:SHOWN]:
@@ -140,6 +191,8 @@ def _summary(results: Results, out: Path, notice: str) -> None:
         lines.print(f"{clean(row.file, 200)}: {row.error}", soft_wrap=True)
     if len(troubled) > SHOWN:
         say(f"… and {len(troubled) - SHOWN} more; grades.csv names them.")
+    if any(own_fault(row) for row in results.rows):
+        complain("the grader itself failed on a file; the same command tries it again")
     if notice:
         say(notice)
     say(f"{out / 'index.html'}")

@@ -3,7 +3,8 @@
 Sources of the widths: IEEE 754 (fp64, fp32, fp16); NVIDIA's TF32 (19 significant bits kept in a
 32-bit word); bfloat16; OCP "8-bit Floating Point Specification" (E4M3, E5M2); OCP "Microscaling
 Formats" (MX: blocks of 32 values share one 8-bit scale); NVIDIA's NVFP4 (blocks of 16, an 8-bit
-scale each, one 32-bit scale a tensor).
+scale each, one 32-bit scale a tensor); Dettmers et al., "QLoRA" (nf4, scales not included);
+ggml-org/llama.cpp, ggml-common.h (q4_0 … q6_k: blocks of 32 or 256 with their scales).
 """
 
 from __future__ import annotations
@@ -78,12 +79,27 @@ _ROWS = (
     DType("fp8_e5m2", 8, family="fp8"),
     DType("fp6", 6),
     DType("fp4", 4),
+    DType("nf4", 4),
+    DType("mxfp8", 8, family="fp8", group=32, scale_bits=8),
+    DType("mxfp6", 6, family="fp6", group=32, scale_bits=8),
     DType("mxfp4", 4, family="fp4", group=32, scale_bits=8),
     DType("nvfp4", 4, family="fp4", group=16, scale_bits=8, tensor_bytes=4),
     DType("int32", 32, kind="int"),
     DType("int16", 16, kind="int"),
     DType("int8", 8, kind="int"),
     DType("int4", 4, kind="int"),
+    DType("int3", 3, kind="int"),
+    DType("int2", 2, kind="int"),
+)
+# llama.cpp's blocks: bits of an element, elements that share the scales, bits of those.
+_BLOCKS = {
+    "q4_0": (4, 32, 16), "q4_1": (4, 32, 32), "q5_0": (5, 32, 16), "q5_1": (5, 32, 32),
+    "q8_0": (8, 32, 16), "q2_k": (2, 256, 160), "q3_k": (3, 256, 112), "q4_k": (4, 256, 128),
+    "q5_k": (5, 256, 128), "q6_k": (6, 256, 144), "iq4_nl": (4, 32, 16), "iq4_xs": (4, 256, 64),
+}  # fmt: skip
+_ROWS += tuple(
+    DType(name, bits, "int", family="int4" if bits < 5 else "int8", group=group, scale_bits=scales)
+    for name, (bits, group, scales) in _BLOCKS.items()
 )
 _DTYPES = {row.name: row for row in _ROWS}
 _ALIASES = {
@@ -91,8 +107,8 @@ _ALIASES = {
     "float32": "fp32", "float": "fp32", "single": "fp32", "f32": "fp32",
     "float16": "fp16", "half": "fp16", "f16": "fp16",
     "bfloat16": "bf16", "tensorfloat32": "tf32",
-    "fp8": "fp8_e4m3", "e4m3": "fp8_e4m3", "e5m2": "fp8_e5m2",
-    "float8_e4m3fn": "fp8_e4m3", "float8_e4m3": "fp8_e4m3", "float8_e5m2": "fp8_e5m2",
+    "fp8": "fp8_e4m3", "float8": "fp8_e4m3", "e4m3": "fp8_e4m3", "e5m2": "fp8_e5m2",
+    "uint8": "int8", "uint4": "int4", "i8": "int8", "i4": "int4", "u8": "int8", "u4": "int4",
     "float6_e2m3fn": "fp6", "float6_e3m2fn": "fp6", "float4_e2m1fn": "fp4",
 }  # fmt: skip
 DTYPES = tuple(_DTYPES)
@@ -105,11 +121,12 @@ def dtype(
     scale: object = None,
     zero: object = None,
 ) -> DType:
-    """Return the DType called ``name`` (a name, a DType, or a NumPy dtype).
+    """Return the DType called ``name`` (a name, a DType, or a dtype of NumPy or PyTorch).
 
     ``group``: values along the contraction axis that share one ``scale`` (default fp16) and, if
     given, one ``zero`` point, as in grouped int4 weights. Unknown names raise with suggestions.
-    "fp4" is the bare four-bit element (E2M1); "mxfp4" and "nvfp4" carry their scales.
+    "fp4" is the bare four-bit element (E2M1), "nf4" too; "mxfp4", "nvfp4" and llama.cpp's "q4_0",
+    "q8_0", "q4_k", "q6_k", … carry their scales.
     """
     found = as_dtype("dtype", name)
     if group is None:
@@ -130,10 +147,13 @@ def as_dtype(argument: str, value: object) -> DType:
     if value is float:
         return _DTYPES["fp64"]  # Python's float, as NumPy reads it; the word "float" is C's
     text = getattr(value, "name", None) or getattr(value, "__name__", None) or value
+    if type(value).__module__ == "torch":
+        text = str(value)  # a torch dtype has no name
     if not isinstance(text, str):
         kind = type(value).__name__
         raise TypeError(f"{argument}={value!r} is a {kind}; give a name such as 'fp32'")
-    key = re.sub(r"[\s-]+", "_", text.strip().lower())
+    key = re.sub(r"[\s-]+", "_", text.strip().lower()).rpartition(".")[2]  # torch.bfloat16
+    key = re.sub(r"^(fp|float)8_?(e4m3|e5m2)\w*$", r"fp8_\2", key)  # float8_e4m3fn
     key = _ALIASES.get(key, key)
     if key not in _DTYPES:
         raise unknown(argument, text, DTYPES)

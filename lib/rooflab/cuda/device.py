@@ -146,6 +146,7 @@ class SimulatedGpu:
         self.log.append({
             "what": "launch", "kernel": kernel, "stream": stream.number, "flops": flops,
             "bytes": total, "l2_bytes": hit, "setup": setup > 0, "begin": begin, "end": end,
+            "library": library,
         })  # fmt: skip
 
     def record(self, event: int, stream: Stream) -> float:

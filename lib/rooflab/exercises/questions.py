@@ -89,6 +89,51 @@ _TABLE = (
         "core?",
         "ms", 0.1, 1000,
     ),
+    Question(
+        "04-tokens",
+        "The same layer for 64 tokens at once: how many times as long as for one token does it "
+        "take on one core?",
+        "×", 0.5, 500,
+    ),
+    Question(
+        "04-ridges",
+        "One core of this computer in fp32, an H200 in bf16: how many times as far to the right is "
+        "the ridge of the H200?",
+        "×", 1, 1000,
+    ),
+    Question(
+        "04-thin",
+        "As many FLOPs as a cube of 1024, in the shape 16×8192×8192: how many times as long does "
+        "it take on one core?",
+        "×", 0.1, 1000,
+    ),
+    Question(
+        "04-padding",
+        "The edges of 1000 filled up with zeros to 1024: how many times as long does the product "
+        "take?",
+        "×", 0.1, 10,
+    ),
+    Question(
+        "05-small",
+        "A model of this size, from its weights and your bandwidth: how many tokens a second does "
+        "one core make?",
+        "tokens/s", 0.1, 10_000,
+    ),
+    Question(
+        "05-two",
+        "Two sequences in every step: how many times the tokens a second of one sequence?",
+        "×", 0.1, 10,
+    ),
+    Question(
+        "05-many",
+        "Sixty-four sequences in every step: how many times the tokens a second of one sequence?",
+        "×", 0.5, 500,
+    ),
+    Question(
+        "05-long",
+        "Every sequence has a long past now: how many times as long does a step take?",
+        "×", 0.5, 100,
+    ),
 )  # fmt: skip
 
 QUESTIONS: Mapping[str, Question] = MappingProxyType({q.id: q for q in _TABLE})

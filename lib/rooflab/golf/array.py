@@ -50,10 +50,17 @@ class TracedArray(NDArrayOperatorsMixin):
     # What NumPy asks
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        return ufuncs.apply(self.trace, ufunc, method, inputs, kwargs)
+        return self._counted(ufuncs.apply, ufunc, method, inputs, kwargs)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        return functions.apply(self.trace, func, args, kwargs)
+        return self._counted(functions.apply, func, args, kwargs)
+
+    def _counted(self, work: Any, *args: Any) -> Any:
+        try:
+            return work(self.trace, *args)
+        except Exception:
+            self.trace.failed += 1
+            raise
 
     def __array__(self, *_: Any, **__: Any) -> ndarray:
         raise stripped(_caller())
@@ -94,7 +101,9 @@ class TracedArray(NDArrayOperatorsMixin):
         return len(self.array)
 
     def __repr__(self) -> str:
-        return f"traced {self.array!r}"
+        """Say what it is, without its numbers: reading them here would move bytes unseen."""
+        shape = "×".join(map(str, self.shape)) or "0-d"
+        return f"<traced array {shape} {self.dtype}>"
 
     __str__ = __repr__
 
@@ -102,7 +111,9 @@ class TracedArray(NDArrayOperatorsMixin):
         """Return the same bytes as another dtype."""
         if any(isinstance(arg, type) and issubclass(arg, ndarray) for arg in args):
             raise stripped("view")
-        return self.trace.wrap(self.array.view(*args))
+        found = self.array.view(*args)
+        ufuncs.refuse_dtype("view", found.dtype)
+        return self.trace.wrap(found)
 
     def reshape(self, *shape: Any, **kwargs: Any) -> Any:
         """Return a view, or a copy where the order of elements asks for one."""
@@ -115,10 +126,10 @@ class TracedArray(NDArrayOperatorsMixin):
     # What moves something
 
     def __getitem__(self, key: Any) -> Any:
-        return indexing.get(self.trace, self, key)
+        return self._counted(indexing.get, self, key)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        indexing.put(self.trace, self, key, value)
+        self._counted(indexing.put, self, key, value)
 
     def __iter__(self) -> Any:
         if self.ndim == 0:

@@ -20,6 +20,7 @@ from numpy import ndarray
 from rooflab.golf.errors import stripped
 from rooflab.golf.functions import arrays_in
 from rooflab.golf.trace import Trace
+from rooflab.golf.ufuncs import refuse_dtype
 
 _MAKERS = (np.empty, np.zeros, np.ones, np.full, np.arange)
 _CONVERTERS = (
@@ -94,6 +95,10 @@ def _convert(trace: Trace, original: Callable, args: tuple, kwargs: dict) -> Any
     kwargs.pop("like", None)
     result = original(*plain, **kwargs)
     source = trace.raw(given)
+    if not isinstance(source, (ndarray, list, tuple)):
+        trace.strangers.note(result)  # perhaps an array that an object of the function's holds
+    if isinstance(source, ndarray):
+        refuse_dtype(name, result.dtype)
     if isinstance(source, ndarray) and np.may_share_memory(source, result):
         same = source.shape == result.shape and source.strides == result.strides
         return given if same and type(given) is trace.kind else trace.wrap(result)

@@ -89,6 +89,8 @@ def moved_once(trace: Trace, name: str, function: Callable, args: Any, kwargs: d
         if out is not None and needs_copy(array, named["out"]):
             raise no_model(f"{name} with an out= that overlaps its input")
     result = function(*plain, **named)
+    for array in arrays_in((result,)):
+        refuse_dtype(name, array.dtype)
     wrapped = trace.wrap(result)
     trace.record(name, sources, arrays_in((result,)))
     return wrapped if out is None else out

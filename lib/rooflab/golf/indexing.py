@@ -9,6 +9,7 @@ from numpy import ndarray
 
 from rooflab.golf.buffers import owner_of
 from rooflab.golf.coverage import distinct_bytes, place
+from rooflab.golf.functions import arrays_in
 from rooflab.golf.trace import Trace
 
 
@@ -35,10 +36,13 @@ def put(trace: Trace, array: Any, key: Any, value: Any) -> None:
     plain, where, given = trace.raw(array), trace.raw(key), trace.raw(value)
     target = plain[where]
     is_view = isinstance(target, ndarray) and owner_of(target) is owner_of(plain)
+    held = arrays_in((given,))
+    if isinstance(given, (list, tuple)) and not held:
+        held = [given := np.asarray(given)]  # of numbers: few of them, or nobody saw them made
     if is_view and isinstance(given, ndarray) and _copies_first(target, given):
-        given = trace.copied("copy (overlap)", given)
+        held = [given := trace.copied("copy (overlap)", given)]
     plain[where] = given
-    reads = [*_indices(where), *([given] if isinstance(given, ndarray) else [])]
+    reads = [*_indices(where), *held]
     size = target.nbytes if isinstance(target, ndarray) else plain.itemsize
     trace.record(
         "setitem", reads, [target if is_view else (plain, min(size, distinct_bytes(plain)))]

@@ -75,6 +75,8 @@ def _called(trace: Trace, name: str, function: FunctionType | None, call: Callab
     try:
         with watched(trace):
             answer = call()
+        if trace.strangers.refused:  # and f swallowed that
+            raise trace.strangers.refused
     except Stopped:
         made = "" if "steps" in trace.stop_reason else f", having made {len(trace):,} steps"
         raise _error(

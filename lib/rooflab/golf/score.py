@@ -83,7 +83,7 @@ class Golf:
             if trip.where == "memory" and trip.name.startswith("tmp")
         )
 
-    def time(self, *, threads: int | None = 1, samples: int = 20, seconds: float = 0.5) -> float:
+    def time(self, *, threads: int | None = 1, samples: int = 7, seconds: float = 0.5) -> float:
         """Really time the function, untraced, on copies of the same arrays: median seconds.
 
         Arrays that it writes to are set back, and the caches emptied, before every call.

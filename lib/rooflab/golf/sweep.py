@@ -56,7 +56,7 @@ def sweep(
     chunks: Sequence[int] = CHUNKS,
     minimum: int | None = None,
     cache: int = CACHE,
-    rounds: int = 7,
+    rounds: int = 5,
     threads: int | None = 1,
 ) -> ChunkSweep:
     """Count and time ``f(*arrays, chunk=c)`` for every ``c`` in ``chunks``.

@@ -14,20 +14,24 @@ from numpy import ndarray
 
 from rooflab.golf.buffers import Buffer, Label, owner_of
 from rooflab.golf.coverage import distinct_bytes, new_bytes
-from rooflab.golf.errors import GolfError, Stopped, Untraceable
+from rooflab.golf.errors import GolfError, Stopped, Untraceable, stripped
 from rooflab.golf.ledger import Step, Trip
 from rooflab.golf.room import Room
+from rooflab.golf.strangers import Strangers
 
+_HOOKS = ("__array_ufunc__", "__array_function__")  # to them NumPy hands all arguments of a call
 Moved = ndarray | tuple[ndarray, int]
 """An array that a step moves, with a number of bytes where it is not all of them."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """When a run is stopped: after ``steps`` steps or ``seconds`` seconds."""
+    """When a run is stopped: after ``steps`` steps or ``seconds`` seconds, or when it has written
+    ``unseen`` bytes to arrays that golf has not seen being made."""
 
     steps: int = 100_000
     seconds: float = 10.0
+    unseen: int | None = None
 
 
 class Trace:
@@ -43,6 +47,8 @@ class Trace:
         self._made = 0
         self._aside: list[Buffer] = []  # copies that the next step reads
         self._room = Room(cache)
+        self.strangers = Strangers(limits.unseen)
+        self.failed = 0  # calls that raised: what an error says of an array was read, too
         self._foreign: list[Buffer] = []  # small arrays of unknown origin that were written to
         self.first_line = code.co_firstlineno if code else 0
         self.codes = _nested(code) if code else frozenset()
@@ -131,6 +137,10 @@ class Trace:
             return type(value)(map(self.raw, value))
         if type(value) is dict:
             return {key: self.raw(item) for key, item in value.items()}
+        if type(value) is ndarray:
+            self.strangers.note(value)
+        elif any(hasattr(type(value), hook) for hook in _HOOKS):
+            raise stripped(f"{type(value).__name__}'s own {' or '.join(_HOOKS)}")
         return value
 
     def own(self, value: Any) -> None:
@@ -171,6 +181,8 @@ class Trace:
                 count = new_bytes(array, earlier) if earlier else distinct_bytes(array)
                 count = count if most is None else min(count, most)
                 earlier.append(array)
+                if way == "write":
+                    self.strangers.wrote(buffer, count, call)
                 if count:
                     about = (way, buffer.where, array.shape, array.dtype.name)
                     trips.append((buffer.label, Trip("", count, *about)))
@@ -195,10 +207,12 @@ class Trace:
         """Raise when the run is over, or stop it when it has had its steps."""
         if self.over:
             raise GolfError(f"{call}: this golf run is over; call the function again")
-        if len(self._steps) >= self.limits.steps:
+        if len(self._steps) + self.failed >= self.limits.steps:
             self.stop_reason = f"{self.limits.steps:,} steps"
         if self.stop_reason:  # also that of the watchdog, whose exception f may have swallowed
             raise Stopped(self.stop_reason)
+        if self.strangers.refused:
+            raise self.strangers.refused
 
     def _where(self, nbytes: int) -> str:
         return "cache" if nbytes <= self.cache else "memory"

@@ -16,7 +16,7 @@ from numpy import ndarray
 from numpy.lib.array_utils import byte_bounds
 
 from rooflab.golf.coverage import place
-from rooflab.golf.errors import Untraceable
+from rooflab.golf.errors import Untraceable, stripped
 from rooflab.golf.trace import Trace
 
 
@@ -42,6 +42,7 @@ def apply(trace: Trace, ufunc: np.ufunc, method: str, inputs: tuple, kwargs: dic
     outs = [trace.raw(out) for out in given if out is not None]
     for array in (*plain, *outs):
         _refuse_dtype(trace, call, array)
+    _refuse_objects(call, plain, kwargs)
     mask = trace.raw(kwargs.get("where", True))
     if mask is not True:
         kwargs = {**kwargs, "where": mask}
@@ -60,6 +61,34 @@ def _refuse_dtype(trace: Trace, call: str, value: Any) -> None:
     if isinstance(value, ndarray):
         trace.meet(value, call)
         refuse_dtype(call, value.dtype)
+
+
+def _refuse_objects(call: str, inputs: list, kwargs: dict) -> None:
+    """Raise where NumPy would hand every number to Python: for objects that are no numbers."""
+    others = [value for value in inputs if not isinstance(value, ndarray)]
+    if kwargs.get("initial") not in (None, np._NoValue):
+        others.append(kwargs["initial"])
+    for value in others:
+        if _holds_arrays(value):
+            raise stripped(f"{call} of a list of arrays (np.stack can be counted)")
+        refuse_dtype(call, np.asarray(value).dtype)
+    for wanted in ("dtype", "signature", "sig"):
+        if kwargs.get(wanted) is not None and "O" in _letters(kwargs[wanted]):
+            raise Untraceable(f"{call} with {wanted}={kwargs[wanted]!r}; golf counts numbers")
+
+
+def _holds_arrays(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return any(map(_holds_arrays, value))
+    return isinstance(value, ndarray)
+
+
+def _letters(wanted: Any) -> str:
+    """The dtypes of ``dtype=`` or ``signature=`` as letters, "O" for objects."""
+    if isinstance(wanted, str) and "->" in wanted:
+        return wanted
+    parts = wanted if isinstance(wanted, tuple) else (wanted,)
+    return "".join(np.dtype(part).char for part in parts if part is not None)
 
 
 def refuse_dtype(name: str, dtype: np.dtype) -> None:
@@ -111,6 +140,7 @@ def _at(trace: Trace, ufunc: np.ufunc, call: str, target: Any, index: Any, *valu
     """``ufunc.at``: what the index names is read and written, the index and values are read."""
     trace.own(target)
     array, where, values = trace.raw(target), trace.raw(index), trace.raw(value)
+    _refuse_objects(call, list(values), {})
     values = [
         trace.copied("copy (overlap)", v)
         if isinstance(v, ndarray) and np.may_share_memory(v, array)

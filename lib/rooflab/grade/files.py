@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 ENDING = ".ipynb"
+_ENDINGS = (ENDING, f"{ENDING}.txt", f"{ENDING}.json")  # as some browsers save a notebook
 _LEFT_OUT = ".ipynb_checkpoints"  # Jupyter's own copies
 
 
@@ -24,12 +25,17 @@ def found(paths: Sequence[Path]) -> list[Path]:
 
 
 def _of(path: Path) -> list[Path]:
-    if path.is_symlink() or path.suffix == ENDING or not path.is_dir():
+    if path.is_symlink() or _is_notebook(path.name) or not path.is_dir():
         return [path]
     inside = []
-    for folder, folders, files in os.walk(path):
+    shut: list[Path] = []  # of these, too, somebody must hear
+    for folder, folders, files in os.walk(path, onerror=lambda e: shut.append(Path(e.filename))):
         here = Path(folder)
         # What is called a notebook and is a folder is refused by name, and not looked into.
-        inside += [here / name for name in (*files, *folders) if name.endswith(ENDING)]
-        folders[:] = [f for f in folders if f != _LEFT_OUT and not f.endswith(ENDING)]
-    return sorted(inside) or [path]
+        inside += [here / name for name in (*files, *folders) if _is_notebook(name)]
+        folders[:] = [f for f in folders if f != _LEFT_OUT and not _is_notebook(f)]
+    return sorted([*inside, *shut]) or [path]
+
+
+def _is_notebook(name: str) -> bool:
+    return name.lower().endswith(_ENDINGS)

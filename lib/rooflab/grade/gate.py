@@ -1,58 +1,66 @@
-"""Byte golf and timing are scored on a trace that is kept in the learner's own process.
+"""Answers are read, besides being run, where a right value alone proves too little.
 
-Whoever reaches behind the arrays or into the tracer could forge that trace, so for these two kinds
-the answers are read before they count: plain NumPy and Python pass; what reaches into modules,
-frames or hidden attributes does not, with the line that does it. Other kinds need no gate: for
-them only the right values count. Nothing is executed here.
+Byte golf and timing are scored on a trace that is kept in the learner's own process. Whoever
+reaches behind the arrays or into the tracer could forge that trace, so for these two kinds only
+plain NumPy and Python counts. An exercise that asks to derive what the library has is run with
+that locked; what gets round the lock, in another process for instance, does not count either.
+The reason names the line. Other answers need no gate: for them only the right values count.
+Nothing is executed here.
 """
 
 from __future__ import annotations
 
 import ast
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from IPython.core.inputtransformer2 import TransformerManager
 
 from rooflab.exercises.registry import exercises
-from rooflab.grade.locked import ANSWER, CHECK, Locked, Outcome
+from rooflab.grade import forbidden
+from rooflab.grade.kept import without_magic
+from rooflab.grade.live import live
+from rooflab.grade.locked import ANSWER, CHECK, GIVEN, OWN, Locked, Outcome
+from rooflab.grade.needed import MOST, needed, read
+from rooflab.grade.suspects import borrowing, flaw, forging
 
 TRACED = ("golf", "timing")  # kinds of exercises
-MODULES = ("numpy", "math", "cmath", "statistics", "itertools", "functools", "collections",
-           "fractions", "decimal", "random", "time", "typing", "rooflab",
-           "__future__")  # fmt: skip
-_NAMES = frozenset((
-    "eval", "exec", "compile", "getattr", "setattr", "delattr", "globals", "locals", "vars",
-    "open", "breakpoint", "get_ipython", "exit", "quit", "_report", "_lock",
-))  # fmt: skip
-_ATTRIBUTES = frozenset((  # modules in modules, frames, files with code, the stand-in's insides
-    "sys", "os", "modules", "builtins", "ctypes", "ctypeslib", "f2py", "testing", "lib", "core",
-    "distutils", "importlib", "inspect", "f_back", "f_globals", "f_locals", "f_builtins", "f_code",
-    "tb_frame", "tb_next", "gi_frame", "gi_code", "gi_yieldfrom", "cr_frame", "ag_frame", "load",
-    "tofile", "fromfile", "memmap", "DataSource", "gpu", "attrgetter", "methodcaller",
-))  # fmt: skip
-_OF_ARRAYS = frozenset(("array", "buffer", "trace"))  # of golf's own arrays; np.array is no such
-_ALIASES = ("np", "numpy", "rl")
+LONGEST = 20_000  # characters of a cell that is looked into: far more than an answer needs
+PLAIN = "byte golf and timing are plain NumPy and Python"
+DERIVE = "derive this yourself"
+_EMPTY = ast.Module([], [])
+
+
+@dataclass(frozen=True)
+class _Cell:
+    """A cell as it was read: its part, its exercise if any, its tree, or why there is none."""
+
+    role: str
+    exercise: str | None
+    tree: ast.Module
+    why: str | None
+
+    @property
+    def where(self) -> str:
+        return f"the answer to {self.exercise}" if self.exercise else "a cell of yours"
 
 
 def gated(locked: Locked, outcome: Outcome) -> Outcome:
-    """Return ``outcome`` without the observations of golf and timing that cannot be believed.
+    """Return ``outcome`` without the observations that prove nothing, each with the reason.
 
-    One does not count when its answer, or another one that ran before its check, reaches where a
-    trace could be forged; the reason names the line.
+    Byte golf and timing do not count when their answer, or another cell of the learner's that ran
+    before their check, reaches where a trace could be forged. What nothing calls, such as
+    ``import os`` in a cell for scribbling, is no reason. An exercise with ``derives`` does not
+    count when its answer, or what that calls, gets round the lock.
     """
-    observations, reasons = dict(outcome.observations), dict(outcome.reasons)
-    found: str | None = None
-    for cell in locked.notebook.cells:
-        about = cell.metadata.get("rooflab") or {}
-        exercise = about.get("exercise")
-        if about.get("role") == ANSWER and found is None and (why := problem(cell.source)):
-            found = f"{why} in the answer to {exercise}"
-        checked = about.get("role") == CHECK and exercise in observations
-        if found and checked and _kind(exercise) in TRACED:
-            del observations[exercise]
-            reasons[exercise] = f"{found}: byte golf and timing are plain NumPy and Python"
-    return dataclasses.replace(outcome, observations=observations, reasons=reasons)
+    seen = outcome.observations
+    forged = forged_in(locked)
+    lent = _lent(locked, [id for id in seen if _derives(id)])
+    told = {id: f"{why}: {PLAIN}" for id, why in forged.items() if id in seen}
+    told |= {id: f"{why}: {DERIVE}" for id, why in lent.items()}
+    left = {id: one for id, one in seen.items() if id not in told}
+    return dataclasses.replace(outcome, observations=left, reasons={**outcome.reasons, **told})
 
 
 def problem(source: str) -> str | None:
@@ -60,67 +68,108 @@ def problem(source: str) -> str | None:
 
     What is no Python, also after Jupyter's own changes to it, cannot run and passes.
     """
+    tree, why = _read(source)
+    return why or flaw(tree.body, forging)
+
+
+def forged_in(locked: Locked) -> dict[str, str]:
+    """Exercises of golf and timing that cannot be believed, and where in which cell that is."""
+    if not any(_kind(exercise) in TRACED for exercise in locked.cases):
+        return {}
+    cells = _cells(locked, _read)
+    awake = live([c.tree for c in cells if c.role != OWN], [c.tree for c in cells if c.role == OWN])
+    found, first = {}, None
+    for cell in cells:
+        if first is None and cell.role in (ANSWER, OWN):
+            body = cell.tree.body
+            counts = body if cell.role == ANSWER else [s for s in body if s in awake]
+            if why := cell.why or flaw(counts, forging):
+                first = f"{why} in {cell.where}"
+        if first and cell.role == CHECK and _kind(cell.exercise) in TRACED:
+            found[cell.exercise] = first
+    return found
+
+
+def _lent(locked: Locked, wanted: Sequence[str]) -> dict[str, str]:
+    """Those of the exercises ``wanted`` whose answer gets round the lock, and where."""
+    if not wanted:
+        return {}
+    found = {}
+    own = [c for c in _cells(locked, _read_loosely) if c.role in (ANSWER, OWN)]
+    for exercise in wanted:
+        mine = [c for c in own if c.exercise == exercise]
+        others = [c for c in own if c.exercise != exercise]
+        names = {name for cell in mine for name in read(cell.tree)}
+        called = {id(s) for s in needed(names, [s for c in others for s in c.tree.body])}
+        if len(called) >= MOST:
+            found[exercise] = f"{mine[0].where} uses more than {MOST} statements"
+            continue
+        whys = [(c.why or flaw(c.tree.body, borrowing), c) for c in mine]
+        whys += [(flaw([s for s in c.tree.body if id(s) in called], borrowing), c) for c in others]
+        if first := next(((why, cell) for why, cell in whys if why), None):
+            found[exercise] = f"{first[0]} in {first[1].where}"
+    return found
+
+
+def _cells(locked: Locked, read: Callable[[str], tuple[ast.Module, str | None]]) -> list[_Cell]:
+    found = []
+    for cell in locked.notebook.cells:
+        mark = cell.metadata["rooflab"]
+        ours = mark["role"] in (GIVEN, CHECK)
+        tree, why = (ast.parse(cell.source), None) if ours else read(cell.source)
+        found.append(_Cell(mark["role"], mark.get("exercise"), tree, why))
+    return found
+
+
+def _read(source: str) -> tuple[ast.Module, str | None]:
+    """Return the syntax tree of a cell, empty where it cannot run, and why it cannot be read."""
+    if len(source) > LONGEST:
+        return _EMPTY, f"line 1 uses more than {LONGEST} characters"
     try:
-        tree = _parsed(source)
+        text, magic = _as_run(source)
+        if magic:
+            return _EMPTY, f"line {magic} uses a magic"
+        tree = ast.parse(text)
     except (SyntaxError, ValueError):
-        return None
+        return _EMPTY, None
     except (RecursionError, MemoryError):
-        return "line 1 uses too deep a nesting"
-    for node in ast.walk(tree):
-        for word in _suspects(node):
-            return f"line {getattr(node, 'lineno', 1)} uses {word}"
-    return None
+        return _EMPTY, "line 1 uses too deep a nesting"
+    return tree, None
 
 
-def _parsed(source: str) -> ast.Module:
-    try:
-        return ast.parse(source)
-    except SyntaxError:  # a magic, perhaps
-        return ast.parse(TransformerManager().transform_cell(source))
+def _read_loosely(source: str) -> tuple[ast.Module, str | None]:
+    """The same, where magics are allowed, but for those that run another program."""
+    for text in (source, without_magic(source)):
+        try:
+            return ast.parse(text), None
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            pass
+        if command := forbidden.COMMAND.search(source[:LONGEST]):
+            return _EMPTY, f"line {source.count(chr(10), 0, command.end()) + 1} uses a command"
+    return _EMPTY, None
 
 
-def _suspects(node: ast.AST) -> Iterator[str]:
-    if isinstance(node, ast.Import):
-        yield from (name.name for name in node.names if not _known(name.name))
-        yield from (f"the name {n.asname}" for n in node.names if _misleading(n))
-    elif isinstance(node, ast.ImportFrom):
-        if node.level or not _known(node.module or ""):
-            yield node.module or "a relative import"
-        yield from (name.name for name in node.names if _hidden(name.name))
-    elif isinstance(node, ast.Name):
-        if node.id in _NAMES or (node.id.startswith("__") and node.id != "__name__"):
-            yield node.id
-    elif isinstance(node, ast.Attribute):
-        yield from _suspect_attribute(node)
-    elif isinstance(node, ast.MatchClass):
-        yield from (name for name in node.kwd_attrs if _hidden(name) or name in _OF_ARRAYS)
+def _as_run(source: str) -> tuple[str, int | None]:
+    """Return a cell as Jupyter would run it, and the line of its first magic, if it has one.
 
-
-def _suspect_attribute(node: ast.Attribute) -> Iterator[str]:
-    of_module = isinstance(node.value, ast.Name) and node.value.id in _ALIASES
-    if _hidden(node.attr) or (node.attr in _OF_ARRAYS and not of_module):
-        yield f".{node.attr}"
-    elif not isinstance(node.ctx, ast.Load):
-        yield f"an assignment to .{node.attr}"
-
-
-def _known(module: str) -> bool:
-    """numpy and its public parts, rooflab itself but no part of it."""
-    first, _, rest = module.partition(".")
-    inner = rest.split(".") if rest else []
-    return first in MODULES and not any(map(_hidden, inner)) and not (first == "rooflab" and rest)
-
-
-def _hidden(name: str) -> bool:
-    return name.startswith("_") or name in _ATTRIBUTES or name in _NAMES
-
-
-def _misleading(name: ast.alias) -> bool:
-    """Whether ``import … as`` gives something else a name by which modules are known here."""
-    told = {"np": "numpy", "numpy": "numpy", "rl": "rooflab"}
-    return name.asname in told and told[name.asname] != name.name
+    All magics at once are not expanded: a cell full of them would take minutes.
+    """
+    jupyter = TransformerManager()
+    lines = source.splitlines(keepends=True)
+    empty = next((n for n, line in enumerate(lines) if line.strip()), 0)  # Jupyter drops these
+    for change in (*jupyter.cleanup_transforms, *jupyter.line_transforms):
+        lines = change(lines)
+    found, after = jupyter.do_one_token_transform(lines)
+    changed = (n for n, (old, new) in enumerate(zip(lines, after, strict=False)) if old != new)
+    magic = empty + next(changed, 0) + 1 if found else None
+    return "\n" * empty + "".join(lines), magic
 
 
 def _kind(exercise: object) -> str | None:
     found = exercises().get(exercise) if isinstance(exercise, str) else None
     return found.kind if found else None
+
+
+def _derives(exercise: str) -> bool:
+    found = exercises().get(exercise)
+    return found is not None and bool(found.derives)

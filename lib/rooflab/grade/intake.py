@@ -22,6 +22,7 @@ from rooflab.grade.names import clean, file_text
 MOST_BYTES = 20_000_000
 MOST_CELLS = 2_000
 MOST_SOURCE = 100_000  # characters of one code cell
+MOST_CODE = 1_000_000  # of all of them: reading a megabyte of Python takes seconds
 MOST_CONTAINERS = 300_000  # lists and objects: each takes far more memory than its two brackets
 PYTHON = ("python", "python3", "ipython", "ipython3")
 
@@ -33,6 +34,7 @@ class Sizes:
     bytes: int = MOST_BYTES
     cells: int = MOST_CELLS
     source: int = MOST_SOURCE
+    code: int = MOST_CODE
     containers: int = MOST_CONTAINERS
 
 
@@ -218,6 +220,8 @@ def _code_cells(cells: object, limits: Sizes) -> tuple[CodeCell, ...]:
         mark = _table(_table(cell.get("metadata")).get("rooflab")).get("exercise")
         exercise = clean(mark, 60).lower() if isinstance(mark, str) else None
         found.append(CodeCell(source, number, exercise))
+    if (code := sum(len(cell.source) for cell in found)) > limits.code:
+        raise _Refusal(f"{code} characters of code; a notebook of the course has fewer than 100000")
     return tuple(found)
 
 

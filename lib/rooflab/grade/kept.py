@@ -9,23 +9,29 @@ from __future__ import annotations
 
 import ast
 import warnings
+from collections.abc import Callable, Iterable
 
 LONGEST = 20_000  # characters of a cell that is looked into
 _STILL = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _ACTS = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.Subscript)  # x[0] runs x's own code
 
 
-def kept(source: str) -> str:
+def kept(source: str, also: Callable[[ast.stmt], bool] = lambda node: False) -> str:
     """Return the statements of a cell that an answer may rely on, as text; "" if there are none.
 
-    Kept are imports, functions, classes, and assignments without a call or x[…]. A cell that is no
-    Python (also after its magic lines are taken out) holds none.
+    Kept are imports, functions, classes, assignments without a call or x[…], and what ``also``
+    says. A cell that is no Python (also after its magic lines are taken out) holds none.
     """
     tree = parsed(source)
     if tree is None:
         return ""
-    texts = [_text(source, node) for node in tree.body if _still(node)]
-    return "\n".join(text for text in texts if text)
+    return text_of(source, [node for node in tree.body if _still(node) or also(node)])
+
+
+def text_of(source: str, nodes: Iterable[ast.stmt]) -> str:
+    """Return statements of a cell as they stand there."""
+    lines = without_magic(source).split("\n")
+    return "\n".join(text for text in (_text(lines, node) for node in nodes) if text)
 
 
 def names(source: str) -> frozenset[str]:
@@ -77,10 +83,13 @@ def _calls_nothing(value: ast.expr) -> bool:
     return not any(isinstance(node, _ACTS) and id(node) not in later for node in ast.walk(value))
 
 
-def _text(source: str, node: ast.stmt) -> str:
-    lines = without_magic(source).split("\n")
+def _text(lines: list[str], node: ast.stmt) -> str:
     first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
     if first == node.lineno and node.col_offset:  # the second statement of a line
-        return ast.get_source_segment("\n".join(lines), node) or ""
+        return _segment(lines, node)
     text = "\n".join(lines[first - 1 : node.end_lineno])
-    return text if text.count(";") == 0 else ast.get_source_segment("\n".join(lines), node) or ""
+    return text if text.count(";") == 0 else _segment(lines, node)
+
+
+def _segment(lines: list[str], node: ast.stmt) -> str:
+    return ast.get_source_segment("\n".join(lines), node) or ""

@@ -17,8 +17,7 @@ from ipykernel.kernelapp import IPKernelApp
 from traitlets.config import Config
 
 from rooflab.grade import inside
-
-CHANNELS = ("shell", "stdin", "control", "iopub")  # in the order in which the kernel binds them
+from rooflab.grade.brief import BriefKernel
 
 
 class SandboxKernelApp(IPKernelApp):
@@ -75,18 +74,23 @@ class CappedStream(OutStream):
 def serve(
     connection: Mapping[str, object], listening: Sequence[int], most_shown: int = 1 << 20
 ) -> None:
-    """Be a kernel until told to shut down. ``listening``: one descriptor for each of CHANNELS."""
+    """Be a kernel until told to shut down. ``listening``: a descriptor for each of CHANNELS."""
     CappedStream.most = most_shown
     SandboxKernelApp.listening = listening
     SandboxKernelApp.connection = connection
     config = Config()
     config.HistoryManager.enabled = False
     config.IPCompleter.use_jedi = False
+    config.InteractiveShell.automagic = False  # gate.py takes "time f()" for what it looks like
     config.InteractiveShell.colors = "nocolor"
+    config.InteractiveShell.xmode = "Plain"  # a deep traceback in full takes longer than a cell may
+    config.IPKernelApp.kernel_class = f"{BriefKernel.__module__}.{BriefKernel.__name__}"
     config.IPKernelApp.outstream_class = f"{__name__}.{CappedStream.__name__}"
     config.IPKernelApp.capture_fd_output = False  # what C code prints goes nowhere, cheaply
     app = SandboxKernelApp.instance(config=config)
     app.initialize([])
+    # exit() would end the kernel some cells later: how many depends on how busy the machine is.
+    app.shell.ask_exit = lambda: None
     inside.write_to(sys.stdout, app.kernel.get_parent)
     with contextlib.suppress(KeyboardInterrupt):
         app.start()

@@ -13,6 +13,10 @@ from types import FunctionType
 
 import rooflab
 
+# Each of them counts what another does: a convolution of one pixel is a matrix product.
+_FAMILY = ("axpy", "dot", "scale", "ger", "outer", "gemv", "gemm", "conv2d", "pool2d",
+           "elementwise", "chain", "attention")  # fmt: skip
+
 
 def lock(names: Iterable[str]) -> Callable[[], None]:
     """Lock the rooflab functions and classes ``names``; return what unlocks them again.
@@ -27,6 +31,12 @@ def lock(names: Iterable[str]) -> Callable[[], None]:
         _call(undo)
         raise
     return lambda: _call(undo)
+
+
+def with_kin(names: Iterable[str]) -> list[str]:
+    """Return ``names``, and all counts of operations if one of them is such a count."""
+    wanted = list(names)
+    return list(dict.fromkeys([*wanted, *(_FAMILY if set(wanted) & set(_FAMILY) else ())]))
 
 
 def _call(undo: list[Callable[[], None]]) -> None:

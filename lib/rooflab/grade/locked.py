@@ -14,15 +14,16 @@ from nbformat import NotebookNode
 
 from rooflab.exercises.exercise import Case, Observation
 
-GIVEN, ANSWER, CHECK = "given", "answer", "check"  # a cell's part: metadata.rooflab.role
-MARK = "ROOFLAB"  # how a result line begins
+# A cell's part, metadata.rooflab.role: of the lesson, an answer, the learner's around it, a check.
+GIVEN, ANSWER, OWN, CHECK = "given", "answer", "own", "check"
+LOST = "the runner was killed"  # Outcome.stopped when our side died, not the learner's kernel
 
 
 @dataclass(frozen=True)
 class Locked:
-    """A notebook to run: the lesson's given cells, the learner's answer cells, check cells.
+    """A notebook to run: the lesson's given cells, the learner's own and answer cells, check cells.
 
-    Every code cell's metadata holds ``{"rooflab": {"role": "given" | "answer" | "check"}}`` and,
+    Every code cell's metadata holds ``{"rooflab": {"role": GIVEN | OWN | ANSWER | CHECK}}`` and,
     in an answer or check cell, ``"exercise"``: its id. ``cases``: exercise id → its drawn cases.
     ``nonce``: a secret of this run; only :meth:`word` of it goes into the notebook. ``flags``:
     remarks for the feedback.

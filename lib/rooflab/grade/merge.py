@@ -3,6 +3,9 @@
 Its order is the lesson's. An answer may rely on the lesson's imports, constants and functions, on
 the learner's own, and on the learner's earlier answers; nothing that measures or draws is run.
 Behind each answer stands a check cell with cases that were drawn for this class.
+
+Byte golf and timing whose trace something else of the learner's could forge (gate.py) come first,
+each from the statements that it needs: a magic or a plot in another answer costs no points then.
 """
 
 from __future__ import annotations
@@ -10,14 +13,18 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections import defaultdict
+from collections.abc import Iterable
 
 import nbformat
 from nbformat import NotebookNode
 
+from rooflab.exercises.exercise import Exercise
+from rooflab.grade.alone import alone_in, relied_on
+from rooflab.grade.gate import forged_in
 from rooflab.grade.given import CHECKED, Lesson
 from rooflab.grade.intake import CodeCell, Submission
 from rooflab.grade.kept import kept
-from rooflab.grade.locked import ANSWER, CHECK, GIVEN, Locked, check_source, lock_source
+from rooflab.grade.locked import ANSWER, CHECK, GIVEN, OWN, Locked, check_source, lock_source
 
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 MOST_CELLS = 20  # of one exercise: answer cells, and the learner's own around them
@@ -42,7 +49,11 @@ def merge(
         nonce=nonce,
         flags=(*submission.remarks, *_flags(submission, lesson, answers)),
     )
-    locked.notebook.cells = _cells(locked, lesson, answers, around, _names(submission, lesson))
+    names = _names(submission, lesson)
+    locked.notebook.cells = _cells(locked, lesson, (answers, around, {}), names)
+    if refused := forged_in(locked):
+        alone = alone_in(submission.cells, {id: names[id] for id in refused})
+        locked.notebook.cells = _cells(locked, lesson, (answers, around, alone), names)
     return locked
 
 
@@ -66,52 +77,73 @@ def _sorted(
     """
     answers: dict[str, list[CodeCell]] = defaultdict(list)
     around: dict[str, list[str]] = defaultdict(list)
+    wanted = relied_on(cells, lesson.order)
     last = ""
     for cell in cells:
         if cell.exercise in lesson.order:
             last = cell.exercise
             answers[last].append(cell)
-        elif text := kept(cell.source):
+        elif text := kept(
+            cell.source, lambda node, here=cell.number: (here, node.lineno) in wanted
+        ):
             around[last].append(text)
     return dict(answers), dict(around)
+
+
+class _Book:
+    """The cells of a locked notebook, as they are made."""
+
+    def __init__(self, locked: Locked, lesson: Lesson, names: dict[str, str]) -> None:
+        self.locked, self.names = locked, names
+        self.cells: list[NotebookNode] = []
+        self.done: set[str] = set()
+        self.of_lesson = {source for sources in lesson.given.values() for source in sources}
+
+    def add(self, source: str, role: str, exercise: str | None = None) -> None:
+        mark = {"role": role} | ({"exercise": exercise} if exercise else {})
+        self.cells.append(_cell(source, mark, len(self.cells)))
+
+    def give(self, sources: Iterable[str]) -> None:
+        """Add what stands around the answers, but for copies of the lesson's own cells."""
+        for source in sources:
+            if source not in self.done:
+                self.done.add(source)
+                self.add(source, GIVEN if source in self.of_lesson else OWN)
+
+    def check(self, exercise: Exercise) -> None:
+        if exercise.id in self.locked.cases:
+            word, cases = self.locked.word(exercise.id), self.locked.cases[exercise.id]
+            name = self.names[exercise.id]
+            source = check_source(word, exercise.id, exercise.kind, cases, name)
+            self.add(source, CHECK, exercise.id)
 
 
 def _cells(
     locked: Locked,
     lesson: Lesson,
-    answers: dict[str, list[CodeCell]],
-    around: dict[str, list[str]],
+    parts: tuple[dict[str, list[CodeCell]], dict[str, list[str]], dict[str, str]],
     names: dict[str, str],
 ) -> list[NotebookNode]:
-    made: list[NotebookNode] = []
-    done: set[str] = set()
-
-    def given(source: str) -> None:
-        # Copies of the lesson's own cells in the learner's notebook need not run a second time.
-        if source not in done:
-            done.add(source)
-            add(source, GIVEN)
-
-    def add(source: str, role: str, exercise: str | None = None) -> None:
-        mark = {"role": role} | ({"exercise": exercise} if exercise else {})
-        made.append(_cell(source, mark, len(made)))
-
+    """``parts``: the answers, what is around them, and the exercises that are run alone, first."""
+    answers, around, alone = parts
+    book = _Book(locked, lesson, names)
+    for exercise in lesson.exercises if alone else ():
+        book.give(lesson.given.get(exercise.id, ()))
+        if exercise.id in alone:
+            book.add(alone[exercise.id], OWN)
+            book.check(exercise)
     for number, exercise in enumerate(lesson.exercises):
-        for source in lesson.given.get(exercise.id, ()):
-            given(source)
-        for source in around.get("", ())[-MOST_CELLS:] if number == 0 else ():
-            given(source)
+        book.give(lesson.given.get(exercise.id, ()))
+        if number == 0:
+            book.give(around.get("", ())[-MOST_CELLS:])
         if exercise.derives and exercise.id in locked.cases:
-            add(lock_source(exercise.derives), GIVEN)
+            book.add(lock_source(exercise.derives), GIVEN)
         for cell in answers.get(exercise.id, ())[-MOST_CELLS:]:
-            add(cell.source, ANSWER, exercise.id)
-        for source in around.get(exercise.id, ())[-MOST_CELLS:]:
-            given(source)
-        if exercise.id in locked.cases:
-            word, cases = locked.word(exercise.id), locked.cases[exercise.id]
-            name = names[exercise.id]
-            add(check_source(word, exercise.id, exercise.kind, cases, name), CHECK, exercise.id)
-    return made
+            book.add(cell.source, ANSWER, exercise.id)
+        book.give(around.get(exercise.id, ())[-MOST_CELLS:])
+        if exercise.id not in alone:
+            book.check(exercise)
+    return book.cells
 
 
 def _cell(source: str, mark: dict[str, str], number: int) -> NotebookNode:

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 LONGEST = 80
+COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")  # a terminal's
 _SEEN = "\u200c\u200d"  # joiners: invisible, and part of the spelling in several scripts
 
 
@@ -80,4 +81,4 @@ def page_name(student: str, file: str) -> str:
     """Return the name of a student's page: plain ASCII, different for every file."""
     plain = unicodedata.normalize("NFKD", student).encode("ascii", "ignore").decode()
     slug = re.sub(r"[^A-Za-z0-9]+", "-", plain).strip("-").lower()[:40] or "student"
-    return f"{slug}-{hashlib.sha256(file.encode()).hexdigest()[:8]}.html"
+    return f"{slug}-{hashlib.sha256(file.encode()).hexdigest()[:16]}.html"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,16 +15,17 @@ from typing import Any
 import nbval.plugin
 import pytest
 
+from rooflab.grade.inside import MARK
 from rooflab.grade.keeper import Setting
 from rooflab.grade.limits import Limits
-from rooflab.grade.locked import ANSWER, CHECK, MARK
+from rooflab.grade.locked import ANSWER, CHECK
+from rooflab.grade.names import COLOUR
 from rooflab.grade.provisioner import kernel_spec
 from rooflab.grade.watched import WatchedKernel
 
 _NOT_NEEDED = ("cacheprovider", "unraisableexception", "threadexception", "faulthandler", "doctest",
                "junitxml", "pastebin", "stepwise", "logging", "warnings")  # fmt: skip
 LONGEST_SHOWN = 4000  # characters of an answer cell's output that the learner sees again
-_COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 LAST_SHOWN = 1000  # of these, from the end, where the error is
 Event = Mapping[str, Any]
 
@@ -108,7 +108,7 @@ def shown(outputs: Sequence[Any]) -> str:
         elif isinstance(each.get("data"), dict):
             parts.append(f"{each['data'].get('text/plain', '')}\n")
     text = "".join(part for part in parts if isinstance(part, str))
-    text = _COLOURS.sub("", text.encode("utf-8", "replace").decode("utf-8"))
+    text = COLOUR.sub("", text.encode("utf-8", "replace").decode("utf-8"))
     if len(text) <= LONGEST_SHOWN:
         return text
     return f"{text[: LONGEST_SHOWN - LAST_SHOWN]}\n…\n{text[-LAST_SHOWN:]}"
@@ -128,6 +128,7 @@ def run_notebook(
     """
     spec = kernel_spec(kernel[0], str(path.parent), kernel[1], limits)
     nbval.plugin.RunningKernel = functools.partial(_started, spec, limits, tell)
+    nbval.plugin.comment_markers = {}  # "# NBVAL_SKIP" in an answer is a remark like any other
     reporter = Reporter(words, limits, tell)
     pytest.main(
         [*(f"-pno:{name}" for name in _NOT_NEEDED), "--nbval", "--nbval-kernel-name", "sandbox", "--nbval-cell-timeout", str(limits.cell),

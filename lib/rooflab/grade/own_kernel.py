@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import queue
-import re
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,15 +21,20 @@ from jupyter_client.manager import KernelManager
 
 from rooflab.exercises.exercise import Observation
 from rooflab.grade.gate import gated
-from rooflab.grade.locked import ANSWER, CHECK, MARK, Locked, Outcome
+from rooflab.grade.inside import MARK
+from rooflab.grade.locked import ANSWER, CHECK, Locked, Outcome
+from rooflab.grade.names import COLOUR
 
 SECONDS = 60.0  # of one cell
 START = 60.0  # seconds in which a kernel has to be there
 PATIENCE = 10.0  # seconds in which an interrupted kernel has to listen again
 GLANCE = 0.5  # seconds between two looks at whether it lives
 MOST_SHOWN = 10_000  # characters that are kept of what an answer cell printed
-_FIRST = "import sys\nfrom rooflab.grade.inside import write_to\nwrite_to(sys.stdout)"
-_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+LONGEST_PATH = 100  # of a Unix socket; Linux allows 107, macOS 103
+_FIRST = """import sys
+from rooflab.grade.inside import write_to
+write_to(sys.stdout)
+get_ipython().automagic = False"""  # as in the grader's kernel
 
 
 class _Gone(Exception):
@@ -69,15 +75,29 @@ def _kernel(folder: Path) -> Iterator[tuple[KernelManager, BlockingKernelClient]
     """Start a kernel of this Python; it is gone afterwards, whatever happened."""
     manager = KernelManager(kernel_name="python3")
     quiet = subprocess.DEVNULL
-    manager.start_kernel(cwd=str(folder), stdout=quiet, stderr=quiet)
-    client = manager.blocking_client()
-    try:
-        client.start_channels()
-        client.wait_for_ready(timeout=START)
-        yield manager, client
-    finally:
-        client.stop_channels()
-        manager.shutdown_kernel(now=True)
+    with tempfile.TemporaryDirectory(prefix="rooflab-") as sockets:
+        without_ports(manager, sockets)
+        manager.start_kernel(cwd=str(folder), stdout=quiet, stderr=quiet)
+        client = manager.blocking_client()
+        try:
+            client.start_channels()
+            client.wait_for_ready(timeout=START)
+            yield manager, client
+        finally:
+            client.stop_channels()
+            manager.shutdown_kernel(now=True)
+
+
+def without_ports(manager: KernelManager, folder: str) -> KernelManager:
+    """Let a kernel that is to be started be reached by files in ``folder``, where that works.
+
+    A port is chosen before the kernel takes it; of several that start at once, one may lose its own
+    to another, and never answers.
+    """
+    where = f"{folder}/k"
+    if os.name == "posix" and len(f"{where}-5") <= LONGEST_PATH:
+        manager.transport, manager.ip = "ipc", where
+    return manager
 
 
 def _shown(
@@ -115,7 +135,7 @@ def _until_idle(
         if kind == "stream":
             texts.append(content["text"])
         elif kind == "error":
-            texts.append(f"\n{content['ename']}: {_COLOUR.sub('', content['evalue'])}\n")
+            texts.append(f"\n{content['ename']}: {COLOUR.sub('', content['evalue'])}\n")
     return None
 
 

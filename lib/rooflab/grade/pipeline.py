@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import AbstractContextManager
-from dataclasses import asdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from contextlib import AbstractContextManager, suppress
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from rooflab.exercises.collect import describe
@@ -14,14 +14,18 @@ from rooflab.grade import given, intake, verdicts
 from rooflab.grade.intake import CodeCell, Refused, Submission
 from rooflab.grade.journal import Journal
 from rooflab.grade.limits import Limits
-from rooflab.grade.locked import Locked, Outcome
+from rooflab.grade.locked import LOST, Locked, Outcome
 from rooflab.grade.merge import merge
 from rooflab.grade.names import clean
 from rooflab.grade.results import Row
 
 _RIGHT = "def gigabytes(nbytes):\n    return nbytes / 1e9, nbytes / 2**30"
-LOST = "the runner was killed"
 Runner = Callable[[Locked, Limits], Outcome]
+_Done = tuple[Submission | None, Row]  # no submission: the file is not to be had any more
+
+
+class NoRunner(RuntimeError):
+    """There is nothing left to run submissions on; a runner raises it, and grading ends."""
 
 
 def grade(
@@ -39,16 +43,23 @@ def grade(
     ``workshop`` is entered only if there is something to run, and gives what runs a locked
     notebook (``Workshop.run``); ``progress`` is called in this thread with each row as it is done.
     A row always comes: what goes wrong with one file, or with the grader itself on one file, is
-    that row's error. Raises RuntimeError when a known right answer does not pass in the workshop.
+    that row's error. Raises RuntimeError when a known right answer does not pass in the workshop,
+    NoRunner when the workshop is gone for good; what is finished is kept.
     """
     journal = Journal(out, {"seed": seed, "limits": asdict(limits)})
     rows: dict[int, Row] = {}
-    left: dict[int, Submission] = {}
 
     def done(number: int, row: Row) -> None:
         rows[number] = row
         progress(row)
 
+    def work(number: int) -> _Done:
+        read = intake.read(files[number])  # again: a whole class would fill the memory
+        if isinstance(read, Refused):
+            return None, Row(read.file, error=read.reason)
+        return read, one(read, seed, limits, runner)
+
+    left = []
     for number, file in enumerate(files):
         read = intake.read(file)
         if isinstance(read, Refused):
@@ -56,13 +67,13 @@ def grade(
         elif kept := journal.find(read):
             done(number, kept)
         else:
-            left[number] = read
+            left.append(number)
     if left:
         with workshop() as runner:
             prove(runner, limits)
-            for number, row in _run(left, lambda s: one(s, seed, limits, runner), jobs):
-                if not own_fault(row):
-                    journal.add(left[number], row)
+            for number, submission, row in _run(left, work, jobs):
+                if submission is not None and not own_fault(row):
+                    journal.add(submission, row)
                 done(number, row)
     return [rows[number] for number in range(len(files))]
 
@@ -84,18 +95,21 @@ def prove(runner: Runner, limits: Limits) -> None:
 
 
 def one(submission: Submission, seed: int, limits: Limits, runner: Runner) -> Row:
-    """Grade one submission. Raises nothing; the row of a fault of ours has ``error`` and zeros."""
+    """Grade one submission; the row of a fault of ours has ``error`` and zeros.
+
+    Raises nothing but what the runner raises as NoRunner.
+    """
     lesson = given.lesson(submission.lesson)
     try:
         locked = merge(submission, lesson, seed)
         outcome = runner(locked, limits)
-        if outcome.stopped == LOST:  # our side of it died: once more, with a new one
-            outcome = runner(locked, limits)
         found = verdicts.judge(locked, outcome, lesson)
         error = None if outcome.stopped is None else verdicts.told(outcome.stopped)
         printed = {id: text for id, text in outcome.printed.items() if id in found}
         remarks = tuple(clean(flag, 200) for flag in locked.flags)
         return _row(submission, error=error, verdicts=found, printed=printed, remarks=remarks)
+    except NoRunner:
+        raise
     except Exception as fault:
         told = f"the grader itself failed ({verdicts.told(describe(fault))}); please report it"
         zeros = {e.id: failed(e, "not graded") for e in lesson.exercises}
@@ -112,13 +126,43 @@ def _row(submission: Submission, **found: object) -> Row:
 
 
 def _run(
-    left: Mapping[int, Submission], work: Callable[[Submission], Row], jobs: int
-) -> Iterator[tuple[int, Row]]:
-    """Yield (number, row) as rows are finished; ``jobs`` are under way at a time."""
+    left: Iterable[int], work: Callable[[int], _Done], jobs: int
+) -> Iterator[tuple[int, Submission | None, Row]]:
+    """Yield (number, submission, row) as rows are finished; ``jobs`` are under way at a time.
+
+    Whose runner was killed is tried again at the end, alone: a neighbour's fault then costs
+    nobody anything, and a fault of its own costs nobody else.
+    """
+    lost = []
     pool = ThreadPoolExecutor(max(1, jobs))
     try:
-        running = {pool.submit(work, submission): number for number, submission in left.items()}
-        for future in as_completed(running):
-            yield running[future], future.result()
+        running = {pool.submit(work, number): number for number in left}
+        for number, submission, row in _finished(running):
+            if row.error == LOST:
+                lost.append(number)
+            else:
+                yield number, submission, row
     finally:
         pool.shutdown(wait=False, cancel_futures=True)  # a stop key waits for nobody
+    for number in sorted(lost):
+        submission, row = work(number)
+        if row.error == LOST:
+            row = replace(row, error=f"{LOST}, a second time with nothing beside it")
+        yield number, submission, row
+
+
+def _finished(running: dict[Future[_Done], int]) -> Iterator[tuple[int, Submission | None, Row]]:
+    """Yield what is finished; when the runner is gone, first all that finished before, then raise."""
+    gone = None
+    for future in as_completed(running):
+        try:
+            done = future.result()
+        except NoRunner as error:
+            gone = error
+            break
+        yield running.pop(future), *done
+    for future in [each for each in running if gone and not each.cancel()]:
+        with suppress(NoRunner):
+            yield running[future], *future.result()
+    if gone:
+        raise gone

@@ -19,11 +19,11 @@ from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.provisioning import KernelProvisionerBase, KernelProvisionerFactory
 from traitlets import Dict, Integer, Unicode
 
+from rooflab.grade.inside import CHANNELS
 from rooflab.grade.keeper import PACKET, Keeper, Setting, request, start_keeper
 from rooflab.grade.limits import Limits
 
 NAME = "rooflab-sandbox"
-CHANNELS = ("shell", "stdin", "control", "iopub")  # as kernel.py expects them
 
 
 class SandboxProvisioner(KernelProvisionerBase):

@@ -38,8 +38,8 @@ def html(results: Results, notice: str = "") -> str:
     return page(
         "Grades of the class",
         f'<header>\n<h1>Grades of the class</h1>\n<p class="who">{text(told)} · cases drawn with '
-        f"seed {results.seed}</p>\n</header>\n<main>\n{box(notice)}\n{box(*_doubles(results))}\n"
-        f"{''.join(parts)}\n<h2>Everyone</h2>\n{_everyone(results)}\n</main>\n"
+        f"seed {results.seed}</p>\n{_contents(lessons)}\n</header>\n<main>\n{box(notice)}\n{box(*_doubles(results))}\n"
+        f"{''.join(parts)}\n<h2 id='everyone'>Everyone</h2>\n{_everyone(results)}\n</main>\n"
         f"<footer>{_links()}</footer>",
     )
 
@@ -59,6 +59,15 @@ def hard(rows: Sequence[Row]) -> list[Hard]:
     return sorted(found, key=lambda one: one.share)
 
 
+def _contents(lessons: Sequence[str]) -> str:
+    """Links to the parts of the page, where there are several lessons to leaf through."""
+    if len(lessons) < 2:
+        return ""
+    links = [f'<a href="#lesson-{number}">lesson {number}</a>' for number in lessons]
+    links.append('<a href="#everyone">everyone</a>')
+    return f"<nav>{' · '.join(links)}</nav>"
+
+
 def _lesson(results: Results, number: str) -> str:
     rows = [row for row in results.rows if row.lesson == number and row.verdicts]
     points, most = [row.points for row in rows], max(row.max for row in rows)
@@ -68,12 +77,12 @@ def _lesson(results: Results, number: str) -> str:
     went = hard(rows)
     lines = [
         [f"{text(one.title)} <span class='id'>{text(one.id)}</span>",
-         *map(str, (one.right, one.wrong, one.open)), text(one.mistake)]
+         *map(str, (one.right, one.wrong, one.open)), text(one.mistake or "–")]
         for one in went
     ]  # fmt: skip
     columns = ["exercise", "right", "not right", "not answered", "most usual mistake"]
     return (
-        f"<section>\n<h2>{text(given.lesson(number).title)}</h2>\n<p>{text(told)}</p>\n"
+        f"<section>\n<h2 id='lesson-{number}'>{text(given.lesson(number).title)}</h2>\n<p>{text(told)}</p>\n"
         f"{charts.histogram(points, most)}\n<h3>Hardest first</h3>\n{charts.hardest(went)}\n"
         f"{table(columns, lines, numbers=(1, 2, 3))}\n</section>\n"
     )

@@ -8,12 +8,13 @@ from rooflab.exercises.compare import show
 from rooflab.exercises.registry import exercise
 from rooflab.exercises.verdict import Verdict
 from rooflab.grade import given
+from rooflab.grade.names import COLOUR
 from rooflab.grade.page import bar, box, name, page, text
 from rooflab.grade.results import Row
 
 LONGEST = 3_000  # characters of what a cell printed
 _WORDS = {"right": "✓ right", "wrong": "✗ not right", "open": "○ not answered"}
-_CONTROL = re.compile(r"\x1b\[[0-9;]*[A-Za-z]|[^\S\n\t ]|[\x00-\x08\x0e-\x1f\x7f-\x9f]")
+_CONTROL = re.compile(rf"{COLOUR.pattern}|[^\S\n\t ]|[\x00-\x08\x0e-\x1f\x7f-\x9f]")
 _NOTE = (
     "The cases were drawn for this class, so they are not those of the check in your notebook. "
     "Every answer was judged by what it gave there."
@@ -31,7 +32,7 @@ def html(student: str, row: Row, notice: str = "") -> str:
     score = f"{row.points} of {row.max} points" if row.verdicts else "0 points"
     return page(
         f"{student}: {title}",
-        f'<header>\n<h1>{text(title)}</h1>\n<p class="who">{name(student)} · {name(file)}</p>\n'
+        f'<header>\n<h1>{text(title)}</h1>\n<p class="who">{name(student)}<br>{name(file)}</p>\n'
         f'</header>\n<main>\n<p class="score"><strong>{text(score)}</strong></p>\n'
         f"{bar(row.points, row.max)}\n{box(notice, _sentence(row.error))}\n"
         f"{box(*map(_sentence, row.remarks))}\n"
@@ -43,6 +44,7 @@ def _card(verdict: Verdict, printed: str) -> str:
     asked = exercise(verdict.exercise)
     state = "right" if verdict.passed else "open" if verdict.unanswered else "wrong"
     points = f"{verdict.points} of {verdict.max} point{'s' if verdict.max > 1 else ''}"
+    points = points if verdict.max else "voluntary"
     hint = ""
     if verdict.hint:
         hint = f'<p class="hint"><strong>{text(verdict.misconception)}:</strong> {text(verdict.hint)}</p>'
@@ -51,9 +53,16 @@ def _card(verdict: Verdict, printed: str) -> str:
         f'<article class="{state}">\n<header><h3>{text(asked.title)} '
         f'<span class="id">{text(asked.id)}</span></h3>'
         f'<span class="points">{text(_WORDS[state])} · {text(points)}</span></header>\n'
-        f"<p>{text(_sentence(verdict.reason, asked.name))}</p>{hint}{note}"
+        f"<p>{_reason(verdict)}</p>{hint}{note}"
         f"{_case(verdict)}{_printed(printed)}\n</article>"
     )
+
+
+def _reason(verdict: Verdict) -> str:
+    """The reason as HTML, with the learner's name of the answer set as code."""
+    called = given.lesson(verdict.exercise[:2]).names[verdict.exercise]
+    said = text(_sentence(verdict.reason, called))
+    return re.sub(rf"\b{re.escape(called)}\b(?=\(|:| on )", r"<code>\g<0></code>", said, count=1)
 
 
 def _case(verdict: Verdict) -> str:

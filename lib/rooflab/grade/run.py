@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import math
 import socket
 import subprocess
 import sys
@@ -23,7 +22,7 @@ from rooflab.grade import sandbox
 from rooflab.grade.gate import gated
 from rooflab.grade.keeper import Setting
 from rooflab.grade.limits import Limits
-from rooflab.grade.locked import Locked, Outcome
+from rooflab.grade.locked import LOST, Locked, Outcome
 from rooflab.grade.scratch import make_scratch
 from rooflab.grade.trimmed import make_trimmed
 
@@ -54,6 +53,7 @@ class Workshop:
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
+        self._closed = False
         self.nested = False
         try:
             self._started()
@@ -78,29 +78,35 @@ class Workshop:
         self.close()
 
     def close(self) -> None:
-        """End the workshop's processes and remove its folder."""
-        self._ended()
+        """End the workshop's processes and remove its folder; what still runs comes to nothing."""
+        with self._lock:  # nobody may start a process again behind our back
+            self._closed = True
+            self._ended()
         self._scratch.remove()
 
     def run(self, locked: Locked, limits: Limits = DEFAULT) -> Outcome:
         """Run one locked notebook to its end, or to the end of what it may use. Never raises for
         anything that the learner's code does."""
-        words = {exercise: locked.word(exercise) for exercise in locked.cases}
-        job = {"notebook": nbformat.writes(locked.notebook), "words": words,
-               "limits": vars(limits)}  # fmt: skip
+        return unpacked(locked, self.ask(packed(locked, limits), limits.wall + GRACE))
+
+    def ask(self, job: bytes, seconds: float) -> bytes:
+        """Return what came of a ``job``; b"" if the workshop's process died or was closed."""
         try:
-            answer = self._ask(json.dumps(job).encode("utf-8"), limits.wall + GRACE)
+            answer = self._ask(job, seconds)
         except (OSError, EOFError):
             answer = b""
-        if not answer and self._process is not None:  # let it be dead before the next one asks
+        process = self._process
+        if not answer and process is not None:  # let it be dead before the next one asks
             with contextlib.suppress(subprocess.TimeoutExpired):
-                self._process.wait(1)
-        return gated(locked, read_outcome(answer, tuple(locked.cases)))
+                process.wait(1)
+        return answer
 
     def _ask(self, job: bytes, seconds: float) -> bytes:
         ours, theirs = socket.socketpair()
         with ours:
             with theirs, self._lock:
+                if self._closed:
+                    raise EOFError("the workshop is closed")
                 self._started()
                 socket.send_fds(self._control, [b"job"], [theirs.fileno()])
             ours.settimeout(seconds)
@@ -150,10 +156,27 @@ def run(locked: Locked, limits: Limits = DEFAULT, *, unsafe: bool = False) -> Ou
         return shop.run(locked, limits)
 
 
+def packed(locked: Locked, limits: Limits) -> bytes:
+    """Return all that a workshop needs in order to run ``locked``, here or on another machine."""
+    words = {exercise: locked.word(exercise) for exercise in locked.cases}
+    told = {"notebook": nbformat.writes(locked.notebook), "words": words, "limits": vars(limits)}
+    return json.dumps(told).encode("utf-8")
+
+
+def unpacked(locked: Locked, answer: bytes) -> Outcome:
+    """Return the outcome that a workshop's ``answer`` stands for."""
+    return gated(locked, read_outcome(answer, tuple(locked.cases)))
+
+
 def read_outcome(answer: bytes, exercises: Iterable[str]) -> Outcome:
-    """Put the worker's events together; nothing in them is trusted to be well-formed."""
+    """Put the worker's events together; nothing in them is trusted to be well-formed.
+
+    An answer that was cut off counts as none: what is missing is nobody's mistake.
+    """
     head, _, rest = answer.partition(b"\n")
-    killed = _object(head).get("killed") if head else "the runner was killed"
+    told = _object(head)
+    whole = bool(head) and told.get("size", len(rest)) == len(rest)
+    killed, rest = (told.get("killed"), rest) if whole else (LOST, b"")
     observations: dict[str, Any] = {}
     reasons: dict[str, str] = {}
     printed: dict[str, str] = {}
@@ -201,6 +224,4 @@ def _clean(value: Any, levels: int) -> Any:
         return [_clean(each, levels - 1) for each in value]
     if isinstance(value, dict):
         return {_text(key): _clean(each, levels - 1) for key, each in value.items()}
-    if isinstance(value, float) and not math.isfinite(value):
-        return value
     return value

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from pathlib import Path
 
 from rooflab.exercises.registry import exercises
@@ -16,6 +17,9 @@ from rooflab.measure.atomic import replace_file
 
 NAME = "grades.csv"
 _RUNS = "=+-@\t\r\n|%＝＋－＠"  # the wide ones count as well in some languages' spreadsheets
+
+# In some countries ; stands between cells, and what follows it is a cell of its own.
+_LATER = re.compile(rf"([;\t\n\r])(?=[ \u00a0'\"]*[{re.escape(_RUNS)}])")
 
 
 def text(results: Results) -> str:
@@ -39,4 +43,5 @@ def write(results: Results, folder: Path) -> None:
 
 def safe(words: str) -> str:
     """Return ``words`` so that no spreadsheet takes them for a formula."""
+    words = _LATER.sub(r"\1'", words)
     return f"'{words}" if words.lstrip(" \u00a0'\"")[:1] in tuple(_RUNS) else words

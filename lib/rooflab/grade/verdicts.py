@@ -18,6 +18,8 @@ from rooflab.grade.locked import Locked, Outcome
 from rooflab.grade.names import clean
 
 LONGEST = 400  # characters of a reason
+STOPPED = "KeyboardInterrupt"  # what a cell sees when its time is over
+ENDLESS = "did not end in time and was stopped"
 MISSING = "its answer cell is missing (a cell that is made anew or copied may lose its mark)"
 _RAISED = re.compile(r"[A-Z]\w*(Error|Exception|Interrupt|Exit)\b")
 _CELL = re.compile(r"\(\S+\.py, line (\d+)\)")  # how Python names a notebook's cell
@@ -67,11 +69,15 @@ def _undefined(
         return None
     lines = [line for line in printed.splitlines() if _RAISED.match(line)]
     raised = f"its answer cell raised {lines[-1]}" if lines else "its answer cell does not make it"
+    if lines and lines[-1].startswith(STOPPED):
+        raised = f"its answer cell {ENDLESS}"
     return f"there is no {name}: {raised}"
 
 
 def tidy(verdict: Verdict) -> Verdict:
     """Return ``verdict`` with texts of one line, the same in every run, of bearable length."""
+    reason = verdict.reason.replace(f"raised {STOPPED}", ENDLESS)
+    verdict = dataclasses.replace(verdict, reason=reason)
     texts = {
         field: told(value)
         for field in ("reason", "yours", "misconception", "hint", "note")

@@ -9,7 +9,7 @@ import contextlib
 import time
 from collections import deque
 from queue import Empty
-from typing import Any
+from typing import Any, NoReturn
 
 import zmq
 from jupyter_client.blocking import BlockingKernelClient
@@ -25,6 +25,8 @@ LAST_WAIT = 5.0  # seconds for everything in a sandbox to be gone
 A_MESSAGE = 512  # bytes that count for a message besides its own
 DISCARDED = 32  # times what may be kept in all: whoever sends more is stopped
 TOO_MUCH = "it printed more than {} KiB in all"
+TOO_LONG = "it sent a message of more than {} KiB"
+DYING = 2.0  # seconds in which a kernel whose connection broke turns out to be dead
 AT_ONCE = 64  # messages that may wait in a queue of ours
 SHOWN = ("stream", "display_data", "execute_result", "error", "update_display_data")
 
@@ -59,6 +61,10 @@ class WatchedKernel(RunningKernel):
         self.kc.context.setsockopt(zmq.MAXMSGSIZE, 2 * limits.shown_in_all)  # of sockets to come:
         self.kc.context.setsockopt(zmq.RCVHWM, AT_ONCE)  # once connected they take no limits
         self.kc.start_channels(stdin=False, hb=False)
+        self.broken = [
+            channel.socket.get_monitor_socket(zmq.EVENT_DISCONNECTED)
+            for channel in (self.kc.shell_channel, self.kc.iopub_channel)
+        ]
         self._ready()
 
     def _ready(self) -> None:
@@ -99,7 +105,11 @@ class WatchedKernel(RunningKernel):
         poller.register(iopub, zmq.POLLIN)
         if stream == "shell":
             poller.register(shell, zmq.POLLIN)
+        for monitor in self.broken:
+            poller.register(monitor, zmq.POLLIN)
         ready = dict(poller.poll(max(1, int(seconds * 1000))))
+        if any(monitor in ready for monitor in self.broken):
+            self._broken()
         if iopub in ready:
             message = self._receive(iopub, counted=True)
             if message is not None:
@@ -109,6 +119,17 @@ class WatchedKernel(RunningKernel):
         if not ready and not self.is_alive():
             self.stop_because(self._cause())
         return None
+
+    def _broken(self) -> NoReturn:
+        """End a kernel whose connection broke: it died, or sent a message that no socket takes.
+
+        Going on over a new connection would lose some cells' results in some runs.
+        """
+        until = time.monotonic() + DYING
+        while self.is_alive() and time.monotonic() < until:
+            time.sleep(STEP)
+        too_long = TOO_LONG.format(2 * self.limits.shown_in_all >> 10)
+        self.stop_because(too_long if self.is_alive() else self._cause())
 
     def _receive(self, channel: zmq.Socket, counted: bool) -> dict[str, Any] | None:
         """Take one message from a socket; None for what is malformed or beyond the limit."""
@@ -147,7 +168,7 @@ class WatchedKernel(RunningKernel):
         how = f" (code {code})" if code and code > 0 else ""
         return f"the kernel died{how}"
 
-    def stop_because(self, why: str) -> None:
+    def stop_because(self, why: str) -> NoReturn:
         """Stop the kernel for good and raise Stopped with the reason."""
         self.why = self.why or why
         self.stop()
@@ -162,6 +183,8 @@ class WatchedKernel(RunningKernel):
             self.why = deaf if self.is_alive() else self._cause()
         kc, km = self.kc, self.km
         del self.km
+        for channel in (kc.shell_channel, kc.iopub_channel):
+            channel.socket.disable_monitor()
         with contextlib.suppress(Exception):
             kc.stop_channels()
         with contextlib.suppress(Exception):

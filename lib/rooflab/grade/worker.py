@@ -23,9 +23,10 @@ import time
 from pathlib import Path
 from typing import Any, NoReturn
 
-from rooflab.grade import nest, tree
+from rooflab.grade import nest, quick, tree  # noqa: F401, quick comes before nbformat
 from rooflab.grade.keeper import Keeper, Setting, start_keeper
 from rooflab.grade.limits import Limits
+from rooflab.grade.locked import LOST
 from rooflab.grade.nbval_run import run_notebook
 from rooflab.grade.sandbox import NoSandbox
 
@@ -103,17 +104,21 @@ def supervise(
         job = json.loads(_all_of(client))
         limits = Limits(**job["limits"])
         reading, writing = os.pipe()
-        if os.fork() == 0:
+        worker = os.fork()
+        if worker == 0:
             client.close()
             os.close(reading)
             work(job, folder, limits, setting, keeper, writing)
         os.close(writing)
         said, killed = _listen(reading, client, limits.wall + LATE)
+        if killed is None and os.waitpid(worker, 0)[1] != 0:
+            killed = LOST  # it did not come to its end: short of memory, for instance
     finally:
         tree.kill_below(os.getpid())
         shutil.rmtree(folder, ignore_errors=True)
         with contextlib.suppress(OSError):
-            client.sendall(json.dumps({"killed": killed}).encode() + b"\n" + said)
+            head = json.dumps({"killed": killed, "size": len(said)})
+            client.sendall(head.encode() + b"\n" + said)
         os._exit(0)
 
 

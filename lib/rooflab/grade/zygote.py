@@ -36,6 +36,7 @@ _NEEDED = (
     "rooflab.exercises.timing", "rooflab.grade.inside", "rooflab.grade.kernel",
 )  # fmt: skip
 OWN = 256 << 20  # bytes that a kernel has before any answer runs, generously
+CROWD = 4  # that share of the processes allowed: it is they that use the memory
 
 
 @dataclass
@@ -48,10 +49,15 @@ class Ward:
     why: str | None = None
 
     def over(self, used: tree.Used) -> str | None:
-        """Say which limit is exceeded, if one is."""
-        if used.processes > self.limits.processes:
-            return f"it started more than {self.limits.processes} processes"
-        if used.memory > self.limits.memory + OWN:
+        """Say which limit is exceeded, if one is.
+
+        A fork bomb may reach either first; it is told the same in every run.
+        """
+        too_large = used.memory > self.limits.memory + OWN
+        allowed = self.limits.processes // CROWD if too_large else self.limits.processes
+        if used.processes > allowed:
+            return f"it started too many processes (at most {self.limits.processes} are allowed)"
+        if too_large:
             return f"it used more than {self.limits.memory >> 20} MiB of memory"
         return None
 

@@ -78,7 +78,7 @@ def time_warm(
     each = settle([call], settle_s)
     inner = max(1, math.ceil(sample_s / each))
     found: list[float] = []
-    with _undisturbed():
+    with undisturbed():
         end = perf_counter_ns() + seconds * 1e9
         while _wants_more(found, samples, end):
             turns = itertools.repeat(None, inner)
@@ -104,7 +104,7 @@ def time_cold(
     """
     settle(calls, settle_s)
     found: list[float] = []
-    with _undisturbed():
+    with undisturbed():
         spent = 0.0
         while True:
             evict()
@@ -143,8 +143,8 @@ def _wants_more(found: list[float], samples: int, end: float) -> bool:
 
 
 @contextmanager
-def _undisturbed() -> Iterator[None]:
-    """No garbage collection inside a sample."""
+def undisturbed() -> Iterator[None]:
+    """No garbage collection while something is timed."""
     was_on = gc.isenabled()
     gc.disable()
     try:

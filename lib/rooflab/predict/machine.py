@@ -14,70 +14,27 @@ from rooflab.count.dtypes import as_dtype
 from rooflab.count.operation import LEVELS, level
 from rooflab.count.si import si
 from rooflab.count.suggest import unknown
+from rooflab.predict.figure import Figure, amounts, by_format, by_level, figures
 
 MIXES = ("read", "axpy", "copy", "update")
 UNITS = ("vector", "tensor")
-
-
-class Figure(float):
-    """A float that knows where it comes from.
-
-    ``source``: keys of the catalogue's sources (or "measured here"); ``unit``: for a peak, the
-    execution unit ("vector" or "tensor"); ``note`` and ``derived`` say what to know about it.
-    """
-
-    source: tuple[str, ...]
-    unit: str | None
-    note: str | None
-    derived: str | None
-
-    def __new__(
-        cls,
-        value: float,
-        source: tuple[str, ...] = (),
-        unit: str | None = None,
-        note: str | None = None,
-        derived: str | None = None,
-    ) -> Figure:
-        figure = super().__new__(cls, value)
-        figure.source, figure.unit = tuple(source), unit
-        figure.note, figure.derived = note, derived
-        return figure
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return (Figure, (float(self), self.source, self.unit, self.note, self.derived))
-
-    def to_dict(self) -> dict[str, object]:
-        """Return value, source and whatever else is known, as plain data."""
-        extra = {"unit": self.unit, "note": self.note, "derived": self.derived}
-        return {
-            "value": float(self),
-            "source": list(self.source),
-            **{key: text for key, text in extra.items() if text is not None},
-        }
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, object]) -> Figure:
-        """Inverse of :meth:`to_dict`; unknown keys (samples, kernel) are ignored."""
-        return cls(
-            data["value"],
-            tuple(data.get("source", ())),
-            *(data.get(key) for key in ("unit", "note", "derived")),
-        )
 
 
 @dataclass(frozen=True)
 class Machine:
     """Peaks (FLOP/s per dtype), bandwidths (byte/s per level and mix), capacities (bytes).
 
+    Plain numbers do: ``rl.Machine("mine", peaks={"bf16": 1e14}, bandwidths=1e12, capacities=80e9)``
+    has those of its DRAM; a peak without a unit counts for both units, a lone bandwidth for all
+    mixes.
     ``measured``: achieved figures, keyed like the peaks plus "bandwidth_bytes_per_s"; published
     ones for a catalogue machine. ``routines``: how this machine's library routines behave, for
     :func:`rooflab.predict`; empty for a catalogue machine.
     """
 
     id: str
-    name: str
-    kind: str
+    name: str = ""
+    kind: str = "gpu"
     origin: str = "datasheet"
     recorded_on: str | None = None
     threads: int | None = None
@@ -89,8 +46,19 @@ class Machine:
     backend: str = "cpu"
 
     def __post_init__(self) -> None:
-        for name in ("peaks", "bandwidths", "capacities", "measured", "routines"):
-            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+        object.__setattr__(self, "name", self.name or self.id)
+        tables = {
+            "routines": dict(self.routines),
+            "capacities": amounts("capacities", self.capacities),
+            "bandwidths": {
+                where: figures(where, mixes if isinstance(mixes, Mapping) else {"read": mixes})
+                for where, mixes in by_level("bandwidths", self.bandwidths).items()
+            },
+        }
+        for name in ("peaks", "measured"):
+            tables[name] = figures(name, by_format(name, getattr(self, name)))
+        for name, table in tables.items():
+            object.__setattr__(self, name, MappingProxyType(table))
 
     def __hash__(self) -> int:
         return hash((self.id, self.recorded_on, self.threads))  # a mapping proxy does not hash
@@ -134,7 +102,11 @@ class Machine:
             raise unknown("unit", unit, UNITS)
         family = as_dtype("dtype", kind).family
         keys = (family, f"{family}_vector", f"{family}_tensor")
-        return [f for key, f in self.peaks.items() if key in keys and unit in (None, f.unit)]
+        return [
+            f
+            for key, f in self.peaks.items()
+            if key in keys and (unit is None or f.unit in (None, unit))
+        ]
 
     def bandwidth(self, where: str = "dram", mix: str = "read") -> Figure:
         """Bandwidth of level ``where`` in byte/s for a ``mix`` of reads and writes.
@@ -170,7 +142,10 @@ class Machine:
         return "dram"
 
     def _listed_peaks(self) -> str:
-        return ", ".join(f"{key} ({figure.unit})" for key, figure in self.peaks.items()) or "none"
+        units = {
+            key: f" ({figure.unit})" if figure.unit else "" for key, figure in self.peaks.items()
+        }
+        return ", ".join(key + unit for key, unit in units.items()) or "none"
 
     def to_dict(self) -> dict[str, object]:
         """Return everything as plain JSON data."""

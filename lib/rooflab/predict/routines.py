@@ -84,7 +84,7 @@ def _product(op: Operation) -> tuple[int, ...]:
     a batch is one with n·batch columns.
     """
     many = op.batch if _one_product(op) else 1
-    if op.name == "gemm":
+    if op.unit == "tensor" and tuple(op.dims) == ("m", "n", "k"):  # gemm, whatever it is called
         return (op.dims["m"], op.dims["n"] * many, op.dims["k"])
     return (op.dims["m"], many, op.dims["n"]) if op.name == "gemv" and many > 1 else ()
 

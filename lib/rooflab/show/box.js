@@ -77,7 +77,7 @@ function render({ model, el }) {
     const value = { name: s.label, dtype: model.get("dtype"), bytes: text(kind.bytes, at), intensity: text(kind.intensity, at) };
     for (const key of ["solid", "m", "n", "k", "volume", "painted", "reuse", "flops", "boxes"]) value[key] = text(t[key], at);
     for (const key of ["m", "n", "k"]) edge[key].textContent = `${key.toUpperCase()} = ${value[key]}`;
-    ["A", "B", "C"].forEach((face, f) => { counts[face].name.textContent = s.faces[f]; counts[face].value.textContent = text(t[face], at); });
+    ["A", "B", "C"].forEach((face, f) => { names[face].textContent = s.letters[f]; counts[face].name.textContent = s.faces[f]; counts[face].value.textContent = text(t[face], at); });
     painted.textContent = value.painted; volume.textContent = value.volume; reuse.textContent = value.reuse;
     intensity.previousSibling.textContent = `${value.flops} ÷ ${value.bytes}`; intensity.textContent = `${value.intensity} FLOP/byte`;
     title.textContent = `a ${value.solid}${value.boxes}`;

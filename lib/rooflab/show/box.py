@@ -28,7 +28,8 @@ from rooflab.show.scene import Pool, Slider
 class Solid:
     """What one box shows: ``build`` and ``edges`` as functions of the three slider values.
 
-    ``stays``: why a batch does not thicken it, shown once there is one.
+    ``letters`` stand on the faces A, B and C; ``stays``: why a batch does not thicken it, shown
+    once there is one.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Solid:
     edges: Callable[[int, int, int], tuple[int, int, int]]
     faces: tuple[tuple[str, str], ...]
     stays: str = ""
+    letters: tuple[str, str, str] = ("A", "B", "C")
 
 
 class BoxView(anywidget.AnyWidget):
@@ -83,7 +85,8 @@ class BoxView(anywidget.AnyWidget):
         """Draw the box as it is now on ``figure``, ``left`` pixels from its left edge."""
         shown, op, edges = self._now()
         title = f"{shown.label}: a {words.solid(*edges)}"
-        solid.draw(figure, left, title, edges, self.scale, solid.SCALE_WORDS[self.scale])
+        note = solid.SCALE_WORDS[self.scale]
+        solid.draw(figure, left, title, edges, self.scale, note, shown.letters)
 
 
 def _boxes(op: Operation, edges: Sequence[int]) -> str:
@@ -124,7 +127,8 @@ def _pack_one(
     }
     return {
         "name": one.name, "label": one.label, "colour": theme.style(one.name).colour,
-        "faces": [text for text, _ in one.faces], "stays": one.stays, "tables": tables,
+        "faces": [text for text, _ in one.faces], "letters": one.letters, "stays": one.stays,
+        "tables": tables,
         "lengths": {scale: found.astype("<u2").tobytes() for scale, found in lengths.items()},
         "dtypes": {
             kind: {

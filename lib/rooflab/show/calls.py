@@ -29,7 +29,9 @@ SAY = {
 }
 LABEL = "{name} call {call}"
 LOWEST = 1e7  # FLOP/s: the foot of a picture that shows the line
-_SIZES = tuple(dict.fromkeys(round(2 ** (step / 4)) for step in range(81)))
+#: Routines that one line over n stands for, and how many edges of length n each has.
+ROUTINES = {"axpy": 1, "dot": 1, "scale": 1, "ger": 2, "gemv": 2, "gemm": 3}
+_SIZES = tuple(dict.fromkeys(round(2 ** (step / 4)) for step in range(84)))
 
 
 @dataclass(frozen=True)
@@ -46,10 +48,13 @@ class CallLine:
         return LABEL.format(name=self.name.upper(), call=si(self.seconds, "s"))
 
 
-def call_line(build: Callable[[int], Operation], machine: Machine, cache: str) -> CallLine | None:
+def call_line(
+    build: Callable[[int], Operation], machine: Machine, cache: str | None
+) -> CallLine | None:
     """Return the line of ``build(n)`` on ``machine`` over n = 1, 2, …, cut off at its roof.
 
-    ``cache``: "cold" or "warm", which decides the roof. None where calls were never timed.
+    ``cache``: "cold" or "warm", which decides the roof; the line ends on it. None: the highest
+    roof of all levels, and the line ends at its last size below. None where calls were never timed.
     """
     smallest = build(1)
     call = overhead(smallest, machine)
@@ -62,9 +67,14 @@ def call_line(build: Callable[[int], Operation], machine: Machine, cache: str) -
         op = build(n)
         # A batch of separate calls costs several: the line says what each of them reaches.
         x, rate = op.intensity, op.flops / overhead(op, machine)
-        above = math.log(rate / roofs[home(op, machine, cache)].attainable(x))
+        allowed = (
+            roofs[home(op, machine, cache)].attainable(x)
+            if cache
+            else max(one.attainable(x) for one in roofs.values())
+        )
+        above = math.log(rate / allowed)
         if above >= 0:
-            if points:
+            if points and cache:
                 points.append(_between(points[-1], (x, rate), below / (below - above)))
             break
         points.append((x, rate))
@@ -84,17 +94,18 @@ def of_operations(
     found = {}
     for op in ops:
         key = (op.name, str(op.compute_dtype))
-        if key in found or not hasattr(blas, op.name):
+        if key in found or op.name not in ROUTINES:
             continue
-        line = call_line(_square(op), machine, cache)
+        line = call_line(square(*key), machine, cache)
         if line:
             found[key] = line
     return found
 
 
-def _square(op: Operation) -> Callable[[int], Operation]:
-    make, edges = getattr(blas, op.name), len(op.dims)
-    return lambda n: make(*[n] * edges, op.compute_dtype)
+def square(name: str, kind: object) -> Callable[[int], Operation]:
+    """Return what makes the routine ``name`` in dtype ``kind`` with all its edges equal to n."""
+    make, edges = getattr(blas, name), ROUTINES[name]
+    return lambda n: make(*[n] * edges, kind)
 
 
 def pack(

@@ -109,7 +109,8 @@ class _Plan:
         """The value with two digits and its unit."""
         digits = max(0, 1 - math.floor(math.log10(value)))
         short = round(value, 1 - math.floor(math.log10(value)))
-        return f"{short:,.{digits}f} {_WORDS.get(self.unit, self.unit)}".rstrip()
+        written = theme.intensity(short) if short > 999 else f"{short:.{digits}f}"
+        return f"{written} {_WORDS.get(self.unit, self.unit)}".rstrip()
 
     def verdict(self, value: float | None) -> str:
         """How far off a guess is; None stands for looking without guessing."""
@@ -130,7 +131,7 @@ class _Plan:
             axes.set(xscale="log", xlim=(self.low, self.high), ylim=(0, 1))
             decades = math.log10(self.high / self.low)
             axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if decades < 3.2 else (1,)))
-            axes.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:,g}"))
+            axes.xaxis.set_major_formatter(FuncFormatter(lambda v, _: theme.intensity(v)))
             axes.xaxis.set_minor_locator(
                 LogLocator(subs=range(1, 10)) if decades < 8 else NullLocator()
             )

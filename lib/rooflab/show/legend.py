@@ -31,11 +31,13 @@ def legend(crowd: Crowd, points: Sequence[Point], lines: Iterable[CallLine] = ()
     handles += [_dashes(line) for line in calls]
     if not handles:
         return
-    box = crowd.ax.legend(
+    shown = crowd.ax.legend(
         handles, [*(_SAID[kind] for kind in kinds), *rings, *(line.label for line in calls)],
         loc="lower right", fontsize=theme.SMALL, facecolor=theme.PAPER, edgecolor="none", framealpha=0.9,
-        handletextpad=0.2,
-    ).get_window_extent()  # fmt: skip
+        handletextpad=0.2, labelspacing=0.3,
+    )  # fmt: skip
+    shown.set_zorder(3.5)  # over lines, under markers and their rings
+    box = shown.get_window_extent()
     for y in range(int(box.y0), int(box.y1), 12):
         crowd.add_line([(box.x0, y), (box.x1, y)], 8)
 

@@ -18,11 +18,13 @@ from rooflab.count.suggest import unknown
 from rooflab.predict.machine import Machine
 from rooflab.show.box import BoxView, Solid, of_family
 from rooflab.show.families import Family, batches, families, sizes
+from rooflab.show.film import film as film  # rl.live.film
 from rooflab.show.golf_widget import golf as golf  # rl.live.golf
+from rooflab.show.layer_time import TOKENS, WIDTHS
 from rooflab.show.lunch import free_lunch as free_lunch  # rl.live.free_lunch
 from rooflab.show.morph import morph as morph  # rl.live.morph
 from rooflab.show.offers import Offer, offers
-from rooflab.show.polylines import CHOICES
+from rooflab.show.polylines import CHOICES, MIX
 from rooflab.show.scene import Scene, Series, Slider
 from rooflab.show.thumb import as_band
 from rooflab.show.waterfall_view import waterfall_of
@@ -103,25 +105,71 @@ def box(
     :func:`roofline`. Nothing is measured.
     """
 
-    def build(m: int, n: int, k: int, kind: object) -> Operation:
-        return blas.gemm(m, n, k, kind, accumulate=accumulate)
-
     sliders = tuple(
         Slider(name, f"{name}, {_EDGE_WORDS[name]}", EDGES, _nearest(name.lower(), value, EDGES))
         for name, value in zip("MNK", (m, n, k))
     )
-    unsaid = [""] * len(EDGES)
-    series = Series("gemm", "GEMM", build, unsaid, unsaid, spread=True, estimated=False)
     faces = (
         ("A", "a"),
         ("B", "b"),
         ("C: counted twice, read and written" if accumulate else "C", "c"),
     )
-    offered, first = _on_offer(machines, machine, ())
-    scene = Scene(sliders, (series,), _kinds(dtypes, dtype), offered)
-    start = {"machine": first.id, "dtype": str(_dtype(dtype)), "ops": ["gemm"]}
-    solid = Solid("gemm", "product", build, lambda *edges: edges, faces)
-    return Live(scene, "rooflab-box", start, _box_view([solid], scene, start["dtype"]))
+    offer = _on_offer(machines, machine, ())
+    return _solid("box", "product", sliders, faces, (dtypes, dtype), offer, accumulate)
+
+
+def layer(
+    tokens: int = 64,
+    inputs: int = 4096,
+    outputs: int = 11008,
+    dtype: object = "fp32",
+    *,
+    machine: Machine | str | None = None,
+    machines: Iterable[Machine | str] | Machine | str | None = None,
+    dtypes: Sequence[object] = ("fp32", "bf16"),
+) -> Live:
+    """Return the box of a linear layer, tokens × outputs × inputs, and the roofline beside it.
+
+    The sliders are its three edges, in the sizes of language models; they start at the nearest to
+    ``tokens``, ``inputs`` and ``outputs``. The memory roof is that of reading, as most of what a
+    layer moves is weights. The other arguments: as in :func:`roofline`. Nothing is measured.
+    """
+    edges = ("tokens", "rows"), ("outputs", "numbers out"), ("inputs", "numbers in")
+    asked = (tokens, TOKENS), (outputs, WIDTHS), (inputs, WIDTHS)
+    sliders = tuple(
+        Slider(name, f"{name}, {said}", values, _nearest(name, value, values))
+        for (name, said), (value, values) in zip(edges, asked)
+    )
+    faces = ("X, what comes in", "a"), ("W, the weights", "b"), ("Y, what goes out", "c")
+    offer = _on_offer(machines, machine, ())
+    return _solid(
+        "layer", "layer", sliders, faces, (dtypes, dtype), offer, letters="XWY", mix="read"
+    )
+
+
+def _solid(
+    stem: str,
+    label: str,
+    sliders: tuple[Slider, ...],
+    faces: tuple[tuple[str, str], ...],
+    types: tuple[Sequence[object], object],
+    offer: tuple[tuple[Offer, ...], Offer],
+    accumulate: bool = False,
+    letters: str = "ABC",
+    mix: str = MIX,
+) -> Live:
+    """The box of one product whose three edges are ``sliders``, with its roofline."""
+
+    def build(m: int, n: int, k: int, kind: object) -> Operation:
+        return blas.gemm(m, n, k, kind, accumulate=accumulate)
+
+    unsaid = [""] * len(sliders[1].values)
+    series = Series("gemm", "GEMM", build, unsaid, unsaid, spread=True, estimated=False)
+    offered, first = offer
+    scene = Scene(sliders, (series,), _kinds(*types), offered, mix=mix)
+    start = {"machine": first.id, "dtype": str(_dtype(types[1])), "ops": ["gemm"]}
+    solid = Solid("gemm", label, build, lambda *edges: edges, faces, letters=tuple(letters))
+    return Live(scene, f"rooflab-{stem}", start, _box_view([solid], scene, start["dtype"]))
 
 
 def _measured_n(shown: Sequence[Family], measurements: Sequence[object], smallest: int) -> int:

@@ -24,8 +24,9 @@ function background(svg, data, pick) {
 
   function slope(line, g, crowded) { // caches crowd their roofs: only the active ones carry their label, if it fits
     const [x0, y0, x1, y1] = line.corners, rise = (y1 - y0) / (x1 - x0), turn = (Math.atan(rise) * 180) / Math.PI;
-    const start = Math.max(x0, x0 + (frame.y0 - y0) / rise), half = (line.slope.length * 5.6) / Math.hypot(1, rise);
-    const x = Math.max(start + (x1 - start) * 0.35, Math.min(start + half, x1 - half));
+    const steep = Math.hypot(1, rise), lean = (-13 * rise) / steep; // text above a slope stands to its left
+    const start = Math.max(x0, x0 + (frame.y0 - y0) / rise), half = (line.slope.length * 5.6) / steep;
+    const x = Math.max(start + (x1 - start) * 0.35, Math.min(start + half + lean, x1 - half));
     if (x1 - start > (crowded ? 2 * half : 60)) draw("text", { transform: `translate(${x} ${at(line.corners, x)}) rotate(${turn})`, dy: -13, "text-anchor": "middle", class: "rl-halo" }, g, line.slope);
   }
 

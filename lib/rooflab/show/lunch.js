@@ -18,7 +18,7 @@ function render({ model, el }) {
     <g class="guessed" hidden><circle class="mine" r="7.5"/><text class="halo mine-says" text-anchor="middle"></text></g>
     <circle class="now" r="9"/><text class="halo big at" text-anchor="middle"></text></svg><div class="cover" hidden>Covered until you have placed your guess above.</div></div>
   <svg class="bars" viewBox="0 0 ${g.width} 84" role="img">
-    ${['carrying', 'computing', 'measured'].map((word, n) => `<text class="${n < 2 ? '' : 'small '}word" x="${left - 8}" y="${18 + 28 * n}" text-anchor="end">${word}</text>`).join('')}
+    ${['carrying', 'computing', 'measured'].map((word, n) => `<text class="${n < 2 ? '' : 'small '}word" x="${left - 6}" y="${18 + 28 * n}" text-anchor="end">${word}</text>`).join('')}
     <rect class="bed" x="${left}" y="3" width="${right - left}" height="20" rx="3"/><rect class="bed" x="${left}" y="31" width="${right - left}" height="20" rx="3"/>
     <rect class="carry" x="${left}" y="3" height="20" rx="3"/><rect class="compute" x="${left}" y="31" height="20" rx="3"/>
     <path class="cut"/><line class="finish" y1="0" y2="74"/><circle class="dot" r="4.2" cy="70"/>

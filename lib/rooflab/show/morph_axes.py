@@ -13,8 +13,8 @@ from typing import Any
 
 from rooflab.count.si import si
 from rooflab.show import theme
+from rooflab.show.calls import CallLine
 from rooflab.show.morph_points import Dot
-from rooflab.show.morph_roof import CallLine
 from rooflab.show.polylines import Ceiling
 
 WIDTH, HEIGHT = 720, 490

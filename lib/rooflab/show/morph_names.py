@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from rooflab.count.si import si
+from rooflab.show.calls import CallLine
 from rooflab.show.morph_asked import write_labels
 from rooflab.show.morph_axes import PLOT, Layout
-from rooflab.show.morph_roof import CallLine
 from rooflab.show.morph_room import Room, width
 from rooflab.show.polylines import Ceiling
 
-GAP = 8  # how much worse words where a guess will hang are than on a roof
+GAP = 40  # how much worse words where a guess will hang are than on a roof
 BELOW_BEND = 45  # pixels between the flat part of a roof and the words at its slope
 Placed = dict[str, Any]  # a point, roof or line of the picture's geometry, in pixels
 
@@ -55,9 +55,13 @@ def write(
         marker["label"].append(place)
     if k == 2:
         _name_calls(room, call_paths)
-        write_labels(room, points, k)
     hidden = [p for p in points if p["label"][k] is None]
-    return note | {"hidden": len(hidden), "marks": _aside(room, hidden, layout)}
+    marks = _aside(room, hidden, layout)
+    if k == 2:  # last: a guess's words must keep off all names
+        for mark in marks:
+            room.add_line(mark["lead"])
+        write_labels(room, points, k)
+    return note | {"hidden": len(hidden), "marks": marks}
 
 
 def _aside(room: Room, hidden: Sequence[Placed], layout: Layout) -> list[Placed]:
@@ -67,7 +71,7 @@ def _aside(room: Room, hidden: Sequence[Placed], layout: Layout) -> list[Placed]
         named = [(p["name"], p["at"][k], p) for p in hidden]
     elif hidden:
         x, y = (sum(p["at"][k][axis] for p in hidden) / len(hidden) for axis in (0, 1))
-        named = [(f"{len(hidden)} more points lie here", [x, y], {})]
+        named = [(f"no room for {len(hidden)} more names", [x, y], {})]
     found = []
     for text, own, p in named:
         near = 24 if p else 45  # a crowd's middle is not a marker

@@ -8,11 +8,12 @@ from typing import Any
 from rooflab.count.si import percent, plain, si
 from rooflab.predict.machine import Machine
 from rooflab.show import theme, words
+from rooflab.show.calls import CallLine
 from rooflab.show.morph_asked import places as places_of
 from rooflab.show.morph_axes import HEIGHT, PLOT, WIDTH, Layout, axes, layouts
 from rooflab.show.morph_names import write
 from rooflab.show.morph_points import Dot
-from rooflab.show.morph_roof import CallLine, call_lines, ceilings
+from rooflab.show.morph_roof import call_lines, ceilings
 from rooflab.show.polylines import Ceiling
 
 STOPS = ("time against work", "speed against intensity", "the roofline", "the cost of a call")

@@ -7,39 +7,15 @@ it is FLOP ÷ call time, a line that small problems climb before they reach the 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from rooflab.count import blas
-from rooflab.count.operation import Operation
-from rooflab.count.si import si
 from rooflab.measure.measurement import Measurement
 from rooflab.predict.estimate import homes, predict
 from rooflab.predict.machine import Machine
 from rooflab.predict.routines import overhead
+from rooflab.show import calls
+from rooflab.show.calls import CallLine
 from rooflab.show.morph_points import Dot
 from rooflab.show.polylines import Ceiling, missing, roof
-
-_FAMILIES = {
-    "axpy": blas.axpy, "dot": blas.dot, "scale": blas.scale,
-    "ger": lambda n, kind: blas.ger(n, n, kind),
-    "gemv": lambda n, kind: blas.gemv(n, n, kind),
-    "gemm": lambda n, kind: blas.gemm(n, n, n, kind),
-}  # fmt: skip
-LARGEST = 1 << 20
-
-
-@dataclass(frozen=True)
-class CallLine:
-    """Calls of one routine that cost ``seconds`` each, whatever they do: (intensity, FLOP/s)."""
-
-    name: str
-    seconds: float
-    points: tuple[tuple[float, float], ...]
-
-    @property
-    def label(self) -> str:
-        """What stands at the line."""
-        return f"{self.name.upper()} call {si(self.seconds, 's')}"
 
 
 def machine_of(measurements: Sequence[Measurement]) -> Machine | None:
@@ -95,27 +71,10 @@ def call_lines(dots: Sequence[Dot], machine: Machine | None) -> tuple[CallLine, 
         return ()
     usable = [
         dot for dot in dots
-        if dot.op.name in _FAMILIES and overhead(dot.op, machine) > 0
+        if dot.op.name in calls.ROUTINES and overhead(dot.op, machine) > 0
         and not missing(machine, dot.op.compute_dtype, "cold")
     ]  # fmt: skip
     small = [d for d in usable if predict(d.op, machine, cache=d.cache).limit == "overhead"]
-    families = dict.fromkeys((d.op.name, d.op.compute_dtype) for d in small or usable)
-    return tuple(_line(name, kind, machine) for name, kind in families)
-
-
-def _line(name: str, kind: object, machine: Machine) -> CallLine:
-    call = overhead(_FAMILIES[name](1, kind), machine)
-    top = [roof(machine, kind, level) for level in machine.levels]
-    points: list[tuple[float, float]] = []
-    for n in _sizes():
-        op: Operation = _FAMILIES[name](n, kind)
-        rate = op.flops / call
-        if points and rate > max(r.attainable(op.intensity) for r in top):
-            break  # beyond the highest roof the call no longer decides
-        points.append((op.intensity, rate))
-    return CallLine(name, call, tuple(points))
-
-
-def _sizes() -> list[int]:
-    """1, 2, 3, 4, 5, 6, 7, 8, 10, 11, …: four to every doubling."""
-    return list(dict.fromkeys(round(2 ** (step / 4)) for step in range(4 * LARGEST.bit_length())))
+    routines = dict.fromkeys((d.op.name, d.op.compute_dtype) for d in small or usable)
+    lines = (calls.call_line(calls.square(*key), machine, None) for key in routines)
+    return tuple(line for line in lines if line)

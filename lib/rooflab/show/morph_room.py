@@ -15,10 +15,10 @@ from itertools import pairwise
 
 import numpy as np
 
-SIZE = 15  # CSS pixels of the text
+SIZE = 16  # CSS pixels of the text on a stage; a notebook has 15
 DETOUR = 1.2  # boxes of a line that a label may rather cover than take the next spot
 ASTRAY = 120  # nearer to another marker than to its own: worse than no label
-UNNAMED = 100
+UNNAMED = 100  # a place that costs more is worse than no label
 TRIES = 30
 
 Box = tuple[float, float, float, float]
@@ -125,10 +125,12 @@ class Room:
             found: list[list[float] | None] = [None] * len(named)
             for i in order:
                 place = self._best(named[i][0], spots[i], named[i][1])
-                cost += UNNAMED if place is None else place[0]
-                if place is not None:
-                    self.taken.append(place[1])
-                    found[i] = place[2]
+                if place is None or place[0] >= UNNAMED:
+                    cost += UNNAMED
+                    continue
+                cost += place[0]
+                self.taken.append(place[1])
+                found[i] = place[2]
             if best is None or cost < best[0]:
                 best = (cost, self.taken, found)
         self.taken = best[1] if best else before

@@ -8,12 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rooflab.count.si import si
+from rooflab.predict.estimate import CACHES
 from rooflab.predict.machine import Machine
 from rooflab.predict.roofline import Roofline
 from rooflab.show import theme
 from rooflab.show.axes import Frame
 
-CACHES = ("cold", "warm")
 CHOICES = (*CACHES, "both")  # what a picture can show: one side, or both side by side
 MIX = "best"  # the drawn roof is one that no mix of reading and writing passes
 LEVELS = {"l1": "L1", "l2": "L2", "l3": "L3", "dram": "memory"}
@@ -46,9 +46,9 @@ class Ceiling:
         ]
 
 
-def roof(machine: Machine, kind: object, level: str = "dram") -> Roofline:
-    """Return the roofline that every picture draws: the best mix of reads and writes of ``level``."""
-    return Roofline(machine, kind, level, mix=MIX)
+def roof(machine: Machine, kind: object, level: str = "dram", mix: str = MIX) -> Roofline:
+    """Return the roofline that a picture draws: the best mix of reads and writes of ``level``."""
+    return Roofline(machine, kind, level, mix=mix)
 
 
 def missing(machine: Machine, kind: object, cache: str) -> str:
@@ -62,7 +62,7 @@ def missing(machine: Machine, kind: object, cache: str) -> str:
     return ""
 
 
-def ceilings(machine: Machine, kind: object, cache: str) -> tuple[Ceiling, ...]:
+def ceilings(machine: Machine, kind: object, cache: str, mix: str = MIX) -> tuple[Ceiling, ...]:
     """Return the roofs of ``machine`` for dtype ``kind``, nearest memory level first.
 
     "cold": operands come from memory, one roof. "warm": they may still lie in a cache, one roof a
@@ -73,10 +73,12 @@ def ceilings(machine: Machine, kind: object, cache: str) -> tuple[Ceiling, ...]:
         which = "warm" if cache == "both" else cache
         raise ValueError(f"{machine.name}: {reason}, so there is no {which} roof to draw")
     levels = ("dram",) if cache == "cold" else machine.levels
-    return tuple(Ceiling(level, roof(machine, kind, level)) for level in levels)
+    return tuple(Ceiling(level, roof(machine, kind, level, mix)) for level in levels)
 
 
-def lines(machine: Machine, kind: object, cache: str, frame: Frame) -> list[dict[str, object]]:
+def lines(
+    machine: Machine, kind: object, cache: str, frame: Frame, mix: str = MIX
+) -> list[dict[str, object]]:
     """Return :func:`ceilings` as plain data for the browser."""
     return [
         {
@@ -86,5 +88,5 @@ def lines(machine: Machine, kind: object, cache: str, frame: Frame) -> list[dict
             "flat": ceiling.flat_text,
             "ridge": theme.ridge(ceiling.roof.ridge),
         }
-        for ceiling in ceilings(machine, kind, cache)
+        for ceiling in ceilings(machine, kind, cache, mix)
     ]

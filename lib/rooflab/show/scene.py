@@ -62,6 +62,7 @@ class Scene:
     offers: tuple[Offer, ...]
     overhead: bool = False  # whether lines show what a call costs, where calls were timed
     band: tuple[float, float] | None = None  # intensities of a thumb rule
+    mix: str = polylines.MIX  # of reading and writing, for which the memory roofs are drawn
 
     @property
     def frame(self) -> Frame:
@@ -155,7 +156,7 @@ class Scene:
             reasons = {c: polylines.missing(offer.machine, kind, c) for c in polylines.CACHES}
             packed["no"][str(kind)] = {cache: text for cache, text in reasons.items() if text}
             packed["roofs"][str(kind)] = {
-                cache: polylines.lines(offer.machine, kind, cache, frame)
+                cache: polylines.lines(offer.machine, kind, cache, frame, self.mix)
                 for cache, text in reasons.items()
                 if not text
             }

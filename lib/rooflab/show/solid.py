@@ -57,9 +57,10 @@ def corners(lengths: Sequence[float]) -> dict[str, list[tuple[float, float]]]:
 
 
 def draw(
-    figure: Figure, left: float, title: str, edges: Sequence[int], scale: str, note: str
-) -> None:
-    """Draw the box on ``figure``, ``left`` pixels from its left edge, with its edges named."""
+    figure: Figure, left: float, title: str, edges: Sequence[int], scale: str, note: str,
+    letters: Sequence[str] = "ABC",
+) -> None:  # fmt: skip
+    """Draw the box on ``figure``, ``left`` pixels from its left edge, edges and faces named."""
     dots = figure.dpi
     wide, high = figure.get_figwidth() * dots, figure.get_figheight() * dots
     ax = figure.add_axes((left / wide, 0.5 - HEIGHT / high / 2, WIDTH / wide, HEIGHT / high))
@@ -71,7 +72,8 @@ def draw(
         (x0, y0), (x1, y1), (x2, y2), (x3, y3) = points
         if min(math.hypot(x1 - x0, y1 - y0), math.hypot(x2 - x1, y2 - y1)) > 18:
             middle = ((x0 + x2) / 2, (y0 + y2) / 2)
-            ax.text(*middle, name, ha="center", va="center", weight="bold")
+            letter = letters["ABC".index(name)]
+            ax.text(*middle, letter, ha="center", va="center", weight="bold")
     (x, y), (right, _), (_, bottom), _ = faces["C"]
     back = faces["A"][2]
     small = {"fontsize": theme.SMALL, "va": "center"}

@@ -22,7 +22,7 @@ function render({ model, el }) {
     keepKeys(node); node.addEventListener('click', press);
     return node;
   }
-  const measure = button($('.controls'), 'measure says', () => uncover(), 'mine-is');
+  const measure = button($('.controls'), 'what the measurement says', () => uncover(), 'mine-is');
   const skip = button($('.controls'), 'skip: show me', () => uncover(), 'skip');
 
   const columns = bins.map((name, bin) => {
@@ -41,7 +41,7 @@ function render({ model, el }) {
     model.set('placed', at); model.save_changes();
     current = next(current);
     draw_all();
-    speak(current < 0 ? `${name}: ${bins[bin]}. All cards are placed; measure says uncovers them.` : `${name}: ${bins[bin]}. Next: ${cards[current].name}`);
+    speak(current < 0 ? `${name}: ${bins[bin]}. All cards are placed; “what the measurement says” uncovers them.` : `${name}: ${bins[bin]}. Next: ${cards[current].name}`);
     if (current < 0) measure.focus();
   }
 

@@ -33,7 +33,7 @@ def still(scene, view, box=None) -> Picture:
     points = _points(scene, view, offer)
     with rc_context(theme.RC):
         ax = empty(figure, frame, beside, extra)
-        crowd, drawn = Crowd(ax), _ceilings(offer, view)
+        crowd, drawn = Crowd(ax), _ceilings(scene, offer, view)
         lines = _call_lines(scene, view, offer) if drawn else {}
         legend(crowd, points, lines.values())
         if drawn:
@@ -74,10 +74,10 @@ def _kind(scene, view):
     return next(kind for kind in scene.dtypes if str(kind) == view.dtype)
 
 
-def _ceilings(offer: Offer, view) -> tuple:
+def _ceilings(scene, offer: Offer, view) -> tuple:
     try:
         side = sides.last(offer.machine, view.dtype, view.cache)
-        return ceilings(offer.machine, view.dtype, side) if offer.machine else ()
+        return ceilings(offer.machine, view.dtype, side, scene.mix) if offer.machine else ()
     except ValueError:
         return ()  # the figure is missing; the words give the reason
 
@@ -108,7 +108,7 @@ def _call_lines(scene, view, offer: Offer) -> dict[tuple[str, str], calls.CallLi
 
 def _points(scene, view, offer: Offer) -> list[Point]:
     points = []
-    if not _ceilings(offer, view):
+    if not _ceilings(scene, offer, view):
         return points
     shown = _sides(offer, view)
     if len(shown) > 1:
@@ -120,7 +120,7 @@ def _points(scene, view, offer: Offer) -> list[Point]:
         return list(split)
     (side,) = shown
     for series, op in _shown(scene, view):
-        roofline = roof(offer.machine, view.dtype, _level(offer, side, op))
+        roofline = roof(offer.machine, view.dtype, _level(offer, side, op), scene.mix)
         allowed = roofline.attainable(op.intensity)
         tag = series.tags[view.j]
         points.append(Point(op, allowed, "bound", tag, allowed))
@@ -137,7 +137,9 @@ def _points(scene, view, offer: Offer) -> list[Point]:
 
 def _split(scene, view, offer: Offer, series, op, side: str) -> Point:
     """What is best known of one side: measured, else predicted, else what its roof allows."""
-    bound = roof(offer.machine, view.dtype, _level(offer, side, op)).attainable(op.intensity)
+    bound = roof(offer.machine, view.dtype, _level(offer, side, op), scene.mix).attainable(
+        op.intensity
+    )
     rate, kind = bound, "bound"
     if offer.machine.routines and series.estimated and view.j == 0:
         rate, kind = op.flops / predict(op, offer.machine, cache=side).seconds, "predicted"
@@ -180,7 +182,7 @@ def _words(scene, view, offer: Offer, points: list[Point]) -> str:
 
 def _one_side(scene, view, offer: Offer, op, points: list[Point]) -> str:
     (side,), mine = _sides(offer, view), {p.kind: p for p in points}
-    line = words.bound(op, roof(offer.machine, view.dtype, _level(offer, side, op)))
+    line = words.bound(op, roof(offer.machine, view.dtype, _level(offer, side, op), scene.mix))
     for kind in ("predicted", "measured"):
         if kind in mine:
             below = _below(mine[kind], scene.frame)
@@ -198,7 +200,7 @@ def _side_words(scene, offer: Offer, p: Point) -> str:
     else:
         level = _level(offer, p.side, p.op)
         line = sides.said(
-            p.side, p.kind, p.op, p.rate, roof(offer.machine, p.op.compute_dtype, level)
+            p.side, p.kind, p.op, p.rate, roof(offer.machine, p.op.compute_dtype, level, scene.mix)
         )
     trap = sides.trap(p.op, p.rate, offer.machine) if p.side == "warm" else ""
     return line + trap + _call(scene, offer, p, p.side)

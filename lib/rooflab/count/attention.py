@@ -1,0 +1,186 @@
+"""Attention as a ledger: streamed through on-chip memory, or with its scores in memory.
+
+Vaswani et al., "Attention is all you need" (2017); streamed: Dao et al., "FlashAttention" (2022);
+shared keys and values: Shazeer, "Fast transformer decoding" (2019), and Ainslie et al., "GQA"
+(2023). FLOPs are those of the two products, which is how published figures count.
+"""
+
+from __future__ import annotations
+
+from rooflab.count.dtypes import DType, as_dtype, wider
+from rooflab.count.dtypes import dtype as _dtype
+from rooflab.count.operation import Operand, Operation
+from rooflab.count.sizes import flag, size
+
+SOFTMAX_FLOP = 4  # an element: find the maximum, subtract it, exp, add up
+
+
+def attention(
+    batch: int,
+    queries: int,
+    context: int,
+    heads: int,
+    kv_heads: int | None = None,
+    head_dim: int = 128,
+    dtype: object = "bf16",
+    *,
+    kv: object = None,
+    streamed: bool = True,
+    causal: bool = True,
+    append: bool = False,
+    window: int | None = None,
+    value_dim: int | None = None,
+    latent: bool = False,
+) -> Operation:
+    """softmax(QKᵀ)V for ``batch`` sequences: ``queries`` new positions look at ``context``.
+
+    Q and the output are [batch, heads, queries, head_dim], K and V [batch, kv_heads, context,
+    head_dim]; fewer ``kv_heads`` than heads are shared by groups of heads. ``context`` counts the
+    queries' own positions, so it is at least ``queries``; with ``causal`` a query sees itself and
+    what came before, with ``window`` at most that many positions. 4·head_dim FLOP a pair and head.
+
+    Streamed: Q, K, V are read once and the output is written; scores never leave the chip. (When K
+    and V outgrow it, a real kernel rereads them for each block of queries: see lesson 10.)
+    Otherwise the scores (queries × context a head) are written once, read and rewritten by the
+    softmax, and read again, and no pair is skipped, because a library's product computes them all.
+
+    ``dtype``, ``kv``: formats of the activations and of the stored K and V (default ``dtype``).
+    ``append``: the newest K and V arrive as activations and are written to the cache, and only the
+    older positions are read from it, so that a step's cache traffic is exactly the cache.
+    ``value_dim``: length of a value (default ``head_dim``); ``latent``: values are the first
+    ``value_dim`` numbers of the keys, stored once (DeepSeek's multi-head latent attention).
+    """
+    a = _Attention(
+        batch, queries, context, heads, kv_heads, head_dim, value_dim, dtype, kv, window,
+        flag("append", append), flag("latent", latent),
+    )  # fmt: skip
+    skips = flag("causal", causal) and flag("streamed", streamed)
+    seen = pairs(a.queries, a.context, skips, a.window if streamed else None)
+    scores = () if streamed else (a.scores(2, 2),)
+    operands = (a.q, *a.stored("k"), *a.stored("v"), *scores, a.out)
+    flops = a.batch * a.heads * seen * 2 * (a.head_dim + a.value_dim)
+    return Operation("attention", a.dims, operands, flops, a.computed, unit="tensor")
+
+
+def materialised(
+    batch: int, queries: int, context: int, heads: int, kv_heads: int | None, head_dim: int,
+    dtype: object = "bf16", *, kv: object = None, append: bool = False, window: int | None = None,
+    value_dim: int | None = None, latent: bool = False,
+) -> tuple[Operation, Operation, Operation]:  # fmt: skip
+    """The three operations of attention with its scores in memory: scores, softmax, values.
+
+    Arguments as in :func:`attention`; the bytes of the three add up to its ``streamed=False``.
+    """
+    a = _Attention(
+        batch, queries, context, heads, kv_heads, head_dim, value_dim, dtype, kv, window, append,
+        latent,
+    )  # fmt: skip
+    each = 2 * a.batch * a.heads * a.queries * a.context
+    kinds = {"compute_dtype": a.computed, "unit": "tensor"}
+    return (
+        Operation(
+            "scores", a.dims, (a.q, *a.stored("k"), a.scores(0, 1)), each * a.head_dim, **kinds
+        ),
+        Operation(
+            "softmax", a.dims, (a.scores(1, 1),), each // 2 * SOFTMAX_FLOP, wider(a.kind, _FP32)
+        ),
+        Operation(
+            "values", a.dims, (a.scores(1, 0), *a.stored("v"), a.out), each * a.value_dim, **kinds
+        ),
+    )
+
+
+def pairs(queries: int, context: int, causal: bool, window: int | None = None) -> int:
+    """Pairs of query and position in one head: query i of the last ``queries`` positions sees
+    ``context``, or (causal) context − queries + i + 1 of them, but at most ``window``."""
+    reach = context if window is None else min(window, context)
+    if not causal:
+        return queries * reach
+    growing = max(0, min(queries, reach - (context - queries)))  # queries that see all before them
+    first = context - queries + 1
+    return growing * first + growing * (growing - 1) // 2 + (queries - growing) * reach
+
+
+def head_counts(heads: int, kv_heads: int | None) -> tuple[int, int]:
+    """Checked ``heads`` and ``kv_heads`` (default: as many); the one must divide the other."""
+    heads = size("heads", heads)
+    kv_heads = heads if kv_heads is None else size("kv_heads", kv_heads)
+    if kv_heads > heads:
+        raise ValueError(f"kv_heads={kv_heads} must be at most heads={heads}: heads share them")
+    if heads % kv_heads:
+        near = min(
+            (n for n in range(1, heads + 1) if heads % n == 0), key=lambda n: abs(n - kv_heads)
+        )
+        raise ValueError(f"kv_heads={kv_heads} must divide heads={heads}; {near} would")
+    return heads, kv_heads
+
+
+_FP32 = _dtype("fp32")
+
+
+class _Attention:
+    """Checked sizes of an attention, and the operands that its operations share."""
+
+    def __init__(
+        self, batch: int, queries: int, context: int, heads: int, kv_heads: int | None,
+        head_dim: int, value_dim: int | None, dtype: object, kv: object, window: int | None,
+        append: bool, latent: bool,
+    ) -> None:  # fmt: skip
+        self.batch, self.queries = size("batch", batch), size("queries", queries)
+        self.context = size("context", context)
+        self.heads, self.kv_heads = head_counts(heads, kv_heads)
+        self.head_dim = size("head_dim", head_dim)
+        self.value_dim = self.head_dim if value_dim is None else size("value_dim", value_dim)
+        self.kind: DType = _dtype(dtype)
+        self.kv = self.kind if kv is None else as_dtype("kv", kv)
+        self.window = None if window is None else size("window", window)
+        self.append, self.latent = append, latent
+        if self.context < self.queries:
+            raise ValueError(
+                f"context={context} must be at least queries={queries}: it counts them"
+            )
+
+    @property
+    def dims(self) -> dict[str, int]:
+        return {
+            "batch": self.batch, "heads": self.heads, "queries": self.queries,
+            "context": self.context, "head_dim": self.head_dim,
+        }  # fmt: skip
+
+    @property
+    def computed(self) -> DType:
+        """Format of the products: the activations', or the stored K's and V's where wider."""
+        return self.kv if self.kv.bits > self.kind.bits else self.kind
+
+    @property
+    def q(self) -> Operand:
+        return Operand("q", (self.batch, self.heads, self.queries, self.head_dim), self.kind)
+
+    @property
+    def out(self) -> Operand:
+        shape = (self.batch, self.heads, self.queries, self.value_dim)
+        return Operand("out", shape, self.kind, reads=0, writes=1)
+
+    def scores(self, reads: int, writes: int) -> Operand:
+        shape = (self.batch, self.heads, self.queries, self.context)
+        return Operand("scores", shape, self.kind, reads, writes)
+
+    def stored(self, name: str) -> tuple[Operand, ...]:
+        """K or V: read from where they are stored and, when appended to, the newest rows too."""
+        if name == "v" and self.latent:
+            return ()
+        length = self.value_dim if name == "v" else self.head_dim
+        new = self.queries if self.append else 0
+        old = self.context - new
+        if self.window is not None:  # the first query looks back over window − 1 older positions
+            old = min(old, self.window - 1 + (0 if self.append else self.queries))
+        rows = []
+        if old:
+            rows.append(Operand(name, (self.batch, self.kv_heads, old, length), self.kv))
+        if new:
+            kept = new if self.window is None else min(new, self.window)
+            newest = (self.batch, self.kv_heads, new, length)
+            rows.append(Operand(f"new {name}", newest, self.kind))
+            shape = (self.batch, self.kv_heads, kept, length)
+            rows.append(Operand(f"{name} cache", shape, self.kv, reads=0, writes=1))
+        return tuple(rows)

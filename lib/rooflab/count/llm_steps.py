@@ -1,0 +1,243 @@
+"""The operations of one decode step and of one prefill of a language model.
+
+Each kind of operation is listed once, with the number of times that it runs; every operand has a
+role: "weights", "kv" (the cache) or "activations".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from rooflab.count.attention import attention, materialised
+from rooflab.count.dtypes import DType, wider
+from rooflab.count.llm import Model
+from rooflab.count.llm_passes import activation, embed, norms, residuals, rotate
+from rooflab.count.llm_products import Product
+from rooflab.count.operation import Operand, Operation
+
+ROLES = ("weights", "kv", "activations")
+
+
+@dataclass(frozen=True)
+class Formats:
+    """Number formats of a step: its stored weights, its KV cache, its activations."""
+
+    weights: DType
+    kv: DType
+    activations: DType
+
+
+@dataclass(frozen=True)
+class Step:
+    """Operation ``op``, run ``count`` times in a step; ``roles`` are its operands' roles.
+
+    ``reduced``: bytes that devices sharing the layer must add up after each run.
+    """
+
+    op: Operation
+    count: int
+    roles: tuple[str, ...]
+    reduced: int = 0
+
+    @property
+    def name(self) -> str:
+        """What it does in the model: "q", "up", "attention", … ."""
+        return self.op.name
+
+    @property
+    def whole(self) -> Operation:
+        """All ``count`` runs as one Operation: independent problems (``batch``), one launch each."""
+        if self.count == 1:
+            return self.op
+        operands = tuple(
+            replace(
+                o,
+                shape=(self.count, *o.shape),
+                touched=None if o.touched is None else self.count * o.touched,
+            )
+            for o in self.op.operands
+        )
+        flops, runs = self.count * self.op.flops, self.count * self.op.batch
+        return replace(self.op, operands=operands, flops=flops, batch=runs)
+
+    def bytes_of(self, role: str) -> int:
+        """Traffic of the operands with ``role`` in all runs, in bytes."""
+        rows = zip(self.op.operands, self.roles, strict=True)
+        return self.count * sum(o.bytes for o, its in rows if its == role)
+
+
+def generate(
+    model: Model,
+    batch: int,
+    queries: int,
+    context: int,
+    formats: Formats,
+    *,
+    streamed: bool = True,
+    causal: bool = True,
+    logits: int = 1,
+) -> tuple[Step, ...]:
+    """Operations of a step in which ``batch`` sequences get ``queries`` new positions each.
+
+    ``context`` counts the new positions; what is older is read from the cache. A decode step has
+    one new position, a prefill has nothing else. ``logits``: positions a sequence that pass the
+    head.
+    """
+    rows, act, table = batch * queries, formats.activations, formats.weights
+    steps = [Step(*embed(model, rows, act, table))]
+    for p in model.products:
+        if p.name == "o":
+            steps += [Step(*row) for row in rotate(model, rows, act)]
+            steps += attend(model, batch, queries, context, formats, streamed, causal)
+        if p.name == "head":
+            steps += [Step(*norms(model, rows, act, table)), Step(*residuals(model, rows, act))]
+            steps.append(weigh(p, batch * logits, formats))
+        elif p.name != "kv_b" or queries > 1:  # a decode step works on the latent vectors
+            steps.append(weigh(p, rows, formats))
+        if p.name.endswith("up"):
+            steps.append(Step(*activation(model, p, rows, act)))
+    return tuple(steps)
+
+
+# FLOP a parameter and token in the count 2 N (forward) and 6 N (training).
+_EACH = {"embed": 2, "embed back": 4}
+
+
+def every_parameter(model: Model, steps: Iterable[Step]) -> tuple[Step, ...]:
+    """``steps`` in the ledger of published tables: the model's size over the bandwidth, and 2 FLOP
+    a parameter and token (6 in training) over the peak.
+
+    Tables are read whole, not the rows of the step's tokens, and multiplied with, a tied one only
+    as the head: weights and FLOPs of a dense model's step are then those of its ``parameters``.
+    """
+    steps = tuple(steps)
+    kind = next(s.op.compute_dtype for s in steps if s.name == "head")
+    return tuple(_whole(model, s, kind) if s.name in _EACH else s for s in steps)
+
+
+def _whole(model: Model, step: Step, kind: DType) -> Step:
+    operands = tuple(
+        replace(o, touched=0 if o.name.endswith("table") and model.tied else None)
+        for o in step.op.operands
+    )
+    rows = zip(operands, step.roles, strict=True)
+    flops = (
+        _EACH[step.name] * step.op.dims["m"] * sum(o.elements for o, r in rows if r == "weights")
+    )
+    op = replace(step.op, operands=operands, flops=flops, compute_dtype=kind, unit="tensor")
+    return replace(step, op=op)
+
+
+def distinct(experts: int, active: int, tokens: int) -> float:
+    """Experts that ``tokens`` touch on average when each picks ``active`` of them at random.
+
+    A token misses a given expert with probability 1 − active/experts, and ``tokens`` of them miss
+    it with that to their power. Real routers are less even, so that they touch fewer.
+    """
+    return experts * (1 - (1 - active / experts) ** min(tokens, 10**9))  # a float has its limits
+
+
+def weigh(p: Product, rows: int, formats: Formats) -> Step:
+    """The product of ``rows`` rows with the weights ``p``: C[rows, out] = A[rows, in] B[in, out].
+
+    With experts each row meets its active ones, and what is read are the weights of the experts
+    that the rows touch (:func:`distinct`).
+    """
+    act, many = formats.activations, rows * p.active
+    operands = [Operand("a", (many, p.inputs), act), matrix(p, rows, formats.weights)]
+    roles = ["activations", "weights"]
+    if p.bias:
+        operands.append(Operand("bias", (p.outputs,), formats.weights))
+        roles.append("weights")
+    operands.append(Operand("c", (many, p.outputs), act, reads=0, writes=1))
+    op = Operation(
+        p.name, {"m": many, "n": p.outputs, "k": p.inputs}, tuple(operands),
+        (2 * p.inputs + p.bias) * many * p.outputs, wider(act, formats.weights), unit="tensor",
+    )  # fmt: skip
+    reduced = Operand("c", (rows, p.outputs), act).nbytes if p.reduced else 0
+    return Step(op, p.layers, (*roles, "activations"), reduced)
+
+
+def matrix(p: Product, rows: int, kind: DType, name: str = "b") -> Operand:
+    """The weights that ``rows`` rows touch: the whole matrix, or those of their experts."""
+    if p.experts == 1:
+        return Operand(name, (p.inputs, p.outputs), kind, axis=-2)
+    columns = round(distinct(p.experts, p.active, rows) * p.outputs)
+    touched = min(columns, p.experts * p.outputs) * p.inputs
+    return Operand(name, (p.experts, p.inputs, p.outputs), kind, axis=-2, touched=touched)
+
+
+def attend(
+    model: Model, batch: int, queries: int, context: int, formats: Formats,
+    streamed: bool, causal: bool,
+) -> list[Step]:  # fmt: skip
+    """Attention in all layers: over the whole context, and over the window where there is one."""
+    if model.latent:
+        return _attend_latent(model, batch, queries, context, formats, streamed, causal)
+    found = []
+    full = model.layers - model.windowed_layers
+    for layers, window in ((full, None), (model.windowed_layers, model.window)):
+        if layers:
+            ops = _attention(
+                streamed, causal, batch, queries, context, model.heads, model.kv_heads,
+                model.head_dim, formats.activations, kv=formats.kv, append=True, window=window,
+            )  # fmt: skip
+            prefix = "local " if window and full else ""
+            found += [_cached(replace(op, name=prefix + op.name), layers) for op in ops]
+    return found
+
+
+def _attention(streamed: bool, causal: bool, *sizes: object, **how: object) -> list[Operation]:
+    if streamed:
+        return [attention(*sizes, causal=causal, **how)]
+    return list(materialised(*sizes, **how))
+
+
+def _cached(op: Operation, layers: int) -> Step:
+    in_cache = ("k", "v", "k cache", "v cache")
+    roles = tuple("kv" if o.name in in_cache else "activations" for o in op.operands)
+    return Step(op, layers, roles)
+
+
+def _attend_latent(
+    model: Model, batch: int, queries: int, context: int, formats: Formats,
+    streamed: bool, causal: bool,
+) -> list[Step]:  # fmt: skip
+    """Latent attention: a decode step stays with the latent vectors, a prefill rebuilds K and V.
+
+    In the decode step all heads share one key, the cached vector, whose first kv_rank numbers are
+    the value too; the matrix that would have rebuilt K and V moves to the query and to the output.
+    """
+    t, act = model.latent, formats.activations
+    if queries == 1:
+        ops = _attention(
+            streamed, causal, batch, 1, context, model.heads, 1, t.cached, act, kv=formats.kv,
+            append=True, value_dim=t.kv_rank, latent=True,
+        )  # fmt: skip
+        into = _absorbed("absorb k", model, batch, t.nope, t.kv_rank, formats)
+        out = _absorbed("absorb v", model, batch, t.kv_rank, t.value, formats)
+        return [into, *(_cached(op, model.layers) for op in ops), out]
+    ops = _attention(
+        streamed, causal, batch, queries, context, model.heads, model.heads, model.head_dim, act,
+        value_dim=t.value,
+    )  # fmt: skip
+    cache = Operand("k cache", (batch, queries, t.cached), formats.kv, reads=0, writes=1)
+    ops[-1] = replace(ops[-1], operands=(*ops[-1].operands, cache))
+    rows = [tuple("kv" if o is cache else "activations" for o in op.operands) for op in ops]
+    return [Step(op, model.layers, roles) for op, roles in zip(ops, rows, strict=True)]
+
+
+def _absorbed(name: str, model: Model, rows: int, inner: int, outer: int, formats: Formats) -> Step:
+    """One small matrix a head: [rows, heads, inner] → [rows, heads, outer]."""
+    act, heads = formats.activations, model.heads
+    operands = (
+        Operand("a", (heads, rows, inner), act),
+        Operand("b", (heads, inner, outer), formats.weights, axis=-2),
+        Operand("c", (heads, rows, outer), act, reads=0, writes=1),
+    )
+    op = Operation(
+        name, {"h": heads, "m": rows, "n": outer, "k": inner}, operands,
+        2 * heads * rows * inner * outer, wider(act, formats.weights), unit="tensor",
+    )  # fmt: skip
+    return Step(op, model.layers, ("activations", "weights", "activations"))

@@ -1,0 +1,231 @@
+"""Exercises of lesson 04, GEMM shapes: M, N, K of a layer, its intensity, its time and its knee.
+
+Throughout, a linear layer turns tokens × inputs numbers into tokens × outputs: M = tokens,
+N = outputs, K = inputs. Machines are those of the catalogue; the learner sees figures, not names.
+"""
+
+from __future__ import annotations
+
+import random
+
+from rooflab.exercises.exercise import Case, Exercise, Misconception
+from rooflab.exercises.lesson03 import hidden
+
+# (inputs, outputs) of layers in public models: Llama-2-7B up and down, Llama-3-8B, GPT-2 both ways.
+LAYERS = ((4096, 11008), (11008, 4096), (4096, 14336), (768, 3072), (3072, 768), (1600, 6400))
+# Machine, number type and bytes a number; ridges from 8 to 300 FLOP/byte.
+ROOFS = (
+    ("mi300x", "fp16", 2), ("h100-sxm", "bf16", 2), ("h200-sxm", "bf16", 2), ("rtx-4090", "fp16", 2),
+    ("m3-pro", "fp32", 4), ("a100-sxm-80", "fp32", 4), ("h200-sxm", "fp32", 4),
+    ("a100-sxm-80", "fp64", 8), ("h200-sxm", "fp64", 8),
+)  # fmt: skip
+SMALL, LARGE = ROOFS[4:], ROOFS[:4]
+
+
+def _tokens(batch: int, length: int, decode: bool) -> int:
+    return batch if decode else batch * length
+
+
+def _shapes(
+    batch: int, length: int, inputs: int, outputs: int, decode: bool
+) -> tuple[int, int, int]:
+    return _tokens(batch, length, decode), outputs, inputs
+
+
+def _shape_cases(rng: random.Random) -> list[Case]:
+    """Two layers in prefill and in decode, with edges that are all different."""
+    drawn = []
+    for inputs, outputs in rng.sample(LAYERS, 2):
+        batch, length = rng.randrange(2, 30), rng.randrange(33, 500)
+        for decode in (False, True):
+            drawn.append({"batch": batch, "length": length, "inputs": inputs, "outputs": outputs,
+                          "decode": decode})  # fmt: skip
+    return drawn
+
+
+SHAPES = Exercise(
+    "04-shapes", "M, N and K", 1,
+    "A linear layer as one matrix product, when it reads a prompt and when it writes: M, N, K?",
+    "shape(batch, length, inputs, outputs, decode)", _shapes, cases=_shape_cases, lines=2,
+    returns=("M", "N", "K"),
+    misconceptions=(
+        Misconception("N and K exchanged", lambda b, n, i, o, d: (_tokens(b, n, d), i, o),
+                      "N is the last edge of the result, so the outputs; K is summed over."),
+        Misconception("K from the wrong edge",
+                      lambda b, n, i, o, d: (_tokens(b, n, d), o, _tokens(b, n, d)),
+                      "the rows of X are tokens; each output is a sum over the inputs."),
+        Misconception("every position again", lambda b, n, i, o, d: (b * n, o, i),
+                      "in decode only the newest token of each text goes through the layer."),
+        Misconception("only the newest", lambda b, n, i, o, d: (b, o, i),
+                      "a prompt goes through the layer with all its tokens at once."),
+        Misconception("one text", lambda b, n, i, o, d: (1 if d else n, o, i),
+                      "all texts of the batch go through the layer together."),
+        Misconception("one token at a time", lambda b, n, i, o, d: (1, o, i),
+                      "the same weights serve all tokens, so they are rows of one product."),
+        Misconception("lying on its side", lambda b, n, i, o, d: (o, _tokens(b, n, d), i),
+                      "that is W·Xᵀ, whose result lies on its side; here a row is a token."),
+    ),
+)  # fmt: skip
+
+
+def _intensity(m: int, n: int, k: int, itemsize: int) -> float:
+    return 2 * m * n * k / ((m * k + k * n + m * n) * itemsize)
+
+
+def _intensities(
+    batch: int, length: int, inputs: int, outputs: int, itemsize: int
+) -> tuple[float, float]:
+    return tuple(
+        _intensity(m, outputs, inputs, itemsize) for m in (batch * length, batch)
+    )  # fmt: skip
+
+
+def _intensity_cases(rng: random.Random) -> list[Case]:
+    sizes = rng.sample((1, 2, 4, 8), 4)
+    return [
+        {"batch": rng.randrange(2, 40), "length": rng.randrange(64, 1000), "inputs": inputs,
+         "outputs": outputs, "itemsize": size}
+        for size, (inputs, outputs) in zip(sizes, rng.sample(LAYERS, 4), strict=True)
+    ]  # fmt: skip
+
+
+def _both(formula):
+    """Both answers by a ``formula`` of (m, n, k, itemsize)."""
+    return lambda b, n, i, o, s: (formula(b * n, o, i, s), formula(b, o, i, s))
+
+
+INTENSITIES = Exercise(
+    "04-intensities", "Reading and writing", 2,
+    "The same layer in prefill (all tokens of all prompts) and in decode (one token of each): how "
+    "many FLOPs a byte?",
+    "intensities(batch, length, inputs, outputs, itemsize)", _intensities,
+    cases=_intensity_cases, returns=("prefill intensity", "decode intensity"), lines=4,
+    derives=("gemm", "gemv"),
+    misconceptions=(
+        Misconception("only the weights travel", _both(lambda m, n, k, s: 2 * m / s),
+                      "what goes in and what comes out travels too, more of it with every token."),
+        Misconception("weights again for every token",
+                      _both(lambda m, n, k, s: 2 * n * k / ((k + k * n + n) * s)),
+                      "one product reads the weights once, however many tokens they serve."),
+        Misconception("M·K twice",
+                      _both(lambda m, n, k, s: 2 * m * n * k / ((m * k + k * n + m * k) * s)),
+                      "three different faces travel: M×K, K×N, and the result, M×N."),
+        Misconception("no parentheses", _both(lambda m, n, k, s: _intensity(m, n, k, 1) * s),
+                      "… / numbers * itemsize divides first; larger numbers are more bytes."),
+        Misconception("per number", _both(lambda m, n, k, s: _intensity(m, n, k, 1)),
+                      "that is FLOPs per number; each has `itemsize` bytes."),
+        Misconception("multiply-adds", _both(lambda m, n, k, s: _intensity(m, n, k, s) / 2),
+                      "a multiply-add is 2 FLOPs."),
+        Misconception("every position in decode",
+                      lambda b, n, i, o, s: (_intensity(b * n, o, i, s),) * 2,
+                      "in decode only the newest token of each text goes through the layer."),
+        Misconception("exchanged", lambda *case: _intensities(*case)[::-1],
+                      "prefill comes first, then decode."),
+    ),
+)  # fmt: skip
+
+
+def _knee(inputs: int, outputs: int, itemsize: int, peak: float, bandwidth: float) -> float:
+    """Tokens at which 2/s ÷ (1/M + 1/N + 1/K) is the ridge (facts/001, section 3)."""
+    return 1 / (2 * bandwidth / (itemsize * peak) - 1 / inputs - 1 / outputs)
+
+
+def _counts(
+    tokens: int, inputs: int, outputs: int, itemsize: int
+) -> tuple[int, int]:  # FLOPs, bytes
+    numbers = tokens * inputs + inputs * outputs + tokens * outputs
+    return 2 * tokens * inputs * outputs, numbers * itemsize
+
+
+def _layer(
+    tokens: int, inputs: int, outputs: int, itemsize: int, peak: float, bandwidth: float
+) -> float:
+    flops, nbytes = _counts(tokens, inputs, outputs, itemsize)
+    return max(flops / peak, nbytes / bandwidth)
+
+
+def _machine_cases(rng: random.Random, count: int) -> list[Case]:
+    """Layers on machines with 2-byte numbers and with larger ones; all of them have a knee."""
+    picked = [*rng.sample(LARGE, count // 2), *rng.sample(SMALL, count - count // 2)]
+    drawn = []
+    for (name, kind, size), layer in zip(picked, rng.sample(LAYERS, count), strict=True):
+        peak, bandwidth = hidden(name, kind)
+        drawn.append({"inputs": layer[0], "outputs": layer[1], "itemsize": size, "peak": peak,
+                      "bandwidth": bandwidth})  # fmt: skip
+    return drawn
+
+
+def _layer_cases(rng: random.Random) -> list[Case]:
+    """One token, then below and near the knee, beyond it, and far beyond.
+
+    The last goes to a machine of low ridge: only there is computing many times as long as carrying.
+    """
+    machines = _machine_cases(rng, 5)
+    drawn = []
+    for share, machine in zip((0, 0.4, 0.8, 1.25, 6), machines, strict=True):
+        tokens = max(1, round(share * rng.uniform(0.9, 1.1) * _knee(*machine.values())))
+        drawn.append({"tokens": tokens, **machine})
+    return drawn
+
+
+def _with_counts(formula):
+    """The time by a ``formula`` of (computing, carrying), both in seconds."""
+    return lambda t, i, o, s, p, b: formula(
+        *(amount / rate for amount, rate in zip(_counts(t, i, o, s), (p, b), strict=True))
+    )
+
+
+LAYER = Exercise(
+    "04-layer", "The time of a layer", 2,
+    "How many seconds does a linear layer take at least, for any number of tokens?",
+    "layer(tokens, inputs, outputs, itemsize, peak, bandwidth)", _layer, cases=_layer_cases,
+    lines=3, mine="layer", derives=("gemm", "gemv", "Roofline", "predict"),
+    misconceptions=(
+        Misconception("weights again for every token",
+                      lambda t, i, o, s, p, b: t * _layer(1, i, o, s, p, b),
+                      "the weights are read once, however many tokens they serve."),
+        Misconception("only the weights travel",
+                      lambda t, i, o, s, p, b: max(2 * t * i * o / p, i * o * s / b),
+                      "what goes in and what comes out travels too; in a small layer it shows."),
+        Misconception("one token's time", lambda t, i, o, s, p, b: _layer(1, i, o, s, p, b),
+                      "more tokens are free for a while only; then they are computed."),
+        Misconception("sum for max", _with_counts(lambda c, m: c + m),
+                      "carrying and computing happen at the same time: the longer, not the sum."),
+        Misconception("min for max", _with_counts(min),
+                      "the shorter of the two has to wait for the longer."),
+        Misconception("only computing", _with_counts(lambda c, m: c),
+                      "with few tokens the weights take longer to arrive than to be used."),
+        Misconception("only carrying", _with_counts(lambda c, m: m),
+                      "with many tokens the arithmetic takes longer than the bytes."),
+        Misconception("multiply-adds", _with_counts(lambda c, m: max(c / 2, m)),
+                      "a multiply-add is 2 FLOPs."),
+    ),
+)  # fmt: skip
+
+KNEE = Exercise(
+    "04-knee", "The knee", 2,
+    "With how many tokens does a layer reach the ridge, so that more of them are no longer free?",
+    "knee(inputs, outputs, itemsize, peak, bandwidth)", _knee,
+    cases=lambda rng: _machine_cases(rng, 5), lines=2, derives=("gemm", "gemv", "Roofline"),
+    misconceptions=(
+        Misconception("large-layer shortcut", lambda i, o, s, p, b: s * p / b / 2,
+                      "that lets only the weights travel; in small layers what comes in and goes out counts."),
+        Misconception("the ridge itself", lambda i, o, s, p, b: p / b,
+                      "that is a number of FLOPs per byte, and the question is for tokens."),
+        Misconception("results forgotten", lambda i, o, s, p, b: 1 / (2 * b / s / p - 1 / o),
+                      "M×N numbers are written; their bytes grow with every token as well."),
+        Misconception("inputs forgotten", lambda i, o, s, p, b: 1 / (2 * b / s / p - 1 / i),
+                      "M×K numbers are read; their bytes grow with every token as well."),
+        Misconception("the wrong sign",
+                      lambda i, o, s, p, b: 1 / (2 * b / s / p + 1 / i + 1 / o),
+                      "what comes in and goes out lowers the intensity: does that take more tokens, or fewer?"),
+        Misconception("multiply-adds", lambda i, o, s, p, b: 1 / (b / s / p - 1 / i - 1 / o),
+                      "a multiply-add is 2 FLOPs."),
+        Misconception("2 bytes always", lambda i, o, s, p, b: _knee(i, o, 2, p, b),
+                      "not every number has 2 bytes; itemsize says how many."),
+        Misconception("upside down", lambda *case: 1 / _knee(*case),
+                      "that is 1/M; turn it over."),
+    ),
+)  # fmt: skip
+
+EXERCISES = (SHAPES, INTENSITIES, LAYER, KNEE)

@@ -1,0 +1,179 @@
+"""Exercises of lesson 05 that put claims on trial: 64×, always memory, FlashAttention's stores.
+
+The first is answered by facts C000-10 and C000-11 (50 and 800 tokens/s on an RTX 4090). The second
+is nobody's own. The third is what LLM-Viewer counts (hahnyuan/LLM-Viewer, ``model_analyzer.py``,
+prefill with FlashAttention: ``o_numel`` is seqlen × seqlen, stored twice); C003-35 has the bytes.
+"""
+
+from __future__ import annotations
+
+import random
+
+from rooflab.exercises.exercise import Case, Exercise, Misconception
+from rooflab.exercises.lesson03 import hidden
+from rooflab.exercises.lesson05 import decode
+from rooflab.exercises.lesson05_runs import LLAMA_2_7B, LLAMA_2_70B, LLAMA_3_8B
+
+# Parameters and bytes a token in the cache, at 2 bytes a number.
+_MODELS = ((LLAMA_2_7B, 524_288), (LLAMA_3_8B, 131_072), (LLAMA_2_70B, 327_680))
+_MACHINES = (("a100-sxm-80", "bf16"), ("h100-sxm", "bf16"), ("mi300x", "fp16"), ("l4", "fp16"))
+
+
+def _speed_up(
+    parameters: int, kv: int, batch: int, context: int, peak: float, bandwidth: float
+) -> float:
+    """Tokens a second at ``batch`` over those at batch 1, weights of 2 bytes."""
+    many = decode(parameters, 2, kv, batch, context, peak, bandwidth)
+    return many / decode(parameters, 2, kv, 1, context, peak, bandwidth)
+
+
+def _speed_up_cases(rng: random.Random) -> list[Case]:
+    """Where the promise nearly holds, where the cache breaks it, where the arithmetic does."""
+    drawn = []
+    places = ((8, 100), (64, 300), (64, 2000), (512, 60), (1024, 1000))
+    for (batch, context), (parameters, kv) in zip(places, rng.choices(_MODELS, k=5), strict=True):
+        peak, bandwidth = hidden(*rng.choice(_MACHINES))
+        drawn.append({"parameters": parameters, "kv": kv, "batch": batch, "context": context,
+                      "peak": peak, "bandwidth": bandwidth})  # fmt: skip
+    return drawn
+
+
+def _without_cache(n, k, b, c, p, w):
+    return _speed_up(n, 0, b, c, p, w)
+
+
+CLAIM_BATCH = Exercise(
+    "05-claim-batch", "“Batch 64 is 64 times as fast”", 2,
+    "How many times the tokens a second of batch 1 does this batch give? Weights have 2 bytes.",
+    "speed_up(parameters, kv, batch, context, peak, bandwidth)", _speed_up, cases=_speed_up_cases,
+    lines=3, tolerance=1e-6, derives=("Roofline", "predict", "model", "Model"),
+    misconceptions=(
+        Misconception("the claim", lambda n, k, b, c, p, w: b,
+                      "the weights are shared by the whole batch; is anything else?"),
+        Misconception("until the ridge", _without_cache,
+                      "you left out the KV caches; they are read too, one for each sequence."),
+        Misconception("until the cache", lambda n, k, b, c, p, w: _speed_up(n, k, b, c, p * 1e6, w),
+                      "you left out the arithmetic: a large batch reaches the flat roof."),
+        Misconception("one cache for all",
+                      lambda n, k, b, c, p, w: decode(n, 2, k, b, c / b, p, w)
+                      / decode(n, 2, k, 1, c, p, w),
+                      "the sequences share the weights, not their caches."),
+        Misconception("for one user", lambda n, k, b, c, p, w: _speed_up(n, k, b, c, p, w) / b,
+                      "that is what one sequence sees; the question is for all of them together."),
+        Misconception("upside down", lambda *case: 1 / _speed_up(*case),
+                      "that is batch 1 as a share of the batch; turn it round."),
+        Misconception("batch 1 has no cache",
+                      lambda n, k, b, c, p, w: decode(n, 2, k, b, c, p, w)
+                      / decode(n, 2, 0, 1, c, p, w),
+                      "a batch of 1 reads its cache as well."),
+    ),
+)  # fmt: skip
+
+
+def _enough(parameters: int, kv: int, context: int, peak: float, bandwidth: float) -> float:
+    """Batch from which on a step's arithmetic takes longer than all its carrying; 0 if none."""
+    left = 2 * parameters * bandwidth / peak - kv * context
+    return 2 * parameters / left if left > 0 else 0
+
+
+def _enough_cases(rng: random.Random) -> list[Case]:
+    """Llama-3-8B or others on four machines: two contexts short enough, two too long."""
+    drawn = []
+    places = (0.15, 0.5, 1.4, 6.0, 0.85)
+    models = [_MODELS[1], *rng.choices(_MODELS, k=4)]
+    rng.shuffle(models)
+    for place, (parameters, kv) in zip(places, models, strict=True):
+        peak, bandwidth = hidden(*rng.choice(_MACHINES))
+        longest = 2 * parameters * bandwidth / peak / kv
+        context = max(1, round(place * rng.uniform(0.95, 1.05) * longest))
+        drawn.append({"parameters": parameters, "kv": kv, "context": context,
+                      "peak": peak, "bandwidth": bandwidth})  # fmt: skip
+    return drawn
+
+
+def _unchecked(n, k, c, p, w):
+    return 2 * n / (2 * n * w / p - k * c)
+
+
+CLAIM_ALWAYS = Exercise(
+    "05-claim-always", "“Decode is memory-bound at every batch”", 2,
+    "Take a step as one operation. From which batch on does its arithmetic, 2 FLOPs for each "
+    "parameter and token, take longer than the carrying of weights (2 bytes each) and caches? "
+    "Return 0 where it never does.",
+    "enough(parameters, kv, context, peak, bandwidth)", _enough, cases=_enough_cases, lines=2,
+    tolerance=1e-6, derives=("Roofline", "predict", "model", "Model"),
+    misconceptions=(
+        Misconception("the claim", lambda n, k, c, p, w: 0,
+                      "each sequence adds arithmetic and cache; which of the two takes longer?"),
+        Misconception("the ridge", lambda n, k, c, p, w: p / w,
+                      "that is right as long as there is no KV cache to read."),
+        Misconception("one sequence's cache", lambda n, k, c, p, w: (2 * n + k * c) * p / w / 2 / n,
+                      "the caches grow with the batch, as the arithmetic does."),
+        Misconception("a batch below zero", _unchecked,
+                      "a batch below zero: where each sequence carries longer than it computes, "
+                      "no batch is large enough."),
+        Misconception("multiply-adds", lambda n, k, c, p, w: _enough(n, k, c, 2 * p, w),
+                      "a parameter is 2 FLOPs for each token, a multiplication and an addition."),
+        Misconception("one byte a weight", lambda n, k, c, p, w: _enough(n, k, c, p, w) / 2,
+                      "weights have 2 bytes each here."),
+        Misconception("the newest token only", lambda n, k, c, p, w: _enough(n, k, 1, p, w),
+                      "a sequence reads its whole context for each token."),
+    ),
+)  # fmt: skip
+
+
+def _stored(tokens: int, head_dim: int, itemsize: int) -> tuple[int, int]:
+    """Bytes of one head's attention over a prompt: scores kept in memory, and never stored."""
+    ends = 4 * tokens * head_dim  # Q, K and V read, the result written
+    return itemsize * (ends + 4 * tokens * tokens), itemsize * ends
+
+
+def _stored_cases(rng: random.Random) -> list[Case]:
+    sizes = rng.sample((512, 1024, 2048, 4096, 16384), 4)
+    dims = rng.sample((64, 80, 128, 256), 4)
+    return [
+        {"tokens": tokens, "head_dim": dim, "itemsize": rng.choice((2, 2, 4))}
+        for tokens, dim in zip(sizes, dims, strict=True)
+    ]
+
+
+def _traffic(squares: int, streamed_ends: int = 4, streamed_squares: int = 0):
+    """Other counts: squares of tokens in memory, and what the streamed version moves."""
+
+    def answer(tokens, head_dim, itemsize):
+        side = tokens * head_dim
+        first = itemsize * (4 * side + squares * tokens * tokens)
+        return first, itemsize * (streamed_ends * side + streamed_squares * tokens * tokens)
+
+    return answer
+
+
+CLAIM_FLASH = Exercise(
+    "05-claim-flash", "“FlashAttention stores S² numbers”", 2,
+    "Attention of one head over a prompt of `tokens`. Return the bytes with the scores in memory "
+    "(written, read by the softmax, written again, read again), and those of a streamed one, which "
+    "reads Q, K and V once and writes the result.",
+    "attention_bytes(tokens, head_dim, itemsize)", _stored, cases=_stored_cases, lines=2,
+    returns=("materialised", "streamed"), tolerance=1e-6, derives=("attention", "model", "Model"),
+    misconceptions=(
+        Misconception("the claim", _traffic(4, 3, 2),
+                      "the result has tokens × head_dim numbers; tokens × tokens would be scores, "
+                      "and those never leave the chip."),
+        Misconception("nothing saved", _traffic(4, 4, 4),
+                      "the streamed version keeps a tile of scores on the chip and stores none."),
+        Misconception("scores once", _traffic(1), "scores make four trips: two out, two back."),
+        Misconception("scores twice", _traffic(2),
+                      "the softmax is a step of its own: scores go out and come back, and so do "
+                      "its probabilities."),
+        Misconception("no result", _traffic(4, 3), "the streamed one writes its result as well."),
+        Misconception("only the scores", lambda s, d, z: (4 * z * s * s, 4 * z * s * d),
+                      "Q, K, V and the result travel in the first version too."),
+        Misconception("numbers, not bytes", lambda s, d, z: _stored(s, d, 1),
+                      "so many numbers; each has `itemsize` bytes."),
+        Misconception("a decode step",
+                      lambda s, d, z: (z * (2 * s * d + 2 * d + 4 * s), z * (2 * s * d + 2 * d)),
+                      "that is one query; a prompt has as many as tokens."),
+    ),
+)  # fmt: skip
+
+EXERCISES = (CLAIM_BATCH, CLAIM_ALWAYS, CLAIM_FLASH)

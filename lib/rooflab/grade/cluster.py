@@ -1,0 +1,175 @@
+"""Run submissions on the workers of a dask.distributed cluster: ``rooflab grade --scheduler``.
+
+Only running moves there. Files are read, cases drawn, answers judged and rows kept on the machine
+that grades, so a cluster gives the same results.json as one machine, and resumes the same way.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import importlib.metadata
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import rooflab
+from rooflab.grade import cluster_worker
+from rooflab.grade.journal import code_digest
+from rooflab.grade.limits import Limits
+from rooflab.grade.locked import Locked, Outcome
+from rooflab.grade.pipeline import NoRunner
+from rooflab.grade.run import GRACE, packed, unpacked
+
+MOST_SENT = 128  # submissions that wait at the scheduler or run, unless told otherwise
+CONNECT = 10.0  # seconds for the scheduler to answer
+JOIN = 60.0  # seconds for a first worker to be there
+LOOK = 5.0  # seconds between two looks at whether anybody still works
+PATIENCE = 300.0  # seconds without any worker after which grading ends
+_INSTALL = "install it here and on the workers: pip install distributed"
+
+
+@contextmanager
+def cluster(
+    address: str, *, unsafe: bool = False, hidden: Iterable[Path] = ()
+) -> Iterator[Cluster]:
+    """Connect to the scheduler at ``address``; what comes back runs locked notebooks (``run``).
+
+    ``unsafe``, ``hidden``: as for a Workshop; hidden folders count where a worker has them too.
+    Raises RuntimeError with one line when dask.distributed is missing, no scheduler answers, no
+    worker is there, or one of them cannot grade: without rooflab, with another version of it, or
+    without a sandbox.
+    """
+    dask = _distributed()
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # told here, in one line
+    client = _connected(dask, address)
+    folders = tuple(sorted(str(Path(path).absolute()) for path in hidden))
+    try:
+        _check_workers(client, address, unsafe)
+        yield Cluster(client, dask, address, unsafe, folders)
+        with contextlib.suppress(Exception):  # else they close when they have been idle for long
+            client.run(cluster_worker.rest, unsafe, folders, on_error="ignore")
+    finally:
+        with contextlib.suppress(Exception):
+            client.close(timeout=2)
+
+
+@dataclass
+class Cluster:
+    """A connected cluster. ``run`` may be called from several threads at once."""
+
+    client: Any
+    dask: ModuleType
+    address: str
+    unsafe: bool
+    hidden: tuple[str, ...]
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _looked: float = field(default_factory=time.monotonic)
+    _seen: float = field(default_factory=time.monotonic)
+
+    def run(self, locked: Locked, limits: Limits) -> Outcome:
+        """Run one locked notebook on some worker; on another one if that worker dies.
+
+        Who is under way on too many workers that die has a lost outcome, as in a Workshop. Raises
+        NoRunner when scheduler or workers are gone, or a worker cannot grade.
+        """
+        try:
+            future = self.client.submit(
+                cluster_worker.answer, packed(locked, limits), limits.wall + GRACE, self.unsafe,
+                self.hidden, pure=False,
+            )  # fmt: skip
+            return unpacked(locked, self._answer(future))
+        except self.dask.CancelledError:
+            raise self._gone("no longer knows what it was asked") from None
+        except OSError as error:
+            raise self._gone(f"does not answer any more ({error})") from None
+
+    def _answer(self, future: Any) -> bytes:
+        while True:
+            try:
+                error = future.exception(timeout=LOOK)
+                if error is None:
+                    return future.result(timeout=LOOK)
+            except TimeoutError:
+                self._look()
+                continue
+            if isinstance(error, self.dask.KilledWorker):
+                return b""
+            raise NoRunner(f"a worker of {self.address!r} cannot grade: {error}")
+
+    def _look(self) -> None:
+        """Raise NoRunner when there has been no worker for too long."""
+        with self._lock:
+            now = time.monotonic()
+            if now - self._looked < LOOK:
+                return
+            self._looked = now
+            if self.client.status != "running":
+                raise self._gone("does not answer any more")
+            if self.client.nthreads():
+                self._seen = now
+            elif now - self._seen > PATIENCE:
+                raise self._gone(f"has had no worker for {PATIENCE:g} s")
+
+    def _gone(self, what: str) -> NoRunner:
+        return NoRunner(f"the scheduler at {self.address!r} {what}")
+
+
+def _distributed() -> ModuleType:
+    try:
+        return importlib.import_module("distributed")
+    except ImportError:
+        raise RuntimeError(f"--scheduler needs dask.distributed; {_INSTALL}") from None
+
+
+def _connected(dask: ModuleType, address: str) -> Any:
+    try:
+        return dask.Client(address, timeout=CONNECT, set_as_default=False, name="rooflab-grade")
+    except (OSError, ValueError, TypeError, RuntimeError) as error:
+        told = " ".join(str(error).split()) or type(error).__name__
+        raise RuntimeError(
+            f"--scheduler={address!r}: no scheduler answers there ({told}); start one with "
+            "`dask scheduler`, and give the address that it prints, such as tcp://host:8786"
+        ) from None
+
+
+def _check_workers(client: Any, address: str, unsafe: bool) -> None:
+    """Wait for a first worker, then refuse if any of them cannot grade."""
+    try:
+        client.wait_for_workers(1, timeout=JOIN)
+    except TimeoutError:
+        raise RuntimeError(
+            f"--scheduler={address!r}: no worker joined it in {JOIN:g} s; start some with "
+            f"`dask worker {address}`"
+        ) from None
+    # First something that any Python can do: where rooflab is missing, its functions are too.
+    found = client.run(importlib.metadata.version, "rooflab", on_error="return")
+    _refuse_if(found, lambda seen: "has no rooflab" if isinstance(seen, Exception) else None)
+    found = client.run(cluster_worker.about, on_error="return")
+    _refuse_if(found, lambda seen: _problem(seen, unsafe))
+
+
+def _refuse_if(found: Mapping[str, Any], problem: Callable[[Any], str | None]) -> None:
+    bad = {worker: told for worker, seen in sorted(found.items()) if (told := problem(seen))}
+    if bad:
+        worker, told = next(iter(bad.items()))
+        more = f" ({len(bad)} of {len(found)} workers cannot grade)" if len(found) > 1 else ""
+        if "rooflab" in told:
+            told += f"; install rooflab {rooflab.__version__} there, the same as here"
+        raise RuntimeError(f"worker {worker}: {told}{more}")
+
+
+def _problem(seen: Mapping[str, Any] | Exception, unsafe: bool) -> str | None:
+    if isinstance(seen, Exception):
+        return f"cannot load rooflab ({' '.join(str(seen).split())})"
+    if seen["version"] != rooflab.__version__:
+        return f"has rooflab {seen['version']}"
+    if seen["code"] != code_digest():
+        return f"has other files in its rooflab {seen['version']}"
+    return None if unsafe else seen["missing"]

@@ -1,0 +1,9 @@
+"""Import this first where a process should start at once; it spares nbformat a second.
+
+nbformat imports jsonschema, and that compiles a grammar of international addresses if the package
+``rfc3987_syntax`` is installed, which it is beside Jupyter. No notebook's schema asks for them.
+"""
+
+import sys
+
+sys.modules.setdefault("rfc3987_syntax", None)

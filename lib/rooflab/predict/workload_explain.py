@@ -1,0 +1,154 @@
+"""Account for a step's time: from "the weights, read once" to the bound, and on to a measurement.
+
+weights → KV cache → activations → compute → measured roof → calls → link → unexplained; the product
+of the factors is (measured or predicted time) / (time to read the weights).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from numbers import Real
+from typing import TYPE_CHECKING
+
+from rooflab.count.si import percent, plain, si, times
+from rooflab.predict.explain import Factor
+from rooflab.predict.machine import Machine
+from rooflab.predict.workload_time import Timing
+
+if TYPE_CHECKING:
+    from rooflab.predict.workload import Workload
+
+
+_IN_WORDS = {
+    "memory:weights": "reading the weights",
+    "memory:kv": "reading the KV cache",
+    "memory:activations": "moving activations",
+    "overhead": "the calls",
+    "link": "the link between devices",
+}
+
+
+@dataclass(frozen=True, repr=False)
+class Account:
+    """Why a step of ``workload`` takes what it takes on ``devices`` of ``machine``.
+
+    ``start``: seconds to read the weights once (``begins`` says so); ``factors``: steps from there
+    whose product is ``seconds`` / start; ``bound``: the predicted :class:`Timing`; ``measured``:
+    tokens a second that were measured, or None.
+    """
+
+    workload: Workload
+    machine: Machine
+    devices: int
+    start: float
+    bound: Timing
+    factors: tuple[Factor, ...]
+    measured: float | None = None
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of the step: measured, or the bound where nothing was."""
+        return self.workload.tokens / self.measured if self.measured else self.bound.seconds
+
+    @property
+    def bound_tokens_per_s(self) -> float:
+        """Tokens a second that the bound allows."""
+        return self.workload.tokens / self.bound.seconds
+
+    @property
+    def share(self) -> float:
+        """Share of the bound that was reached; 1 where nothing was measured."""
+        return self.bound.seconds / self.seconds
+
+    @property
+    def sentence(self) -> str:
+        """The bound, what limits it, and what was reached."""
+        w, m = self.workload, self.machine
+        many = f"{self.devices} × " if self.devices > 1 else ""
+        text = (
+            f"{w.model.name} {w.phase}, batch {w.batch}, context {w.context}, on {many}{m.name}: "
+            f"at most {plain(self.bound_tokens_per_s, 3)} tokens/s "
+            f"({si(self.bound.seconds, 's')} a step, limited by "
+            f"{_IN_WORDS.get(self.bound.limit, self.bound.limit)})"
+        )
+        if self.measured is None:
+            return f"{text}."
+        moved = si(w.bytes / self.seconds, "B/s")
+        return (
+            f"{text}; measured {plain(self.measured, 4)} tokens/s, {percent(self.share)} of that, "
+            f"{moved} of minimum traffic.{self._beyond}"
+        )
+
+    @property
+    def _beyond(self) -> str:
+        if self.share <= 1:
+            return ""
+        return (
+            " More than the bound allows: check the formats, the batch, the number of devices, or "
+            "whether several tokens came out of a step (speculative decoding)."
+        )
+
+    @property
+    def begins(self) -> str:
+        """What ``start`` is the time of: the weights, unless a restricted ledger has none."""
+        weighed = any(part.carry.get("weights") for part in self.bound.parts)
+        return "weights, read once" if weighed else "cache and activations, moved once"
+
+    def __str__(self) -> str:
+        rows = [self.sentence, f"  {self.begins:<20} {si(self.start, 's'):>9}"]
+        rows += [f"  {f.name:<20} {times(f.factor):>9}  {f.note}" for f in self.factors]
+        return "\n".join([*rows, *(f"  note: {text}" for text in self.bound.notes)])
+
+    __repr__ = __str__
+
+
+def account(
+    w: Workload,
+    m: Machine,
+    tokens_per_s: float | None,
+    devices: int,
+    how: Mapping[str, object],
+) -> Account:
+    """Account for the time of ``w``; see :meth:`Workload.explain`."""
+    measured = _rate(tokens_per_s)
+    best = w.time(m, devices, **{**how, "roofs": "catalogue"})
+    reached = w.time(m, devices, **{"roofs": "measured", **how})
+    carried = {role: sum(p.carry.get(role, 0.0) for p in best.parts) for role in w.traffic}
+    extra = sum(p.call + p.send for p in best.parts)
+    stages = [
+        ("KV cache", carried["weights"] + carried["kv"], si(w.traffic["kv"], "B")),
+        ("activations", sum(carried.values()), si(w.traffic["activations"], "B")),
+        ("compute", best.seconds - extra, "where computing takes longer than carrying"),
+        ("measured roof", reached.seconds - extra, _roof(m)),
+        ("calls", reached.seconds - sum(p.send for p in best.parts), f"{w.launches} launches"),
+        ("link", reached.seconds, f"between {devices} devices"),
+    ]
+    if measured:
+        stages.append(("unexplained", w.tokens / measured, "what none of the steps accounts for"))
+    start = before = carried["weights"] or stages[1][1]
+    factors = []
+    for name, seconds, note in stages:
+        if not math.isclose(seconds, before, rel_tol=1e-12) or name == "unexplained":
+            factors.append(Factor(name, seconds / before, note))
+        before = seconds
+    bound = best if how.get("roofs", "catalogue") == "catalogue" else reached
+    return Account(w, m, devices, start, bound, tuple(factors), measured)
+
+
+def _roof(m: Machine) -> str:
+    rate = m.measured.get("bandwidth_bytes_per_s")
+    if m.origin != "datasheet" or rate is None:
+        return "published peaks where they are known"
+    return f"published runs reach {si(rate, 'B/s')} of {si(m.bandwidth(), 'B/s')}"
+
+
+def _rate(tokens_per_s: float | None) -> float | None:
+    if tokens_per_s is None:
+        return None
+    if isinstance(tokens_per_s, bool) or not isinstance(tokens_per_s, Real):
+        raise TypeError(f"tokens_per_s={tokens_per_s!r} must be a number of tokens a second")
+    if not 0 < tokens_per_s < math.inf:
+        raise ValueError(f"tokens_per_s={tokens_per_s!r} must be a positive rate")
+    return float(tokens_per_s)

@@ -1,0 +1,217 @@
+"""How long the steps of a workload take on a machine: the bound, part by part.
+
+Per operation: FLOPs over the peak, bytes over the DRAM bandwidth, what the calls cost (with their
+operands at hand: waiting for memory is counted already), and what devices that share a layer send
+each other. Three ways to put the parts together: "sum-of-max"
+(an operation computes and carries at once, operations follow each other), "max-of-sum" (the whole
+step overlaps, the lowest time of the three), "no-overlap" (nothing overlaps).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from numbers import Real
+
+from rooflab.count.dtypes import DType, dtype
+from rooflab.count.llm_steps import ROLES, Step
+from rooflab.count.sizes import size
+from rooflab.count.suggest import unknown
+from rooflab.predict.machine import Machine
+from rooflab.predict.routines import overhead
+
+MIX = "read"  # nearly all that a step of a model carries is read: weights, KV cache
+BOUNDS = ("sum-of-max", "max-of-sum", "no-overlap")
+ROOFS = ("catalogue", "measured")
+# What a machine without a peak for a format computes in instead, in the order tried.
+_INSTEAD = ("bf16", "fp16", "tf32", "fp32", "fp64")
+_NARROW = ("fp8", "int8", "fp4", "int4")
+
+
+@dataclass(frozen=True)
+class Part:
+    """Seconds of one kind of operation, all its runs: to compute, to carry, to call, to send."""
+
+    name: str
+    compute: float
+    carry: dict[str, float]
+    call: float
+    send: float
+
+    @property
+    def memory(self) -> float:
+        """Seconds to carry all of its operands."""
+        return sum(self.carry.values())
+
+    @property
+    def seconds(self) -> float:
+        """Seconds with computing and carrying overlapped."""
+        return max(self.compute, self.memory) + self.call + self.send
+
+    @property
+    def limit(self) -> str:
+        """What takes longest: "compute", "memory:weights", "memory:kv", …, "overhead", "link"."""
+        busy = max(self.compute, self.memory)
+        if self.call > busy and self.call >= self.send:
+            return "overhead"
+        if self.send > busy:
+            return "link"
+        if self.compute >= self.memory:
+            return "compute"
+        return f"memory:{max(self.carry, key=self.carry.__getitem__)}"
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Time of a step: ``seconds`` in all, its ``parts``, and ``notes`` on what was assumed."""
+
+    seconds: float
+    parts: tuple[Part, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def limit(self) -> str:
+        """What most of the step's time goes to, over all parts."""
+        total: dict[str, float] = {}
+        for part in self.parts:
+            total[part.limit] = total.get(part.limit, 0.0) + part.seconds
+        return max(total, key=total.__getitem__)
+
+
+def timing(
+    steps: tuple[Step, ...],
+    m: Machine,
+    *,
+    devices: int = 1,
+    link: float | None = None,
+    bound: str = "sum-of-max",
+    roofs: str = "catalogue",
+    traffic: Iterable[str] | None = None,
+    notes: Iterable[str] = (),
+) -> Timing:
+    """Time ``steps`` on ``devices`` of machine ``m``; see :meth:`Workload.seconds`.
+
+    ``notes``: what is known already; what is assumed here is added to them.
+    """
+    devices, roles = size("devices", devices), roles_of(traffic)
+    if bound not in BOUNDS:
+        raise unknown("bound", bound, BOUNDS)
+    if roofs not in ROOFS:
+        raise unknown("roofs", roofs, ROOFS)
+    link = _link(link)
+    said = dict.fromkeys(notes)
+    bandwidth = _bandwidth(m, roofs, said)
+    peaks: dict[tuple[DType, str], tuple[float, DType]] = {}
+    parts = []
+    for step in steps:
+        if not set(roles).intersection(step.roles):
+            continue  # nothing of it is in the restricted ledger: a published table leaves it out
+        key = (step.op.compute_dtype, step.op.unit)
+        if key not in peaks:
+            peaks[key] = _peak(m, *key, roofs, said)
+        rate, kind = peaks[key]
+        carry = {role: step.bytes_of(role) / bandwidth / devices for role in roles}
+        if "activations" in carry:
+            carry["activations"] *= devices  # every device has them whole
+        compute = step.count * step.op.flops / rate / devices
+        parts.append(
+            Part(step.name, compute, carry, _calls(step, kind, m), _send(step, devices, link))
+        )
+    if not parts:
+        raise ValueError(f"traffic={traffic!r}: this step moves none of it")
+    _say_what_is_missing(m, parts, devices, link, said)
+    return Timing(_together(parts, bound), tuple(parts), tuple(said))
+
+
+def _calls(step: Step, kind: DType, m: Machine) -> float:
+    """Seconds that the calls of ``step`` cost where it is computed in format ``kind``."""
+    op = step.op if kind is step.op.compute_dtype else replace(step.op, compute_dtype=kind)
+    return step.count * overhead(op, m)
+
+
+def _send(step: Step, devices: int, link: float | None) -> float:
+    """Seconds of the ring all-reduces behind ``step``: each device sends nearly all of it twice."""
+    return 2 * (devices - 1) / devices * step.count * step.reduced / link if link else 0.0
+
+
+def roles_of(traffic: Iterable[str] | None) -> tuple[str, ...]:
+    """The roles whose bytes count; None is all of them."""
+    if traffic is None:
+        return ROLES
+    if isinstance(traffic, (bool, Real)):
+        raise TypeError(f"traffic={traffic!r} must be a set of names out of {ROLES}")
+    listed = {traffic} if isinstance(traffic, str) else set(traffic)
+    if not listed:
+        raise ValueError(
+            f"traffic={traffic!r} is empty; give names out of {ROLES}, or None for all"
+        )
+    for name in listed:
+        if name not in ROLES:
+            raise unknown("traffic", name, ROLES)
+    return tuple(role for role in ROLES if role in listed)
+
+
+def _link(link: float | None) -> float | None:
+    if link is None:
+        return None
+    if isinstance(link, bool) or not isinstance(link, Real):
+        raise TypeError(f"link={link!r} must be a rate in byte/s, or None")
+    if not 0 < link < math.inf:
+        raise ValueError(f"link={link!r} must be a positive rate in byte/s")
+    return float(link)
+
+
+def _together(parts: list[Part], bound: str) -> float:
+    extra = sum(part.call + part.send for part in parts)
+    if bound == "sum-of-max":
+        return extra + sum(max(part.compute, part.memory) for part in parts)
+    computing, carrying = sum(p.compute for p in parts), sum(p.memory for p in parts)
+    return extra + (max(computing, carrying) if bound == "max-of-sum" else computing + carrying)
+
+
+def _bandwidth(m: Machine, roofs: str, notes: dict[str, None]) -> float:
+    reached = m.measured.get("bandwidth_bytes_per_s")
+    if roofs == "measured" and m.origin == "datasheet":
+        if reached is not None:
+            return float(reached)
+        notes[f"no measured bandwidth of {m.id} is known: the datasheet's is used"] = None
+    return float(m.bandwidth("dram", MIX))
+
+
+def _peak(
+    m: Machine, kind: DType, unit: str, roofs: str, notes: dict[str, None]
+) -> tuple[float, DType]:
+    """Peak in FLOP/s for ``kind``, and the format of that peak: the nearest one that there is.
+
+    A product in a wide format is never computed in a narrow one, except that 16 bits may stand in
+    for more; norms and the like, with next to no arithmetic, take any peak there is.
+    """
+    tried = [kind, *(o for o in map(dtype, _INSTEAD) if o.bits >= min(kind.bits, 16))]
+    if unit == "vector":
+        tried += map(dtype, _NARROW)
+    used = next((one for one in tried if m.has_peak(one)), None)
+    if used is None:
+        there = f"it has {', '.join(m.peaks)}" if m.peaks else "give it peaks={'bf16': …}"
+        raise ValueError(f"{m.id} has no peak for {kind}; {there}")
+    figure = m.peak(used, unit if m.has_peak(used, unit) else None)
+    if used.family != kind.family:
+        notes[f"{m.id} lists no {kind} peak: computed in {used}"] = None
+    reached = m.measured.get(used.family)
+    if roofs == "measured" and m.origin == "datasheet" and unit == "tensor":
+        if reached is not None:
+            return float(reached), used
+        notes[f"no measured {used} rate of {m.id} is known: the datasheet's is used"] = None
+    return float(figure), used
+
+
+def _say_what_is_missing(
+    m: Machine, parts: list[Part], devices: int, link: float | None, notes: dict[str, None]
+) -> None:
+    unknown_calls = sum(1 for part in parts if not part.call)
+    if unknown_calls == len(parts):
+        notes[f"overhead of a call on {m.id} is not known: counted as zero"] = None
+    elif unknown_calls:
+        notes[f"overhead of a call on {m.id} is known for products, zero for the rest"] = None
+    if devices > 1 and link is None:
+        notes["communication between devices is not counted: give link= in byte/s"] = None

@@ -1,0 +1,71 @@
+"""The sentences of a request film: filled in the browser, and here for what a notebook keeps."""
+
+from __future__ import annotations
+
+from rooflab.count.si import plain, si, times
+from rooflab.show import theme
+
+SAY = {
+    "step": "A batch of {batch} at context {context}: one step moves {moved} and takes at least "
+    "{total}, so {rate} in all.",
+    "fits": " It needs {need} of {machine}'s {has}.",
+    "full": " It does not fit: it needs {need}, {machine} has {has}.",
+    "beyond": " The model was trained on contexts up to {limit}.",
+    "none": "{machine}: {reason}, so there is no roof and no time.",
+    "needs": "{need}",
+    "held": "{need} of {has}",
+    "misfit": "{need} of {has}: does not fit",
+}
+FACTS = (
+    ("each", "each sequence"),
+    ("total", "one step"),
+    ("moved", "bytes moved"),
+    ("prompt", "reading one prompt"),
+    ("need", "memory"),
+)
+LIMITS = {"weights": "memory: weights", "kv": "memory: KV cache", "compute": "compute",
+          "other": "memory: activations"}  # fmt: skip
+CROSSING = "attention = all the rest at {context}"
+MEASURED = "measured {value}"
+FREE = "What a call costs is not known here: counted as nothing."
+HEADING = "Where the step's time goes"
+
+
+def rate(per_second: float) -> str:
+    """Tokens a second in three digits: ``57.9 tokens/s``."""
+    short = si(per_second) if 1 <= per_second < 999.5 else plain(per_second, 3)
+    return f"{short} tokens/s"
+
+
+def crossing(context: float | None, last: int) -> str:
+    """Say where attention, which reads the KV cache, takes as long as all the rest."""
+    if context is None:
+        return (
+            f" Up to a context of {theme.count(last)} attention takes less time than all the rest."
+        )
+    if context == 0:
+        return " Attention takes longer than all the rest, at every context here."
+    return f" From a context of {short(context)} on, attention takes longer than all the rest."
+
+
+def measured(step: float, bound: float, context: int, per_second: float) -> str:
+    """Say what a real decode loop took, beside the bound of the same step (seconds)."""
+    return (
+        f" Measured at context {theme.count(context)}: {seconds(step)} a step, "
+        f"{rate(per_second)}, {times(step / bound)} the bound of {seconds(bound)}."
+    )
+
+
+def short(context: float) -> str:
+    """A context in three digits: ``25 700``."""
+    return theme.count(int(float(f"{context:.3g}")))
+
+
+def seconds(value: float) -> str:
+    """Seconds in three digits: ``17.3 ms``."""
+    return si(value, "s")
+
+
+def size(nbytes: float) -> str:
+    """Bytes in three digits: ``13.5 GB``."""
+    return si(nbytes, "B")

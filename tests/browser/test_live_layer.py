@@ -1,0 +1,58 @@
+"""The box of a layer in a static page: tokens make it thicker, and the ledger says by how much."""
+
+from __future__ import annotations
+
+import pytest
+
+import rooflab as rl
+from rooflab.show import theme
+from rooflab.show.layer_time import TOKENS, knee
+from tests.browser.conftest import handle, press, x_of, y_of
+
+GEMM = '.rl-dot[data-op="gemm"] .rl-bound'
+CLIPPED = """() => { const card = document.querySelector(".rl-box");
+    return card.getBoundingClientRect().right - card.parentElement.getBoundingClientRect().right; }"""
+
+
+def test_tokens_thicken_the_box_and_bring_the_point_to_the_roof(show_picture) -> None:
+    page = show_picture("layer")
+    solid = page.locator("svg.rl-solid")
+    assert page.locator(".rl-solid .rl-face").all_text_contents()[:3] == ["X", "W", "Y"]
+    assert "a sheet of 1×11008×4096" in solid.get_attribute("aria-label")
+    start = x_of(page, GEMM), y_of(page, GEMM)
+    weights = page.locator(".rl-count b").nth(1)
+    before = weights.inner_text()
+    steps = TOKENS.index(384)
+    assert TOKENS[steps - 2] < knee(4096, 11008, rl.Roofline("h100-sxm", "bf16")) < 384
+    press(page, 0, "ArrowRight", steps)
+    op = rl.gemm(384, 11008, 4096, "bf16")
+    said = page.locator(".rl-count").inner_text()
+    assert f"{theme.intensity(op.intensity)} FLOP/byte" in said
+    assert weights.inner_text() == before, "more tokens bring no more weights"
+    assert x_of(page, GEMM) > start[0] and y_of(page, GEMM) < start[1]
+    assert "Arithmetic is the limit" in page.locator(".rl-words").first.inner_text()
+    press(page, 2, "Home")
+    assert "Memory is the limit" in page.locator(".rl-words").first.inner_text()
+
+
+def test_it_is_dragged_and_another_machine_moves_the_roof_alone(show_picture) -> None:
+    page = show_picture("layer")
+    at = x_of(page, GEMM)
+    page.get_by_label("machine").select_option(label="NVIDIA GeForce RTX 4090")
+    page.wait_for_function("document.querySelector('.rl-words').innerText.includes('4090')")
+    assert x_of(page, GEMM) == at, "the machine is no part of the intensity"
+    box = handle(page, 0).bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 300, box["y"] + 8, steps=4)
+    page.mouse.up()
+    page.wait_for_function("!document.querySelector('.rl-solid').ariaLabel.includes('sheet')")
+    assert x_of(page, GEMM) > at
+
+
+@pytest.mark.parametrize("picture", ["box", "layer"])
+@pytest.mark.parametrize("width", [1100, 1280, 1600])
+def test_the_right_border_of_the_box_stays_inside_what_clips_it(show_picture, picture, width):
+    page = show_picture(picture)
+    page.set_viewport_size({"width": width, "height": 1000})
+    assert page.evaluate(CLIPPED) <= -0.5

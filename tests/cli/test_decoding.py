@@ -1,0 +1,59 @@
+"""``rooflab decode``: a table of real runs, a recording in one command, errors in one line."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from rooflab.cli import main
+from rooflab.measure import decode_models, decode_steps
+from tests.measure.plain_transformer import SMALL
+
+
+@pytest.fixture(autouse=True)
+def tiny(monkeypatch, tmp_path):
+    monkeypatch.setitem(decode_models.SIZES, "small", SMALL)
+    monkeypatch.setattr(decode_models, "beyond", lambda model, *_: model)
+    monkeypatch.setattr(decode_steps, "SETTLE_S", 0.0)
+    monkeypatch.setenv("ROOFLAB_RECORDINGS", str(tmp_path))
+    monkeypatch.setenv("COLUMNS", "160")
+
+
+def told(monkeypatch, capsys, *arguments: str) -> tuple[int, str, str]:
+    monkeypatch.setattr("sys.argv", ["rooflab", "decode", *arguments])
+    with pytest.raises(SystemExit) as end:
+        main()
+    return end.value.code, *capsys.readouterr()
+
+
+SIZES = ("--context", "4", "--steps", "3", "--backend", "cpu")
+
+
+def test_a_row_a_batch(monkeypatch, capsys):
+    code, out, _ = told(monkeypatch, capsys, "--batch", "1,2", *SIZES)
+    assert code == 0 and "tokens/s" in out and "gem" in out
+    assert [line.split()[0] for line in out.splitlines() if line[:6].strip().isdigit()]
+    assert "hardly larger than the last-level cache" in out
+
+
+def test_one_command_records(monkeypatch, capsys, tmp_path):
+    code, _, _ = told(monkeypatch, capsys, "--batch", "1", *SIZES, "--record", "mine")
+    assert code == 0
+    kept = json.loads((tmp_path / "decode" / "mine.json").read_text())
+    assert [run["batch"] for run in kept["runs"]] == [1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--batch", "one"), "--batch=one"),
+        (("--batch", "1,0"), "--batch=1,0"),
+        (("smal",), "smal"),
+        (("llama-2-70b", "--batch", "1"), "weights 276 GB"),
+        (("--context", "0"), "context=0"),
+    ],
+)
+def test_errors_are_one_line(monkeypatch, capsys, arguments, said):
+    code, _, err = told(monkeypatch, capsys, *arguments)
+    assert code == 2 and said in err and err.count("\n") == 1

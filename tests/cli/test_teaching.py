@@ -1,0 +1,69 @@
+"""The teacher's guide: its commands are ones that the terminal takes, its figures the course's."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+import typer
+
+from rooflab.cli import app
+from rooflab.cli.releasing import _course
+from rooflab.exercises import registry
+from rooflab.grade.limits import MIB, Limits
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+GUIDE = (REPOSITORY / "docs" / "teaching.md").read_text("utf-8")
+BLOCKS = re.findall(r"^ *```(\w*)\n(.*?)^ *```", GUIDE, re.S | re.M)
+TYPED = "\n".join(text for kind, text in BLOCKS if not kind).replace("\\\n", " ")
+COMMANDS = re.findall(r"^ *(rooflab .*)$", TYPED, re.M) + re.findall(r"`(rooflab [^`]+)`", GUIDE)
+
+
+def options(command: str) -> dict[str, object]:
+    """What the terminal makes of a command, which is not run."""
+    name, *words = shlex.split(command)[1:]
+    group = typer.main.get_command(app)
+    context = group.make_context("rooflab", [name, *words])
+    found = group.get_command(context, name)
+    filled = [word for word in words if word != "…"]
+    return found.make_context(name, filled).params if filled else {}
+
+
+@pytest.mark.parametrize("command", sorted(set(COMMANDS)))
+def test_the_terminal_takes_every_command_of_the_guide(command):
+    told = options(re.sub(r"\bSEED\b", "7", command))
+    if command.startswith("rooflab release"):
+        words = [*(told["lessons"] or ()), *(told["points"] or ()), *(told["due"] or ())]
+        course = _course([*words, *(told["more"] or ())], told["title"])
+        assert course.lessons and course.due
+
+
+def test_there_are_commands_in_it():
+    assert {each.split()[1] for each in COMMANDS} >= {"release", "grade", "check"}
+
+
+def test_points_and_numbers_of_exercises_are_the_course_s():
+    rows = re.findall(r"^\| (\d\d) [^|]+\| (\d+) \| (\d+) \| (\d+) \| (\d+) \|", GUIDE, re.M)
+    assert [row[0] for row in rows] == sorted({e.lesson for e in registry.exercises().values()})
+    for number, core, all_of_it, count, points in rows:
+        asked = registry.lesson(number)
+        assert (len(asked), sum(e.points for e in asked)) == (int(count), int(points)), number
+        assert int(core) < int(all_of_it)
+
+
+def test_limits_are_those_of_the_grader():
+    text = " ".join(GUIDE.split())
+    of = Limits()
+    assert f"submission ({of.wall:g} s)" in text and f"single cell has {of.cell:g} s" in text
+    assert f"{of.memory // MIB // 1024} GiB of memory, {of.processes} processes" in text
+    assert f"{of.files // MIB} MiB of files, {of.cpu} s of processor" in text
+    assert f"{of.shown // MIB} MiB of output a cell" in text
+
+
+def test_links_within_the_guide_lead_to_a_heading():
+    headings = re.findall(r"^#+ (.*)$", GUIDE, re.M)
+    anchors = {re.sub(r"[^\w\- ]", "", each.lower()).replace(" ", "-") for each in headings}
+    links = re.findall(r"\]\(#([^)]+)\)", GUIDE)
+    assert links and set(links) <= anchors

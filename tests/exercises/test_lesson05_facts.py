@@ -1,0 +1,227 @@
+"""Lesson 05: the facts behind its answers, published figures first."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import math
+import random
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rooflab as rl
+from rooflab.exercises.lesson03 import hidden
+from rooflab.exercises.lesson05_runs import (
+    INT4_GROUP_32,
+    LLAMA_2_7B,
+    LLAMA_2_70B,
+    LLAMA_3_8B,
+    RUNS,
+    SHAPES,
+)
+from rooflab.exercises.registry import exercise
+
+SEEDS = [0, *range(300, 325)]
+decode = exercise("05-decode").reference
+CARD = hidden("rtx-4090", "fp16")
+sizes = st.integers(1, 10**6)
+rates = st.floats(1e9, 1e16)
+
+
+def answer(id):
+    return exercise(id).reference
+
+
+def wrong(id, name):
+    return next(m.wrong for m in exercise(id).misconceptions if m.name == name)
+
+
+def test_seven_billion_parameters_on_a_4090():
+    """C000-9: 72 tokens/s; 67 with GiB, 144 with one byte a weight; 50 is 69 %."""
+    case = (7e9, 16, CARD[1])
+    assert answer("05-bound")(*case) == pytest.approx(72.0)
+    assert wrong("05-bound", "GiB")(*case) == pytest.approx(67.06, abs=0.005)
+    assert wrong("05-bound", "one byte a weight")(*case) == pytest.approx(144.0)
+    assert 50 / answer("05-bound")(*case) == pytest.approx(0.694, abs=0.0005)
+    assert answer("05-bound")(7e9, 4, CARD[1]) == pytest.approx(288)
+
+
+def test_batch_64_on_a_4090_with_and_without_caches():
+    """C000-11: 4608 without caches; 3526, 2856 and 2688 at contexts of 128, 256 and 298."""
+    assert decode(7e9, 2, 524_288, 64, 0, *CARD) == pytest.approx(4608)
+    for context, published in ((128, 3526), (256, 2856), (298, 2688)):
+        assert decode(7e9, 2, 524_288, 64, context, *CARD) == pytest.approx(published, rel=5e-4)
+    assert 800 / decode(7e9, 2, 524_288, 64, 298, *CARD) == pytest.approx(0.298, abs=0.0005)
+
+
+def test_a_token_of_llama_2_7b_leaves_half_a_mebibyte_and_gpt_2_36_kib():
+    assert answer("05-kv-bytes")(*SHAPES["llama-2-7b"], 2) == 524_288
+    assert answer("05-kv-bytes")(*SHAPES["llama-3-8b"], 2) == 131_072
+    assert answer("05-kv-bytes")(*SHAPES["gpt2"], 2) * 1024 == pytest.approx(37.75e6, rel=1e-3)
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_the_shapes_are_those_of_the_catalogue(name):
+    found = rl.model(name)
+    assert SHAPES[name] == (found.layers, found.heads, found.kv_heads, found.head_dim)
+
+
+@pytest.mark.parametrize(
+    ("name", "read"),
+    [("llama-2-7b", LLAMA_2_7B), ("llama-2-70b", LLAMA_2_70B), ("llama-3-8b", LLAMA_3_8B)],
+)
+def test_a_token_reads_all_parameters_but_the_embeddings(name, read):
+    m = rl.model(name)
+    assert read == m.parameters - m.vocab * m.hidden
+    assert m.decode(1, 1).traffic["weights"] == pytest.approx(2 * read, rel=1e-3)
+
+
+@pytest.mark.parametrize("run", RUNS, ids=lambda r: f"{r.machine}/{r.model}/{r.batch}/{r.itemsize}")
+def test_no_published_run_beats_its_bound(run):
+    roof = hidden(run.machine, run.compute)
+    most = decode(run.parameters, run.itemsize, run.kv, run.batch, run.context, *roof)
+    assert 0.4 < run.tokens_per_s / most < 0.8
+
+
+def published_rows():
+    """The table of the lesson: machine, model, bytes a weight, a KV number, batch, context, rate."""
+    source = Path(__file__).parents[2] / "notebooks" / "source" / "05_decode.py"
+    (table,) = re.findall(r"^published = (\[.*?^\])", source.read_text("utf-8"), re.M | re.S)
+    return ast.literal_eval(table)
+
+
+def test_the_lessons_table_is_made_of_published_runs():
+    known = {(r.machine, r.model, r.itemsize, r.batch, r.context, r.tokens_per_s) for r in RUNS}
+    for machine, model, itemsize, _, batch, context, seen in published_rows():
+        assert (machine, model, itemsize, batch, context, seen) in known
+
+
+def test_the_witnesses_promise_as_much_too_much_as_the_lesson_says():
+    arithmetic, weights = [], []
+    for name, model, itemsize, kv, batch, _, seen in published_rows():
+        m, machine = rl.model(model), rl.machine(name)
+        read = m.parameters - m.vocab * m.hidden
+        arithmetic.append(machine.peak("fp8" if kv == 1 else "fp16") / (2 * read) / seen)
+        if batch > 1:
+            weights.append(batch * machine.bandwidth() / (read * itemsize) / seen)
+    assert (round(min(arithmetic)), round(max(arithmetic))) == (12, 225)
+    assert (round(min(weights)), round(max(weights))) == (5, 9)
+
+
+def test_298_tokens_for_each_of_64_are_what_fits_beside_the_weights():
+    caches = 64 * 298 * 524_288
+    assert caches == pytest.approx(24e9 - 7e9 * 2, rel=0.002)
+    assert 64 < CARD[0] / CARD[1] == pytest.approx(164, abs=0.5)
+
+
+def test_gpt_fast_counts_the_bytes_that_its_bandwidths_say():
+    """Its table has GB/s beside tokens/s: bytes a token within 7 % of weights and cache."""
+    printed = [(2, 104.9, 1397.31), (1, 155.58, 1069.20), (INT4_GROUP_32, 196.80, 862.69)]
+    for itemsize, tokens_per_s, gb_per_s in printed:
+        counted = LLAMA_2_7B * itemsize + 105 * 524_288
+        assert gb_per_s * 1e9 / tokens_per_s == pytest.approx(counted, rel=0.07)
+
+
+def test_the_library_and_decode_agree_where_the_lesson_says_so():
+    """The whole ledger has activations too: little at batch 1, some per cent at 64."""
+    peak, bandwidth = hidden("h100-sxm", "bf16")
+    for batch, context in itertools.product((1, 16, 64), (105, 1152)):
+        mine = decode(LLAMA_2_7B, 2, 524_288, batch, context, peak, bandwidth)
+        theirs = rl.model("llama-2-7b").decode(batch, context).tokens_per_s("h100-sxm")
+        assert theirs == pytest.approx(mine, rel=0.05)
+
+
+@given(n=sizes, k=sizes, b=st.integers(1, 4096), c=sizes, peak=rates, bandwidth=rates)
+def test_more_sequences_are_more_tokens_and_never_b_times_as_many(n, k, b, c, peak, bandwidth):
+    one, more, many = (decode(n, 2, k, i, c, peak, bandwidth) for i in (1, b, b + 1))
+    assert one * (1 - 1e-9) <= more <= many * (1 + 1e-9)
+    assert more <= b * one * (1 + 1e-9)
+
+
+@given(n=st.integers(10**6, 10**11), k=st.integers(1, 10**6), c=st.integers(0, 10**5))
+def test_a_large_enough_batch_takes_as_long_to_compute_as_to_carry(n, k, c):
+    peak, bandwidth = hidden("h100-sxm", "bf16")
+    batch = answer("05-claim-always")(n, k, c, peak, bandwidth)
+    if batch:
+        arithmetic = 2 * n * batch / peak
+        assert arithmetic == pytest.approx((2 * n + batch * k * c) / bandwidth, rel=1e-6)
+    else:
+        assert 2 * n / peak <= k * c / bandwidth
+
+
+def test_llama_3_8b_on_an_h100_is_limited_by_computing_only_with_short_contexts():
+    enough, roof = answer("05-claim-always"), hidden("h100-sxm", "bf16")
+    assert enough(LLAMA_3_8B, 131_072, 128, *roof) == pytest.approx(440, abs=5)
+    assert enough(LLAMA_3_8B, 131_072, 0, *roof) == pytest.approx(roof[0] / roof[1])
+    longest = 2 * LLAMA_3_8B * roof[1] / roof[0] / 131_072
+    assert 380 < longest < 395
+    assert enough(LLAMA_3_8B, 131_072, math.ceil(longest), *roof) == 0
+
+
+def test_the_caches_take_over_where_both_are_read_for_the_same_bytes():
+    for case in (c for seed in SEEDS for c in exercise("05-takeover").draw(seed)):
+        batch = answer("05-takeover")(*case.values())
+        assert batch * case["kv"] * case["context"] == pytest.approx(case["weight_bytes"])
+
+
+def test_attention_has_one_flop_a_byte_and_more_where_heads_share():
+    """C001: one FLOP/byte with 16-bit numbers, g of them with g query heads for a KV head."""
+    for heads, kv_heads, expected in ((32, 32, 1), (32, 8, 4), (64, 8, 8)):
+        assert answer("05-attention")(heads, kv_heads, 2, 7, 999) == expected
+    op = rl.attention(3, 1, 4000, 32, 8, 128, "bf16")
+    cache = 2 * 3 * 4000 * 8 * 128 * 2
+    products = 2 * 2 * 3 * 4000 * 32 * 128
+    assert products / cache == answer("05-attention")(32, 8, 2, 3, 4000)
+    assert op.bytes == pytest.approx(cache, rel=0.01) and op.flops == pytest.approx(
+        products, rel=0.05
+    )
+
+
+def test_fewer_bits_bring_most_at_batch_1_and_less_with_every_cache():
+    gain = answer("05-fewer-bits")
+    assert gain(LLAMA_2_7B, 4, 32, 4, 524_288, 1, 0) == pytest.approx(2 / INT4_GROUP_32)
+    gains = [gain(LLAMA_2_7B, 4, 32, 4, 524_288, 8, context) for context in (0, 500, 5000, 50_000)]
+    assert gains == sorted(gains, reverse=True) and 1 < gains[-1] < 1.2
+    assert gain(LLAMA_2_7B, 4, 32, 4, 524_288, 1, 105) > 196.80 / 104.9
+
+
+@pytest.mark.parametrize(("experts", "active", "batch"), [(8, 2, 3), (16, 4, 5), (64, 6, 12)])
+def test_the_experts_of_a_batch_are_those_that_drawing_lots_gives(experts, active, batch):
+    rng = random.Random(5)
+
+    def step():
+        return len({e for _ in range(batch) for e in rng.sample(range(experts), active)})
+
+    drawn = np.mean([step() for _ in range(4000)])
+    assert answer("05-experts")(experts, active, batch) == pytest.approx(drawn, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "head_dim", "times"), [(1024, 64, 17), (4096, 64, 65), (2048, 128, 17)]
+)
+def test_attention_in_memory_moves_s_over_d_times_as_much_and_one(tokens, head_dim, times):
+    """C003-35: 8.91 MB against 0.524 MB at 1024 tokens and width 64."""
+    materialised, streamed = answer("05-claim-flash")(tokens, head_dim, 2)
+    assert materialised / streamed == times
+    if (tokens, head_dim) == (1024, 64):
+        assert (materialised, streamed) == (pytest.approx(8.91e6, rel=1e-3), 524_288)
+
+
+def test_a_switch_comes_early_and_late_in_every_draw():
+    for seed in SEEDS:
+        seen = [answer("05-switch")(*case.values()) for case in exercise("05-switch").draw(seed)]
+        assert min(seen) <= 3 and max(seen) >= 12 and len(set(seen)) >= 4
+
+
+def test_every_draw_of_decode_has_a_run_that_computing_limits():
+    for seed in SEEDS:
+        busy = 0
+        for case in exercise("05-decode").draw(seed):
+            arithmetic = 2 * case["parameters"] * case["batch"] / case["peak"]
+            busy += arithmetic > case["parameters"] * case["itemsize"] / case["bandwidth"]
+        assert busy == 2

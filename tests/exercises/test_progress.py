@@ -1,0 +1,223 @@
+"""What stands at the end of a lesson: points so far, what is missing, and nothing that raises."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import nbformat
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rooflab as rl
+from rooflab.exercises import registry, session
+from rooflab.exercises.course import Course, beside, read, weighed
+from rooflab.exercises.verdict import Verdict
+from tools.outputs import settle
+from tools.slides import BACKSTAGE
+
+SOURCES = sorted((Path(__file__).resolve().parents[2] / "notebooks" / "source").glob("*.py"))
+LESSONS = sorted({e.lesson for e in registry.exercises().values()})
+
+
+@pytest.fixture(autouse=True)
+def _new_kernel(tmp_path, monkeypatch):
+    session.forget()
+    (tmp_path / "notebooks").mkdir()
+    monkeypatch.chdir(tmp_path / "notebooks")
+    yield
+    session.forget()
+
+
+class Reader(HTMLParser):
+    """Refuses tags that do not pair up."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.words = [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.open += [] if tag == "br" else [tag]
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+
+def page(shown):
+    reader = Reader()
+    reader.feed(shown._repr_html_())
+    assert reader.open == []
+    return " ".join(reader.words)
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_before_any_check_everything_is_missing(lesson):
+    shown = rl.progress(lesson)
+    assert shown.points == 0 < shown.max == sum(e.points for e in registry.lesson(lesson))
+    assert shown.missing == tuple(e.id for e in registry.lesson(lesson))
+    assert "No check cell was run" in repr(shown) and f"0 of {shown.max} points" in page(shown)
+
+
+def test_what_was_checked_is_what_it_shows():
+    rl.check("00-gigabytes", lambda nbytes: (nbytes / 1e9, nbytes / 2**30))
+    rl.check("00-ridge", lambda k, i: k * i)
+    rl.check("00-rate")
+    rl.check("01-flops", lambda m, n, k: m * n * k)  # another lesson's
+    text = repr(rl.progress("00"))
+    assert text.splitlines()[0] == "Lesson 00: 1 of 7 points, 1 of 6 exercises right"
+    for mark, id in (("✓", "00-gigabytes"), ("✗", "00-ridge"), ("○", "00-rate"), ("·", "00-peak")):
+        assert re.search(rf"^{mark} {id} ", text, re.M), text
+    assert "01-flops" not in text and "run the check cells again" in text
+    assert "not right: multiply-adds" in repr(rl.progress("01"))
+
+
+def test_the_last_check_counts_also_when_it_is_worse():
+    for answer, points in ((lambda k, i: k / i, 1), (lambda k, i: k, 0), (lambda k, i: k / i, 1)):
+        rl.check("00-ridge", answer)
+        assert rl.progress("00").points == points
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_a_finished_lesson_misses_nothing(lesson):
+    for e in registry.lesson(lesson):
+        session.keep(Verdict(e.id, True, e.points, e.points, "right"))
+    shown = rl.progress(lesson)
+    assert shown.missing == () and shown.points == shown.max
+    assert "Nothing is missing" in repr(shown) and "#009E73" in shown._repr_html_()
+
+
+@pytest.mark.parametrize("told", ["02", 2, " 02 ", "2", "02_bytes", "02_bytes.ipynb"])
+def test_the_lesson_may_be_named_in_several_ways(told):
+    assert rl.progress(told).lesson == "02"
+
+
+@pytest.mark.parametrize("told", ["77", "", None, "bytes", -1, [], 2.5e300])
+def test_an_unknown_lesson_is_named_with_those_that_exist(told):
+    with pytest.raises(ValueError, match=r"lesson=.*00, 01"):
+        rl.progress(told)
+
+
+@given(st.lists(st.sampled_from(list(registry.exercises())), max_size=8), st.data())
+def test_points_and_missing_always_add_up(ids, data):
+    session.forget()
+    for id in ids:
+        most = registry.exercise(id).points
+        right = data.draw(st.booleans())
+        said = data.draw(st.sampled_from(["not answered yet: 1 line", "<b>no</b>"]))
+        session.keep(Verdict(id, right, most * right, most, said, misconception=said))
+    for lesson in LESSONS:
+        shown = rl.progress(lesson)
+        right = {e.id for e in registry.lesson(lesson)} - set(shown.missing)
+        assert right <= set(ids)
+        assert shown.points == sum(registry.exercise(id).points for id in right)
+        assert "<b>no</b>" not in shown._repr_html_()
+        page(shown)
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda p: p.stem)
+def test_it_lists_the_exercises_as_the_lesson_asks_them(source):
+    text, shown = source.read_text("utf-8"), rl.progress(source.name[:2])
+    asked = re.findall(r'rooflab=\{"exercise": "([^"]+)"', text)
+    listed = [line.exercise.id for line in shown.lines]
+    assert listed == asked, "put the ids into registry._ORDER as the lesson has them"
+    numbers = re.findall(r"^# ### Exercise (\d+) ·", text, re.M)
+    for number, line in zip(numbers, shown.lines, strict=True):
+        assert f" {number} · {line.exercise.title}" in page(shown)
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda p: p.stem)
+def test_every_lesson_ends_with_its_progress(source):
+    last = source.read_text("utf-8").split("# %%")[-1]
+    assert f'rl.progress("{source.name[:2]}")' in last
+
+
+def test_a_course_says_what_an_exercise_is_worth(tmp_path):
+    course = Course(points={"00-ridge": 5, "00-time": 0})
+    (tmp_path / "course.json").write_text(json.dumps(course.to_dict()))
+    assert rl.check("00-ridge", lambda k, i: k / i).points == 5
+    shown = rl.progress("00")
+    assert (shown.points, shown.max) == (5, 5 + 0 + 4)
+    assert rl.check("00-time", lambda *a: 1).max == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("{", "not JSON"),
+        ("[]", '"points" is wanted'),
+        ('{"points": []}', "must be a table"),
+        ('{"points": {"00-rigde": 1}}', "did you mean '00-ridge'"),
+        ('{"points": {"00-ridge": 1.5}}', "whole number"),
+        ('{"points": {"00-ridge": true}}', "whole number"),
+        ('{"points": {"00-ridge": -1}}', "whole number"),
+        ('{"schema": 9, "points": {}}', "schema 9"),
+        ('{"points": {}, "due": {"00": "tomorrow"}}', "tomorrow"),
+        ('{"points": {}, "due": 3}', '"due" must be'),
+        ('{"points": {}, "due": {"00": 3}}', "fromisoformat"),
+        ("[" * 100_000, "course.json"),
+    ],
+)
+def test_a_damaged_course_is_named_by_the_grader_and_ignored_by_a_check(text, told, tmp_path):
+    file = tmp_path / "course.json"
+    file.write_text(text)
+    with pytest.raises(ValueError, match=re.escape(told)) as raised:
+        read(file)
+    assert "course.json" in str(raised.value) and len(str(raised.value).splitlines()) == 1
+    assert beside(tmp_path) == Course()
+    assert rl.check("00-ridge", lambda k, i: k / i).points == 1
+
+
+def test_a_lesson_worth_nothing_is_refused():
+    with pytest.raises(ValueError, match="nothing in lesson 00"):
+        Course(points={e.id: 0 for e in registry.lesson("00")})
+
+
+def test_a_course_survives_its_file(tmp_path):
+    from datetime import date
+
+    course = Course("Wärme & Flüsse", ("00", "01"), {"00-ridge": 4}, {"00": date(2026, 12, 1)})
+    (tmp_path / "c.json").write_text(json.dumps(course.to_dict()), "utf-8")
+    assert read(tmp_path / "c.json") == course
+
+
+def test_a_verdict_is_weighed_as_a_whole():
+    right, wrong = Verdict("00-ridge", True, 1, 1, ""), Verdict("00-time", False, 0, 2, "")
+    points = {"00-ridge": 3, "00-time": 5}
+    assert (weighed(right, points).points, weighed(right, points).max) == (3, 3)
+    assert (weighed(wrong, points).points, weighed(wrong, points).max) == (0, 5)
+    assert weighed(right, {}) is right
+
+
+def test_a_page_and_a_lecture_show_nobodys_points():
+    cell = nbformat.v4.new_code_cell('rl.progress("00")')
+    cell.outputs = [nbformat.v4.new_output("execute_result", {"text/plain": "0 of 7 points"})]
+    notebook = nbformat.v4.new_notebook(cells=[cell])
+    settle(notebook)
+    assert "0 of 7" not in str(notebook.cells[0].outputs)
+    assert "Your own points stand here" in str(notebook.cells[0].outputs)
+    assert BACKSTAGE.match(cell.source)
+
+
+def test_it_is_a_table_of_one_line_an_exercise_in_a_terminal_too():
+    lines = repr(rl.progress("03")).splitlines()
+    asked = registry.lesson("03")
+    assert [line.split()[1] for line in lines[1 : 1 + len(asked)]] == [e.id for e in asked]
+    assert max(map(len, lines)) < 100
+
+
+def test_a_working_directory_that_is_gone_stops_nothing(tmp_path, monkeypatch):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    try:
+        gone.rmdir()
+    except OSError:  # Windows keeps the folder that somebody is in
+        return
+    assert rl.check("00-ridge", lambda k, i: k / i).passed
+    assert rl.progress("00").points == 1

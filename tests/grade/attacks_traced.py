@@ -1,0 +1,120 @@
+"""Answers that get round the gate, the trace of byte golf, or the lock of what is to be derived."""
+
+FORGE = "import rooflab.exercises.golfing as g\ng.run = print"
+
+FORGERS = {  # what the gate must name: each once ran FORGE, or could
+    "contextlib": f"""
+import typing
+store = {{}}
+class Get(typing.contextlib.redirect_stdout):
+    _stream = "modules"
+    def __setattr__(self, name, value): store[name] = value
+    def __getattr__(self, name): return store[name]
+with Get({{}}):
+    loaded = store["_old_targets"][0]
+loaded["importlib"].import_module("timeit").timeit({FORGE!r}, number=1)""",
+    "contextlib by from": "from typing import contextlib",
+    "other grammar": "from __future__ import barry_as_FLUFL",
+    "history": "def golf_axpy(a, x, y):\n    print(In[-1])",
+    "history by its other name": "_ih[-1]",
+    "outputs": "Out[1]",
+    "builtins by another name": "import fractions\nfractions.re.enum.bltns",
+    "masked arrays": "import numpy as np\nnp.ma.extras.functools",
+    "its module, again": "import numpy as np\nnp.polynomial.polynomial.np.lib",
+    "a room": "import rooflab as rl\nrl.measure_something",
+    "a room with a name of its own": "import rooflab as rl\nrl.show.theme",
+    "rooflab handed on": "import rooflab as rl\nm = rl\nm.count",
+    "rooflab as an argument": "import rooflab as rl\nf(rl)",
+    "rooflab by keyword": "import rooflab as rl\nf(m=rl)",
+    "rooflab by another name": "import rooflab as r\nr.count",
+    "rooms by from": "from rooflab import cuda",
+    "help": "help('sys')",
+    "import inside": "def golf_axpy(a, x, y):\n    import threading",
+}
+
+ESCAPES = {  # squares(x): work on numbers that golf does not see any more
+    "a plain array": """
+def squares(x):
+    t, all = np.random.random(2048).astype(x.dtype), np.tile(x.dtype.type(0), len(x))
+    for i in range(0, len(x), 2048):
+        k = min(2048, len(x) - i)
+        np.copyto(t[:k], x[i:i+k]); all[i:i+k] = t[:k]
+    return np.sum(all * all)""",
+    "an error that is caught": """
+def squares(x):
+    t, all = np.random.random(2048).astype(x.dtype), np.tile(x.dtype.type(0), len(x))
+    for i in range(0, len(x), 2048):
+        k = min(2048, len(x) - i)
+        try: np.copyto(t[:k], x[i:i+k])
+        except BaseException: pass
+        all[i:i+k] = t[:k]
+    return np.sum(all * all)""",
+    "memory seen twice": """
+def squares(x):
+    t, all = np.random.random(2048).astype(x.dtype), np.tile(x.dtype.type(0), len(x))
+    twice = np.asarray(memoryview(t))
+    for i in range(0, len(x), 2048):
+        k = min(2048, len(x) - i)
+        twice[:k] = x[i:i+k]; all[i:i+k] = t[:k]
+    return np.sum(all * all)""",
+    "bytes": """
+def squares(x):
+    raw = bytearray(2048 * x.itemsize)
+    t, parts = np.asarray(memoryview(raw).cast(x.dtype.char)), []
+    for i in range(0, len(x), 2048):
+        k = min(2048, len(x) - i)
+        t[:k] = x[i:i+k]; parts.append(raw[:k * x.itemsize])
+    all = np.frombuffer(b"".join(parts), x.dtype)
+    return np.sum(all * all)""",
+    "an object's array": """
+class Box:
+    def __array__(self, *a, **k): return held[0]
+held = [None]
+def squares(x):
+    t, all = np.random.random(2048).astype(x.dtype), np.tile(x.dtype.type(0), len(x))
+    held[0] = t
+    alias = np.asarray(Box())
+    for i in range(0, len(x), 2048):
+        k = min(2048, len(x) - i)
+        alias[:k] = x[i:i+k]; all[i:i+k] = t[:k]
+    return np.sum(all * all)""",
+    "out= of a sum": """
+def squares(x):
+    t, all = np.random.random(512).astype(x.dtype), np.tile(x.dtype.type(0), len(x))
+    for i in range(0, len(x), 512):
+        np.sum(x[i:i+512][:, None], axis=1, out=t); all[i:i+512] = t
+    return np.sum(all * all)""",
+    "out= of a product": """
+def squares(x):
+    t, all = np.random.random(512).astype(x.dtype), np.tile(x.dtype.type(0), len(x))
+    for i in range(0, len(x), 512):
+        np.einsum("i->i", x[i:i+512], out=t); all[i:i+512] = t
+    return np.sum(all * all)""",
+    "what errors say": """
+def squares(x):
+    one, all = np.zeros(1), []
+    bits = x[: len(x) // 2 * 2].view(np.int64)
+    for i in range(len(bits)):
+        try: one[bits[i:i+1]]
+        except IndexError as e: all.append(int(str(e).split()[1]))
+    np.max(x)
+    all = np.array(all, np.int64).view(x.dtype)
+    return np.sum(all * all)""",
+}
+
+BORROWERS = {  # flops(m, n, k) by a function that is locked
+    "another process": """
+import subprocess, sys
+def flops(m, n, k):
+    return int(subprocess.check_output([sys.executable, "-c", f"..."]))""",
+    "loaded again": """
+def flops(m, n, k):
+    import importlib, rooflab.count.blas as b
+    return importlib.reload(b).gemm(m, n, k).flops""",
+    "its source": "def flops(m, n, k):\n    exec(open('blas.py').read())\n    return gemm(m, n, k).flops",
+    "unlocked": "from rooflab.grade import inside\ndef flops(m, n, k):\n    inside.unlock()",
+    "run as a file": "import runpy\ndef flops(m, n, k):\n    return runpy.run_path('blas.py')",
+    "its code": "import types\ndef flops(m, n, k):\n    return types.FunctionType(kept, {})()",
+    "a command": "def flops(m, n, k):\n    x = !python -c 'print(1)'\n    return int(x[0])",
+    "a file": "%run /course/rooflab/count/blas.py\ndef flops(m, n, k):\n    return gemm(m, n, k).flops",
+}

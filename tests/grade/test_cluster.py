@@ -1,0 +1,155 @@
+"""``rooflab grade --scheduler``: a real scheduler and two worker processes, one killed in between."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from contextlib import contextmanager, nullcontext
+
+import pytest
+from typer.testing import CliRunner
+
+from rooflab.cli import app, grading
+from rooflab.grade import cluster as clusters
+from rooflab.grade import pipeline, sandbox
+from rooflab.grade.limits import Limits
+from rooflab.grade.locked import LOST
+from tests.grade import in_process
+from tests.grade.notebooks import changed, put, solution
+
+distributed = pytest.importorskip("distributed")
+needs_sandbox = pytest.mark.skipif(sandbox.missing() is not None, reason="no bubblewrap")
+
+LIMITS = Limits()
+WRONG = {"00-gigabytes": "def gigabytes(nbytes):\n    return nbytes, nbytes"}
+KILLS_ITS_WORKER = """
+import os
+number = os.getpid()
+while number > 1:
+    if b"multiprocessing" in open(f"/proc/{number}/cmdline", "rb").read():
+        os.kill(number, 9)
+        break
+    number = int(open(f"/proc/{number}/stat").read().rpartition(")")[2].split()[1])
+"""
+
+
+@pytest.fixture(scope="module")
+def local():
+    """A scheduler here and two worker processes that come back when they are killed."""
+    dask = pytest.importorskip("dask")
+    with (
+        dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"}),  # in no time
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=60
+        ) as started,
+    ):
+        yield started
+
+
+def grade(files, out, workshop, **more):
+    out.mkdir(exist_ok=True)
+    return pipeline.grade(files, out, 7, workshop, limits=LIMITS, jobs=4, **more)
+
+
+@contextmanager
+def on(local, **more):
+    with clusters.cluster(local.scheduler_address, **more) as cluster:
+        yield cluster.run
+
+
+def busy_worker(local):
+    """The process of a worker that has something to do."""
+    return next(worker.pid for worker in local.scheduler.workers.values() if worker.processing)
+
+
+def test_a_worker_with_other_code_is_refused_in_one_line(local, tmp_path, monkeypatch):
+    monkeypatch.setattr(clusters, "code_digest", lambda: "another")
+    said = rooflab(tmp_path, "--scheduler", local.scheduler_address)
+    assert "worker tcp://" in said and "other files in its rooflab" in said
+    assert "2 of 2 workers" in said
+
+
+@needs_sandbox
+def test_a_worker_killed_in_the_middle_changes_nothing(local, shop, tmp_path, monkeypatch):
+    files = [put(tmp_path / f"{n}.ipynb", changed(WRONG if n % 2 else {}, "00")) for n in range(5)]
+    files[3].write_text("{", encoding="utf-8")
+    alone = grade(files, tmp_path / "alone", lambda: nullcontext(shop.run))
+    assert [row.points for row in alone] == [7, 6, 7, 0, 7]
+
+    out, sent, seen = tmp_path / "out", [], []
+    grade(files[:1], out, lambda: nullcontext(shop.run))  # the class was begun on one machine
+    original = clusters.Cluster.run
+    monkeypatch.setattr(
+        clusters.Cluster, "run", lambda *told: (sent.append(told), original(*told))[1]
+    )
+
+    def progress(row):
+        seen.append(row.file)
+        if len(seen) == 3:  # the kept one, the torn one, and the first that was run here
+            os.kill(busy_worker(local), signal.SIGKILL)
+
+    assert grade(files, out, lambda: on(local), progress=progress) == alone
+    assert sorted(seen) == sorted(map(str, files)), "each was done once"
+    assert len(sent) == 1 + 3, "the known right answer, and what was not finished"
+    assert grade(files, out, None) == alone, "all of it was kept"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="workshops need Linux")
+def test_who_kills_every_worker_has_zero_and_the_class_goes_on(local, tmp_path, monkeypatch):
+    monkeypatch.setattr(local.scheduler, "allowed_failures", 0)
+    files = [
+        put(tmp_path / "killer.ipynb", changed({"00-gigabytes": KILLS_ITS_WORKER}, "00")),
+        put(tmp_path / "honest.ipynb", solution("00")),
+    ]
+    rows = grade(files, tmp_path / "out", lambda: on(local, unsafe=True))
+    assert rows[0].points == 0 < rows[0].max
+    assert rows[0].error == f"{LOST}, a second time with nothing beside it"
+    assert all(LOST in verdict.reason for verdict in rows[0].verdicts.values())
+    assert (rows[1].points, rows[1].error) == (7, None)
+
+
+def rooflab(tmp_path, *more):
+    """What the command says about one notebook; it must be one line."""
+    path = put(tmp_path / "a.ipynb", solution("00"))
+    words = ["grade", str(path), "--out", str(tmp_path / "out"), *more]
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 2, result.output
+    assert len(result.output.strip().splitlines()) == 1
+    assert not (tmp_path / "out" / "results.json").exists()
+    return result.output
+
+
+def test_without_distributed_it_says_what_to_install(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    assert "pip install distributed" in rooflab(tmp_path, "--scheduler", "tcp://127.0.0.1:8786")
+
+
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nothing://x", "a b:c"])
+def test_a_scheduler_that_does_not_answer(address, tmp_path, monkeypatch):
+    monkeypatch.setattr(clusters, "CONNECT", 0.2)
+    said = rooflab(tmp_path, "--scheduler", address)
+    assert "no scheduler answers" in said and "dask scheduler" in said
+
+
+def test_an_empty_address(tmp_path):
+    assert "--scheduler=' ' must be an address" in rooflab(tmp_path, "--scheduler", " ")
+
+
+def test_a_cluster_that_is_gone_keeps_what_is_finished(tmp_path, monkeypatch):
+    for number in range(3):
+        put(tmp_path / f"{number}.ipynb", solution("00"))
+    left = [2]  # the known right answer, and one more
+
+    def run(locked, limits):
+        left[0] -= 1
+        if left[0] < 0:
+            raise pipeline.NoRunner("the scheduler does not answer any more")
+        return in_process.run(locked)
+
+    monkeypatch.setattr(grading, "_cluster", lambda *_: nullcontext(run))
+    words = ["grade", str(tmp_path), "--out", str(tmp_path / "out"), "--seed", "7", "--jobs", "1"]
+    result = CliRunner().invoke(app, [*words, "--scheduler", "tcp://a:0"])
+    assert result.exit_code == 2 and "what is finished is kept" in result.output
+    left[0] = 3
+    assert CliRunner().invoke(app, [*words, "--scheduler", "tcp://a:0"]).exit_code == 0

@@ -1,0 +1,26 @@
+"""How ``rooflab check`` reaches its kernel."""
+
+import sys
+import tempfile
+
+import pytest
+from jupyter_client.manager import KernelManager
+
+from rooflab.grade.own_kernel import without_ports
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has ports only")
+def test_two_kernels_that_start_at_once_share_no_address():
+    with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as other:
+        managers = [without_ports(KernelManager(), folder) for folder in (one, other)]
+        for manager in managers:
+            manager.write_connection_file()
+        infos = [manager.get_connection_info() for manager in managers]
+        for manager in managers:
+            manager.cleanup_connection_file()
+    assert {info["transport"] for info in infos} == {"ipc"}
+    assert infos[0]["ip"].startswith(one) and infos[1]["ip"].startswith(other)
+
+
+def test_a_folder_too_deep_for_a_socket_leaves_ports():
+    assert without_ports(KernelManager(), "/d" * 60).transport == "tcp"

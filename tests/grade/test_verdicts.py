@@ -1,0 +1,48 @@
+"""What a learner reads about an answer that did not end."""
+
+from __future__ import annotations
+
+import pytest
+
+from rooflab.grade import given, intake, verdicts
+from rooflab.grade.locked import Outcome
+from rooflab.grade.merge import merge
+from tests.grade import in_process
+from tests.grade.notebooks import put, solution
+from tests.grade.small import RIGHT, SOON, honest, locked
+
+
+@pytest.fixture
+def ran(tmp_path):
+    read = intake.read(put(tmp_path / "x.ipynb", solution("00")))
+    lesson = given.lesson("00")
+    merged = merge(read, lesson, 7)
+    return merged, in_process.run(merged), lesson
+
+
+def reason(ran, seen, printed=""):
+    merged, outcome, lesson = ran
+    observations = {**outcome.observations, "00-ridge": seen}
+    changed = Outcome(observations, printed={"00-ridge": printed})
+    return verdicts.judge(merged, changed, lesson)["00-ridge"].reason
+
+
+def test_a_function_without_an_end_is_not_told_of_a_key_that_nobody_pressed(ran):
+    count = len(ran[0].cases["00-ridge"])
+    told = reason(ran, [{"error": "KeyboardInterrupt"}] * count)
+    assert told.startswith("ridge(k_bend=") and told.endswith(verdicts.ENDLESS)
+
+
+def test_nor_is_a_cell_without_an_end(ran):
+    lost = [{"error": "NameError: name 'ridge' is not defined"}] * len(ran[0].cases["00-ridge"])
+    told = reason(ran, lost, "so far\nKeyboardInterrupt: ")
+    assert told == f"there is no ridge: its answer cell {verdicts.ENDLESS}"
+    assert "answer cell raised ValueError: no" in reason(ran, lost, "ValueError: no")
+
+
+def test_exit_costs_nothing_that_depends_on_how_busy_the_machine_is(shop):
+    nap = "import time\ntime.sleep(0.3)\n"
+    answers = ("exit()\n" + honest(0), nap + honest(1), "quit()\n" + nap, honest(3))
+    outcome = shop.run(locked(*answers), SOON)
+    assert [outcome.observations[f"01-e{n}"] == RIGHT for n in range(4)] == [1, 1, 0, 1]
+    assert outcome.stopped is None

@@ -1,0 +1,65 @@
+"""The loop on the GPU's path, on a stand-in for CuPy: the same tokens, timed by events."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rooflab.measure import gpu
+from rooflab.measure.decode import decode_loop
+from rooflab.measure.memory import OperandsTooLarge
+from rooflab.measure.transformer_products import FORMS, by_columns
+from tests.measure.plain_transformer import PLAIN, SMALL, arrays, greedy
+
+pytestmark = pytest.mark.usefixtures("quick")
+
+
+@pytest.mark.parametrize("model", [SMALL, PLAIN], ids=lambda m: m.name)
+@pytest.mark.parametrize("form", [None, *FORMS])
+def test_tokens_equal_those_of_a_full_recompute(model, form, fake):
+    weights = arrays(model, seed=8)
+    prompts = np.random.default_rng(9).integers(0, model.vocab, (2, 5))
+    found = decode_loop(model, 2, 5, 4, weights=weights, dtype="fp64", prompts=prompts, forms=form)
+    assert found.backend == "gpu" and found.threads is None
+    assert found.environment["clock"] == "CUDA events"
+    assert [list(row) for row in found.tokens] == [greedy(model, weights, r, 5) for r in prompts]
+
+
+def test_products_are_cublas_calls(fake):
+    decode_loop(SMALL, 2, 4, 2, forms="gemv ×B")
+    products = 7 * SMALL.layers + 1
+    assert fake.log.count("gemv float32") >= 2 * 2 * products  # two steps, two sequences
+    assert fake.log.count("gemm float32") >= products  # the prefill is one product each
+
+
+def test_times_are_those_of_the_events(fake):
+    found = decode_loop(SMALL, 2, 4, 3, forms="gemm")
+    each = fake.kernel_s * SMALL.layers
+    assert found.samples("up") == pytest.approx([each] * 3)
+    assert found.samples("head") == pytest.approx([fake.kernel_s] * 3)
+
+
+def test_halves_multiply_in_halves_and_keep_activations_wide(fake):
+    wide = decode_loop(SMALL, 2, 4, 3, dtype="fp32", seed=2)
+    fake.log.clear()
+    half = decode_loop(SMALL, 2, 4, 3, dtype="fp16", seed=2, forms="gemm")
+    assert {entry for entry in fake.log if entry.startswith(("matmul", "gem"))} == {
+        "matmul float16"
+    }
+    assert half.tokens[0][0] == wide.tokens[0][0]
+    product = next(step.op for step in half.ledger() if step.name == "up")
+    assert product.compute_dtype.name == "fp16" and product.unit == "tensor"
+
+
+def test_the_librarys_own_order_is_by_rows_on_a_gpu(fake):
+    from rooflab.measure.backend import select
+
+    here = select("gpu")
+    assert not by_columns(FORMS["gemm"], here) and by_columns(FORMS["gemm on Wᵀ"], here)
+
+
+def test_gpu_memory_is_asked_before_allocating(fake, monkeypatch):
+    fake.free = 1 << 16
+    with pytest.raises(OperandsTooLarge, match=r"of GPU memory of Stand-in GPU .* free"):
+        decode_loop(SMALL, 2, 4, 3)
+    assert gpu.l2_bytes(fake) == 1 << 20

@@ -1,0 +1,106 @@
+"""Workloads on unusual machines and in unusual sizes: one peak, measured roofs, odd numbers."""
+
+from __future__ import annotations
+
+import pytest
+
+import rooflab as rl
+
+LLAMA = rl.model("llama-2-7b")
+OWN = rl.Machine("own", "Own", "gpu", peaks={"bf16": 1e14}, bandwidths={"dram": 1e12})
+BOUNDS = ("max-of-sum", "sum-of-max", "no-overlap")
+
+
+def test_a_call_costs_what_it_costs_in_the_format_computed_in():
+    """A CPU computes bf16 weights in fp32: its fp32 products' calls count, not zero."""
+    m = rl.recording("epyc-2core-vm").machine
+    stored, plain = (
+        sum(p.call for p in LLAMA.decode(1, 9, kind, kind).time(m).parts)
+        for kind in ("bf16", "fp32")
+    )
+    assert stored == plain > 0
+    assert plain == pytest.approx((7 * 32 + 1) * m.routines["gemm/fp32"]["overhead_s"])
+
+
+def test_the_memory_roof_is_the_drawn_one_that_no_mix_passes():
+    m = rl.recording("epyc-2core-vm").machine
+    w = LLAMA.decode(1, 9, "fp32", "fp32")
+    carried = sum(p.memory for p in w.time(m).parts)
+    assert carried == pytest.approx(w.bytes / m.bandwidth(mix="read"))
+
+
+@pytest.mark.parametrize(
+    ("weights", "computed"),
+    [("bf16", ()), ("int8", ()), ("int4", ()), ("nvfp4", ()), ("fp16", ("fp16",))],
+)
+def test_a_machine_with_one_peak_computes_everything_in_it(weights, computed):
+    for w in (LLAMA.decode(300, 9, weights), LLAMA.prefill(2, 90, weights)):
+        timing = w.time(OWN, 2, link=1e11)
+        said = {note.split()[3] for note in timing.notes if "computed in bf16" in note}
+        assert said == {"fp32", *computed}  # norms are computed in fp32
+        assert w.limits(OWN)["up"] == "compute"
+    assert LLAMA.train_step(1, 9).seconds(OWN) > 0
+    assert LLAMA.decode(1, 9, weights).explain(OWN, 20).share > 0
+    assert LLAMA.decode(1, 9).joules(OWN) is None
+    assert LLAMA.decode(1, 9).fits(OWN) is None
+
+
+@pytest.mark.parametrize(
+    ("activations", "kv", "machine", "computed"),
+    [("int8", "int8", "h100-sxm", "int8"), ("int8", "bf16", "h100-sxm", "bf16"),
+     (None, "int8", "h100-sxm", "bf16"), ("bf16", "fp32", "h100-sxm", "fp32")],
+)  # fmt: skip
+def test_attention_is_computed_in_the_wider_of_activations_and_cache(
+    activations, kv, machine, computed
+):
+    w = LLAMA.decode(4, 50, "int8", kv, activations)
+    op = next(op for op in w.operations if op.name == "attention")
+    assert op.compute_dtype == computed
+    assert w.seconds(machine) > 0
+
+
+@pytest.mark.parametrize(
+    ("sizes", "batch", "context"),
+    [({"hidden": 7, "layers": 3, "heads": 7, "vocab": 1, "intermediate": 11}, 3, 5),
+     ({"hidden": 64, "layers": 1, "heads": 1, "vocab": 1}, 1, 1),
+     ({"hidden": 4096, "layers": 32, "heads": 32}, 10**6, 10**7)],
+)  # fmt: skip
+@pytest.mark.parametrize("devices", [1, 3, 1000])
+def test_odd_and_huge_sizes_are_timed(sizes, batch, context, devices):
+    m = rl.Model(**sizes)
+    for w in (m.decode(batch, context, "int4", "int4"), m.prefill(batch, context)):
+        least, usual, most = (w.seconds("h100-sxm", devices, bound=bound) for bound in BOUNDS)
+        assert 0 < least <= usual * (1 + 1e-12) <= most * (1 + 1e-9)
+        assert w.tokens_per_s("h100-sxm", devices) == pytest.approx(w.tokens / usual)
+
+
+def test_a_machine_of_narrow_formats_computes_norms_in_them_and_products_in_none_of_them():
+    tpu = rl.Machine("tpu", peaks={"int8": 3.94e14}, bandwidths=8.2e11)
+    w = LLAMA.decode(240, 1, "int8", "int8", "int8")
+    assert "tpu lists no fp32 peak: computed in int8" in w.time(tpu).notes
+    assert w.limits(tpu, traffic="weights")["up"] == "memory:weights"
+    with pytest.raises(ValueError, match="tpu has no peak for bf16; it has int8$"):
+        LLAMA.decode(240, 1, "int8", "int8").seconds(tpu)
+    with pytest.raises(ValueError, match=r"bare has no peak for fp32; give it peaks=\{'bf16': …\}"):
+        w.seconds(rl.Machine("bare", bandwidths=1e12))
+
+
+@pytest.mark.parametrize(
+    ("kind", "bits"),
+    [("nf4", 4), ("e4m3", 8), ("torch.float8_e5m2", 8), ("q4_0", 4.5), ("q8_0", 8.5), ("int3", 3),
+     ("uint8", 8), ("mxfp8", 8.25), ("iq4_xs", 4.25)],
+)  # fmt: skip
+def test_every_format_that_people_serve_in_is_timed(kind, bits):
+    w = LLAMA.decode(2, 300, weights=kind, kv=kind)
+    moved = w.traffic["weights"] + w.traffic["kv"]
+    plain = LLAMA.decode(2, 300, weights="int8", kv="int8")
+    whole = plain.traffic["weights"] + plain.traffic["kv"]
+    assert moved == pytest.approx(whole * bits / 8, rel=2e-2 if bits % 1 else 1e-5)
+    assert w.formats.activations == "bf16"
+    assert w.seconds("h100-sxm") == pytest.approx(w.bytes / 3.35e12, rel=1e-6)  # memory-bound
+
+
+def test_link_comes_third_wherever_devices_come_second():
+    w = LLAMA.decode(8, 300)
+    assert w.tokens_per_s("h100-sxm", 8, 450e9) == 8 / w.seconds("h100-sxm", 8, 450e9)
+    assert w.tokens_per_s("h100-sxm", devices=8, link=450e9) == w.tokens_per_s("h100-sxm", 8, 450e9)

@@ -1,0 +1,141 @@
+"""The picture of a layer over its tokens, and the box of a layer."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+import rooflab as rl
+from rooflab.measure.measurement import Measurement
+from rooflab.show.layer_time import MOST, TOKENS, WIDTHS, _bound, knee
+
+H200, MI300X = rl.Roofline("h200-sxm", "bf16"), rl.Roofline("mi300x", "fp16")
+
+
+def timed(tokens, seconds, outputs=11008, inputs=4096):
+    op = rl.gemv(outputs, inputs, batch=tokens, shared=("a",))
+    return Measurement(op, "here", "cpu", "cold", 1, (seconds,) * 3)
+
+
+@pytest.mark.parametrize(
+    ("layer", "roof", "published"),
+    [((4096, 11008), H200, 221.4), ((768, 3072), MI300X, 412.0), ((4096, 14336), MI300X, 267.3)],
+)
+def test_knees_are_the_published_ones(layer, roof, published):
+    assert knee(*layer, roof) == pytest.approx(published, rel=1e-3)
+    assert knee(*layer, roof) == pytest.approx(knee(*layer[::-1], roof))
+
+
+def test_a_thin_layer_has_no_knee():
+    assert math.isinf(knee(4096, 16, H200))
+    assert "never end up limited by computing" in rl.show.tokens(4096, 16, H200).words
+
+
+@pytest.mark.parametrize("tokens", [1, 7, 64, 221, 222, 1000])
+def test_the_curve_is_what_the_roofline_says_of_the_product(tokens):
+    times = H200.time(rl.gemm(tokens, 11008, 4096, "bf16")) / H200.time(
+        rl.gemm(1, 11008, 4096, "bf16")
+    )
+    assert _bound(4096, 11008, H200, tokens, False) == pytest.approx(times)
+    assert _bound(4096, 11008, H200, tokens, True) == pytest.approx(times / tokens)
+
+
+def test_the_words_name_roofs_knees_and_measurements():
+    one = H200.time(rl.gemm(1, 11008, 4096, "bf16"))
+    measured = [timed(1, 2 * one), timed(8, 4 * one), timed(64, 22 * one)]
+    words = rl.show.tokens(4096, 11008, [H200, MI300X], measured).words
+    assert "(datasheet): time bends at 221 tokens." in words and "269 tokens" in words
+    assert words.endswith("bound for one token (NVIDIA H200 SXM 141 GB): 1: 2, 8: 4, 64: 22.")
+    gemm = rl.gemm(8, 11008, 4096)
+    same = Measurement(gemm, "here", "cpu", "cold", 1, (4 * one,) * 3)
+    again = rl.show.tokens(4096, 11008, [H200, MI300X], [measured[0], same, measured[2]])
+    assert again.words == words
+
+
+@pytest.mark.parametrize("each", [False, True])
+@pytest.mark.parametrize("tokens", [1, 64, 1000])
+def test_what_runs_as_fast_as_the_roof_allows_lies_on_its_line(tokens, each):
+    """In units of a measured token, a slow first one would put the others below the bound."""
+    exact = timed(tokens, H200.time(rl.gemm(tokens, 11008, 4096, "bf16")))
+    slow = timed(1 if tokens > 1 else 2, 1.0)
+    (ax,) = rl.show.tokens(4096, 11008, H200, [slow, exact], each=each).axes
+    points = dict(zip(*ax.lines[-1].get_data(), strict=True))
+    assert points[tokens] == pytest.approx(_bound(4096, 11008, H200, tokens, each))
+
+
+@pytest.mark.parametrize("each", [False, True])
+def test_everything_lies_inside_the_picture(each):
+    figure = rl.show.tokens(
+        4096, 11008, [H200, MI300X], [timed(1, 0.01), timed(256, 5.0)], each=each
+    )
+    (ax,) = figure.axes
+    (low, high), points = ax.get_ylim(), [y for line in ax.lines for y in line.get_ydata()]
+    assert low < min(points) and max(points) < high
+    drawn = figure.canvas.get_renderer()
+    page = figure.bbox
+    for text in [*ax.texts, *ax.get_xticklabels(), *ax.get_yticklabels(), *figure.texts]:
+        box = text.get_window_extent(drawn)
+        assert page.x0 <= box.x0 and box.x1 <= page.x1 and page.y0 <= box.y0, text.get_text()
+        assert text.get_fontsize() * figure.dpi / 72 >= 15, text.get_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "said"),
+    [
+        ((0, 11008, H200), ValueError, "inputs"),
+        ((4096, "many", H200), TypeError, "outputs"),
+        ((4096, 11008, "h200-sxm"), TypeError, "roofs"),
+        ((4096, 11008, [rl.machine("h200-sxm")]), TypeError, "rl.Roofline"),
+        ((4096, 11008, []), ValueError, "0 given"),
+        ((4096, 11008, [H200] * 5), ValueError, "5 given"),
+        ((4096, 11008, H200, [3]), TypeError, "rl.measure"),
+        ((4096, 11008, H200, [timed(1, 0.1, 300, 300)]), ValueError, "no layer 4096 → 11008"),
+    ],
+)
+def test_bad_input_is_named(arguments, error, said):
+    with pytest.raises(error, match=said):
+        rl.show.tokens(*arguments)
+
+
+def test_the_box_of_a_layer_has_tokens_as_its_thickness():
+    live = rl.live.layer(machines=["h200-sxm"], dtype="bf16")
+    assert [slider.description for slider in live.sliders] == ["tokens", "outputs", "inputs"]
+    assert [slider.value for slider in live.sliders] == [64, 11008, 4096]
+    assert "slab of 64×11008×4096" in live.box.sentence and "62.66 FLOP/byte" in live.sentence
+    one = rl.live.layer(1, machines=["h200-sxm"], dtype="bf16")
+    assert "sheet of 1×11008×4096" in one.box.sentence and "left of the ridge" in one.sentence
+
+
+def test_the_box_of_a_layer_has_the_roof_that_the_lesson_computes_with():
+    """Weights are read: the same ridge as rl.Roofline, in the page and in its still picture."""
+    core = rl.recording("epyc-2core-vm").at(threads=1)
+    live = rl.live.layer(machines=[core], dtypes=["fp32"])
+    (packed,) = live.view.data["machines"]
+    assert packed["roofs"]["fp32"]["cold"][0]["ridge"] == "3.38"
+    assert rl.Roofline(core, "fp32").ridge == pytest.approx(3.38, abs=0.005)
+    assert "right of the ridge (3.38)" in live.sentence
+
+
+def test_the_box_of_a_layer_starts_at_the_nearest_sizes_and_stays_small():
+    live = rl.live.layer(70, 700, 3000, machines=["h200-sxm"])
+    assert [slider.value for slider in live.sliders] == [64, 3072, 768]
+    assert TOKENS[0] == 1 and TOKENS[-1] == 4096 and MOST in TOKENS
+    assert {768, 3072, 4096, 11008, 14336} < set(WIDTHS)
+    kept = [v for w in (live.view, live.box) for v in _buffers(w.data)]
+    assert sum(kept) < 1_000_000
+
+
+def _buffers(data):
+    """Bytes of everything in a widget's data."""
+    if isinstance(data, dict):
+        return [n for value in data.values() for n in _buffers(value)]
+    if isinstance(data, (list, tuple)):
+        return [n for value in data for n in _buffers(value)]
+    return [len(data) if isinstance(data, (bytes, str)) else 8]
+
+
+@pytest.mark.parametrize("argument", ["tokens", "inputs", "outputs"])
+def test_the_box_of_a_layer_refuses_what_is_no_size(argument):
+    with pytest.raises(ValueError, match=f"{argument}=0"):
+        rl.live.layer(machines=["h200-sxm"], **{argument: 0})

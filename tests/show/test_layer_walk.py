@@ -1,0 +1,96 @@
+"""One layer under two roofs, side by side: same axes, same walk, another ridge."""
+
+from __future__ import annotations
+
+import pytest
+
+import rooflab as rl
+from rooflab.measure.measurement import Measurement
+from rooflab.show.layer_walk import TOKENS, X_LIMITS, Y_LIMITS
+
+CORE = rl.Roofline(rl.recording("epyc-2core-vm").at(threads=1), "fp32")
+H200, PI = rl.Roofline("h200-sxm", "bf16"), rl.Roofline("raspberry-pi-5", "fp32")
+
+
+def timed(tokens, share, outputs=11008, inputs=4096):
+    op = rl.gemv(outputs, inputs, batch=tokens, shared=("a",))
+    return Measurement(op, "here", "cpu", "cold", 1, (op.flops / (share * CORE.peak),) * 3)
+
+
+def dots(ax, marker):
+    return [tuple(map(float, line.get_xydata()[0])) for line in ax.lines
+            if line.get_marker() == marker and len(line.get_xydata()) == 1]  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", ["fp32", "bf16"])
+def test_the_same_numbers_make_the_same_walk_under_any_roof(dtype):
+    """Intensity belongs to the shape and the number type, never to the machine."""
+    both = [rl.Roofline(name, dtype) for name in ("h200-sxm", "b200")]
+    left, right = rl.show.walk(4096, 11008, both).axes
+    assert [x for x, _ in dots(left, "D")] == [x for x, _ in dots(right, "D")]
+    assert len(dots(left, "D")) == len(TOKENS)
+
+
+def test_points_are_those_of_the_roofline():
+    for roof, ax in zip((CORE, H200), rl.show.walk(4096, 11008, [CORE, H200]).axes, strict=True):
+        for tokens, (x, y) in zip(TOKENS, dots(ax, "D"), strict=True):
+            op = rl.gemm(tokens, 11008, 4096, roof.dtype)
+            assert x == pytest.approx(op.intensity)
+            assert y == pytest.approx(op.flops / roof.time(op) / roof.peak)
+
+
+def test_a_number_of_half_the_bytes_is_at_most_twice_as_far_right():
+    left, right = rl.show.walk(4096, 11008, [CORE, H200]).axes
+    steps = [b / a for (a, _), (b, _) in zip(dots(left, "D"), dots(right, "D"), strict=True)]
+    assert all(1.99 < step < 2.01 for step in steps)
+    assert H200.ridge / CORE.ridge > 30, "the ridge moved much further"
+
+
+def test_the_words_say_the_ridges_and_where_the_walk_turns():
+    words = rl.show.walk(4096, 11008, [CORE, H200], [timed(1, 0.12), timed(64, 0.64)]).words
+    assert "ridge at 3.38 FLOP/byte" in words and "ridge at 206 FLOP/byte" in words
+    assert "tokens 1, 4 are limited by memory" in words
+    assert "tokens 1, 4, 16, 64 are limited by memory" in words
+    assert "The ridges are 61 times apart." in words
+    assert words.endswith("1: 12%, 64: 64%.") and "(datasheet)" in words
+
+
+def test_measured_points_stand_under_the_first_roof_only():
+    marks = [timed(1, 0.1), timed(2, 0.05), timed(64, 0.6)]
+    left, right = rl.show.walk(4096, 11008, [CORE, H200], marks).axes
+    assert [y for _, y in dots(left, "s")] == pytest.approx([0.1, 0.05, 0.6])
+    assert not dots(right, "s") and left.get_legend() and not right.get_legend()
+
+
+@pytest.mark.parametrize("roofs", [[CORE, H200], [PI, H200], [H200, CORE]])
+def test_everything_lies_inside_the_picture_and_can_be_read(roofs):
+    marks = [timed(n, 0.1, 4096, 14336) for n in (1, 2, 8, 128)] if roofs[0] is CORE else []
+    figure = rl.show.walk(14336, 4096, roofs, marks)
+    figure.canvas.draw()  # places the names of the axes
+    drawn, page = figure.canvas.get_renderer(), figure.bbox
+    texts = list(figure.texts)
+    for ax in figure.axes:
+        assert ax.get_xlim() == X_LIMITS and ax.get_ylim() == Y_LIMITS
+        texts += [*ax.texts, ax.xaxis.label, *ax.get_xticklabels(), *ax.get_yticklabels()]
+    for text in (text for text in texts if text.get_text()):
+        box = text.get_window_extent(drawn)
+        assert page.x0 <= box.x0 and box.x1 <= page.x1, text.get_text()
+        assert page.y0 <= box.y0 and box.y1 <= page.y1, text.get_text()
+        assert text.get_fontsize() * figure.dpi / 72 >= 15, text.get_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "said"),
+    [
+        ((0, 11008, [CORE, H200]), ValueError, "inputs"),
+        ((4096, "many", [CORE, H200]), TypeError, "outputs"),
+        ((4096, 11008, CORE), ValueError, "1 given; two"),
+        ((4096, 11008, [CORE] * 3), ValueError, "3 given; two"),
+        ((4096, 11008, [CORE, "h200-sxm"]), TypeError, "rl.Roofline"),
+        ((4096, 11008, [CORE, H200], [3]), TypeError, "rl.measure"),
+        ((4096, 11008, [CORE, H200], [timed(1, 0.1, 300, 300)]), ValueError, "no layer 4096"),
+    ],
+)
+def test_bad_input_is_named(arguments, error, said):
+    with pytest.raises(error, match=said):
+        rl.show.walk(*arguments)
