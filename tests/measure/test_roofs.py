@@ -7,7 +7,8 @@ import threading
 
 import pytest
 
-from rooflab.measure import cpu_roofs, roofs
+from rooflab.measure import arrays, cpu_roofs, roofs
+from rooflab.measure.backend import select
 from rooflab.measure.environment import available_cores
 from rooflab.measure.roof_kernels import MIXES
 from rooflab.measure.roofs import measure_roofs, thread_count
@@ -58,6 +59,33 @@ def test_short_memory_is_stated(hurried):
     assert "memory is short: measured on 8 MB instead of" in notes[0]
 
 
+@pytest.mark.parametrize("last_level", [8 * MIB, 300 * MIB])
+def test_every_slice_stays_inside_its_memory(hurried, monkeypatch, last_level):
+    """A server's last-level cache may be larger than the memory that is free."""
+    store, taken = [], []
+
+    def aligned(nbytes):
+        store.append(arrays.aligned(nbytes))
+        return store[-1]
+
+    sizes = {"l1": 48 << 10, "l2": 2 * MIB, "l3": last_level}
+    monkeypatch.setattr(cpu_roofs, "cache_sizes", lambda: sizes)
+    monkeypatch.setattr(cpu_roofs, "sharers", lambda: {"l1": 1, "l2": 1, "l3": 2})
+    monkeypatch.setattr(cpu_roofs, "aligned", aligned)
+    monkeypatch.setattr(cpu_roofs, "_measure", lambda roofs, crew, tell: taken.extend(roofs))
+    monkeypatch.setattr(cpu_roofs.Roof, "entry", lambda roof: {})
+    cpu_roofs.cpu_roofs(select("cpu"), 1, lambda share: None)
+    start = store[0].ctypes.data
+    streams = [roof for roof in taken if roof.path[0] == "bandwidth"]
+    assert len(streams) == 4 * len(MIXES)
+    for roof in streams:
+        for _ in range(2 * cpu_roofs.WINDOWS):
+            ((_, (x, y, nbytes, *_)),) = roof.jobs(1)
+            assert start <= x < y, roof.path
+            last = y if roof.path[2] in ("axpy", "copy") else x
+            assert last + nbytes <= start + store[0].nbytes, roof.path
+
+
 def test_progress_rises_to_one(hurried):
     shares: list[float] = []
     measure_roofs("cpu", 1, progress=shares.append)
@@ -84,6 +112,11 @@ def test_unsteady_slices_are_confessed():
     shaky = cpu_roofs.Roof(("bandwidth", "l1", "read"), 1, lambda passes: [], rates=[1e9, 2e9, 3e9])
     assert "note" not in steady.entry()
     assert "67% apart" in shaky.entry()["note"]
+
+
+def test_few_slices_are_confessed():
+    few = cpu_roofs.Roof(("bandwidth", "dram", "read"), 1, lambda passes: [], rates=[1e9] * 7)
+    assert few.entry()["note"] == "measured 7 times only: there was no time for more"
 
 
 def test_writes_are_charged_by_a_lead_in():

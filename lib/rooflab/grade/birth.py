@@ -81,7 +81,7 @@ def _settle(limits: Limits, size: int) -> None:
     _cap(resource.RLIMIT_NOFILE, MOST_OPEN, MOST_OPEN)
     _cap(resource.RLIMIT_CORE, 0, 0)
     if _counts_in_namespace():
-        _cap(resource.RLIMIT_NPROC, limits.processes, limits.processes)
+        _cap(resource.RLIMIT_NPROC, limits.threads, limits.threads)
     nest.filter_calls()
 
 

@@ -13,16 +13,17 @@ class Limits:
 
     ``wall``: seconds for the whole submission, ``cell``: for one cell (after it, only that cell is
     lost); ``cpu``: seconds of processor time of one process; ``memory``: bytes of all its
-    processes, and of one's address space; ``processes``: also threads count; ``files``: bytes of
-    each writable folder and of a file; ``shown``: bytes that one cell may print, ``shown_in_all``:
-    all cells.
+    processes, and of one's address space; ``processes``; ``threads``: those of all its processes;
+    ``files``: bytes of each writable folder and of a file; ``shown``: bytes that one cell may
+    print, ``shown_in_all``: all cells.
     """
 
     wall: float = 45.0
     cell: float = 10.0
     cpu: int = 60
     memory: int = 4096 * MIB
-    processes: int = 128
+    processes: int = 32
+    threads: int = 128
     files: int = 64 * MIB
     shown: int = 1 * MIB
     shown_in_all: int = 8 * MIB

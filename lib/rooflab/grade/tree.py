@@ -24,9 +24,10 @@ class Process:
 
 @dataclass(frozen=True)
 class Used:
-    """What a tree of processes uses: threads and processes, bytes."""
+    """What a tree of processes uses: processes, the threads of all of them, bytes."""
 
     processes: int
+    threads: int
     memory: int
 
 
@@ -63,7 +64,8 @@ def below(table: Mapping[int, Process], root: int) -> set[int]:
 def used(table: Mapping[int, Process], root: int) -> Used:
     """Return what the descendants of ``root`` use together."""
     members = [table[pid] for pid in below(table, root)]
-    return Used(sum(m.threads for m in members), sum(m.memory for m in members))
+    threads, memory = (sum(getattr(m, name) for m in members) for name in ("threads", "memory"))
+    return Used(len(members), threads, memory)
 
 
 def kill(pid: int) -> None:

@@ -36,7 +36,6 @@ _NEEDED = (
     "rooflab.exercises.timing", "rooflab.grade.inside", "rooflab.grade.kernel",
 )  # fmt: skip
 OWN = 256 << 20  # bytes that a kernel has before any answer runs, generously
-CROWD = 4  # that share of the processes allowed: it is they that use the memory
 
 
 @dataclass
@@ -51,13 +50,15 @@ class Ward:
     def over(self, used: tree.Used) -> str | None:
         """Say which limit is exceeded, if one is.
 
-        A fork bomb may reach either first; it is told the same in every run.
+        The system itself refuses a thread beyond the limit, in the cell that asks for it; here
+        threads count only where it does not (birth.py). Processes come first: a fork bomb may
+        reach the memory before them, and is told the same in every run.
         """
-        too_large = used.memory > self.limits.memory + OWN
-        allowed = self.limits.processes // CROWD if too_large else self.limits.processes
-        if used.processes > allowed:
+        if used.processes > self.limits.processes:
             return f"it started too many processes (at most {self.limits.processes} are allowed)"
-        if too_large:
+        if used.threads > 2 * self.limits.threads:
+            return f"it started too many threads (at most {self.limits.threads} are allowed)"
+        if used.memory > self.limits.memory + OWN:
             return f"it used more than {self.limits.memory >> 20} MiB of memory"
         return None
 

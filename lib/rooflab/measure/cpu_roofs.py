@@ -7,6 +7,7 @@ few slices of every kernel instead of all slices of one.
 from __future__ import annotations
 
 import itertools
+import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -28,6 +29,8 @@ from rooflab.measure.working_sets import Level, beyond_caches, cache_levels, sha
 BUDGET = 3.0  # seconds of slices at most; a quiet machine needs about one
 SLICE = 1.5e-3  # seconds: thousands of timer ticks, and short beside a scheduler's turn
 LEAST, MOST = 24, 240  # slices of a kernel
+MIB = 1 << 20
+SHORT = 4  # slices of a cache for one of memory, which takes up to a hundred times as long
 AGREEMENT = 0.02  # how close its three fastest must be
 SKEW = 2048  # bytes from x's place in its page to y's: equal places make loads wait for stores
 WINDOWS = 8  # a DRAM slice walks an eighth of its array, half a last-level cache
@@ -73,10 +76,11 @@ class Roof:
     def entry(self) -> dict[str, Any]:
         """The measured value and its samples, as plain JSON data."""
         notes = [WRITE_ALLOCATE] if self.path[1:] == ("dram", "copy") else []
-        if not self.agrees:
-            notes.append(
-                f"its three fastest slices lie {spread(self.rates):.0%} apart: other work?"
-            )
+        apart = spread(self.rates)
+        if apart > AGREEMENT:
+            notes.append(f"its three fastest slices lie {apart:.0%} apart: other work?")
+        elif len(self.rates) < LEAST:
+            notes.append(f"measured {len(self.rates)} times only: there was no time for more")
         found = {
             "value": rounded(ceiling(self.rates), 5),
             "samples": [rounded(rate, 5) for rate in self.rates],
@@ -90,8 +94,9 @@ def cpu_roofs(backend: Backend, threads: int, tell: Callable[[float], None]) -> 
     wanted = beyond_caches(levels, FALLBACK, threads)
     nbytes = affordable(wanted, available_bytes(backend))
     dram = Level("dram", total_bytes(backend), nbytes // threads)
+    room = math.ceil(max(level.per_thread for level in [*levels, dram]) / MIB + 1) * MIB
     with Crew(threads) as crew:
-        store = [aligned(dram.per_thread + (1 << 20)) for _ in range(threads)]
+        store = [aligned(room) for _ in range(threads)]
         crew.run([(_fill, (part,)) for part in store])
         roofs = [*_peaks(threads), *_streams([*levels, dram], store)]
         _measure(roofs, crew, tell)
@@ -114,7 +119,8 @@ def _measure(roofs: list[Roof], crew: Crew, tell: Callable[[float], None]) -> No
     open_roofs = roofs
     while open_roofs:
         for roof in open_roofs:
-            roof.slice(crew)
+            for _ in range(1 if roof.moves_on else SHORT):
+                roof.slice(crew)
         open_roofs = [roof for roof in roofs if not roof.agrees and len(roof.rates) < MOST]
         spent = (time.perf_counter() - began) / BUDGET
         tell(max(min(spent, 1.0), 1 - len(open_roofs) / len(roofs)))
