@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from rooflab.measure.caches import TOLD, last_level_bytes
+
 REPOSITORY = Path(__file__).resolve().parent.parent
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 # Chromium in a container: no sandbox of its own, no GPU, and no talking to anybody.
@@ -31,6 +33,8 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ["ROOFLAB_HOME"] = tempfile.mkdtemp(prefix="rooflab-tests-")
         config.add_cleanup(lambda: shutil.rmtree(os.environ["ROOFLAB_HOME"], ignore_errors=True))
     os.environ.setdefault("ROOFLAB_CACHE", str(REPOSITORY / ".cache" / "roofs"))
+    # A server's cache may be that of 60 cores, and emptying it over and over takes an hour.
+    os.environ.setdefault(TOLD, str(min(last_level_bytes(), 32 << 20)))
     # Property tests have no deadline: a busy machine is slow, not wrong.
     settings.register_profile("no-deadline", deadline=None)
     settings.load_profile("no-deadline")

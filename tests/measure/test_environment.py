@@ -190,8 +190,29 @@ def test_a_silent_system_gives_none_and_a_safe_default(monkeypatch, platform):
     for name in ("_linux", "_macos", "_windows"):
         monkeypatch.setattr(caches, name, silent)
     monkeypatch.setattr(caches, "_found", caches._found.__wrapped__)
+    monkeypatch.delenv(caches.TOLD)
     assert cache_sizes() == {"l1": None, "l2": None, "l3": None}
     assert last_level_bytes() == 32 << 20
+    monkeypatch.setenv(caches.TOLD, "8M")
+    assert last_level_bytes() == 8 << 20
+
+
+def test_the_last_level_is_what_a_learner_says_it_is(monkeypatch):
+    found = (("l1", 32 << 10), ("l2", 1 << 20), ("l3", None))
+    monkeypatch.setattr(caches, "_found", lambda: found)
+    monkeypatch.setenv(caches.TOLD, " 24m ")
+    assert cache_sizes() == {"l1": 32 << 10, "l2": 24 << 20, "l3": None}
+    monkeypatch.setenv(caches.TOLD, "33554432")
+    assert last_level_bytes() == 32 << 20
+    monkeypatch.setenv(caches.TOLD, " ")
+    assert last_level_bytes() == 1 << 20
+
+
+@pytest.mark.parametrize("text", ["0", "-32M", "large", "M", "3.5M", "32MB"])
+def test_what_is_no_size_of_a_cache_is_refused(monkeypatch, text):
+    monkeypatch.setenv(caches.TOLD, text)
+    with pytest.raises(ValueError, match=r"ROOFLAB_LAST_LEVEL=.* must be a size in bytes, such as"):
+        last_level_bytes()
 
 
 def test_caches_grow_outwards():

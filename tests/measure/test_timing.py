@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rooflab.measure import timing
+from rooflab.measure import cold, timing
 from rooflab.measure.cold import copies_needed, evictor
 from rooflab.measure.operands import copies
 from rooflab.measure.timing import time_cold, time_warm
@@ -93,6 +93,18 @@ def test_copies_pass_four_caches_unless_room_or_64_end_it(working_set, room):
     assert count == 1 or count * working_set <= room
     if count * working_set < 4 * level:
         assert count == 64 or (count + 1) * working_set > room
+
+
+def test_there_are_no_more_copies_than_calls():
+    assert copies_needed(1 << 20, 1 << 40, 32 << 20, calls=20) == 20
+    assert copies_needed(64 << 20, 1 << 40, 32 << 20, calls=20) == 2
+
+
+def test_a_large_cache_is_emptied_by_all_cores(monkeypatch):
+    monkeypatch.setattr(cold, "available_cores", lambda: 4)
+    monkeypatch.setattr(cold, "A_CORE", 1 << 16)
+    monkeypatch.setattr(cold, "_read_in_parts", len)
+    assert [evictor(0, 1, level << 14)() for level in (2, 3, 50)] == [2, 3, 4]
 
 
 def test_copies_are_copies_in_the_same_order_and_apart():

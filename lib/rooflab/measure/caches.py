@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 SYSFS = Path("/sys/devices/system/cpu/cpu0/cache")
+TOLD = "ROOFLAB_LAST_LEVEL"
 FALLBACK = 32 << 20
 """Bytes assumed for a last-level cache that the system does not tell: on the large side of what
 laptops have, because evicting too much costs time and evicting too little costs the truth."""
@@ -30,14 +31,30 @@ def _found() -> tuple[tuple[str, int | None], ...]:
 def cache_sizes() -> dict[str, int | None]:
     """Return {"l1", "l2", "l3"}: bytes of the data or unified cache that one core sees.
 
-    None where there is no such level or the system does not tell.
+    None where there is no such level or the system does not tell. The last one is what the
+    environment variable ROOFLAB_LAST_LEVEL says ("32M"), if it is set: a virtual machine with two
+    cores may show the cache of its whole host. Raises ValueError if that is not a size.
     """
-    return dict(_found())
+    sizes, told = dict(_found()), os.environ.get(TOLD, "").strip()
+    if told:
+        sizes[max((name for name, size in sizes.items() if size), default="l3")] = told_bytes(told)
+    return sizes
 
 
 def last_level_bytes() -> int:
     """Bytes of the largest cache, or 32 MiB where the system does not tell."""
     return max((size for size in cache_sizes().values() if size), default=FALLBACK)
+
+
+def told_bytes(text: str) -> int:
+    """Return the bytes that ``text`` of ROOFLAB_LAST_LEVEL says; ValueError if it says none."""
+    try:
+        size = bytes_of(text.upper())
+    except ValueError:
+        size = 0
+    if size <= 0:
+        raise ValueError(f"{TOLD}={text!r} must be a size in bytes, such as 33554432 or '32M'")
+    return size
 
 
 def _linux(root: Path = SYSFS) -> dict[str, int]:

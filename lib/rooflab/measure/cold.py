@@ -6,6 +6,7 @@ would pay for carrying them to memory (364 against 294 µs seen for the same cal
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -13,18 +14,22 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from rooflab.measure.caches import last_level_bytes
+from rooflab.measure.environment import available_cores
 
 MARGIN = 4
 """Times the last-level cache that must pass before operands are used again: caches are not
 perfectly least-recently-used, and a core may see several slices of a last level."""
 MOST_COPIES = 64
+A_CORE = 128 << 20  # bytes that one core reads while evicting; for more, others help
 
 
-def copies_needed(working_set: int, room: int, last_level: int | None = None) -> int:
+def copies_needed(
+    working_set: int, room: int, last_level: int | None = None, calls: int = MOST_COPIES
+) -> int:
     """How many sets of operands to go round: ``MARGIN`` × the last-level cache in all, if that is
-    within 64 sets and ``room`` bytes; 1 at least."""
+    within 64 sets, as many as there are ``calls``, and ``room`` bytes; 1 at least."""
     wanted = math.ceil(MARGIN * (last_level or last_level_bytes()) / max(1, working_set))
-    return max(1, min(wanted, MOST_COPIES, room // max(1, working_set)))
+    return max(1, min(wanted, MOST_COPIES, calls, room // max(1, working_set)))
 
 
 def evictor(
@@ -34,15 +39,21 @@ def evictor(
 
     ``passing``: bytes that a round of operands moves through the caches by itself; when these are
     enough, nothing more is read. With several ``threads`` each reads a part, because the operands
-    may also sit in the private caches of the other cores.
+    may also sit in the private caches of the other cores; much is read by all cores.
     """
     wanted = MARGIN * (last_level or last_level_bytes())
     if passing >= wanted:
         return lambda: None
-    buffer = np.ones(wanted // 8)  # written once, here: untouched pages would all be one zero page
-    if threads <= 1:
+    buffer, readers = _ones(wanted // 8), max(threads, min(available_cores(), wanted // A_CORE))
+    if readers <= 1:
         return lambda: float(np.add.reduce(buffer))
-    return lambda: _read_in_parts(np.array_split(buffer, threads))
+    return lambda: _read_in_parts(np.array_split(buffer, readers))
+
+
+@functools.lru_cache(maxsize=1)
+def _ones(length: int) -> np.ndarray:
+    """Written once, here: untouched pages would all be one zero page. Kept, as that takes long."""
+    return np.ones(length)
 
 
 def _read_in_parts(parts: Sequence[np.ndarray]) -> float:

@@ -159,7 +159,7 @@ def _time(
         with _blamed(op, kernel):
             return time_warm(call, samples=samples, seconds=seconds), None
     held = sum(array.nbytes for array in operands)
-    count = copies_needed(held, available_bytes(backend) // 4)
+    count = copies_needed(held, available_bytes(backend) // 4, calls=samples)
     calls = [kernel.bind(each) for each in copies(operands, count)]
     evict = evictor(count * held, threads or 1)
     with _blamed(op, kernel):
