@@ -9,7 +9,7 @@ import pytest
 
 from tests.browser.conftest import ask_kernel
 from tests.browser.test_guess import QUESTION
-from tests.browser.test_slides import MEASURED, go_to, on_stage, place
+from tests.browser.test_slides import STANDING, go_to, on_stage, place
 
 pytestmark = pytest.mark.browser
 
@@ -52,7 +52,7 @@ def test_a_lecture_from_the_first_step_to_the_last_key(lecture) -> None:
     assert place(lecture)[0] == 1 and on_stage(lecture, "With a first word.")
     seen = ""
     for _ in range(place(lecture)[1]):
-        step = lecture.evaluate(MEASURED)
+        step = lecture.evaluate(STANDING)
         assert step["shown"] and step["low"] <= 680 and step["right"] <= 1262, step
         assert step["type"] >= 24
         seen += " ".join(lecture.locator(".lec-cut.lec-on").all_inner_texts())
