@@ -123,3 +123,25 @@ def test_bad_input_is_told(wrong, said):
 def test_flags_must_be_flags():
     with pytest.raises(TypeError, match="append=1 must be True or False"):
         rl.attention(1, 1, 8, 8, append=1)
+    with pytest.raises(TypeError, match="streamed='no' must be True or False"):
+        rl.attention(1, 1, 8, 8, causal=False, streamed="no")
+
+
+@given(sizes, st.integers(0, 60), st.integers(1, 50), st.booleans())
+def test_stored_scores_are_those_of_the_keys_that_are_read(queries, older, window, append):
+    how = {"window": window, "append": append}
+    ops = materialised(2, queries, queries + older, 8, 4, 16, **how)
+    keys = [o for o in ops[0].operands if o.name in ("k", "new k")]
+    read = sum(o.shape[2] for o in keys)
+    assert ops[0].operands[-1].shape == (2, 8, queries, read)
+    assert ops[0].flops == ops[2].flops == 2 * 2 * 8 * queries * read * 16
+    whole = rl.attention(2, queries, queries + older, 8, 4, 16, streamed=False, **how)
+    assert (whole.flops, whole.bytes) == (2 * ops[0].flops, sum(op.bytes for op in ops))
+
+
+def test_one_query_with_a_window_does_what_one_with_so_short_a_past_does():
+    far = materialised(3, 1, 8192, 32, 8, 128, append=True, window=4096)
+    near = materialised(3, 1, 4096, 32, 8, 128, append=True)
+    assert [(op.flops, op.bytes) for op in far] == [(op.flops, op.bytes) for op in near]
+    streamed = rl.attention(3, 1, 8192, 32, 8, 128, append=True, window=4096)
+    assert streamed.flops == far[0].flops + far[2].flops

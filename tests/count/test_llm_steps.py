@@ -81,6 +81,8 @@ def test_operations_add_up_to_the_step(name, attention):
         m.decode(3, 70, attention=attention),
         m.prefill(2, 50, attention=attention),
         m.train_step(2, 50, attention=attention),
+        m.decode(3, 70, "nvfp4", "nvfp4", attention=attention),  # 4 bytes more a tensor
+        m.prefill(2, 50, "q4_k", "mxfp8", attention=attention),
     ):
         assert sum(op.flops for op in w.operations) == w.flops
         assert sum(op.bytes for op in w.operations) == w.bytes
@@ -225,3 +227,14 @@ def test_sizes_must_be_positive(phase, batch, tokens):
 def test_unknown_choices_are_told(wrong, said):
     with pytest.raises(ValueError, match=said):
         LLAMA.decode(1, 1, **wrong)
+
+
+def test_all_sequences_read_the_same_rows_of_learned_positions():
+    m = rl.model("gpt2")
+
+    def rows(w):
+        return next(o for o in step(w, "embed").op.operands if o.name == "positions").elements / 768
+
+    assert rows(m.decode(1, 100)) == rows(m.decode(64, 100)) == 1
+    assert rows(m.prefill(1, 100)) == rows(m.train_step(64, 100)) == 100
+    assert rows(m.prefill(2, 5000)) == 1024  # there are no more

@@ -16,7 +16,7 @@ import rooflab as rl
 from rooflab.exercises.check import check
 from rooflab.exercises.collect import collect
 from rooflab.exercises.judge import judge
-from rooflab.exercises.lesson03 import HIDDEN, hidden
+from rooflab.exercises.lesson03 import HIDDEN, peak_and_bandwidth
 from rooflab.exercises.lesson03_catalogue import OTHER_PART, RIGHT, SPARSE, TWO_DIES
 from rooflab.exercises.registry import exercise, lesson
 from tools.lesson import read_lesson
@@ -41,11 +41,11 @@ def verdict(id, answer, seed):
      ("a100-sxm-80", "fp32", 9.56), ("mi300x", "fp16", 246.6), ("l4", "fp16", 403)],
 )  # fmt: skip
 def test_ridges_are_the_published_ones(name, dtype, published):
-    assert ridge(*hidden(name, dtype)) == pytest.approx(published, rel=0.005)
+    assert ridge(*peak_and_bandwidth(name, dtype)) == pytest.approx(published, rel=0.005)
 
 
 def test_at_eight_flop_per_byte_a_4090_gives_a_tenth_of_its_fp32_peak():
-    peak, bandwidth = hidden("rtx-4090", "fp32")
+    peak, bandwidth = peak_and_bandwidth("rtx-4090", "fp32")
     assert attainable(8, peak, bandwidth) / peak == pytest.approx(0.098, abs=0.0005)
 
 
@@ -75,8 +75,8 @@ def test_a_time_is_asked_of_six_machines_and_of_a_copy():
 
 def test_a_changed_number_type_moves_the_edge_either_way():
     edges = exercise("03-number-type").reference
-    bandwidth = hidden("h200-sxm", "fp32")[1]
-    fp32, bf16 = (hidden("h200-sxm", dtype)[0] for dtype in ("fp32", "bf16"))
+    bandwidth = peak_and_bandwidth("h200-sxm", "fp32")[1]
+    fp32, bf16 = (peak_and_bandwidth("h200-sxm", dtype)[0] for dtype in ("fp32", "bf16"))
     assert edges(bandwidth, fp32, 4, bf16, 2) == pytest.approx((83.6, 618.4), abs=0.1)
     for seed in SEEDS:
         moves = [
@@ -106,9 +106,9 @@ def test_a_gemm_worth_its_call_takes_as_long_as_the_call_and_a_smaller_one_less(
 
 def test_the_thumb_rules_hold_together_on_few_machines():
     holds = exercise("03-thumb-rules").reference
-    assert holds(*hidden("a100-sxm-80", "fp64")) == (True, True)
-    assert holds(*hidden("rtx-4090", "fp64")) == (False, True)
-    assert holds(*hidden("rtx-4090", "fp32")) == (True, False)
+    assert holds(*peak_and_bandwidth("a100-sxm-80", "fp64")) == (True, True)
+    assert holds(*peak_and_bandwidth("rtx-4090", "fp64")) == (False, True)
+    assert holds(*peak_and_bandwidth("rtx-4090", "fp32")) == (True, False)
     for seed in SEEDS:
         seen = {holds(*c.values()) for c in exercise("03-thumb-rules").draw(seed)}
         assert len(seen) == 3
@@ -232,7 +232,7 @@ def test_dividing_by_no_flops_is_told_with_the_copy_that_did_it():
 
 
 def test_the_hidden_machines_are_many_and_far_apart():
-    ridges = sorted(ridge(*hidden(*which)) for which in HIDDEN)
+    ridges = sorted(ridge(*peak_and_bandwidth(*which)) for which in HIDDEN)
     assert len(HIDDEN) >= 5 and ridges[0] < 2 and ridges[-1] > 200
 
 

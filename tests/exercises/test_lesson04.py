@@ -15,7 +15,7 @@ import rooflab as rl
 from rooflab.exercises.check import check
 from rooflab.exercises.collect import collect
 from rooflab.exercises.judge import judge
-from rooflab.exercises.lesson03 import hidden
+from rooflab.exercises.lesson03 import peak_and_bandwidth
 from rooflab.exercises.lesson04 import LAYERS, ROOFS
 from rooflab.exercises.registry import exercise, lesson
 from tools.lesson import read_lesson
@@ -27,7 +27,7 @@ shape, intensities, layer, knee, convicts = (
 )
 edges = st.integers(1, 20_000)
 MI300X, RTX_4090, H100, H200 = (
-    hidden(*which)
+    peak_and_bandwidth(*which)
     for which in (("mi300x", "fp16"), ("rtx-4090", "fp16"), ("h100-sxm", "fp16"),
                   ("h200-sxm", "fp16"))
 )  # fmt: skip
@@ -94,7 +94,7 @@ def test_the_shortcut_gives_247_where_412_is_right():
 @pytest.mark.parametrize("wide", LAYERS)
 def test_every_layer_has_a_knee_and_rooflab_changes_its_verdict_there(which, wide):
     name, kind, size = which
-    peak, bandwidth = hidden(name, kind)
+    peak, bandwidth = peak_and_bandwidth(name, kind)
     assert size == rl.dtype(kind).bits // 8
     at = knee(*wide, size, peak, bandwidth)
     roof = rl.Roofline(name, kind, unit="vector" if kind == "fp64" else None)
@@ -108,7 +108,7 @@ def test_every_layer_has_a_knee_and_rooflab_changes_its_verdict_there(which, wid
 )  # fmt: skip
 def test_the_time_of_a_layer_is_the_bound_of_its_product(tokens, wide, which):
     name, kind, size = which
-    peak, bandwidth = hidden(name, kind)
+    peak, bandwidth = peak_and_bandwidth(name, kind)
     roof = rl.Roofline(name, kind, unit="vector" if kind == "fp64" else None)
     seconds = layer(tokens, *wide, size, peak, bandwidth)
     assert seconds == pytest.approx(roof.time(rl.gemm(tokens, wide[1], wide[0], kind)))

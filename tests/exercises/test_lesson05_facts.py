@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rooflab as rl
-from rooflab.exercises.lesson03 import hidden
+from rooflab.exercises.lesson03 import peak_and_bandwidth
 from rooflab.exercises.lesson05_runs import (
     INT4_GROUP_32,
     LLAMA_2_7B,
@@ -28,7 +28,7 @@ from rooflab.exercises.registry import exercise
 
 SEEDS = [0, *range(300, 325)]
 decode = exercise("05-decode").reference
-CARD = hidden("rtx-4090", "fp16")
+CARD = peak_and_bandwidth("rtx-4090", "fp16")
 sizes = st.integers(1, 10**6)
 rates = st.floats(1e9, 1e16)
 
@@ -65,25 +65,36 @@ def test_a_token_of_llama_2_7b_leaves_half_a_mebibyte_and_gpt_2_36_kib():
     assert answer("05-kv-bytes")(*SHAPES["gpt2"], 2) * 1024 == pytest.approx(37.75e6, rel=1e-3)
 
 
-@pytest.mark.parametrize("name", SHAPES)
-def test_the_shapes_are_those_of_the_catalogue(name):
-    found = rl.model(name)
-    assert SHAPES[name] == (found.layers, found.heads, found.kv_heads, found.head_dim)
+def test_the_shapes_are_published_ones():
+    """Layers, heads, KV heads and width of a head in the models' config.json files."""
+    assert SHAPES == {
+        "llama-2-7b": (32, 32, 32, 128),
+        "llama-2-13b": (40, 40, 40, 128),
+        "llama-2-70b": (80, 64, 8, 128),
+        "llama-3-8b": (32, 32, 8, 128),
+        "gpt2": (12, 12, 12, 64),
+        "gemma-2b": (18, 8, 1, 256),
+        "qwen2.5-7b": (28, 28, 4, 128),
+    }
 
 
 @pytest.mark.parametrize(
-    ("name", "read"),
-    [("llama-2-7b", LLAMA_2_7B), ("llama-2-70b", LLAMA_2_70B), ("llama-3-8b", LLAMA_3_8B)],
+    ("name", "read", "parameters", "table"),
+    [
+        ("llama-2-7b", LLAMA_2_7B, 6_738_415_616, 32_000 * 4096),
+        ("llama-2-70b", LLAMA_2_70B, 68_976_648_192, 32_000 * 8192),
+        ("llama-3-8b", LLAMA_3_8B, 8_030_261_248, 128_256 * 4096),
+    ],
 )
-def test_a_token_reads_all_parameters_but_the_embeddings(name, read):
+def test_a_token_reads_all_parameters_but_the_embeddings(name, read, parameters, table):
     m = rl.model(name)
-    assert read == m.parameters - m.vocab * m.hidden
+    assert read == parameters - table
     assert m.decode(1, 1).traffic["weights"] == pytest.approx(2 * read, rel=1e-3)
 
 
 @pytest.mark.parametrize("run", RUNS, ids=lambda r: f"{r.machine}/{r.model}/{r.batch}/{r.itemsize}")
 def test_no_published_run_beats_its_bound(run):
-    roof = hidden(run.machine, run.compute)
+    roof = peak_and_bandwidth(run.machine, run.compute)
     most = decode(run.parameters, run.itemsize, run.kv, run.batch, run.context, *roof)
     assert 0.4 < run.tokens_per_s / most < 0.8
 
@@ -129,7 +140,7 @@ def test_gpt_fast_counts_the_bytes_that_its_bandwidths_say():
 
 def test_the_library_and_decode_agree_where_the_lesson_says_so():
     """The whole ledger has activations too: little at batch 1, some per cent at 64."""
-    peak, bandwidth = hidden("h100-sxm", "bf16")
+    peak, bandwidth = peak_and_bandwidth("h100-sxm", "bf16")
     for batch, context in itertools.product((1, 16, 64), (105, 1152)):
         mine = decode(LLAMA_2_7B, 2, 524_288, batch, context, peak, bandwidth)
         theirs = rl.model("llama-2-7b").decode(batch, context).tokens_per_s("h100-sxm")
@@ -145,7 +156,7 @@ def test_more_sequences_are_more_tokens_and_never_b_times_as_many(n, k, b, c, pe
 
 @given(n=st.integers(10**6, 10**11), k=st.integers(1, 10**6), c=st.integers(0, 10**5))
 def test_a_large_enough_batch_takes_as_long_to_compute_as_to_carry(n, k, c):
-    peak, bandwidth = hidden("h100-sxm", "bf16")
+    peak, bandwidth = peak_and_bandwidth("h100-sxm", "bf16")
     batch = answer("05-claim-always")(n, k, c, peak, bandwidth)
     if batch:
         arithmetic = 2 * n * batch / peak
@@ -155,7 +166,7 @@ def test_a_large_enough_batch_takes_as_long_to_compute_as_to_carry(n, k, c):
 
 
 def test_llama_3_8b_on_an_h100_is_limited_by_computing_only_with_short_contexts():
-    enough, roof = answer("05-claim-always"), hidden("h100-sxm", "bf16")
+    enough, roof = answer("05-claim-always"), peak_and_bandwidth("h100-sxm", "bf16")
     assert enough(LLAMA_3_8B, 131_072, 128, *roof) == pytest.approx(440, abs=5)
     assert enough(LLAMA_3_8B, 131_072, 0, *roof) == pytest.approx(roof[0] / roof[1])
     longest = 2 * LLAMA_3_8B * roof[1] / roof[0] / 131_072

@@ -114,6 +114,16 @@ def test_what_is_not_plain_is_refused_with_the_reason(answer, why):
         to_plain(answer)
 
 
+def test_the_items_of_arrays_count_like_those_of_lists():
+    assert len(to_plain([np.zeros(4000), np.zeros(4000)])) == 2
+    for answer in ([np.zeros(6000), np.zeros(6000)], [np.ones(9998), 1, 2]):
+        with pytest.raises(Unreadable, match="more than 10000 items"):
+            to_plain(answer)
+    assert to_plain(np.ones((1,) * 20)) == 1.0
+    with pytest.raises(Unreadable, match="nested deeper than 6 levels"):
+        to_plain(np.ones((1,) * 20 + (2,)))
+
+
 def test_a_list_that_contains_itself_is_refused():
     loop: list = []
     loop.append(loop)

@@ -159,7 +159,7 @@ def test_a_course_says_what_an_exercise_is_worth(tmp_path):
         ('{"schema": 9, "points": {}}', "schema 9"),
         ('{"points": {}, "due": {"00": "tomorrow"}}', "tomorrow"),
         ('{"points": {}, "due": 3}', '"due" must be'),
-        ('{"points": {}, "due": {"00": 3}}', "fromisoformat"),
+        ('{"points": {}, "due": {"00": 3}}', '"due" of 00: 3 must be a date'),
         ("[" * 100_000, "course.json"),
     ],
 )

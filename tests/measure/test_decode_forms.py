@@ -9,7 +9,7 @@ from rooflab.measure import decode_forms as room
 from rooflab.measure.backend import select
 from rooflab.measure.decode_clock import Clock, unmarked
 from rooflab.measure.decode_forms import for_many, given_forms, lay, try_forms
-from rooflab.measure.decode_steps import decoder, loop_threads, step, take_in
+from rooflab.measure.decode_steps import decoder, loop_threads, of_numpy, step, take_in
 from rooflab.measure.timing import undisturbed
 from rooflab.measure.transformer import products_only
 from rooflab.measure.transformer_products import FORMS
@@ -122,6 +122,20 @@ def test_numpys_own_products_stay_on_one_thread():
     assert threads() == before
     with loop_threads(None):
         assert threads() == before
+
+
+@pytest.mark.parametrize(
+    ("path", "numpys"),
+    [
+        ("lib/site-packages/numpy.libs/libscipy_openblas64_-1a.so", True),
+        ("lib/site-packages/numpy/.dylibs/libscipy_openblas64_.dylib", True),
+        ("lib/site-packages/scipy.libs/libscipy_openblas-2b.so", False),
+        ("/home/ann/numpy-course/.venv/lib/site-packages/scipy.libs/libscipy_openblas.so", False),
+        ("/opt/conda/lib/libopenblasp-r0.3.so", False),
+    ],
+)
+def test_a_pool_is_numpys_by_the_folder_it_came_in(path, numpys):
+    assert of_numpy(path) == numpys
 
 
 @pytest.mark.parametrize("forms", ["gem", {"q": "gemms"}])

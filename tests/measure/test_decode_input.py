@@ -43,6 +43,9 @@ def plain() -> dict:
         ({"steps": 2.0}, TypeError, "steps=2.0 is a float"),
         ({"threads": 0}, ValueError, "threads=0"),
         ({"weights": {}}, ValueError, "weights: 'down' is missing"),
+        ({"forms": {**GEMM, "q": ["gemm"]}}, ValueError, r"forms=\['gemm'\] is unknown"),
+        ({"seed": "one"}, TypeError, "seed='one' is a str"),
+        ({"seed": -1}, ValueError, "seed=-1 must be an integer, 0 or more"),
     ],
 )
 def test_bad_input_is_named(arguments, error, said):
@@ -124,3 +127,19 @@ def test_what_cannot_be_predicted_is_named(arguments, error, said):
 def test_the_last_cache_is_that_of_the_backend(fake):
     assert last_cache_bytes(Backend("gpu", fake, "a test")) == 1 << 20
     assert last_cache_bytes(Backend("cpu", np, "a test")) == last_level_bytes()
+
+
+def test_a_phase_that_no_run_has_is_named(plain):
+    found = DecodeRun.from_dict(plain)
+    for ask in (found.ledger, found.measurements, lambda phase: found.samples("q", phase)):
+        with pytest.raises(ValueError, match="phase='prefil' is unknown; did you mean 'prefill'"):
+            ask("prefil")
+
+
+def test_a_loop_model_has_a_name_and_whole_bytes():
+    with pytest.raises(ValueError, match=r"which=\['small'\] is unknown"):
+        rl.loop_model(["small"])
+    with pytest.raises(ValueError, match="itemsize=0 must be a positive integer"):
+        rl.loop_model("small", 0)
+    with pytest.raises(ValueError, match="seed=-3"):
+        loop_weights(SMALL, "fp32", "cpu", seed=-3)

@@ -10,6 +10,7 @@ import rooflab as rl
 from rooflab.measure import decode_recording as room
 from rooflab.measure import decode_steps
 from rooflab.measure.decode_recording import DecodeRecording
+from rooflab.measure.memory import OperandsTooLarge
 from tests.measure.plain_transformer import SMALL
 
 
@@ -87,3 +88,34 @@ def test_unknown_and_damaged_recordings_are_named(recorded, tmp_path):
         file.write_text(content)
         with pytest.raises(ValueError, match=r"my-laptop\.json: "):
             rl.decode_recording("my-laptop")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "said"),
+    [
+        ({"models": "small"}, TypeError, "models='small' must be a list"),
+        ({"dtypes": "fp32"}, TypeError, "dtypes='fp32' must be a list"),
+        ({"batches": 4}, TypeError, "batches=4 must be a list"),
+        ({"models": []}, ValueError, r"models=\[\] is empty; give at least one"),
+        ({"models": ["tiny"]}, ValueError, "which='tiny' is unknown"),
+        ({"models": [SMALL, 3]}, TypeError, "model=3 is a int"),
+        ({"models": [SMALL, rl.model("mixtral-8x7b")]}, ValueError, "has experts=8"),
+        (
+            {"models": [SMALL, rl.model("gpt2")], "context": 1022},
+            ValueError,
+            "must be at most 1024",
+        ),
+        ({"dtypes": ["fp32", "fp16"]}, ValueError, "dtype='fp16': the loop runs in"),
+        ({"context": 0}, ValueError, "context=0"),
+        ({"steps": "3"}, TypeError, "steps='3' is a str"),
+        ({"batches": (1, 10**9)}, OperandsTooLarge, "batch=1000000000"),
+    ],
+)
+def test_the_last_run_is_refused_before_the_first_is_measured(
+    wrong, error, said, monkeypatch, tmp_path
+):
+    monkeypatch.setattr(room, "decode_loop", lambda *_: pytest.fail("measured"))
+    given = {"models": [SMALL], "batches": (1,), "steps": 3, "backend": "cpu", **wrong}
+    with pytest.raises(error, match=said):
+        rl.record_decode("other", **given, folder=tmp_path, progress=False)
+    assert not list(tmp_path.rglob("*.json"))

@@ -146,6 +146,19 @@ def test_an_explanation_of_a_restricted_ledger_says_where_it_begins():
     assert cached.start == pytest.approx(w.traffic["kv"] / A100.bandwidth())
 
 
+@pytest.mark.parametrize("traffic", ["kv", "activations", {"kv", "activations"}])
+def test_an_explanation_without_weights_begins_with_all_that_is_moved(traffic):
+    w = LLAMA.decode(8, 512)
+    told = w.explain(A100, 300, traffic=traffic)
+    roles = [traffic] if isinstance(traffic, str) else traffic
+    assert told.start == pytest.approx(sum(w.traffic[role] for role in roles) / A100.bandwidth())
+    assert not {f.name for f in told.factors} & {"KV cache", "activations"}
+    product = told.start
+    for factor in told.factors:
+        product *= factor.factor
+    assert product == pytest.approx(8 / 300)
+
+
 def test_every_limit_has_its_words():
     m = rl.recording("epyc-2core-vm").machine
     tiny = rl.Model(hidden=8, layers=2, heads=2, vocab=8).decode(1, 2, "fp32", "fp32")
@@ -169,7 +182,14 @@ def test_activations_held_are_those_of_the_largest_operation():
     widest = 3 * 2048 * 11008 * 2  # gate and up read, their product written
     assert w.memory["activations"] == 2048 * 4096 * 2 + widest
     stored = LLAMA.prefill(1, 2048, attention="materialised")
-    assert stored.memory["activations"] > 32 * 2048**2 * 2
+    scores, queries = 32 * 2048**2 * 2, 2048 * 4096 * 2
+    assert stored.memory["activations"] == queries + scores + 2 * queries  # q and k, or v and out
+
+
+def test_training_keeps_scores_and_probabilities_once_each():
+    streamed, stored = (LLAMA.train_step(1, 64, attention=a) for a in ("streamed", "materialised"))
+    kept = stored.memory["activations"] - streamed.memory["activations"]
+    assert kept == 32 * 2 * 32 * 64**2 * 2
 
 
 def test_logits_of_all_positions_pass_the_head():

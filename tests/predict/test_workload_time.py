@@ -197,6 +197,9 @@ def test_a_missing_peak_is_replaced_and_said(name, weights, computed):
         ({"roofs": "real"}, ValueError, "roofs='real' is unknown"),
         ({"traffic": {"weight"}}, ValueError, "did you mean 'weights'"),
         ({"traffic": 3}, TypeError, "traffic=3 must be a set"),
+        ({"traffic": iter(("kv",))}, TypeError, "traffic=<.*> must be a set"),
+        ({"traffic": [["kv"]]}, ValueError, r"traffic=\['kv'\] is unknown"),
+        ({"devices": "2", "machine": "amd-epyc-9654"}, TypeError, "devices='2' is a str"),
         ({"traffic": ()}, ValueError, r"traffic=\(\) is empty; give names out of"),
         ({"machine": "a100"}, ValueError, "is vague; it could mean"),
     ],
@@ -209,3 +212,14 @@ def test_bad_questions_are_told(wrong, error, said):
 def test_a_ledger_in_which_a_step_moves_nothing_is_told():
     with pytest.raises(ValueError, match="traffic='kv': this step moves none of it"):
         LLAMA.train_step(1, 8).tokens_per_s(A100, traffic="kv")
+
+
+def test_the_limit_of_a_step_is_that_of_its_bound():
+    """Compute takes most of the time one operation after the other, and memory of all together."""
+    w = rl.model("llama-3-8b").decode(288, 300)
+    assert w.limit("rtx-4090") == "compute"
+    timing = w.time("rtx-4090", bound="max-of-sum")
+    carrying = {role: sum(p.carry[role] for p in timing.parts) for role in w.traffic}
+    assert sum(carrying.values()) > sum(p.compute for p in timing.parts)
+    assert timing.limit == f"memory:{max(carrying, key=carrying.get)}"
+    assert timing.limit == w.limit("rtx-4090", bound="no-overlap")

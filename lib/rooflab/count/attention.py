@@ -41,8 +41,9 @@ def attention(
 
     Streamed: Q, K, V are read once and the output is written; scores never leave the chip. (When K
     and V outgrow it, a real kernel rereads them for each block of queries: see lesson 10.)
-    Otherwise the scores (queries × context a head) are written once, read and rewritten by the
-    softmax, and read again, and no pair is skipped, because a library's product computes them all.
+    Otherwise the scores (a head: queries × the positions that are read, all or those within a
+    window) are written once, read and rewritten by the softmax, and read again, and none of them is
+    skipped, because a library's product computes them all.
 
     ``dtype``, ``kv``: formats of the activations and of the stored K and V (default ``dtype``).
     ``append``: the newest K and V arrive as activations and are written to the cache, and only the
@@ -54,9 +55,11 @@ def attention(
         batch, queries, context, heads, kv_heads, head_dim, value_dim, dtype, kv, window,
         flag("append", append), flag("latent", latent),
     )  # fmt: skip
-    skips = flag("causal", causal) and flag("streamed", streamed)
-    seen = pairs(a.queries, a.context, skips, a.window if streamed else None)
+    causal, streamed = flag("causal", causal), flag("streamed", streamed)
     scores = () if streamed else (a.scores(2, 2),)
+    seen = a.queries * a.reach
+    if streamed:
+        seen = pairs(a.queries, a.context, causal, a.window)
     operands = (a.q, *a.stored("k"), *a.stored("v"), *scores, a.out)
     flops = a.batch * a.heads * seen * 2 * (a.head_dim + a.value_dim)
     return Operation("attention", a.dims, operands, flops, a.computed, unit="tensor")
@@ -75,7 +78,7 @@ def materialised(
         batch, queries, context, heads, kv_heads, head_dim, value_dim, dtype, kv, window, append,
         latent,
     )  # fmt: skip
-    each = 2 * a.batch * a.heads * a.queries * a.context
+    each = 2 * a.batch * a.heads * a.queries * a.reach
     kinds = {"compute_dtype": a.computed, "unit": "tensor"}
     return (
         Operation(
@@ -148,6 +151,13 @@ class _Attention:
         }  # fmt: skip
 
     @property
+    def reach(self) -> int:
+        """Positions that are read: all, or those within the window of any of the queries."""
+        if self.window is None:
+            return self.context
+        return min(self.context, self.window - 1 + self.queries)
+
+    @property
     def computed(self) -> DType:
         """Format of the products: the activations', or the stored K's and V's where wider."""
         return self.kv if self.kv.bits > self.kind.bits else self.kind
@@ -162,7 +172,7 @@ class _Attention:
         return Operand("out", shape, self.kind, reads=0, writes=1)
 
     def scores(self, reads: int, writes: int) -> Operand:
-        shape = (self.batch, self.heads, self.queries, self.context)
+        shape = (self.batch, self.heads, self.queries, self.reach)
         return Operand("scores", shape, self.kind, reads, writes)
 
     def stored(self, name: str) -> tuple[Operand, ...]:
@@ -171,9 +181,7 @@ class _Attention:
             return ()
         length = self.value_dim if name == "v" else self.head_dim
         new = self.queries if self.append else 0
-        old = self.context - new
-        if self.window is not None:  # the first query looks back over window − 1 older positions
-            old = min(old, self.window - 1 + (0 if self.append else self.queries))
+        old = self.reach - new
         rows = []
         if old:
             rows.append(Operand(name, (self.batch, self.kv_heads, old, length), self.kv))

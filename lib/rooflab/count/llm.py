@@ -26,10 +26,10 @@ class Model:
     ``kv_heads``: default ``heads``; ``head_dim``: hidden / heads; ``intermediate``: width of the
     MLP, 4 · hidden; ``gated``: the MLP has gate, up and down, else up and down. ``tied``: the head
     is the embedding table. ``context``: trained limit in tokens (None: not known). ``biases``: the
-    products that have one. ``norm`` is "rms" or "layer", ``norms`` of them a layer, one more before
-    the head; ``qk_norm``: further norm parameters of a layer. ``positions``: rows of a learned
-    position table (0: rotary). ``latent``: multi-head latent attention (a :class:`Latent`, or a
-    mapping of its sizes).
+    products that have one ("up" is also that of the shared and the dense MLPs). ``norm`` is "rms"
+    or "layer", ``norms`` of them a layer, one more before the head; ``qk_norm``: further norm
+    parameters of a layer. ``positions``: rows of a learned position table (0: rotary). ``latent``:
+    multi-head latent attention (a :class:`Latent`, or a mapping of its sizes).
 
     Mixture of experts: ``experts`` a layer, ``experts_active`` a token, each ``intermediate`` wide;
     every token also passes ``shared_intermediate``; the first ``dense_layers`` layers have a plain
@@ -76,11 +76,12 @@ class Model:
         self._check_heads()
         self._default("intermediate", 4 * self.hidden)
         self._default("dense_intermediate", self.intermediate)
-        if self.norm not in NORMS:
+        if not isinstance(self.norm, str) or self.norm not in NORMS:
             raise unknown("norm", self.norm, NORMS)
         self._set("biases", _names("biases", self.biases))
         self._check_experts()
         self._check_reach()
+        self._check_biases()
 
     def _set(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
@@ -110,6 +111,9 @@ class Model:
         self._at_most("dense_layers", "layers")
         if self.experts and not self.experts_active:
             raise ValueError("experts_active=0 must be 1 or more: the experts that a token uses")
+        for name in ("shared_intermediate", "dense_layers"):
+            if getattr(self, name) and not self.experts:
+                raise ValueError(f"{name}={getattr(self, name)} needs experts=, the number of them")
 
     def _check_reach(self) -> None:
         for name in ("context", "window"):
@@ -121,6 +125,14 @@ class Model:
         self._at_most("windowed_layers", "layers")
         if self.windowed_layers and not self.window:
             raise ValueError("window=None: say how many positions a windowed layer looks back")
+        if self.latent and self.windowed_layers:
+            raise ValueError(f"window={self.window}: latent attention looks back over everything")
+
+    def _check_biases(self) -> None:
+        biased = {p.name.split()[-1] for p in self.products if p.bias}
+        for name in self.biases:
+            if name not in biased:
+                raise ValueError(f"biases: {self.name} has no product {name!r} that can have one")
 
     def __repr__(self) -> str:
         return f"<Model {self}>"
@@ -192,7 +204,7 @@ class Model:
 
 
 def _names(argument: str, given: Iterable[str]) -> tuple[str, ...]:
-    if given is None or isinstance(given, (bool, int, float)):
+    if not isinstance(given, Iterable):
         raise TypeError(f"{argument}={given!r} must be a tuple of product names out of {NAMES}")
     listed = (given,) if isinstance(given, str) else tuple(given)
     for name in listed:

@@ -29,12 +29,15 @@ def over(name: str, shape: tuple[int, ...], kind: DType, flop: int, reads: int =
     return Operation(name, dims, tuple(operands), flop * math.prod(shape), wider(kind, _FP32))
 
 
-def embed(model: Model, rows: int, act: DType, weights: DType) -> Row:
-    """Gather one row of the table for each token; learned positions are a second row and an add."""
+def embed(model: Model, rows: int, queries: int, act: DType, weights: DType) -> Row:
+    """Gather one row of the table for each token; learned positions are a second row and an add.
+
+    All sequences have the same ``queries`` positions, so each of these rows is read once.
+    """
     tables = [Operand("table", (model.vocab, model.hidden), weights, touched=_rows(rows, model))]
     if model.positions:
         shape = (model.positions, model.hidden)
-        touched = min(rows, model.positions) * model.hidden
+        touched = min(queries, model.positions) * model.hidden
         tables.append(Operand("positions", shape, weights, touched=touched))
     out = Operand("y", (rows, model.hidden), act, reads=0, writes=1)
     flops = rows * model.hidden * (len(tables) - 1)

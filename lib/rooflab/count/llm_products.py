@@ -114,10 +114,7 @@ def _attention(m: Model) -> tuple[Product, ...]:
         "q": (m.hidden, queries), "k": (m.hidden, keys), "v": (m.hidden, keys),
         "o": (queries, m.hidden),
     }  # fmt: skip
-    return tuple(
-        Product(name, *both, m.layers, bias=name in m.biases, reduced=name == "o")
-        for name, both in sizes.items()
-    )
+    return _listed(m, sizes)
 
 
 def _latent_attention(m: Model) -> tuple[Product, ...]:
@@ -130,8 +127,14 @@ def _latent_attention(m: Model) -> tuple[Product, ...]:
     sizes["kv_a"] = (m.hidden, t.cached)
     sizes["kv_b"] = (t.kv_rank, m.heads * (t.nope + t.value))
     sizes["o"] = (m.heads * t.value, m.hidden)
+    return _listed(m, sizes)
+
+
+def _listed(m: Model, sizes: Mapping[str, tuple[int, int]]) -> tuple[Product, ...]:
+    """The products of attention, in every layer; "o" ends the block."""
     return tuple(
-        Product(name, *both, m.layers, reduced=name == "o") for name, both in sizes.items()
+        Product(name, *both, m.layers, bias=name in m.biases, reduced=name == "o")
+        for name, both in sizes.items()
     )
 
 

@@ -50,14 +50,7 @@ class Step:
         """All ``count`` runs as one Operation: independent problems (``batch``), one launch each."""
         if self.count == 1:
             return self.op
-        operands = tuple(
-            replace(
-                o,
-                shape=(self.count, *o.shape),
-                touched=None if o.touched is None else self.count * o.touched,
-            )
-            for o in self.op.operands
-        )
+        operands = tuple(_repeated(o, self.count) for o in self.op.operands)
         flops, runs = self.count * self.op.flops, self.count * self.op.batch
         return replace(self.op, operands=operands, flops=flops, batch=runs)
 
@@ -65,6 +58,18 @@ class Step:
         """Traffic of the operands with ``role`` in all runs, in bytes."""
         rows = zip(self.op.operands, self.roles, strict=True)
         return self.count * sum(o.bytes for o, its in rows if its == role)
+
+    def held(self, role: str) -> int:
+        """Bytes of the operands with ``role`` in one run, each once, however often it is passed."""
+        rows = zip(self.op.operands, self.roles, strict=True)
+        return sum(o.nbytes for o, its in rows if its == role)
+
+
+def _repeated(o: Operand, count: int) -> Operand:
+    """``count`` such operands as one, of which each keeps what its format stores once a tensor."""
+    kind = replace(o.dtype, tensor_bytes=count * o.dtype.tensor_bytes)
+    touched = None if o.touched is None else count * o.touched
+    return replace(o, shape=(count, *o.shape), dtype=kind, touched=touched)
 
 
 def generate(
@@ -85,7 +90,7 @@ def generate(
     head.
     """
     rows, act, table = batch * queries, formats.activations, formats.weights
-    steps = [Step(*embed(model, rows, act, table))]
+    steps = [Step(*embed(model, rows, queries, act, table))]
     for p in model.products:
         if p.name == "o":
             steps += [Step(*row) for row in rotate(model, rows, act)]

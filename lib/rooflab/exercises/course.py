@@ -61,12 +61,21 @@ class Course:
         points = data["points"]
         if not isinstance(points, dict):
             raise ValueError('"points" must be a table, exercise id → points')
+        lessons = data.get("lessons", [])
+        if not isinstance(lessons, list):
+            raise ValueError('"lessons" must be a list of their numbers: ["00", "01"]')
         due = data.get("due", {})
         if not isinstance(due, dict):
             raise ValueError('"due" must be a table, lesson → date')
-        due = {number: date.fromisoformat(day) for number, day in due.items()}
-        lessons = tuple(str(each) for each in data.get("lessons", ()))
-        return cls(str(data.get("title", cls.title)), lessons, points, due)
+        days = {number: _day(number, told) for number, told in due.items()}
+        return cls(str(data.get("title", cls.title)), tuple(map(str, lessons)), points, days)
+
+
+def _day(number: str, told: object) -> date:
+    try:
+        return date.fromisoformat(told)
+    except (TypeError, ValueError):
+        raise ValueError(f'"due" of {number}: {told!r} must be a date, "2026-12-01"') from None
 
 
 def read(path: Path) -> Course:

@@ -10,12 +10,13 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rooflab.exercises.exercise import Case
-from rooflab.measure.decode_recording import DecodeRecording
-from rooflab.measure.recorded import Recording
-from rooflab.measure.recording import published
+
+if TYPE_CHECKING:
+    from rooflab.measure.decode_recording import DecodeRecording
+    from rooflab.measure.recorded import Recording
 
 SCHEMA = 1
 MARGIN = 0.25  # of a lesson's model: routines reach 75 to 100 % of a roof, no two layers are alike
@@ -53,6 +54,8 @@ class Clocked:
 
 def frozen_text(kept: Recording | DecodeRecording, entries: Iterable[Clocked]) -> str:
     """Content of the frozen file of ``entries``, which are from the recording ``kept``."""
+    from rooflab.measure.recording import published
+
     told = {
         "schema": SCHEMA, "recording": kept.name, "recorded_on": kept.recorded_on,
         "environment": published(kept.environment),

@@ -18,7 +18,7 @@ HIDDEN = (
 FLAT = "no arithmetic is done on numbers that have not arrived; the slope counts too."
 
 
-def hidden(name: str, kind: str) -> tuple[float, float]:
+def peak_and_bandwidth(name: str, kind: str) -> tuple[float, float]:
     """Peak in FLOP/s and bandwidth in byte/s of a catalogue machine; fp64 without matrix units."""
     found = machine(name)
     unit = "vector" if kind == "fp64" else None
@@ -38,7 +38,7 @@ def _time(flops: int, bytes: int, peak: float, bandwidth: float) -> float:
 
 
 def _ridge_cases(rng: random.Random) -> list[Case]:
-    roofs = [hidden(*which) for which in rng.sample(HIDDEN, 5)]
+    roofs = [peak_and_bandwidth(*which) for which in rng.sample(HIDDEN, 5)]
     return [{"peak": peak, "bandwidth": bandwidth} for peak, bandwidth in roofs]
 
 
@@ -46,7 +46,7 @@ def _attainable_cases(rng: random.Random) -> list[Case]:
     """Far left, on the slope, close to the ridge on either side, and far right."""
     drawn = []
     for place, which in zip((None, 0.2, 0.9, 1.3, 20), rng.sample(HIDDEN, 5), strict=True):
-        peak, bandwidth = hidden(*which)
+        peak, bandwidth = peak_and_bandwidth(*which)
         at = 0.01 if place is None else place * rng.uniform(0.9, 1.1) * peak / bandwidth
         drawn.append({"intensity": round(at, 4), "peak": peak, "bandwidth": bandwidth})
     return drawn
@@ -57,7 +57,7 @@ def _time_cases(rng: random.Random) -> list[Case]:
     drawn = []
     places = (0.01, 0.5, 0.8, 1.2, 2, 30)
     for place, which in zip(places, rng.sample(HIDDEN, len(places)), strict=True):
-        peak, bandwidth = hidden(*which)
+        peak, bandwidth = peak_and_bandwidth(*which)
         nbytes = rng.randrange(10**7, 10**10)
         flops = round(place * rng.uniform(0.9, 1.1) * nbytes * peak / bandwidth)
         drawn.append({"flops": flops, "bytes": nbytes, "peak": peak, "bandwidth": bandwidth})

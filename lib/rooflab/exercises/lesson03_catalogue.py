@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 
 from rooflab.exercises.exercise import Case, Exercise, Misconception
-from rooflab.exercises.lesson03 import hidden
+from rooflab.exercises.lesson03 import peak_and_bandwidth
 
 RIGHT, SPARSE, TWO_DIES, OTHER_PART = "right", "sparse", "two dies", "other part"
 _TRUE = (SPARSE, TWO_DIES, OTHER_PART, OTHER_PART, RIGHT, OTHER_PART)
@@ -51,7 +51,7 @@ def _sparse_cases(rng: random.Random) -> list[Case]:
     machines = (("h100-sxm", "bf16"), ("l4", "fp16"), ("a100-sxm-80", "bf16"), ("b200", "bf16"))
     drawn = []
     for place, which in zip((0.3, 1.25, 1.6, 3), rng.sample(machines, 4), strict=True):
-        dense, bandwidth = hidden(*which)
+        dense, bandwidth = peak_and_bandwidth(*which)
         at = round(place * rng.uniform(0.9, 1.1) * dense / bandwidth, 1)
         drawn.append({"intensity": at, "claimed": 2 * dense, "bandwidth": bandwidth})
     return drawn

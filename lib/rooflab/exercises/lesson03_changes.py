@@ -11,7 +11,7 @@ import random
 from collections.abc import Callable
 
 from rooflab.exercises.exercise import Case, Exercise, Misconception
-from rooflab.exercises.lesson03 import hidden
+from rooflab.exercises.lesson03 import peak_and_bandwidth
 
 WHOLE = 0.05  # relative: an edge rounded to a whole number is right too
 # Machine, then (dtype, itemsize) before and after: the verdict moves either way, or hardly.
@@ -35,7 +35,10 @@ def _change_cases(rng: random.Random) -> list[Case]:
     drawn = []
     always, others = CHANGES[:2], rng.sample(CHANGES[2:], 3)
     for name, (before, size_1), (after, size_2) in rng.sample([*always, *others], 5):
-        (peak_1, bandwidth), (peak_2, _) = hidden(name, before), hidden(name, after)
+        (peak_1, bandwidth), (peak_2, _) = (
+            peak_and_bandwidth(name, before),
+            peak_and_bandwidth(name, after),
+        )
         drawn.append({
             "bandwidth": bandwidth, "peak_1": peak_1, "itemsize_1": size_1,
             "peak_2": peak_2, "itemsize_2": size_2,
@@ -91,7 +94,7 @@ NUMBER_TYPE = Exercise(
 def _call_cases(rng: random.Random) -> list[Case]:
     drawn = []
     for name, kind, itemsize, call in rng.sample(CALLS, len(CALLS)):
-        peak, bandwidth = hidden(name, kind)
+        peak, bandwidth = peak_and_bandwidth(name, kind)
         seconds = round(call * rng.uniform(0.8, 1.25), 1) * 1e-6
         drawn.append({"call": seconds, "peak": peak, "bandwidth": bandwidth, "itemsize": itemsize})
     return drawn

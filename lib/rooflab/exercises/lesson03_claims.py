@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 
 from rooflab.exercises.exercise import Case, Exercise, Misconception
-from rooflab.exercises.lesson03 import hidden
+from rooflab.exercises.lesson03 import peak_and_bandwidth
 
 # Two of each band: the ridge below 4 FLOP/byte, between 4 and 8, above 8.
 BANDS = (
@@ -19,7 +19,9 @@ BANDS = (
 def _thumb_cases(rng: random.Random) -> list[Case]:
     which = [one for band in BANDS for one in rng.sample(band, 2)]
     rng.shuffle(which)
-    return [dict(zip(("peak", "bandwidth"), hidden(*one), strict=True)) for one in which]
+    return [
+        dict(zip(("peak", "bandwidth"), peak_and_bandwidth(*one), strict=True)) for one in which
+    ]
 
 
 THUMB = Exercise(
@@ -55,7 +57,7 @@ def _kernel_cases(rng: random.Random) -> list[Case]:
     """Four kernels for one job, faster from one intensity to the next but for one neighbour pair."""
     drawn = []
     for number, which in enumerate(rng.sample([one for band in BANDS for one in band], 6)):
-        peak, bandwidth = hidden(*which)
+        peak, bandwidth = peak_and_bandwidth(*which)
         shares = [place * rng.uniform(0.8, 1.2) for place in (0.1, 0.4, 1.2, 4)]
         seconds = [1e-3 * rng.uniform(0.9, 1.1) / 1.8**step for step in range(4)]
         swap = number % 3

@@ -12,7 +12,7 @@ from __future__ import annotations
 from functools import cache
 
 from rooflab.count import gemm
-from rooflab.exercises.lesson03 import hidden
+from rooflab.exercises.lesson03 import peak_and_bandwidth
 from rooflab.exercises.lesson03_timed import Timed
 from rooflab.predict.catalogue import machine
 
@@ -67,7 +67,7 @@ def _streams() -> list[Timed]:
 
 def _entry(what: str, name: str, dtype: str, flops: int, nbytes: int, seconds: float) -> Timed:
     """``seconds`` on a machine of the catalogue, with its one bandwidth and no call."""
-    peak, bandwidth = hidden(name, dtype)
+    peak, bandwidth = peak_and_bandwidth(name, dtype)
     case = {
         "flops": flops, "bytes": nbytes, "peak": peak, "bandwidth": [bandwidth],
         "capacity": [machine(name).capacities["dram"]], "call": 0.0,

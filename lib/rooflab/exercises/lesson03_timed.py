@@ -19,6 +19,7 @@ from rooflab.exercises.frozen import Clocked, read_frozen
 from rooflab.measure.measurement import Measurement
 from rooflab.measure.recorded import Recording
 from rooflab.measure.recording import recording
+from rooflab.measure.threads import with_threads
 from rooflab.predict.estimate import mix_of
 from rooflab.predict.machine import Machine
 from rooflab.predict.routines import overhead
@@ -106,11 +107,7 @@ def _entry(measured: Measurement, m: Machine) -> Timed:
         "capacity": [m.capacities[level] for level in m.levels], "call": overhead(op, m),
     }  # fmt: skip
     spread = measured.iqr_s / measured.median_s
-    return Timed(case, measured.median_s, spread, op.label, _where(m))
-
-
-def _where(m: Machine) -> str:
-    return f"{m.id}, {m.threads} thread{'s' if m.threads != 1 else ''}"
+    return Timed(case, measured.median_s, spread, op.label, with_threads(m.id, m.threads))
 
 
 def entries_of(name: str) -> tuple[Recording, tuple[Timed, ...]]:

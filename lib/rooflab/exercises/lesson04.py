@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 
 from rooflab.exercises.exercise import Case, Exercise, Misconception
-from rooflab.exercises.lesson03 import hidden
+from rooflab.exercises.lesson03 import peak_and_bandwidth
 
 # (inputs, outputs) of layers in public models: Llama-2-7B up and down, Llama-3-8B, GPT-2 both ways.
 LAYERS = ((4096, 11008), (11008, 4096), (4096, 14336), (768, 3072), (3072, 768), (1600, 6400))
@@ -149,7 +149,7 @@ def _machine_cases(rng: random.Random, count: int) -> list[Case]:
     picked = [*rng.sample(LARGE, count // 2), *rng.sample(SMALL, count - count // 2)]
     drawn = []
     for (name, kind, size), layer in zip(picked, rng.sample(LAYERS, count), strict=True):
-        peak, bandwidth = hidden(name, kind)
+        peak, bandwidth = peak_and_bandwidth(name, kind)
         drawn.append({"inputs": layer[0], "outputs": layer[1], "itemsize": size, "peak": peak,
                       "bandwidth": bandwidth})  # fmt: skip
     return drawn

@@ -15,12 +15,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from rooflab.count.si import rounded
 from rooflab.exercises.frozen import Clocked, read_frozen
-from rooflab.measure.decode_recording import DecodeRecording, decode_recording
-from rooflab.measure.decode_run import DecodeRun
-from rooflab.measure.measurement import Measurement
-from rooflab.measure.recording import recording
+
+if TYPE_CHECKING:
+    from rooflab.measure.decode_recording import DecodeRecording
+    from rooflab.measure.decode_run import DecodeRun
+    from rooflab.measure.measurement import Measurement
 
 FROZEN = Path(__file__).with_name("lesson04_recorded.json")
 KINDS = ("one", "few", "many")
@@ -101,7 +104,7 @@ def _figures(
         "again": (quickest(TOLD, "gemv") - one) / (TOLD - 1) / weights,
         "copy": quickest(TOLD, "gemm") / weights - 2 * TOLD / peak,
     }
-    return {**{name: float(f"{seconds:.4g}") for name, seconds in found.items()}, "peak": peak}
+    return {**{name: rounded(seconds, 4) for name, seconds in found.items()}, "peak": peak}
 
 
 def _entry(
@@ -110,17 +113,21 @@ def _entry(
     edges = measured.op.dims
     case = {"tokens": tokens, "inputs": edges["k"], "outputs": edges["n"], **figures}
     spread = round(measured.iqr_s / measured.median_s, 4)
-    return Timed(case, float(f"{measured.median_s:.5g}"), spread, asked, known)
+    return Timed(case, rounded(measured.median_s, 5), spread, asked, known)
 
 
 def entries_of(name: str) -> tuple[DecodeRecording, tuple[Timed, ...]]:
     """The decode recording ``name``, and what of it may be asked."""
+    from rooflab.measure.decode_recording import decode_recording  # a tenth of a second
+
     kept = decode_recording(name)
     return kept, found_in(kept, peak_of(name))
 
 
 def peak_of(name: str) -> float:
     """FLOP/s of one core in fp32, which the loop was recorded with, from the machine's roofs."""
+    from rooflab.measure.recording import recording
+
     return float(recording(name).at(threads=1).peak("fp32"))
 
 

@@ -9,13 +9,13 @@ import random
 from dataclasses import replace
 
 from rooflab.exercises.exercise import Case, Exercise, Misconception
-from rooflab.exercises.lesson03 import hidden
-from rooflab.exercises.lesson05_runs import INT4_GROUP_32, RUNS, SHAPES
+from rooflab.exercises.lesson03 import peak_and_bandwidth
+from rooflab.exercises.lesson05_runs import INT4_GROUP_32, RUNS, SHAPES, kv_bytes
 from rooflab.predict.catalogue import machine
 
 GIB = 2**30
 GIBIBYTES = "a bandwidth counts GB, 1e9 bytes, and so do the weights here; nothing is in GiB."
-# Machines whose memory holds the model, with its parameters.
+# Machines whose memory holds the model in 16 bits, with its parameters.
 _BOUNDS = (
     ("rtx-4090", 7e9), ("a100-sxm-80", 13e9), ("h200-sxm", 70e9), ("m3-pro", 8e9),
     ("mi300x", 70e9), ("l4", 8e9),
@@ -58,10 +58,6 @@ BOUND = Exercise(
 )  # fmt: skip
 
 
-def _kv(layers: int, heads: int, kv_heads: int, head_dim: int, itemsize: int) -> int:
-    return 2 * layers * kv_heads * head_dim * itemsize
-
-
 def _kv_cases(rng: random.Random) -> list[Case]:
     """Five public models, at least two of which share their KV heads."""
     grouped = [name for name, shape in SHAPES.items() if shape[1] != shape[2]]
@@ -76,20 +72,20 @@ def _kv_cases(rng: random.Random) -> list[Case]:
 KV = Exercise(
     "05-kv-bytes", "What a token leaves behind", 1,
     "How many bytes does one token add to the KV cache?",
-    "kv_bytes(layers, heads, kv_heads, head_dim, itemsize)", _kv, cases=_kv_cases,
+    "kv_bytes(layers, heads, kv_heads, head_dim, itemsize)", kv_bytes, cases=_kv_cases,
     derives=("model", "Model"),
     misconceptions=(
-        Misconception("K alone", lambda n, h, g, d, s: _kv(n, h, g, d, s) // 2,
+        Misconception("K alone", lambda n, h, g, d, s: kv_bytes(n, h, g, d, s) // 2,
                       "a key and a value are kept: K is one of them, V the other."),
-        Misconception("every query head", lambda n, h, g, d, s: _kv(n, h, h, d, s),
+        Misconception("every query head", lambda n, h, g, d, s: kv_bytes(n, h, h, d, s),
                       "query heads may share a KV head; what is stored once is read once."),
-        Misconception("one layer", lambda n, h, g, d, s: _kv(1, h, g, d, s),
+        Misconception("one layer", lambda n, h, g, d, s: kv_bytes(1, h, g, d, s),
                       "every layer has keys and values of its own."),
-        Misconception("one head", lambda n, h, g, d, s: _kv(n, h, 1, d, s),
+        Misconception("one head", lambda n, h, g, d, s: kv_bytes(n, h, 1, d, s),
                       "every KV head has a key of head_dim numbers of its own, and a value."),
-        Misconception("numbers, not bytes", lambda n, h, g, d, s: _kv(n, h, g, d, 1),
+        Misconception("numbers, not bytes", lambda n, h, g, d, s: kv_bytes(n, h, g, d, 1),
                       "so many numbers; each of them has `itemsize` bytes."),
-        Misconception("queries too", lambda n, h, g, d, s: _kv(n, h, g, d, s) + n * h * d * s,
+        Misconception("queries too", lambda n, h, g, d, s: kv_bytes(n, h, g, d, s) + n * h * d * s,
                       "a query is used once, by its own token, and thrown away."),
     ),
 )  # fmt: skip
@@ -163,7 +159,7 @@ def _decode_cases(rng: random.Random) -> list[Case]:
     rng.shuffle(chosen)
     drawn = []
     for run in chosen:
-        peak, bandwidth = hidden(run.machine, run.compute)
+        peak, bandwidth = peak_and_bandwidth(run.machine, run.compute)
         drawn.append({"parameters": run.parameters, "itemsize": run.itemsize, "kv": run.kv,
                       "batch": run.batch, "context": run.context, "peak": peak,
                       "bandwidth": bandwidth})  # fmt: skip

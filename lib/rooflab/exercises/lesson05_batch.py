@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
+from rooflab.count.llm_steps import distinct
 from rooflab.exercises.exercise import Case, Exercise, Misconception
 from rooflab.exercises.lesson05_runs import SHAPES
 
@@ -157,10 +158,6 @@ QUANTISED = Exercise(
 )  # fmt: skip
 
 
-def _read(experts: int, active: int, batch: int) -> float:
-    return experts * (1 - (1 - active / experts) ** batch)
-
-
 def _expert_cases(rng: random.Random) -> list[Case]:
     """Mixtral's 8 experts of which 2 are used, and larger pools, at small and large batches."""
     pools = ((8, 2), (16, 4), (64, 6), (256, 8), (128, 8))
@@ -176,7 +173,7 @@ EXPERTS = Exercise(
     "05-experts", "Experts for a batch", 2,
     "Each token of a batch uses `active` different ones of the `experts`, any of them with the "
     "same chance. How many experts does a step have to read, on average?",
-    "experts_read(experts, active, batch)", _read, cases=_expert_cases, tolerance=1e-6,
+    "experts_read(experts, active, batch)", distinct, cases=_expert_cases, tolerance=1e-6,
     misconceptions=(
         Misconception("those of one token", lambda e, k, b: k,
                       "the other tokens of the batch choose too, and not the same experts."),
@@ -191,7 +188,7 @@ EXPERTS = Exercise(
                       "a token has `active` experts, not one."),
         Misconception("those that are spared", lambda e, k, b: e * (1 - k / e) ** b,
                       "so many are chosen by no token; the others are read."),
-        Misconception("a share", lambda e, k, b: _read(e, k, b) / e,
+        Misconception("a share", lambda e, k, b: distinct(e, k, b) / e,
                       "that is the share of all experts; how many are they?"),
     ),
 )  # fmt: skip

@@ -10,12 +10,23 @@ from __future__ import annotations
 import random
 
 from rooflab.exercises.exercise import Case, Exercise, Misconception
-from rooflab.exercises.lesson03 import hidden
+from rooflab.exercises.lesson03 import peak_and_bandwidth
 from rooflab.exercises.lesson05 import decode
-from rooflab.exercises.lesson05_runs import LLAMA_2_7B, LLAMA_2_70B, LLAMA_3_8B
+from rooflab.exercises.lesson05_runs import (
+    LLAMA_2_7B,
+    LLAMA_2_70B,
+    LLAMA_3_8B,
+    SHAPES,
+    kv_bytes,
+)
 
 # Parameters and bytes a token in the cache, at 2 bytes a number.
-_MODELS = ((LLAMA_2_7B, 524_288), (LLAMA_3_8B, 131_072), (LLAMA_2_70B, 327_680))
+_MODELS = tuple(
+    (read, kv_bytes(*SHAPES[name], 2))
+    for name, read in (
+        ("llama-2-7b", LLAMA_2_7B), ("llama-3-8b", LLAMA_3_8B), ("llama-2-70b", LLAMA_2_70B),
+    )
+)  # fmt: skip
 _MACHINES = (("a100-sxm-80", "bf16"), ("h100-sxm", "bf16"), ("mi300x", "fp16"), ("l4", "fp16"))
 
 
@@ -32,7 +43,7 @@ def _speed_up_cases(rng: random.Random) -> list[Case]:
     drawn = []
     places = ((8, 100), (64, 300), (64, 2000), (512, 60), (1024, 1000))
     for (batch, context), (parameters, kv) in zip(places, rng.choices(_MODELS, k=5), strict=True):
-        peak, bandwidth = hidden(*rng.choice(_MACHINES))
+        peak, bandwidth = peak_and_bandwidth(*rng.choice(_MACHINES))
         drawn.append({"parameters": parameters, "kv": kv, "batch": batch, "context": context,
                       "peak": peak, "bandwidth": bandwidth})  # fmt: skip
     return drawn
@@ -77,13 +88,13 @@ def _enough(parameters: int, kv: int, context: int, peak: float, bandwidth: floa
 
 
 def _enough_cases(rng: random.Random) -> list[Case]:
-    """Llama-3-8B or others on four machines: two contexts short enough, two too long."""
+    """Llama-3-8B and others on four machines: three contexts short enough, two too long."""
     drawn = []
     places = (0.15, 0.5, 1.4, 6.0, 0.85)
     models = [_MODELS[1], *rng.choices(_MODELS, k=4)]
     rng.shuffle(models)
     for place, (parameters, kv) in zip(places, models, strict=True):
-        peak, bandwidth = hidden(*rng.choice(_MACHINES))
+        peak, bandwidth = peak_and_bandwidth(*rng.choice(_MACHINES))
         longest = 2 * parameters * bandwidth / peak / kv
         context = max(1, round(place * rng.uniform(0.95, 1.05) * longest))
         drawn.append({"parameters": parameters, "kv": kv, "context": context,

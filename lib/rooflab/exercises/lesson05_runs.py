@@ -9,20 +9,28 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-# Parameters that a token reads: all but the table of embeddings (vocabulary × width).
-LLAMA_2_7B = 6_738_415_616 - 32_000 * 4096
-LLAMA_2_70B = 68_976_648_192 - 32_000 * 8192
-LLAMA_3_8B = 8_030_261_248 - 128_256 * 4096
-# Layers, heads, KV heads, width of a head.
+from rooflab.predict import workload_catalogue as catalogue
+
+
+def _read(name: str) -> int:
+    """Parameters that a token reads: all but the table of embeddings (vocabulary × width)."""
+    m = catalogue.model(name)
+    return m.parameters - m.vocab * m.hidden
+
+
+def _shape(name: str) -> tuple[int, int, int, int]:
+    """Layers, heads, KV heads, width of a head."""
+    m = catalogue.model(name)
+    return m.layers, m.heads, m.kv_heads, m.head_dim
+
+
+LLAMA_2_7B, LLAMA_2_70B, LLAMA_3_8B = map(_read, ("llama-2-7b", "llama-2-70b", "llama-3-8b"))
 SHAPES = {
-    "llama-2-7b": (32, 32, 32, 128),
-    "llama-2-13b": (40, 40, 40, 128),
-    "llama-2-70b": (80, 64, 8, 128),
-    "llama-3-8b": (32, 32, 8, 128),
-    "gpt2": (12, 12, 12, 64),
-    "gemma-2b": (18, 8, 1, 256),
-    "qwen2.5-7b": (28, 28, 4, 128),
-}
+    name: _shape(name)
+    for name in (
+        "llama-2-7b", "llama-2-13b", "llama-2-70b", "llama-3-8b", "gpt2", "gemma-2b", "qwen2.5-7b",
+    )
+}  # fmt: skip
 INT4_GROUP_32 = 4 / 8 + 4 / 32  # 4 bits, and a 2-byte scale and zero for 32 weights
 
 
@@ -42,13 +50,13 @@ class Run:
     tokens_per_s: float
 
 
-def _kv(model: str, itemsize: int) -> int:
-    layers, _, kv_heads, head_dim = SHAPES[model]
+def kv_bytes(layers: int, heads: int, kv_heads: int, head_dim: int, itemsize: int) -> int:
+    """Bytes that a token adds to the KV cache: a key and a value of every KV head and layer."""
     return 2 * layers * kv_heads * head_dim * itemsize
 
 
 def _gpt_fast(machine: str, model: str, read: int, itemsize: float, tokens_per_s: float) -> Run:
-    kv = _kv(model, 2)
+    kv = kv_bytes(*SHAPES[model], 2)
     return Run("gpt-fast", machine, model, read, itemsize, kv, 1, 105, "bf16", tokens_per_s)
 
 
@@ -56,8 +64,8 @@ def _tensorrt(
     machine: str, itemsize: int, batch: int, prompt: int, new: int, tokens_per_s: float
 ) -> Run:
     """Llama 7B; where the weights have one byte (fp8), the KV cache has one too."""
-    kv, compute = _kv("llama-2-7b", itemsize), "fp8" if itemsize == 1 else "fp16"
     model, context = "llama-2-7b", prompt + new // 2
+    kv, compute = kv_bytes(*SHAPES[model], itemsize), "fp8" if itemsize == 1 else "fp16"
     return Run(
         "TensorRT-LLM", machine, model, LLAMA_2_7B, itemsize, kv, batch, context, compute,
         tokens_per_s,

@@ -91,6 +91,11 @@ def _numpy(item: object, levels: int, room: list[int]) -> Plain:
             raise Unreadable(f"an array of {item.dtype}; an array of numbers is wanted")
         if item.size > MOST_ITEMS:
             raise Unreadable(f"an array of {item.size} elements; the answer is shorter")
+        room[0] -= item.size
+        if room[0] < 0:
+            raise Unreadable(f"more than {MOST_ITEMS} items; the answer is shorter")
+        if item.size != 1 and item.ndim > levels:
+            raise Unreadable(f"nested deeper than {MOST_LEVELS} levels")
         wide = item if item.dtype.kind in "biuf" else item.astype(float)  # V: bfloat16 and kin
         return _nested(numpy.ndarray.tolist(wide))
     known = type(item) in set(numpy.sctypeDict.values())

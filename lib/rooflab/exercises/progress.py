@@ -14,9 +14,9 @@ from rooflab.count.suggest import unknown
 from rooflab.exercises import registry, session
 from rooflab.exercises.course import here
 from rooflab.exercises.exercise import Exercise
-from rooflab.exercises.verdict import Verdict
+from rooflab.exercises.verdict import COLOURS, Verdict
 
-_COLOURS = {"✓": "#009E73", "✗": "#D55E00", "○": "#6B6B6B", "·": "#6B6B6B"}
+_COLOURS = {**COLOURS, "·": COLOURS["○"]}
 _RESTART = "A restart of the kernel forgets what was checked; run the check cells again."
 _HAND_IN = "What is graded is the file: save it before you hand it in."
 
@@ -32,9 +32,7 @@ class Line:
     @property
     def mark(self) -> str:
         """✓ right, ✗ not right, ○ not answered, · not checked."""
-        if self.verdict is None:
-            return "·"
-        return "✓" if self.verdict.passed else "○" if self.verdict.unanswered else "✗"
+        return "·" if self.verdict is None else self.verdict.mark
 
     @property
     def points(self) -> int:
@@ -128,7 +126,7 @@ class Progress:
         share = 100 * self.points / self.max
         return (
             '<div style="max-width:28em;height:.5em;margin:.4em 0;border:1px solid #6B6B6B">'
-            f'<div style="width:{share:.3g}%;height:100%;background:#009E73"></div></div>'
+            f'<div style="width:{share:.3g}%;height:100%;background:{COLOURS["✓"]}"></div></div>'
         )
 
 

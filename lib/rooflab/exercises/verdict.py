@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from rooflab.exercises.plaindata import Plain
 
 UNANSWERED = "not answered yet"
+COLOURS = {"✓": "#009E73", "✗": "#D55E00", "○": "#6B6B6B"}  # of the marks
 
 
 @dataclass(frozen=True)
@@ -41,10 +42,14 @@ class Verdict:
         return self.reason.startswith(UNANSWERED)
 
     @property
+    def mark(self) -> str:
+        """✓ right, ✗ not right, ○ not answered."""
+        return "✓" if self.passed else "○" if self.unanswered else "✗"
+
+    @property
     def _lines(self) -> list[str]:
-        mark = "✓" if self.passed else "○" if self.unanswered else "✗"
         score = f" · {self.points} of {self.max} points" if self.max else ""
-        lines = [f"{mark} {self.exercise}{score}: {self.reason}"]
+        lines = [f"{self.mark} {self.exercise}{score}: {self.reason}"]
         if self.hint:
             lines.append(f"  A usual mistake, “{self.misconception}”: {self.hint}")
         if self.note:
@@ -55,10 +60,9 @@ class Verdict:
         return "\n".join(self._lines)
 
     def _repr_html_(self) -> str:
-        colour = "#009E73" if self.passed else "#6B6B6B" if self.unanswered else "#D55E00"
         first, *rest = (html.escape(line.strip()) for line in self._lines)
         body = "".join(f"<br>{line}" for line in rest)
         return (
-            f'<div style="border-left:4px solid {colour};padding:.3em .8em">'
+            f'<div style="border-left:4px solid {COLOURS[self.mark]};padding:.3em .8em">'
             f"<b>{first}</b>{body}</div>"
         )

@@ -22,12 +22,11 @@ from rooflab.measure.environment import available_cores, environment, host_id, p
 from rooflab.measure.memory import SPARE, OperandsTooLarge, available_bytes
 from rooflab.measure.roofs import thread_count
 from rooflab.measure.timing import Timing
-from rooflab.measure.transformer import pass_bytes, wide
+from rooflab.measure.transformer import activation_dtype, pass_bytes
 from rooflab.measure.transformer_products import array_dtype
 from rooflab.measure.transformer_weights import (
     Weights,
     given_weights,
-    loop_bytes,
     random_weights,
     require_loop,
 )
@@ -63,7 +62,8 @@ def decode_loop(
     """
     require_loop(model)
     batch, context, steps = size("batch", batch), size("context", context), size("steps", steps)
-    _require_positions(model, context + steps)
+    require_positions(model, context + steps)
+    seed = size("seed", seed, 0)
     chosen, dtype = select(backend), _dtype(dtype).name
     count = None if chosen.is_gpu else thread_count(threads)
     prompt = _prompts(prompts, batch, context, model)
@@ -84,7 +84,7 @@ def loop_weights(
 
     Raises OperandsTooLarge before allocating when they do not fit memory.
     """
-    chosen, dtype = select(backend), _dtype(dtype).name
+    chosen, dtype, seed = select(backend), _dtype(dtype).name, size("seed", seed, 0)
     require_room(require_loop(model), 1, 1, 1, dtype, chosen)
     return random_weights(model, dtype, chosen, seed)
 
@@ -95,12 +95,12 @@ def require_room(
 ) -> None:  # fmt: skip
     """Raise OperandsTooLarge, naming what is needed and what is there, if the loop does not fit."""
     item, positions = array_dtype(dtype, backend).itemsize, context + steps
-    wide_item = np.dtype(wide(dtype)).itemsize
+    active_item = np.dtype(activation_dtype(dtype)).itemsize
     parts = {
-        "weights": 0 if isinstance(weights, Weights) else loop_bytes(model, item),
-        "KV cache": 2 * item * model.layers * batch * positions * model.kv_heads * model.head_dim,
-        "buffers": pass_bytes(model, batch, 1, positions, wide_item)
-        + pass_bytes(model, sequences, context, context, wide_item)
+        "weights": 0 if isinstance(weights, Weights) else model.weight_bytes(dtype),
+        "KV cache": model.kv_bytes(batch, positions, dtype),
+        "buffers": pass_bytes(model, batch, 1, positions, active_item)
+        + pass_bytes(model, sequences, context, context, active_item)
         + item * model.hidden * max(model.vocab, model.intermediate),  # a matrix being turned
     }
     needed, room = sum(parts.values()), available_bytes(backend)
@@ -158,7 +158,8 @@ def _beyond_training(model: Model, positions: int) -> tuple[str, ...]:
     return (f"context + steps = {positions} is beyond the {model.context} tokens of its training",)
 
 
-def _require_positions(model: Model, positions: int) -> None:
+def require_positions(model: Model, positions: int) -> None:
+    """Raise ValueError unless ``model`` knows so many positions; rotary ones never end."""
     if model.positions and positions > model.positions:
         raise ValueError(
             f"context + steps = {positions} must be at most {model.positions}, the positions that "

@@ -16,7 +16,7 @@ from rooflab.count.suggest import unknown
 from rooflab.measure.ceiling import quickest
 from rooflab.measure.decode_clock import Clock
 from rooflab.measure.timing import undisturbed
-from rooflab.measure.transformer import wide
+from rooflab.measure.transformer import activation_dtype
 from rooflab.measure.transformer_products import FORMS, Call, Form, bind, by_columns, viewed
 from rooflab.measure.transformer_weights import Weights
 
@@ -68,7 +68,7 @@ def given_forms(weights: Weights, forms: object) -> dict[str, str]:
         if name not in names:
             raise unknown("forms", name, names)
     for form in wanted.values():
-        if form not in FORMS:
+        if not isinstance(form, str) or form not in FORMS:
             raise unknown("forms", form, FORMS)
     missing = [name for name in names if name not in wanted]
     if missing:
@@ -99,7 +99,7 @@ def for_many(forms: Mapping[str, Form], sequences: int) -> dict[str, Form]:
 def _sweep(weights: Weights, form: Form, batch: int) -> dict[str, list[Call]]:
     """The calls of all products in one form, a product's layers one after the other."""
     backend, model = weights.backend, weights.model
-    xp, kind = backend.xp, wide(weights.dtype)
+    xp, kind = backend.xp, activation_dtype(weights.dtype)
     columns, found = by_columns(form, backend), {}
     for p in model.products:
         x, y = xp.ones((batch, p.inputs), kind), xp.empty((batch, p.outputs), kind)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+from rooflab.count.sizes import size
 from rooflab.count.suggest import unknown
 from rooflab.measure.backend import Backend
 from rooflab.measure.caches import last_level_bytes
@@ -26,9 +27,9 @@ def loop_model(which: str = "small", itemsize: int = 4) -> Model:
     machine's last-level cache: smaller ones would stay there from step to step, which no real
     model's do.
     """
-    if which not in SIZES:
+    if not isinstance(which, str) or which not in SIZES:
         raise unknown("which", which, SIZES)
-    return beyond(SIZES[which], last_level_bytes(), itemsize)
+    return beyond(SIZES[which], last_level_bytes(), size("itemsize", itemsize))
 
 
 def last_cache_bytes(backend: Backend) -> int:

@@ -27,9 +27,9 @@ from rooflab.measure.decode_run import PHASES, ledger
 from rooflab.measure.this_machine import this_machine
 from rooflab.measure.transformer_weights import require_loop
 from rooflab.predict.machine import Machine
+from rooflab.predict.roofline import Roofline
 from rooflab.predict.workload_time import MIX
 
-KEPT = ("k", "v", "k cache", "v cache")
 WEIGHED = ("q", "k", "v", "o", "gate", "up", "down", "head")
 
 
@@ -130,8 +130,8 @@ def _require_habits(known: Mapping[str, Any], dtype: str) -> None:
 
 
 def bound(op: Operation, machine: Machine) -> float:
-    """The roofline's bound in seconds: peak, or memory, whichever takes longer."""
-    return max(op.flops / machine.peak(op.compute_dtype), op.bytes / machine.bandwidth(mix=MIX))
+    """The roofline's bound in seconds, at the machine's best peak for the format of ``op``."""
+    return Roofline(machine, op.compute_dtype, mix=MIX).time(op)
 
 
 def _timed(
@@ -183,8 +183,9 @@ def _features(step: Step) -> tuple[float, ...]:
     op = step.op
     found = (1, op.bytes)
     if op.name in ("scores", "values"):
-        problems = op.dims["batch"] * next(o.shape[1] for o in op.operands if o.name in KEPT)
-        found = (*found, problems, op.flops)
+        rows = zip(op.operands, step.roles, strict=True)
+        kv_heads = next(o.shape[1] for o, role in rows if role == "kv")
+        found = (*found, op.dims["batch"] * kv_heads, op.flops)
     return tuple(step.count * each for each in found)
 
 

@@ -17,13 +17,14 @@ from rooflab.count.sizes import size
 from rooflab.count.suggest import unknown
 from rooflab.measure.atomic import replace_file
 from rooflab.measure.backend import select
-from rooflab.measure.decode import decode_loop, loop_weights
+from rooflab.measure.decode import decode_loop, loop_weights, require_positions, require_room
 from rooflab.measure.decode_models import loop_model
 from rooflab.measure.decode_run import SCHEMA, DecodeRun
 from rooflab.measure.environment import environment, now
 from rooflab.measure.progress import Progress, told
 from rooflab.measure.recorder import _target
 from rooflab.measure.recording import folders, published
+from rooflab.measure.transformer_weights import require_loop
 from rooflab.predict.workload_model import Model
 
 BATCHES = (1, 2, 3, 4, 8, 16, 32, 64)
@@ -93,16 +94,18 @@ def record_decode(
     """Run the decode loop for every model, dtype and batch, and keep the runs as ``name``.
 
     ``models``: rl.Model, or names for :func:`rooflab.loop_model`. ``folder``: by default the first
-    recordings folder. Raises ValueError for a name that is taken (unless ``overwrite``) or a folder
-    that cannot be written to, before anything is measured.
+    recordings folder. Raises before anything is measured: ValueError for a name that is taken
+    (unless ``overwrite``), a folder that cannot be written to, or a run that is refused;
+    OperandsTooLarge for one that does not fit memory.
     """
     chosen = select(backend)
-    batches = tuple(size(f"batches[{i}]", each) for i, each in enumerate(batches))
+    tasks = _tasks(models, dtypes, batches)
     where = (folders()[0] if folder is None else Path(folder)) / FOLDER
     target = _target(name, where, overwrite)
-    sized = [loop_model(each) if isinstance(each, str) else each for each in models]
-    kinds = [_dtype(kind).name for kind in dtypes]
-    tasks = [(model, kind, batch) for model in sized for kind in kinds for batch in batches]
+    context, steps = size("context", context), size("steps", steps)
+    for model, kind, batch in tasks:
+        require_positions(require_loop(model), context + steps)
+        require_room(model, batch, context, steps, kind, chosen)
     runs: list[DecodeRun] = []
     held = None
     with told(progress, f"recording {name}") as tell:
@@ -117,6 +120,24 @@ def record_decode(
     found = DecodeRecording(name, now(), published(environment(chosen)), tuple(runs))
     replace_file(target, _text(found))
     return found
+
+
+def _tasks(
+    models: Iterable[Model | str], dtypes: Iterable[str], batches: Iterable[int]
+) -> list[tuple[Model, str, int]]:
+    """Model, dtype and batch of every run, in order; loop models get their layers here."""
+    lists = {"models": models, "dtypes": dtypes, "batches": batches}
+    for argument, given in lists.items():
+        if isinstance(given, str) or not isinstance(given, Iterable):
+            raise TypeError(f"{argument}={given!r} must be a list, such as [{given!r}]")
+    lists = {argument: list(given) for argument, given in lists.items()}
+    for argument, given in lists.items():
+        if not given:
+            raise ValueError(f"{argument}={given!r} is empty; give at least one")
+    sized = [loop_model(each) if isinstance(each, str) else each for each in lists["models"]]
+    kinds = [_dtype(kind).name for kind in lists["dtypes"]]
+    rows = [size(f"batches[{i}]", each) for i, each in enumerate(lists["batches"])]
+    return [(model, kind, batch) for model in sized for kind in kinds for batch in rows]
 
 
 def decode_recordings() -> tuple[str, ...]:

@@ -132,6 +132,8 @@ class DecodeRun:
 
     def ledger(self, phase: str = "decode") -> tuple[Step, ...]:
         """The operations with their counts; a decode step in the middle of the run."""
+        if phase not in PHASES:
+            raise unknown("phase", phase, PHASES)
         if phase == "prefill":
             return ledger(self.model, self.sequences, self.context, self.context, self.dtype)
         return ledger(self.model, self.batch, 1, self.middle, self.dtype)

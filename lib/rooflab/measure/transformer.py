@@ -36,18 +36,18 @@ class Cache:
 class Pass:
     """A forward pass of ``batch`` sequences with ``tokens`` new tokens each.
 
-    ``calls``: for every product, one bound call a layer; ``room``: its buffers by name.
+    ``calls``: for every product, one bound call a layer; ``buffers``: activations by name.
     """
 
     weights: Weights
     batch: int
     tokens: int
     calls: Mapping[str, list[Call]]
-    room: Mapping[str, Any]
+    buffers: Mapping[str, Any]
     turns: tuple[Any, Any] | None
 
 
-def wide(dtype: str) -> type:
+def activation_dtype(dtype: str) -> type:
     """The dtype of activations: fp64 for an fp64 model, else fp32."""
     return np.float64 if dtype == "fp64" else np.float32
 
@@ -81,24 +81,24 @@ def forward_pass(
 ) -> Pass:
     """Make a Pass; ``forms`` says how each product is computed (weights must lie that way)."""
     model, backend = weights.model, weights.backend
-    xp, kind, rows = backend.xp, wide(weights.dtype), batch * tokens
-    room = {name: xp.empty((rows, width), kind) for name, width in widths(model).items()}
-    room["scores"] = xp.empty(rows * model.heads * positions, kind)
-    room["last"] = xp.empty((batch, model.hidden), kind)
-    room["logits"] = xp.empty((batch, model.vocab), kind)
+    xp, kind, rows = backend.xp, activation_dtype(weights.dtype), batch * tokens
+    buffers = {name: xp.empty((rows, width), kind) for name, width in widths(model).items()}
+    buffers["scores"] = xp.empty(rows * model.heads * positions, kind)
+    buffers["last"] = xp.empty((batch, model.hidden), kind)
+    buffers["logits"] = xp.empty((batch, model.vocab), kind)
     ways = {
         "q": ("h", "q"), "k": ("h", "k"), "v": ("h", "v"), "o": ("a", "y"),
         "gate": ("h", "gate"), "up": ("h", "up"), "down": ("up", "y"), "head": ("last", "logits"),
     }  # fmt: skip
     calls = {
         p.name: [
-            bind(forms[p.name], matrix, *(room[end] for end in ways[p.name]), backend)
+            bind(forms[p.name], matrix, *(buffers[end] for end in ways[p.name]), backend)
             for matrix in weights.matrices(p.name)
         ]
         for p in model.products
     }
     turned = None if model.positions else layers.turns(positions, model.head_dim, kind, xp)
-    return Pass(weights, batch, tokens, calls, room, turned)
+    return Pass(weights, batch, tokens, calls, buffers, turned)
 
 
 def run(p: Pass, tokens: Any, cache: Cache, start: int, mark: Mark) -> Any:
@@ -106,11 +106,11 @@ def run(p: Pass, tokens: Any, cache: Cache, start: int, mark: Mark) -> Any:
 
     Returns the logits (batch, vocab) of each sequence's last token, in a buffer of the pass.
     """
-    model, xp, room = p.weights.model, p.weights.backend.xp, p.room
+    model, xp, buffers = p.weights.model, p.weights.backend.xp, p.buffers
     _embed(p, tokens, start)
     mark("embed")
     for layer in range(model.layers):
-        _norm(p, "norm 1", layer, room["x"], room["h"])
+        _norm(p, "norm 1", layer, buffers["x"], buffers["h"])
         mark("norm")
         for name in ("q", "k", "v"):
             _product(p, name, layer, mark)
@@ -119,39 +119,39 @@ def run(p: Pass, tokens: Any, cache: Cache, start: int, mark: Mark) -> Any:
             mark("rope")
         _attend(p, cache, layer, start, mark)
         _product(p, "o", layer, mark)
-        room["x"] += room["y"]
+        buffers["x"] += buffers["y"]
         mark("residual")
-        _norm(p, "norm 2", layer, room["x"], room["h"])
+        _norm(p, "norm 2", layer, buffers["x"], buffers["h"])
         mark("norm")
         if model.gated:
             _product(p, "gate", layer, mark)
         _product(p, "up", layer, mark)
         if model.gated:
-            layers.swiglu(room["gate"], room["up"], room["spare"], xp)
+            layers.swiglu(buffers["gate"], buffers["up"], buffers["spare"], xp)
         else:
-            layers.gelu(room["up"], room["spare"], xp)
+            layers.gelu(buffers["up"], buffers["spare"], xp)
         mark("activation")
         _product(p, "down", layer, mark)
-        room["x"] += room["y"]
+        buffers["x"] += buffers["y"]
         mark("residual")
-    ends = room["x"].reshape(p.batch, p.tokens, -1)[:, -1]
-    _norm(p, "norm", 0, ends, room["last"])
+    ends = buffers["x"].reshape(p.batch, p.tokens, -1)[:, -1]
+    _norm(p, "norm", 0, ends, buffers["last"])
     mark("norm")
     _product(p, "head", 0, mark)
-    return room["logits"]
+    return buffers["logits"]
 
 
 def _product(p: Pass, name: str, layer: int, mark: Mark) -> None:
     p.calls[name][layer]()
     if name in p.weights.model.biases:
-        p.room["y" if name in ("o", "down") else name][...] += p.weights.arrays[f"{name} bias"][
+        p.buffers["y" if name in ("o", "down") else name][...] += p.weights.arrays[f"{name} bias"][
             layer
         ]
     mark(name)
 
 
 def _embed(p: Pass, tokens: Any, start: int) -> None:
-    arrays, x = p.weights.arrays, p.room["x"]
+    arrays, x = p.weights.arrays, p.buffers["x"]
     x[...] = arrays["embed"][0][tokens.reshape(-1)]
     if "positions" in arrays:
         rows = arrays["positions"][0][start : start + p.tokens]
@@ -171,7 +171,7 @@ def _rope(p: Pass, start: int) -> None:
     here = slice(start, start + p.tokens)
     for name, heads in (("q", model.heads), ("k", model.kv_heads)):
         shape = (p.batch, p.tokens, heads, model.head_dim)
-        layers.rope(p.room[name].reshape(shape), cos[here], sin[here])
+        layers.rope(p.buffers[name].reshape(shape), cos[here], sin[here])
 
 
 def _attend(p: Pass, cache: Cache, layer: int, start: int, mark: Mark) -> None:
@@ -190,7 +190,7 @@ def _attend(p: Pass, cache: Cache, layer: int, start: int, mark: Mark) -> None:
 
 def _append(p: Pass, name: str, kept: Any, start: int) -> None:
     model = p.weights.model
-    fresh = p.room[name].reshape(p.batch, p.tokens, model.kv_heads, model.head_dim)
+    fresh = p.buffers[name].reshape(p.batch, p.tokens, model.kv_heads, model.head_dim)
     kept[:, :, start : start + p.tokens] = fresh.swapaxes(1, 2)
 
 
@@ -200,9 +200,9 @@ def _scores(p: Pass, cache: Cache, layer: int, end: int) -> Any:
     kv, group = model.kv_heads, model.heads // model.kv_heads
     problems = (p.batch * kv, group * p.tokens)
     keys = cache.k[layer].reshape(problems[0], -1, each)[:, :end]
-    scores = p.room["scores"][: problems[0] * problems[1] * end].reshape(*problems, end)
-    p.room["q"] *= each**-0.5
-    q = p.room["q"].reshape(p.batch, p.tokens, kv, group, each).transpose(0, 2, 3, 1, 4)
+    scores = p.buffers["scores"][: problems[0] * problems[1] * end].reshape(*problems, end)
+    p.buffers["q"] *= each**-0.5
+    q = p.buffers["q"].reshape(p.batch, p.tokens, kv, group, each).transpose(0, 2, 3, 1, 4)
     layers.matmul(q.reshape(*problems, each), keys.swapaxes(1, 2), scores, p.weights.backend.xp)
     return scores
 
@@ -213,7 +213,7 @@ def _values(p: Pass, cache: Cache, layer: int, scores: Any) -> None:
     kv, each, group = model.kv_heads, model.head_dim, model.heads // model.kv_heads
     problems, end = scores.shape[:2], scores.shape[2]
     values = cache.v[layer].reshape(problems[0], -1, each)[:, :end]
-    attended = p.room["a"].reshape(p.batch, new, kv, group, each)
+    attended = p.buffers["a"].reshape(p.batch, new, kv, group, each)
     if new == 1:
         layers.matmul(scores, values, attended.reshape(*problems, each), xp)
         return

@@ -87,11 +87,6 @@ def shapes(model: Model) -> dict[str, tuple[int, ...]]:
     return found
 
 
-def loop_bytes(model: Model, itemsize: int) -> int:
-    """Bytes of the weights with ``itemsize`` bytes a number."""
-    return itemsize * sum(math.prod(shape) for shape in shapes(model).values())
-
-
 def random_weights(model: Model, dtype: str, backend: Backend, seed: int = 0) -> Weights:
     """Weights of ``model`` drawn evenly, scaled so that a product keeps the size of its input."""
     kind, xp = array_dtype(dtype, backend), backend.xp
@@ -106,7 +101,7 @@ def random_weights(model: Model, dtype: str, backend: Backend, seed: int = 0) ->
             for start in range(0, flat.size, _CHUNK):
                 part = flat[start : start + _CHUNK]
                 part[...] = (2 * rng.random(part.size, dtype=np.float32) - 1) * width
-        arrays[name] = _split(model, name, flat.reshape(shape))
+        arrays[name] = _split(name, flat.reshape(shape))
     return Weights(model, dtype, backend, arrays)
 
 
@@ -127,11 +122,11 @@ def given_weights(model: Model, given: Mapping[str, Any], dtype: str, backend: B
         found = backend.xp.array(given[name], dtype=kind, order="C")
         if found.shape != shape:
             raise ValueError(f"weights[{name!r}] has shape {found.shape}; it must be {shape}")
-        arrays[name] = _split(model, name, found)
+        arrays[name] = _split(name, found)
     return Weights(model, dtype, backend, arrays)
 
 
-def _split(model: Model, name: str, array: Any) -> list[Any]:
+def _split(name: str, array: Any) -> list[Any]:
     """One array a layer; those that no layer owns stay whole."""
     whole = name in ("embed", "positions", "head", "norm", "norm bias")
     return [array] if whole else list(array)

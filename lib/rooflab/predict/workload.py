@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -88,12 +88,12 @@ class Workload:
     @property
     def _kept(self) -> int:
         forward = (s for s in self.steps if not s.name.endswith((" back", " dX", " dW")))
-        return sum(s.count * sum(o.bytes for o in s.op.operands if o.writes) for s in forward)
+        return sum(s.count * sum(o.nbytes * o.writes for o in s.op.operands) for s in forward)
 
     @property
     def _largest(self) -> int:
         stream = self.tokens * self.model.hidden * self.formats.activations.bits // 8
-        return stream + max(s.bytes_of("activations") // s.count for s in self.steps)
+        return stream + max(s.held("activations") for s in self.steps)
 
     @property
     def memory_bytes(self) -> int:
@@ -132,7 +132,7 @@ class Workload:
 
     def time(self, machine: Machine | str, devices: int = 1, **how: object) -> Timing:
         """Time with its parts and what was assumed (notes); arguments as in :meth:`seconds`."""
-        m = _machine(machine)
+        m, devices = _machine(machine), size("devices", devices)
         if max(self.flops, self.bytes) > sys.float_info.max:
             raise ValueError(f"a step of {si(self.flops, 'FLOP')} is beyond any time")
         notes = list(self.warnings)
@@ -159,7 +159,7 @@ class Workload:
         link: float | None = None,
         bound: str = "sum-of-max",
         roofs: str = "catalogue",
-        traffic: Iterable[str] | None = None,
+        traffic: Collection[str] | None = None,
     ) -> float:
         """Shortest time of the step in seconds: Σ max(compute, memory) + overhead × launches.
 

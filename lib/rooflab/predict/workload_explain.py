@@ -117,9 +117,13 @@ def account(
     reached = w.time(m, devices, **{"roofs": "measured", **how})
     carried = {role: sum(p.carry.get(role, 0.0) for p in best.parts) for role in w.traffic}
     extra = sum(p.call + p.send for p in best.parts)
-    stages = [
-        ("KV cache", carried["weights"] + carried["kv"], si(w.traffic["kv"], "B")),
-        ("activations", sum(carried.values()), si(w.traffic["activations"], "B")),
+    everything = sum(carried.values())
+    stages = []
+    if carried["weights"]:  # else it begins with all that is moved
+        both = carried["weights"] + carried["kv"]
+        stages.append(("KV cache", both, si(w.traffic["kv"], "B")))
+        stages.append(("activations", everything, si(w.traffic["activations"], "B")))
+    stages += [
         ("compute", best.seconds - extra, "where computing takes longer than carrying"),
         ("measured roof", reached.seconds - extra, _roof(m)),
         ("calls", reached.seconds - sum(p.send for p in best.parts), f"{w.launches} launches"),
@@ -127,7 +131,7 @@ def account(
     ]
     if measured:
         stages.append(("unexplained", w.tokens / measured, "what none of the steps accounts for"))
-    start = before = carried["weights"] or stages[1][1]
+    start = before = carried["weights"] or everything
     factors = []
     for name, seconds, note in stages:
         if not math.isclose(seconds, before, rel_tol=1e-12) or name == "unexplained":

@@ -10,7 +10,7 @@ step overlaps, the lowest time of the three), "no-overlap" (nothing overlaps).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
 
@@ -64,15 +64,21 @@ class Part:
 
 @dataclass(frozen=True)
 class Timing:
-    """Time of a step: ``seconds`` in all, its ``parts``, and ``notes`` on what was assumed."""
+    """Time of a step: ``seconds`` in all, its ``parts``, and ``notes`` on what was assumed.
+
+    ``bound``: how the parts were put together, see :func:`timing`.
+    """
 
     seconds: float
     parts: tuple[Part, ...]
     notes: tuple[str, ...]
+    bound: str = "sum-of-max"
 
     @property
     def limit(self) -> str:
         """What most of the step's time goes to, over all parts."""
+        if self.bound != "sum-of-max":
+            return _whole(self.parts).limit
         total: dict[str, float] = {}
         for part in self.parts:
             total[part.limit] = total.get(part.limit, 0.0) + part.seconds
@@ -87,7 +93,7 @@ def timing(
     link: float | None = None,
     bound: str = "sum-of-max",
     roofs: str = "catalogue",
-    traffic: Iterable[str] | None = None,
+    traffic: Collection[str] | None = None,
     notes: Iterable[str] = (),
 ) -> Timing:
     """Time ``steps`` on ``devices`` of machine ``m``; see :meth:`Workload.seconds`.
@@ -121,7 +127,7 @@ def timing(
     if not parts:
         raise ValueError(f"traffic={traffic!r}: this step moves none of it")
     _say_what_is_missing(m, parts, devices, link, said)
-    return Timing(_together(parts, bound), tuple(parts), tuple(said))
+    return Timing(_together(parts, bound), tuple(parts), tuple(said), bound)
 
 
 def _calls(step: Step, kind: DType, m: Machine) -> float:
@@ -135,13 +141,13 @@ def _send(step: Step, devices: int, link: float | None) -> float:
     return 2 * (devices - 1) / devices * step.count * step.reduced / link if link else 0.0
 
 
-def roles_of(traffic: Iterable[str] | None) -> tuple[str, ...]:
+def roles_of(traffic: Collection[str] | None) -> tuple[str, ...]:
     """The roles whose bytes count; None is all of them."""
     if traffic is None:
         return ROLES
-    if isinstance(traffic, (bool, Real)):
+    if not isinstance(traffic, Collection):
         raise TypeError(f"traffic={traffic!r} must be a set of names out of {ROLES}")
-    listed = {traffic} if isinstance(traffic, str) else set(traffic)
+    listed = (traffic,) if isinstance(traffic, str) else tuple(traffic)
     if not listed:
         raise ValueError(
             f"traffic={traffic!r} is empty; give names out of {ROLES}, or None for all"
@@ -166,8 +172,17 @@ def _together(parts: list[Part], bound: str) -> float:
     extra = sum(part.call + part.send for part in parts)
     if bound == "sum-of-max":
         return extra + sum(max(part.compute, part.memory) for part in parts)
-    computing, carrying = sum(p.compute for p in parts), sum(p.memory for p in parts)
-    return extra + (max(computing, carrying) if bound == "max-of-sum" else computing + carrying)
+    step = _whole(parts)
+    if bound == "max-of-sum":
+        return extra + max(step.compute, step.memory)
+    return extra + step.compute + step.memory
+
+
+def _whole(parts: Sequence[Part]) -> Part:
+    """The step as one part: what its operations compute, carry, call and send, added up."""
+    carry = {role: sum(p.carry[role] for p in parts) for role in parts[0].carry}
+    compute, call, send = (sum(getattr(p, n) for p in parts) for n in ("compute", "call", "send"))
+    return Part("step", compute, carry, call, send)
 
 
 def _bandwidth(m: Machine, roofs: str, notes: dict[str, None]) -> float:
