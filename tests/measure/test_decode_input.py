@@ -46,6 +46,7 @@ def plain() -> dict:
         ({"forms": {**GEMM, "q": ["gemm"]}}, ValueError, r"forms=\['gemm'\] is unknown"),
         ({"seed": "one"}, TypeError, "seed='one' is a str"),
         ({"seed": -1}, ValueError, "seed=-1 must be an integer, 0 or more"),
+        ({"before": 3}, TypeError, "before=3 must be a function without arguments"),
     ],
 )
 def test_bad_input_is_named(arguments, error, said):

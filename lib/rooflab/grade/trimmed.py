@@ -13,6 +13,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 import rooflab
+from rooflab.grade import syntax
 
 _LEFT_OUT = ("cli", "lecture", "grade", "exercises", "__pycache__")
 _WHOLE = {
@@ -99,7 +100,7 @@ def _write(path: Path, text: str) -> None:
 
 def _half(text: str, kept: Collection[str]) -> str:
     """Keep the imports that do not judge, and the definitions ``kept``, of a module."""
-    body = [node for node in ast.parse(text).body if _stays(node, kept)]
+    body = [node for node in syntax.parse(text).body if _stays(node, kept)]
     return ast.unparse(ast.Module(body, [])) + "\n"
 
 
@@ -126,4 +127,4 @@ class _Unanswered(ast.NodeTransformer):
 
 
 def _without_answers(text: str) -> str:
-    return ast.unparse(_Unanswered().visit(ast.parse(text))) + "\n"
+    return ast.unparse(_Unanswered().visit(syntax.parse(text))) + "\n"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -45,6 +45,7 @@ def decode_loop(
     prompts: Any = None,
     forms: str | Mapping[str, str] | None = None,
     seed: int = 0,
+    before: Callable[[], Any] | None = None,
 ) -> DecodeRun:
     """Generate ``steps`` tokens with a real transformer, and return the time of every operation.
 
@@ -56,6 +57,7 @@ def decode_loop(
     ε = 1e-5, as in Llama 2. ``forms``: how to compute the weight products
     ("gemv ×B", "gemv ×B on Wᵀ", "gemm", "gemm on Wᵀ", or a dict by product); without it all are
     timed and the fastest is taken. ``dtype``: fp32 or fp64, on a GPU also fp16 or bf16.
+    ``before()`` is called, untimed, before every step; it may empty the caches.
 
     Raises ValueError naming the argument: sizes, a model with parts that the loop has not; and
     OperandsTooLarge, before anything is allocated, when model and cache do not fit memory.
@@ -64,6 +66,8 @@ def decode_loop(
     batch, context, steps = size("batch", batch), size("context", context), size("steps", steps)
     require_positions(model, context + steps)
     seed = size("seed", seed, 0)
+    if before is not None and not callable(before):
+        raise TypeError(f"before={before!r} must be a function without arguments, or None")
     chosen, dtype = select(backend), _dtype(dtype).name
     count = None if chosen.is_gpu else thread_count(threads)
     prompt = _prompts(prompts, batch, context, model)
@@ -74,7 +78,7 @@ def decode_loop(
     held = _held(model, weights, dtype, chosen, seed)
     with ALONE, loop_threads(count):
         made = decoder(held, batch, context, steps, forms, sequences)
-        return _timed(made, prompt, steps, count)
+        return _timed(made, prompt, steps, count, before)
 
 
 def loop_weights(
@@ -115,12 +119,14 @@ def require_room(
     )
 
 
-def _timed(made: Decoder, prompt: Any, steps: int, threads: int | None) -> DecodeRun:
+def _timed(
+    made: Decoder, prompt: Any, steps: int, threads: int | None, before: Callable[[], Any] | None
+) -> DecodeRun:
     weights, batch, context = made.step.weights, made.step.batch, made.prefill.tokens
     backend = weights.backend
     clock = Clock(backend)
     first, prefill = timed_prefill(made, prompt, clock)
-    generated, rows = timed_steps(made, first, steps, clock)
+    generated, rows = timed_steps(made, first, steps, clock, before)
     timing = Timing(tuple(sum(row.values()) for row in rows), 1, clock.name, clock.step_s)
     cores = None if threads is None else available_cores()
     return DecodeRun(

@@ -15,6 +15,7 @@ from rooflab.measure import store
 from rooflab.measure.alone import ALONE
 from rooflab.measure.backend import Backend, select
 from rooflab.measure.ceiling import quickest
+from rooflab.measure.cold import evictor
 from rooflab.measure.decode import decode_loop, loop_weights
 from rooflab.measure.decode_models import ODD, beyond, last_cache_bytes
 from rooflab.measure.decode_run import DecodeRun
@@ -30,6 +31,8 @@ RUNS = (
 )  # fmt: skip
 """(batch, context) of the runs; the contexts are the prefills' tokens too."""
 STEPS = 6
+LARGE = 64 << 20
+"""Bytes of a cache that is emptied between the steps: a model that outgrows it would take minutes."""
 
 
 def loop_efficiency(
@@ -60,13 +63,18 @@ def loop_efficiency(
 def _measured(
     backend: Backend, threads: int | None, dtype: str, progress: Progress
 ) -> dict[str, Any]:
-    model = beyond(ODD, last_cache_bytes(backend), array_dtype(dtype, backend).itemsize)
+    cache, model, evict = last_cache_bytes(backend), ODD, None
+    if cache > LARGE and not backend.is_gpu:
+        evict = evictor(0, threads or 1)
+    else:
+        model = beyond(ODD, cache, array_dtype(dtype, backend).itemsize)
     weights, rows = loop_weights(model, dtype, backend.name), []
     with told(progress, "timing a model's operations") as tell:
         for number, (batch, context) in enumerate(RUNS):
             run = decode_loop(
-                model, batch, context, STEPS, backend.name, threads, weights, dtype, seed=number
-            )
+                model, batch, context, STEPS, backend.name, threads, weights, dtype, seed=number,
+                before=evict,
+            )  # fmt: skip
             rows += rows_of(run)
             tell((number + 1) / len(RUNS))
     return {

@@ -12,7 +12,7 @@ from typing import Any
 from rooflab.measure.decode_clock import Clock, unmarked
 from rooflab.measure.decode_forms import Trial, for_many, given_forms, lay, try_forms
 from rooflab.measure.threads import thread_limit
-from rooflab.measure.timing import SETTLE_S, undisturbed
+from rooflab.measure.timing import SETTLE_S, Call, undisturbed
 from rooflab.measure.transformer import Cache, Mark, Pass, cache_for, forward_pass, run
 from rooflab.measure.transformer_weights import Weights
 
@@ -99,8 +99,13 @@ def of_numpy(path: str) -> bool:
     return any(part.startswith("numpy") for part in Path(path).parts[-3:])
 
 
-def timed_steps(made: Decoder, first: Any, steps: int, clock: Clock) -> tuple[list[Any], Rows]:
-    """Generate ``steps`` tokens after ``first``; return all tokens and the seconds of each step."""
+def timed_steps(
+    made: Decoder, first: Any, steps: int, clock: Clock, before: Call | None = None
+) -> tuple[list[Any], Rows]:
+    """Generate ``steps`` tokens after ``first``; return all tokens and the seconds of each step.
+
+    ``before`` is called, untimed, before every step.
+    """
     context, began = made.prefill.tokens, perf_counter()
     while True:  # the same step, over and over: it changes nothing
         step(made, first, context)
@@ -110,6 +115,8 @@ def timed_steps(made: Decoder, first: Any, steps: int, clock: Clock) -> tuple[li
     generated, rows = [first], []
     with undisturbed():
         for at in range(context, context + steps):
+            if before is not None:
+                before()
             clock.start()
             generated.append(step(made, generated[-1], at, clock))
             rows.append(clock.seconds())
