@@ -155,7 +155,7 @@ def lab(options: argparse.Namespace, rest: list[str]) -> int:
 
 def test(options: argparse.Namespace, rest: list[str]) -> int:
     prepare(options, TESTS)
-    return run("-m", "pytest", "-n", str(min(os.cpu_count() or 1, 4)), *rest)
+    return run("-m", "pytest", f"-n{min(os.cpu_count() or 1, 4)}", "--dist=worksteal", *rest)
 
 
 def build(options: argparse.Namespace, rest: list[str]) -> int:
