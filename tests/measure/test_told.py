@@ -9,7 +9,7 @@ import pytest
 
 import rooflab as rl
 from rooflab.exercises.guess_store import home
-from rooflab.measure.recorder import _target
+from rooflab.measure.recorder import target_of
 from rooflab.measure.recording import folders
 from rooflab.measure.store import cache_dir
 from rooflab.measure.told import told_path, told_paths
@@ -43,4 +43,4 @@ def test_nothing_said_is_nothing_told(monkeypatch) -> None:
 
 def test_a_folder_that_was_given_is_named_as_such() -> None:
     with pytest.raises(ValueError, match="folder='~no-such-person' names a home folder"):
-        _target("name", "~no-such-person", False)
+        target_of("name", "~no-such-person", False)

@@ -150,12 +150,6 @@ class Workshop:
             self._process = None
 
 
-def run(locked: Locked, limits: Limits = DEFAULT, *, unsafe: bool = False) -> Outcome:
-    """Run one locked notebook in a workshop of its own."""
-    with Workshop(unsafe=unsafe) as shop:
-        return shop.run(locked, limits)
-
-
 def packed(locked: Locked, limits: Limits) -> bytes:
     """Return all that a workshop needs in order to run ``locked``, here or on another machine."""
     words = {exercise: locked.word(exercise) for exercise in locked.cases}

@@ -22,7 +22,7 @@ from rooflab.measure.decode_models import loop_model
 from rooflab.measure.decode_run import SCHEMA, DecodeRun
 from rooflab.measure.environment import environment, now
 from rooflab.measure.progress import Progress, told
-from rooflab.measure.recorder import _target
+from rooflab.measure.recorder import target_of
 from rooflab.measure.recording import folders, published
 from rooflab.measure.transformer_weights import require_loop
 from rooflab.predict.workload_model import Model
@@ -101,7 +101,7 @@ def record_decode(
     chosen = select(backend)
     tasks = _tasks(models, dtypes, batches)
     where = (folders()[0] if folder is None else Path(folder)) / FOLDER
-    target = _target(name, where, overwrite)
+    target = target_of(name, where, overwrite)
     context, steps = size("context", context), size("steps", steps)
     for model, kind, batch in tasks:
         require_positions(require_loop(model), context + steps)

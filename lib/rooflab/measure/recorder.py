@@ -73,7 +73,7 @@ def record(
         "quick": bool(quick),
         "minutes": _minutes(minutes),
     }
-    target = _target(name, folder, overwrite)
+    target = target_of(name, folder, overwrite)
     surroundings = environment(chosen)
     options["machine"] = surroundings["gpu"]["name"] if chosen.is_gpu else surroundings["host"]
     with (
@@ -213,7 +213,7 @@ def _minutes(minutes: object) -> float | None:
     return float(minutes)
 
 
-def _target(name: str, folder: str | Path | None, overwrite: bool) -> Path:
+def target_of(name: str, folder: str | Path | None, overwrite: bool) -> Path:
     """The file to write, in a folder that exists and can be written to."""
     if not isinstance(name, str) or not _NAME.fullmatch(name) or name == "schema":
         raise ValueError(
