@@ -66,6 +66,25 @@ def test_an_event_that_was_never_recorded_is_an_invalid_handle(cp):
         cp.cuda.get_elapsed_time(cp.cuda.Event(), cp.cuda.Event())
 
 
+def test_only_its_own_events_and_streams_are_taken(cp):
+    class Free:
+        stamp, disabled, number, free_at = 0.0, False, 1, 0.0
+        stream = property(lambda self: self)
+
+    mine = cp.cuda.Event()
+    mine.record()
+    refused = [
+        lambda: cp.cuda.get_elapsed_time(Free(), mine),
+        lambda: cp.cuda.get_elapsed_time(mine, Free()),
+        lambda: mine.record(Free()),
+        lambda: cp.cuda.get_current_stream().record(Free()),
+        lambda: cp.cuda.get_current_stream().wait_event(Free()),
+    ]
+    for call in refused:
+        with pytest.raises(TypeError, match=r"must be made by cp\.cuda\..*, not a Free"):
+            call()
+
+
 def test_a_queue_of_large_launches_takes_the_ledgers_time(cp):
     x, y = cold(cp)
     seconds = timed(cp, lambda: [cp.cublas.axpy(0.5, x, y) for _ in range(20)]) / 20

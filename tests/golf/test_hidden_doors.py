@@ -90,6 +90,14 @@ def test_views_as_other_numbers_are_free():
     assert golf(lambda x: x.view(complex).view("i8"), X).bytes == 0
 
 
+def test_an_element_that_becomes_an_index_is_read():
+    """``hex`` and ``range`` ask for an index, and would read every number unseen."""
+    bits = np.arange(20_000)
+    read = golf(lambda x: np.full(1, len(range(x[7, ...]))), bits)
+    assert read.result[0] == 7 and [step.call for step in read.steps] == ["item", "full"]
+    assert read.bytes == bits.itemsize
+
+
 def fill(rows):
     def f(x):
         out = np.empty_like(x)

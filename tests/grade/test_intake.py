@@ -186,6 +186,8 @@ def test_equal_stems_are_told_apart_by_folder_and_own_names_stay():
     assert names.students(["a/m/hw.ipynb", "b/m/hw.ipynb"], [None] * 2) == ["a/m/hw", "b/m/hw"]
     assert len(set(names.students(["a/hw.ipynb"] * 3, [None] * 3))) == 3
     assert names.students(["a/1.ipynb", "a/2.ipynb"], ["Ann", "Ann"]) == ["Ann", "Ann"]
+    assert names.students(["a/ann.ipynb", "c/x.ipynb"], [None, "ann"]) == ["a/ann", "ann"]
+    assert names.students(["ann.ipynb", "x.ipynb"], [None, "ann"]) == ["ann (2)", "ann"]
 
 
 @given(st.lists(st.text("ab/.\u202e", max_size=9), max_size=6))

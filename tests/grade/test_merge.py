@@ -198,6 +198,8 @@ def test_what_is_kept_of_a_cell_calls_nothing():
     ]  # fmt: skip
     assert kept("%%bash\nrm -rf x") == "" and kept("def f(:") == ""
     assert kept("x = " + "(" * 5000) == "" and kept("-" * 19_000 + "1") == ""
+    python = 'x = (17\n% 5)\ny = """\n!no command\n"""'  # each line begins as a magic does
+    assert kept(python) == python and kept(f"%time\n{'x = 3'}") == "x = 3"
     assert names("def f(n):\n    return flops(n) + g.h") >= {"flops", "g"}
 
 

@@ -1,12 +1,15 @@
 """How ``rooflab check`` reaches its kernel."""
 
+from __future__ import annotations
+
 import sys
 import tempfile
 
 import pytest
 from jupyter_client.manager import KernelManager
 
-from rooflab.grade.own_kernel import without_ports
+from rooflab.grade.own_kernel import run, without_ports
+from tests.grade.small import honest, locked
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has ports only")
@@ -24,3 +27,9 @@ def test_two_kernels_that_start_at_once_share_no_address():
 
 def test_a_folder_too_deep_for_a_socket_leaves_ports():
     assert without_ports(KernelManager(), "/d" * 60).transport == "tcp"
+
+
+def test_a_silent_cell_is_not_called_slow(tmp_path):
+    silent = f"{honest(0)}\nimport sys\nsys.stdout = None"
+    outcome = run(locked(silent, honest(1)), tmp_path, 60)
+    assert outcome.reasons == dict.fromkeys(["01-e0", "01-e1"], "no result came back")

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 import rooflab as rl
-from rooflab.measure import decode, decode_calibrate, decode_steps
-from rooflab.measure.backend import select
+from rooflab.measure import decode, decode_steps
 from rooflab.measure.decode import decode_loop, loop_weights, require_room
 from rooflab.measure.decode_clock import Clock
 from rooflab.measure.decode_forms import _promising
@@ -99,23 +98,6 @@ def test_what_happens_before_a_step_is_not_timed(monkeypatch):
     decode_loop(SMALL, 2, 4, 3, **CPU, before=lambda: order.append("before"))
     assert order.count("before") == 3
     assert order[-6:] == ["before", "clock"] * 3
-
-
-def test_a_large_cache_is_emptied_instead_of_outgrown(monkeypatch):
-    calls = []
-
-    def loop(model, *arguments, before, **more):
-        calls.append((model.layers, before))
-        return decode_loop(SMALL, 1, 4, 1, **CPU)
-
-    monkeypatch.setattr(decode_calibrate, "decode_loop", loop)
-    monkeypatch.setattr(decode_calibrate, "loop_weights", lambda *_: None)
-    monkeypatch.setattr(decode_calibrate, "evictor", lambda *_: "evict")
-    for mib, before in ((300, "evict"), (48, None)):
-        monkeypatch.setattr(decode_calibrate, "last_cache_bytes", lambda _, n=mib: n << 20)
-        decode_calibrate._measured(select("cpu"), 1, "fp32", False)
-        layers, told = calls[-1]
-        assert told == before and (layers == ODD.layers) == (mib == 300)
 
 
 def test_seconds_add_up(run):

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 
 import rooflab as rl
 from rooflab.measure import decode_calibrate, decode_models, decode_steps
+from rooflab.measure.backend import select
+from rooflab.measure.decode import decode_loop
 from rooflab.measure.decode_calibrate import RUNS, STEPS, loop_efficiency, problem
 from rooflab.measure.decode_models import ODD, SIZES
 from rooflab.measure.decode_predict import WEIGHED, bound, predict_decode
@@ -133,3 +135,20 @@ def test_damaged_habits_are_measured_again(quick):
 
 def test_the_odd_model_is_none_that_is_predicted():
     assert all(replace(ODD, name=m.name, layers=m.layers) != m for m in SIZES.values())
+
+
+def test_a_large_cache_is_emptied_instead_of_outgrown(monkeypatch):
+    calls = []
+
+    def loop(model, *arguments, before, **more):
+        calls.append((model.layers, before))
+        return decode_loop(SMALL, 1, 4, 1, backend="cpu", threads=1)
+
+    monkeypatch.setattr(decode_calibrate, "decode_loop", loop)
+    monkeypatch.setattr(decode_calibrate, "loop_weights", lambda *_: None)
+    monkeypatch.setattr(decode_calibrate, "evictor", lambda *_: "evict")
+    for mib, before in ((300, "evict"), (48, None)):
+        monkeypatch.setattr(decode_calibrate, "last_cache_bytes", lambda _, n=mib: n << 20)
+        decode_calibrate._measured(select("cpu"), 1, "fp32", False)
+        layers, told = calls[-1]
+        assert told == before and (layers == ODD.layers) == (mib == 300)

@@ -12,6 +12,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import rooflab as rl
+from rooflab.predict.machine import Figure
 
 OPS = [
     rl.axpy(10**6),
@@ -21,6 +22,10 @@ OPS = [
     rl.gemm(64, 64, 64).with_traffic({"dram": 1e9}),
     rl.elementwise("relu", 10**5, "fp16"),
 ]
+HERE = dataclasses.replace(
+    rl.machine("h100-sxm"), origin="measured",
+    bandwidths={"dram": dict.fromkeys(("read", "axpy", "copy", "update"), Figure(3e12))},
+)  # fmt: skip
 
 
 def layer(seconds=31e-6, **options):
@@ -165,3 +170,27 @@ def test_bad_questions_are_named(arguments, error, message):
 def test_unknown_cache_states():
     with pytest.raises(ValueError, match="cache='hot' is unknown; .*Known: cold, warm"):
         layer(cache="hot")
+
+
+@pytest.mark.parametrize(
+    ("op", "said"),
+    [
+        (rl.gemm(512, 512, 512), "roof of two reads to a write"),
+        (rl.gemv(4096, 4096), "roof of reading only"),
+        (rl.axpy(10**7), "roof of two reads to a write"),
+        (rl.elementwise("relu", 10**7), "roof of a read to a write"),
+        (rl.scale(10**7), "roof of a read to a write in place"),
+    ],
+)
+def test_the_mix_is_told_in_reads_and_writes(op, said):
+    """Not by the name of the loop it was measured with: "axpy mix" of a GEMM."""
+    e = rl.explain(op, HERE, 1.0)
+    note = next(f.note for f in e.factors if f.name == "level and mix")
+    assert note.endswith(said) and " mix" not in note
+
+
+@given(st.sampled_from(OPS), st.sampled_from(list(rl.machines())))
+def test_a_datasheet_has_one_roof_for_every_mix(op, name):
+    assume(rl.machine(name).has_peak(op.compute_dtype))
+    e = rl.explain(op, name, 1.0)
+    assert "one roof for reading and writing" in str(e)

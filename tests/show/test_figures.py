@@ -5,13 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 
-import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 
 import rooflab as rl
 from rooflab.show import theme
-from rooflab.show.labels import Crowd, Spot
 
 OPS = [rl.axpy(2**24), rl.gemv(4096, 4096), rl.gemm(4096, 4096, 4096)]
 
@@ -57,10 +55,19 @@ def test_equal_figures_are_labelled_once() -> None:
     assert "fp64, fp32 19.5 TFLOP/s" in said and "bf16 312 TFLOP/s" in said
 
 
-def test_warm_draws_every_level(here: rl.Machine) -> None:
-    figure = rl.show.roofline(here, [rl.gemv(64, 64)], cache="warm")
-    key = next(text for text in texts(figure) if text.startswith("roofs from the top"))
-    assert [line.split()[0] for line in key.splitlines()[1:]] == ["L1", "L2", "L3", "memory"]
+def test_a_key_names_every_level_once_and_in_bold_where_a_point_has_its_roof(
+    here: rl.Machine,
+) -> None:
+    said = rl.show.roofline(here, [rl.gemv(64, 64)], cache="warm").axes[0].texts
+    rows = [(text.get_text().split()[0], text.get_weight()) for text in said]
+    levels = [row for row in rows if row[0] in ("L1", "L2", "L3", "memory")]
+    assert levels == [("L1", "bold"), ("L2", "normal"), ("L3", "normal"), ("memory", "normal")]
+
+
+def test_two_machines_have_each_a_key_with_a_name(here: rl.Machine) -> None:
+    said = texts(rl.show.roofline([here, "mi250x-gcd"], cache="warm"))
+    heads = [text for text in said if "from the top" in text]
+    assert len(heads) == 2 and heads[0] != heads[1]
 
 
 def test_a_notebook_gets_picture_and_words_without_pyplot() -> None:
@@ -99,11 +106,3 @@ def test_labels_do_not_cover_markers(machines) -> None:
         rate = rl.Roofline("h200-sxm", "fp32").attainable(op.intensity)
         x, y = ax.transData.transform((op.intensity, rate))
         assert not any(b.x0 < x < b.x1 and b.y0 < y < b.y1 for b in boxes)
-
-
-def test_a_label_takes_the_free_place() -> None:
-    figure = rl.show.roofline("h200-sxm")
-    crowd = Crowd(figure.axes[0])
-    crowd.add_disc(300, 300, 60)
-    crowd.write("here", [Spot(300, 300), Spot(450, 200)])
-    assert np.hypot(crowd.discs[-1][0] - 300, crowd.discs[-1][1] - 300) > 60

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from types import SimpleNamespace
 
 import pytest
@@ -22,9 +24,9 @@ def test_half_the_bytes_promise_half_the_time() -> None:
 def test_the_sentence_of_a_bar_says_what_the_bytes_do_not_explain() -> None:
     sweep = golf_bars.sweep(SWEEP)
     assert sweep.sentence(1) == (
-        "Chunks of 4,096: measured 940 µs, counted 924 µs (60 % of the bytes)."
+        "Chunks of 4096: measured 940 µs, counted 924 µs (60 % of the bytes)."
     )
-    assert sweep.sentence(0).endswith("×3.2 more: 1,954 calls take time, too.")
+    assert sweep.sentence(0).endswith("×3.2 more: 1954 calls take time, too.")
     assert "start from it" in sweep.sentence(3)
     fast = SimpleNamespace(**{**vars(SWEEP), "seconds": (1e-4, *SECONDS[1:])})
     assert "less: a larger cache kept some" in golf_bars.sweep(fast).sentence(0)
@@ -38,7 +40,7 @@ def test_a_sweep_in_any_order_is_shown_from_small_to_large() -> None:
 def test_a_sweep_that_was_not_timed_has_no_bars() -> None:
     untimed = golf(SimpleNamespace(**{**vars(SWEEP), "seconds": ()}))
     assert untimed.live.geometry["bars"]["rows"] == []
-    assert untimed.sentence.endswith("Chunks of 1,000,000.")
+    assert untimed.sentence.endswith("Chunks of 1.00 million.")
     assert untimed.still().startswith(PNG)
 
 
@@ -84,3 +86,15 @@ def test_bars_are_measured_by_the_largest_chunk_and_longer_ones_run_off() -> Non
 def test_a_bad_sweep_is_named(change: dict, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         golf(SimpleNamespace(**{**vars(SWEEP), **change}))
+
+
+def test_counts_are_written_as_in_every_other_picture() -> None:
+    """A thin space from ten thousand on, words from a million; never a comma."""
+    picture = golf(SWEEP)
+    assert [label for label, _ in picture.sliders[1].options] == [
+        "1024", "4096", "65\u202f536", "1.00 million",
+    ]  # fmt: skip
+    geometry = picture.live.geometry
+    assert geometry["chunks"][2] == "chunks of 65\u202f536"
+    written = json.dumps([geometry["bars"]["sentences"], geometry["stories"]], ensure_ascii=False)
+    assert re.search(r"\d,\d{3}", written) is None

@@ -158,7 +158,7 @@ def test_the_figure_refuses_what_it_cannot_draw() -> None:
 def test_a_file_keeps_one_picture_and_its_sentence() -> None:
     data, metadata = golf(SWEEP, start=2)._repr_mimebundle_()
     assert data["text/plain"].startswith("Step 2 of 2, add:")
-    assert "Chunks of 1,000,000: measured 1.54 ms" in data["text/plain"]
+    assert "Chunks of 1.00 million: measured 1.54 ms" in data["text/plain"]
     assert metadata["image/png"]["alt"] == data["text/plain"]
     assert "application/vnd.jupyter.widget-view+json" in data
 

@@ -14,7 +14,7 @@ import rooflab as rl
 from rooflab.show.guess_axis import guess
 from rooflab.show.morph import Morph, morph
 from rooflab.show.morph_axes import PLOT
-from rooflab.show.morph_room import Room, width
+from rooflab.show.room import Room, width
 from tests.show.conftest import measurement
 from tests.show.morph_example import HERE, MEASURED, OPS, bound
 
@@ -161,3 +161,23 @@ def test_wherever_a_guess_will_hang_its_words_keep_off_all_names() -> None:
             (_, left, top, right, bottom) = spans(text, at)[0]
             clear = right <= box[0] or box[2] <= left or bottom <= box[1] or box[3] <= top
             assert clear, (name, text)
+
+
+def test_no_name_lies_where_a_guess_may_come_to_hang() -> None:
+    crowd = [measurement(op, "here", op.flops / r) for op, r in zip(OPS, RATES, strict=True)]
+    asked = {}
+    for i in (4, 9):
+        ms = 1e3 * crowd[i].median_s
+        asked[OPS[i]] = guess(f"q{i}", "How long?", result=ms, unit="ms", low=ms / 50, high=60 * ms)
+    geometry = morph(crowd, machine=HERE, after=asked).geometry
+    names = {p["name"] for p in geometry["points"]}
+    for k in range(3):
+        named = [box for box in boxes(geometry, k) if box[0] in names]
+        for p in (p for p in geometry["points"] if "asked" in p):
+            x = p["at"][k][0]
+            for y in (row[k] for row in p["asked"]["y"]):
+                under = [
+                    name for name, left, top, right, bottom in named
+                    if left < x + 8 and x - 8 < right and top < y + 8 and y - 8 < bottom
+                ]  # fmt: skip
+                assert under == [], (k, p["name"])

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
+from typing import TypeVar
 
 from rooflab.cuda.device import CUDARuntimeError, SimulatedGpu, Stream
+
+_Handle = TypeVar("_Handle")
 
 
 class Cuda:
@@ -31,8 +34,8 @@ class Cuda:
 
     def get_elapsed_time(self, start_event: Event, end_event: Event) -> float:
         """Milliseconds between two recorded and finished events."""
-        for event in (start_event, end_event):
-            if event.stamp is None or event.disabled:
+        for name, event in (("start_event", start_event), ("end_event", end_event)):
+            if _given(name, event, Event).stamp is None or event.disabled:
                 raise CUDARuntimeError("cudaErrorInvalidResourceHandle: invalid resource handle")
         return self._gpu.elapsed(
             start_event.number, start_event.stamp, end_event.number, end_event.stamp
@@ -54,7 +57,8 @@ class Event:
         self.stamp: float | None = None
 
     def record(self, stream: StreamHandle | None = None) -> None:
-        self.stamp = self._cuda._gpu.record(self.number, (stream or self._cuda.current).stream)
+        on = self._cuda.current if stream is None else _given("stream", stream, StreamHandle)
+        self.stamp = self._cuda._gpu.record(self.number, on.stream)
 
     def synchronize(self) -> None:
         self._cuda._gpu.wait("event", self.stamp or 0.0)
@@ -83,7 +87,7 @@ class StreamHandle:
         return self
 
     def record(self, event: Event | None = None) -> Event:
-        event = event or self._cuda.Event()
+        event = self._cuda.Event() if event is None else _given("event", event, Event)
         event.record(self)
         return event
 
@@ -91,7 +95,7 @@ class StreamHandle:
         self._cuda._gpu.wait_stream(self.stream)
 
     def wait_event(self, event: Event) -> None:
-        self.stream.free_at = max(self.stream.free_at, event.stamp or 0.0)
+        self.stream.free_at = max(self.stream.free_at, _given("event", event, Event).stamp or 0.0)
 
     @property
     def done(self) -> bool:
@@ -153,3 +157,11 @@ class Runtime:
     def getDeviceProperties(self, device: int) -> dict[str, object]:
         device = self._gpu.device
         return {"name": device.name.encode(), "l2CacheSize": device.l2_bytes}
+
+
+def _given(name: str, value: object, kind: type[_Handle]) -> _Handle:
+    """Return ``value``; TypeError unless it is this stand-in's own, as for CuPy's handles."""
+    if type(value) is not kind:
+        what = "cp.cuda.Event()" if kind is Event else "cp.cuda.Stream()"
+        raise TypeError(f"{name} must be made by {what}, not a {type(value).__name__}")
+    return value

@@ -196,7 +196,9 @@ class TracedArray(NDArrayOperatorsMixin):
         return bool(self.item())
 
     def __index__(self) -> int:
-        return self.array.__index__()
+        value = self.array.__index__()  # raises NumPy's own error
+        self.trace.record("item", [(self.array, self.itemsize)], [])
+        return value
 
     def __getattr__(self, name: str) -> Any:
         if name in _METHODS:

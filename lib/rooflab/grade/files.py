@@ -27,14 +27,22 @@ def found(paths: Sequence[Path]) -> list[Path]:
 def _of(path: Path) -> list[Path]:
     if path.is_symlink() or _is_notebook(path.name) or not path.is_dir():
         return [path]
-    inside = []
-    shut: list[Path] = []  # of these, too, somebody must hear
-    for folder, folders, files in os.walk(path, onerror=lambda e: shut.append(Path(e.filename))):
-        here = Path(folder)
-        # What is called a notebook and is a folder is refused by name, and not looked into.
-        inside += [here / name for name in (*files, *folders) if _is_notebook(name)]
-        folders[:] = [f for f in folders if f != _LEFT_OUT and not _is_notebook(f)]
-    return sorted([*inside, *shut]) or [path]
+    inside: list[Path] = []
+    waiting = [path]  # not os.walk: it calls itself for each level, and some folders are deep
+    while waiting:
+        folder = waiting.pop()
+        try:
+            entries = list(os.scandir(folder))
+        except OSError:  # of a folder that is shut, too, somebody must hear
+            inside.append(folder)
+            continue
+        for entry in entries:
+            # What is called a notebook and is a folder is refused by name, and not looked into.
+            if _is_notebook(entry.name):
+                inside.append(Path(entry.path))
+            elif entry.name != _LEFT_OUT and entry.is_dir(follow_symlinks=False):
+                waiting.append(Path(entry.path))
+    return sorted(inside) or [path]
 
 
 def _is_notebook(name: str) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
+import types
 
 MODULES = ("numpy", "math", "cmath", "statistics", "itertools", "functools", "collections",
            "fractions", "decimal", "random", "time", "typing", "rooflab",
@@ -16,17 +17,32 @@ MODULES = ("numpy", "math", "cmath", "statistics", "itertools", "functools", "co
 PARTS = ("linalg", "random", "fft", "polynomial", "typing", "dtypes", "exceptions", "abc")
 NAMES = frozenset((
     "eval", "exec", "compile", "getattr", "setattr", "delattr", "globals", "locals", "vars",
-    "open", "breakpoint", "get_ipython", "exit", "quit", "help", "_report", "_lock",
-    "In", "Out", "_ih", "_oh", "_dh", "_i", "_ii", "_iii",
+    "open", "breakpoint", "get_ipython", "memoryview", "exit", "quit", "help", "_report", "_lock",
+    "In", "Out",
 ))  # fmt: skip
+# What Jupyter keeps of earlier cells: their sources, also that of a check, and their values.
+HISTORY = re.compile(r"_i{1,3}\d*|_\d+|_(?:ih|oh|dh)")
 _ATTRIBUTES = frozenset((  # modules in modules, frames, files with code, the stand-in's insides
     "sys", "os", "modules", "builtins", "ctypes", "ctypeslib", "f2py", "testing", "lib", "core",
     "distutils", "importlib", "inspect", "f_back", "f_globals", "f_locals", "f_builtins", "f_code",
     "tb_frame", "tb_next", "gi_frame", "gi_code", "gi_yieldfrom", "cr_frame", "ag_frame", "load",
     "tofile", "fromfile", "memmap", "DataSource", "gpu", "attrgetter", "methodcaller", "savetxt",
     "dump", "loads", "pickle", "types", "CodeType", "FunctionType", "operator", "copyreg", "grade",
-    "exercises", "run",
+    "exercises", "run", "obj", "fget", "fset", "fdel", "pyfunc", "test", "rec", "recarray",
+    "chararray", "frombuffer", "data", "mro", "cffi", "capsule", "free_at", "stamp",
 ))  # fmt: skip
+_MAKES_CLASSES = frozenset(("ABCMeta", "NamedTupleMeta", "get_origin"))  # gives type itself
+_RUNNING = (types.CodeType, types.FrameType, types.TracebackType, types.GeneratorType,
+            types.CoroutineType, types.AsyncGeneratorType)  # fmt: skip
+_INSIDE_RUNNING = frozenset(
+    name for kind in _RUNNING for name in dir(kind) if re.match("(?:ag|co|cr|f|gi|tb)_", name)
+)
+# Of a class of the learner's own; others tell NumPy where memory lies, or hide what an object is.
+METHODS = frozenset((
+    "__init__", "__call__", "__iter__", "__next__", "__len__", "__getitem__", "__enter__",
+    "__exit__", "__repr__", "__str__",
+))  # fmt: skip
+LOOKING = frozenset(("isinstance", "issubclass", "print"))  # calls that hand on no class
 _BY_NAME = frozenset((  # read or set what a text names, or run that text
     "update_wrapper", "wraps", "singledispatch", "singledispatchmethod", "get_type_hints",
     "evaluate_forward_ref", "ForwardRef",
@@ -39,20 +55,31 @@ _INNER = frozenset((  # modules in modules of MODULES under names of their own
 _OTHERS = frozenset(sys.stdlib_module_names) - {*MODULES, *_ALSO_WORDS}
 # Changes how later cells are read, which gate.py cannot know of.
 _FUTURE = frozenset(("barry_as_FLUFL",))
-ATTRIBUTES = _ATTRIBUTES | _BY_NAME | _INNER | _OTHERS | _FUTURE
+ATTRIBUTES = _ATTRIBUTES | _BY_NAME | _INNER | _OTHERS | _FUTURE | _MAKES_CLASSES | _INSIDE_RUNNING
 
-BORROWED_MODULES = frozenset((
-    "subprocess", "importlib", "runpy", "ctypes", "multiprocessing", "marshal", "zipimport",
+# What an answer to derive may import: with others code could be loaded or run once more.
+DERIVING_MODULES = frozenset((
+    *MODULES, "operator", "dataclasses", "numbers", "enum", "abc", "copy", "re", "json", "string",
+    "textwrap", "pprint", "warnings", "logging", "traceback", "datetime", "calendar", "heapq",
+    "bisect", "array", "os", "sys", "pathlib", "scipy", "matplotlib", "numba", "cupy", "tqdm",
+    "ipywidgets",
 ))  # fmt: skip
-BORROWED_NAMES = frozenset(("eval", "exec", "compile", "__import__", "__builtins__", "_lock"))
+BORROWED_NAMES = frozenset((
+    "eval", "exec", "compile", "__import__", "__builtins__", "_lock", "getattr", "setattr",
+    "delattr", "vars", "globals", "open", "get_ipython",
+))  # fmt: skip
 BORROWED_ATTRIBUTES = frozenset((
-    "__code__", "__globals__", "__closure__", "__import__", "f_back", "f_globals", "f_locals",
-    "tb_frame", "CodeType", "FunctionType", "getsource", "grade", "unlock", "import_module",
-    "reload", "run_path", "run_module", "system", "popen", "fork", "forkpty", "get_objects",
-    "get_referents", "get_referrers", "run_cell", "run_line_magic", "run_cell_magic", "exec",
-    "eval", "compile", "getoutput", "check_output", "execv", "execve", "execl", "spawnv",
-    "spawnl", "posix_spawn",
+    "__code__", "__globals__", "__closure__", "__import__", "__builtins__", "__dict__", "__spec__",
+    "__loader__", "__subclasses__", "__getattribute__", "__self__", "_getframe", "f_back",
+    "f_globals", "f_locals", "tb_frame", "CodeType", "FunctionType", "getsource", "grade",
+    "unlock", "import_module", "reload", "exec_module", "load_module", "modules", "meta_path",
+    "path_hooks", "run_path", "run_module", "system", "popen", "fork", "forkpty", "get_objects",
+    "get_referents", "get_referrers", "run_cell", "run_line_magic", "run_cell_magic", "eval",
+    "compile", "getoutput", "check_output", "open", "read_text", "read_bytes", "fromfile",
+    "testing", "test", "f2py", "ctypeslib", "settrace", "setprofile", "attrgetter",
+    "methodcaller", "get_field",
 ))  # fmt: skip
+STARTS_PROGRAMS = re.compile(r"(?:exec|spawn|posix_spawn)(?:[lv]?[pe]{0,2})")  # os.execv and kin
 # In a function, or assigned: there a command can get the inputs of a case, or lend its values.
 COMMAND = re.compile(
     r"(?:^[ \t]+|=[ \t]*)(?:!|%(?:sx|system)\b)|^[ \t]*%(?:run|load)\b", re.MULTILINE

@@ -15,18 +15,26 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from IPython.core.inputtransformer2 import TransformerManager
+from IPython.core.inputtransformer2 import HelpEnd, TransformerManager, make_tokens_by_line
 
 from rooflab.exercises.registry import exercises
-from rooflab.grade import forbidden
+from rooflab.grade import forbidden, syntax
 from rooflab.grade.kept import without_magic
 from rooflab.grade.live import live
 from rooflab.grade.locked import ANSWER, CHECK, GIVEN, OWN, Locked, Outcome
 from rooflab.grade.needed import MOST, needed, read
-from rooflab.grade.suspects import borrowing, flaw, forging
+from rooflab.grade.suspects import (
+    WORDS,
+    borrowing,
+    borrowing_words,
+    flaw,
+    forging_with,
+    starred,
+)
 
 TRACED = ("golf", "timing")  # kinds of exercises
 LONGEST = 20_000  # characters of a cell that is looked into: far more than an answer needs
+LONGEST_QUESTION = 1_000  # of a statement with ? behind it: in a longer one Jupyter seeks for long
 PLAIN = "byte golf and timing are plain NumPy and Python"
 DERIVE = "derive this yourself"
 _EMPTY = ast.Module([], [])
@@ -34,12 +42,16 @@ _EMPTY = ast.Module([], [])
 
 @dataclass(frozen=True)
 class _Cell:
-    """A cell as it was read: its part, its exercise if any, its tree, or why there is none."""
+    """A cell as it was read: its part, its exercise if any, its tree, or why there is none.
+
+    ``words``: those in it, if there is a ``why``.
+    """
 
     role: str
     exercise: str | None
     tree: ast.Module
     why: str | None
+    words: frozenset[str]
 
     @property
     def where(self) -> str:
@@ -69,7 +81,7 @@ def problem(source: str) -> str | None:
     What is no Python, also after Jupyter's own changes to it, cannot run and passes.
     """
     tree, why = _read(source)
-    return why or flaw(tree.body, forging)
+    return why or flaw(tree.body, forging_with(starred([tree])))
 
 
 def forged_in(locked: Locked) -> dict[str, str]:
@@ -79,6 +91,7 @@ def forged_in(locked: Locked) -> dict[str, str]:
     cells = _cells(locked, _read)
     awake = live([c.tree for c in cells if c.role != OWN], [c.tree for c in cells if c.role == OWN])
     found, first = {}, None
+    forging = forging_with(starred(cell.tree for cell in cells))
     for cell in cells:
         if first is None and cell.role in (ANSWER, OWN):
             body = cell.tree.body
@@ -99,13 +112,16 @@ def _lent(locked: Locked, wanted: Sequence[str]) -> dict[str, str]:
     for exercise in wanted:
         mine = [c for c in own if c.exercise == exercise]
         others = [c for c in own if c.exercise != exercise]
-        names = {name for cell in mine for name in read(cell.tree)}
-        called = {id(s) for s in needed(names, [s for c in others for s in c.tree.body])}
+        names = frozenset(name for cell in mine for name in read(cell.tree))
+        statements = needed(names, [s for c in others for s in c.tree.body])
+        called = {id(s) for s in statements}
+        names = names.union(*map(read, statements))
         if len(called) >= MOST:
             found[exercise] = f"{mine[0].where} uses more than {MOST} statements"
             continue
         whys = [(c.why or flaw(c.tree.body, borrowing), c) for c in mine]
         whys += [(flaw([s for s in c.tree.body if id(s) in called], borrowing), c) for c in others]
+        whys += [(c.why, c) for c in others if names & c.words]
         if first := next(((why, cell) for why, cell in whys if why), None):
             found[exercise] = f"{first[0]} in {first[1].where}"
     return found
@@ -116,8 +132,9 @@ def _cells(locked: Locked, read: Callable[[str], tuple[ast.Module, str | None]])
     for cell in locked.notebook.cells:
         mark = cell.metadata["rooflab"]
         ours = mark["role"] in (GIVEN, CHECK)
-        tree, why = (ast.parse(cell.source), None) if ours else read(cell.source)
-        found.append(_Cell(mark["role"], mark.get("exercise"), tree, why))
+        tree, why = (syntax.parse(cell.source), None) if ours else read(cell.source)
+        words = frozenset(WORDS.findall(cell.source) if why else ())
+        found.append(_Cell(mark["role"], mark.get("exercise"), tree, why, words))
     return found
 
 
@@ -129,7 +146,7 @@ def _read(source: str) -> tuple[ast.Module, str | None]:
         text, magic = _as_run(source)
         if magic:
             return _EMPTY, f"line {magic} uses a magic"
-        tree = ast.parse(text)
+        tree = syntax.parse(text)
     except (SyntaxError, ValueError):
         return _EMPTY, None
     except (RecursionError, MemoryError):
@@ -138,15 +155,27 @@ def _read(source: str) -> tuple[ast.Module, str | None]:
 
 
 def _read_loosely(source: str) -> tuple[ast.Module, str | None]:
-    """The same, where magics are allowed, but for those that run another program."""
-    for text in (source, without_magic(source)):
+    """The same, where magics are allowed, but for those that run another program.
+
+    What is no Python, also without them, is looked through for words.
+    """
+    plain = without_magic(source)
+    for text in (source, plain):
         try:
-            return ast.parse(text), None
+            tree = syntax.parse(text)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             pass
+        else:
+            return tree, None if text is source else borrowing_words(_only_magic(source, plain))
         if command := forbidden.COMMAND.search(source[:LONGEST]):
             return _EMPTY, f"line {source.count(chr(10), 0, command.end()) + 1} uses a command"
-    return _EMPTY, None
+    return _EMPTY, borrowing_words(source)
+
+
+def _only_magic(source: str, plain: str) -> str:
+    """The magic lines of a cell, each in its place."""
+    pairs = zip(source.split("\n"), plain.split("\n"), strict=True)
+    return "\n".join(line if line != left else "" for line, left in pairs)
 
 
 def _as_run(source: str) -> tuple[str, int | None]:
@@ -159,6 +188,9 @@ def _as_run(source: str) -> tuple[str, int | None]:
     empty = next((n for n, line in enumerate(lines) if line.strip()), 0)  # Jupyter drops these
     for change in (*jupyter.cleanup_transforms, *jupyter.line_transforms):
         lines = change(lines)
+    asked = HelpEnd.find(make_tokens_by_line(lines)) if "?" in source else None
+    if asked and sum(map(len, lines[asked.start_line : asked.q_line + 1])) > LONGEST_QUESTION:
+        return "", empty + asked.start_line + 1
     found, after = jupyter.do_one_token_transform(lines)
     changed = (n for n, (old, new) in enumerate(zip(lines, after, strict=False)) if old != new)
     magic = empty + next(changed, 0) + 1 if found else None

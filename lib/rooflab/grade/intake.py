@@ -22,7 +22,7 @@ from rooflab.grade.names import clean, file_text
 MOST_BYTES = 20_000_000
 MOST_CELLS = 2_000
 MOST_SOURCE = 100_000  # characters of one code cell
-MOST_CODE = 1_000_000  # of all of them: reading a megabyte of Python takes seconds
+MOST_CODE = 200_000  # of all of them: reading a megabyte of Python takes a minute
 MOST_CONTAINERS = 300_000  # lists and objects: each takes far more memory than its two brackets
 PYTHON = ("python", "python3", "ipython", "ipython3")
 
@@ -139,6 +139,10 @@ def _json(raw: bytes, limits: Sizes) -> dict[str, Any]:
         place = getattr(error, "pos", -1)
         cut = place >= len(text.rstrip()) - 1 or str(error).startswith("Unterminated string")
         told = "the file ends too early" if cut else clean(str(error))
+        if str(error).startswith("Extra data"):
+            told = "something stands behind its end"
+        elif place < 0:  # Python reads no integer of thousands of digits
+            told = "a number of thousands of digits is in it"
         raise _Refusal(f"not a notebook: {told}") from None
     if not isinstance(notebook, dict) or "nbformat" not in notebook:
         raise _Refusal("not a notebook: there is no nbformat in it")
@@ -168,9 +172,11 @@ def _version(number: object) -> None:
     if type(number) is not int:
         raise _Refusal("not a notebook: its nbformat is not a number")
     if number < 4:
-        raise _Refusal(f"nbformat {number} is too old; open it in JupyterLab and save it once")
+        told = clean(str(number), 20)
+        raise _Refusal(f"nbformat {told} is too old; open it in JupyterLab and save it once")
     if number > 4:
-        raise _Refusal(f"nbformat {number} is newer than this grader; nbformat 4 is wanted")
+        told = clean(str(number), 20)
+        raise _Refusal(f"nbformat {told} is newer than this grader; nbformat 4 is wanted")
 
 
 def _whole_letters(notebook: dict[str, Any]) -> None:
@@ -219,9 +225,10 @@ def _code_cells(cells: object, limits: Sizes) -> tuple[CodeCell, ...]:
             raise _Refusal(f"cell {number} has {len(source)} characters; an answer is shorter")
         mark = _table(_table(cell.get("metadata")).get("rooflab")).get("exercise")
         exercise = clean(mark, 60).lower() if isinstance(mark, str) else None
+        source = source.replace("\r\n", "\n").replace("\r", "\n")  # as Python reads them
         found.append(CodeCell(source, number, exercise))
     if (code := sum(len(cell.source) for cell in found)) > limits.code:
-        raise _Refusal(f"{code} characters of code; a notebook of the course has fewer than 100000")
+        raise _Refusal(f"{code} characters of code; a notebook of the course has fewer than 20000")
     return tuple(found)
 
 

@@ -8,8 +8,10 @@ statements remain that call nothing and look nothing up.
 from __future__ import annotations
 
 import ast
-import warnings
+import contextlib
 from collections.abc import Callable, Iterable
+
+from rooflab.grade import syntax
 
 LONGEST = 20_000  # characters of a cell that is looked into
 _STILL = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -30,7 +32,8 @@ def kept(source: str, also: Callable[[ast.stmt], bool] = lambda node: False) -> 
 
 def text_of(source: str, nodes: Iterable[ast.stmt]) -> str:
     """Return statements of a cell as they stand there."""
-    lines = without_magic(source).split("\n")
+    read = _read(source)
+    lines = (source if read is None else read[1]).split("\n")
     return "\n".join(text for text in (_text(lines, node) for node in nodes) if text)
 
 
@@ -45,14 +48,18 @@ def names(source: str) -> frozenset[str]:
 
 def parsed(source: str) -> ast.Module | None:
     """Return the syntax tree of a cell, None if it has none that can be had."""
+    read = _read(source)
+    return None if read is None else read[0]
+
+
+def _read(source: str) -> tuple[ast.Module, str] | None:
+    """The tree of a cell and the text that it is of: as it stands, else without its magic lines."""
     if len(source) > LONGEST:
         return None
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(without_magic(source))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
+    for text in (source, without_magic(source)):
+        with contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+            return syntax.parse(text), text
+    return None
 
 
 def without_magic(source: str) -> str:
@@ -84,12 +91,13 @@ def _calls_nothing(value: ast.expr) -> bool:
 
 
 def _text(lines: list[str], node: ast.stmt) -> str:
-    first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
-    if first == node.lineno and node.col_offset:  # the second statement of a line
-        return _segment(lines, node)
-    text = "\n".join(lines[first - 1 : node.end_lineno])
-    return text if text.count(";") == 0 else _segment(lines, node)
-
-
-def _segment(lines: list[str], node: ast.stmt) -> str:
-    return ast.get_source_segment("\n".join(lines), node) or ""
+    decorators = getattr(node, "decorator_list", [])
+    first = min([node.lineno, *(d.lineno for d in decorators)])
+    text = lines[first - 1 : node.end_lineno]
+    begin = 0 if decorators else node.col_offset
+    if not begin and not any(";" in line for line in text):
+        return "\n".join(text)
+    # One of several statements of a line; columns are counted in bytes.
+    text[-1] = text[-1].encode()[: node.end_col_offset].decode()
+    text[0] = text[0].encode()[begin:].decode()
+    return "\n".join(text)

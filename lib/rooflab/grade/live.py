@@ -7,6 +7,7 @@ only at what runs at once and at what that calls by name.
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Iterable
 
 
@@ -17,20 +18,21 @@ def live(answers: Iterable[ast.Module], around: Iterable[ast.Module]) -> frozens
     annotations, do nothing until something names them; everything else is live at once.
     """
     waiting: list[ast.AST] = list(answers)
-    asleep: list[tuple[frozenset[str], ast.stmt]] = []
+    asleep: dict[str, list[ast.stmt]] = defaultdict(list)
     for statement in (each for tree in around for each in tree.body):
         names = _sleeping(statement)
         if names is None:
             waiting.append(statement)
-        else:
-            asleep.append((names, statement))
+        for name in names or ():
+            asleep[name].append(statement)
     found: set[ast.AST] = set()
     while waiting:
         current = waiting.pop()
+        if current in found:
+            continue
         found.add(current)
-        read = {node.id for node in ast.walk(current) if isinstance(node, ast.Name)}
-        waiting += [statement for names, statement in asleep if names & read]
-        asleep = [pair for pair in asleep if not pair[0] & read]
+        for name in {node.id for node in ast.walk(current) if isinstance(node, ast.Name)}:
+            waiting += asleep.pop(name, ())
     return frozenset(node for node in found if isinstance(node, ast.stmt))
 
 

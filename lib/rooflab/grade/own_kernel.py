@@ -64,7 +64,8 @@ def run(locked: Locked, folder: Path, seconds: float = SECONDS) -> Outcome:
             if part == CHECK:
                 found = None if shown is None else _result(shown, locked.word(id), id)
                 if found is None:
-                    reasons[id] = stopped or f"it took longer than {seconds:g} s"
+                    late = f"it took longer than {seconds:g} s"
+                    reasons[id] = stopped or (late if shown is None else "no result came back")
                 else:
                     observations[id] = found
     return gated(locked, Outcome(observations, reasons, printed, stopped))

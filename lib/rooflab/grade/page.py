@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import html
 
+from rooflab.grade.names import one_line
+
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'"
 _STYLE = """
 :root { color-scheme: light dark; --page: #fff; --ink: #222; --soft: #555; --line: #dcdcdc;
@@ -77,7 +79,7 @@ def text(words: object) -> str:
 
 def name(words: str) -> str:
     """Return a name as HTML, kept apart from the direction in which its neighbours are written."""
-    return f"<bdi>{text(words)}</bdi>"
+    return f"<bdi>{text(one_line(words))}</bdi>"
 
 
 def page(title: str, body: str) -> str:

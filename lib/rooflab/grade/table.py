@@ -12,6 +12,7 @@ import re
 from pathlib import Path
 
 from rooflab.exercises.registry import exercises
+from rooflab.grade.names import one_line
 from rooflab.grade.results import Results
 from rooflab.measure.atomic import replace_file
 
@@ -31,7 +32,7 @@ def text(results: Results) -> str:
     writer.writerow(["student", "lesson", "points", "max", *columns, "error", "file"])
     for student, row in zip(results.students, results.rows, strict=True):
         points = [row.verdicts[id].points if id in row.verdicts else "" for id in columns]
-        ends = [safe(row.error or ""), safe(row.file)]
+        ends = [safe(row.error or ""), safe(one_line(row.file))]
         writer.writerow([safe(student), row.lesson or "", row.points, row.max, *points, *ends])
     return out.getvalue()
 

@@ -20,6 +20,13 @@ from rooflab.predict.machine import Machine
 from rooflab.predict.routines import efficiency, overhead, routine
 
 CACHES = ("cold", "warm")
+ROOFS = {
+    "read": "roof of reading only",
+    "axpy": "roof of two reads to a write",
+    "copy": "roof of a read to a write",
+    "update": "roof of a read to a write in place",
+}
+ONE_ROOF = "one roof for reading and writing"  # all that a datasheet states
 
 
 @dataclass(frozen=True)
@@ -125,7 +132,12 @@ def _carried(op: Operation, m: Machine, shares: dict[str, float], level: str) ->
     """Say how many bytes travel, and from where: an operand both read and written counts twice."""
     several = (f"{percent(share)} in {name.upper()}" for name, share in shares.items())
     where = " and ".join(several) if len(shares) > 1 else f"in {level.upper()}"
-    return f"{si(op.bytes_at(level), 'B')} moved, operands {where}, {mix_of(op, m, level)} mix"
+    return f"{si(op.bytes_at(level), 'B')} moved, operands {where}, {_roof(op, m, level)}"
+
+
+def _roof(op: Operation, m: Machine, level: str) -> str:
+    """The roof of a level in words; its mix's own name is another operation's."""
+    return ONE_ROOF if m.origin == "datasheet" else ROOFS[mix_of(op, m, level)]
 
 
 def _stages(op: Operation, m: Machine, cache: str) -> tuple[tuple[Stage, ...], str, str]:

@@ -18,6 +18,7 @@ from rooflab.count.si import si
 from rooflab.show import theme
 from rooflab.show.overlay import DPI, png
 
+LETTERS = 12.8  # points of what stands on the axes: 18 pixels of a picture
 X_DECADES = (-1.5, 4.5)  # 0.03 FLOP/byte (below fp64 AXPY) to 30 000 (above a 4-bit GEMM of 16384)
 
 
@@ -35,10 +36,10 @@ class Frame:
     x_hi: float = X_DECADES[1]
     width: int = 720
     height: int = 480
-    left: int = 58
+    left: int = 66
     right: int = 14
     top: int = 30
-    bottom: int = 46
+    bottom: int = 52
 
     @property
     def x_decade(self) -> float:
@@ -93,7 +94,7 @@ def empty(fig: Figure, frame: Frame, beside: int = 0, above: int = 0):
     w, h = frame.width + beside, frame.height + above
     across = frame.width - frame.left - frame.right
     up = frame.height - frame.top - frame.bottom
-    with rc_context(theme.RC):
+    with rc_context(theme.RC | {"font.size": LETTERS}):
         ax = fig.add_axes((frame.left / w, frame.bottom / h, across / w, up / h))
         dress(ax, (10**frame.x_lo, 10**frame.x_hi), (10**frame.y_lo, 10**frame.y_hi))
     return ax

@@ -27,7 +27,6 @@ from rooflab.show.drawing import (
     draw_ceilings,
     draw_points,
     draw_splits,
-    label_machine,
     label_points,
 )
 from rooflab.show.labels import Crowd
@@ -35,6 +34,7 @@ from rooflab.show.legend import legend
 from rooflab.show.offers import listed
 from rooflab.show.polylines import CHOICES, Ceiling, ceilings
 from rooflab.show.polylines import roof as roof_of
+from rooflab.show.roof_labels import label_machine
 
 _DASHES = ("-", "--", "-.", ":")
 

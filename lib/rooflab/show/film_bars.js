@@ -16,12 +16,12 @@ function filmBars(parent, data, pick, go) {
   for (const part of data.parts) { // the key, above the bars
     draw("rect", { x: left, y: 5, width: 13, height: 13, fill: part.colour }, svg);
     draw("text", { x: left + 18, y: 17, class: "rl-key" }, svg, part.label);
-    left += 40 + 9 * part.label.length;
+    left += 32 + 10 * part.label.length;
   }
   draw("path", { d: `M${g.x0} ${g.y0}H${g.x1}`, class: "rl-axis" }, svg);
-  g.ticks.forEach(([x, label]) => draw("text", { x, y: g.y0 + 18, "text-anchor": "middle", class: "rl-key" }, svg, label));
-  draw("text", { x: (g.x0 + g.x1) / 2, y: g.y0 + 38, "text-anchor": "middle", class: "rl-key" }, svg, g.axis);
-  if (data.trained) draw("path", { d: `M${data.trained.x} ${g.y0 + 1}v6`, class: "rl-trained" }, svg);
+  g.ticks.forEach(([x, label]) => draw("text", { x, y: g.y0 + 20, "text-anchor": "middle", class: "rl-key" }, svg, label));
+  draw("text", { x: (g.x0 + g.x1) / 2, y: g.y0 + 40, "text-anchor": "middle", class: "rl-key" }, svg, g.axis);
+  if (data.trained) draw("path", { d: `M${data.trained.x} ${g.y0 + 1}v5`, class: "rl-trained" }, svg);
   for (let j = 0; j < J; j++) {
     const hit = draw("rect", { x: g.xs[j] - g.pitch / 2, y: g.y1, width: g.pitch, height: g.y0 - g.y1, class: "rl-hit" }, svg);
     hit.addEventListener("click", () => go(j));

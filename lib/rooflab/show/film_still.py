@@ -6,13 +6,12 @@ import numpy as np
 from matplotlib import rc_context
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.patches import Rectangle
-from matplotlib.patheffects import withStroke
 
 from rooflab.predict.workload_time import MIX
 from rooflab.show import film_words as says
 from rooflab.show import theme
 from rooflab.show.axes import DPI, Frame, dress
-from rooflab.show.drawing import Picture, draw_ceilings, label_machine
+from rooflab.show.drawing import Picture, draw_ceilings
 from rooflab.show.film_grid import (
     COLOURS,
     COMPUTE,
@@ -24,10 +23,10 @@ from rooflab.show.film_grid import (
 )  # fmt: skip
 from rooflab.show.film_now import Now
 from rooflab.show.film_pack import fitting
-from rooflab.show.labels import Crowd, around
+from rooflab.show.labels import Crowd, Spot, around
 from rooflab.show.polylines import ceilings
+from rooflab.show.roof_labels import label_machine
 
-HALO = [withStroke(linewidth=3, foreground=theme.PAPER)]
 WEIGHTED = [kind for kind in KINDS if kind.part == WEIGHTS]
 BARS, ABOVE, SIDE = 250, 26, 330  # pixels of the parts below, above and beside the roofline
 
@@ -68,11 +67,12 @@ def _roofline(figure: Picture, now: Now, frame: Frame) -> None:
         for x, rate in (one.dots[kind.name] for one in now.timed if kind.name in one.dots):
             ax.plot([x, x], [now.roof.attainable(x), rate], ":", color=COLOURS[kind.part], lw=1.6)
             ax.plot(x, rate, kind.marker, ms=9, color=COLOURS[kind.part], zorder=5)
+            crowd.add_line([crowd.pixel(x, rate), crowd.pixel(x, now.roof.attainable(x))])
             crowd.add_disc(*crowd.pixel(x, rate), 9)
     label_machine(crowd, [roofs], {"dram"})
     for names, part, x in _named(dots):
-        spots = around(*crowd.pixel(x, now.roof.attainable(x)), 13)
-        crowd.write(names, spots, color=COLOURS[part], weight="bold", zorder=6)
+        own = crowd.pixel(x, now.roof.attainable(x))
+        crowd.write(names, around(*own, 13), [own], color=COLOURS[part], weight="bold", zorder=6)
 
 
 def _named(dots: list[tuple[Kind, float]]) -> list[tuple[str, str, float]]:
@@ -97,30 +97,20 @@ def _bars(figure: Picture, now: Now, width: float, height: float) -> None:
     steady = sum(seconds for kind, seconds, _ in now.kinds() if not kind.wide)
     scale = fitting(tallest(stacks, now, steady))
     top = scale["seconds"]
+    ax.set(ylim=(0, top), xlim=(-0.6, len(contexts) - 0.4))
     low = np.zeros(len(contexts))
     for part, colour in COLOURS.items():
         tall = np.array([stack[part] for stack in stacks])
         ax.bar(places, tall, 0.74, low, color=colour, label=PART_WORDS[part])
         low += tall
+    crowd = Crowd(ax)
+    _tears(crowd, low, top)
     edge = {"fc": "none", "ec": theme.INK, "lw": 2}
     ax.bar([now.j], [min(low[now.j], top)], 0.94, **edge)
-    side = "left" if now.j < 2 else "right" if now.j > len(contexts) - 3 else "center"
-    ax.annotate(now.values["total"], (now.j, min(low[now.j], top)), (0, 5), ha=side,
-                textcoords="offset points", weight="bold", zorder=6,
-                path_effects=HALO)  # fmt: skip
-    for one in now.timed:
-        x = np.interp(np.log(one.context), np.log(contexts), places)
-        ax.plot(x, min(one.seconds, top), "D", ms=9, mfc=theme.INK, mec=theme.PAPER, clip_on=False)
-        label = says.MEASURED.format(value=says.seconds(one.seconds))
-        ax.annotate(label, (x, min(one.seconds, top)), (9, 0), va="center", zorder=6,
-                    textcoords="offset points", path_effects=HALO)  # fmt: skip
     if now.crossing:
-        x = np.interp(np.log(now.crossing), np.log(contexts), places)
-        ax.axvline(x, color=theme.INK, ls="--", lw=1.2)
-        ax.annotate(says.CROSSING.format(context=says.short(now.crossing)), (x, top), (-3, 3),
-                    textcoords="offset points", ha="right" if x > len(contexts) / 2 else "left",
-                    size=theme.SMALL)  # fmt: skip
-    ax.set(ylim=(0, top), xlim=(-0.6, len(contexts) - 0.4), xticks=places[::4])
+        _crossing(crowd, now, top)
+    _values(crowd, now, min(low[now.j], top), top)
+    ax.set_xticks(places[::4])
     ax.set_xticklabels([theme.count(c) for c in contexts[::4]])
     ax.set_yticks([share * top for share, _ in scale["ticks"]], [t for _, t in scale["ticks"]])
     ax.grid(True, axis="y", color=theme.GRID)
@@ -128,6 +118,44 @@ def _bars(figure: Picture, now: Now, width: float, height: float) -> None:
     ax.set_xlabel("context, tokens")
     ax.legend(loc="lower left", bbox_to_anchor=(-0.03, 1.1), ncols=4, frameon=False,
               handlelength=0.8, handleheight=0.8, columnspacing=1.2, handletextpad=0.4)  # fmt: skip
+
+
+def _tears(crowd: Crowd, heights: np.ndarray, top: float) -> None:
+    """Tear the bars that are higher than the axis, and keep labels off all of them."""
+    for place, height in enumerate(heights):
+        crowd.add_line([crowd.pixel(place, 0), crowd.pixel(place, min(height, top))], 10)
+        if height > 1.005 * top:
+            xs = place + 0.5 * np.linspace(-1, 1, 5)
+            ys = top * (0.93 + 0.04 * np.array([-1, 1, -1, 1, -1]))
+            crowd.ax.plot(xs, ys, color=theme.PAPER, lw=2.5)
+
+
+def _crossing(crowd: Crowd, now: Now, top: float) -> None:
+    """Mark the context at which attention takes as long as all the rest."""
+    ax, contexts = crowd.ax, now.grid.contexts
+    x = np.interp(np.log(now.crossing), np.log(contexts), range(len(contexts)))
+    ax.axvline(x, color=theme.INK, ls="--", lw=1.2)
+    crowd.add_line([crowd.pixel(x, 0), crowd.pixel(x, top)])
+    said = ax.annotate(says.CROSSING.format(context=says.short(now.crossing)), (x, top), (-3, 3),
+                       textcoords="offset points", size=theme.SMALL,
+                       ha="right" if x > len(contexts) / 2 else "left")  # fmt: skip
+    crowd.add_box(tuple(said.get_window_extent().extents))
+
+
+def _values(crowd: Crowd, now: Now, height: float, top: float) -> None:
+    """Write the time of the bar now, ``height`` seconds high, and what was measured."""
+    ax, contexts = crowd.ax, now.grid.contexts
+    timed = [(np.interp(np.log(one.context), np.log(contexts), range(len(contexts))),
+              min(one.seconds, top), says.seconds(one.seconds)) for one in now.timed]  # fmt: skip
+    for x, y, _ in timed:
+        ax.plot(x, y, "D", ms=9, mfc=theme.INK, mec=theme.PAPER, clip_on=False)
+        crowd.add_disc(*crowd.pixel(x, y), 7)
+    x, y = crowd.pixel(now.j, height)
+    spots = [Spot(x + dx, y + up, ha, "bottom")
+             for up in (5, 22, 39, 56) for dx, ha in ((0, "center"), (-14, "left"), (14, "right"))]  # fmt: skip
+    crowd.write(now.values["total"], spots, weight="bold", zorder=6)
+    for x, y, value in timed:
+        crowd.write(says.MEASURED.format(value=value), around(*crowd.pixel(x, y), 12), zorder=6)
 
 
 def tallest(stacks: list[dict[str, float]], now: Now, steady: float) -> float:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rooflab.count.si import percent, si, times
+from rooflab.show import theme
 from rooflab.show.golf_steps import story
 from rooflab.show.golf_story import Story
 
@@ -54,16 +55,16 @@ class Sweep:
     def sentence(self, at: int) -> str:
         """What was measured with this chunk, what the bytes promise, and why they may differ."""
         if not self.measured:
-            return f"Chunks of {self.chunks[at]:,}."
+            return f"Chunks of {theme.count(self.chunks[at])}."
         measured, counted = self.says(at)
-        said = f"Chunks of {self.chunks[at]:,}: measured {measured}"
+        said = f"Chunks of {theme.count(self.chunks[at])}: measured {measured}"
         if at == len(self.chunks) - 1:
             return f"{said}; the counted bars of smaller chunks start from it."
         share = percent(self.stories[at].total / self.stories[-1].total)
         said += f", counted {counted} ({share} of the bytes)."
         gap = self.measured[at] / self.counted[at]
         if gap > WORTH_SAYING:
-            why = f"{self.stories[at].calls:,} calls take time, too"
+            why = f"{theme.count(self.stories[at].calls)} calls take time, too"
             return f"{said} {times(gap, 2)} more: {why}."
         if gap < 1 / WORTH_SAYING:
             why = "a larger cache kept some of them"

@@ -109,7 +109,7 @@ class _Page:
 
     def _label(self, row: int, y: float) -> None:
         stop = self.told.stops[row]
-        often = f"  ×{stop.rounds:,}" if stop.rounds > 1 else ""
+        often = f"  ×{theme.count(stop.rounds)}" if stop.rounds > 1 else ""
         middle = y + _BLOCK / 2
         self.axes.text(
             _PAD, middle - 9, f"{row + 1}  {stop.call}{often}", va="center", weight="bold"
@@ -184,7 +184,7 @@ def _bars(axes: Any, sweep: Sweep, at: int, width: int, top: int) -> None:
     """Measured and counted time at a chunk size, on one scale for the whole sweep."""
     room = width - _TEXT - _PAD - 110  # the rest is for the time behind the bar
     rows = (
-        (f"chunk {sweep.chunks[at]:,}: measured", theme.INK),
+        (f"chunk {theme.count(sweep.chunks[at])}: measured", theme.INK),
         ("counted from the bytes", theme.CEILING),
     )
     told = zip(rows, sweep.shares(at), sweep.labels(at), strict=True)

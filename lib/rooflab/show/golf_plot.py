@@ -143,7 +143,10 @@ def _place(
         "least": [round(LEFT + story.minimum * scale, 1), f"minimum {number(story.minimum)}"],
         "calls": ["", *(stop.call for stop in story.stops)],
         "codes": ["", *(stop.code for stop in story.stops)],
-        "rounds": ["", *(f"× {s.rounds:,}" if s.rounds > 1 else "" for s in story.stops)],
+        "rounds": [
+            "",
+            *(f"× {theme.count(s.rounds)}" if s.rounds > 1 else "" for s in story.stops),
+        ],
         "says": [story.sentence(n) for n in range(len(story.stops) + 1)],
     }
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rooflab.count.si import plain
+from rooflab.show import theme
 
 #: The one place of the arrays for which there is no place of their own.
 REST = "others"
@@ -68,7 +69,7 @@ class Story:
         if at == 0:
             return f"{_steps(steps)} ahead. Nothing has crossed the bus yet."
         stop = self.stops[at - 1]
-        often = f", {stop.rounds:,} times" if stop.rounds > 1 else ""
+        often = f", {theme.count(stop.rounds)} times" if stop.rounds > 1 else ""
         said = f"Step {at} of {steps}, {stop.call}{often}: {_moves(stop)}."
         stays = [trip.name for trip in stop.trips if trip.where == "cache"]
         if stays:

@@ -12,7 +12,7 @@ import anywidget
 import ipywidgets as widgets
 import traitlets
 
-from rooflab.show import golf_bars, golf_plot, overlay
+from rooflab.show import golf_bars, golf_plot, overlay, theme
 from rooflab.show.covered import covered
 from rooflab.show.golf_figure import picture
 from rooflab.show.golf_steps import story
@@ -55,7 +55,7 @@ class GolfPicture(widgets.VBox):
         )
         self.sliders = [_slider("step", [f"{n} of {steps}" for n in range(steps + 1)], first)]
         if self.sweep is not None:
-            self.sliders.append(_slider("chunk", [f"{c:,}" for c in self.sweep.chunks], last))
+            self.sliders.append(_slider("chunk", [theme.count(c) for c in self.sweep.chunks], last))
             self.sliders[1].add_class("rl-chunk")
         self.live.hushed = [*(s.model_id for s in self.sliders), self.live.model_id]
         super().__init__([self.live, *self.sliders], model_id=overlay.free_model_id("golf"))
@@ -118,14 +118,15 @@ def _geometry(shown: GolfPicture) -> dict[str, Any]:
         timed = bool(shown.sweep.measured)
         placed["height"] = golf_plot.BARS_HEIGHT if timed else golf_plot.HEIGHT
         placed["sliders"] = [*placed["sliders"], "chunk size"]
-        placed["chunks"] = [f"chunks of {chunk:,}" for chunk in shown.sweep.chunks]
+        placed["chunks"] = [f"chunks of {theme.count(chunk)}" for chunk in shown.sweep.chunks]
         placed["bars"] = golf_bars.bars(shown.sweep, golf_plot.RIGHT - golf_plot.LEFT) | {
             "rows": [[name, *y] for name, y in rows] if timed else []
         }
     return placed
 
 
-def _slider(name: str, options: list[str], index: int) -> widgets.SelectionSlider:
+def _slider(name: str, labels: list[str], index: int) -> widgets.SelectionSlider:
+    options = [(label, place) for place, label in enumerate(labels)]  # two may read alike
     return widgets.SelectionSlider(
         options=options, index=index, description=name, layout={"width": "auto", "margin": "0"}
     )

@@ -37,9 +37,7 @@ def legend(crowd: Crowd, points: Sequence[Point], lines: Iterable[CallLine] = ()
         handletextpad=0.2, labelspacing=0.3,
     )  # fmt: skip
     shown.set_zorder(3.5)  # over lines, under markers and their rings
-    box = shown.get_window_extent()
-    for y in range(int(box.y0), int(box.y1), 12):
-        crowd.add_line([(box.x0, y), (box.x1, y)], 8)
+    crowd.add_box(tuple(shown.get_window_extent().extents))
 
 
 def _marker(kind: str) -> object:

@@ -1,7 +1,10 @@
-// Where names stand: beside their markers, not on them, on a roof or on another name. Widths are
-// reckoned from the letters: to ask the page for them would cost a layout on every tick.
+// Where names stand, by the rule of room.py: never on another text or a marker while there is any
+// other place; of the places left the one that covers the least of the lines, comes early, and is
+// nearer to its own marker than to any other. Widths are reckoned from the letters: to ask the page
+// for them would cost a layout on every tick.
 
-const NAME = 13.5, NOTE = 10.4; // pixels of a letter, rather more than less
+const NAME = 16.5, NOTE = 12; // pixels of a letter on a stage, where it is largest: rather more than less
+const LATER = 12, CROSSED = 3, ASTRAY = 400, COVERED = 1000, OUT = 60; // the next spot; a pixel of a line; a pixel outside
 
 function overlap(a, b) {
   const wide = Math.min(a.x1, b.x1) - Math.max(a.x0, b.x0), high = Math.min(a.y1, b.y1) - Math.max(a.y0, b.y0);
@@ -13,20 +16,32 @@ function boxOf([x, y, anchor], wide) {
   return { x0, x1: x0 + wide, y0: y - 15, y1: y + 5 };
 }
 
-function crosses(box, corners) {
-  const left = at(corners, box.x0), right = at(corners, box.x1);
-  return Math.min(left, right) < box.y1 && Math.max(left, right) > box.y0;
+// Pixels of the line from (x0, y0) to (x1, y1) that lie inside `box`.
+function crossed(box, [x0, y0, x1, y1]) {
+  let from = 0, to = 1;
+  for (const [start, step, low, high] of [[x0, x1 - x0, box.x0, box.x1], [y0, y1 - y0, box.y0, box.y1]]) {
+    if (step === 0) { if (start < low || start > high) return 0; continue; }
+    const a = (low - start) / step, b = (high - start) / step;
+    from = Math.max(from, Math.min(a, b)); to = Math.min(to, Math.max(a, b));
+  }
+  return to > from ? (to - from) * Math.hypot(x1 - x0, y1 - y0) : 0;
 }
 
+const apart = (box, x, y) => Math.hypot(Math.max(box.x0 - x, 0, x - box.x1), Math.max(box.y0 - y, 0, y - box.y1));
+const nearest = (box, x, marks) => Math.min(...marks.map((y) => apart(box, x, y)));
+
 // Puts a text at the first of its `spots` ([x, y, anchor]) that costs the least, and returns its box.
-function settle(node, text, letter, spots, { frame, boxes, lines }) {
+function settle(node, text, letter, spots, { frame, boxes, lines, placed }, own) {
   let best = null, least = Infinity;
   spots.forEach((spot, index) => {
     const box = boxOf(spot, letter * text.length);
-    let cost = 12 * index;
-    cost += 60 * (Math.max(0, frame.x0 - box.x0) + Math.max(0, box.x1 - frame.x1) + Math.max(0, frame.y1 - box.y0) + Math.max(0, box.y1 - frame.y0));
-    for (const other of boxes) cost += 2 * overlap(box, other);
-    for (const { corners, thick } of lines) if (crosses(box, corners)) cost += thick ? 160 : 40;
+    let cost = LATER * index;
+    if (cost >= least) return;
+    cost += OUT * (Math.max(0, frame.x0 - box.x0) + Math.max(0, box.x1 - frame.x1) + Math.max(0, frame.y1 - box.y0) + Math.max(0, box.y1 - frame.y0));
+    for (const other of boxes) { const under = overlap(box, other); if (under) cost += COVERED + under; }
+    for (const line of lines) cost += CROSSED * line[4] * crossed(box, line);
+    const far = nearest(box, own.x, own.marks) - 2;
+    if (placed.some((other) => other !== own && nearest(box, other.x, other.marks) < far)) cost += ASTRAY;
     if (cost < least) { least = cost; best = { box, spot }; }
   });
   const [x, y, anchor] = best.spot;
@@ -34,27 +49,29 @@ function settle(node, text, letter, spots, { frame, boxes, lines }) {
   return best.box;
 }
 
-// placed: { x, y, top, low, room, d, label }, y where the name belongs, top and low of all its markers.
+// placed: { x, y, top, low, room, marks, d, label }, y where the name belongs, top and low of all its markers.
+// lines: [x0, y0, x1, y1, weight]; fixed: boxes of the words that stand still.
 function arrange(placed, frame, lines, fixed) {
-  const boxes = [...fixed];
+  const boxes = [...fixed], scene = { frame, boxes, lines: [...lines], placed };
   for (const { x, top, low, room, marks } of placed) {
     for (const y of marks) boxes.push({ x0: x - 10 - room, x1: x + 10 + room, y0: y - 10 - room, y1: y + 10 + room });
-    if (low > top) boxes.push({ x0: x - 4, x1: x + 4, y0: top, y1: low });
+    if (low > top) scene.lines.push([x, top, x, low, 2]);
   }
-  const scene = { frame, boxes, lines };
-  for (const { x, y, top, low, room, d, label } of [...placed].sort((a, b) => a.y - b.y)) {
-    const r = 14 + room, below = y + 21 + room / 2;
+  for (const one of [...placed].sort((a, b) => a.y - b.y)) {
+    const { x, y, top, low, room, d, label } = one, r = 14 + room, below = y + 21 + room / 2;
     if (d.label.textContent !== label) d.label.textContent = label;
     boxes.push(settle(d.label, label, NAME, [
       [x + r, below, "start"], [x, low + 27 + room, "middle"], [x - r, below, "end"], [x + r, y + 6, "start"], [x + r, y - 12, "start"],
-      [x - r, y + 6, "end"], [x - r, y - 12, "end"], [x, top - 16 - room, "middle"], [x + r, below + 20, "start"],
-    ], scene));
+      [x - r, y + 6, "end"], [x - r, y - 12, "end"], [x, top - 16 - room, "middle"], [x + r, below + 20, "start"], [x - r, below + 20, "end"],
+      [x + r, y - 34, "start"], [x - r, y - 34, "end"], [x + r, below + 42, "start"], [x - r, below + 42, "end"], [x, top - 38 - room, "middle"],
+    ], scene, one));
   }
-  for (const { x, d } of placed) if (d.noted) {
-    const y = d.sides.warm.y;
+  for (const one of placed) if (one.d.noted) {
+    const { x, d } = one, y = d.sides.warm.y;
     boxes.push(settle(d.note, d.noted, NOTE, [
       [x + 24, y + 6, "start"], [x + 24, y - 14, "start"], [x + 24, y + 26, "start"], [x, y - 27, "middle"], [x - 24, y + 6, "end"],
       [x - 24, y - 14, "end"], [x + 24, y - 38, "start"], [x + 24, y + 46, "start"], [x, y - 50, "middle"], [x - 24, y - 40, "end"],
-    ], scene));
+      [x + 24, y - 62, "start"], [x + 24, y + 70, "start"], [x + 24, y + 94, "start"],
+    ], scene, one));
   }
 }

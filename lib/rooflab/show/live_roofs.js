@@ -15,19 +15,23 @@ function background(svg, data, pick) {
   const key = draw("g", {}, svg), trail = draw("g", inside, svg);
   const calls = data.ops.map((op) => ({ name: op.name, spread: op.spread, colour: op.colour, path: draw("path", { class: "rl-call", stroke: op.colour }, callLayer) }));
   const thumbs = [];
-  let many = 0, keyBox = [], nameBox = [], ceilings = []; // rows of the key; what labels keep off
+  let many = 0, keyBox = [], nameBox = [], ceilings = [], dashed = []; // rows of the key; what labels keep off
   if (data.band) { // it stays while the ridge moves: drawn once
     const { x0, x1, colour, shade, labels } = data.band, look = { class: "rl-halo rl-thumb" };
     draw("rect", { x: x0, y: frame.y1, width: x1 - x0, height: frame.y0 - frame.y1, fill: colour, opacity: shade, class: "rl-band" }, band);
     thumbs.push(draw("text", { ...look, x: x0 - 6, "text-anchor": "end" }, names, labels[0]), draw("text", { ...look, x: x1 + 6 }, names, labels[1]));
   }
 
-  function slope(line, g, crowded) { // caches crowd their roofs: only the active ones carry their label, if it fits
+  function slope(line, g) { // what a lone roof carries; several are named in the key
     const [x0, y0, x1, y1] = line.corners, rise = (y1 - y0) / (x1 - x0), turn = (Math.atan(rise) * 180) / Math.PI;
-    const steep = Math.hypot(1, rise), lean = (-13 * rise) / steep; // text above a slope stands to its left
-    const start = Math.max(x0, x0 + (frame.y0 - y0) / rise), half = (line.slope.length * 5.6) / steep;
-    const x = Math.max(start + (x1 - start) * 0.35, Math.min(start + half + lean, x1 - half));
-    if (x1 - start > (crowded ? 2 * half : 60)) draw("text", { transform: `translate(${x} ${at(line.corners, x)}) rotate(${turn})`, dy: -13, "text-anchor": "middle", class: "rl-halo" }, g, line.slope);
+    const steep = Math.hypot(1, rise), lean = (-19 * rise) / steep; // text above a slope stands to its left
+    const start = Math.max(x0, x0 + (frame.y0 - y0) / rise), half = (line.slope.length * 6.4) / steep;
+    if (x1 - start <= 60) return;
+    // Clear of the left edge, if need be beyond the ridge; only the upper edge keeps it back.
+    const most = Math.max(x1 - half, x1 + (frame.y1 + 30 - y1) / rise - half), x = Math.min(Math.max(start + (x1 - start) * 0.35, start + half + lean), most);
+    const y = y0 + rise * (x - x0), middle = y - 19 / steep, left = x - lean;
+    draw("text", { transform: `translate(${x} ${y}) rotate(${turn})`, dy: -13, "text-anchor": "middle", class: "rl-halo" }, g, line.slope);
+    for (let s = -half; s <= half; s += 9) nameBox.push({ x0: left + s - 9, x1: left + s + 9, y0: middle + rise * s - 9, y1: middle + rise * s + 9 });
   }
 
   function thumbRule(shown) { // at the top, or at the foot where a roof is in the way
@@ -44,9 +48,12 @@ function background(svg, data, pick) {
     for (const { level, corners: [, , x] } of [...shown].reverse()) // the farthest level's ridge first: it counts
       if (active.has(level) && named.every((other) => Math.abs(other - x) > 120)) named.push(x);
     // The names stand above the roofs, or in the empty corner below them where the roofs are high.
-    const high = shown[0]?.corners[3] < frame.y1 + 50 + 20 * shown.length, names = high ? { x: frame.x1 - 190, y: frame.y0 - 30 - 20 * many - 20 * shown.length } : { x: data.band ? frame.x1 - 190 : frame.x0 + 10, y: frame.y1 + 20 };
-    ceilings = shown.map(({ level, corners }) => ({ corners, thick: active.has(level) }));
-    nameBox = shown.length > 1 ? [{ x0: names.x - 4, x1: names.x + 180, y0: names.y - 16, y1: names.y + 20 * shown.length + 5 }] : [];
+    const high = shown[0]?.corners[3] < frame.y1 + 50 + 20 * shown.length, names = high ? { x: frame.x1 - 195, y: frame.y0 - 30 - 20 * many - 20 * shown.length } : { x: data.band ? frame.x1 - 195 : frame.x0 + 10, y: frame.y1 + 20 };
+    ceilings = shown.flatMap(({ level, corners: [x0, y0, x1, y1, x2, y2] }) => {
+      const on = active.has(level), weight = on ? 3 : 1;
+      return [[x0, y0, x1, y1, weight], [x1, y1, x2, y2, weight], ...(on ? [[x1, y1, x1, frame.y0, 1]] : [])];
+    });
+    nameBox = shown.length > 1 ? [{ x0: names.x - 4, x1: names.x + 190, y0: names.y - 16, y1: names.y + 20 * shown.length + 5 }] : [];
     thumbRule(shown);
     if (shown.length > 1) draw("text", { ...names, class: "rl-key rl-halo" }, roofLayer, "roofs from the top");
     shown.forEach((line, index) => {
@@ -54,14 +61,19 @@ function background(svg, data, pick) {
       const g = draw("g", { ...inside, class: on ? "rl-roof rl-on" : "rl-roof" }, roofLayer);
       draw("path", { d: `M${x0} ${y0}L${x1} ${y1}H${x2}` }, g);
       if (on) draw("path", { d: `M${x1} ${y1}V${frame.y0}`, class: "rl-ridge" }, g);
-      if (on && pick.sides().length === 1) slope(line, g, shown.length > 1); // split dots need the place
+      if (shown.length === 1) slope(line, g);
       if (shown.length > 1) draw("text", { x: names.x, y: names.y + 20 * (index + 1), class: on ? "rl-key rl-halo rl-on" : "rl-key rl-halo" }, roofLayer, line.slope);
-      if (on && named.includes(x1)) nameBox.push({ x0: x1 - 4, x1: x1 + 15 + 10 * (6 + line.ridge.length), y0: frame.y0 - 22, y1: frame.y0 });
-      if (index === 0) nameBox.push({ x0: frame.x1 - 6 - 11 * line.flat.length, x1: frame.x1, y0: y1 - 32, y1: y1 - 8 });
+      if (on && named.includes(x1)) nameBox.push({ x0: x1 - 4, x1: x1 + 15 + 11 * (6 + line.ridge.length), y0: frame.y0 - 22, y1: frame.y0 });
+      if (index === 0) nameBox.push({ x0: frame.x1 - 6 - 12.5 * line.flat.length, x1: frame.x1, y0: y1 - 32, y1: y1 - 8 });
       if (on && named.includes(x1)) draw("text", { x: x1 + 5, y: frame.y0 - 8, class: "rl-halo rl-small" }, g, `ridge ${line.ridge}`);
-      if (index === 0) draw("text", { x: frame.x1, y: frame.y1 - 12, "text-anchor": "end", class: "rl-source" }, roofLayer, pick.machine().says);
+      if (index === 0) source(pick.machine().says);
       if (index === 0) draw("text", { x: frame.x1 - 6, y: y1 - 15, "text-anchor": "end", class: "rl-halo rl-flat" }, g, line.flat);
     });
+  }
+
+  function source(says) { // right of the axis's name, small enough not to reach it
+    const size = Math.min(16, (frame.x1 - frame.x0 - 165) / (0.6 * says.length));
+    draw("text", { x: frame.x1, y: frame.y1 - 12, "text-anchor": "end", class: "rl-source", style: `font-size: ${size}px` }, roofLayer, says);
   }
 
   function old() { // every measured point stays as a small filled marker, its rim says which side
@@ -79,7 +91,7 @@ function background(svg, data, pick) {
     const timed = any("measured") && "measured", foreseen = j === 0 && any("predicted") && "predicted";
     // Two sides show what is best known of each; one shows the bound and what lies below it.
     const marks = (rings.length ? [timed, foreseen || ALLOWED] : timed || foreseen ? [ALLOWED, foreseen, timed] : []).filter(Boolean);
-    const rows = [...marks, ...rings, ...reads], left = frame.x1 - (reads.length ? 192 : 140);
+    const rows = [...marks, ...rings, ...reads], left = frame.x1 - (reads.length ? 205 : 160);
     key.replaceChildren();
     rows.forEach((row, index) => {
       const y = frame.y0 - 12 - 20 * (rows.length - 1 - index), ring = rings.includes(row);
@@ -95,13 +107,19 @@ function background(svg, data, pick) {
 
   function dashes(j) { // FLOP ÷ call time, as far as the roof; a batch that shares moves it
     const reads = [];
+    dashed = [];
     for (const { name, spread, colour, path } of calls) {
       const call = pick.shows(name) ? pick.call(name, pick.sides().at(-1)) : null, row = spread ? j : 0;
       path.setAttribute("d", call?.paths[row] ?? "");
-      if (call?.paths[row]) reads.push({ label: call.labels[row], colour });
+      if (call?.paths[row]) { reads.push({ label: call.labels[row], colour }); dashed.push(...pieces(call.paths[row])); }
     }
     return reads;
   }
 
-  return { roofs, legend, lines: () => ceilings, fixed: () => [...keyBox, ...nameBox], still(j) { old(); legend(j); } };
+  function pieces(path) { // every third point is near enough for a label
+    const points = path.slice(1).split("L").map((p) => p.split(" ").map(Number)).filter((_, n, all) => n % 3 === 0 || n === all.length - 1);
+    return points.slice(1).map((end, n) => [...points[n], ...end, 1]);
+  }
+
+  return { roofs, legend, lines: () => [...ceilings, ...dashed], fixed: () => [...keyBox, ...nameBox], still(j) { old(); legend(j); } };
 }

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rooflab.show.morph_axes import Layout
     from rooflab.show.morph_points import Dot
-    from rooflab.show.morph_room import Room
+    from rooflab.show.room import Room
 
 Placed = dict[str, Any]  # a point of the picture's geometry, in pixels
 COUNTS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
@@ -84,7 +84,7 @@ def places(dot: Dot, three: Sequence[Layout], plot: Sequence[int]) -> Placed:
 
 def write_labels(room: Room, points: Sequence[Placed], k: int) -> None:
     """Find room beside every place for its words; what another guess's words take is seen later."""
-    from rooflab.show.morph_room import around
+    from rooflab.show.room import around
 
     for p in (p for p in points if "asked" in p):
         x, asked = p["at"][k][0], p["asked"]

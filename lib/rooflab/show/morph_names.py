@@ -14,8 +14,8 @@ from rooflab.count.si import si
 from rooflab.show.calls import CallLine
 from rooflab.show.morph_asked import write_labels
 from rooflab.show.morph_axes import PLOT, Layout
-from rooflab.show.morph_room import Room, width
 from rooflab.show.polylines import Ceiling
+from rooflab.show.room import Box, Room, width
 
 GAP = 40  # how much worse words where a guess will hang are than on a roof
 BELOW_BEND = 45  # pixels between the flat part of a roof and the words at its slope
@@ -46,6 +46,7 @@ def write(
     if k == 0 and calls:
         text = f"the floor: no call below {si(min(c.seconds for c in calls), 's')}"
         note["floor"] = [text, room.put(text, [(x, bottom - 9) for x in (590, 480, 370, 260)])]
+    room.taken += _hanging(points, k)
     guesses = [p["guess"] for p in points if "guess" in p]
     named = [(p["name"], p["at"][k]) for p in points]
     if k == 2:  # only there is the gap of a guess long enough to carry words
@@ -62,6 +63,12 @@ def write(
             room.add_line(mark["lead"])
         write_labels(room, points, k)
     return note | {"hidden": len(hidden), "marks": marks}
+
+
+def _hanging(points: list[Placed], k: int) -> list[Box]:
+    """Where guesses that have yet to be made may come to hang: no name lies there."""
+    asked = [(p["at"][k][0], [row[k] for row in p["asked"]["y"]]) for p in points if "asked" in p]
+    return [(x - 9, min(heights) - 9, x + 9, max(heights) + 9) for x, heights in asked]
 
 
 def _aside(room: Room, hidden: Sequence[Placed], layout: Layout) -> list[Placed]:
@@ -149,7 +156,7 @@ def _name_roofs(
 def _name_calls(room: Room, call_paths: list[Placed]) -> None:
     """What a call costs, beside its line."""
     for line in call_paths:
-        half = width(line["says"]) / 2 + 8
+        half = width(line["says"]) / 2 + 13
         path = inside(line["path"][2])
         line["label"] = room.put(
             line["says"], [(x + d, y + 5) for x, y in path for d in (half, -half)]

@@ -50,5 +50,5 @@ def shares() -> dict[str, object]:
 
 
 def gaps() -> dict[str, object]:
-    """Ruler of a ratio from 1 to 999, three digits, without the × of :func:`times`."""
-    return _ruler(3, range(3), lambda ratio: times(ratio).removeprefix("×"))
+    """Ruler of a ratio from 1 to 99,900, three digits, without the × of :func:`times`."""
+    return _ruler(3, range(5), lambda ratio: times(ratio).removeprefix("×"))

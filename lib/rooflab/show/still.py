@@ -14,13 +14,13 @@ from rooflab.show.drawing import (
     draw_ceilings,
     draw_points,
     draw_splits,
-    label_machine,
     label_points,
 )
 from rooflab.show.labels import Crowd
 from rooflab.show.legend import legend
 from rooflab.show.offers import Offer
 from rooflab.show.polylines import ceilings, roof
+from rooflab.show.roof_labels import label_machine
 
 
 def still(scene, view, box=None) -> Picture:

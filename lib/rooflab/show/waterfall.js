@@ -115,6 +115,7 @@ function render({ model, el }) {
   function paint() {
     const x = (at) => (100 * (at - lo)) / (hi - lo), put = (node, at) => { node.style.left = `${at}%`; };
     for (const { at, nodes } of marks) for (const node of nodes) { put(node, x(at)); node.style.display = x(at) < -1 || x(at) > 101 ? "none" : ""; }
+    thin(marks.map(({ at, nodes: [, node] }) => ({ node, at: x(at), half: (100 * (4 + 5 * node.textContent.length)) / wide, one: at === 0 })));
     let here = 0;
     put(rows[0].body, x(0));
     rows.forEach(({ link, body, factor }, index) => {
@@ -129,6 +130,14 @@ function render({ model, el }) {
       if (link) put(link, x(here));
     });
     put(rows[5].body, x(here));
+  }
+
+  function thin(labels) { // in a narrow lane some labels would lie on each other: the bound's stays
+    const kept = labels.filter(({ one }) => one);
+    for (const label of labels) if (!label.one) {
+      const apart = kept.every((other) => Math.abs(other.at - label.at) > other.half + label.half);
+      if (apart) kept.push(label); else label.node.style.display = "none";
+    }
   }
 
   function label(node, step, left, right) { // beyond the tip, else at the other end, else on the bar

@@ -137,6 +137,11 @@ def outside(what: str, rate: float) -> str:
     return SAY["outside"].format(what=what, rate=si(rate, "FLOP/s"))
 
 
+def hidden(labels: int) -> str:
+    """Say that so many ``labels`` found no room in a crowded picture."""
+    return f"{labels} label{'s' if labels > 1 else ''} left out"
+
+
 def here(machine: Machine) -> bool:
     """Whether the figures of ``machine`` were measured on this computer."""
     if machine.origin != "measured":

@@ -1,7 +1,8 @@
-"""Labels that keep out of each other's way in pixels, for pictures whose text the browser draws.
+"""Labels that keep out of each other's way: the one rule by which every picture places its words.
 
-Like :mod:`rooflab.show.labels`, without a matplotlib axes: everything is a rectangle
-(left, top, right, bottom) in CSS pixels, and a label that finds no room is left out.
+Everything is a rectangle (left, top, right, bottom) in pixels. A text never lies on another text or
+on a marker while there is any other place; of the places left it takes the one that covers the
+least of the lines, comes early, and is nearer to its own marker than to any other.
 """
 
 from __future__ import annotations
@@ -19,9 +20,11 @@ SIZE = 16  # CSS pixels of the text on a stage; a notebook has 15
 DETOUR = 1.2  # boxes of a line that a label may rather cover than take the next spot
 ASTRAY = 120  # nearer to another marker than to its own: worse than no label
 UNNAMED = 100  # a place that costs more is worse than no label
+COVERED, OUT = 1000, 100  # for a text or marker below the label; for a pixel outside the frame
 TRIES = 30
 
 Box = tuple[float, float, float, float]
+Point = Sequence[float]
 
 
 @cache
@@ -46,14 +49,12 @@ class Room:
     lines: list[Box] = field(default_factory=list)
     markers: list[tuple[float, float]] = field(default_factory=list)
 
-    def add_marker(self, x: float, y: float) -> None:
+    def add_marker(self, x: float, y: float, radius: float = 9) -> None:
         """Add a marker with its middle at (x, y): no label may lie on it."""
         self.markers.append((x, y))
-        self.taken.append((x - 9, y - 9, x + 9, y + 9))
+        self.taken.append((x - radius, y - radius, x + radius, y + radius))
 
-    def add_line(
-        self, corners: Sequence[Sequence[float]], radius: float = 3.0, weight: int = 1
-    ) -> None:
+    def add_line(self, corners: Sequence[Point], radius: float = 3.0, weight: int = 1) -> None:
         """Add a polyline, as a row of small boxes; each counts ``weight`` times."""
         last: tuple[float, float] | None = None
         for (x0, y0), (x1, y1) in pairwise(corners):
@@ -64,13 +65,37 @@ class Room:
                     self.lines += [(x - radius, y - radius, x + radius, y + radius)] * weight
                     last = (x, y)
 
+    def choose(
+        self, places: Iterable[Sequence[Box]], own: Sequence[Point] = (), forced: bool = False
+    ) -> tuple[float, int] | None:
+        """Cost and number of the best of ``places``, each the boxes of one text.
+
+        ``own``: the markers that the text belongs to. None if every place is taken, unless
+        ``forced``: then the one that covers the least.
+        """
+        lines, best = np.array(self.lines).reshape(-1, 4), None
+        for number, boxes in enumerate(places):
+            cost = DETOUR * number
+            if best is not None and cost >= best[0]:
+                break
+            hindered = self._hindered(boxes)
+            if hindered and not forced:
+                continue
+            cost += hindered + sum(_overlaps(box, lines) for box in boxes)
+            if own:
+                far = min(_apart(box, marker) for box in boxes for marker in own) - 2
+                others = [marker for marker in self.markers if marker not in own]
+                cost += ASTRAY * any(_apart(box, m) < far for box in boxes for m in others)
+            if best is None or cost < best[0]:
+                best = (cost, number)
+        return best
+
     def put(
-        self, text: str, spots: Iterable[tuple[float, float]], own: Sequence[float] | None = None
+        self, text: str, spots: Iterable[tuple[float, float]], own: Point | None = None
     ) -> list[float] | None:
         """Place ``text`` with its middle at the best of ``spots``; None if every one is taken.
 
-        Returns [x, y] of the text's middle on its baseline. The best spot covers little of a line,
-        comes early, and no other marker is nearer to it than its ``own``.
+        Returns [x, y] of the text's middle on its baseline.
         """
         best = self._best(text, spots, own)
         if best is None:
@@ -78,45 +103,41 @@ class Room:
         self.taken.append(best[1])
         return best[2]
 
-    def put_along(
-        self, text: str, path: Sequence[Sequence[float]], side: int = 1
-    ) -> list[float] | None:
+    def put_along(self, text: str, path: Sequence[Point], side: int = 1) -> list[float] | None:
         """Write ``text`` along a straight ``path``, below it (side -1: above); None without room.
 
         Returns [x, y] of the text's middle on its baseline and its slant in degrees.
         """
-        (x0, y0), (x1, y1) = path[0] if path else (0, 0), path[-1] if path else (0, 0)
-        far = math.hypot(x1 - x0, y1 - y0)
-        half, lines = width(text) / 2 + 4, np.array(self.lines).reshape(-1, 4)
+        (x0, y0), (x1, y1) = (path[0], path[-1]) if path else ((0, 0), (0, 0))
+        far, half = math.hypot(x1 - x0, y1 - y0), width(text) / 2 + 4
         if far < 2 * half:
             return None
         dx, dy = (x1 - x0) / far, (y1 - y0) / far
-        best: tuple[float, list[Box], list[float]] | None = None
-        for order, start in enumerate(np.arange(far - half, half, -8.0)):
-            x, y = x0 + start * dx, y0 + start * dy
-            steps = np.arange(-half, half + 1, 8.0)
-            middles = [(x + s * dx - side * 14 * dy, y + s * dy + side * 14 * dx) for s in steps]
-            boxes = [(a - 7, b - 7, a + 7, b + 7) for a, b in middles]
-            if not all(map(self._inside, boxes)):
-                continue
-            if any(_overlap(box, other) for box in boxes for other in self.taken):
-                continue
-            cost = order / 4 + sum(_overlaps(box, lines) for box in boxes)
-            if best is None or cost < best[0]:
-                slant = round(math.degrees(math.atan2(dy, dx)), 1)
-                foot = 14 * side + 5  # from the path to the baseline
-                best = (cost, boxes, [round(x - foot * dy, 1), round(y + foot * dx, 1), slant])
+        starts = np.arange(far - half, half, -8.0)
+        steps = np.arange(-half, half + 1, 8.0)
+        places = [
+            [
+                (x - 7, y - 7, x + 7, y + 7)
+                for s in steps + start
+                for x, y in [(x0 + s * dx - side * 14 * dy, y0 + s * dy + side * 14 * dx)]
+            ]
+            for start in starts
+        ]
+        best = self.choose(places)
         if best is None:
             return None
-        self.taken += best[1]
-        return best[2]
+        self.taken += places[best[1]]
+        x, y = x0 + starts[best[1]] * dx, y0 + starts[best[1]] * dy
+        foot = 14 * side + 5  # from the path to the baseline
+        slant = round(math.degrees(math.atan2(dy, dx)), 1)
+        return [round(float(x - foot * dy), 1), round(float(y + foot * dx), 1), slant]
 
     def try_put(self, text: str, spots: Iterable[tuple[float, float]]) -> list[float] | None:
         """Like :meth:`put`, but the place stays free."""
         best = self._best(text, spots, None)
         return None if best is None else best[2]
 
-    def put_all(self, named: Sequence[tuple[str, Sequence[float]]]) -> list[list[float] | None]:
+    def put_all(self, named: Sequence[tuple[str, Point]]) -> list[list[float] | None]:
         """Place every (text, its marker) around its marker, in the order that works best."""
         spots = [around(*own, text) for text, own in named]
         before, best = list(self.taken), None
@@ -137,26 +158,16 @@ class Room:
         return best[2] if best else []
 
     def _best(
-        self, text: str, spots: Iterable[tuple[float, float]], own: Sequence[float] | None
+        self, text: str, spots: Iterable[tuple[float, float]], own: Point | None
     ) -> tuple[float, Box, list[float]] | None:
-        half, lines = width(text) / 2 + 3, np.array(self.lines).reshape(-1, 4)
-        best: tuple[float, Box, list[float]] | None = None
-        for order, (x, y) in enumerate(spots):
-            box = (x - half, y - 14, x + half, y + 5)
-            cost = DETOUR * order
-            if best is not None and cost >= best[0]:
-                break
-            if not self._inside(box) or any(_overlap(box, other) for other in self.taken):
-                continue
-            cost += _overlaps(box, lines)
-            if own is not None:
-                far = _apart(box, own) - 2
-                cost += ASTRAY * any(_apart(box, m) < far for m in self.markers if m != tuple(own))
-            if best is None or cost < best[0]:
-                best = (cost, box, [round(x, 1), round(y, 1)])
-        return best
+        half, spots = width(text) / 2 + 3, list(spots)
+        boxes = [(x - half, y - 14, x + half, y + 5) for x, y in spots]
+        best = self.choose(([box] for box in boxes), () if own is None else (tuple(own),))
+        if best is None:
+            return None
+        return best[0], boxes[best[1]], [round(v, 1) for v in spots[best[1]]]
 
-    def sees(self, spot: Sequence[float], own: Sequence[float], near: float) -> bool:
+    def sees(self, spot: Point, own: Point, near: float) -> bool:
         """Whether a thin line from ``spot`` to ``own`` keeps off labels and markers.
 
         What lies within ``near`` pixels of ``own`` does not count.
@@ -170,9 +181,15 @@ class Room:
         ]
         return not any(_overlap(dot, box) for dot in dots for box in self.taken)
 
-    def _inside(self, box: Box) -> bool:
+    def _hindered(self, boxes: Sequence[Box]) -> float:
+        """0 for boxes inside the frame that lie on nothing; the worse they lie, the more."""
         left, top, right, bottom = self.frame
-        return box[0] >= left and box[1] >= top and box[2] <= right and box[3] <= bottom
+        out = sum(
+            max(0, left - b[0], b[2] - right) + max(0, top - b[1], b[3] - bottom) for b in boxes
+        )
+        return OUT * out + COVERED * sum(
+            _overlap(box, other) for box in boxes for other in self.taken
+        )
 
 
 def around(x: float, y: float, text: str) -> list[tuple[float, float]]:
@@ -196,14 +213,14 @@ def _overlaps(box: Box, others: np.ndarray) -> int:
     return int(((left < box[2]) & (box[0] < right) & (top < box[3]) & (box[1] < bottom)).sum())
 
 
-def _apart(box: Box, point: Sequence[float]) -> float:
+def _apart(box: Box, point: Point) -> float:
     """Distance of ``point`` from ``box``."""
     x = max(box[0] - point[0], 0, point[0] - box[2])
     y = max(box[1] - point[1], 0, point[1] - box[3])
     return (x * x + y * y) ** 0.5
 
 
-def _orders(places: Sequence[Sequence[float]]) -> list[list[int]]:
+def _orders(places: Sequence[Point]) -> list[list[int]]:
     """Orders in which to place labels: along each axis, both ways, and some at random."""
     whole = list(range(len(places)))
     sorts = [

@@ -1,0 +1,77 @@
+"""Long cells: what a submission costs the grader itself grows as its length, not as its square."""
+
+import ast
+import sys
+
+import pytest
+from IPython.core.inputtransformer2 import TransformerManager
+
+from rooflab.grade import gate
+from rooflab.grade.kept import kept, parsed, text_of
+from rooflab.grade.live import live
+from rooflab.grade.suspects import flaw, forging
+
+TWICE = 2.5  # times the steps that twice the length may take: a square takes four times
+
+
+def steps(work) -> int:
+    """Lines of Python that ``work()`` runs."""
+    count = 0
+
+    def one(frame, event, arg):
+        nonlocal count
+        count += event == "line"
+        return one
+
+    before = sys.gettrace()
+    sys.settrace(one)
+    try:
+        work()
+    finally:
+        sys.settrace(before)
+    return count
+
+
+def _woken(n):
+    uses = ast.parse("".join(f"x{k} = {k}\n" for k in range(n)))
+    sleeps = ast.parse("".join(f"import b{k}\n" for k in range(n)))
+    return lambda: live([uses], [sleeps, uses])
+
+
+def _answered(n):
+    body = ast.parse("x = 1\n" * n).body
+    return lambda: flaw(body, forging)
+
+
+LONG = {
+    "many statements of one line": lambda n: lambda: kept("x = 1;" * n),
+    "many statements around": _woken,
+    "many statements of an answer": _answered,
+}
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_twice_the_length_takes_twice_the_steps(name):
+    short, long = (steps(LONG[name](n)) for n in (150, 300))
+    assert 0 < long <= TWICE * short
+
+
+def test_jupyter_is_not_asked_where_it_would_seek_for_long(monkeypatch):
+    """Its pattern for "name?" begins anew at every letter."""
+    monkeypatch.setattr(TransformerManager, "do_one_token_transform", None)
+    question = "\nx = 1\n" + "a" * gate.LONGEST_QUESTION + " b?"
+    assert gate.problem(question) == "line 3 uses a magic"
+
+
+PIECES = {
+    "x = 1; y = 2": ["x = 1", "y = 2"],
+    "é = 'ü'; y = é": ["é = 'ü'", "y = é"],
+    "x = [1,\n  2]; y = '''a\nb'''": ["x = [1,\n  2]", "y = '''a\nb'''"],
+    "@a\n@b\ndef f():\n    x = 1; return x": ["@a\n@b\ndef f():\n    x = 1; return x"],
+    "if a: x = 1; y = 2\nz = ';'": ["if a: x = 1; y = 2", "z = ';'"],
+}
+
+
+@pytest.mark.parametrize("source", PIECES)
+def test_statements_come_out_as_they_stand(source):
+    assert [text_of(source, [node]) for node in parsed(source).body] == PIECES[source]

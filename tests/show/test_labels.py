@@ -1,0 +1,105 @@
+"""Words in a drawn picture never lie on each other, whatever crowd of points stands in it."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+import rooflab as rl
+from rooflab.show.axes import figure
+from rooflab.show.film import film
+from rooflab.show.film_still import draw
+from rooflab.show.labels import Crowd, Spot, around
+from rooflab.show.room import Room
+from rooflab.show.still import still
+from tests.show.apart import overlapping, written
+from tests.show.film_example import HERE, SMALL, run
+
+
+@pytest.fixture
+def crowd() -> Crowd:
+    """An empty axes, 0 to 500 both ways, a pixel to each unit."""
+    ax = figure(500, 500).add_axes((0, 0, 1, 1))
+    ax.set(xlim=(0, 500), ylim=(0, 500))
+    return Crowd(ax)
+
+
+def spoken(crowd: Crowd) -> list[str]:
+    return [text.get_text() for text in crowd.ax.texts]
+
+
+def test_a_label_takes_the_free_place(crowd: Crowd) -> None:
+    crowd.add_disc(300, 300, 60)
+    crowd.write("here", [Spot(300, 300), Spot(400, 200)])
+    assert np.hypot(*np.subtract(crowd.room.taken[-1][:2], (300, 300))) > 60
+
+
+def test_a_label_would_rather_stand_farther_off_than_on_a_line(crowd: Crowd) -> None:
+    crowd.add_line([(250, 0), (250, 500)])
+    crowd.write("word", [Spot(240, 100), Spot(260, 100)])
+    assert crowd.room.taken[-1][0] > 250
+
+
+def test_a_label_stands_at_its_own_marker(crowd: Crowd) -> None:
+    for x in (100, 140):
+        crowd.add_disc(x, 100, 8)
+    crowd.write("word", around(100, 100, 11), [(100, 100)])
+    left, low, right, high = crowd.room.taken[-1]
+    middle = ((left + right) / 2, (low + high) / 2)
+    assert np.hypot(middle[0] - 100, middle[1] - 100) < np.hypot(middle[0] - 140, middle[1] - 100)
+
+
+def test_without_a_place_a_label_is_left_out_unless_it_must_be_written(crowd: Crowd) -> None:
+    crowd.add_box((0, 0, 500, 500))
+    assert not crowd.write("nowhere", [Spot(100, 100)], forced=False)
+    assert spoken(crowd) == []
+    assert crowd.write("somewhere", [Spot(100, 100)]) and spoken(crowd) == ["somewhere"]
+
+
+def test_words_keep_off_a_slanted_text(crowd: Crowd) -> None:
+    crowd.write("along a slope", [Spot(250, 250, "center", "bottom", 45)])
+    for x, y in itertools.product(range(200, 301, 20), range(200, 301, 20)):
+        crowd.write(f"{x}", [Spot(x, y)], forced=False)
+    assert len(spoken(crowd)) > 4 and overlapping(crowd.ax.figure) == []
+
+
+def test_the_less_a_forced_text_covers_the_better() -> None:
+    room = Room((0, 0, 100, 100), taken=[(0, 0, 60, 60), (0, 0, 20, 20)])
+    places = [[(0, 0, 10, 10)], [(30, 30, 40, 40)], [(95, 95, 130, 99)]]
+    assert room.choose(places) is None and room.choose(places, forced=True)[1] == 1
+
+
+# (dtype, cache, overhead, N): pictures in which words once lay on each other, on ticks or on slopes.
+CROWDED = [
+    ("fp64", "both", True, 3072), ("fp64", "both", False, 512), ("fp64", "cold", True, 8),
+    ("fp32", "both", True, 96), ("fp32", "warm", False, 2048), ("fp32", "cold", False, 16),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("dtype", "cache", "overhead", "n"), CROWDED)
+def test_no_two_texts_of_a_still_overlap(dtype: str, cache: str, overhead: bool, n: int) -> None:
+    here = rl.recording("epyc-2core-vm")
+    band = (4, 8) if overhead else None
+    live = rl.live.roofline(
+        here.machine, measurements=here.measurements, dtype=dtype, cache=cache, overhead=overhead,
+        band=band, n=n,
+    )  # fmt: skip
+    assert overlapping(still(live.scene, live.view)) == []
+
+
+@pytest.mark.parametrize("cache", ["cold", "warm", "both"])
+def test_a_crowd_names_whom_it_can_and_counts_the_rest(cache: str) -> None:
+    here = rl.recording("epyc-2core-vm")
+    picture = rl.show.roofline(here.machine, here.measurements[::7], cache=cache)
+    assert overlapping(picture) == []
+    said = [text.get_text() for text in written(picture)]
+    assert sum(text.startswith("GEMM") for text in said) > 5
+    assert any(text.endswith("labels left out") for text in said)
+
+
+@pytest.mark.parametrize("context", [32, 40, 131072])
+def test_a_films_bar_and_what_was_measured_beside_it_say_their_times_apart(context: int) -> None:
+    shown = film(SMALL, HERE, decode_run=[run(1, context - 1)], context=context)
+    assert overlapping(draw(shown.now, shown.frame)) == []
