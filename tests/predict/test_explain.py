@@ -194,3 +194,14 @@ def test_a_datasheet_has_one_roof_for_every_mix(op, name):
     assume(rl.machine(name).has_peak(op.compute_dtype))
     e = rl.explain(op, name, 1.0)
     assert "one roof for reading and writing" in str(e)
+
+
+def test_cold_operands_were_in_no_cache_whatever_fits():
+    """Above a measured roof, it is the roof that was low: a busy neighbour, say."""
+    cold, warm = (
+        SimpleNamespace(op=rl.gemv(4096, 4096, "bf16"), machine="", median_s=7e-6, cache=cache)
+        for cache in ("cold", "warm")
+    )
+    assert "measured in a busier moment" in rl.explain(cold, HERE).sentence
+    assert "you timed L2" in rl.explain(warm, HERE).sentence
+    assert "you timed L2" in rl.explain(cold, "h100-sxm").sentence

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Real
 
 from rooflab.count.operation import LEVELS, Operation
@@ -39,7 +39,8 @@ class Explanation:
     ``bound``: seconds that the DRAM roofline allows; ``limit``: "memory" or "compute";
     ``rate``: achieved byte/s or FLOP/s of what limits; ``share``: bound / seconds (above 1 means
     that the roof was not the one in use); ``factors``: steps whose product is seconds / bound;
-    ``call``: seconds of the call itself, where that is most of the predicted time, else 0.
+    ``call``: seconds of the call itself, where that is most of the predicted time, else 0;
+    ``evicted``: whether it was measured with the caches emptied before.
     """
 
     op: Operation
@@ -50,6 +51,7 @@ class Explanation:
     rate: float
     factors: tuple[Factor, ...]
     call: float = 0.0
+    evicted: bool = field(default=False, compare=False)
 
     @property
     def share(self) -> float:
@@ -98,6 +100,7 @@ def explain(
     op = getattr(measured, "op", measured)
     if not isinstance(op, Operation):
         raise TypeError(f"measured={measured!r} must be a Measurement or an Operation")
+    evicted = op is not measured and (cache or measured.cache) == "cold"
     if op is not measured:
         seconds = measured.median_s if seconds is None else seconds
         cache = cache or measured.cache
@@ -117,7 +120,7 @@ def explain(
     rate = (op.bytes_at("dram") if limit == "memory" else op.flops) / seconds
     factors = _factors(op, m, seconds, prediction.terms)
     call = overhead(op, m, cache or "cold") if prediction.limit == "overhead" else 0.0
-    return Explanation(op, m, seconds, bound, limit, rate, factors, call)
+    return Explanation(op, m, seconds, bound, limit, rate, factors, call, evicted)
 
 
 def _factors(
@@ -158,6 +161,11 @@ def _achieved_roof(op: Operation, m: Machine) -> tuple[float | None, str]:
 
 def _beyond_the_roof(e: Explanation) -> str:
     """How a time can be shorter than the bound: the operands were in a cache, or a mistake."""
+    if e.evicted and e.machine.origin == "measured":
+        return (
+            "The operands lay in no cache, so the roof was measured in a busier moment; "
+            "rl.this_machine(refresh=True) measures it again."
+        )
     size = e.op.working_set
     held = next((name for name in LEVELS[:-1] if size <= e.machine.capacities.get(name, 0)), None)
     if e.limit == "memory" and held:
