@@ -35,10 +35,11 @@ class Server:
         )
         nbformat.write(notebook, self.folder / name)
 
-    def api(self, path: str, method: str = "GET") -> object:
+    def api(self, path: str, method: str = "GET", body: dict | None = None) -> object:
         """Call the server's REST interface."""
-        request = urllib.request.Request(f"{self.url}/api/{path}", method=method)
-        with urllib.request.urlopen(request, timeout=20) as answer:
+        data = json.dumps(body).encode() if body else None
+        request = urllib.request.Request(f"{self.url}/api/{path}", data, method=method)
+        with urllib.request.urlopen(request, timeout=60) as answer:
             text = answer.read()
         return json.loads(text) if text else None
 
@@ -48,6 +49,11 @@ class Server:
         for session in running:
             self.api(f"sessions/{session['id']}", "DELETE")
         return len(running)
+
+    def hand_on(self, path: str) -> None:
+        """Make the kernel that runs that of the notebook at ``path``, which is not open yet."""
+        for session in self.api("sessions"):
+            self.api(f"sessions/{session['id']}", "PATCH", {"path": path})
 
 
 @contextmanager
@@ -96,7 +102,7 @@ def jupyter_server(home: Path, *, ports: bool = True) -> Iterator[Server]:
 
 
 def _wait(process: subprocess.Popen, url: str, log: Path) -> str:
-    for _ in range(300):
+    for _ in range(1200):
         if process.poll() is not None:
             raise RuntimeError(f"the Jupyter server ended: {log.read_text()[-2000:]}")
         try:

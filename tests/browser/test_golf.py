@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.browser.conftest import ask_kernel
+from tests.browser.front import hold_hand, wait_for_kernel
+from tests.browser.tab import by_hand, frames, resize
 
 pytestmark = pytest.mark.browser
 WINDOW = (1280, 900)
@@ -43,9 +44,10 @@ def address(static_page: Callable[..., str]) -> str:
 
 
 def settled(page) -> None:
-    for picture, sliders in ((ONE, 1), (SWEPT, 2)):
-        handle = page.locator(picture).locator(".noUi-handle[aria-valuetext]")
+    for picture, sliders in ((ONE, 1), (SWEPT, 2), (COVERED, 2)):
+        handle = page.locator(picture).locator(".noUi-handle[data-lm-suppress-shortcuts]")
         handle.nth(sliders - 1).wait_for(state="attached")
+    page.locator(COVERED).locator(".cover:not([hidden])").wait_for()
 
 
 def press(page, picture, slider: int, key: str) -> None:
@@ -61,17 +63,17 @@ def count(picture) -> str:
     return picture.locator(".count").text_content()
 
 
-def seen(picture, nodes: str) -> list[object]:
-    return [node for node in picture.locator(nodes).all() if node.is_visible()]
+def seen(picture, nodes: str):
+    return picture.locator(nodes).filter(visible=True)
 
 
 def letters(picture, nodes: str) -> list[str]:
-    return [node.text_content() for node in seen(picture, nodes)]
+    return seen(picture, nodes).all_text_contents()
 
 
 def test_each_step_lays_its_blocks_into_the_ledger(still_page) -> None:
     picture = still_page.locator(ONE)
-    assert count(picture) == "0 of 40 bytes an element" and not seen(picture, ".entry")
+    assert count(picture) == "0 of 40 bytes an element" and seen(picture, ".entry").count() == 0
     press(still_page, picture, 0, "ArrowRight")
     assert count(picture) == "16 of 40 bytes an element"
     assert letters(picture, ".entry text") == ["x", "tmp1"]
@@ -79,10 +81,10 @@ def test_each_step_lays_its_blocks_into_the_ledger(still_page) -> None:
     press(still_page, picture, 0, "ArrowRight")
     assert count(picture) == "40 of 40 bytes an element"
     assert letters(picture, ".entry text") == ["x", "tmp1", "tmp1", "y", "result"]
-    widths = {node.get_attribute("width") for node in seen(picture, ".entry rect")}
+    widths = {node.get_attribute("width") for node in seen(picture, ".entry rect").all()}
     assert len(widths) == 1, "8 bytes an element each"
     press(still_page, picture, 0, "Home")
-    assert count(picture) == "0 of 40 bytes an element" and not seen(picture, ".entry")
+    assert count(picture) == "0 of 40 bytes an element" and seen(picture, ".entry").count() == 0
 
 
 def test_an_array_is_a_dashed_place_until_it_is_made(still_page) -> None:
@@ -111,17 +113,22 @@ def test_the_minimum_is_marked_at_24(still_page) -> None:
 
 
 def test_blocks_fly_over_the_bus_one_after_the_other(moving_page) -> None:
+    by_hand(moving_page)
     picture = moving_page.locator(ONE)
-    moving_page.evaluate(
-        """() => { const svg = document.querySelector('.rl-golf .stage svg'), flyer = svg.querySelector('.flyer');
-        window.flown = []; new MutationObserver(() => { if (svg.dataset.flying >= 0) flown.push([+svg.dataset.flying, +flyer.getAttribute('y')]); })
-          .observe(svg, { attributes: true, subtree: true, attributeFilter: ['y'] }); }"""
-    )
     press(moving_page, picture, 0, "ArrowRight")
-    picture.locator("svg[data-flying='-1'][data-landed='1']").wait_for()
-    flown = moving_page.evaluate("flown.filter(([n, y]) => Number.isFinite(y))")
+    flown = frames(
+        moving_page,
+        """() => { const svg = document.querySelector('.rl-golf .stage svg');
+        return [+svg.dataset.flying, +svg.querySelector('.flyer').getAttribute('y')]; }""",
+        50,
+    )
+    assert flown.pop()[0] == -1, "the last frame lays everything down"
     order = [number for number, _ in flown]
     assert order == sorted(order) and set(order) == {0, 1}
+    down, up = ([y for number, y in flown if number == one] for one in (0, 1))
+    assert down == sorted(down) and up == sorted(up, reverse=True), "read, then written"
+    assert len(set(down)) > 5 and len(set(up)) > 5
+    assert picture.locator("svg[data-landed='1']").count() == 1
     assert not picture.locator(".flyer").is_visible()
 
 
@@ -164,33 +171,32 @@ def test_a_small_chunk_drops_the_temporary_into_cache_and_the_bars_fall(still_pa
 
 def test_homes_slide_when_the_chunk_changes(moving_page) -> None:
     picture = moving_page.locator(SWEPT)
-    moving_page.evaluate(
-        """() => { const home = [...document.querySelectorAll('.rl-golf')[1].querySelectorAll('.home')]
-          .find(n => n.textContent === 'tmp1').querySelector('rect');
-        window.ys = []; new MutationObserver(() => ys.push(+home.getAttribute('y')))
-          .observe(home, { attributes: true, attributeFilter: ['y'] }); }"""
-    )
+    press(moving_page, picture, 0, "End")
+    by_hand(moving_page)
     press(moving_page, picture, 1, "ArrowLeft")
-    picture.locator("svg[data-settled=true]").wait_for()
-    moving_page.wait_for_function("ys.at(-1) > 140")
-    ys = moving_page.evaluate("ys")
-    assert len(ys) > 3 and ys == sorted(ys)
+    ys = frames(
+        moving_page,
+        """() => +[...document.querySelectorAll('.rl-golf')[1].querySelectorAll('.home')]
+        .find(n => n.textContent === 'tmp1').querySelector('rect').getAttribute('y')""",
+        20,
+    )
+    assert len(set(ys)) > 10 and ys == sorted(ys) and ys[-1] > 140
 
 
 def test_the_sliders_are_named_for_a_screen_reader(still_page) -> None:
     handles = still_page.locator(SWEPT).locator(".noUi-handle")
     names = [handle.get_attribute("aria-label") for handle in handles.all()]
     assert names == ["step of the program", "chunk size"]
-    assert handles.nth(1).get_attribute("aria-valuetext") == "chunks of 50,000"
+    assert handles.nth(1).get_attribute("aria-valuetext") == "chunks of 50\u202f000"
     assert all(h.get_attribute("data-lm-suppress-shortcuts") for h in handles.all())
 
 
 def test_the_picture_stays_covered_until_the_guess_is_placed(still_page) -> None:
     picture = still_page.locator(COVERED)
-    picture.locator(".cover:not([hidden])").wait_for()
     for hidden in (".count", ".entry", ".code", ".noUi-handle"):
         assert not picture.locator(hidden).first.is_visible(), hidden
-    assert picture.inner_text().strip() == "Covered until you have placed your guess above."
+    shown = "".join(seen(picture, ".rl-pic > :not(.aside)").all_inner_texts())
+    assert shown.strip() == "Covered until you have placed your guess above."
     low = picture.bounding_box()["height"]
     still_page.get_by_role("button", name="skip: show me").click()
     picture.locator(".count").wait_for(state="visible")
@@ -198,17 +204,17 @@ def test_the_picture_stays_covered_until_the_guess_is_placed(still_page) -> None
     assert low < 0.6 * picture.bounding_box()["height"]
 
 
-@pytest.mark.parametrize("width", [1280, 1600])
-def test_no_text_is_small_or_outside_the_picture(still_page, width: int) -> None:
-    still_page.set_viewport_size({"width": width, "height": 900})
-    small, outside = still_page.locator(SWEPT).evaluate(
-        """picture => { const svg = picture.querySelector('.stage svg'), frame = svg.getBoundingClientRect();
-        const texts = [...svg.querySelectorAll('text')].filter(t => t.textContent && t.getBoundingClientRect().width);
-        const size = t => parseFloat(getComputedStyle(t).fontSize) * frame.width / svg.viewBox.baseVal.width;
-        const out = t => { const b = t.getBoundingClientRect(); return b.left < frame.left - 1 || b.right > frame.right + 1; };
-        return [texts.filter(t => size(t) < 15), texts.filter(out)].map(l => l.map(t => t.textContent)); }"""
-    )
-    assert (small, outside) == ([], [])
+SMALL_AND_OUTSIDE = """picture => { const svg = picture.querySelector('.stage svg'), frame = svg.getBoundingClientRect();
+    const texts = [...svg.querySelectorAll('text')].filter(t => t.textContent && t.getBoundingClientRect().width);
+    const size = t => parseFloat(getComputedStyle(t).fontSize) * frame.width / svg.viewBox.baseVal.width;
+    const out = t => { const b = t.getBoundingClientRect(); return b.left < frame.left - 1 || b.right > frame.right + 1; };
+    return [texts.filter(t => size(t) < 15), texts.filter(out)].map(l => l.map(t => t.textContent)); }"""
+
+
+def test_no_text_is_small_or_outside_the_picture(still_page) -> None:
+    for width in (1280, 1600):
+        resize(still_page, (width, 900))
+        assert still_page.locator(SWEPT).evaluate(SMALL_AND_OUTSIDE) == [[], []], width
 
 
 def test_on_a_dark_page_letters_are_light(still_page) -> None:
@@ -221,16 +227,16 @@ def test_on_a_dark_page_letters_are_light(still_page) -> None:
 
 @pytest.mark.parametrize("front", ["lab", "notebook"])
 def test_with_a_kernel_the_step_reaches_python(
-    open_notebook: Callable[..., object], page, front: str
+    open_notebook: Callable[..., object], front: str
 ) -> None:
     """Arrow keys where Lab and Notebook 7 have shortcuts for them, too."""
-    open_notebook(front, f"golf-{front}.ipynb", *CELLS[:2])
+    page = open_notebook(front, f"golf-{front}.ipynb", *CELLS[:2])
     picture = page.locator(".rl-golf")
-    picture.locator(".noUi-handle[aria-valuetext]").wait_for(timeout=60_000)
+    picture.locator(".noUi-handle[data-lm-suppress-shortcuts]").wait_for()
+    hold_hand(page)
     press(page, picture, 0, "ArrowRight")
     press(page, picture, 0, "ArrowRight")
     picture.locator("svg[data-flying='-1'][data-landed='4']").wait_for()
     assert count(picture) == "40 of 40 bytes an element"
-    steps = "(shown.live.i, shown.sliders[0].index)"
-    answers = (ask_kernel(page, steps) for _ in range(100))  # told once the hand rests
-    assert "(2, 2)" in answers
+    page.evaluate("rest()")
+    wait_for_kernel(page, "(shown.live.i, shown.sliders[0].index)", "(2, 2)")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
+from playwright.sync_api import expect
 
-from tests.browser.conftest import ask_kernel, open_silent
+from tests.browser.front import ask_kernel, wait_for_kernel
 
 pytestmark = pytest.mark.browser
+WINDOW = (900, 800)
 
 QUESTION = """from rooflab.show.guess_axis import guess
 from rooflab.show.overlay import empty_axes, png
@@ -24,22 +26,17 @@ def address(static_page: Callable[..., str]) -> str:
     return static_page("guess", QUESTION)
 
 
-@pytest.fixture
-def still_page(chromium, address: str) -> Iterator[object]:
-    size = {"width": 900, "height": 800}
-    for opened in open_silent(chromium, address, viewport=size, reduced_motion="reduce"):
-        opened.wait_for_selector(".rl-guess .axis svg[tabindex]")
-        yield opened
+def settled(page) -> None:
+    page.locator(".rl-guess .axis svg[tabindex]").wait_for()
 
 
 def click_axis(page, share: float) -> None:
     """Click at a share of the axis' length, where 0 is its low end and 1 its high end."""
-    g = page.locator(".rl-guess .axis svg")
-    g.hover()  # waits until the notebook has finished moving its cells about
-    box = g.bounding_box()
+    axis = page.locator(".rl-guess .axis svg")
+    box = axis.bounding_box()
     left, right = 40 / 720, 680 / 720
-    x = box["x"] + box["width"] * (left + share * (right - left))
-    page.mouse.click(x, box["y"] + box["height"] * 0.6)
+    at = {"x": box["width"] * (left + share * (right - left)), "y": box["height"] * 0.6}
+    axis.click(position=at)  # waits until the notebook has finished moving its cells about
 
 
 def confirm(page) -> None:
@@ -63,18 +60,17 @@ def test_everything_is_covered_before_a_guess(still_page) -> None:
 def test_hovering_shows_a_ghost_and_uncovers_nothing(still_page) -> None:
     box = still_page.locator(".rl-guess .axis svg").bounding_box()
     still_page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 60)
-    assert visible(still_page, ".rl-guess .mark.ghost") and not visible(
-        still_page, ".rl-guess .truth"
-    )
+    still_page.locator(".rl-guess .mark.ghost").wait_for()
+    assert not visible(still_page, ".rl-guess .truth")
     still_page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 400)
-    assert not visible(still_page, ".rl-guess .mark")
+    still_page.locator(".rl-guess .mark").wait_for(state="hidden")
 
 
 def test_a_click_places_the_guess_and_another_moves_it(still_page) -> None:
     mine = still_page.locator(".rl-guess .mine-says")
     for share, says in ((0.8, "your guess: 69 ms"), (0.5, "your guess: 14 ms")):
         click_axis(still_page, share)
-        assert mine.text_content() == says
+        expect(mine).to_have_text(says)
         assert visible(still_page, ".rl-guess .mine")
         assert not visible(still_page, ".rl-guess .truth"), "nothing counts before it is confirmed"
     box = still_page.locator(".rl-guess .axis svg").bounding_box()
@@ -153,12 +149,12 @@ class Keeper:
 store = Keeper()"""
     asking = QUESTION.replace("**asked)", "store=store, **asked)")
     page = open_notebook("notebook", "guess.ipynb", keeper, asking)
-    page.wait_for_selector(".rl-guess .axis svg[tabindex]", timeout=60_000)
+    settled(page)
     click_axis(page, 0.5)
     assert ask_kernel(page, "store.known") == "{}", "a guess that is still moved about is no guess"
     confirm(page)
     assert page.locator(".rl-guess .say").inner_text().startswith("You guessed 14 ms")
-    assert ask_kernel(page, "store.known") == "{'seventeen': namespace(value=14.14)}"
+    wait_for_kernel(page, "store.known", "{'seventeen': namespace(value=14.14)}")
     page.evaluate(
         """() => { window.before = document.querySelector('.rl-guess');
         window.jupyterapp.shell.currentWidget.content.activeCellIndex = 1;

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from tests.browser.conftest import handle, press, ready, x_of, y_of
+from tests.browser.front import hold_hand
+from tests.browser.tab import Tab, by_hand, frames, stand
 
 CELL = 'import rooflab as rl\nrl.live.roofline(machine="h100-sxm", dtype="bf16", n=1024)'
 
@@ -13,6 +17,7 @@ CELL = 'import rooflab as rl\nrl.live.roofline(machine="h100-sxm", dtype="bf16",
 def test_arrow_keys_move_the_point_with_and_without_a_kernel(front, open_notebook, jupyter) -> None:
     page = open_notebook(front, f"arrows_{front}.ipynb", CELL)
     ready(page)
+    hold_hand(page)
     cells = page.locator(".jp-Notebook .jp-Cell").count()
     start = x_of(page)
     press(page, 1, "ArrowRight", 3)
@@ -97,23 +102,24 @@ def test_a_screen_reader_hears_the_sentence(still_page) -> None:
     assert "batch 8" in label and "FLOP/byte" in label
 
 
-def test_the_static_page_asks_no_network(chromium, pictures) -> None:
+def test_the_static_page_asks_no_network(chromium, picture_page: Callable[[str], str]) -> None:
     context = chromium.new_context()
     page, asked = context.new_page(), []
     page.on("request", lambda request: asked.append(request.url))
-    page.goto(pictures)
+    page.goto(picture_page("roofline"))
     ready(page)
     context.close()
     assert all(u.startswith(("file:", "data:", "blob:")) for u in asked), asked
 
 
-def test_reduced_motion_jumps(chromium, pictures) -> None:
-    context = chromium.new_context(reduced_motion="reduce")
-    page = context.new_page()
-    page.goto(pictures)
-    ready(page)
-    page.select_option(".rl-bar select >> nth=0", "nvidia-b200")
-    first = page.locator(".rl-roof path").first.get_attribute("d")
-    page.wait_for_function("performance.now() > 0")
-    assert page.locator(".rl-roof path").first.get_attribute("d") == first
-    context.close()
+@pytest.mark.parametrize(("motion", "many"), [("reduce", False), ("no-preference", True)])
+def test_roofs_glide_unless_the_reader_asked_for_stillness(
+    tab: Tab, picture_page: Callable[[str], str], motion: str, many: bool
+) -> None:
+    with tab.silent(picture_page("roofline"), motion=motion) as page:
+        ready(page)
+        stand(page, "svg.rl-live *")
+        by_hand(page)
+        page.select_option(".rl-bar select >> nth=0", "nvidia-b200")
+        seen = "() => document.querySelector('.rl-roof path').getAttribute('d')"
+        assert (len(set(frames(page, seen, 20))) > 10) is many

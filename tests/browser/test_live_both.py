@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.browser.conftest import ANSWER, press, x_of, y_of
+from tests.browser.conftest import press, ready, x_of, y_of
+from tests.browser.tab import Tab
 
 CELL = """import rooflab as rl
 live = rl.live.roofline(
@@ -26,9 +27,9 @@ def address(static_page) -> str:
 def split(page, address) -> object:
     """The static page, once it was asked for both sides and the dots have parted."""
     page.goto(address)
-    page.wait_for_selector(".noUi-handle[aria-label]", state="attached")
+    ready(page)
     page.get_by_role("button", name="both").click()
-    page.wait_for_function(SETTLED, timeout=ANSWER)
+    page.wait_for_function(SETTLED)
     return page
 
 
@@ -57,14 +58,13 @@ def test_every_dot_splits_and_each_side_has_its_ring(split) -> None:
     assert any("memory" in text for text in on) and len(on) >= 2, "both roofs are named"
 
 
-@pytest.mark.parametrize("n", [128, 512])
-def test_the_words_are_pythons(split, n: int) -> None:
-    if n == 512:
-        press(split, 0, "ArrowRight", 16)
-    wanted = expected(n, cache="both").splitlines()
-    found = said(split)
-    assert found[:3] == wanted[:3]
-    assert found[3] == " ".join(wanted[3:])
+def test_the_words_are_pythons(split) -> None:
+    for n, steps in ((128, 0), (512, 16)):
+        press(split, 0, "ArrowRight", steps)
+        wanted = expected(n, cache="both").splitlines()
+        found = said(split)
+        assert found[:3] == wanted[:3]
+        assert found[3] == " ".join(wanted[3:])
 
 
 BOXES = """() => [...document.querySelectorAll('svg.rl-live text')].filter(n => n.textContent && n.getClientRects().length)
@@ -72,16 +72,15 @@ BOXES = """() => [...document.querySelectorAll('svg.rl-live text')].filter(n => 
         return [n.textContent, b.left, b.right, b.top + 5, b.bottom - 5, b.bottom <= s.bottom - 0.09 * s.height]; })"""
 
 
-@pytest.mark.parametrize("steps", [0, 16, 40, 56])
-def test_no_name_stands_on_another_or_below_the_axes(split, steps: int) -> None:
+def test_no_name_stands_on_another_or_below_the_axes(split) -> None:
     press(split, 0, "Home")
-    press(split, 0, "ArrowRight", steps)
-    split.wait_for_function("document.getAnimations().length === 0")
-    found = split.evaluate(BOXES)
-    assert len(found) > 12 and all(inside for *_, inside in found)
-    for i, (text, left, right, top, bottom, _) in enumerate(found):
-        for other, a, b, c, d, _ in found[:i]:
-            assert right <= a or b <= left or bottom <= c or d <= top, (text, other)
+    for steps in (0, 16, 24, 16):
+        press(split, 0, "ArrowRight", steps)
+        found = split.evaluate(BOXES)
+        assert len(found) > 12 and all(inside for *_, inside in found)
+        for i, (text, left, right, top, bottom, _) in enumerate(found):
+            for other, a, b, c, d, _ in found[:i]:
+                assert right <= a or b <= left or bottom <= c or d <= top, (steps, text, other)
 
 
 def test_the_key_says_only_what_is_drawn(split) -> None:
@@ -144,22 +143,17 @@ def test_the_band_stays_while_the_ridge_moves(split) -> None:
     before, ridge = split.evaluate(place), split.evaluate(ridges)
     assert len(before) == 3
     split.select_option(".rl-bar select >> nth=0", "nvidia-h100-sxm")
-    split.wait_for_function(
-        f"before => ({ridges})() && ({ridges})() !== before", arg=ridge, timeout=ANSWER
-    )
+    split.wait_for_function(f"before => ({ridges})() && ({ridges})() !== before", arg=ridge)
     assert split.evaluate(place) == before
 
 
-def test_reduced_motion_splits_at_once(chromium, address) -> None:
-    context = chromium.new_context(reduced_motion="reduce")
-    page = context.new_page()
-    page.goto(address)
-    page.wait_for_selector(".noUi-handle[aria-label]", state="attached")
-    ends = page.evaluate(
-        """() => { const both = [...document.querySelectorAll('button')].find(b => b.textContent === 'both');
-        both.click();
-        const y = side => document.querySelector(`[data-op=axpy] .rl-${side}`).getAttribute('transform');
-        return [y('cold'), y('warm'), document.querySelector('[data-op=axpy] .rl-over').textContent]; }"""
-    )
-    context.close()
+def test_reduced_motion_splits_at_once(tab: Tab, address: str) -> None:
+    with tab.silent(address, motion="reduce") as page:
+        ready(page)
+        ends = page.evaluate(
+            """() => { const both = [...document.querySelectorAll('button')].find(b => b.textContent === 'both');
+            both.click();
+            const y = side => document.querySelector(`[data-op=axpy] .rl-${side}`).getAttribute('transform');
+            return [y('cold'), y('warm'), document.querySelector('[data-op=axpy] .rl-over').textContent]; }"""
+        )
     assert ends[0] != ends[1] and ends[2].startswith("×")

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from playwright.sync_api import expect
 
-from tests.browser.conftest import ask_kernel
+from tests.browser.front import hold_hand, wait_for_kernel
+from tests.browser.tab import by_hand, frames
 
 pytestmark = pytest.mark.browser
 WINDOW = (900, 1700)
@@ -32,9 +34,11 @@ def address(static_page: Callable[..., str]) -> str:
 
 
 def settled(page) -> None:
-    named = page.locator(NAMED).locator(".noUi-handle[data-lm-suppress-shortcuts]")
-    named.wait_for(state="attached")
-    page.locator(WAITING).locator(".cover:not([hidden])").wait_for()
+    for picture in (WAITING, NAMED, BOTH):
+        handle = page.locator(picture).locator(".noUi-handle[data-lm-suppress-shortcuts]")
+        handle.wait_for(state="attached")
+    for picture in (WAITING, BOTH):
+        page.locator(picture).locator(".cover:not([hidden])").wait_for()
 
 
 def bar(picture, name: str) -> float:
@@ -84,11 +88,14 @@ def test_dragging_in_the_plot_moves_slider_and_marker(still_page) -> None:
     still_page.mouse.down()
     still_page.mouse.move(box["x"] + 500, box["y"] + 100)
     still_page.mouse.up()
+    x = picture.locator(".now")
+    still_page.wait_for_function(
+        "([dot, x]) => Math.abs(dot.getAttribute('cx') - x) < 8",
+        arg=[x.element_handle(), 500 * 720 / box["width"]],
+    )
     k = picture.locator(".stage svg").get_attribute("data-k")
     assert 20 < int(k) < 80
     assert picture.locator(".stage .at").text_content() == k
-    x = float(picture.locator(".now").get_attribute("cx"))
-    assert abs(x * box["width"] / 720 - 500) < 8
 
 
 def middle(locator) -> float:
@@ -106,12 +113,11 @@ def test_the_handle_stands_under_its_dot_and_follows_the_mouse(still_page) -> No
     y = box["y"] + box["height"] / 2
     still_page.mouse.move(box["x"] + box["width"] * 0.25, y)
     still_page.mouse.down()
-    assert (
-        picture.locator(".stage svg").get_attribute("data-k") == "4"
-    )  # the root of the root of 257
+    k = picture.locator(".stage svg")
+    expect(k).to_have_attribute("data-k", "4")  # the root of the root of 257
     still_page.mouse.move(box["x"] + box["width"] * 0.5, y)
     still_page.mouse.up()
-    assert picture.locator(".stage svg").get_attribute("data-k") == "16"
+    expect(k).to_have_attribute("data-k", "16")
     assert abs(middle(handle) - middle(now)) < 1.5
 
 
@@ -153,16 +159,11 @@ def test_the_toggle_redraws_the_same_points_as_work_per_second(still_page) -> No
 
 
 def test_the_dots_travel_unless_the_reader_asked_for_stillness(moving_page) -> None:
-    picture = moving_page.locator(NAMED)
-    moving_page.evaluate(
-        """() => { const svg = document.querySelectorAll('.rl-lunch .stage svg')[1];
-        window.steps = []; new MutationObserver(() => steps.push(+svg.dataset.morph))
-          .observe(svg, { attributes: true, attributeFilter: ['data-morph'] }); }"""
-    )
-    picture.locator("[data-view=rate]").click()
-    picture.locator("svg[data-morph='1']").wait_for()
-    steps = moving_page.evaluate("steps")
-    assert len(steps) > 3 and steps == sorted(steps) and 0 < steps[len(steps) // 2] < 1
+    by_hand(moving_page)
+    moving_page.locator(NAMED).locator("[data-view=rate]").click()
+    seen = "() => +document.querySelectorAll('.rl-lunch .stage svg')[1].dataset.morph"
+    steps = frames(moving_page, seen, 30)
+    assert len(set(steps)) > 20 and steps == sorted(steps) and steps[-1] == 1
 
 
 def test_names_appear_only_after_the_reveal(still_page) -> None:
@@ -215,20 +216,22 @@ def test_a_screen_reader_hears_the_sentence_and_knows_the_handle(still_page) -> 
 
 @pytest.mark.parametrize("front", ["lab", "notebook"])
 def test_with_a_kernel_the_guess_uncovers_the_next_cell_and_reaches_python(
-    open_notebook: Callable[..., object], page, front: str
+    open_notebook: Callable[..., object], front: str
 ) -> None:
     """Arrow keys, Enter and the slider where Lab and Notebook 7 have shortcuts for them, too."""
-    open_notebook(front, f"lunch-{front}.ipynb", *CELLS[:2])
+    page = open_notebook(front, f"lunch-{front}.ipynb", *CELLS[:2])
     picture = page.locator(".rl-lunch")
-    picture.locator(".cover:not([hidden])").wait_for(timeout=60_000)  # kernels start slowly
+    picture.locator(".cover:not([hidden])").wait_for()
     axis = page.locator(".rl-guess .axis svg")
     axis.focus()
     for key in ("ArrowRight", "PageUp", "Enter"):
         page.keyboard.press(key)
     picture.locator(".dots").wait_for(state="visible")
+    hold_hand(page)
     slide(page, picture, "ArrowRight", "ArrowRight")
     assert said(picture).startswith("19 multiply-adds:")
     picture.locator("[data-view=rate]").focus()
     page.keyboard.press("Enter")
     picture.locator("svg[data-morph='1']").wait_for()
-    assert ask_kernel(page, "(axis.value, axis.covered)") == "(21.99, False)"
+    page.evaluate("rest()")
+    wait_for_kernel(page, "(axis.value, axis.covered)", "(21.99, False)")

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.browser.conftest import ask_kernel, open_silent
+from tests.browser.front import wait_for_kernel
+from tests.browser.tab import Tab, stand
 from tests.browser.test_morph import CELL, place, stop
 
 pytestmark = pytest.mark.browser
@@ -34,9 +35,9 @@ def asked_address(static_page: Callable[..., str]) -> str:
 
 
 @pytest.fixture
-def asked_page(chromium, asked_address: str) -> Iterator[object]:
-    size = {"width": 1280, "height": 1100}
-    for opened in open_silent(chromium, asked_address, viewport=size, reduced_motion="reduce"):
+def asked_page(tab: Tab, asked_address: str) -> Iterator[object]:
+    with tab.silent(asked_address, (1280, 1100), motion="reduce") as opened:
+        opened.locator(".rl-guess .axis svg[tabindex]").nth(1).wait_for()
         opened.locator(".rl-morph.rl-covered").wait_for()
         yield opened
 
@@ -93,12 +94,12 @@ def test_the_cover_is_a_framed_box_on_light_and_dark_pages(asked_page, paper: st
 def test_in_lab_the_kernel_hears_that_it_opened(open_notebook) -> None:
     cells = [*ASKED[:2], "w = rl.live.morph(MEASURED, machine=HERE, after=asked)\nw"]
     page = open_notebook("lab", "morph-asked.ipynb", *cells)
-    page.locator(".rl-morph.rl-covered").wait_for(timeout=60_000)
+    page.locator(".rl-morph.rl-covered").wait_for()
     for number in (0, 1):
         guess_at(page, number, "ArrowRight", 3)
     page.locator(".rl-morph:not(.rl-covered)").wait_for()
-    answers = (ask_kernel(page, "(w.covered, 'You guessed' in w.words)") for _ in range(100))
-    assert "(False, True)" in answers
+    wait_for_kernel(page, "(w.covered, 'You guessed' in w.words)", "(False, True)")
+    stand(page, ".jp-Notebook *")
     taller = page.evaluate(
         """() => [...document.querySelectorAll('.jp-OutputArea-output, .jp-OutputArea-child, .jp-Cell-outputWrapper')]
         .map(node => node.scrollHeight - node.clientHeight).filter(more => more > 1)"""

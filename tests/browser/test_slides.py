@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.conftest import open_silent
+from tests.browser.tab import Tab, resize, stand
 from tests.tools.test_slides import notebooks, page  # noqa: F401, fixtures
 from tools.site import NOTEBOOKS
 from tools.slides import build
@@ -39,21 +39,13 @@ COVERED = """() => [...document.querySelectorAll('.lec-on :is(details, .skip, .c
 # What a key uncovers, or a new window, is scaled in the frames after it: measured once it stands.
 STANDING = f"""async () => {{
     const measured = {MEASURED}, frame = () => new Promise(requestAnimationFrame);
-    let before, now, same = 0;
-    for (let frames = 0; same < 3 && frames < 200; frames += 1) {{
+    for (var before, now, same = 0, frames = 0; same < 3 && frames < 2000; frames += 1) {{
         await frame();
-        now = JSON.stringify(measured());
+        [before, now] = [now, JSON.stringify(measured())];
         same = now === before ? same + 1 : 0;
-        before = now;
     }}
     return JSON.parse(now);
 }}"""
-
-
-def resize(tab, size: tuple[int, int]) -> None:
-    """Give the window another size, and wait until the page has it."""
-    tab.set_viewport_size({"width": size[0], "height": size[1]})
-    tab.wait_for_function("size => innerWidth === size[0] && innerHeight === size[1]", arg=size)
 
 
 def walk(tab) -> Iterator[dict]:
@@ -78,10 +70,11 @@ def misfits(tab, type: float = 0) -> list[dict]:
 
 
 @pytest.fixture
-def deck(chromium, page: Path) -> Iterator[object]:  # noqa: F811
-    size = {"width": 1280, "height": 720}
-    for opened in open_silent(chromium, page.as_uri(), viewport=size, reduced_motion="reduce"):
+def deck(tab: Tab, page: Path) -> Iterator[object]:  # noqa: F811
+    with tab.silent(page.as_uri(), (1280, 720), motion="reduce") as opened:
         opened.wait_for_selector(".lec-bar")
+        opened.wait_for_selector("output:text('y=0')", state="attached")
+        opened.wait_for_selector(".noUi-handle", state="attached")
         yield opened
 
 
@@ -156,7 +149,8 @@ def test_the_recorded_output_takes_the_live_ones_place(deck) -> None:
     go_to(deck, "y=0")
     deck.keyboard.press("l")
     image = deck.locator(".lec-on .lec-recorded img")
-    assert image.is_visible() and image.get_attribute("alt") == "the still"
+    image.wait_for()  # it is read from the page's own data
+    assert image.get_attribute("alt") == "the still"
     assert not deck.locator(".noUi-handle").is_visible()
     deck.keyboard.press("L")
     assert not image.is_visible() and deck.locator(".noUi-handle").is_visible()
@@ -191,6 +185,7 @@ def test_the_list_of_headings_leads_to_each(deck) -> None:
 def test_the_answers_of_a_vote_stay_above_what_they_mean(deck) -> None:
     go_to(deck, "Which?")
     deck.keyboard.press("r")
+    deck.evaluate(STANDING)
     option, meaning = deck.get_by_text("two", exact=False).first, deck.get_by_text("is a name")
     assert option.is_visible() and option.bounding_box()["y"] < meaning.bounding_box()["y"]
 
@@ -235,7 +230,7 @@ def test_a_picture_that_waits_opens_with_the_guess_above_it(deck) -> None:
     assert not deck.locator(".cover").is_visible()
     assert deck.locator(".rl-guess.done").all_text_contents() == ["far"], "only the nearest"
     deck.keyboard.press("l")
-    assert deck.locator(".lec-recorded").is_visible()
+    deck.locator(".lec-recorded").wait_for()
 
 
 def test_help_comes_and_goes(deck) -> None:
@@ -247,9 +242,9 @@ def test_help_comes_and_goes(deck) -> None:
 
 @pytest.mark.notebook
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: path.stem)
-def test_every_slide_of_every_lesson_fits(lesson: Path, chromium, tmp_path: Path) -> None:
-    size = {"width": 1280, "height": 720}
+def test_every_slide_of_every_lesson_fits(lesson: Path, tab: Tab, tmp_path: Path) -> None:
     address = build(lesson, tmp_path).as_uri()
-    for opened in open_silent(chromium, address, viewport=size, reduced_motion="reduce"):
-        opened.wait_for_selector(".lec-bar", timeout=60_000)
+    with tab.silent(address, (1280, 720), motion="reduce") as opened:
+        opened.wait_for_selector(".lec-bar")
+        stand(opened)
         assert misfits(opened, type=24) == []

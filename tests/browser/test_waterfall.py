@@ -10,7 +10,8 @@ import pytest
 import rooflab as rl
 from rooflab.predict.explain import explain
 from rooflab.show.waterfall_steps import factor_text
-from tests.browser.conftest import LOADING, handle, open_silent
+from tests.browser.conftest import handle
+from tests.browser.tab import Tab, resize, stand
 
 NAME, THREADS = "epyc-2core-vm", 2
 CELL = f"""import rooflab as rl
@@ -23,12 +24,16 @@ def address(static_page) -> str:
     return static_page("waterfall", CELL, STATIC)
 
 
-@pytest.fixture(params=["light", "dark"])
-def page(request, chromium, address) -> Iterator[object]:
-    for opened in open_silent(chromium, address, color_scheme=request.param):
-        opened.wait_for_selector(".noUi-handle[aria-label]", state="attached", timeout=LOADING)
-        opened.wait_for_selector(".rl-fall-grid[data-tick]", state="attached")
+@pytest.fixture
+def page(tab: Tab, address: str) -> Iterator[object]:
+    with tab.silent(address) as opened:
+        settled(opened)
         yield opened
+
+
+def settled(page) -> None:
+    page.locator(".noUi-handle[aria-label]").nth(1).wait_for(state="attached")
+    page.wait_for_selector(".rl-fall-grid[data-tick]", state="attached")
 
 
 def measured(name: str, n: int, cache: str) -> object:
@@ -53,16 +58,11 @@ def says(page, text: str) -> None:
 
 def bars(page) -> list[dict[str, float]]:
     """Left and right edge of each bar in pixels, in order, and which way it goes."""
-    page.wait_for_function("document.getAnimations().length === 0")
-    return page.evaluate("""async () => {
-        const boxes = () => [...document.querySelectorAll('.rl-fall-lane .rl-step')].map(node => {
-            const { left, right } = node.getBoundingClientRect();
-            return { left, right, slower: node.classList.contains('rl-slower'), same: node.classList.contains('rl-same') };
-        });
-        let before, now = boxes();
-        do { before = now; await new Promise(requestAnimationFrame); now = boxes(); }
-        while (JSON.stringify(before) !== JSON.stringify(now));
-        return now; }""")
+    stand(page, ".rl-fall *")
+    return page.evaluate("""() => [...document.querySelectorAll('.rl-fall-lane .rl-step')].map(node => {
+        const { left, right } = node.getBoundingClientRect();
+        return { left, right, slower: node.classList.contains('rl-slower'), same: node.classList.contains('rl-same') };
+    })""")
 
 
 def decade(page) -> float:
@@ -144,21 +144,29 @@ def test_the_buttons_work_by_keyboard_and_the_sentence_is_spoken(page) -> None:
     )
 
 
-@pytest.mark.parametrize("width", [1280, 1600, 700])
-def test_no_text_is_small_and_no_label_leaves_the_card(page, width: int) -> None:
-    page.set_viewport_size({"width": width, "height": 900})
-    for name in ("AXPY", "GEMV", "GEMM"):
-        choose(page, "operation in the waterfall", name)
-        bars(page)
-        found = page.evaluate("""() => {
-            const card = document.querySelector('.rl-fall').getBoundingClientRect();
-            return [...document.querySelectorAll('.rl-fall *')].filter(n => n.textContent && !n.children.length
-                && !n.closest('.rl-hidden') && n.getClientRects().length).map(n => {
-                const b = n.getBoundingClientRect();
-                return [n.textContent, parseFloat(getComputedStyle(n).fontSize), b.left >= card.left && b.right <= card.right + 1];
-            }); }""")
-        assert len(found) > 15
-        assert [entry for entry in found if entry[1] < 15 or not entry[2]] == []
+LETTERS = """() => {
+    const card = document.querySelector('.rl-fall').getBoundingClientRect();
+    return [...document.querySelectorAll('.rl-fall *')].filter(n => n.textContent && !n.children.length
+        && !n.closest('.rl-hidden') && n.getClientRects().length).map(n => {
+        const b = n.getBoundingClientRect();
+        return [n.textContent, parseFloat(getComputedStyle(n).fontSize), b.left >= card.left && b.right <= card.right + 1];
+    }); }"""
+
+
+@pytest.mark.parametrize("colours", ["light", "dark"])
+def test_no_text_is_small_and_no_label_leaves_the_card(
+    tab: Tab, address: str, colours: str
+) -> None:
+    with tab.silent(address, colours=colours) as page:
+        settled(page)
+        for width in (1280, 1600, 700):
+            resize(page, (width, 900))
+            for name in ("AXPY", "GEMV", "GEMM"):
+                choose(page, "operation in the waterfall", name)
+                stand(page, ".rl-fall *")
+                found = page.evaluate(LETTERS)
+                assert len(found) > 15
+                assert [entry for entry in found if entry[1] < 15 or not entry[2]] == []
 
 
 def test_the_static_picture_stands_in_the_page(page) -> None:
@@ -168,8 +176,8 @@ def test_the_static_picture_stands_in_the_page(page) -> None:
 
 def test_in_lab_it_stands_below_the_roofline_and_moves(open_notebook) -> None:
     lab = open_notebook("lab", "waterfall.ipynb", CELL)
-    lab.wait_for_selector(".rl-fall-grid[data-tick]", timeout=LOADING)
-    lab.wait_for_selector(".noUi-handle[aria-label]", state="attached")
+    settled(lab)
+    stand(lab, "svg.rl-live, .rl-fall")
     roofline, fall = (lab.locator(s).first.bounding_box() for s in ("svg.rl-live", ".rl-fall"))
     assert fall["y"] > roofline["y"] + roofline["height"]
     handle(lab, 0).focus()
