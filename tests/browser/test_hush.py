@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.browser.conftest import press, ready
-from tests.browser.front import hold_hand, wait_for_kernel
+from tests.browser.front import ask_kernel, hold_hand, wait_for_kernel
 
 pytestmark = pytest.mark.browser
 
@@ -38,6 +38,24 @@ def test_a_moving_slider_leaves_the_kernel_in_peace(open_notebook) -> None:
     tick = page.locator("svg.rl-live").first.get_attribute("data-tick")
     wait_for_kernel(page, "str(w.view.i * len(w.scene.sliders[1].values) + w.view.j)", f"'{tick}'")
     wait_for_kernel(page, "w.sliders[0].index == w.view.i", "True")
+
+
+def test_a_slow_kernel_does_not_move_the_slider_under_the_hand(open_notebook) -> None:
+    page = open_notebook("lab", "hush_late.ipynb", CELLS[0])
+    ready(page)
+    start = int(ask_kernel(page, "w.sliders[0].index"))
+    hold_hand(page)
+    press(page, 0, "ArrowRight", 3)
+    dot = page.locator("svg.rl-live").first
+    place = dot.get_attribute("data-tick")
+    for code in ("w.sliders[0].index = 0", ""):  # an answer comes after all that was said before it
+        ask_kernel(page, "None", code)
+    assert dot.get_attribute("data-tick") == place
+    page.evaluate("rest()")
+    wait_for_kernel(page, "w.sliders[0].index", str(start + 3))
+    ask_kernel(page, "None", "w.sliders[0].index = 0")
+    moved = "place => document.querySelector('svg.rl-live').dataset.tick !== place"
+    page.wait_for_function(moved, arg=place)
 
 
 def test_the_free_lunch_does_so_too(open_notebook) -> None:

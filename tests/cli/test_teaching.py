@@ -57,7 +57,10 @@ def test_limits_are_those_of_the_grader():
     text = " ".join(GUIDE.split())
     of = Limits()
     assert f"submission ({of.wall:g} s)" in text and f"single cell has {of.cell:g} s" in text
-    assert f"{of.memory // MIB // 1024} GiB of memory, {of.processes} processes, {of.threads} threads" in text
+    assert (
+        f"{of.memory // MIB // 1024} GiB of memory, {of.processes} processes, {of.threads} threads"
+        in text
+    )
     assert f"{of.files // MIB} MiB of files, {of.cpu} s of processor" in text
     assert f"{of.shown // MIB} MiB of output a cell" in text
 

@@ -12,7 +12,7 @@ from rooflab.exercises.guess_store import home
 from rooflab.measure.recorder import target_of
 from rooflab.measure.recording import folders
 from rooflab.measure.store import cache_dir
-from rooflab.measure.told import told_path, told_paths
+from rooflab.measure.told import fewer, told_path, told_paths
 
 READERS = {
     "ROOFLAB_HOME": home, "ROOFLAB_CACHE": cache_dir, "ROOFLAB_RECORDINGS": folders,
@@ -44,3 +44,10 @@ def test_nothing_said_is_nothing_told(monkeypatch) -> None:
 def test_a_folder_that_was_given_is_named_as_such() -> None:
     with pytest.raises(ValueError, match="folder='~no-such-person' names a home folder"):
         target_of("name", "~no-such-person", False)
+
+
+def test_who_is_in_a_hurry_gets_a_quarter_of_the_samples(monkeypatch) -> None:
+    for told, samples in (("", 20), ("0", 20), ("1", 5)):
+        monkeypatch.setenv("ROOFLAB_QUICK", told)
+        assert fewer(20) == samples
+    assert fewer(5) == 2

@@ -31,7 +31,7 @@ def nbval(notebook: Path, folder: Path) -> tuple[int, str]:
     with lesson_environment() as environment:
         # This pytest is a worker of another one; the inner one must not think the same of itself.
         clean = {k: v for k, v in environment.items() if not k.startswith("PYTEST_")}
-        clean["PYTHONPATH"] = str(REPOSITORY)
+        clean |= {"PYTHONPATH": str(REPOSITORY), "ROOFLAB_QUICK": "1"}
         done = subprocess.run(
             [sys.executable, "-m", "pytest", "--nbval-lax", "--nbval-current-env", copy.name]
             + [

@@ -15,6 +15,9 @@ from rooflab.count.si import plain, si
 from rooflab.golf.ledger import CACHE, Step, table
 from rooflab.golf.run import run
 from rooflab.golf.trace import Limits
+from rooflab.measure.told import fewer
+
+SAMPLES = max(3, fewer(7))
 
 
 @dataclass(frozen=True)
@@ -83,7 +86,9 @@ class Golf:
             if trip.where == "memory" and trip.name.startswith("tmp")
         )
 
-    def time(self, *, threads: int | None = 1, samples: int = 7, seconds: float = 0.5) -> float:
+    def time(
+        self, *, threads: int | None = 1, samples: int = SAMPLES, seconds: float = 0.5
+    ) -> float:
         """Really time the function, untraced, on copies of the same arrays: median seconds.
 
         Arrays that it writes to are set back, and the caches emptied, before every call.

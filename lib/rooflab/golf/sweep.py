@@ -15,8 +15,10 @@ from numpy import ndarray
 from rooflab.golf.ledger import CACHE
 from rooflab.golf.room import CACHE_ROOM
 from rooflab.golf.score import Golf, golf
+from rooflab.measure.told import fewer
 
 CHUNKS = tuple(2**p for p in range(8, 23, 2))
+ROUNDS = fewer(5)
 MOST_CHUNKS = 64  # that a traced run works through: more would only repeat the same steps
 
 
@@ -56,7 +58,7 @@ def sweep(
     chunks: Sequence[int] = CHUNKS,
     minimum: int | None = None,
     cache: int = CACHE,
-    rounds: int = 5,
+    rounds: int = ROUNDS,
     threads: int | None = 1,
 ) -> ChunkSweep:
     """Count and time ``f(*arrays, chunk=c)`` for every ``c`` in ``chunks``.

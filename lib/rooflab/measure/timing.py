@@ -24,7 +24,9 @@ from typing import Any
 
 import numpy as np
 
-SAMPLES = 20
+from rooflab.measure.told import fewer
+
+SAMPLES = fewer(20)
 SECONDS = 0.5
 SAMPLE_S = 2e-3
 SETTLE_S = 0.06

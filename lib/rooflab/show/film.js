@@ -17,7 +17,7 @@ function render({ model, el }) {
   const live = make("div", { className: "rl-hidden" }, card), speak = speaker(live);
   live.setAttribute("aria-live", "polite");
   const unfollow = followTheme(el);
-  const handles = nameHandles(el, (index) => ({ label: data.sliders[index].label, value: data.sliders[index].values[model.get("ij"[index])] }));
+  const handles = nameHandles(el, data.sliders.length, (index) => ({ label: data.sliders[index].label, value: data.sliders[index].values[model.get("ij"[index])] }));
   let shown = null, stop = () => {};
 
   function go(j) { model.set("j", j); model.save_changes(); } // a bar was clicked: its slider follows

@@ -135,8 +135,10 @@ function render({ model, el }) {
 
   function turn() {  // another chunk size: homes, blocks and bars slide to where they now belong
     stop(); hideFlyer(); playing = false;
+    const a = shown;
     if (!step()) { from = steps(); model.set('i', from); model.save_changes(); } // what it changes is seen when all has crossed
-    const a = shown, b = now(model.get('c'));
+    stop();
+    const b = now(model.get('c'));
     from = step(); words();
     stop = animate(g.drop, t => { shown = between(a, b, t); paint(); svg.dataset.settled = t >= 1; });
   }

@@ -16,7 +16,7 @@ function render({ model, el }) {
   live.setAttribute("aria-live", "polite");
   const unfollow = followTheme(el);
   let shown = [], frames = 0, sides = pick.sides(), apart = 1, from = "cold", levels = "", column = -1;
-  const handles = nameHandles(el, (index) => ({ label: data.sliders[index].label, value: data.sliders[index].values[model.get("ijk"[index])] }));
+  const handles = nameHandles(el, data.sliders.length, (index) => ({ label: data.sliders[index].label, value: data.sliders[index].values[model.get("ijk"[index])] }));
 
   function sentence(op) {
     const p = make("p", {}, words), mark = draw("svg", { viewBox: "-11 -11 22 22", class: "rl-mark", "aria-hidden": "true" }, p);

@@ -6,6 +6,7 @@ const still = () => matchMedia('(prefers-reduced-motion: reduce)').matches;
 // background itself: Lab, Notebook, Colab and a plain page each have another name for their theme.
 function followTheme(el) {
   const look = () => {
+    if (!el.isConnected) return;  // Lab takes cells out of the page
     let paper, node = el;
     do { paper = getComputedStyle(node).backgroundColor; node = node.parentElement; } while (node && /, 0\)|transparent/.test(paper));
     const [r, g, b] = /, 0\)|transparent/.test(paper) ? [255, 255, 255] : paper.match(/[\d.]+/g).map(Number);
@@ -16,7 +17,9 @@ function followTheme(el) {
   for (const node of [document.documentElement, document.body]) seen.observe(node, { attributes: true });
   const media = matchMedia('(prefers-color-scheme: dark)');
   media.addEventListener('change', look);
-  requestAnimationFrame(look);  // once more when the element is in the page
+  let tries = 600;
+  const first = () => { if (el.isConnected) look(); else if (tries--) requestAnimationFrame(first); };
+  first();
   return () => { seen.disconnect(); media.removeEventListener('change', look); };
 }
 
@@ -49,13 +52,23 @@ const blend = (a, b, t) => a.map((v, i) => v + (b[i] - v) * t);
 
 // While a hand moves a slider the kernel hears nothing; it is told once the hand rests. Every message
 // would turn Lab busy and idle again (status bar, two fetches of the tab's icon): more than a tick of ours.
+// What a slow kernel says meanwhile of an earlier place must not move the slider under the hand.
 async function hush(model, ids) {
   for (const id of ids) {
     const other = await model.widget_manager.get_model(id);
     if (!other || other.rlHushed) continue;
-    const save = other.save_changes.bind(other);
-    let timer;
+    const save = other.save_changes.bind(other), take = other.set_state.bind(other), moved = new Set();
+    let timer = 0, told = false;
     other.rlHushed = true;
-    other.save_changes = (...how) => { clearTimeout(timer); timer = setTimeout(() => save(...how), 150); };
+    other.on('change', () => { if (!told) Object.keys(other.changed).forEach(name => moved.add(name)); });
+    other.save_changes = (...how) => {
+      clearTimeout(timer);
+      timer = setTimeout(() => { timer = 0; moved.clear(); save(...how); }, 150);
+    };
+    other.set_state = state => {
+      if (!timer) moved.clear();
+      told = true;
+      try { return take(Object.fromEntries(Object.entries(state).filter(([name]) => !moved.has(name)))); } finally { told = false; }
+    };
   }
 }

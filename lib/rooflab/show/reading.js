@@ -46,7 +46,7 @@ const SHAPES = {
 
 // Sliders are sibling widgets that may appear later than this view: look for their handles until
 // they are there, name them for screen readers, and give them back their arrow keys.
-function nameHandles(el, says) {
+function nameHandles(el, count, says) {
   let tries = 0, handles = [];
   const say = () => handles.forEach((handle, index) => handle.setAttribute("aria-valuetext", says(index).value));
   const look = () => {
@@ -54,7 +54,7 @@ function nameHandles(el, says) {
     handles = rows.map((row) => row.querySelector(".noUi-handle")).filter(Boolean);
     handles.forEach((handle, index) => { keepKeys(handle); handle.setAttribute("aria-label", says(index).label); });
     say();
-    if (handles.length < Math.max(rows.length, 1) && tries++ < 100) setTimeout(look, 100);
+    if (handles.length < Math.max(rows.length, count) && tries++ < 100) setTimeout(look, 100);
   };
   look();
   return say;
