@@ -20,6 +20,7 @@ from rooflab.predict.machine import Machine
 from rooflab.predict.routines import efficiency, overhead, routine
 
 CACHES = ("cold", "warm")
+# In words, for the mixes that bandwidths are measured with: their names are operations'.
 ROOFS = {
     "read": "roof of reading only",
     "axpy": "roof of two reads to a write",

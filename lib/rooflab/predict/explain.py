@@ -20,8 +20,6 @@ from rooflab.predict.estimate import Stage, peak_of, predict
 from rooflab.predict.machine import Machine
 from rooflab.predict.routines import overhead
 
-# The mixes of reading and writing that bandwidths are measured with, whatever operation has them.
-
 
 @dataclass(frozen=True)
 class Factor:
