@@ -17,7 +17,7 @@ from tools.build_notebooks import main as build_notebooks
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 DRAWERS = re.compile(r"(utils?|helpers?|common|misc|manager)\.py")
-MOST_LINES, MOST_FUNCTION_LINES = 250, 40
+MOST_LINES, MOST_FUNCTION_LINES = 800, 40
 CODE = sorted(
     path
     for folder in ("lib", "tools", "tests", "benchmarks")

@@ -55,6 +55,7 @@ _HOME = {
     "progress": "rooflab.exercises.progress",
     "lecture": "rooflab.lecture.present",
     "sort": "rooflab.exercises.sorting",
+    "conclude": "rooflab.conclusions",
 }
 _MODULES = {"show": "rooflab.show", "live": "rooflab.show.live"}
 

@@ -146,9 +146,7 @@ class FakeCupy(types.ModuleType):
 
     def _cuda(self) -> Any:
         stream = types.SimpleNamespace(synchronize=lambda: self.wait("stream.synchronize"))
-        backends = types.SimpleNamespace(
-            CUBLAS_TF32_TENSOR_OP_MATH=3, CUBLAS_DEFAULT_MATH=0, setMathMode=self._set_math_mode
-        )
+        backends = types.SimpleNamespace(CUBLAS_DEFAULT_MATH=0, setMathMode=self._set_math_mode)
         return types.SimpleNamespace(
             runtime=types.SimpleNamespace(
                 getDeviceCount=self._count,

@@ -175,7 +175,7 @@ def test_two_at_once_measure_once(measured):
 
 def test_a_gpu_has_its_own_file_and_no_threads(measured, tmp_path, monkeypatch):
     card = Backend("gpu", None, "asked for", "Some Card 9000")
-    monkeypatch.setattr(this_machine, "select", lambda backend: card)
+    monkeypatch.setattr(this_machine, "select", lambda *_: card)
     machine = find("gpu", progress=False)
     assert machine.kind == "gpu"
     assert machine.threads is None

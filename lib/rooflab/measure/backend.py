@@ -60,14 +60,16 @@ class Backend:
             self.xp.cuda.get_current_stream().synchronize()
 
 
-def select(backend: str | None = None) -> Backend:
-    """Return the backend to measure on.
+def select(backend: str | None = None, threads: int | None = None) -> Backend:
+    """Return the backend to measure on. ``threads`` are the CPU's: "auto" with some is the CPU.
 
     ``backend``: "cpu", "gpu", or "auto" / None = the environment variable ROOFLAB_BACKEND if it is
     set, else a GPU if one works, else the CPU. Raises ValueError for another name, RuntimeError
     with the reason when "gpu" is asked for and none can be used.
     """
     wanted, asked_by = _wanted(backend)
+    if wanted == "auto" and threads is not None:
+        wanted, asked_by = "cpu", f"threads={threads}"
     if wanted == "cpu":
         return Backend("cpu", np, f"{asked_by} asks for the CPU", _cpu())
     cupy, reason = probe_gpu()
@@ -114,6 +116,7 @@ def _self_test(cupy: ModuleType) -> str:
     """
     a = cupy.arange(4, dtype=cupy.float64).reshape(2, 2)
     b = a * 2 + 1
+    cublas_of(cupy)  # `import cupy` does not load it, and exercises say cp.cublas
     got = cupy.asnumpy(a @ b).tolist()
     right = [[5.0, 7.0], [17.0, 27.0]]
     return "" if got == right else f"the GPU's self-test gave {got} instead of {right}"

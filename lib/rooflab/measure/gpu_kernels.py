@@ -29,6 +29,7 @@ from rooflab.measure.kernels import (
 )
 
 _HALF = ("fp16", "bf16")
+_TF32_MATH = 3  # CUBLAS_TF32_TENSOR_OP_MATH of cublas_api.h, which CuPy 14.2 does not name
 _STORED = {"fp64": "fp64", "fp32": "fp32", "tf32": "fp32", "fp16": "fp16", "bf16": "bf16"}
 
 
@@ -39,6 +40,8 @@ def gpu_kernel(op: Operation, backend: Backend) -> Kernel:
     compute = op.compute_dtype.name
     _refuse_dtypes(op, compute)
     xp = backend.xp
+    if compute == "tf32" and int(xp.cuda.Device().compute_capability) < 80:
+        raise refused(op, f"{backend.device} has no tf32 (compute capability 8.0 has)")
     if compute in _HALF:
         if op.accumulate or "c" in op.shared:
             raise refused(op, f"CuPy has no {compute} product that adds to its output (β = 1)")
@@ -117,11 +120,10 @@ def _gemm(op: Operation, cublas: Any, operands: Sequence[Any]) -> Callable[[], A
 def _tf32(xp: Any, call: Callable[[], Any]) -> Callable[[], Any]:
     cublas = xp.cuda.cublas
     handle = xp.cuda.Device().cublas_handle
-    mode, usual = cublas.CUBLAS_TF32_TENSOR_OP_MATH, cublas.CUBLAS_DEFAULT_MATH
-    set_mode = cublas.setMathMode
+    usual, set_mode = cublas.CUBLAS_DEFAULT_MATH, cublas.setMathMode
 
     def in_tf32() -> None:
-        set_mode(handle, mode)
+        set_mode(handle, _TF32_MATH)
         try:
             call()
         finally:

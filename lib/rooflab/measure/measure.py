@@ -63,7 +63,7 @@ def measure(
     before allocating; when a dtype has no routine here; when ``run`` fails or is wrong.
     """
     _check_arguments(op, setup, cache, samples, seconds)
-    chosen = select(backend)
+    chosen = select(backend, threads)
     kernel = kernel_for(op, chosen, run)
     count = None if chosen.is_gpu else _threads(threads)
     require_memory(op, chosen, given=setup is not None, in_turn=run is None)

@@ -31,7 +31,7 @@ def measure_roofs(
     Raises ValueError or TypeError for a wrong `backend` or `threads`, RuntimeError for "gpu"
     without one.
     """
-    chosen = select(backend)
+    chosen = select(backend, threads)
     count = None if chosen.is_gpu else thread_count(threads)
     began = time.perf_counter()
     with ALONE, told(progress, "measuring the roofs") as tell:

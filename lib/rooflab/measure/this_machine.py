@@ -61,7 +61,7 @@ def _stored_as(
     backend: str | None, threads: int | None
 ) -> tuple[Backend, int | None, str, str, Callable[[Any], str]]:
     """Backend, thread count, host, the name under which the roofs are stored, and their check."""
-    chosen = select(backend)
+    chosen = select(backend, threads)
     count = None if chosen.is_gpu else thread_count(threads)
     host = host_id(chosen.device if chosen.is_gpu else "")
     name = f"roofs-{host}-{'gpu' if chosen.is_gpu else f'{count}t'}"
