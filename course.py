@@ -4,6 +4,7 @@
     python course.py test    everything the continuous integration runs
     python course.py build   notebooks from their sources, then the static pages in site/
     python course.py bench   the benchmarks of benchmarks/README.md
+    python course.py gpu     all that needs an NVIDIA GPU, in this Python; installs nothing
     python course.py fmt     put the code in its standard form
 
 Everything is installed into the folder .venv beside this file; delete it to start afresh.
@@ -24,8 +25,12 @@ HERE = Path(__file__).resolve().parent
 VENV = HERE / ".venv"
 OLDEST = (3, 11)
 COURSE, TESTS = "requirements.txt", "requirements-test.txt"
-# The oldest NVIDIA driver that each generation of CUDA runs on, newest first.
-GPU = ((580, "requirements-gpu.txt"), (525, "requirements-gpu-cuda12.txt"))
+# The oldest NVIDIA driver and the oldest compute capability of each generation of CUDA, newest
+# first. CUDA 13 no longer knows Maxwell, Pascal and Volta, which driver 580 still drives.
+GPU = (
+    (580, (7, 5), "requirements-gpu.txt"),
+    (525, (5, 0), "requirements-gpu-cuda12.txt"),
+)
 LESSONS = sorted(path.name for path in (HERE / "notebooks").glob("[0-9]*.ipynb"))
 LESSON = f"notebooks/{LESSONS[0] if LESSONS else ''}"  # a teacher's pack may begin with another
 JUPYTERLAB = ("jupyterlab", "LabApp", "lab/tree")
@@ -79,16 +84,26 @@ def make_venv() -> None:
         raise Problem(f"cannot make {VENV}: {error}") from None
 
 
-def gpu_requirements() -> str | None:
-    """The requirement file that fits this machine's NVIDIA driver, or None."""
-    ask = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
+def nvidia_smi(field: str) -> list[list[int]]:
+    """What nvidia-smi tells about each GPU, a version as numbers; empty if it tells nothing."""
+    ask = ["nvidia-smi", f"--query-gpu={field}", "--format=csv,noheader"]
     try:
-        answer = subprocess.run(ask, capture_output=True, text=True, timeout=30)
-        driver = int(answer.stdout.strip().split(".")[0])
+        told = subprocess.run(ask, capture_output=True, text=True, timeout=30).stdout
+        return [[int(part) for part in line.split(".")] for line in told.split("\n") if line.strip()]
     except (OSError, ValueError, subprocess.TimeoutExpired):
-        return None  # no such command, or a command without a driver
-    fitting = [name for oldest, name in GPU if driver >= oldest]
-    return fitting[0] if fitting else say(f"the NVIDIA driver {driver} is too old; using the CPU")
+        return []  # no such command, a command without a driver, a field that it does not know
+
+
+def gpu_requirements() -> str | None:
+    """The requirement file that fits this machine's NVIDIA driver and its oldest GPU, or None."""
+    drivers = nvidia_smi("driver_version")
+    if not drivers:
+        return None
+    driver, capability = drivers[0][0], tuple(min(nvidia_smi("compute_cap"), default=[99, 0]))
+    for oldest, least, name in GPU:
+        if driver >= oldest and capability >= least:
+            return name
+    return say(f"NVIDIA driver {driver} or its GPU is too old for CuPy; using the CPU")
 
 
 def fingerprint(name: str) -> str:
@@ -169,6 +184,12 @@ def bench(options: argparse.Namespace, rest: list[str]) -> int:
     return run("-m", "benchmarks", *rest)
 
 
+def gpu(options: argparse.Namespace, rest: list[str]) -> int:
+    paths = [str(HERE / "lib"), str(HERE), os.environ.get("PYTHONPATH", "")]
+    clean = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in paths if path)}
+    return subprocess.run([sys.executable, "-m", "tools.gpu_run", *rest], env=clean).returncode
+
+
 def fmt(options: argparse.Namespace, rest: list[str]) -> int:
     prepare(options, TESTS)
     return run("-m", "ruff", "check", "--fix", ".") | run("-m", "ruff", "format", ".")
@@ -181,7 +202,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 1
     parser = argparse.ArgumentParser("course.py", formatter_class=argparse.RawTextHelpFormatter)
     parser.description = __doc__
-    parser.add_argument("command", choices=["lab", "test", "build", "bench", "fmt"])
+    parser.add_argument("command", choices=["lab", "test", "build", "bench", "gpu", "fmt"])
     parser.add_argument("--cpu", action="store_true", help="leave the GPU packages out")
     parser.add_argument("--no-browser", action="store_true", help="lab: only print the address")
     parser.add_argument("--port", type=int, help="lab: the port to listen on")

@@ -40,7 +40,7 @@ def test_is_short_and_needs_only_python() -> None:
         for alias in node.names
     }
     assert modules <= sys.stdlib_module_names
-    assert len(text.splitlines()) <= 200
+    assert len(text.splitlines()) <= 240
 
 
 def test_an_old_python_can_still_read_the_advice() -> None:
@@ -120,21 +120,48 @@ def test_a_failed_installation_is_not_taken_for_done(course, monkeypatch) -> Non
     assert len(pip.commands) == 2
 
 
+class NvidiaSmi:
+    """Stands in for subprocess.run where only nvidia-smi is asked, one field at a time."""
+
+    def __init__(self, driver: str, capability: str) -> None:
+        self.answers = {"driver_version": driver, "compute_cap": capability}
+
+    def __call__(self, command: list[str], **_: object) -> Namespace:
+        return Namespace(stdout=self.answers[command[1].removeprefix("--query-gpu=")])
+
+
+NO_FIELD = 'Field "compute_cap" is not a valid field to query.\n\n'
+
+
 @pytest.mark.parametrize(
-    ("driver", "file"),
+    ("driver", "capability", "file"),
     [
-        ("580.65.06\n", "requirements-gpu.txt"),
-        ("595.10\n595.10\n", "requirements-gpu.txt"),
-        ("550.54.15\n", "requirements-gpu-cuda12.txt"),
-        ("525.60.13\n", "requirements-gpu-cuda12.txt"),
-        ("470.256.02\n", None),
-        ("NVIDIA-SMI has failed because it couldn't communicate with the driver\n", None),
-        ("", None),
+        ("580.65.06\n", "9.0\n", "requirements-gpu.txt"),
+        ("595.10\n595.10\n", "8.9\n8.9\n", "requirements-gpu.txt"),
+        ("580.65.06\n", "7.5\n", "requirements-gpu.txt"),  # Turing: a T4
+        ("610.10\n", "12.0\n", "requirements-gpu.txt"),  # not older than 7.5 as text would be
+        ("580.65.06\n", "7.0\n", "requirements-gpu-cuda12.txt"),  # Volta: a V100
+        ("580.65.06\n", "6.1\n", "requirements-gpu-cuda12.txt"),  # Pascal: a GTX 1080
+        ("580.65.06\n580.65.06\n", "8.6\n6.1\n", "requirements-gpu-cuda12.txt"),
+        ("580.65.06\n", NO_FIELD, "requirements-gpu.txt"),
+        ("550.54.15\n", "9.0\n", "requirements-gpu-cuda12.txt"),
+        ("525.60.13\n", "8.0\n", "requirements-gpu-cuda12.txt"),
+        ("525.60.13\n", "3.7\n", None),  # Kepler: a K80
+        ("470.256.02\n", "3.7\n", None),
+        ("NVIDIA-SMI has failed because it couldn't communicate with the driver\n", "", None),
+        ("", "", None),
     ],
 )
-def test_the_driver_chooses_the_cuda_generation(course, monkeypatch, driver, file) -> None:
-    monkeypatch.setattr(course.subprocess, "run", Recorder(stdout=driver))
+def test_driver_and_gpu_choose_the_cuda_generation(course, monkeypatch, driver, capability, file):
+    monkeypatch.setattr(course.subprocess, "run", NvidiaSmi(driver, capability))
     assert course.gpu_requirements() == file
+
+
+def test_the_gpu_run_keeps_the_interpreter_and_installs_nothing(course, monkeypatch) -> None:
+    ran = Recorder(status=3)
+    monkeypatch.setattr(course.subprocess, "run", ran)
+    assert course.main(["gpu", "--minutes", "2"]) == 3
+    assert ran.commands == [[sys.executable, "-m", "tools.gpu_run", "--minutes", "2"]]
 
 
 def test_no_nvidia_smi_means_no_gpu(course, monkeypatch) -> None:

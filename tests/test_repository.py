@@ -104,7 +104,8 @@ def gpu_packages(file: str, system: str) -> list[Requirement]:
 def test_gpu_requirements_fit_each_system(file: str, package: str) -> None:
     assert gpu_packages(file, "darwin") == []  # CuPy has no wheels there, its source cannot build
     for system in ("linux", "win32"):
-        (cupy,) = gpu_packages(file, system)
+        cupy, nvml = gpu_packages(file, system)
+        assert nvml.name == "nvidia-ml-py"  # not its namesake pynvml, which is deprecated
         assert (cupy.name, cupy.extras) == (package, {"ctk"})
         assert not cupy.specifier.contains("14.1.0")  # RAPIDS rules it out
         assert cupy.specifier.contains("14.2.0") and not cupy.specifier.contains("15.0.0")
