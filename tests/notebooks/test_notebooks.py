@@ -1,11 +1,14 @@
 """Every committed notebook, learner's and solution, runs top to bottom under nbval.
 
-Cells tagged nbval-check-output must show what they show in the file; the others must only run
-(timings differ). A notebook is copied away first, so that what it writes stays out of the tree.
+The learner's runs as on a machine without a GPU, the solution as on one whose GPU works: there
+the strict fake of CuPy is the GPU. Cells tagged nbval-check-output must show what they show in the
+file; the others must only run (timings differ). A notebook is copied away first, so that what it
+writes stays out of the tree.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -23,15 +26,19 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 NOTEBOOKS = REPOSITORY / "notebooks"
 FOUND = [*sorted(NOTEBOOKS.glob("*.ipynb")), *sorted((NOTEBOOKS / "solutions").glob("*.ipynb"))]
 SECONDS = 300
+FAKE_GPU = REPOSITORY / "tests" / "strict_cupy"
 
 
-def nbval(notebook: Path, folder: Path) -> tuple[int, str]:
+def nbval(notebook: Path, folder: Path, *, gpu: bool = False) -> tuple[int, str]:
     """Run one notebook with nbval in `folder`; return pytest's exit status and output."""
     copy = Path(shutil.copy(notebook, folder))
     with lesson_environment() as environment:
         # This pytest is a worker of another one; the inner one must not think the same of itself.
         clean = {k: v for k, v in environment.items() if not k.startswith("PYTEST_")}
-        clean |= {"PYTHONPATH": str(REPOSITORY), "ROOFLAB_QUICK": "1"}
+        clean |= {"PYTHONPATH": str(REPOSITORY), "ROOFLAB_QUICK": "1", "ROOFLAB_BACKEND": "cpu"}
+        if gpu:
+            clean["PYTHONPATH"] += os.pathsep + str(FAKE_GPU)
+            clean["ROOFLAB_BACKEND"] = "auto"
         done = subprocess.run(
             [sys.executable, "-m", "pytest", "--nbval-lax", "--nbval-current-env", copy.name]
             + [
@@ -53,7 +60,7 @@ def nbval(notebook: Path, folder: Path) -> tuple[int, str]:
 @pytest.mark.notebook
 @pytest.mark.parametrize("notebook", FOUND, ids=lambda p: p.relative_to(NOTEBOOKS).as_posix())
 def test_notebook_runs_and_shows_what_it_claims(notebook: Path, tmp_path: Path) -> None:
-    status, output = nbval(notebook, tmp_path)
+    status, output = nbval(notebook, tmp_path, gpu=notebook.parent.name == "solutions")
     assert status == 0, output[-6000:]
     code = [c for c in nbformat.read(notebook, 4).cells if c.cell_type == "code"]
     skipped = [c for c in code if "nbval-skip" in c.metadata.get("tags", [])]
