@@ -1,0 +1,100 @@
+"""A lesson's words: short enough, explained before they are used, one word for a thing."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tools.lesson import read_lesson
+
+SOURCES = sorted((Path(__file__).resolve().parents[2] / "notebooks" / "source").glob("[0-9]*.py"))
+MOST_CORE_WORDS = 2500
+# A technical word → how it is written where it is explained, and anywhere. The explanation stands
+# in bold or italics.
+TERMS = {
+    "bandwidth": r"bandwidths?",
+    "peak": r"peak",
+    "ridge": r"ridges?",
+    "FLOP": r"FLOPs?\b(?!/)",
+    "intensity": r"intensit(?:y|ies)",
+    "GEMV": r"GEMV",
+    "GEMM": r"GEMM",
+    "AXPY": r"AXPY",
+    "bf16": r"(?:bf16|BF16)",
+    "matrix unit": r"(?:matrix|tensor) units?",
+    "cold": r"cold\b(?! course)",
+    "warm": r"warm\b",
+    "L2": r"L2\b(?![ -]norm)",
+    "die": r"dies?\b",
+    "KV cache": r"KV[ -]cache",
+    "prefill": r"prefill",
+    "decode": r"decod(?:e|ing)\b",
+}
+
+
+def markdown(source: Path, tag: str | None = None) -> list[str]:
+    cells = read_lesson(source).learner.cells
+    return [
+        cell.source
+        for cell in cells
+        if cell.cell_type == "markdown" and tag in (None, *cell.metadata.tags)
+    ]
+
+
+def plain(text: str) -> str:
+    """Without code, links and formulas, in which a word explains nothing."""
+    return re.sub(r"```.*?```|`[^`]*`|\$[^$]*\$|\]\([^)]*\)|<[^>]*>", " ", text, flags=re.DOTALL)
+
+
+def first_use(term: str) -> tuple[str, str] | None:
+    """The lesson and the paragraph where a term stands for the first time."""
+    for source in SOURCES:
+        for cell in markdown(source):
+            for paragraph in cell.split("\n\n"):
+                text = plain(paragraph)
+                if not text.lstrip().startswith("#") and re.search(rf"\b{TERMS[term]}", text):
+                    return source.stem, paragraph
+    return None
+
+
+@pytest.mark.parametrize("term", TERMS)
+def test_a_term_is_explained_where_it_is_first_used(term: str) -> None:
+    found = first_use(term)
+    if found is None:
+        pytest.skip(f"no lesson says {term}")
+    emphasised = re.findall(r"\*\*(.+?)\*\*|\*(.+?)\*", found[1], re.DOTALL)
+    assert any(re.search(rf"\b{TERMS[term]}", "".join(words)) for words in emphasised), (
+        f"{found[0]}: {term!r} is first used in “{found[1]}”, and not explained there"
+    )
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
+def test_the_core_of_a_lesson_is_short(source: Path) -> None:
+    words = sum(len(plain(text).split()) for text in markdown(source, "core"))
+    assert words <= MOST_CORE_WORDS
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
+def test_no_sentence_hides_in_parentheses(source: Path) -> None:
+    """A parenthesis that begins with a capital and ends with a full stop is a sentence."""
+    found = [
+        inside
+        for text in markdown(source)
+        for inside in re.findall(r"\(([^()]*)\)", plain(text))
+        if re.match(r"[A-Z][a-z]*\s", inside) and inside.rstrip().endswith((".", "!", "?"))
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
+def test_no_sentence_says_how_many_times_as_much_as(source: Path) -> None:
+    """“How many times as high as X is Y” has to be read twice."""
+    found = [
+        sentence
+        for text in markdown(source)
+        for sentence in re.split(r"(?<=[.?!])\s", plain(text))
+        if sentence.rstrip().endswith("?") and len(re.findall(r"\bas\b", sentence)) >= 2
+    ]
+    assert found == []
