@@ -73,17 +73,28 @@ def test_every_slice_stays_inside_its_memory(hurried, monkeypatch, last_level):
     monkeypatch.setattr(cpu_roofs, "sharers", lambda: {"l1": 1, "l2": 1, "l3": 2})
     monkeypatch.setattr(cpu_roofs, "aligned", aligned)
     monkeypatch.setattr(cpu_roofs, "_measure", lambda roofs, crew, tell: taken.extend(roofs))
-    monkeypatch.setattr(cpu_roofs.Roof, "entry", lambda roof: {})
+    monkeypatch.setattr(cpu_roofs.Roof, "entry", lambda roof: {"value": 1e9})
+    monkeypatch.setattr(cpu_roofs, "_settled", lambda roof, crew: taken.append(roof) or 1e9)
     cpu_roofs.cpu_roofs(select("cpu"), 1, lambda share: None)
     start = store[0].ctypes.data
     streams = [roof for roof in taken if roof.path[0] == "bandwidth"]
-    assert len(streams) == 4 * len(MIXES)
+    assert len(streams) == 4 * len(MIXES) + 3 * (cpu_roofs.POINTS - 1)
     for roof in streams:
         for _ in range(2 * cpu_roofs.WINDOWS):
             ((_, (x, y, nbytes, *_)),) = roof.jobs(1)
             assert start <= x < y, roof.path
             last = y if roof.path[2] in ("axpy", "copy") else x
             assert last + nbytes <= start + store[0].nbytes, roof.path
+
+
+def test_where_caches_spill_is_measured(hurried):
+    found = measure_roofs("cpu", 1, progress=False)
+    assert set(found["spill"]) == set(found["bandwidth"]) - {"dram"}
+    for level, pairs in found["spill"].items():
+        sizes, shares = zip(*pairs)
+        assert len(pairs) == cpu_roofs.POINTS and shares[0] == 0.0
+        assert list(sizes) == sorted(set(sizes)) and sizes[-1] <= 2.1 * found["capacity"][level]
+        assert list(shares) == sorted(shares) and shares[-1] <= 1.0
 
 
 def test_progress_rises_to_one(hurried):

@@ -159,3 +159,29 @@ def test_bad_input_is_named():
             rl.predict(rl.axpy(8), "h100-sxm", threads=threads)
     with pytest.raises(ValueError, match="core has no fp16"):
         rl.predict(rl.axpy(8, "fp16"), computer())
+
+
+SHARED = replace(
+    computer(), spills={"l3": ((4 << 20, 0.0), (16 << 20, 0.5), (64 << 20, 0.9))}
+)  # a cache that others use: it spills long before it is full
+
+
+@pytest.mark.parametrize(
+    ("nbytes", "shares"),
+    [
+        (3 << 20, {"l3": 1.0}),
+        (4 << 20, {"l3": 1.0}),
+        (8 << 20, {"l3": 0.75, "dram": 0.25}),  # half-way on a logarithmic scale
+        (16 << 20, {"l3": 0.5, "dram": 0.5}),
+        (32 << 20, {"l3": 0.3, "dram": 0.7}),
+        (64 << 20, {"dram": 1.0}),
+        (1 << 30, {"dram": 1.0}),
+    ],
+)
+def test_where_a_cache_spilled_decides_who_serves(nbytes: int, shares: dict[str, float]) -> None:
+    assert homes(nbytes, SHARED, "warm") == pytest.approx(shares)
+
+
+def test_spills_survive_a_file() -> None:
+    assert Machine.from_dict(SHARED.to_dict()).spills == SHARED.spills
+    assert Machine.from_dict({**SHARED.to_dict(), "spills": {}}).spills == {}

@@ -34,6 +34,8 @@ SHORT = 4  # slices of a cache for one of memory, which takes up to a hundred ti
 AGREEMENT = 0.02  # how close its three fastest must be
 SKEW = 2048  # bytes from x's place in its page to y's: equal places make loads wait for stores
 WINDOWS = 8  # a DRAM slice walks an eighth of its array, half a last-level cache
+POINTS = 6  # working sets from where a cache is measured to twice its size: where does it spill?
+SETTLING, COUNTED = 2, 5  # slices of each
 LEAD, TIMED = 2, 4  # windows walked to fill the caches with lines to be written back, then timed
 WRITE_ALLOCATE = (
     "counted as 1 read + 1 write; storing to a line that is not in cache usually reads it first, "
@@ -89,7 +91,7 @@ class Roof:
 
 
 def cpu_roofs(backend: Backend, threads: int, tell: Callable[[float], None]) -> dict[str, Any]:
-    """Measure with `threads` threads; the "peak", "bandwidth", "capacity", "notes" of the roofs."""
+    """Measure with `threads` threads; "peak", "bandwidth", "capacity", "spill", "notes" of the roofs."""
     levels = cache_levels(cache_sizes(), threads, sharers())
     wanted = beyond_caches(levels, FALLBACK, threads)
     nbytes = affordable(wanted, available_bytes(backend))
@@ -100,8 +102,11 @@ def cpu_roofs(backend: Backend, threads: int, tell: Callable[[float], None]) -> 
         crew.run([(_fill, (part,)) for part in store])
         roofs = [*_peaks(threads), *_streams([*levels, dram], store)]
         _measure(roofs, crew, tell)
+        found = _nested(roofs)
+        spill = _spills([*levels, dram], found["bandwidth"], store, crew)
     return {
-        **_nested(roofs),
+        **found,
+        "spill": spill,
         "capacity": {level.name: level.capacity for level in [*levels, dram]},
         "notes": [] if nbytes == wanted else [shrunk(wanted, nbytes)],
     }
@@ -142,7 +147,7 @@ def _peaks(threads: int) -> list[Roof]:
 
 
 def _streams(levels: list[Level], store: list[np.ndarray]) -> list[Roof]:
-    starts = [part.ctypes.data for part in store]
+    starts = _starts(store)
     turn = itertools.count()  # one for all mixes: none may find what the one before it loaded
     return [
         _stream(level, mix, starts, turn if level.name == "dram" else None)
@@ -171,6 +176,42 @@ def _stream(level: Level, mix: str, starts: list[int], turn: Iterator[int] | Non
 
     amount = sum(kernels.MIXES[mix]) * nbytes * len(starts)
     return Roof(("bandwidth", level.name, mix), amount, jobs, moves_on=turn is not None)
+
+
+def _spills(
+    levels: list[Level], rates: dict[str, Any], store: list[np.ndarray], crew: Crew
+) -> dict[str, list[list[float]]]:
+    """Per cache: bytes read over and over, and the share of them that the next level serves.
+
+    Measured, because a size tells little: other cores use the cache too, a virtual machine may show
+    the cache of its whole host, and policies of replacement differ.
+    """
+    found = {}
+    for level, below in itertools.pairwise(levels):
+        near, far = (1 / rates[each.name]["read"]["value"] for each in (level, below))
+        most = min(2 * level.capacity // crew.size, store[0].nbytes - MIB)
+        steps = np.geomspace(level.per_thread, max(most, level.per_thread + 1), POINTS)[1:]
+        shares = [0.0]
+        for per_thread in steps:
+            wanted = Level(level.name, level.capacity, int(per_thread))
+            share = (1 / _settled(_stream(wanted, "read", _starts(store), None), crew) - near) / (
+                max(far - near, 1e-3 * near)
+            )
+            shares.append(min(max(share, shares[-1]), 1.0))
+        sizes = [crew.size * level.per_thread, *(crew.size * int(size) for size in steps)]
+        found[level.name] = [[size, rounded(share, 3)] for size, share in zip(sizes, shares)]
+    return found
+
+
+def _settled(roof: Roof, crew: Crew) -> float:
+    """Bytes a second of a roof that is walked over and over."""
+    for _ in range(SETTLING + COUNTED):
+        roof.slice(crew)
+    return ceiling(roof.rates[SETTLING:])
+
+
+def _starts(store: list[np.ndarray]) -> list[int]:
+    return [part.ctypes.data for part in store]
 
 
 def _nested(roofs: list[Roof]) -> dict[str, Any]:

@@ -113,20 +113,35 @@ def mix_of(op: Operation, m: Machine, level: str) -> str:
 def homes(nbytes: float, m: Machine, cache: str) -> dict[str, float]:
     """Share of the traffic of ``nbytes`` that each level serves; the shares add up to 1.
 
-    A set up to half a cache's capacity is served by it, one of twice the capacity by the next
-    level; in between the share falls with the logarithm, because caches are neither perfectly
-    associative nor this program's alone (measured, not derived: benchmarks/prediction.py).
+    Warm operands live in the first level that serves any of them, and the rest in the next one.
     """
     if cache == "cold":
         return {"dram": 1.0}
     for level, below in pairwise(m.levels):
-        fill = nbytes / m.capacities.get(level, 0) if m.capacities.get(level) else math.inf
-        if fill <= 0.5:
+        spilled = _spilled(nbytes, m, level)
+        if spilled == 0:
             return {level: 1.0}
-        if fill < 2:
-            spilled = math.log(fill / 0.5) / math.log(4)
+        if spilled < 1:
             return {level: 1 - spilled, below: spilled}
     return {"dram": 1.0}
+
+
+def _spilled(nbytes: float, m: Machine, level: str) -> float:
+    """Share of ``nbytes`` that the level behind ``level`` serves, 0 to 1.
+
+    Where the machine measured its caches, the logarithm of the size leads from one of its points
+    to the next. Elsewhere half the cache's size is assumed to stay in it and twice its size to
+    come from behind it.
+    """
+    held = m.capacities.get(level)
+    known = m.spills.get(level) or (((held / 2, 0.0), (2 * held, 1.0)) if held else ())
+    if not known or nbytes >= known[-1][0]:
+        return 1.0
+    for (small, before), (large, after) in pairwise(known):
+        if nbytes <= large:
+            way = max(math.log(nbytes / small) / math.log(large / small), 0.0)
+            return before + way * (after - before)
+    return 1.0
 
 
 def _carried(op: Operation, m: Machine, shares: dict[str, float], level: str) -> str:

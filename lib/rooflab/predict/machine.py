@@ -29,7 +29,8 @@ class Machine:
     mixes.
     ``measured``: achieved figures, keyed like the peaks plus "bandwidth_bytes_per_s"; published
     ones for a catalogue machine. ``routines``: how this machine's library routines behave, for
-    :func:`rooflab.predict`; empty for a catalogue machine.
+    :func:`rooflab.predict`; ``spills``: for each cache, pairs of a working set in bytes and the
+    share of it that the next level serves. Both are empty for a catalogue machine.
     """
 
     id: str
@@ -44,11 +45,16 @@ class Machine:
     measured: Mapping[str, Figure] = field(default_factory=dict)
     routines: Mapping[str, object] = field(default_factory=dict)
     backend: str = "cpu"
+    spills: Mapping[str, tuple[tuple[float, float], ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", self.name or self.id)
         tables = {
             "routines": dict(self.routines),
+            "spills": {
+                where: tuple((float(size), float(share)) for size, share in pairs)
+                for where, pairs in self.spills.items()
+            },
             "capacities": amounts("capacities", self.capacities),
             "bandwidths": {
                 where: figures(where, mixes if isinstance(mixes, Mapping) else {"read": mixes})
@@ -160,6 +166,7 @@ class Machine:
             "capacities": dict(self.capacities),
             "measured": {key: f.to_dict() for key, f in self.measured.items()},
             "routines": dict(self.routines),
+            "spills": {where: [list(pair) for pair in pairs] for where, pairs in self.spills.items()},
         }  # fmt: skip
 
     @classmethod
@@ -204,5 +211,5 @@ class Machine:
             id=id, name=name, kind="gpu" if gpu else "cpu", origin="measured",
             recorded_on=roofs["measured_on"], threads=roofs.get("threads"), peaks=peaks,
             bandwidths=bandwidths, capacities=roofs["capacity"], measured={**peaks, **best},
-            routines=routines or {}, backend=roofs["backend"],
+            routines=routines or {}, backend=roofs["backend"], spills=roofs.get("spill", {}),
         )  # fmt: skip
