@@ -190,7 +190,9 @@ def _spills(
     for level, below in itertools.pairwise(levels):
         near, far = (1 / rates[each.name]["read"]["value"] for each in (level, below))
         most = min(2 * level.capacity // crew.size, store[0].nbytes - MIB)
-        steps = np.geomspace(level.per_thread, max(most, level.per_thread + 1), POINTS)[1:]
+        if most < 1.5 * level.per_thread:
+            continue  # memory is short: there is no room to see it spill
+        steps = np.geomspace(level.per_thread, most, POINTS)[1:]
         shares = [0.0]
         for per_thread in steps:
             wanted = Level(level.name, level.capacity, int(per_thread))
