@@ -172,6 +172,16 @@ def test_record_names_what_it_left_out(tiny):
     assert "for everything" in text
 
 
+def test_record_stops_after_some_seconds_and_goes_on(tiny, tmp_path):
+    options = ["record", "mine", "--threads", "1", "--dtypes", "fp32", "--quick"]
+    result = CliRunner().invoke(app, [*options, "--stop-after", "1e-9"])
+    assert result.exit_code == 0
+    assert "with 0 steps kept in" in " ".join(result.stdout.split())
+    assert list(tmp_path.rglob("mine.json")) == []
+    assert "measurements in" in " ".join(run(*options).split())
+    assert len(list(tmp_path.rglob("mine.json"))) == 1
+
+
 def test_ctrl_c_while_recording_says_that_nothing_is_lost(tiny, monkeypatch, tmp_path):
     def interrupted(task, backend, name, tries):
         raise KeyboardInterrupt

@@ -7,9 +7,16 @@ import sys
 
 import pytest
 
-from rooflab.measure import cold, gpu, timing
+from rooflab.measure import cold, gpu, nvml, timing
 from rooflab.measure import measure as room
 from tests.measure.fake_cupy import FakeCupy
+
+
+@pytest.fixture(autouse=True)
+def unasked() -> None:
+    """No test hears what a driver told another."""
+    gpu._drivers_facts.cache_clear()
+    nvml._device.cache_clear()
 
 
 @pytest.fixture
@@ -32,4 +39,5 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cold, "last_level_bytes", lambda: 1 << 18)
     monkeypatch.setattr(gpu, "LEAST_FLUSH", 1 << 16)
     monkeypatch.setitem(gpu.time_gpu.__kwdefaults__, "warm_up_s", 0.0)
-    monkeypatch.setattr(gpu, "nvidia_smi", lambda *_: {})
+    monkeypatch.setattr(gpu, "nvidia_smi", lambda *_, **__: {})
+    monkeypatch.setattr(nvml, "nvidia_smi", lambda *_, **__: {})

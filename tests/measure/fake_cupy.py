@@ -45,11 +45,15 @@ class Event:
 
     def record(self, stream: Any = None) -> None:
         self.gpu.log.append("record")
-        self.time = self.gpu.device_s
+        self.time, self.known = self.gpu.device_s, False
         self.gpu.pending.append(self)
 
     def synchronize(self) -> None:
         self.gpu.wait("event.synchronize")
+
+    @property
+    def done(self) -> bool:
+        return self.known
 
 
 class FakeCupy(types.ModuleType):
@@ -136,6 +140,14 @@ class FakeCupy(types.ModuleType):
         def kernel(x: Any, y: Any, out: Any) -> None:
             self.launch(texts[6])
             out[...] = (x.astype("f") * y.astype("f")).sum(dtype="f").astype(out.dtype)
+
+        return kernel
+
+    def RawKernel(self, code: str, name: str, options: tuple[str, ...] = ()) -> Any:
+        assert f"void {name}(" in code and name == "rooflab_spin", name
+
+        def kernel(grid: Any, block: Any, args: Any) -> None:
+            self.launch(name, float(args[0]) * 1e-9)
 
         return kernel
 

@@ -82,6 +82,25 @@ def test_a_gpu_that_computes_is_chosen(with_cupy):
     assert select("cpu").name == "cpu"
 
 
+def test_a_gpu_is_tried_once_in_a_process_and_once_a_device(with_cupy, monkeypatch):
+    fake, tried, number = with_cupy(), [], 0
+    arange, device = fake.arange, fake.cuda.Device
+    monkeypatch.setattr(fake, "arange", lambda *a, **k: tried.append(1) or arange(*a, **k))
+
+    def numbered():
+        made = device()
+        made.id = number
+        return made
+
+    monkeypatch.setattr(fake.cuda, "Device", numbered)
+    for _ in range(3):
+        assert select("auto").is_gpu
+    assert len(tried) == 1
+    number = 1
+    assert select("auto").is_gpu
+    assert len(tried) == 2
+
+
 def test_environment_decides_auto_but_not_an_explicit_choice(with_cupy, monkeypatch):
     with_cupy()
     monkeypatch.setenv("ROOFLAB_BACKEND", "CPU")

@@ -6,9 +6,10 @@ import pytest
 
 import rooflab as rl
 from rooflab.measure import campaign
-from rooflab.measure.backend import select
-from rooflab.predict.machine import Machine
+from rooflab.measure.backend import Backend, select
+from rooflab.predict.machine import Figure, Machine
 from tests.measure.example import roofs
+from tests.measure.fake_cupy import FakeCupy
 
 
 @pytest.fixture
@@ -53,3 +54,46 @@ def test_tf32_is_for_matrix_products_only(backend):
     for name in ("axpy", "gemv", "gemm"):  # the roof shows at the largest size
         largest = max(op.working_set for op in ops if op.name == name)
         assert max(op.working_set for op in quick if op.name == name) == largest
+
+
+# Round figures of the size of an H100's and an H200's: FLOP/s, byte/s of memory, bytes free.
+CARDS = {
+    "h100": ({"fp32": 6e13, "fp64": 3e13, "fp64_tensor": 6e13}, 3.0e12, 76 << 30),
+    "h200": ({"fp32": 6e13, "fp64": 3e13, "fp64_tensor": 6e13}, 4.3e12, 136 << 30),
+}
+
+
+def planned(card: str, minutes: float, quick: bool) -> tuple[set[str], list[campaign.LeftOut]]:
+    peaks, bandwidth, free = CARDS[card]
+    unit = {"fp64_tensor": "tensor", "tf32": "tensor", "bf16": "tensor", "fp16": "tensor"}
+    tensor = {"tf32": 4e14, "bf16": 7e14, "fp16": 7e14}
+    made = Machine(
+        id=card, kind="gpu", origin="measured", backend="gpu",
+        peaks={k: Figure(v, unit=unit.get(k, "vector")) for k, v in {**peaks, **tensor}.items()},
+        bandwidths={
+            level: {mix: Figure(rate) for mix in ("read", "axpy", "copy", "update")}
+            for level, rate in (("l2", 6e12), ("dram", bandwidth))
+        },
+        capacities={"l2": 50 << 20, "dram": free},
+    )  # fmt: skip
+    room = Backend("gpu", FakeCupy(free=free, l2=50 << 20), "a test", card)
+    wanted = campaign.tasks({None: made}, "gpu", campaign.DTYPES["gpu"], quick=quick)
+    kept, left_out = campaign.within(wanted, room, 60 * minutes)
+    return {task.key for task in kept}, left_out
+
+
+@pytest.mark.parametrize("card", CARDS)
+@pytest.mark.parametrize(("minutes", "quick"), [(6.0, False), (2.0, True)])
+def test_a_large_gpu_is_recorded_with_its_largest_sizes(card, minutes, quick):
+    kept, left_out = planned(card, minutes, quick)
+    assert left_out == []
+    for op in (
+        rl.axpy(2**30), rl.axpy(2**30, "fp64"), rl.axpy(2**30, "bf16"), rl.gemv(2**15, 2**15),
+        rl.gemv(2**15, 2**15, "fp64"), rl.gemm(2**14, 2**14, 2**14, "fp64"),
+    ):  # fmt: skip
+        assert {f"{op.label}, cold", f"{op.label}, warm"} <= kept
+
+
+def test_what_the_smallest_costs_decides_how_much_a_gpu_can_do(machine):
+    dear = campaign.expected_seconds(rl.axpy(256), machine[1], 3.0)
+    assert dear - campaign.expected_seconds(rl.axpy(256), machine[1], 0.5) == pytest.approx(2.5)

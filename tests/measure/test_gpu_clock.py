@@ -1,11 +1,13 @@
-"""The GPU's clock on a stand-in for CuPy: in which order the GPU is told, and what slows it."""
+"""The GPU's clock on a stand-in for CuPy: in which order the GPU is told what to do."""
 
 from __future__ import annotations
 
 import pytest
 
-from rooflab.measure import gpu
+from rooflab.measure import gate, gpu
 from tests.measure.fake_cupy import CUDARuntimeError, FakeCupy
+
+GATE = ["rooflab_spin", "record"]
 
 
 @pytest.fixture
@@ -14,19 +16,23 @@ def fake(monkeypatch) -> FakeCupy:
     return FakeCupy(l2=1 << 20)
 
 
+def timed(fake: FakeCupy) -> list[str]:
+    """What was queued from the last gate on."""
+    starts = [at for at in range(len(fake.log)) if fake.log[at : at + 2] == GATE]
+    return fake.log[starts[-1] + 2 :]
+
+
 def test_gpu_cold_flushes_before_every_start_and_waits_once(fake):
     found = gpu.time_gpu(fake, lambda: fake.launch("work"), samples=4, warm_up_s=0)
     flush = f"sum {4 << 20}"  # four times the L2 cache, read
-    warm = fake.log.index("record") - 1
-    assert fake.log[:warm] == [flush, "work", "stream.synchronize"] * 3
-    assert fake.log[warm:] == [flush, "record", "work", "record"] * 4 + ["event.synchronize"]
+    assert fake.log[:9] == [flush, "work", "stream.synchronize"] * 3
+    assert timed(fake) == [flush, "record", "work", "record"] * 4 + ["stream.synchronize"]
     assert found.samples == pytest.approx([10e-6] * 4) and found.clock == "CUDA events"
 
 
 def test_gpu_warm_keeps_it_busy_with_the_same_work(fake):
     gpu.time_gpu(fake, lambda: fake.launch("work"), cache="warm", samples=3, warm_up_s=0)
-    start = fake.log.index("record") - 1
-    assert fake.log[start:] == ["work", "record", "work", "record"] * 3 + ["event.synchronize"]
+    assert timed(fake) == ["work", "record", "work", "record"] * 3 + ["stream.synchronize"]
 
 
 def test_gpu_small_caches_still_flush_a_least_amount(monkeypatch):
@@ -41,7 +47,15 @@ def test_gpu_clocks_are_read_while_it_works(fake):
         fake, lambda: fake.launch("work"), samples=3, warm_up_s=0,
         while_busy=lambda: fake.log.append("clocks"),
     )  # fmt: skip
-    assert fake.log[-2:] == ["clocks", "event.synchronize"]
+    assert timed(fake)[-2:] == ["clocks", "stream.synchronize"]
+
+
+def test_a_gate_says_how_long_it_stays_shut(fake):
+    made, before = gate.Gate(fake), fake.device_s
+    made.close(3e-3)
+    assert fake.device_s - before == pytest.approx(3e-3)
+    made.close(1.0)
+    assert fake.device_s - before == pytest.approx(3e-3 + gate.MOST_S)
 
 
 def test_the_stand_in_refuses_times_nobody_waited_for(fake):
@@ -50,42 +64,3 @@ def test_the_stand_in_refuses_times_nobody_waited_for(fake):
     stop.record()
     with pytest.raises(CUDARuntimeError, match="NotReady"):
         fake.cuda.get_elapsed_time(start, stop)
-
-
-def answers(monkeypatch, **fields: str):
-    """An nvidia-smi that knows ``fields``, dots written as two underscores."""
-    known = {name.replace("__", "."): text for name, text in fields.items()}
-
-    def smi(command, **_):
-        asked = command[2].removeprefix("--query-gpu=").split(",")
-        ok = all(name in known for name in asked)
-        text = ", ".join(known[name] for name in asked) if ok else "Field is not a valid field"
-        return type("Done", (), {"returncode": int(not ok), "stdout": text})
-
-    monkeypatch.setattr(gpu.subprocess, "run", smi)
-
-
-@pytest.mark.parametrize(
-    ("bits", "reason"),
-    [
-        ("0x0000000000000000", None),
-        ("0x0000000000000001", None),  # idle: no reason of a busy GPU
-        ("0x0000000000000004", "power limit"),
-        ("0x0000000000000048", "hardware slowdown, heat (hardware)"),
-        ("[N/A]", None),
-    ],
-)
-def test_throttling_is_read_from_the_bits_of_nvml(monkeypatch, bits, reason):
-    answers(monkeypatch, clocks_event_reasons__active=bits)
-    assert gpu.throttling("0000:00:00.0") == reason
-    answers(monkeypatch, clocks_throttle_reasons__active=bits)  # drivers before 535
-    assert gpu.throttling("0000:00:00.0") == reason
-
-
-def test_no_nvidia_smi_means_no_answer(monkeypatch):
-    def missing(*_, **__):
-        raise FileNotFoundError("nvidia-smi")
-
-    monkeypatch.setattr(gpu.subprocess, "run", missing)
-    assert gpu.throttling("0000:00:00.0") is None
-    assert gpu.nvidia_smi("0000:00:00.0", "clocks.sm") == {}

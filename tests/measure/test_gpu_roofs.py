@@ -31,6 +31,8 @@ class Card:
         card = self
 
         class Event:
+            done = True
+
             def record(self, stream) -> None:
                 self.at = card.now
 
@@ -54,6 +56,8 @@ class Card:
 
     def kernel(self, source: str, name: str, options: tuple[str, ...] = ()):
         assert f"void {name}(" in source
+        if name == "rooflab_spin":  # the gate of the clock, which moves no data
+            return lambda grid, block, args: None
         return lambda grid, block, args: self.launch(name, options, grid[0] * block[0], args)
 
     def launch(self, name, options, threads, args) -> None:

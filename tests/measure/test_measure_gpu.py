@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import rooflab.count as rl
-from rooflab.measure import gpu
+from rooflab.measure import gpu, nvml
 from rooflab.measure.measure import measure
 from rooflab.measure.memory import OperandsTooLarge
 from tests.measure.products import GEMM, gemm_arrays
@@ -22,7 +22,9 @@ def test_gpu_measures(op, cache, fake):
     assert found.samples == pytest.approx([10e-6] * 20)
     assert found.environment["clock"] == "CUDA events"
     assert found.environment["gpu"]["name"] == "Stand-in GPU"
-    assert fake.log.count("event.synchronize") == 1
+    timed = fake.log[fake.log.index("rooflab_spin") :]
+    waits = [at for at, entry in enumerate(timed) if entry == "stream.synchronize"]
+    assert {timed[at - 1] for at in waits} == {"record"}  # never between a start and its stop
 
 
 def test_gpu_short_calls_are_below_the_resolution_of_events(fake):
@@ -31,8 +33,27 @@ def test_gpu_short_calls_are_below_the_resolution_of_events(fake):
 
 
 def test_gpu_throttling_is_a_warning(fake, monkeypatch):
-    monkeypatch.setattr(gpu, "throttling", lambda bus: "power limit")
+    monkeypatch.setattr(nvml, "throttling", lambda bus, work: work() or "power limit")
     assert "throttled: power limit" in measure(GEMM).warnings
+
+
+def test_gpu_results_that_stay_in_l2_are_a_caveat_of_cold_calls(fake):
+    fake.l2 = 64 << 20
+    cold, warm = (measure(rl.axpy(1 << 20), cache=cache) for cache in ("cold", "warm"))
+    (said,) = (text for text in cold.warnings if text.startswith("its results"))
+    assert said == (
+        "its results, 4.19 MB, may stay in the 67.1 MB cache: writing them back to memory is not "
+        "in this time"
+    )
+    assert not any(text.startswith("its results") for text in warm.warnings)
+
+
+def test_gpu_facts_are_asked_of_the_driver_once(fake, monkeypatch):
+    asked = []
+    monkeypatch.setattr(gpu, "nvidia_smi", lambda bus, *names: asked.append(bus) or {"a": "b"})
+    for _ in range(3):
+        assert measure(GEMM).environment["gpu"]["a"] == "b"
+    assert len(asked) == 1
 
 
 def test_gpu_memory_is_asked_before_allocating(fake):

@@ -12,7 +12,7 @@ import types
 import pytest
 
 import rooflab as rl
-from rooflab.measure import campaign, gpu, recorder, timing
+from rooflab.measure import campaign, gpu, journal, recorder, timing
 from rooflab.measure import measure as timed_room
 from rooflab.measure import recording as shelf
 from rooflab.measure.measurement import Measurement
@@ -191,6 +191,33 @@ def test_noisy_samples_are_taken_again_and_the_quietest_kept(monkeypatch):
     assert len(hurried.measurements) == 12
 
 
+def test_a_run_that_has_to_stop_is_taken_up_by_the_next(monkeypatch, tmp_path):
+    """Time passes only in measurements, a second in each."""
+    real, now = recorder._measure, [0.0]
+    monkeypatch.setattr(journal, "time", types.SimpleNamespace(monotonic=lambda: now[0]))
+
+    def slow(*task):
+        now[0] += 1.0
+        return real(*task)
+
+    monkeypatch.setattr(recorder, "_measure", slow)
+    for number in (1, 2):
+        with pytest.raises(journal.Stopped, match="stopped after 5 s with .* steps kept in .*mine"):
+            record(stop_after=5)
+        assert now[0] == 5 * number
+        assert not (tmp_path / "mine.json").exists()
+    found = record(stop_after=5)
+    assert now[0] == 12  # what was kept was not measured again
+    assert len(found.measurements) == 12
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.json"]
+
+
+@pytest.mark.parametrize("wrong", [0, -1, float("inf"), True, "5"])
+def test_seconds_to_stop_after_are_positive(wrong):
+    with pytest.raises(ValueError, match=r"stop_after=.* must be a positive number of seconds"):
+        record(stop_after=wrong)
+
+
 def test_time_that_runs_out_leaves_out_the_costliest(monkeypatch):
     monkeypatch.setattr(recorder, "PATIENCE", 0.0)
     found = record()
@@ -237,7 +264,8 @@ def test_a_gpu_is_recorded_with_its_own_dtypes_and_no_threads(monkeypatch, tmp_p
         "fp32", "fp64", "tf32", "bf16", "fp16"
     }  # fmt: skip
     assert {m.threads for m in found.measurements} == {None}
-    assert len(freed) == len(found.measurements) + len(found.left_out)  # room for the next one
+    steps = len(found.measurements) + len(found.left_out)
+    assert len(freed) == 2 + steps  # room for the next one; two to see what the smallest costs
     assert found.machine.kind == "gpu" and found.machine.threads is None
     assert found.machine.name == found.environment["gpu"]["name"]
     assert found.environment["cpu"]  # the host's part in it is told too

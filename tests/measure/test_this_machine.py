@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import copy
 import json
+import sys
 import threading
+import types
 import warnings
 
 import pytest
 
-from rooflab.measure import calibrate, store, this_machine
+from rooflab.measure import backend, calibrate, store, this_machine
 from rooflab.measure.backend import Backend
 from rooflab.measure.environment import available_cores, host_id
 from rooflab.predict.machine import Machine
@@ -182,3 +184,81 @@ def test_a_gpu_has_its_own_file_and_no_threads(measured, tmp_path, monkeypatch):
     assert machine.name == "Some Card 9000"
     assert "some-card-9000" in stored_file(tmp_path).name
     assert measured == [("gpu", None)]
+    assert machine.routines == ROUTINES
+
+
+def test_a_gpus_file_without_routines_is_of_an_older_version(measured, tmp_path, monkeypatch):
+    card = Backend("gpu", None, "asked for", "Some Card 9000")
+    monkeypatch.setattr(this_machine, "select", lambda *_: card)
+    find("gpu", progress=False)
+    stored_file(tmp_path).write_text(json.dumps(roofs("gpu", None)))
+    with pytest.warns(UserWarning, match="an older version of rooflab wrote it: measuring again"):
+        assert find("gpu", progress=False).routines == ROUTINES
+    assert len(measured) == 2
+
+
+@pytest.fixture
+def asleep(monkeypatch):
+    """CuPy is installed, and a GPU that is woken fails the test."""
+    monkeypatch.delenv("ROOFLAB_BACKEND", raising=False)
+    monkeypatch.setattr(this_machine, "cupy_installed", lambda: True)
+    monkeypatch.setattr(backend, "probe_gpu", lambda: pytest.fail("the GPU was woken"))
+    return monkeypatch
+
+
+def with_a_card(measured, monkeypatch, name="Some Card 9000"):
+    with monkeypatch.context() as here:
+        here.setattr(this_machine, "select", lambda *_: Backend("gpu", None, "asked for", name))
+        return find("gpu", progress=False)
+
+
+def test_a_picture_takes_the_stored_gpu_without_waking_it(measured, asleep):
+    assert this_machine.stored_machine() is None
+    card = with_a_card(measured, asleep)
+    assert this_machine.stored_machine() == card
+    assert this_machine.stored_machine("gpu") == card
+    assert this_machine.stored_machine("auto", 1) is None  # threads are a CPU's
+    core = find("cpu", 1, progress=False)
+    assert this_machine.stored_machine("auto", 1) == core
+    asleep.setenv("ROOFLAB_BACKEND", "cpu")
+    assert this_machine.stored_machine(None, 1) == core
+    asleep.setattr(this_machine, "cupy_installed", lambda: False)
+    asleep.delenv("ROOFLAB_BACKEND")
+    assert this_machine.stored_machine(None, 1) == core
+
+
+def test_a_picture_without_a_stored_gpu_takes_the_stored_cpu(measured, asleep):
+    core = find("cpu", None, progress=False)
+    assert this_machine.stored_machine() == core
+    assert this_machine.stored_machine("gpu") is None
+    with pytest.raises(ValueError, match="backend='tpu'"):
+        this_machine.stored_machine("tpu")
+
+
+def test_the_gpu_measured_last_is_shown_and_never_another_computers(measured, asleep, tmp_path):
+    with_a_card(measured, asleep, "Card A")
+    other = with_a_card(measured, asleep, "Card B")
+    path = tmp_path / f"roofs-{other.id}-gpu.json"
+    later = {**json.loads(path.read_text()), "measured_on": "2027-01-01T00:00:00Z"}
+    path.write_text(json.dumps(later))
+    assert this_machine.stored_machine().name == "Card B"
+    path.rename(tmp_path / "roofs-card-b-abcdef-gpu.json")  # of a home folder that hosts share
+    assert this_machine.stored_machine().name == "Card A"
+
+
+def test_roofs_in_the_background_are_those_of_the_gpu_in_use_here(measured, monkeypatch):
+    used, made = [], threading.current_thread()
+
+    class Card:
+        id = 1
+
+        def __init__(self, number=0):
+            self.number = number
+
+        def use(self):
+            used.append((self.number, threading.current_thread() is made))
+
+    cupy = types.SimpleNamespace(cuda=types.SimpleNamespace(Device=Card))
+    monkeypatch.setitem(sys.modules, "cupy", cupy)
+    this_machine.this_machine_async("cpu", 1, progress=False).result(timeout=60)
+    assert used == [(1, False)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from rooflab.exercises.guess_store import home
 from rooflab.measure.recorder import target_of
 from rooflab.measure.recording import folders
 from rooflab.measure.store import cache_dir
-from rooflab.measure.told import fewer, told_path, told_paths
+from rooflab.measure.told import fewer, told_path, told_paths, user_folder
 
 READERS = {
     "ROOFLAB_HOME": home, "ROOFLAB_CACHE": cache_dir, "ROOFLAB_RECORDINGS": folders,
@@ -51,3 +52,32 @@ def test_who_is_in_a_hurry_gets_a_quarter_of_the_samples(monkeypatch) -> None:
         monkeypatch.setenv("ROOFLAB_QUICK", told)
         assert fewer(20) == samples
     assert fewer(5) == 2
+
+
+@pytest.fixture
+def without_platformdirs(monkeypatch):
+    monkeypatch.setitem(sys.modules, "platformdirs", None)  # importing it now fails
+    for name in ("ROOFLAB_HOME", "ROOFLAB_CACHE", "XDG_CACHE_HOME", "XDG_DATA_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    return monkeypatch
+
+
+@pytest.mark.parametrize("system", ["linux", "darwin", "win32"])
+def test_without_platformdirs_there_still_is_a_folder(without_platformdirs, system):
+    without_platformdirs.setattr(sys, "platform", system)
+    usual = {"linux": (".cache/rooflab", ".local/share/rooflab")}
+    cache, data = usual.get(system, (".rooflab/cache", ".rooflab/data"))
+    assert cache_dir() == Path.home() / cache
+    assert home() == Path.home() / data
+    assert folders()[-1] == Path.home() / data / "recordings"
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="XDG is Linux's")
+@pytest.mark.parametrize("told", [None, "/somewhere/else"])
+def test_on_linux_it_is_the_folder_that_platformdirs_names(without_platformdirs, told):
+    if told:
+        without_platformdirs.setenv("XDG_CACHE_HOME", told)
+        without_platformdirs.setenv("XDG_DATA_HOME", told)
+    own = user_folder("cache"), user_folder("data")
+    without_platformdirs.delitem(sys.modules, "platformdirs")
+    assert own == (user_folder("cache"), user_folder("data"))

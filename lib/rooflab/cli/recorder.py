@@ -26,11 +26,15 @@ def record(
     folder: Annotated[Path | None, typer.Option("--folder", help="Where to keep it.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a finished one.")] = False,
     restart: Annotated[bool, typer.Option("--restart", help="Drop an unfinished one.")] = False,
+    stop_after: Annotated[
+        float | None, typer.Option("--stop-after", help="Seconds; the next call goes on.")
+    ] = None,
 ) -> None:
     """Record roofs, the free-lunch curve, and AXPY, GEMV, GEMM over N, dtype, cache and threads.
 
     Interrupted? Nothing is lost: the same command goes on where it was.
     """
+    from rooflab.measure.journal import Stopped
     from rooflab.measure.recorder import record as recorded
     from rooflab.measure.recording import folders
 
@@ -38,8 +42,11 @@ def record(
         found = recorded(
             name, quick=quick, backend=backend, dtypes=dtypes and dtypes.split(","),
             threads=_counts(threads), minutes=minutes, folder=folder, overwrite=overwrite,
-            restart=restart, progress=sys.stderr.isatty(),
+            restart=restart, stop_after=stop_after, progress=sys.stderr.isatty(),
         )  # fmt: skip
+    except Stopped as stopped:
+        say(str(stopped))
+        return
     except KeyboardInterrupt:
         complain(f"stopped; nothing is lost: `rooflab record {name} …` goes on from here")
         raise

@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 
 from rooflab.measure.atomic import replace_file
-from rooflab.measure.told import told_path
+from rooflab.measure.told import told_path, user_folder
 
 SCHEMA = 1
 WHATS = ("guess", "shown", "outcome")
@@ -125,12 +125,7 @@ def _parse(data: object) -> Record:
 
 def home() -> Path:
     """Directory of the learner's data: ROOFLAB_HOME, else the platform's own place for it."""
-    chosen = told_path("ROOFLAB_HOME")
-    if chosen is not None:
-        return chosen
-    import platformdirs
-
-    return Path(platformdirs.user_data_dir("rooflab", appauthor=False))
+    return told_path("ROOFLAB_HOME") or user_folder("data")
 
 
 @cache

@@ -7,6 +7,7 @@ its first kernel needs.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import importlib.util
 import os
@@ -67,7 +68,7 @@ def select(backend: str | None = None, threads: int | None = None) -> Backend:
     set, else a GPU if one works, else the CPU. Raises ValueError for another name, RuntimeError
     with the reason when "gpu" is asked for and none can be used.
     """
-    wanted, asked_by = _wanted(backend)
+    wanted, asked_by = wanted_backend(backend)
     if wanted == "auto" and threads is not None:
         wanted, asked_by = "cpu", f"threads={threads}"
     if wanted == "cpu":
@@ -81,8 +82,11 @@ def select(backend: str | None = None, threads: int | None = None) -> Backend:
 
 
 def probe_gpu() -> tuple[ModuleType | None, str]:
-    """Return (cupy, "…works") or (None, why the GPU cannot be used), after running on it."""
-    if "cupy" not in sys.modules and importlib.util.find_spec("cupy") is None:
+    """Return (cupy, "…works") or (None, why the GPU cannot be used), after running on it.
+
+    A GPU is tried once in a process: waking one takes seconds.
+    """
+    if not cupy_installed():
         return None, "CuPy is not installed"
     try:
         with warnings.catch_warnings():
@@ -90,6 +94,12 @@ def probe_gpu() -> tuple[ModuleType | None, str]:
             cupy = importlib.import_module("cupy")
     except Exception as error:  # ImportError, but also ABI errors from an unfitting NumPy
         return None, f"`import cupy` fails ({_brief(error)})"
+    return _probed(cupy, current_device())
+
+
+@functools.lru_cache(maxsize=16)
+def _probed(cupy: ModuleType, _device: int | None) -> tuple[ModuleType | None, str]:
+    """What :func:`probe_gpu` answers for the current device of an imported CuPy."""
     try:
         count = cupy.cuda.runtime.getDeviceCount()
     except Exception as error:  # cudaErrorInsufficientDriver: no driver, or one that is too old
@@ -101,6 +111,26 @@ def probe_gpu() -> tuple[ModuleType | None, str]:
     except Exception as error:
         return None, _why_unusable(error)
     return (None, problem) if problem else (cupy, "a GPU is here and passed its self-test")
+
+
+def cupy_installed() -> bool:
+    """Whether CuPy is there; it is not imported, which takes a second or two."""
+    return "cupy" in sys.modules or importlib.util.find_spec("cupy") is not None
+
+
+def current_device() -> int | None:
+    """Number of the GPU that this thread uses; None while CuPy is not imported or finds none."""
+    cupy = sys.modules.get("cupy")
+    try:
+        return None if cupy is None else int(cupy.cuda.Device().id)
+    except Exception:  # no driver
+        return None
+
+
+def use_device(number: int | None) -> None:
+    """Make GPU ``number`` this thread's: every thread begins with GPU 0. None if there is none."""
+    if number:
+        sys.modules["cupy"].cuda.Device(number).use()
 
 
 def cublas_of(cupy: ModuleType) -> ModuleType:
@@ -129,8 +159,11 @@ def _why_unusable(error: Exception) -> str:
     return f"{said}: {_INSTALL}" if missing else said
 
 
-def _wanted(backend: str | None) -> tuple[str, str]:
-    """Return (name, who asks for it), the explicit argument winning over the environment."""
+def wanted_backend(backend: str | None) -> tuple[str, str]:
+    """Return (name, who asks for it), the explicit argument winning over the environment.
+
+    The name is one of NAMES. Raises ValueError or TypeError for what is no name.
+    """
     if backend is not None and not isinstance(backend, str):
         kind = type(backend).__name__
         raise TypeError(f"backend={backend!r} is a {kind}; use 'auto', 'cpu' or 'gpu'")

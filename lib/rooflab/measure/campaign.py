@@ -31,7 +31,7 @@ _LARGEST = {
 _SMALLEST = {"axpy": 8, "gemv": 6, "gemm": 4}
 _STEP = {"axpy": 2, "gemv": 1, "gemm": 1}
 FIXED_S = 0.35  # making a measurement ready: operands, warm-up, the description of the machine
-MAKING = 4e8  # byte/s at which operands are filled, copied and checked
+MAKING = {"cpu": 4e8, "gpu": 2e11}  # byte/s at which operands are filled, copied and checked
 CALLS = 8  # calls of a slow operation: settling, checking, three samples, and rates below the roof
 MINUTES = {False: 6.0, True: 2.0}
 
@@ -77,14 +77,16 @@ def operations(backend: str, dtypes: Iterable[str], *, quick: bool) -> list[Oper
 
 
 def tasks(
-    machines: Mapping[int | None, Machine], backend: str, dtypes: Iterable[str], *, quick: bool
-) -> list[Task]:
+    machines: Mapping[int | None, Machine], backend: str, dtypes: Iterable[str], *, quick: bool,
+    fixed_s: float = FIXED_S,
+) -> list[Task]:  # fmt: skip
     """Return all that a recording would measure without limits, cheapest first.
 
-    ``machines``: the machine as measured with each thread count (None on a GPU).
+    ``machines``: the machine as measured with each thread count (None on a GPU). ``fixed_s`` as in
+    :func:`expected_seconds`.
     """
     found = [
-        Task(op, cache, threads, expected_seconds(op, machine))
+        Task(op, cache, threads, expected_seconds(op, machine, fixed_s))
         for op in operations(backend, dtypes, quick=quick)
         for threads, machine in machines.items()
         for cache in CACHES
@@ -117,13 +119,20 @@ def within(
     return kept, left_out
 
 
-def expected_seconds(op: Operation, machine: Machine) -> float:
-    """Return about how long measuring ``op`` once takes, preparations included."""
+def expected_seconds(op: Operation, machine: Machine, fixed_s: float = FIXED_S) -> float:
+    """Return about how long measuring ``op`` once takes, preparations included.
+
+    ``fixed_s``: what the smallest of all operations takes.
+    """
     if machine.has_peak(op.compute_dtype):
         call = predict(op, machine).seconds
     else:  # no roof was measured for this dtype: at worst it runs at the slowest one that was
         call = op.flops / min(machine.peaks.values()) + op.bytes / machine.bandwidth()
-    return FIXED_S + op.working_set / MAKING + max(CALLS * call, min(SECONDS, 30 * call))
+    return (
+        fixed_s
+        + op.working_set / MAKING[machine.backend]
+        + max(CALLS * call, min(SECONDS, 30 * call))
+    )
 
 
 def _square(name: str, n: int, kind: str) -> Operation:

@@ -6,11 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from rooflab.count.operation import Operation
 from rooflab.count.si import si
-from rooflab.measure.timing import Timing
+from rooflab.measure.timing import STEPS, Timing
 
 NOISY = 0.10  # interquartile range over median
-STEPS = 20  # a sample must last this many steps of its clock: one step is then 5 %
+UNPAID = 0.10  # of the time and of the bytes: what writing back must amount to, to be said
+LEAST_UNPAID = 1 << 20  # bytes; less is over in microseconds
+SLOWEST_MEMORY = {"cpu": 5e9, "gpu": 1e11}  # byte/s that any memory of today takes writes at
 FEW = 8  # samples below which a shape (two clusters, a drift) means nothing
 
 
@@ -21,14 +24,18 @@ def caveats(
     cores: int | None = None,
     power: str | None = None,
     throttled: str | None = None,
+    unpaid: str | None = None,
 ) -> tuple[str, ...]:
     """Return the warnings of a measurement, worst first; empty when there is nothing to say.
 
-    ``power`` is "battery", "mains" or None; ``throttled`` a reason given by the device.
+    ``power`` is "battery", "mains" or None; ``throttled`` a reason given by the device; ``unpaid``
+    what :func:`unpaid_writes` says.
     """
     found = (
         below_resolution(timing),
+        launch_bound(timing),
         f"throttled: {throttled}" if throttled else None,
+        unpaid,
         on_battery(power),
         too_many_threads(threads, cores),
         bimodal(timing.samples),
@@ -70,6 +77,30 @@ def bimodal(samples: Sequence[float]) -> str | None:
     )
 
 
+def unpaid_writes(
+    op: Operation, backend: str, seconds: float, passing: float, last_level: float
+) -> str | None:
+    """Warn when a cold call ends before its results are in memory, and nobody else's are carried.
+
+    A cache keeps what was written until something pushes it out. In a steady stream of calls, each
+    pushes out the results of the one before, and so pays for as many bytes as it writes itself. If
+    the caches are emptied between rounds of calls, what they still hold is carried untimed.
+    ``seconds`` a call takes; ``passing``: bytes of a whole round of operands, 0 for a steady
+    stream; ``last_level``: bytes of the largest cache.
+    """
+    results = sum(o.nbytes for o in op.operands if o.writes)
+    if not passing or not results:
+        return None
+    kept = results * min(1.0, last_level / passing)  # the last bytes to pass are still there
+    late = kept / SLOWEST_MEMORY[backend] > UNPAID * seconds
+    if kept < max(LEAST_UNPAID, UNPAID * op.bytes) or not late:
+        return None
+    return (
+        f"its results, {si(results, 'B')}, may stay in the {si(last_level, 'B')} cache: "
+        "writing them back to memory is not in this time"
+    )
+
+
 def slowing_down(samples: Sequence[float]) -> str | None:
     """Warn when the last quarter of the samples is entirely slower than the first, by over 10 %."""
     quarter = len(samples) // 4
@@ -90,6 +121,16 @@ def below_resolution(timing: Timing) -> str | None:
     return (
         f"below the timer's resolution: {si(lasted, 's')} a sample, "
         f"and {timing.clock} moves in steps of {si(timing.step_s, 's')}"
+    )
+
+
+def launch_bound(timing: Timing) -> str | None:
+    """Warn when a GPU may have waited for Python in the middle of a sample."""
+    if timing.queueing_s <= timing.median_s:
+        return None
+    return (
+        f"launch-bound: Python takes {si(timing.queueing_s, 's')} to queue the work of a sample of "
+        f"{si(timing.median_s, 's')}, so the GPU may have waited for it"
     )
 
 

@@ -32,6 +32,11 @@ def copies_needed(
     return max(1, min(wanted, MOST_COPIES, calls, room // max(1, working_set)))
 
 
+def flows(passing: int, last_level: int) -> bool:
+    """Whether a round of operands, ``passing`` bytes, pushes itself out of the caches."""
+    return passing >= MARGIN * last_level
+
+
 def evictor(
     passing: int, threads: int = 1, last_level: int | None = None
 ) -> Callable[[], float | None]:
@@ -41,9 +46,10 @@ def evictor(
     enough, nothing more is read. With several ``threads`` each reads a part, because the operands
     may also sit in the private caches of the other cores; much is read by all cores.
     """
-    wanted = MARGIN * (last_level or last_level_bytes())
-    if passing >= wanted:
+    level = last_level or last_level_bytes()
+    if flows(passing, level):
         return lambda: None
+    wanted = MARGIN * level
     buffer, readers = _ones(wanted // 8), max(threads, min(available_cores(), wanted // A_CORE))
     if readers <= 1:
         return lambda: float(np.add.reduce(buffer))

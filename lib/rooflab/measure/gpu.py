@@ -1,29 +1,35 @@
 """The GPU's clock and its description. Calls are queued between CUDA events, and waited for once.
 
-Host clocks would time the launch; waiting after every call would leave the GPU idle when the next
+Host clocks would time the launch. Waiting after every call would leave the GPU idle when the next
 start event is stamped, so that Python's launch is timed too (CuPy's own benchmark() does that).
+A call that is shorter than its launch leaves the GPU idle as well, unless all calls are queued
+before the first one starts: see gate.py.
 """
 
 from __future__ import annotations
 
-import subprocess
+import functools
 import time
 from collections.abc import Callable
+from functools import partial
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 from rooflab.measure.backend import Backend
-from rooflab.measure.timing import FEWEST, SAMPLES, SECONDS, Call, Timing
+from rooflab.measure.gate import Gate
+from rooflab.measure.nvml import nvidia_smi
+from rooflab.measure.timing import FEWEST, SAMPLES, SECONDS, STEPS, Call, Timing, undisturbed
 
 WARM_UP_S = 0.2  # compilation, cuBLAS's heuristics, and clocks that rise only under load
 EVENT_STEP_S = 0.5e-6
-"""Resolution of an elapsed time between events (CUDA runtime API, cudaEventElapsedTime)."""
+"""Resolution of an elapsed time between events (CUDA runtime API, cudaEventElapsedTime): "around
+0.5 microseconds". Many GPUs are finer, see :func:`event_step_s`."""
 FLUSH_MARGIN = 4
 LEAST_FLUSH = 256 << 20
-_SLOWED_BY = {  # bits of nvmlClocksEventReasons (nvml.h) that mean "slower than it could be"
-    0x04: "power limit", 0x08: "hardware slowdown", 0x20: "heat (driver)",
-    0x40: "heat (hardware)", 0x80: "power brake",
-}  # fmt: skip
+_PROBES, _CYCLES = 64, 20  # kernels that find the events' step, each so many cycles longer
+_SAME_S = 1e-9  # closer elapsed times are one: CUDA gives them as a float of milliseconds
 
 
 def time_gpu(
@@ -39,24 +45,49 @@ def time_gpu(
     """Time ``call``, which queues work on the current stream of CuPy (``xp``).
 
     Cold: before every start event a buffer of 4 × the L2 cache is read, which empties L2 of the
-    operands and keeps the GPU busy while Python queues the call. Warm: an untimed call of the same
-    work does both jobs. ``while_busy`` runs after the last launch, before the one synchronise.
+    operands. Warm: an untimed call of the same work stands there. All is queued behind a gate, so
+    that the GPU runs from one call to the next without waiting for Python. ``while_busy`` runs
+    after the last launch, before the GPU is waited for.
     """
     stream = xp.cuda.get_current_stream()
     before = l2_flush(xp) if cache == "cold" else call
     each = warm_up(call, before, stream, warm_up_s)
     count = max(min(samples, int(seconds / each)), FEWEST)
     events = [(xp.cuda.Event(), xp.cuda.Event()) for _ in range(count)]
-    for start, stop in events:
-        before()
-        start.record(stream)
-        call()
-        stop.record(stream)
-    if while_busy is not None:
-        while_busy()
-    events[-1][1].synchronize()
+    turns = [partial(_turn, before, call, stream, *pair) for pair in events]
+    with undisturbed():
+        queueing_s = Gate(xp).run(turns, while_busy)
     times = tuple(xp.cuda.get_elapsed_time(start, stop) * 1e-3 for start, stop in events)
-    return Timing(times, 1, "CUDA events", EVENT_STEP_S)
+    fine = np.median(times) < STEPS * EVENT_STEP_S
+    return Timing(times, 1, "CUDA events", event_step_s(xp) if fine else EVENT_STEP_S, queueing_s)
+
+
+def _turn(before: Call, call: Call, stream: Any, start: Any, stop: Any) -> None:
+    before()
+    start.record(stream)
+    call()
+    stop.record(stream)
+
+
+def event_step_s(xp: ModuleType) -> float:
+    """The smallest difference between elapsed times that this GPU's events show, in seconds.
+
+    Kernels of slightly different lengths are timed; what two of them differ by is a step or some.
+    The documented 0.5 µs where all seem equally long, and at most.
+    """
+    gate, stream = Gate(xp), xp.cuda.get_current_stream()
+    events = [(xp.cuda.Event(), xp.cuda.Event()) for _ in range(_PROBES)]
+
+    def turn(number: int) -> None:
+        start, stop = events[number]
+        start.record(stream)
+        gate.spin(0.0, _CYCLES * number)
+        stop.record(stream)
+
+    gate.run([partial(turn, number) for number in range(_PROBES)])
+    times = sorted(xp.cuda.get_elapsed_time(start, stop) * 1e-3 for start, stop in events)
+    apart = [step for step in np.diff(times) if step > _SAME_S]
+    return float(min([EVENT_STEP_S, *apart]))
 
 
 def warm_up(call: Call, before: Call, stream: Any, seconds: float) -> float:
@@ -77,7 +108,7 @@ def l2_flush(xp: ModuleType) -> Call:
 
     It reads: a memset would leave L2 full of dirty lines, whose writing back the timed call pays.
     """
-    size = max(LEAST_FLUSH, FLUSH_MARGIN * l2_bytes(xp))
+    size = flush_bytes(xp)
     buffer = xp.ones(size // 4, dtype=xp.float32)
     total = xp.zeros((), dtype=xp.float32)
 
@@ -87,13 +118,18 @@ def l2_flush(xp: ModuleType) -> Call:
     return flush
 
 
+def flush_bytes(xp: ModuleType) -> int:
+    """Bytes that a flush of the L2 cache reads, and holds."""
+    return max(LEAST_FLUSH, FLUSH_MARGIN * l2_bytes(xp))
+
+
 def l2_bytes(xp: ModuleType) -> int:
     """Bytes of the current GPU's L2 cache."""
     return int(xp.cuda.Device().attributes["L2CacheSize"])
 
 
 def describe(backend: Backend) -> dict[str, Any]:
-    """Return the current GPU as plain JSON data: name, memory, versions, clocks, ECC."""
+    """Return the current GPU as plain JSON data: name, memory, versions, highest clocks, ECC."""
     xp = backend.xp
     device, runtime = xp.cuda.Device(), xp.cuda.runtime
     return {
@@ -105,39 +141,13 @@ def describe(backend: Backend) -> dict[str, Any]:
         "cupy": str(xp.__version__),
         "cuda_driver": int(runtime.driverGetVersion()),
         "cuda_runtime": int(runtime.runtimeGetVersion()),
-        **nvidia_smi(
-            device.pci_bus_id,
-            "driver_version", "clocks.sm", "clocks.max.sm", "clocks.mem", "power.limit",
-            "ecc.mode.current",
-        ),
-    }  # fmt: skip
+        **_drivers_facts(device.pci_bus_id),
+    }
 
 
-def throttling(pci_bus_id: str) -> str | None:
-    """Return why the GPU runs slower than it could at this moment; None if it doesn't, or if
-    nvidia-smi will not tell."""
-    for field in ("clocks_event_reasons.active", "clocks_throttle_reasons.active"):  # new, old name
-        told = nvidia_smi(pci_bus_id, field)
-        if told:
-            break
-    try:
-        bits = int(told.get(field, "0"), 16)
-    except ValueError:
-        return None
-    return ", ".join(name for bit, name in _SLOWED_BY.items() if bits & bit) or None
-
-
-def nvidia_smi(pci_bus_id: str, *fields: str) -> dict[str, str]:
-    """Ask nvidia-smi for ``fields`` of one GPU; fields that it cannot tell are left out."""
-    command = [
-        "nvidia-smi", f"--id={pci_bus_id}", f"--query-gpu={','.join(fields)}",
-        "--format=csv,noheader",
-    ]  # fmt: skip
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)
-    except (OSError, subprocess.SubprocessError):
-        return {}
-    values = [value.strip() for value in done.stdout.strip().split(",")]
-    if done.returncode or len(values) != len(fields):
-        return {}
-    return {k: v for k, v in zip(fields, values, strict=True) if not v.startswith("[")}
+@functools.cache  # they stay as they are, and asking takes as long as many measurements
+def _drivers_facts(pci_bus_id: str) -> dict[str, str]:
+    return nvidia_smi(
+        pci_bus_id, "driver_version", "clocks.max.sm", "clocks.max.mem", "power.limit",
+        "ecc.mode.current",
+    )  # fmt: skip

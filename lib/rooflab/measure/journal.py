@@ -8,8 +8,10 @@ run drops and measures again.
 from __future__ import annotations
 
 import json
+import math
 import os
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,15 +20,24 @@ from rooflab.measure.atomic import replace_file
 VERSION = 1
 
 
+class Stopped(RuntimeError):
+    """The time for this run is over; what is finished is in the journal."""
+
+
 class Journal:
     """Finished steps of one recording: ``journal[key]`` is what a step found.
 
     ``path``: the file; ``campaign``: what is being recorded and where, as plain JSON data. A file
-    that holds another campaign raises ValueError, unless ``restart`` throws it away.
+    that holds another campaign raises ValueError, unless ``restart`` throws it away. After
+    ``stop_after`` seconds :meth:`once` begins no further step.
     """
 
-    def __init__(self, path: Path, campaign: Mapping[str, Any], *, restart: bool = False) -> None:
-        self.path = path
+    def __init__(
+        self, path: Path, campaign: Mapping[str, Any], *, restart: bool = False,
+        stop_after: float = math.inf,
+    ) -> None:  # fmt: skip
+        self.path, self._stop_after = path, stop_after
+        self._latest = time.monotonic() + stop_after
         self._found: dict[str, Any] = {}
         header = {"journal": VERSION, "campaign": dict(campaign)}
         kept = [] if restart else self._read()
@@ -43,6 +54,20 @@ class Journal:
 
     def __getitem__(self, step: str) -> Any:
         return self._found[step]
+
+    def once(self, step: str, work: Callable[[], Any]) -> Any:
+        """Return what ``step`` found, doing its ``work`` unless it is kept already.
+
+        Raises Stopped instead of beginning a step when the time is over.
+        """
+        if step not in self:
+            if time.monotonic() >= self._latest:
+                raise Stopped(
+                    f"stopped after {self._stop_after:.0f} s with {len(self._found)} steps kept in "
+                    f"{self.path}; record again with the same options to go on from there"
+                )
+            self.add(step, work())
+        return self[step]
 
     def add(self, step: str, found: Any) -> None:
         """Keep what a finished ``step`` found (plain JSON data); on disk when this returns."""

@@ -13,8 +13,9 @@ from rooflab.count.sizes import size
 from rooflab.count.suggest import unknown
 from rooflab.measure.alone import ALONE
 from rooflab.measure.backend import Backend, select
-from rooflab.measure.caveats import caveats
-from rooflab.measure.cold import copies_needed, evictor
+from rooflab.measure.caches import last_level_bytes
+from rooflab.measure.caveats import caveats, unpaid_writes
+from rooflab.measure.cold import copies_needed, evictor, flows
 from rooflab.measure.environment import (
     available_cores,
     environment,
@@ -27,7 +28,7 @@ from rooflab.measure.measurement import Measurement
 from rooflab.measure.memory import available_bytes, require_memory
 from rooflab.measure.operands import copies, make, require
 from rooflab.measure.threads import thread_limit, unlimited
-from rooflab.measure.timing import SAMPLES, SECONDS, Timing, time_cold, time_warm
+from rooflab.measure.timing import SAMPLES, SECONDS, Call, Timing, time_cold, time_warm
 from rooflab.measure.verdict import prepare, verdict
 from rooflab.predict.estimate import CACHES
 
@@ -71,17 +72,17 @@ def measure(
     with ALONE, thread_limit(count):
         doubts = [_check_once(op, chosen, kernel, operands)]
         heat = throttle_count()
-        timing, throttled = _time(op, chosen, kernel, operands, cache, count, samples, seconds)
+        timing, said, facts = _time(op, chosen, kernel, operands, cache, count, samples, seconds)
         surroundings = environment(chosen)
-    if throttled is None and heat is not None and (throttle_count() or 0) > heat:
-        throttled = "the processor slowed down because of heat"
+    if count is not None and heat is not None and (throttle_count() or 0) > heat:
+        said["throttled"] = "the processor slowed down because of heat"
     doubts += [unlimited()] if count is not None and run is None else []
     cores = None if count is None else available_cores()
-    found = caveats(timing, threads=count, cores=cores, power=power(), throttled=throttled)
+    found = caveats(timing, threads=count, cores=cores, power=power(), **said)
     details = {"kernel": kernel.name, "clock": timing.clock, "calls_per_sample": timing.inner}
     return Measurement(
         op, host_id(chosen.device if chosen.is_gpu else ""), chosen.name, cache, count,
-        timing.samples, (*filter(None, doubts), *found), {**surroundings, **details},
+        timing.samples, (*filter(None, doubts), *found), {**surroundings, **details, **facts},
     )  # fmt: skip
 
 
@@ -141,26 +142,42 @@ def _blamed(op: Operation, kernel: Kernel) -> Iterator[None]:
 def _time(
     op: Operation, backend: Backend, kernel: Kernel, operands: Sequence[Any], cache: str,
     threads: int | None, samples: int, seconds: float,
-) -> tuple[Timing, str | None]:  # fmt: skip
-    """Return the timing, and why the device was throttled meanwhile (None if it was not)."""
+) -> tuple[Timing, dict[str, str | None], dict[str, str]]:  # fmt: skip
+    """Return the timing, the ``throttled`` and ``unpaid`` of its caveats, and facts to keep."""
     call = kernel.bind(operands)
+    held = sum(array.nbytes for array in operands)
     if backend.is_gpu:
-        from rooflab.measure import gpu
-
-        reasons: list[str | None] = []
-        bus = backend.xp.cuda.Device().pci_bus_id
         with _blamed(op, kernel):
-            timing = gpu.time_gpu(
-                backend.xp, call, cache=cache, samples=samples, seconds=seconds,
-                while_busy=lambda: reasons.append(gpu.throttling(bus)),
-            )  # fmt: skip
-        return timing, reasons[0]
+            return _time_gpu(op, backend, call, held, cache, samples, seconds)
     if cache == "warm":
         with _blamed(op, kernel):
-            return time_warm(call, samples=samples, seconds=seconds), None
-    held = sum(array.nbytes for array in operands)
+            return time_warm(call, samples=samples, seconds=seconds), {}, {}
     count = copies_needed(held, available_bytes(backend) // 4, calls=samples)
     calls = [kernel.bind(each) for each in copies(operands, count)]
-    evict = evictor(count * held, threads or 1)
+    evict, level = evictor(count * held, threads or 1), last_level_bytes()
     with _blamed(op, kernel):
-        return time_cold(calls, evict, samples=samples, seconds=seconds), None
+        timing = time_cold(calls, evict, samples=samples, seconds=seconds)
+    passing = 0 if flows(count * held, level) else count * held
+    return timing, {"unpaid": unpaid_writes(op, "cpu", timing.median_s, passing, level)}, {}
+
+
+def _time_gpu(
+    op: Operation, backend: Backend, call: Call, held: int, cache: str, samples: int, seconds: float
+) -> tuple[Timing, dict[str, str | None], dict[str, str]]:
+    """As :func:`_time`, with what slowed the GPU meanwhile, and its clock."""
+    from rooflab.measure import gpu, nvml
+
+    xp = backend.xp
+    watch = nvml.Watch(xp.cuda.Device().pci_bus_id)
+
+    def work() -> None:
+        call()
+        backend.synchronize()
+
+    timing = gpu.time_gpu(
+        xp, call, cache=cache, samples=samples, seconds=seconds, while_busy=watch.look
+    )
+    passing = held if cache == "cold" else 0  # L2 is emptied before every call
+    unpaid = unpaid_writes(op, "gpu", timing.median_s, passing, gpu.l2_bytes(xp))
+    facts = {"sm_clock": watch.clock} if watch.clock else {}
+    return timing, {"throttled": watch.reasons(work), "unpaid": unpaid}, facts

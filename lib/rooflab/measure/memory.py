@@ -39,14 +39,15 @@ def total_bytes(backend: Backend) -> int:
 
 
 def needed_bytes(op: Operation, backend: Backend, *, in_turn: bool = True) -> int:
-    """Bytes that measuring takes: all operands, a copy of what is updated in place, and blocks.
+    """Bytes that measuring takes: all operands, a copy of what is updated in place, and blocks; on
+    a GPU also the buffer that empties its L2 cache.
 
     ``in_turn``: on a CPU the problems of a batch are called one by one.
     """
     sizes = _sizes(op, backend)
     updated = sum(sizes[o.name] for o in op.operands if o.reads and o.writes)
     calls = op.batch * _A_CALL if in_turn and op.batch > 1 and not backend.is_gpu else 0
-    return sum(sizes.values()) + updated + calls + _WORK
+    return sum(sizes.values()) + updated + calls + _WORK + _flush(backend)
 
 
 def require_memory(
@@ -69,6 +70,14 @@ def require_memory(
         f"op: measuring {op.label} takes {si(needed, 'B')} of {where} ({parts}), "
         f"but {si(room, 'B')} are {state}; choose smaller sizes"
     )
+
+
+def _flush(backend: Backend) -> int:
+    if not backend.is_gpu:
+        return 0
+    from rooflab.measure.gpu import flush_bytes
+
+    return flush_bytes(backend.xp)
 
 
 def _sizes(op: Operation, backend: Backend) -> dict[str, int]:

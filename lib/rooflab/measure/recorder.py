@@ -11,7 +11,7 @@ import os
 import re
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -51,6 +51,7 @@ def record(
     folder: str | Path | None = None,
     overwrite: bool = False,
     restart: bool = False,
+    stop_after: float | None = None,
     progress: Progress = True,
 ) -> Recording:
     """Record this machine as ``name`` and return the Recording; 3 to 8 minutes.
@@ -60,7 +61,9 @@ def record(
     (default 6, ``quick`` 2); what does not fit is left out and named in ``left_out``. ``folder``:
     default the first of ``rooflab.measure.recording.folders()``. A finished recording of that name
     is only replaced with ``overwrite``; an unfinished one is taken up again, or thrown away with
-    ``restart``. ``progress``: True, False, or a function that is told the share done.
+    ``restart``. ``stop_after``: seconds after which nothing more is begun; then Stopped, a
+    RuntimeError, is raised, and the next call goes on. ``progress``: True, False, or a function
+    that is told the share done.
 
     Raises ValueError or TypeError naming a wrong argument or a folder that cannot be written to,
     before anything is measured; RuntimeError for "gpu" without one.
@@ -71,13 +74,16 @@ def record(
         "dtypes": list(campaign.kinds(dtypes, chosen)),
         "threads": list(campaign.thread_counts(threads, chosen)),
         "quick": bool(quick),
-        "minutes": _minutes(minutes),
+        "minutes": None if minutes is None else _positive("minutes", minutes),
     }
+    limit = math.inf if stop_after is None else _positive("stop_after", stop_after, "seconds")
     target = target_of(name, folder, overwrite)
     surroundings = environment(chosen)
     options["machine"] = surroundings["gpu"]["name"] if chosen.is_gpu else surroundings["host"]
     with (
-        Journal(target.with_suffix(".journal"), options, restart=restart) as journal,
+        Journal(
+            target.with_suffix(".journal"), options, restart=restart, stop_after=limit
+        ) as journal,
         told(progress, f"recording {name}") as tell,
     ):
         with _doubting(journal):
@@ -97,11 +103,11 @@ def _campaign(
     for number, count in enumerate(options["threads"]):
         tell(_BEFORE * number / (len(options["threads"]) + 1), "roofs")
         step = f"roofs, {count or 'all'} threads"
-        roofs[count] = _once(journal, step, partial(_roofs, backend, count))
+        roofs[count] = journal.once(step, partial(_roofs, backend, count))
     machines = {c: Machine.from_roofs(r, id=name, name=name) for c, r in roofs.items()}
     tell(_BEFORE * 0.8, "free lunch")
-    lunch = _once(journal, "free lunch", partial(_lunch, backend, name))
-    tasks, left_out = _plan(journal, machines, backend, options)
+    lunch = journal.once("free lunch", partial(_lunch, backend, name))
+    tasks, left_out = _plan(name, journal, machines, backend, options)
     failed, measured = [], []
     total, done = sum(task.cost for task in tasks), 0.0
     deadline = time.monotonic() + PATIENCE * _seconds(options)
@@ -112,7 +118,7 @@ def _campaign(
         tell(_BEFORE + (1 - _BEFORE) * done / total, task.key)
         spare = deadline - time.monotonic() - (total - done)
         tries = TRIES if spare > TRIES * task.cost else 1
-        entry = _once(journal, task.key, partial(_measure, task, backend, name, tries))
+        entry = journal.once(task.key, partial(_measure, task, backend, name, tries))
         (failed if "reason" in entry else measured).append(entry)
         done += task.cost
     return Recording.from_dict({
@@ -137,12 +143,6 @@ def _doubting(journal: Journal) -> Iterator[None]:
         ) from error
 
 
-def _once(journal: Journal, step: str, work: Callable[[], Any]) -> Any:
-    if step not in journal:
-        journal.add(step, work())
-    return journal[step]
-
-
 def _roofs(backend: Backend, threads: int | None) -> dict[str, Any]:
     return measured_roofs(backend, threads, progress=False)
 
@@ -156,20 +156,33 @@ def _lunch(backend: Backend, name: str) -> dict[str, Any] | None:
 
 
 def _plan(
-    journal: Journal, machines: Mapping[int | None, Machine], backend: Backend,
+    name: str, journal: Journal, machines: Mapping[int | None, Machine], backend: Backend,
     options: Mapping[str, Any],
 ) -> tuple[list[Task], list[dict[str, str]]]:  # fmt: skip
     """The plan of the first run: a later one may find other memory free, but resumes that plan."""
-    quick = options["quick"]
-    wanted = campaign.tasks(machines, backend.name, options["dtypes"], quick=quick)
+    planned = partial(
+        campaign.tasks, machines, backend.name, options["dtypes"], quick=options["quick"]
+    )
+    wanted = planned()
+    if backend.is_gpu:  # whose driver and whose packages differ more than its kernels
+        fixed_s = journal.once("smallest", partial(_fixed_s, wanted[0], backend, name))
+        wanted = planned(fixed_s=fixed_s)
 
     def fresh() -> dict[str, Any]:
         kept, left_out = campaign.within(wanted, backend, _seconds(options))
         return {"keys": [t.key for t in kept], "left_out": [e.to_dict() for e in left_out]}
 
-    plan = _once(journal, "plan", fresh)
+    plan = journal.once("plan", fresh)
     keys = set(plan["keys"])
     return [task for task in wanted if task.key in keys], plan["left_out"]
+
+
+def _fixed_s(task: Task, backend: Backend, name: str) -> float:
+    """Seconds of measuring the smallest ``task``; the first time also loads and compiles."""
+    for _ in range(2):
+        began = time.perf_counter()
+        _measure(task, backend, name, tries=1)
+    return time.perf_counter() - began
 
 
 def _seconds(options: Mapping[str, Any]) -> float:
@@ -204,13 +217,11 @@ def _spread(measured: Measurement) -> float:
     return measured.iqr_s / measured.median_s
 
 
-def _minutes(minutes: object) -> float | None:
-    if minutes is None:
-        return None
-    number = isinstance(minutes, Real) and not isinstance(minutes, bool)
-    if not number or not 0 < minutes < math.inf:
-        raise ValueError(f"minutes={minutes!r} must be a positive number of minutes")
-    return float(minutes)
+def _positive(name: str, value: object, unit: str = "minutes") -> float:
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    if not number or not 0 < value < math.inf:
+        raise ValueError(f"{name}={value!r} must be a positive number of {unit}")
+    return float(value)
 
 
 def target_of(name: str, folder: str | Path | None, overwrite: bool) -> Path:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from rooflab.count.suggest import unknown
 from rooflab.measure.recorded import SCHEMA, Recording
-from rooflab.measure.told import told_paths
+from rooflab.measure.told import told_paths, user_folder
 
 if TYPE_CHECKING:
     from rooflab.measure.measurement import Measurement
@@ -92,11 +92,9 @@ def text(found: Recording) -> str:
 
 def folders() -> tuple[Path, ...]:
     """Where recordings are looked for: ROOFLAB_RECORDINGS, the course's own, the user's own."""
-    import platformdirs
-
     told = told_paths(ENV)
     shipped = [_SHIPPED] if (_SHIPPED / "schema.json").is_file() else []
-    own = Path(platformdirs.user_data_dir("rooflab", appauthor=False)) / "recordings"
+    own = user_folder("data") / "recordings"
     return (*told, *shipped, own)
 
 

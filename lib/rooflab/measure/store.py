@@ -6,6 +6,7 @@ results last as long as the process.
 
 from __future__ import annotations
 
+import fnmatch
 import json
 import warnings
 from collections.abc import Callable, Mapping
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from rooflab.measure.atomic import replace_file
-from rooflab.measure.told import told_path
+from rooflab.measure.told import told_path, user_folder
 
 ENV = "ROOFLAB_CACHE"
 _unwritten: dict[Path, dict[str, Any]] = {}  # what a read-only directory has to do without
@@ -21,12 +22,17 @@ _unwritten: dict[Path, dict[str, Any]] = {}  # what a read-only directory has to
 
 def cache_dir() -> Path:
     """The directory of stored results; it need not exist."""
-    told = told_path(ENV)
-    if told is not None:
-        return told
-    import platformdirs
+    return told_path(ENV) or user_folder("cache")
 
-    return Path(platformdirs.user_cache_dir("rooflab", appauthor=False))
+
+def names(pattern: str) -> tuple[str, ...]:
+    """Names of the stored documents that ``pattern`` fits, such as "roofs-*-gpu", in order."""
+    kept = {path.stem for path in _unwritten if path.parent == cache_dir()}
+    try:
+        found = {path.stem for path in cache_dir().glob("*.json")}
+    except OSError:  # a directory that may not be read holds nothing
+        found = set()
+    return tuple(sorted(fnmatch.filter(kept | found, pattern)))
 
 
 def save(name: str, document: Mapping[str, Any]) -> bool:

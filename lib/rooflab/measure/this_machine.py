@@ -12,7 +12,14 @@ from typing import Any
 
 from rooflab.measure import store
 from rooflab.measure.alone import ALONE
-from rooflab.measure.backend import Backend, select
+from rooflab.measure.backend import (
+    Backend,
+    cupy_installed,
+    current_device,
+    select,
+    use_device,
+    wanted_backend,
+)
 from rooflab.measure.environment import host_id
 from rooflab.measure.progress import Progress, told
 from rooflab.measure.roof_kernels import MIXES
@@ -43,18 +50,44 @@ def this_machine(
     with ALONE:
         roofs = None if refresh else store.load(name, problem)
         if roofs is None:
-            roofs = measured_roofs(chosen, count, progress)
+            roofs = {**measured_roofs(chosen, count, progress), "device": chosen.device}
             store.save(name, roofs)
-    return _machine(roofs, chosen, count, host)
+    return _machine(roofs, chosen.device, count, host)
 
 
 def stored_machine(backend: str | None = "auto", threads: int | None = None) -> Machine | None:
-    """This machine if its roofs are stored already, else None: never measures, never warns."""
-    chosen, count, host, name, problem = _stored_as(backend, threads)
+    """This machine if its roofs are stored already, else None: never measures, never warns.
+
+    No GPU is woken, so that a picture opens at once: "auto" is the GPU whose roofs were stored
+    last, if CuPy is installed, and the CPU if there is none or ``threads`` are given. Raises
+    ValueError or TypeError for a wrong argument.
+    """
+    wanted, _ = wanted_backend(backend)
+    found = None
+    if wanted == "gpu" or (wanted == "auto" and threads is None and cupy_installed()):
+        found = _stored_gpu()
+    if found is None and wanted != "gpu":
+        chosen, count, host, name, problem = _stored_as("cpu", threads)
+        roofs = _quietly(name, problem)
+        found = None if roofs is None else _machine(roofs, chosen.device, count, host)
+    return found
+
+
+def _stored_gpu() -> Machine | None:
+    """The GPU of this computer that was measured last."""
+    kept = []
+    for name in store.names("roofs-*-gpu"):
+        roofs = _quietly(name, lambda document: roofs_problem(document, "gpu", None))
+        device = "" if roofs is None else roofs.get("device", "")
+        if device and name == _roofs_name(host_id(device), None):  # not another computer's file
+            kept.append(_machine(roofs, device, None, host_id(device)))
+    return max(kept, key=lambda machine: machine.recorded_on or "", default=None)
+
+
+def _quietly(name: str, problem: Callable[[Any], str]) -> dict[str, Any] | None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a damaged file is this_machine()'s to announce
-        roofs = store.load(name, problem)
-    return None if roofs is None else _machine(roofs, chosen, count, host)
+        return store.load(name, problem)
 
 
 def _stored_as(
@@ -64,12 +97,16 @@ def _stored_as(
     chosen = select(backend, threads)
     count = None if chosen.is_gpu else thread_count(threads)
     host = host_id(chosen.device if chosen.is_gpu else "")
-    name = f"roofs-{host}-{'gpu' if chosen.is_gpu else f'{count}t'}"
+    name = _roofs_name(host, count)
     return chosen, count, host, name, lambda document: roofs_problem(document, chosen.name, count)
 
 
-def _machine(roofs: Mapping[str, Any], chosen: Backend, count: int | None, host: str) -> Machine:
-    title = with_threads(chosen.device or "this machine", count)
+def _roofs_name(host: str, threads: int | None) -> str:
+    return f"roofs-{host}-{'gpu' if threads is None else f'{threads}t'}"
+
+
+def _machine(roofs: Mapping[str, Any], device: str, count: int | None, host: str) -> Machine:
+    title = with_threads(device or "this machine", count)
     return Machine.from_roofs(roofs, id=host, name=title, routines=roofs.get("routines"))
 
 
@@ -82,16 +119,18 @@ def this_machine_async(
 ) -> Future[Machine]:
     """:func:`this_machine` in the background: a Future; its result() waits for the Machine.
 
-    The progress bar appears where this is called. Keep the machine otherwise idle meanwhile: what
+    The progress bar appears where this is called, and a GPU is the one in use here. Keep the machine otherwise idle meanwhile: what
     else runs slows the slices it meets.
     """
     future: Future[Machine] = Future()
     bar = ExitStack()
     tell = bar.enter_context(told(progress, "measuring this machine"))
+    device = current_device()
 
     def work() -> None:
         try:
             with bar:
+                use_device(device)
                 machine = this_machine(backend, threads, refresh=refresh, progress=tell)
         except BaseException as error:  # the caller sees it in result()
             future.set_exception(error)
@@ -104,13 +143,12 @@ def this_machine_async(
 
 
 def measured_roofs(chosen: Backend, count: int | None, progress: Progress) -> dict[str, Any]:
-    """Measure the roofs, and on a CPU how the library's routines behave under them ("routines")."""
+    """Measure the roofs, and how the library's routines behave under them ("routines")."""
     with told(progress, "measuring this machine") as tell:
         roofs = measure_roofs(chosen.name, count, lambda share: tell(ROOFS_SHARE * share))
-        if not chosen.is_gpu:
-            from rooflab.measure.calibrate import calibrate
+        from rooflab.measure.calibrate import calibrate
 
-            roofs["routines"] = calibrate(Machine.from_roofs(roofs, id="here", name="here"))
+        roofs["routines"] = calibrate(Machine.from_roofs(roofs, id="here", name="here"))
         tell(1.0)
     return roofs
 
@@ -126,15 +164,15 @@ def roofs_problem(roofs: Any, backend: str, threads: int | None) -> str:
         return "it belongs to other threads or another backend"
     if not isinstance(roofs.get("measured_on"), str):
         return "it does not say when it was measured"
+    if backend == "gpu" and "routines" not in roofs:  # once, routines were only those of a CPU
+        return "an older version of rooflab wrote it"
     try:
         entries = [*roofs["peak"].values()]
         for mixes in [*roofs["bandwidth"].values(), roofs["bandwidth"]["dram"]]:
             entries += [mixes[mix] for mix in MIXES]
         rates = [entry["value"] for entry in entries] + [*roofs["capacity"].values()]
         sound = "fp32" in roofs["peak"] and all(math.isfinite(r) and r > 0 for r in rates)
-        sound = sound and (
-            backend == "gpu" or routines.sound(roofs["routines"], roofs["bandwidth"])
-        )
+        sound = sound and routines.sound(roofs["routines"], roofs["bandwidth"])
     except (AttributeError, KeyError, TypeError):
         sound = False
     return "" if sound else "its figures are damaged"

@@ -30,6 +30,7 @@ SAMPLES = fewer(20)
 SECONDS = 0.5
 SAMPLE_S = 2e-3
 SETTLE_S = 0.06
+STEPS = 20  # a sample must last this many steps of its clock: one step is then 5 %
 FEWEST = 3  # samples of a call so slow that SECONDS are over: a median and a spread need three
 
 Call = Callable[[], Any]
@@ -39,13 +40,15 @@ Call = Callable[[], Any]
 class Timing:
     """Seconds per call, one entry a sample; each sample is the mean of ``inner`` calls.
 
-    ``step_s``: the smallest difference that the clock can show.
+    ``step_s``: the smallest difference that the clock can show. ``queueing_s``: seconds that Python
+    takes to queue a sample's work on a GPU that had to wait for it; 0 where none had to.
     """
 
     samples: tuple[float, ...]
     inner: int
     clock: str
     step_s: float
+    queueing_s: float = 0.0
 
     @property
     def median_s(self) -> float:

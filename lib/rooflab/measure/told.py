@@ -1,8 +1,9 @@
-"""What environment variables tell: folders (ROOFLAB_HOME, ROOFLAB_CACHE), and ROOFLAB_QUICK."""
+"""What the environment tells: folders (ROOFLAB_HOME, ROOFLAB_CACHE, the user's), ROOFLAB_QUICK."""
 
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 
@@ -25,6 +26,29 @@ def told_paths(variable: str) -> tuple[Path, ...]:
     """Return the paths that ``variable`` lists, separated as in PATH."""
     parts = os.environ.get(variable, "").split(os.pathsep)
     return tuple(expanded(variable, part.strip()) for part in parts if part.strip())
+
+
+def user_folder(kind: str) -> Path:
+    """Where this user's "cache" or "data" of rooflab lies when nobody says otherwise.
+
+    Without the package platformdirs it is where Linux has it, or ~/.rooflab on other systems.
+    """
+    try:
+        import platformdirs
+    except ImportError:
+        return _user_folder_without_platformdirs(kind)
+    ask = {"cache": platformdirs.user_cache_dir, "data": platformdirs.user_data_dir}[kind]
+    return Path(ask("rooflab", appauthor=False))
+
+
+def _user_folder_without_platformdirs(kind: str) -> Path:
+    if not sys.platform.startswith("linux"):
+        return Path.home() / ".rooflab" / kind
+    variable, usual = {
+        "cache": ("XDG_CACHE_HOME", ".cache"),
+        "data": ("XDG_DATA_HOME", ".local/share"),
+    }[kind]
+    return (told_path(variable) or Path.home() / usual) / "rooflab"
 
 
 def expanded(name: str, text: str) -> Path:

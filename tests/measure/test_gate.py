@@ -1,0 +1,186 @@
+"""The gate, on the simulated GPU of rooflab.cuda: what is timed is the kernel, however short.
+
+The simulated host pays 4 µs for every launch and 1 µs for every event, and the simulated device
+writes down when each kernel really began and ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from statistics import median
+from typing import Any
+
+import pytest
+
+from rooflab.cuda import Device, StandIn
+from rooflab.measure import gate, gpu
+from rooflab.measure.caveats import caveats, launch_bound
+from rooflab.predict.catalogue import machine
+
+SHORT = [1 << 8, 1 << 14, 1 << 18, 1 << 20, 1 << 22, 1 << 24]
+
+
+@pytest.fixture
+def cp(monkeypatch) -> StandIn:
+    """The simulated H200 with the waiting kernel, and Python's clock running on its host."""
+    made = StandIn(Device.from_machine(machine("h200-sxm")))
+    made.RawKernel = lambda code, name: spin(made, code, name)
+    monkeypatch.setattr(gate, "perf_counter", lambda: made.gpu.now)
+    return made
+
+
+def spin(cp: StandIn, code: str, name: str) -> Callable[..., None]:
+    assert f"void {name}(" in code
+    stream = cp.cuda.get_current_stream().stream
+
+    def kernel(grid: Any, block: Any, args: Any) -> None:
+        cp.gpu.launch(name, stream)
+        # A cycle takes 0.5 ns, and kernels last whole steps of 32 ns: what Hopper's events show.
+        cycles = round(0.5e-9 * float(args[1]) / 32e-9) * 32e-9
+        stream.free_at += max(float(args[0]) * 1e-9, cycles)
+        cp.gpu._busy_until = stream.free_at
+
+    return kernel
+
+
+def axpy(cp: StandIn, n: int, times: int = 1) -> Callable[[], None]:
+    x, y = cp.ones(n, dtype=cp.float32), cp.zeros(n, dtype=cp.float32)
+
+    def call() -> None:
+        for _ in range(times):
+            cp.cublas.axpy(0.5, x, y)
+
+    return call
+
+
+def timed(cp: StandIn, call: Callable[[], None], cache: str = "warm", samples: int = 20) -> Any:
+    return gpu.time_gpu(cp, call, cache=cache, samples=samples, seconds=1e9, warm_up_s=0)
+
+
+def lasted(cp: StandIn) -> list[float]:
+    return [
+        entry["end"] - entry["begin"]
+        for entry in cp.gpu.log
+        if entry["what"] == "launch" and entry["kernel"] == "axpy"
+    ]
+
+
+@pytest.mark.parametrize("n", SHORT)
+def test_warm_is_the_kernels_time_from_a_microsecond_up(cp, n):
+    found = timed(cp, axpy(cp, n))
+    true = median(lasted(cp)[-40:])
+    assert true < 7e-6 or n == SHORT[-1]  # most of them shorter than a launch and two events
+    assert found.median_s == pytest.approx(true, rel=0.02)
+    assert found.samples == pytest.approx([found.median_s] * 20, rel=0.02)
+    assert found.queueing_s == 0.0
+
+
+def test_without_the_gate_python_would_have_been_timed(cp, monkeypatch):
+    """The case that the gate is for is really there."""
+    monkeypatch.setattr(gate.Gate, "close", lambda self, seconds: self._passed.record(self._stream))
+    found = timed(cp, axpy(cp, SHORT[0]))
+    assert found.median_s > 3 * median(lasted(cp)[-40:])
+    assert found.queueing_s > found.median_s
+    assert any(text.startswith("launch-bound") for text in caveats(found))
+
+
+@pytest.mark.parametrize("n", SHORT)
+def test_cold_is_the_time_of_a_kernel_that_finds_an_empty_cache(cp, n, monkeypatch):
+    flush = cp.ones(gpu.flush_bytes(cp) // 4, dtype=cp.float32)
+    monkeypatch.setattr(gpu, "l2_flush", lambda xp: flush.sum)
+    found = timed(cp, axpy(cp, n), "cold")
+    assert found.median_s == pytest.approx(median(lasted(cp)[-20:]), rel=0.02)
+    if n in (1 << 20, 1 << 22):  # smaller: no time of memory; larger: no L2 holds it
+        assert found.median_s > 1.3 * timed(cp, axpy(cp, n)).median_s
+
+
+@pytest.mark.parametrize("times", [10, 100, 400])
+def test_many_launches_a_call_go_through_in_groups_that_a_queue_holds(cp, times):
+    found = timed(cp, axpy(cp, 256, times))
+    assert found.median_s == pytest.approx(times * median(lasted(cp)), rel=0.02)
+    assert found.queueing_s == 0.0
+    assert max(behind_gates(cp)) <= 1024
+
+
+def behind_gates(cp: StandIn) -> list[int]:
+    """How many kernels and events were queued at once, from each gate to the next wait."""
+    counts, queued = [], 0
+    for entry in cp.gpu.log:
+        if entry["what"] == "synchronize":
+            counts.append(queued)
+            queued = 0
+        elif entry["what"] in ("launch", "record"):
+            queued += 1
+    return counts
+
+
+def test_a_call_too_long_to_be_queued_at_once_says_so(cp):
+    found = timed(cp, axpy(cp, 256, 3000), samples=3)
+    assert found.queueing_s > gate.MOST_S
+    assert launch_bound(found).startswith("launch-bound: Python takes ")
+
+
+def test_a_python_that_slows_down_gets_a_longer_gate(cp):
+    call, calls = axpy(cp, 256), 0
+
+    def hindered() -> None:
+        nonlocal calls
+        calls += 1
+        if calls == 12:  # after the warm-up and the three turns that are looked at
+            cp.gpu.device = replace(cp.gpu.device, launch_s=12e-6)
+        call()
+
+    found = timed(cp, hindered)
+    assert found.median_s == pytest.approx(median(lasted(cp)[-40:]), rel=0.02)
+    assert found.queueing_s == 0.0
+
+
+def test_a_run_that_waits_for_its_result_is_timed_too(cp):
+    call, stream = axpy(cp, 1 << 24), cp.cuda.get_current_stream()
+
+    def waiting() -> None:
+        call()
+        stream.synchronize()
+
+    found = timed(cp, waiting)
+    assert found.median_s == pytest.approx(median(lasted(cp)), rel=0.1)
+
+
+def test_long_kernels_hold_the_queue_up_by_themselves(cp):
+    found = timed(cp, axpy(cp, 1 << 28), samples=5)
+    assert found.queueing_s == 0.0
+    assert found.median_s == pytest.approx(median(lasted(cp)[-10:]), rel=0.001)
+
+
+def test_no_garbage_is_collected_between_the_events(cp):
+    import gc
+
+    call, seen = axpy(cp, 256), []
+    timed(cp, lambda: (seen.append(gc.isenabled()), call()))
+    assert not any(seen[-40:])
+    assert gc.isenabled()
+
+
+def test_the_step_of_the_events_is_measured(cp):
+    assert gpu.event_step_s(cp) == pytest.approx(32e-9, rel=0.01)
+    found = timed(cp, axpy(cp, 256))
+    assert found.step_s == pytest.approx(32e-9, rel=0.01)
+    assert caveats(found) == ()  # one microsecond is thirty steps of this clock
+
+
+def test_equal_times_tell_no_step_and_the_documented_one_holds(cp, monkeypatch):
+    monkeypatch.setattr(gpu, "_CYCLES", 0)
+    assert gpu.event_step_s(cp) == gpu.EVENT_STEP_S
+    found = timed(cp, axpy(cp, 256))
+    assert any("moves in steps of 500 ns" in text for text in caveats(found))
+
+
+def test_a_gate_opens_by_itself_after_twenty_milliseconds(cp):
+    made = gate.Gate(cp)
+    began = cp.gpu.now
+    made.close(3.0)
+    assert not made.is_open
+    cp.cuda.get_current_stream().synchronize()
+    assert made.is_open
+    assert cp.gpu.now - began < 1.1 * gate.MOST_S
