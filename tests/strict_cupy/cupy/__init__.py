@@ -128,27 +128,34 @@ def matmul(a: ndarray, b: ndarray, /, *more: Any, out: ndarray | None = None) ->
     """a @ b, in fp32 inside if they are halves."""
     if more:
         raise TypeError("got multiple values for argument 'out'")
-    left, right = host(a), host(b)
-    if not (isinstance(a, ndarray) and isinstance(b, ndarray)):
-        raise TypeError(f"Unsupported type {type(b if isinstance(a, ndarray) else a)}")
-    half = left.dtype.itemsize == 2 and left.dtype.kind != "i"
+    found = product(a, b)
+    if out is None:
+        return found
+    if out.shape != found.shape:
+        raise ValueError(f"Output array has shape {out.shape}, the product {found.shape}")
+    out._host[...] = found._host
+    return out
+
+
+_RATE = {"float64": "fp64_tensor", "float16": "fp16", "bfloat16": "bf16"}
+
+
+def product(a: ndarray, b: ndarray, *, logged: bool = True) -> ndarray:
+    """The new array a @ b; what an operator asks for does not stand in the log."""
+    for one in (a, b):
+        if not isinstance(one, ndarray):
+            raise TypeError(f"Unsupported type {type(one)}")
+    left, right = a._host, b._host
+    kind = _np.result_type(left, right)
+    half = kind.name in ("float16", "bfloat16")
     if half and max(a.ndim, b.ndim) > 2:
         raise TypeError("CuPy 14.2 has no honest batched product of halves")
-    widths = [m.astype(_np.float32) if half else m for m in (left, right)]
-    result = _np.matmul(*widths)
-    kind = _np.result_type(left, right)
-    rate = str({"float64": "fp64_tensor", "float16": "fp16", "bfloat16": "bf16"}.get(
-        kind.name, "fp32"))  # fmt: skip
+    result = _np.matmul(*[m.astype(_np.float32) if half else m for m in (left, right)])
+    nbytes = left.nbytes + right.nbytes + result.nbytes
     flop = 2.0 * result.size * left.shape[-1]
-    gpu.launch(
-        f"matmul {kind}", gpu.seconds(left.nbytes + right.nbytes + result.nbytes, flop, rate)
-    )
-    if out is None:
-        return device(_np.asarray(result, kind))
-    if out.shape != result.shape:
-        raise ValueError(f"Output array has shape {out.shape}, the product {result.shape}")
-    out._host[...] = result
-    return out
+    seconds = gpu.seconds(nbytes, flop, _RATE.get(kind.name, "fp32"))
+    gpu.launch(f"matmul {kind}", seconds, logged=logged)
+    return device(_np.asarray(result, kind))
 
 
 def dot(a: ndarray, b: ndarray, out: ndarray | None = None) -> ndarray:

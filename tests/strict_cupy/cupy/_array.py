@@ -185,9 +185,9 @@ class ndarray:
         return dot(self, other, out=out)
 
     def __matmul__(self, other: Any) -> Any:
-        from . import matmul
+        from . import product
 
-        return matmul(self, other)
+        return product(self, other, logged=False)
 
 
 def _place(at: Any) -> Any:
