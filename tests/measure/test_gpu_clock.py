@@ -61,6 +61,7 @@ def test_a_gate_says_how_long_it_stays_shut(fake):
 def test_the_stand_in_refuses_times_nobody_waited_for(fake):
     start, stop = fake.cuda.Event(), fake.cuda.Event()
     start.record()
+    fake.launch("work")
     stop.record()
     with pytest.raises(CUDARuntimeError, match="NotReady"):
         fake.cuda.get_elapsed_time(start, stop)

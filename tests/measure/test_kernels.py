@@ -33,6 +33,12 @@ def computed(op: rl.Operation, backend: Backend):
     return old, operands, returned
 
 
+def on_host(found, backend: Backend):
+    """What computed() returned, with NumPy's arrays."""
+    old, after, returned = found
+    return [backend.to_numpy(a) for a in old], [backend.to_numpy(a) for a in after], returned
+
+
 def close(found, expected, dtype="fp32"):
     eps = {"fp64": 1e-13, "fp32": 1e-5, "fp16": 2e-2, "bf16": 1e-1}[dtype]
     np.testing.assert_allclose(
@@ -105,7 +111,7 @@ def test_batches_on_the_gpu(op, fake):
 
 
 def check_batch(op, backend):
-    (a, b, c), (*_, after), _ = computed(op, backend)
+    (a, b, c), (*_, after), _ = on_host(computed(op, backend), backend)
     if op.name == "gemv":
         expected = (np.broadcast_to(a, (4, 6, 5)) @ np.broadcast_to(b, (4, 5))[..., None])[..., 0]
     else:
@@ -117,7 +123,8 @@ def check_batch(op, backend):
 @pytest.mark.parametrize("backend", ["cpu", "gpu"])
 def test_a_shared_output_is_the_sum_of_the_batch(backend, accumulate, fake):
     op = rl.gemm(6, 5, 3, "fp64", batch=4, shared="c", accumulate=accumulate)
-    (a, b, c), (*_, after), _ = computed(op, CPU if backend == "cpu" else on_gpu(fake))
+    chosen = CPU if backend == "cpu" else on_gpu(fake)
+    (a, b, c), (*_, after), _ = on_host(computed(op, chosen), chosen)
     close(after, (a @ b).sum(axis=0) + (c if accumulate else 0), "fp64")
 
 

@@ -74,6 +74,12 @@ def test_gpu_runs_are_checked_too(fake):
 
 def test_gpu_operands_are_row_major(fake):
     with pytest.raises(ValueError, match=r"'a' is F-ordered .*use ascontiguousarray"):
+        measure(GEMM, setup=lambda: [fake.asarray(array) for array in gemm_arrays()])
+
+
+def test_gpu_operands_are_not_numpys(fake):
+    wrong = "'a' is a numpy.ndarray; on this backend it must be a cupy.ndarray"
+    with pytest.raises(TypeError, match=wrong):
         measure(GEMM, setup=gemm_arrays)
 
 

@@ -2,9 +2,11 @@
 
 fp32 and fp64 go through ``cupy.cublas``, whose gemm knows β and which takes row-major arrays as
 they are. fp16 and bf16 products go through ``matmul(out=)``, one problem after the other: on a
-batch CuPy 14.2 widens fp16 to fp32 and fails on bf16. Their vector operations have no cuBLAS
-routine, so they are element-wise kernels that compute in fp32. tf32 is fp32 with cuBLAS's math
-mode set for the call; CUPY_TF32 is no way: CuPy reads it once, at the first fp32 product.
+batch CuPy 14.2 widens fp16 to fp32 and fails on bf16. cuBLAS may add parts of such a product in
+16 bits; a math mode forbids it for the call. Vector operations on halves have no cuBLAS routine in
+CuPy: they are kernels of our own, see :mod:`rooflab.measure.cuda_sources`. tf32 is fp32 with
+another math mode set for the call; CUPY_TF32 is no way: CuPy reads it once, at the first fp32
+product.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ import numpy as np
 
 from rooflab.count import Operation
 from rooflab.measure.backend import Backend, cublas_of
+from rooflab.measure.cuda_sources import HALVES, PACK, THREADS, halves, resident_blocks
 from rooflab.measure.kernels import (
     ALPHA,
     SCALE,
@@ -29,7 +32,9 @@ from rooflab.measure.kernels import (
 )
 
 _HALF = ("fp16", "bf16")
-_TF32_MATH = 3  # CUBLAS_TF32_TENSOR_OP_MATH of cublas_api.h, which CuPy 14.2 does not name
+# Math modes of cublas_api.h that CuPy 14.2 does not name: TF32_TENSOR_OP_MATH, and the default with
+# MATH_DISALLOW_REDUCED_PRECISION_REDUCTION, which keeps the parts of a product in fp32.
+_TF32_MATH, _FULL_SUMS_MATH = 3, 16
 _STORED = {"fp64": "fp64", "fp32": "fp32", "tf32": "fp32", "fp16": "fp16", "bf16": "bf16"}
 
 
@@ -45,13 +50,27 @@ def gpu_kernel(op: Operation, backend: Backend) -> Kernel:
     if compute in _HALF:
         if op.accumulate or "c" in op.shared:
             raise refused(op, f"CuPy has no {compute} product that adds to its output (β = 1)")
-        name = "cupy.matmul" if op.name in ("gemv", "gemm") else "cupy element-wise kernel"
-        return Kernel(f"{name} ({compute})", partial(_HALF_BINDERS[op.name], op, xp))
+        return _half_kernel(op, xp, compute)
     name, bind = _BINDERS[op.name]
     bound = partial(bind, op, cublas_of(xp))
     if compute == "tf32":
-        return Kernel(f"cupy.cublas.{name} (tf32)", lambda operands: _tf32(xp, bound(operands)))
+        return Kernel(
+            f"cupy.cublas.{name} (tf32)", lambda operands: _in_mode(xp, _TF32_MATH, bound(operands))
+        )
     return Kernel(f"cupy.cublas.{name}", bound)
+
+
+def _half_kernel(op: Operation, xp: Any, compute: str) -> Kernel:
+    if op.name in _HALF_PRODUCTS:
+        bind = partial(_HALF_PRODUCTS[op.name], op, xp)
+        return Kernel(
+            f"cupy.matmul ({compute})",
+            lambda operands: _in_mode(xp, _FULL_SUMS_MATH, bind(operands)),
+        )
+    kernel = HALVES.kernel(xp, f"half_{op.name}", halves(compute))
+    return Kernel(
+        f"rooflab half_{op.name} ({compute})", partial(_HALF_VECTORS[op.name], xp, kernel)
+    )
 
 
 def _refuse_dtypes(op: Operation, compute: str) -> None:
@@ -117,46 +136,61 @@ def _gemm(op: Operation, cublas: Any, operands: Sequence[Any]) -> Callable[[], A
     ])  # fmt: skip
 
 
-def _tf32(xp: Any, call: Callable[[], Any]) -> Callable[[], Any]:
+def _in_mode(xp: Any, mode: int, call: Callable[[], Any]) -> Callable[[], Any]:
+    """``call`` with cuBLAS's math ``mode`` set around it."""
     cublas = xp.cuda.cublas
     handle = xp.cuda.Device().cublas_handle
     usual, set_mode = cublas.CUBLAS_DEFAULT_MATH, cublas.setMathMode
 
-    def in_tf32() -> None:
-        set_mode(handle, _TF32_MATH)
+    def in_mode() -> None:
+        set_mode(handle, mode)
         try:
             call()
         finally:
             set_mode(handle, usual)
 
-    return in_tf32
+    return in_mode
 
 
-def _half_axpy(op: Operation, xp: Any, operands: Sequence[Any]) -> Callable[[], Any]:
-    body = "y = (T)((float)x * a + (float)y)"
-    kernel = xp.ElementwiseKernel("T x, float32 a", "T y", body, "rooflab_half_axpy")
-    return partial(kernel, operands[0], np.float32(ALPHA), operands[1])
+def _vector_grid(xp: Any, kernel: Any, size: int) -> tuple[tuple[int], tuple[int]]:
+    """Grid and block for ``size`` halves: a pack a thread, or all threads that fit on the GPU."""
+    packs = -(-size // PACK)
+    return (max(1, min(-(-packs // THREADS), resident_blocks(xp, kernel))),), (THREADS,)
 
 
-def _half_scale(op: Operation, xp: Any, operands: Sequence[Any]) -> Callable[[], Any]:
-    kernel = xp.ElementwiseKernel("float32 a", "T x", "x = (T)((float)x * a)", "rooflab_half_scale")
-    return partial(kernel, np.float32(SCALE), operands[0])
+def _matrix_grid(xp: Any, kernel: Any, rows: int, columns: int) -> tuple[tuple[int, int], ...]:
+    """Grid and block for a matrix of halves: threads side by side along a row, then down."""
+    across = columns // PACK if columns % PACK == 0 else columns
+    wide = min(THREADS, 1 << (across - 1).bit_length())
+    high = THREADS // wide
+    blocks = resident_blocks(xp, kernel)
+    x = min(-(-across // wide), blocks)
+    return (x, max(1, min(-(-rows // high), blocks // x))), (wide, high)
 
 
-def _half_dot(op: Operation, xp: Any, operands: Sequence[Any]) -> Callable[[], Any]:
-    kernel = xp.ReductionKernel(
-        "T x, T y", "T r", "(float)x * (float)y", "a + b", "r = (T)a", "0", "rooflab_half_dot",
-        reduce_type="float",
-    )  # fmt: skip
+def _half_axpy(xp: Any, kernel: Any, operands: Sequence[Any]) -> Callable[[], Any]:
+    x, y = operands
+    grid, block = _vector_grid(xp, kernel, x.size)
+    return partial(kernel, grid, block, (x, y, xp.float32(ALPHA), xp.int64(x.size)))
+
+
+def _half_scale(xp: Any, kernel: Any, operands: Sequence[Any]) -> Callable[[], Any]:
+    x = operands[0]
+    grid, block = _vector_grid(xp, kernel, x.size)
+    return partial(kernel, grid, block, (x, xp.float32(SCALE), xp.int64(x.size)))
+
+
+def _half_dot(xp: Any, kernel: Any, operands: Sequence[Any]) -> Callable[[], Any]:
     x, y, r = operands
-    return partial(kernel, x, y, out=r.reshape(()))
+    grid, block = _vector_grid(xp, kernel, x.size)
+    parts, arrived = xp.empty(grid[0], dtype=xp.float32), xp.zeros(1, dtype=xp.uint32)
+    return partial(kernel, grid, block, (x, y, r, xp.int64(x.size), parts, arrived))
 
 
-def _half_ger(op: Operation, xp: Any, operands: Sequence[Any]) -> Callable[[], Any]:
-    body = "a = (T)((float)x * (float)y + (float)a)"
-    kernel = xp.ElementwiseKernel("T x, T y", "T a", body, "rooflab_half_ger")
+def _half_ger(xp: Any, kernel: Any, operands: Sequence[Any]) -> Callable[[], Any]:
     a, x, y = operands
-    return partial(kernel, x[:, None], y[None, :], a)
+    grid, block = _matrix_grid(xp, kernel, *a.shape)
+    return partial(kernel, grid, block, (a, x, y, xp.int64(x.size), xp.int64(y.size)))
 
 
 def _half_gemv(op: Operation, xp: Any, operands: Sequence[Any]) -> Callable[[], Any]:
@@ -178,7 +212,5 @@ _BINDERS: dict[str, tuple[str, Any]] = {
     "axpy": ("axpy", _axpy), "dot": ("dot", _dot), "scale": ("scal", _scale), "ger": ("ger", _ger),
     "gemv": ("gemv", _gemv), "gemm": ("gemm", _gemm),
 }  # fmt: skip
-_HALF_BINDERS = {
-    "axpy": _half_axpy, "dot": _half_dot, "scale": _half_scale, "ger": _half_ger,
-    "gemv": _half_gemv, "gemm": _half_gemm,
-}  # fmt: skip
+_HALF_PRODUCTS = {"gemv": _half_gemv, "gemm": _half_gemm}
+_HALF_VECTORS = {"axpy": _half_axpy, "dot": _half_dot, "scale": _half_scale, "ger": _half_ger}

@@ -7,6 +7,7 @@ times. Everything is timed with CUDA events. Levels: "l2" and "dram" (the HBM or
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from rooflab.count.blas import gemm
@@ -14,65 +15,22 @@ from rooflab.count.si import rounded
 from rooflab.measure.arrays import affordable, shrunk
 from rooflab.measure.backend import Backend
 from rooflab.measure.ceiling import ceiling
+from rooflab.measure.cuda_sources import FMA, STREAMS, THREADS, resident_blocks
 from rooflab.measure.gpu import l2_bytes, time_gpu
 from rooflab.measure.kernels import kernel_for
 from rooflab.measure.memory import available_bytes, total_bytes
 from rooflab.measure.operands import make
 from rooflab.measure.roof_kernels import MIXES
 
-THREADS, BLOCKS = 256, 8  # threads a block, blocks a multiprocessor: 2048 threads, all it holds
-CHAINS, UNROLL = 8, 16  # independent multiply-adds a thread, and steps of each per loop turn
-TURNS = 2048
+TURNS = 1024  # of the loop of multiply-adds: a millisecond or so
 MEMORY = 4 << 30  # bytes for main memory: a millisecond on the fastest of today
 L2_BEYOND, L2_SHARE = 4, 3  # main memory beyond 4 x L2; L2 on a third: half of it may be far away
 BYTES_PER_MULTIPROCESSOR = 40_000_000  # what one L2 sample moves: a millisecond or so
 PRODUCT_SECONDS = 0.01
+FMA_A_TURN = 8 * 32  # CHAINS x UNROLL of the source's variants
 SAMPLES, SECONDS, WARM_UP = 20, 0.1, 0.05  # twenty steps of this: well below ten seconds
 PRODUCTS = ("fp16", "bf16", "tf32", "fp64")
 BETTER = 1.1  # a product only counts as a tensor-core peak if it beats the vector peak
-
-FMA = r"""
-extern "C" __global__ void fma_roof(REAL* out, int turns, REAL a, REAL b) {
-    REAL x[CHAINS];
-    for (int u = 0; u < CHAINS; ++u) x[u] = (REAL)(threadIdx.x + u);
-    for (int t = 0; t < turns; ++t) {
-        #pragma unroll
-        for (int r = 0; r < UNROLL; ++r)
-            #pragma unroll
-            for (int u = 0; u < CHAINS; ++u) x[u] = x[u] * a + b;  // contracted to one FMA
-    }
-    REAL sum = 0;
-    for (int u = 0; u < CHAINS; ++u) sum += x[u];
-    out[(long long)blockIdx.x * blockDim.x + threadIdx.x] = sum;
-}
-"""
-
-STREAMS = r"""
-// __ldcg reads through to L2: passes must not find in L1 what the pass before left there. x and y
-// are arrays of ones; a is 1 but the compiler cannot know it.
-#define EVERY(body)                                                                 \
-    const long long step = (long long)gridDim.x * blockDim.x;                       \
-    const long long first = (long long)blockIdx.x * blockDim.x + threadIdx.x;       \
-    for (int p = 0; p < passes; ++p) {                                              \
-        _Pragma("unroll 4")                                                         \
-        for (long long i = first; i < n; i += step) { body }                        \
-    }
-#define ARGUMENTS float4* __restrict__ x, float4* __restrict__ y, long long n, int passes, float a
-
-extern "C" __global__ void read_roof(ARGUMENTS) {
-    float4 sum = make_float4(0, 0, 0, 0);
-    EVERY(float4 v = __ldcg(x + i); sum.x += v.x; sum.y += v.y; sum.z += v.z; sum.w += v.w;)
-    if (sum.x + sum.y + sum.z + sum.w < 0) y[first] = sum;  // never true: keeps the loads alive
-}
-extern "C" __global__ void copy_roof(ARGUMENTS) { EVERY(y[i] = __ldcg(x + i);) }
-extern "C" __global__ void update_roof(ARGUMENTS) {
-    EVERY(float4 v = __ldcg(x + i); x[i] = make_float4(a * v.x, a * v.y, a * v.z, a * v.w);)
-}
-extern "C" __global__ void axpy_roof(ARGUMENTS) {
-    EVERY(float4 v = __ldcg(x + i); float4 w = __ldcg(y + i);
-          y[i] = make_float4(a * v.x + w.x, a * v.y + w.y, a * v.z + w.z, a * v.w + w.w);)
-}
-"""
 
 
 def gpu_roofs(backend: Backend, tell: Callable[[float], None]) -> dict[str, Any]:
@@ -99,25 +57,19 @@ def _rates(backend: Backend, amount: float, call: Callable[[], Any]) -> dict[str
     return {"value": rounded(ceiling(rates), 5), "samples": [rounded(rate, 5) for rate in rates]}
 
 
-def _blocks(backend: Backend) -> int:
-    return int(backend.xp.cuda.Device().attributes["MultiProcessorCount"]) * BLOCKS
-
-
 def _vector_peaks(backend: Backend, found: dict[str, Any], _: list[str]) -> Iterator[None]:
-    xp, blocks = backend.xp, _blocks(backend)
-    for dtype, real in (("fp32", "float"), ("fp64", "double")):
-        options = (f"-DREAL={real}", f"-DCHAINS={CHAINS}", f"-DUNROLL={UNROLL}")
-        kernel = xp.RawKernel(FMA, "fma_roof", options=options)
+    xp = backend.xp
+    for dtype, options in zip(("fp32", "fp64"), FMA.variants, strict=True):
+        kernel = FMA.kernel(xp, "fma_roof", options)
+        blocks = resident_blocks(xp, kernel)
         out = xp.empty(blocks * THREADS, dtype={"fp32": xp.float32, "fp64": xp.float64}[dtype])
         kind = out.dtype.type
         # fp64 runs at a half to a sixty-fourth of the fp32 rate: fewer turns are long enough
         turns = TURNS if dtype == "fp32" else TURNS // 16
         args = (out, xp.int32(turns), kind(0.5), kind(1.0))
 
-        def call(kernel: Any = kernel, args: tuple[Any, ...] = args) -> None:
-            kernel((blocks,), (THREADS,), args)
-
-        flop = 2.0 * blocks * THREADS * CHAINS * UNROLL * turns
+        call = partial(kernel, (blocks,), (THREADS,), args)
+        flop = 2.0 * blocks * THREADS * FMA_A_TURN * turns
         found["peak"][dtype] = {**_rates(backend, flop, call), "unit": "vector"}
         yield
 
@@ -149,24 +101,28 @@ def _product_size(vector_peak: float, gain: float) -> int:
 
 
 def _streams(backend: Backend, found: dict[str, Any], notes: list[str]) -> Iterator[None]:
-    xp, blocks, l2 = backend.xp, _blocks(backend), l2_bytes(backend.xp)
+    xp, l2 = backend.xp, l2_bytes(backend.xp)
     wanted = max(MEMORY, L2_BEYOND * l2)
     beyond = affordable(wanted, available_bytes(backend))
     if beyond < L2_BEYOND * l2:
         notes.append(shrunk(L2_BEYOND * l2, beyond))
-    moved = BYTES_PER_MULTIPROCESSOR * blocks // BLOCKS
+    moved = BYTES_PER_MULTIPROCESSOR * int(xp.cuda.Device().attributes["MultiProcessorCount"])
     store = xp.ones(beyond // 16 * 4, dtype=xp.float32)  # whole float4s
     for level, nbytes in (("l2", l2 // L2_SHARE), ("dram", store.nbytes)):
         for mix, (loads, stores) in MIXES.items():
-            n = nbytes // 16 // (2 if mix in ("axpy", "copy") else 1)
+            arrays = 2 if mix in ("axpy", "copy") else 1
+            kernel = STREAMS.kernel(xp, f"{mix}_roof")
+            blocks, n = _even(nbytes // 16 // arrays, resident_blocks(xp, kernel))
             passes = 1 if level == "dram" else max(1, moved // nbytes)
-            kernel = xp.RawKernel(STREAMS, f"{mix}_roof")
-            y = store[4 * n :] if mix in ("axpy", "copy") else store
+            y = store[4 * n :] if arrays == 2 else store
             args = (store, y, xp.int64(n), xp.int32(passes), xp.float32(1.0))
-
-            def call(kernel: Any = kernel, args: tuple[Any, ...] = args) -> None:
-                kernel((blocks,), (THREADS,), args)
-
+            call = partial(kernel, (blocks,), (THREADS,), args)
             bytes_ = 16.0 * n * passes * (loads + stores)
             found["bandwidth"][level][mix] = _rates(backend, bytes_, call)
             yield
+
+
+def _even(n: int, blocks: int) -> tuple[int, int]:
+    """Blocks, at most ``blocks``, and a size up to ``n`` of which every thread gets as much."""
+    blocks = max(1, min(blocks, n // THREADS))
+    return blocks, max(1, n // (blocks * THREADS)) * blocks * THREADS

@@ -80,9 +80,8 @@ def _pattern(op: Operation, operand: Operand, place: int, flat: Any) -> np.ndarr
     signed = op.name in ("axpy", "scale", *COLUMN_MAJOR)
     low, high = (-1.0, 1.0) if signed else (0.5, 1.5)
     values = np.random.default_rng([20, place]).uniform(low, high, min(flat.size, _PATTERN))
-    if (
-        op.name == "dot" and operand.dtype.name == "fp16"
-    ):  # a sum of more overflows: fp16 ends at 65504
+    if op.name == "dot" and operand.dtype.name == "fp16":
+        # The sum is about as large as the vector is long, and fp16 ends at 65504.
         values *= min(1.0, math.sqrt(2**14 / flat.size))
     return (np.rint(4 * values) if operand.dtype.kind == "int" else values).astype(flat.dtype)
 
@@ -127,7 +126,7 @@ def _require_apart(op: Operation, given: Sequence[Any], backend: Backend) -> Non
 def _require_one(op: Operation, operand: Operand, array: Any, backend: Backend) -> None:
     xp, where = backend.xp, f"setup(): operand {operand.name!r}"
     if not isinstance(array, xp.ndarray):
-        kind, right = type(array).__name__, f"{xp.__name__}.ndarray"
+        kind, right = _type_name(array), f"{xp.__name__}.ndarray"
         raise TypeError(f"{where} is a {kind}; on this backend it must be a {right}")
     kind = storage(operand, backend)
     if array.dtype != kind:
@@ -140,6 +139,12 @@ def _require_one(op: Operation, operand: Operand, array: Any, backend: Backend) 
         raise ValueError(f"{where} is {_order_of(array)}; {_order_needed(operand, by_columns)}")
     if operand.writes and not backend.is_gpu and not array.flags.writeable:
         raise ValueError(f"{where} is read-only, but {op.label} writes it")
+
+
+def _type_name(value: Any) -> str:
+    """The type in words; NumPy's and CuPy's arrays share theirs, so it comes with its module."""
+    kind = type(value)
+    return f"{kind.__module__}.{kind.__name__}" if kind.__name__ == "ndarray" else kind.__name__
 
 
 def _order_of(array: Any) -> str:

@@ -1,297 +1,188 @@
-"""A strict fake of CuPy on NumPy, to see what the course does on a machine whose GPU works.
+"""A strict fake of CuPy 14.2 on NumPy, for machines without a GPU.
 
-Arrays refuse to mix with NumPy arrays and refuse implicit conversion, as CuPy's do; reductions
-return 0-d arrays; `cupy.cublas` is a module that `import cupy` does not load; constants that CuPy
-14.2 lacks are lacking. Events are stamped with the host's clock.
+Two ways to use it. As a folder put first on PYTHONPATH (tests/strict_cupy) a whole process sees a
+working GPU: notebooks, ``python course.py gpu``. As ``tests.strict_cupy.cupy`` a test imports it
+beside the real world, see tests/measure/fake_cupy.py.
+
+It is strict: it does what CuPy does, and refuses what CuPy refuses.
+
+- Arrays do not mix with NumPy arrays and do not become one without ``.get()``; reductions return
+  0-d arrays; a batched product of halves is refused, though CuPy computes one, by way of fp32.
+- Only names that CuPy 14.2.0 has are there (names.txt, listed from its wheel); ``cupy.cublas`` has
+  to be imported, and cuBLAS's math modes have no names.
+- Events tell their time only after something has waited for them.
+- A RawKernel computes if it is one of rooflab's, and refuses to run if it is unknown.
+
+Times are those of a pretended GPU: see ``_gpu.py``.
 """
 
-import time
+from __future__ import annotations
+
+import re
 import types
+from pathlib import Path
+from typing import Any
 
 import numpy as _np
 
+from . import random  # noqa: F401
+from ._array import computed, device, host, ndarray
+from ._gpu import TOOLKIT, DynamicLibNotFoundError, cuda, gpu
+from ._kernels import ElementwiseKernel, RawKernel, RawModule, ReductionKernel
+
 __version__ = "14.2.0"
-float16, float32, float64 = _np.float16, _np.float32, _np.float64
-int8, int16, int32, int64, uint8, uint32, uint64, bool_ = (
-    _np.int8,
-    _np.int16,
-    _np.int32,
-    _np.int64,
-    _np.uint8,
-    _np.uint32,
-    _np.uint64,
-    _np.bool_,
-)
-inf, nan, pi, newaxis, dtype = _np.inf, _np.nan, _np.pi, None, _np.dtype
+__all__ = [
+    "ElementwiseKernel", "RawKernel", "RawModule", "ReductionKernel", "cuda", "gpu", "ndarray",
+]  # fmt: skip
 
 
-def _un(x):
-    if isinstance(x, ndarray):
-        return x.view(_np.ndarray)
-    if isinstance(x, _np.ndarray):
-        raise TypeError(f"Unsupported type {type(x)}")
-    if isinstance(x, (list, tuple)):
-        return type(x)(_un(i) for i in x)
-    return x
+def _listed(text: str) -> dict[str, frozenset[str]]:
+    """ "cupy: a b" and "cupy.cuda: c" -> the names of each."""
+    parts = re.split(r"(?:^|\s)(cupy[\w.]*):\s", text.partition("\n")[2])
+    return {k: frozenset(v.split()) for k, v in zip(parts[1::2], parts[2::2], strict=True)}
 
 
-def _wrap(x):
-    if isinstance(x, tuple):
-        return tuple(_wrap(i) for i in x)
-    if isinstance(x, (_np.ndarray, _np.generic)):
-        return _np.asarray(x).view(ndarray)
-    return x
+NAMES = _listed((Path(__file__).parent / "names.txt").read_text(encoding="utf-8"))
+"""Public names of CuPy 14.2.0, by the object that has them."""
 
 
-class ndarray(_np.ndarray):
-    def __array_ufunc__(self, ufunc, method, *inputs, out=None, **kw):
-        for i in (*inputs, *(out or ())):
-            if isinstance(i, _np.ndarray) and not isinstance(i, ndarray):
-                raise TypeError(f"Unsupported type {type(i)}")
-        ins = [_un(i) for i in inputs]
-        if out is not None:
-            kw["out"] = tuple(_un(o) for o in out)
-        r = getattr(ufunc, method)(*ins, **kw)
-        if out is not None:
-            return out[0]
-        return _wrap(r)
-
-    def __array_function__(self, func, types, args, kwargs):
-        args = [_un(a) for a in args]
-        kwargs = {k: _un(v) for k, v in kwargs.items()}
-        return _wrap(func(*args, **kwargs))
-
-    def __array_finalize__(self, p):
-        pass
-
-    def _red(name):
-        def f(self, *a, out=None, **k):
-            r = getattr(_np.ndarray, name)(
-                self.view(_np.ndarray), *a, out=None if out is None else _un(out), **k
-            )
-            return out if out is not None else _wrap(r)
-
-        return f
-
-    for _n in ("sum", "max", "min", "mean", "argmax", "argmin", "all", "any", "prod"):
-        locals()[_n] = _red(_n)
-
-    def __getitem__(self, i):
-        if isinstance(i, _np.ndarray) and not isinstance(i, ndarray):
-            pass
-        return _wrap(
-            self.view(_np.ndarray)[
-                _un(i)
-                if isinstance(i, ndarray)
-                else tuple(_un(j) if isinstance(j, ndarray) else j for j in i)
-                if isinstance(i, tuple)
-                else i
-            ]
-        )
-
-    def __setitem__(self, i, v):
-        self.view(_np.ndarray)[_un(i) if isinstance(i, ndarray) else i] = _un(v)
-
-    def get(self):
-        return _np.array(self.view(_np.ndarray))
-
-    def __iter__(self):
-        return (self[i] for i in range(len(self)))
-
-
-def asnumpy(a, *_, **__):
-    return a.get() if isinstance(a, ndarray) else _np.asarray(a)
-
-
-def asarray(a, dtype=None, **k):
-    if isinstance(a, ndarray) and dtype in (None, a.dtype):
-        return a
-    return _np.array(a.view(_np.ndarray) if isinstance(a, ndarray) else a, dtype=dtype).view(
-        ndarray
-    )
-
-
-array = asarray
-
-
-def _creator(name):
-    f = getattr(_np, name)
-    return lambda *a, **k: _wrap(f(*[_un(x) for x in a], **k))
-
-
-for _n in (
-    "empty",
-    "zeros",
-    "ones",
-    "full",
-    "arange",
-    "linspace",
-    "empty_like",
-    "zeros_like",
-    "ones_like",
-):
-    globals()[_n] = _creator(_n)
-
-
-def __getattr__(name):
-    if name.startswith("__") or name in ("cublas", "gpu", "is_stand_in", "random"):
-        if name == "random":
-            return _random
+def __getattr__(name: str) -> Any:
+    """NumPy's function, type or constant of this name, if CuPy has one too."""
+    if name.startswith("_") or name not in NAMES["cupy"] or not hasattr(_np, name):
         raise AttributeError(f"module 'cupy' has no attribute {name!r}")
-    f = getattr(_np, name)
-    if callable(f):
-
-        def g(*a, **k):
-            o = k.get("out")
-            r = f(*[_un(x) for x in a], **{kk: _un(v) for kk, v in k.items()})
-            return o if o is not None else _wrap(r)
-
-        return g
-    return f
+    found = getattr(_np, name)
+    if isinstance(found, type) or not callable(found):
+        return found
+    return lambda *args, **kwargs: computed(found, *args, **kwargs)
 
 
-def matmul(a, b, out=None):
-    half = a.dtype.itemsize == 2
-    if half and max(a.ndim, b.ndim) > 2:
-        raise TypeError("batched half")
-    A, B = _un(a), _un(b)
-    r = _np.matmul(A.astype("f"), B.astype("f")).astype(a.dtype) if half else _np.matmul(A, B)
+# From the host, and back
+
+
+def array(obj: Any, dtype: Any = None, copy: bool = True, **kwargs: Any) -> ndarray:
+    """A new array on the GPU from anything, NumPy arrays too."""
+    source = obj._host if isinstance(obj, ndarray) else _plain(obj)
+    return ndarray._of(_np.array(source, dtype=dtype, copy=True, **kwargs))
+
+
+def asarray(a: Any, dtype: Any = None, order: Any = None, **_: Any) -> ndarray:
+    """``a`` itself if it is on the GPU and of this dtype, else a new array."""
+    if isinstance(a, ndarray) and dtype in (None, a.dtype) and order in (None, "K", "A"):
+        return a
+    return array(a, dtype=dtype, order=order or "K")
+
+
+def ascontiguousarray(a: Any, dtype: Any = None) -> ndarray:
+    """``a`` in C order."""
+    return ndarray._of(_np.ascontiguousarray(asarray(a, dtype)._host))
+
+
+def _plain(obj: Any) -> Any:
+    if isinstance(obj, (list, tuple)):
+        return [_plain(one) for one in obj]
+    return obj._host if isinstance(obj, ndarray) else obj
+
+
+def asnumpy(a: Any, stream: Any = None, order: str = "C", out: Any = None, **_: Any) -> _np.ndarray:
+    """A copy on the host, once the GPU is done."""
+    if not isinstance(a, ndarray):
+        return _np.asarray(a, order=order)
+    gpu.wait("asnumpy")
+    return _np.array(a._host, order=order) + (1 if gpu.fault == "wrong" else 0)
+
+
+def get_array_module(*args: Any) -> Any:
+    """This module if one of ``args`` is on the GPU, else NumPy."""
+    import sys
+
+    return sys.modules[__name__] if any(isinstance(a, ndarray) for a in args) else _np
+
+
+# Creation
+
+
+def _creator(name: str) -> Any:
+    function = getattr(_np, name)
+
+    def create(*args: Any, **kwargs: Any) -> ndarray:
+        if gpu.fault == "toolkit" and name == "arange":  # the first that needs a kernel
+            raise DynamicLibNotFoundError(TOOLKIT)
+        made = function(*[host(a) for a in args], **kwargs)
+        gpu.elementwise(made.nbytes)
+        return device(made)
+
+    create.__name__ = name
+    return create
+
+
+(empty, zeros, ones, full, arange, linspace, eye, identity, empty_like, zeros_like, ones_like,
+ full_like) = map(_creator, (
+    "empty", "zeros", "ones", "full", "arange", "linspace", "eye", "identity", "empty_like",
+    "zeros_like", "ones_like", "full_like"))  # fmt: skip
+
+
+# Products, which go to cuBLAS
+
+
+def matmul(a: ndarray, b: ndarray, /, *more: Any, out: ndarray | None = None) -> ndarray:
+    """a @ b, in fp32 inside if they are halves."""
+    if more:
+        raise TypeError("got multiple values for argument 'out'")
+    found = product(a, b)
     if out is None:
-        return _wrap(r)
-    _un(out)[...] = r
+        return found
+    if out.shape != found.shape:
+        raise ValueError(f"Output array has shape {out.shape}, the product {found.shape}")
+    out._host[...] = found._host
     return out
 
 
-ndarray.__matmul__ = lambda s, o: matmul(s, o)
+_RATE = {"float64": "fp64_tensor", "float16": "fp16", "bfloat16": "bf16"}
 
 
-def copyto(d, s):
-    _un(d)[...] = _un(s)
+def product(a: ndarray, b: ndarray, *, logged: bool = True) -> ndarray:
+    """The new array a @ b; what an operator asks for does not stand in the log."""
+    for one in (a, b):
+        if not isinstance(one, ndarray):
+            raise TypeError(f"Unsupported type {type(one)}")
+    left, right = a._host, b._host
+    kind = _np.result_type(left, right)
+    half = kind.name in ("float16", "bfloat16")
+    if half and max(a.ndim, b.ndim) > 2:
+        raise TypeError("CuPy 14.2 has no honest batched product of halves")
+    result = _np.matmul(*[m.astype(_np.float32) if half else m for m in (left, right)])
+    nbytes = left.nbytes + right.nbytes + result.nbytes
+    flop = 2.0 * result.size * left.shape[-1]
+    seconds = gpu.seconds(nbytes, flop, _RATE.get(kind.name, "fp32"))
+    gpu.launch(f"matmul {kind}", seconds, logged=logged)
+    return device(_np.asarray(result, kind))
 
 
-def ElementwiseKernel(i, o, body, name="k", **kw):
-    fs = {
-        "rooflab_half_axpy": lambda x, a, y: x.astype("f") * a + y.astype("f"),
-        "rooflab_half_scale": lambda a, x: x.astype("f") * a,
-        "rooflab_half_ger": lambda x, y, a: x.astype("f") * y.astype("f") + a.astype("f"),
-    }
-
-    def k(*args):
-        a = [_un(x) for x in args]
-        a[-1][...] = fs[name](*a).astype(a[-1].dtype)
-
-    return k
+def dot(a: ndarray, b: ndarray, out: ndarray | None = None) -> ndarray:
+    """The product of two arrays of one or two dimensions."""
+    if a.ndim > 2 or b.ndim > 2 or 0 in (a.ndim, b.ndim):
+        return computed(_np.dot, a, b, out=out)
+    found = matmul(a, b)
+    if out is None:
+        return found
+    out._host[...] = found._host
+    return out
 
 
-def ReductionKernel(*t, **kw):
-    def k(x, y, out):
-        _un(out)[...] = (_un(x).astype("f") * _un(y).astype("f")).sum()
-
-    return k
-
-
-def RawKernel(code, name, options=(), **k):
-    def call(grid, block, args):
-        time.sleep(0.05)
-
-    return call
+def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True) -> None:
+    """Copy ``src``, an array of the GPU or a number, into ``dst``."""
+    _np.copyto(dst._host, host(src), casting=casting, where=host(where))
+    gpu.elementwise(2 * dst.nbytes)
 
 
-class _Rng:
-    def __init__(s, seed):
-        s.r = _np.random.default_rng(seed)
-
-    def random(s, size=None, dtype=_np.float64):
-        return _wrap(s.r.random(size, dtype=dtype))
-
-
-_random = types.SimpleNamespace(default_rng=_Rng)
+def get_default_memory_pool() -> Any:
+    """A pool that keeps nothing."""
+    return types.SimpleNamespace(
+        free_bytes=lambda: 0, used_bytes=lambda: 0, total_bytes=lambda: 0,
+        free_all_blocks=lambda *_: None,
+    )  # fmt: skip
 
 
-class Event:
-    def __init__(self, block=False, disable_timing=False, interprocess=False):
-        self.t = None
-
-    def record(self, stream=None):
-        self.t = time.perf_counter()
-
-    def synchronize(self):
-        pass
-
-    done = True
-
-
-class _Stream:
-    ptr = 0
-
-    def __init__(self, null=False, non_blocking=False, ptds=False):
-        pass
-
-    def synchronize(self):
-        pass
-
-    def record(self, e=None):
-        e = e or Event()
-        e.record()
-        return e
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *a):
-        pass
-
-
-_Stream.null = _Stream()
-
-
-class CUDARuntimeError(RuntimeError):
-    pass
-
-
-class Device:
-    id = 0
-    compute_capability = "90"
-    pci_bus_id = "0000:00:04.0"
-    cublas_handle = 7
-    attributes = {"L2CacheSize": 4 << 20, "MultiProcessorCount": 4}
-    mem_info = (1 << 30, 2 << 30)
-
-    def __init__(self, d=0):
-        pass
-
-    def synchronize(self):
-        pass
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *a):
-        pass
-
-
-runtime = types.SimpleNamespace(
-    getDeviceCount=lambda: 1,
-    getDevice=lambda: 0,
-    deviceSynchronize=lambda: None,
-    getDeviceProperties=lambda i: {"name": b"NVIDIA Fake H100"},
-    driverGetVersion=lambda: 13000,
-    runtimeGetVersion=lambda: 13020,
-    CUDARuntimeError=CUDARuntimeError,
-)
-cuda = types.SimpleNamespace(
-    Event=Event,
-    Stream=_Stream,
-    Device=Device,
-    runtime=runtime,
-    get_current_stream=lambda *a: _Stream.null,
-    get_elapsed_time=lambda a, b: (b.t - a.t) * 1e3,
-    is_available=lambda: True,
-    cublas=types.SimpleNamespace(
-        CUBLAS_DEFAULT_MATH=0, CUBLAS_TENSOR_OP_MATH=1, setMathMode=lambda h, m: None
-    ),
-)
-
-
-def get_default_memory_pool():
-    return types.SimpleNamespace(free_bytes=lambda: 0, free_all_blocks=lambda: None)
+def is_available() -> bool:
+    """Whether a GPU is here."""
+    return cuda.is_available()

@@ -1,39 +1,99 @@
-import numpy as _np
+"""cupy.cublas, with the signatures of CuPy 14.2. ``import cupy`` does not load it."""
 
-from cupy import _un
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ._array import host, ndarray
+from ._gpu import TF32_MATH, gpu
 
 
-def axpy(a, x, y):
-    if x.dtype.char not in "fdFD":
+def _launch(name: str, flop: float, written: ndarray, *arrays: ndarray) -> None:
+    """Refuse what cuBLAS cannot take, and what CuPy would copy first; then queue the routine."""
+    kind = written.dtype
+    if any(not isinstance(a, ndarray) for a in (written, *arrays)):
+        raise AttributeError("'numpy.ndarray' object has no attribute 'ptr'")
+    if kind.char not in "fd":
         raise TypeError("invalid dtype")
-    Y = _un(y)
-    Y += Y.dtype.type(a) * _un(x)
+    assert all(a.dtype == kind for a in arrays), "one dtype"
+    for a in (written, *arrays):
+        assert a.flags.c_contiguous or a.flags.f_contiguous, "CuPy would copy"
+    in_tf32 = gpu.math_mode == TF32_MATH and kind.char == "f"
+    rate = "tf32" if in_tf32 else {"f": "fp32", "d": "fp64_tensor"}[kind.char]
+    nbytes = 2 * written.nbytes + sum(a.nbytes for a in arrays)
+    gpu.launch(f"{name} {kind}" + (" tf32" if in_tf32 else ""), gpu.seconds(nbytes, flop, rate))
 
 
-def scal(a, x):
-    X = _un(x)
-    X *= X.dtype.type(a)
+def _number(value: Any, like: ndarray) -> Any:
+    """A scalar, or an array of one, as the routine's own type."""
+    if isinstance(value, ndarray):
+        return value._host.astype(like.dtype)
+    return np.asarray(value, like.dtype)
 
 
-def dot(x, y, out=None):
-    _un(out)[...] = _np.dot(_un(x), _un(y))
+def axpy(a: Any, x: ndarray, y: ndarray) -> None:
+    """y += a * x."""
+    _launch("axpy", 2 * x.size, y, x)
+    y._host[...] += _number(a, x) * host(x)
+
+
+def scal(a: Any, x: ndarray) -> None:
+    """x *= a."""
+    _launch("scal", x.size, x)
+    x._host[...] *= _number(a, x)
+
+
+def dot(x: ndarray, y: ndarray, out: ndarray | None = None) -> ndarray:
+    """x · y, into ``out`` (one element) if given."""
+    _launch("dot", 2 * x.size, x, y)
+    total = np.dot(host(x).astype(float), host(y).astype(float))
+    if out is None:
+        return ndarray._of(np.asarray(total, x.dtype))
+    out._host[...] = total
     return out
 
 
-def ger(alpha, x, y, a):
-    A = _un(a)
-    A += alpha * _np.outer(_un(x), _un(y))
+def ger(alpha: Any, x: ndarray, y: ndarray, a: ndarray) -> None:
+    """a += alpha * x yᵀ."""
+    _launch("ger", 2 * a.size, a, x, y)
+    a._host[...] += _number(alpha, a) * np.outer(host(x), host(y))
 
 
-def gemv(t, alpha, a, x, beta, y):
-    A = _un(a) if t == "N" else _un(a).T
-    Y = _un(y)
-    Y[...] = alpha * (A @ _un(x)) + (beta * Y if beta else 0)
+def gemv(transa: str, alpha: Any, a: ndarray, x: ndarray, beta: Any, y: ndarray) -> None:
+    """y = alpha * op(a) @ x + beta * y."""
+    _launch("gemv", 2 * a.size, y, a, x)
+    left = _turned(transa, a)
+    added = _number(beta, y) * host(y) if float(beta) else 0
+    y._host[...] = _number(alpha, y) * (left @ host(x)) + added
 
 
-def gemm(ta, tb, a, b, out=None, alpha=1.0, beta=0.0):
-    A = _un(a) if ta == "N" else _un(a).T
-    B = _un(b) if tb == "N" else _un(b).T
-    C = _un(out)
-    C[...] = alpha * (A @ B) + (beta * C if beta else 0)
+def gemm(
+    transa: str,
+    transb: str,
+    a: ndarray,
+    b: ndarray,
+    out: ndarray | None = None,
+    alpha: Any = 1.0,
+    beta: Any = 0.0,
+) -> ndarray:
+    """out = alpha * op(a) @ op(b) + beta * out."""
+    assert a.ndim == b.ndim == 2
+    assert a.dtype == b.dtype
+    left, right = _turned(transa, a), _turned(transb, b)
+    if out is None:
+        out = ndarray((left.shape[0], right.shape[1]), a.dtype, "F")
+        beta = 0.0
+    assert out.shape == (left.shape[0], right.shape[1])
+    assert out.dtype == a.dtype
+    _launch("gemm", 2.0 * left.size * right.shape[1], out, a, b)
+    added = _number(beta, out) * host(out) if float(beta) else 0
+    out._host[...] = _number(alpha, out) * (left @ right) + added
     return out
+
+
+def _turned(trans: Any, a: ndarray) -> np.ndarray:
+    if trans not in ("N", "n", "T", "t", "H", "h"):
+        raise TypeError(f"invalid trans: {trans!r}")
+    return host(a) if trans in "Nn" else host(a).T
