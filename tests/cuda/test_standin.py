@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rooflab.cuda import Device, StandIn
-from rooflab.cuda.device import CUDARuntimeError
+from rooflab.cuda.device import BLOCK, Cache, CUDARuntimeError, Span
 from rooflab.predict.catalogue import machine
 
 DEVICE = Device(
@@ -98,15 +98,51 @@ def test_the_first_use_of_a_kernel_costs_the_setup(cp):
     assert timed(cp, lambda: cp.dot(x, y)) < DEVICE.setup_s  # the library is set up already
 
 
-def test_l2_serves_what_was_read_just_now_and_a_flush_ends_that(cp):
+def test_l2_serves_what_was_read_just_now_and_a_reading_flush_ends_that(cp):
     a, x = cp.ones((1024, 2048), dtype=cp.float32), cp.ones(2048, dtype=cp.float32)
-    flush = cp.empty(4 * DEVICE.l2_bytes, dtype=cp.uint8)
+    flush = cp.ones(DEVICE.l2_bytes, dtype=cp.float32)
     for _ in range(2):
         warm = timed(cp, lambda: [a @ x for _ in range(10)]) / 10
-    flush.fill(0)
+    flush.sum()
     after_flush = timed(cp, lambda: a @ x)
     assert warm < 0.5 * after_flush
     assert after_flush == pytest.approx(a.nbytes / DEVICE.bandwidth + DEVICE.kernel_s, rel=0.02)
+
+
+def test_a_writing_flush_leaves_its_dirty_lines_to_the_next_call(cp):
+    """Of 8 MiB that it displaces in a full L2, all are dirty: it moves 16 MiB."""
+    a, x = cp.ones((1024, 2048), dtype=cp.float32), cp.ones(2048, dtype=cp.float32)
+    flush = cp.empty(4 * DEVICE.l2_bytes, dtype=cp.uint8)
+    a @ x
+    flush.fill(0)
+    seconds = timed(cp, lambda: a @ x)
+    assert seconds == pytest.approx(2 * a.nbytes / DEVICE.bandwidth + DEVICE.kernel_s, rel=0.3)
+    launch = cp.gpu.log[-4]
+    assert (launch["kernel"], launch["l2_bytes"]) == ("gemv", 0)
+    assert a.nbytes <= launch["written_back"] <= 1.3 * a.nbytes
+    timed(cp, lambda: a @ x)
+    assert cp.gpu.log[-4]["written_back"] == 0
+
+
+def test_every_byte_that_is_written_goes_to_memory_once_and_not_twice():
+    """Whatever the order: written = written back + still dirty, and L2 never holds more."""
+    rng = np.random.default_rng(0)
+    cache, written, back = Cache(8 * BLOCK), 0, 0
+    for _ in range(400):
+        buffer, pieces = int(rng.integers(5)), int(rng.integers(1, 4))
+        span = Span(buffer, int(rng.integers(4)) * BLOCK, pieces * BLOCK)
+        if rng.random() < 0.5:
+            hits, left = cache.read(span)
+            assert 0 <= hits <= span.nbytes
+        else:
+            left = cache.write(span)
+            written += span.nbytes
+        back += left
+    left = cache.read(Span(99, 0, 8 * BLOCK))[1]
+    assert 0 < back + left <= written and cache.read(Span(99, 0, 8 * BLOCK)) == (8 * BLOCK, 0)
+    fresh = Cache(8 * BLOCK)
+    lost = sum(fresh.write(Span(k, 0, 2 * BLOCK)) for k in range(40))
+    assert lost + fresh.read(Span(99, 0, 8 * BLOCK))[1] == 80 * BLOCK
 
 
 def test_operands_beyond_l2_are_never_warm(cp):
