@@ -109,7 +109,7 @@ class Cache:
         return self._touch(span, writes=True)[1]
 
     def _touch(self, span: Span, writes: bool) -> tuple[int, int]:
-        found, end, position = 0, span.start + span.nbytes, span.start
+        found, written_back, end, position = 0, 0, span.start + span.nbytes, span.start
         while position < end:
             block = position // BLOCK
             length = min(end, (block + 1) * BLOCK) - position
@@ -119,11 +119,10 @@ class Cache:
             self._held[key] = max(held, length), max(dirty, length) if writes else dirty
             self._used += max(held, length) - held
             position += length
-        written_back = 0
-        while self._used > self._capacity:
-            held, dirty = self._held.popitem(last=False)[1]
-            self._used -= held
-            written_back += dirty
+            while self._used > self._capacity:
+                held, dirty = self._held.popitem(last=False)[1]
+                self._used -= held
+                written_back += dirty
         return found, written_back
 
 
