@@ -147,38 +147,37 @@ def test_the_grader_does_not_suspect_a_right_way(way):
 # While an answer runs, `import cupy` finds the stand-in; afterwards all is as it was.
 
 
-def importing(cp, x, y, a):
+IMPORTING = {
+    "finds it": """
+def answer(cp, x, y, a):
+    import importlib
     import cupy.cublas
     from cupyx import profiler
-
-    assert cupy is cp and sys.modules["cupy"] is cp and cupy.cublas is cp.cublas
-    assert importlib.import_module("cupy.cuda") is cp.cuda and callable(profiler.benchmark)
-    return exercise("01-cuda-axpy").reference(cupy, x, y, a)
-
-
-def leaving(cp, x, y, a):
-    import cupy
-
-    sys.modules["cupy.left_behind"] = cupy
-    sys.exit(f"left {cupy.__name__}")
-
-
-def stopped(cp, x, y, a):
+    assert cupy is cp and cupy.cublas is cp.cublas and callable(profiler.benchmark)
+    assert importlib.import_module("cupy.cuda") is cp.cuda
+    return timed(cupy, lambda: cupy.cublas.axpy(a, x, y))
+""",
+    "leaves something": """
+def answer(cp, x, y, a):
+    import sys
+    sys.modules["cupy.left_behind"] = cp
+    sys.exit("gone")
+""",
+    "is stopped": """
+def answer(cp, x, y, a):
     raise KeyboardInterrupt
+""",
+}
 
 
-@pytest.mark.parametrize("function", [importing, leaving, stopped])
+@pytest.mark.parametrize("name", IMPORTING)
 @pytest.mark.parametrize("installed", [False, True])
-def test_the_modules_are_put_back(monkeypatch, installed, function):
-    for name in [name for name in sys.modules if name.partition(".")[0] in ("cupy", "cupyx")]:
-        monkeypatch.delitem(sys.modules, name)
-    if installed:
-        for name in ("cupy", "cupy.linalg", "cupyx"):
-            monkeypatch.setitem(sys.modules, name, ModuleType(name))
-    before = dict(sys.modules)
-    found = exercise("01-cuda-axpy")
-    case = found.draw(0)[0]
-    seen = run(case, function)
-    after = {n: m for n, m in sys.modules.items() if n.startswith("cupy")}
-    assert after == {n: m for n, m in before.items() if n.startswith("cupy")}
-    assert ("value" in seen) == (function is importing), seen
+def test_the_modules_are_put_back(monkeypatch, installed, name):
+    for module in [m for m in sys.modules if m.partition(".")[0] in ("cupy", "cupyx")]:
+        monkeypatch.delitem(sys.modules, module)
+    there = {m: ModuleType(m) for m in ("cupy", "cupy.linalg", "cupyx") if installed}
+    for module in there:
+        monkeypatch.setitem(sys.modules, module, there[module])
+    seen = run(exercise("01-cuda-axpy").draw(0)[0], answer(IMPORTING[name]))
+    assert {m: sys.modules[m] for m in sys.modules if m.startswith("cupy")} == there
+    assert ("value" in seen) == (name == "finds it"), seen
