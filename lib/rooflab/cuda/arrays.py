@@ -259,7 +259,7 @@ class ndarray(Namespace):
             raise ValueError("can only convert an array of size 1 to a Python scalar")
         return self.get().item()
 
-    # NumPy's functions on these arrays are the GPU's own, as with CuPy.
+    # NumPy's own functions on these arrays are the GPU's, as with CuPy.
 
     def __array_ufunc__(
         self,
@@ -269,7 +269,7 @@ class ndarray(Namespace):
         out: tuple[object, ...] | None = None,
         **kwargs: object,
     ) -> object:
-        if method != "__call__":
+        if method != "__call__" or getattr(np, ufunc.__name__, None) is not ufunc:
             return NotImplemented
         where = {} if out is None else {"out": out[0]}
         return getattr(self._cp, ufunc.__name__)(*inputs, **where, **kwargs)
@@ -281,6 +281,8 @@ class ndarray(Namespace):
         args: Sequence[object],
         kwargs: dict[str, object],
     ) -> object:
+        if getattr(np, func.__name__, None) is not func:
+            return NotImplemented
         return getattr(self._cp, func.__name__)(*args, **kwargs)
 
     def __array__(self, *args: object, **kwargs: object) -> NoReturn:
