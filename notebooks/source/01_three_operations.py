@@ -474,7 +474,7 @@ rl.check("01-claim-sizes", needed_itemsize)
 #
 # `cp` is CuPy, a NumPy for GPUs, and your function gets it as its first argument. In a program of
 # your own you write `import cupy as cp`, and `import cupy.cublas` for the routines of BLAS: the
-# first line does not load them.
+# first line does not load them. Here both are done for you.
 #
 # Your function runs on a stand-in for CuPy: a small simulated GPU with a queue, a cache and a
 # clock, which writes down every launch and every event. If this computer has a GPU that CuPy can

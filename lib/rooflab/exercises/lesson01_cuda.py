@@ -120,7 +120,8 @@ def _procedural(time_of: Callable[[Clock], Answer], right: Clock) -> tuple[Misco
             mistakes.not_synchronised),
         Misconception(
             "host timer", time_of(partial(_host_timed, synchronise=True)),
-            "the host's clock also counts Python and the wait; time with two cp.cuda.Event.",
+            "no time was read from two cp.cuda.Event; the host's clock also counts Python and the "
+            "wait.",
             mistakes.host_timer),
         Misconception(
             "milliseconds", time_of(partial(right, unit=1.0)),

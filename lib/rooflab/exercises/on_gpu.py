@@ -56,9 +56,8 @@ def confirm(exercise: Exercise, answer: Callable[..., object], verdict: Verdict)
     except Exception as error:  # of ours: too little memory, say
         return replace(verdict, note=f"Not compared on {backend.device}: {describe(error)}")
     if _agree(ours, mine):
-        return replace(
-            verdict, note=f"On {backend.device} it agrees with the course's own within 10 %.",
-        )  # fmt: skip
+        told = f"On {backend.device} it agrees with the course's own function within 10 %."
+        return replace(verdict, note=told)
     return failed(exercise, _difference(backend.device, ours, mine))
 
 
