@@ -463,25 +463,30 @@ rl.check("01-claim-sizes", needed_itemsize)
 # ask.
 #
 # So you let the GPU take the time itself. An *event* is a mark in its queue, and the GPU notes
-# when it comes past. Five things make a good measurement:
+# when it comes past. A good measurement has five steps:
 #
 # 1. **Warm up**: run the operation once. The first time compiles and sets up libraries.
 # 2. **Mark**: `start.record()`, the launches, `stop.record()`; `start` and `stop` are two
-#    `cp.cuda.Event()`.
+#    `cp.cuda.Event()`. A *launch* is one call that queues work.
 # 3. **Wait**: `stop.synchronize()` before you read the time.
 # 4. **Read**: `cp.cuda.get_elapsed_time(start, stop)`, in *milliseconds*.
 # 5. **Repeat**: take the median of several, or the mean of a queue of launches.
 #
-# With a GPU and CuPy your function runs on the real thing too, and has to agree with `rl.measure`
-# to 10 %. Without one it runs on a stand-in: a small simulated GPU with a queue, a cache and a
-# clock, which writes down every launch and every event. Your code is the same. The stand-in's
-# times are simulated from published figures, not measured; the verdict says which of the two it
-# was.
+# `cp` is CuPy, a NumPy for GPUs, and your function gets it as its first argument. In a program of
+# your own you write `import cupy as cp`, and `import cupy.cublas` for the routines of BLAS: the
+# first line does not load them. Here both are done for you.
+#
+# Your function runs on a stand-in for CuPy: a small simulated GPU with a queue, a cache and a
+# clock, which writes down every launch and every event. If this computer has a GPU that CuPy can
+# use, the same function runs there too. It takes turns with the course's own function, on the
+# same arrays, and the two must agree within 10 %. The stand-in's times are computed, not
+# measured; the verdict says whether there was a GPU.
 #
 # ### Exercise 12 · AXPY on the GPU
 #
-# Return the seconds of one `cp.cublas.axpy(a, x, y)`. The vectors are larger than the GPU's cache
-# (its L2). One launch is short, so queue several between the two events, and divide.
+# Return the seconds of one `cp.cublas.axpy(a, x, y)`. The vectors are far larger than any cache
+# of the GPU, so every launch has to go to memory. Queue ten launches between the two events, so
+# that the GPU hardly waits for Python, and divide.
 
 
 # %% tags=["deep", "answer"] rooflab={"exercise": "01-cuda-axpy"}
@@ -504,10 +509,21 @@ rl.check("01-cuda-axpy", time_axpy)
 # %% [markdown] tags=["deep"]
 # ### Exercise 13 · GEMV on the GPU, cold
 #
-# This matrix would fit into L2. Launched again and again, it would be read from there, and you
-# would report a bandwidth that no memory has. So before each start overwrite a buffer of four
-# times the size of L2, which is `cp.cuda.Device().attributes["L2CacheSize"]` bytes, and let the
-# GPU go straight on: no waiting between that and the start event.
+# Between a GPU's memory and its arithmetic lies a cache, called **L2**. What was used last is
+# still in it, and comes from there faster than from memory. A launch that finds its data in L2 is
+# *warm*. One that must fetch all of them from memory is *cold*.
+#
+# This matrix would fit into L2. Launched again and again it would be warm, and you would report a
+# bandwidth that no memory has. So empty L2 before each start, which is called a *flush*: **read**
+# something else that is four times as large. The sum of a vector does that. Give it as many
+# 4-byte numbers as L2 has bytes: `cp.cuda.Device().attributes["L2CacheSize"]`.
+#
+# Do not *write* it, with `fill(0)` for example. What is written stays in L2 too, and goes to
+# memory only when other data need its place. Until then it is called *dirty*. Your launch would
+# find L2 full of dirty data, and would have to wait while they are carried away.
+#
+# And do not wait between the flush and the start event. While the GPU is still reading the large
+# vector, Python queues your launch, and the GPU goes straight on to it.
 #
 # Return the seconds, the byte/s, and the share of the roof: byte/s ÷ `bandwidth`.
 
@@ -515,10 +531,10 @@ rl.check("01-cuda-axpy", time_axpy)
 # %% tags=["deep", "answer"] rooflab={"exercise": "01-cuda-gemv"}
 def gemv_share(cp, A, x, y, bandwidth):
     # BEGIN SOLUTION
-    flush = cp.empty(4 * cp.cuda.Device().attributes["L2CacheSize"], dtype=cp.uint8)
+    big = cp.ones(cp.cuda.Device().attributes["L2CacheSize"], dtype=cp.float32)
     events = [(cp.cuda.Event(), cp.cuda.Event()) for _ in range(9)]
     for start, stop in events:
-        flush.fill(0)
+        big.sum()
         start.record()
         cp.matmul(A, x, out=y)
         stop.record()
@@ -535,7 +551,9 @@ rl.check("01-cuda-gemv", gemv_share)
 # %% [markdown] tags=["deep"]
 # ### Exercise 14 · GEMM on the GPU
 #
-# Square matrices. Return the seconds, the FLOP/s, and the share of the roof: FLOP/s ÷ `peak`.
+# Square matrices of 4096 × 4096. Their arithmetic takes far longer than fetching them, so here it
+# does not matter whether they are in L2. Return the seconds of one `cp.matmul(A, B, out=C)`, the
+# FLOP/s, and the share of the roof: FLOP/s ÷ `peak`.
 
 
 # %% tags=["deep", "answer"] rooflab={"exercise": "01-cuda-gemm"}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import operator
+
 import numpy as np
 import pytest
 
 from rooflab.cuda import Device, StandIn
-from rooflab.cuda.device import CUDARuntimeError
+from rooflab.cuda.device import BLOCK, Cache, CUDARuntimeError, Span
 from rooflab.predict.catalogue import machine
 
 DEVICE = Device(
@@ -98,15 +100,51 @@ def test_the_first_use_of_a_kernel_costs_the_setup(cp):
     assert timed(cp, lambda: cp.dot(x, y)) < DEVICE.setup_s  # the library is set up already
 
 
-def test_l2_serves_what_was_read_just_now_and_a_flush_ends_that(cp):
+def test_l2_serves_what_was_read_just_now_and_a_reading_flush_ends_that(cp):
     a, x = cp.ones((1024, 2048), dtype=cp.float32), cp.ones(2048, dtype=cp.float32)
-    flush = cp.empty(4 * DEVICE.l2_bytes, dtype=cp.uint8)
+    flush = cp.ones(DEVICE.l2_bytes, dtype=cp.float32)
     for _ in range(2):
         warm = timed(cp, lambda: [a @ x for _ in range(10)]) / 10
-    flush.fill(0)
+    flush.sum()
     after_flush = timed(cp, lambda: a @ x)
     assert warm < 0.5 * after_flush
     assert after_flush == pytest.approx(a.nbytes / DEVICE.bandwidth + DEVICE.kernel_s, rel=0.02)
+
+
+def test_a_writing_flush_leaves_its_dirty_lines_to_the_next_call(cp):
+    """Of 8 MiB that it displaces in a full L2, all are dirty: it moves 16 MiB."""
+    a, x = cp.ones((1024, 2048), dtype=cp.float32), cp.ones(2048, dtype=cp.float32)
+    flush = cp.empty(4 * DEVICE.l2_bytes, dtype=cp.uint8)
+    a @ x
+    flush.fill(0)
+    seconds = timed(cp, lambda: a @ x)
+    assert seconds == pytest.approx(2 * a.nbytes / DEVICE.bandwidth + DEVICE.kernel_s, rel=0.3)
+    launch = cp.gpu.log[-4]
+    assert (launch["kernel"], launch["l2_bytes"]) == ("gemv", 0)
+    assert a.nbytes <= launch["written_back"] <= 1.3 * a.nbytes
+    timed(cp, lambda: a @ x)
+    assert cp.gpu.log[-4]["written_back"] == 0
+
+
+def test_every_byte_that_is_written_goes_to_memory_once_and_not_twice():
+    """Whatever the order: written = written back + still dirty, and L2 never holds more."""
+    rng = np.random.default_rng(0)
+    cache, written, back = Cache(8 * BLOCK), 0, 0
+    for _ in range(400):
+        buffer, pieces = int(rng.integers(5)), int(rng.integers(1, 4))
+        span = Span(buffer, int(rng.integers(4)) * BLOCK, pieces * BLOCK)
+        if rng.random() < 0.5:
+            hits, left = cache.read(span)
+            assert 0 <= hits <= span.nbytes
+        else:
+            left = cache.write(span)
+            written += span.nbytes
+        back += left
+    left = cache.read(Span(99, 0, 8 * BLOCK))[1]
+    assert 0 < back + left <= written and cache.read(Span(99, 0, 8 * BLOCK)) == (8 * BLOCK, 0)
+    fresh = Cache(8 * BLOCK)
+    lost = sum(fresh.write(Span(k, 0, 2 * BLOCK)) for k in range(40))
+    assert lost + fresh.read(Span(99, 0, 8 * BLOCK))[1] == 80 * BLOCK
 
 
 def test_operands_beyond_l2_are_never_warm(cp):
@@ -211,10 +249,37 @@ def test_the_numpy_way_is_two_kernels_and_five_trips(cp):
     assert y.dtype == np.float32 and y[0].item() == 3.0
 
 
-def test_what_is_missing_says_so(cp):
-    for missing in (lambda: cp.fft, lambda: cp.cuda.Graph, lambda: cp.cublas.syrk):
-        with pytest.raises(AttributeError, match="stand-in for CuPy has no"):
+@pytest.mark.parametrize(
+    ("path", "has"),
+    [
+        ("fft", "full"), ("cuda.Graph", "Event"), ("cublas.syrk", "axpy"), ("random.seed", "rand"),
+        ("cuda.stream.ExternalStream", "Stream"), ("cuda.runtime.memGetInfo", "getDeviceCount"),
+        ("cuda.Stream.from_external", "null"), ("cuda.Stream.null.begin_capture", "synchronize"),
+    ],
+)  # fmt: skip
+def test_every_namespace_says_what_it_has_instead(cp, path, has):
+    with pytest.raises(AttributeError) as error:
+        operator.attrgetter(path)(cp)
+    said = str(error.value)
+    assert f"{path.rpartition('.')[2]}; real CuPy may have it; the stand-in has" in said
+    assert has in said.partition("stand-in has")[2]
+    assert not {"gpu", "run", "stamp", "current", "ufunc"} & set(said.replace(",", " ").split())
+
+
+def test_handles_and_arrays_say_it_too(cp):
+    for missing in (
+        lambda: cp.ones(3).mean, lambda: cp.cuda.Event().query, lambda: cp.cuda.Device().mem_info,
+        lambda: cp.ones(3).data.copy_from,
+    ):  # fmt: skip
+        with pytest.raises(AttributeError, match="real CuPy may have it; the stand-in has"):
             missing()
+    with pytest.raises(KeyError, match=r"real CuPy may have it; it has L2CacheSize"):
+        cp.cuda.Device().attributes["MultiProcessorCount"]
+    with pytest.raises(NotImplementedError, match="attrib=16: the stand-in knows cudaDevAttrL2"):
+        cp.cuda.runtime.deviceGetAttribute(16, 0)
+
+
+def test_what_does_not_fit_is_refused(cp):
     with pytest.raises(ValueError, match="do not fit"):
         cp.ones((2, 3)) @ cp.ones((2, 3))
     with pytest.raises(TypeError, match="alike vectors"):
@@ -225,10 +290,127 @@ def test_what_is_missing_says_so(cp):
         cp.ones(3)[5]
 
 
+def test_asking_takes_the_host_time_so_that_polling_ends(cp):
+    x, y = cold(cp)
+    start, stop = cp.cuda.Event(), cp.cuda.Event()
+    start.record(), cp.cublas.axpy(1.0, x, y), stop.record()
+    before, asked = cp.gpu.now, 0
+    while not stop.done:
+        asked += 1
+    assert asked > 100 and cp.gpu.now - before == pytest.approx((asked + 1) * 1e-6)
+    assert cp.cuda.get_elapsed_time(start, stop) * 1e-3 > 12 * x.size / DEVICE.bandwidth
+    cp.cublas.axpy(1.0, x, y)
+    while not cp.cuda.get_current_stream().done:
+        asked += 1
+    assert cp.cuda.Event().done, "an event that nobody recorded"
+
+
+def test_cudas_own_functions_take_handles(cp):
+    x, y = cold(cp)
+    cuda, stream = cp.cuda.runtime, cp.cuda.Stream(non_blocking=True)
+    start, stop = cuda.eventCreate(), cuda.eventCreate()
+    with stream:
+        cuda.eventRecord(start, stream.ptr)
+        cp.cublas.axpy(1.0, x, y)
+        cuda.eventRecord(stop, stream.ptr)
+    with pytest.raises(CUDARuntimeError, match="not ready"):
+        cuda.eventElapsedTime(start, stop)
+    cuda.streamSynchronize(stream.ptr)
+    assert cuda.eventElapsedTime(start, stop) * 1e-3 > 12 * x.size / DEVICE.bandwidth
+    event = cp.cuda.Event()
+    event.record()
+    cuda.eventSynchronize(event.ptr)
+    assert event.done
+    for wrong in (0, 99, None):
+        with pytest.raises(CUDARuntimeError, match="invalid resource handle"):
+            cuda.eventSynchronize(wrong)
+    with pytest.raises(CUDARuntimeError, match="invalid resource handle"):
+        cuda.streamSynchronize(99)
+
+
+def test_reductions_have_numpys_values_and_types(cp):
+    values = np.array([3, 250, 7, 200], np.uint8)
+    for name in ("sum", "max", "min"):
+        made = getattr(cp.array(values), name)()
+        right = getattr(values, name)()
+        assert made.get() == right and made.dtype == right.dtype
+        assert float(getattr(cp, name)(cp.ones(1000, dtype=cp.float32))) in (1, 1000)
+    total = cp.zeros((), dtype=cp.float32)
+    assert cp.arange(10, dtype=cp.float32).sum(out=total) is total and float(total) == 45
+    assert cp.ones(300, dtype=cp.uint8).sum().item() == 300
+    with pytest.raises(NotImplementedError, match="no axis"):
+        cp.ones((2, 2)).sum(axis=0)
+    with pytest.raises(ValueError, match=r"out has shape \(2,\)"):
+        cp.sum(cp.ones(3), out=cp.ones(2))
+    with pytest.raises(TypeError, match="Unsupported type <class 'numpy.ndarray'>"):
+        cp.sum(np.ones(3))
+
+
+def test_random_numbers_are_real_where_they_fit_and_repeat_where_they_do_not(cp):
+    small, again = (cp.random.default_rng(3).random((2, 3)) for _ in range(2))
+    assert small.shape == (2, 3) and small.dtype == np.float64
+    assert np.array_equal(small.get(), again.get()) and 0 <= small.get().min() < 1
+    assert cp.random.rand(2, 3).shape == (2, 3) and cp.random.random().shape == ()
+    n = 1 << 25  # 128 MiB of fp32
+    large = cp.random.random(n, dtype=cp.float32)
+    first = large[: 1 << 20].get()
+    assert np.array_equal(first, large[1 << 20 : 2 << 20].get())
+    assert float(large.sum()) == pytest.approx(32 * first.sum(dtype=np.float64), rel=1e-5)
+    assert float(large.max()) == first.max() and float(large.min()) == first.min()
+    assert [e["bytes"] for e in cp.gpu.log if e["what"] == "launch"][-1] == large.nbytes + 4
+    with pytest.raises(MemoryError, match="64 MiB"):
+        large.get()
+    large.fill(2)
+    assert float(large.sum()) == 2 * n
+
+
+def test_memory_can_be_set_byte_by_byte(cp):
+    x = cp.ones(8, dtype=cp.float32)
+    x.data.memset_async(0, 16, stream=cp.cuda.Stream())
+    assert x.get().tolist() == [0] * 4 + [1] * 4
+    assert cp.gpu.log[-2]["kernel"] == "memset" and cp.gpu.log[-2]["bytes"] == 16
+    x.data.memset(1, 32)
+    assert x.get().view(np.uint8).tolist() == [1] * 32
+    for size in (3, 64):
+        with pytest.raises(ValueError, match=f"size={size}"):
+            x.data.memset(0, size)
+
+
+def test_numpys_functions_run_on_the_gpu_as_with_cupy(cp):
+    a, b, c = cp.ones((3, 4)), cp.ones((4, 2)), cp.zeros((3, 2))
+    cp.gpu.log.clear()
+    assert np.matmul(a, b, out=c) is c and c.get().tolist() == [[4, 4]] * 3
+    assert np.dot(a, b, out=c) is c and float(np.sum(a)) == 12 and np.max(a).item() == 1
+    assert (np.float32(2) * cp.ones(2, dtype=cp.float32)).dtype == np.float32
+    assert len(cp.gpu.log) >= 5
+    for mixed in (lambda: a + np.ones((3, 4)), lambda: np.ones((3, 4)) + a, lambda: a @ np.ones(4)):
+        with pytest.raises(TypeError, match="Unsupported type <class 'numpy.ndarray'>"):
+            mixed()
+    with pytest.raises(TypeError, match="Implicit conversion to a NumPy array is not allowed"):
+        np.asarray(a)
+    with pytest.raises(AttributeError, match="no cp.sin; real CuPy may have it"):
+        np.sin(a)
+    with pytest.raises(TypeError, match="multiple values for argument 'out'"):
+        cp.matmul(a, b, c)
+
+
+def test_no_ufunc_of_ones_own_reaches_the_stand_ins_insides(cp):
+    def run(x, y):
+        return x
+
+    with pytest.raises(TypeError, match="NotImplemented"):
+        np.frompyfunc(run, 2, 1)(cp.ones(2), cp.ones(2))
+    with pytest.raises(TypeError, match="NotImplemented"):
+        np.add.reduce(cp.ones(2))
+
+
 def test_properties_are_where_cupy_has_them(cp):
     assert cp.cuda.Device(0).attributes["L2CacheSize"] == DEVICE.l2_bytes
     assert cp.cuda.runtime.getDeviceProperties(0)["name"] == b"toy"
     assert cp.cuda.runtime.getDeviceCount() == 1 and cp.cuda.is_available()
+    assert cp.cuda.runtime.getDeviceProperties(0)["l2CacheSize"] == DEVICE.l2_bytes
+    attribute = cp.cuda.runtime.cudaDevAttrL2CacheSize
+    assert cp.cuda.runtime.deviceGetAttribute(attribute, 0) == DEVICE.l2_bytes
     assert cp.get_array_module(cp.ones(1)) is cp and cp.get_array_module(np.ones(1)) is np
     assert cp.float32 is np.float32 and cp.ones(2).dtype == np.float64
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import statistics
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -14,9 +15,9 @@ from rooflab.exercises.check import check
 from rooflab.exercises.judge import judge
 from rooflab.exercises.registry import exercise
 from rooflab.exercises.timing import arguments, derived, operation, regions, run, truth
+from rooflab.exercises.verdict import Verdict
 
 BACKEND = importlib.import_module("rooflab.measure.backend")
-MEASURE = importlib.import_module("rooflab.measure.measure")
 
 
 @pytest.fixture(autouse=True)
@@ -25,8 +26,8 @@ def no_gpu(monkeypatch):
 
 
 def flusher(cp):
-    big = cp.empty(4 * cp.cuda.Device().attributes["L2CacheSize"], dtype=cp.uint8)
-    return lambda: big.fill(0)
+    big = cp.ones(cp.cuda.Device().attributes["L2CacheSize"], dtype=cp.float32)
+    return lambda: big.sum()
 
 
 def elementwise(cp, x, y, a):
@@ -173,31 +174,93 @@ class _Backend:
         self.xp = cp
 
 
-class _Measured:
-    def __init__(self, seconds):
-        self.median_s = seconds
+@pytest.fixture
+def pretended(monkeypatch):
+    """A simulated GPU where the real one would be."""
+    monkeypatch.setattr(on_gpu, "LOAD_S", 0)
+    cp = StandIn(Device(**exercise("01-cuda-gemv").draw(0)[0]["device"]))
+    monkeypatch.setattr(BACKEND, "select", lambda name: _Backend(cp))
+    return cp
 
 
+def scaled(reference, factor, turns=()):
+    """The reference with other seconds, in the calls ``turns`` or in all."""
+    calls = []
+
+    def answer(*given):
+        calls.append(given)
+        value = reference(*given)
+        wrong = factor if not turns or len(calls) in turns else 1.0
+        return (value[0] * wrong, *value[1:]) if isinstance(value, tuple) else value * wrong
+
+    return answer
+
+
+RIGHT = Verdict("01-cuda-gemv", True, 3, 3, "timed right on the stand-ins for 2 GPUs")
+
+
+@pytest.mark.parametrize("id", ["01-cuda-axpy", "01-cuda-gemv", "01-cuda-gemm"])
 @pytest.mark.parametrize(("factor", "agrees"), [(1.0, True), (1.05, True), (1.5, False)])
-def test_with_a_gpu_it_runs_there_too_and_must_agree_with_measure(monkeypatch, factor, agrees):
-    case = exercise("01-cuda-gemv").draw(0)[0]
-    device = Device(**case["device"])
-    monkeypatch.setattr(BACKEND, "select", lambda name: _Backend(StandIn(device)))
-    monkeypatch.setattr(
-        MEASURE, "measure",
-        lambda op, **how: _Measured(device.kernel_seconds(op.flops, "float32", op.bytes) * factor),
-    )  # fmt: skip
-    verdict = check("01-cuda-gemv", exercise("01-cuda-gemv").reference)
+def test_with_a_gpu_it_runs_there_too_and_must_agree_with_the_reference(
+    pretended, id, factor, agrees
+):
+    found = exercise(id)
+    verdict = on_gpu.confirm(found, scaled(found.reference, factor), RIGHT)
     assert verdict.passed is agrees, verdict
-    assert "rl.measure" in (verdict.note if agrees else verdict.reason)
+    assert "course's own" in (verdict.note if agrees else verdict.reason)
 
 
-def test_a_failure_on_the_real_gpu_is_told(monkeypatch):
-    device = Device(**exercise("01-cuda-axpy").draw(0)[0]["device"])
-    monkeypatch.setattr(BACKEND, "select", lambda name: _Backend(StandIn(device)))
+@pytest.mark.parametrize(
+    ("factor", "why"), [(2.0, "waited for Python"), (0.5, "still have been in L2")]
+)
+def test_the_reason_says_which_way_it_differs(pretended, factor, why):
+    found = exercise("01-cuda-gemv")
+    assert why in on_gpu.confirm(found, scaled(found.reference, factor), RIGHT).reason
+
+
+def test_one_disturbed_round_is_forgiven_a_whole_one_is_measured_again(pretended):
+    """Call 1 is for compilation, 2 and 3 are the first try, 4 and 5 the second."""
+    found = exercise("01-cuda-gemm")
+    assert on_gpu.confirm(found, scaled(found.reference, 3.0, turns=(2,)), RIGHT).passed
+    assert on_gpu.confirm(found, scaled(found.reference, 3.0, turns=(2, 3)), RIGHT).passed
+    assert not on_gpu.confirm(found, scaled(found.reference, 3.0, turns=(2, 3, 4, 5)), RIGHT).passed
+
+
+def test_both_run_by_turns_on_the_same_arrays_after_a_load(pretended, monkeypatch):
+    found, turns = exercise("01-cuda-axpy"), []
+
+    def told(name):
+        def timing(cp, x, y, a):
+            turns.append((name, (id(x), id(y))))
+            return found.reference(cp, x, y, a)
+
+        return timing
+
+    on_gpu.confirm(replace(found, reference=told("ours")), told("mine"), RIGHT)
+    assert [name for name, _ in turns] == ["ours", "mine"] * 3
+    assert len({arrays for _, arrays in turns}) == 1
+    turns.clear()
+    clock = iter(range(99))
+    monkeypatch.setattr(on_gpu.time, "perf_counter", lambda: next(clock) / 10)
+    monkeypatch.setattr(on_gpu, "LOAD_S", 0.35)
+    on_gpu.confirm(replace(found, reference=told("ours")), told("mine"), RIGHT)
+    assert [name for name, _ in turns] == ["ours", "mine"] + ["ours"] * 3 + ["ours", "mine"] * 2
+
+
+def test_a_failure_on_the_real_gpu_is_told(pretended):
     found = exercise("01-cuda-axpy")
-    broken = on_gpu.confirm(found, lambda *a: 1 / 0, check("01-ridge", 0))
+    broken = on_gpu.confirm(found, lambda *a: 1 / 0, RIGHT)
     assert "pretended GPU: ZeroDivisionError" in broken.reason and not broken.passed
+    assert "gave no seconds" in on_gpu.confirm(found, lambda *a: "soon", RIGHT).reason
+
+
+def test_a_fault_of_ours_takes_no_points(pretended):
+    def too_large(*given):
+        raise MemoryError("out of memory allocating 1 byte")
+
+    found = replace(exercise("01-cuda-axpy"), reference=too_large)
+    verdict = on_gpu.confirm(found, lambda *a: 1.0, RIGHT)
+    assert verdict.passed and "Not compared on pretended GPU: MemoryError" in verdict.note
 
 
 def test_without_a_gpu_the_verdict_says_so():

@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import TypeVar
 
 from rooflab.cuda.device import CUDARuntimeError, SimulatedGpu, Stream
+from rooflab.cuda.modules import Namespace
 
 _Handle = TypeVar("_Handle")
+_L2_CACHE_SIZE = 38  # cudaDevAttrL2CacheSize of the CUDA Runtime API
 
 
-class Cuda:
+class Cuda(Namespace):
     """``cp.cuda``."""
+
+    _called = "cp.cuda"
+    _inside = frozenset(("current",))
 
     def __init__(self, gpu: SimulatedGpu) -> None:
         self._gpu = gpu
-        self._events = 0
+        self._events: list[Event] = []
         self._stack = [StreamHandle(self, gpu.null)]
         self.Event = lambda block=False, disable_timing=False, interprocess=False: Event(
             self, disable_timing
         )
         self.Stream = StreamFactory(self)
-        self.stream = SimpleNamespace(get_current_stream=self.get_current_stream, Event=self.Event)
+        self.stream = Streams(self)
         self.Device = lambda device=0: DeviceHandle(gpu)
-        self.runtime = Runtime(gpu)
+        self.runtime = Runtime(self)
 
     @property
     def current(self) -> StreamHandle:
@@ -44,16 +48,28 @@ class Cuda:
     def is_available(self) -> bool:
         return True
 
-    def __getattr__(self, name: str) -> object:
-        raise AttributeError(f"the stand-in for CuPy has no cp.cuda.{name}; real CuPy may have it")
+
+class Streams(Namespace):
+    """``cp.cuda.stream``: the module in which CuPy keeps what ``cp.cuda`` hands on."""
+
+    _called = "cp.cuda.stream"
+
+    def __init__(self, cuda: Cuda) -> None:
+        self.Event, self.Stream = cuda.Event, cuda.Stream
+        self.get_current_stream = cuda.get_current_stream
+        self.get_elapsed_time = cuda.get_elapsed_time
 
 
-class Event:
-    """``cp.cuda.Event``."""
+class Event(Namespace):
+    """``cp.cuda.Event``. ``ptr`` is its handle for ``cp.cuda.runtime``."""
+
+    _called = "Event()"
+    _inside = frozenset(("number", "disabled", "stamp"))
 
     def __init__(self, cuda: Cuda, disabled: bool) -> None:
-        cuda._events += 1
-        self._cuda, self.number, self.disabled = cuda, cuda._events, disabled
+        cuda._events.append(self)
+        self._cuda, self.number, self.disabled = cuda, len(cuda._events), disabled
+        self.ptr = self.number
         self.stamp: float | None = None
 
     def record(self, stream: StreamHandle | None = None) -> None:
@@ -65,11 +81,16 @@ class Event:
 
     @property
     def done(self) -> bool:
+        """Whether the device has come past; asking takes the host a little time."""
+        self._cuda._gpu.look()
         return self.stamp is None or self.stamp <= self._cuda._gpu.now
 
 
-class StreamHandle:
+class StreamHandle(Namespace):
     """``cp.cuda.Stream``: also a context that makes it the current stream."""
+
+    _called = "Stream()"
+    _inside = frozenset(("stream",))
 
     def __init__(self, cuda: Cuda, stream: Stream) -> None:
         self._cuda, self.stream = cuda, stream
@@ -99,11 +120,15 @@ class StreamHandle:
 
     @property
     def done(self) -> bool:
+        """Whether the device has finished all of it; asking takes the host a little time."""
+        self._cuda._gpu.look()
         return self.stream.free_at <= self._cuda._gpu.now
 
 
-class StreamFactory:
+class StreamFactory(Namespace):
     """Makes streams when called; ``.null`` is the default one."""
+
+    _called = "cp.cuda.Stream"
 
     def __init__(self, cuda: Cuda) -> None:
         self._cuda, self.null = cuda, cuda.current
@@ -114,15 +139,24 @@ class StreamFactory:
         return StreamHandle(self._cuda, self._cuda._gpu.new_stream(not non_blocking))
 
 
-class DeviceHandle:
+class Figures(dict):
+    """A simulated device's figures; a name that is not among them raises a KeyError that says so."""
+
+    def __missing__(self, name: object) -> object:
+        has = ", ".join(map(str, self))
+        raise KeyError(f"{name}: not on the stand-in for CuPy; real CuPy may have it; it has {has}")
+
+
+class DeviceHandle(Namespace):
     """``cp.cuda.Device``."""
 
+    _called = "Device()"
     id = 0
     compute_capability = "90"
 
     def __init__(self, gpu: SimulatedGpu) -> None:
         self._gpu = gpu
-        self.attributes = {"L2CacheSize": gpu.device.l2_bytes}
+        self.attributes = Figures(L2CacheSize=gpu.device.l2_bytes)
 
     def __enter__(self) -> DeviceHandle:
         return self
@@ -137,13 +171,15 @@ class DeviceHandle:
         self._gpu.wait_all()
 
 
-class Runtime:
-    """``cp.cuda.runtime``."""
+class Runtime(Namespace):
+    """``cp.cuda.runtime``: CUDA's own functions, which take handles (``ptr``), not objects."""
 
+    _called = "cp.cuda.runtime"
     CUDARuntimeError = CUDARuntimeError
+    cudaDevAttrL2CacheSize = _L2_CACHE_SIZE
 
-    def __init__(self, gpu: SimulatedGpu) -> None:
-        self._gpu = gpu
+    def __init__(self, cuda: Cuda) -> None:
+        self._cuda, self._gpu = cuda, cuda._gpu
 
     def deviceSynchronize(self) -> None:
         self._gpu.wait_all()
@@ -156,7 +192,42 @@ class Runtime:
 
     def getDeviceProperties(self, device: int) -> dict[str, object]:
         device = self._gpu.device
-        return {"name": device.name.encode(), "l2CacheSize": device.l2_bytes}
+        return Figures(name=device.name.encode(), l2CacheSize=device.l2_bytes)
+
+    def deviceGetAttribute(self, attrib: int, device: int) -> int:
+        if attrib != _L2_CACHE_SIZE:
+            raise NotImplementedError(
+                f"attrib={attrib!r}: the stand-in knows cudaDevAttrL2CacheSize; real CuPy knows more"
+            )
+        return self._gpu.device.l2_bytes
+
+    def streamSynchronize(self, stream: int) -> None:
+        self._gpu.wait_stream(self._stream(stream))
+
+    def eventCreate(self) -> int:
+        return self._cuda.Event().ptr
+
+    def eventRecord(self, event: int, stream: int) -> None:
+        self._event(event).record(StreamHandle(self._cuda, self._stream(stream)))
+
+    def eventSynchronize(self, event: int) -> None:
+        self._event(event).synchronize()
+
+    def eventElapsedTime(self, start: int, end: int) -> float:
+        """Milliseconds between two events, given by their handles."""
+        return self._cuda.get_elapsed_time(self._event(start), self._event(end))
+
+    def _event(self, handle: int) -> Event:
+        events = self._cuda._events
+        if not isinstance(handle, int) or not 1 <= handle <= len(events):
+            raise CUDARuntimeError("cudaErrorInvalidResourceHandle: invalid resource handle")
+        return events[handle - 1]
+
+    def _stream(self, handle: int) -> Stream:
+        found = self._gpu.stream(handle) if isinstance(handle, int) else None
+        if found is None:
+            raise CUDARuntimeError("cudaErrorInvalidResourceHandle: invalid resource handle")
+        return found
 
 
 def _given(name: str, value: object, kind: type[_Handle]) -> _Handle:

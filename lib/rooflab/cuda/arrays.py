@@ -2,6 +2,7 @@
 
 A freshly filled array is one number with a shape, so a gigabyte costs nothing here and the
 simulated GPU can be given the sizes of a real one. Everything computed from constants stays exact.
+A large array of random numbers repeats some of them.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, NoReturn
 import numpy as np
 
 from rooflab.cuda.device import SimulatedGpu, Span
+from rooflab.cuda.modules import Namespace
 
 if TYPE_CHECKING:
     from rooflab.cuda.standin import StandIn
@@ -21,17 +23,23 @@ LARGEST_REAL = 64 * 2**20  # bytes; beyond this only constant arrays are kept
 
 
 class Buffer:
-    """Device memory of ``size`` elements: pieces of one number each, or real values."""
+    """Device memory of ``size`` elements: pieces of one number each, or real values.
 
-    def __init__(self, gpu: SimulatedGpu, size: int, constant: np.generic) -> None:
+    With ``tile`` the values are those of it, over and over.
+    """
+
+    def __init__(
+        self, gpu: SimulatedGpu, size: int, constant: np.generic, tile: np.ndarray | None = None
+    ) -> None:
         self.number = gpu.new_buffer()
         self.size, self.dtype = size, constant.dtype
         self._pieces: list[tuple[int, int, np.generic]] = [(0, size, constant)]
         self._values: np.ndarray | None = None
+        self._tile = tile
 
     def constant(self, start: int, size: int) -> bool:
         """Whether ``size`` elements from ``start`` on are known to be one number."""
-        if self._values is not None:
+        if self._values is not None or self._tile is not None:
             return size == 1
         return size <= 1 or any(a <= start and start + size <= b for a, b, _ in self._pieces)
 
@@ -39,6 +47,9 @@ class Buffer:
         """Return ``size`` elements; a read-only view of one number where they are constant."""
         if self._values is not None:
             return self._values[start : start + size]
+        if self._tile is not None:
+            self._afford(size)
+            return self._tile[np.arange(start, start + size) % self._tile.size]
         inside = [
             (min(b, start + size) - max(a, start), value)
             for a, b, value in self._pieces
@@ -49,21 +60,36 @@ class Buffer:
         self._afford(size)
         return np.concatenate([np.full(0, 0, self.dtype), *(np.full(n, v) for n, v in inside)])
 
+    def reduced(self, name: str, start: int, size: int) -> np.generic:
+        """Return the "sum", "max" or "min" of ``size`` elements from ``start`` on."""
+        reduce = getattr(np, name)
+        if self.constant(start, size):
+            one = self.read(start, 1)
+            return reduce(one) * size if name == "sum" else reduce(one)
+        whole = self._tile is not None and (start, size) == (0, self.size)
+        if not whole or self._tile.size > size:
+            return reduce(self.read(start, size))
+        times, rest = divmod(size, self._tile.size)
+        if name == "sum":
+            return times * reduce(self._tile) + reduce(self._tile[:rest])
+        return reduce(self._tile)
+
     def write(self, start: int, values: np.ndarray, constant: bool) -> None:
         """Store ``values`` from ``start`` on; constant ones stay one number."""
         end = start + values.size
         if values.size == 0:
             return
-        if constant and (self._values is None or values.size == self.size):
-            kept = [] if self._values is not None else self._pieces
+        varied = self._values is not None or self._tile is not None
+        if constant and (not varied or values.size == self.size):
+            kept = [] if varied else self._pieces
             before = [(a, min(b, start), v) for a, b, v in kept if a < start]
             after = [(max(a, end), b, v) for a, b, v in kept if b > end]
             self._pieces = [*before, (start, end, values.flat[0]), *after]
-            self._values = None
+            self._values = self._tile = None
             return
         if self._values is None:
             self._afford(self.size)
-            self._values = np.array(self.read(0, self.size))
+            self._values, self._tile = np.array(self.read(0, self.size)), None
         self._values[start:end] = values
 
     def _afford(self, size: int) -> None:
@@ -74,10 +100,35 @@ class Buffer:
             )
 
 
-class ndarray:
+class MemoryPointer(Namespace):
+    """``array.data``: the array's memory, which can be set byte by byte."""
+
+    _called = "array.data"
+
+    def __init__(self, array: ndarray) -> None:
+        self._array = array
+
+    def memset(self, value: int, size: int) -> None:
+        """Set the first ``size`` bytes to ``value``."""
+        self.memset_async(value, size)
+
+    def memset_async(self, value: int, size: int, stream: object = None) -> None:
+        """Set the first ``size`` bytes to ``value``, on ``stream`` or the current one."""
+        array, cp = self._array, self._array._cp
+        count, rest = divmod(size, array.itemsize)
+        if rest or count > array.size:
+            raise ValueError(f"size={size}: {array.nbytes} bytes, or whole elements of them")
+        one = np.full(array.itemsize, value, np.uint8).view(array.dtype)
+        target = ndarray(cp, array._buffer, array._start, (count,))
+        with stream or cp.cuda.get_current_stream():
+            cp.run("memset", target, [], lambda: one, True)
+
+
+class ndarray(Namespace):
     """A contiguous array on the simulated GPU, or the transpose of one."""
 
-    __array_ufunc__ = None  # NumPy must not take it for one of its own
+    _called = "array"
+    _inside = frozenset(("span", "constant", "values", "reduced", "store"))
 
     def __init__(
         self, cp: StandIn, buffer: Buffer, start: int, shape: Sequence[int], flipped: bool = False
@@ -111,6 +162,10 @@ class ndarray:
         shape = self.shape[::-1] if self._flipped else self.shape
         found = self._buffer.read(self._start, self.size).reshape(shape)
         return found.T if self._flipped else found
+
+    def reduced(self, name: str) -> np.generic:
+        """Return the "sum", "max" or "min" of all values, as the device sees them."""
+        return self._buffer.reduced(name, self._start, self.size)
 
     def store(self, values: np.ndarray, constant: bool) -> None:
         """Put the result of a kernel here."""
@@ -173,8 +228,21 @@ class ndarray:
             return self
         return self._cp.array(self, dtype=dtype)
 
-    def sum(self) -> ndarray:
-        return self._cp.sum(self)
+    def sum(
+        self, axis: None = None, dtype: object = None, out: ndarray | None = None,
+        keepdims: bool = False,
+    ) -> ndarray:  # fmt: skip
+        return self._cp.sum(self, axis, dtype, out, keepdims)
+
+    def max(self, axis: None = None, out: ndarray | None = None, keepdims: bool = False) -> ndarray:
+        return self._cp.max(self, axis, out, keepdims)
+
+    def min(self, axis: None = None, out: ndarray | None = None, keepdims: bool = False) -> ndarray:
+        return self._cp.min(self, axis, out, keepdims)
+
+    @property
+    def data(self) -> MemoryPointer:
+        return MemoryPointer(self)
 
     def dot(self, other: ndarray, out: ndarray | None = None) -> ndarray:
         return self._cp.dot(self, other, out=out)
@@ -191,6 +259,38 @@ class ndarray:
             raise ValueError("can only convert an array of size 1 to a Python scalar")
         return self.get().item()
 
+    # NumPy's own functions on these arrays are the GPU's, as with CuPy.
+
+    def __array_ufunc__(
+        self,
+        ufunc: np.ufunc,
+        method: str,
+        *inputs: object,
+        out: tuple[object, ...] | None = None,
+        **kwargs: object,
+    ) -> object:
+        if method != "__call__" or getattr(np, ufunc.__name__, None) is not ufunc:
+            return NotImplemented
+        where = {} if out is None else {"out": out[0]}
+        return getattr(self._cp, ufunc.__name__)(*inputs, **where, **kwargs)
+
+    def __array_function__(
+        self,
+        func: Callable[..., object],
+        types: object,
+        args: Sequence[object],
+        kwargs: dict[str, object],
+    ) -> object:
+        if getattr(np, func.__name__, None) is not func:
+            return NotImplemented
+        return getattr(self._cp, func.__name__)(*args, **kwargs)
+
+    def __array__(self, *args: object, **kwargs: object) -> NoReturn:
+        raise TypeError(
+            "Implicit conversion to a NumPy array is not allowed. "
+            "Please use `.get()` to construct a NumPy array explicitly."
+        )
+
     __float__ = lambda self: float(self.item())  # noqa: E731
     __int__ = lambda self: int(self.item())  # noqa: E731
     __bool__ = lambda self: bool(self.item())  # noqa: E731
@@ -204,6 +304,13 @@ class ndarray:
 
     def __imatmul__(self, other: object) -> NoReturn:
         raise TypeError("use cp.matmul(a, b, out=c)")
+
+
+def of_the_gpu(*operands: object) -> None:
+    """Raise CuPy's TypeError unless all operands are arrays of the stand-in."""
+    for operand in operands:
+        if not isinstance(operand, ndarray):
+            raise TypeError(f"Unsupported type {type(operand)}; an array on the GPU is wanted")
 
 
 Operator = Callable[[ndarray, "ndarray | float"], ndarray]

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rooflab.cuda.arrays import ndarray
+from rooflab.cuda.arrays import ndarray, of_the_gpu
+from rooflab.cuda.modules import Namespace
 
 if TYPE_CHECKING:
     from rooflab.cuda.standin import StandIn
@@ -15,14 +16,21 @@ if TYPE_CHECKING:
 Transposed = str | int  # "T", "t" or 1, as cuBLAS and CuPy take it; anything else: as it is
 
 
-class Cublas:
-    """``cp.cublas``: axpy, scal, dot, gemv, gemm with CuPy's argument order."""
+class Cublas(Namespace):
+    """``cp.cublas``: axpy, scal, dot, gemv, gemm with CuPy's argument order.
+
+    Of real CuPy this is a module that ``import cupy`` does not load.
+    """
+
+    _called = "cp.cublas"
+    _inside = frozenset(("product",))
 
     def __init__(self, cp: StandIn) -> None:
         self._cp = cp
 
     def axpy(self, a: float, x: ndarray, y: ndarray) -> None:
         """y += a·x."""
+        of_the_gpu(x, y)
         if x.ndim != 1 or x.shape != y.shape or x.dtype != y.dtype:
             raise TypeError(
                 f"x {x.shape} {x.dtype} and y {y.shape} {y.dtype} must be alike vectors"
@@ -35,6 +43,7 @@ class Cublas:
 
     def scal(self, a: float, x: ndarray) -> None:
         """x *= a."""
+        of_the_gpu(x)
         self._blas(
             "scal", x, [x], lambda: _few(x, x.constant) * x.dtype.type(a), x.constant, x.size
         )
@@ -47,6 +56,7 @@ class Cublas:
         self, transa: Transposed, alpha: float, a: ndarray, x: ndarray, beta: float, y: ndarray
     ) -> None:
         """y = alpha·op(a)·x + beta·y."""
+        of_the_gpu(a, x, y)
         self.product(_turned(a, transa), x, y, alpha, beta)
 
     def gemm(
@@ -60,6 +70,7 @@ class Cublas:
         beta: float = 0.0,
     ) -> ndarray:
         """out = alpha·op(a)·op(b) + beta·out."""
+        of_the_gpu(a, b)
         return self.product(_turned(a, transa), _turned(b, transb), out, alpha, beta)
 
     def product(
@@ -71,6 +82,7 @@ class Cublas:
         beta: float = 0.0,
     ) -> ndarray:
         """alpha·a@b + beta·out by one library kernel; a new array without ``out``."""
+        of_the_gpu(a, b)
         if a.dtype != b.dtype or a.ndim > 2 or b.ndim > 2:
             raise NotImplementedError("the stand-in multiplies vectors and matrices of one dtype")
         probe = np.broadcast_to(np.ones(1, a.dtype), a.shape) if a.ndim else None
@@ -105,11 +117,6 @@ class Cublas:
         flops: float,
     ) -> None:
         self._cp.run(name, out, inputs, compute, constant, flops=flops, library="cublas")
-
-    def __getattr__(self, name: str) -> object:
-        raise AttributeError(
-            f"the stand-in for CuPy has no cp.cublas.{name}; real CuPy may have it"
-        )
 
 
 def _turned(a: ndarray, transposed: Transposed) -> ndarray:

@@ -4,7 +4,11 @@ What it models, because a timing procedure must get it right:
 - launching is asynchronous: the host pays ``launch_s`` and runs on, the device works when it can;
 - the first use of a kernel stalls the host for ``setup_s`` (compilation, library handle);
 - an event is stamped when the device reaches it; asking for an unfinished event is an error;
-- reads that hit the L2 do not go to memory; writes always do (write-through, for simplicity).
+- the L2 cache is write-back: a result stays in L2 as *dirty* lines, and goes to memory when other
+  data displace it. The kernel that displaces it pays, whoever wrote it. So whoever empties L2 by
+  writing a large buffer leaves that buffer's dirty lines to the next kernel.
+The simulated L2 keeps a dirty line until it needs the room, and the least recently used goes
+first. A real one may write it back earlier, so there the next kernel pays for all of it or less.
 What it leaves out: clock ramps, throttling, overlap of kernels, page faults.
 """
 
@@ -16,7 +20,8 @@ from dataclasses import dataclass, field
 
 from rooflab.predict.machine import Machine
 
-BLOCK = 256 * 1024  # bytes per tracked piece of L2
+BLOCK = 1 << 20  # bytes per tracked piece of L2
+POLL_S = 1e-6  # what one look at an event or a stream takes the host
 UNTESTED_SHARE = 0.9  # of a datasheet figure, where no achieved one is published
 
 
@@ -69,7 +74,10 @@ class Device:
         }  # fmt: skip
 
     def kernel_seconds(self, flops: float, dtype: str, dram: float, l2: float = 0.0) -> float:
-        """Seconds of one kernel: its fixed cost plus the longest of arithmetic, memory and L2."""
+        """Seconds of one kernel: its fixed cost plus the longest of arithmetic, memory and L2.
+
+        ``dram``: bytes between L2 and memory; ``l2``: bytes that L2 serves beyond those.
+        """
         peak = self.peak.get(dtype) or max(self.peak.values())
         return self.kernel_s + max(
             flops / peak, dram / self.bandwidth, (dram + l2) / self.l2_bandwidth
@@ -83,6 +91,39 @@ class Span:
     buffer: int
     start: int
     nbytes: int
+
+
+class Cache:
+    """A write-back L2 of ``capacity`` bytes; the least recently used pieces leave first."""
+
+    def __init__(self, capacity: int) -> None:
+        self._capacity, self._used = capacity, 0
+        self._held: OrderedDict[tuple[int, int], tuple[int, int]] = OrderedDict()  # bytes, dirty
+
+    def read(self, span: Span) -> tuple[int, int]:
+        """Pass over ``span``; return the bytes found here and the dirty bytes that had to leave."""
+        return self._touch(span, writes=False)
+
+    def write(self, span: Span) -> int:
+        """Leave ``span`` here as dirty; return the dirty bytes that had to leave for it."""
+        return self._touch(span, writes=True)[1]
+
+    def _touch(self, span: Span, writes: bool) -> tuple[int, int]:
+        found, written_back, end, position = 0, 0, span.start + span.nbytes, span.start
+        while position < end:
+            block = position // BLOCK
+            length = min(end, (block + 1) * BLOCK) - position
+            key = (span.buffer, block)
+            held, dirty = self._held.pop(key, (0, 0))
+            found += min(held, length)
+            self._held[key] = max(held, length), max(dirty, length) if writes else dirty
+            self._used += max(held, length) - held
+            position += length
+            while self._used > self._capacity:
+                held, dirty = self._held.popitem(last=False)[1]
+                self._used -= held
+                written_back += dirty
+        return found, written_back
 
 
 @dataclass
@@ -103,10 +144,11 @@ class SimulatedGpu:
     log: list[dict[str, object]] = field(default_factory=list)
     _busy_until: float = 0.0
     _known: set[str] = field(default_factory=set)
-    _cache: OrderedDict[tuple[int, int], int] = field(default_factory=OrderedDict)
-    _cached: int = 0
     _streams: list[Stream] = field(default_factory=lambda: [Stream(0)])
     _buffers: int = 0
+
+    def __post_init__(self) -> None:
+        self._cache = Cache(self.device.l2_bytes)
 
     @property
     def null(self) -> Stream:
@@ -115,6 +157,10 @@ class SimulatedGpu:
     def new_stream(self, blocking: bool) -> Stream:
         self._streams.append(Stream(len(self._streams), blocking))
         return self._streams[-1]
+
+    def stream(self, number: int) -> Stream | None:
+        """Return the stream of that number, None if there is none."""
+        return next((stream for stream in self._streams if stream.number == number), None)
 
     def new_buffer(self) -> int:
         self._buffers += 1
@@ -131,22 +177,27 @@ class SimulatedGpu:
         writes: Iterable[Span] = (),
         library: str = "",
     ) -> None:
-        """Queue one kernel. Those of one ``library`` share one first-use cost."""
+        """Queue one kernel. Those of one ``library`` share one first-use cost.
+
+        The log's "bytes" are what it reads and writes, "l2_bytes" what it read from L2, and
+        "written_back" the dirty bytes, of whatever array, that went to memory to make room.
+        """
         setup = self._first_use(library or f"{kernel}/{dtype}")
         self.now += setup + self.device.launch_s
         reads, writes = list(reads), list(writes)
-        hit = sum(self._touch(span) for span in reads)
-        written = sum(span.nbytes for span in writes)
-        for span in writes:
-            self._touch(span)
-        total = sum(span.nbytes for span in reads) + written
+        passed = [self._cache.read(span) for span in reads]
+        hit = sum(found for found, _ in passed)
+        back = sum(left for _, left in passed) + sum(self._cache.write(span) for span in writes)
+        wanted = sum(span.nbytes for span in reads)
+        total = wanted + sum(span.nbytes for span in writes)
+        dram = wanted - hit + back
         begin = max(self.now, self._queue_end(stream), self._busy_until)
-        end = begin + self.device.kernel_seconds(flops, dtype, total - hit, hit)
+        end = begin + self.device.kernel_seconds(flops, dtype, dram, max(0, total - dram))
         stream.free_at = self._busy_until = end
         self.log.append({
             "what": "launch", "kernel": kernel, "stream": stream.number, "flops": flops,
-            "bytes": total, "l2_bytes": hit, "setup": setup > 0, "begin": begin, "end": end,
-            "library": library,
+            "bytes": total, "l2_bytes": hit, "written_back": back, "setup": setup > 0,
+            "begin": begin, "end": end, "library": library,
         })  # fmt: skip
 
     def record(self, event: int, stream: Stream) -> float:
@@ -161,6 +212,10 @@ class SimulatedGpu:
         """Let the host wait for device time ``until``."""
         self.now = max(self.now, until)
         self.log.append({"what": "synchronize", "of": what, "now": self.now})
+
+    def look(self) -> None:
+        """Let the host ask how far the device is: the time that this takes passes."""
+        self.now += POLL_S
 
     def wait_stream(self, stream: Stream) -> None:
         """Let the host wait for all work of a stream."""
@@ -190,19 +245,3 @@ class SimulatedGpu:
         others = [s.free_at for s in self._streams if s.blocking] if stream is self.null else []
         null = [self.null.free_at] if stream.blocking else []
         return max([stream.free_at, *others, *null])
-
-    def _touch(self, span: Span) -> int:
-        """Pass over a span, least recently used pieces leave; return the bytes found in L2."""
-        hit, end, position = 0, span.start + span.nbytes, span.start
-        while position < end:
-            block = position // BLOCK
-            length = min(end, (block + 1) * BLOCK) - position
-            key = (span.buffer, block)
-            held = self._cache.pop(key, 0)
-            hit += min(held, length)
-            self._cache[key] = max(held, length)
-            self._cached += max(held, length) - held
-            position += length
-        while self._cached > self.device.l2_bytes:
-            self._cached -= self._cache.popitem(last=False)[1]
-        return hit

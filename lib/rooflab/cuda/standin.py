@@ -13,22 +13,25 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from rooflab.cuda.api import Cuda
-from rooflab.cuda.arrays import Buffer, ndarray
+from rooflab.cuda.arrays import LARGEST_REAL, Buffer, ndarray, of_the_gpu
 from rooflab.cuda.cublas import Cublas
 from rooflab.cuda.device import Device, SimulatedGpu
 from rooflab.cuda.elementwise import ElementwiseKernel
+from rooflab.cuda.modules import Namespace
 
 _DTYPES = (
     "float16", "float32", "float64", "int8", "int16", "int32", "int64",
     "uint8", "uint16", "uint32", "uint64", "dtype", "inf", "nan", "pi",
 )  # fmt: skip
+_TILE = 1 << 20  # random numbers after which a large array repeats
 Shape = int | Sequence[int]
 Operand = ndarray | float
 
 
-class StandIn:
+class StandIn(Namespace):
     """The part of CuPy that timing AXPY, GEMV and GEMM needs; the rest is an AttributeError."""
 
+    _inside = frozenset(("gpu", "is_stand_in", "run", "ufunc", "wait_for_copy"))
     ndarray = ndarray
     is_stand_in = True
     __name__ = "cupy (stand-in)"
@@ -37,13 +40,10 @@ class StandIn:
         self.gpu = SimulatedGpu(device)
         self.cuda = Cuda(self.gpu)
         self.cublas = Cublas(self)
+        self.random = Random(self)
 
     def __getattr__(self, name: str) -> object:
-        if name in _DTYPES:
-            return getattr(np, name)
-        if name.startswith("__"):
-            raise AttributeError(name)
-        raise AttributeError(f"the stand-in for CuPy has no cp.{name}; real CuPy may have it")
+        return getattr(np, name) if name in _DTYPES else super().__getattr__(name)
 
     def ElementwiseKernel(
         self, in_params: str, out_params: str, operation: str, name: str = "kernel", **_: object
@@ -135,6 +135,7 @@ class StandIn:
 
     def ufunc(self, name: str, x1: Operand, x2: Operand, out: ndarray | None) -> ndarray:
         """Run a two-operand element-wise kernel; without ``out`` it fills a new array."""
+        of_the_gpu(*(x for x in (x1, x2) if getattr(x, "shape", ())))
         arrays = [x for x in (x1, x2) if isinstance(x, ndarray)]
         small = [np.ones(1, x.dtype) if isinstance(x, ndarray) else x for x in (x1, x2)]
         shape = np.broadcast_shapes(*(a.shape for a in arrays))
@@ -153,17 +154,50 @@ class StandIn:
         self.run(name, made, arrays, compute, constant, flops=made.size)
         return made
 
-    def sum(self, a: ndarray) -> ndarray:
-        made = self.empty((), a.dtype)
+    def sum(
+        self, a: ndarray, axis: None = None, dtype: DTypeLike = None, out: ndarray | None = None,
+        keepdims: bool = False,
+    ) -> ndarray:  # fmt: skip
+        return self._reduced("sum", a, axis, out, keepdims, dtype)
+
+    def max(
+        self, a: ndarray, axis: None = None, out: ndarray | None = None, keepdims: bool = False
+    ) -> ndarray:
+        return self._reduced("max", a, axis, out, keepdims)
+
+    def min(
+        self, a: ndarray, axis: None = None, out: ndarray | None = None, keepdims: bool = False
+    ) -> ndarray:
+        return self._reduced("min", a, axis, out, keepdims)
+
+    amax, amin = max, min
+
+    def _reduced(
+        self, name: str, a: ndarray, axis: None, out: ndarray | None, keepdims: bool,
+        dtype: DTypeLike = None,
+    ) -> ndarray:  # fmt: skip
+        """Reduce a whole array to one number by one kernel."""
+        of_the_gpu(a)
+        if axis is not None or keepdims:
+            raise NotImplementedError(
+                f"the stand-in's {name} is of all elements: no axis, keepdims"
+            )
+        kind = getattr(np, name)(np.ones(1, dtype or a.dtype)).dtype
+        made = self.empty((), kind) if out is None else out
+        if made.shape != ():
+            raise ValueError(f"out has shape {made.shape}; a sum, max or min has shape ()")
 
         def compute() -> np.ndarray:
-            total = a.values().flat[0] * a.size if a.constant else a.values().sum()
-            return np.full(1, total)
+            return np.full(1, a.reduced(name), kind)
 
-        self.run("sum", made, [a], compute, True, flops=a.size)
+        self.run(name, made, [a], compute, True, flops=a.size)
         return made
 
-    def matmul(self, x1: ndarray, x2: ndarray, out: ndarray | None = None) -> ndarray:
+    def matmul(
+        self, x1: ndarray, x2: ndarray, *positional: object, out: ndarray | None = None
+    ) -> ndarray:
+        if positional:
+            raise TypeError("matmul() got multiple values for argument 'out'; write out=C, as CuPy")
         return self.cublas.product(x1, x2, out)
 
     def dot(self, a: ndarray, b: ndarray, out: ndarray | None = None) -> ndarray:
@@ -185,12 +219,57 @@ class StandIn:
         """Launch one kernel on the current stream: reads ``inputs``, writes ``out``."""
         if not isinstance(out, ndarray):
             raise TypeError(f"out={type(out).__name__} must be an array on the GPU")
+        self._launch(kernel, out, inputs, flops=flops, library=library)
+        out.store(compute(), constant)
+
+    def _launch(
+        self,
+        kernel: str,
+        out: ndarray,
+        inputs: Sequence[ndarray],
+        *,
+        flops: float = 0,
+        library: str = "",
+    ) -> None:
+        """The same for a kernel whose values are in place already."""
         self.gpu.launch(
             kernel, self.cuda.current.stream, flops=flops, dtype=out.dtype.name,
             reads=[a.span for a in inputs], writes=[out.span], library=library,
         )  # fmt: skip
-        out.store(compute(), constant)
 
     def wait_for_copy(self) -> None:
         """A copy to the host waits for the current stream."""
         self.gpu.wait_stream(self.cuda.current.stream)
+
+
+class Random(Namespace):
+    """``cp.random``: uniform numbers in [0, 1). Large arrays repeat the first million of theirs."""
+
+    _called = "cp.random"
+
+    def __init__(self, cp: StandIn, seed: int | None = 0) -> None:
+        self._cp, self._rng = cp, np.random.default_rng(seed)
+
+    def default_rng(self, seed: int | None = None) -> Random:
+        """Return a generator of its own: ``default_rng(1).random(n, dtype=cp.float32)``."""
+        return Random(self._cp, seed)
+
+    def random(self, size: Shape | None = None, dtype: DTypeLike = float) -> ndarray:
+        """Return an array of shape ``size``, filled by one kernel."""
+        cp, kind = self._cp, np.dtype(dtype)
+        sizes = () if size is None else (size,) if np.ndim(size) == 0 else tuple(size)
+        count = int(np.prod(sizes, dtype=np.int64))
+        large = count * kind.itemsize > LARGEST_REAL
+        values = self._rng.random(_TILE if large else count, dtype=kind)
+        made = ndarray(cp, Buffer(cp.gpu, count, kind.type(0), values if large else None), 0, sizes)
+        if large:
+            cp._launch("random", made, [])
+        else:
+            cp.run("random", made, [], lambda: values.reshape(sizes), False)
+        return made
+
+    random_sample = random
+
+    def rand(self, *sizes: int) -> ndarray:
+        """Return fp64 numbers; the sizes are separate arguments, as NumPy's rand takes them."""
+        return self.random(sizes or None)

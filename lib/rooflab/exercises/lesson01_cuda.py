@@ -43,23 +43,25 @@ def timing_with(
 ) -> float:
     """Median seconds of ``launch`` by CUDA events; every argument's default is the right way.
 
-    ``flush``: "before" each start, "inside" the timed region, "waiting" for it before the start.
+    ``flush``, which reads a buffer of 4 × L2: "before" each start, "inside" the timed region,
+    "waiting" for it before the start; "written": it overwrites the buffer instead.
     """
-    big = (
-        cp.empty(4 * cp.cuda.Device().attributes["L2CacheSize"], dtype=cp.uint8) if flush else None
-    )
+    size = cp.cuda.Device().attributes["L2CacheSize"] if flush else 1
+    big, total = cp.ones(size, dtype=cp.float32), cp.zeros((), dtype=cp.float32)
     if warm_up:
         launch()
     times = []
     for _ in range(samples):
         start, stop = cp.cuda.Event(), cp.cuda.Event()
         if flush in ("before", "waiting"):
+            big.sum(out=total)
+        elif flush == "written":
             big.fill(0)
         if flush == "waiting":
             cp.cuda.Device().synchronize()
         start.record()
         if flush == "inside":
-            big.fill(0)
+            big.sum(out=total)
         for _ in range(queue):
             launch()
         stop.record()
@@ -118,7 +120,8 @@ def _procedural(time_of: Callable[[Clock], Answer], right: Clock) -> tuple[Misco
             mistakes.not_synchronised),
         Misconception(
             "host timer", time_of(partial(_host_timed, synchronise=True)),
-            "the host's clock also counts Python and the wait; time with two cp.cuda.Event.",
+            "no time was read from two cp.cuda.Event; the host's clock also counts Python and the "
+            "wait.",
             mistakes.host_timer),
         Misconception(
             "milliseconds", time_of(partial(right, unit=1.0)),
@@ -202,8 +205,12 @@ GEMV = Exercise(
         _cold_start(_gemv, _COLD),
         Misconception(
             "warm L2", _gemv(partial(timing_with, queue=10)),
-            "the matrix was still in L2 from the launch before; write a buffer of 4 × L2 before "
+            "the matrix was still in L2 from the launch before; read a buffer of 4 × L2 before "
             "each start.", mistakes.warm_cache),
+        Misconception(
+            "written flush", _gemv(partial(timing_with, flush="written")),
+            "your flush wrote its buffer, and L2 kept what was written; your launch then paid for "
+            "carrying it to memory. Read the buffer instead.", mistakes.written_flush),
         Misconception(
             "idle GPU", _gemv(partial(timing_with, flush="waiting")),
             "the GPU waited for Python between your events; queue the launch while it is still "

@@ -13,19 +13,22 @@ from dataclasses import dataclass
 from typing import Any
 
 from rooflab.count import Operation, axpy, gemm, gemv
-from rooflab.cuda import Device, StandIn
+from rooflab.cuda import Device, StandIn, imported_as_cupy
 from rooflab.exercises.collect import observe
 from rooflab.exercises.compare import close, same, show
 from rooflab.exercises.exercise import Case, Exercise, Misconception, Observation
 from rooflab.exercises.judge import failed, passed
 from rooflab.exercises.verdict import Verdict
 
-AGREE = 0.10  # relative: seconds against the simulated clock, or against rl.measure on a real GPU
+AGREE = 0.10  # relative: seconds against the simulated clock, or against ours on a real GPU
 ARITHMETIC = 0.01  # relative: what follows from the learner's own seconds
 A = 0.5  # the a of AXPY
+LEAST_VECTOR = 32 << 20
+"""Bytes of AXPY's vectors at least: on a GPU with a small L2 they keep it busy for some 300 µs,
+beside which the few that Python needs for a launch do not count."""
 _NUMBERS = {  # what an entry of the log must say
     "record": ("event",), "elapsed": ("start", "stop", "ms"),
-    "launch": ("flops", "bytes", "l2_bytes", "setup", "begin", "end"),
+    "launch": ("flops", "bytes", "l2_bytes", "written_back", "setup", "begin", "end"),
 }  # fmt: skip
 
 
@@ -53,12 +56,15 @@ def operation(case: Case) -> Operation:
 
 
 def sizes(op: str, l2_bytes: int) -> dict[str, int]:
-    """Return sizes that make the point on a GPU with that L2: AXPY far beyond it, GEMV within."""
+    """Return sizes that make the point on a GPU with that L2: AXPY far beyond it, GEMV within.
+
+    What one AXPY leaves in L2 of its result, one L2 at most, is 1/12 of what it moves.
+    """
     if op == "axpy":
-        return {"n": 2 * l2_bytes // 4096 * 1024}
+        return {"n": max(4 * l2_bytes, LEAST_VECTOR) // 4096 * 1024}
     if op == "gemv":
         n = 4096
-        return {"m": int(0.6 * l2_bytes) // (4 * n) // 8 * 8, "n": n}
+        return {"m": max(8, int(0.6 * l2_bytes) // (4 * n) // 8 * 8), "n": n}
     return {"n": 4096}
 
 
@@ -80,12 +86,16 @@ def arguments(cp: Any, case: Case) -> list[object]:
 
 
 def run(case: Case, answer: Callable[..., object]) -> Observation:
-    """Run ``answer`` on a fresh stand-in; the observation has the stand-in's "log" too."""
+    """Run ``answer`` on a fresh stand-in; the observation has the stand-in's "log" too.
+
+    An ``import cupy`` in ``answer`` finds the stand-in as well.
+    """
     cp = StandIn(Device(**case["device"]))
     given = arguments(cp, case)
     cp.cuda.Device().synchronize()
     cp.gpu.log.clear()
-    seen = dict(observe(lambda: answer(*given)))
+    with imported_as_cupy(cp):
+        seen = dict(observe(lambda: answer(*given)))
     return {**seen, "log": list(cp.gpu.log)}
 
 

@@ -50,8 +50,14 @@ def other_work(case: Case, seen: Observation) -> bool:
 
 
 def no_warm_up(case: Case, seen: Observation) -> bool:
-    """The first use of a kernel, with its compilation or library handle, was timed."""
-    return any(kernel["setup"] for region in regions(seen) for kernel in region.kernels)
+    """The first use of a kernel, with its compilation or library handle, is in the number.
+
+    A minimum or a median over samples of which only the first was cold is not moved by it.
+    """
+    mine, found = seconds_of(seen), [region for region in regions(seen) if region.kernels]
+    cold = [region for region in found if any(kernel["setup"] for kernel in region.kernels)]
+    others = [region.seconds / len(region.kernels) for region in found if region not in cold]
+    return bool(cold) and mine is not None and mine > (1 + SOME) * max(others, default=0.0)
 
 
 def warm_cache(case: Case, seen: Observation) -> bool:
@@ -59,6 +65,13 @@ def warm_cache(case: Case, seen: Observation) -> bool:
     op = operation(case)
     read = [k["l2_bytes"] / k["bytes"] for region in regions(seen) for k in region.of(op)]
     return bool(read) and sum(read) / len(read) > SOME
+
+
+def written_flush(case: Case, seen: Observation) -> bool:
+    """The operation had to write back what a flush had left dirty in L2."""
+    op = operation(case)
+    back = [k["written_back"] / k["bytes"] for region in regions(seen) for k in region.of(op)]
+    return bool(back) and sum(back) / len(back) > SOME
 
 
 def idle_gpu(case: Case, seen: Observation) -> bool:

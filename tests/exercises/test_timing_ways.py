@@ -1,0 +1,183 @@
+"""What people write to time a GPU: every right way is accepted, every wrong one gets its name."""
+
+from __future__ import annotations
+
+import importlib
+import operator
+import sys
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+
+import pytest
+
+from rooflab.exercises import on_gpu
+from rooflab.exercises.collect import collect
+from rooflab.exercises.judge import judge
+from rooflab.exercises.registry import exercise
+from rooflab.exercises.timing import run
+from rooflab.exercises.verdict import Verdict
+from rooflab.grade import gate
+from tests.exercises.timing_ways import PRELUDE, REFUSED, RIGHT, WRONG
+
+IDS = ("01-cuda-axpy", "01-cuda-gemv", "01-cuda-gemm")
+
+
+def answer(cell):
+    names = {}
+    exec(compile(PRELUDE + cell, "cell", "exec"), names)
+    return names["answer"]
+
+
+def verdict(id, cell, seed="ways"):
+    found = exercise(id)
+    cases = found.draw(seed)
+    return judge(found, cases, collect(found.kind, cases, answer(cell)))
+
+
+def named(table):
+    return [pytest.param(key, id=f"{key[0][8:]}: {key[1]}") for key in table]
+
+
+def test_there_are_enough_of_them():
+    assert len(RIGHT) >= 50 and len(WRONG) >= 24
+    for id in IDS:
+        met = {name for (where, _), (_, name) in WRONG.items() if where == id}
+        assert met == {mistake.name for mistake in exercise(id).misconceptions}
+
+
+@pytest.mark.parametrize("way", named(RIGHT))
+def test_a_right_way_is_accepted(way):
+    found = verdict(way[0], RIGHT[way])
+    assert found.passed, found
+
+
+@pytest.mark.parametrize("way", named(REFUSED))
+def test_what_the_stand_in_has_not_is_refused_in_words(way):
+    cell, why = REFUSED[way]
+    found = verdict(way[0], cell)
+    assert not found.passed and why in found.reason, found.reason
+
+
+@pytest.mark.parametrize("way", named(WRONG))
+def test_a_wrong_way_gets_the_name_of_its_mistake(way):
+    cell, name = WRONG[way]
+    found = verdict(way[0], cell)
+    assert not found.passed and found.misconception == name, found
+
+
+# The same on a CuPy that is no simulation: arrays on NumPy, refusing what CuPy's refuse.
+
+
+@pytest.fixture
+def strict(monkeypatch):
+    """The strict fake where a GPU would be, small arrays, and no comparison of host times."""
+    aside = {n: sys.modules.pop(n) for n in [*sys.modules] if n.partition(".")[0] == "cupy"}
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[1] / "strict_cupy"))
+    fake = importlib.import_module("cupy")
+    backend = SimpleNamespace(name="gpu", device="strict fake", xp=fake)
+    monkeypatch.setattr(importlib.import_module("rooflab.measure.backend"), "select",
+                        lambda name: backend)  # fmt: skip
+    monkeypatch.setattr(on_gpu, "LOAD_S", 0)
+    monkeypatch.setattr(on_gpu, "_agree", lambda ours, mine: ours > 0 and mine > 0)
+    small = {"axpy": {"n": 4096}, "gemv": {"m": 16, "n": 4096}, "gemm": {"n": 32}}
+    monkeypatch.setattr(on_gpu, "sizes", lambda op, l2_bytes: small[op])
+    yield fake
+    for name in [n for n in sys.modules if n.partition(".")[0] == "cupy"]:
+        del sys.modules[name]
+    sys.modules.update(aside)
+
+
+NEEDS = {  # right ways and what of CuPy the fake must have for them
+    "streamSynchronize(0)": "cuda.runtime.streamSynchronize",
+    "streamSynchronize(ptr)": "cuda.stream.Stream",
+    "eventSynchronize": "cuda.runtime.eventSynchronize",
+    "eventElapsedTime": "cuda.runtime.eventElapsedTime",
+    "CUDA's own events": "cuda.runtime.eventCreate",
+    "stream.Event": "cuda.stream.Event",
+    "stream.get_elapsed_time": "cuda.stream.get_elapsed_time",
+    "polling the stream": "cuda.Stream.done",
+    "stream.use()": "cuda.Stream.use",
+    "random numbers": "random.random",
+    "deviceGetAttribute": "cuda.runtime.deviceGetAttribute",
+}
+LEFT_OUT = (
+    ("01-cuda-axpy", "ElementwiseKernel"),  # the fake runs the course's own kernels only
+    ("01-cuda-axpy", "import cupy"),  # its cuda is no module
+    ("01-cuda-gemv", "l2CacheSize of the properties"),  # it does not tell that property
+)
+
+
+@pytest.mark.parametrize("way", named(way for way in RIGHT if way not in LEFT_OUT))
+def test_a_right_way_runs_on_the_strict_fake_too(strict, way):
+    try:
+        operator.attrgetter(NEEDS.get(way[1], "cuda"))(strict)
+    except AttributeError:
+        pytest.skip(f"the strict fake has no cp.{NEEDS[way[1]]}")
+    found = exercise(way[0])
+    passed = Verdict(found.id, True, found.points, found.points, "")
+    told = on_gpu.confirm(found, answer(RIGHT[way]), passed)
+    assert told.passed and "agrees with the course's own" in told.note, told
+
+
+def test_cublas_is_there_before_the_learner_says_it(strict):
+    """Of CuPy it is a module of its own, which `import cupy` does not load."""
+    assert not hasattr(strict, "cublas")
+    found = exercise("01-cuda-axpy")
+    passed = Verdict(found.id, True, found.points, found.points, "")
+    assert on_gpu.confirm(found, answer(RIGHT[IDS[0], "np.float32"]), passed).passed
+
+
+def test_both_refuse_an_array_of_the_host(strict):
+    host = "def answer(cp, x, y, a):\n    return timed(cp, lambda: cp.add(np.ones(x.size), y))\n"
+    why = "Unsupported type <class 'numpy.ndarray'>"
+    found = exercise("01-cuda-axpy")
+    passed = Verdict(found.id, True, found.points, found.points, "")
+    assert why in verdict(found.id, host).reason
+    assert why in on_gpu.confirm(found, answer(host), passed).reason
+
+
+# The grader reads what it cannot watch. It takes no `import cupy`: the function gets `cp`.
+
+
+@pytest.mark.parametrize("way", named(way for way, cell in RIGHT.items() if "import" not in cell))
+def test_the_grader_does_not_suspect_a_right_way(way):
+    assert gate.problem(PRELUDE + RIGHT[way]) is None
+
+
+# While an answer runs, `import cupy` finds the stand-in; afterwards all is as it was.
+
+
+IMPORTING = {
+    "finds it": """
+def answer(cp, x, y, a):
+    import importlib
+    import cupy.cublas
+    from cupyx import profiler
+    assert cupy is cp and cupy.cublas is cp.cublas and callable(profiler.benchmark)
+    assert importlib.import_module("cupy.cuda") is cp.cuda
+    return timed(cupy, lambda: cupy.cublas.axpy(a, x, y))
+""",
+    "leaves something": """
+def answer(cp, x, y, a):
+    import sys
+    sys.modules["cupy.left_behind"] = cp
+    sys.exit("gone")
+""",
+    "is stopped": """
+def answer(cp, x, y, a):
+    raise KeyboardInterrupt
+""",
+}
+
+
+@pytest.mark.parametrize("name", IMPORTING)
+@pytest.mark.parametrize("installed", [False, True])
+def test_the_modules_are_put_back(monkeypatch, installed, name):
+    for module in [m for m in sys.modules if m.partition(".")[0] in ("cupy", "cupyx")]:
+        monkeypatch.delitem(sys.modules, module)
+    there = {m: ModuleType(m) for m in ("cupy", "cupy.linalg", "cupyx") if installed}
+    for module in there:
+        monkeypatch.setitem(sys.modules, module, there[module])
+    seen = run(exercise("01-cuda-axpy").draw(0)[0], answer(IMPORTING[name]))
+    assert {m: sys.modules[m] for m in sys.modules if m.startswith("cupy")} == there
+    assert ("value" in seen) == (name == "finds it"), seen
