@@ -138,9 +138,10 @@ class Workload:
         Weights, KV cache and gradients are divided among the devices, activations are not.
         """
         capacity = _machine(machine).capacities.get("dram")
-        return None if capacity is None else self._each(devices) <= capacity
+        return None if capacity is None else self.bytes_each(devices) <= capacity
 
-    def _each(self, devices: int) -> float:
+    def bytes_each(self, devices: int = 1) -> float:
+        """Bytes that each of ``devices`` holds: its share, and activations as a whole."""
         shared = self.memory_bytes - self.memory["activations"]
         return shared / size("devices", devices) + self.memory["activations"]
 
@@ -205,7 +206,9 @@ class Workload:
         notes += self.warnings
         if self.fits(m, devices) is False:
             holds = f"{si(m.capacities['dram'], 'B')} of {m.name}"
-            notes.append(f"does not fit: {si(self._each(devices), 'B')} to hold in the {holds}")
+            notes.append(
+                f"does not fit: {si(self.bytes_each(devices), 'B')} to hold in the {holds}"
+            )
         split = devices > 1 and (self.model.latent or self.model.kv_heads % devices)
         if split and self.phase != "train":
             notes.append(f"the KV cache is counted as if its heads could be split {devices} ways")
@@ -297,7 +300,7 @@ class Workload:
         m = _machine(machine)
         how = {"link": None, "roofs": "catalogue", **how}
         bound = self._strict(m, devices, how["link"], how["roofs"])
-        return account(self.on(m), m, tokens_per_s, devices, how, bound)
+        return account(self, m, tokens_per_s, devices, how, bound)
 
     def __repr__(self) -> str:
         return _as_text(self)

@@ -107,6 +107,18 @@ class Account:
         )
 
     @property
+    def fit(self) -> str:
+        """What the step holds, and whether the memory there is enough."""
+        w, capacity = self.workload, self.machine.capacities.get("dram")
+        each = si(w.bytes_each(self.devices), "B")
+        many = " on each" if self.devices > 1 else ""
+        if capacity is None:
+            return f"{each} to hold{many}; the memory of {self.machine.name} is not known."
+        fits = "fits" if w.fits(self.machine, self.devices) else "does not fit"
+        room = f"{si(capacity, 'B')} of {self.machine.name}"
+        return f"{each} to hold{many}: it {fits} the {room}."
+
+    @property
     def begins(self) -> str:
         """What ``start`` is the time of: the weights, unless a restricted ledger has none."""
         weighed = any(part.carry.get("weights") for part in self.estimate.parts)
@@ -134,36 +146,45 @@ def account(
     bound: Bound,
 ) -> Account:
     """Account for the time of ``w``; see :meth:`Workload.explain`."""
-    measured = _rate(tokens_per_s)
-    best = w.time(m, devices, **{**how, "roofs": "catalogue"})
+    measured, there = _rate(tokens_per_s), w.on(m)
+    full = {**how, "efficiency": None}
+    best = w.time(m, devices, **{**full, "roofs": "catalogue"})
     to_published = measured is not None or how["roofs"] == "measured"
-    reached = w.time(m, devices, **{**how, "roofs": "measured"}) if to_published else best
-    carried = {role: sum(p.carry.get(role, 0.0) for p in best.parts) for role in w.traffic}
+    roofs = "measured" if to_published else "catalogue"
+    reached = w.time(m, devices, **{**full, "roofs": roofs})
+    slowed = w.time(m, devices, **{**how, "roofs": roofs})
+    carried = {role: sum(p.carry.get(role, 0.0) for p in best.parts) for role in there.traffic}
     extra = sum(p.call + p.send for p in best.parts)
-    everything = sum(carried.values())
     stages = []
     if carried["weights"]:  # else it begins with all that is moved
         both = carried["weights"] + carried["kv"]
-        stages.append(("KV cache", both, si(w.traffic["kv"], "B")))
-        stages.append(("activations", everything, si(w.traffic["activations"], "B")))
+        stages.append(("KV cache", both, si(there.traffic["kv"], "B")))
+        moved = si(there.traffic["activations"], "B")
+        stages.append(("activations", sum(carried.values()), moved))
     stages += [
         ("compute", best.seconds - extra, "where computing takes longer than carrying"),
         ("measured roof", reached.seconds - extra, _roof(m, best, reached)),
-        ("calls", reached.seconds - sum(p.send for p in best.parts), f"{w.launches} launches"),
-        ("link", reached.seconds, f"between {devices} devices"),
+        ("efficiency", slowed.seconds - extra, "the shares of the roofs that were given"),
+        ("calls", slowed.seconds - sum(p.send for p in best.parts), f"{w.launches} launches"),
+        ("link", slowed.seconds, f"between {devices} devices"),
     ]
     if measured:
         stages.append(("unexplained", w.tokens / measured, "what none of the steps accounts for"))
-    start = before = carried["weights"] or everything
-    factors = []
+    start = carried["weights"] or sum(carried.values())
+    estimate = w.time(m, devices, **how)
+    return Account(
+        there, m, devices, start, estimate, bound, _factors(start, stages), measured, how["roofs"]
+    )
+
+
+def _factors(start: float, stages: list[tuple[str, float, str]]) -> tuple[Factor, ...]:
+    """The steps from ``start`` through the ``stages``; one that changes nothing is no step."""
+    factors, before = [], start
     for name, seconds, note in stages:
         if not math.isclose(seconds, before, rel_tol=1e-12) or name == "unexplained":
             factors.append(Factor(name, seconds / before, note))
         before = seconds
-    estimate = best if how["roofs"] == "catalogue" else reached
-    return Account(
-        w, m, devices, start, estimate, bound, tuple(factors), measured, str(how["roofs"])
-    )
+    return tuple(factors)
 
 
 def _roof(m: Machine, best: Timing, reached: Timing) -> str:
