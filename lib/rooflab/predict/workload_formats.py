@@ -78,13 +78,9 @@ def on(m: Machine, formats: Formats) -> tuple[Formats, str]:
     whole = weights.kind == "int" and weights.family in DTYPES
     kind = as_dtype("activations", weights.family) if whole else weights
     return Formats(weights, formats.kv, kind), (
-        f"{kind} activations assumed: {m.id} has {_a(weights.family)} {weights.family} peak; "
+        f"{kind} activations assumed: {m.id} has an {weights.family} peak; "
         f"weights that are only stored so are computed in 16 bits: activations='{wide}'"
     )
-
-
-def _a(word: str) -> str:
-    return "an" if word[0] in "aeio" else "a"
 
 
 def narrowest(formats: Formats) -> int:
