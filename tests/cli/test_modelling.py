@@ -7,6 +7,7 @@ from typer.testing import CliRunner
 
 import rooflab as rl
 from rooflab.cli import app
+from rooflab.count.si import plain
 
 
 def run(*words: str):
@@ -42,10 +43,41 @@ def test_a_published_tables_assumptions_are_options():
         "--link", "450e9", "--traffic", "weights, kv", "--bound", "max-of-sum",
     )  # fmt: skip
     assert told.exit_code == 0
-    w = rl.model("llama-3-70b").decode(16, 8192, "int8", "int8")
+    w = rl.model("llama-3-70b").decode(16, 8192, "int8", "int8", "bf16")
     how = {"link": 450e9, "traffic": {"weights", "kv"}, "bound": "max-of-sum"}
     assert w.explain("h100-sxm", devices=8, **how).sentence in " ".join(told.output.split())
     assert "link" in told.output
+
+
+def test_it_says_about_and_at_most_and_what_was_assumed():
+    words = ("llama-3.1-8b", "--machine", "h100-sxm", "--batch", "64", "--context", "2000")
+    told = run(*words, "--weights", "fp8", "--overhead", "2us", "--efficiency", "memory=0.8")
+    assert told.exit_code == 0
+    said = " ".join(told.output.split())
+    w = rl.model("llama-3.1-8b").decode(64, 2000, "fp8").on("h100-sxm")
+    how = {"overhead": 2e-6, "efficiency": {"memory": 0.8}}
+    assert f"about {plain(w.tokens_per_s('h100-sxm', **how), 3)} tokens/s" in said
+    assert f"at most {plain(64 / w.bound('h100-sxm'), 3)}" in said
+    assert "fp8_e4m3 activations assumed: nvidia-h100-sxm has an fp8 peak" in said
+    assert f"to hold: it fits the {rl.si(80 * 2**30, 'B')}" in said
+    assert "calls" in said
+
+
+def test_quant_names_both_formats():
+    named = run("llama-3-8b", "--quant", "w4a8", "--machine", "a100-sxm-80")
+    apart = run(
+        "llama-3-8b", "--weights", "int4", "--activations", "int8", "--machine", "a100-sxm-80"
+    )
+    assert named.exit_code == 0
+    assert named.output == apart.output
+
+
+def test_memory_is_always_told():
+    small, large = (run(name, "--machine", "rtx-4090") for name in ("llama-2-7b", "llama-3-70b"))
+    assert "it fits the 25.8 GB" in " ".join(small.output.split())
+    assert "it does not fit the 25.8 GB" in " ".join(large.output.split())
+    counted = rl.si(rl.model("llama-2-7b").decode(1, 512).memory_bytes, "B")
+    assert f"To hold: {counted}" in run("llama-2-7b").output
 
 
 @pytest.mark.parametrize(
@@ -60,6 +92,13 @@ def test_a_published_tables_assumptions_are_options():
         (["llama-2-7b", "--machine", "a100-sxm-80", "--measured", "-5"], "a positive rate"),
         (["llama-2-7b", "--machine", "a100-sxm-80", "--traffic", "weight"], "mean 'weights'"),
         (["llama-2-7b", "--machine", "a100-sxm-80", "--bound", "max"], "bound='max' is unknown"),
+        (["llama-2-7b", "--quant", "w8a9"], "quant='w8a9' is unknown; did you mean 'w8a8'"),
+        (["llama-2-7b", "--quant", "w8a8", "--weights", "fp8"], "give one or the other"),
+        (["llama-2-7b", "--overhead", "2us"], "overhead='2us' says nothing without a machine"),
+        (["llama-2-7b", "--machine", "h100-sxm", "--overhead", "-2us"], "--overhead='-2us' must"),
+        (["llama-2-7b", "--machine", "h100-sxm", "--efficiency", "0.8"], "as in compute=0.75"),
+        (["llama-2-7b", "--machine", "h100-sxm", "--efficiency", "cpu=1"], "Known: compute, mem"),
+        (["llama-2-7b", "--machine", "h100-sxm", "--efficiency", "memory=2"], "at most 1"),
     ],
 )
 def test_wrong_words_are_told(words, said):

@@ -6,9 +6,11 @@ import re
 from collections import Counter
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import rooflab as rl
-from rooflab.predict.catalogue import record, sources
+from rooflab.predict.catalogue import _NOISE, VagueName, _vocabulary, record, sources
 
 
 def figures(node, path=""):
@@ -120,6 +122,86 @@ def test_every_machine_answers_to_its_short_name(id):
     assert rl.machine(id.partition("-")[2].upper()) is rl.machine(id)
 
 
+# What torch.cuda.get_device_name(), nvidia-smi -L, rocm-smi, /proc/cpuinfo and JAX call a device.
+DRIVERS = {
+    "NVIDIA H100 80GB HBM3": "nvidia-h100-sxm", "NVIDIA H100 PCIe": "nvidia-h100-pcie",
+    "GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-5a1c)": "nvidia-h100-sxm",
+    "NVIDIA A100-SXM4-80GB": "nvidia-a100-sxm-80", "NVIDIA A100-SXM4-40GB": "nvidia-a100-sxm-40",
+    "NVIDIA A100-PCIE-40GB": "nvidia-a100-sxm-40", "A100-SXM4-40GB": "nvidia-a100-sxm-40",
+    "NVIDIA H200": "nvidia-h200-sxm", "NVIDIA GH200 480GB": "nvidia-gh200",
+    "NVIDIA B200": "nvidia-b200", "NVIDIA GB200": "nvidia-gb200",
+    "NVIDIA B300 SXM6 AC": "nvidia-b300", "Tesla T4": "nvidia-t4",
+    "Tesla V100-SXM2-32GB": "nvidia-v100-sxm2", "NVIDIA A10G": "nvidia-a10g",
+    "NVIDIA L4": "nvidia-l4", "NVIDIA L40S": "nvidia-l40s",
+    "NVIDIA RTX A6000": "nvidia-rtx-a6000", "NVIDIA GeForce RTX 3090": "nvidia-rtx-3090",
+    "NVIDIA GeForce RTX 4090": "nvidia-rtx-4090", "NVIDIA GeForce RTX 5090": "nvidia-rtx-5090",
+    "AMD Instinct MI300X": "amd-mi300x", "AMD Instinct MI300X OAM": "amd-mi300x",
+    "AMD Instinct MI250X / MI250": "amd-mi250x-gcd", "AMD Instinct MI325X": "amd-mi325x",
+    "AMD INSTINCT MI250X (MCM) OAM AC MBA": "amd-mi250x-gcd", "AMD Instinct MI210": "amd-mi210",
+    "Radeon RX 7900 XTX": "amd-rx-7900-xtx", "TPU v4": "google-tpu-v4",
+    "TPU v5 lite": "google-tpu-v5e", "TPU v6 lite": "google-tpu-v6e", "TPU v5p": "google-tpu-v5p",
+    "Apple M3 Max": "apple-m3-max", "Apple M4": "apple-m4",
+    "AMD Ryzen 9 7950X 16-Core Processor": "amd-ryzen-7950x",
+    "AMD EPYC 9654 96-Core Processor": "amd-epyc-9654",
+    "Intel(R) Xeon(R) Platinum 8480+": "intel-xeon-8480p",
+    "Intel(R) Xeon(R) Platinum 8480+ @ 2.00GHz": "intel-xeon-8480p",
+    "Intel(R) Data Center GPU Max 1550": "intel-max-1550", "epyc": "amd-epyc-9654",
+    "orin": "nvidia-jetson-agx-orin", "RTX 4090 24 GB": "nvidia-rtx-4090",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "id"), DRIVERS.items())
+def test_drivers_names_of_devices_are_known(name, id):
+    assert rl.machine(name).id == id
+
+
+@pytest.mark.parametrize("id", rl.machines())
+@given(spoil=st.sampled_from([str, str.upper, str.lower, lambda s: s.replace(" ", "-")]),
+       before=st.sampled_from(["", " ", "GPU 3: "]))  # fmt: skip
+@settings(max_examples=8)
+def test_every_machine_answers_to_its_own_name(id, spoil, before):
+    assert rl.machine(before + spoil(rl.machine(id).name)).id == id
+
+
+@pytest.mark.parametrize("id", rl.machines())
+@pytest.mark.parametrize("word", ["Laptop", "D", "NVL", "Ti", "Super", "Max-Q", "144G", "v9"])
+def test_another_word_is_another_machine(id, word):
+    """An RTX 4090 Laptop GPU has half the memory; a name that is nearly right is not right."""
+    with pytest.raises(ValueError, match=r"is unknown; did you mean"):
+        rl.machine(f"{rl.machine(id).name} {word}")
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["NVIDIA H100 NVL", "NVIDIA A100 80GB PCIe", "NVIDIA L40", "NVIDIA A10", "Tesla V100-PCIE-16GB",
+     "NVIDIA GeForce RTX 3090 Ti", "Radeon RX 7900 XT", "AMD Instinct MI250", "Apple M2 Max",
+     "AMD Ryzen 9 7950X3D 16-Core Processor"],
+)  # fmt: skip
+def test_a_card_that_is_not_in_the_catalogue_is_never_taken_for_another(name):
+    with pytest.raises(ValueError, match="unknown|vague"):
+        rl.machine(name)
+
+
+WORDS = sorted({w for words in _vocabulary().values() for w in words})
+
+
+@given(st.lists(st.sampled_from(WORDS), min_size=1, max_size=4))
+def test_one_candidate_is_never_vague_and_two_are_named(words):
+    fitting = [id for id, own in _vocabulary().items() if set(words) <= own]
+    try:
+        found = rl.machine(" ".join(words)).id
+    except VagueName as error:
+        listed = str(error).partition("could mean ")[2].split(", ")
+        assert len(listed) > 1
+        assert not fitting or set(listed) == set(fitting)
+    except ValueError:
+        assert not fitting or not set(words) - _NOISE
+    else:
+        assert (
+            fitting == [found] or found.partition("-")[2] == "-".join(words) or set(words) & _NOISE
+        )
+
+
 def test_a_machine_is_returned_as_it_is():
     m = rl.machine("b200")
     assert rl.machine(m) is m
@@ -131,7 +213,9 @@ def test_a_machine_is_returned_as_it_is():
         ("h100", ["nvidia-h100-sxm", "nvidia-h100-pcie"]),
         ("a100", ["nvidia-a100-sxm-40", "nvidia-a100-sxm-80"]),
         ("rtx", ["nvidia-rtx-a6000", "nvidia-rtx-3090", "nvidia-rtx-4090", "nvidia-rtx-5090"]),
-        ("epyc", ["amd-epyc-9654"]),
+        ("NVIDIA A100", ["nvidia-a100-sxm-40", "nvidia-a100-sxm-80"]),
+        ("apple m3 gpu core", ["apple-m3", "apple-m3-pro", "apple-m3-max"]),
+        ("TPU v5", ["google-tpu-v5e", "google-tpu-v5p"]),
     ],
 )
 def test_vague_names_list_what_they_could_mean(name, meant):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 from dataclasses import replace
 
@@ -66,21 +67,27 @@ def test_an_explanation_multiplies_out():
     for factor in told.factors:
         product *= factor.factor
     assert product * told.start == pytest.approx(1 / 104.9)
-    assert told.bound_tokens_per_s == pytest.approx(w.tokens_per_s(A100))
-    assert told.share == pytest.approx(104.9 / w.tokens_per_s(A100))
+    assert told.estimated_tokens_per_s == pytest.approx(w.tokens_per_s(A100))
+    assert told.bound_tokens_per_s == pytest.approx(1 / w.bound(A100))
+    assert told.share == pytest.approx(104.9 * w.bound(A100))
     assert [f.name for f in told.factors] == [
         "KV cache", "activations", "measured roof", "unexplained",
     ]  # fmt: skip
-    assert "measured 104.9 tokens/s, 69 % of that" in str(told)
+    assert "about 151 tokens/s" in told.sentence
+    assert "at most 152; measured 104.9 tokens/s, 69 % of the estimate" in str(told)
     assert "limited by reading the weights" in repr(told)
 
 
-def test_an_explanation_without_a_measurement_is_the_bound():
-    told = LLAMA.prefill(1, 2048).explain("rtx-4090")
+def test_an_explanation_without_a_measurement_leads_to_the_estimate():
+    w = LLAMA.prefill(1, 2048)
+    told = w.explain("rtx-4090")
     assert told.measured is None
-    assert told.share == 1
+    assert told.seconds == w.seconds("rtx-4090")
+    assert told.share == w.bound("rtx-4090") / w.seconds("rtx-4090")
+    assert told.start * math.prod(f.factor for f in told.factors) == pytest.approx(told.seconds)
     assert "unexplained" not in str(told)
-    assert told.sentence.endswith("limited by compute).")
+    assert "limited by compute), at most " in told.sentence
+    assert told.sentence.count("at most") == 1
 
 
 def test_more_than_the_bound_is_doubted():
@@ -127,14 +134,29 @@ def test_factors_multiply_out_for_any_step(devices, context, kind):
         assert factor.factor > 0
         product *= factor.factor
     assert product == pytest.approx(3 / 50)
-    assert told.bound.seconds == pytest.approx(w.seconds(H100, devices, link=450e9))
+    assert told.estimate.seconds == pytest.approx(w.seconds(H100, devices, link=450e9))
+    assert told.bound.seconds == w.bound(H100, devices, 450e9) <= told.estimate.seconds
     assert ("link" in {f.name for f in told.factors}) == (devices > 1)
+
+
+@given(st.floats(0.05, 1), st.floats(0.05, 1), st.floats(0, 1e-4), st.floats(0, 1e-4))
+def test_overheads_and_efficiencies_are_steps_of_their_own(compute, memory, overhead, latency):
+    w = rl.model("llama-3-8b").decode(64, 900)
+    how = {"efficiency": {"compute": compute, "memory": memory}, "overhead": overhead}
+    told = w.explain(H100, devices=4, link=450e9, link_latency=latency, **how)
+    plain = w.explain(H100, devices=4, link=450e9)
+    assert told.start == plain.start  # "read once" is at the roof itself
+    product = told.start * math.prod(f.factor for f in told.factors)
+    assert product == pytest.approx(told.seconds)
+    assert told.bound == plain.bound
 
 
 def test_an_explanation_from_published_roofs():
     w = LLAMA.decode(1, 105)
     told = w.explain(A100, 104.9, roofs="measured")
-    assert told.bound.seconds == w.seconds(A100, roofs="measured")
+    assert told.estimate.seconds == w.seconds(A100, roofs="measured")
+    assert told.bound.seconds == w.bound(A100, roofs="measured")
+    assert "at most" not in told.sentence  # what somebody reached is no bound of what one can
     assert told.share > w.explain(A100, 104.9).share
 
 

@@ -80,7 +80,7 @@ def test_a_machine_of_narrow_formats_computes_norms_in_them_and_products_in_none
     assert "tpu lists no fp32 peak: computed in int8" in w.time(tpu).notes
     assert w.limits(tpu, traffic="weights")["up"] == "memory:weights"
     with pytest.raises(ValueError, match="tpu has no peak for bf16; it has int8$"):
-        LLAMA.decode(240, 1, "int8", "int8").seconds(tpu)
+        LLAMA.decode(240, 1, "int8", "int8", "bf16").seconds(tpu)
     with pytest.raises(ValueError, match=r"bare has no peak for fp32; give it peaks=\{'bf16': …\}"):
         w.seconds(rl.Machine("bare", bandwidths=1e12))
 
@@ -97,7 +97,9 @@ def test_every_format_that_people_serve_in_is_timed(kind, bits):
     whole = plain.traffic["weights"] + plain.traffic["kv"]
     assert moved == pytest.approx(whole * bits / 8, rel=2e-2 if bits % 1 else 1e-5)
     assert w.formats.activations == "bf16"
-    assert w.seconds("h100-sxm") == pytest.approx(w.bytes / 3.35e12, rel=1e-6)  # memory-bound
+    there = w.on("h100-sxm")
+    assert there.traffic["weights"] == w.traffic["weights"]
+    assert w.seconds("h100-sxm") == pytest.approx(there.bytes / 3.35e12, rel=1e-6)  # memory-bound
 
 
 def test_link_comes_third_wherever_devices_come_second():

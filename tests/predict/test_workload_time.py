@@ -73,7 +73,7 @@ def test_the_weights_of_a_published_table_are_the_size_of_the_model(name):
 def test_a_restricted_ledger_is_the_formula_of_published_tables(name, batch, kind, nbytes):
     """KV / bandwidth + max(bytes of all parameters / bandwidth, 2 N batch / peak), over devices."""
     m = replace(rl.model(name), biases=())
-    w = m.decode(batch, 500, weights=kind, kv=kind)
+    w = m.decode(batch, 500, weights=kind, kv=kind, activations="bf16")
     weights, kv = nbytes * m.parameters / H100.bandwidth(), m.kv_bytes(batch, 500, kind)
     by_hand = kv / H100.bandwidth() + max(weights, 2 * m.parameters * batch / H100.peak("bf16"))
     assert w.seconds(H100, 4, traffic={"weights", "kv"}) == pytest.approx(by_hand / 4, rel=4e-3)

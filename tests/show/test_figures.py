@@ -106,3 +106,34 @@ def test_labels_do_not_cover_markers(machines) -> None:
         rate = rl.Roofline("h200-sxm", "fp32").attainable(op.intensity)
         x, y = ax.transData.transform((op.intensity, rate))
         assert not any(b.x0 < x < b.x1 and b.y0 < y < b.y1 for b in boxes)
+
+
+def places(figure) -> list[float]:
+    """FLOP per byte of every marker."""
+    return [line.get_xdata()[0] for line in figure.axes[0].lines if len(line.get_xdata()) == 1]
+
+
+def test_measured_traffic_is_drawn_where_it_was_measured() -> None:
+    """What a profiler counted, four times the minimum, stands at a quarter of the intensity."""
+    op = rl.gemm(4096, 4096, 4096, "fp16")
+    read = op.with_traffic({"dram": 4 * op.bytes})
+    slow = rl.show.Point(read, 1e14, "measured")
+    for given in (read, slow):
+        figure = rl.show.roofline("h100-sxm", given)
+        assert places(figure)[0] == pytest.approx(op.intensity / 4)
+        assert "403 MB moved is 341.3 FLOP/byte" in figure.words
+        assert any("403 MB moved" in text for text in texts(figure))
+    both = rl.show.roofline("h100-sxm", [op, read])
+    assert sorted(set(places(both))) == pytest.approx([op.intensity / 4, op.intensity])
+    assert "101 MB is 1365 FLOP/byte" in both.words.replace("1,365", "1365")
+
+
+def test_traffic_of_another_level_moves_nothing_at_the_memory_roof() -> None:
+    op = rl.gemm(4096, 4096, 4096, "fp16")
+    inside = op.with_traffic({"l2": 40 * op.bytes})
+    assert places(rl.show.roofline("h100-sxm", inside)) == places(rl.show.roofline("h100-sxm", op))
+    low = rl.axpy(2**24).with_traffic({"dram": 40 * 2**24})
+    figure = rl.show.roofline("h100-sxm", low)
+    rate = low.flops / low.bytes_at("dram") * rl.machine("h100-sxm").bandwidth()
+    assert figure.axes[0].lines[-1].get_ydata()[0] == pytest.approx(rate)
+    assert f"at most {rl.si(rate, 'FLOP/s')}" in figure.words

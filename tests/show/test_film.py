@@ -46,7 +46,7 @@ def floats(table: bytes) -> np.ndarray:
 def test_every_number_is_the_workloads(llama: Film, w: int, kv: int, i: int, j: int) -> None:
     data, machines = spots(llama)
     kinds = ("bf16", "int8", "int4")[w], ("bf16", "int8")[kv]
-    step = rl.model("llama-2-7b").decode(BATCHES[i], CONTEXTS[j], *kinds)
+    step = rl.model("llama-2-7b").decode(BATCHES[i], CONTEXTS[j], *kinds, "bf16")
     at, packed = index(w, kv, i, j), machines[H100]
     seconds = step.seconds(H100)
     assert words(data, packed["total"], at) == rl.si(seconds, "s")

@@ -22,3 +22,11 @@ def seconds(text: str, option: str = "--time") -> float:
     if not 0 < value < math.inf:
         raise ValueError(f"{option}={text!r} must be more than zero and finite")
     return value
+
+
+def duration(text: str, option: str) -> float:
+    """Return ``text`` in seconds as :func:`seconds` does, but 0 is a duration too."""
+    try:
+        return 0.0 if float(text) == 0 else seconds(text, option)
+    except ValueError:
+        return seconds(text, option)

@@ -21,11 +21,16 @@ ROLES = ("weights", "kv", "activations")
 
 @dataclass(frozen=True)
 class Formats:
-    """Number formats of a step: its stored weights, its KV cache, its activations."""
+    """Number formats of a step: its stored weights, its KV cache, its activations.
+
+    ``assumed``: nobody named the activations' format, so a machine with a peak for narrower ones
+    may use those.
+    """
 
     weights: DType
     kv: DType
     activations: DType
+    assumed: bool = False
 
 
 @dataclass(frozen=True)

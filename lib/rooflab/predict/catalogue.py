@@ -50,8 +50,11 @@ class VagueName(ValueError):
 def machine(name: str | Machine) -> Machine:
     """Return the catalogue machine ``name``: ``"h200-sxm"`` = ``"NVIDIA-H200-SXM"``.
 
-    The vendor's prefix and the case are optional. A vague name raises VagueName, an unknown one
-    ValueError, each with what it could mean. A Machine is returned as it is.
+    The vendor's prefix and the case are optional, and the names that drivers give their devices are
+    known ("NVIDIA H100 80GB HBM3", "NVIDIA A100-SXM4-80GB", "Tesla T4"). Every word of a name must
+    be one of the machine's, so that "RTX 4090 Laptop" is no RTX 4090. A name that fits several
+    raises VagueName, an unknown one ValueError, each with what it could mean. A Machine is returned
+    as it is.
     """
     if isinstance(name, Machine):
         return name
@@ -60,18 +63,60 @@ def machine(name: str | Machine) -> Machine:
     known = machines()
     key = re.sub(r"[\s_]+", "-", name.strip().lower())
     exact = [id for id in known if id == key or id.partition("-")[2] == key]
-    if exact:
-        return known[exact[0]]
-    meant = [id for id in known if key and key in id]
-    if meant:
+    said = _words(name) - _NOISE
+    meant = exact or [id for id, words in _vocabulary().items() if said and said <= words]
+    if len(meant) == 1:
+        return known[meant[0]]
+    meant = meant or [id for id in known if key and key in id]
+    if len(meant) > 1:
         raise VagueName(f"machine={name!r} is vague; it could mean {', '.join(meant)}")
     # A name without its vendor is compared with names without theirs.
     bare = {id.partition("-")[2]: id for id in known}
-    close = difflib.get_close_matches(key, bare, n=3, cutoff=0.6)
+    close = meant or [bare[short] for short in difflib.get_close_matches(key, bare, 3, 0.6)]
+    close = close or _family(said)
     if close:
-        likely = " or ".join(repr(bare[short]) for short in close)
+        likely = " or ".join(map(repr, close))
         raise ValueError(f"machine={name!r} is unknown; did you mean {likely}? See rl.machines()")
     raise unknown("machine", name, known)
+
+
+# Words of devices' names that tell no two machines apart.
+_NOISE = frozenset(
+    ["tesla", "gpu", "cpu", "processor", "graphics", "accelerator", "oam", "mcm", "ac", "mba", "vf"]
+)
+# What drivers say of a machine that is neither in its name here nor in its id. An A100 40 GB on
+# PCIe has the peaks and the memory of the SXM module; only its power limit is lower, 250 W.
+_DRIVERS = {
+    "nvidia-h100-sxm": "hbm3", "nvidia-a100-sxm-40": "pcie", "nvidia-gh200": "480gb",
+    "nvidia-b300": "sxm6", "google-tpu-v5e": "v5 lite", "google-tpu-v5p": "v5",
+    "google-tpu-v6e": "v6 lite",
+}  # fmt: skip
+
+
+def _words(name: str) -> frozenset[str]:
+    """The words of a device's ``name`` in lower case, "80 GB" as one of them."""
+    text = re.sub(r"\((?:r|tm|c|uuid:.*)\)|^gpu \d+:|@.*|\d+-core processor", " ", name.lower())
+    text = re.sub(r"(mi250x)\s*/\s*mi250\b", r"\1", text)  # one driver's name for both
+    text = re.sub(r"(\d)[\s-]*gi?b\b", r"\1gb", text).replace("+", "p")
+    return frozenset(re.findall(r"[a-z0-9]+", text))
+
+
+@cache
+def _vocabulary() -> Mapping[str, frozenset[str]]:
+    """Machine id → every word that may name it: of its id, its name, its memory, its drivers."""
+    found = {}
+    for id, m in machines().items():
+        memory = m.capacities.get("dram")
+        held = f" {memory / 2**30:.0f}gb" if memory else ""
+        found[id] = _words(f"{id} {m.name} {_DRIVERS.get(id, '')}{held}")
+    return found
+
+
+def _family(said: frozenset[str]) -> list[str]:
+    """Machines that share the most words with a name, those of the vendor alone not counted."""
+    shared = {id: len(said & words) for id, words in _vocabulary().items()}
+    most = max(shared.values(), default=0)
+    return [id for id, many in shared.items() if many == most][:3] if most > 1 else []
 
 
 def _machine(row: Mapping[str, object]) -> Machine:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from rooflab.count.llm import Model
-from rooflab.count.llm_steps import ROLES, Formats, Step, distinct, every_parameter
+from rooflab.count.llm_steps import ROLES, Formats, Step, distinct, every_parameter, generate
+from rooflab.count.llm_training import train
 from rooflab.count.operation import Operation
 from rooflab.count.si import si
 from rooflab.count.sizes import size
 from rooflab.predict.catalogue import machine as _machine
 from rooflab.predict.catalogue import machines, record
 from rooflab.predict.machine import Machine
+from rooflab.predict.workload_bound import Bound, strict
 from rooflab.predict.workload_explain import Account, account
+from rooflab.predict.workload_formats import on
 from rooflab.predict.workload_time import Timing, roles_of, timing
 
 
@@ -25,7 +28,8 @@ class Workload:
 
     ``phase``: "decode", "prefill" or "train"; ``batch`` sequences with ``queries`` new positions
     each and ``context`` positions in all. ``steps``: one :class:`Step` per kind of operation, a
-    single run of it (``step.op``) with how often it runs (``step.count``).
+    single run of it (``step.op``) with how often it runs (``step.count``). ``options``: how the
+    steps were made, as pairs of name and value.
     """
 
     model: Model
@@ -35,6 +39,34 @@ class Workload:
     context: int
     formats: Formats
     steps: tuple[Step, ...]
+    options: tuple[tuple[str, object], ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        model: Model,
+        phase: str,
+        sizes: tuple[int, int, int],
+        formats: Formats,
+        options: Mapping[str, object],
+    ) -> Workload:
+        """Make the step of ``phase`` with ``sizes`` (batch, queries, context)."""
+        batch, queries, context = sizes
+        if phase == "train":  # nothing is cached: keys and values are activations
+            formats = replace(formats, kv=formats.activations)
+            steps = train(model, batch, queries, formats, **options)
+        else:
+            steps = generate(model, batch, queries, context, formats, **options)
+        return cls(model, phase, *sizes, formats, steps, tuple(options.items()))
+
+    def on(self, machine: Machine | str) -> Workload:
+        """The step as ``machine`` runs it: activations that nobody named follow the weights where
+        the machine has a peak for their format; see :meth:`Model.decode`."""
+        formats, _ = on(_machine(machine), self.formats)
+        if formats is self.formats:
+            return self
+        sizes = (self.batch, self.queries, self.context)
+        return Workload.of(self.model, self.phase, sizes, formats, dict(self.options))
 
     @cached_property
     def operations(self) -> tuple[Operation, ...]:
@@ -106,9 +138,10 @@ class Workload:
         Weights, KV cache and gradients are divided among the devices, activations are not.
         """
         capacity = _machine(machine).capacities.get("dram")
-        return None if capacity is None else self._each(devices) <= capacity
+        return None if capacity is None else self.bytes_each(devices) <= capacity
 
-    def _each(self, devices: int) -> float:
+    def bytes_each(self, devices: int = 1) -> float:
+        """Bytes that each of ``devices`` holds: its share, and activations as a whole."""
         shared = self.memory_bytes - self.memory["activations"]
         return shared / size("devices", devices) + self.memory["activations"]
 
@@ -130,15 +163,52 @@ class Workload:
             said.append("the optimiser is not counted, in time or in memory")
         return tuple(said)
 
+    def bound(
+        self,
+        machine: Machine | str,
+        devices: int = 1,
+        link: float | None = None,
+        roofs: str = "catalogue",
+    ) -> float:
+        """Seconds of the step that no program can beat: the longest of three sums over the step.
+
+        Computing: the products' FLOPs at the highest dense peak of a format as wide as the weights
+        (and as activations that were named), whatever it accumulates in. Carrying: the weights and
+        the KV cache once, less what the caches hold, at the DRAM's bandwidth. Sending, with
+        ``link`` in byte/s: the least that an all-reduce takes, each device its own share once.
+        Nothing is added for launches, small operations or activations, everything overlaps, and
+        ``devices`` divide it all without loss. One step makes a token for each sequence:
+        speculative decoding, sequences that share a prompt's cache, and sparse products are other
+        steps. ``roofs="measured"``: from published achieved figures, which a run may well beat.
+        """
+        return self._strict(machine, devices, link, roofs).seconds
+
+    def _strict(
+        self, machine: Machine | str, devices: int, link: float | None, roofs: str
+    ) -> Bound:
+        self._timeable()
+        return strict(self, _machine(machine), devices, link, roofs)
+
+    def _timeable(self) -> None:
+        if max(self.flops, self.bytes) > sys.float_info.max:
+            raise ValueError(f"a step of {si(self.flops, 'FLOP')} is beyond any time")
+
     def time(self, machine: Machine | str, devices: int = 1, **how: object) -> Timing:
         """Time with its parts and what was assumed (notes); arguments as in :meth:`seconds`."""
         m, devices = _machine(machine), size("devices", devices)
-        if max(self.flops, self.bytes) > sys.float_info.max:
-            raise ValueError(f"a step of {si(self.flops, 'FLOP')} is beyond any time")
-        notes = list(self.warnings)
+        self._timeable()
+        _, assumed = on(m, self.formats)
+        return self.on(m)._time(m, devices, [assumed] if assumed else [], how)
+
+    def _time(
+        self, m: Machine, devices: int, notes: list[str], how: Mapping[str, object]
+    ) -> Timing:
+        notes += self.warnings
         if self.fits(m, devices) is False:
             holds = f"{si(m.capacities['dram'], 'B')} of {m.name}"
-            notes.append(f"does not fit: {si(self._each(devices), 'B')} to hold in the {holds}")
+            notes.append(
+                f"does not fit: {si(self.bytes_each(devices), 'B')} to hold in the {holds}"
+            )
         split = devices > 1 and (self.model.latent or self.model.kv_heads % devices)
         if split and self.phase != "train":
             notes.append(f"the KV cache is counted as if its heads could be split {devices} ways")
@@ -160,26 +230,40 @@ class Workload:
         bound: str = "sum-of-max",
         roofs: str = "catalogue",
         traffic: Collection[str] | None = None,
+        overhead: float | None = None,
+        link_latency: float = 0.0,
+        efficiency: Mapping[str, float] | None = None,
     ) -> float:
-        """Shortest time of the step in seconds: Σ max(compute, memory) + overhead × launches.
+        """Estimated time of the step in seconds: Σ max(compute, memory), with launches and sends.
 
-        ``devices`` share every layer: weights, KV cache and FLOPs are divided, activations are
-        not. ``link``: byte/s that a device sends; what ends a block is then followed by a ring
-        all-reduce, 2 (devices − 1) / devices · the result's bytes / link. ``bound``: "sum-of-max",
-        "max-of-sum" or "no-overlap". ``roofs``: "catalogue" or "measured" (published achieved
-        figures). ``traffic``: the ledger of a published table, which counts only some of "weights",
-        "kv" and "activations"; an operation that moves none of them is left out, FLOPs and all.
-        Such tables take every parameter once, and 2 FLOP for each and a token, so the embedding
-        table is then read and multiplied with as a whole (``w.traffic``, ``w.flops`` have what the
-        step itself must do). :meth:`time` says what was assumed.
+        An estimate, not a bound: a program that fuses or overlaps more may be faster, most are
+        slower (:meth:`bound` is what none can beat). ``devices`` share every layer: weights, KV
+        cache and FLOPs are divided, activations are not. ``link``: byte/s that a device sends; what
+        ends a block is then followed by a ring all-reduce, 2 (devices − 1) / devices · the result's
+        bytes / link, and by ``link_latency`` seconds for each. ``overhead``: seconds a launch, in
+        place of what was measured on the machine (nothing for one of the catalogue); every
+        operation is a launch, ``w.launches`` of them. ``efficiency``: shares of the roofs that are
+        reached, as in {"compute": 0.75, "memory": 0.85}.
+
+        ``bound``, how the parts are put together: "sum-of-max" (an operation computes and carries
+        at once, operations follow each other), "max-of-sum" or "no-overlap". ``roofs``: "catalogue"
+        or "measured" (published achieved figures). ``traffic``: the ledger of a published table,
+        which counts only some of "weights", "kv" and "activations"; an operation that moves none of
+        them is left out, FLOPs and all. Such tables take every parameter once, and 2 FLOP for each
+        and a token, so the embedding table is then read and multiplied with as a whole
+        (``w.traffic``, ``w.flops`` have what the step itself must do). :meth:`time` says what was
+        assumed. Raises ValueError or TypeError naming the argument that does not fit.
         """
-        how = {"link": link, "bound": bound, "roofs": roofs, "traffic": traffic}
+        how = {
+            "link": link, "bound": bound, "roofs": roofs, "traffic": traffic,
+            "overhead": overhead, "link_latency": link_latency, "efficiency": efficiency,
+        }  # fmt: skip
         return self.time(machine, devices, **how).seconds
 
     def tokens_per_s(
         self, machine: Machine | str, devices: int = 1, link: float | None = None, **how: object
     ) -> float:
-        """Tokens a second over the whole batch and all devices; arguments as in seconds()."""
+        """Estimated tokens a second over the whole batch and all devices; see :meth:`seconds`."""
         return self.tokens / self.seconds(machine, devices, link, **how)
 
     def limits(self, machine: Machine | str, devices: int = 1, **how: object) -> dict[str, str]:
@@ -193,7 +277,7 @@ class Workload:
     def joules(self, machine: Machine | str, devices: int = 1, **how: object) -> float | None:
         """Energy of the step at the devices' rated power (TDP), in joules; None if not known.
 
-        A memory-bound step draws less than that, so it is an upper figure for the bound's time.
+        A memory-bound step draws less than that, so it is an upper figure for the estimated time.
         """
         m = _machine(machine)
         power = record(m.id).get("tdp_w") if m.id in machines() else None
@@ -208,12 +292,15 @@ class Workload:
         devices: int = 1,
         **how: object,
     ) -> Account:
-        """The steps that lead from "weights read once" to the bound, and on to a measured rate.
+        """The steps that lead from "weights read once" to the estimate and to a measured rate.
 
         ``tokens_per_s``: what was measured, over the whole batch and all devices. The factors
         multiply to measured time / time to read the weights.
         """
-        return account(self, _machine(machine), tokens_per_s, devices, how)
+        m = _machine(machine)
+        how = {"link": None, "roofs": "catalogue", **how}
+        bound = self._strict(m, devices, how["link"], how["roofs"])
+        return account(self, m, tokens_per_s, devices, how, bound)
 
     def __repr__(self) -> str:
         return _as_text(self)

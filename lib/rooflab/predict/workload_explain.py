@@ -1,4 +1,4 @@
-"""Account for a step's time: from "the weights, read once" to the bound, and on to a measurement.
+"""Account for a step's time: from "the weights, read once" to the estimate and to a measurement.
 
 weights → KV cache → activations → compute → measured roof → calls → link → unexplained; the product
 of the factors is (measured or predicted time) / (time to read the weights).
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from rooflab.count.si import percent, plain, si, times
 from rooflab.predict.explain import Factor
 from rooflab.predict.machine import Machine
+from rooflab.predict.workload_bound import Bound
 from rooflab.predict.workload_time import Timing
 
 if TYPE_CHECKING:
@@ -35,73 +36,105 @@ class Account:
     """Why a step of ``workload`` takes what it takes on ``devices`` of ``machine``.
 
     ``start``: seconds to read the weights once (``begins`` says so); ``factors``: steps from there
-    whose product is ``seconds`` / start; ``bound``: the predicted :class:`Timing`; ``measured``:
-    tokens a second that were measured, or None.
+    whose product is ``seconds`` / start; ``estimate``: the predicted :class:`Timing`; ``bound``:
+    the strict :class:`Bound`; ``measured``: tokens a second that were measured, or None.
     """
 
     workload: Workload
     machine: Machine
     devices: int
     start: float
-    bound: Timing
+    estimate: Timing
+    bound: Bound
     factors: tuple[Factor, ...]
     measured: float | None = None
+    roofs: str = "catalogue"
 
     @property
     def seconds(self) -> float:
-        """Seconds of the step: measured, or the bound where nothing was."""
-        return self.workload.tokens / self.measured if self.measured else self.bound.seconds
+        """Seconds of the step: measured, or estimated where nothing was."""
+        return self.workload.tokens / self.measured if self.measured else self.estimate.seconds
+
+    @property
+    def estimated_tokens_per_s(self) -> float:
+        """Tokens a second of the estimate."""
+        return self.workload.tokens / self.estimate.seconds
 
     @property
     def bound_tokens_per_s(self) -> float:
-        """Tokens a second that the bound allows."""
-        return self.workload.tokens / self.bound.seconds
+        """Tokens a second that the strict bound allows; infinite where it allows any rate."""
+        return self.workload.tokens / self.bound.seconds if self.bound.seconds else math.inf
 
     @property
     def share(self) -> float:
-        """Share of the bound that was reached; 1 where nothing was measured."""
+        """Share of the strict bound that was reached, or that is estimated."""
         return self.bound.seconds / self.seconds
 
     @property
     def sentence(self) -> str:
-        """The bound, what limits it, and what was reached."""
+        """The estimate and what limits it, the bound, and what was reached."""
         w, m = self.workload, self.machine
         many = f"{self.devices} × " if self.devices > 1 else ""
         text = (
             f"{w.model.name} {w.phase}, batch {w.batch}, context {w.context}, on {many}{m.name}: "
-            f"at most {plain(self.bound_tokens_per_s, 3)} tokens/s "
-            f"({si(self.bound.seconds, 's')} a step, limited by "
-            f"{_IN_WORDS.get(self.bound.limit, self.bound.limit)})"
+            f"about {plain(self.estimated_tokens_per_s, 3)} tokens/s "
+            f"({si(self.estimate.seconds, 's')} a step, limited by "
+            f"{_IN_WORDS.get(self.estimate.limit, self.estimate.limit)}), {self._most}"
         )
         if self.measured is None:
             return f"{text}."
         moved = si(w.bytes / self.seconds, "B/s")
         return (
-            f"{text}; measured {plain(self.measured, 4)} tokens/s, {percent(self.share)} of that, "
+            f"{text}; measured {plain(self.measured, 4)} tokens/s, "
+            f"{percent(self.estimate.seconds / self.seconds)} of the estimate, "
             f"{moved} of minimum traffic.{self._beyond}"
         )
 
     @property
+    def _most(self) -> str:
+        if self.roofs == "measured":
+            return f"{plain(self.bound_tokens_per_s, 3)} with everything overlapped"
+        return f"at most {plain(self.bound_tokens_per_s, 3)}"
+
+    @property
     def _beyond(self) -> str:
-        if self.share <= 1:
+        if self.share <= 1 or self.roofs == "measured":
             return ""
         return (
-            " More than the bound allows: check the formats, the batch, the number of devices, or "
-            "whether several tokens came out of a step (speculative decoding)."
+            " More than the bound allows: check the formats, the batch, the number of devices, "
+            "whether the peak is a dense one, and whether several tokens came out of a step "
+            "(speculative decoding)."
         )
+
+    @property
+    def fit(self) -> str:
+        """What the step holds, and whether the memory there is enough."""
+        w, capacity = self.workload, self.machine.capacities.get("dram")
+        each = si(w.bytes_each(self.devices), "B")
+        many = " on each" if self.devices > 1 else ""
+        if capacity is None:
+            return f"{each} to hold{many}; the memory of {self.machine.name} is not known."
+        fits = "fits" if w.fits(self.machine, self.devices) else "does not fit"
+        room = f"{si(capacity, 'B')} of {self.machine.name}"
+        return f"{each} to hold{many}: it {fits} the {room}."
 
     @property
     def begins(self) -> str:
         """What ``start`` is the time of: the weights, unless a restricted ledger has none."""
-        weighed = any(part.carry.get("weights") for part in self.bound.parts)
+        weighed = any(part.carry.get("weights") for part in self.estimate.parts)
         return "weights, read once" if weighed else "cache and activations, moved once"
 
     def __str__(self) -> str:
         rows = [self.sentence, f"  {self.begins:<20} {si(self.start, 's'):>9}"]
         rows += [f"  {f.name:<20} {times(f.factor):>9}  {f.note}" for f in self.factors]
-        return "\n".join([*rows, *(f"  note: {text}" for text in self.bound.notes)])
+        return "\n".join([*rows, *(f"  note: {text}" for text in self.notes)])
 
     __repr__ = __str__
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the estimate and the bound assume, each said of which."""
+        return (*self.estimate.notes, *(f"bound: {text}" for text in self.bound.notes))
 
 
 def account(
@@ -110,42 +143,68 @@ def account(
     tokens_per_s: float | None,
     devices: int,
     how: Mapping[str, object],
+    bound: Bound,
 ) -> Account:
     """Account for the time of ``w``; see :meth:`Workload.explain`."""
-    measured = _rate(tokens_per_s)
-    best = w.time(m, devices, **{**how, "roofs": "catalogue"})
-    reached = w.time(m, devices, **{"roofs": "measured", **how})
-    carried = {role: sum(p.carry.get(role, 0.0) for p in best.parts) for role in w.traffic}
+    measured, there = _rate(tokens_per_s), w.on(m)
+    full = {**how, "efficiency": None}
+    best = w.time(m, devices, **{**full, "roofs": "catalogue"})
+    to_published = measured is not None or how["roofs"] == "measured"
+    roofs = "measured" if to_published else "catalogue"
+    reached = w.time(m, devices, **{**full, "roofs": roofs})
+    slowed = w.time(m, devices, **{**how, "roofs": roofs})
+    carried = {role: sum(p.carry.get(role, 0.0) for p in best.parts) for role in there.traffic}
     extra = sum(p.call + p.send for p in best.parts)
-    everything = sum(carried.values())
     stages = []
     if carried["weights"]:  # else it begins with all that is moved
         both = carried["weights"] + carried["kv"]
-        stages.append(("KV cache", both, si(w.traffic["kv"], "B")))
-        stages.append(("activations", everything, si(w.traffic["activations"], "B")))
+        stages.append(("KV cache", both, si(there.traffic["kv"], "B")))
+        moved = si(there.traffic["activations"], "B")
+        stages.append(("activations", sum(carried.values()), moved))
     stages += [
         ("compute", best.seconds - extra, "where computing takes longer than carrying"),
-        ("measured roof", reached.seconds - extra, _roof(m)),
-        ("calls", reached.seconds - sum(p.send for p in best.parts), f"{w.launches} launches"),
-        ("link", reached.seconds, f"between {devices} devices"),
+        ("measured roof", reached.seconds - extra, _roof(m, best, reached)),
+        ("efficiency", slowed.seconds - extra, "the shares of the roofs that were given"),
+        ("calls", slowed.seconds - sum(p.send for p in best.parts), f"{w.launches} launches"),
+        ("link", slowed.seconds, f"between {devices} devices"),
     ]
     if measured:
         stages.append(("unexplained", w.tokens / measured, "what none of the steps accounts for"))
-    start = before = carried["weights"] or everything
-    factors = []
+    start = carried["weights"] or sum(carried.values())
+    estimate = w.time(m, devices, **how)
+    return Account(
+        there, m, devices, start, estimate, bound, _factors(start, stages), measured, how["roofs"]
+    )
+
+
+def _factors(start: float, stages: list[tuple[str, float, str]]) -> tuple[Factor, ...]:
+    """The steps from ``start`` through the ``stages``; one that changes nothing is no step."""
+    factors, before = [], start
     for name, seconds, note in stages:
         if not math.isclose(seconds, before, rel_tol=1e-12) or name == "unexplained":
             factors.append(Factor(name, seconds / before, note))
         before = seconds
-    bound = best if how.get("roofs", "catalogue") == "catalogue" else reached
-    return Account(w, m, devices, start, bound, tuple(factors), measured)
+    return tuple(factors)
 
 
-def _roof(m: Machine) -> str:
-    rate = m.measured.get("bandwidth_bytes_per_s")
-    if m.origin != "datasheet" or rate is None:
-        return "published peaks where they are known"
-    return f"published runs reach {si(rate, 'B/s')} of {si(m.bandwidth(), 'B/s')}"
+def _roof(m: Machine, best: Timing, reached: Timing) -> str:
+    """The published figures that make the step longer, those that cost most first."""
+    if m.origin != "datasheet":
+        return "the roofs were measured on the machine itself"
+    longer: dict[tuple[float, float, str], float] = {}
+    for before, after in zip(best.parts, reached.parts, strict=True):
+        roof = (after.rate, before.rate, "FLOP/s")
+        if after.memory > after.compute:
+            roof = (reached.bandwidth, best.bandwidth, "B/s")
+        more = max(after.compute, after.memory) - max(before.compute, before.memory)
+        longer[roof] = longer.get(roof, 0.0) + more
+    if reached.bound == "max-of-sum":  # one roof is above the whole step
+        unit = "FLOP/s" if reached.limit == "compute" else "B/s"
+        longer = {roof: more for roof, more in longer.items() if roof[2] == unit}
+    least = 0.02 * sum(longer.values())  # what adds less than that is no reason
+    named = sorted((roof for roof, more in longer.items() if more > least), key=longer.get)
+    said = [f"{si(got, unit)} of {si(stated, unit)}" for got, stated, unit in reversed(named)]
+    return f"published runs reach {' and '.join(said) or 'what the datasheet states'}"
 
 
 def _rate(tokens_per_s: float | None) -> float | None:

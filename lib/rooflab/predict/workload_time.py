@@ -1,4 +1,4 @@
-"""How long the steps of a workload take on a machine: the bound, part by part.
+"""How long the steps of a workload take on a machine: the estimate, part by part.
 
 Per operation: FLOPs over the peak, bytes over the DRAM bandwidth, what the calls cost (with their
 operands at hand: waiting for memory is counted already), and what devices that share a layer send
@@ -10,7 +10,7 @@ step overlaps, the lowest time of the three), "no-overlap" (nothing overlaps).
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
 
@@ -27,17 +27,23 @@ ROOFS = ("catalogue", "measured")
 # What a machine without a peak for a format computes in instead, in the order tried.
 _INSTEAD = ("bf16", "fp16", "tf32", "fp32", "fp64")
 _NARROW = ("fp8", "int8", "fp4", "int4")
+# What else the arithmetic of a narrow format may be done in: 8-bit integers go to fp8 as well.
+_WIDER = {"int4": ("int8", "fp8"), "int8": ("fp8",), "fp4": ("fp8",), "fp6": ("fp8",)}
 
 
 @dataclass(frozen=True)
 class Part:
-    """Seconds of one kind of operation, all its runs: to compute, to carry, to call, to send."""
+    """Seconds of one kind of operation, all its runs: to compute, to carry, to call, to send.
+
+    ``rate``: the peak in FLOP/s that it is computed at, before any efficiency.
+    """
 
     name: str
     compute: float
     carry: dict[str, float]
     call: float
     send: float
+    rate: float = math.inf
 
     @property
     def memory(self) -> float:
@@ -66,13 +72,15 @@ class Part:
 class Timing:
     """Time of a step: ``seconds`` in all, its ``parts``, and ``notes`` on what was assumed.
 
-    ``bound``: how the parts were put together, see :func:`timing`.
+    ``bound``: how the parts were put together, see :class:`Terms`; ``bandwidth``: that of the
+    DRAM in byte/s, before any efficiency.
     """
 
     seconds: float
     parts: tuple[Part, ...]
     notes: tuple[str, ...]
     bound: str = "sum-of-max"
+    bandwidth: float = math.inf
 
     @property
     def limit(self) -> str:
@@ -85,29 +93,42 @@ class Timing:
         return max(total, key=total.__getitem__)
 
 
+@dataclass(frozen=True)
+class Terms:
+    """What a time is worked out with, checked; see :meth:`Workload.seconds` for each."""
+
+    devices: int = 1
+    link: float | None = None
+    bound: str = "sum-of-max"
+    roofs: str = "catalogue"
+    traffic: Collection[str] | None = None
+    overhead: float | None = None
+    link_latency: float = 0.0
+    efficiency: Mapping[str, float] | None = None
+
+    def __post_init__(self) -> None:
+        size("devices", self.devices)
+        if self.bound not in BOUNDS:
+            raise unknown("bound", self.bound, BOUNDS)
+        if self.roofs not in ROOFS:
+            raise unknown("roofs", self.roofs, ROOFS)
+        roles_of(self.traffic)
+        link_rate(self.link)
+        for name in ("overhead", "link_latency"):
+            _duration(name, getattr(self, name))
+        object.__setattr__(self, "efficiency", _shares(self.efficiency))
+
+
 def timing(
-    steps: tuple[Step, ...],
-    m: Machine,
-    *,
-    devices: int = 1,
-    link: float | None = None,
-    bound: str = "sum-of-max",
-    roofs: str = "catalogue",
-    traffic: Collection[str] | None = None,
-    notes: Iterable[str] = (),
+    steps: tuple[Step, ...], m: Machine, *, notes: Iterable[str] = (), **how: object
 ) -> Timing:
-    """Time ``steps`` on ``devices`` of machine ``m``; see :meth:`Workload.seconds`.
+    """Time ``steps`` on machine ``m``; ``how``: see :class:`Terms` and :meth:`Workload.seconds`.
 
     ``notes``: what is known already; what is assumed here is added to them.
     """
-    devices, roles = size("devices", devices), roles_of(traffic)
-    if bound not in BOUNDS:
-        raise unknown("bound", bound, BOUNDS)
-    if roofs not in ROOFS:
-        raise unknown("roofs", roofs, ROOFS)
-    link = _link(link)
-    said = dict.fromkeys(notes)
-    bandwidth = _bandwidth(m, roofs, said)
+    terms = Terms(**how)
+    said, roles = dict.fromkeys(notes), roles_of(terms.traffic)
+    bandwidth = dram_rate(m, terms.roofs, said)
     peaks: dict[tuple[DType, str], tuple[float, DType]] = {}
     parts = []
     for step in steps:
@@ -115,30 +136,37 @@ def timing(
             continue  # nothing of it is in the restricted ledger: a published table leaves it out
         key = (step.op.compute_dtype, step.op.unit)
         if key not in peaks:
-            peaks[key] = _peak(m, *key, roofs, said)
+            peaks[key] = _peak(m, *key, terms.roofs, said)
         rate, kind = peaks[key]
-        carry = {role: step.bytes_of(role) / bandwidth / devices for role in roles}
+        slope = bandwidth * terms.efficiency["memory"] * terms.devices
+        carry = {role: step.bytes_of(role) / slope for role in roles}
         if "activations" in carry:
-            carry["activations"] *= devices  # every device has them whole
-        compute = step.count * step.op.flops / rate / devices
-        parts.append(
-            Part(step.name, compute, carry, _calls(step, kind, m), _send(step, devices, link))
-        )
+            carry["activations"] *= terms.devices  # every device has them whole
+        compute = step.count * step.op.flops / (rate * terms.efficiency["compute"]) / terms.devices
+        called, sent = _calls(step, kind, m, terms), _send(step, terms)
+        parts.append(Part(step.name, compute, carry, called, sent, rate))
     if not parts:
-        raise ValueError(f"traffic={traffic!r}: this step moves none of it")
-    _say_what_is_missing(m, parts, devices, link, said)
-    return Timing(_together(parts, bound), tuple(parts), tuple(said), bound)
+        raise ValueError(f"traffic={terms.traffic!r}: this step moves none of it")
+    _say_what_is_missing(m, parts, terms, said)
+    together = _together(parts, terms.bound)
+    return Timing(together, tuple(parts), tuple(said), terms.bound, bandwidth)
 
 
-def _calls(step: Step, kind: DType, m: Machine) -> float:
+def _calls(step: Step, kind: DType, m: Machine, terms: Terms) -> float:
     """Seconds that the calls of ``step`` cost where it is computed in format ``kind``."""
+    if terms.overhead is not None:
+        return step.count * terms.overhead
     op = step.op if kind is step.op.compute_dtype else replace(step.op, compute_dtype=kind)
     return step.count * overhead(op, m)
 
 
-def _send(step: Step, devices: int, link: float | None) -> float:
+def _send(step: Step, terms: Terms) -> float:
     """Seconds of the ring all-reduces behind ``step``: each device sends nearly all of it twice."""
-    return 2 * (devices - 1) / devices * step.count * step.reduced / link if link else 0.0
+    if terms.devices == 1 or not step.reduced:
+        return 0.0
+    share = 2 * (terms.devices - 1) / terms.devices
+    carried = share * step.reduced / terms.link if terms.link else 0.0
+    return step.count * (carried + terms.link_latency)
 
 
 def roles_of(traffic: Collection[str] | None) -> tuple[str, ...]:
@@ -158,14 +186,42 @@ def roles_of(traffic: Collection[str] | None) -> tuple[str, ...]:
     return tuple(role for role in ROLES if role in listed)
 
 
-def _link(link: float | None) -> float | None:
-    if link is None:
-        return None
-    if isinstance(link, bool) or not isinstance(link, Real):
+def link_rate(link: float | None) -> float | None:
+    """``link`` if it is a rate in byte/s or None; the error for anything else."""
+    if link is not None and (isinstance(link, bool) or not isinstance(link, Real)):
         raise TypeError(f"link={link!r} must be a rate in byte/s, or None")
-    if not 0 < link < math.inf:
+    if link is not None and not 0 < link < math.inf:
         raise ValueError(f"link={link!r} must be a positive rate in byte/s")
-    return float(link)
+    return link
+
+
+def _duration(name: str, seconds: float | None) -> None:
+    if name == "overhead" and seconds is None:
+        return
+    if isinstance(seconds, bool) or not isinstance(seconds, Real):
+        raise TypeError(f"{name}={seconds!r} must be a time in seconds, such as 5e-6")
+    if not 0 <= seconds < math.inf:
+        raise ValueError(f"{name}={seconds!r} must be a time in seconds, 0 or more, such as 5e-6")
+
+
+def _shares(given: Mapping[str, float] | None) -> dict[str, float]:
+    """``given`` shares of the roofs, 1 for the one that is not named."""
+    if given is not None and not isinstance(given, Mapping):
+        raise TypeError(
+            f"efficiency={given!r} must be a mapping, such as {{'compute': 0.75, 'memory': 0.85}}"
+        )
+    shares = {"compute": 1.0, "memory": 1.0}
+    for name, share in (given or {}).items():
+        if name not in shares:
+            raise unknown("efficiency", name, shares)
+        if isinstance(share, bool) or not isinstance(share, Real):
+            raise TypeError(f"efficiency[{name!r}]={share!r} must be a share of the roof, 0 to 1")
+        if not 0 < share <= 1:
+            raise ValueError(
+                f"efficiency[{name!r}]={share!r} must be a share of the roof, above 0 and at most 1"
+            )
+        shares[name] = float(share)
+    return shares
 
 
 def _together(parts: list[Part], bound: str) -> float:
@@ -185,7 +241,8 @@ def _whole(parts: Sequence[Part]) -> Part:
     return Part("step", compute, carry, call, send)
 
 
-def _bandwidth(m: Machine, roofs: str, notes: dict[str, None]) -> float:
+def dram_rate(m: Machine, roofs: str, notes: dict[str, None]) -> float:
+    """Bandwidth of the DRAM in byte/s; what is not known goes to ``notes``."""
     reached = m.measured.get("bandwidth_bytes_per_s")
     if roofs == "measured" and m.origin == "datasheet":
         if reached is not None:
@@ -200,9 +257,11 @@ def _peak(
     """Peak in FLOP/s for ``kind``, and the format of that peak: the nearest one that there is.
 
     A product in a wide format is never computed in a narrow one, except that 16 bits may stand in
-    for more; norms and the like, with next to no arithmetic, take any peak there is.
+    for more; 8 bits may be those of the other kind; norms and the like, with next to no arithmetic,
+    take any peak there is.
     """
-    tried = [kind, *(o for o in map(dtype, _INSTEAD) if o.bits >= min(kind.bits, 16))]
+    tried = [kind, *map(dtype, _WIDER.get(kind.family, ()))]
+    tried += [o for o in map(dtype, _INSTEAD) if o.bits >= min(kind.bits, 16)]
     if unit == "vector":
         tried += map(dtype, _NARROW)
     used = next((one for one in tried if m.has_peak(one)), None)
@@ -221,12 +280,14 @@ def _peak(
 
 
 def _say_what_is_missing(
-    m: Machine, parts: list[Part], devices: int, link: float | None, notes: dict[str, None]
+    m: Machine, parts: list[Part], terms: Terms, notes: dict[str, None]
 ) -> None:
-    unknown_calls = sum(1 for part in parts if not part.call)
+    unknown_calls = 0 if terms.overhead is not None else sum(1 for part in parts if not part.call)
     if unknown_calls == len(parts):
-        notes[f"overhead of a call on {m.id} is not known: counted as zero"] = None
+        notes[
+            f"overhead of a launch on {m.id} is not known: counted as zero, or give overhead="
+        ] = None
     elif unknown_calls:
         notes[f"overhead of a call on {m.id} is known for products, zero for the rest"] = None
-    if devices > 1 and link is None:
+    if terms.devices > 1 and terms.link is None:
         notes["communication between devices is not counted: give link= in byte/s"] = None

@@ -45,7 +45,8 @@ class Point:
 
     ``kind``: "bound" or "predicted" (hollow), "measured" (filled), "guess" (hollow, dashed, with
     "off by ×k" when the same operation was measured). ``label``: default, the operation's sizes.
-    ``side``: "cold" or "warm" draws a ring around it; ``note`` stands below the label.
+    ``side``: "cold" or "warm" draws a ring around it; ``note`` stands below the label. ``level``:
+    the memory whose traffic places it, the operation's own where it states one.
     """
 
     op: Operation
@@ -55,6 +56,12 @@ class Point:
     allowed: float | None = None
     side: str | None = None
     note: str = ""
+    level: str = "dram"
+
+    @property
+    def intensity(self) -> float:
+        """FLOP per byte that crosses ``level``: where it stands on the axis."""
+        return self.op.intensity_at(self.level)
 
     @property
     def text(self) -> str:
@@ -90,7 +97,7 @@ def draw_points(crowd: Crowd, points: Sequence[Point]) -> None:
     ax = crowd.ax
     truth = {p.op.label: p.rate for p in points if p.kind == "measured"}
     for p in points:
-        x, rate, colour = p.op.intensity, _inside(ax, p.rate), theme.style(p.op.name).colour
+        x, rate, colour = p.intensity, _inside(ax, p.rate), theme.style(p.op.name).colour
         _mark(ax, p, rate)
         crowd.add_disc(*crowd.pixel(x, rate), SIDES[p.side].radius if p.side else 8)
         if p.kind == "measured" and p.allowed and p.allowed / p.rate > 1.15:
@@ -110,8 +117,8 @@ def draw_splits(crowd: Crowd, points: Sequence[Point]) -> None:
         if p.side == "warm" and other:
             ends = [_inside(crowd.ax, one.rate) for one in (other, p)]
             colour = theme.style(p.op.name).colour
-            crowd.ax.plot([p.op.intensity] * 2, ends, "-", lw=6, alpha=0.25, color=colour, zorder=2)
-            crowd.add_line([crowd.pixel(p.op.intensity, end) for end in ends], 3)
+            crowd.ax.plot([p.intensity] * 2, ends, "-", lw=6, alpha=0.25, color=colour, zorder=2)
+            crowd.add_line([crowd.pixel(p.intensity, end) for end in ends], 3)
 
 
 def label_points(crowd: Crowd, points: Sequence[Point]) -> None:
@@ -120,7 +127,7 @@ def label_points(crowd: Crowd, points: Sequence[Point]) -> None:
     named: set[str] = set()
 
     def place(p: Point) -> tuple[float, float]:
-        return crowd.pixel(p.op.intensity, _inside(crowd.ax, p.rate))
+        return crowd.pixel(p.intensity, _inside(crowd.ax, p.rate))
 
     hidden = 0
     for p in sorted(points, key=lambda p: _NAMED_AT.index(p.kind)):
@@ -165,15 +172,15 @@ def _mark(ax, p: Point, rate: float) -> None:
     look = theme.style(p.op.name)
     filled = p.kind == "measured"
     ax.plot(
-        [p.op.intensity], [rate], look.marker, ms=SIZES.get(p.kind, theme.MARKER),
+        [p.intensity], [rate], look.marker, ms=SIZES.get(p.kind, theme.MARKER),
         mfc=look.colour if filled else theme.PAPER, mec=theme.PAPER if filled else look.colour,
         mew=1.0 if filled else 2.2, zorder=5 if filled else 4, clip_on=False,
     )  # fmt: skip
     if p.side:
         ring = SIDES[p.side]
         ax.plot(
-            [p.op.intensity], [rate], "o", ms=1.44 * ring.radius, mfc="none", mec=ring.colour,
+            [p.intensity], [rate], "o", ms=1.44 * ring.radius, mfc="none", mec=ring.colour,
             mew=3, zorder=4, clip_on=False,
         )  # fmt: skip
     if p.kind == "guess":  # a dashed look that survives any marker size
-        ax.plot([p.op.intensity], [rate], look.marker, ms=4, mfc=look.colour, mec="none", zorder=6)
+        ax.plot([p.intensity], [rate], look.marker, ms=4, mfc=look.colour, mec="none", zorder=6)

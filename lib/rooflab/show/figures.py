@@ -54,7 +54,8 @@ def roofline(
     """Draw the roofs of ``machines`` and put ``points`` under them.
 
     ``points``: an Operation (hollow, at what the first machine's roof allows), a Measurement
-    (filled), or a :class:`Point` for predictions and guesses. ``dtype``: one or several, default
+    (filled), or a :class:`Point` for predictions and guesses. An operation that states its traffic
+    (``op.with_traffic``) stands at the intensity of that. ``dtype``: one or several, default
     those of the points, else fp32. ``cache``: "cold" draws the memory roof, "warm" one a level,
     "both" compares every measurement with the roof of its own side. A warm measurement above the
     DRAM roof is marked as such. ``overhead``: also FLOP ÷ call time, where the first machine's
@@ -136,21 +137,28 @@ def _points(one: object, machine: Machine, cache: str) -> list[Point]:
     """The markers of one thing given: an operation has two where both sides are shown."""
     op = _op(one)
     if isinstance(one, Operation):
-        return [
-            Point(op, rate, "bound", None, rate, side)
-            for side in sides.sides(machine, op.compute_dtype, cache)
-            for rate in [_roof(op, machine, side).attainable(op.intensity)]
-        ]
+        shown = sides.sides(machine, op.compute_dtype, cache)
+        return [_bound(op, _roof(op, machine, side), side) for side in shown]
     if isinstance(one, Point):
         if one.kind not in KINDS:
             raise unknown("kind", one.kind, KINDS)
-        allowed = _roof(op, machine, one.side or cache).attainable(op.intensity)
-        return [dataclasses.replace(one, allowed=one.allowed or allowed)]
+        bound = _bound(op, _roof(op, machine, one.side or cache), one.side)
+        note = one.note or bound.note
+        allowed = one.allowed or bound.rate
+        return [dataclasses.replace(one, allowed=allowed, note=note, level=bound.level)]
     # Compared with the roof that was asked for; with both shown, with that of its own side.
     against = one.cache if cache == "both" else cache
-    allowed = _roof(op, machine, against).attainable(op.intensity)
-    note = sides.mark(op, one.flop_per_s, machine) if one.cache == "warm" else ""
-    return [Point(op, one.flop_per_s, "measured", None, allowed, one.cache, note)]
+    bound = _bound(op, _roof(op, machine, against), one.cache)
+    trap = sides.mark(op, one.flop_per_s, machine) if one.cache == "warm" else ""
+    note = "\n".join(filter(None, (bound.note, trap)))
+    return [dataclasses.replace(bound, rate=one.flop_per_s, kind="measured", note=note)]
+
+
+def _bound(op: Operation, roof: Roofline, side: str | None) -> Point:
+    """The point of ``op`` on ``roof``, where its traffic at the roof's level places it."""
+    rate = roof.attainable(op.intensity_at(roof.level))
+    moved = f"{si(op.traffic[roof.level], 'B')} moved" if roof.level in op.traffic else ""
+    return Point(op, rate, "bound", None, rate, side, moved, roof.level)
 
 
 def _rings(points: list[Point], cache: str) -> list[Point]:
@@ -178,7 +186,7 @@ def _limits(
     roofs: Sequence[Ceiling], points: Sequence[Point]
 ) -> tuple[tuple[float, float], tuple[float, float]]:
     """Whole decades, at most half a decade of empty margin, that hold every ridge and point."""
-    xs = [p.op.intensity for p in points] + [c.roof.ridge for c in roofs] + [1 / 12]
+    xs = [p.intensity for p in points] + [c.roof.ridge for c in roofs] + [1 / 12]
     x_lo = 10 ** (math.floor(2 * math.log10(min(xs)) - 0.3) / 2)
     x_hi = 10 ** (math.ceil(2 * math.log10(max(xs)) + 1) / 2)
     lowest = [x_lo * c.roof.bandwidth for c in roofs if c.level == "dram"]
@@ -214,7 +222,7 @@ def _words(
         if p.kind == "bound":
             said.append(words.bound(p.op, _roof(p.op, machines[0], p.side or cache)))
         elif p.kind == "measured":
-            said.append(words.count(p.op) + _measured(p, machines[0], cache))
+            said.append(words.count(p.op, p.level) + _measured(p, machines[0], cache))
         else:
             said.append(f"{words.what(p.op)}: {p.kind} {si(p.rate, 'FLOP/s')}.")
     return "\n".join(said)
@@ -222,7 +230,8 @@ def _words(
 
 def _measured(p: Point, machine: Machine, cache: str) -> str:
     """A measured rate against its roof, and the reason if it is warm and above the DRAM roof."""
-    trap = sides.trap(p.op, p.rate, machine) if p.note else ""
+    warm = sides.mark(p.op, p.rate, machine)
+    trap = sides.trap(p.op, p.rate, machine) if warm and warm in p.note else ""
     if p.side:
         return sides.said(p.side, "measured", p.op, p.rate, _roof(p.op, machine, p.side)) + trap
     if trap and cache == "cold":

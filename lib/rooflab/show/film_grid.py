@@ -16,6 +16,7 @@ from rooflab.count.dtypes import DType
 from rooflab.count.llm_steps import Formats, Step, attend
 from rooflab.predict.machine import Machine
 from rooflab.predict.workload import Workload
+from rooflab.predict.workload_formats import sixteen_bits
 from rooflab.predict.workload_model import Model
 from rooflab.predict.workload_time import timing
 
@@ -80,13 +81,15 @@ class Grid:
 
     def decode(self, w: int, kv: int, i: int, j: int) -> Workload:
         """The decode step at four indices: weights, KV cache, batch, context."""
-        formats = {"weights": self.weights[w], "kv": self.kvs[kv]}
-        return self.model.decode(self.batches[i], self.contexts[j], **formats)
+        return self.model.decode(self.batches[i], self.contexts[j], *self._formats(w, kv))
 
     def prefill(self, w: int, kv: int, j: int) -> Workload:
         """Reading one prompt as long as the context at index ``j``."""
-        formats = {"weights": self.weights[w], "kv": self.kvs[kv]}
-        return self.model.prefill(1, self.contexts[j], **formats)
+        return self.model.prefill(1, self.contexts[j], *self._formats(w, kv))
+
+    def _formats(self, w: int, kv: int) -> tuple[DType, DType, DType]:
+        """Weights, KV cache and activations; the film's products are computed in 16 bits."""
+        return self.weights[w], self.kvs[kv], sixteen_bits(self.weights[w])
 
     @cached_property
     def computed(self) -> tuple[DType, ...]:

@@ -87,22 +87,23 @@ def over(rate: float, allowed: float) -> str:
 
 def mark(op: Operation, rate: float, machine: Machine) -> str:
     """Return what stands at a warm ``rate`` above the DRAM roof of ``machine``, else ""."""
-    gap = over(rate, roof(machine, op.compute_dtype).attainable(op.intensity))
+    gap = over(rate, roof(machine, op.compute_dtype).attainable(op.intensity_at("dram")))
     return TRAP_MARK.format(gap=gap, place=place(home(op, machine, "warm"))) if gap else ""
 
 
 def trap(op: Operation, rate: float, machine: Machine) -> str:
     """Say why a warm ``rate`` may lie above the DRAM roof of ``machine``; "" if it does not."""
-    gap = over(rate, roof(machine, op.compute_dtype).attainable(op.intensity))
+    gap = over(rate, roof(machine, op.compute_dtype).attainable(op.intensity_at("dram")))
     return SAY["trap"].format(gap=gap, source=source(home(op, machine, "warm"))) if gap else ""
 
 
 def said(side: str, how: str, op: Operation, rate: float, bound: Roofline) -> str:
     """Say one side: ``rate`` is "measured" or "predicted" against ``bound``, or is the "bound"."""
-    allowed = bound.attainable(op.intensity)
+    intensity = op.intensity_at(bound.level)
+    allowed = bound.attainable(intensity)
     values = {
         "side": SIDES[side].name, "how": how, "rate": si(rate, "FLOP/s"),
-        "roof": PEAK if op.intensity >= bound.ridge else roof_word(bound.level),
+        "roof": PEAK if intensity >= bound.ridge else roof_word(bound.level),
         "where": "above" if rate > allowed else "below",
         "gap": times(max(rate / allowed, allowed / rate)).removeprefix("×"),
     }  # fmt: skip

@@ -63,16 +63,20 @@ def batch(op: Operation) -> str:
     return f", batch {op.batch}," if op.batch > 1 else ""
 
 
-def counts(op: Operation) -> dict[str, str]:
-    """Return the counted values of ``op`` as the templates want them."""
+def counts(op: Operation, level: str = "dram") -> dict[str, str]:
+    """Return the counted values of ``op`` as the templates want them.
+
+    Where it states its traffic at ``level``, those bytes are said, and that they are what moved.
+    """
+    moved = si(op.bytes_at(level), "B") + (" moved" if level in op.traffic else "")
     return {
         "name": op.name.upper(),
         "sizes": sizes(op),
         "batch": batch(op),
         "dtype": str(op.compute_dtype),
         "flops": si(op.flops, "FLOP"),
-        "bytes": si(op.bytes, "B"),
-        "intensity": theme.intensity(op.intensity),
+        "bytes": moved,
+        "intensity": theme.intensity(op.intensity_at(level)),
     }
 
 
@@ -102,9 +106,9 @@ def box(op: Operation, m: int, n: int, k: int) -> dict[str, str]:
 
 def bound(op: Operation, roof: Roofline) -> str:
     """Say what ``roof`` allows ``op``, and which side of the ridge it is on."""
-    rate = roof.attainable(op.intensity)
+    rate = roof.attainable(op.intensity_at(roof.level))
     return SAY[roof.limit(op)].format(
-        **counts(op),
+        **counts(op, roof.level),
         ridge=theme.ridge(roof.ridge),
         level=level_word(roof.level),
         rate=si(rate, "FLOP/s"),
@@ -112,9 +116,9 @@ def bound(op: Operation, roof: Roofline) -> str:
     )
 
 
-def count(op: Operation) -> str:
-    """Say what was counted."""
-    return SAY["none"].format(**counts(op))
+def count(op: Operation, level: str = "dram") -> str:
+    """Say what was counted, or what was moved at ``level`` where that is known."""
+    return SAY["none"].format(**counts(op, level))
 
 
 def measured(rate: float, allowed: float, cache: str = "cold") -> str:

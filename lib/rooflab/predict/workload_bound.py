@@ -1,0 +1,173 @@
+"""The strict bound of a step: the time that no program can beat, with nothing taken for granted.
+
+Three sums over the whole step, of which the longest counts, because all may overlap: the products'
+FLOPs, the bytes of weights and KV cache, the bytes that devices must send each other. What a clever
+program can avoid is left out: launches, passes over activations, the second half of a ring
+all-reduce, experts that no token need choose. Peaks are the highest dense ones that are published
+of a machine, those that accumulate in 16 bits and those that a run has reached included.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from rooflab.count.dtypes import DTYPES, dtype
+from rooflab.count.llm_steps import Step
+from rooflab.count.si import si
+from rooflab.count.sizes import size
+from rooflab.count.suggest import unknown
+from rooflab.predict.catalogue import machines, record
+from rooflab.predict.machine import Machine
+from rooflab.predict.workload_formats import narrowest
+from rooflab.predict.workload_time import ROOFS, dram_rate, link_rate
+
+if TYPE_CHECKING:
+    from rooflab.predict.workload import Workload
+
+# Streamed attention computes its scores again on the way back; a program that stored them need not.
+_AGAIN = 2 / 2.5
+_BITS = {dtype(name).family: dtype(name).bits for name in reversed(DTYPES)}
+
+
+@dataclass(frozen=True)
+class Bound:
+    """Seconds that a step takes at least: to ``compute``, to ``carry``, to ``send``.
+
+    ``notes``: what was assumed, most of it in favour of the program that is to be bounded.
+    """
+
+    compute: float
+    carry: float
+    send: float
+    notes: tuple[str, ...]
+
+    @property
+    def seconds(self) -> float:
+        """The longest of the three: they may all overlap."""
+        return max(self.compute, self.carry, self.send)
+
+    @property
+    def limit(self) -> str:
+        """The longest of the three by name: "compute", "memory" or "link"."""
+        if self.send > max(self.compute, self.carry):
+            return "link"
+        return "compute" if self.compute >= self.carry else "memory"
+
+
+def strict(w: Workload, m: Machine, devices: int, link: float | None, roofs: str) -> Bound:
+    """Return the strict bound of ``w`` on ``devices`` of ``m``; see :meth:`Workload.bound`."""
+    devices, link = size("devices", devices), link_rate(link)
+    if roofs not in ROOFS:
+        raise unknown("roofs", roofs, ROOFS)
+    said: dict[str, None] = {}
+    products = [s for s in w.steps if s.op.unit == "tensor"]
+    computing = _computing(w, products, m, roofs, said)
+    bandwidth = _bandwidth(m, roofs, said)
+    moved = max(0, _carried(w) - devices * _held(m, said))
+    sending = 0.0
+    if devices > 1 and link:
+        bits = narrowest(w.formats) / w.formats.activations.bits
+        sending = sum(s.count * s.reduced for s in products) * min(1.0, bits) / link
+        said["a device sends its part of a sum once, as where the switch adds"] = None
+    elif devices > 1:
+        said["sending between devices takes no time: give link= in byte/s"] = None
+    if w.model.experts and w.tokens > 1:
+        said["all tokens choose the same experts, so that the others are not read"] = None
+    return Bound(computing / devices, moved / bandwidth / devices, sending, tuple(said))
+
+
+def _computing(
+    w: Workload, products: list[Step], m: Machine, roofs: str, said: dict[str, None]
+) -> float:
+    """Seconds of the products' FLOPs on one device."""
+    bits = narrowest(w.formats)
+    # Scores may be computed as narrow as what is stored of either of their operands.
+    inner = min(bits, w.formats.kv.bits) if w.formats.assumed else w.formats.activations.bits
+    seconds = 0.0
+    for width, weighed in ((bits, True), (inner, False)):
+        flops = sum(_flops(s) for s in products if ("weights" in s.roles) is weighed)
+        if flops:
+            seconds += flops / _fastest(m, width, roofs, said)
+    return seconds
+
+
+def _flops(step: Step) -> float:
+    total = step.count * step.op.flops
+    return total * _AGAIN if step.name.endswith("attention back") else total
+
+
+def _fastest(m: Machine, bits: int, roofs: str, said: dict[str, None]) -> float:
+    """Highest dense peak of ``m`` in FLOP/s for a format of ``bits`` or more."""
+    rates = {key: float(rate) for key, rate in m.peaks.items()}
+    if roofs == "catalogue":  # a card that boosts past its datasheet has been seen to do so
+        rates |= {k: max(float(rate), rates.get(k, 0.0)) for k, rate in m.measured.items()}
+        rates |= _claimed(m, rates)
+    wide = {key: rate for key, rate in rates.items() if _width(key) >= bits}
+    if not wide:
+        said[f"{m.id} lists no peak for {bits} bits: computing is taken to cost nothing"] = None
+        return float("inf")
+    key = max(wide, key=lambda k: (wide[k], k in m.measured))
+    rate = wide[key]
+    if roofs == "measured" and m.origin == "datasheet":
+        rate = float(m.measured.get(key, rate))
+    said[
+        f"computed at {si(rate, 'FLOP/s')} ({key}), the highest that is known of {m.id} for "
+        f"{bits} bits or more"
+    ] = None
+    return rate
+
+
+def _claimed(m: Machine, listed: dict[str, float]) -> dict[str, float]:
+    """The highest figure of each peak that sources dispute and the catalogue leaves out."""
+    if m.origin != "datasheet" or m.id not in machines():
+        return {}
+    found = {}
+    for row in record(m.id).get("disputed", ()):
+        table, _, key = row["figure"].partition(".")
+        if table == "peak_flops" and key not in listed and _width(key):
+            found[key] = max(float(entry["value"]) for entry in row["values"])
+    return found
+
+
+def _width(key: str) -> int:
+    """Bits of the format that a peak's ``key`` names: ``fp16_acc16`` has 16; 0 if it names none."""
+    return _BITS.get(key.partition("_")[0], 0)
+
+
+def _carried(w: Workload) -> float:
+    """Bytes of the weights, once, and of the KV cache.
+
+    Rows of an embedding table are left out, and so are the experts that a token need not choose.
+    """
+    total = 0.0
+    active = {p.name: p.active / p.experts for p in w.model.products}
+    for step in w.steps:
+        if step.name == "embed" or step.name.endswith((" back", " dX", " dW")):
+            continue
+        for o, role in zip(step.op.operands, step.roles, strict=True):
+            if role == "kv":
+                total += step.count * o.bytes
+            elif role == "weights":
+                whole = (
+                    o.bytes
+                    if o.touched is None
+                    else replace(o, touched=None).bytes * active.get(step.name, 1)
+                )
+                total += step.count * min(whole, o.bytes)
+    return total
+
+
+def _held(m: Machine, said: dict[str, None]) -> float:
+    """Bytes that the caches of one device may hold from one step to the next."""
+    cache = max((m.capacities.get(level, 0) for level in ("l2", "l3")), default=0)
+    if cache:
+        said[f"{si(cache, 'B')} may stay in the caches of {m.id} from step to step"] = None
+    return cache
+
+
+def _bandwidth(m: Machine, roofs: str, said: dict[str, None]) -> float:
+    """The DRAM's bandwidth in byte/s, or what a published run has reached where that is more."""
+    rate = dram_rate(m, roofs, said)
+    reached = m.measured.get("bandwidth_bytes_per_s", 0.0)
+    return max(rate, float(reached)) if roofs == "catalogue" and m.origin == "datasheet" else rate
