@@ -112,7 +112,7 @@ rl.conclude("00-nine", curve)
 # is 2 FLOPs, even where the processor does it in one instruction. How many are done each second?
 #
 # Press *work per second* at the picture. Nothing is measured again: the same points are drawn
-# with the work done in each second upwards (GFLOP/s is a billion FLOPs each second). The flat
+# with the work done in each second upwards. A GFLOP/s is a billion FLOPs each second. The flat
 # part becomes a slope, and the slope becomes flat. The shape that you see is a roof, and you have
 # just walked along the underside of it.
 #
@@ -153,7 +153,7 @@ print("computed:", rl.si(2 * multiply_adds * n, "FLOP"))
 # %% [markdown] tags=["core"]
 # Two spellings to keep apart. **FLOP** is an amount of work, **FLOP/s** is work per second.
 # **GB** is a billion bytes, **GiB** is $2^{30}$ bytes, 7 % more. In this course giga is always a
-# billion. Beware of graphics cards: the 80 GB on their boxes are 80 GiB.
+# billion. Makers are less strict: the 80 GB of an A100, a GPU, are 80 GiB.
 #
 # ### Exercise 1 · The flat part
 #

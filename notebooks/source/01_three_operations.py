@@ -97,7 +97,7 @@ rl.conclude("01-ratio", measured[0], measured[2], here)
 #
 # $C = A\,B$ with $A$ of size $m \times k$ and $B$ of size $k \times n$. Each of the $m \cdot n$
 # numbers of $C$ is a sum of $k$ products. By convention a sum of $k$ products is $k$
-# multiply-adds (the first one adds to zero), and a multiply-add is 2 FLOPs.
+# multiply-adds, of which the first one adds to zero. A multiply-add is 2 FLOPs.
 #
 # Now what travels. Count the *least* that any program must move: $A$ and $B$ are read once, $C$
 # is written once, as if the cache were perfect. A real program moves at least that much.
@@ -344,7 +344,7 @@ rl.ask("01-small-ratio", measured[2].flop_per_s / small.flop_per_s)
 rl.conclude("01-small", measured[0], small, here)
 
 # %% [markdown] tags=["deep"]
-# Always ask **where the data was**. The next exercise turns that into a profession.
+# Always ask **where the data was**. In the next exercise that question finds a liar.
 #
 # ## Deeper: counting backwards
 #

@@ -60,6 +60,15 @@ def test_the_title_is_answered_with_four_times_the_ridge():
     assert "about **43 multiply-adds" in rl.conclude("00-free", curve).text
 
 
+def test_a_round_corner_is_not_called_a_free_lunch():
+    """By the ridge 43 are free; a curve that has risen by a half at 17 gives away less."""
+    curve = MACHINES["300 MB of L3"].curve()
+    rising = {1: 1.0, 2: 1.02, 3: 1.06, 5: 1.15, 9: 1.3, 17: 1.5, 33: 1.7}
+    seconds = [s * rising.get(k, 1) for k, s in zip(curve.k, curve.seconds, strict=True)]
+    said = rl.conclude("00-free", replace(curve, seconds=tuple(seconds)))
+    assert said.case == "round" and "leaves the flat part after 3." in said.text
+
+
 def test_a_core_without_a_free_lunch_is_told_so():
     curve = MACHINES["M-series Mac"].curve()
     slow = replace(curve, seconds=tuple(k * 1e-3 for k in curve.k))

@@ -68,6 +68,26 @@ def test_the_operation_that_is_blamed_is_the_one_that_loses(slow, fast, case):
     assert said.case == case and f"GEMM {100 * fast:.0f} %" in said.text
 
 
+@pytest.mark.parametrize(
+    ("slow", "fast", "case"),
+    [(0.9, 0.9, "cut off"), (0.9, 0.4, "partly cut off"), (0.4, 0.9, "partly cut off")],
+)
+def test_the_roof_is_not_blamed_for_what_the_operations_lose(slow, fast, case):
+    here = MACHINES["hybrid laptop"]
+    assert rl.conclude("01-ratio", *both(here, slow, fast)).case == case
+    taken_apart = (
+        "takes each of them apart" in rl.conclude("01-roofs", *both(here, slow, fast)).text
+    )
+    assert taken_apart == (case != "cut off")
+
+
+def test_the_ratio_at_the_roofs_is_tens_or_hundreds_in_the_whole_catalogue():
+    """What lesson 01 says of fp32 on every machine of the course."""
+    there = [m for m in map(rl.machine, rl.machines()) if m.has_peak("fp32")]
+    ratios = [rl.Roofline(m, "fp32").ridge / AXPY.intensity for m in there]
+    assert min(ratios) > 10 and max(ratios) < 1000
+
+
 def test_results_left_in_a_huge_cache_are_named_and_no_busy_moment():
     """67 MB of results stay in a cache of 300 MB; one of 4 MB cannot hold them."""
     assert rl.conclude("01-roofs", *both(MACHINES["300 MB of L3"], slow=1.3)).case == "unwritten"

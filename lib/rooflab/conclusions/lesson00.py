@@ -13,6 +13,7 @@ from rooflab.predict.roofline import Roofline
 
 FLAT = 1.1  # times the fastest point: what the eye still takes for flat
 AGREEMENT = 1.2  # two ways of measuring one figure on a quiet computer
+ROUND = 1.25  # times the fastest point, at half the way to the bend
 NEAR = 2.5  # times the bend, up or down: where both bars are of a length
 MISFIT = 1.05  # times the model: beyond the noise of a quiet computer
 
@@ -47,10 +48,15 @@ def free(curve: FreeLunch) -> Conclusion:
     if number < 1.5:
         text = f"{counted}. Here that is **{plain(number, 2)}**: this core gives nothing away."
         return Conclusion("none", text + cautions(curve))
-    text = (
-        f"{counted}: about **{number:.0f} multiply-adds on each number** before arithmetic costs "
-        "time on this core."
-    )
+    text = f"{counted}: about **{number:.0f} multiply-adds on each number** on this core."
+    inside = [s for k, s in zip(curve.k, curve.seconds, strict=True) if k <= number / 2]
+    if inside and inside[-1] > ROUND * min(curve.seconds):
+        text += (
+            f" Your curve rises sooner: it leaves the flat part after {_flat_to(curve)}. So much "
+            "would be free if it had a sharp corner, and yours is round, or the computer was busy. "
+            "*Deeper: why is the corner round?* looks into that."
+        )
+        return Conclusion("round", text + cautions(curve))
     return Conclusion("some", text + cautions(curve))
 
 

@@ -19,6 +19,8 @@ from rooflab.predict.machine import Machine
 from rooflab.predict.roofline import Roofline
 
 ABOVE = 1.1  # times a roof: more than the noise with which the roof itself was measured
+OFTEN = 1.5  # what two good routines may lose beside each other without another word
+FAR = 0.8  # of a roof: below it a routine's distance from the roof wants a reason
 ALIKE = 1.15  # two ratios of times, each of which is good to a few per cent
 AGAIN = "`rl.this_machine(threads=1, refresh=True)` measures it again."
 
@@ -49,11 +51,15 @@ def ratio(axpy: Measurement, gemm: Measurement, here: Machine) -> Conclusion:
             "as that of the ordinary instructions, and the rest is cut off there."
         )
         return Conclusion("matrix unit", text + cautions(axpy, gemm))
+    losses = _ratio_at_the_roofs(axpy.op, gemm.op, here) / speeds
+    if 1 / OFTEN <= losses <= OFTEN:
+        text = f"{said} The flat roof has cut it off."
+        return Conclusion("cut off", text + cautions(axpy, gemm))
     text = (
-        f"{said} The intensity counts in thousands, and the speed does not: the flat roof has cut "
-        "off the rest."
+        f"{said} The flat roof has cut off the larger part. The rest is what the two operations "
+        "lose below their roofs, and you will tell one from the other below."
     )
-    return Conclusion("cut off", text + cautions(axpy, gemm))
+    return Conclusion("partly cut off", text + cautions(axpy, gemm))
 
 
 def roofs(axpy: Measurement, gemm: Measurement, here: Machine) -> Conclusion:
@@ -66,6 +72,8 @@ def roofs(axpy: Measurement, gemm: Measurement, here: Machine) -> Conclusion:
         f"its roof and GEMM {percent(fast)}."
     )
     case, text = _verdict(slow, fast, axpy, here)
+    if min(slow, fast) < FAR:
+        text += " *Deeper: why not exactly?* takes each of them apart."
     return Conclusion(case, f"{said} {text}" + cautions(axpy, gemm))
 
 
