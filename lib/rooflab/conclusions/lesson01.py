@@ -55,11 +55,23 @@ def ratio(axpy: Measurement, gemm: Measurement, here: Machine) -> Conclusion:
     if 1 / OFTEN <= losses <= OFTEN:
         text = f"{said} The flat roof has cut it off."
         return Conclusion("cut off", text + cautions(axpy, gemm))
-    text = (
-        f"{said} The flat roof has cut off the larger part. The rest is what the two operations "
-        "lose below their roofs, and you will tell one from the other below."
-    )
-    return Conclusion("partly cut off", text + cautions(axpy, gemm))
+    if losses > 1:
+        case, text = (
+            "gemm loses",
+            (
+                "The flat roof has cut off the larger part, and GEMM stays far below that roof as well."
+            ),
+        )
+    else:
+        case, text = (
+            "axpy loses",
+            (
+                "The flat roof cuts off even more, but AXPY stays far below its own roof. That makes "
+                "GEMM look better."
+            ),
+        )
+    said = f"{said} {text} Farther down you will tell one from the other."
+    return Conclusion(case, said + cautions(axpy, gemm))
 
 
 def roofs(axpy: Measurement, gemm: Measurement, here: Machine) -> Conclusion:
