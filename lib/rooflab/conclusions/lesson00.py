@@ -22,8 +22,8 @@ def nine(curve: FreeLunch) -> Conclusion:
     """What nine multiply-adds cost beside one, and how far the flat part of ``curve`` reaches."""
     ratio, last = curve.at(9) / curve.at(1), _flat_to(curve)
     flat = (
-        f"Up to **{last}** the clock hardly notices; then the curve turns, and in the end twice the "
-        "arithmetic takes twice the time."
+        f"Up to **{last}** the clock hardly notices; then the curve turns, and in the end twice "
+        "the arithmetic takes twice the time."
     )
     if last == curve.k[0]:
         flat = "On this core the curve begins to rise with the second multiply-add already."
@@ -41,8 +41,8 @@ def free(curve: FreeLunch) -> Conclusion:
     """The answer to the lesson's title on this core: the itemsize times the ridge of ``curve``."""
     number, size = _free(curve), curve.itemsize
     counted = (
-        f"A number of {size} bytes makes {2 * size} bytes of travel, and a multiply-add is 2 FLOPs. "
-        f"So {size} times the ridge of {plain(curve.ridge, 3)} FLOP/byte is the end of the free "
+        f"A number of {size} bytes makes {2 * size} bytes of travel, and a multiply-add is 2 "
+        f"FLOPs. So {size} times the ridge of {plain(curve.ridge, 3)} FLOP/byte is the end of the free "
         "lunch"
     )
     if number < 1.5:

@@ -26,7 +26,7 @@ AGAIN = "`rl.this_machine(threads=1, refresh=True)` measures it again."
 
 
 def ratio(axpy: Measurement, gemm: Measurement, here: Machine) -> Conclusion:
-    """How many times AXPY's speed GEMM reached, beside its intensity, under the roofs of ``here``."""
+    """How many times AXPY's speed GEMM reached, and what the roofs of ``here`` cut off."""
     intensities = gemm.op.intensity / axpy.op.intensity
     speeds = gemm.flop_per_s / axpy.flop_per_s
     peak, _ = peak_of(gemm.op, here)
@@ -36,8 +36,8 @@ def ratio(axpy: Measurement, gemm: Measurement, here: Machine) -> Conclusion:
     )
     if gemm.flop_per_s > ABOVE * peak:
         text = (
-            f"{said} And something is odd: GEMM ran {plain(gemm.flop_per_s / peak, 2)} times as fast "
-            "as the flat roof allows. Nothing passes its own roof, so this is not GEMM's. The "
+            f"{said} And something is odd: GEMM ran {plain(gemm.flop_per_s / peak, 2)} times as "
+            "fast as the flat roof allows. Nothing passes its own roof, so this is not GEMM's. The "
             "library may use a matrix unit, a circuit that does nothing but products of matrices, "
             f"or the roof was measured in a busier moment. {AGAIN}"
         )
@@ -51,31 +51,28 @@ def ratio(axpy: Measurement, gemm: Measurement, here: Machine) -> Conclusion:
             "as that of the ordinary instructions, and the rest is cut off there."
         )
         return Conclusion("matrix unit", text + cautions(axpy, gemm))
-    losses = _ratio_at_the_roofs(axpy.op, gemm.op, here) / speeds
-    if 1 / OFTEN <= losses <= OFTEN:
-        text = f"{said} The flat roof has cut it off."
-        return Conclusion("cut off", text + cautions(axpy, gemm))
-    if losses > 1:
-        case, text = (
-            "gemm loses",
-            (
-                "The flat roof has cut off the larger part, and GEMM stays far below that roof as well."
-            ),
+    case, text = _cut_off(_ratio_at_the_roofs(axpy.op, gemm.op, here) / speeds)
+    return Conclusion(case, f"{said} {text}" + cautions(axpy, gemm))
+
+
+def _cut_off(losses: float) -> tuple[str, str]:
+    """Case and sentence from what GEMM loses below its roof, divided by what AXPY loses."""
+    below = "Farther down you will tell one from the other."
+    if losses > OFTEN:
+        return "gemm loses", (
+            "The flat roof has cut off the larger part, and GEMM stays far below even that roof. "
+            f"{below}"
         )
-    else:
-        case, text = (
-            "axpy loses",
-            (
-                "The flat roof cuts off even more, but AXPY stays far below its own roof. That makes "
-                "GEMM look better."
-            ),
+    if losses < 1 / OFTEN:
+        return "axpy loses", (
+            "The flat roof cuts off even more, but AXPY stays far below a roof of its own. That "
+            f"makes GEMM look better. {below}"
         )
-    said = f"{said} {text} Farther down you will tell one from the other."
-    return Conclusion(case, said + cautions(axpy, gemm))
+    return "cut off", "The flat roof has cut it off."
 
 
 def roofs(axpy: Measurement, gemm: Measurement, here: Machine) -> Conclusion:
-    """The ratio at the roofs of ``here`` beside the measured one, and which operation loses more."""
+    """The ratio at the roofs of ``here`` beside the measured one, and which of the two loses more."""
     by_roofs = _ratio_at_the_roofs(axpy.op, gemm.op, here)
     slow, fast = _share(axpy, here), _share(gemm, here)
     said = (
@@ -101,8 +98,8 @@ def _verdict(slow: float, fast: float, axpy: Measurement, here: Machine) -> tupl
     if max(slow, fast) > ABOVE:
         name = "AXPY" if slow > fast else "GEMM"
         return "above the roof", (
-            f"{name} lies above its roof, which nothing can. Then the roof was measured in a busier "
-            f"moment, or by other means than the library has. {AGAIN}"
+            f"{name} lies above its roof, which nothing can. Then the roof was measured in a "
+            f"busier moment, or by other means than the library has. {AGAIN}"
         )
     if fast > ALIKE * slow:
         return "axpy loses", (

@@ -207,7 +207,7 @@ LUNCH = Exercise(
         Misconception("its own bend",
                       lambda pa, ba, pb, bb, i: (lambda s: i * s[1] / s[0] if s[1] > s[3] else 0)(
                           _sides(pa, ba, pb, bb)),
-                      "there its own free lunch ends; it has been in the lead for a while by then."),
+                      "there its own free lunch ends; by then it has long been in the lead."),
         Misconception("the other one's bend",
                       lambda pa, ba, pb, bb, i: (lambda s: i * s[3] / s[2] if s[1] > s[3] else 0)(
                           _sides(pa, ba, pb, bb)),

@@ -141,7 +141,7 @@ NAME = Exercise(
                       "AXPY reads x and y and writes y: three numbers for each multiply-add."),
         Misconception("A not read", lambda f, b, s: _nearest(f, b / s, outer=f / 2 + 1),
                       "the outer product is added to A: A is read before it is written."),
-        Misconception("the result of a dot product", lambda f, b, s: _nearest(f, b / s, dot=1.5 * f),
+        Misconception("a dot product's result", lambda f, b, s: _nearest(f, b / s, dot=1.5 * f),
                       "a dot product writes one number, not a vector."),
         Misconception("elements", lambda f, b, s: _nearest(f, b),
                       "bytes are not numbers; each has itemsize of them."),

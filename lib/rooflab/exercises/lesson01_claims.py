@@ -175,7 +175,7 @@ def _slower_lies(n: int, s: int, axpy: float, gemv: float, gemm: float) -> tuple
 
 WITNESSES = Exercise(
     "01-witnesses", "Three witnesses", 4,
-    "Three timings of one unknown machine: its peak, its memory's bandwidth, and who timed a cache?",
+    "Three timings of an unknown machine: its peak, its memory's bandwidth, and who timed a cache?",
     "witnesses(n, itemsize, t_axpy, t_gemv, t_gemm)", _witnesses, cases=_reports, lines=8,
     returns=("peak", "bandwidth", "liar"), tolerance=0.001,
     misconceptions=(
@@ -184,7 +184,7 @@ WITNESSES = Exercise(
         Misconception("FLOP/s compared", _by_flops,
                       "GEMV does three times AXPY's FLOPs per byte; compare byte/s, not FLOP/s."),
         Misconception("the slower one accused", _slower_lies,
-                      "a cache is faster than memory: too many byte/s are suspicious, not too few."),
+                      "a cache is faster than memory: it is too many byte/s that are suspicious."),
         Misconception("y not read", lambda n, s, a, v, m: _witnesses(n, s, a, v, m, 2),
                       "AXPY reads x and y and writes y: three trips."),
         Misconception("NumPy's trips", lambda n, s, a, v, m: _witnesses(n, s, a, v, m, 5),

@@ -134,9 +134,9 @@ def free_lunch(
 ) -> FreeLunch:
     """Measure the curve: `k` multiply-adds on each of `n` elements, x = a*x + b in registers.
 
-    `n`: elements, None for 4 x the last-level cache (128 MiB where the system tells of no L3);
-    rounded up to whole vector blocks. `dtype`: "fp32" or "fp64". `threads`: None for all cores. One compile, k chosen at run time; about two
-    seconds. Raises ValueError or TypeError for an argument it cannot use.
+    `n`: elements, None for 4 x the last-level cache (128 MiB or more where no L3 is told of);
+    rounded up to whole vector blocks. `dtype`: "fp32" or "fp64". `threads`: None for all cores.
+    One compile, k chosen at run time; about two seconds. Raises ValueError or TypeError for an argument it cannot use.
     """
     counts = _counts(k)
     kind = find_dtype(dtype)
