@@ -11,14 +11,14 @@
 #
 # **How much arithmetic can you do on a number before it costs anything?**
 #
-# When you are through with this lesson you can
+# After this lesson you will be able to
 #
 # - **predict** whether more arithmetic on the same data will take more time,
 # - **read** three figures of a computer off one curve that you measured on it,
 # - **compute** the time of a simple program on a machine that you have never touched.
 #
 # It takes about 40 minutes; a lecture shows its core in 15. You need a little Python, nothing
-# else.
+# else. Run the cells from the top, each with Shift+Enter.
 
 # %% tags=["core"]
 import rooflab as rl
@@ -26,16 +26,18 @@ import rooflab as rl
 # %% [markdown] tags=["core"]
 # ## One multiply-add
 #
-# Here is a job that no one could call difficult. Take some hundred megabytes of numbers, and
-# replace every number `x` by `x * a + b`. One multiplication and one addition for each number: a
-# *multiply-add*. One core, which is one of the workers in your processor, does the whole job,
-# with the fastest instructions it has.
+# Here is a job that no one could call difficult. Take many millions of numbers, and replace every
+# number `x` by `x * a + b`. One multiplication and one addition for each number: a
+# *multiply-add*. One core does the whole job. A core is one of the workers in your processor.
 #
 # The next cell times that job, and a few others that you will see in a minute.
 
 # %% tags=["core"]
 curve = rl.free_lunch()
-print(f"{curve.n / 1e6:.0f} million numbers, 1 multiply-add each: {rl.si(curve.at(1), 's')}")
+size = rl.si(curve.n * curve.itemsize, "B")
+print(f"{curve.n / 1e6:.0f} million numbers, {size}, 1 multiply-add each:", rl.si(curve.at(1), "s"))
+for warning in curve.warnings:
+    print("Warning:", warning)
 
 # %% [markdown] tags=["core"]
 # ## Now nine
@@ -52,8 +54,8 @@ nine = rl.ask("00-nine", 1000 * curve.at(9))
 nine
 
 # %% [markdown] tags=["core"]
-# Below waits the whole curve, from 1 to 257 multiply-adds on each number. It uncovers with your
-# guess. Read on when you have made it: the text below gives it away.
+# Below waits the whole curve, from 1 to 257 multiply-adds on each number. It appears as soon as
+# you have guessed. Read on when you have: the text below gives it away.
 
 # %% tags=["core"]
 rl.live.free_lunch(curve, after=nine, guess_k=9)
@@ -61,19 +63,18 @@ rl.live.free_lunch(curve, after=nine, guess_k=9)
 # %% [markdown] tags=["core"]
 # ## What just happened
 #
-# Each step on either axis is a factor: to the right, twice the multiply-adds; upwards, several
-# times the time. The curve starts out flat. On its left part you can do two or three times the
-# arithmetic, and the clock hardly notices. Then it turns, and from there twice the arithmetic
-# takes twice the time. Nine may lie near the bend already.
+# Both axes are logarithmic: one line to the right is about twice the arithmetic, one line up two
+# to two and a half times the time. Where the curve is flat, more arithmetic takes no more time.
+# Where it rises most steeply, twice the arithmetic takes twice the time.
 
 # %% tags=["core"]
-print(f"9 times the arithmetic took {curve.at(9) / curve.at(1):.1f} times the time")
+rl.conclude("00-nine", curve)
 
 # %% [markdown] tags=["core"]
-# So the arithmetic on the left was free. You did not pay for it; **you paid for the trip**: every
-# number has to come from memory to the processor, and its result has to go back.
+# Where the curve is flat, arithmetic is free. You do not pay for it; **you pay for the trip**:
+# every number has to come from memory to the processor, and its result has to go back.
 #
-# Drag the slider, which sets the number of multiply-adds, and watch the two bars.
+# Drag the slider under the curve. It sets the number of multiply-adds. Watch the two bars.
 #
 # - **Carrying**: bringing the numbers in and taking them back. That is the flat left end of the
 #   curve, and it is the same however much is computed.
@@ -111,14 +112,14 @@ print(f"9 times the arithmetic took {curve.at(9) / curve.at(1):.1f} times the ti
 # is 2 FLOPs, even where the processor does it in one instruction. How many are done each second?
 #
 # Press *work per second* at the picture. Nothing is measured again: the same points are drawn
-# with the work done in each second upwards (GFLOP/s is a billion FLOPs each second). The flat
+# with the work done in each second upwards. A GFLOP/s is a billion FLOPs each second. The flat
 # part becomes a slope, and the slope becomes flat. The shape that you see is a roof, and you have
 # just walked along the underside of it.
 #
 # What you have measured has names, and now they mean something.
 #
-# - The slope is set by how many bytes a second travel between the memory and this one core
-#   (several cores together get more): the **bandwidth**, in byte/s.
+# - The slope is set by how many bytes a second travel between the memory and this one core, in
+#   and out together: the **bandwidth**, in byte/s.
 # - The flat part is set by how many operations a second this core can do at best: the **peak**,
 #   in FLOP/s.
 # - The place where they meet, in operations for each byte carried, is the **ridge**, in
@@ -152,15 +153,15 @@ print("computed:", rl.si(2 * multiply_adds * n, "FLOP"))
 # %% [markdown] tags=["core"]
 # Two spellings to keep apart. **FLOP** is an amount of work, **FLOP/s** is work per second.
 # **GB** is a billion bytes, **GiB** is $2^{30}$ bytes, 7 % more. In this course giga is always a
-# billion.
+# billion. Makers are less strict: the 80 GB of an A100, a GPU, are 80 GiB.
 #
 # ### Exercise 1 · The flat part
 #
 # Write the function, run its cell, then run the check below it.
 #
 # `seconds` holds the times of a curve like yours, from few multiply-adds to many; `n` is how many
-# numbers there are, `itemsize` the bytes of one. Return the bandwidth in byte/s. (The check draws
-# curves of machines that you have not seen, so a fixed number will not do.)
+# numbers there are, `itemsize` the bytes of one. Return the bandwidth in byte/s. The check draws
+# curves of machines that you have not seen, so a fixed number will not do.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "00-bandwidth"}
@@ -176,48 +177,39 @@ rl.check("00-bandwidth", bandwidth)
 # %% [markdown] tags=["deep"]
 # ### Exercise 2 · The rising part
 #
-# `k` holds the numbers of multiply-adds, `seconds` their times; the last point lies well on the
-# rising part. Return the peak in FLOP/s.
+# `k` and `seconds` are lists: the numbers of multiply-adds, and their times for `n` numbers. The
+# last two points lie well on the rising part. Every run also took a while to get started, the
+# same for each `k`, so no single point gives the peak away. Return the peak in FLOP/s.
 
 
 # %% tags=["deep", "answer"] rooflab={"exercise": "00-peak"}
 def peak(k, seconds, n):
     # BEGIN SOLUTION
-    return 2 * n * k[-1] / seconds[-1]
+    more_work = 2 * n * (k[-1] - k[-2])
+    return more_work / (seconds[-1] - seconds[-2])
     # END SOLUTION
 
 
 # %% tags=["deep", "nbval-check-output"]
 rl.check("00-peak", peak)
 
-# %% [markdown] tags=["deep"]
-# ### Exercise 3 · The bend
-#
-# A curve bends at `k_bend` multiply-adds on each number of `itemsize` bytes. Return how many
-# FLOPs that is for each byte carried.
-
-
-# %% tags=["deep", "answer"] rooflab={"exercise": "00-ridge"}
-def ridge(k_bend, itemsize):
-    # BEGIN SOLUTION
-    return 2 * k_bend / (2 * itemsize)
-    # END SOLUTION
-
-
-# %% tags=["deep", "nbval-check-output"]
-rl.check("00-ridge", ridge)
-
 # %% [markdown] tags=["core"]
 # ## Measure, another way
 #
-# On your own curve these counts give the following. (It takes a typical point of the flat part,
-# where your function takes the fastest; they differ by a few per cent.)
+# On your own curve these counts give the following. The figure after `bandwidth` is that of a
+# typical point of the flat part. Your function may have taken the fastest.
 
 # %% tags=["core"]
 print("your function:", bandwidth(curve.seconds, curve.n, curve.itemsize))
 print("bandwidth", rl.si(curve.bandwidth, "B/s"))
 print("peak     ", rl.si(curve.peak, "FLOP/s"))
 print(f"ridge     {curve.ridge:.2f} FLOP/byte")
+
+# %% [markdown] tags=["core"]
+# With the ridge you can answer the question at the top, for the core that you measured.
+
+# %% tags=["core"]
+rl.conclude("00-free", curve)
 
 # %% [markdown] tags=["core"]
 # Is that right? A measurement should be checked by another one. In the background the computer
@@ -227,18 +219,18 @@ print(f"ridge     {curve.ridge:.2f} FLOP/byte")
 # %% tags=["core"]
 here = roofs.result()
 print("bandwidth", rl.si(here.bandwidth(mix="update"), "B/s"))
-print("peak     ", rl.si(here.peak("fp32"), "FLOP/s"))
+print("peak     ", rl.si(here.peak("fp32", "vector"), "FLOP/s"))
+
+# %% tags=["core"]
+rl.conclude("00-agree", curve, here)
 
 # %% [markdown] tags=["core"]
-# The two ways should agree to about 20 %. If they don't, something else was using the computer:
-# close the video call, and run the cell with `curve = rl.free_lunch()` again.
-#
 # ## Predict
 #
 # Now the other direction. Given a machine's peak and its bandwidth, you can say what the curve
 # will be without running anything.
 #
-# ### Exercise 4 · The time, predicted
+# ### Exercise 3 · The time, predicted
 #
 # Return the seconds for `k` multiply-adds on each of `n` numbers of `itemsize` bytes, on a
 # machine with the given `peak` (FLOP/s) and `bandwidth` (byte/s). The check asks about real GPUs,
@@ -259,18 +251,20 @@ rl.check("00-time", time)
 
 # %% [markdown] tags=["core"]
 # With that you can ask where the free lunch ends elsewhere. The datasheet of an H200, a
-# data-centre GPU, gives peak and bandwidth; their ratio is its ridge. A number of 4 bytes makes 8
-# bytes of travel and a multiply-add is 2 FLOPs, so 4 times the ridge is the number of free
-# multiply-adds.
+# data-centre GPU, gives peak and bandwidth. The first divided by the second is its ridge, and 4
+# times the ridge is the number of free multiply-adds, as before.
 
 # %% tags=["core", "nbval-check-output"]
 h200 = rl.Roofline("h200-sxm", "fp32")
 print(rl.si(h200.peak, "FLOP/s"), "and", rl.si(h200.bandwidth, "B/s"))
 print(f"{h200.ridge:.1f} FLOP/byte, {4 * h200.ridge:.0f} multiply-adds on each number")
 
+# %% tags=["core"]
+rl.conclude("00-elsewhere", curve, h200)
+
 # %% [markdown] tags=["core"]
-# No one has run that for this page: it is what the maker's figures allow, and the course will
-# always tell you whether a number was measured or is from a datasheet.
+# No one has run that for this page: it is what the maker's figures allow. The course will always
+# tell you whether a number was measured or is from a datasheet.
 
 # %% [markdown] tags=["core"]
 # ### Vote, or choose for yourself
@@ -293,41 +287,43 @@ print(f"{h200.ridge:.1f} FLOP/byte, {4 * h200.ridge:.0f} multiply-adds on each n
 # </details>
 
 # %% [markdown] tags=["deep"]
-# ## Deeper: GB or GiB?
+# ## Deeper: the better machine
 #
-# ### Exercise 5 · Both
+# An A100, a data-centre GPU, has twice the memory bandwidth of an RTX 4090, a graphics card. The
+# graphics card has four times the peak in `fp32`. Which of them is the better machine? Draw both
+# curves in your mind, one over the other, before you read on.
 #
-# An "80 GB" disk has $80 \times 10^9$ bytes; an "80 GB" graphics card has $80 \times 2^{30}$,
-# which is 7 % more. Return a number of bytes in GB and in GiB.
+# ### Exercise 4 · Whose lunch is longer?
+#
+# Two machines, `a` and `b`, do `k` multiply-adds on each of many numbers. For few multiply-adds the
+# one with the faster memory needs less time. From which `k` on is the *other* one faster? It need
+# not be a whole number. Return 0 if it never is. Either of the two may have the faster memory.
 
 
-# %% tags=["deep", "answer"] rooflab={"exercise": "00-gigabytes"}
-def gigabytes(nbytes):
+# %% tags=["deep", "answer"] rooflab={"exercise": "00-lunch"}
+def overtakes(peak_a, bandwidth_a, peak_b, bandwidth_b, itemsize):
     # BEGIN SOLUTION
-    return nbytes / 1e9, nbytes / 2**30
+    slow, fast = sorted([(bandwidth_a, peak_a), (bandwidth_b, peak_b)])
+    if slow[1] < fast[1]:
+        return 0
+    flat = 2 * itemsize / slow[0]
+    return flat * fast[1] / 2
     # END SOLUTION
 
 
 # %% tags=["deep", "nbval-check-output"]
-rl.check("00-gigabytes", gigabytes)
+rl.check("00-lunch", overtakes)
 
 # %% [markdown] tags=["deep"]
-# ### Exercise 6 · FLOP and FLOP/s
-#
-# `k` multiply-adds on each of `n` numbers took `seconds`. Return the work in FLOP, the rate in
-# FLOP/s, and the rate in GFLOP/s.
+# And the two cards? Your function, with the figures of their datasheets:
 
+# %% tags=["deep"]
+card, centre = rl.Roofline("rtx-4090", "fp32"), rl.Roofline("a100-sxm-80", "fp32")
+overtakes(card.peak, card.bandwidth, centre.peak, centre.bandwidth, 4)
 
-# %% tags=["deep", "answer"] rooflab={"exercise": "00-rate"}
-def rate(n, k, seconds):
-    # BEGIN SOLUTION
-    work = 2 * n * k
-    return work, work / seconds, work / seconds / 1e9
-    # END SOLUTION
-
-
-# %% tags=["deep", "nbval-check-output"]
-rl.check("00-rate", rate)
+# %% [markdown] tags=["deep"]
+# Left of that number the A100 is the better machine, right of it the RTX 4090. No machine is the
+# better one before there is a job.
 
 # %% [markdown] tags=["deep"]
 # ## Deeper: why is the corner round?
@@ -340,15 +336,13 @@ for k, seconds in zip(curve.k, curve.seconds):
     model = max(curve.bytes / curve.bandwidth, 2 * k * curve.n / curve.peak)
     print(f"{k:4d} multiply-adds: {seconds / model:.2f} times the model")
 
+# %% tags=["deep"]
+rl.conclude("00-corner", curve)
+
 # %% [markdown] tags=["deep"]
-# Far from the bend one of the two bars is much longer than the other, and a hiccup of the shorter
-# one does not show. Near the bend both are nearly equally long, and then they would have to
-# overlap perfectly to reach the model's time. They don't: now and then the processor has to wait
-# for a number, or the memory for a free place to put one.
-#
 # With the true peak and bandwidth the model would be a **bound**: one can come close to it, and
-# not under it. Here it was fitted to your own points, which are a little noisy, so a few of them
-# may lie some per cent below.
+# not under it. Here it was fitted to your own points. They are a little noisy, so some of them
+# may lie below it.
 
 # %% [markdown] tags=["core"]
 # ## What you can do now
@@ -360,8 +354,8 @@ for k, seconds in zip(curve.k, curve.seconds):
 #   of bytes ÷ bandwidth and FLOPs ÷ peak.
 #
 # That last sentence is the whole idea of this course. In the next lesson it meets the three
-# operations of which nearly all numerical work is made, and a puzzle: one of them does thousands
-# of times more arithmetic for each byte than another. Why is it not thousands of times as fast?
+# operations of which nearly all numerical work is made. One of them does thousands of times more
+# arithmetic for each byte than another. How many times as fast is it?
 
 # %% tags=["core"]
 rl.my_guesses()

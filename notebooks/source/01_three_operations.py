@@ -12,15 +12,15 @@
 # **GEMM does thousands of times more arithmetic for each byte than AXPY. Why is it not thousands
 # of times as fast?**
 #
-# When you are through with this lesson you can
+# After this lesson you will be able to
 #
 # - **count** the FLOPs and the bytes of the operations of which nearly all numerical work is
 #   made,
 # - **derive** how many FLOPs there are for each byte, for any shape and any number type,
-# - **predict** how far apart the speeds of two operations can be on a machine,
+# - **predict** how far apart the speeds of two operations are at the roofs of a machine,
 # - after the *Deeper* parts: **time** an operation on a GPU without fooling yourself.
 #
-# It takes about 75 minutes; a lecture shows its core in 25. You need lesson 00 and the matrix
+# Its core takes about 45 minutes; a lecture shows it in 25. You need lesson 00 and the matrix
 # product.
 
 # %% tags=["core"]
@@ -50,8 +50,8 @@ ops[0]
 
 # %% [markdown] tags=["core"]
 # Two FLOPs for each number of the vector, and three trips for each: read `x`, read `y`, write
-# `y`. The figure that ends the first line is their ratio, FLOPs per byte. It is called the
-# **intensity** of the operation.
+# `y`. The figure that ends the first line is the first divided by the second, FLOPs per byte. It
+# is called the **intensity** of the operation.
 #
 # And the two products?
 
@@ -84,14 +84,11 @@ rl.ask("01-speed-ratio", ratio, picture=picture)
 # Have you guessed? Then read on.
 #
 # The picture that you uncovered is called a **roofline**. It is the second picture of lesson 00,
-# for any operation: intensity to the right, speed upwards, and the roof of this core over your
-# three measurements. On the slope memory sets the speed; under the flat part the processor does.
-#
-# Thousands of times the intensity, and nowhere near thousands of times the speed. The flat roof
-# has cut off the rest.
+# for any operation: intensity to the right, speed upwards, and the roof over your three
+# measurements. On the slope memory sets the speed; under the flat part the processor does.
 
 # %% tags=["core"]
-print(f"{N} times the intensity, {ratio:.1f} times the speed: ×{N / ratio:.0f} is cut off")
+rl.conclude("01-ratio", measured[0], measured[2], here)
 
 # %% [markdown] tags=["core"]
 # To say what a machine *allows*, you have to be able to count. So let's count.
@@ -100,73 +97,40 @@ print(f"{N} times the intensity, {ratio:.1f} times the speed: ×{N / ratio:.0f} 
 #
 # $C = A\,B$ with $A$ of size $m \times k$ and $B$ of size $k \times n$. Each of the $m \cdot n$
 # numbers of $C$ is a sum of $k$ products. By convention a sum of $k$ products is $k$
-# multiply-adds (the first one adds to zero), and a multiply-add is 2 FLOPs.
-#
-# ### Exercise 1 · FLOPs
-#
-# Return the FLOPs of this product.
-
-
-# %% tags=["core", "answer"] rooflab={"exercise": "01-flops"}
-def flops(m, n, k):
-    # BEGIN SOLUTION
-    return 2 * m * n * k
-    # END SOLUTION
-
-
-# %% tags=["core", "nbval-check-output"]
-rl.check("01-flops", flops)
-
-# %% [markdown] tags=["core"]
-# Keep it: the next cell writes your function into a file of yours, `mine.py`. Later lessons use
-# it; at the end of lesson 05 it predicts how fast a language model writes.
-
-# %% tags=["core"]
-rl.mine.save(flops)
-
-# %% [markdown] tags=["core"]
-# ### Exercise 2 · Bytes
+# multiply-adds, of which the first one adds to zero. A multiply-add is 2 FLOPs.
 #
 # Now what travels. Count the *least* that any program must move: $A$ and $B$ are read once, $C$
 # is written once, as if the cache were perfect. A real program moves at least that much.
 #
-# There is one catch. Libraries can also add the product to what $C$ held before. Then, with
-# `accumulate=True`, the old $C$ has to be read too. (BLAS writes $C \leftarrow \alpha A B + \beta
-# C$; this is the case $\beta \neq 0$.)
+# There is one catch. Libraries can also add the product to what $C$ held before, and then the old
+# $C$ has to be read too. BLAS writes $C \leftarrow \alpha A B + \beta C$; this is the case
+# $\beta \neq 0$.
 #
-# Return the bytes, for numbers of `itemsize` bytes. (The name hides Python's own `bytes`, which
-# this notebook does not need.)
+# ### Exercise 1 · A product, counted
+#
+# Return three numbers for any product: its FLOPs, its bytes for numbers of `itemsize` bytes, and
+# its intensity. `accumulate=True` is the case in which the product is added to $C$.
 
 
-# %% tags=["core", "answer"] rooflab={"exercise": "01-bytes"}
-def bytes(m, n, k, itemsize, accumulate=False):
+# %% tags=["core", "answer"] rooflab={"exercise": "01-product"}
+def product(m, n, k, itemsize, accumulate=False):
     # BEGIN SOLUTION
+    flops = 2 * m * n * k
     c = 2 if accumulate else 1
-    return (m * k + k * n + c * m * n) * itemsize
+    moved = (m * k + k * n + c * m * n) * itemsize
+    return flops, moved, flops / moved
     # END SOLUTION
 
 
 # %% tags=["core", "nbval-check-output"]
-rl.check("01-bytes", bytes)
+rl.check("01-product", product)
 
 # %% [markdown] tags=["core"]
-# ### Exercise 3 · Intensity
-#
-# FLOPs per byte, from the two functions that you just wrote.
-
-
-# %% tags=["core", "answer"] rooflab={"exercise": "01-intensity"}
-def intensity(m, n, k, itemsize, accumulate=False):
-    # BEGIN SOLUTION
-    return flops(m, n, k) / bytes(m, n, k, itemsize, accumulate)
-    # END SOLUTION
-
-
-# %% tags=["core", "nbval-check-output"]
-rl.check("01-intensity", intensity)
+# Keep it: the next cell writes your function into a file of yours, `mine.py`. Later lessons add
+# to that file; at the end of lesson 05 it predicts how fast a language model writes.
 
 # %% tags=["core"]
-rl.mine.save(bytes, intensity)
+rl.mine.save(product)
 
 # %% [markdown] tags=["core"]
 # ## The box
@@ -177,23 +141,23 @@ rl.mine.save(bytes, intensity)
 # travel.
 #
 # Move the sliders, one after the other. Make it a stick, then a sheet, then a cube, and watch the
-# dot on the roofline. (*Log edges* draws every doubling as the same step, so that a thin sheet
-# can still be seen; *true shape* shows it as it is.)
+# dot on the roofline. *Log edges* draws every doubling as the same step, so that a thin sheet can
+# still be seen. *True shape* shows it as it is.
 
 # %% tags=["core"]
 rl.live.box(machines=here)
 
 # %% [markdown] tags=["core"]
-# The sheet is GEMV: one matrix, and two thin edges. The cube is GEMM. The stick is AXPY's shape
-# (AXPY reads its result too, so it has 1/6 FLOP/byte where the stick has 1/4).
+# The sheet is GEMV: one matrix, and two thin edges. The cube is GEMM. The stick is AXPY's shape.
+# AXPY reads its result too, so it has 1/6 FLOP/byte where the stick has 1/4.
 #
 # A stick is nearly all surface. A cube hides most of itself inside. Twice the edge gives eight
-# times the volume and only four times the paint: **intensity is volume per painted area** (times
-# 2 FLOPs, divided by the bytes of a number), and that is the only reason why GEMM is special. Its
-# dot moves right as the cube grows, climbs the slope, and sticks at the roof.
+# times the volume and only four times the paint: **intensity is volume per painted area**, times
+# 2 FLOPs, divided by the bytes of a number. That is what sets GEMM apart. Its dot moves right as
+# the cube grows, climbs the slope, and sticks at the roof.
 
 # %% [markdown] tags=["deep"]
-# ### Exercise 4 · Three intensities
+# ### Exercise 2 · Three intensities
 #
 # For large `n` and 4-byte numbers: the intensity of AXPY on $n^2$ numbers, of GEMV and of GEMM on
 # $n \times n$ matrices. Return all three.
@@ -234,28 +198,27 @@ rl.check("01-three-intensities", intensities)
 # %% [markdown] tags=["core"]
 # ## Predict: the roof over all three
 #
-# Here are the three operations on the roofline of this core, with what you measured.
+# Below are the three operations on the roofline of this core, with what you measured. Try these.
+#
+# - Slide `N`: AXPY stays where it is, however long the vectors, and GEMV all but stays. Only GEMM
+#   walks.
+# - Slide the batch: that is how many vectors share one matrix. GEMV starts to walk to the right,
+#   because a matrix that is read once now serves many vectors. With enough of them it *is* a
+#   GEMM. AXPY stays, and so does a batch of separate GEMMs: they share nothing.
+# - *Cold* means that the data come from memory. *Warm* means that they lie in a cache, if one is
+#   large enough for them.
+# - *Predicted* starts from the roof and subtracts two known losses: the cost of the call, and the
+#   share of the roof that this library's routine usually misses.
 
 # %% tags=["core"]
 rl.live.roofline(here, measurements=measured, box=True)
 
 # %% [markdown] tags=["core"]
-# Slide `N`: AXPY stays where it is, however long the vectors, and GEMV all but stays. Only GEMM
-# walks.
+# ### Exercise 3 · The ratio at the roofs
 #
-# Slide the batch: that is how many vectors share one matrix. GEMV starts to walk to the right,
-# because a matrix that is read once now serves many vectors, and with enough of them it *is* a
-# GEMM. AXPY stays, and so does a batch of separate GEMMs: they share nothing.
-#
-# *Cold* means that the data come from memory, *warm* that they are wherever they fit. *Predicted*
-# is what this core should reach with this library: the roof, less the cost of a call and what the
-# routine usually loses.
-#
-# ### Exercise 5 · How far apart?
-#
-# GEMM sits under the flat roof, AXPY on the slope. When both come right up to the roof, how many
-# times the speed of AXPY has GEMM, on a machine with the given `peak` (FLOP/s) and `bandwidth`
-# (byte/s), for numbers of `itemsize` bytes?
+# GEMM sits under the flat roof, AXPY on the slope. Suppose both reach their roofs. How many times
+# faster, in FLOP/s, is GEMM? The machine has the given `peak` (FLOP/s) and `bandwidth` (byte/s),
+# and a number has `itemsize` bytes.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "01-speed-limit"}
@@ -270,29 +233,39 @@ def speed_limit(peak, bandwidth, itemsize):
 rl.check("01-speed-limit", speed_limit)
 
 # %% [markdown] tags=["core"]
-# Now the same for this core, from its roof, beside what you measured above.
+# Now the same for this core, beside what you measured above. A memory carries more bytes a second
+# with some mixes of reading and writing than with others. So the slope here is that of AXPY's own
+# mix, two reads to a write.
 
 # %% tags=["core"]
-roof = rl.Roofline(here, "fp32", mix="best")
-print(f"by the roof: {roof.ridge / ops[0].intensity:.1f} times, measured: {ratio:.1f} times")
+roof = rl.Roofline(here, "fp32", mix="axpy")
+at_roofs = roof.ridge / ops[0].intensity
+print(f"{roof.ridge:.2f} ÷ {ops[0].intensity:.3f} FLOP/byte: {at_roofs:.1f} times at the roofs")
+
+# %% tags=["core"]
+rl.conclude("01-roofs", measured[0], measured[2], here)
 
 # %% [markdown] tags=["core"]
 # That is the answer to the question at the top. Intensity buys speed only up to the ridge; beyond
-# it the peak cuts off the rest. What the roof allows is *ridge ÷ intensity of AXPY*.
+# it the peak cuts off the rest. The ratio at the roofs is *ridge ÷ intensity of AXPY*. In `fp32`
+# that is tens or hundreds on every machine of this course, and nowhere thousands.
 #
-# The two numbers need not be the same. Each operation stays some way below the roof, and if AXPY
-# loses more than GEMM, their ratio grows. The drawn roof is the best that this memory does with
-# any mix of reading and writing; AXPY's mix may be a slower one.
-#
-# On a data-centre GPU the same rule leaves more room, because its peak is higher compared with
-# its memory. These are datasheet figures; nothing was run for them.
+# Here it is for an H200, a data-centre GPU, from its datasheet; nothing was run. `bf16` is a type
+# of number that has 2 bytes.
 
 # %% tags=["core", "nbval-check-output"]
 for dtype in ("fp32", "bf16"):
     gpu = rl.Roofline("h200-sxm", dtype)
     print(f"H200 {dtype}: {gpu.ridge / rl.axpy(N, dtype).intensity:.0f} times")
 
+# %% tags=["core"]
+rl.conclude("01-elsewhere", ops[0], ops[2], here, rl.Roofline("h200-sxm", "fp32"))
+
 # %% [markdown] tags=["core"]
+# Half the bytes alone would *halve* the ratio, because AXPY's intensity doubles. It grows all the
+# same, because in `bf16` a product may use the H200's *matrix units*: circuits that do nothing but
+# products of matrices, with 15 times the peak of the others. AXPY has no use for them.
+#
 # Here are all machines of the course. Change the machine, and the roof moves over the same
 # points. Change the number type, and both move: half the bytes push every point to the right.
 
@@ -303,8 +276,10 @@ rl.live.roofline([*rl.machines()], machine="h200-sxm")
 # ## Deeper: why not exactly?
 #
 # Each of your three measurements can be taken apart, from what the roof allows to what the clock
-# said. A factor above 1 costs time; all of them multiplied make the measured time. The last one
-# is what remains unexplained: in a quiet computer it is near 1.
+# said. A factor above 1 costs time. All of them multiplied lead from the time at the roof to the
+# measured time. The roof that they start from is that of the best mix, so a mix that is slower
+# has a factor of its own. The last factor is what remains unexplained: on a quiet computer it is
+# near 1.
 
 # %% tags=["deep"]
 for one in measured:
@@ -316,14 +291,14 @@ for one in measured:
 # A public web lesson on exactly these operations gives a 4096 × 4096 `fp32` GEMM an intensity of
 # 1365 FLOP/byte.
 #
-# ### Exercise 6 · 1365
+# ### Exercise 4 · 1365
 #
 # What is the right intensity, and how many bytes would a number need to have for 1365 to be true?
 # Set `claim` to both: `(intensity, bytes)`.
 
 # %% tags=["core", "answer"] rooflab={"exercise": "01-claim-1365"}
 # BEGIN SOLUTION
-claim = intensity(4096, 4096, 4096, 4), 2
+claim = product(4096, 4096, 4096, 4)[2], 2
 # END SOLUTION
 
 # %% tags=["core", "nbval-check-output"]
@@ -355,105 +330,111 @@ rl.check("01-claim-1365", claim)
 # %% [markdown] tags=["deep"]
 # ## Deeper: the unfair race
 #
-# Many texts compare AXPY on vectors of `N` numbers with GEMM on `N` × `N` matrices. What do you
-# expect: is the ratio larger than before, or smaller?
+# Many texts compare AXPY on vectors of `N` numbers with GEMM on `N` × `N` matrices. Is the
+# ratio then larger than before, or smaller?
 
 # %% tags=["deep"]
 small = rl.measure(rl.axpy(N), cache="warm", threads=1)
 rl.ask("01-small-ratio", measured[2].flop_per_s / small.flop_per_s)
 
 # %% [markdown] tags=["deep"]
-# These vectors have 33 kB together. They lie in the caches nearest to the core, and what you
-# timed is the caches and the cost of a call (some tenths of a microsecond), not the memory.
-# Always ask **where the data was**.
-#
-# ## Deeper: more operations, same counting
-#
-# ### Exercise 7 · AXPY
-#
-# FLOPs and bytes of $y \leftarrow a x + y$ on `n` numbers of `itemsize` bytes. (`a` is one
-# number, handed over with the call; it does not count.)
+# AXPY has the same 1/6 FLOP/byte as before. What has changed?
 
-
-# %% tags=["deep", "answer"] rooflab={"exercise": "01-axpy"}
-def axpy(n, itemsize):
-    # BEGIN SOLUTION
-    return 2 * n, 3 * n * itemsize
-    # END SOLUTION
-
-
-# %% tags=["deep", "nbval-check-output"]
-rl.check("01-axpy", axpy)
+# %% tags=["deep"]
+rl.conclude("01-small", measured[0], small, here)
 
 # %% [markdown] tags=["deep"]
-# ### Exercise 8 · GEMV
+# Always ask **where the data was**. In the next exercise that question finds a liar.
 #
-# FLOPs and bytes of $y \leftarrow A x$ with $A$ of size $m \times n$; with `accumulate=True`, the
-# bytes of $y \leftarrow A x + y$ (by convention it has the same FLOPs).
+# ## Deeper: counting backwards
+#
+# ### Exercise 5 · Three witnesses
+#
+# Somebody timed three operations on a machine that you do not know: AXPY on `n * n` numbers, GEMV
+# with an `n` × `n` matrix, and GEMM of two such matrices. GEMM reached the peak. Of the other two
+# *at most one* timed a cache instead of the memory. How would you notice?
+#
+# Two honest witnesses need not agree: two mixes of reading and writing differ in their byte/s, but
+# by less than a factor of 2. Return the peak, the bandwidth of the memory, and the liar: `"axpy"`,
+# `"gemv"` or `"nobody"`. If nobody lies, the bandwidth is the higher of the two.
 
 
-# %% tags=["deep", "answer"] rooflab={"exercise": "01-gemv"}
-def gemv(m, n, itemsize, accumulate=False):
+# %% tags=["deep", "answer"] rooflab={"exercise": "01-witnesses"}
+def witnesses(n, itemsize, t_axpy, t_gemv, t_gemm):
     # BEGIN SOLUTION
-    y = 2 * m if accumulate else m
-    return 2 * m * n, (m * n + n + y) * itemsize
+    peak = 2 * n**3 / t_gemm
+    axpy = 3 * n * n * itemsize / t_axpy
+    gemv = (n * n + 2 * n) * itemsize / t_gemv
+    if axpy > 2 * gemv:
+        return peak, gemv, "axpy"
+    if gemv > 2 * axpy:
+        return peak, axpy, "gemv"
+    return peak, max(axpy, gemv), "nobody"
     # END SOLUTION
 
 
 # %% tags=["deep", "nbval-check-output"]
-rl.check("01-gemv", gemv)
+rl.check("01-witnesses", witnesses)
 
 # %% [markdown] tags=["deep"]
-# ### Exercise 9 · Dot product
+# ### Exercise 6 · Which operation was that?
 #
-# FLOPs and bytes of $x^T y$, the sum of all $x_i y_i$, on two vectors of `n` numbers. The result
-# is one number, and it is written once.
+# A profiler counted the FLOPs and the least bytes of a routine, and lost its name. It was one of
+# five, and nobody told you `n`:
+#
+# - `"axpy"`: $y \leftarrow a x + y$ on vectors of `n` numbers; `a` comes with the call, it does not
+#   travel,
+# - `"dot"`: $x^T y$, the sum of all $x_i y_i$, on vectors of `n`; the result is written once,
+# - `"gemv"`: $y \leftarrow A x$ with an `n` × `n` matrix,
+# - `"outer"`: $A \leftarrow A + x y^T$ with an `n` × `n` matrix that is read and written,
+# - `"gemm"`: $C \leftarrow A B$ with `n` × `n` matrices.
+#
+# Return its name. Count each of the five first, and look at which counts they share.
 
 
-# %% tags=["deep", "answer"] rooflab={"exercise": "01-dot"}
-def dot(n, itemsize):
+# %% tags=["deep", "answer"] rooflab={"exercise": "01-name"}
+def name(flops, nbytes, itemsize):
     # BEGIN SOLUTION
-    return 2 * n, (2 * n + 1) * itemsize
+    adds, moved = flops / 2, nbytes / itemsize
+    edge = adds**0.5  # of the matrix, if each of its numbers has one multiply-add
+    counts = {"axpy": 3 * adds, "dot": 2 * adds + 1, "gemv": adds + 2 * edge}
+    counts |= {"outer": 2 * adds + 2 * edge, "gemm": 3 * adds ** (2 / 3)}
+    return min(counts, key=lambda each: abs(counts[each] - moved))
     # END SOLUTION
 
 
 # %% tags=["deep", "nbval-check-output"]
-rl.check("01-dot", dot)
+rl.check("01-name", name)
 
 # %% [markdown] tags=["deep"]
-# ### Exercise 10 · Outer product
+# ### Exercise 7 · Six sentences of one page
 #
-# $A \leftarrow A + x y^T$ with $A$ of size $m \times n$, which is read and written. Return FLOPs
-# and bytes. As many FLOPs as GEMV: has it the same intensity?
+# The web lesson of the claim court says more. In our words:
+#
+# - **A** GEMV is $y \leftarrow A x + y$, and in NumPy that is `y = A @ x`.
+# - **B** Self-attention is GEMM. Its first product is $Q K^T$. $Q$ has a row for each piece of text
+#   that is read in this step, and $K$ a row for each that was read so far.
+# - **C** In a GEMM each number that was loaded is used $k$ times.
+# - **D** AXPY in `fp32` has 0.08 FLOP/byte.
+# - **E** The intensity of a square GEMM grows linearly with its edge: eight times the edge, eight
+#   times the FLOPs per byte.
+# - **F** The arrays are made by `np.random.default_rng().normal`. The calculator takes 4 bytes for
+#   each of their numbers, and those are the bytes that travel.
+#
+# Which are `"right"`, which are `"wrong"`, and which hold for some shapes only, `"sometimes"`? Set
+# `verdicts` to six words, from A to F.
 
-
-# %% tags=["deep", "answer"] rooflab={"exercise": "01-outer"}
-def outer(m, n, itemsize):
-    # BEGIN SOLUTION
-    return 2 * m * n, (2 * m * n + m + n) * itemsize
-    # END SOLUTION
-
+# %% tags=["deep", "answer"] rooflab={"exercise": "01-claims"}
+# BEGIN SOLUTION
+verdicts = "wrong", "sometimes", "sometimes", "wrong", "right", "wrong"
+# END SOLUTION
 
 # %% tags=["deep", "nbval-check-output"]
-rl.check("01-outer", outer)
+rl.check("01-claims", verdicts)
 
 # %% [markdown] tags=["deep"]
-# ### Exercise 11 · Three more claims
-#
-# The same web lesson says that AXPY has about 1 FLOP/byte, GEMV about 2, and GEMM about $N$. An
-# operation has `flops` FLOPs and moves `elements` numbers: how many bytes would a number need to
-# have for the `claimed` intensity to be true? (It need not be a whole number.)
-
-
-# %% tags=["deep", "answer"] rooflab={"exercise": "01-claim-sizes"}
-def needed_itemsize(flops, elements, claimed):
-    # BEGIN SOLUTION
-    return flops / (elements * claimed)
-    # END SOLUTION
-
-
-# %% tags=["deep", "nbval-check-output"]
-rl.check("01-claim-sizes", needed_itemsize)
+# The same page lists `mma` among the kernels that compute a GEMM. It is an instruction of a GPU's
+# matrix units, and multiplies two small tiles; a GEMM kernel is a program made of very many.
 
 # %% [markdown] tags=["deep"]
 # ## Deeper: time a GPU without fooling yourself
@@ -580,12 +561,11 @@ rl.check("01-cuda-gemm", gemm_share)
 # - **Count** the FLOPs and bytes of AXPY, GEMV and GEMM, for any shape and type, added to the old
 #   result or not.
 # - **Derive** the intensity: 1/6, 1/2 and N/6 FLOP/byte for large `fp32` operands.
-# - **Predict** how far apart two operations can be: ridge ÷ AXPY's intensity.
+# - **Predict** how far apart GEMM and AXPY are at the roofs: ridge ÷ AXPY's intensity.
 # - And if you went deeper: **time** an operation on a GPU without fooling yourself.
 #
 # One phrase in this lesson deserves your distrust: *the least that any program must move*. Do
-# real programs move only that? In lesson 02 you will catch NumPy making five trips where three
-# would do.
+# real programs move only that? In lesson 02 you will catch NumPy on trips that nobody ordered.
 
 # %% tags=["core"]
 rl.my_guesses()

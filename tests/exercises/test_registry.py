@@ -12,7 +12,10 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
+import rooflab as rl
 from rooflab.exercises.collect import collect
 from rooflab.exercises.compare import same
 from rooflab.exercises.exercise import Exercise, Misconception
@@ -113,18 +116,45 @@ def test_numpy_scalars_arrays_and_fractions_are_accepted(found, wrapped):
     assert verdict_on(found, answer, 3).passed
 
 
+def _by_ratio(flops, nbytes, itemsize):
+    """01-name from numbers moved for each multiply-add: 3, 2, 2 and an edge, 1 and more, below."""
+    adds = flops / 2
+    moved = nbytes / itemsize
+    if moved < adds:
+        return "gemm"
+    if abs(moved - 3 * adds) < 1:
+        return "axpy"
+    if moved > 2 * adds:
+        return "dot" if moved - 2 * adds < 1.5 else "outer"
+    return "gemv"
+
+
+def _by_the_lowest(n, s, axpy, gemv, gemm):
+    """01-witnesses from seconds for the same bytes: whoever is much too quick is the liar."""
+    each = {"axpy": axpy / 3, "gemv": gemv / (1 + 2 / n)}
+    slow, quick = max(each, key=each.get), min(each, key=each.get)
+    lies = each[slow] > 2 * each[quick]
+    honest = each[slow] if lies else each[quick]
+    return 2 * n**3 / gemm, n * n * s / honest, quick if lies else "nobody"
+
+
 OTHER_WAYS = {
     "00-bandwidth": lambda s, n, i: 2 * n * i / float(np.mean(s[:3])),
-    "00-peak": lambda k, s, n: 2 * n * (k[-1] - k[-2]) / (s[-1] - s[-2]),
-    "00-ridge": lambda k, i: 2 * k / (2 * i),
+    "00-peak": lambda k, s, n: 2 * n / float(np.polyfit(k[-2:], s[-2:], 1)[0]),
     "00-time": lambda k, n, i, p, b: 2 * n * float(np.maximum(i / b, k / p)),
-    "01-flops": lambda m, n, k: sum(2 * k for _ in range(m)) * n,
-    "01-bytes": lambda m, n, k, s, acc: s * ((m + n) * k + (1 + acc) * m * n),
-    "01-intensity": lambda m, n, k, s, acc: 2 / s / (1 / m + 1 / n + (1 + acc) / k),
+    "00-lunch": lambda pa, ba, pb, bb, i: (
+        0 if (pa > pb) == (ba > bb) else i * min(pa, pb) / min(ba, bb)
+    ),
+    "01-product": lambda m, n, k, s, acc: (
+        sum(2 * k for _ in range(m)) * n,
+        s * ((m + n) * k + (1 + acc) * m * n),
+        2 / s / (1 / m + 1 / n + (1 + acc) / k),
+    ),
+    "01-witnesses": _by_the_lowest,
+    "01-name": _by_ratio,
     "01-three-intensities": lambda n: (Fraction(1, 6), 0.5, n / 6),
     "01-speed-limit": lambda p, b, s: p / (b * 2 / (3 * s)),
     "01-claim-1365": lambda: [682.7, 2.0],
-    "01-claim-sizes": lambda f, e, c: Fraction(f, e) / c,
 }
 
 
@@ -158,13 +188,13 @@ def test_ids_points_and_lessons():
     assert {e.id for e in lesson("01")} >= {"01-cuda-axpy", "01-cuda-gemv", "01-cuda-gemm"}
     assert all(len(e.misconceptions) >= 3 and e.points >= 1 for e in EVERY)
     assert [e.mine for e in EVERY if e.mine] == [
-        *("flops", "bytes", "intensity"), *("ridge", "attainable", "time"), "layer", "decode",
+        "product", *("ridge", "attainable", "time"), "layer", "decode",
     ]  # fmt: skip
 
 
 def test_an_unknown_id_comes_with_suggestions():
-    with pytest.raises(ValueError, match="did you mean '01-flops'"):
-        exercise("01-flop")
+    with pytest.raises(ValueError, match="did you mean '01-product'"):
+        exercise("01-produce")
     with pytest.raises(ValueError, match="lesson=77"):
         lesson(77)
 
@@ -191,7 +221,7 @@ def test_a_malformed_exercise_is_refused(change, why):
 
 def test_a_repeated_m_k_passes_on_squares_only():
     """The reason for separating cases: a square product cannot convict this formula."""
-    found = exercise("01-bytes")
+    found = exercise("01-product")
     wrong = next(m.wrong for m in found.misconceptions if m.name == "M·K twice")
     assert wrong(64, 64, 64, 4, False) == found.reference(64, 64, 64, 4, False)
     assert wrong(8, 16, 32, 4, False) != found.reference(8, 16, 32, 4, False)
@@ -199,12 +229,51 @@ def test_a_repeated_m_k_passes_on_squares_only():
 
 def test_facts_behind_the_answers():
     """Published figures: SGEMM N/6 and N/8 (β ≠ 0), SAXPY 1/6, and 1365 at two bytes."""
-    intensity = exercise("01-intensity").reference
-    assert intensity(4096, 4096, 4096, 4) == pytest.approx(682.67, rel=1e-5)
-    assert intensity(4096, 4096, 4096, 2) == pytest.approx(1365.33, rel=1e-5)
-    assert intensity(4096, 4096, 4096, 4, True) == pytest.approx(512)
-    assert intensity(8192, 128, 8192, 2) == pytest.approx(124.1, abs=0.05)
+    product = exercise("01-product").reference
+    assert product(4096, 4096, 4096, 4)[2] == pytest.approx(682.67, rel=1e-5)
+    assert product(4096, 4096, 4096, 2)[2] == pytest.approx(1365.33, rel=1e-5)
+    assert product(4096, 4096, 4096, 4, True)[2] == pytest.approx(512)
+    assert product(8192, 128, 8192, 2)[2] == pytest.approx(124.1, abs=0.05)
     assert exercise("01-three-intensities").reference(4096)[0] == pytest.approx(1 / 6)
     limit = exercise("01-speed-limit").reference
     assert limit(66.9e12, 4.8e12, 4) == pytest.approx(84, abs=0.5)
     assert limit(989.5e12, 4.8e12, 2) == pytest.approx(618, abs=1)
+
+
+def test_whose_lunch_is_longer():
+    """An RTX 4090 (82.6 TFLOP/s, 1008 GB/s) passes an A100 (19.5, 2039) at 77.4 multiply-adds."""
+    overtakes = exercise("00-lunch").reference
+    assert overtakes(82.6e12, 1.008e12, 19.5e12, 2.039e12, 4) == pytest.approx(77.4, abs=0.05)
+    assert overtakes(19.5e12, 2.039e12, 82.6e12, 1.008e12, 4) == pytest.approx(77.4, abs=0.05)
+    assert overtakes(10e12, 1e12, 20e12, 2e12, 4) == 0
+
+
+@given(*[st.floats(1e12, 1e14)] * 2, *[st.floats(1e11, 1e13)] * 2)
+def test_where_the_lunches_cross_the_times_are_equal(peak_a, peak_b, bandwidth_a, bandwidth_b):
+    """A little to the left the faster memory wins, a little to the right the higher peak."""
+    assume(abs(peak_a / peak_b - 1) > 0.01 < abs(bandwidth_a / bandwidth_b - 1))
+    time, cross = exercise("00-time").reference, exercise("00-lunch").reference
+    k = cross(peak_a, bandwidth_a, peak_b, bandwidth_b, 4)
+    slow, fast = sorted([(bandwidth_a, peak_a), (bandwidth_b, peak_b)])
+    ahead = [
+        time(at, 1, 4, slow[1], slow[0]) < time(at, 1, 4, fast[1], fast[0])
+        for at in ((0.999 * k, 1.001 * k) if k else (1e-3, 1e9))
+    ]
+    assert ahead == ([False, True] if k else [False, False])
+
+
+def test_the_verdicts_on_the_six_sentences_follow_from_the_ledger():
+    """A to F of lesson 01: each from a count, so that a change of the ledger is noticed here."""
+    assert rl.gemv(64, 64).bytes < rl.gemv(64, 64, accumulate=True).bytes  # A: y is not read
+    one, many = rl.gemm(1, 512, 64), rl.gemm(512, 512, 64)  # B: Q of one row, Q of many
+    assert one.intensity < 0.51 < 20 < many.intensity
+    uses = {"a": 3, "b": 2, "c": 5}  # C: m, n, k = 2, 3, 5; each index triple touches one of each
+    assert {name: 30 // size for name, size in {"a": 10, "b": 15, "c": 6}.items()} == uses
+    assert rl.axpy(64).intensity == pytest.approx(1 / 6)  # D: 0.083 is half of that
+    eight = rl.gemm(8192, 8192, 8192).intensity / rl.gemm(1024, 1024, 1024).intensity
+    assert eight == pytest.approx(8)  # E
+    drawn = np.random.default_rng(0).normal(size=2).dtype  # F: fp64, so 341 and not 683
+    assert rl.gemm(4096, 4096, 4096, str(drawn)).intensity == pytest.approx(341.3, abs=0.1)
+    assert exercise("01-claims").reference() == (
+        "wrong", "sometimes", "sometimes", "wrong", "right", "wrong",
+    )  # fmt: skip

@@ -124,6 +124,23 @@ def test_short_memory_shrinks_the_array_with_a_warning(hurried, monkeypatch):
     assert len(curve.warnings) == 1
 
 
+MiB = 2**20
+
+
+@pytest.mark.parametrize(
+    ("told", "expected"),
+    [
+        ({"l1": MiB // 32, "l2": 2 * MiB, "l3": 4 * MiB}, 16 * MiB),
+        ({"l1": MiB // 32, "l2": 2 * MiB, "l3": 300 * MiB}, 1200 * MiB),
+        ({"l1": MiB // 8, "l2": 16 * MiB, "l3": None}, 128 * MiB),  # a system cache, not told of
+        ({"l1": MiB // 16, "l2": 64 * MiB, "l3": None}, 256 * MiB),
+        ({"l1": None, "l2": None, "l3": None}, 128 * MiB),
+    ],
+)
+def test_the_array_is_four_times_what_the_caches_may_hold(told, expected):
+    assert freelunch._beyond(freelunch.cache_levels(told, 1, {})) == expected
+
+
 def test_an_array_beyond_memory_is_refused(monkeypatch):
     with pytest.raises(ValueError, match=r"n=1000000000000: .* more than a quarter of the free"):
         free_lunch(n=10**12)

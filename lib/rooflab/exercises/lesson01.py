@@ -1,32 +1,22 @@
 """Exercises of lesson 01, three operations: FLOPs and bytes, from the ledger of ``count``.
 
-The wrong answers are the slips of the fact ledger (C000-2, -7, -12 to -16, -18): β forgotten,
-elements for bytes, M·K counted twice, somebody else's element size, NumPy's extra trips.
+The wrong answers are slips seen in print: β forgotten, elements for bytes, M·K counted twice,
+somebody else's element size, a vector that is not read.
 """
 
 from __future__ import annotations
 
 import random
 
-from rooflab.count import Operation, axpy, dot, gemm, gemv, ger
+from rooflab.count import axpy, dot, gemm, gemv, ger
 from rooflab.exercises.exercise import Case, Exercise, Misconception
 
 DTYPES = {8: "fp64", 4: "fp32", 2: "fp16", 1: "fp8_e4m3"}  # itemsize → a dtype of that size
-
-_MULTIPLY_ADDS = "you counted multiply-adds; each is 2 FLOPs."
-_ELEMENTS = "you counted elements; each has itemsize bytes."
-_BETA = "C is read as well as written when the product is added to it (β ≠ 0)."
-_FOUR = "you took 4 bytes for every element; itemsize says how many."
-_TWICE = "you counted M·K twice; B is K×N. Square matrices hide this."
 
 
 def _shapes(rng: random.Random, count: int = 4) -> list[tuple[int, int, int]]:
     """Distinct sizes: a square product cannot convict a repeated M·K."""
     return [tuple(rng.sample(range(2, 900), 3)) for _ in range(count)]
-
-
-def _gemm_cases(rng: random.Random) -> list[Case]:
-    return [{"m": m, "n": n, "k": k} for m, n, k in [*_shapes(rng), (7, 1, 300)]]
 
 
 def _ledger_cases(rng: random.Random) -> list[Case]:
@@ -37,189 +27,127 @@ def _ledger_cases(rng: random.Random) -> list[Case]:
     ]
 
 
-def _matrix_cases(rng: random.Random) -> list[Case]:
-    ways = [(4, False), (8, True), (2, False), (4, True)]
-    return [
-        {"m": m, "n": n, "itemsize": itemsize, "accumulate": accumulate}
-        for (m, n, _), (itemsize, accumulate) in zip(_shapes(rng, len(ways)), ways, strict=True)
-    ]
+def _product(
+    m: int, n: int, k: int, itemsize: int, accumulate: bool = False
+) -> tuple[int, int, float]:
+    op = gemm(m, n, k, DTYPES[itemsize], accumulate=accumulate)
+    return op.flops, op.bytes, op.intensity
 
 
-def _vector_cases(rng: random.Random) -> list[Case]:
-    return [{"n": rng.randrange(1000, 10**7), "itemsize": size} for size in (4, 8, 2, 1)]
+def _from(flops: float, nbytes: float) -> tuple[float, float, float]:
+    """A whole answer from its first two parts: a slip in one of them is in the intensity too."""
+    return flops, nbytes, flops / nbytes
 
 
-def _outer_cases(rng: random.Random) -> list[Case]:
-    return [
-        {"m": m, "n": n, "itemsize": s}
-        for (m, n, _), s in zip(_shapes(rng), (4, 8, 2, 1), strict=True)
-    ]
-
-
-def _gemm(m: int, n: int, k: int, itemsize: int = 4, accumulate: bool = False) -> Operation:
-    return gemm(m, n, k, DTYPES[itemsize], accumulate=accumulate)
-
-
-def _bytes(m: int, n: int, k: int, itemsize: int, accumulate: bool = False) -> int:
-    return _gemm(m, n, k, itemsize, accumulate).bytes
-
-
-def _bytes_with_m_k_twice(m: int, n: int, k: int, itemsize: int, accumulate: bool) -> int:
-    return _bytes(m, n, k, itemsize, accumulate) + (m * k - k * n) * itemsize
-
-
-def _intensity_with_m_k_twice(m: int, n: int, k: int, itemsize: int, accumulate: bool) -> float:
-    return 2 * m * n * k / _bytes_with_m_k_twice(m, n, k, itemsize, accumulate)
-
-
-FLOPS = Exercise(
-    "01-flops", "FLOPs of a product", 1,
-    "How many FLOPs has C = A·B with A m×k and B k×n? (n = 1 is the matrix times a vector.)",
-    "flops(m, n, k)", lambda m, n, k: _gemm(m, n, k).flops, cases=_gemm_cases, mine="flops",
-    derives=("gemm", "gemv"),
+PRODUCT = Exercise(
+    "01-product", "FLOPs, bytes and intensity of a product", 4,
+    "C = A·B with A m×k and B k×n; with accumulate=True C += A·B (β ≠ 0). How many FLOPs, how "
+    "many bytes at least, how many FLOPs per byte?",
+    "product(m, n, k, itemsize, accumulate=False)", _product, cases=_ledger_cases,
+    mine="product", lines=4, returns=("FLOPs", "bytes", "intensity"), derives=("gemm", "gemv"),
     misconceptions=(
-        Misconception("multiply-adds", lambda m, n, k: m * n * k, _MULTIPLY_ADDS),
-        Misconception("square in mind", lambda m, n, k: 2 * m**3,
+        Misconception("multiply-adds",
+                      lambda m, n, k, s, acc: _from(m * n * k, _product(m, n, k, s, acc)[1]),
+                      "you counted multiply-adds; each is 2 FLOPs."),
+        Misconception("square in mind",
+                      lambda m, n, k, s, acc: _from(2 * m**3, (3 + acc) * m * m * s),
                       "that is right for a square product; here m, n and k differ."),
-        Misconception("K forgotten", lambda m, n, k: 2 * m * n,
+        Misconception("K forgotten",
+                      lambda m, n, k, s, acc: _from(2 * m * n, _product(m, n, k, s, acc)[1]),
                       "every element of C is a sum over k."),
-        Misconception("one addition fewer", lambda m, n, k: m * n * (2 * k - 1),
-                      "exact, but the convention counts k multiply-adds of 2 FLOPs an element."),
-        Misconception("elements, not work", lambda m, n, k: m * k + k * n + m * n,
-                      "you counted numbers; count the arithmetic done on them."),
-    ),
-)  # fmt: skip
-
-BYTES = Exercise(
-    "01-bytes", "Bytes of a product", 2,
-    "How many bytes must travel at least? With accumulate=True, C += A·B (β ≠ 0).",
-    "bytes(m, n, k, itemsize, accumulate=False)", _bytes, cases=_ledger_cases, mine="bytes",
-    lines=2, derives=("gemm", "gemv"),
-    misconceptions=(
-        Misconception("elements", lambda m, n, k, s, acc: _bytes(m, n, k, s, acc) // s, _ELEMENTS),
-        Misconception("β forgotten", lambda m, n, k, s, acc: _bytes(m, n, k, s), _BETA),
-        Misconception("C always read", lambda m, n, k, s, acc: _bytes(m, n, k, s, True),
-                      "without accumulate C is only written; its old values are not needed."),
-        Misconception("M·K twice", _bytes_with_m_k_twice, _TWICE),
-        Misconception("C forgotten", lambda m, n, k, s, acc: (m * k + k * n) * s,
-                      "the result travels too."),
-        Misconception("4 bytes always", lambda m, n, k, s, acc: _bytes(m, n, k, 4, acc), _FOUR),
-        Misconception("no reuse", lambda m, n, k, s, acc: 2 * m * n * k * s,
-                      "you fetch two numbers for every multiply-add; each need travel only once."),
-    ),
-)  # fmt: skip
-
-INTENSITY = Exercise(
-    "01-intensity", "Intensity of a product", 1,
-    "How many FLOPs per byte is that? Use your flops and bytes.",
-    "intensity(m, n, k, itemsize, accumulate=False)",
-    lambda m, n, k, s, acc=False: _gemm(m, n, k, s, acc).intensity,
-    cases=_ledger_cases, mine="intensity", derives=("gemm", "gemv"),
-    misconceptions=(
-        Misconception("upside down", lambda m, n, k, s, acc: 1 / _gemm(m, n, k, s, acc).intensity,
-                      "that is bytes per FLOP; intensity is FLOPs per byte."),
-        Misconception("multiply-adds", lambda m, n, k, s, acc: _gemm(m, n, k, s, acc).intensity / 2,
-                      _MULTIPLY_ADDS),
-        Misconception("elements", lambda m, n, k, s, acc: _gemm(m, n, k, s, acc).intensity * s,
-                      _ELEMENTS),
-        Misconception("β forgotten", lambda m, n, k, s, acc: _gemm(m, n, k, s).intensity, _BETA),
-        Misconception("M·K twice", _intensity_with_m_k_twice, _TWICE),
-        Misconception("2 bytes always", lambda m, n, k, s, acc: _gemm(m, n, k, 2, acc).intensity,
-                      "that is 2-byte elements; itemsize says how many bytes yours have."),
-        Misconception("4 bytes always", lambda m, n, k, s, acc: _gemm(m, n, k, 4, acc).intensity,
-                      _FOUR),
-    ),
-)  # fmt: skip
-
-AXPY = Exercise(
-    "01-axpy", "FLOPs and bytes of AXPY", 1,
-    "y ← a·x + y on vectors of n: how many FLOPs, how many bytes at least?",
-    "axpy(n, itemsize)", lambda n, s: (axpy(n, DTYPES[s]).flops, axpy(n, DTYPES[s]).bytes),
-    cases=_vector_cases, returns=("FLOPs", "bytes"), derives=("axpy",),
-    misconceptions=(
-        Misconception("1 FLOP an element", lambda n, s: (n, 3 * n * s),
-                      "each element is multiplied and added: 2 FLOPs."),
-        Misconception("y not read", lambda n, s: (2 * n, 2 * n * s),
-                      "y is read before it is written."),
-        Misconception("NumPy's trips", lambda n, s: (2 * n, 5 * n * s),
-                      "that is NumPy's a*x + y, which stores a*x first; AXPY needs no temporary."),
-        Misconception("elements", lambda n, s: (2 * n, 3 * n), _ELEMENTS),
-        Misconception("a travels too", lambda n, s: (2 * n, (3 * n + 1) * s),
-                      "a is handed over with the call; only x and y come from memory."),
-        Misconception("4 bytes always", lambda n, s: (2 * n, 12 * n), _FOUR),
-    ),
-)  # fmt: skip
-
-
-def _gemv(m: int, n: int, itemsize: int, accumulate: bool = False) -> tuple[int, int]:
-    op = gemv(m, n, DTYPES[itemsize], accumulate=accumulate)
-    return op.flops, op.bytes
-
-
-GEMV = Exercise(
-    "01-gemv", "FLOPs and bytes of GEMV", 1,
-    "y ← A·x with A m×n (y ← A·x + y with accumulate=True): how many FLOPs, how many bytes?",
-    "gemv(m, n, itemsize, accumulate=False)", _gemv, cases=_matrix_cases,
-    returns=("FLOPs", "bytes"), lines=2, derives=("gemv", "gemm"),
-    misconceptions=(
-        Misconception("multiply-adds", lambda m, n, s, acc: (m * n, _gemv(m, n, s, acc)[1]),
-                      _MULTIPLY_ADDS),
-        Misconception("vectors forgotten", lambda m, n, s, acc: (2 * m * n, m * n * s),
-                      "small beside A, but x is read and y is written."),
-        Misconception("x for every row",
-                      lambda m, n, s, acc: (2 * m * n, (2 * m * n + m * (1 + acc)) * s),
-                      "x is used m times, but it has to travel only once."),
-        Misconception("x and y swapped",
-                      lambda m, n, s, acc: (2 * m * n, (m * n + m + n * (1 + acc)) * s),
-                      "with A m×n, x has n elements and y has m; it is y that is read again."),
-        Misconception("β forgotten", lambda m, n, s, acc: _gemv(m, n, s),
-                      "y is read as well as written when the product is added to it (β ≠ 0)."),
         Misconception("one addition fewer",
-                      lambda m, n, s, acc: (m * (2 * n - 1), _gemv(m, n, s, acc)[1]),
-                      "exact, but the convention counts n multiply-adds of 2 FLOPs an element."),
-        Misconception("adding y counted",
-                      lambda m, n, s, acc: (2 * m * n + m * acc, _gemv(m, n, s, acc)[1]),
-                      "by convention the sum starts from y: no FLOP more than without."),
-        Misconception("elements", lambda m, n, s, acc: (2 * m * n, _gemv(m, n, s, acc)[1] // s),
-                      _ELEMENTS),
+                      lambda m, n, k, s, acc: _from(
+                          m * n * (2 * k - 1), _product(m, n, k, s, acc)[1]),
+                      "exact, but the convention counts k multiply-adds of 2 FLOPs an element."),
+        Misconception("elements",
+                      lambda m, n, k, s, acc: _from(
+                          2 * m * n * k, _product(m, n, k, s, acc)[1] // s),
+                      "you counted elements; each has itemsize bytes."),
+        Misconception("β forgotten", lambda m, n, k, s, acc: _product(m, n, k, s),
+                      "C is read as well as written when the product is added to it (β ≠ 0)."),
+        Misconception("C always read", lambda m, n, k, s, acc: _product(m, n, k, s, True),
+                      "without accumulate C is only written; its old values are not needed."),
+        Misconception("M·K twice",
+                      lambda m, n, k, s, acc: _from(
+                          2 * m * n * k, _product(m, n, k, s, acc)[1] + (m * k - k * n) * s),
+                      "you counted M·K twice; B is K×N. Square matrices hide this."),
+        Misconception("C forgotten",
+                      lambda m, n, k, s, acc: _from(2 * m * n * k, (m * k + k * n) * s),
+                      "the result travels too."),
+        Misconception("4 bytes always", lambda m, n, k, s, acc: _product(m, n, k, 4, acc),
+                      "you took 4 bytes for every element; itemsize says how many."),
+        Misconception("no reuse",
+                      lambda m, n, k, s, acc: _from(2 * m * n * k, 2 * m * n * k * s),
+                      "you fetch two numbers for every multiply-add; each need travel only once."),
+        Misconception("the box's volume",
+                      lambda m, n, k, s, acc: _from(2 * m * n * k, m * n * k * s),
+                      "the volume is the work; what travels is painted on three of the faces."),
+        Misconception("upside down",
+                      lambda m, n, k, s, acc: (*_product(m, n, k, s, acc)[:2],
+                                               1 / _product(m, n, k, s, acc)[2]),
+                      "that is bytes per FLOP; intensity is FLOPs per byte."),
     ),
 )  # fmt: skip
 
-DOT = Exercise(
-    "01-dot", "FLOPs and bytes of a dot product", 1,
-    "xᵀy on vectors of n: how many FLOPs, how many bytes at least?",
-    "dot(n, itemsize)", lambda n, s: (dot(n, DTYPES[s]).flops, dot(n, DTYPES[s]).bytes),
-    cases=_vector_cases, returns=("FLOPs", "bytes"), derives=("dot",),
+NAMES = ("axpy", "dot", "gemv", "outer", "gemm")
+
+
+def _counters(rng: random.Random) -> list[Case]:
+    """What a profiler counts of each operation once, in mixed order: FLOPs and bytes."""
+    drawn = []
+    sizes = [8, 4, 2, 1, 4]
+    rng.shuffle(sizes)
+    for name, size in zip(NAMES, sizes, strict=True):
+        kind, n = DTYPES[size], rng.randrange(60, 900)
+        op = {
+            "axpy": lambda n, kind: axpy(n * n, kind), "dot": lambda n, kind: dot(n * n, kind),
+            "gemv": lambda n, kind: gemv(n, n, kind), "outer": lambda n, kind: ger(n, n, kind),
+            "gemm": lambda n, kind: gemm(n, n, n, kind),
+        }[name](n, kind)  # fmt: skip
+        drawn.append({"flops": op.flops, "nbytes": op.bytes, "itemsize": size})
+    rng.shuffle(drawn)
+    return drawn
+
+
+def _moved(flops: float) -> dict[str, float]:
+    """How many numbers each operation would move for ``flops``: n vectors, square matrices."""
+    adds = flops / 2
+    edge = adds**0.5
+    return {
+        "axpy": 3 * adds, "dot": 2 * adds + 1, "gemv": adds + 2 * edge,
+        "outer": 2 * adds + 2 * edge, "gemm": 3 * adds ** (2 / 3),
+    }  # fmt: skip
+
+
+def _nearest(flops: float, moved: float, **mistaken: float) -> str:
+    """The operation whose count of numbers is nearest to ``moved``."""
+    there = {**_moved(flops), **mistaken}
+    return min(there, key=lambda name: abs(there[name] / moved - 1))
+
+
+def _name(flops: int, nbytes: int, itemsize: int) -> str:
+    return _nearest(flops, nbytes / itemsize)
+
+
+NAME = Exercise(
+    "01-name", "Which operation was that?", 3,
+    "A profiler counted FLOPs and bytes, and lost the name. Was it axpy, dot, gemv, outer or gemm?",
+    "name(flops, nbytes, itemsize)", _name, cases=_counters, lines=6,
+    derives=("axpy", "dot", "gemv", "ger", "gemm"),
     misconceptions=(
-        Misconception("multiplications only", lambda n, s: (n, (2 * n + 1) * s),
-                      "the products are added up too."),
-        Misconception("one addition fewer", lambda n, s: (2 * n - 1, (2 * n + 1) * s),
-                      "exact, but the convention counts n multiply-adds of 2 FLOPs."),
-        Misconception("result forgotten", lambda n, s: (2 * n, 2 * n * s),
-                      "one number is written in the end; count it."),
-        Misconception("AXPY's bytes", lambda n, s: (2 * n, 3 * n * s),
+        Misconception("multiply-adds", lambda f, b, s: _nearest(2 * f, b / s),
+                      "flops counts 2 for each multiply-add; halve it before you take an edge."),
+        Misconception("y not read", lambda f, b, s: _nearest(f, b / s, axpy=f + 0.5),
+                      "AXPY reads x and y and writes y: three numbers for each multiply-add."),
+        Misconception("A not read", lambda f, b, s: _nearest(f, b / s, outer=f / 2 + 1),
+                      "the outer product is added to A: A is read before it is written."),
+        Misconception("a dot product's result", lambda f, b, s: _nearest(f, b / s, dot=1.5 * f),
                       "a dot product writes one number, not a vector."),
-        Misconception("elements", lambda n, s: (2 * n, 2 * n + 1), _ELEMENTS),
+        Misconception("elements", lambda f, b, s: _nearest(f, b),
+                      "bytes are not numbers; each has itemsize of them."),
+        Misconception("matrix or vector", lambda f, b, s: "gemm" if b / s < 0.4 * f else "gemv",
+                      "AXPY, dot, GEMV and the outer product differ in their bytes alone."),
     ),
 )  # fmt: skip
 
-OUTER = Exercise(
-    "01-outer", "FLOPs and bytes of an outer product", 1,
-    "A ← A + x·yᵀ with A m×n (BLAS calls it GER): how many FLOPs, how many bytes at least?",
-    "outer(m, n, itemsize)",
-    lambda m, n, s: (ger(m, n, DTYPES[s]).flops, ger(m, n, DTYPES[s]).bytes),
-    cases=_outer_cases, returns=("FLOPs", "bytes"), derives=("ger",),
-    misconceptions=(
-        Misconception("A not read", lambda m, n, s: (2 * m * n, (m * n + m + n) * s),
-                      "the product is added to A: A is read before it is written."),
-        Misconception("multiplications only", lambda m, n, s: (m * n, (2 * m * n + m + n) * s),
-                      "each product is also added to A."),
-        Misconception("vectors forgotten", lambda m, n, s: (2 * m * n, 2 * m * n * s),
-                      "small beside A, but x and y are read."),
-        Misconception("no reuse", lambda m, n, s: (2 * m * n, 4 * m * n * s),
-                      "x and y are used many times, but they have to travel only once."),
-        Misconception("elements", lambda m, n, s: (2 * m * n, 2 * m * n + m + n), _ELEMENTS),
-    ),
-)  # fmt: skip
-
-EXERCISES = (FLOPS, BYTES, INTENSITY, AXPY, GEMV, DOT, OUTER)
+EXERCISES = (PRODUCT, NAME)

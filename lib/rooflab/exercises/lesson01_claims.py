@@ -1,10 +1,15 @@
-"""Exercises of lesson 01 that put published sentences on trial (claims C000-7, -14, -15, -18)."""
+"""Exercises of lesson 01 that put witnesses and published sentences on trial.
+
+The sentences are of one public web lesson on AXPY, GEMV and GEMM; none of the wrong ones is made
+up. The witnesses are measurements of hidden machines, one of which may have timed a cache.
+"""
 
 from __future__ import annotations
 
 import random
 
 from rooflab.count import axpy, gemm, gemv
+from rooflab.count.si import rounded
 from rooflab.exercises.exercise import Case, Exercise, Misconception
 from rooflab.predict.catalogue import machine
 
@@ -58,9 +63,9 @@ def _roofs(rng: random.Random) -> list[Case]:
 
 
 LIMIT = Exercise(
-    "01-speed-limit", "How much faster can GEMM be?", 2,
-    "GEMM sits on the flat roof, AXPY on the slope. How many times AXPY's FLOP/s can GEMM reach, "
-    "on machines you have not seen?",
+    "01-speed-limit", "The ratio at the roofs", 2,
+    "GEMM on the flat roof, AXPY on the slope: how many times as fast is GEMM, in FLOP/s, on "
+    "machines you have not seen?",
     "speed_limit(peak, bandwidth, itemsize)",
     lambda peak, bandwidth, itemsize: peak / bandwidth * 3 * itemsize / 2, cases=_roofs, lines=2,
     derives=("axpy", "Roofline"),
@@ -106,31 +111,140 @@ CLAIM_1365 = Exercise(
 )  # fmt: skip
 
 
-def _docket(rng: random.Random) -> list[Case]:
-    """The three published sentences as (FLOPs, elements, claimed FLOP/byte), and two others."""
-    n = rng.choice((512, 1024, 2048))
-    return [
-        {"flops": 2, "elements": 3, "claimed": 1},
-        {"flops": 2, "elements": 1, "claimed": 2},
-        {"flops": 2 * n**3, "elements": 3 * n * n, "claimed": n},
-        {"flops": rng.randrange(1000, 9000), "elements": rng.randrange(11, 97), "claimed": 7},
-    ]
+APART = 2.0  # two mixes of reading and writing differ by less than that
 
 
-DOCKET = Exercise(
-    "01-claim-sizes", "“AXPY has 1, GEMV 2, GEMM N”", 1,
-    "How many bytes would an element need to have for the claimed FLOP/byte to be true?",
-    "needed_itemsize(flops, elements, claimed)", lambda f, e, c: f / (e * c), cases=_docket,
+def _reports(rng: random.Random) -> list[Case]:
+    """Three timings each of six hidden machines: AXPY lies on two, GEMV on two, nobody on two."""
+    drawn = []
+    for itemsize, liar in zip((4, 8, 4, 8, 2, 4), ("axpy", "gemv", "nobody") * 2, strict=True):
+        n = rng.randrange(3000, 9000)
+        bandwidth = rng.uniform(1e10, 4e11)
+        rates = {"axpy": bandwidth, "gemv": bandwidth * rng.uniform(0.85, 0.95)}
+        if rng.random() < 0.5:
+            rates = {"axpy": rates["gemv"], "gemv": rates["axpy"]}
+        if liar != "nobody":
+            rates[liar] *= rng.uniform(2.6, 5)
+        peak = rng.uniform(20, 90) * bandwidth / itemsize
+        seconds = {
+            "axpy": 3 * n * n * itemsize / rates["axpy"],
+            "gemv": (n * n + 2 * n) * itemsize / rates["gemv"],
+            "gemm": 2 * n**3 / peak,
+        }
+        drawn.append({
+            "n": n, "itemsize": itemsize,
+            **{f"t_{name}": rounded(t, 6) for name, t in seconds.items()},
+        })  # fmt: skip
+    rng.shuffle(drawn)
+    return drawn
+
+
+def _witnesses(
+    n: int, itemsize: int, t_axpy: float, t_gemv: float, t_gemm: float, axpy_trips: float = 3
+) -> tuple[float, float, str]:
+    by_axpy = axpy_trips * n * n * itemsize / t_axpy
+    by_gemv = (n * n + 2 * n) * itemsize / t_gemv
+    peak = 2 * n**3 / t_gemm
+    if by_axpy > APART * by_gemv:
+        return peak, by_gemv, "axpy"
+    if by_gemv > APART * by_axpy:
+        return peak, by_axpy, "gemv"
+    return peak, max(by_axpy, by_gemv), "nobody"
+
+
+def _by_flops(n: int, s: int, axpy: float, gemv: float, gemm: float) -> tuple[float, float, str]:
+    """Compare FLOP/s in place of byte/s: GEMV's are three times as high on any machine."""
+    peak, by_axpy, by_gemv = 2 * n**3 / gemm, 3 * n * n * s / axpy, (n * n + 2 * n) * s / gemv
+    if axpy > APART * gemv:  # as many FLOPs, so the times tell
+        return peak, by_axpy, "gemv"
+    return (peak, by_gemv, "axpy") if gemv > APART * axpy else (peak, by_gemv, "nobody")
+
+
+def _believed(n: int, s: int, axpy: float, gemv: float, gemm: float) -> tuple[float, float, str]:
+    """Everybody tells the truth, and the highest byte/s are the memory's."""
+    peak, by_axpy, by_gemv = 2 * n**3 / gemm, 3 * n * n * s / axpy, (n * n + 2 * n) * s / gemv
+    return peak, max(by_axpy, by_gemv), "nobody"
+
+
+def _slower_lies(n: int, s: int, axpy: float, gemv: float, gemm: float) -> tuple[float, float, str]:
+    """The right suspicion, and the wrong one of the two."""
+    peak, bandwidth, liar = _witnesses(n, s, axpy, gemv, gemm)
+    swapped = {"axpy": "gemv", "gemv": "axpy"}
+    return (peak, _believed(n, s, axpy, gemv, gemm)[1], swapped.get(liar, "nobody"))
+
+
+WITNESSES = Exercise(
+    "01-witnesses", "Three witnesses", 4,
+    "Three timings of an unknown machine: its peak, its memory's bandwidth, and who timed a cache?",
+    "witnesses(n, itemsize, t_axpy, t_gemv, t_gemm)", _witnesses, cases=_reports, lines=8,
+    returns=("peak", "bandwidth", "liar"), tolerance=0.001,
     misconceptions=(
-        Misconception("upside down", lambda f, e, c: e * c / f,
-                      "bytes = elements × itemsize, claimed = flops ÷ bytes; solve for itemsize."),
-        Misconception("elements forgotten", lambda f, e, c: f / c,
-                      "that is the bytes of all elements together."),
-        Misconception("claim forgotten", lambda f, e, c: f / e,
-                      "that is FLOPs per element, true for any element size."),
-        Misconception("multiplied", lambda f, e, c: f * c / e,
-                      "a higher claimed intensity needs smaller elements, not larger ones."),
+        Misconception("everybody believed", _believed,
+                      "no memory is more than twice as fast with one mix as with the other."),
+        Misconception("FLOP/s compared", _by_flops,
+                      "GEMV does three times AXPY's FLOPs per byte; compare byte/s, not FLOP/s."),
+        Misconception("the slower one accused", _slower_lies,
+                      "a cache is faster than memory: it is too many byte/s that are suspicious."),
+        Misconception("y not read", lambda n, s, a, v, m: _witnesses(n, s, a, v, m, 2),
+                      "AXPY reads x and y and writes y: three trips."),
+        Misconception("NumPy's trips", lambda n, s, a, v, m: _witnesses(n, s, a, v, m, 5),
+                      "that is NumPy's a*x + y, which stores a*x first; AXPY makes three trips."),
+        Misconception("multiply-adds",
+                      lambda n, s, a, v, m: (n**3 / m, *_witnesses(n, s, a, v, m)[1:]),
+                      "you counted multiply-adds; each is 2 FLOPs."),
+        Misconception("AXPY on n numbers",
+                      lambda n, s, a, v, m: (2 * n**3 / m, 3 * n * s / a, "gemv"),
+                      "all three work on n × n numbers: AXPY's vectors are that long."),
+        Misconception("elements",
+                      lambda n, s, a, v, m: (*_scaled(_witnesses(n, s, a, v, m), s),),
+                      "you counted numbers; each has itemsize bytes."),
     ),
 )  # fmt: skip
 
-EXERCISES = (THREE, LIMIT, CLAIM_1365, DOCKET)
+
+def _scaled(answer: tuple[float, float, str], itemsize: int) -> tuple[float, float, str]:
+    peak, bandwidth, liar = answer
+    return peak, bandwidth / itemsize, liar
+
+
+# The page's sentences as the lesson prints them, A to F; B and C hold for some shapes only.
+_VERDICTS = ("wrong", "sometimes", "sometimes", "wrong", "right", "wrong")
+
+
+def _but(**changed: str) -> tuple[str, ...]:
+    """The right verdicts with those of some letters changed."""
+    return tuple(
+        changed.get(letter, word) for letter, word in zip("ABCDEF", _VERDICTS, strict=True)
+    )
+
+
+CLAIMS = Exercise(
+    "01-claims", "Six sentences of one page", 3,
+    "A to F: right, wrong, or sometimes (right for some shapes only)?",
+    '("…", "…", "…", "…", "…", "…")', lambda: _VERDICTS, kind="value",
+    returns=tuple("ABCDEF"), derives=("axpy", "gemm"),
+    misconceptions=(
+        Misconception("the page believed", lambda: ("right",) * 6,
+                      "only one of the six holds for every shape."),
+        Misconception("A @ x adds to y", lambda: _but(A="right"),
+                      "does A @ x look at what y was before?"),
+        Misconception("attention is always GEMM", lambda: _but(B="right"),
+                      "count the rows of Q when a model writes one token after another."),
+        Misconception("attention is never GEMM", lambda: _but(B="wrong"),
+                      "count the rows of Q when a whole text is read at once."),
+        Misconception("one K for all", lambda: _but(C="right"),
+                      "an element of A is used once for each column of B; how many are there?"),
+        Misconception("no K at all", lambda: _but(C="wrong"),
+                      "with square matrices the three counts are the same number."),
+        Misconception("vector add for AXPY", lambda: _but(D="right"),
+                      "0.083 is 1 FLOP for 12 bytes; how many FLOPs has AXPY on each element?"),
+        Misconception("N³ over N² is N", lambda: _but(E="wrong"),
+                      "FLOPs grow with N³ and bytes with N²; divide them, and compare two sizes."),
+        Misconception("only for large N", lambda: _but(E="sometimes"),
+                      "the counts are exact for every N; take the quotient at 2 and at 16."),
+        Misconception("two types on one page", lambda: _but(F="right"),
+                      "look which type NumPy's random numbers have, and how many bytes that is."),
+    ),
+)  # fmt: skip
+
+EXERCISES = (THREE, LIMIT, CLAIM_1365, WITNESSES, CLAIMS)

@@ -39,17 +39,17 @@ _TABLE = (
     ),
     Question(
         "01-speed-ratio",
-        "The same N×N numbers: how many times AXPY's FLOP/s does GEMM reach, beyond the cache?",
+        "All data start in memory. By what factor is GEMM faster than AXPY, in FLOP/s?",
         "×", 1, 10_000,
     ),
     Question(
         "01-gemv-ratio",
-        "The same N×N numbers: how many times AXPY's FLOP/s does GEMV reach, beyond the cache?",
+        "All data start in memory. By what factor is GEMV faster than AXPY, in FLOP/s?",
         "×", 0.5, 1000,
     ),
     Question(
         "01-small-ratio",
-        "And with AXPY on N numbers only: how many times AXPY's FLOP/s does GEMM reach?",
+        "And with AXPY on N numbers only: by what factor is GEMM faster, in FLOP/s?",
         "×", 1, 10_000,
     ),
     Question(

@@ -29,7 +29,7 @@ from rooflab.measure.machine_code import host
 from rooflab.measure.memory import available_bytes
 from rooflab.measure.roof_kernels import lunch_block, lunch_kernel
 from rooflab.measure.roofs import thread_count
-from rooflab.measure.working_sets import beyond_caches, cache_levels, sharers
+from rooflab.measure.working_sets import Level, beyond_caches, cache_levels, sharers
 
 K = (1, 2, 3, 5, 9, 17, 33, 65, 129, 257)
 BUDGET = 1.5  # seconds of sweeps at most, after the first three
@@ -134,9 +134,9 @@ def free_lunch(
 ) -> FreeLunch:
     """Measure the curve: `k` multiply-adds on each of `n` elements, x = a*x + b in registers.
 
-    `n`: elements, None for 4 x the last-level cache; rounded up to whole vector blocks. `dtype`:
-    "fp32" or "fp64". `threads`: None for all cores. One compile, k chosen at run time; about two
-    seconds. Raises ValueError or TypeError for an argument it cannot use.
+    `n`: elements, None for 4 x the last-level cache (128 MiB or more where no L3 is told of);
+    rounded up to whole vector blocks. `dtype`: "fp32" or "fp64". `threads`: None for all cores.
+    One compile, k chosen at run time; about two seconds. Raises ValueError or TypeError for an argument it cannot use.
     """
     counts = _counts(k)
     kind = find_dtype(dtype)
@@ -147,7 +147,7 @@ def free_lunch(
     crew_size = thread_count(threads)
     itemsize = kind.bits // 8
     levels = cache_levels(cache_sizes(), crew_size, sharers())
-    wanted = size("n", n) * itemsize if n is not None else beyond_caches(levels, FALLBACK)
+    wanted = size("n", n) * itemsize if n is not None else _beyond(levels)
     nbytes, notes = affordable(wanted, available_bytes(select("cpu"))), []
     if nbytes < wanted:
         if n is not None:
@@ -164,6 +164,18 @@ def free_lunch(
         part * PARTS * crew_size // itemsize, itemsize, crew_size, kind.name, host_id(), cpu_name(),
         now(), tuple(notes),
     )  # fmt: skip
+
+
+def _beyond(levels: list[Level]) -> int:
+    """Bytes of an array that only memory holds, by what the system tells of the caches.
+
+    Apple chips have a system cache behind the L2 that no call tells of (8 MB in an M1, larger in
+    others). So where there is no L3 to be told of, the last level counts as FALLBACK at least.
+    """
+    told = beyond_caches(levels, FALLBACK)
+    if any(level.name == "l3" for level in levels):
+        return told
+    return max(told, beyond_caches([], FALLBACK))
 
 
 def _counts(k: Iterable[int]) -> tuple[int, ...]:

@@ -1,0 +1,156 @@
+"""Conclusions of lesson 00, the free lunch: where the curve bends, and how far to trust it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from rooflab.conclusions import Conclusion, cautions
+from rooflab.count.si import plain
+from rooflab.measure.freelunch import FreeLunch
+from rooflab.predict.machine import Machine
+from rooflab.predict.roofline import Roofline
+
+FLAT = 1.1  # times the fastest point: what the eye still takes for flat
+AGREEMENT = 1.2  # two ways of measuring one figure on a quiet computer
+ROUND = 1.25  # times the fastest point, at half the way to the bend
+NEAR = 2.5  # times the bend, up or down: where both bars are of a length
+MISFIT = 1.05  # times the model: beyond the noise of a quiet computer
+
+
+def nine(curve: FreeLunch) -> Conclusion:
+    """What nine multiply-adds cost beside one, and how far the flat part of ``curve`` reaches."""
+    ratio, last = curve.at(9) / curve.at(1), _flat_to(curve)
+    flat = (
+        f"Up to **{last}** the clock hardly notices; then the curve turns, and in the end twice "
+        "the arithmetic takes twice the time."
+    )
+    if last == curve.k[0]:
+        flat = "On this core the curve begins to rise with the second multiply-add already."
+    if ratio <= 1.5:
+        case, text = "free", "Eight more multiply-adds cost next to nothing here."
+    elif ratio <= 5:
+        case, text = "partly", "Of the eight more you pay for some, and some are free."
+    else:
+        case, text = "mostly", "You pay for most of the eight more here."
+    said = f"9 times the arithmetic took **{ratio:.1f} times** the time. {text} {flat}"
+    return Conclusion(case, said + cautions(curve))
+
+
+def free(curve: FreeLunch) -> Conclusion:
+    """The answer to the lesson's title on this core: the itemsize times the ridge of ``curve``."""
+    number, size = _free(curve), curve.itemsize
+    counted = (
+        f"A number of {size} bytes makes {2 * size} bytes of travel, and a multiply-add is 2 "
+        f"FLOPs. So {size} times the ridge of {plain(curve.ridge, 3)} FLOP/byte is the end of the free "
+        "lunch"
+    )
+    if number < 1.5:
+        text = f"{counted}. Here that is **{plain(number, 2)}**: this core gives nothing away."
+        return Conclusion("none", text + cautions(curve))
+    text = f"{counted}: about **{number:.0f} multiply-adds on each number** on this core."
+    inside = [s for k, s in zip(curve.k, curve.seconds, strict=True) if k <= number / 2]
+    if inside and inside[-1] > ROUND * min(curve.seconds):
+        text += (
+            f" Your curve rises sooner: it leaves the flat part after {_flat_to(curve)}. So much "
+            "would be free if it had a sharp corner, and yours is round, or the computer was busy. "
+            "*Deeper: why is the corner round?* looks into that."
+        )
+        return Conclusion("round", text + cautions(curve))
+    return Conclusion("some", text + cautions(curve))
+
+
+def agree(curve: FreeLunch, here: Machine) -> Conclusion:
+    """Whether the curve and the two extreme programs give the same bandwidth and peak."""
+    apart = {
+        "bandwidth": _apart(curve.bandwidth, here.bandwidth(mix="update")),
+        "peak": _apart(curve.peak, here.peak(curve.dtype, "vector")),
+    }
+    off = [name for name, factor in apart.items() if factor > AGREEMENT]
+    shown = ", ".join(f"{name} ×{factor:.2f}" for name, factor in apart.items())
+    if not off:
+        text = f"The two ways agree. Between the larger and the smaller figure: {shown}."
+        return Conclusion("agree", text + cautions(curve))
+    text = (
+        f"The two ways do **not** agree about the {' and the '.join(off)} ({shown}). One of them "
+        "was disturbed. Another program had the computer, the processor changed its clock, or the "
+        "work moved to a core of another kind, as laptops have. Close what you can, run the cell "
+        "with `curve = rl.free_lunch()` again, and then "
+        "`roofs = rl.this_machine_async(threads=1, refresh=True)`."
+    )
+    return Conclusion(" and ".join(off), text + cautions(curve))
+
+
+def elsewhere(curve: FreeLunch, other: Roofline) -> Conclusion:
+    """How the free lunch of this core compares with that under ``other``, a datasheet's roof."""
+    factor = other.ridge / curve.ridge
+    if factor > 1.25:
+        case, text = "more there", f"That is {plain(factor, 2)} times as many as on your core."
+    elif factor >= 0.8:
+        case, text = "alike", "That is about as many as on your core."
+    else:
+        case, text = "more here", f"Your core gives away {plain(1 / factor, 2)} times as many."
+    peaks, rates = other.peak / curve.peak, other.bandwidth / curve.bandwidth
+    reason = (
+        f"The peak there is {plain(peaks, 2)} times yours and the bandwidth {plain(rates, 2)} "
+        "times. How long the lunch is depends on the first divided by the second."
+    )
+    return Conclusion(case, f"{text} {reason}" + cautions(curve))
+
+
+def corner(curve: FreeLunch) -> Conclusion:
+    """Where ``curve`` lies farthest above the model with the sharp corner."""
+    bend = _free(curve)
+    misfits = {
+        k: seconds / max(curve.bytes / curve.bandwidth, 2 * k * curve.n / curve.peak)
+        for k, seconds in zip(curve.k, curve.seconds, strict=True)
+    }
+    worst = max(misfits, key=misfits.__getitem__)
+    if misfits[worst] <= MISFIT:
+        text = (
+            "No point lies more than 5 % above the model. On this core carrying and computing "
+            "overlap almost perfectly, even where both take equally long."
+        )
+        return Conclusion("nowhere", text + cautions(curve))
+    said = f"The model is worst at {worst} multiply-adds, {misfits[worst]:.2f} times the model"
+    if bend / NEAR <= worst <= bend * NEAR:
+        text = (
+            f"{said}, and the bend is at about {bend:.0f}. Far from it one of the two bars is much "
+            "longer than the other, and a delay in the shorter one hides behind the longer. Near "
+            "it both are nearly equally long, and would have to overlap perfectly. They don't: now "
+            "and then the processor has to wait for a number, or the memory for a free place to "
+            "put one."
+        )
+        return Conclusion("bend", text + cautions(curve))
+    text = (
+        f"{said}, and the bend is at about {bend:.0f}, far from there. The corner is not what "
+        "fails here: something else had the computer while that point was measured. Measure the "
+        "curve again and see whether it stays."
+    )
+    return Conclusion("elsewhere", text + cautions(curve))
+
+
+def _flat_to(curve: FreeLunch) -> int:
+    """The largest measured k up to which every point is within FLAT of the fastest."""
+    fastest, last = min(curve.seconds), curve.k[0]
+    for k, seconds in zip(curve.k, curve.seconds, strict=True):
+        if seconds > FLAT * fastest:
+            break
+        last = k
+    return last
+
+
+def _free(curve: FreeLunch) -> float:
+    """Multiply-adds on a number that fit under its trip: 2k FLOP on 2 items of ``itemsize``."""
+    return curve.itemsize * curve.ridge
+
+
+def _apart(one: float, other: float) -> float:
+    """The larger over the smaller."""
+    return max(one, other) / min(one, other)
+
+
+CONCLUSIONS: Mapping[str, Callable[..., Conclusion]] = MappingProxyType({
+    "00-nine": nine, "00-free": free, "00-agree": agree, "00-elsewhere": elsewhere,
+    "00-corner": corner,
+})  # fmt: skip

@@ -1,0 +1,127 @@
+"""Lesson 00 says the right thing on every simulated machine, and when a measurement is off."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+import rooflab as rl
+from tests.conclusions.machines import MACHINES, Simulated, Trial, trials, untried
+
+H200 = rl.Roofline("h200-sxm", "fp32")
+
+
+def near_the_bend(here: Simulated):
+    """The curve with a round corner: 20 % above the model where both bars are nearly equal."""
+    curve = here.curve()
+    bend = 4 * curve.ridge
+    worst = min(curve.k, key=lambda k: max(k / bend, bend / k))
+    seconds = [s * (1.2 if k == worst else 1) for k, s in zip(curve.k, curve.seconds, strict=True)]
+    return replace(curve, seconds=tuple(seconds))
+
+
+# What is given on each machine, and the case that it must choose there.
+TABLE: dict[str, Trial] = {
+    "00-nine": (
+        lambda here: (here.curve(),),
+        {
+            "hybrid laptop": "free", "M-series Mac": "partly", "4 MB of L3": "free",
+            "300 MB of L3": "free", "H200": "free",
+        },
+    ),
+    "00-free": (lambda here: (here.curve(),), dict.fromkeys(MACHINES, "some")),
+    "00-agree": (lambda here: (here.curve(), here.machine), dict.fromkeys(MACHINES, "agree")),
+    "00-elsewhere": (
+        lambda here: (here.curve(), H200),
+        {
+            "hybrid laptop": "more there", "M-series Mac": "more there",
+            "4 MB of L3": "more there", "300 MB of L3": "more there", "H200": "alike",
+        },
+    ),
+    "00-corner": (lambda here: (near_the_bend(here),), dict.fromkeys(MACHINES, "bend")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "here", "given", "case"), trials(TABLE))
+def test_the_case_chosen_on_each_machine(name, here, given, case):
+    assert rl.conclude(name, *given(here)).case == case
+
+
+def test_every_conclusion_is_tried_on_every_machine():
+    assert untried("00", TABLE) == set()
+
+
+def test_the_title_is_answered_with_four_times_the_ridge():
+    """61 GFLOP/s and 26 GB/s: 2.35 FLOP/byte, so 9 multiply-adds on each fp32 number."""
+    said = rl.conclude("00-free", MACHINES["hybrid laptop"].curve()).text
+    assert "about **9 multiply-adds on each number**" in said
+    curve = MACHINES["300 MB of L3"].curve()  # 192 and 18: 42.7
+    assert "about **43 multiply-adds" in rl.conclude("00-free", curve).text
+
+
+def test_a_round_corner_is_not_called_a_free_lunch():
+    """By the ridge 43 are free; a curve that has risen by a half at 17 gives away less."""
+    curve = MACHINES["300 MB of L3"].curve()
+    rising = {1: 1.0, 2: 1.02, 3: 1.06, 5: 1.15, 9: 1.3, 17: 1.5, 33: 1.7}
+    seconds = [s * rising.get(k, 1) for k, s in zip(curve.k, curve.seconds, strict=True)]
+    said = rl.conclude("00-free", replace(curve, seconds=tuple(seconds)))
+    assert said.case == "round" and "leaves the flat part after 3." in said.text
+
+
+def test_a_core_without_a_free_lunch_is_told_so():
+    curve = MACHINES["M-series Mac"].curve()
+    slow = replace(curve, seconds=tuple(k * 1e-3 for k in curve.k))
+    assert rl.conclude("00-free", slow).case == "none"
+    assert rl.conclude("00-nine", slow).case == "mostly"
+    assert "second multiply-add already" in rl.conclude("00-nine", slow).text
+    assert rl.conclude("00-elsewhere", slow, H200).case == "more there"
+
+
+def test_longer_and_shorter_lunches_than_on_a_datasheet():
+    curve = MACHINES["300 MB of L3"].curve()  # 10.7 FLOP/byte
+    l4, a100 = rl.Roofline("l4", "fp32"), rl.Roofline("a100-sxm-80", "fp32")
+    assert rl.conclude("00-elsewhere", curve, l4).case == "more there"  # 101
+    assert rl.conclude("00-elsewhere", curve, a100).case == "alike"  # 9.6
+    slim = rl.Roofline(rl.Machine("slim", peaks={"fp32": 2e11}, bandwidths=1e11), "fp32")
+    said = rl.conclude("00-elsewhere", curve, slim)
+    assert said.case == "more here" and "gives away 5.3 times as many" in said.text
+
+
+@pytest.mark.parametrize(
+    ("factors", "case"),
+    [
+        ((1, 1), "agree"),
+        ((1.4, 1), "bandwidth"),
+        ((1, 0.6), "peak"),
+        ((2, 2), "bandwidth and peak"),
+    ],
+)
+def test_two_ways_that_do_not_agree_are_named(factors, case):
+    here = MACHINES["hybrid laptop"]
+    faster, stronger = factors
+    curve = replace(here, machine=_changed(here, faster, stronger)).curve()
+    said = rl.conclude("00-agree", curve, here.machine)
+    assert said.case == case
+    assert ("do **not** agree" in said.text) == (case != "agree")
+
+
+def _changed(here: Simulated, faster: float, stronger: float):
+    data = here.machine.to_dict()
+    data["bandwidths"]["dram"]["update"]["value"] *= faster
+    data["peaks"]["fp32"]["value"] *= stronger
+    return type(here.machine).from_dict(data)
+
+
+def test_the_corner_is_blamed_only_if_it_is_the_worst_place():
+    curve = MACHINES["hybrid laptop"].curve()
+    assert rl.conclude("00-corner", curve).case == "nowhere"
+    spoiled = replace(curve, seconds=(curve.seconds[0] * 1.3, *curve.seconds[1:]))
+    assert rl.conclude("00-corner", spoiled).case == "elsewhere"
+
+
+def test_a_warning_of_the_clock_is_printed_with_the_number():
+    curve = MACHINES["H200"].curve(warnings=("on battery",))
+    for name, (given, _) in TABLE.items():
+        more = given(MACHINES["H200"])[1:]
+        assert "*Warning: on battery.*" in rl.conclude(name, curve, *more).text, name

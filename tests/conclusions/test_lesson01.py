@@ -1,0 +1,128 @@
+"""Lesson 01 says the right thing on every simulated machine, and blames what the shares convict."""
+
+from __future__ import annotations
+
+import pytest
+
+import rooflab as rl
+from tests.conclusions.machines import MACHINES, Simulated, Trial, trials, untried
+
+N = 4096
+AXPY, GEMM = rl.axpy(N * N), rl.gemm(N, N, N)
+H200 = rl.Roofline("h200-sxm", "fp32")
+
+
+def both(here: Simulated, slow: float = 0.9, fast: float = 0.9):
+    """AXPY and GEMM, each at a share of its roof."""
+    return here.clock(AXPY, share=slow), here.clock(GEMM, share=fast), here.machine
+
+
+def short(here: Simulated):
+    return here.clock(AXPY), here.clock(rl.axpy(N), cache="warm"), here.machine
+
+
+TABLE: dict[str, Trial] = {
+    "01-ratio": (
+        both, {**dict.fromkeys(MACHINES, "cut off"), "M-series Mac": "matrix unit"},
+    ),
+    "01-roofs": (both, dict.fromkeys(MACHINES, "alike")),
+    "01-elsewhere": (
+        lambda here: (AXPY, GEMM, here.machine, H200),
+        {
+            "hybrid laptop": "more room", "M-series Mac": "alike", "4 MB of L3": "more room",
+            "300 MB of L3": "alike", "H200": "alike",
+        },
+    ),
+    "01-small": (short, {**dict.fromkeys(MACHINES, "faster"), "H200": "alike"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "here", "given", "case"), trials(TABLE))
+def test_the_case_chosen_on_each_machine(name, here, given, case):
+    assert rl.conclude(name, *given(here)).case == case
+
+
+def test_every_conclusion_is_tried_on_every_machine():
+    assert untried("01", TABLE) == set()
+
+
+def test_the_ratio_at_the_roofs_is_that_of_axpys_own_mix():
+    """61 GFLOP/s over 22 GB/s ÷ 6: 16.6 times, where the best mix, 26 GB/s, would give 14.1."""
+    said = rl.conclude("01-roofs", *both(MACHINES["hybrid laptop"])).text
+    assert "At the roofs **16.6 times**, measured **16.6 times**" in said
+    assert (
+        "**83.6 times**"
+        in rl.conclude("01-elsewhere", AXPY, GEMM, MACHINES["H200"].machine, H200).text
+    )
+
+
+@pytest.mark.parametrize(
+    ("slow", "fast", "case"),
+    [
+        (0.9, 0.9, "alike"), (0.6, 0.9, "axpy loses"), (0.9, 0.6, "gemm loses"),
+        (0.9, 1.3, "above the roof"), (1.3, 0.9, "above the roof"),
+    ],
+)  # fmt: skip
+def test_the_operation_that_is_blamed_is_the_one_that_loses(slow, fast, case):
+    said = rl.conclude("01-roofs", *both(MACHINES["4 MB of L3"], slow, fast))
+    assert said.case == case and f"GEMM {100 * fast:.0f} %" in said.text
+
+
+@pytest.mark.parametrize(
+    ("slow", "fast", "case"),
+    [(0.9, 0.9, "cut off"), (0.9, 0.4, "gemm loses"), (0.4, 0.9, "axpy loses")],
+)
+def test_the_roof_is_not_blamed_for_what_the_operations_lose(slow, fast, case):
+    here = MACHINES["hybrid laptop"]
+    assert rl.conclude("01-ratio", *both(here, slow, fast)).case == case
+    taken_apart = (
+        "takes each of them apart" in rl.conclude("01-roofs", *both(here, slow, fast)).text
+    )
+    assert taken_apart == (case != "cut off")
+
+
+def test_the_ratio_at_the_roofs_is_tens_or_hundreds_in_the_whole_catalogue():
+    """What lesson 01 says of fp32 on every machine of the course."""
+    there = [m for m in map(rl.machine, rl.machines()) if m.has_peak("fp32")]
+    ratios = [rl.Roofline(m, "fp32").ridge / AXPY.intensity for m in there]
+    assert min(ratios) > 10 and max(ratios) < 1000
+
+
+def test_results_left_in_a_huge_cache_are_named_and_no_busy_moment():
+    """67 MB of results stay in a cache of 300 MB; one of 4 MB cannot hold them."""
+    assert rl.conclude("01-roofs", *both(MACHINES["300 MB of L3"], slow=1.3)).case == "unwritten"
+    assert rl.conclude("01-roofs", *both(MACHINES["4 MB of L3"], slow=1.3)).case == "above the roof"
+
+
+def test_a_product_above_the_only_roof_is_not_called_cut_off():
+    """A Mac whose matrix unit has not been measured: the vector roof is not GEMM's."""
+    mac = MACHINES["M-series Mac"]
+    data = mac.machine.to_dict()
+    del data["peaks"]["fp32_tensor"]
+    blind = type(mac.machine).from_dict(data)
+    axpy, gemm, _ = both(mac)
+    said = rl.conclude("01-ratio", axpy, gemm, blind)
+    assert said.case == "above the roof" and "9 times as fast as the flat roof" in said.text
+    assert rl.conclude("01-roofs", axpy, gemm, blind).case == "above the roof"
+    assert "10 times as high" in rl.conclude("01-ratio", axpy, gemm, mac.machine).text
+
+
+def test_a_call_that_costs_more_than_the_cache_saves():
+    here = MACHINES["300 MB of L3"]
+    slow = here.clock(rl.axpy(N), cache="warm", share=0.01)
+    said = rl.conclude("01-small", here.clock(AXPY), slow, here.machine)
+    assert said.case == "slower" and "cost of a call" in said.text
+
+
+def test_less_room_than_at_home():
+    mac = MACHINES["M-series Mac"].machine
+    a100 = rl.Roofline("a100-sxm-80", "fp32")  # 9.6 FLOP/byte: 57 times
+    assert rl.conclude("01-elsewhere", AXPY, GEMM, mac, a100).case == "less room"
+
+
+def test_a_warning_of_the_clock_is_printed_with_the_number():
+    here = MACHINES["hybrid laptop"]
+    warned = here.clock(AXPY, warnings=("noisy",))
+    gemm, few = here.clock(GEMM), here.clock(rl.axpy(N), cache="warm")
+    for name, second in (("01-ratio", gemm), ("01-roofs", gemm), ("01-small", few)):
+        assert "*Warning: noisy.*" in rl.conclude(name, warned, second, here.machine).text
