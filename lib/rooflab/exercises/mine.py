@@ -143,7 +143,9 @@ class Mine:
 
 def _references() -> dict[str, Callable[..., object]]:
     """Functions that mine.py will hold in the end, from the exercises that ask for them."""
-    return {e.mine: e.reference for e in exercises().values() if e.mine}
+    asking = [e for e in exercises().values() if e.mine]
+    given = {function.__name__: function for e in asking for function in e.given}
+    return {**given, **{e.mine: e.reference for e in asking}}
 
 
 def _read(path: Path, stamp: tuple[int, int]) -> Loaded:
