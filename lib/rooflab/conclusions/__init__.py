@@ -33,6 +33,15 @@ class Conclusion:
         return self.text
 
 
+def cautions(*measured: object) -> str:
+    """Return what the clock warned of while ``measured`` was measured, as the end of a sentence.
+
+    A number is never shown without its warning. "" where nothing was to be distrusted.
+    """
+    told = {text: None for one in measured for text in getattr(one, "warnings", ())}
+    return "".join(f"\n\n*Warning: {text}.*" for text in told)
+
+
 def conclusions() -> dict[str, Callable[..., Conclusion]]:
     """Every conclusion by its name, in the order of the lessons."""
     names = sorted(m.name for m in pkgutil.iter_modules(__path__) if re.match(r"lesson\d", m.name))

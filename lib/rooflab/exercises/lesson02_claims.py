@@ -101,7 +101,6 @@ WARM = Exercise(
 )  # fmt: skip
 
 
-
 def _matrices(rng: random.Random) -> list[Case]:
     """Few rows and many, so that the row added is no rounding error in the first cases."""
     sizes = [(3, 512, 4), (40, 96, 4), (7, 768, 2), (300, 40, 8), (4096, 4096, 4)]
