@@ -529,7 +529,7 @@ larger = sweep(hole.variants["chunks"], *matrix, chunks=rows, cache=room)
 larger
 
 # %% tags=["deep"]
-rl.conclude("02-pieces", larger)
+rl.conclude("02-pieces", larger, "rows")
 
 # %% [markdown] tags=["deep"]
 # Compare the best of these times with the best one of hole 3 above.

@@ -56,8 +56,11 @@ def out(numpy: Measurement, with_out: Measurement) -> Conclusion:
     )
 
 
-def pieces(sweep: ChunkSweep) -> Conclusion:
-    """What the table of chunk sizes shows: where the bytes fall, and what calls cost."""
+def pieces(sweep: ChunkSweep, unit: str = "numbers") -> Conclusion:
+    """What the table of chunk sizes shows: where the bytes fall, and what calls cost.
+
+    ``unit``: what a chunk is counted in; the last chunk is all of them at once.
+    """
     sizes, seconds = sweep.chunks, sweep.seconds
     per_element = [one.per_element for one in sweep.golfs]
     best = min(range(len(sizes)), key=seconds.__getitem__)
@@ -66,14 +69,14 @@ def pieces(sweep: ChunkSweep) -> Conclusion:
     fitting = [size for size, each in zip(sizes, per_element, strict=True) if each < 1.2 * fewest]
     bytes_fall = (
         f"The largest piece moves {per_element[-1]:.0f} bytes for each number, and pieces of up to "
-        f"{max(fitting):,} numbers move {fewest:.0f}."
+        f"{max(fitting):,} {unit} move {fewest:.0f}."
     )
-    calls = -(-sweep.elements // sizes[0])
+    calls = -(-sizes[-1] // sizes[0])
     if large and small:
         return Conclusion(
             "a valley",
             f"{bytes_fall} The time falls with the bytes, and the best piece has {sizes[best]:,} "
-            f"numbers. Smaller ones are slower again, though not a byte more travels: now Python "
+            f"{unit}. Smaller ones are slower again, though not a byte more travels: now Python "
             f"is the cost. Each piece takes two calls and some slicing, a few microseconds, and "
             f"with pieces of {sizes[0]:,} there are {calls:,} of them. **The time is bytes plus "
             "calls**; in between lies the best piece.",
@@ -90,7 +93,7 @@ def pieces(sweep: ChunkSweep) -> Conclusion:
             "calls decide",
             f"{bytes_fall} And yet the largest piece is hardly slower than the best one: a cache "
             f"that is larger than golf was told of, or a fast memory. What you do see are the "
-            f"calls: with pieces of {sizes[0]:,} numbers there are {calls:,} of them. **The time "
+            f"calls: with pieces of {sizes[0]:,} {unit} there are {calls:,} of them. **The time "
             "is bytes plus calls.**",
         )
     return Conclusion(
@@ -103,7 +106,7 @@ def pieces(sweep: ChunkSweep) -> Conclusion:
 def warm(why: Explanation, measured: Measurement) -> Conclusion:
     """``why``: what ``rl.explain`` says of ``measured``, AXPY on short vectors again and again."""
     doubts = cautions(measured)
-    where = f"the {why.op.label} with its {si(why.op.working_set, 'B')}"
+    where = f"`{why.op.label}` with {si(why.op.working_set, 'B')}"
     if why.share > CLEARLY:
         return Conclusion(
             "above the roof",
@@ -177,23 +180,22 @@ def write_allocate(
         f"{trips} trips, {times(trips / 3)} AXPY. It took {times(one_line)}. With `out=` there are "
         f"6 trips, ×2 AXPY. It took {times(two_calls)}."
     )
+    cases, rest = [], one_line / two_calls * 6 / trips
     if two_calls * CLEARLY < 2:
-        return Conclusion(
-            "fetching avoided",
-            f"{said} Fewer bytes than that travelled: your processor has got around the fetching, "
-            f"or something else was running while AXPY was timed.{doubts}",
+        cases.append("fetching avoided")
+        said += (
+            " Fewer bytes than that travelled: your processor has got around the fetching, or "
+            "something else was running while AXPY was timed."
         )
-    rest = one_line / two_calls * 6 / trips
     if rest > CLEARLY:
-        return Conclusion(
-            "fresh memory",
-            f"{said} Beyond its trips, the one line takes {times(rest)} as long as `out=`. That is "
-            f"the price of fresh memory, which only the one line asks for.{doubts}",
+        cases.append("fresh memory")
+        said += (
+            f" Beyond its trips, the one line takes {times(rest)} as long as `out=`. That is the "
+            "price of fresh memory, which only the one line asks for."
         )
-    return Conclusion(
-        "the trips",
-        f"{said} As far as this clock can tell, both cost what their trips cost.{doubts}",
-    )
+    if not cases:
+        said += " As far as this clock can tell, both cost what their trips cost."
+    return Conclusion(" and ".join(cases) or "the trips", said + doubts)
 
 
 CONCLUSIONS: Mapping[str, Callable[..., Conclusion]] = {
