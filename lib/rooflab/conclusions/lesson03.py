@@ -20,8 +20,8 @@ _REASONS = {
     "roof": "**Near the bound**: {rows}. The roof is what stops them.",
     "routine": "**Above it, for the routine**: {rows}. The library has a routine for every kind of "
     "shape, and by its own calibration on this core this one does not reach the roof.",
-    "call": "**Above it, for the call**: {rows}. Most of their time is the call, and the bound "
-    "knows nothing of calls.",
+    "call": "**The call**: {rows}. Most of their time is the call. The bound knows nothing of "
+    "calls, so where they lie beside it says nothing.",
     "level": "**Above it, though warm**: {rows}. No cache holds all of it, or the cache is slower "
     "than the memory of the bound.",
     "unexplained": "**Above it, and nobody knows why**: {rows}. The call, the cache and the "
@@ -32,7 +32,7 @@ _REASONS = {
     "faster unit": "**Below it, though it computes**: {rows}. Either the library computes on a "
     "unit that is faster than the one whose peak was measured, as Apple's matrix unit is, or that "
     "peak was measured in a busier moment.",
-    "busy roof": "**Below it, though cold**: {rows}. No memory is faster than itself: the roof was "
+    "busy roof": "**Below it, from memory**: {rows}. No memory is faster than itself: the roof was "
     "measured in a busier moment. `rl.this_machine(threads=1, refresh=True)` measures it again.",
 }
 
@@ -59,6 +59,8 @@ def _reason(one: Measurement, here: Machine) -> tuple[str, float]:
     carrying = op.bytes / here.bandwidth(mix=mix_of(op, here, "dram"))
     computing = op.flops / peak
     ratio = one.median_s / max(computing, carrying)
+    if overhead(op, here, one.cache) > one.median_s / 2:
+        return "call", ratio
     if ratio * CLEARLY < 1:
         if computing >= carrying:
             return "faster unit", ratio
@@ -68,9 +70,6 @@ def _reason(one: Measurement, here: Machine) -> tuple[str, float]:
     if ratio < NEAR:
         return "roof", ratio
     steps = {stage.name: stage.seconds for stage in predict(op, here, cache=one.cache).terms}
-    call = overhead(op, here, one.cache)
-    if call > one.median_s / 2:
-        return "call", ratio
     factors = {
         "level": steps["level and mix"] / max(computing, carrying),
         "call": steps["call overhead"] / steps["level and mix"],
@@ -85,6 +84,14 @@ def slopes(here: Machine) -> Conclusion:
     rates = {mix: here.bandwidth(mix=mix) for mix in MIXES if mix in here.bandwidths["dram"]}
     read, best = here.bandwidth(), max(rates.values())
     ridge = Roofline(here, "fp32", unit="vector").ridge
+    if best > CLEARLY * 2 * read:
+        return Conclusion(
+            "one is wrong",
+            f"From its memory, this core read {si(read, 'B/s')}, and with the mix it likes best it "
+            f"moved {si(best, 'B/s')}, the bytes of both directions counted. Writing back beside "
+            "the loads can double a figure at most, so one of the two was measured in a busier "
+            "moment. `rl.this_machine(threads=1, refresh=True)` measures them again.",
+        )
     if best > CLEARLY * read:
         return Conclusion(
             "both directions",
@@ -108,8 +115,8 @@ def thumb(here: Machine, gpu: Machine) -> Conclusion:
     ridge, other = Roofline(here, "fp32", unit="vector").ridge, Roofline(gpu, "bf16").ridge
     said = (
         f"In `bf16` an {gpu.name} has its ridge at {plain(other, 3)} FLOP/byte: above 8 it still "
-        f"waits for memory, and goes on waiting up to there. In `fp32`, reading, yours is at "
-        f"{plain(ridge, 3)}."
+        f"waits for memory, and goes on waiting up to there. In `fp32`, reading, the ridge of your "
+        f"core is at {plain(ridge, 3)}."
     )
     if ridge < 4:
         return Conclusion(
