@@ -11,15 +11,15 @@
 #
 # **What travels between memory and processor, and who ordered it?**
 #
-# When you are through with this lesson you can
+# After this lesson you will be able to
 #
 # - **count** the bytes that a NumPy program really orders, call by call,
 # - **rewrite** it so that it orders as few as any program must,
-# - **predict** what another number type does to its time,
-# - **tell** a bandwidth of the memory from one of a cache, and a GB from a GiB,
+# - **tell** a bandwidth of the memory from one of a cache,
+# - **predict** what another number type does to a program's time,
 # - after the *Deeper* parts: **say** what the hardware adds to the bytes that you ordered.
 #
-# It takes about 60 minutes, with the *Deeper* parts 100; a lecture shows some of it in 20. You need
+# It takes about 45 minutes, with the *Deeper* parts 90; a lecture shows some of it in 20. You need
 # lesson 01, and NumPy as far as `x[i:j]`.
 
 # %% tags=["core"]
@@ -27,16 +27,20 @@ import numpy as np
 
 import rooflab as rl
 from rooflab.golf import HOLES, sweep
+from rooflab.measure.caches import last_level_bytes
 
 # %% [markdown] tags=["core"]
 # ## The same arithmetic, twice
 #
-# AXPY from lesson 01, on ten million numbers. NumPy makes 8-byte numbers (`fp64`) if you don't ask
-# for others, so we take those.
+# AXPY from lesson 01, on vectors that lie in memory: together they have at least four times the
+# room of your largest cache. NumPy makes 8-byte numbers (`fp64`) if you don't ask for others, so we
+# take those.
 
-# %% tags=["core", "nbval-check-output"]
-N = 10_000_000
+# %% tags=["core"]
+largest = last_level_bytes()
+N = max(10_000_000, 4 * largest // 16)
 axpy = rl.axpy(N, "fp64")
+print(f"largest cache {rl.si(largest, 'B')}, two vectors {rl.si(16 * N, 'B')}")
 axpy
 
 # %% [markdown] tags=["core"]
@@ -61,10 +65,10 @@ first = rl.ask("02-expression", numpy_.median_s / blas.median_s)
 first
 
 # %% [markdown] tags=["core"]
-# Have you guessed? Then let's see what happened. `rl.golf` runs a function once on arrays that
-# keep a diary: whenever NumPy reads or writes one of them, its bytes are put down. The picture
-# below is covered until you have guessed. Press *run*, or move its slider from step to step; a
-# block is an array that crosses the *bus*, the connection between memory and processor.
+# Have you guessed? Then let's see what happened. `rl.golf` runs your function on arrays that log
+# every read and write. The picture below is covered until you have guessed. Press *run*, or move
+# its slider from step to step. A block is an array that crosses the *bus*, the connection between
+# memory and processor.
 
 # %% tags=["core"]
 x, y = np.ones(N), np.ones(N)
@@ -78,13 +82,9 @@ rl.live.golf(game, after=first)
 # `y` and writes the result.
 #
 # Nobody wrote `tmp1` in the program. But NumPy does one call at a time, and **it finishes each
-# call before it begins the next**. After `0.5 * x` there are ten million products, and they have
-# to be somewhere. They do not fit into a cache, so they go out to memory; the addition fetches
+# call before it begins the next**. After `0.5 * x` there are as many products as numbers, and they
+# have to be somewhere. No cache of yours holds them, so they go out to memory; the addition fetches
 # them all back. That is two trips, 16 bytes for each number, for something that you never wanted.
-#
-# The bytes say 40 ÷ 24 = 1.67 times as long. Your clock may say more, because fresh memory costs
-# extra: the operating system has to find it and to clean it, and in *Deeper* you will see that the
-# hardware adds a trip too.
 #
 # </details>
 
@@ -107,10 +107,16 @@ def bytes_moved(n, itemsize):
 rl.check("02-numpy-bytes", bytes_moved)
 
 # %% [markdown] tags=["core"]
+# Does your clock agree with the bytes?
+
+# %% tags=["core"]
+rl.conclude("02-expression", numpy_, blas)
+
+# %% [markdown] tags=["core"]
 # ## “`out=` saves the traffic”
 #
-# Every NumPy guide has this advice: make no new arrays, say with `out=` where the result should
-# go, or work *in place* with `*=` and `+=`. So let's take an array `t` that is there already.
+# A common piece of advice: make no new arrays, say with `out=` where the result should go, or work
+# *in place* with `*=` and `+=`. So let's take an array `t` that is there already.
 
 # %% tags=["core"]
 t = np.empty_like(x)
@@ -160,20 +166,19 @@ for f in (expression, with_out, in_place):
 out = rl.measure(axpy, run=lambda x, y: with_out(x, y), threads=1)
 rl.ask("02-out", out.median_s / blas.median_s)
 
+# %% tags=["core"]
+rl.conclude("02-out", numpy_, out)
+
 # %% [markdown] tags=["core"]
-# On most computers it does help, and now you know with what: **`out=` saves the allocation, not
-# the trips.** To save the trips the products must not leave for memory at all.
+# To save the trips, the products must not leave for memory at all.
 #
 # ## In pieces
 #
 # A cache is small and near. What if you multiply only as many numbers as fit into one, add them at
-# once, and go on to the next piece? Here is the largest cache of your processor. Three pieces share
-# it, one of `x`, one of `y` and the products; each may have a quarter, and the last quarter is for
-# everything else.
+# once, and go on to the next piece? A piece of `x`, a piece of `y` and their products must fit
+# together into your largest cache, so give each a quarter and leave one spare.
 
 # %% tags=["core"]
-here = rl.this_machine(threads=1)
-largest = max((n for level, n in here.capacities.items() if level != "dram"), default=2**25)
 room = largest // 4
 print(f"a piece may have up to {room / 2**20:.2f} MiB, {room // 8:,} numbers")
 
@@ -190,11 +195,11 @@ def in_pieces(x, y, chunk=4096):
 # %% [markdown] tags=["core"]
 # All pieces use the same `t` for their products, so no piece asks the operating system for memory.
 # It is still NumPy, still two calls for every piece, and Python's slow `for` around them. The next
-# cell tries pieces from 1024 numbers to all ten million at once, counts the bytes of each size and
-# times it too (some seconds). **What is the best it can do, compared with AXPY?**
+# cell tries pieces from 1024 numbers to all of them at once, counts the bytes of each size and
+# times it too. That takes some seconds. **What is the best it can do, compared with AXPY?**
 
 # %% tags=["core"]
-sizes = [4**k for k in range(5, 12)] + [N]
+sizes = [4**k for k in range(5, 16) if 4**k < N] + [N]
 pieces = sweep(in_pieces, x, y, chunks=sizes, cache=room)
 second = rl.ask("02-chunked", min(pieces.seconds) / blas.median_s)
 second
@@ -202,53 +207,117 @@ second
 # %% [markdown] tags=["core"]
 # The picture has two sliders now. Begin with the largest chunk, all numbers at once, and make it
 # smaller. As soon as a piece has room, the products (`tmp1`, your `t`) drop into the cache lane.
-# They still travel, but they stay inside the processor: the counted bytes fall, and the measured
-# time falls with them. Does it go on falling?
+# They still travel, but they stay inside the processor, and the counted bytes fall. Does the
+# measured time fall with them, and does it go on falling?
 
 # %% tags=["core"]
 rl.live.golf(pieces, after=second)
 
 # %% [markdown] tags=["core"]
-# And all sizes in one table:
+# And all sizes in one table. Read the last column from below.
 
 # %% tags=["core"]
 pieces
 
+# %% tags=["core"]
+rl.conclude("02-pieces", pieces)
+
 # %% [markdown] tags=["core"]
-# Read the last column from below. Huge pieces are slow: their products go out to memory and come
-# back. Where they begin to fit the cache the bytes fall from 40 to 24, and the time falls with
-# them. (Perhaps somewhat earlier or later: other programs use the cache too.) Towards the top it
-# gets slower again, though not a byte more travels. There you pay Python: a piece costs two calls
-# and some slicing, a few microseconds, and thousands of pieces cost thousands of them. **The time
-# is bytes plus calls**; in between lies the best piece.
+# ## Where was the data?
 #
+# Until now all data came from memory, *cold*. Call AXPY over and over on the same short vectors,
+# and they stay in a cache: *warm*. The next cell does that with 10 000 numbers and divides the
+# bytes by the time, as if they had come from memory. **How many times the memory's bandwidth does
+# it find?**
+
+# %% tags=["core"]
+here = rl.this_machine(threads=1)
+warm = rl.measure(rl.axpy(10_000, "fp64"), cache="warm", threads=1)
+why = rl.explain(warm, here)
+above = rl.show.roofline(here, [blas, warm])
+rl.ask("02-warm", why.share, picture=above)
+
+# %% [markdown] tags=["core"]
+# In the next picture *both* is pressed, and every dot splits in two: the cold one under the roof of
+# the memory, the warm one under that of its cache. Slide `N`; AXPY has `N` × `N` numbers here. The
+# vectors grow out of your caches, and where none holds them the two dots meet.
+
+# %% tags=["core"]
+rl.live.roofline(here, measurements=[blas, warm], dtype="fp64", cache="both")
+
+# %% tags=["core"]
+rl.conclude("02-warm", why, warm)
+
+# %% [markdown] tags=["core"]
+# A rate above the roof of the memory is a sign that something is wrong with it. Mostly a cache was
+# timed, since the simplest way to measure is a loop over the same arrays. Or trips were counted
+# that nobody made, or the roof is that of another machine. Against the cache there are two honest
+# ways out: take vectors far larger than every cache, or draw the roof of the level that you timed.
+#
+# ## Claim court: a million numbers
+#
+# A public web lesson on AXPY, GEMV and GEMM chooses its sizes: a million numbers for AXPY, a matrix
+# of 4096 × 4096 for GEMV, and its calculator takes 4-byte numbers. The graphics card that it
+# speaks of has a cache, its *L2*, of 72 MB. Are these sizes large?
+
+# %% tags=["core", "nbval-check-output"]
+card = rl.machine("rtx-4090")
+for op in (rl.axpy(10**6), rl.gemv(4096, 4096)):
+    print(f"{op.label}: {rl.si(op.working_set, 'B')} in {rl.si(card.capacities['l2'], 'B')} of L2")
+
+# %% [markdown] tags=["core"]
+# Both fit. The lesson prints no times; a loop over these arrays on that card would time its L2.
+#
+# ### Exercise 2 · Which memory was timed?
+#
+# An AXPY on `n` numbers of `itemsize` bytes, called over and over on the same two vectors, took
+# `seconds` a call. `bandwidth` is that of the memory in byte/s; `caches` holds the bytes of every
+# cache, the nearest first, such as `{"l1": 32768, "l2": 1048576}`. Return
+#
+# 1. the byte/s,
+# 2. their share of the bandwidth (1 is all of it),
+# 3. the level that was really timed: the name of the nearest cache that holds both vectors, or
+#    `"dram"`, which is the memory.
+
+
+# %% tags=["core", "answer"] rooflab={"exercise": "02-claim-warm"}
+def witness(n, itemsize, seconds, bandwidth, caches):
+    # BEGIN SOLUTION
+    rate = 3 * n * itemsize / seconds
+    holding = [name for name, size in caches.items() if 2 * n * itemsize <= size]
+    return rate, rate / bandwidth, (holding or ["dram"])[0]
+    # END SOLUTION
+
+
+# %% tags=["core", "nbval-check-output"]
+rl.check("02-claim-warm", witness)
+
+# %% [markdown] tags=["core"]
 # ## Byte golf
 #
-# In golf the fewest strokes win; here it is bytes. The rules:
+# In golf the fewest strokes win; here it is bytes. It is a game with a small cache of a fixed size,
+# whatever yours has, so that scores can be compared. The rules:
 #
 # - One NumPy call reads each array it is given once, and writes its result once.
-# - A piece `x[i:j]` of a large array is in memory, **however small it is**: a slice is only a
-#   *view*, the numbers lie where they lay.
+# - A piece `x[i:j]` of a large array counts as in memory, **however small it is**: a slice is only
+#   a *view*, the numbers lie where they lay.
 # - An array of your own of up to 32 KiB is in the cache and costs nothing. Four of them have room
 #   there at a time. A larger array is in memory.
 # - The score is your bytes ÷ the fewest that any program must move. *Par*, with which a hole is
 #   solved, is 1.05 on every hole.
 #
-# So in golf a cache holds 32 KiB an array, whatever yours holds. That is a model: nearly every
-# processor has as much quite near, and with one rule for everybody scores can be compared. The
-# fastest pieces are often larger, as you have just seen, because small ones pay Python's calls;
-# golf counts no calls. (And no lines: of a strided array it counts what you use. See *Deeper*.)
-#
-# Here is the card of the expression from the beginning:
+# Golf counts no calls, and your clock does. So the piece that wins in golf is often too small to be
+# the fastest: you have just seen which size your computer likes best. Here is the card of the
+# expression from the beginning:
 
 # %% tags=["core", "nbval-check-output"]
-game
+rl.golf(expression, np.ones(10**6), np.ones(10**6))
 
 # %% [markdown] tags=["core"]
 # The checks use sizes and number types of their own, and the last piece may be shorter than the
 # others.
 #
-# ### Exercise 2 · Hole 1, AXPY
+# ### Exercise 3 · Hole 1, AXPY
 #
 # Return `a*x + y`. You may write over `y`.
 
@@ -266,13 +335,13 @@ def golf_axpy(a, x, y):
 rl.check("02-golf-axpy", golf_axpy)
 
 # %% [markdown] tags=["core"]
-# Want to see where your bytes go? `rl.golf(golf_axpy, 0.5, x, y)` writes the diary of your own
+# Want to see where your bytes go? `rl.golf(golf_axpy, 0.5, x, y)` writes the log of your own
 # function, and `rl.live.golf(…)` of that draws it.
 #
-# ### Exercise 3 · Hole 2, sum of squares
+# ### Exercise 4 · Hole 2, sum of squares
 #
-# Return the sum of all $x_i^2$, one number. (Pieces would do. But look first whether NumPy has a
-# function that multiplies and adds up in *one* call.)
+# Return the sum of all $x_i^2$, one number. Pieces would do. But look first whether NumPy has a
+# function that multiplies and adds up in *one* call.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "02-golf-squares"}
@@ -286,15 +355,16 @@ def squares(x):
 rl.check("02-golf-squares", squares)
 
 # %% [markdown] tags=["core"]
-# ### Exercise 4 · Hole 3, the length of rows
+# ### Exercise 5 · Hole 3, the length of rows
 #
-# Here the best score is hard to get, and language models do it in every layer: divide each row of
-# the matrix `x` by its length $\sqrt{\sum_j x_{ij}^2}$. A row has 512 numbers. The length needs
-# the whole row before the division can start, so every row is needed twice. Must it travel twice?
-# You may write over `x`.
+# Here the best score is hard to get: divide each row of the matrix `x` by its length
+# $\sqrt{\sum_j x_{ij}^2}$. Language models do something very like it in every layer: *RMSNorm*
+# divides by the root of the mean square, and multiplies by learned weights. A row has 512 numbers.
+# The length needs the whole row before the division can start, so every row is needed twice. Must
+# it travel twice? You may write over `x`.
 #
-# (`np.einsum("ij,ij->i", rows, rows)` gives the sum of squares of every row in one call;
-# `x[i:j].copy()` makes a small array of your own.)
+# Two calls may help. `np.einsum("ij,ij->i", rows, rows)` gives the sum of squares of every row;
+# `x[i:j].copy()` makes a small array of your own.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "02-golf-row-norm"}
@@ -312,119 +382,77 @@ def row_norm(x):
 # %% tags=["core", "nbval-check-output"]
 rl.check("02-golf-row-norm", row_norm)
 
-# %% [markdown] tags=["deep"]
-# ### Exercise 5 · Hole 4, bias and ReLU
-#
-# Add the vector `b` to every row of the matrix `x` (512 numbers in a row), then set what is
-# negative to zero; neural networks call that *ReLU*, and do both after nearly every product of
-# matrices. `b` is small: it stays in the cache. You may write over `x`.
-
-
-# %% tags=["deep", "answer"] rooflab={"exercise": "02-golf-bias-relu"}
-def bias_relu(x, b):
-    # BEGIN SOLUTION
-    result = np.empty_like(x)
-    for i in range(0, len(x), 8):
-        np.maximum(x[i : i + 8] + b, 0, out=result[i : i + 8])
-    return result
-    # END SOLUTION
-
-
-# %% tags=["deep", "nbval-check-output"]
-rl.check("02-golf-bias-relu", bias_relu)
-
-# %% [markdown] tags=["deep"]
-# ### Exercise 6 · Hole 5, scale, add, scale
-#
-# Return `b*(a*x + y)`. You may write over `y`.
-
-
-# %% tags=["deep", "answer"] rooflab={"exercise": "02-golf-scale-add-scale"}
-def scale_add_scale(a, b, x, y):
-    # BEGIN SOLUTION
-    for i in range(0, len(x), 4096):
-        piece = slice(i, i + 4096)
-        np.multiply(a * x[piece] + y[piece], b, out=y[piece])
-    return y
-    # END SOLUTION
-
-
-# %% tags=["deep", "nbval-check-output"]
-rl.check("02-golf-scale-add-scale", scale_add_scale)
-
 # %% [markdown] tags=["core"]
 # ## Does the time follow the score?
 #
-# A score is only a count. Here are several ways to play each hole, from the worst to the best: the
-# score, the real time, and what that way does. An arrow marks a row that takes longer than the one
-# above it, although it moves no more bytes. (It takes some fifteen seconds.)
+# A score is only a count. Here are several ways to play each of the three holes, from the worst to
+# the best: the score, the real time, and what that way does. It takes some ten seconds.
 
 # %% tags=["core"]
-for number, hole in enumerate(HOLES.values(), 1):
-    print(f"hole {number} {hole.name}")
-    given, before = hole.make(), float("inf")
-    for name, way in hole.variants.items():
-        played = rl.golf(way, *given)
-        seconds = played.time()
-        arrow = "  ← slower" if seconds > 1.1 * before else ""
-        print(f"  {played.score:5.2f} {rl.si(seconds, 's'):>8}  {hole.says[name]}{arrow}")
-        before = seconds
-
-# %% [markdown] tags=["core"]
-# The arithmetic hardly differs within a hole; the bytes do, and mostly they set the order. Where
-# they don't, look for three things.
-#
-# - *Fresh memory*: who makes whole new arrays pays the operating system for them.
-# - *Kinds of calls*: not every call moves its bytes equally fast.
-# - *Numbers of calls*: pieces of 32 KiB are small, thousands of them make thousands of calls, and
-#   Python may cost what the bytes have saved.
-#
-# For the last there is a remedy, larger pieces. Here is hole 3 again, from 8 rows in a piece up
-# to all of them, and golf is told of the room in your own largest cache.
+played = []
+for number, (name, hole) in enumerate([*HOLES.items()][:3], 1):
+    print(f"hole {number}, {name}")
+    given = hole.make(N)
+    for way, function in hole.variants.items():
+        one = rl.golf(function, *given)
+        played.append((f"hole {number}", one.score, one.time()))
+        print(f"  {one.score:5.2f} {rl.si(played[-1][2], 's'):>8}  {hole.says[way]}")
 
 # %% tags=["core"]
-hole = HOLES["row-l2-norm"]
-matrix = hole.make()
-rows = (8, 32, 128, 512, 2048, len(matrix[0]))
-sweep(hole.variants["chunks"], *matrix, chunks=rows, cache=room)
+rl.conclude("02-holes", played)
 
 # %% [markdown] tags=["core"]
-# More rows in a piece are fewer calls, and that pays until the copied rows no longer fit; then the
-# bytes rise. Compare the best of these times with the best one of hole 3 above.
+# Where the time does not follow the bytes, look for three things.
 #
-# ## Half the bytes
+# - *Fresh memory.* Every large new array has to be found and zeroed by the operating system first.
+# - *Kinds of calls.* Not every call moves its bytes equally fast.
+# - *Numbers of calls.* Pieces of 32 KiB are small, and thousands of them make thousands of calls.
 #
-# There is a cheaper way to fewer bytes than rewriting a program: numbers of fewer bytes.
+# The third has a cure: larger pieces. A *Deeper* part below tries them on hole 3.
 #
-# ### Exercise 7 · Another number type
+# ## Claim court: “a bias add is AXPY”
 #
-# A program limited only by carrying takes `seconds` at an intensity of `intensity` FLOP/byte, with
-# numbers of `itemsize` bytes. With numbers of `new_itemsize` bytes: how many seconds, and
-# which intensity? Return both.
+# The same web lesson has a table of the three operations with their typical uses. Under AXPY it
+# lists the *bias add*: one row of numbers is added to every row of a matrix. Is that AXPY, with its
+# $1/6$ FLOP/byte in `fp32`? Or a plain sum of two arrays, with $1/12$?
+#
+# ### Exercise 6 · A bias add
+#
+# A matrix has `m` rows of `n` numbers of `itemsize` bytes. One row is added to each of them, and the
+# sums go into a new matrix. Return the FLOPs, the fewest bytes, and the value that FLOPs ÷ bytes
+# comes to when `m` becomes very large.
 
 
-# %% tags=["core", "answer"] rooflab={"exercise": "02-narrower"}
-def narrower(seconds, intensity, itemsize, new_itemsize):
+# %% tags=["core", "answer"] rooflab={"exercise": "02-claim-bias"}
+def bias_add(m, n, itemsize):
     # BEGIN SOLUTION
-    factor = new_itemsize / itemsize
-    return seconds * factor, intensity / factor
+    matrix, row = m * n, n
+    nbytes = (2 * matrix + row) * itemsize
+    return matrix, nbytes, 1 / (2 * itemsize)
     # END SOLUTION
 
 
 # %% tags=["core", "nbval-check-output"]
-rl.check("02-narrower", narrower)
+rl.check("02-claim-bias", bias_add)
+
+# %% tags=["core", "nbval-check-output"]
+add = rl.elementwise("add", (4096, 4096), inputs={"x": (4096, 4096), "bias": (4096,)})
+print(f"bias add {add.intensity:.4f}, AXPY {rl.axpy(4096**2).intensity:.4f} FLOP/byte")
 
 # %% [markdown] tags=["core"]
-# Is it true? The same AXPY in both types:
+# Three operations that look alike, and three counts. The row stays near while the matrix goes by;
+# that is what *broadcasting* saves.
+#
+# ## Half the bytes
+#
+# There is a cheaper way to fewer bytes than rewriting a program: numbers of fewer bytes. The same
+# AXPY in both types:
 
 # %% tags=["core"]
 wide, narrow = [rl.measure(rl.axpy(N, kind), threads=1) for kind in ("fp64", "fp32")]
-print(f"fp64 takes {wide.median_s / narrow.median_s:.2f} times as long as fp32")
+rl.conclude("02-types", wide, narrow)
 
 # %% [markdown] tags=["core"]
-# It should be about 2. If it is far from that, something else was running, or a cache of yours
-# holds the smaller vectors.
-#
 # ### Vote, or choose for yourself
 #
 # You run `expression` on `fp32` arrays instead of `fp64`, both far larger than the cache. Its golf
@@ -445,166 +473,109 @@ print(f"fp64 takes {wide.median_s / narrow.median_s:.2f} times as long as fp32")
 #
 # </details>
 
-# %% [markdown] tags=["core"]
-# ## Where was the data?
-#
-# Until now all data came from memory, *cold*. Call AXPY over and over on the same short vectors,
-# and they stay in a cache: *warm*. The next cell does that with 10 000 numbers and divides the
-# bytes by the time, as if they had come from memory. **How many times the memory's bandwidth does
-# it find?**
-
-# %% tags=["core"]
-warm = rl.measure(rl.axpy(10_000, "fp64"), cache="warm", threads=1)
-why = rl.explain(warm)
-above = rl.show.roofline(here, [blas, warm])
-rl.ask("02-warm", why.share, picture=above)
-
-# %% [markdown] tags=["core"]
-# <details><summary>What happened (open this when you have guessed)</summary>
-#
-# The point of the short vectors hangs *above* the roof. No memory can do that, and none did: the
-# two vectors have 160 kB together, they lay in a cache, and a cache is what was timed.
-#
-# </details>
-
-# %% [markdown] tags=["core"]
-# Whoever reports a rate above the roof as the bandwidth of the memory has timed a cache. It
-# happens to the best, since the simplest way to measure is a loop over the same arrays. There are
-# two honest ways out: take vectors far larger than every cache, or draw the roof of the level
-# that you timed. In the next picture *both* is pressed, and every dot splits in two: the cold one
-# under the roof of the memory, the warm one under that of its cache. Slide `N` (AXPY has `N` ×
-# `N` numbers here): the vectors grow out of your caches, and where none holds them the two dots
-# meet.
-
-# %% tags=["core"]
-rl.live.roofline(here, measurements=[blas, warm], dtype="fp64", cache="both")
-
-# %% [markdown] tags=["core"]
-# And the same in words, for the short vectors:
-
-# %% tags=["core"]
-print(why.sentence)
-
-# %% [markdown] tags=["core"]
-# ## Claim court
-#
-# Two claims of a kind that is easily found. Both are made up; the mistakes in them are not. The
-# card is real, a consumer GPU.
-#
-# **“Our vector kernel reaches 2.9 TB/s on a card with 1.008 TB/s.”** The vectors had eight million
-# 4-byte numbers together, and the card has a cache (its L2) of 72 MB.
-#
-# ### Exercise 8 · The witness
-#
-# An AXPY on `n` numbers of `itemsize` bytes, called over and over on the same two vectors, took
-# `seconds` a call. `bandwidth` is that of the memory in byte/s; `caches` holds the bytes of every
-# cache, the nearest first, such as `{"l1": 32768, "l2": 1048576}`. Return
-#
-# 1. the byte/s,
-# 2. their share of the bandwidth (1 is all of it),
-# 3. the level that was really timed: the name of the nearest cache that holds both vectors, or
-#    `"dram"`.
-
-
-# %% tags=["core", "answer"] rooflab={"exercise": "02-claim-warm"}
-def witness(n, itemsize, seconds, bandwidth, caches):
-    # BEGIN SOLUTION
-    rate = 3 * n * itemsize / seconds
-    holding = [name for name, size in caches.items() if 2 * n * itemsize <= size]
-    return rate, rate / bandwidth, (holding or ["dram"])[0]
-    # END SOLUTION
-
-
-# %% tags=["core", "nbval-check-output"]
-rl.check("02-claim-warm", witness)
-
-# %% [markdown] tags=["core"]
-# **“880 GB/s: our kernel leaves 13 % of the card's 1008 GB/s unused.”** The tool that printed it
-# says GB/s, but its source divides by `2**30`.
-#
-# ### Exercise 9 · GiB as GB
-#
-# Such a tool printed `printed` “GB/s” on a machine with `bandwidth` byte/s. Return the true byte/s
-# and their share of the bandwidth.
-
-
-# %% tags=["core", "answer"] rooflab={"exercise": "02-claim-gigabytes"}
-def unmask(printed, bandwidth):
-    # BEGIN SOLUTION
-    rate = printed * 2**30
-    return rate, rate / bandwidth
-    # END SOLUTION
-
-
-# %% tags=["core", "nbval-check-output"]
-rl.check("02-claim-gigabytes", unmask)
-
-# %% tags=["core", "nbval-check-output"]
-rate, share = 880 * 2**30, 880 * 2**30 / 1008e9
-print(f"{rl.si(rate, 'B/s')}, {100 * share:.1f} % of the roof")
-
-# %% [markdown] tags=["core"]
-# That is about all that such a memory gives: some time goes into refreshing it, and into turning
-# round between reading and writing. A GiB is 7.4 % larger than a GB: enough to hide a perfect
-# kernel, or, the other way round, to make a good one look perfect.
-
 # %% [markdown] tags=["deep"]
-# ## Deeper: what a write costs
+# ## Deeper: two more holes
 #
-# A processor does not write single numbers to memory. Memory comes in *lines*, of 64 bytes on
-# most CPUs, and to change a part of a line the cache fetches the line first. This is called
-# **write-allocate**, and it means that an array which is written, and has not just been read, is
-# carried in before it is carried out: one more trip that nobody ordered. (Some programs get around
-# it with special instructions; recent server CPUs of Intel and many Arm cores notice that
-# whole lines are written, and do so by themselves.)
+# ### Exercise 7 · Hole 4, bias and ReLU
 #
-# AXPY has no such trip: it reads `y` and then writes it, so the lines are there. But take the
-# expression in two steps, `t = 0.5 * x` and `t + y`. It writes two arrays that it has not read: 40
-# bytes become 56.
-#
-# And in one line, `0.5 * x + y`? There NumPy sees that nobody else can use the products, and (on
-# Linux) writes the sum over them. Then the second write finds its lines in place: 48.
-#
-# ### Exercise 10 · Bytes with write-allocate
-#
-# A program reads `reads` arrays, writes `fresh_writes` arrays that the same call has not read, and
-# `writes_after_reading` that it has. Return the bytes for each element with write-allocate.
+# A bias add that goes on: add the vector `b` to every row of the matrix `x`, 512 numbers in a row,
+# then set what is negative to zero. Neural networks call that *ReLU*, and older ones do both after
+# nearly every product of matrices. `b` is small: it stays in the cache. You may write over `x`.
 
 
-# %% tags=["deep", "answer"] rooflab={"exercise": "02-write-allocate"}
-def crossing(reads, fresh_writes, writes_after_reading, itemsize):
+# %% tags=["deep", "answer"] rooflab={"exercise": "02-golf-bias-relu"}
+def bias_relu(x, b):
     # BEGIN SOLUTION
-    return (reads + 2 * fresh_writes + writes_after_reading) * itemsize
+    result = np.empty_like(x)
+    for i in range(0, len(x), 8):
+        np.maximum(x[i : i + 8] + b, 0, out=result[i : i + 8])
+    return result
     # END SOLUTION
 
 
 # %% tags=["deep", "nbval-check-output"]
-rl.check("02-write-allocate", crossing)
-
-# %% tags=["deep"]
-for way, trips in {"as ordered": 5, "one line": 6, "two steps": 7}.items():
-    print(f"{way:10}  {8 * trips} bytes, {trips / 3:.2f} times AXPY")
-for name, one in {"one line": numpy_, "with out=": out}.items():
-    print(f"measured    {name} {one.median_s / blas.median_s:.2f} times AXPY")
+rl.check("02-golf-bias-relu", bias_relu)
 
 # %% [markdown] tags=["deep"]
-# The one line and `out=` order the same trips, 6 with the fetched one. What the one line takes
-# longer is the operating system's: fresh pages have to be found and cleaned. What is left above
-# 2.00 no count explains; two calls, each with its own mix of reading and writing, rarely use a
-# memory as well as one routine does. And if your `out=` is below 2.00, your processor has got
-# around the fetching, or something else was running while AXPY was timed.
+# ### Exercise 8 · Hole 5, scale, add, scale
+#
+# Return `b*(a*x + y)`. You may write over `y`.
+
+
+# %% tags=["deep", "answer"] rooflab={"exercise": "02-golf-scale-add-scale"}
+def scale_add_scale(a, b, x, y):
+    # BEGIN SOLUTION
+    for i in range(0, len(x), 4096):
+        piece = slice(i, i + 4096)
+        np.multiply(a * x[piece] + y[piece], b, out=y[piece])
+    return y
+    # END SOLUTION
+
+
+# %% tags=["deep", "nbval-check-output"]
+rl.check("02-golf-scale-add-scale", scale_add_scale)
+
+# %% [markdown] tags=["deep"]
+# ## Deeper: larger pieces
+#
+# Here is hole 3 once more, from 8 rows in a piece up to all of them. Golf is told of the room in
+# your own largest cache now, so its score and your clock speak of the same computer.
+
+# %% tags=["deep"]
+hole = HOLES["row-l2-norm"]
+matrix = hole.make(N)
+rows = (8, 32, 128, 512, 2048, len(matrix[0]))
+larger = sweep(hole.variants["chunks"], *matrix, chunks=rows, cache=room)
+larger
+
+# %% tags=["deep"]
+rl.conclude("02-pieces", larger, "rows")
+
+# %% [markdown] tags=["deep"]
+# Compare the best of these times with the best one of hole 3 above.
+#
+# ## Deeper: what a write costs
+#
+# A processor does not write single numbers to memory. Memory comes in *lines*, of 64 bytes on
+# most CPUs and 128 on Apple's, and to change a part of a line the cache fetches the line first. This
+# is called **write-allocate**. An array that is written, and has not just been read, is carried in
+# before it is carried out: one more trip that nobody ordered.
+#
+# There are ways around it. A program can ask for *non-temporal stores*, also called *streaming
+# stores*, which go to memory without a fetch. Many Arm cores stop fetching by themselves once they
+# have seen some whole lines written. Intel's newer server processors can do so too, which is called
+# SpecI2M, but only while the memory is heavily loaded: one core alone rarely loads it so.
+#
+# AXPY needs none of this: it reads `y` and then writes it, so the lines are there. With `out=` there
+# is one array, `t`, that is written before it is read: 6 trips, 48 bytes. In two separate lines,
+# `t = 0.5 * x` and `t + y`, there are two such arrays: 7 trips, 56 bytes.
+#
+# And in one line, `0.5 * x + y`? Where NumPy can see that nobody else uses the products, it writes
+# the sum over them, and only one array is new. It cannot see that on every system. So look: Python
+# can tell how much memory the line held at its worst moment.
+
+# %% tags=["deep"]
+import tracemalloc
+
+tracemalloc.start()
+expression(x, y)
+fresh = round(tracemalloc.get_traced_memory()[1] / x.nbytes)
+tracemalloc.stop()
+rl.conclude("02-write-allocate", numpy_, out, blas, fresh)
 
 # %% [markdown] tags=["deep"]
 # ## Deeper: bytes travel in lines
 #
 # Because memory comes in lines, what travels is not what you use. Every tenth number of a table,
-# one column of a matrix stored by rows: for each of them a whole line comes along.
+# one column of a matrix stored by rows: for each of them a whole line comes along. So count the
+# lines that hold a wanted number. Real processors also guess which lines come next and fetch those,
+# which is called *prefetching*; it can only add to the count.
 #
-# ### Exercise 11 · Lines
+# ### Exercise 9 · Lines
 #
 # `count` numbers of `itemsize` bytes are read, each `stride` numbers after the one before; the
 # first stands at byte `address`. Memory comes in lines of `line` bytes, and line boundaries are
-# the multiples of `line`. How many bytes travel? (No number lies across a boundary.)
+# the multiples of `line`. How many bytes travel? No number lies across a boundary.
 
 
 # %% tags=["deep", "answer"] rooflab={"exercise": "02-lines"}
@@ -618,21 +589,24 @@ def travelling(address, count, stride, itemsize, line):
 # %% tags=["deep", "nbval-check-output"]
 rl.check("02-lines", travelling)
 
+# %% tags=["deep"]
+print(f"your x begins {x.ctypes.data % 64} bytes after a multiple of 64")
+
 # %% [markdown] tags=["deep"]
-# Long runs hardly notice where they begin: one line more in thousands. Short ones do, and that is
-# why libraries *align* the beginnings of arrays and of rows to lines.
+# Long runs hardly notice where they begin: one line more in thousands. Short ones do. That is why
+# some libraries *align* the beginnings of arrays and of rows to lines, and others leave it to you.
 #
 # ## Deeper: pooling
 #
-# Pooling is the lightest layer of a vision network: a window of $k \times k$ numbers slides over
-# an image, and only the largest number of each window is kept. Windows may overlap. With a step
-# (the *stride*) of 1 every number is used $k^2$ times. It need travel only once.
+# Pooling is a light layer of a vision network: a window of $k \times k$ numbers slides over an
+# image, and only the largest number of each window is kept. Windows may overlap. With a step (the
+# *stride*) of 1, every number away from the border is used $k^2$ times. It need travel only once.
 #
-# ### Exercise 12 · Max-pooling
+# ### Exercise 10 · Max-pooling
 #
 # An `fp32` image of `h` × `w` with `c` channels; windows of `k` × `k` lie inside it, `stride`
-# apart. One comparison is one FLOP. Return the FLOPs and the least bytes. (The windows fit
-# exactly: no row or column is left over.)
+# apart. One comparison is one FLOP. Return the FLOPs and the least bytes. The windows fit
+# exactly: no row or column is left over.
 
 
 # %% tags=["deep", "answer"] rooflab={"exercise": "02-pooling"}
@@ -648,7 +622,9 @@ rl.check("02-pooling", pooling)
 
 # %% tags=["deep", "nbval-check-output"]
 pool = rl.pool2d(1, 57, 57, 64, kernel=2, stride=1)
-print(f"{pool.intensity:.2f} FLOP/byte: no machine of the course is limited by its arithmetic")
+having = [m for m in rl.machines().values() if m.has_peak("fp32")]
+left = sum(rl.Roofline(m, "fp32").ridge > pool.intensity for m in having)
+print(f"{pool.intensity:.2f} FLOP/byte: left of the ridge on {left} of {len(having)} machines")
 
 # %% [markdown] tags=["deep"]
 # ## Deeper: bytes per FLOP
@@ -661,10 +637,10 @@ print(f"{pool.intensity:.2f} FLOP/byte: no machine of the course is limited by i
 
 # %% tags=["deep", "nbval-check-output"]
 a100 = rl.Roofline("a100-sxm-80", "fp32")
-print(f"an A100 has {1 / a100.ridge:.3f} B/F, fp32 AXPY asks for {1 / rl.axpy(N).intensity:.0f}")
+print(f"an A100 has {1 / a100.ridge:.3f} B/F, fp32 AXPY asks for {1 / rl.axpy(4096).intensity:.0f}")
 
 # %% [markdown] tags=["deep"]
-# ### Exercise 13 · The other way round
+# ### Exercise 11 · The other way round
 #
 # A program does `flops` FLOPs and moves `nbytes` bytes, on a machine with `peak` (FLOP/s) and
 # `bandwidth` (byte/s). Return the program's B/F, the machine's B/F, and what limits the program:
@@ -688,14 +664,14 @@ rl.check("02-balance", balance)
 # - **Count** the bytes of a NumPy program: every call carries every array it touches, and
 #   temporaries travel both ways.
 # - **Rewrite** it in pieces that fit the cache, down to the fewest bytes that any program must
-#   move; `out=` and `*=` alone save none.
+#   move; `out=` and `*=` alone save none. A slow program is not always the fault of its memory:
+#   often it ordered too many bytes.
+# - **Tell** memory from cache: a rate above the roof names a level nearer than memory.
 # - **Predict** the effect of another number type: time goes with the bytes.
-# - **Tell** memory from cache: a rate above the roof names a level nearer than memory. And GB from
-#   GiB.
 # - And if you went deeper: **say** which trips the hardware adds.
 #
-# You have counted bytes, and lesson 00 counted FLOPs. Lesson 03 puts both on one page for every
-# operation and every machine: which of the two sets the time?
+# You have counted FLOPs since lesson 00, and now every byte. Lesson 03 puts both on one page for
+# every operation and every machine: which of the two sets the time?
 
 # %% tags=["core"]
 rl.my_guesses()

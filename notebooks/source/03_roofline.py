@@ -11,45 +11,50 @@
 #
 # **What bounds this operation on that machine?**
 #
-# When you are through with this lesson you can
+# After this lesson you will be able to
 #
 # - **sort** an operation before it runs: limited by memory, by computing, or by the call itself,
 # - **compute** the ridge, the attainable speed and the shortest time, for any operation on any
 #   machine,
-# - **judge** a thumb rule, and say on which machines it fails,
+# - **judge** a thumb rule and a benchmark log: which figures cannot be,
 # - after the *Deeper* parts: **predict** what was measured on a machine to within a quarter, and
 #   **catch** a datasheet that lies.
 #
-# It takes about 75 minutes, with the *Deeper* parts two hours; a lecture shows some of it in 25.
-# You need lessons 00 and 01; from 02 it helps to know that data may be *warm*, which is in a
-# cache, or *cold*, which is in memory.
+# It takes about 45 minutes, with the *Deeper* parts 100; a lecture shows some of it in 25. You need
+# lessons 00 and 01; from 02 it helps to know that data may be *warm*, which is in a cache, or
+# *cold*, which is in memory.
 
 # %% tags=["core"]
 import rooflab as rl
+from rooflab.measure.caches import last_level_bytes
+from rooflab.predict.estimate import mix_of
 
 # %% [markdown] tags=["core"]
 # ## Ten operations
 #
 # Here are ten operations on `fp32` numbers. Six of them are run again and again on the same
-# operands, which are then in the nearest cache that holds them: warm. The other four are larger,
-# and their operands are put out of the caches before each call: cold. The last one is a GEMV with
-# 64 vectors (`batch=64`) that share one matrix, the operand `a`: it is read once and serves them
-# all.
+# operands, which then lie in the nearest cache that holds them, if one does: warm. The other four
+# are larger, and their operands are put out of the caches before each call: cold. The last one is a
+# GEMV with 64 vectors (`batch=64`) that share one matrix, the operand `a`: it is read once and
+# serves them all.
 
 # %% tags=["core", "nbval-check-output"]
 warm = [rl.axpy(256), rl.axpy(20_000), rl.gemv(32, 32), rl.gemv(1024, 1024)]
 warm += [rl.gemm(8, 8, 8), rl.gemm(256, 256, 256)]
-cold = [rl.axpy(2**24), rl.gemv(4096, 4096), rl.gemm(1024, 1024, 1024)]
+long = max(2**24, last_level_bytes() // 2)
+cold = [rl.axpy(long), rl.gemv(4096, 4096), rl.gemm(1024, 1024, 1024)]
 cold += [rl.gemv(2048, 2048, batch=64, shared=("a",))]
 cold[-1]
 
 # %% [markdown] tags=["core"]
-# All ten are measured now, on one core. It takes a few seconds, and you see nothing of it yet.
+# The long AXPY has vectors of at least four times your largest cache, together. All ten are
+# measured now, on one core. It takes a few seconds, and you see nothing of it yet.
 
 # %% tags=["core"]
 here = rl.this_machine(threads=1)
 measured = [rl.measure(op, cache="warm", threads=1) for op in warm]
 measured += [rl.measure(op, threads=1) for op in cold]
+print(f"the long AXPY has {long:,} numbers")
 
 # %% [markdown] tags=["core"]
 # Three of them first: **how long do they take?** You have all that you need from lesson 00 and 01
@@ -70,15 +75,19 @@ many
 # %% [markdown] tags=["core"]
 # ## Sort them
 #
-# Three things can keep an operation from being faster.
+# Three things can keep an operation from being faster, as long as there is enough to do at once.
 #
 # - **Memory**: the operands do not arrive fast enough, from a cache or from the main memory.
 # - **Compute**: they are there, and the core is busy with the arithmetic.
 # - **Overhead**: the call itself. Python hands the operation over, the library looks at its
-#   arguments and chooses a routine, and until then not one number has been touched.
+#   arguments and chooses a routine, all before the first number is touched.
+#
+# A fourth is never in this lesson's pictures: a chain in which each step has to wait for the last,
+# such as a list whose every entry says where to find the next. Its time is the *latency* of one
+# step times their number. Lesson 06 is about that.
 #
 # Which of the three takes most of the time? Put each card where you think it belongs. When all
-# ten are placed, ask what the measurement says.
+# ten are placed, ask what the model of this course says, and see whether the clock agrees.
 
 # %% tags=["core"]
 rl.sort("03-ten", measured)
@@ -109,7 +118,9 @@ rl.live.morph(measured, machine=here, after=asked)
 
 # %% [markdown] tags=["core"]
 # On the dashed lines it is not the roof that stops you: twice the work is twice the speed there,
-# because a call costs the same. Small problems climb them until they reach the roof.
+# because a call costs the same. Small problems climb them until they reach the roof. And the last
+# picture has no origin in which its slope could begin: both axes are logarithmic. One point fixes
+# the slope, 1 FLOP/byte at the height of the bandwidth.
 
 # %% [markdown] tags=["core"]
 # ### Vote, or choose for yourself
@@ -136,52 +147,27 @@ rl.live.morph(measured, machine=here, after=asked)
 #
 # Everything in that picture but the line of the call comes from two figures of the machine, its
 # `peak` in FLOP/s and its `bandwidth` in byte/s, and two of the operation, its FLOPs and its
-# bytes. You are going to write it down, in three functions of one line each. They go into your
-# `mine.py`. The checks ask about GPUs and other machines that they do not name.
+# bytes. The slope and the flat roof meet at the *ridge*. An operation **left of the ridge** is
+# limited by memory, one **right of it** by computing: that is the whole verdict, as long as the
+# call is not in the way. Two of three functions are written down for you below.
 #
-# ### Exercise 1 · Ridge
+# ### Exercise 1 · Time
 #
-# Return the intensity, in FLOP/byte, at which slope and flat roof meet.
-
-
-# %% tags=["core", "answer"] rooflab={"exercise": "03-ridge"}
-def ridge(peak, bandwidth):
-    # BEGIN SOLUTION
-    return peak / bandwidth
-    # END SOLUTION
-
-
-# %% tags=["core", "nbval-check-output"]
-rl.check("03-ridge", ridge)
-
-# %% [markdown] tags=["core"]
-# An operation **left of the ridge** is limited by memory, one **right of it** by computing. That
-# is all there is to the verdict, as long as the call is not in the way.
-#
-# ### Exercise 2 · Attainable
-#
-# Return the highest speed, in FLOP/s, that an operation of this `intensity` can have.
-
-
-# %% tags=["core", "answer"] rooflab={"exercise": "03-attainable"}
-def attainable(intensity, peak, bandwidth):
-    # BEGIN SOLUTION
-    return min(peak, intensity * bandwidth)
-    # END SOLUTION
-
-
-# %% tags=["core", "nbval-check-output"]
-rl.check("03-attainable", attainable)
-
-# %% [markdown] tags=["core"]
-# ### Exercise 3 · Time
-#
-# Return the shortest time in seconds. Speed is one view of it, time is the other, and in the end
-# it is time that you wait for. (One of the operations is a copy. It has no FLOPs at all, and takes
-# its time. As in lesson 01, `bytes` hides Python's own.)
+# Speed is one view, time is the other, and in the end it is time that you wait for. Write the third
+# function: the shortest time in seconds. The checks ask about GPUs and other machines that they do
+# not name. One of their operations is a copy, which has no FLOPs at all, and takes its time. As in
+# lesson 01, `bytes` hides Python's own.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "03-time"}
+def ridge(peak, bandwidth):
+    return peak / bandwidth
+
+
+def attainable(intensity, peak, bandwidth):
+    return min(peak, intensity * bandwidth)
+
+
 def time(flops, bytes, peak, bandwidth):
     # BEGIN SOLUTION
     return max(flops / peak, bytes / bandwidth)
@@ -191,30 +177,32 @@ def time(flops, bytes, peak, bandwidth):
 # %% tags=["core", "nbval-check-output"]
 rl.check("03-time", time)
 
+# %% [markdown] tags=["core"]
+# All three go into your `mine.py`.
+
 # %% tags=["core"]
 rl.mine.save(ridge, attainable, time)
 
 # %% [markdown] tags=["core"]
 # Now let your function say what this core could do, and compare that with what it did. How many
-# times its bound did each of the ten take?
+# times its bound did each of the ten take? The bandwidth is that of the main memory, measured with
+# the operation's own mix of reading and writing. A ⚠ means that the clock was not sure.
 
 # %% tags=["core"]
-roof = rl.Roofline(here, "fp32", mix="best")
 for one in measured:
-    bound = rl.mine.time(one.op.flops, one.op.bytes, roof.peak, roof.bandwidth)
-    print(f"{one.op.label:24} {one.cache}: {one.median_s / bound:5.2f} times the bound")
+    bandwidth = here.bandwidth(mix=mix_of(one.op, here, "dram"))
+    bound = rl.mine.time(one.op.flops, one.op.bytes, here.peak("fp32"), bandwidth)
+    doubt = "⚠" if one.warnings else " "
+    print(f"{one.op.label:24} {one.cache} {doubt} {one.median_s / bound:5.2f} times the bound")
+
+# %% tags=["core"]
+rl.conclude("03-bounds", measured, here)
 
 # %% [markdown] tags=["core"]
-# A bound is a promise that nothing is faster. Look for four kinds of rows.
-#
-# - **Near 1**, and large: the roof is what stops them. (It was drawn with the best mix of reading
-#   and writing that this memory knows; an operation's own mix may be slower.)
-# - **Above 1, up to 2 or 3**, and large: the library's routine does not reach the roof. It has
-#   one for every kind of shape, and some are better than others; look at the GEMV with 64 vectors.
-# - **Above 1** and tiny: the call stops them, and the bound knows nothing of calls.
-# - **Below 1**: faster than possible? The bound was computed with the bandwidth of the main memory,
-#   and these never went there. Their data were warm. For them another roof holds, that of their
-#   cache, and it is steeper.
+# Why does the mix matter?
+
+# %% tags=["core"]
+rl.conclude("03-slopes", here)
 
 # %% [markdown] tags=["core"]
 # ## The live roofline
@@ -238,7 +226,7 @@ rl.live.roofline(
 #    Where they don't, the rings close around each other.
 # 2. **Slide N down** and follow the yellow ring of GEMM. It walks to the left under the flat roof,
 #    and then it *falls off* and follows the dashed line of the call. Where does it leave the roof?
-#    (The blue ones fall further: a cold call has to wait for memory before it can begin.)
+#    The blue ones fall further: a cold call has to wait for memory before it can begin.
 # 3. **Change the machine**, then the number type. The points move with the type, the roof with
 #    both. Watch the shaded band from 4 to 8 FLOP/byte: it stays.
 # 4. **Read the waterfall**, factor by factor from what the roof allows to what the clock said. A
@@ -254,8 +242,8 @@ rl.live.roofline(
 #
 # The shaded band is a thumb rule from a public web lesson, in our words: *below 4 FLOP/byte a
 # kernel waits for memory; above 8 it is limited by computing*. It is two rules, really. Let's ask
-# the catalogue, for the ordinary (*vector*) units of each machine. Many GPUs have others as well,
-# which do nothing but products of matrices.
+# the catalogue, for the ordinary (*vector*) units of each machine. Many GPUs also have matrix units,
+# which do nothing but matrix products; they come later.
 
 # %% tags=["core", "nbval-check-output"]
 for kind in ("fp32", "fp64"):
@@ -265,18 +253,13 @@ for kind in ("fp32", "fp64"):
     print(f"{kind}: of {len(ridges)} machines {first} keep the first rule, {second} the second")
 
 # %% tags=["core"]
-gpu = rl.Roofline("h200-sxm", "bf16")
-print(f"ridge of this core {roof.ridge:.1f}, of an H200 in bf16 {gpu.ridge:.0f} FLOP/byte")
+rl.conclude("03-thumb", here, rl.machine("h200-sxm"))
 
 # %% [markdown] tags=["core"]
-# Above 8, such a GPU still waits for memory, and goes on waiting up to its ridge. And one core of
-# an ordinary processor may be busy computing well below 4.
+# ### Exercise 2 · Which rule holds?
 #
-# ### Exercise 4 · Which rule holds?
-#
-# Return two truth values: whether the first rule (everything below 4 FLOP/byte is limited by
-# memory) holds on this machine, and whether the second (everything above 8 is limited by
-# computing) does.
+# Return two truth values for a machine: whether everything below 4 FLOP/byte is limited by memory
+# on it, and whether everything above 8 is limited by computing.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "03-thumb-rules"}
@@ -293,23 +276,34 @@ rl.check("03-thumb-rules", holds)
 # %% [markdown] tags=["core"]
 # ## Claim court: higher intensity is faster
 #
-# It sounds like the lesson of the whole picture: further right is higher up. (Nobody is quoted
-# here; the sentence is made up, the mistake in it is not.) On trial, then. Here are all pairs
-# among your ten in which one has more than twice the intensity of the other and the *lower*
-# speed.
+# It sounds like the lesson of the whole picture: further right is higher up. A book on GPU
+# performance makes it a rule, in our words: raising the intensity as far as possible is always the
+# goal. On trial, then. Here are all pairs among your ten in which one has more than twice the
+# intensity of the other and the *lower* speed.
 
 # %% tags=["core"]
-for a in measured:
-    for b in measured:
-        if a.op.intensity > 2 * b.op.intensity and a.flop_per_s < b.flop_per_s:
-            print(f"{a.op.label} ({a.cache}) is slower than {b.op.label} ({b.cache})")
+rl.conclude("03-pairs", measured, here)
 
 # %% [markdown] tags=["core"]
-# Some of these pairs are stopped by different things: the call, or a nearer cache. But even with
-# one roof over both, the claim is false where it matters. Intensity is FLOPs ÷ bytes, and there
-# are two ways to raise it: move fewer bytes, or do *more FLOPs*. The second never saved any time.
+# Two that are stopped by different things, the call or a nearer cache, you may call an unfair pair.
+# But even with one roof over both, the claim is false where it matters. Intensity is FLOPs ÷ bytes,
+# and there are two ways to raise it: move fewer bytes, or do *more FLOPs*. The second alone never
+# saved any time.
 #
-# ### Exercise 5 · The counterexample
+# The same book recommends packing: texts of different lengths go through a layer without gaps,
+# instead of being padded with zeros to the longest. That, it says, moves the kernel towards the
+# compute side. Count it for eight texts of 64 to 512 rows in all:
+
+# %% tags=["core", "nbval-check-output"]
+h100 = rl.Roofline("h100-sxm", "bf16")
+for way, rows in {"padded": 8 * 512, "packed": 512 + 384 + 256 + 256 + 192 + 128 + 96 + 64}.items():
+    op = rl.gemm(rows, 4096, 4096, "bf16")
+    print(f"{way}: {op.intensity:.0f} FLOP/byte, at best {rl.si(h100.time(op), 's')} on an H100")
+
+# %% [markdown] tags=["core"]
+# The intensity falls, and the job is done 2.17 times as fast: the zeros were arithmetic too.
+#
+# ### Exercise 3 · The counterexample
 #
 # Four kernels do the same job in different ways; `flops` and `bytes` are lists of four. Each runs
 # as fast as the roof of the machine allows. Find the one pair in which kernel `i` has the higher
@@ -335,16 +329,110 @@ rl.check("03-counterexample", counterexample)
 # What is true: under one roof, and at the same place in the memory, *speed* (FLOP/s) never falls
 # when the intensity grows. But you do not wait for FLOP/s. You wait for the job.
 #
+# ## Claim court: a benchmark log
+#
+# Eight rows of a log, made up. Each gives an operation, its number type, the measured time, and what
+# the tool computed from it: a rate, and the share of the machine's peak or bandwidth. *AXPY* reads
+# two vectors and writes one, and was called over and over.
+#
+# | | machine | operation | type | time | the log says |
+# |---|---|---|---|---|---|
+# | 1 | H100 SXM | GEMM 8192×8192×8192 | bf16 | 1.55 ms | 709 TFLOP/s, 72 % of the peak |
+# | 2 | RTX 4090 | AXPY 4,000,000 | fp32 | 16.5 µs | 2909 GB/s, 289 % of the bandwidth |
+# | 3 | A100 SXM 80 GB | GEMM 8192×8192×8192 | fp32 | 7.60 ms | 144.7 TFLOP/s, 742 % of the peak |
+# | 4 | H200 SXM | AXPY 268,435,456 | fp32 | 780 µs | 3846 GB/s, 80 % of the bandwidth |
+# | 5 | H100 SXM | AXPY 536,870,912 | bf16 | 1.15 ms | 2801 GB/s, 84 % of the bandwidth |
+# | 6 | H100 SXM | GEMM 4096×4096×4096 | bf16 | 200 µs | 344 TFLOP/s, 35 % of the peak |
+# | 7 | B200 | GEMM 16384×16384×16384 | bf16 | 5.00 ms | 1759 TFLOP/s, 39 % of the peak |
+# | 8 | A100 SXM 80 GB | AXPY 268,435,456 | fp32 | 3.30 ms | 976 GB/s, 48 % of the bandwidth |
+#
+# ### Exercise 4 · The impossible rows
+#
+# Set `verdicts` to eight of these words, in the order of the rows. The times are true, whatever the
+# tool made of them. A word may occur more than once, or never.
+#
+# - `in_order`: rate and share follow from the time, and nothing is suspicious.
+# - `warm_cache`: not the memory was timed.
+# - `other_type`: the numbers were computed in another type than the row says.
+# - `sparse_peak`: the share was taken of the peak for *sparse* products, which is twice the true one.
+# - `gib`: a unit of 2³⁰ bytes is called GB.
+# - `multiply_adds`: a multiply-add was counted as one FLOP.
+# - `cannot_tell`: it is slow, and nothing in the row says why.
+
+# %% tags=["core", "nbval-check-output"]
+for name in ("h100-sxm", "rtx-4090", "a100-sxm-80", "h200-sxm", "b200"):
+    m = rl.machine(name)
+    peaks = ", ".join(
+        f"{kind} {rl.si(m.peak(kind), 'FLOP/s')}" for kind in ("fp32", "tf32", "bf16")
+    )
+    print(f"{m.name}: {peaks}, {rl.si(m.bandwidth(), 'B/s')}, L2 {rl.si(m.capacities['l2'], 'B')}")
+
+# %% tags=["core", "answer"] rooflab={"exercise": "03-log"}
+in_order, warm_cache, other_type, gib = "in order", "warm cache", "other type", "GiB"
+multiply_adds, sparse_peak, cannot_tell = "multiply-adds", "sparse peak", "cannot tell"
+# BEGIN SOLUTION
+verdicts = (in_order, warm_cache, other_type, gib)
+verdicts += (in_order, multiply_adds, sparse_peak, cannot_tell)
+# END SOLUTION
+
+# %% tags=["core", "nbval-check-output"]
+rl.check("03-log", verdicts)
+
+# %% [markdown] tags=["deep"]
+# ## Deeper: did the ridge grow?
+#
+# The book once more, in our words: newer GPUs gain compute far faster than bandwidth, so intensity
+# matters more with each generation. From V100 to H100 that is true: 7.9 times the 16-bit compute,
+# 3.7 times the bandwidth. Is it true of *each* generation?
+#
+# ### Exercise 5 · Generations
+#
+# `peaks` (16-bit FLOP/s) and `bandwidths` (byte/s) list GPUs in the order in which they were sold.
+# Return two lists of truth values, one for each step from a GPU to the next:
+#
+# 1. whether the ridge fell,
+# 2. whether the verdict changed, memory or compute, on `m` rows times a matrix of 4096 × 4096, all
+#    in 2-byte numbers. The rows and the result travel too.
+
+
+# %% tags=["deep", "answer"] rooflab={"exercise": "03-ridge-grew"}
+def grew(peaks, bandwidths, m):
+    # BEGIN SOLUTION
+    ridges = [ridge(p, b) for p, b in zip(peaks, bandwidths)]
+    at = m * 4096 / (2 * m + 4096)
+    steps = list(zip(ridges, ridges[1:]))
+    return [b < a for a, b in steps], [(at < a) != (at < b) for a, b in steps]
+    # END SOLUTION
+
+
+# %% tags=["deep", "nbval-check-output"]
+rl.check("03-ridge-grew", grew)
+
+# %% tags=["deep", "nbval-check-output"]
+product = rl.gemm(256, 4096, 4096, "fp16")
+six = ("a100-sxm-40", "a100-sxm-80", "h100-sxm", "h200-sxm", "b200", "gb200")
+for name in ("nvidia-v100-sxm2", *six):
+    edge = rl.Roofline(name, "fp16")
+    print(f"ridge {edge.ridge:3.0f}, 256 rows: {edge.limit(product):7}  {edge.m.name}")
+
+# %% [markdown] tags=["deep"]
+# Between the two A100, and from H100 to H200, only the memory changed. From H100 to B200 the
+# bandwidth grew more than the peak. What raises a ridge further is another number type, such as
+# `fp8` or `fp4`.
+
+# %% [markdown] tags=["deep"]
+# ## Deeper: another type, another verdict
+#
 # ### Vote, or choose for yourself
 #
 # On an H200 one call does a thousand products of 256 × 256 matrices, which lie in its memory. In
 # `fp32` it is limited by computing. You change the numbers to `bf16`. Each has half the bytes, and
-# there is a peak for `bf16` that is 15 times as high. The call is now …
+# for `bf16` there is a matrix unit, whose peak is 15 times as high. The call is now …
 #
 # - **A** limited by computing, even more than before: its intensity has doubled.
 # - **B** limited by memory.
 # - **C** as it was: bytes and FLOPs shrink alike.
-# - **D** nowhere: it is at the ridge, because both have changed.
+# - **D** right at the ridge: the point and the ridge have moved together.
 #
 # <details><summary>What each answer would mean</summary>
 #
@@ -356,14 +444,12 @@ rl.check("03-counterexample", counterexample)
 #
 # </details>
 
-# %% tags=["core", "nbval-check-output"]
+# %% tags=["deep", "nbval-check-output"]
 for dtype in ("fp32", "bf16"):
     call, edge = rl.gemm(256, 256, 256, dtype, batch=1000), rl.Roofline("h200-sxm", dtype).ridge
     print(f"{dtype}: intensity {call.intensity:.1f}, ridge {edge:.1f} FLOP/byte")
 
 # %% [markdown] tags=["deep"]
-# ## Deeper: another type, another verdict
-#
 # How large does a square GEMM have to be? It has $2n^3$ FLOPs on $3n^2$ numbers, so there is an
 # edge $n$ from which on it is limited by computing.
 #
@@ -436,36 +522,30 @@ rl.check("03-worth-the-call", worth)
 # more than the roof of the main memory, and you have met them all: the roof of every cache, which
 # cache holds the operands, and the time of a call.
 #
-# Here is a processor that was recorded with one thread: its peaks, and one bandwidth for each
-# level.
+# Here is a processor that was recorded with one thread: its peaks, and the best bandwidth of each
+# level, whatever the mix. Reading alone is slower.
 
 # %% tags=["deep", "nbval-check-output"]
-rl.recording("epyc-2core-vm").at(threads=1)
+core = rl.recording("epyc-2core-vm").at(threads=1)
+print(f"reading from memory: {rl.si(core.bandwidth(), 'B/s')}")
+core
 
 # %% [markdown] tags=["deep"]
 # ### Exercise 8 · Predict
 #
-# Return the seconds of an operation that ran warm on it (or on both of its cores). Four of the cases
-# ran elsewhere: on accelerators of the catalogue, timed and published by others.
+# Return the seconds of an operation that ran warm on this processor, on one core or on both. Four
+# of the cases ran elsewhere, on accelerators of the catalogue, timed and published by others.
 #
 # - `bandwidth` lists the byte/s of the levels, the nearest first and the main memory last, each
 #   measured with the operation's own mix of reading and writing;
-# - `capacity` lists the bytes that each level holds;
-# - `call` is the time of an empty call, in seconds.
+# - `capacity` lists the bytes that each level holds; for an accelerator, both have one entry;
+# - `call` is the time of an empty call in seconds; 0 for an accelerator, for which nobody published
+#   it.
 #
-# For the accelerators, `bandwidth` and `capacity` have one entry, that of the main memory, and `call`
-# is 0: nobody published it, and it is short beside these times.
-#
-# `bytes` stands for both here, for what travels and for what has to fit.
-#
-# Your answer is compared with *the clock*, not with a formula. How far off may it be?
-#
-# - By the spread of the recorded times: their middle half, a few per cent mostly. (None was published
-#   for the accelerators.)
-# - And by a quarter, because no routine reaches its roof quite.
-#
-# You are asked only where that is fair: where the operands fill less than half of a cache or at
-# least four times the last one, and where call + the longer of carrying and computing comes close.
+# `bytes` is what travels, and here also what has to fit. Your answer is compared with *the clock*.
+# It may be off by a quarter, because no routine quite reaches its roof, and by the spread of the
+# recorded times. The questions avoid borderline cases: the data clearly fit one cache, or clearly
+# fit none.
 
 
 # %% tags=["deep", "answer"] rooflab={"exercise": "03-predict"}
@@ -484,10 +564,12 @@ rl.check("03-predict", predict)
 # routines stay far below their roof, like GEMV on this machine when its matrix comes from memory:
 
 # %% tags=["deep", "nbval-check-output"]
-kept = rl.recording("epyc-2core-vm")
-for one in kept.select("gemv", cache="warm", threads=1)[-3:]:
-    bound = one.op.bytes / kept.at(threads=1).bandwidth()
-    print(f"{one.op.label}: {one.median_s / bound:.2f} times bytes ÷ bandwidth")
+kept = rl.recording("epyc-2core-vm").select("gemv", cache="warm", threads=1)
+for one in kept[-3:]:
+    bound = one.op.bytes / core.bandwidth()
+    print(
+        f"{one.op.label}: {one.median_s / bound:.2f} times bytes ÷ {rl.si(core.bandwidth(), 'B/s')}"
+    )
 
 # %% [markdown] tags=["deep"]
 # Your function is nearly what `rl.predict` does. It knows one thing more, how well each routine
@@ -552,7 +634,7 @@ def too_short(intensity, claimed, bandwidth):
 rl.check("03-sparse-peak", too_short)
 
 # %% [markdown] tags=["deep"]
-# That is why such an error lives so long: whoever tests the table with AXPY finds nothing wrong.
+# That is why such an error lives so long: a test of the table with AXPY finds nothing wrong.
 
 # %% [markdown] tags=["core"]
 # ## What you can do now
@@ -561,7 +643,8 @@ rl.check("03-sparse-peak", too_short)
 #   of the ridge; computing, right of it.
 # - **Compute** ridge, attainable speed and shortest time from four figures: peak ÷ bandwidth, the
 #   lower of two roofs, the longer of two times.
-# - **Judge** a thumb rule: it holds where the ridge lets it.
+# - **Judge** a thumb rule, which holds where the ridge lets it, and a log: no row lies above its
+#   roof without a cause.
 # - And if you went deeper: **predict** a measured time to within a quarter, and **catch** a figure
 #   that is true of something else.
 #

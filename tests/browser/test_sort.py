@@ -63,7 +63,7 @@ def test_ten_keys_sort_ten_cards_and_enter_uncovers(table) -> None:
     assert not table.get_by_text("GFLOP/s").first.is_visible()
     table.keyboard.press("Enter")
     table.locator(".rl-sort.done").wait_for()
-    assert top(table) == "10 of 10 lie where the measurement puts them"
+    assert top(table) == "10 of 10 lie where the model puts them"
     assert table.locator("li.right").count() == 10
     assert (
         table.locator("section[data-bin=overhead] .reason")
@@ -75,7 +75,7 @@ def test_ten_keys_sort_ten_cards_and_enter_uncovers(table) -> None:
 
 def test_wrong_cards_say_where_they_belong(table) -> None:
     sort_all(table, lambda card: "1" if truth(card) == "3" else truth(card))
-    table.get_by_role("button", name="what the measurement says").click()
+    table.get_by_role("button", name="what the model says").click()
     assert top(table).startswith("7 of 10")
     assert table.locator("li.wrong .truth").all_inner_texts() == ["it is overhead"] * 3
     assert table.locator("section[data-bin=memory] li").count() == 7
@@ -99,11 +99,11 @@ def test_nothing_is_uncovered_before_all_cards_lie(table) -> None:
     table.locator(".rl-sort .deck").focus()
     for _ in range(9):
         table.keyboard.press("1")
-    assert not table.get_by_role("button", name="what the measurement says").is_visible()
+    assert not table.get_by_role("button", name="what the model says").is_visible()
     table.keyboard.press("Enter")
     assert "done" not in table.locator(".rl-sort").get_attribute("class")
     table.keyboard.press("1")
-    table.get_by_role("button", name="what the measurement says").wait_for()
+    table.get_by_role("button", name="what the model says").wait_for()
     assert "all placed" in table.locator(".rl-sort .count").inner_text()
 
 

@@ -127,7 +127,11 @@ def test_an_unknown_mistake_shows_the_failing_case_and_which_part():
         ("01-flops", lambda m, n, k: "12", "one number is wanted"),
         ("01-flops", lambda m, n, k: (1, 2), "one number is wanted"),
         ("01-flops", lambda m, n: 1, "raised TypeError"),
-        ("01-flops", lambda m, n, k: None if m > 99 else 2 * m * n * k, "is there a return?"),
+        (
+            "01-flops",
+            lambda m, n, k: None if m > 99 else 2 * m * n * k,
+            "returned None for this case",
+        ),
         ("01-flops", 12, "the function itself is wanted"),
         ("01-axpy", lambda n, s: 2 * n, "2 values are wanted: FLOPs, bytes"),
         ("01-claim-1365", lambda: 1, "call it"),
@@ -186,7 +190,7 @@ def test_a_written_function_without_a_return_is_not_called_unanswered():
 
     verdict = check("01-flops", flops)
     assert not verdict.unanswered
-    assert "is there a return?" in verdict.reason
+    assert "does it reach a return?" in verdict.reason
 
 
 def test_an_untouched_stub_is_unanswered_and_not_marked_as_wrong():

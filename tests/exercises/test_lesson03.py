@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import re
-from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -17,14 +16,14 @@ from rooflab.exercises.check import check
 from rooflab.exercises.collect import collect
 from rooflab.exercises.judge import judge
 from rooflab.exercises.lesson03 import HIDDEN, peak_and_bandwidth
-from rooflab.exercises.lesson03_catalogue import OTHER_PART, RIGHT, SPARSE, TWO_DIES
+from rooflab.exercises.lesson03_catalogue import LOG, OTHER_PART, RIGHT, SPARSE, TWO_DIES
+from rooflab.exercises.lesson03_claims import AMD, NVIDIA
 from rooflab.exercises.registry import exercise, lesson
 from tools.lesson import read_lesson
 
 SEEDS = [0, *range(200, 225)]
-ridge, attainable, time = (
-    exercise(f"03-{name}").reference for name in ("ridge", "attainable", "time")
-)
+time = exercise("03-time").reference
+ridge, attainable = exercise("03-time").given
 rates = st.floats(1e6, 1e17)
 amounts = st.integers(1, 10**15)
 
@@ -154,6 +153,109 @@ def test_a_doubled_peak_costs_nothing_on_the_slope_and_a_factor_of_two_on_the_ro
     assert found == pytest.approx(times[0] / times[1]) and 1 <= found <= 2
 
 
+def test_one_product_takes_exactly_as_long_as_its_call():
+    """So that `<` and `<=` differ: by more than the tolerance, and without rounding."""
+    found = exercise("03-worth-the-call")
+    for case in (c for seed in SEEDS for c in found.draw(seed) if c["call"] == 2.0**-20):
+        call, peak, bandwidth, size = case.values()
+        n = found.reference(*case.values())
+        assert 2 * n**3 / peak == call > 3 * n * n * size / bandwidth
+        assert (n + 1) / n > 1 + found.tolerance
+
+
+def strictly(call, peak, bandwidth, itemsize):
+    n = 1
+    while max(2 * n**3 / peak, 3 * n * n * itemsize / bandwidth) <= call:
+        n += 1
+    return n
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_one_too_far_is_refused_and_named(seed):
+    assert verdict("03-worth-the-call", strictly, seed).misconception == "one too far"
+
+
+def ridges_of(names):
+    return [ridge(*peak_and_bandwidth(name, "fp16")) for name in names]
+
+
+def test_the_ridge_fell_twice_among_neighbours_and_from_h100_to_b200():
+    """C002-1: 295 → 206 from H100 to H200, 295 → 281 from H100 to B200; A100 201 → 153."""
+    assert ridges_of(NVIDIA) == pytest.approx([139, 201, 153, 295, 206, 281, 312], abs=0.6)
+    assert ridges_of(AMD) == pytest.approx([150, 110.5, 117, 246.6, 218, 315], abs=0.6)
+    grew = exercise("03-ridge-grew").reference
+    peaks, bandwidths = zip(*(peak_and_bandwidth(name, "fp16") for name in NVIDIA))
+    fell, flips = grew(list(peaks), list(bandwidths), 256)
+    assert fell == [False, True, False, True, False, False]
+    assert flips == [False, False, True, True, True, False]  # H100, H200, B200
+    skipped = [(peaks[k], bandwidths[k]) for k in (3, 5)]
+    assert grew(*map(list, zip(*skipped)), 256)[0] == [True]
+
+
+def test_the_verdict_on_256_rows_is_the_packages():
+    product = rl.gemm(256, 4096, 4096, "fp16")
+    assert product.intensity == pytest.approx(227.56, abs=0.01)
+    limits = [rl.Roofline(name, "fp16").limit(product) for name in NVIDIA]
+    assert limits == ["compute"] * 3 + ["memory", "compute", "memory", "memory"]
+
+
+LOG_ROW = re.compile(
+    r"# \| (\d) \| (.+?) \| (GEMM|AXPY) (\S+) \| (\S+) \| (\S+) (ms|µs) \| ([\d.]+) (TFLOP/s|GB/s), (\d+) % .+ \|"
+)
+CARDS = {"H100 SXM": "h100-sxm", "RTX 4090": "rtx-4090", "A100 SXM 80 GB": "a100-sxm-80",
+         "H200 SXM": "h200-sxm", "B200": "b200"}  # fmt: skip
+
+
+def log_rows():
+    text = (Path(__file__).parents[2] / "notebooks/source/03_roofline.py").read_text("utf-8")
+    return LOG_ROW.findall(text)
+
+
+def judged(card, name, size, dtype, number, unit, printed, share):
+    """What is wrong with a row, worked out from the catalogue and the row alone."""
+    m, seconds = rl.machine(CARDS[card]), float(number) * {"ms": 1e-3, "µs": 1e-6}[unit]
+    if name == "GEMM":
+        op = rl.gemm(*map(int, size.split("×")), dtype)
+        rate, most = op.flops / seconds / 1e12, m.peak(dtype) / 1e12
+    else:
+        op = rl.axpy(int(size.replace(",", "")), dtype)
+        rate, most = op.bytes / seconds / 1e9, m.bandwidth() / 1e9
+    near = {"in order": 1, "GiB": 1e9 / 2**30, "multiply-adds": 0.5}
+    said = [why for why, factor in near.items() if abs(rate * factor - float(printed)) <= 1]
+    assert len(said) == 1, "each printed rate is one of the three"
+    of = 1 if abs(float(printed) / most * 100 - float(share)) <= 1 else 2
+    if of == 2:
+        assert abs(float(printed) / most * 50 - float(share)) <= 1
+        return "sparse peak"
+    if rate > most:
+        fits = name == "AXPY" and op.working_set <= m.capacities["l2"]
+        faster = name == "GEMM" and any(m.peak(kind) / 1e12 > rate for kind in ("tf32", "bf16"))
+        assert fits != faster, "one cause, and only one"
+        return "warm cache" if fits else "other type"
+    if said == ["in order"] and rate < 0.5 * most:
+        return "cannot tell"
+    return said[0]
+
+
+def test_every_row_of_the_log_has_the_cause_that_the_exercise_wants():
+    rows = log_rows()
+    assert [int(row[0]) for row in rows] == list(range(1, 9))
+    assert tuple(judged(*row[1:8], row[9]) for row in rows) == LOG
+
+
+def test_two_rows_of_the_log_are_above_the_roof():
+    above = {row[0] for row in log_rows() if float(row[9]) > 100}
+    assert above == {"2", "3"}
+
+
+def test_packing_lowers_the_intensity_and_the_time():
+    """C002-40: 1365 → 982 FLOP/byte, 2.17 times as fast."""
+    padded, packed = (rl.gemm(rows, 4096, 4096, "bf16") for rows in (4096, 1888))
+    assert (padded.intensity, packed.intensity) == pytest.approx((1365.3, 982.3), abs=0.1)
+    h100 = rl.Roofline("h100-sxm", "bf16")
+    assert h100.time(padded) / h100.time(packed) == pytest.approx(2.17, abs=0.005)
+
+
 def worth_by_roots(call, peak, bandwidth, itemsize):
     return min((call * peak / 2) ** (1 / 3), (call * bandwidth / 3 / itemsize) ** 0.5)
 
@@ -172,14 +274,20 @@ def pair_by_sorting(flops, nbytes, peak, bandwidth):
     return np.int64(order[step + 1]), order[step]
 
 
+def grew_with_numpy(peaks, bandwidths, m):
+    ridges = np.array(peaks) / np.array(bandwidths)
+    product = rl.gemm(m, 4096, 4096, "bf16")
+    return np.diff(ridges) < 0, np.diff((product.intensity < ridges).astype(int)) != 0
+
+
 OTHER_WAYS = {
-    "03-ridge": lambda p, b: Fraction(p) / Fraction(b),
-    "03-attainable": lambda i, p, b: p if i > p / b else b * i,
     "03-time": lambda f, n, p, b: float(np.max([f / p, n / b])),
     "03-number-type": edges_by_bisection,
     "03-worth-the-call": worth_by_roots,
     "03-thumb-rules": lambda p, b: np.array([p >= 4 * b, p <= 8 * b]),
     "03-counterexample": pair_by_sorting,
+    "03-ridge-grew": grew_with_numpy,
+    "03-log": ["In order", "WARM CACHE", "other type", "gib", "in order", *LOG[5:]],
     "03-catalogue": [" Sparse", "TWO DIES", OTHER_PART, OTHER_PART, RIGHT, OTHER_PART],
     "03-sparse-peak": lambda i, c, b: max(1, min(2, i * b / (c / 2))),
 }
@@ -200,17 +308,17 @@ def test_a_check_asks_for_as_many_lines_as_the_lesson_does():
         assert exercise(cell.metadata.rooflab.exercise).lines == int(lines), cell.source
 
 
-def test_every_way_was_tried_and_mine_has_the_three_functions():
+def test_every_way_was_tried_and_mine_has_the_function():
     ids = {e.id for e in lesson("03")}
     assert ids == {*OTHER_WAYS, "03-predict"} and len(ids) == 10
-    assert [e.name for e in lesson(3) if e.mine] == ["ridge", "attainable", "time"]
+    assert [e.name for e in lesson(3) if e.mine] == ["time"]
 
 
 @pytest.mark.parametrize(
     ("id", "answer", "named"),
     [
         ("03-time", lambda f, n, p, b: f / p + n / b, "sum for max"),
-        ("03-attainable", lambda i, p, b: max(p, i * b), "max for min"),
+        ("03-time", lambda f, n, p, b: min(f / p, n / b), "min for max"),
         ("03-thumb-rules", lambda p, b: (True, True), "a law of nature"),
         ("03-catalogue", [SPARSE, SPARSE, OTHER_PART, OTHER_PART, RIGHT, OTHER_PART],
          "twice as much means sparse"),
@@ -240,7 +348,7 @@ def test_flops_over_speed_is_told_about_the_copy():
     """Right but for the copy, which has no FLOPs: 0 ÷ 0."""
     told = verdict("03-time", lambda f, n, p, b: f / min(p, f / n * b), 0)
     assert "ZeroDivisionError" in told.reason and "longer of two times" in told.hint
-    assert "A usual mistake, “FLOPs ÷ speed”: a copy" in repr(told)
+    assert "A usual mistake, “FLOPs ÷ attainable”: a copy" in repr(told)
     assert verdict("03-time", lambda f, n, p, b: {}[f], 0).hint is None
 
 

@@ -92,3 +92,8 @@ def test_a_failed_prediction_does_not_tell_the_measured_time():
     right = {f"{e.seconds:.6g}" for e in timed().values()}
     assert not any(value in repr(seen) for value in right)
     assert seen.misconception == "everything comes from memory"
+
+
+def test_the_bound_alone_is_named_as_what_it_is():
+    seen = verdict(lambda f, n, p, b, capacity, call: max(f / p, n / b[-1]), 0)
+    assert seen.misconception == "the roof alone"

@@ -184,3 +184,7 @@ def test_replacing_keeps_everything_around_a_decorated_double_definition():
 def test_missing_names_looks_into_inner_functions():
     text = "import math\nK = 2\ndef f(x):\n    return [g(y) * K + math.pi + h for y in range(x)]\n"
     assert missing_names(text, "f") == ["g", "h"]
+
+
+def test_what_a_lesson_writes_down_beside_its_function_stands_in_too(mine):
+    assert mine.ridge(1e12, 1e11) == 10 and mine.attainable(2, 1e12, 1e11) == 2e11

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -84,12 +85,32 @@ def test_all_right_is_ten_of_ten_and_every_card_tells_time_rate_and_reason(home)
     cards = sort("03-ten", TEN, answers=TRUTH, machine=HERE)
     assert not cards.covered and cards.score == "10 of 10"
     text = repr(cards)
-    assert text.startswith("10 of 10 lie where the measurement puts them.")
+    assert text.startswith("10 of 10 lie where the model puts them.")
     assert text.count("measured ") == 10 == text.count("FLOP/s")
     assert "✗" not in text
     assert "The call alone costs 200 ns, the work" in text
     assert "Carrying 4.20 MB from the L3 cache takes 70.0 µs" in text
     assert "Computing 2.15 GFLOP takes 17.9 ms" in text
+
+
+@pytest.mark.parametrize(
+    ("op", "cache", "factor", "doubt"),
+    [(rl.gemm(8, 8, 8), "warm", 0.6, "the usual call was timed in a busier moment"),
+     (rl.gemv(1024, 1024), "warm", 0.5, "the bandwidth was measured in a busier moment"),
+     (rl.gemm(1024, 1024, 1024), "cold", 0.1, "the library computes on a faster unit")],
+)  # fmt: skip
+def test_a_part_longer_than_the_whole_is_doubted(op, cache, factor, doubt) -> None:
+    seen = measured(op, cache, factor)
+    reason = card(op, cache, seen, HERE).reason
+    assert f"But all of it took only {rl.si(seen.median_s, 's')} here: {doubt}" in reason
+    assert "But all of it" not in card(op, cache, measured(op, cache, 1.1), HERE).reason
+
+
+def test_a_warning_stands_beside_the_number_it_is_about() -> None:
+    seen = measured(rl.gemm(8, 8, 8), "warm")
+    noisy = replace(seen, warnings=("noisy: the middle half spreads", "on battery: plug in"))
+    assert card(seen.op, "warm", noisy, HERE).fact.endswith("FLOP/s, ⚠ noisy, ⚠ on battery")
+    assert "⚠" not in card(seen.op, "warm", seen, HERE).fact
 
 
 def test_seven_of_ten(home) -> None:

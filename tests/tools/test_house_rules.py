@@ -25,7 +25,7 @@ FAULTS = {
     "times": ("import math", "from time import perf_counter", "cell 1: imports time"),
     "answer_without_tag": ('tags=["answer"] rooflab', "rooflab", "needs both the tag"),
     "answer_without_id": ('rooflab={"exercise": "00-double"}', "", "needs both the tag"),
-    "id_of_another_lesson": ("00-ridge", "03-ridge", "exercise id '03-ridge', expected 00-slug"),
+    "id_of_another_lesson": ("00-ridge", "03-time", "exercise id '03-time', expected 00-slug"),
     "id_malformed": ("00-ridge", "00-Ridge_1", "exercise id '00-Ridge_1'"),
     "id_twice": ("00-ridge", "00-double", "exercise '00-double' has 2 answer cells"),
     "answer_never_checked": ('rl.check("00-ridge", ridge)', "ridge", "has no rl.check"),

@@ -37,7 +37,7 @@ def collect(kind: str, cases: Sequence[Case], answer: object) -> list[Observatio
     seen = until_stopped(lambda case: run(case, answer), cases)
     if untouched(answer) or not all(each.get("missing") for each in seen):
         return seen
-    nothing = {"unreadable": "None; is there a return?"}
+    nothing = {"unreadable": "it returned None for every case; does it reach a return?"}
     return [{**{key: each[key] for key in each if key != "missing"}, **nothing} for each in seen]
 
 

@@ -41,7 +41,8 @@ class Exercise:
     ``signature``: what the learner writes, e.g. "flops(m, n, k)"; ``lines``: how many lines that
     takes; ``returns``: names of the parts when the answer has several. ``cases``: (random.Random)
     → list of cases; a "value" exercise has one case without inputs. ``tolerance`` is relative.
-    ``mine``: the name under which the function goes into the learner's mine.py. ``derives``: names
+    ``mine``: the name under which the function goes into the learner's mine.py; ``given``: functions
+    that its lesson writes down beside it, which go there too. ``derives``: names
     of rooflab functions that the exercise asks to derive, for a grader to lock. ``timed``: the
     operation that a "timing" exercise times. ``par``: bytes over the least possible with which a
     "golf" exercise is solved. ``margin``: (inputs of a case) → relative tolerance, where the right
@@ -62,6 +63,7 @@ class Exercise:
     tolerance: float = 1e-9
     lines: int = 1
     mine: str | None = None
+    given: tuple[Callable[..., object], ...] = ()
     derives: tuple[str, ...] = ()
     timed: str | None = None
     margin: Callable[..., float] | None = None

@@ -145,7 +145,7 @@ def complaint(exercise: Exercise, case: Case, expected: Plain, seen: Observation
     """Say what is wrong with the first failing case, never what would be right."""
     call = call_text(exercise, case)
     if seen.get("missing"):
-        return f"{call} gave None; is there a return?"
+        return f"{call} returned None for this case"
     if "error" in seen:
         return f"{call} raised {seen['error']}"
     if "unreadable" in seen or "value" not in seen:

@@ -53,40 +53,6 @@ NUMPY_BYTES = Exercise(
 )  # fmt: skip
 
 
-def _narrowings(rng: random.Random) -> list[Case]:
-    return [
-        {"seconds": rng.randrange(2000, 90_000) / 1e6, "intensity": rng.randrange(10, 400) / 1000,
-         "itemsize": old, "new_itemsize": new}
-        for old, new in ((8, 4), (4, 2), (8, 2), (2, 4), (4, 1))
-    ]  # fmt: skip
-
-
-NARROWER = Exercise(
-    "02-narrower", "The same program in another type", 1,
-    "A program limited only by carrying takes `seconds` at `intensity` FLOP/byte. The same "
-    "program with numbers of new_itemsize bytes: how many seconds, which intensity?",
-    "narrower(seconds, intensity, itemsize, new_itemsize)",
-    lambda t, i, old, new: (t * new / old, i * old / new),
-    cases=_narrowings, returns=("seconds", "intensity"), lines=2,
-    misconceptions=(
-        Misconception("the FLOPs stay", lambda t, i, old, new: (t, i),
-                      "the FLOPs stay, but here carrying sets the time, and the bytes change."),
-        Misconception("the seconds stay", lambda t, i, old, new: (t, i * old / new),
-                      "carrying sets the time, and there are other bytes to carry now."),
-        Misconception("the intensity stays", lambda t, i, old, new: (t * new / old, i),
-                      "intensity is FLOPs ÷ bytes: the FLOPs stay, the bytes do not."),
-        Misconception("always half", lambda t, i, old, new: (t / 2, i * 2),
-                      "that is one step down, such as fp64 to fp32; use the two sizes."),
-        Misconception("upside down", lambda t, i, old, new: (t * old / new, i * new / old),
-                      "smaller numbers make fewer bytes: less time, more FLOPs for each byte."),
-        Misconception("squared", lambda t, i, old, new: (t * (new / old) ** 2, i * old / new),
-                      "the size of a number counts once; only a matrix's edges would square."),
-        Misconception("one direction", lambda t, i, old, new: (t * new / old, i * new / old),
-                      "intensity has the bytes below the line: it rises when they fall."),
-    ),
-)  # fmt: skip
-
-
 def _balances(rng: random.Random) -> list[Case]:
     """Catalogue machines, each with one program on either side of its ridge."""
     drawn: list[Case] = []
@@ -136,4 +102,4 @@ BALANCE = Exercise(
     ),
 )  # fmt: skip
 
-EXERCISES = (NUMPY_BYTES, NARROWER, BALANCE)
+EXERCISES = (NUMPY_BYTES, BALANCE)

@@ -1,6 +1,7 @@
-"""Exercises of lesson 02 that put bandwidths on trial: warm for cold (C000-17), GiB as GB.
+"""Exercises of lesson 02 that put two sentences of a public web lesson on trial.
 
-The two claims are made up; the mistakes in them are not.
+Its sizes fit the cache of the card that the page speaks of (C000-17), and its table calls a bias
+add an AXPY (C000-3).
 """
 
 from __future__ import annotations
@@ -8,51 +9,9 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping
 
+from rooflab.count import elementwise
 from rooflab.exercises.exercise import Case, Exercise, Misconception
-from rooflab.predict.catalogue import machine
-
-GIB = 2**30
-_MACHINES = ("h200-sxm", "a100-sxm-80", "rtx-4090", "mi300x", "m3-pro")
-
-
-def _printed(rng: random.Random) -> list[Case]:
-    """What a tool prints that divides by 2**30, on machines of the catalogue.
-
-    A DRAM gives 94 % of its datasheet at most, which is 87 % where GiB are printed as GB.
-    """
-    drawn: list[Case] = []
-    for name in rng.sample(_MACHINES, 4):
-        bandwidth = float(machine(name).bandwidth())
-        share = rng.uniform(0.70, 0.94)
-        drawn.append({"printed": round(bandwidth * share / GIB, 1), "bandwidth": bandwidth})
-    return drawn
-
-
-GIBIBYTES = Exercise(
-    "02-claim-gigabytes", "“880 GB/s, 87 % of the card's bandwidth”", 1,
-    "A benchmark prints `printed` GB/s, but its source divides by 2**30. Return the true byte/s "
-    "and the share of the machine's bandwidth (in byte/s).",
-    "unmask(printed, bandwidth)", lambda g, w: (g * GIB, g * GIB / w), cases=_printed,
-    returns=("byte/s", "share"), lines=2, tolerance=1e-6,
-    misconceptions=(
-        Misconception("the claim", lambda g, w: (g * 1e9, g * 1e9 / w),
-                      "so the benchmark's author read it; its program divided by 2**30."),
-        Misconception("the wrong way", lambda g, w: (g * 1e18 / GIB, g * 1e18 / GIB / w),
-                      "a GiB is larger than a GB, so the same speed is a smaller number of them."),
-        Misconception("from GB to GiB", lambda g, w: (g * 1e9 / GIB, g * GIB / w),
-                      "the tool has divided already: what it prints are GiB/s. Undo its division."),
-        Misconception("GB/s, not byte/s", lambda g, w: (g * GIB / 1e9, g * GIB / w),
-                      "byte/s are wanted, and the bandwidth is in byte/s too."),
-        Misconception("roof in GiB too", lambda g, w: (g * GIB, g * GIB / (w * GIB / 1e9)),
-                      "the machine's bandwidth is in byte/s already; leave it."),
-        Misconception("per cent", lambda g, w: (g * GIB, 100 * g * GIB / w),
-                      "the share is a ratio: all of the roof is 1."),
-        Misconception("thousands of MiB", lambda g, w: (g * 1000 * 2**20, g * 1000 * 2**20 / w),
-                      "2**30 is 1024 × 2**20, not 1000 × 2**20."),
-        Misconception("upside down", lambda g, w: (g * GIB, w / (g * GIB)),
-                      "the share is what was reached, divided by what there is."),
-    ),
-)  # fmt: skip
+from rooflab.exercises.lesson01 import DTYPES
 
 
 def warm_axpy(
@@ -115,7 +74,7 @@ def _in_gb(n, itemsize, seconds, bandwidth, caches):
 
 
 WARM = Exercise(
-    "02-claim-warm", "“2.9 TB/s from a memory that gives 1.0”", 2,
+    "02-claim-warm", "Which memory was timed?", 2,
     "An AXPY on n numbers, called over and over, took `seconds` a call. Return its byte/s, its "
     "share of the memory's bandwidth, and the level that it really timed.",
     "witness(n, itemsize, seconds, bandwidth, caches)", warm_axpy, cases=_tests,
@@ -141,4 +100,48 @@ WARM = Exercise(
     ),
 )  # fmt: skip
 
-EXERCISES = (GIBIBYTES, WARM)
+
+def _matrices(rng: random.Random) -> list[Case]:
+    """Few rows and many, so that the row added is no rounding error in the first cases."""
+    sizes = [(3, 512, 4), (40, 96, 4), (7, 768, 2), (300, 40, 8), (4096, 4096, 4)]
+    return [
+        {"m": m + rng.randrange(m // 2), "n": n + rng.randrange(n // 2), "itemsize": size}
+        for m, n, size in sizes
+    ]
+
+
+def _bias_add(m: int, n: int, itemsize: int) -> tuple[int, int, float]:
+    op = elementwise("add", (m, n), DTYPES[itemsize], inputs={"x": (m, n), "b": (n,)})
+    return op.flops, op.bytes, 1 / (2 * itemsize)
+
+
+BIAS = Exercise(
+    "02-claim-bias", "“A bias add is AXPY”", 2,
+    "One row of n numbers is added to every row of an m×n matrix, into a new matrix. Return the "
+    "FLOPs, the fewest bytes, and the FLOP/byte that it comes to with very many rows.",
+    "bias_add(m, n, itemsize)", _bias_add, cases=_matrices,
+    returns=("FLOPs", "bytes", "intensity"), lines=3, derives=("elementwise", "axpy"),
+    misconceptions=(
+        Misconception("the claim", lambda m, n, s: (2 * m * n, 3 * m * n * s, 2 / (3 * s)),
+                      "that is AXPY on m·n numbers: it multiplies as well, and its second array is "
+                      "as large as the first."),
+        Misconception("a vector add", lambda m, n, s: (m * n, 3 * m * n * s, 1 / (3 * s)),
+                      "that adds two arrays of m·n numbers; here one of them is a single row, "
+                      "which stays near while the matrix goes by."),
+        Misconception("the row forgotten", lambda m, n, s: (m * n, 2 * m * n * s, 1 / (2 * s)),
+                      "the row is short, but it travels too: once."),
+        Misconception("multiply-adds", lambda m, n, s: (2 * m * n, (2 * m + 1) * n * s, 1 / s),
+                      "nothing is multiplied; adding one number is one FLOP."),
+        Misconception("the result left out", lambda m, n, s: (m * n, (m + 1) * n * s, 1 / s),
+                      "the sums are written: the matrix travels in and out."),
+        Misconception("of this matrix",
+                      lambda m, n, s: (m * n, (2 * m + 1) * n * s, m / ((2 * m + 1) * s)),
+                      "that is the intensity with m rows; which value does it approach?"),
+        Misconception("elements", lambda m, n, s: (m * n, (2 * m + 1) * n, 1 / 2),
+                      "you counted numbers; each has itemsize bytes."),
+        Misconception("4 bytes always", lambda m, n, s: (m * n, (2 * m + 1) * n * 4, 1 / 8),
+                      "1/8 is right for 4-byte numbers only; use itemsize."),
+    ),
+)  # fmt: skip
+
+EXERCISES = (WARM, BIAS)

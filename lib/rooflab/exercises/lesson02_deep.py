@@ -1,4 +1,4 @@
-"""Deeper exercises of lesson 02: what the hardware adds to the trips that a program orders."""
+"""Deeper exercises of lesson 02: the bytes of pooling, and lines, in which bytes travel."""
 
 from __future__ import annotations
 
@@ -7,40 +7,6 @@ from math import ceil
 
 from rooflab.count import pool2d
 from rooflab.exercises.exercise import Case, Exercise, Misconception
-
-
-def _orders(rng: random.Random) -> list[Case]:
-    """a*x + y in NumPy, AXPY in place, and others; trips of arrays, a number has itemsize bytes."""
-    known = [(3, 2, 0, 8), (2, 0, 1, 8), (1, 1, 0, 4)]
-    drawn = [(rng.randrange(2, 7), rng.randrange(2, 5), rng.randrange(1, 4), 4) for _ in range(2)]
-    return [
-        {"reads": r, "fresh_writes": f, "writes_after_reading": w, "itemsize": s}
-        for r, f, w, s in [*known, *drawn]
-    ]
-
-
-ALLOCATE = Exercise(
-    "02-write-allocate", "What a write costs", 1,
-    "Bytes an element with write-allocate. reads: arrays read; fresh_writes: arrays written that "
-    "the call has not read; writes_after_reading: arrays written that it has just read.",
-    "crossing(reads, fresh_writes, writes_after_reading, itemsize)",
-    lambda r, f, w, s: (r + 2 * f + w) * s, cases=_orders,
-    misconceptions=(
-        Misconception("the program's trips", lambda r, f, w, s: (r + f + w) * s,
-                      "those are the trips that the program orders; a line that is written "
-                      "without having been read is fetched first."),
-        Misconception("every write twice", lambda r, f, w, s: (r + 2 * f + 2 * w) * s,
-                      "what has just been read is in the cache already; it is not fetched again."),
-        Misconception("the wrong writes", lambda r, f, w, s: (r + f + 2 * w) * s,
-                      "it is the fresh arrays that are fetched for nothing."),
-        Misconception("the write left out", lambda r, f, w, s: (r + f) * s,
-                      "a fresh line is fetched, and afterwards it is written back as well."),
-        Misconception("elements", lambda r, f, w, s: r + 2 * f + w,
-                      "you counted elements; each has itemsize bytes."),
-        Misconception("8 bytes always", lambda r, f, w, s: (r + 2 * f + w) * 8,
-                      "fp64 is only NumPy's default; itemsize says how many bytes yours have."),
-    ),
-)  # fmt: skip
 
 
 def _images(rng: random.Random) -> list[Case]:
@@ -135,11 +101,11 @@ LINES = Exercise(
                       "with a stride the numbers lie further apart."),
         Misconception("everything in between",
                       lambda a, n, d, s, line: ceil(_span(n, d, s) / line) * line,
-                      "a line in which no number is wanted does not travel; and where does the "
-                      "first one begin?"),
+                      "count only the lines that hold a wanted number. A prefetcher may bring "
+                      "more; the count does not. And where does the first line begin?"),
         Misconception("lines, not bytes", lambda a, n, d, s, line: lines_touched(a, n, d, s, line),
                       "that is the number of lines; each has `line` bytes."),
     ),
 )  # fmt: skip
 
-EXERCISES = (ALLOCATE, POOLING, LINES)
+EXERCISES = (POOLING, LINES)

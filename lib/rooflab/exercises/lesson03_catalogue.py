@@ -1,6 +1,8 @@
-"""Exercises of lesson 03 on catalogue traps: published figures that are true of something else.
+"""Exercises of lesson 03 on figures that cannot be: rows of a log, and published figures.
 
-The rows are disputed figures of machines.yaml, each with its resolution there.
+The log is made up; its rows are judged with the catalogue's figures, which a test does again from
+the lesson's table. The published figures are disputed ones of machines.yaml, each with its
+resolution there.
 """
 
 from __future__ import annotations
@@ -9,6 +11,51 @@ import random
 
 from rooflab.exercises.exercise import Case, Exercise, Misconception
 from rooflab.exercises.lesson03 import peak_and_bandwidth
+
+WARM, OTHER_TYPE, GIB, MULTIPLY_ADDS = "warm cache", "other type", "GiB", "multiply-adds"
+SPARSE_PEAK_USED, CANNOT_TELL, IN_ORDER = "sparse peak", "cannot tell", "in order"
+LOG = (IN_ORDER, WARM, OTHER_TYPE, GIB, IN_ORDER, MULTIPLY_ADDS, SPARSE_PEAK_USED, CANNOT_TELL)
+
+
+def _log_with(**said: str) -> tuple[str, ...]:
+    """The right verdicts with those of some rows (row3=…) replaced."""
+    return tuple(said.get(f"row{place}", true) for place, true in enumerate(LOG, 1))
+
+
+IMPOSSIBLE = Exercise(
+    "03-log", "The impossible rows", 3,
+    "Eight rows of a benchmark log: which are in order, and what went wrong in the others?",
+    "(row 1, …, row 8)", lambda: LOG, kind="value", lines=2,
+    returns=tuple(f"verdict on row {place}" for place in range(1, 9)),
+    misconceptions=(
+        Misconception("the log is believed", lambda: (IN_ORDER,) * 8,
+                      "two rows are faster than their machine can be. Compute each rate from "
+                      "operation and time before you read what the log says."),
+        Misconception("only the roof is asked",
+                      lambda: _log_with(row4=IN_ORDER, row6=IN_ORDER, row7=IN_ORDER, row8=IN_ORDER),
+                      "the rows above the roof are not the only wrong ones: does each rate follow "
+                      "from its time, and each share from its rate?"),
+        Misconception("above the roof means warm", lambda: _log_with(row3=WARM),
+                      "a cache brings bytes sooner; it does not make the arithmetic faster. Which "
+                      "peak of this machine is above that rate?"),
+        Misconception("another type moved the bytes", lambda: _log_with(row2=OTHER_TYPE),
+                      "half the bytes would still be too fast for this memory. How much room do "
+                      "the two vectors take?"),
+        Misconception("half must have a cause", lambda: _log_with(row8=MULTIPLY_ADDS),
+                      "AXPY's byte/s contain no FLOPs, and this rate follows from its time. "
+                      "Nothing in the row says why it is slow."),
+        Misconception("GiB once more", lambda: _log_with(row8=GIB),
+                      "a GiB is 7 % more than a GB, not twice as much, and this rate follows from "
+                      "its time."),
+        Misconception("half a rate, half a share",
+                      lambda: _log_with(row6=SPARSE_PEAK_USED, row7=MULTIPLY_ADDS),
+                      "in one of these two rows the rate itself is half of what the time gives; "
+                      "in the other the rate is right and the share is not."),
+        Misconception("7 % is noise", lambda: _log_with(row4=IN_ORDER),
+                      "the log computes its rate from its time, so the two agree to the last "
+                      "digit or the unit is another."),
+    ),
+)  # fmt: skip
 
 RIGHT, SPARSE, TWO_DIES, OTHER_PART = "right", "sparse", "two dies", "other part"
 _TRUE = (SPARSE, TWO_DIES, OTHER_PART, OTHER_PART, RIGHT, OTHER_PART)
@@ -84,4 +131,4 @@ SPARSE_PEAK = Exercise(
     ),
 )  # fmt: skip
 
-EXERCISES = (CATALOGUE, SPARSE_PEAK)
+EXERCISES = (IMPOSSIBLE, CATALOGUE, SPARSE_PEAK)

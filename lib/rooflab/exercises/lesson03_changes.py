@@ -92,12 +92,23 @@ NUMBER_TYPE = Exercise(
 
 
 def _call_cases(rng: random.Random) -> list[Case]:
-    drawn = []
+    drawn = [_on_the_edge(rng.randrange(6, 20))]
     for name, kind, itemsize, call in rng.sample(CALLS, len(CALLS)):
         peak, bandwidth = peak_and_bandwidth(name, kind)
         seconds = round(call * rng.uniform(0.8, 1.25), 1) * 1e-6
         drawn.append({"call": seconds, "peak": peak, "bandwidth": bandwidth, "itemsize": itemsize})
+    rng.shuffle(drawn)
     return drawn
+
+
+def _on_the_edge(n: int) -> Case:
+    """A small processor, made up, on which the product of edge ``n`` takes exactly as long as its
+    call: powers of two, so that no rounding decides. Carrying takes half as long."""
+    call, itemsize = 2.0**-20, 4
+    return {
+        "call": call, "peak": 2.0 * n**3 / call, "bandwidth": 2 * 3.0 * n * n * itemsize / call,
+        "itemsize": itemsize,
+    }  # fmt: skip
 
 
 def _by_computing(call: float, peak: float) -> float:
@@ -111,12 +122,24 @@ def _by_carrying(call: float, bandwidth: float, itemsize: float) -> float:
 
 
 def _worth(call: float, peak: float, bandwidth: float, itemsize: float) -> int:
-    return math.ceil(min(_by_computing(call, peak), _by_carrying(call, bandwidth, itemsize)))
+    """Smallest edge whose time is not below ``call``; the roots are a first guess, off by 1."""
+    n = max(1, int(min(_by_computing(call, peak), _by_carrying(call, bandwidth, itemsize))) - 1)
+    while max(2 * n**3 / peak, 3 * n * n * itemsize / bandwidth) < call:
+        n += 1
+    return n
 
 
 def _worth_without_overlap(call: float, peak: float, bandwidth: float, itemsize: int) -> int:
     n = 1
     while 2 * n**3 / peak + 3 * n * n * itemsize / bandwidth < call:
+        n += 1
+    return n
+
+
+def _worth_strictly(call: float, peak: float, bandwidth: float, itemsize: int) -> int:
+    """Smallest edge that takes longer than the call."""
+    n = _worth(call, peak, bandwidth, itemsize)
+    while max(2 * n**3 / peak, 3 * n * n * itemsize / bandwidth) <= call:
         n += 1
     return n
 
@@ -134,6 +157,9 @@ WORTH = Exercise(
         Misconception("both have to be long",
                       lambda c, p, b, s: max(_by_computing(c, p), _by_carrying(c, b, s)),
                       "the time is the longer of the two: it is enough if one reaches the call."),
+        Misconception("one too far", _worth_strictly,
+                      "one of these products takes exactly as long as its call: it is the smallest "
+                      "one that does, so compare with `<`."),
         Misconception("no overlap", _worth_without_overlap,
                       "carrying and computing happen at the same time: the longer, not the sum."),
         Misconception("multiply-adds", lambda c, p, b, s: _worth(c, 2 * p, b, s),

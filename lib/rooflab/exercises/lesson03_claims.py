@@ -1,10 +1,15 @@
-"""Exercises of lesson 03 that put sentences on trial: thumb rules (C000-8), and two more."""
+"""Exercises of lesson 03 that put published sentences on trial.
+
+Thumb rules (C000-8), "the ridge grows each generation" (C002-1), "raise the intensity" (C002-3).
+"""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 
+from rooflab.count import gemm
 from rooflab.exercises.exercise import Case, Exercise, Misconception
 from rooflab.exercises.lesson03 import peak_and_bandwidth
 
@@ -123,4 +128,96 @@ COUNTEREXAMPLE = Exercise(
     ),
 )  # fmt: skip
 
-EXERCISES = (THUMB, COUNTEREXAMPLE)
+# In the order in which they were sold. 16-bit floating point (fp16) on the matrix unit of each.
+NVIDIA = (
+    "nvidia-v100-sxm2", "a100-sxm-40", "a100-sxm-80", "h100-sxm", "h200-sxm", "b200", "gb200",
+)  # fmt: skip
+AMD = ("mi100", "mi210", "mi250x-gcd", "mi300x", "mi325x", "mi355x")
+EDGE = 4096  # of the matrix that the m rows are multiplied with
+
+
+def _sold(names: Sequence[str], m: int) -> Case:
+    peaks, bandwidths = zip(*(peak_and_bandwidth(name, "fp16") for name in names), strict=True)
+    return {"peaks": list(peaks), "bandwidths": list(bandwidths), "m": m}
+
+
+def _row_cases(rng: random.Random) -> list[Case]:
+    """All of NVIDIA's and of AMD's, and generations that follow each other with some left out.
+
+    AMD's with m just below and above two ridges (m FLOP/byte is on the other side of one of them
+    than the product is), and with an m whose doubled intensity is still below the highest ridge.
+    """
+    left_out = rng.choice(("h200-sxm", "a100-sxm-80"))
+    near = rng.choice((range(236, 243), range(248, 270)))
+    fewer = sorted(rng.sample(range(len(AMD)), 4))
+    drawn = [
+        _sold(NVIDIA, 256), _sold(AMD, rng.choice(near)), _sold(AMD, rng.randrange(120, 132)),
+        _sold([name for name in NVIDIA if name != left_out], rng.randrange(150, 330)),
+        _sold([AMD[place] for place in fewer], rng.randrange(110, 280)),
+    ]  # fmt: skip
+    return [drawn[0], *rng.sample(drawn[1:], 4)]
+
+
+def _intensity_of_rows(m: int) -> float:
+    """FLOP/byte of m rows of 4096 numbers times a 4096×4096 matrix, two bytes a number."""
+    return gemm(m, EDGE, EDGE, "fp16").intensity
+
+
+def _falls(values: Sequence[float]) -> list[bool]:
+    """For each value but the first, whether it is below the one before."""
+    return [b < a for a, b in pairwise(values)]
+
+
+def _flips(ridges: Sequence[float], at: float) -> list[bool]:
+    """For each ridge but the first, whether ``at`` FLOP/byte lie on another side than before."""
+    return [(at < a) is not (at < b) for a, b in pairwise(ridges)]
+
+
+def _ridges(peaks: Sequence[float], bandwidths: Sequence[float]) -> list[float]:
+    return [p / b for p, b in zip(peaks, bandwidths, strict=True)]
+
+
+def _grew(
+    peaks: Sequence[float], bandwidths: Sequence[float], m: int
+) -> tuple[list[bool], list[bool]]:
+    ridges = _ridges(peaks, bandwidths)
+    return _falls(ridges), _flips(ridges, _intensity_of_rows(m))
+
+
+def _grew_if(
+    fell: Callable[..., list[bool]] = lambda p, b: _falls(_ridges(p, b)),
+    at: Callable[[int], float] = _intensity_of_rows,
+) -> Callable[..., tuple[list[bool], list[bool]]]:
+    """A wrong answer: other steps at which the ridge fell, or another intensity of the product."""
+    return lambda p, b, m: (fell(p, b), _flips(_ridges(p, b), at(m)))
+
+
+GREW = Exercise(
+    "03-ridge-grew", "“The ridge grows with each generation”", 3,
+    "GPUs in the order in which they were sold. For each step to the next: did the ridge fall, and "
+    "did the verdict change on m rows times a 4096×4096 matrix, in 2-byte numbers?",
+    "grew(peaks, bandwidths, m)", _grew, cases=_row_cases, lines=4,
+    returns=("steps at which it fell", "steps at which the verdict changed"),
+    derives=("gemm", "Roofline"),
+    misconceptions=(
+        Misconception("the claim", _grew_if(lambda p, b: [False for _ in pairwise(p)]),
+                      "at some of these steps only the memory became faster: compute the ridges."),
+        Misconception("the peak fell", _grew_if(lambda p, b: _falls(p)),
+                      "the ridge is peak ÷ bandwidth; a peak alone says nothing of it."),
+        Misconception("upside down", _grew_if(lambda p, b: _falls(_ridges(b, p))),
+                      "those are the steps at which it rose: bandwidth ÷ peak is its reciprocal."),
+        Misconception("the rows are the intensity", _grew_if(at=float),
+                      "m rows come close to m FLOP/byte only while m is small beside 4096: the "
+                      "rows and the result travel too."),
+        Misconception("numbers, not bytes", _grew_if(at=lambda m: 2 * _intensity_of_rows(m)),
+                      "each number has two bytes: FLOPs per number are not FLOPs per byte."),
+        Misconception("multiply-adds", _grew_if(at=lambda m: _intensity_of_rows(m) / 2),
+                      "a product of m, n, k has 2·m·n·k FLOPs: a multiply-add is 2."),
+        Misconception("the verdicts themselves",
+                      lambda p, b, m: (_falls(_ridges(p, b)),
+                                       [_intensity_of_rows(m) < r for r in _ridges(p, b)[1:]]),
+                      "that says what limits the product after each step; did it change there?"),
+    ),
+)  # fmt: skip
+
+EXERCISES = (THUMB, GREW, COUNTEREXAMPLE)

@@ -81,6 +81,9 @@ PREDICT = Exercise(
     "predict(flops, bytes, peak, bandwidth, capacity, call)", _measured, cases=_cases, lines=2,
     margin=_allowed, derives=("predict", "Roofline", "HierarchicalRoofline"),
     misconceptions=(
+        Misconception("the roof alone", lambda f, n, p, b, *_: max(f / p, n / b[-1]),
+                      "that is the bound: the roof of the memory, and nothing else. Here the call "
+                      "is paid as well, and operands that fit a cache come from there."),
         Misconception("the call is free", lambda *case: max(parts(*case)[1:]),
                       "some of these operations are so small that the call is most of their time."),
         Misconception("the call overlaps", _call_inside,

@@ -80,7 +80,7 @@ _TABLE = (
     ),
     Question(
         "03-stream",
-        "AXPY on 16.8 million fp32 numbers that lie in memory: how long does it take on one core?",
+        "The long AXPY, on as many fp32 numbers as the lesson says: how long does it take on one core?",
         "ms", 0.1, 1000,
     ),
     Question(

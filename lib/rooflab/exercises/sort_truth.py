@@ -1,4 +1,8 @@
-"""The truth of a card to sort: what limits its operation on a machine, the time, and the reason."""
+"""The truth of a card to sort: what limits its operation according to the model, and the clock.
+
+``rl.predict`` decides the bin; what was measured stands beside it. A part that the model states is
+never left standing as if it were larger than the whole that the clock saw.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,14 @@ from rooflab.predict.estimate import Prediction, mix_of, peak_of, predict
 from rooflab.predict.machine import Machine
 
 ASTRAY = 2.0  # a measured time this many times beside the estimate is said
+
+# Where a part of the model is longer than the whole that was measured.
+_DOUBTS = {
+    "overhead": "the usual call was timed in a busier moment.",
+    "memory": "the bandwidth was measured in a busier moment, or a nearer cache held some of it.",
+    "compute": "the library computes on a faster unit than the one whose peak was measured, or "
+    "that was in a busier moment.",
+}
 
 #: An operation, "cold" or "warm", and its measurement if there is one.
 Thing = tuple[Operation, str, Measurement | None]
@@ -62,6 +74,7 @@ def card(op: Operation, cache: str, seen: Measurement | None, m: Machine) -> Car
         fact = f"predicted {si(estimate.seconds, 's')}, {si(op.flops / estimate.seconds, 'FLOP/s')}"
     else:
         fact = f"measured {si(seen.median_s, 's')}, {si(seen.flop_per_s, 'FLOP/s')}"
+        fact += "".join(f", ⚠ {text.partition(':')[0]}" for text in seen.warnings)
     return Card(name(op, cache), limit, fact, _reason(op, m, estimate, seen))
 
 
@@ -75,29 +88,36 @@ def _reason(op: Operation, m: Machine, estimate: Prediction, seen: Measurement |
     stages = {stage.name: stage.seconds for stage in estimate.terms}
     call = stages["call overhead"] - stages["level and mix"]
     place = level_word(estimate.level).replace("The", "the").replace("Memory", "memory")
+    work = max(computing, carrying)
     if estimate.limit == "overhead":
-        text = (
-            f"The call alone costs {si(call, 's')}, the work {si(max(computing, carrying), 's')}."
-        )
+        part, text = call, f"The call alone costs {si(call, 's')}, the work {si(work, 's')}."
     elif estimate.limit != "compute":
+        part = carrying
         text = (
             f"Carrying {si(op.bytes, 'B')} from {place} takes {si(carrying, 's')}, "
             f"computing {si(computing, 's')}."
         )
     elif computing >= carrying:
+        part = computing
         text = (
             f"Computing {si(op.flops, 'FLOP')} takes {si(computing, 's')}, "
             f"carrying from {place} {si(carrying, 's')}."
         )
     else:
-        share = percent(computing / (estimate.seconds - call))
+        part, share = work, percent(computing / (estimate.seconds - call))
         text = f"The routine reaches {share} of the peak on this shape: slower than the carrying."
-    return text + _beside(estimate, seen)
+    return text + _beside(estimate, part, seen)
 
 
-def _beside(estimate: Prediction, seen: Measurement | None) -> str:
-    if seen is None or 1 / ASTRAY < seen.median_s / estimate.seconds < ASTRAY:
+def _beside(estimate: Prediction, part: float, seen: Measurement | None) -> str:
+    """What the clock says to it: where ``part`` alone is longer, or far beside the estimate."""
+    if seen is None:
         return ""
+    whole = si(seen.median_s, "s")
+    if part > seen.median_s and si(part, "s") != whole:
+        return f" But all of it took only {whole} here: {_DOUBTS[estimate.limit.partition(':')[0]]}"
     ratio = seen.median_s / estimate.seconds
+    if 1 / ASTRAY < ratio < ASTRAY:
+        return ""
     side = "longer" if ratio > 1 else "shorter"
     return f" Measured {times(max(ratio, 1 / ratio), 2)} {side} than predicted."

@@ -1,6 +1,7 @@
 """``rl.sort``: operations to sort into memory, compute and overhead before they are measured.
 
-The truth of a card is what ``rl.predict`` says of it on this very machine, beside the measured time.
+A card belongs where ``rl.predict``, a model, puts it on this very machine; the measured time stands
+beside it, and says so where it disagrees.
 A sorting is kept like a guess: the first one counts, and without one the truth stays covered.
 """
 

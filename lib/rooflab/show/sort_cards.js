@@ -22,7 +22,7 @@ function render({ model, el }) {
     keepKeys(node); node.addEventListener('click', press);
     return node;
   }
-  const measure = button($('.controls'), 'what the measurement says', () => uncover(), 'mine-is');
+  const measure = button($('.controls'), 'what the model says', () => uncover(), 'mine-is');
   const skip = button($('.controls'), 'skip: show me', () => uncover(), 'skip');
 
   const columns = bins.map((name, bin) => {
@@ -41,7 +41,7 @@ function render({ model, el }) {
     model.set('placed', at); model.save_changes();
     current = next(current);
     draw_all();
-    speak(current < 0 ? `${name}: ${bins[bin]}. All cards are placed; “what the measurement says” uncovers them.` : `${name}: ${bins[bin]}. Next: ${cards[current].name}`);
+    speak(current < 0 ? `${name}: ${bins[bin]}. All cards are placed; “what the model says” uncovers them.` : `${name}: ${bins[bin]}. Next: ${cards[current].name}`);
     if (current < 0) measure.focus();
   }
 
@@ -85,7 +85,7 @@ function render({ model, el }) {
     cards.forEach((card, n) => { const bin = done && at[n] < 0 ? card.bin : at[n]; if (bin >= 0) chip(n, bin); });
     const right = cards.filter((card, n) => at[n] === card.bin).length;
     $('.count').textContent = done ? '' : full ? 'all placed' : `card ${current + 1} of ${cards.length}`;
-    $('.top').textContent = done ? (full ? `${right} of ${cards.length} lie where the measurement puts them` : 'Shown without a sorting.') : full ? '' : cards[current].name;
+    $('.top').textContent = done ? (full ? `${right} of ${cards.length} lie where the model puts them` : 'Shown without a sorting.') : full ? '' : cards[current].name;
     measure.hidden = done || !full; skip.hidden = done || full;
     for (const { head } of columns) head.disabled = done || full;
     hint();

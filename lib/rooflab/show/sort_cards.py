@@ -1,8 +1,9 @@
 """Cards to sort into three bins, in the browser: what limits an operation, before it is measured.
 
 One tap or one key puts the card on top into a bin; another takes it back. When all cards lie, a
-button uncovers what was measured. Everything is prepared here and covered in the page, so that it
-works without a kernel; with one, the sorting also reaches ``store``.
+button uncovers what the model says, and beside it what the clock said. Everything is prepared here
+and covered in the page, so that it works without a kernel; with one, the sorting also reaches
+``store``.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ class SortCards(anywidget.AnyWidget):
         return "" if self.covered else f"{self.right} of {len(self.faces)}"
 
     def show(self) -> SortCards:
-        """Uncover what was measured; a sorting that is not complete counts as only looked at."""
+        """Uncover what the model says; a sorting that is not complete counts as only looked at."""
         self.covered = False
         return self
 
@@ -103,7 +104,7 @@ class SortCards(anywidget.AnyWidget):
                 "✓" if at == face.bin else "✗"
                 for at, face in zip(self.placed, self.faces, strict=True)
             ]
-            head = f"{self.score} lie where the measurement puts them."
+            head = f"{self.score} lie where the model puts them."
         lines = [head]
         for mark, at, face in zip(marks, self.placed, self.faces, strict=True):
             mine = f" (you said {self.bins[at]})" if mark == "✗" else ""

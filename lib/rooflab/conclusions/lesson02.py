@@ -1,0 +1,209 @@
+"""Sentences of lesson 02, chosen from the times and bytes of the reader's own NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+
+from rooflab.conclusions import Conclusion, cautions
+from rooflab.count.si import si, times
+from rooflab.golf.sweep import ChunkSweep
+from rooflab.measure.measurement import Measurement
+from rooflab.predict.explain import Explanation
+
+CLEARLY = 1.15  # two times that differ by less are the same, with the noise of a laptop
+COUNTED = 40 / 24  # bytes of NumPy's expression over those of AXPY
+
+
+def expression(numpy: Measurement, blas: Measurement) -> Conclusion:
+    """NumPy's expression beside BLAS's AXPY: does the clock agree with 40 to 24 bytes?"""
+    ratio, doubts = numpy.median_s / blas.median_s, cautions(numpy, blas)
+    said = f"NumPy's line took {times(ratio)} as long as AXPY; the bytes say {times(COUNTED)}."
+    if ratio > CLEARLY * COUNTED:
+        return Conclusion(
+            "more than the bytes",
+            f"{said} Fresh memory costs extra: the operating system has to find it and to zero it. "
+            f"The hardware may add a trip too. *Deeper* takes the rest apart.{doubts}",
+        )
+    if ratio * CLEARLY < COUNTED:
+        return Conclusion(
+            "less than the bytes",
+            f"{said} Less than the bytes ask for: a cache held a part of them, or something else "
+            f"was running while AXPY was timed. Measure again before you believe it.{doubts}",
+        )
+    return Conclusion("as counted", f"{said} The count explains it.{doubts}")
+
+
+def out(numpy: Measurement, with_out: Measurement) -> Conclusion:
+    """The one line, and the same two calls with ``out=``: does it help here?"""
+    doubts = cautions(numpy, with_out)
+    if numpy.median_s > CLEARLY * with_out.median_s:
+        return Conclusion(
+            "helps",
+            "On this computer `out=` does help, and you know with what: **it saves the "
+            f"allocation, not the trips.**{doubts}",
+        )
+    if with_out.median_s > CLEARLY * numpy.median_s:
+        return Conclusion(
+            "hurts",
+            "On this computer `out=` even takes longer than the one line. **It saves no trip**, "
+            f"and here it does not save time either.{doubts}",
+        )
+    return Conclusion(
+        "no difference",
+        "On this computer `out=` makes hardly a difference: new memory is cheap here, and **the "
+        f"trips are the same.**{doubts}",
+    )
+
+
+def pieces(sweep: ChunkSweep, unit: str = "numbers") -> Conclusion:
+    """What the table of chunk sizes shows: where the bytes fall, and what calls cost.
+
+    ``unit``: what a chunk is counted in; the last chunk is all of them at once.
+    """
+    sizes, seconds = sweep.chunks, sweep.seconds
+    per_element = [one.per_element for one in sweep.golfs]
+    best = min(range(len(sizes)), key=seconds.__getitem__)
+    large, small = seconds[-1] > CLEARLY * seconds[best], seconds[0] > CLEARLY * seconds[best]
+    fewest = min(per_element)
+    fitting = [size for size, each in zip(sizes, per_element, strict=True) if each < 1.2 * fewest]
+    bytes_fall = (
+        f"The largest piece moves {per_element[-1]:.0f} bytes for each number, and pieces of up to "
+        f"{max(fitting):,} {unit} move {fewest:.0f}."
+    )
+    calls = -(-sizes[-1] // sizes[0])
+    if large and small:
+        return Conclusion(
+            "a valley",
+            f"{bytes_fall} The time falls with the bytes, and the best piece has {sizes[best]:,} "
+            f"{unit}. Smaller ones are slower again, though not a byte more travels: now Python "
+            f"is the cost. Each piece takes two calls and some slicing, a few microseconds, and "
+            f"with pieces of {sizes[0]:,} there are {calls:,} of them. **The time is bytes plus "
+            "calls**; in between lies the best piece.",
+        )
+    if large:
+        return Conclusion(
+            "bytes decide",
+            f"{bytes_fall} The time falls with the bytes, and stays low down to the smallest "
+            f"piece: here {calls:,} rounds of Python cost little beside the bytes. **The time is "
+            "bytes plus calls**; still smaller pieces would show the calls.",
+        )
+    if small:
+        return Conclusion(
+            "calls decide",
+            f"{bytes_fall} And yet the largest piece is hardly slower than the best one: a cache "
+            f"that is larger than golf was told of, or a fast memory. What you do see are the "
+            f"calls: with pieces of {sizes[0]:,} {unit} there are {calls:,} of them. **The time "
+            "is bytes plus calls.**",
+        )
+    return Conclusion(
+        "flat",
+        f"{bytes_fall} The times hardly differ here, so neither the bytes nor the calls can be "
+        "seen. Something else set the pace; close other programs and measure again.",
+    )
+
+
+def warm(why: Explanation, measured: Measurement) -> Conclusion:
+    """``why``: what ``rl.explain`` says of ``measured``, AXPY on short vectors again and again."""
+    doubts = cautions(measured)
+    where = f"`{why.op.label}` with {si(why.op.working_set, 'B')}"
+    if why.share > CLEARLY:
+        return Conclusion(
+            "above the roof",
+            f"The point of the short vectors, {where}, hangs *above* the roof, at "
+            f"{times(why.share)}. No memory can do that, and none did: they lay in a cache, and a "
+            f"cache is what was timed.{doubts}",
+        )
+    if why.share * CLEARLY < 1:
+        return Conclusion(
+            "below the roof",
+            f"The point of the short vectors, {where}, lies *below* the roof here, at "
+            f"{times(why.share)}: so short a call is partly the call itself. They lay in a cache "
+            f"all the same.{doubts}",
+        )
+    return Conclusion(
+        "at the roof",
+        f"The point of the short vectors, {where}, lies about at the roof, at {times(why.share)}. "
+        "That is chance: they lay in a cache, which is faster, and the call itself took a part of "
+        f"the time.{doubts}",
+    )
+
+
+def holes(table: Sequence[tuple[str, float, float]]) -> Conclusion:
+    """``table``: hole, score and seconds of every way to play it, from the worst way to the best."""
+    rows = [(a, b) for a, b in pairwise(table) if a[0] == b[0] and b[1] < 0.95 * a[1]]
+    against = [b for a, b in rows if b[2] > a[2]]
+    if not rows:
+        return Conclusion("nothing to compare", "No way has a better score than the one above it.")
+    if not against:
+        return Conclusion(
+            "in order",
+            "Wherever the score gets better from one row to the next, the time does too: the "
+            "bytes set the order.",
+        )
+    named = "; ".join(f"{name}, {score:.2f}" for name, score, _ in against)
+    return Conclusion(
+        "not always",
+        f"In {len(rows) - len(against)} of {len(rows)} rows with a better score than the one "
+        f"above, the time is better too. Not in these: {named}.",
+    )
+
+
+def types(wide: Measurement, narrow: Measurement) -> Conclusion:
+    """AXPY on as many numbers in fp64 and in fp32."""
+    ratio, doubts = wide.median_s / narrow.median_s, cautions(wide, narrow)
+    said = f"fp64 takes {times(ratio)} as long as fp32 here."
+    if 2 / CLEARLY < ratio < 2 * CLEARLY:
+        return Conclusion("half", f"{said} Half the bytes, half the time.{doubts}")
+    if ratio <= 2 / CLEARLY:
+        return Conclusion(
+            "less",
+            f"{said} The bytes say ×2. Either something else was running, or the smaller vectors "
+            f"are not limited by the memory alone.{doubts}",
+        )
+    return Conclusion(
+        "more",
+        f"{said} The bytes say ×2. Either something else was running, or a cache holds a part of "
+        f"the smaller vectors.{doubts}",
+    )
+
+
+def write_allocate(
+    numpy: Measurement, with_out: Measurement, blas: Measurement, fresh: int
+) -> Conclusion:
+    """The two programs beside AXPY; ``fresh``: new arrays that the one line holds at a time."""
+    one_line, two_calls = numpy.median_s / blas.median_s, with_out.median_s / blas.median_s
+    trips = 5 + min(fresh, 2)
+    doubts = cautions(numpy, with_out, blas)
+    said = (
+        f"The one line holds {fresh} new array{'s' if fresh > 1 else ''} at a time, so it makes "
+        f"{trips} trips, {times(trips / 3)} AXPY. It took {times(one_line)}. With `out=` there are "
+        f"6 trips, ×2 AXPY. It took {times(two_calls)}."
+    )
+    cases, rest = [], one_line / two_calls * 6 / trips
+    if two_calls * CLEARLY < 2:
+        cases.append("fetching avoided")
+        said += (
+            " Fewer bytes than that travelled: your processor has got around the fetching, or "
+            "something else was running while AXPY was timed."
+        )
+    if rest > CLEARLY:
+        cases.append("fresh memory")
+        said += (
+            f" Beyond its trips, the one line takes {times(rest)} as long as `out=`. That is the "
+            "price of fresh memory, which only the one line asks for."
+        )
+    if not cases:
+        said += " As far as this clock can tell, both cost what their trips cost."
+    return Conclusion(" and ".join(cases) or "the trips", said + doubts)
+
+
+CONCLUSIONS: Mapping[str, Callable[..., Conclusion]] = {
+    "02-expression": expression,
+    "02-out": out,
+    "02-pieces": pieces,
+    "02-warm": warm,
+    "02-holes": holes,
+    "02-types": types,
+    "02-write-allocate": write_allocate,
+}

@@ -1,0 +1,161 @@
+"""Sentences of lesson 03 on simulated machines: each machine gets the one that is true of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+import rooflab as rl
+from rooflab.conclusions import conclude
+from rooflab.measure.measurement import Measurement
+from rooflab.predict.machine import Machine
+from tests.conclusions.machines import MACHINES, Simulated, core, trials, untried
+
+H200 = rl.machine("h200-sxm")
+
+
+def ten(sim: Simulated) -> list[Measurement]:
+    """The ten operations of the lesson, on the simulated clock."""
+    warm = [rl.axpy(256), rl.axpy(20_000), rl.gemv(32, 32), rl.gemv(1024, 1024)]
+    warm += [rl.gemm(8, 8, 8), rl.gemm(256, 256, 256)]
+    cold = [rl.axpy(max(2**24, sim.last_level // 2)), rl.gemv(4096, 4096)]
+    cold += [rl.gemm(1024, 1024, 1024), rl.gemv(2048, 2048, batch=64, shared=("a",))]
+    if sim.machine.kind == "gpu":  # no bandwidth of its caches is known
+        return [sim.clock(op) for op in warm + cold]
+    return [sim.clock(op, cache="warm") for op in warm] + [sim.clock(op) for op in cold]
+
+
+def on(*cases: str) -> dict[str, str]:
+    return dict(zip(MACHINES, cases, strict=True))
+
+
+TABLE = {
+    "03-bounds": (
+        lambda sim: (ten(sim), sim.machine), on(*["roof+cache"] * 4, "roof"),
+    ),
+    "03-slopes": (
+        lambda sim: (sim.machine,), on(*["both directions"] * 4, "one slope"),
+    ),
+    "03-thumb": (
+        lambda sim: (sim.machine, H200), on("below 4", "below 4", "between", "above 8", "above 8"),
+    ),
+    "03-pairs": (
+        lambda sim: (ten(sim), sim.machine), on(*["other limits"] * 4, "none"),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "sim", "given", "case"), trials(TABLE))
+def test_each_machine_is_told_what_is_true_of_it(name, sim, given, case) -> None:
+    found = conclude(name, *given(sim))
+    assert found.case == case, found.text
+    assert "{" not in found.text and found.text.strip()
+
+
+def test_every_conclusion_is_tried_on_every_machine() -> None:
+    assert not untried("03", TABLE)
+
+
+CALLS = {
+    f"{routine}/fp32": {"overhead_s": 3e-7, "cold_overhead_s": 2e-6, "points": []}
+    for routine in ("axpy", "gemv", "gemm")
+}
+
+
+def timed(sim: Simulated, op: rl.Operation, factor: float, cache: str = "cold") -> Measurement:
+    """``op`` at its roof, times ``factor``."""
+    measured = sim.clock(op, cache=cache, share=1.0)
+    return replace(measured, samples=tuple(factor * s for s in measured.samples))
+
+
+@pytest.mark.parametrize(
+    ("op", "cache", "factor", "case", "words"),
+    [
+        (rl.gemm(8, 8, 8), "warm", 40.0, "call", "Most of their time is the call"),
+        (rl.axpy(256), "warm", 30.0, "call", "says nothing"),
+        (rl.gemv(4096, 4096), "cold", 2.5, "unexplained", "nobody knows why"),
+        (rl.gemm(1024, 1024, 1024), "cold", 0.1, "faster unit", "Apple's matrix unit"),
+        (rl.gemv(4096, 4096), "cold", 0.6, "busy roof", "measured in a busier moment"),
+        (rl.gemv(4096, 4096), "warm", 0.6, "busy roof", "No memory is faster than itself"),
+        (rl.axpy(20_000), "warm", 1.0, "cache", "it is steeper"),
+        (rl.gemv(4096, 4096), "cold", 1.1, "roof", "what stops them"),
+    ],
+)  # fmt: skip
+def test_every_distance_from_the_bound_gets_its_own_reason(op, cache, factor, case, words) -> None:
+    sim = MACHINES["4 MB of L3"]
+    here = replace(sim.machine, routines=CALLS)
+    found = conclude("03-bounds", [timed(sim, op, factor, cache)], here)
+    assert found.case == case, found.text
+    assert words in found.text and op.label in found.text
+
+
+def test_the_routine_is_blamed_only_where_its_own_calibration_says_so() -> None:
+    """What is slow beside a routine known to be slow is the routine's; the mix is never."""
+    sim, op = MACHINES["4 MB of L3"], rl.gemv(4096, 4096)
+    slow = {"points": [{"bytes": op.bytes, "flops": op.flops, "efficiency": 0.4, "level": "dram"}]}
+    known = replace(sim.machine, routines={**CALLS, "gemv/fp32": {**CALLS["gemv/fp32"], **slow}})
+    one = timed(sim, op, 2.5)
+    share = rl.predict(op, known).seconds / rl.predict(op, sim.machine).seconds
+    assert share > 2, "the calibration is used"
+    assert conclude("03-bounds", [one], known).case == "routine"
+    assert conclude("03-bounds", [one], replace(sim.machine, routines=CALLS)).case == "unexplained"
+
+
+def test_a_matrix_unit_whose_peak_was_measured_is_no_surprise() -> None:
+    """The Mac's products run at ten times the peak of its core: near the roof of that unit."""
+    sim, op = MACHINES["M-series Mac"], rl.gemm(1024, 1024, 1024)
+    assert conclude("03-bounds", [timed(sim, op, 1.1)], sim.machine).case == "roof"
+    vector = {key: value for key, value in sim.machine.peaks.items() if "tensor" not in key}
+    blind = replace(sim.machine, peaks=vector)
+    found = conclude("03-bounds", [timed(sim, op, 1.1)], blind)
+    assert found.case == "faster unit" and "×0.11" in found.text
+
+
+def test_a_bound_is_drawn_with_the_mix_of_its_operation() -> None:
+    """At its own roof AXPY is at 1, though the best mix is faster by 26 to 22."""
+    sim = MACHINES["hybrid laptop"]
+    one = timed(sim, rl.axpy(2**24), 1.0)
+    assert one.median_s / rl.Roofline(sim.machine, "fp32", mix="best").time(one.op) > 1.15
+    assert f"{one.op.label}, ×1." in conclude("03-bounds", [one], sim.machine).text
+
+
+def test_a_doubtful_time_carries_its_sign() -> None:
+    sim = MACHINES["4 MB of L3"]
+    one = replace(timed(sim, rl.gemv(4096, 4096), 1.1), warnings=("noisy: made up",))
+    assert "⚠" in conclude("03-bounds", [one], sim.machine).text
+
+
+def test_both_slopes_and_both_ridges_are_said() -> None:
+    """61 GFLOP/s over 18 GB/s of reading and 26 GB/s of an update in place."""
+    text = conclude("03-slopes", MACHINES["hybrid laptop"].machine).text
+    assert all(each in text for each in ("18.0 GB/s", "26.0 GB/s", "3.39", "2.35"))
+
+
+def test_more_than_both_directions_can_give_is_doubted() -> None:
+    here = core(
+        "odd", peaks={"fp32": 1e11}, dram=(8e9, 20e9, 20e9, 26e9), caches={"l1": (32768, 2e11)}
+    )
+    found = conclude("03-slopes", here)
+    assert found.case == "one is wrong" and "refresh=True" in found.text
+
+
+def test_memory_that_likes_no_mix_better_has_one_slope() -> None:
+    here = core("alike", peaks={"fp32": 1e11}, dram=(2e10,) * 4, caches={"l1": (32768, 2e11)})
+    assert conclude("03-slopes", here).case == "one slope"
+
+
+@pytest.mark.parametrize(
+    ("read", "case"), [(26e9, "below 4"), (15e9, "between"), (10e9, "above 8")]
+)
+def test_the_thumb_rule_is_judged_by_the_cores_own_ridge(read, case) -> None:
+    here = Machine("x", peaks={"fp32": 9e10}, bandwidths=read, capacities=16e9)
+    found = conclude("03-thumb", here, H200)
+    assert found.case == case and "206 FLOP/byte" in found.text
+
+
+def test_a_pair_under_one_limit_is_counted_as_such() -> None:
+    sim = MACHINES["4 MB of L3"]
+    fast, slow = timed(sim, rl.axpy(2**24), 1.0), timed(sim, rl.gemv(4096, 4096), 9.0)
+    found = conclude("03-pairs", [fast, slow], sim.machine)
+    assert found.case == "same limit" and "In 1 of these 1 pairs" in found.text
