@@ -18,10 +18,9 @@
 # - **count** what a long context costs in memory and in time,
 # - **judge** a published speed: near its bound, far from it, or impossible,
 # - **fill** a machine: as many sequences as its memory and your promise allow,
-# - after the *Deeper* parts: **choose** between fewer bits, shared heads, experts and more GPUs.
+# - after the *Deeper* parts: **choose** between fewer bits, shared heads, experts, more GPUs.
 #
-# It takes about 45 minutes, with the *Deeper* parts 90; a lecture shows some of it in 20. You need
-# lessons 01 and 03; 04 helps.
+# It takes about 45 minutes, with the *Deeper* parts 90. You need lessons 01 and 03; 04 helps.
 
 # %% tags=["core"]
 import rooflab as rl
@@ -46,12 +45,9 @@ print(f"{small.layers} layers; a token reads {rl.si(read, 'B')} of weights, in f
 
 # %% [markdown] tags=["core"]
 # Its weights are random, so it writes nonsense. One core does that as fast as if it had learned
-# something: no product asks what the numbers mean.
-#
-# The next cell lets it write 20 tokens on one core of your processor, after a prompt of 16, and
-# shows nothing of it yet. The cell after it gives you the bandwidth of *reading*, which is all that
-# weights need. Lessons 01 and 03 drew their roofs with the best mix of reading and writing, so those
-# may have been higher.
+# something: no product asks what the numbers mean. The next cell lets it write 20 tokens on one
+# core, after a prompt of 16, and shows nothing of it yet. The cell after it gives you the bandwidth
+# of *reading*, which is all that weights need; a mix of reading and writing may reach more.
 
 # %% tags=["core"]
 held = rl.loop_weights(small, backend="cpu")
@@ -74,9 +70,8 @@ rl.ask("05-small", one.tokens_per_s)
 # multiply-add, 2 FLOPs, and then the next weight. That is the GEMV of lesson 01. So a token takes as
 # long as the weights need to come, and bandwidth ÷ bytes is tokens a second.
 #
-# Why not two tokens at once? Because the second is chosen after the first is known. There is a way
-# around it: *speculative decoding* lets a small model guess several tokens, and the large one check
-# them together.
+# Why not two tokens at once? Because the second is chosen after the first is known. One way around
+# it, *speculative decoding*, lets a small model guess several, and the large one check them together.
 #
 # </details>
 
@@ -99,10 +94,9 @@ print(f"its memory allows {card.bandwidth() / token.bytes:.0f} tokens/s")
 print(f"its arithmetic allows {card.peak('fp16') / token.flops:.0f} tokens/s")
 
 # %% [markdown] tags=["core"]
-# There it is: more than ten thousand by the arithmetic, some 76 by the memory. A public web lesson
-# reports 50 for a model of 7 billion on this card. It does not say how that was measured. With 2
-# bytes a weight it is about two thirds of what the memory could do. **A card that only computes
-# faster would not write a single token sooner.**
+# A public web lesson reports 50 for a model of 7 billion on this card. It does not say how that was
+# measured. With 2 bytes a weight it is about two thirds of what the memory could do. **A card that
+# only computes faster would not write a single token sooner.**
 #
 # ### Vote, or choose for yourself
 #
@@ -125,10 +119,9 @@ print(f"its arithmetic allows {card.peak('fp16') / token.flops:.0f} tokens/s")
 #
 # ## Two at once
 #
-# Suppose that two sequences are written together, a *batch* of 2. The weights are brought in once
-# and used for both: each matrix meets two vectors. In the picture of lesson 01, the sheet gets two
-# numbers thick. So how many tokens a second do they get together? The next cell runs batches from 1
-# to 64 and shows nothing yet. Guess two of them.
+# Two sequences are written together, a *batch* of 2. The weights are brought in once and used for
+# both: each matrix meets two vectors. So how many tokens a second do they get together? The next cell
+# runs batches from 1 to 64 and shows nothing yet. Guess two of them.
 
 # %% tags=["core"]
 batches = (1, 2, 3, 4, 8, 16, 32, 64)
@@ -143,9 +136,9 @@ rl.ask("05-many", speed[64] / speed[1])
 
 # %% [markdown] tags=["core"]
 # All of them now. A product can be done as one GEMV after the other (`gemv ×B`) or as one GEMM
-# (`gemm`). `on Wᵀ` is the same with the matrix stored by columns. The loop tries all four and takes
-# the fastest. Each line ends with the way of the *up projection*, one of the large products of a
-# layer. A ⚠ marks a run that warns of noise: `runs[2]`, for example, says which.
+# (`gemm`), and both also with the matrix stored by columns (`on Wᵀ`). The loop takes the fastest.
+# Each line ends with the way of the *up projection*, one of the large products of a layer. A ⚠ marks
+# a run that carries a warning; `runs[2]`, for example, prints it.
 
 # %% tags=["core"]
 for b, run in runs.items():
@@ -211,8 +204,8 @@ for machine, dtype, itemsize in (
     print(f"{name}: the arithmetic takes over at batch {roof.ridge * itemsize / 2:.0f}")
 
 # %% [markdown] tags=["core"]
-# The last line has weights of 4 bits and arithmetic in 16. It comes to its ridge four times as early.
-# A peak is a promise, too: of the 989 TFLOP/s of that GPU, the best product that somebody measured
+# The last line has weights of 4 bits and arithmetic in 16: a quarter of the bytes, a quarter of the
+# batch. And a peak is a promise. Of the H100's 989 TFLOP/s the best product in our catalogue's source
 # got 794.
 #
 # Do 64 sequences get 64 times the speed of one, then? Something is still missing.
@@ -280,11 +273,10 @@ for way, w in (("with a cache", gpt2.decode(1, 1024)), ("without", gpt2.prefill(
     print(f"{way:12}: {1 / seconds:.0f} tokens/s at {w.flops / seconds / 1e12:.0f} TFLOP/s")
 
 # %% [markdown] tags=["core"]
-# Four times the tokens, at less than a hundredth of the FLOP/s. A gauge of TFLOP/s would call the
-# slow way excellent. **If you are sold TFLOP/s for chatting, you are buying the wrong number.**
+# Four times the tokens, at less than a hundredth of the FLOP/s. **If you are sold TFLOP/s for chatting, you are buying the wrong number.**
 #
-# Now on your own core: the small model with 16 sequences. They had a past of 16 tokens above; now
-# they get one of 1024. **How many times as long does a step take?**
+# Now on your own core: 16 sequences. They had a past of 16 tokens above; now they get one of 1024.
+# **By what factor does a step take longer?**
 
 # %% tags=["core"]
 past = rl.decode_loop(small, 16, 1024, steps=7, backend="cpu", weights=held)
@@ -311,13 +303,11 @@ rl.conclude("05-long", runs[16], past)
 rl.live.film("llama-3-8b", machines=["h100-sxm", "rtx-4090", "a100-sxm-80"])
 
 # %% [markdown] tags=["core"]
-# 1. **Slide the batch up.** The products with weights walk to the right and up the slope, until
-#    they reach the ridge. Attention stays: every new sequence brings FLOPs for it, and a cache of
-#    its own to read for them.
+# 1. **Slide the batch up.** The products with weights walk to the right and up, to the ridge.
+#    Attention stays: every sequence brings FLOPs for it, and a cache of its own to read.
 # 2. **Slide the context up**, at a batch of 16. At the dashed line attention takes as long as all
 #    the rest.
-# 3. **Look at the prefill.** All tokens of the prompt go through the layers together, as a batch of
-#    their own. A model *reads* as fast as the machine computes, and *writes* as fast as it carries.
+# 3. **Look at the prefill.** All tokens of the prompt go through together. A model *reads* as fast as the machine computes, and *writes* as fast as it carries.
 #
 # And here is the small model on your own core. Filled markers are the clock, joined to their bound
 # by a dotted line; pale ones are the other batches.
@@ -358,9 +348,9 @@ rl.check("05-decode", decode)
 rl.mine.save(decode)
 
 # %% [markdown] tags=["core"]
-# Is this what nobody can beat? Not quite. It is the speed *without overlap between attention and
-# products*, and there are programs that let the attention of one half of the batch overlap with the
-# products of the other. Strictly, all reading may overlap with all arithmetic:
+# Can nobody beat this? It is the speed *without overlap between attention and products*, and there are
+# programs that do the attention of one half of the batch during the products of the other. Strictly,
+# all reading may overlap with all arithmetic:
 
 
 # %% tags=["core"]
@@ -382,12 +372,11 @@ for batch in (1, 64, 256, 512):
 #
 # ## Who is right?
 #
-# Published runs of Llama models, measured by others. Those of batch 1 are from the README of
-# gpt-fast: a prompt of 5 tokens, 200 new ones, an A100 held to 330 W. The others are from NVIDIA's
-# performance page of TensorRT-LLM, v0.6.1 (the L40S: v0.5). They include reading the prompts, a small
-# part. `context` is the mean over a run. With 1 byte a weight, gpt-fast computes in 16 bits: *weight
-# only*. TensorRT-LLM's fp8 runs have *weights and activations* in 8 bits, so their peak is that of
-# fp8, and their caches have 1 byte a number too.
+# Published runs of Llama models. Those of batch 1 are from the README of gpt-fast: a prompt of 5
+# tokens, 200 new ones, an A100 held to 330 W. The others are from NVIDIA's performance page of
+# TensorRT-LLM, v0.6.1 (the L40S: v0.5), and include reading the prompts, a small part. `context` is
+# the mean over a run. gpt-fast's 1-byte weights are *weight only*: it computes in 16 bits.
+# TensorRT-LLM's have *weights and activations* in fp8, so the fp8 peak counts, and caches of 1 byte.
 
 # %% tags=["core"]
 published = [  # machine, model, bytes a weight and a KV number, batch, context, tokens/s
@@ -433,10 +422,9 @@ for (name, model, itemsize, _, batch, _, seen), promised in zip(published, promi
 # - **The weights** do well at batch 1, and promise five to nine times too much for a batch.
 # - **Yours** holds for these nine: all but one reach between half and four fifths.
 #
-# A column of shares that are all alike would let you *predict*. They are not quite: at batch 1 the
-# share falls with the bytes of a weight, 68, 51 and 40 % for 2, 1 and 0.625 on the same card.
-# Something in a step does not get shorter when the weights do: starting some hundreds of small
-# operations, norms, choosing a token, unpacking the bits.
+# At batch 1 your share falls with the bytes of a weight: 68, 51 and 40 % for 2, 1 and 0.625 on the
+# same card. Something in a step does not get shorter when the weights do: starting some hundreds of
+# small operations, norms, choosing a token, unpacking the bits.
 #
 # ## Claim court: batch 64 is 64 times as fast
 #
@@ -473,17 +461,18 @@ peak, bandwidth, kv = card.peak("fp16"), card.bandwidth(), 524_288
 longest = int((0.95 * card.capacities["dram"] - 7e9 * 2) / (64 * kv))
 for batch, context in ((1, 1), (64, 0), (64, longest)):
     most = rl.mine.decode(7e9, 2, kv, batch, context, peak, bandwidth)
-    print(f"batch {batch:2}, context {context:3}: {most:5.0f} tokens/s; 800 are {800 / most:.0%}")
+    print(f"batch {batch:2}, context {context:3}: {most:5.0f} tokens/s")
+print(f"800 are {100 * 800 / most:.0f} % of the last one")
 
 # %% [markdown] tags=["core"]
-# So 800 is possible, and a third of what the card could do at that context. The first reader has
-# forgotten the caches. The second has forgotten the ridge: this card's is at batch 164, and at 64 the
-# products are still left of it. What keeps it at 800 the source does not say, and no roof can.
+# So 800 is possible. The first reader has forgotten the caches. The second has forgotten the ridge:
+# this card's is at batch 164, and at 64 the products are still left of it. What keeps it at 800 the
+# source does not say, and no roof can.
 #
-# ### Exercise 4 · How many times as fast?
+# ### Exercise 4 · By what factor?
 #
-# Return how many times the tokens a second of batch 1 a `batch` gives, at the same `context`. The
-# weights have 2 bytes. You may call your `decode`.
+# Return the factor by which a `batch` raises the tokens a second of batch 1, at the same `context`.
+# Weights have 2 bytes. You may call your `decode`.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "05-claim-batch"}
@@ -504,7 +493,7 @@ rl.check("05-claim-batch", speed_up)
 # Now decide. You serve a model, and promise each sequence so many tokens a second. How many
 # sequences at once?
 #
-# ### Exercise 5 · Fill the machine
+# ### Exercise 5 · Two limits
 #
 # Weights have 2 bytes; all `parameters` are read in a step and lie in the memory, beside the caches.
 # `memory` is what weights and caches may fill: a tenth of the card is set aside already. Each
@@ -528,10 +517,20 @@ def fill(parameters, kv, context, promised, memory, peak, bandwidth):
 rl.check("05-fill", fill)
 
 # %% [markdown] tags=["core"]
-# For Llama-3-8B on an H100 with a context of 2048, the memory ends at some 230 sequences. A promise
-# of 30 tokens a second would allow 345: memory binds, and money for more of it is well spent. A
-# promise of 60 allows 148: now the bandwidth binds, and a larger memory stays empty. **The verdict
-# changes with the promise.**
+# Here is Llama-3-8B on an H100 with a context of 2048; the largest batch that keeps each promise was
+# found by trying:
+
+# %% tags=["core", "nbval-check-output"]
+setup = (131_072, h100.peak("bf16"), h100.bandwidth())
+room = int((0.9 * h100.capacities["dram"] - 2 * 8.03e9) / (131_072 * 2048))
+for promised in (30, 60):
+    rates = ((b, rl.mine.decode(8.03e9, 2, setup[0], b, 2048, *setup[1:])) for b in range(1, 999))
+    kept = max(b for b, rate in rates if rate >= b * promised)
+    print(f"{promised} tokens/s each: memory allows {room} sequences, the promise {kept}")
+
+# %% [markdown] tags=["core"]
+# With the first promise memory binds, and money for more of it is well spent. With the second the
+# speed binds, and a larger memory would stay empty. **The verdict changes with the promise.**
 
 # %% [markdown] tags=["deep"]
 # ## Deeper: what the bound leaves out
@@ -701,7 +700,7 @@ print(f"divides {1e3 * divides:.2f} ms, stays {1e3 * stays:.2f} ms")
 for gpus, rate in measured.items():
     share = rate * token.bytes / gpus / rl.machine("a100-sxm-80").bandwidth()
     law = 1e3 * (divides / gpus + stays)
-    print(f"{gpus} GPUs: {1e3 / rate:.2f} ms, by the law {law:.2f} ms; {share:.0%} of the bandwidth")
+    print(f"on {gpus}: {1e3 / rate:.2f} ms, by the law {law:.2f} ms; {100 * share:.0f} % of the bandwidth")
 
 # %% [markdown] tags=["deep"]
 # The law comes within 6 per cent. Some 2 ms do not divide: starting operations, and after each half
@@ -780,7 +779,7 @@ for tokens in (1024, 4096):
     kept = 1 + 4 * square / streamed
     tool = (tokens * 64 + tokens / 64 * 2 * tokens * 64 + 2 * square) / streamed
     print(f"{tokens} tokens: with scores {kept:.0f} times, by the tool {tool:.2f}", end=", ")
-    print(f"which saves {1 - tool / kept:.0%}")
+    print(f"which saves {100 * (1 - tool / kept):.0f} %")
 
 # %% [markdown] tags=["deep"]
 # By that count FlashAttention would save next to nothing. Half of it is the stored $2 S^2$. A comment
@@ -797,16 +796,14 @@ for tokens in (1024, 4096):
 #
 # - **Predict** tokens a second from two numbers: bandwidth ÷ bytes of the weights.
 # - **Say** what a larger batch brings: more tokens for one trip of the weights, until the ridge, or
-#   until the caches outweigh them. The library may take its own price for the second sequence.
-# - **Count** a context: 2 × layers × KV heads × numbers of a head × bytes for each token, all of it
-#   read for every new one.
+#   until the caches outweigh them.
+# - **Count** a context: what a token leaves, and all of it read for every new one.
 # - **Judge** a published speed by its share of your bound.
 # - **Fill** a machine: the smaller of two batches, by memory and by promise.
-# - And if you went deeper: **choose** what to shrink, weights, caches, or the part of the model
-#   that a token reads, and **say** what more GPUs do not divide.
+# - And if you went deeper: **choose** what to shrink, and **say** what more GPUs do not divide.
 #
-# You have come to the end of Part II, from a multiply-add that costs nothing to a model that waits
-# for its weights. The next part asks what you can do about it on the same machine.
+# This is the end of Part II, from a multiply-add that costs nothing to a model that waits for its
+# weights. The next part asks what you can do about it on the same machine.
 
 # %% tags=["core"]
 rl.my_guesses()

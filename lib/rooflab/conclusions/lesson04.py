@@ -20,19 +20,19 @@ def second_token(walk: Mapping[int, Measurement]) -> Conclusion:
     if ratio < APART:
         return Conclusion(
             "free",
-            f"Here two tokens take {_times(ratio)} the time of one. The second one is as good as "
+            f"Here two tokens take {_times(ratio)} as long as one. The second one is as good as "
             "free, as the roof says.",
         )
     if ratio < 2.2:
         return Conclusion(
             "paid",
-            f"Here two tokens take {_times(ratio)} the time of one, although hardly a byte more has "
+            f"Here two tokens take {_times(ratio)} as long as one, although hardly a byte more has "
             "to travel. The library does not serve two vectors with one trip of the weights, or it "
             "pays something else for it. No roof knows of that.",
         )
     return Conclusion(
         "jump",
-        f"Here two tokens take {_times(ratio)} the time of one: more than twice. The library does "
+        f"Here two tokens take {_times(ratio)} as long as one: more than twice. The library does "
         "one vector with one routine, GEMV, and several with another one, GEMM. The second pays a "
         "price before it starts. No roof knows of that.",
     )
@@ -113,7 +113,7 @@ def beyond_the_knee(walk: Mapping[int, Measurement], roof: Roofline) -> Conclusi
         return Conclusion(
             "goes on",
             f"Your squares go on falling beyond the knee: with {last} tokens each costs "
-            f"{1 / cheaper:.0%} of what it costs with {first}. They began further from the roof "
+            f"{100 / cheaper:.0f} % of what it costs with {first}. They began further from the roof "
             "than they end; *Deeper: predict another layer* says why.",
         )
     return Conclusion(
@@ -146,7 +146,7 @@ def thin_sides(ops: Sequence[Operation], roof: Roofline) -> Conclusion:
 def thin(cube: Measurement, sheet: Measurement, roof: Roofline) -> Conclusion:
     """Why a thin product took as long as it did beside a cube of as many FLOPs."""
     clock, said = sheet.median_s / cube.median_s, roof.time(sheet.op) / roof.time(cube.op)
-    pair = f"The clock says {_times(clock)} the time of the cube, the roof {_times(said)}."
+    pair = f"By the clock it takes {_times(clock)} as long as the cube, by the roof {_times(said)}."
     if clock > 1.3 * said:
         return Conclusion(
             "library",
@@ -171,15 +171,15 @@ def padding(ratio: float) -> Conclusion:
     """Whether padding paid. ``ratio``: seconds of the padded product ÷ those of the plain one."""
     if ratio > 1.05:
         return Conclusion(
-            "loses", f"Here padding loses: the padded product takes {_times(ratio)} the time."
+            "loses", f"Here padding loses: the padded product takes {_times(ratio)} as long."
         )
     if ratio < 0.95:
         return Conclusion(
-            "wins", f"Here padding pays: the padded product takes {_times(ratio)} the time."
+            "wins", f"Here padding pays: the padded product takes {_times(ratio)} as long."
         )
     return Conclusion(
         "neither",
-        f"Here padding neither pays nor loses: the padded product takes {_times(ratio)} the time.",
+        f"Here padding neither pays nor loses: the padded product takes {_times(ratio)} as long.",
     )
 
 

@@ -35,7 +35,7 @@ def one_sequence(run: DecodeRun, machine: Machine) -> Conclusion:
     cache = max((n for level, n in machine.capacities.items() if level != "dram"), default=0)
     if share > 1.05:
         return _above(share, read, cache)
-    text = f"The loop reaches {share:.0%} of the bound. Its GEMVs alone reach {gemv:.0%} of it"
+    text = f"The loop reaches {_percent(share)} of the bound, its GEMVs alone {_percent(gemv)}"
     lost, between = run.step_s - shortest, run.step_s - products
     if share >= 0.85:
         case, text = "near", f"{text}: hardly anything is lost."
@@ -47,7 +47,10 @@ def one_sequence(run: DecodeRun, machine: Machine) -> Conclusion:
         text = f"{text}. So most is lost there: the library draws no more from your memory."
     else:
         case = "both"
-        text = f"{text}. The rest is lost between them: calls, norms, attention, choosing a token."
+        text = (
+            f"{text}. Both lose: of {si(run.step_s, 's')} a step the GEMVs take "
+            f"{si(products, 's')}. Calls, norms, attention and choosing a token take the rest."
+        )
     if share < 1 / 3 or run.warnings:
         text = f"{text} {BUSY}"
     return Conclusion(case, text)
@@ -57,13 +60,13 @@ def _above(share: float, read: int, cache: int) -> Conclusion:
     if read < 2 * cache:
         return Conclusion(
             "cache",
-            f"The clock beats the bound, {share:.0%} of it. The weights, {si(read, 'B')}, are "
+            f"The clock beats the bound, {_percent(share)} of it. The weights, {si(read, 'B')}, are "
             f"hardly larger than a cache of this processor, {si(cache, 'B')}. So part of them "
             "stays there from token to token, and does not come from memory.",
         )
     return Conclusion(
         "above",
-        f"The clock beats the bound, {share:.0%} of it, and a bound that is right cannot be "
+        f"The clock beats the bound, {_percent(share)} of it, and a bound that is right cannot be "
         f"beaten. The weights, {si(read, 'B')}, are too large for the caches that the system tells "
         f"of. So the bandwidth is too low. {BUSY}",
     )
@@ -72,7 +75,7 @@ def _above(share: float, read: int, cache: int) -> Conclusion:
 def second_sequence(one: DecodeRun, two: DecodeRun) -> Conclusion:
     """What a second sequence costs."""
     longer = two.step_s / one.step_s
-    said = f"A step for two takes {_times(longer)} the time of a step for one."
+    said = f"A step for two takes {_times(longer)} as long as a step for one."
     if longer > 2.1:
         return Conclusion(
             "dip",
@@ -104,7 +107,7 @@ def many_sequences(runs: Mapping[int, DecodeRun], machine: Machine) -> Conclusio
     gain = (most / quarter) / longer
     knee = Roofline(machine, dtype).ridge * _dtype(dtype).bits / 8 / 2
     said = (
-        f"From {quarter} sequences to {most} a step takes {_times(longer)} the time, so the tokens "
+        f"From {quarter} sequences to {most} a step takes {_times(longer)} as long, so the tokens "
         f"a second grow by a factor of {plain(gain, 3)}."
     )
     if gain < 1.1:
@@ -129,7 +132,7 @@ def two_ways(run: DecodeRun, product: str = "up") -> Conclusion:
     said = f"With {run.batch} vectors"
     if gemm > 1.1 * gemv:
         return Conclusion(
-            "GEMV", f"{said} a GEMM takes {_times(gemm / gemv)} the time of {run.batch} GEMVs. It "
+            "GEMV", f"{said} a GEMM takes {_times(gemm / gemv)} as long as {run.batch} GEMVs. It "
             "usually begins by *packing*: it copies the matrix, piece by piece, into an order in "
             "which its arithmetic runs well. With so few vectors you pay for the copy and get next "
             "to nothing.",
@@ -151,9 +154,9 @@ def long_past(short: DecodeRun, long: DecodeRun) -> Conclusion:
     bytes_say, clock = moved[1] / moved[0], long.step_s / short.step_s
     reads, waits = _cached(long) / _cached(short), _attention(long) / _attention(short)
     said = (
-        f"There are {_times(bytes_say)} the bytes to read, and the step takes {_times(clock)} the "
-        f"time. Attention alone has {_times(reads)} as much to read and takes {_times(waits)} the "
-        "time."
+        f"There are {_times(bytes_say)} the bytes to read, and the step takes {_times(clock)} as "
+        f"long. Attention alone has {_times(reads)} as much to read and takes {_times(waits)} as "
+        "long."
     )
     if clock > 1.15 * bytes_say:
         return Conclusion(
@@ -182,7 +185,7 @@ def predicted(pairs: Sequence[tuple[float, float]], warnings: bool = False) -> C
     worst = max(max(ratio, 1 / ratio) for ratio in off)
     if worst <= 1.25:
         text = (
-            f"The two columns agree to {worst - 1:.0%} or better. A roofline says what the machine "
+            f"The two columns agree to {_percent(worst - 1)} or better. A roofline says what the machine "
             "allows; what the library makes of it was measured once, on another model."
         )
         return Conclusion("agree", text)
@@ -214,6 +217,10 @@ def worst_batch(over: Mapping[int, float]) -> Conclusion:
     if over[max(over)] >= over[min(over)]:
         return Conclusion("many", f"{said}.")
     return Conclusion("few", f"{said}; a larger batch brings it nearer.")
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
 
 
 def _times(factor: float) -> str:

@@ -62,7 +62,7 @@ def _without_cache(n, k, b, c, p, w):
 
 CLAIM_BATCH = Exercise(
     "05-claim-batch", "“Batch 64 is 64 times as fast”", 2,
-    "How many times the tokens a second of batch 1 does this batch give? Weights have 2 bytes.",
+    "By what factor does this batch raise the tokens a second of batch 1? Weights have 2 bytes.",
     "speed_up(parameters, kv, batch, context, peak, bandwidth)", _speed_up, cases=_speed_up_cases,
     lines=3, tolerance=1e-6, derives=("Roofline", "predict", "model", "Model"),
     also=((STRICT, _speed_up_strict),),
