@@ -121,18 +121,15 @@ rl.ask("04-ridges", gpu.ridge / core.ridge, picture=picture)
 # a share of the machine's own peak, so both roofs are equally high. The numbers are tokens, the
 # diamonds what the roof allows, the black squares your measurements.
 #
-# It is the same walk in both halves: one layer, with 1, 4, 16, … tokens. On the right every
-# step lies twice as far along, because each number has half the bytes. On the H200 the walk climbs
-# for a long time: 64 tokens are still on the slope, and 256 are just over the ridge.
-#
-# **The shape is the same. The bytes are half as many, and the roof bends much further right.**
+# It is the same walk in both halves. On the right every step lies twice as far along, because each
+# number has half the bytes, and the roof bends much further right: 64 tokens are still on the slope,
+# and 256 are just over the ridge.
 #
 # </details>
 
 # %% [markdown] tags=["core"]
-# In numbers, where do 64 tokens lie? The slope is the bandwidth of *reading*, in this lesson and in
-# the next one, because a layer mostly reads its weights. Lesson 03 had the best mix of reading and
-# writing, so its ridge may have been lower.
+# In numbers, where do 64 tokens lie? The slope is now the bandwidth of *reading*, because a layer
+# mostly reads its weights. Lesson 03 had the best mix of reading and writing, and a lower ridge.
 
 # %% tags=["core"]
 for roof in (core, gpu):
@@ -177,12 +174,9 @@ print("no number was moved for it:", np.shares_memory(rows, x))
 # %% [markdown] tags=["core"]
 # **All edges but the last become M.**
 #
-# Language models work in two *phases*:
-#
-# - **Prefill**: the model reads the prompt. All its tokens are there, so all of them go through
-#   the layer together.
-# - **Decode**: the model writes. It makes one new token for each sequence, and only *that* token goes
-#   through the layer. What it needs of the earlier ones is kept; lesson 05 shows how.
+# Language models work in two *phases*. In **prefill** the model reads the prompt, and all its tokens go
+# through the layer together. In **decode** it writes: it makes one new token for each sequence, and
+# only *that* token goes through the layer. What it needs of the earlier ones is kept.
 #
 # ### Exercise 1 · M, N and K
 #
@@ -285,13 +279,12 @@ rl.mine.save(layer)
 
 # %% tags=["core"]
 bounds = {n: rl.mine.layer(n, 4096, 11008, 4, core.peak, core.bandwidth) for n in walk}
-over = {n: one.median_s / bounds[n] for n, one in walk.items()}
 for tokens, one in walk.items():
-    mark = "⚠" if one.warnings else ""
-    print(f"{tokens:4} tokens: {rl.si(one.median_s, 's'):>8}, {over[tokens]:5.2f} × bound {mark}")
+    far, mark = one.median_s / bounds[tokens], "⚠" if one.warnings else ""
+    print(f"{tokens:4} tokens: {rl.si(one.median_s, 's'):>8}, {far:5.2f} × bound {mark}")
 
 # %% tags=["core"]
-rl.conclude("04-gaps", over)
+rl.conclude("04-gaps", walk, bounds)
 
 # %% [markdown] tags=["deep"]
 # ## Deeper: predict another layer
@@ -318,7 +311,7 @@ for run in rl.decode_recording("epyc-2core-vm").runs:
 # high: with a single token it is nearly all copy. Then it grows by its arithmetic alone. They cross
 # between 8 tokens and 16.
 #
-# ### Exercise 8 · Another layer
+# ### Exercise 4 · Another layer
 #
 # When the model wrote, each product was done in the quicker way. You get three figures that were
 # taken from *one* of its layers, and the peak of the core:
@@ -357,17 +350,15 @@ rl.check("04-predict", predict)
 # %% [markdown] tags=["core"]
 # ## The knee
 #
-# Back to the picture. You have seen the time of all tokens together; here is the same, divided by
-# their number: what *one token costs*.
+# Back to the first picture, divided by the number of tokens: what *one token costs*.
 
 # %% tags=["core"]
 rl.show.tokens(4096, 11008, [core, gpu], list(walk.values()), each=True)
 
 # %% [markdown] tags=["core"]
 # On the slope the tokens share the weights, and each new one makes all of them cheaper. Beyond the
-# **knee** every token pays for its own arithmetic, and company no longer helps. That is why a
-# service that answers many people at once collects their tokens into batches, and how large such a
-# batch wants to be. That is the roof's word. And your squares?
+# **knee** every token pays for its own arithmetic, and company no longer helps. That is how large a
+# batch wants to be, by the roof. And your squares?
 
 # %% tags=["core"]
 rl.conclude("04-beyond", walk, core)
@@ -376,7 +367,7 @@ rl.conclude("04-beyond", walk, core)
 # Where is the knee? Where the intensity reaches the ridge. You have a formula for the intensity:
 # set it equal to the ridge and solve it for M.
 #
-# ### Exercise 4 · The knee
+# ### Exercise 5 · The knee
 #
 # Return the number of tokens at the knee, which need not be whole. Each layer that you are asked
 # about has one.
@@ -422,7 +413,7 @@ for name in ("mi300x", "rtx-4090", "h100-sxm", "h200-sxm"):
 # Another saying: *a batch of 128 fills the GPU*. A model has products of several shapes, and they
 # share a batch.
 #
-# ### Exercise 5 · Who is last?
+# ### Exercise 6 · Who is last?
 #
 # `products` is a list of (inputs, outputs). Return three things: the place in the list, from 0, of the
 # product that becomes compute-bound last; the smallest whole batch at which all of them are; and the
@@ -480,8 +471,8 @@ for name, outputs in (("q, o", 4096), ("k, v", 1024), ("gate, up", 14336), ("out
 # %% [markdown] tags=["core"]
 # ## As much work, another shape
 #
-# Four products with exactly as many multiply-adds: a cube, a slab, and two thin ones. The third
-# is like a layer with 16 tokens. In the last one the edge that is *summed over* is thin.
+# Four products with equally many multiply-adds: a cube, a slab, and two thin ones. The third is like
+# a layer with 16 tokens. In the last one the edge that is *summed over* is thin.
 
 # %% tags=["core", "nbval-check-output"]
 shapes = [(1024, 1024, 1024), (128, 4096, 2048), (16, 8192, 8192), (8192, 8192, 16)]
@@ -544,7 +535,7 @@ def right(m, n, k):
 print("a cube notices nothing:", claimed(512, 512, 512) == right(512, 512, 512))
 
 # %% [markdown] tags=["core"]
-# ### Exercise 6 · The shape that convicts
+# ### Exercise 7 · The shape that convicts
 #
 # Somebody tests the formula with a product of this shape and compares it, exactly, with the true
 # count. Return `True` if the test notices the mistake, and `False` if the formula gets away.
@@ -581,45 +572,8 @@ for tokens in (1, 64, 2048, 16384):
     print(f"{tokens:6} tokens: {100 * off:6.2f} %")
 
 # %% [markdown] tags=["core"]
-# With one token you would never see it in a printed table. In a large prefill the claim is off by
-# more than half. So test a count with edges that are **all different**, and none of them small.
-
-# %% [markdown] tags=["core"]
-# ## Claim court: N and K exchanged
-#
-# The same text has a table of shapes for the *up* projection, from `d_model` numbers to `d_ff`
-# numbers: *N = d_model, K = d_ff*. You know better from exercise 1. But would you have noticed?
-#
-# ### Exercise 7 · What notices?
-#
-# Compare `rl.gemm(8, 11008, 4096)`, the right one, with `rl.gemm(8, 4096, 11008)`. Set `notices` to
-# six truth values, in this order: does the exchange show in
-#
-# 1. the FLOPs,
-# 2. the bytes,
-# 3. the intensity,
-# 4. the number of weights,
-# 5. the shape of the result,
-# 6. how many products are summed for each number of the result?
-
-# %% tags=["core", "answer"] rooflab={"exercise": "04-swapped"}
-# BEGIN SOLUTION
-notices = (False, False, False, False, True, True)
-# END SOLUTION
-
-# %% tags=["core", "nbval-check-output"]
-rl.check("04-swapped", notices)
-
-# %% tags=["core", "nbval-check-output"]
-rl.gemm(8, 11008, 4096, "bf16")
-
-# %% tags=["core", "nbval-check-output"]
-rl.gemm(8, 4096, 11008, "bf16")
-
-# %% [markdown] tags=["core"]
-# FLOPs, bytes, intensity, weights: no total convicts the table, because all of them treat the edges
-# N and K alike. It is why such a mistake lives long. What comes out of the layer tells it at once:
-# look at shapes before you look at sums.
+# With one token you would never see it. In a large prefill the claim is off by more than half. So test
+# a count with edges that are **all different**, and none of them small.
 
 # %% [markdown] tags=["core"]
 # ### Vote, or choose for yourself
@@ -640,6 +594,44 @@ rl.gemm(8, 4096, 11008, "bf16")
 # **D** is the picture of the *speed*, in FLOP/s, read as if it were time.
 #
 # </details>
+
+# %% [markdown] tags=["deep"]
+# ## Deeper: claim court, N and K exchanged
+#
+# The text with the repeated face also has a table of shapes for the *up* projection, from `d_model`
+# numbers to `d_ff` numbers: *N = d_model, K = d_ff*. You know better from exercise 1. But would you
+# have noticed?
+#
+# ### Exercise 8 · What notices?
+#
+# Compare `rl.gemm(8, 11008, 4096)`, the right one, with `rl.gemm(8, 4096, 11008)`. Set `notices` to
+# six truth values, in this order: does the exchange show in
+#
+# 1. the FLOPs,
+# 2. the bytes,
+# 3. the intensity,
+# 4. the number of weights,
+# 5. the shape of the result,
+# 6. how many products are summed for each number of the result?
+
+# %% tags=["deep", "answer"] rooflab={"exercise": "04-swapped"}
+# BEGIN SOLUTION
+notices = (False, False, False, False, True, True)
+# END SOLUTION
+
+# %% tags=["deep", "nbval-check-output"]
+rl.check("04-swapped", notices)
+
+# %% tags=["deep", "nbval-check-output"]
+rl.gemm(8, 11008, 4096, "bf16")
+
+# %% tags=["deep", "nbval-check-output"]
+rl.gemm(8, 4096, 11008, "bf16")
+
+# %% [markdown] tags=["deep"]
+# FLOPs, bytes, intensity, weights: no total convicts the table, because all of them treat the edges
+# N and K alike. It is why such a mistake lives long. What comes out of the layer tells it at once:
+# look at shapes before you look at sums.
 
 # %% [markdown] tags=["deep"]
 # ## Deeper: the ceiling of a layer
@@ -705,7 +697,7 @@ for n, one in sizes.items():
     print(f"{n}: {rl.si(one.median_s, 's'):>8}, {rl.si(one.flop_per_s, 'FLOP/s')} {mark}")
 
 # %% tags=["deep"]
-rl.conclude("04-padding", sizes[1024].median_s / sizes[1000].median_s)
+rl.conclude("04-padding", sizes[1000], sizes[1024])
 
 # %% [markdown] tags=["deep"]
 # Many texts explain the gain with the intensity: a larger matrix has more of it. It cannot be
@@ -806,16 +798,15 @@ print(f"with what goes between the layers: {(weights + between) / flops:.4f} B/F
 # ## What you can do now
 #
 # - **Name** M, N and K of a layer: M is all tokens that go through it together, N what comes out,
-#   K what goes in. In decode M is the batch, and the length of the texts does not matter.
+#   K what goes in. In decode M is the batch, whatever the length.
 # - **Compute** its intensity, 2 ÷ itemsize ÷ (1/M + 1/N + 1/K), and its shortest time.
-# - **Find** the knee, up to which more tokens cost next to nothing: at the ridge for wide layers
-#   in 2-byte numbers, later for narrow ones.
+# - **Find** the knee: at the ridge for wide layers in 2-byte numbers, later for narrow ones.
 # - **Choose** a shape that convicts: all edges different, none of them small.
 # - And if you went deeper: **predict** a layer from another one, **say** what its widths allow at
 #   best, what padding costs, and why training takes three times the FLOPs.
 #
-# A whole model is a stack of such layers, and when it writes a single text each of them is a GEMV.
-# The next lesson puts them together, lets a model write on your computer, and predicts how fast.
+# A whole model is a stack of such layers, and when it writes a single sequence each of them is a
+# GEMV. The next lesson puts them together, and lets a model write on your computer.
 
 # %% tags=["core"]
 rl.my_guesses()

@@ -83,8 +83,7 @@ print(f"the clock: {one.tokens_per_s:.1f}", *(f"⚠ {text}" for text in one.warn
 rl.conclude("05-one", one, here)
 
 # %% [markdown] tags=["core"]
-# One division, and no word about layers or the arithmetic. Does it hold for models that people use?
-# Here is Llama-2-7B with weights of 2 bytes (`fp16`) on an RTX 4090: what a token costs, and how many
+# Does one division hold for models that people use? Here is Llama-2-7B with weights of 2 bytes (`fp16`) on an RTX 4090: what a token costs, and how many
 # a second the memory and the arithmetic of that card allow, by its datasheet.
 
 # %% tags=["core", "nbval-check-output"]
@@ -428,9 +427,9 @@ for (name, model, itemsize, _, batch, _, seen), promised in zip(published, promi
 #
 # ## Claim court: batch 64 is 64 times as fast
 #
-# The web lesson with the 50 tokens/s has 800 for a batch of 64 on the same card, and says why: a
-# GEMV has become a GEMM, with more FLOPs for each byte. Two readers object. One says: then it should
-# be 64 times 50. The other: then it should be limited by computing now.
+# The web lesson with the 50 tokens/s has 800 for a batch of 64 on that card, because a GEMV has become
+# a GEMM. Two readers object. One says: then it should be 64 times 50. The other: then it should be
+# limited by computing now.
 #
 # ### Vote, or choose for yourself
 #
@@ -453,8 +452,8 @@ for (name, model, itemsize, _, batch, _, seen), promised in zip(published, promi
 
 # %% [markdown] tags=["core"]
 # Here is what such a card allows for 7 billion parameters with 2 bytes: at batch 1; at batch 64
-# without caches; and with the longest context for which 64 caches of Llama-2-7B fit beside the
-# weights, if a twentieth of the memory stays free.
+# without caches; and with the longest context for which 64 caches fit beside the weights, if a
+# twentieth of the memory stays free.
 
 # %% tags=["core", "nbval-check-output"]
 peak, bandwidth, kv = card.peak("fp16"), card.bandwidth(), 524_288
@@ -562,8 +561,7 @@ for b, guess in said.items():
 rl.conclude("05-worst", over)
 
 # %% tags=["deep"]
-pairs = [(said[b].total_s, runs[b].step_s) for b in batches]
-rl.conclude("05-predicted", pairs, any(run.warnings for run in runs.values()))
+rl.conclude("05-predicted", said, runs)
 
 # %% [markdown] tags=["deep"]
 # ## Deeper: memory-bound at every batch?

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 from rooflab.conclusions import Conclusion
 from rooflab.count.dtypes import dtype as _dtype
 from rooflab.count.si import plain, si
-from rooflab.measure.decode_predict import WEIGHED
+from rooflab.measure.decode_predict import WEIGHED, DecodePrediction
 from rooflab.measure.decode_run import DecodeRun
 from rooflab.predict.machine import Machine
 from rooflab.predict.roofline import Roofline
@@ -60,8 +60,8 @@ def _above(share: float, read: int, cache: int) -> Conclusion:
     if read < 2 * cache:
         return Conclusion(
             "cache",
-            f"The clock beats the bound, {_percent(share)} of it. The weights, {si(read, 'B')}, are "
-            f"hardly larger than a cache of this processor, {si(cache, 'B')}. So part of them "
+            f"The clock beats the bound, {_percent(share)} of it. The weights, {si(read, 'B')}, "
+            f"are hardly larger than a cache of this processor, {si(cache, 'B')}. So part of them "
             "stays there from token to token, and does not come from memory.",
         )
     return Conclusion(
@@ -76,27 +76,31 @@ def second_sequence(one: DecodeRun, two: DecodeRun) -> Conclusion:
     """What a second sequence costs."""
     longer = two.step_s / one.step_s
     said = f"A step for two takes {_times(longer)} as long as a step for one."
-    if longer > 2.1:
-        return Conclusion(
-            "dip",
+    if longer > 2.05:
+        case = "dip"
+        text = (
             f"{said} Two sequences together get *fewer* tokens a second than one alone. It is no "
-            "mistake of yours. The next section says where the time goes.",
+            "mistake of yours. The next section says where the time goes."
         )
-    if longer > 1.6:
-        return Conclusion(
-            "full price", f"{said} The second sequence pays nearly the full price, although hardly "
-            "a byte more has to travel.",
-        )  # fmt: skip
-    if longer > 1.2:
-        return Conclusion(
-            "part", f"{said} The second sequence pays part of the price, although hardly a byte "
-            "more has to travel.",
-        )  # fmt: skip
-    return Conclusion("free", f"{said} The second sequence is as good as free.")
+    elif longer > 1.6:
+        case = "full price"
+        text = (
+            f"{said} The second sequence pays nearly the full price, although hardly a byte more "
+            "has to travel."
+        )
+    elif longer > 1.2:
+        case = "part"
+        text = (
+            f"{said} The second sequence pays part of the price, although hardly a byte more "
+            "has to travel."
+        )
+    else:
+        case, text = "free", f"{said} The second sequence is as good as free."
+    return Conclusion(case, text + doubt(one, two))
 
 
 def many_sequences(runs: Mapping[int, DecodeRun], machine: Machine) -> Conclusion:
-    """What the largest batch gains beside a quarter of it, and beside the knee by the roof.
+    """What the largest batch gains beside a quarter of it, and whether the roof expects that.
 
     ``runs``: batch → run. ``machine`` has the peak and the bandwidth of this core.
     """
@@ -111,18 +115,21 @@ def many_sequences(runs: Mapping[int, DecodeRun], machine: Machine) -> Conclusio
         f"a second grow by a factor of {plain(gain, 3)}."
     )
     if gain < 1.1:
-        return Conclusion("no gain", f"{said} The gain has ended.")
-    if quarter < knee:
-        return Conclusion(
-            "below the knee", f"{said} By the roof the arithmetic of this core takes over at "
-            f"batch {plain(knee, 2)}, so some gain was to be expected.",
-        )  # fmt: skip
-    return Conclusion(
-        "beyond the knee",
-        f"{said} By the roof of this core the gain ends at batch {plain(knee, 2)}. It goes on "
-        "because the library is far from its roof with few vectors, and comes nearer with every "
-        "further one.",
-    )
+        case, text = "no gain", f"{said} The gain has ended."
+    elif quarter < knee:
+        case = "below the knee"
+        text = (
+            f"{said} By the roof the arithmetic of this core takes over at batch "
+            f"{plain(knee, 2)}, so some gain was to be expected."
+        )
+    else:
+        case = "beyond the knee"
+        text = (
+            f"{said} By the roof of this core the gain ends at batch {plain(knee, 2)}. It goes on "
+            "because the library is far from its roof with few vectors, and comes nearer with "
+            "every further one."
+        )
+    return Conclusion(case, text + doubt(runs[most], runs[quarter]))
 
 
 def two_ways(run: DecodeRun, product: str = "up") -> Conclusion:
@@ -131,18 +138,22 @@ def two_ways(run: DecodeRun, product: str = "up") -> Conclusion:
     gemv, gemm = (min(s for form, s in tried.items() if form.startswith(way)) for way in WAYS)
     said = f"With {run.batch} vectors"
     if gemm > 1.1 * gemv:
-        return Conclusion(
-            "GEMV", f"{said} a GEMM takes {_times(gemm / gemv)} as long as {run.batch} GEMVs. It "
-            "usually begins by *packing*: it copies the matrix, piece by piece, into an order in "
-            "which its arithmetic runs well. With so few vectors you pay for the copy and get next "
-            "to nothing.",
-        )  # fmt: skip
-    if gemv > 1.1 * gemm:
-        return Conclusion(
-            "GEMM", f"{said} a GEMM is {_times(gemv / gemm)} as fast as {run.batch} GEMVs, which "
-            "meet the whole matrix once for each vector.",
-        )  # fmt: skip
-    return Conclusion("alike", f"{said} both ways take the same time to a tenth.")
+        case = "GEMV"
+        text = (
+            f"{said} a GEMM takes {_times(gemm / gemv)} as long as {run.batch} GEMVs. It usually "
+            "begins by *packing*: it copies the matrix, piece by piece, into an order in which its "
+            "arithmetic runs well. With so few vectors you pay for the copy and get next to "
+            "nothing."
+        )
+    elif gemv > 1.1 * gemm:
+        case = "GEMM"
+        text = (
+            f"{said} a GEMM is {_times(gemv / gemm)} as fast as {run.batch} GEMVs, which meet the "
+            "whole matrix once for each vector."
+        )
+    else:
+        case, text = "alike", f"{said} both ways take the same time, to a tenth."
+    return Conclusion(case, text + doubt(run))
 
 
 WAYS = ("gemv", "gemm")
@@ -159,16 +170,20 @@ def long_past(short: DecodeRun, long: DecodeRun) -> Conclusion:
         "long."
     )
     if clock > 1.15 * bytes_say:
-        return Conclusion(
-            "more", f"{said} This loop does attention with more than one trip of the caches; a "
-            "kernel made for it would come nearer to the bytes.",
-        )  # fmt: skip
-    if clock < bytes_say / 1.15:
-        return Conclusion(
-            "less", f"{said} With {short.batch} sequences the step was longer than the trip of the "
-            "weights to begin with, and that part has not changed.",
-        )  # fmt: skip
-    return Conclusion("as the bytes", f"{said} So the bytes decide.")
+        case = "more"
+        text = (
+            f"{said} This loop does attention in several operations, each with its own trips to "
+            "memory; a routine made for it would come nearer to the bytes."
+        )
+    elif clock < bytes_say / 1.15:
+        case = "less"
+        text = (
+            f"{said} With {short.batch} sequences the step was longer than the trip of the weights "
+            "to begin with, and that part has not changed."
+        )
+    else:
+        case, text = "as the bytes", f"{said} So the bytes decide."
+    return Conclusion(case, text + doubt(short, long))
 
 
 def _cached(run: DecodeRun) -> int:
@@ -179,36 +194,39 @@ def _attention(run: DecodeRun) -> float:
     return run.seconds("attention")
 
 
-def predicted(pairs: Sequence[tuple[float, float]], warnings: bool = False) -> Conclusion:
-    """How well the clock was predicted. ``pairs``: (predicted, measured) seconds, one a batch."""
-    off = [clock / said for said, clock in pairs]
+def predicted(said: Mapping[int, DecodePrediction], runs: Mapping[int, DecodeRun]) -> Conclusion:
+    """How well the clock was predicted. By batch: predictions, and the runs they are of."""
+    off = [runs[batch].step_s / guess.total_s for batch, guess in said.items()]
     worst = max(max(ratio, 1 / ratio) for ratio in off)
     if worst <= 1.25:
+        case = "agree"
         text = (
-            f"The two columns agree to {_percent(worst - 1)} or better. A roofline says what the machine "
-            "allows; what the library makes of it was measured once, on another model."
+            f"The two columns agree to {_percent(worst - 1)} or better. A roofline says what the "
+            "machine allows; what the library makes of it was measured once, on another model."
         )
-        return Conclusion("agree", text)
-    if min(off) > 1:
-        case, text = "slower", "Every step took longer than was predicted"
-    elif max(off) < 1:
-        case, text = "faster", "Every step was quicker than was predicted"
     else:
-        case, text = "scattered", "The clock scatters around what was predicted"
-    text = f"{text}, by a factor of up to {plain(worst, 3)}. Both columns need a quiet computer."
-    if warnings:
-        return Conclusion(case, f"{text} This one was not: there are lines with ⚠.")
-    return Conclusion(
-        case, f"{text} If yours was quiet both times, the shares that were learned on one model "
-        "do not carry over to this one as they should.",
-    )  # fmt: skip
+        case = "slower" if min(off) > 1 else "faster" if max(off) < 1 else "scattered"
+        text = {
+            "slower": "Every step took longer than was predicted",
+            "faster": "Every step was quicker than was predicted",
+            "scattered": "The clock scatters around what was predicted",
+        }[case]
+        text = (
+            f"{text}, by a factor of up to {plain(worst, 3)}. Both columns need a quiet computer. "
+            "If yours was quiet both times, the shares that were learned on one model do not carry "
+            "over to this one as they should."
+        )
+    return Conclusion(case, text + doubt(*(runs[batch] for batch in said)))
 
 
 def worst_batch(over: Mapping[int, float]) -> Conclusion:
     """At which batch the loop is furthest from its bound. ``over``: batch → step ÷ bound."""
     worst = max(over, key=over.__getitem__)
     ends = max(over[min(over)], over[max(over)])
-    said = f"The loop is furthest from its bound at batch {worst}: a step takes {_times(over[worst])} as long"
+    said = (
+        f"The loop is furthest from its bound at batch {worst}: a step takes "
+        f"{_times(over[worst])} as long"
+    )
     if over[worst] > 1.15 * ends:
         return Conclusion(
             "middle", f"{said}, and nearer to it at both ends. Few libraries have a routine made "
@@ -217,6 +235,13 @@ def worst_batch(over: Mapping[int, float]) -> Conclusion:
     if over[max(over)] >= over[min(over)]:
         return Conclusion("many", f"{said}.")
     return Conclusion("few", f"{said}; a larger batch brings it nearer.")
+
+
+def doubt(*runs: DecodeRun) -> str:
+    """A sentence to add where one of the runs carries a warning, else nothing."""
+    if not any(run.warnings for run in runs):
+        return ""
+    return " A run behind this carries a warning: repeat it before you believe it."
 
 
 def _percent(share: float) -> str:
