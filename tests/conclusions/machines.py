@@ -30,8 +30,8 @@ MiB = 2**20
 class Simulated:
     """A computer of the class: ``machine`` is what ``rl.this_machine(threads=1)`` gives there.
 
-    ``told``: bytes of the caches that its system tells of, what ``cache_sizes()`` returns. ``cores``
-    of the whole processor; ``lines``: bytes of a cache line.
+    ``told``: bytes of the caches that its system tells of, what ``cache_sizes()`` returns.
+    ``cores`` of the whole processor; ``lines``: bytes of a cache line.
     """
 
     name: str
