@@ -11,7 +11,7 @@
 #
 # **What are M, N and K in a language model, and when are more tokens free?**
 #
-# When you are through with this lesson you can
+# After this lesson you will be able to
 #
 # - **name** M, N and K of a layer, when a model reads a prompt and when it writes,
 # - **compute** the intensity and the shortest time of a layer, for any number of tokens,
@@ -20,8 +20,7 @@
 # - after the *Deeper* parts: **predict** what the clock says of a layer, and **say** what its widths
 #   allow at best, what padding costs, and which products training adds.
 #
-# It takes about 60 minutes, with the *Deeper* parts 100; a lecture shows some of it in 20. You need
-# lessons 01 and 03.
+# It takes about 45 minutes, with the *Deeper* parts 90. You need lessons 01 and 03.
 
 # %% tags=["core"]
 import numpy as np
@@ -32,12 +31,10 @@ import rooflab as rl
 # ## One token, sixty-four tokens
 #
 # A language model reads and writes *tokens*: words, or pieces of words. Inside the model a token
-# is a row of numbers; in Llama-2-7B, of 4096 numbers. On its way from the bottom of the model to
-# the top the row is multiplied, again and again, by large matrices that never change, the
-# *weights*. One such step is called a **linear layer**.
-#
-# Here is one of them. It makes 11 008 numbers out of 4096, and is known as the *up projection*,
-# because the row gets longer.
+# is a row of numbers; in Llama-2-7B, of 4096 numbers. On its way through the model the row is
+# multiplied, again and again, by large matrices that never change, the *weights*. One such product is
+# called a **linear layer**. Here is one that makes 11 008 numbers out of 4096. It is known as the *up
+# projection*, because the row gets longer.
 
 
 # %% tags=["core"]
@@ -49,8 +46,8 @@ def up(tokens, dtype="fp32"):
 up(1)
 
 # %% [markdown] tags=["core"]
-# One token is a GEMV, a matrix times a vector. (Models keep their weights in numbers of 2 bytes or
-# fewer. NumPy has no fast product for those, so on this core they have 4 bytes.)
+# One token is a GEMV, a matrix times a vector. Models keep their weights in numbers of 2 bytes or
+# fewer. NumPy has no fast product for those, so on this core they have 4.
 #
 # And 64 tokens at once? Each is a vector of its own, but they all meet the *same* matrix, the
 # operand `a`:
@@ -63,9 +60,9 @@ one, many = up(1), up(64)
 print(f"{many.flops / one.flops:.0f} times the FLOPs, {many.bytes / one.bytes:.3f} times the bytes")
 
 # %% [markdown] tags=["core"]
-# 64 times the arithmetic, and 2 per cent more bytes. **How many times as long does it take on one
-# core?** The next cell measures several numbers of tokens, from memory (this takes ten to twenty
-# seconds). Guess, then look.
+# 64 times the arithmetic, and 2 per cent more bytes. **By what factor does the time grow on one
+# core?** The next cell measures several numbers of tokens, from memory, which takes ten to twenty
+# seconds. Guess, then look.
 
 # %% tags=["core"]
 here = rl.this_machine(threads=1)
@@ -79,32 +76,39 @@ rl.ask("04-tokens", walk[64].median_s / walk[1].median_s, picture=picture)
 #
 # The solid line is the bound: what the roof of this core allows, in units of the shortest time for
 # a single token. It is flat at first: the weights have to come from memory, and while they come
-# there is time to multiply each of them with a few tokens. Then it bends and rises; from there on
+# there is time to multiply each of them with a few tokens. Then it bends and rises. From there on
 # the core is busy computing, and twice the tokens take twice the time. The black squares are your
-# measurements, in the same unit. How many times as high the square of 64 stands as that of 1 is what
-# you were asked.
+# measurements, in the same unit. Your guess was the ratio between the square at 64 and the one at 1.
 #
-# The dashed line is the same layer under the roof of an H200, a data-centre GPU, with the 2-byte
-# numbers (`bf16`) for which it is made. (That is a *datasheet*: we have not run it there.) It stays
-# flat many times as long.
-#
-# Do your squares jump between one token and two? The library does one vector with one routine,
-# GEMV, and several with another one, GEMM. The second pays a price before it starts. The roof
-# knows nothing of that; a *Deeper* part below and lesson 05 come back to it.
+# The dashed line is the layer under the roof of an H200, a data-centre GPU, in `bf16`: 2-byte
+# numbers with fewer digits. It is a *datasheet*; no run of ours exists.
 #
 # </details>
 
+# %% tags=["core"]
+rl.conclude("04-second-token", walk)
+
 # %% [markdown] tags=["core"]
-# What would you have to wait on the H200, by its roof?
+# What would you have to wait on the H200, by its roof? Two things are different there, so change one
+# at a time. First the machine, with the same 4-byte numbers; then the number type:
 
 # %% tags=["core", "nbval-check-output"]
-print(f"64 tokens take {gpu.time(up(64, 'bf16')) / gpu.time(up(1, 'bf16')):.3f} times as long")
+for kind in ("fp32", "bf16"):
+    roof, many = rl.Roofline("h200-sxm", kind), up(64, kind)
+    factor = roof.time(many) / roof.time(up(1, kind))
+    print(f"{kind}: {many.intensity:.1f} FLOP/byte, ridge {roof.ridge:.1f},", end=" ")
+    print(f"64 tokens: {rl.si(roof.time(many), 's')}, {factor:.2f} times as long as one")
 
 # %% [markdown] tags=["core"]
-# Sixty-four tokens in the time of one, and 2 per cent. It is the same layer with the same shape.
-# What differs is the roof above it. In lesson 03 you computed where a roof bends: at the **ridge**,
-# peak ÷ bandwidth. **How many times as far to the right as that of this core is the ridge of the
-# H200?** Guess; then you see both roofs, side by side.
+# In fp32 the 64 tokens are right of the H200's ridge, and take more than twice as long as one. The
+# 2-byte type does two things. Half the bytes make twice the intensity. And products of such numbers
+# may use the GPU's **matrix units**, which do nothing else and have 15 times the peak: that moves the
+# ridge 15 times to the right. Now 64 tokens are left of it, and nearly free. Fifteen times the peak
+# made them four and a half times as fast, because they wait for bytes now. **A chip has a ridge for
+# each number type.**
+#
+# **The H200's bf16 ridge lies further right than that of this core. By what factor?** Guess; then you
+# see both roofs, side by side.
 
 # %% tags=["core"]
 picture = rl.show.walk(4096, 11008, [core, gpu], list(walk.values()))
@@ -114,33 +118,26 @@ rl.ask("04-ridges", gpu.ridge / core.ridge, picture=picture)
 # <details><summary>What the picture shows (open this when you have guessed)</summary>
 #
 # Each half is a roofline: blue where memory limits a product, orange where computing does. Speed is
-# a share of the machine's own peak here, so both roofs are equally high. The numbers are tokens.
-# The diamonds are what the roof allows, the black squares your measurements.
+# a share of the machine's own peak, so both roofs are equally high. The numbers are tokens, the
+# diamonds what the roof allows, the black squares your measurements.
 #
-# It is the same walk in both halves: one layer, with 1, 4, 16, … tokens. (On the right each step
-# lies up to twice as far along, because a number of 2 bytes is half as much to move.) On a core the
-# walk is soon on the flat roof, where computing limits it. On the H200 it climbs for a long time
-# yet: 64 tokens are still on the slope, and 256 are just over the ridge.
-#
-# **The shape did not change, the ridge did.**
+# It is the same walk in both halves. On the right every step lies twice as far along, because each
+# number has half the bytes, and the roof bends much further right: 64 tokens are still on the slope,
+# and 256 are just over the ridge.
 #
 # </details>
 
 # %% [markdown] tags=["core"]
-# In numbers, where do 64 tokens lie?
+# In numbers, where do 64 tokens lie? The slope is now the bandwidth of *reading*, because a layer
+# mostly reads its weights. Lesson 03 had the best mix of reading and writing, and a lower ridge.
 
 # %% tags=["core"]
 for roof in (core, gpu):
     at, where = up(64, roof.dtype).intensity, f"{roof.machine.name}, {roof.dtype}"
     print(f"{where}: {at:.0f} FLOP/byte, the ridge is at {roof.ridge:.3g}")
 
-# %% [markdown] tags=["core"]
-# On the core 64 tokens are right of the **ridge**, limited by computing. On the H200 they are far
-# left of it, and there time is bytes: 2 per cent more bytes, 2 per cent more time.
-#
-# (Is the ridge of your core higher here than in lesson 03? There the slope was what the memory gives
-# to the best mix of reading and writing. A layer mostly reads its weights. So its slope is the
-# bandwidth of *reading*, in this lesson and in the next one; on many computers that is lower.)
+# %% tags=["core"]
+rl.conclude("04-sides", (up(64), core), (up(64, "bf16"), gpu))
 
 # %% [markdown] tags=["core"]
 # ## What are M, N and K?
@@ -153,40 +150,37 @@ for roof in (core, gpu):
 # - $Y$ has *tokens* rows and *outputs* columns.
 #
 # So **M is the number of tokens, N the outputs and K the inputs**: M and N are the edges of the
-# result, and each number of it is a sum of K products. `rl.gemm(tokens, outputs, inputs)` is
-# the same bookkeeping as `up`, with other letters.
+# result, and each number of it is a sum of K products. `rl.gemm(tokens, outputs, inputs)` counts the
+# same as `up`.
 
 # %% tags=["core", "nbval-check-output"]
 product = rl.gemm(64, 11008, 4096)
 product.flops == up(64).flops, product.bytes == up(64).bytes
 
 # %% [markdown] tags=["core"]
-# In practice tokens come as a *batch*: several texts at once, each of some length. That is an
-# array with three edges: batch × length × inputs. The layer does the same with every row and does
-# not ask which text it is from. So lay all rows below each other, multiply once, and cut the
-# result up again. Try it on a small one:
+# In practice tokens come as a *batch*. A prompt and what is written after it are a **sequence**, and
+# several sequences go through the model at once: batch × length × inputs numbers. The layer does the
+# same with every row. So lay all rows below each other, multiply once, and cut the result up again.
+# Try it on a small one:
 
 # %% tags=["core", "nbval-check-output"]
 draw = np.random.default_rng(0).normal
 x, w = draw(size=(2, 5, 8)), draw(size=(3, 8))
 rows = x.reshape(2 * 5, 8)
 y = (rows @ w.T).reshape(2, 5, 3)
-print("same result:", np.allclose(y, [[w @ token for token in text] for text in x]))
+print("same result:", np.allclose(y, [[w @ token for token in one] for one in x]))
 print("no number was moved for it:", np.shares_memory(rows, x))
 
 # %% [markdown] tags=["core"]
 # **All edges but the last become M.**
 #
-# There is one more thing to know about language models. They work in two *phases*:
-#
-# - **Prefill**: the model reads the prompt. All its tokens are there, so all of them go through
-#   the layer together.
-# - **Decode**: the model writes. It makes one new token for each text, and only *that* token goes
-#   through the layer. (What it needs of the earlier ones is kept; lesson 05 shows how.)
+# Language models work in two *phases*. In **prefill** the model reads the prompt, and all its tokens go
+# through the layer together. In **decode** it writes: it makes one new token for each sequence, and
+# only *that* token goes through the layer. What it needs of the earlier ones is kept.
 #
 # ### Exercise 1 · M, N and K
 #
-# `batch` texts of `length` tokens each, a layer from `inputs` to `outputs`. Return M, N and K, in
+# `batch` sequences of `length` tokens each, a layer from `inputs` to `outputs`. Return M, N and K, in
 # this order: if `decode` is true those of decode, else those of prefill.
 
 
@@ -209,8 +203,8 @@ rl.check("04-shapes", shape)
 # thicker**.
 #
 # 1. Put *tokens* to 1. The box is a sheet: all of it is surface, and the dot is far left.
-# 2. Slide *tokens* up. The volume grows with the thickness; the face $W$, the weights, does not
-#    change at all. The dot walks to the right, and soon it passes the ridge of this core.
+# 2. Slide *tokens* up. The volume grows, and the face $W$ does not change at all. The dot walks to
+#    the right, and passes the ridge of this core.
 # 3. Choose the H200, and then `bf16`. Go back to 1. Now the dot has a much longer way to go.
 # 4. Go on to 4096 tokens, then make *inputs* small. Does the dot stay?
 
@@ -220,7 +214,7 @@ rl.live.layer(machines=[here, "h200-sxm", "mi300x", "rtx-4090"])
 # %% [markdown] tags=["core"]
 # ### Exercise 2 · Reading and writing
 #
-# The same layer in both phases: `batch` texts of `length` tokens, numbers of `itemsize` bytes.
+# The same layer in both phases: `batch` sequences of `length` tokens, numbers of `itemsize` bytes.
 # Return its intensity in prefill, then in decode.
 
 
@@ -248,13 +242,12 @@ for tokens in (1, 8, 64, 256, 2048, 16384):
 # %% [markdown] tags=["core"]
 # With few tokens the weights are nearly all that travels. Each weight has 2 bytes, and is good for
 # 2 FLOPs a token: so the intensity is *nearly the number of tokens*. With many tokens it falls
-# behind, because what comes in and what goes out weighs more and more. There is a short way to
-# write it down (divide the FLOPs and the numbers by M·N·K, and it stands there):
+# behind, because what comes in and what goes out weighs more and more. Divide the FLOPs and the
+# numbers by M·N·K, and you have it in one line:
 #
 # $$\text{intensity} = \frac{2}{\text{itemsize}} \;\Big/\; \Big(\frac1M + \frac1N + \frac1K\Big)$$
 #
-# All three edges stand in it side by side, and the *smallest* of them rules. That is why the dot
-# fell back when you made *inputs* small.
+# The *smallest* edge rules. That is why the dot fell back when you made *inputs* small.
 
 # %% [markdown] tags=["core"]
 # ## The time of a layer
@@ -281,44 +274,103 @@ rl.check("04-layer", layer)
 rl.mine.save(layer)
 
 # %% [markdown] tags=["core"]
-# Your function against the clock of this core:
+# Your function against the clock of this core. A ⚠ marks a measurement that carries a warning;
+# `walk[2]`, for example, prints it.
 
 # %% tags=["core"]
+bounds = {n: rl.mine.layer(n, 4096, 11008, 4, core.peak, core.bandwidth) for n in walk}
 for tokens, one in walk.items():
-    bound = rl.mine.layer(tokens, 4096, 11008, 4, core.peak, core.bandwidth)
-    print(f"{tokens:4} tokens: {rl.si(one.median_s, 's'):>8}, {one.median_s / bound:5.2f} × bound")
+    far, mark = one.median_s / bounds[tokens], "⚠" if one.warnings else ""
+    print(f"{tokens:4} tokens: {rl.si(one.median_s, 's'):>8}, {far:5.2f} × bound {mark}")
 
-# %% [markdown] tags=["core"]
-# Look at both ends first. On a quiet computer a single token stays within about one and a half times
-# its bound (a GEMV rarely draws all that the memory gives), and so do a hundred tokens. Between them
-# the library does worse, often two to six times: the product is too thin for a routine that has been
-# made for large ones. A bound says what no program can beat. It does not say that yours gets there.
+# %% tags=["core"]
+rl.conclude("04-gaps", walk, bounds)
+
+# %% [markdown] tags=["deep"]
+# ## Deeper: predict another layer
+#
+# A bound is a promise. What *will* the clock say, between one token and many, where the library is
+# far from the roof? There are two ways through a layer.
+#
+# - **Vector by vector**: a GEMV for each token. The first one waits for the weights to come from
+#   memory. If they fit a cache, each further one finds them nearer, and meets all of them again.
+# - **All at once**: a GEMM. It copies the weights into its blocks first, and then it computes.
+#
+# Here is a small language model that was recorded while it wrote, on one core with 32 MB of cache.
+# Its up projection, 768 → 2048, was tried in both ways, each with the weights stored by rows and by
+# columns; here is the better of the two. Which way is quicker, and for how many tokens?
+
+# %% tags=["deep", "nbval-check-output"]
+for run in rl.decode_recording("epyc-2core-vm").runs:
+    tried = run.trials["up"]
+    gemv, gemm = (1e6 * min(tried[way], tried[f"{way} on Wᵀ"]) for way in ("gemv ×B", "gemm"))
+    print(f"{run.batch:2} tokens: vector by vector {gemv:4.0f} µs, all at once {gemm:4.0f} µs")
+
+# %% [markdown] tags=["deep"]
+# The first column begins low, and every further vector adds about the same. The second one begins
+# high: with a single token it is nearly all copy. Then it grows by its arithmetic alone. They cross
+# between 8 tokens and 16.
+#
+# ### Exercise 4 · Another layer
+#
+# When the model wrote, each product was done in the quicker way. You get three figures that were
+# taken from *one* of its layers, and the peak of the core:
+#
+# - `first`: seconds that the first vector takes for each weight,
+# - `again`: seconds that a further vector takes for each weight,
+# - `copy`: seconds that the copy takes for each weight,
+# - `peak`: FLOP/s.
+#
+# Return the seconds of *another* layer, `inputs` → `outputs`, for all its `tokens` together. As in
+# lesson 03, your answer is compared with the clock. It may be off by the spread of the recorded
+# times (their middle half), and by a quarter besides, because no two layers are quite alike. You are
+# asked only where the quicker of the two ways comes close.
+
+
+# %% tags=["deep", "answer"] rooflab={"exercise": "04-predict"}
+def predict(tokens, inputs, outputs, first, again, copy, peak):
+    # BEGIN SOLUTION
+    weights = inputs * outputs
+    vectors = weights * (first + (tokens - 1) * again)
+    product = weights * copy + 2 * tokens * weights / peak
+    return min(vectors, product)
+    # END SOLUTION
+
+
+# %% tags=["deep", "nbval-check-output"]
+rl.check("04-predict", predict)
+
+# %% [markdown] tags=["deep"]
+# Under a roof the longer of two times counts; here two times are *added*. There is one core for both,
+# and while it copies a block it multiplies nothing. So look at the table once more: from 8 tokens to
+# 64 the second column does not even grow threefold. By the roof, more tokens are free until the
+# arithmetic takes over. With a routine that copies, each of them still makes the others cheaper long
+# after that, because they share one copy.
 
 # %% [markdown] tags=["core"]
 # ## The knee
 #
-# Back to the picture. You have seen the time of all tokens together; here is the same, divided by
-# their number: what *one token costs*.
+# Back to the first picture, divided by the number of tokens: what *one token costs*.
 
 # %% tags=["core"]
 rl.show.tokens(4096, 11008, [core, gpu], list(walk.values()), each=True)
 
 # %% [markdown] tags=["core"]
 # On the slope the tokens share the weights, and each new one makes all of them cheaper. Beyond the
-# **knee** every token pays for its own arithmetic, and company no longer helps. That is why a
-# service that answers many people at once collects their tokens into batches, and how large such a
-# batch wants to be.
-#
-# (That is the roof's word. Do your squares go on falling beyond the knee of this core? They began
-# further from the roof than they end. *Deeper: predict another layer* says why.)
-#
+# **knee** every token pays for its own arithmetic, and company no longer helps. That is how large a
+# batch wants to be, by the roof. And your squares?
+
+# %% tags=["core"]
+rl.conclude("04-beyond", walk, core)
+
+# %% [markdown] tags=["core"]
 # Where is the knee? Where the intensity reaches the ridge. You have a formula for the intensity:
 # set it equal to the ridge and solve it for M.
 #
-# ### Exercise 4 · The knee
+# ### Exercise 5 · The knee
 #
-# Return the number of tokens at the knee. (It need not be a whole number. Each layer that you are
-# asked about has one.)
+# Return the number of tokens at the knee, which need not be whole. Each layer that you are asked
+# about has one.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "04-knee"}
@@ -335,8 +387,8 @@ rl.check("04-knee", knee)
 # %% [markdown] tags=["core"]
 # A rule that you may hear: *with 2-byte weights the batch has to be as large as the ridge*. Let's
 # try it on four machines (datasheet figures) and three layers: 4096 → 11008 of Llama-2-7B, 4096 →
-# 14336 of Llama-3-8B, and 768 → 3072 of GPT-2, a small model. From how many tokens on does the
-# roof say *compute*?
+# 14336 of Llama-3-8B, and 768 → 3072 of GPT-2, a small model. At how many tokens does each layer
+# become compute-bound?
 
 
 # %% tags=["core"]
@@ -354,12 +406,46 @@ for name in ("mi300x", "rtx-4090", "h100-sxm", "h200-sxm"):
 
 # %% [markdown] tags=["core"]
 # For the two wide layers the rule is not bad, a tenth too low at worst. For the layer of GPT-2 it
-# is far off: on an MI300X **the knee is at 412 tokens, not at 247**. A narrow layer has few weights,
-# so what comes in and goes out weighs in early. (Try it in the box further up: on the H200, in
-# `bf16`, 256 tokens are right of the ridge with 4096 → 11008, and left of it with 768 → 3072.)
+# is far off: on an MI300X **the knee is just beyond 412 tokens, not at 247**. A narrow layer has few
+# weights, so what comes in and goes out weighs in early. For numbers of any size the rule says
+# *ridge × itemsize ÷ 2*; lesson 05 calls it the batch at which the arithmetic takes over.
 #
-# For numbers of any size the rule says *ridge × itemsize ÷ 2*: on this core, with 4 bytes, twice the
-# ridge. Lesson 05 goes on with it, and calls it the batch at which the arithmetic takes over.
+# Another saying: *a batch of 128 fills the GPU*. A model has products of several shapes, and they
+# share a batch.
+#
+# ### Exercise 6 · Who is last?
+#
+# `products` is a list of (inputs, outputs). Return three things: the place in the list, from 0, of the
+# product that becomes compute-bound last; the smallest whole batch at which all of them are; and the
+# share of the peak that the roof allows that last one at `batch`. You may call your `knee` and
+# `layer`.
+
+
+# %% tags=["core", "answer"] rooflab={"exercise": "04-last"}
+def last(products, batch, itemsize, peak, bandwidth):
+    # BEGIN SOLUTION
+    knees = [knee(i, o, itemsize, peak, bandwidth) for i, o in products]
+    i, o = products[knees.index(max(knees))]
+    share = 2 * batch * i * o / peak / layer(batch, i, o, itemsize, peak, bandwidth)
+    return knees.index(max(knees)), int(max(knees)) + 1, share
+    # END SOLUTION
+
+
+# %% tags=["core", "nbval-check-output"]
+rl.check("04-last", last)
+
+# %% [markdown] tags=["core"]
+# The four shapes of Llama-3-8B on an H100: q and o, k and v, gate and up, and the output matrix.
+
+# %% tags=["core", "nbval-check-output"]
+h100 = rl.Roofline("h100-sxm", "bf16")
+for name, outputs in (("q, o", 4096), ("k, v", 1024), ("gate, up", 14336), ("output", 128256)):
+    ops = (rl.gemm(batch, outputs, 4096, "bf16") for batch in (128, 256, 400))
+    shares = (100 * h100.attainable(op.intensity) / h100.peak for op in ops)
+    print(f"{name:8} at 128, 256, 400:", ", ".join(f"{share:.0f} %" for share in shares))
+
+# %% [markdown] tags=["core"]
+# A batch of 128 fills two fifths of it, by the roof; k and v are still waiting at 400.
 
 # %% [markdown] tags=["core"]
 # ### Vote, or choose for yourself
@@ -385,8 +471,8 @@ for name in ("mi300x", "rtx-4090", "h100-sxm", "h200-sxm"):
 # %% [markdown] tags=["core"]
 # ## As much work, another shape
 #
-# Four products with exactly as many multiply-adds: a cube, a slab, and two thin ones. The third
-# is like a layer with 16 tokens. In the last one the edge that is *summed over* is thin.
+# Four products with equally many multiply-adds: a cube, a slab, and two thin ones. The third is like
+# a layer with 16 tokens. In the last one the edge that is *summed over* is thin.
 
 # %% tags=["core", "nbval-check-output"]
 shapes = [(1024, 1024, 1024), (128, 4096, 2048), (16, 8192, 8192), (8192, 8192, 16)]
@@ -395,42 +481,46 @@ for op in ops:
     print(f"{op.label:24} {rl.si(op.flops, 'FLOP')}, {op.intensity:6.2f} FLOP/byte")
 
 # %% [markdown] tags=["core"]
-# Compare the intensities with the ridge of this core, printed further up. If all of them lie right
-# of it, its roof gives all four products the same time: as many FLOPs, the same peak. **How many
-# times as long as the cube does the third one take?**
+# What does the roof of this core say of them?
+
+# %% tags=["core"]
+rl.conclude("04-thin-sides", ops, core)
+
+# %% [markdown] tags=["core"]
+# And the clock? **What is the time of the third one ÷ that of the cube?**
 
 # %% tags=["core"]
 timed = [rl.measure(op, threads=1) for op in ops]
 rl.ask("04-thin", timed[2].median_s / timed[0].median_s)
 
 # %% [markdown] tags=["core"]
-# Here are all four, and beside them the H200 by its roof (datasheet, `bf16`), each compared with
-# the cube.
+# Here are all four, each compared with the cube, and beside them the H200 by its roof, also in fp32,
+# and then in `bf16` (datasheet).
 
 # %% tags=["core"]
-cube = rl.gemm(1024, 1024, 1024, "bf16")
+roofs = [core, rl.Roofline("h200-sxm", "fp32"), gpu]
 for edges, one in zip(shapes, timed):
-    there = gpu.time(rl.gemm(*edges, "bf16")) / gpu.time(cube)
-    clock, roof = one.median_s / timed[0].median_s, core.time(one.op) / core.time(ops[0])
-    print(f"{one.op.label:22} here {clock:.2f} (roof {roof:.2f}), H200 by its roof {there:.2f}")
+    pairs = [(rl.gemm(*edges, r.dtype), rl.gemm(*shapes[0], r.dtype), r) for r in roofs]
+    here_roof, fp32, bf16 = (r.time(op) / r.time(cube) for op, cube, r in pairs)
+    clock, mark = one.median_s / timed[0].median_s, "⚠" if one.warnings else ""
+    print(f"{one.op.label:24} here {clock:5.2f} (roof {here_roof:.2f}) {mark}", end=", ")
+    print(f"H200 by its roof {fp32:5.2f} and {bf16:5.2f}")
+
+# %% tags=["core"]
+rl.conclude("04-thin", timed[0], timed[2], core)
 
 # %% [markdown] tags=["core"]
-# If *here* and *roof* disagree for the thin ones, the reason is not in the roof. A GEMM routine
-# copies its operands into small blocks first, in the order in which it will need them. In a cube
-# each copied number is used a thousand times, and the copy costs nothing to speak of. In the third
-# product each of 67 million weights is copied and then used sixteen times: the copy is a good part
-# of the work. The last one has little to copy, but a result of 268 MB to write, and only sixteen
-# products go into each number of it.
-#
-# On the H200 it *is* the roof: the thin ones are far left of its ridge, the slab is left of it too,
-# and there time is bytes. **Among products of equally many FLOPs, the smallest edge decides.**
+# The last product has little to copy, but a result of 268 MB to write, and only sixteen products go
+# into each number of it. On the H200 it *is* the roof: in fp32 the thin ones are left of its ridge,
+# in `bf16` the slab is too, and there time is bytes. **Among products of equally many FLOPs, the
+# smallest edge decides.**
 
 # %% [markdown] tags=["core"]
 # ## Claim court: the same face twice
 #
 # A public text on the efficiency of GEMM gives the intensity as $2MNK$ divided by the bytes of
-# $MK + KN + MK$ numbers. (The text is quoted by its formula; its words are not ours.) One of the
-# three faces is there twice, and one is missing. Who checks it with a cube sees nothing.
+# $MK + KN + MK$ numbers. One of the three faces is there twice, and one is missing. Check it with a
+# cube, and you see nothing:
 
 
 # %% tags=["core", "nbval-check-output"]
@@ -445,7 +535,7 @@ def right(m, n, k):
 print("a cube notices nothing:", claimed(512, 512, 512) == right(512, 512, 512))
 
 # %% [markdown] tags=["core"]
-# ### Exercise 5 · The shape that convicts
+# ### Exercise 7 · The shape that convicts
 #
 # Somebody tests the formula with a product of this shape and compares it, exactly, with the true
 # count. Return `True` if the test notices the mistake, and `False` if the formula gets away.
@@ -482,53 +572,16 @@ for tokens in (1, 64, 2048, 16384):
     print(f"{tokens:6} tokens: {100 * off:6.2f} %")
 
 # %% [markdown] tags=["core"]
-# With one token you would never see it in a printed table. In a large prefill the claim is off by
-# more than half. So test a count with edges that are **all different**, and none of them small.
-
-# %% [markdown] tags=["core"]
-# ## Claim court: N and K exchanged
-#
-# The same text has a table of shapes for the *up* projection, from `d_model` numbers to `d_ff`
-# numbers: *N = d_model, K = d_ff*. You know better from exercise 1. But would you have noticed?
-#
-# ### Exercise 6 · What notices?
-#
-# Compare `rl.gemm(8, 11008, 4096)`, the right one, with `rl.gemm(8, 4096, 11008)`. Set `notices` to
-# six truth values, in this order: does the exchange show in
-#
-# 1. the FLOPs,
-# 2. the bytes,
-# 3. the intensity,
-# 4. the number of weights,
-# 5. the shape of the result,
-# 6. how many products are summed for each number of the result?
-
-# %% tags=["core", "answer"] rooflab={"exercise": "04-swapped"}
-# BEGIN SOLUTION
-notices = (False, False, False, False, True, True)
-# END SOLUTION
-
-# %% tags=["core", "nbval-check-output"]
-rl.check("04-swapped", notices)
-
-# %% tags=["core", "nbval-check-output"]
-rl.gemm(8, 11008, 4096, "bf16")
-
-# %% tags=["core", "nbval-check-output"]
-rl.gemm(8, 4096, 11008, "bf16")
-
-# %% [markdown] tags=["core"]
-# FLOPs, bytes, intensity, weights: no total convicts the table, because all of them treat the edges
-# N and K alike. It is why such a mistake lives long. What comes out of the layer tells it at once:
-# look at shapes before you look at sums.
+# With one token you would never see it. In a large prefill the claim is off by more than half. So test
+# a count with edges that are **all different**, and none of them small.
 
 # %% [markdown] tags=["core"]
 # ### Vote, or choose for yourself
 #
-# A service adds more and more texts to its batch in decode. The shortest time of a layer, by the
+# A service adds more and more sequences to its batch in decode. The shortest time of a layer, by the
 # roof, …
 #
-# - **A** grows with the texts from the first one on.
+# - **A** grows with the sequences from the first one on.
 # - **B** stays the same, because the weights are read only once.
 # - **C** stays nearly the same up to the knee, then grows.
 # - **D** grows up to the knee, then stays the same.
@@ -543,72 +596,49 @@ rl.gemm(8, 4096, 11008, "bf16")
 # </details>
 
 # %% [markdown] tags=["deep"]
-# ## Deeper: predict another layer
+# ## Deeper: claim court, N and K exchanged
 #
-# A bound is a promise. What *will* the clock say, between one token and many, where the library is
-# far from the roof? There are two ways through a layer.
+# The text with the repeated face also has a table of shapes for the *up* projection, from `d_model`
+# numbers to `d_ff` numbers: *N = d_model, K = d_ff*. You know better from exercise 1. But would you
+# have noticed?
 #
-# - **Vector by vector**: a GEMV for each token. The first one waits for the weights to come from
-#   memory. Each further one finds them nearer, in a cache, and has to meet all of them again.
-# - **All at once**: a GEMM. It copies the weights into its blocks first, and then it computes.
+# ### Exercise 8 · What notices?
 #
-# Here is a small language model that was recorded while it wrote, on one core. Its up projection,
-# 768 → 2048, was tried in both ways. (And each way with the weights stored by rows and by columns;
-# here is the better of the two.) Which way is quicker, and for how many tokens?
+# Compare `rl.gemm(8, 11008, 4096)`, the right one, with `rl.gemm(8, 4096, 11008)`. Set `notices` to
+# six truth values, in this order: does the exchange show in
+#
+# 1. the FLOPs,
+# 2. the bytes,
+# 3. the intensity,
+# 4. the number of weights,
+# 5. the shape of the result,
+# 6. how many products are summed for each number of the result?
+
+# %% tags=["deep", "answer"] rooflab={"exercise": "04-swapped"}
+# BEGIN SOLUTION
+notices = (False, False, False, False, True, True)
+# END SOLUTION
 
 # %% tags=["deep", "nbval-check-output"]
-for run in rl.decode_recording("epyc-2core-vm").runs:
-    tried = run.trials["up"]
-    gemv, gemm = (1e6 * min(tried[way], tried[f"{way} on Wᵀ"]) for way in ("gemv ×B", "gemm"))
-    print(f"{run.batch:2} tokens: vector by vector {gemv:4.0f} µs, all at once {gemm:4.0f} µs")
-
-# %% [markdown] tags=["deep"]
-# The first column begins low, and every further vector adds about the same. The second one begins
-# high: with a single token it is nearly all copy. Then it grows by its arithmetic alone. They cross
-# between 8 tokens and 16.
-#
-# ### Exercise 7 · Another layer
-#
-# When the model wrote, each product was done in the quicker way. You get three figures that were
-# taken from *one* of its layers, and the peak of the core:
-#
-# - `first`: seconds that the first vector takes for each weight,
-# - `again`: seconds that a further vector takes for each weight,
-# - `copy`: seconds that the copy takes for each weight,
-# - `peak`: FLOP/s.
-#
-# Return the seconds of *another* layer, `inputs` → `outputs`, for all its `tokens` together. As in
-# lesson 03, your answer is compared with the clock. It may be off by the spread of the recorded
-# times (their middle half), and by a quarter besides, because no two layers are quite alike. You are
-# asked only where the quicker of the two ways comes close.
-
-
-# %% tags=["deep", "answer"] rooflab={"exercise": "04-predict"}
-def predict(tokens, inputs, outputs, first, again, copy, peak):
-    # BEGIN SOLUTION
-    weights = inputs * outputs
-    vectors = weights * (first + (tokens - 1) * again)
-    product = weights * copy + 2 * tokens * weights / peak
-    return min(vectors, product)
-    # END SOLUTION
-
+rl.check("04-swapped", notices)
 
 # %% tags=["deep", "nbval-check-output"]
-rl.check("04-predict", predict)
+rl.gemm(8, 11008, 4096, "bf16")
+
+# %% tags=["deep", "nbval-check-output"]
+rl.gemm(8, 4096, 11008, "bf16")
 
 # %% [markdown] tags=["deep"]
-# Under a roof the longer of two times counts; here two times are *added*. There is one core for both,
-# and while it copies a block it multiplies nothing. So look at the table once more: from 8 tokens to
-# 64 the second column does not even grow threefold. By the roof, more tokens are free until the
-# arithmetic takes over. With a routine that copies, each of them still makes the others cheaper long
-# after that, because they share one copy.
+# FLOPs, bytes, intensity, weights: no total convicts the table, because all of them treat the edges
+# N and K alike. It is why such a mistake lives long. What comes out of the layer tells it at once:
+# look at shapes before you look at sums.
 
 # %% [markdown] tags=["deep"]
 # ## Deeper: the ceiling of a layer
 #
 # With more and more tokens the box gets thicker and thicker. Does its intensity grow for ever?
 #
-# ### Exercise 8 · The ceiling
+# ### Exercise 9 · The ceiling
 #
 # Return the intensity that a layer comes near to, and never reaches, however many tokens it gets.
 
@@ -643,26 +673,8 @@ for inputs, outputs in ((4096, 16), (768, 3072), (4096, 11008)):
 #
 # It is an old piece of advice: fill up the edges of a matrix with zeros to a *good* size, a
 # multiple of 8 or 64 or 128, and the product gets faster, although it has more work to do. GPT-2's
-# list of tokens has 50 257 entries; some programs make it 50 304, a multiple of 64.
-#
-# ### Exercise 9 · The price
-#
-# All three edges are filled up to the next multiple of `multiple` (an edge that is one already
-# stays). Return how many FLOPs are added, as a share of the useful ones: 0.1 for ten per cent.
-
-
-# %% tags=["deep", "answer"] rooflab={"exercise": "04-padded"}
-def extra(m, n, k, multiple):
-    # BEGIN SOLUTION
-    def up_to(edge):
-        return (edge + multiple - 1) // multiple * multiple
-
-    return up_to(m) * up_to(n) * up_to(k) / (m * n * k) - 1
-    # END SOLUTION
-
-
-# %% tags=["deep", "nbval-check-output"]
-rl.check("04-padded", extra)
+# list of tokens has 50 257 entries; some programs make it 50 304, a multiple of 64. The price is the
+# product of what is added to each edge:
 
 # %% tags=["deep", "nbval-check-output"]
 print(f"50257 → 50304: {100 * (50304 / 50257 - 1):.3f} % more work, in that one edge")
@@ -681,7 +693,11 @@ rl.ask("04-padding", sizes[1024].median_s / sizes[1000].median_s)
 
 # %% tags=["deep"]
 for n, one in sizes.items():
-    print(f"{n}: {rl.si(one.median_s, 's'):>8}, {rl.si(one.flop_per_s, 'FLOP/s')}")
+    mark = "⚠" if one.warnings else ""
+    print(f"{n}: {rl.si(one.median_s, 's'):>8}, {rl.si(one.flop_per_s, 'FLOP/s')} {mark}")
+
+# %% tags=["deep"]
+rl.conclude("04-padding", sizes[1000], sizes[1024])
 
 # %% [markdown] tags=["deep"]
 # Many texts explain the gain with the intensity: a larger matrix has more of it. It cannot be
@@ -694,9 +710,8 @@ print(f"{plain.intensity:.1f} FLOP/byte, padded {plain.flops / padded.bytes:.1f}
 # %% [markdown] tags=["deep"]
 # Where padding does help, it helps the *routine*: rows that begin at good addresses, blocks that
 # are full, no left-over pieces at the edges, or the way to the matrix units of a GPU, which some
-# libraries take for multiples of 8 or 16 only. On a CPU with a good library there is often nothing
-# to win, and 1024 may even be an unlucky edge: rows that begin exactly 4096 bytes apart compete for
-# the same places in a cache. Measure before you pad.
+# libraries take for multiples of 8 or 16 only. 1024 may even be an unlucky edge: rows that begin
+# exactly 4096 bytes apart compete for the same places in a cache. Measure before you pad.
 
 # %% [markdown] tags=["deep"]
 # ## Deeper: the way back
@@ -733,9 +748,12 @@ for name, edges in (("Y", (m, n, k)), ("dX", (m, k, n)), ("dW", (n, k, m))):
 
 # %% [markdown] tags=["deep"]
 # Three boxes with the same three edges, lying on different sides: as many FLOPs, as many bytes.
-# **Training a layer costs three times the FLOPs of its forward pass.** One thing changes: the
-# tokens, which are M on the way forward, are the edge that $dW$ *sums over*. Its result is as large
-# as $W$, however many tokens there were.
+# **Training a layer costs three times the FLOPs of its forward pass**, if what the forward pass made
+# is kept; some programs keep less and do the forward pass twice. The first layer of all needs no
+# $dX$. One thing changes: the tokens, which are M on the way forward, are the edge that $dW$ *sums
+# over*. Its result is as large as $W$, however many tokens there were. Where a layer also adds a
+# *bias*, a row of N numbers, its gradient is the sum of all rows of $dY$: one addition for each number
+# that is read, limited by memory on every machine here.
 
 # %% [markdown] tags=["deep"]
 # ## Deeper: claim court, bytes per FLOP
@@ -743,7 +761,7 @@ for name, edges in (("Y", (m, n, k)), ("dX", (m, k, n)), ("dW", (n, k, m))):
 # Some texts turn the intensity upside down and call it *B/F*, bytes per FLOP. A public slide deck
 # compares two models in 2-byte numbers. ResNet-50, which looks at one picture, has 25 557 032
 # weights and is given 4.09 GFLOP. GPT-2, for one token, has 124 337 664 weights and is given 0.2848
-# GFLOP. (That is GPT-2 without its 102 144 biases; they change nothing here.)
+# GFLOP. The 102 144 biases of GPT-2 are left out; they change nothing here.
 
 # %% tags=["deep", "nbval-check-output"]
 print(f"ResNet-50: {25_557_032 * 2 / 4.09e9:.4f} B/F as printed")
@@ -753,8 +771,8 @@ print(f"GPT-2:     {124_337_664 * 2 / 0.2848e9:.3f} B/F as printed")
 # **GPT-2** first. One token is a stack of GEMVs: each weight has 2 bytes and gives 2 FLOPs, so B/F
 # has to be near 1. Where does 0.873 come from? The FLOPs have 1024 earlier tokens in them, to which
 # the model pays *attention*, and the bytes have none of these. Count both with them, or both
-# without. (123 532 032 of the weights are in matrices that every token is multiplied with. GPT-2
-# has 12 blocks, its rows have 768 numbers, and of an earlier token it keeps two rows in a block.)
+# without. 123 532 032 of the weights are in matrices that every token is multiplied with. GPT-2 has
+# 12 blocks, its rows have 768 numbers, and of an earlier token it keeps two rows in a block.
 
 # %% tags=["deep", "nbval-check-output"]
 matrices, kept = 123_532_032, 2 * 1024 * 768 * 12
@@ -780,16 +798,15 @@ print(f"with what goes between the layers: {(weights + between) / flops:.4f} B/F
 # ## What you can do now
 #
 # - **Name** M, N and K of a layer: M is all tokens that go through it together, N what comes out,
-#   K what goes in. In decode M is the batch, and the length of the texts does not matter.
+#   K what goes in. In decode M is the batch, whatever the length.
 # - **Compute** its intensity, 2 ÷ itemsize ÷ (1/M + 1/N + 1/K), and its shortest time.
-# - **Find** the knee, up to which more tokens cost next to nothing: at the ridge for wide layers
-#   in 2-byte numbers, later for narrow ones.
+# - **Find** the knee: at the ridge for wide layers in 2-byte numbers, later for narrow ones.
 # - **Choose** a shape that convicts: all edges different, none of them small.
 # - And if you went deeper: **predict** a layer from another one, **say** what its widths allow at
 #   best, what padding costs, and why training takes three times the FLOPs.
 #
-# A whole model is a stack of such layers, and when it writes a single text each of them is a GEMV.
-# The next lesson puts them together, lets a model write on your computer, and predicts how fast.
+# A whole model is a stack of such layers, and when it writes a single sequence each of them is a
+# GEMV. The next lesson puts them together, and lets a model write on your computer.
 
 # %% tags=["core"]
 rl.my_guesses()

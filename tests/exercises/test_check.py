@@ -135,7 +135,7 @@ def test_an_unknown_mistake_shows_the_failing_case_and_which_part():
         ("01-flops", 12, "the function itself is wanted"),
         ("01-axpy", lambda n, s: 2 * n, "2 values are wanted: FLOPs, bytes"),
         ("01-claim-1365", lambda: 1, "call it"),
-        ("01-claim-1365", (682.67, 4), "the element size of your answer is 4"),
+        ("01-claim-1365", (682.67, 4), "element size: your answer is 4"),
         ("01-flops", raising(ZeroDivisionError("division by zero")), "ZeroDivisionError: division"),
     ],
 )

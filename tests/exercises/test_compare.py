@@ -41,6 +41,18 @@ def test_shapes_must_fit_but_one_in_a_list_is_one():
     assert not same({"a": 1}, {"b": 1}, 0)
 
 
+def test_groups_of_numbers_count_as_the_numbers_in_a_row():
+    assert same((1, 2, 3, 4, 5, 6), [[1, 2, 3], [4, 5, 6]], 0)
+    assert not same((1, 2, 3, 4), [[1, 2], [4, 3]], 0)
+    assert not same((1, 2, 3, 4), [[1, 2], [3]], 0) and not same((1, 2), [[1, 2, 3]], 0)
+
+
+def test_one_and_zero_are_truth_values_where_one_is_wanted_and_nowhere_else():
+    assert same(True, 1, 0) and same(False, 0, 0) and same((True, False), [1, 0], 0)
+    assert not same(True, 0, 0) and not same(True, 2, 0) and not same(True, 1.0, 0)
+    assert not same(True, "True", 0) and not same(1, True, 0) and not same(0, False, 0)
+
+
 def test_flaws_are_named():
     assert "NaN" in flaw(math.nan) and "infinite" in flaw(math.inf) and "True" in flaw(True)
     assert flaw(0) is None

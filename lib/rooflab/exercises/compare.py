@@ -13,25 +13,43 @@ def parts(expected: Plain, got: Plain) -> list[tuple[Plain, Plain]] | None:
     """Pair the parts of the right answer with those of ``got``; None when the shapes differ.
 
     A number or text has one part; a sequence or dictionary one per item. A list of one number
-    counts as that number.
+    counts as that number, and groups of numbers, ((1, 2), (3, 4)), as the numbers in a row.
     """
     if isinstance(expected, dict):
         if not isinstance(got, dict) or set(got) != set(expected):
             return None
         return [(expected[key], got[key]) for key in expected]
     if isinstance(expected, (list, tuple)):
-        if not isinstance(got, (list, tuple)) or len(got) != len(expected):
+        if not isinstance(got, (list, tuple)):
             return None
-        return list(zip(expected, got, strict=True))
+        if len(got) != len(expected):
+            got = _in_a_row(got)
+        return list(zip(expected, got, strict=True)) if len(got) == len(expected) else None
     if isinstance(got, list) and len(got) == 1:
         got = got[0]
     return None if isinstance(got, (list, dict)) else [(expected, got)]
 
 
+def _in_a_row(groups: Sequence[Plain]) -> list[Plain]:
+    """The items of ``groups`` one after the other; what is no group counts as one of itself."""
+    return [
+        item
+        for group in groups
+        for item in (group if isinstance(group, (list, tuple)) else [group])
+    ]
+
+
+def truth(value: Plain) -> bool | None:
+    """The truth value that ``value`` is: True and False, and 1 and 0 for them; else None."""
+    return bool(value) if isinstance(value, int) and value in (0, 1) else None
+
+
 def same(expected: Plain, got: Plain, tolerance: float) -> bool:
     """Whether two plain values agree; numbers within the relative ``tolerance``."""
-    if isinstance(expected, bool) or isinstance(got, bool):
-        return isinstance(got, bool) and got is expected
+    if isinstance(expected, bool):
+        return truth(got) is expected
+    if isinstance(got, bool):
+        return False
     if isinstance(expected, (int, float)):
         return isinstance(got, (int, float)) and close(expected, got, tolerance)
     if isinstance(expected, str):

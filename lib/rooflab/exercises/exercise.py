@@ -47,7 +47,8 @@ class Exercise:
     operation that a "timing" exercise times. ``par``: bytes over the least possible with which a
     "golf" exercise is solved. ``margin``: (inputs of a case) → relative tolerance, where the right
     answer was measured and every case has a spread of its own. ``errors``: exception, name and
-    hint of the usual mistakes that give no value but raise.
+    hint of the usual mistakes that give no value but raise. ``also``: other answers that are right
+    too, each a remark and a function of a case's inputs: a stricter bound where a bound is asked.
     """
 
     id: str
@@ -69,6 +70,7 @@ class Exercise:
     margin: Callable[..., float] | None = None
     par: float = 1.0
     errors: tuple[tuple[str, str, str], ...] = ()
+    also: tuple[tuple[str, Callable[..., object]], ...] = ()
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"\d\d-[a-z0-9]+(-[a-z0-9]+)*", self.id):

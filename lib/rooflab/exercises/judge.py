@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rooflab.exercises.compare import flaw, parts, same, show
+from rooflab.exercises.compare import flaw, parts, same, show, truth
 from rooflab.exercises.exercise import Case, Exercise, Misconception, Observation
 from rooflab.exercises.plaindata import Plain
 from rooflab.exercises.verdict import UNANSWERED, Verdict
@@ -33,13 +33,14 @@ def judge(
 
         return judge_golf(exercise, cases, observations)
     expected = [exercise.reference(*case.values()) for case in cases]
-    wrong = [
-        number
-        for number, (right, seen) in enumerate(zip(expected, observations, strict=True))
-        if not ("value" in seen and same(right, seen["value"], exercise.allowed(cases[number])))
-    ]
+    right = "right" if len(cases) == 1 else f"all {len(cases)} cases right"
+    wrong = _wrong(exercise, cases, expected, observations)
     if not wrong:
-        return passed(exercise, "right" if len(cases) == 1 else f"all {len(cases)} cases right")
+        return passed(exercise, right)
+    for remark, function in exercise.also:
+        others = [function(*case.values()) for case in cases]
+        if not _wrong(exercise, cases, others, observations):
+            return passed(exercise, f"{right}; {remark}")
     mistake = named(exercise, cases, expected, observations)
     first = wrong[0]
     return failed(
@@ -49,6 +50,20 @@ def judge(
         yours=show(observations[first]["value"]) if "value" in observations[first] else None,
         mistake=mistake or _stumbled(exercise, observations[first]),
     )
+
+
+def _wrong(
+    exercise: Exercise,
+    cases: Sequence[Case],
+    expected: Sequence[Plain],
+    observations: Sequence[Observation],
+) -> list[int]:
+    """Numbers of the cases in which what came out is not ``expected``."""
+    return [
+        number
+        for number, (right, seen) in enumerate(zip(expected, observations, strict=True))
+        if not ("value" in seen and same(right, seen["value"], exercise.allowed(cases[number])))
+    ]
 
 
 def passed(exercise: Exercise, reason: str) -> Verdict:
@@ -162,15 +177,20 @@ def complaint(exercise: Exercise, case: Case, expected: Plain, seen: Observation
     for number, (right, mine) in enumerate(pairs):
         if same(right, mine, exercise.allowed(case)):
             continue
-        what = f"the {labels[number]} of " if labels and len(pairs) > 1 else ""
+        subject = f"{call} {verb}"
+        if labels and len(pairs) > 1:
+            what = labels[number]
+            subject = (
+                f"{what}: {subject}" if exercise.kind == "value" else f"the {what} of {subject}"
+            )
         problem = None
         if isinstance(right, bool):
-            problem = None if isinstance(mine, bool) else _kind(right)
+            problem = None if truth(mine) is not None else _kind(right)
         elif isinstance(right, (int, float)):
             problem = flaw(mine)
         if problem is None and isinstance(mine, str) != isinstance(right, str):
             problem = _kind(right)
-        return f"{what}{call} {verb} {show(mine)}: {problem or 'that is not right'}"
+        return f"{subject} {show(mine)}: {problem or 'that is not right'}"
     return f"{call} {verb} {show(got)}: that is not right"
 
 

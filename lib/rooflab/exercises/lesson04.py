@@ -1,4 +1,4 @@
-"""Exercises of lesson 04, GEMM shapes: M, N, K of a layer, its intensity, its time and its knee.
+"""Exercises of lesson 04: M, N, K of a layer, its intensity, time and knee, and who is last.
 
 Throughout, a linear layer turns tokens × inputs numbers into tokens × outputs: M = tokens,
 N = outputs, K = inputs. Machines are those of the catalogue; the learner sees figures, not names.
@@ -6,7 +6,9 @@ N = outputs, K = inputs. Machines are those of the catalogue; the learner sees f
 
 from __future__ import annotations
 
+import math
 import random
+from collections.abc import Sequence
 
 from rooflab.exercises.exercise import Case, Exercise, Misconception
 from rooflab.exercises.lesson03 import peak_and_bandwidth
@@ -15,8 +17,8 @@ from rooflab.exercises.lesson03 import peak_and_bandwidth
 LAYERS = ((4096, 11008), (11008, 4096), (4096, 14336), (768, 3072), (3072, 768), (1600, 6400))
 # Machine, number type and bytes a number; ridges from 8 to 300 FLOP/byte.
 ROOFS = (
-    ("mi300x", "fp16", 2), ("h100-sxm", "bf16", 2), ("h200-sxm", "bf16", 2), ("rtx-4090", "fp16", 2),
-    ("m3-pro", "fp32", 4), ("a100-sxm-80", "fp32", 4), ("h200-sxm", "fp32", 4),
+    ("mi300x", "fp16", 2), ("h100-sxm", "bf16", 2), ("h200-sxm", "bf16", 2),
+    ("rtx-4090", "fp16", 2), ("m3-pro", "fp32", 4), ("a100-sxm-80", "fp32", 4), ("h200-sxm", "fp32", 4),
     ("a100-sxm-80", "fp64", 8), ("h200-sxm", "fp64", 8),
 )  # fmt: skip
 SMALL, LARGE = ROOFS[4:], ROOFS[:4]
@@ -55,11 +57,11 @@ SHAPES = Exercise(
                       lambda b, n, i, o, d: (_tokens(b, n, d), o, _tokens(b, n, d)),
                       "the rows of X are tokens; each output is a sum over the inputs."),
         Misconception("every position again", lambda b, n, i, o, d: (b * n, o, i),
-                      "in decode only the newest token of each text goes through the layer."),
+                      "in decode only the newest token of each sequence goes through the layer."),
         Misconception("only the newest", lambda b, n, i, o, d: (b, o, i),
                       "a prompt goes through the layer with all its tokens at once."),
-        Misconception("one text", lambda b, n, i, o, d: (1 if d else n, o, i),
-                      "all texts of the batch go through the layer together."),
+        Misconception("one sequence", lambda b, n, i, o, d: (1 if d else n, o, i),
+                      "all sequences of the batch go through the layer together."),
         Misconception("one token at a time", lambda b, n, i, o, d: (1, o, i),
                       "the same weights serve all tokens, so they are rows of one product."),
         Misconception("lying on its side", lambda b, n, i, o, d: (o, _tokens(b, n, d), i),
@@ -118,7 +120,7 @@ INTENSITIES = Exercise(
                       "a multiply-add is 2 FLOPs."),
         Misconception("every position in decode",
                       lambda b, n, i, o, s: (_intensity(b * n, o, i, s),) * 2,
-                      "in decode only the newest token of each text goes through the layer."),
+                      "in decode only the newest token of each sequence goes through the layer."),
         Misconception("exchanged", lambda *case: _intensities(*case)[::-1],
                       "prefill comes first, then decode."),
     ),
@@ -209,7 +211,8 @@ KNEE = Exercise(
     cases=lambda rng: _machine_cases(rng, 5), lines=2, derives=("gemm", "gemv", "Roofline"),
     misconceptions=(
         Misconception("large-layer shortcut", lambda i, o, s, p, b: s * p / b / 2,
-                      "that lets only the weights travel; in small layers what comes in and goes out counts."),
+                      "that lets only the weights travel; in small layers what comes in and goes "
+                      "out counts."),
         Misconception("the ridge itself", lambda i, o, s, p, b: p / b,
                       "that is a number of FLOPs per byte, and the question is for tokens."),
         Misconception("results forgotten", lambda i, o, s, p, b: 1 / (2 * b / s / p - 1 / o),
@@ -218,7 +221,8 @@ KNEE = Exercise(
                       "M×K numbers are read; their bytes grow with every token as well."),
         Misconception("the wrong sign",
                       lambda i, o, s, p, b: 1 / (2 * b / s / p + 1 / i + 1 / o),
-                      "what comes in and goes out lowers the intensity: does that take more tokens, or fewer?"),
+                      "what comes in and goes out lowers the intensity: does that take more "
+                      "tokens, or fewer?"),
         Misconception("multiply-adds", lambda i, o, s, p, b: 1 / (b / s / p - 1 / i - 1 / o),
                       "a multiply-add is 2 FLOPs."),
         Misconception("2 bytes always", lambda i, o, s, p, b: _knee(i, o, 2, p, b),
@@ -228,4 +232,110 @@ KNEE = Exercise(
     ),
 )  # fmt: skip
 
-EXERCISES = (SHAPES, INTENSITIES, LAYER, KNEE)
+# (inputs, outputs) of the products of a model that differ in their knee.
+_PRODUCTS = (
+    ((4096, 4096), (4096, 1024), (4096, 14336), (4096, 128_256)),  # Llama-3-8B: q, k, up, output
+    ((8192, 8192), (8192, 1024), (8192, 28672), (8192, 32_000)),  # Llama-2-70B
+    ((4096, 4096), (4096, 11008), (4096, 32_000)),  # Llama-2-7B
+    ((768, 768), (768, 3072), (768, 50_257)),  # GPT-2
+)
+
+
+def _knees(
+    products: Sequence[tuple[int, int]], itemsize: int, peak: float, bandwidth: float
+) -> list[float]:
+    return [_knee(inputs, outputs, itemsize, peak, bandwidth) for inputs, outputs in products]
+
+
+def _share(
+    batch: int, product: tuple[int, int], itemsize: int, peak: float, bandwidth: float
+) -> float:
+    """FLOP/s by the roof, as a share of the peak."""
+    flops, _ = _counts(batch, *product, itemsize)
+    return flops / peak / _layer(batch, *product, itemsize, peak, bandwidth)
+
+
+def _last(
+    products: Sequence[tuple[int, int]], batch: int, itemsize: int, peak: float, bandwidth: float
+) -> tuple[int, int, float]:
+    """Which product has the latest knee, the first batch beyond it, its share of the peak."""
+    knees = _knees(products, itemsize, peak, bandwidth)
+    place = knees.index(max(knees))
+    share = _share(batch, products[place], itemsize, peak, bandwidth)
+    return place, math.floor(knees[place]) + 1, share
+
+
+def _last_cases(rng: random.Random) -> list[Case]:
+    """Llama-3-8B on an H100, and others; batches below the first knee, between, beyond the last."""
+    kinds = rng.sample([(p, roof) for p in _PRODUCTS[1:] for roof in ROOFS[:4]], 3)
+    drawn = []
+    for place, (listed, (name, kind, size)) in zip(
+        (0.25, 0.9, 0.5, 1.3), [(_PRODUCTS[0], ROOFS[1]), *kinds], strict=True
+    ):
+        peak, bandwidth = peak_and_bandwidth(name, kind)
+        products = rng.sample(listed, len(listed))
+        knees = _knees(products, size, peak, bandwidth)
+        batch = round(place * rng.uniform(0.95, 1.05) * max(knees))
+        drawn.append({"products": [list(each) for each in products], "batch": batch,
+                      "itemsize": size, "peak": peak, "bandwidth": bandwidth})  # fmt: skip
+    return drawn
+
+
+def _judged(pick, first, share):
+    """An answer from ``pick(knees, products)``, ``first(knee, …)``, ``share(batch, product, …)``."""
+
+    def answer(products, batch, itemsize, peak, bandwidth):
+        knees = _knees(products, itemsize, peak, bandwidth)
+        place = pick(knees, products)
+        got = share(batch, products[place], itemsize, peak, bandwidth)
+        return place, first(knees[place], itemsize, peak, bandwidth), got
+
+    return answer
+
+
+def _slowest(knees, products):
+    return knees.index(max(knees))
+
+
+def _beyond(knee, itemsize, peak, bandwidth):
+    return math.floor(knee) + 1
+
+
+LAST = Exercise(
+    "04-last", "Who is last?", 3,
+    "Several products of a model share a batch. Which of them leaves the memory side last, from "
+    "which batch on are all limited by computing, and how much of the peak has the last one now?",
+    "last(products, batch, itemsize, peak, bandwidth)", _last, cases=_last_cases, lines=4,
+    returns=("place of the last", "batch for all", "share of the peak"),
+    derives=("gemm", "gemv", "Roofline"),
+    misconceptions=(
+        Misconception("the largest", _judged(
+                          lambda knees, p: max(range(len(p)), key=lambda at: p[at][0] * p[at][1]),
+                          _beyond, _share),
+                      "more weights are more to load and more to compute; what lifts a knee is a "
+                      "narrow edge."),
+        Misconception("counted from 1", lambda *case: (_last(*case)[0] + 1, *_last(*case)[1:]),
+                      "places in a list begin with 0."),
+        Misconception("batch = ridge", _judged(
+                          _slowest, lambda knee, s, p, b: math.floor(s * p / b / 2) + 1, _share),
+                      "what comes in and goes out counts as well, and most of all where an edge is "
+                      "narrow."),
+        Misconception("rounded down", _judged(
+                          _slowest, lambda knee, s, p, b: math.floor(knee), _share),
+                      "at that batch the last one is still left of the ridge."),
+        Misconception("as far as the knee", lambda *case: (
+                          *_last(*case)[:2],
+                          min(1, case[1] / max(_knees(case[0], *case[2:])))),
+                      "the share follows the intensity, which grows more slowly than the batch."),
+        Misconception("only the weights travel", _judged(
+                          _slowest, _beyond,
+                          lambda batch, product, s, p, b: min(1, 2 * batch / s * b / p)),
+                      "what comes in and goes out travels too."),
+        Misconception("full already", lambda *case: (*_last(*case)[:2], 1.0),
+                      "left of the ridge the roof is intensity × bandwidth, not the peak."),
+        Misconception("multiply-adds", lambda *case: (*_last(*case)[:2], _last(*case)[2] / 2),
+                      "a multiply-add is 2 FLOPs."),
+    ),
+)  # fmt: skip
+
+EXERCISES = (SHAPES, INTENSITIES, LAYER, KNEE, LAST)

@@ -6,7 +6,8 @@ Fairness is a rule, as in lesson 03: a product is asked only where the model of 
 well within what is allowed beside the clock. Lesson 04 says so.
 
 ``lesson04_recorded.json`` holds what this rule found in a recording. It is frozen: a class is
-asked the same tomorrow, whatever was recorded since. ``python -m tools.freeze`` made it (see frozen.py).
+asked the same tomorrow, whatever was recorded since. ``python -m tools.freeze`` made it, see
+frozen.py.
 """
 
 from __future__ import annotations

@@ -1,129 +1,119 @@
-"""Exercises of lesson 05: the bound of one token, its KV cache, and decode(), for mine.py.
+"""Exercises of lesson 05: what a KV cache buys, decode() for mine.py, and how to fill a machine.
 
 Weights count without the table of embeddings: a token reads one row of it.
 """
 
 from __future__ import annotations
 
+import math
 import random
 from dataclasses import replace
 
 from rooflab.exercises.exercise import Case, Exercise, Misconception
 from rooflab.exercises.lesson03 import peak_and_bandwidth
-from rooflab.exercises.lesson05_runs import INT4_GROUP_32, RUNS, SHAPES, kv_bytes
+from rooflab.exercises.lesson05_runs import INT4_GROUP_32, RUNS
 from rooflab.predict.catalogue import machine
 
 GIB = 2**30
 GIBIBYTES = "a bandwidth counts GB, 1e9 bytes, and so do the weights here; nothing is in GiB."
-# Machines whose memory holds the model in 16 bits, with its parameters.
-_BOUNDS = (
-    ("rtx-4090", 7e9), ("a100-sxm-80", 13e9), ("h200-sxm", 70e9), ("m3-pro", 8e9),
-    ("mi300x", 70e9), ("l4", 8e9),
-)  # fmt: skip
+
+# Of GPT-2, GPT-2 medium and GPT-2 XL: blocks 12·L·d², output matrix 50 257·d, and 2·L·d numbers
+# that a token leaves in the cache (L blocks, rows of d numbers).
+_GPT_2 = tuple(
+    (12 * n * d * d, 50_257 * d, 2 * n * d) for n, d in ((12, 768), (24, 1024), (48, 1600))
+)
+_SERVERS = (("a100-sxm-80", "bf16"), ("h100-sxm", "bf16"), ("mi300x", "fp16"), ("l4", "fp16"))
 
 
-def _bound(parameters: float, bits: int, bandwidth: float) -> float:
-    return bandwidth / (parameters * bits / 8)
+def _kept(
+    blocks: int, head: int, kv: int, context: int, peak: float, bandwidth: float
+) -> tuple[float, float]:
+    """Tokens/s and FLOP/s with a KV cache; each 2-byte number that is read gives 2 FLOPs."""
+    amount = 2 * (blocks + head + kv * context)
+    seconds = max(amount / peak, amount / bandwidth)
+    return 1 / seconds, amount / seconds
 
 
-def _bound_cases(rng: random.Random) -> list[Case]:
-    """A 7B model in 16 bits on a 4090, and four others in 4, 8, 16 and 32 bits."""
-    drawn = [{"parameters": 7e9, "bits": 16, "bandwidth": float(machine("rtx-4090").bandwidth())}]
-    for bits, (name, parameters) in zip((4, 8, 16, 32), rng.sample(_BOUNDS[1:], 4), strict=True):
-        bandwidth = float(machine(name).bandwidth())
-        drawn.append({"parameters": parameters, "bits": bits, "bandwidth": bandwidth})
-    return drawn
+def _again(
+    blocks: int, head: int, kv: int, context: int, peak: float, bandwidth: float
+) -> tuple[float, float]:
+    """Tokens/s and FLOP/s without one: all positions once more, the output matrix for the last."""
+    looks = context * (context + 1) // 2
+    flops = 2 * (blocks * context + head + kv * looks)
+    seconds = max(flops / peak, 2 * (blocks + head) / bandwidth)
+    return 1 / seconds, flops / seconds
 
 
-BOUND = Exercise(
-    "05-bound", "The fastest token there can be", 1,
-    "One token needs every parameter once. How many tokens a second does this bandwidth allow?",
-    "bound(parameters, bits, bandwidth)", _bound, cases=_bound_cases,
-    derives=("Roofline", "predict", "model", "Model"),
+def _gauges(*case: float) -> tuple[float, float, float, float]:
+    return (*_kept(*case), *_again(*case))
+
+
+def _gauge_cases(rng: random.Random) -> list[Case]:
+    """GPT-2 on an A100 at its longest context, and others; one context is short."""
+    names = ("blocks", "head", "kv", "context", "peak", "bandwidth")
+    drawn = [(*_GPT_2[0], 1024, *peak_and_bandwidth("a100-sxm-80", "bf16"))]
+    for context in (rng.randrange(8, 40), rng.randrange(500, 700), rng.randrange(800, 1000)):
+        drawn.append((*rng.choice(_GPT_2), context, *peak_and_bandwidth(*rng.choice(_SERVERS))))
+    rng.shuffle(drawn)
+    return [dict(zip(names, case, strict=True)) for case in drawn]
+
+
+def _no_max(*case: float) -> tuple[float, float, float, float]:
+    flops_per_token = _again(*case)[1] / _again(*case)[0]
+    return (*_kept(*case), case[4] / flops_per_token, case[4])
+
+
+def _whole_square(n, h, k, c, p, w):
+    flops = 2 * (n * c + h + k * c * c)
+    seconds = max(flops / p, 2 * (n + h) / w)
+    return (*_kept(n, h, k, c, p, w), 1 / seconds, flops / seconds)
+
+
+def _head_everywhere(n, h, k, c, p, w):
+    flops = 2 * ((n + h) * c + k * c * (c + 1) // 2)
+    seconds = max(flops / p, 2 * (n + h) / w)
+    return (*_kept(n, h, k, c, p, w), 1 / seconds, flops / seconds)
+
+
+GAUGES = Exercise(
+    "05-gauges", "Which gauge?", 3,
+    "A token with a KV cache, and one for which all positions are computed once more: tokens a "
+    "second and FLOP/s of both, in numbers of 2 bytes.",
+    "gauges(blocks, head, kv, context, peak, bandwidth)", _gauges, cases=_gauge_cases,
+    returns=("tokens/s with a cache", "FLOP/s with a cache", "tokens/s without", "FLOP/s without"),
+    tolerance=1e-3, lines=6, derives=("Roofline", "predict", "model", "Model"),
     misconceptions=(
-        Misconception("GiB", lambda n, b, w: _bound(n, b, w * 1e9 / GIB), GIBIBYTES),
-        Misconception("one byte a weight", lambda n, b, w: w / n,
-                      "a weight has `bits` bits; how many bytes is that?"),
-        Misconception("bits for bytes", lambda n, b, w: w / (n * b),
-                      "`bits` are bits, and a bandwidth counts bytes: 8 bits are one."),
-        Misconception("16 bits always", lambda n, b, w: w / (2 * n),
-                      "not every model stores its weights in 2 bytes; ask `bits`."),
-        Misconception("read twice", lambda n, b, w: _bound(2 * n, b, w),
-                      "a multiply-add is 2 FLOPs, but its weight is fetched once."),
-        Misconception("seconds", lambda n, b, w: 1 / _bound(n, b, w),
-                      "that is the time of one token; how many of them are there in a second?"),
-        Misconception("parameters a second", lambda n, b, w: w * 8 / b,
-                      "so many weights arrive in a second; a token needs all of the model's."),
-    ),
-)  # fmt: skip
-
-
-def _kv_cases(rng: random.Random) -> list[Case]:
-    """Five public models, at least two of which share their KV heads."""
-    grouped = [name for name, shape in SHAPES.items() if shape[1] != shape[2]]
-    chosen = [*rng.sample(grouped, 3), *rng.sample(sorted(set(SHAPES) - set(grouped)), 2)]
-    keys = ("layers", "heads", "kv_heads", "head_dim")
-    return [
-        {**dict(zip(keys, SHAPES[name], strict=True)), "itemsize": size}
-        for name, size in zip(chosen, rng.sample((1, 2, 2, 4, 2), 5), strict=True)
-    ]
-
-
-KV = Exercise(
-    "05-kv-bytes", "What a token leaves behind", 1,
-    "How many bytes does one token add to the KV cache?",
-    "kv_bytes(layers, heads, kv_heads, head_dim, itemsize)", kv_bytes, cases=_kv_cases,
-    derives=("model", "Model"),
-    misconceptions=(
-        Misconception("K alone", lambda n, h, g, d, s: kv_bytes(n, h, g, d, s) // 2,
-                      "a key and a value are kept: K is one of them, V the other."),
-        Misconception("every query head", lambda n, h, g, d, s: kv_bytes(n, h, h, d, s),
-                      "query heads may share a KV head; what is stored once is read once."),
-        Misconception("one layer", lambda n, h, g, d, s: kv_bytes(1, h, g, d, s),
-                      "every layer has keys and values of its own."),
-        Misconception("one head", lambda n, h, g, d, s: kv_bytes(n, h, 1, d, s),
-                      "every KV head has a key of head_dim numbers of its own, and a value."),
-        Misconception("numbers, not bytes", lambda n, h, g, d, s: kv_bytes(n, h, g, d, 1),
-                      "so many numbers; each of them has `itemsize` bytes."),
-        Misconception("queries too", lambda n, h, g, d, s: kv_bytes(n, h, g, d, s) + n * h * d * s,
-                      "a query is used once, by its own token, and thrown away."),
-    ),
-)  # fmt: skip
-
-
-def _takeover(weight_bytes: int, kv: int, context: int) -> float:
-    return weight_bytes / (kv * context)
-
-
-def _takeover_cases(rng: random.Random) -> list[Case]:
-    drawn = []
-    for run in rng.sample(RUNS, 5):
-        context = rng.choice((300, 700, 1500, 3000, 6000))
-        weight_bytes = round(run.parameters * run.itemsize)
-        drawn.append({"weight_bytes": weight_bytes, "kv": run.kv, "context": context})
-    return drawn
-
-
-TAKEOVER = Exercise(
-    "05-takeover", "When the cache outweighs the model", 1,
-    "Every sequence has a context of this length. At which batch does a step read as many bytes "
-    "from the KV cache as from the weights?",
-    "takeover(weight_bytes, kv, context)", _takeover, cases=_takeover_cases, tolerance=1e-6,
-    derives=("model", "Model"),
-    misconceptions=(
-        Misconception("tokens, not sequences", lambda w, k, c: w / k,
-                      "that many tokens in all; each sequence holds `context` of them."),
-        Misconception("share of one token", lambda w, k, c: k / w,
-                      "that is one token's share of the weights; turn it round, and think of the "
-                      "whole context."),
-        Misconception("upside down", lambda w, k, c: k * c / w,
-                      "that is the share of one sequence; how many of them make a whole?"),
-        Misconception("K and V again", lambda w, k, c: w / (2 * k * c),
-                      "`kv` counts key and value already."),
-        Misconception("the mean context", lambda w, k, c: 2 * w / (k * c),
-                      "each sequence has all of its context now; it is not on the way there."),
-        Misconception("squared", lambda w, k, c: (w / (k * c)) ** 0.5,
-                      "a sequence reads its own cache and nobody else's."),
+        Misconception("the cache is free",
+                      lambda n, h, k, c, p, w: (
+                          *_kept(n, h, 0, c, p, w), *_again(n, h, k, c, p, w)),
+                      "what is kept has to be read again for every token: kv numbers for each "
+                      "token of the context."),
+        Misconception("full speed",
+                      lambda *case: (_kept(*case)[0], case[4], *_again(*case)),
+                      "with a cache the machine waits for bytes: what it computes in a second is "
+                      "far below its peak."),
+        Misconception("always computing", _no_max,
+                      "a few positions are computed while the weights are still on their way; the "
+                      "longer of the two times counts."),
+        Misconception("the whole square", _whole_square,
+                      "position i looks back over i positions, so count them from 1 to context."),
+        Misconception("the output for every position", _head_everywhere,
+                      "only the last position says what comes next; the others skip the output "
+                      "matrix."),
+        Misconception("the context once more with a cache",
+                      lambda *case: (*_again(*case), *_again(*case)),
+                      "with a cache only the newest position goes through the model."),
+        Misconception("multiply-adds",
+                      lambda n, h, k, c, p, w: tuple(
+                          value / (1, 2, 1, 2)[at] for at, value in enumerate(
+                              (*_kept(n, h, k, c, 2 * p, w), *_again(n, h, k, c, 2 * p, w)))),
+                      "a multiply-add is 2 FLOPs."),
+        Misconception("without comes first", lambda *case: (*_again(*case), *_kept(*case)),
+                      "the two figures with a cache come first."),
+        Misconception("one byte a number",
+                      lambda n, h, k, c, p, w: (
+                          *_kept(n, h, k, c, p, 2 * w), *_again(n, h, k, c, p, 2 * w)),
+                      "a number has 2 bytes, and gives 2 FLOPs when it is used once."),
     ),
 )  # fmt: skip
 
@@ -143,6 +133,26 @@ def decode(
     """
     products = max(2 * parameters * batch / peak, parameters * itemsize / bandwidth)
     return batch / (products + batch * context * kv / bandwidth)
+
+
+def strict(
+    parameters: float,
+    itemsize: float,
+    kv: int,
+    batch: int,
+    context: int,
+    peak: float,
+    bandwidth: float,
+) -> float:
+    """Tokens a second that nobody can beat: all reading and all arithmetic overlap."""
+    carried = parameters * itemsize + batch * context * kv
+    return batch / max(2 * parameters * batch / peak, carried / bandwidth)
+
+
+STRICT = (
+    "this is the stricter bound, in which attention overlaps with the products; the lesson shows "
+    "both"
+)
 
 
 def _decode_cases(rng: random.Random) -> list[Case]:
@@ -168,10 +178,10 @@ def _decode_cases(rng: random.Random) -> list[Case]:
 
 DECODE = Exercise(
     "05-decode", "Tokens a second", 3,
-    "How many tokens a second can the whole batch get? The products with the weights come one "
-    "after the other with attention, and attention does nothing but read the KV cache.",
+    "How many tokens a second does the whole batch get, if attention, which does nothing but read "
+    "the KV cache, follows the products and does not overlap with them?",
     "decode(parameters, itemsize, kv, batch, context, peak, bandwidth)", decode,
-    cases=_decode_cases, mine="decode", lines=3, tolerance=1e-6,
+    cases=_decode_cases, mine="decode", lines=3, tolerance=1e-6, also=((STRICT, strict),),
     derives=("Roofline", "predict", "model", "Model"),
     misconceptions=(
         Misconception("GiB", lambda n, s, k, b, c, p, w: decode(n, s, k, b, c, p, w * 1e9 / GIB),
@@ -195,10 +205,6 @@ DECODE = Exercise(
                       lambda n, s, k, b, c, p, w: b / (
                           max(2 * n * b / p, b * n * s / w) + b * c * k / w),
                       "one trip of the weights serves the whole batch."),
-        Misconception("one big operation",
-                      lambda n, s, k, b, c, p, w: b / max(2 * n * b / p, (n * s + b * c * k) / w),
-                      "attention waits for the products: its reading does not overlap with their "
-                      "arithmetic. Add the two times."),
         Misconception("no overlap",
                       lambda n, s, k, b, c, p, w: b / (2 * n * b / p + (n * s + b * c * k) / w),
                       "within a product, carrying and computing overlap: the longer counts."),
@@ -214,4 +220,127 @@ DECODE = Exercise(
     ),
 )  # fmt: skip
 
-EXERCISES = (BOUND, KV, TAKEOVER, DECODE)
+
+def _most(
+    parameters: int, kv: int, context: int, promised: float, peak: float, bandwidth: float,
+    *, overlap: bool = False,
+) -> float:  # fmt: skip
+    """Batch at which a step takes 1 / ``promised`` seconds; below zero where none is that quick.
+
+    The step: max(arithmetic, weights) + caches, or with ``overlap`` max(arithmetic, weights +
+    caches). Each term has to be short enough, so the smaller of two batches counts.
+    """
+    seconds, weights = 1 / promised, 2 * parameters / bandwidth
+    compute, cache = 2 * parameters / peak, kv * context / bandwidth
+    return min((seconds - weights) / cache, seconds / (compute if overlap else compute + cache))
+
+
+def _filled(room: float, most: float) -> tuple[int, int, str]:
+    held, kept = max(0, math.floor(room)), max(0, math.floor(most))
+    return held, kept, "memory" if held < kept else "promise"
+
+
+def _room(parameters: int, kv: int, context: int, memory: float) -> float:
+    return (memory - 2 * parameters) / (kv * context)
+
+
+def _fill(
+    parameters: int, kv: int, context: int, promised: float, memory: float, peak: float,
+    bandwidth: float,
+) -> tuple[int, int, str]:  # fmt: skip
+    most = _most(parameters, kv, context, promised, peak, bandwidth)
+    return _filled(_room(parameters, kv, context, memory), most)
+
+
+def _fill_strict(n, k, c, r, m, p, w):
+    return _filled(_room(n, k, c, m), _most(n, k, c, r, p, w, overlap=True))
+
+
+# Llama-3-8B (8.03e9 parameters) and Llama-2-7B (6.74e9), 2 bytes: machine, type, context, tokens/s
+# promised to each sequence. Memory binds in the first two, the promise in the others; in the fourth
+# it is the arithmetic that breaks it, in the last no batch keeps it.
+_PLACES = (
+    ("h100-sxm", "bf16", 2048, 30), ("a100-sxm-80", "bf16", 6000, 20),
+    ("h100-sxm", "bf16", 2048, 60), ("h100-sxm", "bf16", 300, 45),
+    ("a100-sxm-80", "bf16", 1500, 160),
+)  # fmt: skip
+_SERVED = ((8_030_261_248, 131_072), (6_738_415_616, 524_288))
+AIR = 0.9  # of the memory is for weights and caches; a server keeps a tenth for everything else
+
+
+def _fill_cases(rng: random.Random) -> list[Case]:
+    """Each place of ``_PLACES`` with a context near its own, no answer close to a whole number."""
+    drawn = []
+    for name, kind, context, promised in _PLACES:
+        peak, bandwidth = peak_and_bandwidth(name, kind)
+        memory = AIR * machine(name).capacities["dram"]
+        parameters, kv = _SERVED[0]
+        case: Case = {}
+        while not case or _delicate(*case.values()):
+            near = round(context * rng.uniform(0.95, 1.05))
+            case = {"parameters": parameters, "kv": kv, "context": near, "promised": promised,
+                    "memory": memory, "peak": peak, "bandwidth": bandwidth}  # fmt: skip
+        drawn.append(case)
+    rng.shuffle(drawn)
+    return drawn
+
+
+def _delicate(n: int, k: int, c: int, r: float, m: float, p: float, w: float) -> bool:
+    """Whether a rounding error could move an answer by one."""
+    answers = (_room(n, k, c, m), *(_most(n, k, c, r, p, w, overlap=o) for o in (False, True)))
+    return any(abs(answer - round(answer)) < 0.01 for answer in answers)
+
+
+def _other(room: float, most: float) -> tuple[int, int, str]:
+    held, kept, binds = _filled(room, most)
+    return held, kept, "promise" if binds == "memory" else "memory"
+
+
+FILL = Exercise(
+    "05-fill", "Fill the machine", 3,
+    "Each sequence is promised so many tokens a second. Which batch fits the memory, which one "
+    "keeps the promise, and which of the two binds?",
+    "fill(parameters, kv, context, promised, memory, peak, bandwidth)", _fill, cases=_fill_cases,
+    returns=("batch by memory", "batch by promise", "word for what binds"), lines=5,
+    also=((STRICT, _fill_strict),), derives=("Roofline", "predict", "model", "Model"),
+    misconceptions=(
+        Misconception("weights forgotten in the memory",
+                      lambda n, k, c, r, m, p, w: _filled(m / (k * c), _most(n, k, c, r, p, w)),
+                      "the weights lie in the same memory, and they come first."),
+        Misconception("weights for each sequence",
+                      lambda n, k, c, r, m, p, w: _filled(
+                          m / (2 * n + k * c), 1 / r / (2 * n / w + k * c / w)),
+                      "the whole batch shares the weights, in memory and on their way."),
+        Misconception("caches take no time",
+                      lambda n, k, c, r, m, p, w: _filled(
+                          _room(n, k, c, m), p / (2 * n * r) if r * 2 * n < w else 0),
+                      "each sequence reads its own cache in every step."),
+        Misconception("arithmetic takes no time",
+                      lambda n, k, c, r, m, p, w: _filled(
+                          _room(n, k, c, m), (1 / r - 2 * n / w) * w / (k * c)),
+                      "a large batch reaches the flat roof before it breaks the promise."),
+        Misconception("nothing overlaps",
+                      lambda n, k, c, r, m, p, w: _filled(
+                          _room(n, k, c, m), (1 / r - 2 * n / w) / (2 * n / p + k * c / w)),
+                      "within a product, carrying and computing overlap: the longer counts."),
+        Misconception("one byte a weight",
+                      lambda n, k, c, r, m, p, w: _filled(
+                          (m - n) / (k * c), _most(n / 2, k, c, r, p / 2, w)),
+                      "weights have 2 bytes each here."),
+        Misconception("the other one binds",
+                      lambda n, k, c, r, m, p, w: _other(
+                          _room(n, k, c, m), _most(n, k, c, r, p, w)),
+                      "the smaller of the two batches is the one that stops you."),
+        Misconception("one more",
+                      lambda n, k, c, r, m, p, w: _filled(
+                          _room(n, k, c, m) + 1, _most(n, k, c, r, p, w) + 1),
+                      "a part of a sequence neither fits nor is in time: round down."),
+        Misconception("a batch below zero",
+                      lambda n, k, c, r, m, p, w: (
+                          math.floor(_room(n, k, c, m)), math.floor(_most(n, k, c, r, p, w)),
+                          _fill(n, k, c, r, m, p, w)[2]),
+                      "where even one sequence is too slow, no batch keeps the promise: say 0."),
+    ),
+)  # fmt: skip
+
+EXERCISES = (GAUGES, DECODE, FILL)

@@ -95,8 +95,7 @@ ATTENTION = Exercise(
         Misconception("upside down", lambda h, g, s, b, c: 2 * g / h / s,
                       "fewer KV heads are fewer bytes for the same FLOPs."),
         Misconception("one product", lambda h, g, s, b, c: h / g / s,
-                      "two products: the query with K gives scores, the scores with V the result. "
-                      "(And a multiply-add is 2 FLOPs.)"),
+                      "two products: the query with K gives scores, the scores with V the result."),
         Misconception("K alone is read", lambda h, g, s, b, c: 4 * h / g / s,
                       "both products were counted, but the bytes of only one: V is read too."),
         Misconception("per number", lambda h, g, s, b, c: 2 * h / g,
@@ -134,8 +133,8 @@ def _gain_cases(rng: random.Random) -> list[Case]:
 QUANTISED = Exercise(
     "05-fewer-bits", "What fewer bits can bring", 2,
     "Weights of 2 bytes become weights of `bits` bits, and every `group` of them gets "
-    "`scale_bytes` for its scale. The KV cache stays as it is. How many times faster can a step "
-    "get, where memory limits it?",
+    "`scale_bytes` for its scale, and its offset if it has one. The KV cache stays as it is. How "
+    "many times faster can a step get, where memory limits it?",
     "gain(parameters, bits, group, scale_bytes, kv, batch, context)", _gain, cases=_gain_cases,
     lines=3, tolerance=1e-6, derives=("model", "Model", "dtype"),
     misconceptions=(
@@ -144,7 +143,7 @@ QUANTISED = Exercise(
         Misconception("no cache", lambda n, b, g, z, k, m, c: _stepped(n, b / 8 + z / g, 0),
                       "the KV cache is read in every step too, and it has not become smaller."),
         Misconception("no scales", lambda n, b, g, z, k, m, c: _stepped(n, b / 8, k * m * c),
-                      "for every group of weights a scale is read as well."),
+                      "for every group of weights its scale is read as well."),
         Misconception("upside down", lambda *case: 1 / _gain(*case),
                       "that is the share of the time that is left; how many times faster is it?"),
         Misconception("one cache", lambda n, b, g, z, k, m, c: _stepped(n, b / 8 + z / g, k * c),
@@ -152,7 +151,8 @@ QUANTISED = Exercise(
         Misconception("a scale for every weight",
                       lambda n, b, g, z, k, m, c: _stepped(n, b / 8 + z, k * m * c),
                       "a whole group of weights shares one scale."),
-        Misconception("bits for bytes", lambda n, b, g, z, k, m, c: _stepped(n, b + z / g, k * m * c),
+        Misconception("bits for bytes",
+                      lambda n, b, g, z, k, m, c: _stepped(n, b + z / g, k * m * c),
                       "8 bits are one byte."),
     ),
 )  # fmt: skip

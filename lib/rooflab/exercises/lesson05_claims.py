@@ -1,17 +1,20 @@
 """Exercises of lesson 05 that put claims on trial: 64×, always memory, FlashAttention's stores.
 
 The first is answered by facts C000-10 and C000-11 (50 and 800 tokens/s on an RTX 4090). The second
-is nobody's own. The third is what LLM-Viewer counts (hahnyuan/LLM-Viewer, ``model_analyzer.py``,
-prefill with FlashAttention: ``o_numel`` is seqlen × seqlen, stored twice); C003-35 has the bytes.
+is nobody's own. The third begins with LLM-Viewer (hahnyuan/LLM-Viewer at 472f71f,
+``model_analyzer.py``, prefill with FlashAttention), whose result has seqlen × seqlen numbers,
+stored twice, while keys and values are read again for every block of queries; C003-35 has the
+bytes.
 """
 
 from __future__ import annotations
 
+import math
 import random
 
 from rooflab.exercises.exercise import Case, Exercise, Misconception
 from rooflab.exercises.lesson03 import peak_and_bandwidth
-from rooflab.exercises.lesson05 import decode
+from rooflab.exercises.lesson05 import STRICT, decode, strict
 from rooflab.exercises.lesson05_runs import (
     LLAMA_2_7B,
     LLAMA_2_70B,
@@ -38,10 +41,14 @@ def _speed_up(
     return many / decode(parameters, 2, kv, 1, context, peak, bandwidth)
 
 
+def _speed_up_strict(n, k, b, c, p, w):
+    return strict(n, 2, k, b, c, p, w) / strict(n, 2, k, 1, c, p, w)
+
+
 def _speed_up_cases(rng: random.Random) -> list[Case]:
     """Where the promise nearly holds, where the cache breaks it, where the arithmetic does."""
     drawn = []
-    places = ((8, 100), (64, 300), (64, 2000), (512, 60), (1024, 1000))
+    places = ((8, 100), (64, 300), (64, 2000), (1024, 10), (1024, 1000))
     for (batch, context), (parameters, kv) in zip(places, rng.choices(_MODELS, k=5), strict=True):
         peak, bandwidth = peak_and_bandwidth(*rng.choice(_MACHINES))
         drawn.append({"parameters": parameters, "kv": kv, "batch": batch, "context": context,
@@ -55,9 +62,10 @@ def _without_cache(n, k, b, c, p, w):
 
 CLAIM_BATCH = Exercise(
     "05-claim-batch", "“Batch 64 is 64 times as fast”", 2,
-    "How many times the tokens a second of batch 1 does this batch give? Weights have 2 bytes.",
+    "By what factor does this batch raise the tokens a second of batch 1? Weights have 2 bytes.",
     "speed_up(parameters, kv, batch, context, peak, bandwidth)", _speed_up, cases=_speed_up_cases,
     lines=3, tolerance=1e-6, derives=("Roofline", "predict", "model", "Model"),
+    also=((STRICT, _speed_up_strict),),
     misconceptions=(
         Misconception("the claim", lambda n, k, b, c, p, w: b,
                       "the weights are shared by the whole batch; is anything else?"),
@@ -69,8 +77,8 @@ CLAIM_BATCH = Exercise(
                       lambda n, k, b, c, p, w: decode(n, 2, k, b, c / b, p, w)
                       / decode(n, 2, k, 1, c, p, w),
                       "the sequences share the weights, not their caches."),
-        Misconception("for one user", lambda n, k, b, c, p, w: _speed_up(n, k, b, c, p, w) / b,
-                      "that is what one sequence sees; the question is for all of them together."),
+        Misconception("for one sequence", lambda n, k, b, c, p, w: _speed_up(n, k, b, c, p, w) / b,
+                      "that is what each of them gets; the question is for all together."),
         Misconception("upside down", lambda *case: 1 / _speed_up(*case),
                       "that is batch 1 as a share of the batch; turn it round."),
         Misconception("batch 1 has no cache",
@@ -121,8 +129,11 @@ CLAIM_ALWAYS = Exercise(
         Misconception("one sequence's cache", lambda n, k, c, p, w: (2 * n + k * c) * p / w / 2 / n,
                       "the caches grow with the batch, as the arithmetic does."),
         Misconception("a batch below zero", _unchecked,
-                      "a batch below zero: where each sequence carries longer than it computes, "
-                      "no batch is large enough."),
+                      "where each sequence carries longer than it computes, no batch is large "
+                      "enough: say 0."),
+        Misconception("without end",
+                      lambda n, k, c, p, w: _enough(n, k, c, p, w) or math.inf,
+                      "no batch is large enough there, not even an endless one: say 0."),
         Misconception("multiply-adds", lambda n, k, c, p, w: _enough(n, k, c, 2 * p, w),
                       "a parameter is 2 FLOPs for each token, a multiplication and an addition."),
         Misconception("one byte a weight", lambda n, k, c, p, w: _enough(n, k, c, p, w) / 2,
@@ -165,9 +176,10 @@ CLAIM_FLASH = Exercise(
     "(written, read by the softmax, written again, read again), and those of a streamed one, which "
     "reads Q, K and V once and writes the result.",
     "attention_bytes(tokens, head_dim, itemsize)", _stored, cases=_stored_cases, lines=2,
-    returns=("materialised", "streamed"), tolerance=1e-6, derives=("attention", "model", "Model"),
+    returns=("bytes with scores in memory", "streamed bytes"), tolerance=1e-6,
+    derives=("attention", "model", "Model"),
     misconceptions=(
-        Misconception("the claim", _traffic(4, 3, 2),
+        Misconception("scores for a result", _traffic(4, 3, 2),
                       "the result has tokens × head_dim numbers; tokens × tokens would be scores, "
                       "and those never leave the chip."),
         Misconception("nothing saved", _traffic(4, 4, 4),

@@ -91,26 +91,25 @@ _TABLE = (
     ),
     Question(
         "04-tokens",
-        "The same layer for 64 tokens at once: how many times as long as for one token does it "
-        "take on one core?",
+        "The same layer for 64 tokens at once, not for one: by what factor does its time grow, on "
+        "one core?",
         "×", 0.5, 500,
     ),
     Question(
         "04-ridges",
-        "One core of this computer in fp32, an H200 in bf16: how many times as far to the right is "
-        "the ridge of the H200?",
+        "One core of this computer in fp32, an H200 in bf16: the ridge of the H200 lies further "
+        "right. By what factor?",
         "×", 1, 1000,
     ),
     Question(
         "04-thin",
-        "As many FLOPs as a cube of 1024, in the shape 16×8192×8192: how many times as long does "
-        "it take on one core?",
+        "The shape 16×8192×8192 has the FLOPs of a cube of 1024. What is its time ÷ the time of "
+        "the cube, on one core?",
         "×", 0.1, 1000,
     ),
     Question(
         "04-padding",
-        "The edges of 1000 filled up with zeros to 1024: how many times as long does the product "
-        "take?",
+        "The edges of 1000 filled up with zeros to 1024: what is the new time ÷ the old one?",
         "×", 0.1, 10,
     ),
     Question(
@@ -121,17 +120,17 @@ _TABLE = (
     ),
     Question(
         "05-two",
-        "Two sequences in every step: how many times the tokens a second of one sequence?",
+        "Two sequences in every step, not one: by what factor do the tokens a second grow?",
         "×", 0.1, 10,
     ),
     Question(
         "05-many",
-        "Sixty-four sequences in every step: how many times the tokens a second of one sequence?",
+        "Sixty-four sequences in every step, not one: by what factor do the tokens a second grow?",
         "×", 0.5, 500,
     ),
     Question(
         "05-long",
-        "Every sequence has a long past now: how many times as long does a step take?",
+        "Every sequence has a long past now: by what factor does a step take longer?",
         "×", 0.5, 100,
     ),
 )  # fmt: skip

@@ -18,10 +18,10 @@ _ORDER = """
     02-golf-bias-relu 02-golf-scale-add-scale 02-lines 02-pooling 02-balance
     03-time 03-thumb-rules 03-ridge-grew 03-counterexample 03-log 03-number-type
     03-worth-the-call 03-predict 03-catalogue 03-sparse-peak
-    04-shapes 04-intensities 04-layer 04-knee 04-convicts 04-swapped 04-predict 04-ceiling
-    04-padded 04-gradients
-    05-bound 05-switch 05-kv-bytes 05-takeover 05-decode 05-claim-batch 05-claim-always
-    05-attention 05-fewer-bits 05-experts 05-claim-flash
+    04-shapes 04-intensities 04-layer 04-predict 04-knee 04-last 04-convicts 04-swapped
+    04-ceiling 04-gradients
+    05-switch 05-gauges 05-decode 05-claim-batch 05-fill 05-claim-always 05-attention
+    05-fewer-bits 05-experts 05-claim-flash
 """
 
 

@@ -1,0 +1,263 @@
+"""Lesson 05: what the decode loop of the machine that was measured says, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from rooflab.conclusions import Conclusion
+from rooflab.count.dtypes import dtype as _dtype
+from rooflab.count.si import plain, si
+from rooflab.measure.decode_predict import WEIGHED, DecodePrediction
+from rooflab.measure.decode_run import DecodeRun
+from rooflab.predict.machine import Machine
+from rooflab.predict.roofline import Roofline
+
+BUSY = (
+    "Something else may have kept the computer busy during one of the two measurements. Close it, "
+    "and run these cells again, `here` with `refresh=True`."
+)
+
+
+def weights_read(run: DecodeRun) -> int:
+    """Bytes of weights that a step of ``run`` reads: of the table of embeddings only its rows."""
+    return sum(step.bytes_of("weights") for step in run.ledger())
+
+
+def one_sequence(run: DecodeRun, machine: Machine) -> Conclusion:
+    """Where a step of batch 1 spends what it takes beyond weights ÷ bandwidth.
+
+    ``machine`` gives the bandwidth of reading, and the size of its last cache.
+    """
+    read = weights_read(run)
+    shortest = read / machine.bandwidth()
+    products = sum(run.seconds(name) for name in WEIGHED if name in run.operations)
+    share, gemv = shortest / run.step_s, shortest / products
+    cache = max((n for level, n in machine.capacities.items() if level != "dram"), default=0)
+    if share > 1.05:
+        return _above(share, read, cache)
+    text = f"The loop reaches {_percent(share)} of the bound, its GEMVs alone {_percent(gemv)}"
+    lost, between = run.step_s - shortest, run.step_s - products
+    if share >= 0.85:
+        case, text = "near", f"{text}: hardly anything is lost."
+    elif between > 2 / 3 * lost:
+        case = "between"
+        text = f"{text}. Most is lost between them: calls, norms, attention, choosing a token."
+    elif between < lost / 3:
+        case = "GEMV"
+        text = f"{text}. So most is lost there: the library draws no more from your memory."
+    else:
+        case = "both"
+        text = (
+            f"{text}. Both lose: of {si(run.step_s, 's')} a step the GEMVs take "
+            f"{si(products, 's')}. Calls, norms, attention and choosing a token take the rest."
+        )
+    if share < 1 / 3 or run.warnings:
+        text = f"{text} {BUSY}"
+    return Conclusion(case, text)
+
+
+def _above(share: float, read: int, cache: int) -> Conclusion:
+    if read < 2 * cache:
+        return Conclusion(
+            "cache",
+            f"The clock beats the bound, {_percent(share)} of it. The weights, {si(read, 'B')}, "
+            f"are hardly larger than a cache of this processor, {si(cache, 'B')}. So part of them "
+            "stays there from token to token, and does not come from memory.",
+        )
+    return Conclusion(
+        "above",
+        f"The clock beats the bound, {_percent(share)} of it, and a bound that is right cannot be "
+        f"beaten. The weights, {si(read, 'B')}, are too large for the caches that the system tells "
+        f"of. So the bandwidth is too low. {BUSY}",
+    )
+
+
+def second_sequence(one: DecodeRun, two: DecodeRun) -> Conclusion:
+    """What a second sequence costs."""
+    longer = two.step_s / one.step_s
+    said = f"A step for two takes {_times(longer)} as long as a step for one."
+    if longer > 2.05:
+        case = "dip"
+        text = (
+            f"{said} Two sequences together get *fewer* tokens a second than one alone. It is no "
+            "mistake of yours. The next section says where the time goes."
+        )
+    elif longer > 1.6:
+        case = "full price"
+        text = (
+            f"{said} The second sequence pays nearly the full price, although hardly a byte more "
+            "has to travel."
+        )
+    elif longer > 1.2:
+        case = "part"
+        text = (
+            f"{said} The second sequence pays part of the price, although hardly a byte more "
+            "has to travel."
+        )
+    else:
+        case, text = "free", f"{said} The second sequence is as good as free."
+    return Conclusion(case, text + doubt(one, two))
+
+
+def many_sequences(runs: Mapping[int, DecodeRun], machine: Machine) -> Conclusion:
+    """What the largest batch gains beside a quarter of it, and whether the roof expects that.
+
+    ``runs``: batch → run. ``machine`` has the peak and the bandwidth of this core.
+    """
+    most = max(runs)
+    dtype = runs[most].dtype
+    quarter = max(batch for batch in runs if batch <= most // 4)
+    longer = runs[most].step_s / runs[quarter].step_s
+    gain = (most / quarter) / longer
+    knee = Roofline(machine, dtype).ridge * _dtype(dtype).bits / 8 / 2
+    said = (
+        f"From {quarter} sequences to {most} a step takes {_times(longer)} as long, so the tokens "
+        f"a second grow by a factor of {plain(gain, 3)}."
+    )
+    if gain < 1.1:
+        case, text = "no gain", f"{said} The gain has ended."
+    elif quarter < knee:
+        case = "below the knee"
+        text = (
+            f"{said} By the roof the arithmetic of this core takes over at batch "
+            f"{plain(knee, 2)}, so some gain was to be expected."
+        )
+    else:
+        case = "beyond the knee"
+        text = (
+            f"{said} By the roof of this core the gain ends at batch {plain(knee, 2)}. It goes on "
+            "because the library is far from its roof with few vectors, and comes nearer with "
+            "every further one."
+        )
+    return Conclusion(case, text + doubt(runs[most], runs[quarter]))
+
+
+def two_ways(run: DecodeRun, product: str = "up") -> Conclusion:
+    """Which way a product was quicker with the batch of ``run``: GEMV after GEMV, or a GEMM."""
+    tried = run.trials[product]
+    gemv, gemm = (min(s for form, s in tried.items() if form.startswith(way)) for way in WAYS)
+    said = f"With {run.batch} vectors"
+    if gemm > 1.1 * gemv:
+        case = "GEMV"
+        text = (
+            f"{said} a GEMM takes {_times(gemm / gemv)} as long as {run.batch} GEMVs. It usually "
+            "begins by *packing*: it copies the matrix, piece by piece, into an order in which its "
+            "arithmetic runs well. With so few vectors you pay for the copy and get next to "
+            "nothing."
+        )
+    elif gemv > 1.1 * gemm:
+        case = "GEMM"
+        text = (
+            f"{said} a GEMM is {_times(gemv / gemm)} as fast as {run.batch} GEMVs, which meet the "
+            "whole matrix once for each vector."
+        )
+    else:
+        case, text = "alike", f"{said} both ways take the same time, to a tenth."
+    return Conclusion(case, text + doubt(run))
+
+
+WAYS = ("gemv", "gemm")
+
+
+def long_past(short: DecodeRun, long: DecodeRun) -> Conclusion:
+    """How a long context makes a step longer, beside what the bytes say."""
+    moved = [weights_read(run) + _cached(run) for run in (short, long)]
+    bytes_say, clock = moved[1] / moved[0], long.step_s / short.step_s
+    reads, waits = _cached(long) / _cached(short), _attention(long) / _attention(short)
+    said = (
+        f"There are {_times(bytes_say)} the bytes to read, and the step takes {_times(clock)} as "
+        f"long. Attention alone has {_times(reads)} as much to read and takes {_times(waits)} as "
+        "long."
+    )
+    if clock > 1.15 * bytes_say:
+        case = "more"
+        text = (
+            f"{said} This loop does attention in several operations, each with its own trips to "
+            "memory; a routine made for it would come nearer to the bytes."
+        )
+    elif clock < bytes_say / 1.15:
+        case = "less"
+        text = (
+            f"{said} With {short.batch} sequences the step was longer than the trip of the weights "
+            "to begin with, and that part has not changed."
+        )
+    else:
+        case, text = "as the bytes", f"{said} So the bytes decide."
+    return Conclusion(case, text + doubt(short, long))
+
+
+def _cached(run: DecodeRun) -> int:
+    return run.model.kv_bytes(run.batch, run.middle, run.dtype)
+
+
+def _attention(run: DecodeRun) -> float:
+    return run.seconds("attention")
+
+
+def predicted(said: Mapping[int, DecodePrediction], runs: Mapping[int, DecodeRun]) -> Conclusion:
+    """How well the clock was predicted. By batch: predictions, and the runs they are of."""
+    off = [runs[batch].step_s / guess.total_s for batch, guess in said.items()]
+    worst = max(max(ratio, 1 / ratio) for ratio in off)
+    if worst <= 1.25:
+        case = "agree"
+        text = (
+            f"The two columns agree to {_percent(worst - 1)} or better. A roofline says what the "
+            "machine allows; what the library makes of it was measured once, on another model."
+        )
+    else:
+        case = "slower" if min(off) > 1 else "faster" if max(off) < 1 else "scattered"
+        text = {
+            "slower": "Every step took longer than was predicted",
+            "faster": "Every step was quicker than was predicted",
+            "scattered": "The clock scatters around what was predicted",
+        }[case]
+        text = (
+            f"{text}, by a factor of up to {plain(worst, 3)}. Both columns need a quiet computer. "
+            "If yours was quiet both times, the shares that were learned on one model do not carry "
+            "over to this one as they should."
+        )
+    return Conclusion(case, text + doubt(*(runs[batch] for batch in said)))
+
+
+def worst_batch(over: Mapping[int, float]) -> Conclusion:
+    """At which batch the loop is furthest from its bound. ``over``: batch → step ÷ bound."""
+    worst = max(over, key=over.__getitem__)
+    ends = max(over[min(over)], over[max(over)])
+    said = (
+        f"The loop is furthest from its bound at batch {worst}: a step takes "
+        f"{_times(over[worst])} as long"
+    )
+    if over[worst] > 1.15 * ends:
+        return Conclusion(
+            "middle", f"{said}, and nearer to it at both ends. Few libraries have a routine made "
+            "for such thin products.",
+        )  # fmt: skip
+    if over[max(over)] >= over[min(over)]:
+        return Conclusion("many", f"{said}.")
+    return Conclusion("few", f"{said}; a larger batch brings it nearer.")
+
+
+def doubt(*runs: DecodeRun) -> str:
+    """A sentence to add where one of the runs carries a warning, else nothing."""
+    if not any(run.warnings for run in runs):
+        return ""
+    return " A run behind this carries a warning: repeat it before you believe it."
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+def _times(factor: float) -> str:
+    return f"{plain(factor, 3)} times"
+
+
+CONCLUSIONS: Mapping[str, Callable[..., Conclusion]] = {
+    "05-one": one_sequence,
+    "05-second": second_sequence,
+    "05-many": many_sequences,
+    "05-ways": two_ways,
+    "05-long": long_past,
+    "05-predicted": predicted,
+    "05-worst": worst_batch,
+}

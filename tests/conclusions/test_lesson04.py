@@ -1,0 +1,187 @@
+"""The sentences of lesson 04: chosen on simulated machines, and on clocks made to need each one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+import rooflab as rl
+from rooflab.conclusions import conclude
+from rooflab.conclusions.lesson04 import CONCLUSIONS
+from rooflab.measure.measurement import Measurement
+from rooflab.predict.roofline import Roofline
+from tests.conclusions.machines import HYBRID, MACHINES, Simulated, Trial, trials, untried
+
+TOKENS = (1, 2, 4, 8, 16, 32, 64, 128)
+EDGES = ((1024, 1024, 1024), (128, 4096, 2048), (16, 8192, 8192), (8192, 8192, 16))
+GPU = Roofline("h200-sxm", "bf16")
+
+
+def up(tokens: int, dtype: str = "fp32") -> rl.Operation:
+    """The layer of the lesson."""
+    return rl.gemv(11008, 4096, dtype, batch=tokens, shared=("a",))
+
+
+def roof(on: Simulated) -> Roofline:
+    return Roofline(on.machine, "fp32")
+
+
+def walk(on: Simulated, share: float = 0.9, **shares: float) -> dict[int, Measurement]:
+    """The lesson's walk at ``share`` of the roof of reading; ``t2=0.1``: another share for two."""
+    found = {}
+    for tokens in TOKENS:
+        seconds = roof(on).time(up(tokens)) / shares.get(f"t{tokens}", share)
+        found[tokens] = Measurement(
+            up(tokens), on.machine.id, "cpu", "cold", 1, (seconds,) * 3
+        )  # fmt: skip
+    return found
+
+
+def bounds(on: Simulated) -> dict[int, float]:
+    return {tokens: roof(on).time(up(tokens)) for tokens in TOKENS}
+
+
+def at_roof(op: rl.Operation, on: Simulated, share: float = 0.9) -> Measurement:
+    return Measurement(op, "simulated", "cpu", "cold", 1, (roof(on).time(op) / share,) * 3)
+
+
+def thin(on: Simulated) -> tuple[Measurement, Measurement, Roofline]:
+    ops = [rl.gemm(*edges) for edges in EDGES]
+    return at_roof(ops[0], on), at_roof(ops[2], on), roof(on)
+
+
+EVERYWHERE = tuple(MACHINES)
+TABLE: dict[str, Trial] = {
+    "04-second-token": (lambda on: (walk(on),), dict.fromkeys(EVERYWHERE, "free")),
+    "04-sides": (
+        lambda on: ((up(64), roof(on)), (up(64, "bf16"), GPU)),
+        dict.fromkeys(EVERYWHERE, "compute, memory"),
+    ),
+    "04-gaps": (lambda on: (walk(on), bounds(on)), dict.fromkeys(EVERYWHERE, "near")),
+    "04-beyond": (lambda on: (walk(on), roof(on)), dict.fromkeys(EVERYWHERE, "flat")),
+    "04-thin-sides": (
+        lambda on: ([rl.gemm(*edges) for edges in EDGES], roof(on)),
+        # thin: 7.97 FLOP/byte; ridges 3.4, 13.75 (the matrix unit), 8, 13.7, 13.9
+        {"hybrid laptop": "all right of it", "M-series Mac": "thin left of it",
+         "4 MB of L3": "thin left of it", "300 MB of L3": "thin left of it",
+         "H200": "thin left of it"},
+    ),
+    "04-thin": (thin, dict.fromkeys(EVERYWHERE, "roof")),
+    "04-padding": (
+        lambda on: (at_roof(rl.gemm(1000, 1000, 1000), on), at_roof(rl.gemm(1024, 1024, 1024), on)),
+        dict.fromkeys(EVERYWHERE, "loses"),  # at the roof padding is 7.4 per cent more work
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "on", "given", "case"), trials(TABLE))
+def test_each_machine_gets_its_sentence(name, on, given, case):
+    said = conclude(name, *given(on))
+    assert said.case == case and said.text.endswith(".") and "  " not in said.text
+
+
+def test_every_conclusion_is_tried_on_every_machine():
+    assert not untried("04", TABLE) and set(TABLE) == set(CONCLUSIONS)
+
+
+LAPTOP = MACHINES["hybrid laptop"]
+
+
+@pytest.mark.parametrize(("share", "case"), [(0.9, "free"), (0.5, "paid"), (0.15, "jump")])
+def test_the_second_token_by_what_it_costs(share, case):
+    said = conclude("04-second-token", walk(LAPTOP, t2=share))
+    assert said.case == case
+    assert f"{round(0.9 / share, 1):g}" in said.text
+
+
+@pytest.mark.parametrize(
+    ("shares", "case", "words"),
+    [
+        ({"t2": 1 / 5.4, "t4": 1 / 5.5, "t8": 1 / 6.84}, "middle", "6.84 times its bound with 8"),
+        ({"t1": 0.2}, "end", "a single token: 5 times"),
+        ({"t128": 0.2}, "end", "128 tokens: 5 times"),
+        ({"t64": 1.3}, "above", "With 64 tokens your clock is faster"),
+        ({"t64": 9, "t128": 10}, "above", "With 64 and 128 tokens"),
+        ({}, "near", "1.11 times its bound"),
+    ],
+)
+def test_the_gap_is_told_as_it_is_and_where_it_is(shares, case, words):
+    """Also above 1: a library on a matrix unit passes the roof of a core's vector unit."""
+    said = conclude("04-gaps", walk(LAPTOP, **shares), bounds(LAPTOP))
+    assert said.case == case and words in said.text
+
+
+def test_a_vector_roof_below_a_matrix_unit_is_called_too_low():
+    """An M-series Mac whose roof has no matrix unit, and a library that computes in it."""
+    mac = MACHINES["M-series Mac"]
+    vector = {key: figure for key, figure in mac.machine.peaks.items() if "tensor" not in key}
+    low = Roofline(replace(mac.machine, peaks=vector), "fp32")
+    lows = {tokens: low.time(up(tokens)) for tokens in TOKENS}
+    assert conclude("04-gaps", walk(mac), lows).case == "above"
+
+
+@pytest.mark.parametrize(
+    ("shares", "case"),
+    [({"t8": 0.3, "t16": 0.3}, "goes on"), ({"t128": 0.3}, "rises"), ({}, "flat")],
+)
+def test_squares_beyond_the_knee(shares, case):
+    assert conclude("04-beyond", walk(LAPTOP, **shares), roof(LAPTOP)).case == case
+
+
+def test_a_knee_beyond_the_walk_is_not_concluded_upon():
+    said = conclude("04-beyond", walk(LAPTOP), GPU)
+    assert said.case == "not reached" and "128 tokens" in said.text
+
+
+def test_both_left_and_other_sides():
+    left = (up(1), roof(LAPTOP))
+    assert conclude("04-sides", left, (up(64, "bf16"), GPU)).case == "memory, memory"
+    assert conclude("04-sides", left, (up(512, "bf16"), GPU)).case == "memory, compute"
+    right = (up(64), roof(LAPTOP))
+    assert conclude("04-sides", right, (up(512, "bf16"), GPU)).case == "compute, compute"
+
+
+@pytest.mark.parametrize(("share", "case"), [(0.3, "library"), (0.9, "roof"), (1.5, "faster")])
+def test_a_thin_product_is_blamed_on_the_library_only_beyond_the_roof(share, case):
+    for on in (LAPTOP, MACHINES["300 MB of L3"]):  # by their roofs 1 and 1.72 times the cube
+        cube, sheet = (rl.gemm(*EDGES[place]) for place in (0, 2))
+        said = conclude("04-thin", at_roof(cube, on), at_roof(sheet, on, share), roof(on))
+        assert said.case == case
+
+
+def test_even_a_cube_may_lie_left():
+    ops = [rl.gemm(*edges, "bf16") for edges in ((64, 64, 64), (8, 512, 64))]
+    assert conclude("04-thin-sides", ops, GPU).case == "cube left of it"
+
+
+def padded(samples):
+    return Measurement(rl.gemm(1024, 1024, 1024), "simulated", "cpu", "warm", 1, samples)
+
+
+@pytest.mark.parametrize(
+    ("samples", "case"),
+    [((0.8, 0.8, 0.8), "pays"), ((1.2, 1.2, 1.2), "loses"), ((1.03, 1.03, 1.03), "neither"),
+     ((0.5, 0.9, 1.3), "neither")],
+)  # fmt: skip
+def test_padding_pays_only_beyond_the_spread(samples, case):
+    bare = Measurement(rl.gemm(1000, 1000, 1000), "simulated", "cpu", "warm", 1, (1.0, 1.0, 1.0))
+    assert conclude("04-padding", bare, padded(samples)).case == case
+
+
+def test_a_warning_is_passed_on():
+    """A noisy value must not make the lesson lie."""
+    noisy = {t: replace(one, warnings=("noisy",)) for t, one in walk(LAPTOP).items()}
+    for said in (
+        conclude("04-second-token", noisy),
+        conclude("04-gaps", noisy, bounds(LAPTOP)),
+        conclude("04-beyond", noisy, roof(LAPTOP)),
+        conclude("04-padding", noisy[1], noisy[2]),
+        conclude("04-thin", noisy[1], noisy[2], roof(LAPTOP)),
+    ):
+        assert "measure again" in said.text
+    assert "measure again" not in conclude("04-gaps", walk(LAPTOP), bounds(LAPTOP)).text
+
+
+def test_the_simulated_laptop_has_the_ridge_that_the_table_counts_with():
+    assert Roofline(HYBRID, "fp32").ridge == pytest.approx(3.39, abs=0.01)
