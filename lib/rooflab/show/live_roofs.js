@@ -8,7 +8,7 @@ function at(corners, x) {
 
 const ALLOWED = "the roof allows";
 
-function background(svg, data, pick) {
+function background(svg, data, pick, lens = { y: (place) => place }) {
   const frame = data.frame, clip = `rl-clip-${Math.random().toString(36).slice(2)}`, inside = { "clip-path": `url(#${clip})` };
   draw("rect", { x: frame.x0, y: frame.y1, width: frame.x1 - frame.x0, height: frame.y0 - frame.y1 }, draw("clipPath", { id: clip }, svg));
   const band = draw("g", {}, svg), roofLayer = draw("g", {}, svg), callLayer = draw("g", inside, svg), names = draw("g", {}, svg);
@@ -81,7 +81,7 @@ function background(svg, data, pick) {
     const sides = pick.sides();
     for (const side of sides) for (const op of data.ops) if (pick.shows(op.name)) for (const p of pick.points("measured", op.name, side) ?? []) {
       const rim = sides.length > 1 ? { stroke: data.sides.looks[side].colour, "stroke-width": 5 } : {};
-      draw("path", { d: SHAPES[op.shape], transform: `translate(${p.x} ${p.y}) scale(.45)`, fill: op.colour, opacity: 0.55, ...rim }, trail);
+      draw("path", { d: SHAPES[op.shape], transform: `translate(${p.x} ${lens.y(p.y)}) scale(.45)`, fill: op.colour, opacity: 0.55, ...rim }, trail);
     }
   }
 
@@ -110,14 +110,19 @@ function background(svg, data, pick) {
     dashed = [];
     for (const { name, spread, colour, path } of calls) {
       const call = pick.shows(name) ? pick.call(name, pick.sides().at(-1)) : null, row = spread ? j : 0;
-      path.setAttribute("d", call?.paths[row] ?? "");
-      if (call?.paths[row]) { reads.push({ label: call.labels[row], colour }); dashed.push(...pieces(call.paths[row])); }
+      const points = placed(call?.paths[row]);
+      path.setAttribute("d", points.length ? `M${points.map((p) => p.join(" ")).join("L")}` : "");
+      if (points.length) { reads.push({ label: call.labels[row], colour }); dashed.push(...pieces(points)); }
     }
     return reads;
   }
 
+  function placed(path) { // the corners of a path, as high as they lie on the axes now
+    return path ? path.slice(1).split("L").map((corner) => corner.split(" ").map(Number)).map(([x, y]) => [x, lens.y(y)]) : [];
+  }
+
   function pieces(path) { // every third point is near enough for a label
-    const points = path.slice(1).split("L").map((p) => p.split(" ").map(Number)).filter((_, n, all) => n % 3 === 0 || n === all.length - 1);
+    const points = path.filter((_, n, all) => n % 3 === 0 || n === all.length - 1);
     return points.slice(1).map((end, n) => [...points[n], ...end, 1]);
   }
 
