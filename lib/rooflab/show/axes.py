@@ -118,9 +118,7 @@ def dress(ax, xlim: tuple[float, float], ylim: tuple[float, float]) -> None:
     ax.set(xscale="log", yscale="log", xlim=xlim, ylim=ylim)
     ax.set_xlabel(X_NAME)
     # Above the axis and level: no head has to turn, and no width is lost.
-    ax.annotate(
-        Y_NAME, (0, 1), (4, 7), "axes fraction", "offset points", va="bottom", ha="left"
-    )
+    ax.annotate(Y_NAME, (0, 1), (4, 7), "axes fraction", "offset points", va="bottom", ha="left")
     _ticks(ax.xaxis, xlim, theme.intensity)
     _ticks(ax.yaxis, ylim, rate_tick)
     ax.grid(True, which="major", color=theme.GRID, linewidth=0.8)
