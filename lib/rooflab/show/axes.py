@@ -92,6 +92,11 @@ def frame_for(rates: Iterable[float]) -> Frame:
     return Frame(lo, max(top, lo + 3))
 
 
+def around(*frames: Frame) -> tuple[float, float]:
+    """Return the decades of FLOP/s, lowest and highest, that hold all ``frames``."""
+    return min(frame.y_lo for frame in frames), max(frame.y_hi for frame in frames)
+
+
 def figure(width: int, height: int, dpi: int = DPI) -> Figure:
     """Return a Figure of ``width`` × ``height`` pixels with its own Agg canvas (never pyplot's)."""
     fig = Figure((width / DPI, height / DPI), dpi=dpi)

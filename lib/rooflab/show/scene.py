@@ -19,7 +19,7 @@ from rooflab.count.si import si
 from rooflab.predict.estimate import predict
 from rooflab.predict.machine import Machine
 from rooflab.show import calls, polylines, ruler, sides, theme, thumb, words
-from rooflab.show.axes import Frame, frame_for
+from rooflab.show.axes import Frame, around, frame_for
 from rooflab.show.offers import Offer
 from rooflab.show.pool import Pool
 
@@ -68,7 +68,7 @@ class Scene:
     def frame(self) -> Frame:
         """The sheet that everything is placed on: axes that hold every machine on offer."""
         own = [self.frame_of(offer) for offer in self.offers if offer.machine]
-        return Frame(*_around(*own)) if own else frame_for(())
+        return Frame(*around(*own)) if own else frame_for(())
 
     def frame_of(self, offer: Offer, locked: Sequence[float] = ()) -> Frame:
         """Axes that fit ``offer``: its roofs in every dtype, and what was measured on it.
@@ -81,7 +81,7 @@ class Scene:
         if self.overhead and offer.machine.routines:
             rates.append(calls.LOWEST)
         own = frame_for(rates)
-        return Frame(*_around(own, Frame(*locked))) if locked else own
+        return Frame(*around(own, Frame(*locked))) if locked else own
 
     def points(self) -> Iterable[tuple[int, int, int]]:
         """Every combination of slider values, in table order."""
@@ -158,7 +158,7 @@ class Scene:
         packed: dict[str, object] = {
             "id": offer.id, "name": offer.name, "group": offer.group, "origin": offer.says,
             "says": f"{offer.name} · {offer.machine.provenance}" if offer.machine else offer.name,
-            "decades": _around(self.frame_of(offer)), "roofs": {}, "no": {},
+            "decades": around(self.frame_of(offer)), "roofs": {}, "no": {},
         }  # fmt: skip
         if offer.machine is None:
             packed["no"] = {"all": offer.reason}
@@ -242,11 +242,6 @@ class Scene:
                 "at": index.get(key, -1),
             })  # fmt: skip
         return found
-
-
-def _around(*frames: Frame) -> tuple[float, float]:
-    """Decades of FLOP/s, lowest and highest, that hold all ``frames``."""
-    return min(frame.y_lo for frame in frames), max(frame.y_hi for frame in frames)
 
 
 def _homes(machine: Machine, ops: Sequence[Operation]) -> bytes:
