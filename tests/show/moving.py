@@ -33,7 +33,7 @@ WORDS = """(within) => [...document.querySelectorAll(`${within} text`)]
     .filter(t => t.textContent && t.getClientRects().length && !t.getAttribute('transform')?.includes('rotate'))
     .map(t => { const b = t.getBBox(), up = t.getCTM(), own = t.ownerSVGElement.getCTM().inverse().multiply(up);
         const small = parseFloat(getComputedStyle(t).fontSize);
-        return { text: t.textContent, x0: b.x + own.e, x1: b.x + b.width + own.e,
+        return { text: t.textContent, clipped: Boolean(t.closest('[clip-path]')), x0: b.x + own.e, x1: b.x + b.width + own.e,
             y0: b.y + own.f + 0.26 * small, y1: b.y + own.f + b.height - 0.2 * small }; })"""
 
 

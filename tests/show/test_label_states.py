@@ -31,6 +31,7 @@ FAULTS = """([is, js, pictures, marks]) => { const words = %s, found = [];
                 if (a.y0 < f.y0 && dots.some(d => meet(a, d))) found.push([i, j, a.text, 'a marker']);
                 if (a.x1 > f.x0 && a.y0 < f.y0 && a.y1 > f.y0) found.push([i, j, a.text, 'the x axis']);
                 if (a.x0 < f.x0 && a.x1 > f.x0 && a.y1 > f.y1 && a.y0 < f.y0) found.push([i, j, a.text, 'the y axis']);
+                if (a.clipped && a.y0 < f.y1) found.push([i, j, a.text, 'the upper edge']);
                 if (a.x0 < 0 || a.y0 < 0 || a.x1 > width || a.y1 > height) found.push([i, j, a.text, 'the edge']);
             });
         }
@@ -81,7 +82,7 @@ def test_the_fault_finder_finds_faults(chromium) -> None:
     film = shown("measured")
     frame = {edge: film.view.data["frame"][edge] for edge in ("x0", "x1", "y0", "y1")}
     with moving(chromium, film.view) as page:
-        for moved in ({"y": frame["y0"]}, {"x": frame["x0"]}, {"x": -30}):
+        for moved in ({"y": frame["y0"]}, {"y": frame["y1"] + 5}, {"x": frame["x0"]}, {"x": -30}):
             page.evaluate(
                 """moved => { const t = document.querySelector('svg.rl-live .rl-flat');
                 t.setAttribute('text-anchor', 'start'); for (const k in moved) t.setAttribute(k, moved[k]); }""",

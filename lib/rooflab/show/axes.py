@@ -19,7 +19,7 @@ from rooflab.show import theme
 from rooflab.show.overlay import DPI, png
 
 LETTERS = 12.8  # points of what stands on the axes: 18 pixels of a picture
-ABOVE = 0.25  # decades above the highest ceiling, for its label
+ABOVE = 0.3  # decades above the highest ceiling, for its label
 X_NAME, Y_NAME = "intensity: FLOP per byte moved", "FLOP per second"
 X_DECADES = (-1.5, 4.5)  # 0.03 FLOP/byte (below fp64 AXPY) to 30 000 (above a 4-bit GEMM of 16384)
 

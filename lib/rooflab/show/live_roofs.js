@@ -64,10 +64,11 @@ function background(svg, data, pick, lens = { y: (place) => place }) {
       if (shown.length === 1) slope(line, g);
       if (shown.length > 1) draw("text", { x: names.x, y: names.y + 20 * (index + 1), class: on ? "rl-key rl-halo rl-on" : "rl-key rl-halo" }, roofLayer, line.slope);
       if (on && named.includes(x1)) nameBox.push({ x0: x1 - 4, x1: x1 + 15 + 11 * (6 + line.ridge.length), y0: frame.y0 - 22, y1: frame.y0 });
-      if (index === 0) nameBox.push({ x0: frame.x1 - 6 - 12.5 * line.flat.length, x1: frame.x1, y0: y1 - 32, y1: y1 - 8 });
+      const flat = y1 - 30 < frame.y1 ? y1 + 27 : y1 - 15; // below the roof where there is no room above it
+      if (index === 0) nameBox.push({ x0: frame.x1 - 6 - 12.5 * line.flat.length, x1: frame.x1, y0: flat - 17, y1: flat + 7 });
       if (on && named.includes(x1)) draw("text", { x: x1 + 5, y: frame.y0 - 8, class: "rl-halo rl-small" }, g, `ridge ${line.ridge}`);
       if (index === 0) source(pick.machine().says);
-      if (index === 0) draw("text", { x: frame.x1 - 6, y: y1 - 15, "text-anchor": "end", class: "rl-halo rl-flat" }, g, line.flat);
+      if (index === 0) draw("text", { x: frame.x1 - 6, y: flat, "text-anchor": "end", class: "rl-halo rl-flat" }, g, line.flat);
     });
   }
 
