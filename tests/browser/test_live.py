@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
+import rooflab as rl
+from rooflab.count.si import si
 from tests.browser.conftest import handle, press, ready, x_of, y_of
 from tests.browser.front import hold_hand
 from tests.browser.tab import Tab, by_hand, frames, stand
@@ -54,7 +56,6 @@ def test_a_static_page_moves(still_page) -> None:
 
 
 def test_the_browsers_sentences_are_pythons(still_page) -> None:
-    import rooflab as rl
     from rooflab.show import words
 
     for n, batch, moves in ((1024, 1, ()), (1152, 1, ((0, 1),)), (1152, 256, ((1, 8),))):
@@ -66,7 +67,6 @@ def test_the_browsers_sentences_are_pythons(still_page) -> None:
 
 
 def test_another_machine_moves_the_roof_and_greys_what_it_lacks(still_page) -> None:
-    flat = y_of(still_page, '.rl-dot[data-op="gemm"] .rl-bound')
     option = still_page.locator('option[value="apple-m1"]')
     assert option.is_enabled() and "no bf16 figure: fp32" in option.text_content()
     still_page.select_option(".rl-bar select >> nth=0", "apple-m1")
@@ -74,7 +74,8 @@ def test_another_machine_moves_the_roof_and_greys_what_it_lacks(still_page) -> N
         "document.querySelector('.rl-origin').textContent.includes('Apple M1')"
     )
     still_page.wait_for_function(
-        f"+document.querySelector('[data-op=gemm] .rl-bound').getAttribute('transform').split(/[ )]/)[1] > {flat} + 40"
+        "peak => document.querySelector('.rl-flat').textContent === peak",
+        arg=f"fp32 {si(rl.machine('apple-m1').peak('fp32'), 'FLOP/s')}",
     )
     assert still_page.locator("select.rl-dtype").input_value() == "fp32", "one that it has"
     greyed = still_page.locator(".rl-greyed").inner_text()

@@ -67,7 +67,7 @@ def test_the_words_are_pythons(split) -> None:
         assert found[3] == " ".join(wanted[3:])
 
 
-BOXES = """() => [...document.querySelectorAll('svg.rl-live text')].filter(n => n.textContent && n.getClientRects().length)
+BOXES = """() => [...document.querySelectorAll('svg.rl-live text')].filter(n => n.textContent && n.getClientRects().length && !n.closest('.rl-axes'))
     .map(n => { const b = n.getBoundingClientRect(), s = n.ownerSVGElement.getBoundingClientRect();
         return [n.textContent, b.left, b.right, b.top + 5, b.bottom - 5, b.bottom <= s.bottom - 0.09 * s.height]; })"""
 

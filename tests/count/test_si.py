@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import re
+from decimal import Decimal
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import rooflab as rl
@@ -57,6 +58,33 @@ def test_plain_numbers_have_no_exponent_and_keep_their_digits(value, digits):
     assert re.fullmatch(r"[\d,]+(\.\d+)?", text)
     near = max(10.0 ** (1 - digits), 0.0 if value < 1000 else 0.5 / value)
     assert float(text.replace(",", "")) == pytest.approx(value, rel=near)
+
+
+@given(st.floats(1e-7, 1e9), st.integers(1, 9))
+@example(1001.46875, 5)
+@example(999.996, 5)
+@example(99999.7, 5)
+def test_a_plain_number_is_rounded_once(value, digits):
+    """However it is written, it is the nearest number with as many places."""
+    place = Decimal(value).adjusted() - digits + 1  # of the last digit
+    shown = Decimal(plain(value, digits).replace(",", ""))
+    if abs(shown) >= 1000:
+        place = max(place, 0)
+    assert abs(shown - Decimal(value)) <= Decimal(10) ** place / 2
+
+
+@given(st.floats(1e-17, 1e32), st.integers(2, 6))
+def test_a_number_with_a_prefix_is_rounded_once(value, digits):
+    number, prefix = re.fullmatch(r"([\d.]+) ?(\D?)", rl.si(value, digits=digits)).groups()
+    shown = Decimal(number).scaleb(SCALE[prefix])
+    place = Decimal(value).adjusted() - digits + 1
+    assert abs(shown - Decimal(value)) <= Decimal(10) ** place / 2
+
+
+def test_plain_numbers_say_what_they_always_said():
+    texts = [plain(v) for v in (0, 0.5, 12.0, 100, 4096, -0.25, 1e-5, 12345.6)]
+    assert texts == ["0", "0.5", "12", "100", "4,096", "-0.25", "0.00001", "12,350"]
+    assert [plain(1001.46875, 5), plain(math.inf), plain(math.nan)] == ["1,001", "inf", "nan"]
 
 
 def test_a_ratio_may_have_fewer_digits():

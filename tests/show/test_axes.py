@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rooflab.show.axes import Frame, empty, empty_png, figure, frame_for
+from rooflab.show.axes import ABOVE, Frame, empty, empty_png, figure, frame_for
 
 FRAME = Frame(9, 16)
 
@@ -27,10 +27,21 @@ def test_the_same_axes_give_the_same_bytes() -> None:
 
 
 @given(st.lists(st.floats(1e6, 1e18), min_size=1, max_size=8))
-def test_every_rate_fits_on_whole_decades(rates: list[float]) -> None:
+def test_every_rate_fits_on_half_decades(rates: list[float]) -> None:
     frame = frame_for(rates)
-    assert frame.y_lo == int(frame.y_lo) and frame.y_hi == int(frame.y_hi)
+    assert (2 * frame.y_lo).is_integer() and (2 * frame.y_hi).is_integer()
     assert frame.y_lo <= math.log10(min(rates)) and math.log10(max(rates)) < frame.y_hi
+    assert frame.y_hi - frame.y_lo >= 3
+    assert frame.y_hi - math.log10(max(rates)) >= ABOVE - 1e-9, "room for the highest roof's label"
+
+
+def test_ticks_lie_on_their_decades() -> None:
+    ticks = Frame(9.5, 13).ticks()
+    assert [label for _, label in ticks["y"]] == ["10 G", "100 G", "1 T", "10 T"]
+    assert [y for y, _ in ticks["y"]] == [
+        pytest.approx(Frame(9.5, 13).y(10.0**d), abs=0.01) for d in (10, 11, 12, 13)
+    ]
+    assert [label for _, label in ticks["x"]][:3] == ["0.1", "1", "10"]
 
 
 def test_without_rates_there_are_axes_all_the_same() -> None:

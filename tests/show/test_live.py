@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import subprocess
 import sys
 from base64 import b64decode
@@ -14,6 +15,7 @@ from ipywidgets.embed import embed_data
 
 import rooflab as rl
 from rooflab.measure.environment import host_id
+from rooflab.show.still import still
 from tests.show.conftest import measurement
 
 LIMIT = 1_000_000  # bytes of saved state
@@ -150,3 +152,19 @@ def test_the_box_starts_as_a_stick_and_becomes_axpy_when_it_accumulates() -> Non
 def test_bad_input(arguments: dict, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         rl.live.roofline(**arguments)
+
+
+def test_the_still_fits_its_machine_and_keeps_a_lock(here: rl.Machine) -> None:
+    live = rl.live.roofline([here, "nvidia-b200"], machine=here)
+
+    def decades() -> tuple[float, float]:
+        low, high = still(live.scene, live.view).axes[0].get_ylim()
+        return round(math.log10(low), 6), round(math.log10(high), 6)
+
+    own = decades()
+    assert own[1] - own[0] == 3
+    live.view.machine = "nvidia-b200"
+    other = decades()
+    assert other[0] > own[0] and other[1] > own[1]
+    live.view.decades = list(own)
+    assert decades() == (own[0], other[1])

@@ -120,9 +120,20 @@ def op_of(name: str, n: int) -> rl.Operation:
 def test_one_machine_fills_its_axes(here: rl.Machine) -> None:
     """The catalogue needs six decades and more; one core with its measurements needs three."""
     taken = [measurement(op_of("axpy", 4096), "here", 0.02)]
-    alone, crowd = scene(here, taken).frame, scene([here, "nvidia-b200"], taken).frame
-    assert alone.y_hi - alone.y_lo == 3 and alone.y(1.2e11) < 180
-    assert crowd.y_hi > 15
+    alone, crowd = scene(here, taken), scene([here, "nvidia-b200"], taken)
+    own, other = (crowd.frame_of(offer) for offer in crowd.offers)
+    assert own == alone.frame_of(alone.offers[0]) == alone.frame
+    assert own.y_hi - own.y_lo == 3 and own.y(1.2e11) < 180
+    assert other.y_hi > 15 > own.y_hi and other.y_lo > own.y_lo
+    assert (crowd.frame.y_lo, crowd.frame.y_hi) == (own.y_lo, other.y_hi)
+
+
+def test_locked_axes_hold_the_machine_as_well(here: rl.Machine) -> None:
+    made = scene([here, "nvidia-b200"])
+    own, other = (made.frame_of(offer) for offer in made.offers)
+    locked = made.frame_of(made.offers[1], (own.y_lo, own.y_hi))
+    assert (locked.y_lo, locked.y_hi) == (own.y_lo, other.y_hi)
+    assert made.frame_of(made.offers[0], (own.y_lo - 1, own.y_hi + 1)).y_lo == own.y_lo - 1
 
 
 def test_the_roof_is_the_best_mix_so_no_mix_lies_above_it(here: rl.Machine) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from decimal import Decimal
 
 _PREFIXES = {3 * step - 18: prefix for step, prefix in enumerate("afpnµm kMGTPEZYRQ")}
 
@@ -35,9 +36,16 @@ def rounded(value: float, digits: int) -> float:
 
 
 def plain(value: float, digits: int = 4) -> str:
-    """Format a number without prefix or exponent: ``"0.5"``, ``"12"``, ``"4,096"``."""
+    """Format a number without prefix or exponent: ``"0.5"``, ``"12"``, ``"4,096"``.
+
+    It has ``digits`` significant digits, and from 1000 on no decimals.
+    """
     short = rounded(value, digits)
-    return f"{short:,.0f}" if abs(short) >= 1000 else f"{short:g}"
+    if abs(short) >= 1000 or not math.isfinite(short):
+        # The whole number comes from the value itself: 1001.47 is 1001.5, and that is not 1,002.
+        return f"{value if abs(value) < 10**digits else short:,.0f}"
+    text = format(Decimal(repr(short)), "f")  # 0.00001, where a float would say 1e-05
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def times(factor: float, digits: int = 3) -> str:

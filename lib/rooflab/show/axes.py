@@ -19,6 +19,8 @@ from rooflab.show import theme
 from rooflab.show.overlay import DPI, png
 
 LETTERS = 12.8  # points of what stands on the axes: 18 pixels of a picture
+ABOVE = 0.3  # decades above the highest ceiling, for its label
+X_NAME, Y_NAME = "intensity: FLOP per byte moved", "FLOP per second"
 X_DECADES = (-1.5, 4.5)  # 0.03 FLOP/byte (below fp64 AXPY) to 30 000 (above a 4-bit GEMM of 16384)
 
 
@@ -68,15 +70,31 @@ class Frame:
             "yLo": self.y_lo, "yDecade": self.y_decade,
         }  # fmt: skip
 
+    def ticks(self) -> dict[str, list]:
+        """Return where the decades of both axes lie in pixels, what stands at each, and the names."""
+        return {
+            "x": [[round(self.x(x), 2), theme.intensity(x)] for x in _tens(self.x_lo, self.x_hi)],
+            "y": [[round(self.y(y), 2), rate_tick(y)] for y in _tens(self.y_lo, self.y_hi)],
+            "names": [X_NAME, Y_NAME],
+        }
+
 
 def frame_for(rates: Iterable[float]) -> Frame:
-    """Return a frame whose y axis holds all ``rates`` (FLOP/s), widened to whole decades."""
+    """Return a frame whose y axis holds all ``rates`` (FLOP/s), widened to half decades.
+
+    It shows three decades at least: on fewer, every step looks like a cliff.
+    """
     values = [rate for rate in rates if rate > 0]
     if not values:
         return Frame(9, 16)
-    lo, hi = math.floor(math.log10(min(values))), math.log10(max(values))
-    top = math.ceil(hi + 0.12)  # room above the highest ceiling for its label
+    lo = math.floor(2 * math.log10(min(values))) / 2
+    top = math.ceil(2 * (math.log10(max(values)) + ABOVE)) / 2
     return Frame(lo, max(top, lo + 3))
+
+
+def around(*frames: Frame) -> tuple[float, float]:
+    """Return the decades of FLOP/s, lowest and highest, that hold all ``frames``."""
+    return min(frame.y_lo for frame in frames), max(frame.y_hi for frame in frames)
 
 
 def figure(width: int, height: int, dpi: int = DPI) -> Figure:
@@ -103,13 +121,11 @@ def empty(fig: Figure, frame: Frame, beside: int = 0, above: int = 0):
 def dress(ax, xlim: tuple[float, float], ylim: tuple[float, float]) -> None:
     """Give ``ax`` the log-log scales, grid, ticks and labels of a roofline."""
     ax.set(xscale="log", yscale="log", xlim=xlim, ylim=ylim)
-    ax.set_xlabel("intensity: FLOP per byte moved")
+    ax.set_xlabel(X_NAME)
     # Above the axis and level: no head has to turn, and no width is lost.
-    ax.annotate(
-        "FLOP per second", (0, 1), (4, 7), "axes fraction", "offset points", va="bottom", ha="left"
-    )
+    ax.annotate(Y_NAME, (0, 1), (4, 7), "axes fraction", "offset points", va="bottom", ha="left")
     _ticks(ax.xaxis, xlim, theme.intensity)
-    _ticks(ax.yaxis, ylim, lambda rate: si(rate, "", digits=1))
+    _ticks(ax.yaxis, ylim, rate_tick)
     ax.grid(True, which="major", color=theme.GRID, linewidth=0.8)
     ax.tick_params(which="minor", length=0)
     ax.tick_params(which="major", length=3)
@@ -119,11 +135,20 @@ def dress(ax, xlim: tuple[float, float], ylim: tuple[float, float]) -> None:
 def _ticks(axis, limits: tuple[float, float], label) -> None:
     from matplotlib.ticker import FixedLocator, NullLocator
 
-    lo, hi = (math.log10(limit) for limit in limits)
-    decades = range(math.ceil(lo - 1e-9), math.floor(hi + 1e-9) + 1)
-    axis.set_major_locator(FixedLocator([10.0**d for d in decades]))
-    axis.set_ticklabels([label(10.0**d) for d in decades])
+    tens = _tens(*(math.log10(limit) for limit in limits))
+    axis.set_major_locator(FixedLocator(tens))
+    axis.set_ticklabels([label(ten) for ten in tens])
     axis.set_minor_locator(NullLocator())
+
+
+def rate_tick(rate: float) -> str:
+    """Return what stands at a power of ten of FLOP/s: ``1 G``, ``10 G``, ``100 G``."""
+    return si(rate, "", digits=1)
+
+
+def _tens(lo: float, hi: float) -> list[float]:
+    """The powers of ten from 10**lo to 10**hi."""
+    return [10.0**d for d in range(math.ceil(lo - 1e-9), math.floor(hi + 1e-9) + 1)]
 
 
 def empty_png(frame: Frame) -> bytes:

@@ -7,28 +7,30 @@ function render({ model, el }) {
   const card = make("div", { className: "rl-card" }, el), cover = make("p", { className: "rl-cover", textContent: data.covered }, card);
   const ui = filmChoices(make("div", { className: "rl-bar" }, card), model, data, pick);
   const split = make("div", { className: "rl-split" }, card), left = make("div", { className: "rl-left" }, split);
-  const stage = make("div", { className: "rl-stage" }, left), url = pictureFrom(view(data.png));
-  make("img", { src: url, alt: "", width: frame.width, height: frame.height }, stage);
+  const stage = make("div", { className: "rl-stage" }, left);
   const svg = draw("svg", { viewBox: `0 0 ${frame.width} ${frame.height}`, class: "rl-live", role: "img" }, stage);
   const still = { levels: () => ["dram"], sides: () => ["cold"], machine: pick.machine, shows: () => false, names: () => [], points: () => null, call: () => null };
-  const back = background(svg, { ...data, ops: [] }, still), front = filmDots(svg, data, pick);
+  const lens = axes(svg, data), back = background(svg, { ...data, ops: [] }, still, lens), front = filmDots(svg, data, pick, lens);
   const bars = filmBars(left, data, pick, go), side = filmSide(make("div", { className: "rl-right" }, split), data, pick);
   const right = split.lastChild, says = make("p", { className: "rl-says" }, right), origin = make("p", { className: "rl-origin" }, right);
   const live = make("div", { className: "rl-hidden" }, card), speak = speaker(live);
   live.setAttribute("aria-live", "polite");
   const unfollow = followTheme(el);
   const handles = nameHandles(el, data.sliders.length, (index) => ({ label: data.sliders[index].label, value: data.sliders[index].values[model.get("ij"[index])] }));
-  let shown = null, stop = () => {};
+  let shown = null, sheet = null, seen = pick.machine().decades, stop = () => {};
 
   function go(j) { model.set("j", j); model.save_changes(); } // a bar was clicked: its slider follows
 
-  function change() { // the roof slides to that of another machine or number format
+  function change() { // axes and roof slide to those of another machine or number format
     stop(); ui();
-    const line = pick.roof(), old = shown?.corners;
+    const line = pick.roof(), old = sheet, was = seen, window = pick.machine().decades;
     back.still(0);
-    if (!line) { shown = null; back.roofs([]); move(); return; }
-    const to = (t) => { shown = { ...line, corners: old ? blend(old, line.corners, t) : line.corners }; back.roofs([shown]); dots(); };
-    if (old && old.some((c, k) => c !== line.corners[k])) stop = animate(280, to); else to(1);
+    if (!line) { shown = sheet = null; lens.show(seen); back.roofs([]); move(); return; }
+    const to = (t) => {
+      sheet = old ? blend(old, line.corners, t) : line.corners; seen = blend(was, window, t); lens.show(seen);
+      shown = lens.roof({ ...line, corners: sheet }); back.roofs([shown]); dots();
+    };
+    if (old && String([old, was]) !== String([line.corners, window])) stop = animate(280, to); else to(1);
     move();
   }
 
@@ -56,6 +58,6 @@ function render({ model, el }) {
   model.on("change:covered", uncover);
   change(); uncover();
   requestAnimationFrame(uncover); // once more when the sliders around it are in the page
-  return () => { stop(); unfollow(); URL.revokeObjectURL(url); };
+  return () => { stop(); unfollow(); };
 }
 export default { render };

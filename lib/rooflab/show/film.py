@@ -7,7 +7,6 @@ picture, all is counted and placed here once, and moves without the kernel.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -23,9 +22,8 @@ from rooflab.measure.decode_run import DecodeRun
 from rooflab.predict.machine import Machine
 from rooflab.predict.workload_catalogue import model as _model
 from rooflab.predict.workload_model import Model
-from rooflab.predict.workload_time import MIX
 from rooflab.show import film_pack, film_runs, film_still, overlay
-from rooflab.show.axes import Frame, frame_for
+from rooflab.show.axes import Frame
 from rooflab.show.covered import covered
 from rooflab.show.film_grid import BATCHES, CONTEXTS, Grid
 from rooflab.show.film_now import Now
@@ -44,7 +42,7 @@ class FilmView(anywidget.AnyWidget):
     """The part that moves: choices, roofline, bars, numbers and sentence."""
 
     _esm = overlay.source(
-        "overlay.js", "reading.js", "live_roofs.js", "live_names.js", "film_pick.js",
+        "overlay.js", "reading.js", "live_axes.js", "live_roofs.js", "live_names.js", "film_pick.js",
         "film_dots.js", "film_bars.js", "film.js",
     )  # fmt: skip
     _css = overlay.source("live.css", "film.css")
@@ -72,7 +70,7 @@ class Film(ipywidgets.VBox):
         after: Any = None,
     ) -> None:
         self.grid, self.offers, self.runs = grid, tuple(offered), tuple(runs)
-        self.frame = _frame(grid, self.offers, self.runs)
+        self.frame = film_pack.sheet(grid, self.offers, self.runs)
         data = film_pack.pack(grid, self.offers, self.frame, self.runs) | {"covered": COVERED}
         self.view = FilmView(data=data, covered=bool(after and after.covered), **start)
         self.sliders = [
@@ -98,6 +96,11 @@ class Film(ipywidgets.VBox):
         )
 
     @property
+    def fitted(self) -> Frame:
+        """The axes of the roofline, which fit the machine shown."""
+        return film_pack.fitted(self.grid, self.now.offer, self.runs)
+
+    @property
     def sentence(self) -> str:
         """What the film says now (as far as the kernel knows where the sliders stand)."""
         return f"The request film. {COVERED}" if self.view.covered else self.now.sentence
@@ -107,7 +110,7 @@ class Film(ipywidgets.VBox):
         return covered(COVERED) if self.view.covered else self._drawn()
 
     def _drawn(self) -> bytes:
-        return overlay.png(film_still.draw(self.now, self.frame), transparent=False)
+        return overlay.png(film_still.draw(self.now, self.fitted), transparent=False)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict, dict]:
         live = super()._repr_mimebundle_(**kwargs)
@@ -158,20 +161,6 @@ def film(
         "machine": first.id, "weights": str(grid.weights[usable[0]]), "kv": str(grid.kvs[0]),
     }  # fmt: skip
     return Film(grid, offered, start, runs, after)
-
-
-def _frame(grid: Grid, offered: Sequence[Offer], runs: Sequence[DecodeRun]) -> Frame:
-    """Axes that hold every dot on every machine, in half decades of intensity."""
-    ends = grid.ends
-    low, high = map(math.log10, ends)
-    low, high = math.floor(2 * low - 0.2) / 2, math.ceil(2 * high + 0.2) / 2
-    rates = []
-    for m in (offer.machine for offer in offered if offer.machine is not None):
-        peaks = [m.peak(kind) for kind in grid.computed if m.has_peak(kind)]
-        if peaks and "dram" in m.levels:
-            rates += film_runs.rates(film_runs.timed(runs, m, grid))
-            rates += [*peaks, m.bandwidth(mix=MIX) * ends[0]]
-    return replace(frame_for(rates), x_lo=low, x_hi=high, height=400, right=30)
 
 
 def _usual() -> list[str]:

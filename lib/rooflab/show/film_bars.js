@@ -9,14 +9,12 @@ function filmBars(parent, data, pick, go) {
   draw("rect", { x: g.x0, y: g.y1, width: g.x1 - g.x0, height: g.y0 - g.y1 }, draw("clipPath", { id: name }, svg));
   const rules = draw("g", {}, svg), inside = draw("g", { "clip-path": `url(#${name})` }, svg);
   const paths = Object.fromEntries(data.parts.map((p) => [p.name, draw("path", { fill: p.colour, "data-part": p.name }, inside)]));
-  const torn = draw("path", { class: "rl-torn" }, svg), cross = draw("path", { class: "rl-cross" }, svg), crossing = draw("text", { class: "rl-halo rl-crossing", y: g.y1 - 9 }, svg);
+  const torn = draw("path", { class: "rl-torn" }, svg), cross = draw("path", { class: "rl-cross" }, svg), crossing = draw("text", { class: "rl-halo rl-crossing" }, svg);
   const frame = draw("rect", { class: "rl-now", width: g.wide + 6 }, svg), value = draw("text", { class: "rl-halo rl-value", "text-anchor": "middle" }, svg);
   const timed = draw("g", {}, svg);
-  let left = g.x0;
   for (const part of data.parts) { // the key, above the bars
-    draw("rect", { x: left, y: 5, width: 13, height: 13, fill: part.colour }, svg);
-    draw("text", { x: left + 18, y: 17, class: "rl-key" }, svg, part.label);
-    left += 32 + 10 * part.label.length;
+    draw("rect", { x: part.left, y: 5, width: 13, height: 13, fill: part.colour }, svg);
+    draw("text", { x: part.left + 18, y: 17, class: "rl-key" }, svg, part.label);
   }
   draw("path", { d: `M${g.x0} ${g.y0}H${g.x1}`, class: "rl-axis" }, svg);
   g.ticks.forEach(([x, label]) => draw("text", { x, y: g.y0 + 20, "text-anchor": "middle", class: "rl-key" }, svg, label));
@@ -26,7 +24,7 @@ function filmBars(parent, data, pick, go) {
     const hit = draw("rect", { x: g.xs[j] - g.pitch / 2, y: g.y1, width: g.pitch, height: g.y0 - g.y1, class: "rl-hit" }, svg);
     hit.addEventListener("click", () => go(j));
   }
-  let ruled = "", drawn = "", tops = [];
+  let ruled = "", drawn = "", tops = [], marked = null;
 
   function scale(place) { // the first of Python's scales that holds this bar, and the crossing
     const steady = data.kinds.filter((kind) => !kind.wide).reduce((sum, kind) => sum + pick.seconds(kind, place), 0);
@@ -56,9 +54,29 @@ function filmBars(parent, data, pick, go) {
     if (drawn !== same) { drawn = same; stack(now, high); crossed(); } // another context only moves the frame
     const x = g.xs[now.j], top = Math.max(tops[now.j], g.y1);
     frame.setAttribute("x", x - g.wide / 2 - 3); frame.setAttribute("y", top - 3); frame.setAttribute("height", g.y0 - top + 3);
-    value.setAttribute("x", Math.min(Math.max(x, g.x0 + 40), g.x1 - 40)); value.setAttribute("y", top - 9);
-    write(value, pick.text(pick.machine().total, pick.spot(now)));
-    measured(high);
+    words(x, top, high);
+  }
+
+  // What stands in words over the bars keeps off each other, by the rule of live_names.js.
+  function words(x, top, high) {
+    const boxes = [], field = { x0: 0, x1: g.width, y0: g.y0 - 6, y1: 22 }, scene = { frame: field, boxes, lines: [], placed: [] };
+    const put = (node, text, letter, own, spots) => { write(node, text); boxes.push(settle(node, text, letter, spots, scene, { ...own, marks: [own.y] })); };
+    const runs = pick.timed().map((run) => ({ run, x: run.x, y: Math.max(g.y0 - run.seconds * high, g.y1) }));
+    for (const own of runs) boxes.push({ x0: own.x - 10, x1: own.x + 10, y0: own.y - 10, y1: own.y + 10 });
+    const middle = Math.min(Math.max(x, g.x0 + 44), g.x1 - 44);
+    put(value, pick.text(pick.machine().total, pick.spot(pick.at())), 15.5, { x, y: top }, [
+      ...[9, 31, 53].map((up) => [middle, top - up, "middle"]), ...[9, 31].flatMap((up) => [[x - 16, top - up, "end"], [x + 16, top - up, "start"]]),
+    ]);
+    if (marked) {
+      const ends = [[marked.x - 4, "start"], [marked.x + 4, "end"]], sides = marked.x > (g.x0 + g.x1) / 2 ? ends.reverse() : ends;
+      put(crossing, marked.text, 11.5, { x: marked.x, y: g.y1 }, [9, 27].flatMap((up) => sides.map(([at, anchor]) => [at, g.y1 - up, anchor])));
+    }
+    for (const { run, x: at, y } of runs) { // what a real decode loop took, where its context lies
+      draw("path", { d: SHAPES.diamond, transform: `translate(${at} ${y})`, class: "rl-timed" }, timed);
+      const right = [0, -24, 26].map((down) => [at + 14, y + 6 + down, "start"]), left = [0, -24, 26].map((down) => [at - 14, y + 6 + down, "end"]);
+      const beside = at > (g.x0 + g.x1) / 2 ? [...left, ...right] : [...right, ...left];
+      put(draw("text", { class: "rl-halo" }, timed), fill(g.measured, run), 13, { x: at, y }, [...beside, [at, y - 40, "middle"], [at, y + 44, "middle"]]);
+    }
   }
 
   function stack(now, high) { // all bars of a part are one path
@@ -76,20 +94,11 @@ function filmBars(parent, data, pick, go) {
     torn.setAttribute("d", tears);
   }
 
-  function measured(high) { // what a real decode loop took, where its context lies
-    for (const run of pick.timed()) {
-      const y = Math.max(g.y0 - run.seconds * high, g.y1), end = run.x > (g.x0 + g.x1) / 2;
-      draw("path", { d: SHAPES.diamond, transform: `translate(${run.x} ${y})`, class: "rl-timed" }, timed);
-      draw("text", { x: run.x + (end ? -14 : 14), y: y + 6, "text-anchor": end ? "end" : "start", class: "rl-halo" }, timed, fill(g.measured, run));
-    }
-  }
-
   function crossed() { // where the KV cache takes as long as everything else
     const m = pick.machine(), x = f32(m.crossings, pick.row()), label = x > 0 ? pick.text(m.crossing, pick.row()) : "";
     cross.setAttribute("d", label ? `M${x} ${g.y1 - 4}V${g.y0}` : "");
-    write(crossing, label && fill(g.crossing, { context: label }));
-    const end = x > (g.x0 + g.x1) / 2;
-    crossing.setAttribute("x", x + (end ? 4 : -4)); crossing.setAttribute("text-anchor", end ? "end" : "start");
+    marked = label ? { x, text: fill(g.crossing, { context: label }) } : null;
+    if (!marked) write(crossing, "");
   }
 
   return { move };

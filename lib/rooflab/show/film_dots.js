@@ -1,6 +1,6 @@
 // The dots of a request film: one for each kind of operation, and one for reading the prompt.
 
-function filmDots(svg, data, pick) {
+function filmDots(svg, data, pick, lens) {
   const top = draw("g", {});
   const all = [...data.kinds, data.prefill].sort((a, b) => b.scale - a.scale), made = all.map((kind) => dot(kind));
   const trail = draw("g", {}, svg);
@@ -34,7 +34,7 @@ function filmDots(svg, data, pick) {
 
   function measured(run, now, line, placed) { // all runs stay small, the one of this batch hangs from its roof
     for (const kind of data.kinds) {
-      const [x, y] = run.dots[kind.name] ?? [0, Infinity];
+      const [x, place] = run.dots[kind.name] ?? [0, Infinity], y = lens.y(place);
       if (y > data.frame.y0) continue;
       if (now) draw("path", { d: `M${x} ${at(line.corners, x)}V${y}`, stroke: kind.colour, "stroke-width": 2, "stroke-dasharray": "2 3" }, trail);
       draw("path", { d: SHAPES[kind.shape], transform: `translate(${x} ${y}) scale(${now ? 0.8 : 0.4})`, fill: kind.colour, opacity: now ? 1 : 0.5, class: "rl-ran" }, trail);

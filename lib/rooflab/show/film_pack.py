@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,9 +12,9 @@ from rooflab.count.si import si
 from rooflab.measure.decode_run import DecodeRun
 from rooflab.predict.machine import Machine
 from rooflab.predict.workload_time import MIX
-from rooflab.show import film_runs, polylines, theme
+from rooflab.show import film_runs, polylines, room, theme
 from rooflab.show import film_words as says
-from rooflab.show.axes import Frame, empty_png
+from rooflab.show.axes import Frame, around, frame_for
 from rooflab.show.film_grid import (
     COLOURS,
     KINDS,
@@ -37,7 +39,32 @@ STEPS = (
     (5, (1, 3, 5)),
     (7, (2, 4, 6)),
 )
+BELOW = 0.35  # decades below the lowest dot, for its name
 CLEAR = -1.0  # where no crossing lies among the contexts
+
+
+def fitted(grid: Grid, offer: Offer, runs: Sequence[DecodeRun] = ()) -> Frame:
+    """Return the axes that hold every dot on the machine ``offer``, in half decades both ways."""
+    ends, m, rates = grid.ends, offer.machine, []
+    low, high = map(math.log10, ends)
+    low, high = math.floor(2 * low - 0.2) / 2, math.ceil(2 * high + 0.2) / 2
+    if _drawn(grid, offer):
+        peaks = [m.peak(kind) for kind in grid.computed if m.has_peak(kind)]
+        lowest = m.bandwidth(mix=MIX) * ends[0] * 10**-BELOW
+        rates = [*film_runs.rates(film_runs.timed(runs, m, grid)), *peaks, lowest]
+    return replace(frame_for(rates), x_lo=low, x_hi=high, height=400, right=30)
+
+
+def _drawn(grid: Grid, offer: Offer) -> bool:
+    """Whether ``offer`` has a roof in one of the formats."""
+    return any(not lacks(offer.machine, kind, "no roofs") for kind in grid.computed)
+
+
+def sheet(grid: Grid, offers: Sequence[Offer], runs: Sequence[DecodeRun] = ()) -> Frame:
+    """Return axes that hold every machine on offer: what everything is placed on."""
+    frames = [fitted(grid, offer, runs) for offer in offers if _drawn(grid, offer)]
+    low, high = around(*frames)
+    return replace(frames[0], y_lo=low, y_hi=high)
 
 
 def pack(
@@ -47,7 +74,7 @@ def pack(
     pool = Pool()
     moved = _moved(grid)
     return {
-        "frame": frame.as_data(), "png": empty_png(frame),
+        "frame": frame.as_data(), "ticks": frame.ticks(),
         "shape": [len(grid.batches), len(grid.contexts)],
         "sliders": [
             {"label": "batch, sequences that share one step", "values": _labels(grid.batches)},
@@ -56,8 +83,8 @@ def pack(
         "weights": [str(kind) for kind in grid.weights], "kvs": [str(kind) for kind in grid.kvs],
         "kinds": [_kind(kind, grid, frame) for kind in KINDS],
         "prefill": _look(PREFILL) | {"x": _xs(PREFILL, grid, frame)},
-        "parts": [{"name": name, "label": PART_WORDS[name], "colour": COLOURS[name]}
-                  for name in COLOURS],
+        "parts": [{"name": name, "label": PART_WORDS[name], "colour": COLOURS[name], "left": left}
+                  for name, left in zip(COLOURS, _key())],
         "whole": {"weights": {"many": 3, "label": "weight products"}},
         "machines": [_machine(offer, grid, frame, pool, runs) for offer in offers],
         "moved": pool.table(says.size(value) for value in moved),
@@ -66,6 +93,15 @@ def pack(
         "say": says.SAY, "facts": says.FACTS, "limits": says.LIMITS, "heading": says.HEADING,
         "texts": pool.texts,
     }  # fmt: skip
+
+
+def _key() -> list[float]:
+    """Pixels where the entries of the bars' key begin: all are as far apart as there is room."""
+    wides = [18 + room.width(PART_WORDS[name]) for name in COLOURS]
+    gap = (WIDTH - X0 - sum(wides)) / (len(wides) - 1) if len(wides) > 1 else 0.0
+    return [
+        round(X0 + sum(wides[:place]) + place * min(gap, 28.0), 1) for place in range(len(wides))
+    ]
 
 
 def _labels(values: Sequence[int]) -> list[str]:
@@ -113,6 +149,7 @@ def _machine(
         "id": offer.id, "name": offer.name, "group": offer.group, "origin": origin(offer),
         "says": f"{offer.name} · {m.provenance}" if m else offer.name,
         "no": {kind: text for kind, text in no.items() if text}, "roofs": {}, "has": "", "runs": [],
+        "decades": around(fitted(grid, offer, runs)),
     }  # fmt: skip
     usable = [w for w, kind in enumerate(grid.weights) if not no[str(kind)]]
     if not usable:

@@ -5,17 +5,17 @@ function render({ model, el }) {
   const data = model.get("data"), frame = data.frame, pick = chosen(model, data);
   const card = make("div", { className: "rl-card" }, el);
   const ui = controls(card, model, data), stage = make("div", { className: "rl-stage" }, card);
-  const url = pictureFrom(view(data.png));
-  make("img", { src: url, alt: "", width: frame.width, height: frame.height }, stage);
   const svg = draw("svg", { viewBox: `0 0 ${frame.width} ${frame.height}`, class: "rl-live", role: "img" }, stage);
-  const back = background(svg, data, pick), front = dots(svg, data, pick, model);
+  const lens = axes(svg, data), back = background(svg, data, pick, lens), front = dots(svg, data, pick, model, lens);
+  let decades = pick.decades(), seen = decades; // where the axes rest, and what they show while they glide
+  const lock = lockButton(ui.bar, model, data, () => decades);
   const words = make("div", { className: "rl-words" }, card);
   const lines = new Map(data.ops.map((op) => [op.name, sentence(op)]));
   const origin = make("p", { className: "rl-origin" }, words), why = make("p", { className: "rl-greyed" }, words);
   const live = make("div", { className: "rl-hidden" }, card);
   live.setAttribute("aria-live", "polite");
   const unfollow = followTheme(el);
-  let shown = [], frames = 0, sides = pick.sides(), apart = 1, from = "cold", levels = "", column = -1;
+  let shown = [], sheet = [], frames = 0, sides = pick.sides(), apart = 1, from = "cold", levels = "", column = -1;
   const handles = nameHandles(el, data.sliders.length, (index) => ({ label: data.sliders[index].label, value: data.sliders[index].values[model.get("ijk"[index])] }));
 
   function sentence(op) {
@@ -24,16 +24,25 @@ function render({ model, el }) {
     return { p, span: make("span", {}, p) };
   }
 
-  function change() { // roofs slide to a new machine or dtype, dots part or join, unless motion is unwelcome
-    const next = pick.roofs() ?? [], old = shown, before = sides, turn = ++frames, begin = performance.now();
+  function change() { // axes and roofs slide to a new machine or dtype, dots part or join, unless motion is unwelcome
+    const window = pick.decades(), locked = model.get("decades");
+    if (locked.length && String(window) !== String(locked)) { // which comes back here
+      model.set("decades", window); model.save_changes();
+      return;
+    }
+    const next = pick.roofs() ?? [], old = sheet, was = seen, before = sides, turn = ++frames, begin = performance.now();
+    const glide = String(was) !== String(window);
     sides = next.length ? pick.sides() : ["cold"];
     const same = old.length === next.length && old.every((line, i) => line.level === next[i].level);
     const part = sides.length > before.length, join = sides.length < before.length;
     if (part) from = before[0];
     const step = (now) => {
       if (turn !== frames) return;
-      const t = (same || part || join) && !still() ? Math.min(1, (now - begin) / 280) : 1, e = t * (2 - t);
-      shown = next.map((line, i) => (same && t < 1 ? { ...line, corners: line.corners.map((c, k) => old[i].corners[k] + e * (c - old[i].corners[k])) } : line));
+      const t = (same || part || join || glide) && !still() ? Math.min(1, (now - begin) / 280) : 1, e = t * (2 - t);
+      sheet = next.map((line, i) => (same && t < 1 ? { ...line, corners: blend(old[i].corners, line.corners, e) } : line));
+      seen = t < 1 ? blend(was, window, e) : window;
+      lens.show(seen); shown = sheet.map(lens.roof);
+      if (glide || t === 1) back.still(column);
       apart = part ? e : 1;
       back.roofs(shown); move();
       if (join) front.join(e, sides[0]);
@@ -42,7 +51,8 @@ function render({ model, el }) {
     // Room for the longest sentence is kept, so that a tick moves nothing below it.
     words.classList.toggle("rl-tall", sides.length > 1 || Boolean(pick.machine().calls));
     why.textContent = grey(ui, model, pick); origin.textContent = `${data.band?.said ?? ""} ${pick.machine().origin}`.trim();
-    column = model.get("j"); back.still(column); step(begin);
+    column = model.get("j"); decades = window; lock();
+    step(begin);
   }
 
   function move() {
@@ -69,10 +79,10 @@ function render({ model, el }) {
   }
 
   model.on("change:i change:j change:k", move);
-  model.on("change:machine change:dtype change:cache change:ops", change);
+  model.on("change:machine change:dtype change:cache change:ops change:decades", change);
   hush(model, model.get("hushed"));
-  shown = pick.roofs() ?? [];
+  sheet = pick.roofs() ?? [];
   change();
-  return () => { frames = -1; clearTimeout(resting); unfollow(); URL.revokeObjectURL(url); };
+  return () => { frames = -1; clearTimeout(resting); unfollow(); };
 }
 export default { render };

@@ -20,5 +20,9 @@ function chosen(model, data) {
     },
     levels() { return model.get("ops").flatMap((name) => sides().map((side) => this.level(name, side))); },
     call: (name, side) => points("calls", name, side),
+    decades() { // of FLOP/s on the axis: the machine's own, or locked ones that hold it as well
+      const own = machine().decades, locked = model.get("decades");
+      return locked.length ? [Math.min(locked[0], own[0]), Math.max(locked[1], own[1])] : own;
+    },
   };
 }

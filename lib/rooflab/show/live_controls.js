@@ -50,7 +50,7 @@ function controls(parent, model, data) {
     });
     op[o.name].style.setProperty("--rl-op", o.colour);
   }
-  return Object.assign(ui, { machine, dtype, cache, op });
+  return Object.assign(ui, { bar, machine, dtype, cache, op });
 }
 
 const lacks = (m, kind) => m.no[kind]?.cold ?? m.no.all;

@@ -1,12 +1,12 @@
 // The markers that move, and their sentences. Python has counted and placed everything; this file
 // interpolates a polyline at x, moves markers there and fills templates.
 
-function dots(svg, data, pick, model) {
+function dots(svg, data, pick, model, lens) {
   const frame = data.frame, top = draw("g", {}); // texts, above every ring
   const made = new Map(data.ops.map((op) => [op.name, dot(op)]));
   svg.append(top);
-  const text = (table, i) => data.texts[u16(table, i)], decades = (pixels) => pixels / frame.yDecade;
-  const rate = (y) => read(data.rulers.rate, decades(frame.y0 - y) + frame.yLo), gap = (pixels) => read(data.rulers.gap, decades(Math.abs(pixels)));
+  const text = (table, i) => data.texts[u16(table, i)], decades = lens.decades;
+  const rate = (y) => read(data.rulers.rate, lens.height(y)), gap = (pixels) => read(data.rulers.gap, decades(Math.abs(pixels)));
 
   function dot(op) {
     const group = draw("g", { class: "rl-dot", "data-op": op.name, stroke: op.colour }, svg), shape = SHAPES[op.shape];
@@ -32,8 +32,8 @@ function dots(svg, data, pick, model) {
     return call && model.get("i") <= call.until ? fill(data.say[`call_${side}`], { call: call.call }) : "";
   }
   // predict() is asked for single problems only.
-  const estimated = (op, side) => { const rows = model.get("j") === 0 ? pick.points("predicted", op.name, side) : null; return rows ? f32(rows, pick.row()) : undefined; };
-  const timed = (op, side, index) => (pick.points("measured", op.name, side) ?? []).find((p) => p.at === index)?.y;
+  const estimated = (op, side) => { const rows = model.get("j") === 0 ? pick.points("predicted", op.name, side) : null; return rows ? lens.y(f32(rows, pick.row())) : undefined; };
+  const timed = (op, side, index) => { const p = (pick.points("measured", op.name, side) ?? []).find((one) => one.at === index); return p && lens.y(p.y); };
 
   function lone(op, index, d, x, line, side, values) { // one side: the bound, and how far below it the rest lies
     const y = line ? at(line.corners, x) : frame.y0;

@@ -4,7 +4,7 @@
 // for them would cost a layout on every tick.
 
 const NAME = 16.5, NOTE = 12; // pixels of a letter on a stage, where it is largest: rather more than less
-const LATER = 12, CROSSED = 3, ASTRAY = 400, COVERED = 1000, OUT = 60; // the next spot; a pixel of a line; a pixel outside
+const LATER = 12, CROSSED = 3, ASTRAY = 400, COVERED = 1e5, OUT = 1000; // the next spot; a pixel of a line; nearer to another; on a text; a pixel outside
 
 function overlap(a, b) {
   const wide = Math.min(a.x1, b.x1) - Math.max(a.x0, b.x0), high = Math.min(a.y1, b.y1) - Math.max(a.y0, b.y0);
@@ -71,7 +71,8 @@ function arrange(placed, frame, lines, fixed) {
     boxes.push(settle(d.note, d.noted, NOTE, [
       [x + 24, y + 6, "start"], [x + 24, y - 14, "start"], [x + 24, y + 26, "start"], [x, y - 27, "middle"], [x - 24, y + 6, "end"],
       [x - 24, y - 14, "end"], [x + 24, y - 38, "start"], [x + 24, y + 46, "start"], [x, y - 50, "middle"], [x - 24, y - 40, "end"],
-      [x + 24, y - 62, "start"], [x + 24, y + 70, "start"], [x + 24, y + 94, "start"],
+      [x + 24, y - 62, "start"], [x + 24, y + 70, "start"], [x + 24, y + 94, "start"], [x + 24, y - 86, "start"], [x + 24, y + 118, "start"],
+      [x + 24, y + 142, "start"], [x + 24, y - 110, "start"], [x + 24, y + 166, "start"],
     ], scene, one));
   }
 }

@@ -8,7 +8,7 @@ function at(corners, x) {
 
 const ALLOWED = "the roof allows";
 
-function background(svg, data, pick) {
+function background(svg, data, pick, lens = { y: (place) => place }) {
   const frame = data.frame, clip = `rl-clip-${Math.random().toString(36).slice(2)}`, inside = { "clip-path": `url(#${clip})` };
   draw("rect", { x: frame.x0, y: frame.y1, width: frame.x1 - frame.x0, height: frame.y0 - frame.y1 }, draw("clipPath", { id: clip }, svg));
   const band = draw("g", {}, svg), roofLayer = draw("g", {}, svg), callLayer = draw("g", inside, svg), names = draw("g", {}, svg);
@@ -64,10 +64,11 @@ function background(svg, data, pick) {
       if (shown.length === 1) slope(line, g);
       if (shown.length > 1) draw("text", { x: names.x, y: names.y + 20 * (index + 1), class: on ? "rl-key rl-halo rl-on" : "rl-key rl-halo" }, roofLayer, line.slope);
       if (on && named.includes(x1)) nameBox.push({ x0: x1 - 4, x1: x1 + 15 + 11 * (6 + line.ridge.length), y0: frame.y0 - 22, y1: frame.y0 });
-      if (index === 0) nameBox.push({ x0: frame.x1 - 6 - 12.5 * line.flat.length, x1: frame.x1, y0: y1 - 32, y1: y1 - 8 });
+      const flat = y1 - 30 < frame.y1 ? y1 + 27 : y1 - 15; // below the roof where there is no room above it
+      if (index === 0) nameBox.push({ x0: frame.x1 - 6 - 12.5 * line.flat.length, x1: frame.x1, y0: flat - 17, y1: flat + 7 });
       if (on && named.includes(x1)) draw("text", { x: x1 + 5, y: frame.y0 - 8, class: "rl-halo rl-small" }, g, `ridge ${line.ridge}`);
       if (index === 0) source(pick.machine().says);
-      if (index === 0) draw("text", { x: frame.x1 - 6, y: y1 - 15, "text-anchor": "end", class: "rl-halo rl-flat" }, g, line.flat);
+      if (index === 0) draw("text", { x: frame.x1 - 6, y: flat, "text-anchor": "end", class: "rl-halo rl-flat" }, g, line.flat);
     });
   }
 
@@ -81,7 +82,7 @@ function background(svg, data, pick) {
     const sides = pick.sides();
     for (const side of sides) for (const op of data.ops) if (pick.shows(op.name)) for (const p of pick.points("measured", op.name, side) ?? []) {
       const rim = sides.length > 1 ? { stroke: data.sides.looks[side].colour, "stroke-width": 5 } : {};
-      draw("path", { d: SHAPES[op.shape], transform: `translate(${p.x} ${p.y}) scale(.45)`, fill: op.colour, opacity: 0.55, ...rim }, trail);
+      draw("path", { d: SHAPES[op.shape], transform: `translate(${p.x} ${lens.y(p.y)}) scale(.45)`, fill: op.colour, opacity: 0.55, ...rim }, trail);
     }
   }
 
@@ -110,14 +111,19 @@ function background(svg, data, pick) {
     dashed = [];
     for (const { name, spread, colour, path } of calls) {
       const call = pick.shows(name) ? pick.call(name, pick.sides().at(-1)) : null, row = spread ? j : 0;
-      path.setAttribute("d", call?.paths[row] ?? "");
-      if (call?.paths[row]) { reads.push({ label: call.labels[row], colour }); dashed.push(...pieces(call.paths[row])); }
+      const points = placed(call?.paths[row]);
+      path.setAttribute("d", points.length ? `M${points.map((p) => p.join(" ")).join("L")}` : "");
+      if (points.length) { reads.push({ label: call.labels[row], colour }); dashed.push(...pieces(points)); }
     }
     return reads;
   }
 
+  function placed(path) { // the corners of a path, as high as they lie on the axes now
+    return path ? path.slice(1).split("L").map((corner) => corner.split(" ").map(Number)).map(([x, y]) => [x, lens.y(y)]) : [];
+  }
+
   function pieces(path) { // every third point is near enough for a label
-    const points = path.slice(1).split("L").map((p) => p.split(" ").map(Number)).filter((_, n, all) => n % 3 === 0 || n === all.length - 1);
+    const points = path.filter((_, n, all) => n % 3 === 0 || n === all.length - 1);
     return points.slice(1).map((end, n) => [...points[n], ...end, 1]);
   }
 

@@ -19,7 +19,7 @@ from rooflab.count.si import si
 from rooflab.predict.estimate import predict
 from rooflab.predict.machine import Machine
 from rooflab.show import calls, polylines, ruler, sides, theme, thumb, words
-from rooflab.show.axes import Frame, empty_png, frame_for
+from rooflab.show.axes import Frame, around, frame_for
 from rooflab.show.offers import Offer
 from rooflab.show.pool import Pool
 
@@ -66,11 +66,22 @@ class Scene:
 
     @property
     def frame(self) -> Frame:
-        """Axes that hold every machine on offer and every measured point."""
-        rates = [rate for offer in self.offers for rate in offer.rates(self.dtypes)]
-        if self.overhead and any(o.machine and o.machine.routines for o in self.offers):
+        """The sheet that everything is placed on: axes that hold every machine on offer."""
+        own = [self.frame_of(offer) for offer in self.offers if offer.machine]
+        return Frame(*around(*own)) if own else frame_for(())
+
+    def frame_of(self, offer: Offer, locked: Sequence[float] = ()) -> Frame:
+        """Axes that fit ``offer``: its roofs in every dtype, and what was measured on it.
+
+        ``locked``: decades (lowest, highest) that the axes show as well, or none.
+        """
+        if offer.machine is None:
+            return self.frame
+        rates = offer.rates(self.dtypes)
+        if self.overhead and offer.machine.routines:
             rates.append(calls.LOWEST)
-        return frame_for(rates)
+        own = frame_for(rates)
+        return Frame(*around(own, Frame(*locked))) if locked else own
 
     def points(self) -> Iterable[tuple[int, int, int]]:
         """Every combination of slider values, in table order."""
@@ -86,7 +97,7 @@ class Scene:
         }
         return {
             "frame": frame.as_data(),
-            "png": empty_png(frame),
+            "ticks": frame.ticks(),
             "shape": [len(slider.values) for slider in self.sliders],
             "sliders": [
                 {"label": s.label, "values": [str(v) for v in s.values]} for s in self.sliders
@@ -147,7 +158,7 @@ class Scene:
         packed: dict[str, object] = {
             "id": offer.id, "name": offer.name, "group": offer.group, "origin": offer.says,
             "says": f"{offer.name} · {offer.machine.provenance}" if offer.machine else offer.name,
-            "roofs": {}, "no": {},
+            "decades": around(self.frame_of(offer)), "roofs": {}, "no": {},
         }  # fmt: skip
         if offer.machine is None:
             packed["no"] = {"all": offer.reason}

@@ -26,7 +26,7 @@ from rooflab.show.roof_labels import label_machine
 def still(scene, view, box=None) -> Picture:
     """Draw what ``view`` shows now of ``scene`` (and its ``box``); the picture has its ``words``."""
     offer = next((one for one in scene.offers if one.id == view.machine), scene.offers[0])
-    frame, beside = scene.frame, 0 if box is None else box.width
+    frame, beside = scene.frame_of(offer, view.decades), 0 if box is None else box.width
     extra = 26  # a line above the axes for the machine's name
     figure = Picture(((frame.width + beside) / DPI, (frame.height + extra) / DPI), dpi=DPI)
     FigureCanvasAgg(figure)
@@ -55,7 +55,7 @@ def still(scene, view, box=None) -> Picture:
         )  # fmt: skip
         if box is not None:
             box.draw(figure, frame.width)
-    figure.words = _words(scene, view, offer, points)
+    figure.words = _words(scene, view, offer, points, frame)
     if box is not None:
         figure.words += "\n" + box.sentence
     return figure
@@ -162,7 +162,7 @@ def _said(point: Point, cache: str) -> str:
     return words.measured(point.rate, point.allowed, cache)
 
 
-def _words(scene, view, offer: Offer, points: list[Point]) -> str:
+def _words(scene, view, offer: Offer, points: list[Point], frame: Frame) -> str:
     said = []
     for series, op in _shown(scene, view):
         mine = [p for p in points if p.op.label == op.label]
@@ -170,9 +170,9 @@ def _words(scene, view, offer: Offer, points: list[Point]) -> str:
             said.append(words.count(op))
             continue
         if mine[0].side:
-            line = words.count(op) + "".join(_side_words(scene, offer, p) for p in mine)
+            line = words.count(op) + "".join(_side_words(scene, offer, p, frame) for p in mine)
         else:
-            line = _one_side(scene, view, offer, op, mine)
+            line = _one_side(scene, view, offer, op, mine, frame)
         reason = series.why[view.j]
         said.append(
             f"{line} {reason}".replace("{n}", str(scene.sliders[0].values[view.i])).rstrip()
@@ -180,12 +180,12 @@ def _words(scene, view, offer: Offer, points: list[Point]) -> str:
     return "\n".join(filter(None, [*said, thumb.said(scene.band), offer.says]))
 
 
-def _one_side(scene, view, offer: Offer, op, points: list[Point]) -> str:
+def _one_side(scene, view, offer: Offer, op, points: list[Point], frame: Frame) -> str:
     (side,), mine = _sides(offer, view), {p.kind: p for p in points}
     line = words.bound(op, roof(offer.machine, view.dtype, _level(offer, side, op), scene.mix))
     for kind in ("predicted", "measured"):
         if kind in mine:
-            below = _below(mine[kind], scene.frame)
+            below = _below(mine[kind], frame)
             line += (
                 words.outside(kind.capitalize(), mine[kind].rate)
                 if below
@@ -194,8 +194,8 @@ def _one_side(scene, view, offer: Offer, op, points: list[Point]) -> str:
     return line
 
 
-def _side_words(scene, offer: Offer, p: Point) -> str:
-    if _below(p, scene.frame):
+def _side_words(scene, offer: Offer, p: Point, frame: Frame) -> str:
+    if _below(p, frame):
         line = sides.outside(p.side, p.kind, p.rate)
     else:
         level = _level(offer, p.side, p.op)

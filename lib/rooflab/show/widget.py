@@ -14,11 +14,11 @@ from rooflab.show.waterfall_view import link_waterfall, stacked
 
 
 class Overlay(anywidget.AnyWidget):
-    """The picture itself: axes as PNG, roofs, markers and sentences drawn over them."""
+    """The picture itself: axes, roofs, markers and sentences."""
 
     _esm = overlay.source(
         "overlay.js", "reading.js", "live_chosen.js", "live_controls.js", "live_roofs.js",
-        "live_names.js", "live_dots.js", "live.js",
+        "live_names.js", "live_axes.js", "live_dots.js", "live.js",
     )  # fmt: skip
     _css = overlay.source("live.css")
     data = traitlets.Dict().tag(sync=True)
@@ -30,6 +30,8 @@ class Overlay(anywidget.AnyWidget):
     dtype = traitlets.Unicode().tag(sync=True)
     cache = traitlets.Unicode("cold").tag(sync=True)
     ops = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    #: Decades of FLOP/s, lowest and highest, that the axes are locked to; none: they fit the machine.
+    decades = traitlets.List(traitlets.Float(), maxlen=2).tag(sync=True)
     #: Ids of the widgets that a drag changes: the kernel hears of them when the hand rests.
     hushed = traitlets.List(traitlets.Unicode()).tag(sync=True)
 
