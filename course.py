@@ -89,7 +89,9 @@ def nvidia_smi(field: str) -> list[list[int]]:
     ask = ["nvidia-smi", f"--query-gpu={field}", "--format=csv,noheader"]
     try:
         told = subprocess.run(ask, capture_output=True, text=True, timeout=30).stdout
-        return [[int(part) for part in line.split(".")] for line in told.split("\n") if line.strip()]
+        return [
+            [int(part) for part in line.split(".")] for line in told.split("\n") if line.strip()
+        ]
     except (OSError, ValueError, subprocess.TimeoutExpired):
         return []  # no such command, a command without a driver, a field that it does not know
 

@@ -143,7 +143,9 @@ rl.ask("05-many", speed[64] / speed[1])
 for b, run in runs.items():
     longer, mark = run.step_s / runs[1].step_s, "⚠" if run.warnings else ""
     rate = f"{run.tokens_per_s:6.1f} tokens/s"
-    print(f"batch {b:2}: {rate}, a step takes {longer:4.1f} times as long, {run.forms['up']} {mark}")
+    print(
+        f"batch {b:2}: {rate}, a step takes {longer:4.1f} times as long, {run.forms['up']} {mark}"
+    )
 
 # %% [markdown] tags=["core"]
 # If the trip of the weights were all, every step would take as long as the first.
@@ -285,7 +287,9 @@ rl.ask("05-long", past.step_s / runs[16].step_s)
 for run in (runs[16], past):
     caches = small.kv_bytes(16, run.context, "fp32")
     print(f"context {run.context:4}: weights {read / 1e6:.0f} MB, caches {caches / 1e6:3.0f} MB")
-    print(f"  a step {1e3 * run.step_s:5.1f} ms, attention {1e3 * run.seconds('attention'):5.1f} ms")
+    print(
+        f"  a step {1e3 * run.step_s:5.1f} ms, attention {1e3 * run.seconds('attention'):5.1f} ms"
+    )
 
 # %% tags=["core"]
 rl.conclude("05-long", runs[16], past)
@@ -698,7 +702,9 @@ print(f"divides {1e3 * divides:.2f} ms, stays {1e3 * stays:.2f} ms")
 for gpus, rate in measured.items():
     share = rate * token.bytes / gpus / rl.machine("a100-sxm-80").bandwidth()
     law = 1e3 * (divides / gpus + stays)
-    print(f"on {gpus}: {1e3 / rate:.2f} ms, by the law {law:.2f} ms; {100 * share:.0f} % of the bandwidth")
+    print(
+        f"on {gpus}: {1e3 / rate:.2f} ms, by the law {law:.2f} ms; {100 * share:.0f} % of the bandwidth"
+    )
 
 # %% [markdown] tags=["deep"]
 # The law comes within 6 per cent. Some 2 ms do not divide: starting operations, and after each half
