@@ -27,6 +27,7 @@ from rooflab.measure.memory import available_bytes, needed_bytes
 from rooflab.measure.operands import copies, make
 from rooflab.measure.threads import thread_limit
 from rooflab.measure.timing import Call, time_cold, time_warm
+from rooflab.measure.told import fewer
 from rooflab.predict.estimate import mix_of, peak_of
 from rooflab.predict.machine import Machine
 from rooflab.predict.routines import routine, smallest
@@ -41,7 +42,7 @@ PRODUCT_S, LARGEST_PRODUCT = 2e-3, 8200
 GPU_L2, GPU_MEMORY = 1 / 3, 8.0  # times the L2 cache: well inside it, and well beyond it
 ROUNDS = 4
 SECONDS, SETTLE = 0.008, 0.002  # a point in a round: timed, and run untimed before
-GPU_SECONDS, GPU_WARM_UP = 0.02, 0.02
+GPU_SAMPLES, GPU_SECONDS, GPU_WARM_UP = fewer(10), 0.02, 0.01
 COPIES = 15  # cold calls in a row, as measure() times them: operands cold, the routine's code not
 
 
@@ -187,7 +188,7 @@ def _timed_on_gpu(
     """As :func:`_timed`, without operations that this GPU cannot do."""
     from rooflab.measure.gpu import time_gpu
 
-    limits = {"samples": COPIES, "seconds": GPU_SECONDS, "warm_up_s": GPU_WARM_UP}
+    limits = {"samples": GPU_SAMPLES, "seconds": GPU_SECONDS, "warm_up_s": GPU_WARM_UP}
     tiny = {fit.tiny for fit in fits}
     warm: dict[Operation, float] = {}
     cold: dict[Operation, float] = {}

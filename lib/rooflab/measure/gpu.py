@@ -28,7 +28,7 @@ EVENT_STEP_S = 0.5e-6
 0.5 microseconds". Many GPUs are finer, see :func:`event_step_s`."""
 FLUSH_MARGIN = 4
 LEAST_FLUSH = 256 << 20
-_PROBES, _CYCLES = 64, 20  # kernels that find the events' step, each so many cycles longer
+_PROBES, _CYCLES = 16, 60  # kernels that find the events' step, each so many cycles longer
 _SAME_S = 1e-9  # closer elapsed times are one: CUDA gives them as a float of milliseconds
 
 
@@ -70,7 +70,13 @@ def _turn(before: Call, call: Call, stream: Any, start: Any, stop: Any) -> None:
 
 
 def event_step_s(xp: ModuleType) -> float:
-    """The smallest difference between elapsed times that this GPU's events show, in seconds.
+    """The step of the current GPU's events in seconds, measured once in a process."""
+    return _event_step_s(xp, int(xp.cuda.Device().id))
+
+
+@functools.lru_cache(maxsize=16)
+def _event_step_s(xp: ModuleType, _device: int) -> float:
+    """The smallest difference between elapsed times that this GPU's events show.
 
     Kernels of slightly different lengths are timed; what two of them differ by is a step or some.
     The documented 0.5 µs where all seem equally long, and at most.
