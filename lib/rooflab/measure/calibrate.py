@@ -186,8 +186,9 @@ def _timed_on_gpu(
     fits: list[Fit], backend: Backend
 ) -> tuple[dict[Operation, float], dict[Operation, float]]:
     """As :func:`_timed`, without operations that this GPU cannot do."""
-    from rooflab.measure.gpu import time_gpu
+    from rooflab.measure.gpu import l2_flush, time_gpu
 
+    xp, flush = backend.xp, l2_flush(backend.xp)
     limits = {"samples": GPU_SAMPLES, "seconds": GPU_SECONDS, "warm_up_s": GPU_WARM_UP}
     tiny = {fit.tiny for fit in fits}
     warm: dict[Operation, float] = {}
@@ -197,9 +198,9 @@ def _timed_on_gpu(
             continue
         try:
             call = kernel_for(op, backend).bind(make(op, backend))
-            warm[op] = quickest(time_gpu(backend.xp, call, cache="warm", **limits).samples)
+            warm[op] = quickest(time_gpu(xp, call, cache="warm", **limits).samples)
             if op in tiny:
-                cold[op] = time_gpu(backend.xp, call, cache="cold", **limits).median_s
+                cold[op] = time_gpu(xp, call, cache="cold", flush=flush, **limits).median_s
         except (ValueError, MemoryError, RuntimeError):  # CuPy's errors are RuntimeErrors
             warm.pop(op, None)
     return warm, cold
