@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
 from rooflab.measure import gate, gpu
@@ -12,6 +14,9 @@ GATE = ["rooflab_spin", "record"]
 
 @pytest.fixture
 def fake(monkeypatch) -> FakeCupy:
+    """A stand-in, and a Python that queues whatever it is in a microsecond."""
+    moments = itertools.count()
+    monkeypatch.setattr(gate, "perf_counter", lambda: next(moments) * 1e-6)
     monkeypatch.setattr(gpu, "LEAST_FLUSH", 1 << 16)
     return FakeCupy(l2=1 << 20)
 
