@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import rooflab.count as rl
 from rooflab.measure import caveats as doubts
-from rooflab.measure.caveats import caveats
+from rooflab.measure.caveats import caveats, launch_bound, unpaid_writes
 from rooflab.measure.timing import Timing
 
 
@@ -60,3 +63,41 @@ def test_slowing_down_is_a_trend_not_a_jump_back():
     assert "×1.50" in doubts.slowing_down([1.0] * 10 + [1.5] * 10)
     assert doubts.slowing_down([1.0, 1.5] * 10) is None
     assert doubts.slowing_down([1.5] * 10 + [1.0] * 10) is None
+
+
+MB = 1e6
+STREAM = rl.axpy(1 << 24)  # results of 67 MB, 134 MB of operands
+
+
+def test_results_that_stay_in_a_large_cache_are_not_in_the_time():
+    told = unpaid_writes(STREAM, "cpu", 5e-3, STREAM.working_set, 300 * MB)
+    assert told == (
+        "its results, 67.1 MB, may stay in the 300 MB cache: writing them back to memory is not "
+        "in this time"
+    )
+    found = caveats(taken(*[5e-3] * 10), unpaid=told)
+    assert found == (told,)
+
+
+@pytest.mark.parametrize(
+    ("op", "seconds", "passing", "cache"),
+    [
+        (STREAM, 5e-3, 0, 300 * MB),  # a steady stream of calls: each carries another's results
+        (STREAM, 5e-3, STREAM.working_set, 4 * MB),  # the next ones push them out
+        (rl.axpy(1000), 1e-6, 8e3, 300 * MB),  # a few kilobytes
+        (rl.gemv(4096, 4096), 3e-3, 67e6, 300 * MB),  # as many, of sixty megabytes
+        (rl.gemm(1024, 1024, 1024), 2e-2, 12.6e6, 300 * MB),  # arithmetic takes the time
+        (rl.dot(1 << 24), 5e-3, 134e6, 300 * MB),  # one number
+    ],
+)
+def test_results_that_are_carried_or_small_are_no_caveat(op, seconds, passing, cache):
+    assert unpaid_writes(op, "cpu", seconds, passing, cache) is None
+
+
+def test_a_gpu_that_waits_for_python_is_launch_bound():
+    late = Timing((5e-6,) * 10, 1, "CUDA events", 1e-8, 20e-6)
+    (told,) = caveats(late)
+    assert told.startswith(
+        "launch-bound: Python takes 20.0 µs to queue the work of a sample of 5.0"
+    )
+    assert launch_bound(replace(late, queueing_s=4e-6)) is None

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rooflab.measure import gpu
+from rooflab.count.si import si
+from rooflab.measure import decode_models, decode_recording, gpu
 from rooflab.measure.decode import decode_loop
+from rooflab.measure.decode_models import loop_model
 from rooflab.measure.memory import OperandsTooLarge
 from rooflab.measure.transformer_products import FORMS, by_columns
 from tests.measure.plain_transformer import PLAIN, SMALL, arrays, greedy
@@ -63,3 +65,37 @@ def test_gpu_memory_is_asked_before_allocating(fake, monkeypatch):
     with pytest.raises(OperandsTooLarge, match=r"of GPU memory of Stand-in GPU .* free"):
         decode_loop(SMALL, 2, 4, 3)
     assert gpu.l2_bytes(fake) == 1 << 20
+
+
+def test_a_gpu_that_waits_for_python_is_said(fake):
+    fake.kernel_s = 1e-9  # no Python is as fast
+    found = decode_loop(SMALL, 1, 4, 3, forms="gemm")
+    (said,) = (text for text in found.warnings if text.startswith("launch-bound"))
+    assert said.startswith("launch-bound: host ")
+    assert f"GPU {si(found.step_s, 's')} a step" in said
+
+
+def test_a_gpu_with_work_enough_is_not(fake):
+    fake.kernel_s = 10.0  # no Python is as slow
+    found = decode_loop(SMALL, 1, 4, 3, forms="gemm")
+    assert not any(text.startswith("launch-bound") for text in found.warnings)
+
+
+def test_a_loop_model_outgrows_the_cache_of_where_it_runs(fake, monkeypatch, tmp_path):
+    monkeypatch.setattr(decode_models, "last_level_bytes", lambda: 1 << 10)
+    fake.l2 = 300 << 20
+    small, outgrown = loop_model("small"), loop_model("small", backend="gpu")
+    assert small.layers == decode_models.SIZES["small"].layers
+    assert outgrown.weight_bytes("fp32") >= 4 * fake.l2
+    runs = []
+
+    def loop(model, *arguments, **more):
+        runs.append(model)
+        return decode_loop(SMALL, 1, 4, 1, forms="gemm")
+
+    monkeypatch.setattr(decode_recording, "decode_loop", loop)
+    monkeypatch.setattr(decode_recording, "loop_weights", lambda *_: None)
+    monkeypatch.setattr(decode_recording, "require_room", lambda *_: None)
+    monkeypatch.setattr(decode_recording, "replace_file", lambda *_: None)
+    decode_recording.record_decode("mine", batches=[1], folder=tmp_path, progress=False)
+    assert [model.layers for model in runs] == [outgrown.layers]

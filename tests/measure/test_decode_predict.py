@@ -79,6 +79,28 @@ def test_the_bound_is_the_roofline_of_every_operation():
     assert told.tokens_per_s == pytest.approx(4 / told.total_s) and told.tokens == 4
 
 
+@pytest.mark.parametrize("batch", [1, 8])
+def test_the_cost_of_a_call_does_not_grow_with_the_bytes(batch):
+    """Empty kernels take as long in a large model as in the odd one."""
+    floor, share = 4e-6, 0.5
+    known = {"overhead_s": floor, "cold_overhead_s": floor, "points": []}
+    card = replace(HERE, routines={"gemm/fp32": known, "gemv/fp32": known})
+    told = habits(lambda rows: share)
+    rows = []
+    for row in told["rows"]:
+        steps = ledger(ODD, row["batch"], row["queries"], row["context"], "fp32")
+        counts = {step.name: step.count for step in steps if step.name in WEIGHED}
+        seconds = {n: s + floor * counts.get(n, 0) for n, s in row["seconds"].items()}
+        rows.append({**row, "seconds": {**seconds, "sample": seconds["sample"] + floor}})
+    found = predict_decode(SIZES["large"], batch, 99, card, efficiency={**told, "rows": rows})
+    for step in ledger(SIZES["large"], batch, 1, 99, "fp32"):
+        if step.name in WEIGHED:
+            expected = step.count * (floor + bound(step.op, card) / share)
+            assert found.seconds[step.name] == pytest.approx(expected, rel=1e-3), step.name
+    expected = floor + 1e-9 * batch * SIZES["large"].vocab
+    assert found.seconds["sample"] == pytest.approx(expected, rel=1e-3)
+
+
 def test_between_the_batches_that_were_timed_lies_what_lies_between():
     known = habits(lambda rows: 0.8 if rows <= 4 else 0.2)
     step = {n: predict_decode(SIZES["small"], n, 99, HERE, efficiency=known) for n in (4, 6, 8)}

@@ -14,8 +14,10 @@ from typing import Any
 import pytest
 
 from rooflab.cuda import Device, StandIn
-from rooflab.measure import gate, gpu
+from rooflab.measure import decode_clock, gate, gpu
+from rooflab.measure.backend import Backend
 from rooflab.measure.caveats import caveats, launch_bound
+from rooflab.measure.decode_clock import Clock
 from rooflab.predict.catalogue import machine
 
 SHORT = [1 << 8, 1 << 14, 1 << 18, 1 << 20, 1 << 22, 1 << 24]
@@ -97,7 +99,7 @@ def test_cold_is_the_time_of_a_kernel_that_finds_an_empty_cache(cp, n, monkeypat
 
 @pytest.mark.parametrize("times", [10, 100, 400])
 def test_many_launches_a_call_go_through_in_groups_that_a_queue_holds(cp, times):
-    found = timed(cp, axpy(cp, 256, times))
+    found = timed(cp, axpy(cp, 256, times), samples=6)
     assert found.median_s == pytest.approx(times * median(lasted(cp)), rel=0.02)
     assert found.queueing_s == 0.0
     assert max(behind_gates(cp)) <= 1024
@@ -184,3 +186,46 @@ def test_a_gate_opens_by_itself_after_twenty_milliseconds(cp):
     cp.cuda.get_current_stream().synchronize()
     assert made.is_open
     assert cp.gpu.now - began < 1.1 * gate.MOST_S
+
+
+@pytest.fixture
+def clock(cp, monkeypatch) -> Clock:
+    monkeypatch.setattr(decode_clock, "perf_counter", lambda: cp.gpu.now)
+    return Clock(Backend("gpu", cp, "simulated", "H200"))
+
+
+def run_through(clock: Clock, cp: StandIn, launches: dict[str, int], layers: int) -> None:
+    """A pass of ``layers``, each with so many launches of a microsecond an operation."""
+    call = axpy(cp, 256)
+    for _ in range(2):  # the first one learns how long gates must stay shut
+        clock.start()
+        for _ in range(layers):
+            for name, count in launches.items():
+                for _ in range(count):
+                    call()
+                clock(name)
+
+
+@pytest.mark.parametrize(
+    ("launches", "layers"),
+    [
+        ({"q": 1}, 1),
+        ({"q": 1, "norm": 4, "attention": 12}, 6),  # some hundred calls a step, as in fp32
+        ({"q": 1, "norm": 4, "attention": 300}, 6),  # some thousand, as halves head by head
+    ],
+)
+def test_a_pass_of_many_launches_is_timed_without_python(clock, cp, launches, layers):
+    run_through(clock, cp, launches, layers)
+    found, one = clock.seconds(), median(lasted(cp))
+    for name, count in launches.items():
+        assert found[name] == pytest.approx(layers * count * one, rel=0.02)
+    calls = layers * sum(launches.values())
+    assert clock.queueing[0] >= calls * cp.gpu.device.launch_s
+    assert clock.late == 0
+    assert max(behind_gates(cp)) <= 1024
+
+
+def test_an_operation_too_long_for_any_queue_is_called_late(clock, cp):
+    run_through(clock, cp, {"q": 8000}, 1)
+    clock.seconds()
+    assert clock.late == 1

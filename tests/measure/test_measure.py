@@ -67,3 +67,19 @@ def test_threads_default_to_every_core_and_more_are_warned_of(monkeypatch):
     assert measure(GEMM, samples=3).threads == 1
     found = measure(GEMM, threads=2, samples=3)
     assert any("2 threads share 1" in text for text in found.warnings)
+
+
+@pytest.mark.parametrize(
+    ("cache", "level", "said"),
+    [
+        ("cold", 300 << 20, True),  # the results of one call rest in such a cache
+        ("cold", 1 << 16, False),  # each call pushes out the results of the one before
+        ("warm", 300 << 20, False),  # nobody takes a warm call for one that goes to memory
+    ],
+)
+def test_cold_results_that_a_large_cache_keeps_are_a_caveat(cache, level, said, monkeypatch):
+    monkeypatch.setattr(room, "last_level_bytes", lambda: level)
+    monkeypatch.setattr(room, "copies_needed", lambda *_, **__: 2)
+    monkeypatch.setattr(room, "evictor", lambda *_: lambda: None)
+    found = measure(rl.axpy(1 << 20), threads=1, samples=3, cache=cache)
+    assert any(text.startswith("its results, 4.19 MB, may stay") for text in found.warnings) == said

@@ -33,7 +33,7 @@ def decode(
     from rooflab.measure.decode import decode_loop, loop_weights
     from rooflab.measure.decode_recording import record_decode
 
-    chosen, batches = _model(model), _batches(batch)
+    chosen, batches = _model(model, backend), _batches(batch)
     sizes = {"context": context, "steps": steps, "backend": backend, "threads": threads}
     if record is None:
         held = loop_weights(chosen, dtype, backend)
@@ -51,11 +51,11 @@ def decode(
         say(f"warning: {text}")
 
 
-def _model(name: str) -> Model:
+def _model(name: str, backend: str) -> Model:
     from rooflab.measure.decode_models import SIZES, loop_model
     from rooflab.predict.workload_catalogue import model
 
-    return loop_model(name) if name in SIZES else model(name)
+    return loop_model(name, backend=backend) if name in SIZES else model(name)
 
 
 def _batches(text: str) -> list[int]:

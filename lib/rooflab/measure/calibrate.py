@@ -27,6 +27,7 @@ from rooflab.measure.memory import available_bytes, needed_bytes
 from rooflab.measure.operands import copies, make
 from rooflab.measure.threads import thread_limit
 from rooflab.measure.timing import Call, time_cold, time_warm
+from rooflab.measure.told import fewer
 from rooflab.predict.estimate import mix_of, peak_of
 from rooflab.predict.machine import Machine
 from rooflab.predict.routines import routine, smallest
@@ -41,7 +42,7 @@ PRODUCT_S, LARGEST_PRODUCT = 2e-3, 8200
 GPU_L2, GPU_MEMORY = 1 / 3, 8.0  # times the L2 cache: well inside it, and well beyond it
 ROUNDS = 4
 SECONDS, SETTLE = 0.008, 0.002  # a point in a round: timed, and run untimed before
-GPU_SECONDS, GPU_WARM_UP = 0.02, 0.02
+GPU_SAMPLES, GPU_SECONDS, GPU_WARM_UP = fewer(10), 0.02, 0.01
 COPIES = 15  # cold calls in a row, as measure() times them: operands cold, the routine's code not
 
 
@@ -185,9 +186,10 @@ def _timed_on_gpu(
     fits: list[Fit], backend: Backend
 ) -> tuple[dict[Operation, float], dict[Operation, float]]:
     """As :func:`_timed`, without operations that this GPU cannot do."""
-    from rooflab.measure.gpu import time_gpu
+    from rooflab.measure.gpu import l2_flush, time_gpu
 
-    limits = {"samples": COPIES, "seconds": GPU_SECONDS, "warm_up_s": GPU_WARM_UP}
+    xp, flush = backend.xp, l2_flush(backend.xp)
+    limits = {"samples": GPU_SAMPLES, "seconds": GPU_SECONDS, "warm_up_s": GPU_WARM_UP}
     tiny = {fit.tiny for fit in fits}
     warm: dict[Operation, float] = {}
     cold: dict[Operation, float] = {}
@@ -196,9 +198,9 @@ def _timed_on_gpu(
             continue
         try:
             call = kernel_for(op, backend).bind(make(op, backend))
-            warm[op] = quickest(time_gpu(backend.xp, call, cache="warm", **limits).samples)
+            warm[op] = quickest(time_gpu(xp, call, cache="warm", **limits).samples)
             if op in tiny:
-                cold[op] = time_gpu(backend.xp, call, cache="cold", **limits).median_s
+                cold[op] = time_gpu(xp, call, cache="cold", flush=flush, **limits).median_s
         except (ValueError, MemoryError, RuntimeError):  # CuPy's errors are RuntimeErrors
             warm.pop(op, None)
     return warm, cold

@@ -136,6 +136,7 @@ def _timed(
         tuple(map(tuple, backend.to_numpy(backend.xp.concatenate(generated, 1)).tolist())),
         (
             *_held_in_cache(weights), *_beyond_training(weights.model, context + steps),
+            *_launch_bound(clock, timing.median_s),
             *caveats(timing, threads=threads, cores=cores, power=power()),
         ),
         {**environment(backend), "clock": clock.name},
@@ -154,6 +155,18 @@ def _held_in_cache(weights: Weights) -> tuple[str, ...]:
     return (
         f"the weights ({si(weights.nbytes, 'B')}) are hardly larger than the last-level cache "
         f"({si(cache, 'B')}), which no real model's are",
+    )
+
+
+def _launch_bound(clock: Clock, step_s: float) -> tuple[str, ...]:
+    """Warn of a GPU that is done with a step before Python has queued it."""
+    host_s = float(np.median(clock.queueing))
+    if host_s <= step_s:
+        return ()
+    doubt = ", and may hold some of Python's too" if clock.late else ""
+    return (
+        f"launch-bound: host {si(host_s, 's')}, GPU {si(step_s, 's')} a step; Python queues the "
+        f"work more slowly than the GPU does it. Times and tokens/s are the GPU's{doubt}",
     )
 
 

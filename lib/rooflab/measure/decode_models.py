@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from rooflab.count.sizes import size
 from rooflab.count.suggest import unknown
-from rooflab.measure.backend import Backend
+from rooflab.measure.backend import Backend, select
 from rooflab.measure.caches import last_level_bytes
 from rooflab.measure.cold import MARGIN
 from rooflab.predict.workload_model import Model
@@ -20,16 +20,16 @@ ODD = Model(1048, 2, 12, kv_heads=6, head_dim=56, intermediate=2824, vocab=9016,
 """Sizes that nobody runs: predictions rest on this model, so that they rest on no other's shapes."""
 
 
-def loop_model(which: str = "small", itemsize: int = 4) -> Model:
+def loop_model(which: str = "small", itemsize: int = 4, backend: str = "cpu") -> Model:
     """A model of the Llama kind for :func:`rooflab.decode_loop`: "small" or "large".
 
-    It gets as many more layers as its weights (``itemsize`` bytes each) need to be 4 × this
-    machine's last-level cache: smaller ones would stay there from step to step, which no real
-    model's do.
+    It gets as many more layers as its weights (``itemsize`` bytes each) need to be 4 × the last
+    cache of where it will run (``backend``: "cpu", "gpu" or "auto"): smaller ones would stay there
+    from step to step, which no real model's do.
     """
     if not isinstance(which, str) or which not in SIZES:
         raise unknown("which", which, SIZES)
-    return beyond(SIZES[which], last_level_bytes(), size("itemsize", itemsize))
+    return beyond(SIZES[which], last_cache_bytes(select(backend)), size("itemsize", itemsize))
 
 
 def last_cache_bytes(backend: Backend) -> int:

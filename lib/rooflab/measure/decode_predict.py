@@ -1,7 +1,7 @@
 """``rl.predict_decode``: what the loop will take, from roofs and from other models' operations.
 
-A weight product is its roofline bound over the share of the roof that the library reached, with as
-many tokens, on a model of odd sizes (decode_calibrate.py). All else (attention, norms, positions,
+A weight product is the cost of its call, and its roofline bound over the share of the roof that the
+library reached, with as many tokens, on a model of odd sizes (decode_calibrate.py). All else (attention, norms, positions,
 activations) is a cost a call, a cost a problem and a time a byte, fitted to those same runs.
 """
 
@@ -21,6 +21,7 @@ from rooflab.count.operation import Operation
 from rooflab.count.si import si
 from rooflab.count.sizes import size
 from rooflab.count.suggest import unknown
+from rooflab.measure.backend import select
 from rooflab.measure.decode_calibrate import loop_efficiency, problem
 from rooflab.measure.decode_models import ODD
 from rooflab.measure.decode_run import PHASES, ledger
@@ -28,6 +29,7 @@ from rooflab.measure.this_machine import this_machine
 from rooflab.measure.transformer_weights import require_loop
 from rooflab.predict.machine import Machine
 from rooflab.predict.roofline import Roofline
+from rooflab.predict.routines import overhead
 from rooflab.predict.workload_time import MIX
 
 WEIGHED = ("q", "k", "v", "o", "gate", "up", "down", "head")
@@ -98,6 +100,8 @@ def predict_decode(
     batch, context, dtype = size("batch", batch), size("context", context), _dtype(dtype).name
     if phase not in PHASES:
         raise unknown("phase", phase, PHASES)
+    if machine is None or efficiency is None:
+        backend = select(backend).name  # where decode_loop() runs, whose threads are the CPU's
     machine = this_machine(backend, threads) if machine is None else _machine(machine)
     known = loop_efficiency(backend, threads, dtype) if efficiency is None else efficiency
     _require_habits(known, dtype)
@@ -152,16 +156,23 @@ def _timed(
 def _product(step: Step, timed: Sequence[tuple[Step, float]], machine: Machine) -> float:
     """Bound over the share of the roof that the odd model's product reached with as many rows.
 
+    The cost of a call counts before and after: a model of other sizes has no shorter calls.
     Between the row counts that were timed, the share is read off on a logarithmic scale.
     """
     shares: dict[int, list[float]] = {}
     for other, seconds in timed:
-        share = other.count * bound(other.op, machine) / seconds
+        working = max(seconds - _calls(other, machine), 0.1 * seconds)
+        share = other.count * bound(other.op, machine) / working
         shares.setdefault(other.op.dims["m"], []).append(share)
     rows = sorted(shares)
     logs = [math.log(np.median(shares[m])) for m in rows]
     share = math.exp(np.interp(math.log(step.op.dims["m"]), np.log(rows), logs))
-    return step.count * bound(step.op, machine) / share
+    return _calls(step, machine) + step.count * bound(step.op, machine) / share
+
+
+def _calls(step: Step, machine: Machine) -> float:
+    """Seconds that the calls of ``step`` cost before any work; on a GPU its empty kernels."""
+    return step.count * overhead(step.op, machine)
 
 
 def _fitted(step: Step, timed: Sequence[tuple[Step, float]]) -> float:
@@ -170,13 +181,18 @@ def _fitted(step: Step, timed: Sequence[tuple[Step, float]]) -> float:
 
     All are fitted to the odd model's runs, none below zero, relative errors counting alike.
     """
+    rows = np.array([_features(other) for other, _ in timed])
+    return _read_off(rows, [seconds for _, seconds in timed], _features(step))
+
+
+def _read_off(rows: Any, seconds: Sequence[float], at: Sequence[float]) -> float:
+    """Seconds at the features ``at``, from those at ``rows``: non-negative weights, fitted."""
     from scipy.optimize import nnls
 
-    rows = np.array([_features(other) for other, _ in timed])
+    rows, times = np.asarray(rows, dtype=float), np.asarray(seconds)
     scale = rows.max(axis=0)
-    seconds = np.array([s for _, s in timed])
-    weights, _ = nnls(rows / scale / seconds[:, None], np.ones(len(seconds)))
-    return float(weights @ (np.array(_features(step)) / scale))
+    weights, _ = nnls(rows / scale / times[:, None], np.ones(len(times)))
+    return float(weights @ (np.asarray(at) / scale))
 
 
 def _features(step: Step) -> tuple[float, ...]:
@@ -190,10 +206,8 @@ def _features(step: Step) -> tuple[float, ...]:
 
 
 def _sampling(known: Mapping[str, Any], numbers: int) -> float:
-    """The most likely token: a pass over ``numbers`` logits, as fast as the odd model's."""
-    rates = [
-        row["seconds"]["sample"] / (row["batch"] * ODD.vocab)
-        for row in known["rows"]
-        if row["phase"] == "decode"
-    ]
-    return numbers * float(np.median(rates))
+    """The most likely token: a cost a run and a time a number for a pass over ``numbers`` logits,
+    fitted to the odd model's."""
+    rows = [row for row in known["rows"] if row["phase"] == "decode"]
+    seconds = [row["seconds"]["sample"] for row in rows]
+    return _read_off([(1, row["batch"] * ODD.vocab) for row in rows], seconds, (1, numbers))

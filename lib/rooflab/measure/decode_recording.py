@@ -16,7 +16,7 @@ from rooflab.count.si import rounded
 from rooflab.count.sizes import size
 from rooflab.count.suggest import unknown
 from rooflab.measure.atomic import replace_file
-from rooflab.measure.backend import select
+from rooflab.measure.backend import Backend, select
 from rooflab.measure.decode import decode_loop, loop_weights, require_positions, require_room
 from rooflab.measure.decode_models import loop_model
 from rooflab.measure.decode_run import SCHEMA, DecodeRun
@@ -99,7 +99,7 @@ def record_decode(
     OperandsTooLarge for one that does not fit memory.
     """
     chosen = select(backend)
-    tasks = _tasks(models, dtypes, batches)
+    tasks = _tasks(models, dtypes, batches, chosen)
     where = (folders()[0] if folder is None else Path(folder)) / FOLDER
     target = target_of(name, where, overwrite)
     context, steps = size("context", context), size("steps", steps)
@@ -123,7 +123,7 @@ def record_decode(
 
 
 def _tasks(
-    models: Iterable[Model | str], dtypes: Iterable[str], batches: Iterable[int]
+    models: Iterable[Model | str], dtypes: Iterable[str], batches: Iterable[int], backend: Backend
 ) -> list[tuple[Model, str, int]]:
     """Model, dtype and batch of every run, in order; loop models get their layers here."""
     lists = {"models": models, "dtypes": dtypes, "batches": batches}
@@ -134,7 +134,10 @@ def _tasks(
     for argument, given in lists.items():
         if not given:
             raise ValueError(f"{argument}={given!r} is empty; give at least one")
-    sized = [loop_model(each) if isinstance(each, str) else each for each in lists["models"]]
+    sized = [
+        loop_model(each, backend=backend.name) if isinstance(each, str) else each
+        for each in lists["models"]
+    ]
     kinds = [_dtype(kind).name for kind in lists["dtypes"]]
     rows = [size(f"batches[{i}]", each) for i, each in enumerate(lists["batches"])]
     return [(model, kind, batch) for model in sized for kind in kinds for batch in rows]

@@ -108,11 +108,13 @@ def timed_steps(
     """
     context, began = made.prefill.tokens, perf_counter()
     while True:  # the same step, over and over: it changes nothing
-        step(made, first, context)
-        made.step.weights.backend.synchronize()
+        clock.start()  # on a GPU it learns here how long its gates must stay shut
+        step(made, first, context, clock)
+        clock.seconds()
         if perf_counter() - began >= SETTLE_S:
             break
     generated, rows = [first], []
+    clock.queueing, clock.late = [], 0
     with undisturbed():
         for at in range(context, context + steps):
             if before is not None:
@@ -126,6 +128,7 @@ def timed_steps(
 def timed_prefill(made: Decoder, prompt: Any, clock: Clock) -> tuple[Any, Rows]:
     """Run the prefill a few times; return the first tokens (batch, 1) and the seconds of each."""
     began, rows = perf_counter(), []
+    prompt = made.step.weights.backend.xp.asarray(prompt)
     take_in(made, prompt)  # pages its buffers in
     with undisturbed():
         while not rows or (len(rows) < PREFILLS and perf_counter() - began < PREFILL_S):

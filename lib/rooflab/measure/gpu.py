@@ -28,7 +28,7 @@ EVENT_STEP_S = 0.5e-6
 0.5 microseconds". Many GPUs are finer, see :func:`event_step_s`."""
 FLUSH_MARGIN = 4
 LEAST_FLUSH = 256 << 20
-_PROBES, _CYCLES = 64, 20  # kernels that find the events' step, each so many cycles longer
+_PROBES, _CYCLES = 16, 60  # kernels that find the events' step, each so many cycles longer
 _SAME_S = 1e-9  # closer elapsed times are one: CUDA gives them as a float of milliseconds
 
 
@@ -40,17 +40,19 @@ def time_gpu(
     samples: int = SAMPLES,
     seconds: float = SECONDS,
     warm_up_s: float = WARM_UP_S,
+    flush: Call | None = None,
     while_busy: Callable[[], None] | None = None,
 ) -> Timing:
     """Time ``call``, which queues work on the current stream of CuPy (``xp``).
 
     Cold: before every start event a buffer of 4 × the L2 cache is read, which empties L2 of the
-    operands. Warm: an untimed call of the same work stands there. All is queued behind a gate, so
-    that the GPU runs from one call to the next without waiting for Python. ``while_busy`` runs
-    after the last launch, before the GPU is waited for.
+    operands (``flush``, by default what :func:`l2_flush` makes). Warm: an untimed call of the same
+    work stands there. All is queued behind a gate, so that the GPU runs from one call to the next
+    without waiting for Python. ``while_busy`` runs after the last launch, before the GPU is waited
+    for.
     """
     stream = xp.cuda.get_current_stream()
-    before = l2_flush(xp) if cache == "cold" else call
+    before = (flush or l2_flush(xp)) if cache == "cold" else call
     each = warm_up(call, before, stream, warm_up_s)
     count = max(min(samples, int(seconds / each)), FEWEST)
     events = [(xp.cuda.Event(), xp.cuda.Event()) for _ in range(count)]
@@ -70,7 +72,13 @@ def _turn(before: Call, call: Call, stream: Any, start: Any, stop: Any) -> None:
 
 
 def event_step_s(xp: ModuleType) -> float:
-    """The smallest difference between elapsed times that this GPU's events show, in seconds.
+    """The step of the current GPU's events in seconds, measured once in a process."""
+    return _event_step_s(xp, int(xp.cuda.Device().id))
+
+
+@functools.lru_cache(maxsize=16)
+def _event_step_s(xp: ModuleType, _device: int) -> float:
+    """The smallest difference between elapsed times that this GPU's events show.
 
     Kernels of slightly different lengths are timed; what two of them differ by is a step or some.
     The documented 0.5 µs where all seem equally long, and at most.
