@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ._array import host, ndarray
+from ._array import host, multiplied, ndarray
 from ._gpu import TF32_MATH, gpu
 
 
@@ -89,7 +89,7 @@ def gemm(
     assert out.dtype == a.dtype
     _launch("gemm", 2.0 * left.size * right.shape[1], out, a, b)
     added = _number(beta, out) * host(out) if float(beta) else 0
-    out._host[...] = _number(alpha, out) * (left @ right) + added
+    out._host[...] = _number(alpha, out) * multiplied(left, right) + added
     return out
 
 
