@@ -29,7 +29,8 @@ class Machine:
     mixes.
     ``measured``: achieved figures, keyed like the peaks plus "bandwidth_bytes_per_s"; published
     ones for a catalogue machine. ``routines``: how this machine's library routines behave, for
-    :func:`rooflab.predict`; empty for a catalogue machine.
+    :func:`rooflab.predict`; empty for a catalogue machine. ``notes``: what to know about how it was
+    measured, such as which kind of core.
     """
 
     id: str
@@ -44,9 +45,11 @@ class Machine:
     measured: Mapping[str, Figure] = field(default_factory=dict)
     routines: Mapping[str, object] = field(default_factory=dict)
     backend: str = "cpu"
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", self.name or self.id)
+        object.__setattr__(self, "notes", tuple(self.notes))
         tables = {
             "routines": dict(self.routines),
             "capacities": amounts("capacities", self.capacities),
@@ -160,6 +163,7 @@ class Machine:
             "capacities": dict(self.capacities),
             "measured": {key: f.to_dict() for key, f in self.measured.items()},
             "routines": dict(self.routines),
+            **({"notes": list(self.notes)} if self.notes else {}),
         }  # fmt: skip
 
     @classmethod
@@ -204,5 +208,5 @@ class Machine:
             id=id, name=name, kind="gpu" if gpu else "cpu", origin="measured",
             recorded_on=roofs["measured_on"], threads=roofs.get("threads"), peaks=peaks,
             bandwidths=bandwidths, capacities=roofs["capacity"], measured={**peaks, **best},
-            routines=routines or {}, backend=roofs["backend"],
+            routines=routines or {}, backend=roofs["backend"], notes=roofs.get("notes", ()),
         )  # fmt: skip
