@@ -8,7 +8,6 @@ import threading
 import pytest
 
 import rooflab.count as rl
-
 from rooflab.measure import arrays, cpu_roofs, roofs
 from rooflab.measure.backend import select
 from rooflab.measure.environment import available_cores
