@@ -1,8 +1,7 @@
 """The roofs of a GPU, on a pretended one whose speed is known: what goes in must come out.
 
-The pretended device carries NumPy arrays and counts, from each launch's arguments, the FLOP and
-bytes of the kernel; its events tell the time that those take at its rates. (A real one: the gpu
-tests of test_gpu.py.)
+The strict fake counts, from each launch's arguments, the FLOP and bytes of the kernel; its events
+tell the time that those take at its rates. (A real one: the gpu tests of test_gpu.py.)
 """
 
 from __future__ import annotations
@@ -10,101 +9,61 @@ from __future__ import annotations
 import json
 import types
 
-import numpy as np
 import pytest
 
 from rooflab.measure import gpu, gpu_roofs
 from rooflab.measure.backend import Backend
+from rooflab.measure.cuda_sources import THREADS
 from rooflab.predict.machine import Machine
+from tests.measure.fake_cupy import FakeCupy, the_gpu
+from tests.strict_cupy.cupy import _kernels
 
 PEAK = {"fp32": 6e13, "fp64": 3e13}
 TENSOR = {"fp16": 8e14, "bf16": 7e14, "tf32": 4e14, "fp64": 6e13}
 RATE = {"l2": 9e12, "dram": 4e12}
-L2 = 48 << 20
+L2 = 1 << 20
+MULTIPROCESSORS = 4
 
 
-class Card:
-    """A clock that only the kernels move."""
+def measured(monkeypatch, tensor=TENSOR, free=16 << 30, l2=L2):
+    """The roofs of the pretended card, the shares told, and (kernel, arguments) of each launch."""
+    xp = FakeCupy(l2=l2)
+    the_gpu.reset(
+        l2=l2, multiprocessors=MULTIPROCESSORS, free=1 << 30, call_s=0.0, floor_s=0.0,
+        rates={**PEAK, **RATE},
+    )  # fmt: skip
+    launches = []
 
-    def __init__(self, tensor: dict[str, float]) -> None:
-        self.now, self.tensor, self.launches = 0.0, tensor, []
-        card = self
+    def watched(name, effect):
+        return lambda launch: launches.append((name, launch)) or effect(launch)
 
-        class Event:
-            done = True
-
-            def record(self, stream) -> None:
-                self.at = card.now
-
-            def synchronize(self) -> None:
-                pass
-
-        class Device:
-            attributes = {"MultiProcessorCount": 132, "L2CacheSize": L2}
-            mem_info = (1 << 30, 2 << 30)
-
-        stream = types.SimpleNamespace(synchronize=lambda: None)
-        self.xp = types.SimpleNamespace(
-            cuda=types.SimpleNamespace(
-                Event=Event, Device=Device, get_current_stream=lambda: stream,
-                get_elapsed_time=lambda start, stop: 1e3 * (stop.at - start.at),
-            ),
-            get_default_memory_pool=lambda: types.SimpleNamespace(free_bytes=lambda: 0),
-            RawKernel=self.kernel, empty=np.empty, ones=np.ones,
-            float32=np.float32, float64=np.float64, int32=np.int32, int64=np.int64,
-        )  # fmt: skip
-
-    def kernel(self, source: str, name: str, options: tuple[str, ...] = ()):
-        assert f"void {name}(" in source
-        if name == "rooflab_spin":  # the gate of the clock, which moves no data
-            return lambda grid, block, args: None
-        return lambda grid, block, args: self.launch(name, options, grid[0] * block[0], args)
-
-    def launch(self, name, options, threads, args) -> None:
-        self.launches.append((name, args))
-        if name == "fma_roof":
-            out, turns, a, b = args
-            kind = {np.float32: "fp32", np.float64: "fp64"}[type(a)]
-            assert type(b) is type(a)
-            assert out.dtype == type(a)
-            assert out.size == threads  # each thread stores one
-            macros = dict(option[2:].split("=") for option in options)
-            assert macros["REAL"] == {"fp32": "float", "fp64": "double"}[kind]
-            flop = 2.0 * threads * int(macros["CHAINS"]) * int(macros["UNROLL"]) * int(turns)
-            self.now += flop / PEAK[kind]
-            return
-        x, y, n, passes, a = args
-        assert type(n) is np.int64
-        assert (type(passes), type(a)) == (np.int32, np.float32)
-        arrays = {"read_roof": 1, "update_roof": 1, "copy_roof": 2, "axpy_roof": 2}[name]
-        moved = {"read_roof": 1, "update_roof": 2, "copy_roof": 2, "axpy_roof": 3}[name]
-        assert 4 * n <= x.size
-        assert arrays == 1 or (4 * n <= y.size and y.base is not None)
-        level = "l2" if 16 * n * arrays < L2 else "dram"
-        self.now += moved * 16.0 * int(n) * int(passes) / RATE[level]
-
-    def product(self, op, backend):
+    def product(op, backend):
         kind = op.compute_dtype.name
-        if kind not in self.tensor:
+        if kind not in tensor:
             raise RuntimeError("no such product here")
-
-        def call() -> None:
-            self.now += op.flops / self.tensor[kind]
-
+        call = lambda: the_gpu.launch("product", op.flops / tensor[kind])  # noqa: E731
         return types.SimpleNamespace(bind=lambda operands: call)
 
-
-def measured(monkeypatch, tensor=TENSOR, free=16 << 30):
-    card = Card(tensor)
-    monkeypatch.setattr(gpu_roofs, "MEMORY", 4 * L2)  # the pretended memory is this machine's
+    effects = {name: watched(name, effect) for name, effect in _kernels.KERNELS.items()}
+    monkeypatch.setattr(_kernels, "KERNELS", effects)
+    monkeypatch.setattr(gpu_roofs, "MEMORY", 4 * l2)  # the pretended memory is this machine's
     monkeypatch.setattr(gpu_roofs, "available_bytes", lambda backend: free)
-    monkeypatch.setattr(gpu_roofs, "kernel_for", card.product)
+    monkeypatch.setattr(gpu_roofs, "kernel_for", product)
     monkeypatch.setattr(gpu_roofs, "make", lambda op, backend: ())
     monkeypatch.setattr(gpu_roofs, "WARM_UP", 0.0)
     monkeypatch.setattr(gpu, "EVENT_STEP_S", 0.0)
     shares: list[float] = []
-    found = gpu_roofs.gpu_roofs(Backend("gpu", card.xp, "pretended", "Card"), shares.append)
-    return found, shares, card
+    found = gpu_roofs.gpu_roofs(Backend("gpu", xp, "pretended", "Card"), shares.append)
+    return found, shares, launches
+
+
+def streams(launches):
+    """(kernel, float4s, bytes of its arrays, threads) of every launch of a stream."""
+    for name, launch in launches:
+        if name != "fma_roof":
+            n = int(launch.args[2])
+            arrays = 2 if name in ("axpy_roof", "copy_roof") else 1
+            yield name, n, 16 * n * arrays, launch.threads
 
 
 def test_the_pretended_rates_come_out(monkeypatch):
@@ -157,16 +116,31 @@ def test_little_free_memory_shrinks_the_array_and_says_so(monkeypatch):
 
 
 def test_arrays_of_memory_are_four_times_l2_and_those_of_l2_fit(monkeypatch):
-    _, _, card = measured(monkeypatch)
-    sizes = {
-        16 * int(args[2]) * (2 if name in ("axpy_roof", "copy_roof") else 1)
-        for name, args in card.launches
-        if name != "fma_roof"
-    }
-    small, large = sorted(sizes)[0], sorted(sizes)[-1]
-    assert small <= L2 // 2
-    assert large >= 4 * L2 - 32
-    assert all(size <= L2 // 2 or size >= 4 * L2 - 32 for size in sizes)
+    _, _, launches = measured(monkeypatch)
+    sizes = {nbytes for *_, nbytes, _ in streams(launches)}
+    a_round = 2 * 16 * MULTIPROCESSORS * 2048  # what all threads carry once, of two arrays
+    small = [size for size in sizes if size <= L2 // 2]
+    large = [size for size in sizes if size > 4 * L2 - a_round]
+    assert small and large and len(small) + len(large) == len(sizes)
+
+
+@pytest.mark.parametrize("l2", [1 << 16, 1 << 20, 3 << 20])
+def test_every_thread_of_a_stream_gets_as_much(monkeypatch, l2):
+    """A grid that the GPU holds at once, and a size that is a multiple of it."""
+    _, _, launches = measured(monkeypatch, l2=l2)
+    found = list(streams(launches))
+    assert {name for name, *_ in found} == {f"{mix}_roof" for mix in gpu_roofs.MIXES}
+    for _, n, _, threads in found:
+        assert n % threads == 0
+        assert THREADS <= threads <= MULTIPROCESSORS * 2048
+
+
+@pytest.mark.parametrize(
+    ("n", "blocks", "even"),
+    [(10_000, 8, (8, 8192)), (2047, 8, (7, 1792)), (255, 8, (1, 256)), (4096, 8, (8, 4096))],
+)
+def test_sizes_are_rounded_down_to_whole_rounds_of_the_grid(n, blocks, even):
+    assert gpu_roofs._even(n, blocks) == even
 
 
 @pytest.mark.parametrize(("peak", "n"), [(6e13, 8192), (1e9, 1024), (1e12, 3584)])

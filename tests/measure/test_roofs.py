@@ -7,11 +7,15 @@ import threading
 
 import pytest
 
+import rooflab.count as rl
 from rooflab.measure import arrays, cpu_roofs, roofs
 from rooflab.measure.backend import select
 from rooflab.measure.environment import available_cores
 from rooflab.measure.roof_kernels import MIXES
 from rooflab.measure.roofs import measure_roofs, thread_count
+from rooflab.measure.this_machine import roofs_problem
+from rooflab.measure.timing import Timing
+from rooflab.predict.estimate import predict
 from rooflab.predict.machine import Machine
 
 MIB = 1 << 20
@@ -24,6 +28,8 @@ def hurried(monkeypatch):
     for name, value in (("BUDGET", 0.01), ("LEAST", 3), ("SLICE", 1e-4)):
         monkeypatch.setattr(cpu_roofs, name, value)
     monkeypatch.setattr(cpu_roofs, "available_bytes", lambda backend: 32 * MIB)
+    monkeypatch.setattr(cpu_roofs, "product_peaks", lambda *_: {})
+    monkeypatch.setattr(cpu_roofs, "core_kinds", lambda: ())
 
 
 @pytest.mark.parametrize("threads", sorted({1, CORES}))
@@ -95,6 +101,103 @@ def test_where_caches_spill_is_measured(hurried):
         assert len(pairs) == cpu_roofs.POINTS and shares[0] == 0.0
         assert list(sizes) == sorted(set(sizes)) and sizes[-1] <= 2.1 * found["capacity"][level]
         assert list(shares) == sorted(shares) and shares[-1] <= 1.0
+
+
+VECTOR = {
+    "fp32": {"value": 1.0e11, "samples": [0.9e11, 1.0e11, 1.01e11]},
+    "fp64": {"value": 5.0e10, "samples": [5.0e10, 5.1e10]},
+}
+
+
+def with_products(monkeypatch, rates):
+    """The peaks of products that run at ``rates`` FLOP/s; a mapping by array type."""
+    called = []
+
+    class Product:
+        def __init__(self, op):
+            self.op = op
+
+        def bind(self, operands):
+            called.append([array.dtype.name for array in operands])
+            return self.op
+
+    def clock(op, **_):
+        seconds = op.flops / rates[op.compute_dtype.name]
+        return Timing((1.02 * seconds, seconds, seconds, seconds), 1, "a test", 1e-9)
+
+    monkeypatch.setattr(cpu_roofs, "kernel_for", lambda op, backend: Product(op))
+    monkeypatch.setattr(cpu_roofs, "time_warm", clock)
+    found = cpu_roofs.product_peaks(select("cpu"), VECTOR, 1)
+    assert called == [["float32"] * 3, ["float64"] * 3]
+    return found
+
+
+def test_a_product_above_the_vector_peak_is_a_second_roof(monkeypatch):
+    """As with Apple's Accelerate: 1.5 TFLOP/s beside 100 GFLOP/s of vector arithmetic."""
+    found = with_products(monkeypatch, {"fp32": 1.5e12, "fp64": 4.0e11})
+    assert found["fp32_tensor"]["value"] == pytest.approx(1.5e12)
+    assert found["fp32_tensor"]["unit"] == "tensor"
+    assert "matrix unit, through the library's product of size" in found["fp32_tensor"]["note"]
+    assert "15.0 times the vector peak" in found["fp32_tensor"]["note"]
+    assert found["fp64_tensor"]["value"] == pytest.approx(4.0e11)
+
+
+@pytest.mark.parametrize("share", [0.3, 0.95, 1.05])
+def test_a_product_near_the_vector_peak_is_none(monkeypatch, share):
+    assert with_products(monkeypatch, {"fp32": share * 1e11, "fp64": share * 5e10}) == {}
+
+
+def machine_with_a_matrix_unit(monkeypatch):
+    mixes = {mix: {"value": 5e10, "samples": [5e10]} for mix in MIXES}
+    peaks = {**VECTOR, **with_products(monkeypatch, {"fp32": 1.5e12, "fp64": 4.0e11})}
+    document = {
+        "schema": 1, "backend": "cpu", "threads": 1, "notes": ["one kind of core"],
+        "measured_on": "2026-01-02T03:04:05Z", "seconds": 1.0, "peak": peaks, "routines": {},
+        "bandwidth": {"dram": mixes}, "capacity": {"dram": 1 << 34},
+    }  # fmt: skip
+    return json.loads(json.dumps(document))
+
+
+def test_a_matrix_unit_is_stored_read_and_used(monkeypatch):
+    document = machine_with_a_matrix_unit(monkeypatch)
+    assert roofs_problem(document, "cpu", 1) == ""
+    machine = Machine.from_roofs(document, id="mac", name="a Mac")
+    assert machine.peak("fp32") == machine.peak("fp32", "tensor") == pytest.approx(1.5e12)
+    assert machine.peak("fp32", "vector") == 1e11
+    assert predict(rl.gemm(4096, 4096, 4096), machine).seconds == pytest.approx(
+        2 * 4096**3 / 1.5e12, rel=0.01
+    )
+    again = Machine.from_dict(machine.to_dict())
+    assert again.notes == ("one kind of core",)
+    assert again.to_dict() == machine.to_dict()
+
+
+@pytest.mark.parametrize("value", [-1.0, float("nan"), "fast"])
+def test_a_damaged_matrix_unit_is_noticed(monkeypatch, value):
+    document = machine_with_a_matrix_unit(monkeypatch)
+    document["peak"]["fp32_tensor"]["value"] = value
+    assert roofs_problem(document, "cpu", 1) == "its figures are damaged"
+
+
+@pytest.mark.parametrize(("peak", "n"), [(1e9, 256), (1e11, 768), (1e13, 2048)])
+def test_products_take_about_ten_milliseconds(peak, n):
+    assert cpu_roofs.product_size(peak) == n
+
+
+def test_a_real_product_runs():
+    """On this machine's own library; whether it has a matrix unit is not asked."""
+    tiny = {"fp32": {"value": 1e6, "samples": [1e6]}}
+    found = cpu_roofs.product_peaks(select("cpu"), tiny, 1)
+    assert found["fp32_tensor"]["value"] == cpu_roofs.ceiling(found["fp32_tensor"]["samples"])
+
+
+def test_a_library_that_chooses_its_threads_is_said(monkeypatch, hurried):
+    monkeypatch.setattr(cpu_roofs, "unlimited", lambda: "threads not set: this BLAS chooses")
+    monkeypatch.setattr(cpu_roofs, "available_cores", lambda: 8)
+    notes = measure_roofs("cpu", 1, progress=False)["notes"]
+    assert "the library cannot be kept to one core: threads not set: this BLAS chooses" in notes
+    monkeypatch.setattr(cpu_roofs, "available_cores", lambda: 1)
+    assert not any("cannot be kept" in n for n in measure_roofs("cpu", 1, progress=False)["notes"])
 
 
 def test_progress_rises_to_one(hurried):

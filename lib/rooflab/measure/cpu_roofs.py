@@ -2,6 +2,10 @@
 
 Short slices, round after round: a neighbour that takes the core for half a second then spoils a
 few slices of every kernel instead of all slices of one.
+
+A matrix unit (Apple's, behind Accelerate; Intel's AMX for some types) is no part of a core's vector
+arithmetic, and no loop of multiply-adds can use it. Where the library's matrix product beats that
+loop, its rate is a second peak, of unit "tensor".
 """
 
 from __future__ import annotations
@@ -9,21 +13,28 @@ from __future__ import annotations
 import itertools
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from rooflab.count.blas import gemm
 from rooflab.count.si import rounded
 from rooflab.measure import roof_kernels as kernels
 from rooflab.measure.arrays import affordable, aligned, shrunk
 from rooflab.measure.backend import Backend
 from rooflab.measure.caches import FALLBACK, cache_sizes
 from rooflab.measure.ceiling import ceiling, spread
+from rooflab.measure.cores import core_kinds, hybrid_note, processor_now
 from rooflab.measure.crew import Crew, Job
+from rooflab.measure.environment import available_cores
+from rooflab.measure.kernels import kernel_for
 from rooflab.measure.machine_code import host
 from rooflab.measure.memory import available_bytes, total_bytes
+from rooflab.measure.operands import make
+from rooflab.measure.threads import thread_limit, unlimited
+from rooflab.measure.timing import time_warm
 from rooflab.measure.working_sets import Level, beyond_caches, cache_levels, sharers
 
 BUDGET = 3.0  # seconds of slices at most; a quiet machine needs about one
@@ -37,6 +48,10 @@ WINDOWS = 8  # a DRAM slice walks an eighth of its array, half a last-level cach
 POINTS = 6  # working sets from where a cache is measured to twice its size: where does it spill?
 SETTLING, COUNTED = 2, 5  # slices of each
 LEAD, TIMED = 2, 4  # windows walked to fill the caches with lines to be written back, then timed
+PRODUCT_SECONDS = 0.01  # of a product at the vector peak
+PRODUCT_SIZES = (256, 2048)
+BETTER = 1.1  # a product counts as a peak of its own if it beats the vector peak by a tenth
+STREAMS_SHARE = 0.9  # of the time; the rest is products
 WRITE_ALLOCATE = (
     "counted as 1 read + 1 write; storing to a line that is not in cache usually reads it first, "
     "so up to 1.5 times as many bytes really move"
@@ -96,20 +111,74 @@ def cpu_roofs(backend: Backend, threads: int, tell: Callable[[float], None]) -> 
     wanted = beyond_caches(levels, FALLBACK, threads)
     nbytes = affordable(wanted, available_bytes(backend))
     dram = Level("dram", total_bytes(backend), nbytes // threads)
+    seen = [processor_now()]
     room = math.ceil(max(level.per_thread for level in [*levels, dram]) / MIB + 1) * MIB
     with Crew(threads) as crew:
         store = [aligned(room) for _ in range(threads)]
         crew.run([(_fill, (part,)) for part in store])
         roofs = [*_peaks(threads), *_streams([*levels, dram], store)]
-        _measure(roofs, crew, tell)
+        _measure(roofs, crew, lambda share: tell(STREAMS_SHARE * share))
         found = _nested(roofs)
         spill = _spills([*levels, dram], found["bandwidth"], store, crew)
+    found["peak"].update(product_peaks(backend, found["peak"], threads))
+    tell(1.0)
+    notes = [
+        None if nbytes == wanted else shrunk(wanted, nbytes),
+        hybrid_note(core_kinds(), threads, (*seen, processor_now())),
+        _unenforced(threads),
+    ]
     return {
         **found,
         "spill": spill,
         "capacity": {level.name: level.capacity for level in [*levels, dram]},
-        "notes": [] if nbytes == wanted else [shrunk(wanted, nbytes)],
+        "notes": [note for note in notes if note],
     }
+
+
+def _unenforced(threads: int) -> str | None:
+    """Said where the library's products may use more cores than the roofs do."""
+    told = unlimited()
+    if told is None or threads == available_cores():
+        return None
+    cores = "one core" if threads == 1 else f"{threads} cores"
+    return f"the library cannot be kept to {cores}: {told}"
+
+
+def product_peaks(
+    backend: Backend, peaks: Mapping[str, Mapping[str, Any]], threads: int
+) -> dict[str, dict[str, Any]]:
+    """Peaks of unit "tensor" for the number types whose library product beats the vector peak.
+
+    ``peaks``: the measured vector peaks, {dtype: {"value", "samples"}} in FLOP/s. Keys are
+    "fp32_tensor" and "fp64_tensor"; empty on a processor without a matrix unit that its library
+    can use. The fastest slice of the vector loop counts, so that another program that slowed most
+    of them makes no matrix unit.
+    """
+    found = {}
+    for dtype, vector in peaks.items():
+        n = product_size(vector["value"])
+        op = gemm(n, n, n, dtype)
+        call = kernel_for(op, backend).bind(make(op, backend))
+        with thread_limit(threads):
+            timing = time_warm(call, samples=10, seconds=0.1)
+        rates = [op.flops / seconds for seconds in timing.samples]
+        value = ceiling(rates)
+        if value > BETTER * max(vector["samples"]):
+            found[f"{dtype}_tensor"] = {
+                "value": rounded(value, 5),
+                "samples": [rounded(rate, 5) for rate in rates],
+                "unit": "tensor",
+                "note": f"matrix unit, through the library's product of size {n}: "
+                f"{value / vector['value']:.1f} times the vector peak",
+            }
+    return found
+
+
+def product_size(vector_peak: float) -> int:
+    """N for which N³ multiply-adds take PRODUCT_SECONDS at the peak, by 64, within the limits."""
+    least, most = PRODUCT_SIZES
+    n = (vector_peak * PRODUCT_SECONDS / 2) ** (1 / 3)
+    return min(max(int(n) // 64 * 64, least), most)
 
 
 def _fill(part: np.ndarray) -> None:

@@ -5,6 +5,12 @@ wider (fp64 for fp64): |error| ≤ (8 + √k)·u·‖a‖·‖b‖ for k product
 norms, plus two roundings of the output. The worst case is k·u·Σ|ab|; errors of different signs grow
 like √k (Higham, Accuracy and Stability of Numerical Algorithms, 2002, §2.8 and §3.1). tf32 rounds
 or truncates its inputs to 11 significant bits, which adds 2⁻¹⁰·‖a‖·‖b‖.
+
+On a GPU a product of halves may be split along k, and its parts stored and added in 16 bits: what
+cuBLAS calls a reduced precision reduction. Each of a few parts is then rounded, and each partial
+sum of them. A sum of k products of either sign has a size of ‖a‖·‖b‖/√k. Rounding a number is off
+by about 0.4 u of it; over sixteen parts, whose partial sums grow, that adds up like random signs to
+1.3 u of the whole. Six times as much is what the worst of millions of elements shows: 8 u.
 """
 
 from __future__ import annotations
@@ -62,6 +68,12 @@ class Case:
     def sum_rounding(self) -> float:
         """Unit roundoff of the sums: fp64's for fp64, else fp32's."""
         return _ROUNDING["fp64" if self.op.compute_dtype.name == "fp64" else "fp32"]
+
+    @property
+    def part_rounding(self) -> float:
+        """Error of a sum whose parts may be kept in 16 bits, as a share of the sum's size."""
+        halves = self.op.compute_dtype.name in ("fp16", "bf16")
+        return 8 * self.stored_rounding if halves and self.xp is not np else 0.0
 
     def sum_tolerance(self, terms: int) -> float:
         """Largest error of a sum of ``terms`` products, as a share of ‖a‖·‖b‖."""

@@ -41,7 +41,13 @@ class _Product:
     def tolerance(self) -> float:
         """Of the sums; every product after the first adds to a c that was stored in between."""
         stored = (len(self.pairs) - 1) * self.case.stored_rounding
-        return self.case.sum_tolerance(self.terms) + stored
+        parts = self.case.part_rounding / math.sqrt(self.terms)
+        return self.case.sum_tolerance(self.terms) + stored + parts
+
+    @property
+    def result_tolerance(self) -> float:
+        """Of the result, as a share of it: two roundings, or those of its parts."""
+        return max(2 * self.case.stored_rounding, self.case.part_rounding)
 
 
 def ger(case: Case) -> Mismatch | None:
@@ -146,7 +152,7 @@ def _compare_rows(product: _Product, part: slice) -> Mismatch | None:
         expected += added
         norms += abs(added)
     found = wide(xp, product.result[part])
-    room = product.tolerance * norms + 2 * case.stored_rounding * abs(expected)
+    room = product.tolerance * norms + product.result_tolerance * abs(expected)
     return first_wrong(
         case, found, expected, room, lambda i: product.index((part.start + i[0], i[1]))
     )
@@ -175,7 +181,7 @@ def _suspicious_rows(product: _Product, most: int = 8) -> list[int]:
     for part in blocks(m, n):
         block = wide(xp, product.result[part])
         found[part] = block @ v
-        room[part] += 4 * case.stored_rounding * xp.sqrt((block * block) @ (v * v))
+        room[part] += 2 * product.result_tolerance * xp.sqrt((block * block) @ (v * v))
         if product.added is not None:
             block = wide(xp, product.added[part])
             expected[part] += block @ v

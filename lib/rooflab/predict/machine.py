@@ -30,7 +30,8 @@ class Machine:
     ``measured``: achieved figures, keyed like the peaks plus "bandwidth_bytes_per_s"; published
     ones for a catalogue machine. ``routines``: how this machine's library routines behave, for
     :func:`rooflab.predict`; ``spills``: for each cache, pairs of a working set in bytes and the
-    share of it that the next level serves. Both are empty for a catalogue machine.
+    share of it that the next level serves. Both are empty for a catalogue machine. ``notes``: what
+    to know about how it was measured, such as which kind of core.
     """
 
     id: str
@@ -46,9 +47,11 @@ class Machine:
     routines: Mapping[str, object] = field(default_factory=dict)
     backend: str = "cpu"
     spills: Mapping[str, tuple[tuple[float, float], ...]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", self.name or self.id)
+        object.__setattr__(self, "notes", tuple(self.notes))
         tables = {
             "routines": dict(self.routines),
             "spills": {
@@ -167,6 +170,7 @@ class Machine:
             "measured": {key: f.to_dict() for key, f in self.measured.items()},
             "routines": dict(self.routines),
             "spills": {where: [list(pair) for pair in pairs] for where, pairs in self.spills.items()},
+            **({"notes": list(self.notes)} if self.notes else {}),
         }  # fmt: skip
 
     @classmethod
@@ -212,4 +216,5 @@ class Machine:
             recorded_on=roofs["measured_on"], threads=roofs.get("threads"), peaks=peaks,
             bandwidths=bandwidths, capacities=roofs["capacity"], measured={**peaks, **best},
             routines=routines or {}, backend=roofs["backend"], spills=roofs.get("spill", {}),
+            notes=roofs.get("notes", ()),
         )  # fmt: skip

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as _np
 
 from . import random  # noqa: F401
-from ._array import computed, device, host, ndarray
+from ._array import computed, device, host, multiplied, ndarray
 from ._gpu import TOOLKIT, DynamicLibNotFoundError, cuda, gpu
 from ._kernels import ElementwiseKernel, RawKernel, RawModule, ReductionKernel
 
@@ -150,12 +150,12 @@ def product(a: ndarray, b: ndarray, *, logged: bool = True) -> ndarray:
     half = kind.name in ("float16", "bfloat16")
     if half and max(a.ndim, b.ndim) > 2:
         raise TypeError("CuPy 14.2 has no honest batched product of halves")
-    result = _np.matmul(*[m.astype(_np.float32) if half else m for m in (left, right)])
+    result = multiplied(left, right)
     nbytes = left.nbytes + right.nbytes + result.nbytes
     flop = 2.0 * result.size * left.shape[-1]
     seconds = gpu.seconds(nbytes, flop, _RATE.get(kind.name, "fp32"))
     gpu.launch(f"matmul {kind}", seconds, logged=logged)
-    return device(_np.asarray(result, kind))
+    return ndarray._of(_np.array(result, kind))
 
 
 def dot(a: ndarray, b: ndarray, out: ndarray | None = None) -> ndarray:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ._array import host, ndarray
+from ._array import host, multiplied, ndarray
 from ._gpu import TF32_MATH, gpu
 
 
@@ -89,8 +89,16 @@ def gemm(
     assert out.dtype == a.dtype
     _launch("gemm", 2.0 * left.size * right.shape[1], out, a, b)
     added = _number(beta, out) * host(out) if float(beta) else 0
-    out._host[...] = _number(alpha, out) * (left @ right) + added
+    if gpu.math_mode == TF32_MATH and out.dtype == np.float32:
+        left, right = _tf32(left), _tf32(right)
+    out._host[...] = _number(alpha, out) * multiplied(left, right) + added
     return out
+
+
+def _tf32(values: np.ndarray) -> np.ndarray:
+    """fp32 rounded to the 11 significant bits of tf32."""
+    bits = np.ascontiguousarray(values).view(np.uint32)
+    return ((bits + 0x1000) & 0xFFFFE000).astype(np.uint32).view(np.float32)
 
 
 def _turned(trans: Any, a: ndarray) -> np.ndarray:

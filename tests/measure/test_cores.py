@@ -1,0 +1,95 @@
+"""Kinds of cores, as the systems tell them, and what is said of a measurement on one."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from rooflab.measure import cores
+from rooflab.measure.cores import Kind, core_kinds, hybrid_note
+
+BOTH = (Kind("performance", 4, frozenset(range(4))), Kind("efficiency", 8, frozenset(range(4, 12))))
+
+
+def write(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"{text}\n")
+
+
+@pytest.fixture
+def linux(monkeypatch):
+    monkeypatch.setattr(sys, "platform", "linux")
+
+
+def test_intels_two_counters(tmp_path, linux):
+    write(tmp_path / "cpu_core/cpus", "0-3")
+    write(tmp_path / "cpu_atom/cpus", "4-11")
+    assert core_kinds(tmp_path) == BOTH
+
+
+@pytest.mark.parametrize("name", ["cpu_capacity", "cpufreq/base_frequency"])
+def test_figures_a_processor(tmp_path, linux, name):
+    for number in range(12):
+        figure = 1024 if number < 4 else 446
+        write(tmp_path / f"system/cpu/cpu{number}/{name}", figure)
+    assert core_kinds(tmp_path) == BOTH
+
+
+def test_three_kinds_are_named_by_their_figures(tmp_path, linux):
+    for number, figure in enumerate([1024, 1024, 760, 250]):
+        write(tmp_path / f"system/cpu/cpu{number}/cpu_capacity", figure)
+    assert [(kind.name, kind.count) for kind in core_kinds(tmp_path)] == [
+        ("1024-rated", 2), ("760-rated", 1), ("250-rated", 1),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("figures", [[1024] * 4, [3000, 3000, 2950, 2900], []])
+def test_like_cores_are_no_kinds(tmp_path, linux, figures):
+    for number, figure in enumerate(figures):
+        write(tmp_path / f"system/cpu/cpu{number}/cpufreq/base_frequency", figure)
+    assert core_kinds(tmp_path) == ()
+
+
+def test_one_counter_alone_is_no_kind(tmp_path, linux):
+    write(tmp_path / "cpu_core/cpus", "0-7")
+    assert core_kinds(tmp_path) == ()
+
+
+def test_apples_levels(monkeypatch):
+    told = {
+        "hw.nperflevels": "2", "hw.perflevel0.name": "Performance", "hw.perflevel1.name": "Efficiency",
+        "hw.perflevel0.logicalcpu": "8", "hw.perflevel1.logicalcpu": "4",
+    }  # fmt: skip
+    monkeypatch.setattr(sys, "platform", "darwin")
+    monkeypatch.setattr(cores, "_sysctl", lambda key: told.get(key, ""))
+    assert core_kinds() == (Kind("performance", 8), Kind("efficiency", 4))
+    told["hw.nperflevels"] = "1"
+    assert core_kinds() == ()
+
+
+HAS = "this processor has 4 performance cores and 8 efficiency cores; "
+
+
+@pytest.mark.parametrize(
+    ("threads", "seen", "told"),
+    [
+        (1, (2, 3), "the thread was on a performance core before and after"),
+        (1, (7, 7), "the thread was on a efficiency core before and after"),
+        (1, (2, 7), "the thread was moved between them, so the roofs are of neither kind alone"),
+        (1, (None, None), "the system does not tell which kind was measured"),
+        (3, (2, 2), "the system chose which of them the 3 threads ran on"),
+        (12, (2, 2), "all of them worked together"),
+    ],
+)
+def test_what_is_said(threads, seen, told):
+    assert hybrid_note(BOTH, threads, seen) == HAS + told.replace("a efficiency", "an efficiency")
+
+
+def test_nothing_is_said_of_like_cores():
+    assert hybrid_note((), 1, (0, 0)) is None
+
+
+def test_where_this_thread_is():
+    number = cores.processor_now()
+    assert number is None or number >= 0

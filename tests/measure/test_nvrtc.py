@@ -1,0 +1,214 @@
+"""The CUDA of rooflab, compiled for every generation and read in machine code; no GPU is needed.
+
+NVRTC and nvdisasm come from NVIDIA's wheels (extra "test", Linux on x86-64). Skipped without them.
+"""
+
+from __future__ import annotations
+
+import ast
+import ctypes
+import re
+import subprocess
+import sys
+import tempfile
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from rooflab.measure.cuda_sources import BATCH, FMA, SOURCES, THREADS, CudaSource
+from tests.measure.cubin import Resources, resources
+
+STREAMING = {
+    "read_roof": BATCH, "copy_roof": BATCH, "update_roof": BATCH, "axpy_roof": 2 * BATCH,
+    "half_scale": BATCH, "half_axpy": 2 * BATCH, "half_dot": 2 * BATCH, "half_ger": 6,
+}  # fmt: skip
+"""Kernel -> loads of 16 bytes that a thread must have under way."""
+FASTEST = {
+    75: (672e9, 72), 80: (2.04e12, 108), 86: (1.01e12, 84), 89: (1.01e12, 128), 90: (4.8e12, 132),
+    100: (8e12, 148), 120: (1.79e12, 170),
+}  # fmt: skip
+"""Bandwidth and multiprocessors of the fastest card: TITAN RTX, A100, 3090 Ti, 4090, H200, B200,
+5090."""
+LATENCY = 0.7e-6  # seconds until loaded memory answers; their product must be under way
+REGISTERS = 65536  # of a multiprocessor, on every architecture here
+BUILDS = [
+    pytest.param(source, options, arch, id=f"{name}{' '.join(options[:1])}-sm_{arch}")
+    for name, source in SOURCES.items()
+    for options in source.variants
+    for arch in FASTEST
+]
+
+
+def _nvidia(pattern: str) -> Path | None:
+    """A file of NVIDIA's wheels."""
+    for folder in map(Path, sys.path):
+        for found in sorted(folder.glob(f"nvidia/*/{pattern}")):
+            return found
+    return None
+
+
+NVRTC, NVDISASM = _nvidia("lib/libnvrtc.so*"), _nvidia("bin/nvdisasm")
+needs_compiler = pytest.mark.skipif(NVRTC is None, reason="nvidia-cuda-nvrtc is not installed")
+needs_disassembler = pytest.mark.skipif(
+    NVRTC is None or NVDISASM is None,
+    reason="nvidia-cuda-nvrtc or nvidia-cuda-nvdisasm is not installed",
+)
+
+
+@cache
+def cubin(code: str, options: tuple[str, ...], arch: int) -> bytes:
+    """Machine code for one architecture, by NVRTC with CuPy's default standard, C++17."""
+    nvrtc = ctypes.CDLL(str(NVRTC))
+    program = ctypes.c_void_p()
+    assert not nvrtc.nvrtcCreateProgram(
+        ctypes.byref(program), code.encode(), b"rooflab.cu", 0, None, None
+    )
+    words = [word.encode() for word in (f"-arch=sm_{arch}", "-std=c++17", *options)]
+    failed = nvrtc.nvrtcCompileProgram(program, len(words), (ctypes.c_char_p * len(words))(*words))
+    size = ctypes.c_size_t()
+    kind = "ProgramLog" if failed else "CUBIN"
+    assert not getattr(nvrtc, f"nvrtcGet{kind}Size")(program, ctypes.byref(size))
+    text = ctypes.create_string_buffer(size.value)
+    assert not getattr(nvrtc, f"nvrtcGet{kind}")(program, text)
+    nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
+    assert not failed, text.value.decode()
+    return text.raw
+
+
+@cache
+def machine_code(code: str, options: tuple[str, ...], arch: int) -> dict[str, list[str]]:
+    """Kernel -> its instructions, with a line ".L" where a block begins."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "kernel.cubin")
+        path.write_bytes(cubin(code, options, arch))
+        text = subprocess.run(
+            [str(NVDISASM), "-c", str(path)], capture_output=True, text=True, check=True
+        ).stdout
+    kernels: dict[str, list[str]] = {}
+    lines: list[str] = []
+    for line in text.splitlines():
+        if begins := re.match(r"\s*\.text\.(\w+):", line):
+            lines = kernels.setdefault(begins[1], [])
+        elif instruction := re.match(r"\s*/\*[0-9a-f]+\*/\s+(.*?)\s*;", line):
+            lines.append(instruction[1])
+        elif line.startswith(".L_x"):
+            lines.append(".L")
+    return kernels
+
+
+def loads_in_flight(lines: list[str]) -> int:
+    """The most unconditional 16-byte loads under way at once in any block of the code.
+
+    A load is under way from its issue until an instruction reads one of its four registers.
+    """
+    waiting: dict[int, int] = {}  # register -> the first of its load's four
+    most = 0
+    for line in lines:
+        load = re.match(r"(@!?U?P\d+\s+)?LDG\.E\.128[.\w]* R(\d+), (.*)", line)
+        if line == ".L":
+            waiting.clear()
+        for number in re.findall(r"\bR(\d+)\b", load[3] if load else line):
+            done = waiting.get(int(number))
+            if done is not None:
+                waiting = {r: first for r, first in waiting.items() if first != done}
+        if load:
+            first = int(load[2])
+            waiting |= {first + i: first for i in range(4)}
+            if not load[1]:
+                most = max(most, len(set(waiting.values())))
+    return most
+
+
+def test_every_piece_of_cuda_is_among_the_sources():
+    """A kernel written elsewhere would not be compiled here."""
+    import rooflab
+
+    home = Path(rooflab.__file__).parent
+    listed = "".join(source.code for source in SOURCES.values())
+    for path in sorted(home.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                text = node.value
+                if "__global__ void" in text and "{" in text:
+                    assert text.strip() in listed, f"{path.name}: put it into cuda_sources.SOURCES"
+
+
+def test_sources_list_their_kernels():
+    for source in SOURCES.values():
+        for name in source.kernels:
+            assert re.search(rf"(__global__ void|KERNEL) {name}\(", source.code)
+    with pytest.raises(ValueError, match="name='half_gemm' is no kernel here; there are fma_roof"):
+        FMA.kernel(None, "half_gemm")
+    with pytest.raises(ValueError, match="are not among the variants"):
+        FMA.kernel(None, "fma_roof", ("-DREAL=half",))
+
+
+@needs_compiler
+@pytest.mark.parametrize(("source", "options", "arch"), BUILDS)
+def test_compiles_without_local_memory(source: CudaSource, options, arch):
+    """A spill or an indexed array would show as a stack frame."""
+    found = resources(cubin(source.code, options, arch))
+    assert set(found) == set(source.kernels)
+    for name, used in found.items():
+        assert used.frame == 0, f"{name} keeps {used.frame} bytes a thread in local memory"
+        assert 16 <= used.registers <= 128
+
+
+@needs_disassembler
+@pytest.mark.parametrize(("source", "options", "arch"), BUILDS)
+def test_machine_code(source: CudaSource, options, arch):
+    code = machine_code(source.code, options, arch)
+    used = resources(cubin(source.code, options, arch))
+    for name in source.kernels:
+        lines = code[name]
+        assert not [line for line in lines if re.search(r"\b(LDL|STL)\b", line)]
+        if name == "fma_roof":
+            check_multiply_adds(lines, "FFMA" if "float" in options[0] else "DFMA")
+        else:
+            check_stream(name, lines, used[name], arch)
+
+
+def check_multiply_adds(lines: list[str], instruction: str) -> None:
+    """The loop is multiply-adds and next to nothing else: none was removed, none was split."""
+    begin, end = _loop(lines)
+    loop = [line for line in lines[begin:end] if line != ".L"]
+    count = sum(bool(re.search(rf"\b{instruction}\b", line)) for line in loop)
+    assert count == 8 * 32
+    assert len(loop) <= 1.03 * count
+
+
+def _loop(lines: list[str]) -> tuple[int, int]:
+    """The longest stretch without a label or a branch, up to the branch that closes it."""
+    cuts = [i for i, line in enumerate(lines) if line == ".L" or re.search(r"\bBRA\b", line)]
+    return max(zip(cuts, cuts[1:], strict=False), key=lambda cut: cut[1] - cut[0])
+
+
+def check_stream(name: str, lines: list[str], used: Resources, arch: int) -> None:
+    """16 bytes a load, enough of them under way, and enough threads beside each other."""
+    flight = loads_in_flight(lines)
+    assert flight >= STREAMING[name], f"{name}: {flight} loads of 16 bytes under way"
+    stores = sum(bool(re.search(r"\bSTG\.E\.128\b", line)) for line in lines)
+    assert stores >= (0 if name == "half_dot" else 1)
+    threads = REGISTERS // (THREADS * -(-used.registers // 8) * 8) * THREADS
+    rate, multiprocessors = FASTEST[arch]
+    assert min(threads, 1024) * flight * 16 >= rate * LATENCY / multiprocessors
+
+
+def test_the_reader_of_machine_code_sees_a_late_load():
+    """Two loads, a use of the first, a third load: two under way at most."""
+    code = ["LDG.E.128 R4, [R2.64]", "LDG.E.128 R8, [R2.64+0x10]", "FADD R0, R0, R5"]
+    assert loads_in_flight([*code, "LDG.E.128 R12, [R2.64+0x20]"]) == 2
+    assert loads_in_flight([*code[:2], "LDG.E.128 R12, [R2.64+0x20]", code[2]]) == 3
+    assert loads_in_flight([code[0], ".L", code[1]]) == 1
+    assert loads_in_flight(["LDG.E R4, [R2.64]", "@P0 LDG.E.128 R8, [R2.64]"]) == 0
+
+
+@needs_compiler
+def test_a_source_that_indexes_a_local_array_is_caught():
+    code = """extern "C" __global__ void bad(float* x, int n) {
+        float held[64];
+        for (int i = 0; i < 64; ++i) held[i] = x[i];
+        for (int i = 0; i < n; ++i) x[i] = held[(i * 7) % 64];
+    }"""
+    assert resources(cubin(code, (), 90))["bad"].frame == 256
