@@ -10,6 +10,7 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
+from rooflab.cuda import Device, StandIn, imported_as_cupy
 from rooflab.exercises import on_gpu
 from rooflab.exercises.collect import collect
 from rooflab.exercises.judge import judge
@@ -134,6 +135,40 @@ def test_both_refuse_an_array_of_the_host(strict):
     passed = Verdict(found.id, True, found.points, found.points, "")
     assert why in verdict(found.id, host).reason
     assert why in on_gpu.confirm(found, answer(host), passed).reason
+
+
+# And on simulated GPUs in place of a real one, where the comparison by turns can be exact.
+
+LAPTOP = Device("laptop", 3e11, 1.2e12, 4 << 20, {"float32": 8e12, "float64": 2.5e11})
+SERVER = Device("server", 4e12, 9e12, 50 << 20, {"float32": 6e13, "float64": 3e13})
+SECONDS_OFF = ("written flush", "warm L2", "idle GPU", "flush inside", "two kernels", "whole queue")
+
+
+def confirmed(monkeypatch, device, id, cell):
+    """The verdict of confirm() where ``device`` is the GPU of this machine."""
+    cp = StandIn(device)
+    backend = SimpleNamespace(name="gpu", device=device.name, xp=cp)
+    monkeypatch.setattr(importlib.import_module("rooflab.measure.backend"), "select",
+                        lambda name: backend)  # fmt: skip
+    monkeypatch.setattr(on_gpu, "LOAD_S", 0)
+    found = exercise(id)
+    with imported_as_cupy(cp):
+        passed = Verdict(found.id, True, found.points, found.points, "")
+        return on_gpu.confirm(found, answer(cell), passed)
+
+
+@pytest.mark.parametrize("device", [LAPTOP, SERVER], ids=lambda device: device.name)
+@pytest.mark.parametrize("way", named(RIGHT))
+def test_a_right_way_agrees_with_the_reference_on_small_and_large_gpus(monkeypatch, way, device):
+    told = confirmed(monkeypatch, device, way[0], RIGHT[way])
+    assert told.passed and "agrees with the course's own" in told.note, told
+
+
+@pytest.mark.parametrize("device", [LAPTOP, SERVER], ids=lambda device: device.name)
+@pytest.mark.parametrize("way", named(w for w, (_, name) in WRONG.items() if name in SECONDS_OFF))
+def test_a_wrong_way_does_not_agree_with_the_reference(monkeypatch, way, device):
+    told = confirmed(monkeypatch, device, way[0], WRONG[way][0])
+    assert not told.passed and "differ by more than 10 %" in told.reason, told
 
 
 # The grader reads what it cannot watch. It takes no `import cupy`: the function gets `cp`.
