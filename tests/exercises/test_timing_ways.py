@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import operator
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
@@ -188,14 +189,15 @@ def answer(cp, x, y, a):
     import importlib
     import cupy.cublas
     from cupyx import profiler
-    assert cupy is cp and cupy.cublas is cp.cublas and callable(profiler.benchmark)
-    assert importlib.import_module("cupy.cuda") is cp.cuda
+    assert cupy.cublas.axpy == cp.cublas.axpy and cupy.ndarray is cp.ndarray
+    assert importlib.import_module("cupy.cuda").Event is cp.cuda.Event
+    assert callable(profiler.benchmark)
     return timed(cupy, lambda: cupy.cublas.axpy(a, x, y))
 """,
-    "leaves something": """
+    "leaves": """
 def answer(cp, x, y, a):
     import sys
-    sys.modules["cupy.left_behind"] = cp
+    del sys.modules["cupy.cublas"]
     sys.exit("gone")
 """,
     "is stopped": """
@@ -216,3 +218,21 @@ def test_the_modules_are_put_back(monkeypatch, installed, name):
     seen = run(exercise("01-cuda-axpy").draw(0)[0], answer(IMPORTING[name]))
     assert {m: sys.modules[m] for m in sys.modules if m.startswith("cupy")} == there
     assert ("value" in seen) == (name == "finds it"), seen
+
+
+@pytest.mark.parametrize("installed", [False, True])
+def test_another_thread_does_not_take_the_stand_in_for_a_gpu(monkeypatch, installed):
+    for module in [m for m in sys.modules if m.partition(".")[0] in ("cupy", "cupyx")]:
+        monkeypatch.delitem(sys.modules, module)
+    real = ModuleType("cupy")
+    real.cuda = SimpleNamespace()
+    if installed:
+        monkeypatch.setitem(sys.modules, "cupy", real)
+
+    def found():
+        return getattr(importlib.import_module("cupy"), "cuda", None)
+
+    cp = StandIn(SERVER)
+    with imported_as_cupy(cp), ThreadPoolExecutor(1) as elsewhere:
+        assert found() is cp.cuda
+        assert elsewhere.submit(found).result() is (real.cuda if installed else None)
