@@ -100,6 +100,7 @@ NEEDS = {  # right ways and what of CuPy the fake must have for them
     "polling the stream": "cuda.Stream.done",
     "stream.use()": "cuda.Stream.use",
     "random numbers": "random.random",
+    "random numbers in fp32": "random.rand",
     "deviceGetAttribute": "cuda.runtime.deviceGetAttribute",
 }
 LEFT_OUT = (
