@@ -440,15 +440,15 @@ rl.check("01-claims", verdicts)
 # ## Deeper: time a GPU without fooling yourself
 #
 # A GPU works behind your back. When Python calls `cp.matmul(A, B, out=C)`, the call returns at
-# once; the product is only *queued*. A stopwatch around that line measures how fast Python can
-# ask.
+# once; the product is only *queued*. Such a call is a *launch*. A stopwatch around it measures how
+# fast Python can ask.
 #
 # So you let the GPU take the time itself. An *event* is a mark in its queue, and the GPU notes
 # when it comes past. A good measurement has five steps:
 #
 # 1. **Warm up**: run the operation once. The first time compiles and sets up libraries.
 # 2. **Mark**: `start.record()`, the launches, `stop.record()`; `start` and `stop` are two
-#    `cp.cuda.Event()`. A *launch* is one call that queues work.
+#    `cp.cuda.Event()`.
 # 3. **Wait**: `stop.synchronize()` before you read the time.
 # 4. **Read**: `cp.cuda.get_elapsed_time(start, stop)`, in *milliseconds*.
 # 5. **Repeat**: take the median of several, or the mean of a queue of launches.
@@ -490,9 +490,9 @@ rl.check("01-cuda-axpy", time_axpy)
 # %% [markdown] tags=["deep"]
 # ### Exercise 13 · GEMV on the GPU, cold
 #
-# Between a GPU's memory and its arithmetic lies a cache, called **L2**. What was used last is
-# still in it, and comes from there faster than from memory. A launch that finds its data in L2 is
-# *warm*. One that must fetch all of them from memory is *cold*.
+# Between a GPU's memory and its arithmetic lies a small, fast memory, a cache called **L2**. What
+# was used last is still in it, and comes from there faster than from memory. A launch that finds
+# its data in L2 is *warm*. One that must fetch all of them from memory is *cold*.
 #
 # This matrix would fit into L2. Launched again and again it would be warm, and you would report a
 # bandwidth that no memory has. So empty L2 before each start, which is called a *flush*: **read**
@@ -532,9 +532,9 @@ rl.check("01-cuda-gemv", gemv_share)
 # %% [markdown] tags=["deep"]
 # ### Exercise 14 · GEMM on the GPU
 #
-# Square matrices of 4096 × 4096. Their arithmetic takes far longer than fetching them, so here it
-# does not matter whether they are in L2. Return the seconds of one `cp.matmul(A, B, out=C)`, the
-# FLOP/s, and the share of the roof: FLOP/s ÷ `peak`.
+# Large square matrices. Their arithmetic takes far longer than fetching them, so here it does not
+# matter whether they are in L2. Return the seconds of one `cp.matmul(A, B, out=C)`, the FLOP/s,
+# and the share of the roof: FLOP/s ÷ `peak`.
 
 
 # %% tags=["deep", "answer"] rooflab={"exercise": "01-cuda-gemm"}

@@ -360,6 +360,10 @@ def test_random_numbers_are_real_where_they_fit_and_repeat_where_they_do_not(cp)
     assert [e["bytes"] for e in cp.gpu.log if e["what"] == "launch"][-1] == large.nbytes + 4
     with pytest.raises(MemoryError, match="64 MiB"):
         large.get()
+    half = large.astype(cp.float64)
+    assert float(half.max()) == first.max() and half.nbytes == 2 * large.nbytes
+    with pytest.raises(MemoryError, match="64 MiB"):
+        cp.copyto(cp.empty(n)[: n - 1], large[1:])
     large.fill(2)
     assert float(large.sum()) == 2 * n
 
@@ -380,6 +384,7 @@ def test_numpys_functions_run_on_the_gpu_as_with_cupy(cp):
     a, b, c = cp.ones((3, 4)), cp.ones((4, 2)), cp.zeros((3, 2))
     cp.gpu.log.clear()
     assert np.matmul(a, b, out=c) is c and c.get().tolist() == [[4, 4]] * 3
+    assert (np.shape(a), np.size(a), np.ndim(a)) == ((3, 4), 12, 2)
     assert np.dot(a, b, out=c) is c and float(np.sum(a)) == 12 and np.max(a).item() == 1
     assert (np.float32(2) * cp.ones(2, dtype=cp.float32)).dtype == np.float32
     assert len(cp.gpu.log) >= 5

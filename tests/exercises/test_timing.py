@@ -219,7 +219,7 @@ def test_the_reason_says_which_way_it_differs(pretended, factor, why):
 
 
 def test_one_disturbed_round_is_forgiven_a_whole_one_is_measured_again(pretended):
-    """Call 1 is for compilation, 2 and 3 are the first try, 4 and 5 the second."""
+    """Of the answer's calls 1 is for compilation, 2 and 3 are the first try, 4 and 5 the second."""
     found = exercise("01-cuda-gemm")
     assert on_gpu.confirm(found, scaled(found.reference, 3.0, turns=(2,)), RIGHT).passed
     assert on_gpu.confirm(found, scaled(found.reference, 3.0, turns=(2, 3)), RIGHT).passed
@@ -245,6 +245,21 @@ def test_both_run_by_turns_on_the_same_arrays_after_a_load(pretended, monkeypatc
     monkeypatch.setattr(on_gpu, "LOAD_S", 0.35)
     on_gpu.confirm(replace(found, reference=told("ours")), told("mine"), RIGHT)
     assert [name for name, _ in turns] == ["ours", "mine"] + ["ours"] * 3 + ["ours", "mine"] * 2
+
+
+@pytest.mark.parametrize(("peak", "n"), [(6e13, 4096), (1e11, 1024)])
+def test_a_slow_gpu_gets_a_smaller_product(pretended, monkeypatch, peak, n):
+    """4096³ takes 2 ms at 60 TFLOP/s, and 1.4 s at 0.1."""
+    device = replace(pretended.gpu.device, peak={"float32": peak})
+    monkeypatch.setattr(BACKEND, "select", lambda name: _Backend(StandIn(device)))
+    found, seen = exercise("01-cuda-gemm"), []
+
+    def answer(cp, a, b, c, roof):
+        seen.append(a.shape)
+        return found.reference(cp, a, b, c, roof)
+
+    assert on_gpu.confirm(found, answer, RIGHT).passed
+    assert set(seen) == {(n, n)}
 
 
 def test_a_failure_on_the_real_gpu_is_told(pretended):

@@ -5,11 +5,13 @@ from __future__ import annotations
 import importlib
 import operator
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 import pytest
 
+from rooflab.cuda import Device, StandIn, imported_as_cupy
 from rooflab.exercises import on_gpu
 from rooflab.exercises.collect import collect
 from rooflab.exercises.judge import judge
@@ -98,6 +100,7 @@ NEEDS = {  # right ways and what of CuPy the fake must have for them
     "polling the stream": "cuda.Stream.done",
     "stream.use()": "cuda.Stream.use",
     "random numbers": "random.random",
+    "random numbers in fp32": "random.rand",
     "deviceGetAttribute": "cuda.runtime.deviceGetAttribute",
 }
 LEFT_OUT = (
@@ -136,6 +139,40 @@ def test_both_refuse_an_array_of_the_host(strict):
     assert why in on_gpu.confirm(found, answer(host), passed).reason
 
 
+# And on simulated GPUs in place of a real one, where the comparison by turns can be exact.
+
+LAPTOP = Device("laptop", 3e11, 1.2e12, 4 << 20, {"float32": 8e12, "float64": 2.5e11})
+SERVER = Device("server", 4e12, 9e12, 50 << 20, {"float32": 6e13, "float64": 3e13})
+SECONDS_OFF = ("written flush", "warm L2", "idle GPU", "flush inside", "two kernels", "whole queue")
+
+
+def confirmed(monkeypatch, device, id, cell):
+    """The verdict of confirm() where ``device`` is the GPU of this machine."""
+    cp = StandIn(device)
+    backend = SimpleNamespace(name="gpu", device=device.name, xp=cp)
+    monkeypatch.setattr(importlib.import_module("rooflab.measure.backend"), "select",
+                        lambda name: backend)  # fmt: skip
+    monkeypatch.setattr(on_gpu, "LOAD_S", 0)
+    found = exercise(id)
+    with imported_as_cupy(cp):
+        passed = Verdict(found.id, True, found.points, found.points, "")
+        return on_gpu.confirm(found, answer(cell), passed)
+
+
+@pytest.mark.parametrize("device", [LAPTOP, SERVER], ids=lambda device: device.name)
+@pytest.mark.parametrize("way", named(RIGHT))
+def test_a_right_way_agrees_with_the_reference_on_small_and_large_gpus(monkeypatch, way, device):
+    told = confirmed(monkeypatch, device, way[0], RIGHT[way])
+    assert told.passed and "agrees with the course's own" in told.note, told
+
+
+@pytest.mark.parametrize("device", [LAPTOP, SERVER], ids=lambda device: device.name)
+@pytest.mark.parametrize("way", named(w for w, (_, name) in WRONG.items() if name in SECONDS_OFF))
+def test_a_wrong_way_does_not_agree_with_the_reference(monkeypatch, way, device):
+    told = confirmed(monkeypatch, device, way[0], WRONG[way][0])
+    assert not told.passed and "differ by more than 10 %" in told.reason, told
+
+
 # The grader reads what it cannot watch. It takes no `import cupy`: the function gets `cp`.
 
 
@@ -153,14 +190,15 @@ def answer(cp, x, y, a):
     import importlib
     import cupy.cublas
     from cupyx import profiler
-    assert cupy is cp and cupy.cublas is cp.cublas and callable(profiler.benchmark)
-    assert importlib.import_module("cupy.cuda") is cp.cuda
+    assert cupy.cublas.axpy == cp.cublas.axpy and cupy.ndarray is cp.ndarray
+    assert importlib.import_module("cupy.cuda").Event is cp.cuda.Event
+    assert callable(profiler.benchmark)
     return timed(cupy, lambda: cupy.cublas.axpy(a, x, y))
 """,
-    "leaves something": """
+    "leaves": """
 def answer(cp, x, y, a):
     import sys
-    sys.modules["cupy.left_behind"] = cp
+    del sys.modules["cupy.cublas"]
     sys.exit("gone")
 """,
     "is stopped": """
@@ -181,3 +219,21 @@ def test_the_modules_are_put_back(monkeypatch, installed, name):
     seen = run(exercise("01-cuda-axpy").draw(0)[0], answer(IMPORTING[name]))
     assert {m: sys.modules[m] for m in sys.modules if m.startswith("cupy")} == there
     assert ("value" in seen) == (name == "finds it"), seen
+
+
+@pytest.mark.parametrize("installed", [False, True])
+def test_another_thread_does_not_take_the_stand_in_for_a_gpu(monkeypatch, installed):
+    for module in [m for m in sys.modules if m.partition(".")[0] in ("cupy", "cupyx")]:
+        monkeypatch.delitem(sys.modules, module)
+    real = ModuleType("cupy")
+    real.cuda = SimpleNamespace()
+    if installed:
+        monkeypatch.setitem(sys.modules, "cupy", real)
+
+    def found():
+        return getattr(importlib.import_module("cupy"), "cuda", None)
+
+    cp = StandIn(SERVER)
+    with imported_as_cupy(cp), ThreadPoolExecutor(1) as elsewhere:
+        assert found() is cp.cuda
+        assert elsewhere.submit(found).result() is (real.cuda if installed else None)

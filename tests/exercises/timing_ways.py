@@ -274,6 +274,8 @@ _RIGHT_GEMV = {
     "twice L2": _flushed("cp.ones(l2(cp) // 2, dtype=cp.float32)", "big.sum()"),
     "eight times L2": _flushed("cp.ones(2 * l2(cp), dtype=cp.float32)", "big.sum()"),
     "random numbers": _flushed("cp.random.random(l2(cp) // 2)", "big.sum()"),
+    "random numbers in fp32":
+        _flushed("cp.random.rand(l2(cp)).astype(cp.float32)", "big.sum()"),
     "random numbers of a generator":
         _flushed("cp.random.default_rng(1).random(l2(cp), dtype=cp.float32)", "big.max()"),
     "a product": _flushed(_ONES, "cp.dot(big, big)"),

@@ -60,6 +60,15 @@ class Buffer:
         self._afford(size)
         return np.concatenate([np.full(0, 0, self.dtype), *(np.full(n, v) for n, v in inside)])
 
+    @property
+    def tile(self) -> np.ndarray | None:
+        """The numbers that this memory repeats, None if it is no repetition."""
+        return self._tile
+
+    def repeat(self, tile: np.ndarray) -> None:
+        """Fill all of it with the numbers of ``tile``, over and over."""
+        self._tile, self._values = tile.astype(self.dtype), None
+
     def reduced(self, name: str, start: int, size: int) -> np.generic:
         """Return the "sum", "max" or "min" of ``size`` elements from ``start`` on."""
         reduce = getattr(np, name)
@@ -128,7 +137,7 @@ class ndarray(Namespace):
     """A contiguous array on the simulated GPU, or the transpose of one."""
 
     _called = "array"
-    _inside = frozenset(("span", "constant", "values", "reduced", "store"))
+    _inside = frozenset(("span", "constant", "values", "reduced", "repeats", "store"))
 
     def __init__(
         self, cp: StandIn, buffer: Buffer, start: int, shape: Sequence[int], flipped: bool = False
@@ -162,6 +171,14 @@ class ndarray(Namespace):
         shape = self.shape[::-1] if self._flipped else self.shape
         found = self._buffer.read(self._start, self.size).reshape(shape)
         return found.T if self._flipped else found
+
+    def repeats(self, source: ndarray) -> bool:
+        """Take over the numbers that a large random ``source`` repeats; False if it is none."""
+        tile, size = source._buffer.tile, self._buffer.size
+        if tile is None or {source._buffer.size, source.size, self.size} != {size}:
+            return False
+        self._buffer.repeat(tile)
+        return True
 
     def reduced(self, name: str) -> np.generic:
         """Return the "sum", "max" or "min" of all values, as the device sees them."""

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import difflib
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import ModuleType
 from typing import NoReturn
 
 _MOST_NAMES = 8
-_ROOTS = ("cupy", "cupyx")
 
 
 class Namespace:
@@ -56,27 +57,38 @@ class Cupyx(Namespace):
         self.profiler = Profiler()
 
 
+class _Seen(ModuleType):
+    """A module that is ``mine`` in the thread that made it, and ``others`` everywhere else.
+
+    A thread in the background may ask meanwhile whether there is a GPU. It must not take the
+    stand-in for one.
+    """
+
+    def __init__(self, name: str, mine: object, others: ModuleType | None) -> None:
+        super().__init__(name)
+        self._parts = threading.get_ident(), mine, others
+
+    def __getattr__(self, name: str) -> object:
+        owner, mine, others = self._parts
+        return getattr(mine if threading.get_ident() == owner else others, name)
+
+
 @contextmanager
 def imported_as_cupy(cp: Namespace) -> Iterator[None]:
-    """Let ``import cupy`` find ``cp`` in this process; afterwards all is as it was.
-
-    A real CuPy that is already imported is put aside. Another thread that imports it meanwhile
-    gets the stand-in too: do not measure on a GPU in the background while an answer runs.
-    """
-    aside = _take_out()
+    """Let ``import cupy`` find ``cp`` in this thread; afterwards all is as it was."""
     cupyx = Cupyx()
-    sys.modules.update({
+    ours = {
         "cupy": cp, "cupy.cublas": cp.cublas, "cupy.random": cp.random, "cupy.cuda": cp.cuda,
         "cupy.cuda.runtime": cp.cuda.runtime, "cupy.cuda.stream": cp.cuda.stream,
         "cupyx": cupyx, "cupyx.profiler": cupyx.profiler,
-    })  # fmt: skip
+    }  # fmt: skip
+    aside = {name: sys.modules.get(name) for name in ours}
+    sys.modules.update({name: _Seen(name, ours[name], aside[name]) for name in ours})
     try:
         yield
     finally:
-        _take_out()
-        sys.modules.update(aside)
-
-
-def _take_out() -> dict[str, object]:
-    names = [name for name in sys.modules if name.partition(".")[0] in _ROOTS]
-    return {name: sys.modules.pop(name) for name in names}
+        for name, module in aside.items():
+            if module is None:
+                sys.modules.pop(name, None)
+            else:
+                sys.modules[name] = module

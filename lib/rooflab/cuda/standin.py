@@ -111,10 +111,21 @@ class StandIn(Namespace):
         return a.get() if isinstance(a, ndarray) else np.asarray(a)
 
     def copyto(self, dst: ndarray, src: object) -> None:
-        if isinstance(src, ndarray):
+        if isinstance(src, ndarray) and isinstance(dst, ndarray) and dst.repeats(src):
+            self._launch("copy", dst, [src])
+        elif isinstance(src, ndarray):
             self.run("copy", dst, [src], lambda: src.values(), src.constant)
         else:
             dst.fill(src)
+
+    def size(self, a: ndarray) -> int:
+        return a.size
+
+    def ndim(self, a: ndarray) -> int:
+        return a.ndim
+
+    def shape(self, a: ndarray) -> tuple[int, ...]:
+        return a.shape
 
     def get_array_module(self, *args: object) -> StandIn | ModuleType:
         return self if any(isinstance(a, ndarray) for a in args) else np

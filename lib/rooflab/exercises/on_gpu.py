@@ -22,6 +22,8 @@ ROOF = 1e12  # byte/s or FLOP/s that the real run is given; only the seconds are
 LOAD_S = 0.3  # a GPU raises its clocks only under load
 ROUNDS = 2  # ours, mine, ours, mine; the least of each counts
 TRIES = 2  # a disagreement is measured once more before it is told
+LONGEST_S = 0.2  # of one product; where the exercise's own would take longer, a smaller one does
+SMALLER = 1024
 STEP_S = 0.5e-6
 """Resolution of an elapsed time between events (CUDA Runtime API, cudaEventElapsedTime)."""
 
@@ -48,9 +50,7 @@ def confirm(exercise: Exercise, answer: Callable[..., object], verdict: Verdict)
     try:
         if not hasattr(cp, "cublas"):
             cublas_of(cp)  # `import cupy` does not load it, and learners say cp.cublas
-        l2_bytes = int(cp.cuda.Device().attributes["L2CacheSize"])
-        case = {"op": exercise.timed, "roof": ROOF, **sizes(exercise.timed, l2_bytes)}
-        ours, mine = _alternating(exercise.reference, answer, arguments(cp, case))
+        ours, mine = _alternating(exercise.reference, answer, _operands(exercise, cp))
     except _Wrong as problem:
         return failed(exercise, f"{exercise.name} on {backend.device}: {problem}")
     except Exception as error:  # of ours: too little memory, say
@@ -59,6 +59,18 @@ def confirm(exercise: Exercise, answer: Callable[..., object], verdict: Verdict)
         told = f"On {backend.device} it agrees with the course's own function within 10 %."
         return replace(verdict, note=told)
     return failed(exercise, _difference(backend.device, ours, mine))
+
+
+def _operands(exercise: Exercise, cp: Any) -> list[object]:
+    """Return the arguments of both functions, in sizes that suit this GPU."""
+    l2_bytes = int(cp.cuda.Device().attributes["L2CacheSize"])
+    case = {"op": exercise.timed, "roof": ROOF, **sizes(exercise.timed, l2_bytes)}
+    if exercise.timed != "gemm":
+        return arguments(cp, case)
+    small = arguments(cp, {**case, "n": min(SMALLER, case["n"])})
+    longer = (case["n"] / SMALLER) ** 3
+    slow = longer * _ours(exercise.reference, small) > LONGEST_S
+    return small if slow else arguments(cp, case)
 
 
 def _alternating(
