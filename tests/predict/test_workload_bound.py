@@ -186,7 +186,7 @@ def test_all_tokens_may_choose_the_same_experts():
         ("h100-sxm", "int8", "bf16", 989.4e12), ("h100-sxm", "int4", "int8", 1978.9e12),
         ("h100-sxm", "nvfp4", None, 1978.9e12), ("b200", "nvfp4", None, 9e15),
         ("rtx-4090", "fp16", None, 330.3e12), ("rtx-4090", "fp8", None, 660.6e12),
-        ("rtx-5090", "bf16", None, 242.18e12), ("b300", "nvfp4", None, 15e15),
+        ("rtx-5090", "bf16", None, 419e12), ("b300", "nvfp4", None, 15e15),
         ("h100-sxm", "bf16", "bf16", 989.4e12), ("h100-sxm", "fp32", None, 494.7e12),
     ],
 )  # fmt: skip
@@ -288,6 +288,16 @@ def test_wrong_quants_are_told(how, error, said):
     for make in WORK.values():
         with pytest.raises(error, match=said):
             make(LLAMA, 1, 8, **how)
+
+
+def test_integers_of_4_bits_are_widened_unless_named():
+    own = rl.Machine("own", peaks={"int4": 4e14, "bf16": 1e14}, bandwidths=1e12)
+    w = LLAMA.decode(64, 9, "int4")
+    assert w.on(own).formats.activations == "bf16"
+    assert any("mostly widened" in note for note in w.time(own).notes)
+    named = LLAMA.decode(64, 9, quant="w4a4")
+    assert named.seconds(own) < w.seconds(own)
+    assert w.bound(own) <= named.bound(own)
 
 
 def test_integers_that_a_machine_does_not_list_are_computed_in_fp8():
