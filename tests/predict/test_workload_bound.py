@@ -205,6 +205,36 @@ def test_the_cache_never_decides_the_peak_of_weight_products(kv):
     assert {p.rate for name, p in parts.items() if name in ("q", "down", "head")} == {1978.9e12}
 
 
+@pytest.mark.parametrize(
+    ("machine", "weights", "unknown"),
+    [("intel-xeon-8480p", "bf16", "bf16"), ("rtx-5090", "fp8", "int8"), ("a10g", "int8", "int8"),
+     ("tpu-v7x", "fp8", "int8"), ("max-1550", "int4", "int8")],
+)  # fmt: skip
+def test_a_peak_that_nobody_publishes_bounds_nothing(machine, weights, unknown):
+    """AMX in bf16, int8 on an RTX 5090: they are there, and no source says how fast."""
+    told = LLAMA.prefill(8, 2000, weights).explain(machine)
+    assert told.bound.compute == 0
+    assert any(f"its {unknown} peak is not known" in note for note in told.bound.notes)
+    assert told.bound.seconds == told.bound.carry > 0
+
+
+@pytest.mark.parametrize(
+    ("machine", "weights"),
+    [("rtx-5090", "bf16"), ("rtx-5090", "nvfp4"), ("rx-7900-xtx", "fp16"), ("a10g", "bf16"),
+     ("intel-xeon-8480p", "fp32")],
+)  # fmt: skip
+def test_an_unpublished_peak_of_wider_or_equal_formats_hides_nothing(machine, weights):
+    assert LLAMA.prefill(8, 2000, weights, activations=None).explain(machine).bound.compute > 0
+
+
+def test_a_cpu_is_bounded_at_its_boost_clock():
+    """Its peak in the catalogue is worked out at the base clock, and cores run faster than that."""
+    m = rl.machine("amd-epyc-9654")
+    w = LLAMA.prefill(8, 2000, "fp32", "fp32")
+    flops = sum(op.flops for op in w.operations if op.unit == "tensor")
+    assert w.explain(m).bound.compute == pytest.approx(flops / (m.peak("fp32") * 3.55 / 2.4))
+
+
 def test_a_machine_without_a_peak_that_fits_is_not_bounded_by_one():
     own = rl.Machine("own", peaks={"int8": 1e14}, bandwidths=1e12)
     told = LLAMA.decode(4, 8)._strict(own, 1, None, "catalogue")
