@@ -163,12 +163,16 @@ def test_sending_is_half_a_ring_and_runs_beside_the_rest():
 
 def test_a_model_that_its_cache_holds_carries_nothing():
     """GPT-2 in int4 takes 62 MB; an RTX 4090 has 75 MB of L2."""
-    w = rl.model("gpt2").decode(1, 2, "int4")
+    w = rl.model("gpt2").decode(1, 2, quant="w4a8")
     assert w.traffic["weights"] < rl.machine("rtx-4090").capacities["l2"]
     told = w.explain("rtx-4090")
     assert told.bound.carry == 0
     assert told.bound.limit == "compute"
     assert any("may stay in the caches" in note for note in told.notes)
+    free = rl.model("gpt2").decode(1, 2, "int4").explain("rtx-4090")  # nor is its int4 peak known
+    assert free.bound.seconds == 0
+    assert "with no figure here that bounds it" in free.sentence
+    assert "at most" not in free.sentence
 
 
 def test_all_tokens_may_choose_the_same_experts():
@@ -208,7 +212,8 @@ def test_the_cache_never_decides_the_peak_of_weight_products(kv):
 @pytest.mark.parametrize(
     ("machine", "weights", "unknown"),
     [("intel-xeon-8480p", "bf16", "bf16"), ("rtx-5090", "fp8", "int8"), ("a10g", "int8", "int8"),
-     ("tpu-v7x", "fp8", "int8"), ("max-1550", "int4", "int8")],
+     ("tpu-v7x", "fp8", "int8"), ("max-1550", "int4", "int8"), ("a100-sxm-80", "int4", "int4"),
+     ("t4", "q4_k", "int4"), ("epyc-9654", "bf16", "bf16"), ("raspberry-pi-5", "int8", "int8")],
 )  # fmt: skip
 def test_a_peak_that_nobody_publishes_bounds_nothing(machine, weights, unknown):
     """AMX in bf16, int8 on an RTX 5090: they are there, and no source says how fast."""
@@ -221,7 +226,7 @@ def test_a_peak_that_nobody_publishes_bounds_nothing(machine, weights, unknown):
 @pytest.mark.parametrize(
     ("machine", "weights"),
     [("rtx-5090", "bf16"), ("rtx-5090", "nvfp4"), ("rx-7900-xtx", "fp16"), ("a10g", "bf16"),
-     ("intel-xeon-8480p", "fp32")],
+     ("intel-xeon-8480p", "fp32"), ("h100-sxm", "int4"), ("mi300x", "int4"), ("a100-sxm-80", "int8")],
 )  # fmt: skip
 def test_an_unpublished_peak_of_wider_or_equal_formats_hides_nothing(machine, weights):
     assert LLAMA.prefill(8, 2000, weights, activations=None).explain(machine).bound.compute > 0

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from rooflab.count.dtypes import DTYPES, dtype
+from rooflab.count.dtypes import DTYPES, DType, dtype
 from rooflab.count.llm_steps import Step
 from rooflab.count.si import si
 from rooflab.count.sizes import size
@@ -156,13 +156,14 @@ def _unpublished(m: Machine, bits: int, wide: Iterable[str]) -> str:
     """
     known = [_FAMILIES[key.partition("_")[0]] for key in wide]
     words = " ".join(map(str, _record(m).get("unsourced", ()))).split()
-    for kind in (_FAMILIES[word] for word in words if word in _FAMILIES):
-        slower = any(
-            k.bits < kind.bits or (k.bits, k.kind) == (kind.bits, kind.kind) for k in known
-        )
-        if kind.bits >= bits and not slower:
-            return kind.family
-    return ""
+    named = [_FAMILIES[word] for word in words if word in _FAMILIES]
+
+    def covered(kind: DType) -> bool:
+        same = (kind.bits, kind.kind)
+        return any(k.bits < kind.bits or (k.bits, k.kind) == same for k in known)
+
+    open_ones = [kind for kind in named if kind.bits >= bits and not covered(kind)]
+    return min(open_ones, key=lambda kind: kind.bits).family if open_ones else ""
 
 
 def _width(key: str) -> int:

@@ -94,6 +94,8 @@ class Account:
     def _most(self) -> str:
         if self.roofs == "measured":
             return f"{plain(self.bound_tokens_per_s, 3)} with everything overlapped"
+        if not self.bound.seconds:
+            return "with no figure here that bounds it"
         return f"at most {plain(self.bound_tokens_per_s, 3)}"
 
     @property
