@@ -201,6 +201,14 @@ def test_the_peak_is_the_highest_that_holds_the_weights(machine, weights, activa
     assert w.explain(machine).bound.compute == pytest.approx(flops / peak, rel=1e-9)
 
 
+def test_scores_may_be_as_narrow_as_the_cache():
+    """Long prompts on a bf16 model with an fp8 cache: attention in fp8, products in bf16."""
+    wide, narrow = (LLAMA.prefill(1, 100_000, kv=kv).bound(H100) for kv in ("bf16", "fp8"))
+    named = LLAMA.prefill(1, 100_000, kv="fp8", activations="bf16").bound(H100)
+    assert narrow < 0.7 * wide
+    assert named == wide
+
+
 @pytest.mark.parametrize("kv", ["bf16", "fp8", "fp32", "int4"])
 def test_the_cache_never_decides_the_peak_of_weight_products(kv):
     w = LLAMA.decode(64, 9, "fp8", kv)

@@ -42,7 +42,7 @@ def formats_of(
     weights = as_dtype("weights", "bf16" if weights is None else weights)
     if activations is not None:
         return Formats(weights, kv, as_dtype("activations", activations))
-    return Formats(weights, kv, sixteen_bits(weights), assumed=weights.bits < 16)
+    return Formats(weights, kv, sixteen_bits(weights), assumed=True)
 
 
 def _quantised(quant: object, kv: DType) -> tuple[DType, DType, DType]:
@@ -70,7 +70,7 @@ def on(m: Machine, formats: Formats) -> tuple[Formats, str]:
     Activations that nobody named follow weights of less than 16 bits where ``m`` has a peak for
     their format; elsewhere they have 16 bits.
     """
-    if not formats.assumed:
+    if not formats.assumed or formats.weights.bits >= 16:
         return formats, ""
     weights, wide = formats.weights, sixteen_bits(formats.weights)
     if weights.family not in FOLLOWED or not m.has_peak(weights):
