@@ -6,10 +6,7 @@ context, in the largest batch that the memory holds, at most 4096.
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -17,13 +14,7 @@ from hypothesis import strategies as st
 
 import rooflab as rl
 from rooflab.exercises.lesson05_runs import INT4_GROUP_32, RUNS
-
-_spec = importlib.util.spec_from_file_location(
-    "published_runs", Path(__file__).with_name("published_runs.py")
-)
-runs = importlib.util.module_from_spec(_spec)
-sys.modules[_spec.name] = runs
-_spec.loader.exec_module(runs)
+from tests.predict import published_runs as runs
 
 MOST = 4096  # sequences that a server runs at once
 # CUDA graphs on an H100: Spector, Juravsky and others, "Look Ma, No Bubbles!" (Hazy Research, May
