@@ -238,6 +238,7 @@ def test_what_no_cache_can_hold_is_a_mistake():
         ("fp8", 3e15, "whether the figure is dense", "can be that fast"),
         ("bf16", 9e15, "check the timing and the count.", "dense"),
         ("tf32", 6e14, "(bf16 and fp16 and fp8 and int8 can be that fast here)", "boosts"),
+        ("fp32", 1e14, "fp16 and fp8 and int8 and tf32 can be that fast here)", "fp64"),
     ],
 )
 def test_above_the_peak_the_format_and_the_kind_of_peak_are_asked_for(kind, rate, said, unsaid):

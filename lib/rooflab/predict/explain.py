@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from numbers import Real
 
+from rooflab.count.dtypes import DTYPES, dtype
 from rooflab.count.operation import LEVELS, Operation
 from rooflab.count.si import percent, si, times
 from rooflab.predict.catalogue import machine as _machine
@@ -220,7 +221,8 @@ def _beyond_the_peak(e: Explanation) -> str:
     """More FLOP/s than the peak of the format: the count, another format, another kind of peak."""
     kind, own = e.op.compute_dtype, e.machine.peaks
     families = {key.partition("_")[0] for key, rate in own.items() if rate >= e.rate}
-    narrow = sorted(families - {kind.family})
+    other = families & set(_FAMILIES) - {kind.family}
+    narrow = sorted(name for name in other if _FAMILIES[name] <= kind.precision_bits)
     reasons = ["the timing", "the count"]
     if narrow:
         reasons.append(f"the number format ({' and '.join(narrow)} can be that fast here)")
@@ -238,6 +240,10 @@ def _beyond_the_peak(e: Explanation) -> str:
             "in a busier moment: rl.this_machine(refresh=True)."
         )
     return said
+
+
+# Formats by the name of their peak, with the bits that they compute with.
+_FAMILIES = {dtype(name).family: dtype(name).precision_bits for name in reversed(DTYPES)}
 
 
 def _binary(size: int) -> str:

@@ -122,7 +122,7 @@ class Assumptions:
 def timing(
     steps: tuple[Step, ...], m: Machine, *, notes: Iterable[str] = (), **how: object
 ) -> Timing:
-    """Time ``steps`` on machine ``m``; ``how``: see :class:`Assumptions` and :meth:`Workload.seconds`.
+    """Time ``steps`` on machine ``m``; ``how``: the fields of :class:`Assumptions`.
 
     ``notes``: what is known already; what is assumed here is added to them.
     """
