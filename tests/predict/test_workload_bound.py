@@ -65,6 +65,10 @@ SERVED = [
     pytest.param(column, lengths, rate, id=f"{column[0]} {column[2]}x{column[1]} {lengths}")
     for column, rates in runs.SERVED.items()
     for lengths, rate in zip(runs.LENGTHS, rates, strict=True)
+] + [
+    pytest.param(column, lengths, column[2] * each, id=f"later {column[0]} {column[1]} {lengths}")
+    for column, rates in runs.LATER.items()
+    for lengths, each in rates.items()
 ]
 
 
