@@ -59,7 +59,7 @@ def test_it_says_about_and_at_most_and_what_was_assumed():
     assert f"about {plain(w.tokens_per_s('h100-sxm', **how), 3)} tokens/s" in said
     assert f"at most {plain(64 / w.bound('h100-sxm'), 3)}" in said
     assert "fp8_e4m3 activations assumed: nvidia-h100-sxm has an fp8 peak" in said
-    assert f"to hold: it fits the {rl.si(80 * 2**30, 'B')}" in said
+    assert f"It fits: {rl.si(w.memory_bytes, 'B')} of the {rl.si(80 * 2**30, 'B')} on" in said
     assert "calls" in said
 
 
@@ -73,9 +73,17 @@ def test_quant_names_both_formats():
 
 
 def test_memory_is_always_told():
-    small, large = (run(name, "--machine", "rtx-4090") for name in ("llama-2-7b", "llama-3-70b"))
-    assert "it fits the 25.8 GB" in " ".join(small.output.split())
-    assert "it does not fit the 25.8 GB" in " ".join(large.output.split())
+    def said(name, machine, *more):
+        return " ".join(run(name, "--machine", machine, *more).output.split())
+
+    assert "It fits: 13.7 GB of the 25.8 GB on NVIDIA GeForce RTX 4090." in said(
+        "llama-2-7b", "rtx-4090"
+    )
+    assert "It does not fit: 141 GB of the 25.8 GB" in said("llama-3-70b", "rtx-4090")
+    assert "of the 85.9 GB on each of 2 × NVIDIA" in said(
+        "llama-3-70b", "h100-sxm", "--devices", "2"
+    )
+    assert "Whether it fits is not known: 13.7 GB on AMD EPYC" in said("llama-2-7b", "epyc-9654")
     counted = rl.si(rl.model("llama-2-7b").decode(1, 512).memory_bytes, "B")
     assert f"To hold: {counted}" in run("llama-2-7b").output
 

@@ -6,7 +6,7 @@ import pytest
 
 import rooflab as rl
 from rooflab.cli.operations import operation
-from rooflab.cli.times import seconds
+from rooflab.cli.times import doubt, duration, seconds
 
 TIMES = {
     "31us": 31e-6, "31µs": 31e-6, "31μs": 31e-6, "1.2ms": 1.2e-3, "3s": 3.0, "31e-6": 31e-6,
@@ -39,3 +39,28 @@ def test_sizes_left_out_are_those_of_n():
     assert operation("GEMV", n=64).dims == {"m": 64, "n": 64}
     assert operation("gemv", n=64, batch=3) == rl.gemv(64, 64, batch=3)
     assert operation("axpy", n=10, dtype="fp64") == rl.axpy(10, "fp64")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "said"),
+    [
+        ("31", 40e-6, "31 without a unit is 31 seconds; write 31us"),
+        ("1.2", 1e-3, "write 1.2ms"),
+        ("250", 3e-7, "write 250ns"),
+        ("31us", 40e-9, ""),
+        ("31s", 40e-6, ""),
+        ("31e-6", 40e-6, ""),
+        ("2", 0.5, ""),
+        (" 31 us ", 40e-6, ""),
+    ],
+)
+def test_a_time_without_a_unit_is_doubted_where_it_is_absurd(text, expected, said):
+    assert said in doubt(text, expected)
+    assert bool(said) == bool(doubt(text, expected))
+
+
+def test_a_duration_may_be_nothing():
+    assert duration("0", "--overhead") == duration("0s", "--overhead") == 0.0
+    assert duration("2us", "--overhead") == pytest.approx(2e-6)
+    with pytest.raises(ValueError, match="--overhead='-1us' must be more than zero"):
+        duration("-1us", "--overhead")

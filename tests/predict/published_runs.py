@@ -3,8 +3,10 @@
 One sequence at a time: the READMEs of gpt-fast (A100 at 330 W, 5 tokens of prompt and 200 new ones)
 and of its mixtral-moe, of ExLlamaV2 v0.1.0, ggml-org/llama.cpp pull request 4766 (llama-bench),
 mlc-ai/llm-perf-bench pull request 1, brand-o/normiebench issue 3, CambrianTech/continuum pull
-request 1627, TinyChat's figure for Llama-2-7B in AWQ. Served: NVIDIA/TensorRT-LLM,
-docs/source/performance/perf-overview.md of v1.0 (00f3768), "Total Output Throughput".
+request 1627, TinyChat's figure for Llama-2-7B in AWQ, and the table of sh1ng/llm-perf-bench.
+Served: NVIDIA/TensorRT-LLM, docs/source/performance/perf-overview.md of v1.0 (00f3768), "Total
+Output Throughput", and docs/source/developer-guide/perf-overview.md of a later version (03e27c7),
+"output tokens per second per GPU".
 """
 
 from __future__ import annotations
@@ -66,6 +68,10 @@ STREAMS = (
     *_gpt_fast("llama-3-8b", "int8", 137.64),
     *_gpt_fast("mixtral-8x7b", "bf16", 78.75, 118.23, 203.69, devices=(2, 4, 8)),
     *_gpt_fast("mixtral-8x7b", "int8", 56.04, 99.91, 149.53, 218.48, devices=(1, 2, 4, 8)),
+    # The same in the README of a later version.
+    Stream("gpt-fast later", "mixtral-8x7b", "bf16", "a100-sxm-80", 227.82, 8),
+    Stream("gpt-fast later", "mixtral-8x7b", "int8", "a100-sxm-80", 97.92),
+    Stream("gpt-fast later", "mixtral-8x7b", "int8", "a100-sxm-80", 279.35, 8),
     Stream("gpt-fast", "llama-2-7b", "bf16", "mi250x-gcd", 76.33),
     Stream("gpt-fast", "llama-2-7b", "int8", "mi250x-gcd", 101.86),
     Stream("llama.cpp", "llama-2-7b", "fp16", "rtx-4090", 61.03),
@@ -82,6 +88,10 @@ STREAMS = (
     Stream("exllamav2", "llama-2-70b", EXL2[2.5], "rtx-4090", 37),
     Stream("exllamav2", TINY, EXL2[3.0], "rtx-4090", 730),
     Stream("exllamav2", TINY, EXL2[4.0], "rtx-4090", 643),
+    Stream("llm-perf-bench MLC", "llama-2-7b", SYMMETRIC, "rtx-4090", 204.8),
+    Stream("llm-perf-bench MLC", "llama-2-13b", SYMMETRIC, "rtx-4090", 113.5),
+    Stream("llm-perf-bench MLC", "llama-2-70b", SYMMETRIC, "rtx-4090", 34.5, 2),
+    Stream("llm-perf-bench MLC", "llama-2-70b", SYMMETRIC, "a10g", 47.7, 8),
     Stream("tinychat", "llama-2-7b", GPTQ, "jetson-agx-orin", 39.1),
 )
 
@@ -116,4 +126,30 @@ SERVED = {
         27911, 26221, 18027, 20770, 17744, 16828, 3538, 12194, 3902, 1804),
     ("llama-3.1-8b", "h100-sxm", 1, "fp8"): (
         28312, 22714, 14325, 17660, 15220, 13899, 3450, 9305, 3459, 1351),
+}  # fmt: skip
+
+# The later page, a rate for each GPU: machine, GPUs, weights; then lengths and rates.
+LATER = {
+    ("llama-3.3-70b", "b200", 1, "nvfp4"): {
+        "1000/1000": 6920, "1024/1024": 6842, "1024/8192": 3242, "8192/1024": 1362,
+        "32768/1024": 274},
+    ("llama-3.3-70b", "gb200", 1, "nvfp4"): {
+        "1000/1000": 7769, "1024/1024": 7751, "1024/8192": 3805, "8192/1024": 1491,
+        "32768/1024": 302},
+    ("llama-3.3-70b", "h200-sxm", 2, "fp8"): {
+        "1000/1000": 2587, "1024/1024": 2582, "1024/8192": 2009, "8192/1024": 537,
+        "32768/1024": 120},
+    ("llama-3.3-70b", "h100-sxm", 2, "fp8"): {"1000/1000": 2209, "8192/1024": 398},
+    ("qwen3-30b-a3b", "b200", 1, "nvfp4"): {
+        "1000/1000": 26971, "1024/8192": 13497, "1024/32768": 4494, "8192/1024": 5735,
+        "32768/1024": 1265},
+    ("qwen3-30b-a3b", "gb200", 1, "nvfp4"): {
+        "1000/1000": 22856, "1024/8192": 14272, "1024/32768": 4925, "8192/1024": 6201,
+        "32768/1024": 1380},
+    ("deepseek-v3", "b200", 4, "nvfp4"): {
+        "1000/1000": 6463, "1024/8192": 3862, "1024/32768": 1451, "8192/1024": 1168},
+    ("deepseek-v3", "gb200", 4, "nvfp4"): {
+        "1000/1000": 6939, "1024/8192": 4379, "1024/32768": 1465, "8192/1024": 1192},
+    ("deepseek-v3", "h200-sxm", 8, "fp8"): {
+        "1000/1000": 1627, "1024/8192": 1218, "1024/32768": 438},
 }  # fmt: skip

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rooflab.cli.operations import BATCH, CACHE, DTYPE, K, M, N, operation
-from rooflab.cli.terminal import say
+from rooflab.cli.terminal import complain, say
 
 if TYPE_CHECKING:
     from rooflab.predict.explain import Explanation
@@ -28,12 +28,15 @@ def explain(
 ) -> None:
     """Explain a time that was measured: bound, share of the roof, and where the rest went."""
     from rooflab.cli.choice import machine as chosen
-    from rooflab.cli.times import seconds
+    from rooflab.cli.times import doubt, seconds
     from rooflab.predict.explain import explain as explained
 
     what = operation(op, m, n, k, dtype, batch)
     took = seconds(time)
-    show(explained(what, machine=chosen(machine), seconds=took, cache=cache.strip().lower()))
+    found = explained(what, machine=chosen(machine), seconds=took, cache=cache.strip().lower())
+    if asked := doubt(time, found.bound):
+        complain(f"{asked}.")
+    show(found)
 
 
 def show(explanation: Explanation, *, notes: bool = True, key: bool = True) -> None:

@@ -26,7 +26,23 @@ def seconds(text: str, option: str = "--time") -> float:
 
 def duration(text: str, option: str) -> float:
     """Return ``text`` in seconds as :func:`seconds` does, but 0 is a duration too."""
-    try:
-        return 0.0 if float(text) == 0 else seconds(text, option)
-    except ValueError:
-        return seconds(text, option)
+    return 0.0 if text.strip() in ("0", "0s") else seconds(text, option)
+
+
+def doubt(text: str, expected: float) -> str:
+    """What to ask about a time without a unit that is far from ``expected`` seconds; "" if nothing.
+
+    "31" is 31 seconds, which nobody means who timed a call of 40 µs.
+    """
+    found = _TIME.fullmatch(text.strip())
+    if found is None or found.group(2):
+        return ""
+    value = float(found.group(1))
+    if not value > _ABSURD * expected:
+        return ""
+    unit = min(("ms", "us", "ns"), key=lambda u: abs(math.log(value * _UNITS[u] / expected)))
+    number = found.group(1)
+    return f"{number} without a unit is {number} seconds; write {number}{unit} if you meant that"
+
+
+_ABSURD = 1e3  # times the bound: hardly a program that anybody times is that slow

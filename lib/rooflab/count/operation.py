@@ -21,6 +21,7 @@ from rooflab.count.sizes import size
 from rooflab.count.suggest import unknown
 
 LEVELS = ("l1", "l2", "l3", "dram")
+UNITS = ("vector", "tensor")
 
 
 def level(name: object) -> str:
@@ -85,7 +86,8 @@ class Operation:
 
     ``flops``: floating-point operations, a fused multiply-add counting 2. ``bytes``: minimum
     traffic. ``intensity``: FLOP per byte. ``unit``: "tensor" when a matrix unit can do it, else
-    "vector". ``dims``: the sizes by their usual letters.
+    "vector". ``dims``: the sizes by their usual letters. ``compute_dtype``: a DType or its name.
+    Raises TypeError or ValueError naming the argument that does not fit.
     """
 
     name: str
@@ -104,6 +106,11 @@ class Operation:
             raise ValueError(f"operands={self.operands!r} is empty; give at least one Operand")
         if type(self.flops) is not int or self.flops < 0:
             object.__setattr__(self, "flops", size("flops", self.flops, 0))
+        if type(self.compute_dtype) is not DType:
+            kind = as_dtype("compute_dtype", self.compute_dtype)
+            object.__setattr__(self, "compute_dtype", kind)
+        if self.unit not in UNITS:
+            raise unknown("unit", self.unit, UNITS)
         object.__setattr__(self, "dims", MappingProxyType(dict(self.dims)))
         object.__setattr__(self, "traffic", MappingProxyType(dict(self.traffic)))
 

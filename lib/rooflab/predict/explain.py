@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from numbers import Real
 
+from rooflab.count.dtypes import DTYPES, dtype
 from rooflab.count.operation import LEVELS, Operation
 from rooflab.count.si import percent, si, times
 from rooflab.predict.catalogue import machine as _machine
@@ -38,7 +39,8 @@ class Explanation:
     ``rate``: achieved byte/s or FLOP/s of what limits; ``share``: bound / seconds (above 1 means
     that the roof was not the one in use); ``factors``: steps whose product is seconds / bound;
     ``call``: seconds of the call itself, where that is most of the predicted time, else 0;
-    ``evicted``: whether it was measured with the caches emptied before.
+    ``evicted``: whether it was measured with the caches emptied before; ``warm``: whether its
+    operands were left in the caches on purpose.
     """
 
     op: Operation
@@ -50,6 +52,7 @@ class Explanation:
     factors: tuple[Factor, ...]
     call: float = 0.0
     evicted: bool = field(default=False, compare=False)
+    warm: bool = field(default=False, compare=False)
 
     @property
     def share(self) -> float:
@@ -65,7 +68,7 @@ class Explanation:
             f"{self.op.label} in {si(self.seconds, 's')} on {self.machine.name}: "
             f"{si(self.rate, unit)}, {percent(self.share)} of the {roof}; limited by {self._by}."
         )
-        return text if self.share <= 1 else f"{text} {_beyond_the_roof(self)}"
+        return text if self.share <= 1 else f"{text} {beyond_the_roof(self)}"
 
     @property
     def _by(self) -> str:
@@ -118,7 +121,8 @@ def explain(
     rate = (op.bytes_at("dram") if limit == "memory" else op.flops) / seconds
     factors = _factors(op, m, seconds, prediction.terms)
     call = overhead(op, m, cache or "cold") if prediction.limit == "overhead" else 0.0
-    return Explanation(op, m, seconds, bound, limit, rate, factors, call, evicted)
+    warm = cache == "warm"
+    return Explanation(op, m, seconds, bound, limit, rate, factors, call, evicted, warm)
 
 
 def _factors(
@@ -153,25 +157,93 @@ def _achieved_roof(op: Operation, m: Machine) -> tuple[float | None, str]:
     flops = achieved if achieved is not None and op.unit == "tensor" else peak
     rate = bandwidth or m.bandwidth()
     computing, carrying = op.flops / flops, op.bytes_at("dram") / rate
-    what = si(flops, "FLOP/s") if computing > carrying else si(rate, "B/s")
-    return max(computing, carrying), f"published runs reach {what}"
+    got, stated, unit = (rate, m.bandwidth(), "B/s")
+    if computing > carrying:
+        got, stated, unit = (flops, peak, "FLOP/s")
+    if got == stated:
+        return max(computing, carrying), f"no published run is known against {si(got, unit)}"
+    said = f"published runs reach {si(got, unit)} of {si(stated, unit)}"
+    return max(computing, carrying), said
 
 
-def _beyond_the_roof(e: Explanation) -> str:
-    """How a time can be shorter than the bound: the operands were in a cache, or a mistake."""
+def beyond_the_roof(e: Explanation) -> str:
+    """How a time can be shorter than the bound allows: from a cache, or by a mistake."""
+    if e.limit == "compute":
+        return _beyond_the_peak(e)
     if e.evicted and e.machine.origin == "measured":
+        return _beyond_cold(e)
+    size, held = e.op.working_set, {k: v for k, v in e.machine.capacities.items() if k != "dram"}
+    home = next((name for name in LEVELS[:-1] if size <= held.get(name, 0)), None)
+    if home:
         return (
-            "The operands lay in no cache, so the roof was measured in a busier moment; "
-            "rl.this_machine(refresh=True) measures it again."
+            f"No DRAM can do that: {si(size, 'B')} fits the {_binary(held[home])} "
+            f"{home.upper()}: you timed {home.upper()}."
         )
-    size = e.op.working_set
-    held = next((name for name in LEVELS[:-1] if size <= e.machine.capacities.get(name, 0)), None)
-    if e.limit == "memory" and held:
+    cached = _unpaid(e)
+    level = max(held, key=held.__getitem__, default=None)
+    if level and cached <= held[level]:
+        cache = f"the {_binary(held[level])} {level.upper()} can hold that"
+        why = f"{si(cached, 'B')} of {si(e.op.bytes_at('dram'), 'B')} cannot have come from DRAM"
+        if e.warm:
+            return f"The operands were left warm: {why}, and {cache}."
+        return f"No DRAM can do that: {why}, and {cache}. Was it emptied before each call?"
+    most = "and no cache is known here"
+    if level:
+        most = f"more than the {_binary(held[level])} {level.upper()} holds"
+    return (
+        f"Above 100 %: check the timing, the count, and whether the bandwidth is this machine's; "
+        f"{si(cached, 'B')} cannot have come from DRAM, {most}."
+    )
+
+
+def _unpaid(e: Explanation) -> float:
+    """Bytes of the traffic that the DRAM's best roof had no time for."""
+    return e.op.bytes_at("dram") - e.seconds * e.machine.bandwidth("dram", "best")
+
+
+def _beyond_cold(e: Explanation) -> str:
+    """Operands that lay in no cache: results that need not have left it yet, or a low roof."""
+    cache = max((v for k, v in e.machine.capacities.items() if k != "dram"), default=0)
+    written = sum(o.nbytes * o.writes for o in e.op.operands)
+    if written and _unpaid(e) <= min(written, cache):
         return (
-            f"No DRAM can do that: {si(size, 'B')} fits the {_binary(e.machine.capacities[held])} "
-            f"{held.upper()}: you timed {held.upper()}."
+            f"The operands lay in no cache, but the results need not have left it: "
+            f"{si(min(written, cache), 'B')} of them fit the {_binary(cache)} last-level cache, "
+            "and whoever uses it next pays for writing them out."
         )
-    return "Above 100 %: check the timing, the count, and whether the figure is dense."
+    return (
+        "The operands lay in no cache, so the roof was measured in a busier moment; "
+        "rl.this_machine(refresh=True) measures it again."
+    )
+
+
+def _beyond_the_peak(e: Explanation) -> str:
+    """More FLOP/s than the peak of the format: the count, another format, another kind of peak."""
+    kind, own = e.op.compute_dtype, e.machine.peaks
+    families = {key.partition("_")[0] for key, rate in own.items() if rate >= e.rate}
+    other = families & set(_FAMILIES) - {kind.family}
+    narrow = sorted(name for name in other if _FAMILIES[name] <= kind.precision_bits)
+    reasons = ["the timing", "the count"]
+    if narrow:
+        reasons.append(f"the number format ({' and '.join(narrow)} can be that fast here)")
+    if e.share <= 2.05:
+        reasons.append("whether the figure is dense (sparse products count twice)")
+    said = f"Above 100 %: check {', '.join(reasons[:-1])} and {reasons[-1]}."
+    reached = float(e.machine.measured.get(kind.family, 0.0))
+    if e.machine.origin == "datasheet" and reached >= e.rate:
+        said += (
+            f" Published runs reach {si(reached, 'FLOP/s')}: the card boosts past its datasheet."
+        )
+    elif e.machine.origin == "measured":
+        said += (
+            " Or a library uses a unit that the roof was not measured on, or the roof was measured "
+            "in a busier moment: rl.this_machine(refresh=True)."
+        )
+    return said
+
+
+# Formats by the name of their peak, with the bits that they compute with.
+_FAMILIES = {dtype(name).family: dtype(name).precision_bits for name in reversed(DTYPES)}
 
 
 def _binary(size: int) -> str:

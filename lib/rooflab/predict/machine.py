@@ -11,13 +11,12 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from rooflab.count.dtypes import as_dtype
-from rooflab.count.operation import LEVELS, level
+from rooflab.count.operation import LEVELS, UNITS, level
 from rooflab.count.si import si
 from rooflab.count.suggest import unknown
 from rooflab.predict.figure import Figure, amounts, by_format, by_level, figures
 
 MIXES = ("read", "axpy", "copy", "update")
-UNITS = ("vector", "tensor")
 
 
 @dataclass(frozen=True)

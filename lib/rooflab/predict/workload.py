@@ -177,9 +177,12 @@ class Workload:
         the KV cache once, less what the caches hold, at the DRAM's bandwidth. Sending, with
         ``link`` in byte/s: the least that an all-reduce takes, each device its own share once.
         Nothing is added for launches, small operations or activations, everything overlaps, and
-        ``devices`` divide it all without loss. One step makes a token for each sequence:
-        speculative decoding, sequences that share a prompt's cache, and sparse products are other
-        steps. ``roofs="measured"``: from published achieved figures, which a run may well beat.
+        ``devices`` divide it all without loss. A peak that is there and that nobody publishes
+        bounds nothing. One step makes a token for each sequence, with every weight and position in
+        its format: speculative decoding, sequences that share a prompt's cache, sparse products,
+        and numbers that are rounded to fewer bits on their way are other steps.
+        ``roofs="measured"``: from published achieved figures, which a run may well beat. What was
+        assumed: ``w.explain(machine).bound.notes``.
         """
         return self._strict(machine, devices, link, roofs).seconds
 

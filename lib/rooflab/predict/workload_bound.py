@@ -9,10 +9,11 @@ of a machine, those that accumulate in 16 bits and those that a run has reached 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from rooflab.count.dtypes import DTYPES, dtype
+from rooflab.count.dtypes import DTYPES, DType, dtype
 from rooflab.count.llm_steps import Step
 from rooflab.count.si import si
 from rooflab.count.sizes import size
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 # Streamed attention computes its scores again on the way back; a program that stored them need not.
 _AGAIN = 2 / 2.5
-_BITS = {dtype(name).family: dtype(name).bits for name in reversed(DTYPES)}
+_FAMILIES = {dtype(name).family: dtype(name) for name in reversed(DTYPES)}
 
 
 @dataclass(frozen=True)
@@ -98,14 +99,14 @@ def _flops(step: Step) -> float:
 
 
 def _fastest(m: Machine, bits: int, roofs: str, said: dict[str, None]) -> float:
-    """Highest dense peak of ``m`` in FLOP/s for a format of ``bits`` or more."""
-    rates = {key: float(rate) for key, rate in m.peaks.items()}
-    if roofs == "catalogue":  # a card that boosts past its datasheet has been seen to do so
-        rates |= {k: max(float(rate), rates.get(k, 0.0)) for k, rate in m.measured.items()}
-        rates |= _claimed(m, rates)
+    """Highest dense peak of ``m`` in FLOP/s for a format of ``bits`` or more; infinite where one
+    that may be higher is not published."""
+    rates = _stated(m) if roofs == "catalogue" else {k: float(r) for k, r in m.peaks.items()}
     wide = {key: rate for key, rate in rates.items() if _width(key) >= bits}
-    if not wide:
-        said[f"{m.id} lists no peak for {bits} bits: computing is taken to cost nothing"] = None
+    unknown_peak = _unpublished(m, bits, wide) if roofs == "catalogue" else ""
+    if unknown_peak or not wide:
+        peak = f"its {unknown_peak} peak" if unknown_peak else f"a peak of {m.id} for {bits} bits"
+        said[f"{peak} is not known: computing is taken to cost nothing"] = None
         return float("inf")
     key = max(wide, key=lambda k: (wide[k], k in m.measured))
     rate = wide[key]
@@ -118,21 +119,57 @@ def _fastest(m: Machine, bits: int, roofs: str, said: dict[str, None]) -> float:
     return rate
 
 
-def _claimed(m: Machine, listed: dict[str, float]) -> dict[str, float]:
-    """The highest figure of each peak that sources dispute and the catalogue leaves out."""
-    if m.origin != "datasheet" or m.id not in machines():
-        return {}
-    found = {}
-    for row in record(m.id).get("disputed", ()):
-        table, _, key = row["figure"].partition(".")
-        if table == "peak_flops" and key not in listed and _width(key):
-            found[key] = max(float(entry["value"]) for entry in row["values"])
-    return found
+def _record(m: Machine) -> Mapping[str, object]:
+    """What the catalogue says of ``m`` beyond its figures; nothing of a machine of one's own."""
+    return record(m.id) if m.origin == "datasheet" and m.id in machines() else {}
+
+
+def _stated(m: Machine) -> dict[str, float]:
+    """The highest figure in FLOP/s of each of ``m``'s peaks.
+
+    What a run has reached where that is more, because cards boost past their datasheets; at the
+    boost clock what was worked out at the base clock, as for CPUs; and where sources dispute a
+    figure that the catalogue leaves out, their highest.
+    """
+    row = _record(m)
+    clocks = [row[key]["value"] for key in ("boost_clock_hz", "base_clock_hz") if key in row]
+    faster = clocks[0] / clocks[1] if len(clocks) == 2 else 1.0
+    rates = {
+        key: rate * (faster if "base" in (rate.derived or "") else 1.0)
+        for key, rate in m.peaks.items()
+    }
+    listed = set(rates)
+    for key, reached in m.measured.items():
+        rates[key] = max(float(reached), rates.get(key, 0.0))
+    for disputed in row.get("disputed", ()):
+        table, _, key = disputed["figure"].partition(".")
+        if table == "peak_flops" and key not in listed:
+            highest = max(float(entry["value"]) for entry in disputed["values"])
+            rates[key] = max(highest, rates.get(key, 0.0))
+    return rates
+
+
+def _unpublished(m: Machine, bits: int, wide: Iterable[str]) -> str:
+    """A format of ``bits`` or more whose peak nobody publishes and that may be the fastest.
+
+    It is not where ``m`` lists one of fewer bits, or of as many and the same kind.
+    """
+    known = [_FAMILIES[key.partition("_")[0]] for key in wide]
+    words = " ".join(map(str, _record(m).get("unsourced", ()))).split()
+    named = [_FAMILIES[word] for word in words if word in _FAMILIES]
+
+    def covered(kind: DType) -> bool:
+        same = (kind.bits, kind.kind)
+        return any(k.bits < kind.bits or (k.bits, k.kind) == same for k in known)
+
+    open_ones = [kind for kind in named if kind.bits >= bits and not covered(kind)]
+    return min(open_ones, key=lambda kind: kind.bits).family if open_ones else ""
 
 
 def _width(key: str) -> int:
     """Bits of the format that a peak's ``key`` names: ``fp16_acc16`` has 16; 0 if it names none."""
-    return _BITS.get(key.partition("_")[0], 0)
+    family = _FAMILIES.get(key.partition("_")[0])
+    return family.bits if family else 0
 
 
 def _carried(w: Workload) -> float:
@@ -149,12 +186,8 @@ def _carried(w: Workload) -> float:
             if role == "kv":
                 total += step.count * o.bytes
             elif role == "weights":
-                whole = (
-                    o.bytes
-                    if o.touched is None
-                    else replace(o, touched=None).bytes * active.get(step.name, 1)
-                )
-                total += step.count * min(whole, o.bytes)
+                chosen = replace(o, touched=None).bytes * active.get(step.name, 1)
+                total += step.count * min(chosen, o.bytes)
     return total
 
 

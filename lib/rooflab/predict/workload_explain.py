@@ -94,6 +94,8 @@ class Account:
     def _most(self) -> str:
         if self.roofs == "measured":
             return f"{plain(self.bound_tokens_per_s, 3)} with everything overlapped"
+        if not self.bound.seconds:
+            return "with no figure here that bounds it"
         return f"at most {plain(self.bound_tokens_per_s, 3)}"
 
     @property
@@ -111,12 +113,11 @@ class Account:
         """What the step holds, and whether the memory there is enough."""
         w, capacity = self.workload, self.machine.capacities.get("dram")
         each = si(w.bytes_each(self.devices), "B")
-        many = " on each" if self.devices > 1 else ""
+        where = f"{f'each of {self.devices} × ' if self.devices > 1 else ''}{self.machine.name}"
         if capacity is None:
-            return f"{each} to hold{many}; the memory of {self.machine.name} is not known."
+            return f"Whether it fits is not known: {each} on {where}."
         fits = "fits" if w.fits(self.machine, self.devices) else "does not fit"
-        room = f"{si(capacity, 'B')} of {self.machine.name}"
-        return f"{each} to hold{many}: it {fits} the {room}."
+        return f"It {fits}: {each} of the {si(capacity, 'B')} on {where}."
 
     @property
     def begins(self) -> str:

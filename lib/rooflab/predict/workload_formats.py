@@ -17,6 +17,9 @@ QUANTS = {
     "w16a16": ("bf16", "bf16"), "w8a16": ("int8", "bf16"), "w8a8": ("int8", "int8"),
     "w4a16": ("int4", "bf16"), "w4a8": ("int4", "int8"), "w4a4": ("int4", "int4"),
 }  # fmt: skip
+# Formats that are multiplied as they are stored wherever a machine can; integers of 4 bits are
+# nearly always widened first.
+FOLLOWED = ("fp8", "int8", "fp6", "fp4")
 PLAIN = as_dtype("activations", "bf16")  # what activations are in where nothing else is known
 
 
@@ -39,7 +42,7 @@ def formats_of(
     weights = as_dtype("weights", "bf16" if weights is None else weights)
     if activations is not None:
         return Formats(weights, kv, as_dtype("activations", activations))
-    return Formats(weights, kv, sixteen_bits(weights), assumed=weights.bits < 16)
+    return Formats(weights, kv, sixteen_bits(weights), assumed=True)
 
 
 def _quantised(quant: object, kv: DType) -> tuple[DType, DType, DType]:
@@ -67,14 +70,14 @@ def on(m: Machine, formats: Formats) -> tuple[Formats, str]:
     Activations that nobody named follow weights of less than 16 bits where ``m`` has a peak for
     their format; elsewhere they have 16 bits.
     """
-    if not formats.assumed:
+    if not formats.assumed or formats.weights.bits >= 16:
         return formats, ""
     weights, wide = formats.weights, sixteen_bits(formats.weights)
-    if not m.has_peak(weights):
-        return formats, (
-            f"{wide} activations assumed: {m.id} lists no {weights.family} peak, so that weights "
-            f"in {weights} save bytes and no arithmetic"
-        )
+    if weights.family not in FOLLOWED or not m.has_peak(weights):
+        why = f"{m.id} lists no {weights.family} peak"
+        if m.has_peak(weights):
+            why = f"weights in {weights} are mostly widened before they are multiplied"
+        return formats, f"{wide} activations assumed, no arithmetic is saved: {why}"
     whole = weights.kind == "int" and weights.family in DTYPES
     kind = as_dtype("activations", weights.family) if whole else weights
     return Formats(weights, formats.kv, kind), (

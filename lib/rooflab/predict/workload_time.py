@@ -72,7 +72,7 @@ class Part:
 class Timing:
     """Time of a step: ``seconds`` in all, its ``parts``, and ``notes`` on what was assumed.
 
-    ``bound``: how the parts were put together, see :class:`Terms`; ``bandwidth``: that of the
+    ``bound``: how the parts were put together, see :class:`Assumptions`; ``bandwidth``: that of the
     DRAM in byte/s, before any efficiency.
     """
 
@@ -94,7 +94,7 @@ class Timing:
 
 
 @dataclass(frozen=True)
-class Terms:
+class Assumptions:
     """What a time is worked out with, checked; see :meth:`Workload.seconds` for each."""
 
     devices: int = 1
@@ -122,13 +122,13 @@ class Terms:
 def timing(
     steps: tuple[Step, ...], m: Machine, *, notes: Iterable[str] = (), **how: object
 ) -> Timing:
-    """Time ``steps`` on machine ``m``; ``how``: see :class:`Terms` and :meth:`Workload.seconds`.
+    """Time ``steps`` on machine ``m``; ``how``: the fields of :class:`Assumptions`.
 
     ``notes``: what is known already; what is assumed here is added to them.
     """
-    terms = Terms(**how)
-    said, roles = dict.fromkeys(notes), roles_of(terms.traffic)
-    bandwidth = dram_rate(m, terms.roofs, said)
+    given = Assumptions(**how)
+    said, roles = dict.fromkeys(notes), roles_of(given.traffic)
+    bandwidth = dram_rate(m, given.roofs, said)
     peaks: dict[tuple[DType, str], tuple[float, DType]] = {}
     parts = []
     for step in steps:
@@ -136,37 +136,37 @@ def timing(
             continue  # nothing of it is in the restricted ledger: a published table leaves it out
         key = (step.op.compute_dtype, step.op.unit)
         if key not in peaks:
-            peaks[key] = _peak(m, *key, terms.roofs, said)
+            peaks[key] = _peak(m, *key, given.roofs, said)
         rate, kind = peaks[key]
-        slope = bandwidth * terms.efficiency["memory"] * terms.devices
+        slope = bandwidth * given.efficiency["memory"] * given.devices
         carry = {role: step.bytes_of(role) / slope for role in roles}
         if "activations" in carry:
-            carry["activations"] *= terms.devices  # every device has them whole
-        compute = step.count * step.op.flops / (rate * terms.efficiency["compute"]) / terms.devices
-        called, sent = _calls(step, kind, m, terms), _send(step, terms)
+            carry["activations"] *= given.devices  # every device has them whole
+        compute = step.count * step.op.flops / (rate * given.efficiency["compute"]) / given.devices
+        called, sent = _calls(step, kind, m, given), _send(step, given)
         parts.append(Part(step.name, compute, carry, called, sent, rate))
     if not parts:
-        raise ValueError(f"traffic={terms.traffic!r}: this step moves none of it")
-    _say_what_is_missing(m, parts, terms, said)
-    together = _together(parts, terms.bound)
-    return Timing(together, tuple(parts), tuple(said), terms.bound, bandwidth)
+        raise ValueError(f"traffic={given.traffic!r}: this step moves none of it")
+    _say_what_is_missing(m, parts, given, said)
+    together = _together(parts, given.bound)
+    return Timing(together, tuple(parts), tuple(said), given.bound, bandwidth)
 
 
-def _calls(step: Step, kind: DType, m: Machine, terms: Terms) -> float:
+def _calls(step: Step, kind: DType, m: Machine, given: Assumptions) -> float:
     """Seconds that the calls of ``step`` cost where it is computed in format ``kind``."""
-    if terms.overhead is not None:
-        return step.count * terms.overhead
+    if given.overhead is not None:
+        return step.count * given.overhead
     op = step.op if kind is step.op.compute_dtype else replace(step.op, compute_dtype=kind)
     return step.count * overhead(op, m)
 
 
-def _send(step: Step, terms: Terms) -> float:
+def _send(step: Step, given: Assumptions) -> float:
     """Seconds of the ring all-reduces behind ``step``: each device sends nearly all of it twice."""
-    if terms.devices == 1 or not step.reduced:
+    if given.devices == 1 or not step.reduced:
         return 0.0
-    share = 2 * (terms.devices - 1) / terms.devices
-    carried = share * step.reduced / terms.link if terms.link else 0.0
-    return step.count * (carried + terms.link_latency)
+    share = 2 * (given.devices - 1) / given.devices
+    carried = share * step.reduced / given.link if given.link else 0.0
+    return step.count * (carried + given.link_latency)
 
 
 def roles_of(traffic: Collection[str] | None) -> tuple[str, ...]:
@@ -280,14 +280,14 @@ def _peak(
 
 
 def _say_what_is_missing(
-    m: Machine, parts: list[Part], terms: Terms, notes: dict[str, None]
+    m: Machine, parts: list[Part], given: Assumptions, notes: dict[str, None]
 ) -> None:
-    unknown_calls = 0 if terms.overhead is not None else sum(1 for part in parts if not part.call)
+    unknown_calls = 0 if given.overhead is not None else sum(1 for part in parts if not part.call)
     if unknown_calls == len(parts):
         notes[
             f"overhead of a launch on {m.id} is not known: counted as zero, or give overhead="
         ] = None
     elif unknown_calls:
         notes[f"overhead of a call on {m.id} is known for products, zero for the rest"] = None
-    if terms.devices > 1 and terms.link is None:
+    if given.devices > 1 and given.link is None:
         notes["communication between devices is not counted: give link= in byte/s"] = None

@@ -1,4 +1,4 @@
-"""Decode loops that were really run, on the film of their model: what was measured, beside the bound."""
+"""Decode loops that were really run, on the film of their model, beside the estimate."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def timed(runs: Sequence[DecodeRun], machine: Machine, grid: Grid) -> list[Timed
 
 def _timed(run: DecodeRun, machine: Machine, grid: Grid) -> Timed:
     kind = _dtype(run.dtype)
-    bound = run.model.decode(run.batch, run.middle, kind, kind).seconds(machine)
+    expected = run.model.decode(run.batch, run.middle, kind, kind).seconds(machine)
     dots = {}
     for name, steps in by_kind(run.ledger()).items():
         flops, moved = totals(steps)
@@ -92,7 +92,7 @@ def _timed(run: DecodeRun, machine: Machine, grid: Grid) -> Timed:
             dots[name] = (flops / moved, flops / seconds)
     return Timed(
         grid.weights.index(kind), _place(run.batch, grid.batches), run.middle, run.step_s,
-        says.measured(run.step_s, bound, run.middle, run.tokens_per_s),
+        says.measured(run.step_s, expected, run.middle, run.tokens_per_s),
         says.MEASURED.format(value=says.rate(run.tokens_per_s)), dots,
     )  # fmt: skip
 

@@ -6,7 +6,7 @@ from rooflab.count.si import plain, si, times
 from rooflab.show import theme
 
 SAY = {
-    "step": "A batch of {batch} at context {context}: one step moves {moved} and takes at least "
+    "step": "A batch of {batch} at context {context}: one step moves {moved} and takes about "
     "{total}, so {rate} in all.",
     "fits": " It needs {need} of {machine}'s {has}.",
     "full": " It does not fit: it needs {need}, {machine} has {has}.",
@@ -48,11 +48,11 @@ def crossing(context: float | None, last: int) -> str:
     return f" From a context of {short(context)} on, attention takes longer than all the rest."
 
 
-def measured(step: float, bound: float, context: int, per_second: float) -> str:
-    """Say what a real decode loop took, beside the bound of the same step (seconds)."""
+def measured(step: float, estimate: float, context: int, per_second: float) -> str:
+    """Say what a real decode loop took, beside the estimate of the same step (seconds)."""
     return (
         f" Measured at context {theme.count(context)}: {seconds(step)} a step, "
-        f"{rate(per_second)}, {times(step / bound)} the bound of {seconds(bound)}."
+        f"{rate(per_second)}, {times(step / estimate)} the estimate of {seconds(estimate)}."
     )
 
 
