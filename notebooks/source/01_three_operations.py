@@ -459,7 +459,7 @@ rl.check("01-claims", verdicts)
 # times are simulated from published figures, not measured; the verdict says which of the two it
 # was.
 #
-# ### Exercise 12 · AXPY on the GPU
+# ### Exercise 8 · AXPY on the GPU
 #
 # Return the seconds of one `cp.cublas.axpy(a, x, y)`. The vectors are larger than the GPU's cache
 # (its L2). One launch is short, so queue several between the two events, and divide.
@@ -483,7 +483,7 @@ def time_axpy(cp, x, y, a):
 rl.check("01-cuda-axpy", time_axpy)
 
 # %% [markdown] tags=["deep"]
-# ### Exercise 13 · GEMV on the GPU, cold
+# ### Exercise 9 · GEMV on the GPU, cold
 #
 # This matrix would fit into L2. Launched again and again, it would be read from there, and you
 # would report a bandwidth that no memory has. So before each start overwrite a buffer of four
@@ -514,7 +514,7 @@ def gemv_share(cp, A, x, y, bandwidth):
 rl.check("01-cuda-gemv", gemv_share)
 
 # %% [markdown] tags=["deep"]
-# ### Exercise 14 · GEMM on the GPU
+# ### Exercise 10 · GEMM on the GPU
 #
 # Square matrices. Return the seconds, the FLOP/s, and the share of the roof: FLOP/s ÷ `peak`.
 

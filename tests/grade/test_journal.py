@@ -21,9 +21,9 @@ from rooflab.grade.journal import FOLDER, Journal, seed_for
 from rooflab.grade.locked import LOST, Outcome
 from tests.grade import in_process
 from tests.grade.in_process import counting, grade
-from tests.grade.notebooks import REPOSITORY, changed
+from tests.grade.notebooks import HALF, REPOSITORY, changed
 
-WRONG = {"01-flops": "def flops(m, n, k):\n    return m * n * k"}
+WRONG = {"01-product": HALF}
 
 
 def test_what_is_finished_is_not_run_again(handed_in, tmp_path):
@@ -33,7 +33,7 @@ def test_what_is_finished_is_not_run_again(handed_in, tmp_path):
     assert grade(handed_in, tmp_path / "out", runner=None) == first, "no workshop is even opened"
     handed_in[0].write_text(json.dumps(changed(WRONG)), encoding="utf-8")
     again = grade(handed_in, tmp_path / "out", runner=counting(calls))
-    assert len(calls) == 5 and again[0].points == 22 and again[1:] == first[1:]
+    assert len(calls) == 5 and again[0].points == 24 and again[1:] == first[1:]
     grade(handed_in, tmp_path / "out", seed=8, runner=counting(calls))
     assert len(calls) == 9
 
