@@ -75,7 +75,7 @@ def test_a_worker_killed_in_the_middle_changes_nothing(local, shop, tmp_path, mo
     files = [put(tmp_path / f"{n}.ipynb", changed(WRONG if n % 2 else {}, "00")) for n in range(5)]
     files[3].write_text("{", encoding="utf-8")
     alone = grade(files, tmp_path / "alone", lambda: nullcontext(shop.run))
-    assert [row.points for row in alone] == [7, 6, 7, 0, 7]
+    assert [row.points for row in alone] == [8, 7, 8, 0, 8]
 
     out, sent, seen = tmp_path / "out", [], []
     grade(files[:1], out, lambda: nullcontext(shop.run))  # the class was begun on one machine

@@ -185,7 +185,7 @@ def test_the_graders_own_fault_is_a_row_is_told_and_is_tried_again(plain, tmp_pa
     assert results(tmp_path / "out")[0]["points"] == 0
     monkeypatch.setattr(grading, "_workshop", lambda *_: nullcontext(in_process.run))
     rooflab(path, "--out", tmp_path / "out")
-    assert results(tmp_path / "out")[0]["points"] == 7
+    assert results(tmp_path / "out")[0]["points"] == 8
 
 
 def test_a_full_disk_is_one_line_and_what_is_finished_is_kept(plain, tmp_path, monkeypatch):
@@ -207,7 +207,7 @@ def test_a_full_disk_is_one_line_and_what_is_finished_is_kept(plain, tmp_path, m
     monkeypatch.setattr(grading, "_workshop", lambda *_: nullcontext(in_process.run))
     assert len(list((tmp_path / "out" / "journal").glob("*.json"))) == 2  # the seed, the first
     rooflab(*words)
-    assert [one["points"] for one in results(tmp_path / "out")] == [7, 7, 7]
+    assert [one["points"] for one in results(tmp_path / "out")] == [8, 8, 8]
 
 
 @pytest.mark.parametrize(("seconds", "cpu"), [(45, 60), (300, 300)])

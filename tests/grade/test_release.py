@@ -82,17 +82,17 @@ def test_its_notebooks_are_the_course_s_but_for_the_notes(learner):
 
 
 def test_points_and_due_dates_stand_in_the_notebooks(learner, pack):
-    assert learner["00"].cells[1].source.startswith("**Due on 1 December 2026. 11 points in this")
-    assert learner["01"].cells[1].source.startswith("**Due on 8 December 2026. 22 points in this")
+    assert learner["00"].cells[1].source.startswith("**Due on 1 December 2026. 12 points in this")
+    assert learner["01"].cells[1].source.startswith("**Due on 8 December 2026. 24 points in this")
     for number, notebook in learner.items():
         for exercise in registry.lesson(number):
             place = [exercise_of(c) for c in notebook.cells].index(exercise.id)
             above = notebook.cells[place - 1].source
             assert f"`{exercise.id}`" in above and exercise.title in above
     assert "**5 points** · " in texts(learner["00"])
-    assert "**Voluntary, no points** · FLOPs of a product" in texts(learner["01"])
+    assert "**Voluntary, no points** · A product, counted" in texts(learner["01"])
     readme = (pack / "README.md").read_text("utf-8")
-    assert readme.startswith("# Wärme I\n") and "| 22 | 8 December 2026 |" in readme
+    assert readme.startswith("# Wärme I\n") and "| 24 | 8 December 2026 |" in readme
 
 
 def test_links_of_its_readme_lead_somewhere(pack):
