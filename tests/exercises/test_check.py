@@ -153,6 +153,14 @@ def test_the_reason_says_what_is_wrong(id, answer, words):
     assert words in verdict.reason or words in str(verdict.yours), verdict
 
 
+def test_a_list_multiplied_like_an_array_is_refused_at_once_and_named():
+    """2 * k * n with a whole n would be a list of a thousand million numbers."""
+    verdict = check("00-peak", lambda k, seconds, n: 2 * k * n / seconds)
+    assert verdict.misconception == "a list for a number" and "k[-1]" in verdict.hint
+    verdict = check("00-bandwidth", lambda seconds, n, itemsize: 2 * n * itemsize / seconds)
+    assert verdict.misconception == "a list for a number"
+
+
 def test_the_learner_cannot_change_the_cases_of_others():
     def greedy(k, seconds, n):
         peak = 2 * n * (k[-1] - k[-2]) / (seconds[-1] - seconds[-2])
