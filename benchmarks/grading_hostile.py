@@ -11,7 +11,7 @@ from pathlib import Path
 from benchmarks.grading_peers import right
 from tests.grade.pupils import ATTACKS, aimed
 
-AT = "00-ridge"  # the exercise that is attacked
+AT = "00-peak"  # the exercise that is attacked
 HARMLESS = (
     "os._exit (ends the kernel)", "os._exit in the function (ends the kernel)",
     "abort (ends the kernel)", "segfault (ends the kernel)",

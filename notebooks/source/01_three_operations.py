@@ -463,7 +463,7 @@ rl.check("01-claims", verdicts)
 # same arrays, and the two must agree within 10 %. The stand-in's times are computed, not
 # measured; the verdict says whether there was a GPU.
 #
-# ### Exercise 12 · AXPY on the GPU
+# ### Exercise 8 · AXPY on the GPU
 #
 # Return the seconds of one `cp.cublas.axpy(a, x, y)`. The vectors are far larger than any cache
 # of the GPU, so every launch has to go to memory. Queue ten launches between the two events, so
@@ -488,7 +488,7 @@ def time_axpy(cp, x, y, a):
 rl.check("01-cuda-axpy", time_axpy)
 
 # %% [markdown] tags=["deep"]
-# ### Exercise 13 · GEMV on the GPU, cold
+# ### Exercise 9 · GEMV on the GPU, cold
 #
 # Between a GPU's memory and its arithmetic lies a small, fast memory, a cache called **L2**. What
 # was used last is still in it, and comes from there faster than from memory. A launch that finds
@@ -530,7 +530,7 @@ def gemv_share(cp, A, x, y, bandwidth):
 rl.check("01-cuda-gemv", gemv_share)
 
 # %% [markdown] tags=["deep"]
-# ### Exercise 14 · GEMM on the GPU
+# ### Exercise 10 · GEMM on the GPU
 #
 # Large square matrices. Their arithmetic takes far longer than fetching them, so here it does not
 # matter whether they are in L2. Return the seconds of one `cp.matmul(A, B, out=C)`, the FLOP/s,

@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from rooflab.cli import app, checking
 from rooflab.exercises.verdict import Verdict
-from tests.grade.notebooks import REPOSITORY, changed, put, solution
+from tests.grade.notebooks import HALF, REPOSITORY, changed, put, solution
 
 
 def check(*arguments, code):
@@ -19,49 +19,49 @@ def check(*arguments, code):
 
 def test_all_right_is_exit_code_0(tmp_path):
     said = check(put(tmp_path / "hw.ipynb", solution("00")), code=0)
-    assert "The free lunch" in said and "7 of 7 points" in said and "✗" not in said
+    assert "The free lunch" in said and "8 of 8 points" in said and "✗" not in said
     assert [path.name for path in tmp_path.iterdir()] == ["hw.ipynb"]
 
 
 def test_a_notebook_as_it_comes_is_not_answered_yet():
     notebook = next((REPOSITORY / "notebooks").glob("00_*.ipynb"))
     said = check(notebook, code=1)
-    assert "0 of 7 points" in said and "Not answered yet: 00-bandwidth" in " ".join(said.split())
+    assert "0 of 8 points" in said and "Not answered yet: 00-bandwidth" in " ".join(said.split())
 
 
 def test_what_is_wrong_is_said_with_its_hint(tmp_path):
     notebook = changed({
-        "01-flops": "def flops(m, n, k):\n    return m * n * k",
-        "01-axpy": "def axpy(n, itemsize)\n    return 2 * n",
-        "01-dot": "def dot(n, itemsize):\n    while True:\n        pass",
-        "01-gemv": "def gemv(m, n, itemsize, accumulate=False):\n    return rl.gemv(m, n).flops, 1",
+        "01-product": HALF,
+        "01-witnesses": "def witnesses(n, itemsize)\n    return 2 * n",
+        "01-name": "def name(flops, nbytes, itemsize):\n    while True:\n        pass",
+        "01-three-intensities": "def intensities(n):\n    return rl.gemv(n, n).intensity, 1, 1",
     })  # fmt: skip
     said = " ".join(check(put(tmp_path / "hw.ipynb", notebook), "--timeout", "2", code=1).split())
     for told in (
-        "✗ 01-flops: flops(m=", "multiply-adds: you counted multiply-adds",
-        "there is no axpy: its answer cell raised SyntaxError", "✗ 01-dot: it took longer than 2 s",
-        "derive this yourself", "right with your own flops", "19 of 23 points",
+        "✗ 01-product:", "multiply-adds: you counted multiply-adds", "✗ 01-name: it took longer",
+        "there is no witnesses: its answer cell raised SyntaxError", "derive this yourself",
+        "right with your own product", "15 of 28 points",
     ):  # fmt: skip
         assert told in said, told
 
 
 def test_a_kernel_that_dies_ends_the_check(tmp_path):
-    notebook = changed({"00-ridge": "import os\nos._exit(1)"}, "00")
+    notebook = changed({"00-time": "import os\nos._exit(1)"}, "00")
     said = check(put(tmp_path / "hw.ipynb", notebook), code=1)
-    assert "2 of 7 points" in said and " ".join(said.split()).count("the kernel died") == 4
+    assert "3 of 8 points" in said and " ".join(said.split()).count("the kernel died") == 2
 
 
 def test_the_cases_are_those_of_the_notebooks_own_check(tmp_path):
     import rooflab as rl
 
-    def flops(m, n, k):
-        return m * n * k
+    def speed_limit(peak, bandwidth, itemsize):
+        return peak / bandwidth
 
-    source = "def flops(m, n, k):\n    return m * n * k"
+    source = "def speed_limit(peak, bandwidth, itemsize):\n    return peak / bandwidth"
     said = " ".join(
-        check(put(tmp_path / "hw.ipynb", changed({"01-flops": source})), code=1).split()
+        check(put(tmp_path / "hw.ipynb", changed({"01-speed-limit": source})), code=1).split()
     )
-    assert rl.check("01-flops", flops).reason in said
+    assert rl.check("01-speed-limit", speed_limit).reason in said
 
 
 @pytest.mark.parametrize(
@@ -76,5 +76,5 @@ def test_what_is_no_lesson_is_one_line_and_exit_code_2(tmp_path, raw, told):
 
 
 def test_notes_are_shown(capsys):
-    checking.report({"01-dot": Verdict("01-dot", True, 1, 1, "right", note="on the stand-in")})
+    checking.report({"01-name": Verdict("01-name", True, 1, 1, "right", note="on the stand-in")})
     assert "on the stand-in" in capsys.readouterr().out

@@ -125,4 +125,5 @@ def test_a_warning_of_the_clock_is_printed_with_the_number():
     warned = here.clock(AXPY, warnings=("noisy",))
     gemm, few = here.clock(GEMM), here.clock(rl.axpy(N), cache="warm")
     for name, second in (("01-ratio", gemm), ("01-roofs", gemm), ("01-small", few)):
-        assert "*Warning: noisy.*" in rl.conclude(name, warned, second, here.machine).text
+        said = rl.conclude(name, warned, second, here.machine).text
+        assert "*Warning: axpy 16777216 fp32: noisy.*" in said

@@ -70,7 +70,8 @@ HOSTILE = [
 
 @pytest.mark.parametrize("number", range(len(HOSTILE)))
 @pytest.mark.parametrize(
-    "id", ["01-flops", "01-axpy", "01-claim-1365", "00-peak", "01-cuda-gemv", "02-golf-squares"]
+    "id",
+    ["01-speed-limit", "01-product", "01-claim-1365", "00-peak", "01-cuda-gemv", "02-golf-squares"],
 )
 def test_nothing_raises_and_nothing_wrong_passes(id, number):
     answer = HOSTILE[number]
@@ -81,62 +82,70 @@ def test_nothing_raises_and_nothing_wrong_passes(id, number):
     assert repr(check(id, answer)) == repr(verdict), "the same answer, another text"
 
 
-@pytest.mark.parametrize("id", ["01-flop", "", 17, None, [], AlwaysEqual()])
+@pytest.mark.parametrize("id", ["01-produce", "", 17, None, [], AlwaysEqual()])
 def test_an_unknown_id_is_a_verdict_too(id):
     verdict = check(id, 1)
     assert not verdict.passed and verdict.max == 0
     if isinstance(id, str) and id:
-        assert "did you mean '01-flops'" in verdict.reason
+        assert "did you mean '01-product'" in verdict.reason
 
 
 def test_an_untouched_cell_says_how_much_there_is_to_write():
-    assert check("01-flops").reason == "not answered yet: 1 line to write"
-    assert check("01-bytes", lambda *a: ...).reason == "not answered yet: 2 lines to write"
+    assert check("00-bandwidth").reason == "not answered yet: 1 line to write"
+    assert check("01-product", lambda *a: ...).reason == "not answered yet: 4 lines to write"
 
-    def stub(m, n, k): ...
+    def stub(m, n, k, itemsize, accumulate=False): ...
 
-    assert "not answered yet" in check("01-flops", stub).reason
+    assert "not answered yet" in check("01-product", stub).reason
+
+
+def counted(m, n, k, itemsize, accumulate, flops=2, extra=0):
+    """A product with `flops` for each multiply-add and `extra` bytes, divided as they are."""
+    work = flops * m * n * k
+    moved = (m * k + k * n + (1 + accumulate) * m * n) * itemsize + extra
+    return work, moved, work / moved
 
 
 def test_a_known_mistake_is_named_and_the_right_value_is_not():
-    verdict = check("01-flops", lambda m, n, k: m * n * k)
+    verdict = check("01-product", lambda *inputs: counted(*inputs, flops=1))
     assert verdict.misconception == "multiply-adds" and "each is 2 FLOPs" in verdict.hint
-    m, n, k = verdict.case.values()
+    m, n, k, *_ = verdict.case.values()
     assert str(m * n * k) in verdict.reason and str(2 * m * n * k) not in repr(verdict)
-    assert f"flops(m={m}, n={n}, k={k})" in verdict.reason
+    assert f"product(m={m}, n={n}, k={k}, " in verdict.reason
 
 
 def test_a_second_slip_does_not_hide_the_first():
-    verdict = check("01-axpy", lambda n, itemsize: (n, 17))
-    assert verdict.misconception == "1 FLOP an element"
-    assert "FLOPs of axpy(" in verdict.reason
+    verdict = check("01-product", lambda *inputs: counted(*inputs, flops=1, extra=17))
+    assert verdict.misconception == "multiply-adds"
+    assert "FLOPs of product(" in verdict.reason
 
 
 def test_an_unknown_mistake_shows_the_failing_case_and_which_part():
-    verdict = check("01-axpy", lambda n, itemsize: (2 * n, 3 * n * itemsize + 1))
+    verdict = check("01-product", lambda *inputs: counted(*inputs, extra=1))
     assert verdict.misconception is None and verdict.hint is None
     assert (
-        verdict.reason.startswith("the bytes of axpy(n=") and "that is not right" in verdict.reason
+        verdict.reason.startswith("the bytes of product(m=")
+        and "that is not right" in verdict.reason
     )
 
 
 @pytest.mark.parametrize(
     ("id", "answer", "words"),
     [
-        ("01-flops", lambda m, n, k: math.nan, "not a number (NaN)"),
-        ("01-flops", lambda m, n, k: "12", "one number is wanted"),
-        ("01-flops", lambda m, n, k: (1, 2), "one number is wanted"),
-        ("01-flops", lambda m, n: 1, "raised TypeError"),
-        (
-            "01-flops",
-            lambda m, n, k: None if m > 99 else 2 * m * n * k,
-            "returned None for this case",
-        ),
-        ("01-flops", 12, "the function itself is wanted"),
-        ("01-axpy", lambda n, s: 2 * n, "2 values are wanted: FLOPs, bytes"),
+        ("01-speed-limit", lambda p, b, s: math.nan, "not a number (NaN)"),
+        ("01-speed-limit", lambda p, b, s: "12", "one number is wanted"),
+        ("01-speed-limit", lambda p, b, s: (1, 2), "one number is wanted"),
+        ("01-speed-limit", lambda p, b: 1, "raised TypeError"),
+        ("01-speed-limit", lambda p, b, s: None if s > 3 else p, "returned None for this case"),
+        ("01-speed-limit", 12, "the function itself is wanted"),
+        ("01-product", lambda *a: 2, "3 values are wanted: FLOPs, bytes, intensity"),
         ("01-claim-1365", lambda: 1, "call it"),
         ("01-claim-1365", (682.67, 4), "element size: your answer is 4"),
-        ("01-flops", raising(ZeroDivisionError("division by zero")), "ZeroDivisionError: division"),
+        (
+            "01-speed-limit",
+            raising(ZeroDivisionError("division by zero")),
+            "ZeroDivisionError: division",
+        ),
     ],
 )
 def test_the_reason_says_what_is_wrong(id, answer, words):
@@ -144,9 +153,17 @@ def test_the_reason_says_what_is_wrong(id, answer, words):
     assert words in verdict.reason or words in str(verdict.yours), verdict
 
 
+def test_a_list_multiplied_like_an_array_is_refused_at_once_and_named():
+    """2 * k * n with a whole n would be a list of a thousand million numbers."""
+    verdict = check("00-peak", lambda k, seconds, n: 2 * k * n / seconds)
+    assert verdict.misconception == "a list for a number" and "k[-1]" in verdict.hint
+    verdict = check("00-bandwidth", lambda seconds, n, itemsize: 2 * n * itemsize / seconds)
+    assert verdict.misconception == "a list for a number"
+
+
 def test_the_learner_cannot_change_the_cases_of_others():
     def greedy(k, seconds, n):
-        peak = 2 * n * k[-1] / seconds[-1]
+        peak = 2 * n * (k[-1] - k[-2]) / (seconds[-1] - seconds[-2])
         k.clear(), seconds.clear()
         return peak
 
@@ -160,42 +177,42 @@ def test_a_pressed_stop_button_ends_all_cases_at_once():
         calls.append(inputs)
         raise KeyboardInterrupt
 
-    assert "KeyboardInterrupt" in check("01-flops", answer).reason
+    assert "KeyboardInterrupt" in check("01-product", answer).reason
     assert len(calls) == 1
 
 
 def test_the_verdict_can_be_computed_elsewhere_from_plain_json():
     import json
 
-    found = exercise("01-bytes")
+    found = exercise("01-product")
     cases = found.draw("secret")
     seen = json.loads(json.dumps(collect(found.kind, cases, found.reference)))
     assert judge(found, json.loads(json.dumps(cases)), seen).passed
     assert not judge(found, cases, seen[:-1]).passed
     for broken in ({}, None, 7, {"value": None}, {"error": 3}, {"missing": True, "value": "x"}):
         assert not judge(found, cases, [broken for _ in cases]).passed
-    assert json.loads(json.dumps(judge(found, cases, [{} for _ in cases]).to_dict()))["max"] == 2
+    assert json.loads(json.dumps(judge(found, cases, [{} for _ in cases]).to_dict()))["max"] == 4
 
 
 def test_html_shows_the_same_and_escapes():
-    verdict = check("01-flops", raising(ValueError("<script>alert(1)</script>")))
+    verdict = check("01-product", raising(ValueError("<script>alert(1)</script>")))
     page = verdict._repr_html_()
     assert "<script>" not in page and "&lt;script&gt;" in page and "#D55E00" in page
-    assert "#009E73" in check("00-ridge", lambda k, i: k / i)._repr_html_()
+    assert "#009E73" in check("01-product", counted)._repr_html_()
 
 
 def test_a_written_function_without_a_return_is_not_called_unanswered():
-    def flops(m, n, k):
+    def product(m, n, k, itemsize, accumulate=False):
         2 * m * n * k
 
-    verdict = check("01-flops", flops)
+    verdict = check("01-product", product)
     assert not verdict.unanswered
     assert "does it reach a return?" in verdict.reason
 
 
 def test_an_untouched_stub_is_unanswered_and_not_marked_as_wrong():
-    def flops(m, n, k): ...
+    def product(m, n, k, itemsize, accumulate=False): ...
 
-    verdict = check("01-flops", flops)
+    verdict = check("01-product", product)
     assert verdict.unanswered
-    assert repr(verdict).startswith("○ 01-flops · 0 of 1 points: not answered yet")
+    assert repr(verdict).startswith("○ 01-product · 0 of 4 points: not answered yet")

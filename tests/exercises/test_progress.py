@@ -64,22 +64,27 @@ def test_before_any_check_everything_is_missing(lesson):
     assert "No check cell was run" in repr(shown) and f"0 of {shown.max} points" in page(shown)
 
 
+def right(seconds, n, itemsize):
+    """The answer to 00-bandwidth."""
+    return 2 * n * itemsize / min(seconds)
+
+
 def test_what_was_checked_is_what_it_shows():
-    rl.check("00-gigabytes", lambda nbytes: (nbytes / 1e9, nbytes / 2**30))
-    rl.check("00-ridge", lambda k, i: k * i)
-    rl.check("00-rate")
-    rl.check("01-flops", lambda m, n, k: m * n * k)  # another lesson's
+    rl.check("00-bandwidth", right)
+    rl.check("00-time", lambda k, n, i, p, b: k * i)
+    rl.check("00-lunch")
+    rl.check("01-speed-limit", lambda p, b, s: p / b)  # another lesson's
     text = repr(rl.progress("00"))
-    assert text.splitlines()[0] == "Lesson 00: 1 of 7 points, 1 of 6 exercises right"
-    for mark, id in (("✓", "00-gigabytes"), ("✗", "00-ridge"), ("○", "00-rate"), ("·", "00-peak")):
+    assert text.splitlines()[0] == "Lesson 00: 1 of 8 points, 1 of 4 exercises right"
+    for mark, id in (("✓", "00-bandwidth"), ("✗", "00-time"), ("○", "00-lunch"), ("·", "00-peak")):
         assert re.search(rf"^{mark} {id} ", text, re.M), text
-    assert "01-flops" not in text and "run the check cells again" in text
-    assert "not right: multiply-adds" in repr(rl.progress("01"))
+    assert "01-speed-limit" not in text and "run the check cells again" in text
+    assert "not right: the ridge alone" in repr(rl.progress("01"))
 
 
 def test_the_last_check_counts_also_when_it_is_worse():
-    for answer, points in ((lambda k, i: k / i, 1), (lambda k, i: k, 0), (lambda k, i: k / i, 1)):
-        rl.check("00-ridge", answer)
+    for answer, points in ((right, 1), (lambda s, n, i: n, 0), (right, 1)):
+        rl.check("00-bandwidth", answer)
         assert rl.progress("00").points == points
 
 
@@ -138,11 +143,11 @@ def test_every_lesson_ends_with_its_progress(source):
 
 
 def test_a_course_says_what_an_exercise_is_worth(tmp_path):
-    course = Course(points={"00-ridge": 5, "00-time": 0})
+    course = Course(points={"00-bandwidth": 5, "00-time": 0})
     (tmp_path / "course.json").write_text(json.dumps(course.to_dict()))
-    assert rl.check("00-ridge", lambda k, i: k / i).points == 5
+    assert rl.check("00-bandwidth", right).points == 5
     shown = rl.progress("00")
-    assert (shown.points, shown.max) == (5, 5 + 0 + 4)
+    assert (shown.points, shown.max) == (5, 5 + 0 + 2 + 3)
     assert rl.check("00-time", lambda *a: 1).max == 0
 
 
@@ -152,10 +157,10 @@ def test_a_course_says_what_an_exercise_is_worth(tmp_path):
         ("{", "not JSON"),
         ("[]", '"points" is wanted'),
         ('{"points": []}', "must be a table"),
-        ('{"points": {"00-rigde": 1}}', "did you mean '00-ridge'"),
-        ('{"points": {"00-ridge": 1.5}}', "whole number"),
-        ('{"points": {"00-ridge": true}}', "whole number"),
-        ('{"points": {"00-ridge": -1}}', "whole number"),
+        ('{"points": {"00-peek": 1}}', "did you mean '00-peak'"),
+        ('{"points": {"00-bandwidth": 1.5}}', "whole number"),
+        ('{"points": {"00-bandwidth": true}}', "whole number"),
+        ('{"points": {"00-bandwidth": -1}}', "whole number"),
         ('{"schema": 9, "points": {}}', "schema 9"),
         ('{"points": {}, "due": {"00": "tomorrow"}}', "tomorrow"),
         ('{"points": {}, "due": 3}', '"due" must be'),
@@ -170,7 +175,7 @@ def test_a_damaged_course_is_named_by_the_grader_and_ignored_by_a_check(text, to
         read(file)
     assert "course.json" in str(raised.value) and len(str(raised.value).splitlines()) == 1
     assert beside(tmp_path) == Course()
-    assert rl.check("00-ridge", lambda k, i: k / i).points == 1
+    assert rl.check("00-bandwidth", right).points == 1
 
 
 def test_a_lesson_worth_nothing_is_refused():
@@ -181,17 +186,17 @@ def test_a_lesson_worth_nothing_is_refused():
 def test_a_course_survives_its_file(tmp_path):
     from datetime import date
 
-    course = Course("Wärme & Flüsse", ("00", "01"), {"00-ridge": 4}, {"00": date(2026, 12, 1)})
+    course = Course("Wärme & Flüsse", ("00", "01"), {"00-bandwidth": 4}, {"00": date(2026, 12, 1)})
     (tmp_path / "c.json").write_text(json.dumps(course.to_dict()), "utf-8")
     assert read(tmp_path / "c.json") == course
 
 
 def test_a_verdict_is_weighed_as_a_whole():
-    right, wrong = Verdict("00-ridge", True, 1, 1, ""), Verdict("00-time", False, 0, 2, "")
-    points = {"00-ridge": 3, "00-time": 5}
-    assert (weighed(right, points).points, weighed(right, points).max) == (3, 3)
+    good, wrong = Verdict("00-bandwidth", True, 1, 1, ""), Verdict("00-time", False, 0, 2, "")
+    points = {"00-bandwidth": 3, "00-time": 5}
+    assert (weighed(good, points).points, weighed(good, points).max) == (3, 3)
     assert (weighed(wrong, points).points, weighed(wrong, points).max) == (0, 5)
-    assert weighed(right, {}) is right
+    assert weighed(good, {}) is good
 
 
 def test_a_page_and_a_lecture_show_nobodys_points():
@@ -219,5 +224,5 @@ def test_a_working_directory_that_is_gone_stops_nothing(tmp_path, monkeypatch):
         gone.rmdir()
     except OSError:  # Windows keeps the folder that somebody is in
         return
-    assert rl.check("00-ridge", lambda k, i: k / i).passed
+    assert rl.check("00-bandwidth", right).passed
     assert rl.progress("00").points == 1

@@ -66,32 +66,32 @@ HONEST = {  # what it must let pass
     "names as in a star, without one": "def test(load):\n    return load\ntest(1)",
 }
 
-ROUND = {  # flops(m, n, k) by a function that is locked
+ROUND = {  # product(…) by a function that is locked
     "behind a magic that gives a value": """
 x = %time 1
 import importlib, rooflab.count.blas as b
-def flops(m, n, k): return importlib.reload(b).gemm(m, n, k).flops""",
+def product(m, n, k, *more): return importlib.reload(b).gemm(m, n, k).flops""",
     "behind a question": """
 import importlib, rooflab.count.blas as b
-def flops(m, n, k): return importlib.reload(b).gemm(m, n, k).flops
-flops?""",
-    "in a magic": "%time import importlib; flops = lambda m, n, k: importlib.reload(b).gemm(m, n, k)",
+def product(m, n, k, *more): return importlib.reload(b).gemm(m, n, k).flops
+product?""",
+    "in a magic": "%time import importlib; product = lambda m, n, k, *more: importlib.reload(b).gemm(m, n, k)",
     "by its loader": """
 import rooflab.count.blas as b
-def flops(m, n, k):
+def product(m, n, k, *more):
     b.__spec__.loader.exec_module(b)
     return b.gemm(m, n, k).flops""",
     "imported anew": """
 import sys
-def flops(m, n, k):
+def product(m, n, k, *more):
     del sys.modules['rooflab.count.blas']
     from rooflab.count.blas import gemm
     return gemm(m, n, k).flops""",
-    "in a timer": "import timeit\ndef flops(m, n, k):\n    timeit.timeit('...', number=1)",
-    "in a console": "import code\ndef flops(m, n, k):\n    code.InteractiveInterpreter().runcode('')",
-    "by a text": "import rooflab as rl\nkeep = getattr(rl.gemm, '__co' + 'de__')\ndef flops(m, n, k): keep",
-    "on the stand-in for a GPU": "from rooflab.cuda import StandIn\ndef flops(m, n, k): return StandIn(d)",
-    "by a part of NumPy": "from numpy.testing import runstring\ndef flops(m, n, k): runstring('')",
-    "by a getter": "import operator\ndef flops(m, n, k): operator.attrgetter('__code__')",
-    "of all of os": "from os import *\ndef flops(m, n, k): return listdir()",
+    "in a timer": "import timeit\ndef product(m, n, k, *more):\n    timeit.timeit('...', number=1)",
+    "in a console": "import code\ndef product(m, n, k, *more):\n    code.InteractiveInterpreter().runcode('')",
+    "by a text": "import rooflab as rl\nkeep = getattr(rl.gemm, '__co' + 'de__')\ndef product(m, n, k, *more): keep",
+    "on the stand-in for a GPU": "from rooflab.cuda import StandIn\ndef product(m, n, k, *more): return StandIn(d)",
+    "by a part of NumPy": "from numpy.testing import runstring\ndef product(m, n, k, *more): runstring('')",
+    "by a getter": "import operator\ndef product(m, n, k, *more): operator.attrgetter('__code__')",
+    "of all of os": "from os import *\ndef product(m, n, k, *more): return listdir()",
 }

@@ -102,19 +102,19 @@ def squares(x):
     return np.sum(all * all)""",
 }
 
-BORROWERS = {  # flops(m, n, k) by a function that is locked
+BORROWERS = {  # product(…) by a function that is locked
     "another process": """
 import subprocess, sys
-def flops(m, n, k):
+def product(m, n, k, *more):
     return int(subprocess.check_output([sys.executable, "-c", f"..."]))""",
     "loaded again": """
-def flops(m, n, k):
+def product(m, n, k, *more):
     import importlib, rooflab.count.blas as b
     return importlib.reload(b).gemm(m, n, k).flops""",
-    "its source": "def flops(m, n, k):\n    exec(open('blas.py').read())\n    return gemm(m, n, k).flops",
-    "unlocked": "from rooflab.grade import inside\ndef flops(m, n, k):\n    inside.unlock()",
-    "run as a file": "import runpy\ndef flops(m, n, k):\n    return runpy.run_path('blas.py')",
-    "its code": "import types\ndef flops(m, n, k):\n    return types.FunctionType(kept, {})()",
-    "a command": "def flops(m, n, k):\n    x = !python -c 'print(1)'\n    return int(x[0])",
-    "a file": "%run /course/rooflab/count/blas.py\ndef flops(m, n, k):\n    return gemm(m, n, k).flops",
+    "its source": "def product(m, n, k, *more):\n    exec(open('blas.py').read())\n    return gemm(m, n, k).flops",
+    "unlocked": "from rooflab.grade import inside\ndef product(m, n, k, *more):\n    inside.unlock()",
+    "run as a file": "import runpy\ndef product(m, n, k, *more):\n    return runpy.run_path('blas.py')",
+    "its code": "import types\ndef product(m, n, k, *more):\n    return types.FunctionType(kept, {})()",
+    "a command": "def product(m, n, k, *more):\n    x = !python -c 'print(1)'\n    return int(x[0])",
+    "a file": "%run /course/rooflab/count/blas.py\ndef product(m, n, k, *more):\n    return gemm(m, n, k).flops",
 }

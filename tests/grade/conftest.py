@@ -4,7 +4,7 @@ import pytest
 
 from rooflab.grade import sandbox
 from rooflab.grade.run import Workshop
-from tests.grade.notebooks import changed, put, solution
+from tests.grade.notebooks import HALF, changed, put, solution
 
 
 @pytest.fixture(scope="session")
@@ -25,7 +25,7 @@ def handed_in(tmp_path):
         put(tmp_path / "right.ipynb", solution("01")),
         put(
             tmp_path / "half.ipynb",
-            changed({"01-flops": "def flops(m, n, k):\n    return m * n * k"}),
+            changed({"01-product": HALF}),
         ),
         put(tmp_path / "mon" / "hw.ipynb", solution("00")),
         put(tmp_path / "fri" / "hw.ipynb", solution("03")),

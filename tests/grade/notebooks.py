@@ -9,6 +9,11 @@ from typing import Any
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
+# The usual mistake in 01-product: a multiply-add counted as one FLOP.
+HALF = """def product(m, n, k, itemsize, accumulate=False):
+    moved = (m * k + k * n + (1 + accumulate) * m * n) * itemsize
+    return m * n * k, moved, m * n * k / moved"""
+
 
 def solution(lesson: str = "01") -> dict[str, Any]:
     """The solution notebook of a lesson as JSON data, without outputs."""

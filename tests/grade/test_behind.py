@@ -29,31 +29,31 @@ def test_a_star_in_another_cell_counts_too():
 
 @pytest.mark.parametrize("name", attacks_behind.ROUND)
 def test_there_is_no_way_round_the_lock(name):
-    one = handed_in("01", (attacks_behind.ROUND[name], "01-flops"))
-    seen = gate.gated(one, Outcome({"01-flops": [{}]}))
-    assert seen.reasons["01-flops"].endswith("derive this yourself")
+    one = handed_in("01", (attacks_behind.ROUND[name], "01-product"))
+    seen = gate.gated(one, Outcome({"01-product": [{}]}))
+    assert seen.reasons["01-product"].endswith("derive this yourself")
 
 
 def test_a_cell_that_cannot_be_read_lends_nothing():
     hidden = "import importlib, rooflab.count.blas as b\nlent = importlib.reload(b).gemm\nlent?"
-    uses = "def flops(m, n, k):\n    return lent(m, n, k).flops"
-    one = handed_in("01", (hidden, "01-dot"), (uses, "01-flops"))
-    assert "01-flops" in gate.gated(one, Outcome({"01-flops": [{}]})).reasons
-    free = handed_in("01", (hidden, "01-dot"), ("def flops(m, n, k): pass", "01-flops"))
-    assert "01-flops" in gate.gated(free, Outcome({"01-flops": [{}]})).observations
+    uses = "def product(m, n, k, *more):\n    return lent(m, n, k).flops"
+    one = handed_in("01", (hidden, "01-name"), (uses, "01-product"))
+    assert "01-product" in gate.gated(one, Outcome({"01-product": [{}]})).reasons
+    free = handed_in("01", (hidden, "01-name"), ("def product(m, n, k, *more): pass", "01-product"))
+    assert "01-product" in gate.gated(free, Outcome({"01-product": [{}]})).observations
 
 
 @pytest.mark.parametrize(
     "source",
     [
-        "%matplotlib inline\ndef flops(m, n, k): return 2 * m * n * k\n%time flops(1, 2, 3)",
-        "x = %time 1\ndef flops(m, n, k): return 2 * m * n * k  # no system, no eval",
-        "import os, sys, json\nfrom dataclasses import dataclass\ndef flops(m, n, k): return m",
-        "from IPython.display import display\ndef flops(m, n, k): return m",
-        "!pip install rich\ndef flops(m, n, k): return m\nflops?",
+        "%matplotlib inline\ndef product(m, n, k, *more): return 2 * m * n * k\n%time product(1, 2, 3)",
+        "x = %time 1\ndef product(m, n, k, *more): return 2 * m * n * k  # no system, no eval",
+        "import os, sys, json\nfrom dataclasses import dataclass\ndef product(m, n, k, *more): return m",
+        "from IPython.display import display\ndef product(m, n, k, *more): return m",
+        "!pip install rich\ndef product(m, n, k, *more): return m\nproduct?",
     ],
     ids=["magics", "a magic's value", "modules", "display", "a command and a question"],
 )
 def test_an_honest_answer_to_derive_is_not_suspected(source):
-    one = handed_in("01", (source, "01-flops"))
-    assert "01-flops" in gate.gated(one, Outcome({"01-flops": [{}]})).observations
+    one = handed_in("01", (source, "01-product"))
+    assert "01-product" in gate.gated(one, Outcome({"01-product": [{}]})).observations

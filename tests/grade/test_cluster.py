@@ -22,7 +22,7 @@ distributed = pytest.importorskip("distributed")
 needs_sandbox = pytest.mark.skipif(sandbox.missing() is not None, reason="no bubblewrap")
 
 LIMITS = Limits()
-WRONG = {"00-gigabytes": "def gigabytes(nbytes):\n    return nbytes, nbytes"}
+WRONG = {"00-bandwidth": "def bandwidth(seconds, n, itemsize):\n    return n"}
 KILLS_ITS_WORKER = """
 import os
 number = os.getpid()
@@ -75,7 +75,7 @@ def test_a_worker_killed_in_the_middle_changes_nothing(local, shop, tmp_path, mo
     files = [put(tmp_path / f"{n}.ipynb", changed(WRONG if n % 2 else {}, "00")) for n in range(5)]
     files[3].write_text("{", encoding="utf-8")
     alone = grade(files, tmp_path / "alone", lambda: nullcontext(shop.run))
-    assert [row.points for row in alone] == [7, 6, 7, 0, 7]
+    assert [row.points for row in alone] == [8, 7, 8, 0, 8]
 
     out, sent, seen = tmp_path / "out", [], []
     grade(files[:1], out, lambda: nullcontext(shop.run))  # the class was begun on one machine
@@ -99,14 +99,14 @@ def test_a_worker_killed_in_the_middle_changes_nothing(local, shop, tmp_path, mo
 def test_who_kills_every_worker_has_zero_and_the_class_goes_on(local, tmp_path, monkeypatch):
     monkeypatch.setattr(local.scheduler, "allowed_failures", 0)
     files = [
-        put(tmp_path / "killer.ipynb", changed({"00-gigabytes": KILLS_ITS_WORKER}, "00")),
+        put(tmp_path / "killer.ipynb", changed({"00-bandwidth": KILLS_ITS_WORKER}, "00")),
         put(tmp_path / "honest.ipynb", solution("00")),
     ]
     rows = grade(files, tmp_path / "out", lambda: on(local, unsafe=True))
     assert rows[0].points == 0 < rows[0].max
     assert rows[0].error == f"{LOST}, a second time with nothing beside it"
     assert all(LOST in verdict.reason for verdict in rows[0].verdicts.values())
-    assert (rows[1].points, rows[1].error) == (7, None)
+    assert (rows[1].points, rows[1].error) == (8, None)
 
 
 def rooflab(tmp_path, *more):

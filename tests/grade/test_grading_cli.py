@@ -16,10 +16,10 @@ from typer.testing import CliRunner
 from rooflab.cli import app, grading
 from rooflab.grade import journal, sandbox
 from tests.grade import in_process
-from tests.grade.notebooks import changed, code, put, solution
+from tests.grade.notebooks import HALF, changed, code, put, solution
 
-WRONG = {"01-flops": "def flops(m, n, k):\n    return m * n * k"}
-WRONG_IN_00 = {"00-gigabytes": "def gigabytes(nbytes):\n    return nbytes, nbytes"}
+WRONG = {"01-product": HALF}
+WRONG_IN_00 = {"00-bandwidth": "def bandwidth(seconds, n, itemsize):\n    return n"}
 needs_sandbox = pytest.mark.skipif(
     sandbox.missing() is not None, reason="no bubblewrap on this machine"
 )
@@ -48,7 +48,7 @@ def test_a_class_gets_grades_and_pages(plain, tmp_path):
     (tmp_path / "in" / "cem.ipynb").write_bytes(b"")
     said = rooflab(tmp_path / "in", "--out", tmp_path / "out", "--seed", 3, "--jobs", 2)
     assert "3 files, 2 graded, seed 3" in said and "cem.ipynb: the file is empty" in said
-    assert [one["points"] for one in results(tmp_path / "out")] == [23, 22, 0]
+    assert [one["points"] for one in results(tmp_path / "out")] == [28, 24, 0]
     assert {p.name for p in (tmp_path / "out").iterdir()} == {
         "results.json", "grades.csv", "index.html", "students", "journal",
     }  # fmt: skip
@@ -100,7 +100,7 @@ def test_a_folder_that_cannot_be_looked_into_is_a_row(plain, tmp_path, monkeypat
     monkeypatch.setattr(os, "scandir", scandir)
     rooflab(tmp_path / "in", "--out", tmp_path / "out")
     rows = results(tmp_path / "out")
-    assert [row["points"] for row in rows] == [7, 0]
+    assert [row["points"] for row in rows] == [8, 0]
     assert rows[1]["file"].endswith("in/shut") and "folder" in rows[1]["error"]
 
 
@@ -136,14 +136,14 @@ def test_in_the_real_sandbox(tmp_path):
     good = put(tmp_path / "in" / "good.ipynb", solution("00"))
     wrong = put(tmp_path / "in" / "wrong.ipynb", changed(WRONG_IN_00, "00"))
     dead = solution("00")
-    kill = code("import os\nos._exit(0)", rooflab={"exercise": "00-ridge"})
+    kill = code("import os\nos._exit(0)", rooflab={"exercise": "00-time"})
     dead["cells"].append(kill)
     put(tmp_path / "in" / "dead.ipynb", dead)
     rooflab(tmp_path / "in", "--out", tmp_path / "out", "--seed", 3, "--jobs", 2)
     found = {one["student"]: one for one in results(tmp_path / "out")}
-    assert found["good"]["points"] == 7 and found["wrong"]["points"] == 6
+    assert found["good"]["points"] == 8 and found["wrong"]["points"] == 7
     points = [one["points"] for one in found["dead"]["exercises"].values()]
-    assert points == [1, 1, 0, 0, 0, 0] and found["dead"]["error"]
+    assert points == [1, 2, 0, 0] and found["dead"]["error"]
     before = (tmp_path / "out" / "results.json").read_bytes()
     for path in (good, wrong):
         os.utime(path)
@@ -185,7 +185,7 @@ def test_the_graders_own_fault_is_a_row_is_told_and_is_tried_again(plain, tmp_pa
     assert results(tmp_path / "out")[0]["points"] == 0
     monkeypatch.setattr(grading, "_workshop", lambda *_: nullcontext(in_process.run))
     rooflab(path, "--out", tmp_path / "out")
-    assert results(tmp_path / "out")[0]["points"] == 7
+    assert results(tmp_path / "out")[0]["points"] == 8
 
 
 def test_a_full_disk_is_one_line_and_what_is_finished_is_kept(plain, tmp_path, monkeypatch):
@@ -207,7 +207,7 @@ def test_a_full_disk_is_one_line_and_what_is_finished_is_kept(plain, tmp_path, m
     monkeypatch.setattr(grading, "_workshop", lambda *_: nullcontext(in_process.run))
     assert len(list((tmp_path / "out" / "journal").glob("*.json"))) == 2  # the seed, the first
     rooflab(*words)
-    assert [one["points"] for one in results(tmp_path / "out")] == [7, 7, 7]
+    assert [one["points"] for one in results(tmp_path / "out")] == [8, 8, 8]
 
 
 @pytest.mark.parametrize(("seconds", "cpu"), [(45, 60), (300, 300)])

@@ -29,7 +29,7 @@ def test_a_lesson_is_read(tmp_path):
     assert isinstance(found, Submission)
     assert (found.lesson, found.student, found.remarks) == ("01", "Ann", ())
     asked = [cell.exercise for cell in found.cells if cell.exercise]
-    assert asked[0] == "01-flops" and len(asked) == 14
+    assert asked[0] == "01-product" and len(asked) == 10
     assert not any("outputs" in vars(cell) for cell in found.cells)
 
 

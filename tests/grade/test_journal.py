@@ -21,9 +21,9 @@ from rooflab.grade.journal import FOLDER, Journal, seed_for
 from rooflab.grade.locked import LOST, Outcome
 from tests.grade import in_process
 from tests.grade.in_process import counting, grade
-from tests.grade.notebooks import REPOSITORY, changed
+from tests.grade.notebooks import HALF, REPOSITORY, changed
 
-WRONG = {"01-flops": "def flops(m, n, k):\n    return m * n * k"}
+WRONG = {"01-product": HALF}
 
 
 def test_what_is_finished_is_not_run_again(handed_in, tmp_path):
@@ -33,7 +33,7 @@ def test_what_is_finished_is_not_run_again(handed_in, tmp_path):
     assert grade(handed_in, tmp_path / "out", runner=None) == first, "no workshop is even opened"
     handed_in[0].write_text(json.dumps(changed(WRONG)), encoding="utf-8")
     again = grade(handed_in, tmp_path / "out", runner=counting(calls))
-    assert len(calls) == 5 and again[0].points == 22 and again[1:] == first[1:]
+    assert len(calls) == 5 and again[0].points == 24 and again[1:] == first[1:]
     grade(handed_in, tmp_path / "out", seed=8, runner=counting(calls))
     assert len(calls) == 9
 
@@ -58,7 +58,7 @@ def test_a_stop_keeps_what_was_finished(handed_in, tmp_path):
         grade(handed_in, tmp_path / "out", progress=stop)
     calls = []
     rows = grade(handed_in, tmp_path / "out", runner=counting(calls))
-    assert len(calls) == 2 and [row.points for row in rows[:2]] == [23, 22]
+    assert len(calls) == 2 and [row.points for row in rows[:2]] == [28, 24]
 
 
 KILLED = """
@@ -106,7 +106,7 @@ def test_two_writers_leave_whole_entries(handed_in, tmp_path):
         way.join()
     for entry in (tmp_path / "out" / FOLDER).iterdir():
         json.loads(entry.read_text("utf-8"))
-    assert grade(handed_in, tmp_path / "out", runner=None)[0].points == 23
+    assert grade(handed_in, tmp_path / "out", runner=None)[0].points == 28
 
 
 def test_the_graders_own_fault_is_a_row_and_is_tried_again(handed_in, tmp_path):
@@ -116,8 +116,8 @@ def test_the_graders_own_fault_is_a_row_and_is_tried_again(handed_in, tmp_path):
         return in_process.run(locked)
 
     row = grade(handed_in[:1], tmp_path / "out", runner=broken)[0]
-    assert "no space left" in row.error and (row.points, row.max) == (0, 23)
-    assert grade(handed_in[:1], tmp_path / "out")[0].points == 23
+    assert "no space left" in row.error and (row.points, row.max) == (0, 28)
+    assert grade(handed_in[:1], tmp_path / "out")[0].points == 28
 
 
 def test_a_workshop_that_was_killed_gets_a_second_try(handed_in, tmp_path):
@@ -129,7 +129,7 @@ def test_a_workshop_that_was_killed_gets_a_second_try(handed_in, tmp_path):
             return Outcome({}, {}, {}, LOST)
         return in_process.run(locked)
 
-    assert grade(handed_in[:1], tmp_path / "out", runner=fragile)[0].points == 23
+    assert grade(handed_in[:1], tmp_path / "out", runner=fragile)[0].points == 28
 
 
 def test_who_was_lost_beside_others_is_run_alone_at_the_end(handed_in, tmp_path):
@@ -145,7 +145,7 @@ def test_who_was_lost_beside_others_is_run_alone_at_the_end(handed_in, tmp_path)
     files = [handed_in[3], handed_in[2], handed_in[0]]  # lost for a while, for good, right
     rows = grade(files, tmp_path / "out", runner=fragile)
     assert order == ["03", "00", "01", "03", "00"]
-    assert [row.points for row in rows] == [18, 0, 23]
+    assert [row.points for row in rows] == [18, 0, 28]
     assert rows[1].error == f"{LOST}, a second time with nothing beside it"
     assert grade(files, tmp_path / "out", runner=None) == rows, "and that is final"
 

@@ -10,10 +10,21 @@ from rooflab.grade.kept import kept, names
 from rooflab.grade.locked import ANSWER, CHECK
 from rooflab.grade.merge import merge, secret
 from tests.grade import in_process
-from tests.grade.notebooks import answer, changed, code, put, solution
+from tests.grade.notebooks import HALF, answer, changed, code, put, solution
 
 LESSONS = sorted({each.lesson for each in exercises().values()})
-HALF = {"01-flops": "def flops(m, n, k):\n    return m * n * k"}  # the usual mistake
+
+PRODUCT = """def product(m, n, k, itemsize, accumulate=False):
+    flops = 2 * m * n * k
+    c = 2 if accumulate else 1
+    moved = (m * k + k * n + c * m * n) * itemsize
+    return flops, moved, flops / moved"""
+KNOWN = {  # misconception → the change in the right answer that makes it
+    "multiply-adds": ("2 * m * n * k", "m * n * k"),
+    "elements": (" * itemsize", ""),
+    "C always read": ("else 1", "else 2"),
+    "upside down": ("flops / moved", "moved / flops"),
+}
 
 
 @pytest.fixture
@@ -60,12 +71,12 @@ def test_every_exercise_has_a_check_cell_with_a_word_of_its_own(locked):
 
 
 def test_hidden_cases_are_the_seeds_and_never_the_public_ones(locked):
-    public = exercises()["01-flops"].draw(0)
-    assert locked(solution("01"), 0).cases["01-flops"] != public
-    assert locked(solution("01"), None).cases["01-flops"] == public
+    public = exercises()["01-product"].draw(0)
+    assert locked(solution("01"), 0).cases["01-product"] != public
+    assert locked(solution("01"), None).cases["01-product"] == public
     assert locked(solution("01"), 5).cases == locked(solution("01"), 5).cases
     assert locked(solution("01"), 5).cases != locked(solution("01"), 6).cases
-    assert secret(5, "01-flops") != secret(5, "01-bytes")
+    assert secret(5, "01-product") != secret(5, "01-name")
 
 
 def test_cells_may_be_moved(locked):
@@ -76,44 +87,44 @@ def test_cells_may_be_moved(locked):
 
 def test_a_deleted_answer_costs_itself_only(locked):
     notebook = solution("01")
-    notebook["cells"].remove(answer(notebook, "01-dot"))
+    notebook["cells"].remove(answer(notebook, "01-name"))
     one = locked(notebook)
-    assert "answer cell 01-dot missing" in one.flags
+    assert "answer cell 01-name missing" in one.flags
     found = judged(one)
-    assert [id for id, verdict in found.items() if not verdict.passed] == ["01-dot"]
-    assert "missing" in found["01-dot"].reason
+    assert [id for id, verdict in found.items() if not verdict.passed] == ["01-name"]
+    assert "missing" in found["01-name"].reason
 
 
 def test_an_id_that_was_taken_off_counts_as_missing(locked):
     notebook = solution("01")
-    answer(notebook, "01-dot")["metadata"] = {"tags": ["answer"]}
-    assert not judged(locked(notebook))["01-dot"].passed
+    answer(notebook, "01-name")["metadata"] = {"tags": ["answer"]}
+    assert not judged(locked(notebook))["01-name"].passed
 
 
 def test_of_two_answer_cells_the_last_one_counts(locked):
     for first, passes in ((True, True), (False, False)):
         notebook = solution("01")
-        right = answer(notebook, "01-flops")
-        wrong = code(HALF["01-flops"], rooflab={"exercise": "01-flops"})
+        right = answer(notebook, "01-product")
+        wrong = code(HALF, rooflab={"exercise": "01-product"})
         notebook["cells"].insert(notebook["cells"].index(right) + (not first), wrong)
         one = locked(notebook)
         assert any("the last one counts" in flag for flag in one.flags)
-        assert judged(one)["01-flops"].passed is passes
+        assert judged(one)["01-product"].passed is passes
 
 
 def test_an_answer_cell_may_be_split(locked):
     notebook = solution("01")
-    whole = answer(notebook, "01-outer")
+    whole = answer(notebook, "01-product")
     notebook["cells"].insert(
-        notebook["cells"].index(whole), code("two = 2 * 1", rooflab={"exercise": "01-outer"})
+        notebook["cells"].index(whole), code("two = 2 * 1", rooflab={"exercise": "01-product"})
     )
-    whole["source"] = "".join(whole["source"]).replace("2 * m * n, ", "two * m * n, ")
-    assert judged(locked(notebook))["01-outer"].passed
+    whole["source"] = "".join(whole["source"]).replace("2 * m * n * k", "two * m * n * k")
+    assert judged(locked(notebook))["01-product"].passed
 
 
 def test_strange_exercise_ids_are_left_out_with_a_remark(locked):
     notebook = solution("01")
-    for id in ("03-time", "99-x", "__proto__", ["01-flops"], None, 3):
+    for id in ("03-time", "99-x", "__proto__", ["01-product"], None, 3):
         notebook["cells"].append(code("raise SystemExit", rooflab={"exercise": id}))
     one = locked(notebook)
     assert any(flag.startswith("99-x") for flag in one.flags)
@@ -122,55 +133,57 @@ def test_strange_exercise_ids_are_left_out_with_a_remark(locked):
 
 def test_the_lessons_imports_are_there_even_if_the_learner_deleted_them(locked):
     notebook = changed(
-        {"01-axpy": "def axpy(n, itemsize):\n    return 2 * n, median([3 * n]) * itemsize"}
+        {"01-speed-limit": "def speed_limit(p, b, s):\n    return median([3 * s]) / 2 * p / b"}
     )
     notebook["cells"] = [c for c in notebook["cells"] if "import" not in "".join(c["source"])]
-    assert judged(locked(notebook))["01-axpy"].passed
+    assert judged(locked(notebook))["01-speed-limit"].passed
 
 
 def test_a_learners_own_imports_constants_and_functions_are_there(locked):
     notebook = changed(
         {
-            "01-axpy": "def axpy(n, itemsize):\n    return twice(n), math.prod([3, n, SIZE(itemsize)])"
+            "01-speed-limit": "def speed_limit(p, b, s):\n    return math.prod([3, p, SIZE(s)]) / twice(b)"
         }
     )
-    at = notebook["cells"].index(answer(notebook, "01-axpy"))
+    at = notebook["cells"].index(answer(notebook, "01-speed-limit"))
     notebook["cells"].insert(
         at + 1, code("%time\nSIZE = lambda size: int(size)\nx = open('/etc/x')")
     )
     notebook["cells"].insert(
         0, code("import math\n\n\ndef twice(n):\n    return 2 * n\n\nprint(1)")
     )
-    assert judged(locked(notebook))["01-axpy"].passed
+    assert judged(locked(notebook))["01-speed-limit"].passed
 
 
 def test_a_known_mistake_costs_once(locked):
-    found = judged(locked(changed(HALF)))
-    assert [id for id, one in found.items() if not one.passed] == ["01-flops"]
-    assert "your own flops" in found["01-intensity"].reason
-    assert "your own intensity" in found["01-claim-1365"].reason
+    for mistake, change in KNOWN.items():
+        found = judged(locked(changed({"01-product": PRODUCT.replace(*change)})))
+        assert [id for id, one in found.items() if not one.passed] == ["01-product"], mistake
+        assert found["01-product"].misconception == mistake
+        assert "your own product" in found["01-claim-1365"].reason
 
 
-def test_two_known_mistakes_in_one_composition_cost_once_each(locked):
-    mistakes = HALF | {
-        "01-bytes": "def bytes(m, n, k, itemsize, accumulate=False):\n    return m * k + k * n + (2 if accumulate else 1) * m * n"
-    }
-    found = judged(locked(changed(mistakes)))
-    assert [id for id, one in found.items() if not one.passed] == ["01-flops", "01-bytes"]
+def test_two_mistakes_at_once_have_a_name_and_carry_nothing(locked):
+    both = PRODUCT.replace(*KNOWN["multiply-adds"]).replace(*KNOWN["elements"])
+    found = judged(locked(changed({"01-product": both})))
+    assert found["01-product"].misconception in KNOWN
+    assert not found["01-claim-1365"].passed
 
 
 @pytest.mark.parametrize(
     "answers",
     [
-        {"01-flops": "def flops(m, n, k):\n    return 0"},  # no known mistake: nothing to go by
-        {"01-flops": "def flops(m, n, k):\n    ..."},
-        HALF | {"01-intensity": "def intensity(m, n, k, s, acc=False):\n    return bytes(m, n, k, s, acc) / flops(m, n, k)"},
-        HALF | {"01-intensity": "def intensity(m, n, k, s, acc=False):\n    return m * n * k / bytes(m, n, k, s, acc)"},
+        # No known mistake: nothing to go by.
+        {"01-product": "def product(m, n, k, s, acc=False):\n    return 0, 1, 0"},
+        {"01-product": "def product(m, n, k, s, acc=False):\n    ..."},
+        # A known one, whose function is not called, or whose claim has a mistake of its own.
+        {"01-product": HALF, "01-claim-1365": "claim = 4096**3 / (3 * 4096**2 * 4), 2"},
+        {"01-product": HALF, "01-claim-1365": "claim = product(4096, 4096, 4096, 4)[2], 4"},
     ],
 )  # fmt: skip
 def test_points_are_carried_on_only_from_a_known_mistake_that_is_called(answers, locked):
     found = judged(locked(changed(answers)))
-    assert not found["01-flops"].passed and not found["01-intensity"].passed
+    assert not found["01-product"].passed and not found["01-claim-1365"].passed
 
 
 def test_every_known_mistake_is_rejected_and_named(locked):
@@ -209,13 +222,13 @@ def test_outcomes_from_nowhere_are_zeros_with_a_reason(locked):
     one, lesson = locked(solution("01")), given.lesson("01")
     for outcome, told in (
         (Outcome({}, {}, {}, "stopped after 45 s"), "stopped after 45 s"),
-        (Outcome({}, {"01-flops": "the kernel died"}), "the kernel died"),
-        (Outcome({"01-flops": [{"value": {"__class__": "x"}}] * 5}), "gave"),
-        (Outcome({"01-flops": []}), "0 of 5 cases"),
-        (Outcome({"01-flops": [{"error": "E: at 0x7f33aabbccdd " + "z" * 9000}] * 5}), "0x… "),
-        (Outcome({"01-flops": [3, None, [], "x", {}]}), "nothing came back"),
+        (Outcome({}, {"01-product": "the kernel died"}), "the kernel died"),
+        (Outcome({"01-product": [{"value": {"__class__": "x"}}] * 5}), "gave"),
+        (Outcome({"01-product": []}), "0 of 5 cases"),
+        (Outcome({"01-product": [{"error": "E: at 0x7f33aabbccdd " + "z" * 9000}] * 5}), "0x… "),
+        (Outcome({"01-product": [3, None, [], "x", {}]}), "nothing came back"),
     ):
-        verdict = verdicts.judge(one, outcome, lesson)["01-flops"]
+        verdict = verdicts.judge(one, outcome, lesson)["01-product"]
         assert not verdict.passed and told in verdict.reason
         assert len(verdict.reason) <= verdicts.LONGEST and "\n" not in verdict.reason
 
@@ -231,20 +244,20 @@ def test_what_was_not_run_any_more_says_where_the_run_ended(locked):
     assert [verdict.passed for verdict in found[:3]] == [True, True, False]
     assert found[2].reason == "the kernel died"
     assert {verdict.reason for verdict in found[3:]} == {
-        "not run: the kernel died, in 01-intensity"
+        "not run: the kernel died, in 01-speed-limit"
     }
 
 
 def test_an_answer_cell_that_raised_is_told_so(locked):
-    one = locked(changed({"01-dot": "def dot(n, itemsize):\n    return 2 * n"}))
+    one = locked(changed({"01-name": "def name(flops, nbytes, itemsize):\n    return 2"}))
     outcome = in_process.run(one)
-    outcome.observations["01-dot"] = [{"error": "NameError: name 'dot' is not defined"}] * 4
-    outcome.printed["01-dot"] = "hello\nSyntaxError: expected ':' (3512.py, line 1)"
-    reason = verdicts.judge(one, outcome, given.lesson("01"))["01-dot"].reason
-    assert reason == "there is no dot: its answer cell raised SyntaxError: expected ':' (line 1)"
+    outcome.observations["01-name"] = [{"error": "NameError: name 'name' is not defined"}] * 4
+    outcome.printed["01-name"] = "hello\nSyntaxError: expected ':' (3512.py, line 1)"
+    reason = verdicts.judge(one, outcome, given.lesson("01"))["01-name"].reason
+    assert reason == "there is no name: its answer cell raised SyntaxError: expected ':' (line 1)"
 
 
 def test_without_the_lessons_notebook_the_registry_gives_the_order(locked, tmp_path, monkeypatch):
     monkeypatch.setenv(given.ENV, str(tmp_path / "nothing"))
     assert all(one.passed for one in judged(locked(solution("01"))).values())
-    assert len(roles(locked(solution("01")), ANSWER)) == 14
+    assert len(roles(locked(solution("01")), ANSWER)) == 10

@@ -23,7 +23,7 @@ from rooflab.grade.release_notebook import OWN, exercise_of
 from tests.grade import in_process
 from tests.grade.notebooks import REPOSITORY, answer, changed, put, solution
 
-WORDS = ["--lessons", "00", "01", "--points", "00-ridge=5", "01-flops=0"]
+WORDS = ["--lessons", "00", "01", "--points", "00-bandwidth=5", "01-product=0"]
 WORDS += ["--due", "2026-12-01", "01=2026-12-08", "--title", "Wärme I"]
 
 
@@ -82,17 +82,17 @@ def test_its_notebooks_are_the_course_s_but_for_the_notes(learner):
 
 
 def test_points_and_due_dates_stand_in_the_notebooks(learner, pack):
-    assert learner["00"].cells[1].source.startswith("**Due on 1 December 2026. 11 points in this")
-    assert learner["01"].cells[1].source.startswith("**Due on 8 December 2026. 22 points in this")
+    assert learner["00"].cells[1].source.startswith("**Due on 1 December 2026. 12 points in this")
+    assert learner["01"].cells[1].source.startswith("**Due on 8 December 2026. 24 points in this")
     for number, notebook in learner.items():
         for exercise in registry.lesson(number):
             place = [exercise_of(c) for c in notebook.cells].index(exercise.id)
             above = notebook.cells[place - 1].source
             assert f"`{exercise.id}`" in above and exercise.title in above
     assert "**5 points** · " in texts(learner["00"])
-    assert "**Voluntary, no points** · FLOPs of a product" in texts(learner["01"])
+    assert "**Voluntary, no points** · A product, counted" in texts(learner["01"])
     readme = (pack / "README.md").read_text("utf-8")
-    assert readme.startswith("# Wärme I\n") and "| 22 | 8 December 2026 |" in readme
+    assert readme.startswith("# Wärme I\n") and "| 24 | 8 December 2026 |" in readme
 
 
 def test_links_of_its_readme_lead_somewhere(pack):
@@ -113,7 +113,7 @@ def test_an_answered_copy_is_read_as_a_submission_of_its_lesson(pack):
 def test_the_package_in_it_knows_the_points_of_the_course(pack):
     program = """
 import rooflab as rl
-right = rl.check("00-ridge", lambda k, intensity: k / intensity)
+right = rl.check("00-bandwidth", lambda s, n, itemsize: 2 * n * itemsize / min(s))
 print(right.points, rl.progress("00").points, rl.progress("00").max, rl.__file__)
 from rooflab.measure.recording import recordings
 assert recordings()
@@ -122,13 +122,13 @@ assert recordings()
     done = subprocess.run([sys.executable, "-c", program], cwd=pack / "notebooks", env=environment,
                           capture_output=True, text=True, encoding="utf-8", check=True)  # fmt: skip
     said = done.stdout.split(" ", 3)
-    assert said[:3] == ["5", "5", "11"] and Path(said[3].strip()).is_relative_to(pack)
+    assert said[:3] == ["5", "5", "12"] and Path(said[3].strip()).is_relative_to(pack)
 
 
 def test_grading_counts_the_points_of_the_course(pack, tmp_path, monkeypatch):
     monkeypatch.setattr(grading, "_workshop", lambda *_: nullcontext(in_process.run))
     put(tmp_path / "in" / "ann.ipynb", solution("00"))
-    wrong = {"00-ridge": "def ridge(k, intensity):\n    return k * intensity"}
+    wrong = {"00-bandwidth": "def bandwidth(seconds, n, itemsize):\n    return n"}
     put(tmp_path / "in" / "bob.ipynb", changed(wrong, "00"))
     put(tmp_path / "in" / "cem.ipynb", solution("01"))
     out, words = tmp_path / "out", ["--seed", 3, "--points", pack / "course.json"]
@@ -136,27 +136,27 @@ def test_grading_counts_the_points_of_the_course(pack, tmp_path, monkeypatch):
     with (out / "grades.csv").open(encoding="utf-8") as file:
         rows = {row["student"]: row for row in csv.DictReader(file)}
     assert [(r["points"], r["max"]) for r in rows.values()] == [
-        ("11", "11"),
-        ("6", "11"),
-        ("22", "22"),
+        ("12", "12"),
+        ("7", "12"),
+        ("24", "24"),
     ]
-    assert rows["ann"]["00-ridge"] == "5" and rows["cem"]["01-flops"] == "0"
+    assert rows["ann"]["00-bandwidth"] == "5" and rows["cem"]["01-product"] == "0"
     page = next((out / "students").glob("bob-*")).read_text("utf-8")
-    assert "6 of 11 points" in page and "0 of 5 points" in page
+    assert "7 of 12 points" in page and "0 of 5 points" in page
     page = next((out / "students").glob("cem-*")).read_text("utf-8")
     assert "✓ right · voluntary" in page and "0 of 0" not in page
     # Other points, and nothing is run again.
     monkeypatch.setattr(grading, "_workshop", lambda *_: nullcontext(None))
     rooflab("grade", tmp_path / "in", "--out", out, "--seed", 3)
     told = json.loads((out / "results.json").read_text("utf-8"))["submissions"]
-    assert [(one["points"], one["max"]) for one in told] == [(7, 7), (6, 7), (23, 23)]
+    assert [(one["points"], one["max"]) for one in told] == [(8, 8), (7, 8), (28, 28)]
 
 
 def test_a_check_of_the_file_counts_them_too(pack, tmp_path):
     course = tmp_path / "course.json"
     course.write_bytes((pack / "course.json").read_bytes())
     path = put(tmp_path / "notebooks" / "00_free_lunch.ipynb", solution("00"))
-    assert "11 of 11 points" in rooflab("check", path)
+    assert "12 of 12 points" in rooflab("check", path)
 
 
 def test_the_same_words_give_the_same_pack(tmp_path):
@@ -177,7 +177,7 @@ def test_without_a_choice_it_is_the_whole_course(tmp_path):
     assert course.due == {}
     assert all(course.points[e.id] == e.points for n in course.lessons for e in registry.lesson(n))
     note = nbformat.read(sorted((tmp_path / "all" / "notebooks").iterdir())[0], 4).cells[1]
-    assert "Due" not in note.source and "7 points in this lesson" in note.source
+    assert "Due" not in note.source and "8 points in this lesson" in note.source
 
 
 @pytest.mark.parametrize(
@@ -185,11 +185,11 @@ def test_without_a_choice_it_is_the_whole_course(tmp_path):
     [
         (["--lessons", "77"], "lessons='77' is unknown"),
         (["--lessons", "one"], "'one' is no lesson"),
-        (["--points", "01-flop=3"], "did you mean '01-flops'"),
-        (["--points", "01-flops=-3"], "whole number"),
-        (["--points", "01-flops=1.5"], "'01-flops=1.5' is no lesson"),
-        (["--points", "01-flops=1001"], "whole number"),
-        (["--lessons", "00", "--points", "01-flops=3"], "lesson 01 is not in this release"),
+        (["--points", "01-produkt=3"], "did you mean '01-product'"),
+        (["--points", "01-product=-3"], "whole number"),
+        (["--points", "01-product=1.5"], "'01-product=1.5' is no lesson"),
+        (["--points", "01-product=1001"], "whole number"),
+        (["--lessons", "00", "--points", "01-product=3"], "lesson 01 is not in this release"),
         (["--lessons", "00", "--due", "01=2026-12-01"], "lesson 01 is not in this release"),
         (["--due", "2026-02-30"], "--due='2026-02-30' must be a date"),
         (["--due", "tomorrow"], "'tomorrow' is no lesson"),

@@ -21,12 +21,12 @@ def verdict(id, passed=False, **more):
 
 def row(file="ann.ipynb", **more):
     verdicts = {
-        "01-flops": verdict("01-flops", True),
-        "01-bytes": verdict(
-            "01-bytes", reason="bytes(m=3) gave 4: that is not right", case={"m": 3, "n": 5},
+        "01-claims": verdict("01-claims", True),
+        "01-product": verdict(
+            "01-product", reason="product(m=3) gave 4: that is not right", case={"m": 3, "n": 5},
             yours="4", misconception="elements", hint="you counted elements",
         ),
-        "01-dot": verdict("01-dot", reason="not answered yet: 1 line to write"),
+        "01-name": verdict("01-name", reason="not answered yet: 1 line to write"),
     }  # fmt: skip
     return Row(file, lesson="01", verdicts=verdicts, **more)
 
@@ -56,7 +56,7 @@ def read(page):
 
 
 def test_a_student_sees_verdict_case_result_and_hint():
-    page = report_student.html("Ann", row(printed={"01-bytes": "I am here"}))
+    page = report_student.html("Ann", row(printed={"01-product": "I am here"}))
     for said in (
         "Three operations", "1 of 3 points", "✓ right", "✗ not right", "○ not answered",
         "m = 3, n = 5", "you counted elements", "I am here", "<bdi>Ann</bdi>", "ann.ipynb",
@@ -74,10 +74,10 @@ def test_a_refused_file_says_why():
 @pytest.mark.parametrize("of", ["student", "class"])
 def test_nothing_that_a_student_wrote_becomes_html(of):
     hostile = row(
-        file=f"{EVIL}.ipynb", named=EVIL, error=EVIL, remarks=(EVIL,), printed={"01-bytes": EVIL}
+        file=f"{EVIL}.ipynb", named=EVIL, error=EVIL, remarks=(EVIL,), printed={"01-product": EVIL}
     )
-    hostile.verdicts["01-bytes"] = verdict(
-        "01-bytes", reason=EVIL, case={"m": EVIL}, yours=EVIL, misconception=EVIL, hint=EVIL,
+    hostile.verdicts["01-product"] = verdict(
+        "01-product", reason=EVIL, case={"m": EVIL}, yours=EVIL, misconception=EVIL, hint=EVIL,
         note=EVIL,
     )  # fmt: skip
     results = Results.of(1, [hostile, hostile])
@@ -128,8 +128,8 @@ def test_lines_become_sentences_and_code_stays_code():
 def test_the_name_of_the_answer_is_set_as_code():
     said = report_student._reason(verdict("00-time", reason="there is no time: its cell raised"))
     assert said == "There is no <code>time</code>: its cell raised."
-    said = report_student._reason(verdict("01-flops", reason="flops(m=1) gave '<flops(2)>'"))
-    assert said == "<code>flops</code>(m=1) gave &#x27;&lt;flops(2)&gt;&#x27;."
+    said = report_student._reason(verdict("01-product", reason="product(m=1) gave '<product(2)>'"))
+    assert said == "<code>product</code>(m=1) gave &#x27;&lt;product(2)&gt;&#x27;."
     assert report_student._reason(verdict("00-time", reason="not in time")) == "Not in time."
 
 
@@ -154,7 +154,7 @@ def test_a_dark_screen_gets_a_dark_page_and_paper_a_white_one():
 
 def test_the_hardest_comes_first():
     found = report_class.hard([row()])
-    assert [one.id for one in found] == ["01-bytes", "01-dot", "01-flops"]
+    assert [one.id for one in found] == ["01-product", "01-name", "01-claims"]
     assert (found[0].wrong, found[1].open, found[2].right) == (1, 1, 1)
     assert found[0].mistake == "elements (1)"
 
@@ -182,6 +182,6 @@ def test_pictures_say_in_words_what_they_show():
     assert "2 with 3, 1 with 5" in image and image.startswith('<img src="data:image/png;base64,')
     assert "300" in charts.histogram([0, 150, 300], 300)
     bars = charts.hardest(
-        [charts.Hard("01-dot", "Dot", 1, 2, 1), charts.Hard("01-x", "X", 0, 0, 0)]
+        [charts.Hard("01-name", "Name", 1, 2, 1), charts.Hard("01-x", "X", 0, 0, 0)]
     )
-    assert "01-dot 25 % right" in bars
+    assert "01-name 25 % right" in bars

@@ -27,9 +27,9 @@ def test_results_json_is_as_the_api_fixes_it(handed_in, tmp_path):
         assert entry["points"] == sum(one["points"] for one in entry["exercises"].values())
         assert entry["max"] == sum(one["max"] for one in entry["exercises"].values())
     right, half, monday, friday, torn = data["submissions"]
-    assert (right["points"], right["max"], right["error"]) == (23, 23, None)
-    assert half["points"] == 22 and half["exercises"]["01-flops"]["points"] == 0
-    assert "you counted multiply-adds" in half["exercises"]["01-flops"]["reason"]
+    assert (right["points"], right["max"], right["error"]) == (28, 28, None)
+    assert half["points"] == 24 and half["exercises"]["01-product"]["points"] == 0
+    assert "you counted multiply-adds" in half["exercises"]["01-product"]["reason"]
     assert [monday["student"], friday["student"]] == ["mon/hw", "fri/hw"]
     assert torn["error"] and (torn["points"], torn["max"], torn["exercises"]) == (0, 0, {})
     assert [entry["file"] for entry in data["submissions"]] == [p.as_posix() for p in handed_in]
@@ -67,7 +67,7 @@ def test_no_name_is_a_formula_in_a_spreadsheet(tmp_path):
 def test_the_table_has_a_column_an_exercise(handed_in, tmp_path):
     results = Results.of(7, grade(handed_in, tmp_path / "out"))
     found = list(csv.DictReader(io.StringIO(table.text(results))))
-    assert found[1]["01-flops"] == "0" and found[1]["00-ridge"] == ""
+    assert found[1]["01-product"] == "0" and found[1]["00-peak"] == ""
     columns = [name for name in found[0] if name[:2].isdigit()]
-    assert columns == sorted(columns, key=lambda name: name[:2]) and len(columns) == 30
-    assert {line["points"] for line in found} == {"23", "22", "7", "18", "0"}
+    assert columns == sorted(columns, key=lambda name: name[:2]) and len(columns) == 24
+    assert {line["points"] for line in found} == {"28", "24", "8", "18", "0"}

@@ -83,7 +83,7 @@ def test_functions_that_are_derived_are_locked_until_the_check(shop):
 
 
 def test_what_notebooks_say_to_learners_does_nothing_here(shop):
-    said = "import rooflab as rl\nrl.mine.save(f0); rl.check('01-flops', f0); rl.ask('x', 1)\n"
+    said = "import rooflab as rl\nrl.mine.save(f0); rl.check('01-product', f0); rl.ask('x', 1)\n"
     outcome = shop.run(locked(f"{honest(0)}\n{said}f0 = rl.mine.f0"), SOON)
     assert outcome.observations["01-e0"] == RIGHT
 

@@ -105,18 +105,18 @@ def handed_in(number, *cells):
 @pytest.mark.parametrize("name", attacks_traced.BORROWERS)
 def test_what_is_locked_is_not_borrowed(name):
     source = attacks_traced.BORROWERS[name]
-    one = handed_in("01", (source, "01-flops"), ("def dot(n, itemsize): pass", "01-dot"))
-    seen = gate.gated(one, Outcome({"01-flops": [{}], "01-dot": [{}]}))
-    assert "01-flops" not in seen.observations
-    assert seen.reasons["01-flops"].endswith("derive this yourself")
-    assert "01-dot" in seen.observations, "an answer that does not call it"
+    one = handed_in("01", (source, "01-product"), ("def name(*counted): pass", "01-name"))
+    seen = gate.gated(one, Outcome({"01-product": [{}], "01-name": [{}]}))
+    assert "01-product" not in seen.observations
+    assert seen.reasons["01-product"].endswith("derive this yourself")
+    assert "01-name" in seen.observations, "an answer that does not call it"
 
 
 def test_code_kept_from_before_the_lock_is_not_borrowed():
     keep = "import rooflab as rl\nclass Keep:\n    code = rl.gemm.__code__"
-    answer = "def flops(m, n, k):\n    return run(Keep.code)"
-    one = handed_in("01", (keep, None), (answer, "01-flops"))
-    reason = gate.gated(one, Outcome({"01-flops": [{}]})).reasons["01-flops"]
+    answer = "def product(m, n, k, *more):\n    return run(Keep.code)"
+    one = handed_in("01", (keep, None), (answer, "01-product"))
+    reason = gate.gated(one, Outcome({"01-product": [{}]})).reasons["01-product"]
     assert "__code__ in a cell of yours" in reason
 
 
@@ -132,20 +132,20 @@ def test_every_count_is_locked_with_one():
     assert rl.gemm(2, 3, 4).flops == 48
 
 
-ODD = {  # honest answers to 01-flops, and what stands in a cell before
-    "magic": ("%matplotlib inline\ndef flops(m, n, k):\n    return 2 * m * n * k\n%time flops(1, 2, 3)", ""),
-    "a cell's magic": ("%%time\ndef flops(m, n, k):\n    return 2 * m * n * k", ""),
-    "a question": ("def flops(m, n, k):\n    return 2 * m * n * k\nflops?", ""),
-    "a command": ("!echo 1\ndef flops(m, n, k):\n    return 2 * m * n * k", ""),
-    "nbval's words": ("# NBVAL_SKIP\ndef flops(m, n, k):\n    return 2 * m * n * k", ""),
-    "debugging": ("import sys, logging\ndef flops(m, n, k):\n    print(f'{m=!r}'); sys.stdout.flush()\n    return 2 * m * n * k", ""),
-    "a table": ("def flops(m, n, k):\n    return K['fma'] * m * n * k", "K = dict(fma=2)"),
-    "a loop": ("def flops(m, n, k):\n    return T[2] * m * n * k", "T = {}\nfor i in range(3):\n    T[i] = i"),
-    "a list": ("def flops(m, n, k):\n    return L[0] * m * n * k", "L = []\nL.append(2)"),
-    "added": ("def flops(m, n, k):\n    return two * m * n * k", "two = 1\ntwo += 1"),
-    "either": ("def flops(m, n, k):\n    return two * m * n * k", "if True:\n    two = 2\nelse:\n    two = 3"),
-    "tried": ("def flops(m, n, k):\n    return prod([2, m, n, k])", "try:\n    from math import prod\nexcept ImportError:\n    prod = None"),
-    "partial": ("def flops(m, n, k):\n    return twice(m * n * k)", "import functools, operator\ntwice = functools.partial(operator.mul, 2)"),
+ODD = {  # honest answers to 01-speed-limit, and what stands in a cell before
+    "magic": ("%matplotlib inline\ndef speed_limit(p, b, s):\n    return 3 * s * p / (2 * b)\n%time speed_limit(1, 2, 3)", ""),
+    "a cell's magic": ("%%time\ndef speed_limit(p, b, s):\n    return 3 * s * p / (2 * b)", ""),
+    "a question": ("def speed_limit(p, b, s):\n    return 3 * s * p / (2 * b)\nspeed_limit?", ""),
+    "a command": ("!echo 1\ndef speed_limit(p, b, s):\n    return 3 * s * p / (2 * b)", ""),
+    "nbval's words": ("# NBVAL_SKIP\ndef speed_limit(p, b, s):\n    return 3 * s * p / (2 * b)", ""),
+    "debugging": ("import sys, logging\ndef speed_limit(p, b, s):\n    print(f'{p=!r}'); sys.stdout.flush()\n    return 3 * s * p / (2 * b)", ""),
+    "a table": ("def speed_limit(p, b, s):\n    return 3 * s * p / (K['fma'] * b)", "K = dict(fma=2)"),
+    "a loop": ("def speed_limit(p, b, s):\n    return 3 * s * p / (T[2] * b)", "T = {}\nfor i in range(3):\n    T[i] = i"),
+    "a list": ("def speed_limit(p, b, s):\n    return 3 * s * p / (L[0] * b)", "L = []\nL.append(2)"),
+    "added": ("def speed_limit(p, b, s):\n    return 3 * s * p / (two * b)", "two = 1\ntwo += 1"),
+    "either": ("def speed_limit(p, b, s):\n    return 3 * s * p / (two * b)", "if True:\n    two = 2\nelse:\n    two = 3"),
+    "tried": ("def speed_limit(p, b, s):\n    return prod([3, s, p]) / (2 * b)", "try:\n    from math import prod\nexcept ImportError:\n    prod = None"),
+    "partial": ("def speed_limit(p, b, s):\n    return 3 * s * p / twice(b)", "import functools, operator\ntwice = functools.partial(operator.mul, 2)"),
 }  # fmt: skip
 TIMED = "".join(notebooks.answer(notebooks.solution("01"), "01-cuda-axpy")["source"])
 
@@ -153,9 +153,9 @@ TIMED = "".join(notebooks.answer(notebooks.solution("01"), "01-cuda-axpy")["sour
 @pytest.mark.parametrize("name", ODD)
 def test_an_odd_answer_is_right_and_costs_no_other_points(shop, name):
     answer, before = ODD[name]
-    one = handed_in("01", (before, None), (answer, "01-flops"), (TIMED, "01-cuda-axpy"))
+    one = handed_in("01", (before, None), (answer, "01-speed-limit"), (TIMED, "01-cuda-axpy"))
     found = verdicts.judge(one, shop.run(one), lesson("01"))
-    assert found["01-flops"].passed, found["01-flops"]
+    assert found["01-speed-limit"].passed, found["01-speed-limit"]
     assert found["01-cuda-axpy"].passed, found["01-cuda-axpy"]
 
 
@@ -173,9 +173,9 @@ def test_golf_is_run_from_what_it_needs_before_what_could_forge_it():
 
 
 def test_what_an_answer_does_not_need_is_not_run():
-    around = "slow = rl.this_machine()\ntable = make()\nother = make()\nn = load()"
-    answer = "def flops(m, n, k):\n    return table[n] + slow"
-    one = handed_in("01", (around, None), (answer, "01-flops"))
+    around = "slow = rl.this_machine()\ntable = make()\nother = make()\np = load()"
+    answer = "def speed_limit(p, b, s):\n    return table[p] + slow"
+    one = handed_in("01", (around, None), (answer, "01-speed-limit"))
     text = "\n".join(c.source for c in one.notebook.cells)
     assert "table = make()" in text
     assert "other" not in text and "load" not in text and "this_machine" not in text

@@ -42,8 +42,8 @@ case = {"hole": "axpy", "n": 65536, "dtype": "float64", "seed": 1}
 (seen,) = collect("golf", [case], lambda a, x, y: a * x + y)
 assert seen["bytes"] > 0 and len(seen["value"]["sums"]) == 256, seen
 assert collect("function", [{"m": 2}], lambda m: m + 1) == [{"value": 3}]
-assert repr(rooflab.check("01-flops", 1)) and not rooflab.check("01-flops", 1)
-try: rooflab.mine.flops
+assert repr(rooflab.check("01-product", 1)) and not rooflab.check("01-product", 1)
+try: rooflab.mine.product
 except AttributeError: print("done")
 """
     command = [sys.executable, "-P", "-c", program]

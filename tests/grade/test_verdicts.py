@@ -22,21 +22,21 @@ def ran(tmp_path):
 
 def reason(ran, seen, printed=""):
     merged, outcome, lesson = ran
-    observations = {**outcome.observations, "00-ridge": seen}
-    changed = Outcome(observations, printed={"00-ridge": printed})
-    return verdicts.judge(merged, changed, lesson)["00-ridge"].reason
+    observations = {**outcome.observations, "00-time": seen}
+    changed = Outcome(observations, printed={"00-time": printed})
+    return verdicts.judge(merged, changed, lesson)["00-time"].reason
 
 
 def test_a_function_without_an_end_is_not_told_of_a_key_that_nobody_pressed(ran):
-    count = len(ran[0].cases["00-ridge"])
+    count = len(ran[0].cases["00-time"])
     told = reason(ran, [{"error": "KeyboardInterrupt"}] * count)
-    assert told.startswith("ridge(k_bend=") and told.endswith(verdicts.ENDLESS)
+    assert told.startswith("time(k=") and told.endswith(verdicts.ENDLESS)
 
 
 def test_nor_is_a_cell_without_an_end(ran):
-    lost = [{"error": "NameError: name 'ridge' is not defined"}] * len(ran[0].cases["00-ridge"])
+    lost = [{"error": "NameError: name 'time' is not defined"}] * len(ran[0].cases["00-time"])
     told = reason(ran, lost, "so far\nKeyboardInterrupt: ")
-    assert told == f"there is no ridge: its answer cell {verdicts.ENDLESS}"
+    assert told == f"there is no time: its answer cell {verdicts.ENDLESS}"
     assert "answer cell raised ValueError: no" in reason(ran, lost, "ValueError: no")
 
 

@@ -29,7 +29,7 @@ def release(
         list[str] | None, typer.Option("--lessons", help="As in 01 02; all by default.")
     ] = None,
     points: Annotated[
-        list[str] | None, typer.Option("--points", help="As in 01-flops=3 01-bytes=0.")
+        list[str] | None, typer.Option("--points", help="As in 01-product=3 00-peak=0.")
     ] = None,
     due: Annotated[
         list[str] | None, typer.Option("--due", help="As in 2026-12-01, or 01=2026-12-01.")
@@ -73,7 +73,7 @@ def _course(words: Sequence[str], title: str) -> Course:
             numbers.append(word.zfill(2))
         else:
             raise ValueError(
-                f"{word!r} is no lesson, as in 01, no points, as in 01-flops=3, and no date, as in "
+                f"{word!r} is no lesson, as in 01, no points, as in 01-product=3, and no date, as in "
                 "2026-12-01 or 01=2026-12-01"
             )
     lessons = chosen(numbers)

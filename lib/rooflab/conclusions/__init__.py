@@ -36,9 +36,14 @@ class Conclusion:
 def cautions(*measured: object) -> str:
     """Return what the clock warned of while ``measured`` was measured, as the end of a sentence.
 
-    A number is never shown without its warning. "" where nothing was to be distrusted.
+    A number is never shown without its warning, and a measurement's warning says of which
+    operation it is. "" where nothing was to be distrusted.
     """
-    told = {text: None for one in measured for text in getattr(one, "warnings", ())}
+    told = {
+        f"{one.op.label}: {text}" if hasattr(one, "op") else text: None
+        for one in measured
+        for text in getattr(one, "warnings", ())
+    }
     return "".join(f"\n\n*Warning: {text}.*" for text in told)
 
 

@@ -42,8 +42,8 @@ def free(curve: FreeLunch) -> Conclusion:
     number, size = _free(curve), curve.itemsize
     counted = (
         f"A number of {size} bytes makes {2 * size} bytes of travel, and a multiply-add is 2 "
-        f"FLOPs. So {size} times the ridge of {plain(curve.ridge, 3)} FLOP/byte is the end of the free "
-        "lunch"
+        f"FLOPs. So {size} times the ridge of {plain(curve.ridge, 3)} FLOP/byte is the end of the "
+        "free lunch"
     )
     if number < 1.5:
         text = f"{counted}. Here that is **{plain(number, 2)}**: this core gives nothing away."

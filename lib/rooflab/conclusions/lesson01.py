@@ -72,7 +72,7 @@ def _cut_off(losses: float) -> tuple[str, str]:
 
 
 def roofs(axpy: Measurement, gemm: Measurement, here: Machine) -> Conclusion:
-    """The ratio at the roofs of ``here`` beside the measured one, and which of the two loses more."""
+    """The ratio at the roofs of ``here`` beside the measured one, and which operation loses."""
     by_roofs = _ratio_at_the_roofs(axpy.op, gemm.op, here)
     slow, fast = _share(axpy, here), _share(gemm, here)
     said = (

@@ -55,7 +55,7 @@ class Course:
     def from_dict(cls, data: object) -> Course:
         """Return the course that :meth:`to_dict` wrote; ValueError says what is wrong with it."""
         if not isinstance(data, dict) or "points" not in data:
-            raise ValueError('a table with "points" is wanted: {"points": {"01-flops": 2}}')
+            raise ValueError('a table with "points" is wanted: {"points": {"01-product": 2}}')
         if data.get("schema", SCHEMA) != SCHEMA:
             raise ValueError(f"schema {data['schema']!r} is not known here; {SCHEMA} is")
         points = data["points"]

@@ -58,7 +58,8 @@ def _bandwidth_cases(rng: random.Random) -> list[Case]:
 
 
 def _peak_cases(rng: random.Random) -> list[Case]:
-    return [{name: c[name] for name in ("k", "seconds", "n")} for c in _curves(rng, START)]
+    """Curves with a start. ``n`` is a float: a list times a whole n would fill the memory."""
+    return [{"k": c["k"], "seconds": c["seconds"], "n": float(c["n"])} for c in _curves(rng, START)]
 
 
 def _time_cases(rng: random.Random) -> list[Case]:
@@ -127,6 +128,8 @@ BANDWIDTH = Exercise(
     "00-bandwidth", "Bandwidth from the flat part", 1,
     "The curve is flat at first: the time is the carrying. How many bytes a second is that?",
     "bandwidth(seconds, n, itemsize)", _bandwidth, cases=_bandwidth_cases, tolerance=FROM_A_CURVE,
+    errors=(("TypeError", "a list for a number",
+             "seconds is a list; which of its times is that of the flat part?"),),
     misconceptions=(
         _ONE_WAY,
         Misconception("GiB", lambda s, n, i: _bandwidth(s, n, i) / 2**30,
@@ -152,6 +155,8 @@ PEAK = Exercise(
     "00-peak", "Peak from the slope", 2,
     "On the right every further multiply-add costs time. How many FLOPs a second is that?",
     "peak(k, seconds, n)", _peak, cases=_peak_cases, tolerance=FROM_A_CURVE, lines=2,
+    errors=(("TypeError", "a list for a number",
+             "k and seconds are lists; take single points out of them, such as k[-1]."),),
     misconceptions=(
         Misconception("multiply-adds", lambda k, s, n: _peak(k, s, n) / 2,
                       "you counted multiply-adds; each is 2 FLOPs."),

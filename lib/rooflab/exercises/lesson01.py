@@ -7,6 +7,7 @@ somebody else's element size, a vector that is not read.
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 
 from rooflab.count import axpy, dot, gemm, gemv, ger
 from rooflab.exercises.exercise import Case, Exercise, Misconception
@@ -34,54 +35,69 @@ def _product(
     return op.flops, op.bytes, op.intensity
 
 
-def _from(flops: float, nbytes: float) -> tuple[float, float, float]:
-    """A whole answer from its first two parts: a slip in one of them is in the intensity too."""
-    return flops, nbytes, flops / nbytes
+# A slip in one part is named by that part, whatever the learner's quotient became of it: so these
+# leave the intensity right, and two slips at once still have the name of one.
+Wrong = Callable[[int, int, int, int, bool], tuple[float, float, float]]
+
+
+def _flops(count: Callable[[int, int, int], float]) -> Wrong:
+    """A wrong ``count`` of FLOPs from m, n and k."""
+    return lambda m, n, k, s, acc: (count(m, n, k), *_product(m, n, k, s, acc)[1:])
+
+
+def _bytes(count: Callable[[int, int, int, int, bool], float]) -> Wrong:
+    """A wrong ``count`` of bytes from m, n, k, itemsize and accumulate."""
+
+    def wrong(m: int, n: int, k: int, s: int, acc: bool) -> tuple[float, float, float]:
+        flops, _, intensity = _product(m, n, k, s, acc)
+        return flops, count(m, n, k, s, acc), intensity
+
+    return wrong
+
+
+def _least(m: int, n: int, k: int, itemsize: int, accumulate: bool = False) -> int:
+    return _product(m, n, k, itemsize, accumulate)[1]
 
 
 PRODUCT = Exercise(
-    "01-product", "FLOPs, bytes and intensity of a product", 4,
+    "01-product", "A product, counted", 4,
     "C = A·B with A m×k and B k×n; with accumulate=True C += A·B (β ≠ 0). How many FLOPs, how "
     "many bytes at least, how many FLOPs per byte?",
     "product(m, n, k, itemsize, accumulate=False)", _product, cases=_ledger_cases,
     mine="product", lines=4, returns=("FLOPs", "bytes", "intensity"), derives=("gemm", "gemv"),
     misconceptions=(
-        Misconception("multiply-adds",
-                      lambda m, n, k, s, acc: _from(m * n * k, _product(m, n, k, s, acc)[1]),
+        Misconception("multiply-adds", _flops(lambda m, n, k: m * n * k),
                       "you counted multiply-adds; each is 2 FLOPs."),
-        Misconception("square in mind",
-                      lambda m, n, k, s, acc: _from(2 * m**3, (3 + acc) * m * m * s),
+        Misconception("square in mind", _flops(lambda m, n, k: 2 * m**3),
                       "that is right for a square product; here m, n and k differ."),
-        Misconception("K forgotten",
-                      lambda m, n, k, s, acc: _from(2 * m * n, _product(m, n, k, s, acc)[1]),
+        Misconception("K forgotten", _flops(lambda m, n, k: 2 * m * n),
                       "every element of C is a sum over k."),
-        Misconception("one addition fewer",
-                      lambda m, n, k, s, acc: _from(
-                          m * n * (2 * k - 1), _product(m, n, k, s, acc)[1]),
+        Misconception("one addition fewer", _flops(lambda m, n, k: m * n * (2 * k - 1)),
                       "exact, but the convention counts k multiply-adds of 2 FLOPs an element."),
-        Misconception("elements",
-                      lambda m, n, k, s, acc: _from(
-                          2 * m * n * k, _product(m, n, k, s, acc)[1] // s),
+        Misconception("elements, not work", _flops(lambda m, n, k: m * k + k * n + m * n),
+                      "you counted numbers; count the arithmetic done on them."),
+        Misconception("elements", _bytes(lambda m, n, k, s, acc: _least(m, n, k, 1, acc)),
                       "you counted elements; each has itemsize bytes."),
-        Misconception("β forgotten", lambda m, n, k, s, acc: _product(m, n, k, s),
+        Misconception("β forgotten", _bytes(lambda m, n, k, s, acc: _least(m, n, k, s)),
                       "C is read as well as written when the product is added to it (β ≠ 0)."),
-        Misconception("C always read", lambda m, n, k, s, acc: _product(m, n, k, s, True),
+        Misconception("C always read", _bytes(lambda m, n, k, s, acc: _least(m, n, k, s, True)),
                       "without accumulate C is only written; its old values are not needed."),
+        Misconception("the two cases swapped",
+                      _bytes(lambda m, n, k, s, acc: _least(m, n, k, s, not acc)),
+                      "accumulate=True is the case in which the old C is read too."),
         Misconception("M·K twice",
-                      lambda m, n, k, s, acc: _from(
-                          2 * m * n * k, _product(m, n, k, s, acc)[1] + (m * k - k * n) * s),
+                      _bytes(lambda m, n, k, s, acc: _least(m, n, k, s, acc) + (m - n) * k * s),
                       "you counted M·K twice; B is K×N. Square matrices hide this."),
-        Misconception("C forgotten",
-                      lambda m, n, k, s, acc: _from(2 * m * n * k, (m * k + k * n) * s),
+        Misconception("C forgotten", _bytes(lambda m, n, k, s, acc: (m * k + k * n) * s),
                       "the result travels too."),
-        Misconception("4 bytes always", lambda m, n, k, s, acc: _product(m, n, k, 4, acc),
+        Misconception("4 bytes always", _bytes(lambda m, n, k, s, acc: _least(m, n, k, 4, acc)),
                       "you took 4 bytes for every element; itemsize says how many."),
-        Misconception("no reuse",
-                      lambda m, n, k, s, acc: _from(2 * m * n * k, 2 * m * n * k * s),
+        Misconception("no reuse", _bytes(lambda m, n, k, s, acc: 2 * m * n * k * s),
                       "you fetch two numbers for every multiply-add; each need travel only once."),
-        Misconception("the box's volume",
-                      lambda m, n, k, s, acc: _from(2 * m * n * k, m * n * k * s),
+        Misconception("the box's volume", _bytes(lambda m, n, k, s, acc: m * n * k * s),
                       "the volume is the work; what travels is painted on three of the faces."),
+        Misconception("the box's edges", _bytes(lambda m, n, k, s, acc: (m + n + k) * s),
+                      "these are three lengths; a matrix has length times width."),
         Misconception("upside down",
                       lambda m, n, k, s, acc: (*_product(m, n, k, s, acc)[:2],
                                                1 / _product(m, n, k, s, acc)[2]),

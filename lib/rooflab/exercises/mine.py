@@ -1,8 +1,8 @@
 """``rl.mine``: the learner's own file of functions, mine.py, which grows with the lessons.
 
-``rl.mine.save(flops)`` writes a function from the notebook into mine.py; ``rl.mine.flops`` is the
-learner's function, or a reference that says so as long as there is none. The file lies beside the
-notebook (the kernel's directory in Jupyter, VS Code and Colab); ROOFLAB_MINE names another.
+``rl.mine.save(product)`` writes a function from the notebook into mine.py; ``rl.mine.product`` is
+the learner's function, or a reference that says so as long as there is none. The file lies beside
+the notebook (the kernel's directory in Jupyter, VS Code and Colab); ROOFLAB_MINE names another.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Mine:
         Raises TypeError for what is not a function written with ``def``.
         """
         if not functions:
-            raise TypeError("save() needs a function: rl.mine.save(flops)")
+            raise TypeError("save() needs a function: rl.mine.save(product)")
         parsed = [source.definition(function) for function in functions]
         return Note(tuple(self._save(one) for one in parsed))
 

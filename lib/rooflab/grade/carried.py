@@ -1,10 +1,10 @@
 """A wrong earlier answer does not cost twice.
 
-Some exercises are built from earlier answers: intensity is flops ÷ bytes. If the learner's answer
-calls the learner's own earlier function, and that one makes a *known* mistake, the later answer is
-judged by what the right composition of that mistake gives. The mistake has cost its points where
-it was made. An earlier answer that is wrong in a way nobody knows carries nothing on: there is
-nothing to compare with, and "whatever I wrote before" must not be worth points.
+Some exercises are built from earlier answers: a claim is judged with one's own count of a product.
+If the learner's answer calls the learner's own earlier function, and that one makes a *known*
+mistake, the later answer is judged by what the right composition of that mistake gives. The mistake
+has cost its points where it was made. An earlier answer that is wrong in a way nobody knows carries
+nothing on: there is nothing to compare with, and "whatever I wrote before" must not be worth points.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from rooflab.exercises.exercise import Exercise, Observation
 from rooflab.exercises.judge import judge
+from rooflab.exercises.registry import exercise
 from rooflab.exercises.verdict import Verdict
 from rooflab.grade.given import Lesson
 from rooflab.grade.kept import names
@@ -32,14 +33,16 @@ class Built:
     build: Callable[..., Function]
 
 
+def _claim(product: Function) -> Function:
+    """The claim from one's own product: the intensity there, or the quotient of a wrong count."""
+    square = (4096, 4096, 4096, 4, False)
+    flops, nbytes, intensity = product(*square)
+    right = exercise("01-product").reference(*square)[2]
+    return lambda: (flops / nbytes if intensity == right else intensity, 2)
+
+
 BUILT: Mapping[str, Built] = {
-    "01-intensity": Built(
-        ("01-flops", "01-bytes"),
-        lambda flops, nbytes: lambda m, n, k, s, acc: flops(m, n, k) / nbytes(m, n, k, s, acc),
-    ),
-    "01-claim-1365": Built(
-        ("01-intensity",), lambda intensity: lambda: (intensity(4096, 4096, 4096, 4, False), 2)
-    ),
+    "01-claim-1365": Built(("01-product",), _claim),
 }
 
 

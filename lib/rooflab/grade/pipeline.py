@@ -19,7 +19,10 @@ from rooflab.grade.merge import merge
 from rooflab.grade.names import clean
 from rooflab.grade.results import Row
 
-_RIGHT = "def gigabytes(nbytes):\n    return nbytes / 1e9, nbytes / 2**30"
+_RIGHT = (
+    "def time(k, n, itemsize, peak, bandwidth):\n"
+    "    return max(2 * n * itemsize / bandwidth, 2 * n * k / peak)"
+)
 Runner = Callable[[Locked, Limits], Outcome]
 _Done = tuple[Submission | None, Row]  # no submission: the file is not to be had any more
 
@@ -84,10 +87,10 @@ def prove(runner: Runner, limits: Limits) -> None:
     A sandbox that cannot run anything must not give a whole class zero points.
     """
     lesson = given.lesson("00")
-    cells = (CodeCell(_RIGHT, 1, "00-gigabytes"),)
+    cells = (CodeCell(_RIGHT, 1, "00-time"),)
     locked = merge(Submission("", "", "00", "nobody", cells), lesson, seed=0)
     outcome = runner(locked, limits)
-    verdict = verdicts.judge(locked, outcome, lesson)["00-gigabytes"]
+    verdict = verdicts.judge(locked, outcome, lesson)["00-time"]
     if not verdict.passed:
         raise RuntimeError(
             f"a known right answer does not pass here ({verdict.reason}); no grading"

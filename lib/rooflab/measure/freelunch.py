@@ -136,7 +136,8 @@ def free_lunch(
 
     `n`: elements, None for 4 x the last-level cache (128 MiB or more where no L3 is told of);
     rounded up to whole vector blocks. `dtype`: "fp32" or "fp64". `threads`: None for all cores.
-    One compile, k chosen at run time; about two seconds. Raises ValueError or TypeError for an argument it cannot use.
+    One compile, k chosen at run time; about two seconds. Raises ValueError or TypeError for an
+    argument it cannot use.
     """
     counts = _counts(k)
     kind = find_dtype(dtype)
