@@ -62,44 +62,48 @@ def pieces(sweep: ChunkSweep, unit: str = "numbers") -> Conclusion:
     ``unit``: what a chunk is counted in; the last chunk is all of them at once.
     """
     sizes, seconds = sweep.chunks, sweep.seconds
-    per_element = [one.per_element for one in sweep.golfs]
     best = min(range(len(sizes)), key=seconds.__getitem__)
-    large, small = seconds[-1] > CLEARLY * seconds[best], seconds[0] > CLEARLY * seconds[best]
-    fewest = min(per_element)
-    fitting = [size for size, each in zip(sizes, per_element, strict=True) if each < 1.2 * fewest]
-    bytes_fall = (
-        f"The largest piece moves {per_element[-1]:.0f} bytes for each number, and pieces of up to "
-        f"{max(fitting):,} {unit} move {fewest:.0f}."
-    )
-    calls = -(-sizes[-1] // sizes[0])
+    large, small = (seconds[end] > CLEARLY * seconds[best] for end in (-1, 0))
+    bytes_fall = _bytes_fall(sweep, unit)
+    rounds = f"with pieces of {sizes[0]:,} {unit} there are {-(-sizes[-1] // sizes[0]):,} of them"
     if large and small:
         return Conclusion(
             "a valley",
             f"{bytes_fall} The time falls with the bytes, and the best piece has {sizes[best]:,} "
-            f"{unit}. Smaller ones are slower again, though not a byte more travels: now Python "
-            f"is the cost. Each piece takes two calls and some slicing, a few microseconds, and "
-            f"with pieces of {sizes[0]:,} there are {calls:,} of them. **The time is bytes plus "
-            "calls**; in between lies the best piece.",
+            f"{unit}. Smaller ones are slower again, though not a byte more travels: now Python is "
+            f"the cost. Each piece takes some calls and some slicing, a few microseconds, and "
+            f"{rounds}. **The time is bytes plus calls**; in between lies the best piece.",
         )
     if large:
         return Conclusion(
             "bytes decide",
             f"{bytes_fall} The time falls with the bytes, and stays low down to the smallest "
-            f"piece: here {calls:,} rounds of Python cost little beside the bytes. **The time is "
-            "bytes plus calls**; still smaller pieces would show the calls.",
+            f"piece: Python's calls cost little beside the bytes here, though {rounds}. **The time "
+            "is bytes plus calls**; still smaller pieces would show the calls.",
         )
     if small:
         return Conclusion(
             "calls decide",
             f"{bytes_fall} And yet the largest piece is hardly slower than the best one: a cache "
-            f"that is larger than golf was told of, or a fast memory. What you do see are the "
-            f"calls: with pieces of {sizes[0]:,} {unit} there are {calls:,} of them. **The time "
-            "is bytes plus calls.**",
+            "is larger than golf was told, or the memory is fast. What you do see are the calls: "
+            f"{rounds}. **The time is bytes plus calls.**",
         )
     return Conclusion(
         "flat",
         f"{bytes_fall} The times hardly differ here, so neither the bytes nor the calls can be "
         "seen. Something else set the pace; close other programs and measure again.",
+    )
+
+
+def _bytes_fall(sweep: ChunkSweep, unit: str) -> str:
+    """From how many bytes a number to how many, and up to which piece."""
+    per_element = [one.per_element for one in sweep.golfs]
+    fewest = min(per_element)
+    pairs = zip(sweep.chunks, per_element, strict=True)
+    fitting = max(size for size, each in pairs if each < 1.2 * fewest)
+    return (
+        f"The largest piece moves {per_element[-1]:.0f} bytes for each number, and pieces of up to "
+        f"{fitting:,} {unit} move {fewest:.0f}."
     )
 
 
