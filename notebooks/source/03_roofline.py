@@ -348,7 +348,7 @@ rl.check("03-counterexample", counterexample)
 #
 # ### Exercise 4 · The impossible rows
 #
-# Set `verdicts` to eight of these words, in the order of the rows. The times are true, whatever the
+# Set `rows` to eight of these words, in the order of the rows. The times are true, whatever the
 # tool made of them. A word may occur more than once, or never.
 #
 # - `in_order`: rate and share follow from the time, and nothing is suspicious.
@@ -371,12 +371,11 @@ for name in ("h100-sxm", "rtx-4090", "a100-sxm-80", "h200-sxm", "b200"):
 in_order, warm_cache, other_type, gib = "in order", "warm cache", "other type", "GiB"
 multiply_adds, sparse_peak, cannot_tell = "multiply-adds", "sparse peak", "cannot tell"
 # BEGIN SOLUTION
-verdicts = (in_order, warm_cache, other_type, gib)
-verdicts += (in_order, multiply_adds, sparse_peak, cannot_tell)
+rows = (in_order, warm_cache, other_type, gib, in_order, multiply_adds, sparse_peak, cannot_tell)
 # END SOLUTION
 
 # %% tags=["core", "nbval-check-output"]
-rl.check("03-log", verdicts)
+rl.check("03-log", rows)
 
 # %% [markdown] tags=["deep"]
 # ## Deeper: did the ridge grow?
