@@ -56,7 +56,7 @@ def expression(x, y):
 # %% [markdown] tags=["core"]
 # One multiplication and one addition for each number, as in AXPY. Both are compiled code that works
 # on several numbers at once, both run on one core, and both carry far longer than they compute. The
-# next cell times both. **How many times as long does the expression take?** Guess, then look.
+# next cell times both. **How many times AXPY's time does the expression take?** Guess, then look.
 
 # %% tags=["core"]
 blas = rl.measure(axpy, threads=1)
@@ -76,7 +76,7 @@ game = rl.golf(expression, x, y)
 rl.live.golf(game, after=first)
 
 # %% [markdown] tags=["core"]
-# <details><summary>What happened (open this when you have guessed)</summary>
+# <details><summary>What happened: open this when you have guessed</summary>
 #
 # Five trips, not three. The first call reads `x` and writes `tmp1`; the second reads `tmp1`, reads
 # `y` and writes the result.
@@ -275,7 +275,7 @@ for op in (rl.axpy(10**6), rl.gemv(4096, 4096)):
 # cache, the nearest first, such as `{"l1": 32768, "l2": 1048576}`. Return
 #
 # 1. the byte/s,
-# 2. their share of the bandwidth (1 is all of it),
+# 2. their share of the bandwidth, 1 for all of it,
 # 3. the level that was really timed: the name of the nearest cache that holds both vectors, or
 #    `"dram"`, which is the memory.
 

@@ -93,7 +93,7 @@ many
 rl.sort("03-ten", measured)
 
 # %% [markdown] tags=["core"]
-# <details><summary>Three of them are there to catch you (open this when you have sorted)</summary>
+# <details><summary>Three of them are there to catch you: open this when you have sorted</summary>
 #
 # The product of 8×8 matrices is a GEMM, and yet hardly any of its time is arithmetic. AXPY on
 # 20 000 numbers never sees the main memory, and is limited by memory all the same, by that of a
@@ -455,7 +455,7 @@ for dtype in ("fp32", "bf16"):
 # ### Exercise 6 · The edge, before and after
 #
 # A machine has `bandwidth`, and two number types, each with a peak and an itemsize. Return the
-# edge for the first type, and for the second. (They need not be whole numbers.) For every $n$
+# edge for the first type, and for the second. They need not be whole numbers. For every $n$
 # between the two, a change of type changes the verdict. In which direction?
 
 
@@ -582,18 +582,18 @@ print(rl.predict(rl.gemv(1024, 1024), here, cache="warm"))
 #
 # A roof is as good as its two figures. Here are six, as they stand in public tables and tools.
 #
-# 1. H100 SXM (the kind that is plugged in as a module): `bf16` peak 1979 TFLOP/s.
-# 2. MI250X: `bf16` peak 383 TFLOP/s, for a program that runs on one GPU (software sees two on such
-#    a module, each on a *die*, a piece of silicon, of its own; AMD calls one a GCD).
+# 1. H100 SXM, the kind that is plugged in as a module: `bf16` peak 1979 TFLOP/s.
+# 2. MI250X: `bf16` peak 383 TFLOP/s, for a program that runs on one GPU. Software sees two on such
+#    a module, each on a *die*, a piece of silicon, of its own; AMD calls one a GCD.
 # 3. A computer with an H200. A tool asks for the name of the die, gets GH100, looks it up, and
 #    says: H100, 3.35 TB/s.
 # 4. GB200: `bf16` peak 2250 TFLOP/s for one of its two GPUs.
 # 5. A100 SXM, 80 GB: `bf16` peak 312 TFLOP/s.
 # 6. L4: bandwidth 3350 GB/s.
 #
-# And here is what the catalogue of this course says, from several sources each. (The GPUs of
-# NVIDIA in this list double their rate on paper for *2:4 sparse* products, in which two of every
-# four numbers are zero. The MI250X knows no such thing.)
+# And here is what the catalogue of this course says, from several sources each. The GPUs of NVIDIA
+# in this list double their rate on paper for *2:4 sparse* products, in which two of every four
+# numbers are zero. The MI250X knows no such thing.
 
 # %% tags=["deep", "nbval-check-output"]
 for name in ("h100-sxm", "mi250x-gcd", "h200-sxm", "gb200", "b200", "a100-sxm-80", "l4"):
