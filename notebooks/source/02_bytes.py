@@ -418,9 +418,9 @@ rl.conclude("02-holes", played)
 #
 # ### Exercise 6 · A bias add
 #
-# A matrix has `m` rows of `n` numbers of `itemsize` bytes. One row is added to each of them, and the
-# sums go into a new matrix. Return the FLOPs, the fewest bytes, and the value that FLOPs ÷ bytes
-# comes to when `m` becomes very large.
+# A matrix has `m` rows of `n` numbers of `itemsize` bytes. One row is added to each of them, and
+# the sums go into a new matrix. Return the FLOPs, the fewest bytes, and the value that FLOPs ÷
+# bytes comes to when `m` becomes very large.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "02-claim-bias"}
@@ -537,8 +537,8 @@ rl.conclude("02-pieces", larger, "rows")
 # ## Deeper: what a write costs
 #
 # A processor does not write single numbers to memory. Memory comes in *lines*, of 64 bytes on
-# most CPUs and 128 on Apple's, and to change a part of a line the cache fetches the line first. This
-# is called **write-allocate**. An array that is written, and has not just been read, is carried in
+# most CPUs and 128 on Apple's, and to change a part of a line the cache fetches the line first.
+# This is called **write-allocate**. An array that is written, and has not just been read, is carried in
 # before it is carried out: one more trip that nobody ordered.
 #
 # There are ways around it. A program can ask for *non-temporal stores*, also called *streaming
@@ -546,8 +546,8 @@ rl.conclude("02-pieces", larger, "rows")
 # have seen some whole lines written. Intel's newer server processors can do so too, which is called
 # SpecI2M, but only while the memory is heavily loaded: one core alone rarely loads it so.
 #
-# AXPY needs none of this: it reads `y` and then writes it, so the lines are there. With `out=` there
-# is one array, `t`, that is written before it is read: 6 trips, 48 bytes. In two separate lines,
+# AXPY needs none of this: it reads `y` and then writes it, so the lines are there. With `out=`
+# there is one array, `t`, that is written before it is read: 6 trips, 48 bytes. In two separate lines,
 # `t = 0.5 * x` and `t + y`, there are two such arrays: 7 trips, 56 bytes.
 #
 # And in one line, `0.5 * x + y`? Where NumPy can see that nobody else uses the products, it writes

@@ -242,8 +242,8 @@ rl.live.roofline(
 #
 # The shaded band is a thumb rule from a public web lesson, in our words: *below 4 FLOP/byte a
 # kernel waits for memory; above 8 it is limited by computing*. It is two rules, really. Let's ask
-# the catalogue, for the ordinary (*vector*) units of each machine. Many GPUs also have matrix units,
-# which do nothing but matrix products; they come later.
+# the catalogue, for the ordinary (*vector*) units of each machine. Many GPUs also have matrix
+# units, which do nothing but matrix products; they come later.
 
 # %% tags=["core", "nbval-check-output"]
 for kind in ("fp32", "fp64"):
@@ -331,8 +331,8 @@ rl.check("03-counterexample", counterexample)
 #
 # ## Claim court: a benchmark log
 #
-# Eight rows of a log, made up. Each gives an operation, its number type, the measured time, and what
-# the tool computed from it: a rate, and the share of the machine's peak or bandwidth. *AXPY* reads
+# Eight rows of a log, made up. Each gives an operation, its number type, the measured time, and
+# what the tool computed from it: a rate, and the share of the machine's peak or bandwidth. *AXPY* reads
 # two vectors and writes one, and was called over and over.
 #
 # | | machine | operation | type | time | the log says |
@@ -354,7 +354,7 @@ rl.check("03-counterexample", counterexample)
 # - `in_order`: rate and share follow from the time, and nothing is suspicious.
 # - `warm_cache`: not the memory was timed.
 # - `other_type`: the numbers were computed in another type than the row says.
-# - `sparse_peak`: the share was taken of the peak for *sparse* products, which is twice the true one.
+# - `sparse_peak`: the share was taken of the peak for *sparse* products, twice the true one.
 # - `gib`: a unit of 2³⁰ bytes is called GB.
 # - `multiply_adds`: a multiply-add was counted as one FLOP.
 # - `cannot_tell`: it is slow, and nothing in the row says why.

@@ -134,7 +134,7 @@ def warm(why: Explanation, measured: Measurement) -> Conclusion:
 
 
 def holes(table: Sequence[tuple[str, float, float]]) -> Conclusion:
-    """``table``: hole, score and seconds of every way to play it, from the worst way to the best."""
+    """``table``: hole, score and seconds of every way to play it, from the worst to the best."""
     rows = [(a, b) for a, b in pairwise(table) if a[0] == b[0] and b[1] < 0.95 * a[1]]
     against = [b for a, b in rows if b[2] > a[2]]
     if not rows:
