@@ -180,7 +180,7 @@ rl.conclude("02-out", numpy_, out)
 
 # %% tags=["core"]
 room = largest // 4
-print(f"a piece may have up to {room / 2**20:.2f} MiB, {room // 8:,} numbers")
+print(f"a piece may have up to {rl.si(room, 'B')}, {room // 8:,} numbers")
 
 
 # %% tags=["core"]
@@ -258,7 +258,7 @@ rl.conclude("02-warm", why, warm)
 #
 # A public web lesson on AXPY, GEMV and GEMM chooses its sizes: a million numbers for AXPY, a matrix
 # of 4096 × 4096 for GEMV, and its calculator takes 4-byte numbers. The graphics card that it
-# speaks of has a cache, its *L2*, of 72 MB. Are these sizes large?
+# speaks of, an RTX 4090, has a cache of 72 × 2²⁰ bytes, its *L2*. Are these sizes large?
 
 # %% tags=["core", "nbval-check-output"]
 card = rl.machine("rtx-4090")
