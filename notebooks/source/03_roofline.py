@@ -398,7 +398,7 @@ rl.check("03-log", rows)
 # %% tags=["deep", "answer"] rooflab={"exercise": "03-ridge-grew"}
 def grew(peaks, bandwidths, m):
     # BEGIN SOLUTION
-    ridges = [ridge(p, b) for p, b in zip(peaks, bandwidths)]
+    ridges = [p / b for p, b in zip(peaks, bandwidths)]
     at = m * 4096 / (2 * m + 4096)
     steps = list(zip(ridges, ridges[1:]))
     return [b < a for a, b in steps], [(at < a) != (at < b) for a, b in steps]
