@@ -56,7 +56,7 @@ def expression(x, y):
 # %% [markdown] tags=["core"]
 # One multiplication and one addition for each number, as in AXPY. Both are compiled code that works
 # on several numbers at once, both run on one core, and both carry far longer than they compute. The
-# next cell times both. **How many times as long does the expression take?** Guess, then look.
+# next cell times both. **How many times AXPY's time does the expression take?** Guess, then look.
 
 # %% tags=["core"]
 blas = rl.measure(axpy, threads=1)
@@ -76,7 +76,7 @@ game = rl.golf(expression, x, y)
 rl.live.golf(game, after=first)
 
 # %% [markdown] tags=["core"]
-# <details><summary>What happened (open this when you have guessed)</summary>
+# <details><summary>What happened: open this when you have guessed</summary>
 #
 # Five trips, not three. The first call reads `x` and writes `tmp1`; the second reads `tmp1`, reads
 # `y` and writes the result.
@@ -180,7 +180,7 @@ rl.conclude("02-out", numpy_, out)
 
 # %% tags=["core"]
 room = largest // 4
-print(f"a piece may have up to {room / 2**20:.2f} MiB, {room // 8:,} numbers")
+print(f"a piece may have up to {rl.si(room, 'B')}, {room // 8:,} numbers")
 
 
 # %% tags=["core"]
@@ -258,7 +258,7 @@ rl.conclude("02-warm", why, warm)
 #
 # A public web lesson on AXPY, GEMV and GEMM chooses its sizes: a million numbers for AXPY, a matrix
 # of 4096 × 4096 for GEMV, and its calculator takes 4-byte numbers. The graphics card that it
-# speaks of has a cache, its *L2*, of 72 MB. Are these sizes large?
+# speaks of, an RTX 4090, has a cache of 72 × 2²⁰ bytes, its *L2*. Are these sizes large?
 
 # %% tags=["core", "nbval-check-output"]
 card = rl.machine("rtx-4090")
@@ -275,7 +275,7 @@ for op in (rl.axpy(10**6), rl.gemv(4096, 4096)):
 # cache, the nearest first, such as `{"l1": 32768, "l2": 1048576}`. Return
 #
 # 1. the byte/s,
-# 2. their share of the bandwidth (1 is all of it),
+# 2. their share of the bandwidth, 1 for all of it,
 # 3. the level that was really timed: the name of the nearest cache that holds both vectors, or
 #    `"dram"`, which is the memory.
 
@@ -418,9 +418,9 @@ rl.conclude("02-holes", played)
 #
 # ### Exercise 6 · A bias add
 #
-# A matrix has `m` rows of `n` numbers of `itemsize` bytes. One row is added to each of them, and the
-# sums go into a new matrix. Return the FLOPs, the fewest bytes, and the value that FLOPs ÷ bytes
-# comes to when `m` becomes very large.
+# A matrix has `m` rows of `n` numbers of `itemsize` bytes. One row is added to each of them, and
+# the sums go into a new matrix. Return the FLOPs, the fewest bytes, and the value that FLOPs ÷
+# bytes comes to when `m` becomes very large.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "02-claim-bias"}
@@ -537,8 +537,8 @@ rl.conclude("02-pieces", larger, "rows")
 # ## Deeper: what a write costs
 #
 # A processor does not write single numbers to memory. Memory comes in *lines*, of 64 bytes on
-# most CPUs and 128 on Apple's, and to change a part of a line the cache fetches the line first. This
-# is called **write-allocate**. An array that is written, and has not just been read, is carried in
+# most CPUs and 128 on Apple's, and to change a part of a line the cache fetches the line first.
+# This is called **write-allocate**. An array that is written, and has not just been read, is carried in
 # before it is carried out: one more trip that nobody ordered.
 #
 # There are ways around it. A program can ask for *non-temporal stores*, also called *streaming
@@ -546,8 +546,8 @@ rl.conclude("02-pieces", larger, "rows")
 # have seen some whole lines written. Intel's newer server processors can do so too, which is called
 # SpecI2M, but only while the memory is heavily loaded: one core alone rarely loads it so.
 #
-# AXPY needs none of this: it reads `y` and then writes it, so the lines are there. With `out=` there
-# is one array, `t`, that is written before it is read: 6 trips, 48 bytes. In two separate lines,
+# AXPY needs none of this: it reads `y` and then writes it, so the lines are there. With `out=`
+# there is one array, `t`, that is written before it is read: 6 trips, 48 bytes. In two separate lines,
 # `t = 0.5 * x` and `t + y`, there are two such arrays: 7 trips, 56 bytes.
 #
 # And in one line, `0.5 * x + y`? Where NumPy can see that nobody else uses the products, it writes

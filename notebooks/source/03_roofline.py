@@ -93,7 +93,7 @@ many
 rl.sort("03-ten", measured)
 
 # %% [markdown] tags=["core"]
-# <details><summary>Three of them are there to catch you (open this when you have sorted)</summary>
+# <details><summary>Three of them are there to catch you: open this when you have sorted</summary>
 #
 # The product of 8×8 matrices is a GEMM, and yet hardly any of its time is arithmetic. AXPY on
 # 20 000 numbers never sees the main memory, and is limited by memory all the same, by that of a
@@ -242,8 +242,8 @@ rl.live.roofline(
 #
 # The shaded band is a thumb rule from a public web lesson, in our words: *below 4 FLOP/byte a
 # kernel waits for memory; above 8 it is limited by computing*. It is two rules, really. Let's ask
-# the catalogue, for the ordinary (*vector*) units of each machine. Many GPUs also have matrix units,
-# which do nothing but matrix products; they come later.
+# the catalogue, for the ordinary (*vector*) units of each machine. Many GPUs also have matrix
+# units, which do nothing but matrix products; they come later.
 
 # %% tags=["core", "nbval-check-output"]
 for kind in ("fp32", "fp64"):
@@ -292,12 +292,13 @@ rl.conclude("03-pairs", measured, here)
 #
 # The same book recommends packing: texts of different lengths go through a layer without gaps,
 # instead of being padded with zeros to the longest. That, it says, moves the kernel towards the
-# compute side. Count it for eight texts of 64 to 512 rows in all:
+# compute side. Count it for eight texts, of 64 to 512 rows each, and one layer:
 
 # %% tags=["core", "nbval-check-output"]
 h100 = rl.Roofline("h100-sxm", "bf16")
-for way, rows in {"padded": 8 * 512, "packed": 512 + 384 + 256 + 256 + 192 + 128 + 96 + 64}.items():
-    op = rl.gemm(rows, 4096, 4096, "bf16")
+lengths = (512, 384, 256, 256, 192, 128, 96, 64)
+for way, total in {"padded": 8 * max(lengths), "packed": sum(lengths)}.items():
+    op = rl.gemm(total, 4096, 4096, "bf16")
     print(f"{way}: {op.intensity:.0f} FLOP/byte, at best {rl.si(h100.time(op), 's')} on an H100")
 
 # %% [markdown] tags=["core"]
@@ -331,8 +332,8 @@ rl.check("03-counterexample", counterexample)
 #
 # ## Claim court: a benchmark log
 #
-# Eight rows of a log, made up. Each gives an operation, its number type, the measured time, and what
-# the tool computed from it: a rate, and the share of the machine's peak or bandwidth. *AXPY* reads
+# Eight rows of a log, made up. Each gives an operation, its number type, the measured time, and
+# what the tool computed from it: a rate, and the share of the machine's peak or bandwidth. *AXPY* reads
 # two vectors and writes one, and was called over and over.
 #
 # | | machine | operation | type | time | the log says |
@@ -348,13 +349,13 @@ rl.check("03-counterexample", counterexample)
 #
 # ### Exercise 4 · The impossible rows
 #
-# Set `verdicts` to eight of these words, in the order of the rows. The times are true, whatever the
+# Set `rows` to eight of these words, in the order of the rows. The times are true, whatever the
 # tool made of them. A word may occur more than once, or never.
 #
 # - `in_order`: rate and share follow from the time, and nothing is suspicious.
 # - `warm_cache`: not the memory was timed.
 # - `other_type`: the numbers were computed in another type than the row says.
-# - `sparse_peak`: the share was taken of the peak for *sparse* products, which is twice the true one.
+# - `sparse_peak`: the share was taken of the peak for *sparse* products, twice the true one.
 # - `gib`: a unit of 2³⁰ bytes is called GB.
 # - `multiply_adds`: a multiply-add was counted as one FLOP.
 # - `cannot_tell`: it is slow, and nothing in the row says why.
@@ -371,12 +372,11 @@ for name in ("h100-sxm", "rtx-4090", "a100-sxm-80", "h200-sxm", "b200"):
 in_order, warm_cache, other_type, gib = "in order", "warm cache", "other type", "GiB"
 multiply_adds, sparse_peak, cannot_tell = "multiply-adds", "sparse peak", "cannot tell"
 # BEGIN SOLUTION
-verdicts = (in_order, warm_cache, other_type, gib)
-verdicts += (in_order, multiply_adds, sparse_peak, cannot_tell)
+rows = (in_order, warm_cache, other_type, gib, in_order, multiply_adds, sparse_peak, cannot_tell)
 # END SOLUTION
 
 # %% tags=["core", "nbval-check-output"]
-rl.check("03-log", verdicts)
+rl.check("03-log", rows)
 
 # %% [markdown] tags=["deep"]
 # ## Deeper: did the ridge grow?
@@ -398,7 +398,7 @@ rl.check("03-log", verdicts)
 # %% tags=["deep", "answer"] rooflab={"exercise": "03-ridge-grew"}
 def grew(peaks, bandwidths, m):
     # BEGIN SOLUTION
-    ridges = [ridge(p, b) for p, b in zip(peaks, bandwidths)]
+    ridges = [p / b for p, b in zip(peaks, bandwidths)]
     at = m * 4096 / (2 * m + 4096)
     steps = list(zip(ridges, ridges[1:]))
     return [b < a for a, b in steps], [(at < a) != (at < b) for a, b in steps]
@@ -456,7 +456,7 @@ for dtype in ("fp32", "bf16"):
 # ### Exercise 6 · The edge, before and after
 #
 # A machine has `bandwidth`, and two number types, each with a peak and an itemsize. Return the
-# edge for the first type, and for the second. (They need not be whole numbers.) For every $n$
+# edge for the first type, and for the second. They need not be whole numbers. For every $n$
 # between the two, a change of type changes the verdict. In which direction?
 
 
@@ -583,18 +583,18 @@ print(rl.predict(rl.gemv(1024, 1024), here, cache="warm"))
 #
 # A roof is as good as its two figures. Here are six, as they stand in public tables and tools.
 #
-# 1. H100 SXM (the kind that is plugged in as a module): `bf16` peak 1979 TFLOP/s.
-# 2. MI250X: `bf16` peak 383 TFLOP/s, for a program that runs on one GPU (software sees two on such
-#    a module, each on a *die*, a piece of silicon, of its own; AMD calls one a GCD).
+# 1. H100 SXM, the kind that is plugged in as a module: `bf16` peak 1979 TFLOP/s.
+# 2. MI250X: `bf16` peak 383 TFLOP/s, for a program that runs on one GPU. Software sees two on such
+#    a module, each on a *die*, a piece of silicon, of its own; AMD calls one a GCD.
 # 3. A computer with an H200. A tool asks for the name of the die, gets GH100, looks it up, and
 #    says: H100, 3.35 TB/s.
 # 4. GB200: `bf16` peak 2250 TFLOP/s for one of its two GPUs.
 # 5. A100 SXM, 80 GB: `bf16` peak 312 TFLOP/s.
 # 6. L4: bandwidth 3350 GB/s.
 #
-# And here is what the catalogue of this course says, from several sources each. (The GPUs of
-# NVIDIA in this list double their rate on paper for *2:4 sparse* products, in which two of every
-# four numbers are zero. The MI250X knows no such thing.)
+# And here is what the catalogue of this course says, from several sources each. The GPUs of NVIDIA
+# in this list double their rate on paper for *2:4 sparse* products, in which two of every four
+# numbers are zero. The MI250X knows no such thing.
 
 # %% tags=["deep", "nbval-check-output"]
 for name in ("h100-sxm", "mi250x-gcd", "h200-sxm", "gb200", "b200", "a100-sxm-80", "l4"):

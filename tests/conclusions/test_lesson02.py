@@ -170,7 +170,7 @@ def test_two_causes_are_both_said() -> None:
         "02-write-allocate", slower(axpy(sim), 2.6), slower(axpy(sim), 1.5), axpy(sim), 1
     )
     assert found.case == "fetching avoided and fresh memory"
-    assert "×1.73" in found.text, "2.6 ÷ 1.5: both make six trips"
+    assert "1.73 times" in found.text, "2.6 ÷ 1.5: both make six trips"
 
 
 def test_warnings_stand_below_the_sentence() -> None:

@@ -159,3 +159,11 @@ def test_a_pair_under_one_limit_is_counted_as_such() -> None:
     fast, slow = timed(sim, rl.axpy(2**24), 1.0), timed(sim, rl.gemv(4096, 4096), 9.0)
     found = conclude("03-pairs", [fast, slow], sim.machine)
     assert found.case == "same limit" and "In 1 of these 1 pairs" in found.text
+
+
+def test_many_pairs_are_counted_and_few_are_shown() -> None:
+    sim = MACHINES["4 MB of L3"]
+    slow = [timed(sim, rl.gemv(n, n), 50.0) for n in (2000, 3000, 4000)]
+    fast = [timed(sim, rl.axpy(2**20 + n), 1.0) for n in range(3)]
+    text = conclude("03-pairs", [*slow, *fast], sim.machine).text
+    assert text.count("gemv") == 6 and "and 3 more." in text and "of these 9 pairs" in text

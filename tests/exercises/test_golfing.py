@@ -167,7 +167,7 @@ def test_a_forged_trace_fails_and_breaks_nothing(changes):
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        (lambda a, x, y: None if a else x, "is there a return?"),
+        (lambda a, x, y: None if a else x, "does it reach a return?"),
         (lambda a, x, y: 3, "the shape of one number"),
         (lambda a, x, y: (a * x + y)[:-1], "not 3"),
         (lambda a, x, y: x.nonsense(), "no attribute 'nonsense'"),

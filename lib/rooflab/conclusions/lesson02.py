@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
 from rooflab.conclusions import Conclusion, cautions
-from rooflab.count.si import si, times
+from rooflab.count.si import plain, si
 from rooflab.golf.sweep import ChunkSweep
 from rooflab.measure.measurement import Measurement
 from rooflab.predict.explain import Explanation
@@ -18,7 +18,10 @@ COUNTED = 40 / 24  # bytes of NumPy's expression over those of AXPY
 def expression(numpy: Measurement, blas: Measurement) -> Conclusion:
     """NumPy's expression beside BLAS's AXPY: does the clock agree with 40 to 24 bytes?"""
     ratio, doubts = numpy.median_s / blas.median_s, cautions(numpy, blas)
-    said = f"NumPy's line took {times(ratio)} as long as AXPY; the bytes say {times(COUNTED)}."
+    said = (
+        f"NumPy's line took {plain(ratio, 3)} times as long as AXPY; the bytes say "
+        f"{plain(COUNTED, 3)} times."
+    )
     if ratio > CLEARLY * COUNTED:
         return Conclusion(
             "more than the bytes",
@@ -62,44 +65,48 @@ def pieces(sweep: ChunkSweep, unit: str = "numbers") -> Conclusion:
     ``unit``: what a chunk is counted in; the last chunk is all of them at once.
     """
     sizes, seconds = sweep.chunks, sweep.seconds
-    per_element = [one.per_element for one in sweep.golfs]
     best = min(range(len(sizes)), key=seconds.__getitem__)
-    large, small = seconds[-1] > CLEARLY * seconds[best], seconds[0] > CLEARLY * seconds[best]
-    fewest = min(per_element)
-    fitting = [size for size, each in zip(sizes, per_element, strict=True) if each < 1.2 * fewest]
-    bytes_fall = (
-        f"The largest piece moves {per_element[-1]:.0f} bytes for each number, and pieces of up to "
-        f"{max(fitting):,} {unit} move {fewest:.0f}."
-    )
-    calls = -(-sizes[-1] // sizes[0])
+    large, small = (seconds[end] > CLEARLY * seconds[best] for end in (-1, 0))
+    bytes_fall = _bytes_fall(sweep, unit)
+    rounds = f"with pieces of {sizes[0]:,} {unit} there are {-(-sizes[-1] // sizes[0]):,} of them"
     if large and small:
         return Conclusion(
             "a valley",
             f"{bytes_fall} The time falls with the bytes, and the best piece has {sizes[best]:,} "
-            f"{unit}. Smaller ones are slower again, though not a byte more travels: now Python "
-            f"is the cost. Each piece takes two calls and some slicing, a few microseconds, and "
-            f"with pieces of {sizes[0]:,} there are {calls:,} of them. **The time is bytes plus "
-            "calls**; in between lies the best piece.",
+            f"{unit}. Smaller ones are slower again, though not a byte more travels: now Python is "
+            f"the cost. Each piece takes some calls and some slicing, a few microseconds, and "
+            f"{rounds}. **The time is bytes plus calls**; in between lies the best piece.",
         )
     if large:
         return Conclusion(
             "bytes decide",
             f"{bytes_fall} The time falls with the bytes, and stays low down to the smallest "
-            f"piece: here {calls:,} rounds of Python cost little beside the bytes. **The time is "
-            "bytes plus calls**; still smaller pieces would show the calls.",
+            f"piece: Python's calls cost little beside the bytes here, though {rounds}. **The time "
+            "is bytes plus calls**; still smaller pieces would show the calls.",
         )
     if small:
         return Conclusion(
             "calls decide",
             f"{bytes_fall} And yet the largest piece is hardly slower than the best one: a cache "
-            f"that is larger than golf was told of, or a fast memory. What you do see are the "
-            f"calls: with pieces of {sizes[0]:,} {unit} there are {calls:,} of them. **The time "
-            "is bytes plus calls.**",
+            "is larger than golf was told, or the memory is fast. What you do see are the calls: "
+            f"{rounds}. **The time is bytes plus calls.**",
         )
     return Conclusion(
         "flat",
         f"{bytes_fall} The times hardly differ here, so neither the bytes nor the calls can be "
         "seen. Something else set the pace; close other programs and measure again.",
+    )
+
+
+def _bytes_fall(sweep: ChunkSweep, unit: str) -> str:
+    """From how many bytes a number to how many, and up to which piece."""
+    per_element = [one.per_element for one in sweep.golfs]
+    fewest = min(per_element)
+    pairs = zip(sweep.chunks, per_element, strict=True)
+    fitting = max(size for size, each in pairs if each < 1.2 * fewest)
+    return (
+        f"The largest piece moves {per_element[-1]:.0f} bytes for each number, and pieces of up to "
+        f"{fitting:,} {unit} move {fewest:.0f}."
     )
 
 
@@ -111,26 +118,26 @@ def warm(why: Explanation, measured: Measurement) -> Conclusion:
         return Conclusion(
             "above the roof",
             f"The point of the short vectors, {where}, hangs *above* the roof, at "
-            f"{times(why.share)}. No memory can do that, and none did: they lay in a cache, and a "
+            f"{plain(why.share, 3)} times its height. No memory can do that, and none did: they lay in a cache, and a "
             f"cache is what was timed.{doubts}",
         )
     if why.share * CLEARLY < 1:
         return Conclusion(
             "below the roof",
             f"The point of the short vectors, {where}, lies *below* the roof here, at "
-            f"{times(why.share)}: so short a call is partly the call itself. They lay in a cache "
+            f"{plain(why.share, 3)} times its height: so short a call is partly the call itself. They lay in a cache "
             f"all the same.{doubts}",
         )
     return Conclusion(
         "at the roof",
-        f"The point of the short vectors, {where}, lies about at the roof, at {times(why.share)}. "
+        f"The point of the short vectors, {where}, lies about at the roof, at {plain(why.share, 3)} times its height. "
         "That is chance: they lay in a cache, which is faster, and the call itself took a part of "
         f"the time.{doubts}",
     )
 
 
 def holes(table: Sequence[tuple[str, float, float]]) -> Conclusion:
-    """``table``: hole, score and seconds of every way to play it, from the worst way to the best."""
+    """``table``: hole, score and seconds of every way to play it, from the worst to the best."""
     rows = [(a, b) for a, b in pairwise(table) if a[0] == b[0] and b[1] < 0.95 * a[1]]
     against = [b for a, b in rows if b[2] > a[2]]
     if not rows:
@@ -152,18 +159,18 @@ def holes(table: Sequence[tuple[str, float, float]]) -> Conclusion:
 def types(wide: Measurement, narrow: Measurement) -> Conclusion:
     """AXPY on as many numbers in fp64 and in fp32."""
     ratio, doubts = wide.median_s / narrow.median_s, cautions(wide, narrow)
-    said = f"fp64 takes {times(ratio)} as long as fp32 here."
+    said = f"fp64 takes {plain(ratio, 3)} times as long as fp32 here."
     if 2 / CLEARLY < ratio < 2 * CLEARLY:
         return Conclusion("half", f"{said} Half the bytes, half the time.{doubts}")
     if ratio <= 2 / CLEARLY:
         return Conclusion(
             "less",
-            f"{said} The bytes say ×2. Either something else was running, or the smaller vectors "
+            f"{said} The bytes say twice. Either something else was running, or the smaller vectors "
             f"are not limited by the memory alone.{doubts}",
         )
     return Conclusion(
         "more",
-        f"{said} The bytes say ×2. Either something else was running, or a cache holds a part of "
+        f"{said} The bytes say twice. Either something else was running, or a cache holds a part of "
         f"the smaller vectors.{doubts}",
     )
 
@@ -177,8 +184,9 @@ def write_allocate(
     doubts = cautions(numpy, with_out, blas)
     said = (
         f"The one line holds {fresh} new array{'s' if fresh > 1 else ''} at a time, so it makes "
-        f"{trips} trips, {times(trips / 3)} AXPY. It took {times(one_line)}. With `out=` there are "
-        f"6 trips, ×2 AXPY. It took {times(two_calls)}."
+        f"{trips} trips, {plain(trips / 3, 3)} times those of AXPY, and it took "
+        f"{plain(one_line, 3)} times as long. With `out=` there are 6 trips, twice those of AXPY, and "
+        f"it took {plain(two_calls, 3)} times as long."
     )
     cases, rest = [], one_line / two_calls * 6 / trips
     if two_calls * CLEARLY < 2:
@@ -190,7 +198,7 @@ def write_allocate(
     if rest > CLEARLY:
         cases.append("fresh memory")
         said += (
-            f" Beyond its trips, the one line takes {times(rest)} as long as `out=`. That is the "
+            f" Beyond its trips, the one line takes {plain(rest, 3)} times as long as `out=`. That is the "
             "price of fresh memory, which only the one line asks for."
         )
     if not cases:

@@ -13,6 +13,7 @@ from rooflab.predict.roofline import Roofline
 from rooflab.predict.routines import overhead
 
 CLEARLY = 1.15  # two figures that differ by less are the same, with the noise of a laptop
+SHOWN = 6  # pairs; more of them are only counted
 NEAR = 1.3  # times the bound: what is still called near it
 
 # Why an operation lies where it lies, in the order of the bullets.
@@ -147,11 +148,10 @@ def pairs(measured: Sequence[Measurement], here: Machine) -> Conclusion:
             "There is no such pair on this machine today. A list of ten proves no rule: the claim "
             "still fails, as you will see.",
         )
-    rows = [
-        f"- {a.op.label}, {a.cache}, {plain(a.op.intensity, 3)} FLOP/byte, is slower than "
-        f"{b.op.label}, {b.cache}, {plain(b.op.intensity, 3)}"
-        for a, b in found
-    ]
+    rows = ["| slower | FLOP/byte | faster | FLOP/byte |", "|---|---|---|---|"]
+    rows += [f"| {_row(a)} | {_row(b)} |" for a, b in found[:SHOWN]]
+    if len(found) > SHOWN:
+        rows += ["", f"… and {len(found) - SHOWN} more."]
     alike = [(a, b) for a, b in found if _limit(a, here) == _limit(b, here)]
     last = (
         f"In {len(alike)} of these {len(found)} pairs the model names the same limit for both."
@@ -159,6 +159,11 @@ def pairs(measured: Sequence[Measurement], here: Machine) -> Conclusion:
         else "In every pair, two different things stop the two: the call, or a nearer cache."
     )
     return Conclusion("same limit" if alike else "other limits", "\n".join([*rows, "", last]))
+
+
+def _row(one: Measurement) -> str:
+    doubt = " ⚠" if one.warnings else ""
+    return f"{one.op.label}, {one.cache}{doubt} | {plain(one.op.intensity, 3)}"
 
 
 def _limit(one: Measurement, here: Machine) -> str:

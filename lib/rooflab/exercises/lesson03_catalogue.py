@@ -25,7 +25,7 @@ def _log_with(**said: str) -> tuple[str, ...]:
 IMPOSSIBLE = Exercise(
     "03-log", "The impossible rows", 3,
     "Eight rows of a benchmark log: which are in order, and what went wrong in the others?",
-    "(row 1, …, row 8)", lambda: LOG, kind="value", lines=2,
+    "(row 1, …, row 8)", lambda: LOG, kind="value",
     returns=tuple(f"verdict on row {place}" for place in range(1, 9)),
     misconceptions=(
         Misconception("the log is believed", lambda: (IN_ORDER,) * 8,

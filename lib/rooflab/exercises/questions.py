@@ -54,17 +54,17 @@ _TABLE = (
     ),
     Question(
         "02-expression",
-        "The same arithmetic: how many times as long as AXPY does NumPy's 0.5 * x + y take?",
+        "The same arithmetic: how many times AXPY's time does NumPy's 0.5 * x + y take?",
         "×", 0.5, 50,
     ),
     Question(
         "02-out",
-        "No new array is made any more: how many times as long as AXPY does it take now?",
+        "No new array is made any more: how many times AXPY's time does it take now?",
         "×", 0.5, 50,
     ),
     Question(
         "02-chunked",
-        "In pieces of the best size: how many times as long as AXPY does it take?",
+        "In pieces of the best size: how many times AXPY's time does it take?",
         "×", 0.5, 50,
     ),
     Question(
@@ -80,7 +80,7 @@ _TABLE = (
     ),
     Question(
         "03-stream",
-        "The long AXPY, on as many fp32 numbers as the lesson says: how long does it take on one core?",
+        "The long AXPY in fp32, its vectors in memory: how long does it take on one core?",
         "ms", 0.1, 1000,
     ),
     Question(

@@ -16,7 +16,7 @@ _ORDER = """
     01-claims 01-cuda-axpy 01-cuda-gemv 01-cuda-gemm
     02-numpy-bytes 02-claim-warm 02-golf-axpy 02-golf-squares 02-golf-row-norm 02-claim-bias
     02-golf-bias-relu 02-golf-scale-add-scale 02-lines 02-pooling 02-balance
-    03-time 03-thumb-rules 03-ridge-grew 03-counterexample 03-log 03-number-type
+    03-time 03-thumb-rules 03-counterexample 03-log 03-ridge-grew 03-number-type
     03-worth-the-call 03-predict 03-catalogue 03-sparse-peak
     04-shapes 04-intensities 04-layer 04-predict 04-knee 04-last 04-convicts 04-swapped
     04-ceiling 04-gradients
