@@ -220,3 +220,10 @@ def test_logits_of_all_positions_pass_the_head():
     assert every.flops - last.flops == 2 * 99 * head
     with pytest.raises(ValueError, match="logits='first' is unknown; .*Known: last, all"):
         LLAMA.prefill(1, 8, logits="first")
+
+
+def test_a_restricted_ledger_may_lie_above_the_bound_and_says_so():
+    told = LLAMA.decode(1, 512).explain(A100, traffic="kv")
+    assert told.estimated_tokens_per_s > told.bound_tokens_per_s
+    assert told.sentence.endswith("with all that the step must do.")
+    assert "all that the step" not in LLAMA.decode(1, 512).explain(A100).sentence

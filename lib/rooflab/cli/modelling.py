@@ -162,8 +162,9 @@ def _account(told: Account) -> None:
     table(("step", "time", ""), rows, right=(1,))
     for note in told.estimate.notes:
         say(f"About: {note}.")
+    most = "At most" if told.roofs == "catalogue" else "Overlapped"
     for note in told.bound.notes:
-        say(f"At most: {note}.")
+        say(f"{most}: {note}.")
 
 
 def _work(name: str, phase: str, sizes: tuple[object, ...], quant: str | None) -> Workload:

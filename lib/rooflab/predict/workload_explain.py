@@ -96,7 +96,10 @@ class Account:
             return f"{plain(self.bound_tokens_per_s, 3)} with everything overlapped"
         if not self.bound.seconds:
             return "with no figure here that bounds it"
-        return f"at most {plain(self.bound_tokens_per_s, 3)}"
+        most = f"at most {plain(self.bound_tokens_per_s, 3)}"
+        if self.estimate.seconds < self.bound.seconds:  # a restricted ledger leaves work out
+            return f"{most} with all that the step must do"
+        return most
 
     @property
     def _beyond(self) -> str:
