@@ -230,8 +230,8 @@ for name in ("llama-2-7b", "llama-3-8b", "llama-2-70b", "mixtral-8x7b"):
     print(f"{name}: {m.kv_bytes(1, 1) / 1e6:.2f} MB a token, {m.kv_bytes(1, 4096) / 1e9:.2f} GB")
 
 # %% [markdown] tags=["core"]
-# Half a megabyte for a single token of Llama-2-7B, 2 GB for a sequence of 4096. Is that worth it?
-# One could also keep nothing, and send all tokens through the model once more for each new one.
+# Half a megabyte for a token of Llama-2-7B, 2 GB for a sequence of 4096. Is that worth it? One could
+# also keep nothing, and send all tokens through the model once more for each new one.
 #
 # ### Exercise 2 · Which gauge?
 #
@@ -465,8 +465,7 @@ print(f"800 are {100 * 800 / most:.0f} % of the last one")
 
 # %% [markdown] tags=["core"]
 # So 800 is possible. The first reader has forgotten the caches. The second has forgotten the ridge:
-# this card's is at batch 164, and at 64 the products are still left of it. What keeps it at 800 the
-# source does not say, and no roof can.
+# this card's is at batch 164, and at 64 the products are still left of it.
 #
 # ### Exercise 4 · By what factor?
 #
