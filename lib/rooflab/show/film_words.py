@@ -6,8 +6,8 @@ from rooflab.count.si import plain, si, times
 from rooflab.show import theme
 
 SAY = {
-    "step": "A batch of {batch} at context {context}: one step moves {moved} and takes about "
-    "{total} by the roofs, so {rate} in all.",
+    "step": "A batch of {batch} at context {context}: one step moves {moved} and takes at least "
+    "{total}, so {rate} in all.",
     "fits": " It needs {need} of {machine}'s {has}.",
     "full": " It does not fit: it needs {need}, {machine} has {has}.",
     "beyond": " The model was trained on contexts up to {limit}.",
@@ -49,10 +49,10 @@ def crossing(context: float | None, last: int) -> str:
 
 
 def measured(step: float, bound: float, context: int, per_second: float) -> str:
-    """Say what a real decode loop took, beside what the roofs say of the same step (seconds)."""
+    """Say what a real decode loop took, beside the bound of the same step (seconds)."""
     return (
         f" Measured at context {theme.count(context)}: {seconds(step)} a step, "
-        f"{rate(per_second)}, {times(step / bound)} the {seconds(bound)} of the roofs."
+        f"{rate(per_second)}, {times(step / bound)} the bound of {seconds(bound)}."
     )
 
 
