@@ -129,7 +129,8 @@ rl.ask("04-ridges", gpu.ridge / core.ridge, picture=picture)
 
 # %% [markdown] tags=["core"]
 # In numbers, where do 64 tokens lie? The slope is now the bandwidth of *reading*, because a layer
-# mostly reads its weights. Lesson 03 had the best mix of reading and writing, and a lower ridge.
+# mostly reads its weights. Lesson 03 had the best mix of reading and writing, so its ridge may have
+# been lower.
 
 # %% tags=["core"]
 for roof in (core, gpu):
@@ -323,8 +324,8 @@ for run in rl.decode_recording("epyc-2core-vm").runs:
 #
 # Return the seconds of *another* layer, `inputs` → `outputs`, for all its `tokens` together. As in
 # lesson 03, your answer is compared with the clock. It may be off by the spread of the recorded
-# times (their middle half), and by a quarter besides, because no two layers are quite alike. You are
-# asked only where the quicker of the two ways comes close.
+# times, and by a quarter besides, because no two layers are quite alike. You are asked only where
+# the quicker of the two ways comes close.
 
 
 # %% tags=["deep", "answer"] rooflab={"exercise": "04-predict"}

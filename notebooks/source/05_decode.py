@@ -194,10 +194,8 @@ rl.check("05-switch", switch)
 # (measured) and for two GPUs (datasheets):
 
 # %% tags=["core"]
-for machine, dtype, itemsize in (
-    *((here, "fp32", 4), ("rtx-4090", "fp16", 2)),
-    *(("h100-sxm", "bf16", 2), ("h100-sxm", "bf16", 0.5)),
-):
+rows = [(here, "fp32", 4), ("rtx-4090", "fp16", 2), ("h100-sxm", "bf16", 2)]
+for machine, dtype, itemsize in [*rows, ("h100-sxm", "bf16", 0.5)]:
     roof = rl.Roofline(machine, dtype)
     name = f"{roof.machine.name}, {dtype}, {itemsize} bytes a weight"
     print(f"{name}: the arithmetic takes over at batch {roof.ridge * itemsize / 2:.0f}")
@@ -308,8 +306,8 @@ rl.live.film("llama-3-8b", machines=["h100-sxm", "rtx-4090", "a100-sxm-80"])
 #    the rest.
 # 3. **Look at the prefill.** All tokens of the prompt go through together. A model *reads* as fast as the machine computes, and *writes* as fast as it carries.
 #
-# And here is the small model on your own core. Filled markers are the clock, joined to their bound
-# by a dotted line; pale ones are the other batches.
+# And here is the small model on your own core. Filled markers are the clock, joined by a dotted line
+# to what the roof says; pale ones are the other batches.
 
 # %% tags=["core"]
 rl.live.film(small, here, decode_run=runs.values(), context=16)
@@ -367,7 +365,8 @@ for batch in (1, 64, 256, 512):
 
 # %% [markdown] tags=["core"]
 # That is Llama-3-8B with a context of 256. While memory is slower than the arithmetic of the
-# products, the two agree. "At most" is only said of the second one.
+# products, the two agree. "At most" is only said of the second one; it holds if nothing of the
+# weights stays in a cache of the GPU.
 #
 # ## Who is right?
 #
@@ -392,8 +391,9 @@ published = [  # machine, model, bytes a weight and a KV number, batch, context,
 
 # %% [markdown] tags=["core"]
 # Three witnesses are heard. *The arithmetic* says peak ÷ FLOPs of a token. *The weights* say that
-# batch B is B times as fast. The third is your `decode`. What was measured, as a share of what each
-# of them promises:
+# batch B is B times as fast. The third is your `decode`. None of them counts the table of
+# *embeddings*, the vectors of all tokens, of which one row is read. What was measured, as a share of
+# what each of them promises:
 
 
 # %% tags=["core"]
