@@ -83,7 +83,7 @@ print(f"the clock: {one.tokens_per_s:.1f}", *(f"⚠ {text}" for text in one.warn
 rl.conclude("05-one", one, here)
 
 # %% [markdown] tags=["core"]
-# Does one division hold for models that people use? Here is Llama-2-7B with weights of 2 bytes (`fp16`) on an RTX 4090: what a token costs, and how many
+# Does it hold for models that people use? Here is Llama-2-7B with weights of 2 bytes (`fp16`) on an RTX 4090: what a token costs, and how many
 # a second the memory and the arithmetic of that card allow, by its datasheet.
 
 # %% tags=["core", "nbval-check-output"]
@@ -109,8 +109,7 @@ print(f"its arithmetic allows {card.peak('fp16') / token.flops:.0f} tokens/s")
 # <details><summary>What each answer would mean</summary>
 #
 # **B.** Half as many bytes for each token. <br>
-# **A** is *neural networks are arithmetic*: training is, and so is reading a long prompt. Writing
-# is carrying. <br>
+# **A** is *neural networks are arithmetic*: training is. Writing is carrying. <br>
 # **C** is *capacity is bandwidth*: a larger memory holds more and may be no faster. <br>
 # **D** brings more tokens, and none of them sooner. It is what comes next.
 #
@@ -142,8 +141,8 @@ rl.ask("05-many", speed[64] / speed[1])
 # %% tags=["core"]
 for b, run in runs.items():
     longer, mark = run.step_s / runs[1].step_s, "⚠" if run.warnings else ""
-    rate = f"{run.tokens_per_s:6.1f} tokens/s"
-    print(f"batch {b:2}: {rate}, a step takes {longer:4.1f} times as long, {run.forms['up']} {mark}")
+    print(f"batch {b:2}: {run.tokens_per_s:6.1f} tokens/s,", end=" ")
+    print(f"a step takes {longer:4.1f} times as long, {run.forms['up']} {mark}")
 
 # %% [markdown] tags=["core"]
 # If the trip of the weights were all, every step would take as long as the first.
@@ -157,7 +156,7 @@ rl.conclude("05-many", runs, here)
 # %% [markdown] tags=["core"]
 # ## What the second one costs
 #
-# Here are the ways that the loop tried for one such product, with 1, 2 and 64 vectors:
+# The ways that the loop tried for one such product, with 1, 2 and 64 vectors:
 
 # %% tags=["core"]
 for b in (1, 2, 64):
@@ -229,7 +228,7 @@ for name in ("llama-2-7b", "llama-3-8b", "llama-2-70b", "mixtral-8x7b"):
 
 # %% [markdown] tags=["core"]
 # Half a megabyte for a token of Llama-2-7B, 2 GB for a sequence of 4096. Is that worth it? One could
-# also keep nothing, and send all tokens through the model once more for each new one.
+# keep nothing, and send all tokens through the model once more for each new one.
 #
 # ### Exercise 2 · Which gauge?
 #
@@ -283,7 +282,8 @@ rl.ask("05-long", past.step_s / runs[16].step_s)
 for run in (runs[16], past):
     caches = small.kv_bytes(16, run.context, "fp32")
     print(f"context {run.context:4}: weights {read / 1e6:.0f} MB, caches {caches / 1e6:3.0f} MB")
-    print(f"  a step {1e3 * run.step_s:5.1f} ms, attention {1e3 * run.seconds('attention'):5.1f} ms")
+    whole, attention = 1e3 * run.step_s, 1e3 * run.seconds("attention")
+    print(f"  a step {whole:5.1f} ms, attention {attention:5.1f} ms of it")
 
 # %% tags=["core"]
 rl.conclude("05-long", runs[16], past)
@@ -695,9 +695,9 @@ stays = 1 / measured[1] - divides
 token = rl.model("llama-2-7b").decode(1, 105)
 print(f"divides {1e3 * divides:.2f} ms, stays {1e3 * stays:.2f} ms")
 for gpus, rate in measured.items():
-    share = rate * token.bytes / gpus / rl.machine("a100-sxm-80").bandwidth()
+    share = 100 * rate * token.bytes / gpus / rl.machine("a100-sxm-80").bandwidth()
     law = 1e3 * (divides / gpus + stays)
-    print(f"on {gpus}: {1e3 / rate:.2f} ms, by the law {law:.2f} ms; {100 * share:.0f} % of the bandwidth")
+    print(f"on {gpus}: {1e3 / rate:.2f} ms, by the law {law:.2f}; {share:.0f} % of the bandwidth")
 
 # %% [markdown] tags=["deep"]
 # The law comes within 6 per cent. Some 2 ms do not divide: starting operations, and after each half
@@ -794,13 +794,12 @@ for tokens in (1024, 4096):
 # - **Predict** tokens a second from two numbers: bandwidth ÷ bytes of the weights.
 # - **Say** what a larger batch brings: more tokens for one trip of the weights, until the ridge, or
 #   until the caches outweigh them.
-# - **Count** a context: what a token leaves, and all of it read for every new one.
+# - **Count** a context: what each token leaves, read again for every new one.
 # - **Judge** a published speed by its share of your bound.
 # - **Fill** a machine: the smaller of two batches, by memory and by promise.
 # - And if you went deeper: **choose** what to shrink, and **say** what more GPUs do not divide.
 #
-# This is the end of Part II, from a multiply-add that costs nothing to a model that waits for its
-# weights. The next part asks what you can do about it on the same machine.
+# This is the end of Part II. The next part asks what you can do about it on the same machine.
 
 # %% tags=["core"]
 rl.my_guesses()
