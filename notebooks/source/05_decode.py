@@ -465,7 +465,7 @@ print(f"800 are {100 * 800 / most:.0f} % of the last one")
 
 # %% [markdown] tags=["core"]
 # So 800 is possible. The first reader has forgotten the caches. The second has forgotten the ridge:
-# this card's is at batch 164, and at 64 the products are still left of it.
+# this card's is at batch 164, so at 64 the products are left of it.
 #
 # ### Exercise 4 · By what factor?
 #
@@ -799,7 +799,7 @@ for tokens in (1024, 4096):
 # - **Fill** a machine: the smaller of two batches, by memory and by promise.
 # - And if you went deeper: **choose** what to shrink, and **say** what more GPUs do not divide.
 #
-# This is the end of Part II. The next part asks what you can do about it on the same machine.
+# Here Part II ends. The next asks what you can do about it on the same machine.
 
 # %% tags=["core"]
 rl.my_guesses()
