@@ -83,8 +83,9 @@ print(f"the clock: {one.tokens_per_s:.1f}", *(f"⚠ {text}" for text in one.warn
 rl.conclude("05-one", one, here)
 
 # %% [markdown] tags=["core"]
-# Does it hold for models that people use? Here is Llama-2-7B with weights of 2 bytes (`fp16`) on an RTX 4090: what a token costs, and how many
-# a second the memory and the arithmetic of that card allow, by its datasheet.
+# Does it hold for models that people use? Here is Llama-2-7B with weights of 2 bytes (`fp16`) on an
+# RTX 4090: what a token costs, and how many a second the memory and the arithmetic of that card
+# allow, by its datasheet.
 
 # %% tags=["core", "nbval-check-output"]
 card, token = rl.machine("rtx-4090"), rl.model("llama-2-7b").decode(1, 1, "fp16", "fp16")
