@@ -81,7 +81,7 @@ rl.ask("04-tokens", walk[64].median_s / walk[1].median_s, picture=picture)
 # measurements, in the same unit. Your guess was the square at 64 tokens ÷ the one at 1 token.
 #
 # The dashed line is the layer under the roof of an H200, a data-centre GPU, in `bf16`: 2-byte
-# numbers with fewer digits. It is a *datasheet*; no run of ours exists.
+# numbers with fewer digits. It is a *datasheet*, not a run.
 #
 # </details>
 

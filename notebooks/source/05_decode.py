@@ -169,7 +169,7 @@ for b in (1, 2, 64):
 rl.conclude("05-ways", runs[2])
 
 # %% [markdown] tags=["core"]
-# No roof knows of this price: it is not the machine, it is how a library was written.
+# What a product costs beyond its roof is not the machine: it is how a library was written.
 #
 # ### Exercise 1 · GEMM, or GEMV after GEMV?
 #
@@ -378,8 +378,7 @@ for batch in (1, 64, 256, 512):
 # tokens, 200 new ones, an A100 held to 330 W. The others are from NVIDIA's performance page of
 # TensorRT-LLM, v0.6.1 (the L40S: v0.5), and include reading the prompts, a small part. `context` is
 # the mean over a run. gpt-fast's 1-byte weights are *weight only*: it computes in 16 bits.
-# TensorRT-LLM's have *weights and activations* in fp8, so the fp8 peak counts, and caches of 1
-# byte.
+# TensorRT-LLM's have *weights and activations* in fp8, so the fp8 peak counts, and 1-byte caches.
 
 # %% tags=["core"]
 published = [  # machine, model, bytes a weight and a KV number, batch, context, tokens/s
