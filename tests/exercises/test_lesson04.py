@@ -122,7 +122,7 @@ def test_sixty_four_tokens_cost_two_per_cent_more_on_an_h200():
 
 
 def test_one_thing_at_a_time_on_an_h200():
-    """In fp32 64 tokens take 2.30 times as long as one; bf16 has 15 times the peak, 4.5 the speed."""
+    """In fp32 64 tokens take 2.30 times as long; bf16 has 15 times the peak, 4.5 the speed."""
     vector = peak_and_bandwidth("h200-sxm", "fp32")
     one, many = (layer(t, 4096, 11008, 4, *vector) for t in (1, 64))
     assert many / one == pytest.approx(2.30, abs=0.005)
