@@ -554,14 +554,14 @@ rl.model("llama-2-7b").decode(1, 105).explain("a100-sxm-80", tokens_per_s=104.9)
 
 # %% tags=["deep"]
 said = {b: rl.predict_decode(small, b, context=20, backend="cpu") for b in batches}
-over = {b: runs[b].step_s / said[b].bound_s for b in batches}
+bounds = {b: guess.bound_s for b, guess in said.items()}
 for b, guess in said.items():
-    ahead, mark = guess.total_s / guess.bound_s, "⚠" if runs[b].warnings else ""
-    times = f"predicted {ahead:4.1f} times, the clock {over[b]:4.1f} times"
-    print(f"batch {b:2}: bound {1e3 * guess.bound_s:5.1f} ms, {times} {mark}")
+    ahead, clock = (s / bounds[b] for s in (guess.total_s, runs[b].step_s))
+    times = f"predicted {ahead:4.1f} times, the clock {clock:4.1f} times"
+    print(f"batch {b:2}: {1e3 * bounds[b]:5.1f} ms, {times}", "⚠" if runs[b].warnings else "")
 
 # %% tags=["deep"]
-rl.conclude("05-worst", over)
+rl.conclude("05-worst", runs, bounds)
 
 # %% tags=["deep"]
 rl.conclude("05-predicted", said, runs)
