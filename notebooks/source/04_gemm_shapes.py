@@ -17,8 +17,8 @@
 # - **compute** the intensity and the shortest time of a layer, for any number of tokens,
 # - **find** its knee: the number of tokens up to which more of them cost next to nothing,
 # - **choose** the shape with which a wrong formula is convicted,
-# - after the *Deeper* parts: **predict** what the clock says of a layer, and **say** what its widths
-#   allow at best, what padding costs, and which products training adds.
+# - after the *Deeper* parts: **predict** what the clock says of a layer, and **say** what its
+#   widths allow at best, what padding costs, and which products training adds.
 #
 # It takes about 45 minutes, with the *Deeper* parts 90. You need lessons 01 and 03.
 
@@ -30,11 +30,11 @@ import rooflab as rl
 # %% [markdown] tags=["core"]
 # ## One token, sixty-four tokens
 #
-# A language model reads and writes *tokens*: words, or pieces of words. Inside the model a token
-# is a row of numbers; in Llama-2-7B, of 4096 numbers. On its way through the model the row is
-# multiplied, again and again, by large matrices that never change, the *weights*. One such product is
-# called a **linear layer**. Here is one that makes 11 008 numbers out of 4096. It is known as the *up
-# projection*, because the row gets longer.
+# A language model reads and writes *tokens*: words, or pieces of words. Inside the model a token is
+# a row of numbers; in Llama-2-7B, of 4096 numbers. On its way through the model the row is
+# multiplied, again and again, by large matrices that never change, the *weights*. One such product
+# is called a **linear layer**. Here is one that makes 11 008 numbers out of 4096. It is known as
+# the *up projection*, because the row gets longer.
 
 
 # %% tags=["core"]
@@ -78,10 +78,10 @@ rl.ask("04-tokens", walk[64].median_s / walk[1].median_s, picture=picture)
 # a single token. It is flat at first: the weights have to come from memory, and while they come
 # there is time to multiply each of them with a few tokens. Then it bends and rises. From there on
 # the core is busy computing, and twice the tokens take twice the time. The black squares are your
-# measurements, in the same unit. Your guess was the ratio between the square at 64 and the one at 1.
+# measurements, in the same unit. Your guess was the square at 64 tokens ÷ the one at 1 token.
 #
 # The dashed line is the layer under the roof of an H200, a data-centre GPU, in `bf16`: 2-byte
-# numbers with fewer digits. It is a *datasheet*; no run of ours exists.
+# numbers with fewer digits. It is a *datasheet*, not a run.
 #
 # </details>
 
@@ -89,8 +89,8 @@ rl.ask("04-tokens", walk[64].median_s / walk[1].median_s, picture=picture)
 rl.conclude("04-second-token", walk)
 
 # %% [markdown] tags=["core"]
-# What would you have to wait on the H200, by its roof? Two things are different there, so change one
-# at a time. First the machine, with the same 4-byte numbers; then the number type:
+# What would you have to wait on the H200, by its roof? Two things are different there, so change
+# one at a time. First the machine, with the same 4-byte numbers; then the number type:
 
 # %% tags=["core", "nbval-check-output"]
 for kind in ("fp32", "bf16"):
@@ -102,13 +102,13 @@ for kind in ("fp32", "bf16"):
 # %% [markdown] tags=["core"]
 # In fp32 the 64 tokens are right of the H200's ridge, and take more than twice as long as one. The
 # 2-byte type does two things. Half the bytes make twice the intensity. And products of such numbers
-# may use the GPU's **matrix units**, which do nothing else and have 15 times the peak: that moves the
-# ridge 15 times to the right. Now 64 tokens are left of it, and nearly free. Fifteen times the peak
-# made them four and a half times as fast, because they wait for bytes now. **A chip has a ridge for
-# each number type.**
+# may use the GPU's **matrix units**, which do nothing else and have 15 times the peak: that moves
+# the ridge 15 times to the right. Now 64 tokens are left of it, and nearly free. Fifteen times the
+# peak made them four and a half times as fast, because they wait for bytes now. **A chip has a
+# ridge for each number type.**
 #
-# **The H200's bf16 ridge lies further right than that of this core. By what factor?** Guess; then you
-# see both roofs, side by side.
+# **The H200's bf16 ridge lies further right than that of this core. By what factor?** Guess; then
+# you see both roofs, side by side.
 
 # %% tags=["core"]
 picture = rl.show.walk(4096, 11008, [core, gpu], list(walk.values()))
@@ -122,14 +122,15 @@ rl.ask("04-ridges", gpu.ridge / core.ridge, picture=picture)
 # diamonds what the roof allows, the black squares your measurements.
 #
 # It is the same walk in both halves. On the right every step lies twice as far along, because each
-# number has half the bytes, and the roof bends much further right: 64 tokens are still on the slope,
-# and 256 are just over the ridge.
+# number has half the bytes, and the roof bends much further right: 64 tokens are still on the
+# slope, and 256 are just over the ridge.
 #
 # </details>
 
 # %% [markdown] tags=["core"]
 # In numbers, where do 64 tokens lie? The slope is now the bandwidth of *reading*, because a layer
-# mostly reads its weights. Lesson 03 had the best mix of reading and writing, and a lower ridge.
+# mostly reads its weights. Lesson 03 had the best mix of reading and writing, so its ridge may have
+# been lower.
 
 # %% tags=["core"]
 for roof in (core, gpu):
@@ -150,18 +151,18 @@ rl.conclude("04-sides", (up(64), core), (up(64, "bf16"), gpu))
 # - $Y$ has *tokens* rows and *outputs* columns.
 #
 # So **M is the number of tokens, N the outputs and K the inputs**: M and N are the edges of the
-# result, and each number of it is a sum of K products. `rl.gemm(tokens, outputs, inputs)` counts the
-# same as `up`.
+# result, and each number of it is a sum of K products. `rl.gemm(tokens, outputs, inputs)` counts
+# the same as `up`.
 
 # %% tags=["core", "nbval-check-output"]
 product = rl.gemm(64, 11008, 4096)
 product.flops == up(64).flops, product.bytes == up(64).bytes
 
 # %% [markdown] tags=["core"]
-# In practice tokens come as a *batch*. A prompt and what is written after it are a **sequence**, and
-# several sequences go through the model at once: batch × length × inputs numbers. The layer does the
-# same with every row. So lay all rows below each other, multiply once, and cut the result up again.
-# Try it on a small one:
+# In practice tokens come as a *batch*. A prompt and what is written after it are a **sequence**,
+# and several sequences go through the model at once: batch × length × inputs numbers. The layer
+# does the same with every row. So lay all rows below each other, multiply once, and cut the result
+# up again. Try it on a small one:
 
 # %% tags=["core", "nbval-check-output"]
 draw = np.random.default_rng(0).normal
@@ -174,14 +175,14 @@ print("no number was moved for it:", np.shares_memory(rows, x))
 # %% [markdown] tags=["core"]
 # **All edges but the last become M.**
 #
-# Language models work in two *phases*. In **prefill** the model reads the prompt, and all its tokens go
-# through the layer together. In **decode** it writes: it makes one new token for each sequence, and
-# only *that* token goes through the layer. What it needs of the earlier ones is kept.
+# Language models work in two *phases*. In **prefill** the model reads the prompt, and all its
+# tokens go through the layer together. In **decode** it writes: it makes one new token for each
+# sequence, and only *that* token goes through the layer. What it needs of the earlier ones is kept.
 #
 # ### Exercise 1 · M, N and K
 #
-# `batch` sequences of `length` tokens each, a layer from `inputs` to `outputs`. Return M, N and K, in
-# this order: if `decode` is true those of decode, else those of prefill.
+# `batch` sequences of `length` tokens each, a layer from `inputs` to `outputs`. Return M, N and K,
+# in this order: if `decode` is true those of decode, else those of prefill.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "04-shapes"}
@@ -323,8 +324,8 @@ for run in rl.decode_recording("epyc-2core-vm").runs:
 #
 # Return the seconds of *another* layer, `inputs` → `outputs`, for all its `tokens` together. As in
 # lesson 03, your answer is compared with the clock. It may be off by the spread of the recorded
-# times (their middle half), and by a quarter besides, because no two layers are quite alike. You are
-# asked only where the quicker of the two ways comes close.
+# times, and by a quarter besides, because no two layers are quite alike. You are asked only where
+# the quicker of the two ways comes close.
 
 
 # %% tags=["deep", "answer"] rooflab={"exercise": "04-predict"}
@@ -341,11 +342,11 @@ def predict(tokens, inputs, outputs, first, again, copy, peak):
 rl.check("04-predict", predict)
 
 # %% [markdown] tags=["deep"]
-# Under a roof the longer of two times counts; here two times are *added*. There is one core for both,
-# and while it copies a block it multiplies nothing. So look at the table once more: from 8 tokens to
-# 64 the second column does not even grow threefold. By the roof, more tokens are free until the
-# arithmetic takes over. With a routine that copies, each of them still makes the others cheaper long
-# after that, because they share one copy.
+# Under a roof the longer of two times counts; here two times are *added*. There is one core for
+# both, and while it copies a block it multiplies nothing. So look at the table once more: from 8
+# tokens to 64 the second column does not even grow threefold. By the roof, more tokens are free
+# until the arithmetic takes over. With a routine that copies, each of them still makes the others
+# cheaper long after that, because they share one copy.
 
 # %% [markdown] tags=["core"]
 # ## The knee
@@ -406,8 +407,8 @@ for name in ("mi300x", "rtx-4090", "h100-sxm", "h200-sxm"):
 
 # %% [markdown] tags=["core"]
 # For the two wide layers the rule is not bad, a tenth too low at worst. For the layer of GPT-2 it
-# is far off: on an MI300X **the knee is just beyond 412 tokens, not at 247**. A narrow layer has few
-# weights, so what comes in and goes out weighs in early. For numbers of any size the rule says
+# is far off: on an MI300X **the knee is just beyond 412 tokens, not at 247**. A narrow layer has
+# few weights, so what comes in and goes out weighs in early. For numbers of any size the rule says
 # *ridge × itemsize ÷ 2*; lesson 05 calls it the batch at which the arithmetic takes over.
 #
 # Another saying: *a batch of 128 fills the GPU*. A model has products of several shapes, and they
@@ -415,10 +416,10 @@ for name in ("mi300x", "rtx-4090", "h100-sxm", "h200-sxm"):
 #
 # ### Exercise 6 · Who is last?
 #
-# `products` is a list of (inputs, outputs). Return three things: the place in the list, from 0, of the
-# product that becomes compute-bound last; the smallest whole batch at which all of them are; and the
-# share of the peak that the roof allows that last one at `batch`. You may call your `knee` and
-# `layer`.
+# `products` is a list of (inputs, outputs). Return three things: the place in the list, from 0, of
+# the product that becomes compute-bound last; the smallest whole batch at which all of them are;
+# and the share of the peak that the roof allows that last one at `batch`. You may call your `knee`
+# and `layer`.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "04-last"}
@@ -435,7 +436,7 @@ def last(products, batch, itemsize, peak, bandwidth):
 rl.check("04-last", last)
 
 # %% [markdown] tags=["core"]
-# The four shapes of Llama-3-8B on an H100: q and o, k and v, gate and up, and the output matrix.
+# Llama-3-8B has products of four shapes. Here they are on an H100, with the names of its layers:
 
 # %% tags=["core", "nbval-check-output"]
 h100 = rl.Roofline("h100-sxm", "bf16")
@@ -445,7 +446,7 @@ for name, outputs in (("q, o", 4096), ("k, v", 1024), ("gate, up", 14336), ("out
     print(f"{name:8} at 128, 256, 400:", ", ".join(f"{share:.0f} %" for share in shares))
 
 # %% [markdown] tags=["core"]
-# A batch of 128 fills two fifths of it, by the roof; k and v are still waiting at 400.
+# By the roof a batch of 128 gets two fifths of the peak, and k and v are still waiting at 400.
 
 # %% [markdown] tags=["core"]
 # ### Vote, or choose for yourself
@@ -471,8 +472,8 @@ for name, outputs in (("q, o", 4096), ("k, v", 1024), ("gate, up", 14336), ("out
 # %% [markdown] tags=["core"]
 # ## As much work, another shape
 #
-# Four products with equally many multiply-adds: a cube, a slab, and two thin ones. The third is like
-# a layer with 16 tokens. In the last one the edge that is *summed over* is thin.
+# Four products with equally many multiply-adds: a cube, a slab, and two thin ones. The third is
+# like a layer with 16 tokens. In the last one the edge that is *summed over* is thin.
 
 # %% tags=["core", "nbval-check-output"]
 shapes = [(1024, 1024, 1024), (128, 4096, 2048), (16, 8192, 8192), (8192, 8192, 16)]
@@ -494,8 +495,8 @@ timed = [rl.measure(op, threads=1) for op in ops]
 rl.ask("04-thin", timed[2].median_s / timed[0].median_s)
 
 # %% [markdown] tags=["core"]
-# Here are all four, each compared with the cube, and beside them the H200 by its roof, also in fp32,
-# and then in `bf16` (datasheet).
+# Here are all four, each compared with the cube, and beside them the H200 by its roof, also in
+# fp32, and then in `bf16` (datasheet).
 
 # %% tags=["core"]
 roofs = [core, rl.Roofline("h200-sxm", "fp32"), gpu]
@@ -572,14 +573,14 @@ for tokens in (1, 64, 2048, 16384):
     print(f"{tokens:6} tokens: {100 * off:6.2f} %")
 
 # %% [markdown] tags=["core"]
-# With one token you would never see it. In a large prefill the claim is off by more than half. So test
-# a count with edges that are **all different**, and none of them small.
+# With one token you would never see it. In a large prefill the claim is off by more than half. So
+# test a count with edges that are **all different**, and none of them small.
 
 # %% [markdown] tags=["core"]
 # ### Vote, or choose for yourself
 #
-# A service adds more and more sequences to its batch in decode. The shortest time of a layer, by the
-# roof, …
+# A service adds more and more sequences to its batch in decode. The shortest time of a layer, by
+# the roof, …
 #
 # - **A** grows with the sequences from the first one on.
 # - **B** stays the same, because the weights are read only once.
@@ -673,8 +674,8 @@ for inputs, outputs in ((4096, 16), (768, 3072), (4096, 11008)):
 #
 # It is an old piece of advice: fill up the edges of a matrix with zeros to a *good* size, a
 # multiple of 8 or 64 or 128, and the product gets faster, although it has more work to do. GPT-2's
-# list of tokens has 50 257 entries; some programs make it 50 304, a multiple of 64. The price is the
-# product of what is added to each edge:
+# list of tokens has 50 257 entries; some programs make it 50 304, a multiple of 64. The price is
+# the product of what is added to each edge:
 
 # %% tags=["deep", "nbval-check-output"]
 print(f"50257 → 50304: {100 * (50304 / 50257 - 1):.3f} % more work, in that one edge")
@@ -748,12 +749,12 @@ for name, edges in (("Y", (m, n, k)), ("dX", (m, k, n)), ("dW", (n, k, m))):
 
 # %% [markdown] tags=["deep"]
 # Three boxes with the same three edges, lying on different sides: as many FLOPs, as many bytes.
-# **Training a layer costs three times the FLOPs of its forward pass**, if what the forward pass made
-# is kept; some programs keep less and do the forward pass twice. The first layer of all needs no
-# $dX$. One thing changes: the tokens, which are M on the way forward, are the edge that $dW$ *sums
-# over*. Its result is as large as $W$, however many tokens there were. Where a layer also adds a
-# *bias*, a row of N numbers, its gradient is the sum of all rows of $dY$: one addition for each number
-# that is read, limited by memory on every machine here.
+# **Training a layer costs three times the FLOPs of its forward pass**, if what the forward pass
+# made is kept; some programs keep less and do the forward pass twice. The first layer of all needs
+# no $dX$. One thing changes: the tokens, which are M on the way forward, are the edge that $dW$
+# *sums over*. Its result is as large as $W$, however many tokens there were. Where a layer also
+# adds a *bias*, a row of N numbers, its gradient is the sum of all rows of $dY$: one addition for
+# each number that is read, limited by memory on every machine here.
 
 # %% [markdown] tags=["deep"]
 # ## Deeper: claim court, bytes per FLOP

@@ -32,8 +32,8 @@ import rooflab as rl
 # written after it are a **sequence**. For each new token the model takes a vector that stands for
 # the newest one, and sends it through its *layers*: products with large matrices, and little
 # besides. The matrices hold its *weights*. What comes out at the end says which token is likely to
-# follow. One is chosen, and all begins again. This writing is called **decode**, and one round of it
-# a **step**.
+# follow. One is chosen, and all begins again. This writing is called **decode**, and one round of
+# it a **step**.
 #
 # Here is a small model. Its size follows your processor: it gets as many layers as its weights need
 # to be four times your largest cache. A smaller model would stay in there, as no real one does.
@@ -67,11 +67,12 @@ rl.ask("05-small", one.tokens_per_s)
 # <details><summary>How to guess it (open this when you have guessed)</summary>
 #
 # One vector goes through every matrix, so **each weight is used once for a token**: one
-# multiply-add, 2 FLOPs, and then the next weight. That is the GEMV of lesson 01. So a token takes as
-# long as the weights need to come, and bandwidth ÷ bytes is tokens a second.
+# multiply-add, 2 FLOPs, and then the next weight. That is the GEMV of lesson 01. So a token takes
+# as long as the weights need to come, and bandwidth ÷ bytes is tokens a second.
 #
 # Why not two tokens at once? Because the second is chosen after the first is known. One way around
-# it, *speculative decoding*, lets a small model guess several, and the large one check them together.
+# it, *speculative decoding*, lets a small model guess several, and the large one check them
+# together.
 #
 # </details>
 
@@ -83,8 +84,9 @@ print(f"the clock: {one.tokens_per_s:.1f}", *(f"⚠ {text}" for text in one.warn
 rl.conclude("05-one", one, here)
 
 # %% [markdown] tags=["core"]
-# Does one division hold for models that people use? Here is Llama-2-7B with weights of 2 bytes (`fp16`) on an RTX 4090: what a token costs, and how many
-# a second the memory and the arithmetic of that card allow, by its datasheet.
+# Does it hold for models that people use? Here is Llama-2-7B with weights of 2 bytes (`fp16`) on an
+# RTX 4090: what a token costs, and how many a second the memory and the arithmetic of that card
+# allow, by its datasheet.
 
 # %% tags=["core", "nbval-check-output"]
 card, token = rl.machine("rtx-4090"), rl.model("llama-2-7b").decode(1, 1, "fp16", "fp16")
@@ -109,8 +111,7 @@ print(f"its arithmetic allows {card.peak('fp16') / token.flops:.0f} tokens/s")
 # <details><summary>What each answer would mean</summary>
 #
 # **B.** Half as many bytes for each token. <br>
-# **A** is *neural networks are arithmetic*: training is, and so is reading a long prompt. Writing
-# is carrying. <br>
+# **A** is *neural networks are arithmetic*: training is. Writing is carrying. <br>
 # **C** is *capacity is bandwidth*: a larger memory holds more and may be no faster. <br>
 # **D** brings more tokens, and none of them sooner. It is what comes next.
 #
@@ -119,8 +120,8 @@ print(f"its arithmetic allows {card.peak('fp16') / token.flops:.0f} tokens/s")
 # ## Two at once
 #
 # Two sequences are written together, a *batch* of 2. The weights are brought in once and used for
-# both: each matrix meets two vectors. So how many tokens a second do they get together? The next cell
-# runs batches from 1 to 64 and shows nothing yet. Guess two of them.
+# both: each matrix meets two vectors. So how many tokens a second do they get together? The next
+# cell runs batches from 1 to 64 and shows nothing yet. Guess two of them.
 
 # %% tags=["core"]
 batches = (1, 2, 3, 4, 8, 16, 32, 64)
@@ -136,16 +137,14 @@ rl.ask("05-many", speed[64] / speed[1])
 # %% [markdown] tags=["core"]
 # All of them now. A product can be done as one GEMV after the other (`gemv ×B`) or as one GEMM
 # (`gemm`), and both also with the matrix stored by columns (`on Wᵀ`). The loop takes the fastest.
-# Each line ends with the way of the *up projection*, one of the large products of a layer. A ⚠ marks
-# a run that carries a warning; `runs[2]`, for example, prints it.
+# Each line ends with the way of the *up projection*, one of the large products of a layer. A ⚠
+# marks a run that carries a warning; `runs[2]`, for example, prints it.
 
 # %% tags=["core"]
 for b, run in runs.items():
     longer, mark = run.step_s / runs[1].step_s, "⚠" if run.warnings else ""
-    rate = f"{run.tokens_per_s:6.1f} tokens/s"
-    print(
-        f"batch {b:2}: {rate}, a step takes {longer:4.1f} times as long, {run.forms['up']} {mark}"
-    )
+    print(f"batch {b:2}: {run.tokens_per_s:6.1f} tokens/s,", end=" ")
+    print(f"a step takes {longer:4.1f} times as long, {run.forms['up']} {mark}")
 
 # %% [markdown] tags=["core"]
 # If the trip of the weights were all, every step would take as long as the first.
@@ -159,7 +158,7 @@ rl.conclude("05-many", runs, here)
 # %% [markdown] tags=["core"]
 # ## What the second one costs
 #
-# Here are the ways that the loop tried for one such product, with 1, 2 and 64 vectors:
+# The ways that the loop tried for one such product, with 1, 2 and 64 vectors:
 
 # %% tags=["core"]
 for b in (1, 2, 64):
@@ -170,7 +169,7 @@ for b in (1, 2, 64):
 rl.conclude("05-ways", runs[2])
 
 # %% [markdown] tags=["core"]
-# No roof knows of this price: it is not the machine, it is how a library was written.
+# What a product costs beyond its roof is not the machine: it is how a library was written.
 #
 # ### Exercise 1 · GEMM, or GEMV after GEMV?
 #
@@ -196,18 +195,16 @@ rl.check("05-switch", switch)
 # (measured) and for two GPUs (datasheets):
 
 # %% tags=["core"]
-for machine, dtype, itemsize in (
-    *((here, "fp32", 4), ("rtx-4090", "fp16", 2)),
-    *(("h100-sxm", "bf16", 2), ("h100-sxm", "bf16", 0.5)),
-):
+rows = [(here, "fp32", 4), ("rtx-4090", "fp16", 2), ("h100-sxm", "bf16", 2)]
+for machine, dtype, itemsize in [*rows, ("h100-sxm", "bf16", 0.5)]:
     roof = rl.Roofline(machine, dtype)
     name = f"{roof.machine.name}, {dtype}, {itemsize} bytes a weight"
     print(f"{name}: the arithmetic takes over at batch {roof.ridge * itemsize / 2:.0f}")
 
 # %% [markdown] tags=["core"]
 # The last line has weights of 4 bits and arithmetic in 16: a quarter of the bytes, a quarter of the
-# batch. And a peak is a promise. Of the H100's 989 TFLOP/s the best product in our catalogue's source
-# got 794.
+# batch. And a peak is a promise. Of the H100's 989 TFLOP/s the best product in our catalogue's
+# source got 794.
 #
 # Do 64 sequences get 64 times the speed of one, then? Something is still missing.
 #
@@ -222,8 +219,8 @@ for machine, dtype, itemsize in (
 # $$2 \times \text{layers} \times \text{KV heads} \times \text{numbers of a head} \times \text{bytes
 # of a number.}$$
 #
-# The weights are the same for every sequence. **A KV cache belongs to one sequence alone, and all of
-# it is read for every token.** Sequences that begin with the same words may share that part.
+# The weights are the same for every sequence. **A KV cache belongs to one sequence alone, and all
+# of it is read for every token.** Sequences that begin with the same words may share that part.
 # `context` is how many tokens it holds.
 
 # %% tags=["core", "nbval-check-output"]
@@ -232,8 +229,8 @@ for name in ("llama-2-7b", "llama-3-8b", "llama-2-70b", "mixtral-8x7b"):
     print(f"{name}: {m.kv_bytes(1, 1) / 1e6:.2f} MB a token, {m.kv_bytes(1, 4096) / 1e9:.2f} GB")
 
 # %% [markdown] tags=["core"]
-# Half a megabyte for a single token of Llama-2-7B, 2 GB for a sequence of 4096. Is that worth it?
-# One could also keep nothing, and send all tokens through the model once more for each new one.
+# Half a megabyte for a token of Llama-2-7B, 2 GB for a sequence of 4096. Is that worth it? One
+# could keep nothing, and send all tokens through the model once more for each new one.
 #
 # ### Exercise 2 · Which gauge?
 #
@@ -274,7 +271,8 @@ for way, w in (("with a cache", gpt2.decode(1, 1024)), ("without", gpt2.prefill(
     print(f"{way:12}: {1 / seconds:.0f} tokens/s at {w.flops / seconds / 1e12:.0f} TFLOP/s")
 
 # %% [markdown] tags=["core"]
-# Four times the tokens, at less than a hundredth of the FLOP/s. **If you are sold TFLOP/s for chatting, you are buying the wrong number.**
+# Four times the tokens, at less than a hundredth of the FLOP/s. **If you are sold TFLOP/s for
+# chatting, you are buying the wrong number.**
 #
 # Now on your own core: 16 sequences. They had a past of 16 tokens above; now they get one of 1024.
 # **By what factor does a step take longer?**
@@ -287,9 +285,8 @@ rl.ask("05-long", past.step_s / runs[16].step_s)
 for run in (runs[16], past):
     caches = small.kv_bytes(16, run.context, "fp32")
     print(f"context {run.context:4}: weights {read / 1e6:.0f} MB, caches {caches / 1e6:3.0f} MB")
-    print(
-        f"  a step {1e3 * run.step_s:5.1f} ms, attention {1e3 * run.seconds('attention'):5.1f} ms"
-    )
+    whole, attention = 1e3 * run.step_s, 1e3 * run.seconds("attention")
+    print(f"  a step {whole:5.1f} ms, attention {attention:5.1f} ms of it")
 
 # %% tags=["core"]
 rl.conclude("05-long", runs[16], past)
@@ -310,10 +307,11 @@ rl.live.film("llama-3-8b", machines=["h100-sxm", "rtx-4090", "a100-sxm-80"])
 #    Attention stays: every sequence brings FLOPs for it, and a cache of its own to read.
 # 2. **Slide the context up**, at a batch of 16. At the dashed line attention takes as long as all
 #    the rest.
-# 3. **Look at the prefill.** All tokens of the prompt go through together. A model *reads* as fast as the machine computes, and *writes* as fast as it carries.
+# 3. **Look at the prefill.** All tokens of the prompt go through together. A model *reads* as fast
+#    as the machine computes, and *writes* as fast as it carries.
 #
-# And here is the small model on your own core. Filled markers are the clock, joined to their bound
-# by a dotted line; pale ones are the other batches.
+# And here is the small model on your own core. Filled markers are the clock, joined by a dotted
+# line to what the roof says; pale ones are the other batches.
 
 # %% tags=["core"]
 rl.live.film(small, here, decode_run=runs.values(), context=16)
@@ -331,8 +329,8 @@ rl.live.film(small, here, decode_run=runs.values(), context=16)
 #   each sequence. Most programs do it between the products, so add its time.
 #
 # Return the tokens a second of all sequences together. The checks ask for the setups of published
-# runs, in which `itemsize` need not be whole: 4 bits, with a scale and an offset of 2 bytes each for
-# every 32 weights, make 0.625.
+# runs, in which `itemsize` need not be whole: 4 bits, with a scale and an offset of 2 bytes each
+# for every 32 weights, make 0.625.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "05-decode"}
@@ -351,9 +349,9 @@ rl.check("05-decode", decode)
 rl.mine.save(decode)
 
 # %% [markdown] tags=["core"]
-# Can nobody beat this? It is the speed *without overlap between attention and products*, and there are
-# programs that do the attention of one half of the batch during the products of the other. Strictly,
-# all reading may overlap with all arithmetic:
+# Can nobody beat this? It is the speed *without overlap between attention and products*, and there
+# are programs that do the attention of one half of the batch during the products of the other.
+# Strictly, all reading may overlap with all arithmetic:
 
 
 # %% tags=["core"]
@@ -371,7 +369,8 @@ for batch in (1, 64, 256, 512):
 
 # %% [markdown] tags=["core"]
 # That is Llama-3-8B with a context of 256. While memory is slower than the arithmetic of the
-# products, the two agree. "At most" is only said of the second one.
+# products, the two agree. "At most" is only said of the second one; it holds if nothing of the
+# weights stays in a cache of the GPU.
 #
 # ## Who is right?
 #
@@ -379,7 +378,7 @@ for batch in (1, 64, 256, 512):
 # tokens, 200 new ones, an A100 held to 330 W. The others are from NVIDIA's performance page of
 # TensorRT-LLM, v0.6.1 (the L40S: v0.5), and include reading the prompts, a small part. `context` is
 # the mean over a run. gpt-fast's 1-byte weights are *weight only*: it computes in 16 bits.
-# TensorRT-LLM's have *weights and activations* in fp8, so the fp8 peak counts, and caches of 1 byte.
+# TensorRT-LLM's have *weights and activations* in fp8, so the fp8 peak counts, and 1-byte caches.
 
 # %% tags=["core"]
 published = [  # machine, model, bytes a weight and a KV number, batch, context, tokens/s
@@ -396,8 +395,9 @@ published = [  # machine, model, bytes a weight and a KV number, batch, context,
 
 # %% [markdown] tags=["core"]
 # Three witnesses are heard. *The arithmetic* says peak ÷ FLOPs of a token. *The weights* say that
-# batch B is B times as fast. The third is your `decode`. What was measured, as a share of what each
-# of them promises:
+# batch B is B times as fast. The third is your `decode`. None of them counts the table of
+# *embeddings*, the vectors of all tokens, of which one row is read. What was measured, as a share
+# of what each of them promises:
 
 
 # %% tags=["core"]
@@ -431,9 +431,9 @@ for (name, model, itemsize, _, batch, _, seen), promised in zip(published, promi
 #
 # ## Claim court: batch 64 is 64 times as fast
 #
-# The web lesson with the 50 tokens/s has 800 for a batch of 64 on that card, because a GEMV has become
-# a GEMM. Two readers object. One says: then it should be 64 times 50. The other: then it should be
-# limited by computing now.
+# The web lesson with the 50 tokens/s has 800 for a batch of 64 on that card, because a GEMV has
+# become a GEMM. Two readers object. One says: then it should be 64 times 50. The other: then it
+# should be limited by computing now.
 #
 # ### Vote, or choose for yourself
 #
@@ -469,8 +469,7 @@ print(f"800 are {100 * 800 / most:.0f} % of the last one")
 
 # %% [markdown] tags=["core"]
 # So 800 is possible. The first reader has forgotten the caches. The second has forgotten the ridge:
-# this card's is at batch 164, and at 64 the products are still left of it. What keeps it at 800 the
-# source does not say, and no roof can.
+# this card's is at batch 164, so at 64 the products are left of it.
 #
 # ### Exercise 4 · By what factor?
 #
@@ -498,11 +497,11 @@ rl.check("05-claim-batch", speed_up)
 #
 # ### Exercise 5 · Two limits
 #
-# Weights have 2 bytes; all `parameters` are read in a step and lie in the memory, beside the caches.
-# `memory` is what weights and caches may fill: a tenth of the card is set aside already. Each
-# sequence has `context` tokens and is `promised` its tokens a second; the step is that of exercise 3.
-# Return the largest batch that the memory allows, the largest that the promise allows (0 if there is
-# none), and which of the two binds: `"memory"` or `"promise"`.
+# Weights have 2 bytes; all `parameters` are read in a step and lie in the memory, beside the
+# caches. `memory` is what weights and caches may fill: a tenth of the card is set aside already.
+# Each sequence has `context` tokens and is `promised` its tokens a second; the step is that of
+# exercise 3. Return the largest batch that the memory allows, the largest that the promise allows
+# (0 if there is none), and which of the two binds: `"memory"` or `"promise"`.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "05-fill"}
@@ -520,8 +519,8 @@ def fill(parameters, kv, context, promised, memory, peak, bandwidth):
 rl.check("05-fill", fill)
 
 # %% [markdown] tags=["core"]
-# Here is Llama-3-8B on an H100 with a context of 2048; the largest batch that keeps each promise was
-# found by trying:
+# Here is Llama-3-8B on an H100 with a context of 2048; the largest batch that keeps each promise
+# was found by trying:
 
 # %% tags=["core", "nbval-check-output"]
 setup = (131_072, h100.peak("bf16"), h100.bandwidth())
@@ -555,14 +554,14 @@ rl.model("llama-2-7b").decode(1, 105).explain("a100-sxm-80", tokens_per_s=104.9)
 
 # %% tags=["deep"]
 said = {b: rl.predict_decode(small, b, context=20, backend="cpu") for b in batches}
-over = {b: runs[b].step_s / said[b].bound_s for b in batches}
+bounds = {b: guess.bound_s for b, guess in said.items()}
 for b, guess in said.items():
-    ahead, mark = guess.total_s / guess.bound_s, "⚠" if runs[b].warnings else ""
-    times = f"predicted {ahead:4.1f} times, the clock {over[b]:4.1f} times"
-    print(f"batch {b:2}: bound {1e3 * guess.bound_s:5.1f} ms, {times} {mark}")
+    ahead, clock = (s / bounds[b] for s in (guess.total_s, runs[b].step_s))
+    times = f"predicted {ahead:4.1f} times, the clock {clock:4.1f} times"
+    print(f"batch {b:2}: {1e3 * bounds[b]:5.1f} ms, {times}", "⚠" if runs[b].warnings else "")
 
 # %% tags=["deep"]
-rl.conclude("05-worst", over)
+rl.conclude("05-worst", runs, bounds)
 
 # %% tags=["deep"]
 rl.conclude("05-predicted", said, runs)
@@ -570,8 +569,9 @@ rl.conclude("05-predicted", said, runs)
 # %% [markdown] tags=["deep"]
 # ## Deeper: memory-bound at every batch?
 #
-# *Decode is limited by memory, whatever the batch.* The sentence goes about in many forms. Is it so?
-# Take a step as one operation, the strict way, and let the batch grow. Each additional sequence adds
+# *Decode is limited by memory, whatever the batch.* The sentence goes about in many forms. Is it
+# so? Take a step as one operation, the strict way, and let the batch grow. Each additional sequence
+# adds
 #
 # - $2 P$ FLOPs, with $P$ parameters: $2P$ ÷ peak seconds of arithmetic,
 # - its cache, kv × context bytes: kv × context ÷ bandwidth seconds of carrying.
@@ -646,8 +646,8 @@ rl.check("05-attention", intensity)
 # Weights can be stored in 8 or 4 bits: they are *quantised*, rounded to one of a few values. A
 # group of weights shares a *scale*, by which they are multiplied when they are used, and sometimes
 # an *offset*. There are two kinds. *Weight only* (W8A16, W4A16) makes the carrying lighter, and the
-# arithmetic stays in 16 bits. *Weights and activations* (W8A8) computes in 8 bits as well, with that
-# format's higher peak.
+# arithmetic stays in 16 bits. *Weights and activations* (W8A8) computes in 8 bits as well, with
+# that format's higher peak.
 #
 # ### Exercise 8 · What fewer bits can bring
 #
@@ -670,8 +670,9 @@ rl.check("05-fewer-bits", gain)
 
 # %% [markdown] tags=["deep"]
 # A published book chapter says that at batch 1 FP8 brings almost nothing. The runs of gpt-fast say:
-# times 1.48 with 8 bits, and 1.88 with 4, scales and offsets included. It is at *large* contexts and
-# batches that fewer bits bring little, as your function says, and at batch 1 that they bring most.
+# times 1.48 with 8 bits, and 1.88 with 4, scales and offsets included. It is at *large* contexts
+# and batches that fewer bits bring little, as your function says, and at batch 1 that they bring
+# most.
 
 # %% tags=["deep", "nbval-check-output"]
 for bits, seen in (
@@ -700,11 +701,9 @@ stays = 1 / measured[1] - divides
 token = rl.model("llama-2-7b").decode(1, 105)
 print(f"divides {1e3 * divides:.2f} ms, stays {1e3 * stays:.2f} ms")
 for gpus, rate in measured.items():
-    share = rate * token.bytes / gpus / rl.machine("a100-sxm-80").bandwidth()
+    share = 100 * rate * token.bytes / gpus / rl.machine("a100-sxm-80").bandwidth()
     law = 1e3 * (divides / gpus + stays)
-    print(
-        f"on {gpus}: {1e3 / rate:.2f} ms, by the law {law:.2f} ms; {100 * share:.0f} % of the bandwidth"
-    )
+    print(f"on {gpus}: {1e3 / rate:.2f} ms, by the law {law:.2f}; {share:.0f} % of the bandwidth")
 
 # %% [markdown] tags=["deep"]
 # The law comes within 6 per cent. Some 2 ms do not divide: starting operations, and after each half
@@ -786,11 +785,11 @@ for tokens in (1024, 4096):
     print(f"which saves {100 * (1 - tool / kept):.0f} %")
 
 # %% [markdown] tags=["deep"]
-# By that count FlashAttention would save next to nothing. Half of it is the stored $2 S^2$. A comment
-# there says what is meant, the result, begun and then saved; but a result has one row of the head's
-# width for each token, not a row of $S$. The other half is a fair worry: with blocks of 64 queries,
-# keys and values are asked for S ÷ 64 times. A cache near the chip usually answers, and then they
-# come from memory once.
+# By that count FlashAttention would save next to nothing. Half of it is the stored $2 S^2$. A
+# comment there says what is meant, the result, begun and then saved; but a result has one row of
+# the head's width for each token, not a row of $S$. The other half is a fair worry: with blocks of
+# 64 queries, keys and values are asked for S ÷ 64 times. A cache near the chip usually answers, and
+# then they come from memory once.
 #
 # In truth the saving grows with the prompt. There is a price, a few more FLOPs, to correct what
 # earlier tiles have summed up.
@@ -801,13 +800,12 @@ for tokens in (1024, 4096):
 # - **Predict** tokens a second from two numbers: bandwidth ÷ bytes of the weights.
 # - **Say** what a larger batch brings: more tokens for one trip of the weights, until the ridge, or
 #   until the caches outweigh them.
-# - **Count** a context: what a token leaves, and all of it read for every new one.
+# - **Count** a context: what each token leaves, read again for every new one.
 # - **Judge** a published speed by its share of your bound.
 # - **Fill** a machine: the smaller of two batches, by memory and by promise.
 # - And if you went deeper: **choose** what to shrink, and **say** what more GPUs do not divide.
 #
-# This is the end of Part II, from a multiply-add that costs nothing to a model that waits for its
-# weights. The next part asks what you can do about it on the same machine.
+# Here Part II ends. The next asks what you can do about it on the same machine.
 
 # %% tags=["core"]
 rl.my_guesses()

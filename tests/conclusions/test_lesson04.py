@@ -104,6 +104,11 @@ def test_the_second_token_by_what_it_costs(share, case):
         ({"t64": 1.3}, "above", "With 64 tokens your clock is faster"),
         ({"t64": 9, "t128": 10}, "above", "With 64 and 128 tokens"),
         ({}, "near", "1.11 times its bound"),
+        (
+            {f"t{n}": 0.1 for n in TOKENS} | {"t1": 0.2},
+            "busy",
+            "at 1, and even there it takes 5 times",
+        ),
     ],
 )
 def test_the_gap_is_told_as_it_is_and_where_it_is(shares, case, words):

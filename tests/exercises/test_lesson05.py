@@ -44,10 +44,30 @@ def by_inverse(parameters, kv, context, peak, bandwidth):
     return max(0.0, parameters * 2 / bandwidth / for_each) if for_each else 0
 
 
+def position_by_position(blocks, head, kv, context, peak, bandwidth):
+    flops = [2 * blocks + 2 * kv * place for place in range(1, context + 1)]
+    again, weights = sum(flops) + 2 * head, 2 * (blocks + head)
+    quick = max((flops[-1] + 2 * head) / peak, (weights + 2 * kv * context) / bandwidth)
+    slow = max(again / peak, weights / bandwidth)
+    return np.array([1 / quick, (flops[-1] + 2 * head) / quick, 1 / slow, again / slow])
+
+
+def by_trying(parameters, kv, context, promised, memory, peak, bandwidth):
+    def quick(batch):
+        products = max(2 * parameters * batch / peak, 2 * parameters / bandwidth)
+        return products + batch * kv * context / bandwidth <= 1 / promised
+
+    held = kept = 0
+    while 2 * parameters + (held + 1) * kv * context <= memory:
+        held += 1
+    while quick(kept + 1):
+        kept += 1
+    return [held, kept, " Memory" if held < kept else "PROMISE"]
+
+
 OTHER_WAYS = {
-    "05-bound": lambda n, b, w: 8 * Fraction(w) / (Fraction(n) * b),
-    "05-kv-bytes": lambda n, h, g, d, s: sum(s * d * g for _ in range(n) for _ in "kv"),
-    "05-takeover": lambda w, k, c: w / c / k,
+    "05-gauges": position_by_position,
+    "05-fill": by_trying,
     "05-decode": step_by_step,
     "05-switch": by_search,
     "05-attention": lambda h, g, s, b, c: (4 * b * c * h) / (2 * b * c * g * s),
@@ -83,15 +103,85 @@ def test_every_way_was_tried_and_mine_has_decode():
 @pytest.mark.parametrize(
     ("id", "given_answer", "named"),
     [
-        ("05-bound", lambda n, b, w: w / 1.073741824 / (n * b / 8), "GiB"),
+        ("05-gauges", lambda n, h, k, c, p, w: (
+            w / (2 * (n + h + k * c)), p, p / (2 * (n * c + h + k * c * (c + 1) / 2)), p),
+         "always computing"),
+        ("05-claim-always", lambda n, k, c, p, w: (
+            1 / (w / p - k * c / 2 / n) if w / p > k * c / 2 / n else math.inf), "without end"),
+        ("05-claim-always", lambda n, k, c, p, w: 1 / (w / p - k * c / 2 / n),
+         "a batch below zero"),
         ("05-decode", lambda n, s, k, b, c, p, w: b * w / (n * s + b * c * k), "always memory"),
         ("05-decode", lambda n, s, k, b, c, p, w: b / max(2 * n * b / p, n * s / w), "no cache"),
         ("05-claim-batch", lambda n, k, b, c, p, w: b, "the claim"),
         ("05-claim-always", lambda n, k, c, p, w: 0, "the claim"),
         ("05-claim-flash", lambda t, d, s: (4 * s * t * (t + d), s * (3 * t * d + 2 * t * t)),
-         "the claim"),
+         "scores for a result"),
     ],
 )  # fmt: skip
 def test_a_learner_who_stumbles_is_told_on_what(id, given_answer, named):
     seen = check(id, given_answer)
     assert not seen.passed and seen.misconception == named
+
+
+def strictly(parameters, itemsize, kv, batch, context, peak, bandwidth):
+    carried = parameters * itemsize + kv * batch * context
+    return batch / max(2 * parameters * batch / peak, carried / bandwidth)
+
+
+def fill_strictly(parameters, kv, context, promised, memory, peak, bandwidth):
+    each = kv * context / bandwidth
+    quick = (1 / promised - 2 * parameters / bandwidth) / each, peak / (2 * parameters * promised)
+    held, kept = int((memory - 2 * parameters) / (kv * context)), max(0, int(min(quick)))
+    return held, kept, "memory" if held < kept else "promise"
+
+
+STRICT = {
+    "05-decode": strictly,
+    "05-claim-batch": lambda n, k, b, c, p, w: (
+        strictly(n, 2, k, b, c, p, w) / strictly(n, 2, k, 1, c, p, w)
+    ),
+    "05-fill": fill_strictly,
+}
+
+
+@pytest.mark.parametrize("id", STRICT)
+def test_the_stricter_bound_is_right_too_and_is_called_what_it_is(id):
+    for seed in SEEDS:
+        seen = verdict(id, STRICT[id], seed)
+        assert seen.passed and seen.points == seen.max, seen
+        assert "the stricter bound" in seen.reason and seen.misconception is None
+        assert "stricter" not in verdict(id, OTHER_WAYS[id], seed).reason
+
+
+@pytest.mark.parametrize("id", STRICT)
+def test_the_stricter_bound_is_never_below_the_time_without_overlap(id):
+    found = exercise(id)
+    (_, strict), apart = found.also[0], False
+    for case in (case for seed in SEEDS for case in found.draw(seed)):
+        stricter, plain = strict(*case.values()), found.reference(*case.values())
+        if id == "05-fill":
+            assert stricter[0] == plain[0] and stricter[1] >= plain[1]
+        elif id == "05-decode":
+            assert stricter >= plain * (1 - 1e-12)
+        apart = apart or stricter != plain
+    assert apart, "the two differ in no case"
+
+
+@pytest.mark.parametrize("id", STRICT)
+def test_no_misconception_passes_for_the_stricter_bound(id):
+    found = exercise(id)
+    for mistake in found.misconceptions:
+        for seed in SEEDS:
+            assert not verdict(id, mistake.wrong, seed).passed, (mistake.name, seed)
+
+
+def test_an_answer_out_of_both_bounds_is_wrong():
+    def sometimes(parameters, itemsize, kv, batch, context, peak, bandwidth):
+        either = strictly if batch > 300 else step_by_step
+        return either(parameters, itemsize, kv, batch, context, peak, bandwidth)
+
+    def mixed(*case):
+        return (strictly if case[4] < 50 else step_by_step)(*case)
+
+    assert check("05-decode", sometimes).passed, "at small batches both say the same"
+    assert not check("05-decode", mixed).passed

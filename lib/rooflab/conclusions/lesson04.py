@@ -11,7 +11,14 @@ from rooflab.measure.measurement import Measurement
 from rooflab.predict.roofline import Roofline
 
 NEAR = 1.6  # a routine within this factor of its bound is called near it
+FAR = 2.5  # no routine is as far from its bound with every number of tokens
 ALIKE = 1.25  # two times within this factor are called alike
+
+TOO_LOW = (
+    "your clock is faster than the bound, and no program can beat a bound that is right. So a roof "
+    "is too low: it was measured in a busier moment, or the library computes in a matrix unit that "
+    "the roof does not know. Measure again with `rl.this_machine(threads=1, refresh=True)`."
+)
 
 
 def second_token(walk: Mapping[int, Measurement]) -> Conclusion:
@@ -65,18 +72,20 @@ def gaps(walk: Mapping[int, Measurement], bounds: Mapping[int, float]) -> Conclu
     worst = max(over, key=over.__getitem__)
     first, last = over[min(over)], over[max(over)]
     if above:
-        case = "above"
-        text = (
-            f"With {_listed(above)} tokens your clock is faster than the bound, and no program can "
-            "beat a bound that is right. So a roof is too low: it was measured in a busier moment, "
-            "or the library computes in a matrix unit that the roof does not know. Measure again "
-            "with `rl.this_machine(threads=1, refresh=True)`."
-        )
+        case, text = "above", f"With {_listed(above)} tokens {TOO_LOW}"
     elif over[worst] <= NEAR:
         case = "near"
         text = (
             "Your library comes near its bound with every number of tokens. The longest, with "
             f"{worst}, takes {_times(over[worst])} its bound."
+        )
+    elif min(over.values()) > FAR:
+        nearest = min(over, key=over.__getitem__)
+        case = "busy"
+        text = (
+            f"Nearest to its bound is the walk at {nearest}, and even there it takes "
+            f"{_times(over[nearest])} as long. So it is not the shape of the products. Something "
+            "else kept the computer busy; close it, and measure again."
         )
     elif over[worst] > ALIKE * max(first, last):
         case = "middle"
@@ -174,7 +183,7 @@ def padding(bare: Measurement, padded: Measurement) -> Conclusion:
     spread = (bare.iqr_s / bare.median_s + padded.iqr_s / padded.median_s) / 2
     said = f"The padded product takes {_times(ratio)} as long"
     if abs(ratio - 1) <= max(0.05, spread):
-        case, text = "neither", f"{said}: here padding neither pays nor loses."
+        case, text = "neither", f"{said}, which is no more than the samples differ by: no verdict."
     elif ratio > 1:
         case, text = "loses", f"{said}: here padding loses."
     else:

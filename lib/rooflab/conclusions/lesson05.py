@@ -219,8 +219,9 @@ def predicted(said: Mapping[int, DecodePrediction], runs: Mapping[int, DecodeRun
     return Conclusion(case, text + doubt(*(runs[batch] for batch in said)))
 
 
-def worst_batch(over: Mapping[int, float]) -> Conclusion:
-    """At which batch the loop is furthest from its bound. ``over``: batch → step ÷ bound."""
+def worst_batch(runs: Mapping[int, DecodeRun], bounds: Mapping[int, float]) -> Conclusion:
+    """At which batch the loop is furthest from its bound. By batch: runs, bounds in seconds."""
+    over = {batch: run.step_s / bounds[batch] for batch, run in runs.items()}
     worst = max(over, key=over.__getitem__)
     ends = max(over[min(over)], over[max(over)])
     said = (
@@ -228,13 +229,13 @@ def worst_batch(over: Mapping[int, float]) -> Conclusion:
         f"{_times(over[worst])} as long"
     )
     if over[worst] > 1.15 * ends:
-        return Conclusion(
-            "middle", f"{said}, and nearer to it at both ends. Few libraries have a routine made "
-            "for such thin products.",
-        )  # fmt: skip
-    if over[max(over)] >= over[min(over)]:
-        return Conclusion("many", f"{said}.")
-    return Conclusion("few", f"{said}; a larger batch brings it nearer.")
+        case = "middle"
+        text = f"{said}. At both ends it is nearer: few libraries have a routine for thin products."
+    elif over[max(over)] >= over[min(over)]:
+        case, text = "many", f"{said}."
+    else:
+        case, text = "few", f"{said}. A larger batch brings it nearer."
+    return Conclusion(case, text + doubt(*runs.values()))
 
 
 def doubt(*runs: DecodeRun) -> str:

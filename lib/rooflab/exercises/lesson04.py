@@ -18,7 +18,8 @@ LAYERS = ((4096, 11008), (11008, 4096), (4096, 14336), (768, 3072), (3072, 768),
 # Machine, number type and bytes a number; ridges from 8 to 300 FLOP/byte.
 ROOFS = (
     ("mi300x", "fp16", 2), ("h100-sxm", "bf16", 2), ("h200-sxm", "bf16", 2),
-    ("rtx-4090", "fp16", 2), ("m3-pro", "fp32", 4), ("a100-sxm-80", "fp32", 4), ("h200-sxm", "fp32", 4),
+    ("rtx-4090", "fp16", 2),
+    ("m3-pro", "fp32", 4), ("a100-sxm-80", "fp32", 4), ("h200-sxm", "fp32", 4),
     ("a100-sxm-80", "fp64", 8), ("h200-sxm", "fp64", 8),
 )  # fmt: skip
 SMALL, LARGE = ROOFS[4:], ROOFS[:4]
@@ -282,7 +283,7 @@ def _last_cases(rng: random.Random) -> list[Case]:
 
 
 def _judged(pick, first, share):
-    """An answer from ``pick(knees, products)``, ``first(knee, …)``, ``share(batch, product, …)``."""
+    """An answer by ``pick(knees, products)``, ``first(knee, …)``, ``share(batch, product, …)``."""
 
     def answer(products, batch, itemsize, peak, bandwidth):
         knees = _knees(products, itemsize, peak, bandwidth)
