@@ -20,7 +20,7 @@ function render({ model, el }) {
   };
   if (data.solids.length > 1) {
     const which = group("operation in the box");
-    for (const s of data.solids) choice(which, "op", s.name, s.label).style.setProperty("--rl-op", s.colour);
+    for (const s of data.solids) choice(which, "op", s.name, s.label).style.setProperty("--rl-op", s.ink);
   }
   const edges = group("scale of the edges");
   choice(edges, "scale", "log", "log edges", data.scales.log);
