@@ -57,7 +57,7 @@ READY = f"""() => document.querySelectorAll('{OURS}').length >= 9 && document.qu
     && document.querySelectorAll('.noUi-handle[data-lm-suppress-shortcuts]').length >= 6"""
 RULES = {"runOnly": {"type": "tag", "values": [
     "wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]},
-    "resultTypes": ["violations"]}  # fmt: skip
+    "resultTypes": ["violations"], "preload": False}  # fmt: skip
 # Words drawn in a picture, which axe does not judge: their colour against what lies below them.
 CONTRASTS = """ours => {
     const parse = text => text.match(/[\\d.]+/g).map(Number), mix = (m, c) => m.map(row => row.reduce((sum, v, i) => sum + v * c[i], 0));
@@ -98,7 +98,9 @@ SMALL = """ours => [...document.querySelectorAll(`${ours} :is(button, select, su
     .filter(([, b]) => Math.min(b.width, b.height) < 23.9).map(([name, b]) => [name, b.width, b.height])"""
 CUT = """ours => [...document.querySelectorAll(`${ours} :is(.rl-fall-time, .rl-fall-axis small, button, select, b)`)]
     .filter(n => n.getClientRects().length && n.textContent.trim()).filter(n => { const b = n.getBoundingClientRect();
-        const card = n.closest('.rl-card, .rl-pic, .rl-golf, .rl-lunch').getBoundingClientRect(); return b.left < card.left - 1 || b.right > card.right + 1; })
+        let own = n.closest('.rl-card, .rl-pic, .rl-golf, .rl-lunch');
+        while (!own.getBoundingClientRect().width) own = own.parentElement; // one that has no box of its own
+        const card = own.getBoundingClientRect(); return b.left < card.left - 1 || b.right > card.right + 1; })
     .map(n => n.textContent)"""
 
 
