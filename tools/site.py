@@ -186,7 +186,8 @@ def _bar(
             " <code>python course.py lab</code></span>"
         )
     kind = "page-bar foot" if foot else "page-bar"
-    return f'<nav class="{kind}" aria-label="Lessons">{"".join(parts)}</nav>'
+    name = "Lessons, below" if foot else "Lessons"
+    return f'<nav class="{kind}" aria-label="{name}">{"".join(parts)}</nav>'
 
 
 def build_site(out: Path, lessons: Sequence[Path]) -> list[Path]:

@@ -48,7 +48,9 @@ def visible(page, selector: str) -> bool:
 
 
 def test_everything_is_covered_before_a_guess(still_page) -> None:
-    assert still_page.locator(".rl-guess h4").inner_text() == "How long do <b>seventeen</b> take?"
+    assert (
+        still_page.locator(".rl-guess .title").inner_text() == "How long do <b>seventeen</b> take?"
+    )
     assert not visible(still_page, ".rl-guess .truth") and not visible(
         still_page, ".rl-guess .result"
     )

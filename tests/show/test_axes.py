@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rooflab.show.axes import ABOVE, Frame, empty, empty_png, figure, frame_for
+from rooflab.show.axes import ABOVE, Frame, empty, figure, frame_for
 
 FRAME = Frame(9, 16)
 
@@ -20,10 +20,6 @@ def test_pixels_are_matplotlibs(intensity: float, rate: float) -> None:
     x, y = ax.transData.transform((intensity, rate))
     assert FRAME.x(intensity) == pytest.approx(x, abs=0.01)
     assert FRAME.y(rate) == pytest.approx(FRAME.height - y, abs=0.01)
-
-
-def test_the_same_axes_give_the_same_bytes() -> None:
-    assert empty_png(FRAME) == empty_png(Frame(9, 16))
 
 
 @given(st.lists(st.floats(1e6, 1e18), min_size=1, max_size=8))

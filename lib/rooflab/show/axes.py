@@ -1,7 +1,8 @@
 """The empty log-log axes of a roofline, and where a value lies on them in pixels.
 
-The frame is fixed in pixels, so that a browser can put a point on the picture that matplotlib
-drew: ``Frame.x`` and ``Frame.y`` are the only place that turns values into pixels.
+The frame is fixed in pixels, for matplotlib and for a browser alike: ``Frame.x`` and ``Frame.y``
+are the only place that turns values into pixels. A browser may show fewer decades of a tall frame;
+then it moves and scales what was placed here, and knows no more than that.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from matplotlib.figure import Figure
 
 from rooflab.count.si import si
 from rooflab.show import theme
-from rooflab.show.overlay import DPI, png
+from rooflab.show.overlay import DPI
 
 LETTERS = 12.8  # points of what stands on the axes: 18 pixels of a picture
 ABOVE = 0.3  # decades above the highest ceiling, for its label
@@ -149,10 +150,3 @@ def rate_tick(rate: float) -> str:
 def _tens(lo: float, hi: float) -> list[float]:
     """The powers of ten from 10**lo to 10**hi."""
     return [10.0**d for d in range(math.ceil(lo - 1e-9), math.floor(hi + 1e-9) + 1)]
-
-
-def empty_png(frame: Frame) -> bytes:
-    """Return the empty axes as a PNG at twice the frame's pixels, sharp on a dense screen."""
-    fig = figure(frame.width, frame.height)
-    empty(fig, frame)
-    return png(fig, transparent=False)

@@ -20,7 +20,7 @@ function render({ model, el }) {
   };
   if (data.solids.length > 1) {
     const which = group("operation in the box");
-    for (const s of data.solids) choice(which, "op", s.name, s.label).style.setProperty("--rl-op", s.colour);
+    for (const s of data.solids) choice(which, "op", s.name, s.label).style.setProperty("--rl-op", s.ink);
   }
   const edges = group("scale of the edges");
   choice(edges, "scale", "log", "log edges", data.scales.log);
@@ -30,7 +30,7 @@ function render({ model, el }) {
   card.append(svg);
   const faces = {}, names = {}, counts = {};
   for (const face of ["B", "A", "C"]) faces[face] = draw("polygon", { fill: data.colours[face] }, svg);
-  for (const face of ["A", "B", "C"]) names[face] = draw("text", { class: "rl-face" }, svg, face);
+  for (const face of ["A", "B", "C"]) names[face] = draw("text", { class: `rl-face rl-face-${face}` }, svg, face);
   const edge = { m: draw("text", { "text-anchor": "end" }, svg), n: draw("text", { "text-anchor": "middle" }, svg), k: draw("text", {}, svg) };
   const title = draw("text", { x: data.width / 2, y: 20, "text-anchor": "middle", class: "rl-face" }, svg);
   const note = draw("text", { x: data.width / 2, y: data.height - 6, "text-anchor": "middle", class: "rl-note" }, svg);

@@ -126,7 +126,7 @@ def _pack_one(
         for scale in solid.SCALES
     }
     return {
-        "name": one.name, "label": one.label, "colour": theme.style(one.name).colour,
+        "name": one.name, "label": one.label, "ink": theme.style(one.name).ink,
         "faces": [text for text, _ in one.faces], "letters": one.letters, "stays": one.stays,
         "tables": tables,
         "lengths": {scale: found.astype("<u2").tobytes() for scale, found in lengths.items()},

@@ -137,7 +137,7 @@ def label_points(crowd: Crowd, points: Sequence[Point]) -> None:
             gap = SIDES[p.side].radius + 4 if p.side else 11
             hidden += not crowd.write(
                 text, around(*place(p), gap), own, forced=False, zorder=6,
-                color=theme.style(p.op.name).colour, fontsize=theme.SMALL + 0.5,
+                color=theme.style(p.op.name).ink, fontsize=theme.SMALL + 0.5,
             )  # fmt: skip
     if hidden:
         _count_hidden(crowd.ax, hidden)

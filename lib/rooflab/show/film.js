@@ -23,14 +23,14 @@ function render({ model, el }) {
 
   function change() { // axes and roof slide to those of another machine or number format
     stop(); ui();
-    const line = pick.roof(), old = sheet, was = seen, window = pick.machine().decades;
+    const line = pick.roof(), old = sheet, was = seen, target = pick.machine().decades;
     back.still(0);
     if (!line) { shown = sheet = null; lens.show(seen); back.roofs([]); move(); return; }
     const to = (t) => {
-      sheet = old ? blend(old, line.corners, t) : line.corners; seen = blend(was, window, t); lens.show(seen);
+      sheet = old ? blend(old, line.corners, t) : line.corners; seen = blend(was, target, t); lens.show(seen);
       shown = lens.roof({ ...line, corners: sheet }); back.roofs([shown]); dots();
     };
-    if (old && String([old, was]) !== String([line.corners, window])) stop = animate(280, to); else to(1);
+    if (old && String([old, was]) !== String([line.corners, target])) stop = animate(280, to); else to(1);
     move();
   }
 

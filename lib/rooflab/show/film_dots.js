@@ -8,7 +8,7 @@ function filmDots(svg, data, pick, lens) {
 
   function dot(kind) { // hollow while memory is the limit, filled once arithmetic is
     const mark = draw("path", { d: SHAPES[kind.shape], class: "rl-dot", "data-op": kind.name, stroke: kind.colour, "stroke-width": 3 / kind.scale, fill: "#fff" }, svg);
-    const label = draw("text", { class: "rl-halo", fill: kind.colour, "font-weight": 600 }, top);
+    const label = draw("text", { class: "rl-halo", fill: kind.ink, "font-weight": 600 }, top);
     return { mark, label, noted: "", filled: null };
   }
 

@@ -72,7 +72,9 @@ def _roofline(figure: Picture, now: Now, frame: Frame) -> None:
     label_machine(crowd, [roofs], {"dram"})
     for names, part, x in _named(dots):
         own = crowd.pixel(x, now.roof.attainable(x))
-        crowd.write(names, around(*own, 13), [own], color=COLOURS[part], weight="bold", zorder=6)
+        crowd.write(
+            names, around(*own, 13), [own], color=theme.ink(COLOURS[part]), weight="bold", zorder=6
+        )
 
 
 def _named(dots: list[tuple[Kind, float]]) -> list[tuple[str, str, float]]:

@@ -4,7 +4,7 @@
 function render({ model, el }) {
   const g = model.get('geometry'), [left, top, right, base] = g.plot, edge = 150;
   el.classList.add('rl-pic', 'rl-guess');
-  el.innerHTML = `<h4></h4>
+  el.innerHTML = `<p class="title"></p>
   <div class="stage axis" style="aspect-ratio:${g.width}/${g.height}"><img alt="">
   <svg viewBox="0 0 ${g.width} ${g.height}" tabindex="0"><rect x="0" y="0" width="${g.width}" height="${g.height}" fill="transparent"/>
     <line class="gap" y1="${base}" y2="${base}"/>
@@ -15,7 +15,7 @@ function render({ model, el }) {
   const $ = s => el.querySelector(s), svg = $('svg'), mark = $('.mark'), truth = $('.truth-mark'), gap = $('.gap');
   const HINT = ['Click where you think it is, or press ← →.', 'You can still move it. Enter confirms it, too.'];
   let placed = -1, done = false, stop = () => {};
-  $('h4').textContent = model.get('question');
+  $('.title').textContent = model.get('question');
 
   // The words stay inside the picture: near an end they grow inwards.
   function put(group, x, words) {

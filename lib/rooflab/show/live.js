@@ -25,13 +25,13 @@ function render({ model, el }) {
   }
 
   function change() { // axes and roofs slide to a new machine or dtype, dots part or join, unless motion is unwelcome
-    const window = pick.decades(), locked = model.get("decades");
-    if (locked.length && String(window) !== String(locked)) { // which comes back here
-      model.set("decades", window); model.save_changes();
+    const target = pick.decades(), locked = model.get("decades");
+    if (locked.length && String(target) !== String(locked)) { // which comes back here
+      model.set("decades", target); model.save_changes();
       return;
     }
     const next = pick.roofs() ?? [], old = sheet, was = seen, before = sides, turn = ++frames, begin = performance.now();
-    const glide = String(was) !== String(window);
+    const glide = String(was) !== String(target);
     sides = next.length ? pick.sides() : ["cold"];
     const same = old.length === next.length && old.every((line, i) => line.level === next[i].level);
     const part = sides.length > before.length, join = sides.length < before.length;
@@ -40,7 +40,7 @@ function render({ model, el }) {
       if (turn !== frames) return;
       const t = (same || part || join || glide) && !still() ? Math.min(1, (now - begin) / 280) : 1, e = t * (2 - t);
       sheet = next.map((line, i) => (same && t < 1 ? { ...line, corners: blend(old[i].corners, line.corners, e) } : line));
-      seen = t < 1 ? blend(was, window, e) : window;
+      seen = t < 1 ? blend(was, target, e) : target;
       lens.show(seen); shown = sheet.map(lens.roof);
       if (glide || t === 1) back.still(column);
       apart = part ? e : 1;
@@ -51,7 +51,7 @@ function render({ model, el }) {
     // Room for the longest sentence is kept, so that a tick moves nothing below it.
     words.classList.toggle("rl-tall", sides.length > 1 || Boolean(pick.machine().calls));
     why.textContent = grey(ui, model, pick); origin.textContent = `${data.band?.said ?? ""} ${pick.machine().origin}`.trim();
-    column = model.get("j"); decades = window; lock();
+    column = model.get("j"); decades = target; lock();
     step(begin);
   }
 

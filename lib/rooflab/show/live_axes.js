@@ -1,12 +1,12 @@
 // The axes of a live roofline, and how high a place of the tables lies on them.
 //
 // Python places everything on one tall sheet that has room for every machine on offer. What is seen
-// is a window on that sheet, a few decades high: it glides to those of the machine chosen, or stays
+// is a strip of that sheet, a few decades high: it glides to those of the machine chosen, or stays
 // where it is locked. Decades and their labels are Python's; here a height is only moved and scaled.
 
 function axes(svg, data) {
   const { frame, ticks } = data, high = frame.y0 - frame.y1, g = draw("g", { class: "rl-axes" }, svg);
-  let lo = 0, decade = 1;
+  let lo = 0, decade = 1; // the lowest decade seen, and the pixels of one
   const line = (x1, y1, x2, y2, name) => draw("path", { d: `M${x1} ${y1}L${x2} ${y2}`, class: name }, g);
   for (const [x, label] of ticks.x) {
     line(x, frame.y0, x, frame.y1, "rl-grid"); line(x, frame.y0, x, frame.y0 + 4, "rl-axis");
@@ -24,7 +24,7 @@ function axes(svg, data) {
 
   const y = (sheet) => frame.y0 - ((frame.y0 - sheet) / frame.yDecade + frame.yLo - lo) * decade;
 
-  function show([from, to]) { // the window's lowest and highest decade, while it glides between whole ones
+  function show([from, to]) { // the lowest and highest decade seen, while it glides between whole ones
     lo = from; decade = high / (to - from);
     for (const { row, place } of rows) {
       const at = y(place);

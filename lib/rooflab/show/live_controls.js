@@ -48,7 +48,7 @@ function controls(parent, model, data) {
       const now = model.get("ops"), next = now.includes(o.name) ? now.filter((n) => n !== o.name) : [...now, o.name];
       model.set("ops", next.length ? next : now); // at least one stays
     });
-    op[o.name].style.setProperty("--rl-op", o.colour);
+    op[o.name].style.setProperty("--rl-op", o.ink);
   }
   return Object.assign(ui, { bar, machine, dtype, cache, op });
 }

@@ -13,7 +13,7 @@ function dots(svg, data, pick, model, lens) {
     const path = draw("path", { "stroke-width": 2, "stroke-dasharray": "2 3", fill: "none" }, group);
     const join = draw("path", { "stroke-width": 6, opacity: 0.3, class: "rl-join" }, group);
     const texts = draw("g", { "data-op": op.name }, top);
-    const label = draw("text", { class: "rl-halo", fill: op.colour, "font-weight": 600 }, texts), note = draw("text", { class: "rl-halo rl-over", fill: op.colour }, texts);
+    const label = draw("text", { class: "rl-halo", fill: op.ink, "font-weight": 600 }, texts), note = draw("text", { class: "rl-halo rl-over", fill: op.ink }, texts);
     const bound = draw("path", { d: shape, fill: "#fff", "stroke-width": 3, class: "rl-bound" }, group);
     const predicted = draw("path", { d: shape, fill: "#fff", "stroke-width": 2, class: "rl-predicted" }, group);
     const measured = draw("path", { d: shape, fill: op.colour, "stroke-width": 1, class: "rl-measured" }, group);

@@ -73,6 +73,7 @@ function arrange(placed, frame, lines, fixed) {
       [x - 24, y - 14, "end"], [x + 24, y - 38, "start"], [x + 24, y + 46, "start"], [x, y - 50, "middle"], [x - 24, y - 40, "end"],
       [x + 24, y - 62, "start"], [x + 24, y + 70, "start"], [x + 24, y + 94, "start"], [x + 24, y - 86, "start"], [x + 24, y + 118, "start"],
       [x + 24, y + 142, "start"], [x + 24, y - 110, "start"], [x + 24, y + 166, "start"],
+      ...[-34, 34, -58, 58, -82, 82, -106, 106, 130, 154, 178].map((down) => [frame.x0 + 6, y + 6 + down, "start"]),
     ], scene, one));
   }
 }

@@ -64,7 +64,8 @@ function background(svg, data, pick, lens = { y: (place) => place }) {
       if (shown.length === 1) slope(line, g);
       if (shown.length > 1) draw("text", { x: names.x, y: names.y + 20 * (index + 1), class: on ? "rl-key rl-halo rl-on" : "rl-key rl-halo" }, roofLayer, line.slope);
       if (on && named.includes(x1)) nameBox.push({ x0: x1 - 4, x1: x1 + 15 + 11 * (6 + line.ridge.length), y0: frame.y0 - 22, y1: frame.y0 });
-      const flat = y1 - 30 < frame.y1 ? y1 + 27 : y1 - 15; // below the roof where there is no room above it
+      const lift = pick.sides().length > 1 ? 25 : 15; // clear of the rings, too
+      const flat = y1 - lift - 15 < frame.y1 ? y1 + lift + 12 : y1 - lift; // below the roof where there is no room above it
       if (index === 0) nameBox.push({ x0: frame.x1 - 6 - 12.5 * line.flat.length, x1: frame.x1, y0: flat - 17, y1: flat + 7 });
       if (on && named.includes(x1)) draw("text", { x: x1 + 5, y: frame.y0 - 8, class: "rl-halo rl-small" }, g, `ridge ${line.ridge}`);
       if (index === 0) source(pick.machine().says);

@@ -63,9 +63,11 @@ def free_model_id(stem: str) -> str:
     A fresh kernel therefore writes the same notebook every time, and a cell that is run again
     does not share its id with the widget it replaces, whose late closing would end both.
     """
-    from ipywidgets.widgets.widget import _instances
+    from ipywidgets.widgets import widget
 
-    taken, number, name = _instances, 2, stem
+    # ipywidgets 7, which Colab has, keeps its widgets in the class.
+    taken = widget._instances if hasattr(widget, "_instances") else widget.Widget.widgets
+    number, name = 2, stem
     while name in taken:
         name, number = f"{stem}-{number}", number + 1
     return name

@@ -130,7 +130,7 @@ class Scene:
         second = first[:: self._inner][: len(self.sliders[1].values)]
         return {
             "name": series.name, "label": series.label,
-            "colour": look.colour, "shape": look.shape, "spread": series.spread,
+            "colour": look.colour, "ink": look.ink, "shape": look.shape, "spread": series.spread,
             "sizes": pool.table(words.sizes(op) for op in first),
             "flops": pool.table(si(op.flops, "FLOP") for op in first),
             "batch": [words.batch(op) for op in second],

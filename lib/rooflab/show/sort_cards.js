@@ -4,12 +4,12 @@
 function render({ model, el }) {
   const cards = model.get('cards'), bins = model.get('bins'), keys = bins.map((_, bin) => `${bin + 1}`);
   el.classList.add('rl-pic', 'rl-sort');
-  el.innerHTML = `<h4></h4><div class="deck" tabindex="0" role="group"><span class="count"></span><b class="top"></b><span class="row controls"></span></div>
+  el.innerHTML = `<p class="title"></p><div class="deck" tabindex="0" role="group"><span class="count"></span><b class="top"></b><span class="row controls"></span></div>
   <div class="bins"></div><p class="hint"></p><p class="origin"></p><div class="aside" aria-live="polite"></div>`;
   const $ = s => el.querySelector(s), deck = $('.deck'), speak = speaker($('.aside'));
   const whole = text => text.replace(/(\d) (?=\S)/g, '$1\u00a0'); // a number keeps its unit on its line
   let current = -1, done = false;
-  $('h4').textContent = model.get('title');
+  $('.title').textContent = model.get('title');
 
   const placed = () => model.get('placed');
   const next = from => { // the next card that lies in no bin, the ones behind it first

@@ -19,6 +19,9 @@ WARN = "#B00020"
 FACES = {"A": "#56B4E9", "B": "#F0E442", "C": "#009E73"}
 
 
+CONTRAST = 4.5  # of words on paper, at least: WCAG 2.2, success criterion 1.4.3
+
+
 @dataclass(frozen=True)
 class Style:
     """How one operation looks: ``colour``, matplotlib ``marker`` and the SVG ``shape`` of it."""
@@ -26,6 +29,34 @@ class Style:
     colour: str
     marker: str
     shape: str
+
+    @property
+    def ink(self) -> str:
+        """The colour of its words: those of a label, or white ones on a button of this colour."""
+        return ink(self.colour)
+
+
+def contrast(colour: str, other: str = PAPER) -> float:
+    """Return the contrast of two colours ``#rrggbb`` as WCAG 2.2 defines it, from 1 to 21."""
+    light, dark = sorted((_luminance(colour), _luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def _luminance(colour: str) -> float:
+    """Relative luminance of ``#rrggbb``, from 0 (black) to 1 (white)."""
+    shares = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in shares)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def ink(colour: str) -> str:
+    """Return ``colour`` (``#rrggbb``) for words: darker where it is too pale to be read on paper."""
+    channels = [int(colour[at : at + 2], 16) for at in (1, 3, 5)]
+    for percent in range(100, 0, -1):
+        darker = "#" + "".join(f"{channel * percent // 100:02X}" for channel in channels)
+        if contrast(darker) > CONTRAST + 0.1:
+            return darker
+    return INK
 
 
 _STYLES = {

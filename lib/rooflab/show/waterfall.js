@@ -11,7 +11,7 @@ function render({ model, el }) {
     group.setAttribute("role", "group"); group.setAttribute("aria-label", "operation in the waterfall");
     for (const op of data.ops) {
       const node = make("button", { type: "button", textContent: op.label }, group);
-      keepKeys(node); node.style.setProperty("--rl-op", op.colour);
+      keepKeys(node); node.style.setProperty("--rl-op", op.ink);
       node.addEventListener("click", () => { model.set("op", op.name); model.save_changes(); });
       buttons.set(op.name, node);
     }

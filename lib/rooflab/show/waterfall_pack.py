@@ -73,7 +73,7 @@ def pack(scene: Scene) -> dict[str, object]:
     return {
         "ops": [
             {
-                "name": s.name, "label": s.label, "colour": theme.style(s.name).colour,
+                "name": s.name, "label": s.label, "ink": theme.style(s.name).ink,
                 "sizes": pool.table(words.sizes(op) for op in ledgers[s.name, first]),
                 "curves": {str(kind): _curves(ledgers[s.name, kind]) for kind in scene.dtypes},
             }

@@ -1,0 +1,172 @@
+"""Everybody can use the pictures: axe-core's rules, contrast of drawn words, sizes of targets.
+
+One page holds every picture that moves; Lab and Notebook 7 run the same cells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from tests.browser.tab import Tab, resize, stand
+
+pytestmark = pytest.mark.browser
+WINDOW = (1366, 900)
+
+ROOT = Path(__file__).parents[2]
+PROSE = '''from IPython.display import Markdown
+# a comment, a number, a word operator: 4096 in (1, 2) is not None
+Markdown("""# Lesson 00 · A page\\n\\n## Measure\\n\\nText, `code` and a [link](index.html).\\n
+```python\\n@staticmethod\\ndef rate(x: float = 1e9, *, name="GB") -> str:\\n    # what it says
+    return f"{x / 1e9:.3f} {name}" if x is not None else "none"\\n```""")'''
+PICTURES = f"""import os, sys, tempfile
+sys.path.insert(0, {str(ROOT)!r})
+os.environ["ROOFLAB_HOME"] = tempfile.mkdtemp()
+import numpy as np
+import rooflab as rl
+from rooflab.golf import sweep
+from rooflab.measure.freelunch import FreeLunch
+from rooflab.show.guess_axis import guess
+from tests.exercises.test_sorting import HERE as SORTED, TEN
+from tests.show.film_example import HERE as RAN, SMALL, run
+from tests.show.morph_example import HERE, MEASURED
+def chunked(x, y, chunk=4096):
+    out = np.empty_like(x)
+    for i in range(0, len(x), chunk):
+        np.add(0.5 * x[i : i + chunk], y[i : i + chunk], out=out[i : i + chunk])
+    return out
+x, y, k = np.ones(50_000), np.ones(50_000), (1, 2, 3, 5, 9, 17, 33, 65, 129, 257)
+curve = FreeLunch(k, tuple(max(4e-3, 2e-4 * v) for v in k), (0.0,) * 10, 1 << 24, 4, 1)
+guess("seventeen", "How long do seventeen take?", result=4.3, unit="ms", low=1, high=200)"""
+CELLS = (
+    PROSE,
+    PICTURES,
+    'rl.live.roofline(["epyc-2core-vm", "h100-sxm"], machine="epyc-2core-vm", n=1024, cache="both",'
+    " overhead=True, band=(4, 8), box=True, waterfall=True)",
+    "rl.live.film(SMALL, RAN, decode_run=[run(1), run(8)], context=256)",
+    "rl.live.golf(sweep(chunked, x, y, chunks=(1000, 50_000), rounds=0))",
+    "rl.live.free_lunch(curve, names=True)",
+    'rl.live.morph(MEASURED, machine=HERE, guesses={"gemm 1024×1024×1024 fp32": 0.2})',
+    'rl.sort("03-ten", TEN, machine=SORTED)',
+)
+OURS = ":is(.rl-pic, .rl-card, .rooflab-live, .rl-golf, .rl-lunch)"
+READY = f"""() => document.querySelectorAll('{OURS}').length >= 9 && document.querySelector('.rl-sort .deck')
+    && document.querySelectorAll('.noUi-handle[data-lm-suppress-shortcuts]').length >= 6"""
+RULES = {"runOnly": {"type": "tag", "values": [
+    "wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]},
+    "resultTypes": ["violations"], "preload": False}  # fmt: skip
+# Colour of words against what lies below them, where axe cannot judge: drawn words, dark cards.
+CONTRASTS = """ours => {
+    const parse = text => text.match(/[\\d.]+/g).map(Number), mix = (m, c) => m.map(row => row.reduce((sum, v, i) => sum + v * c[i], 0));
+    const turned = c => { // what a dark page makes of a card: invert(0.92) hue-rotate(180deg)
+        const inverted = c.map(v => 255 * 0.92 + v * (1 - 2 * 0.92));
+        return mix([[-0.574, 1.43, 0.144], [0.426, 0.43, 0.144], [0.426, 1.43, -0.856]], inverted).map(v => Math.min(255, Math.max(0, v))); };
+    const bright = c => { const [r, g, b] = c.map(v => v / 255).map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+    const sheet = document.head.appendChild(document.createElement('style'));
+    sheet.textContent = '* { pointer-events: auto !important; scroll-behavior: auto !important; }';
+    const found = [];
+    let seen = 0;
+    const written = [...document.querySelectorAll(`${ours} :is(svg text, p, span, b, small, li, label, summary, button, select)`)]
+        .filter(n => [...n.childNodes].some(one => one.nodeType === 3 && one.textContent.trim()) || n.matches('select'))
+        .filter(n => !n.matches(':disabled, .rl-fall-lane .rl-on') && !n.closest('.rl-hidden, .aside, .widget-readout, .widget-label'));
+    for (const text of written) {
+        const drawn = Boolean(text.ownerSVGElement), style = getComputedStyle(text), part = text.getClientRects()[0], fill = drawn ? style.fill : style.color;
+        if (!part?.width || style.visibility === 'hidden') continue;
+        let shown = true;
+        for (let n = text; n; n = n.parentElement) shown &&= +getComputedStyle(n).opacity > 0.9;
+        if (!shown) continue;
+        text.scrollIntoView({ block: 'center' });
+        const b = text.getBoundingClientRect(), stack = document.elementsFromPoint(b.left + b.width / 2, b.top + b.height / 2);
+        const below = drawn && stack.filter(n => n !== text && /^(rect|polygon)$/.test(n.tagName)).map(n => getComputedStyle(n))
+            .find(s => s.fill !== 'none' && +s.opacity === 1 && +s.fillOpacity === 1 && (parse(s.fill)[3] ?? 1) === 1);
+        let paper = below && !text.matches('.halo, .rl-halo') ? below.fill : null;
+        for (let n = text.ownerSVGElement ?? text; !paper; n = n.parentElement) {
+            if (!n) { paper = 'rgb(255, 255, 255)'; break; }
+            const c = getComputedStyle(n).backgroundColor;
+            if ((parse(c)[3] ?? 1) === 1) paper = c;
+        }
+        let ink = parse(fill).slice(0, 3), under = parse(paper).slice(0, 3);
+        if (text.closest('.rl-dark > .rl-card')) { ink = turned(ink); under = turned(under); }
+        const [low, high] = [bright(ink), bright(under)].sort((p, q) => p - q), ratio = (high + 0.05) / (low + 0.05);
+        seen += 1;
+        if (ratio < 4.5) found.push([text.textContent, fill, paper, Math.round(100 * ratio) / 100]);
+    }
+    sheet.remove();
+    return { found, seen }; }"""
+SMALL = """ours => [...document.querySelectorAll(`${ours} :is(button, select, summary, .noUi-handle, [role=button])`)]
+    .filter(n => n.getClientRects().length && getComputedStyle(n).visibility !== 'hidden').map(n => [n.className || n.textContent, n.getBoundingClientRect()])
+    .filter(([, b]) => Math.min(b.width, b.height) < 23.9).map(([name, b]) => [name, b.width, b.height])"""
+CUT = """ours => [...document.querySelectorAll(`${ours} :is(.rl-fall-time, .rl-fall-axis small, button, select, b)`)]
+    .filter(n => n.getClientRects().length && n.textContent.trim()).filter(n => { const b = n.getBoundingClientRect();
+        let own = n.closest('.rl-card, .rl-pic, .rl-golf, .rl-lunch');
+        while (!own.getBoundingClientRect().width) own = own.parentElement; // one that has no box of its own
+        const card = own.getBoundingClientRect(); return b.left < card.left - 1 || b.right > card.right + 1; })
+    .map(n => n.textContent)"""
+
+
+@pytest.fixture(scope="module")
+def address(static_page: Callable[..., str]) -> str:
+    return static_page("axe", *CELLS)
+
+
+def settled(page) -> None:
+    page.wait_for_function(READY)
+    stand(page, f"{OURS} *")
+
+
+def violations(page, within: object = None) -> list[str]:
+    """What axe-core finds: the rule, how often, and the first places."""
+    found = Axe().run(page, within, RULES).response["violations"]
+    return [
+        f"{one['id']} ×{len(one['nodes'])}: {[n['html'][:120] for n in one['nodes'][:3]]}"
+        for one in found
+    ]
+
+
+def darken(page) -> None:
+    page.evaluate("document.body.style.cssText = 'background: #111 !important; color: #eee'")
+    page.wait_for_function(f"document.querySelectorAll('{OURS}:is(.rl-dark)').length >= 5")
+    stand(page, f"{OURS} *")
+
+
+def test_axe_finds_nothing_on_a_static_page(still_page) -> None:
+    assert violations(still_page) == []
+
+
+def test_axe_would_find_what_is_wrong(still_page) -> None:
+    still_page.evaluate(
+        "document.querySelector('.rl-card button').style.cssText = 'background: #fff; color: #bbb'"
+    )
+    assert any(text.startswith("color-contrast") for text in violations(still_page))
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_drawn_words_stand_out(still_page, dark: bool) -> None:
+    if dark:
+        darken(still_page)
+    told = still_page.evaluate(CONTRASTS, OURS)
+    assert told["found"] == [] and told["seen"] > 150
+
+
+def test_what_is_pressed_has_24_pixels(still_page) -> None:
+    assert still_page.evaluate(SMALL, OURS) == []
+
+
+@pytest.mark.parametrize("width", [390, 320])
+def test_on_a_telephone_nothing_is_cut(tab: Tab, address: str, width: int) -> None:
+    with tab.silent(address, (width, 800), motion="reduce") as page:
+        settled(page)
+        resize(page, (width, 820))
+        assert page.evaluate(CUT, OURS) == []
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.mark.parametrize("front", ["lab", "notebook"])
+def test_axe_finds_nothing_in_our_pictures_in_jupyter(open_notebook, front: str) -> None:
+    page = open_notebook(front, f"axe_{front}.ipynb", *CELLS[1:4], CELLS[-1])
+    page.locator(".rl-sort .deck").wait_for()
+    page.locator(".rooflab-film .rl-rate").wait_for(state="attached")
+    assert violations(page, {"include": [[OURS]]}) == []
