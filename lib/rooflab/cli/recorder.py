@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rooflab.cli.operations import BACKEND
 from rooflab.cli.terminal import complain, say, table
+
+if TYPE_CHECKING:
+    from rooflab.measure.recorded import Recording
 
 SHOWN = 12  # lines of what was left out
 
@@ -26,13 +29,11 @@ def record(
     folder: Annotated[Path | None, typer.Option("--folder", help="Where to keep it.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a finished one.")] = False,
     restart: Annotated[bool, typer.Option("--restart", help="Drop an unfinished one.")] = False,
-    stop_after: Annotated[
-        float | None, typer.Option("--stop-after", help="Seconds; the next call goes on.")
-    ] = None,
+    stop_after: Annotated[float | None, typer.Option("--stop-after", help="Seconds.")] = None,
 ) -> None:
     """Record roofs, the free-lunch curve, and AXPY, GEMV, GEMM over N, dtype, cache and threads.
 
-    Interrupted? Nothing is lost: the same command goes on where it was.
+    Interrupted, or stopped after some seconds? The same command goes on where it was.
     """
     from rooflab.measure.journal import Stopped
     from rooflab.measure.recorder import record as recorded
@@ -50,7 +51,11 @@ def record(
     except KeyboardInterrupt:
         complain(f"stopped; nothing is lost: `rooflab record {name} …` goes on from here")
         raise
-    target = (folder or folders()[0]) / f"{found.name}.json"
+    _report(found, (folder or folders()[0]) / f"{found.name}.json")
+
+
+def _report(found: Recording, target: Path) -> None:
+    """Say what was recorded, and what was left out."""
     say(f"{found.machine.name}: {len(found.measurements)} measurements in {target}")
     warned = sum(bool(m.warnings) for m in found.measurements)
     if warned:

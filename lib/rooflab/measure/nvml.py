@@ -8,6 +8,7 @@ GPU must be kept at work for as long.
 from __future__ import annotations
 
 import functools
+import importlib
 import subprocess
 import time
 from collections.abc import Callable, Iterable
@@ -121,11 +122,16 @@ def _output(command: list[str], work: Callable[[], Any] | None) -> str:
 def _device(pci_bus_id: str) -> tuple[ModuleType, Any] | None:
     """NVML and its handle of the GPU; None where the package or the driver's library is missing."""
     try:
-        import pynvml
+        library = importlib.import_module("pynvml")  # of nvidia-ml-py, where a GPU is wanted
     except ImportError:
         return None
-    handle = _told(lambda: (pynvml.nvmlInit(), pynvml.nvmlDeviceGetHandleByPciBusId(pci_bus_id))[1])
-    return None if handle is None else (pynvml, handle)
+
+    def handle() -> Any:
+        library.nvmlInit()
+        return library.nvmlDeviceGetHandleByPciBusId(pci_bus_id)
+
+    device = _told(handle)
+    return None if device is None else (library, device)
 
 
 def _told(ask: Callable[[], Any]) -> Any:
