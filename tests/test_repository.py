@@ -159,6 +159,7 @@ def test_everything_that_is_imported_is_declared() -> None:
     everything = imported("lib", "tests", "tools", "benchmarks")
     assert {p for p in everything if declared_as(p) not in base | extra} == set()
     run_not_imported = {
-        "ipympl", "jupyterlab", "notebook", "numba", "pre-commit", "pytest-xdist", "ruff",
+        "ipympl", "jupyterlab", "notebook", "numba", "nvidia-cuda-nvdisasm", "nvidia-cuda-nvrtc",
+        "pre-commit", "pytest-xdist", "ruff",
     }  # fmt: skip
     assert (base | extra) - {declared_as(p) for p in everything} == run_not_imported

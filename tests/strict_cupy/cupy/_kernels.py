@@ -21,6 +21,7 @@ from ._gpu import TOOLKIT, CUDADriverError, DynamicLibNotFoundError, gpu
 Grid = Sequence[int]
 Effect = Callable[["Launch"], float]
 """Does what the kernel does to its arrays; returns the seconds that the GPU takes."""
+CLOCK_HZ = 1.7e9
 REGISTERS = 32  # of every kernel: two thousand threads fit
 
 
@@ -196,7 +197,22 @@ def _half_ger(launch: Launch) -> float:
     return gpu.seconds(2 * a.nbytes)
 
 
+def _spin(launch: Launch) -> float:
+    """Waits for nanoseconds and for cycles of the clock, whichever end later."""
+    nanoseconds, cycles = launch.args
+    return max(float(nanoseconds) * 1e-9, float(cycles) / CLOCK_HZ)
+
+
+def _saxpy(launch: Launch) -> float:
+    """y += 2 x, the learner's kernel of tests/measure/test_gpu.py."""
+    x, y, n = launch.args
+    y[:n] += 2 * x[:n]
+    return gpu.seconds(3 * x[:n].nbytes)
+
+
 KERNELS: dict[str, Effect] = {
+    "rooflab_spin": _spin,
+    "saxpy": _saxpy,
     "fma_roof": _fma_roof,
     "read_roof": _stream(1, 0, 1, lambda x, y, passes, a: None),
     "copy_roof": _stream(1, 1, 2, _copy),

@@ -1,0 +1,171 @@
+"""The strict fake refuses what CuPy 14.2 refuses, and its clock is that of a GPU."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from rooflab.measure.cuda_sources import FMA, HALVES, SOURCES, halves
+from tests.measure.fake_cupy import CUDARuntimeError, FakeCupy, the_gpu
+from tests.strict_cupy import cupy as strict
+from tests.strict_cupy.cupy import _kernels
+
+A = np.arange(6.0).reshape(2, 3)
+
+
+@pytest.fixture
+def cp() -> FakeCupy:
+    return FakeCupy()
+
+
+@pytest.mark.parametrize(
+    ("use", "error", "told"),
+    [
+        (lambda cp, x: x + A, TypeError, "Unsupported type <class 'numpy.ndarray'>"),
+        (lambda cp, x: A + x, TypeError, "Unsupported type <class 'numpy.ndarray'>"),
+        (lambda cp, x: cp.sqrt(A), TypeError, "Unsupported type"),
+        (lambda cp, x: cp.matmul(x, A.T), TypeError, "Unsupported type"),
+        (lambda cp, x: x.__setitem__(..., A), TypeError, "Unsupported type"),
+        (lambda cp, x: np.asarray(x), TypeError, "Implicit conversion to a NumPy array"),
+        (lambda cp, x: np.array([x, x]), TypeError, "Implicit conversion"),
+        (lambda cp, x: float(x), ValueError, "size 1"),
+        (lambda cp, x: cp.matmul(x, x.T, cp.zeros((2, 2))), TypeError, "multiple values"),
+        (lambda cp, x: cp.sum(x, out=cp.zeros(2)), ValueError, "Output shape mismatch"),
+        (lambda cp, x: cp.matmul(x, x.T, out=cp.zeros(2)), ValueError, "Output array has shape"),
+        (lambda cp, x: cp.cuda.cublas.CUBLAS_TF32_TENSOR_OP_MATH, AttributeError, "TF32"),
+        (lambda cp, x: cp.cuda.cublas.setMathMode(7, 99), RuntimeError, "INVALID_VALUE"),
+        (lambda cp, x: cp.cuda.Device(1), CUDARuntimeError, "invalid device ordinal"),
+        (lambda cp, x: cp.hanning_window, AttributeError, "no attribute"),
+        (lambda cp, x: cp.float_, AttributeError, "no attribute"),
+    ],
+)
+def test_refused(cp, use, error, told):
+    with pytest.raises(error, match=told):
+        use(cp, cp.asarray(A))
+
+
+@pytest.mark.parametrize("kind", [np.float16, ml_dtypes.bfloat16])
+def test_batched_products_of_halves_are_refused(cp, kind):
+    x = cp.zeros((2, 3, 3), kind)
+    with pytest.raises(TypeError, match="batched product of halves"):
+        cp.matmul(x, x)
+
+
+def test_what_agrees_with_numpy(cp):
+    x = cp.asarray(A)
+    for found, right in (
+        (x @ x.T, A @ A.T), (2 * x - 1, 2 * A - 1), (x[:, 1], A[:, 1]), (x[x > 2], A[A > 2]),
+        (cp.median(x), 2.5), (x.max(axis=0), A.max(axis=0)), (np.float32(3) * x, 3 * A),
+        (cp.concatenate([x, x], 1), np.hstack([A, A])), (cp.where(x > 1, x, 0), A * (A > 1)),
+    ):  # fmt: skip
+        assert isinstance(found, cp.ndarray)
+        np.testing.assert_array_equal(found.get(), right)
+    assert x.sum().shape == ()
+    assert float(x.sum()) == 15.0
+    x[0] += 1
+    assert x.get()[0].tolist() == [1, 2, 3]
+    assert A[0].tolist() == [0, 1, 2]  # the host's array is another one
+
+
+def test_names_that_rooflab_uses_are_cupys():
+    used = {"asarray", "asnumpy", "RawKernel", "matmul", "median", "nonzero", "einsum", "argsort"}
+    assert used <= strict.NAMES["cupy"]
+    assert "cublas" not in strict.NAMES["cupy"]
+    made = {name for name in vars(strict.ndarray) if not name.startswith("_")}
+    assert made <= strict.NAMES["cupy.ndarray"]
+    assert {n for n in vars(strict.cuda) if n not in ("cublas",)} <= strict.NAMES["cupy.cuda"]
+
+
+def test_every_kernel_of_rooflab_is_known():
+    kernels = {name for source in SOURCES.values() for name in source.kernels}
+    assert kernels <= set(_kernels.KERNELS)
+
+
+def test_events_tell_time_after_a_wait_only(cp):
+    the_gpu.reset(call_s=4e-6)
+    start, stop = cp.cuda.Event(), cp.cuda.Event()
+    with pytest.raises(CUDARuntimeError, match="invalid resource handle"):
+        cp.cuda.get_elapsed_time(start, stop)
+    start.record()
+    cp.launch("work", 1e-3)
+    stop.record()
+    with pytest.raises(CUDARuntimeError, match="not ready"):
+        cp.cuda.get_elapsed_time(start, stop)
+    assert not stop.done
+    stop.synchronize()
+    assert stop.done
+    assert cp.cuda.get_elapsed_time(start, stop) == pytest.approx(1.0, rel=0.01)
+
+
+def test_polling_comes_to_an_end(cp):
+    the_gpu.reset(call_s=4e-6)
+    event = cp.cuda.Event()
+    cp.launch("work", 50e-6)
+    event.record()
+    asked = 0
+    while not event.done:
+        asked += 1
+    assert 10 < asked < 100
+
+
+def test_short_kernels_leave_the_gpu_waiting_for_python(cp):
+    """A start event, a kernel of 1 µs and a stop event: the GPU idles while Python launches."""
+    the_gpu.reset(call_s=4e-6)
+    start, stop = cp.cuda.Event(), cp.cuda.Event()
+    start.record()
+    cp.launch("work", 1e-6)
+    stop.record()
+    stop.synchronize()
+    assert cp.cuda.get_elapsed_time(start, stop) > 4e-3
+    cp.launch("gate", 1e-3)  # what is queued behind a long kernel follows without gaps
+    start.record()
+    cp.launch("work", 1e-6)
+    stop.record()
+    stop.synchronize()
+    assert cp.cuda.get_elapsed_time(start, stop) == pytest.approx(1e-3)
+
+
+def test_raw_kernels(cp):
+    unknown = cp.RawKernel('extern "C" __global__ void mine(float* x) {}', "mine")
+    with pytest.raises(NotImplementedError, match="does not know what kernel 'mine' computes"):
+        unknown((1,), (32,), (cp.zeros(4),))
+    with pytest.raises(TypeError, match="Unsupported type <class 'numpy.ndarray'>"):
+        unknown((1,), (32,), (np.zeros(4),))
+    with pytest.raises(RuntimeError, match="INVALID_VALUE"):
+        unknown((1,), (2048,), (cp.zeros(4),))
+    with pytest.raises(RuntimeError, match="NOT_FOUND"):
+        cp.RawKernel(FMA.code, "no_such_kernel")((1,), (32,), ())
+    bf16 = cp.zeros(8, ml_dtypes.bfloat16)
+    half = HALVES.kernel(cp, "half_scale", halves("fp16"))
+    with pytest.raises(AssertionError, match="float16"):
+        half((1,), (32,), (bf16, np.float32(2), np.int64(8)))
+
+
+def test_a_learners_element_wise_kernel_computes(cp):
+    kernel = cp.ElementwiseKernel("T x, T a", "T y", "y = a * x + y", "mine")
+    x, y = cp.ones(4, cp.float32), cp.ones(4, cp.float32)
+    kernel(x, np.float32(2), y)
+    assert y.get().tolist() == [3.0] * 4
+
+
+def test_a_whole_process_sees_a_gpu(repository):
+    """As a folder on PYTHONPATH, which is how notebooks run on it."""
+    code = (
+        "import cupy, rooflab as rl\n"
+        "assert not hasattr(cupy, 'cublas')\n"
+        "found = rl.measure(rl.axpy(1 << 16, 'bf16'), backend='gpu', samples=3)\n"
+        "import cupy.cublas\n"
+        "print(found.backend, found.environment['gpu']['name'], found.environment['kernel'])"
+    )
+    paths = os.pathsep.join([str(repository / "tests/strict_cupy"), str(repository / "lib")])
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False,
+        env={**os.environ, "PYTHONPATH": paths, "ROOFLAB_BACKEND": "gpu"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "gpu NVIDIA Fake H100 rooflab half_axpy (bf16)"
