@@ -31,16 +31,15 @@ import rooflab as rl
 # %% [markdown] tags=["core"]
 # ## The same data, three ways
 #
-# Take `N` × `N` numbers, with `N` = 4096. You can do three things with them. Their names come
-# from BLAS, a collection of routines (AXPY 1979, GEMV 1988, GEMM 1990) that nearly every
-# numerical library contains.
+# Take `N` × `N` numbers, with `N` = 4096. You can do three things with them.
 #
 # - **AXPY**: scale a vector and add another one, $y \leftarrow a\,x + y$. Here the vectors are
 #   long: all $N^2$ numbers in a row.
 # - **GEMV**: multiply a matrix by a vector, $y \leftarrow A\,x$.
 # - **GEMM**: multiply a matrix by a matrix, $C \leftarrow A\,B$.
 #
-# Each is one line here. `rl.axpy`, `rl.gemv` and `rl.gemm` compute nothing yet: they are the
+# The names come from BLAS, a collection of routines that nearly every numerical library contains
+# (AXPY 1979, GEMV 1988, GEMM 1990). Each is one line here. `rl.axpy`, `rl.gemv` and `rl.gemm` compute nothing yet: they are the
 # *bookkeeping* of the operation, which array goes where.
 
 # %% tags=["core", "nbval-check-output"]

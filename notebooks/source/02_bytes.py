@@ -174,8 +174,8 @@ rl.conclude("02-out", numpy_, out)
 #
 # ## In pieces
 #
-# A cache is small and near. What if you multiply only as many numbers as fit into one, add them at
-# once, and go on to the next piece? A piece of `x`, a piece of `y` and their products must fit
+# A cache is small and near. Multiply only a piece of the numbers, one that fits into a cache, add it
+# at once, and go on to the next piece: what does that change? A piece of `x`, a piece of `y` and their products must fit
 # together into your largest cache, so give each a quarter and leave one spare.
 
 # %% tags=["core"]

@@ -22,7 +22,6 @@ TERMS = {
     "GEMV": r"GEMV",
     "GEMM": r"GEMM",
     "AXPY": r"AXPY",
-    "bf16": r"(?:bf16|BF16)",
     "matrix unit": r"(?:matrix|tensor) units?",
     "cold": r"cold\b(?! course)",
     "warm": r"warm\b",
@@ -98,3 +97,42 @@ def test_no_sentence_says_how_many_times_as_much_as(source: Path) -> None:
         if sentence.rstrip().endswith("?") and len(re.findall(r"\bas\b", sentence)) >= 2
     ]
     assert found == []
+
+
+def whole(name: str) -> str:
+    """All the text of a learner's copy, code spans included."""
+    (source,) = (path for path in SOURCES if path.stem == name)
+    return "\n".join(markdown(source))
+
+
+@pytest.mark.parametrize("name", ["04_gemm_shapes", "05_decode"])
+def test_what_is_written_is_a_sequence_and_nothing_else(name):
+    text = whole(name)
+    assert "**sequence**" in text
+    for other in (r"\bconversation", r"\busers?\b", r"\bseveral texts\b", r"\btexts of the batch"):
+        assert not re.search(other, text), other
+
+
+@pytest.mark.parametrize(
+    ("name", "word", "explained"),
+    [
+        ("04_gemm_shapes", "**sequence**", r"`batch` sequences"),
+        ("04_gemm_shapes", "`bf16`: 2-byte", r"`bf16`, |bf16 ridge"),
+        ("04_gemm_shapes", "**matrix units**", r"matrix units of a GPU"),
+        ("04_gemm_shapes", "**knee**", r"The knee of|your `knee`"),
+        ("05_decode", "**step**", r"a step takes|How .* a step"),
+        ("05_decode", "in *heads*", r"KV heads|Heads that share"),
+        ("05_decode", "**KV cache**", r"KV cache belongs|the caches"),
+        ("05_decode", "*MLP* the three", r"MLP [^t]"),
+        ("05_decode", "*output matrix*", r"the output matrix"),
+        ("05_decode", "*up projection*", r"the up projection"),
+        ("05_decode", "*Weight only* (W8A16", r"W4A16\b(?!\))"),
+    ],
+)
+def test_a_word_is_explained_before_it_is_used(name, word, explained):
+    """The place that explains ``word`` comes before every place that uses it."""
+    text = re.sub(r"\s+", " ", whole(name))
+    body = text[text.index("## ") :]  # the list of aims may name what is to come
+    assert word in body
+    used = re.search(explained, body)
+    assert used is None or body.index(word) <= used.start(), used.group()
