@@ -353,9 +353,11 @@ rl.conclude("01-small", measured[0], small, here)
 # with an `n` × `n` matrix, and GEMM of two such matrices. GEMM reached the peak. Of the other two
 # *at most one* timed a cache instead of the memory. How would you notice?
 #
-# Two honest witnesses need not agree: two mixes of reading and writing differ in their byte/s, but
-# by less than a factor of 2. Return the peak, the bandwidth of the memory, and the liar: `"axpy"`,
-# `"gemv"` or `"nobody"`. If nobody lies, the bandwidth is the higher of the two.
+# Two honest witnesses need not agree: AXPY and GEMV mix reading and writing in different ways. But
+# on these machines that changes the byte/s by less than a factor of 2.
+#
+# Return the peak, the bandwidth of the memory, and the liar: `"axpy"`, `"gemv"` or `"nobody"`. If
+# nobody lies, the bandwidth is the higher of the two.
 
 
 # %% tags=["deep", "answer"] rooflab={"exercise": "01-witnesses"}

@@ -119,7 +119,7 @@ def corner(curve: FreeLunch) -> Conclusion:
             "longer than the other, and a delay in the shorter one hides behind the longer. Near "
             "it both are nearly equally long, and would have to overlap perfectly. They don't: now "
             "and then the processor has to wait for a number, or the memory for a free place to "
-            "put one."
+            "put one. Right at the bend, taking turns would make it 2 times the model."
         )
         return Conclusion("bend", text + cautions(curve))
     text = (
