@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import rooflab as rl
 from rooflab.measure import decode_calibrate, decode_models, decode_steps
-from rooflab.measure.backend import select
+from rooflab.measure.backend import Backend, select
 from rooflab.measure.decode import decode_loop
 from rooflab.measure.decode_calibrate import RUNS, STEPS, loop_efficiency, problem
 from rooflab.measure.decode_models import ODD, SIZES
@@ -153,6 +153,16 @@ def test_damaged_habits_are_measured_again(quick):
     with pytest.warns(UserWarning, match="damaged: measuring again"):
         assert len(loop_efficiency("cpu", 1, progress=False)["rows"]) == 4
     assert problem({"schema": 0}) and problem([]) and problem({"schema": 1, "rows": [3]})
+
+
+@pytest.mark.parametrize(
+    ("name", "gated", "wrong"),
+    [("gpu", True, ""), ("gpu", None, "an older version of rooflab wrote it"), ("cpu", None, "")],
+)
+def test_habits_of_a_gpu_that_were_pythons_are_measured_again(name, gated, wrong):
+    kept = {**habits(), **({} if gated is None else {"gated": gated})}
+    assert decode_calibrate._stale(kept, Backend(name, None, "a test")) == wrong
+    assert decode_calibrate._stale({}, Backend(name, None, "a test"))
 
 
 def test_the_odd_model_is_none_that_is_predicted():
