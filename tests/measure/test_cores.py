@@ -58,8 +58,8 @@ def test_one_counter_alone_is_no_kind(tmp_path, linux):
 
 def test_apples_levels(monkeypatch):
     told = {
-        "hw.nperflevels": "2", "hw.perflevel0.name": "Performance", "hw.perflevel1.name": "Efficiency",
-        "hw.perflevel0.logicalcpu": "8", "hw.perflevel1.logicalcpu": "4",
+        "hw.nperflevels": "2", "hw.perflevel0.logicalcpu": "8", "hw.perflevel1.logicalcpu": "4",
+        "hw.perflevel0.name": "Performance", "hw.perflevel1.name": "Efficiency",
     }  # fmt: skip
     monkeypatch.setattr(sys, "platform", "darwin")
     monkeypatch.setattr(cores, "_sysctl", lambda key: told.get(key, ""))

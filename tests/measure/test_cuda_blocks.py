@@ -220,8 +220,15 @@ def test_scale(kernels, n, offset, grid):
 
 
 @some
-@given(rows=st.integers(1, 40), columns=st.integers(1, 90), a=offsets, y=offsets, x=offsets,
-       grid=st.tuples(st.integers(1, 2), st.integers(1, 2)), wide=st.sampled_from([1, 4, 32]))  # fmt: skip
+@given(
+    rows=st.integers(1, 40),
+    columns=st.integers(1, 90),
+    a=offsets,
+    y=offsets,
+    x=offsets,
+    grid=st.tuples(st.integers(1, 2), st.integers(1, 2)),
+    wide=st.sampled_from([1, 4, 32]),
+)
 def test_ger(kernels, rows, columns, a, y, x, grid, wide):
     check_ger(kernels, rows, columns, (a, y, x), grid, (wide, 32 // wide))
 

@@ -1,4 +1,7 @@
-"""Products of halves whose parts are added in 16 bits, as cuBLAS may do, are right; others are not."""
+"""Products of halves whose parts are added in 16 bits, as cuBLAS may do, are right.
+
+What is really wrong is still refused.
+"""
 
 from __future__ import annotations
 

@@ -324,8 +324,9 @@ KERNEL half_ger(half_t* __restrict__ a, const half_t* __restrict__ x,
     }
     for (long long c = column; c < columns; c += across) {
         const float w = wide_one(y[c]);
-        batched<ROWS>(row, down, rows, [=](long long i) { return TwoHalves{a[i * columns + c], x[i]}; },
-                [=](long long i, TwoHalves v) {
+        batched<ROWS>(row, down, rows,
+                      [=](long long i) { return TwoHalves{a[i * columns + c], x[i]}; },
+                      [=](long long i, TwoHalves v) {
             a[i * columns + c] = narrow_one(fmaf(wide_one(v.y), w, wide_one(v.x)));
         });
     }
