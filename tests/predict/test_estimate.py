@@ -185,3 +185,9 @@ def test_where_a_cache_spilled_decides_who_serves(nbytes: int, shares: dict[str,
 def test_spills_survive_a_file() -> None:
     assert Machine.from_dict(SHARED.to_dict()).spills == SHARED.spills
     assert Machine.from_dict({**SHARED.to_dict(), "spills": {}}).spills == {}
+
+
+def test_no_estimate_from_memory_is_above_the_bound() -> None:
+    lucky = computer(known("axpy", [{"level": "dram", "efficiency": 1.65}], call=0.0, cold=0.0))
+    cold = rl.predict(rl.axpy(1 << 26), lucky, cache="cold")
+    assert cold.seconds == pytest.approx(cold.bound)

@@ -95,10 +95,14 @@ def _one_product(op: Operation) -> bool:
 
 
 def _per_level(points: list[Mapping[str, object]], m: Machine, level: str) -> float:
-    """Efficiency measured in ``level``, or in the nearest level that has a point."""
+    """Efficiency measured in ``level``, or in the nearest level that has a point.
+
+    No more than 1 in memory: what came faster than that came from a cache, or the roof was measured
+    in a busier moment. An estimate above the bound beside it would be one number too many.
+    """
     place = m.levels.index(level)
     nearest = min(points, key=lambda p: abs(m.levels.index(p["level"]) - place))
-    return nearest["efficiency"]
+    return min(nearest["efficiency"], 1.0) if level == "dram" else nearest["efficiency"]
 
 
 def _per_size(points: list[Mapping[str, object]], size: int) -> float:
