@@ -25,6 +25,8 @@ MIXES = {"read": (1, 0), "axpy": (2, 1), "copy": (1, 1), "update": (1, 1)}
 place (BLAS scal). copy alone writes lines that it has not read."""
 
 UNROLL = 8  # vectors per loop turn: the loop's own instructions stay a small part
+AHEAD = 4  # blocks from the one that the free-lunch loop works on to the one that it asks for
+LINE = 64  # bytes; on processors with longer lines some are asked for twice, which costs nothing
 _REAL = {"fp32": ("float", 4, "f32", ctypes.c_float), "fp64": ("double", 8, "f64", ctypes.c_double)}
 _POINTER, _LONG = ctypes.c_void_p, ctypes.c_int64
 
@@ -149,13 +151,21 @@ def lunch_ir(dtype: str, target: Target) -> str:
     """kernel(gate, x, bytes, k, a, b): every element becomes a*x + b, k times over, in place.
 
     A block of `chains` vectors is loaded, worked on in registers k times, stored: 2k FLOP for one
-    read and one write an element, whatever k >= 1. The block is short enough for the processor to
-    look past it and fetch the next, so that carrying and computing overlap.
+    read and one write an element, whatever k >= 1. Each block first asks for the lines of a later
+    one (a hint, which may point behind the array). Without that, a processor looks ahead by some
+    hundred instructions only, and beyond k = 9 or so it would carry and compute in turns.
     """
     _, vector, _ = _vector(dtype, target)
     count, align = target.chains, target.vector_bytes
-    lines = _head(dtype, target, "ptr %x, i64 %bytes, i64 %k")
+    lines = ["declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"]
+    lines += _head(dtype, target, "ptr %x, i64 %bytes, i64 %k")
     lines += ["  br label %block", "block:", "  %i = phi i64 [0, %start], [%inext, %store]"]
+    for at in range(0, count * align, LINE):  # 1: to be written, 3: into all caches, 1: data
+        lines += [
+            f"  %q{at} = add i64 %i, {AHEAD * count * align + at}",
+            f"  %h{at} = getelementptr i8, ptr %x, i64 %q{at}",
+            f"  call void @llvm.prefetch.p0(ptr %h{at}, i32 1, i32 3, i32 1)",
+        ]
     for u in range(count):
         lines += [
             f"  %o{u} = add i64 %i, {u * align}",
