@@ -31,6 +31,7 @@ from typing import Any
 REPOSITORY = Path(__file__).resolve().parent.parent
 RESULTS, LOG = "results.jsonl", "log.txt"
 MINUTES = 8.7  # a lent machine often ends a command after ten
+UNFINISHED = 75  # exit status of a stage that ended itself in time and goes on next time
 SPARE_S = 5.0  # of the time, to end a stage and to print the table
 _WHICH_GPU = "from rooflab.measure.backend import select; print(select('gpu').device)"
 
@@ -40,7 +41,7 @@ class Stage:
     """A part of the run: what it does, the seconds it needs at least and may take at most."""
 
     name: str
-    work: Callable[[Run], None]
+    work: Callable[[Run], bool | None]  # False: not finished, goes on next time
     least: float
     most: float
 
@@ -155,6 +156,8 @@ def run_stage(stage: Stage, options: argparse.Namespace, run: str, seconds: floa
         finally:
             _end(child)
             signal.signal(signal.SIGTERM, before)
+    if status == UNFINISHED:
+        return "not finished; it goes on next time"
     return "done" if status == 0 else f"failed ({status}); {LOG} says why"
 
 
@@ -243,10 +246,9 @@ def main(arguments: list[str] | None = None) -> int:
     options.out.mkdir(parents=True, exist_ok=True)
     if options.stage:
         (stage,) = (stage for stage in STAGES if stage.name == options.stage)
-        stage.work(
-            Run(Findings(options.out, options.run), options.out, options.seconds, options.quick)
-        )
-        return 0
+        findings = Findings(options.out, options.run)
+        finished = stage.work(Run(findings, options.out, options.seconds, options.quick))
+        return UNFINISHED if finished is False else 0
     if options.resume:
         shutil.copytree(
             options.resume, options.out, dirs_exist_ok=True, copy_function=shutil.copyfile

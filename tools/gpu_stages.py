@@ -23,6 +23,7 @@ from tools.gpu_run import REPOSITORY, Run, Stage
 
 RECORD_MINUTES = 8.0  # one plan for every call: a journal belongs to the plan that it was made for
 QUICK_MINUTES = 0.2
+LAST_S = 20.0  # that the measurement under way may take when a recording is to stop
 ASKED = "name,driver_version,compute_cap,mig.mode.current,power.limit,clocks.sm,clocks.mem"
 LESSON_PACKAGES = ("nbclient", "nbformat", "ipykernel", "anywidget", "ipywidgets", "platformdirs")
 
@@ -215,23 +216,29 @@ def exercises(run: Run) -> None:
             run.once(f"exercises/{exercise.id}, {name}", verdict)
 
 
-def record(run: Run) -> None:
-    """A recording of this GPU: roofs, and AXPY, GEMV and GEMM over size, dtype, cold and warm."""
+def record(run: Run) -> bool:
+    """A recording of this GPU: roofs, and AXPY, GEMV and GEMM over size, dtype, cold and warm.
+
+    It stops by itself before the stage's time is over; the journal in DIR/rec is taken up again.
+    """
     from rooflab.measure.backend import select
+    from rooflab.measure.journal import Stopped
     from rooflab.measure.recorder import record as recorded
 
     name = re.sub("[^a-z0-9]+", "-", select("gpu").device.lower()).strip("-")
     minutes = QUICK_MINUTES if run.quick else RECORD_MINUTES
-
-    def campaign() -> dict[str, object]:
+    try:
         found = recorded(
             name, backend="gpu", minutes=minutes, quick=run.quick, folder=run.out / "rec",
-            overwrite=True, progress=False,
+            overwrite=True, progress=False, stop_after=max(run.seconds - LAST_S, 1.0),
         )  # fmt: skip
-        reasons = sorted({left["reason"][:100] for left in found.to_dict()["left_out"]})
-        return {"measurements": len(found.measurements), "left out because": reasons[:12]}
-
-    run.findings.add("record/recording", campaign())
+    except Stopped as stopped:
+        run.findings.add("record/recording", str(stopped))
+        return False
+    reasons = sorted({left["reason"][:100] for left in found.to_dict()["left_out"]})
+    told = {"measurements": len(found.measurements), "left out because": reasons[:12]}
+    run.findings.add("record/recording", told)
+    return True
 
 
 def decode(run: Run) -> None:
@@ -239,7 +246,8 @@ def decode(run: Run) -> None:
     import rooflab as rl
     from rooflab.measure.decode_models import SIZES
 
-    model = replace(SIZES["small"], layers=1) if run.quick else rl.loop_model("small")
+    small = replace(SIZES["small"], layers=1)
+    model = small if run.quick else rl.loop_model("small", backend="gpu")
     for dtype in ("fp32", "bf16"):
         for batch in (1, 2) if run.quick else (1, 8, 64):
 

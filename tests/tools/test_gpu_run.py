@@ -175,6 +175,12 @@ def test_a_stage_is_cut_off_at_its_limit_with_its_children(tmp_path: Path, monke
     assert not stat.exists() or stat.read_text().split()[2] == "Z"
 
 
+def test_a_stage_that_stops_itself_is_not_done(tmp_path: Path, monkeypatch) -> None:
+    child(f"raise SystemExit({gpu_run.UNFINISHED})", monkeypatch)
+    assert ended(tmp_path).startswith("not finished")
+    assert "done/one" not in Findings(tmp_path, "r").found
+
+
 def test_no_stage_begins_that_has_no_time(tmp_path: Path, monkeypatch) -> None:
     child("raise SystemExit(1)", monkeypatch)
     assert ended(tmp_path, minutes=0.01).startswith("no time: 0 s left")
