@@ -209,7 +209,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--no-browser", action="store_true", help="lab: only print the address")
     parser.add_argument("--port", type=int, help="lab: the port to listen on")
     parser.add_argument("--notebook", action="store_true", help="lab: Notebook 7 instead")
-    options, rest = parser.parse_known_args(arguments)
+    given = sys.argv[1:] if arguments is None else arguments
+    if given[:1] == ["gpu"]:  # its options are its own, --help too
+        return gpu(argparse.Namespace(), given[1:])
+    options, rest = parser.parse_known_args(given)
     try:
         return globals()[options.command](options, rest)
     except Problem as problem:

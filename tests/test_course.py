@@ -161,7 +161,11 @@ def test_the_gpu_run_keeps_the_interpreter_and_installs_nothing(course, monkeypa
     ran = Recorder(status=3)
     monkeypatch.setattr(course.subprocess, "run", ran)
     assert course.main(["gpu", "--minutes", "2"]) == 3
-    assert ran.commands == [[sys.executable, "-m", "tools.gpu_run", "--minutes", "2"]]
+    assert course.main(["gpu", "--help"]) == 3
+    assert ran.commands == [
+        [sys.executable, "-m", "tools.gpu_run", *words]
+        for words in (["--minutes", "2"], ["--help"])
+    ]
 
 
 def test_no_nvidia_smi_means_no_gpu(course, monkeypatch) -> None:

@@ -30,6 +30,11 @@ from typing import Any
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 RESULTS, LOG = "results.jsonl", "log.txt"
+AGAIN = "again/"  # before a stage's name: what stands above it of that stage counts no longer
+CODE = (
+    ("lib", "*.py"), ("lib", "*.yaml"), ("tools", "*.py"), ("tests/measure", "test_gpu.py"),
+    ("notebooks/solutions", "*.ipynb"),
+)  # fmt: skip
 MINUTES = 8.7  # a lent machine often ends a command after ten
 UNFINISHED = 75  # exit status of a stage that ended itself in time and goes on next time
 SPARE_S = 5.0  # of the time, to end a stage and to print the table
@@ -52,14 +57,27 @@ class Findings:
     def __init__(self, folder: Path, run: str) -> None:
         self.path, self.run = folder / RESULTS, run
         self.found: dict[str, Any] = {}
-        lines = self.path.read_text("utf-8").splitlines() if self.path.exists() else []
-        for line in lines:
+        text = self.path.read_text("utf-8") if self.path.exists() else ""
+        self._torn = bool(text) and not text.endswith("\n")
+        for line in text.splitlines():
             try:
                 entry = json.loads(line)
             except ValueError:  # torn when a run was cut off
                 continue
             if entry["run"] == run:
-                self.found[entry["key"]] = entry["value"]
+                self._take(entry["key"], entry["value"])
+
+    def _take(self, key: str, value: Any) -> None:
+        if key.startswith(AGAIN):
+            stage = key.removeprefix(AGAIN)
+            self.found = {k: v for k, v in self.found.items() if k.partition("/")[0] != stage}
+            self.found.pop(f"done/{stage}", None)
+        else:
+            self.found[key] = value
+
+    def again(self, stage: str) -> None:
+        """Forget what ``stage`` has found, so that it is found again; the lines stay."""
+        self.add(f"{AGAIN}{stage}", True)
 
     def add(self, key: str, value: object) -> None:
         """Write ``value`` down for good, and show it."""
@@ -70,10 +88,11 @@ class Findings:
             "at": time.strftime("%FT%TZ", time.gmtime()),
         }
         with self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(entry, default=str) + "\n")
+            file.write("\n" * self._torn + json.dumps(entry, default=str) + "\n")
             file.flush()
             os.fsync(file.fileno())
-        self.found[key] = json.loads(json.dumps(value, default=str))
+        self._torn = False
+        self._take(key, json.loads(json.dumps(value, default=str)))
         print(f"{key:56} {json.dumps(value, default=str)[:150]}", flush=True)
 
     def once(self, key: str, work: Callable[[], object]) -> None:
@@ -109,10 +128,13 @@ def _is_error(value: object) -> bool:
 
 
 def code_version() -> str:
-    """A short hash of the code that is run: a copy of the tree may have no history."""
+    """A short hash of what is run: a copy of the tree may have no history.
+
+    The package, these tools, the tests of a GPU and the lessons' solutions.
+    """
     digest = hashlib.sha256()
-    for folder in ("lib", "tools"):
-        for path in sorted((REPOSITORY / folder).rglob("*.py")):
+    for folder, pattern in CODE:
+        for path in sorted((REPOSITORY / folder).rglob(pattern)):
             digest.update(path.read_bytes())
     return digest.hexdigest()[:12]
 
@@ -179,8 +201,10 @@ def run_all(
     rows = []
     for stage in stages:
         left = end - time.monotonic() - SPARE_S
-        began, known = time.monotonic(), Findings(options.out, run).found
-        if f"done/{stage.name}" in known and stage.name not in options.again:
+        began, findings = time.monotonic(), Findings(options.out, run)
+        if stage.name in options.again:
+            findings.again(stage.name)
+        if f"done/{stage.name}" in findings.found:
             state = "done before"
         elif left < stage.least:
             state = f"no time: {max(left, 0):.0f} s left, {stage.least:.0f} s needed"

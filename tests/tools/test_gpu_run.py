@@ -110,7 +110,22 @@ def test_a_line_torn_by_a_kill_costs_one_finding(tmp_path: Path) -> None:
     findings.add("b", 2)
     path = tmp_path / "results.jsonl"
     path.write_text(path.read_text("utf-8")[:-9], "utf-8")
-    assert Findings(tmp_path, "r").found == {"a": 1}
+    again = Findings(tmp_path, "r")
+    assert again.found == {"a": 1}
+    again.add("c", 3)  # on a line of its own
+    assert Findings(tmp_path, "r").found == {"a": 1, "c": 3}
+
+
+def test_a_stage_asked_for_again_finds_everything_again(tmp_path: Path, monkeypatch) -> None:
+    findings = Findings(tmp_path, "r")
+    for key in ("one/a", "done/one", "other/a"):
+        findings.add(key, 1)
+    child("pass", monkeypatch)
+    stage = Stage("one", lambda run: None, 0.1, 30)
+    rows = gpu_run.run_all([stage], options(tmp_path, again=["one"]), "r")
+    assert rows[0][1] == "done" and "one/a" not in Findings(tmp_path, "r").found
+    assert Findings(tmp_path, "r").found["other/a"] == 1
+    assert "one/a" in (tmp_path / "results.jsonl").read_text("utf-8")  # nothing is lost
 
 
 def test_another_card_or_other_code_begins_afresh_and_loses_nothing(tmp_path: Path) -> None:
