@@ -208,3 +208,13 @@ def test_row_by_row_comparison_lets_right_products_pass(m, n, k, batch, accumula
        shared=st.sets(st.sampled_from("ax")), dtype=st.sampled_from(["fp32", "fp64"]))  # fmt: skip
 def test_gemv_of_any_shape_batch_and_sharing_is_right(m, n, batch, accumulate, shared, dtype):
     computed(rl.gemv(m, n, dtype, batch=batch, shared=shared, accumulate=accumulate), CPU)
+
+
+def test_the_matrix_that_vectors_share_lies_by_rows():
+    """As the weights of a linear layer do: libraries are quicker on it than by columns."""
+    backend = Backend("cpu", np, "asked for")
+    op = rl.gemv(30, 20, batch=3, shared="a")
+    a, x, y = make(op, backend)
+    assert a.flags.c_contiguous and x.shape == (3, 20) and y.shape == (3, 30)
+    kernel_for(op, backend).bind((a, x, y))()
+    np.testing.assert_allclose(y, x @ a.T, rtol=1e-5, atol=1e-5)

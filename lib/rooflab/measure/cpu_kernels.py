@@ -22,6 +22,7 @@ from rooflab.measure.kernels import (
     problems,
     refused,
 )
+from rooflab.measure.operands import one_product
 
 Bound = Callable[[Sequence[Any]], Callable[[], Any]]
 _LETTER = {"fp32": "s", "fp64": "d"}
@@ -39,7 +40,7 @@ def cpu_kernel(op: Operation, backend: Backend) -> Kernel:
     from scipy.linalg import blas
 
     name, bind = _ROUTINES[op.name]
-    if op.name == "gemv" and _one_product(op):
+    if one_product(op):
         name = "gemm"
     routine = getattr(blas, letter + name)
     library = f"scipy.linalg.blas.{letter}{name}"
@@ -65,15 +66,10 @@ def _ger(op: Operation, ger: Any, operands: Sequence[Any]) -> Callable[[], Any]:
     return partial(ger, 1.0, x, y, 1, 1, a, 1, 1, 1)  # strides of x and y, a, overwrite all
 
 
-def _one_product(op: Operation) -> bool:
-    """A batch of gemv that shares its matrix is one gemm."""
-    return op.batch > 1 and op.shared == ("a",)
-
-
 def _gemv(op: Operation, routine: Any, operands: Sequence[Any]) -> Callable[[], Any]:
     a, x, y = operands
-    if _one_product(op):  # x and y hold one vector a row, so their transposes are F-ordered
-        return partial(routine, 1.0, a, x.T, betas(op)[0], y.T, 0, 0, 1)
+    if one_product(op):  # all lie by rows, so their transposes are F-ordered; 1: a is transposed
+        return partial(routine, 1.0, a.T, x.T, betas(op)[0], y.T, 1, 0, 1)
     return in_turn([
         partial(routine, 1.0, a, x, beta, y, 0, 1, 0, 1, 0, 1)  # offsets, strides, trans, overwrite
         for beta, (a, x, y) in zip(betas(op), problems(op, operands), strict=True)

@@ -56,7 +56,8 @@ def measure(
     ``backend``: "auto" (or ROOFLAB_BACKEND), "cpu", "gpu". ``cache``: "cold", no operand in a
     cache at the start of a call, or "warm", called over and over on the same operands.
     ``threads``: CPU threads, by default one for every core this process may use; a GPU ignores it.
-    On a CPU matrices are column-major, on a GPU row-major. At least ``samples`` samples are taken,
+    On a CPU matrices are column-major (the one that a batch of GEMVs shares lies by rows), on a
+    GPU row-major. At least ``samples`` samples are taken,
     or as many as fit into ``seconds``, but three at least. A measurement waits until no other one
     (roofs in the background) is running.
 
