@@ -136,4 +136,4 @@ def test_traffic_of_another_level_moves_nothing_at_the_memory_roof() -> None:
     figure = rl.show.roofline("h100-sxm", low)
     rate = low.flops / low.bytes_at("dram") * rl.machine("h100-sxm").bandwidth()
     assert figure.axes[0].lines[-1].get_ydata()[0] == pytest.approx(rate)
-    assert f"at most {rl.si(rate, 'FLOP/s')}" in figure.words
+    assert f"by this roof {rl.si(rate, 'FLOP/s')}" in figure.words

@@ -32,7 +32,7 @@ SIDES = {"cold": Side("Cold", "#56B4E9", 13), "warm": Side("Warm", "#E69F00", 17
 TRAP_MARK = "×{gap} of memory: {place}"
 SAY = {
     "side": " {side}: {how} {rate}, ×{gap} {where} {roof}.",
-    "side_bound": " {side}: at most {rate}, {roof}.",
+    "side_bound": " {side}: by {roof} {rate}.",
     "side_outside": " {side}: {how} {rate}, which lies below this picture.",
     "trap": " That is ×{gap} of the DRAM roof, more than 100 %: {source}.",
     "trap_label": TRAP_MARK,

@@ -17,9 +17,9 @@ WHAT = "{name} {sizes}{batch} in {dtype}"
 COUNT = WHAT + ": {flops} over {bytes} is {intensity} FLOP/byte"
 SAY = {
     "memory": COUNT + ", left of the ridge ({ridge}). {level} is the limit: "
-    "at most {rate}, {share} of the peak.",
+    "by this roof {rate}, {share} of the peak.",
     "compute": COUNT + ", right of the ridge ({ridge}). Arithmetic is the limit: "
-    "at most {rate}, the peak.",
+    "by this roof {rate}, the peak.",
     "none": COUNT + ".",
     "measured": " Measured {rate}, ×{gap} below this roof.",
     "above": " Measured {rate}, ×{gap} above this roof.",
