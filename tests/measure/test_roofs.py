@@ -153,7 +153,7 @@ def machine_with_a_matrix_unit(monkeypatch):
     document = {
         "schema": 1, "backend": "cpu", "threads": 1, "notes": ["one kind of core"],
         "measured_on": "2026-01-02T03:04:05Z", "seconds": 1.0, "peak": peaks, "routines": {},
-        "bandwidth": {"dram": mixes}, "capacity": {"dram": 1 << 34},
+        "bandwidth": {"dram": mixes}, "capacity": {"dram": 1 << 34}, "spill": {},
     }  # fmt: skip
     return json.loads(json.dumps(document))
 

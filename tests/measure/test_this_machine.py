@@ -32,6 +32,7 @@ def roofs(backend: str = "cpu", threads: int | None = 1, fp32: float = 1e11) -> 
         "measured_on": "2026-01-02T03:04:05Z", "peak": {"fp32": {"value": fp32, "samples": [fp32]}},
         "bandwidth": {"l1": copy.deepcopy(mixes), "dram": mixes},
         "capacity": {"l1": 32768, "dram": 1 << 30},
+        "spill": {},
     }  # fmt: skip
 
 
@@ -106,6 +107,7 @@ def axpy(document):
         (damage(lambda d: d["peak"]["fp32"].update(value=float("nan"))), "its figures are damaged"),
         (damage(lambda d: d["peak"]["fp32"].update(value="fast")), "its figures are damaged"),
         (damage(lambda d: d.update(capacity=None)), "its figures are damaged"),
+        (damage(lambda d: d.pop("spill")), "an older version of rooflab wrote it"),
         (damage(lambda d: d.pop("routines")), "its figures are damaged"),
         (damage(lambda d: d.update(routines={"axpy/fp32": 3})), "its figures are damaged"),
         (damage(lambda d: axpy(d).pop("cold_overhead_s")), "its figures are damaged"),

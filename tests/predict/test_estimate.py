@@ -174,8 +174,9 @@ SHARED = replace(
         (8 << 20, {"l3": 0.75, "dram": 0.25}),  # half-way on a logarithmic scale
         (16 << 20, {"l3": 0.5, "dram": 0.5}),
         (32 << 20, {"l3": 0.3, "dram": 0.7}),
-        (64 << 20, {"dram": 1.0}),
-        (1 << 30, {"dram": 1.0}),
+        (64 << 20, {"l3": 0.1, "dram": 0.9}),
+        (128 << 20, {"l3": 0.05, "dram": 0.95}),  # half-way to what is assumed to leave nothing
+        (256 << 20, {"dram": 1.0}),
     ],
 )
 def test_where_a_cache_spilled_decides_who_serves(nbytes: int, shares: dict[str, float]) -> None:

@@ -15,6 +15,7 @@ ROOFS = {
         for level, rate in (("l1", 4e11), ("l2", 1.5e11), ("l3", 6e10), ("dram", 2e10))
     },
     "capacity": {"l1": 32768, "l2": 1048576, "l3": 33554432, "dram": 25_000_000_000},
+    "spill": {},
 }  # fmt: skip
 
 

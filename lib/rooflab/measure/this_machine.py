@@ -162,6 +162,8 @@ def roofs_problem(roofs: Any, backend: str, threads: int | None) -> str:
         return f"{age} version of rooflab wrote it"
     if (roofs.get("backend"), roofs.get("threads")) != (backend, threads):
         return "it belongs to other threads or another backend"
+    if backend == "cpu" and not isinstance(roofs.get("spill"), Mapping):
+        return "an older version of rooflab wrote it"
     if not isinstance(roofs.get("measured_on"), str):
         return "it does not say when it was measured"
     if backend == "gpu" and "routines" not in roofs:  # once, routines were only those of a CPU

@@ -20,6 +20,8 @@ from rooflab.predict.machine import Machine
 from rooflab.predict.routines import efficiency, overhead, routine
 
 CACHES = ("cold", "warm")
+FADED = 4
+"""Of the largest working set on which a cache was measured: so much leaves nothing in it."""
 # In words, for the mixes that bandwidths are measured with: their names are operations'.
 ROOFS = {
     "read": "roof of reading only",
@@ -130,12 +132,15 @@ def _spilled(nbytes: float, m: Machine, level: str) -> float:
     """Share of ``nbytes`` that the level behind ``level`` serves, 0 to 1.
 
     Where the machine measured its caches, the logarithm of the size leads from one of its points
-    to the next. Elsewhere half the cache's size is assumed to stay in it and twice its size to
-    come from behind it.
+    to the next, and from the last one to nothing left at FADED times its size. Elsewhere half the
+    cache's size is assumed to stay in it and twice its size to come from behind it.
     """
-    held = m.capacities.get(level)
-    known = m.spills.get(level) or (((held / 2, 0.0), (2 * held, 1.0)) if held else ())
-    if not known or nbytes >= known[-1][0]:
+    held, known = m.capacities.get(level), m.spills.get(level)
+    if known:
+        known = (*known, (FADED * known[-1][0], 1.0))
+    elif held:
+        known = ((held / 2, 0.0), (2 * held, 1.0))
+    else:
         return 1.0
     for (small, before), (large, after) in pairwise(known):
         if nbytes <= large:
