@@ -22,6 +22,7 @@ from rooflab.count.si import si
 from rooflab.count.sizes import size
 from rooflab.count.suggest import unknown
 from rooflab.measure.backend import select
+from rooflab.measure.decode import loop_thread_count
 from rooflab.measure.decode_calibrate import loop_efficiency, problem
 from rooflab.measure.decode_models import ODD
 from rooflab.measure.decode_run import PHASES, ledger
@@ -84,7 +85,7 @@ def predict_decode(
     *,
     phase: str = "decode",
     dtype: str = "fp32",
-    threads: int | None = 1,
+    threads: int | None = None,
     backend: str | None = "auto",
     efficiency: Mapping[str, Any] | None = None,
 ) -> DecodePrediction:
@@ -101,7 +102,8 @@ def predict_decode(
     if phase not in PHASES:
         raise unknown("phase", phase, PHASES)
     if machine is None or efficiency is None:
-        backend = select(backend).name  # where decode_loop() runs, whose threads are the CPU's
+        chosen = select(backend, threads)  # where decode_loop() runs, and with so many threads
+        backend, threads = chosen.name, loop_thread_count(chosen, threads)
     machine = this_machine(backend, threads) if machine is None else _machine(machine)
     known = loop_efficiency(backend, threads, dtype) if efficiency is None else efficiency
     _require_habits(known, dtype)
