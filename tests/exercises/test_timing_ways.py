@@ -19,6 +19,7 @@ from rooflab.exercises.registry import exercise
 from rooflab.exercises.timing import run
 from rooflab.exercises.verdict import Verdict
 from rooflab.grade import gate
+from rooflab.measure.backend import probe_gpu
 from tests.exercises.timing_ways import PRELUDE, REFUSED, RIGHT, WRONG
 
 IDS = ("01-cuda-axpy", "01-cuda-gemv", "01-cuda-gemm")
@@ -166,6 +167,19 @@ def test_a_right_way_agrees_with_the_reference_on_small_and_large_gpus(monkeypat
     assert told.passed and "agrees with the course's own" in told.note, told
 
 
+@pytest.mark.parametrize(
+    ("ours", "mine", "told"),
+    [
+        (4e-6, 4.3e-6, "function within 10 %."),
+        (1e-6, 1.3e-6, "within one step of the GPU's clock,"),
+    ],
+)
+def test_it_says_which_of_the_two_agreements_held(monkeypatch, ours, mine, told):
+    monkeypatch.setattr(on_gpu, "_alternating", lambda *_: (ours, mine))
+    found = confirmed(monkeypatch, SERVER, IDS[0], "answer = print\n")
+    assert found.passed and told in found.note, found.note
+
+
 @pytest.mark.parametrize("device", [LAPTOP, SERVER], ids=lambda device: device.name)
 @pytest.mark.parametrize("way", named(w for w, (_, name) in WRONG.items() if name in SECONDS_OFF))
 def test_a_wrong_way_does_not_agree_with_the_reference(monkeypatch, way, device):
@@ -237,3 +251,10 @@ def test_another_thread_does_not_take_the_stand_in_for_a_gpu(monkeypatch, instal
     with imported_as_cupy(cp), ThreadPoolExecutor(1) as elsewhere:
         assert found() is cp.cuda
         assert elsewhere.submit(found).result() is (real.cuda if installed else None)
+
+
+def test_another_thread_hears_that_cupy_is_not_installed(monkeypatch):
+    for module in [m for m in sys.modules if m.partition(".")[0] in ("cupy", "cupyx")]:
+        monkeypatch.delitem(sys.modules, module)
+    with imported_as_cupy(StandIn(SERVER)), ThreadPoolExecutor(1) as elsewhere:
+        assert elsewhere.submit(probe_gpu).result() == (None, "CuPy is not installed")

@@ -70,7 +70,13 @@ class _Seen(ModuleType):
 
     def __getattr__(self, name: str) -> object:
         owner, mine, others = self._parts
-        return getattr(mine if threading.get_ident() == owner else others, name)
+        if threading.get_ident() == owner:
+            return getattr(mine, name)
+        if others is None:
+            raise AttributeError(
+                f"{self.__name__} is here for another thread only, no {name} of it"
+            )
+        return getattr(others, name)
 
 
 @contextmanager

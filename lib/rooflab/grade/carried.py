@@ -34,7 +34,11 @@ class Built:
 
 
 def _claim(product: Function) -> Function:
-    """The claim from one's own product: the intensity there, or the quotient of a wrong count."""
+    """The claim from one's own product, at the square of the question.
+
+    Where its intensity is right the claim is the quotient of its own counts, which shows a count
+    that is wrong; else it is its intensity.
+    """
     square = (4096, 4096, 4096, 4, False)
     flops, nbytes, intensity = product(*square)
     right = exercise("01-product").reference(*square)[2]

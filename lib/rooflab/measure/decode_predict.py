@@ -158,7 +158,8 @@ def _timed(
 def _product(step: Step, timed: Sequence[tuple[Step, float]], machine: Machine) -> float:
     """Bound over the share of the roof that the odd model's product reached with as many rows.
 
-    The cost of a call counts before and after: a model of other sizes has no shorter calls.
+    The cost of a call is taken off the odd model's seconds before, and added to the result after:
+    the calls of a model of other sizes are no shorter.
     Between the row counts that were timed, the share is read off on a logarithmic scale.
     """
     shares: dict[int, list[float]] = {}
