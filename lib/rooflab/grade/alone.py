@@ -38,7 +38,7 @@ def alone_in(cells: Sequence[CodeCell], names: Mapping[str, str]) -> dict[str, s
         parts = [text_of(c.source, [n for n in t.body if id(n) in wanted]) for c, t in trees]
         text = "\n".join(part for part in parts if part)
         own = [node for cell, tree in trees if cell.exercise == asked for node in tree.body]
-        if own and text and problem(text) is None and not any(map(_into_rooflab, own)):
+        if own and text and problem(text, asked) is None and not any(map(_into_rooflab, own)):
             found[asked] = text
     return found
 
