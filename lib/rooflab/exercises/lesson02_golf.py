@@ -152,7 +152,8 @@ NORM = Exercise(
 
 RELU = Exercise(
     "02-golf-bias-relu", "Byte golf: bias and ReLU", 2,
-    "Add the vector b to every row of the matrix x, and set what is negative to zero. You may write "
+    "Add the vector b to every row of the matrix x, and set what is negative to zero. You may "
+    "write "
     "over x.",
     "bias_relu(x, b)", ways.bias_relu, kind="golf", par=PAR, lines=4,
     cases=partial(_cases, "bias-relu"),

@@ -42,7 +42,8 @@ class Golf:
 
     @property
     def score(self) -> float:
-        """``bytes`` ÷ ``minimum``: 1 is the best. 1.0 where nothing needs to move and nothing does."""
+        """``bytes`` ÷ ``minimum``: 1 is the best. 1.0 where nothing needs to move and nothing
+        does."""
         if not self.minimum:
             return math.inf if self.bytes else 1.0
         return self.bytes / self.minimum

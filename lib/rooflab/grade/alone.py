@@ -1,4 +1,5 @@
-"""What of a learner's notebook is run around the answers, and what byte golf and timing run alone."""
+"""What of a learner's notebook is run around the answers, and what byte golf and timing run
+alone."""
 
 from __future__ import annotations
 

@@ -4,7 +4,8 @@ Some exercises are built from earlier answers: a claim is judged with one's own 
 If the learner's answer calls the learner's own earlier function, and that one makes a *known*
 mistake, the later answer is judged by what the right composition of that mistake gives. The mistake
 has cost its points where it was made. An earlier answer that is wrong in a way nobody knows carries
-nothing on: there is nothing to compare with, and "whatever I wrote before" must not be worth points.
+nothing on: there is nothing to compare with, and "whatever I wrote before" must not be worth
+points.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """One locked notebook through pytest and nbval; what its check cells printed comes out as events.
 
 Runs in a process of its own (worker.py) that ends afterwards. An event is plain data: ``{"id": …,
-"observations": [...]}``, ``{"id": …, "reason": …}``, ``{"id": …, "printed": …}`` or ``{"stopped": why}``.
+"observations": [...]}``, ``{"id": …, "reason": …}``, ``{"id": …, "printed": …}`` or ``{"stopped":
+why}``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""The page that a student gets back: every exercise with its verdict, its failing case, its hint."""
+"""The page that a student gets back: every exercise with its verdict, its failing case, its
+hint."""
 
 from __future__ import annotations
 

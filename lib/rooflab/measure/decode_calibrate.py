@@ -31,7 +31,8 @@ RUNS = (
 """(batch, context) of the runs; the contexts are the prefills' tokens too."""
 STEPS = 6
 LARGE = 64 << 20
-"""Bytes of a cache that is emptied between the steps: a model that outgrows it would take minutes."""
+"""Bytes of a cache that is emptied between the steps: a model that outgrows it would take
+minutes."""
 
 
 def loop_efficiency(

@@ -1,8 +1,9 @@
 """``rl.predict_decode``: what the loop will take, from roofs and from other models' operations.
 
 A weight product is the cost of its call, and its roofline bound over the share of the roof that the
-library reached, with as many tokens, on a model of odd sizes (decode_calibrate.py). All else (attention, norms, positions,
-activations) is a cost a call, a cost a problem and a time a byte, fitted to those same runs.
+library reached, with as many tokens, on a model of odd sizes (decode_calibrate.py). All else
+(attention, norms, positions, activations) is a cost a call, a cost a problem and a time a byte,
+fitted to those same runs.
 """
 
 from __future__ import annotations

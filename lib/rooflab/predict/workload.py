@@ -175,9 +175,9 @@ class Workload:
         Computing: the products' FLOPs at the highest dense peak of a format as wide as the weights
         (and as activations that were named), whatever it accumulates in. Carrying: the weights and
         the KV cache once, less what the caches hold, at the DRAM's bandwidth. Sending, with
-        ``link`` in byte/s: the least that an all-reduce takes, each device its whole partial sum once.
-        Nothing is added for launches, small operations or activations, everything overlaps, and
-        ``devices`` divide it all without loss. A peak that is there and that nobody publishes
+        ``link`` in byte/s: the least that an all-reduce takes, each device its whole partial sum
+        once. Nothing is added for launches, small operations or activations, everything overlaps,
+        and ``devices`` divide it all without loss. A peak that is there and that nobody publishes
         bounds nothing. One step makes a token for each sequence, with every weight and position in
         its format: speculative decoding, sequences that share a prompt's cache, sparse products,
         and numbers that are rounded to fewer bits on their way are other steps.

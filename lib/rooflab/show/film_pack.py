@@ -1,4 +1,5 @@
-"""What the browser gets of a request film: every dot placed, every bar timed, every number formatted."""
+"""What the browser gets of a request film: every dot placed, every bar timed, every number
+formatted."""
 
 from __future__ import annotations
 

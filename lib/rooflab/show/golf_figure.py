@@ -49,7 +49,8 @@ def picture(
     sweep: Sweep | None = None,
     at: int = 0,
 ) -> Picture:
-    """The figure of a story; with ``sweep`` the two bars of its chunk size ``at`` stand below it."""
+    """The figure of a story; with ``sweep`` the two bars of its chunk size ``at`` stand below
+    it."""
     extra = _BARS if sweep is not None and sweep.measured else 0
     height = _TOP + _ROW * len(told.stops) + _BOTTOM + extra
     with rc_context(theme.RC):

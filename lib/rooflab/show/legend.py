@@ -21,7 +21,8 @@ _SAID = {
 
 
 def legend(crowd: Crowd, points: Sequence[Point], lines: Iterable[CallLine] = ()) -> None:
-    """Say what filled, hollow and ringed mean, if there is more than one, and name the ``lines``."""
+    """Say what filled, hollow and ringed mean, if there is more than one, and name the
+    ``lines``."""
     kinds = [kind for kind in KINDS if any(p.kind == kind for p in points)]
     rings = [side for side in SIDES if any(p.side == side for p in points)]
     if len(kinds) < 2 and not rings:

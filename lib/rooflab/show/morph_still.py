@@ -16,7 +16,8 @@ SMALLER = 72 / overlay.DPI  # points in a CSS pixel
 
 
 def still(geometry: dict[str, Any]) -> bytes:
-    """PNG of the geometry of :mod:`rooflab.show.morph_plot`: time against work, and the roofline."""
+    """PNG of the geometry of :mod:`rooflab.show.morph_plot`: time against work, and the
+    roofline."""
     width, height = geometry["width"], geometry["height"]
     with rc_context(theme.RC):
         figure = Figure((width / overlay.DPI, 2 * height / overlay.DPI), dpi=overlay.DPI)

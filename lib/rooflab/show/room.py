@@ -193,7 +193,8 @@ class Room:
 
 
 def around(x: float, y: float, text: str) -> list[tuple[float, float]]:
-    """Places for ``text`` around a marker at (x, y): beside it first, then above, below, farther."""
+    """Places for ``text`` around a marker at (x, y): beside it first, then above, below,
+    farther."""
     half = width(text) / 2 + 13
     near = [
         (x + half, y + 5), (x - half, y + 5), (x, y - 14), (x, y + 26),
