@@ -119,16 +119,14 @@ def warm(why: Explanation, measured: Measurement) -> Conclusion:
             "above the roof",
             f"The point of the short vectors, {where}, hangs *above* the roof, at "
             f"{plain(why.share, 3)} times its height. No memory can do that, and none did: they "
-            "lay in a cache, and a "
-            f"cache is what was timed.{doubts}",
+            f"lay in a cache, and a cache is what was timed.{doubts}",
         )
     if why.share * CLEARLY < 1:
         return Conclusion(
             "below the roof",
             f"The point of the short vectors, {where}, lies *below* the roof here, at "
             f"{plain(why.share, 3)} times its height: so short a call is partly the call itself. "
-            "They lay in a cache "
-            f"all the same.{doubts}",
+            f"They lay in a cache all the same.{doubts}",
         )
     return Conclusion(
         "at the roof",
@@ -169,14 +167,12 @@ def types(wide: Measurement, narrow: Measurement) -> Conclusion:
         return Conclusion(
             "less",
             f"{said} The bytes say twice. Either something else was running, or the smaller "
-            "vectors "
-            f"are not limited by the memory alone.{doubts}",
+            f"vectors are not limited by the memory alone.{doubts}",
         )
     return Conclusion(
         "more",
         f"{said} The bytes say twice. Either something else was running, or a cache holds a part "
-        "of "
-        f"the smaller vectors.{doubts}",
+        f"of the smaller vectors.{doubts}",
     )
 
 
@@ -191,8 +187,7 @@ def write_allocate(
         f"The one line holds {fresh} new array{'s' if fresh > 1 else ''} at a time, so it makes "
         f"{trips} trips, {plain(trips / 3, 3)} times those of AXPY, and it took "
         f"{plain(one_line, 3)} times as long. With `out=` there are 6 trips, twice those of AXPY, "
-        "and "
-        f"it took {plain(two_calls, 3)} times as long."
+        f"and it took {plain(two_calls, 3)} times as long."
     )
     cases, rest = [], one_line / two_calls * 6 / trips
     if two_calls * CLEARLY < 2:
@@ -205,8 +200,7 @@ def write_allocate(
         cases.append("fresh memory")
         said += (
             f" Beyond its trips, the one line takes {plain(rest, 3)} times as long as `out=`. That "
-            "is the "
-            "price of fresh memory, which only the one line asks for."
+            "is the price of fresh memory, which only the one line asks for."
         )
     if not cases:
         said += " As far as this clock can tell, both cost what their trips cost."

@@ -69,7 +69,8 @@ def _kernel_cases(rng: random.Random) -> list[Case]:
         swap = number % 3
         seconds[swap], seconds[swap + 1] = seconds[swap + 1], seconds[swap]
         kernels = [
-            (round(t * peak * min(1, share)), round(t * peak * min(1, share) / share / peak * bandwidth))
+            (round(t * peak * min(1, share)),
+             round(t * peak * min(1, share) / share / peak * bandwidth))
             for share, t in zip(shares, seconds, strict=True)
         ]  # fmt: skip
         rng.shuffle(kernels)

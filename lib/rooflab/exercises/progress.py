@@ -108,7 +108,8 @@ class Progress:
     def _repr_html_(self) -> str:
         cell = 'style="text-align:left;padding:.15em 1em .15em 0"'
         body = "".join(
-            f'<tr><td style="color:{_COLOURS[line.mark]};padding:.15em .6em"><b>{line.mark}</b></td>'
+            f'<tr><td style="color:{_COLOURS[line.mark]};padding:.15em .6em">'
+            f"<b>{line.mark}</b></td>"
             f"<td {cell}>{n} · {html.escape(line.exercise.title)} "
             f"<code>{line.exercise.id}</code></td>"
             f"<td {cell}>{points}</td><td {cell}>{html.escape(said)}</td></tr>"
@@ -121,7 +122,8 @@ class Progress:
         return (
             f'<div style="border-left:4px solid {_COLOURS["·" if self.missing else "✓"]};'
             f'padding:.3em .8em"><b>{self._heading}</b>{self._bar()}'
-            f'<table style="margin:.4em 0;color:inherit;font:inherit"><tr><th></th>{head}</tr>{body}</table>{ending}</div>'
+            f'<table style="margin:.4em 0;color:inherit;font:inherit">'
+            f"<tr><th></th>{head}</tr>{body}</table>{ending}</div>"
         )
 
     def _bar(self) -> str:

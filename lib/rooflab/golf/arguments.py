@@ -29,8 +29,7 @@ def as_function(f: Any) -> tuple[FunctionType | None, str]:
     if hasattr(f, "py_func"):
         raise GolfError(
             f"{f.__name__} is compiled by numba, and golf counts NumPy calls; a compiled loop "
-            "moves "
-            "the minimum when each array appears in it once"
+            "moves the minimum when each array appears in it once"
         )
     inner = f
     while isinstance(inner, functools.partial):

@@ -105,7 +105,8 @@ class Golf:
         )
         if not self.bytes:
             head = self._nothing()
-        about = f"{self.name}, {self.elements:,} elements, {si(self.bytes, 'B')} in {len(self.steps):,} steps"
+        moved = f"{si(self.bytes, 'B')} in {len(self.steps):,} steps"
+        about = f"{self.name}, {self.elements:,} elements, {moved}"
         return "\n".join([head, about, *table(self.steps, self.elements)])
 
 

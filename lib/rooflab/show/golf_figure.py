@@ -103,7 +103,8 @@ class _Page:
         left, right = self.cache
         grey = {"color": theme.CEILING, "fontsize": theme.SMALL, "va": "bottom"}
         self.axes.add_patch(
-            Rectangle((left, _TOP - 6), right - left, self.foot - _TOP + 6, color=theme.GRID, lw=0, alpha=0.55)
+            Rectangle((left, _TOP - 6), right - left, self.foot - _TOP + 6,
+                      color=theme.GRID, lw=0, alpha=0.55)
         )  # fmt: skip
         self.axes.text((left + right) / 2, _TOP - 10, "cache: free", ha="center", **grey)
         self.axes.text(self.bus, _TOP - 10, "over the bus: → read, ← written", **grey)

@@ -34,7 +34,8 @@ def legend(crowd: Crowd, points: Sequence[Point], lines: Iterable[CallLine] = ()
         return
     shown = crowd.ax.legend(
         handles, [*(_SAID[kind] for kind in kinds), *rings, *(line.label for line in calls)],
-        loc="lower right", fontsize=theme.SMALL, facecolor=theme.PAPER, edgecolor="none", framealpha=0.9,
+        loc="lower right", fontsize=theme.SMALL, facecolor=theme.PAPER, edgecolor="none",
+        framealpha=0.9,
         handletextpad=0.2, labelspacing=0.3,
     )  # fmt: skip
     shown.set_zorder(3.5)  # over lines, under markers and their rings

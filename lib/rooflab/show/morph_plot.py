@@ -124,9 +124,8 @@ def _roof_says(dots: Sequence[Dot], machine: Machine | None, roofs: Sequence[Cei
     share = max(d.rate / roof.peak for d in dots)
     return (
         f"{room} The line is the roof of {machine.name}: {si(roof.bandwidth, 'B/s')} from memory, "
-        "then "
-        f"{si(roof.peak, 'FLOP/s')}, with the ridge at {theme.ridge(roof.ridge)} FLOP/byte. Your "
-        "best "
+        f"then {si(roof.peak, 'FLOP/s')}, with the ridge at {theme.ridge(roof.ridge)} FLOP/byte. "
+        "Your best "
         f"point reaches {percent(share)} of the peak."
     )
 
