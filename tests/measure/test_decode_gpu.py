@@ -88,6 +88,14 @@ def test_a_prediction_is_for_where_the_loop_would_run(fake, monkeypatch, given, 
     assert asked == [where, where]
 
 
+def test_a_recording_with_threads_is_the_cpus_too(fake, monkeypatch, tmp_path):
+    monkeypatch.delenv("ROOFLAB_BACKEND", raising=False)
+    (run,) = decode_recording.record_decode(
+        "mine", [SMALL], [1], context=4, steps=1, threads=1, folder=tmp_path, progress=False
+    ).runs
+    assert (run.backend, run.threads) == ("cpu", 1)
+
+
 def test_gpu_memory_is_asked_before_allocating(fake, monkeypatch):
     fake.free = 1 << 16
     with pytest.raises(OperandsTooLarge, match=r"of GPU memory of Stand-in GPU .* free"):
