@@ -59,8 +59,13 @@ def test_a_time_without_a_unit_is_doubted_where_it_is_absurd(text, expected, sai
     assert bool(said) == bool(doubt(text, expected))
 
 
+def test_nothing_is_doubted_where_nothing_is_expected():
+    assert doubt("31", 0.0) == ""
+
+
 def test_a_duration_may_be_nothing():
-    assert duration("0", "--overhead") == duration("0s", "--overhead") == 0.0
+    for nothing in ("0", "0s", "0us", "0 s", "0.0", " 0.000ms"):
+        assert duration(nothing, "--overhead") == 0.0
     assert duration("2us", "--overhead") == pytest.approx(2e-6)
-    with pytest.raises(ValueError, match="--overhead='-1us' must be more than zero"):
+    with pytest.raises(ValueError, match="--overhead='-1us' must be zero or more"):
         duration("-1us", "--overhead")

@@ -338,6 +338,11 @@ def test_reductions_have_numpys_values_and_types(cp):
     total = cp.zeros((), dtype=cp.float32)
     assert cp.arange(10, dtype=cp.float32).sum(out=total) is total and float(total) == 45
     assert cp.ones(300, dtype=cp.uint8).sum().item() == 300
+    halves = cp.ones(100_000, dtype=cp.float16)  # more than a half can hold
+    assert halves.sum(dtype=cp.float32).item() == np.ones(100_000, "e").sum(dtype="f") == 100_000
+    varied = np.array([60_000, 60_000], np.float16)
+    assert cp.array(varied).sum(dtype="float32").item() == varied.sum(dtype="f") < np.inf
+    assert cp.ones(3).sum(dtype=cp.int64).dtype == np.int64
     with pytest.raises(NotImplementedError, match="no axis"):
         cp.ones((2, 2)).sum(axis=0)
     with pytest.raises(ValueError, match=r"out has shape \(2,\)"):

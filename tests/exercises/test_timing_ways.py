@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import operator
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -19,6 +18,7 @@ from rooflab.exercises.registry import exercise
 from rooflab.exercises.timing import run
 from rooflab.exercises.verdict import Verdict
 from rooflab.grade import gate
+from rooflab.measure.backend import probe_gpu
 from tests.exercises.timing_ways import PRELUDE, REFUSED, RIGHT, WRONG
 
 IDS = ("01-cuda-axpy", "01-cuda-gemv", "01-cuda-gemm")
@@ -89,33 +89,8 @@ def strict(monkeypatch):
     sys.modules.update(aside)
 
 
-NEEDS = {  # right ways and what of CuPy the fake must have for them
-    "streamSynchronize(0)": "cuda.runtime.streamSynchronize",
-    "streamSynchronize(ptr)": "cuda.stream.Stream",
-    "eventSynchronize": "cuda.runtime.eventSynchronize",
-    "eventElapsedTime": "cuda.runtime.eventElapsedTime",
-    "CUDA's own events": "cuda.runtime.eventCreate",
-    "stream.Event": "cuda.stream.Event",
-    "stream.get_elapsed_time": "cuda.stream.get_elapsed_time",
-    "polling the stream": "cuda.Stream.done",
-    "stream.use()": "cuda.Stream.use",
-    "random numbers": "random.random",
-    "random numbers in fp32": "random.rand",
-    "deviceGetAttribute": "cuda.runtime.deviceGetAttribute",
-}
-LEFT_OUT = (
-    ("01-cuda-axpy", "ElementwiseKernel"),  # the fake runs the course's own kernels only
-    ("01-cuda-axpy", "import cupy"),  # its cuda is no module
-    ("01-cuda-gemv", "l2CacheSize of the properties"),  # it does not tell that property
-)
-
-
-@pytest.mark.parametrize("way", named(way for way in RIGHT if way not in LEFT_OUT))
+@pytest.mark.parametrize("way", named(RIGHT))
 def test_a_right_way_runs_on_the_strict_fake_too(strict, way):
-    try:
-        operator.attrgetter(NEEDS.get(way[1], "cuda"))(strict)
-    except AttributeError:
-        pytest.skip(f"the strict fake has no cp.{NEEDS[way[1]]}")
     found = exercise(way[0])
     passed = Verdict(found.id, True, found.points, found.points, "")
     told = on_gpu.confirm(found, answer(RIGHT[way]), passed)
@@ -166,6 +141,19 @@ def test_a_right_way_agrees_with_the_reference_on_small_and_large_gpus(monkeypat
     assert told.passed and "agrees with the course's own" in told.note, told
 
 
+@pytest.mark.parametrize(
+    ("ours", "mine", "told"),
+    [
+        (4e-6, 4.3e-6, "function within 10 %."),
+        (1e-6, 1.3e-6, "within one step of the GPU's clock,"),
+    ],
+)
+def test_it_says_which_of_the_two_agreements_held(monkeypatch, ours, mine, told):
+    monkeypatch.setattr(on_gpu, "_alternating", lambda *_: (ours, mine))
+    found = confirmed(monkeypatch, SERVER, IDS[0], "answer = print\n")
+    assert found.passed and told in found.note, found.note
+
+
 @pytest.mark.parametrize("device", [LAPTOP, SERVER], ids=lambda device: device.name)
 @pytest.mark.parametrize("way", named(w for w, (_, name) in WRONG.items() if name in SECONDS_OFF))
 def test_a_wrong_way_does_not_agree_with_the_reference(monkeypatch, way, device):
@@ -173,12 +161,17 @@ def test_a_wrong_way_does_not_agree_with_the_reference(monkeypatch, way, device)
     assert not told.passed and "differ by more than 10 %" in told.reason, told
 
 
-# The grader reads what it cannot watch. It takes no `import cupy`: the function gets `cp`.
+# The grader reads what it cannot watch. While an answer is timed, `import cupy` finds the stand-in.
 
 
-@pytest.mark.parametrize("way", named(way for way, cell in RIGHT.items() if "import" not in cell))
+@pytest.mark.parametrize("way", named(RIGHT))
 def test_the_grader_does_not_suspect_a_right_way(way):
-    assert gate.problem(PRELUDE + RIGHT[way]) is None
+    assert gate.problem(PRELUDE + RIGHT[way], way[0]) is None
+
+
+@pytest.mark.parametrize("way", named(REFUSED))
+def test_the_grader_leaves_it_to_the_stand_in_to_refuse_what_it_has_not(way):
+    assert gate.problem(PRELUDE + REFUSED[way][0], way[0]) is None
 
 
 # While an answer runs, `import cupy` finds the stand-in; afterwards all is as it was.
@@ -237,3 +230,10 @@ def test_another_thread_does_not_take_the_stand_in_for_a_gpu(monkeypatch, instal
     with imported_as_cupy(cp), ThreadPoolExecutor(1) as elsewhere:
         assert found() is cp.cuda
         assert elsewhere.submit(found).result() is (real.cuda if installed else None)
+
+
+def test_another_thread_hears_that_cupy_is_not_installed(monkeypatch):
+    for module in [m for m in sys.modules if m.partition(".")[0] in ("cupy", "cupyx")]:
+        monkeypatch.delitem(sys.modules, module)
+    with imported_as_cupy(StandIn(SERVER)), ThreadPoolExecutor(1) as elsewhere:
+        assert elsewhere.submit(probe_gpu).result() == (None, "CuPy is not installed")

@@ -144,6 +144,69 @@ def test_what_the_learner_wrote_around_the_answers_is_read_too(name):
     assert ("02-golf-axpy" in gate.gated(locked, seen).observations) is counts
 
 
+IMPORTING = "def answer(cp, x, y, a):\n    {}\n"
+REACHING = {  # in the answer to a timing exercise, which may import CuPy
+    "outside a function": "import cupy",
+    "in a class": "class Reach:\n    import cupy",
+    "part": IMPORTING.format("import cupy.testing"),
+    "part by name": IMPORTING.format("from cupy.cuda import compiler; import cupy.cuda.compiler"),
+    "insides": IMPORTING.format("from cupy import gpu"),
+    "insides of the module": IMPORTING.format("import cupy; cupy._parts"),
+    "log": IMPORTING.format("import cupy; cupy.gpu.log.clear()"),
+    "kernel by hand": IMPORTING.format("from cupy import run"),
+    "ufunc by hand": IMPORTING.format("from cupy import ufunc"),
+    "by the name of NumPy": IMPORTING.format("import cupy as np; np.array"),
+    "by NumPy's name, from": IMPORTING.format("from cupy import cuda as np"),
+    "arrays over any memory": IMPORTING.format("from cupy import ndarray as made"),
+    "something else": IMPORTING.format("import ctypes"),
+}
+
+
+@pytest.mark.parametrize("name", REACHING)
+def test_with_cupy_an_answer_reaches_no_further_than_with_its_argument(name):
+    assert gate.problem(REACHING[name], "01-cuda-axpy").startswith("line ")
+
+
+@pytest.mark.parametrize("exercise", [None, "02-golf-axpy", "01-product"])
+def test_only_answers_to_timing_may_import_cupy(exercise):
+    source = IMPORTING.format("import cupy.cublas")
+    assert gate.problem(source, "01-cuda-axpy") is None
+    assert gate.problem(source, exercise) == "line 2 uses cupy.cublas"
+
+
+TIMES = """
+def time_axpy(cp, x, y, a):
+    import cupy.cublas
+    from cupy.cuda import Event
+    cupy.cublas.axpy(a, x, y)
+    start, stop = Event(), Event()
+    start.record()
+    for _ in range(10):
+        cupy.cublas.axpy(a, x, y)
+    stop.record()
+    stop.synchronize()
+    return cupy.cuda.get_elapsed_time(start, stop) / 1e4
+"""
+
+
+@pytest.mark.skipif(missing() is not None, reason="no bubblewrap")
+def test_an_answer_that_imports_cupy_counts(shop):
+    found = lesson("01")
+    cells = (CodeCell(TIMES, 1, "01-cuda-axpy"),)
+    locked = merge(Submission("f", "d", "01", "Ada", cells), found, 1)
+    verdict = verdicts.judge(locked, shop.run(locked), found)["01-cuda-axpy"]
+    assert verdict.passed, verdict
+
+
+def test_another_cell_that_imports_cupy_does_not():
+    found = lesson("01")
+    answer = "def time_axpy(cp, x, y, a):\n    return helper()"
+    cells = (CodeCell(answer, 1, "01-cuda-axpy"), CodeCell("def helper():\n    import cupy", 2))
+    locked = merge(Submission("f", "d", "01", "Mallory", cells), found, 1)
+    reasons = gate.gated(locked, Outcome({"01-cuda-axpy": [{}]})).reasons
+    assert "uses cupy in a cell of yours" in reasons["01-cuda-axpy"]
+
+
 def test_only_golf_and_timing_are_gated():
     kinds = {e.kind for e in exercises().values() if e.kind in gate.TRACED}
     assert kinds == set(gate.TRACED)

@@ -44,7 +44,11 @@ class FakeCupy(types.ModuleType):
 
     def modules(self) -> dict[str, types.ModuleType]:
         """What to put into sys.modules."""
-        return {"cupy": self, "cupy.cublas": cublas}
+        cuda = strict.cuda
+        return {
+            "cupy": self, "cupy.cublas": cublas, "cupy.cuda": cuda,
+            "cupy.cuda.runtime": cuda.runtime, "cupy.cuda.stream": cuda.stream,
+        }  # fmt: skip
 
     def launch(self, name: str, seconds: float | None = None) -> None:
         """Queue work of a test's own."""

@@ -28,6 +28,15 @@ def test_intels_two_counters(tmp_path, linux):
     assert core_kinds(tmp_path) == BOTH
 
 
+def test_processors_of_hyperthreaded_cores_are_not_called_cores(tmp_path, linux):
+    """Intel's i9-12900K: 8 P-cores with two processors each, 8 E-cores with one."""
+    write(tmp_path / "cpu_core/cpus", "0-15")
+    write(tmp_path / "cpu_atom/cpus", "16-23")
+    said = hybrid_note(core_kinds(tmp_path), 1, (3, 3))
+    assert "24 processors, 16 on performance cores and 8 on efficiency cores" in said
+    assert "16 performance" not in said
+
+
 @pytest.mark.parametrize("name", ["cpu_capacity", "cpufreq/base_frequency"])
 def test_figures_a_processor(tmp_path, linux, name):
     for number in range(12):
@@ -68,7 +77,7 @@ def test_apples_levels(monkeypatch):
     assert core_kinds() == ()
 
 
-HAS = "this processor has 4 performance cores and 8 efficiency cores; "
+HAS = "the system counts 12 processors, 4 on performance cores and 8 on efficiency cores; "
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 from rooflab.count.si import si
-from rooflab.measure import decode_models, decode_recording, gpu
+from rooflab.measure import decode_models, decode_predict, decode_recording, gpu
 from rooflab.measure.decode import decode_loop
 from rooflab.measure.decode_models import loop_model
 from rooflab.measure.memory import OperandsTooLarge
 from rooflab.measure.transformer_products import FORMS, by_columns
 from tests.measure.plain_transformer import PLAIN, SMALL, arrays, greedy
+from tests.measure.test_decode_predict import HERE, habits
 
 pytestmark = pytest.mark.usefixtures("quick")
 
@@ -58,6 +59,41 @@ def test_the_librarys_own_order_is_by_rows_on_a_gpu(fake):
 
     here = select("gpu")
     assert not by_columns(FORMS["gemm"], here) and by_columns(FORMS["gemm on Wᵀ"], here)
+
+
+def test_threads_are_the_cpus_although_there_is_a_gpu(fake, monkeypatch):
+    monkeypatch.delenv("ROOFLAB_BACKEND", raising=False)  # which would win
+    found = decode_loop(SMALL, 1, 4, 1, threads=1)
+    assert (found.backend, found.threads) == ("cpu", 1)
+    assert decode_loop(SMALL, 1, 4, 1, backend="gpu", threads=1).threads is None
+    assert decode_loop(SMALL, 1, 4, 1, backend="cpu").threads == 1
+
+
+@pytest.mark.parametrize(("given", "where"), [({}, ("gpu", None)), ({"threads": 1}, ("cpu", 1))])
+def test_a_prediction_is_for_where_the_loop_would_run(fake, monkeypatch, given, where):
+    monkeypatch.delenv("ROOFLAB_BACKEND", raising=False)
+    asked = []
+
+    def machine(backend, threads):
+        asked.append((backend, threads))
+        return HERE
+
+    def efficiency(backend, threads, dtype):
+        asked.append((backend, threads))
+        return habits()
+
+    monkeypatch.setattr(decode_predict, "this_machine", machine)
+    monkeypatch.setattr(decode_predict, "loop_efficiency", efficiency)
+    decode_predict.predict_decode(SMALL, 1, 64, **given)
+    assert asked == [where, where]
+
+
+def test_a_recording_with_threads_is_the_cpus_too(fake, monkeypatch, tmp_path):
+    monkeypatch.delenv("ROOFLAB_BACKEND", raising=False)
+    (run,) = decode_recording.record_decode(
+        "mine", [SMALL], [1], context=4, steps=1, threads=1, folder=tmp_path, progress=False
+    ).runs
+    assert (run.backend, run.threads) == ("cpu", 1)
 
 
 def test_gpu_memory_is_asked_before_allocating(fake, monkeypatch):

@@ -87,6 +87,27 @@ def test_without_the_gate_python_would_have_been_timed(cp, monkeypatch):
     assert any(text.startswith("launch-bound") for text in caveats(found))
 
 
+def slow_look(cp: StandIn) -> Callable[[], None]:
+    """Asks the driver for so long that any GPU would be done."""
+
+    def look() -> None:
+        cp.gpu.now += 0.1
+
+    return look
+
+
+def test_a_slow_look_does_not_make_an_open_gate_a_shut_one(cp, monkeypatch):
+    monkeypatch.setattr(gate.Gate, "close", lambda self, seconds: self._passed.record(self._stream))
+    turns = [axpy(cp, SHORT[0])] * 20
+    assert gate.Gate(cp).run(turns, slow_look(cp)) > 0.0
+
+
+def test_a_slow_look_does_not_hide_that_the_gpu_was_busy(cp, monkeypatch):
+    monkeypatch.setattr(gate.Gate, "close", lambda self, seconds: self._passed.record(self._stream))
+    turns = [axpy(cp, 1 << 24)] * 20
+    assert gate.Gate(cp).run(turns, slow_look(cp)) == 0.0
+
+
 @pytest.mark.parametrize("n", SHORT)
 def test_cold_is_the_time_of_a_kernel_that_finds_an_empty_cache(cp, n, monkeypatch):
     flush = cp.ones(gpu.flush_bytes(cp) // 4, dtype=cp.float32)

@@ -78,7 +78,8 @@ def test_names_that_rooflab_uses_are_cupys():
     assert "cublas" not in strict.NAMES["cupy"]
     made = {name for name in vars(strict.ndarray) if not name.startswith("_")}
     assert made <= strict.NAMES["cupy.ndarray"]
-    assert {n for n in vars(strict.cuda) if n not in ("cublas",)} <= strict.NAMES["cupy.cuda"]
+    made = {name for name in vars(strict.cuda) if not name.startswith("_")}
+    assert made - {"cublas"} <= strict.NAMES["cupy.cuda"]  # a module of its own
 
 
 def test_every_kernel_of_rooflab_is_known():
@@ -100,6 +101,41 @@ def test_events_tell_time_after_a_wait_only(cp):
     stop.synchronize()
     assert stop.done
     assert cp.cuda.get_elapsed_time(start, stop) == pytest.approx(1.0, rel=0.01)
+
+
+def test_cudas_own_functions_take_handles(cp):
+    the_gpu.reset(call_s=4e-6)
+    cuda, stream = cp.cuda.runtime, cp.cuda.Stream(non_blocking=True)
+    start, stop = cuda.eventCreate(), cp.cuda.Event()
+    cuda.eventRecord(start, 0)
+    cp.launch("work", 1e-3)
+    cuda.eventRecord(stop.ptr, stream.ptr)
+    with pytest.raises(CUDARuntimeError, match="not ready"):
+        cuda.eventElapsedTime(start, stop.ptr)
+    cuda.eventSynchronize(stop.ptr)
+    assert cuda.eventElapsedTime(start, stop.ptr) == pytest.approx(1.0, rel=0.01)
+    cuda.streamSynchronize(stream.ptr)
+    cuda.eventDestroy(start)
+    untimed = cuda.eventCreateWithFlags(cuda.eventDisableTiming)
+    cuda.eventRecord(untimed, 0)
+    for use in (
+        lambda: cuda.eventRecord(start, 0),
+        lambda: cuda.streamSynchronize(12345),
+        lambda: cuda.eventElapsedTime(untimed, stop.ptr),
+    ):
+        with pytest.raises(CUDARuntimeError, match="invalid resource handle"):
+            use()
+    with pytest.raises(TypeError):
+        cuda.eventSynchronize(stop)  # the object, not its handle
+
+
+def test_a_device_tells_its_figures_in_three_ways(cp):
+    cuda = cp.cuda.runtime
+    l2 = cuda.deviceGetAttribute(cuda.cudaDevAttrL2CacheSize, 0)
+    assert l2 == cuda.getDeviceProperties(0)["l2CacheSize"]
+    assert l2 == cp.cuda.Device().attributes["L2CacheSize"] == 1 << 20
+    with pytest.raises(CUDARuntimeError, match="invalid device ordinal"):
+        cuda.deviceGetAttribute(cuda.cudaDevAttrL2CacheSize, 1)
 
 
 def test_polling_comes_to_an_end(cp):

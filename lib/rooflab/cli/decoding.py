@@ -23,16 +23,18 @@ def decode(
     steps: Annotated[int, typer.Option("--steps", help="Tokens to generate.")] = 20,
     dtype: Annotated[str, typer.Option("--dtype", help="fp32, fp64; GPU: fp16, bf16.")] = "fp32",
     backend: BACKEND = "auto",
-    threads: Annotated[int, typer.Option("--threads", help="CPU threads.")] = 1,
+    threads: Annotated[int | None, typer.Option("--threads", help="CPU threads; 1.")] = None,
     predict: Annotated[bool, typer.Option("--predict", help="Predict each run too.")] = False,
     record: Annotated[str | None, typer.Option("--record", help="Keep the runs as NAME.")] = None,
     folder: Annotated[Path | None, typer.Option("--folder", help="Where to keep them.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a recording.")] = False,
 ) -> None:
     """Time a real decode loop: tokens a second for every batch, and how its products ran."""
+    from rooflab.measure.backend import select
     from rooflab.measure.decode import decode_loop, loop_weights
     from rooflab.measure.decode_recording import record_decode
 
+    backend = select(backend, threads).name
     chosen, batches = _model(model, backend), _batches(batch)
     sizes = {"context": context, "steps": steps, "backend": backend, "threads": threads}
     if record is None:
@@ -75,7 +77,7 @@ def _row(run: DecodeRun, predict: bool) -> tuple[str, ...]:
     told: tuple[str, ...] = ()
     if predict:
         prediction = predict_decode(
-            run.model, run.batch, run.middle, dtype=run.dtype, threads=run.threads or 1,
+            run.model, run.batch, run.middle, dtype=run.dtype, threads=run.threads,
             backend=run.backend,
         )  # fmt: skip
         told = (si(prediction.total_s, "s"),)

@@ -73,8 +73,8 @@ def _course(words: Sequence[str], title: str) -> Course:
             numbers.append(word.zfill(2))
         else:
             raise ValueError(
-                f"{word!r} is no lesson, as in 01, no points, as in 01-product=3, and no date, as in "
-                "2026-12-01 or 01=2026-12-01"
+                f"{word!r} is no lesson, as in 01, no points, as in 01-product=3, and no date, as "
+                "in 2026-12-01 or 01=2026-12-01"
             )
     lessons = chosen(numbers)
     for number in [*(id[:2] for id in points), *(number for number, _ in days if number)]:

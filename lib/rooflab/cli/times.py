@@ -12,13 +12,7 @@ _TIME = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*([a-zA-Zµμ]
 
 def seconds(text: str, option: str = "--time") -> float:
     """Return ``text`` in seconds; raise ValueError naming the ``option`` for anything else."""
-    found = _TIME.fullmatch(text.strip())
-    unit = found.group(2) if found else None
-    if found is None or unit.lower() not in _UNITS or unit == "MS":
-        raise ValueError(
-            f"{option}={text!r} is not a time; write 31us, 31µs, 1.2ms, 3s, or seconds as 31e-6"
-        )
-    value = float(found.group(1)) * _UNITS[unit.lower()]
+    value = _value(text, option)
     if not 0 < value < math.inf:
         raise ValueError(f"{option}={text!r} must be more than zero and finite")
     return value
@@ -26,19 +20,33 @@ def seconds(text: str, option: str = "--time") -> float:
 
 def duration(text: str, option: str) -> float:
     """Return ``text`` in seconds as :func:`seconds` does, but 0 is a duration too."""
-    return 0.0 if text.strip() in ("0", "0s") else seconds(text, option)
+    value = _value(text, option)
+    if not 0 <= value < math.inf:
+        raise ValueError(f"{option}={text!r} must be zero or more, and finite")
+    return value
+
+
+def _value(text: str, option: str) -> float:
+    found = _TIME.fullmatch(text.strip())
+    unit = found.group(2) if found else None
+    if found is None or unit.lower() not in _UNITS or unit == "MS":
+        raise ValueError(
+            f"{option}={text!r} is not a time; write 31us, 31µs, 1.2ms, 3s, or seconds as 31e-6"
+        )
+    return float(found.group(1)) * _UNITS[unit.lower()]
 
 
 def doubt(text: str, expected: float) -> str:
     """What to ask about a time without a unit that is far from ``expected`` seconds; "" if nothing.
 
-    "31" is 31 seconds, which nobody means who timed a call of 40 µs.
+    "31" is 31 seconds, which nobody means who timed a call of 40 µs. An expectation of 0 seconds
+    says nothing.
     """
     found = _TIME.fullmatch(text.strip())
     if found is None or found.group(2):
         return ""
     value = float(found.group(1))
-    if not value > _ABSURD * expected:
+    if not value > _ABSURD * expected > 0:
         return ""
     unit = min(("ms", "us", "ns"), key=lambda u: abs(math.log(value * _UNITS[u] / expected)))
     number = found.group(1)

@@ -118,19 +118,20 @@ def warm(why: Explanation, measured: Measurement) -> Conclusion:
         return Conclusion(
             "above the roof",
             f"The point of the short vectors, {where}, hangs *above* the roof, at "
-            f"{plain(why.share, 3)} times its height. No memory can do that, and none did: they lay in a cache, and a "
-            f"cache is what was timed.{doubts}",
+            f"{plain(why.share, 3)} times its height. No memory can do that, and none did: they "
+            f"lay in a cache, and a cache is what was timed.{doubts}",
         )
     if why.share * CLEARLY < 1:
         return Conclusion(
             "below the roof",
             f"The point of the short vectors, {where}, lies *below* the roof here, at "
-            f"{plain(why.share, 3)} times its height: so short a call is partly the call itself. They lay in a cache "
-            f"all the same.{doubts}",
+            f"{plain(why.share, 3)} times its height: so short a call is partly the call itself. "
+            f"They lay in a cache all the same.{doubts}",
         )
     return Conclusion(
         "at the roof",
-        f"The point of the short vectors, {where}, lies about at the roof, at {plain(why.share, 3)} times its height. "
+        f"The point of the short vectors, {where}, lies about at the roof, at "
+        f"{plain(why.share, 3)} times its height. "
         "That is chance: they lay in a cache, which is faster, and the call itself took a part of "
         f"the time.{doubts}",
     )
@@ -165,13 +166,13 @@ def types(wide: Measurement, narrow: Measurement) -> Conclusion:
     if ratio <= 2 / CLEARLY:
         return Conclusion(
             "less",
-            f"{said} The bytes say twice. Either something else was running, or the smaller vectors "
-            f"are not limited by the memory alone.{doubts}",
+            f"{said} The bytes say twice. Either something else was running, or the smaller "
+            f"vectors are not limited by the memory alone.{doubts}",
         )
     return Conclusion(
         "more",
-        f"{said} The bytes say twice. Either something else was running, or a cache holds a part of "
-        f"the smaller vectors.{doubts}",
+        f"{said} The bytes say twice. Either something else was running, or a cache holds a part "
+        f"of the smaller vectors.{doubts}",
     )
 
 
@@ -185,8 +186,8 @@ def write_allocate(
     said = (
         f"The one line holds {fresh} new array{'s' if fresh > 1 else ''} at a time, so it makes "
         f"{trips} trips, {plain(trips / 3, 3)} times those of AXPY, and it took "
-        f"{plain(one_line, 3)} times as long. With `out=` there are 6 trips, twice those of AXPY, and "
-        f"it took {plain(two_calls, 3)} times as long."
+        f"{plain(one_line, 3)} times as long. With `out=` there are 6 trips, twice those of AXPY, "
+        f"and it took {plain(two_calls, 3)} times as long."
     )
     cases, rest = [], one_line / two_calls * 6 / trips
     if two_calls * CLEARLY < 2:
@@ -198,8 +199,8 @@ def write_allocate(
     if rest > CLEARLY:
         cases.append("fresh memory")
         said += (
-            f" Beyond its trips, the one line takes {plain(rest, 3)} times as long as `out=`. That is the "
-            "price of fresh memory, which only the one line asks for."
+            f" Beyond its trips, the one line takes {plain(rest, 3)} times as long as `out=`. That "
+            "is the price of fresh memory, which only the one line asks for."
         )
     if not cases:
         said += " As far as this clock can tell, both cost what their trips cost."

@@ -52,7 +52,8 @@ class Step:
 
     @property
     def whole(self) -> Operation:
-        """All ``count`` runs as one Operation: independent problems (``batch``), one launch each."""
+        """All ``count`` runs as one Operation: independent problems (``batch``), one launch
+        each."""
         if self.count == 1:
             return self.op
         operands = tuple(_repeated(o, self.count) for o in self.op.operands)

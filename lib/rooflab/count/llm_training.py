@@ -19,7 +19,7 @@ from rooflab.count.operation import Operand, Operation
 
 # Backward FLOPs of an operation over its forward FLOPs: a product has two behind it; streamed
 # attention also computes its scores again (Dao et al. 2022: five products after two).
-_BACK = {"attention": 2.5, "scores": 2, "values": 2}
+BACK = {"attention": 2.5, "scores": 2, "values": 2}
 _LINEAR = ("rope", "residual")  # their gradient is the same pass again, with no input needed
 _FIRST = ("q", "q_a", "up", "dense up")  # devices that share a layer add up these dX
 
@@ -104,6 +104,6 @@ def _back(step: Step) -> Step:
             rows.append((replace(o, name=f"d{o.name}", reads=1, writes=0), role))
         if o.reads:
             rows.append((replace(o, name=f"d{o.name}", reads=0, writes=1), role))
-    flops = round(_BACK.get(kind, 2) * op.flops)
+    flops = round(BACK.get(kind, 2) * op.flops)
     back = replace(op, name=f"{op.name} back", operands=tuple(o for o, _ in rows), flops=flops)
     return Step(back, step.count, tuple(role for _, role in rows))

@@ -140,7 +140,8 @@ class StreamFactory(Namespace):
 
 
 class Figures(dict):
-    """A simulated device's figures; a name that is not among them raises a KeyError that says so."""
+    """A simulated device's figures; a name that is not among them raises a KeyError that says
+    so."""
 
     def __missing__(self, name: object) -> object:
         has = ", ".join(map(str, self))
@@ -197,7 +198,8 @@ class Runtime(Namespace):
     def deviceGetAttribute(self, attrib: int, device: int) -> int:
         if attrib != _L2_CACHE_SIZE:
             raise NotImplementedError(
-                f"attrib={attrib!r}: the stand-in knows cudaDevAttrL2CacheSize; real CuPy knows more"
+                f"attrib={attrib!r}: the stand-in knows cudaDevAttrL2CacheSize; real CuPy knows "
+                "more"
             )
         return self._gpu.device.l2_bytes
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
@@ -69,9 +70,12 @@ class Buffer:
         """Fill all of it with the numbers of ``tile``, over and over."""
         self._tile, self._values = tile.astype(self.dtype), None
 
-    def reduced(self, name: str, start: int, size: int) -> np.generic:
-        """Return the "sum", "max" or "min" of ``size`` elements from ``start`` on."""
-        reduce = getattr(np, name)
+    def reduced(self, name: str, start: int, size: int, dtype: np.dtype) -> np.generic:
+        """Return the "sum", "max" or "min" of ``size`` elements from ``start`` on.
+
+        A sum is added up in ``dtype``; a highest or lowest one stays as it is.
+        """
+        reduce = partial(np.sum, dtype=dtype) if name == "sum" else getattr(np, name)
         if self.constant(start, size):
             one = self.read(start, 1)
             return reduce(one) * size if name == "sum" else reduce(one)
@@ -180,9 +184,10 @@ class ndarray(Namespace):
         self._buffer.repeat(tile)
         return True
 
-    def reduced(self, name: str) -> np.generic:
-        """Return the "sum", "max" or "min" of all values, as the device sees them."""
-        return self._buffer.reduced(name, self._start, self.size)
+    def reduced(self, name: str, dtype: np.dtype) -> np.generic:
+        """Return the "sum" (added up in ``dtype``), "max" or "min" of all values, as the device
+        sees them."""
+        return self._buffer.reduced(name, self._start, self.size, dtype)
 
     def store(self, values: np.ndarray, constant: bool) -> None:
         """Put the result of a kernel here."""

@@ -7,14 +7,20 @@ must find the same stand-in, or it would time another GPU than the one it is jud
 from __future__ import annotations
 
 import difflib
+import operator
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import ModuleType
 from typing import NoReturn
 
 _MOST_NAMES = 8
+IMPORTED = (
+    "cupy", "cupy.cublas", "cupy.random", "cupy.cuda", "cupy.cuda.runtime", "cupy.cuda.stream",
+    "cupyx", "cupyx.profiler",
+)  # fmt: skip
+"""Modules for which an import finds the stand-in while it is in CuPy's place."""
 
 
 class Namespace:
@@ -70,18 +76,25 @@ class _Seen(ModuleType):
 
     def __getattr__(self, name: str) -> object:
         owner, mine, others = self._parts
-        return getattr(mine if threading.get_ident() == owner else others, name)
+        if threading.get_ident() == owner:
+            return getattr(mine, name)
+        if others is None:
+            raise AttributeError(
+                f"{self.__name__} is here for another thread only, no {name} of it"
+            )
+        return getattr(others, name)
+
+
+def _part(roots: Mapping[str, Namespace], name: str) -> object:
+    first, _, rest = name.partition(".")
+    return operator.attrgetter(rest)(roots[first]) if rest else roots[first]
 
 
 @contextmanager
 def imported_as_cupy(cp: Namespace) -> Iterator[None]:
     """Let ``import cupy`` find ``cp`` in this thread; afterwards all is as it was."""
-    cupyx = Cupyx()
-    ours = {
-        "cupy": cp, "cupy.cublas": cp.cublas, "cupy.random": cp.random, "cupy.cuda": cp.cuda,
-        "cupy.cuda.runtime": cp.cuda.runtime, "cupy.cuda.stream": cp.cuda.stream,
-        "cupyx": cupyx, "cupyx.profiler": cupyx.profiler,
-    }  # fmt: skip
+    roots = {"cupy": cp, "cupyx": Cupyx()}
+    ours = {name: _part(roots, name) for name in IMPORTED}
     aside = {name: sys.modules.get(name) for name in ours}
     sys.modules.update({name: _Seen(name, ours[name], aside[name]) for name in ours})
     try:

@@ -199,7 +199,7 @@ class StandIn(Namespace):
             raise ValueError(f"out has shape {made.shape}; a sum, max or min has shape ()")
 
         def compute() -> np.ndarray:
-            return np.full(1, a.reduced(name), kind)
+            return np.full(1, a.reduced(name, kind), kind)
 
         self.run(name, made, [a], compute, True, flops=a.size)
         return made

@@ -13,7 +13,8 @@ PUBLIC_SEED = 0  # a grader draws other cases
 
 
 def check(id: str, answer: object = ...) -> Verdict:
-    """Judge ``answer``, a value or a function, to exercise ``id``: ``check("01-product", product)``.
+    """Judge ``answer``, a value or a function, to exercise ``id``, as in
+    ``check("01-product", product)``.
 
     Returns a Verdict that says what is wrong with the first failing case and, when the mistake is
     a known one, names it. Never raises: an unknown id, an unanswered cell (``...``) and an answer

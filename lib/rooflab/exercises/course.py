@@ -1,7 +1,8 @@
 """A course that a teacher made of the lessons: what an exercise is worth there, and when it is due.
 
-``rooflab release`` writes it as ``course.json``, with the notebooks in a folder below; ``rl.check``,
-``rl.progress`` and ``rooflab check`` read it from there, ``rooflab grade`` where ``--points`` says.
+``rooflab release`` writes it as ``course.json``, with the notebooks in a folder below;
+``rl.check``, ``rl.progress`` and ``rooflab check`` read it from there, ``rooflab grade`` where
+``--points`` says.
 """
 
 from __future__ import annotations

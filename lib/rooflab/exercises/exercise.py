@@ -41,14 +41,14 @@ class Exercise:
     ``signature``: what the learner writes, e.g. "flops(m, n, k)"; ``lines``: how many lines that
     takes; ``returns``: names of the parts when the answer has several. ``cases``: (random.Random)
     → list of cases; a "value" exercise has one case without inputs. ``tolerance`` is relative.
-    ``mine``: the name under which the function goes into the learner's mine.py; ``given``: functions
-    that its lesson writes down beside it, which go there too. ``derives``: names
-    of rooflab functions that the exercise asks to derive, for a grader to lock. ``timed``: the
+    ``mine``: the name under which the function goes into the learner's mine.py; ``given``:
+    functions that its lesson writes down beside it, which go there too. ``derives``: names of
+    rooflab functions that the exercise asks to derive, for a grader to lock. ``timed``: the
     operation that a "timing" exercise times. ``par``: bytes over the least possible with which a
     "golf" exercise is solved. ``margin``: (inputs of a case) → relative tolerance, where the right
-    answer was measured and every case has a spread of its own. ``errors``: exception, name and
-    hint of the usual mistakes that give no value but raise. ``also``: other answers that are right
-    too, each a remark and a function of a case's inputs: a stricter bound where a bound is asked.
+    answer was measured and every case has a spread of its own. ``errors``: exception, name and hint
+    of the usual mistakes that give no value but raise. ``also``: other answers that are right too,
+    each a remark and a function of a case's inputs: a stricter bound where a bound is asked.
     """
 
     id: str

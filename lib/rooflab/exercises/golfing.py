@@ -45,7 +45,8 @@ def run(case: Case, answer: Callable[..., object]) -> Observation:
         return {"missing": True}
     trips = totals(game.steps)
     return {**observe(lambda: digest(game.result, case["seed"])), "bytes": game.bytes,
-            "trips": trips, "size": max(a.nbytes for a in given if isinstance(a, np.ndarray))}  # fmt: skip
+            "trips": trips,
+            "size": max(a.nbytes for a in given if isinstance(a, np.ndarray))}  # fmt: skip
 
 
 def digest(result: object, seed: int) -> dict[str, Plain]:

@@ -181,7 +181,8 @@ WITNESSES = Exercise(
     returns=("peak", "bandwidth", "liar"), tolerance=0.001,
     misconceptions=(
         Misconception("everybody believed", _believed,
-                      "two mixes differ by less than a factor of 2; a rate above that is a cache's."),
+                      "two mixes differ by less than a factor of 2; a rate above that is a "
+                      "cache's."),
         Misconception("FLOP/s compared", _by_flops,
                       "GEMV does three times AXPY's FLOPs per byte; compare byte/s, not FLOP/s."),
         Misconception("the slower one accused", _slower_lies,

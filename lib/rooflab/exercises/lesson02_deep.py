@@ -42,7 +42,8 @@ POOLING = Exercise(
     derives=("pool2d",),
     misconceptions=(
         Misconception("K² comparisons",
-                      lambda h, w, c, k, s: (k * k * _windows(h, w, c, k, s), _pool(h, w, c, k, s)[1]),
+                      lambda h, w, c, k, s: (k * k * _windows(h, w, c, k, s),
+                                             _pool(h, w, c, k, s)[1]),
                       "the largest of 2 numbers takes 1 comparison, of 3 it takes 2."),
         Misconception("no reuse", _pool_without_reuse,
                       "windows overlap, but a number that many of them use need travel only once."),

@@ -136,7 +136,8 @@ NORM = Exercise(
     misconceptions=(
         *_shared(
             ways.row_norm, plain=lambda x: x / np.sqrt((x * x).sum(axis=1, keepdims=True)),
-            in_place=ways.norm_in_place, out=ways.norm_out, chunk=ways.ROWS, copied=ways.norm_copied,
+            in_place=ways.norm_in_place, out=ways.norm_out, chunk=ways.ROWS,
+            copied=ways.norm_copied,
             widened=lambda x: x / ways.lengths(x.astype(np.float64)),
         ),
         Misconception(
@@ -152,8 +153,8 @@ NORM = Exercise(
 
 RELU = Exercise(
     "02-golf-bias-relu", "Byte golf: bias and ReLU", 2,
-    "Add the vector b to every row of the matrix x, and set what is negative to zero. You may write "
-    "over x.",
+    "Add the vector b to every row of the matrix x, and set what is negative to zero. You may "
+    "write over x.",
     "bias_relu(x, b)", ways.bias_relu, kind="golf", par=PAR, lines=4,
     cases=partial(_cases, "bias-relu"),
     misconceptions=(

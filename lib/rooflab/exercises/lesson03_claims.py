@@ -59,7 +59,8 @@ THUMB = Exercise(
 
 
 def _kernel_cases(rng: random.Random) -> list[Case]:
-    """Four kernels for one job, faster from one intensity to the next but for one neighbour pair."""
+    """Four kernels for one job, faster from one intensity to the next but for one neighbour
+    pair."""
     drawn = []
     for number, which in enumerate(rng.sample([one for band in BANDS for one in band], 6)):
         peak, bandwidth = peak_and_bandwidth(*which)
@@ -68,7 +69,8 @@ def _kernel_cases(rng: random.Random) -> list[Case]:
         swap = number % 3
         seconds[swap], seconds[swap + 1] = seconds[swap + 1], seconds[swap]
         kernels = [
-            (round(t * peak * min(1, share)), round(t * peak * min(1, share) / share / peak * bandwidth))
+            (round(t * peak * min(1, share)),
+             round(t * peak * min(1, share) / share / peak * bandwidth))
             for share, t in zip(shares, seconds, strict=True)
         ]  # fmt: skip
         rng.shuffle(kernels)

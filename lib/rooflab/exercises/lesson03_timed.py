@@ -6,7 +6,8 @@ within what is allowed beside the clock, and, with computing and carrying about 
 the clock can tell the longer of them from their sum. Lesson 03 says so.
 
 ``lesson03_recorded.json`` holds what this rule found in a recording. It is frozen: a class is
-asked the same tomorrow, whatever was recorded since. ``python -m tools.freeze`` made it (see frozen.py).
+asked the same tomorrow, whatever was recorded since. ``python -m tools.freeze`` made it (see
+frozen.py).
 """
 
 from __future__ import annotations

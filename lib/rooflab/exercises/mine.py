@@ -102,7 +102,8 @@ class Mine:
         return note + self._doubt(new.name)
 
     def _doubt(self, name: str) -> str:
-        """Say so when what was saved does not pass its exercise; it is the learner's, right or not."""
+        """Say so when what was saved does not pass its exercise; it is the learner's, right or
+        not."""
         asked = next((e.id for e in exercises().values() if e.mine == name), None)
         saved = self._load().functions.get(name)
         if asked is None or saved is None or check(asked, saved).passed:

@@ -23,7 +23,8 @@ _HAND_IN = "What is graded is the file: save it before you hand it in."
 
 @dataclass(frozen=True)
 class Line:
-    """One exercise of the lesson and its most points; no ``verdict`` before its check cell was run."""
+    """One exercise of the lesson and its most points; no ``verdict`` before its check cell was
+    run."""
 
     exercise: Exercise
     verdict: Verdict | None
@@ -107,8 +108,10 @@ class Progress:
     def _repr_html_(self) -> str:
         cell = 'style="text-align:left;padding:.15em 1em .15em 0"'
         body = "".join(
-            f'<tr><td style="color:{_COLOURS[line.mark]};padding:.15em .6em"><b>{line.mark}</b></td>'
-            f"<td {cell}>{n} · {html.escape(line.exercise.title)} <code>{line.exercise.id}</code></td>"
+            f'<tr><td style="color:{_COLOURS[line.mark]};padding:.15em .6em">'
+            f"<b>{line.mark}</b></td>"
+            f"<td {cell}>{n} · {html.escape(line.exercise.title)} "
+            f"<code>{line.exercise.id}</code></td>"
             f"<td {cell}>{points}</td><td {cell}>{html.escape(said)}</td></tr>"
             for n, (line, (_, _, points, said)) in enumerate(
                 zip(self.lines, self._rows(), strict=True), 1
@@ -119,7 +122,8 @@ class Progress:
         return (
             f'<div style="border-left:4px solid {_COLOURS["·" if self.missing else "✓"]};'
             f'padding:.3em .8em"><b>{self._heading}</b>{self._bar()}'
-            f'<table style="margin:.4em 0;color:inherit;font:inherit"><tr><th></th>{head}</tr>{body}</table>{ending}</div>'
+            f'<table style="margin:.4em 0;color:inherit;font:inherit">'
+            f"<tr><th></th>{head}</tr>{body}</table>{ending}</div>"
         )
 
     def _bar(self) -> str:

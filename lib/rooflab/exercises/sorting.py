@@ -100,7 +100,8 @@ def sort(
 
 
 def shuffled(id: str, cards: Sequence[Card]) -> list[Card]:
-    """The cards in the order of the question ``id``: the same for everybody, whatever order came."""
+    """The cards in the order of the question ``id``: the same for everybody, whatever order
+    came."""
     ordered = sorted(cards, key=lambda card: card.name)
     return random.Random(id.strip().lower()).sample(ordered, len(ordered))
 

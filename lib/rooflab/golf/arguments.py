@@ -28,8 +28,8 @@ def as_function(f: Any) -> tuple[FunctionType | None, str]:
         raise TypeError(f"f={f!r} must be a function of arrays, such as lambda x, y: 0.5 * x + y")
     if hasattr(f, "py_func"):
         raise GolfError(
-            f"{f.__name__} is compiled by numba, and golf counts NumPy calls; a compiled loop moves "
-            "the minimum when each array appears in it once"
+            f"{f.__name__} is compiled by numba, and golf counts NumPy calls; a compiled loop "
+            "moves the minimum when each array appears in it once"
         )
     inner = f
     while isinstance(inner, functools.partial):

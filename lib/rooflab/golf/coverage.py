@@ -1,4 +1,5 @@
-"""Which bytes of memory were touched: stretches where views are dense, a mask where they are not."""
+"""Which bytes of memory were touched: stretches where views are dense, a mask where they are
+not."""
 
 from __future__ import annotations
 

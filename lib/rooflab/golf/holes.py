@@ -103,8 +103,9 @@ _ALL = (
         lambda x: x / np.sqrt(np.sum(x * x, axis=1, keepdims=True)), ways.ROW_L2_NORM,
     ),
     Hole(
-        "bias-relu", "Add b to every row of x, then set what is negative to zero. You may write over x.", 2, _bias,
-        lambda x, b: np.maximum(x + b, 0), ways.BIAS_RELU,
+        "bias-relu",
+        "Add b to every row of x, then set what is negative to zero. You may write over x.",
+        2, _bias, lambda x, b: np.maximum(x + b, 0), ways.BIAS_RELU,
     ),
     Hole(
         "scale-add-scale", "Return b·(a·x + y). You may write over y.", 3, _scale_add_scale,

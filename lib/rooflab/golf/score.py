@@ -42,7 +42,8 @@ class Golf:
 
     @property
     def score(self) -> float:
-        """``bytes`` ÷ ``minimum``: 1 is the best. 1.0 where nothing needs to move and nothing does."""
+        """``bytes`` ÷ ``minimum``: 1 is the best. 1.0 where nothing needs to move and nothing
+        does."""
         if not self.minimum:
             return math.inf if self.bytes else 1.0
         return self.bytes / self.minimum
@@ -104,7 +105,8 @@ class Golf:
         )
         if not self.bytes:
             head = self._nothing()
-        about = f"{self.name}, {self.elements:,} elements, {si(self.bytes, 'B')} in {len(self.steps):,} steps"
+        moved = f"{si(self.bytes, 'B')} in {len(self.steps):,} steps"
+        about = f"{self.name}, {self.elements:,} elements, {moved}"
         return "\n".join([head, about, *table(self.steps, self.elements)])
 
 

@@ -1,4 +1,5 @@
-"""What of a learner's notebook is run around the answers, and what byte golf and timing run alone."""
+"""What of a learner's notebook is run around the answers, and what byte golf and timing run
+alone."""
 
 from __future__ import annotations
 
@@ -38,7 +39,7 @@ def alone_in(cells: Sequence[CodeCell], names: Mapping[str, str]) -> dict[str, s
         parts = [text_of(c.source, [n for n in t.body if id(n) in wanted]) for c, t in trees]
         text = "\n".join(part for part in parts if part)
         own = [node for cell, tree in trees if cell.exercise == asked for node in tree.body]
-        if own and text and problem(text) is None and not any(map(_into_rooflab, own)):
+        if own and text and problem(text, asked) is None and not any(map(_into_rooflab, own)):
             found[asked] = text
     return found
 

@@ -69,7 +69,8 @@ class BriefKernel(IPythonKernel):
     async def do_execute(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
         """Run a cell as any IPython kernel does; of a long error message, return the ends.
 
-        What an earlier cell put in place of the streams is undone: without them no cell is answered.
+        What an earlier cell put in place of the streams is undone: without them no cell is
+        answered.
         """
         sys.stdout, sys.stderr = self._stdout, self._stderr
         reply = await super().do_execute(*args, **kwargs)

@@ -4,7 +4,8 @@ Some exercises are built from earlier answers: a claim is judged with one's own 
 If the learner's answer calls the learner's own earlier function, and that one makes a *known*
 mistake, the later answer is judged by what the right composition of that mistake gives. The mistake
 has cost its points where it was made. An earlier answer that is wrong in a way nobody knows carries
-nothing on: there is nothing to compare with, and "whatever I wrote before" must not be worth points.
+nothing on: there is nothing to compare with, and "whatever I wrote before" must not be worth
+points.
 """
 
 from __future__ import annotations
@@ -34,7 +35,11 @@ class Built:
 
 
 def _claim(product: Function) -> Function:
-    """The claim from one's own product: the intensity there, or the quotient of a wrong count."""
+    """The claim from one's own product, at the square of the question.
+
+    Where its intensity is right the claim is the quotient of its own counts, which shows a count
+    that is wrong; else it is its intensity.
+    """
     square = (4096, 4096, 4096, 4, False)
     flops, nbytes, intensity = product(*square)
     right = exercise("01-product").reference(*square)[2]

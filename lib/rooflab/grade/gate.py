@@ -32,7 +32,8 @@ from rooflab.grade.suspects import (
     starred,
 )
 
-TRACED = ("golf", "timing")  # kinds of exercises
+TIMING = "timing"
+TRACED = ("golf", TIMING)  # kinds of exercises
 LONGEST = 20_000  # characters of a cell that is looked into: far more than an answer needs
 LONGEST_QUESTION = 1_000  # of a statement with ? behind it: in a longer one Jupyter seeks for long
 PLAIN = "byte golf and timing are plain NumPy and Python"
@@ -75,13 +76,14 @@ def gated(locked: Locked, outcome: Outcome) -> Outcome:
     return dataclasses.replace(outcome, observations=left, reasons={**outcome.reasons, **told})
 
 
-def problem(source: str) -> str | None:
+def problem(source: str, exercise: str | None = None) -> str | None:
     """Say what in ``source`` could forge a trace, and in which line, or None.
 
-    What is no Python, also after Jupyter's own changes to it, cannot run and passes.
+    What is no Python, also after Jupyter's own changes to it, cannot run and passes. A function
+    that answers an ``exercise`` of timing may import CuPy: it finds the stand-in.
     """
     tree, why = _read(source)
-    return why or flaw(tree.body, forging_with(starred([tree])))
+    return why or flaw(tree.body, forging_with(starred([tree]), _kind(exercise) == TIMING))
 
 
 def forged_in(locked: Locked) -> dict[str, str]:
@@ -90,16 +92,20 @@ def forged_in(locked: Locked) -> dict[str, str]:
         return {}
     cells = _cells(locked, _read)
     awake = live([c.tree for c in cells if c.role != OWN], [c.tree for c in cells if c.role == OWN])
-    found, first = {}, None
-    forging = forging_with(starred(cell.tree for cell in cells))
+    stars = starred(cell.tree for cell in cells)
+    found: dict[str, str] = {}
+    first: dict[str, str] = {}  # by kind: CuPy in an answer to timing is no reason for timing
     for cell in cells:
-        if first is None and cell.role in (ANSWER, OWN):
+        kind = _kind(cell.exercise)
+        if cell.role in (ANSWER, OWN):
             body = cell.tree.body
             counts = body if cell.role == ANSWER else [s for s in body if s in awake]
-            if why := cell.why or flaw(counts, forging):
-                first = f"{why} in {cell.where}"
-        if first and cell.role == CHECK and _kind(cell.exercise) in TRACED:
-            found[cell.exercise] = first
+            for judged in (each for each in TRACED if each not in first):
+                look = forging_with(stars, cupy=kind == judged == TIMING)
+                if why := cell.why or flaw(counts, look):
+                    first[judged] = f"{why} in {cell.where}"
+        elif cell.role == CHECK and kind in first:
+            found[cell.exercise] = first[kind]
     return found
 
 

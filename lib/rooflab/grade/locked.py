@@ -1,4 +1,5 @@
-"""The two shapes between which a submission is run: a locked notebook goes in, an outcome comes out.
+"""The two shapes between which a submission is run: a locked notebook goes in, an outcome comes
+out.
 
 merge.py makes a :class:`Locked`, run.py turns it into an :class:`Outcome`, verdicts.py judges that.
 """

@@ -1,7 +1,8 @@
 """One locked notebook through pytest and nbval; what its check cells printed comes out as events.
 
 Runs in a process of its own (worker.py) that ends afterwards. An event is plain data: ``{"id": …,
-"observations": [...]}``, ``{"id": …, "reason": …}``, ``{"id": …, "printed": …}`` or ``{"stopped": why}``.
+"observations": [...]}``, ``{"id": …, "reason": …}``, ``{"id": …, "printed": …}`` or
+``{"stopped": why}``.
 """
 
 from __future__ import annotations
@@ -131,7 +132,8 @@ def run_notebook(
     nbval.plugin.comment_markers = {}  # "# NBVAL_SKIP" in an answer is a remark like any other
     reporter = Reporter(words, limits, tell)
     pytest.main(
-        [*(f"-pno:{name}" for name in _NOT_NEEDED), "--nbval", "--nbval-kernel-name", "sandbox", "--nbval-cell-timeout", str(limits.cell),
+        [*(f"-pno:{name}" for name in _NOT_NEEDED), "--nbval", "--nbval-kernel-name", "sandbox",
+         "--nbval-cell-timeout", str(limits.cell),
          "-p", "nbval.plugin", "-c", "/dev/null", "--color=no", "-q",
          "--rootdir", str(path.parent), "--tb=no", str(path)],
         plugins=[reporter],

@@ -64,11 +64,13 @@ th.number, td.number { text-align: right; white-space: nowrap; }
 section h3 { margin: 1.6rem 0 .4rem; }
 footer { margin-top: 2.5rem; color: var(--soft); font-size: .94rem; }
 @media (max-width: 40rem) { body { padding: 1rem .9rem 2rem; } td:first-child { min-width: 8rem; }
-  th, th.number { white-space: normal; vertical-align: bottom; } .number + .number { padding-left: .3rem; } }
+  th, th.number { white-space: normal; vertical-align: bottom; }
+  .number + .number { padding-left: .3rem; } }
 @media print { body { max-width: none; padding: 0; font-size: 10.5pt; } a { color: inherit; }
   nav { display: none; } pre { max-height: none; } thead { display: table-header-group; }
   tr { break-inside: avoid; }
-  .bar, .hint, .box, article, img { print-color-adjust: exact; -webkit-print-color-adjust: exact; } }
+  .bar, .hint, .box, article, img { print-color-adjust: exact;
+    -webkit-print-color-adjust: exact; } }
 """
 
 

@@ -155,7 +155,8 @@ def _run(
 
 
 def _finished(running: dict[Future[_Done], int]) -> Iterator[tuple[int, Submission | None, Row]]:
-    """Yield what is finished; when the runner is gone, first all that finished before, then raise."""
+    """Yield what is finished; when the runner is gone, first all that finished before, then
+    raise."""
     gone = None
     for future in as_completed(running):
         try:

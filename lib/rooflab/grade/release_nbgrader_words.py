@@ -47,8 +47,8 @@ Keep this folder to yourself: `source/` holds the solutions and the seed of the 
 {rows}
 
 The package `rooflab` must be installed where students and where nbgrader run notebooks
-(`pip install -r requirements.txt` in a pack that `rooflab release` made: a clone of the course would
-show students the solutions).
+(`pip install -r requirements.txt` in a pack that `rooflab release` made: a clone of the course
+would show students the solutions).
 
 ```
 nbgrader generate_assignment {first}

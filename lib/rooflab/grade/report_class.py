@@ -38,7 +38,8 @@ def html(results: Results, notice: str = "") -> str:
     return page(
         "Grades of the class",
         f'<header>\n<h1>Grades of the class</h1>\n<p class="who">{text(told)} · cases drawn with '
-        f"seed {results.seed}</p>\n{_contents(lessons)}\n</header>\n<main>\n{box(notice)}\n{box(*_doubles(results))}\n"
+        f"seed {results.seed}</p>\n{_contents(lessons)}\n</header>\n<main>\n"
+        f"{box(notice)}\n{box(*_doubles(results))}\n"
         f"{''.join(parts)}\n<h2 id='everyone'>Everyone</h2>\n{_everyone(results)}\n</main>\n"
         f"<footer>{_links()}</footer>",
     )
@@ -82,7 +83,8 @@ def _lesson(results: Results, number: str) -> str:
     ]  # fmt: skip
     columns = ["exercise", "right", "not right", "not answered", "most usual mistake"]
     return (
-        f"<section>\n<h2 id='lesson-{number}'>{text(given.lesson(number).title)}</h2>\n<p>{text(told)}</p>\n"
+        f"<section>\n<h2 id='lesson-{number}'>{text(given.lesson(number).title)}</h2>\n"
+        f"<p>{text(told)}</p>\n"
         f"{charts.histogram(points, most)}\n<h3>Hardest first</h3>\n{charts.hardest(went)}\n"
         f"{table(columns, lines, numbers=(1, 2, 3))}\n</section>\n"
     )
@@ -121,4 +123,7 @@ def _doubles(results: Results) -> list[str]:
 
 
 def _links() -> str:
-    return 'The same as data: <a href="grades.csv">grades.csv</a>, <a href="results.json">results.json</a>.'
+    return (
+        'The same as data: <a href="grades.csv">grades.csv</a>, '
+        '<a href="results.json">results.json</a>.'
+    )

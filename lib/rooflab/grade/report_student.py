@@ -1,4 +1,5 @@
-"""The page that a student gets back: every exercise with its verdict, its failing case, its hint."""
+"""The page that a student gets back: every exercise with its verdict, its failing case, its
+hint."""
 
 from __future__ import annotations
 
@@ -47,7 +48,8 @@ def _card(verdict: Verdict, printed: str) -> str:
     points = points if verdict.max else "voluntary"
     hint = ""
     if verdict.hint:
-        hint = f'<p class="hint"><strong>{text(verdict.misconception)}:</strong> {text(verdict.hint)}</p>'
+        name = text(verdict.misconception)
+        hint = f'<p class="hint"><strong>{name}:</strong> {text(verdict.hint)}</p>'
     note = f"<p>{text(verdict.note)}</p>" if verdict.note else ""
     return (
         f'<article class="{state}">\n<header><h3>{text(asked.title)} '

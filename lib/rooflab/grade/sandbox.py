@@ -22,7 +22,8 @@ _ENVIRONMENT = {
     "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1",
     "PYTHONNOUSERSITE": "1", "PYTHONSAFEPATH": "1", "OPENBLAS_NUM_THREADS": "1",
     "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1",
-    "MPLBACKEND": "module://matplotlib_inline.backend_inline", "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+    "MPLBACKEND": "module://matplotlib_inline.backend_inline",
+    "PYDEVD_DISABLE_FILE_VALIDATION": "1",
 }  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 
 import rooflab
+from rooflab.cuda.modules import IMPORTED
 from rooflab.grade import forbidden
 
 Above = Mapping[ast.AST, ast.AST]  # node → the node that it is a part of
@@ -44,13 +45,18 @@ def flaw(statements: Iterable[ast.stmt], look: Look) -> str | None:
     return None
 
 
-def forging_with(starred: frozenset[str]) -> Look:
-    """Return :func:`forging` where ``starred`` may be the names of something else."""
+def forging_with(starred: frozenset[str], cupy: bool = False) -> Look:
+    """Return :func:`forging` where ``starred`` may be the names of something else.
+
+    With ``cupy`` a function may import CuPy: where it is timed, it finds the stand-in that it gets
+    as an argument anyway.
+    """
 
     def look(node: ast.AST, above: Above) -> Iterator[str]:
         if isinstance(node, ast.Name) and node.id in starred:
             yield node.id
-        yield from forging(node, above)
+        known = _known_in_a_function if cupy and _in_a_function(node, above) else _known
+        yield from forging(node, above, known)
 
     return look
 
@@ -73,13 +79,16 @@ def _given_by(module: str) -> frozenset[str]:
     return frozenset(n for n in names if (n not in rooflab._HOME if ours else hidden(n)))
 
 
-def forging(node: ast.AST, above: Above) -> Iterator[str]:
-    """What could forge the trace of byte golf or the log of a timing exercise."""
+def forging(node: ast.AST, above: Above, known: Callable[[str], bool]) -> Iterator[str]:
+    """What could forge the trace of byte golf or the log of a timing exercise.
+
+    ``known``: whether a module may be imported here.
+    """
     if isinstance(node, ast.Import):
-        yield from (name.name for name in node.names if not _known(name.name))
+        yield from (name.name for name in node.names if not known(name.name))
         yield from (f"the name {n.asname or n.name}" for n in node.names if _misleading(n))
     elif isinstance(node, ast.ImportFrom):
-        yield from _from(node)
+        yield from _from(node, known)
     elif isinstance(node, ast.Name):
         if (
             node.id in forbidden.NAMES
@@ -177,11 +186,13 @@ def _lends(module: str) -> bool:
     return ours or any(map(_borrowed, parts))
 
 
-def _from(node: ast.ImportFrom) -> Iterator[str]:
+def _from(node: ast.ImportFrom, known: Callable[[str], bool]) -> Iterator[str]:
     module = node.module or ""
-    if node.level or not _known(module):
+    if node.level or not known(module):
         yield module or "a relative import"
     yield from (name.name for name in node.names if hidden(name.name))
+    if module in IMPORTED:
+        yield from (name.name for name in node.names if name.name in _OF_OBJECTS)
     if module == "rooflab":
         yield from (n.name for n in node.names if n.name not in (*rooflab._HOME, "*"))
     yield from (f"the name {n.asname}" for n in node.names if n.asname in _FIXED)
@@ -233,6 +244,19 @@ def _known(module: str) -> bool:
     if first not in forbidden.MODULES:
         return False
     return not rest or (first != "rooflab" and rest in forbidden.PARTS)
+
+
+def _known_in_a_function(module: str) -> bool:
+    return module in IMPORTED or _known(module)
+
+
+def _in_a_function(node: ast.AST, above: Above) -> bool:
+    """Whether ``node`` runs only when a function is called."""
+    while node in above:
+        node = above[node]
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            return True
+    return False
 
 
 def hidden(name: str) -> bool:

@@ -15,7 +15,8 @@ _ONE = threading.Lock()
 
 
 def parse(source: str) -> ast.Module:
-    """Return the syntax tree of ``source``; raises what ``ast.parse`` does, and warns of nothing."""
+    """Return the syntax tree of ``source``; raises what ``ast.parse`` does, and warns of
+    nothing."""
     with _ONE, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return ast.parse(source)

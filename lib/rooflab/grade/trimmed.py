@@ -18,8 +18,8 @@ from rooflab.grade import syntax
 _LEFT_OUT = ("cli", "lecture", "grade", "exercises", "__pycache__")
 _WHOLE = {
     "exercises": ("__init__", "collect", "plaindata", "exercise"),
-    "grade": ("__init__", "birth", "brief", "inside", "kernel", "limits", "lockdown", "nest", "tree",
-              "zygote"),
+    "grade": ("__init__", "birth", "brief", "inside", "kernel", "limits", "lockdown", "nest",
+              "tree", "zygote"),
 }  # fmt: skip
 _HALF = {  # module of exercises → what stays of it
     "golfing": ("BLOCKS", "LIMITS", "arrays", "run", "digest", "totals", "_TOTALS"),
@@ -37,7 +37,7 @@ _FORMS = {  # module of exercises → the stand-in for what the public name is
     "sorting": "def sort(*args, **kwargs):\n    return Later()",
     "mine": "mine = Mine()",
 }
-_STAND_IN = '''"""Stands in for a part of rooflab that has nothing to do while notebooks are graded."""
+_STAND_IN = '''"""Stands in for a part of rooflab with nothing to do while notebooks are graded."""
 
 
 class Later:

@@ -11,7 +11,10 @@ import traitlets
 
 from rooflab.lecture.open_file import Recording, notebook_path, read
 
-KEYS = "→ next, ← back, 23 Enter goes to step 23, G lists headings, R uncovers, L recorded ↔ live, Esc leaves, ? tells all keys"
+KEYS = (
+    "→ next, ← back, 23 Enter goes to step 23, G lists headings, R uncovers, L recorded ↔ live, "
+    "Esc leaves, ? tells all keys"
+)
 
 
 def _source(*names: str) -> str:

@@ -94,6 +94,8 @@ def probe_gpu() -> tuple[ModuleType | None, str]:
             cupy = importlib.import_module("cupy")
     except Exception as error:  # ImportError, but also ABI errors from an unfitting NumPy
         return None, f"`import cupy` fails ({_brief(error)})"
+    if not hasattr(cupy, "cuda"):  # a folder of that name; another thread's stand-in
+        return None, "CuPy is not installed"
     return _probed(cupy, current_device())
 
 

@@ -19,9 +19,10 @@ _APART = 1.05  # ratio of two capacities or base frequencies that makes two kind
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of core: its name, how many there are, and which.
+    """One kind of core: its name, and how many of the system's processors are on such cores.
 
-    ``processors`` are the system's numbers, empty where it tells only how many there are.
+    A core with hyper-threading is two processors. ``processors`` are the system's numbers, empty
+    where it tells only how many there are.
     """
 
     name: str
@@ -44,8 +45,8 @@ def hybrid_note(kinds: tuple[Kind, ...], threads: int, seen: tuple[int | None, .
     """
     if not kinds:
         return None
-    listed = " and ".join(f"{kind.count} {kind.name} cores" for kind in kinds)
-    here = f"this processor has {listed}"
+    listed = " and ".join(f"{kind.count} on {kind.name} cores" for kind in kinds)
+    here = f"the system counts {sum(kind.count for kind in kinds)} processors, {listed}"
     if threads >= sum(kind.count for kind in kinds):
         return f"{here}; all of them worked together"
     if threads > 1:

@@ -106,7 +106,8 @@ class Roof:
 
 
 def cpu_roofs(backend: Backend, threads: int, tell: Callable[[float], None]) -> dict[str, Any]:
-    """Measure with `threads` threads; "peak", "bandwidth", "capacity", "spill", "notes" of the roofs."""
+    """Measure with `threads` threads; "peak", "bandwidth", "capacity", "spill", "notes" of the
+    roofs."""
     levels = cache_levels(cache_sizes(), threads, sharers())
     wanted = beyond_caches(levels, FALLBACK, threads)
     nbytes = affordable(wanted, available_bytes(backend))

@@ -84,6 +84,9 @@ __device__ __forceinline__ void shared_out(long long n, Load load, Use use) {
 """
 )
 
+_CHAINS, _UNROLL = 8, 32
+FMA_A_TURN = _CHAINS * _UNROLL
+"""Multiply-adds of a thread in one turn of FMA's loop."""
 FMA = CudaSource(
     r"""
 extern "C" __global__ void fma_roof(REAL* out, int turns, REAL a, REAL b) {
@@ -101,7 +104,10 @@ extern "C" __global__ void fma_roof(REAL* out, int turns, REAL a, REAL b) {
 }
 """,
     ("fma_roof",),
-    tuple((f"-DREAL={real}", "-DCHAINS=8", "-DUNROLL=32") for real in ("float", "double")),
+    tuple(
+        (f"-DREAL={real}", f"-DCHAINS={_CHAINS}", f"-DUNROLL={_UNROLL}")
+        for real in ("float", "double")
+    ),
 )
 """CHAINS independent multiply-adds a thread, UNROLL steps of each a turn of the loop."""
 

@@ -38,7 +38,7 @@ def decode_loop(
     context: int = 128,
     steps: int = 20,
     backend: str | None = "auto",
-    threads: int | None = 1,
+    threads: int | None = None,
     weights: Weights | Mapping[str, Any] | None = None,
     dtype: str = "fp32",
     *,
@@ -57,6 +57,7 @@ def decode_loop(
     ε = 1e-5, as in Llama 2. ``forms``: how to compute the weight products
     ("gemv ×B", "gemv ×B on Wᵀ", "gemm", "gemm on Wᵀ", or a dict by product); without it all are
     timed and the fastest is taken. ``dtype``: fp32 or fp64, on a GPU also fp16 or bf16.
+    ``threads``: of the CPU, which "auto" then is; None is 1 there.
     ``before()`` is called, untimed, before every step; it may empty the caches.
 
     Raises ValueError naming the argument: sizes, a model with parts that the loop has not; and
@@ -68,8 +69,8 @@ def decode_loop(
     seed = size("seed", seed, 0)
     if before is not None and not callable(before):
         raise TypeError(f"before={before!r} must be a function without arguments, or None")
-    chosen, dtype = select(backend), _dtype(dtype).name
-    count = None if chosen.is_gpu else thread_count(threads)
+    chosen, dtype = select(backend, threads), _dtype(dtype).name
+    count = loop_thread_count(chosen, threads)
     prompt = _prompts(prompts, batch, context, model)
     sequences = 1 if prompt is None else len(prompt)
     require_room(model, batch, context, steps, dtype, chosen, weights, sequences)
@@ -79,6 +80,13 @@ def decode_loop(
     with ALONE, loop_threads(count):
         made = decoder(held, batch, context, steps, forms, sequences)
         return _timed(made, prompt, steps, count, before)
+
+
+def loop_thread_count(backend: Backend, threads: int | None) -> int | None:
+    """``threads`` checked for a loop on ``backend``: by default 1 on a CPU, None on a GPU."""
+    if backend.is_gpu:
+        return None
+    return thread_count(1 if threads is None else threads)
 
 
 def loop_weights(

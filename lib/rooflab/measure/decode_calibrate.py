@@ -16,12 +16,11 @@ from rooflab.measure.alone import ALONE
 from rooflab.measure.backend import Backend, select
 from rooflab.measure.ceiling import quickest
 from rooflab.measure.cold import evictor
-from rooflab.measure.decode import decode_loop, loop_weights
+from rooflab.measure.decode import decode_loop, loop_thread_count, loop_weights
 from rooflab.measure.decode_models import ODD, beyond, last_cache_bytes
 from rooflab.measure.decode_run import DecodeRun
 from rooflab.measure.environment import host_id, now
 from rooflab.measure.progress import Progress, told
-from rooflab.measure.roofs import thread_count
 from rooflab.measure.transformer_products import array_dtype
 
 SCHEMA = 1
@@ -32,12 +31,13 @@ RUNS = (
 """(batch, context) of the runs; the contexts are the prefills' tokens too."""
 STEPS = 6
 LARGE = 64 << 20
-"""Bytes of a cache that is emptied between the steps: a model that outgrows it would take minutes."""
+"""Bytes of a cache that is emptied between the steps: a model that outgrows it would take
+minutes."""
 
 
 def loop_efficiency(
     backend: str | None = "auto",
-    threads: int | None = 1,
+    threads: int | None = None,
     dtype: str = "fp32",
     *,
     refresh: bool = False,
@@ -48,8 +48,8 @@ def loop_efficiency(
     Measured once (some ten seconds) and stored like the machine's roofs; again with ``refresh``.
     A row is {"phase", "batch", "queries", "context", "seconds": {operation: seconds}}.
     """
-    chosen, dtype = select(backend), _dtype(dtype).name
-    count = None if chosen.is_gpu else thread_count(threads)
+    chosen, dtype = select(backend, threads), _dtype(dtype).name
+    count = loop_thread_count(chosen, threads)
     host = host_id(chosen.device if chosen.is_gpu else "")
     name = f"decode-{host}-{'gpu' if chosen.is_gpu else f'{count}t'}-{dtype}"
     with ALONE:

@@ -17,7 +17,8 @@ SIZES = {
     "large": Model(1536, 8, 16, kv_heads=4, intermediate=4096, vocab=16_384, name="large"),
 }
 ODD = Model(1048, 2, 12, kv_heads=6, head_dim=56, intermediate=2824, vocab=9016, name="odd sizes")
-"""Sizes that nobody runs: predictions rest on this model, so that they rest on no other's shapes."""
+"""Sizes that nobody runs: predictions rest on this model, so that they rest on no other's
+shapes."""
 
 
 def loop_model(which: str = "small", itemsize: int = 4, backend: str = "cpu") -> Model:

@@ -1,8 +1,9 @@
 """``rl.predict_decode``: what the loop will take, from roofs and from other models' operations.
 
 A weight product is the cost of its call, and its roofline bound over the share of the roof that the
-library reached, with as many tokens, on a model of odd sizes (decode_calibrate.py). All else (attention, norms, positions,
-activations) is a cost a call, a cost a problem and a time a byte, fitted to those same runs.
+library reached, with as many tokens, on a model of odd sizes (decode_calibrate.py). All else
+(attention, norms, positions, activations) is a cost a call, a cost a problem and a time a byte,
+fitted to those same runs.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from rooflab.count.si import si
 from rooflab.count.sizes import size
 from rooflab.count.suggest import unknown
 from rooflab.measure.backend import select
+from rooflab.measure.decode import loop_thread_count
 from rooflab.measure.decode_calibrate import loop_efficiency, problem
 from rooflab.measure.decode_models import ODD
 from rooflab.measure.decode_run import PHASES, ledger
@@ -84,7 +86,7 @@ def predict_decode(
     *,
     phase: str = "decode",
     dtype: str = "fp32",
-    threads: int | None = 1,
+    threads: int | None = None,
     backend: str | None = "auto",
     efficiency: Mapping[str, Any] | None = None,
 ) -> DecodePrediction:
@@ -101,7 +103,8 @@ def predict_decode(
     if phase not in PHASES:
         raise unknown("phase", phase, PHASES)
     if machine is None or efficiency is None:
-        backend = select(backend).name  # where decode_loop() runs, whose threads are the CPU's
+        chosen = select(backend, threads)  # where decode_loop() runs, and with so many threads
+        backend, threads = chosen.name, loop_thread_count(chosen, threads)
     machine = this_machine(backend, threads) if machine is None else _machine(machine)
     known = loop_efficiency(backend, threads, dtype) if efficiency is None else efficiency
     _require_habits(known, dtype)
@@ -156,7 +159,8 @@ def _timed(
 def _product(step: Step, timed: Sequence[tuple[Step, float]], machine: Machine) -> float:
     """Bound over the share of the roof that the odd model's product reached with as many rows.
 
-    The cost of a call counts before and after: a model of other sizes has no shorter calls.
+    The cost of a call is taken off the odd model's seconds before, and added to the result after:
+    the calls of a model of other sizes are no shorter.
     Between the row counts that were timed, the share is read off on a logarithmic scale.
     """
     shares: dict[int, list[float]] = {}

@@ -85,7 +85,7 @@ def record_decode(
     context: int = 128,
     steps: int = 20,
     backend: str | None = "auto",
-    threads: int | None = 1,
+    threads: int | None = None,
     dtypes: Iterable[str] = ("fp32",),
     folder: str | Path | None = None,
     overwrite: bool = False,
@@ -98,7 +98,7 @@ def record_decode(
     (unless ``overwrite``), a folder that cannot be written to, or a run that is refused;
     OperandsTooLarge for one that does not fit memory.
     """
-    chosen = select(backend)
+    chosen = select(backend, threads)
     tasks = _tasks(models, dtypes, batches, chosen)
     where = (folders()[0] if folder is None else Path(folder)) / FOLDER
     target = target_of(name, where, overwrite)

@@ -70,7 +70,8 @@ def take_in(made: Decoder, prompt: Any, mark: Mark = unmarked) -> Any:
 
 
 def step(made: Decoder, tokens: Any, at: int, mark: Mark = unmarked) -> Any:
-    """One decode step with ``at`` tokens cached: append ``tokens`` and return the next (batch, 1)."""
+    """One decode step with ``at`` tokens cached: append ``tokens`` and return the next ones,
+    (batch, 1)."""
     following = run(made.step, tokens, made.cache, at, mark).argmax(axis=1).reshape(-1, 1)
     mark("sample")
     return following

@@ -119,8 +119,8 @@ def this_machine_async(
 ) -> Future[Machine]:
     """:func:`this_machine` in the background: a Future; its result() waits for the Machine.
 
-    The progress bar appears where this is called, and a GPU is the one in use here. Keep the machine otherwise idle meanwhile: what
-    else runs slows the slices it meets.
+    The progress bar appears where this is called, and a GPU is the one in use here. Keep the
+    machine otherwise idle meanwhile: what else runs slows the slices it meets.
     """
     future: Future[Machine] = Future()
     bar = ExitStack()

@@ -168,7 +168,9 @@ class Machine:
             "capacities": dict(self.capacities),
             "measured": {key: f.to_dict() for key, f in self.measured.items()},
             "routines": dict(self.routines),
-            "spills": {where: [list(pair) for pair in pairs] for where, pairs in self.spills.items()},
+            "spills": {
+                where: [list(pair) for pair in pairs] for where, pairs in self.spills.items()
+            },
             **({"notes": list(self.notes)} if self.notes else {}),
         }  # fmt: skip
 

@@ -18,7 +18,7 @@ from rooflab.predict.catalogue import machines, record
 from rooflab.predict.machine import Machine
 from rooflab.predict.workload_bound import Bound, strict
 from rooflab.predict.workload_explain import Account, account
-from rooflab.predict.workload_formats import on
+from rooflab.predict.workload_formats import formats_on
 from rooflab.predict.workload_time import Timing, roles_of, timing
 
 
@@ -62,7 +62,7 @@ class Workload:
     def on(self, machine: Machine | str) -> Workload:
         """The step as ``machine`` runs it: activations that nobody named follow the weights where
         the machine has a peak for their format; see :meth:`Model.decode`."""
-        formats, _ = on(_machine(machine), self.formats)
+        formats, _ = formats_on(_machine(machine), self.formats)
         if formats is self.formats:
             return self
         sizes = (self.batch, self.queries, self.context)
@@ -175,9 +175,9 @@ class Workload:
         Computing: the products' FLOPs at the highest dense peak of a format as wide as the weights
         (and as activations that were named), whatever it accumulates in. Carrying: the weights and
         the KV cache once, less what the caches hold, at the DRAM's bandwidth. Sending, with
-        ``link`` in byte/s: the least that an all-reduce takes, each device its own share once.
-        Nothing is added for launches, small operations or activations, everything overlaps, and
-        ``devices`` divide it all without loss. A peak that is there and that nobody publishes
+        ``link`` in byte/s: the least that an all-reduce takes, each device its whole partial sum
+        once. Nothing is added for launches, small operations or activations, everything overlaps,
+        and ``devices`` divide it all without loss. A peak that is there and that nobody publishes
         bounds nothing. One step makes a token for each sequence, with every weight and position in
         its format: speculative decoding, sequences that share a prompt's cache, sparse products,
         and numbers that are rounded to fewer bits on their way are other steps.
@@ -200,7 +200,7 @@ class Workload:
         """Time with its parts and what was assumed (notes); arguments as in :meth:`seconds`."""
         m, devices = _machine(machine), size("devices", devices)
         self._timeable()
-        _, assumed = on(m, self.formats)
+        _, assumed = formats_on(m, self.formats)
         return self.on(m)._time(m, devices, [assumed] if assumed else [], how)
 
     def _time(

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from rooflab.count.dtypes import DTYPES, DType, dtype
 from rooflab.count.llm_steps import Step
+from rooflab.count.llm_training import BACK
 from rooflab.count.si import si
 from rooflab.count.sizes import size
 from rooflab.count.suggest import unknown
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from rooflab.predict.workload import Workload
 
 # Streamed attention computes its scores again on the way back; a program that stored them need not.
-_AGAIN = 2 / 2.5
+_AGAIN = BACK["scores"] / BACK["attention"]
 _FAMILIES = {dtype(name).family: dtype(name) for name in reversed(DTYPES)}
 
 
@@ -68,8 +69,8 @@ def strict(w: Workload, m: Machine, devices: int, link: float | None, roofs: str
     moved = max(0, _carried(w) - devices * _held(m, said))
     sending = 0.0
     if devices > 1 and link:
-        bits = narrowest(w.formats) / w.formats.activations.bits
-        sending = sum(s.count * s.reduced for s in products) * min(1.0, bits) / link
+        narrower = narrowest(w.formats) / w.formats.activations.bits
+        sending = sum(s.count * s.reduced for s in products) * min(1.0, narrower) / link
         said["a device sends its part of a sum once, as where the switch adds"] = None
     elif devices > 1:
         said["sending between devices takes no time: give link= in byte/s"] = None

@@ -1,7 +1,8 @@
 """Account for a step's time: from "the weights, read once" to the estimate and to a measurement.
 
-weights → KV cache → activations → compute → measured roof → calls → link → unexplained; the product
-of the factors is (measured or predicted time) / (time to read the weights).
+weights → KV cache → activations → compute → measured roof → efficiency → calls → link →
+unexplained; the product of the factors is (measured or predicted time) / (time to read the
+weights).
 """
 
 from __future__ import annotations

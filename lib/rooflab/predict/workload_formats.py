@@ -64,7 +64,7 @@ def sixteen_bits(weights: DType) -> DType:
     return weights if plain else PLAIN
 
 
-def on(m: Machine, formats: Formats) -> tuple[Formats, str]:
+def formats_on(m: Machine, formats: Formats) -> tuple[Formats, str]:
     """Return ``formats`` as ``m`` runs them, and a note on what was assumed ("" if nothing was).
 
     Activations that nobody named follow weights of less than 16 bits where ``m`` has a peak for

@@ -72,7 +72,8 @@ class Frame:
         }  # fmt: skip
 
     def ticks(self) -> dict[str, list]:
-        """Return where the decades of both axes lie in pixels, what stands at each, and the names."""
+        """Return where the decades of both axes lie in pixels, what stands at each, and the
+        names."""
         return {
             "x": [[round(self.x(x), 2), theme.intensity(x)] for x in _tens(self.x_lo, self.x_hi)],
             "y": [[round(self.y(y), 2), rate_tick(y)] for y in _tens(self.y_lo, self.y_hi)],

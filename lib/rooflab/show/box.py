@@ -104,7 +104,9 @@ def _pack(
         "shape": [len(v) for v in values], "area": solid.AREA,
         "across": solid.ACROSS, "colours": theme.FACES,
         "scales": solid.SCALE_WORDS, "sentence": words.BOX,
-        "solids": [_pack_one(one, list(itertools.product(*values)), dtypes, pool) for one in solids],
+        "solids": [
+            _pack_one(one, list(itertools.product(*values)), dtypes, pool) for one in solids
+        ],
         "texts": pool.texts,
     }  # fmt: skip
 

@@ -25,7 +25,8 @@ from rooflab.show.sides import home
 
 SAY = {
     "call_warm": " More than half of that time is the call itself, {call}.",
-    "call_cold": " More than half of that time is the call itself, {call} with its operands in memory.",
+    "call_cold": " More than half of that time is the call itself, {call} with its operands "
+    "in memory.",
 }
 LABEL = "{name} call {call}"
 LOWEST = 1e7  # FLOP/s: the foot of a picture that shows the line

@@ -1,4 +1,5 @@
-"""The still picture of something covered: a frame with the one sentence that tells what opens it."""
+"""The still picture of something covered: a frame with the one sentence that tells what opens
+it."""
 
 from __future__ import annotations
 

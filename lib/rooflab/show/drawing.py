@@ -72,7 +72,8 @@ class Point:
 def draw_ceilings(
     crowd: Crowd, ceilings: Sequence[Ceiling], active: Collection[str], dashes: str = "-"
 ) -> None:
-    """Draw roofs that share one peak; those of the ``active`` levels are thick, with their ridge."""
+    """Draw roofs that share one peak; those of the ``active`` levels are thick, with their
+    ridge."""
     ax = crowd.ax
     x_lo, x_hi = ax.get_xlim()
     for ceiling in ceilings:
@@ -93,7 +94,8 @@ def draw_ceilings(
 
 
 def draw_points(crowd: Crowd, points: Sequence[Point]) -> None:
-    """Draw ``points``: a dotted gap up to the roof for measured ones, a band from guess to truth."""
+    """Draw ``points``: a dotted gap up to the roof for measured ones, a band from guess to
+    truth."""
     ax = crowd.ax
     truth = {p.op.label: p.rate for p in points if p.kind == "measured"}
     for p in points:

@@ -42,8 +42,8 @@ class FilmView(anywidget.AnyWidget):
     """The part that moves: choices, roofline, bars, numbers and sentence."""
 
     _esm = overlay.source(
-        "overlay.js", "reading.js", "live_axes.js", "live_roofs.js", "live_names.js", "film_pick.js",
-        "film_dots.js", "film_bars.js", "film.js",
+        "overlay.js", "reading.js", "live_axes.js", "live_roofs.js", "live_names.js",
+        "film_pick.js", "film_dots.js", "film_bars.js", "film.js",
     )  # fmt: skip
     _css = overlay.source("live.css", "film.css")
     data = traitlets.Dict().tag(sync=True)

@@ -168,7 +168,8 @@ class Grid:
         return self.spread(np.array(rest)) + np.tile(cache, len(self.weights))
 
     def seconds(self, machine: Machine, w: Iterable[int]) -> dict[str, np.ndarray]:
-        """Seconds of each kind on ``machine``, in table order; NaN outside weights formats ``w``."""
+        """Seconds of each kind on ``machine``, in table order; NaN outside weights formats
+        ``w``."""
         usable, each = set(w), {}
         for kind in KINDS:
             rows = self.steps[kind.name]

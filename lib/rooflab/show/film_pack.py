@@ -1,4 +1,5 @@
-"""What the browser gets of a request film: every dot placed, every bar timed, every number formatted."""
+"""What the browser gets of a request film: every dot placed, every bar timed, every number
+formatted."""
 
 from __future__ import annotations
 
@@ -114,7 +115,8 @@ def _floats(values: object) -> bytes:
 
 def _look(kind: Kind) -> dict[str, object]:
     return {"name": kind.name, "label": kind.label, "part": kind.part, "shape": kind.shape,
-            "colour": COLOURS[kind.part], "ink": theme.ink(COLOURS[kind.part]), "scale": kind.scale, "wide": kind.wide}  # fmt: skip
+            "colour": COLOURS[kind.part], "ink": theme.ink(COLOURS[kind.part]),
+            "scale": kind.scale, "wide": kind.wide}  # fmt: skip
 
 
 def _kind(kind: Kind, grid: Grid, frame: Frame) -> dict[str, object]:

@@ -154,7 +154,8 @@ def _values(crowd: Crowd, now: Now, height: float, top: float) -> None:
         crowd.add_disc(*crowd.pixel(x, y), 7)
     x, y = crowd.pixel(now.j, height)
     spots = [Spot(x + dx, y + up, ha, "bottom")
-             for up in (5, 22, 39, 56) for dx, ha in ((0, "center"), (-14, "left"), (14, "right"))]  # fmt: skip
+             for up in (5, 22, 39, 56)
+             for dx, ha in ((0, "center"), (-14, "left"), (14, "right"))]  # fmt: skip
     crowd.write(now.values["total"], spots, weight="bold", zorder=6)
     for x, y, value in timed:
         crowd.write(says.MEASURED.format(value=value), around(*crowd.pixel(x, y), 12), zorder=6)

@@ -36,7 +36,8 @@ class Sweep:
 
     @property
     def reach(self) -> float:
-        """Seconds that the bars' bed is long: the largest chunk's bar decides, longer ones run off."""
+        """Seconds that the bars' bed is long: the largest chunk's bar decides, longer ones run
+        off."""
         return min(max(*self.measured, *self.counted), ROOM_TO_GROW * self.measured[-1])
 
     def shares(self, at: int) -> tuple[float, float]:
@@ -104,7 +105,8 @@ def sweep(given: Any) -> Sweep:
 
 
 def _whole(given: Any, at: int) -> float:
-    """How many times as long the timed run is as the traced one: small chunks are traced on less."""
+    """How many times as long the timed run is as the traced one: small chunks are traced on
+    less."""
     elements, traced = (getattr(one, "elements", 0) for one in (given, given.golfs[at]))
     return elements / traced if elements and traced else 1.0
 

@@ -49,7 +49,8 @@ def picture(
     sweep: Sweep | None = None,
     at: int = 0,
 ) -> Picture:
-    """The figure of a story; with ``sweep`` the two bars of its chunk size ``at`` stand below it."""
+    """The figure of a story; with ``sweep`` the two bars of its chunk size ``at`` stand below
+    it."""
     extra = _BARS if sweep is not None and sweep.measured else 0
     height = _TOP + _ROW * len(told.stops) + _BOTTOM + extra
     with rc_context(theme.RC):
@@ -102,7 +103,8 @@ class _Page:
         left, right = self.cache
         grey = {"color": theme.CEILING, "fontsize": theme.SMALL, "va": "bottom"}
         self.axes.add_patch(
-            Rectangle((left, _TOP - 6), right - left, self.foot - _TOP + 6, color=theme.GRID, lw=0, alpha=0.55)
+            Rectangle((left, _TOP - 6), right - left, self.foot - _TOP + 6,
+                      color=theme.GRID, lw=0, alpha=0.55)
         )  # fmt: skip
         self.axes.text((left + right) / 2, _TOP - 10, "cache: free", ha="center", **grey)
         self.axes.text(self.bus, _TOP - 10, "over the bus: → read, ← written", **grey)

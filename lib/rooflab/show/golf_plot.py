@@ -69,7 +69,8 @@ def names(stories: Sequence[Story]) -> tuple[str, ...]:
 
 
 def geometry(stories: Sequence[Story]) -> dict[str, Any]:
-    """Everything the browser draws, for each story (one a chunk size) the same blocks and columns."""
+    """Everything the browser draws, for each story (one a chunk size) the same blocks and
+    columns."""
     shown, scale = names(stories), (RIGHT - LEFT) / longest(stories)
     colour = colours(shown)
     keys = list(dict.fromkeys(key for story in stories for key in _keys(story)))
@@ -177,7 +178,8 @@ def _home(trip: Pass | None, name: str, columns: _Columns) -> list[float]:
 def _rest(
     trip: Pass | None, key: tuple[int, str, str], trips: dict[Any, Pass], columns: _Columns
 ) -> list[float]:
-    """[x, y, width, height] of a block where it stays for this stop: in the bus or above the CPU."""
+    """[x, y, width, height] of a block where it stays for this stop: in the bus or above the
+    CPU."""
     stop, name, way = key
     middle = columns.middle[name]
     if trip is None:

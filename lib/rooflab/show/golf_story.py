@@ -17,7 +17,8 @@ REST = "others"
 
 @dataclass(frozen=True)
 class Pass:
-    """One array's way at one stop: ``per`` bytes an element, to ("write") or from ("read") its home.
+    """One array's way at one stop: ``per`` bytes an element, to ("write") or from ("read") its
+    home.
 
     ``where`` is "memory" (it crosses the bus) or "cache" (it costs nothing).
     """

@@ -150,7 +150,8 @@ def _names(crowd: Crowd, roof: Roofline, at: dict[int, tuple[float, float]]) -> 
         px, py = crowd.pixel(x, y)
         flat = x > roof.ridge
         spots = [
-            Spot(px if flat else px - 9, py + (9 if flat else 5), "center" if flat else "right", "bottom"),
+            Spot(px if flat else px - 9, py + (9 if flat else 5), "center" if flat else "right",
+                 "bottom"),
             Spot(px + 10, py - 6, "left", "top"),
         ]  # fmt: skip
         crowd.write(f"{count}", spots, fontsize=theme.FONT, weight="bold" if count == 64 else None)

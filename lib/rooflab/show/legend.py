@@ -21,7 +21,8 @@ _SAID = {
 
 
 def legend(crowd: Crowd, points: Sequence[Point], lines: Iterable[CallLine] = ()) -> None:
-    """Say what filled, hollow and ringed mean, if there is more than one, and name the ``lines``."""
+    """Say what filled, hollow and ringed mean, if there is more than one, and name the
+    ``lines``."""
     kinds = [kind for kind in KINDS if any(p.kind == kind for p in points)]
     rings = [side for side in SIDES if any(p.side == side for p in points)]
     if len(kinds) < 2 and not rings:
@@ -33,7 +34,8 @@ def legend(crowd: Crowd, points: Sequence[Point], lines: Iterable[CallLine] = ()
         return
     shown = crowd.ax.legend(
         handles, [*(_SAID[kind] for kind in kinds), *rings, *(line.label for line in calls)],
-        loc="lower right", fontsize=theme.SMALL, facecolor=theme.PAPER, edgecolor="none", framealpha=0.9,
+        loc="lower right", fontsize=theme.SMALL, facecolor=theme.PAPER, edgecolor="none",
+        framealpha=0.9,
         handletextpad=0.2, labelspacing=0.3,
     )  # fmt: skip
     shown.set_zorder(3.5)  # over lines, under markers and their rings

@@ -104,12 +104,14 @@ def _says(
     time = (
         f"Your own {len(dots)} measurements, time against work. {longest.label} takes "
         f"{si(longest.seconds, 's')}, {ratio} times as long as {shortest.label}; {near} of "
-        f"{len(dots)} points are crushed into the lowest 5 % of the picture. Nothing can be read there."
+        f"{len(dots)} points are crushed into the lowest 5 % of the picture. Nothing can be read "
+        "there."
     )
     best = max(dots, key=lambda d: d.rate)
     rate = (
         f"The same points, each divided: FLOP by bytes, FLOP by seconds. Now height is speed: "
-        f"{best.label} is the fastest, {si(best.rate, 'FLOP/s')}. To the left they still stick together."
+        f"{best.label} is the fastest, {si(best.rate, 'FLOP/s')}. To the left they still stick "
+        "together."
     )
     return [time, rate, _roof_says(dots, machine, roofs), _call_says(machine, calls)]
 
@@ -121,8 +123,9 @@ def _roof_says(dots: Sequence[Dot], machine: Machine | None, roofs: Sequence[Cei
     roof = roofs[0].roof
     share = max(d.rate / roof.peak for d in dots)
     return (
-        f"{room} The line is the roof of {machine.name}: {si(roof.bandwidth, 'B/s')} from memory, then "
-        f"{si(roof.peak, 'FLOP/s')}, with the ridge at {theme.ridge(roof.ridge)} FLOP/byte. Your best "
+        f"{room} The line is the roof of {machine.name}: {si(roof.bandwidth, 'B/s')} from memory, "
+        f"then {si(roof.peak, 'FLOP/s')}, with the ridge at {theme.ridge(roof.ridge)} FLOP/byte. "
+        "Your best "
         f"point reaches {percent(share)} of the peak."
     )
 

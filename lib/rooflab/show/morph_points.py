@@ -159,7 +159,8 @@ def _on_axis(name: str, axis: Any) -> float | Asked | None:
 
 
 def _seconds(name: str, value: object) -> float | None:
-    """Seconds of a guess: a number, or a Guess in a unit of time; None where nothing was guessed."""
+    """Seconds of a guess: a number, or a Guess in a unit of time; None where nothing was
+    guessed."""
     unit = getattr(getattr(value, "question", None), "unit", "s")
     if hasattr(value, "question"):
         value = getattr(value, "value", None)

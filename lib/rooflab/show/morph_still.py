@@ -16,7 +16,8 @@ SMALLER = 72 / overlay.DPI  # points in a CSS pixel
 
 
 def still(geometry: dict[str, Any]) -> bytes:
-    """PNG of the geometry of :mod:`rooflab.show.morph_plot`: time against work, and the roofline."""
+    """PNG of the geometry of :mod:`rooflab.show.morph_plot`: time against work, and the
+    roofline."""
     width, height = geometry["width"], geometry["height"]
     with rc_context(theme.RC):
         figure = Figure((width / overlay.DPI, 2 * height / overlay.DPI), dpi=overlay.DPI)
@@ -67,7 +68,8 @@ def _lines(ax: Any, geometry: dict[str, Any]) -> None:
     for line in (*geometry["roofs"], *geometry["calls"]):
         call = "colour" in line
         look = {"color": line["colour"], "ls": (0, (5, 3)), "lw": 1.8} if call else {
-            "color": "#444444" if line["main"] else theme.CEILING, "lw": 2.4 if line["main"] else 1.2,
+            "color": "#444444" if line["main"] else theme.CEILING,
+            "lw": 2.4 if line["main"] else 1.2,
         }  # fmt: skip
         ax.plot(*zip(*line["path"][2], strict=True), **look)[0].set_clip_path(room)
         texts = [[line["says"], line["label"]]] if call else line["labels"]

@@ -66,7 +66,8 @@ def ceilings(machine: Machine, kind: object, cache: str, mix: str = MIX) -> tupl
     """Return the roofs of ``machine`` for dtype ``kind``, nearest memory level first.
 
     "cold": operands come from memory, one roof. "warm": they may still lie in a cache, one roof a
-    level; "both" needs the same. Raises ValueError naming the machine and the figure that is missing.
+    level; "both" needs the same. Raises ValueError naming the machine and the figure that is
+    missing.
     """
     reason = missing(machine, kind, cache)
     if reason:

@@ -193,11 +193,13 @@ class Room:
 
 
 def around(x: float, y: float, text: str) -> list[tuple[float, float]]:
-    """Places for ``text`` around a marker at (x, y): beside it first, then above, below, farther."""
+    """Places for ``text`` around a marker at (x, y): beside it first, then above, below,
+    farther."""
     half = width(text) / 2 + 13
     near = [
         (x + half, y + 5), (x - half, y + 5), (x, y - 14), (x, y + 26),
-        (x + half - 4, y - 15), (x + half - 4, y + 24), (x - half + 4, y - 15), (x - half + 4, y + 24),
+        (x + half - 4, y - 15), (x + half - 4, y + 24),
+        (x - half + 4, y - 15), (x - half + 4, y + 24),
     ]  # fmt: skip
     far = [(x + side * half, y + lift) for lift in (-28, 38, -45, 55) for side in (1, 0, -1)]
     return near + far

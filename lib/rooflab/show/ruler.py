@@ -18,7 +18,8 @@ from rooflab.count.si import percent, si, times
 def _ruler(
     digits: int, decades: range, label: Callable[[float], str], suffixes: tuple[str, ...] = ("",)
 ) -> dict[str, object]:
-    """Marks within a decade, one label a mark over ``decades``, and a suffix each time they repeat."""
+    """Marks within a decade, one label a mark over ``decades``, and a suffix each time they
+    repeat."""
     lo, hi = 10 ** (digits - 1), 10**digits
     marks = [math.log10((mantissa + 0.5) / lo) for mantissa in range(lo, hi)]
     labels = [

@@ -119,7 +119,10 @@ def pack(levels: Iterable[str]) -> dict[str, object]:
     """Return what a browser needs to draw and say both sides: looks, words for each level."""
     known = list(levels)
     return {
-        "looks": {key: {"name": s.name, "colour": s.colour, "radius": s.radius} for key, s in SIDES.items()},
+        "looks": {
+            key: {"name": s.name, "colour": s.colour, "radius": s.radius}
+            for key, s in SIDES.items()
+        },
         "roof": {**{level: roof_word(level) for level in known}, "peak": PEAK},
         "place": {level: place(level) for level in known},
         "source": {level: source(level) for level in known},

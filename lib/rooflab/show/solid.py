@@ -15,8 +15,9 @@ from matplotlib.patches import Polygon
 from rooflab.show import theme
 
 WIDTH, HEIGHT = 420, 330
-# Left, top, right and bottom of where the box itself is drawn, in pixels: around it stand the title,
-# the edges' names (M to the left, K to the right, N below) and a note, and never on each other.
+# Left, top, right and bottom of where the box itself is drawn, in pixels: around it stand the
+# title, the edges' names (M to the left, K to the right, N below) and a note, and never on each
+# other.
 AREA = (94, 32, 352, 278)
 # Directions of the edges in pixels per pixel of length; y grows downwards.
 ACROSS = {"n": (1.0, 0.0), "m": (0.0, 1.0), "k": (0.52, -0.42)}

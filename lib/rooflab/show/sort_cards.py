@@ -35,7 +35,8 @@ class SortStore(Protocol):
     """Where a sorting is kept."""
 
     def recall(self) -> tuple[list[int] | None, bool]:
-        """The places of the cards in the bins (None: not sorted yet), and whether they were shown."""
+        """The places of the cards in the bins (None: not sorted yet), and whether they were
+        shown."""
         ...
 
     def record(self, placed: Sequence[int]) -> None: ...

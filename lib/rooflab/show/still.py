@@ -24,7 +24,8 @@ from rooflab.show.roof_labels import label_machine
 
 
 def still(scene, view, box=None) -> Picture:
-    """Draw what ``view`` shows now of ``scene`` (and its ``box``); the picture has its ``words``."""
+    """Draw what ``view`` shows now of ``scene`` (and its ``box``); the picture has its
+    ``words``."""
     offer = next((one for one in scene.offers if one.id == view.machine), scene.offers[0])
     frame, beside = scene.frame_of(offer, view.decades), 0 if box is None else box.width
     extra = 26  # a line above the axes for the machine's name
@@ -50,7 +51,8 @@ def still(scene, view, box=None) -> Picture:
             thumb.draw(crowd, scene.band)
         figure.text(
             8 / DPI / figure.get_figwidth(), 1 - 6 / DPI / figure.get_figheight(),
-            f"{offer.name} · {view.dtype} · {offer.machine.provenance if offer.machine else offer.reason}",
+            f"{offer.name} · {view.dtype} · "
+            f"{offer.machine.provenance if offer.machine else offer.reason}",
             va="top", weight="bold",
         )  # fmt: skip
         if box is not None:

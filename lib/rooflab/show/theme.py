@@ -50,7 +50,8 @@ def _luminance(colour: str) -> float:
 
 
 def ink(colour: str) -> str:
-    """Return ``colour`` (``#rrggbb``) for words: darker where it is too pale to be read on paper."""
+    """Return ``colour`` (``#rrggbb``) for words: darker where it is too pale to be read on
+    paper."""
     channels = [int(colour[at : at + 2], 16) for at in (1, 3, 5)]
     for percent in range(100, 0, -1):
         darker = "#" + "".join(f"{channel * percent // 100:02X}" for channel in channels)

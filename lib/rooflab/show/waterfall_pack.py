@@ -88,7 +88,8 @@ def pack(scene: Scene) -> dict[str, object]:
         "say": {
             "what": words.WHAT, "allowed": ALLOWED, "expected": f"{EXPECTED} {UNTIMED}",
             "single": SINGLE, "bound": BOUND, "rest": REST, "rule": RULE, **KEY, **SIDE,
-            "jumps": f"measured at {scene.sliders[0].name} =", "jump": f"go to {scene.sliders[0].name} =",
+            "jumps": f"measured at {scene.sliders[0].name} =",
+            "jump": f"go to {scene.sliders[0].name} =",
         },
         "texts": pool.texts,
     }  # fmt: skip
@@ -172,7 +173,8 @@ def _timed(
             continue
         e = explain(m, offer.machine)
         last = [pool.add(text) for text in (
-            factor_text(e.factors[-1].factor), factor_text(e.seconds / e.bound), e.sentence, e.factors[-1].note,
+            factor_text(e.factors[-1].factor), factor_text(e.seconds / e.bound), e.sentence,
+            e.factors[-1].note,
         )]  # fmt: skip
         there = found.setdefault(m.cache, {}).setdefault(kind, {}).setdefault(m.op.name, {})
         there.setdefault(str(at), [place(e.seconds), *last])

@@ -30,7 +30,7 @@ class Overlay(anywidget.AnyWidget):
     dtype = traitlets.Unicode().tag(sync=True)
     cache = traitlets.Unicode("cold").tag(sync=True)
     ops = traitlets.List(traitlets.Unicode()).tag(sync=True)
-    #: Decades of FLOP/s, lowest and highest, that the axes are locked to; none: they fit the machine.
+    #: Decades of FLOP/s, lowest and highest, to which the axes are locked; none: they fit.
     decades = traitlets.List(traitlets.Float(), maxlen=2).tag(sync=True)
     #: Ids of the widgets that a drag changes: the kernel hears of them when the hand rests.
     hushed = traitlets.List(traitlets.Unicode()).tag(sync=True)

@@ -23,7 +23,8 @@ SAY = {
     "none": COUNT + ".",
     "measured": " Measured {rate}, ×{gap} below this roof.",
     "above": " Measured {rate}, ×{gap} above this roof.",
-    "above_warm": " Measured {rate}, ×{gap} above this roof: some operands came from a nearer cache.",
+    "above_warm": " Measured {rate}, ×{gap} above this roof: some operands came from a nearer "
+    "cache.",
     "predicted": " Predicted {rate}.",
     "outside": " {what} {rate}, which lies below this picture.",
 }

@@ -25,9 +25,9 @@ from typing import Any
 
 import numpy as _np
 
-from . import random  # noqa: F401
+from . import cuda, random  # noqa: F401
 from ._array import computed, device, host, multiplied, ndarray
-from ._gpu import TOOLKIT, DynamicLibNotFoundError, cuda, gpu
+from ._gpu import TOOLKIT, DynamicLibNotFoundError, gpu
 from ._kernels import ElementwiseKernel, RawKernel, RawModule, ReductionKernel
 
 __version__ = "14.2.0"

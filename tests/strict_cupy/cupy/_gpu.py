@@ -8,8 +8,9 @@ NumPy takes, so every run shows the same times. All streams share the one queue.
 
 from __future__ import annotations
 
-import types
-from collections.abc import Mapping
+import itertools
+import weakref
+from collections.abc import Mapping, MutableMapping
 
 RATES = {
     "l2": 5.5e10, "dram": 3.3e10, "fp32": 6.0e11, "fp64": 3.0e11, "fp64_tensor": 5.5e11,
@@ -97,6 +98,12 @@ gpu = Gpu()
 """The one GPU of this process."""
 
 
+# What CUDA's own functions know an event or a stream by: its handle, ``ptr``.
+_numbers = itertools.count(16)  # smaller ones are streams that CUDA has names for
+events: MutableMapping[int, Event] = weakref.WeakValueDictionary()
+streams: MutableMapping[int, Stream] = weakref.WeakValueDictionary()
+
+
 class Event:
     """cupy.cuda.Event: stamped when the queue reaches it."""
 
@@ -105,6 +112,8 @@ class Event:
     ) -> None:
         self._at: float | None = None
         self._timed = not disable_timing
+        self.ptr = next(_numbers)
+        events[self.ptr] = self
 
     def record(self, stream: Stream | None = None) -> None:
         if stream is not None and not isinstance(stream, Stream):
@@ -137,7 +146,6 @@ class Stream:
     """cupy.cuda.Stream."""
 
     null: Stream
-    ptr = 0
 
     def __init__(
         self,
@@ -147,6 +155,8 @@ class Stream:
         priority: int | None = None,
     ) -> None:
         self.is_non_blocking = non_blocking
+        self.ptr = 0 if null else next(_numbers)
+        streams[self.ptr] = self
 
     def synchronize(self) -> None:
         gpu.wait("stream.synchronize")
@@ -223,64 +233,3 @@ class Device:
 
     def __exit__(self, *_: object) -> None:
         pass
-
-
-def _count() -> int:
-    if gpu.fault == "driver":
-        raise CUDARuntimeError("cudaErrorInsufficientDriver: CUDA driver version is too old")
-    return 0 if gpu.fault == "devices" else 1
-
-
-def _set_math_mode(handle: int, mode: int) -> None:
-    if handle != Device.cublas_handle:
-        raise RuntimeError("CUBLAS_STATUS_NOT_INITIALIZED")
-    if mode not in (0, 1, 2, TF32_MATH, FULL_SUMS_MATH):
-        raise RuntimeError("CUBLAS_STATUS_INVALID_VALUE")
-    gpu.math_mode = mode
-
-
-def _occupancy(function: int, threads: int, shared: int) -> int:
-    """Blocks a multiprocessor: by threads, and by the registers that ``function`` stands for."""
-    registers = -(-function // 8) * 8
-    return min(2048 // threads, 65536 // (registers * threads))
-
-
-runtime = types.SimpleNamespace(
-    CUDARuntimeError=CUDARuntimeError,
-    getDeviceCount=_count,
-    getDevice=lambda: 0,
-    setDevice=lambda device: Device(device) and None,
-    deviceSynchronize=lambda: gpu.wait("device.synchronize"),
-    streamSynchronize=lambda pointer: gpu.wait("stream.synchronize"),
-    getDeviceProperties=lambda device: {"name": gpu.name.encode()},
-    driverGetVersion=lambda: 13020,
-    runtimeGetVersion=lambda: 13020,
-    memGetInfo=lambda: Device().mem_info,
-)
-driver = types.SimpleNamespace(
-    CUDADriverError=CUDADriverError, occupancyMaxActiveBlocksPerMultiprocessor=_occupancy
-)
-# The library's module has no name for tf32's mode, and none for the one without 16-bit sums.
-cublas_library = types.SimpleNamespace(
-    CUBLAS_DEFAULT_MATH=0,
-    CUBLAS_TENSOR_OP_MATH=1,
-    setMathMode=_set_math_mode,
-    getMathMode=lambda handle: gpu.math_mode,
-)
-cuda = types.SimpleNamespace(
-    Device=Device,
-    Event=Event,
-    Stream=Stream,
-    cublas=cublas_library,
-    driver=driver,
-    get_current_stream=get_current_stream,
-    get_elapsed_time=get_elapsed_time,
-    is_available=lambda: _count() > 0,
-    runtime=runtime,
-    stream=types.SimpleNamespace(
-        Event=Event,
-        Stream=Stream,
-        get_current_stream=get_current_stream,
-        get_elapsed_time=get_elapsed_time,
-    ),
-)
