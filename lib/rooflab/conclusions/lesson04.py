@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from rooflab.conclusions import Conclusion
+from rooflab.conclusions import Conclusion, cautions, fold
 from rooflab.count.operation import Operation
 from rooflab.count.si import plain
 from rooflab.measure.measurement import Measurement
@@ -24,7 +24,7 @@ TOO_LOW = (
 def second_token(walk: Mapping[int, Measurement]) -> Conclusion:
     """What the second token costs. ``walk``: tokens → measurement, 1 and 2 among them."""
     ratio = walk[2].median_s / walk[1].median_s
-    said = f"Here two tokens take {_times(ratio)} as long as one"
+    said = f"Here two tokens take {fold(ratio)} as long as one"
     if ratio < ALIKE:
         case, text = "free", f"{said}. The second one is as good as free, as the roof says."
     elif ratio < 2.2:
@@ -40,7 +40,7 @@ def second_token(walk: Mapping[int, Measurement]) -> Conclusion:
             "several with another one, GEMM. The second pays a price before it starts. No roof "
             "knows of that."
         )
-    return Conclusion(case, text + doubt(walk[1], walk[2]))
+    return Conclusion(case, text + cautions(walk[1], walk[2]))
 
 
 def sides(core: tuple[Operation, Roofline], other: tuple[Operation, Roofline]) -> Conclusion:
@@ -77,27 +77,27 @@ def gaps(walk: Mapping[int, Measurement], bounds: Mapping[int, float]) -> Conclu
         case = "near"
         text = (
             "Your library comes near its bound with every number of tokens. The longest, with "
-            f"{worst}, takes {_times(over[worst])} its bound."
+            f"{worst}, takes {fold(over[worst])} its bound."
         )
     elif min(over.values()) > FAR:
         nearest = min(over, key=over.__getitem__)
         case = "busy"
         text = (
             f"Nearest to its bound is the walk at {nearest}, and even there it takes "
-            f"{_times(over[nearest])} as long. So it is not the shape of the products. Something "
+            f"{fold(over[nearest])} as long. So it is not the shape of the products. Something "
             "else kept the computer busy; close it, and measure again."
         )
     elif over[worst] > ALIKE * max(first, last):
         case = "middle"
         text = (
-            f"A single token takes {_times(first)} its bound, {max(over)} tokens {_times(last)}. "
-            f"Between them the library does worse, {_times(over[worst])} its bound with {worst} "
+            f"A single token takes {fold(first)} its bound, {max(over)} tokens {fold(last)}. "
+            f"Between them the library does worse, {fold(over[worst])} its bound with {worst} "
             "tokens: the product is too thin for a routine that was made for large ones."
         )
     else:
         which = "a single token" if first >= last else f"{max(over)} tokens"
-        case, text = "end", f"Furthest from the bound is {which}: {_times(over[worst])} its time."
-    return Conclusion(case, text + doubt(*walk.values()))
+        case, text = "end", f"Furthest from the bound is {which}: {fold(over[worst])} its time."
+    return Conclusion(case, text + cautions(*walk.values()))
 
 
 def beyond_the_knee(walk: Mapping[int, Measurement], roof: Roofline) -> Conclusion:
@@ -121,7 +121,7 @@ def beyond_the_knee(walk: Mapping[int, Measurement], roof: Roofline) -> Conclusi
     elif cheaper < 1 / ALIKE:
         case = "rises"
         text = (
-            f"They rise beyond the knee: with {last} tokens each costs {_times(1 / cheaper)} what "
+            f"They rise beyond the knee: with {last} tokens each costs {fold(1 / cheaper)} what "
             f"it costs with {first}. No roof says so. Was the computer busy?"
         )
     else:
@@ -130,7 +130,7 @@ def beyond_the_knee(walk: Mapping[int, Measurement], roof: Roofline) -> Conclusi
             f"They agree: from {first} tokens to {last} the price of a token stays the same to a "
             "quarter."
         )
-    return Conclusion(case, text + doubt(walk[first], walk[last]))
+    return Conclusion(case, text + cautions(walk[first], walk[last]))
 
 
 def thin_sides(ops: Sequence[Operation], roof: Roofline) -> Conclusion:
@@ -150,7 +150,7 @@ def thin_sides(ops: Sequence[Operation], roof: Roofline) -> Conclusion:
     slower = max(roof.time(op) for op in left) / roof.time(ops[0])
     return Conclusion(
         "thin left of it",
-        f"{ridge} The thin ones lie left of it: the roof gives them {_times(slower)} the time of "
+        f"{ridge} The thin ones lie left of it: the roof gives them {fold(slower)} the time of "
         "the cube, because they wait for bytes.",
     )
 
@@ -159,8 +159,8 @@ def thin(cube: Measurement, sheet: Measurement, roof: Roofline) -> Conclusion:
     """Why a thin product took as long as it did beside a cube of as many FLOPs."""
     clock, said = sheet.median_s / cube.median_s, roof.time(sheet.op) / roof.time(cube.op)
     pair = (
-        f"By the clock the third one takes {_times(clock)} as long as the cube, by the roof "
-        f"{_times(said)}."
+        f"By the clock the third one takes {fold(clock)} as long as the cube, by the roof "
+        f"{fold(said)}."
     )
     if clock > 1.3 * said:
         case = "library"
@@ -174,37 +174,26 @@ def thin(cube: Measurement, sheet: Measurement, roof: Roofline) -> Conclusion:
         case, text = "faster", f"{pair} So the cube is further from its roof than the thin one."
     else:
         case, text = "roof", f"{pair} They agree: your library does this shape as well as the cube."
-    return Conclusion(case, text + doubt(cube, sheet))
+    return Conclusion(case, text + cautions(cube, sheet))
 
 
 def padding(bare: Measurement, padded: Measurement) -> Conclusion:
     """Whether padding paid: a product as it is, and with its edges filled up."""
     ratio = padded.median_s / bare.median_s
     spread = (bare.iqr_s / bare.median_s + padded.iqr_s / padded.median_s) / 2
-    said = f"The padded product takes {_times(ratio)} as long"
+    said = f"The padded product takes {fold(ratio)} as long"
     if abs(ratio - 1) <= max(0.05, spread):
         case, text = "neither", f"{said}, which is no more than the samples differ by: no verdict."
     elif ratio > 1:
         case, text = "loses", f"{said}: here padding loses."
     else:
         case, text = "pays", f"{said}: here padding pays."
-    return Conclusion(case, text + doubt(bare, padded))
-
-
-def doubt(*measured: Measurement) -> str:
-    """A sentence to add where one of the measurements carries a warning, else nothing."""
-    if not any(one.warnings for one in measured):
-        return ""
-    return " A measurement behind this carries a warning: measure again before you believe it."
+    return Conclusion(case, text + cautions(bare, padded))
 
 
 def _listed(numbers: Sequence[int]) -> str:
     *most, last = map(str, numbers)
     return f"{', '.join(most)} and {last}" if most else last
-
-
-def _times(factor: float) -> str:
-    return f"{plain(factor, 3)} times"
 
 
 CONCLUSIONS: Mapping[str, Callable[..., Conclusion]] = {
