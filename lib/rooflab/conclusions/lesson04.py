@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from rooflab.conclusions import Conclusion, cautions, fold
 from rooflab.count.operation import Operation
-from rooflab.count.si import plain
+from rooflab.count.si import percent, plain
 from rooflab.measure.measurement import Measurement
 from rooflab.predict.roofline import Roofline
 
@@ -44,25 +44,43 @@ def second_token(walk: Mapping[int, Measurement]) -> Conclusion:
 
 
 def sides(core: tuple[Operation, Roofline], other: tuple[Operation, Roofline]) -> Conclusion:
-    """On which side of its ridge a product of 64 tokens lies: on this core, and on the H200."""
-    limits = [roof.limit(op) for op, roof in (core, other)]
-    texts = {
-        (
-            "compute",
-            "memory",
-        ): "On this core 64 tokens are right of the ridge, limited by computing. "
-        "On the H200 they are left of it. There time is bytes: 2 per cent more bytes, 2 per cent "
-        "more time.",
-        ("memory", "memory"): "They are left of both ridges. On this core, too, the roof gives 64 "
-        "tokens little more than the time of one. What your clock says beyond that is the library.",
-        ("compute", "compute"): "They are right of both ridges: both machines are busy computing.",
-        (
-            "memory",
-            "compute",
-        ): "On the H200 64 tokens are right of the ridge, limited by computing. "
-        "On this core they are left of it, and there time is bytes.",
-    }
-    return Conclusion(", ".join(limits), texts[limits[0], limits[1]])
+    """On which side of its ridge a layer's product lies: on this core, and on another machine."""
+    limits = tuple(roof.limit(op) for op, roof in (core, other))
+    here, there = (_tokens(op) for op, _ in (core, other))
+    name = other[1].machine.name
+    if limits == ("compute", "compute"):
+        text = (
+            f"On this core {here} are right of the ridge, and on the {name} {there} are. Both "
+            "machines are busy computing."
+        )
+    elif limits == ("memory", "memory"):
+        op, _ = core
+        longer = op.bytes / max(operand.bytes for operand in op.operands)
+        text = (
+            f"On this core {here} are left of the ridge, and on the {name} {there} are. So on this "
+            f"core, too, the roof gives {here} {fold(longer)} the time that the largest matrix "
+            "takes alone. What your clock says beyond that is the library."
+        )
+    elif limits == ("compute", "memory"):
+        text = (
+            f"On this core {here} are right of the ridge, limited by computing. On the {name} "
+            f"{there} are left of it. There time is bytes: 2 per cent more bytes, 2 per cent more "
+            "time."
+        )
+    else:
+        text = (
+            f"On the {name} {there} are right of the ridge, limited by computing. On this core "
+            f"{here} are left of it, and there time is bytes."
+        )
+    return Conclusion(", ".join(limits), text)
+
+
+def _tokens(op: Operation) -> str:
+    """How many tokens a layer's product has, with the word: vectors of a GEMV, rows of a GEMM."""
+    if op.name not in ("gemv", "gemm"):
+        raise ValueError(f"{op.label} is no product of a layer: it must be a gemv or a gemm")
+    tokens = op.batch if op.name == "gemv" else op.dims["m"]
+    return f"{tokens:,} token{'s' if tokens > 1 else ''}"
 
 
 def gaps(walk: Mapping[int, Measurement], bounds: Mapping[int, float]) -> Conclusion:
@@ -115,7 +133,7 @@ def beyond_the_knee(walk: Mapping[int, Measurement], roof: Roofline) -> Conclusi
         case = "goes on"
         text = (
             f"They go on falling beyond the knee: with {last} tokens each costs "
-            f"{100 / cheaper:.0f} % of what it costs with {first}. They began further from the "
+            f"{percent(1 / cheaper)} of what it costs with {first}. They began further from the "
             "roof than they end; *Deeper: predict another layer* says why."
         )
     elif cheaper < 1 / ALIKE:
@@ -140,18 +158,19 @@ def thin_sides(ops: Sequence[Operation], roof: Roofline) -> Conclusion:
     if not left:
         return Conclusion(
             "all right of it",
-            f"{ridge} All four lie right of it, so the roof gives them the same time: as many "
-            "FLOPs, the same peak.",
+            f"{ridge} All {len(ops)} lie right of it, so the roof gives them the same time: as "
+            "many FLOPs, the same peak.",
         )
     if ops[0] in left:
         return Conclusion(
             "cube left of it", f"{ridge} Even the cube lies left of it: time is bytes."
         )
-    slower = max(roof.time(op) for op in left) / roof.time(ops[0])
+    named = _listed([
+        f"`{op.label}` takes {fold(roof.time(op) / roof.time(ops[0]))}" for op in left
+    ])  # fmt: skip
     return Conclusion(
         "thin left of it",
-        f"{ridge} The thin ones lie left of it: the roof gives them {fold(slower)} the time of "
-        "the cube, because they wait for bytes.",
+        f"{ridge} Those left of it wait for bytes. By the roof, {named} as long as the cube.",
     )
 
 
@@ -159,22 +178,44 @@ def thin(cube: Measurement, sheet: Measurement, roof: Roofline) -> Conclusion:
     """Why a thin product took as long as it did beside a cube of as many FLOPs."""
     clock, said = sheet.median_s / cube.median_s, roof.time(sheet.op) / roof.time(cube.op)
     pair = (
-        f"By the clock the third one takes {fold(clock)} as long as the cube, by the roof "
+        f"By the clock `{sheet.op.label}` takes {fold(clock)} as long as the cube, by the roof "
         f"{fold(said)}."
     )
     if clock > 1.3 * said:
-        case = "library"
-        text = (
-            f"{pair} What the roof does not know is the routine. A GEMM copies its operands into "
-            "small blocks first, in the order in which it will need them. In a cube each copied "
-            "number is used a thousand times. In the third product each of 67 million weights is "
-            "copied and then used sixteen times: the copy is a good part of the work."
-        )
+        case, text = "library", f"{pair} What the roof does not know is the routine. "
+        text += _routine(cube.op, sheet.op)
     elif clock < said / 1.3:
         case, text = "faster", f"{pair} So the cube is further from its roof than the thin one."
     else:
         case, text = "roof", f"{pair} They agree: your library does this shape as well as the cube."
     return Conclusion(case, text + cautions(cube, sheet))
+
+
+def _routine(cube: Operation, sheet: Operation) -> str:
+    """What a routine for large products loses on a thin one: copies, or sums that are short."""
+    _, often = _larger_operand(cube)
+    numbers, seldom = _larger_operand(sheet)
+    if seldom < often:
+        return (
+            "A GEMM copies its operands into small blocks first, in the order in which it will "
+            f"need them. In the cube each copied number is used {often:,} times. In the thin "
+            f"product each of the {numbers:,} numbers of the larger operand is copied and then "
+            f"used {f'{seldom:,} times' if seldom > 1 else 'once'}: the copy is a good part of the "
+            "work."
+        )
+    return (
+        f"Each number of the result is a sum of {sheet.dims['k']:,} products here, and of "
+        f"{cube.dims['k']:,} in the cube. The shorter the sum, the more of the work is to fetch "
+        "the result and to put it back."
+    )
+
+
+def _larger_operand(op: Operation) -> tuple[int, int]:
+    """Numbers in the larger operand of a GEMM, and how often the product uses each of them."""
+    if op.name != "gemm":
+        raise ValueError(f"{op.label} is no product of two matrices: it must be a gemm")
+    m, n, k = (op.dims[edge] for edge in "mnk")
+    return max((m * k, n), (k * n, m))
 
 
 def padding(bare: Measurement, padded: Measurement) -> Conclusion:
@@ -191,8 +232,8 @@ def padding(bare: Measurement, padded: Measurement) -> Conclusion:
     return Conclusion(case, text + cautions(bare, padded))
 
 
-def _listed(numbers: Sequence[int]) -> str:
-    *most, last = map(str, numbers)
+def _listed(items: Sequence[object]) -> str:
+    *most, last = map(str, items)
     return f"{', '.join(most)} and {last}" if most else last
 
 

@@ -137,12 +137,13 @@ def many_sequences(runs: Mapping[int, DecodeRun], machine: Machine) -> Conclusio
 def two_ways(run: DecodeRun, product: str = "up") -> Conclusion:
     """Which way a product was quicker with the batch of ``run``: GEMV after GEMV, or a GEMM.
 
-    Raises ValueError for a product that ``run`` has not tried.
+    Raises ValueError for a product that the model of ``run`` has not.
     """
-    if product not in run.trials:
-        raise unknown("product", product, run.trials)
+    there = [each.name for each in run.model.products]
+    if product not in there:
+        raise unknown("product", product, there)
     quickest: dict[str, float] = {}
-    for form, seconds in run.trials[product].items():
+    for form, seconds in run.trials.get(product, {}).items():
         way = form.split()[0]
         quickest[way] = min(seconds, quickest.get(way, seconds))
     case, text = _way(run.batch, quickest.get("gemv"), quickest.get("gemm"))
@@ -152,6 +153,10 @@ def two_ways(run: DecodeRun, product: str = "up") -> Conclusion:
 def _way(batch: int, gemv: float | None, gemm: float | None) -> tuple[str, str]:
     """Case and sentence from the seconds of the quickest form; None where no form was timed."""
     said = f"With {batch} vectors"
+    if gemv is None and gemm is None:
+        return "no way", (
+            f"{said} no way was timed beside another: the run was told which one to take."
+        )
     if gemv is None or gemm is None:
         tried, other = ("GEMM", "GEMVs") if gemv is None else ("GEMVs", "GEMM")
         return "one way", (
