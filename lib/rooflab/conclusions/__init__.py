@@ -107,7 +107,7 @@ def _require_taken(
     kinds = typing.get_type_hints(function)
     for argument, value in given.items():
         if not _is(value, kinds[argument]):
-            text = repr(value)
+            text = " ".join(repr(value).split())
             short = text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
             wanted = signature.parameters[argument].annotation
             raise TypeError(

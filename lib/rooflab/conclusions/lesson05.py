@@ -131,7 +131,7 @@ def many_sequences(runs: Mapping[int, DecodeRun], machine: Machine) -> Conclusio
             "because the library is far from its roof with few vectors, and comes nearer with "
             "every further one."
         )
-    return Conclusion(case, text + cautions(runs[most], runs[quarter]))
+    return Conclusion(case, text + cautions(runs[quarter], runs[most]))
 
 
 def two_ways(run: DecodeRun, product: str = "up") -> Conclusion:
