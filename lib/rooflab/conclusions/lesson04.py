@@ -50,37 +50,37 @@ def sides(core: tuple[Operation, Roofline], other: tuple[Operation, Roofline]) -
     name = other[1].machine.name
     if limits == ("compute", "compute"):
         text = (
-            f"On this core {here} are right of the ridge, and on the {name} {there} are. Both "
-            "machines are busy computing."
+            f"Here {here} right of the ridge of this core, and there {there} right of that of the "
+            f"{name}. Both machines are busy computing."
         )
     elif limits == ("memory", "memory"):
         op, _ = core
         longer = op.bytes / max(operand.bytes for operand in op.operands)
         text = (
-            f"On this core {here} are left of the ridge, and on the {name} {there} are. So on this "
-            f"core, too, the roof gives {here} {fold(longer)} the time that the largest matrix "
-            "takes alone. What your clock says beyond that is the library."
+            f"Here {here} left of the ridge of this core, and there {there} left of that of the "
+            f"{name}. So on this core, too, time is bytes: {fold(longer)} those of the largest "
+            "matrix alone. What your clock says beyond that is the library."
         )
     elif limits == ("compute", "memory"):
         text = (
-            f"On this core {here} are right of the ridge, limited by computing. On the {name} "
-            f"{there} are left of it. There time is bytes: 2 per cent more bytes, 2 per cent more "
-            "time."
+            f"Here {here} right of the ridge of this core, limited by computing. There {there} "
+            f"left of the ridge of the {name}, and time is bytes: 2 per cent more bytes, 2 per "
+            "cent more time."
         )
     else:
         text = (
-            f"On the {name} {there} are right of the ridge, limited by computing. On this core "
-            f"{here} are left of it, and there time is bytes."
+            f"Here {here} left of the ridge of this core, and time is bytes. There {there} right "
+            f"of the ridge of the {name}, limited by computing."
         )
     return Conclusion(", ".join(limits), text)
 
 
 def _tokens(op: Operation) -> str:
-    """How many tokens a layer's product has, with the word: vectors of a GEMV, rows of a GEMM."""
+    """Return "64 tokens are": as many as a GEMV has vectors, and a GEMM rows."""
     if op.name not in ("gemv", "gemm"):
         raise ValueError(f"{op.label} is no product of a layer: it must be a gemv or a gemm")
     tokens = op.batch if op.name == "gemv" else op.dims["m"]
-    return f"{tokens:,} token{'s' if tokens > 1 else ''}"
+    return f"{tokens:,} tokens are" if tokens > 1 else "1 token is"
 
 
 def gaps(walk: Mapping[int, Measurement], bounds: Mapping[int, float]) -> Conclusion:
