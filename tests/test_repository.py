@@ -57,6 +57,13 @@ def test_files_are_short() -> None:
     assert {file: count for file, count in lines.items() if count > MOST_LINES} == {}
 
 
+def test_nothing_is_cited_that_is_not_here() -> None:
+    """A claim is cited by its public page, never by a number in a list that nobody can read."""
+    ledger = re.compile(r"\bC\d{3}-\d+\b|\bfacts/\d{3}\b")
+    cited = {name(path): ledger.findall(path.read_text("utf-8")) for path in CODE}
+    assert {file: found for file, found in cited.items() if found} == {}
+
+
 def test_functions_are_short() -> None:
     long = {}
     for path in CODE:

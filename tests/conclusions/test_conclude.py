@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 
+import numpy as np
 import pytest
 
 import rooflab as rl
@@ -25,6 +27,61 @@ def test_an_unknown_name_comes_with_suggestions():
         rl.conclude("01-ration")
 
 
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ((), "missing a required argument: 'axpy'"),
+        ((1, 2, 3), "axpy=1 is no Measurement"),
+        ((HERE.clock(rl.axpy(9)), HERE.clock(rl.gemm(9, 9, 9)), "h200-sxm"),
+         "here='h200-sxm' is no Machine"),
+        ((1, 2, 3, 4), "too many positional arguments"),
+    ],
+)  # fmt: skip
+def test_values_that_a_conclusion_does_not_take_are_told_beside_those_that_it_takes(given, words):
+    with pytest.raises(TypeError, match=re.escape(words)) as told:
+        rl.conclude("01-ratio", *given)
+    assert str(told.value).startswith("conclude('01-ratio'): ")
+    takes = "it takes axpy: Measurement, gemm: Measurement, here: Machine"
+    assert str(told.value).endswith(takes)
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("04-second-token", ([HERE.clock(rl.axpy(9))],)),
+        ("04-second-token", ({1: 0.1, 2: 0.2},)),
+        ("04-sides", ((rl.gemv(9, 9), HERE.machine), (rl.gemv(9, 9), HERE.machine))),
+        ("04-sides", (rl.gemv(9, 9), rl.Roofline(HERE.machine, "fp32"))),
+        ("03-bounds", ([1, 2], HERE.machine)),
+        ("03-bounds", (HERE.clock(rl.axpy(9)), HERE.machine)),
+        ("02-holes", ([("hole 1", 1.5)],)),
+        ("02-holes", ([("hole 1", "1.5", 0.03)],)),
+    ],
+)
+def test_what_lies_in_a_container_is_looked_at_too(name, given):
+    with pytest.raises(TypeError, match=rf"conclude\('{name}'\): .* is no .*; it takes "):
+        rl.conclude(name, *given)
+
+
+def test_numbers_of_numpy_and_rows_as_lists_are_welcome():
+    rows = [["hole 1", np.float64(1.5), np.float32(0.03)], ("hole 1", 1, 0.02)]
+    assert rl.conclude("02-holes", rows).case == "in order"
+
+
+@pytest.mark.parametrize("name", [["01-ratio"], None, 1])
+def test_a_name_that_is_none_is_unknown(name):
+    with pytest.raises(ValueError, match="is unknown"):
+        rl.conclude(name)
+
+
+@pytest.mark.parametrize("name", conclusions())
+def test_nobodys_object_fits_anywhere(name):
+    """So every annotation of every conclusion is one that can be checked."""
+    given = {argument: object() for argument in inspect.signature(conclusions()[name]).parameters}
+    with pytest.raises(TypeError, match="is no .*; it takes"):
+        rl.conclude(name, **given)
+
+
 def test_it_is_shown_as_markdown_and_printed_as_text():
     said = Conclusion("case", "**so**")
     assert said._repr_markdown_() == str(said) == repr(said) == "**so**"
@@ -36,3 +93,8 @@ def test_warnings_are_told_once_each_and_name_their_operation():
     assert said.count("*Warning:") == 3 and said.startswith("\n\n")
     assert "axpy 1000 fp32: on battery." in said and "*Warning: noisy.*" in said
     assert cautions(HERE.clock(rl.axpy(1000))) == cautions() == ""
+
+
+def test_a_warning_of_several_is_told_once_with_all_their_names():
+    walk = [HERE.clock(rl.gemv(9, 9, batch=b), warnings=("noisy",)) for b in (1, 2)]
+    assert cautions(*walk) == "\n\n*Warning: gemv 9×9 fp32, gemv 9×9 ×2 fp32: noisy.*"

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 import rooflab as rl
 from rooflab.conclusions import conclude
+from rooflab.conclusions.lesson02 import counted
+from rooflab.golf import ChunkSweep, Golf
 from rooflab.measure.measurement import Measurement
 from tests.conclusions.machines import MACHINES, Simulated, trials, untried
 
@@ -32,7 +33,7 @@ def slower(measured: Measurement, factor: float) -> Measurement:
     return replace(measured, samples=tuple(factor * s for s in measured.samples))
 
 
-def swept(sim: Simulated, call: float = CALL, held: float = 1.0) -> SimpleNamespace:
+def swept(sim: Simulated, call: float = CALL, held: float = 1.0) -> ChunkSweep:
     """Chunk sizes of the lesson: 24 or 40 bytes a number over memory, and the calls.
 
     ``held``: share of the 40 bytes that really travel, less than 1 where a larger cache than
@@ -45,9 +46,8 @@ def swept(sim: Simulated, call: float = CALL, held: float = 1.0) -> SimpleNamesp
         n * (24 if each == 24 else max(24, 40 * held)) / bandwidth + -(-n // size) * call
         for size, each in zip(sizes, per)
     ]
-    return SimpleNamespace(
-        chunks=sizes, golfs=[SimpleNamespace(per_element=each) for each in per], seconds=seconds
-    )
+    golfs = tuple(Golf(each * n, 24 * n, (), None, elements=n) for each in per)
+    return ChunkSweep(tuple(sizes), golfs, tuple(seconds), n)
 
 
 def warm(sim: Simulated) -> tuple[object, ...]:
@@ -162,6 +162,14 @@ def test_types_that_do_not_halve_the_time_say_so(factor, case) -> None:
     sim = MACHINES["hybrid laptop"]
     wide, narrow = types(sim)
     assert conclude("02-types", slower(wide, factor), narrow).case == case
+
+
+def test_the_bytes_of_the_expression_are_golfs() -> None:
+    """40 and 24 bytes by hand: five trips of 8 bytes beside AXPY's three."""
+    assert counted() == 40 / 24
+    sim = MACHINES["4 MB of L3"]
+    found = conclude("02-expression", slower(axpy(sim), 5 / 3), axpy(sim))
+    assert found.case == "as counted" and "the bytes say 1.67 times" in found.text
 
 
 def test_two_causes_are_both_said() -> None:

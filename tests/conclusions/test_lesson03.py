@@ -120,10 +120,22 @@ def test_a_bound_is_drawn_with_the_mix_of_its_operation() -> None:
     assert f"{one.op.label}, ×1." in conclude("03-bounds", [one], sim.machine).text
 
 
-def test_a_doubtful_time_carries_its_sign() -> None:
+def test_a_doubtful_time_carries_its_sign_and_its_warning() -> None:
     sim = MACHINES["4 MB of L3"]
     one = replace(timed(sim, rl.gemv(4096, 4096), 1.1), warnings=("noisy: made up",))
-    assert "⚠" in conclude("03-bounds", [one], sim.machine).text
+    text = conclude("03-bounds", [one], sim.machine).text
+    assert "⚠" in text and text.endswith(f"\n\n*Warning: {one.op.label}: noisy: made up.*")
+
+
+def test_a_doubtful_pair_tells_its_warning_once() -> None:
+    sim = MACHINES["4 MB of L3"]
+    slow = [timed(sim, rl.gemv(n, n), 50.0) for n in (2000, 3000)]
+    fast = replace(timed(sim, rl.axpy(2**20), 1.0), warnings=("noisy: made up",))
+    text = conclude("03-pairs", [*slow, fast], sim.machine).text
+    assert text.count("⚠") == 2 and text.count("*Warning:") == 1
+    assert text.endswith(f"*Warning: {fast.op.label}: noisy: made up.*")
+    none = conclude("03-pairs", [fast], sim.machine)
+    assert none.case == "none" and none.text.endswith(": noisy: made up.*")
 
 
 def test_both_slopes_and_both_ridges_are_said() -> None:

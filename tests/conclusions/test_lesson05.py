@@ -212,5 +212,46 @@ def test_a_warning_is_passed_on():
         conclude("05-predicted", said(LAPTOP, 1), noisy),
         conclude("05-worst", noisy, dict.fromkeys(BATCHES, 1e-3)),
     ):
-        assert "carries a warning" in found.text
-    assert "warning" not in conclude("05-second", run(LAPTOP, 1), run(LAPTOP, 2)).text
+        assert found.text.endswith(" at context 16: noisy.*") and "*Warning: batch " in found.text
+    assert "Warning" not in conclude("05-second", run(LAPTOP, 1), run(LAPTOP, 2)).text
+
+
+def test_a_long_past_tells_which_of_two_runs_of_a_batch_was_warned_of():
+    found = conclude("05-long", run(LAPTOP, 16), run(LAPTOP, 16, 1024, warnings=("noisy",)))
+    assert found.text.endswith("*Warning: batch 16 at context 1024: noisy.*")
+
+
+@pytest.mark.parametrize(("products", "case"), [(0.9, "near"), (0.5, "GEMV"), (1.5, "above")])
+def test_one_sequence_tells_the_warnings_of_its_run(products, case):
+    one = run(LAPTOP, products=products, warnings=("on battery",))
+    found = conclude("05-one", one, LAPTOP.machine)
+    assert found.case == case
+    assert found.text.endswith("*Warning: batch 1 at context 16: on battery.*")
+
+
+def test_weights_in_a_cache_come_with_the_warnings_of_their_run():
+    xeon = MACHINES["300 MB of L3"]
+    small = replace(xeon, told={"l3": 16_000_000})
+    found = conclude("05-one", run(small, products=1.9, warnings=("on battery",)), xeon.machine)
+    assert found.case == "cache" and found.text.endswith(": on battery.*")
+
+
+@pytest.mark.parametrize(
+    ("tried", "case", "words"),
+    [({"gemm": 1.0, "gemm on Wᵀ": 2.0}, "one way", "only the GEMM had been timed"),
+     ({"gemv ×B": 1.0}, "one way", "only the GEMVs had been timed")],
+)  # fmt: skip
+def test_a_way_that_was_not_tried_is_not_compared(tried, case, words):
+    found = conclude("05-ways", run(LAPTOP, 2, trials=tried))
+    assert found.case == case and words in found.text and "same time" not in found.text
+
+
+def test_a_run_that_was_told_its_forms_has_tried_none():
+    """``decode_loop(…, forms="gemm")`` times no way beside another."""
+    found = conclude("05-ways", replace(run(LAPTOP, 2), trials={}))
+    assert found.case == "no way" and "told which one" in found.text
+
+
+def test_a_product_that_the_model_has_not_is_unknown():
+    with pytest.raises(ValueError, match="product='upp' is unknown; did you mean 'up'"):
+        conclude("05-ways", run(LAPTOP, 2), "upp")

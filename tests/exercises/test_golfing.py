@@ -125,7 +125,7 @@ def test_every_variant_says_in_a_phrase_what_it_does(hole):
 
 
 def test_the_published_bytes_of_axpy():
-    """C000-16: 40 bytes for the NumPy expression in fp64, 24 for AXPY."""
+    """40 bytes for the NumPy expression in fp64, 24 for AXPY."""
     found = exercise("02-golf-axpy")
     cases = [{"hole": "axpy", "n": 100_000, "dtype": "float64", "seed": 1}]
     (seen,) = collect("golf", cases, lambda a, x, y: a * x + y)

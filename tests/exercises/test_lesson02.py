@@ -63,12 +63,12 @@ def test_every_written_exercise_has_another_way():
 
 
 def test_published_bytes():
-    """C000-16: 40 and 24 bytes in fp64."""
+    """40 and 24 bytes in fp64."""
     assert exercise("02-numpy-bytes").reference(1, 8) == (40, 24)
 
 
 def test_a_bias_add_is_neither_axpy_nor_a_vector_add():
-    """C000-3: s(2MN + N) bytes for MN FLOP, 0.12498 FLOP/byte at 4096² in fp32."""
+    """Bias add: s(2MN + N) bytes for MN FLOP, 0.12498 FLOP/byte at 4096² in fp32."""
     flops, nbytes, limit = exercise("02-claim-bias").reference(4096, 4096, 4)
     assert (flops, nbytes, limit) == (4096**2, 4 * (2 * 4096**2 + 4096), 1 / 8)
     assert flops / nbytes == pytest.approx(0.12498, abs=5e-6)
@@ -84,7 +84,7 @@ def test_the_intensity_of_a_bias_add_rises_with_the_rows_alone(m, n, itemsize):
 
 
 def test_published_balances():
-    """C003-10: an A100 with 2.0 TB/s and 19.5 TFLOP/s has about 0.10 B/F; a vector add asks 12."""
+    """An A100 with 2.0 TB/s and 19.5 TFLOP/s has about 0.10 B/F; a vector add asks 12."""
     asked, offered, limit = exercise("02-balance").reference(1, 12, 19.5e12, 2.0e12)
     assert (asked, limit) == (12, "memory") and offered == pytest.approx(0.1026, abs=1e-4)
     m = machine("a100-sxm-80")
@@ -101,7 +101,7 @@ def test_published_pooling():
 
 
 def test_the_sizes_of_the_court_fit_the_cards_cache():
-    """C000-17: 67.1 MB and 8 MB in 72 MB of L2; 32 MB of vectors stay there too, 96 do not."""
+    """67.1 MB and 8 MB in 72 MB of L2; 32 MB of vectors stay there too, 96 do not."""
     l2 = machine("rtx-4090").capacities["l2"]
     assert l2 == 72 * 2**20 > gemv(4096, 4096).working_set > 67e6
     assert axpy(10**6).working_set == 8_000_000

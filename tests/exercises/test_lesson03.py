@@ -180,7 +180,7 @@ def ridges_of(names):
 
 
 def test_the_ridge_fell_twice_among_neighbours_and_from_h100_to_b200():
-    """C002-1: 295 → 206 from H100 to H200, 295 → 281 from H100 to B200; A100 201 → 153."""
+    """295 → 206 from H100 to H200, 295 → 281 from H100 to B200; A100 201 → 153."""
     assert ridges_of(NVIDIA) == pytest.approx([139, 201, 153, 295, 206, 281, 312], abs=0.6)
     assert ridges_of(AMD) == pytest.approx([150, 110.5, 117, 246.6, 218, 315], abs=0.6)
     grew = exercise("03-ridge-grew").reference
@@ -249,7 +249,7 @@ def test_two_rows_of_the_log_are_above_the_roof():
 
 
 def test_packing_lowers_the_intensity_and_the_time():
-    """C002-40: 1365 → 982 FLOP/byte, 2.17 times as fast."""
+    """1365 → 982 FLOP/byte, 2.17 times as fast."""
     padded, packed = (rl.gemm(rows, 4096, 4096, "bf16") for rows in (4096, 1888))
     assert (padded.intensity, packed.intensity) == pytest.approx((1365.3, 982.3), abs=0.1)
     h100 = rl.Roofline("h100-sxm", "bf16")

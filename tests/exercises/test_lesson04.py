@@ -165,7 +165,7 @@ def test_a_shape_convicts_the_repeated_face_when_the_counts_differ(m, n, k):
 
 
 def test_the_repeated_face_costs_63_per_cent_in_prefill_and_the_parentheses_a_factor_of_4():
-    """C001-14: 62.66 → 63.26 at M = 64, 2525.1 → 4120.0 at M = 16384; by the letter 250.6."""
+    """62.66 → 63.26 at M = 64, 2525.1 → 4120.0 at M = 16384; by the letter 250.6."""
 
     def claimed(m, n, k):
         return 2 * m * n * k / (m * k + k * n + m * k) / 2

@@ -70,7 +70,7 @@ def resnet50():
 
 
 def test_resnet_50_does_twice_the_flops_that_were_printed():
-    """C003-14: 4 089 184 256 multiply-adds, 25 557 032 weights, 11.1 million numbers between."""
+    """4 089 184 256 multiply-adds, 25 557 032 weights, 11.1 million numbers between."""
     convs = [rl.conv2d(1, s, s, i, o, k, stride=t, padding=k // 2) for s, i, o, k, t in resnet50()]
     assert sum(op.flops for op in convs) + 2 * 2048 * 1000 == 2 * 4_089_184_256
     assert sum(op.operands[-1].elements for op in convs) == 11_113_984
@@ -80,7 +80,7 @@ def test_resnet_50_does_twice_the_flops_that_were_printed():
 
 
 def test_the_bytes_per_flop_of_gpt_2_mix_two_contexts():
-    """C003-16: FLOPs of 1024 earlier tokens over the bytes of none."""
+    """The claim: FLOPs of 1024 earlier tokens over the bytes of none."""
     matrices, kept = 12 * 12 * 768 * 768 + 50257 * 768, 2 * 1024 * 768 * 12
     assert matrices == 123_532_032 and 2 * (matrices + kept) == 284_812_800
     assert 124_337_664 / (matrices + kept) == pytest.approx(0.873, abs=5e-4)

@@ -43,7 +43,7 @@ def wrong(id, name):
 
 
 def test_seven_billion_parameters_on_a_4090():
-    """C000-9: 72 tokens/s; 67 with GiB, 144 with one byte a weight; 50 is 69 %."""
+    """72 tokens/s; 67 with GiB, 144 with one byte a weight; 50 is 69 %."""
     case = (7e9, 2, 524_288, 1, 0, *CARD)
     assert decode(*case) == pytest.approx(72.0)
     assert wrong("05-decode", "GiB")(*case) == pytest.approx(67.06, abs=0.005)
@@ -52,7 +52,7 @@ def test_seven_billion_parameters_on_a_4090():
 
 
 def test_batch_64_on_a_4090_with_and_without_caches():
-    """C000-11: 4608 without caches; 3526, 2856 and 2688 at contexts of 128, 256 and 298."""
+    """4608 without caches; 3526, 2856 and 2688 at contexts of 128, 256 and 298."""
     assert decode(7e9, 2, 524_288, 64, 0, *CARD) == pytest.approx(4608)
     for context, published in ((128, 3526), (256, 2856), (298, 2688)):
         assert decode(7e9, 2, 524_288, 64, context, *CARD) == pytest.approx(published, rel=5e-4)
@@ -67,7 +67,7 @@ def test_a_token_of_llama_2_7b_leaves_half_a_mebibyte_and_gpt_2_36_kib():
 
 
 def test_the_gauges_of_gpt_2_on_an_a100():
-    """C003-13: 6983 tokens/s at 1.99 TFLOP/s with a cache, 1613 at 312 without (2 TB/s)."""
+    """6983 tokens/s at 1.99 TFLOP/s with a cache, 1613 at 312 without (2 TB/s)."""
     blocks, head = 12 * 12 * 768 * 768, 50_257 * 768
     assert blocks + head == 123_532_032
     found = answer("05-gauges")(blocks, head, 2 * 12 * 768, 1024, 312e12, 2.0e12)
@@ -260,7 +260,7 @@ def test_llama_3_8b_on_an_h100_is_limited_by_computing_only_with_short_contexts(
 
 
 def test_attention_has_one_flop_a_byte_and_more_where_heads_share():
-    """C001: one FLOP/byte with 16-bit numbers, g of them with g query heads for a KV head."""
+    """One FLOP/byte with 16-bit numbers, g of them with g query heads for a KV head."""
     for heads, kv_heads, expected in ((32, 32, 1), (32, 8, 4), (64, 8, 8)):
         assert answer("05-attention")(heads, kv_heads, 2, 7, 999) == expected
     op = rl.attention(3, 1, 4000, 32, 8, 128, "bf16")
@@ -295,7 +295,7 @@ def test_the_experts_of_a_batch_are_those_that_drawing_lots_gives(experts, activ
     ("tokens", "head_dim", "times"), [(1024, 64, 17), (4096, 64, 65), (2048, 128, 17)]
 )
 def test_attention_in_memory_moves_s_over_d_times_as_much_and_one(tokens, head_dim, times):
-    """C003-35: 8.91 MB against 0.524 MB at 1024 tokens and width 64."""
+    """8.91 MB against 0.524 MB at 1024 tokens and width 64."""
     materialised, streamed = answer("05-claim-flash")(tokens, head_dim, 2)
     assert materialised / streamed == times
     if (tokens, head_dim) == (1024, 64):

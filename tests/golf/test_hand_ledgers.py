@@ -61,7 +61,7 @@ def test_thirty_functions_at_least():
 
 
 def test_forty_bytes_not_twenty_four(arrays):
-    """NumPy's 0.5·x + y finishes 0.5·x first (facts/000, C000-16); BLAS axpy moves 24 bytes."""
+    """NumPy's 0.5·x + y finishes 0.5·x first; BLAS axpy moves 24 bytes."""
     counted = golf(lambda x, y: 0.5 * x + y, arrays["x"], arrays["y"])
     assert (counted.per_element, counted.minimum_per_element) == (40, 24)
     assert counted.score == pytest.approx(40 / 24)
@@ -75,7 +75,7 @@ def test_forty_bytes_not_twenty_four(arrays):
 
 
 def test_out_saves_an_array_and_no_byte(arrays):
-    """facts/000, C000-16: preallocated outputs still move 40 bytes an element."""
+    """Preallocated outputs still move 40 bytes an element."""
     x, y = arrays["x"], arrays["y"]
     assert (
         golf(BY_HAND["own buffer, out="][0], x, y).bytes

@@ -8,12 +8,18 @@ holds on one machine is false on the next, and a test tries each function on sim
 from __future__ import annotations
 
 import importlib
+import inspect
 import pkgutil
 import re
-from collections.abc import Callable
+import typing
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Integral, Real
 
-from rooflab.count.suggest import unknown
+from rooflab.count.si import plain
+from rooflab.count.suggest import LONGEST, unknown
+
+_NUMBERS = {float: Real, int: Integral}  # those of NumPy are as good as Python's own
 
 
 @dataclass(frozen=True)
@@ -36,15 +42,32 @@ class Conclusion:
 def cautions(*measured: object) -> str:
     """Return what the clock warned of while ``measured`` was measured, as the end of a sentence.
 
-    A number is never shown without its warning, and a measurement's warning says of which
-    operation it is. "" where nothing was to be distrusted.
+    A number is never shown without its warning, and a warning says of which operations or decode
+    runs it is. "" where nothing was to be distrusted.
     """
-    told = {
-        f"{one.op.label}: {text}" if hasattr(one, "op") else text: None
-        for one in measured
-        for text in getattr(one, "warnings", ())
-    }
-    return "".join(f"\n\n*Warning: {text}.*" for text in told)
+    told: dict[tuple[str, bool], dict[str, None]] = {}
+    for one in measured:
+        whose = _whose(one)
+        for text in getattr(one, "warnings", ()):
+            told.setdefault((text, bool(whose)), {})[whose] = None
+    return "".join(
+        f"\n\n*Warning: {', '.join(labels)}{': ' if named else ''}{text}.*"
+        for (text, named), labels in told.items()
+    )
+
+
+def _whose(one: object) -> str:
+    """The operation that was measured, or the batch and context of a decode run; "" for a curve."""
+    if hasattr(one, "op"):
+        return one.op.label
+    if hasattr(one, "batch") and hasattr(one, "context"):
+        return f"batch {one.batch} at context {one.context}"
+    return ""
+
+
+def fold(factor: float) -> str:
+    """A ratio as a sentence says it: ``"2.5 times"``. A table says ``"×2.5"``."""
+    return f"{plain(factor, 3)} times"
 
 
 def conclusions() -> dict[str, Callable[..., Conclusion]]:
@@ -59,9 +82,55 @@ def conclude(name: str, *measured: object, **more: object) -> Conclusion:
 
     ``name``: the lesson and what it is about, as in "01-ratio"; the functions of
     ``rooflab.conclusions.lessonNN`` say which values they take, and in which units.
-    Raises ValueError for another name.
+    Raises ValueError for another name, TypeError for values that the conclusion does not take.
     """
     there = conclusions()
-    if name not in there:
+    if not isinstance(name, str) or name not in there:
         raise unknown("conclusion", name, list(there))
+    _require_taken(name, there[name], measured, more)
     return there[name](*measured, **more)
+
+
+def _require_taken(
+    name: str,
+    function: Callable[..., Conclusion],
+    measured: tuple[object, ...],
+    more: Mapping[str, object],
+) -> None:
+    """Raise TypeError where ``function`` does not take these values, saying which it takes."""
+    signature = inspect.signature(function)
+    takes = ", ".join(f"{p.name}: {p.annotation}" for p in signature.parameters.values())
+    try:
+        given = signature.bind(*measured, **more).arguments
+    except TypeError as error:
+        raise TypeError(f"conclude({name!r}): {error}; it takes {takes}") from None
+    kinds = typing.get_type_hints(function)
+    for argument, value in given.items():
+        if not _is(value, kinds[argument]):
+            text = " ".join(repr(value).split())
+            short = text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+            wanted = signature.parameters[argument].annotation
+            raise TypeError(
+                f"conclude({name!r}): {argument}={short} is no {wanted}; it takes {takes}"
+            )
+
+
+def _is(value: object, kind: typing.Any) -> bool:
+    """Whether ``value`` is of an annotated ``kind``: a class, or a container of such values."""
+    container, parts = typing.get_origin(kind), typing.get_args(kind)
+    if container is None:
+        return isinstance(value, _NUMBERS.get(kind, kind))
+    if container is tuple:  # a list of as many values will do
+        return (
+            isinstance(value, (tuple, list))
+            and len(value) == len(parts)
+            and all(map(_is, value, parts))
+        )
+    if container is Mapping:
+        key, item = parts
+        return isinstance(value, Mapping) and all(
+            _is(k, key) and _is(v, item) for k, v in value.items()
+        )
+    if container is Sequence:
+        return isinstance(value, Sequence) and all(_is(one, parts[0]) for one in value)
+    raise TypeError(f"{kind} is no kind of argument that a conclusion may have")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from rooflab.conclusions import Conclusion
+from rooflab.conclusions import Conclusion, cautions
 from rooflab.count.si import plain, si, times
 from rooflab.measure.measurement import Measurement
 from rooflab.predict.estimate import homes, mix_of, peak_of, predict
@@ -51,7 +51,8 @@ def bounds(measured: Sequence[Measurement], here: Machine) -> Conclusion:
         if reason in groups
     ]
     head = "A bound says that nothing is faster, and is as good as its two figures."
-    return Conclusion("+".join(r for r in _REASONS if r in groups), "\n".join([head, "", *bullets]))
+    case = "+".join(reason for reason in _REASONS if reason in groups)
+    return Conclusion(case, "\n".join([head, "", *bullets]) + cautions(*measured))
 
 
 def _reason(one: Measurement, here: Machine) -> tuple[str, float]:
@@ -146,7 +147,7 @@ def pairs(measured: Sequence[Measurement], here: Machine) -> Conclusion:
         return Conclusion(
             "none",
             "There is no such pair on this machine today. A list of ten proves no rule: the claim "
-            "still fails, as you will see.",
+            f"still fails, as you will see.{cautions(*measured)}",
         )
     rows = ["| slower | FLOP/byte | faster | FLOP/byte |", "|---|---|---|---|"]
     rows += [f"| {_row(a)} | {_row(b)} |" for a, b in found[:SHOWN]]
@@ -158,7 +159,9 @@ def pairs(measured: Sequence[Measurement], here: Machine) -> Conclusion:
         if alike
         else "In every pair, two different things stop the two: the call, or a nearer cache."
     )
-    return Conclusion("same limit" if alike else "other limits", "\n".join([*rows, "", last]))
+    doubts = cautions(*(one for pair in found for one in pair))
+    case = "same limit" if alike else "other limits"
+    return Conclusion(case, "\n".join([*rows, "", last]) + doubts)
 
 
 def _row(one: Measurement) -> str:

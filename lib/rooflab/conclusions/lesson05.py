@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from rooflab.conclusions import Conclusion
+from rooflab.conclusions import Conclusion, cautions, fold
 from rooflab.count.dtypes import dtype as _dtype
-from rooflab.count.si import plain, si
+from rooflab.count.si import percent, plain, si
+from rooflab.count.suggest import unknown
 from rooflab.measure.decode_predict import WEIGHED, DecodePrediction
 from rooflab.measure.decode_run import DecodeRun
 from rooflab.predict.machine import Machine
@@ -34,8 +35,8 @@ def one_sequence(run: DecodeRun, machine: Machine) -> Conclusion:
     share, gemv = shortest / run.step_s, shortest / products
     cache = max((n for level, n in machine.capacities.items() if level != "dram"), default=0)
     if share > 1.05:
-        return _above(share, read, cache)
-    text = f"The loop reaches {_percent(share)} of the bound, its GEMVs alone {_percent(gemv)}"
+        return _above(share, read, cache, cautions(run))
+    text = f"The loop reaches {percent(share)} of the bound, its GEMVs alone {percent(gemv)}"
     lost, between = run.step_s - shortest, run.step_s - products
     if share >= 0.85:
         case, text = "near", f"{text}: hardly anything is lost."
@@ -53,29 +54,30 @@ def one_sequence(run: DecodeRun, machine: Machine) -> Conclusion:
         )
     if share < 1 / 3 or run.warnings:
         text = f"{text} {BUSY}"
-    return Conclusion(case, text)
+    return Conclusion(case, text + cautions(run))
 
 
-def _above(share: float, read: int, cache: int) -> Conclusion:
+def _above(share: float, read: int, cache: int, doubts: str) -> Conclusion:
+    """Why a step beats its bound: ``read`` bytes of weights, the last ``cache`` in bytes."""
     if read < 2 * cache:
         return Conclusion(
             "cache",
-            f"The clock beats the bound, {_percent(share)} of it. The weights, {si(read, 'B')}, "
+            f"The clock beats the bound, {percent(share)} of it. The weights, {si(read, 'B')}, "
             f"are hardly larger than a cache of this processor, {si(cache, 'B')}. So part of them "
-            "stays there from token to token, and does not come from memory.",
+            f"stays there from token to token, and does not come from memory.{doubts}",
         )
     return Conclusion(
         "above",
-        f"The clock beats the bound, {_percent(share)} of it, and a bound that is right cannot be "
+        f"The clock beats the bound, {percent(share)} of it, and a bound that is right cannot be "
         f"beaten. The weights, {si(read, 'B')}, are too large for the caches that the system tells "
-        f"of. So the bandwidth is too low. {BUSY}",
+        f"of. So the bandwidth is too low. {BUSY}{doubts}",
     )
 
 
 def second_sequence(one: DecodeRun, two: DecodeRun) -> Conclusion:
     """What a second sequence costs."""
     longer = two.step_s / one.step_s
-    said = f"A step for two takes {_times(longer)} as long as a step for one."
+    said = f"A step for two takes {fold(longer)} as long as a step for one."
     if longer > 2.05:
         case = "dip"
         text = (
@@ -96,7 +98,7 @@ def second_sequence(one: DecodeRun, two: DecodeRun) -> Conclusion:
         )
     else:
         case, text = "free", f"{said} The second sequence is as good as free."
-    return Conclusion(case, text + doubt(one, two))
+    return Conclusion(case, text + cautions(one, two))
 
 
 def many_sequences(runs: Mapping[int, DecodeRun], machine: Machine) -> Conclusion:
@@ -111,7 +113,7 @@ def many_sequences(runs: Mapping[int, DecodeRun], machine: Machine) -> Conclusio
     gain = (most / quarter) / longer
     knee = Roofline(machine, dtype).ridge * _dtype(dtype).bits / 8 / 2
     said = (
-        f"From {quarter} sequences to {most} a step takes {_times(longer)} as long, so the tokens "
+        f"From {quarter} sequences to {most} a step takes {fold(longer)} as long, so the tokens "
         f"a second grow by a factor of {plain(gain, 3)}."
     )
     if gain < 1.1:
@@ -129,34 +131,51 @@ def many_sequences(runs: Mapping[int, DecodeRun], machine: Machine) -> Conclusio
             "because the library is far from its roof with few vectors, and comes nearer with "
             "every further one."
         )
-    return Conclusion(case, text + doubt(runs[most], runs[quarter]))
+    return Conclusion(case, text + cautions(runs[quarter], runs[most]))
 
 
 def two_ways(run: DecodeRun, product: str = "up") -> Conclusion:
-    """Which way a product was quicker with the batch of ``run``: GEMV after GEMV, or a GEMM."""
-    tried = run.trials[product]
-    gemv, gemm = (min(s for form, s in tried.items() if form.startswith(way)) for way in WAYS)
-    said = f"With {run.batch} vectors"
+    """Which way a product was quicker with the batch of ``run``: GEMV after GEMV, or a GEMM.
+
+    Raises ValueError for a product that the model of ``run`` has not.
+    """
+    there = [each.name for each in run.model.products]
+    if product not in there:
+        raise unknown("product", product, there)
+    quickest: dict[str, float] = {}
+    for form, seconds in run.trials.get(product, {}).items():
+        way = form.split()[0]
+        quickest[way] = min(seconds, quickest.get(way, seconds))
+    case, text = _way(run.batch, quickest.get("gemv"), quickest.get("gemm"))
+    return Conclusion(case, text + cautions(run))
+
+
+def _way(batch: int, gemv: float | None, gemm: float | None) -> tuple[str, str]:
+    """Case and sentence from the seconds of the quickest form; None where no form was timed."""
+    said = f"With {batch} vectors"
+    if gemv is None and gemm is None:
+        return "no way", (
+            f"{said} no way was timed beside another: the run was told which one to take."
+        )
+    if gemv is None or gemm is None:
+        tried, other = ("GEMM", "GEMVs") if gemv is None else ("GEMVs", "GEMM")
+        return "one way", (
+            f"{said} only the {tried} had been timed here and not the {other}, so nothing can be "
+            "said of which is quicker."
+        )
     if gemm > 1.1 * gemv:
-        case = "GEMV"
-        text = (
-            f"{said} a GEMM takes {_times(gemm / gemv)} as long as {run.batch} GEMVs. It usually "
+        return "GEMV", (
+            f"{said} a GEMM takes {fold(gemm / gemv)} as long as {batch} GEMVs. It usually "
             "begins by *packing*: it copies the matrix, piece by piece, into an order in which its "
             "arithmetic runs well. With so few vectors you pay for the copy and get next to "
             "nothing."
         )
-    elif gemv > 1.1 * gemm:
-        case = "GEMM"
-        text = (
-            f"{said} a GEMM is {_times(gemv / gemm)} as fast as {run.batch} GEMVs, which meet the "
+    if gemv > 1.1 * gemm:
+        return "GEMM", (
+            f"{said} a GEMM is {fold(gemv / gemm)} as fast as {batch} GEMVs, which meet the "
             "whole matrix once for each vector."
         )
-    else:
-        case, text = "alike", f"{said} both ways take the same time, to a tenth."
-    return Conclusion(case, text + doubt(run))
-
-
-WAYS = ("gemv", "gemm")
+    return "alike", f"{said} both ways take the same time, to a tenth."
 
 
 def long_past(short: DecodeRun, long: DecodeRun) -> Conclusion:
@@ -165,8 +184,8 @@ def long_past(short: DecodeRun, long: DecodeRun) -> Conclusion:
     bytes_say, clock = moved[1] / moved[0], long.step_s / short.step_s
     reads, waits = _cached(long) / _cached(short), _attention(long) / _attention(short)
     said = (
-        f"There are {_times(bytes_say)} the bytes to read, and the step takes {_times(clock)} as "
-        f"long. Attention alone has {_times(reads)} as much to read and takes {_times(waits)} as "
+        f"There are {fold(bytes_say)} the bytes to read, and the step takes {fold(clock)} as "
+        f"long. Attention alone has {fold(reads)} as much to read and takes {fold(waits)} as "
         "long."
     )
     if clock > 1.15 * bytes_say:
@@ -183,7 +202,7 @@ def long_past(short: DecodeRun, long: DecodeRun) -> Conclusion:
         )
     else:
         case, text = "as the bytes", f"{said} So the bytes decide."
-    return Conclusion(case, text + doubt(short, long))
+    return Conclusion(case, text + cautions(short, long))
 
 
 def _cached(run: DecodeRun) -> int:
@@ -201,7 +220,7 @@ def predicted(said: Mapping[int, DecodePrediction], runs: Mapping[int, DecodeRun
     if worst <= 1.25:
         case = "agree"
         text = (
-            f"The two columns agree to {_percent(worst - 1)} or better. A roofline says what the "
+            f"The two columns agree to {percent(round(worst - 1, 2))} or better. A roofline says what the "
             "machine allows; what the library makes of it was measured once, on another model."
         )
     else:
@@ -216,7 +235,7 @@ def predicted(said: Mapping[int, DecodePrediction], runs: Mapping[int, DecodeRun
             "If yours was quiet both times, the shares that were learned on one model do not carry "
             "over to this one as they should."
         )
-    return Conclusion(case, text + doubt(*(runs[batch] for batch in said)))
+    return Conclusion(case, text + cautions(*(runs[batch] for batch in said)))
 
 
 def worst_batch(runs: Mapping[int, DecodeRun], bounds: Mapping[int, float]) -> Conclusion:
@@ -226,7 +245,7 @@ def worst_batch(runs: Mapping[int, DecodeRun], bounds: Mapping[int, float]) -> C
     ends = max(over[min(over)], over[max(over)])
     said = (
         f"The loop is furthest from its bound at batch {worst}: a step takes "
-        f"{_times(over[worst])} as long"
+        f"{fold(over[worst])} as long"
     )
     if over[worst] > 1.15 * ends:
         case = "middle"
@@ -235,22 +254,7 @@ def worst_batch(runs: Mapping[int, DecodeRun], bounds: Mapping[int, float]) -> C
         case, text = "many", f"{said}."
     else:
         case, text = "few", f"{said}. A larger batch brings it nearer."
-    return Conclusion(case, text + doubt(*runs.values()))
-
-
-def doubt(*runs: DecodeRun) -> str:
-    """A sentence to add where one of the runs carries a warning, else nothing."""
-    if not any(run.warnings for run in runs):
-        return ""
-    return " A run behind this carries a warning: repeat it before you believe it."
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
-
-
-def _times(factor: float) -> str:
-    return f"{plain(factor, 3)} times"
+    return Conclusion(case, text + cautions(*runs.values()))
 
 
 CONCLUSIONS: Mapping[str, Callable[..., Conclusion]] = {

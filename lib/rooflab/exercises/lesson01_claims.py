@@ -115,6 +115,22 @@ APART = 2.0  # the two mixes of reading and writing differ by less than that on 
 HONEST, CACHED = (0.58, 0.95), (2.3, 5.0)  # one byte/s over the other's: of two mixes, of a cache
 
 
+def _work(n: int, itemsize: int, trips: float = 3) -> tuple[float, float, float]:
+    """Bytes of an AXPY on n² numbers, bytes of a GEMV and FLOPs of a GEMM on n×n matrices.
+
+    ``trips``: how often a number of AXPY's vectors crosses the bus.
+    """
+    return trips * n * n * itemsize, (n * n + 2 * n) * itemsize, 2 * n**3
+
+
+def _rates(
+    n: int, itemsize: int, axpy: float, gemv: float, gemm: float, trips: float = 3
+) -> tuple[float, float, float]:
+    """Byte/s of AXPY, byte/s of GEMV and FLOP/s of GEMM, from the seconds of each."""
+    by_axpy, by_gemv, flops = _work(n, itemsize, trips)
+    return by_axpy / axpy, by_gemv / gemv, flops / gemm
+
+
 def _reports(rng: random.Random) -> list[Case]:
     """Three timings each of six hidden machines: AXPY lies on two, GEMV on two, nobody on two."""
     drawn = []
@@ -127,11 +143,9 @@ def _reports(rng: random.Random) -> list[Case]:
         else:
             rates[liar] *= rng.uniform(*CACHED)
         peak = rng.uniform(20, 90) * bandwidth / itemsize
-        seconds = {
-            "axpy": 3 * n * n * itemsize / rates["axpy"],
-            "gemv": (n * n + 2 * n) * itemsize / rates["gemv"],
-            "gemm": 2 * n**3 / peak,
-        }
+        rates["gemm"] = peak
+        work = dict(zip(("axpy", "gemv", "gemm"), _work(n, itemsize), strict=True))
+        seconds = {name: work[name] / rates[name] for name in work}
         drawn.append({
             "n": n, "itemsize": itemsize,
             **{f"t_{name}": rounded(t, 6) for name, t in seconds.items()},
@@ -143,9 +157,7 @@ def _reports(rng: random.Random) -> list[Case]:
 def _witnesses(
     n: int, itemsize: int, t_axpy: float, t_gemv: float, t_gemm: float, axpy_trips: float = 3
 ) -> tuple[float, float, str]:
-    by_axpy = axpy_trips * n * n * itemsize / t_axpy
-    by_gemv = (n * n + 2 * n) * itemsize / t_gemv
-    peak = 2 * n**3 / t_gemm
+    by_axpy, by_gemv, peak = _rates(n, itemsize, t_axpy, t_gemv, t_gemm, axpy_trips)
     if by_axpy > APART * by_gemv:
         return peak, by_gemv, "axpy"
     if by_gemv > APART * by_axpy:
@@ -155,7 +167,7 @@ def _witnesses(
 
 def _by_flops(n: int, s: int, axpy: float, gemv: float, gemm: float) -> tuple[float, float, str]:
     """Compare FLOP/s in place of byte/s: GEMV's are three times as high on any machine."""
-    peak, by_axpy, by_gemv = 2 * n**3 / gemm, 3 * n * n * s / axpy, (n * n + 2 * n) * s / gemv
+    by_axpy, by_gemv, peak = _rates(n, s, axpy, gemv, gemm)
     if axpy > APART * gemv:  # as many FLOPs, so the times tell
         return peak, by_axpy, "gemv"
     return (peak, by_gemv, "axpy") if gemv > APART * axpy else (peak, by_gemv, "nobody")
@@ -163,7 +175,7 @@ def _by_flops(n: int, s: int, axpy: float, gemv: float, gemm: float) -> tuple[fl
 
 def _believed(n: int, s: int, axpy: float, gemv: float, gemm: float) -> tuple[float, float, str]:
     """Everybody tells the truth, and the highest byte/s are the memory's."""
-    peak, by_axpy, by_gemv = 2 * n**3 / gemm, 3 * n * n * s / axpy, (n * n + 2 * n) * s / gemv
+    by_axpy, by_gemv, peak = _rates(n, s, axpy, gemv, gemm)
     return peak, max(by_axpy, by_gemv), "nobody"
 
 
@@ -195,7 +207,7 @@ WITNESSES = Exercise(
                       lambda n, s, a, v, m: (n**3 / m, *_witnesses(n, s, a, v, m)[1:]),
                       "you counted multiply-adds; each is 2 FLOPs."),
         Misconception("AXPY on n numbers",
-                      lambda n, s, a, v, m: (2 * n**3 / m, 3 * n * s / a, "gemv"),
+                      lambda n, s, a, v, m: (_rates(n, s, a, v, m)[2], 3 * n * s / a, "gemv"),
                       "all three work on n × n numbers: AXPY's vectors are that long."),
         Misconception("elements",
                       lambda n, s, a, v, m: (*_scaled(_witnesses(n, s, a, v, m), s),),

@@ -1,7 +1,7 @@
 """Exercises of lesson 02, bytes are the currency: what a program moves, and what a byte is.
 
-The wrong answers are the slips of the fact ledger: BLAS's bytes for NumPy's expression (C000-16),
-element sizes taken for granted (C000-13), two kinds of B/F in one definition (C003-5).
+The wrong answers are slips of public teaching pages: BLAS's bytes for NumPy's expression, element
+sizes taken for granted, and one B/F for two things, what a program asks and what a machine gives.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Exercises of lesson 02 that put two sentences of a public web lesson on trial.
 
-Its sizes fit the cache of the card that the page speaks of (C000-17), and its table calls a bias
-add an AXPY (C000-3).
+Its sizes fit the cache of the card that the page speaks of, and its table calls a bias add an AXPY.
 """
 
 from __future__ import annotations

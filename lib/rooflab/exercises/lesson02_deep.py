@@ -10,7 +10,7 @@ from rooflab.exercises.exercise import Case, Exercise, Misconception
 
 
 def _images(rng: random.Random) -> list[Case]:
-    """The windows of the fact ledger and others; each fits its image without a rest."""
+    """The usual windows of pooling and others; each fits its image without a rest."""
     windows = [(2, 1), (3, 1), (2, 2), (3, 2)]
     drawn = []
     for kernel, stride in windows:

@@ -1,6 +1,6 @@
 """Exercises of lesson 03 that put published sentences on trial.
 
-Thumb rules (C000-8), "the ridge grows each generation" (C002-1), "raise the intensity" (C002-3).
+Thumb rules, "the ridge grows each generation", "raise the intensity".
 """
 
 from __future__ import annotations

@@ -129,7 +129,7 @@ INTENSITIES = Exercise(
 
 
 def _knee(inputs: int, outputs: int, itemsize: int, peak: float, bandwidth: float) -> float:
-    """Tokens at which 2/s ÷ (1/M + 1/N + 1/K) is the ridge (facts/001, section 3)."""
+    """Tokens at which 2/s ÷ (1/M + 1/N + 1/K) is the ridge."""
     return 1 / (2 * bandwidth / (itemsize * peak) - 1 / inputs - 1 / outputs)
 
 

@@ -1,4 +1,4 @@
-"""Exercises of lesson 04 that put published formulas on trial (claims C001-8, C001-14)."""
+"""Exercises of lesson 04 that put published formulas on trial."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from rooflab.exercises.exercise import Case, Exercise, Misconception
 
 
 def _ceiling(inputs: int, outputs: int, itemsize: int) -> float:
-    """2/s ÷ (1/N + 1/K), the intensity for infinitely many tokens (facts/001, section 6)."""
+    """2/s ÷ (1/N + 1/K), the intensity for infinitely many tokens."""
     return 2 * inputs * outputs / ((inputs + outputs) * itemsize)
 
 
@@ -47,7 +47,7 @@ CEILING = Exercise(
 
 
 def _gradients(m: int, n: int, k: int) -> tuple[int, ...]:
-    """dX = dY·W and dW = dYᵀ·X for Y = X·Wᵀ, X [M, K], W [N, K] (facts/001, section 4)."""
+    """dX = dY·W and dW = dYᵀ·X for Y = X·Wᵀ, X [M, K], W [N, K]."""
     return m, k, n, n, k, m
 
 

@@ -36,7 +36,7 @@ _NAMES = {False: "time ÷ bound for one token", True: "time for each token ÷ bo
 def knee(inputs: int, outputs: int, roof: Roofline) -> float:
     """Tokens at which the layer's intensity is the ridge; infinity if it never is.
 
-    2/s ÷ (1/M + 1/N + 1/K) = ridge, solved for M (facts/001, section 3).
+    2/s ÷ (1/M + 1/N + 1/K) = ridge, solved for M.
     """
     left = 16 / (roof.dtype.bits * roof.ridge) - 1 / inputs - 1 / outputs
     return 1 / left if left > 0 else math.inf
