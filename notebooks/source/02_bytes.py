@@ -19,7 +19,7 @@
 # - **predict** what another number type does to a program's time,
 # - after the *Deeper* parts: **say** what the hardware adds to the bytes that you ordered.
 #
-# It takes about 60 minutes, with the *Deeper* parts 90; a lecture shows some of it in 20. You need
+# It takes about 60 minutes, with the *Deeper* parts 105; a lecture shows some of it in 20. You need
 # lesson 01, and NumPy as far as `x[i:j]`.
 
 # %% tags=["core"]
