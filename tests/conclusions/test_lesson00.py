@@ -69,6 +69,13 @@ def test_a_round_corner_is_not_called_a_free_lunch():
     assert said.case == "round" and "leaves the flat part after 3." in said.text
 
 
+def test_one_disturbed_point_does_not_end_the_flat_part():
+    curve = MACHINES["300 MB of L3"].curve()  # bend at 43
+    seconds = [s * (1.3 if k == 3 else 1) for k, s in zip(curve.k, curve.seconds, strict=True)]
+    said = rl.conclude("00-nine", replace(curve, seconds=tuple(seconds)))
+    assert "Up to **33** the clock hardly notices" in said.text
+
+
 def test_a_core_without_a_free_lunch_is_told_so():
     curve = MACHINES["M-series Mac"].curve()
     slow = replace(curve, seconds=tuple(k * 1e-3 for k in curve.k))

@@ -176,9 +176,15 @@ def test_pieces_of_equal_bytes_that_differ_in_time_are_named() -> None:
     found = conclude("02-pieces", table)
     assert found.case == "a valley, more than the bytes"
     assert "factor of 1.67, the time by 3.67. Most of that is not the bytes." in found.text
-    assert "Pieces of 65,536, 262,144 numbers move as few bytes" in found.text
+    assert "Pieces of 65,536 and 262,144 numbers move as few bytes" in found.text
     assert "2.73 µs by this table" in found.text, "20 ms more for 9766 - 2442 more pieces"
     assert "falls with the bytes" not in found.text
+
+
+def test_a_nearer_cache_may_be_all_that_the_bytes_do_not_say() -> None:
+    found = conclude("02-pieces", rows((8, 16, 0.03), (512, 16, 0.036), (19_531, 40, 0.07)), "rows")
+    assert found.case == "bytes decide, a nearer cache" and "fresh memory" not in found.text
+    assert "Pieces of 512 rows move as few bytes" in found.text
 
 
 def test_a_fall_as_the_bytes_say_is_put_down_to_them() -> None:

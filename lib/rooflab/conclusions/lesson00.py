@@ -183,13 +183,12 @@ def _turns(curve: FreeLunch) -> bool:
 
 
 def _flat_to(curve: FreeLunch) -> int:
-    """The largest measured k up to which every point is within FLAT of the fastest."""
-    fastest, last = min(curve.seconds), curve.k[0]
-    for k, seconds in zip(curve.k, curve.seconds, strict=True):
-        if seconds > FLAT * fastest:
-            break
-        last = k
-    return last
+    """The largest measured k within FLAT of the fastest point.
+
+    A point before it that is slower was disturbed: less arithmetic cannot take longer.
+    """
+    fastest = min(curve.seconds)
+    return max(k for k, s in zip(curve.k, curve.seconds, strict=True) if s <= FLAT * fastest)
 
 
 def _free(curve: FreeLunch) -> float:

@@ -121,16 +121,18 @@ def _time_falls(sweep: ChunkSweep, best: int, unit: str) -> tuple[str, str]:
     if quicker <= CLEARLY * fewer and not equal:
         less = quicker * CLEARLY < fewer
         return "", f"{said} The time falls {'too, but less than' if less else 'with'} the bytes."
+    case = ", a nearer cache"
     if quicker > CLEARLY * fewer:
+        case = ", more than the bytes"
         share = "Most of that is not the bytes." if quicker > fewer**2 else "Not all is the bytes."
         said += f" {share} A large piece also needs a large `t`, and fresh memory costs extra."
     if equal:
-        named = ", ".join(f"{size:,}" for size in equal)
+        named = " and ".join(f"{size:,}" for size in equal)
         said += (
             f" Pieces of {named} {unit} move as few bytes as the best one and take longer: smaller "
             "pieces fit a nearer cache, and that is quicker."
         )
-    return ", more than the bytes", said
+    return case, said
 
 
 def _call(sweep: ChunkSweep, best: int) -> float:
