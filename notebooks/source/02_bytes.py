@@ -40,10 +40,8 @@ from rooflab.measure.caches import last_level_bytes
 largest = last_level_bytes()
 N = max(10_000_000, 4 * largest // 16)
 axpy = rl.axpy(N, "fp64")
-print(f"largest cache {rl.si(largest, 'B')}, two vectors {rl.si(16 * N, 'B')}")
-axpy
-
-# %% tags=["core"]
+print(f"two vectors of {N:,} numbers: {rl.si(16 * N, 'B')}")
+print(repr(axpy))
 rl.conclude("02-cache")
 
 # %% [markdown] tags=["core"]

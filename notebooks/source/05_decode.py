@@ -286,7 +286,7 @@ rl.ask("05-long", past.step_s / runs[16].step_s)
 # %% tags=["core"]
 for run in (runs[16], past):
     caches = small.kv_bytes(16, run.middle, "fp32")
-    print(f"context {run.middle:4} on average: weights {read / 1e6:.0f} MB, caches {caches / 1e6:3.0f} MB")
+    print(f"mean context {run.middle:4}: weights {read / 1e6:.0f} MB, caches {caches / 1e6:3.0f} MB")
     whole, attention = 1e3 * run.step_s, 1e3 * run.seconds("attention")
     print(f"  a step {whole:5.1f} ms, attention {attention:5.1f} ms of it")
 
