@@ -133,8 +133,8 @@ rl.live.free_lunch(curve, names=True, after=nine)
 
 # %% [markdown] tags=["core"]
 # While you read on, let the computer find the same figures by other means. The first time that
-# takes some seconds, in the background; then they are kept. `threads=1` asks for one
-# thread, that is one core at work.
+# takes some seconds, in the background; then they are kept. `threads=1` asks for one thread,
+# that is one core at work.
 
 # %% tags=["core"]
 roofs = rl.this_machine_async(threads=1)

@@ -513,9 +513,9 @@ rl.conclude("04-thin", timed[0], timed[2], core)
 
 # %% [markdown] tags=["core"]
 # The last product has little to copy, but a result of 268 MB to write, and only sixteen products go
-# into each number of it. By its datasheet, on an H200 it *is* the roof: in fp32 the thin ones are left of its ridge,
-# in `bf16` the slab is too, and there time is bytes. **Among products of equally many FLOPs, the
-# smallest edge decides.**
+# into each number of it. By its datasheet, on an H200 it *is* the roof: in fp32 the thin ones are
+# left of its ridge, in `bf16` the slab is too, and there time is bytes. **Among products of equally
+# many FLOPs, the smallest edge decides.**
 
 # %% [markdown] tags=["core"]
 # ## Claim court: the same face twice

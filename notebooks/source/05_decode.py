@@ -286,7 +286,7 @@ rl.ask("05-long", past.step_s / runs[16].step_s)
 # %% tags=["core"]
 for run in (runs[16], past):
     caches = small.kv_bytes(16, run.middle, "fp32")
-    print(f"mean context {run.middle:4}: weights {read / 1e6:.0f} MB, caches {caches / 1e6:3.0f} MB")
+    print(f"mean past {run.middle:4}: weights {read / 1e6:.0f} MB, caches {caches / 1e6:3.0f} MB")
     whole, attention = 1e3 * run.step_s, 1e3 * run.seconds("attention")
     print(f"  a step {whole:5.1f} ms, attention {attention:5.1f} ms of it")
 
@@ -545,9 +545,9 @@ rl.model("llama-2-7b").decode(1, 105).explain("a100-sxm-80", tokens_per_s=104.9)
 # in it either.
 #
 # And your own loop? `rl.predict_decode` starts from the bound of the film and divides it by the
-# share of the roof that the library reaches with as many vectors. It learns these shares from a model
-# of odd sizes, in some ten seconds, and not from yours. The context grew from 17 to 23; 20 is its
-# mean.
+# share of the roof that the library reaches with as many vectors. It learns these shares from a
+# model of odd sizes, in some ten seconds, and not from yours. The context grew from 17 to 23; 20 is
+# its mean.
 
 # %% tags=["deep"]
 said = {b: rl.predict_decode(small, b, context=20, backend="cpu") for b in batches}
