@@ -81,14 +81,16 @@ rl.conclude("00-nine", curve)
 # - **Computing**: the multiply-adds themselves. The far right end of the curve tells what one of
 #   them costs; the bar takes the same cost everywhere.
 #
-# Both happen at the same time, as in a large kitchen: while one course is cooking, somebody shops
-# for the next. The evening is as long as the slower of the two takes. **The time is the longer
-# bar, not their sum.**
+# Both can happen at the same time, as in a large kitchen: while one course is cooking, somebody
+# shops for the next. The evening is as long as the slower of the two takes. As long as the two
+# overlap, **the time is the longer bar, not their sum.** Where both bars are nearly equally long
+# that is hardest to do. *Deeper: why is the corner round?* looks at how well your core does it.
 
 # %% [markdown] tags=["core"]
 # ### Vote, or choose for yourself
 #
-# On the flat part you go from 2 to 4 multiply-adds on each number. The time …
+# Suppose that 2 and 4 multiply-adds both lie on the flat part. You go from 2 to 4 on each number.
+# The time …
 #
 # - **A** doubles: it is twice the work.
 # - **B** hardly changes.
@@ -99,7 +101,8 @@ rl.conclude("00-nine", curve)
 #
 # **B.** The carrying takes longer than the computing, and it has not changed. <br>
 # **A** is *arithmetic is what costs*: true on the right of the bend, not on the left. <br>
-# **C** is *they take turns*: then the time would be the sum of the two bars. <br>
+# **C** is *they take turns*: then the time would be the sum of the two bars, and nothing would be
+# quite flat. <br>
 # **D** is *a higher rate is a shorter time*: the work per second does go up, because there is
 # more work in the same time.
 #
@@ -130,7 +133,8 @@ rl.live.free_lunch(curve, names=True, after=nine)
 
 # %% [markdown] tags=["core"]
 # While you read on, let the computer find the same figures by other means. The first time that
-# takes some seconds, in the background; then they are kept.
+# takes some seconds, in the background; then they are kept. `threads=1` asks for one thread,
+# that is one core at work.
 
 # %% tags=["core"]
 roofs = rl.this_machine_async(threads=1)
@@ -328,13 +332,15 @@ overtakes(card.peak, card.bandwidth, centre.peak, centre.bandwidth, 4)
 # %% [markdown] tags=["deep"]
 # ## Deeper: why is the corner round?
 #
-# The model has a sharp corner: left of it only carrying counts, right of it only computing. How
-# far from the model do your points lie, and where is it worst?
+# The model takes the longer bar, so it has a sharp corner: left of it only carrying counts, right
+# of it only computing. If the two took turns, the time would be the sum of both bars. How far from
+# either do your points lie, and where is the model worst?
 
 # %% tags=["deep"]
 for k, seconds in zip(curve.k, curve.seconds):
-    model = max(curve.bytes / curve.bandwidth, 2 * k * curve.n / curve.peak)
-    print(f"{k:4d} multiply-adds: {seconds / model:.2f} times the model")
+    bars = curve.bytes / curve.bandwidth, 2 * k * curve.n / curve.peak
+    print(f"{k:4d} multiply-adds: {seconds / max(bars):.2f} times the longer bar,", end=" ")
+    print(f"{seconds / sum(bars):.2f} times the sum")
 
 # %% tags=["deep"]
 rl.conclude("00-corner", curve)

@@ -49,8 +49,8 @@ ops[0]
 
 # %% [markdown] tags=["core"]
 # Two FLOPs for each number of the vector, and three trips for each: read `x`, read `y`, write
-# `y`. The figure that ends the first line is the first divided by the second, FLOPs per byte. It
-# is called the **intensity** of the operation.
+# `y`. The figure that ends the first line is the FLOPs divided by the bytes. It is called the
+# **intensity** of the operation, in FLOP/byte.
 #
 # And the two products?
 
@@ -233,13 +233,15 @@ rl.check("01-speed-limit", speed_limit)
 
 # %% [markdown] tags=["core"]
 # Now the same for this core, beside what you measured above. A memory carries more bytes a second
-# with some mixes of reading and writing than with others. So the slope here is that of AXPY's own
-# mix, two reads to a write.
+# with some mixes of reading and writing than with others, so one core has several slopes, and a
+# ridge for each. The pictures above draw the best mix. Lesson 00 read and wrote equally much. The
+# slope here is that of AXPY's own mix, two reads to a write.
 
 # %% tags=["core"]
 roof = rl.Roofline(here, "fp32", mix="axpy")
 at_roofs = roof.ridge / ops[0].intensity
-print(f"{roof.ridge:.2f} ÷ {ops[0].intensity:.3f} FLOP/byte: {at_roofs:.1f} times at the roofs")
+print(f"ridge with AXPY's mix ÷ intensity: {roof.ridge:.2f} ÷ {ops[0].intensity:.3f} FLOP/byte")
+print(f"{at_roofs:.1f} times at the roofs")
 
 # %% tags=["core"]
 rl.conclude("01-roofs", measured[0], measured[2], here)
@@ -277,8 +279,9 @@ rl.live.roofline([*rl.machines()], machine="h200-sxm")
 # Each of your three measurements can be taken apart, from what the roof allows to what the clock
 # said. A factor above 1 costs time. All of them multiplied lead from the time at the roof to the
 # measured time. The roof that they start from is that of the best mix, so a mix that is slower
-# has a factor of its own. The last factor is what remains unexplained: on a quiet computer it is
-# near 1.
+# has a factor of its own. The *routine efficiency* was measured on products of other sizes than
+# these, so it need not fit them exactly. The last factor is what remains unexplained: on a quiet
+# computer it is near 1.
 
 # %% tags=["deep"]
 for one in measured:

@@ -19,7 +19,7 @@
 # - **predict** what another number type does to a program's time,
 # - after the *Deeper* parts: **say** what the hardware adds to the bytes that you ordered.
 #
-# It takes about 45 minutes, with the *Deeper* parts 90; a lecture shows some of it in 20. You need
+# It takes about 60 minutes, with the *Deeper* parts 105; a lecture shows some of it in 20. You need
 # lesson 01, and NumPy as far as `x[i:j]`.
 
 # %% tags=["core"]
@@ -40,8 +40,9 @@ from rooflab.measure.caches import last_level_bytes
 largest = last_level_bytes()
 N = max(10_000_000, 4 * largest // 16)
 axpy = rl.axpy(N, "fp64")
-print(f"largest cache {rl.si(largest, 'B')}, two vectors {rl.si(16 * N, 'B')}")
-axpy
+print(f"two vectors of {N:,} numbers: {rl.si(16 * N, 'B')}")
+print(repr(axpy))
+rl.conclude("02-cache")
 
 # %% [markdown] tags=["core"]
 # Three trips of 8 bytes for each number, that is 24 bytes: read `x`, read `y`, write `y`. BLAS has
@@ -228,7 +229,8 @@ rl.conclude("02-pieces", pieces)
 # Until now all data came from memory, *cold*. Call AXPY over and over on the same short vectors,
 # and they stay in a cache: *warm*. The next cell does that with 10 000 numbers and divides the
 # bytes by the time, as if they had come from memory. **How many times the memory's bandwidth does
-# it find?**
+# it find?** In the picture, *L1*, *L2* and *L3* are the caches, the nearest first, and *DRAM* is
+# the memory.
 
 # %% tags=["core"]
 here = rl.this_machine(threads=1)

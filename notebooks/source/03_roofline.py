@@ -20,7 +20,7 @@
 # - after the *Deeper* parts: **predict** what was measured on a machine to within a quarter, and
 #   **catch** a datasheet that lies.
 #
-# It takes about 45 minutes, with the *Deeper* parts 100; a lecture shows some of it in 25. You need
+# It takes about 60 minutes, with the *Deeper* parts 115; a lecture shows some of it in 25. You need
 # lessons 00 and 01; from 02 it helps to know that data may be *warm*, which is in a cache, or
 # *cold*, which is in memory.
 
@@ -54,11 +54,15 @@ cold[-1]
 here = rl.this_machine(threads=1)
 measured = [rl.measure(op, cache="warm", threads=1) for op in warm]
 measured += [rl.measure(op, threads=1) for op in cold]
-print(f"the long AXPY has {long:,} numbers")
+rate = here.bandwidth(mix=mix_of(cold[0], here, "dram"))
+print(f"the long AXPY has {long:,} numbers; one core has a peak of", end=" ")
+print(f"{rl.si(here.peak('fp32'), 'FLOP/s')} and {rl.si(rate, 'B/s')} with AXPY's mix")
+rl.conclude("02-cache")
 
 # %% [markdown] tags=["core"]
-# Three of them first: **how long do they take?** You have all that you need from lesson 00 and 01
-# for two of the three. Your guesses will hang in a picture further down, so make them.
+# Three of them first: **how long do they take?** For the second, the long AXPY, the two figures
+# above are all that you need. For the third they give only a bound, which it cannot beat. The first
+# is a plain guess. Your guesses will hang in a picture further down, so make them.
 
 # %% tags=["core"]
 tiny = rl.ask("03-tiny", 1e9 * measured[4].median_s)
@@ -118,9 +122,9 @@ rl.live.morph(measured, machine=here, after=asked)
 
 # %% [markdown] tags=["core"]
 # On the dashed lines it is not the roof that stops you: twice the work is twice the speed there,
-# because a call costs the same. Small problems climb them until they reach the roof. And the last
-# picture has no origin in which its slope could begin: both axes are logarithmic. One point fixes
-# the slope, 1 FLOP/byte at the height of the bandwidth.
+# because a call costs the same. Small problems climb them until they reach the roof. In the last
+# picture both axes are logarithmic, so neither has a zero. One point fixes the slope there: at
+# 1 FLOP/byte it is as high as the bandwidth.
 
 # %% [markdown] tags=["core"]
 # ### Vote, or choose for yourself
@@ -155,8 +159,8 @@ rl.live.morph(measured, machine=here, after=asked)
 #
 # Speed is one view, time is the other, and in the end it is time that you wait for. Write the third
 # function: the shortest time in seconds. The checks ask about GPUs and other machines that they do
-# not name. One of their operations is a copy, which has no FLOPs at all, and takes its time. As in
-# lesson 01, `bytes` hides Python's own.
+# not name. One of their operations is a copy, which has no FLOPs at all, and takes its time. The
+# argument `bytes` hides Python's own.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "03-time"}
@@ -241,7 +245,8 @@ rl.live.roofline(
 # ## Claim court: below 4, above 8
 #
 # The shaded band is a thumb rule from a public web lesson, in our words: *below 4 FLOP/byte a
-# kernel waits for memory; above 8 it is limited by computing*. It is two rules, really. Let's ask
+# kernel waits for memory; above 8 it is limited by computing*. A *kernel* is a program that does
+# one operation, the inner part of a routine. This thumb rule is two rules, really. Let's ask
 # the catalogue, for the ordinary (*vector*) units of each machine. Many GPUs also have matrix
 # units, which do nothing but matrix products; they come later.
 
@@ -334,7 +339,9 @@ rl.check("03-counterexample", counterexample)
 #
 # Eight rows of a log, made up. Each gives an operation, its number type, the measured time, and
 # what the tool computed from it: a rate, and the share of the machine's peak or bandwidth. *AXPY* reads
-# two vectors and writes one, and was called over and over.
+# two vectors and writes one, and was called over and over. `tf32` is a type for matrix units only:
+# `fp32` numbers of which the product uses fewer digits. *Sparse products* leave out two of every
+# four weights, which have to be zero, and makers print twice the peak for them.
 #
 # | | machine | operation | type | time | the log says |
 # |---|---|---|---|---|---|

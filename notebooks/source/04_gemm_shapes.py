@@ -20,7 +20,7 @@
 # - after the *Deeper* parts: **predict** what the clock says of a layer, and **say** what its
 #   widths allow at best, what padding costs, and which products training adds.
 #
-# It takes about 45 minutes, with the *Deeper* parts 90. You need lessons 01 and 03.
+# It takes about 60 minutes, with the *Deeper* parts 105. You need lessons 01 and 03.
 
 # %% tags=["core"]
 import numpy as np
@@ -102,10 +102,10 @@ for kind in ("fp32", "bf16"):
 # %% [markdown] tags=["core"]
 # In fp32 the 64 tokens are right of the H200's ridge, and take more than twice as long as one. The
 # 2-byte type does two things. Half the bytes make twice the intensity. And products of such numbers
-# may use the GPU's **matrix units**, which do nothing else and have 15 times the peak: that moves
-# the ridge 15 times to the right. Now 64 tokens are left of it, and nearly free. Fifteen times the
-# peak made them four and a half times as fast, because they wait for bytes now. **A chip has a
-# ridge for each number type.**
+# may use the GPU's **matrix units**, which do nothing else and have a far higher peak: that moves
+# the ridge far to the right. Now 64 tokens are left of it, and nearly free. They are only four and
+# a half times as fast, because they wait for bytes now. **A chip has a ridge for each number
+# type.**
 #
 # **The H200's bf16 ridge lies further right than that of this core. By what factor?** Guess; then
 # you see both roofs, side by side.
@@ -123,7 +123,8 @@ rl.ask("04-ridges", gpu.ridge / core.ridge, picture=picture)
 #
 # It is the same walk in both halves. On the right every step lies twice as far along, because each
 # number has half the bytes, and the roof bends much further right: 64 tokens are still on the
-# slope, and 256 are just over the ridge.
+# slope, and 256 are just over the ridge. The H200's matrix units have 15 times the peak of its
+# ordinary ones in `fp32`, and its memory is the same: so its own ridge moved 15 times to the right.
 #
 # </details>
 
@@ -512,9 +513,9 @@ rl.conclude("04-thin", timed[0], timed[2], core)
 
 # %% [markdown] tags=["core"]
 # The last product has little to copy, but a result of 268 MB to write, and only sixteen products go
-# into each number of it. On the H200 it *is* the roof: in fp32 the thin ones are left of its ridge,
-# in `bf16` the slab is too, and there time is bytes. **Among products of equally many FLOPs, the
-# smallest edge decides.**
+# into each number of it. By its datasheet, on an H200 it *is* the roof: in fp32 the thin ones are
+# left of its ridge, in `bf16` the slab is too, and there time is bytes. **Among products of equally
+# many FLOPs, the smallest edge decides.**
 
 # %% [markdown] tags=["core"]
 # ## Claim court: the same face twice

@@ -20,7 +20,7 @@
 # - **fill** a machine: as many sequences as its memory and your promise allow,
 # - after the *Deeper* parts: **choose** between fewer bits, shared heads, experts, more GPUs.
 #
-# It takes about 45 minutes, with the *Deeper* parts 90. You need lessons 01 and 03; 04 helps.
+# It takes about 60 minutes, with the *Deeper* parts 105. You need lessons 01 and 03; 04 helps.
 
 # %% tags=["core"]
 import rooflab as rl
@@ -42,6 +42,7 @@ import rooflab as rl
 small = rl.loop_model()
 read = small.decode(1, 1, "fp32", "fp32").traffic["weights"]
 print(f"{small.layers} layers; a token reads {rl.si(read, 'B')} of weights, in fp32")
+rl.conclude("02-cache")
 
 # %% [markdown] tags=["core"]
 # Its weights are random, so it writes nonsense. One core does that as fast as if it had learned
@@ -240,8 +241,9 @@ for name in ("llama-2-7b", "llama-3-8b", "llama-2-70b", "mixtral-8x7b"):
 #
 # - **With a cache**, the newest token uses every weight once, and the cached numbers of `context`
 #   tokens once.
-# - **Without one**, each of `context` positions uses the weights of the layers, the last one also
-#   the output matrix, and position $i$ the numbers of $i$ tokens. Only weights have to be fetched.
+# - **Without one**, all `context` tokens go through the model again. Each of them uses the weights
+#   of the layers once, and token $i$ the numbers of $i$ tokens. Only the last one uses the output
+#   matrix. Nothing but weights has to be fetched.
 #
 # Carrying and computing overlap. Return tokens a second and FLOP/s with a cache, then both without.
 
@@ -283,13 +285,13 @@ rl.ask("05-long", past.step_s / runs[16].step_s)
 
 # %% tags=["core"]
 for run in (runs[16], past):
-    caches = small.kv_bytes(16, run.context, "fp32")
-    print(f"context {run.context:4}: weights {read / 1e6:.0f} MB, caches {caches / 1e6:3.0f} MB")
+    caches = small.kv_bytes(16, run.middle, "fp32")
+    print(f"mean past {run.middle:4}: weights {read / 1e6:.0f} MB, caches {caches / 1e6:3.0f} MB")
     whole, attention = 1e3 * run.step_s, 1e3 * run.seconds("attention")
     print(f"  a step {whole:5.1f} ms, attention {attention:5.1f} ms of it")
 
 # %% tags=["core"]
-rl.conclude("05-long", runs[16], past)
+rl.conclude("05-long", runs[16], past, here)
 
 # %% [markdown] tags=["core"]
 # ## The request film
@@ -329,8 +331,8 @@ rl.live.film(small, here, decode_run=runs.values(), context=16)
 #   each sequence. Most programs do it between the products, so add its time.
 #
 # Return the tokens a second of all sequences together. The checks ask for the setups of published
-# runs, in which `itemsize` need not be whole: 4 bits, with a scale and an offset of 2 bytes each
-# for every 32 weights, make 0.625.
+# runs, in which `itemsize` need not be whole. 4-bit weights are whole numbers. A *scale* and an
+# *offset* of 2 bytes each multiply and shift 32 of them: 0.625 bytes a weight.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "05-decode"}
@@ -363,8 +365,8 @@ for batch in (1, 64, 256, 512):
     print(f"at most {batch / strict:6.0f}")
 
 # %% [markdown] tags=["core"]
-# While memory is slower than the arithmetic of the products, the two agree to a few per cent. "At
-# most" is only said of the second one.
+# While memory is slower than the arithmetic of the products, the two agree to a few per cent. In
+# this lesson "at most" is only said of the second one.
 #
 # ## Who is right?
 #
@@ -372,7 +374,8 @@ for batch in (1, 64, 256, 512):
 # tokens, 200 new ones, an A100 held to 330 W. The others are from NVIDIA's performance page of
 # TensorRT-LLM, v0.6.1 (the L40S: v0.5), and include reading the prompts, a small part. `context` is
 # the mean over a run. gpt-fast's 1-byte weights are *weight only*: it computes in 16 bits.
-# TensorRT-LLM's have *weights and activations* in fp8, so the fp8 peak counts, and 1-byte caches.
+# TensorRT-LLM has *weights and activations* in fp8, so the fp8 peak counts, and 1-byte caches.
+# *Activations* are the numbers that go from layer to layer.
 
 # %% tags=["core"]
 published = [  # machine, model, bytes a weight and a KV number, batch, context, tokens/s
@@ -421,7 +424,7 @@ for (name, model, itemsize, _, batch, _, seen), promised in zip(published, promi
 #
 # At batch 1 your share falls with the bytes of a weight: 68, 51 and 40 % for 2, 1 and 0.625 on the
 # same card. Something in a step does not get shorter when the weights do: starting some hundreds of
-# small operations, norms, choosing a token, unpacking the bits.
+# small operations, choosing a token, unpacking the bits.
 #
 # ## Claim court: batch 64 is 64 times as fast
 #
@@ -542,9 +545,9 @@ rl.model("llama-2-7b").decode(1, 105).explain("a100-sxm-80", tokens_per_s=104.9)
 # in it either.
 #
 # And your own loop? `rl.predict_decode` starts from the bound of the film and divides it by the
-# share of the roof that the library reaches for a box as thick. It learns these shares from a model
-# of odd sizes, in some ten seconds, and not from yours. The context grew from 17 to 23; 20 is its
-# mean.
+# share of the roof that the library reaches with as many vectors. It learns these shares from a
+# model of odd sizes, in some ten seconds, and not from yours. The context grew from 17 to 23; 20 is
+# its mean.
 
 # %% tags=["deep"]
 said = {b: rl.predict_decode(small, b, context=20, backend="cpu") for b in batches}
@@ -575,7 +578,7 @@ rl.conclude("05-predicted", said, runs)
 # ### Exercise 6 · From which batch on?
 #
 # Return the batch at which the arithmetic takes as long as the carrying of weights (2 bytes each)
-# and caches together, or 0 if there is none.
+# and caches together, or 0 if there is none. It need not be whole.
 
 
 # %% tags=["deep", "answer"] rooflab={"exercise": "05-claim-always"}

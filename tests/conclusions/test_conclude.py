@@ -74,7 +74,9 @@ def test_a_name_that_is_none_is_unknown(name):
         rl.conclude(name)
 
 
-@pytest.mark.parametrize("name", conclusions())
+@pytest.mark.parametrize(
+    "name", [name for name, told in conclusions().items() if inspect.signature(told).parameters]
+)
 def test_nobodys_object_fits_anywhere(name):
     """So every annotation of every conclusion is one that can be checked."""
     given = {argument: object() for argument in inspect.signature(conclusions()[name]).parameters}

@@ -69,6 +69,13 @@ def test_a_round_corner_is_not_called_a_free_lunch():
     assert said.case == "round" and "leaves the flat part after 3." in said.text
 
 
+def test_one_disturbed_point_does_not_end_the_flat_part():
+    curve = MACHINES["300 MB of L3"].curve()  # bend at 43
+    seconds = [s * (1.3 if k == 3 else 1) for k, s in zip(curve.k, curve.seconds, strict=True)]
+    said = rl.conclude("00-nine", replace(curve, seconds=tuple(seconds)))
+    assert "Up to **33** the clock hardly notices" in said.text
+
+
 def test_a_core_without_a_free_lunch_is_told_so():
     curve = MACHINES["M-series Mac"].curve()
     slow = replace(curve, seconds=tuple(k * 1e-3 for k in curve.k))
@@ -118,6 +125,41 @@ def test_the_corner_is_blamed_only_if_it_is_the_worst_place():
     assert rl.conclude("00-corner", curve).case == "nowhere"
     spoiled = replace(curve, seconds=(curve.seconds[0] * 1.3, *curve.seconds[1:]))
     assert rl.conclude("00-corner", spoiled).case == "elsewhere"
+
+
+def bars(curve):
+    """Seconds of carrying, and of computing for each k, as the curve itself gives them."""
+    carrying = curve.bytes / curve.bandwidth
+    return [(carrying, 2 * k * curve.n / curve.peak) for k in curve.k]
+
+
+@pytest.mark.parametrize("here", ["hybrid laptop", "4 MB of L3", "300 MB of L3"])
+def test_a_core_that_takes_turns_is_said_to_overlap_only_partly(here):
+    curve = MACHINES[here].curve()
+    turns = replace(curve, seconds=tuple(map(sum, bars(curve))))
+    said = rl.conclude("00-corner", turns)
+    assert said.case == "sum" and "overlap only partly" in said.text
+    rounded = rl.conclude("00-free", turns)
+    assert rounded.case == "round" and "overlap only partly" in rounded.text
+
+
+def test_more_than_both_bars_together_is_blamed_on_something_else():
+    curve = MACHINES["hybrid laptop"].curve()  # bend at 9
+    seconds = [
+        1.4 * sum(pair) if k == 9 else max(pair)
+        for k, pair in zip(curve.k, bars(curve), strict=True)
+    ]
+    said = rl.conclude("00-corner", replace(curve, seconds=tuple(seconds)))
+    assert said.case == "above the sum" and "again" in said.text
+
+
+def test_a_curve_that_overlaps_but_for_the_bend_is_not_said_to_take_turns():
+    """Flat up to 17, worst 1.4 times the longer bar at the bend: the longer bar fits better."""
+    curve = MACHINES["300 MB of L3"].curve()  # bend at 43
+    seconds = [s * (1.4 if k == 33 else 1) for k, s in zip(curve.k, curve.seconds, strict=True)]
+    said = replace(curve, seconds=tuple(seconds))
+    assert rl.conclude("00-corner", said).case == "bend"
+    assert rl.conclude("00-free", said).case == "some"
 
 
 def test_a_warning_of_the_clock_is_printed_with_the_number():

@@ -81,6 +81,15 @@ def test_the_roof_is_not_blamed_for_what_the_operations_lose(slow, fast, case):
     assert taken_apart == (case != "cut off")
 
 
+def test_the_roof_is_given_most_of_what_is_missing_and_no_more():
+    """300 MB of L3: 192 GFLOP/s ÷ 16 GB/s is a ridge of 12, so the roof cuts off 682.7 ÷ 12."""
+    here = MACHINES["300 MB of L3"]
+    said = rl.conclude("01-ratio", *both(here, slow=0.9, fast=0.9 / 1.24))
+    assert said.case == "mostly" and "most of it, a factor of 56.9" in said.text
+    said = rl.conclude("01-ratio", *both(here, slow=0.9 / 1.24, fast=0.9))
+    assert said.case == "more than all" and "more, a factor of 56.9" in said.text
+
+
 def test_the_ratio_at_the_roofs_is_tens_or_hundreds_in_the_whole_catalogue():
     """What lesson 01 says of fp32 on every machine of the course."""
     there = [m for m in map(rl.machine, rl.machines()) if m.has_peak("fp32")]

@@ -12,6 +12,7 @@ import rooflab as rl
 from rooflab.conclusions import conclude
 from rooflab.conclusions.lesson02 import counted
 from rooflab.golf import ChunkSweep, Golf
+from rooflab.measure import caches
 from rooflab.measure.measurement import Measurement
 from tests.conclusions.machines import MACHINES, Simulated, trials, untried
 
@@ -88,6 +89,7 @@ def on(*cases: str) -> dict[str, str]:
 
 
 TABLE = {
+    "02-cache": (lambda sim: (), on(*["shown"] * 5)),
     "02-expression": (
         lambda sim: (line(sim), axpy(sim)),
         on(*["more than the bytes"] * 3, "less than the bytes", "as counted"),
@@ -108,6 +110,26 @@ TABLE = {
         on("fresh memory", "the trips", "fresh memory", "fetching avoided", "the trips"),
     ),
 }  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A system that shows an L3 of 503 316 480 bytes, and no environment variable beside it."""
+    monkeypatch.delenv(caches.TOLD, raising=False)
+    monkeypatch.setattr(caches, "_found", lambda: (("l1", 32768), ("l2", None), ("l3", 480 << 20)))
+
+
+def test_who_tells_of_the_largest_cache_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert conclude("02-cache").text == "Your largest cache has 503 MB."
+    monkeypatch.setenv(caches.TOLD, "128M")
+    found = conclude("02-cache")
+    assert found.case == "told"
+    assert "134 MB, as `ROOFLAB_LAST_LEVEL` says; the system shows 503 MB." in found.text
+    monkeypatch.setattr(caches, "_found", lambda: (("l1", None), ("l2", None), ("l3", None)))
+    assert conclude("02-cache").case == "told" and "shows none" in conclude("02-cache").text
+    monkeypatch.delenv(caches.TOLD)
+    found = conclude("02-cache")
+    assert found.case == "assumed" and "33.6 MB, an assumption" in found.text
 
 
 @pytest.mark.parametrize(("name", "sim", "given", "case"), trials(TABLE))
@@ -136,6 +158,45 @@ def test_cheap_calls_and_nothing_at_all_are_told_apart() -> None:
     sim = MACHINES["4 MB of L3"]
     assert conclude("02-pieces", swept(sim, call=1e-8)).case == "bytes decide"
     assert conclude("02-pieces", swept(sim, call=1e-8, held=0.6)).case == "flat"
+
+
+def rows(*table: tuple[int, float, float]) -> ChunkSweep:
+    """A sweep: pieces, bytes for each number, seconds; the last is all at once."""
+    sizes, per, seconds = zip(*table, strict=True)
+    n = sizes[-1]
+    golfs = tuple(Golf(each * n, 24 * n, (), None, elements=n) for each in per)
+    return ChunkSweep(sizes, golfs, seconds, n)
+
+
+def test_pieces_of_equal_bytes_that_differ_in_time_are_named() -> None:
+    table = rows(
+        (1024, 24, 0.050), (4096, 24, 0.030), (65_536, 24, 0.040), (262_144, 24, 0.045),
+        (10_000_000, 40, 0.110),
+    )  # fmt: skip
+    found = conclude("02-pieces", table)
+    assert found.case == "a valley, more than the bytes"
+    assert "factor of 1.67, the time by 3.67. Most of that is not the bytes." in found.text
+    assert "Pieces of 65,536 and 262,144 numbers move as few bytes" in found.text
+    assert "2.73 µs by this table" in found.text, "20 ms more for 9766 - 2442 more pieces"
+    assert "falls with the bytes" not in found.text
+
+
+def test_a_nearer_cache_may_be_all_that_the_bytes_do_not_say() -> None:
+    found = conclude("02-pieces", rows((8, 16, 0.03), (512, 16, 0.036), (19_531, 40, 0.07)), "rows")
+    assert found.case == "bytes decide, a nearer cache" and "fresh memory" not in found.text
+    assert "Pieces of 512 rows move as few bytes" in found.text
+
+
+def test_a_fall_as_the_bytes_say_is_put_down_to_them() -> None:
+    found = conclude("02-pieces", rows((1024, 24, 0.03), (4096, 24, 0.03), (9_999, 40, 0.05)))
+    assert found.case == "bytes decide" and "falls with the bytes" in found.text
+    found = conclude("02-pieces", rows((1024, 24, 0.03), (4096, 24, 0.03), (9_999, 40, 0.037)))
+    assert "too, but less than the bytes" in found.text
+
+
+def test_a_gain_of_less_than_a_twentieth_is_not_called_better() -> None:
+    found = conclude("02-holes", [("hole 1", 1.67, 0.0300), ("hole 1", 1.0, 0.0297)])
+    assert found.case == "not always" and "hole 1, 1.00" in found.text
 
 
 def test_pieces_counts_what_it_was_told_to_count() -> None:

@@ -95,6 +95,15 @@ def test_the_second_token_by_what_it_costs(share, case):
     assert f"{round(0.9 / share, 1):g}" in said.text
 
 
+def test_tokens_after_the_second_are_called_free_where_the_clock_says_so():
+    """Batches that share a matrix: the second one pays, and four take little more than two."""
+    on = MACHINES["300 MB of L3"]
+    said = conclude("04-second-token", walk(on, t2=0.5, t4=0.45, t8=0.2))
+    assert said.case == "paid" and "nearly free on this core: 4 take 1.11 times" in said.text
+    dear = conclude("04-second-token", walk(on, t2=0.5, t4=0.3))
+    assert "nearly free" not in dear.text
+
+
 @pytest.mark.parametrize(
     ("shares", "case", "words"),
     [

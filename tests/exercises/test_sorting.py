@@ -106,6 +106,20 @@ def test_a_part_longer_than_the_whole_is_doubted(op, cache, factor, doubt) -> No
     assert "But all of it" not in card(op, cache, measured(op, cache, 1.1), HERE).reason
 
 
+def test_less_than_a_tenth_of_difference_is_no_doubt() -> None:
+    """The call of 200 ns beside a measured 190 ns, and beside 150 ns."""
+    op, whole = rl.gemm(8, 8, 8), float(rl.predict(rl.gemm(8, 8, 8), HERE, cache="warm"))
+    near, far = (card(op, "warm", measured(op, "warm", s / whole), HERE) for s in (19e-8, 15e-8))
+    assert "busier" not in near.reason and "busier" in far.reason
+
+
+def test_a_clock_far_above_the_named_limit_blames_the_routine() -> None:
+    op = rl.gemm(1024, 1024, 1024)
+    reason = card(op, "cold", measured(op, "cold", 2.4), HERE).reason
+    assert "none of the three alone, but the routine." in reason
+    assert "routine" not in card(op, "cold", measured(op, "cold", 1.6), HERE).reason
+
+
 def test_a_warning_stands_beside_the_number_it_is_about() -> None:
     seen = measured(rl.gemm(8, 8, 8), "warm")
     noisy = replace(seen, warnings=("noisy: the middle half spreads", "on battery: plug in"))

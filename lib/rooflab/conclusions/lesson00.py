@@ -1,7 +1,12 @@
-"""Conclusions of lesson 00, the free lunch: where the curve bends, and how far to trust it."""
+"""Conclusions of lesson 00, the free lunch: where the curve bends, and how far to trust it.
+
+Two models stand beside each point: the longer bar, where carrying and computing overlap, and the
+sum of both, where they take turns. A core may do either, or something between the two.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
@@ -16,6 +21,7 @@ AGREEMENT = 1.2  # two ways of measuring one figure on a quiet computer
 ROUND = 1.25  # times the fastest point, at half the way to the bend
 NEAR = 2.5  # times the bend, up or down: where both bars are of a length
 MISFIT = 1.05  # times the model: beyond the noise of a quiet computer
+BEYOND = 1.1  # times the sum of both bars: more than taking turns could cost
 
 
 def nine(curve: FreeLunch) -> Conclusion:
@@ -51,10 +57,13 @@ def free(curve: FreeLunch) -> Conclusion:
     text = f"{counted}: about **{number:.0f} multiply-adds on each number** on this core."
     inside = [s for k, s in zip(curve.k, curve.seconds, strict=True) if k <= number / 2]
     if inside and inside[-1] > ROUND * min(curve.seconds):
+        cause = "yours is round, or the computer was busy"
+        if _turns(curve):
+            cause = "on this core carrying and computing overlap only partly"
         text += (
             f" Your curve rises sooner: it leaves the flat part after {_flat_to(curve)}. So much "
-            "would be free if it had a sharp corner, and yours is round, or the computer was busy. "
-            "*Deeper: why is the corner round?* looks into that."
+            f"would be free if it had a sharp corner, and {cause}. *Deeper: why is the corner "
+            "round?* looks into that."
         )
         return Conclusion("round", text + cautions(curve))
     return Conclusion("some", text + cautions(curve))
@@ -99,12 +108,9 @@ def elsewhere(curve: FreeLunch, other: Roofline) -> Conclusion:
 
 
 def corner(curve: FreeLunch) -> Conclusion:
-    """Where ``curve`` lies farthest above the model with the sharp corner."""
-    bend = _free(curve)
-    misfits = {
-        k: seconds / max(curve.bytes / curve.bandwidth, 2 * k * curve.n / curve.peak)
-        for k, seconds in zip(curve.k, curve.seconds, strict=True)
-    }
+    """Where ``curve`` lies farthest above the longer bar, and whether the sum fits better."""
+    bend, points = _free(curve), _points(curve)
+    misfits = {k: seconds / longer for k, (seconds, longer, _) in points.items()}
     worst = max(misfits, key=misfits.__getitem__)
     if misfits[worst] <= MISFIT:
         text = (
@@ -112,32 +118,77 @@ def corner(curve: FreeLunch) -> Conclusion:
             "overlap almost perfectly, even where both take equally long."
         )
         return Conclusion("nowhere", text + cautions(curve))
-    said = f"The model is worst at {worst} multiply-adds, {misfits[worst]:.2f} times the model"
-    if bend / NEAR <= worst <= bend * NEAR:
-        text = (
-            f"{said}, and the bend is at about {bend:.0f}. Far from it one of the two bars is much "
-            "longer than the other, and a delay in the shorter one hides behind the longer. Near "
-            "it both are nearly equally long, and would have to overlap perfectly. They don't: now "
-            "and then the processor has to wait for a number, or the memory for a free place to "
-            "put one. Right at the bend, taking turns would make it 2 times the model."
-        )
-        return Conclusion("bend", text + cautions(curve))
-    text = (
-        f"{said}, and the bend is at about {bend:.0f}, far from there. The corner is not what "
-        "fails here: something else had the computer while that point was measured. Measure the "
-        "curve again and see whether it stays."
+    said = (
+        f"The model is worst at {worst} multiply-adds, {misfits[worst]:.2f} times the model, and "
+        f"the bend is at about {bend:.0f}"
     )
-    return Conclusion("elsewhere", text + cautions(curve))
+    seconds, _, both = points[worst]
+    if not bend / NEAR <= worst <= bend * NEAR and (seconds > BEYOND * both or not _turns(curve)):
+        text = (
+            f"{said}, far from there. The corner is not what fails here: something else had the "
+            "computer while that point was measured. Measure the curve again and see whether it "
+            "stays."
+        )
+        return Conclusion("elsewhere", text + cautions(curve))
+    case, text = _why_round(seconds / both, _turns(curve), sorted(_near(curve)))
+    return Conclusion(case, f"{said}. {text}" + cautions(curve))
+
+
+def _why_round(beside_the_sum: float, turns: bool, near: list[int]) -> tuple[str, str]:
+    """Case and sentence of a corner that is not sharp; ``near``: the points close to the bend."""
+    if beside_the_sum > BEYOND:
+        return "above the sum", (
+            f"That is even {plain(beside_the_sum, 3)} times the sum of both bars. Taking turns "
+            "cannot cost so much: something else had the core. Run `curve = rl.free_lunch()` "
+            "again."
+        )
+    if turns:
+        return "sum", (
+            f"On this core carrying and computing overlap only partly: close to the bend, at "
+            f"{' and '.join(map(str, near))} multiply-adds, the *sum* of the two bars is nearer to "
+            "the measured times than the longer bar is. Far from the bend one bar is so much "
+            "longer that the two models hardly differ."
+        )
+    return "bend", (
+        "Far from it one of the two bars is much longer than the other, and a delay in the shorter "
+        "one hides behind the longer. Near it both are nearly equally long, and would have to "
+        "overlap perfectly. They don't: now and then the processor has to wait for a number, or "
+        "the memory for a free place to put one. Right at the bend, taking turns would make it 2 "
+        "times the model."
+    )
+
+
+def _points(curve: FreeLunch) -> dict[int, tuple[float, float, float]]:
+    """k → the measured seconds, those of the longer bar, and those of the sum of both bars."""
+    carrying = curve.bytes / curve.bandwidth
+    computing = {k: 2 * k * curve.n / curve.peak for k in curve.k}
+    return {
+        k: (seconds, max(carrying, computing[k]), carrying + computing[k])
+        for k, seconds in zip(curve.k, curve.seconds, strict=True)
+    }
+
+
+def _near(curve: FreeLunch) -> set[int]:
+    """The measured k close to the bend; all of them where the curve has none there."""
+    bend = _free(curve)
+    return {k for k in curve.k if bend / NEAR <= k <= bend * NEAR} or set(curve.k)
+
+
+def _turns(curve: FreeLunch) -> bool:
+    """Whether the sum of both bars fits the points near the bend better than the longer bar."""
+    near = [point for k, point in _points(curve).items() if k in _near(curve)]
+    longer = sum(abs(math.log(seconds / bar)) for seconds, bar, _ in near)
+    both = sum(abs(math.log(seconds / bars)) for seconds, _, bars in near)
+    return both < longer
 
 
 def _flat_to(curve: FreeLunch) -> int:
-    """The largest measured k up to which every point is within FLAT of the fastest."""
-    fastest, last = min(curve.seconds), curve.k[0]
-    for k, seconds in zip(curve.k, curve.seconds, strict=True):
-        if seconds > FLAT * fastest:
-            break
-        last = k
-    return last
+    """The largest measured k within FLAT of the fastest point.
+
+    A point before it that is slower was disturbed: less arithmetic cannot take longer.
+    """
+    fastest = min(curve.seconds)
+    return max(k for k, s in zip(curve.k, curve.seconds, strict=True) if s <= FLAT * fastest)
 
 
 def _free(curve: FreeLunch) -> float:

@@ -51,12 +51,17 @@ def ratio(axpy: Measurement, gemm: Measurement, here: Machine) -> Conclusion:
             "as that of the ordinary instructions, and the rest is cut off there."
         )
         return Conclusion("matrix unit", text + cautions(axpy, gemm))
-    case, text = _cut_off(_ratio_at_the_roofs(axpy.op, gemm.op, here) / speeds)
+    by_roofs = _ratio_at_the_roofs(axpy.op, gemm.op, here)
+    case, text = _cut_off(intensities / by_roofs, by_roofs / speeds)
     return Conclusion(case, f"{said} {text}" + cautions(axpy, gemm))
 
 
-def _cut_off(losses: float) -> tuple[str, str]:
-    """Case and sentence from what GEMM loses below its roof, divided by what AXPY loses."""
+def _cut_off(roof: float, losses: float) -> tuple[str, str]:
+    """Case and sentence: which part of the missing factor the roofs alone explain.
+
+    ``roof``: the factor that the flat roof cuts off; ``losses``: what GEMM loses below its roof,
+    divided by what AXPY loses below the roof of its own mix. Their product is what is missing.
+    """
     below = "Farther down you will tell one from the other."
     if losses > OFTEN:
         return "gemm loses", (
@@ -68,6 +73,17 @@ def _cut_off(losses: float) -> tuple[str, str]:
             "The flat roof cuts off even more, but AXPY stays far below a roof of its own. That "
             f"makes GEMM look better. {below}"
         )
+    if losses > ALIKE:
+        return "mostly", (
+            f"The flat roof has cut off most of it, a factor of {plain(roof, 3)}. The rest is that "
+            "GEMM stays farther below its roof than AXPY below the roof of its own mix. "
+            f"{below}"
+        )
+    if losses < 1 / ALIKE:
+        return "more than all", (
+            f"The flat roof alone would cut off more, a factor of {plain(roof, 3)}. But AXPY stays "
+            f"farther below the roof of its own mix than GEMM below the flat one. {below}"
+        )
     return "cut off", "The flat roof has cut it off."
 
 
@@ -78,7 +94,7 @@ def roofs(axpy: Measurement, gemm: Measurement, here: Machine) -> Conclusion:
     said = (
         f"At the roofs **{plain(by_roofs, 3)} times**, measured "
         f"**{plain(gemm.flop_per_s / axpy.flop_per_s, 3)} times**. AXPY reached {percent(slow)} of "
-        f"its roof and GEMM {percent(fast)}."
+        f"the roof of its own mix, and GEMM {percent(fast)} of the flat roof."
     )
     case, text = _verdict(slow, fast, axpy, here)
     if min(slow, fast) < FAR:

@@ -13,10 +13,12 @@ from rooflab.count import axpy
 from rooflab.count.si import plain, si
 from rooflab.golf.score import golf
 from rooflab.golf.sweep import ChunkSweep
+from rooflab.measure.caches import FALLBACK, last_level_bytes, last_level_words, shown_bytes
 from rooflab.measure.measurement import Measurement
 from rooflab.predict.explain import Explanation
 
 CLEARLY = 1.15  # two times that differ by less are the same, with the noise of a laptop
+BETTER = 0.95  # times the row above: a smaller gain in score or time is none
 LARGE = 2**16  # numbers of a vector that golf's cache does not hold
 
 
@@ -81,21 +83,23 @@ def pieces(sweep: ChunkSweep, unit: str = "numbers") -> Conclusion:
     best = min(range(len(sizes)), key=seconds.__getitem__)
     large, small = (seconds[end] > CLEARLY * seconds[best] for end in (-1, 0))
     bytes_fall = _bytes_fall(sweep, unit)
+    more, fall = _time_falls(sweep, best, unit)
+    rule = "bytes plus calls, and the cache that a piece fits" if more else "bytes plus calls"
     rounds = f"with pieces of {sizes[0]:,} {unit} there are {-(-sizes[-1] // sizes[0]):,} of them"
     if large and small:
         return Conclusion(
-            "a valley",
-            f"{bytes_fall} The time falls with the bytes, and the best piece has {sizes[best]:,} "
-            f"{unit}. Smaller ones are slower again, though not a byte more travels: now Python is "
-            f"the cost. Each piece takes some calls and some slicing, a few microseconds, and "
-            f"{rounds}. **The time is bytes plus calls**; in between lies the best piece.",
+            f"a valley{more}",
+            f"{bytes_fall} {fall} The best piece has {sizes[best]:,} {unit}. Smaller ones are "
+            "slower again, though not a byte more travels: now Python is the cost. Each piece "
+            f"takes some calls and some slicing, {si(_call(sweep, best), 's')} by this table, and "
+            f"{rounds}. **The time is {rule}**; in between lies the best piece.",
         )
     if large:
         return Conclusion(
-            "bytes decide",
-            f"{bytes_fall} The time falls with the bytes, and stays low down to the smallest "
-            f"piece: Python's calls cost little beside the bytes here, though {rounds}. **The time "
-            "is bytes plus calls**; still smaller pieces would show the calls.",
+            f"bytes decide{more}",
+            f"{bytes_fall} {fall} It stays low down to the smallest piece: Python's calls cost "
+            f"little beside the bytes here, though {rounds}. **The time is {rule}**; still smaller "
+            "pieces would show the calls.",
         )
     if small:
         return Conclusion(
@@ -109,6 +113,45 @@ def pieces(sweep: ChunkSweep, unit: str = "numbers") -> Conclusion:
         f"{bytes_fall} The times hardly differ here, so neither the bytes nor the calls can be "
         "seen. Something else set the pace; close other programs and measure again.",
     )
+
+
+def _time_falls(sweep: ChunkSweep, best: int, unit: str) -> tuple[str, str]:
+    """How far the bytes explain the fall of the time, from all at once to the ``best`` piece.
+
+    Returns the end of a case's name, "" where the bytes explain it, and the sentences.
+    """
+    seconds, per_element = sweep.seconds, [one.per_element for one in sweep.golfs]
+    fewer, quicker = per_element[-1] / per_element[best], seconds[-1] / seconds[best]
+    equal = [
+        size
+        for i, size in enumerate(sweep.chunks)
+        if i > best and seconds[i] > CLEARLY * seconds[best] and per_element[i] <= per_element[best]
+    ]
+    said = (
+        "From the largest piece to the best one the bytes fall by a factor of "
+        f"{plain(fewer, 3)}, the time by {plain(quicker, 3)}."
+    )
+    if quicker <= CLEARLY * fewer and not equal:
+        less = quicker * CLEARLY < fewer
+        return "", f"{said} The time falls {'too, but less than' if less else 'with'} the bytes."
+    case = ", a nearer cache"
+    if quicker > CLEARLY * fewer:
+        case = ", more than the bytes"
+        share = "Most of that is not the bytes." if quicker > fewer**2 else "Not all is the bytes."
+        said += f" {share} A large piece also needs a large `t`, and fresh memory costs extra."
+    if equal:
+        named = " and ".join(f"{size:,}" for size in equal)
+        said += (
+            f" Pieces of {named} {unit} move as few bytes as the best one and take longer: smaller "
+            "pieces fit a nearer cache, and that is quicker."
+        )
+    return case, said
+
+
+def _call(sweep: ChunkSweep, best: int) -> float:
+    """Seconds that a piece costs beyond its bytes: the smallest pieces beside the ``best`` ones."""
+    rounds = [-(-sweep.chunks[-1] // size) for size in (sweep.chunks[0], sweep.chunks[best])]
+    return (sweep.seconds[0] - sweep.seconds[best]) / (rounds[0] - rounds[1])
 
 
 def _bytes_fall(sweep: ChunkSweep, unit: str) -> str:
@@ -152,22 +195,32 @@ def warm(why: Explanation, measured: Measurement) -> Conclusion:
 
 def holes(table: Sequence[tuple[str, float, float]]) -> Conclusion:
     """``table``: hole, score and seconds of every way to play it, from the worst to the best."""
-    rows = [(a, b) for a, b in pairwise(table) if a[0] == b[0] and b[1] < 0.95 * a[1]]
-    against = [b for a, b in rows if b[2] > a[2]]
+    rows = [(a, b) for a, b in pairwise(table) if a[0] == b[0] and b[1] < BETTER * a[1]]
+    against = [b for a, b in rows if b[2] > BETTER * a[2]]
     if not rows:
         return Conclusion("nothing to compare", "No way has a better score than the one above it.")
     if not against:
         return Conclusion(
             "in order",
-            "Wherever the score gets better from one row to the next, the time does too: the "
-            "bytes set the order.",
+            "Wherever the score gets better from one row to the next, the time does too, by 5 % at "
+            "least: the bytes set the order.",
         )
     named = "; ".join(f"{name}, {score:.2f}" for name, score, _ in against)
     return Conclusion(
         "not always",
         f"In {len(rows) - len(against)} of {len(rows)} rows with a better score than the one "
-        f"above, the time is better too. Not in these: {named}.",
+        "above, the time is better too, by 5 % at least. Not in these: "
+        f"{named}.",
     )
+
+
+def cache() -> Conclusion:
+    """How large the largest cache is taken to be, and who says so."""
+    used, shown = last_level_bytes(), shown_bytes()
+    text = f"Your largest cache has {last_level_words()}."
+    if shown is None and used == FALLBACK:
+        return Conclusion("assumed", text)
+    return Conclusion("shown" if used == shown else "told", text)
 
 
 def types(wide: Measurement, narrow: Measurement) -> Conclusion:
@@ -221,6 +274,7 @@ def write_allocate(
 
 
 CONCLUSIONS: Mapping[str, Callable[..., Conclusion]] = {
+    "02-cache": cache,
     "02-expression": expression,
     "02-out": out,
     "02-pieces": pieces,

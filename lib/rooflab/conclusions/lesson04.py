@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import takewhile
 
 from rooflab.conclusions import Conclusion, cautions, fold
 from rooflab.count.operation import Operation
@@ -22,7 +23,7 @@ TOO_LOW = (
 
 
 def second_token(walk: Mapping[int, Measurement]) -> Conclusion:
-    """What the second token costs. ``walk``: tokens → measurement, 1 and 2 among them."""
+    """What the second token costs, and the next. ``walk``: tokens → measurement, 1 and 2 too."""
     ratio = walk[2].median_s / walk[1].median_s
     said = f"Here two tokens take {fold(ratio)} as long as one"
     if ratio < ALIKE:
@@ -39,6 +40,13 @@ def second_token(walk: Mapping[int, Measurement]) -> Conclusion:
             f"{said}: more than twice. The library does one vector with one routine, GEMV, and "
             "several with another one, GEMM. The second pays a price before it starts. No roof "
             "knows of that."
+        )
+    later = (tokens for tokens in sorted(walk) if tokens > 2)
+    alike = list(takewhile(lambda tokens: walk[tokens].median_s < ALIKE * walk[2].median_s, later))
+    if case != "free" and alike:
+        text += (
+            f" The tokens after the second are nearly free on this core: {alike[-1]} take "
+            f"{fold(walk[alike[-1]].median_s / walk[2].median_s)} as long as two."
         )
     return Conclusion(case, text + cautions(walk[1], walk[2]))
 

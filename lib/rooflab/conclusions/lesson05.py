@@ -42,7 +42,7 @@ def one_sequence(run: DecodeRun, machine: Machine) -> Conclusion:
         case, text = "near", f"{text}: hardly anything is lost."
     elif between > 2 / 3 * lost:
         case = "between"
-        text = f"{text}. Most is lost between them: calls, norms, attention, choosing a token."
+        text = f"{text}. Most is lost between them: calls, small operations, choosing a token."
     elif between < lost / 3:
         case = "GEMV"
         text = f"{text}. So most is lost there: the library draws no more from your memory."
@@ -50,7 +50,7 @@ def one_sequence(run: DecodeRun, machine: Machine) -> Conclusion:
         case = "both"
         text = (
             f"{text}. Both lose: of {si(run.step_s, 's')} a step the GEMVs take "
-            f"{si(products, 's')}. Calls, norms, attention and choosing a token take the rest."
+            f"{si(products, 's')}. Calls, small operations and choosing a token take the rest."
         )
     if share < 1 / 3 or run.warnings:
         text = f"{text} {BUSY}"
@@ -84,17 +84,17 @@ def second_sequence(one: DecodeRun, two: DecodeRun) -> Conclusion:
             f"{said} Two sequences together get *fewer* tokens a second than one alone. It is no "
             "mistake of yours. The next section says where the time goes."
         )
-    elif longer > 1.6:
+    elif longer > 1.85:
         case = "full price"
         text = (
-            f"{said} The second sequence pays nearly the full price, although hardly a byte more "
-            "has to travel."
+            f"{said} The second sequence pays nearly the full price, {percent(longer - 1)} of "
+            "that of the first, although hardly a byte more has to travel."
         )
     elif longer > 1.2:
         case = "part"
         text = (
-            f"{said} The second sequence pays part of the price, although hardly a byte more "
-            "has to travel."
+            f"{said} The second sequence pays {percent(longer - 1)} of the price of the first, "
+            "although hardly a byte more has to travel."
         )
     else:
         case, text = "free", f"{said} The second sequence is as good as free."
@@ -178,15 +178,20 @@ def _way(batch: int, gemv: float | None, gemm: float | None) -> tuple[str, str]:
     return "alike", f"{said} both ways take the same time, to a tenth."
 
 
-def long_past(short: DecodeRun, long: DecodeRun) -> Conclusion:
-    """How a long context makes a step longer, beside what the bytes say."""
+def long_past(short: DecodeRun, long: DecodeRun, machine: Machine) -> Conclusion:
+    """How a long context makes a step longer, beside what the bytes say.
+
+    ``machine`` has the bandwidth of reading, beside which attention's bytes a second are put.
+    """
     moved = [weights_read(run) + _cached(run) for run in (short, long)]
     bytes_say, clock = moved[1] / moved[0], long.step_s / short.step_s
     reads, waits = _cached(long) / _cached(short), _attention(long) / _attention(short)
+    rate = _cached(long) / _attention(long)
     said = (
         f"There are {fold(bytes_say)} the bytes to read, and the step takes {fold(clock)} as "
         f"long. Attention alone has {fold(reads)} as much to read and takes {fold(waits)} as "
-        "long."
+        f"long. With the long past it reads its caches at {si(rate, 'B/s')}, "
+        f"{percent(rate / machine.bandwidth())} of what your memory carries."
     )
     if clock > 1.15 * bytes_say:
         case = "more"

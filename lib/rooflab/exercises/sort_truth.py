@@ -1,7 +1,7 @@
 """The truth of a card to sort: what limits its operation according to the model, and the clock.
 
 ``rl.predict`` decides the bin; what was measured stands beside it. A part that the model states is
-never left standing as if it were larger than the whole that the clock saw.
+never left standing as if it were clearly larger than the whole that the clock saw.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from rooflab.predict.catalogue import machine as _machine
 from rooflab.predict.estimate import Prediction, mix_of, peak_of, predict
 from rooflab.predict.machine import Machine
 
-ASTRAY = 2.0  # a measured time this many times beside the estimate is said
+ASTRAY = 2.0  # a measured time this many times beside the estimate, or the limit alone, is said
+NOISE = 1.1  # two times of which one is longer by less do not contradict each other
 
 # Where a part of the model is longer than the whole that was measured.
 _DOUBTS = {
@@ -104,20 +105,25 @@ def _reason(op: Operation, m: Machine, estimate: Prediction, seen: Measurement |
             f"carrying from {place} {si(carrying, 's')}."
         )
     else:
-        part, share = work, percent(computing / (estimate.seconds - call))
+        part, share = estimate.seconds - call, percent(computing / (estimate.seconds - call))
         text = f"The routine reaches {share} of the peak on this shape: slower than the carrying."
     return text + _beside(estimate, part, seen)
 
 
 def _beside(estimate: Prediction, part: float, seen: Measurement | None) -> str:
-    """What the clock says to it: where ``part`` alone is longer, or far beside the estimate."""
+    """What the clock says to it: ``part`` alone is longer or far shorter, or the estimate is off."""
     if seen is None:
         return ""
     whole = si(seen.median_s, "s")
-    if part > seen.median_s and si(part, "s") != whole:
+    if part > NOISE * seen.median_s:
         return f" But all of it took only {whole} here: {_DOUBTS[estimate.limit.partition(':')[0]]}"
-    ratio = seen.median_s / estimate.seconds
+    ratio, text = seen.median_s / estimate.seconds, ""
+    if seen.median_s > ASTRAY * part:
+        text = (
+            f" But the clock says {whole}, {times(seen.median_s / part, 2)} that: none of the three "
+            "alone, but the routine."
+        )
     if 1 / ASTRAY < ratio < ASTRAY:
-        return ""
+        return text
     side = "longer" if ratio > 1 else "shorter"
-    return f" Measured {times(max(ratio, 1 / ratio), 2)} {side} than predicted."
+    return f"{text} Measured {times(max(ratio, 1 / ratio), 2)} {side} than predicted."

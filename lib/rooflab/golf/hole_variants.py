@@ -23,7 +23,7 @@ def axpy_expression(a, x, y):
 
 
 def axpy_out(a, x, y):
-    """The same with out=: no new memory for the sum, the same bytes: 16 + 24 = 40."""
+    """With out= for the sum; the product is a new array, the same bytes: 16 + 24 = 40."""
     t = np.multiply(x, a)
     return np.add(t, y, out=y)
 

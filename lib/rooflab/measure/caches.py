@@ -11,6 +11,8 @@ import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from rooflab.count.si import si
+
 SYSFS = Path("/sys/devices/system/cpu/cpu0/cache")
 TOLD = "ROOFLAB_LAST_LEVEL"
 FALLBACK = 32 << 20
@@ -44,6 +46,22 @@ def cache_sizes() -> dict[str, int | None]:
 def last_level_bytes() -> int:
     """Bytes of the largest cache, or 32 MiB where the system does not tell."""
     return max((size for size in cache_sizes().values() if size), default=FALLBACK)
+
+
+def shown_bytes() -> int | None:
+    """Bytes of the largest cache that the system shows, whatever ROOFLAB_LAST_LEVEL says."""
+    return max((size for _, size in _found() if size), default=None)
+
+
+def last_level_words() -> str:
+    """How large the largest cache is taken to be, and by whom: "34 MB", or who says otherwise."""
+    used, shown = last_level_bytes(), shown_bytes()
+    system = "shows none" if shown is None else f"shows {si(shown, 'B')}"
+    if used == shown:
+        return si(used, "B")
+    if os.environ.get(TOLD, "").strip():
+        return f"{si(used, 'B')}, as `{TOLD}` says; the system {system}"
+    return f"{si(used, 'B')}, an assumption: the system {system}"
 
 
 def told_bytes(text: str) -> int:
