@@ -355,4 +355,8 @@ def test_flops_over_speed_is_told_about_the_copy():
 def test_a_thumb_rule_is_judged_with_true_and_false():
     told = verdict("03-thumb-rules", lambda p, b: (p / b < 4, p / b > 8), 0)
     assert told.misconception == "the other way" and "number belongs" not in told.reason
-    assert "True or False" in verdict("03-thumb-rules", lambda p, b: (1, 0), 0).reason
+    assert "True or False" in verdict("03-thumb-rules", lambda p, b: (p / b, 8), 0).reason
+    with_numbers = verdict("03-thumb-rules", lambda p, b: (int(p >= 4 * b), int(p <= 8 * b)), 0)
+    assert with_numbers.passed, "1 and 0 are True and False"
+    told = verdict("03-thumb-rules", lambda p, b: (1, 1), 0)
+    assert told.misconception == "a law of nature"

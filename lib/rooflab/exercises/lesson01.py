@@ -148,7 +148,7 @@ def _name(flops: int, nbytes: int, itemsize: int) -> str:
 NAME = Exercise(
     "01-name", "Which operation was that?", 3,
     "A profiler counted FLOPs and bytes, and lost the name. Was it axpy, dot, gemv, outer or gemm?",
-    "name(flops, nbytes, itemsize)", _name, cases=_counters, lines=6,
+    "name(flops, nbytes, itemsize)", _name, cases=_counters, lines=5,
     derives=("axpy", "dot", "gemv", "ger", "gemm"),
     misconceptions=(
         Misconception("multiply-adds", lambda f, b, s: _nearest(2 * f, b / s),
