@@ -54,7 +54,9 @@ except AttributeError: print("done")
 
 def test_nothing_is_concluded_in_it_and_whoever_tries_is_told(copy):
     assert not [path for path in copy.rglob("*.py") if path.stem.startswith("lesson")]
-    program = 'import rooflab as rl\ntry: rl.conclude("01-ratio", 1)\nexcept RuntimeError as e: print(e)'
+    program = (
+        'import rooflab as rl\ntry: rl.conclude("01-ratio", 1)\nexcept RuntimeError as e: print(e)'
+    )
     command = [sys.executable, "-P", "-c", program]
     done = subprocess.run(command, env={"PYTHONPATH": str(copy.parent)}, capture_output=True,
                           text=True, timeout=60, check=False)  # fmt: skip

@@ -74,6 +74,11 @@ PRODUCT = Exercise(
                       "every element of C is a sum over k."),
         Misconception("one addition fewer", _flops(lambda m, n, k: m * n * (2 * k - 1)),
                       "exact, but the convention counts k multiply-adds of 2 FLOPs an element."),
+        Misconception("old C added at the end",
+                      lambda m, n, k, s, acc: (2 * m * n * k + acc * m * n,
+                                               *_product(m, n, k, s, acc)[1:]),
+                      "each sum can begin with the old value of C in place of 0; its k "
+                      "multiply-adds are all there is."),
         Misconception("elements, not work", _flops(lambda m, n, k: m * k + k * n + m * n),
                       "you counted numbers; count the arithmetic done on them."),
         Misconception("elements", _bytes(lambda m, n, k, s, acc: _least(m, n, k, 1, acc)),

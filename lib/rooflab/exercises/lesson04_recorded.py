@@ -44,6 +44,12 @@ def _copy_inside(
     return min(vectors, weights * max(copy, 2 * tokens / peak))
 
 
+def _first_extra(
+    tokens: int, inputs: int, outputs: int, first: float, again: float, copy: float, peak: float
+) -> float:
+    return model(tokens, inputs, outputs, first + again, again, copy, peak)
+
+
 PREDICT = Exercise(
     "04-predict", "Predict another layer", 3,
     "A recorded loop did each product of a layer in the quicker of two ways. Predict the seconds "
@@ -61,6 +67,8 @@ PREDICT = Exercise(
         Misconception("every vector from memory",
                       lambda t, i, o, f, a, c, p: model(t, i, o, f, f, c, p),
                       "only the first vector waits for the weights to come from memory."),
+        Misconception("one vector too many", _first_extra,
+                      "the first vector is one of the `tokens`; so many less one are left."),
         Misconception("always vector by vector", lambda *case: ways(*case)[0],
                       "with many tokens one copy is cheaper than meeting the weights each time."),
         Misconception("always all at once", lambda *case: ways(*case)[1],
