@@ -41,6 +41,13 @@ def filled_in_total(parameters, kv, context, promised, memory, peak, bandwidth):
     return held, max(0, int(kept)), "memory" if held < int(kept) else "promise"
 
 
+def reached_in_total(parameters, kv, context, promised, memory, peak, bandwidth):
+    """05-fill with batch / step = promised, while the weights take longer than the arithmetic."""
+    held = int((memory - 2 * parameters) / (kv * context))
+    kept = int(2 * parameters / (bandwidth / promised - kv * context))
+    return held, kept, "memory" if held < kept else "promise"
+
+
 def warm_by_rate(n, itemsize, seconds, bandwidth, caches):
     rate = 3 * n * itemsize / seconds
     fits = [name for name, size in caches.items() if 2 * n * itemsize <= size]
@@ -80,8 +87,10 @@ ANSWERS = [
      "one sequence writes"),
     ("04-intensities", lambda b, n, i, o, s: (intensity(n, o, i, s), intensity(b, o, i, s)),
      "one sequence reads"),
+    ("04-predict", predict_with_one_more, "one vector too many"),
     ("04-last", attainable_by_slope, "above the roof"),
     ("05-fill", filled_in_total, "the promise as a total"),
+    ("05-fill", reached_in_total, "a total to be reached"),
     ("05-decode", lambda n, s, k, b, c, p, w: b / max(2 * n * b / p, s * n / w, k * b * c / w),
      "the longest of three"),
 ]  # fmt: skip
@@ -94,11 +103,3 @@ def test_a_plausible_wrong_answer_has_a_name(id, answer, name):
         cases = found.draw(seed)
         told = judge(found, cases, collect(found.kind, cases, answer))
         assert not told.passed and told.misconception == name and told.hint, (seed, told)
-
-
-def test_one_vector_too_many_is_refused_by_the_clock():
-    """Its name is given only where no other mistake comes as near; refused it is for any seed."""
-    found = exercise("04-predict")
-    for seed in SEEDS:
-        cases = found.draw(seed)
-        assert not judge(found, cases, collect(found.kind, cases, predict_with_one_more)).passed

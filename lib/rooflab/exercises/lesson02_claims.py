@@ -31,7 +31,8 @@ def _tests(rng: random.Random) -> list[Case]:
     """One working set for every level; two of them would not fit if trips were counted.
 
     In the first case x and y fit L2 while three arrays would not; in the second x alone fits L1.
-    In the last they fit L3, and yet the loop is slower than the memory could be.
+    Where they fit L3, the loop is slower than the memory could be: a rate below the roof
+    proves nothing.
     """
     kib, mib = 2**10, 2**20
     cpu = {"l1": 32 * kib, "l2": rng.choice((512, 1024)) * kib, "l3": rng.choice((16, 32)) * mib}
@@ -40,10 +41,9 @@ def _tests(rng: random.Random) -> list[Case]:
         (cpu, 0.8 * cpu["l2"], 8, 20e9, 4.0),
         (cpu, 1.5 * cpu["l1"], 4, 20e9, 5.0),
         (cpu, 0.7 * cpu["l1"], 8, 20e9, 7.5),
-        (cpu, 0.9 * cpu["l3"], 4, 40e9, 1.7),
+        (cpu, 0.9 * cpu["l3"], 4, 40e9, 0.8),
         (gpu, 0.85 * gpu["l2"], 4, 1.008e12, 2.9),
         (gpu, 9.0 * gpu["l2"], 4, 1.008e12, 0.91),
-        (cpu, 0.6 * cpu["l3"], 8, 40e9, 0.8),
     )
     drawn = []
     for caches, held, itemsize, bandwidth, times in wanted:

@@ -301,6 +301,11 @@ def _in_total(n, k, c, r, m, p, w):
     return _filled(room, _most(n, k, c, r / max(1, math.floor(room)), p, w))
 
 
+def _reached(n, k, c, r, m, p, w):
+    """The batch whose tokens a second, all together, are the promised ones."""
+    return _filled(_room(n, k, c, m), 2 * n / w / (1 / r - k * c / w))
+
+
 def _other(room: float, most: float) -> tuple[int, int, str]:
     held, kept, binds = _filled(room, most)
     return held, kept, "promise" if binds == "memory" else "memory"
@@ -344,6 +349,9 @@ FILL = Exercise(
         Misconception("the promise as a total", _in_total,
                       "each sequence is promised so many tokens a second, not all of them "
                       "together."),
+        Misconception("a total to be reached", _reached,
+                      "each sequence is promised so many tokens a second, not all of them "
+                      "together: a larger batch makes each of them slower."),
         Misconception("one more",
                       lambda n, k, c, r, m, p, w: _filled(
                           _room(n, k, c, m) + 1, _most(n, k, c, r, p, w) + 1),
