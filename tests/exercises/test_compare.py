@@ -34,6 +34,12 @@ def test_nothing_else_passes_for_one(bad):
     assert not same(1, bad, 0.1)
 
 
+@pytest.mark.parametrize("mine", ["in_order", "In-Order", " IN  ORDER ", "in order"])
+def test_words_agree_however_they_are_joined(mine):
+    assert same("in order", mine, 0) and same(mine, "in order", 0)
+    assert not same("in order", mine + "s", 0) and not same("in order", "inorder", 0)
+
+
 def test_shapes_must_fit_but_one_in_a_list_is_one():
     assert same((1, 2), [1, 2], 0) and not same((1, 2), [1, 2, 3], 0) and not same((1, 2), 1, 0)
     assert parts(5, [5]) == [(5, 5)] and parts(5, [5, 5]) is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from pathlib import Path
 
@@ -156,11 +157,31 @@ def test_a_doubled_peak_costs_nothing_on_the_slope_and_a_factor_of_two_on_the_ro
 def test_one_product_takes_exactly_as_long_as_its_call():
     """So that `<` and `<=` differ: by more than the tolerance, and without rounding."""
     found = exercise("03-worth-the-call")
-    for case in (c for seed in SEEDS for c in found.draw(seed) if c["call"] == 2.0**-20):
-        call, peak, bandwidth, size = case.values()
-        n = found.reference(*case.values())
-        assert 2 * n**3 / peak == call > 3 * n * n * size / bandwidth
-        assert (n + 1) / n > 1 + found.tolerance
+    for seed in SEEDS:
+        exact = 0
+        for case in (c for c in found.draw(seed) if c["call"] == 2.0**-20):
+            call, peak, bandwidth, size = case.values()
+            n = found.reference(*case.values())
+            assert 2 * n**3 / peak >= call > 3 * n * n * size / bandwidth
+            assert (n + 1) / n > 1 + found.tolerance
+            exact += 2 * n**3 / peak == call
+        assert exact == 1
+
+
+def roots(call, peak, bandwidth, itemsize):
+    return min((call * peak / 2) ** (1 / 3), (call * bandwidth / 3 / itemsize) ** 0.5)
+
+
+@pytest.mark.parametrize(
+    ("answer", "name"),
+    [(roots, "not rounded"), (lambda *case: int(roots(*case) + 1e-9), "rounded down"),
+     (lambda *case: round(roots(*case)), "rounded down")],
+)  # fmt: skip
+def test_the_smallest_n_is_a_whole_number(answer, name):
+    for seed in SEEDS:
+        told = verdict("03-worth-the-call", answer, seed)
+        assert not told.passed and told.misconception in (name, None)
+    assert verdict("03-worth-the-call", roots, 0).misconception == "not rounded"
 
 
 def strictly(call, peak, bandwidth, itemsize):
@@ -257,7 +278,7 @@ def test_packing_lowers_the_intensity_and_the_time():
 
 
 def worth_by_roots(call, peak, bandwidth, itemsize):
-    return min((call * peak / 2) ** (1 / 3), (call * bandwidth / 3 / itemsize) ** 0.5)
+    return math.ceil(roots(call, peak, bandwidth, itemsize) - 1e-9)
 
 
 def edges_by_bisection(bandwidth, peak_1, itemsize_1, peak_2, itemsize_2):
@@ -287,8 +308,16 @@ OTHER_WAYS = {
     "03-thumb-rules": lambda p, b: np.array([p >= 4 * b, p <= 8 * b]),
     "03-counterexample": pair_by_sorting,
     "03-ridge-grew": grew_with_numpy,
-    "03-log": ["In order", "WARM CACHE", "other type", "gib", "in order", *LOG[5:]],
-    "03-catalogue": [" Sparse", "TWO DIES", OTHER_PART, OTHER_PART, RIGHT, OTHER_PART],
+    "03-log": [
+        "In_order",
+        "WARM CACHE",
+        "other-type",
+        "gib",
+        "in  order",
+        "multiply adds",
+        *LOG[6:],
+    ],
+    "03-catalogue": [" Sparse", "two_Dies", OTHER_PART, OTHER_PART, RIGHT, OTHER_PART],
     "03-sparse-peak": lambda i, c, b: max(1, min(2, i * b / (c / 2))),
 }
 
@@ -355,4 +384,8 @@ def test_flops_over_speed_is_told_about_the_copy():
 def test_a_thumb_rule_is_judged_with_true_and_false():
     told = verdict("03-thumb-rules", lambda p, b: (p / b < 4, p / b > 8), 0)
     assert told.misconception == "the other way" and "number belongs" not in told.reason
-    assert "True or False" in verdict("03-thumb-rules", lambda p, b: (1, 0), 0).reason
+    assert "True or False" in verdict("03-thumb-rules", lambda p, b: (p / b, 8), 0).reason
+    with_numbers = verdict("03-thumb-rules", lambda p, b: (int(p >= 4 * b), int(p <= 8 * b)), 0)
+    assert with_numbers.passed, "1 and 0 are True and False"
+    told = verdict("03-thumb-rules", lambda p, b: (1, 1), 0)
+    assert told.misconception == "a law of nature"

@@ -75,3 +75,12 @@ def test_there_is_nothing_to_reach(shop, name):
 def test_what_a_learner_replaced_does_not_spoil_a_right_answer(shop, source):
     outcome = shop.run(locked(f"{source}\n{honest(0)}", honest(1)), SOON)
     assert list(outcome.observations.values()) == [RIGHT, RIGHT]
+
+
+def test_a_sentence_on_what_was_measured_is_no_answer_and_the_learner_is_told(shop):
+    inside = "import rooflab as rl\ndef f1(m, n):\n    return rl.conclude('01-ratio', m, n)"
+    after = f"import rooflab as rl\n{honest(2)}\nrl.conclude('01-ratio', 1, 2)"
+    outcome = shop.run(locked(honest(0), inside, after), SOON)
+    assert [list(seen) for seen in outcome.observations["01-e1"]] == [["error"]] * 2
+    assert "outside the answer" in outcome.observations["01-e1"][0]["error"]
+    assert outcome.observations["01-e0"] == outcome.observations["01-e2"] == RIGHT

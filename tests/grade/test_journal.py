@@ -145,7 +145,7 @@ def test_who_was_lost_beside_others_is_run_alone_at_the_end(handed_in, tmp_path)
     files = [handed_in[3], handed_in[2], handed_in[0]]  # lost for a while, for good, right
     rows = grade(files, tmp_path / "out", runner=fragile)
     assert order == ["03", "00", "01", "03", "00"]
-    assert [row.points for row in rows] == [18, 0, 28]
+    assert [row.points for row in rows] == [22, 0, 28]
     assert rows[1].error == f"{LOST}, a second time with nothing beside it"
     assert grade(files, tmp_path / "out", runner=None) == rows, "and that is final"
 

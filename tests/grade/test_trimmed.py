@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from rooflab.exercises.registry import exercises
+from rooflab.grade.needed import needed
 from rooflab.grade.trimmed import make_trimmed
 
 
@@ -50,6 +51,25 @@ except AttributeError: print("done")
     done = subprocess.run(command, env={"PYTHONPATH": str(copy.parent)}, capture_output=True,
                           text=True, timeout=60, check=False)  # fmt: skip
     assert done.stdout == "done\n", done.stderr
+
+
+def test_nothing_is_concluded_in_it_and_whoever_tries_is_told(copy):
+    assert not [path for path in copy.rglob("*.py") if path.stem.startswith("lesson")]
+    program = (
+        'import rooflab as rl\ntry: rl.conclude("01-ratio", 1)\nexcept RuntimeError as e: print(e)'
+    )
+    command = [sys.executable, "-P", "-c", program]
+    done = subprocess.run(command, env={"PYTHONPATH": str(copy.parent)}, capture_output=True,
+                          text=True, timeout=60, check=False)  # fmt: skip
+    assert "while notebooks are graded" in done.stdout, done.stderr
+
+
+def test_a_conclusion_beside_an_answer_is_not_run_with_it():
+    text = (
+        "import rooflab as rl\nn = 3\nrl.conclude('01-ratio', n)\nsaid = rl.conclude('01-ratio', n)"
+    )
+    found = needed(["rl", "n", "said"], ast.parse(text).body)
+    assert [ast.unparse(one) for one in found] == ["import rooflab as rl", "n = 3"]
 
 
 def test_it_is_never_written_to_by_two_at_once(tmp_path):

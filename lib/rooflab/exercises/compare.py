@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from fractions import Fraction
 
 from rooflab.exercises.plaindata import Plain
+
+PREFIXES = tuple(
+    Fraction(base) ** power for base in (1000, 1024) for power in (*range(-4, 0), *range(1, 5))
+)
+BINARY = tuple(Fraction(1024, 1000) ** power for power in (*range(-4, 0), *range(1, 5)))
+FINE = 0.005  # relative: of a tolerance within which GB are no GiB
+LARGE = 10  # from here on a whole number within 1 is likely to be the right one, rounded
 
 
 def parts(expected: Plain, got: Plain) -> list[tuple[Plain, Plain]] | None:
@@ -53,11 +60,16 @@ def same(expected: Plain, got: Plain, tolerance: float) -> bool:
     if isinstance(expected, (int, float)):
         return isinstance(got, (int, float)) and close(expected, got, tolerance)
     if isinstance(expected, str):
-        return isinstance(got, str) and got.strip().casefold() == expected.strip().casefold()
+        return isinstance(got, str) and _words(got) == _words(expected)
     paired = parts(expected, got)
     if paired is None or isinstance(expected, (int, float, str)) or expected is None:
         return expected is None and got is None
     return all(same(right, mine, tolerance) for right, mine in paired)
+
+
+def _words(text: str) -> list[str]:
+    """The words of a text; "in_order" and "In-order" are the words "in order"."""
+    return text.casefold().replace("_", " ").replace("-", " ").split()
 
 
 def close(expected: float, got: float, tolerance: float) -> bool:
@@ -66,6 +78,55 @@ def close(expected: float, got: float, tolerance: float) -> bool:
         return _infinite(expected) and _infinite(got) and expected == got
     right, mine = Fraction(expected), Fraction(got)  # floats overflow on large integers
     return abs(mine - right) <= Fraction(tolerance) * abs(right)
+
+
+Pairs = Collection[tuple[Plain, Plain, float]]  # right, given, and the tolerance of a case
+
+
+def other_unit(pairs: Pairs) -> bool:
+    """Whether every number given is the right one in the same other unit.
+
+    The factor is a power of 1000 or of 1024, or GB for GiB: a power of 1024/1000. That one is
+    asked only where the tolerance is far smaller than 2.4 %, or a rough answer would look like it.
+    """
+    ratios = _ratios(pairs)
+    exact = all(allowed <= FINE for _, allowed in ratios)
+    return bool(ratios) and any(
+        all(abs(ratio / factor - 1) <= Fraction(allowed) for ratio, allowed in ratios)
+        for factor in (*PREFIXES, *(BINARY if exact else ()))
+    )
+
+
+def _ratios(pairs: Pairs) -> list[tuple[Fraction, float]]:
+    """What was given over what is right, where neither is 0; none where one has no ratio."""
+    found = []
+    for right, mine, allowed in pairs:
+        if not (_number(right) and _number(mine)) or bool(right) != bool(mine):
+            return []
+        if right:
+            found.append((Fraction(mine) / Fraction(right), allowed))
+    return found
+
+
+def only_rounded(pairs: Pairs) -> bool:
+    """Whether every number given is the right one rounded, up or down, to a whole number.
+
+    Numbers below 10 do not count: a wrong small number is soon within 1 of the right one.
+    """
+    off = [(right, mine) for right, mine, allowed in pairs if not same(right, mine, allowed)]
+    return bool(off) and all(
+        isinstance(right, float)
+        and _number(right)
+        and _number(mine)
+        and abs(right) >= LARGE
+        and mine == int(mine)
+        and abs(Fraction(mine) - Fraction(right)) < 1
+        for right, mine in off
+    )
+
+
+def _number(value: Plain) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and _finite(value)
 
 
 def flaw(got: Plain) -> str | None:

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rooflab.exercises.compare import flaw, parts, same, show, truth
+from rooflab.exercises.compare import flaw, only_rounded, other_unit, parts, same, show, truth
 from rooflab.exercises.exercise import Case, Exercise, Misconception, Observation
 from rooflab.exercises.plaindata import Plain
 from rooflab.exercises.verdict import UNANSWERED, Verdict
 
 INPUT_DIGITS = 7  # a longer input is rounded in what a learner reads; ``case`` holds all of it
+
+_SLIPS = (
+    (other_unit, "another unit", "check the unit: is there a kilo, mega or giga in it, or a GiB "
+     "for a GB, that nobody asked for?"),
+    (only_rounded, "rounded", "return the number as it comes out; it need not be whole."),
+)  # fmt: skip
 
 
 def judge(
@@ -48,7 +54,9 @@ def judge(
         complaint(exercise, cases[first], expected[first], observations[first]),
         case=cases[first],
         yours=show(observations[first]["value"]) if "value" in observations[first] else None,
-        mistake=mistake or _stumbled(exercise, observations[first]),
+        mistake=mistake
+        or _stumbled(exercise, observations[first])
+        or _slipped(exercise, cases, expected, observations),
     )
 
 
@@ -96,6 +104,28 @@ def _stumbled(exercise: Exercise, seen: Observation) -> Misconception | None:
         (Misconception(name, exercise.reference, hint) for kind, name, hint in exercise.errors
          if kind == raised), None,
     )  # fmt: skip
+
+
+def _slipped(
+    exercise: Exercise,
+    cases: Sequence[Case],
+    expected: Sequence[Plain],
+    observations: Sequence[Observation],
+) -> Misconception | None:
+    """The slip that any numeric answer may have, where no mistake of the exercise fits."""
+    rows = []
+    for case, right, seen in zip(cases, expected, observations, strict=True):
+        pairs = parts(right, seen["value"]) if "value" in seen else None
+        if pairs is None:
+            return None
+        rows.append([(*pair, exercise.allowed(case)) for pair in pairs])
+    for column in zip(*rows, strict=True):
+        if all(same(*each) for each in column):
+            continue
+        for shows, name, hint in _SLIPS:
+            if shows(column):
+                return Misconception(name, exercise.reference, hint)
+    return None
 
 
 def unanswered(exercise: Exercise) -> str:

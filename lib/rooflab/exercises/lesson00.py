@@ -207,7 +207,7 @@ LUNCH = Exercise(
     "From how many multiply-adds a number on is the machine with the slower memory the faster "
     "one? 0 if it never is.",
     "overtakes(peak_a, bandwidth_a, peak_b, bandwidth_b, itemsize)", _overtakes,
-    cases=_lunch_cases, lines=4,
+    cases=_lunch_cases, lines=5,
     misconceptions=(
         Misconception("its own bend",
                       lambda pa, ba, pb, bb, i: (lambda s: i * s[1] / s[0] if s[1] > s[3] else 0)(

@@ -74,6 +74,11 @@ PRODUCT = Exercise(
                       "every element of C is a sum over k."),
         Misconception("one addition fewer", _flops(lambda m, n, k: m * n * (2 * k - 1)),
                       "exact, but the convention counts k multiply-adds of 2 FLOPs an element."),
+        Misconception("old C added at the end",
+                      lambda m, n, k, s, acc: (2 * m * n * k + acc * m * n,
+                                               *_product(m, n, k, s, acc)[1:]),
+                      "each sum can begin with the old value of C in place of 0; its k "
+                      "multiply-adds are all there is."),
         Misconception("elements, not work", _flops(lambda m, n, k: m * k + k * n + m * n),
                       "you counted numbers; count the arithmetic done on them."),
         Misconception("elements", _bytes(lambda m, n, k, s, acc: _least(m, n, k, 1, acc)),
@@ -148,7 +153,7 @@ def _name(flops: int, nbytes: int, itemsize: int) -> str:
 NAME = Exercise(
     "01-name", "Which operation was that?", 3,
     "A profiler counted FLOPs and bytes, and lost the name. Was it axpy, dot, gemv, outer or gemm?",
-    "name(flops, nbytes, itemsize)", _name, cases=_counters, lines=6,
+    "name(flops, nbytes, itemsize)", _name, cases=_counters, lines=5,
     derives=("axpy", "dot", "gemv", "ger", "gemm"),
     misconceptions=(
         Misconception("multiply-adds", lambda f, b, s: _nearest(2 * f, b / s),

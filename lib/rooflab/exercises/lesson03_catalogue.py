@@ -51,6 +51,11 @@ IMPOSSIBLE = Exercise(
                       lambda: _log_with(row6=SPARSE_PEAK_USED, row7=MULTIPLY_ADDS),
                       "in one of these two rows the rate itself is half of what the time gives; "
                       "in the other the rate is right and the share is not."),
+        Misconception("nothing to see in row 6", lambda: _log_with(row6=CANNOT_TELL),
+                      "work out this product's FLOP/s from its shape and its time, and hold them "
+                      "against the rate in the log."),
+        Misconception("nothing to see in row 7", lambda: _log_with(row7=CANNOT_TELL),
+                      "the rate follows from the time; which peak makes it that share?"),
         Misconception("7 % is noise", lambda: _log_with(row4=IN_ORDER),
                       "the log computes its rate from its time, so the two agree to the last "
                       "digit or the unit is another."),

@@ -92,8 +92,8 @@ NUMBER_TYPE = Exercise(
 
 
 def _call_cases(rng: random.Random) -> list[Case]:
-    drawn = [_on_the_edge(rng.randrange(6, 20))]
-    for name, kind, itemsize, call in rng.sample(CALLS, len(CALLS)):
+    drawn = [_on_the_edge(rng.randrange(6, 20)), _between(rng.randrange(5, 10))]
+    for name, kind, itemsize, call in rng.sample(CALLS, 5):
         peak, bandwidth = peak_and_bandwidth(name, kind)
         seconds = round(call * rng.uniform(0.8, 1.25), 1) * 1e-6
         drawn.append({"call": seconds, "peak": peak, "bandwidth": bandwidth, "itemsize": itemsize})
@@ -109,6 +109,13 @@ def _on_the_edge(n: int) -> Case:
         "call": call, "peak": 2.0 * n**3 / call, "bandwidth": 2 * 3.0 * n * n * itemsize / call,
         "itemsize": itemsize,
     }  # fmt: skip
+
+
+def _between(n: int) -> Case:
+    """The same with an edge that is no whole number, nearer to ``n`` - 1 than to ``n``: on so
+    small a processor an edge that was not rounded, or rounded down, is far off."""
+    case = _on_the_edge(n)
+    return {**case, "peak": case["peak"] * ((n - 0.6) / n) ** 3}
 
 
 def _by_computing(call: float, peak: float) -> float:
@@ -157,6 +164,13 @@ WORTH = Exercise(
         Misconception("both have to be long",
                       lambda c, p, b, s: max(_by_computing(c, p), _by_carrying(c, b, s)),
                       "the time is the longer of the two: it is enough if one reaches the call."),
+        Misconception("not rounded",
+                      lambda c, p, b, s: min(_by_computing(c, p), _by_carrying(c, b, s)),
+                      "half a row does not exist: which is the smallest whole n?"),
+        Misconception("rounded down",
+                      lambda c, p, b, s: max(1, math.floor(
+                          min(_by_computing(c, p), _by_carrying(c, b, s)) + 1e-9)),
+                      "that product is quicker than the call; the next one is not."),
         Misconception("one too far", _worth_strictly,
                       "one of these products takes exactly as long as its call: it is the smallest "
                       "one that does, so compare with `<`."),

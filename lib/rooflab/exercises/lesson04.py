@@ -63,6 +63,12 @@ SHAPES = Exercise(
                       "a prompt goes through the layer with all its tokens at once."),
         Misconception("one sequence", lambda b, n, i, o, d: (1 if d else n, o, i),
                       "all sequences of the batch go through the layer together."),
+        Misconception("one sequence writes", lambda b, n, i, o, d: (1 if d else b * n, o, i),
+                      "each sequence of the batch writes a token, and they go through the layer "
+                      "together."),
+        Misconception("one sequence reads", lambda b, n, i, o, d: (b if d else n, o, i),
+                      "each sequence of the batch has a prompt, and they go through the layer "
+                      "together."),
         Misconception("one token at a time", lambda b, n, i, o, d: (1, o, i),
                       "the same weights serve all tokens, so they are rows of one product."),
         Misconception("lying on its side", lambda b, n, i, o, d: (o, _tokens(b, n, d), i),
@@ -122,6 +128,14 @@ INTENSITIES = Exercise(
         Misconception("every position in decode",
                       lambda b, n, i, o, s: (_intensity(b * n, o, i, s),) * 2,
                       "in decode only the newest token of each sequence goes through the layer."),
+        Misconception("one sequence reads",
+                      lambda b, n, i, o, s: (_intensity(n, o, i, s), _intensity(b, o, i, s)),
+                      "each sequence of the batch has a prompt, and they go through the layer "
+                      "together."),
+        Misconception("one sequence writes",
+                      lambda b, n, i, o, s: (_intensity(b * n, o, i, s), _intensity(1, o, i, s)),
+                      "each sequence of the batch writes a token, and they go through the layer "
+                      "together."),
         Misconception("exchanged", lambda *case: _intensities(*case)[::-1],
                       "prefill comes first, then decode."),
     ),
@@ -256,6 +270,14 @@ def _share(
     return flops / peak / _layer(batch, *product, itemsize, peak, bandwidth)
 
 
+def _slope(
+    batch: int, product: tuple[int, int], itemsize: int, peak: float, bandwidth: float
+) -> float:
+    """Intensity times bandwidth, as a share of the peak, as if the roof had no flat part."""
+    flops, nbytes = _counts(batch, *product, itemsize)
+    return flops / nbytes * bandwidth / peak
+
+
 def _last(
     products: Sequence[tuple[int, int]], batch: int, itemsize: int, peak: float, bandwidth: float
 ) -> tuple[int, int, float]:
@@ -332,6 +354,8 @@ LAST = Exercise(
                           _slowest, _beyond,
                           lambda batch, product, s, p, b: min(1, 2 * batch / s * b / p)),
                       "what comes in and goes out travels too."),
+        Misconception("above the roof", _judged(_slowest, _beyond, _slope),
+                      "beyond the knee the roof is flat: nothing gets more than the whole peak."),
         Misconception("full already", lambda *case: (*_last(*case)[:2], 1.0),
                       "left of the ridge the roof is intensity × bandwidth, not the peak."),
         Misconception("multiply-adds", lambda *case: (*_last(*case)[:2], _last(*case)[2] / 2),

@@ -212,6 +212,10 @@ DECODE = Exercise(
                       lambda n, s, k, b, c, p, w: b / ((n * s + b * c * k) / w),
                       "the arithmetic grows with the batch; at some batch it takes longer than "
                       "the weights."),
+        Misconception("the longest of three",
+                      lambda n, s, k, b, c, p, w: b / max(2 * n * b / p, n * s / w, b * c * k / w),
+                      "weights and caches come from the same memory, one after the other: their "
+                      "times add up."),
         Misconception("multiply-adds",
                       lambda n, s, k, b, c, p, w: decode(n, s, k, b, c, 2 * p, w),
                       "a multiply-add is 2 FLOPs for each parameter and each token."),
@@ -291,6 +295,17 @@ def _delicate(n: int, k: int, c: int, r: float, m: float, p: float, w: float) ->
     return any(abs(answer - round(answer)) < 0.01 for answer in answers)
 
 
+def _in_total(n, k, c, r, m, p, w):
+    """The promise is shared among all that the memory holds, so each waits so much longer."""
+    room = _room(n, k, c, m)
+    return _filled(room, _most(n, k, c, r / max(1, math.floor(room)), p, w))
+
+
+def _reached(n, k, c, r, m, p, w):
+    """The batch whose tokens a second, all together, are the promised ones."""
+    return _filled(_room(n, k, c, m), 2 * n / w / (1 / r - k * c / w))
+
+
 def _other(room: float, most: float) -> tuple[int, int, str]:
     held, kept, binds = _filled(room, most)
     return held, kept, "promise" if binds == "memory" else "memory"
@@ -331,6 +346,12 @@ FILL = Exercise(
                       lambda n, k, c, r, m, p, w: _other(
                           _room(n, k, c, m), _most(n, k, c, r, p, w)),
                       "the smaller of the two batches is the one that stops you."),
+        Misconception("the promise as a total", _in_total,
+                      "each sequence is promised so many tokens a second, not all of them "
+                      "together."),
+        Misconception("a total to be reached", _reached,
+                      "each sequence is promised so many tokens a second, not all of them "
+                      "together: a larger batch makes each of them slower."),
         Misconception("one more",
                       lambda n, k, c, r, m, p, w: _filled(
                           _room(n, k, c, m) + 1, _most(n, k, c, r, p, w) + 1),

@@ -117,7 +117,7 @@ CLAIM_ALWAYS = Exercise(
     "05-claim-always", "“Decode is memory-bound at every batch”", 2,
     "Take a step as one operation. From which batch on does its arithmetic, 2 FLOPs for each "
     "parameter and token, take longer than the carrying of weights (2 bytes each) and caches? "
-    "Return 0 where it never does.",
+    "The batch need not be whole. Return 0 where it never does.",
     "enough(parameters, kv, context, peak, bandwidth)", _enough, cases=_enough_cases, lines=2,
     tolerance=1e-6, derives=("Roofline", "predict", "model", "Model"),
     misconceptions=(

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 _MEASURES = frozenset((  # of rooflab: nothing that measures, asks or shows is run, needed or not
     "measure", "this_machine", "this_machine_async", "free_lunch", "record", "explain", "sort",
     "decode_loop", "record_decode", "guess", "ask", "reveal", "show_me", "lecture", "progress",
-    "check", "my_guesses", "show", "live", "golf",
+    "check", "my_guesses", "show", "live", "golf", "conclude",
 ))  # fmt: skip
 
 

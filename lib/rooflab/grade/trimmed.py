@@ -15,7 +15,7 @@ from pathlib import Path
 import rooflab
 from rooflab.grade import syntax
 
-_LEFT_OUT = ("cli", "lecture", "grade", "exercises", "__pycache__")
+_LEFT_OUT = ("cli", "conclusions", "lecture", "grade", "exercises", "__pycache__")
 _WHOLE = {
     "exercises": ("__init__", "collect", "plaindata", "exercise"),
     "grade": ("__init__", "birth", "brief", "inside", "kernel", "limits", "lockdown", "nest",
@@ -25,6 +25,15 @@ _HALF = {  # module of exercises → what stays of it
     "golfing": ("BLOCKS", "LIMITS", "arrays", "run", "digest", "totals", "_TOTALS"),
     "timing": ("A", "arguments", "run"),
 }
+_CONCLUDING = '''"""Sentences on what was measured: there are none where nothing is measured."""
+
+
+def conclude(name, *measured, **more):
+    raise RuntimeError(
+        "rl.conclude says nothing while notebooks are graded; call it in a cell of its own, "
+        "outside the answer"
+    )
+'''
 _JUDGING = ("judge", "verdict", "compare", "registry")
 _WAYS = "golf/hole_variants.py"
 _FORMS = {  # module of exercises → the stand-in for what the public name is
@@ -78,6 +87,7 @@ def make_trimmed(folder: Path) -> Path:
         _write(target / "exercises" / f"{name}.py", _half(text, kept))
     for name, form in _FORMS.items():
         _write(target / "exercises" / f"{name}.py", f"{_STAND_IN}{form}\n")
+    _write(target / "conclusions.py", _CONCLUDING)
     (target / _WAYS).unlink()
     holes = (source / "golf" / "holes.py").read_text(encoding="utf-8")
     _write(target / "golf" / "holes.py", _without_answers(holes))

@@ -1,0 +1,116 @@
+"""Slips that any numeric answer may have: another unit, or a number that was rounded."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rooflab.exercises.collect import collect
+from rooflab.exercises.compare import only_rounded, other_unit
+from rooflab.exercises.judge import judge
+from rooflab.exercises.plaindata import to_plain
+from rooflab.exercises.registry import exercise, exercises
+
+NUMERIC = [e for e in exercises().values() if e.kind in ("function", "value")]
+FACTORS = [10.0**power for power in (-12, -9, -6, -3, 3, 6, 9, 12)]
+FINE = [1.024**power for power in (-4, -3, -2, -1, 1, 2, 3, 4)]
+SEEDS = (0, 5, 200)
+
+
+def verdict(found, answer, seed=0):
+    cases = found.draw(seed)
+    given = answer() if found.kind == "value" else answer
+    return judge(found, cases, collect(found.kind, cases, given))
+
+
+def is_number(value):
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def scaled(found, factor):
+    """The right answer with every number in it multiplied by ``factor``."""
+
+    def answer(*inputs):
+        right = to_plain(found.reference(*inputs))
+        if isinstance(right, list):
+            return [factor * each if is_number(each) else each for each in right]
+        return factor * right if is_number(right) else right
+
+    return answer
+
+
+def has_numbers(found):
+    rows = [to_plain(found.reference(*case.values())) for case in found.draw(0)]
+    return any(is_number(x) for row in rows for x in (row if isinstance(row, list) else [row]))
+
+
+@pytest.mark.parametrize("factor", FACTORS)
+@pytest.mark.parametrize("found", [e for e in NUMERIC if has_numbers(e)], ids=lambda e: e.id)
+def test_a_power_of_a_thousand_is_a_unit_in_every_numeric_exercise(found, factor):
+    told = verdict(found, scaled(found, factor))
+    assert not told.passed and told.hint
+    known = {m.name for m in found.misconceptions}
+    assert told.misconception == "another unit" or told.misconception in known
+    assert told.misconception in known or "check the unit" in told.hint
+
+
+@pytest.mark.parametrize("factor", FINE)
+@pytest.mark.parametrize("id", ["05-decode", "03-time", "04-knee", "00-time", "02-claim-warm"])
+def test_a_gib_for_a_gb_is_a_unit_too(id, factor):
+    told = verdict(exercise(id), scaled(exercise(id), factor))
+    assert not told.passed and told.misconception in ("another unit", "GiB")
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("found", NUMERIC, ids=lambda e: e.id)
+def test_a_right_answer_is_told_nothing(found, seed):
+    told = verdict(found, found.reference, seed)
+    assert told.passed and told.misconception is None and told.hint is None
+
+
+@pytest.mark.parametrize("factor", [1.1, 2, 10, 100, 5000, 1.024])
+def test_other_factors_are_no_unit(factor):
+    """1.024 is none in an exercise whose tolerance is wider than that."""
+    pairs = [(7.0, 7.0 * factor, 0.03), (11.0, 11.0 * factor, 0.03)]
+    assert not other_unit(pairs)
+
+
+def test_the_unit_is_the_same_in_every_case():
+    assert other_unit([(3.0, 3000.0, 1e-9), (5, 5000, 1e-9), (0, 0, 1e-9)])
+    assert not other_unit([(3.0, 3000.0, 1e-9), (5.0, 5.0, 1e-9)])
+    assert not other_unit([(3.0, 3000.0, 1e-9), (0, 5000, 1e-9)])
+    assert not other_unit([(3.0, "3000", 1e-9)]) and not other_unit([(0, 0, 1e-9)])
+    assert not other_unit([(3.0, math.nan, 1e-9)]) and not other_unit([(True, 1000, 1e-9)])
+    assert other_unit([(10**400, 10**403, 1e-9)])
+
+
+@given(st.floats(10, 1e12), st.booleans())
+def test_up_or_down_it_is_rounded(right, up):
+    whole = math.ceil(right) if up else math.floor(right)
+    if abs(whole - right) > 1e-9 * right:
+        assert only_rounded([(right, whole, 1e-9), (0, 0, 1e-9)])
+    assert not only_rounded([(right, whole + 2, 1e-9)])
+    assert not only_rounded([(right, right + 0.25 + 1e-6 * right, 1e-15)]) or right > 1e5
+
+
+def test_small_numbers_and_whole_ones_were_not_rounded():
+    assert not only_rounded([(1.5, 2, 1e-9)]) and not only_rounded([(12, 13, 1e-9)])
+    assert not only_rounded([(412.6, "413", 1e-9)]) and not only_rounded([(412.6, 412.6, 1e-9)])
+
+
+@pytest.mark.parametrize("way", [math.ceil, math.floor, round])
+@pytest.mark.parametrize("id", ["04-knee", "05-claim-always"])
+def test_a_rounded_batch_is_refused_with_the_reason(id, way):
+    found = exercise(id)
+    for seed in SEEDS:
+        told = verdict(found, lambda *case: way(found.reference(*case)), seed)
+        assert not told.passed and told.misconception == "rounded"
+        assert "need not be whole" in told.hint
+
+
+def test_a_named_mistake_comes_before_a_slip():
+    told = verdict(exercise("00-bandwidth"), lambda s, n, i: 2 * n * i / min(s) / 1e9)
+    assert told.misconception == "GB/s"
