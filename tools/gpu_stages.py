@@ -230,7 +230,8 @@ def record(run: Run) -> bool:
     try:
         found = recorded(
             name, backend="gpu", minutes=minutes, quick=run.quick, folder=run.out / "rec",
-            overwrite=True, progress=False, stop_after=max(run.seconds - LAST_S, 1.0),
+            dtypes=("fp32",) if run.quick else None, overwrite=True, progress=False,
+            stop_after=max(run.seconds - LAST_S, 1.0),
         )  # fmt: skip
     except Stopped as stopped:
         run.findings.add("record/recording", str(stopped))

@@ -9,7 +9,7 @@ from IPython.core.inputtransformer2 import TransformerManager
 from rooflab.grade import gate
 from rooflab.grade.kept import kept, parsed, text_of
 from rooflab.grade.live import live
-from rooflab.grade.suspects import flaw, forging
+from rooflab.grade.suspects import flaw, forging_with
 
 TWICE = 2.5  # times the steps that twice the length may take: a square takes four times
 
@@ -40,7 +40,7 @@ def _woken(n):
 
 def _answered(n):
     body = ast.parse("x = 1\n" * n).body
-    return lambda: flaw(body, forging)
+    return lambda: flaw(body, forging_with(frozenset()))
 
 
 LONG = {

@@ -75,6 +75,7 @@ function render({ model, el }) {
   let resting;
   function rest(said) { // for readers of the screen: once the slider rests, not on every tick
     clearTimeout(resting);
+    if (!svg.hasAttribute("aria-label")) svg.setAttribute("aria-label", said.join(" ")); // never without a name
     resting = setTimeout(() => { handles(); svg.setAttribute("aria-label", said.join(" ")); live.textContent = `${said.join(" ")} ${origin.textContent}`; }, 400);
   }
 
