@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -108,3 +110,25 @@ def test_functions_of_no_module(name):
     f = made("def f(x): return x + 1")
     f.__module__ = None
     assert golf(f, X).per_element == 16
+
+
+AFTER_GOLF_IN_A_THREAD = """
+import subprocess
+import sys, threading
+import numpy as np, rooflab as rl
+player = threading.Thread(target=lambda: rl.golf(lambda x: x + x, np.ones(1000)))
+player.start(); player.join()
+rl.golf(lambda x: x + x, np.ones(1000))
+def trace(frame, event, argument): return trace
+sys.settrace(trace)
+(lambda: None)()
+sys.settrace(None)
+print("got past it")
+"""
+
+
+def test_a_debugger_still_works_after_golf_in_a_thread():
+    """CPython would look for the watchdog's exception for ever."""
+    command = [sys.executable, "-c", AFTER_GOLF_IN_A_THREAD]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.stdout == "got past it\n", done.stderr

@@ -107,8 +107,24 @@ def _by_thread(trace: Trace) -> Iterator[None]:
     finally:
         with gate:
             done.set()
-            _raise_in(watched_thread, None)  # takes back what was asked for and not yet raised
+            _settle(watched_thread)
         watcher.join()
+
+
+class _Settled(BaseException):
+    """Takes the place of what was asked for and not yet raised."""
+
+
+def _settle(thread: ctypes.c_ulong) -> None:
+    """Take back what was asked for in this thread, by an exception of our own that is caught.
+
+    Asking for None would take it back too. But CPython then goes on looking for it before every
+    call, and a debugger's trace function never gets past that.
+    """
+    with contextlib.suppress(_Settled):
+        _raise_in(thread, ctypes.py_object(_Settled))
+        for _ in range(1_000_000):  # it comes at the end of the first turn
+            pass
 
 
 def _raise_in(thread: ctypes.c_ulong, exception: object) -> None:
