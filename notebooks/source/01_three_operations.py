@@ -9,8 +9,8 @@
 # %% [markdown] tags=["core"]
 # # 01 · Three operations
 #
-# **GEMM does thousands of times more arithmetic for each byte than AXPY. Why is it not thousands
-# of times as fast?**
+# **GEMM does thousands of times more arithmetic for each byte than AXPY. How many times as fast is
+# it?**
 #
 # After this lesson you will be able to
 #
@@ -24,8 +24,6 @@
 # product.
 
 # %% tags=["core"]
-from statistics import median
-
 import rooflab as rl
 
 # %% [markdown] tags=["core"]
@@ -467,6 +465,13 @@ rl.check("01-claims", verdicts)
 # same arrays, and the two must agree within 10 %. The stand-in's times are computed, not
 # measured; the verdict says whether there was a GPU.
 #
+# Below each verdict the check draws what the stand-in did: when Python queued, when the GPU worked
+# or waited, and what lies between your last two events.
+
+# %% tags=["deep"]
+from statistics import median
+
+# %% [markdown] tags=["deep"]
 # ### Exercise 8 · AXPY on the GPU
 #
 # Return the seconds of one `cp.cublas.axpy(a, x, y)`. The vectors are far larger than any cache

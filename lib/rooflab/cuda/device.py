@@ -180,7 +180,8 @@ class SimulatedGpu:
         """Queue one kernel. Those of one ``library`` share one first-use cost.
 
         The log's "bytes" are what it reads and writes, "l2_bytes" what it read from L2, and
-        "written_back" the dirty bytes, of whatever array, that went to memory to make room.
+        "written_back" the dirty bytes, of whatever array, that went to memory to make room; "at"
+        is when Python had queued it.
         """
         setup = self._first_use(library or f"{kernel}/{dtype}")
         self.now += setup + self.device.launch_s
@@ -197,7 +198,7 @@ class SimulatedGpu:
         self.log.append({
             "what": "launch", "kernel": kernel, "stream": stream.number, "flops": flops,
             "bytes": total, "l2_bytes": hit, "written_back": back, "setup": setup > 0,
-            "begin": begin, "end": end, "library": library,
+            "begin": begin, "end": end, "library": library, "at": self.now,
         })  # fmt: skip
 
     def record(self, event: int, stream: Stream) -> float:
@@ -205,7 +206,10 @@ class SimulatedGpu:
         self.now += self.device.record_s
         stamp = max(self.now, self._queue_end(stream))
         stream.free_at = stamp
-        self.log.append({"what": "record", "event": event, "stream": stream.number, "stamp": stamp})
+        self.log.append({
+            "what": "record", "event": event, "stream": stream.number, "stamp": stamp,
+            "at": self.now,
+        })  # fmt: skip
         return stamp
 
     def wait(self, what: str, until: float) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from rooflab.exercises import course, session
 from rooflab.exercises.collect import collect, describe
 from rooflab.exercises.exercise import Exercise
@@ -30,7 +32,12 @@ def check(id: str, answer: object = ...) -> Verdict:
 def _verdict(found: Exercise, answer: object) -> Verdict:
     try:
         cases = found.draw(PUBLIC_SEED)
-        verdict = judge(found, cases, collect(found.kind, cases, answer))
+        observations = collect(found.kind, cases, answer)
+        verdict = judge(found, cases, observations)
+        if found.kind == "timing":
+            from rooflab.exercises.timing import drawn
+
+            verdict = replace(verdict, picture=drawn(found, cases, observations))
     except Exception as error:  # a fault of ours must not stop the learner's notebook
         reason = f"the checker itself failed ({describe(error)}); please report it"
         return Verdict(found.id, False, 0, found.points, reason)

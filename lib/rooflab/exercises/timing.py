@@ -10,7 +10,7 @@ import math
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rooflab.count import Operation, axpy, gemm, gemv
 from rooflab.cuda import Device, StandIn, imported_as_cupy
@@ -19,6 +19,9 @@ from rooflab.exercises.compare import close, same, show
 from rooflab.exercises.exercise import Case, Exercise, Misconception, Observation
 from rooflab.exercises.judge import failed, passed
 from rooflab.exercises.verdict import Verdict
+
+if TYPE_CHECKING:
+    from rooflab.show.gpu_timeline import GpuTimeline
 
 AGREE = 0.10  # relative: seconds against the simulated clock, or against ours on a real GPU
 ARITHMETIC = 0.01  # relative: what follows from the learner's own seconds
@@ -185,6 +188,19 @@ def judge_timing(
         )  # fmt: skip
     devices = len({case["device"]["name"] for case in cases})
     return passed(exercise, f"timed right on the stand-ins for {devices} GPUs")
+
+
+def drawn(
+    exercise: Exercise, cases: Sequence[Case], observations: Sequence[Observation]
+) -> GpuTimeline | None:
+    """Draw what the stand-in did in the first case that failed, or in the first of all."""
+    from rooflab.show.gpu_timeline import gpu_timeline
+
+    ran = [pair for pair in zip(cases, observations, strict=True) if sound(pair[1].get("log", []))]
+    if not ran:
+        return None
+    case, seen = next((pair for pair in ran if _problem(exercise, *pair)), ran[0])
+    return gpu_timeline(seen.get("log", []), operation(case), Device(**case["device"]))
 
 
 def _shows(mistake: Misconception, case: Case, seen: Observation) -> bool:

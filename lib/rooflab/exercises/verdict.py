@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 
 from rooflab.exercises.plaindata import Plain
 
@@ -16,6 +16,7 @@ COLOURS = {"✓": "#009E73", "✗": "#D55E00", "○": "#6B6B6B"}  # of the marks
 class Verdict:
     """What ``check`` says. ``case`` holds the inputs of the first failing case, ``yours`` what the
     answer gave there; the right value is never in here. ``note`` is something to know besides.
+    ``picture`` has a ``_repr_html_`` and is shown below the words; it is no part of the data.
     """
 
     exercise: str
@@ -28,13 +29,16 @@ class Verdict:
     misconception: str | None = None
     hint: str | None = None
     note: str | None = None
+    picture: object = field(default=None, compare=False, repr=False)
 
     def __bool__(self) -> bool:
         return self.passed
 
     def to_dict(self) -> dict[str, Plain]:
         """Return the verdict as plain JSON data."""
-        return asdict(self)
+        data = asdict(replace(self, picture=None))
+        del data["picture"]
+        return data
 
     @property
     def unanswered(self) -> bool:
@@ -62,7 +66,8 @@ class Verdict:
     def _repr_html_(self) -> str:
         first, *rest = (html.escape(line.strip()) for line in self._lines)
         body = "".join(f"<br>{line}" for line in rest)
+        picture = "" if self.picture is None else self.picture._repr_html_()
         return (
             f'<div style="border-left:4px solid {COLOURS[self.mark]};padding:.3em .8em">'
-            f"<b>{first}</b>{body}</div>"
+            f"<b>{first}</b>{body}{picture}</div>"
         )
