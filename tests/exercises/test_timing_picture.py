@@ -49,7 +49,7 @@ def test_every_way_of_the_exercise_is_drawn_inside_the_frame(id):
         ("01-cuda-axpy", "host timer", "You read no two events"),
         ("01-cuda-axpy", "no warm-up", "sets things up"),
         ("01-cuda-axpy", "two kernels", "20 other kernels"),
-        ("01-cuda-gemv", "warm L2", "100% of the bytes came from L2"),
+        ("01-cuda-gemv", "warm L2", "100 % of the bytes came from L2"),
         ("01-cuda-gemv", "written flush", "left dirty in L2"),
         ("01-cuda-gemv", "idle GPU", "the GPU waited for Python"),
         ("01-cuda-gemv", "flush inside", "1 other kernel ran"),
