@@ -108,6 +108,8 @@ def axpy(document):
         (damage(lambda d: d["peak"]["fp32"].update(value="fast")), "its figures are damaged"),
         (damage(lambda d: d.update(capacity=None)), "its figures are damaged"),
         (damage(lambda d: d.pop("spill")), "an older version of rooflab wrote it"),
+        (damage(lambda d: d.update(spill={"l2": [["x", 0]]})), "its figures are damaged"),
+        (damage(lambda d: d.update(spill={"l2": [[8, 0], [8, 1]]})), "its figures are damaged"),
         (damage(lambda d: d.pop("routines")), "its figures are damaged"),
         (damage(lambda d: d.update(routines={"axpy/fp32": 3})), "its figures are damaged"),
         (damage(lambda d: axpy(d).pop("cold_overhead_s")), "its figures are damaged"),

@@ -119,9 +119,7 @@ def test_estimates_with_published_roofs_are_near_most_streams():
 @example("a10g", "fp32", None, 8, 2048, 1)
 @example("b300", "fp32", None, 8, 2048, 1)
 @example("max-1550", "fp32", None, 8, 2048, 1)
-def test_no_estimate_is_below_the_bound(
-    phase, name, weights, activations, batch, context, devices
-):
+def test_no_estimate_is_below_the_bound(phase, name, weights, activations, batch, context, devices):
     w = WORK[phase](LLAMA, batch, context, weights=weights, activations=activations)
     bound = w.bound(name, devices, link=1e11)
     for how in ("max-of-sum", "sum-of-max", "no-overlap"):

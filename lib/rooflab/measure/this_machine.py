@@ -175,6 +175,7 @@ def roofs_problem(roofs: Any, backend: str, threads: int | None) -> str:
         rates = [entry["value"] for entry in entries] + [*roofs["capacity"].values()]
         sound = "fp32" in roofs["peak"] and all(math.isfinite(r) and r > 0 for r in rates)
         sound = sound and routines.sound(roofs["routines"], roofs["bandwidth"])
-    except (AttributeError, KeyError, TypeError):
+        Machine.from_roofs(roofs, id="here", name="here")
+    except (AttributeError, KeyError, TypeError, ValueError):
         sound = False
     return "" if sound else "its figures are damaged"

@@ -212,7 +212,7 @@ def _carried(w: Workload) -> float:
 
 def _held(m: Machine, said: dict[str, None]) -> float:
     """Bytes that the caches of one device may hold from one step to the next."""
-    cache = max((m.capacities.get(level, 0) for level in ("l2", "l3")), default=0)
+    cache = sum(m.capacities.get(level, 0) for level in ("l2", "l3"))  # neither may hold the other
     if cache:
         said[f"{si(cache, 'B')} may stay in the caches of {m.id} from step to step"] = None
     return cache

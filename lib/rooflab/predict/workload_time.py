@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from numbers import Real
 
 from rooflab.count.dtypes import DType, dtype
@@ -126,6 +126,10 @@ def timing(
 
     ``notes``: what is known already; what is assumed here is added to them.
     """
+    known = {field.name for field in fields(Assumptions)}
+    for name in set(how) - known:
+        takes = ", ".join(sorted(known))
+        raise TypeError(f"{name}= is no argument of a step's time; it takes {takes}")
     given = Assumptions(**how)
     said, roles = dict.fromkeys(notes), roles_of(given.traffic)
     bandwidth = dram_rate(m, given.roofs, said)
