@@ -413,3 +413,24 @@ def test_shares_of_the_roofs_can_be_given():
     heavy = LLAMA.prefill(8, 2048, attention="streamed")
     lighter = heavy.seconds(H100, bound="max-of-sum", efficiency={"compute": 0.5})
     assert lighter == pytest.approx(2 * heavy.seconds(H100, bound="max-of-sum"))
+
+
+@pytest.mark.parametrize(
+    ("how", "least", "most"), [({}, 1.2, 2.5), ({"roofs": "measured", "overhead": 2e-6}, 1, 2)]
+)
+def test_how_far_above_published_streams_the_estimate_is(how, least, most):
+    """As the docstring of ``seconds`` says."""
+    ratios = []
+    for run in RUNS:
+        weights = {2: "bf16", 1: "fp8" if run.compute == "fp8" else "int8", INT4_GROUP_32: runs.G32}
+        kv = "fp8" if run.compute == "fp8" else "bf16"
+        step = rl.model(run.model).decode(run.batch, run.context, weights[run.itemsize], kv)
+        ratios.append(step.tokens_per_s(run.machine, **how) / run.tokens_per_s)
+    assert least <= min(ratios) and max(ratios) <= most
+
+
+def test_an_estimate_says_what_it_takes_as_perfect():
+    step = LLAMA.decode(1, 512)
+    assert "tokens/s at the datasheet's full rates and without launches (" in str(step.explain(H100))
+    real = str(step.explain(H100, roofs="measured", overhead=2e-6))
+    assert "full rates" not in real and "without launches" not in real

@@ -80,7 +80,7 @@ class Account:
         many = f"{self.devices} × " if self.devices > 1 else ""
         text = (
             f"{w.model.name} {w.phase}, batch {w.batch}, context {w.context}, on {many}{m.name}: "
-            f"about {plain(self.estimated_tokens_per_s, 3)} tokens/s "
+            f"about {plain(self.estimated_tokens_per_s, 3)} tokens/s{self._ideal} "
             f"({si(self.estimate.seconds, 's')} a step, limited by "
             f"{_IN_WORDS.get(self.estimate.limit, self.estimate.limit)}), {self._most}"
         )
@@ -92,6 +92,14 @@ class Account:
             f"{percent(self.estimate.seconds / self.seconds)} of the estimate, "
             f"{moved} of minimum traffic.{self._beyond}"
         )
+
+    @property
+    def _ideal(self) -> str:
+        """What the estimate takes as perfect, so that no program will quite reach it."""
+        rates = self.roofs == "catalogue" and self.machine.origin == "datasheet"
+        calls = not any(part.call for part in self.estimate.parts)
+        said = ["at the datasheet's full rates"] * rates + ["without launches"] * calls
+        return f" {' and '.join(said)}" if said else ""
 
     @property
     def _most(self) -> str:
