@@ -158,8 +158,17 @@ def test_progress_is_told_in_the_background_too(measured):
     assert shares == [0.5 * this_machine.ROOFS_SHARE, 1.0]
 
 
+def test_a_bar_appears_only_where_something_is_measured(measured, capsys):
+    this_machine.this_machine_async("cpu", 1).result(timeout=60)
+    assert "measuring this machine" in capsys.readouterr().err
+    this_machine.this_machine_async("cpu", 1).result(timeout=60)
+    assert not capsys.readouterr().err
+    this_machine.this_machine_async("cpu", 1, refresh=True).result(timeout=60)
+    assert "measuring this machine" in capsys.readouterr().err
+
+
 def test_a_failure_in_the_background_waits_in_the_future(measured):
-    future = this_machine.this_machine_async("cpu", 0, progress=False)
+    future = this_machine.this_machine_async("cpu", 0)
     with pytest.raises(ValueError, match="threads=0"):
         future.result(timeout=60)
 

@@ -431,6 +431,8 @@ def test_how_far_above_published_streams_the_estimate_is(how, least, most):
 
 def test_an_estimate_says_what_it_takes_as_perfect():
     step = LLAMA.decode(1, 512)
-    assert "tokens/s at the datasheet's full rates and without launches (" in str(step.explain(H100))
+    assert "tokens/s at the datasheet's full rates and without launches (" in str(
+        step.explain(H100)
+    )
     real = str(step.explain(H100, roofs="measured", overhead=2e-6))
     assert "full rates" not in real and "without launches" not in real
