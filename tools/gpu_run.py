@@ -64,7 +64,7 @@ class Findings:
                 entry = json.loads(line)
             except ValueError:  # torn when a run was cut off
                 continue
-            if entry["run"] == run:
+            if isinstance(entry, dict) and entry.get("run") == run:
                 self._take(entry["key"], entry["value"])
 
     def _take(self, key: str, value: Any) -> None:
@@ -273,7 +273,7 @@ def main(arguments: list[str] | None = None) -> int:
         findings = Findings(options.out, options.run)
         finished = stage.work(Run(findings, options.out, options.seconds, options.quick))
         return UNFINISHED if finished is False else 0
-    if options.resume:
+    if options.resume and options.resume.resolve() != options.out:
         shutil.copytree(
             options.resume, options.out, dirs_exist_ok=True, copy_function=shutil.copyfile
         )

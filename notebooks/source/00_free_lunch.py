@@ -63,7 +63,7 @@ rl.live.free_lunch(curve, after=nine, guess_k=9)
 # %% [markdown] tags=["core"]
 # ## What just happened
 #
-# Both axes are logarithmic: one line to the right is about twice the arithmetic, one line up two
+# Both axes are logarithmic: one line to the right is twice the arithmetic, one line up two
 # to two and a half times the time. Where the curve is flat, more arithmetic takes no more time.
 # Where it rises most steeply, twice the arithmetic takes twice the time.
 
@@ -129,7 +129,7 @@ rl.conclude("00-nine", curve)
 #   FLOP/byte.
 
 # %% tags=["core"]
-rl.live.free_lunch(curve, names=True, after=nine)
+rl.live.free_lunch(curve, names=True, view="rate", after=nine)
 
 # %% [markdown] tags=["core"]
 # While you read on, let the computer find the same figures by other means. The first time that

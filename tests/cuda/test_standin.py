@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import operator
+import sys
+import threading
 
 import numpy as np
 import pytest
 
-from rooflab.cuda import Device, StandIn
+from rooflab.cuda import Device, StandIn, imported_as_cupy
 from rooflab.cuda.device import BLOCK, Cache, CUDARuntimeError, Span
+from rooflab.measure import backend
 from rooflab.predict.catalogue import machine
 
 DEVICE = Device(
@@ -431,3 +434,46 @@ def test_a_device_takes_published_achieved_figures():
     assert device.peak["float32"] == 5.95e13 and Device(**device.to_dict()) == device
     with pytest.raises(ValueError, match="no measured L2 bandwidth"):
         Device.from_machine(machine("h100-sxm"))
+
+
+def test_two_stand_ins_at_once_leave_nothing_behind():
+    """Overlapping, each would restore the other's module."""
+    began, may_end = threading.Event(), threading.Event()
+
+    def first():
+        with imported_as_cupy(StandIn(DEVICE)):
+            began.set()
+            may_end.wait(5)
+
+    def second():
+        began.wait(5)
+        with imported_as_cupy(StandIn(DEVICE)):
+            pass
+
+    before = sys.modules.get("cupy")
+    threads = [threading.Thread(target=each) for each in (first, second)]
+    for thread in threads:
+        thread.start()
+    began.wait(5)
+    may_end.set()
+    for thread in threads:
+        thread.join()
+    assert sys.modules.get("cupy") is before
+
+
+def test_whoever_looks_for_a_gpu_waits_until_the_stand_in_is_gone(monkeypatch):
+    found, began = [], threading.Event()
+    monkeypatch.setattr(backend, "cupy_installed", lambda: "cupy" in sys.modules)
+
+    def look():
+        began.set()
+        found.append(backend.probe_gpu())
+
+    with imported_as_cupy(StandIn(DEVICE)):
+        thread = threading.Thread(target=look)
+        thread.start()
+        began.wait(5)
+        thread.join(0.2)
+        assert not found
+    thread.join(5)
+    assert found == [(None, "CuPy is not installed")]

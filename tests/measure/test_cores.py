@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 import pytest
@@ -101,4 +102,20 @@ def test_nothing_is_said_of_like_cores():
 
 def test_where_this_thread_is():
     number = cores.processor_now()
-    assert number is None or number >= 0
+    if sys.platform == "linux":
+        assert number in os.sched_getaffinity(0)
+    else:
+        assert number is None
+
+
+def test_a_third_kind_of_core_counts_and_an_unlisted_processor_is_unknown(tmp_path):
+    write(tmp_path / "cpu_core/cpus", "0-5")
+    write(tmp_path / "cpu_atom/cpus", "6-13")
+    write(tmp_path / "cpu_lowpower/cpus", "14-15")
+    kinds = core_kinds(tmp_path)
+    assert [(kind.name, kind.count) for kind in kinds] == [
+        ("performance", 6), ("efficiency", 8), ("low-power", 2),
+    ]  # fmt: skip
+    assert "on a low-power core" in hybrid_note(kinds, 1, (14, 15))
+    assert "the system chose" in hybrid_note(kinds, 14, (0, 0))
+    assert "does not tell which kind" in hybrid_note(kinds[:2], 1, (14, 2))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
@@ -13,6 +15,8 @@ from rooflab.measure.backend import Backend
 from rooflab.measure.kernels import ALPHA, SCALE, kernel_for
 from rooflab.measure.operands import make
 from rooflab.measure.verdict import prepare, verdict
+from rooflab.predict.machine import Machine
+from rooflab.predict.routines import one_product, overhead
 from tests.measure.fake_cupy import FakeCupy
 
 CPU = Backend("cpu", np, "a test")
@@ -141,6 +145,25 @@ def test_products_with_a_shared_factor_are_one_call_where_the_layout_allows(fake
     one = kernel_for(rl.gemm(6, 5, 3, batch=4, shared="a"), CPU)
     operands = make(rl.gemm(6, 5, 3, batch=4, shared="a"), CPU)
     assert one.bind(operands)().shape == (6, 20)
+
+
+GEMM, GEMV = partial(rl.gemm, 6, 5, 3), partial(rl.gemv, 6, 5)
+
+
+@pytest.mark.parametrize(
+    ("of", "shared"),
+    [(GEMM, ()), (GEMM, "a"), (GEMM, "b"), (GEMV, ()), (GEMV, "a"), (GEMV, "x")],
+)
+@pytest.mark.parametrize("dtype", ["fp32", "fp16"])
+def test_a_batch_is_charged_as_many_calls_as_it_launches(of, shared, dtype, fake):
+    op = of(dtype, batch=7, shared=shared)
+    computed(op, on_gpu(fake))
+    calls = 1 if one_product(op, "gpu") else op.batch
+    assert len(fake.log) == calls
+    known = {"overhead_s": 1.0, "cold_overhead_s": 1.0, "points": []}
+    routines = {f"{name}/{dtype}": known for name in ("gemm", "gemv")}
+    m = Machine("one", backend="gpu", routines=routines)
+    assert overhead(op, m) == calls
 
 
 @pytest.mark.parametrize("op", PLAIN, ids=label)

@@ -108,6 +108,8 @@ def axpy(document):
         (damage(lambda d: d["peak"]["fp32"].update(value="fast")), "its figures are damaged"),
         (damage(lambda d: d.update(capacity=None)), "its figures are damaged"),
         (damage(lambda d: d.pop("spill")), "an older version of rooflab wrote it"),
+        (damage(lambda d: d.update(spill={"l2": [["x", 0]]})), "its figures are damaged"),
+        (damage(lambda d: d.update(spill={"l2": [[8, 0], [8, 1]]})), "its figures are damaged"),
         (damage(lambda d: d.pop("routines")), "its figures are damaged"),
         (damage(lambda d: d.update(routines={"axpy/fp32": 3})), "its figures are damaged"),
         (damage(lambda d: axpy(d).pop("cold_overhead_s")), "its figures are damaged"),
@@ -156,8 +158,17 @@ def test_progress_is_told_in_the_background_too(measured):
     assert shares == [0.5 * this_machine.ROOFS_SHARE, 1.0]
 
 
+def test_a_bar_appears_only_where_something_is_measured(measured, capsys):
+    this_machine.this_machine_async("cpu", 1).result(timeout=60)
+    assert "measuring this machine" in capsys.readouterr().err
+    this_machine.this_machine_async("cpu", 1).result(timeout=60)
+    assert not capsys.readouterr().err
+    this_machine.this_machine_async("cpu", 1, refresh=True).result(timeout=60)
+    assert "measuring this machine" in capsys.readouterr().err
+
+
 def test_a_failure_in_the_background_waits_in_the_future(measured):
-    future = this_machine.this_machine_async("cpu", 0, progress=False)
+    future = this_machine.this_machine_async("cpu", 0)
     with pytest.raises(ValueError, match="threads=0"):
         future.result(timeout=60)
 

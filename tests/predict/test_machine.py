@@ -203,3 +203,11 @@ def test_plain_numbers_go_by_the_names_that_people_use():
 def test_a_figure_is_a_positive_rate(figures, error, said):
     with pytest.raises(error, match=said):
         rl.Machine("own", "Own", "gpu", **figures)
+
+
+@pytest.mark.parametrize(
+    "pairs", [[], None, [["x", 0]], [[8, 0], [8, 1]], [[9, 0], [8, 1]], [[8, -1]], [[0, 0]], [[8]]]
+)
+def test_where_a_cache_spills_must_make_sense(pairs):
+    with pytest.raises(ValueError, match="spills: 'l2' must have pairs"):
+        rl.Machine("mine", peaks={"fp32": 1e9}, bandwidths=1e9, spills={"l2": pairs})

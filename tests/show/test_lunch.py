@@ -199,3 +199,13 @@ def test_bad_arguments_are_named() -> None:
     axis = guess("x", "How many?", result=4.0, unit="apples", low=1, high=200)
     with pytest.raises(ValueError, match="'ms'"):
         free_lunch(CURVE, after=axis, guess_k=17)
+
+
+def test_it_may_open_as_work_per_second() -> None:
+    picture = free_lunch(CURVE, view="rate")
+    assert (
+        picture.live.view == "rate"
+        and picture.sentence == lunch_curve.sentences(picture.sweep, picture.sweep.k[0])[1]
+    )
+    with pytest.raises(ValueError, match="view='roof' is unknown"):
+        free_lunch(CURVE, view="roof")

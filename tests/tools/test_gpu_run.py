@@ -60,6 +60,8 @@ def test_what_is_done_is_not_done_again(tmp_path: Path) -> None:
     before = (tmp_path / "first" / "results.jsonl").read_text("utf-8")
     resumed = course(tmp_path / "second", "--only", "facts", "--resume", str(tmp_path / "first"))
     assert resumed.returncode == 0 and "done before" in resumed.stdout
+    again = course(tmp_path / "first", "--only", "facts", "--resume", str(tmp_path / "first"))
+    assert again.returncode == 0 and "done before" in again.stdout
     assert (tmp_path / "second" / "results.jsonl").read_text("utf-8") == before
 
 

@@ -14,6 +14,7 @@ from rooflab.cli.terminal import complain, say, table
 if TYPE_CHECKING:
     from rooflab.measure.recorded import Recording
 
+TRY_AGAIN = 75  # exit code of a recording that goes on next time; EX_TEMPFAIL of sysexits.h
 SHOWN = 12  # lines of what was left out
 
 
@@ -33,7 +34,8 @@ def record(
 ) -> None:
     """Record roofs, the free-lunch curve, and AXPY, GEMV, GEMM over N, dtype, cache and threads.
 
-    Interrupted, or stopped after some seconds? The same command goes on where it was.
+    Interrupted, or stopped after some seconds? The same command goes on where it was. A recording
+    that stopped itself ends with exit code 75, a finished one with 0.
     """
     from rooflab.measure.journal import Stopped
     from rooflab.measure.recorder import record as recorded
@@ -47,7 +49,7 @@ def record(
         )  # fmt: skip
     except Stopped as stopped:
         say(str(stopped))
-        return
+        sys.exit(TRY_AGAIN)
     except KeyboardInterrupt:
         complain(f"stopped; nothing is lost: `rooflab record {name} …` goes on from here")
         raise

@@ -15,6 +15,8 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import NoReturn
 
+from rooflab.measure.backend import cupy_to_oneself
+
 _MOST_NAMES = 8
 IMPORTED = (
     "cupy", "cupy.cublas", "cupy.random", "cupy.cuda", "cupy.cuda.runtime", "cupy.cuda.stream",
@@ -93,6 +95,11 @@ def _part(roots: Mapping[str, Namespace], name: str) -> object:
 @contextmanager
 def imported_as_cupy(cp: Namespace) -> Iterator[None]:
     """Let ``import cupy`` find ``cp`` in this thread; afterwards all is as it was."""
+    with cupy_to_oneself():
+        yield from _in_cupys_place(cp)
+
+
+def _in_cupys_place(cp: Namespace) -> Iterator[None]:
     roots = {"cupy": cp, "cupyx": Cupyx()}
     ours = {name: _part(roots, name) for name in IMPORTED}
     aside = {name: sys.modules.get(name) for name in ours}

@@ -12,7 +12,10 @@ import importlib
 import importlib.util
 import os
 import sys
+import threading
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
@@ -81,13 +84,33 @@ def select(backend: str | None = None, threads: int | None = None) -> Backend:
     return Backend("cpu", np, f"CPU, because {reason}", _cpu())
 
 
+_CUPY = threading.RLock()
+_PATIENCE_S = 15.0  # an answer that is stopped late may hold CuPy's place for that long
+
+
+@contextmanager
+def cupy_to_oneself() -> Iterator[None]:
+    """Keep other threads from importing CuPy, or from putting something in its place."""
+    held = _CUPY.acquire(timeout=_PATIENCE_S)  # a thread that never ends must not stop the rest
+    try:
+        yield
+    finally:
+        if held:
+            _CUPY.release()
+
+
 def probe_gpu() -> tuple[ModuleType | None, str]:
     """Return (cupy, "…works") or (None, why the GPU cannot be used), after running on it.
 
     A GPU is tried once in a process: waking one takes seconds.
     """
-    if not cupy_installed():
-        return None, "CuPy is not installed"
+    with cupy_to_oneself():
+        if not cupy_installed():
+            return None, "CuPy is not installed"
+        return _imported()
+
+
+def _imported() -> tuple[ModuleType | None, str]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # two CuPys installed, no GPU: said below, once

@@ -79,7 +79,7 @@ def calibrate(m: Machine, dtypes: tuple[str, ...] | None = None) -> dict[str, ob
         for fit in fits:
             if fit.tiny not in warm:
                 continue
-            found[routine((*fit.points, fit.tiny)[0])] = {
+            found[routine((*fit.points, fit.tiny)[0], m.backend)] = {
                 "overhead_s": warm[fit.tiny],
                 "cold_overhead_s": cold[fit.tiny],
                 "points": [
@@ -154,7 +154,7 @@ def _point(
 ) -> dict[str, object]:
     """A fitting size with its efficiency: the share of the roof that the work itself reached."""
     if level is None:
-        at_the_roof, where = op.flops / peak_of(op, m)[0], {"smallest": smallest(op)}
+        at_the_roof, where = op.flops / peak_of(op, m)[0], {"smallest": smallest(op, m.backend)}
     else:
         bandwidth = m.bandwidth(level, mix_of(op, m, level))
         at_the_roof, where = op.bytes / bandwidth, {"level": level}

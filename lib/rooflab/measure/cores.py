@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 DEVICES = Path("/sys/devices")
+_INTEL = {"cpu_core": "performance", "cpu_atom": "efficiency", "cpu_lowpower": "low-power"}
 _APART = 1.05  # ratio of two capacities or base frequencies that makes two kinds
 
 
@@ -34,7 +35,7 @@ def core_kinds(devices: Path = DEVICES) -> tuple[Kind, ...]:
     """The kinds of cores, fastest first; empty where all are alike or the system does not tell."""
     if sys.platform == "darwin":
         return _macos()
-    kinds = _intel(devices) or _by_figures(devices / "system" / "cpu")
+    kinds = _by_counters(devices) or _by_figures(devices / "system" / "cpu")
     return kinds if len(kinds) > 1 else ()
 
 
@@ -52,7 +53,7 @@ def hybrid_note(kinds: tuple[Kind, ...], threads: int, seen: tuple[int | None, .
     if threads > 1:
         return f"{here}; the system chose which of them the {threads} threads ran on"
     names = {kind.name for kind in kinds for one in seen if one in kind.processors}
-    if None in seen or not names:
+    if not set(seen) <= {one for kind in kinds for one in kind.processors}:
         return f"{here}; the system does not tell which kind was measured"
     if len(names) > 1:
         return f"{here}; the thread was moved between them, so the roofs are of neither kind alone"
@@ -70,14 +71,16 @@ def processor_now() -> int | None:
     return number if number >= 0 else None
 
 
-def _intel(devices: Path) -> tuple[Kind, ...]:
-    """Linux lists the two kinds of Intel's hybrid processors as two performance counters."""
+def _by_counters(devices: Path) -> tuple[Kind, ...]:
+    """Linux lists each kind of Intel's hybrid processors as a performance counter of its own."""
     kinds = []
-    for folder, name in (("cpu_core", "performance"), ("cpu_atom", "efficiency")):
+    there = {cpus.parent.name: cpus for cpus in devices.glob("cpu_*/cpus")}
+    for counter in [*_INTEL, *sorted(there.keys() - _INTEL)]:  # the fastest first
         try:
-            processors = _numbers((devices / folder / "cpus").read_text())
-        except (OSError, ValueError):
+            processors = _numbers(there[counter].read_text())
+        except (KeyError, OSError, ValueError):
             continue
+        name = _INTEL.get(counter, counter.removeprefix("cpu_"))
         kinds.append(Kind(name, len(processors), processors))
     return tuple(kinds)
 

@@ -22,7 +22,7 @@ from rooflab.measure.kernels import (
     problems,
     refused,
 )
-from rooflab.measure.operands import one_product
+from rooflab.predict.routines import one_product
 
 Bound = Callable[[Sequence[Any]], Callable[[], Any]]
 _LETTER = {"fp32": "s", "fp64": "d"}
@@ -40,7 +40,7 @@ def cpu_kernel(op: Operation, backend: Backend) -> Kernel:
     from scipy.linalg import blas
 
     name, bind = _ROUTINES[op.name]
-    if one_product(op):
+    if op.name == "gemv" and one_product(op, "cpu"):
         name = "gemm"
     routine = getattr(blas, letter + name)
     library = f"scipy.linalg.blas.{letter}{name}"
@@ -68,7 +68,9 @@ def _ger(op: Operation, ger: Any, operands: Sequence[Any]) -> Callable[[], Any]:
 
 def _gemv(op: Operation, routine: Any, operands: Sequence[Any]) -> Callable[[], Any]:
     a, x, y = operands
-    if one_product(op):  # all lie by rows, so their transposes are F-ordered; 1: a is transposed
+    if one_product(
+        op, "cpu"
+    ):  # all lie by rows, so their transposes are F-ordered; 1: a is transposed
         return partial(routine, 1.0, a.T, x.T, betas(op)[0], y.T, 1, 0, 1)
     return in_turn([
         partial(routine, 1.0, a, x, beta, y, 0, 1, 0, 1, 0, 1)  # offsets, strides, trans, overwrite
@@ -77,7 +79,7 @@ def _gemv(op: Operation, routine: Any, operands: Sequence[Any]) -> Callable[[], 
 
 
 def _gemm(op: Operation, gemm: Any, operands: Sequence[Any]) -> Callable[[], Any]:
-    if op.batch > 1 and op.shared == ("a",):  # the columns of all B side by side: one wide product
+    if one_product(op, "cpu"):  # the columns of all B side by side: one wide product
         a, b, c = operands
         operands = (a, _side_by_side(b), _side_by_side(c))
         return partial(gemm, 1.0, operands[0], operands[1], betas(op)[0], operands[2], 0, 0, 1)

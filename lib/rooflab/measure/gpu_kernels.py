@@ -30,6 +30,7 @@ from rooflab.measure.kernels import (
     problems,
     refused,
 )
+from rooflab.predict.routines import one_product
 
 _HALF = ("fp16", "bf16")
 # Math modes of cublas_api.h that CuPy 14.2 does not name: TF32_TENSOR_OP_MATH, and the default with
@@ -116,7 +117,7 @@ def _ger(op: Operation, cublas: Any, operands: Sequence[Any]) -> Callable[[], An
 def _gemv(op: Operation, cublas: Any, operands: Sequence[Any]) -> Callable[[], Any]:
     a, x, y = operands
     one = _number(1, a)
-    if op.batch > 1 and op.shared == ("a",):  # one vector a row: Y = X Aᵀ
+    if one_product(op, "gpu"):  # one vector a row: Y = X Aᵀ
         return partial(cublas.gemm, "N", "T", x, a, y, one, _number(betas(op)[0], a))
     return in_turn([
         partial(cublas.gemv, "N", one, a, x, _number(beta, a), y)
@@ -127,7 +128,7 @@ def _gemv(op: Operation, cublas: Any, operands: Sequence[Any]) -> Callable[[], A
 def _gemm(op: Operation, cublas: Any, operands: Sequence[Any]) -> Callable[[], Any]:
     a, b, c = operands
     one = _number(1, a)
-    if op.batch > 1 and op.shared == ("b",):  # the rows of all A below each other: one tall product
+    if one_product(op, "gpu"):  # the rows of all A below each other: one tall product
         a, c = (m.reshape(-1, m.shape[-1]) for m in (a, c))
         return partial(cublas.gemm, "N", "N", a, b, c, one, _number(betas(op)[0], a))
     return in_turn([
@@ -195,14 +196,14 @@ def _half_ger(xp: Any, kernel: Any, operands: Sequence[Any]) -> Callable[[], Any
 
 def _half_gemv(op: Operation, xp: Any, operands: Sequence[Any]) -> Callable[[], Any]:
     a, x, y = operands
-    if op.batch > 1 and op.shared == ("a",):
+    if one_product(op, "gpu"):
         return partial(xp.matmul, x, a.T, out=y)
     return in_turn([partial(xp.matmul, a, x, out=y) for a, x, y in problems(op, operands)])
 
 
 def _half_gemm(op: Operation, xp: Any, operands: Sequence[Any]) -> Callable[[], Any]:
     a, b, c = operands
-    if op.batch > 1 and op.shared == ("b",):
+    if one_product(op, "gpu"):
         a, c = (m.reshape(-1, m.shape[-1]) for m in (a, c))
         return partial(xp.matmul, a, b, out=c)
     return in_turn([partial(xp.matmul, a, b, out=c) for a, b, c in problems(op, operands)])

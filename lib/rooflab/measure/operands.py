@@ -17,6 +17,7 @@ import numpy as np
 
 from rooflab.count import Operand, Operation
 from rooflab.measure.backend import Backend
+from rooflab.predict.routines import one_product
 
 COLUMN_MAJOR = ("ger", "gemv", "gemm")
 GPU_DTYPES = ("fp64", "fp32", "tf32", "fp16", "bf16", "int8", "int16", "int32")
@@ -51,15 +52,12 @@ def storage(operand: Operand, backend: Backend) -> np.dtype:
     )
 
 
-def one_product(op: Operation) -> bool:
-    """Whether ``op`` is a batch of GEMVs that share their matrix, which is one GEMM."""
-    return op.name == "gemv" and op.batch > 1 and op.shared == ("a",)
-
-
 def column_major(op: Operation, operand: Operand, backend: Backend) -> bool:
     """Whether ``operand`` is a matrix (or a batch of them) stored by columns."""
-    if backend.is_gpu or op.name not in COLUMN_MAJOR or one_product(op):
+    if backend.is_gpu or op.name not in COLUMN_MAJOR:
         return False
+    if op.name == "gemv" and one_product(op, backend.name):
+        return False  # it is computed as a GEMM by rows
     batched = op.batch > 1 and operand.name not in op.shared
     return len(operand.shape) - batched == 2
 

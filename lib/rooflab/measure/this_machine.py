@@ -7,7 +7,7 @@ import threading
 import warnings
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import Any
 
 from rooflab.measure import store
@@ -124,6 +124,9 @@ def this_machine_async(
     """
     future: Future[Machine] = Future()
     bar = ExitStack()
+    with suppress(TypeError, ValueError):  # result() raises it
+        if progress is True and not refresh and stored_machine(backend, threads) is not None:
+            progress = False  # nothing is measured, and a bar that ends at once stays on the page
     tell = bar.enter_context(told(progress, "measuring this machine"))
     device = current_device()
 
@@ -175,6 +178,7 @@ def roofs_problem(roofs: Any, backend: str, threads: int | None) -> str:
         rates = [entry["value"] for entry in entries] + [*roofs["capacity"].values()]
         sound = "fp32" in roofs["peak"] and all(math.isfinite(r) and r > 0 for r in rates)
         sound = sound and routines.sound(roofs["routines"], roofs["bandwidth"])
-    except (AttributeError, KeyError, TypeError):
+        Machine.from_roofs(roofs, id="here", name="here")
+    except (AttributeError, KeyError, TypeError, ValueError):
         sound = False
     return "" if sound else "its figures are damaged"

@@ -52,7 +52,8 @@ def machine(name: str | Machine) -> Machine:
 
     The vendor's prefix and the case are optional, and the names that drivers give their devices are
     known ("NVIDIA H100 80GB HBM3", "NVIDIA A100-SXM4-80GB", "Tesla T4"). Every word of a name must
-    be one of the machine's, so that "RTX 4090 Laptop" is no RTX 4090. A name that fits several
+    be one of the machine's, so that "RTX 4090 Laptop" is no RTX 4090, and a memory or a slot alone
+    ("80 GB", "PCIe") names no machine. A name that fits several
     raises VagueName, an unknown one ValueError, each with what it could mean. A Machine is returned
     as it is.
     """
@@ -64,7 +65,10 @@ def machine(name: str | Machine) -> Machine:
     key = re.sub(r"[\s_]+", "-", name.strip().lower())
     exact = [id for id in known if id == key or id.partition("-")[2] == key]
     said = _words(name) - _NOISE
-    meant = exact or [id for id, words in _vocabulary().items() if said and said <= words]
+    meant = exact or [
+        id for id, words in _vocabulary().items()
+        if said <= words and not all(map(_PARTS.fullmatch, said))
+    ]  # fmt: skip
     if len(meant) == 1:
         return known[meant[0]]
     meant = meant or [id for id in known if key and key in id]
@@ -84,6 +88,7 @@ def machine(name: str | Machine) -> Machine:
 _NOISE = frozenset(
     ["tesla", "gpu", "cpu", "processor", "graphics", "accelerator", "oam", "mcm", "ac", "mba", "vf"]
 )
+_PARTS = re.compile(r"\d+gb|hbm\w*|sxm\d*|pcie")  # of a machine, not its name
 # What drivers say of a machine that is neither in its name here nor in its id. An A100 40 GB on
 # PCIe has the peaks and the memory of the SXM module; only its power limit is lower, 250 W.
 _DRIVERS = {

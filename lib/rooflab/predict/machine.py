@@ -6,8 +6,10 @@ the catalogue, "measured" for a machine whose roofs were timed.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from types import MappingProxyType
 
 from rooflab.count.dtypes import as_dtype
@@ -17,6 +19,22 @@ from rooflab.count.suggest import unknown
 from rooflab.predict.figure import Figure, amounts, by_format, by_level, figures
 
 MIXES = ("read", "axpy", "copy", "update")
+
+
+def _spill(level: str, pairs: object) -> tuple[tuple[float, float], ...]:
+    """Where ``level`` spills, checked: sizes that grow, and shares from 0 to 1."""
+    try:
+        points = tuple((float(size), float(share)) for size, share in pairs)
+    except (TypeError, ValueError):
+        points = ()
+    sizes, shares = [size for size, _ in points], [share for _, share in points]
+    grows = all(0 < a < b < math.inf for a, b in pairwise([*sizes, 2 * max(sizes, default=0)]))
+    if not points or not grows or not all(0 <= share <= 1 for share in shares):
+        raise ValueError(
+            f"spills: {level!r} must have pairs (bytes, share of them from the next level) with "
+            f"growing sizes and shares from 0 to 1, not {pairs!r}"
+        )
+    return points
 
 
 @dataclass(frozen=True)
@@ -53,10 +71,7 @@ class Machine:
         object.__setattr__(self, "notes", tuple(self.notes))
         tables = {
             "routines": dict(self.routines),
-            "spills": {
-                where: tuple((float(size), float(share)) for size, share in pairs)
-                for where, pairs in self.spills.items()
-            },
+            "spills": {where: _spill(where, pairs) for where, pairs in self.spills.items()},
             "capacities": amounts("capacities", self.capacities),
             "bandwidths": {
                 where: figures(where, mixes if isinstance(mixes, Mapping) else {"read": mixes})

@@ -20,9 +20,15 @@ THIN = 8
 """A product is thin when its smallest dimension is this many times below its largest."""
 
 
-def routine(op: Operation) -> str:
+_STACKED = {"cpu": "a", "gpu": "b"}
+"""The operand that a batch of GEMMs shares where it is one product. On the CPU matrices lie by
+columns, and B and C of the batch stand side by side; on a GPU they lie by rows, and A and C stand
+one below the other."""
+
+
+def routine(op: Operation, backend: str = "cpu") -> str:
     """Key of the routine that computes ``op``: ``"axpy/fp32"``, ``"gemm-thin/fp64"``."""
-    sizes = _product(op)
+    sizes = _product(op, backend)
     thin = sizes and max(sizes) > THIN * min(sizes)
     name = "gemm" if sizes else op.name
     return f"{name}{'-thin' if thin else ''}/{op.compute_dtype}"
@@ -54,44 +60,55 @@ def overhead(op: Operation, m: Machine, cache: str = "warm") -> float:
 
     A "cold" call also waits for the first lines of its operands.
     """
-    name, _, kind = routine(op).partition("/")
+    name, _, kind = routine(op, m.backend).partition("/")
     known = m.routines.get(f"{name.removesuffix('-thin')}/{kind}")
-    calls = 1 if _one_product(op) else op.batch
+    calls = 1 if one_product(op, m.backend) else op.batch
     return calls * known["cold_overhead_s" if cache == "cold" else "overhead_s"] if known else 0.0
 
 
 def efficiency(op: Operation, m: Machine, level: str) -> float:
     """Share of the roof that the routine reaches with its operands in ``level``; 1 if unknown."""
-    known = m.routines.get(routine(op))
+    known = m.routines.get(routine(op, m.backend))
     if not known:
         return 1.0
     key = "level" if op.unit == "vector" else "smallest"
     points = [point for point in known["points"] if key in point]
     if not points:
         return 1.0
-    return _per_level(points, m, level) if key == "level" else _per_size(points, smallest(op))
+    return (
+        _per_level(points, m, level)
+        if key == "level"
+        else _per_size(points, smallest(op, m.backend))
+    )
 
 
-def smallest(op: Operation) -> int:
+def smallest(op: Operation, backend: str = "cpu") -> int:
     """Smallest dimension of a product, which decides how well a library can block it."""
-    return min(_product(op) or (1,))
+    return min(_product(op, backend) or (1,))
 
 
-def _product(op: Operation) -> tuple[int, ...]:
+def _product(op: Operation, backend: str) -> tuple[int, ...]:
     """Dimensions m, n, k of a matrix product; empty for any other operation.
 
-    A GEMV whose matrix serves a batch of vectors is a product with n = batch; a GEMM whose A serves
-    a batch is one with n·batch columns.
+    A GEMV whose matrix serves a batch of vectors is a product with n = batch; a batch of GEMMs
+    that is one product has batch times the rows or columns.
     """
-    many = op.batch if _one_product(op) else 1
+    many = op.batch if one_product(op, backend) else 1
     if op.unit == "tensor" and tuple(op.dims) == ("m", "n", "k"):  # gemm, whatever it is called
-        return (op.dims["m"], op.dims["n"] * many, op.dims["k"])
+        rows, columns = (many, 1) if op.shared == ("b",) else (1, many)
+        return (op.dims["m"] * rows, op.dims["n"] * columns, op.dims["k"])
     return (op.dims["m"], many, op.dims["n"]) if op.name == "gemv" and many > 1 else ()
 
 
-def _one_product(op: Operation) -> bool:
-    """Whether libraries run the whole batch as one product: it shares A and nothing else."""
-    return op.name in ("gemv", "gemm") and op.batch > 1 and op.shared == ("a",)
+def one_product(op: Operation, backend: str) -> bool:
+    """Whether the whole batch of ``op`` is one call of a product on ``backend``, "cpu" or "gpu".
+
+    A batch of GEMVs with one matrix is a GEMM on both. A batch of GEMMs is one where what they do
+    not share lies in one piece.
+    """
+    if op.batch == 1 or op.name not in ("gemv", "gemm"):
+        return False
+    return op.shared == ("a" if op.name == "gemv" else _STACKED[backend],)
 
 
 def _per_level(points: list[Mapping[str, object]], m: Machine, level: str) -> float:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rooflab.count.dtypes import DTYPES, DType, dtype
-from rooflab.count.llm_steps import Step
+from rooflab.count.llm_steps import Formats, Step
 from rooflab.count.llm_training import BACK
 from rooflab.count.si import si
 from rooflab.count.sizes import size
@@ -22,7 +22,7 @@ from rooflab.count.suggest import unknown
 from rooflab.predict.catalogue import machines, record
 from rooflab.predict.machine import Machine
 from rooflab.predict.workload_formats import narrowest
-from rooflab.predict.workload_time import ROOFS, dram_rate, link_rate
+from rooflab.predict.workload_time import ROOFS, dram_rate, link_rate, peak_for
 
 if TYPE_CHECKING:
     from rooflab.predict.workload import Workload
@@ -83,15 +83,27 @@ def _computing(
     w: Workload, products: list[Step], m: Machine, roofs: str, said: dict[str, None]
 ) -> float:
     """Seconds of the products' FLOPs on one device."""
-    bits = narrowest(w.formats)
-    # Scores may be computed as narrow as what is stored of either of their operands.
-    inner = min(bits, w.formats.kv.bits) if w.formats.assumed else w.formats.activations.bits
-    seconds = 0.0
-    for width, weighed in ((bits, True), (inner, False)):
-        flops = sum(_flops(s) for s in products if ("weights" in s.roles) is weighed)
-        if flops:
-            seconds += flops / _fastest(m, width, roofs, said)
-    return seconds
+    alike: dict[tuple[int, DType], float] = {}
+    for step in products:
+        key = _bits(step, w.formats), step.op.compute_dtype
+        alike[key] = alike.get(key, 0.0) + _flops(step)
+    return sum(
+        flops / _fastest(m, bits, kind, roofs, said) for (bits, kind), flops in alike.items()
+    )
+
+
+def _bits(step: Step, formats: Formats) -> int:
+    """Bits of the narrowest format in which a product may be computed.
+
+    Scores may be as narrow as what is stored of either of their operands, and a gradient of the
+    weights is a product of activations.
+    """
+    bits = narrowest(formats)
+    if step.name.endswith(" dW"):
+        return bits if formats.assumed else formats.activations.bits
+    if "weights" in step.roles:
+        return bits
+    return min(bits, formats.kv.bits) if formats.assumed else formats.activations.bits
 
 
 def _flops(step: Step) -> float:
@@ -99,9 +111,13 @@ def _flops(step: Step) -> float:
     return total * _AGAIN if step.name.endswith("attention back") else total
 
 
-def _fastest(m: Machine, bits: int, roofs: str, said: dict[str, None]) -> float:
+def _fastest(m: Machine, bits: int, kind: DType, roofs: str, said: dict[str, None]) -> float:
     """Highest dense peak of ``m`` in FLOP/s for a format of ``bits`` or more; infinite where one
-    that may be higher is not published."""
+    that may be higher is not published.
+
+    Where the estimate computes ``kind`` in another format, because ``m`` lists no peak for it,
+    that format counts too.
+    """
     rates = _stated(m) if roofs == "catalogue" else {k: float(r) for k, r in m.peaks.items()}
     wide = {key: rate for key, rate in rates.items() if _width(key) >= bits}
     unknown_peak = _unpublished(m, bits, wide) if roofs == "catalogue" else ""
@@ -113,6 +129,8 @@ def _fastest(m: Machine, bits: int, roofs: str, said: dict[str, None]) -> float:
     rate = wide[key]
     if roofs == "measured" and m.origin == "datasheet":
         rate = float(m.measured.get(key, rate))
+    if m.peaks and (instead := peak_for(m, kind, "tensor", roofs, {}))[0] > rate:
+        rate, key = instead[0], str(instead[1])
     said[
         f"computed at {si(rate, 'FLOP/s')} ({key}), the highest that is known of {m.id} for "
         f"{bits} bits or more"
@@ -194,7 +212,7 @@ def _carried(w: Workload) -> float:
 
 def _held(m: Machine, said: dict[str, None]) -> float:
     """Bytes that the caches of one device may hold from one step to the next."""
-    cache = max((m.capacities.get(level, 0) for level in ("l2", "l3")), default=0)
+    cache = sum(m.capacities.get(level, 0) for level in ("l2", "l3"))  # neither may hold the other
     if cache:
         said[f"{si(cache, 'B')} may stay in the caches of {m.id} from step to step"] = None
     return cache

@@ -39,6 +39,7 @@ class Account:
     ``start``: seconds to read the weights once (``begins`` says so); ``factors``: steps from there
     whose product is ``seconds`` / start; ``estimate``: the predicted :class:`Timing`; ``bound``:
     the strict :class:`Bound`; ``measured``: tokens a second that were measured, or None.
+    ``restricted``: the estimate leaves out what a published table does, ``traffic=``.
     """
 
     workload: Workload
@@ -50,6 +51,7 @@ class Account:
     factors: tuple[Factor, ...]
     measured: float | None = None
     roofs: str = "catalogue"
+    restricted: bool = False
 
     @property
     def seconds(self) -> float:
@@ -78,7 +80,7 @@ class Account:
         many = f"{self.devices} × " if self.devices > 1 else ""
         text = (
             f"{w.model.name} {w.phase}, batch {w.batch}, context {w.context}, on {many}{m.name}: "
-            f"about {plain(self.estimated_tokens_per_s, 3)} tokens/s "
+            f"about {plain(self.estimated_tokens_per_s, 3)} tokens/s{self._ideal} "
             f"({si(self.estimate.seconds, 's')} a step, limited by "
             f"{_IN_WORDS.get(self.estimate.limit, self.estimate.limit)}), {self._most}"
         )
@@ -92,13 +94,21 @@ class Account:
         )
 
     @property
+    def _ideal(self) -> str:
+        """What the estimate takes as perfect, so that no program will quite reach it."""
+        rates = self.roofs == "catalogue" and self.machine.origin == "datasheet"
+        calls = not any(part.call for part in self.estimate.parts)
+        said = ["at the datasheet's full rates"] * rates + ["without launches"] * calls
+        return f" {' and '.join(said)}" if said else ""
+
+    @property
     def _most(self) -> str:
         if self.roofs == "measured":
             return f"{plain(self.bound_tokens_per_s, 3)} with everything overlapped"
         if not self.bound.seconds:
             return "with no figure here that bounds it"
         most = f"at most {plain(self.bound_tokens_per_s, 3)}"
-        if self.estimate.seconds < self.bound.seconds:  # a restricted ledger leaves work out
+        if self.restricted and self.estimate.seconds < self.bound.seconds:
             return f"{most} with all that the step must do"
         return most
 
@@ -178,8 +188,9 @@ def account(
     start = carried["weights"] or sum(carried.values())
     estimate = w.time(m, devices, **how)
     return Account(
-        there, m, devices, start, estimate, bound, _factors(start, stages), measured, how["roofs"]
-    )
+        there, m, devices, start, estimate, bound, _factors(start, stages), measured, how["roofs"],
+        restricted=how.get("traffic") is not None,
+    )  # fmt: skip
 
 
 def _factors(start: float, stages: list[tuple[str, float, str]]) -> tuple[Factor, ...]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from numbers import Real
 
 from rooflab.count.dtypes import DType, dtype
@@ -126,6 +126,10 @@ def timing(
 
     ``notes``: what is known already; what is assumed here is added to them.
     """
+    known = {field.name for field in fields(Assumptions)}
+    for name in set(how) - known:
+        takes = ", ".join(sorted(known))
+        raise TypeError(f"{name}= is no argument of a step's time; it takes {takes}")
     given = Assumptions(**how)
     said, roles = dict.fromkeys(notes), roles_of(given.traffic)
     bandwidth = dram_rate(m, given.roofs, said)
@@ -136,7 +140,7 @@ def timing(
             continue  # nothing of it is in the restricted ledger: a published table leaves it out
         key = (step.op.compute_dtype, step.op.unit)
         if key not in peaks:
-            peaks[key] = _peak(m, *key, given.roofs, said)
+            peaks[key] = peak_for(m, *key, given.roofs, said)
         rate, kind = peaks[key]
         slope = bandwidth * given.efficiency["memory"] * given.devices
         carry = {role: step.bytes_of(role) / slope for role in roles}
@@ -251,7 +255,7 @@ def dram_rate(m: Machine, roofs: str, notes: dict[str, None]) -> float:
     return float(m.bandwidth("dram", MIX))
 
 
-def _peak(
+def peak_for(
     m: Machine, kind: DType, unit: str, roofs: str, notes: dict[str, None]
 ) -> tuple[float, DType]:
     """Peak in FLOP/s for ``kind``, and the format of that peak: the nearest one that there is.
@@ -261,6 +265,7 @@ def _peak(
     take any peak there is.
     """
     tried = [kind, *map(dtype, _WIDER.get(kind.family, ()))]
+    tried += [dtype("tf32")] if kind.family == "fp32" else []
     tried += [o for o in map(dtype, _INSTEAD) if o.bits >= min(kind.bits, 16)]
     if unit == "vector":
         tried += map(dtype, _NARROW)

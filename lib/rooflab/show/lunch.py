@@ -13,6 +13,7 @@ import anywidget
 import ipywidgets as widgets
 import traitlets
 
+from rooflab.count.suggest import unknown
 from rooflab.show import lunch_plot, overlay
 from rooflab.show.lunch_curve import Sweep, sentences
 from rooflab.show.lunch_curve import sweep as read
@@ -21,6 +22,7 @@ from rooflab.show.lunch_still import still
 if TYPE_CHECKING:
     from rooflab.show.guess_axis import GuessAxis
 
+VIEWS = ("time", "rate")
 SECONDS = {"s": 1.0, "ms": 1e-3, "µs": 1e-6}
 
 
@@ -34,7 +36,7 @@ class LunchView(anywidget.AnyWidget):
     axes_rate = traitlets.Bytes(b"").tag(sync=True)
     geometry = traitlets.Dict().tag(sync=True)
     i = traitlets.Int(0).tag(sync=True)
-    view = traitlets.Enum(("time", "rate"), "time").tag(sync=True)
+    view = traitlets.Enum(VIEWS, "time").tag(sync=True)
     names = traitlets.Bool(False).tag(sync=True)
     covered = traitlets.Bool(False).tag(sync=True)
     #: The guess that uncovers the picture: where each place on its axis lies here, and which it is.
@@ -48,7 +50,14 @@ class FreeLunchPicture(widgets.VBox):
     """A slider and the picture it moves; ``sweep`` is the curve, ``live`` the moving part."""
 
     def __init__(
-        self, sweep: Sweep, *, names: bool, after: GuessAxis | None, guess_k: int | None, start: int
+        self,
+        sweep: Sweep,
+        *,
+        names: bool,
+        after: GuessAxis | None,
+        guess_k: int | None,
+        start: int,
+        view: str,
     ) -> None:
         self.sweep, self._after, self._guess_k = sweep, after, guess_k
         uid = overlay.free_model_id("free-lunch-names" if names else "free-lunch")
@@ -59,6 +68,7 @@ class FreeLunchPicture(widgets.VBox):
             uid=f"{uid}-plot",
             geometry=geometry,
             i=index,
+            view=view,
             names=names,
             covered=after is not None and after.covered,
             guesses=_guesses(sweep, after, guess_k),
@@ -112,6 +122,7 @@ def free_lunch(
     after: GuessAxis | None = None,
     guess_k: int | None = None,
     start: int | None = None,
+    view: str = "time",
 ) -> FreeLunchPicture:
     """Show a measured free-lunch curve with its slider, its two bars and its roof.
 
@@ -120,10 +131,13 @@ def free_lunch(
     after: a guess axis; the picture stays covered until that guess is placed.
     guess_k: the k that guess is about (its unit then is s, ms or µs): it stays as an orange marker.
     start: the k at which the slider stands first (default: the smallest measured one).
+    view: what it shows first, "time" or "rate" (work per second); the reader can change it.
 
     Raises TypeError for something that is no such curve, ValueError for one that cannot
-    be drawn, and for a start or guess_k outside it.
+    be drawn, for a start or guess_k outside it, and for another view.
     """
+    if view not in VIEWS:
+        raise unknown("view", view, VIEWS)
     sweep = read(curve)
     if start is not None and not sweep.k[0] <= start <= sweep.k[-1]:
         raise ValueError(
@@ -138,7 +152,9 @@ def free_lunch(
     if guess_k is not None and not sweep.k[0] <= guess_k <= sweep.k[-1]:
         raise ValueError(f"guess_k={guess_k!r} is outside the sweep: {sweep.k[0]} to {sweep.k[-1]}")
     first = sweep.k[0] if start is None else start
-    return FreeLunchPicture(sweep, names=bool(names), after=after, guess_k=guess_k, start=first)
+    return FreeLunchPicture(
+        sweep, names=bool(names), after=after, guess_k=guess_k, start=first, view=view
+    )
 
 
 def _guesses(sweep: Sweep, after: GuessAxis | None, k: int | None) -> dict[str, Any]:
