@@ -204,8 +204,9 @@ rl.check("01-three-intensities", intensities)
 #   GEMM. AXPY stays, and so does a batch of separate GEMMs: they share nothing.
 # - *Cold* means that the data come from memory. *Warm* means that they lie in a cache, if one is
 #   large enough for them.
-# - *Predicted* starts from the roof and subtracts two known losses: the cost of the call, and the
-#   share of the roof that this library's routine usually misses.
+# - *Predicted* starts from the roof and takes off three known losses: the cost of the call, the
+#   share of the roof that this library's routine usually misses, and what the memory loses with
+#   the operation's own mix of reading and writing. Not every mix travels equally fast.
 
 # %% tags=["core"]
 rl.live.roofline(here, measurements=measured, box=True)
@@ -232,8 +233,9 @@ rl.check("01-speed-limit", speed_limit)
 # %% [markdown] tags=["core"]
 # Now the same for this core, beside what you measured above. A memory carries more bytes a second
 # with some mixes of reading and writing than with others, so one core has several slopes, and a
-# ridge for each. The pictures above draw the best mix. Lesson 00 read and wrote equally much. The
-# slope here is that of AXPY's own mix, two reads to a write.
+# ridge for each. Which mix is fastest differs from machine to machine. The pictures above draw the
+# best one. Lesson 00 read and wrote equally much. The slope here is that of AXPY's own mix, two
+# reads to a write.
 
 # %% tags=["core"]
 roof = rl.Roofline(here, "fp32", mix="axpy")
