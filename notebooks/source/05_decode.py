@@ -312,8 +312,8 @@ rl.live.film("llama-3-8b", machines=["h100-sxm", "rtx-4090", "a100-sxm-80"])
 # 3. **Look at the prefill.** All tokens of the prompt go through together. A model *reads* as fast
 #    as the machine computes, and *writes* as fast as it carries.
 #
-# And here is the small model on your own core. Filled markers are the clock, joined by a dotted
-# line to what the roof says; pale ones are the other batches.
+# And here is the small model on your own core. Hollow markers are what the roof says. Solid ones
+# are the clock, joined to theirs by a dotted line; small pale ones are the other batches.
 
 # %% tags=["core"]
 rl.live.film(small, here, decode_run=runs.values(), context=16)
@@ -434,16 +434,17 @@ for (name, model, itemsize, _, batch, _, seen), promised in zip(published, promi
 #
 # ### Vote, or choose for yourself
 #
-# A larger batch makes a token cheaper …
+# Twice the batch makes *nearly twice as many tokens a second* …
 #
 # - **A** always: the weights are shared by more.
-# - **B** until the products reach the ridge.
-# - **C** until the caches outweigh the weights.
-# - **D** until B or C, whichever comes first.
+# - **B** as long as the products are left of the ridge.
+# - **C** as long as the caches weigh much less than the weights.
+# - **D** as long as both B and C hold.
 #
 # <details><summary>What each answer would mean</summary>
 #
-# **D.** Both end it, and which of them does depends on the context. <br>
+# **D.** Either of them ends it, and which comes first depends on the context. A token still gets
+# cheaper beyond C, more and more slowly. <br>
 # **A** is *the weights are all that travels*. <br>
 # **B** is *a decode step is made of products with weights*: attention is one too, and no batch
 # moves it. <br>

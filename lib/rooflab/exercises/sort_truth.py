@@ -117,13 +117,17 @@ def _beside(estimate: Prediction, part: float, seen: Measurement | None) -> str:
     whole = si(seen.median_s, "s")
     if part > NOISE * seen.median_s:
         return f" But all of it took only {whole} here: {_DOUBTS[estimate.limit.partition(':')[0]]}"
-    ratio, text = seen.median_s / estimate.seconds, ""
+    ratio = seen.median_s / estimate.seconds
+    if ratio >= ASTRAY:
+        return (
+            f" But the clock says {whole}, {times(ratio, 2)} what is predicted here, and nothing "
+            "that was measured explains it: measure again, with nothing else running."
+        )
+    if ratio <= 1 / ASTRAY:
+        return f" Measured {times(1 / ratio, 2)} shorter than predicted."
     if seen.median_s > ASTRAY * part:
-        text = (
+        return (
             f" But the clock says {whole}, {times(seen.median_s / part, 2)} that: none of the three "
             "alone, but the routine."
         )
-    if 1 / ASTRAY < ratio < ASTRAY:
-        return text
-    side = "longer" if ratio > 1 else "shorter"
-    return f"{text} Measured {times(max(ratio, 1 / ratio), 2)} {side} than predicted."
+    return ""

@@ -6,10 +6,10 @@ function filmDots(svg, data, pick, lens) {
   const trail = draw("g", {}, svg);
   svg.append(top);
 
-  function dot(kind) { // hollow while memory is the limit, filled once arithmetic is
+  function dot(kind) { // hollow: what the roof allows; what the clock said is solid
     const mark = draw("path", { d: SHAPES[kind.shape], class: "rl-dot", "data-op": kind.name, stroke: kind.colour, "stroke-width": 3 / kind.scale, fill: "#fff" }, svg);
     const label = draw("text", { class: "rl-halo", fill: kind.ink, "font-weight": 600 }, top);
-    return { mark, label, noted: "", filled: null };
+    return { mark, label, noted: "" };
   }
 
   const away = (d, hidden) => { d.mark.style.display = d.label.style.display = hidden ? "none" : ""; };
@@ -22,10 +22,9 @@ function filmDots(svg, data, pick, lens) {
     if (!line) return placed;
     all.forEach((kind, n) => {
       const d = made[n], x = kind === data.prefill ? f32(kind.x, pick.prompt(at_)) : pick.x(kind, at_), y = at(line.corners, x);
-      const outside = y > data.frame.y0 || x < data.frame.x0, filled = x >= line.corners[2];
+      const outside = y > data.frame.y0 || x < data.frame.x0;
       away(d, outside);
       d.mark.setAttribute("transform", `translate(${x} ${y}) scale(${kind.scale})`);
-      if (d.filled !== filled) { d.filled = filled; d.mark.setAttribute("fill", filled ? kind.colour : "#fff"); }
       if (!outside) placed.push({ x, y, top: y, low: y, room: 0, marks: [y], d, kind, label: kind.label, part: kind.part });
     });
     for (const run of pick.runs()) measured(run, run.i === at_.i, line, placed);

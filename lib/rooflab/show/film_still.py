@@ -59,9 +59,8 @@ def _roofline(figure: Picture, now: Now, frame: Frame) -> None:
     dots = [(kind, x) for kind, _, x in now.kinds()] + [(PREFILL, now.prefill.intensity)]
     for kind, x in sorted(dots, key=lambda dot: -dot[0].scale):
         colour = COLOURS[kind.part]
-        fill = colour if x >= now.roof.ridge else theme.PAPER
-        ax.plot(x, now.roof.attainable(x), kind.marker, ms=10 * kind.scale, mfc=fill, mec=colour,
-                mew=2.2, zorder=5)  # fmt: skip
+        ax.plot(x, now.roof.attainable(x), kind.marker, ms=10 * kind.scale, mfc=theme.PAPER,
+                mec=colour, mew=2.2, zorder=5)  # fmt: skip
         crowd.add_disc(*crowd.pixel(x, now.roof.attainable(x)), 10)
     for kind in KINDS:
         for x, rate in (one.dots[kind.name] for one in now.timed if kind.name in one.dots):

@@ -232,7 +232,9 @@ def _between(log: Sequence[Entry], pair: tuple[float, float], inside: Sequence[_
     moved, dirty = sum(k.bytes for k in wanted), sum(k.dirty for k in wanted)
     warm = sum(k.warm * k.bytes for k in wanted if not k.computes)
     if warm > _WORTH_SAYING * moved:
-        said.append(f"{100 * warm / moved:.0f} % of the bytes came from L2 (blue), not from memory.")
+        said.append(
+            f"{100 * warm / moved:.0f} % of the bytes came from L2 (blue), not from memory."
+        )
     if dirty > _WORTH_SAYING * moved:
         said.append(f"{si(dirty, 'B')} that others left dirty in L2 had to leave first (orange).")
     if any(k.first for k in inside):
