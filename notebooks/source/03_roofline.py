@@ -113,8 +113,8 @@ rl.sort("03-ten", measured)
 # %% [markdown] tags=["core"]
 # ## One picture for all ten
 #
-# The same ten points, and one slider. Drag it slowly, and read the line below the picture at each
-# stop. Hollow markers are your three guesses; the gap to the point is how far off you were.
+# The same ten points, and one slider. Drag it slowly. At each stop, read the line below the
+# picture. Hollow markers are your three guesses; the gap to the point is how far off you were.
 
 # %% tags=["core"]
 asked = {measured[4].op: tiny, measured[6].op: stream, measured[9].op: many}
@@ -123,8 +123,8 @@ rl.live.morph(measured, machine=here, after=asked)
 # %% [markdown] tags=["core"]
 # On the dashed lines it is not the roof that stops you: twice the work is twice the speed there,
 # because a call costs the same. Small problems climb them until they reach the roof. In the last
-# picture both axes are logarithmic, so neither has a zero. One point fixes the slope there: at
-# 1 FLOP/byte it is as high as the bandwidth.
+# picture both axes are logarithmic, so neither has a zero. To draw the slope there, look at
+# 1 FLOP/byte: at that place it is as high as the bandwidth.
 
 # %% [markdown] tags=["core"]
 # ### Vote, or choose for yourself
@@ -149,9 +149,8 @@ rl.live.morph(measured, machine=here, after=asked)
 # %% [markdown] tags=["core"]
 # ## The roof in three lines
 #
-# Everything in that picture but the line of the call comes from two figures of the machine, its
-# `peak` in FLOP/s and its `bandwidth` in byte/s, and two of the operation, its FLOPs and its
-# bytes. The slope and the flat roof meet at the *ridge*. An operation **left of the ridge** is
+# Leave out the lines of the calls. The rest of that picture comes from four figures: the machine's
+# `peak` in FLOP/s and its `bandwidth` in byte/s, and the operation's FLOPs and bytes. The slope and the flat roof meet at the *ridge*. An operation **left of the ridge** is
 # limited by memory, one **right of it** by computing: that is the whole verdict, as long as the
 # call is not in the way. Two of three functions are written down for you below.
 #

@@ -77,7 +77,7 @@ rl.ask("04-tokens", walk[64].median_s / walk[1].median_s, picture=picture)
 # The solid line is the bound: what the roof of this core allows, in units of the shortest time for
 # a single token. It is flat at first: the weights have to come from memory, and while they come
 # there is time to multiply each of them with a few tokens. Then it bends and rises. From there on
-# the core is busy computing, and twice the tokens take twice the time. The black squares are your
+# the core is busy computing, and twice the tokens take twice the time. The squares are your
 # measurements, in the same unit. Your guess was the square at 64 tokens ÷ the one at 1 token.
 #
 # The dashed line is the layer under the roof of an H200, a data-centre GPU, in `bf16`: 2-byte
@@ -119,7 +119,7 @@ rl.ask("04-ridges", gpu.ridge / core.ridge, picture=picture)
 #
 # Each half is a roofline: blue where memory limits a product, orange where computing does. Speed is
 # a share of the machine's own peak, so both roofs are equally high. The numbers are tokens, the
-# diamonds what the roof allows, the black squares your measurements.
+# diamonds what the roof allows, the squares your measurements.
 #
 # It is the same walk in both halves. On the right every step lies twice as far along, because each
 # number has half the bytes, and the roof bends much further right: 64 tokens are still on the
@@ -437,7 +437,8 @@ def last(products, batch, itemsize, peak, bandwidth):
 rl.check("04-last", last)
 
 # %% [markdown] tags=["core"]
-# Llama-3-8B has products of four shapes. Here they are on an H100, with the names of its layers:
+# The layers of Llama-3-8B have names, and their products these shapes on an H100. Layers that stand
+# together have the same one; *down* is *gate* the other way round:
 
 # %% tags=["core", "nbval-check-output"]
 h100 = rl.Roofline("h100-sxm", "bf16")
@@ -513,8 +514,8 @@ rl.conclude("04-thin", timed[0], timed[2], core)
 
 # %% [markdown] tags=["core"]
 # The last product has little to copy, but a result of 268 MB to write, and only sixteen products go
-# into each number of it. By its datasheet, on an H200 it *is* the roof: in fp32 the thin ones are
-# left of its ridge, in `bf16` the slab is too, and there time is bytes. **Among products of equally
+# into each number of it. On an H200, by its datasheet, the roof alone makes the thin ones slower: in
+# fp32 they are left of its ridge, in `bf16` the slab is too, and there time is bytes. **Among products of equally
 # many FLOPs, the smallest edge decides.**
 
 # %% [markdown] tags=["core"]
@@ -771,8 +772,8 @@ print(f"GPT-2:     {124_337_664 * 2 / 0.2848e9:.3f} B/F as printed")
 
 # %% [markdown] tags=["deep"]
 # **GPT-2** first. One token is a stack of GEMVs: each weight has 2 bytes and gives 2 FLOPs, so B/F
-# has to be near 1. Where does 0.873 come from? The FLOPs have 1024 earlier tokens in them, to which
-# the model pays *attention*, and the bytes have none of these. Count both with them, or both
+# has to be near 1. Where does 0.873 come from? The FLOPs include the work on 1024 earlier tokens, to
+# which the model pays *attention*. The bytes do not. Count both with them, or both
 # without. 123 532 032 of the weights are in matrices that every token is multiplied with. GPT-2 has
 # 12 blocks, its rows have 768 numbers, and of an earlier token it keeps two rows in a block.
 

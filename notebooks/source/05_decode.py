@@ -96,7 +96,7 @@ print(f"its memory allows {card.bandwidth() / token.bytes:.0f} tokens/s")
 print(f"its arithmetic allows {card.peak('fp16') / token.flops:.0f} tokens/s")
 
 # %% [markdown] tags=["core"]
-# A public web lesson reports 50 for a model of 7 billion on this card. It does not say how that was
+# A public web lesson reports 50 for a model of 7 billion weights on this card. It does not say how that was
 # measured. With 2 bytes a weight it is about two thirds of what the memory could do. **A card that
 # only computes faster would not write a single token sooner.**
 #
@@ -170,7 +170,7 @@ for b in (1, 2, 64):
 rl.conclude("05-ways", runs[2])
 
 # %% [markdown] tags=["core"]
-# What a product costs beyond its roof is not the machine: it is how a library was written.
+# What a product costs beyond its roof comes from the library, not from the machine.
 #
 # ### Exercise 1 · GEMM, or GEMV after GEMV?
 #
@@ -331,8 +331,8 @@ rl.live.film(small, here, decode_run=runs.values(), context=16)
 #   each sequence. Most programs do it between the products, so add its time.
 #
 # Return the tokens a second of all sequences together. The checks ask for the setups of published
-# runs, in which `itemsize` need not be whole. 4-bit weights are whole numbers. A *scale* and an
-# *offset* of 2 bytes each multiply and shift 32 of them: 0.625 bytes a weight.
+# runs, in which `itemsize` need not be whole. 32 weights of 4 bits share a *scale* and an
+# *offset* of 2 bytes each, which make whole numbers into weights: 0.625 bytes a weight.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "05-decode"}
@@ -365,8 +365,8 @@ for batch in (1, 64, 256, 512):
     print(f"at most {batch / strict:6.0f}")
 
 # %% [markdown] tags=["core"]
-# While memory is slower than the arithmetic of the products, the two agree to a few per cent. In
-# this lesson "at most" is only said of the second one.
+# While memory is slower than the arithmetic of the products, the two agree to a few per cent. From
+# here on "at most" means the second one.
 #
 # ## Who is right?
 #
@@ -467,7 +467,7 @@ print(f"800 are {100 * 800 / most:.0f} % of the last one")
 
 # %% [markdown] tags=["core"]
 # So 800 is possible. The first reader has forgotten the caches. The second has forgotten the ridge:
-# this card's is at batch 164, so at 64 the products are left of it.
+# this card reaches it at batch 164, so at 64 the products are left of it.
 #
 # ### Exercise 4 · By what factor?
 #
@@ -803,7 +803,7 @@ for tokens in (1024, 4096):
 # - **Fill** a machine: the smaller of two batches, by memory and by promise.
 # - And if you went deeper: **choose** what to shrink, and **say** what more GPUs do not divide.
 #
-# Here Part II ends. The next asks what you can do about it on the same machine.
+# The next lessons ask what you can do about it on the same machine.
 
 # %% tags=["core"]
 rl.my_guesses()
