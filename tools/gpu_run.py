@@ -30,7 +30,7 @@ from typing import Any
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 RESULTS, LOG = "results.jsonl", "log.txt"
-AGAIN = "again/"  # before a stage's name: what stands above it of that stage counts no longer
+AGAIN = "again/"  # a key with it cancels the earlier lines of the stage that it names
 CODE = (
     ("lib", "*.py"), ("lib", "*.yaml"), ("tools", "*.py"), ("tests/measure", "test_gpu.py"),
     ("notebooks/solutions", "*.ipynb"),

@@ -242,7 +242,7 @@ class StandIn(Namespace):
         flops: float = 0,
         library: str = "",
     ) -> None:
-        """The same for a kernel whose values are in place already."""
+        """Log and time a kernel whose result is stored already."""
         self.gpu.launch(
             kernel, self.cuda.current.stream, flops=flops, dtype=out.dtype.name,
             reads=[a.span for a in inputs], writes=[out.span], library=library,

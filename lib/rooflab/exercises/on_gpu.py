@@ -23,7 +23,7 @@ ROOF = 1e12  # byte/s or FLOP/s that the real run is given; only the seconds are
 LOAD_S = 0.3  # a GPU raises its clocks only under load
 ROUNDS = 2  # ours, mine, ours, mine; the least of each counts
 TRIES = 2  # a disagreement is measured once more before it is told
-LONGEST_S = 0.2  # of one product; where the exercise's own would take longer, a smaller one does
+LONGEST_S = 0.2  # a product that would take longer is replaced by one of size SMALLER
 SMALLER = 1024
 
 

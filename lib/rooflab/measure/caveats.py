@@ -11,7 +11,7 @@ from rooflab.count.si import si
 from rooflab.measure.timing import STEPS, Timing
 
 NOISY = 0.10  # interquartile range over median
-UNPAID = 0.10  # of the time and of the bytes: what writing back must amount to, to be said
+UNPAID = 0.10  # share of the time and of the bytes at which unpaid writes earn a warning
 LEAST_UNPAID = 1 << 20  # bytes; less is over in microseconds
 SLOWEST_MEMORY = {"cpu": 5e9, "gpu": 1e11}  # byte/s that any memory of today takes writes at
 FEW = 8  # samples below which a shape (two clusters, a drift) means nothing
@@ -80,7 +80,7 @@ def bimodal(samples: Sequence[float]) -> str | None:
 def unpaid_writes(
     op: Operation, backend: str, seconds: float, passing: float, last_level: float
 ) -> str | None:
-    """Warn when a cold call ends before its results are in memory, and nobody else's are carried.
+    """Warn when a cold call ends before its results reach memory and it pays for no earlier ones.
 
     A cache keeps what was written until something pushes it out. In a steady stream of calls, each
     pushes out the results of the one before, and so pays for as many bytes as it writes itself. If

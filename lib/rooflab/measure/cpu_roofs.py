@@ -152,8 +152,8 @@ def product_peaks(
 
     ``peaks``: the measured vector peaks, {dtype: {"value", "samples"}} in FLOP/s. Keys are
     "fp32_tensor" and "fp64_tensor"; empty on a processor without a matrix unit that its library
-    can use. The fastest slice of the vector loop counts, so that another program that slowed most
-    of them makes no matrix unit.
+    can use. Products are compared with the fastest slice of the vector loop: a busy computer slows
+    most slices, and that would look like a matrix unit.
     """
     found = {}
     for dtype, vector in peaks.items():

@@ -38,9 +38,9 @@ class CudaSource:
         return xp.RawKernel(self.code, name, options=options)
 
 
-def resident_blocks(xp: Any, kernel: Any, threads: int = THREADS) -> int:
-    """Blocks of ``threads`` that the current GPU holds at once: a larger grid runs in waves."""
-    each = xp.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor(kernel.kernel.ptr, threads, 0)
+def resident_blocks(xp: Any, kernel: Any) -> int:
+    """Blocks of THREADS that the current GPU holds at once: a larger grid runs in waves."""
+    each = xp.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor(kernel.kernel.ptr, THREADS, 0)
     return int(each) * int(xp.cuda.Device().attributes["MultiProcessorCount"])
 
 

@@ -21,7 +21,7 @@ from rooflab.predict.routines import efficiency, overhead, routine
 
 CACHES = ("cold", "warm")
 FADED = 4
-"""Of the largest working set on which a cache was measured: so much leaves nothing in it."""
+"""A working set this many times the largest on which a cache was measured leaves nothing in it."""
 # In words, for the mixes that bandwidths are measured with: their names are operations'.
 ROOFS = {
     "read": "roof of reading only",

@@ -171,7 +171,7 @@ def _stated(m: Machine) -> dict[str, float]:
 def _unpublished(m: Machine, bits: int, wide: Iterable[str]) -> str:
     """A format of ``bits`` or more whose peak nobody publishes and that may be the fastest.
 
-    It is not where ``m`` lists one of fewer bits, or of as many and the same kind.
+    A format is ruled out where ``m`` lists a peak for fewer bits, or for as many of the same kind.
     """
     known = [_FAMILIES[key.partition("_")[0]] for key in wide]
     words = " ".join(map(str, _record(m).get("unsourced", ()))).split()

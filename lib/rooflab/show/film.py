@@ -137,8 +137,8 @@ def film(
     the nearest slider value; ``weights`` and ``kv`` are the formats on offer, the first one shown
     first. A machine that has no figure for a format is greyed in it.
     ``decode_run``: one or several, measured on a machine on offer, which is then shown first.
-    ``after``: a guess axis; the film stays covered until that guess is placed. The time is the
-    bound, an operation after the other; the prompt is one as long as the context.
+    ``after``: a guess axis; the film stays covered until that guess is placed. The time is
+    the estimate, an operation after the other; the prompt is one as long as the context.
     """
     if after is not None and not hasattr(after, "covered"):
         raise TypeError(f"after={after!r} is no guess axis; pass what rl.live.guess returned")

@@ -3,8 +3,13 @@
 // nearer to its own marker than to any other. Widths are reckoned from the letters: to ask the page
 // for them would cost a layout on every tick.
 
-const NAME = 16.5, NOTE = 12; // pixels of a letter on a stage, where it is largest: rather more than less
-const LATER = 12, CROSSED = 3, ASTRAY = 400, COVERED = 1e5, OUT = 1000; // the next spot; a pixel of a line; nearer to another; on a text; a pixel outside
+const NAME = 16.5, NOTE = 12; // pixels of a letter, rather too many than too few
+// What makes a place worse, in points:
+const LATER = 12; // every place that comes earlier in the list
+const CROSSED = 3; // a pixel of a line under the text
+const ASTRAY = 400; // another marker is nearer than its own
+const COVERED = 1e5; // it lies on another text or on a marker
+const OUT = 1000; // a pixel outside the picture
 
 function overlap(a, b) {
   const wide = Math.min(a.x1, b.x1) - Math.max(a.x0, b.x0), high = Math.min(a.y1, b.y1) - Math.max(a.y0, b.y0);
