@@ -61,8 +61,7 @@ class FreeLunchPicture(widgets.VBox):
     ) -> None:
         self.sweep, self._after, self._guess_k = sweep, after, guess_k
         uid = overlay.free_model_id("free-lunch-names" if names else "free-lunch")
-        geometry = lunch_plot.geometry(sweep)
-        self._stops = geometry["k"]
+        self._stops = (geometry := lunch_plot.geometry(sweep))["k"]
         index = min(range(len(self._stops)), key=lambda i: abs(self._stops[i] - start))
         self.live = LunchView(
             uid=f"{uid}-plot",
