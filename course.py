@@ -36,9 +36,12 @@ LESSON = f"notebooks/{LESSONS[0] if LESSONS else ''}"  # a teacher's pack may be
 JUPYTERLAB = ("jupyterlab", "LabApp", "lab/tree")
 NOTEBOOK_7 = ("notebook", "JupyterNotebookApp", "notebooks")
 NO_DELAY = "--ServerApp.kernel_websocket_connection_class=rooflab.jupyter_nodelay.NoDelay"
-# JupyterLab would ask about its news on the first start and look for updates on every one.
-QUIET = {
-    "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}
+# What Lab and Notebook 7 do here unless the user's own settings say otherwise. Lab would ask about
+# its news on the first start and look for updates on every one. A notebook is saved with the state
+# of its pictures, which therefore still move when it is opened again.
+SETTINGS = {
+    "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
+    "@jupyter-widgets/jupyterlab-manager:plugin": {"saveState": True},
 }
 
 
@@ -160,7 +163,7 @@ def lab(options: argparse.Namespace, rest: list[str]) -> int:
     prepare(options, *([TESTS] if options.notebook else []))  # Notebook 7 comes with the tests
     settings = VENV / "share/jupyter/lab/settings/overrides.json"
     settings.parent.mkdir(parents=True, exist_ok=True)
-    settings.write_text(json.dumps(QUIET), "utf-8")
+    settings.write_text(json.dumps(SETTINGS), "utf-8")
     app, name, page = NOTEBOOK_7 if options.notebook else JUPYTERLAB
     first = f"--{name}.default_url=/{page}/{LESSON}"
     flags = [f"--ServerApp.root_dir={HERE}", NO_DELAY, first, *rest]

@@ -18,6 +18,8 @@ from tempfile import TemporaryDirectory
 
 import nbformat
 
+from course import SETTINGS
+
 
 @dataclass(frozen=True)
 class Server:
@@ -64,6 +66,9 @@ def jupyter_server(home: Path, *, ports: bool = True) -> Iterator[Server]:
     """
     folder = home / "notebooks"
     folder.mkdir()
+    settings = home / "settings"
+    settings.mkdir()
+    (settings / "overrides.json").write_text(json.dumps(SETTINGS))
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -84,7 +89,8 @@ def jupyter_server(home: Path, *, ports: bool = True) -> Iterator[Server]:
         "--ServerApp.password=", "--ServerApp.disable_check_xsrf=True", "--LabApp.news_url=",
         "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
         "--LabApp.expose_app_in_browser=True", "--JupyterNotebookApp.expose_app_in_browser=True",
-        f"--ServerApp.root_dir={folder}",
+        f"--ServerApp.root_dir={folder}", f"--LabApp.app_settings_dir={settings}",
+        f"--JupyterNotebookApp.app_settings_dir={settings}",
     ]  # fmt: skip
     with ExitStack() as at_the_end, (home / "server.log").open("w") as log:
         if not ports:  # the path of a socket may have 107 characters, and `home` is long
