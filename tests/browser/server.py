@@ -66,9 +66,7 @@ def jupyter_server(home: Path, *, ports: bool = True) -> Iterator[Server]:
     """
     folder = home / "notebooks"
     folder.mkdir()
-    settings = home / "settings"
-    settings.mkdir()
-    (settings / "overrides.json").write_text(json.dumps(SETTINGS))
+    settings = _settings(home / "settings")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -105,6 +103,13 @@ def jupyter_server(home: Path, *, ports: bool = True) -> Iterator[Server]:
         finally:
             process.terminate()
             process.wait(20)
+
+
+def _settings(folder: Path) -> Path:
+    """The course's own settings of Lab and Notebook 7, as ``course.py lab`` writes them."""
+    folder.mkdir()
+    (folder / "overrides.json").write_text(json.dumps(SETTINGS))
+    return folder
 
 
 def _wait(process: subprocess.Popen, url: str, log: Path) -> str:

@@ -1,0 +1,98 @@
+"""Words that wait for a guess: printed lines and conclusions that come by themselves after it."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Any
+
+import anywidget
+import traitlets
+
+from rooflab.show import morph_asked, overlay
+
+
+class Said(anywidget.AnyWidget):
+    """The words and what they wait for. Make one with ``rl.show.say``."""
+
+    _esm = overlay.source("overlay.js", "said.js")
+    _css = overlay.source("said.css")
+    page = traitlets.Unicode().tag(sync=True)
+    #: Ids of the widgets that it waits for.
+    waits = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    cover = traitlets.Unicode().tag(sync=True)
+    covered = traitlets.Bool(False).tag(sync=True)
+
+    def __init__(self, what: Sequence[Any], after: Sequence[Any]) -> None:
+        self.what, self.after = tuple(what), tuple(after)
+        super().__init__(
+            page=_page(self.what),
+            waits=[one.model_id for one in self.after],
+            cover=morph_asked.sentence(self.after),
+            covered=any(one.covered for one in self.after),
+            model_id=overlay.free_model_id("said"),
+        )
+        for one in self.after:
+            one.observe(self._look, "covered")
+
+    def _look(self, change: Any) -> None:
+        self.covered = any(one.covered for one in self.after)
+
+    def __repr__(self) -> str:
+        return self.cover if self.covered else "\n".join(map(str, self.what))
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict, dict]:
+        live = super()._repr_mimebundle_(**kwargs)
+        data = dict((live[0] if isinstance(live, tuple) else live) or {})
+        data["text/plain"] = repr(self)
+        if not self.covered:
+            data["text/markdown"] = _markdown(self.what)
+        # A lecture shows no recording of what was covered when it was recorded.
+        return data, {"rooflab": {"waits": True}} if self.covered else {}
+
+
+def say(*what: object, after: object) -> Said:
+    """Show ``what`` as soon as the guesses ``after`` are made; until then, only that it waits.
+
+    ``what``: texts, shown like printed lines, and sentences of ``rl.conclude``. ``after``: what
+    ``rl.ask`` or ``rl.sort`` returned, one or several.
+
+    Raises TypeError where there is nothing to say, and for an ``after`` that is never covered.
+    """
+    if not what:
+        raise TypeError("what: give at least one text or one sentence of rl.conclude to say")
+    things = morph_asked.awaited(after)
+    if not things:
+        raise TypeError(f"after={after!r} must be what rl.ask returned, one or several")
+    return Said(what, things)
+
+
+def _parts(what: Sequence[Any]) -> list[tuple[bool, str]]:
+    """(is it Markdown, the text); printed lines that follow each other are one text."""
+    each = groupby(what, key=lambda one: hasattr(one, "_repr_markdown_"))
+    return [
+        part
+        for markdown, ones in each
+        for part in (
+            [(True, one._repr_markdown_()) for one in ones]
+            if markdown
+            else [(False, "\n".join(map(str, ones)))]
+        )
+    ]
+
+
+def _page(what: Sequence[Any]) -> str:
+    from markdown_it import MarkdownIt
+
+    reader = MarkdownIt("commonmark").enable("table")
+    return "".join(
+        reader.render(text) if markdown else f"<pre>{html.escape(text)}</pre>"
+        for markdown, text in _parts(what)
+    )
+
+
+def _markdown(what: Sequence[Any]) -> str:
+    return "\n\n".join(
+        text if markdown else f"```text\n{text}\n```" for markdown, text in _parts(what)
+    )
