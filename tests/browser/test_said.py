@@ -37,11 +37,13 @@ def test_it_comes_with_the_guess_and_goes_with_another(still_page) -> None:
     assert "Nearly" not in words.text_content(), "nor does it hide in the page"
     click_axis(still_page, 0.5)
     confirm(still_page)
-    expect(words).to_have_text("17: 4.3 msNearly the same time.")
+    expect(words.locator(".cover")).to_be_hidden()
+    assert words.inner_text().split() == "17: 4.3 ms Nearly the same <b>time</b>.".split()
     assert words.locator("strong").inner_text() == "Nearly"
     assert still_page.locator(".rl-guess .say").inner_text().startswith("You guessed 14 ms")
     still_page.get_by_role("button", name="guess again").click()
-    expect(words).to_have_text("Covered until you have placed your guess above.")
+    expect(words.locator(".cover")).to_be_visible()
+    assert words.inner_text() == "Covered until you have placed your guess above."
     axis = still_page.locator(".rl-guess .axis svg")
     assert not still_page.locator(".rl-guess .truth").is_visible()
     assert axis.get_attribute("aria-valuetext") == "no guess yet"

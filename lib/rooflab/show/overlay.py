@@ -63,30 +63,43 @@ def free_model_id(stem: str) -> str:
     A fresh kernel therefore writes the same notebook every time, and a cell that is run again
     does not share its id with the widget it replaces, whose late closing would end both.
     """
-    from ipywidgets.widgets import widget
-
-    # ipywidgets 7, which Colab has, keeps its widgets in the class.
-    taken = widget._instances if hasattr(widget, "_instances") else widget.Widget.widgets
-    number, name = 2, stem
+    taken, number, name = living(), 2, stem
     while name in taken:
         name, number = f"{stem}-{number}", number + 1
     return name
 
 
+def living() -> Mapping[str, Any]:
+    """All widgets of this kernel, by their ids."""
+    from ipywidgets.widgets import widget
+
+    # ipywidgets 7, which Colab has, keeps its widgets in the class.
+    return widget._instances if hasattr(widget, "_instances") else widget.Widget.widgets
+
+
 def mimebundle(
-    live: Any, picture: bytes, sentence: str, under: tuple[bytes, str] | None = None
+    live: Any,
+    picture: bytes,
+    sentence: str,
+    under: tuple[bytes, str] | None = None,
+    cut: float | None = None,
 ) -> tuple[dict, dict]:
     """Add the still picture and its sentence to what a widget says of itself.
 
     A front end that can run the widget takes it; a file, GitHub or a mail shows the picture.
     ``under``: picture and sentence that a covered output covers. They go into the output's
     metadata, where nobody sees them, so that a lecture can uncover what was recorded.
+    ``cut``: where two pictures, one below the other, meet, as a share of the whole height; a
+    lecture shows them one at a time.
     """
     data = live[0] if isinstance(live, tuple) else live
     data = dict(data if isinstance(data, Mapping) else {})
     data["image/png"] = b64encode(picture).decode("ascii")
     data["text/plain"] = sentence
     told: dict[str, Any] = {"image/png": {"alt": sentence}}
+    own: dict[str, Any] = {}
     if under is not None:
-        told["rooflab"] = {"under": {"png": b64encode(under[0]).decode("ascii"), "alt": under[1]}}
-    return data, told
+        own["under"] = {"png": b64encode(under[0]).decode("ascii"), "alt": under[1]}
+    if cut is not None:
+        own["cut"] = round(cut, 4)
+    return data, told | ({"rooflab": own} if own else {})
