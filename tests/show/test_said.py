@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from xml.etree import ElementTree
+
 import pytest
 
+import rooflab as rl
 from rooflab.conclusions import Conclusion
 from rooflab.show.guess_axis import guess
 from rooflab.show.said import say
@@ -53,6 +56,18 @@ def test_it_waits_for_every_guess_and_is_covered_with_the_first_again() -> None:
     assert not said.covered
     both[0].covered = True
     assert said.covered, "who guesses again must not read the answer below"
+
+
+def test_a_picture_is_shown_with_its_words() -> None:
+    picture = rl.show.roofline(rl.machine("h100-sxm"), [rl.gemm(64, 64, 64)], dtype="fp32")
+    asked = axis()
+    said = say(picture, after=asked)
+    assert "<img" not in str(shown(said)) and picture.words not in str(shown(said))
+    asked.covered = False
+    image = ElementTree.fromstring(said.page.replace('">', '"/>'))
+    assert image.get("alt").split() == picture.words.split()
+    assert shown(said)["text/markdown"] == picture.words
+    assert image.get("src").startswith("data:image/png;base64,iVBOR")
 
 
 def test_bad_input_is_named() -> None:

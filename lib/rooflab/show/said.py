@@ -1,9 +1,10 @@
-"""Words that wait for a guess: printed lines and conclusions that come by themselves after it."""
+"""What waits for a guess and comes by itself after it: printed lines, conclusions, a picture."""
 
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+from base64 import b64encode
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -55,44 +56,59 @@ class Said(anywidget.AnyWidget):
 def say(*what: object, after: object) -> Said:
     """Show ``what`` as soon as the guesses ``after`` are made; until then, only that it waits.
 
-    ``what``: texts, shown like printed lines, and sentences of ``rl.conclude``. ``after``: what
-    ``rl.ask`` or ``rl.sort`` returned, one or several.
+    ``what``: texts, shown like printed lines, sentences of ``rl.conclude``, and pictures of
+    ``rl.show``. ``after``: what ``rl.ask`` or ``rl.sort`` returned, one or several.
 
     Raises TypeError where there is nothing to say, and for an ``after`` that is never covered.
     """
     if not what:
-        raise TypeError("what: give at least one text or one sentence of rl.conclude to say")
+        raise TypeError("what: give at least one text, picture or sentence of rl.conclude")
     things = morph_asked.awaited(after)
     if not things:
         raise TypeError(f"after={after!r} must be what rl.ask returned, one or several")
     return Said(what, things)
 
 
-def _parts(what: Sequence[Any]) -> list[tuple[bool, str]]:
-    """(is it Markdown, the text); printed lines that follow each other are one text."""
-    each = groupby(what, key=lambda one: hasattr(one, "_repr_markdown_"))
-    return [
-        part
-        for markdown, ones in each
-        for part in (
-            [(True, one._repr_markdown_()) for one in ones]
-            if markdown
-            else [(False, "\n".join(map(str, ones)))]
-        )
-    ]
+def _parts(what: Sequence[Any]) -> Iterator[tuple[str, list[Any]]]:
+    """What is said, by its kind: printed lines that follow each other belong together."""
+    for kind, ones in groupby(what, key=_kind):
+        if kind == "printed":
+            yield kind, ["\n".join(map(str, ones))]
+        else:
+            yield kind, list(ones)
+
+
+def _kind(one: Any) -> str:
+    if hasattr(one, "savefig"):
+        return "picture"
+    return "sentence" if hasattr(one, "_repr_markdown_") else "printed"
 
 
 def _page(what: Sequence[Any]) -> str:
     from markdown_it import MarkdownIt
 
     reader = MarkdownIt("commonmark").enable("table")
-    return "".join(
-        reader.render(text) if markdown else f"<pre>{html.escape(text)}</pre>"
-        for markdown, text in _parts(what)
-    )
+    write = {
+        "picture": _image,
+        "sentence": lambda one: reader.render(one._repr_markdown_()),
+        "printed": lambda text: f"<pre>{html.escape(text)}</pre>",
+    }
+    return "".join(write[kind](one) for kind, ones in _parts(what) for one in ones)
+
+
+def _image(picture: Any) -> str:
+    data = b64encode(overlay.png(picture, transparent=False)).decode("ascii")
+    return f'<img alt="{html.escape(_words(picture))}" src="data:image/png;base64,{data}">'
+
+
+def _words(picture: Any) -> str:
+    return getattr(picture, "words", "") or "A picture; the text around it says what it shows."
 
 
 def _markdown(what: Sequence[Any]) -> str:
-    return "\n\n".join(
-        text if markdown else f"```text\n{text}\n```" for markdown, text in _parts(what)
-    )
+    write = {
+        "picture": _words,
+        "sentence": lambda one: one._repr_markdown_(),
+        "printed": lambda text: f"```text\n{text}\n```",
+    }
+    return "\n\n".join(write[kind](one) for kind, ones in _parts(what) for one in ones)
