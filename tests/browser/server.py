@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 
 import nbformat
 
-from course import SETTINGS
+from course import OURS, SETTINGS
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def jupyter_server(home: Path, *, ports: bool = True) -> Iterator[Server]:
         "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
         "--LabApp.expose_app_in_browser=True", "--JupyterNotebookApp.expose_app_in_browser=True",
         f"--ServerApp.root_dir={folder}", f"--LabApp.app_settings_dir={settings}",
-        f"--JupyterNotebookApp.app_settings_dir={settings}",
+        f"--JupyterNotebookApp.app_settings_dir={settings}", OURS[1],
     ]  # fmt: skip
     with ExitStack() as at_the_end, (home / "server.log").open("w") as log:
         if not ports:  # the path of a socket may have 107 characters, and `home` is long

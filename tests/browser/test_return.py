@@ -7,6 +7,7 @@ from collections.abc import Callable
 import nbformat
 import pytest
 
+from rooflab.jupyter_save import STATE
 from tests.browser.front import RUN_ALL, Front
 from tests.browser.server import Server
 from tests.browser.test_guess import click_axis, confirm
@@ -74,6 +75,22 @@ def test_a_guess_in_a_notebook_that_was_not_run_says_what_to_do(
     click_axis(page, 0.5)
     confirm(page)
     assert page.locator(".rl-guess .say").inner_text().startswith("You guessed 14 ms")
+
+
+def test_a_cell_that_is_run_again_leaves_no_picture_behind_in_the_file(
+    open_notebook: Callable[..., object], fronts: dict[str, Front], jupyter: Server
+) -> None:
+    page = open_notebook("lab", "again.ipynb", *CELLS[:2])
+    sizes, file = [], jupyter.folder / "again.ipynb"
+    for run in (1, 2, 3):
+        page.locator(".rl-lunch .noUi-handle[aria-label]").wait_for(state="attached")
+        page = fronts["lab"].come_back("again.ipynb")
+        sizes.append(file.stat().st_size)
+        page.evaluate(RUN_ALL)
+        page.wait_for_function("!document.querySelector('.jupyter-widgets-disconnected')")
+    assert max(sizes) < 1.05 * min(sizes), sizes
+    state = nbformat.read(file, as_version=4).metadata.widgets[STATE]["state"]
+    assert [one["model_name"] for one in state.values()].count("LinkModel") == 3
 
 
 def test_lesson_00_is_there_again_in_lab(
