@@ -82,7 +82,8 @@ def test_a_cell_that_is_run_again_leaves_no_picture_behind_in_the_file(
 ) -> None:
     page = open_notebook("lab", "again.ipynb", *CELLS[:2])
     sizes, file = [], jupyter.folder / "again.ipynb"
-    for run in (1, 2, 3):
+    for _ in range(3):
+        page.wait_for_function(HAS_RUN)
         page.locator(".rl-lunch .noUi-handle[aria-label]").wait_for(state="attached")
         page = fronts["lab"].come_back("again.ipynb")
         sizes.append(file.stat().st_size)

@@ -10,6 +10,7 @@ import io
 from base64 import b64encode
 from collections.abc import Mapping
 from pathlib import Path
+from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 from matplotlib import rc_context
@@ -58,15 +59,12 @@ def pixels(axes: Axes, x: Any, y: Any) -> list[list[float]]:
 
 
 def free_model_id(stem: str) -> str:
-    """``stem``, or ``stem-2``, … if this kernel already has such a widget.
+    """``stem`` with digits behind it that no other widget has, nor ever had.
 
-    A fresh kernel therefore writes the same notebook every time, and a cell that is run again
-    does not share its id with the widget it replaces, whose late closing would end both.
+    A notebook that is opened again brings back the widgets of its last run, under their own ids:
+    one of today under the same id would be shown with what yesterday's held.
     """
-    taken, number, name = living(), 2, stem
-    while name in taken:
-        name, number = f"{stem}-{number}", number + 1
-    return name
+    return f"{stem}-{token_hex(6)}"
 
 
 def living() -> Mapping[str, Any]:
