@@ -68,7 +68,9 @@ def test_an_output_of_a_widget_without_state_does_no_harm() -> None:
     cell = nbformat.v4.new_code_cell("x")
     cell.outputs = [nbformat.v4.new_output("display_data", {VIEW: {"model_id": "nobody"}})]
     state = {"a": {"model_name": "IntSliderModel", "state": {}}}
-    notebook = nbformat.v4.new_notebook(cells=[cell], metadata={"widgets": {STATE: {"state": state}}})
+    notebook = nbformat.v4.new_notebook(
+        cells=[cell], metadata={"widgets": {STATE: {"state": state}}}
+    )
     assert saved(notebook)["metadata"]["widgets"][STATE]["state"] == {}
 
 

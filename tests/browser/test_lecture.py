@@ -218,4 +218,6 @@ def test_a_guess_of_home_is_covered_and_the_lecturers_own_stay_as_they_are(
         assert ask_kernel(page, "guesses.get('00-nine').shown", own) == "False"
         assert ask_kernel(page, "guesses.get('00-nine').value") == "55.0"
     finally:
-        page.evaluate("() => document.querySelector('.lec-bar [title=\"leave the lecture\"]')?.click()")
+        page.evaluate(
+            "() => document.querySelector('.lec-bar [title=\"leave the lecture\"]')?.click()"
+        )
