@@ -35,10 +35,16 @@ LESSONS = sorted(path.name for path in (HERE / "notebooks").glob("[0-9]*.ipynb")
 LESSON = f"notebooks/{LESSONS[0] if LESSONS else ''}"  # a teacher's pack may begin with another
 JUPYTERLAB = ("jupyterlab", "LabApp", "lab/tree")
 NOTEBOOK_7 = ("notebook", "JupyterNotebookApp", "notebooks")
-NO_DELAY = "--ServerApp.kernel_websocket_connection_class=rooflab.jupyter_nodelay.NoDelay"
-# JupyterLab would ask about its news on the first start and look for updates on every one.
-QUIET = {
-    "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}
+OURS = [
+    "--ServerApp.kernel_websocket_connection_class=rooflab.jupyter_nodelay.NoDelay",
+    "--ContentsManager.pre_save_hook=rooflab.jupyter_save.drop_unseen",
+]
+# What Lab and Notebook 7 do here unless the user's own settings say otherwise. Lab would ask about
+# its news on the first start and look for updates on every one. A notebook is saved with the state
+# of its pictures, which therefore still move when it is opened again.
+SETTINGS = {
+    "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
+    "@jupyter-widgets/jupyterlab-manager:plugin": {"saveState": True},
 }
 
 
@@ -160,10 +166,10 @@ def lab(options: argparse.Namespace, rest: list[str]) -> int:
     prepare(options, *([TESTS] if options.notebook else []))  # Notebook 7 comes with the tests
     settings = VENV / "share/jupyter/lab/settings/overrides.json"
     settings.parent.mkdir(parents=True, exist_ok=True)
-    settings.write_text(json.dumps(QUIET), "utf-8")
+    settings.write_text(json.dumps(SETTINGS), "utf-8")
     app, name, page = NOTEBOOK_7 if options.notebook else JUPYTERLAB
     first = f"--{name}.default_url=/{page}/{LESSON}"
-    flags = [f"--ServerApp.root_dir={HERE}", NO_DELAY, first, *rest]
+    flags = [f"--ServerApp.root_dir={HERE}", *OURS, first, *rest]
     flags += [f"--port={options.port}"] if options.port else []
     flags += ["--no-browser"] if options.no_browser else []
     flags += ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []

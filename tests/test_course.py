@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import json
 import subprocess
 import sys
 import venv
@@ -206,6 +207,22 @@ def test_lab_opens_the_first_lesson(course, monkeypatch, options, expected) -> N
     assert course.lab(Namespace(**{**OPTIONS, **options}), ["--ip=::1"]) == 0
     for part in expected:
         assert any(part in word for word in commands[0]), part
+
+
+def test_lab_saves_the_pictures_state_and_leaves_the_users_own_settings_alone(
+    course, monkeypatch, tmp_path
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("JUPYTER_CONFIG_DIR", str(tmp_path / "home" / "jupyter"))
+    monkeypatch.setattr(course, "prepare", lambda *_: None)
+    monkeypatch.setattr(course, "run", lambda *command: 0)
+    course.lab(Namespace(**OPTIONS), [])
+    written = json.loads((course.VENV / "share/jupyter/lab/settings/overrides.json").read_text())
+    assert written["@jupyter-widgets/jupyterlab-manager:plugin"] == {"saveState": True}
+    assert not (tmp_path / "home").exists()
+    schema = Path(sys.prefix, "share/jupyter/labextensions/@jupyter-widgets/jupyterlab-manager")
+    known = json.loads(next(schema.rglob("plugin.json")).read_text())["properties"]
+    assert "saveState" in known, "the setting that is written is one that Lab knows"
 
 
 def test_test_hands_its_arguments_to_pytest(course, monkeypatch) -> None:

@@ -144,7 +144,7 @@ def imported(*folders: str) -> set[str]:
                 found |= {alias.name for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
                 found.add(node.module)
-    ours = {"rooflab", "tests", "tools", "benchmarks"}
+    ours = {"course", "rooflab", "tests", "tools", "benchmarks"}
     return {name.partition(".")[0] for name in found} - ours - set(sys.stdlib_module_names)
 
 
@@ -155,6 +155,7 @@ def test_everything_that_is_imported_is_declared() -> None:
 
     def declared_as(package: str) -> str:
         known = {
+            "markdown_it": "markdown-it-py",
             "yaml": "pyyaml",
             "zmq": "pyzmq",
             "importlinter": "import-linter",

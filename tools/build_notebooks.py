@@ -35,6 +35,8 @@ from tools.lesson import KERNEL, Lesson, LessonError, read_lesson  # noqa: E402
 from tools.outputs import drop_bars  # noqa: E402
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+# Below each saved picture that would move: without it one clicks on a still, and nothing happens.
+STILL = "*A still picture of an earlier run. Run the cells from the top, and it moves.*"
 MOST_SHOWN = 5  # differences a notebook; a lesson not built for a while differs everywhere
 ADDRESS = re.compile(r"\bat 0x[0-9a-f]{6,}")
 
@@ -74,10 +76,20 @@ def tidy(notebook: NotebookNode) -> None:
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)
         for output in cell.get("outputs", []):
-            output.get("data", {}).pop(WIDGET_VIEW, None)
             output.pop("transient", None)
         if "outputs" in cell:
-            cell.outputs = [o for o in cell.outputs if o.get("data", True)]
+            kept = [shown for output in cell.outputs for shown in _without_widget(output)]
+            cell.outputs = [output for output in kept if output.get("data", True)]
+
+
+def _without_widget(output: NotebookNode) -> list[NotebookNode]:
+    """A widget's output as its picture or text; a picture is followed by a note that it is still."""
+    moves = output.get("data", {}).pop(WIDGET_VIEW, None) is not None
+    if not moves or "image/png" not in output.data:
+        return [output]
+    data = {"text/markdown": STILL, "text/plain": STILL.strip("*")}
+    note = nbformat.v4.new_output("display_data", data, metadata={"rooflab": {"still": True}})
+    return [output, note]
 
 
 def differences(lesson: Lesson, notebooks: Path) -> list[str]:

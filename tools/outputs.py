@@ -12,14 +12,19 @@ WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 # A line of a progress bar: tqdm's own ("5%|█"), or a bar with a percentage at its end.
 PROGRESS = re.compile(r"%\|.*$|[\u2588-\u258f\s]{2,}\d+ %\s*$")
 CURSOR = re.compile(r"\x1b\[\d*[A-K]")  # tqdm moves the cursor about
+LESSON = re.compile(r"\]\((\d\d_[a-z0-9_]+)\.ipynb\)")  # a link to a lesson beside this one
 OWN = "<p class='own'>Your own {} stand here when you run the notebook.</p>"
 
 
 def settle(notebook: NotebookNode) -> None:
-    """Leave out what means nothing on a page: progress bars, and guesses and points of nobody."""
+    """Leave out what means nothing on a page: progress bars, and guesses and points of nobody.
+
+    A link to another lesson leads to its page.
+    """
     drop_bars(notebook)
     for cell in notebook.cells:
         if cell.cell_type != "code":
+            cell.source = LESSON.sub(r"](\1.html)", cell.source)
             continue
         own = re.search(r"rl\.(my_guesses\(\)|progress\()", cell.source)
         if own:

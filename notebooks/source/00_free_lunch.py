@@ -9,6 +9,9 @@
 # %% [markdown] tags=["core"]
 # # 00 · The free lunch
 #
+# *How to begin: run the cells from the top, each with Shift+Enter. Until you do, every result and
+# picture below is that of another computer.*
+#
 # **How much arithmetic can you do on a number before it costs anything?**
 #
 # After this lesson you will be able to
@@ -18,7 +21,7 @@
 # - **compute** the time of a simple program on a machine that you have never touched.
 #
 # It takes about 40 minutes; a lecture shows its core in 15. You need a little Python, nothing
-# else. Run the cells from the top, each with Shift+Enter.
+# else.
 
 # %% tags=["core"]
 import rooflab as rl
@@ -45,8 +48,8 @@ for warning in curve.warnings:
 # The same array. But now every number goes through the multiply-add 9 times before it is put
 # back: 9 times the arithmetic on the same data.
 #
-# That has been measured too, and is covered. **Make your guess first**: click on the axis, or
-# move with the arrow keys, and confirm. A wrong guess is worth more than none; it stays on your
+# That has been measured too, and is covered. **Make your guess first**: click on the axis and
+# confirm, or Tab to it and use the arrow keys and Enter. A wrong guess is worth more than none; it stays on your
 # machine, and nobody grades it.
 
 # %% tags=["core"]
@@ -68,7 +71,7 @@ rl.live.free_lunch(curve, after=nine, guess_k=9)
 # Where it rises most steeply, twice the arithmetic takes twice the time.
 
 # %% tags=["core"]
-rl.conclude("00-nine", curve)
+rl.show.say(rl.conclude("00-nine", curve), after=nine)
 
 # %% [markdown] tags=["core"]
 # Where the curve is flat, arithmetic is free. You do not pay for it; **you pay for the trip**:
@@ -362,6 +365,8 @@ rl.conclude("00-corner", curve)
 # That last sentence is the whole idea of this course. In the next lesson it meets the three
 # operations of which nearly all numerical work is made. One of them does thousands of times more
 # arithmetic for each byte than another. How many times as fast is it?
+#
+# Go on with [lesson 01](01_three_operations.ipynb).
 
 # %% tags=["core"]
 rl.my_guesses()

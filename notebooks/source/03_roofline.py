@@ -9,6 +9,9 @@
 # %% [markdown] tags=["core"]
 # # 03 · The roofline
 #
+# *How to begin: run the cells from the top, each with Shift+Enter. Until you do, every result and
+# picture below is that of another computer.*
+#
 # **What bounds this operation on that machine?**
 #
 # After this lesson you will be able to
@@ -192,14 +195,16 @@ rl.mine.save(ridge, attainable, time)
 # the operation's own mix of reading and writing. A ⚠ means that the clock was not sure.
 
 # %% tags=["core"]
+lines = []
 for one in measured:
     bandwidth = here.bandwidth(mix=mix_of(one.op, here, "dram"))
     bound = rl.mine.time(one.op.flops, one.op.bytes, here.peak("fp32"), bandwidth)
-    doubt = "⚠" if one.warnings else " "
-    print(f"{one.op.label:24} {one.cache} {doubt} {one.median_s / bound:5.2f} times the bound")
+    far, doubt = one.median_s / bound, "⚠" if one.warnings else " "
+    lines.append(f"{one.op.label:24} {one.cache} {doubt} {far:5.2f} times the bound")
+rl.show.say(*lines, after=asked)
 
 # %% tags=["core"]
-rl.conclude("03-bounds", measured, here)
+rl.show.say(rl.conclude("03-bounds", measured, here), after=asked)
 
 # %% [markdown] tags=["core"]
 # Why does the mix matter?
@@ -286,7 +291,7 @@ rl.check("03-thumb-rules", holds)
 # intensity of the other and the *lower* speed.
 
 # %% tags=["core"]
-rl.conclude("03-pairs", measured, here)
+rl.show.say(rl.conclude("03-pairs", measured, here), after=asked)
 
 # %% [markdown] tags=["core"]
 # Two that are stopped by different things, the call or a nearer cache, you may call an unfair pair.
@@ -498,7 +503,7 @@ for name, dtypes in changes.items():
 # one costs on this core. On a GPU it is some microseconds.
 
 # %% tags=["deep"]
-print(rl.si(measured[4].median_s, "s"))
+rl.show.say(rl.si(measured[4].median_s, "s"), after=tiny)
 
 # %% [markdown] tags=["deep"]
 # ### Exercise 7 · The smallest GEMM
@@ -657,6 +662,8 @@ rl.check("03-sparse-peak", too_short)
 # Now you know what bounds an operation. The next lesson opens up the operation that most machines
 # of today are bought for, the product in a layer of a language model, and asks what its three
 # edges are.
+#
+# Go on with [lesson 04](04_gemm_shapes.ipynb).
 
 # %% tags=["core"]
 rl.my_guesses()

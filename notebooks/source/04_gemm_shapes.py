@@ -9,6 +9,9 @@
 # %% [markdown] tags=["core"]
 # # 04 · GEMM shapes
 #
+# *How to begin: run the cells from the top, each with Shift+Enter. Until you do, every result and
+# picture below is that of another computer.*
+#
 # **What are M, N and K in a language model, and when are more tokens free?**
 #
 # After this lesson you will be able to
@@ -69,7 +72,8 @@ here = rl.this_machine(threads=1)
 core, gpu = rl.Roofline(here, "fp32"), rl.Roofline("h200-sxm", "bf16")
 walk = {tokens: rl.measure(up(tokens), threads=1) for tokens in (1, 2, 4, 8, 16, 32, 64, 128)}
 picture = rl.show.tokens(4096, 11008, [core, gpu], list(walk.values()))
-rl.ask("04-tokens", walk[64].median_s / walk[1].median_s, picture=picture)
+grows = rl.ask("04-tokens", walk[64].median_s / walk[1].median_s, picture=picture)
+grows
 
 # %% [markdown] tags=["core"]
 # <details><summary>What the picture shows (open this when you have guessed)</summary>
@@ -86,7 +90,7 @@ rl.ask("04-tokens", walk[64].median_s / walk[1].median_s, picture=picture)
 # </details>
 
 # %% tags=["core"]
-rl.conclude("04-second-token", walk)
+rl.show.say(rl.conclude("04-second-token", walk), after=grows)
 
 # %% [markdown] tags=["core"]
 # What would you have to wait on the H200, by its roof? Two things are different there, so change
@@ -112,7 +116,8 @@ for kind in ("fp32", "bf16"):
 
 # %% tags=["core"]
 picture = rl.show.walk(4096, 11008, [core, gpu], list(walk.values()))
-rl.ask("04-ridges", gpu.ridge / core.ridge, picture=picture)
+further = rl.ask("04-ridges", gpu.ridge / core.ridge, picture=picture)
+further
 
 # %% [markdown] tags=["core"]
 # <details><summary>What the picture shows (open this when you have guessed)</summary>
@@ -134,12 +139,14 @@ rl.ask("04-ridges", gpu.ridge / core.ridge, picture=picture)
 # been lower.
 
 # %% tags=["core"]
+lines = []
 for roof in (core, gpu):
     at, where = up(64, roof.dtype).intensity, f"{roof.machine.name}, {roof.dtype}"
-    print(f"{where}: {at:.0f} FLOP/byte, the ridge is at {roof.ridge:.3g}")
+    lines.append(f"{where}: {at:.0f} FLOP/byte, the ridge is at {roof.ridge:.3g}")
+rl.show.say(*lines, after=further)
 
 # %% tags=["core"]
-rl.conclude("04-sides", (up(64), core), (up(64, "bf16"), gpu))
+rl.show.say(rl.conclude("04-sides", (up(64), core), (up(64, "bf16"), gpu)), after=further)
 
 # %% [markdown] tags=["core"]
 # ## What are M, N and K?
@@ -281,12 +288,14 @@ rl.mine.save(layer)
 
 # %% tags=["core"]
 bounds = {n: rl.mine.layer(n, 4096, 11008, 4, core.peak, core.bandwidth) for n in walk}
+lines = []
 for tokens, one in walk.items():
     far, mark = one.median_s / bounds[tokens], "⚠" if one.warnings else ""
-    print(f"{tokens:4} tokens: {rl.si(one.median_s, 's'):>8}, {far:5.2f} × bound {mark}")
+    lines.append(f"{tokens:4} tokens: {rl.si(one.median_s, 's'):>8}, {far:5.2f} × bound {mark}")
+rl.show.say(*lines, after=grows)
 
 # %% tags=["core"]
-rl.conclude("04-gaps", walk, bounds)
+rl.show.say(rl.conclude("04-gaps", walk, bounds), after=grows)
 
 # %% [markdown] tags=["deep"]
 # ## Deeper: predict another layer
@@ -355,7 +364,8 @@ rl.check("04-predict", predict)
 # Back to the first picture, divided by the number of tokens: what *one token costs*.
 
 # %% tags=["core"]
-rl.show.tokens(4096, 11008, [core, gpu], list(walk.values()), each=True)
+each = rl.show.tokens(4096, 11008, [core, gpu], list(walk.values()), each=True)
+rl.show.say(each, after=grows)
 
 # %% [markdown] tags=["core"]
 # On the slope the tokens share the weights, and each new one makes all of them cheaper. Beyond the
@@ -363,7 +373,7 @@ rl.show.tokens(4096, 11008, [core, gpu], list(walk.values()), each=True)
 # batch wants to be, by the roof. And your squares?
 
 # %% tags=["core"]
-rl.conclude("04-beyond", walk, core)
+rl.show.say(rl.conclude("04-beyond", walk, core), after=grows)
 
 # %% [markdown] tags=["core"]
 # Where is the knee? Where the intensity reaches the ridge. You have a formula for the intensity:
@@ -494,23 +504,25 @@ rl.conclude("04-thin-sides", ops, core)
 
 # %% tags=["core"]
 timed = [rl.measure(op, threads=1) for op in ops]
-rl.ask("04-thin", timed[2].median_s / timed[0].median_s)
+thin = rl.ask("04-thin", timed[2].median_s / timed[0].median_s)
+thin
 
 # %% [markdown] tags=["core"]
 # Here are all four, each compared with the cube, and beside them the H200 by its roof, also in
 # fp32, and then in `bf16` (datasheet).
 
 # %% tags=["core"]
-roofs = [core, rl.Roofline("h200-sxm", "fp32"), gpu]
+roofs, lines = [core, rl.Roofline("h200-sxm", "fp32"), gpu], []
 for edges, one in zip(shapes, timed):
     pairs = [(rl.gemm(*edges, r.dtype), rl.gemm(*shapes[0], r.dtype), r) for r in roofs]
     here_roof, fp32, bf16 = (r.time(op) / r.time(cube) for op, cube, r in pairs)
     clock, mark = one.median_s / timed[0].median_s, "⚠" if one.warnings else ""
-    print(f"{one.op.label:24} here {clock:5.2f} (roof {here_roof:.2f}) {mark}", end=", ")
-    print(f"H200 by its roof {fp32:5.2f} and {bf16:5.2f}")
+    lines.append(f"{one.op.label:24} here {clock:5.2f} (roof {here_roof:.2f}) {mark}, ")
+    lines[-1] += f"H200 by its roof {fp32:5.2f} and {bf16:5.2f}"
+rl.show.say(*lines, after=thin)
 
 # %% tags=["core"]
-rl.conclude("04-thin", timed[0], timed[2], core)
+rl.show.say(rl.conclude("04-thin", timed[0], timed[2], core), after=thin)
 
 # %% [markdown] tags=["core"]
 # The last product has little to copy, but a result of 268 MB to write, and only sixteen products go
@@ -692,15 +704,18 @@ print(f"1025 → 1152, all edges: {100 * (1152**3 / 1025**3 - 1):.1f} % more wor
 # %% tags=["deep"]
 edges = (1000, 1001, 1023, 1024, 1025)
 sizes = {n: rl.measure(rl.gemm(n, n, n), cache="warm", threads=1) for n in edges}
-rl.ask("04-padding", sizes[1024].median_s / sizes[1000].median_s)
+padding = rl.ask("04-padding", sizes[1024].median_s / sizes[1000].median_s)
+padding
 
 # %% tags=["deep"]
+lines = []
 for n, one in sizes.items():
     mark = "⚠" if one.warnings else ""
-    print(f"{n}: {rl.si(one.median_s, 's'):>8}, {rl.si(one.flop_per_s, 'FLOP/s')} {mark}")
+    lines.append(f"{n}: {rl.si(one.median_s, 's'):>8}, {rl.si(one.flop_per_s, 'FLOP/s')} {mark}")
+rl.show.say(*lines, after=padding)
 
 # %% tags=["deep"]
-rl.conclude("04-padding", sizes[1000], sizes[1024])
+rl.show.say(rl.conclude("04-padding", sizes[1000], sizes[1024]), after=padding)
 
 # %% [markdown] tags=["deep"]
 # Many texts explain the gain with the intensity: a larger matrix has more of it. It cannot be

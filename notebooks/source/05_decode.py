@@ -9,6 +9,9 @@
 # %% [markdown] tags=["core"]
 # # 05 · Decode is a GEMV
 #
+# *How to begin: run the cells from the top, each with Shift+Enter. Until you do, every result and
+# picture below is that of another computer.*
+#
 # **Why does a language model write 50 tokens a second, and not 5000?**
 #
 # After this lesson you will be able to
@@ -62,7 +65,8 @@ print(f"this memory, one core: {rl.si(here.bandwidth(), 'B/s')}")
 # **How many tokens a second?** You know how large the weights are, and how fast they come.
 
 # %% tags=["core"]
-rl.ask("05-small", one.tokens_per_s)
+alone = rl.ask("05-small", one.tokens_per_s)
+alone
 
 # %% [markdown] tags=["core"]
 # <details><summary>How to guess it (open this when you have guessed)</summary>
@@ -78,11 +82,12 @@ rl.ask("05-small", one.tokens_per_s)
 # </details>
 
 # %% tags=["core"]
-print(f"bandwidth ÷ weights: {here.bandwidth() / read:.1f} tokens/s", end=", ")
-print(f"the clock: {one.tokens_per_s:.1f}", *(f"⚠ {text}" for text in one.warnings))
+clock = f"the clock: {one.tokens_per_s:.1f}"
+seen = f"bandwidth ÷ weights: {here.bandwidth() / read:.1f} tokens/s, {clock}"
+rl.show.say(seen, *(f"⚠ {text}" for text in one.warnings), after=alone)
 
 # %% tags=["core"]
-rl.conclude("05-one", one, here)
+rl.show.say(rl.conclude("05-one", one, here), after=alone)
 
 # %% [markdown] tags=["core"]
 # Does it hold for models that people use? Here is Llama-2-7B with weights of 2 bytes (`fp16`) on an
@@ -130,10 +135,12 @@ runs = {b: rl.decode_loop(small, b, 16, steps=7, backend="cpu", weights=held) fo
 speed = {b: runs[b].tokens_per_s for b in batches}
 
 # %% tags=["core"]
-rl.ask("05-two", speed[2] / speed[1])
+two = rl.ask("05-two", speed[2] / speed[1])
+two
 
 # %% tags=["core"]
-rl.ask("05-many", speed[64] / speed[1])
+many = rl.ask("05-many", speed[64] / speed[1])
+many
 
 # %% [markdown] tags=["core"]
 # All of them now. A product can be done as one GEMV after the other (`gemv ×B`) or as one GEMM
@@ -142,19 +149,21 @@ rl.ask("05-many", speed[64] / speed[1])
 # marks a run that carries a warning; `runs[2]`, for example, prints it.
 
 # %% tags=["core"]
+lines = []
 for b, run in runs.items():
     longer, mark = run.step_s / runs[1].step_s, "⚠" if run.warnings else ""
-    print(f"batch {b:2}: {run.tokens_per_s:6.1f} tokens/s,", end=" ")
-    print(f"a step takes {longer:4.1f} times as long, {run.forms['up']} {mark}")
+    lines.append(f"batch {b:2}: {run.tokens_per_s:6.1f} tokens/s, ")
+    lines[-1] += f"a step takes {longer:4.1f} times as long, {run.forms['up']} {mark}"
+rl.show.say(*lines, after=(two, many))
 
 # %% [markdown] tags=["core"]
 # If the trip of the weights were all, every step would take as long as the first.
 
 # %% tags=["core"]
-rl.conclude("05-second", runs[1], runs[2])
+rl.show.say(rl.conclude("05-second", runs[1], runs[2]), after=two)
 
 # %% tags=["core"]
-rl.conclude("05-many", runs, here)
+rl.show.say(rl.conclude("05-many", runs, here), after=many)
 
 # %% [markdown] tags=["core"]
 # ## What the second one costs
@@ -162,12 +171,14 @@ rl.conclude("05-many", runs, here)
 # The ways that the loop tried for one such product, with 1, 2 and 64 vectors:
 
 # %% tags=["core"]
+lines = []
 for b in (1, 2, 64):
-    tried = runs[b].trials["up"]
-    print(f"batch {b:2}:", ", ".join(f"{form} {1e3 * s:.1f} ms" for form, s in tried.items()))
+    tried = runs[b].trials["up"].items()
+    lines.append(f"batch {b:2}: " + ", ".join(f"{form} {1e3 * s:.1f} ms" for form, s in tried))
+rl.show.say(*lines, after=(two, many))
 
 # %% tags=["core"]
-rl.conclude("05-ways", runs[2])
+rl.show.say(rl.conclude("05-ways", runs[2]), after=two)
 
 # %% [markdown] tags=["core"]
 # What a product costs beyond its roof comes from the library, not from the machine.
@@ -281,17 +292,20 @@ for way, w in (("with a cache", gpt2.decode(1, 1024)), ("without", gpt2.prefill(
 
 # %% tags=["core"]
 past = rl.decode_loop(small, 16, 1024, steps=7, backend="cpu", weights=held)
-rl.ask("05-long", past.step_s / runs[16].step_s)
+slower = rl.ask("05-long", past.step_s / runs[16].step_s)
+slower
 
 # %% tags=["core"]
+lines = []
 for run in (runs[16], past):
-    caches = small.kv_bytes(16, run.middle, "fp32")
-    print(f"mean past {run.middle:4}: weights {read / 1e6:.0f} MB, caches {caches / 1e6:3.0f} MB")
+    caches = f"caches {small.kv_bytes(16, run.middle, 'fp32') / 1e6:3.0f} MB"
+    lines.append(f"mean past {run.middle:4}: weights {read / 1e6:.0f} MB, {caches}")
     whole, attention = 1e3 * run.step_s, 1e3 * run.seconds("attention")
-    print(f"  a step {whole:5.1f} ms, attention {attention:5.1f} ms of it")
+    lines.append(f"  a step {whole:5.1f} ms, attention {attention:5.1f} ms of it")
+rl.show.say(*lines, after=slower)
 
 # %% tags=["core"]
-rl.conclude("05-long", runs[16], past, here)
+rl.show.say(rl.conclude("05-long", runs[16], past, here), after=slower)
 
 # %% [markdown] tags=["core"]
 # ## The request film
@@ -316,7 +330,7 @@ rl.live.film("llama-3-8b", machines=["h100-sxm", "rtx-4090", "a100-sxm-80"])
 # are the clock, joined to theirs by a dotted line; small pale ones are the other batches.
 
 # %% tags=["core"]
-rl.live.film(small, here, decode_run=runs.values(), context=16)
+rl.live.film(small, here, decode_run=runs.values(), context=16, after=many)
 
 # %% [markdown] tags=["core"]
 # ## Tokens a second, all of it
@@ -552,17 +566,19 @@ rl.model("llama-2-7b").decode(1, 105).explain("a100-sxm-80", tokens_per_s=104.9)
 
 # %% tags=["deep"]
 said = {b: rl.predict_decode(small, b, context=20, backend="cpu") for b in batches}
-bounds = {b: guess.bound_s for b, guess in said.items()}
+bounds, lines = {b: guess.bound_s for b, guess in said.items()}, []
 for b, guess in said.items():
     ahead, clock = (s / bounds[b] for s in (guess.total_s, runs[b].step_s))
     times = f"predicted {ahead:4.1f} times, the clock {clock:4.1f} times"
-    print(f"batch {b:2}: {1e3 * bounds[b]:5.1f} ms, {times}", "⚠" if runs[b].warnings else "")
+    mark = "⚠" if runs[b].warnings else ""
+    lines.append(f"batch {b:2}: {1e3 * bounds[b]:5.1f} ms, {times} {mark}")
+rl.show.say(*lines, after=(two, many))
 
 # %% tags=["deep"]
-rl.conclude("05-worst", runs, bounds)
+rl.show.say(rl.conclude("05-worst", runs, bounds), after=(two, many))
 
 # %% tags=["deep"]
-rl.conclude("05-predicted", said, runs)
+rl.show.say(rl.conclude("05-predicted", said, runs), after=(two, many))
 
 # %% [markdown] tags=["deep"]
 # ## Deeper: memory-bound at every batch?

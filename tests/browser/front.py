@@ -8,6 +8,7 @@ started: without names and without widgets.
 from __future__ import annotations
 
 import json
+from secrets import token_hex
 
 from playwright.sync_api import Error
 
@@ -86,11 +87,23 @@ class Front:
         page.evaluate(RUN_ALL)  # not awaited: each test waits for what it needs to see
         return page
 
+    def come_back(self, path: str) -> object:
+        """Save the notebook, end its kernel and open the file anew; the page, nothing run yet."""
+        page = self.tab.page
+        page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
+        self.server.stop_kernels()
+        self.tab.clear()  # the page is left, as if the browser had been closed
+        where = f"lab/workspaces/{token_hex(4)}/tree" if self.name == "lab" else "notebooks"
+        page.goto(f"{self.server.url}/{where}/{path}", timeout=LOADING)
+        page.wait_for_function(OPENED, arg=path, timeout=LOADING)
+        self._loaded = None
+        return page
+
     def _load(self, page) -> None:
         if self._loaded is page:
             return
         # A workspace that nobody had: Lab would open the notebooks of an earlier one again.
-        page.goto(f"{self.server.url}/lab/workspaces/{id(page)}", timeout=LOADING)
+        page.goto(f"{self.server.url}/lab/workspaces/{token_hex(4)}", timeout=LOADING)
         page.wait_for_selector(".jp-Launcher", timeout=LOADING)
         self._loaded = page
 

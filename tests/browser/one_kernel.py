@@ -18,6 +18,7 @@ from tools.execute import SECONDS_PER_CELL, lesson_environment
 #: What makes a kernel as it was when it began, but for the modules that it has imported.
 AS_NEW = """import os, ipywidgets, psutil
 ipywidgets.Widget.close_all()
+os.environ.pop("ROOFLAB_GUESSES", None)
 os.environ["ROOFLAB_HOME"] = psutil.Process().environ()["ROOFLAB_HOME"]
 get_ipython().reset()"""
 

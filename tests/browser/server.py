@@ -18,6 +18,8 @@ from tempfile import TemporaryDirectory
 
 import nbformat
 
+from course import OURS, SETTINGS
+
 
 @dataclass(frozen=True)
 class Server:
@@ -64,6 +66,7 @@ def jupyter_server(home: Path, *, ports: bool = True) -> Iterator[Server]:
     """
     folder = home / "notebooks"
     folder.mkdir()
+    settings = _settings(home / "settings")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -84,7 +87,8 @@ def jupyter_server(home: Path, *, ports: bool = True) -> Iterator[Server]:
         "--ServerApp.password=", "--ServerApp.disable_check_xsrf=True", "--LabApp.news_url=",
         "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
         "--LabApp.expose_app_in_browser=True", "--JupyterNotebookApp.expose_app_in_browser=True",
-        f"--ServerApp.root_dir={folder}",
+        f"--ServerApp.root_dir={folder}", f"--LabApp.app_settings_dir={settings}",
+        f"--JupyterNotebookApp.app_settings_dir={settings}", OURS[1],
     ]  # fmt: skip
     with ExitStack() as at_the_end, (home / "server.log").open("w") as log:
         if not ports:  # the path of a socket may have 107 characters, and `home` is long
@@ -99,6 +103,13 @@ def jupyter_server(home: Path, *, ports: bool = True) -> Iterator[Server]:
         finally:
             process.terminate()
             process.wait(20)
+
+
+def _settings(folder: Path) -> Path:
+    """The course's own settings of Lab and Notebook 7, as ``course.py lab`` writes them."""
+    folder.mkdir()
+    (folder / "overrides.json").write_text(json.dumps(SETTINGS))
+    return folder
 
 
 def _wait(process: subprocess.Popen, url: str, log: Path) -> str:

@@ -125,6 +125,28 @@ def test_the_keyboard_alone_is_enough(still_page) -> None:
     assert "too high" in still_page.locator(".rl-guess .say").inner_text()
 
 
+def test_the_hint_says_how_the_keys_get_to_the_axis(still_page) -> None:
+    hint = still_page.locator(".rl-guess .hint").inner_text()
+    assert hint == "Click where you think it is. On the keyboard: Tab to the axis, then ← →."
+    still_page.locator(".rl-guess .title").click()
+    still_page.keyboard.press("Tab")  # from the words above it there is nothing in between
+    still_page.keyboard.press("ArrowLeft")
+    assert still_page.locator(".rl-guess .mine-is").is_enabled()
+
+
+def test_one_can_guess_again(still_page) -> None:
+    still_page.get_by_role("button", name="skip: show me").click()
+    again = still_page.get_by_role("button", name="guess again")
+    again.focus()
+    still_page.keyboard.press("Enter")
+    assert not visible(still_page, ".rl-guess .truth") and not visible(still_page, ".rl-guess .say")
+    assert not again.is_visible() and not visible(still_page, ".rl-guess .result")
+    still_page.keyboard.press("ArrowRight")  # the axis has the keys again
+    still_page.keyboard.press("Enter")
+    assert still_page.locator(".rl-guess .say").inner_text().startswith("You guessed 14 ms")
+    assert visible(still_page, ".rl-guess .result img")
+
+
 def test_the_axis_tells_a_screen_reader_what_it_is(still_page) -> None:
     axis = still_page.locator(".rl-guess .axis svg")
     assert axis.get_attribute("role") == "slider"

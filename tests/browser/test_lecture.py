@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import io
+from base64 import b64encode
 from collections.abc import Callable, Iterator
 
 import nbformat
+import numpy as np
 import pytest
+from matplotlib.colors import to_rgb
+from matplotlib.image import imsave
 from playwright.sync_api import expect
 
-from tests.browser.front import wait_for_kernel
+from tests.browser.front import ask_kernel, wait_for_kernel
 from tests.browser.server import Server
 from tests.browser.test_guess import QUESTION
 from tests.browser.test_slides import STANDING, go_to, on_stage, place
@@ -145,3 +150,74 @@ def test_without_recordings_the_lecture_goes_on(
     assert said == "'unrecorded.ipynb' holds no outputs: nothing is recorded."
     page.keyboard.press("ArrowRight")
     assert place(page)[0] == 2
+
+
+AT_HOME = """import os, tempfile
+os.environ["ROOFLAB_HOME"] = tempfile.mkdtemp()
+import rooflab as rl
+from rooflab.exercises import guesses
+from rooflab.measure.freelunch import FreeLunch
+k = (1, 2, 3, 5, 9, 17, 33, 65, 129, 257)
+curve = FreeLunch(k, tuple(max(4e-3, 2e-4 * v) for v in k), (0.0,) * 10, 1 << 24, 4, 1)
+rl.guess("00-nine", 55)
+nine = rl.ask("00-nine", 4.0)
+nine"""
+WAITING = ".rl-guess .axis svg[tabindex]"
+
+
+def recorded_twice() -> list[nbformat.NotebookNode]:
+    """A covered recording with what is under it, in two halves: red over blue under a grey one."""
+
+    def png(*colours: str) -> str:
+        rows = np.repeat([to_rgb(colour) for colour in colours], 40, axis=0)
+        file = io.BytesIO()
+        imsave(file, np.repeat(rows[:, None], 120, axis=1), format="png")
+        return b64encode(file.getvalue()).decode()
+
+    under = {"png": png("red", "blue"), "alt": "uncovered"}
+    shown = nbformat.v4.new_output(
+        "display_data",
+        {"image/png": png("grey"), "text/plain": "covered"},
+        metadata={"rooflab": {"under": under, "cut": 0.5}},
+    )
+    core, code = {"tags": ["core"]}, nbformat.v4.new_code_cell
+    return [
+        code(AT_HOME, metadata=core),
+        code("rl.live.free_lunch(curve, after=nine)", metadata=core, outputs=[shown]),
+        code('rl.show.say("9: 4.0 ms", after=nine)', metadata=core),
+        code("rl.lecture()"),
+    ]
+
+
+@pytest.mark.parametrize("front", ["lab", "notebook"])
+def test_a_guess_of_home_is_covered_and_the_lecturers_own_stay_as_they_are(
+    open_notebook: Callable[..., object], front: str
+) -> None:
+    page = open_notebook(front, f"covered-{front}.ipynb", *recorded_twice())
+    try:
+        page.wait_for_function(READY)
+        page.wait_for_selector(WAITING, state="attached")
+        page.wait_for_selector(".rl-lunch .cover:not([hidden])", state="attached")
+        wait_for_kernel(page, "nine.covered", "True")
+        go_to(page, "Covered until you have placed your guess above.")
+        page.keyboard.press("l")
+        assert page.locator(".lec-told").text_content().startswith("Covered: R uncovers it")
+        page.keyboard.press("r")
+        page.wait_for_selector(".rl-guess.done", state="attached")
+        page.keyboard.press("l")
+        page.locator(".lec-on .lec-half").first.wait_for()
+        for first in (True, False, True):  # Z goes from one half to the other
+            halves = page.locator(".lec-on .lec-under .lec-half")
+            assert [half.is_visible() for half in halves.all()] == [first, not first]
+            page.keyboard.press("z")
+        go_to(page, "9: 4.0 ms")
+        page.keyboard.press("l")
+        assert "never recorded" in page.locator(".lec-told").text_content()
+        wait_for_kernel(page, "guesses.get('00-nine').shown", "True")
+        own = "del os.environ['ROOFLAB_GUESSES']"  # what a restart of the kernel does
+        assert ask_kernel(page, "guesses.get('00-nine').shown", own) == "False"
+        assert ask_kernel(page, "guesses.get('00-nine').value") == "55.0"
+    finally:
+        page.evaluate(
+            "() => document.querySelector('.lec-bar [title=\"leave the lecture\"]')?.click()"
+        )

@@ -98,6 +98,16 @@ def test_dragging_in_the_plot_moves_slider_and_marker(still_page) -> None:
     assert picture.locator(".stage .at").text_content() == k
 
 
+def test_the_handle_says_that_it_can_be_grabbed(still_page) -> None:
+    cursor = "node => getComputedStyle(node).cursor"
+    track = still_page.locator(NAMED).locator(".slider-container")
+    assert track.evaluate(cursor) == "grab"
+    track.hover()
+    still_page.mouse.down()
+    assert track.evaluate(cursor) == "grabbing"
+    still_page.mouse.up()
+
+
 def middle(locator) -> float:
     box = locator.bounding_box()
     return box["x"] + box["width"] / 2
@@ -210,7 +220,9 @@ def test_a_screen_reader_hears_the_sentence_and_knows_the_handle(still_page) -> 
     picture = still_page.locator(NAMED)
     handle = picture.locator(".noUi-handle")
     assert handle.get_attribute("aria-label") == "multiply-adds on each number"
+    assert handle.get_attribute("aria-valuetext") == "1 multiply-add"
     slide(still_page, picture, "ArrowRight")
+    expect(handle).to_have_attribute("aria-valuetext", "2 multiply-adds")
     picture.locator("[aria-live]", has_text="2 multiply-adds:").wait_for(state="attached")
 
 

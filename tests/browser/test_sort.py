@@ -114,6 +114,16 @@ def test_show_me_uncovers_without_a_score(table) -> None:
     assert table.locator("section[data-bin=compute] li").count() == 3
 
 
+def test_the_cards_that_were_sorted_are_counted_though_not_all_were(table) -> None:
+    table.locator(".rl-sort .deck").focus()
+    for right in (True, False, True):
+        bin = truth(top(table))
+        table.keyboard.press(bin if right else "123".replace(bin, "")[0])
+    table.get_by_role("button", name="skip: show me").click()
+    assert top(table) == "2 of the 3 sorted lie where the model puts them"
+    assert table.locator("li.told").count() == 7 and table.locator("li.wrong").count() == 1
+
+
 def test_keys_are_kept_from_the_notebook_and_spoken(table) -> None:
     for node in table.locator(".rl-sort button, .rl-sort .deck").all():
         assert node.get_attribute("data-lm-suppress-shortcuts") == "true"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 import warnings
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -80,7 +82,7 @@ def test_without_a_guess_there_is_no_score():
     assert outcome(ID, 13) is None
     known = guesses.reveal_without_guess(ID)
     assert known.shown and known.value is None and known.off_by is None
-    assert repr(known) == "You looked without a guess."
+    assert repr(known) == "You looked without a guess; it is 13 times."
     assert guess(ID, 13).shown, "a guess after looking is still marked"
 
 
@@ -111,33 +113,64 @@ def test_a_result_shows_itself_in_a_notebook(capsys, monkeypatch):
     assert displayed == [42] and "You guessed 26" in capsys.readouterr().out
 
 
-def test_my_guesses_is_a_table_and_a_picture():
+def gauges(page: str) -> list[ElementTree.Element]:
+    """The drawings of what a notebook shows, which must be well-formed."""
+    return list(ElementTree.fromstring(page.replace("<br>", "<br/>")).iter("svg"))
+
+
+def test_my_guesses_show_question_unit_guess_and_truth_on_a_gauge_each():
     assert "No guesses yet" in repr(my_guesses()) and my_guesses()._repr_html_() is None
-    (
-        guess("01-gemv-ratio", 30),
-        outcome("01-gemv-ratio", 3),
-        guess("00-bend", 4000),
-        outcome("00-bend", 20),
-    )
-    show_me("01-small-ratio")
+    guess("00-nine", 54.64), outcome("00-nine", 6.6)
+    guess("01-gemv-ratio", 30), outcome("01-gemv-ratio", 3)
+    show_me("01-small-ratio"), outcome("01-small-ratio", 4)
     mine = my_guesses()
-    assert mine.off_by == {"00-bend": pytest.approx(200), "01-gemv-ratio": pytest.approx(10)}
-    assert list(mine.off_by) == ["00-bend", "01-gemv-ratio"], "in the order of the lessons"
-    lines = repr(mine).splitlines()
-    assert lines[0].split() == ["guess", "you", "measured", "off", "by"] and len(lines) == 4
-    assert "4,000" in lines[1] and "×200" in lines[1] and "shown" in lines[3]
+    assert mine.off_by == {"00-nine": pytest.approx(8.279, abs=1e-3), "01-gemv-ratio": 10}
+    assert repr(mine).splitlines() == [
+        question("00-nine").text,
+        "    You guessed 54.6, it is 6.6 ms: off by ×8.3, too high.",
+        question("01-gemv-ratio").text,
+        "    You guessed 30, it is 3 times: off by ×10, too high.",
+        question("01-small-ratio").text,
+        "    You looked without a guess; it is 4 times.",
+    ]
     page = mine._repr_html_()
-    assert "<table>" in page and "data:image/png" in page and 'alt="Off by' in page
-    axes = mine.figure().axes[0]
-    assert axes.get_yscale() == "log" and list(axes.lines[-1].get_ydata()) == pytest.approx(
-        [200, 10]
-    )
+    assert "00-nine" not in page and question("00-nine").text in page
+    assert len(gauges(page)) == 3, "no chart of all of them as long as there are fewer than four"
     assert len(mine) == 3 and all(isinstance(g, Guess) for g in mine)
 
 
-def test_looking_without_an_outcome_gives_a_table_without_a_picture():
+def test_a_gauge_is_the_questions_own_log_axis_and_grows_for_what_lies_beyond():
+    guess("00-nine", 10), outcome("00-nine", 100)
+    drawn = gauges(my_guesses()._repr_html_())[0]
+    truth, mine = (float(one.get("cx")) for one in drawn.iter("circle"))
+    assert (mine, truth) == pytest.approx((12 + 536 / 3, 12 + 2 * 536 / 3), abs=0.1)
+    assert [text.text for text in drawn.iter("text")] == ["1", "1,000"]
+    outcome("00-nine", 1e5)
+    beyond = gauges(my_guesses()._repr_html_())[0]
+    assert max(float(one.get("cx")) for one in beyond.iter("circle")) == 548.0
+
+
+def test_four_guesses_are_summed_up_and_no_line_joins_them():
+    for id, value in {"00-nine": 20, "01-gemv-ratio": 30, "02-warm": 4, "02-out": 8}.items():
+        guess(id, value), outcome(id, 10)
+    mine = my_guesses()
+    assert mine.summary == "Half of your 4 guesses were off by ×2.2 or less."
+    every = gauges(mine._repr_html_())
+    assert len(every) == 5 and len(list(every[-1].iter("circle"))) == 4
+    assert {line.get("stroke") for line in every[-1].iter("line")} == {"currentColor"}
+    assert every[-1].find("path") is None and every[-1].find("polyline") is None
+
+
+def test_the_gauges_take_the_colours_of_the_page_they_stand_on():
+    guess("00-nine", 20), outcome("00-nine", 6)
+    page = my_guesses()._repr_html_()
+    assert set(re.findall("#[0-9A-Fa-f]{6}", page)) == {"#E69F00"}
+    assert "background:transparent" in page and "<img" not in page
+
+
+def test_looking_without_an_outcome_gives_words_without_a_gauge():
     show_me("00-bend")
-    assert "<img" not in my_guesses()._repr_html_()
+    assert gauges(my_guesses()._repr_html_()) == []
 
 
 def test_every_question_has_a_sensible_axis():

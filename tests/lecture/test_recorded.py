@@ -57,6 +57,17 @@ def test_what_a_cover_covers_is_recorded_with_it() -> None:
     assert kept == {"png": "aGk=", "alt": "covered", "under": {"png": "eWVz", "alt": "4 ms"}}
 
 
+def test_where_two_pictures_meet_is_recorded_and_what_says_nothing_is_left_out() -> None:
+    def with_own(output: dict, **own: object) -> dict:
+        return output | {"metadata": {"rooflab": own}}
+
+    two = with_own(shown(png="aGk=", plain="two"), cut=0.6)
+    assert recorded([code("x", two)])["x"] == [{"png": "aGk=", "alt": "two", "cut": 0.6}]
+    waits = with_own(shown(plain="Covered until you have placed your guess above."), waits=True)
+    note = with_own(shown(plain="A still picture."), still=True)
+    assert recorded([code("x", waits), code("y", note)]) == {}
+
+
 def test_lines_printed_after_each_other_are_one_text_without_colours() -> None:
     cell = code("x", printed(["a\n", "b\n"]), printed("\x1b[31mc\x1b[0m\n"))
     assert recorded([cell]) == {"x": [{"text": "a\nb\nc\n"}]}

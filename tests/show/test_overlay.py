@@ -7,17 +7,19 @@ from types import SimpleNamespace
 import pytest
 from ipywidgets import widgets
 
-from rooflab.show.overlay import free_model_id
+from rooflab.show.overlay import free_model_id, living
 
 
 @pytest.mark.parametrize("version", [7, 8])
-def test_a_picture_takes_a_name_that_no_other_has(
-    monkeypatch: pytest.MonkeyPatch, version: int
-) -> None:
-    taken = {"film": object(), "film-2": object()}
-    found = SimpleNamespace(_instances=taken)
+def test_all_widgets_of_a_kernel_are_found(monkeypatch: pytest.MonkeyPatch, version: int) -> None:
+    there = {"film": object()}
+    found = SimpleNamespace(_instances=there)
     if version == 7:  # its widgets are in the class
-        found = SimpleNamespace(Widget=SimpleNamespace(widgets=taken))
+        found = SimpleNamespace(Widget=SimpleNamespace(widgets=there))
     monkeypatch.setattr(widgets, "widget", found)
-    assert free_model_id("film") == "film-3"
-    assert free_model_id("golf") == "golf"
+    assert living() is there
+
+
+def test_no_picture_has_the_name_of_one_of_an_earlier_day() -> None:
+    names = {free_model_id("film") for _ in range(1000)}
+    assert len(names) == 1000 and all(name.startswith("film-") for name in names)

@@ -8,7 +8,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from tools.build_notebooks import WIDGET_VIEW, main, tidy
+from rooflab.lecture.recorded import recorded
+from tools.build_notebooks import STILL, WIDGET_VIEW, main, tidy
 
 GOOD = Path(__file__).parent / "lessons" / "00_good.py"
 
@@ -141,10 +142,20 @@ def test_a_widget_leaves_its_picture_and_words() -> None:
     cell.outputs = [nbformat.v4.new_output("display_data", data=d) for d in (shown, only_view)]
     notebook = nbformat.v4.new_notebook(cells=[cell], metadata={"widgets": {}})
     tidy(notebook)
-    assert [dict(o.data) for o in cell.outputs] == [
-        {"image/png": "abc", "text/plain": "Roofline: …"}
-    ]
+    picture, note = cell.outputs
+    assert dict(picture.data) == {"image/png": "abc", "text/plain": "Roofline: …"}
+    assert dict(note.data) == {"text/markdown": STILL, "text/plain": STILL.strip("*")}
+    assert recorded([cell | {"id": "a"}])["a"] == [{"png": "abc", "alt": "Roofline: …"}]
     assert "widgets" not in notebook.metadata
+
+
+def test_what_never_moves_and_what_waits_get_no_note() -> None:
+    cell = nbformat.v4.new_code_cell("x")
+    figure = {"image/png": "abc", "text/plain": "Roofline: …"}
+    waits = {WIDGET_VIEW: {"model_id": "1"}, "text/plain": "Covered."}
+    cell.outputs = [nbformat.v4.new_output("display_data", data=d) for d in (figure, waits)]
+    tidy(nbformat.v4.new_notebook(cells=[cell]))
+    assert [dict(o.data) for o in cell.outputs] == [figure, {"text/plain": "Covered."}]
 
 
 def test_a_lesson_that_differs_everywhere_stays_readable(notebooks: Path, capsys) -> None:

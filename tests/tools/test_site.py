@@ -150,6 +150,15 @@ def test_progress_bars_and_the_guesses_of_nobody_are_left_out(tmp_path: Path) ->
     assert "No guesses" not in str(ran.cells[2].outputs) and "run the notebook" in str(ran.cells[2])
 
 
+def test_a_link_to_the_next_lesson_leads_to_its_page() -> None:
+    text = "Next: [Lesson 01](01_three_operations.ipynb); [other](https://x.org/02_a.ipynb)"
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(text)])
+    settle(notebook)
+    assert notebook.cells[0].source == (
+        "Next: [Lesson 01](01_three_operations.html); [other](https://x.org/02_a.ipynb)"
+    )
+
+
 def test_a_notebook_that_never_ran_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="'page' has no output"):
         build_page(make_notebook(), tmp_path, "page")

@@ -21,6 +21,7 @@ from rooflab.measure.atomic import replace_file
 from rooflab.measure.told import told_path, user_folder
 
 SCHEMA = 1
+GUESSES = "ROOFLAB_GUESSES"  # another folder for guesses alone, such as that of one lecture
 WHATS = ("guess", "shown", "outcome")
 
 
@@ -134,5 +135,8 @@ def _store(directory: Path) -> Store:
 
 
 def store() -> Store:
-    """Return the store of the current home; one object a directory, so warnings come once."""
-    return _store(home() / "guesses")
+    """Return the store of ROOFLAB_GUESSES, else that of the current home.
+
+    There is one object a directory, so that warnings come once.
+    """
+    return _store(told_path(GUESSES) or home() / "guesses")

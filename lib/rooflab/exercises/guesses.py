@@ -12,6 +12,7 @@ from rooflab.exercises.guess_store import Record, store
 from rooflab.exercises.questions import QUESTIONS, Question, positive, question
 
 SPOT_ON = 1.1  # off by less than this is right
+WORDS = {"×": "times"}  # a unit as a sentence says it, where that is not the sign itself
 
 
 @dataclass(frozen=True)
@@ -130,14 +131,16 @@ def how_to(asked: Question) -> str:
 
 def sentence(known: Guess) -> str:
     """Return the guess, and how far it was off, in one sentence."""
-    unit = known.question.unit
+    unit = WORDS.get(known.question.unit, known.question.unit)
     if known.value is None:
-        return "You looked without a guess."
+        seen = "" if known.measured is None else f"; it is {plain(known.measured, 3)} {unit}"
+        return f"You looked without a guess{seen}."
     if known.measured is None:
-        return f"You guessed {plain(known.value)} {unit}."
+        return f"You guessed {plain(known.value, 3)} {unit}."
     if known.off_by < SPOT_ON:
         how_far = "spot on"
     else:
         side = "too high" if known.value > known.measured else "too low"
         how_far = f"off by {times(known.off_by, digits=2)}, {side}"
-    return f"You guessed {plain(known.value)}, it is {plain(known.measured)} {unit}: {how_far}."
+    said = f"You guessed {plain(known.value, 3)}, it is {plain(known.measured, 3)} {unit}"
+    return f"{said}: {how_far}."

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import html
-import io
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from statistics import median
 
 from rooflab.count.si import plain, times
-from rooflab.exercises.guesses import Guess, everything
+from rooflab.exercises.guesses import Guess, everything, sentence
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-_HEAD = ("guess", "you", "measured", "off by")
+ENOUGH = 4  # guesses from which on all of them are drawn on one axis
+WIDTH, EDGE = 560, 12  # of a gauge, and of the room at its ends, in CSS pixels
+MINE = "#E69F00"  # the learner's own guess, as in every picture
+NONE = "No guesses yet. Every measurement in the lessons asks for one first."
 
 
 @dataclass(frozen=True)
 class MyGuesses:
-    """All guesses of one learner. Shows itself as a table, in a notebook with the picture of ×k."""
+    """All guesses of one learner. Shows itself with a gauge for each, in its question's unit."""
 
     guesses: tuple[Guess, ...]
 
@@ -34,81 +34,92 @@ class MyGuesses:
         """×k of every guess whose outcome is known, in the order of the lessons."""
         return {g.id: g.off_by for g in self.guesses if g.off_by is not None}
 
-    def _rows(self) -> list[tuple[str, ...]]:
-        return [
-            (
-                g.id,
-                "shown" if g.value is None else plain(g.value),
-                "" if g.measured is None else plain(g.measured),
-                "" if g.off_by is None else times(g.off_by, digits=2),
-            )
-            for g in self.guesses
-        ]
+    @property
+    def summary(self) -> str:
+        """All guesses in one sentence; "" as long as there are only a few."""
+        if len(self.off_by) < ENOUGH:
+            return ""
+        middle = times(median(self.off_by.values()), digits=2)
+        return f"Half of your {len(self.off_by)} guesses were off by {middle} or less."
 
     def __repr__(self) -> str:
         if not self.guesses:
-            return "No guesses yet. Every measurement in the lessons asks for one first."
-        rows = [_HEAD, *self._rows()]
-        widths = [max(len(row[i]) for row in rows) for i in range(len(_HEAD))]
-        return "\n".join(
-            "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip()
-            for row in rows
-        )
+            return NONE
+        rows = [f"{g.question.text}\n    {sentence(g)}" for g in self.guesses]
+        return "\n".join([*rows, self.summary]).rstrip()
 
     def _repr_html_(self) -> str | None:
         if not self.guesses:
             return None
-        head = "".join(f"<th>{name}</th>" for name in _HEAD)
-        body = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
-            for row in self._rows()
+        rows = "".join(
+            f'<div style="margin:0 0 1em"><b>{html.escape(g.question.text)}</b><br>'
+            f"{gauge(g)}{html.escape(sentence(g))}</div>"
+            for g in self.guesses
         )
-        return f"<table><tr>{head}</tr>{body}</table>{self._picture()}"
+        total = f"{self._overview()}<b>{self.summary}</b>" if self.summary else ""
+        return f'<div style="color:inherit;background:transparent">{rows}{total}</div>'
 
-    def _picture(self) -> str:
-        if not self.off_by:
-            return ""
-        import base64
+    def _overview(self) -> str:
+        """One dot for each guess on an axis of ×k. Questions have nothing to do with each other."""
+        top = max(10.0, *self.off_by.values())
+        place = _axis(1, top)
+        ticks = [t for t in (1, 2, 5, 10, 20, 50, 100, 1000, 10_000, 1e5, 1e6) if t <= top]
+        dots = "".join(_ring(place(k)) for k in self.off_by.values())
+        marks = "".join(_tick(place(t), f"×{t:,.0f}") for t in ticks)
+        return _svg(_line() + marks + dots, f"How far off each guess was. {self.summary}")
 
-        buffer = io.BytesIO()
-        self.figure().savefig(buffer, format="png", dpi=100)
-        data = base64.b64encode(buffer.getvalue()).decode("ascii")
-        return f'<img alt="{html.escape(self.alt)}" src="data:image/png;base64,{data}">'
 
-    @property
-    def alt(self) -> str:
-        """The picture in words."""
-        parts = ", ".join(f"{id} {times(k, digits=2)}" for id, k in self.off_by.items())
-        return f"Off by, guess after guess: {parts}."
+def gauge(guess: Guess) -> str:
+    """The guess, an orange ring, and the truth, a dot, on the axis that the question was asked on.
 
-    def figure(self) -> Figure:
-        """Draw ×k over the guesses, in the order of the lessons, on a log axis; ×1 is perfect."""
-        import matplotlib as mpl
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
+    What lies beyond that axis makes it longer. An SVG without a colour of paper of its own.
+    """
+    asked, seen = guess.question, [v for v in (guess.value, guess.measured) if v is not None]
+    if not seen:
+        return ""
+    low, high = min(asked.low, *seen), max(asked.high, *seen)
+    place = _axis(low, high)
+    parts = [_line(), _tick(place(low), plain(low)), _tick(place(high), plain(high))]
+    if guess.off_by is not None:
+        parts.append(_line(place(guess.value), place(guess.measured), MINE, 5))
+    if guess.measured is not None:
+        x = place(guess.measured)
+        parts.append(f'<circle cx="{x:.1f}" cy="14" r="5.5" fill="currentColor"/>')
+    if guess.value is not None:
+        parts.append(_ring(place(guess.value)))
+    return _svg("".join(parts), sentence(guess))
 
-        from rooflab.show import theme
 
-        names, factors = list(self.off_by), list(self.off_by.values())
-        with mpl.rc_context(theme.RC):
-            figure = Figure(figsize=(6.4, 3.0), layout="constrained")
-            FigureCanvasAgg(figure)
-            axes = figure.add_subplot()
-            axes.axhline(1, color=theme.CEILING, linewidth=1)
-            axes.plot(
-                range(len(factors)), factors, color=theme.INK, marker="o", linewidth=1,
-                markersize=theme.MARKER, markerfacecolor=theme.PAPER,
-            )  # fmt: skip
-            axes.set_yscale("log")
-            top = max([10.0, *factors]) * 1.5
-            axes.set_ylim(0.9, top)
-            ticks = [t for t in (1, 2, 5, 10, 20, 50, 100, 1000, 10_000, 1e5, 1e6) if t <= top]
-            axes.set_yticks(ticks, [f"×{t:g}" for t in ticks])
-            axes.minorticks_off()
-            axes.set_xticks(range(len(names)), names, rotation=20, ha="right")
-            axes.set_xlim(-0.5, max(len(names) - 0.5, 0.5))
-            axes.set_title("How far off (×1 is perfect)", loc="left", fontsize=theme.FONT)
-        return figure
+def _axis(low: float, high: float):
+    """The place of a number on a log axis from ``low`` to ``high``, in CSS pixels."""
+    room = (WIDTH - 2 * EDGE) / math.log(high / low)
+    return lambda value: EDGE + room * math.log(value / low)
+
+
+def _line(start: float = EDGE, end: float = WIDTH - EDGE, colour="currentColor", wide=1) -> str:
+    look = f'stroke="{colour}" stroke-width="{wide}" opacity="0.55"'
+    return f'<line x1="{start:.1f}" x2="{end:.1f}" y1="14" y2="14" {look}/>'
+
+
+def _tick(x: float, words: str) -> str:
+    anchor = "start" if x < 40 else "end" if x > WIDTH - 40 else "middle"
+    return (
+        f'<line x1="{x:.1f}" x2="{x:.1f}" y1="14" y2="20" stroke="currentColor" opacity="0.55"/>'
+        f'<text x="{x:.1f}" y="34" text-anchor="{anchor}" fill="currentColor">{words}</text>'
+    )
+
+
+def _ring(x: float) -> str:
+    look = f'fill="none" stroke="{MINE}" stroke-width="3"'
+    return f'<circle cx="{x:.1f}" cy="14" r="8" {look}/>'
+
+
+def _svg(inside: str, words: str) -> str:
+    return (
+        f'<svg role="img" aria-label="{html.escape(words)}" viewBox="0 0 {WIDTH} 40" '
+        f'style="display:block;width:100%;max-width:{WIDTH}px;font:13px system-ui,sans-serif">'
+        f"{inside}</svg>"
+    )
 
 
 def my_guesses() -> MyGuesses:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import asdict
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import anywidget
 import traitlets
 
+from rooflab.exercises.guess_store import GUESSES, Store, store
 from rooflab.lecture.open_file import Recording, notebook_path, read
+from rooflab.show import overlay
+from rooflab.show.guess_axis import GuessAxis
+from rooflab.show.sort_cards import SortCards
 
 KEYS = (
     "→ next, ← back, 23 Enter goes to step 23, G lists headings, R uncovers, L recorded ↔ live, "
@@ -33,6 +39,7 @@ class Lecture(anywidget.AnyWidget):
     opened = traitlets.Bool(False).tag(sync=True)
 
     def __init__(self, recording: Recording, **traits: Any) -> None:
+        self.guesses = _from_nothing()
         super().__init__(recording=asdict(recording), **traits)
         self.sentence = f"{KEYS}. " + (recording.missing or f"L shows the output {recording.of}.")
 
@@ -42,8 +49,29 @@ class Lecture(anywidget.AnyWidget):
         return {**data, "text/plain": f"Lecture: {self.sentence}"}, {}
 
 
+def _from_nothing() -> TemporaryDirectory:
+    """Let this kernel keep its guesses in a folder of the lecture's own, and cover every answer.
+
+    The measured values go with it; the learner's own guesses stay where they are, untouched.
+    """
+    folder = TemporaryDirectory(prefix="rooflab-lecture-", ignore_cleanup_errors=True)
+    measured = [record for record in store().records() if record.what == "outcome"]
+    own = Store(Path(folder.name))
+    for record in measured:
+        own.add(record.id, record.what, record.value)
+    os.environ[GUESSES] = folder.name
+    for widget in list(overlay.living().values()):
+        if isinstance(widget, (GuessAxis, SortCards)):
+            widget.cover()
+    return folder
+
+
 def lecture(notebook: str | Path | None = None) -> Lecture:
     """Show the open notebook one step at a time, in type for the last row; deep cells are hidden.
+
+    Every guess and every sorting is covered, whatever was guessed before, and those that are made
+    from now on in this kernel are the lecture's own: none of them reaches your own guesses. Call it
+    again for a second group. A restarted kernel has your own guesses again.
 
     ``notebook``: the file with the recorded outputs; by default the notebook of this kernel. A file
     that is missing or holds no outputs is no error: the lecture goes on without the key L and says

@@ -18,7 +18,9 @@ def recorded(cells: Iterable[Mapping[str, Any]]) -> dict[str, list[dict[str, Any
 
     cells: code and text cells of a notebook (nbformat 4.5). An output becomes {"png", "alt"},
     {"html"} or {"text"}, the first of these that it has; an empty one and an error are left out.
-    A covered one also has "under": {"png", "alt"} of what it covers.
+    A covered one also has "under": {"png", "alt"} of what it covers, and two pictures in one
+    have "cut", the share of the height at which they meet. Words that were still covered, and the
+    note that a picture is a still, are left out: they say nothing of what was measured.
     """
     found = {}
     for cell in cells:
@@ -29,13 +31,15 @@ def recorded(cells: Iterable[Mapping[str, Any]]) -> dict[str, list[dict[str, Any
 
 
 def _shown(output: Mapping[str, Any]) -> dict[str, Any] | None:
-    data = output.get("data", {})
+    data, told = output.get("data", {}), output.get("metadata", {})
+    own = told.get("rooflab", {})
+    if own.get("waits") or own.get("still"):
+        return None
     plain = _text(data.get("text/plain") or output.get("text"))
     if "image/png" in data:
-        told = output.get("metadata", {})
-        own, under = told.get("image/png", {}).get("alt"), told.get("rooflab", {}).get("under")
-        picture = {"png": _text(data["image/png"]).replace("\n", ""), "alt": own or plain}
-        return {**picture, "under": dict(under)} if under else picture
+        alt = told.get("image/png", {}).get("alt")
+        picture = {"png": _text(data["image/png"]).replace("\n", ""), "alt": alt or plain}
+        return picture | {name: own[name] for name in ("under", "cut") if name in own}
     if "text/html" in data:
         return {"html": _text(data["text/html"])}
     return {"text": plain} if plain.strip() else None

@@ -10,11 +10,31 @@ function replay(outputs, of) {
 }
 
 // What lies under a covered output is drawn below it and hidden until R (or the live one) uncovers it.
-function drawn({ under, ...shown }) {
-  if (!under) return alone(shown);
-  const box = document.createElement('div'), open = alone(under), cover = alone(shown);
+function drawn({ under, cut, ...shown }) {
+  const whole = picture => (cut && picture.png ? halves(picture, cut) : alone(picture));
+  if (!under) return whole(shown);
+  const box = document.createElement('div'), open = whole(under), cover = alone(shown);
   open.classList.add('lec-under'); cover.classList.add('lec-over');
   box.append(cover, open);
+  return box;
+}
+
+// Two pictures in one, cut apart: each is shown as large as the stage allows (Z).
+function halves(picture, cut) {
+  const box = document.createElement('div');
+  box.className = 'lec-halves';
+  for (const upper of [true, false]) {
+    const half = document.createElement('div'), image = alone(picture);
+    half.className = 'lec-half';
+    if (!upper) image.alt = '';  // the words are those of both
+    const crop = () => {
+      const high = image.naturalHeight / image.naturalWidth;
+      half.style.aspectRatio = 1 / (high * (upper ? cut : 1 - cut));
+      image.style.marginTop = upper ? '' : `${-100 * high * cut}%`;
+    };
+    if (image.complete && image.naturalWidth) crop(); else image.addEventListener('load', crop);
+    half.append(image); box.append(half);
+  }
   return box;
 }
 

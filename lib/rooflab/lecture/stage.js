@@ -2,7 +2,7 @@
 
 const KEYS = [['→  Space  Page Down', 'next step'], ['←  Page Up', 'back'], ['R', 'uncover: the result of a guess, what a vote\'s answers mean'],
   ['L', 'live output ↔ recorded output'], ['23 Enter', 'to step 23 (where cards take the digits: G first)'], ['G', 'the list of headings'],
-  ['Z', 'two pictures: the left one alone, the right one, both'], ['1 2 3', 'where cards are sorted: put the card there'], ['Home  End', 'first and last step'], ['?', 'these keys']];
+  ['Z', 'two pictures: one of them alone, the other, both'], ['1 2 3', 'where cards are sorted: put the card there'], ['Home  End', 'first and last step'], ['?', 'these keys']];
 const GO = { ArrowRight: 1, ArrowDown: 1, ' ': 1, PageDown: 1, ArrowLeft: -1, ArrowUp: -1, PageUp: -1 };
 const TYPING = 'input:not([type=range]), textarea, select, [contenteditable=true], .cm-content';
 const HALVES = ['lec-left', 'lec-right'];
@@ -105,24 +105,33 @@ function openStage({ root, page, cells, recorded, id, live, at = 0, onStep = () 
     return 'The recording shows the end of the way. Drag first, or press L again.';
   }
 
+  const nothing = () => (cellsOn().some(cell => cell.querySelector('.rl-said'))
+    ? 'These words wait for a guess and are never recorded: R shows the live ones.' : 'Nothing is recorded for this step.');
+
   function swap() {
     const mine = cellsOn().filter(cell => recorded.cells[id(cell)]);
-    if (!mine.length) { tell(recorded.none || 'Nothing is recorded for this step.'); return; }
+    if (!mine.length) { tell(recorded.none || nothing()); return; }
     const on = !mine[0].classList.contains('lec-swapped'), early = on && mine.map(tooEarly).find(Boolean);
     if (early) { tell(early); return; }
     for (const cell of mine) {
       const output = cell.querySelector(':scope > .jp-Cell-outputWrapper');
       if (!cell.querySelector('.lec-recorded')) output.append(replay(recorded.cells[id(cell)], recorded.of));
       // What was uncovered live lies open in the recording.
-      if (cell.querySelector('.rl-guess.done, .rl-sort.done, .rl-golf, .rl-lunch, .rl-morph')) cell.querySelector('.lec-recorded').classList.add('lec-open');
+      if (cell.querySelector('.rl-guess.done, .rl-sort.done, .rl-golf, .rl-lunch, .rl-morph, .rooflab-film')) cell.querySelector('.lec-recorded').classList.add('lec-open');
       cell.classList.toggle('lec-swapped', on);
     }
-    tell(on ? `the output ${recorded.of}` : live ? 'live: this computer' : 'as it ran for this page');
+    const two = on && mine.some(cell => inSight(cell, '.lec-half').length);
+    tell(on ? `the output ${recorded.of}${two ? '; Z shows the other half' : ''}` : live ? 'live: this computer' : 'as it ran for this page');
     later();
   }
 
-  // Two pictures beside each other are small: Z shows the left one alone, the right one, both.
+  // Two pictures beside each other are small: Z shows the left one alone, the right one, both. Recorded
+  // ones stand below each other, so that only one of them is shown at a time.
   function zoom() {
+    if (cellsOn().some(cell => inSight(cell, '.lec-half').length)) {
+      root.classList.remove('lec-left'); root.classList.toggle('lec-right');
+      later(); return;
+    }
     if (!cellsOn().some(cell => inSight(cell, '.rl-alone:has(.rl-fall)').length)) { tell('There is one picture here.'); return; }
     const at = HALVES.findIndex(name => root.classList.contains(name));
     root.classList.remove(...HALVES);

@@ -10,6 +10,7 @@ _HOME = {
     "golf": "rooflab.show.golf_figure",
     "tokens": "rooflab.show.layer_time",
     "walk": "rooflab.show.layer_walk",
+    "say": "rooflab.show.said",
     "Point": "rooflab.show.drawing",
     "Picture": "rooflab.show.drawing",
 }

@@ -1,5 +1,7 @@
 // A guess on an empty log axis. Places, words and verdicts come ready from Python; here a place is
-// chosen, moved and confirmed, and what was covered is uncovered. Without a kernel the same happens, unrecorded.
+// chosen, moved and confirmed, and what was covered is uncovered. A page without any kernel does the same,
+// unrecorded. In a notebook whose cells were not run, nothing is uncovered: what it holds was measured
+// another day, perhaps on another computer.
 
 function render({ model, el }) {
   const g = model.get('geometry'), [left, top, right, base] = g.plot, edge = 150;
@@ -11,9 +13,11 @@ function render({ model, el }) {
     <g class="truth-mark" hidden><line class="stem" y1="${base}" y2="${base - 26}"/><circle class="truth" cy="${base}" r="6.5"/><text class="halo big" y="${base - 32}"></text></g>
     <g class="mark" hidden><line class="stem" y1="${base}" y2="${base - 46}"/><circle class="mine" cy="${base}" r="7.5"/><text class="halo mine-says" y="${base - 52}"></text></g></svg></div>
   <div class="row controls"><button type="button" class="mine-is" disabled>this is my guess</button><button type="button" class="skip">skip: show me</button><span class="hint"></span></div>
-  <p class="say" hidden></p><div class="result" hidden><img alt=""><details><summary>the picture in words</summary><p class="more"></p></details></div><div class="aside" aria-live="polite"></div>`;
+  <p class="say" hidden></p><div class="result" hidden><img alt=""><details><summary>the picture in words</summary><p class="more"></p></details><p class="alone"></p></div>
+  <div class="row after" hidden><button type="button" class="again">guess again</button></div><div class="aside" aria-live="polite"></div>`;
   const $ = s => el.querySelector(s), svg = $('svg'), mark = $('.mark'), truth = $('.truth-mark'), gap = $('.gap');
-  const HINT = ['Click where you think it is, or press ← →.', 'You can still move it. Enter confirms it, too.'];
+  const HINT = ['Click where you think it is. On the keyboard: Tab to the axis, then ← →.', 'You can still move it. Enter confirms it, too.',
+    'Run the cells from the top first, each with Shift+Enter. This one was not run since the notebook was opened.'];
   let placed = -1, done = false, stop = () => {};
   $('.title').textContent = model.get('question');
 
@@ -32,7 +36,15 @@ function render({ model, el }) {
     mark.classList.toggle('ghost', ghost);
   }
 
+  // A notebook marks a widget that no kernel answers; a page from disk has no notebook around it.
+  const asleep = () => Boolean(model.widget_manager?.context && el.closest('.jupyter-widgets-disconnected'));
+  function wake() {
+    if (asleep()) $('.hint').textContent = $('[aria-live]').textContent = HINT[2];
+    return !asleep();
+  }
+
   function point(place) {
+    if (!wake()) return;
     placed = Math.max(0, Math.min(g.places - 1, place));
     show(placed, false);
     svg.setAttribute('aria-valuenow', placed); svg.setAttribute('aria-valuetext', g.says[placed]);
@@ -55,18 +67,54 @@ function render({ model, el }) {
     const walk = t => { const x = from + (g.truth[0] - from) * t; put(truth, x, g.truth[1]);
       gap.setAttribute('x1', from); gap.setAttribute('x2', x); };
     if (motion) stop = animate(700, walk); else walk(1);
-    el.classList.add('done'); el.dataset.at = at;
-    $('.controls').hidden = true; $('.say').hidden = false; $('.say').textContent = verdict;
-    const picture = model.get('picture'), more = model.get('sentence');
-    if (picture.byteLength) { const img = $('.result img'); img.src = pictureFrom(picture); img.alt = more || verdict; }
-    else { $('.result img').remove(); $('details').replaceWith($('.more')); }
-    $('.more').textContent = more; $('details')?.toggleAttribute('hidden', !more); $('.result').hidden = !picture.byteLength && !more;
+    el.dataset.at = at; $('.say').textContent = verdict;
     $('[aria-live]').textContent = verdict; // the picture's own words are its alternative text
     svg.removeAttribute('tabindex'); svg.setAttribute('role', 'img'); svg.setAttribute('aria-label', verdict);
+    open();
+  }
+
+  // What stands below the axis: the buttons before, the verdict and the result after.
+  function open() {
+    const picture = model.get('picture'), more = model.get('sentence'), drawn = picture.byteLength > 0;
+    el.classList.toggle('done', done);
+    $('.controls').hidden = done; $('.say').hidden = $('.after').hidden = !done;
+    $('.result').hidden = !done || (!drawn && !more);
+    $('.result img').hidden = !drawn; $('details').hidden = !drawn || !more; $('.alone').hidden = drawn;
+    if (done) {
+      $('.more').textContent = $('.alone').textContent = more;
+      if (drawn && !$('.result img').src) { $('.result img').src = pictureFrom(picture); $('.result img').alt = more || $('.say').textContent; }
+    }
+  }
+
+  function cover() {
+    stop(); done = false; placed = -1;
+    for (const group of [mark, truth]) group.setAttribute('hidden', '');
+    gap.setAttribute('x1', 0); gap.setAttribute('x2', 0);
+    delete el.dataset.at; $('.say').textContent = $('[aria-live]').textContent = '';
+    $('.mine-is').disabled = true; $('.hint').textContent = HINT[0];
+    for (const [name, value] of Object.entries({ tabindex: 0, role: 'slider', 'aria-label': model.get('question'), 'aria-valuemin': 0,
+      'aria-valuemax': g.places - 1, 'aria-valuenow': 0, 'aria-valuetext': 'no guess yet' })) svg.setAttribute(name, value);
+    open();
+  }
+
+  function again() {
+    if (!wake()) return;
+    model.set('guess_at', -1); model.set('covered', true); model.save_changes();
+    svg.focus({ preventScroll: true });
+  }
+
+  function skip() {
+    if (!wake()) return;
+    model.set('covered', false); model.save_changes(); uncover(true);
+  }
+
+  function turn() {
+    if (!model.get('covered')) uncover(true);
+    else if (done) cover();
   }
 
   function commit() {
-    if (done || placed < 0) return;
+    if (done || placed < 0 || !wake()) return;
     model.set('guess_at', placed); model.set('covered', false); model.save_changes(); uncover(true);
   }
 
@@ -81,19 +129,17 @@ function render({ model, el }) {
     event.preventDefault(); event.stopPropagation();
   }
 
-  for (const [name, value] of Object.entries({ role: 'slider', 'aria-label': model.get('question'), 'aria-valuemin': 0, 'aria-valuemax': g.places - 1, 'aria-valuenow': 0, 'aria-valuetext': 'no guess yet' })) svg.setAttribute(name, value);
   keepKeys(svg); for (const button of el.querySelectorAll('button')) keepKeys(button);
-  $('.hint').textContent = HINT[0];
-  svg.addEventListener('pointermove', event => { if (done) return; if (event.buttons) point(nearest(event)); else if (placed < 0) show(nearest(event), true); });
+  svg.addEventListener('pointermove', event => { if (done || asleep()) return; if (event.buttons) point(nearest(event)); else if (placed < 0) show(nearest(event), true); });
   svg.addEventListener('pointerleave', () => { if (!done && placed < 0) mark.setAttribute('hidden', ''); });
   svg.addEventListener('click', event => { if (!done) point(nearest(event)); });
   svg.addEventListener('keydown', key);
   $('.mine-is').addEventListener('click', commit);
-  $('.skip').addEventListener('click', () => { model.set('covered', false); model.save_changes(); uncover(true); });
-  model.on('change:covered', () => uncover(true));
+  $('.skip').addEventListener('click', skip); $('.again').addEventListener('click', again);
+  model.on('change:covered', turn);
   const url = pictureFrom(model.get('axis_png')); $('.axis img').src = url;
   const forget = followTheme(el);
-  uncover(false);
-  return () => { stop(); forget(); URL.revokeObjectURL(url); };
+  cover(); uncover(false);
+  return () => { stop(); forget(); model.off('change:covered', turn); URL.revokeObjectURL(url); };
 }
 export default { render };

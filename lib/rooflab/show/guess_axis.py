@@ -87,6 +87,11 @@ class GuessAxis(anywidget.AnyWidget):
         else:
             self.store.record(self.plan.id, self.value)
 
+    def cover(self) -> None:
+        """Cover the result again, as if nobody had guessed; what ``store`` has stays there."""
+        self.guess_at = -1
+        self.covered = True
+
     def still(self) -> bytes:
         """One PNG on white: the question over its axis, and what is uncovered of the answer."""
         return self.plan.still(self.value, self.covered)

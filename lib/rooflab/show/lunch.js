@@ -25,7 +25,8 @@ function render({ model, el }) {
     <text class="value" y="18"></text><text class="value" y="46"></text><text class="small halo value" y="74"></text></svg>
   <p class="say"></p><p class="origin"></p><div class="aside" aria-live="polite"></div>`;
   const $ = s => el.querySelector(s), $$ = s => [...el.querySelectorAll(s)];
-  const svg = $('.stage svg'), bars = $('.bars'), dots = $$('.dots .dot'), speak = speaker($('[aria-live]'));
+  const svg = $('.stage svg'), bars = $('.bars'), handles = () => [...(el.closest('.rl-lunch')?.querySelectorAll('.noUi-handle') ?? [])];
+  const dots = $$('.dots .dot'), speak = speaker($('[aria-live]'));
   const line = p => `M${p[0]} ${p[1]}L${p[2]} ${p[3]}`;
   $('.origin').textContent = g.origin;
   let m = model.get('view') === 'rate' ? 1 : 0, stop = () => {};
@@ -92,6 +93,7 @@ function render({ model, el }) {
     $$('.word')[2].style.opacity = seen === null ? 0.35 : 1;
     const text = model.get('covered') ? 'Covered until you have placed your guess.' : view.says[i];
     $('.say').textContent = text; svg.setAttribute('aria-label', text); bars.setAttribute('aria-label', text);
+    for (const handle of handles()) handle.setAttribute('aria-valuetext', `${g.k[i]} multiply-add${g.k[i] === 1 ? '' : 's'}`);
     svg.dataset.i = i; svg.dataset.k = g.k[i]; svg.dataset.v = i;
     speak(text);
   }
@@ -120,14 +122,14 @@ function render({ model, el }) {
 
   // The slider is another widget's view, drawn before or after this one.
   function slider(tries = 40) {
-    const handles = [...(el.closest('.rl-lunch')?.querySelectorAll('.noUi-handle') ?? [])];
-    handles.forEach(h => { keepKeys(h); h.setAttribute('aria-label', 'multiply-adds on each number');
+    const found = handles();
+    found.forEach(h => { keepKeys(h); h.setAttribute('aria-label', 'multiply-adds on each number');
       const track = h.closest('.slider-container');
       track.addEventListener('pointerdown', event => { track.setPointerCapture(event.pointerId); drag(event); h.focus(); event.preventDefault(); });
       track.addEventListener('pointermove', drag); });
     const home = el.closest('.rl-lunch');
     home?.style.setProperty('--rl-left', `${100 * g.x[0] / g.width}%`); home?.style.setProperty('--rl-wide', `${100 * (g.x.at(-1) - g.x[0]) / g.width}%`);
-    if (!handles.length && tries) setTimeout(slider, 50, tries - 1); else cover();
+    if (!found.length && tries) setTimeout(slider, 50, tries - 1); else cover();
   }
 
   const urls = ['time', 'rate'].map(view => { const url = pictureFrom(model.get(`axes_${view}`)); $(`img.${view}`).src = url; return url; });

@@ -95,14 +95,23 @@ class FreeLunchPicture(widgets.VBox):
         """What the picture says now (as far as the kernel knows where the slider stands)."""
         if self.live.covered:
             return "The free lunch: covered until you have placed your guess."
+        return self._said()
+
+    def _said(self) -> str:
         time, rate = sentences(self.sweep, self._stops[self.live.i])
         return time if self.live.view == "time" else rate
 
     def still(self) -> bytes:
         """The whole picture as one PNG, drawn by matplotlib."""
         live = self.live
-        k = None if live.covered else self._stops[live.i]
-        return still(self.sweep, live.view, k, names=live.names, guess=self._guess())
+        if live.covered:
+            return still(self.sweep, live.view, None, names=live.names)
+        return self._drawn()
+
+    def _drawn(self) -> bytes:
+        live = self.live
+        at = self._stops[live.i]
+        return still(self.sweep, live.view, at, names=live.names, guess=self._guess())
 
     def _guess(self) -> tuple[int, float] | None:
         if self._after is None or self._guess_k is None or self._after.value is None:
@@ -111,7 +120,8 @@ class FreeLunchPicture(widgets.VBox):
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict, dict]:
         live = super()._repr_mimebundle_(**kwargs)
-        return overlay.mimebundle(live, self.still(), self.sentence)
+        under = (self._drawn(), self._said()) if self.live.covered else None
+        return overlay.mimebundle(live, self.still(), self.sentence, under)
 
 
 def free_lunch(

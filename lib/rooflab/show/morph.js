@@ -134,12 +134,6 @@ function render({ model, el }) {
   }
 
   // It opens once everything that it waits for lies open; what cannot be found keeps nothing covered.
-  async function find(id, tries = 30) {
-    try { const found = await model.widget_manager.get_model(id); if (found) return found; } catch { /* not there yet */ }
-    if (!tries) return null;
-    await new Promise(later => setTimeout(later, 100));
-    return find(id, tries - 1);
-  }
   function look() {
     covered = model.get('waits').some(id => others.get(id)?.get('covered'));
     cover();
@@ -156,7 +150,7 @@ function render({ model, el }) {
   }
   async function attend() {
     const ids = new Set([...model.get('waits'), ...g.points.flatMap(p => p.asked?.id ?? [])]);
-    for (const id of ids) { const other = await find(id); if (other) { others.set(id, other); other.on('change:covered change:guess_at', look); } }
+    for (const id of ids) { const other = await findModel(model, id); if (other) { others.set(id, other); other.on('change:covered change:guess_at', look); } }
     if (ids.size) look();
   }
 

@@ -79,7 +79,7 @@ class Morph(anywidget.AnyWidget):
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict, dict]:
         under = (self._drawn(), "First and last stop, uncovered.") if self.covered else None
         live = super()._repr_mimebundle_(**kwargs)
-        return overlay.mimebundle(live, self.still(), self.words, under)
+        return overlay.mimebundle(live, self.still(), self.words, under, cut=0.5)
 
 
 def morph(

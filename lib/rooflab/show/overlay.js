@@ -72,3 +72,11 @@ async function hush(model, ids) {
     };
   }
 }
+
+// Another widget by its id, once it is there; null for one that does not come.
+async function findModel(model, id, tries = 30) {
+  try { const found = await model.widget_manager.get_model(id); if (found) return found; } catch { /* not there yet */ }
+  if (!tries) return null;
+  await new Promise(later => setTimeout(later, 100));
+  return findModel(model, id, tries - 1);
+}

@@ -10,6 +10,7 @@ import io
 from base64 import b64encode
 from collections.abc import Mapping
 from pathlib import Path
+from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 from matplotlib import rc_context
@@ -58,35 +59,45 @@ def pixels(axes: Axes, x: Any, y: Any) -> list[list[float]]:
 
 
 def free_model_id(stem: str) -> str:
-    """``stem``, or ``stem-2``, … if this kernel already has such a widget.
+    """``stem`` with digits behind it that no other widget has, nor ever had.
 
-    A fresh kernel therefore writes the same notebook every time, and a cell that is run again
-    does not share its id with the widget it replaces, whose late closing would end both.
+    A notebook that is opened again brings back the widgets of its last run, under their own ids:
+    one of today under the same id would be shown with what yesterday's held.
     """
+    return f"{stem}-{token_hex(6)}"
+
+
+def living() -> Mapping[str, Any]:
+    """All widgets of this kernel, by their ids."""
     from ipywidgets.widgets import widget
 
     # ipywidgets 7, which Colab has, keeps its widgets in the class.
-    taken = widget._instances if hasattr(widget, "_instances") else widget.Widget.widgets
-    number, name = 2, stem
-    while name in taken:
-        name, number = f"{stem}-{number}", number + 1
-    return name
+    return widget._instances if hasattr(widget, "_instances") else widget.Widget.widgets
 
 
 def mimebundle(
-    live: Any, picture: bytes, sentence: str, under: tuple[bytes, str] | None = None
+    live: Any,
+    picture: bytes,
+    sentence: str,
+    under: tuple[bytes, str] | None = None,
+    cut: float | None = None,
 ) -> tuple[dict, dict]:
     """Add the still picture and its sentence to what a widget says of itself.
 
     A front end that can run the widget takes it; a file, GitHub or a mail shows the picture.
     ``under``: picture and sentence that a covered output covers. They go into the output's
     metadata, where nobody sees them, so that a lecture can uncover what was recorded.
+    ``cut``: where two pictures, one below the other, meet, as a share of the whole height; a
+    lecture shows them one at a time.
     """
     data = live[0] if isinstance(live, tuple) else live
     data = dict(data if isinstance(data, Mapping) else {})
     data["image/png"] = b64encode(picture).decode("ascii")
     data["text/plain"] = sentence
     told: dict[str, Any] = {"image/png": {"alt": sentence}}
+    own: dict[str, Any] = {}
     if under is not None:
-        told["rooflab"] = {"under": {"png": b64encode(under[0]).decode("ascii"), "alt": under[1]}}
-    return data, told
+        own["under"] = {"png": b64encode(under[0]).decode("ascii"), "alt": under[1]}
+    if cut is not None:
+        own["cut"] = round(cut, 4)
+    return data, told | ({"rooflab": own} if own else {})

@@ -83,14 +83,14 @@ function render({ model, el }) {
     if (current < 0 && !done) current = next(-1);
     for (const { list } of columns) list.replaceChildren();
     cards.forEach((card, n) => { const bin = done && at[n] < 0 ? card.bin : at[n]; if (bin >= 0) chip(n, bin); });
-    const right = cards.filter((card, n) => at[n] === card.bin).length;
+    const right = cards.filter((card, n) => at[n] === card.bin).length, some = at.filter(bin => bin >= 0).length;
     $('.count').textContent = done ? '' : full ? 'all placed' : `card ${current + 1} of ${cards.length}`;
-    $('.top').textContent = done ? (full ? `${right} of ${cards.length} lie where the model puts them` : 'Shown without a sorting.') : full ? '' : cards[current].name;
+    $('.top').textContent = done ? (some ? `${right} of ${full ? some : `the ${some} sorted`} lie where the model puts them` : 'Shown without a sorting.') : full ? '' : cards[current].name;
     measure.hidden = done || !full; skip.hidden = done || full;
     for (const { head } of columns) head.disabled = done || full;
     hint();
     $('.origin').textContent = done ? model.get('origin') : '';
-    el.classList.toggle('done', done); el.dataset.placed = at.filter(bin => bin >= 0).length;
+    el.classList.toggle('done', done); el.dataset.placed = some;
     deck.setAttribute('aria-label', done ? $('.top').textContent : `${$('.count').textContent}: ${$('.top').textContent}`);
   }
 

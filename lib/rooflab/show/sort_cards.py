@@ -83,6 +83,11 @@ class SortCards(anywidget.AnyWidget):
         self.covered = False
         return self
 
+    def cover(self) -> None:
+        """Take all cards back and cover the truth again; what the store has stays there."""
+        self.placed = [-1] * len(self.faces)
+        self.covered = True
+
     def _tell(self, change: Any) -> None:
         if self.store is None or change["new"]:
             return
@@ -97,28 +102,38 @@ class SortCards(anywidget.AnyWidget):
         rows = [f"{n:>4}  {face.name}" for n, face in enumerate(self.faces, 1)]
         if self.covered:
             return "\n".join([self.title, *rows, f"Covered. {self.how}"])
-        if -1 in self.placed:
-            marks = ["·"] * len(self.faces)
-            head = "Shown without a sorting."
-        else:
-            marks = [
-                "✓" if at == face.bin else "✗"
-                for at, face in zip(self.placed, self.faces, strict=True)
-            ]
-            head = f"{self.score} lie where the model puts them."
-        lines = [head]
+        return "\n".join([*self._told(), self.origin])
+
+    @property
+    def head(self) -> str:
+        """How many of the sorted cards lie right; it says so if none was sorted."""
+        sorted_ = sum(at >= 0 for at in self.placed)
+        if not sorted_:
+            return "Shown without a sorting."
+        whose = f"the {sorted_} sorted" if sorted_ < len(self.faces) else f"{sorted_}"
+        return f"{self.right} of {whose} lie where the model puts them."
+
+    def _told(self) -> list[str]:
+        """The truth: a line or two for each card, with a mark for each that was sorted."""
+        marks = [
+            "·" if at < 0 else "✓" if at == face.bin else "✗"
+            for at, face in zip(self.placed, self.faces, strict=True)
+        ]
+        lines = [self.head]
         for mark, at, face in zip(marks, self.placed, self.faces, strict=True):
             mine = f" (you said {self.bins[at]})" if mark == "✗" else ""
             lines += [f"{mark} {face.name}: {self.bins[face.bin]}{mine}. {face.fact}."]
             lines += [f"    {face.reason}"]
-        return "\n".join([*lines, self.origin])
+        return lines
 
     def __repr__(self) -> str:
         return self.text
 
     def still(self) -> bytes:
         """One PNG: the cards with what is uncovered of them."""
-        lines = self.text.splitlines()
+        return self._drawn(self.text.splitlines())
+
+    def _drawn(self, lines: Sequence[str]) -> bytes:
         with rc_context(theme.RC):
             height = 24 + 24 * sum(1 + len(line) // 82 for line in lines)
             figure, axes = overlay.empty_axes(WIDTH, height, (0, 0, 0, 0))
@@ -133,7 +148,10 @@ class SortCards(anywidget.AnyWidget):
             return overlay.png(figure, transparent=False)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict, dict]:
-        return overlay.mimebundle(super()._repr_mimebundle_(**kwargs), self.still(), self.text)
+        live = super()._repr_mimebundle_(**kwargs)
+        told = [*self._told(), self.origin] if self.covered else []
+        under = (self._drawn(told), "\n".join(told)) if told else None
+        return overlay.mimebundle(live, self.still(), self.text, under)
 
 
 def _wrapped(line: str, most: int) -> list[str]:

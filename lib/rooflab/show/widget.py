@@ -86,9 +86,11 @@ class Live(ipywidgets.VBox):
     def _repr_mimebundle_(self, **kwargs: object) -> tuple[dict, dict]:
         picture = still(self.scene, self.view, self.box)
         below = self.waterfall and self.waterfall.picture(round(picture.get_figwidth() * DPI))
-        shown = stacked([picture, below]) if below else overlay.png(picture, transparent=False)
-        words = self._said(picture.words)
-        return overlay.mimebundle(super()._repr_mimebundle_(**kwargs), shown, words)
+        words, live = self._said(picture.words), super()._repr_mimebundle_(**kwargs)
+        if not below:
+            return overlay.mimebundle(live, overlay.png(picture, transparent=False), words)
+        cut = picture.get_figheight() / (picture.get_figheight() + below.get_figheight())
+        return overlay.mimebundle(live, stacked([picture, below]), words, cut=cut)
 
 
 def _slider(slider: Slider) -> ipywidgets.SelectionSlider:

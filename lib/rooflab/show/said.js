@@ -1,0 +1,28 @@
+// Words that wait for guesses. They come ready from Python and are put into the page when all guesses
+// are made, so that nobody finds them there before.
+
+function render({ model, el }) {
+  const others = new Map(), box = document.createElement('div'), cover = document.createElement('p');
+  el.classList.add('rl-said');
+  box.className = 'jp-RenderedHTMLCommon'; box.setAttribute('aria-live', 'polite');
+  cover.className = 'cover'; cover.textContent = model.get('cover');
+  el.append(cover, box);
+
+  function show(covered) {
+    cover.hidden = !covered; box.hidden = covered;
+    const page = covered ? '' : model.get('page');
+    if (box.innerHTML !== page) box.innerHTML = page;
+    el.classList.toggle('done', !covered);
+  }
+  const told = () => show(model.get('covered'));
+  const look = () => show([...others.values()].some(other => other.get('covered')));
+
+  async function attend() { // with a kernel it would be enough to hear it from there
+    for (const id of model.get('waits')) { const other = await findModel(model, id); if (other) { others.set(id, other); other.on('change:covered', look); } }
+    if (others.size === model.get('waits').length) look();
+  }
+  model.on('change:covered', told);
+  told(); attend();
+  return () => { model.off('change:covered', told); for (const other of others.values()) other.off('change:covered', look); };
+}
+export default { render };

@@ -1,0 +1,112 @@
+"""Come back tomorrow: a notebook that was saved, its kernel ended, opened again and not run yet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import nbformat
+import pytest
+
+from rooflab.jupyter_save import STATE
+from tests.browser.front import RUN_ALL, Front
+from tests.browser.server import Server
+from tests.browser.test_guess import click_axis, confirm
+from tests.browser.test_lunch import CELLS
+from tools.lesson import read_lesson
+
+pytestmark = pytest.mark.browser
+FRONTS = pytest.mark.parametrize("front", ["lab", "notebook"])
+LOST = ".jp-OutputArea :text('Error displaying widget'), .jp-OutputArea :text('model not found')"
+HAS_RUN = """() => [...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')]
+    .every(prompt => /[0-9]/.test(prompt.textContent))"""
+ICON = """() => [...document.querySelectorAll('.jupyter-widgets-disconnected')]
+    .map(node => getComputedStyle(node, '::before').display).filter(shown => shown !== 'none')"""
+
+
+def move(page, picture: str) -> None:
+    """One step of the picture's slider; returns when its marker has followed."""
+    svg = page.locator(f"{picture} .stage svg").first
+    before = svg.get_attribute("data-i")
+    page.locator(f"{picture} .noUi-handle[aria-label]").first.focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function(
+        "([one, before]) => document.querySelector(one).dataset.i !== before",
+        arg=[f"{picture} .stage svg", before],
+    )
+
+
+@FRONTS
+def test_a_saved_notebook_shows_its_pictures_again_and_they_move(
+    open_notebook: Callable[..., object], fronts: dict[str, Front], front: str
+) -> None:
+    name = f"back-{front}.ipynb"
+    asked, picture = CELLS[:2]
+    unasked = 'guess("later", "And later?", result=4.0, unit="ms", low=1, high=200)'
+    page = open_notebook(front, name, asked, picture, unasked)
+    page.locator(".rl-guess .axis svg[tabindex]").nth(1).wait_for()
+    page.locator(".rl-guess .skip").first.click()
+    page.locator(".rl-lunch .noUi-handle[aria-label]").wait_for()
+    page = fronts[front].come_back(name)
+    page.locator(".rl-lunch .noUi-handle[aria-label]").wait_for()
+    assert page.locator(LOST).count() == 0
+    assert page.locator(".rl-guess.done").first.inner_text().startswith("How long do seventeen")
+    move(page, ".rl-lunch")
+    assert page.locator(".jupyter-widgets-disconnected").count() > 0, "no kernel answers them"
+    assert page.evaluate(ICON) == [], "a broken chain stands in a picture"
+
+
+@FRONTS
+def test_a_guess_in_a_notebook_that_was_not_run_says_what_to_do(
+    open_notebook: Callable[..., object], fronts: dict[str, Front], front: str
+) -> None:
+    name = f"unasked-{front}.ipynb"
+    page = open_notebook(front, name, CELLS[0])
+    page.locator(".rl-guess .axis svg[tabindex]").wait_for()
+    page = fronts[front].come_back(name)
+    page.locator(".rl-guess .axis svg[tabindex]").wait_for()
+    click_axis(page, 0.5)
+    assert "Run the cells from the top first" in page.locator(".rl-guess .hint").inner_text()
+    page.locator(".rl-guess .skip").click()
+    assert page.locator(".rl-guess.done").count() == 0
+    assert page.locator(".rl-guess .mine-is").is_disabled()
+    page.evaluate(RUN_ALL)
+    page.wait_for_function("!document.querySelector('.jupyter-widgets-disconnected')")
+    page.locator(".rl-guess .axis svg[tabindex]").wait_for()
+    click_axis(page, 0.5)
+    confirm(page)
+    assert page.locator(".rl-guess .say").inner_text().startswith("You guessed 14 ms")
+
+
+def test_a_cell_that_is_run_again_leaves_no_picture_behind_in_the_file(
+    open_notebook: Callable[..., object], fronts: dict[str, Front], jupyter: Server
+) -> None:
+    page = open_notebook("lab", "again.ipynb", *CELLS[:2])
+    sizes, file = [], jupyter.folder / "again.ipynb"
+    for _ in range(3):
+        page.wait_for_function(HAS_RUN)
+        page.locator(".rl-lunch .noUi-handle[aria-label]").wait_for(state="attached")
+        page = fronts["lab"].come_back("again.ipynb")
+        sizes.append(file.stat().st_size)
+        page.evaluate(RUN_ALL)
+        page.wait_for_function("!document.querySelector('.jupyter-widgets-disconnected')")
+    assert max(sizes) < 1.05 * min(sizes), sizes
+    state = nbformat.read(file, as_version=4).metadata.widgets[STATE]["state"]
+    assert [one["model_name"] for one in state.values()].count("LinkModel") == 3
+
+
+def test_lesson_00_is_there_again_in_lab(
+    open_notebook: Callable[..., object], fronts: dict[str, Front], repository, jupyter: Server
+) -> None:
+    lesson = read_lesson(repository / "notebooks" / "source" / "00_free_lunch.py").learner
+    quick = "import os\nos.environ['ROOFLAB_QUICK'] = '1'"
+    page = open_notebook("lab", "lesson.ipynb", quick, *lesson.cells)
+    page.wait_for_function(HAS_RUN)
+    page.locator(".rl-guess .skip").click()
+    page.locator(".rl-lunch .noUi-handle[aria-label]").nth(1).wait_for(state="attached")
+    page = fronts["lab"].come_back("lesson.ipynb")
+    page.locator(".rl-lunch .noUi-handle[aria-label]").nth(1).wait_for(state="attached")
+    assert page.locator(LOST).count() == 0 and page.locator(".rl-guess.done").count() == 1
+    move(page, ".rl-lunch")
+    saved = (jupyter.folder / "lesson.ipynb").stat().st_size
+    assert saved < 3.5e6, f"{saved / 1e6:.1f} MB"
+    nbformat.validate(nbformat.read(jupyter.folder / "lesson.ipynb", as_version=4))
