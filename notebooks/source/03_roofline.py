@@ -332,8 +332,9 @@ def counterexample(flops, bytes, peak, bandwidth):
 rl.check("03-counterexample", counterexample)
 
 # %% [markdown] tags=["core"]
-# What is true: under one roof, and at the same place in the memory, *speed* (FLOP/s) never falls
-# when the intensity grows. But you do not wait for FLOP/s. You wait for the job.
+# What is true: *the roof* never falls when the intensity grows. Your own points may, because a
+# library does not reach the roof with every shape. And you do not wait for FLOP/s. You wait for the
+# job.
 #
 # ## Claim court: a benchmark log
 #
