@@ -339,10 +339,10 @@ rl.check("03-counterexample", counterexample)
 # ## Claim court: a benchmark log
 #
 # Eight rows of a log, made up. Each gives an operation, its number type, the measured time, and
-# what the tool computed from it: a rate, and the share of the machine's peak or bandwidth. *AXPY* reads
-# two vectors and writes one, and was called over and over. `tf32` is a type for matrix units only:
-# `fp32` numbers of which the product uses fewer digits. *Sparse products* leave out two of every
-# four weights, which have to be zero, and makers print twice the peak for them.
+# what the tool computed from it: a rate, and the share of the machine's peak or bandwidth. *AXPY*
+# reads two vectors and writes one, and was called over and over. `tf32` is a type for matrix units
+# only: `fp32` numbers of which the product uses fewer digits. *Sparse products* leave out two of
+# every four weights, which have to be zero, and makers print twice the peak for them.
 #
 # | | machine | operation | type | time | the log says |
 # |---|---|---|---|---|---|

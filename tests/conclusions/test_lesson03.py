@@ -117,8 +117,10 @@ def test_a_product_in_a_cache_is_stopped_by_its_flat_roof() -> None:
 
 
 def test_what_is_half_in_a_cache_is_not_said_never_to_have_gone_to_memory() -> None:
-    """4.2 MB and an L3 of 4 MiB: about half is taken to stay. At 0.6 of the bound a cache explains it,
-    at 0.3 it does not."""
+    """4.2 MB and an L3 of 4 MiB, so about half is taken to stay.
+
+    At 0.6 of the bound a cache explains it, at 0.3 it does not.
+    """
     sim, op = MACHINES["4 MB of L3"], rl.gemv(1024, 1024)
     half = conclude("03-bounds", [beside(sim, op, 0.6)], sim.machine)
     assert half.case == "cache" and "at least in part" in half.text and "never" not in half.text

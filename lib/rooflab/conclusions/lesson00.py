@@ -33,8 +33,9 @@ def nine(curve: FreeLunch) -> Conclusion:
         case, text = (
             "disturbed",
             (
-                f"But {several(quicker, 'multiply-add')} took less time than {slower}. Less arithmetic "
-                "cannot take longer, so something else had the core while that point was measured."
+                f"But {several(quicker, 'multiply-add')} took less time than {slower}. Less "
+                "arithmetic cannot take longer, so something else had the core while that point was "
+                "measured."
             ),
         )
     elif ratio <= FLAT * FLAT:
