@@ -30,13 +30,10 @@ def nine(curve: FreeLunch) -> Conclusion:
     ratio, disturbed = curve.at(9) / curve.at(1), _disturbed(curve, (1, 9))
     if disturbed:
         slower, quicker = disturbed
-        case, text = (
-            "disturbed",
-            (
-                f"But {several(quicker, 'multiply-add')} took less time than {slower}. Less "
-                "arithmetic cannot take longer, so something else had the core while that point was "
-                "measured."
-            ),
+        case = "disturbed"
+        text = (
+            f"But {several(quicker, 'multiply-add')} took less time than {slower}. Less arithmetic "
+            "cannot take longer, so something else had the core while that point was measured."
         )
     elif ratio <= FLAT * FLAT:
         case, text = "free", "Eight more multiply-adds cost next to nothing here."
