@@ -336,16 +336,17 @@ def counterexample(flops, bytes, peak, bandwidth):
 rl.check("03-counterexample", counterexample)
 
 # %% [markdown] tags=["core"]
-# What is true: under one roof, and at the same place in the memory, *speed* (FLOP/s) never falls
-# when the intensity grows. But you do not wait for FLOP/s. You wait for the job.
+# What is true: *the roof* never falls when the intensity grows. Your own points may, because a
+# library does not reach the roof with every shape. And you do not wait for FLOP/s. You wait for the
+# job.
 #
 # ## Claim court: a benchmark log
 #
 # Eight rows of a log, made up. Each gives an operation, its number type, the measured time, and
-# what the tool computed from it: a rate, and the share of the machine's peak or bandwidth. *AXPY* reads
-# two vectors and writes one, and was called over and over. `tf32` is a type for matrix units only:
-# `fp32` numbers of which the product uses fewer digits. *Sparse products* leave out two of every
-# four weights, which have to be zero, and makers print twice the peak for them.
+# what the tool computed from it: a rate, and the share of the machine's peak or bandwidth. *AXPY*
+# reads two vectors and writes one, and was called over and over. `tf32` is a type for matrix units
+# only: `fp32` numbers of which the product uses fewer digits. *Sparse products* leave out two of
+# every four weights, which have to be zero, and makers print twice the peak for them.
 #
 # | | machine | operation | type | time | the log says |
 # |---|---|---|---|---|---|

@@ -29,6 +29,7 @@
 import numpy as np
 
 import rooflab as rl
+from rooflab.predict.estimate import mix_of
 
 # %% [markdown] tags=["core"]
 # ## One token, sixty-four tokens
@@ -295,7 +296,7 @@ for tokens, one in walk.items():
 rl.show.say(*lines, after=grows)
 
 # %% tags=["core"]
-rl.show.say(rl.conclude("04-gaps", walk, bounds), after=grows)
+rl.show.say(rl.conclude("04-gaps", walk, bounds, core), after=grows)
 
 # %% [markdown] tags=["deep"]
 # ## Deeper: predict another layer
@@ -447,13 +448,14 @@ def last(products, batch, itemsize, peak, bandwidth):
 rl.check("04-last", last)
 
 # %% [markdown] tags=["core"]
-# The layers of Llama-3-8B have names, and their products these shapes on an H100. Layers that stand
-# together have the same one; *down* is *gate* the other way round:
+# Llama-3-8B has products of five shapes. Here they are on an H100, with the names of its layers;
+# those that stand together have the same shape:
 
 # %% tags=["core", "nbval-check-output"]
 h100 = rl.Roofline("h100-sxm", "bf16")
-for name, outputs in (("q, o", 4096), ("k, v", 1024), ("gate, up", 14336), ("output", 128256)):
-    ops = (rl.gemm(batch, outputs, 4096, "bf16") for batch in (128, 256, 400))
+wide = {"q, o": (4096, 4096), "k, v": (1024, 4096), "gate, up": (14336, 4096)}
+for name, edges in (wide | {"down": (4096, 14336), "output": (128256, 4096)}).items():
+    ops = (rl.gemm(batch, *edges, "bf16") for batch in (128, 256, 400))
     shares = (100 * h100.attainable(op.intensity) / h100.peak for op in ops)
     print(f"{name:8} at 128, 256, 400:", ", ".join(f"{share:.0f} %" for share in shares))
 
@@ -494,7 +496,8 @@ for op in ops:
     print(f"{op.label:24} {rl.si(op.flops, 'FLOP')}, {op.intensity:6.2f} FLOP/byte")
 
 # %% [markdown] tags=["core"]
-# What does the roof of this core say of them?
+# What does the roof of this core say of them? Each gets the slope of its own mix of reading and
+# writing: the last one does little but write.
 
 # %% tags=["core"]
 rl.conclude("04-thin-sides", ops, core)
@@ -511,11 +514,18 @@ thin
 # Here are all four, each compared with the cube, and beside them the H200 by its roof, also in
 # fp32, and then in `bf16` (datasheet).
 
+
+# %% tags=["core"]
+def shortest(edges, roof):
+    op = rl.gemm(*edges, roof.dtype)
+    mix = mix_of(op, roof.machine, "dram")
+    return rl.Roofline(roof.machine, roof.dtype, mix=mix).time(op)
+
+
 # %% tags=["core"]
 roofs, lines = [core, rl.Roofline("h200-sxm", "fp32"), gpu], []
 for edges, one in zip(shapes, timed):
-    pairs = [(rl.gemm(*edges, r.dtype), rl.gemm(*shapes[0], r.dtype), r) for r in roofs]
-    here_roof, fp32, bf16 = (r.time(op) / r.time(cube) for op, cube, r in pairs)
+    here_roof, fp32, bf16 = (shortest(edges, r) / shortest(shapes[0], r) for r in roofs)
     clock, mark = one.median_s / timed[0].median_s, "⚠" if one.warnings else ""
     lines.append(f"{one.op.label:24} here {clock:5.2f} (roof {here_roof:.2f}) {mark}, ")
     lines[-1] += f"H200 by its roof {fp32:5.2f} and {bf16:5.2f}"

@@ -19,7 +19,7 @@
 # - **predict** from two numbers how many tokens a second a model can write on a machine,
 # - **say** what a larger batch brings, and what ends it,
 # - **count** what a long context costs in memory and in time,
-# - **judge** a published speed: near its bound, far from it, or impossible,
+# - **judge** a published speed: near the roof, far from it, or impossible,
 # - **fill** a machine: as many sequences as its memory and your promise allow,
 # - after the *Deeper* parts: **choose** between fewer bits, shared heads, experts, more GPUs.
 #
@@ -547,7 +547,7 @@ for promised in (30, 60):
 # speed binds, and a larger memory would stay empty. **The verdict changes with the promise.**
 
 # %% [markdown] tags=["deep"]
-# ## Deeper: what the bound leaves out
+# ## Deeper: what the roof leaves out
 #
 # Where is the missing third of the first published run? The waterfall of lesson 03 for a step:
 
@@ -559,23 +559,23 @@ rl.model("llama-2-7b").decode(1, 105).explain("a100-sxm-80", tokens_per_s=104.9)
 # count cannot explain: what a call costs on this card is not known here, and the power limit is not
 # in it either.
 #
-# And your own loop? `rl.predict_decode` starts from the bound of the film and divides it by the
-# share of the roof that the library reaches with as many vectors. It learns these shares from a
-# model of odd sizes, in some ten seconds, and not from yours. The context grew from 17 to 23; 20 is
-# its mean.
+# And your own loop? `rl.predict_decode` starts from the estimate of the film, which is the time by
+# the roof. It divides that by the share of the roof that the library reaches with as many vectors.
+# It learns these shares from a model of odd sizes, in some ten seconds, and not from yours. The
+# context grew from 17 to 23; 20 is its mean.
 
 # %% tags=["deep"]
 said = {b: rl.predict_decode(small, b, context=20, backend="cpu") for b in batches}
-bounds, lines = {b: guess.bound_s for b, guess in said.items()}, []
+lines = []
 for b, guess in said.items():
-    ahead, clock = (s / bounds[b] for s in (guess.total_s, runs[b].step_s))
+    by_roof, mark = guess.bound_s, "⚠" if runs[b].warnings else ""
+    ahead, clock = (s / by_roof for s in (guess.total_s, runs[b].step_s))
     times = f"predicted {ahead:4.1f} times, the clock {clock:4.1f} times"
-    mark = "⚠" if runs[b].warnings else ""
-    lines.append(f"batch {b:2}: {1e3 * bounds[b]:5.1f} ms, {times} {mark}")
+    lines.append(f"batch {b:2}: by the roof {1e3 * by_roof:5.1f} ms, {times} {mark}")
 rl.show.say(*lines, after=(two, many))
 
 # %% tags=["deep"]
-rl.show.say(rl.conclude("05-worst", runs, bounds), after=(two, many))
+rl.show.say(rl.conclude("05-worst", runs, here), after=(two, many))
 
 # %% tags=["deep"]
 rl.show.say(rl.conclude("05-predicted", said, runs), after=(two, many))
@@ -722,8 +722,8 @@ for gpus, rate in measured.items():
 # %% [markdown] tags=["deep"]
 # The law comes within 6 per cent. Some 2 ms do not divide: starting operations, and after each half
 # layer waiting until all GPUs have told each other their part. On eight GPUs that is most of the
-# step, and *bandwidth ÷ bytes* promises nearly four times what was measured. It is a bound for one
-# device, and a poor forecast for eight.
+# step, and *bandwidth ÷ bytes* promises nearly four times what was measured. It is a figure
+# for one device, and a poor forecast for eight.
 
 # %% [markdown] tags=["deep"]
 # ## Deeper: experts
@@ -815,7 +815,7 @@ for tokens in (1024, 4096):
 # - **Say** what a larger batch brings: more tokens for one trip of the weights, until the ridge, or
 #   until the caches outweigh them.
 # - **Count** a context: what each token leaves, read again for every new one.
-# - **Judge** a published speed by its share of your bound.
+# - **Judge** a published speed by its share of what your `decode` says.
 # - **Fill** a machine: the smaller of two batches, by memory and by promise.
 # - And if you went deeper: **choose** what to shrink, and **say** what more GPUs do not divide.
 #

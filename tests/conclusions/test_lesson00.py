@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 import rooflab as rl
-from tests.conclusions.machines import MACHINES, Simulated, Trial, trials, untried
+from rooflab.measure.freelunch import FreeLunch, K
+from tests.conclusions.machines import MACHINES, MiB, Simulated, Trial, core, trials, untried
 
 H200 = rl.Roofline("h200-sxm", "fp32")
 
@@ -76,12 +77,72 @@ def test_one_disturbed_point_does_not_end_the_flat_part():
     assert "Up to **33** the clock hardly notices" in said.text
 
 
+def slower(curve: FreeLunch, factor: float, *at: int) -> FreeLunch:
+    """``curve`` with the points ``at`` taking ``factor`` times as long."""
+    return replace(
+        curve,
+        seconds=tuple(
+            s * (factor if k in at else 1) for k, s in zip(curve.k, curve.seconds, strict=True)
+        ),
+    )
+
+
+def test_a_disturbed_ninth_point_is_not_paid_for():
+    """Flat up to 33, and the point at 9 alone took 1.6 times as long: not "you pay for some"."""
+    said = rl.conclude("00-nine", slower(MACHINES["300 MB of L3"].curve(), 1.6, 9))
+    assert said.case == "disturbed" and "**1.6 times**" in said.text
+    assert "17 multiply-adds took less time than 9" in said.text
+    assert "Up to **33** the clock hardly notices" in said.text and "you pay" not in said.text
+
+
+def test_a_disturbed_first_point_does_not_make_nine_quicker_than_one():
+    said = rl.conclude("00-nine", slower(MACHINES["300 MB of L3"].curve(), 1.4, 1))
+    assert said.case == "disturbed" and "took less time than 1." in said.text
+
+
+def test_a_price_of_a_third_is_not_called_next_to_nothing():
+    said = rl.conclude("00-nine", slower(MACHINES["300 MB of L3"].curve(), 1.33, *K[4:]))
+    assert said.case == "free" and "cost only 33 % more time" in said.text
+
+
+def test_a_curve_that_never_turns_is_not_said_to_turn():
+    """A ridge of 70 FLOP/byte: the bend is at 280, behind the last point."""
+    flat = replace(
+        MACHINES["300 MB of L3"],
+        machine=core(
+            "high", peaks={"fp32": 70 * 18e9}, dram=(18e9,) * 4, caches={"l3": (4 * MiB, 3e10)}
+        ),
+    ).curve()
+    said = rl.conclude("00-nine", flat).text
+    assert "Up to **257**, the last point" in said and "never turns" in said
+    assert "twice the time" not in said
+    assert "a lower bound" in rl.conclude("00-free", flat).text
+    assert rl.conclude("00-corner", flat).case == "not reached"
+    barely = rl.conclude("00-nine", slower(flat, 1.2, 257)).text
+    assert "Up to **129** the clock hardly notices; then the curve turns." in barely
+
+
+@pytest.mark.parametrize("name", ["00-free", "00-corner"])
+def test_a_peak_that_hangs_on_two_points_is_said_to(name):
+    """With the bend at 43 only 129 and 257 take twice as long as the fastest point, or longer."""
+    few, many = MACHINES["300 MB of L3"].curve(), MACHINES["4 MB of L3"].curve()
+    said = rl.conclude(name, few).text
+    assert "Only two points, 129 and 257, carry the peak" in said
+    assert "rl.free_lunch((*curve.k, 514, 1028))" in said
+    assert len(many.rising) == 3 and "carry the peak" not in rl.conclude(name, many).text
+
+
+def test_a_single_multiply_add_is_one():
+    spoiled = slower(MACHINES["hybrid laptop"].curve(), 1.3, 1)
+    assert "worst at 1 multiply-add, " in rl.conclude("00-corner", spoiled).text
+
+
 def test_a_core_without_a_free_lunch_is_told_so():
     curve = MACHINES["M-series Mac"].curve()
     slow = replace(curve, seconds=tuple(k * 1e-3 for k in curve.k))
     assert rl.conclude("00-free", slow).case == "none"
     assert rl.conclude("00-nine", slow).case == "mostly"
-    assert "second multiply-add already" in rl.conclude("00-nine", slow).text
+    assert "rise with its second point already" in rl.conclude("00-nine", slow).text
     assert rl.conclude("00-elsewhere", slow, H200).case == "more there"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import rooflab as rl
-from tests.conclusions.machines import MACHINES, Simulated, Trial, trials, untried
+from tests.conclusions.machines import MACHINES, MiB, Simulated, Trial, core, trials, untried
 
 N = 4096
 AXPY, GEMM = rl.axpy(N * N), rl.gemm(N, N, N)
@@ -22,9 +22,7 @@ def short(here: Simulated):
 
 
 TABLE: dict[str, Trial] = {
-    "01-ratio": (
-        both, {**dict.fromkeys(MACHINES, "cut off"), "M-series Mac": "matrix unit"},
-    ),
+    "01-ratio": (both, dict.fromkeys(MACHINES, "cut off")),
     "01-roofs": (both, dict.fromkeys(MACHINES, "alike")),
     "01-elsewhere": (
         lambda here: (AXPY, GEMM, here.machine, H200),
@@ -101,6 +99,54 @@ def test_results_left_in_a_huge_cache_are_named_and_no_busy_moment():
     """67 MB of results stay in a cache of 300 MB; one of 4 MB cannot hold them."""
     assert rl.conclude("01-roofs", *both(MACHINES["300 MB of L3"], slow=1.3)).case == "unwritten"
     assert rl.conclude("01-roofs", *both(MACHINES["4 MB of L3"], slow=1.3)).case == "above the roof"
+
+
+HUGE = {"l1": (48 * 1024, 420e9), "l2": (2 * MiB, 150e9), "l3": (480_000_000, 28e9)}
+
+
+@pytest.mark.parametrize(("slow", "fast"), [(1.62, 0.96), (1.3, 0.95)])
+def test_a_sum_above_its_roof_is_named_before_the_product_is_blamed(slow, fast):
+    """AXPY at 162 % in 480 MB of L3, GEMM at 96 %: GEMM is near its roof, AXPY is odd."""
+    there = core("huge", peaks={"fp32": 192e9}, dram=(14e9, 16e9, 15e9, 18e9), caches=HUGE)
+    here = Simulated("huge", there)
+    for name in ("01-ratio", "01-roofs"):
+        said = rl.conclude(name, *both(here, slow, fast))
+        assert said.case == "unwritten" and f"{slow:g} times as fast as memory" in said.text
+        assert "480 MB" in said.text and "stays" not in said.text and "below" not in said.text
+    for name in ("01-ratio", "01-roofs"):
+        said = rl.conclude(name, *both(MACHINES["4 MB of L3"], slow, fast))
+        assert said.case == "above the roof" and "busier moment" in said.text
+        assert "written back" not in said.text and "GEMM stays" not in said.text
+
+
+def test_a_sum_and_a_product_above_their_roofs_are_both_named():
+    said = rl.conclude("01-ratio", *both(MACHINES["4 MB of L3"], 1.3, 1.4))
+    assert said.case == "above the roof"
+    assert "GEMM ran 1.4 times" in said.text and "AXPY is at 130 % of its own" in said.text
+
+
+def test_what_a_matrix_unit_loses_is_the_librarys_and_not_the_roofs():
+    """GEMM at 30 % of the matrix unit: the ×3.3 that is missing there is no roof's."""
+    mac = MACHINES["M-series Mac"]
+    said = rl.conclude("01-ratio", *both(mac, 1.0, 0.3))
+    assert said.case == "gemm loses" and "GEMM stays far below even that roof" in said.text
+    assert "10 times as high" in said.text and "cut it off" not in said.text
+    near = rl.conclude("01-ratio", *both(mac))
+    assert "10 times as high" in near.text and near.text.endswith("The flat roof has cut it off.")
+
+
+def test_a_share_beyond_one_is_not_said_to_be_below_a_roof():
+    """AXPY at 105 %, GEMM at 88 %: within the noise of the roofs, and AXPY is not below its own."""
+    here = MACHINES["hybrid laptop"]
+    said = rl.conclude("01-ratio", *both(here, 1.05, 0.88))
+    assert said.case == "mostly" and "smaller share" in said.text and "below" not in said.text
+    assert "farther below" not in rl.conclude("01-roofs", *both(here, 0.88, 1.05)).text
+
+
+def test_a_ratio_at_the_roofs_is_not_said_to_need_no_clock():
+    """The roofs of this core were timed, like the two operations."""
+    said = rl.conclude("01-roofs", *both(MACHINES["hybrid laptop"]))
+    assert said.case == "alike" and "clock" not in said.text
 
 
 def test_a_product_above_the_only_roof_is_not_called_cut_off():

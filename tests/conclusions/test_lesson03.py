@@ -32,7 +32,10 @@ def on(*cases: str) -> dict[str, str]:
 
 TABLE = {
     "03-bounds": (
-        lambda sim: (ten(sim), sim.machine), on(*["roof+cache"] * 4, "roof"),
+        # half of a matrix of 4.2 MB stays in 4 MB of L3, and it is near the bound of memory all
+        # the same
+        lambda sim: (ten(sim), sim.machine),
+        on("roof+cache", "roof+cache", "roof+chance+cache", "roof+cache", "roof"),
     ),
     "03-slopes": (
         lambda sim: (sim.machine,), on(*["both directions"] * 4, "one slope"),
@@ -88,6 +91,40 @@ def test_every_distance_from_the_bound_gets_its_own_reason(op, cache, factor, ca
     found = conclude("03-bounds", [timed(sim, op, factor, cache)], here)
     assert found.case == case, found.text
     assert words in found.text and op.label in found.text
+
+
+def beside(sim: Simulated, op: rl.Operation, ratio: float) -> Measurement:
+    """``op``, warm, at ``ratio`` times the bound of its own mix from the main memory."""
+    at_roof, measured = timed(sim, op, 1.0), timed(sim, op, 1.0, "warm")
+    return replace(measured, samples=tuple(ratio * s for s in at_roof.samples))
+
+
+@pytest.mark.parametrize(
+    ("on", "op"),
+    [("hybrid laptop", rl.gemv(1024, 1024)), ("4 MB of L3", rl.gemm(32, 32, 32, "fp64"))],
+)
+def test_memorys_roof_is_not_blamed_for_what_never_went_there(on, op) -> None:
+    """A warm GEMV of 4.2 MB at 0.95 of the bound of memory, and a product that fits the L1."""
+    found = conclude("03-bounds", [beside(MACHINES[on], op, 0.95)], MACHINES[on].machine)
+    assert found.case == "chance" and "came from a cache" in found.text
+    assert "what stops them" in found.text and "The roof is" not in found.text
+
+
+def test_a_product_in_a_cache_is_stopped_by_its_flat_roof() -> None:
+    """Right of the ridge it is the peak that counts, wherever the operands are."""
+    sim, op = MACHINES["300 MB of L3"], rl.gemm(256, 256, 256)
+    assert conclude("03-bounds", [timed(sim, op, 1.1, "warm")], sim.machine).case == "roof"
+
+
+def test_what_is_half_in_a_cache_is_not_said_never_to_have_gone_to_memory() -> None:
+    """4.2 MB and an L3 of 4 MiB, so about half is taken to stay.
+
+    At 0.6 of the bound a cache explains it, at 0.3 it does not.
+    """
+    sim, op = MACHINES["4 MB of L3"], rl.gemv(1024, 1024)
+    half = conclude("03-bounds", [beside(sim, op, 0.6)], sim.machine)
+    assert half.case == "cache" and "at least in part" in half.text and "never" not in half.text
+    assert conclude("03-bounds", [beside(sim, op, 0.3)], sim.machine).case == "busy roof"
 
 
 def test_the_routine_is_blamed_only_where_its_own_calibration_says_so() -> None:
@@ -170,7 +207,8 @@ def test_a_pair_under_one_limit_is_counted_as_such() -> None:
     sim = MACHINES["4 MB of L3"]
     fast, slow = timed(sim, rl.axpy(2**24), 1.0), timed(sim, rl.gemv(4096, 4096), 9.0)
     found = conclude("03-pairs", [fast, slow], sim.machine)
-    assert found.case == "same limit" and "In 1 of these 1 pairs" in found.text
+    assert found.case == "same limit" and "In this pair the model names" in found.text
+    assert "| memory, DRAM |" in found.text
 
 
 def test_many_pairs_are_counted_and_few_are_shown() -> None:
@@ -178,4 +216,17 @@ def test_many_pairs_are_counted_and_few_are_shown() -> None:
     slow = [timed(sim, rl.gemv(n, n), 50.0) for n in (2000, 3000, 4000)]
     fast = [timed(sim, rl.axpy(2**20 + n), 1.0) for n in range(3)]
     text = conclude("03-pairs", [*slow, *fast], sim.machine).text
-    assert text.count("gemv") == 6 and "and 3 more." in text and "of these 9 pairs" in text
+    assert text.count("gemv") == 6 and "and 3 more." in text and "In 9 of these 9 pairs" in text
+
+
+def test_pairs_under_one_limit_are_marked_and_come_first() -> None:
+    """A cold GEMV is slower than AXPY from memory, under one limit, and than AXPY in a cache."""
+    sim = MACHINES["4 MB of L3"]
+    near, far = timed(sim, rl.axpy(1000), 1.0, "warm"), timed(sim, rl.axpy(2**24), 1.0)
+    text = conclude("03-pairs", [near, far, timed(sim, rl.gemv(4096, 4096), 9.0)], sim.machine).text
+    first, second = (row for row in text.splitlines() if row.startswith("| gemv"))
+    assert far.op.label in first and first.endswith("| memory, DRAM |")
+    assert near.op.label in second and second.endswith("|  |")
+    assert "In 1 of these 2 pairs" in text
+    other = conclude("03-pairs", [near, timed(sim, rl.gemv(4096, 4096), 9.0)], sim.machine)
+    assert other.case == "other limits" and "two different limits" in other.text

@@ -11,7 +11,16 @@ from rooflab.conclusions import conclude
 from rooflab.conclusions.lesson04 import CONCLUSIONS
 from rooflab.measure.measurement import Measurement
 from rooflab.predict.roofline import Roofline
-from tests.conclusions.machines import HYBRID, MACHINES, Simulated, Trial, trials, untried
+from tests.conclusions.machines import (
+    HYBRID,
+    MACHINES,
+    MiB,
+    Simulated,
+    Trial,
+    core,
+    trials,
+    untried,
+)
 
 TOKENS = (1, 2, 4, 8, 16, 32, 64, 128)
 EDGES = ((1024, 1024, 1024), (128, 4096, 2048), (16, 8192, 8192), (8192, 8192, 16))
@@ -58,7 +67,7 @@ TABLE: dict[str, Trial] = {
         lambda on: ((up(64), roof(on)), (up(64, "bf16"), GPU)),
         dict.fromkeys(EVERYWHERE, "compute, memory"),
     ),
-    "04-gaps": (lambda on: (walk(on), bounds(on)), dict.fromkeys(EVERYWHERE, "near")),
+    "04-gaps": (lambda on: (walk(on), bounds(on), roof(on)), dict.fromkeys(EVERYWHERE, "near")),
     "04-beyond": (lambda on: (walk(on), roof(on)), dict.fromkeys(EVERYWHERE, "flat")),
     "04-thin-sides": (
         lambda on: ([rl.gemm(*edges) for edges in EDGES], roof(on)),
@@ -108,21 +117,21 @@ def test_tokens_after_the_second_are_called_free_where_the_clock_says_so():
     ("shares", "case", "words"),
     [
         ({"t2": 1 / 5.4, "t4": 1 / 5.5, "t8": 1 / 6.84}, "middle", "6.84 times its bound with 8"),
-        ({"t1": 0.2}, "end", "a single token: 5 times"),
-        ({"t128": 0.2}, "end", "128 tokens: 5 times"),
+        ({"t1": 0.2}, "end", "with 1 token: 5 times it"),
+        ({"t128": 0.2}, "end", "with 128 tokens: 5 times it"),
         ({"t64": 1.3}, "above", "With 64 tokens your clock is faster"),
         ({"t64": 9, "t128": 10}, "above", "With 64 and 128 tokens"),
         ({}, "near", "1.11 times its bound"),
         (
             {f"t{n}": 0.1 for n in TOKENS} | {"t1": 0.2},
-            "busy",
-            "at 1, and even there it takes 5 times",
+            "far",
+            "at 1 token, and even there it takes 5 times",
         ),
     ],
 )
 def test_the_gap_is_told_as_it_is_and_where_it_is(shares, case, words):
     """Also above 1: a library on a matrix unit passes the roof of a core's vector unit."""
-    said = conclude("04-gaps", walk(LAPTOP, **shares), bounds(LAPTOP))
+    said = conclude("04-gaps", walk(LAPTOP, **shares), bounds(LAPTOP), roof(LAPTOP))
     assert said.case == case and words in said.text
 
 
@@ -132,7 +141,79 @@ def test_a_vector_roof_below_a_matrix_unit_is_called_too_low():
     vector = {key: figure for key, figure in mac.machine.peaks.items() if "tensor" not in key}
     low = Roofline(replace(mac.machine, peaks=vector), "fp32")
     lows = {tokens: low.time(up(tokens)) for tokens in TOKENS}
-    assert conclude("04-gaps", walk(mac), lows).case == "above"
+    assert conclude("04-gaps", walk(mac), lows, low).case == "above"
+
+
+def gap(on: Simulated, share: float = 0.9, **shares: float):
+    return conclude("04-gaps", walk(on, share, **shares), bounds(on), roof(on))
+
+
+def test_a_walk_that_is_far_everywhere_is_not_blamed_on_another_program_alone():
+    """All at 3 times the bound: also an efficient core's walk under a fast core's roofs."""
+    said = gap(LAPTOP, 1 / 3)
+    assert said.case == "far" and "core of another kind, as laptops have" in said.text
+    assert "no good routine" in said.text and "not the shape" not in said.text
+
+
+def test_a_layer_that_stayed_in_a_cache_is_told_so_and_no_matrix_unit_is_named():
+    """180 MB of weights beside 300 MiB of L3: one token at half of its bound."""
+    said = gap(MACHINES["300 MB of L3"], t1=2.0)
+    assert said.case == "cache" and "With 1 token your clock" in said.text
+    assert "180 MB" in said.text and "315 MB" in said.text and "matrix unit" not in said.text
+    small = gap(LAPTOP, t1=2.0)
+    assert small.case == "above" and "cache" not in small.text
+    assert "matrix unit" not in small.text, "one token is left of the ridge: no unit carries bytes"
+
+
+def test_a_cache_and_a_roof_that_is_too_low_are_told_apart():
+    said = gap(MACHINES["300 MB of L3"], t1=2.0, t128=1.5)
+    assert said.case == "above" and "With 128 tokens" in said.text and "With 1 token " in said.text
+    assert "matrix unit" in said.text and "315 MB" in said.text
+
+
+def test_a_product_right_of_its_ridge_is_not_called_too_thin():
+    """The laptop's knee is at 7 tokens, the Xeon's at 28."""
+    assert "the peak there" in gap(LAPTOP, t32=0.2).text
+    assert "too thin" in gap(MACHINES["300 MB of L3"], t16=0.2).text
+
+
+def test_the_number_of_tokens_with_the_largest_gap_is_the_one_that_is_named():
+    said = gap(LAPTOP, t1=1 / 3, t8=1 / 3.2)
+    assert said.case == "end" and "with 8 tokens: 3.2 times it" in said.text
+
+
+def test_less_time_for_two_tokens_is_not_called_free():
+    """Two tokens in 0.8 times the time of one."""
+    said = conclude("04-second-token", walk(LAPTOP, t2=0.9 / 0.8))
+    assert said.case == "less" and "0.8 times" in said.text and "free" not in said.text
+    assert "as good as free" in conclude("04-second-token", walk(LAPTOP, t2=0.95)).text
+
+
+@pytest.mark.parametrize(
+    ("there", "words"),
+    [((1, 2), "4, 8, 16, 32, 64 and 128 tokens too; it has 1 and 2"),
+     ((), "1, 2, 4, 8, 16, 32, 64 and 128 tokens too; it has none")],
+)  # fmt: skip
+def test_a_bound_that_is_missing_is_named(there, words):
+    with pytest.raises(ValueError, match=f"bounds must have {words}"):
+        conclude("04-gaps", walk(LAPTOP), dict.fromkeys(there, 1.0), roof(LAPTOP))
+
+
+def test_a_second_token_that_was_not_measured_is_named():
+    with pytest.raises(ValueError, match="walk must have 2 tokens too; it has 1"):
+        conclude("04-second-token", {1: walk(LAPTOP)[1]})
+
+
+@pytest.mark.parametrize(("tokens", "more"), [(64, "2.1 %"), (128, "4.3 %"), (2, "0.033 %")])
+def test_bytes_beside_those_of_one_token_are_counted(tokens, more):
+    """No "2 per cent" for 128 tokens: (64 − 1) × 15 104 numbers beside 45 million."""
+    for layer in (up(tokens, "bf16"), rl.gemm(tokens, 11008, 4096, "bf16")):
+        said = conclude("04-sides", (up(64), roof(LAPTOP)), (layer, GPU)).text
+        assert said.endswith(
+            f"time is bytes: {more} more bytes than for one token, {more} more time."
+        )
+    alone = conclude("04-sides", (up(64), roof(LAPTOP)), (up(1, "bf16"), GPU)).text
+    assert alone.endswith("and time is bytes.")
 
 
 @pytest.mark.parametrize(
@@ -211,6 +292,23 @@ def test_thin_sides_count_and_name_the_products_that_they_were_given():
     assert "All 5 lie right of it" in conclude("04-thin-sides", five, xeon).text
 
 
+def test_a_product_that_writes_gets_the_slope_of_writing():
+    """8192×8192×16 is 99.6 % writing: 1.12 times the cube where a copy moves 20 GB/s, not 1.69."""
+    copies = core(
+        "writes", peaks={"fp32": 187e9}, dram=(13.9e9, 20e9, 21e9, 24e9),
+        caches={"l3": (4 * MiB, 5e10)},
+    )  # fmt: skip
+    reading = Roofline(copies, "fp32")
+    cube, thin_sum = (rl.gemm(*EDGES[place]) for place in (0, 3))
+    assert reading.time(thin_sum) / reading.time(cube) == pytest.approx(1.69, abs=0.01)
+    said = conclude("04-thin-sides", [cube, rl.gemm(*EDGES[2]), thin_sum], reading)
+    assert f"`{thin_sum.label}` takes 1.12 times" in said.text
+    assert f"`{rl.gemm(*EDGES[2]).label}` takes 1.69 times" in said.text
+    assert "between 8.9 and 13.5 FLOP/byte" in said.text
+    clock = conclude("04-thin", at_roof(cube, LAPTOP), at_roof(thin_sum, LAPTOP), reading)
+    assert "by the roof 1.12 times" in clock.text
+
+
 def test_even_a_cube_may_lie_left():
     ops = [rl.gemm(*edges, "bf16") for edges in ((64, 64, 64), (8, 512, 64))]
     assert conclude("04-thin-sides", ops, GPU).case == "cube left of it"
@@ -235,14 +333,14 @@ def test_a_warning_is_passed_on():
     noisy = {t: replace(one, warnings=("noisy",)) for t, one in walk(LAPTOP).items()}
     for said in (
         conclude("04-second-token", noisy),
-        conclude("04-gaps", noisy, bounds(LAPTOP)),
+        conclude("04-gaps", noisy, bounds(LAPTOP), roof(LAPTOP)),
         conclude("04-beyond", noisy, roof(LAPTOP)),
         conclude("04-padding", noisy[1], noisy[2]),
         conclude("04-thin", noisy[1], noisy[2], roof(LAPTOP)),
     ):
         assert said.text.endswith(": noisy.*") and said.text.count("*Warning:") == 1
         assert "*Warning: gemv 11008×4096 " in said.text
-    assert "*Warning:" not in conclude("04-gaps", walk(LAPTOP), bounds(LAPTOP)).text
+    assert "*Warning:" not in conclude("04-gaps", walk(LAPTOP), bounds(LAPTOP), roof(LAPTOP)).text
 
 
 def test_the_simulated_laptop_has_the_ridge_that_the_table_counts_with():

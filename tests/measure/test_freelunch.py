@@ -72,6 +72,23 @@ def test_one_bad_point_on_the_rising_end_does_not_move_the_peak():
     assert replace(curve, seconds=disturbed).peak == pytest.approx(1e11, rel=0.02)
 
 
+@pytest.mark.parametrize(("bad", "most"), [(257, 1.001), (129, 1.25)])
+def test_one_bad_point_of_two_moves_the_peak_only_as_far_as_the_curve_allows(bad, most):
+    """Bend at 43, so only 129 and 257 rise. ×1.3 on 257 alone would give 140 of 225 GFLOP/s."""
+    curve = ideal(2.1e10, 2.25e11)
+    seconds = [s * (1.3 if k == bad else 1) for k, s in zip(K, curve.seconds, strict=True)]
+    disturbed = replace(curve, seconds=tuple(seconds))
+    assert disturbed.rising == (129, 257)
+    assert 0.999 < disturbed.peak / curve.peak < most
+
+
+@given(st.floats(1, 2), st.sampled_from(K), st.floats(2, 90))
+def test_one_bad_point_never_halves_or_doubles_the_peak(factor, bad, bend):
+    curve = ideal(2e10, bend * 2e10 / 4)
+    seconds = [s * (factor if k == bad else 1) for k, s in zip(K, curve.seconds, strict=True)]
+    assert 0.5 < replace(curve, seconds=tuple(seconds)).peak / curve.peak < 2
+
+
 def test_a_point_slower_than_one_with_more_work_is_measured_again():
     assert freelunch._disturbed([4.0, 4.3, 4.1, 9.0, 5.0, 10.0]) == [3]
     assert freelunch._disturbed(list(ideal(2e10, 1e11).seconds)) == []

@@ -18,6 +18,7 @@ from numbers import Integral, Real
 
 from rooflab.count.si import plain
 from rooflab.count.suggest import LONGEST, unknown
+from rooflab.predict.machine import Machine
 
 _NUMBERS = {float: Real, int: Integral}  # those of NumPy are as good as Python's own
 
@@ -68,6 +69,16 @@ def _whose(one: object) -> str:
 def fold(factor: float) -> str:
     """A ratio as a sentence says it: ``"2.5 times"``. A table says ``"×2.5"``."""
     return f"{plain(factor, 3)} times"
+
+
+def several(number: int, noun: str) -> str:
+    """A number and its ``noun``, in the plural unless it is one: ``"1 token"``, ``"64 tokens"``."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def largest_cache(machine: Machine) -> int:
+    """Bytes of the largest cache of ``machine``; 0 where none is told of."""
+    return max((n for level, n in machine.capacities.items() if level != "dram"), default=0)
 
 
 def conclusions() -> dict[str, Callable[..., Conclusion]]:

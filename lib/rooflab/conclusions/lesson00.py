@@ -10,42 +10,69 @@ import math
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from rooflab.conclusions import Conclusion, cautions
-from rooflab.count.si import plain
+from rooflab.conclusions import Conclusion, cautions, several
+from rooflab.count.si import percent, plain
 from rooflab.measure.freelunch import FreeLunch
 from rooflab.predict.machine import Machine
 from rooflab.predict.roofline import Roofline
 
 FLAT = 1.1  # times the fastest point: what the eye still takes for flat
+STEEP = 0.85  # of "twice the arithmetic, twice the time": the rising end of a curve
 AGREEMENT = 1.2  # two ways of measuring one figure on a quiet computer
 ROUND = 1.25  # times the fastest point, at half the way to the bend
-NEAR = 2.5  # times the bend, up or down: where both bars are of a length
+NEAR_THE_BEND = 2.5  # times the bend, up or down: where both bars are of a length
 MISFIT = 1.05  # times the model: beyond the noise of a quiet computer
-BEYOND = 1.1  # times the sum of both bars: more than taking turns could cost
+BEYOND_THE_SUM = 1.1  # times the sum of both bars: more than taking turns could cost
 
 
 def nine(curve: FreeLunch) -> Conclusion:
     """What nine multiply-adds cost beside one, and how far the flat part of ``curve`` reaches."""
-    ratio, last = curve.at(9) / curve.at(1), _flat_to(curve)
-    flat = (
-        f"Up to **{last}** the clock hardly notices; then the curve turns, and in the end twice "
-        "the arithmetic takes twice the time."
-    )
-    if last == curve.k[0]:
-        flat = "On this core the curve begins to rise with the second multiply-add already."
-    if ratio <= 1.5:
+    ratio, disturbed = curve.at(9) / curve.at(1), _disturbed(curve, (1, 9))
+    if disturbed:
+        slower, quicker = disturbed
+        case = "disturbed"
+        text = (
+            f"But {several(quicker, 'multiply-add')} took less time than {slower}. Less arithmetic "
+            "cannot take longer, so something else had the core while that point was measured."
+        )
+    elif ratio <= FLAT * FLAT:
         case, text = "free", "Eight more multiply-adds cost next to nothing here."
+    elif ratio <= 1.5:
+        case, text = "free", f"Eight more multiply-adds cost only {percent(ratio - 1)} more time."
     elif ratio <= 5:
         case, text = "partly", "Of the eight more you pay for some, and some are free."
     else:
         case, text = "mostly", "You pay for most of the eight more here."
-    said = f"9 times the arithmetic took **{ratio:.1f} times** the time. {text} {flat}"
+    said = f"9 times the arithmetic took **{ratio:.1f} times** the time. {text} {_turn(curve)}"
     return Conclusion(case, said + cautions(curve))
+
+
+def _disturbed(curve: FreeLunch, counts: tuple[int, ...]) -> tuple[int, int] | None:
+    """The first of ``counts`` whose point is slower than one with more arithmetic, and that one."""
+    for k in counts:
+        quickest = min((more for more in curve.k if more >= k), key=curve.at)
+        if curve.at(k) > FLAT * curve.at(quickest):
+            return k, quickest
+    return None
+
+
+def _turn(curve: FreeLunch) -> str:
+    """Where ``curve`` leaves its flat part, and whether it reaches its steep one."""
+    last = _flat_to(curve)
+    if last == curve.k[-1]:
+        return f"Up to **{last}**, the last point, the clock hardly notices: the curve never turns."
+    if last == curve.k[0]:
+        return "On this core the curve begins to rise with its second point already."
+    said = f"Up to **{last}** the clock hardly notices; then the curve turns"
+    (k1, k2), (s1, s2) = curve.k[-2:], curve.seconds[-2:]
+    if STEEP <= (s2 / s1) / (k2 / k1) <= 1 / STEEP:
+        return f"{said}, and in the end twice the arithmetic takes twice the time."
+    return f"{said}."
 
 
 def free(curve: FreeLunch) -> Conclusion:
     """The answer to the lesson's title on this core: the itemsize times the ridge of ``curve``."""
-    number, size = _free(curve), curve.itemsize
+    number, size, doubts = _free(curve), curve.itemsize, _few(curve) + cautions(curve)
     counted = (
         f"A number of {size} bytes makes {2 * size} bytes of travel, and a multiply-add is 2 "
         f"FLOPs. So {size} times the ridge of {plain(curve.ridge, 3)} FLOP/byte is the end of the "
@@ -53,7 +80,7 @@ def free(curve: FreeLunch) -> Conclusion:
     )
     if number < 1.5:
         text = f"{counted}. Here that is **{plain(number, 2)}**: this core gives nothing away."
-        return Conclusion("none", text + cautions(curve))
+        return Conclusion("none", text + doubts)
     text = f"{counted}: about **{number:.0f} multiply-adds on each number** on this core."
     inside = [s for k, s in zip(curve.k, curve.seconds, strict=True) if k <= number / 2]
     if inside and inside[-1] > ROUND * min(curve.seconds):
@@ -65,8 +92,24 @@ def free(curve: FreeLunch) -> Conclusion:
             f"would be free if it had a sharp corner, and {cause}. *Deeper: why is the corner "
             "round?* looks into that."
         )
-        return Conclusion("round", text + cautions(curve))
-    return Conclusion("some", text + cautions(curve))
+        return Conclusion("round", text + doubts)
+    return Conclusion("some", text + doubts)
+
+
+def _few(curve: FreeLunch) -> str:
+    """What the peak of ``curve`` hangs on where fewer than three points carry it; else ""."""
+    points, longest = curve.rising, curve.k[-1]
+    if len(points) >= 3:
+        return ""
+    text = (
+        "The curve ends before it rises, so its peak is a lower bound, and the bend may lie later."
+    )
+    if len(points) == 2:
+        text = (
+            f"Only two points, {points[0]} and {points[1]}, carry the peak and with it the bend: "
+            "if one of them was disturbed, both figures are off."
+        )
+    return f" {text} `curve = rl.free_lunch((*curve.k, {2 * longest}, {4 * longest}))` has more."
 
 
 def agree(curve: FreeLunch, here: Machine) -> Conclusion:
@@ -109,7 +152,9 @@ def elsewhere(curve: FreeLunch, other: Roofline) -> Conclusion:
 
 def corner(curve: FreeLunch) -> Conclusion:
     """Where ``curve`` lies farthest above the longer bar, and whether the sum fits better."""
-    bend, points = _free(curve), _points(curve)
+    bend, points, doubts = _free(curve), _points(curve), _few(curve) + cautions(curve)
+    if len(curve.rising) < 2:
+        return Conclusion("not reached", f"Nothing can be said of the corner.{doubts}")
     misfits = {k: seconds / longer for k, (seconds, longer, _) in points.items()}
     worst = max(misfits, key=misfits.__getitem__)
     if misfits[worst] <= MISFIT:
@@ -117,26 +162,28 @@ def corner(curve: FreeLunch) -> Conclusion:
             "No point lies more than 5 % above the model. On this core carrying and computing "
             "overlap almost perfectly, even where both take equally long."
         )
-        return Conclusion("nowhere", text + cautions(curve))
+        return Conclusion("nowhere", text + doubts)
     said = (
-        f"The model is worst at {worst} multiply-adds, {misfits[worst]:.2f} times the model, and "
-        f"the bend is at about {bend:.0f}"
+        f"The model is worst at {several(worst, 'multiply-add')}, {misfits[worst]:.2f} times the "
+        f"model, and the bend is at about {bend:.0f}"
     )
     seconds, _, both = points[worst]
-    if not bend / NEAR <= worst <= bend * NEAR and (seconds > BEYOND * both or not _turns(curve)):
+    if not bend / NEAR_THE_BEND <= worst <= bend * NEAR_THE_BEND and (
+        seconds > BEYOND_THE_SUM * both or not _turns(curve)
+    ):
         text = (
             f"{said}, far from there. The corner is not what fails here: something else had the "
             "computer while that point was measured. Measure the curve again and see whether it "
             "stays."
         )
-        return Conclusion("elsewhere", text + cautions(curve))
+        return Conclusion("elsewhere", text + doubts)
     case, text = _why_round(seconds / both, _turns(curve), sorted(_near(curve)))
-    return Conclusion(case, f"{said}. {text}" + cautions(curve))
+    return Conclusion(case, f"{said}. {text}" + doubts)
 
 
 def _why_round(beside_the_sum: float, turns: bool, near: list[int]) -> tuple[str, str]:
     """Case and sentence of a corner that is not sharp; ``near``: the points close to the bend."""
-    if beside_the_sum > BEYOND:
+    if beside_the_sum > BEYOND_THE_SUM:
         return "above the sum", (
             f"That is even {plain(beside_the_sum, 3)} times the sum of both bars. Taking turns "
             "cannot cost so much: something else had the core. Run `curve = rl.free_lunch()` "
@@ -145,9 +192,9 @@ def _why_round(beside_the_sum: float, turns: bool, near: list[int]) -> tuple[str
     if turns:
         return "sum", (
             f"On this core carrying and computing overlap only partly: close to the bend, at "
-            f"{' and '.join(map(str, near))} multiply-adds, the *sum* of the two bars is nearer to "
-            "the measured times than the longer bar is. Far from the bend one bar is so much "
-            "longer that the two models hardly differ."
+            f"{' and '.join(map(str, near))} multiply-add{'' if near == [1] else 's'}, the *sum* "
+            "of the two bars is nearer to the measured times than the longer bar is. Far from the "
+            "bend one bar is so much longer that the two models hardly differ."
         )
     return "bend", (
         "Far from it one of the two bars is much longer than the other, and a delay in the shorter "
@@ -171,7 +218,7 @@ def _points(curve: FreeLunch) -> dict[int, tuple[float, float, float]]:
 def _near(curve: FreeLunch) -> set[int]:
     """The measured k close to the bend; all of them where the curve has none there."""
     bend = _free(curve)
-    return {k for k in curve.k if bend / NEAR <= k <= bend * NEAR} or set(curve.k)
+    return {k for k in curve.k if bend / NEAR_THE_BEND <= k <= bend * NEAR_THE_BEND} or set(curve.k)
 
 
 def _turns(curve: FreeLunch) -> bool:

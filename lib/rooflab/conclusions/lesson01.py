@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from rooflab.conclusions import Conclusion, cautions
+from rooflab.conclusions import Conclusion, cautions, largest_cache
 from rooflab.count.operation import Operation
 from rooflab.count.si import percent, plain, si
 from rooflab.measure.measurement import Measurement
@@ -19,9 +19,9 @@ from rooflab.predict.machine import Machine
 from rooflab.predict.roofline import Roofline
 
 ABOVE = 1.1  # times a roof: more than the noise with which the roof itself was measured
-OFTEN = 1.5  # what two good routines may lose beside each other without another word
-FAR = 0.8  # of a roof: below it a routine's distance from the roof wants a reason
-ALIKE = 1.15  # two ratios of times, each of which is good to a few per cent
+FAR_BELOW = 1.5  # one share of a roof over another: no two good routines differ so much
+LOW_SHARE = 0.8  # of a roof: below it a routine's distance from the roof wants a reason
+ALIKE_RATIOS = 1.15  # two ratios of times, each of which is good to a few per cent
 AGAIN = "`rl.this_machine(threads=1, refresh=True)` measures it again."
 
 
@@ -29,30 +29,24 @@ def ratio(axpy: Measurement, gemm: Measurement, here: Machine) -> Conclusion:
     """How many times AXPY's speed GEMM reached, and what the roofs of ``here`` cut off."""
     intensities = gemm.op.intensity / axpy.op.intensity
     speeds = gemm.flop_per_s / axpy.flop_per_s
-    peak, _ = peak_of(gemm.op, here)
     said = (
         f"**{plain(intensities)} times the intensity, {plain(speeds, 3)} times the speed.** A "
         f"factor of {plain(intensities / speeds, 3)} is missing."
     )
-    if gemm.flop_per_s > ABOVE * peak:
-        text = (
-            f"{said} And something is odd: GEMM ran {plain(gemm.flop_per_s / peak, 2)} times as "
-            "fast as the flat roof allows. Nothing passes its own roof, so this is not GEMM's. The "
-            "library may use a matrix unit, a circuit that does nothing but products of matrices, "
-            f"or the roof was measured in a busier moment. {AGAIN}"
+    slow, fast = _share(axpy, here), _share(gemm, here)
+    passed = _passed(slow, fast, axpy.op, here)
+    if passed:
+        case, text = passed
+        return Conclusion(case, f"{said} And something is odd. {text}" + cautions(axpy, gemm))
+    dtype = gemm.op.compute_dtype
+    if here.has_peak(dtype, "tensor") and here.has_peak(dtype, "vector"):
+        higher = here.peak(dtype, "tensor") / here.peak(dtype, "vector")
+        said += (
+            " Here the library hands products of matrices to a *matrix unit*, a circuit that does "
+            f"nothing else. Its flat roof is {plain(higher, 2)} times as high as that of the "
+            "ordinary instructions."
         )
-        return Conclusion("above the roof", text + cautions(axpy, gemm))
-    unit = here.has_peak(gemm.op.compute_dtype, "tensor")
-    if unit and here.has_peak(gemm.op.compute_dtype, "vector"):
-        ordinary = here.peak(gemm.op.compute_dtype, "vector")
-        text = (
-            f"{said} Here the library hands products of matrices to a *matrix unit*, a circuit "
-            f"that does nothing else. Its flat roof is {plain(peak / ordinary, 2)} times as high "
-            "as that of the ordinary instructions, and the rest is cut off there."
-        )
-        return Conclusion("matrix unit", text + cautions(axpy, gemm))
-    by_roofs = _ratio_at_the_roofs(axpy.op, gemm.op, here)
-    case, text = _cut_off(intensities / by_roofs, by_roofs / speeds)
+    case, text = _cut_off(intensities / _ratio_at_the_roofs(axpy.op, gemm.op, here), slow / fast)
     return Conclusion(case, f"{said} {text}" + cautions(axpy, gemm))
 
 
@@ -62,29 +56,56 @@ def _cut_off(roof: float, losses: float) -> tuple[str, str]:
     ``roof``: the factor that the flat roof cuts off; ``losses``: what GEMM loses below its roof,
     divided by what AXPY loses below the roof of its own mix. Their product is what is missing.
     """
-    below = "Farther down you will tell one from the other."
-    if losses > OFTEN:
+    flat, later = plain(roof, 3), "Farther down you will tell one from the other."
+    if losses > FAR_BELOW:
         return "gemm loses", (
-            "The flat roof has cut off the larger part, and GEMM stays far below even that roof. "
-            f"{below}"
+            f"The flat roof cuts off a factor of {flat}, and GEMM stays far below even that roof. "
+            f"{later}"
         )
-    if losses < 1 / OFTEN:
+    if losses < 1 / FAR_BELOW:
         return "axpy loses", (
-            "The flat roof cuts off even more, but AXPY stays far below a roof of its own. That "
-            f"makes GEMM look better. {below}"
+            f"The flat roof cuts off even more, a factor of {flat}. But AXPY stays far below a "
+            f"roof of its own, and that makes GEMM look better. {later}"
         )
-    if losses > ALIKE:
+    if losses > ALIKE_RATIOS:
         return "mostly", (
-            f"The flat roof has cut off most of it, a factor of {plain(roof, 3)}. The rest is that "
-            "GEMM stays farther below its roof than AXPY below the roof of its own mix. "
-            f"{below}"
+            f"The flat roof has cut off most of it, a factor of {flat}. The rest is that GEMM "
+            "reaches a smaller share of its roof than AXPY reaches of the roof of its own mix. "
+            f"{later}"
         )
-    if losses < 1 / ALIKE:
+    if losses < 1 / ALIKE_RATIOS:
         return "more than all", (
-            f"The flat roof alone would cut off more, a factor of {plain(roof, 3)}. But AXPY stays "
-            f"farther below the roof of its own mix than GEMM below the flat one. {below}"
+            f"The flat roof alone would cut off more, a factor of {flat}. But AXPY reaches a "
+            f"smaller share of the roof of its own mix than GEMM reaches of the flat one. {later}"
         )
     return "cut off", "The flat roof has cut it off."
+
+
+def _passed(slow: float, fast: float, axpy: Operation, here: Machine) -> tuple[str, str] | None:
+    """Case and sentence where AXPY (``slow``) or GEMM (``fast``) is above its roof, else None."""
+    cache = largest_cache(here)
+    busier = f"or the roof was measured in a busier moment. {AGAIN}"
+    if fast > ABOVE:
+        both = f" And AXPY is at {percent(slow)} of its own." if slow > ABOVE else ""
+        return "above the roof", (
+            f"GEMM ran {plain(fast, 2)} times as fast as the flat roof allows. Nothing passes its "
+            "own roof, so this is not GEMM's. The library may use a matrix unit, a circuit that "
+            f"does nothing but products of matrices, {busier}{both}"
+        )
+    if slow > ABOVE and cache >= axpy.bytes / 3:  # as large as the vector that it writes
+        return "unwritten", (
+            f"AXPY ran {plain(slow, 3)} times as fast as memory carries. A cache of this machine "
+            f"has {si(cache, 'B')}, room enough for all results. What still lies there when the "
+            "clock stops has not yet been written back, and an operand that lies there need not be "
+            "fetched."
+        )
+    if slow > ABOVE:
+        return "above the roof", (
+            f"AXPY ran {plain(slow, 3)} times as fast as memory carries, and no cache that the "
+            "system tells of has room for its results. So the roof was measured in a busier "
+            f"moment. {AGAIN}"
+        )
+    return None
 
 
 def roofs(axpy: Measurement, gemm: Measurement, here: Machine) -> Conclusion:
@@ -96,40 +117,25 @@ def roofs(axpy: Measurement, gemm: Measurement, here: Machine) -> Conclusion:
         f"**{plain(gemm.flop_per_s / axpy.flop_per_s, 3)} times**. AXPY reached {percent(slow)} of "
         f"the roof of its own mix, and GEMM {percent(fast)} of the flat roof."
     )
-    case, text = _verdict(slow, fast, axpy, here)
-    if min(slow, fast) < FAR:
+    case, text = _passed(slow, fast, axpy.op, here) or _loser(slow, fast)
+    if min(slow, fast) < LOW_SHARE:
         text += " *Deeper: why not exactly?* takes each of them apart."
     return Conclusion(case, f"{said} {text}" + cautions(axpy, gemm))
 
 
-def _verdict(slow: float, fast: float, axpy: Measurement, here: Machine) -> tuple[str, str]:
+def _loser(slow: float, fast: float) -> tuple[str, str]:
     """Case and sentence from the shares of their roofs that AXPY (slow) and GEMM (fast) reach."""
-    cache = max((size for where, size in here.capacities.items() if where != "dram"), default=0)
-    if slow > ABOVE and cache >= axpy.op.bytes / 3:  # as large as the vector that it writes
-        return "unwritten", (
-            "More than the roof is more than memory carries. A cache of this machine has "
-            f"{si(cache, 'B')}, room enough for all results, and those that still lie there had "
-            "not yet been written back when the clock stopped."
-        )
-    if max(slow, fast) > ABOVE:
-        name = "AXPY" if slow > fast else "GEMM"
-        return "above the roof", (
-            f"{name} lies above its roof, which nothing can. Then the roof was measured in a "
-            f"busier moment, or by other means than the library has. {AGAIN}"
-        )
-    if fast > ALIKE * slow:
+    if fast > ALIKE_RATIOS * slow:
         return "axpy loses", (
-            "AXPY stays farther below its roof than GEMM, so the measured ratio is the larger one. "
-            "The ratio at the roofs is no limit."
+            "AXPY reaches a smaller share of its roof than GEMM, so the measured ratio is the "
+            "larger one. The ratio at the roofs is no limit."
         )
-    if slow > ALIKE * fast:
+    if slow > ALIKE_RATIOS * fast:
         return "gemm loses", (
-            "GEMM stays farther below its roof than AXPY, so the measured ratio is the smaller one."
+            "GEMM reaches a smaller share of its roof than AXPY, so the measured ratio is the "
+            "smaller one."
         )
-    return "alike", (
-        "Both keep about the same distance from their roofs. So the two ratios agree, though only "
-        "one of them needed a clock."
-    )
+    return "alike", "Both reach about the same share of their roofs, and so the two ratios agree."
 
 
 def elsewhere(axpy: Operation, gemm: Operation, here: Machine, other: Roofline) -> Conclusion:
@@ -157,13 +163,13 @@ def small(large: Measurement, few: Measurement, here: Machine) -> Conclusion:
         "l3": "in the last of its caches", "dram": "in no cache of which we know",
     }[where]  # fmt: skip
     said = f"These vectors have {si(kept, 'B')} together, and fit {place}."
-    if factor > ALIKE:
+    if factor > ALIKE_RATIOS:
         text = (
             f"{said} AXPY ran {plain(factor, 2)} times as fast as from memory, and so GEMM's lead "
             "is smaller. The counts have not changed, only the place of the data."
         )
         return Conclusion("faster", text + cautions(large, few))
-    if factor >= 1 / ALIKE:
+    if factor >= 1 / ALIKE_RATIOS:
         text = (
             f"{said} AXPY is about as fast as from memory all the same. What the cache saves, the "
             f"call costs again: all of it took {si(few.median_s, 's')}."

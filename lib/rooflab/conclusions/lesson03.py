@@ -12,13 +12,15 @@ from rooflab.predict.machine import MIXES, Machine
 from rooflab.predict.roofline import Roofline
 from rooflab.predict.routines import overhead
 
-CLEARLY = 1.15  # two figures that differ by less are the same, with the noise of a laptop
+NOISE = 1.15  # two figures that differ by less are the same, with the noise of a laptop
 SHOWN = 6  # pairs; more of them are only counted
-NEAR = 1.3  # times the bound: what is still called near it
+NEAR_ITS_BOUND = 1.3  # times the bound: what is still called near it
 
 # Why an operation lies where it lies, in the order of the bullets.
 _REASONS = {
     "roof": "**Near the bound**: {rows}. The roof is what stops them.",
+    "chance": "**Beside it by chance**: {rows}. The bound takes the bandwidth of the main memory, "
+    "and these came from a cache, at least in part. So the bound is not what stops them.",
     "routine": "**Above it, for the routine**: {rows}. The library has a routine for every kind of "
     "shape, and by its own calibration on this core this one does not reach the roof.",
     "call": "**The call**: {rows}. Most of their time is the call. The bound knows nothing of "
@@ -28,8 +30,8 @@ _REASONS = {
     "unexplained": "**Above it, and nobody knows why**: {rows}. The call, the cache and the "
     "routine together do not explain it. Look for a ⚠, and measure again.",
     "cache": "**Below it, from a cache**: {rows}. Faster than possible? The bound was computed "
-    "with the bandwidth of the main memory, and these never went there. For them another roof "
-    "holds, that of their cache, and it is steeper.",
+    "with the bandwidth of the main memory, and these came from a cache, at least in part. For "
+    "them another roof holds, that of their cache, and it is steeper.",
     "faster unit": "**Below it, though it computes**: {rows}. Either the library computes on a "
     "unit that is faster than the one whose peak was measured, as Apple's matrix unit is, or that "
     "peak was measured in a busier moment.",
@@ -63,14 +65,13 @@ def _reason(one: Measurement, here: Machine) -> tuple[str, float]:
     ratio = one.median_s / max(computing, carrying)
     if overhead(op, here, one.cache) > one.median_s / 2:
         return "call", ratio
-    if ratio * CLEARLY < 1:
+    far = homes(op.working_set, here, one.cache).get("dram", 0.0)  # share that memory serves
+    if ratio * NOISE < 1:
         if computing >= carrying:
             return "faster unit", ratio
-        return (
-            "cache" if "dram" not in homes(op.working_set, here, one.cache) else "busy roof"
-        ), ratio
-    if ratio < NEAR:
-        return "roof", ratio
+        return "busy roof" if far > NOISE * ratio else "cache", ratio
+    if ratio < NEAR_ITS_BOUND:
+        return "roof" if computing >= carrying or far * NOISE > 1 else "chance", ratio
     steps = {stage.name: stage.seconds for stage in predict(op, here, cache=one.cache).terms}
     factors = {
         "level": steps["level and mix"] / max(computing, carrying),
@@ -86,7 +87,7 @@ def slopes(here: Machine) -> Conclusion:
     rates = {mix: here.bandwidth(mix=mix) for mix in MIXES if mix in here.bandwidths["dram"]}
     read, best = here.bandwidth(), max(rates.values())
     ridge = Roofline(here, "fp32", unit="vector").ridge
-    if best > CLEARLY * 2 * read:
+    if best > NOISE * 2 * read:
         return Conclusion(
             "one is wrong",
             f"From its memory, this core read {si(read, 'B/s')}, and with the mix it likes best it "
@@ -94,7 +95,7 @@ def slopes(here: Machine) -> Conclusion:
             "the loads can double a figure at most, so one of the two was measured in a busier "
             "moment. `rl.this_machine(threads=1, refresh=True)` measures them again.",
         )
-    if best > CLEARLY * read:
+    if best > NOISE * read:
         return Conclusion(
             "both directions",
             f"From its memory, this core reads {si(read, 'B/s')}. With the mix it likes best, it "
@@ -149,16 +150,18 @@ def pairs(measured: Sequence[Measurement], here: Machine) -> Conclusion:
             "There is no such pair on this machine today. A list of ten proves no rule: the claim "
             f"still fails, as you will see.{cautions(*measured)}",
         )
-    rows = ["| slower | FLOP/byte | faster | FLOP/byte |", "|---|---|---|---|"]
-    rows += [f"| {_row(a)} | {_row(b)} |" for a, b in found[:SHOWN]]
+    alike = [(a, b) for a, b in found if _limit(a, here) == _limit(b, here)]
+    found = [*alike, *(pair for pair in found if pair not in alike)]
+    rows = ["| slower | FLOP/byte | faster | FLOP/byte | same limit |", "|---|---|---|---|---|"]
+    for a, b in found[:SHOWN]:
+        same = _limit(a, here) if (a, b) in alike else ""
+        rows.append(f"| {_row(a)} | {_row(b)} | {same} |")
     if len(found) > SHOWN:
         rows += ["", f"… and {len(found) - SHOWN} more."]
-    alike = [(a, b) for a, b in found if _limit(a, here) == _limit(b, here)]
-    last = (
-        f"In {len(alike)} of these {len(found)} pairs the model names the same limit for both."
-        if alike
-        else "In every pair, two different things stop the two: the call, or a nearer cache."
-    )
+    last = "In every pair the model names two different limits."
+    if alike:
+        which = f"{len(alike)} of these {len(found)} pairs" if len(found) > 1 else "this pair"
+        last = f"In {which} the model names the same limit for both."
     doubts = cautions(*(one for pair in found for one in pair))
     case = "same limit" if alike else "other limits"
     return Conclusion(case, "\n".join([*rows, "", last]) + doubts)
@@ -170,7 +173,9 @@ def _row(one: Measurement) -> str:
 
 
 def _limit(one: Measurement, here: Machine) -> str:
-    return predict(one.op, here, cache=one.cache).limit
+    """The limit that the model names: ``"compute"``, ``"overhead"``, ``"memory, L2"``."""
+    limit, _, level = predict(one.op, here, cache=one.cache).limit.partition(":")
+    return f"{limit}, {level.upper()}" if level else limit
 
 
 CONCLUSIONS: Mapping[str, Callable[..., Conclusion]] = {

@@ -2,31 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from itertools import takewhile
 
-from rooflab.conclusions import Conclusion, cautions, fold
+from rooflab.conclusions import Conclusion, cautions, fold, largest_cache, several
 from rooflab.count.operation import Operation
-from rooflab.count.si import percent, plain
+from rooflab.count.si import percent, plain, si
 from rooflab.measure.measurement import Measurement
+from rooflab.predict.estimate import mix_of
 from rooflab.predict.roofline import Roofline
 
-NEAR = 1.6  # a routine within this factor of its bound is called near it
-FAR = 2.5  # no routine is as far from its bound with every number of tokens
-ALIKE = 1.25  # two times within this factor are called alike
+NEAR_ITS_BOUND = 1.6  # a routine within this factor of its bound is called near it
+FAR_FROM_ALL = 2.5  # a good library comes nearer to its bound with some number of tokens
+ALIKE_TIMES = 1.25  # two times within this factor are called alike
+LESS = 0.9  # of a time, for more work: beyond the noise of a quiet computer
+BEATEN = 0.95  # of a bound: a time below it is no noise
+BESIDE = 2  # times a cache: what is larger leaves nothing in it that counts
 
-TOO_LOW = (
-    "your clock is faster than the bound, and no program can beat a bound that is right. So a roof "
-    "is too low: it was measured in a busier moment, or the library computes in a matrix unit that "
-    "the roof does not know. Measure again with `rl.this_machine(threads=1, refresh=True)`."
-)
+AGAIN = "Measure again with `rl.this_machine(threads=1, refresh=True)`."
 
 
 def second_token(walk: Mapping[int, Measurement]) -> Conclusion:
     """What the second token costs, and the next. ``walk``: tokens → measurement, 1 and 2 too."""
+    _require("walk", walk, (1, 2))
     ratio = walk[2].median_s / walk[1].median_s
     said = f"Here two tokens take {fold(ratio)} as long as one"
-    if ratio < ALIKE:
+    if ratio < LESS:
+        case = "less"
+        text = (
+            f"{said}. With one routine, more work cannot take less time. Either something "
+            "disturbed the single token, or the library's routine for one vector is worse than "
+            "the one for several. Measure `walk` again and see whether it stays."
+        )
+    elif ratio < ALIKE_TIMES:
         case, text = "free", f"{said}. The second one is as good as free, as the roof says."
     elif ratio < 2.2:
         case = "paid"
@@ -41,14 +50,22 @@ def second_token(walk: Mapping[int, Measurement]) -> Conclusion:
             "several with another one, GEMM. The second pays a price before it starts. No roof "
             "knows of that."
         )
-    later = (tokens for tokens in sorted(walk) if tokens > 2)
-    alike = list(takewhile(lambda tokens: walk[tokens].median_s < ALIKE * walk[2].median_s, later))
-    if case != "free" and alike:
+    beside_two = {n: walk[n].median_s / walk[2].median_s for n in sorted(walk) if n > 2}
+    alike = list(takewhile(lambda n: LESS < beside_two[n] < ALIKE_TIMES, beside_two))
+    if case in ("paid", "jump") and alike:
         text += (
             f" The tokens after the second are nearly free on this core: {alike[-1]} take "
-            f"{fold(walk[alike[-1]].median_s / walk[2].median_s)} as long as two."
+            f"{fold(beside_two[alike[-1]])} as long as two."
         )
     return Conclusion(case, text + cautions(walk[1], walk[2]))
+
+
+def _require(name: str, found: Collection[int], wanted: Collection[int]) -> None:
+    """Raise ValueError where the argument ``name`` lacks a ``wanted`` number of tokens."""
+    missing = sorted(set(wanted) - set(found))
+    if missing:
+        there = _listed(sorted(found)) if found else "none"
+        raise ValueError(f"{name} must have {_of_tokens(missing)} too; it has {there}")
 
 
 def sides(core: tuple[Operation, Roofline], other: tuple[Operation, Roofline]) -> Conclusion:
@@ -72,8 +89,7 @@ def sides(core: tuple[Operation, Roofline], other: tuple[Operation, Roofline]) -
     elif limits == ("compute", "memory"):
         text = (
             f"Here {here} right of the ridge of this core, limited by computing. There {there} "
-            f"left of the ridge of the {name}, and time is bytes: 2 per cent more bytes, 2 per "
-            "cent more time."
+            f"left of the ridge of the {name}, and time is bytes{_more_bytes(other[0])}."
         )
     else:
         text = (
@@ -84,46 +100,108 @@ def sides(core: tuple[Operation, Roofline], other: tuple[Operation, Roofline]) -
 
 
 def _tokens(op: Operation) -> str:
-    """Return "64 tokens are": as many as a GEMV has vectors, and a GEMM rows."""
+    """Return "64 tokens are"."""
+    return f"{several(_tokens_of(op), 'token')} {'is' if _tokens_of(op) == 1 else 'are'}"
+
+
+def _tokens_of(op: Operation) -> int:
+    """Tokens of a layer's product: as many as a GEMV has vectors, and a GEMM rows."""
     if op.name not in ("gemv", "gemm"):
         raise ValueError(f"{op.label} is no product of a layer: it must be a gemv or a gemm")
-    tokens = op.batch if op.name == "gemv" else op.dims["m"]
-    return f"{tokens:,} tokens are" if tokens > 1 else "1 token is"
+    return op.batch if op.name == "gemv" else op.dims["m"]
 
 
-def gaps(walk: Mapping[int, Measurement], bounds: Mapping[int, float]) -> Conclusion:
-    """How far a layer is from its bound. By tokens: measurements, and bounds in seconds."""
+def _more_bytes(op: Operation) -> str:
+    """How a sentence of a layer's product goes on: its bytes beside those for one token."""
+    tokens = _tokens_of(op)
+    if tokens == 1:
+        return ""
+    weights = next(o.bytes for o in op.operands if o.name == ("a" if op.name == "gemv" else "b"))
+    each = (op.bytes - weights) / tokens
+    more = percent((tokens - 1) * each / (weights + each))
+    return f": {more} more bytes than for one token, {more} more time"
+
+
+def gaps(
+    walk: Mapping[int, Measurement], bounds: Mapping[int, float], roof: Roofline
+) -> Conclusion:
+    """How far a layer is from its bound. By tokens: measurements, and bounds in seconds.
+
+    ``roof``: the one that the bounds were computed with.
+    """
+    _require("bounds", bounds, walk)
     over = {tokens: one.median_s / bounds[tokens] for tokens, one in walk.items()}
-    above = [tokens for tokens, ratio in over.items() if ratio < 0.95]
-    worst = max(over, key=over.__getitem__)
+    worst, nearest = max(over, key=over.__getitem__), min(over, key=over.__getitem__)
     first, last = over[min(over)], over[max(over)]
-    if above:
-        case, text = "above", f"With {_listed(above)} tokens {TOO_LOW}"
-    elif over[worst] <= NEAR:
+    if over[nearest] < BEATEN:
+        case, text = _beaten({t: r for t, r in over.items() if r < BEATEN}, walk, roof)
+    elif over[worst] <= NEAR_ITS_BOUND:
         case = "near"
         text = (
-            "Your library comes near its bound with every number of tokens. The longest, with "
-            f"{worst}, takes {fold(over[worst])} its bound."
+            "Your library comes near its bound with every number of tokens. It is furthest with "
+            f"{several(worst, 'token')}: {fold(over[worst])} its bound."
         )
-    elif min(over.values()) > FAR:
-        nearest = min(over, key=over.__getitem__)
-        case = "busy"
+    elif over[nearest] > FAR_FROM_ALL:
+        case = "far"
         text = (
-            f"Nearest to its bound is the walk at {nearest}, and even there it takes "
-            f"{fold(over[nearest])} as long. So it is not the shape of the products. Something "
-            "else kept the computer busy; close it, and measure again."
+            f"Nearest to its bound is the walk at {several(nearest, 'token')}, and even there it "
+            f"takes {fold(over[nearest])} as long. Either the library has no good routine for this "
+            "core, or its roofs and the walk were not measured alike. Another program had the "
+            "computer, the processor changed its clock, or the work moved to a core of another "
+            f"kind, as laptops have. {AGAIN} Then run this section again: what stays is the "
+            "library."
         )
-    elif over[worst] > ALIKE * max(first, last):
+    elif over[worst] > ALIKE_TIMES * max(first, last):
         case = "middle"
         text = (
-            f"A single token takes {fold(first)} its bound, {max(over)} tokens {fold(last)}. "
-            f"Between them the library does worse, {fold(over[worst])} its bound with {worst} "
-            "tokens: the product is too thin for a routine that was made for large ones."
+            f"{several(min(over), 'token')} takes {fold(first)} its bound, {max(over)} tokens "
+            f"{fold(last)}. Between them the library does worse, {fold(over[worst])} its bound "
+            f"with {worst} tokens: {_thin(roof.limit(walk[worst].op))}."
         )
     else:
-        which = "a single token" if first >= last else f"{max(over)} tokens"
-        case, text = "end", f"Furthest from the bound is {which}: {fold(over[worst])} its time."
+        case = "end"
+        text = (
+            f"It is furthest from its bound with {several(worst, 'token')}: {fold(over[worst])} it."
+        )
     return Conclusion(case, text + cautions(*walk.values()))
+
+
+def _thin(limit: str) -> str:
+    """Why a library is far from its bound at a middling number of tokens."""
+    if limit == "memory":
+        return "the product is too thin for a routine that was made for large ones"
+    return "the roof allows the peak there, and the routine does not come near it"
+
+
+def _beaten(
+    over: Mapping[int, float], walk: Mapping[int, Measurement], roof: Roofline
+) -> tuple[str, str]:
+    """Case and sentence where the clock beats the bound. ``over``: tokens → clock ÷ bound."""
+    cache, said = largest_cache(roof.machine), []
+    ops = {tokens: walk[tokens].op for tokens in over}
+    kept = [
+        tokens
+        for tokens, op in ops.items()
+        if roof.limit(op) == "memory"
+        and op.bytes < BESIDE * cache
+        and op.bytes - cache <= over[tokens] * op.bytes
+    ]
+    low = [tokens for tokens in over if tokens not in kept]
+    if low:
+        unit = any(roof.limit(ops[tokens]) == "compute" for tokens in low)
+        cause = ", or the library computes in a matrix unit that the roof does not know"
+        said.append(
+            f"With {_of_tokens(low)} your clock is faster than the bound, and no program can beat "
+            "a bound that is right. So a roof is too low: it was measured in a busier moment"
+            f"{cause if unit else ''}. {AGAIN}"
+        )
+    if kept:
+        said.append(
+            f"With {_of_tokens(kept)} your clock is faster than the bound, which takes all bytes "
+            f"from memory. The layer has {si(ops[kept[0]].bytes, 'B')} and the largest cache of "
+            f"this processor {si(cache, 'B')}, so part of it may have stayed there."
+        )
+    return "above" if low else "cache", " ".join(said)
 
 
 def beyond_the_knee(walk: Mapping[int, Measurement], roof: Roofline) -> Conclusion:
@@ -132,19 +210,19 @@ def beyond_the_knee(walk: Mapping[int, Measurement], roof: Roofline) -> Conclusi
     if len(right) < 2:
         return Conclusion(
             "not reached",
-            f"The walk ends at {max(walk)} tokens, and the knee of this core lies there or beyond. "
-            "Up to the knee company helps.",
+            f"The walk ends at {several(max(walk), 'token')}, and the knee of this core lies there "
+            "or beyond. Up to the knee company helps.",
         )
     first, last = right[0], right[-1]
     cheaper = (walk[first].median_s / first) / (walk[last].median_s / last)
-    if cheaper > ALIKE:
+    if cheaper > ALIKE_TIMES:
         case = "goes on"
         text = (
             f"They go on falling beyond the knee: with {last} tokens each costs "
             f"{percent(1 / cheaper)} of what it costs with {first}. They began further from the "
             "roof than they end; *Deeper: predict another layer* says why."
         )
-    elif cheaper < 1 / ALIKE:
+    elif cheaper < 1 / ALIKE_TIMES:
         case = "rises"
         text = (
             f"They rise beyond the knee: with {last} tokens each costs {fold(1 / cheaper)} what "
@@ -161,8 +239,15 @@ def beyond_the_knee(walk: Mapping[int, Measurement], roof: Roofline) -> Conclusi
 
 def thin_sides(ops: Sequence[Operation], roof: Roofline) -> Conclusion:
     """On which side of the ridge products of equally many FLOPs lie, the first of them a cube."""
-    left = [op for op in ops if roof.limit(op) == "memory"]
-    ridge = f"The ridge of this core is at {plain(roof.ridge, 3)} FLOP/byte."
+    roofs = [_own(roof, op) for op in ops]
+    left = [op for op, own in zip(ops, roofs, strict=True) if own.limit(op) == "memory"]
+    lowest, highest = (plain(f(own.ridge for own in roofs), 3) for f in (min, max))
+    ridge = f"The ridge of this core is at {lowest} FLOP/byte."
+    if lowest != highest:
+        ridge = (
+            f"The ridge of this core lies between {lowest} and {highest} FLOP/byte, by how much a "
+            "product writes beside what it reads."
+        )
     if not left:
         return Conclusion(
             "all right of it",
@@ -174,7 +259,8 @@ def thin_sides(ops: Sequence[Operation], roof: Roofline) -> Conclusion:
             "cube left of it", f"{ridge} Even the cube lies left of it: time is bytes."
         )
     named = _listed([
-        f"`{op.label}` takes {fold(roof.time(op) / roof.time(ops[0]))}" for op in left
+        f"`{op.label}` takes {fold(_own(roof, op).time(op) / _own(roof, ops[0]).time(ops[0]))}"
+        for op in left
     ])  # fmt: skip
     return Conclusion(
         "thin left of it",
@@ -182,9 +268,15 @@ def thin_sides(ops: Sequence[Operation], roof: Roofline) -> Conclusion:
     )
 
 
+def _own(roof: Roofline, op: Operation) -> Roofline:
+    """``roof`` with the bandwidth for the mix of reading and writing that ``op`` has."""
+    return replace(roof, mix=mix_of(op, roof.machine, roof.level))
+
+
 def thin(cube: Measurement, sheet: Measurement, roof: Roofline) -> Conclusion:
     """Why a thin product took as long as it did beside a cube of as many FLOPs."""
-    clock, said = sheet.median_s / cube.median_s, roof.time(sheet.op) / roof.time(cube.op)
+    clock = sheet.median_s / cube.median_s
+    said = _own(roof, sheet.op).time(sheet.op) / _own(roof, cube.op).time(cube.op)
     pair = (
         f"By the clock `{sheet.op.label}` takes {fold(clock)} as long as the cube, by the roof "
         f"{fold(said)}."
@@ -238,6 +330,11 @@ def padding(bare: Measurement, padded: Measurement) -> Conclusion:
     else:
         case, text = "pays", f"{said}: here padding pays."
     return Conclusion(case, text + cautions(bare, padded))
+
+
+def _of_tokens(counts: Sequence[int]) -> str:
+    """``"1 token"``, ``"1 and 64 tokens"``."""
+    return f"{_listed(counts)} token{'' if list(counts) == [1] else 's'}"
 
 
 def _listed(items: Sequence[object]) -> str:

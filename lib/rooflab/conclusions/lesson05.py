@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from rooflab.conclusions import Conclusion, cautions, fold
-from rooflab.count.dtypes import dtype as _dtype
+from rooflab.conclusions import Conclusion, cautions, fold, largest_cache, several
 from rooflab.count.si import percent, plain, si
 from rooflab.count.suggest import unknown
-from rooflab.measure.decode_predict import WEIGHED, DecodePrediction
+from rooflab.measure.decode_predict import WEIGHED, DecodePrediction, bound
 from rooflab.measure.decode_run import DecodeRun
 from rooflab.predict.machine import Machine
-from rooflab.predict.roofline import Roofline
 
+FASTER = 1.05  # times what memory carries: beyond the noise of a quiet computer
+LESS = 0.9  # of a time, for more work: beyond the noise too
+NEAR_ITS_ROOF = 1.3  # times the roof: what lies below it has lost nothing to speak of
+APART = 1.15  # two ratios of steps, each of which is good to a few per cent
 BUSY = (
     "Something else may have kept the computer busy during one of the two measurements. Close it, "
     "and run these cells again, `here` with `refresh=True`."
@@ -24,6 +26,11 @@ def weights_read(run: DecodeRun) -> int:
     return sum(step.bytes_of("weights") for step in run.ledger())
 
 
+def by_the_roof(run: DecodeRun, machine: Machine) -> dict[str, float]:
+    """Seconds of each operation in a step of ``run`` at the roof, as the request film has them."""
+    return {step.name: step.count * bound(step.op, machine) for step in run.ledger()}
+
+
 def one_sequence(run: DecodeRun, machine: Machine) -> Conclusion:
     """Where a step of batch 1 spends what it takes beyond weights ÷ bandwidth.
 
@@ -33,10 +40,12 @@ def one_sequence(run: DecodeRun, machine: Machine) -> Conclusion:
     shortest = read / machine.bandwidth()
     products = sum(run.seconds(name) for name in WEIGHED if name in run.operations)
     share, gemv = shortest / run.step_s, shortest / products
-    cache = max((n for level, n in machine.capacities.items() if level != "dram"), default=0)
-    if share > 1.05:
-        return _above(share, read, cache, cautions(run))
-    text = f"The loop reaches {percent(share)} of the bound, its GEMVs alone {percent(gemv)}"
+    if share > FASTER:
+        case, text = _above(share, read, largest_cache(machine))
+        return Conclusion(case, text + cautions(run))
+    text = (
+        f"The loop reaches {percent(share)} of bandwidth ÷ weights, its GEMVs alone {percent(gemv)}"
+    )
     lost, between = run.step_s - shortest, run.step_s - products
     if share >= 0.85:
         case, text = "near", f"{text}: hardly anything is lost."
@@ -57,20 +66,19 @@ def one_sequence(run: DecodeRun, machine: Machine) -> Conclusion:
     return Conclusion(case, text + cautions(run))
 
 
-def _above(share: float, read: int, cache: int, doubts: str) -> Conclusion:
-    """Why a step beats its bound: ``read`` bytes of weights, the last ``cache`` in bytes."""
-    if read < 2 * cache:
-        return Conclusion(
-            "cache",
-            f"The clock beats the bound, {percent(share)} of it. The weights, {si(read, 'B')}, "
-            f"are hardly larger than a cache of this processor, {si(cache, 'B')}. So part of them "
-            f"stays there from token to token, and does not come from memory.{doubts}",
+def _above(share: float, read: int, cache: int) -> tuple[str, str]:
+    """Why a step beats bandwidth ÷ weights: ``read`` bytes of them, the largest ``cache``."""
+    said = f"The clock beats bandwidth ÷ weights, {percent(share)} of it."
+    if read - cache <= read / share:  # what the cache cannot hold came in time
+        return "cache", (
+            f"{said} The weights have {si(read, 'B')}, and the largest cache of this processor "
+            f"{si(cache, 'B')}. So part of them may stay there from token to token, and need not "
+            "come from memory."
         )
-    return Conclusion(
-        "above",
-        f"The clock beats the bound, {percent(share)} of it, and a bound that is right cannot be "
-        f"beaten. The weights, {si(read, 'B')}, are too large for the caches that the system tells "
-        f"of. So the bandwidth is too low. {BUSY}{doubts}",
+    kept = f"a cache of {si(cache, 'B')}" if cache else "no cache"
+    return "above", (
+        f"{said} The weights have {si(read, 'B')}, and {kept} cannot explain it: the rest has to "
+        f"come from memory in every step. So the bandwidth is too low. {BUSY}"
     )
 
 
@@ -78,7 +86,14 @@ def second_sequence(one: DecodeRun, two: DecodeRun) -> Conclusion:
     """What a second sequence costs."""
     longer = two.step_s / one.step_s
     said = f"A step for two takes {fold(longer)} as long as a step for one."
-    if longer > 2.05:
+    if longer < LESS:
+        case = "less"
+        text = (
+            f"{said} With the same routines, more work cannot take less time. Either something "
+            "disturbed the run of one, or the library's routine for one vector is worse than that "
+            "for two. Run both again and see whether it stays."
+        )
+    elif longer > 2.05:
         case = "dip"
         text = (
             f"{said} Two sequences together get *fewer* tokens a second than one alone. It is no "
@@ -102,35 +117,37 @@ def second_sequence(one: DecodeRun, two: DecodeRun) -> Conclusion:
 
 
 def many_sequences(runs: Mapping[int, DecodeRun], machine: Machine) -> Conclusion:
-    """What the largest batch gains beside a quarter of it, and whether the roof expects that.
+    """What the largest batch gains beside a quarter of it, and how much of that is the roof's.
 
-    ``runs``: batch → run. ``machine`` has the peak and the bandwidth of this core.
+    ``runs``: batch → run. ``machine`` has the roofs of this core.
     """
-    most = max(runs)
-    dtype = runs[most].dtype
-    quarter = max(batch for batch in runs if batch <= most // 4)
+    most = max(runs, default=0)
+    quarter = max((batch for batch in runs if 4 * batch <= most), default=0)
+    if not quarter:
+        there = ", ".join(map(str, sorted(runs))) or "none"
+        raise ValueError(
+            f"runs must have a batch and one of a quarter of it or less; there are: {there}"
+        )
     longer = runs[most].step_s / runs[quarter].step_s
-    gain = (most / quarter) / longer
-    knee = Roofline(machine, dtype).ridge * _dtype(dtype).bits / 8 / 2
+    few, many = (sum(by_the_roof(runs[b], machine).values()) for b in (quarter, most))
+    gain, by_roof = most / quarter / longer, most / quarter * few / many
     said = (
-        f"From {quarter} sequences to {most} a step takes {fold(longer)} as long, so the tokens "
-        f"a second grow by a factor of {plain(gain, 3)}."
+        f"From {several(quarter, 'sequence')} to {most} a step takes {fold(longer)} as long, so "
+        f"the tokens a second grow by a factor of {plain(gain, 3)}. By the roof it would be "
+        f"{plain(by_roof, 3)}"
     )
-    if gain < 1.1:
-        case, text = "no gain", f"{said} The gain has ended."
-    elif quarter < knee:
-        case = "below the knee"
+    if gain > APART * by_roof:
+        case = "the loop's"
         text = (
-            f"{said} By the roof the arithmetic of this core takes over at batch "
-            f"{plain(knee, 2)}, so some gain was to be expected."
+            f"{said}. The rest, a factor of {plain(gain / by_roof, 3)}, is that with few sequences "
+            "the loop is further from its roof than with many."
         )
+    elif gain < by_roof / APART:
+        case, text = "less", f"{said}, but with {most} the loop is further from its roof."
+    elif gain < 1.1:
+        case, text = "no gain", f"{said}: the gain has ended."
     else:
-        case = "beyond the knee"
-        text = (
-            f"{said} By the roof of this core the gain ends at batch {plain(knee, 2)}. It goes on "
-            "because the library is far from its roof with few vectors, and comes nearer with "
-            "every further one."
-        )
+        case, text = "the roof's", f"{said}, about as much."
     return Conclusion(case, text + cautions(runs[quarter], runs[most]))
 
 
@@ -152,7 +169,7 @@ def two_ways(run: DecodeRun, product: str = "up") -> Conclusion:
 
 def _way(batch: int, gemv: float | None, gemm: float | None) -> tuple[str, str]:
     """Case and sentence from the seconds of the quickest form; None where no form was timed."""
-    said = f"With {batch} vectors"
+    said, gemvs = f"With {several(batch, 'vector')}", several(batch, "GEMV")
     if gemv is None and gemm is None:
         return "no way", (
             f"{said} no way was timed beside another: the run was told which one to take."
@@ -165,15 +182,15 @@ def _way(batch: int, gemv: float | None, gemm: float | None) -> tuple[str, str]:
         )
     if gemm > 1.1 * gemv:
         return "GEMV", (
-            f"{said} a GEMM takes {fold(gemm / gemv)} as long as {batch} GEMVs. It usually "
+            f"{said} a GEMM takes {fold(gemm / gemv)} as long as {gemvs}. It usually "
             "begins by *packing*: it copies the matrix, piece by piece, into an order in which its "
             "arithmetic runs well. With so few vectors you pay for the copy and get next to "
             "nothing."
         )
     if gemv > 1.1 * gemm:
         return "GEMM", (
-            f"{said} a GEMM is {fold(gemv / gemm)} as fast as {batch} GEMVs, which meet the "
-            "whole matrix once for each vector."
+            f"{said} a GEMM is {fold(gemv / gemm)} as fast as {gemvs}. Each GEMV "
+            "meets the whole matrix."
         )
     return "alike", f"{said} both ways take the same time, to a tenth."
 
@@ -186,28 +203,42 @@ def long_past(short: DecodeRun, long: DecodeRun, machine: Machine) -> Conclusion
     moved = [weights_read(run) + _cached(run) for run in (short, long)]
     bytes_say, clock = moved[1] / moved[0], long.step_s / short.step_s
     reads, waits = _cached(long) / _cached(short), _attention(long) / _attention(short)
-    rate = _cached(long) / _attention(long)
+    rate = _cached(long) / _attention(long) / machine.bandwidth()
     said = (
         f"There are {fold(bytes_say)} the bytes to read, and the step takes {fold(clock)} as "
         f"long. Attention alone has {fold(reads)} as much to read and takes {fold(waits)} as "
-        f"long. With the long past it reads its caches at {si(rate, 'B/s')}, "
-        f"{percent(rate / machine.bandwidth())} of what your memory carries."
+        f"long. With the long past it reads its KV caches at "
+        f"{si(rate * machine.bandwidth(), 'B/s')}, {percent(rate)} of what your memory carries."
     )
-    if clock > 1.15 * bytes_say:
-        case = "more"
-        text = (
-            f"{said} This loop does attention in several operations, each with its own trips to "
-            "memory; a routine made for it would come nearer to the bytes."
-        )
-    elif clock < bytes_say / 1.15:
-        case = "less"
-        text = (
-            f"{said} With {short.batch} sequences the step was longer than the trip of the weights "
-            "to begin with, and that part has not changed."
-        )
+    if rate > FASTER:
+        said = f"{said} {_quick(rate, _cached(long), largest_cache(machine))}"
+    if clock > APART * bytes_say:
+        case, text = "more", f"{said} That is more than the bytes say."
+        if rate * APART < 1:
+            text = (
+                f"{text} This loop does attention in several operations, each with its own trips "
+                "to memory; a routine made for it would come nearer to the bytes."
+            )
+    elif clock < bytes_say / APART:
+        case, text = "less", f"{said} That is less than the bytes say."
+        if short.step_s > APART * moved[0] / machine.bandwidth():
+            text = (
+                f"{text} With {several(short.batch, 'sequence')} the step was longer than the trip "
+                "of the weights to begin with, and that part does not grow with the past."
+            )
     else:
         case, text = "as the bytes", f"{said} So the bytes decide."
     return Conclusion(case, text + cautions(short, long))
+
+
+def _quick(rate: float, cached: int, cache: int) -> str:
+    """Why KV caches of ``cached`` bytes are read at ``rate`` times the bandwidth of memory."""
+    if cached - cache <= cached / rate:  # what the cache cannot hold came in time
+        return (
+            f"All of them have {si(cached, 'B')}, and the largest cache of this processor "
+            f"{si(cache, 'B')}: part of them may stay there."
+        )
+    return f"No cache of this processor holds enough of them to explain that. {BUSY}"
 
 
 def _cached(run: DecodeRun) -> int:
@@ -220,13 +251,19 @@ def _attention(run: DecodeRun) -> float:
 
 def predicted(said: Mapping[int, DecodePrediction], runs: Mapping[int, DecodeRun]) -> Conclusion:
     """How well the clock was predicted. By batch: predictions, and the runs they are of."""
+    missing = ", ".join(str(batch) for batch in sorted(said) if batch not in runs)
+    if missing or not said:
+        raise ValueError(
+            f"runs must have each batch that was predicted, {missing or 'and one'} too"
+        )
     off = [runs[batch].step_s / guess.total_s for batch, guess in said.items()]
     worst = max(max(ratio, 1 / ratio) for ratio in off)
     if worst <= 1.25:
         case = "agree"
         text = (
-            f"The two columns agree to {percent(round(worst - 1, 2))} or better. A roofline says what the "
-            "machine allows; what the library makes of it was measured once, on another model."
+            f"The two columns agree to {percent(max(0.01, round(worst - 1, 2)))} or better. A "
+            "roofline says what the machine allows; what the library makes of it was measured "
+            "once, on another model."
         )
     else:
         case = "slower" if min(off) > 1 else "faster" if max(off) < 1 else "scattered"
@@ -243,23 +280,40 @@ def predicted(said: Mapping[int, DecodePrediction], runs: Mapping[int, DecodeRun
     return Conclusion(case, text + cautions(*(runs[batch] for batch in said)))
 
 
-def worst_batch(runs: Mapping[int, DecodeRun], bounds: Mapping[int, float]) -> Conclusion:
-    """At which batch the loop is furthest from its bound. By batch: runs, bounds in seconds."""
-    over = {batch: run.step_s / bounds[batch] for batch, run in runs.items()}
+def worst_batch(runs: Mapping[int, DecodeRun], machine: Machine) -> Conclusion:
+    """At which batch the loop is furthest from its roof. ``runs``: batch → run."""
+    if not runs:
+        raise ValueError("runs must have a run of one batch at least")
+    roofs = {batch: by_the_roof(run, machine) for batch, run in runs.items()}
+    over = {batch: run.step_s / sum(roofs[batch].values()) for batch, run in runs.items()}
     worst = max(over, key=over.__getitem__)
     ends = max(over[min(over)], over[max(over)])
     said = (
-        f"The loop is furthest from its bound at batch {worst}: a step takes "
-        f"{fold(over[worst])} as long"
+        f"The loop is furthest from its roof at batch {worst}: a step takes {fold(over[worst])} as "
+        "long as by the roof"
     )
-    if over[worst] > 1.15 * ends:
-        case = "middle"
-        text = f"{said}. At both ends it is nearer: few libraries have a routine for thin products."
+    if over[worst] > APART * ends:
+        case, text = "middle", f"{said}. At both ends it is nearer."
+        if over[worst] > NEAR_ITS_ROOF:
+            text = f"{text} {_lost(runs[worst], roofs[worst])}"
     elif over[max(over)] >= over[min(over)]:
         case, text = "many", f"{said}."
     else:
         case, text = "few", f"{said}. A larger batch brings it nearer."
     return Conclusion(case, text + cautions(*runs.values()))
+
+
+def _lost(run: DecodeRun, roof: Mapping[str, float]) -> str:
+    """Where a step of ``run`` loses what it takes beyond its ``roof``, seconds by operation."""
+    products = [name for name in WEIGHED if name in run.operations]
+    lost = sum(run.seconds(name) - roof[name] for name in products)
+    share = min(1.0, lost / (run.step_s - sum(roof.values())))
+    if share < 1 / 2:
+        return "Most of what it loses is lost elsewhere than in the products with weights."
+    return (
+        f"{percent(share)} of what it loses is lost in the products with weights: {run.batch} "
+        "vectors are too many for a GEMV, and too few for a GEMM at its best."
+    )
 
 
 CONCLUSIONS: Mapping[str, Callable[..., Conclusion]] = {

@@ -88,20 +88,33 @@ class FreeLunch:
         return self.bytes / float(np.median([s for s in self.seconds if s <= 1.1 * fastest]))
 
     @property
-    def peak(self) -> float:
-        """FLOP/s from the slope of the rising end, the points that take twice as long or more.
+    def rising(self) -> tuple[int, ...]:
+        """The k that carry the peak: those that take at least twice as long as the fastest."""
+        least = 2 * min(self.seconds)
+        return tuple(k for k, s in zip(self.k, self.seconds, strict=True) if s >= least)
 
-        The median of the slopes between any two of them (Theil-Sen: one bad point does no harm).
-        With fewer than two such points (k too small), the highest rate seen: a lower bound.
+    @property
+    def peak(self) -> float:
+        """FLOP/s from the slope of the rising end.
+
+        The median of the slopes between any two of its points (Theil-Sen), which one bad point
+        among five does not move. Among fewer it does, but only as far as the curve allows: the
+        arithmetic of a point takes no longer than the point itself, and at least what is left of
+        it without the flat time. With fewer than two points on the rising end, the highest rate
+        seen: a lower bound.
         """
-        points = zip(self.flops, self.seconds, strict=True)
-        rising = [(flops, s) for flops, s in points if s >= 2 * min(self.seconds)]
+        rising = [(2 * k * self.n, self.at(k)) for k in self.rising]
         slopes = [
             (f2 - f1) / (s2 - s1)
             for (f1, s1), (f2, s2) in itertools.combinations(rising, 2)
             if s2 > s1
         ]
-        return float(np.median(slopes)) if slopes else max(self.flop_per_s)
+        lowest = max(self.flop_per_s)
+        if not slopes:
+            return lowest
+        flat = self.bytes / self.bandwidth
+        highest = max(flops / (s - flat) for flops, s in rising)
+        return min(max(float(np.median(slopes)), lowest), highest)
 
     @property
     def ridge(self) -> float:
