@@ -67,13 +67,16 @@ def gated(locked: Locked, outcome: Outcome) -> Outcome:
     ``import os`` in a cell for scribbling, is no reason. An exercise with ``derives`` does not
     count when its answer, or what that calls, gets round the lock.
     """
-    seen = outcome.observations
+    seen, again = outcome.observations, outcome.again
     forged = forged_in(locked)
-    lent = _lent(locked, [id for id in seen if _derives(id)])
+    lent = _lent(locked, [id for id in {**seen, **again} if _derives(id)])
     told = {id: f"{why}: {PLAIN}" for id, why in forged.items() if id in seen}
     told |= {id: f"{why}: {DERIVE}" for id, why in lent.items()}
     left = {id: one for id, one in seen.items() if id not in told}
-    return dataclasses.replace(outcome, observations=left, reasons={**outcome.reasons, **told})
+    more = {id: one for id, one in again.items() if id not in {**told, **forged}}
+    return dataclasses.replace(
+        outcome, observations=left, reasons={**outcome.reasons, **told}, again=more
+    )
 
 
 def problem(source: str, exercise: str | None = None) -> str | None:
