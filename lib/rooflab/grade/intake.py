@@ -19,6 +19,7 @@ from typing import Any
 
 from rooflab.exercises.registry import exercises
 from rooflab.grade.checks import checks, exercise_of_id
+from rooflab.grade.files import is_notebook
 from rooflab.grade.names import clean, file_text
 
 MOST_BYTES = 20_000_000
@@ -26,6 +27,7 @@ MOST_CELLS = 2_000
 MOST_SOURCE = 100_000  # characters of one code cell
 MOST_CODE = 200_000  # of all of them: reading a megabyte of Python takes a minute
 MOST_CONTAINERS = 300_000  # lists and objects: each takes far more memory than its two brackets
+PACKED = (".zip", ".tar", ".gz", ".tgz", ".7z", ".rar", ".xz", ".bz2")
 PYTHON = ("python", "python3", "ipython", "ipython3")
 
 
@@ -83,14 +85,23 @@ def read(path: Path | str, limits: Sizes = Sizes()) -> Submission | Refused:
     """Return what ``path`` holds, or why it cannot be graded. Never raises, never executes."""
     path = Path(path)
     file = file_text(path)
+    raw = b""
     try:
         raw = _bytes(path, limits.bytes)
         notebook = _json(raw, limits)
         return _submission(file, hashlib.sha256(raw).hexdigest(), notebook, limits)
     except _Refusal as why:
-        return Refused(file, str(why))
+        return Refused(file, str(why) if is_notebook(path.name) or not raw else _other(path))
     except (RecursionError, MemoryError):
         return Refused(file, "nested too deeply to be a notebook")
+
+
+def _other(path: Path) -> str:
+    """Say that a file is something else than a notebook."""
+    ending = clean(path.suffix.lower(), 12)
+    what = f"a file of the kind {ending}" if ending else "a file without an ending"
+    do = "unpack it and hand in" if ending in PACKED else "hand in"
+    return f"not a notebook, but {what}; {do} the lesson's .ipynb"
 
 
 def _bytes(path: Path, most: int) -> bytes:
