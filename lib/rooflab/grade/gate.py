@@ -30,7 +30,7 @@ from rooflab.grade.suspects import (
     borrowing_words,
     flaw,
     forging_with,
-    hidden,
+    inner,
 )
 
 TIMING = "timing"
@@ -87,7 +87,7 @@ def problem(source: str, exercise: str | None = None) -> str | None:
     that answers an ``exercise`` of timing may import CuPy: it finds the stand-in.
     """
     tree, why = _read(source)
-    return why or flaw(tree.body, forging_with(scope_of([tree], hidden), _kind(exercise) == TIMING))
+    return why or flaw(tree.body, forging_with(scope_of([tree], inner), _kind(exercise) == TIMING))
 
 
 def forged_in(locked: Locked) -> dict[str, str]:
@@ -96,7 +96,7 @@ def forged_in(locked: Locked) -> dict[str, str]:
         return {}
     cells = _cells(locked, _read)
     awake = live([c.tree for c in cells if c.role != OWN], [c.tree for c in cells if c.role == OWN])
-    scope = scope_of((cell.tree for cell in cells), hidden)
+    scope = scope_of((cell.tree for cell in cells), inner)
     found: dict[str, str] = {}
     first: dict[str, str] = {}  # by kind: CuPy in an answer to timing is no reason for timing
     for cell in cells:

@@ -294,8 +294,7 @@ def _attribute(node: ast.Attribute, above: Above, scope: Scope) -> Iterator[str]
     if certain and isinstance(node.ctx, ast.Load):
         return
     own = not modules and scope.own(node.value, above)
-    inner = node.attr.startswith("_") or hidden(node.attr) or node.attr in _OF_OBJECTS
-    if node.attr.startswith("__") or (inner and not own):
+    if node.attr.startswith("__") or (inner(node.attr) and not own):
         yield f".{node.attr}"
     elif node.attr in scope.closed and scope.is_class(node.value, above):
         yield f".{node.attr} of a class"
@@ -335,6 +334,11 @@ def _in_a_function(node: ast.AST, above: Above) -> bool:
 def hidden(name: str) -> bool:
     """Whether an attribute of that name may be a module, a frame or the insides of something."""
     return name.startswith("_") or name in forbidden.ATTRIBUTES | forbidden.NAMES
+
+
+def inner(name: str) -> bool:
+    """Whether an attribute of that name may be asked of an object of one's own alone."""
+    return hidden(name) or name in _OF_OBJECTS
 
 
 def _misleading(name: ast.alias) -> bool:
