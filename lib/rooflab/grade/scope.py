@@ -83,13 +83,17 @@ def scope_of(trees: Iterable[ast.Module], hidden: Callable[[str], bool]) -> Scop
     known = Scope({n: frozenset(m) for n, m in modules.items()}, {}, frozenset())
     imports = {n for n, by in bound.items() if all(isinstance(b, _IMPORTS) for b in by)}
     whole = not any(name in bound for name in _BUILT_IN)
-    inner = {id(each) for node in nodes if isinstance(node, ast.ClassDef) for each in node.body}
+    classes = [node for node in nodes if isinstance(node, ast.ClassDef)]
+    inner = {id(each) for node in classes for each in ast.walk(node) if each is not node}
     plain = {n for n, by in bound.items() if whole
              and all(isinstance(b, ast.ClassDef) and id(b) not in inner for b in by)}  # fmt: skip
     while bad := {n for n in plain if not all(_plain(b, plain, known, imports) for b in bound[n])}:
         plain -= bad
     made = {id(n.targets[0]): n.value for n in nodes if isinstance(n, ast.Assign)
             and len(n.targets) == 1}  # fmt: skip
+    for node in nodes:  # a function in another's clothes is still one's own
+        if isinstance(node, _FUNCTIONS) and _wrapped(node, known, imports):
+            made[id(node)] = node
     kinds = {name: _kind(name, by, plain, made) for name, by in bound.items()}
     kinds |= dict.fromkeys((*imports, *forbidden.ALIASES), MODULE)  # nothing else may be called np
     return Scope(known.modules, kinds, _closed(nodes, hidden) if plain else frozenset())
@@ -141,10 +145,20 @@ def _plain(node: ast.ClassDef, plain: set[str], known: Scope, imports: set[str])
     return True
 
 
-def _kind(name: str, by: list[ast.AST], plain: set[str], made: Mapping[int, ast.expr]) -> str:
+def _wrapped(node: ast.FunctionDef, known: Scope, imports: set[str]) -> bool:
+    """Whether a function has no decorators but ``functools.wraps``."""
+    calls = [each.func for each in node.decorator_list if isinstance(each, ast.Call)]
+    roots = [call.value if isinstance(call, ast.Attribute) else call for call in calls]
+    return len(calls) == len(node.decorator_list) and all(
+        known.module(call) == {"functools.wraps"} and getattr(root, "id", None) in imports
+        for call, root in zip(calls, roots, strict=True)
+    )
+
+
+def _kind(name: str, by: list[ast.AST], plain: set[str], made: Mapping[int, ast.AST]) -> str:
     if name in plain:
         return CLASS
-    if all(isinstance(node, _FUNCTIONS) and not node.decorator_list for node in by):
+    if all(made.get(id(node)) is node for node in by):
         return FUNCTION
     values = [made.get(id(node)) for node in by]
     objects = [isinstance(v, ast.Call) and isinstance(v.func, ast.Name) and v.func.id in plain
