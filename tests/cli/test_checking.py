@@ -40,7 +40,7 @@ def test_what_is_wrong_is_said_with_its_hint(tmp_path):
     for told in (
         "✗ 01-product:", "multiply-adds: you counted multiply-adds", "✗ 01-name: it took longer",
         "there is no witnesses: its answer cell raised SyntaxError", "derive this yourself",
-        "right with your own product", "15 of 28 points",
+        "a right product in place of yours", "15 of 28 points",
     ):  # fmt: skip
         assert told in said, told
 

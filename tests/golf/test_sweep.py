@@ -66,3 +66,20 @@ def test_timing_leaves_the_inputs_alone_and_starts_from_the_same_values():
     np.testing.assert_array_equal(call(), first)
     assert done.time(samples=3, seconds=0.01) > 0
     np.testing.assert_array_equal(y, before)
+
+
+def test_a_sweep_holds_no_arrays():
+    """Eleven chunk sizes of lesson 02 held 2 GB of inputs and results."""
+    found = sweep(AXPY, *HOLES["axpy"].make(1 << 14), chunks=(64, 1 << 14), rounds=1)
+    assert all(one.result is None and one.arguments == () for one in found.golfs)
+    with pytest.raises(ValueError, match="without its function"):
+        found.golfs[0].time()
+
+
+def test_functions_that_are_timed_in_turns_share_the_copies():
+    a, x, y = HOLES["axpy"].make(1 << 14)
+    done = [golf(HOLES["axpy"].variants["out"], a, x, y) for _ in range(3)]
+    copies: dict = {}
+    for one in done:
+        stopwatch_module.prepared(one, copies)
+    assert len(copies) == len(done[0].written)

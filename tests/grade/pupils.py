@@ -14,7 +14,6 @@ from typing import Any
 
 from rooflab.exercises.registry import exercise
 from rooflab.grade import given
-from rooflab.grade.carried import BUILT
 from tests.grade import attacks, probes
 from tests.grade.notebooks import REPOSITORY, answer, solution, without_outputs
 
@@ -98,7 +97,7 @@ def partly(lesson: str, draw: random.Random) -> Answered:
         else:
             cell["source"] = spoiled(id, right)
     fails = frozenset(order) - frozenset(passes)
-    return Answered(notebook, frozenset(passes) - _built_on(fails), fails, mistakes)
+    return Answered(notebook, frozenset(passes), fails, mistakes)
 
 
 def attacked(lesson: str, attack: str, at: int, here: str) -> Answered:
@@ -149,12 +148,3 @@ def _untouched(lesson: str) -> Mapping[str, str]:
     notebook = nothing(lesson).notebook
     order = given.lesson(lesson).order
     return {id: "".join(answer(notebook, id)["source"]) for id in order}
-
-
-def _built_on(fails: frozenset[str]) -> frozenset[str]:
-    """The exercises that call earlier answers, one of which is wrong."""
-    found: set[str] = set()
-    for id, built in BUILT.items():
-        if {*built.parts} & (fails | found):
-            found.add(id)
-    return frozenset(found)

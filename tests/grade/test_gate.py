@@ -138,7 +138,7 @@ def test_what_the_learner_wrote_around_the_answers_is_read_too(name):
     found = lesson("02")
     source, counts = SCRIBBLED[name]
     answer = "def golf_axpy(a, x, y):\n    return helper(x)" if name == "called" else "pass"
-    cells = (CodeCell(answer, 1, "02-golf-axpy"), CodeCell(source, 2))
+    cells = (CodeCell(source, 1), CodeCell(answer, 2, "02-golf-axpy"))
     locked = merge(Submission("f", "d", "02", "Mallory", cells), found, 1)
     seen = Outcome({"02-golf-axpy": [{}]})
     assert ("02-golf-axpy" in gate.gated(locked, seen).observations) is counts

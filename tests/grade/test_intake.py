@@ -203,13 +203,15 @@ def test_page_names_are_plain_and_differ(tmp_path):
     assert names.page_name("Ann", "1.ipynb") != names.page_name("Ann", "2.ipynb")
 
 
-def test_a_folder_stands_for_the_notebooks_in_it(tmp_path):
+def test_a_folder_stands_for_the_files_in_it(tmp_path):
     for each in ("b.ipynb", "a.ipynb", "deep/c.ipynb", ".ipynb_checkpoints/a.ipynb"):
         put(tmp_path / "in" / each, {})
     (tmp_path / "in" / "notes.txt").touch()
     (tmp_path / "in" / "trap.ipynb").mkdir()
     listed = files.found([tmp_path / "in", tmp_path / "in" / "b.ipynb"])
-    assert [path.name for path in listed] == ["a.ipynb", "b.ipynb", "c.ipynb", "trap.ipynb"]
+    assert [path.name for path in listed] == [
+        "a.ipynb", "b.ipynb", "c.ipynb", "notes.txt", "trap.ipynb",
+    ]  # fmt: skip
     (tmp_path / "none").mkdir()
     assert files.found([tmp_path / "none"]) == [tmp_path / "none"]
 
@@ -218,5 +220,7 @@ def test_a_notebook_by_another_ending_is_not_passed_over(tmp_path):
     for name in ("A.IPYNB", "b.ipynb.txt", "c.ipynb.json", "d.json", "e.txt"):
         put(tmp_path / name, solution("00"))
     listed = files.found([tmp_path])
-    assert [path.name for path in listed] == ["A.IPYNB", "b.ipynb.txt", "c.ipynb.json"]
+    assert [path.name for path in listed] == [
+        "A.IPYNB", "b.ipynb.txt", "c.ipynb.json", "d.json", "e.txt",
+    ]  # fmt: skip
     assert all(isinstance(intake.read(path), Submission) for path in listed)

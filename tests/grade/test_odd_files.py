@@ -114,3 +114,27 @@ def test_every_lesson_is_far_below_what_is_read():
         cells = solution(lesson)["cells"]
         code = sum(len("".join(c["source"])) for c in cells if c["cell_type"] == "code")
         assert 10 * code < intake.MOST_CODE
+
+
+def test_what_is_no_notebook_has_its_line_too(tmp_path):
+    kinds = {"hw.zip": b"PK\x03\x04\x00\xff", "solution.py": b"x = 1", "essay.docx": b"PK\xff",
+             "page.html": b"<html>", "notes": b"hello"}  # fmt: skip
+    for name, raw in kinds.items():
+        (tmp_path / name).write_bytes(raw)
+    put(tmp_path / "ann.ipynb", solution("00"))
+    for beside in ("mine.py", ".DS_Store", "__pycache__/x.pyc", ".git/config", "Thumbs.db"):
+        (tmp_path / beside).parent.mkdir(exist_ok=True)
+        (tmp_path / beside).write_bytes(b"x")
+    found = files.found([tmp_path])
+    assert [path.name for path in found] == sorted(["ann.ipynb", *kinds])
+    reasons = {path.name: intake.read(path) for path in found if path.name in kinds}
+    assert all(isinstance(one, Refused) for one in reasons.values())
+    assert "but a file of the kind .zip; unpack it" in reasons["hw.zip"].reason
+    assert (
+        "but a file of the kind .py; hand in the lesson's .ipynb" in reasons["solution.py"].reason
+    )
+    assert "without an ending" in reasons["notes"].reason
+
+
+def test_a_notebook_under_another_name_is_read(tmp_path):
+    assert isinstance(intake.read(put(tmp_path / "ann.txt", solution("00"))), Submission)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib import import_module
 
 from rooflab.exercises import course, session
 from rooflab.exercises.collect import collect, describe
@@ -44,5 +45,5 @@ def _verdict(found: Exercise, answer: object) -> Verdict:
     if found.kind == "timing" and verdict.passed:
         from rooflab.exercises.on_gpu import confirm
 
-        return confirm(found, answer, verdict)
-    return verdict
+        verdict = confirm(found, answer, verdict)
+    return import_module("rooflab.grade.refusal").noted(found, answer, cases, verdict)

@@ -6,7 +6,7 @@ import functools
 import inspect
 import operator
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ MOST_CHUNKS = 64  # that a traced run works through: more would only repeat the 
 class ChunkSweep:
     """Bytes and seconds of one function for each chunk size.
 
-    ``golfs``: the traced runs; those of small chunks on fewer elements, which changes no score
+    ``golfs``: the traced runs without their arrays, which would fill the memory; those of small chunks on fewer elements, which changes no score
     (``scaled`` says for which). ``seconds``: medians of the untraced function on all
     ``elements``, all chunk sizes in turns; empty where nothing was timed.
     """
@@ -79,7 +79,8 @@ def sweep(
         part = functools.partial(f, chunk=chunk)
         share = 1 if some is arrays else len(next(filter(_long(some), some))) / length
         fewest = None if minimum is None else max(1, round(minimum * share))
-        golfs.append(golf(part, *some, minimum=fewest, cache=cache))
+        one = golf(part, *some, minimum=fewest, cache=cache)
+        golfs.append(replace(one, result=None, function=None, arguments=()))
         scaled.append(some is not arrays)
     return ChunkSweep(
         sizes,
@@ -112,8 +113,6 @@ def _seconds(
     f: Callable, arrays: tuple, sizes: Sequence[int], golfs: Sequence[Golf], rounds: int,
     threads: int | None,
 ) -> tuple[float, ...]:  # fmt: skip
-    from dataclasses import replace
-
     from rooflab.golf.stopwatch import in_turn
 
     if not rounds:

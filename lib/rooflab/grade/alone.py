@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from rooflab.grade.gate import problem
 from rooflab.grade.intake import CodeCell
 from rooflab.grade.kept import parsed, text_of
-from rooflab.grade.needed import needed, read
+from rooflab.grade.needed import given, needed, read
 
 MOST_CODE = 300_000  # characters that are looked into: three times the longest honest notebook
 
@@ -25,16 +25,21 @@ def relied_on(cells: Sequence[CodeCell], order: Collection[str]) -> frozenset[tu
     return frozenset((cell.number, node.lineno) for cell, node in around if id(node) in wanted)
 
 
-def alone_in(cells: Sequence[CodeCell], names: Mapping[str, str]) -> dict[str, str]:
+def alone_in(
+    cells: Sequence[CodeCell], names: Mapping[str, str], checked: Mapping[str, int]
+) -> dict[str, str]:
     """Return, for each exercise of ``names`` (id → name of the answer) that can be run alone, the
     statements that it needs, as text, from whatever cells.
 
-    What could forge a trace, or tries to, is left out: it stays in its place, and the gate says so.
+    ``checked``: number of the cell behind which each is checked; what gives the answer's name
+    another value below it is left out. What could forge a trace, or tries to, is left out too: it
+    stays in its place, and the gate says so.
     """
     trees = _trees(cells)
-    nodes = [node for _, tree in trees for node in tree.body]
     found = {}
     for asked, name in names.items():
+        nodes = [n for c, t in trees for n in t.body
+                 if c.number <= checked[asked] or name not in given(n)]  # fmt: skip
         wanted = {id(node) for node in needed([name], nodes)}
         parts = [text_of(c.source, [n for n in t.body if id(n) in wanted]) for c, t in trees]
         text = "\n".join(part for part in parts if part)

@@ -7,14 +7,25 @@ learner's own process; ``BORROWED`` the exercises that ask to derive what the li
 from __future__ import annotations
 
 import re
-import sys
 import types
 
 MODULES = ("numpy", "math", "cmath", "statistics", "itertools", "functools", "collections",
-           "fractions", "decimal", "random", "time", "typing", "rooflab",
+           "fractions", "decimal", "random", "time", "typing", "operator", "rooflab",
            "__future__")  # fmt: skip
 # Of numpy and collections.
 PARTS = ("linalg", "random", "fft", "polynomial", "typing", "dtypes", "exceptions", "abc")
+ALIASES = {"np": "numpy", "numpy": "numpy", "rl": "rooflab", "rooflab": "rooflab"}
+# Modules of which a part is harmless, and that part.
+ONLY = {
+    "contextlib": ("contextmanager", "suppress", "nullcontext", "closing", "ExitStack"),
+    "copy": ("copy", "deepcopy"),
+    "dataclasses": ("dataclass", "field"),
+    "tqdm": ("tqdm", "trange"),
+    "tqdm.auto": ("tqdm", "trange"),
+    "tqdm.notebook": ("tqdm", "trange"),
+}
+# A bar's text may look into an object, and its other methods take the names of attributes.
+BARS, OF_BARS = ("tqdm", "trange"), ("desc", "total", "leave", "disable", "unit")
 NAMES = frozenset((
     "eval", "exec", "compile", "getattr", "setattr", "delattr", "globals", "locals", "vars",
     "open", "breakpoint", "get_ipython", "memoryview", "exit", "quit", "help", "_report", "_lock",
@@ -25,12 +36,14 @@ HISTORY = re.compile(r"_i{1,3}\d*|_\d+|_(?:ih|oh|dh)")
 _ATTRIBUTES = frozenset((  # modules in modules, frames, files with code, the stand-in's insides
     "sys", "os", "modules", "builtins", "ctypes", "ctypeslib", "f2py", "testing", "lib", "core",
     "distutils", "importlib", "inspect", "f_back", "f_globals", "f_locals", "f_builtins", "f_code",
-    "tb_frame", "tb_next", "gi_frame", "gi_code", "gi_yieldfrom", "cr_frame", "ag_frame", "load",
+    "tb_frame", "tb_next", "gi_frame", "gi_code", "gi_yieldfrom", "cr_frame", "ag_frame",
     "tofile", "fromfile", "memmap", "DataSource", "gpu", "attrgetter", "methodcaller", "savetxt",
-    "dump", "loads", "pickle", "types", "CodeType", "FunctionType", "operator", "copyreg", "grade",
-    "exercises", "run", "obj", "fget", "fset", "fdel", "pyfunc", "test", "rec", "recarray",
-    "chararray", "frombuffer", "data", "mro", "cffi", "capsule", "free_at", "stamp",
+    "dump", "loads", "pickle", "types", "CodeType", "FunctionType", "copyreg", "grade",
+    "exercises", "run", "obj", "fget", "fset", "fdel", "pyfunc", "rec", "recarray",
+    "chararray", "frombuffer", "data", "mro", "cffi", "capsule", "free_at", "stamp", "wrapattr",
+    "wrapper_getattr", "format_meter", "status_printer", "external_write_mode",
 ))  # fmt: skip
+OF_MODULES = frozenset(("load", "test"))  # np.load and np.test run what is in a file
 _MAKES_CLASSES = frozenset(("ABCMeta", "NamedTupleMeta", "get_origin"))  # gives type itself
 _RUNNING = (types.CodeType, types.FrameType, types.TracebackType, types.GeneratorType,
             types.CoroutineType, types.AsyncGeneratorType)  # fmt: skip
@@ -40,26 +53,24 @@ _INSIDE_RUNNING = frozenset(
 # Of a class of the learner's own; others tell NumPy where memory lies, or hide what an object is.
 METHODS = frozenset((
     "__init__", "__call__", "__iter__", "__next__", "__len__", "__getitem__", "__enter__",
-    "__exit__", "__repr__", "__str__",
+    "__exit__", "__repr__", "__str__", "__post_init__",
 ))  # fmt: skip
 LOOKING = frozenset(("isinstance", "issubclass", "print"))  # calls that hand on no class
 _BY_NAME = frozenset((  # read or set what a text names, or run that text
-    "update_wrapper", "wraps", "singledispatch", "singledispatchmethod", "get_type_hints",
+    "update_wrapper", "singledispatch", "singledispatchmethod", "get_type_hints",
     "evaluate_forward_ref", "ForwardRef",
 ))  # fmt: skip
-_ALSO_WORDS = {"copy", "select", "array", "trace", "abc"}  # of modules, and of NumPy
 _INNER = frozenset((  # modules in modules of MODULES under names of their own
     "ma", "extras", "mrecords", "matlib", "matrixlib", "defmatrix", "mu", "ntypes", "umath",
     "overrides", "bltns", "pu", "np", "la", "stdlib_re",
 ))  # fmt: skip
-_OTHERS = frozenset(sys.stdlib_module_names) - {*MODULES, *_ALSO_WORDS}
 # Changes how later cells are read, which gate.py cannot know of.
 _FUTURE = frozenset(("barry_as_FLUFL",))
-ATTRIBUTES = _ATTRIBUTES | _BY_NAME | _INNER | _OTHERS | _FUTURE | _MAKES_CLASSES | _INSIDE_RUNNING
+ATTRIBUTES = _ATTRIBUTES | _BY_NAME | _INNER | _FUTURE | _MAKES_CLASSES | _INSIDE_RUNNING
 
 # What an answer to derive may import: with others code could be loaded or run once more.
 DERIVING_MODULES = frozenset((
-    *MODULES, "operator", "dataclasses", "numbers", "enum", "abc", "copy", "re", "json", "string",
+    *MODULES, "dataclasses", "numbers", "enum", "abc", "copy", "re", "json", "string",
     "textwrap", "pprint", "warnings", "logging", "traceback", "datetime", "calendar", "heapq",
     "bisect", "array", "os", "sys", "pathlib", "scipy", "matplotlib", "numba", "cupy", "tqdm",
     "ipywidgets",

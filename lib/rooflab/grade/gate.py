@@ -23,13 +23,14 @@ from rooflab.grade.kept import without_magic
 from rooflab.grade.live import live
 from rooflab.grade.locked import ANSWER, CHECK, GIVEN, OWN, Locked, Outcome
 from rooflab.grade.needed import MOST, needed, read
+from rooflab.grade.scope import scope_of
 from rooflab.grade.suspects import (
     WORDS,
     borrowing,
     borrowing_words,
     flaw,
     forging_with,
-    starred,
+    inner,
 )
 
 TIMING = "timing"
@@ -67,13 +68,16 @@ def gated(locked: Locked, outcome: Outcome) -> Outcome:
     ``import os`` in a cell for scribbling, is no reason. An exercise with ``derives`` does not
     count when its answer, or what that calls, gets round the lock.
     """
-    seen = outcome.observations
+    seen, again = outcome.observations, outcome.again
     forged = forged_in(locked)
-    lent = _lent(locked, [id for id in seen if _derives(id)])
+    lent = _lent(locked, [id for id in {**seen, **again} if _derives(id)])
     told = {id: f"{why}: {PLAIN}" for id, why in forged.items() if id in seen}
     told |= {id: f"{why}: {DERIVE}" for id, why in lent.items()}
     left = {id: one for id, one in seen.items() if id not in told}
-    return dataclasses.replace(outcome, observations=left, reasons={**outcome.reasons, **told})
+    more = {id: one for id, one in again.items() if id not in {**told, **forged}}
+    return dataclasses.replace(
+        outcome, observations=left, reasons={**outcome.reasons, **told}, again=more
+    )
 
 
 def problem(source: str, exercise: str | None = None) -> str | None:
@@ -83,7 +87,7 @@ def problem(source: str, exercise: str | None = None) -> str | None:
     that answers an ``exercise`` of timing may import CuPy: it finds the stand-in.
     """
     tree, why = _read(source)
-    return why or flaw(tree.body, forging_with(starred([tree]), _kind(exercise) == TIMING))
+    return why or flaw(tree.body, forging_with(scope_of([tree], inner), _kind(exercise) == TIMING))
 
 
 def forged_in(locked: Locked) -> dict[str, str]:
@@ -92,7 +96,7 @@ def forged_in(locked: Locked) -> dict[str, str]:
         return {}
     cells = _cells(locked, _read)
     awake = live([c.tree for c in cells if c.role != OWN], [c.tree for c in cells if c.role == OWN])
-    stars = starred(cell.tree for cell in cells)
+    scope = scope_of((cell.tree for cell in cells), inner)
     found: dict[str, str] = {}
     first: dict[str, str] = {}  # by kind: CuPy in an answer to timing is no reason for timing
     for cell in cells:
@@ -101,7 +105,7 @@ def forged_in(locked: Locked) -> dict[str, str]:
             body = cell.tree.body
             counts = body if cell.role == ANSWER else [s for s in body if s in awake]
             for judged in (each for each in TRACED if each not in first):
-                look = forging_with(stars, cupy=kind == judged == TIMING)
+                look = forging_with(scope, cupy=kind == judged == TIMING)
                 if why := cell.why or flaw(counts, look):
                     first[judged] = f"{why} in {cell.where}"
         elif cell.role == CHECK and kind in first:

@@ -23,13 +23,15 @@ CHECKED = re.compile(r'rl\.check\("([^"]+)", (\w+)\)')
 class Lesson:
     """``number``: "01"; ``order``: exercise ids as the lesson asks them; ``given``: exercise id →
     cells of the lesson that are run before its answer (imports, constants, functions); ``names``:
-    exercise id → name of the answer, as the lesson's check cell has it; ``title``: its heading."""
+    exercise id → name of the answer, as the lesson's check cell has it; ``title``: its heading;
+    ``sources``: its code cells but for the answers, as they stand there."""
 
     number: str
     order: tuple[str, ...]
     given: Mapping[str, tuple[str, ...]]
     names: Mapping[str, str]
     title: str
+    sources: frozenset[str] = frozenset()
 
     @property
     def exercises(self) -> tuple[Exercise, ...]:
@@ -63,6 +65,7 @@ def _lesson(number: str, where: Path) -> Lesson:
         return Lesson(number, tuple(wanted), {wanted[0]: ("import rooflab as rl",)}, names, title)
     waiting: list[str] = []
     given: dict[str, tuple[str, ...]] = {}
+    sources: set[str] = set()
     for cell in nbformat.read(files[0], as_version=4).cells:
         if cell.cell_type != "code":
             if cell.source.startswith(f"# {number} · "):
@@ -72,9 +75,11 @@ def _lesson(number: str, where: Path) -> Lesson:
         if exercise in wanted and exercise not in given:
             given[exercise] = tuple(waiting)
             waiting = []
-        elif asked := CHECKED.match(cell.source):
+            continue
+        sources.add(cell.source.strip())
+        if asked := CHECKED.match(cell.source):
             names[asked[1]] = asked[2]
         elif text := kept(cell.source):
             waiting.append(text)
     order = (*given, *(each for each in wanted if each not in given))
-    return Lesson(number, order, given, names, title)
+    return Lesson(number, order, given, names, title, frozenset(sources))

@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from rooflab.exercises.collect import collect, describe
+from rooflab.exercises.collect import STOPPED, collect, describe
 from rooflab.exercises.exercise import Case, Observation
 from rooflab.grade import lockdown
 
@@ -37,6 +37,7 @@ class Stream(Protocol):
 _stream: list[Stream] = []
 _cell: list[Callable[[], object]] = []
 _locked: list[Callable[[], None]] = []
+_tried: dict[str, list[tuple[object, bool]]] = {}
 
 
 def write_to(stream: Stream, cell: Callable[[], object] | None = None) -> None:
@@ -61,11 +62,22 @@ def unlock() -> None:
 
 
 def report(
-    word: str, exercise: str, kind: str, cases: Sequence[Case], answer: Callable[[], object]
-) -> None:
-    """Run the answer that ``answer()`` names on the cases and print the observations."""
+    word: str, exercise: str, kind: str, cases: Sequence[Case], answer: Callable[[], object],
+    again: bool = False,
+) -> None:  # fmt: skip
+    """Run the answer that ``answer()`` names on the cases and print the observations.
+
+    ``again``: print nothing where it is the object of an earlier try, unless that one raised an
+    error: what it calls may be there by now.
+    """
     try:
-        text = _dumps(_observe(kind, cases, answer))
+        found = _found(answer)
+        if again and any(found[0] is one and settled for one, settled in _tried.get(exercise, ())):
+            unlock()
+            return
+        seen = _observe(kind, cases, found)
+        _tried.setdefault(exercise, []).append((found[0], _settled(seen)))
+        text = _dumps(seen)
     except BaseException as error:  # the learner's objects may raise anything from anywhere
         text = _dumps([{"unreadable": f"it cannot be read ({describe(error)})"} for _ in cases])
     finally:
@@ -78,11 +90,23 @@ def report(
     _stream[0].flush()
 
 
-def _observe(
-    kind: str, cases: Sequence[Case], answer: Callable[[], object]
-) -> Sequence[Observation]:
+def _found(answer: Callable[[], object]) -> tuple[object, str | None]:
+    """Return the answer, or what it raises: its cell may have failed before it defined it."""
     try:
-        found = answer()
-    except Exception as error:  # the answer cell failed before it defined anything
-        return [{"error": describe(error)} for _ in cases]
-    return collect(kind, cases, found)
+        return answer(), None
+    except Exception as error:
+        return None, describe(error)
+
+
+def _settled(seen: Sequence[Observation]) -> bool:
+    """Whether another try of the same object gives the same: it raised nothing, or was stopped."""
+    errors = [str(one["error"]) for one in seen if "error" in one]
+    return not errors or any(e.startswith("KeyboardInterrupt") or STOPPED in e for e in errors)
+
+
+def _observe(
+    kind: str, cases: Sequence[Case], found: tuple[object, str | None]
+) -> Sequence[Observation]:
+    if found[1] is not None:
+        return [{"error": found[1]} for _ in cases]
+    return collect(kind, cases, found[0])

@@ -12,11 +12,14 @@ import json
 import os
 import stat
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rooflab.exercises.registry import exercises
+from rooflab.grade.checks import checks, exercise_of_id
+from rooflab.grade.files import is_notebook
 from rooflab.grade.names import clean, file_text
 
 MOST_BYTES = 20_000_000
@@ -24,6 +27,7 @@ MOST_CELLS = 2_000
 MOST_SOURCE = 100_000  # characters of one code cell
 MOST_CODE = 200_000  # of all of them: reading a megabyte of Python takes a minute
 MOST_CONTAINERS = 300_000  # lists and objects: each takes far more memory than its two brackets
+PACKED = (".zip", ".tar", ".gz", ".tgz", ".7z", ".rar", ".xz", ".bz2")
 PYTHON = ("python", "python3", "ipython", "ipython3")
 
 
@@ -40,11 +44,13 @@ class Sizes:
 
 @dataclass(frozen=True)
 class CodeCell:
-    """A code cell: its ``source``, its number in the notebook (from 1), its exercise if any."""
+    """A code cell: its ``source``, its number in the notebook (from 1), the exercise that its mark
+    names if any, and its ``id``."""
 
     source: str
     number: int
     exercise: str | None = None
+    id: str = ""
 
 
 @dataclass(frozen=True)
@@ -79,14 +85,23 @@ def read(path: Path | str, limits: Sizes = Sizes()) -> Submission | Refused:
     """Return what ``path`` holds, or why it cannot be graded. Never raises, never executes."""
     path = Path(path)
     file = file_text(path)
+    raw = b""
     try:
         raw = _bytes(path, limits.bytes)
         notebook = _json(raw, limits)
         return _submission(file, hashlib.sha256(raw).hexdigest(), notebook, limits)
     except _Refusal as why:
-        return Refused(file, str(why))
+        return Refused(file, str(why) if is_notebook(path.name) or not raw else _other(path))
     except (RecursionError, MemoryError):
         return Refused(file, "nested too deeply to be a notebook")
+
+
+def _other(path: Path) -> str:
+    """Say that a file is something else than a notebook."""
+    ending = clean(path.suffix.lower(), 12)
+    what = f"a file of the kind {ending}" if ending else "a file without an ending"
+    do = "unpack it and hand in" if ending in PACKED else "hand in"
+    return f"not a notebook, but {what}; {do} the lesson's .ipynb"
 
 
 def _bytes(path: Path, most: int) -> bytes:
@@ -223,25 +238,45 @@ def _code_cells(cells: object, limits: Sizes) -> tuple[CodeCell, ...]:
             raise _Refusal(f"the source of cell {number} is not text")
         if len(source) > limits.source:
             raise _Refusal(f"cell {number} has {len(source)} characters; an answer is shorter")
-        mark = _table(_table(cell.get("metadata")).get("rooflab")).get("exercise")
+        metadata = _table(cell.get("metadata"))
+        mark = _table(metadata.get("rooflab")).get("exercise")
         exercise = clean(mark, 60).lower() if isinstance(mark, str) else None
+        name = cell.get("id", metadata.get("id"))  # Colab keeps it in the metadata
         source = source.replace("\r\n", "\n").replace("\r", "\n")  # as Python reads them
-        found.append(CodeCell(source, number, exercise))
+        found.append(CodeCell(source, number, exercise, name if isinstance(name, str) else ""))
     if (code := sum(len(cell.source) for cell in found)) > limits.code:
         raise _Refusal(f"{code} characters of code; a notebook of the course has fewer than 20000")
     return tuple(found)
 
 
 def _lesson(told: object, cells: tuple[CodeCell, ...]) -> str:
-    """Number of the lesson: of the exercises that are answered, else what the notebook says."""
+    """Number of the lesson: of the exercises that are answered, else what the notebook says.
+
+    A tool may have dropped all marks; then the cells' ids tell, else what is checked.
+    """
     known = exercises()
-    answered = Counter(known[c.exercise].lesson for c in cells if c.exercise in known)
     number = told[:2] if isinstance(told, str) else ""
+    for signs in (_marks, _ids, _checked):
+        answered = Counter(known[id].lesson for id in signs(cells) if id in known)
+        if answered:
+            break
     if number in answered or (not answered and number in {e.lesson for e in known.values()}):
         return number
     if not answered:
         raise _Refusal("no exercise of the course is in it; hand in a lesson's own notebook")
     return min(answered, key=lambda lesson: (-answered[lesson], lesson))
+
+
+def _marks(cells: Iterable[CodeCell]) -> Iterator[str | None]:
+    return (cell.exercise for cell in cells)
+
+
+def _ids(cells: Iterable[CodeCell]) -> Iterator[str]:
+    return (exercise_of_id(cell.id) for cell in cells)
+
+
+def _checked(cells: Iterable[CodeCell]) -> Iterator[str]:
+    return (one.exercise for cell in cells for one in checks(cell.source))
 
 
 def _table(item: object) -> dict[str, Any]:

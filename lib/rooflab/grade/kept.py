@@ -27,7 +27,7 @@ def kept(source: str, also: Callable[[ast.stmt], bool] = lambda node: False) -> 
     tree = parsed(source)
     if tree is None:
         return ""
-    return text_of(source, [node for node in tree.body if _still(node) or also(node)])
+    return text_of(source, [node for node in tree.body if still(node) or also(node)])
 
 
 def text_of(source: str, nodes: Iterable[ast.stmt]) -> str:
@@ -68,7 +68,8 @@ def without_magic(source: str) -> str:
     return "\n".join("" if line.startswith(magic) else line for line in source.split("\n"))
 
 
-def _still(node: ast.stmt) -> bool:
+def still(node: ast.stmt) -> bool:
+    """Whether a statement calls nothing: an import, a definition, a plain assignment."""
     if isinstance(node, _STILL):
         return True
     if isinstance(node, ast.AnnAssign):

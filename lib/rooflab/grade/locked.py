@@ -17,6 +17,7 @@ from rooflab.exercises.exercise import Case, Observation
 
 # A cell's part, metadata.rooflab.role: of the lesson, an answer, the learner's around it, a check.
 GIVEN, ANSWER, OWN, CHECK = "given", "answer", "own", "check"
+END, FOLLOW = 10, 20  # tries from these on: at the end; with right answers in place of earlier ones
 LOST = "the runner was killed"  # Outcome.stopped when our side died, not the learner's kernel
 
 
@@ -25,7 +26,8 @@ class Locked:
     """A notebook to run: the lesson's given cells, the learner's own and answer cells, check cells.
 
     Every code cell's metadata holds ``{"rooflab": {"role": GIVEN | OWN | ANSWER | CHECK}}`` and,
-    in an answer or check cell, ``"exercise"``: its id. ``cases``: exercise id → its drawn cases.
+    in an answer or check cell, ``"exercise"``: its id. A check cell that is not the first of its
+    exercise has its number as ``"try"``. ``cases``: exercise id → its drawn cases.
     ``nonce``: a secret of this run; only :meth:`word` of it goes into the notebook. ``flags``:
     remarks for the feedback.
     """
@@ -51,6 +53,7 @@ class Outcome:
     """What came out of a run, as plain data from a process that is not trusted.
 
     ``observations``: exercise id → one observation a case, where the result line came back.
+    ``again``: exercise id → number of a further try → its observations.
     ``reasons``: exercise id → why nothing came back ("the kernel died", "stopped after 45 s").
     ``printed``: exercise id → what the learner's answer cell showed (text, cut, never HTML).
     ``stopped``: why the whole run ended early, if it did. Every exercise of the locked notebook is
@@ -61,17 +64,23 @@ class Outcome:
     reasons: Mapping[str, str] = field(default_factory=dict)
     printed: Mapping[str, str] = field(default_factory=dict)
     stopped: str | None = None
+    again: Mapping[str, Mapping[int, Sequence[Observation]]] = field(default_factory=dict)
 
 
-def check_source(word: str, exercise: str, kind: str, cases: Sequence[Case], name: str) -> str:
+def check_source(
+    word: str, exercise: str, kind: str, cases: Sequence[Case], name: str, again: bool = False
+) -> str:
     """Return the source of a check cell; ``name`` is the learner's name of the answer.
+
+    ``again``: a further try, which does nothing where nothing has changed.
 
     ``cases`` are written out as Python literals, so they must be plain data.
     """
     drawn = [dict(case) for case in cases]
+    more = ", again=True" if again else ""
     return (
         "from rooflab.grade.inside import report as _report\n"
-        f"_report({word!r}, {exercise!r}, {kind!r}, {drawn!r}, lambda: {name})"
+        f"_report({word!r}, {exercise!r}, {kind!r}, {drawn!r}, lambda: {name}{more})"
     )
 
 

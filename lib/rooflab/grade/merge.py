@@ -1,8 +1,10 @@
 """Put a learner's answers into a locked notebook: a new one, of which every cell is accounted for.
 
-Its order is the lesson's. An answer may rely on the lesson's imports, constants and functions, on
-the learner's own, and on the learner's earlier answers; nothing that measures or draws is run.
-Behind each answer stands a check cell with cases that were drawn for this class.
+Its order is the learner's own. An answer may rely on the lesson's imports, constants and functions,
+on the learner's own, and on the learner's earlier answers; nothing that measures or draws is run.
+An answer counts as it stands where the learner's own check is, or right behind its cell. There, a
+cell with cases that were drawn for this class checks it. Where what comes later could matter, it is
+checked once more at the end (tries.py): no points hang on the order in which cells were left.
 
 Byte golf and timing whose trace something else of the learner's could forge (gate.py) come first,
 each from the statements that it needs: a magic or a plot in another answer costs no points then.
@@ -12,19 +14,33 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import nbformat
 from nbformat import NotebookNode
 
 from rooflab.exercises.exercise import Exercise
 from rooflab.grade.alone import alone_in, relied_on
-from rooflab.grade.gate import forged_in
-from rooflab.grade.given import CHECKED, Lesson
+from rooflab.grade.answer_cells import Answers, answers_in, owners
+from rooflab.grade.early import early
+from rooflab.grade.gate import TRACED, forged_in
+from rooflab.grade.given import Lesson
 from rooflab.grade.intake import CodeCell, Submission
-from rooflab.grade.kept import kept
-from rooflab.grade.locked import ANSWER, CHECK, GIVEN, OWN, Locked, check_source, lock_source
+from rooflab.grade.kept import kept, names
+from rooflab.grade.locked import (
+    ANSWER,
+    CHECK,
+    END,
+    FOLLOW,
+    GIVEN,
+    OWN,
+    Locked,
+    check_source,
+    lock_source,
+)
+from rooflab.grade.stand_ins import mine_source, right
+from rooflab.grade.tries import Tries, tries_of
 
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 MOST_CELLS = 20  # of one exercise: answer cells, and the learner's own around them
@@ -39,21 +55,23 @@ def merge(
     run, drawn if it is None. An exercise whose answer cell is gone has no cells and no cases.
     """
     nonce = nonce or secrets.token_hex(16)
-    answers, around = _sorted(submission.cells, lesson)
-    cases = {e.id: e.draw(secret(seed, e.id)) for e in lesson.exercises if e.id in answers}
+    answers = answers_in(submission.cells, lesson)
+    cases = {e.id: e.draw(secret(seed, e.id)) for e in lesson.exercises if e.id in answers.cells}
     locked = Locked(
         notebook=nbformat.v4.new_notebook(metadata={"kernelspec": dict(KERNEL)}),
         lesson=lesson.number,
         student=submission.student or "",
         cases=cases,
         nonce=nonce,
-        flags=(*submission.remarks, *_flags(submission, lesson, answers)),
+        flags=(*submission.remarks, *answers.remarks, *_flags(submission, lesson, answers)),
     )
-    names = _names(submission, lesson)
-    locked.notebook.cells = _cells(locked, lesson, (answers, around, {}), names)
-    if refused := forged_in(locked):
-        alone = alone_in(submission.cells, {id: names[id] for id in refused})
-        locked.notebook.cells = _cells(locked, lesson, (answers, around, alone), names)
+    parts = _parts(_marked(submission.cells, answers), lesson, answers)
+    locked.notebook.cells = _cells(locked, lesson, parts, {})
+    late = {e.id for e in lesson.exercises if e.kind in TRACED and e.id in parts.tries.end}
+    if wanted := {*forged_in(locked), *late}:
+        checked = {id: parts.tries.first(id) for id in wanted}
+        alone = alone_in(parts.cells, {id: answers.names[id] for id in wanted}, checked)
+        locked.notebook.cells = _cells(locked, lesson, parts, alone)
     return locked
 
 
@@ -66,98 +84,160 @@ def secret(seed: int | None, exercise: str) -> object:
     return hashlib.sha256(f"rooflab grade {seed} {exercise}".encode()).hexdigest()
 
 
-def _sorted(
-    cells: tuple[CodeCell, ...], lesson: Lesson
-) -> tuple[dict[str, list[CodeCell]], dict[str, list[str]]]:
-    """Return the answer cells of each exercise, and what the learner wrote around them.
+@dataclass(frozen=True)
+class _Parts:
+    """``cells``: the learner's, with the exercise that each answers; ``own``: number of a cell that
+    is no answer → what of it is run; ``tries``: where each exercise is checked."""
 
-    What stands before the first answer belongs to "" and runs first; what stands behind an answer
-    runs behind it: a function of the learner's own may lie on either side of the answer that
-    calls it.
-    """
-    answers: dict[str, list[CodeCell]] = defaultdict(list)
-    around: dict[str, list[str]] = defaultdict(list)
+    cells: Sequence[CodeCell]
+    answers: Answers
+    own: Mapping[int, str]
+    tries: Tries
+
+
+def _marked(cells: Iterable[CodeCell], answers: Answers) -> list[CodeCell]:
+    """Return the cells with the exercise that each answers; a cell that answers two, once."""
+    found = {cell.number: cell for mine in reversed(answers.cells.values()) for cell in mine}
+    return [found.get(cell.number) or replace(cell, exercise=None) for cell in cells]
+
+
+def _parts(cells: Sequence[CodeCell], lesson: Lesson, answers: Answers) -> _Parts:
+    """Find out what of the learner's own cells is run; of each gap between answers the last."""
     wanted = relied_on(cells, lesson.order)
-    last = ""
+    own: dict[int, str] = {}
+    gap: list[int] = []
     for cell in cells:
-        if cell.exercise in lesson.order:
-            last = cell.exercise
-            answers[last].append(cell)
+        if cell.exercise:
+            gap = []
         elif text := kept(
             cell.source, lambda node, here=cell.number: (here, node.lineno) in wanted
         ):
-            around[last].append(text)
-    return dict(answers), dict(around)
+            own[cell.number] = text
+            gap.append(cell.number)
+            if len(gap) > MOST_CELLS:
+                del own[gap.pop(0)]
+    return _Parts(cells, answers, own, tries_of(cells, own, lesson, answers))
 
 
 class _Book:
     """The cells of a locked notebook, as they are made."""
 
-    def __init__(self, locked: Locked, lesson: Lesson, names: dict[str, str]) -> None:
-        self.locked, self.names = locked, names
+    def __init__(self, locked: Locked, lesson: Lesson, parts: _Parts) -> None:
+        self.locked, self.lesson, self.answers = locked, lesson, parts.answers
         self.cells: list[NotebookNode] = []
         self.done: set[str] = set()
         self.of_lesson = {source for sources in lesson.given.values() for source in sources}
+        self.shut: tuple[str, ...] = ()
 
-    def add(self, source: str, role: str, exercise: str | None = None) -> None:
+    def add(self, source: str, role: str, exercise: str | None = None, number: int = 0) -> None:
         mark = {"role": role} | ({"exercise": exercise} if exercise else {})
+        mark |= {"try": number} if number else {}
         self.cells.append(_cell(source, mark, len(self.cells)))
 
     def give(self, sources: Iterable[str]) -> None:
-        """Add what stands around the answers, but for copies of the lesson's own cells."""
+        """Add cells of the lesson, each once."""
         for source in sources:
             if source not in self.done:
                 self.done.add(source)
-                self.add(source, GIVEN if source in self.of_lesson else OWN)
+                self.add(source, GIVEN)
 
-    def check(self, exercise: Exercise) -> None:
+    def own(self, source: str) -> None:
+        """Add what stands around the answers, but for copies of the lesson's own cells."""
+        if source in self.of_lesson:
+            self.give([source])
+            return
+        self.lock(())
+        self.add(source, OWN)
+
+    def lock(self, names: tuple[str, ...]) -> None:
+        """Lock these functions of the library, and no others, until the next check."""
+        if names != self.shut:
+            self.add(lock_source(names), GIVEN)
+            self.shut = names
+
+    def answer(self, exercise: Exercise, cells: Iterable[CodeCell], role: str = ANSWER) -> None:
+        self.lock(exercise.derives)
+        for cell in cells:
+            mark = exercise.id if role == ANSWER else None
+            if first := early(cell.source, self.answers.names[exercise.id]):
+                self.add(first, role, mark)
+            self.add(cell.source, role, mark)
+
+    def check(self, exercise: Exercise, number: int = 0) -> None:
         if exercise.id in self.locked.cases:
+            self.lock(exercise.derives)
             word, cases = self.locked.word(exercise.id), self.locked.cases[exercise.id]
-            name = self.names[exercise.id]
-            source = check_source(word, exercise.id, exercise.kind, cases, name)
-            self.add(source, CHECK, exercise.id)
+            name = self.answers.names[exercise.id]
+            source = check_source(word, exercise.id, exercise.kind, cases, name, number > 0)
+            self.add(source, CHECK, exercise.id, number)
+            self.shut = ()
 
 
 def _cells(
-    locked: Locked,
-    lesson: Lesson,
-    parts: tuple[dict[str, list[CodeCell]], dict[str, list[str]], dict[str, str]],
-    names: dict[str, str],
+    locked: Locked, lesson: Lesson, parts: _Parts, alone: Mapping[str, str]
 ) -> list[NotebookNode]:
-    """``parts``: the answers, what is around them, and the exercises that are run alone, first."""
-    answers, around, alone = parts
-    book = _Book(locked, lesson, names)
-    for exercise in lesson.exercises if alone else ():
-        book.give(lesson.given.get(exercise.id, ()))
-        if exercise.id in alone:
-            book.add(alone[exercise.id], OWN)
-            book.check(exercise)
-    for number, exercise in enumerate(lesson.exercises):
-        book.give(lesson.given.get(exercise.id, ()))
-        if number == 0:
-            book.give(around.get("", ())[-MOST_CELLS:])
-        if exercise.derives and exercise.id in locked.cases:
-            book.add(lock_source(exercise.derives), GIVEN)
-        for cell in answers.get(exercise.id, ())[-MOST_CELLS:]:
-            book.add(cell.source, ANSWER, exercise.id)
-        book.give(around.get(exercise.id, ())[-MOST_CELLS:])
-        if exercise.id not in alone:
-            book.check(exercise)
+    """``alone``: the exercises that are run alone, first, and the source of each."""
+    book = _Book(locked, lesson, parts)
+    table = {exercise.id: exercise for exercise in lesson.exercises}
+    for id in lesson.order if alone else ():
+        book.give(lesson.given.get(id, ()))
+        if id in alone:
+            book.add(alone[id], OWN)
+            book.check(table[id])
+    book.give(lesson.given.get(lesson.order[0], ()))
+    if source := mine_source(lesson, parts.cells):
+        book.add(source, GIVEN)
+    owned = owners(parts.answers.cells)
+    for cell in parts.cells:
+        mine = owned.get(cell.number, [])
+        for id in lesson.order[: max(map(lesson.order.index, mine), default=-1) + 1]:
+            book.give(lesson.given.get(id, ()))
+        if cell.exercise and cell in parts.answers.cells[cell.exercise][-MOST_CELLS:]:
+            book.answer(table[cell.exercise], [cell])
+        if text := parts.own.get(cell.number):
+            book.own(text)
+        for id, number in parts.tries.at(cell.number):
+            if id not in alone:
+                book.check(table[id], number)
+    _at_the_end(book, parts, [e for e in lesson.exercises if e.kind not in TRACED])
     return book.cells
+
+
+def _at_the_end(book: _Book, parts: _Parts, exercises: Sequence[Exercise]) -> None:
+    """Check again what later cells may have mended, then what an earlier answer may have spoiled.
+
+    Last, right answers take the place of earlier ones: whoever is wrong there has paid for it.
+    """
+    cells, called = parts.answers.cells, parts.answers.names
+    table = {exercise.id: exercise for exercise in exercises if exercise.id in cells}
+    for id in filter(parts.tries.end.__contains__, table):
+        if table[id].kind == "value":  # it was made before what it needs was there
+            book.answer(table[id], cells[id], OWN)
+        book.check(table[id], END)
+    built = {
+        id: [other for other in table if other != id and called[other] in reads]
+        for id in table if (reads := frozenset().union(*(names(c.source) for c in cells[id])))
+    }  # fmt: skip
+    for id, others in built.items():
+        below = [other for other in others if cells[other][-1].number > cells[id][-1].number]
+        if below or any(called[other] in parts.tries.reused for other in others):
+            for other in (*others, id):
+                book.answer(table[other], cells[other], OWN)
+            book.check(table[id], END + 1)
+    for id, others in built.items():
+        if texts := [text for other in others if (text := right(other, called[other]))]:
+            book.lock(())
+            book.add("\n\n\n".join(texts), GIVEN)
+            book.answer(table[id], cells[id], OWN)
+            book.check(table[id], FOLLOW)
 
 
 def _cell(source: str, mark: dict[str, str], number: int) -> NotebookNode:
     return nbformat.v4.new_code_cell(source, id=f"cell-{number}", metadata={"rooflab": mark})
 
 
-def _names(submission: Submission, lesson: Lesson) -> dict[str, str]:
-    """Return what each answer is called: in the lesson, else in the learner's own check cell."""
-    asked = (CHECKED.match(cell.source) for cell in submission.cells)
-    own = {match[1]: match[2] for match in asked if match}
-    return {id: lesson.names[id] or own.get(id, "answer") for id in lesson.order}
-
-
-def _flags(submission: Submission, lesson: Lesson, answers: dict[str, list[CodeCell]]) -> list[str]:
+def _flags(submission: Submission, lesson: Lesson, found: Answers) -> list[str]:
+    answers = found.cells
     flags = [f"answer cell {each} missing" for each in lesson.order if each not in answers]
     flags += [
         f"{len(cells)} answer cells {each}: they ran in their order, so the last one counts"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import json
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -26,8 +27,10 @@ from rooflab.grade.watched import WatchedKernel
 
 _NOT_NEEDED = ("cacheprovider", "unraisableexception", "threadexception", "faulthandler", "doctest",
                "junitxml", "pastebin", "stepwise", "logging", "warnings")  # fmt: skip
+STOPPED = "it took too long and was stopped"
 LONGEST_SHOWN = 4000  # characters of an answer cell's output that the learner sees again
 LAST_SHOWN = 1000  # of these, from the end, where the error is
+SHARES = 2  # of a submission's time one half is kept for the exercises that are still to come
 Event = Mapping[str, Any]
 
 
@@ -36,17 +39,27 @@ class Reporter:
 
     def __init__(self, words: Mapping[str, str], limits: Limits, tell: Callable[[Event], None]):
         self.words, self.limits, self.tell = words, limits, tell
+        self.left, self.end = {*words}, time.monotonic() + limits.wall
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: Any) -> Any:
         """Run the cell; tell what came of it, however it ended."""
-        item.output_timeout = min(item.output_timeout, self.limits.cell)
+        item.output_timeout = min(item.output_timeout, self._seconds())
         try:
             return (yield)
         finally:
             self._told(item)
             if item.parent.kernel.why:
                 self.tell({"stopped": item.parent.kernel.why})
+
+    def _seconds(self) -> float:
+        """What a cell may take: a share stays for every exercise that was not checked yet.
+
+        So answers that do not end cost their own points, and no others.
+        """
+        share = self.limits.wall / SHARES / max(1, len(self.words))
+        left = self.end - time.monotonic() - share * max(0, len(self.left) - 1)
+        return max(min(self.limits.cell, left), min(share, self.limits.cell))
 
     def _told(self, item: Any) -> None:
         about = item.cell.metadata.get("rooflab") or {}
@@ -56,10 +69,12 @@ class Reporter:
             self.tell({"id": exercise, "printed": shown(outputs)})
         if role != CHECK:
             return
+        number = about.get("try", 0)
         found = result_lines(outputs, self.words[exercise], exercise)
+        self.left.discard(exercise)
         if len(found) == 1 and (seen := parsed(found[0])) is not None:
-            self.tell({"id": exercise, "observations": seen})
-        else:
+            self.tell({"id": exercise, "observations": seen, "try": number})
+        elif not number:
             self.tell({"id": exercise, "reason": self._why(item, found)})
 
     def _why(self, item: Any, found: Sequence[str]) -> str:
@@ -73,7 +88,7 @@ class Reporter:
         if kernel is not None and kernel.flooded:
             return f"it printed more than {self.limits.shown >> 10} KiB"
         if item.parent.timed_out:
-            return f"a cell was stopped after {self.limits.cell:g} s"
+            return STOPPED
         return "no result came back"
 
 

@@ -31,6 +31,7 @@ GRACE = 60.0  # seconds beyond the wall limit after which the workshop itself co
 START = 120.0
 LONGEST_TEXT = 20_000  # characters
 MOST_LEVELS = 12
+MOST_TRIES = 100  # numbers of tries go no higher
 
 
 class Workshop:
@@ -172,6 +173,7 @@ def read_outcome(answer: bytes, exercises: Iterable[str]) -> Outcome:
     whole = bool(head) and told.get("size", len(rest)) == len(rest)
     killed, rest = (told.get("killed"), rest) if whole else (LOST, b"")
     observations: dict[str, Any] = {}
+    again: dict[str, dict[int, Any]] = {}
     reasons: dict[str, str] = {}
     printed: dict[str, str] = {}
     known = tuple(exercises)
@@ -183,7 +185,12 @@ def read_outcome(answer: bytes, exercises: Iterable[str]) -> Outcome:
         if exercise not in known:
             continue
         if isinstance(event.get("observations"), list):
-            observations[exercise] = [_clean(each, MOST_LEVELS) for each in event["observations"]]
+            seen = [_clean(each, MOST_LEVELS) for each in event["observations"]]
+            number = event.get("try", 0)
+            if number == 0:
+                observations[exercise] = seen
+            elif isinstance(number, int) and number <= MOST_TRIES:
+                again.setdefault(exercise, {})[number] = seen
         elif "reason" in event:
             reasons[exercise] = _text(event["reason"])
         elif "printed" in event:
@@ -193,7 +200,7 @@ def read_outcome(answer: bytes, exercises: Iterable[str]) -> Outcome:
         if exercise not in observations:
             reasons.setdefault(exercise, late)
     reasons = {exercise: why for exercise, why in reasons.items() if exercise not in observations}
-    return Outcome(observations, reasons, printed, _text(killed) if killed else None)
+    return Outcome(observations, reasons, printed, _text(killed) if killed else None, again)
 
 
 def _object(line: bytes) -> Mapping[str, Any]:

@@ -8,27 +8,27 @@ from __future__ import annotations
 import ast
 import importlib
 import re
-import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
+from types import ModuleType
 
 import rooflab
 from rooflab.cuda.modules import IMPORTED
 from rooflab.grade import forbidden
+from rooflab.grade.scope import FUNCTION, MODULE, Above, Scope, bindings
 
-Above = Mapping[ast.AST, ast.AST]  # node → the node that it is a part of
 Look = Callable[[ast.AST, Above], Iterator[str]]
 _FORMATS = ("format", "format_map")
+_IMPORTS = re.compile(r"\b(?:from|import)\s+([\w., ]+?)(?:\s+import\b|[^\w., ]|$)")
 WORDS = re.compile(r"[^\W\d]\w*")
 _REACHES = re.compile(r"\{[^{}:!]*[.\[]")  # a field such as {0.array} in a text
 # Of golf's own arrays, of any array, of the stand-in for CuPy; np.array, np.resize are no such.
 _OF_OBJECTS = frozenset(("array", "buffer", "trace", "resize", "ufunc"))
 _ARRAYS = ("ndarray", "NDArray")  # called, they make arrays over any memory
-_TOLD = {"np": "numpy", "numpy": "numpy", "rl": "rooflab", "rooflab": "rooflab"}
-_ALIASES = tuple(_TOLD)
-_OURS = tuple(name for name, module in _TOLD.items() if module == "rooflab")
-_FIXED = (*_ALIASES, *forbidden.LOOKING, "type")  # names that nothing else may have
+_OURS = tuple(name for name, module in forbidden.ALIASES.items() if module == "rooflab")
+_FIXED = (*forbidden.ALIASES, *forbidden.LOOKING, "type")  # names that nothing else may have
+_PASSED_BY = ("functools.wraps",)
 
 
 def flaw(statements: Iterable[ast.stmt], look: Look) -> str | None:
@@ -45,41 +45,23 @@ def flaw(statements: Iterable[ast.stmt], look: Look) -> str | None:
     return None
 
 
-def forging_with(starred: frozenset[str], cupy: bool = False) -> Look:
-    """Return :func:`forging` where ``starred`` may be the names of something else.
+def forging_with(scope: Scope, cupy: bool = False) -> Look:
+    """Return :func:`forging` for the names of ``scope``.
 
     With ``cupy`` a function may import CuPy: where it is timed, it finds the stand-in that it gets
     as an argument anyway.
     """
 
     def look(node: ast.AST, above: Above) -> Iterator[str]:
-        if isinstance(node, ast.Name) and node.id in starred:
-            yield node.id
         known = _known_in_a_function if cupy and _in_a_function(node, above) else _known
-        yield from forging(node, above, known)
+        yield from forging(node, above, scope, known)
 
     return look
 
 
-def starred(trees: Iterable[ast.AST]) -> frozenset[str]:
-    """Return the hidden names that a ``from … import *`` in ``trees`` may have given."""
-    stars = {
-        node.module or ""
-        for tree in trees for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom) and any(name.name == "*" for name in node.names)
-    }  # fmt: skip
-    return frozenset().union(*(_given_by(module) for module in stars if _known(module)))
-
-
-@cache
-def _given_by(module: str) -> frozenset[str]:
-    found = importlib.import_module(module)
-    names = getattr(found, "__all__", None) or dir(found)
-    ours = module == "rooflab"
-    return frozenset(n for n in names if (n not in rooflab._HOME if ours else hidden(n)))
-
-
-def forging(node: ast.AST, above: Above, known: Callable[[str], bool]) -> Iterator[str]:
+def forging(
+    node: ast.AST, above: Above, scope: Scope, known: Callable[[str], bool]
+) -> Iterator[str]:
     """What could forge the trace of byte golf or the log of a timing exercise.
 
     ``known``: whether a module may be imported here.
@@ -90,30 +72,82 @@ def forging(node: ast.AST, above: Above, known: Callable[[str], bool]) -> Iterat
     elif isinstance(node, ast.ImportFrom):
         yield from _from(node, known)
     elif isinstance(node, ast.Name):
-        if (
-            node.id in forbidden.NAMES
-            or (node.id.startswith("__") and node.id != "__name__")
-            or forbidden.HISTORY.fullmatch(node.id)
-        ):
-            yield node.id
-        elif node.id in ("type", *_ARRAYS) and not _only_asked(node, above):
-            yield f"{node.id} itself"
+        yield from _name(node, above, scope)
     elif isinstance(node, ast.Attribute):
-        yield from _attribute(node)
+        yield from _attribute(node, above, scope)
         if node.attr in _ARRAYS and not _only_asked(node, above):
             yield f".{node.attr} itself"
     elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
         if node.name.startswith("__") and node.name not in forbidden.METHODS:
             yield f"the method {node.name}"
-        yield from _loose(node)
     elif isinstance(node, ast.ClassDef):
         yield from (keyword.arg or "**" for keyword in node.keywords)
-        yield from _loose(node)
     elif isinstance(node, ast.MatchClass) and (node.patterns or node.kwd_attrs):
         yield "a pattern that looks into an object"
-    else:
-        yield from _loose(node)
-    yield from (f"the name {name}" for name in _bound(node) if name in _FIXED)
+    if not isinstance(node, (ast.Import, ast.ImportFrom)):
+        yield from (f"the name {name}" for name in bindings(node) if name in _FIXED)
+
+
+def _name(node: ast.Name, above: Above, scope: Scope) -> Iterator[str]:
+    stored = not isinstance(node.ctx, ast.Load)
+    plain = ("__name__", "__slots__") if stored else ("__name__",)
+    if (
+        node.id in forbidden.NAMES
+        or (node.id.startswith("__") and node.id not in plain)
+        or forbidden.HISTORY.fullmatch(node.id)
+    ):
+        yield node.id
+    elif node.id in ("type", *_ARRAYS) and not _only_asked(node, above):
+        yield f"{node.id} itself"
+    if stored:
+        return
+    for path in scope.modules.get(node.id, ()):
+        module, _, name = path.rpartition(".")
+        if module and scope.kinds.get(node.id) != MODULE and hidden(name):
+            yield node.id  # by a star, perhaps
+        elif module:
+            yield from ((node.id,) if any(of_module(module, name)) else ())
+        yield from _handed_on(node, path, above)
+    if scope.closed and scope.is_class(node, above) and not _of_a_class(node, above):
+        yield f"{node.id} itself, whose methods reach into their own object"
+    if node.id in scope.closed and _inside_a_class(node, above):
+        yield f"{node.id} itself"
+
+
+def _handed_on(node: ast.expr, path: str, above: Above) -> Iterator[str]:
+    """A module, or what takes texts that look into an object, where it does not stay in sight."""
+    up = above.get(node)
+    called = isinstance(up, ast.Call) and up.func is node
+    if is_module(path):
+        if not (isinstance(up, ast.Attribute) and up.value is node):
+            yield f"{ast.unparse(node)} itself"
+    elif path in _PASSED_BY:
+        one = called and len(up.args) == 1 and isinstance(up.args[0], ast.Name) and not up.keywords
+        if not (one and up in getattr(above.get(up), "decorator_list", ())):
+            yield f"{ast.unparse(node)} other than as a decorator with a function"
+    elif path.partition(".")[0] == "tqdm" and path.rpartition(".")[2] in forbidden.BARS:
+        told = [keyword.arg for keyword in up.keywords] if called else [None]
+        if len(getattr(up, "args", ())) > 1 or not {*told} <= {*forbidden.OF_BARS}:
+            yield f"{ast.unparse(node)} with more than {', '.join(forbidden.OF_BARS)}"
+
+
+def _of_a_class(node: ast.Name, above: Above) -> bool:
+    """Whether a class is only called, asked, built on, raised or caught, and not handed on."""
+    up = above.get(node)
+    if isinstance(up, (ast.Call, ast.Attribute)):
+        return node in (getattr(up, "func", None), getattr(up, "value", None)) or _only_asked(
+            node, above
+        )
+    built = isinstance(up, ast.ClassDef) and node in up.bases
+    return built or isinstance(up, (ast.Raise, ast.ExceptHandler)) or _only_asked(node, above)
+
+
+def _inside_a_class(node: ast.AST, above: Above) -> bool:
+    while node in above:
+        node = above[node]
+        if isinstance(node, ast.ClassDef):
+            return True
+    return False
 
 
 def _only_asked(node: ast.expr, above: Above) -> bool:
@@ -151,6 +185,8 @@ def borrowing(node: ast.AST, above: Above) -> Iterator[str]:
     elif isinstance(node, ast.ImportFrom):
         module = node.module or ""
         names = [n.name for n in node.names]
+        if module in forbidden.ONLY and {*names} <= {*forbidden.ONLY[module]}:
+            return
         if node.level or _lends(module) or any(_lends(f"{module}.{name}") for name in names):
             yield module or "a relative import"
         if "*" in names and module in ("os", "sys"):
@@ -167,9 +203,12 @@ def borrowing_words(text: str) -> str | None:
     for number, line in enumerate(text.split("\n"), 1):
         words = WORDS.findall(line.partition("#")[0])
         for word in words:
-            loads = word in sys.stdlib_module_names and word not in forbidden.DERIVING_MODULES
-            if _borrowed(word) or word in forbidden.BORROWED_NAMES or (loads and "import" in words):
+            if _borrowed(word) or word in forbidden.BORROWED_NAMES:
                 return f"line {number} uses {word}"
+        for module in _IMPORTS.findall(line):
+            for name in re.split(r"[\s,]+", module.partition(" as ")[0].strip()):
+                if _lends(name):
+                    return f"line {number} uses {name}"
     return None
 
 
@@ -190,45 +229,78 @@ def _from(node: ast.ImportFrom, known: Callable[[str], bool]) -> Iterator[str]:
     module = node.module or ""
     if node.level or not known(module):
         yield module or "a relative import"
-    yield from (name.name for name in node.names if hidden(name.name))
-    if module in IMPORTED:
-        yield from (name.name for name in node.names if name.name in _OF_OBJECTS)
-    if module == "rooflab":
-        yield from (n.name for n in node.names if n.name not in (*rooflab._HOME, "*"))
+        return
+    for name in node.names:
+        if name.name != "*":
+            yield from of_module(module, name.name)
+        elif module in forbidden.ONLY:
+            yield f"{module}.*"
     yield from (f"the name {n.asname}" for n in node.names if n.asname in _FIXED)
     yield from (n.name for n in node.names if n.name in _ARRAYS and n.asname not in (None, n.name))
 
 
-def _loose(node: ast.AST) -> Iterator[str]:
-    """rooflab itself, handed on: under another name nobody sees what is asked of it."""
-    values = [node.value] if isinstance(node, ast.keyword) else ast.iter_child_nodes(node)
-    for value in values:
-        if isinstance(value, ast.Name) and value.id in _OURS and isinstance(value.ctx, ast.Load):
-            yield f"{value.id} itself"
+def of_module(module: str, name: str) -> Iterator[str]:
+    """What must not be asked of a module: its insides, other modules, what runs files."""
+    path = f"{module}.{name}"
+    if module == "rooflab":
+        refused = name not in rooflab._HOME
+    elif module in forbidden.ONLY:
+        refused = name not in forbidden.ONLY[module]
+    elif module in IMPORTED:
+        refused = hidden(name) or name in _OF_OBJECTS
+    elif _known(path):
+        refused = False
+    else:
+        everything = None if module.startswith("numpy") else _all_of(module)
+        refused = (
+            hidden(name)
+            or name in forbidden.OF_MODULES
+            or is_module(path)
+            or (everything is not None and name not in everything)
+        )
+    if refused:
+        yield name if module in IMPORTED else path
 
 
-def _bound(node: ast.AST) -> Iterator[str | None]:
-    """Names to which ``node`` gives another value, but for imports."""
-    if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-        yield node.id
-    elif isinstance(node, ast.arg):
-        yield node.arg
-    elif isinstance(node, ast.MatchMapping):
-        yield node.rest
-    elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler,
-                           ast.MatchAs, ast.MatchStar)):  # fmt: skip
-        yield node.name
+@cache
+def _all_of(module: str) -> frozenset[str] | None:
+    """The names that a module of Python's own has for everybody, None if it does not say."""
+    names = getattr(importlib.import_module(module), "__all__", None) if _known(module) else None
+    return frozenset(names) if names else None
 
 
-def _attribute(node: ast.Attribute) -> Iterator[str]:
+@cache
+def is_module(path: str) -> bool:
+    """Whether a dotted name is a module."""
+    if path in (*forbidden.MODULES, *forbidden.ONLY, *IMPORTED):
+        return True
+    module, _, name = path.rpartition(".")
+    if not module or not is_module(module) or module.startswith(("cupy", "rooflab")):
+        return False
+    try:
+        found = importlib.import_module(module)
+    except ImportError:
+        return False
+    return isinstance(getattr(found, name, None), ModuleType)
+
+
+def _attribute(node: ast.Attribute, above: Above, scope: Scope) -> Iterator[str]:
+    modules = {path for path in scope.module(node.value) if is_module(path)}
+    for module in modules:
+        yield from (f"{ast.unparse(node)}" for _ in of_module(module, node.attr))
+        yield from _handed_on(node, f"{module}.{node.attr}", above)
     root = node.value.id if isinstance(node.value, ast.Name) else None
-    if hidden(node.attr) or (node.attr in _OF_OBJECTS and root not in _ALIASES):
+    certain = modules and not (root and scope.kinds.get(root) != MODULE)
+    if certain and isinstance(node.ctx, ast.Load):
+        return
+    own = not modules and scope.own(node.value, above)
+    if node.attr.startswith("__") or (inner(node.attr) and not own):
         yield f".{node.attr}"
-    elif root in _OURS and node.attr not in rooflab._HOME:
-        yield f"{root}.{node.attr}"
+    elif node.attr in scope.closed and scope.is_class(node.value, above):
+        yield f".{node.attr} of a class"
     elif node.attr in _FORMATS and _reaching(node.value):
         yield f".{node.attr} with a text that looks into an object"
-    elif not isinstance(node.ctx, ast.Load):
+    elif not isinstance(node.ctx, ast.Load) and not own and scope.kinds.get(root) != FUNCTION:
         yield f"an assignment to .{node.attr}"
 
 
@@ -239,11 +311,11 @@ def _reaching(template: ast.expr) -> bool:
 
 
 def _known(module: str) -> bool:
-    """numpy and its public parts, rooflab itself but no part of it."""
+    """numpy and its public parts, rooflab itself but no part of it, harmless ones of Python."""
     first, _, rest = module.partition(".")
     if first not in forbidden.MODULES:
-        return False
-    return not rest or (first != "rooflab" and rest in forbidden.PARTS)
+        return module in forbidden.ONLY
+    return not rest or (first in ("numpy", "collections") and rest in forbidden.PARTS)
 
 
 def _known_in_a_function(module: str) -> bool:
@@ -264,10 +336,16 @@ def hidden(name: str) -> bool:
     return name.startswith("_") or name in forbidden.ATTRIBUTES | forbidden.NAMES
 
 
+def inner(name: str) -> bool:
+    """Whether an attribute of that name may be asked of an object of one's own alone."""
+    return hidden(name) or name in _OF_OBJECTS
+
+
 def _misleading(name: ast.alias) -> bool:
     """Whether ``import … as`` gives something else a name by which modules are known here, or
     rooflab a name by which it is not."""
-    asked = name.asname or name.name
+    asked = name.asname or name.name.partition(".")[0]
     if name.name == "rooflab":
         return asked not in _OURS
-    return asked in _TOLD and _TOLD[asked] != name.name
+    told = name.name if name.asname else asked
+    return asked in forbidden.ALIASES and forbidden.ALIASES[asked] != told

@@ -48,6 +48,8 @@ _FORMS = {  # module of exercises → the stand-in for what the public name is
 }
 _STAND_IN = '''"""Stands in for a part of rooflab with nothing to do while notebooks are graded."""
 
+import sys
+
 
 class Later:
     def __repr__(self):
@@ -59,16 +61,21 @@ class Later:
 
 class Mine:
     def __init__(self):
-        self._saved = {}
+        self._saved, self._rooflabs = {}, {}
+
+    def stand_in(self, functions):
+        self._rooflabs.update(functions)
 
     def save(self, *functions):
         self._saved.update({getattr(f, "__name__", "?"): f for f in functions})
         return Later()
 
     def __getattr__(self, name):
-        if name.startswith("_") or name not in self._saved:
+        own = vars(sys.modules["__main__"]).get(name)  # what the notebook itself defines
+        found = self._saved.get(name) or self._rooflabs.get(name) or own
+        if name.startswith("_") or found is None:
             raise AttributeError(f"there is no mine.py here; write {name} into the answer itself")
-        return self._saved[name]
+        return found
 
 
 '''

@@ -12,15 +12,16 @@ from rooflab.exercises.exercise import Exercise, Observation
 from rooflab.exercises.judge import failed
 from rooflab.exercises.judge import judge as judge_one
 from rooflab.exercises.verdict import Verdict
-from rooflab.grade.carried import carry
+from rooflab.grade.carried import answer_names, carry
 from rooflab.grade.given import Lesson
-from rooflab.grade.locked import Locked, Outcome
+from rooflab.grade.locked import FOLLOW, Locked, Outcome
 from rooflab.grade.names import clean
 
 LONGEST = 400  # characters of a reason
 STOPPED = "KeyboardInterrupt"  # what a cell sees when its time is over
 ENDLESS = "did not end in time and was stopped"
 MISSING = "its answer cell is missing (a cell that is made anew or copied may lose its mark)"
+EARLY = "Its cell stopped with {}; what it defines counted all the same."
 _RAISED = re.compile(r"[A-Z]\w*(Error|Exception|Interrupt|Exit)\b")
 _CELL = re.compile(r"\(\S+\.py, line (\d+)\)")  # how Python names a notebook's cell
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{5,}")
@@ -32,24 +33,43 @@ def judge(locked: Locked, outcome: Outcome, lesson: Lesson) -> dict[str, Verdict
     What came back is judged; what did not come back has no points, with the run's reason.
     """
     verdicts = {}
+    called = answer_names(locked)
     for exercise in lesson.exercises:
         seen = outcome.observations.get(exercise.id)
         if exercise.id not in locked.cases:
             verdict = failed(exercise, MISSING)
-        elif seen is None:
+        elif seen is None and not outcome.again.get(exercise.id):
             told = outcome.reasons.get(exercise.id) or outcome.stopped
             at = next((id for id, one in verdicts.items() if told and one.reason == told), None)
             late = at is not None and told == outcome.stopped
             told = f"not run: {told}, in {at}" if late else told
             verdict = failed(exercise, told or "nothing came back from its check")
-        elif why := _undefined(seen, lesson, exercise, outcome.printed.get(exercise.id, "")):
-            verdict = failed(exercise, why)
         else:
-            verdict = _judged(exercise, locked, seen)
+            verdict = _best(exercise, locked, outcome, called.get(exercise.id, exercise.name))
         verdicts[exercise.id] = verdict
     with contextlib.suppress(Exception):  # it only adds points; without it the verdicts stand
-        verdicts = carry(locked, lesson, verdicts, outcome.observations)
+        verdicts = carry(locked, lesson, verdicts, outcome.again)
     return {id: tidy(verdict) for id, verdict in verdicts.items()}
+
+
+def _best(exercise: Exercise, locked: Locked, outcome: Outcome, name: str) -> Verdict:
+    """Return the verdict on the first try that is right, else on the first that came back."""
+    more = outcome.again.get(exercise.id, {})
+    tries = [seen for number, seen in sorted(more.items()) if number < FOLLOW]
+    if exercise.id in outcome.observations:
+        tries.insert(0, outcome.observations[exercise.id])
+    printed = outcome.printed.get(exercise.id, "")
+    raised = _raised(printed)
+    first = None
+    for seen in tries:
+        why = _undefined(seen, name, printed)
+        found = failed(exercise, why) if why else _judged(exercise, locked, seen)
+        if found.passed and raised and found.note is None:
+            found = dataclasses.replace(found, note=EARLY.format(told(raised)))
+        if found.passed:
+            return found
+        first = found if first is None else first
+    return failed(exercise, "nothing came back from its check") if first is None else first
 
 
 def _judged(exercise: Exercise, locked: Locked, seen: Sequence[Observation]) -> Verdict:
@@ -59,19 +79,21 @@ def _judged(exercise: Exercise, locked: Locked, seen: Sequence[Observation]) -> 
         return failed(exercise, f"what came back cannot be judged ({describe(error)})")
 
 
-def _undefined(
-    seen: Sequence[Observation], lesson: Lesson, exercise: Exercise, printed: str
-) -> str | None:
+def _undefined(seen: Sequence[Observation], name: str, printed: str) -> str | None:
     """Say what happened to an answer that does not exist: most often its cell raised an error."""
-    name = lesson.names[exercise.id]
     lost = {"error": f"NameError: name {name!r} is not defined"}
     if not seen or any(one != lost for one in seen):
         return None
-    lines = [line for line in printed.splitlines() if _RAISED.match(line)]
-    raised = f"its answer cell raised {lines[-1]}" if lines else "its answer cell does not make it"
-    if lines and lines[-1].startswith(STOPPED):
+    last = _raised(printed)
+    raised = f"its answer cell raised {last}" if last else "its answer cell does not make it"
+    if last.startswith(STOPPED):
         raised = f"its answer cell {ENDLESS}"
     return f"there is no {name}: {raised}"
+
+
+def _raised(printed: str) -> str:
+    """The error in what an answer cell printed, "" if there is none."""
+    return next((line for line in reversed(printed.splitlines()) if _RAISED.match(line)), "")
 
 
 def tidy(verdict: Verdict) -> Verdict:

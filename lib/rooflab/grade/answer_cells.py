@@ -1,0 +1,158 @@
+"""Which cells answer which exercise, and what each answer is called.
+
+A cell is found by its mark, else by its id, else because it defines the name that the exercise asks
+for, else by the name in the learner's own ``rl.check("01-product", name)``. All but the first leave
+a remark. Nothing is executed here.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from rooflab.exercises.exercise import Exercise
+from rooflab.grade.checks import Checked, checks, exercise_of_id
+from rooflab.grade.given import Lesson
+from rooflab.grade.intake import CodeCell
+from rooflab.grade.kept import parsed
+from rooflab.grade.needed import given
+
+_MAY_GIVE_A_FUNCTION = (ast.Lambda, ast.Call, ast.Name, ast.Attribute, ast.IfExp)
+BY_ID = "{0}: its answer cell has lost its mark; it was found by the cell's id"
+BY_NAME = "{0}: its answer cell has lost its mark; it was found by the name {1}"
+RENAMED = "{0}: your answer is called {1}; in the lesson it is {2}"
+IN_CHECK = "{0}: the answer was written into its check"
+
+
+@dataclass
+class Answers:
+    """``cells``: exercise → its answer cells; ``names``: exercise → what the answer is called;
+    ``checked``: exercise → numbers of the learner's own check cells; ``remarks``: for the feedback.
+    """
+
+    cells: dict[str, list[CodeCell]] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)
+    checked: dict[str, list[int]] = field(default_factory=dict)
+    remarks: list[str] = field(default_factory=list)
+
+
+def answers_in(cells: Sequence[CodeCell], lesson: Lesson) -> Answers:
+    """Return the answers to ``lesson`` among ``cells``."""
+    found = Answers()
+    asked: dict[str, list[Checked]] = {}
+    for cell in cells:
+        if cell.exercise in lesson.order:
+            found.cells.setdefault(cell.exercise, []).append(cell)
+        for one in checks(cell.source):
+            if one.exercise in lesson.order:
+                asked.setdefault(one.exercise, []).append(one)
+                found.checked.setdefault(one.exercise, []).append(cell.number)
+    own = _Own(cells, lesson, found)
+    for exercise in lesson.exercises:
+        called = [one.name for one in asked.get(exercise.id, ()) if one.name]
+        if exercise.id not in found.cells:
+            own.find(exercise, called, asked.get(exercise.id, ()))
+        found.names[exercise.id] = own.name_of(exercise, called)
+    return found
+
+
+class _Own:
+    """The learner's cells, searched for answers that have no mark."""
+
+    def __init__(self, cells: Sequence[CodeCell], lesson: Lesson, found: Answers) -> None:
+        self.cells, self.lesson, self.found = cells, lesson, found
+        self.gives = {cell.number: _gives(cell.source) for cell in cells}
+
+    def find(self, exercise: Exercise, called: Sequence[str], asked: Iterable[Checked]) -> None:
+        """Find the answer to ``exercise``, or leave it missing."""
+        id = exercise.id
+        if cells := [c for c in self._unmarked() if exercise_of_id(c.id) == id]:
+            self._take(id, cells, BY_ID.format(id))
+            return
+        for name in dict.fromkeys([self.lesson.names[id], *reversed(called)]):
+            if cell := self._defining(exercise, name):
+                self._take(id, [cell], BY_NAME.format(id, name))
+                return
+        written = [one.text for one in asked if one.text and one.text != "..."]
+        if written:
+            source = f"{self.lesson.names[id]} = {written[-1]}"
+            number = self.found.checked[id][-1]
+            self._take(id, [CodeCell(source, number, id)], IN_CHECK.format(id))
+
+    def _take(self, id: str, cells: Iterable[CodeCell], remark: str) -> None:
+        self.found.cells[id] = [replace(cell, exercise=id) for cell in cells]
+        self.found.remarks.append(remark)
+
+    def _unmarked(self) -> list[CodeCell]:
+        taken = {cell.number for cells in self.found.cells.values() for cell in cells}
+        return [c for c in self.cells if c.number not in taken and not self._of_lesson(c)]
+
+    def _of_lesson(self, cell: CodeCell) -> bool:
+        return cell.source.strip() in self.lesson.sources
+
+    def _defining(self, exercise: Exercise, name: str) -> CodeCell | None:
+        """The cell that makes ``name``: the last one before it is checked, else the last one.
+
+        A cell that answers another exercise counts too, where no other cell does: two answers may
+        have been merged into one cell.
+        """
+        last = max(self.found.checked.get(exercise.id, [0]))
+        kinds = ("def", "call") if exercise.kind != "value" else ("def", "call", "value")
+        for cells in (self._unmarked(), [c for c in self.cells if not self._of_lesson(c)]):
+            for kind in kinds:
+                able = [cell for cell in cells if self.gives[cell.number].get(name) == kind]
+                if able:
+                    return ([c for c in able if c.number <= last] or able)[-1]
+        return None
+
+    def name_of(self, exercise: Exercise, called: Sequence[str]) -> str:
+        """What the answer is called: in the lesson, else in the learner's own check."""
+        id, usual = exercise.id, self.lesson.names[exercise.id]
+        mine = self.found.cells.get(id, ())
+        here = {name for cell in mine for name in _gives(cell.source)}
+        everywhere = {name for names in self.gives.values() for name in names}
+        wanted = [usual, *reversed(called)]
+        name = next((name for place in (here, everywhere) for name in wanted if name in place), "")
+        if not name and exercise.kind != "value":
+            name = _only_function(mine)
+        return self._renamed(id, name or usual, usual)
+
+    def _renamed(self, id: str, name: str, usual: str) -> str:
+        if name != usual and id in self.found.cells:
+            self.found.remarks.append(RENAMED.format(id, name, usual))
+        return name
+
+
+def _gives(source: str) -> Mapping[str, str]:
+    """The names that a cell makes at its top level: name → "def", "call" or "value".
+
+    "call": an expression that may give a function.
+    """
+    found: dict[str, str] = {}
+    tree = parsed(source)
+    for node in tree.body if tree else ():
+        if isinstance(node, (ast.Import, ast.ImportFrom, ast.Delete)):
+            continue
+        kind = "value"
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            kind = "def"
+        elif isinstance(getattr(node, "value", None), _MAY_GIVE_A_FUNCTION):
+            kind = "call"
+        found |= dict.fromkeys(given(node), kind)
+    return found
+
+
+def _only_function(cells: Iterable[CodeCell]) -> str:
+    trees = [tree for cell in cells if (tree := parsed(cell.source))]
+    made = {n.name for tree in trees for n in tree.body if isinstance(n, ast.FunctionDef)}
+    return made.pop() if len(made) == 1 else ""
+
+
+def owners(cells: Mapping[str, Collection[CodeCell]]) -> dict[int, list[str]]:
+    """Return the exercises that each cell answers: number of the cell → exercises."""
+    found: dict[int, list[str]] = {}
+    for id, mine in cells.items():
+        for cell in mine:
+            found.setdefault(cell.number, []).append(id)
+    return found

@@ -1,0 +1,184 @@
+"""What the grader will refuse, said by ``rl.check`` before the notebook is handed in.
+
+The same rules as in gate.py and the same words, for the cells that the answer lives in. Where their
+text cannot be had, nothing is said. An answer to derive is tried with the library locked.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import functools
+import linecache
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from types import CodeType, FunctionType, ModuleType
+
+from rooflab.exercises.collect import collect
+from rooflab.exercises.exercise import Case, Exercise
+from rooflab.exercises.verdict import Verdict
+from rooflab.grade import lockdown, syntax
+from rooflab.grade.gate import DERIVE, PLAIN, TIMING, TRACED, problem
+from rooflab.grade.kept import parsed, text_of
+from rooflab.grade.live import live
+from rooflab.grade.needed import given, needed
+from rooflab.grade.scope import scope_of
+from rooflab.grade.suspects import borrowing, flaw, forging_with, inner
+
+HANDED_IN = "Handed in, it would get no points: {}."
+MOST_CELLS = 40  # that an answer is followed into
+
+
+def noted(exercise: Exercise, answer: object, cases: Sequence[Case], verdict: Verdict) -> Verdict:
+    """Return ``verdict``; one that is right here and will be refused has a note that says so."""
+    if not verdict.passed:
+        return verdict
+    try:
+        why = refusal(exercise, answer, cases)
+    except Exception:  # a warning that cannot be had must not cost the verdict
+        return verdict
+    if why is None:
+        return verdict
+    notes = (HANDED_IN.format(why), verdict.note)
+    return dataclasses.replace(verdict, note=" ".join(note for note in notes if note))
+
+
+def refusal(exercise: Exercise, answer: object, cases: Sequence[Case]) -> str | None:
+    """Say why the grader would refuse ``answer``, in its words; None if it would not."""
+    if exercise.kind in TRACED:
+        why = _forged(exercise, answer)
+        return f"{why}: {PLAIN}" if why else None
+    if not exercise.derives:
+        return None
+    if exercise.kind == "value":
+        return _borrowed_value(exercise)
+    if why := _borrowed(exercise, answer):
+        return f"{why}: {DERIVE}"
+    unlock = lockdown.lock(lockdown.with_kin(exercise.derives))
+    try:
+        seen = collect(exercise.kind, cases, answer)
+    finally:
+        unlock()
+    errors = (str(one.get("error", "")) for one in seen)
+    return next((e.partition(": ")[2] for e in errors if DERIVE in e), None)
+
+
+def _forged(exercise: Exercise, answer: object) -> str | None:
+    cells = _cells(answer)
+    if not cells:
+        return None
+    trees = {name: tree for name, text in cells.items() if (tree := parsed(text)) is not None}
+    first = next(iter(cells))
+    if first not in trees:
+        return None
+    everything = [*trees.values(), ast.Module(_imports(answer), [])]
+    awake = live([trees[first]], [tree for name, tree in trees.items() if name != first])
+    look = forging_with(scope_of(everything, inner), exercise.kind == TIMING)
+    for name, tree in trees.items():
+        mine = name == first
+        body = tree.body if mine else [node for node in tree.body if node in awake]
+        if why := flaw(body, look):
+            where = f"the answer to {exercise.id}" if mine else "a cell of yours"
+            return None if _alone(exercise, answer, trees, cells) else f"{why} in {where}"
+    if why := flaw(_imports(answer), look):
+        return f"it {why.partition(' ')[2].partition(' ')[2]}, imported in a cell of yours"
+    return None
+
+
+def _alone(exercise: Exercise, answer: object, trees: dict, cells: dict[str, str]) -> bool:
+    """Whether the grader finds an innocent way to run the answer: from what it needs alone."""
+    name = getattr(answer, "__name__", exercise.name)
+    nodes = [node for tree in trees.values() for node in tree.body]
+    if not any(name in given(node) for node in nodes):
+        return False
+    wanted = {id(node) for node in needed([name], nodes)}
+    parts = [text_of(cells[n], [one for one in t.body if id(one) in wanted])
+             for n, t in reversed(trees.items())]  # fmt: skip
+    text = "\n".join([*(ast.unparse(node) for node in _imports(answer)), *filter(None, parts)])
+    return problem(text, exercise.id) is None
+
+
+def _borrowed(exercise: Exercise, answer: object) -> str | None:
+    """What in the answer's own cell gets round the lock."""
+    cells = _cells(answer)
+    tree = parsed(next(iter(cells.values()))) if cells else None
+    if tree is None:
+        return None
+    own = [node for node in tree.body if exercise.name in given(node)]
+    why = flaw(own, borrowing)
+    return f"{why} in the answer to {exercise.id}" if why else None
+
+
+def _borrowed_value(exercise: Exercise) -> str | None:
+    """Whether the cell that made a value calls what is locked."""
+    history = vars(sys.modules["__main__"]).get("In")
+    for source in reversed(history if isinstance(history, list) else []):
+        tree = parsed(source) if isinstance(source, str) else None
+        if tree is None or not any(exercise.name in given(node) for node in tree.body):
+            continue
+        locked = {*lockdown.with_kin(exercise.derives)}
+        for node in ast.walk(tree):
+            root = getattr(node, "value", None)
+            ours = isinstance(root, ast.Name) and root.id in ("rl", "rooflab")
+            if ours and isinstance(node, ast.Attribute) and node.attr in locked:
+                return f"{DERIVE}: rooflab.{node.attr} is locked in this exercise"
+        return None
+    return None
+
+
+def _cells(answer: object) -> dict[str, str]:
+    """The texts of the notebook cells that an answer and what it calls lie in, its own first."""
+    found: dict[str, str] = {}
+    seen: set[int] = set()
+    waiting = [*_functions(answer)]
+    while waiting and len(found) < MOST_CELLS:
+        function = waiting.pop(0)
+        if id(function) in seen:
+            continue
+        seen.add(id(function))
+        name = function.__code__.co_filename
+        text = "".join(linecache.getlines(name))
+        if not text or os.path.exists(name):  # a module's file is no cell
+            continue
+        found.setdefault(name, text)
+        for value in _globals(function).values():
+            waiting += _functions(value)
+        for cell in function.__closure__ or ():
+            waiting += _functions(cell.cell_contents)
+    return found
+
+
+def _functions(value: object) -> Iterator[FunctionType]:
+    """The functions of Python that a value is made of."""
+    kind = type(value)
+    if kind is FunctionType:
+        yield value
+        if isinstance(inner := vars(value).get("__wrapped__"), FunctionType):
+            yield inner
+    elif kind is functools.partial:
+        yield from _functions(value.func)
+    elif kind is type:
+        yield from (each for each in vars(value).values() if type(each) is FunctionType)
+    elif type(kind) is type and not kind.__module__.startswith(("numpy", "rooflab")):
+        yield from (each for each in vars(kind).values() if type(each) is FunctionType)
+
+
+def _globals(function: FunctionType) -> dict[str, object]:
+    """The global names that a function reads, with their values."""
+    names, waiting = set(), [function.__code__]
+    while waiting:
+        code = waiting.pop()
+        names |= {*code.co_names}
+        waiting += [each for each in code.co_consts if isinstance(each, CodeType)]
+    return {n: function.__globals__[n] for n in sorted(names) if n in function.__globals__}
+
+
+def _imports(answer: object) -> list[ast.stmt]:
+    """Imports, for the modules and their functions that an answer finds in the notebook."""
+    lines = []
+    for function in _functions(answer):
+        for name, value in _globals(function).items():
+            if isinstance(value, ModuleType):
+                lines.append(f"import {value.__name__} as {name}")
+    return syntax.parse("\n".join(lines)).body

@@ -1,0 +1,72 @@
+"""Where each answer is checked: at the learner's own check, and where else it could be right.
+
+A scratch cell may use the name of an answer again, before the check or behind it, and a helper may
+stand below the answer that calls it. So an answer is tried as often as it may have changed, and
+the first try that is right counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from rooflab.grade.answer_cells import Answers
+from rooflab.grade.gate import TRACED
+from rooflab.grade.given import Lesson
+from rooflab.grade.intake import CodeCell
+from rooflab.grade.kept import parsed
+from rooflab.grade.needed import given, needed, read
+
+
+@dataclass(frozen=True)
+class Tries:
+    """``places``: exercise → numbers of the cells behind which it is checked; ``end``: exercises
+    that later cells may change, which are checked once more at the end; ``reused``: names of answers that other cells use again."""
+
+    places: Mapping[str, tuple[int, ...]]
+    end: frozenset[str]
+    reused: frozenset[str]
+
+    def at(self, number: int) -> list[tuple[str, int]]:
+        """The exercises that are checked behind a cell, each with the number of the try."""
+        return [(id, at.index(number)) for id, at in self.places.items() if number in at]
+
+    def first(self, id: str) -> int:
+        """The cell behind which an exercise is checked first; 0 if it is not answered."""
+        return self.places.get(id, (0,))[0]
+
+
+def tries_of(
+    cells: Sequence[CodeCell], own: Mapping[int, str], lesson: Lesson, answers: Answers
+) -> Tries:
+    """Return where the exercises of ``lesson`` are checked; ``own``: what is run between answers,
+    by the number of its cell."""
+    texts = {c.number: c.source if c.exercise else own.get(c.number, "") for c in cells}
+    of_lesson = {source for sources in lesson.given.values() for source in sources}
+    trees = {n: tree for n, text in texts.items()
+             if text and text not in of_lesson and (tree := parsed(text))}  # fmt: skip
+    statements = [node for tree in trees.values() for node in tree.body]
+    gives = {n: frozenset().union(*map(given, tree.body)) for n, tree in trees.items()}
+    places: dict[str, tuple[int, ...]] = {}
+    end: set[str] = set()
+    for exercise in lesson.exercises:
+        if exercise.id not in answers.cells:
+            continue
+        name = answers.names[exercise.id]
+        used = frozenset((name,)).union(*map(read, needed([name], statements)))
+
+        def changed(after: int, until: float, used: frozenset[str] = used) -> bool:
+            return any(after < n <= until and names & used for n, names in gives.items())
+
+        answered = max(cell.number for cell in answers.cells[exercise.id])
+        later = [n for n in answers.checked.get(exercise.id, ()) if n >= answered] or [answered]
+        found = [later[0]]
+        if exercise.kind not in TRACED:
+            found += [later[-1]] if changed(later[0], later[-1]) else []
+            found += [answered] if changed(answered, later[0]) else []
+        places[exercise.id] = tuple(sorted(found))
+        if changed(max(found), float("inf")):
+            end.add(exercise.id)
+    called = frozenset(answers.names.values())
+    others = (gives[n] for n in gives if n in own)
+    return Tries(places, frozenset(end), called & frozenset().union(*others))

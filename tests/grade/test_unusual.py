@@ -1,0 +1,77 @@
+"""An honest hand-in gets its points in whatever dress, or ``rl.check`` said beforehand why not."""
+
+from __future__ import annotations
+
+import linecache
+
+import pytest
+
+import rooflab as rl
+from rooflab.grade import given, intake, verdicts
+from rooflab.grade.merge import merge
+from tests.grade.notebooks import changed, put, solution
+from tests.grade.unusual import CASES, SAID
+
+
+def graded(shop, notebook, tmp_path, seed=42):
+    read = intake.read(put(tmp_path / "x.ipynb", notebook))
+    assert isinstance(read, intake.Submission), read
+    lesson = given.lesson(read.lesson)
+    return verdicts.judge(locked := merge(read, lesson, seed), shop.run(locked), lesson), locked
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_full_points(name, shop, tmp_path):
+    lesson, change = CASES[name]
+    notebook = solution(lesson)
+    change(notebook)
+    found, _ = graded(shop, notebook, tmp_path)
+    assert list(found) == list(given.lesson(lesson).order)
+    assert {id: one.reason for id, one in found.items() if not one.passed} == {}
+
+
+def cell(source: str) -> dict:
+    """Run a cell as Jupyter does: its text can be had, and no file of that name exists."""
+    name = f"/nowhere/{abs(hash(source))}.py"
+    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
+    names: dict = {"rl": rl}
+    exec(compile(source, name, "exec"), names)
+    return names
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_what_is_refused_is_said_before_in_the_same_words(name, shop, tmp_path):
+    id, source = SAID[name]
+    said = rl.check(id, cell(source)[given.lesson(id[:2]).names[id]])
+    assert said.passed and said.note.startswith("Handed in, it would get no points: "), said
+    found, _ = graded(shop, changed({id: source}, id[:2]), tmp_path)
+    assert not found[id].passed
+    told = said.note.removeprefix("Handed in, it would get no points: ").rstrip(".")
+    assert told in found[id].reason, (told, found[id].reason)
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if name.startswith("golf by ")])
+def test_nothing_is_said_of_what_will_count(name):
+    source = CASES[name][1](notebook := solution("02")) or "".join(
+        next(c for c in notebook["cells"] if "02-golf-axpy" in str(c["metadata"]))["source"]
+    )
+    if "%" in source:
+        pytest.skip("a magic needs Jupyter")
+    verdict = rl.check("02-golf-axpy", cell(source)["golf_axpy"])
+    assert verdict.passed and verdict.note is None, verdict
+
+
+def test_every_fallback_leaves_a_remark(shop, tmp_path):
+    told = {
+        "renamed": "your answer is called predicted_time",
+        "typed into a new cell": "found by the name product",
+        "all marks dropped": "found by the cell's id",
+        "a value in the check": "written into its check",
+    }
+    for name, words in told.items():
+        lesson, change = CASES[name]
+        notebook = solution(lesson)
+        change(notebook)
+        read = intake.read(put(tmp_path / "x.ipynb", notebook))
+        flags = merge(read, given.lesson(lesson), 1).flags
+        assert any(words in flag for flag in flags), (name, flags)
