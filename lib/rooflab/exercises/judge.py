@@ -2,19 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 
-from rooflab.exercises.compare import flaw, only_rounded, other_unit, parts, same, show, truth
+from rooflab.exercises.compare import (
+    by_name,
+    flaw,
+    nearly,
+    only_rounded,
+    other_unit,
+    parts,
+    reordered,
+    same,
+    show,
+    truth,
+)
 from rooflab.exercises.exercise import Case, Exercise, Misconception, Observation
 from rooflab.exercises.plaindata import Plain
 from rooflab.exercises.verdict import UNANSWERED, Verdict
 
 INPUT_DIGITS = 7  # a longer input is rounded in what a learner reads; ``case`` holds all of it
 
+NEARLY, NOT_RIGHT = "nearly right", "that is not right"
+STOPPED = "Stopped"  # kind of what a function is stopped by that does not end
 _SLIPS = (
     (other_unit, "another unit", "check the unit: is there a kilo, mega or giga in it, or a GiB "
      "for a GB, that nobody asked for?"),
-    (only_rounded, "rounded", "return the number as it comes out; it need not be whole."),
+    (only_rounded, "rounded", "return the number as it comes out; it need not be whole or short."),
+    (nearly, NEARLY, "was it computed in single precision or rounded on the way, or is something "
+     "small left out?"),
+)  # fmt: skip
+_STUMBLES = (  # what is raised, the mistake that usually raises it, and its hint
+    (r"Stopped:", "no end", "does its loop end? A loop needs a step that brings its end nearer."),
+    (r"RecursionError", "no end", "the function calls itself, and never stops doing so."),
+    (r"TypeError: .*'(function|builtin_function_or_method|method|type)'", "a function, not called",
+     "one of the operands is a function; call it: f(…) is its result, f alone is not."),
+    (r"AttributeError: 'numpy.ndarray' object", "an array for a list",
+     "this is a NumPy array, which has other methods than a list; list(…) makes a list of it."),
+    (r"ValueError: The truth value of an array", "an array for a number",
+     "an array has many truth values; compare single numbers, or use np.maximum and the like."),
+    (r"TypeError: .*(operand|can't multiply sequence|concatenate).*(list|non-int)",
+     "a list for a number", "a list has no arithmetic; take numbers out of it, or use np.array(…)."),
 )  # fmt: skip
 
 
@@ -25,7 +53,7 @@ def judge(
 
     They may come from a process that is not trusted: anything malformed fails its case.
     """
-    observations = [seen if isinstance(seen, dict) else {} for seen in observations]
+    observations = [_in_order(exercise, seen) for seen in observations]
     if len(observations) != len(cases):
         return failed(exercise, f"{len(observations)} of {len(cases)} cases came back")
     if all(o.get("missing") for o in observations):
@@ -47,17 +75,28 @@ def judge(
         others = [function(*case.values()) for case in cases]
         if not _wrong(exercise, cases, others, observations):
             return passed(exercise, f"{right}; {remark}")
-    mistake = named(exercise, cases, expected, observations)
     first = wrong[0]
+    mistake = (
+        named(exercise, cases, expected, observations)
+        or _stumbled(exercise, observations[first])
+        or _slipped(exercise, cases, expected, observations)
+    )
     return failed(
         exercise,
-        complaint(exercise, cases[first], expected[first], observations[first]),
+        complaint(exercise, cases, first, expected, observations[first], mistake),
         case=cases[first],
         yours=show(observations[first]["value"]) if "value" in observations[first] else None,
-        mistake=mistake
-        or _stumbled(exercise, observations[first])
-        or _slipped(exercise, cases, expected, observations),
+        mistake=mistake,
     )
+
+
+def _in_order(exercise: Exercise, seen: object) -> Observation:
+    """An observation whose values stand in the order of ``exercise.returns``."""
+    if not isinstance(seen, dict):
+        return {}
+    if "value" not in seen or not exercise.returns:
+        return seen
+    return {**seen, "value": by_name(seen["value"], exercise.returns)}
 
 
 def _wrong(
@@ -76,7 +115,14 @@ def _wrong(
 
 def passed(exercise: Exercise, reason: str) -> Verdict:
     """Return a verdict with full points."""
-    return Verdict(exercise.id, True, exercise.points, exercise.points, reason)
+    return Verdict(
+        exercise.id,
+        True,
+        exercise.points,
+        exercise.points,
+        reason,
+        insight=exercise.insight or None,
+    )
 
 
 def failed(
@@ -98,11 +144,15 @@ def failed(
 
 
 def _stumbled(exercise: Exercise, seen: Observation) -> Misconception | None:
-    """The mistake that raises what was raised, if the exercise knows one."""
-    raised = str(seen.get("error", "")).partition(":")[0]
+    """The mistake that raises what was raised: one that the exercise knows, or a common one."""
+    raised = str(seen.get("error", ""))
+    if seen.get("entered") is False and raised.startswith("TypeError"):
+        hint = f"it is called as {exercise.signature}, with the arguments in this order."
+        return Misconception("other arguments", exercise.reference, hint)
+    known = [(f"{kind}\\b", name, hint) for kind, name, hint in exercise.errors]
     return next(
-        (Misconception(name, exercise.reference, hint) for kind, name, hint in exercise.errors
-         if kind == raised), None,
+        (Misconception(name, exercise.reference, hint) for pattern, name, hint
+         in (*known, *_STUMBLES) if re.match(pattern, raised)), None,
     )  # fmt: skip
 
 
@@ -112,20 +162,31 @@ def _slipped(
     expected: Sequence[Plain],
     observations: Sequence[Observation],
 ) -> Misconception | None:
-    """The slip that any numeric answer may have, where no mistake of the exercise fits."""
+    """The slip that any answer of numbers may have, where no mistake of the exercise fits."""
     rows = []
     for case, right, seen in zip(cases, expected, observations, strict=True):
         pairs = parts(right, seen["value"]) if "value" in seen else None
         if pairs is None:
-            return None
+            return _curve(exercise, case, seen)
         rows.append([(*pair, exercise.allowed(case)) for pair in pairs])
-    for column in zip(*rows, strict=True):
-        if all(same(*each) for each in column):
-            continue
-        for shows, name, hint in _SLIPS:
-            if shows(column):
-                return Misconception(name, exercise.reference, hint)
-    return None
+    if reordered(rows):
+        hint = f"these are the right values in another order: {', '.join(exercise.returns)}."
+        return Misconception("another order", exercise.reference, hint)
+    columns = [column for column in zip(*rows, strict=True) if not all(same(*c) for c in column)]
+    return next(
+        (Misconception(name, exercise.reference, hint) for shows, name, hint in _SLIPS
+         if columns and shows(columns[0])), None,
+    )  # fmt: skip
+
+
+def _curve(exercise: Exercise, case: Case, seen: Observation) -> Misconception | None:
+    """The slip of an answer that has as many numbers as a list of its inputs."""
+    mine = seen.get("value")
+    lengths = [len(given) for given in case.values() if isinstance(given, list)]
+    if exercise.returns or not isinstance(mine, list) or len(mine) not in lengths:
+        return None
+    hint = "one number is wanted: which point tells it, or which of them together?"
+    return Misconception("a value for each point", exercise.reference, hint)
 
 
 def unanswered(exercise: Exercise) -> str:
@@ -146,8 +207,9 @@ def named(
     another part does not hide it; of several that match, the one that changes most parts wins.
     """
     best: tuple[int, Misconception] | None = None
-    for mistake in exercise.misconceptions:
-        changed = _changed(exercise, mistake, cases, expected, observations)
+    ways = [(m, wrong) for m in exercise.misconceptions for wrong in (m.wrong, *m.variants)]
+    for mistake, wrong in ways:
+        changed = _changed(exercise, wrong, cases, expected, observations)
         if changed and (best is None or changed > best[0]):
             best = (changed, mistake)
     return best[1] if best else None
@@ -155,16 +217,16 @@ def named(
 
 def _changed(
     exercise: Exercise,
-    mistake: Misconception,
+    wrong: Callable[..., object],
     cases: Sequence[Case],
     expected: Sequence[Plain],
     observations: Sequence[Observation],
 ) -> int:
-    """Number of parts that ``mistake`` changes, if the learner's agree with it there; else 0."""
+    """Number of parts that ``wrong`` changes, if the learner's agree with it there; else 0."""
     rows = []
     for case, right, seen in zip(cases, expected, observations, strict=True):
         mine = parts(right, seen.get("value"))
-        theirs = parts(right, mistake.wrong(*case.values()))
+        theirs = parts(right, wrong(*case.values()))
         if mine is None or theirs is None or "value" not in seen:
             return 0
         rows.append([(r, w, m) for (r, w), (_, m) in zip(theirs, mine, strict=True)])
@@ -183,45 +245,69 @@ def call_text(exercise: Exercise, case: Case) -> str:
     if exercise.kind == "value":
         return "your answer"
     inputs = ", ".join(f"{name}={show(value, exact=INPUT_DIGITS)}" for name, value in case.items())
-    return f"{exercise.name}({inputs})"
+    return f"`{exercise.name}({inputs})`"
 
 
-def complaint(exercise: Exercise, case: Case, expected: Plain, seen: Observation) -> str:
-    """Say what is wrong with the first failing case, never what would be right."""
+def complaint(
+    exercise: Exercise,
+    cases: Sequence[Case],
+    number: int,
+    expected: Sequence[Plain],
+    seen: Observation,
+    mistake: Misconception | None,
+) -> str:
+    """Say what is wrong with case ``number``, the first that fails, never what would be right."""
+    case, right = cases[number], expected[number]
     call = call_text(exercise, case)
     if seen.get("missing"):
         return f"{call} returned None for this case"
     if "error" in seen:
-        return f"{call} raised {seen['error']}"
+        kind, _, told = str(seen["error"]).partition(": ")
+        return f"{call} {told}" if kind == STOPPED else f"{call} raised {seen['error']}"
     if "unreadable" in seen or "value" not in seen:
         return f"{call}: {seen.get('unreadable', 'nothing came back')}"
-    got = seen["value"]
-    pairs = parts(expected, got)
-    labels = exercise.returns
-    if pairs is None:
-        wanted = (
-            f"{len(labels)} values are wanted: {', '.join(labels)}" if labels else _kind(expected)
-        )
-        return f"{call} gave {show(got)}; {wanted}"
+    got, labels = seen["value"], exercise.returns
     verb = "is" if exercise.kind == "value" else "gave"
-    for number, (right, mine) in enumerate(pairs):
-        if same(right, mine, exercise.allowed(case)):
-            continue
-        subject = f"{call} {verb}"
-        if labels and len(pairs) > 1:
-            what = labels[number]
-            subject = (
-                f"{what}: {subject}" if exercise.kind == "value" else f"the {what} of {subject}"
-            )
-        problem = None
-        if isinstance(right, bool):
-            problem = None if truth(mine) is not None else _kind(right)
-        elif isinstance(right, (int, float)):
-            problem = flaw(mine)
-        if problem is None and isinstance(mine, str) != isinstance(right, str):
-            problem = _kind(right)
-        return f"{subject} {show(mine)}: {problem or 'that is not right'}"
-    return f"{call} {verb} {show(got)}: that is not right"
+    pairs = parts(right, got)
+    if pairs is None or (isinstance(got, list) and not isinstance(right, (list, tuple))):
+        wanted = f"{len(labels)} values are wanted: {', '.join(labels)}" if labels else _kind(right)
+        return f"{call} {verb} {show(got)}; {wanted}"
+    wrong = [at for at, pair in enumerate(pairs) if not same(*pair, exercise.allowed(case))]
+    at = wrong[0]
+    subject = f"{call} {verb}"
+    if labels and len(pairs) > 1:
+        value = exercise.kind == "value"
+        subject = f"{labels[at]}: {subject}" if value else f"the {labels[at]} of {subject}"
+    problem = _problem(exercise, cases, *pairs[at])
+    close = mistake is not None and mistake.name in (NEARLY, "rounded")
+    return f"{subject} {show(pairs[at][1])}: {problem or (NEARLY if close else NOT_RIGHT)}"
+
+
+def _problem(exercise: Exercise, cases: Sequence[Case], right: Plain, mine: Plain) -> str | None:
+    """Say what kind of value is wanted, where ``mine`` is of another kind."""
+    if isinstance(right, bool):
+        return None if truth(mine) is not None else _kind(right)
+    if isinstance(right, (int, float)) and (problem := flaw(mine)):
+        return problem
+    if isinstance(mine, str) != isinstance(right, str):
+        return _kind(right)
+    if not isinstance(right, str):
+        return None
+    words = _vocabulary(exercise, cases)
+    if any(same(word, mine, 0) for word in words):
+        return None
+    return f"one of these words is wanted: {', '.join(words)}"
+
+
+def _vocabulary(exercise: Exercise, cases: Sequence[Case]) -> list[str]:
+    """The words that an answer may hold, right or wrong."""
+    found = set()
+    for case in cases:
+        for function in (exercise.reference, *(m.wrong for m in exercise.misconceptions)):
+            value = function(*case.values())
+            several = value if isinstance(value, (list, tuple)) else [value]
+            found |= {word for word in several if isinstance(word, str)}
+    return sorted(found)
 
 
 def _kind(expected: Plain) -> str:

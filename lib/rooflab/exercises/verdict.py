@@ -15,7 +15,8 @@ COLOURS = {"✓": "#009E73", "✗": "#D55E00", "○": "#6B6B6B"}  # of the marks
 @dataclass(frozen=True)
 class Verdict:
     """What ``check`` says. ``case`` holds the inputs of the first failing case, ``yours`` what the
-    answer gave there; the right value is never in here. ``note`` is something to know besides.
+    answer gave there; the right value is never in here. ``note`` is something to know besides,
+    ``insight`` what a right answer means.
     """
 
     exercise: str
@@ -28,6 +29,7 @@ class Verdict:
     misconception: str | None = None
     hint: str | None = None
     note: str | None = None
+    insight: str | None = None
 
     def __bool__(self) -> bool:
         return self.passed
