@@ -21,8 +21,13 @@ _TRACEBACK = BaseException.__dict__["__traceback__"].__get__  # past a subclass 
 STOPPED = " was stopped after "  # in what golf says of a function that does not end
 
 
-def collect(kind: str, cases: Sequence[Case], answer: object) -> list[Observation]:
-    """Return one observation a case. Never raises, whatever ``answer`` does."""
+def collect(
+    kind: str, cases: Sequence[Case], answer: object, over: Callable[[], str] = str
+) -> list[Observation]:
+    """Return one observation a case. Never raises, whatever ``answer`` does.
+
+    ``over()`` is empty, or says that the answer was stopped: then no further case is run.
+    """
     if answer is ...:
         return [{"missing": True} for _ in cases]
     if kind == "value":
@@ -36,7 +41,7 @@ def collect(kind: str, cases: Sequence[Case], answer: object) -> list[Observatio
         from rooflab.exercises.golfing import run
     else:
         run = _call if kind == "function" else _call_with_arrays
-    seen = until_stopped(lambda case: run(case, answer), cases)
+    seen = until_stopped(lambda case: run(case, answer), cases, over)
     if untouched(answer) or not all(each.get("missing") for each in seen):
         return seen
     nothing = {"unreadable": "it returned None for every case; does it reach a return?"}
@@ -73,7 +78,9 @@ def _keyword_only(answer: Callable[..., object]) -> Sequence[str]:
     return code.co_varnames[code.co_argcount :][: code.co_kwonlyargcount]
 
 
-def until_stopped(run: Callable[[Case], Observation], cases: Sequence[Case]) -> list[Observation]:
+def until_stopped(
+    run: Callable[[Case], Observation], cases: Sequence[Case], over: Callable[[], str] = str
+) -> list[Observation]:
     """Run the cases in order; after one was stopped, by the learner or because it would not end,
     the rest count as stopped too."""
     seen: list[Observation] = []
@@ -81,6 +88,8 @@ def until_stopped(run: Callable[[Case], Observation], cases: Sequence[Case]) -> 
         error = str(seen[-1].get("error", "")) if seen else ""
         stopped = error.startswith("KeyboardInterrupt") or STOPPED in error
         seen.append(seen[-1] if stopped else run(case))
+        if over() and not stopped:  # it may have swallowed what stopped it
+            seen[-1] = {"error": f"Stopped: {over()}"}
     return seen
 
 
