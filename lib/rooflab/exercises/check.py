@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
+from dataclasses import replace
 
 from rooflab.exercises import course, session
 from rooflab.exercises.collect import describe
 from rooflab.exercises.ending import Ending
 from rooflab.exercises.exercise import Exercise
+from rooflab.exercises.history import STALE, stale
 from rooflab.exercises.judge import judge
 from rooflab.exercises.registry import exercise
 from rooflab.exercises.verdict import Verdict
@@ -53,7 +56,15 @@ def _verdict(found: Exercise, answer: object, ending: Ending) -> Verdict:
     if found.kind == "timing" and verdict.passed:
         from rooflab.exercises.on_gpu import confirm
 
-        return confirm(found, answer, verdict)
+        verdict = confirm(found, answer, verdict)
+    return _noted(verdict, answer)
+
+
+def _noted(verdict: Verdict, answer: object) -> Verdict:
+    """Add what is to know besides. What the grader would refuse belongs here too."""
+    with contextlib.suppress(Exception):  # a note must not cost the verdict
+        if not verdict.unanswered and stale(answer):
+            return replace(verdict, note=" ".join(filter(None, (verdict.note, STALE))))
     return verdict
 
 
