@@ -13,7 +13,7 @@ import pytest
 from rooflab.exercises.check import check
 from rooflab.exercises.collect import collect
 from rooflab.exercises.judge import judge
-from rooflab.exercises.registry import exercise
+from rooflab.exercises.registry import exercise, exercises
 from tools.lesson import read_lesson
 
 
@@ -206,6 +206,23 @@ def test_html_shows_the_same_and_escapes():
     page = verdict._repr_html_()
     assert "<script>" not in page and "&lt;script&gt;" in page and "#D55E00" in page
     assert "#009E73" in check("01-product", counted)._repr_html_()
+
+
+def test_html_has_the_verdict_in_bold_the_call_in_monospace_and_a_paragraph_for_the_hint():
+    page = check("01-product", lambda *inputs: counted(*inputs, flops=1))._repr_html_()
+    assert "<b>✗ not right</b> · 01-product · 0 of 4 points<div" in page and "`" not in page
+    assert "the FLOPs of <code>product(m=" in page and "</code> gave " in page
+    assert page.index("A usual mistake, “multiply-adds”: you counted") > page.rindex("<div")
+    page = check("01-product")._repr_html_()
+    assert "<b>○ not answered yet</b>" in page and ">4 lines to write<" in page
+
+
+def test_a_right_answer_is_told_what_it_means_and_a_wrong_one_is_not():
+    right, wrong = check("01-product", counted), check("01-product", lambda *inputs: 1)
+    assert right.insight in repr(right) and right.insight in right._repr_html_()
+    assert "Your machine" in right.insight and wrong.insight is None
+    asked = [e for id, e in exercises().items() if id[:2] in ("00", "01") and e.kind != "timing"]
+    assert len(asked) >= 10 and all(e.insight.endswith((".", "?")) for e in asked)
 
 
 def test_a_written_function_without_a_return_is_not_called_unanswered():
