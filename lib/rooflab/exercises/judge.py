@@ -77,7 +77,8 @@ def judge(
             return passed(exercise, f"{right}; {remark}")
     first = wrong[0]
     mistake = (
-        named(exercise, cases, expected, observations)
+        _exchanged(exercise, cases, expected, observations)
+        or named(exercise, cases, expected, observations)
         or _stumbled(exercise, observations[first])
         or _slipped(exercise, cases, expected, observations)
     )
@@ -156,6 +157,46 @@ def _stumbled(exercise: Exercise, seen: Observation) -> Misconception | None:
     )  # fmt: skip
 
 
+def _rows(
+    exercise: Exercise,
+    cases: Sequence[Case],
+    expected: Sequence[Plain],
+    observations: Sequence[Observation],
+) -> list[list[tuple[Plain, Plain, float]]]:
+    """For each case (right, given, tolerance) of each part; empty where the shapes differ."""
+    rows = []
+    for case, right, seen in zip(cases, expected, observations, strict=True):
+        pairs = parts(right, seen["value"]) if "value" in seen else None
+        if pairs is None:
+            return []
+        rows.append([(*pair, exercise.allowed(case)) for pair in pairs])
+    return rows
+
+
+def _wrong_parts(
+    rows: Sequence[Sequence[tuple[Plain, Plain, float]]],
+) -> list[tuple[tuple[Plain, Plain, float], ...]]:
+    columns = zip(*rows, strict=True)
+    return [column for column in columns if not all(same(*each) for each in column)]
+
+
+def _exchanged(
+    exercise: Exercise,
+    cases: Sequence[Case],
+    expected: Sequence[Plain],
+    observations: Sequence[Observation],
+) -> Misconception | None:
+    """The slip of right values in another order, unless a mistake explains all of them."""
+    rows = _rows(exercise, cases, expected, observations)
+    if not reordered(rows):
+        return None
+    best = _closest(exercise, cases, expected, observations)
+    if best and best[0] >= len(_wrong_parts(rows)):
+        return None
+    hint = f"these are the right values in another order: {', '.join(exercise.returns)}."
+    return Misconception("another order", exercise.reference, hint)
+
+
 def _slipped(
     exercise: Exercise,
     cases: Sequence[Case],
@@ -163,19 +204,13 @@ def _slipped(
     observations: Sequence[Observation],
 ) -> Misconception | None:
     """The slip that any answer of numbers may have, where no mistake of the exercise fits."""
-    rows = []
-    for case, right, seen in zip(cases, expected, observations, strict=True):
-        pairs = parts(right, seen["value"]) if "value" in seen else None
-        if pairs is None:
-            return _curve(exercise, case, seen)
-        rows.append([(*pair, exercise.allowed(case)) for pair in pairs])
-    if reordered(rows):
-        hint = f"these are the right values in another order: {', '.join(exercise.returns)}."
-        return Misconception("another order", exercise.reference, hint)
-    columns = [column for column in zip(*rows, strict=True) if not all(same(*c) for c in column)]
+    rows = _rows(exercise, cases, expected, observations)
+    if not rows:
+        return _curve(exercise, cases[0], observations[0])
+    first = next(iter(_wrong_parts(rows)), None)
     return next(
         (Misconception(name, exercise.reference, hint) for shows, name, hint in _SLIPS
-         if columns and shows(columns[0])), None,
+         if first and shows(first)), None,
     )  # fmt: skip
 
 
@@ -206,13 +241,24 @@ def named(
     Only the parts of an answer that a misconception changes count, so that a second slip in
     another part does not hide it; of several that match, the one that changes most parts wins.
     """
+    best = _closest(exercise, cases, expected, observations)
+    return best[1] if best else None
+
+
+def _closest(
+    exercise: Exercise,
+    cases: Sequence[Case],
+    expected: Sequence[Plain],
+    observations: Sequence[Observation],
+) -> tuple[int, Misconception] | None:
+    """The misconception that explains most parts of the answer, and how many."""
     best: tuple[int, Misconception] | None = None
     ways = [(m, wrong) for m in exercise.misconceptions for wrong in (m.wrong, *m.variants)]
     for mistake, wrong in ways:
         changed = _changed(exercise, wrong, cases, expected, observations)
         if changed and (best is None or changed > best[0]):
             best = (changed, mistake)
-    return best[1] if best else None
+    return best
 
 
 def _changed(
@@ -289,7 +335,9 @@ def _problem(exercise: Exercise, cases: Sequence[Case], right: Plain, mine: Plai
         return None if truth(mine) is not None else _kind(right)
     if isinstance(right, (int, float)) and (problem := flaw(mine)):
         return problem
-    if isinstance(mine, str) != isinstance(right, str):
+    if isinstance(right, (list, tuple)):
+        return None if parts(right, mine) else f"{len(right)} values are wanted here"
+    if isinstance(mine, str) != isinstance(right, str) or isinstance(mine, (list, dict)):
         return _kind(right)
     if not isinstance(right, str):
         return None

@@ -89,8 +89,10 @@ def _numpy(item: object, levels: int, room: list[int]) -> Plain:
     numpy = sys.modules["numpy"]
     if isinstance(item, numpy.ndarray):
         item = numpy.ndarray.view(item, numpy.ndarray)  # a subclass may lie about dtype and size
-        if item.dtype.kind not in "biufV" or item.dtype.names:
+        if item.dtype.kind not in "biufUV" or item.dtype.names:
             raise Unreadable(f"an array of {item.dtype}; an array of numbers is wanted")
+        if item.dtype.kind == "U" and item.dtype.itemsize > 4 * MOST_CHARACTERS:
+            raise Unreadable("an array of long texts; the answer is shorter")
         if item.size > MOST_ITEMS:
             raise Unreadable(f"an array of {item.size} elements; the answer is shorter")
         room[0] -= item.size
@@ -98,7 +100,7 @@ def _numpy(item: object, levels: int, room: list[int]) -> Plain:
             raise Unreadable(f"more than {MOST_ITEMS} items; the answer is shorter")
         if item.size != 1 and item.ndim > levels:
             raise Unreadable(f"nested deeper than {MOST_LEVELS} levels")
-        wide = item if item.dtype.kind in "biuf" else item.astype(float)  # V: bfloat16 and kin
+        wide = item if item.dtype.kind in "biufU" else item.astype(float)  # V: bfloat16 and kin
         return _nested(numpy.ndarray.tolist(wide))
     known = type(item) in set(numpy.sctypeDict.values())
     if known and item.dtype.kind in "biuf":
