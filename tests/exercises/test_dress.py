@@ -11,9 +11,9 @@ from __future__ import annotations
 import pytest
 
 from rooflab.exercises.check import check
-from tests.exercises.dress import lesson00, lesson01, lesson03, lesson04
+from tests.exercises.dress import lesson00, lesson01, lesson03, lesson04, lesson05
 
-TABLES = {"00": lesson00, "01": lesson01, "03": lesson03, "04": lesson04}
+TABLES = {"00": lesson00, "01": lesson01, "03": lesson03, "04": lesson04, "05": lesson05}
 IMPORTS = """import math, statistics
 import numpy as np
 from collections import namedtuple

@@ -206,7 +206,7 @@ def _slipped(
     """The slip that any answer of numbers may have, where no mistake of the exercise fits."""
     rows = _rows(exercise, cases, expected, observations)
     if not rows:
-        return _curve(exercise, cases[0], observations[0])
+        return _several(exercise, cases[0], observations[0])
     first = next(iter(_wrong_parts(rows)), None)
     return next(
         (Misconception(name, exercise.reference, hint) for shows, name, hint in _SLIPS
@@ -214,14 +214,16 @@ def _slipped(
     )  # fmt: skip
 
 
-def _curve(exercise: Exercise, case: Case, seen: Observation) -> Misconception | None:
-    """The slip of an answer that has as many numbers as a list of its inputs."""
+def _several(exercise: Exercise, case: Case, seen: Observation) -> Misconception | None:
+    """The slip of an answer of several numbers where one is wanted."""
     mine = seen.get("value")
-    lengths = [len(given) for given in case.values() if isinstance(given, list)]
-    if exercise.returns or not isinstance(mine, list) or len(mine) not in lengths:
+    if exercise.returns or not isinstance(mine, list) or len(mine) < 2:
         return None
-    hint = "one number is wanted: which point tells it, or which of them together?"
-    return Misconception("a value for each point", exercise.reference, hint)
+    if len(mine) in [len(given) for given in case.values() if isinstance(given, list)]:
+        hint = "one value is wanted: which point tells it, or which of them together?"
+        return Misconception("a value for each point", exercise.reference, hint)
+    hint = "one value is wanted: which of these is it?"
+    return Misconception("several for one", exercise.reference, hint)
 
 
 def unanswered(exercise: Exercise) -> str:
