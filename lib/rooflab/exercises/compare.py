@@ -175,9 +175,10 @@ def only_rounded(pairs: Pairs) -> bool:
 
 def _shortened(right: float, mine: int | float) -> bool:
     """Whether ``mine``, written out, is less than one in its last digit from ``right``."""
-    _, digits, exponent = Decimal(repr(mine)).normalize().as_tuple()
     if isinstance(mine, int):
         digits, exponent = str(abs(mine)), 0
+    else:
+        _, digits, exponent = Decimal(repr(mine)).normalize().as_tuple()
     unit = Fraction(10) ** exponent
     return _finite(right) and len(digits) > 1 and abs(Fraction(mine) - Fraction(right)) < unit
 

@@ -194,9 +194,8 @@ EXPERTS = Exercise(
         Misconception("all of them", lambda e, k, b: e,
                       "some experts may be chosen by no token; they stay where they are."),
         Misconception("never the same", lambda e, k, b: min(e, k * b),
-                      "two tokens may choose the same expert, which is then read once."),
-        Misconception("more than there are", lambda e, k, b: k * b,
-                      "two tokens may choose the same expert, and there are no more than all."),
+                      "two tokens may choose the same expert, which is then read once.",
+                      variants=(lambda e, k, b: k * b,)),
         Misconception("with repetition", lambda e, k, b: e * (1 - (1 - 1 / e) ** (k * b)),
                       "the experts of one token are different ones: it misses a given expert with "
                       "the chance 1 − active/experts."),

@@ -105,7 +105,7 @@ WRONG = [
     ("05-fewer-bits", GAIN.format("n * (bits + 8 * z / group) / 8 + kv * c"), "one cache"),
     ("05-fewer-bits", GAIN.format("n * (bits + z / group) / 8 + kv * m * c"), "scales in bits"),
     ("05-fewer-bits", GAIN.format("n * (bits / 8 + z) + kv * m * c"), "a scale for every weight"),
-    ("05-experts", "lambda e, k, b: k * b", "more than there are"),
+    ("05-experts", "lambda e, k, b: k * b", "never the same"),
     ("05-experts", "lambda e, k, b: min(e, k * b)", "never the same"),
     ("05-experts", "lambda e, k, b: e * (1 - k / e) ** b", "those that are spared"),
     ("05-experts", "lambda e, k, b: 1 - (1 - k / e) ** b", "a share"),
