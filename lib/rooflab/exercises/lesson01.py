@@ -191,8 +191,7 @@ NAME = Exercise(
         Misconception("4 bytes always", lambda f, b, s: _nearest(f, b / 4),
                       "not every number has 4 bytes; itemsize says how many."),
         Misconception("matrix or vector", lambda f, b, s: "gemm" if b / s < 0.4 * f else "gemv",
-                      "AXPY, dot, GEMV and the outer product differ in their bytes alone.",
-                      variants=(lambda f, b, s: "gemm" if b / s < 0.4 * f else "axpy",)),
+                      "AXPY, dot, GEMV and the outer product differ in their bytes alone."),
     ),
 )  # fmt: skip
 
