@@ -184,7 +184,7 @@ rl.check("00-bandwidth", bandwidth)
 # %% [markdown] tags=["deep"]
 # ### Exercise 2 · The rising part
 #
-# `k` and `seconds` are lists: the numbers of multiply-adds, and their times for `n` numbers. The
+# `k` and `seconds` are arrays: the numbers of multiply-adds, and their times for `n` numbers. The
 # last two points lie well on the rising part. Every run also took a while to get started, the
 # same for each `k`, so no single point gives the peak away. Return the peak in FLOP/s.
 

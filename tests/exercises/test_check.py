@@ -13,7 +13,7 @@ import pytest
 from rooflab.exercises.check import check
 from rooflab.exercises.collect import collect
 from rooflab.exercises.judge import judge
-from rooflab.exercises.registry import exercise
+from rooflab.exercises.registry import exercise, exercises
 from tools.lesson import read_lesson
 
 
@@ -120,14 +120,14 @@ def test_a_known_mistake_is_named_and_the_right_value_is_not():
 def test_a_second_slip_does_not_hide_the_first():
     verdict = check("01-product", lambda *inputs: counted(*inputs, flops=1, extra=17))
     assert verdict.misconception == "multiply-adds"
-    assert "FLOPs of product(" in verdict.reason
+    assert "FLOPs of `product(" in verdict.reason
 
 
 def test_an_unknown_mistake_shows_the_failing_case_and_which_part():
     verdict = check("01-product", lambda *inputs: counted(*inputs, extra=1))
     assert verdict.misconception is None and verdict.hint is None
     assert (
-        verdict.reason.startswith("the bytes of product(m=")
+        verdict.reason.startswith("the bytes of `product(m=")
         and "that is not right" in verdict.reason
     )
 
@@ -156,18 +156,22 @@ def test_the_reason_says_what_is_wrong(id, answer, words):
     assert words in verdict.reason or words in str(verdict.yours), verdict
 
 
-def test_a_list_multiplied_like_an_array_is_refused_at_once_and_named():
-    """2 * k * n with a whole n would be a list of a thousand million numbers."""
-    verdict = check("00-peak", lambda k, seconds, n: 2 * k * n / seconds)
-    assert verdict.misconception == "a list for a number" and "k[-1]" in verdict.hint
-    verdict = check("00-bandwidth", lambda seconds, n, itemsize: 2 * n * itemsize / seconds)
+def test_a_curve_comes_as_arrays_and_what_is_made_of_all_its_points_is_named():
+    """With lists, 2 * k * n would be a list of a thousand million numbers."""
+    for id, answer in (
+        ("00-peak", lambda k, seconds, n: 2 * k * n / seconds),
+        ("00-bandwidth", lambda seconds, n, itemsize: 2 * n * itemsize / seconds),
+    ):
+        verdict = check(id, answer)
+        assert verdict.misconception == "a value for each point" and "which point" in verdict.hint
+    verdict = check("00-peak", lambda k, seconds, n: 2 * n / list(seconds))
     assert verdict.misconception == "a list for a number"
 
 
 def test_the_learner_cannot_change_the_cases_of_others():
     def greedy(k, seconds, n):
         peak = 2 * n * (k[-1] - k[-2]) / (seconds[-1] - seconds[-2])
-        k.clear(), seconds.clear()
+        k[:], seconds[:] = 0, 0
         return peak
 
     assert check("00-peak", greedy).passed and check("00-peak", greedy).passed
@@ -202,6 +206,23 @@ def test_html_shows_the_same_and_escapes():
     page = verdict._repr_html_()
     assert "<script>" not in page and "&lt;script&gt;" in page and "#D55E00" in page
     assert "#009E73" in check("01-product", counted)._repr_html_()
+
+
+def test_html_has_the_verdict_in_bold_the_call_in_monospace_and_a_paragraph_for_the_hint():
+    page = check("01-product", lambda *inputs: counted(*inputs, flops=1))._repr_html_()
+    assert "<b>✗ not right</b> · 01-product · 0 of 4 points<div" in page and "`" not in page
+    assert "the FLOPs of <code>product(m=" in page and "</code> gave " in page
+    assert page.index("A usual mistake, “multiply-adds”: you counted") > page.rindex("<div")
+    page = check("01-product")._repr_html_()
+    assert "<b>○ not answered yet</b>" in page and ">4 lines to write<" in page
+
+
+def test_a_right_answer_is_told_what_it_means_and_a_wrong_one_is_not():
+    right, wrong = check("01-product", counted), check("01-product", lambda *inputs: 1)
+    assert right.insight in repr(right) and right.insight in right._repr_html_()
+    assert "Your machine" in right.insight and wrong.insight is None
+    asked = [e for id, e in exercises().items() if id[:2] in ("00", "01") and e.kind != "timing"]
+    assert len(asked) >= 10 and all(e.insight.endswith((".", "?")) for e in asked)
 
 
 def test_a_written_function_without_a_return_is_not_called_unanswered():

@@ -18,13 +18,14 @@ from hypothesis import strategies as st
 import rooflab as rl
 from rooflab.exercises.collect import collect
 from rooflab.exercises.compare import same
-from rooflab.exercises.exercise import Exercise, Misconception
+from rooflab.exercises.exercise import COMPARED, Exercise, Misconception
 from rooflab.exercises.judge import judge
 from rooflab.exercises.plaindata import to_plain
 from rooflab.exercises.registry import exercise, exercises, lesson
 
+FUNCTIONS = ("function", "arrays")
 EVERY = list(exercises().values())
-QUICK = [e for e in EVERY if e.kind in ("value", "function")]
+QUICK = [e for e in EVERY if e.kind in COMPARED]
 SEEDS = [0, *range(100, 120)]
 FEW_SEEDS = [0, "another"]  # for those that take longer
 
@@ -79,7 +80,7 @@ def test_cases_are_plain_and_repeatable(found):
     first, again = found.draw(7), found.draw(7)
     assert first == again == [to_plain(dict(case)) for case in first]
     assert json.loads(json.dumps(first)) == first
-    if found.kind == "function":
+    if found.kind in FUNCTIONS:
         varied = {json.dumps(found.draw(s)) for s in range(5)}
         assert len(varied) > 1, "every seed draws the same cases: an answer could be a table"
 
@@ -171,7 +172,7 @@ def numbers_in(value):
     return [] if isinstance(value, str) else [value]
 
 
-@pytest.mark.parametrize("found", [e for e in EVERY if e.kind == "function"], ids=names)
+@pytest.mark.parametrize("found", [e for e in EVERY if e.kind in FUNCTIONS], ids=names)
 def test_a_verdict_never_tells_the_right_value(found):
     for mistake in found.misconceptions:
         verdict = verdict_on(found, mistake.wrong, 0)

@@ -111,7 +111,7 @@ def hurried(monkeypatch):
 @pytest.mark.parametrize(("dtype", "itemsize"), [("fp32", 4), ("fp64", 8)])
 def test_a_real_curve_has_a_point_for_each_k(hurried, dtype, itemsize, threads):
     curve = free_lunch((1, 4, 300), n=100_000, dtype=dtype, threads=threads)
-    assert curve.k == (1, 4, 300)
+    assert curve.k.tolist() == [1, 4, 300]
     assert (curve.itemsize, curve.threads, curve.dtype) == (itemsize, threads, dtype)
     assert curve.machine == host_id()
     assert len(curve.seconds) == len(curve.iqr) == 3
@@ -121,6 +121,16 @@ def test_a_real_curve_has_a_point_for_each_k(hurried, dtype, itemsize, threads):
     assert 0 <= curve.n - 100_000 < step
     assert curve.bytes == 2 * itemsize * curve.n
     assert curve.warnings == ()
+
+
+def test_a_curve_is_arithmetic_with_arrays_that_nobody_can_spoil():
+    curve = ideal(2e10, 1e11)
+    assert max(2 * curve.k * curve.n / curve.seconds) == max(curve.flop_per_s)
+    assert curve == FreeLunch.from_dict(curve.to_dict()) != ideal(3e10, 1e11)
+    assert json.loads(json.dumps(curve.to_dict()))["k"] == list(K)
+    for column in (curve.k, curve.seconds, curve.iqr):
+        with pytest.raises(ValueError, match="read-only"):
+            column[0] = 7
 
 
 def test_every_part_of_the_array_is_worked_on(hurried, monkeypatch):

@@ -169,7 +169,7 @@ def test_the_guess_lies_where_its_time_lies() -> None:
     axis = guess("00-nine", "Seventeen?", result=4.0, unit="ms", low=1, high=200)
     picture = free_lunch(CURVE, after=axis, guess_k=17)
     near = int(np.argmin(np.abs(np.array(axis.geometry["values"]) - 4.0)))
-    seventeen = picture.live.geometry["views"]["time"]["dots"][CURVE.k.index(17)]
+    seventeen = picture.live.geometry["views"]["time"]["dots"][list(CURVE.k).index(17)]
     assert picture.live.guesses["time"][near][:2] == pytest.approx(seventeen, abs=3)
     assert picture.live.guesses["time"][-1][2] == "↑" and picture.live.guesses["rate"][-1][2] == "↓"
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import sys
 from dataclasses import replace
 from importlib import import_module
 
 from rooflab.exercises import course, session
-from rooflab.exercises.collect import collect, describe
+from rooflab.exercises.collect import describe
+from rooflab.exercises.ending import Ending
 from rooflab.exercises.exercise import Exercise
+from rooflab.exercises.history import STALE, stale
 from rooflab.exercises.judge import judge
 from rooflab.exercises.registry import exercise
 from rooflab.exercises.verdict import Verdict
@@ -15,25 +19,38 @@ from rooflab.exercises.verdict import Verdict
 PUBLIC_SEED = 0  # a grader draws other cases
 
 
+class Interrupted(KeyboardInterrupt):
+    """The stop button, passed on, so that the cells that wait behind this one stop too."""
+
+    def _render_traceback_(self) -> list[str]:
+        return ["KeyboardInterrupt: stopped; the cells that were waiting have not been run"]
+
+
 def check(id: str, answer: object = ...) -> Verdict:
     """Judge ``answer``, a value or a function, to exercise ``id``, as in
     ``check("01-product", product)``.
 
     Returns a Verdict that says what is wrong with the first failing case and, when the mistake is
-    a known one, names it. Never raises: an unknown id, an unanswered cell (``...``) and an answer
-    that fails are verdicts too.
+    a known one, names it. An answer that does not end is stopped after 10 s. Raises nothing but
+    the KeyboardInterrupt of a stop button, after showing the verdict: an unknown id, an unanswered
+    cell (``...``) and an answer that fails are verdicts too.
     """
     try:
         found = exercise(id)
     except (TypeError, ValueError) as error:
         return Verdict(str(id)[:60] if isinstance(id, str) else "?", False, 0, 0, str(error))
-    return session.keep(course.weighed(_verdict(found, answer), course.here().points))
+    ending = Ending()
+    verdict = session.keep(course.weighed(_verdict(found, answer, ending), course.here().points))
+    if ending.pressed:
+        _show(verdict)
+        raise Interrupted from None
+    return verdict
 
 
-def _verdict(found: Exercise, answer: object) -> Verdict:
+def _verdict(found: Exercise, answer: object, ending: Ending) -> Verdict:
     try:
         cases = found.draw(PUBLIC_SEED)
-        observations = collect(found.kind, cases, answer)
+        observations = ending.observe(found.kind, cases, answer)
         verdict = judge(found, cases, observations)
         if found.kind == "timing":
             from rooflab.exercises.timing import drawn
@@ -46,4 +63,20 @@ def _verdict(found: Exercise, answer: object) -> Verdict:
         from rooflab.exercises.on_gpu import confirm
 
         verdict = confirm(found, answer, verdict)
-    return import_module("rooflab.grade.refusal").noted(found, answer, cases, verdict)
+    refused = import_module("rooflab.grade.refusal").noted(found, answer, cases, verdict)
+    return _noted(refused, answer)
+
+
+def _noted(verdict: Verdict, answer: object) -> Verdict:
+    """Add what is to know besides: that the cell has failed since it made this answer."""
+    with contextlib.suppress(Exception):  # a note must not cost the verdict
+        if not verdict.unanswered and stale(answer):
+            return replace(verdict, note=" ".join(filter(None, (verdict.note, STALE))))
+    return verdict
+
+
+def _show(verdict: Verdict) -> None:
+    if "IPython" in sys.modules and sys.modules["IPython"].get_ipython() is not None:
+        sys.modules["IPython"].display.display(verdict)
+    else:
+        print(verdict)

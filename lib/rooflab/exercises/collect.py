@@ -3,7 +3,8 @@
 This is the half that runs the learner's code; the verdict is computed from the observations alone
 (judge.py), so a grader can do that in another process. An observation is one of
 ``{"value": …}``, ``{"error": "ZeroDivisionError: …"}``, ``{"unreadable": why}`` or
-``{"missing": True}``; a timing exercise adds ``"log"``, golf the trips that its trace saw.
+``{"missing": True}``; a timing exercise adds ``"log"``, golf the trips that its trace saw. An error
+of a call that did not fit the answer's arguments has ``"entered": False`` beside it.
 """
 
 from __future__ import annotations
@@ -16,11 +17,17 @@ from rooflab.exercises.exercise import Case, Observation
 from rooflab.exercises.plaindata import Unreadable, to_plain
 
 LONGEST_MESSAGE = 200
+_TRACEBACK = BaseException.__dict__["__traceback__"].__get__  # past a subclass that hides it
 STOPPED = " was stopped after "  # in what golf says of a function that does not end
 
 
-def collect(kind: str, cases: Sequence[Case], answer: object) -> list[Observation]:
-    """Return one observation a case. Never raises, whatever ``answer`` does."""
+def collect(
+    kind: str, cases: Sequence[Case], answer: object, over: Callable[[], str] = str
+) -> list[Observation]:
+    """Return one observation a case. Never raises, whatever ``answer`` does.
+
+    ``over()`` is empty, or says that the answer was stopped: then no further case is run.
+    """
     if answer is ...:
         return [{"missing": True} for _ in cases]
     if kind == "value":
@@ -33,8 +40,8 @@ def collect(kind: str, cases: Sequence[Case], answer: object) -> list[Observatio
     elif kind == "golf":
         from rooflab.exercises.golfing import run
     else:
-        run = _call
-    seen = until_stopped(lambda case: run(case, answer), cases)
+        run = _call if kind == "function" else _call_with_arrays
+    seen = until_stopped(lambda case: run(case, answer), cases, over)
     if untouched(answer) or not all(each.get("missing") for each in seen):
         return seen
     nothing = {"unreadable": "it returned None for every case; does it reach a return?"}
@@ -52,10 +59,28 @@ def _nothing() -> None: ...
 
 
 def _call(case: Case, answer: Callable[..., object]) -> Observation:
-    return observe(lambda: answer(*copy.deepcopy(list(case.values()))))
+    given = dict(copy.deepcopy(case))
+    named = {name: given.pop(name) for name in _keyword_only(answer) if name in given}
+    return observe(lambda: answer(*given.values(), **named))
 
 
-def until_stopped(run: Callable[[Case], Observation], cases: Sequence[Case]) -> list[Observation]:
+def _call_with_arrays(case: Case, answer: Callable[..., object]) -> Observation:
+    from numpy import array
+
+    return _call({n: array(v) if isinstance(v, list) else v for n, v in case.items()}, answer)
+
+
+def _keyword_only(answer: Callable[..., object]) -> Sequence[str]:
+    """Names of the arguments that a function takes by name alone."""
+    if type(answer) is not FunctionType:
+        return ()
+    code = answer.__code__
+    return code.co_varnames[code.co_argcount :][: code.co_kwonlyargcount]
+
+
+def until_stopped(
+    run: Callable[[Case], Observation], cases: Sequence[Case], over: Callable[[], str] = str
+) -> list[Observation]:
     """Run the cases in order; after one was stopped, by the learner or because it would not end,
     the rest count as stopped too."""
     seen: list[Observation] = []
@@ -63,6 +88,8 @@ def until_stopped(run: Callable[[Case], Observation], cases: Sequence[Case]) -> 
         error = str(seen[-1].get("error", "")) if seen else ""
         stopped = error.startswith("KeyboardInterrupt") or STOPPED in error
         seen.append(seen[-1] if stopped else run(case))
+        if over() and not stopped:  # it may have swallowed what stopped it
+            seen[-1] = {"error": f"Stopped: {over()}"}
     return seen
 
 
@@ -71,7 +98,7 @@ def observe(produce: Callable[[], object]) -> Observation:
     try:
         value = produce()
     except BaseException as error:  # SystemExit and a pressed stop button must not end the check
-        return {"error": describe(error)}
+        return {"error": describe(error)} | ({} if _entered(error) else {"entered": False})
     if value is ... or value is None:
         return {"missing": True}
     try:
@@ -80,6 +107,12 @@ def observe(produce: Callable[[], object]) -> Observation:
         return {"unreadable": str(why)}
     except BaseException as error:  # a hostile object may raise anything from any method
         return {"unreadable": f"something that cannot be read ({_kind(error)})"}
+
+
+def _entered(error: BaseException) -> bool:
+    """Whether ``error`` was raised below the call of an answer, and not by the call itself."""
+    trace = _TRACEBACK(error)
+    return trace is None or trace.tb_next is None or trace.tb_next.tb_next is not None
 
 
 def describe(error: BaseException) -> str:

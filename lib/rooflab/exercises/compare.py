@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
+from decimal import Decimal
 from fractions import Fraction
+from itertools import permutations
 
 from rooflab.exercises.plaindata import Plain
 
 PREFIXES = tuple(
     Fraction(base) ** power for base in (1000, 1024) for power in (*range(-4, 0), *range(1, 5))
 )
+SINGLE = 1e-6  # relative: what a result in single precision may be off, a few roundings of 6e-8
+MOST_PLACES = 13  # after the point, to which a number may have been rounded
+MOST_REORDERED = 6  # parts of an answer that are tried in every order
+NEAR = 1e-3  # relative: so close to the right number, it is that number, badly kept
 BINARY = tuple(Fraction(1024, 1000) ** power for power in (*range(-4, 0), *range(1, 5)))
 FINE = 0.005  # relative: of a tolerance within which GB are no GiB
-LARGE = 10  # from here on a whole number within 1 is likely to be the right one, rounded
 
 
 def parts(expected: Plain, got: Plain) -> list[tuple[Plain, Plain]] | None:
@@ -46,19 +51,65 @@ def _in_a_row(groups: Sequence[Plain]) -> list[Plain]:
     ]
 
 
+def by_name(value: Plain, labels: Sequence[str]) -> Plain:
+    """Return a dictionary's values in the order of ``labels`` if its keys are their names.
+
+    A key may leave out words of its label, "axpy" for "AXPY intensity", as long as it fits one.
+    Everything else is returned as it is.
+    """
+    if not labels or not isinstance(value, dict) or len(value) != len(labels):
+        return value
+    places: dict[int, Plain] = {}
+    for key, item in value.items():
+        exact = [at for at, label in enumerate(labels) if _words(label) == _words(key)]
+        loose = [at for at, label in enumerate(labels) if {*_words(key)} <= {*_words(label)}]
+        for at in exact or (loose if len(loose) == 1 else []):
+            places[at] = item
+    return [places[at] for at in range(len(labels))] if len(places) == len(labels) else value
+
+
+def reordered(rows: Sequence[Sequence[tuple[Plain, Plain, float]]]) -> bool:
+    """Whether the numbers of an answer are the right ones in another order, in every case.
+
+    ``rows``: for each case (right, given, tolerance) of each part.
+    """
+    count = len(rows[0]) if rows else 0
+    if not 1 < count <= MOST_REORDERED:
+        return False
+    fits = [
+        [all(_fits(row[there], row[here]) for row in rows) for there in range(count)]
+        for here in range(count)
+    ]
+    return any(
+        all(fits[here][there] for here, there in enumerate(order))
+        for order in permutations(range(count))
+        if order != tuple(range(count))
+    )
+
+
+def _fits(asked: tuple[Plain, Plain, float], given: tuple[Plain, Plain, float]) -> bool:
+    """Whether the number given in one place is the right one of another place."""
+    (right, _, allowed), (_, mine, _) = asked, given
+    return _number(right) == _number(mine) and same(right, mine, allowed)
+
+
 def truth(value: Plain) -> bool | None:
     """The truth value that ``value`` is: True and False, and 1 and 0 for them; else None."""
     return bool(value) if isinstance(value, int) and value in (0, 1) else None
 
 
 def same(expected: Plain, got: Plain, tolerance: float) -> bool:
-    """Whether two plain values agree; numbers within the relative ``tolerance``."""
+    """Whether two plain values agree; numbers within the relative ``tolerance``.
+
+    Where the right number is no whole one, a result in single precision is right as well.
+    """
     if isinstance(expected, bool):
         return truth(got) is expected
     if isinstance(got, bool):
         return False
     if isinstance(expected, (int, float)):
-        return isinstance(got, (int, float)) and close(expected, got, tolerance)
+        allowed = tolerance if isinstance(expected, int) else max(tolerance, SINGLE)
+        return isinstance(got, (int, float)) and close(expected, got, allowed)
     if isinstance(expected, str):
         return isinstance(got, str) and _words(got) == _words(expected)
     paired = parts(expected, got)
@@ -109,20 +160,41 @@ def _ratios(pairs: Pairs) -> list[tuple[Fraction, float]]:
 
 
 def only_rounded(pairs: Pairs) -> bool:
-    """Whether every number given is the right one rounded, up or down, to a whole number.
+    """Whether every number given is the right one with fewer digits, rounded up or down.
 
-    Numbers below 10 do not count: a wrong small number is soon within 1 of the right one.
+    One digit is not enough to tell, nor is a whole number where a whole one is right.
     """
-    off = [(right, mine) for right, mine, allowed in pairs if not same(right, mine, allowed)]
+    off = _off(pairs)
+    if not off or not all(isinstance(right, float) and _number(mine) for right, mine in off):
+        return False
+    short = [_shortened(right, mine) for right, mine in off]
+    return all(short) or (any(short) and any(
+        all(mine == round(right, places) for right, mine in off) for places in range(MOST_PLACES)
+    ))  # fmt: skip
+
+
+def _shortened(right: float, mine: int | float) -> bool:
+    """Whether ``mine``, written out, is less than one in its last digit from ``right``."""
+    if isinstance(mine, int):
+        digits, exponent = str(abs(mine)), 0
+    else:
+        _, digits, exponent = Decimal(repr(mine)).normalize().as_tuple()
+    unit = Fraction(10) ** exponent
+    return _finite(right) and len(digits) > 1 and abs(Fraction(mine) - Fraction(right)) < unit
+
+
+def nearly(pairs: Pairs) -> bool:
+    """Whether every number given is very close to the right one, and not a wrong whole one."""
+    off = _off(pairs)
     return bool(off) and all(
-        isinstance(right, float)
-        and _number(right)
-        and _number(mine)
-        and abs(right) >= LARGE
-        and mine == int(mine)
-        and abs(Fraction(mine) - Fraction(right)) < 1
+        _number(right) and isinstance(mine, float) and close(right, mine, NEAR)
         for right, mine in off
     )
+
+
+def _off(pairs: Pairs) -> list[tuple[Plain, Plain]]:
+    """Those of the pairs that do not agree."""
+    return [(right, mine) for right, mine, allowed in pairs if not same(right, mine, allowed)]
 
 
 def _number(value: Plain) -> bool:

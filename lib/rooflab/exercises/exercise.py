@@ -16,7 +16,8 @@ from rooflab.exercises.plaindata import Plain
 Case = Mapping[str, Plain]  # the inputs in the order of the function's arguments
 Observation = Mapping[str, Plain]  # what came out of one case: see collect.py
 
-KINDS = ("value", "function", "timing", "golf")
+KINDS = ("value", "function", "arrays", "timing", "golf")
+COMPARED = KINDS[:3]  # judged by comparing what comes out with what is right
 
 
 @dataclass(frozen=True)
@@ -25,13 +26,14 @@ class Misconception:
 
     ``name`` and ``hint`` say what was thought, never the right value. In timing and golf
     ``wrong`` is a whole wrong function, and ``shows`` recognises the mistake in what was observed:
-    (case, observation) → bool.
+    (case, observation) → bool. ``variants`` are other ways to make the same mistake.
     """
 
     name: str
     wrong: Callable[..., object]
     hint: str
     shows: Callable[[Case, Observation], bool] | None = None
+    variants: tuple[Callable[..., object], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,10 @@ class Exercise:
     answer was measured and every case has a spread of its own. ``errors``: exception, name and hint
     of the usual mistakes that give no value but raise. ``also``: other answers that are right too,
     each a remark and a function of a case's inputs: a stricter bound where a bound is asked.
+    ``insight``: a sentence for those who have solved it: what their number means on their machine.
+
+    Of the kinds, "arrays" is a function too. What is a list in its cases reaches it as a NumPy
+    array.
     """
 
     id: str
@@ -71,6 +77,7 @@ class Exercise:
     par: float = 1.0
     errors: tuple[tuple[str, str, str], ...] = ()
     also: tuple[tuple[str, Callable[..., object]], ...] = ()
+    insight: str = ""
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"\d\d-[a-z0-9]+(-[a-z0-9]+)*", self.id):

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rooflab.exercises.compare import flaw, only_rounded, other_unit, parts, same, show, truth
+from rooflab.exercises.compare import by_name, flaw, parts, same, show, truth
+from rooflab.exercises.diagnosis import NEARLY, ROUNDED, STOPPED, Comparison, diagnose
 from rooflab.exercises.exercise import Case, Exercise, Misconception, Observation
 from rooflab.exercises.plaindata import Plain
 from rooflab.exercises.verdict import UNANSWERED, Verdict
 
 INPUT_DIGITS = 7  # a longer input is rounded in what a learner reads; ``case`` holds all of it
 
-_SLIPS = (
-    (other_unit, "another unit", "check the unit: is there a kilo, mega or giga in it, or a GiB "
-     "for a GB, that nobody asked for?"),
-    (only_rounded, "rounded", "return the number as it comes out; it need not be whole."),
-)  # fmt: skip
+NOT_RIGHT = "that is not right"
 
 
 def judge(
@@ -25,7 +22,7 @@ def judge(
 
     They may come from a process that is not trusted: anything malformed fails its case.
     """
-    observations = [seen if isinstance(seen, dict) else {} for seen in observations]
+    observations = [_in_order(exercise, seen) for seen in observations]
     if len(observations) != len(cases):
         return failed(exercise, f"{len(observations)} of {len(cases)} cases came back")
     if all(o.get("missing") for o in observations):
@@ -38,45 +35,44 @@ def judge(
         from rooflab.exercises.golfing import judge_golf
 
         return judge_golf(exercise, cases, observations)
-    expected = [exercise.reference(*case.values()) for case in cases]
+    return _compared(exercise, cases, observations)
+
+
+def _compared(
+    exercise: Exercise, cases: Sequence[Case], observations: Sequence[Observation]
+) -> Verdict:
+    """The verdict on values: those of the reference are right, and those of ``exercise.also``."""
     right = "right" if len(cases) == 1 else f"all {len(cases)} cases right"
-    wrong = _wrong(exercise, cases, expected, observations)
-    if not wrong:
-        return passed(exercise, right)
-    for remark, function in exercise.also:
-        others = [function(*case.values()) for case in cases]
-        if not _wrong(exercise, cases, others, observations):
-            return passed(exercise, f"{right}; {remark}")
-    mistake = named(exercise, cases, expected, observations)
-    first = wrong[0]
+    for remark, function in (("", exercise.reference), *exercise.also):
+        expected = [function(*case.values()) for case in cases]
+        if not Comparison(exercise, cases, expected, observations).wrong:
+            return passed(exercise, f"{right}; {remark}" if remark else right)
+    expected = [exercise.reference(*case.values()) for case in cases]
+    found = Comparison(exercise, cases, expected, observations)
+    first, mistake = found.wrong[0], diagnose(found)
+    seen = observations[first]
     return failed(
         exercise,
-        complaint(exercise, cases[first], expected[first], observations[first]),
+        complaint(found, mistake),
         case=cases[first],
-        yours=show(observations[first]["value"]) if "value" in observations[first] else None,
-        mistake=mistake
-        or _stumbled(exercise, observations[first])
-        or _slipped(exercise, cases, expected, observations),
+        yours=show(seen["value"]) if "value" in seen else None,
+        mistake=mistake,
     )
 
 
-def _wrong(
-    exercise: Exercise,
-    cases: Sequence[Case],
-    expected: Sequence[Plain],
-    observations: Sequence[Observation],
-) -> list[int]:
-    """Numbers of the cases in which what came out is not ``expected``."""
-    return [
-        number
-        for number, (right, seen) in enumerate(zip(expected, observations, strict=True))
-        if not ("value" in seen and same(right, seen["value"], exercise.allowed(cases[number])))
-    ]
+def _in_order(exercise: Exercise, seen: object) -> Observation:
+    """An observation whose values stand in the order of ``exercise.returns``."""
+    if not isinstance(seen, dict):
+        return {}
+    if "value" not in seen or not exercise.returns:
+        return seen
+    return {**seen, "value": by_name(seen["value"], exercise.returns)}
 
 
 def passed(exercise: Exercise, reason: str) -> Verdict:
     """Return a verdict with full points."""
-    return Verdict(exercise.id, True, exercise.points, exercise.points, reason)
+    points, insight = exercise.points, exercise.insight or None
+    return Verdict(exercise.id, True, points, points, reason, insight=insight)
 
 
 def failed(
@@ -97,85 +93,10 @@ def failed(
     )  # fmt: skip
 
 
-def _stumbled(exercise: Exercise, seen: Observation) -> Misconception | None:
-    """The mistake that raises what was raised, if the exercise knows one."""
-    raised = str(seen.get("error", "")).partition(":")[0]
-    return next(
-        (Misconception(name, exercise.reference, hint) for kind, name, hint in exercise.errors
-         if kind == raised), None,
-    )  # fmt: skip
-
-
-def _slipped(
-    exercise: Exercise,
-    cases: Sequence[Case],
-    expected: Sequence[Plain],
-    observations: Sequence[Observation],
-) -> Misconception | None:
-    """The slip that any numeric answer may have, where no mistake of the exercise fits."""
-    rows = []
-    for case, right, seen in zip(cases, expected, observations, strict=True):
-        pairs = parts(right, seen["value"]) if "value" in seen else None
-        if pairs is None:
-            return None
-        rows.append([(*pair, exercise.allowed(case)) for pair in pairs])
-    for column in zip(*rows, strict=True):
-        if all(same(*each) for each in column):
-            continue
-        for shows, name, hint in _SLIPS:
-            if shows(column):
-                return Misconception(name, exercise.reference, hint)
-    return None
-
-
 def unanswered(exercise: Exercise) -> str:
     """Return what an untouched answer cell is told."""
     lines = "1 line" if exercise.lines == 1 else f"{exercise.lines} lines"
     return f"{UNANSWERED}: {lines} to write"
-
-
-def named(
-    exercise: Exercise,
-    cases: Sequence[Case],
-    expected: Sequence[Plain],
-    observations: Sequence[Observation],
-) -> Misconception | None:
-    """Return the misconception that gives the learner's values on every case.
-
-    Only the parts of an answer that a misconception changes count, so that a second slip in
-    another part does not hide it; of several that match, the one that changes most parts wins.
-    """
-    best: tuple[int, Misconception] | None = None
-    for mistake in exercise.misconceptions:
-        changed = _changed(exercise, mistake, cases, expected, observations)
-        if changed and (best is None or changed > best[0]):
-            best = (changed, mistake)
-    return best[1] if best else None
-
-
-def _changed(
-    exercise: Exercise,
-    mistake: Misconception,
-    cases: Sequence[Case],
-    expected: Sequence[Plain],
-    observations: Sequence[Observation],
-) -> int:
-    """Number of parts that ``mistake`` changes, if the learner's agree with it there; else 0."""
-    rows = []
-    for case, right, seen in zip(cases, expected, observations, strict=True):
-        mine = parts(right, seen.get("value"))
-        theirs = parts(right, mistake.wrong(*case.values()))
-        if mine is None or theirs is None or "value" not in seen:
-            return 0
-        rows.append([(r, w, m) for (r, w), (_, m) in zip(theirs, mine, strict=True)])
-    changed = 0
-    for column in zip(*rows, strict=True):
-        if all(same(right, wrong, exercise.tolerance) for right, wrong, _ in column):
-            continue
-        if not all(same(wrong, mine, exercise.tolerance) for _, wrong, mine in column):
-            return 0
-        changed += 1
-    return changed
 
 
 def call_text(exercise: Exercise, case: Case) -> str:
@@ -183,45 +104,63 @@ def call_text(exercise: Exercise, case: Case) -> str:
     if exercise.kind == "value":
         return "your answer"
     inputs = ", ".join(f"{name}={show(value, exact=INPUT_DIGITS)}" for name, value in case.items())
-    return f"{exercise.name}({inputs})"
+    return f"`{exercise.name}({inputs})`"
 
 
-def complaint(exercise: Exercise, case: Case, expected: Plain, seen: Observation) -> str:
-    """Say what is wrong with the first failing case, never what would be right."""
+def complaint(found: Comparison, mistake: Misconception | None) -> str:
+    """Say what is wrong with the first case that fails, never what would be right."""
+    exercise, first = found.exercise, found.wrong[0]
+    case, right, seen = found.cases[first], found.expected[first], found.observations[first]
     call = call_text(exercise, case)
     if seen.get("missing"):
         return f"{call} returned None for this case"
     if "error" in seen:
-        return f"{call} raised {seen['error']}"
+        kind, _, told = str(seen["error"]).partition(": ")
+        return f"{call} {told}" if kind == STOPPED else f"{call} raised {seen['error']}"
     if "unreadable" in seen or "value" not in seen:
         return f"{call}: {seen.get('unreadable', 'nothing came back')}"
-    got = seen["value"]
-    pairs = parts(expected, got)
-    labels = exercise.returns
-    if pairs is None:
-        wanted = (
-            f"{len(labels)} values are wanted: {', '.join(labels)}" if labels else _kind(expected)
-        )
-        return f"{call} gave {show(got)}; {wanted}"
-    verb = "is" if exercise.kind == "value" else "gave"
-    for number, (right, mine) in enumerate(pairs):
-        if same(right, mine, exercise.allowed(case)):
-            continue
-        subject = f"{call} {verb}"
-        if labels and len(pairs) > 1:
-            what = labels[number]
-            subject = (
-                f"{what}: {subject}" if exercise.kind == "value" else f"the {what} of {subject}"
-            )
-        problem = None
-        if isinstance(right, bool):
-            problem = None if truth(mine) is not None else _kind(right)
-        elif isinstance(right, (int, float)):
-            problem = flaw(mine)
-        if problem is None and isinstance(mine, str) != isinstance(right, str):
-            problem = _kind(right)
-        return f"{subject} {show(mine)}: {problem or 'that is not right'}"
-    return f"{call} {verb} {show(got)}: that is not right"
+    got, labels = seen["value"], exercise.returns
+    subject = f"{call} is" if exercise.kind == "value" else f"{call} gave"
+    pairs = parts(right, got)
+    if pairs is None or (isinstance(got, list) and not isinstance(right, (list, tuple))):
+        wanted = f"{len(labels)} values are wanted: {', '.join(labels)}" if labels else _kind(right)
+        return f"{subject} {show(got)}; {wanted}"
+    at = next(n for n, pair in enumerate(pairs) if not same(*pair, exercise.allowed(case)))
+    if labels and len(pairs) > 1:
+        value = exercise.kind == "value"
+        subject = f"{labels[at]}: {subject}" if value else f"the {labels[at]} of {subject}"
+    close = mistake is not None and mistake.name in (NEARLY, ROUNDED)
+    problem = _problem(exercise, found.cases, *pairs[at]) or (NEARLY if close else NOT_RIGHT)
+    return f"{subject} {show(pairs[at][1])}: {problem}"
+
+
+def _problem(exercise: Exercise, cases: Sequence[Case], right: Plain, mine: Plain) -> str | None:
+    """Say what kind of value is wanted, where ``mine`` is of another kind."""
+    if isinstance(right, bool):
+        return None if truth(mine) is not None else _kind(right)
+    if isinstance(right, (int, float)) and (problem := flaw(mine)):
+        return problem
+    if isinstance(right, (list, tuple)):
+        return None if parts(right, mine) else f"{len(right)} values are wanted here"
+    if isinstance(mine, str) != isinstance(right, str) or isinstance(mine, (list, dict)):
+        return _kind(right)
+    if not isinstance(right, str):
+        return None
+    words = _vocabulary(exercise, cases)
+    if any(same(word, mine, 0) for word in words):
+        return None
+    return f"one of these words is wanted: {', '.join(words)}"
+
+
+def _vocabulary(exercise: Exercise, cases: Sequence[Case]) -> list[str]:
+    """The words that an answer may hold, right or wrong."""
+    found = set()
+    for case in cases:
+        for function in (exercise.reference, *(m.wrong for m in exercise.misconceptions)):
+            value = function(*case.values())
+            several = value if isinstance(value, (list, tuple)) else [value]
+            found |= {word for word in several if isinstance(word, str)}
+    return sorted(found)
 
 
 def _kind(expected: Plain) -> str:

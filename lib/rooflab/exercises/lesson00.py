@@ -8,6 +8,7 @@ a start that every run pays, so that no single point tells the slope.
 from __future__ import annotations
 
 import random
+from statistics import median
 
 from rooflab.count.si import rounded
 from rooflab.exercises.exercise import Case, Exercise, Misconception
@@ -25,11 +26,10 @@ OVERTAKES = (
 )  # fmt: skip
 NEVER = (("t4", "rtx-3090"), ("mi210", "h100-sxm"), ("m1", "m3-max"), ("a100-sxm-40", "h200-sxm"))
 
-_ONE_WAY = Misconception(
-    "the result travels too",
-    lambda seconds, n, itemsize: n * itemsize / min(seconds),
-    "every number is carried to the processor, and its result is carried back.",
-)
+RETURN_TRIP = "the return trip forgotten"
+TWO_TRIPS = "every number is carried to the processor, and its result is carried back."
+PER_NUMBER = "you counted numbers; each has itemsize bytes."
+ITEMSIZE = "not every number has 4 bytes; itemsize says how many."
 
 
 def _curves(rng: random.Random, start: tuple[float, float] = (0, 0)) -> list[dict[str, object]]:
@@ -58,12 +58,12 @@ def _bandwidth_cases(rng: random.Random) -> list[Case]:
 
 
 def _peak_cases(rng: random.Random) -> list[Case]:
-    """Curves with a start. ``n`` is a float: a list times a whole n would fill the memory."""
-    return [{"k": c["k"], "seconds": c["seconds"], "n": float(c["n"])} for c in _curves(rng, START)]
+    """Curves with a start."""
+    return [{name: c[name] for name in ("k", "seconds", "n")} for c in _curves(rng, START)]
 
 
 def _time_cases(rng: random.Random) -> list[Case]:
-    """Arrays on catalogue machines, below, near and above the bend."""
+    """Arrays on catalogue machines, below, near and above the bend; one number far above it."""
     drawn = []
     for name in MACHINES:
         hidden = machine(name)
@@ -73,7 +73,7 @@ def _time_cases(rng: random.Random) -> list[Case]:
             k = max(1, round(bend * place * rng.uniform(0.8, 1.2)))
             n = rng.randrange(5, 500) * 1_000_000
             drawn.append({"k": k, "n": n, "itemsize": 4, "peak": peak, "bandwidth": bandwidth})
-    return [*drawn, {**drawn[0], "itemsize": 8}, {**drawn[2], "itemsize": 2}]
+    return [*drawn, {**drawn[0], "itemsize": 8}, {**drawn[2], "itemsize": 2}, {**drawn[5], "n": 1}]
 
 
 def _lunch_cases(rng: random.Random) -> list[Case]:
@@ -128,24 +128,34 @@ BANDWIDTH = Exercise(
     "00-bandwidth", "Bandwidth from the flat part", 1,
     "The curve is flat at first: the time is the carrying. How many bytes a second is that?",
     "bandwidth(seconds, n, itemsize)", _bandwidth, cases=_bandwidth_cases, tolerance=FROM_A_CURVE,
-    errors=(("TypeError", "a list for a number",
-             "seconds is a list; which of its times is that of the flat part?"),),
+    kind="arrays",
+    insight="With the times of your own curve, these are the bytes that travel each second between "
+            "your memory and one core: the slope of your roof.",
     misconceptions=(
-        _ONE_WAY,
+        Misconception(RETURN_TRIP, lambda s, n, i: n * i / min(s), TWO_TRIPS,
+                      variants=(lambda s, n, i: n / min(s),)),
         Misconception("GiB", lambda s, n, i: _bandwidth(s, n, i) / 2**30,
                       "that is in GiB/s (2³⁰ bytes); the answer is in bytes per second."),
         Misconception("GB/s", lambda s, n, i: _bandwidth(s, n, i) / 1e9,
                       "that is in GB/s; the answer is in bytes per second, no prefix."),
-        Misconception("bits", lambda s, n, i: 8 * _bandwidth(s, n, i),
+        Misconception("bits for bytes", lambda s, n, i: 8 * _bandwidth(s, n, i),
                       "you counted bits; itemsize is already in bytes."),
-        Misconception("elements", lambda s, n, i: 2 * n / min(s),
-                      "you counted numbers; each has itemsize bytes."),
+        Misconception("elements for bytes", lambda s, n, i: 2 * n / min(s), PER_NUMBER),
         Misconception("the rising end", lambda s, n, i: 2 * n * i / s[-1],
                       "on the right arithmetic takes the time; read it where the curve is flat."),
         Misconception("the mean of the curve", lambda s, n, i: 2 * n * i * len(s) / sum(s),
                       "the long times on the right are arithmetic; only the flat part counts."),
-        Misconception("4 bytes always", lambda s, n, i: 2 * n * 4 / min(s),
-                      "not every number has 4 bytes; itemsize says how many."),
+        Misconception("the median of the curve", lambda s, n, i: 2 * n * i / median(s),
+                      "half of the times may lie on the rising part; only the flat part counts."),
+        Misconception("the mean of the rates",
+                      lambda s, n, i: sum(2 * n * i / t for t in s) / len(s),
+                      "the low rates on the right are those of arithmetic; only the flat part "
+                      "counts."),
+        Misconception("4 bytes always", lambda s, n, i: 2 * n * 4 / min(s), ITEMSIZE),
+        Misconception("times for divided by", lambda s, n, i: 2 * n * i * min(s),
+                      "bytes times seconds are no bytes per second."),
+        Misconception("upside down", lambda s, n, i: 1 / _bandwidth(s, n, i),
+                      "that is seconds per byte; a bandwidth is bytes per second."),
         Misconception("FLOPs instead of bytes", lambda s, n, i: 2 * n * 257 / s[-1],
                       "you counted arithmetic; bandwidth counts the bytes that travel."),
     ),
@@ -155,8 +165,9 @@ PEAK = Exercise(
     "00-peak", "Peak from the slope", 2,
     "On the right every further multiply-add costs time. How many FLOPs a second is that?",
     "peak(k, seconds, n)", _peak, cases=_peak_cases, tolerance=FROM_A_CURVE, lines=2,
-    errors=(("TypeError", "a list for a number",
-             "k and seconds are lists; take single points out of them, such as k[-1]."),),
+    kind="arrays",
+    insight="With your own curve, these are the FLOPs that one of your cores does each second at "
+            "best: the flat part of your roof.",
     misconceptions=(
         Misconception("multiply-adds", lambda k, s, n: _peak(k, s, n) / 2,
                       "you counted multiply-adds; each is 2 FLOPs."),
@@ -164,8 +175,13 @@ PEAK = Exercise(
                       "every time holds the start too; a slope is between two points."),
         Misconception("one element", lambda k, s, n: _peak(k, s, n) / n,
                       "k is per number, and there are n of them."),
+        Misconception("k forgotten", lambda k, s, n: 2 * n / s[-1],
+                      "each of the n numbers goes through k multiply-adds, not through one.",
+                      variants=(lambda k, s, n: 2 * n / (s[-1] - s[-2]),)),
         Misconception("the flat end", lambda k, s, n: 2 * n * k[0] / s[0],
                       "on the left the carrying takes the time; the arithmetic waits."),
+        Misconception("the average of the curve", lambda k, s, n: 2 * n * sum(k) / sum(s),
+                      "that mixes in the flat part; take the slope of the straight part alone."),
         Misconception("GFLOP/s", lambda k, s, n: _peak(k, s, n) / 1e9,
                       "that is in GFLOP/s; the answer is in FLOP/s, no prefix."),
         Misconception("the whole curve", lambda k, s, n: 2 * n * (k[-1] - k[0]) / (s[-1] - s[0]),
@@ -179,15 +195,21 @@ TIME = Exercise(
     "00-time", "Predict the time", 2,
     "Predict the seconds for k multiply-adds on each of n numbers, on machines you have not seen.",
     "time(k, n, itemsize, peak, bandwidth)", _time, cases=_time_cases, lines=3,
+    insight="With the peak and the bandwidth of your own curve it draws that curve again, with a "
+            "sharp corner.",
     misconceptions=(
         Misconception("sum for max", lambda k, n, i, p, b: 2 * n * i / b + 2 * n * k / p,
-                      "that is no overlap: carrying and computing happen at the same time."),
+                      "that is no overlap: carrying and computing happen at the same time.",
+                      variants=(lambda k, n, i, p, b: n * i / b + n * k / p,)),
         Misconception("min for max", lambda k, n, i, p, b: min(2 * n * i / b, 2 * n * k / p),
                       "the shorter of the two has to wait for the longer."),
         Misconception("twice the arithmetic, twice the time", lambda k, n, i, p, b: 2 * n * k / p,
                       "you pay for arithmetic alone; left of the bend carrying takes the time."),
         Misconception("only the trip", lambda k, n, i, p, b: 2 * n * i / b,
                       "the curve does not stay flat; right of the bend arithmetic takes the time."),
+        Misconception("n forgotten", lambda k, n, i, p, b: max(2 * n * i / b, 2 * k / p),
+                      "k multiply-adds are done on each of n numbers.",
+                      variants=(lambda k, n, i, p, b: max(2 * i / b, 2 * k / p),)),
         Misconception("carried for every multiply-add",
                       lambda k, n, i, p, b: k * max(2 * n * i / b, 2 * n / p),
                       "a number stays in the processor for all k of them; it travels once."),
@@ -195,10 +217,19 @@ TIME = Exercise(
                       "that is in milliseconds; the answer is in seconds, no prefix."),
         Misconception("multiply-adds", lambda k, n, i, p, b: max(2 * n * i / b, n * k / p),
                       "you counted multiply-adds; each is 2 FLOPs."),
-        Misconception("the result travels too", lambda k, n, i, p, b: max(n * i / b, 2 * n * k / p),
-                      "every number is carried to the processor, and its result is carried back."),
-        Misconception("4 bytes always", lambda k, n, i, p, b: _time(k, n, 4, p, b),
-                      "not every number has 4 bytes; itemsize says how many."),
+        Misconception(RETURN_TRIP, lambda k, n, i, p, b: max(n * i / b, 2 * n * k / p), TWO_TRIPS),
+        Misconception("4 bytes always", lambda k, n, i, p, b: _time(k, n, 4, p, b), ITEMSIZE),
+        Misconception("elements for bytes", lambda k, n, i, p, b: _time(k, n, 1, p, b), PER_NUMBER),
+        Misconception("upside down",
+                      lambda k, n, i, p, b: max(b / (2 * n * i), p / (2 * n * k)),
+                      "a rate divided by an amount is no time; seconds are bytes ÷ byte/s.",
+                      variants=(lambda *case: 1 / _time(*case),)),
+        Misconception("times for divided by",
+                      lambda k, n, i, p, b: max(2 * n * i * b, 2 * n * k * p),
+                      "look at the units: bytes and byte/s have to make seconds."),
+        Misconception("peak and bandwidth exchanged",
+                      lambda k, n, i, p, b: _time(k, n, i, b, p),
+                      "the bandwidth carries the bytes, the peak does the FLOPs."),
     ),
 )  # fmt: skip
 
@@ -208,6 +239,8 @@ LUNCH = Exercise(
     "one? 0 if it never is.",
     "overtakes(peak_a, bandwidth_a, peak_b, bandwidth_b, itemsize)", _overtakes,
     cases=_lunch_cases, lines=5,
+    insight="Left of this number the faster memory wins, right of it the higher peak. Ask the same "
+            "of your own machine before you envy another one.",
     misconceptions=(
         Misconception("its own bend",
                       lambda pa, ba, pb, bb, i: (lambda s: i * s[1] / s[0] if s[1] > s[3] else 0)(
@@ -219,7 +252,8 @@ LUNCH = Exercise(
                       "there the other one only begins to rise, and it is still below."),
         Misconception("overtakes whatever the peaks",
                       lambda pa, ba, pb, bb, i: i * _sides(pa, ba, pb, bb)[3] / min(ba, bb),
-                      "with the lower peak it rises sooner or more steeply, and never gets below."),
+                      "with the lower peak it rises sooner or more steeply, and never gets below.",
+                      variants=(lambda pa, ba, pb, bb, i: i * min(pa, pb) / min(ba, bb),)),
         Misconception("a is the slower memory",
                       lambda pa, ba, pb, bb, i: i * pb / ba if pa > pb else 0,
                       "a and b come in either order; look which memory is the slower one."),
@@ -228,11 +262,12 @@ LUNCH = Exercise(
         Misconception("multiply-adds",
                       lambda pa, ba, pb, bb, i: 2 * _overtakes(pa, ba, pb, bb, i),
                       "a multiply-add is 2 FLOPs; a peak counts FLOPs."),
-        Misconception("the result travels too",
-                      lambda pa, ba, pb, bb, i: _overtakes(pa, ba, pb, bb, i) / 2,
-                      "every number is carried to the processor, and its result is carried back."),
+        Misconception(RETURN_TRIP, lambda pa, ba, pb, bb, i: _overtakes(pa, ba, pb, bb, i) / 2,
+                      TWO_TRIPS),
         Misconception("4 bytes always", lambda pa, ba, pb, bb, i: _overtakes(pa, ba, pb, bb, 4),
-                      "not every number has 4 bytes; itemsize says how many."),
+                      ITEMSIZE),
+        Misconception("elements for bytes", lambda pa, ba, pb, bb, i: _overtakes(pa, ba, pb, bb, 1),
+                      PER_NUMBER),
         Misconception("sum for max", _sums_meet,
                       "carrying and computing happen at the same time; a time is the longer one."),
     ),

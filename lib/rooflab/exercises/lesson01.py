@@ -59,7 +59,7 @@ def _bytes(count: Callable[[int, int, int, int, bool], float]) -> Wrong:
 
 
 def _least(m: int, n: int, k: int, itemsize: int, accumulate: bool = False) -> int:
-    return _product(m, n, k, itemsize, accumulate)[1]
+    return _product(m, n, k, 1, accumulate)[1] * itemsize
 
 
 PRODUCT = Exercise(
@@ -67,12 +67,18 @@ PRODUCT = Exercise(
     "C = A·B with A m×k and B k×n; with accumulate=True C += A·B (β ≠ 0). How many FLOPs, how "
     "many bytes at least, how many FLOPs per byte?",
     "product(m, n, k, itemsize, accumulate=False)", _product, cases=_ledger_cases,
+    insight="Your machine cannot move fewer bytes than that for any product. The intensity tells "
+            "on which side of its ridge the product lies.",
     mine="product", lines=4, returns=("FLOPs", "bytes", "intensity"), derives=("gemm", "gemv"),
     misconceptions=(
         Misconception("multiply-adds", _flops(lambda m, n, k: m * n * k),
                       "you counted multiply-adds; each is 2 FLOPs."),
         Misconception("square in mind", _flops(lambda m, n, k: 2 * m**3),
-                      "that is right for a square product; here m, n and k differ."),
+                      "that is right for a square product; here m, n and k differ.",
+                      variants=(_flops(lambda m, n, k: 2 * n**3), _flops(lambda m, n, k: 2 * k**3))),
+        Misconception("the sizes multiplied", _flops(lambda m, n, k: m * k * k * n),
+                      "not every number of A meets every number of B: row i of A meets column j "
+                      "of B, and k pairs are multiplied."),
         Misconception("K forgotten", _flops(lambda m, n, k: 2 * m * n),
                       "every element of C is a sum over k."),
         Misconception("one addition fewer", _flops(lambda m, n, k: m * n * (2 * k - 1)),
@@ -83,9 +89,13 @@ PRODUCT = Exercise(
                       "each sum can begin with the old value of C in place of 0; its k "
                       "multiply-adds are all there is."),
         Misconception("elements, not work", _flops(lambda m, n, k: m * k + k * n + m * n),
-                      "you counted numbers; count the arithmetic done on them."),
-        Misconception("elements", _bytes(lambda m, n, k, s, acc: _least(m, n, k, 1, acc)),
+                      "you counted numbers; count the arithmetic done on them.",
+                      variants=(_flops(lambda m, n, k: 2 * (m * k + k * n)),
+                                _flops(lambda m, n, k: 2 * (m * k + k * n + m * n)))),
+        Misconception("elements for bytes", _bytes(lambda m, n, k, s, acc: _least(m, n, k, 1, acc)),
                       "you counted elements; each has itemsize bytes."),
+        Misconception("bits for bytes", _bytes(lambda m, n, k, s, acc: _least(m, n, k, 8 * s, acc)),
+                      "you counted bits; itemsize is already in bytes."),
         Misconception("β forgotten", _bytes(lambda m, n, k, s, acc: _least(m, n, k, s)),
                       "C is read as well as written when the product is added to it (β ≠ 0)."),
         Misconception("C always read", _bytes(lambda m, n, k, s, acc: _least(m, n, k, s, True)),
@@ -93,9 +103,15 @@ PRODUCT = Exercise(
         Misconception("the two cases swapped",
                       _bytes(lambda m, n, k, s, acc: _least(m, n, k, s, not acc)),
                       "accumulate=True is the case in which the old C is read too."),
+        Misconception("B read again",
+                      _bytes(lambda m, n, k, s, acc: _least(m, n, k, s) + acc * k * n * s),
+                      "what is read as well as written is C, where the product is added to it."),
         Misconception("M·K twice",
                       _bytes(lambda m, n, k, s, acc: _least(m, n, k, s, acc) + (m - n) * k * s),
-                      "you counted M·K twice; B is K×N. Square matrices hide this."),
+                      "you counted M·K twice. A is M×K, B is K×N, C is M×N: square matrices hide "
+                      "this.",
+                      variants=(_bytes(lambda m, n, k, s, acc:
+                                       _least(m, n, k, s, acc) + (k - n) * m * s),)),
         Misconception("C forgotten", _bytes(lambda m, n, k, s, acc: (m * k + k * n) * s),
                       "the result travels too."),
         Misconception("4 bytes always", _bytes(lambda m, n, k, s, acc: _least(m, n, k, 4, acc)),
@@ -110,6 +126,10 @@ PRODUCT = Exercise(
                       lambda m, n, k, s, acc: (*_product(m, n, k, s, acc)[:2],
                                                1 / _product(m, n, k, s, acc)[2]),
                       "that is bytes per FLOP; intensity is FLOPs per byte."),
+        Misconception("divided by itemsize again",
+                      lambda m, n, k, s, acc: (*_product(m, n, k, s, acc)[:2],
+                                               _product(m, n, k, s, acc)[2] / s),
+                      "the bytes contain itemsize already."),
     ),
 )  # fmt: skip
 
@@ -158,6 +178,8 @@ NAME = Exercise(
     "A profiler counted FLOPs and bytes, and lost the name. Was it axpy, dot, gemv, outer or gemm?",
     "name(flops, nbytes, itemsize)", _name, cases=_counters, lines=5,
     derives=("axpy", "dot", "gemv", "ger", "gemm"),
+    insight="The counters of your own machine give the same two numbers. They tell the operation, "
+            "and the operation tells what would make it faster.",
     misconceptions=(
         Misconception("multiply-adds", lambda f, b, s: _nearest(2 * f, b / s),
                       "flops counts 2 for each multiply-add; halve it before you take an edge."),
@@ -167,8 +189,10 @@ NAME = Exercise(
                       "the outer product is added to A: A is read before it is written."),
         Misconception("a dot product's result", lambda f, b, s: _nearest(f, b / s, dot=1.5 * f),
                       "a dot product writes one number, not a vector."),
-        Misconception("elements", lambda f, b, s: _nearest(f, b),
+        Misconception("elements for bytes", lambda f, b, s: _nearest(f, b),
                       "bytes are not numbers; each has itemsize of them."),
+        Misconception("4 bytes always", lambda f, b, s: _nearest(f, b / 4),
+                      "not every number has 4 bytes; itemsize says how many."),
         Misconception("matrix or vector", lambda f, b, s: "gemm" if b / s < 0.4 * f else "gemv",
                       "AXPY, dot, GEMV and the outer product differ in their bytes alone."),
     ),

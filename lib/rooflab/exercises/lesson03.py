@@ -71,6 +71,17 @@ TIME = Exercise(
                       "that is FLOP/s; how long does it take to do `flops` at that rate?"),
         Misconception("times for divided by", lambda f, n, p, b: max(f * p, n * b),
                       "look at the units: FLOP and FLOP/s have to make seconds."),
+        Misconception("peak and bandwidth exchanged", lambda f, n, p, b: max(f / b, n / p),
+                      "the peak does the FLOPs, the bandwidth carries the bytes."),
+        Misconception("the mean of both", lambda f, n, p, b: (f / p + n / b) / 2,
+                      "the time is the longer of the two; nothing is averaged."),
+        Misconception("elements for bytes", lambda f, n, p, b: max(f / p, 4 * n / b),
+                      "`bytes` counts bytes already, whatever a number takes.",
+                      variants=(lambda f, n, p, b: max(f / p, 8 * n / b),)),
+        Misconception("a copy is free", lambda f, n, p, b: _time(f, n, p, b) if f else 0,
+                      "a copy has no FLOPs, and its bytes have to travel all the same."),
+        Misconception("upside down", lambda *case: 1 / _time(*case),
+                      "that is operations per second; seconds are wanted."),
     ),
     errors=(("ZeroDivisionError", "FLOPs ÷ attainable", "a copy has 0 FLOPs and the speed 0, and "
              "0 ÷ 0 is no time; take the longer of two times, that of carrying and that of "

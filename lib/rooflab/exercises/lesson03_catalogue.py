@@ -56,6 +56,14 @@ IMPOSSIBLE = Exercise(
                       "against the rate in the log."),
         Misconception("nothing to see in row 7", lambda: _log_with(row7=CANNOT_TELL),
                       "the rate follows from the time; which peak makes it that share?"),
+        Misconception("half the roof is no fault", lambda: _log_with(row8=IN_ORDER),
+                      "its rate follows from its time, and nothing in the row says why it is half "
+                      "of what this memory can do: there is a word for that."),
+        Misconception("faster than the peak", lambda: _log_with(row3=IN_ORDER),
+                      "compute the FLOP/s of that product, and look for a peak of this machine "
+                      "that allows them."),
+        Misconception("faster than the memory", lambda: _log_with(row2=IN_ORDER),
+                      "compute the byte/s of that row, and hold them against this memory."),
         Misconception("7 % is noise", lambda: _log_with(row4=IN_ORDER),
                       "the log computes its rate from its time, so the two agree to the last "
                       "digit or the unit is another."),
@@ -92,6 +100,10 @@ CATALOGUE = Exercise(
                       "GB200 and B200 have the same dies and not the same clocks or power."),
         Misconception("suspicious of everything", lambda: _with(fifth=SPARSE),
                       "compare this one with the dense figure of the catalogue."),
+        Misconception("the larger figure believed", lambda: _with(first=RIGHT),
+                      "which peak does the catalogue give for it, and what is the factor?"),
+        Misconception("two dies as one", lambda: _with(second=RIGHT),
+                      "how many GPUs does software see on an MI250X, and whose peak is this?"),
         Misconception("three terabytes", lambda: _with(sixth=RIGHT),
                       "look at the bandwidth of an L4; whose figure is this?"),
     ),
@@ -122,7 +134,11 @@ SPARSE_PEAK = Exercise(
     derives=("Roofline",),
     misconceptions=(
         Misconception("always double", lambda i, c, b: 2,
-                      "left of the ridge the peak plays no part, right or wrong."),
+                      "left of the ridge the peak plays no part, right or wrong.",
+                      variants=(lambda i, c, b: 1 / 2,)),
+        Misconception("a promise without a slope", lambda i, c, b: c / min(c / 2, i * b),
+                      "with the claimed peak too, an operation gets no more than intensity × "
+                      "bandwidth."),
         Misconception("never", lambda i, c, b: 1,
                       "right of the ridge the peak is all that counts."),
         Misconception("all or nothing", lambda i, c, b: 2 if i > c / 2 / b else 1,

@@ -85,8 +85,10 @@ NUMBER_TYPE = Exercise(
                       "three matrices travel: the result is written."),
         Misconception("C read too", _scaled(4 / 3),
                       "for C = A·B the old C is not read."),
-        Misconception("elements", lambda b, p, s, q, r: (1.5 * p / b, 1.5 * q / b),
+        Misconception("elements for bytes", lambda b, p, s, q, r: (1.5 * p / b, 1.5 * q / b),
                       "you counted numbers; each has itemsize bytes."),
+        Misconception("4 bytes always", lambda b, p, s, q, r: (6 * p / b, 6 * q / b),
+                      "not every number has 4 bytes; itemsize says how many."),
     ),
 )  # fmt: skip
 

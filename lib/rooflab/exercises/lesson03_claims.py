@@ -52,6 +52,9 @@ THUMB = Exercise(
                       "that compares bytes per FLOP with 4 and 8 FLOPs per byte."),
         Misconception("both or neither", lambda p, b: (4 <= p / b <= 8,) * 2,
                       "judge each rule alone: one may hold where the other fails."),
+        Misconception("4 and 8 exchanged", lambda p, b: (p / b >= 8, p / b <= 4),
+                      "the first rule is about what lies below 4, the second about what lies "
+                      "above 8."),
         Misconception("never", lambda p, b: (False, False),
                       "a rule may hold by luck: ask where the ridge of this machine is."),
     ),
@@ -89,18 +92,17 @@ def _intensities(flops: Sequence[int], bytes: Sequence[int]) -> list[float]:
     return [f / n for f, n in zip(flops, bytes, strict=True)]
 
 
+def _first_pair(high: Sequence[float], slow: Sequence[float]) -> tuple[int, int]:
+    """The first pair (i, j) in which i has more of both."""
+    every = range(len(high))
+    return next((i, j) for i in every for j in every if high[i] > high[j] and slow[i] > slow[j])
+
+
 def _pair(
     flops: Sequence[int], bytes: Sequence[int], peak: float, bandwidth: float
 ) -> tuple[int, int]:
     """The pair (i, j) in which i has the higher intensity and takes longer; there is one."""
-    intensity, seconds = _intensities(flops, bytes), _times(flops, bytes, peak, bandwidth)
-    every = range(len(flops))
-    return next(
-        (i, j)
-        for i in every
-        for j in every
-        if intensity[i] > intensity[j] and seconds[i] > seconds[j]
-    )
+    return _first_pair(_intensities(flops, bytes), _times(flops, bytes, peak, bandwidth))
 
 
 def _ends(values: Sequence[float]) -> tuple[int, int]:
@@ -125,6 +127,12 @@ COUNTEREXAMPLE = Exercise(
                       "FLOPs alone are neither intensity nor time."),
         Misconception("most and least bytes", lambda f, n, p, b: _ends(n),
                       "bytes alone are neither intensity nor time."),
+        Misconception("the times not compared", lambda f, n, p, b: _first_pair(*[_intensities(f, n)] * 2),
+                      "that pair is the first with intensities in this order; which of its two "
+                      "kernels takes longer?"),
+        Misconception("intensity upside down",
+                      lambda f, n, p, b: _first_pair(_intensities(n, f), _times(f, n, p, b)),
+                      "bytes ÷ FLOPs is not the intensity but its reciprocal."),
         Misconception("counted from 1", lambda *case: tuple(k + 1 for k in _pair(*case)),
                       "Python counts from 0."),
     ),
@@ -215,6 +223,11 @@ GREW = Exercise(
                       "each number has two bytes: FLOPs per number are not FLOPs per byte."),
         Misconception("multiply-adds", _grew_if(at=lambda m: _intensity_of_rows(m) / 2),
                       "a product of m, n, k has 2·m·n·k FLOPs: a multiply-add is 2."),
+        Misconception("only to memory",
+                      lambda p, b, m: (_falls(_ridges(p, b)),
+                                       [a > _intensity_of_rows(m) > c
+                                        for c, a in pairwise(_ridges(p, b))]),
+                      "a verdict changes either way: from computing to memory, or back."),
         Misconception("the verdicts themselves",
                       lambda p, b, m: (_falls(_ridges(p, b)),
                                        [_intensity_of_rows(m) < r for r in _ridges(p, b)[1:]]),

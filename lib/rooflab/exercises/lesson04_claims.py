@@ -35,6 +35,8 @@ CONVICTS = Exercise(
                       "with one token the difference is small, but a count is exact."),
         Misconception("only when it is too small", lambda m, n, k: n > k,
                       "a count that is too large is wrong as well."),
+        Misconception("the opposite", lambda m, n, k: n == k,
+                      "with such a shape the two counts are alike: does a test notice that?"),
         Misconception("every test", lambda m, n, k: True,
                       "try a cube: its three faces are all alike."),
         Misconception("no test", lambda m, n, k: False,
@@ -60,6 +62,8 @@ SWAPPED = Exercise(
     misconceptions=(
         Misconception("everything notices", lambda: (True,) * 6,
                       "work the counts out once with N and K, and once with K and N."),
+        Misconception("the opposite", lambda: tuple(not each for each in _TRUE),
+                      "True where a check notices the exchange; you say where it does not."),
         Misconception("nothing notices", lambda: (False,) * 6,
                       "give each product a cell of its own, and compare what comes out."),
         Misconception("the bytes notice", lambda: _with(bytes=True, intensity=True),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 
 from rooflab.exercises.exercise import Case, Exercise, Misconception
@@ -32,6 +33,13 @@ CEILING = Exercise(
                       "the weights fade away, but every token brings its own numbers in and out."),
         Misconception("the shorter edge rules alone", lambda i, o, s: 2 * min(i, o) / s,
                       "the shorter edge rules, but the longer one still counts."),
+        Misconception("one edge alone", lambda i, o, s: 2 * i / s,
+                      "inputs come in and results go out: both edges count.",
+                      variants=(lambda i, o, s: 2 * o / s,)),
+        Misconception("upside down", lambda i, o, s: 1 / _ceiling(i, o, s),
+                      "that is bytes per FLOP; intensity is FLOPs per byte."),
+        Misconception("without end", lambda i, o, s: math.inf,
+                      "every token brings its own numbers in and out, so there is an end."),
         Misconception("as if square", lambda i, o, s: 2 * min(i, o) / (3 * s),
                       "a third is for a cube; with endless tokens only two faces are left."),
         Misconception("the weights stay", lambda i, o, s: 2 * i * o / ((i + o + i * o) * s),
@@ -73,6 +81,8 @@ GRADIENTS = Exercise(
                       "dX comes first, then dW."),
         Misconception("dW lying on its side", lambda m, n, k: (m, k, n, k, n, m),
                       "W has a row for each output, so dW has too."),
+        Misconception("dW as forward", lambda m, n, k: (m, k, n, m, n, k),
+                      "dW has the shape of W, outputs × inputs, and sums over the tokens."),
         Misconception("dX lying on its side", lambda m, n, k: (k, m, n, n, k, m),
                       "X has a row for each token, so dX has too."),
         Misconception("dW is not summed over tokens", lambda m, n, k: (m, k, n, n, k, k),

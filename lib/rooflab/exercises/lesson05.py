@@ -110,6 +110,11 @@ GAUGES = Exercise(
                       "a multiply-add is 2 FLOPs."),
         Misconception("without comes first", lambda *case: (*_again(*case), *_kept(*case)),
                       "the two figures with a cache come first."),
+        Misconception("seconds a token",
+                      lambda *case: tuple(
+                          1 / value if at in (0, 2) else value
+                          for at, value in enumerate(_gauges(*case))),
+                      "that is seconds for each token; how many are there in a second?"),
         Misconception("one byte a number",
                       lambda n, h, k, c, p, w: (
                           *_kept(n, h, k, c, p, 2 * w), *_again(n, h, k, c, p, 2 * w)),
@@ -219,6 +224,11 @@ DECODE = Exercise(
         Misconception("multiply-adds",
                       lambda n, s, k, b, c, p, w: decode(n, s, k, b, c, 2 * p, w),
                       "a multiply-add is 2 FLOPs for each parameter and each token."),
+        Misconception("kv times itemsize",
+                      lambda n, s, k, b, c, p, w: decode(n, s, k * s, b, c, p, w),
+                      "`kv` is in bytes already; itemsize is that of a weight."),
+        Misconception("seconds of a step", lambda n, s, k, b, *rest: b / decode(n, s, k, b, *rest),
+                      "that is how long a step takes; how many tokens are there in a second?"),
         Misconception("seconds", lambda *case: 1 / decode(*case),
                       "that is seconds for each token; how many are there in a second?"),
     ),
@@ -355,6 +365,13 @@ FILL = Exercise(
         Misconception("one more",
                       lambda n, k, c, r, m, p, w: _filled(
                           _room(n, k, c, m) + 1, _most(n, k, c, r, p, w) + 1),
+                      "a part of a sequence neither fits nor is in time: round down.",
+                      variants=(lambda *case: (
+                          _fill(*case)[0] + 1, _fill(*case)[1] + 1, _fill(*case)[2]),)),
+        Misconception("not rounded down",
+                      lambda n, k, c, r, m, p, w: (
+                          _room(n, k, c, m), _most(n, k, c, r, p, w),
+                          _fill(n, k, c, r, m, p, w)[2]),
                       "a part of a sequence neither fits nor is in time: round down."),
         Misconception("a batch below zero",
                       lambda n, k, c, r, m, p, w: (

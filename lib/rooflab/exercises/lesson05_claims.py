@@ -70,6 +70,10 @@ CLAIM_BATCH = Exercise(
                       "the weights are shared by the whole batch; is anything else?"),
         Misconception("until the ridge", _without_cache,
                       "you left out the KV caches; they are read too, one for each sequence."),
+        Misconception("tokens a second",
+                      lambda n, k, b, c, p, w: decode(n, 2, k, b, c, p, w),
+                      "those are tokens a second of the batch; by what factor are they more than "
+                      "those of batch 1?"),
         Misconception("until the cache", lambda n, k, b, c, p, w: _speed_up(n, k, b, c, p * 1e6, w),
                       "you left out the arithmetic: a large batch reaches the flat roof."),
         Misconception("one cache for all",
@@ -130,6 +134,9 @@ CLAIM_ALWAYS = Exercise(
         Misconception("a batch below zero", _unchecked,
                       "where each sequence carries longer than it computes, no batch is large "
                       "enough: say 0."),
+        Misconception("the sign lost", lambda *case: abs(_unchecked(*case)),
+                      "where each sequence carries longer than it computes, no batch is large "
+                      "enough: say 0."),
         Misconception("without end",
                       lambda n, k, c, p, w: _enough(n, k, c, p, w) or math.inf,
                       "no batch is large enough there, not even an endless one: say 0."),
@@ -187,6 +194,8 @@ CLAIM_FLASH = Exercise(
         Misconception("scores twice", _traffic(2),
                       "the softmax is a step of its own: scores go out and come back, and so do "
                       "its probabilities."),
+        Misconception("scores as wide as a head", lambda s, d, z: (8 * z * s * d, 4 * z * s * d),
+                      "every query meets every key: the scores are tokens × tokens numbers."),
         Misconception("no result", _traffic(4, 3), "the streamed one writes its result as well."),
         Misconception("only the scores", lambda s, d, z: (4 * z * s * s, 4 * z * s * d),
                       "Q, K, V and the result travel in the first version too."),

@@ -10,12 +10,14 @@ from __future__ import annotations
 import decimal
 import fractions
 import sys
+import types
 
 MOST_BITS = 4096
 MOST_DIGITS = 1234  # of an integer with so many bits
 MOST_ITEMS = 10_000
 MOST_CHARACTERS = 10_000
 MOST_LEVELS = 6
+_LATER = (types.GeneratorType, types.CoroutineType, map, filter, zip, range)
 
 Plain = object  # None, bool, int, float, str, list[Plain] or dict[str, Plain]
 
@@ -87,8 +89,10 @@ def _numpy(item: object, levels: int, room: list[int]) -> Plain:
     numpy = sys.modules["numpy"]
     if isinstance(item, numpy.ndarray):
         item = numpy.ndarray.view(item, numpy.ndarray)  # a subclass may lie about dtype and size
-        if item.dtype.kind not in "biufV" or item.dtype.names:
+        if item.dtype.kind not in "biufUV" or item.dtype.names:
             raise Unreadable(f"an array of {item.dtype}; an array of numbers is wanted")
+        if item.dtype.kind == "U" and item.dtype.itemsize > 4 * MOST_CHARACTERS:
+            raise Unreadable("an array of long texts; the answer is shorter")
         if item.size > MOST_ITEMS:
             raise Unreadable(f"an array of {item.size} elements; the answer is shorter")
         room[0] -= item.size
@@ -96,7 +100,7 @@ def _numpy(item: object, levels: int, room: list[int]) -> Plain:
             raise Unreadable(f"more than {MOST_ITEMS} items; the answer is shorter")
         if item.size != 1 and item.ndim > levels:
             raise Unreadable(f"nested deeper than {MOST_LEVELS} levels")
-        wide = item if item.dtype.kind in "biuf" else item.astype(float)  # V: bfloat16 and kin
+        wide = item if item.dtype.kind in "biufU" else item.astype(float)  # V: bfloat16 and kin
         return _nested(numpy.ndarray.tolist(wide))
     known = type(item) in set(numpy.sctypeDict.values())
     if known and item.dtype.kind in "biuf":
@@ -129,6 +133,19 @@ def _container(item: object, levels: int, room: list[int]) -> Plain:
         return dict(pairs)
     if kind.__module__.partition(".")[0] == "cupy":
         raise Unreadable("an array on the GPU; bring it back with float(x) or x.get()")
+    if issubclass(kind, _LATER):
+        raise Unreadable(f"a {kind.__name__}, which has not run yet; list(…) runs it")
     if callable(item):
-        raise Unreadable(f"the function {getattr(kind, '__name__', kind)!s} itself; call it")
+        raise Unreadable(_uncalled(item))
     raise Unreadable(f"a {kind.__name__}; a plain number, text, list or dictionary is wanted")
+
+
+def _uncalled(item: object) -> str:
+    """Say that a function was handed in where its result is wanted."""
+    kind = type(item)
+    if kind not in (types.FunctionType, types.BuiltinFunctionType, type):
+        return "something that can be called, and was not; call it"
+    name = str.__str__(kind.__dict__["__name__"].__get__(item))
+    if name == "<lambda>":
+        return "the function itself; call it"
+    return f"the function {name} itself; call it: {name}(…)"

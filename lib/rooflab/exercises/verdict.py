@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 
@@ -15,8 +16,9 @@ COLOURS = {"✓": "#009E73", "✗": "#D55E00", "○": "#6B6B6B"}  # of the marks
 @dataclass(frozen=True)
 class Verdict:
     """What ``check`` says. ``case`` holds the inputs of the first failing case, ``yours`` what the
-    answer gave there; the right value is never in here. ``note`` is something to know besides.
-    ``picture`` has a ``_repr_html_`` and is shown below the words; it is no part of the data.
+    answer gave there; the right value is never in here. ``note`` is something to know besides,
+    ``insight`` what a right answer means. ``picture`` has a ``_repr_html_`` and is shown below the
+    words; it is no part of the data.
     """
 
     exercise: str
@@ -29,6 +31,7 @@ class Verdict:
     misconception: str | None = None
     hint: str | None = None
     note: str | None = None
+    insight: str | None = None
     picture: object = field(default=None, compare=False, repr=False)
 
     def __bool__(self) -> bool:
@@ -51,23 +54,36 @@ class Verdict:
         return "✓" if self.passed else "○" if self.unanswered else "✗"
 
     @property
-    def _lines(self) -> list[str]:
-        score = f" · {self.points} of {self.max} points" if self.max else ""
-        lines = [f"{self.mark} {self.exercise}{score}: {self.reason}"]
-        if self.hint:
-            lines.append(f"  A usual mistake, “{self.misconception}”: {self.hint}")
-        if self.note:
-            lines.append(f"  {self.note}")
-        return lines
+    def _score(self) -> str:
+        return (
+            f"{self.exercise} · {self.points} of {self.max} points" if self.max else self.exercise
+        )
+
+    @property
+    def _besides(self) -> list[str]:
+        """The named mistake, what to know besides, what the right answer means."""
+        usual = f"A usual mistake, “{self.misconception}”: {self.hint}" if self.hint else None
+        return [line for line in (usual, self.note, self.insight) if line]
 
     def __repr__(self) -> str:
-        return "\n".join(self._lines)
+        first = f"{self.mark} {self._score}: {self.reason}"
+        return "\n".join([first, *(f"  {line}" for line in self._besides)])
 
     def _repr_html_(self) -> str:
-        first, *rest = (html.escape(line.strip()) for line in self._lines)
-        body = "".join(f"<br>{line}" for line in rest)
+        """The verdict in bold, the call in a monospaced font, each hint a paragraph of its own."""
+        word = {"✓": "right", "✗": "not right", "○": UNANSWERED}[self.mark]
+        more = self.reason.removeprefix(f"{UNANSWERED}: ")
+        paragraphs = "".join(
+            f'<div style="margin-top:.4em;max-width:48em;line-height:1.5">{_marked(text)}</div>'
+            for text in (more, *self._besides)
+        )
         picture = "" if self.picture is None else self.picture._repr_html_()
         return (
             f'<div style="border-left:4px solid {COLOURS[self.mark]};padding:.3em .8em">'
-            f"<b>{first}</b>{body}{picture}</div>"
+            f"<b>{self.mark} {word}</b> · {html.escape(self._score)}{paragraphs}{picture}</div>"
         )
+
+
+def _marked(text: str) -> str:
+    """HTML of a text in which `code` stands between backticks."""
+    return re.sub(r"`([^`]*)`", r"<code>\1</code>", html.escape(text))

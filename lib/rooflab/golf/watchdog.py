@@ -6,7 +6,7 @@ it, which happens between two bytecodes as well. What neither can stop is one lo
 such as a product of two huge matrices or ``10**10**9``: it is stopped when that call returns.
 The exception comes again every ``AGAIN_S``, and the timer's then at short, irregular times, so
 that one of them falls outside the ``try`` of a loop with a bare ``except:``; every further call
-that golf sees raises it too. Golf's own code is not interrupted. A function that takes the alarm
+that golf sees raises it too. The timer does not interrupt our own code around it. A function that takes the alarm
 away (``signal.signal``) is not stopped by it: what means harm belongs in a process of its own.
 """
 
@@ -18,8 +18,9 @@ import random
 import signal
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 from types import FrameType
@@ -33,39 +34,56 @@ _OURS = (str(Path(__file__).parent), str(weakref.__file__))
 _CALLS_F = str(Path(__file__).with_name("run.py"))
 
 
-@contextmanager
-def watched(trace: Trace) -> Iterator[None]:
+@dataclass(frozen=True)
+class Watch:
+    """``seconds`` for a function; when they are over, ``tell(reason)`` is called.
+
+    ``inside`` says of the frame that runs whether it is the function, and not our code around it.
+    """
+
+    seconds: float
+    reason: str
+    inside: Callable[[FrameType | None], bool]
+    tell: Callable[[str], None]
+
+
+def watched(trace: Trace) -> contextlib.AbstractContextManager[None]:
     """Raise Stopped in the body once ``trace.limits.seconds`` are over."""
+
+    def tell(reason: str) -> None:
+        trace.stop_reason = reason
+
+    seconds = trace.limits.seconds
+    return limited(Watch(seconds, f"{seconds:g} s", _inside_f, tell))
+
+
+def limited(watch: Watch) -> contextlib.AbstractContextManager[None]:
+    """Raise Stopped in the body, with the watch's reason, once its seconds are over."""
     in_main = threading.current_thread() is threading.main_thread()
-    watch = _by_signal if in_main and hasattr(signal, "setitimer") else _by_thread
-    with watch(trace):
-        yield
-
-
-def _reason(trace: Trace) -> str:
-    return f"{trace.limits.seconds:g} s"
+    return (_by_signal if in_main and hasattr(signal, "setitimer") else _by_thread)(watch)
 
 
 @contextmanager
-def _by_signal(trace: Trace) -> Iterator[None]:
-    reason, times, busy, ended = _reason(trace), 0, False, False
+def _by_signal(watch: Watch) -> Iterator[None]:
+    times, busy, ended = 0, False, False
 
     def stop(_: int, frame: FrameType | None) -> None:
         nonlocal times, busy
         if busy or ended:
             return
-        busy, times, trace.stop_reason = True, times + 1, reason
-        ours = not _inside_f(frame)
+        busy, times = True, times + 1
+        watch.tell(watch.reason)
+        ours = not watch.inside(frame)
         if ours or times > 1:
             soon = SOON_S * random.random()
             signal.setitimer(signal.ITIMER_REAL, soon + 1e-6, 10 * soon + SOON_S)
         busy = False
         if not ours:
-            raise Stopped(reason)
+            raise Stopped(watch.reason)
 
     start = monotonic()
     usual = signal.signal(signal.SIGALRM, stop)
-    left, every = signal.setitimer(signal.ITIMER_REAL, trace.limits.seconds, AGAIN_S)
+    left, every = signal.setitimer(signal.ITIMER_REAL, watch.seconds, AGAIN_S)
     try:
         yield
     finally:
@@ -87,20 +105,20 @@ def _inside_f(frame: FrameType | None) -> bool:
 
 
 @contextmanager
-def _by_thread(trace: Trace) -> Iterator[None]:
+def _by_thread(watch: Watch) -> Iterator[None]:
     done, watched_thread = threading.Event(), ctypes.c_ulong(threading.get_ident())
     gate = threading.Lock()  # nothing is raised any more once the body has ended
 
-    def watch() -> None:
-        wait = trace.limits.seconds
+    def wait_and_stop() -> None:
+        wait = watch.seconds
         while not done.wait(wait):
             wait = AGAIN_S
             with gate:
                 if not done.is_set():
-                    trace.stop_reason = _reason(trace)
+                    watch.tell(watch.reason)
                     _raise_in(watched_thread, ctypes.py_object(Stopped))
 
-    watcher = threading.Thread(target=watch, name="golf-watchdog", daemon=True)
+    watcher = threading.Thread(target=wait_and_stop, name="golf-watchdog", daemon=True)
     watcher.start()
     try:
         yield

@@ -41,17 +41,18 @@ LEAD = 1  # parts walked untimed: their stores are what later ones push out to m
 TYPES = ("fp32", "fp64")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FreeLunch:
     """A measured curve: `seconds[i]` for `k[i]` multiply-adds on each of `n` elements, in place.
 
-    `seconds` come from the three fastest samples (:mod:`rooflab.measure.ceiling`), `iqr` is the
+    `k`, `seconds` and `iqr` are read-only arrays, so that `2 * k * n / seconds` is what it looks
+    like. `seconds` come from the three fastest samples (:mod:`rooflab.measure.ceiling`), `iqr` is the
     interquartile range of all of them. `itemsize` in bytes; `machine` is the host's id.
     """
 
-    k: tuple[int, ...]
-    seconds: tuple[float, ...]
-    iqr: tuple[float, ...]
+    k: np.ndarray
+    seconds: np.ndarray
+    iqr: np.ndarray
     n: int
     itemsize: int
     threads: int
@@ -61,6 +62,17 @@ class FreeLunch:
     measured_on: str = ""
     warnings: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        for name, kind in (("k", np.int64), ("seconds", float), ("iqr", float)):
+            column = np.array(getattr(self, name), dtype=kind)
+            column.flags.writeable = False
+            object.__setattr__(self, name, column)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, FreeLunch) and self.to_dict() == other.to_dict()
+
+    __hash__ = None
+
     @property
     def bytes(self) -> int:
         """Bytes moved, whatever k: every element is read once and written once."""
@@ -69,7 +81,7 @@ class FreeLunch:
     @property
     def flops(self) -> tuple[int, ...]:
         """FLOP for each k: a multiply-add is 2."""
-        return tuple(2 * k * self.n for k in self.k)
+        return tuple(2 * k * self.n for k in self.k.tolist())
 
     @property
     def intensity(self) -> tuple[float, ...]:
@@ -79,19 +91,18 @@ class FreeLunch:
     @property
     def flop_per_s(self) -> tuple[float, ...]:
         """The same points as work per second."""
-        return tuple(flops / s for flops, s in zip(self.flops, self.seconds, strict=True))
+        return tuple(flops / s for flops, s in zip(self.flops, self.seconds.tolist(), strict=True))
 
     @property
     def bandwidth(self) -> float:
         """byte/s from the flat end: all points within a tenth of the fastest."""
-        fastest = min(self.seconds)
-        return self.bytes / float(np.median([s for s in self.seconds if s <= 1.1 * fastest]))
+        flat = self.seconds[self.seconds <= 1.1 * self.seconds.min()]
+        return self.bytes / float(np.median(flat))
 
     @property
     def rising(self) -> tuple[int, ...]:
         """The k that carry the peak: those that take at least twice as long as the fastest."""
-        least = 2 * min(self.seconds)
-        return tuple(k for k, s in zip(self.k, self.seconds, strict=True) if s >= least)
+        return tuple(self.k[self.seconds >= 2 * self.seconds.min()].tolist())
 
     @property
     def peak(self) -> float:
@@ -103,7 +114,7 @@ class FreeLunch:
         it without the flat time. With fewer than two points on the rising end, the highest rate
         seen: a lower bound.
         """
-        rising = [(2 * k * self.n, self.at(k)) for k in self.rising]
+        rising = [(2.0 * k * self.n, self.at(k)) for k in self.rising]
         slopes = [
             (f2 - f1) / (s2 - s1)
             for (f1, s1), (f2, s2) in itertools.combinations(rising, 2)
@@ -123,14 +134,14 @@ class FreeLunch:
 
     def at(self, k: int) -> float:
         """Seconds for `k` multiply-adds on each element; ValueError if that k was not measured."""
-        if k not in self.k:
+        if k not in self.k.tolist():
             raise ValueError(f"k={k!r} was not measured; there are {', '.join(map(str, self.k))}")
-        return self.seconds[self.k.index(k)]
+        return float(self.seconds[self.k == k][0])
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain JSON data."""
         return {
-            key: list(value) if isinstance(value, tuple) else value
+            key: np.asarray(value).tolist() if isinstance(value, (tuple, np.ndarray)) else value
             for key, value in asdict(self).items()
         }
 

@@ -1,0 +1,162 @@
+"""Name the mistake behind a wrong answer: one of the exercise, a common one, or a slip.
+
+Works on plain data, as judge.py does, which asks it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from rooflab.exercises.compare import nearly, only_rounded, other_unit, parts, reordered, same
+from rooflab.exercises.exercise import Case, Exercise, Misconception, Observation
+from rooflab.exercises.plaindata import Plain
+
+Part = tuple[Plain, Plain, float]  # right, given, and the tolerance of the case
+
+NEARLY, ROUNDED = "nearly right", "rounded"
+STOPPED = "Stopped"  # kind of what a function is stopped by that does not end
+_SLIPS = (
+    (other_unit, "another unit", "check the unit: is there a kilo, mega or giga in it, or a GiB "
+     "for a GB, that nobody asked for?"),
+    (only_rounded, ROUNDED, "return the number as it comes out; it need not be whole or short."),
+    (nearly, NEARLY, "was it computed in single precision or rounded on the way, or is something "
+     "small left out?"),
+)  # fmt: skip
+_STUMBLES = (  # what is raised, the mistake that usually raises it, and its hint
+    (r"Stopped:", "no end", "does its loop end? A loop needs a step that brings its end nearer."),
+    (r"RecursionError", "no end", "the function calls itself, and never stops doing so."),
+    (r"TypeError: .*'(function|builtin_function_or_method|method|type)'", "a function, not called",
+     "one of the operands is a function; call it: f(…) is its result, f alone is not."),
+    (r"AttributeError: 'numpy.ndarray' object", "an array for a list",
+     "this is a NumPy array, which has other methods than a list; list(…) makes a list of it."),
+    (r"ValueError: The truth value of an array", "an array for a number",
+     "an array has many truth values; compare single numbers, or use np.maximum and the like."),
+    (r"TypeError: .*(operand|can't multiply sequence|concatenate).*(list|non-int)",
+     "a list for a number", "a list has no arithmetic; take numbers out of it, or use np.array(…)."),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What came out of every case, beside what is right."""
+
+    exercise: Exercise
+    cases: Sequence[Case]
+    expected: Sequence[Plain]
+    observations: Sequence[Observation]
+
+    @property
+    def wrong(self) -> list[int]:
+        """Numbers of the cases that are not right."""
+        return [
+            number
+            for number, (case, right, seen) in enumerate(self)
+            if not ("value" in seen and same(right, seen["value"], self.exercise.allowed(case)))
+        ]
+
+    def __iter__(self) -> Iterator[tuple[Case, Plain, Observation]]:
+        return zip(self.cases, self.expected, self.observations, strict=True)
+
+    def parts(self) -> list[list[Part]]:
+        """The parts of each case; empty where an answer has another shape than the right one."""
+        rows = []
+        for case, right, seen in self:
+            pairs = parts(right, seen["value"]) if "value" in seen else None
+            if pairs is None:
+                return []
+            rows.append([(*pair, self.exercise.allowed(case)) for pair in pairs])
+        return rows
+
+    def wrong_parts(self) -> list[tuple[Part, ...]]:
+        """Every part that is wrong somewhere, in all cases."""
+        columns = zip(*self.parts(), strict=True)
+        return [column for column in columns if not all(same(*each) for each in column)]
+
+    def mistake(self, text: tuple[str, str]) -> Misconception:
+        """A mistake that is not the exercise's own, from its name and its hint."""
+        name, hint = text
+        return Misconception(name, self.exercise.reference, hint)
+
+
+def diagnose(found: Comparison) -> Misconception | None:
+    """Return the mistake that explains most of a wrong answer, or None.
+
+    A misconception has to give the learner's values on every case. Only the parts of an answer
+    that it changes count, so that a second slip in another part does not hide it.
+    """
+    changed, named = _closest(found)
+    if reordered(found.parts()) and changed < len(found.wrong_parts()):
+        labels = ", ".join(found.exercise.returns)
+        return found.mistake(
+            ("another order", f"these are the right values in another order: {labels}.")
+        )
+    if named:
+        return named
+    text = _stumble(found) or _slip(found)
+    return found.mistake(text) if text else None
+
+
+def _closest(found: Comparison) -> tuple[int, Misconception | None]:
+    """How many parts the best fitting misconception changes, and which one that is."""
+    best: tuple[int, Misconception | None] = (0, None)
+    for mistake in found.exercise.misconceptions:
+        changed = max(_changed(found, wrong) for wrong in (mistake.wrong, *mistake.variants))
+        if changed > best[0]:
+            best = (changed, mistake)
+    return best
+
+
+def _changed(found: Comparison, wrong: Callable[..., object]) -> int:
+    """Number of parts that ``wrong`` changes, if the learner's agree with it there; else 0."""
+    rows, tolerance = [], found.exercise.tolerance
+    for case, right, seen in found:
+        mine = parts(right, seen.get("value"))
+        theirs = parts(right, wrong(*case.values()))
+        if mine is None or theirs is None or "value" not in seen:
+            return 0
+        rows.append([(r, w, m) for (r, w), (_, m) in zip(theirs, mine, strict=True)])
+    changed = 0
+    for column in zip(*rows, strict=True):
+        if all(same(right, theirs, tolerance) for right, theirs, _ in column):
+            continue
+        if not all(same(theirs, mine, tolerance) for _, theirs, mine in column):
+            return 0
+        changed += 1
+    return changed
+
+
+def _stumble(found: Comparison) -> tuple[str, str] | None:
+    """Name and hint of what raises what the first failing case raised."""
+    exercise, seen = found.exercise, found.observations[found.wrong[0]]
+    raised = str(seen.get("error", ""))
+    if seen.get("entered") is False and raised.startswith("TypeError"):
+        hint = f"it is called as {exercise.signature}, with the arguments in this order."
+        return "other arguments", hint
+    known = [(rf"{kind}\b", name, hint) for kind, name, hint in exercise.errors]
+    fits = (
+        (name, hint) for pattern, name, hint in (*known, *_STUMBLES) if re.match(pattern, raised)
+    )
+    return next(fits, None)
+
+
+def _slip(found: Comparison) -> tuple[str, str] | None:
+    """Name and hint of a slip that any answer of numbers may have."""
+    if not found.parts():
+        return _several(found)
+    wrong = found.wrong_parts()
+    fits = ((name, hint) for shows, name, hint in _SLIPS if wrong and shows(wrong[0]))
+    return next(fits, None)
+
+
+def _several(found: Comparison) -> tuple[str, str] | None:
+    """The slip of several numbers where one is wanted."""
+    case, _, seen = next(iter(found))
+    mine = seen.get("value")
+    if found.exercise.returns or not isinstance(mine, list) or len(mine) < 2:
+        return None
+    if len(mine) in [len(given) for given in case.values() if isinstance(given, list)]:
+        hint = "one value is wanted: which point tells it, or which of them together?"
+        return "a value for each point", hint
+    return "several for one", "one value is wanted: which of these is it?"

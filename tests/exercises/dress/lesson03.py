@@ -1,0 +1,135 @@
+"""Answers to lesson 03 in unusual dress: one line a case (see test_dress.py)."""
+
+PAIR = """def answer(flops, bytes, peak, bandwidth):
+    t = [max(f / peak, n / bandwidth) for f, n in zip(flops, bytes)]
+    x = [f / n for f, n in zip(flops, bytes)]
+    for i in range(len(t)):
+        for j in range(len(t)):
+            if x[i] > x[j] and t[i] > t[j]: """
+GREW = """def answer(peaks, bandwidths, m):
+    r = np.array(peaks) / np.array(bandwidths)
+    at = m * 4096 / (2 * m + 4096)
+    return """
+FLIPS = "(at < r[1:]) != (at < r[:-1])"
+LEVEL = """def answer(flops, bytes, peak, bandwidth, capacity, call):
+    place = next(i for i, room in enumerate(capacity) if bytes <= room)
+    computing, carrying = flops / peak, bytes / bandwidth[place]
+    return """
+EDGES = "def answer(b, p, s, q, r): one, two = 1.5 * s * p / b, 1.5 * r * q / b; return "
+LOG = "['in order', 'warm cache', 'other type', 'GiB', 'in order', 'multiply-adds', 'sparse peak', 'cannot tell']"
+TABLE = "['sparse', 'two dies', 'other part', 'other part', 'right', 'other part']"
+
+
+def but(table: str, row: int, word: str) -> str:
+    """The right words with one changed; rows count from 1."""
+    words = table.strip("[]").split(", ")
+    return f"[{', '.join([*words[: row - 1], repr(word), *words[row:]])}]"
+
+
+RIGHT = [
+    ("03-time", "lambda f, n, p, b: np.maximum(f / p, n / b)"),
+    ("03-time", "lambda f, n, p, b: np.float32(max(f / p, n / b))"),
+    ("03-time", "lambda f, n, p, b: max(Fraction(f) / Fraction(p), Fraction(n) / Fraction(b))"),
+    ("03-time", "lambda f, n, p, b: n / b if f < n * p / b else f / p"),
+    ("03-time", "def answer(flops, bytes, *, peak, bandwidth): return max(flops / peak, bytes / bandwidth)"),
+    ("03-thumb-rules", "lambda p, b: [p >= 4 * b, p <= 8 * b]"),
+    ("03-thumb-rules", "lambda p, b: np.array([p / b >= 4, p / b <= 8])"),
+    ("03-thumb-rules", "lambda p, b: (int(p / b > 4), int(p / b < 8))"),
+    ("03-thumb-rules", "lambda p, b: {'first rule': p / b > 4, 'second rule': p / b < 8}"),
+    ("03-thumb-rules", "lambda p, b: {'first': p / b > 4, 'second': p / b < 8}"),
+    ("03-counterexample", PAIR + "return i, j"),
+    ("03-counterexample", PAIR + "return [np.int64(i), np.int64(j)]"),
+    ("03-counterexample", PAIR + "return {'i': i, 'j': j}"),
+    ("03-counterexample", PAIR + "return np.array([i, j])"),
+    ("03-log", LOG),
+    ("03-log", "np.array(" + LOG + ")"),
+    ("03-log", LOG.replace(" ", "_").replace(",_", ", ").upper().replace("GIB", "gib")),
+    ("03-ridge-grew", GREW + "np.diff(r) < 0, " + FLIPS),
+    ("03-ridge-grew", GREW + "(np.diff(r) < 0).tolist(), [int(x) for x in " + FLIPS + "]"),
+    ("03-ridge-grew", GREW + "np.array([np.diff(r) < 0, " + FLIPS + "])"),
+    ("03-number-type", EDGES + "math.ceil(one), math.ceil(two)"),
+    ("03-number-type", EDGES + "{'before': one, 'after': two}"),
+    ("03-number-type", EDGES + "np.float32([one, two])"),
+    ("03-worth-the-call", "lambda c, p, b, s: next(n for n in range(1, 10**5) if max(2 * n**3 / p, 3 * n * n * s / b) >= c)"),
+    ("03-worth-the-call", "lambda c, p, b, s: math.ceil(min(round(np.cbrt(c * p / 2), 9), round(math.sqrt(c * b / 3 / s), 9)))"),
+    ("03-worth-the-call", "lambda c, p, b, s: np.int64(math.ceil(min((c * p / 2) ** (1 / 3) - 1e-9, (c * b / 3 / s) ** 0.5 - 1e-9)))"),
+    ("03-predict", LEVEL + "call + max(computing, carrying)"),
+    ("03-predict", LEVEL + "np.float32(call + max(computing, carrying))"),
+    ("03-catalogue", TABLE),
+    ("03-catalogue", TABLE.replace("two dies", "Two-Dies").replace("other part", "other_part")),
+    ("03-sparse-peak", "lambda i, c, b: np.clip(2 * i * b / c, 1, 2)"),
+    ("03-sparse-peak", "lambda i, c, b: np.float32(min(c, i * b) / min(c / 2, i * b))"),
+]  # fmt: skip
+
+WRONG = [
+    ("03-time", "lambda f, n, p, b: f / p + n / b", "sum for max"),
+    ("03-time", "lambda f, n, p, b: max(f / b, n / p)", "peak and bandwidth exchanged"),
+    ("03-time", "lambda f, n, p, b: (f / p + n / b) / 2", "the mean of both"),
+    ("03-time", "lambda f, n, p, b: max(f / p, 4 * n / b)", "elements for bytes"),
+    ("03-time", "lambda f, n, p, b: min(p, f / n * b)", "rate, not time"),
+    ("03-time", "lambda f, n, p, b: f / min(p, f / n * b)", "FLOPs ÷ attainable"),
+    ("03-time", "lambda f, n, p, b: 1e3 * max(f / p, n / b)", "another unit"),
+    ("03-time", "lambda f, n, p, b: round(max(f / p, n / b), 6)", "rounded"),
+    ("03-time", "lambda f, n, p, b: max(f / p, n / b) if f else 0", "a copy is free"),
+    ("03-thumb-rules", "lambda p, b: (p / b < 4, p / b > 8)", "the other way"),
+    ("03-thumb-rules", "lambda p, b: (p / b > 8, p / b < 4)", "4 and 8 exchanged"),
+    ("03-thumb-rules", "lambda p, b: (p / b < 8, p / b > 4)", "exchanged"),
+    ("03-thumb-rules", "lambda p, b: (b / p > 4, b / p < 8)", "upside down"),
+    ("03-thumb-rules", "lambda p, b: (4 < p / b < 8,) * 2", "both or neither"),
+    ("03-counterexample", PAIR + "return j, i", "exchanged"),
+    ("03-counterexample", PAIR + "return i + 1, j + 1", "counted from 1"),
+    ("03-counterexample", PAIR.replace(" and t[i] > t[j]", "") + "return i, j", "the times not compared"),
+    ("03-counterexample", PAIR.replace("f / n for", "n / f for") + "return i, j", "intensity upside down"),
+    ("03-counterexample", "lambda f, n, p, b: (np.argmax(np.array(f) / n), np.argmin(np.array(f) / n))", "highest and lowest intensity"),
+    ("03-counterexample", "lambda f, n, p, b: (f.index(max(f)), f.index(min(f)))", "most and least FLOPs"),
+    ("03-log", but(LOG, 8, "in order"), "half the roof is no fault"),
+    ("03-log", but(LOG, 3, "in order"), "faster than the peak"),
+    ("03-log", but(LOG, 2, "in order"), "faster than the memory"),
+    ("03-log", but(LOG, 3, "warm cache"), "above the roof means warm"),
+    ("03-log", but(LOG, 4, "in order"), "7 % is noise"),
+    ("03-log", "['in order'] * 8", "the log is believed"),
+    ("03-ridge-grew", GREW + "np.diff(r) > 0, " + FLIPS, "upside down"),
+    ("03-ridge-grew", GREW + "np.diff(peaks) < 0, " + FLIPS, "the peak fell"),
+    ("03-ridge-grew", GREW + "np.diff(r) < 0, at < r[1:]", "the verdicts themselves"),
+    ("03-ridge-grew", GREW + "np.diff(r) < 0, (r[:-1] < at) & (at < r[1:])", "only to memory"),
+    ("03-ridge-grew", (GREW + "np.diff(r) < 0, " + FLIPS).replace("at = m *", "at = 2 * m *"), "numbers, not bytes"),
+    ("03-ridge-grew", GREW + FLIPS + ", np.diff(r) < 0", "another order"),
+    ("03-number-type", EDGES + "two, one", "another order"),
+    ("03-number-type", EDGES + "(p / b, q / b)", "the ridges"),
+    ("03-number-type", EDGES + "(6 * p / b, 6 * q / b)", "4 bytes always"),
+    ("03-number-type", EDGES + "(1.5 * p / b, 1.5 * q / b)", "elements for bytes"),
+    ("03-number-type", EDGES + "(s * p / b, r * q / b)", "C forgotten"),
+    ("03-number-type", EDGES + "(one, 1.5 * r * p / b)", "the peak stays"),
+    ("03-worth-the-call", "lambda c, p, b, s: round(min((c * p / 2) ** (1 / 3), (c * b / 3 / s) ** 0.5))", "rounded down"),
+    ("03-worth-the-call", "lambda c, p, b, s: max(1, int(min((c * p / 2) ** (1 / 3) + 1e-9, (c * b / 3 / s) ** 0.5)))", "rounded down"),
+    ("03-worth-the-call", "lambda c, p, b, s: min((c * p / 2) ** (1 / 3), (c * b / 3 / s) ** 0.5)", "not rounded"),
+    ("03-worth-the-call", "lambda c, p, b, s: next(n for n in range(1, 10**5) if 2 * n**3 / p + 3 * n * n * s / b >= c)", "no overlap"),
+    ("03-worth-the-call", "lambda c, p, b, s: next(n for n in range(1, 10**5) if max(2 * n**3 / p, 3 * n * n * s / b) > c)", "one too far"),
+    ("03-predict", LEVEL + "max(computing, carrying)", "the call is free"),
+    ("03-predict", LEVEL + "call + computing + carrying", "sum for max"),
+    ("03-predict", LEVEL + "max(call, computing, carrying)", "the call overlaps"),
+    ("03-predict", LEVEL + "call + max(computing, bytes / bandwidth[-1])", "everything comes from memory"),
+    ("03-predict", LEVEL + "call + max(computing, bytes / bandwidth[0])", "everything comes from the nearest cache"),
+    ("03-predict", LEVEL + "max(computing, bytes / bandwidth[-1])", "the roof alone"),
+    ("03-catalogue", "['right'] * 6", "all of them right"),
+    ("03-catalogue", but(TABLE, 1, "right"), "the larger figure believed"),
+    ("03-catalogue", but(TABLE, 2, "right"), "two dies as one"),
+    ("03-catalogue", but(TABLE, 2, "sparse"), "twice as much means sparse"),
+    ("03-catalogue", but(TABLE, 3, "right"), "same die, same machine"),
+    ("03-sparse-peak", "lambda i, c, b: 2", "always double"),
+    ("03-sparse-peak", "lambda i, c, b: 0.5", "always double"),
+    ("03-sparse-peak", "lambda i, c, b: c / min(c / 2, i * b)", "a promise without a slope"),
+    ("03-sparse-peak", "lambda i, c, b: min(c / 2, i * b) / min(c, i * b)", "upside down"),
+    ("03-sparse-peak", "lambda i, c, b: 1 if i < c / 2 / b else 2", "all or nothing"),
+    ("03-sparse-peak", "lambda i, c, b: min(2 * c, i * b) / min(c, i * b)", "claimed is dense"),
+]  # fmt: skip
+
+TOLD = [
+    ("03-thumb-rules", "lambda p, b: ('yes', 'no')", "True or False is wanted"),
+    ("03-thumb-rules", "lambda p, b: p / b >= 4", "2 values are wanted: first rule, second rule"),
+    ("03-counterexample", "def answer(f, n, p, b): x = 3", "does it reach a return?"),
+    ("03-ridge-grew", GREW + "np.flatnonzero(np.diff(r) < 0), np.flatnonzero(" + FLIPS + ")", "values are wanted here"),
+    ("03-log", but(LOG, 2, "cached"), "one of these words is wanted: "),
+    ("03-log", "'warm cache'", "8 values are wanted"),
+    ("03-worth-the-call", "lambda c, p, b, s: (c * p / 2) ** (1 / 3) > 3", "True where a number belongs"),
+]  # fmt: skip

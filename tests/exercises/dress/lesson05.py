@@ -1,0 +1,126 @@
+"""Answers to lesson 05 in unusual dress: one line a case (see test_dress.py)."""
+
+GAUGES = """def answer(blocks, head, kv, context, peak, bandwidth):
+    amount = 2 * (blocks + head + kv * context)
+    one = max(amount / peak, amount / bandwidth)
+    flops = 2 * (blocks * context + head + kv * context * (context + 1) // 2)
+    two = max(flops / peak, 2 * (blocks + head) / bandwidth)
+    return """
+STEP = "lambda n, s, k, b, c, p, w: b / ({})"
+FILL = """def answer(n, kv, context, promised, memory, p, w):
+    weights, cache, compute = 2 * n / w, kv * context / w, 2 * n / p
+    room = (memory - 2 * n) / (kv * context)
+    most = min((1 / promised - weights) / cache, 1 / promised / (compute + cache))
+    a, b = max(0, math.floor(room)), max(0, math.floor(most))
+    binds = "memory" if a < b else "promise"
+    return """
+GAIN = "lambda n, bits, group, z, kv, m, c: (2 * n + kv * m * c) / ({})"
+ENOUGH = "lambda n, k, c, p, w: (lambda left: {})(2 * n * w / p - k * c)"
+SPEED = """def answer(n, kv, batch, context, p, w):
+    def rate(b):
+        return b / (max(2 * n * b / p, 2 * n / w) + b * context * kv / w)
+    return """
+CACHED = "lambda t, d, z: {}"
+
+RIGHT = [
+    ("05-switch", "lambda batches, v, g: next(b for b, t in zip(batches, g) if t < b * v)"),
+    ("05-switch", "lambda batches, v, g: min(np.array(batches)[np.array(g) < v * np.array(batches)])"),
+    ("05-switch", "lambda batches, v, g: float([b for b, t in zip(batches, g) if t / b < v][0])"),
+    ("05-gauges", GAUGES + "1 / one, amount / one, 1 / two, flops / two"),
+    ("05-gauges", GAUGES + "np.float32([1 / one, amount / one, 1 / two, flops / two])"),
+    ("05-gauges", GAUGES + "((1 / one, amount / one), (1 / two, flops / two))"),
+    ("05-gauges", GAUGES + "{'tokens/s with a cache': 1 / one, 'FLOP/s with a cache': amount / one, 'tokens/s without': 1 / two, 'FLOP/s without': flops / two}"),
+    ("05-decode", STEP.format("max(2 * n * b / p, n * s / w) + b * c * k / w")),
+    ("05-decode", STEP.format("np.maximum(2 * n * b / p, n * s / w) + b * c * k / w")),
+    ("05-decode", STEP.format("max(2 * n * b / p, (n * s + b * c * k) / w)")),
+    ("05-decode", "lambda n, s, k, b, c, p, w: np.float32(b / (max(2 * n * b / p, n * s / w) + b * c * k / w))"),
+    ("05-decode", "def answer(n, itemsize, kv, batch, context, *, peak, bandwidth): return batch / (max(2 * n * batch / peak, n * itemsize / bandwidth) + batch * context * kv / bandwidth)"),
+    ("05-claim-batch", SPEED + "rate(batch) / rate(1)"),
+    ("05-claim-batch", SPEED + "np.float32(rate(batch) / rate(1))"),
+    ("05-fill", FILL + "a, b, binds"),
+    ("05-fill", FILL + "[float(a), np.int64(b), binds.title()]"),
+    ("05-fill", FILL + "{'memory': a, 'promise': b, 'word': binds}"),
+    ("05-claim-always", ENOUGH.format("2 * n / left if left > 0 else 0")),
+    ("05-claim-always", ENOUGH.format("max(0, 2 * n / left)")),
+    ("05-claim-always", ENOUGH.format("np.float32(max(0.0, 2 * n / left))")),
+    ("05-attention", "lambda h, g, s, b, c: 4 * b * c * h / (2 * b * c * g * s)"),
+    ("05-attention", "lambda h, g, s, *rest: Fraction(2 * h, g * s)"),
+    ("05-fewer-bits", GAIN.format("n * (bits / 8 + z / group) + kv * m * c")),
+    ("05-fewer-bits", GAIN.format("n * bits / 8 + math.ceil(n / group) * z + kv * m * c")),
+    ("05-experts", "lambda e, k, b: e * (1 - (1 - k / e) ** b)"),
+    ("05-experts", "lambda e, k, b: np.float32(e * (1 - (1 - k / e) ** b))"),
+    ("05-experts", "lambda e, k, b: float(e - e * Fraction(e - k, e) ** b)"),
+    ("05-claim-flash", CACHED.format("(z * (4 * t * d + 4 * t * t), z * 4 * t * d)")),
+    ("05-claim-flash", CACHED.format("np.array([4 * t * (d + t), 4 * t * d]) * z")),
+    ("05-claim-flash", CACHED.format("{'streamed': 4 * t * d * z, 'scores': 4 * t * (t + d) * z}")),
+]  # fmt: skip
+
+WRONG = [
+    ("05-switch", "lambda batches, v, g: next(i for i, t in enumerate(g) if t < batches[i] * v)", "the place, not the batch"),
+    ("05-switch", "lambda batches, v, g: next((b for b, t in zip(batches, g) if t < v), batches[-1])", "one GEMV"),
+    ("05-switch", "lambda batches, v, g: batches[0]", "always a GEMM"),
+    ("05-switch", "lambda batches, v, g: max(b for b, t in zip(batches, g) if t >= b * v)", "the last of the others"),
+    ("05-switch", "lambda batches, v, g: [b for b, t in zip(batches, g) if t < b * v]", "several for one"),
+    ("05-gauges", GAUGES + "1 / two, flops / two, 1 / one, amount / one", "without comes first"),
+    ("05-gauges", GAUGES + "amount / one, 1 / one, flops / two, 1 / two", "another order"),
+    ("05-gauges", GAUGES + "1 / one, peak, 1 / two, flops / two", "full speed"),
+    ("05-gauges", GAUGES + "one, amount / one, two, flops / two", "seconds a token"),
+    ("05-gauges", GAUGES.replace(" * (context + 1) // 2", " * context") + "1 / one, amount / one, 1 / two, flops / two", "the whole square"),
+    ("05-gauges", GAUGES.replace("max(flops / peak, 2 * (blocks + head) / bandwidth)", "flops / peak") + "1 / one, amount / one, 1 / two, flops / two", "always computing"),
+    ("05-decode", STEP.format("2 * n * b / p + n * s / w + b * c * k / w"), "no overlap"),
+    ("05-decode", STEP.format("max(2 * n * b / p, n * s / w)"), "no cache"),
+    ("05-decode", STEP.format("max(2 * n * b / p, n * s / w) + c * k / w"), "one cache for all"),
+    ("05-decode", STEP.format("max(2 * n * b / p, n * s / w) + b * c * k * s / w"), "kv times itemsize"),
+    ("05-decode", STEP.format("max(n * b / p, n * s / w) + b * c * k / w"), "multiply-adds"),
+    ("05-decode", STEP.format("max(2 * n / p, n * s / w) + b * c * k / w"), "always memory"),
+    ("05-decode", "lambda n, s, k, b, c, p, w: 1 / (max(2 * n * b / p, n * s / w) + b * c * k / w)", "tokens of one sequence"),
+    ("05-decode", "lambda n, s, k, b, c, p, w: max(2 * n * b / p, n * s / w) + b * c * k / w", "seconds of a step"),
+    ("05-claim-batch", SPEED + "batch", "the claim"),
+    ("05-claim-batch", SPEED + "min(batch, p / w)", "until the ridge"),
+    ("05-claim-batch", SPEED + "rate(1) / rate(batch)", "upside down"),
+    ("05-claim-batch", SPEED + "rate(batch) / rate(1) / batch", "for one sequence"),
+    ("05-claim-batch", SPEED + "rate(batch)", "tokens a second"),
+    ("05-claim-batch", SPEED.replace("b * context", "context") + "rate(batch) / rate(1)", "one cache for all"),
+    ("05-fill", FILL + "b, a, binds", "another order"),
+    ("05-fill", FILL + "a, b, 'memory' if a > b else 'promise'", "the other one binds"),
+    ("05-fill", FILL + "a + 1, b + 1, binds", "one more"),
+    ("05-fill", FILL + "math.floor(room), math.floor(most), binds", "a batch below zero"),
+    ("05-fill", FILL.replace("(memory - 2 * n)", "memory") + "a, b, binds", "weights forgotten in the memory"),
+    ("05-fill", FILL + "room, most, binds", "not rounded down"),
+    ("05-claim-always", ENOUGH.format("2 * n / left"), "a batch below zero"),
+    ("05-claim-always", ENOUGH.format("2 * n / left if left > 0 else math.inf"), "without end"),
+    ("05-claim-always", ENOUGH.format("2 * n / abs(left)"), "the sign lost"),
+    ("05-claim-always", "lambda n, k, c, p, w: p / w", "the ridge"),
+    ("05-claim-always", "lambda n, k, c, p, w: 0", "the claim"),
+    ("05-claim-always", ENOUGH.format("math.ceil(2 * n / left) if left > 0 else 0"), "rounded"),
+    ("05-attention", "lambda h, g, s, b, c: 2 / s", "one head for one"),
+    ("05-attention", "lambda h, g, s, b, c: 2 * b * h / (g * s)", "batch helps"),
+    ("05-attention", "lambda h, g, s, b, c: h / (g * s)", "one product"),
+    ("05-attention", "lambda h, g, s, b, c: g * s / (2 * h)", "upside down"),
+    ("05-attention", "lambda h, g, s, b, c: 2 * h / g", "per number"),
+    ("05-attention", "lambda h, g, s, b, c: 2 * g / (h * s)", "the group upside down"),
+    ("05-fewer-bits", "lambda n, bits, *rest: 16 / bits", "bits alone"),
+    ("05-fewer-bits", GAIN.format("n * bits / 8 + kv * m * c"), "no scales"),
+    ("05-fewer-bits", GAIN.format("n * (bits / 8 + z / group) + kv * m * c * bits / 16"), "the cache shrinks too"),
+    ("05-fewer-bits", GAIN.format("n * (bits + 8 * z / group) / 8 + kv * c"), "one cache"),
+    ("05-fewer-bits", GAIN.format("n * (bits + z / group) / 8 + kv * m * c"), "scales in bits"),
+    ("05-fewer-bits", GAIN.format("n * (bits / 8 + z) + kv * m * c"), "a scale for every weight"),
+    ("05-experts", "lambda e, k, b: k * b", "never the same"),
+    ("05-experts", "lambda e, k, b: min(e, k * b)", "never the same"),
+    ("05-experts", "lambda e, k, b: e * (1 - k / e) ** b", "those that are spared"),
+    ("05-experts", "lambda e, k, b: 1 - (1 - k / e) ** b", "a share"),
+    ("05-experts", "lambda e, k, b: round(e * (1 - (1 - k / e) ** b), 2)", "rounded"),
+    ("05-claim-flash", CACHED.format("(z * 4 * t * d, z * (4 * t * d + 4 * t * t))"), "another order"),
+    ("05-claim-flash", CACHED.format("(4 * t * d + 4 * t * t, 4 * t * d)"), "numbers, not bytes"),
+    ("05-claim-flash", CACHED.format("(z * (4 * t * d + 2 * t * t), z * 4 * t * d)"), "scores twice"),
+    ("05-claim-flash", CACHED.format("(z * (4 * t * d + 4 * t * t), z * 3 * t * d)"), "no result"),
+    ("05-claim-flash", CACHED.format("(z * (4 * t * d + 4 * t * d), z * 4 * t * d)"), "scores as wide as a head"),
+]  # fmt: skip
+
+TOLD = [
+    ("05-fill", FILL + "a, b, 'bandwidth'", "one of these words is wanted: memory, promise"),
+    ("05-fill", FILL + "a, b", "3 values are wanted"),
+    ("05-gauges", GAUGES + "1 / one", "4 values are wanted"),
+    ("05-experts", "lambda e, k, b: [e * (1 - (1 - k / e) ** b)]", "one number is wanted"),
+    ("05-claim-always", "lambda n, k, c, p, w: 'never'", "one number is wanted"),
+]  # fmt: skip

@@ -1,0 +1,143 @@
+"""``rl.check`` ends, whatever the answer does, and a pressed stop button stops what comes after."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from rooflab.exercises import ending
+from rooflab.exercises.check import check
+
+TIMER = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+SPEED = "01-speed-limit"
+
+
+def spins(*_):
+    while True:
+        pass
+
+
+def swallows(*_):
+    while True:
+        try:
+            sum(range(1000))
+        except BaseException:
+            continue
+
+
+def swallows_in_its_sleep(*_):
+    while True:
+        try:
+            time.sleep(1)
+        except BaseException:
+            continue
+
+
+def swallows_once_and_answers(peak, bandwidth, itemsize):
+    try:
+        spins()
+    except BaseException:
+        return peak / bandwidth * 1.5 * itemsize
+
+
+def sleeps(*_):
+    time.sleep(3600)
+
+
+def iterates(*_):
+    return sum(1 for _ in iter(int, 1))
+
+
+class Telling(Exception):
+    def __str__(self):
+        spins()
+
+
+def tells_for_ever(*_):
+    raise Telling
+
+
+@pytest.fixture
+def short(monkeypatch):
+    observe = ending.Ending.observe
+    monkeypatch.setattr(ending.Ending, "observe", lambda *a: observe(*a, seconds=0.2))
+
+
+NEVER = [
+    spins, swallows, swallows_in_its_sleep, swallows_once_and_answers, sleeps, iterates,
+    tells_for_ever,
+]  # fmt: skip
+
+
+@pytest.mark.skipif(not TIMER, reason="needs an interval timer")
+@pytest.mark.parametrize("answer", NEVER, ids=lambda a: a.__name__)
+def test_what_never_ends_is_stopped_and_told_so(answer, short):
+    began, usual = time.monotonic(), signal.getsignal(signal.SIGALRM)
+    verdict = check(SPEED, answer)
+    assert not verdict.passed and time.monotonic() - began < 5
+    if answer is not tells_for_ever:
+        assert "was stopped after 0.2 s" in verdict.reason and "does its loop end?" in verdict.hint
+    assert signal.getsignal(signal.SIGALRM) is usual
+    assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
+
+
+@pytest.mark.parametrize("answer", [spins, iterates], ids=lambda a: a.__name__)
+def test_in_a_thread_too(answer, short):
+    told = []
+    thread = threading.Thread(target=lambda: told.append(check(SPEED, answer)), daemon=True)
+    thread.start()
+    thread.join(20)
+    assert told and not told[0].passed and "was stopped after 0.2 s" in told[0].reason
+
+
+def test_a_timing_exercise_ends_too(short):
+    verdict = check("01-cuda-axpy", spins)
+    assert not verdict.passed and "was stopped after 0.2 s" in verdict.reason
+
+
+def test_the_limit_is_ten_seconds_and_a_slow_answer_has_them():
+    assert ending.LIMIT_S == 10
+
+    def slow(peak, bandwidth, itemsize):
+        time.sleep(0.05)
+        return peak / bandwidth * 1.5 * itemsize
+
+    assert check(SPEED, slow).passed
+
+
+PRESSED = """
+import os, signal, threading, time
+import rooflab as rl
+def answer(*_):
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    {body}
+try:
+    rl.check("01-speed-limit", answer)
+except KeyboardInterrupt as error:
+    print("raised again:", *error._render_traceback_())
+print("usual:", signal.getsignal(signal.SIGINT) is signal.default_int_handler)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no signal can be sent to oneself there")
+@pytest.mark.parametrize("body", ["time.sleep(60)", "while True: pass"])
+def test_a_pressed_stop_button_shows_the_verdict_and_is_passed_on(body):
+    done = subprocess.run(
+        [sys.executable, "-c", PRESSED.format(body=body)],
+        capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert "was stopped by the stop button" in done.stdout and "does its loop end?" in done.stdout
+    assert "raised again: KeyboardInterrupt" in done.stdout and "usual: True" in done.stdout
+
+
+def test_an_answer_that_raises_keyboardinterrupt_itself_gets_a_verdict():
+    def answer(*_):
+        raise KeyboardInterrupt
+
+    assert "raised KeyboardInterrupt" in check(SPEED, answer).reason

@@ -1,0 +1,77 @@
+"""A check says when it judges an answer that is older than its cell."""
+
+from __future__ import annotations
+
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
+
+from rooflab.exercises.check import check
+from rooflab.exercises.history import STALE
+
+RIGHT = "def speed_limit(p, b, s):\n    return p / b * 1.5 * s"
+CHECK = 'verdict = rl.check("01-speed-limit", speed_limit)'
+CLAIM = 'verdict = rl.check("01-claim-1365", claim)'
+
+
+@pytest.fixture
+def notes(tmp_path, monkeypatch):
+    """Run cells in an IPython of its own; return the note of the last verdict."""
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    InteractiveShell.clear_instance()
+    shell = InteractiveShell.instance(config=Config({"HistoryManager": {"enabled": False}}))
+
+    def run(*cells):
+        for cell in ("import rooflab as rl", *cells):
+            shell.run_cell(cell, store_history=True)
+        return shell.user_ns["verdict"].note
+
+    yield run
+    InteractiveShell.clear_instance()
+
+
+BROKEN = [
+    "def speed_limit(p, b, s):\n    return p / b * (1.5 * s",  # no Python
+    "1 / 0\ndef speed_limit(p, b, s):\n    return p",  # raised before the definition
+    "def speed_limit(p, b, s):\nreturn p",
+]
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+def test_a_function_whose_cell_failed_since_is_told(notes, broken, capsys):
+    assert notes(RIGHT, CHECK) is None
+    assert notes(RIGHT, broken, CHECK) == STALE
+    assert notes(RIGHT, broken, broken, "other = 3", CHECK) == STALE
+    assert notes(broken, RIGHT, CHECK) is None
+
+
+@pytest.mark.parametrize("broken", ["claim = (1, 2", "claim = 1 / 0, 2", "claim = claims + 1"])
+def test_a_value_whose_cell_failed_since_is_told(notes, broken, capsys):
+    assert notes("claim = (682.7, 2)", CLAIM) is None
+    assert notes("claim = (682.7, 2)", broken, CLAIM) == STALE
+    assert notes(broken, "claim = (682.7, 2)", CLAIM) is None
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [RIGHT, "speed_limit.__doc__ = 'mine'", CHECK],
+        [RIGHT + "\n" + CHECK],
+        [RIGHT, RIGHT, CHECK],
+        [RIGHT, RIGHT.replace("1.5", "3 / 2"), CHECK],
+        [RIGHT, "def other():\n    def speed_limit(): pass", CHECK],
+        [RIGHT, "1 / 0", CHECK],
+        ["speed_limit = lambda p, b, s: p / b * 1.5 * s", CHECK],
+        ["import functools", "speed_limit = functools.partial(lambda p, b, s: p)", CHECK],
+        ['verdict = rl.check("01-speed-limit")'],
+        ['verdict = rl.check("01-claim-1365", (682.7, 2))'],
+        ["claim = later", "later = 3", "claim = 5", "claim = later", CLAIM],
+    ],
+)
+def test_otherwise_nothing_is_said(notes, cells, capsys):
+    assert notes(*cells) is None
+
+
+def test_outside_ipython_nothing_is_said():
+    InteractiveShell.clear_instance()
+    assert check("01-speed-limit", lambda p, b, s: p).note is None
