@@ -12,7 +12,7 @@ from rooflab.golf import golf
 from tests.golf.conftest import SMALL, N
 from tests.golf.functions_by_hand import BY_HAND
 
-EDGES = 0.1  # of a byte: what small arrays move once, first and last elements, a mask's quarter
+EDGES = 0.15  # of a byte: what small arrays move once, first and last elements, a mask's quarter
 
 
 def inputs(function, arrays) -> list:
@@ -25,9 +25,9 @@ def test_bytes_by_hand(name, arrays):
     counted = golf(function, *inputs(function, arrays), cache=SMALL)
     per_line: dict[tuple, float] = defaultdict(float)
     for step in counted.steps:  # the turns of a loop add up
-        if step.bytes > EDGES * N:
-            per_line[step.call, step.line, _visits(counted, step)] += step.bytes / N
-        assert sorted(per_line.values()) == pytest.approx(sorted(by_hand), abs=EDGES)
+        per_line[step.call, step.line, _visits(counted, step)] += step.bytes / N
+    moved = sorted(each for each in per_line.values() if each > EDGES)
+    assert moved == pytest.approx(sorted(by_hand), abs=EDGES)
     assert counted.bytes / N == pytest.approx(sum(by_hand), abs=EDGES)
 
 

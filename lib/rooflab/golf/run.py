@@ -142,9 +142,7 @@ def _finished(
     minimum = min(minimum, sum(step.bytes for step in steps))  # an index may name a byte twice
     elements = max(array.size for array in inputs)
     changed = tuple(b.label.name for b in sources if b.changed)
-    return Run(
-        name, steps, _plain(trace, answer), minimum, max(1, elements), changed, written
-    )
+    return Run(name, steps, _plain(trace, answer), minimum, max(1, elements), changed, written)
 
 
 def _arrays(trace: Trace, answer: Any) -> list[ndarray]:

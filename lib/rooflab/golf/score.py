@@ -40,6 +40,12 @@ class Golf:
     function: Callable[..., Any] | None = field(default=None, repr=False, compare=False)
     arguments: tuple[Any, ...] = field(default=(), repr=False, compare=False)
     written: tuple[int, ...] = field(default=(), repr=False, compare=False)
+    cache: int = CACHE
+
+    @property
+    def fits(self) -> bool:
+        """Whether the arrays given fit the cache, so that a score says nothing."""
+        return sum(getattr(a, "nbytes", 0) for a in self.arguments) <= self.cache
 
     @property
     def score(self) -> float:
@@ -68,6 +74,8 @@ class Golf:
             f"{self.name} moves {plain(self.per_element)} bytes an element, and "
             f"{plain(self.minimum_per_element)} would do: score {self.score:.3g}"
         )
+        if self.fits:
+            return f"{head}. The cache holds all of it; give larger arrays."
         made = self._made()
         extra = self.bytes - self.minimum
         if extra <= 0 or not made:
@@ -163,6 +171,7 @@ def golf(
         f,
         arrays,
         done.written,
+        near.size,
     )
 
 

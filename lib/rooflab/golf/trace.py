@@ -63,8 +63,7 @@ class Trace:
             Step(
                 call,
                 tuple(
-                    Trip(p.label.name, p.bytes, p.way, p.moved, p.shape, p.dtype)
-                    for p in passages
+                    Trip(p.label.name, p.bytes, p.way, p.moved, p.shape, p.dtype) for p in passages
                 ),
                 line,
             )
