@@ -24,8 +24,8 @@ def prepared(
 ) -> tuple[Callable[[], Any], Callable[[], None]]:
     """Return a call of the untraced function and what sets its arrays back.
 
-    Only the inputs that the traced run wrote to are copied. ``copies``: those that are there
-    already, by the id of the original; functions that are timed in turns share them.
+    Only the inputs that the traced run wrote to are copied, into ``copies`` (by id of the
+    original), which functions that are called in turns share: set back before each call.
     """
     copies = {} if copies is None else copies
     if golf.function is None:
@@ -34,7 +34,7 @@ def prepared(
     for key, original in written.items():
         if key not in copies:
             copies[key] = np.copy(original, order="K")
-    mine = [copies[id(one)] if id(one) in written else one for one in golf.arguments]
+    mine = [copies[id(value)] if id(value) in written else value for value in golf.arguments]
 
     def call() -> Any:
         return golf.function(*mine)
