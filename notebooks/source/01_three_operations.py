@@ -9,6 +9,9 @@
 # %% [markdown] tags=["core"]
 # # 01 · Three operations
 #
+# *How to begin: run the cells from the top, each with Shift+Enter. Until you do, every result and
+# picture below is that of another computer.*
+#
 # **GEMM does thousands of times more arithmetic for each byte than AXPY. How many times as fast is
 # it?**
 #
@@ -75,7 +78,8 @@ measured = [rl.measure(op, threads=1) for op in ops]
 ratio = measured[2].flop_per_s / measured[0].flop_per_s
 here = rl.this_machine(threads=1)
 picture = rl.show.roofline(here, measured)
-rl.ask("01-speed-ratio", ratio, picture=picture)
+faster = rl.ask("01-speed-ratio", ratio, picture=picture)
+faster
 
 # %% [markdown] tags=["core"]
 # Have you guessed? Then read on.
@@ -85,7 +89,7 @@ rl.ask("01-speed-ratio", ratio, picture=picture)
 # measurements. On the slope memory sets the speed; under the flat part the processor does.
 
 # %% tags=["core"]
-rl.conclude("01-ratio", measured[0], measured[2], here)
+rl.show.say(rl.conclude("01-ratio", measured[0], measured[2], here), after=faster)
 
 # %% [markdown] tags=["core"]
 # To say what a machine *allows*, you have to be able to count. So let's count.
@@ -240,11 +244,11 @@ rl.check("01-speed-limit", speed_limit)
 # %% tags=["core"]
 roof = rl.Roofline(here, "fp32", mix="axpy")
 at_roofs = roof.ridge / ops[0].intensity
-print(f"ridge with AXPY's mix ÷ intensity: {roof.ridge:.2f} ÷ {ops[0].intensity:.3f} FLOP/byte")
-print(f"{at_roofs:.1f} times at the roofs")
+said = f"ridge with AXPY's mix ÷ intensity: {roof.ridge:.2f} ÷ {ops[0].intensity:.3f} FLOP/byte"
+rl.show.say(said, f"{at_roofs:.1f} times at the roofs", after=faster)
 
 # %% tags=["core"]
-rl.conclude("01-roofs", measured[0], measured[2], here)
+rl.show.say(rl.conclude("01-roofs", measured[0], measured[2], here), after=faster)
 
 # %% [markdown] tags=["core"]
 # That is the answer to the question at the top. Intensity buys speed only up to the ridge; beyond
@@ -337,13 +341,14 @@ rl.check("01-claim-1365", claim)
 
 # %% tags=["deep"]
 small = rl.measure(rl.axpy(N), cache="warm", threads=1)
-rl.ask("01-small-ratio", measured[2].flop_per_s / small.flop_per_s)
+again = rl.ask("01-small-ratio", measured[2].flop_per_s / small.flop_per_s)
+again
 
 # %% [markdown] tags=["deep"]
 # AXPY has the same 1/6 FLOP/byte as before. What has changed?
 
 # %% tags=["deep"]
-rl.conclude("01-small", measured[0], small, here)
+rl.show.say(rl.conclude("01-small", measured[0], small, here), after=again)
 
 # %% [markdown] tags=["deep"]
 # Always ask **where the data was**. In the next exercise that question finds a liar.
@@ -577,6 +582,8 @@ rl.check("01-cuda-gemm", gemm_share)
 #
 # One phrase in this lesson deserves your distrust: *the least that any program must move*. Do
 # real programs move only that? In lesson 02 you will catch NumPy on trips that nobody ordered.
+#
+# Go on with [lesson 02](02_bytes.ipynb).
 
 # %% tags=["core"]
 rl.my_guesses()

@@ -23,7 +23,7 @@
 # - after the *Deeper* parts: **predict** what was measured on a machine to within a quarter, and
 #   **catch** a datasheet that lies.
 #
-# It takes about 60 minutes, with the *Deeper* parts 115; a lecture shows some of it in 25. You need
+# It takes about 65 minutes, with the *Deeper* parts 115; a lecture shows some of it in 25. You need
 # lessons 00 and 01; from 02 it helps to know that data may be *warm*, which is in a cache, or
 # *cold*, which is in memory.
 

@@ -23,7 +23,7 @@
 # - after the *Deeper* parts: **predict** what the clock says of a layer, and **say** what its
 #   widths allow at best, what padding costs, and which products training adds.
 #
-# It takes about 60 minutes, with the *Deeper* parts 105. You need lessons 01 and 03.
+# It takes about 70 minutes, with the *Deeper* parts 105. You need lessons 01 and 03.
 
 # %% tags=["core"]
 import numpy as np

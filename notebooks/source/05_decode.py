@@ -23,7 +23,7 @@
 # - **fill** a machine: as many sequences as its memory and your promise allow,
 # - after the *Deeper* parts: **choose** between fewer bits, shared heads, experts, more GPUs.
 #
-# It takes about 60 minutes, with the *Deeper* parts 105. You need lessons 01 and 03; 04 helps.
+# It takes about 65 minutes, with the *Deeper* parts 120. You need lessons 01 and 03; 04 helps.
 
 # %% tags=["core"]
 import rooflab as rl
@@ -241,51 +241,8 @@ for name in ("llama-2-7b", "llama-3-8b", "llama-2-70b", "mixtral-8x7b"):
     print(f"{name}: {m.kv_bytes(1, 1) / 1e6:.2f} MB a token, {m.kv_bytes(1, 4096) / 1e9:.2f} GB")
 
 # %% [markdown] tags=["core"]
-# Half a megabyte for a token of Llama-2-7B, 2 GB for a sequence of 4096. Is that worth it? One
-# could keep nothing, and send all tokens through the model once more for each new one.
-#
-# ### Exercise 2 · Which gauge?
-#
-# A model has `blocks` weights in its layers and `head` weights in its *output matrix*, which says
-# what comes next. A token leaves `kv` numbers in the cache. Weights and numbers have 2 bytes, and
-# each gives 2 FLOPs when it is used once.
-#
-# - **With a cache**, the newest token uses every weight once, and the cached numbers of `context`
-#   tokens once.
-# - **Without one**, all `context` tokens go through the model again. Each of them uses the weights
-#   of the layers once, and token $i$ the numbers of $i$ tokens. Only the last one uses the output
-#   matrix. Nothing but weights has to be fetched.
-#
-# Carrying and computing overlap. Return tokens a second and FLOP/s with a cache, then both without.
-
-
-# %% tags=["core", "answer"] rooflab={"exercise": "05-gauges"}
-def gauges(blocks, head, kv, context, peak, bandwidth):
-    # BEGIN SOLUTION
-    weights, looks = 2 * (blocks + head), context * (context + 1) / 2
-    cached = weights + 2 * kv * context  # bytes, and as many FLOPs
-    again = 2 * blocks * context + 2 * head + 2 * kv * looks
-    quick = max(cached / peak, cached / bandwidth)
-    slow = max(again / peak, weights / bandwidth)
-    return 1 / quick, cached / quick, 1 / slow, again / slow
-    # END SOLUTION
-
-
-# %% tags=["core", "nbval-check-output"]
-rl.check("05-gauges", gauges)
-
-# %% [markdown] tags=["core"]
-# GPT-2 on an A100 with a context of 1024, counted by the package:
-
-# %% tags=["core", "nbval-check-output"]
-gpt2 = rl.model("gpt-2")
-for way, w in (("with a cache", gpt2.decode(1, 1024)), ("without", gpt2.prefill(1, 1024))):
-    seconds = w.seconds("a100-sxm-80", bound="max-of-sum")
-    print(f"{way:12}: {1 / seconds:.0f} tokens/s at {w.flops / seconds / 1e12:.0f} TFLOP/s")
-
-# %% [markdown] tags=["core"]
-# Four times the tokens, at less than a hundredth of the FLOP/s. **If you are sold TFLOP/s for
-# chatting, you are buying the wrong number.**
+# Half a megabyte for a token of Llama-2-7B, 2 GB for a sequence of 4096. *Deeper: without a cache*
+# asks what they save.
 #
 # Now on your own core: 16 sequences. They had a past of 16 tokens above; now they get one of 1024.
 # **By what factor does a step take longer?**
@@ -312,8 +269,8 @@ rl.show.say(rl.conclude("05-long", runs[16], past, here), after=slower)
 #
 # One request to Llama-3-8B, on the machine that you choose: the *prefill*, which reads the prompt
 # at once, and then the decode, one dot for each operation. *Q K V O* are the four products around
-# attention, *MLP* the three wide ones after it, and *head* is the output matrix, which has nothing
-# to do with the heads of attention.
+# attention, *MLP* the three wide ones after it. *Head* is the *output matrix*, which says which
+# token is likely to follow; it has nothing to do with the heads of attention.
 
 # %% tags=["core"]
 rl.live.film("llama-3-8b", machines=["h100-sxm", "rtx-4090", "a100-sxm-80"])
@@ -335,7 +292,7 @@ rl.live.film(small, here, decode_run=runs.values(), context=16, after=many)
 # %% [markdown] tags=["core"]
 # ## Tokens a second, all of it
 #
-# ### Exercise 3 · decode()
+# ### Exercise 2 · decode()
 #
 # Now write it down, for a step of the whole batch:
 #
@@ -483,7 +440,7 @@ print(f"800 are {100 * 800 / most:.0f} % of the last one")
 # So 800 is possible. The first reader has forgotten the caches. The second has forgotten the ridge:
 # this card reaches it at batch 164, so at 64 the products are left of it.
 #
-# ### Exercise 4 · By what factor?
+# ### Exercise 3 · By what factor?
 #
 # Return the factor by which a `batch` raises the tokens a second of batch 1, at the same `context`.
 # Weights have 2 bytes. You may call your `decode`.
@@ -507,12 +464,12 @@ rl.check("05-claim-batch", speed_up)
 # Now decide. You serve a model, and promise each sequence so many tokens a second. How many
 # sequences at once?
 #
-# ### Exercise 5 · Two limits
+# ### Exercise 4 · Two limits
 #
 # Weights have 2 bytes; all `parameters` are read in a step and lie in the memory, beside the
 # caches. `memory` is what weights and caches may fill: a tenth of the card is set aside already.
 # Each sequence has `context` tokens and is `promised` its tokens a second; the step is that of
-# exercise 3. Return the largest batch that the memory allows, the largest that the promise allows
+# exercise 2. Return the largest batch that the memory allows, the largest that the promise allows
 # (0 if there is none), and which of the two binds: `"memory"` or `"promise"`.
 
 
@@ -545,6 +502,54 @@ for promised in (30, 60):
 # %% [markdown] tags=["core"]
 # With the first promise memory binds, and money for more of it is well spent. With the second the
 # speed binds, and a larger memory would stay empty. **The verdict changes with the promise.**
+
+# %% [markdown] tags=["deep"]
+# ## Deeper: without a cache
+#
+# Are the caches worth their memory? One could keep nothing, and send all tokens through the model
+# once more for each new one.
+#
+# ### Exercise 5 · Which gauge?
+#
+# A model has `blocks` weights in its layers and `head` weights in its output matrix. A token leaves `kv` numbers in the cache. Weights and numbers have 2 bytes, and
+# each gives 2 FLOPs when it is used once.
+#
+# - **With a cache**, the newest token uses every weight once, and the cached numbers of `context`
+#   tokens once.
+# - **Without one**, all `context` tokens go through the model again. Each of them uses the weights
+#   of the layers once, and token $i$ the numbers of $i$ tokens. Only the last one uses the output
+#   matrix. Nothing but weights has to be fetched.
+#
+# Carrying and computing overlap. Return tokens a second and FLOP/s with a cache, then both without.
+
+
+# %% tags=["deep", "answer"] rooflab={"exercise": "05-gauges"}
+def gauges(blocks, head, kv, context, peak, bandwidth):
+    # BEGIN SOLUTION
+    weights, looks = 2 * (blocks + head), context * (context + 1) / 2
+    cached = weights + 2 * kv * context  # bytes, and as many FLOPs
+    again = 2 * blocks * context + 2 * head + 2 * kv * looks
+    quick = max(cached / peak, cached / bandwidth)
+    slow = max(again / peak, weights / bandwidth)
+    return 1 / quick, cached / quick, 1 / slow, again / slow
+    # END SOLUTION
+
+
+# %% tags=["deep", "nbval-check-output"]
+rl.check("05-gauges", gauges)
+
+# %% [markdown] tags=["deep"]
+# GPT-2 on an A100 with a context of 1024, counted by the package:
+
+# %% tags=["deep", "nbval-check-output"]
+gpt2 = rl.model("gpt-2")
+for way, w in (("with a cache", gpt2.decode(1, 1024)), ("without", gpt2.prefill(1, 1024))):
+    seconds = w.seconds("a100-sxm-80", bound="max-of-sum")
+    print(f"{way:12}: {1 / seconds:.0f} tokens/s at {w.flops / seconds / 1e12:.0f} TFLOP/s")
+
+# %% [markdown] tags=["deep"]
+# More than four times the tokens, at less than a hundredth of the FLOP/s. **If you are sold TFLOP/s
+# for chatting, you are buying the wrong number.**
 
 # %% [markdown] tags=["deep"]
 # ## Deeper: what the roof leaves out
