@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -93,6 +94,16 @@ def test_a_disturbed_ninth_point_is_not_paid_for():
     assert said.case == "disturbed" and "**1.6 times**" in said.text
     assert "17 multiply-adds took less time than 9" in said.text
     assert "Up to **33** the clock hardly notices" in said.text and "you pay" not in said.text
+
+
+@pytest.mark.parametrize("here", MACHINES)
+@pytest.mark.parametrize("k", K)
+def test_no_single_bad_point_makes_the_flat_part_cost_something(here, k):
+    """Whatever was disturbed: what is within the flat part is not paid for."""
+    for factor in (1.2, 1.4, 1.6, 2.5):
+        text = rl.conclude("00-nine", slower(MACHINES[here].curve(), factor, k)).text
+        flat = re.search(r"Up to \*\*(\d+)\*\*", text)
+        assert "pay for" not in text or not flat or int(flat.group(1)) < 9, text
 
 
 def test_a_disturbed_first_point_does_not_make_nine_quicker_than_one():

@@ -27,9 +27,9 @@ BEYOND_THE_SUM = 1.1  # times the sum of both bars: more than taking turns could
 
 def nine(curve: FreeLunch) -> Conclusion:
     """What nine multiply-adds cost beside one, and how far the flat part of ``curve`` reaches."""
-    ratio, disturbed = curve.at(9) / curve.at(1), _disturbed(curve, (1, 9))
-    if disturbed:
-        slower, quicker = disturbed
+    ratio, outlier = curve.at(9) / curve.at(1), _outlier(curve, (1, 9))
+    if outlier:
+        slower, quicker = outlier
         case = "disturbed"
         text = (
             f"But {several(quicker, 'multiply-add')} took less time than {slower}. Less arithmetic "
@@ -47,7 +47,7 @@ def nine(curve: FreeLunch) -> Conclusion:
     return Conclusion(case, said + cautions(curve))
 
 
-def _disturbed(curve: FreeLunch, counts: tuple[int, ...]) -> tuple[int, int] | None:
+def _outlier(curve: FreeLunch, counts: tuple[int, ...]) -> tuple[int, int] | None:
     """The first of ``counts`` whose point is slower than one with more arithmetic, and that one."""
     for k in counts:
         quickest = min((more for more in curve.k if more >= k), key=curve.at)

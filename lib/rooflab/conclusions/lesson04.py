@@ -17,7 +17,7 @@ NEAR_ITS_BOUND = 1.6  # a routine within this factor of its bound is called near
 FAR_FROM_ALL = 2.5  # a good library comes nearer to its bound with some number of tokens
 ALIKE_TIMES = 1.25  # two times within this factor are called alike
 LESS = 0.9  # of a time, for more work: beyond the noise of a quiet computer
-BEATEN = 0.95  # of a bound: a time below it is no noise
+BELOW = 0.95  # of a bound: a time below it is no noise
 BESIDE = 2  # times a cache: what is larger leaves nothing in it that counts
 
 AGAIN = "Measure again with `rl.this_machine(threads=1, refresh=True)`."
@@ -133,8 +133,8 @@ def gaps(
     over = {tokens: one.median_s / bounds[tokens] for tokens, one in walk.items()}
     worst, nearest = max(over, key=over.__getitem__), min(over, key=over.__getitem__)
     first, last = over[min(over)], over[max(over)]
-    if over[nearest] < BEATEN:
-        case, text = _beaten({t: r for t, r in over.items() if r < BEATEN}, walk, roof)
+    if over[nearest] < BELOW:
+        case, text = _below_the_bound({t: r for t, r in over.items() if r < BELOW}, walk, roof)
     elif over[worst] <= NEAR_ITS_BOUND:
         case = "near"
         text = (
@@ -173,7 +173,7 @@ def _thin(limit: str) -> str:
     return "the roof allows the peak there, and the routine does not come near it"
 
 
-def _beaten(
+def _below_the_bound(
     over: Mapping[int, float], walk: Mapping[int, Measurement], roof: Roofline
 ) -> tuple[str, str]:
     """Case and sentence where the clock beats the bound. ``over``: tokens → clock ÷ bound."""
