@@ -118,11 +118,16 @@ def agree(curve: FreeLunch, here: Machine) -> Conclusion:
         "bandwidth": _apart(curve.bandwidth, here.bandwidth(mix="update")),
         "peak": _apart(curve.peak, here.peak(curve.dtype, "vector")),
     }
+    if len(curve.rising) < 2:
+        del apart["peak"]  # the curve gives only a lower bound
     off = [name for name, factor in apart.items() if factor > AGREEMENT]
+    doubts = cautions(curve)
+    if "peak" in off or "peak" not in apart:
+        doubts = _few(curve) + doubts
     shown = ", ".join(f"{name} ×{factor:.2f}" for name, factor in apart.items())
     if not off:
         text = f"The two ways agree. Between the larger and the smaller figure: {shown}."
-        return Conclusion("agree", text + cautions(curve))
+        return Conclusion("agree", text + doubts)
     text = (
         f"The two ways do **not** agree about the {' and the '.join(off)} ({shown}). One of them "
         "was disturbed. Another program had the computer, the processor changed its clock, or the "
@@ -130,7 +135,7 @@ def agree(curve: FreeLunch, here: Machine) -> Conclusion:
         "with `curve = rl.free_lunch()` again, and then "
         "`roofs = rl.this_machine_async(threads=1, refresh=True)`."
     )
-    return Conclusion(" and ".join(off), text + cautions(curve))
+    return Conclusion(" and ".join(off), text + doubts)
 
 
 def elsewhere(curve: FreeLunch, other: Roofline) -> Conclusion:
@@ -147,7 +152,8 @@ def elsewhere(curve: FreeLunch, other: Roofline) -> Conclusion:
         f"The peak there is {plain(peaks, 2)} times yours and the bandwidth {plain(rates, 2)} "
         "times. How long the lunch is depends on the first divided by the second."
     )
-    return Conclusion(case, f"{text} {reason}" + cautions(curve))
+    doubts = (_few(curve) if len(curve.rising) < 2 else "") + cautions(curve)
+    return Conclusion(case, f"{text} {reason}" + doubts)
 
 
 def corner(curve: FreeLunch) -> Conclusion:

@@ -146,7 +146,7 @@ def gaps(
         text = (
             f"Nearest to its bound is the walk at {several(nearest, 'token')}, and even there it "
             f"takes {fold(over[nearest])} as long. Either the library has no good routine for this "
-            "core, or its roofs and the walk were not measured alike. Another program had the "
+            "core, or its roofs and the walk were not measured alike: another program had the "
             "computer, the processor changed its clock, or the work moved to a core of another "
             f"kind, as laptops have. {AGAIN} Then run this section again: what stays is the "
             "library."
@@ -179,14 +179,14 @@ def _below_the_bound(
     """Case and sentence where the clock beats the bound. ``over``: tokens → clock ÷ bound."""
     cache, said = largest_cache(roof.machine), []
     ops = {tokens: walk[tokens].op for tokens in over}
-    kept = [
+    cached = [
         tokens
         for tokens, op in ops.items()
         if roof.limit(op) == "memory"
         and op.bytes < BESIDE * cache
         and op.bytes - cache <= over[tokens] * op.bytes
     ]
-    low = [tokens for tokens in over if tokens not in kept]
+    low = [tokens for tokens in over if tokens not in cached]
     if low:
         unit = any(roof.limit(ops[tokens]) == "compute" for tokens in low)
         cause = ", or the library computes in a matrix unit that the roof does not know"
@@ -195,10 +195,10 @@ def _below_the_bound(
             "a bound that is right. So a roof is too low: it was measured in a busier moment"
             f"{cause if unit else ''}. {AGAIN}"
         )
-    if kept:
+    if cached:
         said.append(
-            f"With {_of_tokens(kept)} your clock is faster than the bound, which takes all bytes "
-            f"from memory. The layer has {si(ops[kept[0]].bytes, 'B')} and the largest cache of "
+            f"With {_of_tokens(cached)} your clock is faster than the bound, which takes all bytes "
+            f"from memory. The layer has {si(ops[cached[0]].bytes, 'B')} and the largest cache of "
             f"this processor {si(cache, 'B')}, so part of it may have stayed there."
         )
     return "above" if low else "cache", " ".join(said)
