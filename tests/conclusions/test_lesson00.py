@@ -128,7 +128,7 @@ def test_a_curve_that_never_turns_is_not_said_to_turn():
     assert "Up to **257**, the last point" in said and "never turns" in said
     assert "twice the time" not in said
     for name, *more in (("00-free",), ("00-elsewhere", H200), ("00-corner",)):
-        assert "a lower bound" in rl.conclude(name, flat, *more).text
+        assert "only a lower bound" in rl.conclude(name, flat, *more).text
     high = core("high", peaks={"fp32": 9e12}, dram=(18e9,) * 4, caches={"l3": (4 * MiB, 3e10)})
     agreed = rl.conclude("00-agree", flat, high)
     assert agreed.case == "agree" and "peak ×" not in agreed.text and "bound" in agreed.text

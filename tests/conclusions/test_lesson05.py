@@ -216,6 +216,13 @@ def test_weights_four_times_the_cache_may_beat_their_trip_by_a_third(share, case
     assert weights_read(one) > 3 * cache, "the model that the loop takes is as large as that"
 
 
+def test_without_a_cache_that_is_told_of_one_may_be_there_all_the_same():
+    """A chip's system cache is told of by no call."""
+    one, bare = run(LAPTOP), replace(LAPTOP.machine, capacities={"dram": 1e10})
+    found = conclude("05-one", stretched(one, one.step_s / 2), bare)
+    assert found.case == "above" and "a cache of which the system does not tell" in found.text
+
+
 def test_no_sentence_of_the_loop_calls_an_estimate_a_bound():
     """ "Bound" is what ``Workload.bound`` says, and nothing else."""
     runs = walk(LAPTOP)

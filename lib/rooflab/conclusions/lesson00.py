@@ -102,7 +102,8 @@ def _few(curve: FreeLunch) -> str:
     if len(points) >= 3:
         return ""
     text = (
-        "The curve ends before it rises, so its peak is a lower bound, and the bend may lie later."
+        "Fewer than two points are on the rising end, so the peak is only a lower bound, and the "
+        "bend may lie later."
     )
     if len(points) == 2:
         text = (

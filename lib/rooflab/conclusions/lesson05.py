@@ -76,10 +76,15 @@ def _above(share: float, read: int, cache: int) -> tuple[str, str]:
             f"{si(cache, 'B')}. So part of them may stay there from token to token, and need not "
             "come from memory."
         )
-    kept = f"a cache of {si(cache, 'B')}" if cache else "no cache"
+    if not cache:
+        return "above", (
+            f"{said} The weights have {si(read, 'B')}. Either a cache of which the system does not "
+            f"tell keeps part of them, or the bandwidth is too low. {BUSY}"
+        )
     return "above", (
-        f"{said} The weights have {si(read, 'B')}, and {kept} cannot explain it: the rest has to "
-        f"come from memory in every step. So the bandwidth is too low. {BUSY}"
+        f"{said} The weights have {si(read, 'B')}, and a cache of {si(cache, 'B')} does not explain "
+        "it: what it cannot hold has to come from memory in every step. So the bandwidth is too "
+        f"low. {BUSY}"
     )
 
 
@@ -103,7 +108,7 @@ def second_sequence(one: DecodeRun, two: DecodeRun) -> Conclusion:
     elif longer > 1.85:
         case = "full price"
         text = (
-            f"{said} The second sequence pays nearly the full price, {percent(longer - 1)} of "
+            f"{said} The second sequence pays about the full price, {percent(longer - 1)} of "
             "that of the first, although hardly a byte more has to travel."
         )
     elif longer > 1.2:
