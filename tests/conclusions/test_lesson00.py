@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -95,6 +96,16 @@ def test_a_disturbed_ninth_point_is_not_paid_for():
     assert "Up to **33** the clock hardly notices" in said.text and "you pay" not in said.text
 
 
+@pytest.mark.parametrize("here", MACHINES)
+@pytest.mark.parametrize("k", K)
+def test_no_single_bad_point_makes_the_flat_part_cost_something(here, k):
+    """Whatever was disturbed: what is within the flat part is not paid for."""
+    for factor in (1.2, 1.4, 1.6, 2.5):
+        text = rl.conclude("00-nine", slower(MACHINES[here].curve(), factor, k)).text
+        flat = re.search(r"Up to \*\*(\d+)\*\*", text)
+        assert "pay for" not in text or not flat or int(flat.group(1)) < 9, text
+
+
 def test_a_disturbed_first_point_does_not_make_nine_quicker_than_one():
     said = rl.conclude("00-nine", slower(MACHINES["300 MB of L3"].curve(), 1.4, 1))
     assert said.case == "disturbed" and "took less time than 1." in said.text
@@ -116,7 +127,11 @@ def test_a_curve_that_never_turns_is_not_said_to_turn():
     said = rl.conclude("00-nine", flat).text
     assert "Up to **257**, the last point" in said and "never turns" in said
     assert "twice the time" not in said
-    assert "a lower bound" in rl.conclude("00-free", flat).text
+    for name, *more in (("00-free",), ("00-elsewhere", H200), ("00-corner",)):
+        assert "only a lower bound" in rl.conclude(name, flat, *more).text
+    high = core("high", peaks={"fp32": 9e12}, dram=(18e9,) * 4, caches={"l3": (4 * MiB, 3e10)})
+    agreed = rl.conclude("00-agree", flat, high)
+    assert agreed.case == "agree" and "peak ×" not in agreed.text and "bound" in agreed.text
     assert rl.conclude("00-corner", flat).case == "not reached"
     barely = rl.conclude("00-nine", slower(flat, 1.2, 257)).text
     assert "Up to **129** the clock hardly notices; then the curve turns." in barely

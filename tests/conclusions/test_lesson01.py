@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
 import rooflab as rl
@@ -117,6 +119,23 @@ def test_a_sum_above_its_roof_is_named_before_the_product_is_blamed(slow, fast):
         said = rl.conclude(name, *both(MACHINES["4 MB of L3"], slow, fast))
         assert said.case == "above the roof" and "busier moment" in said.text
         assert "written back" not in said.text and "GEMM stays" not in said.text
+
+
+SHARES = (0.05, 0.3, 0.6, 0.75, 0.9, 1.0, 1.05, 1.09, 1.11, 1.3, 1.62, 2.5)
+
+
+@pytest.mark.parametrize("here", MACHINES)
+@pytest.mark.parametrize("name", ["01-ratio", "01-roofs"])
+def test_no_share_of_a_roof_is_contradicted(here, name):
+    """Who is "far below" is; who is blamed reached less; who is above a roof is named."""
+    for slow, fast in itertools.product(SHARES, repeat=2):
+        text = rl.conclude(name, *both(MACHINES[here], slow, fast)).text
+        assert "GEMM stays far below" not in text or fast < 0.75
+        assert "AXPY stays far below" not in text or slow < 0.75
+        assert "AXPY reaches a smaller" not in text or slow < fast
+        assert "GEMM reaches a smaller" not in text or fast < slow
+        assert slow <= 1.1 or "AXPY ran" in text or "AXPY is at" in text
+        assert fast <= 1.1 or "GEMM ran" in text
 
 
 def test_a_sum_and_a_product_above_their_roofs_are_both_named():

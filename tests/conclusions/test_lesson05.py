@@ -216,6 +216,13 @@ def test_weights_four_times_the_cache_may_beat_their_trip_by_a_third(share, case
     assert weights_read(one) > 3 * cache, "the model that the loop takes is as large as that"
 
 
+def test_without_a_cache_that_is_told_of_one_may_be_there_all_the_same():
+    """A chip's system cache is told of by no call."""
+    one, bare = run(LAPTOP), replace(LAPTOP.machine, capacities={"dram": 1e10})
+    found = conclude("05-one", stretched(one, one.step_s / 2), bare)
+    assert found.case == "above" and "a cache of which the system does not tell" in found.text
+
+
 def test_no_sentence_of_the_loop_calls_an_estimate_a_bound():
     """ "Bound" is what ``Workload.bound`` says, and nothing else."""
     runs = walk(LAPTOP)
@@ -254,15 +261,17 @@ def test_caches_read_faster_than_memory_carries_are_said_to_lie_in_a_cache():
     assert "may stay there" not in calm and "No cache" not in calm
 
 
-def test_a_perfect_prediction_is_not_said_to_agree_to_nothing():
-    found = conclude("05-predicted", said(LAPTOP, 1), walk(LAPTOP))
-    assert "agree to 1 % or better" in found.text
+@pytest.mark.parametrize(("factor", "share"), [(1, "1 %"), (1.124, "13 %"), (1 / 1.195, "20 %")])
+def test_how_far_a_prediction_is_off_is_never_understated(factor, share):
+    """And a perfect one does not agree to 0 % or better."""
+    found = conclude("05-predicted", said(LAPTOP, factor), walk(LAPTOP))
+    assert f"agree to {share} or better" in found.text
 
 
 def test_a_prediction_without_its_run_is_named():
     runs = walk(LAPTOP)
     del runs[16]
-    with pytest.raises(ValueError, match="each batch that was predicted, 16 too"):
+    with pytest.raises(ValueError, match="each batch that was predicted: batch 16 too"):
         conclude("05-predicted", said(LAPTOP, 1), runs)
 
 

@@ -27,9 +27,9 @@ BEYOND_THE_SUM = 1.1  # times the sum of both bars: more than taking turns could
 
 def nine(curve: FreeLunch) -> Conclusion:
     """What nine multiply-adds cost beside one, and how far the flat part of ``curve`` reaches."""
-    ratio, disturbed = curve.at(9) / curve.at(1), _disturbed(curve, (1, 9))
-    if disturbed:
-        slower, quicker = disturbed
+    ratio, outlier = curve.at(9) / curve.at(1), _outlier(curve, (1, 9))
+    if outlier:
+        slower, quicker = outlier
         case = "disturbed"
         text = (
             f"But {several(quicker, 'multiply-add')} took less time than {slower}. Less arithmetic "
@@ -47,7 +47,7 @@ def nine(curve: FreeLunch) -> Conclusion:
     return Conclusion(case, said + cautions(curve))
 
 
-def _disturbed(curve: FreeLunch, counts: tuple[int, ...]) -> tuple[int, int] | None:
+def _outlier(curve: FreeLunch, counts: tuple[int, ...]) -> tuple[int, int] | None:
     """The first of ``counts`` whose point is slower than one with more arithmetic, and that one."""
     for k in counts:
         quickest = min((more for more in curve.k if more >= k), key=curve.at)
@@ -102,7 +102,8 @@ def _few(curve: FreeLunch) -> str:
     if len(points) >= 3:
         return ""
     text = (
-        "The curve ends before it rises, so its peak is a lower bound, and the bend may lie later."
+        "Fewer than two points are on the rising end, so the peak is only a lower bound, and the "
+        "bend may lie later."
     )
     if len(points) == 2:
         text = (
@@ -118,11 +119,16 @@ def agree(curve: FreeLunch, here: Machine) -> Conclusion:
         "bandwidth": _apart(curve.bandwidth, here.bandwidth(mix="update")),
         "peak": _apart(curve.peak, here.peak(curve.dtype, "vector")),
     }
+    if len(curve.rising) < 2:
+        del apart["peak"]  # the curve gives only a lower bound
     off = [name for name, factor in apart.items() if factor > AGREEMENT]
+    doubts = cautions(curve)
+    if "peak" in off or "peak" not in apart:
+        doubts = _few(curve) + doubts
     shown = ", ".join(f"{name} ×{factor:.2f}" for name, factor in apart.items())
     if not off:
         text = f"The two ways agree. Between the larger and the smaller figure: {shown}."
-        return Conclusion("agree", text + cautions(curve))
+        return Conclusion("agree", text + doubts)
     text = (
         f"The two ways do **not** agree about the {' and the '.join(off)} ({shown}). One of them "
         "was disturbed. Another program had the computer, the processor changed its clock, or the "
@@ -130,7 +136,7 @@ def agree(curve: FreeLunch, here: Machine) -> Conclusion:
         "with `curve = rl.free_lunch()` again, and then "
         "`roofs = rl.this_machine_async(threads=1, refresh=True)`."
     )
-    return Conclusion(" and ".join(off), text + cautions(curve))
+    return Conclusion(" and ".join(off), text + doubts)
 
 
 def elsewhere(curve: FreeLunch, other: Roofline) -> Conclusion:
@@ -147,7 +153,8 @@ def elsewhere(curve: FreeLunch, other: Roofline) -> Conclusion:
         f"The peak there is {plain(peaks, 2)} times yours and the bandwidth {plain(rates, 2)} "
         "times. How long the lunch is depends on the first divided by the second."
     )
-    return Conclusion(case, f"{text} {reason}" + cautions(curve))
+    doubts = (_few(curve) if len(curve.rising) < 2 else "") + cautions(curve)
+    return Conclusion(case, f"{text} {reason}" + doubts)
 
 
 def corner(curve: FreeLunch) -> Conclusion:

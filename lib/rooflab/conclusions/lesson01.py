@@ -34,9 +34,9 @@ def ratio(axpy: Measurement, gemm: Measurement, here: Machine) -> Conclusion:
         f"factor of {plain(intensities / speeds, 3)} is missing."
     )
     slow, fast = _share(axpy, here), _share(gemm, here)
-    passed = _passed(slow, fast, axpy.op, here)
-    if passed:
-        case, text = passed
+    above = _above_a_roof(slow, fast, axpy.op, here)
+    if above:
+        case, text = above
         return Conclusion(case, f"{said} And something is odd. {text}" + cautions(axpy, gemm))
     dtype = gemm.op.compute_dtype
     if here.has_peak(dtype, "tensor") and here.has_peak(dtype, "vector"):
@@ -81,7 +81,9 @@ def _cut_off(roof: float, losses: float) -> tuple[str, str]:
     return "cut off", "The flat roof has cut it off."
 
 
-def _passed(slow: float, fast: float, axpy: Operation, here: Machine) -> tuple[str, str] | None:
+def _above_a_roof(
+    slow: float, fast: float, axpy: Operation, here: Machine
+) -> tuple[str, str] | None:
     """Case and sentence where AXPY (``slow``) or GEMM (``fast``) is above its roof, else None."""
     cache = largest_cache(here)
     busier = f"or the roof was measured in a busier moment. {AGAIN}"
@@ -117,7 +119,7 @@ def roofs(axpy: Measurement, gemm: Measurement, here: Machine) -> Conclusion:
         f"**{plain(gemm.flop_per_s / axpy.flop_per_s, 3)} times**. AXPY reached {percent(slow)} of "
         f"the roof of its own mix, and GEMM {percent(fast)} of the flat roof."
     )
-    case, text = _passed(slow, fast, axpy.op, here) or _loser(slow, fast)
+    case, text = _above_a_roof(slow, fast, axpy.op, here) or _loser(slow, fast)
     if min(slow, fast) < LOW_SHARE:
         text += " *Deeper: why not exactly?* takes each of them apart."
     return Conclusion(case, f"{said} {text}" + cautions(axpy, gemm))
@@ -156,13 +158,13 @@ def elsewhere(axpy: Operation, gemm: Operation, here: Machine, other: Roofline) 
 
 def small(large: Measurement, few: Measurement, here: Machine) -> Conclusion:
     """What short vectors change: AXPY on a ``few`` numbers in a cache beside a ``large`` one."""
-    factor, kept = few.flop_per_s / large.flop_per_s, few.op.working_set
-    where = next((n for n in here.levels if kept <= here.capacities.get(n, 0)), "dram")
+    factor, working_set = few.flop_per_s / large.flop_per_s, few.op.working_set
+    where = next((n for n in here.levels if working_set <= here.capacities.get(n, 0)), "dram")
     place = {
         "l1": "in the cache nearest to the core", "l2": "in the second of its caches",
         "l3": "in the last of its caches", "dram": "in no cache of which we know",
     }[where]  # fmt: skip
-    said = f"These vectors have {si(kept, 'B')} together, and fit {place}."
+    said = f"These vectors have {si(working_set, 'B')} together, and fit {place}."
     if factor > ALIKE_RATIOS:
         text = (
             f"{said} AXPY ran {plain(factor, 2)} times as fast as from memory, and so GEMM's lead "

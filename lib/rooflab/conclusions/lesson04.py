@@ -17,7 +17,7 @@ NEAR_ITS_BOUND = 1.6  # a routine within this factor of its bound is called near
 FAR_FROM_ALL = 2.5  # a good library comes nearer to its bound with some number of tokens
 ALIKE_TIMES = 1.25  # two times within this factor are called alike
 LESS = 0.9  # of a time, for more work: beyond the noise of a quiet computer
-BEATEN = 0.95  # of a bound: a time below it is no noise
+BELOW = 0.95  # of a bound: a time below it is no noise
 BESIDE = 2  # times a cache: what is larger leaves nothing in it that counts
 
 AGAIN = "Measure again with `rl.this_machine(threads=1, refresh=True)`."
@@ -133,8 +133,8 @@ def gaps(
     over = {tokens: one.median_s / bounds[tokens] for tokens, one in walk.items()}
     worst, nearest = max(over, key=over.__getitem__), min(over, key=over.__getitem__)
     first, last = over[min(over)], over[max(over)]
-    if over[nearest] < BEATEN:
-        case, text = _beaten({t: r for t, r in over.items() if r < BEATEN}, walk, roof)
+    if over[nearest] < BELOW:
+        case, text = _below_the_bound({t: r for t, r in over.items() if r < BELOW}, walk, roof)
     elif over[worst] <= NEAR_ITS_BOUND:
         case = "near"
         text = (
@@ -146,7 +146,7 @@ def gaps(
         text = (
             f"Nearest to its bound is the walk at {several(nearest, 'token')}, and even there it "
             f"takes {fold(over[nearest])} as long. Either the library has no good routine for this "
-            "core, or its roofs and the walk were not measured alike. Another program had the "
+            "core, or its roofs and the walk were not measured alike: another program had the "
             "computer, the processor changed its clock, or the work moved to a core of another "
             f"kind, as laptops have. {AGAIN} Then run this section again: what stays is the "
             "library."
@@ -173,20 +173,20 @@ def _thin(limit: str) -> str:
     return "the roof allows the peak there, and the routine does not come near it"
 
 
-def _beaten(
+def _below_the_bound(
     over: Mapping[int, float], walk: Mapping[int, Measurement], roof: Roofline
 ) -> tuple[str, str]:
     """Case and sentence where the clock beats the bound. ``over``: tokens → clock ÷ bound."""
     cache, said = largest_cache(roof.machine), []
     ops = {tokens: walk[tokens].op for tokens in over}
-    kept = [
+    cached = [
         tokens
         for tokens, op in ops.items()
         if roof.limit(op) == "memory"
         and op.bytes < BESIDE * cache
         and op.bytes - cache <= over[tokens] * op.bytes
     ]
-    low = [tokens for tokens in over if tokens not in kept]
+    low = [tokens for tokens in over if tokens not in cached]
     if low:
         unit = any(roof.limit(ops[tokens]) == "compute" for tokens in low)
         cause = ", or the library computes in a matrix unit that the roof does not know"
@@ -195,10 +195,10 @@ def _beaten(
             "a bound that is right. So a roof is too low: it was measured in a busier moment"
             f"{cause if unit else ''}. {AGAIN}"
         )
-    if kept:
+    if cached:
         said.append(
-            f"With {_of_tokens(kept)} your clock is faster than the bound, which takes all bytes "
-            f"from memory. The layer has {si(ops[kept[0]].bytes, 'B')} and the largest cache of "
+            f"With {_of_tokens(cached)} your clock is faster than the bound, which takes all bytes "
+            f"from memory. The layer has {si(ops[cached[0]].bytes, 'B')} and the largest cache of "
             f"this processor {si(cache, 'B')}, so part of it may have stayed there."
         )
     return "above" if low else "cache", " ".join(said)

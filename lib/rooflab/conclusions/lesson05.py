@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from math import ceil
 
 from rooflab.conclusions import Conclusion, cautions, fold, largest_cache, several
 from rooflab.count.si import percent, plain, si
@@ -75,10 +76,15 @@ def _above(share: float, read: int, cache: int) -> tuple[str, str]:
             f"{si(cache, 'B')}. So part of them may stay there from token to token, and need not "
             "come from memory."
         )
-    kept = f"a cache of {si(cache, 'B')}" if cache else "no cache"
+    if not cache:
+        return "above", (
+            f"{said} The weights have {si(read, 'B')}. Either a cache of which the system does not "
+            f"tell keeps part of them, or the bandwidth is too low. {BUSY}"
+        )
     return "above", (
-        f"{said} The weights have {si(read, 'B')}, and {kept} cannot explain it: the rest has to "
-        f"come from memory in every step. So the bandwidth is too low. {BUSY}"
+        f"{said} The weights have {si(read, 'B')}, and a cache of {si(cache, 'B')} does not explain "
+        "it: what it cannot hold has to come from memory in every step. So the bandwidth is too "
+        f"low. {BUSY}"
     )
 
 
@@ -102,7 +108,7 @@ def second_sequence(one: DecodeRun, two: DecodeRun) -> Conclusion:
     elif longer > 1.85:
         case = "full price"
         text = (
-            f"{said} The second sequence pays nearly the full price, {percent(longer - 1)} of "
+            f"{said} The second sequence pays about the full price, {percent(longer - 1)} of "
             "that of the first, although hardly a byte more has to travel."
         )
     elif longer > 1.2:
@@ -200,10 +206,10 @@ def long_past(short: DecodeRun, long: DecodeRun, machine: Machine) -> Conclusion
 
     ``machine`` has the bandwidth of reading, beside which attention's bytes a second are put.
     """
-    moved = [weights_read(run) + _cached(run) for run in (short, long)]
+    moved = [weights_read(run) + _cache_bytes(run) for run in (short, long)]
     bytes_say, clock = moved[1] / moved[0], long.step_s / short.step_s
-    reads, waits = _cached(long) / _cached(short), _attention(long) / _attention(short)
-    rate = _cached(long) / _attention(long) / machine.bandwidth()
+    reads, waits = _cache_bytes(long) / _cache_bytes(short), _attention(long) / _attention(short)
+    rate = _cache_bytes(long) / _attention(long) / machine.bandwidth()
     said = (
         f"There are {fold(bytes_say)} the bytes to read, and the step takes {fold(clock)} as "
         f"long. Attention alone has {fold(reads)} as much to read and takes {fold(waits)} as "
@@ -211,7 +217,7 @@ def long_past(short: DecodeRun, long: DecodeRun, machine: Machine) -> Conclusion
         f"{si(rate * machine.bandwidth(), 'B/s')}, {percent(rate)} of what your memory carries."
     )
     if rate > FASTER:
-        said = f"{said} {_quick(rate, _cached(long), largest_cache(machine))}"
+        said = f"{said} {_quick(rate, _cache_bytes(long), largest_cache(machine))}"
     if clock > APART * bytes_say:
         case, text = "more", f"{said} That is more than the bytes say."
         if rate * APART < 1:
@@ -241,7 +247,7 @@ def _quick(rate: float, cached: int, cache: int) -> str:
     return f"No cache of this processor holds enough of them to explain that. {BUSY}"
 
 
-def _cached(run: DecodeRun) -> int:
+def _cache_bytes(run: DecodeRun) -> int:
     return run.model.kv_bytes(run.batch, run.middle, run.dtype)
 
 
@@ -249,20 +255,20 @@ def _attention(run: DecodeRun) -> float:
     return run.seconds("attention")
 
 
-def predicted(said: Mapping[int, DecodePrediction], runs: Mapping[int, DecodeRun]) -> Conclusion:
+def predicted(guesses: Mapping[int, DecodePrediction], runs: Mapping[int, DecodeRun]) -> Conclusion:
     """How well the clock was predicted. By batch: predictions, and the runs they are of."""
-    missing = ", ".join(str(batch) for batch in sorted(said) if batch not in runs)
-    if missing or not said:
-        raise ValueError(
-            f"runs must have each batch that was predicted, {missing or 'and one'} too"
-        )
-    off = [runs[batch].step_s / guess.total_s for batch, guess in said.items()]
+    if not guesses:
+        raise ValueError("guesses must have a prediction of one batch at least")
+    missing = ", ".join(str(batch) for batch in sorted(guesses) if batch not in runs)
+    if missing:
+        raise ValueError(f"runs must have each batch that was predicted: batch {missing} too")
+    off = [runs[batch].step_s / guess.total_s for batch, guess in guesses.items()]
     worst = max(max(ratio, 1 / ratio) for ratio in off)
     if worst <= 1.25:
         case = "agree"
         text = (
-            f"The two columns agree to {percent(max(0.01, round(worst - 1, 2)))} or better. A "
-            "roofline says what the machine allows; what the library makes of it was measured "
+            f"The two columns agree to {percent(max(1, ceil(100 * worst - 100)) / 100)} or better. "
+            "A roofline says what the machine allows; what the library makes of it was measured "
             "once, on another model."
         )
     else:
@@ -277,7 +283,7 @@ def predicted(said: Mapping[int, DecodePrediction], runs: Mapping[int, DecodeRun
             "If yours was quiet both times, the shares that were learned on one model do not carry "
             "over to this one as they should."
         )
-    return Conclusion(case, text + cautions(*(runs[batch] for batch in said)))
+    return Conclusion(case, text + cautions(*(runs[batch] for batch in guesses)))
 
 
 def worst_batch(runs: Mapping[int, DecodeRun], machine: Machine) -> Conclusion:
@@ -295,7 +301,7 @@ def worst_batch(runs: Mapping[int, DecodeRun], machine: Machine) -> Conclusion:
     if over[worst] > APART * ends:
         case, text = "middle", f"{said}. At both ends it is nearer."
         if over[worst] > NEAR_ITS_ROOF:
-            text = f"{text} {_lost(runs[worst], roofs[worst])}"
+            text = f"{text} {_loss(runs[worst], roofs[worst])}"
     elif over[max(over)] >= over[min(over)]:
         case, text = "many", f"{said}."
     else:
@@ -303,7 +309,7 @@ def worst_batch(runs: Mapping[int, DecodeRun], machine: Machine) -> Conclusion:
     return Conclusion(case, text + cautions(*runs.values()))
 
 
-def _lost(run: DecodeRun, roof: Mapping[str, float]) -> str:
+def _loss(run: DecodeRun, roof: Mapping[str, float]) -> str:
     """Where a step of ``run`` loses what it takes beyond its ``roof``, seconds by operation."""
     products = [name for name in WEIGHED if name in run.operations]
     lost = sum(run.seconds(name) - roof[name] for name in products)
