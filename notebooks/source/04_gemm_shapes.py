@@ -35,8 +35,8 @@ from rooflab.predict.estimate import mix_of
 # ## One token, sixty-four tokens
 #
 # A language model reads and writes *tokens*: words, or pieces of words. Inside the model a token is
-# a row of numbers; in Llama-2-7B, of 4096 numbers. On its way through the model the row is
-# multiplied, again and again, by large matrices that never change, the *weights*. One such product
+# a row of numbers; in Llama-2-7B, of 4096. On its way through the model the row is multiplied, again
+# and again, by large matrices that never change, the *weights*. One such product
 # is called a **linear layer**. Here is one that makes 11 008 numbers out of 4096. It is known as
 # the *up projection*, because the row gets longer.
 
@@ -109,7 +109,7 @@ for kind in ("fp32", "bf16"):
 # 2-byte type does two things. Half the bytes make twice the intensity. And products of such numbers
 # may use the GPU's **matrix units**, which do nothing else and have a far higher peak: that moves
 # the ridge far to the right. Now 64 tokens are left of it, and nearly free. They are only four and
-# a half times as fast, because they wait for bytes now. **A chip has a ridge for each number
+# a half times as fast, because they wait for bytes. **A chip has a ridge for each number
 # type.**
 #
 # **The H200's bf16 ridge lies further right than that of this core. By what factor?** Guess; then
