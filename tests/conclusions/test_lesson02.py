@@ -107,7 +107,7 @@ TABLE = {
     "02-types": (types, on(*["half"] * 5)),
     "02-write-allocate": (
         lambda sim: (line(sim), out(sim), axpy(sim), FRESH[sim.name]),
-        on("fresh memory", "the trips", "fresh memory", "fetching avoided", "the trips"),
+        on("fresh memory", "the trips", "fresh memory", "fetching avoided", "out= slower"),
     ),
 }  # fmt: skip
 
@@ -240,6 +240,22 @@ def test_two_causes_are_both_said() -> None:
     )
     assert found.case == "fetching avoided and fresh memory"
     assert "1.73 times" in found.text, "2.6 ÷ 1.5: both make six trips"
+
+
+@pytest.mark.parametrize(
+    ("two_calls", "one_line", "case"),
+    [
+        (3.0, 3.0, "more than the trips"), (2.0, 3.0, "fresh memory"), (2.0, 2.0, "the trips"),
+        (1.2, 2.0, "fetching avoided and fresh memory"), (2.0, 1.4, "out= slower"),
+        (2.79, 3.85, "fresh memory and more than the trips"),
+        (3.85, 2.79, "more than the trips and out= slower"),
+    ],
+)  # fmt: skip
+def test_times_beyond_the_trips_are_not_called_the_trips(two_calls, one_line, case) -> None:
+    sim = MACHINES["4 MB of L3"]
+    quick = axpy(sim)
+    given = slower(quick, one_line), slower(quick, two_calls), quick
+    assert conclude("02-write-allocate", *given, 1).case == case
 
 
 def test_warnings_stand_below_the_sentence() -> None:

@@ -119,7 +119,7 @@ def pieces(sweep: ChunkSweep, unit: str = "numbers") -> Conclusion:
         return Conclusion(
             f"a valley{more}",
             f"{bytes_fall} {fall} The best piece has {sizes[best]:,} {unit}. Smaller ones are "
-            "slower again, though not a byte more travels: now Python is the cost. Each piece "
+            "slower again, though they move no more bytes: now Python is the cost. Each piece "
             f"takes some calls and some slicing, {si(_call(sweep, best), 's')} here, and "
             f"{rounds}. **The time is {rule}**; in between lies the best piece.",
         )
@@ -171,8 +171,8 @@ def _time_falls(sweep: ChunkSweep, best: int, unit: str) -> tuple[str, str]:
     if equal:
         named = " and ".join(f"{size:,}" for size in equal)
         said += (
-            f" Pieces of {named} {unit} move as few bytes as the best one and take longer: smaller "
-            "pieces fit a nearer cache, and that is quicker."
+            f" Pieces of {named} {unit} move as few bytes as the best one and take longer. Smaller "
+            "pieces may fit a nearer cache; or something else was running."
         )
     return case, said
 
@@ -243,7 +243,7 @@ def holes(table: Sequence[tuple[str, float, float]]) -> Conclusion:
     )
 
 
-def cache() -> Conclusion:
+def largest() -> Conclusion:
     """How large the largest cache is taken to be, and who says so."""
     used, shown = last_level_bytes(), shown_bytes()
     text = f"Your largest cache has {last_level_words()}."
@@ -297,13 +297,25 @@ def write_allocate(
             f" Beyond its trips, the one line takes {plain(rest, 3)} times as long as `out=`. That "
             "is the price of fresh memory, which only the one line asks for."
         )
+    if two_calls > CLEARLY * 2:
+        cases.append("more than the trips")
+        said += (
+            " That is more than their trips ask for, and `out=` asks for no memory. Something else "
+            "was running, or NumPy's loops do not reach the bandwidth that AXPY does."
+        )
+    if rest * CLEARLY < 1:
+        cases.append("out= slower")
+        said += (
+            f" For its trips, the one line is {plain(1 / rest, 3)} times as fast as `out=`: its new "
+            "memory costs nothing here, and something else may have run beside `out=`."
+        )
     if not cases:
         said += " As far as this clock can tell, both cost what their trips cost."
     return Conclusion(" and ".join(cases) or "the trips", said + doubts)
 
 
 CONCLUSIONS: Mapping[str, Callable[..., Conclusion]] = {
-    "02-cache": cache,
+    "02-cache": largest,
     "02-expression": expression,
     "02-out": out,
     "02-pieces": pieces,
