@@ -12,6 +12,7 @@ from tests.browser.front import RUN_ALL, Front
 from tests.browser.server import Server
 from tests.browser.test_guess import click_axis, confirm
 from tests.browser.test_lunch import CELLS
+from tests.browser.test_sort import CELL as CARDS
 from tools.lesson import read_lesson
 
 pytestmark = pytest.mark.browser
@@ -75,6 +76,19 @@ def test_a_guess_in_a_notebook_that_was_not_run_says_what_to_do(
     click_axis(page, 0.5)
     confirm(page)
     assert page.locator(".rl-guess .say").inner_text().startswith("You guessed 14 ms")
+
+
+def test_cards_in_a_notebook_that_was_not_run_say_what_to_do(
+    open_notebook: Callable[..., object], fronts: dict[str, Front]
+) -> None:
+    page = open_notebook("lab", "cards.ipynb", CARDS)
+    page.locator(".rl-sort .deck").wait_for()
+    page = fronts["lab"].come_back("cards.ipynb")
+    page.locator(".rl-sort .deck").click()
+    page.keyboard.press("1")
+    page.get_by_role("button", name="skip: show me").click()
+    assert "Run the cells from the top first" in page.locator(".rl-sort .hint").inner_text()
+    assert page.locator(".rl-sort[data-placed='0']:not(.done)").count() == 1
 
 
 def test_a_cell_that_is_run_again_leaves_no_picture_behind_in_the_file(
