@@ -8,6 +8,7 @@ import nbformat
 import pytest
 
 from rooflab.jupyter_save import STATE
+from tests.browser.conftest import PICTURES, press, ready, x_of
 from tests.browser.front import RUN_ALL, Front
 from tests.browser.server import Server
 from tests.browser.test_guess import click_axis, confirm
@@ -43,15 +44,21 @@ def test_a_saved_notebook_shows_its_pictures_again_and_they_move(
     name = f"back-{front}.ipynb"
     asked, picture = CELLS[:2]
     unasked = 'guess("later", "And later?", result=4.0, unit="ms", low=1, high=200)'
-    page = open_notebook(front, name, asked, picture, unasked)
+    roofline = f"import rooflab as rl\n{PICTURES['both']}"
+    page = open_notebook(front, name, asked, picture, unasked, roofline)
     page.locator(".rl-guess .axis svg[tabindex]").nth(1).wait_for()
     page.locator(".rl-guess .skip").first.click()
     page.locator(".rl-lunch .noUi-handle[aria-label]").wait_for()
+    ready(page)
     page = fronts[front].come_back(name)
     page.locator(".rl-lunch .noUi-handle[aria-label]").wait_for()
     assert page.locator(LOST).count() == 0
     assert page.locator(".rl-guess.done").first.inner_text().startswith("How long do seventeen")
     move(page, ".rl-lunch")
+    ready(page)
+    before = x_of(page)
+    press(page, 0, "PageUp")
+    assert x_of(page) > before, "the live roofline moves, too"
     assert page.locator(".jupyter-widgets-disconnected").count() > 0, "no kernel answers them"
     assert page.evaluate(ICON) == [], "a broken chain stands in a picture"
 
