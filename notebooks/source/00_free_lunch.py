@@ -9,8 +9,8 @@
 # %% [markdown] tags=["core"]
 # # 00 · The free lunch
 #
-# *How to begin: run the cells from the top, each with Shift+Enter. Until you do, every result and
-# picture below is that of another computer.*
+# *Run the cells from the top, each with Shift+Enter. Until then, every result below is that of
+# another computer.*
 #
 # **How much arithmetic can you do on a number before it costs anything?**
 #

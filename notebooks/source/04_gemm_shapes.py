@@ -9,8 +9,8 @@
 # %% [markdown] tags=["core"]
 # # 04 · GEMM shapes
 #
-# *How to begin: run the cells from the top, each with Shift+Enter. Until you do, every result and
-# picture below is that of another computer.*
+# *Run the cells from the top, each with Shift+Enter. Until then, every result below is that of
+# another computer.*
 #
 # **What are M, N and K in a language model, and when are more tokens free?**
 #

@@ -9,8 +9,8 @@
 # %% [markdown] tags=["core"]
 # # 05 · Decode is a GEMV
 #
-# *How to begin: run the cells from the top, each with Shift+Enter. Until you do, every result and
-# picture below is that of another computer.*
+# *Run the cells from the top, each with Shift+Enter. Until then, every result below is that of
+# another computer.*
 #
 # **Why does a language model write 50 tokens a second, and not 5000?**
 #
@@ -126,7 +126,7 @@ print(f"its arithmetic allows {card.peak('fp16') / token.flops:.0f} tokens/s")
 # ## Two at once
 #
 # Two sequences are written together, a *batch* of 2. The weights are brought in once and used for
-# both: each matrix meets two vectors. So how many tokens a second do they get together? The next
+# both: each matrix meets two vectors. How many tokens a second do they get together? The next
 # cell runs batches from 1 to 64 and shows nothing yet. Guess two of them.
 
 # %% tags=["core"]
@@ -143,10 +143,10 @@ many = rl.ask("05-many", speed[64] / speed[1])
 many
 
 # %% [markdown] tags=["core"]
-# All of them now. A product can be done as one GEMV after the other (`gemv ×B`) or as one GEMM
-# (`gemm`), and both also with the matrix stored by columns (`on Wᵀ`). The loop takes the fastest.
+# A product can be done as one GEMV after the other (`gemv ×B`) or as one GEMM (`gemm`), and both
+# also with the matrix stored by columns (`on Wᵀ`). The loop takes the fastest.
 # Each line ends with the way of the *up projection*, one of the large products of a layer. A ⚠
-# marks a run that carries a warning; `runs[2]`, for example, prints it.
+# marks a run with a warning; `runs[2]` prints it.
 
 # %% tags=["core"]
 lines = []
@@ -283,7 +283,7 @@ rl.live.film("llama-3-8b", machines=["h100-sxm", "rtx-4090", "a100-sxm-80"])
 # 3. **Look at the prefill.** All tokens of the prompt go through together. A model *reads* as fast
 #    as the machine computes, and *writes* as fast as it carries.
 #
-# And here is the small model on your own core. Hollow markers are what the roof says. Solid ones
+# Here is the small model on your own core. Hollow markers are what the roof says. Solid ones
 # are the clock, joined to theirs by a dotted line; small pale ones are the other batches.
 
 # %% tags=["core"]

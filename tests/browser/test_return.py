@@ -8,10 +8,12 @@ import nbformat
 import pytest
 
 from rooflab.jupyter_save import STATE
+from tests.browser.conftest import PICTURES, press, ready, x_of
 from tests.browser.front import RUN_ALL, Front
 from tests.browser.server import Server
 from tests.browser.test_guess import click_axis, confirm
 from tests.browser.test_lunch import CELLS
+from tests.browser.test_sort import CELL as CARDS
 from tools.lesson import read_lesson
 
 pytestmark = pytest.mark.browser
@@ -42,15 +44,21 @@ def test_a_saved_notebook_shows_its_pictures_again_and_they_move(
     name = f"back-{front}.ipynb"
     asked, picture = CELLS[:2]
     unasked = 'guess("later", "And later?", result=4.0, unit="ms", low=1, high=200)'
-    page = open_notebook(front, name, asked, picture, unasked)
+    roofline = f"import rooflab as rl\n{PICTURES['both']}"
+    page = open_notebook(front, name, asked, picture, unasked, roofline)
     page.locator(".rl-guess .axis svg[tabindex]").nth(1).wait_for()
     page.locator(".rl-guess .skip").first.click()
     page.locator(".rl-lunch .noUi-handle[aria-label]").wait_for()
+    ready(page)
     page = fronts[front].come_back(name)
     page.locator(".rl-lunch .noUi-handle[aria-label]").wait_for()
     assert page.locator(LOST).count() == 0
     assert page.locator(".rl-guess.done").first.inner_text().startswith("How long do seventeen")
     move(page, ".rl-lunch")
+    ready(page)
+    before = x_of(page)
+    press(page, 0, "PageUp")
+    assert x_of(page) > before, "the live roofline moves, too"
     assert page.locator(".jupyter-widgets-disconnected").count() > 0, "no kernel answers them"
     assert page.evaluate(ICON) == [], "a broken chain stands in a picture"
 
@@ -75,6 +83,19 @@ def test_a_guess_in_a_notebook_that_was_not_run_says_what_to_do(
     click_axis(page, 0.5)
     confirm(page)
     assert page.locator(".rl-guess .say").inner_text().startswith("You guessed 14 ms")
+
+
+def test_cards_in_a_notebook_that_was_not_run_say_what_to_do(
+    open_notebook: Callable[..., object], fronts: dict[str, Front]
+) -> None:
+    page = open_notebook("lab", "cards.ipynb", CARDS)
+    page.locator(".rl-sort .deck").wait_for()
+    page = fronts["lab"].come_back("cards.ipynb")
+    page.locator(".rl-sort .deck").click()
+    page.keyboard.press("1")
+    page.get_by_role("button", name="skip: show me").click()
+    assert "Run the cells from the top first" in page.locator(".rl-sort .hint").inner_text()
+    assert page.locator(".rl-sort[data-placed='0']:not(.done)").count() == 1
 
 
 def test_a_cell_that_is_run_again_leaves_no_picture_behind_in_the_file(

@@ -144,7 +144,7 @@ def test_a_gauge_is_the_questions_own_log_axis_and_grows_for_what_lies_beyond():
     drawn = gauges(my_guesses()._repr_html_())[0]
     truth, mine = (float(one.get("cx")) for one in drawn.iter("circle"))
     assert (mine, truth) == pytest.approx((12 + 536 / 3, 12 + 2 * 536 / 3), abs=0.1)
-    assert [text.text for text in drawn.iter("text")] == ["1", "1,000"]
+    assert [text.text for text in drawn.iter("text")] == ["1", "1,000 ms"]
     outcome("00-nine", 1e5)
     beyond = gauges(my_guesses()._repr_html_())[0]
     assert max(float(one.get("cx")) for one in beyond.iter("circle")) == 548.0

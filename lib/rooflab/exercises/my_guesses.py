@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from rooflab.count.si import plain, times
-from rooflab.exercises.guesses import Guess, everything, sentence
+from rooflab.exercises.guesses import WORDS, Guess, everything, sentence
 
 ENOUGH = 4  # guesses from which on all of them are drawn on one axis
 WIDTH, EDGE = 560, 12  # of a gauge, and of the room at its ends, in CSS pixels
@@ -79,7 +79,9 @@ def gauge(guess: Guess) -> str:
         return ""
     low, high = min(asked.low, *seen), max(asked.high, *seen)
     place = _axis(low, high)
-    parts = [_line(), _tick(place(low), plain(low)), _tick(place(high), plain(high))]
+    unit = WORDS.get(asked.unit, asked.unit)
+    ends = _tick(place(low), plain(low)), _tick(place(high), f"{plain(high)} {unit}")
+    parts = [_line(), *ends]
     if guess.off_by is not None:
         parts.append(_line(place(guess.value), place(guess.measured), MINE, 5))
     if guess.measured is not None:

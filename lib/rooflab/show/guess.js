@@ -16,8 +16,7 @@ function render({ model, el }) {
   <p class="say" hidden></p><div class="result" hidden><img alt=""><details><summary>the picture in words</summary><p class="more"></p></details><p class="alone"></p></div>
   <div class="row after" hidden><button type="button" class="again">guess again</button></div><div class="aside" aria-live="polite"></div>`;
   const $ = s => el.querySelector(s), svg = $('svg'), mark = $('.mark'), truth = $('.truth-mark'), gap = $('.gap');
-  const HINT = ['Click where you think it is. On the keyboard: Tab to the axis, then ← →.', 'You can still move it. Enter confirms it, too.',
-    'Run the cells from the top first, each with Shift+Enter. This one was not run since the notebook was opened.'];
+  const HINT = ['Click where you think it is. On the keyboard: Tab to the axis, then ← →.', 'You can still move it. Enter confirms it, too.'];
   let placed = -1, done = false, stop = () => {};
   $('.title').textContent = model.get('question');
 
@@ -36,15 +35,14 @@ function render({ model, el }) {
     mark.classList.toggle('ghost', ghost);
   }
 
-  // A notebook marks a widget that no kernel answers; a page from disk has no notebook around it.
-  const asleep = () => Boolean(model.widget_manager?.context && el.closest('.jupyter-widgets-disconnected'));
-  function wake() {
-    if (asleep()) $('.hint').textContent = $('[aria-live]').textContent = HINT[2];
-    return !asleep();
+  function awake() {
+    const is = !asleep(model, el);
+    if (!is) $('.hint').textContent = $('[aria-live]').textContent = RUN_FIRST;
+    return is;
   }
 
   function point(place) {
-    if (!wake()) return;
+    if (!awake()) return;
     placed = Math.max(0, Math.min(g.places - 1, place));
     show(placed, false);
     svg.setAttribute('aria-valuenow', placed); svg.setAttribute('aria-valuetext', g.says[placed]);
@@ -98,13 +96,13 @@ function render({ model, el }) {
   }
 
   function again() {
-    if (!wake()) return;
+    if (!awake()) return;
     model.set('guess_at', -1); model.set('covered', true); model.save_changes();
     svg.focus({ preventScroll: true });
   }
 
   function skip() {
-    if (!wake()) return;
+    if (!awake()) return;
     model.set('covered', false); model.save_changes(); uncover(true);
   }
 
@@ -114,7 +112,7 @@ function render({ model, el }) {
   }
 
   function commit() {
-    if (done || placed < 0 || !wake()) return;
+    if (done || placed < 0 || !awake()) return;
     model.set('guess_at', placed); model.set('covered', false); model.save_changes(); uncover(true);
   }
 
@@ -130,7 +128,7 @@ function render({ model, el }) {
   }
 
   keepKeys(svg); for (const button of el.querySelectorAll('button')) keepKeys(button);
-  svg.addEventListener('pointermove', event => { if (done || asleep()) return; if (event.buttons) point(nearest(event)); else if (placed < 0) show(nearest(event), true); });
+  svg.addEventListener('pointermove', event => { if (done || asleep(model, el)) return; if (event.buttons) point(nearest(event)); else if (placed < 0) show(nearest(event), true); });
   svg.addEventListener('pointerleave', () => { if (!done && placed < 0) mark.setAttribute('hidden', ''); });
   svg.addEventListener('click', event => { if (!done) point(nearest(event)); });
   svg.addEventListener('keydown', key);

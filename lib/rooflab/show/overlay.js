@@ -73,6 +73,11 @@ async function hush(model, ids) {
   }
 }
 
+// Whether nobody would keep what is answered here: a notebook marks a widget that no kernel answers.
+// A page from disk has no notebook around it, and is never asleep.
+const asleep = (model, el) => Boolean(model.widget_manager?.context && el.closest('.jupyter-widgets-disconnected'));
+const RUN_FIRST = 'Run the cells from the top first, each with Shift+Enter. This one was not run since the notebook was opened.';
+
 // Another widget by its id, once it is there; null for one that does not come.
 async function findModel(model, id, tries = 30) {
   try { const found = await model.widget_manager.get_model(id); if (found) return found; } catch { /* not there yet */ }

@@ -34,8 +34,14 @@ function render({ model, el }) {
     return { column, head, list };
   });
 
+  function awake() {
+    const is = !asleep(model, el);
+    if (!is) { $('.hint').textContent = RUN_FIRST; speak(RUN_FIRST); }
+    return is;
+  }
+
   function put(bin) {
-    if (done || current < 0) return;
+    if (done || current < 0 || !awake()) return;
     const at = [...placed()], name = cards[current].name;
     at[current] = bin;
     model.set('placed', at); model.save_changes();
@@ -46,7 +52,7 @@ function render({ model, el }) {
   }
 
   function take(n) {
-    if (done) return;
+    if (done || !awake()) return;
     const at = [...placed()];
     at[n] = -1; current = n;
     model.set('placed', at); model.save_changes(); draw_all(); deck.focus();
@@ -54,6 +60,7 @@ function render({ model, el }) {
   }
 
   function uncover() {
+    if (!awake()) return;
     if (model.get('covered')) { model.set('covered', false); model.save_changes(); }
     draw_all();
     speak($('.top').textContent);
@@ -71,6 +78,7 @@ function render({ model, el }) {
   }
 
   function hint() { // keys arrive only while the focus is in here
+    if (!done && asleep(model, el)) { $('.hint').textContent = RUN_FIRST; return; }
     const full = placed().every(bin => bin >= 0), press = `press ${keys.slice(0, -1).join(', ')} or ${keys.at(-1)}`;
     const how = el.contains(document.activeElement) ? press : `click the card first, then ${press}`;
     $('.hint').textContent = done ? '' : full ? 'A tap on a card takes it back.'
