@@ -15,7 +15,6 @@ import pytest
 from typer.testing import CliRunner
 
 from rooflab.cli import app
-
 from rooflab.exercises.check import check
 from rooflab.exercises.registry import exercise
 from rooflab.grade import given, intake, sandbox, verdicts
