@@ -10,6 +10,7 @@ import threading
 import time
 
 import pytest
+from jupyter_client.manager import start_new_kernel
 
 from rooflab.exercises import ending
 from rooflab.exercises.check import check
@@ -141,3 +142,34 @@ def test_an_answer_that_raises_keyboardinterrupt_itself_gets_a_verdict():
         raise KeyboardInterrupt
 
     assert "raised KeyboardInterrupt" in check(SPEED, answer).reason
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a kernel is interrupted by a signal elsewhere")
+def test_in_jupyter_the_verdict_is_shown_and_the_cells_that_wait_are_not_run():
+    manager, client = start_new_kernel(kernel_name="python3")
+    try:
+        client.execute_interactive("import rooflab as rl, time; rl.check('01-speed-limit')")
+        shown: list[str] = []
+        asked = "print('begun', flush=True); time.sleep(60)"
+        answer = f"def answer(*_):\n    {asked}\nrl.check('01-speed-limit', answer)"
+
+        def hook(message):
+            content = message["content"]
+            if content.get("text", "").startswith("begun"):
+                manager.interrupt_kernel()
+            shown.append(str(content.get("data", {}).get("text/html", "")))
+            shown.extend(content.get("traceback", []))
+
+        first = client.execute(answer)
+        second = client.execute("print('ran all the same')")
+        while not any("cells that were waiting" in text for text in shown):
+            hook(client.get_iopub_msg(timeout=60))
+        replies = {}
+        while {first, second} - replies.keys():
+            reply = client.get_shell_msg(timeout=60)
+            replies[reply["parent_header"]["msg_id"]] = reply["content"]["status"]
+        assert any("was stopped by the stop button" in text for text in shown)
+        assert (replies[first], replies[second]) == ("error", "aborted")
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
