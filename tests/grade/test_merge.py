@@ -21,7 +21,7 @@ PRODUCT = """def product(m, n, k, itemsize, accumulate=False):
     return flops, moved, flops / moved"""
 KNOWN = {  # misconception → the change in the right answer that makes it
     "multiply-adds": ("2 * m * n * k", "m * n * k"),
-    "elements": (" * itemsize", ""),
+    "elements for bytes": (" * itemsize", ""),
     "C always read": ("else 1", "else 2"),
     "upside down": ("flops / moved", "moved / flops"),
 }
@@ -164,7 +164,7 @@ def test_a_known_mistake_costs_once(locked):
 
 
 def test_two_mistakes_at_once_have_a_name_and_carry_nothing(locked):
-    both = PRODUCT.replace(*KNOWN["multiply-adds"]).replace(*KNOWN["elements"])
+    both = PRODUCT.replace(*KNOWN["multiply-adds"]).replace(*KNOWN["elements for bytes"])
     found = judged(locked(changed({"01-product": both})))
     assert found["01-product"].misconception in KNOWN
     assert not found["01-claim-1365"].passed

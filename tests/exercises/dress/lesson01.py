@@ -52,7 +52,7 @@ RIGHT = [
 ]  # fmt: skip
 
 WRONG = [
-    ("01-product", PRODUCT + "np.float32(w), np.float32(t), np.float32(w / t)", "nearly right"),
+    ("01-product", PRODUCT + "np.float32(w), np.float32(t), np.float32(w / t)", "a little off"),
     ("01-product", PRODUCT + "w // 2, t, w / t", "multiply-adds"),
     ("01-product", PRODUCT + "(m * k) * (k * n), t, w / t", "the sizes multiplied"),
     ("01-product", PRODUCT + "2 * n**3, t, w / t", "square in mind"),
@@ -101,7 +101,7 @@ WRONG = [
     ("01-speed-limit", "lambda p, b, s: p / b * 1.5", "elements for bytes"),
     ("01-speed-limit", "lambda p, b, s: p / b * 2 / (3 * s)", "times for divided by"),
     ("01-speed-limit", "lambda p, b, s: round(p / b * 1.5 * s)", "rounded"),
-    ("01-speed-limit", "lambda p, b, s: float(np.float16(p / b * 1.5 * s))", "nearly right"),
+    ("01-speed-limit", "lambda p, b, s: float(np.float16(p / b * 1.5 * s))", "a little off"),
     ("01-claim-1365", "(4096 / 3, 2)", "the claim"),
     ("01-claim-1365", "(4096 / 12, 2)", "fp64 for fp32"),
     ("01-claim-1365", "(2, 4096 / 6)", "another order"),
