@@ -78,6 +78,7 @@ WRONG = [
     ("01-product", PRODUCT + "w, t, round(w / t, 2)", "rounded"),
     ("01-product", PRODUCT + "w, t, product / t", "a function, not called"),
     ("01-three-intensities", "lambda n: (1 / 4, 1 / 2, n / 6)", "y not read"),
+    ("01-three-intensities", "lambda n: (0.17, 0.5, n / 6)", "rounded"),
     ("01-three-intensities", "lambda n: (1 / 6, 1 / 2, n / 4)", "C forgotten"),
     ("01-three-intensities", "lambda n: (1 / 6, 1 / 2, n / 3)", "2-byte elements"),
     ("01-three-intensities", "lambda n: (1 / 8, 1 / 2, n / 6)", "four trips"),
