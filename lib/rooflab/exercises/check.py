@@ -69,7 +69,10 @@ def _noted(verdict: Verdict, answer: object) -> Verdict:
 
 
 def _show(verdict: Verdict) -> None:
-    if "IPython" in sys.modules and sys.modules["IPython"].get_ipython() is not None:
-        sys.modules["IPython"].display.display(verdict)
-    else:
+    ipython = sys.modules.get("IPython")
+    if ipython is None or ipython.get_ipython() is None:
         print(verdict)
+        return
+    from IPython.display import display
+
+    display(verdict)
