@@ -63,7 +63,7 @@ def _verdict(found: Exercise, answer: object, ending: Ending) -> Verdict:
 def _noted(verdict: Verdict, answer: object) -> Verdict:
     """Add what is to know besides. What the grader would refuse belongs here too."""
     with contextlib.suppress(Exception):  # a note must not cost the verdict
-        if not verdict.unanswered and stale(answer):
+        if stale(answer):
             return replace(verdict, note=" ".join(filter(None, (verdict.note, STALE))))
     return verdict
 
