@@ -168,6 +168,31 @@ def test_a_curve_comes_as_arrays_and_what_is_made_of_all_its_points_is_named():
     assert verdict.misconception == "a list for a number"
 
 
+def test_a_call_that_does_not_fit_is_told_apart_from_an_error_inside():
+    case = [{"a": 1, "b": 2}]
+
+    def inside(a, b):
+        return inside(a)
+
+    for answer in (lambda a: a, lambda a, b, c: a, lambda: 1, lambda a, *, c: a):
+        (seen,) = collect("function", case, answer)
+        assert seen["entered"] is False and seen["error"].startswith("TypeError")
+    for answer in (inside, lambda a, b: a + "x", raising(TypeError("takes 2 arguments"))):
+        (seen,) = collect("function", case, answer)
+        assert "entered" not in seen and seen["error"].startswith("TypeError")
+    assert collect("function", case, lambda a, *, b: a + b) == [{"value": 3}]
+    assert collect("function", case, lambda *, b, a: b - a) == [{"value": 1}]
+
+
+def test_lists_come_as_arrays_only_where_the_exercise_says_so():
+    case = [{"k": [1, 2, 3], "n": 2}]
+    assert collect("function", case, lambda k, n: k * n) == [{"value": [1, 2, 3, 1, 2, 3]}]
+    assert collect("arrays", case, lambda k, n: k * n) == [{"value": [2, 4, 6]}]
+    assert {e.id for e in exercises().values() if e.kind == "arrays"} == {
+        "00-bandwidth", "00-peak",
+    }  # fmt: skip
+
+
 def test_the_learner_cannot_change_the_cases_of_others():
     def greedy(k, seconds, n):
         peak = 2 * n * (k[-1] - k[-2]) / (seconds[-1] - seconds[-2])

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rooflab.exercises.compare import close, flaw, parts, same, show
+from rooflab.exercises.compare import by_name, close, flaw, nearly, parts, reordered, same, show
 
 numbers = st.integers(-(10**400), 10**400) | st.floats(allow_nan=False, allow_infinity=False)
 
@@ -82,3 +83,52 @@ def test_values_are_written_briefly(value, text):
 )  # fmt: skip
 def test_long_whole_numbers_are_rounded_where_that_is_asked(value, text):
     assert show(value, exact=7) == text
+
+
+def test_single_precision_is_enough_where_the_right_number_is_no_whole_one():
+    third, large = float(np.float32(1 / 3)), float(np.float32(319_428_001))
+    assert same(1 / 3, third, 1e-9) and not same(319_428_001, large, 1e-12)
+    assert not same(1 / 3, 0.33333, 1e-9) and not same(1 / 3, 0.33334, 1e-9)
+    assert nearly([(319_428_001, large, 1e-12)]) and not nearly([(1000, 1001, 1e-9)])
+    assert nearly([(1 / 3, 0.3333333, 1e-9)]) is False, "that one is right"
+    assert nearly([(1 / 3, 0.33334, 1e-9)]) and not nearly([(1 / 3, 0.335, 1e-9)])
+
+
+@given(st.permutations(["FLOPs", "bytes", "intensity"]))
+def test_a_dictionary_is_read_by_its_keys(order):
+    value = {"FLOPs": 1, "bytes": 2, "intensity": 3}
+    assert by_name({key: value[key] for key in order}, tuple(value)) == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("value", "read"),
+    [
+        ({"axpy": 1, "GEMV intensity": 2}, [1, 2]),
+        ({"Gemv_Intensity": 2, "AXPY": 1}, [1, 2]),
+        ({"intensity": 1, "axpy": 2}, None),  # fits both labels
+        ({"axpy": 1}, None),
+        ({"axpy": 1, "gemm": 2}, None),
+        ({"axpy": 1, "axpy intensity": 2}, None),
+        ([2, 1], None),
+        (7, None),
+    ],
+)
+def test_a_key_fits_one_label_or_the_dictionary_stays_what_it_is(value, read):
+    labels = ("AXPY intensity", "GEMV intensity")
+    assert by_name(value, labels) == (value if read is None else read)
+    assert by_name(value, ()) == value
+
+
+def test_another_order_is_the_same_one_in_every_case():
+    def rows(*given):
+        rights = ((1.0, 2.0, "x"), (3.0, 5.0, "y"))
+        return [
+            [(right, mine, 1e-9) for right, mine in zip(right, mine, strict=True)]
+            for right, mine in zip(rights, given, strict=True)
+        ]
+
+    assert reordered(rows((2.0, 1.0, "x"), (5.0, 3.0, "y")))
+    assert not reordered(rows((1.0, 2.0, "x"), (3.0, 5.0, "y")))  # the right one
+    assert not reordered(rows((2.0, 1.0, "x"), (3.0, 5.0, "y")))
+    assert not reordered(rows((2.0, 1.0, "y"), (5.0, 3.0, "x")))
+    assert not reordered([]) and not reordered([[(1.0, 2.0, 1e-9)]])

@@ -10,6 +10,7 @@ import threading
 import time
 
 import pytest
+from jupyter_client.manager import start_new_kernel
 
 from rooflab.exercises import ending
 from rooflab.exercises.check import check
@@ -98,7 +99,7 @@ def test_in_a_thread_too(answer, short):
 
 def test_a_timing_exercise_ends_too(short):
     verdict = check("01-cuda-axpy", spins)
-    assert not verdict.passed and "was stopped after 0.2 s" in verdict.reason
+    assert not verdict.passed and "it was stopped after 0.2 s; does its loop" in verdict.reason
 
 
 def test_the_limit_is_ten_seconds_and_a_slow_answer_has_them():
@@ -118,7 +119,7 @@ def answer(*_):
     threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
     {body}
 try:
-    rl.check("01-speed-limit", answer)
+    rl.check("{id}", answer)
 except KeyboardInterrupt as error:
     print("raised again:", *error._render_traceback_())
 print("usual:", signal.getsignal(signal.SIGINT) is signal.default_int_handler)
@@ -126,13 +127,14 @@ print("usual:", signal.getsignal(signal.SIGINT) is signal.default_int_handler)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no signal can be sent to oneself there")
+@pytest.mark.parametrize("id", ["01-speed-limit", "02-golf-squares"])
 @pytest.mark.parametrize("body", ["time.sleep(60)", "while True: pass"])
-def test_a_pressed_stop_button_shows_the_verdict_and_is_passed_on(body):
+def test_a_pressed_stop_button_shows_the_verdict_and_is_passed_on(body, id):
     done = subprocess.run(
-        [sys.executable, "-c", PRESSED.format(body=body)],
+        [sys.executable, "-c", PRESSED.format(body=body, id=id)],
         capture_output=True, text=True, timeout=60,
     )  # fmt: skip
-    assert "was stopped by the stop button" in done.stdout and "does its loop end?" in done.stdout
+    assert "was stopped by the stop button" in done.stdout and "it raised" not in done.stdout
     assert "raised again: KeyboardInterrupt" in done.stdout and "usual: True" in done.stdout
 
 
@@ -141,3 +143,34 @@ def test_an_answer_that_raises_keyboardinterrupt_itself_gets_a_verdict():
         raise KeyboardInterrupt
 
     assert "raised KeyboardInterrupt" in check(SPEED, answer).reason
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a kernel is interrupted by a signal elsewhere")
+def test_in_jupyter_the_verdict_is_shown_and_the_cells_that_wait_are_not_run():
+    manager, client = start_new_kernel(kernel_name="python3")
+    try:
+        client.execute_interactive("import rooflab as rl, time; rl.check('01-speed-limit')")
+        shown: list[str] = []
+        asked = "print('begun', flush=True); time.sleep(60)"
+        answer = f"def answer(*_):\n    {asked}\nrl.check('01-speed-limit', answer)"
+
+        def hook(message):
+            content = message["content"]
+            if content.get("text", "").startswith("begun"):
+                manager.interrupt_kernel()
+            shown.append(str(content.get("data", {}).get("text/html", "")))
+            shown.extend(content.get("traceback", []))
+
+        first = client.execute(answer)
+        second = client.execute("print('ran all the same')")
+        while not any("cells that were waiting" in text for text in shown):
+            hook(client.get_iopub_msg(timeout=60))
+        replies = {}
+        while {first, second} - replies.keys():
+            reply = client.get_shell_msg(timeout=60)
+            replies[reply["parent_header"]["msg_id"]] = reply["content"]["status"]
+        assert any("was stopped by the stop button" in text for text in shown)
+        assert (replies[first], replies[second]) == ("error", "aborted")
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)

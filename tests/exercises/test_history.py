@@ -45,6 +45,13 @@ def test_a_function_whose_cell_failed_since_is_told(notes, broken, capsys):
     assert notes(broken, RIGHT, CHECK) is None
 
 
+@pytest.mark.parametrize("broken", BROKEN)
+def test_a_stub_whose_answer_failed_is_not_just_called_unanswered(notes, broken, capsys):
+    assert notes("def speed_limit(p, b, s): ...", CHECK) is None
+    assert notes("def speed_limit(p, b, s): ...", broken, CHECK) == STALE
+    assert notes("claim = ...", "claim = (1, 2", CLAIM) == STALE
+
+
 @pytest.mark.parametrize("broken", ["claim = (1, 2", "claim = 1 / 0, 2", "claim = claims + 1"])
 def test_a_value_whose_cell_failed_since_is_told(notes, broken, capsys):
     assert notes("claim = (682.7, 2)", CLAIM) is None

@@ -57,9 +57,10 @@ def test_the_right_answer_passes_on_every_seed(found):
 )
 def test_each_misconception_is_rejected_and_named_by_its_own_hint(found, mistake):
     for seed in seeds(found):
-        verdict = verdict_on(found, mistake.wrong, seed)
-        assert not verdict.passed and verdict.points == 0
-        assert (verdict.misconception, verdict.hint) == (mistake.name, mistake.hint), verdict
+        for wrong in (mistake.wrong, *mistake.variants):
+            verdict = verdict_on(found, wrong, seed)
+            assert not verdict.passed and verdict.points == 0
+            assert (verdict.misconception, verdict.hint) == (mistake.name, mistake.hint), verdict
 
 
 @pytest.mark.parametrize("found", QUICK, ids=names)

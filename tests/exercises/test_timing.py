@@ -142,7 +142,7 @@ def test_what_follows_must_follow_from_the_own_seconds():
 
     def bad_share(cp, a, b, c, peak):
         seconds, rate, share = right(cp, a, b, c, peak)
-        return seconds, rate, 100 * share
+        return seconds, rate, 3 * share
 
     verdict = check("01-cuda-gemm", bad_share)
     assert "share of the roof does not follow" in verdict.reason and verdict.hint is None

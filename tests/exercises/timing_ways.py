@@ -523,15 +523,39 @@ _WRONG = {  # (exercise, what somebody did) → (body, the mistake's name)
     big = cp.ones(l2(cp), dtype=cp.float32)
     ms = behind(cp, lambda: big.sum(), lambda: cp.matmul(A, x, out=y)) * 1e3
     return of_bytes(A, x, y, ms, bandwidth)""", "milliseconds"),
-    ("01-cuda-gemv", "elements for bytes"): ("""
+    ("01-cuda-gemv", "elements"): ("""
     big = cp.ones(l2(cp), dtype=cp.float32)
     s = behind(cp, lambda: big.sum(), lambda: cp.matmul(A, x, out=y))
-    return s, (A.size + x.size + y.size) / s, A.nbytes / s / bandwidth""", "elements"),
+    return s, (A.size + x.size + y.size) / s, A.nbytes / s / bandwidth""", "elements for bytes"),
     ("01-cuda-gemv", "roof by rate"): ("""
     big = cp.ones(l2(cp), dtype=cp.float32)
     s = behind(cp, lambda: big.sum(), lambda: cp.matmul(A, x, out=y))
     rate = (A.nbytes + x.nbytes + y.nbytes) / s
     return s, rate, bandwidth / rate""", "share upside down"),
+    ("01-cuda-gemv", "GB/s"): ("""
+    big = cp.ones(l2(cp), dtype=cp.float32)
+    s = behind(cp, lambda: big.sum(), lambda: cp.matmul(A, x, out=y))
+    rate = (A.nbytes + x.nbytes + y.nbytes) / s
+    return s, rate / 1e9, rate / bandwidth""", "GB/s"),
+    ("01-cuda-gemv", "per cent"): ("""
+    big = cp.ones(l2(cp), dtype=cp.float32)
+    s = behind(cp, lambda: big.sum(), lambda: cp.matmul(A, x, out=y))
+    rate = (A.nbytes + x.nbytes + y.nbytes) / s
+    return s, rate, 100 * rate / bandwidth""", "share in per cent"),
+    ("01-cuda-gemm", "GFLOP/s"):
+        (_late(_TIMES, result="ms / 1e3, 2e-6 * A.shape[0]**3 / ms, 2e3 * A.shape[0]**3 / ms / peak"),
+         "GFLOP/s"),
+    ("01-cuda-gemm", "per cent"):
+        (_late(_TIMES, result="ms / 1e3, 2e3 * A.shape[0]**3 / ms, 2e5 * A.shape[0]**3 / ms / peak"),
+         "share in per cent"),
+    ("01-cuda-axpy", "y += a * x, once"): ("""
+    y += a * x
+    start, stop = cp.cuda.Event(), cp.cuda.Event()
+    start.record()
+    y += a * x
+    stop.record()
+    stop.synchronize()
+    return cp.cuda.get_elapsed_time(start, stop) / 1e3""", "two kernels"),
     ("01-cuda-gemm", "read at once"):
         (_late(_TIMES, "pass", result=_THREE.format("ms / 1e3")), "no synchronise"),
     ("01-cuda-gemm", "perf_counter"): ("""

@@ -19,7 +19,7 @@ from tests.grade.notebooks import REPOSITORY, answer, solution, without_outputs
 
 # exercise → what is changed in the right answer, and the misconception that this is
 MISTAKES: Mapping[str, tuple[str, str, str]] = {
-    "00-bandwidth": ("2 * n", "n", "the result travels too"),
+    "00-bandwidth": ("2 * n", "n", "the return trip forgotten"),
     "00-peak": ("2 * n", "n", "multiply-adds"),
     "00-time": ("max(", "min(", "min for max"),
     "00-lunch": ("flat * fast[1] / 2", "flat * slow[1] / 2", "its own bend"),

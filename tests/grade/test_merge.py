@@ -23,7 +23,7 @@ PRODUCT = """def product(m, n, k, itemsize, accumulate=False):
     return flops, moved, flops / moved"""
 KNOWN = {  # misconception → the change in the right answer that makes it
     "multiply-adds": ("2 * m * n * k", "m * n * k"),
-    "elements": (" * itemsize", ""),
+    "elements for bytes": (" * itemsize", ""),
     "C always read": ("else 1", "else 2"),
     "upside down": ("flops / moved", "moved / flops"),
 }
@@ -170,7 +170,7 @@ def test_a_known_mistake_costs_once(locked):
 @pytest.mark.parametrize(
     "product",
     [
-        PRODUCT.replace(*KNOWN["multiply-adds"]).replace(*KNOWN["elements"]),
+        PRODUCT.replace(*KNOWN["multiply-adds"]).replace(*KNOWN["elements for bytes"]),
         "def product(m, n, k, s, acc=False):\n    return 0, 1, 0",
         "def product(m, n, k, s, acc=False)\n    return 0, 1, 0",
         "def product(m, n, k, s, acc=False):\n    ...",
@@ -202,6 +202,11 @@ def test_what_stands_in_is_right(id):
         assert names["f"](*(2.0, 3.0, 5.0)[: 2 if id == "ridge" else 3]) == {
             "ridge": 2 / 3, "attainable": 3.0,
         }[id]  # fmt: skip
+
+
+def test_two_mistakes_at_once_have_a_name(locked):
+    both = PRODUCT.replace(*KNOWN["multiply-adds"]).replace(*KNOWN["elements for bytes"])
+    assert judged(locked(changed({"01-product": both})))["01-product"].misconception in KNOWN
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def reason(ran, seen, printed=""):
 def test_a_function_without_an_end_is_not_told_of_a_key_that_nobody_pressed(ran):
     count = len(ran[0].cases["00-time"])
     told = reason(ran, [{"error": "KeyboardInterrupt"}] * count)
-    assert told.startswith("time(k=") and told.endswith(verdicts.ENDLESS)
+    assert told.startswith("`time(k=") and told.endswith(verdicts.ENDLESS)
 
 
 def test_nor_is_a_cell_without_an_end(ran):

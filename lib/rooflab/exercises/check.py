@@ -70,13 +70,16 @@ def _verdict(found: Exercise, answer: object, ending: Ending) -> Verdict:
 def _noted(verdict: Verdict, answer: object) -> Verdict:
     """Add what is to know besides: that the cell has failed since it made this answer."""
     with contextlib.suppress(Exception):  # a note must not cost the verdict
-        if not verdict.unanswered and stale(answer):
+        if stale(answer):
             return replace(verdict, note=" ".join(filter(None, (verdict.note, STALE))))
     return verdict
 
 
 def _show(verdict: Verdict) -> None:
-    if "IPython" in sys.modules and sys.modules["IPython"].get_ipython() is not None:
-        sys.modules["IPython"].display.display(verdict)
-    else:
+    ipython = sys.modules.get("IPython")
+    if ipython is None or ipython.get_ipython() is None:
         print(verdict)
+        return
+    from IPython.display import display
+
+    display(verdict)

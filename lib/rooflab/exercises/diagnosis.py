@@ -15,7 +15,7 @@ from rooflab.exercises.plaindata import Plain
 
 Part = tuple[Plain, Plain, float]  # right, given, and the tolerance of the case
 
-NEARLY, ROUNDED = "nearly right", "rounded"
+NEARLY, ROUNDED = "a little off", "rounded"
 STOPPED = "Stopped"  # kind of what a function is stopped by that does not end
 _SLIPS = (
     (other_unit, "another unit", "check the unit: is there a kilo, mega or giga in it, or a GiB "
@@ -55,6 +55,11 @@ class Comparison:
             for number, (case, right, seen) in enumerate(self)
             if not ("value" in seen and same(right, seen["value"], self.exercise.allowed(case)))
         ]
+
+    @property
+    def several(self) -> bool:
+        """Whether the right answer has several parts."""
+        return isinstance(self.expected[0], (list, tuple, dict))
 
     def __iter__(self) -> Iterator[tuple[Case, Plain, Observation]]:
         return zip(self.cases, self.expected, self.observations, strict=True)
@@ -145,18 +150,21 @@ def _slip(found: Comparison) -> tuple[str, str] | None:
     """Name and hint of a slip that any answer of numbers may have."""
     if not found.parts():
         return _several(found)
-    wrong = found.wrong_parts()
-    fits = ((name, hint) for shows, name, hint in _SLIPS if wrong and shows(wrong[0]))
-    return next(fits, None)
+    rows, first = found.parts(), found.wrong[0]
+    if isinstance(found.observations[first]["value"], list) and not found.several:
+        return "a list of one", "the number itself is wanted, not a list with it inside."
+    shown = next(at for at, part in enumerate(rows[first]) if not same(*part))
+    part = [row[shown] for row in rows]
+    return next(((name, hint) for shows, name, hint in _SLIPS if shows(part)), None)
 
 
 def _several(found: Comparison) -> tuple[str, str] | None:
     """The slip of several numbers where one is wanted."""
     case, _, seen = next(iter(found))
     mine = seen.get("value")
-    if found.exercise.returns or not isinstance(mine, list) or len(mine) < 2:
+    if found.several or not isinstance(mine, list) or len(mine) < 2:
         return None
     if len(mine) in [len(given) for given in case.values() if isinstance(given, list)]:
-        hint = "one value is wanted: which point tells it, or which of them together?"
+        hint = "which point tells the one number that is wanted, or which of them together?"
         return "a value for each point", hint
-    return "several for one", "one value is wanted: which of these is it?"
+    return "several for one", "one value is wanted; which of these is it?"

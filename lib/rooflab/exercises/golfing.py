@@ -144,7 +144,11 @@ def _flaw(exercise: Exercise, case: Case, seen: Observation) -> str | None:
         return "it gave None; is there a return?"
     if "error" in seen:
         kind, _, told = str(seen["error"]).partition(": ")
-        return told if kind in ("GolfError", "Untraceable") else f"it raised {seen['error']}"
+        return (
+            told
+            if kind in ("GolfError", "Untraceable", "Stopped")
+            else f"it raised {seen['error']}"
+        )
     if "unreadable" in seen:
         return str(seen["unreadable"])
     if not sound(seen) or not isinstance(seen.get("value"), dict):

@@ -130,7 +130,9 @@ def complaint(found: Comparison, mistake: Misconception | None) -> str:
         value = exercise.kind == "value"
         subject = f"{labels[at]}: {subject}" if value else f"the {labels[at]} of {subject}"
     close = mistake is not None and mistake.name in (NEARLY, ROUNDED)
-    problem = _problem(exercise, found.cases, *pairs[at]) or (NEARLY if close else NOT_RIGHT)
+    problem = _problem(exercise, found.cases, *pairs[at]) or (
+        "nearly right" if close else NOT_RIGHT
+    )
     return f"{subject} {show(pairs[at][1])}: {problem}"
 
 

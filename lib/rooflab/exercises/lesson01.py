@@ -103,9 +103,12 @@ PRODUCT = Exercise(
         Misconception("the two cases swapped",
                       _bytes(lambda m, n, k, s, acc: _least(m, n, k, s, not acc)),
                       "accumulate=True is the case in which the old C is read too."),
-        Misconception("B read again",
+        Misconception("A or B read again",
                       _bytes(lambda m, n, k, s, acc: _least(m, n, k, s) + acc * k * n * s),
-                      "what is read as well as written is C, where the product is added to it."),
+                      "what is read as well as written is C, where the product is added to it; it "
+                      "has m × n numbers.",
+                      variants=(_bytes(lambda m, n, k, s, acc:
+                                       _least(m, n, k, s) + acc * m * k * s),)),
         Misconception("M·K twice",
                       _bytes(lambda m, n, k, s, acc: _least(m, n, k, s, acc) + (m - n) * k * s),
                       "you counted M·K twice. A is M×K, B is K×N, C is M×N: square matrices hide "

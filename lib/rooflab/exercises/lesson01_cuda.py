@@ -27,6 +27,7 @@ Launch = Callable[[], object]
 Clock = Callable[..., float]  # clock(cp, launch) → seconds
 Answer = Callable[..., object]  # what a learner writes
 Shares = tuple[float, float, float]
+Share = Callable[[float, float], float]  # of a rate and its roof
 
 
 def timing_with(
@@ -85,23 +86,29 @@ def _axpy(clock: Clock) -> Answer:
     return lambda cp, x, y, a: clock(cp, lambda: cp.cublas.axpy(a, x, y))
 
 
-def _gemv(clock: Clock, nbytes: Callable[..., float] | None = None, upside: bool = False) -> Answer:
+def _share(rate: float, roof: float) -> float:
+    return rate / roof
+
+
+def _gemv(
+    clock: Clock, nbytes: Callable[..., float] | None = None, share: Share = _share
+) -> Answer:
     def answer(cp: Any, matrix: Any, x: Any, y: Any, bandwidth: float) -> Shares:
         seconds = clock(cp, lambda: cp.matmul(matrix, x, out=y))
         size = nbytes(matrix, x, y) if nbytes else matrix.nbytes + x.nbytes + y.nbytes
         rate = size / seconds
-        return seconds, rate, bandwidth / rate if upside else rate / bandwidth
+        return seconds, rate, share(rate, bandwidth)
 
     return answer
 
 
 def _gemm(
-    clock: Clock, flops: Callable[[int], float] | None = None, upside: bool = False
+    clock: Clock, flops: Callable[[int], float] | None = None, share: Share = _share
 ) -> Answer:
     def answer(cp: Any, a: Any, b: Any, c: Any, peak: float) -> Shares:
         seconds = clock(cp, lambda: cp.matmul(a, b, out=c))
         rate = (flops(a.shape[0]) if flops else 2 * a.shape[0] ** 3) / seconds
-        return seconds, rate, peak / rate if upside else rate / peak
+        return seconds, rate, share(rate, peak)
 
     return answer
 
@@ -215,12 +222,18 @@ GEMV = Exercise(
             "idle GPU", _gemv(partial(timing_with, flush="waiting")),
             "the GPU waited for Python between your events; queue the launch while it is still "
             "busy with the flush.", mistakes.idle_gpu),
-        Misconception("elements", _gemv(_COLD, lambda a, x, y: a.size + x.size + y.size),
+        Misconception("elements for bytes", _gemv(_COLD, lambda a, x, y: a.size + x.size + y.size),
                       "you counted elements; each has itemsize bytes.", _rate(elements=True)),
         Misconception("2-byte elements",
                       _gemv(_COLD, lambda a, x, y: 2 * (a.size + x.size + y.size)),
                       "that is 2-byte elements; yours have 4.", _rate(scale=0.5)),
-        Misconception("share upside down", _gemv(_COLD, upside=True),
+        Misconception("GB/s",
+                      _gemv(_COLD, lambda a, x, y: (a.nbytes + x.nbytes + y.nbytes) / 1e9),
+                      "that is in GB/s; byte/s are wanted, no prefix.", _rate(scale=1e-9)),
+        Misconception("share in per cent", _gemv(_COLD, share=lambda rate, roof: 100 * rate / roof),
+                      "a share is between 0 and 1; that is in per cent.",
+                      mistakes.part(2, lambda c, s: 100 * operation(c).bytes / s / c["roof"])),
+        Misconception("share upside down", _gemv(_COLD, share=lambda rate, roof: roof / rate),
                       "the share is your rate divided by the roof.",
                       mistakes.part(2, lambda c, s: c["roof"] / (operation(c).bytes / s))),
     ),
@@ -243,7 +256,13 @@ GEMM = Exercise(
         Misconception("bytes for FLOPs", _gemm(_LONG, lambda n: 12 * n**2),
                       "that is byte/s; the compute roof counts FLOP/s.",
                       mistakes.part(1, lambda c, s: operation(c).bytes / s)),
-        Misconception("share upside down", _gemm(_LONG, upside=True),
+        Misconception("GFLOP/s", _gemm(_LONG, lambda n: 2 * n**3 / 1e9),
+                      "that is in GFLOP/s; FLOP/s are wanted, no prefix.",
+                      mistakes.part(1, lambda c, s: operation(c).flops / 1e9 / s)),
+        Misconception("share in per cent", _gemm(_LONG, share=lambda rate, roof: 100 * rate / roof),
+                      "a share is between 0 and 1; that is in per cent.",
+                      mistakes.part(2, lambda c, s: 100 * operation(c).flops / s / c["roof"])),
+        Misconception("share upside down", _gemm(_LONG, share=lambda rate, roof: roof / rate),
                       "the share is your rate divided by the roof.",
                       mistakes.part(2, lambda c, s: c["roof"] / (operation(c).flops / s))),
     ),

@@ -36,10 +36,10 @@ def milliseconds(case: Case, seen: Observation) -> bool:
 
 
 def not_divided(case: Case, seen: Observation) -> bool:
-    """The number is that of the whole queue."""
-    mine = seconds_of(seen)
+    """The number is that of a whole queue of the operation."""
+    mine, op = seconds_of(seen), operation(case)
     return mine is not None and any(
-        len(region.kernels) > 1 and close(region.seconds, mine, SOME) for region in regions(seen)
+        len(region.of(op)) > 1 and close(region.seconds, mine, SOME) for region in regions(seen)
     )
 
 

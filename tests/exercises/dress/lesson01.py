@@ -52,7 +52,7 @@ RIGHT = [
 ]  # fmt: skip
 
 WRONG = [
-    ("01-product", PRODUCT + "np.float32(w), np.float32(t), np.float32(w / t)", "nearly right"),
+    ("01-product", PRODUCT + "np.float32(w), np.float32(t), np.float32(w / t)", "a little off"),
     ("01-product", PRODUCT + "w // 2, t, w / t", "multiply-adds"),
     ("01-product", PRODUCT + "(m * k) * (k * n), t, w / t", "the sizes multiplied"),
     ("01-product", PRODUCT + "2 * n**3, t, w / t", "square in mind"),
@@ -64,7 +64,8 @@ WRONG = [
     ("01-product", PRODUCT + "w, (m + n + k) * s, w / t", "the box's edges"),
     ("01-product", PRODUCT + "w, (m * k + k * n + (2 - a) * m * n) * s, w / t", "the two cases swapped"),
     ("01-product", PRODUCT + "w, 8 * s * (m * k + k * n + (1 + a) * m * n), w / t", "bits for bytes"),
-    ("01-product", PRODUCT + "w, s * (m * k + k * n + m * n + a * k * n), w / t", "B read again"),
+    ("01-product", PRODUCT + "w, s * (m * k + k * n + m * n + a * k * n), w / t", "A or B read again"),
+    ("01-product", PRODUCT.replace("m, n, k, s, a=False", "m, k, n, s, a=False") + "w, t, w / t", "A or B read again"),
     ("01-product", PRODUCT + "w, s * (m * k + k * n + m * n), w / t", "β forgotten"),
     ("01-product", PRODUCT + "w, s * (m * k + k * n + 2 * m * n), w / t", "C always read"),
     ("01-product", PRODUCT + "w, s * (m * k + k * n), w / t", "C forgotten"),
@@ -77,6 +78,7 @@ WRONG = [
     ("01-product", PRODUCT + "w, t, round(w / t, 2)", "rounded"),
     ("01-product", PRODUCT + "w, t, product / t", "a function, not called"),
     ("01-three-intensities", "lambda n: (1 / 4, 1 / 2, n / 6)", "y not read"),
+    ("01-three-intensities", "lambda n: (0.17, 0.5, n / 6)", "rounded"),
     ("01-three-intensities", "lambda n: (1 / 6, 1 / 2, n / 4)", "C forgotten"),
     ("01-three-intensities", "lambda n: (1 / 6, 1 / 2, n / 3)", "2-byte elements"),
     ("01-three-intensities", "lambda n: (1 / 8, 1 / 2, n / 6)", "four trips"),
@@ -100,7 +102,7 @@ WRONG = [
     ("01-speed-limit", "lambda p, b, s: p / b * 1.5", "elements for bytes"),
     ("01-speed-limit", "lambda p, b, s: p / b * 2 / (3 * s)", "times for divided by"),
     ("01-speed-limit", "lambda p, b, s: round(p / b * 1.5 * s)", "rounded"),
-    ("01-speed-limit", "lambda p, b, s: float(np.float16(p / b * 1.5 * s))", "nearly right"),
+    ("01-speed-limit", "lambda p, b, s: float(np.float16(p / b * 1.5 * s))", "a little off"),
     ("01-claim-1365", "(4096 / 3, 2)", "the claim"),
     ("01-claim-1365", "(4096 / 12, 2)", "fp64 for fp32"),
     ("01-claim-1365", "(2, 4096 / 6)", "another order"),

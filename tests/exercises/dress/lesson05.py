@@ -119,6 +119,7 @@ WRONG = [
 
 TOLD = [
     ("05-fill", FILL + "a, b, 'bandwidth'", "one of these words is wanted: memory, promise"),
+    ("05-fill", FILL + "a, b, binds + '-bound'", "one of these words is wanted: memory, promise"),
     ("05-fill", FILL + "a, b", "3 values are wanted"),
     ("05-gauges", GAUGES + "1 / one", "4 values are wanted"),
     ("05-experts", "lambda e, k, b: [e * (1 - (1 - k / e) ** b)]", "one number is wanted"),
