@@ -51,7 +51,7 @@ def answers_in(cells: Sequence[CodeCell], lesson: Lesson) -> Answers:
     own = _Own(cells, lesson, found)
     for exercise in lesson.exercises:
         called = [one.name for one in asked.get(exercise.id, ()) if one.name]
-        if exercise.id not in found.cells:
+        if exercise.id not in found.cells or own.is_empty(exercise.id):
             own.find(exercise, called, asked.get(exercise.id, ()))
         found.names[exercise.id] = own.name_of(exercise, called)
     return found
@@ -79,6 +79,11 @@ class _Own:
             source = f"{self.lesson.names[id]} = {written[-1]}"
             number = self.found.checked[id][-1]
             self._take(id, [CodeCell(source, number, id)], IN_CHECK.format(id))
+
+    def is_empty(self, id: str) -> bool:
+        """Whether nothing stands in the answer's own cells but remarks."""
+        trees = [parsed(cell.source) for cell in self.found.cells[id]]
+        return all(tree is not None and not tree.body for tree in trees)
 
     def _take(self, id: str, cells: Iterable[CodeCell], remark: str) -> None:
         self.found.cells[id] = [replace(cell, exercise=id) for cell in cells]

@@ -67,7 +67,7 @@ def merge(
     )
     parts = _parts(_marked(submission.cells, answers), lesson, answers)
     locked.notebook.cells = _cells(locked, lesson, parts, {})
-    late = {e.id for e in lesson.exercises if e.kind in TRACED and e.id in parts.tries.end}
+    late = {e.id for e in lesson.exercises if e.kind in TRACED and e.id in parts.tries.lacking}
     if wanted := {*forged_in(locked), *late}:
         checked = {id: parts.tries.first(id) for id in wanted}
         alone = alone_in(parts.cells, {id: answers.names[id] for id in wanted}, checked)
