@@ -118,7 +118,7 @@ def _handed_on(node: ast.expr, path: str, above: Above) -> Iterator[str]:
     """A module, or what takes texts that look into an object, where it does not stay in sight."""
     up = above.get(node)
     called = isinstance(up, ast.Call) and up.func is node
-    if is_module(path):
+    if is_module(path) and path not in IMPORTED:  # CuPy's stand-in is an argument like another
         if not (isinstance(up, ast.Attribute) and up.value is node):
             yield f"{ast.unparse(node)} itself"
     elif path in _PASSED_BY:
