@@ -70,13 +70,13 @@ class _Own:
         if cells := [c for c in self._unmarked() if exercise_of_id(c.id) == id]:
             self._take(id, cells, BY_ID.format(id))
             return
-        for name in dict.fromkeys([self.lesson.names[id], *reversed(called)]):
+        for name in dict.fromkeys(filter(None, [self.lesson.names[id], *reversed(called)])):
             if cell := self._defining(exercise, name):
                 self._take(id, [cell], BY_NAME.format(id, name))
                 return
         written = [one.text for one in asked if one.text and one.text != "..."]
         if written:
-            source = f"{self.lesson.names[id]} = {written[-1]}"
+            source = f"{self.lesson.names[id] or 'answer'} = {written[-1]}"
             number = self.found.checked[id][-1]
             self._take(id, [CodeCell(source, number, id)], IN_CHECK.format(id))
 
@@ -113,7 +113,10 @@ class _Own:
 
     def name_of(self, exercise: Exercise, called: Sequence[str]) -> str:
         """What the answer is called: in the lesson, else in the learner's own check."""
-        id, usual = exercise.id, self.lesson.names[exercise.id]
+        id = exercise.id
+        usual = (
+            self.lesson.names[id] or (called or ["answer"])[-1]
+        )  # a value has no name of its own
         mine = self.found.cells.get(id, ())
         here = {name for cell in mine for name in _gives(cell.source)}
         everywhere = {name for names in self.gives.values() for name in names}
