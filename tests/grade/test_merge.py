@@ -192,6 +192,14 @@ def test_a_wrong_answer_costs_no_answer_that_calls_it(lesson, locked):
             assert [each for each, one in found.items() if not one.passed] == [id]
 
 
+def test_what_stands_in_for_an_answer_is_never_the_answer(locked):
+    """Each takes what may stand in for it in another's last try."""
+    thief = "_kept = {0}\ndef {0}(*inputs):\n    {1}\n    return _kept(*inputs)"
+    answers = {"04-layer": thief.format("layer", "knee"), "04-knee": thief.format("knee", "layer")}
+    found = judged(locked(changed(answers, "04")))
+    assert not found["04-layer"].passed and not found["04-knee"].passed
+
+
 @pytest.mark.parametrize("id", [*RIGHT, *WRITTEN])
 def test_what_stands_in_is_right(id):
     names: dict = {}

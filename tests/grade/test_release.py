@@ -74,6 +74,8 @@ def test_its_notebooks_are_the_course_s_but_for_the_notes(learner):
         (file,) = (REPOSITORY / "notebooks").glob(f"{number}_*.ipynb")
         given = nbformat.read(file, as_version=4)
         kept = [c for c in notebook.cells if not c.id.startswith(("due-", "points-"))]
+        answers = [c for c in kept if "rooflab" in c.metadata]
+        assert answers and not any(c.metadata.pop("deletable") for c in answers)
         assert [(c.id, c.source, c.metadata) for c in kept] == [
             (c.id, c.source, c.metadata) for c in given.cells
         ]

@@ -66,11 +66,11 @@ def test_the_same_random_numbers_are_not_drawn_in_every_kernel(shop):
 
 
 def test_the_wall_limit_ends_a_submission_and_keeps_what_came_before(shop):
-    nap = "import time\ntime.sleep(0.9)"
+    nap = "import time\n" + "try: time.sleep(0.9)\nexcept KeyboardInterrupt: time.sleep(0.9)\n" * 2
     begin = time.monotonic()
     outcome = shop.run(locked(honest(0), nap, nap, nap), replace(SOON, wall=2))
     assert outcome.observations["01-e0"] == RIGHT
-    assert outcome.stopped == "stopped after 2 s" == outcome.reasons["01-e3"]
+    assert outcome.stopped and outcome.reasons["01-e3"] == outcome.stopped
     assert time.monotonic() - begin < 6 + SOON.wall
 
 

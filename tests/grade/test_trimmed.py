@@ -44,7 +44,11 @@ case = {"hole": "axpy", "n": 65536, "dtype": "float64", "seed": 1}
 assert seen["bytes"] > 0 and len(seen["value"]["sums"]) == 256, seen
 assert collect("function", [{"m": 2}], lambda m: m + 1) == [{"value": 3}]
 assert repr(rooflab.check("01-product", 1)) and not rooflab.check("01-product", 1)
-try: rooflab.mine.product
+def product(): return "own"
+assert rooflab.mine.product() == "own", "the notebook's own function"
+rooflab.mine.stand_in({"product": lambda: "stands in"})
+assert rooflab.mine.product() == "stands in"
+try: rooflab.mine.layer
 except AttributeError: print("done")
 """
     command = [sys.executable, "-P", "-c", program]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+import sys
 
 import pytest
 
@@ -10,7 +11,7 @@ import rooflab as rl
 from rooflab.grade import given, intake, verdicts
 from rooflab.grade.merge import merge
 from tests.grade.notebooks import changed, put, solution
-from tests.grade.unusual import CASES, SAID
+from tests.grade.unusual import CASES, GOLF, SAID
 
 
 def graded(shop, notebook, tmp_path, seed=42):
@@ -50,14 +51,9 @@ def test_what_is_refused_is_said_before_in_the_same_words(name, shop, tmp_path):
     assert told in found[id].reason, (told, found[id].reason)
 
 
-@pytest.mark.parametrize("name", [name for name in CASES if name.startswith("golf by ")])
+@pytest.mark.parametrize("name", [name for name, source in GOLF.items() if "%" not in source])
 def test_nothing_is_said_of_what_will_count(name):
-    source = CASES[name][1](notebook := solution("02")) or "".join(
-        next(c for c in notebook["cells"] if "02-golf-axpy" in str(c["metadata"]))["source"]
-    )
-    if "%" in source:
-        pytest.skip("a magic needs Jupyter")
-    verdict = rl.check("02-golf-axpy", cell(source)["golf_axpy"])
+    verdict = rl.check("02-golf-axpy", cell(GOLF[name])["golf_axpy"])
     assert verdict.passed and verdict.note is None, verdict
 
 
@@ -75,3 +71,29 @@ def test_every_fallback_leaves_a_remark(shop, tmp_path):
         read = intake.read(put(tmp_path / "x.ipynb", notebook))
         flags = merge(read, given.lesson(lesson), 1).flags
         assert any(words in flag for flag in flags), (name, flags)
+
+
+def test_a_value_from_the_library_is_said_too(monkeypatch, shop, tmp_path):
+    source = "claim = rl.gemm(4096, 4096, 4096, 'fp16').intensity, 2"
+    cells = ["", source, 'rl.check("01-claim-1365", claim)']
+    monkeypatch.setattr(sys.modules["__main__"], "In", cells, raising=False)
+    told = "derive this yourself: rooflab.gemm is locked in this exercise"
+    said = rl.check("01-claim-1365", (682 + 2 / 3, 2))
+    assert said.passed and told in said.note
+    found, _ = graded(shop, changed({"01-claim-1365": source}), tmp_path)
+    assert told in found["01-claim-1365"].reason
+    cells[1] = "claim = product(4096, 4096, 4096, 4)[2], 2"
+    assert rl.check("01-claim-1365", (682 + 2 / 3, 2)).note is None
+
+
+def test_where_the_text_of_an_answer_cannot_be_had_nothing_is_said():
+    names: dict = {}
+    exec("import os\ndef squares(x):\n    os.getpid()\n    return x @ x", names)
+    verdict = rl.check("02-golf-squares", names["squares"])
+    assert verdict.passed and verdict.note is None
+
+
+def test_a_wrong_answer_is_not_told_of_the_grader():
+    wrong = cell("import os\ndef squares(x):\n    os.getpid()\n    return x")["squares"]
+    verdict = rl.check("02-golf-squares", wrong)
+    assert not verdict.passed and "Handed in" not in str(verdict)

@@ -31,15 +31,17 @@ def alone_in(
     """Return, for each exercise of ``names`` (id → name of the answer) that can be run alone, the
     statements that it needs, as text, from whatever cells.
 
-    ``checked``: number of the cell behind which each is checked; what gives the answer's name
-    another value below it is left out. What could forge a trace, or tries to, is left out too: it
+    ``checked``: number of the cell behind which each is checked; what gives a name another value
+    below it is left out. What could forge a trace, or tries to, is left out too: it
     stays in its place, and the gate says so.
     """
     trees = _trees(cells)
     found = {}
     for asked, name in names.items():
-        nodes = [n for c, t in trees for n in t.body
-                 if c.number <= checked[asked] or name not in given(n)]  # fmt: skip
+        above = [n for c, t in trees for n in t.body if c.number <= checked[asked]]
+        named = frozenset().union(*map(given, above))
+        below = [n for c, t in trees for n in t.body if c.number > checked[asked]]
+        nodes = above + [n for n in below if not given(n) & named]
         wanted = {id(node) for node in needed([name], nodes)}
         parts = [text_of(c.source, [n for n in t.body if id(n) in wanted]) for c, t in trees]
         text = "\n".join(part for part in parts if part)

@@ -51,7 +51,7 @@ def answers_in(cells: Sequence[CodeCell], lesson: Lesson) -> Answers:
     own = _Own(cells, lesson, found)
     for exercise in lesson.exercises:
         called = [one.name for one in asked.get(exercise.id, ()) if one.name]
-        if exercise.id not in found.cells:
+        if exercise.id not in found.cells or own.is_empty(exercise.id):
             own.find(exercise, called, asked.get(exercise.id, ()))
         found.names[exercise.id] = own.name_of(exercise, called)
     return found
@@ -70,15 +70,20 @@ class _Own:
         if cells := [c for c in self._unmarked() if exercise_of_id(c.id) == id]:
             self._take(id, cells, BY_ID.format(id))
             return
-        for name in dict.fromkeys([self.lesson.names[id], *reversed(called)]):
+        for name in dict.fromkeys(filter(None, [self.lesson.names[id], *reversed(called)])):
             if cell := self._defining(exercise, name):
                 self._take(id, [cell], BY_NAME.format(id, name))
                 return
         written = [one.text for one in asked if one.text and one.text != "..."]
         if written:
-            source = f"{self.lesson.names[id]} = {written[-1]}"
+            source = f"{self.lesson.names[id] or 'answer'} = {written[-1]}"
             number = self.found.checked[id][-1]
             self._take(id, [CodeCell(source, number, id)], IN_CHECK.format(id))
+
+    def is_empty(self, id: str) -> bool:
+        """Whether nothing stands in the answer's own cells but remarks."""
+        trees = [parsed(cell.source) for cell in self.found.cells[id]]
+        return all(tree is not None and not tree.body for tree in trees)
 
     def _take(self, id: str, cells: Iterable[CodeCell], remark: str) -> None:
         self.found.cells[id] = [replace(cell, exercise=id) for cell in cells]
@@ -108,7 +113,10 @@ class _Own:
 
     def name_of(self, exercise: Exercise, called: Sequence[str]) -> str:
         """What the answer is called: in the lesson, else in the learner's own check."""
-        id, usual = exercise.id, self.lesson.names[exercise.id]
+        id = exercise.id
+        usual = (
+            self.lesson.names[id] or (called or ["answer"])[-1]
+        )  # a value has no name of its own
         mine = self.found.cells.get(id, ())
         here = {name for cell in mine for name in _gives(cell.source)}
         everywhere = {name for names in self.gives.values() for name in names}

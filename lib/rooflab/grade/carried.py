@@ -3,12 +3,13 @@
 Some exercises are built from earlier answers: a claim is judged with one's own count of a product.
 If the answer calls an earlier one that is wrong, it is run once more at the end of the run, with a
 right answer in the place of the wrong one (stand_ins.py). The mistake has cost its points where it
-was made.
+was made. A right one may be replaced too: one that counts in loops takes hours where the claim asks.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Mapping, Sequence
 
 from rooflab.exercises.exercise import Observation
@@ -19,6 +20,7 @@ from rooflab.grade.kept import names
 from rooflab.grade.locked import ANSWER, CHECK, FOLLOW, Locked
 from rooflab.grade.stand_ins import RIGHT
 
+STOPPED = re.compile("was stopped|KeyboardInterrupt")  # in the reason of what did not end
 NOTE = "The mistake in it has cost its points already, and costs none here."
 
 
@@ -36,15 +38,18 @@ def carry(
     called = answer_names(locked)
     carried = dict(verdicts)
     for id, tries in again.items():
-        wrong = [part for part in RIGHT if part in called and not verdicts[part].passed]
-        wrong = [part for part in wrong if part != id and called[part] in _read(locked, id)]
-        if not wrong or FOLLOW not in tries or verdicts[id].passed:
+        if FOLLOW not in tries or verdicts[id].passed:
+            continue
+        read = _read(locked, id)
+        parts = [part for part in RIGHT if part in called and part != id and called[part] in read]
+        wrong = [called[part] for part in parts if not verdicts[part].passed]
+        if not wrong and not STOPPED.search(verdicts[id].reason):
             continue
         found = judge(table[id], locked.cases[id], tries[FOLLOW])
         if found.passed:
-            own = " and ".join(called[part] for part in wrong)
-            told = f"right, with a right {own} in place of yours"
-            carried[id] = dataclasses.replace(found, reason=told, note=NOTE)
+            own = " and ".join(wrong or [called[part] for part in parts])
+            told = f"right, with {'a right' if wrong else 'a quick'} {own} in place of yours"
+            carried[id] = dataclasses.replace(found, reason=told, note=NOTE if wrong else None)
     return carried
 
 

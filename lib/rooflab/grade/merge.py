@@ -67,7 +67,7 @@ def merge(
     )
     parts = _parts(_marked(submission.cells, answers), lesson, answers)
     locked.notebook.cells = _cells(locked, lesson, parts, {})
-    late = {e.id for e in lesson.exercises if e.kind in TRACED and e.id in parts.tries.end}
+    late = {e.id for e in lesson.exercises if e.kind in TRACED and e.id in parts.tries.lacking}
     if wanted := {*forged_in(locked), *late}:
         checked = {id: parts.tries.first(id) for id in wanted}
         alone = alone_in(parts.cells, {id: answers.names[id] for id in wanted}, checked)
@@ -209,6 +209,7 @@ def _at_the_end(book: _Book, parts: _Parts, exercises: Sequence[Exercise]) -> No
     Last, right answers take the place of earlier ones: whoever is wrong there has paid for it.
     """
     cells, called = parts.answers.cells, parts.answers.names
+    order = book.lesson.order
     table = {exercise.id: exercise for exercise in exercises if exercise.id in cells}
     for id in filter(parts.tries.end.__contains__, table):
         if table[id].kind == "value":  # it was made before what it needs was there
@@ -225,7 +226,9 @@ def _at_the_end(book: _Book, parts: _Parts, exercises: Sequence[Exercise]) -> No
                 book.answer(table[other], cells[other], OWN)
             book.check(table[id], END + 1)
     for id, others in built.items():
-        if texts := [text for other in others if (text := right(other, called[other]))]:
+        # Of earlier ones alone: what stands in for an answer is never there before its own last try.
+        earlier = [other for other in others if order.index(other) < order.index(id)]
+        if texts := [text for other in earlier if (text := right(other, called[other]))]:
             book.lock(())
             book.add("\n\n\n".join(texts), GIVEN)
             book.answer(table[id], cells[id], OWN)

@@ -44,7 +44,8 @@ class Reporter:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: Any) -> Any:
         """Run the cell; tell what came of it, however it ended."""
-        item.output_timeout = min(item.output_timeout, self._seconds())
+        item.output_timeout = min(item.output_timeout, self.limits.cell)
+        item.config.option.nbval_cell_timeout = self._seconds()
         try:
             return (yield)
         finally:

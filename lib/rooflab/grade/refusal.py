@@ -13,12 +13,13 @@ import linecache
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from types import CodeType, FunctionType, ModuleType
+from types import CodeType, FunctionType, MethodType, ModuleType
 
 from rooflab.exercises.collect import collect
 from rooflab.exercises.exercise import Case, Exercise
 from rooflab.exercises.verdict import Verdict
 from rooflab.grade import lockdown, syntax
+from rooflab.grade.checks import checks
 from rooflab.grade.gate import DERIVE, PLAIN, TIMING, TRACED, problem
 from rooflab.grade.kept import parsed, text_of
 from rooflab.grade.live import live
@@ -113,9 +114,12 @@ def _borrowed(exercise: Exercise, answer: object) -> str | None:
 def _borrowed_value(exercise: Exercise) -> str | None:
     """Whether the cell that made a value calls what is locked."""
     history = vars(sys.modules["__main__"]).get("In")
-    for source in reversed(history if isinstance(history, list) else []):
-        tree = parsed(source) if isinstance(source, str) else None
-        if tree is None or not any(exercise.name in given(node) for node in tree.body):
+    cells = [one for one in history if isinstance(one, str)] if isinstance(history, list) else []
+    asked = {one.exercise: one.name for one in checks(cells[-1])} if cells else {}
+    for source in reversed(cells):
+        tree = parsed(source)
+        name = asked.get(exercise.id)
+        if tree is None or not any(name in given(node) for node in tree.body):
             continue
         locked = {*lockdown.with_kin(exercise.derives)}
         for node in ast.walk(tree):
@@ -156,6 +160,9 @@ def _functions(value: object) -> Iterator[FunctionType]:
         yield value
         if isinstance(inner := vars(value).get("__wrapped__"), FunctionType):
             yield inner
+    elif kind is MethodType:
+        yield value.__func__
+        yield from _functions(value.__self__)
     elif kind is functools.partial:
         yield from _functions(value.func)
     elif kind is type:

@@ -20,7 +20,7 @@ def noted(learner: NotebookNode, number: str, course: Course) -> NotebookNode:
     """Return a copy of lesson ``number`` with notes of its due date and points.
 
     The first note stands below the title, one line above each answer cell. Nothing else changes,
-    but the outputs that hold points or guesses are cleared.
+    but the outputs that hold points or guesses are cleared, and an answer cell cannot be deleted.
     """
     made = nbformat.from_dict(learner)
     made.cells = list(_cells(learner, number, course))
@@ -37,7 +37,10 @@ def _cells(learner: NotebookNode, number: str, course: Course) -> Iterator[Noteb
             words = release_words.worth(registry.exercise(exercise), course)
             tags = [tag for tag in cell.metadata.get("tags", ()) if tag in ("core", "deep")]
             yield _note(words, f"points-{exercise}", tags)
-        yield cleared(cell) if OWN.search(cell.source) else nbformat.from_dict(cell)
+        copy = cleared(cell) if OWN.search(cell.source) else nbformat.from_dict(cell)
+        if exercise:
+            copy.metadata["deletable"] = False  # a new cell in its place would have lost its mark
+        yield copy
         if place == 0:
             yield _note(release_words.due_note(number, order, course), f"due-{number}", ["core"])
 

@@ -16,7 +16,7 @@ from types import ModuleType
 import rooflab
 from rooflab.cuda.modules import IMPORTED
 from rooflab.grade import forbidden
-from rooflab.grade.scope import FUNCTION, MODULE, Above, Scope, bindings
+from rooflab.grade.scope import CLASS, FUNCTION, MODULE, Above, Scope, bindings
 
 Look = Callable[[ast.AST, Above], Iterator[str]]
 _FORMATS = ("format", "format_map")
@@ -118,7 +118,7 @@ def _handed_on(node: ast.expr, path: str, above: Above) -> Iterator[str]:
     """A module, or what takes texts that look into an object, where it does not stay in sight."""
     up = above.get(node)
     called = isinstance(up, ast.Call) and up.func is node
-    if is_module(path):
+    if is_module(path) and path not in IMPORTED:  # CuPy's stand-in is an argument like another
         if not (isinstance(up, ast.Attribute) and up.value is node):
             yield f"{ast.unparse(node)} itself"
     elif path in _PASSED_BY:
@@ -294,6 +294,8 @@ def _attribute(node: ast.Attribute, above: Above, scope: Scope) -> Iterator[str]
     if certain and isinstance(node.ctx, ast.Load):
         return
     own = not modules and scope.own(node.value, above)
+    if _of_the_base(node, above, scope):
+        return
     if node.attr.startswith("__") or (inner(node.attr) and not own):
         yield f".{node.attr}"
     elif node.attr in scope.closed and scope.is_class(node.value, above):
@@ -302,6 +304,20 @@ def _attribute(node: ast.Attribute, above: Above, scope: Scope) -> Iterator[str]
         yield f".{node.attr} with a text that looks into an object"
     elif not isinstance(node.ctx, ast.Load) and not own and scope.kinds.get(root) != FUNCTION:
         yield f"an assignment to .{node.attr}"
+
+
+def _of_the_base(node: ast.Attribute, above: Above, scope: Scope) -> bool:
+    """Whether it is ``super().__init__``, called in a class of the learner's own."""
+    asked, up, inside = node.value, above.get(node), node
+    if node.attr != "__init__" or not (isinstance(up, ast.Call) and up.func is node):
+        return False
+    if not (isinstance(asked, ast.Call) and isinstance(asked.func, ast.Name)):
+        return False
+    while inside in above and not isinstance(inside, ast.ClassDef):
+        inside = above[inside]
+    own = isinstance(inside, ast.ClassDef) and scope.kinds.get(inside.name) == CLASS
+    plain = not asked.args and not asked.keywords and "super" not in scope.kinds
+    return own and plain and asked.func.id == "super"
 
 
 def _reaching(template: ast.expr) -> bool:

@@ -21,10 +21,12 @@ from rooflab.grade.needed import given, needed, read
 @dataclass(frozen=True)
 class Tries:
     """``places``: exercise → numbers of the cells behind which it is checked; ``end``: exercises
-    that later cells may change, which are checked once more at the end; ``reused``: names of answers that other cells use again."""
+    that later cells may change, which are checked once more at the end; ``lacking``: those that
+    need what only a later cell gives; ``reused``: names of answers that other cells use again."""
 
     places: Mapping[str, tuple[int, ...]]
     end: frozenset[str]
+    lacking: frozenset[str]
     reused: frozenset[str]
 
     def at(self, number: int) -> list[tuple[str, int]]:
@@ -49,6 +51,9 @@ def tries_of(
     gives = {n: frozenset().union(*map(given, tree.body)) for n, tree in trees.items()}
     places: dict[str, tuple[int, ...]] = {}
     end: set[str] = set()
+    lacking: set[str] = set()
+    known = {name for text in of_lesson if (tree := parsed(text)) for s in tree.body
+             for name in given(s)}  # fmt: skip
     for exercise in lesson.exercises:
         if exercise.id not in answers.cells:
             continue
@@ -67,6 +72,10 @@ def tries_of(
         places[exercise.id] = tuple(sorted(found))
         if changed(max(found), float("inf")):
             end.add(exercise.id)
+            above = known.union(*(names for n, names in gives.items() if n <= max(found)))
+            below = frozenset().union(*(names for n, names in gives.items() if n > max(found)))
+            if (below & used) - above:
+                lacking.add(exercise.id)
     called = frozenset(answers.names.values())
     others = (gives[n] for n in gives if n in own)
-    return Tries(places, frozenset(end), called & frozenset().union(*others))
+    return Tries(places, frozenset(end), frozenset(lacking), called & frozenset().union(*others))
