@@ -68,7 +68,9 @@ def _ger(op: Operation, ger: Any, operands: Sequence[Any]) -> Callable[[], Any]:
 
 def _gemv(op: Operation, routine: Any, operands: Sequence[Any]) -> Callable[[], Any]:
     a, x, y = operands
-    if one_product(op, "cpu"):  # all lie by rows, so their transposes are F-ordered; 1: a is transposed
+    if one_product(
+        op, "cpu"
+    ):  # all lie by rows, so their transposes are F-ordered; 1: a is transposed
         return partial(routine, 1.0, a.T, x.T, betas(op)[0], y.T, 1, 0, 1)
     return in_turn([
         partial(routine, 1.0, a, x, beta, y, 0, 1, 0, 1, 0, 1)  # offsets, strides, trans, overwrite

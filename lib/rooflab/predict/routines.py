@@ -75,7 +75,11 @@ def efficiency(op: Operation, m: Machine, level: str) -> float:
     points = [point for point in known["points"] if key in point]
     if not points:
         return 1.0
-    return _per_level(points, m, level) if key == "level" else _per_size(points, smallest(op, m.backend))
+    return (
+        _per_level(points, m, level)
+        if key == "level"
+        else _per_size(points, smallest(op, m.backend))
+    )
 
 
 def smallest(op: Operation, backend: str = "cpu") -> int:
