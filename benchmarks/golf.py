@@ -31,7 +31,7 @@ from rooflab.measure.caches import last_level_bytes
 from rooflab.measure.threads import thread_limit
 
 TRACED = 10_000_000  # elements for the overhead
-PIECES = (CACHE, 8 * CACHE)
+PIECES = (CACHE,)
 
 
 def in_pieces(function: Callable, times: int) -> Callable:

@@ -1,12 +1,13 @@
-"""Arrays far larger than the 32 KiB that count as cache."""
+"""Arrays far larger than a cache of 32 KiB."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-N = 40_960  # elements: 80 × 512
-ROWS, COLUMNS = 80, 512
+SMALL = 32 * 1024  # bytes of the cache that they are counted with
+N = 327_680  # elements: 640 × 512, 80 times that cache
+ROWS, COLUMNS = 640, 512
 
 
 @pytest.fixture

@@ -95,7 +95,7 @@ def test_an_element_that_becomes_an_index_is_read():
     bits = np.arange(20_000)
     read = golf(lambda x: np.full(1, len(range(x[7, ...]))), bits)
     assert read.result[0] == 7 and [step.call for step in read.steps] == ["item", "full"]
-    assert read.bytes == bits.itemsize
+    assert read.steps[0].bytes == bits.itemsize
 
 
 def fill(rows):

@@ -18,12 +18,13 @@ from rooflab.exercises.judge import failed, passed
 from rooflab.exercises.plaindata import Plain
 from rooflab.exercises.verdict import Verdict
 from rooflab.golf import HOLES, Limits, golf
-from rooflab.golf.ledger import CACHE, Step
+from rooflab.golf.ledger import Step
+from rooflab.golf.trace import UNSEEN
 
 BLOCKS = 256
 AGREE = {"float32": 1e-4, "float64": 1e-9}  # relative, of the weighted sum of a block
 LEAST = 1.0  # a lower score: something escaped the trace
-LIMITS = Limits(steps=50_000, seconds=5.0, unseen=CACHE)  # of one case
+LIMITS = Limits(steps=50_000, seconds=5.0, unseen=UNSEEN)  # of one case
 _TOTALS = {"name": str, "way": str, "where": str, "width": int, "bytes": int, "times": int,
            "largest": int, "again": int}  # fmt: skip
 

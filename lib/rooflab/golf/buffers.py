@@ -13,9 +13,7 @@ from numpy import ndarray
 from numpy.lib._stride_tricks_impl import DummyArray
 from numpy.lib.array_utils import byte_bounds
 
-from rooflab.golf.coverage import Coverage, place
-
-LINE = 64  # bytes of a cache line: a copy starts at the same place in a line as the original
+from rooflab.golf.coverage import LINE, Coverage, place
 
 
 @dataclass
@@ -28,17 +26,19 @@ class Label:
 class Buffer:
     """One block of memory: an input, or an array that the function made. Views share it.
 
-    ``where``: "memory" or "cache". ``borrowed``: it is the caller's own and is copied before
-    anything is written to it. ``read``: bytes read before the function wrote them; ``written``.
+    ``origin``: its address, before it was copied. ``borrowed``: it is the caller's own and is
+    copied before anything is written to it. ``read``: bytes read before the function wrote them;
+    ``written``.
     """
 
-    def __init__(self, owner: ndarray, name: str, where: str, *, borrowed: bool = False) -> None:
-        self.owner, self.label, self.where = owner, Label(name), where
+    def __init__(self, owner: ndarray, name: str, *, borrowed: bool = False) -> None:
+        self.owner, self.label = owner, Label(name)
+        self.origin = place(owner)[0]
         self.source = self.borrowed = borrowed
         self.writeable, self.changed = True, False
         self.views: WeakValueDictionary[int, Any] = WeakValueDictionary()  # by id: no hash needed
         self.released: Callable[[], None] | None = None
-        self.read, self.written = Coverage(), Coverage()
+        self.read, self.written = Coverage(lines=True), Coverage(lines=True)
 
     def __del__(self) -> None:
         if self.released:
@@ -55,7 +55,7 @@ class Buffer:
         Returns the copy's block, the new owner.
         """
         theirs = np.frombuffer((ctypes.c_ubyte * (high - low)).from_address(low), np.uint8)
-        room = np.ndarray(high - low + 2 * LINE, np.uint8)
+        room = np.ndarray(high - low + 2 * LINE, np.uint8)  # it starts alike within a line
         skip = low % LINE + -place(room)[0] % LINE
         room[skip : skip + high - low] = theirs
         for view in self.views.values():
@@ -64,7 +64,9 @@ class Buffer:
             writeable = view.writeable
             view.array = np.ndarray(old.shape, old.dtype, room, offset, old.strides)
             view.array.flags.writeable = writeable
-        self.read.move(place(room)[0] + skip - low)
+        by = place(room)[0] + skip - low
+        self.read.move(by)
+        self.origin += by
         self.owner, self.borrowed = room, False
         return room
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy import ndarray
 from numpy.lib.array_utils import byte_bounds
 
+LINE = 64  # bytes of a cache line
 Place = tuple[int, tuple[int, ...], tuple[int, ...], int]
 """Where a view lies: address of its first element, shape, strides, itemsize."""
 
@@ -18,10 +19,22 @@ def place(array: ndarray) -> Place:
     return array.__array_interface__["data"][0], array.shape, array.strides, array.itemsize
 
 
-class Coverage:
-    """A set of byte addresses, grown view by view."""
+def whole_lines(array: ndarray) -> bool:
+    """Whether ``array`` skips so little that every line between its bounds has a part of it."""
+    axes = sorted((abs(s), n) for s, n in zip(array.strides, array.shape) if n > 1 and s)
+    reach = array.itemsize
+    for step, length in axes:
+        if step - reach >= LINE:
+            return False
+        reach = max(reach, step) + step * (length - 1)
+    return True
 
-    def __init__(self, *arrays: ndarray) -> None:
+
+class Coverage:
+    """A set of byte addresses, grown view by view; with ``lines`` small gaps belong to it."""
+
+    def __init__(self, *arrays: ndarray, lines: bool = False) -> None:
+        self._lines = lines
         self._runs: list[tuple[int, int]] = []  # dense stretches, sorted and apart
         self._loose: dict[Place, tuple[int, int]] = {}  # views with gaps, and their bounds
         self._some: dict[Place, tuple[int, int, int]] = {}  # bounds, and how many bytes in them
@@ -29,14 +42,14 @@ class Coverage:
             self.add(array)
 
     def add(self, array: ndarray, some: int | None = None) -> None:
-        """Add the bytes of ``array``, or ``some`` of them: as many as an index names, anywhere."""
+        """Add the bytes of ``array``, or ``some`` bytes: as many as an index names, anywhere."""
         if array.size == 0:
             return
         low, high = byte_bounds(array)
         if some is not None:
             earlier = self._some.get(place(array), (0, 0, 0))[2]
             self._some[place(array)] = (low, high, earlier + some)
-        elif array.flags.forc:
+        elif array.flags.forc or (self._lines and whole_lines(array)):
             self._add_run(low, high)
         elif not self._inside(low, high):
             self._loose[place(array)] = (low, high)

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from rooflab.count.si import plain
 from rooflab.golf.rounds import stretches
 
-CACHE = 32 * 1024
-"""Bytes up to which an array counts as cache: what a core's first-level cache holds."""
+A_LITTLE = 20  # a part in so many: the edges of a piece
 MOST_ROWS = 12  # of a ledger that a repr prints
 
 
@@ -18,17 +17,22 @@ MOST_ROWS = 12  # of a ledger that a repr prints
 class Trip:
     """One array passing by in one step: ``bytes`` that are read or written (``way``).
 
-    ``where`` is "memory" when they cross the memory bus, "cache" when the array that holds them
-    is small enough to stay in the cache. ``name``: the parameter's name, tmp1, tmp2, … for what
-    the function makes, result for what it returns.
+    ``moved``: those of them that cross the memory bus. What is read crosses it unless the cache
+    holds it; what is written crosses it when it leaves the cache, now or later. ``name``: the
+    parameter's name, tmp1, tmp2, … for what the function makes, result for what it returns.
     """
 
     name: str
     bytes: int
     way: str
-    where: str
+    moved: int
     shape: tuple[int, ...]
     dtype: str
+
+    @property
+    def where(self) -> str:
+        """ "memory" where more than a little of it crosses the bus, else "cache"."""
+        return "memory" if self.moved * A_LITTLE > self.bytes else "cache"
 
 
 @dataclass(frozen=True)
@@ -42,7 +46,7 @@ class Step:
     @property
     def bytes(self) -> int:
         """Bytes of this step that cross the memory bus."""
-        return sum(trip.bytes for trip in self.operands if trip.where == "memory")
+        return sum(trip.moved for trip in self.operands)
 
 
 def table(steps: Sequence[Step], elements: int) -> list[str]:
@@ -78,8 +82,9 @@ def _row(number: int, turns: Sequence[Step], elements: int) -> str:
     trips = []
     for place, trip in enumerate(turns[0].operands):
         here = [turn.operands[place] for turn in turns]
-        moved = sum(one.bytes for one in here if one.where == "memory")
-        cost = f" {plain(moved / elements)}" if moved else " (cache)"
+        moved = sum(one.moved for one in here)
+        near = moved * A_LITTLE <= sum(one.bytes for one in here)
+        cost = " (cache)" if near else f" {plain(moved / elements)}"
         trips.append(f"{trip.way} {trip.name}{cost}")
     often = f" ×{len(turns):,}" if len(turns) > 1 else ""
     crossing = plain(sum(turn.bytes for turn in turns) / elements)

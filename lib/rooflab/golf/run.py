@@ -16,6 +16,7 @@ from numpy import ndarray
 
 from rooflab.golf.arguments import as_function, bind, entered
 from rooflab.golf.array import TracedArray
+from rooflab.golf.cache import Cache
 from rooflab.golf.captured import reached, traced
 from rooflab.golf.coverage import Coverage
 from rooflab.golf.creators import stand_ins
@@ -41,7 +42,7 @@ class Run:
     written: tuple[int, ...]
 
 
-def run(f: Callable[..., Any], arrays: tuple[Any, ...], cache: int, limits: Limits) -> Run:
+def run(f: Callable[..., Any], arrays: tuple[Any, ...], cache: Cache, limits: Limits) -> Run:
     """Call ``f(*arrays)`` on traced arrays; see :func:`rooflab.golf.golf`."""
     function, name = as_function(f)
     given = bind(f, name, arrays)
@@ -134,13 +135,14 @@ def _finished(
     sources = list(dict.fromkeys(array.buffer for array in inputs))
     minimum = sum(b.read.bytes() + b.written.bytes() for b in sources)
     for buffer in made:  # what it returns and has written: fresh zeros move nothing
-        returned = Coverage(*(a for a, b in zip(found, buffers) if b is buffer))
+        returned = Coverage(*(a for a, b in zip(found, buffers) if b is buffer), lines=True)
         minimum += min(returned.bytes(), buffer.written.bytes())
+    trace.cache.flush()
+    steps = trace.steps()
+    minimum = min(minimum, sum(step.bytes for step in steps))  # an index may name a byte twice
     elements = max(array.size for array in inputs)
     changed = tuple(b.label.name for b in sources if b.changed)
-    return Run(
-        name, trace.steps(), _plain(trace, answer), minimum, max(1, elements), changed, written
-    )
+    return Run(name, steps, _plain(trace, answer), minimum, max(1, elements), changed, written)
 
 
 def _arrays(trace: Trace, answer: Any) -> list[ndarray]:

@@ -12,7 +12,8 @@ import numpy as np
 from numpy import ndarray
 
 from rooflab.count.si import plain, si
-from rooflab.golf.ledger import CACHE, Step, table
+from rooflab.golf.cache import CACHE, MEMORIES
+from rooflab.golf.ledger import Step, table
 from rooflab.golf.run import run
 from rooflab.golf.trace import Limits
 from rooflab.measure.told import fewer
@@ -39,6 +40,12 @@ class Golf:
     function: Callable[..., Any] | None = field(default=None, repr=False, compare=False)
     arguments: tuple[Any, ...] = field(default=(), repr=False, compare=False)
     written: tuple[int, ...] = field(default=(), repr=False, compare=False)
+    cache: int = CACHE
+
+    @property
+    def fits(self) -> bool:
+        """Whether the arrays given fit the cache, so that a score says nothing."""
+        return sum(getattr(a, "nbytes", 0) for a in self.arguments) <= self.cache
 
     @property
     def score(self) -> float:
@@ -67,6 +74,8 @@ class Golf:
             f"{self.name} moves {plain(self.per_element)} bytes an element, and "
             f"{plain(self.minimum_per_element)} would do: score {self.score:.3g}"
         )
+        if self.fits:
+            return f"{head}. The cache holds all of it; give larger arrays."
         made = self._made()
         extra = self.bytes - self.minimum
         if extra <= 0 or not made:
@@ -77,14 +86,14 @@ class Golf:
     def _nothing(self) -> str:
         if not self.steps:
             return "nothing moves: views only"
-        return "nothing crosses the memory bus: every array fits the cache; give larger arrays"
+        return "nothing crosses the memory bus"
 
     def _made(self) -> int:
         return sum(
-            trip.bytes
+            trip.moved
             for step in self.steps
             for trip in step.operands
-            if trip.where == "memory" and trip.name.startswith("tmp")
+            if trip.name.startswith("tmp")
         )
 
     def time(
@@ -115,34 +124,41 @@ def golf(
     *arrays: ndarray | float,
     minimum: int | None = None,
     cache: int = CACHE,
+    memory: str = "cache",
     limits: Limits | None = None,
 ) -> Golf:
     """Run ``f(*arrays)`` once on traced arrays and count the bytes that cross the memory bus.
 
-    A NumPy call reads every distinct input once and writes its output once. Arrays of up to
-    ``cache`` bytes count as cache; larger ones, and every view of them, as memory. Views move
-    nothing, single numbers count nothing. What the real cache keeps by luck is not counted.
-    Arrays in the cache have room up to 4 × ``cache`` bytes at a time: beyond that the one touched
-    longest ago spills (a step of its own that writes it) and counts as memory from then on.
-    Inputs that fit the cache take none of that room.
+    A NumPy call reads every distinct input once and writes its output once. ``cache`` bytes are
+    near: what was touched last, of whole arrays and of pieces alike. Bytes found there move
+    nothing; what was touched longest ago leaves first, and moves if it was written. At the end
+    everything that was written moves, but for arrays that are gone by then. Views move nothing, and
+    single numbers count nothing.
 
-    The rule is kinder than a machine in a few places. Slices with a step and index arrays count
-    the bytes that they name, not the lines of 64 bytes around them. ``a @ a`` reads ``a`` once,
-    though a large product passes over it many times. ``np.empty`` and ``np.zeros`` cost nothing
-    (the system hands out zeroed pages), ``np.zeros_like`` one write.
+    ``memory="scratchpad"`` is the stricter rule of a GPU's shared memory: near are only arrays that
+    the function makes, as long as they live and have room there together. An input is far, and
+    so is every piece of it, however often it is read.
+
+    The rule is kinder than a machine in a few places. Views with gaps of a line (64 bytes) or more
+    and index arrays count the bytes that they name, not the lines around them. What is written is
+    not fetched first. ``a @ a`` reads ``a`` once, though a large product passes over it many
+    times. ``np.empty`` and ``np.zeros`` cost nothing (the system hands out zeroed pages),
+    ``np.zeros_like`` one write.
 
     The arrays that you give are not changed: those that ``f`` writes to are copied first.
 
     ``minimum``: bytes to score against; by default the inputs that are read and the outputs
-    (what is returned or an input, and was written), once each, those in memory: never more than
-    the trips of this very function. ``limits``: when a function that does not end is stopped.
+    (what is returned or an input, and was written), once each: never more than this very function
+    moves. ``limits``: when a function that does not end is stopped.
 
     Raises TypeError for inputs that are no NumPy arrays or numbers, and GolfError, a ValueError,
     for a function that raises, never ends, or does what cannot be counted.
     """
-    cache = _bytes("cache", cache, 0)
+    if memory not in MEMORIES:
+        raise ValueError(f"memory={memory!r} must be one of {', '.join(map(repr, MEMORIES))}")
+    near = MEMORIES[memory](_bytes("cache", cache, 0))
     fewest = None if minimum is None else _bytes("minimum", minimum, 1)
-    done = run(f, arrays, cache, limits or Limits())
+    done = run(f, arrays, near, limits or Limits())
     moved = sum(step.bytes for step in done.steps)
     return Golf(
         moved,
@@ -155,6 +171,7 @@ def golf(
         f,
         arrays,
         done.written,
+        near.size,
     )
 
 

@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from rooflab.golf.ledger import CACHE
-from rooflab.golf.room import CACHE_ROOM
+from rooflab.golf.cache import CACHE
 from rooflab.golf.score import Golf, golf
 from rooflab.measure.told import fewer
 
 CHUNKS = tuple(2**p for p in range(8, 23, 2))
 ROUNDS = fewer(5)
 MOST_CHUNKS = 64  # that a traced run works through: more would only repeat the same steps
+MOST_CACHES = 8  # an array so many times the cache is memory, whatever the cache keeps of it
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def _fewer(arrays: tuple, length: int, chunk: int, cache: int) -> tuple:
     """The first chunks of every array of full length: enough for memory to stay memory."""
     long = [a for a in arrays if isinstance(a, ndarray) and a.ndim and len(a) == length]
     row = min(a.nbytes // length for a in long) or 1
-    rows = max(MOST_CHUNKS * chunk, -(-2 * CACHE_ROOM * cache // row // chunk) * chunk)
+    rows = max(MOST_CHUNKS * chunk, -(-MOST_CACHES * cache // row // chunk) * chunk)
     if rows >= length:
         return arrays
     # Copies, so that they are arrays of their own and not views of the large ones.

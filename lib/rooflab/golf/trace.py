@@ -12,14 +12,16 @@ from weakref import WeakValueDictionary
 
 from numpy import ndarray
 
-from rooflab.golf.buffers import Buffer, Label, owner_of
-from rooflab.golf.coverage import distinct_bytes, new_bytes
+from rooflab.golf.buffers import Buffer, owner_of
+from rooflab.golf.cache import Cache, Operand, Passage
+from rooflab.golf.coverage import byte_bounds, distinct_bytes, new_bytes, place, whole_lines
 from rooflab.golf.errors import GolfError, Stopped, Untraceable, stripped
 from rooflab.golf.ledger import Step, Trip
-from rooflab.golf.room import Room
 from rooflab.golf.strangers import Strangers
 
 _HOOKS = ("__array_ufunc__", "__array_function__")  # to them NumPy hands all arguments of a call
+UNSEEN = 32 * 1024
+"""Bytes of an array that may turn up without golf having seen how it was made."""
 Moved = ndarray | tuple[ndarray, int]
 """An array that a step moves, with a number of bytes where it is not all of them."""
 
@@ -37,16 +39,15 @@ class Limits:
 class Trace:
     """One run of a function on traced arrays of type ``kind``."""
 
-    def __init__(self, kind: type, cache: int, limits: Limits, code: CodeType | None) -> None:
+    def __init__(self, kind: type, cache: Cache, limits: Limits, code: CodeType | None) -> None:
         self.kind, self.cache, self.limits = kind, cache, limits
         self.thread, self.over = threading.get_ident(), False
         self.stop_reason = ""
         self.buffers: WeakValueDictionary[int, Buffer] = WeakValueDictionary()
-        self._steps: list[tuple[str, list[tuple[Label, Trip]], int | None]] = []
+        self._steps: list[tuple[str, list[Passage], int | None]] = []
         self._free: list[int] = []  # numbers of temporaries that are gone
         self._made = 0
         self._aside: list[Buffer] = []  # copies that the next step reads
-        self._room = Room(cache)
         self.strangers = Strangers(limits.unseen)
         self.failed = 0  # calls that raised: what an error says of an array was read, too
         self._foreign: list[Buffer] = []  # small arrays of unknown origin that were written to
@@ -62,12 +63,11 @@ class Trace:
             Step(
                 call,
                 tuple(
-                    Trip(label.name, t.bytes, t.way, t.where, t.shape, t.dtype)
-                    for label, t in trips
+                    Trip(p.label.name, p.bytes, p.way, p.moved, p.shape, p.dtype) for p in passages
                 ),
                 line,
             )
-            for call, trips, line in self._steps
+            for call, passages, line in self._steps
         )
 
     def add_input(self, array: ndarray, name: str) -> Any:
@@ -76,8 +76,7 @@ class Trace:
         owner = owner_of(view)
         buffer = self.buffers.get(id(owner))
         if buffer is None:
-            where = self._where(max(owner.nbytes, array.nbytes))
-            buffer = self.buffers[id(owner)] = Buffer(owner, name, where, borrowed=True)
+            buffer = self.buffers[id(owner)] = Buffer(owner, name, borrowed=True)
             buffer.writeable = array.flags.writeable
         view.flags.writeable = False  # nothing may write to the caller's array behind our back
         return self.kind(view, buffer, self)
@@ -96,19 +95,20 @@ class Trace:
                 self._free.remove(number)
             else:
                 self._made = number = self._made + 1
-            buffer = Buffer(owner, f"tmp{number}", self._where(owner.nbytes))
+            buffer = Buffer(owner, f"tmp{number}")
             key = id(buffer)
-            buffer.released = lambda: (self._free.append(number), self._room.leave(key))
+            self.cache.hold(key, owner.nbytes)
+            buffer.released = lambda: (self._free.append(number), self.cache.leave(key))
             self.buffers[id(owner)] = buffer
         return buffer
 
     def meet(self, array: ndarray, call: str) -> Buffer:
         """Return the block of an array that turns up in a call; refuse a large unknown one.
 
-        A small one is harmless: it counts as cache, whatever was done to it before.
+        A small one is harmless: what was done to it before may well have been done in the cache.
         """
         buffer = self.buffer_of(array)
-        if buffer is None and owner_of(array).nbytes > self.cache:
+        if buffer is None and owner_of(array).nbytes > UNSEEN:
             raise Untraceable(
                 f"{call} met an array of shape {array.shape} and dtype {array.dtype} that golf has "
                 "not seen being made, so it may have missed bytes; make it outside the function "
@@ -148,7 +148,7 @@ class Trace:
 
         A small plain array that golf has not seen being made is kept: nobody tells when it goes.
         """
-        if type(value) is ndarray and value.nbytes <= self.cache:
+        if type(value) is ndarray and value.nbytes <= UNSEEN:
             self._foreign.append(self.meet(value, "out="))
         if type(value) is self.kind and value.buffer.borrowed and value.writeable:
             old = id(value.buffer.owner)
@@ -166,8 +166,7 @@ class Trace:
     def record(self, call: str, reads: Sequence[Moved], writes: Sequence[Moved]) -> None:
         """Add a step that reads every distinct byte of ``reads`` and of ``writes`` once."""
         self.check(call)
-        trips: list[tuple[Label, Trip]] = []
-        spilled: list[Buffer] = []
+        operands: list[Operand] = []
         for way, items in (("read", reads), ("write", writes)):
             earlier: list[ndarray] = []
             for item in items:
@@ -175,8 +174,7 @@ class Trace:
                 if not array.size:
                     continue
                 buffer = self.meet(array, call)
-                spilled += self._room.touch(buffer)
-                if array.ndim == 0 and buffer.where == "cache":
+                if array.ndim == 0 and buffer.owner.nbytes <= UNSEEN:
                     continue  # a number, not an array
                 count = new_bytes(array, earlier) if earlier else distinct_bytes(array)
                 count = count if most is None else min(count, most)
@@ -184,24 +182,13 @@ class Trace:
                 if way == "write":
                     self.strangers.wrote(buffer, count, call)
                 if count:
-                    about = (way, buffer.where, array.shape, array.dtype.name)
-                    trips.append((buffer.label, Trip("", count, *about)))
-                    _cover(buffer, array, way, None if most is None else count)
-        self._spill(spilled)
-        self._steps.append((call, trips, self._line()))
+                    some = None if most is None else count
+                    operands.append(_operand(buffer, array, way, count, some))
+                    _cover(buffer, array, way, some)
+        passages = [one.read or one.write for one in operands]
+        self._steps.append((call, passages, self._line()))
+        self.cache.call(operands)
         self._aside.clear()
-
-    def _spill(self, buffers: list[Buffer]) -> None:
-        """Add a step that writes small arrays to memory, those for which there is no room left."""
-        trips = []
-        for buffer in buffers:
-            if buffer.changed:
-                whole = buffer.owner
-                about = ("write", "memory", whole.shape, whole.dtype.name)
-                trips.append((buffer.label, Trip("", whole.nbytes, *about)))
-                _cover(buffer, whole, "write", None)
-        if trips:
-            self._steps.append(("spill", trips, self._line()))
 
     def check(self, call: str) -> None:
         """Raise when the run is over, or stop it when it has had its steps."""
@@ -214,9 +201,6 @@ class Trace:
         if self.strangers.refused:
             raise self.strangers.refused
 
-    def _where(self, nbytes: int) -> str:
-        return "cache" if nbytes <= self.cache else "memory"
-
     def _line(self) -> int | None:
         frame = sys._getframe(2)
         while frame is not None:
@@ -226,11 +210,20 @@ class Trace:
         return None
 
 
+def _operand(buffer: Buffer, array: ndarray, way: str, count: int, some: int | None) -> Operand:
+    """Where the bytes of ``array`` lie: in its buffer, or in a place of their own with gaps."""
+    passage = Passage(buffer.label, count, way, array.shape, array.dtype.name)
+    key, (low, high) = id(buffer), (edge - buffer.origin for edge in byte_bounds(array))
+    form = None
+    if some is None and not whole_lines(array):
+        address, *rest = place(array)
+        form, low, high = (address - buffer.origin, *rest), 0, distinct_bytes(array)
+    return Operand((key, form), low, high, **{way: passage}, some=some)
+
+
 def _cover(buffer: Buffer, array: ndarray, way: str, some: int | None) -> None:
-    """Note which bytes in memory were written, and which of an input's were needed."""
+    """Note which bytes were written, and which of an input's were needed."""
     buffer.changed |= way == "write"
-    if buffer.where == "cache":
-        return
     if way == "write":
         buffer.written.add(array, some)
     elif buffer.source and not buffer.written.covers(array):

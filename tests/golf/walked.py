@@ -1,0 +1,105 @@
+"""Arrays that tell a cache simulator every line they touch: a count that knows nothing of golf.
+
+A NumPy call on them is computed as usual. Then its arrays are walked side by side from the first
+element to the last, and every line that a real loop would touch next is handed to the simulator,
+under the address at which it really lies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from unittest import mock
+
+import numpy as np
+
+from tests.golf.lru import LINE, Cache, Vector
+
+BYTES = Vector(0, 1)  # all of memory: an index is an address
+
+
+class Walked(np.ndarray):
+    """An array whose calls are walked on ``simulator``."""
+
+    simulator: Cache
+
+    def __array_ufunc__(self, ufunc, method, *inputs, out=(), **options):
+        plain = [_plain(value) for value in inputs]
+        given = tuple(_plain(array) for array in out)
+        result = getattr(ufunc, method)(*plain, **({"out": given} if given else {}), **options)
+        _walk([p for p in plain if np.ndim(p)], [result] if np.ndim(result) else [])
+        return out[0] if given else _walked(result)
+
+    def __array_function__(self, function, types, args, kwargs):
+        plain = [_plain(value) for value in args]
+        named = {key: _plain(value) for key, value in kwargs.items()}
+        result = function(*plain, **named)
+        if function is np.copyto:
+            _walk([plain[1]], [plain[0]])
+        elif function is not np.empty_like and getattr(result, "base", None) is None:
+            many = plain[0] if isinstance(plain[0], list) else plain
+            _walk([p for p in many if np.ndim(p) and not isinstance(p, str)],
+                  [result] if np.ndim(result) else [])  # fmt: skip
+        return _walked(result)
+
+    def copy(self, order="C"):
+        result = _plain(self).copy(order)
+        _walk([_plain(self)], [result])
+        return _walked(result)
+
+    def __setitem__(self, key, value):
+        target = _plain(self)[key]
+        same = isinstance(value, np.ndarray) and value.ctypes.data == target.ctypes.data
+        _plain(self)[key] = _plain(value)
+        if not same:
+            _walk([_plain(value)] if np.ndim(value) else [], [target])
+
+
+def simulated(function: Callable, arrays: list, size: int) -> int:
+    """Bytes over the bus of a cache of ``size`` bytes while ``function(*arrays)`` runs."""
+    Walked.simulator = Cache(size)
+    given = [_walked(_aligned(a)) if isinstance(a, np.ndarray) else a for a in arrays]
+    empty = np.empty
+    with mock.patch.object(np, "empty", lambda *args: _walked(empty(*args))):
+        kept = function(*given)
+    del kept
+    return Walked.simulator.bytes()
+
+
+def _aligned(array):
+    """A copy that begins where a line does."""
+    room = np.empty(array.nbytes + LINE, np.uint8)
+    copy = np.ndarray(array.shape, array.dtype, room, -room.ctypes.data % LINE)
+    copy[...] = array
+    return copy
+
+
+def _plain(value):
+    if type(value) in (list, tuple):
+        return type(value)(map(_plain, value))
+    return value.view(np.ndarray) if isinstance(value, Walked) else value
+
+
+def _walked(value):
+    return value.view(Walked) if isinstance(value, np.ndarray) and value.ndim else value
+
+
+def _walk(reads: list, writes: list) -> None:
+    """Touch the lines of all arrays in turns, so that each is as far along as the others."""
+    steps = []
+    for array, writing in [*((r, False) for r in reads), *((w, True) for w in writes)]:
+        for place, line in zip(*_lines(array)):
+            steps.append((place, writing, line))
+    steps.sort(key=lambda step: step[:2])
+    touch = {False: Walked.simulator.read, True: Walked.simulator.write}
+    for _, writing, line in steps:
+        touch[writing](BYTES, line * LINE)
+
+
+def _lines(array: np.ndarray) -> tuple[list, list]:
+    """Lines in the order in which a loop over ``array`` meets them, and how far along (0 to 1)."""
+    offsets = np.zeros((1,), np.int64)
+    for length, step in zip(array.shape, array.strides):
+        offsets = (offsets[:, None] + step * np.arange(length)).ravel()
+    line = (array.ctypes.data + offsets) // LINE
+    changes = np.flatnonzero(np.diff(line, prepend=-1))
+    return (changes / len(line)).tolist(), line[changes].tolist()
