@@ -142,3 +142,37 @@ def test_wrong_24_for_the_expression_is_named():
 def test_the_questions_have_room_on_both_sides(id):
     asked = question(id)
     assert asked.low < 1 < 5 < asked.high and asked.text.endswith("?")
+
+
+def _farthest(n, itemsize, seconds, bandwidth, caches):
+    rate, level = 3 * n * itemsize / seconds, "dram"
+    for name, size in caches.items():
+        if 2 * n * itemsize <= size:
+            level = name
+    return rate, rate / bandwidth, level
+
+
+SLIPS = [
+    ("02-claim-warm", _farthest, "the largest that fits"),
+    ("02-lines", lambda a, n, d, s, line: ((a + (n - 1) * d * s) // line - a // line + 1) * line,
+     "from the first line to the last"),
+    ("02-lines", lambda a, n, d, s, line: len({(a + i * d) // line for i in range(n)}) * line,
+     "stride in bytes"),
+    ("02-pooling", lambda h, w, c, k, s: ((k * k - 1) * (h // s) * (w // s) * c,
+                                          4 * (h * w * c + (h // s) * (w // s) * c)),
+     "the whole image in windows"),
+    ("02-pooling", lambda h, w, c, k, s: exercise("02-pooling").reference(h, w, 1, k, s),
+     "channels forgotten"),
+    ("02-balance", lambda f, b, p, w: (b / f, p / w, "memory" if b / f > w / p else "compute"),
+     "the ridge for the machine"),
+    ("02-balance", lambda f, b, p, w: (w / p, b / f, "memory" if b / f > w / p else "compute"),
+     "program and machine swapped"),
+    ("02-balance", lambda f, b, p, w: (b / f, w / p,
+                                       "memory-bound" if b / f > w / p else "compute-bound"),
+     "another word"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("id", "slip", "name"), SLIPS, ids=[name for _, _, name in SLIPS])
+def test_slips_of_readers_are_named(id, slip, name):
+    assert check(id, slip).misconception == name

@@ -2,20 +2,23 @@
 
 Each function takes a case and an observation (see golfing.py) and says whether the observation
 shows that mistake. Traffic is in units of the largest input, which the observation calls size.
+Trips that the cache spared are left out, but for the types.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from rooflab.exercises.exercise import Case, Observation
+from rooflab.golf import CACHE
 
 Shows = Callable[[Case, Observation], bool]
-Entry = dict  # one line of the trace: name, way, where, bytes, times, largest, width, again
+Entry = dict  # one line of the trace: name, way, where, bytes, moved, times, largest, width, again
 FULL = 0.5  # of the largest input, in numbers: from there on an array is no piece of one
-TWICE = 1.9  # an input read so many times over was read again
+AGAIN = 1.2  # of the largest input: what was carried so often was carried again
+LARGE = CACHE // 4  # bytes of a piece: with a smaller one, two more have room beside it
 
 
 def trips(seen: Observation, *names: str, way: str = "", where: str = "memory") -> list[Entry]:
@@ -44,7 +47,7 @@ def wider(case: Case, seen: Observation) -> bool:
 def tail_forgotten(case: Case, seen: Observation) -> bool:
     """Pieces of an input were read, but not all of it."""
     read = [e for e in trips(seen, "input", way="read") if not full(case, seen, e)]
-    return any(FULL < entry["bytes"] / seen["size"] < 1 for entry in read)
+    return any(FULL < entry["moved"] / seen["size"] < 1 for entry in read)
 
 
 def mask(case: Case, seen: Observation) -> bool:
@@ -66,10 +69,13 @@ def out_again(case: Case, seen: Observation) -> bool:
 
 
 def input_as_scratch(case: Case, seen: Observation) -> bool:
-    """An input was written over more than once, piece by piece."""
-    written = trips(seen, "input", way="write")
-    pieces = not any(full(case, seen, entry) for entry in written)
-    return pieces and sum(entry["bytes"] for entry in written) > (1 + FULL) * seen["size"]
+    """Two inputs were written over, piece by piece, and one result is wanted."""
+    written = [
+        entry
+        for entry in trips(seen, "input", way="write")
+        if entry["moved"] > FULL * seen["size"] and not full(case, seen, entry)
+    ]
+    return len(written) > 1
 
 
 def copied_first(case: Case, seen: Observation) -> bool:
@@ -80,16 +86,26 @@ def copied_first(case: Case, seen: Observation) -> bool:
     return pieces and any(full(case, seen, entry) for entry in written)
 
 
-def slice_again(case: Case, seen: Observation) -> bool:
-    """A piece of the result was written, read back and written again."""
-    read = trips(seen, "result", way="read")
-    return bool(read) and not any(full(case, seen, entry) for entry in read)
+def joined(case: Case, seen: Observation) -> bool:
+    """The pieces of the result were kept to the end, and copied into one array there."""
+    parts = [e for e in trips(seen, "tmp", way="write") if not full(case, seen, e)]
+    kept = any(entry["moved"] > FULL * seen["size"] for entry in parts)
+    return kept and any(full(case, seen, e) for e in trips(seen, "result", way="write"))
 
 
-def large_chunk(case: Case, seen: Observation) -> bool:
-    """Temporaries are pieces, but too large for the cache."""
-    written = trips(seen, "tmp", way="write")
-    return bool(written) and not any(full(case, seen, entry) for entry in written)
+def large_piece(case: Case, seen: Observation) -> bool:
+    """The work was cut into pieces, and what a piece needs again had left the cache before."""
+    again = [entry for entry in _again(seen) if not full(case, seen, entry)]
+    return any(entry["largest"] > LARGE for entry in again)
+
+
+def passes(case: Case, seen: Observation) -> bool:
+    """An input was carried in more than once, by calls on all of it or in two loops."""
+    return any(
+        entry["moved"] > AGAIN * seen["size"]
+        and (full(case, seen, entry) or entry["largest"] <= LARGE)
+        for entry in trips(seen, "input", way="read")
+    )
 
 
 def whole_temporary(case: Case, seen: Observation) -> bool:
@@ -97,13 +113,10 @@ def whole_temporary(case: Case, seen: Observation) -> bool:
     return any(full(case, seen, entry) for entry in trips(seen, "tmp", way="write"))
 
 
-def read_again(case: Case, seen: Observation) -> bool:
-    """A whole input was read more than once, by calls on whole arrays."""
-    again = [e for e in trips(seen, "input", way="read") if e["bytes"] > TWICE * seen["size"]]
-    return any(full(case, seen, entry) for entry in again)
-
-
-def slice_read_again(case: Case, seen: Observation) -> bool:
-    """An input was read more than once, piece by piece."""
-    again = [e for e in trips(seen, "input", way="read") if e["bytes"] > TWICE * seen["size"]]
-    return bool(again) and not any(full(case, seen, entry) for entry in again)
+def _again(seen: Observation) -> Iterator[Entry]:
+    """What crossed the bus though it, or the same bytes, had been near before."""
+    yield from trips(seen, "tmp", way="write")
+    yield from trips(seen, "result", way="read")
+    for entry in trips(seen, "input", "result"):
+        if entry["moved"] > AGAIN * seen["size"]:
+            yield entry

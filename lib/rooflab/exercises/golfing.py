@@ -25,8 +25,8 @@ BLOCKS = 256
 AGREE = {"float32": 1e-4, "float64": 1e-9}  # relative, of the weighted sum of a block
 LEAST = 1.0  # a lower score: something escaped the trace
 LIMITS = Limits(steps=50_000, seconds=5.0, unseen=UNSEEN)  # of one case
-_TOTALS = {"name": str, "way": str, "where": str, "width": int, "bytes": int, "times": int,
-           "largest": int, "again": int}  # fmt: skip
+_TOTALS = {"name": str, "way": str, "where": str, "width": int, "bytes": int, "moved": int,
+           "times": int, "largest": int, "again": int}  # fmt: skip
 
 
 def arrays(case: Case) -> tuple[Any, ...]:
@@ -68,8 +68,9 @@ def digest(result: object, seed: int) -> dict[str, Plain]:
 def totals(steps: Iterable[Step]) -> list[dict[str, Plain]]:
     """Sum the trips by array (all temporaries are "tmp"), way, place and width, as plain data.
 
-    "times": how many trips; "largest": bytes of the largest; "width": bytes of a number; "again":
-    trips of an array that the same call also read.
+    "moved": those of the "bytes" that crossed the bus; "times": how many trips; "largest": bytes
+    of the largest; "width": bytes of a number; "again": trips of an array that the same call also
+    read.
     """
     sums: dict[tuple[str, str, str, int], dict[str, Any]] = {}
     for step in steps:
@@ -77,8 +78,9 @@ def totals(steps: Iterable[Step]) -> list[dict[str, Plain]]:
         for trip in step.operands:
             kind = "tmp" if trip.name.startswith("tmp") else trip.name
             key = (kind, trip.way, trip.where, np.dtype(trip.dtype).itemsize)
-            entry = sums.setdefault(key, dict(zip(_TOTALS, (*key, 0, 0, 0, 0), strict=True)))
+            entry = sums.setdefault(key, dict(zip(_TOTALS, (*key, 0, 0, 0, 0, 0), strict=True)))
             entry["bytes"] += int(trip.bytes)
+            entry["moved"] += int(trip.moved)
             entry["times"] += 1
             entry["largest"] = max(entry["largest"], int(trip.bytes))
             entry["again"] += trip.way == "write" and trip.name in read
@@ -95,10 +97,10 @@ def sound(seen: Observation) -> bool:
             return False
         if any(type(entry[key]) is not kind for key, kind in _TOTALS.items()):
             return False
-    in_memory = sum(entry["bytes"] for entry in trips if entry["where"] == "memory")
+    moved = sum(entry["moved"] for entry in trips)
     size = seen.get("size")
     positive = type(size) is int and size > 0 and all(entry["width"] > 0 for entry in trips)
-    return positive and in_memory == counted
+    return positive and moved == counted
 
 
 def judge_golf(

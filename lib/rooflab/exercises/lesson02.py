@@ -91,6 +91,20 @@ BALANCE = Exercise(
         Misconception("one B/F", lambda f, b, p, w: (b / f, b / f, _balance(f, b, p, w)[2]),
                       "the machine's B/F has nothing to do with the program: it is made of "
                       "bandwidth and peak."),
+        Misconception("the ridge for the machine",
+                      lambda f, b, p, w: (b / f, p / w, _balance(f, b, p, w)[2]),
+                      "peak over bandwidth is the ridge, in FLOP/byte; the machine's B/F is the "
+                      "other way round."),
+        Misconception("program and machine swapped",
+                      lambda f, b, p, w: (w / p, b / f, _balance(f, b, p, w)[2]),
+                      "the program comes first, then the machine."),
+        Misconception("another word",
+                      lambda f, b, p, w: (b / f, w / p, _balance(f, b, p, w)[2] + "-bound"),
+                      'the numbers are right; the limit is one of "memory" and "compute".'),
+        Misconception("memory is bandwidth",
+                      lambda f, b, p, w: (b / f, w / p, _balance(f, b, p, w)[2]
+                                          .replace("memory", "bandwidth")),
+                      'the numbers are right; the limit is one of "memory" and "compute".'),
         Misconception("B/F above 1",
                       lambda f, b, p, w: (b / f, w / p, "memory" if b > f else "compute"),
                       "the border is not at 1 byte per FLOP; it is the machine's own B/F."),

@@ -53,12 +53,13 @@ def _tests(rng: random.Random) -> list[Case]:
     return drawn
 
 
-def _wrong(level=None, traffic: int = 3, held: int = 2):
+def _wrong(level=None, traffic: int = 3, held: int = 2, farthest: bool = False):
     """A wrong witness: another level, other bytes that travel, or other bytes that stay."""
 
     def answer(n, itemsize, seconds, bandwidth, caches):
         rate = traffic * n * itemsize / seconds
-        where = level(caches) if level else smallest(held * n * itemsize, caches)
+        order = dict(reversed(caches.items())) if farthest else caches
+        where = level(caches) if level else smallest(held * n * itemsize, order)
         return rate, rate / bandwidth, where
 
     return answer
@@ -93,6 +94,9 @@ WARM = Exercise(
                       "both vectors fit."),
         Misconception("always the nearest", _wrong(level=lambda caches: next(iter(caches))),
                       "the nearest cache is the smallest; the vectors have to fit into it."),
+        Misconception("the largest that fits", _wrong(farthest=True),
+                      "several caches hold both vectors, and the nearest of them is where they "
+                      "settle. If you go through the caches in order, stop at the first."),
         Misconception("always the last", _wrong(level=lambda caches: list(caches)[-1]),
                       "data settles in the nearest cache that holds it all, and some fit none."),
         Misconception("one vector", _wrong(held=1),

@@ -51,6 +51,13 @@ POOLING = Exercise(
                       lambda h, w, c, k, s: ((k * k - 1) * _windows(h, w, c, k, 1),
                                              4 * (h * w * c + _windows(h, w, c, k, 1))),
                       "with a stride there are fewer windows, and fewer results."),
+        Misconception("the whole image in windows",
+                      lambda h, w, c, k, s: ((k * k - 1) * (h // s) * (w // s) * c,
+                                             4 * (h * w * c + (h // s) * (w // s) * c)),
+                      "the last window must end inside the image: it begins k before the border."),
+        Misconception("channels forgotten",
+                      lambda h, w, c, k, s: (_pool(h, w, 1, k, s)[0], _pool(h, w, 1, k, s)[1]),
+                      "every channel is an image of its own, with windows of its own."),
         Misconception("result forgotten",
                       lambda h, w, c, k, s: (_pool(h, w, c, k, s)[0], 4 * h * w * c),
                       "every window writes one number."),
@@ -104,6 +111,14 @@ LINES = Exercise(
                       lambda a, n, d, s, line: ceil(_span(n, d, s) / line) * line,
                       "count only the lines that hold a wanted number. A prefetcher may bring "
                       "more; the count does not. And where does the first line begin?"),
+        Misconception("from the first line to the last",
+                      lambda a, n, d, s, line: (((a + (n - 1) * d * s) // line - a // line) + 1)
+                      * line,
+                      "with a large stride there are lines in between that hold no wanted number; "
+                      "count the others."),
+        Misconception("stride in bytes",
+                      lambda a, n, d, s, line: len({(a + i * d) // line for i in range(n)}) * line,
+                      "stride counts numbers; the next one lies stride * itemsize bytes on."),
         Misconception("lines, not bytes", lambda a, n, d, s, line: lines_touched(a, n, d, s, line),
                       "that is the number of lines; each has `line` bytes."),
     ),

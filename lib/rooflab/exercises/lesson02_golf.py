@@ -18,7 +18,7 @@ from rooflab.exercises.exercise import Case, Exercise, Misconception
 
 PAR = 1.05  # room for a row of lengths or a vector of biases beside the large arrays
 DTYPES = ("float32", "float64", "float32")
-TOO_LARGE = 16  # times the chunk that fits the cache in every type
+TOO_LARGE = 16  # times the piece that the cache keeps in every type
 
 Way = Callable[..., object]  # what a learner writes
 
@@ -26,7 +26,7 @@ Way = Callable[..., object]  # what a learner writes
 def _cases(hole: str, rng: random.Random) -> list[Case]:
     """Sizes that no power of two divides; float32 first, so that a wider type shows at once."""
     drawn = [
-        {"hole": hole, "n": 512 * (2 * rng.randrange(260, 420) + 1), "dtype": dtype,
+        {"hole": hole, "n": 512 * (2 * rng.randrange(600, 800) + 1), "dtype": dtype,
          "seed": rng.randrange(10**6)}
         for dtype in DTYPES
     ]  # fmt: skip
@@ -36,13 +36,18 @@ def _cases(hole: str, rng: random.Random) -> list[Case]:
 
 _WIDER = "a number of a wider type (np.float64) or astype made everything wider."
 _TAIL = "the last numbers do not fill a whole chunk, and they are left out."
-_CHUNK = (
-    "you cut the work into pieces, but a piece's temporary has more than 32 KiB, so it crosses "
-    "the bus too; count its bytes for the widest type."
+_LARGE = (
+    "you cut the work into pieces, but a piece is too large: before it is needed again, what was "
+    "touched since has pushed it out of the cache of 512 KiB. Count all arrays of a piece, in the "
+    "widest type."
 )
-_AGAIN = (
-    "a piece of the result is a view of a large array: writing it, reading it back and writing it "
-    "again are three trips. Let the first call make a small array, and write only the last result."
+_PASSES = (
+    "all of x is carried in more than once, for every call or every loop over it. Finish a piece "
+    "while the cache has it."
+)
+_JOINED = (
+    "all pieces of the result are kept to the end, more than the cache holds, and copied once "
+    "more there; begin with np.empty_like, which moves nothing, and fill it piece by piece."
 )
 _OUT = "out= saves the allocation, not the trips: the whole array is still written and read back."
 _IN_PLACE = (
@@ -58,8 +63,8 @@ _COPIED = (
     "np.empty_like, which moves nothing, and fill it piece by piece."
 )
 _SCRATCH = (
-    "an input used as scratch is written to memory and read back, piece by piece; let the first "
-    "call make a small array instead."
+    "two inputs are written over, and one result is wanted: the other one is carried back to "
+    "memory for nothing. Let the first call make a small array instead."
 )
 _SQUARES = (
     "one call stores all the squares, the next reads them back; look for one call that multiplies "
@@ -75,20 +80,19 @@ def _shared(
     out: Way,
     widened: Way,
     chunk: int = ways.CHUNK,
-    slice_again: Way | None = None,
     copied: Way | None = None,
     scratch: Way | None = None,
     plain_hint: str = _PLAIN,
 ) -> tuple[Misconception, ...]:
-    """The mistakes of every hole, the most telling first; ``chunk`` is one that fits."""
+    """The mistakes of most holes, the most telling first; ``chunk`` is one that the cache keeps."""
     large = TOO_LARGE * chunk
     found = [
         Misconception("tail forgotten", partial(right, tail=False), _TAIL, mistakes.tail_forgotten),
         Misconception("wider type", widened, _WIDER, mistakes.wider),
         Misconception("in place moves fewer bytes", in_place, _IN_PLACE, mistakes.in_place),
         Misconception("out= saves traffic", out, _OUT, mistakes.out_again),
-        Misconception("chunk larger than the cache", partial(right, chunk=large), _CHUNK,
-                      mistakes.large_chunk),
+        Misconception("piece larger than the cache", partial(right, chunk=large), _LARGE,
+                      mistakes.large_piece),
         Misconception("the plain expression", plain, plain_hint, mistakes.whole_temporary),
     ]  # fmt: skip
     if copied:
@@ -99,8 +103,6 @@ def _shared(
         found.append(
             Misconception("an input as scratch", scratch, _SCRATCH, mistakes.input_as_scratch)
         )
-    if slice_again:
-        found.append(Misconception("result as scratch", slice_again, _AGAIN, mistakes.slice_again))
     return tuple(found)
 
 
@@ -110,9 +112,20 @@ AXPY = Exercise(
     "golf_axpy(a, x, y)", ways.axpy, kind="golf", par=PAR, cases=partial(_cases, "axpy"), lines=3,
     misconceptions=_shared(
         ways.axpy, plain=lambda a, x, y: a * x + y, in_place=ways.axpy_in_place, out=ways.axpy_out,
-        slice_again=ways.axpy_slice_again, widened=lambda a, x, y: np.float64(a) * x + y,
-        copied=ways.axpy_copied, scratch=ways.axpy_scratch,
+        widened=lambda a, x, y: np.float64(a) * x + y, copied=ways.axpy_copied,
+        scratch=ways.axpy_scratch,
     ),
+)  # fmt: skip
+
+_ONE_NUMBER = _shared(
+    ways.squares, plain=lambda x: np.sum(x * x), in_place=ways.squares_in_place,
+    out=ways.squares_out, widened=lambda x: np.sum(x.astype(np.float64) ** 2), plain_hint=_SQUARES,
+)  # fmt: skip
+_SEVERAL = Misconception(
+    "several passes in one call", ways.squares_in_passes,
+    "some functions of NumPy go over the numbers several times, and np.var even stores all "
+    "differences from the mean; look for one that multiplies and adds up at once.",
+    mistakes.passes,
 )  # fmt: skip
 
 SQUARES = Exercise(
@@ -120,11 +133,7 @@ SQUARES = Exercise(
     "Return the sum of the squares of x, one number.",
     "squares(x)", ways.squares, kind="golf", par=PAR, lines=1,
     cases=partial(_cases, "sum-of-squares"),
-    misconceptions=_shared(
-        ways.squares, plain=lambda x: np.sum(x * x), in_place=ways.squares_in_place,
-        out=ways.squares_out, widened=lambda x: np.sum(x.astype(np.float64) ** 2),
-        plain_hint=_SQUARES,
-    ),
+    misconceptions=(*_ONE_NUMBER[:3], _SEVERAL, *_ONE_NUMBER[3:]),
 )  # fmt: skip
 
 NORM = Exercise(
@@ -134,20 +143,19 @@ NORM = Exercise(
     "row_norm(x)", ways.row_norm, kind="golf", par=PAR, lines=6,
     cases=partial(_cases, "row-l2-norm"),
     misconceptions=(
-        *_shared(
-            ways.row_norm, plain=lambda x: x / np.sqrt((x * x).sum(axis=1, keepdims=True)),
-            in_place=ways.norm_in_place, out=ways.norm_out, chunk=ways.ROWS,
-            copied=ways.norm_copied,
-            widened=lambda x: x / ways.lengths(x.astype(np.float64)),
-        ),
-        Misconception(
-            "reads x twice", lambda x: x / ways.lengths(x),
-            "all lengths first, then the division: x has to come twice. Finish a few rows while "
-            "you have them.", mistakes.read_again),
-        Misconception(
-            "a view is no copy", ways.norm_views,
-            "a slice is a view of x, and golf counts it as memory whenever it is read; copy the "
-            "rows into a small array once, and use that.", mistakes.slice_read_again),
+        Misconception("a copy to begin with", ways.norm_copied, _COPIED, mistakes.copied_first),
+        Misconception("tail forgotten", partial(ways.row_norm, tail=False), _TAIL,
+                      mistakes.tail_forgotten),
+        Misconception("wider type", lambda x: x / ways.lengths(x.astype(np.float64)), _WIDER,
+                      mistakes.wider),
+        Misconception("piece larger than the cache",
+                      partial(ways.row_norm, chunk=TOO_LARGE * ways.ROWS), _LARGE,
+                      mistakes.large_piece),
+        Misconception("the plain expression",
+                      lambda x: x / np.sqrt((x * x).sum(axis=1, keepdims=True)), _PLAIN,
+                      mistakes.whole_temporary),
+        Misconception("two passes over the whole array", lambda x: x / ways.lengths(x), _PASSES,
+                      mistakes.passes),
     ),
 )  # fmt: skip
 
@@ -162,11 +170,12 @@ RELU = Exercise(
             "a mask", ways.relu_mask,
             "True and False take a byte each, for every number, and that array travels as well; "
             "np.maximum needs none.", mistakes.mask),
+        Misconception("pieces joined at the end", ways.relu_joined, _JOINED, mistakes.joined),
         *_shared(
             ways.bias_relu, plain=lambda x, b: np.maximum(x + b, 0), in_place=ways.relu_in_place,
-            out=ways.relu_out, slice_again=ways.relu_slice_again, chunk=ways.ROWS,
+            out=ways.relu_out, chunk=ways.ROWS,
             widened=lambda x, b: np.maximum(x + b.astype(np.float64), 0),
-            copied=ways.relu_copied, scratch=ways.relu_scratch,
+            copied=ways.relu_copied,
         ),
     ),
 )  # fmt: skip
@@ -178,7 +187,7 @@ SCALE = Exercise(
     cases=partial(_cases, "scale-add-scale"),
     misconceptions=_shared(
         ways.scale_add_scale, plain=lambda a, b, x, y: b * (a * x + y),
-        in_place=ways.scale_in_place, out=ways.scale_out, slice_again=ways.scale_slice_again,
+        in_place=ways.scale_in_place, out=ways.scale_out,
         widened=lambda a, b, x, y: np.float64(b) * (a * x + y),
         copied=ways.scale_copied, scratch=ways.scale_scratch,
     ),

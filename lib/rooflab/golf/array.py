@@ -24,7 +24,7 @@ _POWERS = {2: np.square, 0.5: np.sqrt, 1: np.positive, -1: np.reciprocal}
 _METHODS = {  # method of an array → the NumPy function that does the same
     name: getattr(np, name)
     for name in (
-        "all", "any", "argmax", "argmin", "clip", "cumprod", "cumsum", "diagonal", "dot", "max",
+        "all", "any", "argmax", "argmin", "cumprod", "cumsum", "diagonal", "dot", "max",
         "mean", "min", "nonzero", "prod", "ravel", "repeat", "round", "squeeze", "std", "sum",
         "swapaxes", "take", "trace", "var",
     )
@@ -156,6 +156,10 @@ class TracedArray(NDArrayOperatorsMixin):
         """Return a copy as ``dtype``, or the array itself where copy=False allows it."""
         call = (self, dtype, order)
         return functions.view_or_copy(self.trace, "astype", ndarray.astype, call, kwargs)
+
+    def clip(self, min: Any = None, max: Any = None, out: Any = None, **kwargs: Any) -> Any:
+        """Cut off what is below ``min`` or above ``max``; the method needs only one of them."""
+        return np.clip(self, min, max, out=out, **kwargs)
 
     def fill(self, value: Any) -> None:
         """Write ``value`` everywhere."""

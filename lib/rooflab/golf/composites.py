@@ -178,8 +178,17 @@ def outer(trace: Trace, a: Any, b: Any, out: Any = None) -> Any:
     return np.multiply(np.ravel(a)[:, None], np.ravel(b)[None, :], out=out)
 
 
+def tensordot(trace: Trace, a: Any, b: Any, axes: Any = 2) -> Any:
+    """Over the last axes of a and the first of b: a product of two matrices, as NumPy does it."""
+    if not isinstance(axes, int):
+        raise no_model("np.tensordot with axes= that are no number")
+    summed = math.prod(b.shape[:axes])
+    product = np.dot(np.reshape(a, (-1, summed)), np.reshape(b, (summed, -1)))
+    return np.reshape(product, (*a.shape[: a.ndim - axes], *b.shape[axes:]))
+
+
 MODELS = {
     np.mean: mean, np.var: var, np.std: std, np.linalg.norm: norm, np.dot: dot,
     np.einsum: einsum, np.take: take, np.argmax: _extreme(np.argmax),
-    np.argmin: _extreme(np.argmin), np.diff: diff, np.outer: outer,
+    np.argmin: _extreme(np.argmin), np.diff: diff, np.outer: outer, np.tensordot: tensordot,
 }  # fmt: skip

@@ -27,14 +27,14 @@ class Stopped(BaseException):
 def no_model(call: str) -> Untraceable:
     """Return the error for a NumPy call without a model."""
     return Untraceable(
-        f"{call}: golf does not know how many bytes it moves, so it will not guess; "
-        "write it with ufuncs (add, multiply, sqrt, maximum…), sums, dot, einsum or where"
+        f"{call}: golf has no count for it, and will not guess; use add, multiply, sqrt, maximum, "
+        "where, sum, dot, einsum"
     )
 
 
 def stripped(by: str) -> Untraceable:
     """Return the error for a call that wants a plain array and would lose the trace."""
     return Untraceable(
-        f"{by} takes the numbers out of the traced array, and golf would no longer see what moves; "
-        "keep to NumPy functions on the array itself"
+        f"{by} takes the numbers out of the traced array; it may move few bytes, but golf cannot "
+        "count them. Call NumPy's own functions on the array"
     )

@@ -135,6 +135,13 @@ def _copyto(trace: Trace, dst: Any, src: Any, casting: str = "same_kind", where:
     trace.record("copyto", arrays_in((source, mask)), [target])
 
 
+def _putmask(trace: Trace, a: Any, mask: Any, values: Any) -> None:
+    """Of one number: the same as ``a[mask] = number``."""
+    if np.ndim(trace.raw(values)):
+        raise no_model("np.putmask with an array of values")
+    a[mask] = values
+
+
 def _like(fill: Any = None) -> Callable:
     """np.empty_like makes an array and writes nothing; zeros_like and ones_like write it once."""
 
@@ -161,6 +168,7 @@ _MODELS: dict[Any, Callable] = {
     np.cumsum: _accumulation(np.add),
     np.cumprod: _accumulation(np.multiply),
     np.copyto: _copyto,
+    np.putmask: _putmask,
     np.empty_like: _like(),
     **{function: _like(fill) for function, fill in _FILLED.items()},
     np.full_like: _full_like,
