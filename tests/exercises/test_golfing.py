@@ -312,7 +312,11 @@ def test_the_mistake_is_named(id, way, mistake):
 
 def test_blas_called_by_hand_is_told_that_it_is_a_good_idea():
     blas = pytest.importorskip("scipy.linalg.blas")
-    verdict = check("02-golf-axpy", lambda a, x, y: blas.daxpy(x, y, a=a))
+
+    def f(a, x, y):
+        return blas.daxpy(x, y, a=a)
+
+    verdict = check("02-golf-axpy", f)
     assert "may move few bytes" in verdict.reason
 
 

@@ -17,7 +17,8 @@ N = 1_000_000
 
 
 def trip(name: str, way: str, elements: int = N, where: str = "memory") -> Trip:
-    return Trip(name, 8 * elements, way, where, (elements,), "float64")
+    moved = 8 * elements if where == "memory" else 0
+    return Trip(name, 8 * elements, way, moved, (elements,), "float64")
 
 
 def run(steps: list[Step], minimum: int = 24 * N) -> SimpleNamespace:

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from rooflab.golf.ledger import A_LITTLE
 from rooflab.golf.rounds import stretches
 from rooflab.show.golf_story import REST, Pass, Stop, Story
 
@@ -77,9 +78,11 @@ def _sum(turns: Sequence[Stop]) -> Stop:
     trips = []
     for place, trip in enumerate(first.trips):
         all_of_it = [turn.trips[place] for turn in turns]
-        inside = [one for one in all_of_it if one.where == "memory"]
-        where = "memory" if inside else "cache"  # the last chunk may be smaller than the others
-        trips.append(replace(trip, where=where, per=sum(one.per for one in inside or all_of_it)))
+        crossing = sum(one.per for one in all_of_it if one.where == "memory")
+        per = sum(one.per for one in all_of_it)
+        near = crossing * A_LITTLE <= per  # a first or a last piece may cross all the same
+        where = "cache" if near else "memory"
+        trips.append(replace(trip, where=where, per=per if near else crossing))
     return replace(first, rounds=sum(turn.rounds for turn in turns), trips=tuple(trips))
 
 
@@ -147,7 +150,10 @@ def _source(golf: Any) -> list[str]:
 
 
 def _stop(step: Any, elements: float, source: Sequence[str]) -> Stop:
-    trips = [Pass(t.name, t.bytes / elements, t.way, t.where) for t in step.operands]
+    trips = [
+        Pass(t.name, (t.moved if t.where == "memory" else t.bytes) / elements, t.way, t.where)
+        for t in step.operands
+    ]
     written = [trip.name for trip in trips if trip.way == "write"]
     read = ", ".join(dict.fromkeys(trip.name for trip in trips if trip.way == "read"))
     code = f"{', '.join(written) or '…'} = {step.call}({read})"
