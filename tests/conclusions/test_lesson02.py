@@ -95,7 +95,7 @@ TABLE = {
         on(*["more than the bytes"] * 3, "less than the bytes", "as counted"),
     ),
     "02-out": (
-        lambda sim: (line(sim), out(sim)),
+        lambda sim: (line(sim), out(sim), axpy(sim)),
         on("helps", "no difference", "helps", "no difference", "hurts"),
     ),
     "02-pieces": (
@@ -177,7 +177,7 @@ def test_pieces_of_equal_bytes_that_differ_in_time_are_named() -> None:
     assert found.case == "a valley, more than the bytes"
     assert "factor of 1.67, the time by 3.67. Most of that is not the bytes." in found.text
     assert "Pieces of 65,536 and 262,144 numbers move as few bytes" in found.text
-    assert "2.73 µs by this table" in found.text, "20 ms more for 9766 - 2442 more pieces"
+    assert "2.73 µs here" in found.text, "20 ms more for 9766 - 2442 more pieces"
     assert "falls with the bytes" not in found.text
 
 
@@ -246,7 +246,7 @@ def test_warnings_stand_below_the_sentence() -> None:
     sim = MACHINES["4 MB of L3"]
     noisy = replace(line(sim), warnings=("noisy: made up",))
     for name, given in {
-        "02-expression": (noisy, axpy(sim)), "02-out": (noisy, out(sim)),
+        "02-expression": (noisy, axpy(sim)), "02-out": (noisy, out(sim), axpy(sim)),
         "02-types": (noisy, types(sim)[1]),
         "02-write-allocate": (noisy, out(sim), axpy(sim), 1),
         "02-warm": (warm(sim)[0], noisy),

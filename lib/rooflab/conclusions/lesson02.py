@@ -40,8 +40,8 @@ def expression(numpy: Measurement, blas: Measurement) -> Conclusion:
     if ratio > CLEARLY * by_bytes:
         return Conclusion(
             "more than the bytes",
-            f"{said} Fresh memory costs extra: the operating system has to find it and to zero it. "
-            f"The hardware may add a trip too. *Deeper* takes the rest apart.{doubts}",
+            f"{said} So the bytes are not all of it. The next part finds out what the rest is."
+            f"{doubts}",
         )
     if ratio * CLEARLY < by_bytes:
         return Conclusion(
@@ -52,26 +52,38 @@ def expression(numpy: Measurement, blas: Measurement) -> Conclusion:
     return Conclusion("as counted", f"{said} The count explains it.{doubts}")
 
 
-def out(numpy: Measurement, with_out: Measurement) -> Conclusion:
-    """The one line, and the same two calls with ``out=``: does it help here?"""
-    doubts = cautions(numpy, with_out)
-    if numpy.median_s > CLEARLY * with_out.median_s:
-        return Conclusion(
-            "helps",
+def out(numpy: Measurement, with_out: Measurement, blas: Measurement) -> Conclusion:
+    """The one line, and the same two calls with ``out=``: does it help, and with what?"""
+    one_line, two_calls = (m.median_s / blas.median_s for m in (numpy, with_out))
+    by_bytes, doubts = counted(), cautions(numpy, with_out, blas)
+    lines = [
+        "| | times as long as AXPY | | |",
+        "|---|---|---|---|",
+        f"| bytes ordered: 40 against 24 | {plain(by_bytes, 3)} | | counted |",
+        f"| `with_out` | {plain(two_calls, 3)} | ×{plain(two_calls / by_bytes, 3)} | "
+        "**fetched lines**: what is written is fetched first, on most processors |",
+        f"| `expression` | {plain(one_line, 3)} | ×{plain(one_line / two_calls, 3)} | "
+        "**fresh memory**: new arrays, which the system has to find and to zero |",
+    ]
+    table = "\n".join(lines)
+    if one_line > CLEARLY * two_calls:
+        case, said = "helps", (
             "On this computer `out=` does help, and you know with what: **it saves the "
-            f"allocation, not the trips.**{doubts}",
+            "allocation, not the trips.**"
         )
-    if with_out.median_s > CLEARLY * numpy.median_s:
-        return Conclusion(
-            "hurts",
+    elif two_calls > CLEARLY * one_line:
+        case, said = "hurts", (
             "On this computer `out=` even takes longer than the one line. **It saves no trip**, "
-            f"and here it does not save time either.{doubts}",
+            "and here it does not save time either."
         )
-    return Conclusion(
-        "no difference",
-        "On this computer `out=` makes hardly a difference: new memory is cheap here, and **the "
-        f"trips are the same.**{doubts}",
-    )
+    else:
+        case, said = "no difference", (
+            "On this computer `out=` makes hardly a difference: new memory is cheap here, and "
+            "**the trips are the same.**"
+        )
+    if two_calls * CLEARLY < by_bytes:
+        said += " Less than the bytes ask for: a cache held a part of them, or something else ran."
+    return Conclusion(case, f"{table}\n\n{said}{doubts}")
 
 
 def pieces(sweep: ChunkSweep, unit: str = "numbers") -> Conclusion:
@@ -91,7 +103,7 @@ def pieces(sweep: ChunkSweep, unit: str = "numbers") -> Conclusion:
             f"a valley{more}",
             f"{bytes_fall} {fall} The best piece has {sizes[best]:,} {unit}. Smaller ones are "
             "slower again, though not a byte more travels: now Python is the cost. Each piece "
-            f"takes some calls and some slicing, {si(_call(sweep, best), 's')} by this table, and "
+            f"takes some calls and some slicing, {si(_call(sweep, best), 's')} here, and "
             f"{rounds}. **The time is {rule}**; in between lies the best piece.",
         )
     if large:

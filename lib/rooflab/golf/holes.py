@@ -6,6 +6,8 @@ with the width of the dtype (masks stay one byte).
 
 from __future__ import annotations
 
+import functools
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -46,6 +48,21 @@ class Hole:
     def minimum_per_element(self) -> int:
         """The fewest bytes an element in fp64."""
         return 8 * self.trips
+
+    def ways(self, chunk: int) -> dict[str, Callable[..., Any]]:
+        """The variants, those in pieces with pieces of ``chunk`` numbers, in whole rows."""
+        step = max(1, chunk // self.row)
+        return {
+            name: functools.partial(way, chunk=step)
+            if "chunk" in inspect.signature(way).parameters
+            else way
+            for name, way in self.variants.items()
+        }
+
+    @property
+    def row(self) -> int:
+        """Numbers that a step along the first axis is long."""
+        return next(a.size // len(a) for a in self.make(COLUMNS) if isinstance(a, ndarray))
 
     def minimum(self, *arrays: Any) -> int:
         """The fewest bytes for these arguments: the trips of the largest array."""

@@ -45,7 +45,8 @@ class Golf:
     @property
     def fits(self) -> bool:
         """Whether the arrays given fit the cache, so that a score says nothing."""
-        return sum(getattr(a, "nbytes", 0) for a in self.arguments) <= self.cache
+        given = sum(getattr(a, "nbytes", 0) for a in self.arguments)
+        return 0 < given <= self.cache
 
     @property
     def score(self) -> float:

@@ -19,15 +19,22 @@ if TYPE_CHECKING:
     from rooflab.golf.score import Golf
 
 
-def prepared(golf: Golf) -> tuple[Callable[[], Any], Callable[[], None]]:
+def prepared(
+    golf: Golf, copies: dict[int, ndarray] | None = None
+) -> tuple[Callable[[], Any], Callable[[], None]]:
     """Return a call of the untraced function and what sets its arrays back.
 
-    Only the inputs that the traced run wrote to are copied.
+    Only the inputs that the traced run wrote to are copied, into ``copies`` (by id of the
+    original), which functions that are called in turns share: set back before each call.
     """
     if golf.function is None:
         raise ValueError(f"{golf.name}: this Golf was made without its function; run rl.golf again")
-    copies = {id(golf.arguments[i]): np.copy(golf.arguments[i], order="K") for i in golf.written}
-    mine = [copies.get(id(value), value) for value in golf.arguments]
+    copies = {} if copies is None else copies
+    written = {id(golf.arguments[i]): golf.arguments[i] for i in golf.written}
+    for key, original in written.items():
+        if key not in copies:
+            copies[key] = np.copy(original, order="K")
+    mine = [copies[id(value)] if id(value) in written else value for value in golf.arguments]
 
     def call() -> Any:
         return golf.function(*mine)
@@ -56,12 +63,13 @@ def timed(golf: Golf, *, threads: int | None, samples: int, seconds: float) -> f
 def in_turn(golfs: Sequence[Golf], *, rounds: int, threads: int | None = 1) -> tuple[float, ...]:
     """Median seconds of each, timed in turns, so that a busy moment slows all of them alike."""
     with thread_limit(threads):
-        ready = [prepared(golf) for golf in golfs]
+        copies: dict[int, ndarray] = {}
+        ready = [prepared(golf, copies) for golf in golfs]
         evict = evictor(0, threads or 1)
         found: list[list[float]] = [[] for _ in golfs]
         for call, set_back in ready:  # pages, threads and code before the clock
-            call()
             set_back()
+            call()
         for _ in range(rounds):
             for times, (call, set_back) in zip(found, ready):
                 set_back()

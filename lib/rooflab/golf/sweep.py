@@ -6,7 +6,7 @@ import functools
 import inspect
 import operator
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from rooflab.measure.told import fewer
 CHUNKS = tuple(2**p for p in range(8, 23, 2))
 ROUNDS = fewer(5)
 MOST_CHUNKS = 64  # that a traced run works through: more would only repeat the same steps
+MOST_ROUNDS = 4096  # and never more, however large the cache is
 MOST_CACHES = 8  # an array so many times the cache is memory, whatever the cache keeps of it
 
 
@@ -36,6 +37,11 @@ class ChunkSweep:
     seconds: tuple[float, ...]
     elements: int
     scaled: tuple[bool, ...] = ()
+
+    @property
+    def best(self) -> int:
+        """The chunk size with the shortest time, with the lowest score where nothing was timed."""
+        return min(zip(self.seconds or self.scores, self.chunks))[1]
 
     @property
     def scores(self) -> tuple[float, ...]:
@@ -65,7 +71,7 @@ def sweep(
 
     ``f`` takes a keyword ``chunk``, a number of elements or rows along the first axis. Where that
     would make more than 64 chunks, the traced run gets the first 64 chunks of every array as long
-    as the longest. ``minimum`` is for all elements. ``rounds=0`` times nothing.
+    as the longest, and more of them while they are less than 8 times the cache. ``minimum`` is for all elements. ``rounds=0`` times nothing.
 
     Raises ValueError for chunks that are no positive whole numbers, and what golf raises.
     """
@@ -79,7 +85,8 @@ def sweep(
         part = functools.partial(f, chunk=chunk)
         share = 1 if some is arrays else len(next(filter(_long(some), some))) / length
         fewest = None if minimum is None else max(1, round(minimum * share))
-        golfs.append(golf(part, *some, minimum=fewest, cache=cache))
+        one = golf(part, *some, minimum=fewest, cache=cache)
+        golfs.append(replace(one, result=None, arguments=()))  # as large as the arrays
         scaled.append(some is not arrays)
     return ChunkSweep(
         sizes,
@@ -99,7 +106,8 @@ def _fewer(arrays: tuple, length: int, chunk: int, cache: int) -> tuple:
     """The first chunks of every array of full length: enough for memory to stay memory."""
     long = [a for a in arrays if isinstance(a, ndarray) and a.ndim and len(a) == length]
     row = min(a.nbytes // length for a in long) or 1
-    rows = max(MOST_CHUNKS * chunk, -(-MOST_CACHES * cache // row // chunk) * chunk)
+    enough = min(-(-MOST_CACHES * cache // row // chunk), MOST_ROUNDS) * chunk
+    rows = max(MOST_CHUNKS * chunk, enough)
     if rows >= length:
         return arrays
     # Copies, so that they are arrays of their own and not views of the large ones.
@@ -112,8 +120,6 @@ def _seconds(
     f: Callable, arrays: tuple, sizes: Sequence[int], golfs: Sequence[Golf], rounds: int,
     threads: int | None,
 ) -> tuple[float, ...]:  # fmt: skip
-    from dataclasses import replace
-
     from rooflab.golf.stopwatch import in_turn
 
     if not rounds:

@@ -8,6 +8,8 @@ _HOME = {
     "roofline": "rooflab.show.figures",
     "waterfall": "rooflab.show.waterfall_figure",
     "golf": "rooflab.show.golf_figure",
+    "pieces": "rooflab.show.golf_curves",
+    "scores": "rooflab.show.golf_curves",
     "tokens": "rooflab.show.layer_time",
     "walk": "rooflab.show.layer_walk",
     "Point": "rooflab.show.drawing",
