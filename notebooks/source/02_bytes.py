@@ -172,9 +172,9 @@ rl.ask("02-out", out.median_s / blas.median_s)
 rl.conclude("02-out", numpy_, out, blas)
 
 # %% [markdown] tags=["core"]
-# Each row of the table adds one cause to the row above it. The bytes you can read off the program,
-# the other two you cannot; a *Deeper* part says more about the fetched lines. To save trips,
-# the products must not leave for memory at all.
+# Each row of the table may add one cause to the row above it. The bytes you can read off the
+# program, the other causes you cannot; a *Deeper* part says more about the fetched lines. To save
+# trips, the products must not leave for memory at all.
 #
 # ## In pieces
 #

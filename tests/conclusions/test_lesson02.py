@@ -252,3 +252,15 @@ def test_warnings_stand_below_the_sentence() -> None:
         "02-warm": (warm(sim)[0], noisy),
     }.items():  # fmt: skip
         assert "noisy: made up" in conclude(name, *given).text, name
+
+
+def test_a_cause_is_named_only_where_the_clock_shows_it() -> None:
+    sim = MACHINES[EVERYWHERE[0]]
+    quick = axpy(sim)
+    for line_, out_, named in (
+        (1.67, 1.67, ()), (2.0, 2.0, ("fetched lines",)), (2.7, 2.0, ("fetched lines", "fresh")),
+        (2.5, 1.7, ("fresh",)), (1.3, 1.3, ("a cache held a part",)),
+    ):  # fmt: skip
+        text = conclude("02-out", slower(quick, line_), slower(quick, out_), quick).text
+        for cause in ("fetched lines", "fresh", "a cache held a part"):
+            assert (cause in text) == (cause in named), (line_, out_, cause)

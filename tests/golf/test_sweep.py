@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -68,3 +70,40 @@ def test_timing_leaves_the_inputs_alone_and_starts_from_the_same_values():
     np.testing.assert_array_equal(call(), first)
     assert done.time(samples=3, seconds=0.01) > 0
     np.testing.assert_array_equal(y, before)
+
+
+def test_functions_timed_in_turns_share_their_copies_and_start_from_the_same_values():
+    x, seen = np.arange(1000.0), []
+
+    def add(x):
+        x += 1
+        seen.append(x)
+        return x
+
+    def read(x):
+        seen.append(x)
+        return float(x.sum())
+
+    stopwatch_module.in_turn([golf(add, x), golf(add, x), golf(read, x)], rounds=2)
+    timed = seen[3:]  # the first three are golf's own runs
+    written = {id(array) for array in timed[0::3] + timed[1::3]}
+    assert len(written) == 1, "one copy for both"
+    assert all(array is x for array in timed[2::3]), "what is only read is not copied"
+    np.testing.assert_array_equal(timed[0], np.arange(1000.0) + 1)
+
+
+def test_the_best_size_is_the_quickest_and_without_times_the_one_with_fewest_bytes():
+    hole = HOLES["axpy"]
+    found = sweep(AXPY, *hole.make(1 << 17), chunks=(1 << 17, 1024), rounds=0, cache=SMALL)
+    assert found.best == 1024
+    assert replace(found, seconds=(1.0, 2.0)).best == 1 << 17
+    assert [one.result for one in found.golfs] == [None, None], "they are as large as the arrays"
+
+
+@pytest.mark.parametrize(("name", "rows"), [("axpy", 65_536), ("row-l2-norm", 128)])
+def test_the_ways_of_a_hole_take_the_size_of_a_piece_in_numbers(name, rows):
+    hole = HOLES[name]
+    assert list(hole.ways(65_536)) == list(hole.variants)
+    assert hole.ways(65_536)["chunks"].keywords == {"chunk": rows}
+    assert hole.ways(1)["chunks"].keywords == {"chunk": 1}
+    assert hole.ways(65_536)["expression"] is hole.variants["expression"]

@@ -59,31 +59,48 @@ def out(numpy: Measurement, with_out: Measurement, blas: Measurement) -> Conclus
     lines = [
         "| | times as long as AXPY | | |",
         "|---|---|---|---|",
-        f"| bytes ordered: 40 against 24 | {plain(by_bytes, 3)} | | counted |",
-        f"| `with_out` | {plain(two_calls, 3)} | ×{plain(two_calls / by_bytes, 3)} | "
-        "**fetched lines**: what is written is fetched first, on most processors |",
-        f"| `expression` | {plain(one_line, 3)} | ×{plain(one_line / two_calls, 3)} | "
-        "**fresh memory**: new arrays, which the system has to find and to zero |",
-    ]
+        f"| the bytes ordered, 40 against 24 | {plain(by_bytes, 3)} | | counted |",
+        _cause("with_out", two_calls, by_bytes, "**fetched lines**: most processors fetch "
+               "a line before it is written over, which can add ×1.2 here"),
+        _cause("expression", one_line, two_calls, "**fresh memory**: the system has to find "
+               "and to zero every new array"),
+    ]  # fmt: skip
     table = "\n".join(lines)
     if one_line > CLEARLY * two_calls:
-        case, said = "helps", (
-            "On this computer `out=` does help, and you know with what: **it saves the "
-            "allocation, not the trips.**"
+        case, said = (
+            "helps",
+            (
+                "On this computer `out=` does help, and you know with what: **it saves the "
+                "allocation, not the trips.**"
+            ),
         )
     elif two_calls > CLEARLY * one_line:
-        case, said = "hurts", (
-            "On this computer `out=` even takes longer than the one line. **It saves no trip**, "
-            "and here it does not save time either."
+        case, said = (
+            "hurts",
+            (
+                "On this computer `out=` even takes longer than the one line. **It saves no trip**, "
+                "and here it does not save time either."
+            ),
         )
     else:
-        case, said = "no difference", (
-            "On this computer `out=` makes hardly a difference: new memory is cheap here, and "
-            "**the trips are the same.**"
+        case, said = (
+            "no difference",
+            (
+                "On this computer `out=` makes hardly a difference: new memory is cheap here, and "
+                "**the trips are the same.**"
+            ),
         )
-    if two_calls * CLEARLY < by_bytes:
-        said += " Less than the bytes ask for: a cache held a part of them, or something else ran."
     return Conclusion(case, f"{table}\n\n{said}{doubts}")
+
+
+def _cause(program: str, found: float, before: float, cause: str) -> str:
+    """A row of the table: ``cause`` where ``program`` takes clearly longer than the row above."""
+    step = found / before
+    if step * CLEARLY < 1:
+        cause = "less than the row above: a cache held a part, or something else was running"
+    elif step < CLEARLY:
+        cause = "about the same as the row above"
+    return f"| `{program}`, measured | {plain(found, 3)} | ×{plain(step, 3)} | {cause} |"
 
 
 def pieces(sweep: ChunkSweep, unit: str = "numbers") -> Conclusion:

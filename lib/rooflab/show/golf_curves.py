@@ -81,9 +81,9 @@ def scores(
         ax.plot(*zip(*there, strict=True), label=hole, **look) if there else None
         for name, score, seconds in own:
             if name == hole:
-                ax.plot(score, seconds, "o", mfc="none", mec=_MINE, mew=3, ms=19)
+                ax.plot(score, seconds, marker, color=colour, mec=_MINE, mew=3, ms=15)
     if own:
-        ax.plot([], [], "o", mfc="none", mec=_MINE, mew=3, ms=13, ls="none", label="yours")
+        ax.plot([], [], "o", mfc="none", mec=_MINE, mew=3, ms=12, ls="none", label="yours")
     every = [*shown, *own]
     _ticks(ax.xaxis, [1, 1.5, 2, 3, 4, 5, 6], lambda v: plain(v, 2))
     ax.set_xlim(0.9, max(1.6, 1.15 * max(score for _, score, _ in every)))
@@ -151,11 +151,11 @@ def _ticks(axis: Any, places: Sequence[float], say: Any) -> None:
 
 
 def _label_valley(ax: Axes, shown: Sweep, calls: Sequence[float], best: int) -> None:
-    look = {"va": "bottom", "fontsize": theme.FONT, "weight": "bold"}
-    ax.text(shown.chunks[-1], shown.counted[-1] * 1.08, "bytes", color=theme.ink(_BYTES),
-            ha="right", **look)  # fmt: skip
+    look = {"fontsize": theme.FONT, "weight": "bold"}
+    ax.text(shown.chunks[-1], shown.counted[-1] / 1.08, "bytes", color=theme.ink(_BYTES),
+            ha="right", va="top", **look)  # fmt: skip
     if calls[0] > _floor(shown):
-        ax.text(shown.chunks[0], calls[0] * 1.08, "calls", color=theme.ink(_CALLS), ha="left",
+        ax.text(shown.chunks[0], calls[0] * 1.08, "calls", color=theme.ink(_CALLS), va="bottom",
                 **look)  # fmt: skip
     ax.annotate(
         f"best: {si(shown.measured[best], 's')}", (shown.chunks[best], shown.measured[best]),
