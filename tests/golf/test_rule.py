@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rooflab.golf import HOLES
+from rooflab.golf import CACHE, HOLES, hole_variants
 from rooflab.golf import golf as with_its_own_cache
 from tests.golf.conftest import SMALL
 
@@ -225,6 +225,10 @@ def test_holes_get_better_variant_by_variant_and_stay_right(name, kind):
     assert scores[0] > 2 and scores[-1] == pytest.approx(1, rel=1e-2)
     own = [with_its_own_cache(f, *arguments).minimum for f in ways]
     assert own == pytest.approx([fewest] * len(own), rel=0.005)
+
+
+def test_a_piece_of_a_hole_is_a_quarter_of_the_cache():
+    assert 8 * hole_variants.CHUNK == 8 * 512 * hole_variants.ROWS == CACHE // 4
 
 
 @pytest.mark.parametrize("name", HOLES)

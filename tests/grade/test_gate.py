@@ -99,9 +99,9 @@ import rooflab.exercises.golfing as g
 honest = g.run
 def forged(case, answer):
     seen = honest(case, lambda a, x, y: a * x + y)
-    for trip in seen["trips"]: trip["bytes"] = 0
+    for trip in seen["trips"]: trip["moved"] = 0
     least = 3 * seen["size"]
-    seen["trips"][0]["bytes"], seen["bytes"] = least, least
+    seen["trips"][0]["moved"], seen["bytes"] = least, least
     return seen
 g.run = forged
 golf_axpy = print"""

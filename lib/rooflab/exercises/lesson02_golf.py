@@ -140,7 +140,7 @@ NORM = Exercise(
     "02-golf-row-norm", "Byte golf: row L2 norm", 3,
     "Divide every row of the matrix x by its length, the root of the sum of its squares. You may "
     "write over x.",
-    "row_norm(x)", ways.row_norm, kind="golf", par=PAR, lines=6,
+    "row_norm(x)", ways.row_norm, kind="golf", par=PAR, lines=5,
     cases=partial(_cases, "row-l2-norm"),
     misconceptions=(
         Misconception("a copy to begin with", ways.norm_copied, _COPIED, mistakes.copied_first),

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from rooflab.golf.cache import CACHE
-
-CHUNK = CACHE // 4 // 8
+CHUNK = 16_384
 """Elements in a chunk: a quarter of golf's cache in fp64. Two of them stay near, and some spare."""
-ROWS = CHUNK // 512
+ROWS = 32
 """Rows in a chunk of a matrix of 512 columns."""
 
 
