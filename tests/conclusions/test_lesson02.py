@@ -264,3 +264,6 @@ def test_a_cause_is_named_only_where_the_clock_shows_it() -> None:
         text = conclude("02-out", slower(quick, line_), slower(quick, out_), quick).text
         for cause in ("fetched lines", "fresh", "a cache held a part"):
             assert (cause in text) == (cause in named), (line_, out_, cause)
+        assert "left unexplained" not in text
+    text = conclude("02-out", slower(quick, 4.0), slower(quick, 4.0), quick).text
+    assert "×1.2; ×2 is left unexplained" in text, "4 times is 2 times what bytes and lines give"
