@@ -222,7 +222,7 @@ rl.live.golf(pieces, after=second)
 rl.show.pieces(pieces)
 
 # %% tags=["core"]
-del x, y, t, game
+x = y = t = game = None  # gives their memory back
 rl.conclude("02-pieces", pieces)
 
 # %% [markdown] tags=["core"]

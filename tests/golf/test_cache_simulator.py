@@ -114,4 +114,4 @@ def test_a_piece_of_just_half_the_cache_is_blurred():
     """One line more or less decides there; golf rounds in favour of the player."""
     function, given = played("axpy", "chunks", 1 / 2)
     counted, walked = golf(function, *given, cache=SIZE).bytes, simulated(function, given, SIZE)
-    assert counted < 0.7 * walked
+    assert counted < 0.8 * walked

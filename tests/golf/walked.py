@@ -1,12 +1,14 @@
 """Arrays that tell a cache simulator every line they touch: a count that knows nothing of golf.
 
 A NumPy call on them is computed as usual. Then its arrays are walked side by side from the first
-element to the last, and every line that a real loop would touch next is handed to the simulator,
-under the address at which it really lies.
+element to the last, and every line that a real loop would touch next is handed to the simulator.
+The addresses are those of an allocator that hands out the block freed last, as most do for a size.
 """
 
 from __future__ import annotations
 
+import weakref
+from collections import defaultdict
 from collections.abc import Callable
 from unittest import mock
 
@@ -17,10 +19,34 @@ from tests.golf.lru import LINE, Cache, Vector
 BYTES = Vector(0, 1)  # all of memory: an index is an address
 
 
+class Blocks:
+    """Where the memory of each array begins, for as long as the array lives."""
+
+    def __init__(self) -> None:
+        self._begins: dict[int, int] = {}
+        self._free: dict[int, list[int]] = defaultdict(list)
+        self._end = 0
+
+    def begin(self, owner: np.ndarray) -> int:
+        if id(owner) not in self._begins:
+            lines = -(-owner.nbytes // LINE)
+            if self._free[lines]:
+                begin = self._free[lines].pop()
+            else:
+                begin, self._end = self._end, self._end + lines * LINE
+            self._begins[id(owner)] = begin
+            weakref.finalize(owner, self._freed, id(owner), lines)
+        return self._begins[id(owner)]
+
+    def _freed(self, key: int, lines: int) -> None:
+        self._free[lines].append(self._begins.pop(key))
+
+
 class Walked(np.ndarray):
     """An array whose calls are walked on ``simulator``."""
 
     simulator: Cache
+    blocks: Blocks
 
     def __array_ufunc__(self, ufunc, method, *inputs, out=(), **options):
         plain = [_plain(value) for value in inputs]
@@ -56,21 +82,13 @@ class Walked(np.ndarray):
 
 def simulated(function: Callable, arrays: list, size: int) -> int:
     """Bytes over the bus of a cache of ``size`` bytes while ``function(*arrays)`` runs."""
-    Walked.simulator = Cache(size)
-    given = [_walked(_aligned(a)) if isinstance(a, np.ndarray) else a for a in arrays]
+    Walked.simulator, Walked.blocks = Cache(size), Blocks()
+    given = [_walked(a.copy()) if isinstance(a, np.ndarray) else a for a in arrays]
     empty = np.empty
     with mock.patch.object(np, "empty", lambda *args: _walked(empty(*args))):
         kept = function(*given)
     del kept
     return Walked.simulator.bytes()
-
-
-def _aligned(array):
-    """A copy that begins where a line does."""
-    room = np.empty(array.nbytes + LINE, np.uint8)
-    copy = np.ndarray(array.shape, array.dtype, room, -room.ctypes.data % LINE)
-    copy[...] = array
-    return copy
 
 
 def _plain(value):
@@ -100,6 +118,10 @@ def _lines(array: np.ndarray) -> tuple[list, list]:
     offsets = np.zeros((1,), np.int64)
     for length, step in zip(array.shape, array.strides):
         offsets = (offsets[:, None] + step * np.arange(length)).ravel()
-    line = (array.ctypes.data + offsets) // LINE
+    owner = array
+    while isinstance(owner.base, np.ndarray):
+        owner = owner.base
+    begin = Walked.blocks.begin(owner) + array.ctypes.data - owner.ctypes.data
+    line = (begin + offsets) // LINE
     changes = np.flatnonzero(np.diff(line, prepend=-1))
     return (changes / len(line)).tolist(), line[changes].tolist()
