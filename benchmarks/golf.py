@@ -1,14 +1,18 @@
 """Does time follow the score, and what does tracing cost?
 
 Every variant of the five holes, fp64, one thread, arrays well beyond the last-level cache, with the
-pieces that the holes have by default, the variants of a hole timed in turns. First the rank correlation (Spearman)
-between the score and the measured seconds, within each hole and over all variants of all holes,
-where both are divided by their geometric mean over the hole: seconds of two holes compare
-arithmetic too. Then by how much par is beaten: of the variants with a worse score than the best,
-the one that is quickest beside it. Golf promises that none is quicker by more than 10 %. Last the
-overhead of tracing: ``rl.golf(f, …)`` against ``f(…)``, in turns, for functions of few steps on
-1e7 elements. In-place functions pay for the copy that spares the caller's array; it is in the
-overhead.
+pieces that the holes have by default, the variants of a hole timed in turns.
+
+First the rank correlation (Spearman) between the score and the measured seconds, within each hole
+and over all variants of all holes. There both are divided by their geometric mean over the hole,
+for seconds of two holes compare arithmetic too.
+
+Then by how much par is beaten: of the variants with a worse score than the best, the one that is
+quickest beside it. Golf promises that none is quicker by more than 10 %.
+
+Last the overhead of tracing: ``rl.golf(f, …)`` against ``f(…)``, in turns, for functions of few
+steps on 1e7 elements. In-place functions pay for the copy that spares the caller's array; it is in
+the overhead.
 
     python -m benchmarks.golf [--elements 20000000] [--rounds 7]
 """

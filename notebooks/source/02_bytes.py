@@ -409,9 +409,9 @@ for number, (name, hole) in enumerate([*HOLES.items()][:3], 1):
 # And your own three functions, as rings among them:
 
 # %% tags=["core"]
-mine = []
-for number, f in enumerate((golf_axpy, squares, row_norm), 1):
-    one = rl.golf(f, *[*HOLES.values()][number - 1].make(N // 2))
+mine, own = [], (golf_axpy, squares, row_norm)
+for number, (hole, f) in enumerate(zip(HOLES.values(), own), 1):
+    one = rl.golf(f, *hole.make(N // 2))
     if one.bytes:
         mine.append((f"hole {number}", one.score, one.time()))
 rl.show.scores(played, mine)

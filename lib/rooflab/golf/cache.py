@@ -1,9 +1,9 @@
 """golf's cache: what a NumPy call finds in it, what it brings along, and what leaves for that.
 
-The cache holds what was touched last, 512 KiB of it, whatever array it belongs to: what was touched
-longest ago leaves first (least recently used, LRU). Bytes that are found move nothing. What is read and not
-found is carried in. What was written is carried out when it leaves, and counts for the call that
-wrote it. What is written and not found is not carried in first, though many processors do so.
+The cache holds 512 KiB, whatever arrays they belong to. What was touched longest ago leaves first
+(least recently used, LRU). Bytes that are found move nothing. What is read and not found is carried
+in. What was written is carried out when it leaves, and counts for the call that wrote it. What is
+written and not found is not carried in first, though many processors do so.
 
 A cache of hardware holds lines of 64 bytes. Here neighbouring lines that were touched together
 are one ``Stretch``, so a call on millions of numbers takes some hundred steps of Python.
