@@ -20,7 +20,7 @@ from rooflab.predict.explain import Explanation
 
 CLEARLY = 1.15  # two times that differ by less are the same, with the noise of a laptop
 BETTER = 0.95  # times the row above: a smaller gain in score or time is none
-LARGE = 2**16  # numbers of a vector that golf's cache does not hold
+LARGE = 2**18  # numbers of a vector that golf's cache does not hold
 
 
 @cache

@@ -19,6 +19,7 @@ from rooflab.golf.trace import Limits
 from rooflab.measure.told import fewer
 
 SAMPLES = max(3, fewer(7))
+FITS = "Golf's cache holds all of these arrays; give larger ones"
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ class Golf:
             f"{plain(self.minimum_per_element)} would do: score {self.score:.3g}"
         )
         if self.fits:
-            return f"{head}. The cache holds all of it; give larger arrays."
+            return f"{head}. {FITS}."
         made = self._made()
         extra = self.bytes - self.minimum
         if extra <= 0 or not made:
@@ -115,6 +116,8 @@ class Golf:
         )
         if not self.bytes:
             head = self._nothing()
+        elif self.fits:
+            head += f". {FITS}"
         moved = f"{si(self.bytes, 'B')} in {len(self.steps):,} steps"
         about = f"{self.name}, {self.elements:,} elements, {moved}"
         return "\n".join([head, about, *table(self.steps, self.elements)])
