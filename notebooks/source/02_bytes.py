@@ -222,7 +222,8 @@ rl.live.golf(pieces, after=second)
 rl.show.pieces(pieces)
 
 # %% tags=["core"]
-x = y = t = game = None  # gives their memory back
+t = game = None  # gives their memory back
+x, y = np.ones(10**6), np.ones(10**6)  # smaller ones from here on
 rl.conclude("02-pieces", pieces)
 
 # %% [markdown] tags=["core"]
@@ -319,7 +320,7 @@ rl.check("02-claim-warm", witness)
 # Here is the card of the expression from the beginning:
 
 # %% tags=["core", "nbval-check-output"]
-rl.golf(expression, np.ones(10**6), np.ones(10**6))
+rl.golf(expression, x, y)
 
 # %% [markdown] tags=["core"]
 # The checks use sizes and number types of their own, and the last piece may be shorter than the
@@ -573,7 +574,6 @@ rl.conclude("02-pieces", larger, "rows")
 # %% tags=["deep"]
 import tracemalloc
 
-x, y = np.ones(N // 10), np.ones(N // 10)
 tracemalloc.start()
 expression(x, y)
 fresh = round(tracemalloc.get_traced_memory()[1] / x.nbytes)
