@@ -58,6 +58,7 @@ OWN = {  # what the gate must name
     "copyreg": "import copy\ncopy.copyreg",
     "a bar's text": "from tqdm import tqdm\ndef f(x): tqdm([1], bar_format='{postfix.array}', postfix=x)",
     "a bar's text by **": "from tqdm import tqdm\ndef f(k): tqdm([1], **k)",
+    "a bar's text by *": "from tqdm import tqdm\ndef f(k): tqdm(*k)",
     "a bar handed on": "from tqdm import tqdm\nt = tqdm",
     "a bar's insides": "import tqdm\ntqdm.std",
     "a bar around": "from tqdm import tqdm\ntqdm.wrapattr(x, 'array')",

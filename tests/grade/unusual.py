@@ -200,6 +200,8 @@ GOLF = {  # hole 1 in plain Python of every kind
     "a class method": "class G:\n    load = 4096\n    @classmethod\n    def run(cls, a, x, y):\n        for i in range(0, len(x), cls.load):\n            y[i : i + cls.load] += a * x[i : i + cls.load]\n        return y\ndef golf_axpy(a, x, y):\n    return G.run(a, x, y)",
     "a named tuple": "from collections import namedtuple\nSetting = namedtuple('Setting', 'code test numbers string')\nS = Setting(4096, 1, 2, 3)\ndef golf_axpy(a, x, y):\n    for i in range(0, len(x), S.code):\n        y[i : i + S.code] += a * x[i : i + S.code]\n    return y",
     "a generator": "def parts(n, size=4096):\n    for i in range(0, n, size):\n        yield slice(i, i + size)\ndef golf_axpy(a, x, y):\n    for part in parts(len(x)):\n        y[part] += a * x[part]\n    return y",
+    "tqdm": "from tqdm import tqdm\ndef golf_axpy(a, x, y):\n    for i in tqdm(range(0, len(x), 4096), desc='golf', leave=False):\n        y[i : i + 4096] += a * x[i : i + 4096]\n    return y",
+    "tqdm.auto": "from tqdm.auto import trange\ndef golf_axpy(a, x, y):\n    for i in trange(0, len(x), 4096, disable=True):\n        y[i : i + 4096] += a * x[i : i + 4096]\n    return y",
     "a lambda": "import numpy as np\nadd = lambda a, x, y: np.add(y, a * x, out=y)\ndef golf_axpy(a, x, y):\n    for i in range(0, len(x), 4096):\n        add(a, x[i : i + 4096], y[i : i + 4096])\n    return y",
     "a plot above": f"import matplotlib.pyplot as plt\nplt.plot([1])\n{PLAIN}",
     "a timer below": f"{PLAIN}\n%timeit -n1 -r1 None",

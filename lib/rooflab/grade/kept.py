@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import contextlib
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 
 from rooflab.grade import syntax
 
@@ -52,6 +53,9 @@ def parsed(source: str) -> ast.Module | None:
     return None if read is None else read[0]
 
 
+@lru_cache(
+    maxsize=512
+)  # a notebook's cells are asked for several times, and a class has many alike
 def _read(source: str) -> tuple[ast.Module, str] | None:
     """The tree of a cell and the text that it is of: as it stands, else without its magic lines."""
     if len(source) > LONGEST:

@@ -28,21 +28,45 @@ def needed(names: Iterable[str], statements: Sequence[ast.stmt]) -> list[ast.stm
     A statement also counts that changes what such a name holds (``table[k] = …``,
     ``sizes.append(…)``), but none that measures. At most ``MOST`` are followed.
     """
-    givers: dict[str, list[int]] = defaultdict(list)
-    for number, one in enumerate(statements):
-        for name in given(one) | _changed(one):
-            givers[name].append(number)
-    known = set(names)
-    waiting, found = list(known), set[int]()
-    while waiting and len(found) < MOST:
-        for number in givers[waiting.pop()]:
-            if number in found or len(found) == MOST or _measures(statements[number]):
-                continue
-            found.add(number)
-            new = read(statements[number]) - known
-            known |= new
-            waiting += new
-    return [statements[number] for number in sorted(found)]
+    return Needs(statements).of(names)
+
+
+class Needs:
+    """What statements give and read, for several questions to the same statements."""
+
+    def __init__(self, statements: Sequence[ast.stmt]) -> None:
+        self.statements = statements
+        self._givers: dict[str, list[int]] = defaultdict(list)
+        self._read: dict[int, frozenset[str]] = {}
+        for number, one in enumerate(statements):
+            for name in given(one) | _changed(one):
+                self._givers[name].append(number)
+
+    def of(self, names: Iterable[str]) -> list[ast.stmt]:
+        """The statements that give ``names`` their values, as :func:`needed` returns them."""
+        known = set(names)
+        waiting, found = list(known), set[int]()
+        while waiting and len(found) < MOST:
+            for number in self._givers.get(waiting.pop(), ()):
+                if number in found or len(found) == MOST or _measures(self.statements[number]):
+                    continue
+                found.add(number)
+                new = self.reads(number) - known
+                known |= new
+                waiting += new
+        return [self.statements[number] for number in sorted(found)]
+
+    def names(self, names: Iterable[str]) -> frozenset[str]:
+        """``names``, and all that the statements read that give them."""
+        wanted = {id(one) for one in self.of(names)}
+        places = (n for n, one in enumerate(self.statements) if id(one) in wanted)
+        return frozenset(names).union(*map(self.reads, places))
+
+    def reads(self, number: int) -> frozenset[str]:
+        """The global names that a statement reads."""
+        if number not in self._read:
+            self._read[number] = read(self.statements[number])
+        return self._read[number]
 
 
 def given(statement: ast.stmt) -> frozenset[str]:

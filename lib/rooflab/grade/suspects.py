@@ -127,7 +127,11 @@ def _handed_on(node: ast.expr, path: str, above: Above) -> Iterator[str]:
             yield f"{ast.unparse(node)} other than as a decorator with a function"
     elif path.partition(".")[0] == "tqdm" and path.rpartition(".")[2] in forbidden.BARS:
         told = [keyword.arg for keyword in up.keywords] if called else [None]
-        if len(getattr(up, "args", ())) > 1 or not {*told} <= {*forbidden.OF_BARS}:
+        given = getattr(up, "args", ())  # of trange: the numbers of a range
+        more = path.endswith(".tqdm") and (
+            len(given) > 1 or any(isinstance(each, ast.Starred) for each in given)
+        )
+        if more or not {*told} <= {*forbidden.OF_BARS}:
             yield f"{ast.unparse(node)} with more than {', '.join(forbidden.OF_BARS)}"
 
 

@@ -15,7 +15,7 @@ from rooflab.grade.gate import TRACED
 from rooflab.grade.given import Lesson
 from rooflab.grade.intake import CodeCell
 from rooflab.grade.kept import parsed
-from rooflab.grade.needed import given, needed, read
+from rooflab.grade.needed import Needs, given
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def tries_of(
     of_lesson = {source for sources in lesson.given.values() for source in sources}
     trees = {n: tree for n, text in texts.items()
              if text and text not in of_lesson and (tree := parsed(text))}  # fmt: skip
-    statements = [node for tree in trees.values() for node in tree.body]
+    needs = Needs([node for tree in trees.values() for node in tree.body])
     gives = {n: frozenset().union(*map(given, tree.body)) for n, tree in trees.items()}
     places: dict[str, tuple[int, ...]] = {}
     end: set[str] = set()
@@ -58,7 +58,7 @@ def tries_of(
         if exercise.id not in answers.cells:
             continue
         name = answers.names[exercise.id]
-        used = frozenset((name,)).union(*map(read, needed([name], statements)))
+        used = needs.names([name])
 
         def changed(after: int, until: float, used: frozenset[str] = used) -> bool:
             return any(after < n <= until and names & used for n, names in gives.items())
