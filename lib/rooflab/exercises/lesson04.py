@@ -252,7 +252,8 @@ KNEE = Exercise(
     misconceptions=(
         Misconception("large-layer shortcut", lambda i, o, s, p, b: s * p / b / 2,
                       "that lets only the weights travel; in small layers what comes in and goes "
-                      "out counts.", variants=(lambda i, o, s, p, b: s * p / b,)),
+                      "out counts.", variants=(lambda i, o, s, p, b: s * p / b,
+                                               lambda i, o, s, p, b: p / b / 2)),
         Misconception("the ridge itself", lambda i, o, s, p, b: p / b,
                       "that is a number of FLOPs per byte, and the question is for tokens."),
         Misconception("results forgotten", lambda i, o, s, p, b: 1 / (2 * b / s / p - 1 / o),
@@ -389,6 +390,10 @@ LAST = Exercise(
                       "left of the ridge the roof is intensity × bandwidth, not the peak."),
         Misconception("multiply-adds", lambda *case: (*_last(*case)[:2], _last(*case)[2] / 2),
                       "a multiply-add is 2 FLOPs."),
+        Misconception("not rounded", _judged(_slowest, lambda knee, s, p, b: knee, _share),
+                      "a batch is a whole number: which is the first at which all of them are "
+                      "limited by computing?",
+                      variants=(_judged(_slowest, lambda knee, s, p, b: round(knee), _share),)),
     ),
 )  # fmt: skip
 
