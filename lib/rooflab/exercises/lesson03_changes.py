@@ -24,8 +24,8 @@ CHANGES = (
     ("epyc-9654", ("fp64", 8), ("fp32", 4)),
     ("l4", ("fp32", 4), ("fp16", 2)),
 )
-# Machine, dtype, itemsize, and a plausible time of a call in µs (assumed, not measured). On the
-# first one carrying takes so much longer that it still does so if the result is forgotten.
+# Machine, dtype, itemsize, and a plausible time of a call in µs (assumed, not measured). The first
+# is always drawn: on an L4 carrying takes longer than computing even if the result is forgotten.
 CALLS = (
     ("l4", "fp16", 2, 5), ("h200-sxm", "fp32", 4, 5), ("a100-sxm-80", "fp32", 4, 6),
     ("l40s", "fp16", 2, 3), ("rtx-4090", "fp16", 2, 4), ("m3-pro", "fp32", 4, 8),

@@ -110,7 +110,7 @@ def _ends(values: Sequence[float]) -> tuple[int, int]:
 
 
 _NO_PAIR = (
-    "no pair found", "a search for a lower *speed* finds nothing, because a roof never falls. The "
+    "no pair found", "a search for a lower speed finds nothing, because a roof never falls. The "
     "claim is about time: which kernel takes longer?",
 )  # fmt: skip
 

@@ -316,9 +316,22 @@ def _last(
     return place, math.floor(knees[place]) + 1, share
 
 
+def _rounds_down(products: Sequence[tuple[int, int]], roof: tuple[str, str, int]) -> bool:
+    """Whether the whole number nearest to the last knee is below it."""
+    name, kind, itemsize = roof
+    knee = max(_knees(products, itemsize, *peak_and_bandwidth(name, kind)))
+    return round(knee) < knee
+
+
 def _last_cases(rng: random.Random) -> list[Case]:
-    """Llama-3-8B on an H100, and others; batches below the first knee, between, beyond the last."""
-    kinds = rng.sample([(p, roof) for p in _PRODUCTS[1:] for roof in ROOFS[:4]], 3)
+    """Llama-3-8B on an H100, and others; batches below the first knee, between, beyond the last.
+
+    Draws in which every knee would be rounded up to the right batch are drawn again.
+    """
+    every = [(p, roof) for p in _PRODUCTS[1:] for roof in ROOFS[:4]]
+    kinds = rng.sample(every, 3)
+    while not any(_rounds_down(*kind) for kind in kinds):
+        kinds = rng.sample(every, 3)
     drawn = []
     for place, (listed, (name, kind, size)) in zip(
         (0.25, 0.9, 0.5, 1.3), [(_PRODUCTS[0], ROOFS[1]), *kinds], strict=True

@@ -85,6 +85,7 @@ WRONG = [
     ("01-product", PRODUCT + "w, t, round(w / t, 2)", "rounded"),
     ("01-product", PRODUCT + "w, t, product / t", "a function, not called"),
     ("01-three-intensities", "lambda n: (1 / 2, 1, n / 3)", "y not read"),
+    ("01-three-intensities", "lambda n: (0.34, 1, n / 3)", "rounded"),
     ("01-three-intensities", "lambda n: (1 / 3, 1, n / 2)", "C forgotten"),
     ("01-three-intensities", "lambda n: (1 / 3, 1, n / 6)", "4-byte elements"),
     ("01-three-intensities", "lambda n: (1 / 6, 1 / 2, n / 6)", "4-byte elements"),
