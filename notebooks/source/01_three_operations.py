@@ -160,16 +160,16 @@ rl.live.box(machines=here)
 # %% [markdown] tags=["deep"]
 # ### Exercise 2 · Three intensities
 #
-# For large `n` and 4-byte numbers: the intensity of AXPY on $n^2$ numbers, of GEMV and of GEMM on
+# For large `n` and 2-byte numbers: the intensity of AXPY on $n^2$ numbers, of GEMV and of GEMM on
 # $n \times n$ matrices. Return all three.
 
 
 # %% tags=["deep", "answer"] rooflab={"exercise": "01-three-intensities"}
 def intensities(n):
     # BEGIN SOLUTION
-    axpy = 2 / (3 * 4)
-    gemv = 2 / 4
-    return axpy, gemv, 2 * n**3 / (3 * n**2 * 4)
+    axpy = 2 / (3 * 2)
+    gemv = 2 / 2
+    return axpy, gemv, 2 * n**3 / (3 * n**2 * 2)
     # END SOLUTION
 
 

@@ -75,7 +75,7 @@ def log_but(row, word):
 
 
 ANSWERS = [
-    ("01-three-intensities", lambda n: (2 / 8, 1 / 2, n / 6), "y not read"),
+    ("01-three-intensities", lambda n: (2 / 4, 1, n / 3), "y not read"),
     ("01-speed-limit", lambda p, b, s: p / (2 / (2 * s) * b), "y not read"),
     ("01-product", product_with_old_c, "old C added at the end"),
     ("02-claim-warm", warm_by_rate, "slow, so it was the memory"),

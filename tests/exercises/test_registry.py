@@ -154,7 +154,7 @@ OTHER_WAYS = {
     ),
     "01-witnesses": _by_the_lowest,
     "01-name": _by_ratio,
-    "01-three-intensities": lambda n: (Fraction(1, 6), 0.5, n / 6),
+    "01-three-intensities": lambda n: (Fraction(1, 3), 1, n / 3),
     "01-speed-limit": lambda p, b, s: p / (b * 2 / (3 * s)),
     "01-claim-1365": lambda: [682.7, 2.0],
 }
@@ -237,7 +237,7 @@ def test_facts_behind_the_answers():
     assert product(4096, 4096, 4096, 2)[2] == pytest.approx(1365.33, rel=1e-5)
     assert product(4096, 4096, 4096, 4, True)[2] == pytest.approx(512)
     assert product(8192, 128, 8192, 2)[2] == pytest.approx(124.1, abs=0.05)
-    assert exercise("01-three-intensities").reference(4096)[0] == pytest.approx(1 / 6)
+    assert exercise("01-three-intensities").reference(4096)[0] == pytest.approx(1 / 3)
     limit = exercise("01-speed-limit").reference
     assert limit(66.9e12, 4.8e12, 4) == pytest.approx(84, abs=0.5)
     assert limit(989.5e12, 4.8e12, 2) == pytest.approx(618, abs=1)

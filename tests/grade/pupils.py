@@ -25,7 +25,7 @@ MISTAKES: Mapping[str, tuple[str, str, str]] = {
     "00-lunch": ("flat * fast[1] / 2", "flat * slow[1] / 2", "its own bend"),
     "01-product": ("2 * m", "m", "multiply-adds"),
     "01-witnesses": ("2 * n**3", "n**3", "multiply-adds"),
-    "01-name": ("2 * adds + 2 * edge", "adds + 2 * edge + 1", "A not read"),
+    "01-name": ("2 * adds + 2 * edge", "adds + 2 * edge + 1", "dot and outer share an intensity"),
     "01-speed-limit": ("3 * itemsize", "3 * 4", "4 bytes always"),
     "02-claim-bias": ("2 * matrix + row", "2 * matrix", "the row forgotten"),
     "02-pooling": ("k * k - 1", "k * k", "K² comparisons"),

@@ -49,7 +49,8 @@ class Exercise:
     operation that a "timing" exercise times. ``par``: bytes over the least possible with which a
     "golf" exercise is solved. ``margin``: (inputs of a case) → relative tolerance, where the right
     answer was measured and every case has a spread of its own. ``errors``: exception, name and hint
-    of the usual mistakes that give no value but raise. ``also``: other answers that are right too,
+    of the usual mistakes that give no value but raise; in place of the exception, the beginning of
+    what collect.py says of a result that is no value. ``also``: other answers that are right too,
     each a remark and a function of a case's inputs: a stricter bound where a bound is asked.
     ``insight``: a sentence for those who have solved it: what their number means on their machine.
 

@@ -118,6 +118,14 @@ def _overtakes(
     return itemsize * other_peak / carries if peak > other_peak else 0
 
 
+def _faster_bend(
+    peak_a: float, bandwidth_a: float, peak_b: float, bandwidth_b: float, itemsize: int
+) -> float:
+    """k at which the faster memory's machine begins to rise, whether the other overtakes or not."""
+    _, _, bandwidth, peak = _sides(peak_a, bandwidth_a, peak_b, bandwidth_b)
+    return itemsize * peak / bandwidth
+
+
 def _sums_meet(pa: float, ba: float, pb: float, bb: float, itemsize: int) -> float:
     """The same, if carrying and computing took turns."""
     slow, peak, fast, other = _sides(pa, ba, pb, bb)
@@ -249,14 +257,18 @@ LUNCH = Exercise(
         Misconception("the other one's bend",
                       lambda pa, ba, pb, bb, i: (lambda s: i * s[3] / s[2] if s[1] > s[3] else 0)(
                           _sides(pa, ba, pb, bb)),
-                      "there the other one only begins to rise, and it is still below."),
+                      "there the other one only begins to rise, and it is still below.",
+                      variants=(_faster_bend, lambda *case: _faster_bend(*case) / case[4],
+                                lambda *case: _faster_bend(*case) / case[4]
+                                if _overtakes(*case) else 0)),
         Misconception("overtakes whatever the peaks",
                       lambda pa, ba, pb, bb, i: i * _sides(pa, ba, pb, bb)[3] / min(ba, bb),
                       "with the lower peak it rises sooner or more steeply, and never gets below.",
                       variants=(lambda pa, ba, pb, bb, i: i * min(pa, pb) / min(ba, bb),)),
         Misconception("a is the slower memory",
                       lambda pa, ba, pb, bb, i: i * pb / ba if pa > pb else 0,
-                      "a and b come in either order; look which memory is the slower one."),
+                      "a and b come in either order; look which memory is the slower one.",
+                      variants=(lambda pa, ba, pb, bb, i: i * pb / ba,)),
         Misconception("the faster memory always wins", lambda pa, ba, pb, bb, i: 0,
                       "far to the right memory does not matter, and the higher peak wins."),
         Misconception("multiply-adds",
@@ -270,6 +282,10 @@ LUNCH = Exercise(
                       PER_NUMBER),
         Misconception("sum for max", _sums_meet,
                       "carrying and computing happen at the same time; a time is the longer one."),
+        Misconception("a is the faster memory",
+                      lambda pa, ba, pb, bb, i: i * pa / bb if pb > pa else 0,
+                      "a and b come in either order; look which memory is the faster one.",
+                      variants=(lambda pa, ba, pb, bb, i: i * pa / bb,)),
     ),
 )  # fmt: skip
 

@@ -62,6 +62,15 @@ def _least(m: int, n: int, k: int, itemsize: int, accumulate: bool = False) -> i
     return _product(m, n, k, 1, accumulate)[1] * itemsize
 
 
+_EVERY_USE = (  # A and B travel for each multiply-add; C does so too, or once for each element
+    _bytes(lambda m, n, k, s, acc: (2 * k + 1) * m * n * s),
+    _bytes(lambda m, n, k, s, acc: (2 * k + 1 + acc) * m * n * s),
+    _bytes(lambda m, n, k, s, acc: 3 * m * n * k * s),
+    _bytes(lambda m, n, k, s, acc: (3 + acc) * m * n * k * s),
+    _bytes(lambda m, n, k, s, acc: (2 + acc) * m * n * k * s),
+    _bytes(lambda m, n, k, s, acc: 4 * m * n * k * s),
+)
+
 PRODUCT = Exercise(
     "01-product", "A product, counted", 4,
     "C = A·B with A m×k and B k×n; with accumulate=True C += A·B (β ≠ 0). How many FLOPs, how "
@@ -120,7 +129,8 @@ PRODUCT = Exercise(
         Misconception("4 bytes always", _bytes(lambda m, n, k, s, acc: _least(m, n, k, 4, acc)),
                       "you took 4 bytes for every element; itemsize says how many."),
         Misconception("no reuse", _bytes(lambda m, n, k, s, acc: 2 * m * n * k * s),
-                      "you fetch two numbers for every multiply-add; each need travel only once."),
+                      "numbers travel anew for every multiply-add; each need travel only once.",
+                      variants=_EVERY_USE),
         Misconception("the box's volume", _bytes(lambda m, n, k, s, acc: m * n * k * s),
                       "the volume is the work; what travels is painted on three of the faces."),
         Misconception("the box's edges", _bytes(lambda m, n, k, s, acc: (m + n + k) * s),
@@ -176,6 +186,11 @@ def _name(flops: int, nbytes: int, itemsize: int) -> str:
     return _nearest(flops, nbytes / itemsize)
 
 
+def _called(name: str, **mistaken: str) -> str:
+    """``name``, or what it is mistaken for."""
+    return mistaken.get(name, name)
+
+
 NAME = Exercise(
     "01-name", "Which operation was that?", 3,
     "A profiler counted FLOPs and bytes, and lost the name. Was it axpy, dot, gemv, outer or gemm?",
@@ -188,10 +203,11 @@ NAME = Exercise(
                       "flops counts 2 for each multiply-add; halve it before you take an edge."),
         Misconception("y not read", lambda f, b, s: _nearest(f, b / s, axpy=f + 0.5),
                       "AXPY reads x and y and writes y: three numbers for each multiply-add."),
-        Misconception("A not read", lambda f, b, s: _nearest(f, b / s, outer=f / 2 + 1),
-                      "the outer product is added to A: A is read before it is written."),
-        Misconception("a dot product's result", lambda f, b, s: _nearest(f, b / s, dot=1.5 * f),
-                      "a dot product writes one number, not a vector."),
+        Misconception("dot and outer share an intensity",
+                      lambda f, b, s: _called(_name(f, b, s), outer="dot"),
+                      "both move about two numbers for each multiply-add, if A is read before it "
+                      "is written. Count to the last number what either of them moves.",
+                      variants=(lambda f, b, s: _called(_name(f, b, s), dot="outer"),)),
         Misconception("elements for bytes", lambda f, b, s: _nearest(f, b),
                       "bytes are not numbers; each has itemsize of them."),
         Misconception("4 bytes always", lambda f, b, s: _nearest(f, b / 4),

@@ -7,6 +7,7 @@ up. The witnesses are measurements of hidden machines, one of which may have tim
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 
 from rooflab.count import axpy, gemm, gemv
 from rooflab.count.si import rounded
@@ -22,42 +23,47 @@ def _large(rng: random.Random) -> list[Case]:
 
 
 def _three(n: int) -> tuple[float, float, float]:
-    return axpy(n * n).intensity, gemv(n, n).intensity, gemm(n, n, n).intensity
+    return (
+        axpy(n * n, "fp16").intensity,
+        gemv(n, n, "fp16").intensity,
+        gemm(n, n, n, "fp16").intensity,
+    )
 
 
 THREE = Exercise(
     "01-three-intensities", "Three intensities", 2,
-    "Large N, fp32: the intensity of AXPY on N² numbers, of GEMV and of GEMM on N×N matrices?",
+    "Large N, 2-byte numbers: the intensity of AXPY on N² numbers, of GEMV and of GEMM on N×N "
+    "matrices?",
     "intensities(n)", _three, cases=_large, tolerance=SHOWN,
     returns=("AXPY intensity", "GEMV intensity", "GEMM intensity"), lines=3,
     derives=("axpy", "gemv", "gemm"),
     insight="The first two are the same for every N. Of the three, only GEMM walks towards the "
             "ridge of your machine as N grows.",
     misconceptions=(
-        Misconception("AXPY has about 1", lambda n: (1, 1 / 2, n / 6),
-                      "AXPY does 2 FLOPs on 3 numbers that travel, and a number has 4 bytes."),
-        Misconception("GEMV has about 2", lambda n: (1 / 6, 2, n / 6),
-                      "2 FLOPs per number of the matrix, yes, but a number has 4 bytes."),
-        Misconception("GEMM has N", lambda n: (1 / 6, 1 / 2, n),
-                      "2N FLOPs for every 3 numbers that travel, and a number has 4 bytes."),
-        Misconception("2-byte elements", lambda n: (1 / 3, 1, n / 3),
-                      "that is fp16; an fp32 number has 4 bytes.",
-                      variants=(lambda n: (1 / 6, 1 / 2, n / 3),)),
-        Misconception("half of each", lambda n: (1 / 12, 1 / 4, n / 12),
-                      "either your numbers have 8 bytes, or you counted a multiply-add as 1 FLOP."),
-        Misconception("y not read", lambda n: (1 / 4, 1 / 2, n / 6),
+        Misconception("AXPY has about 1", lambda n: (1, 1, n / 3),
+                      "AXPY does 2 FLOPs on 3 numbers that travel, and a number has 2 bytes."),
+        Misconception("GEMV has about 2", lambda n: (1 / 3, 2, n / 3),
+                      "2 FLOPs per number of the matrix, yes, but a number has 2 bytes."),
+        Misconception("GEMM has N", lambda n: (1 / 3, 1, n),
+                      "2N FLOPs for every 3 numbers that travel, and a number has 2 bytes."),
+        Misconception("4-byte elements", lambda n: (1 / 6, 1 / 2, n / 6),
+                      "either your numbers have 4 bytes, or you counted a multiply-add as 1 FLOP.",
+                      variants=(lambda n: (1 / 3, 1, n / 6),)),
+        Misconception("8-byte elements", lambda n: (1 / 12, 1 / 4, n / 12),
+                      "your numbers have 8 bytes, or 4 with a multiply-add counted as 1 FLOP."),
+        Misconception("y not read", lambda n: (1 / 2, 1, n / 3),
                       "AXPY reads x, reads y and writes y: three numbers travel, not two."),
-        Misconception("four trips", lambda n: (1 / 8, 1 / 2, n / 6),
+        Misconception("four trips", lambda n: (1 / 4, 1, n / 3),
                       "AXPY reads x, reads y and writes y: three numbers travel, not four."),
-        Misconception("C forgotten", lambda n: (1 / 6, 1 / 2, n / 4),
+        Misconception("C forgotten", lambda n: (1 / 3, 1, n / 2),
                       "three matrices travel: A and B are read, C is written."),
         Misconception("FLOPs per number", lambda n: (2 / 3, 2, 2 * n / 3),
-                      "that is FLOPs for each number that travels; a number has 4 bytes."),
-        Misconception("upside down", lambda n: (6, 2, 6 / n),
+                      "that is FLOPs for each number that travels; a number has 2 bytes."),
+        Misconception("upside down", lambda n: (3, 1, 3 / n),
                       "that is bytes per FLOP; intensity is FLOPs per byte."),
-        Misconception("vector add", lambda n: (1 / 12, 1 / 2, n / 6),
+        Misconception("vector add", lambda n: (1 / 6, 1, n / 3),
                       "that is x + y; AXPY multiplies as well."),
-        Misconception("C read too", lambda n: (1 / 6, 1 / 2, n / 8),
+        Misconception("C read too", lambda n: (1 / 3, 1, n / 4),
                       "for C = A·B the old C is not read; that would be β ≠ 0."),
     ),
 )  # fmt: skip
@@ -137,6 +143,8 @@ CLAIM_1365 = Exercise(
                       "with 4 bytes the formula does not give 1365; try other element sizes."),
         Misconception("the wrong way", lambda: (_TRUE, 8),
                       "larger elements mean more bytes and a lower intensity."),
+        Misconception("one matrix of three", lambda: (2048, 2),
+                      "that is 2N FLOPs for each number of a single matrix; how many travel?"),
     ),
 )  # fmt: skip
 
@@ -195,18 +203,43 @@ def _witnesses(
     return peak, max(by_axpy, by_gemv), "nobody"
 
 
-def _by_flops(n: int, s: int, axpy: float, gemv: float, gemm: float) -> tuple[float, float, str]:
-    """Compare FLOP/s in place of byte/s: GEMV's are three times as high on any machine."""
-    by_axpy, by_gemv, peak = _rates(n, s, axpy, gemv, gemm)
-    if axpy > APART * gemv:  # as many FLOPs, so the times tell
-        return peak, by_axpy, "gemv"
-    return (peak, by_gemv, "axpy") if gemv > APART * axpy else (peak, by_gemv, "nobody")
+def _by_flops(honest: Callable[[float, float], float]) -> Callable[..., tuple[float, float, str]]:
+    """Compare FLOP/s in place of byte/s: GEMV's are three times as high on any machine.
+
+    ``honest(by_axpy, by_gemv)``: the bandwidth where nobody seems to lie.
+    """
+
+    def answer(n: int, s: int, axpy: float, gemv: float, gemm: float) -> tuple[float, float, str]:
+        by_axpy, by_gemv, peak = _rates(n, s, axpy, gemv, gemm)
+        if axpy > APART * gemv:  # as many FLOPs, so the times tell
+            return peak, by_axpy, "gemv"
+        if gemv > APART * axpy:
+            return peak, by_gemv, "axpy"
+        return peak, honest(by_axpy, by_gemv), "nobody"
+
+    return answer
 
 
 def _believed(n: int, s: int, axpy: float, gemv: float, gemm: float) -> tuple[float, float, str]:
     """Everybody tells the truth, and the highest byte/s are the memory's."""
     by_axpy, by_gemv, peak = _rates(n, s, axpy, gemv, gemm)
     return peak, max(by_axpy, by_gemv), "nobody"
+
+
+def _nobody(pick: Callable[[float, float], float]) -> Callable[..., tuple[float, float, str]]:
+    """Everybody tells the truth, and ``pick(by_axpy, by_gemv)`` is the bandwidth."""
+
+    def answer(*case: float) -> tuple[float, float, str]:
+        by_axpy, by_gemv, peak = _rates(*case)
+        return peak, pick(by_axpy, by_gemv), "nobody"
+
+    return answer
+
+
+def _faster_lies(n: int, s: int, axpy: float, gemv: float, gemm: float) -> tuple[float, float, str]:
+    """Any difference is a lie."""
+    by_axpy, by_gemv, peak = _rates(n, s, axpy, gemv, gemm)
+    return peak, min(by_axpy, by_gemv), "axpy" if by_axpy > by_gemv else "gemv"
 
 
 def _slower_lies(n: int, s: int, axpy: float, gemv: float, gemm: float) -> tuple[float, float, str]:
@@ -226,9 +259,12 @@ WITNESSES = Exercise(
     misconceptions=(
         Misconception("everybody believed", _believed,
                       "two mixes differ by less than a factor of 2; a rate above that is a "
-                      "cache's."),
-        Misconception("FLOP/s compared", _by_flops,
-                      "GEMV does three times AXPY's FLOPs per byte; compare byte/s, not FLOP/s."),
+                      "cache's.",
+                      variants=(lambda *case: (*_witnesses(*case)[:2], "nobody"), _nobody(min),
+                                _nobody(lambda a, v: a), _nobody(lambda a, v: v))),
+        Misconception("FLOP/s compared", _by_flops(lambda a, v: v),
+                      "GEMV does three times AXPY's FLOPs per byte; compare byte/s, not FLOP/s.",
+                      variants=(_by_flops(lambda a, v: a), _by_flops(max), _by_flops(min))),
         Misconception("the slower one accused", _slower_lies,
                       "a cache is faster than memory: it is too many byte/s that are suspicious."),
         Misconception("y not read", lambda n, s, a, v, m: _witnesses(n, s, a, v, m, 2),
@@ -253,6 +289,8 @@ WITNESSES = Exercise(
         Misconception("elements for bytes",
                       lambda n, s, a, v, m: (*_scaled(_witnesses(n, s, a, v, m), s),),
                       "you counted numbers; each has itemsize bytes."),
+        Misconception("the faster one always lies", _faster_lies,
+                      "two honest witnesses need not agree: how far apart may their rates be?"),
     ),
 )  # fmt: skip
 

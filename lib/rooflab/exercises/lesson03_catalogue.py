@@ -67,6 +67,12 @@ IMPOSSIBLE = Exercise(
         Misconception("7 % is noise", lambda: _log_with(row4=IN_ORDER),
                       "the log computes its rate from its time, so the two agree to the last "
                       "digit or the unit is another."),
+        Misconception("half a share must be half a rate", lambda: _log_with(row7=MULTIPLY_ADDS),
+                      "a multiply-add counted as 1 FLOP would make the rate too low; this one "
+                      "follows from its time. What was its share taken of?"),
+        Misconception("half a rate must be half a share", lambda: _log_with(row6=SPARSE_PEAK_USED),
+                      "a wrong peak spoils the share and leaves the rate alone; does this rate "
+                      "follow from its time?"),
     ),
 )  # fmt: skip
 

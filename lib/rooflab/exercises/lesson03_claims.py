@@ -109,6 +109,11 @@ def _ends(values: Sequence[float]) -> tuple[int, int]:
     return values.index(max(values)), values.index(min(values))
 
 
+_NO_PAIR = (
+    "no pair found", "a search for a lower speed finds nothing, because a roof never falls. The "
+    "claim is about time: which kernel takes longer?",
+)  # fmt: skip
+
 COUNTEREXAMPLE = Exercise(
     "03-counterexample", "“Higher intensity is faster”", 2,
     "Four kernels do the same job. Find the one pair (i, j), counted from 0, in which kernel i has "
@@ -136,6 +141,7 @@ COUNTEREXAMPLE = Exercise(
         Misconception("counted from 1", lambda *case: tuple(k + 1 for k in _pair(*case)),
                       "Python counts from 0."),
     ),
+    errors=(("it returned None for every case", *_NO_PAIR), ("StopIteration", *_NO_PAIR)),
 )  # fmt: skip
 
 # In the order in which they were sold. 16-bit floating point (fp16) on the matrix unit of each.

@@ -252,7 +252,8 @@ KNEE = Exercise(
     misconceptions=(
         Misconception("large-layer shortcut", lambda i, o, s, p, b: s * p / b / 2,
                       "that lets only the weights travel; in small layers what comes in and goes "
-                      "out counts.", variants=(lambda i, o, s, p, b: s * p / b,)),
+                      "out counts.", variants=(lambda i, o, s, p, b: s * p / b,
+                                               lambda i, o, s, p, b: p / b / 2)),
         Misconception("the ridge itself", lambda i, o, s, p, b: p / b,
                       "that is a number of FLOPs per byte, and the question is for tokens."),
         Misconception("results forgotten", lambda i, o, s, p, b: 1 / (2 * b / s / p - 1 / o),
@@ -315,9 +316,22 @@ def _last(
     return place, math.floor(knees[place]) + 1, share
 
 
+def _rounds_down(products: Sequence[tuple[int, int]], roof: tuple[str, str, int]) -> bool:
+    """Whether the whole number nearest to the last knee is below it."""
+    name, kind, itemsize = roof
+    knee = max(_knees(products, itemsize, *peak_and_bandwidth(name, kind)))
+    return round(knee) < knee
+
+
 def _last_cases(rng: random.Random) -> list[Case]:
-    """Llama-3-8B on an H100, and others; batches below the first knee, between, beyond the last."""
-    kinds = rng.sample([(p, roof) for p in _PRODUCTS[1:] for roof in ROOFS[:4]], 3)
+    """Llama-3-8B on an H100, and others; batches below the first knee, between, beyond the last.
+
+    Draws in which every knee would be rounded up to the right batch are drawn again.
+    """
+    every = [(p, roof) for p in _PRODUCTS[1:] for roof in ROOFS[:4]]
+    kinds = rng.sample(every, 3)
+    while not any(_rounds_down(*kind) for kind in kinds):
+        kinds = rng.sample(every, 3)
     drawn = []
     for place, (listed, (name, kind, size)) in zip(
         (0.25, 0.9, 0.5, 1.3), [(_PRODUCTS[0], ROOFS[1]), *kinds], strict=True
@@ -389,6 +403,10 @@ LAST = Exercise(
                       "left of the ridge the roof is intensity × bandwidth, not the peak."),
         Misconception("multiply-adds", lambda *case: (*_last(*case)[:2], _last(*case)[2] / 2),
                       "a multiply-add is 2 FLOPs."),
+        Misconception("not rounded", _judged(_slowest, lambda knee, s, p, b: knee, _share),
+                      "a batch is a whole number: which is the first at which all of them are "
+                      "limited by computing?",
+                      variants=(_judged(_slowest, lambda knee, s, p, b: round(knee), _share),)),
     ),
 )  # fmt: skip
 

@@ -89,6 +89,8 @@ GRADIENTS = Exercise(
                       "every token has a say in every weight: that is what dW sums over."),
         Misconception("dX is summed over tokens", lambda m, n, k: (m, k, m, n, k, m),
                       "an input fed all outputs of its own token: that is what dX sums over."),
+        Misconception("dX as forward", lambda m, n, k: (m, n, k, n, k, m),
+                      "dX has the shape of X, tokens × inputs, and sums over the outputs."),
     ),
 )  # fmt: skip
 

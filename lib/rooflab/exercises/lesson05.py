@@ -69,6 +69,29 @@ def _whole_square(n, h, k, c, p, w):
     return (*_kept(n, h, k, c, p, w), 1 / seconds, flops / seconds)
 
 
+def _kept_in_turns(n, h, k, c, p, w):
+    amount = 2 * (n + h + k * c)
+    seconds = amount / p + amount / w
+    return 1 / seconds, amount / seconds
+
+
+def _again_in_turns(n, h, k, c, p, w):
+    rate, flop_per_s = _again(n, h, k, c, p, math.inf)
+    seconds = 1 / rate + 2 * (n + h) / w
+    return 1 / seconds, flop_per_s / rate / seconds
+
+
+def _times_context(with_cache: bool):
+    """Every position counts as a token: of both versions, or only of the one without a cache."""
+
+    def answer(*case):
+        (kept, kept_flops), (again, again_flops) = _kept(*case), _again(*case)
+        context = case[3]
+        return kept * (context if with_cache else 1), kept_flops, again * context, again_flops
+
+    return answer
+
+
 def _head_everywhere(n, h, k, c, p, w):
     flops = 2 * ((n + h) * c + k * c * (c + 1) // 2)
     seconds = max(flops / p, 2 * (n + h) / w)
@@ -119,6 +142,15 @@ GAUGES = Exercise(
                       lambda n, h, k, c, p, w: (
                           *_kept(n, h, k, c, p, 2 * w), *_again(n, h, k, c, p, 2 * w)),
                       "a number has 2 bytes, and gives 2 FLOPs when it is used once."),
+        Misconception("sum for max",
+                      lambda *case: (*_kept_in_turns(*case), *_again_in_turns(*case)),
+                      "carrying and computing overlap: the longer of the two times counts, not "
+                      "their sum.",
+                      variants=(lambda *case: (*_kept_in_turns(*case), *_again(*case)),
+                                lambda *case: (*_kept(*case), *_again_in_turns(*case)))),
+        Misconception("every position a token", _times_context(with_cache=False),
+                      "however many positions are computed, only the newest one gives a token.",
+                      variants=(_times_context(with_cache=True),)),
     ),
 )  # fmt: skip
 
@@ -226,7 +258,8 @@ DECODE = Exercise(
                       "a multiply-add is 2 FLOPs for each parameter and each token."),
         Misconception("kv times itemsize",
                       lambda n, s, k, b, c, p, w: decode(n, s, k * s, b, c, p, w),
-                      "`kv` is in bytes already; itemsize is that of a weight."),
+                      "`kv` is in bytes already; itemsize is that of a weight.",
+                      variants=(lambda n, s, k, b, c, p, w: strict(n, s, k * s, b, c, p, w),)),
         Misconception("seconds of a step", lambda n, s, k, b, *rest: b / decode(n, s, k, b, *rest),
                       "that is how long a step takes; how many tokens are there in a second?"),
         Misconception("seconds", lambda *case: 1 / decode(*case),
@@ -378,6 +411,17 @@ FILL = Exercise(
                           math.floor(_room(n, k, c, m)), math.floor(_most(n, k, c, r, p, w)),
                           _fill(n, k, c, r, m, p, w)[2]),
                       "where even one sequence is too slow, no batch keeps the promise: say 0."),
+        Misconception("a tenth set aside twice",
+                      lambda n, k, c, r, m, p, w: _filled(
+                          _room(n, k, c, AIR * m), _most(n, k, c, r, p, w)),
+                      "`memory` is what weights and caches may fill; the tenth of the card is out "
+                      "of it already."),
+        Misconception("the promise capped by the memory",
+                      lambda *case: (lambda held, kept, word: (held, min(held, kept), word))(
+                          *_fill(*case)),
+                      "the batch by promise is the one that time allows, whether it fits or not.",
+                      variants=(lambda *case: (lambda held, kept, _: (
+                          held, min(held, kept), "promise"))(*_fill(*case)),)),
     ),
 )  # fmt: skip
 

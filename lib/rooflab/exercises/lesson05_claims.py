@@ -146,6 +146,9 @@ CLAIM_ALWAYS = Exercise(
                       "weights have 2 bytes each here."),
         Misconception("the newest token only", lambda n, k, c, p, w: _enough(n, k, 1, p, w),
                       "a sequence reads its whole context for each token."),
+        Misconception("plus for minus", lambda n, k, c, p, w: 2 * n / (2 * n * w / p + k * c),
+                      "the caches are carried as well: do they make the batch that is needed "
+                      "larger, or smaller?"),
     ),
 )  # fmt: skip
 

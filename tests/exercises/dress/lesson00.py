@@ -88,6 +88,12 @@ WRONG = [
     ("00-lunch", "lambda pa, ba, pb, bb, i: 0 if (pa > pb) == (ba > bb) else i * max(pa, pb) / min(ba, bb)", "its own bend"),
     ("00-lunch", "lambda pa, ba, pb, bb, i: 0 if (pa > pb) == (ba > bb) else i * min(pa, pb) / max(ba, bb)", "the other one's bend"),
     ("00-lunch", "lambda pa, ba, pb, bb, i: i * pb / ba if pa > pb else 0", "a is the slower memory"),
+    ("00-lunch", "lambda pa, ba, pb, bb, i: i * pb / ba", "a is the slower memory"),
+    ("00-lunch", "lambda pa, ba, pb, bb, i: i * pa / bb if pb > pa else 0", "a is the faster memory"),
+    ("00-lunch", "lambda pa, ba, pb, bb, i: i * pa / bb", "a is the faster memory"),
+    ("00-lunch", "lambda pa, ba, pb, bb, i: i * (pa / ba if ba > bb else pb / bb)", "the other one's bend"),
+    ("00-lunch", "lambda pa, ba, pb, bb, i: pa / ba if ba > bb else pb / bb", "the other one's bend"),
+    ("00-lunch", "lambda pa, ba, pb, bb, i: 0 if (pa > pb) == (ba > bb) else min(pa, pb) / max(ba, bb)", "the other one's bend"),
     ("00-lunch", "lambda pa, ba, pb, bb, i: 0 if (pa > pb) == (ba > bb) else int(i * min(pa, pb) / min(ba, bb))", "rounded"),
     ("00-lunch", "lambda pa, ba, pb, bb, i: 0 if (pa > pb) == (ba > bb) else round(i * min(pa, pb) / min(ba, bb), 1)", "rounded"),
 ]  # fmt: skip

@@ -6,6 +6,7 @@ PAIR = """def answer(flops, bytes, peak, bandwidth):
     for i in range(len(t)):
         for j in range(len(t)):
             if x[i] > x[j] and t[i] > t[j]: """
+SLOWER = PAIR.replace("t[i] > t[j]", "flops[i] / t[i] < flops[j] / t[j]")
 GREW = """def answer(peaks, bandwidths, m):
     r = np.array(peaks) / np.array(bandwidths)
     at = m * 4096 / (2 * m + 4096)
@@ -80,6 +81,8 @@ WRONG = [
     ("03-counterexample", PAIR + "return i + 1, j + 1", "counted from 1"),
     ("03-counterexample", PAIR.replace(" and t[i] > t[j]", "") + "return i, j", "the times not compared"),
     ("03-counterexample", PAIR.replace("f / n for", "n / f for") + "return i, j", "intensity upside down"),
+    ("03-counterexample", SLOWER + "return i, j", "no pair found"),
+    ("03-counterexample", "lambda f, n, p, b: next((i, j) for i in range(4) for j in range(4) if f[i] / n[i] > f[j] / n[j] and min(p, f[i] / n[i] * b) < min(p, f[j] / n[j] * b))", "no pair found"),
     ("03-counterexample", "lambda f, n, p, b: (np.argmax(np.array(f) / n), np.argmin(np.array(f) / n))", "highest and lowest intensity"),
     ("03-counterexample", "lambda f, n, p, b: (f.index(max(f)), f.index(min(f)))", "most and least FLOPs"),
     ("03-log", but(LOG, 8, "in order"), "half the roof is no fault"),
@@ -87,6 +90,9 @@ WRONG = [
     ("03-log", but(LOG, 2, "in order"), "faster than the memory"),
     ("03-log", but(LOG, 3, "warm cache"), "above the roof means warm"),
     ("03-log", but(LOG, 4, "in order"), "7 % is noise"),
+    ("03-log", but(LOG, 7, "multiply-adds"), "half a share must be half a rate"),
+    ("03-log", but(LOG, 6, "sparse peak"), "half a rate must be half a share"),
+    ("03-log", but(but(LOG, 6, "sparse peak"), 7, "multiply-adds"), "half a rate, half a share"),
     ("03-log", "['in order'] * 8", "the log is believed"),
     ("03-ridge-grew", GREW + "np.diff(r) > 0, " + FLIPS, "upside down"),
     ("03-ridge-grew", GREW + "np.diff(peaks) < 0, " + FLIPS, "the peak fell"),
@@ -103,6 +109,12 @@ WRONG = [
     ("03-worth-the-call", "lambda c, p, b, s: round(min((c * p / 2) ** (1 / 3), (c * b / 3 / s) ** 0.5))", "rounded down"),
     ("03-worth-the-call", "lambda c, p, b, s: max(1, int(min((c * p / 2) ** (1 / 3) + 1e-9, (c * b / 3 / s) ** 0.5)))", "rounded down"),
     ("03-worth-the-call", "lambda c, p, b, s: min((c * p / 2) ** (1 / 3), (c * b / 3 / s) ** 0.5)", "not rounded"),
+    ("03-worth-the-call", "lambda c, p, b, s: (c * p / 2) ** (1 / 3)", "only computing"),
+    ("03-worth-the-call", "lambda c, p, b, s: math.ceil((c * p / 2) ** (1 / 3))", "only computing"),
+    ("03-worth-the-call", "lambda c, p, b, s: next(n for n in range(1, 10**5) if 2 * n**3 / p >= c)", "only computing"),
+    ("03-worth-the-call", "lambda c, p, b, s: math.ceil((c * b / 3 / s) ** 0.5)", "only carrying"),
+    ("03-worth-the-call", "lambda c, p, b, s: math.ceil(max((c * p / 2) ** (1 / 3), (c * b / 3 / s) ** 0.5))", "both have to be long"),
+    ("03-worth-the-call", "lambda c, p, b, s: next(n for n in range(1, 10**5) if min(2 * n**3 / p, 3 * n * n * s / b) >= c)", "both have to be long"),
     ("03-worth-the-call", "lambda c, p, b, s: next(n for n in range(1, 10**5) if 2 * n**3 / p + 3 * n * n * s / b >= c)", "no overlap"),
     ("03-worth-the-call", "lambda c, p, b, s: next(n for n in range(1, 10**5) if max(2 * n**3 / p, 3 * n * n * s / b) > c)", "one too far"),
     ("03-predict", LEVEL + "max(computing, carrying)", "the call is free"),

@@ -6,6 +6,7 @@ GAUGES = """def answer(blocks, head, kv, context, peak, bandwidth):
     flops = 2 * (blocks * context + head + kv * context * (context + 1) // 2)
     two = max(flops / peak, 2 * (blocks + head) / bandwidth)
     return """
+IN_TURNS = GAUGES.replace("max(", "(lambda x, y: x + y)(")
 STEP = "lambda n, s, k, b, c, p, w: b / ({})"
 FILL = """def answer(n, kv, context, promised, memory, p, w):
     weights, cache, compute = 2 * n / w, kv * context / w, 2 * n / p
@@ -67,10 +68,16 @@ WRONG = [
     ("05-gauges", GAUGES + "one, amount / one, two, flops / two", "seconds a token"),
     ("05-gauges", GAUGES.replace(" * (context + 1) // 2", " * context") + "1 / one, amount / one, 1 / two, flops / two", "the whole square"),
     ("05-gauges", GAUGES.replace("max(flops / peak, 2 * (blocks + head) / bandwidth)", "flops / peak") + "1 / one, amount / one, 1 / two, flops / two", "always computing"),
+    ("05-gauges", IN_TURNS + "1 / one, amount / one, 1 / two, flops / two", "sum for max"),
+    ("05-gauges", GAUGES.replace("max(flops", "(lambda x, y: x + y)(flops") + "1 / one, amount / one, 1 / two, flops / two", "sum for max"),
+    ("05-gauges", GAUGES + "1 / one, amount / one, context / two, flops / two", "every position a token"),
+    ("05-gauges", GAUGES + "context / one, amount / one, context / two, flops / two", "every position a token"),
+    ("05-gauges", GAUGES + "1 / one, 1 / two, amount / one, flops / two", "another order"),
     ("05-decode", STEP.format("2 * n * b / p + n * s / w + b * c * k / w"), "no overlap"),
     ("05-decode", STEP.format("max(2 * n * b / p, n * s / w)"), "no cache"),
     ("05-decode", STEP.format("max(2 * n * b / p, n * s / w) + c * k / w"), "one cache for all"),
     ("05-decode", STEP.format("max(2 * n * b / p, n * s / w) + b * c * k * s / w"), "kv times itemsize"),
+    ("05-decode", STEP.format("max(2 * n * b / p, (n * s + b * c * k * s) / w)"), "kv times itemsize"),
     ("05-decode", STEP.format("max(n * b / p, n * s / w) + b * c * k / w"), "multiply-adds"),
     ("05-decode", STEP.format("max(2 * n / p, n * s / w) + b * c * k / w"), "always memory"),
     ("05-decode", "lambda n, s, k, b, c, p, w: 1 / (max(2 * n * b / p, n * s / w) + b * c * k / w)", "tokens of one sequence"),
@@ -87,9 +94,13 @@ WRONG = [
     ("05-fill", FILL + "math.floor(room), math.floor(most), binds", "a batch below zero"),
     ("05-fill", FILL.replace("(memory - 2 * n)", "memory") + "a, b, binds", "weights forgotten in the memory"),
     ("05-fill", FILL + "room, most, binds", "not rounded down"),
+    ("05-fill", FILL.replace("(memory - 2 * n)", "(0.9 * memory - 2 * n)") + "a, b, binds", "a tenth set aside twice"),
+    ("05-fill", FILL + "a, min(a, b), binds", "the promise capped by the memory"),
+    ("05-fill", FILL + "a, min(a, b), 'memory' if a < min(a, b) else 'promise'", "the promise capped by the memory"),
     ("05-claim-always", ENOUGH.format("2 * n / left"), "a batch below zero"),
     ("05-claim-always", ENOUGH.format("2 * n / left if left > 0 else math.inf"), "without end"),
     ("05-claim-always", ENOUGH.format("2 * n / abs(left)"), "the sign lost"),
+    ("05-claim-always", ENOUGH.format("2 * n / left").replace("- k * c", "+ k * c"), "plus for minus"),
     ("05-claim-always", "lambda n, k, c, p, w: p / w", "the ridge"),
     ("05-claim-always", "lambda n, k, c, p, w: 0", "the claim"),
     ("05-claim-always", ENOUGH.format("math.ceil(2 * n / left) if left > 0 else 0"), "rounded"),
