@@ -9,8 +9,8 @@
 # %% [markdown] tags=["core"]
 # # 01 · Three operations
 #
-# *How to begin: run the cells from the top, each with Shift+Enter. Until you do, every result and
-# picture below is that of another computer.*
+# *Run the cells from the top, each with Shift+Enter. Until then, every result below is that of
+# another computer.*
 #
 # **GEMM does thousands of times more arithmetic for each byte than AXPY. How many times as fast is
 # it?**

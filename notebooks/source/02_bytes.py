@@ -9,6 +9,9 @@
 # %% [markdown] tags=["core"]
 # # 02 · Bytes are the currency
 #
+# *Run the cells from the top, each with Shift+Enter. Until then, every result below is that of
+# another computer.*
+#
 # **What travels between memory and processor, and who ordered it?**
 #
 # After this lesson you will be able to
@@ -111,7 +114,7 @@ rl.check("02-numpy-bytes", bytes_moved)
 # Does your clock agree with the bytes?
 
 # %% tags=["core"]
-rl.conclude("02-expression", numpy_, blas)
+rl.show.say(rl.conclude("02-expression", numpy_, blas), after=first)
 
 # %% [markdown] tags=["core"]
 # ## “`out=` saves the traffic”
@@ -166,15 +169,16 @@ for f in (expression, with_out, in_place):
 
 # %% tags=["core"]
 out = rl.measure(axpy, run=lambda x, y: with_out(x, y), threads=1)
-rl.ask("02-out", out.median_s / blas.median_s)
+kept = rl.ask("02-out", out.median_s / blas.median_s)
+kept
 
 # %% tags=["core"]
-rl.conclude("02-out", numpy_, out, blas)
+rl.show.say(rl.conclude("02-out", numpy_, out, blas), after=kept)
 
 # %% [markdown] tags=["core"]
 # Each row of the table may add one cause to the row above it. The bytes you can read off the
 # program, the other causes you cannot; a *Deeper* part says more about the fetched lines. To save
-# trips, the products must not leave for memory at all.
+# trips, the products must stay in a cache.
 #
 # ## In pieces
 #
@@ -219,12 +223,12 @@ rl.live.golf(pieces, after=second)
 # dashed one what the calls cost. Read it from the right.
 
 # %% tags=["core"]
-rl.show.pieces(pieces)
+rl.show.say(rl.show.pieces(pieces), after=second)
 
 # %% tags=["core"]
 t = game = None  # gives their memory back
 x, y = np.ones(10**6), np.ones(10**6)  # smaller ones from here on
-rl.conclude("02-pieces", pieces)
+rl.show.say(rl.conclude("02-pieces", pieces), after=second)
 
 # %% [markdown] tags=["core"]
 # ## Where was the data?
@@ -240,7 +244,8 @@ here = rl.this_machine(threads=1)
 warm = rl.measure(rl.axpy(10_000, "fp64"), cache="warm", threads=1)
 why = rl.explain(warm, here)
 above = rl.show.roofline(here, [blas, warm])
-rl.ask("02-warm", why.share, picture=above)
+third = rl.ask("02-warm", why.share, picture=above)
+third
 
 # %% [markdown] tags=["core"]
 # In the next picture *both* is pressed, and every dot splits in two: the cold one under the roof of
@@ -251,10 +256,10 @@ rl.ask("02-warm", why.share, picture=above)
 rl.live.roofline(here, measurements=[blas, warm], dtype="fp64", cache="both")
 
 # %% tags=["core"]
-rl.conclude("02-warm", why, warm)
+rl.show.say(rl.conclude("02-warm", why, warm), after=third)
 
 # %% [markdown] tags=["core"]
-# A rate above the roof of the memory is a sign that something is wrong with it. Mostly a cache was
+# A rate above the roof of the memory is a sign that something is wrong with the measurement. Mostly a cache was
 # timed, since the simplest way to measure is a loop over the same arrays. Or trips were counted
 # that nobody made, or the roof is that of another machine. Against the cache there are two honest
 # ways out: take vectors far larger than every cache, or draw the roof of the level that you timed.
@@ -689,6 +694,8 @@ rl.check("02-balance", balance)
 #
 # You have counted FLOPs since lesson 00, and now every byte. Lesson 03 puts both on one page for
 # every operation and every machine: which of the two sets the time?
+#
+# Go on with [lesson 03](03_roofline.ipynb).
 
 # %% tags=["core"]
 rl.my_guesses()

@@ -835,6 +835,8 @@ print(f"with what goes between the layers: {(weights + between) / flops:.4f} B/F
 #
 # A whole model is a stack of such layers, and when it writes a single sequence each of them is a
 # GEMV. The next lesson puts them together, and lets a model write on your computer.
+#
+# Go on with [lesson 05](05_decode.ipynb).
 
 # %% tags=["core"]
 rl.my_guesses()
