@@ -22,7 +22,7 @@ RIGHT = [
     ("01-product", PRODUCT + "{'intensity': w / t, 'flops': w, 'bytes': t}"),
     ("01-product", PRODUCT + "namedtuple('Counts', 'flops bytes intensity')(w, t, w / t)"),
     ("01-product", PRODUCT + "w, t, Fraction(w, t)"),
-    ("01-product", PRODUCT + "float(w), float(t), np.float32(w / t)"),
+    ("01-product", PRODUCT + "np.float32(w), np.float32(t), np.float32(w / t)"),
     ("01-product", PRODUCT + "np.int64(w), np.int64(t), np.float64(w) / t"),
     ("01-product", PRODUCT + "np.array(w), np.array(t), np.array(w / t)"),
     ("01-product", "def answer(m, n, k, itemsize, *, accumulate): s, a = itemsize, accumulate; " + COUNTS + "w, t, w / t"),
@@ -54,7 +54,6 @@ RIGHT = [
 ]  # fmt: skip
 
 WRONG = [
-    ("01-product", PRODUCT + "np.float32(w), np.float32(t), np.float32(w / t)", "a little off"),
     ("01-product", PRODUCT + "w // 2, t, w / t", "multiply-adds"),
     ("01-product", PRODUCT + "(m * k) * (k * n), t, w / t", "the sizes multiplied"),
     ("01-product", PRODUCT + "2 * n**3, t, w / t", "square in mind"),
