@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import linecache
 import sys
 
 import pytest
 
 import rooflab as rl
+from rooflab.exercises.registry import exercises
 from rooflab.grade import given, intake, verdicts
 from rooflab.grade.merge import merge
-from tests.grade.notebooks import changed, put, solution
+from tests.grade.notebooks import answer, changed, put, solution
 from tests.grade.unusual import CASES, GOLF, SAID
 
 
@@ -31,11 +33,11 @@ def test_full_points(name, shop, tmp_path):
     assert {id: one.reason for id, one in found.items() if not one.passed} == {}
 
 
-def cell(source: str) -> dict:
+def cell(source: str, names: dict | None = None) -> dict:
     """Run a cell as Jupyter does: its text can be had, and no file of that name exists."""
     name = f"/nowhere/{abs(hash(source))}.py"
     linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
-    names: dict = {"rl": rl}
+    names = {"rl": rl} if names is None else names
     exec(compile(source, name, "exec"), names)
     return names
 
@@ -97,3 +99,16 @@ def test_a_wrong_answer_is_not_told_of_the_grader():
     wrong = cell("import os\ndef squares(x):\n    os.getpid()\n    return x")["squares"]
     verdict = rl.check("02-golf-squares", wrong)
     assert not verdict.passed and "Handed in" not in str(verdict)
+
+
+@pytest.mark.parametrize("lesson", sorted({each.lesson for each in exercises().values()}))
+def test_nothing_is_said_of_a_solution(lesson):
+    asked = given.lesson(lesson)
+    names: dict = {"__name__": "__main__"}
+    for id in asked.order:
+        for source in asked.given.get(id, ()):
+            with contextlib.suppress(NameError):  # what was measured is not here, as in the grade
+                cell(source, names)
+        cell("".join(answer(solution(lesson), id)["source"]), names)
+        verdict = rl.check(id, names[asked.names[id]])
+        assert verdict.passed and "Handed in" not in str(verdict.note), verdict

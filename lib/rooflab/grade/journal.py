@@ -139,5 +139,5 @@ def code_digest() -> str:
 def _asked(number: str, notebooks: str) -> str:
     """Return a digest of what a lesson's notebook asks and gives, whoever ran and saved it."""
     lesson = given.lesson(number)
-    told = [lesson.order, dict(lesson.given), dict(lesson.names)]
+    told = [lesson.order, dict(lesson.given), dict(lesson.names), sorted(lesson.sources)]
     return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
