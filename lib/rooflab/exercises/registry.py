@@ -20,7 +20,7 @@ _ORDER = """
     03-worth-the-call 03-predict 03-catalogue 03-sparse-peak
     04-shapes 04-intensities 04-layer 04-predict 04-knee 04-last 04-convicts 04-swapped
     04-ceiling 04-gradients
-    05-switch 05-gauges 05-decode 05-claim-batch 05-fill 05-claim-always 05-attention
+    05-switch 05-decode 05-claim-batch 05-fill 05-gauges 05-claim-always 05-attention
     05-fewer-bits 05-experts 05-claim-flash
 """
 
