@@ -152,14 +152,19 @@ def _ticks(axis: Any, places: Sequence[float], say: Any) -> None:
 
 def _label_valley(ax: Axes, shown: Sweep, calls: Sequence[float], best: int) -> None:
     look = {"fontsize": theme.FONT, "weight": "bold"}
-    ax.text(shown.chunks[-1], shown.counted[-1] / 1.08, "bytes", color=theme.ink(_BYTES),
-            ha="right", va="top", **look)  # fmt: skip
-    if calls[0] > _floor(shown):
-        ax.text(shown.chunks[0], calls[0] * 1.08, "calls", color=theme.ink(_CALLS), va="bottom",
-                **look)  # fmt: skip
+    last = best == len(shown.chunks) - 1
+    end, side = (0, "left") if last else (-1, "right")  # away from the best one's words
+    ax.text(shown.chunks[end], shown.counted[end] / 1.08, "bytes", color=theme.ink(_BYTES),
+            ha=side, va="top", **look)  # fmt: skip
+    visible = [at for at, seconds in enumerate(calls) if seconds > _floor(shown)]
+    if visible:  # at the right of the line's lower end, where no other line comes
+        low = visible[-1]
+        ax.annotate("calls", (shown.chunks[low], calls[low]), xytext=(8, 2),
+                    textcoords="offset points", color=theme.ink(_CALLS), **look)  # fmt: skip
     ax.annotate(
         f"best: {si(shown.measured[best], 's')}", (shown.chunks[best], shown.measured[best]),
-        xytext=(0, -30), textcoords="offset points", ha="center", color=theme.ink(_MINE),
+        xytext=(12 if last else -12 if best == 0 else 0, -30), textcoords="offset points",
+        ha="right" if last else "left" if best == 0 else "center", color=theme.ink(_MINE),
         fontsize=theme.FONT,
     )  # fmt: skip
 
