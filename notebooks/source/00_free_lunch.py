@@ -117,7 +117,7 @@ rl.show.say(rl.conclude("00-nine", curve), after=nine)
 # One multiplication or one addition is one *floating-point operation*, a **FLOP**. A multiply-add
 # is 2 FLOPs, even where the processor does it in one instruction. How many are done each second?
 #
-# Press *work per second* at the picture. Nothing is measured again: the same points are drawn
+# Press *work per second* at the picture above; the one below opens that way. Nothing is measured again: the same points are drawn
 # with the work done in each second upwards. A GFLOP/s is a billion FLOPs each second. The flat
 # part becomes a slope, and the slope becomes flat. The shape that you see is a roof, and you have
 # just walked along the underside of it.
@@ -126,7 +126,7 @@ rl.show.say(rl.conclude("00-nine", curve), after=nine)
 #
 # - The slope is set by how many bytes a second travel between the memory and this one core, in
 #   and out together: the **bandwidth**, in byte/s.
-# - The flat part is set by how many operations a second this core can do at best: the **peak**,
+# - The flat part of the roof is set by how many operations a second this core can do at best: the **peak**,
 #   in FLOP/s.
 # - The place where they meet, in operations for each byte carried, is the **ridge**, in
 #   FLOP/byte.
@@ -162,7 +162,7 @@ print("computed:", rl.si(2 * multiply_adds * n, "FLOP"))
 # **GB** is a billion bytes, **GiB** is $2^{30}$ bytes, 7 % more. In this course giga is always a
 # billion. Makers are less strict: the 80 GB of an A100, a GPU, are 80 GiB.
 #
-# ### Exercise 1 · The flat part
+# ### Exercise 1 · The flat part of the time
 #
 # Write the function, run its cell, then run the check below it.
 #

@@ -149,7 +149,7 @@ rl.mine.save(product)
 rl.live.box(machines=here)
 
 # %% [markdown] tags=["core"]
-# The sheet is GEMV: one matrix, and two thin edges. The cube is GEMM. The stick is AXPY's shape.
+# The sheet is GEMV: one large face, the matrix, and two thin ones, the vectors. The cube is GEMM. The stick is AXPY's shape.
 # AXPY reads its result too, so it has 1/6 FLOP/byte where the stick has 1/4.
 #
 # A stick is nearly all surface. A cube hides most of itself inside. Twice the edge gives eight
@@ -264,7 +264,8 @@ for dtype in ("fp32", "bf16"):
     print(f"H200 {dtype}: {gpu.ridge / rl.axpy(N, dtype).intensity:.0f} times")
 
 # %% tags=["core"]
-rl.conclude("01-elsewhere", ops[0], ops[2], here, rl.Roofline("h200-sxm", "fp32"))
+gpu = rl.Roofline("h200-sxm", "fp32")
+rl.show.say(rl.conclude("01-elsewhere", ops[0], ops[2], here, gpu), after=faster)
 
 # %% [markdown] tags=["core"]
 # Half the bytes alone would *halve* the ratio, because AXPY's intensity doubles. It grows all the
@@ -285,7 +286,7 @@ rl.live.roofline([*rl.machines()], machine="h200-sxm")
 # measured time. The roof that they start from is that of the best mix, so a mix that is slower
 # has a factor of its own. The *routine efficiency* was measured on products of other sizes than
 # these, so it need not fit them exactly. The last factor is what remains unexplained: on a quiet
-# computer it is near 1.
+# computer it is near 1. Below 1 means faster than predicted.
 
 # %% tags=["deep"]
 for one in measured:

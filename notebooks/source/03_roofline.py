@@ -63,9 +63,9 @@ print(f"{rl.si(here.peak('fp32'), 'FLOP/s')} and {rl.si(rate, 'B/s')} with AXPY'
 rl.conclude("02-cache")
 
 # %% [markdown] tags=["core"]
-# Three of them first: **how long do they take?** For the second, the long AXPY, the two figures
-# above are all that you need. For the third they give only a bound, which it cannot beat. The first
-# is a plain guess. Your guesses will hang in a picture further down, so make them.
+# Three of them first: **how long do they take?** For the second, the long AXPY, its length and
+# the bandwidth are all that you need. For the third, peak and bandwidth give a bound, which it
+# cannot beat. The first is a plain guess. Your guesses will hang in a picture further down, so make them.
 
 # %% tags=["core"]
 tiny = rl.ask("03-tiny", 1e9 * measured[4].median_s)
@@ -91,7 +91,7 @@ many
 #
 # A fourth is never in this lesson's pictures: a chain in which each step has to wait for the last,
 # such as a list whose every entry says where to find the next. Its time is the *latency* of one
-# step times their number. Lesson 06 is about that.
+# step times their number.
 #
 # Which of the three takes most of the time? Put each card where you think it belongs. When all
 # ten are placed, ask what the model of this course says, and see whether the clock agrees.
@@ -215,8 +215,8 @@ rl.conclude("03-slopes", here)
 # %% [markdown] tags=["core"]
 # ## The live roofline
 #
-# All of it in one picture now, for this core and for the machines of the catalogue. What to try
-# stands below it.
+# Have you made the three guesses? Here is all of it in one picture, for this core and for the
+# machines of the catalogue. What to try stands below it.
 
 # %% tags=["core"]
 rl.live.roofline(
@@ -299,9 +299,9 @@ rl.show.say(rl.conclude("03-pairs", measured, here), after=asked)
 # and there are two ways to raise it: move fewer bytes, or do *more FLOPs*. The second alone never
 # saved any time.
 #
-# The same book recommends packing: texts of different lengths go through a layer without gaps,
+# The same book recommends packing: texts of different lengths go through a product without gaps,
 # instead of being padded with zeros to the longest. That, it says, moves the kernel towards the
-# compute side. Count it for eight texts, of 64 to 512 rows each, and one layer:
+# compute side. Count it for eight texts, of 64 to 512 rows each, and one product:
 
 # %% tags=["core", "nbval-check-output"]
 h100 = rl.Roofline("h100-sxm", "bf16")
@@ -346,7 +346,7 @@ rl.check("03-counterexample", counterexample)
 # what the tool computed from it: a rate, and the share of the machine's peak or bandwidth. *AXPY*
 # reads two vectors and writes one, and was called over and over. `tf32` is a type for matrix units
 # only: `fp32` numbers of which the product uses fewer digits. *Sparse products* leave out two of
-# every four weights, which have to be zero, and makers print twice the peak for them.
+# every four numbers of one matrix, which have to be zero, and makers print twice the peak for them.
 #
 # | | machine | operation | type | time | the log says |
 # |---|---|---|---|---|---|
@@ -429,8 +429,8 @@ for name in ("nvidia-v100-sxm2", *six):
 
 # %% [markdown] tags=["deep"]
 # Between the two A100, and from H100 to H200, only the memory changed. From H100 to B200 the
-# bandwidth grew more than the peak. What raises a ridge further is another number type, such as
-# `fp8` or `fp4`.
+# bandwidth grew more than the peak. From B200 to GB200 the peak alone grew, by a ninth. What moves a
+# ridge *much* further is another number type, such as `fp8` or `fp4`.
 
 # %% [markdown] tags=["deep"]
 # ## Deeper: another type, another verdict
@@ -509,7 +509,7 @@ rl.show.say(rl.si(measured[4].median_s, "s"), after=tiny)
 # %% [markdown] tags=["deep"]
 # ### Exercise 7 · The smallest GEMM
 #
-# Return the smallest `n` for which an n×n×n GEMM takes as long as its `call` (in seconds), on a
+# Return the smallest `n` for which an n×n×n GEMM takes at least as long as its `call` (in seconds), on a
 # machine with this peak and bandwidth: below it, you pay more for asking than for the answer.
 # Nothing is in a cache.
 

@@ -127,7 +127,7 @@ further
 # a share of the machine's own peak, so both roofs are equally high. The numbers are tokens, the
 # diamonds what the roof allows, the squares your measurements.
 #
-# It is the same walk in both halves. On the right every step lies twice as far along, because each
+# It is the same walk in both halves. On the right every step has twice the intensity, because each
 # number has half the bytes, and the roof bends much further right: 64 tokens are still on the
 # slope, and 256 are just over the ridge. The H200's matrix units have 15 times the peak of its
 # ordinary ones in `fp32`, and its memory is the same: so its own ridge moved 15 times to the right.

@@ -281,7 +281,8 @@ rl.live.film("llama-3-8b", machines=["h100-sxm", "rtx-4090", "a100-sxm-80"])
 # 2. **Slide the context up**, at a batch of 16. At the dashed line attention takes as long as all
 #    the rest.
 # 3. **Look at the prefill.** All tokens of the prompt go through together. A model *reads* as fast
-#    as the machine computes, and *writes* as fast as it carries.
+#    as the machine computes, and *writes* as fast as it carries. The diamond stands for all of the
+#    prefill at once. Its time adds up its operations, so it is longer than the diamond says.
 #
 # Here is the small model on your own core. Hollow markers are what the roof says. Solid ones
 # are the clock, joined to theirs by a dotted line; small pale ones are the other batches.
@@ -342,7 +343,7 @@ for batch in (1, 64, 256, 512):
 # ## Who is right?
 #
 # Published runs of Llama models. Those of batch 1 are from the README of gpt-fast: a prompt of 5
-# tokens, 200 new ones, an A100 held to 330 W. The others are from NVIDIA's performance page of
+# tokens, 200 new ones, A100s held to 330 W, and one die of an MI250X. The others are from NVIDIA's performance page of
 # TensorRT-LLM, v0.6.1 (the L40S: v0.5), and include reading the prompts, a small part. `context` is
 # the mean over a run. gpt-fast's 1-byte weights are *weight only*: it computes in 16 bits.
 # TensorRT-LLM has *weights and activations* in fp8, so the fp8 peak counts, and 1-byte caches.
@@ -424,7 +425,7 @@ for (name, model, itemsize, _, batch, _, seen), promised in zip(published, promi
 # </details>
 
 # %% [markdown] tags=["core"]
-# Here is what such a card allows for 7 billion parameters with 2 bytes: at batch 1; at batch 64
+# Here is what your `decode` says of such a card, for 7 billion parameters with 2 bytes: at batch 1; at batch 64
 # without caches; and with the longest context for which 64 caches fit beside the weights, if a
 # twentieth of the memory stays free.
 
@@ -432,9 +433,9 @@ for (name, model, itemsize, _, batch, _, seen), promised in zip(published, promi
 peak, bandwidth, kv = card.peak("fp16"), card.bandwidth(), 524_288
 longest = int((0.95 * card.capacities["dram"] - 7e9 * 2) / (64 * kv))
 for batch, context in ((1, 1), (64, 0), (64, longest)):
-    most = rl.mine.decode(7e9, 2, kv, batch, context, peak, bandwidth)
-    print(f"batch {batch:2}, context {context:3}: {most:5.0f} tokens/s")
-print(f"800 are {100 * 800 / most:.0f} % of the last one")
+    rate = rl.mine.decode(7e9, 2, kv, batch, context, peak, bandwidth)
+    print(f"batch {batch:2}, context {context:3}: {rate:5.0f} tokens/s")
+print(f"800 are {100 * 800 / rate:.0f} % of the last one")
 
 # %% [markdown] tags=["core"]
 # So 800 is possible. The first reader has forgotten the caches. The second has forgotten the ridge:
@@ -510,6 +511,8 @@ for promised in (30, 60):
 # once more for each new one.
 #
 # ### Exercise 5 · Which gauge?
+#
+# A model that writes has two gauges: its tokens a second, and its FLOP/s.
 #
 # A model has `blocks` weights in its layers and `head` weights in its output matrix. A token leaves `kv` numbers in the cache. Weights and numbers have 2 bytes, and
 # each gives 2 FLOPs when it is used once.
@@ -775,8 +778,9 @@ for batch in (1, 2, 4, 8, 16):
 #
 # ### Exercise 10 · What it stores
 #
-# Return the bytes of one head's attention over a prompt with the scores in memory, and streamed,
-# with Q, K and V read once and the result written once.
+# Return the bytes of one head's attention over a prompt, twice: with the scores in memory, and
+# streamed. In both, the queries, keys and values (Q, K, V) are read once, and the result is written
+# once.
 
 
 # %% tags=["deep", "answer"] rooflab={"exercise": "05-claim-flash"}
@@ -805,8 +809,8 @@ for tokens in (1024, 4096):
 
 # %% [markdown] tags=["deep"]
 # By that count FlashAttention would save next to nothing. Half of it is the stored $2 S^2$. A
-# comment there says what is meant, the result, begun and then saved; but a result has one row of
-# the head's width for each token, not a row of $S$. The other half is a fair worry: with blocks of
+# comment in its code says that this is the result, written twice. But a result has one row of the
+# head's width for each token, not a row of $S$. The other half is a fair worry: with blocks of
 # 64 queries, keys and values are asked for S ÷ 64 times. A cache near the chip usually answers, and
 # then they come from memory once.
 #
@@ -824,7 +828,7 @@ for tokens in (1024, 4096):
 # - **Fill** a machine: the smaller of two batches, by memory and by promise.
 # - And if you went deeper: **choose** what to shrink, and **say** what more GPUs do not divide.
 #
-# The next lessons ask what you can do about it on the same machine.
+# What you can do about it on the same machine is what lessons still to come ask.
 
 # %% tags=["core"]
 rl.my_guesses()

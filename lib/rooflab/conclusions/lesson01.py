@@ -147,7 +147,7 @@ def elsewhere(axpy: Operation, gemm: Operation, here: Machine, other: Roofline) 
     name = other.machine.name
     said = f"At the roofs of your core it is {plain(mine, 3)} times, at those of the {name}"
     if theirs > 1.25 * mine:
-        reason = "Its peak is higher beside its bandwidth, and that leaves more room."
+        reason = "Its peak is higher compared with its bandwidth, and that leaves more room."
         return Conclusion("more room", f"{said} **{plain(theirs, 3)} times**. {reason}")
     if theirs >= 0.8 * mine:
         reason = "It is faster in everything, but its peak and its bandwidth stand in nearly the "

@@ -120,6 +120,9 @@ def pieces(sweep: ChunkSweep, unit: str = "numbers") -> Conclusion:
     bytes_fall = _bytes_fall(sweep, unit)
     more, fall = _time_falls(sweep, best, unit)
     rule = "bytes plus calls, and the cache that a piece fits" if more else "bytes plus calls"
+    largest = "the largest piece is hardly slower than the best one"
+    if best == len(sizes) - 1:
+        largest = "no smaller piece is faster than the largest"
     rounds = f"with pieces of {sizes[0]:,} {unit} there are {-(-sizes[-1] // sizes[0]):,} of them"
     if large and small:
         return Conclusion(
@@ -139,9 +142,9 @@ def pieces(sweep: ChunkSweep, unit: str = "numbers") -> Conclusion:
     if small:
         return Conclusion(
             "calls decide",
-            f"{bytes_fall} And yet the largest piece is hardly slower than the best one: a cache "
-            "is larger than golf was told, or the memory is fast. What you do see are the calls: "
-            f"{rounds}. **The time is bytes plus calls.**",
+            f"{bytes_fall} And yet {largest}: a cache is larger than golf was told, or the memory "
+            "is fast. What you do see are the calls, for each piece takes several: "
+            f"{rounds}. **In small pieces the calls decide**; what the bytes cost does not show.",
         )
     return Conclusion(
         "flat",

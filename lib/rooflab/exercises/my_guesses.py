@@ -14,7 +14,7 @@ from rooflab.exercises.guesses import WORDS, Guess, everything, sentence
 ENOUGH = 4  # guesses from which on all of them are drawn on one axis
 WIDTH, EDGE = 560, 12  # of a gauge, and of the room at its ends, in CSS pixels
 MINE = "#E69F00"  # the learner's own guess, as in every picture
-NONE = "No guesses yet. Every measurement in the lessons asks for one first."
+NONE = "No guesses yet. The lessons ask for one before their main measurements."
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,11 @@ def last_cache_bytes(backend: Backend) -> int:
 
 
 def beyond(model: Model, cache: int, itemsize: int = 4) -> Model:
-    """``model`` with the layers that 4 × ``cache`` bytes of weights take, or its own if more."""
-    one, two = (itemsize * replace(model, layers=n).parameters for n in (1, 2))
+    """``model`` with the layers that 4 × ``cache`` bytes of weights take, or its own if more.
+
+    The table of embeddings does not count: a step reads one row of it.
+    """
+    table = model.vocab * model.hidden
+    one, two = (itemsize * (replace(model, layers=n).parameters - table) for n in (1, 2))
     layers = 1 + math.ceil(max(0, MARGIN * cache - one) / (two - one))
     return replace(model, layers=max(model.layers, layers))

@@ -177,7 +177,7 @@ def _stages(op: Operation, m: Machine, cache: str) -> tuple[tuple[Stage, ...], s
     here = max(computing, sum(carrying.values()))
     stages.append(Stage("level and mix", here, _carried(op, m, shares, level)))
     call = overhead(op, m, cache)
-    stages.append(Stage("call overhead", here + call, f"{si(call, 's')} a call"))
+    stages.append(Stage("call overhead", here + call, f"{si(call, 's')} a {cache} call"))
     if op.unit == "tensor":
         share = efficiency(op, m, level)
         computing, slowed = computing / share, sum(carrying.values())
