@@ -137,7 +137,9 @@ def test_strange_exercise_ids_are_left_out_with_a_remark(locked):
 
 def test_the_lessons_imports_are_there_even_if_the_learner_deleted_them(locked):
     notebook = changed(
-        {"01-speed-limit": "def speed_limit(p, b, s):\n    return median([3 * s]) / 2 * p / b"}
+        {
+            "01-speed-limit": "def speed_limit(p, b, s):\n    return p / b / rl.axpy(9).intensity * s / 4"
+        }
     )
     notebook["cells"] = [c for c in notebook["cells"] if "import" not in "".join(c["source"])]
     assert judged(locked(notebook))["01-speed-limit"].passed
