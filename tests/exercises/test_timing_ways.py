@@ -18,6 +18,7 @@ from rooflab.exercises.registry import exercise
 from rooflab.exercises.timing import run
 from rooflab.exercises.verdict import Verdict
 from rooflab.grade import gate
+from rooflab.measure import backend
 from rooflab.measure.backend import probe_gpu
 from tests.exercises.timing_ways import PRELUDE, REFUSED, RIGHT, WRONG
 
@@ -235,5 +236,6 @@ def test_another_thread_does_not_take_the_stand_in_for_a_gpu(monkeypatch, instal
 def test_another_thread_hears_that_cupy_is_not_installed(monkeypatch):
     for module in [m for m in sys.modules if m.partition(".")[0] in ("cupy", "cupyx")]:
         monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setattr(backend, "_PATIENCE_S", 0.1)  # it waits for the stand-in to go
     with imported_as_cupy(StandIn(SERVER)), ThreadPoolExecutor(1) as elsewhere:
         assert elsewhere.submit(probe_gpu).result() == (None, "CuPy is not installed")

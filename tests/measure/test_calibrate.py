@@ -123,7 +123,7 @@ def test_a_small_operation_on_a_gpu_is_all_overhead(card, op):
     assert found.limit == "overhead"
     assert found.seconds == pytest.approx(FLOOR, rel=0.2)
     told = str(explain(op, measured, 1.1 * FLOOR))
-    assert "2.00 µs a call" in told
+    assert "2.00 µs a cold call" in told
     assert "not measured" not in told
 
 

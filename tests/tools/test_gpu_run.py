@@ -42,7 +42,7 @@ def lines(out: Path) -> dict[str, object]:
 def test_every_stage_is_green_on_the_strict_fake(tmp_path: Path) -> None:
     """All but the peers (not installed here) and the lessons (nbval runs them on the fake)."""
     wanted = ",".join(stage.name for stage in STAGES if stage.name not in ("versus", "lessons"))
-    done = course(tmp_path / "out", "--only", wanted)
+    done = course(tmp_path / "out", "--only", wanted, "--quick")
     assert done.returncode == 0, done.stdout + (tmp_path / "out" / "log.txt").read_text("utf-8")
     found = lines(tmp_path / "out")
     assert found["facts/gpu"]["name"] == "NVIDIA Fake H100"
