@@ -111,10 +111,11 @@ function filmSide(parent, data, pick) {
   make("p", { className: "rl-head", textContent: data.heading }, grid);
   const rows = data.kinds.map((kind) => {
     const row = make("div", { className: "rl-share" }, grid), title = make("span", { className: "rl-title" }, row);
-    const mark = draw("svg", { viewBox: "-12 -12 24 24", class: "rl-mark", "aria-hidden": "true" }, title), path = draw("path", { d: SHAPES[kind.shape], stroke: kind.colour, "stroke-width": 3 }, mark);
+    const mark = draw("svg", { viewBox: "-12 -12 24 24", class: "rl-mark", "aria-hidden": "true" }, title);
+    draw("path", { d: SHAPES[kind.shape], fill: "#fff", stroke: kind.colour, "stroke-width": 3 }, mark);
     title.append(kind.label);
     const time = make("b", {}, row), lane = make("span", { className: "rl-lane" }, row), bar = make("i", {}, lane), limit = make("span", { className: "rl-limit" }, row);
-    return { kind, path, time, bar, limit };
+    return { kind, time, bar, limit };
   });
   const colour = Object.fromEntries(data.parts.map((p) => [p.name, p.colour]));
 
@@ -130,9 +131,8 @@ function filmSide(parent, data, pick) {
     write(facts.need.value, fill(data.say[!m.has ? "needs" : full ? "misfit" : "held"], { need: pick.text(data.need, index), has: m.has }));
     facts.need.row.classList.toggle("rl-full", Boolean(full));
     const total = data.kinds.reduce((sum, kind) => sum + pick.seconds(kind, place), 0);
-    for (const { kind, path, time, bar, limit } of rows) {
+    for (const { kind, time, bar, limit } of rows) {
       const part = pick.limited(kind, place);
-      path.setAttribute("fill", part === "compute" ? kind.colour : "#fff");
       write(time, pick.time(kind, place));
       bar.style.width = `${(100 * pick.seconds(kind, place)) / total}%`; bar.style.background = colour[part];
       write(limit, data.limits[part]);
