@@ -40,6 +40,11 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile("no-deadline")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest first: begun last, one alone would keep everybody waiting."""
+    items.sort(key=lambda item: item.get_closest_marker("notebook") is None)
+
+
 @pytest.fixture(scope="session")
 def repository() -> Path:
     """The folder that holds README.md."""

@@ -61,3 +61,14 @@ def test_counting_and_predicting_stay_light(repository: Path) -> None:
         f"print([m for m in {HEAVY} if m in sys.modules])"
     )
     assert python(code, path=repository / "lib").strip() == "[]"
+
+
+def test_a_check_does_not_wait_for_the_notebook_format(repository: Path) -> None:
+    """The first rl.check of a kernel asks what the grader would refuse; nbformat takes a second."""
+    code = (
+        "import sys, rooflab as rl\n"
+        "time = lambda k, n, itemsize, peak, bandwidth: max(2 * n * itemsize / bandwidth, 2 * k * n / peak)\n"
+        "passed = rl.check('00-time', time).passed\n"
+        "print(passed, 'rooflab.grade.refusal' in sys.modules, 'nbformat' in sys.modules)"
+    )
+    assert python(code, path=repository / "lib").splitlines()[-1] == "True True False"

@@ -2,6 +2,9 @@
 
 import os
 
+from rooflab.grade import quick  # noqa: F401, before nbformat
+
+# isort: split
 import nbval.kernel
 from jupyter_client.manager import KernelManager
 

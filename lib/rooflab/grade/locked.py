@@ -10,10 +10,12 @@ import hashlib
 import hmac
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-
-from nbformat import NotebookNode
+from typing import TYPE_CHECKING
 
 from rooflab.exercises.exercise import Case, Observation
+
+if TYPE_CHECKING:  # rl.check reads this module, and nbformat takes a second or two to import
+    from nbformat import NotebookNode
 
 # A cell's part, metadata.rooflab.role: of the lesson, an answer, the learner's around it, a check.
 GIVEN, ANSWER, OWN, CHECK = "given", "answer", "own", "check"
