@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -95,6 +96,14 @@ def test_warnings_are_told_once_each_and_name_their_operation():
     assert said.count("*Warning:") == 3 and said.startswith("\n\n")
     assert "axpy 1000 fp32: on battery." in said and "*Warning: noisy.*" in said
     assert cautions(HERE.clock(rl.axpy(1000))) == cautions() == ""
+
+
+def test_a_warning_names_the_readers_own_code():
+    """NumPy's line and BLAS's AXPY are the same operation, and each may have been disturbed."""
+    blas = HERE.clock(rl.axpy(1000), warnings=("noisy",))
+    own = replace(blas, environment={"kernel": "run: expression"}, warnings=("bimodal",))
+    said = cautions(blas, own)
+    assert "axpy 1000 fp32: noisy." in said and "axpy 1000 fp32 by expression: bimodal." in said
 
 
 def test_a_warning_of_several_is_told_once_with_all_their_names():

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from rooflab.golf import HOLES, golf, sweep
+from rooflab.golf import HOLES, GolfError, Limits, golf, sweep
 from rooflab.golf import stopwatch as stopwatch_module
 from tests.golf.conftest import SMALL
 
@@ -113,3 +114,14 @@ def test_the_ways_of_a_hole_take_the_size_of_a_piece_in_numbers(name, rows):
     assert hole.ways(65_536)["chunks"].keywords == {"chunk": rows}
     assert hole.ways(1)["chunks"].keywords == {"chunk": 1}
     assert hole.ways(65_536)["expression"] is hole.variants["expression"]
+
+
+def test_a_sweep_waits_for_small_pieces_longer_than_golf_does_and_no_longer_than_told():
+    def endless(x, *, chunk):
+        while True:
+            x += 1
+
+    waits = inspect.signature(sweep).parameters["limits"].default
+    assert waits.seconds > Limits().seconds
+    with pytest.raises(GolfError, match=r"stopped after 0\.2 s"):
+        sweep(endless, np.ones(2**16), chunks=[2**10], limits=Limits(seconds=0.2), rounds=0)

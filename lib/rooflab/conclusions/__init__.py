@@ -58,9 +58,11 @@ def cautions(*measured: object) -> str:
 
 
 def _whose(one: object) -> str:
-    """The operation that was measured, or the batch and context of a decode run; "" for a curve."""
+    """The operation that was measured, with the reader's own code for it if there is any, or the
+    batch and context of a decode run; "" for a curve."""
     if hasattr(one, "op"):
-        return one.op.label
+        _, own, code = one.environment.get("kernel", "").partition("run: ")
+        return f"{one.op.label} by {code}" if own else one.op.label
     if hasattr(one, "batch") and hasattr(one, "context"):
         return f"batch {one.batch} at context {one.context}"
     return ""

@@ -14,10 +14,12 @@ from numpy import ndarray
 
 from rooflab.golf.cache import CACHE
 from rooflab.golf.score import Golf, golf
+from rooflab.golf.trace import Limits
 from rooflab.measure.told import fewer
 
 CHUNKS = tuple(2**p for p in range(8, 23, 2))
 ROUNDS = fewer(5)
+LIMITS = Limits(seconds=60)  # thousands of steps, on a computer that is slow or busy
 MOST_CHUNKS = 64  # that a traced run works through: more would only repeat the same steps
 MOST_ROUNDS = 4096  # and never more, however large the cache is
 MOST_CACHES = 8  # an array so many times the cache is memory, whatever the cache keeps of it
@@ -66,12 +68,15 @@ def sweep(
     cache: int = CACHE,
     rounds: int = ROUNDS,
     threads: int | None = 1,
+    limits: Limits = LIMITS,
 ) -> ChunkSweep:
     """Count and time ``f(*arrays, chunk=c)`` for every ``c`` in ``chunks``.
 
     ``f`` takes a keyword ``chunk``, a number of elements or rows along the first axis. Where that
     would make more than 64 chunks, the traced run gets the first 64 chunks of every array as long
-    as the longest, and more of them while they are less than 8 times the cache. ``minimum`` is for all elements. ``rounds=0`` times nothing.
+    as the longest, and more of them while they are less than 8 times the cache. ``minimum`` is for
+    all elements. ``rounds=0`` times nothing.
+    ``limits``: when one traced run is stopped.
 
     Raises ValueError for chunks that are no positive whole numbers, and what golf raises.
     """
@@ -85,7 +90,7 @@ def sweep(
         part = functools.partial(f, chunk=chunk)
         share = 1 if some is arrays else len(next(filter(_long(some), some))) / length
         fewest = None if minimum is None else max(1, round(minimum * share))
-        one = golf(part, *some, minimum=fewest, cache=cache)
+        one = golf(part, *some, minimum=fewest, cache=cache, limits=limits)
         golfs.append(replace(one, result=None, arguments=()))  # as large as the arrays
         scaled.append(some is not arrays)
     return ChunkSweep(
