@@ -12,8 +12,10 @@ import time
 import pytest
 from jupyter_client.manager import start_new_kernel
 
-from rooflab.exercises import ending
+from rooflab.exercises import child, ending, on_gpu
 from rooflab.exercises.check import check
+from rooflab.exercises.collect import observe
+from rooflab.exercises.registry import exercise
 
 TIMER = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
 SPEED = "01-speed-limit"
@@ -66,8 +68,17 @@ def tells_for_ever(*_):
 
 @pytest.fixture
 def short(monkeypatch):
-    observe = ending.Ending.observe
-    monkeypatch.setattr(ending.Ending, "observe", lambda *a: observe(*a, seconds=0.2))
+    monkeypatch.setattr(ending, "LIMIT_S", 0.2)
+
+
+@pytest.fixture(params=["here", "child"])
+def way(request, monkeypatch):
+    """Both ways to run an answer; test_ending_child.py has what only the child can stop."""
+    if request.param == "here":
+        monkeypatch.setattr(child, "possible", lambda: False)
+    elif not child.possible():
+        pytest.skip("no fork is safe here")
+    return request.param
 
 
 NEVER = [
@@ -78,18 +89,18 @@ NEVER = [
 
 @pytest.mark.skipif(not TIMER, reason="needs an interval timer")
 @pytest.mark.parametrize("answer", NEVER, ids=lambda a: a.__name__)
-def test_what_never_ends_is_stopped_and_told_so(answer, short):
+def test_what_never_ends_is_stopped_and_told_so(answer, short, way):
     began, usual = time.monotonic(), signal.getsignal(signal.SIGALRM)
     verdict = check(SPEED, answer)
     assert not verdict.passed and time.monotonic() - began < 5
-    if answer is not tells_for_ever:
+    if answer is not tells_for_ever or way == "child":
         assert "was stopped after 0.2 s" in verdict.reason and "does its loop end?" in verdict.hint
     assert signal.getsignal(signal.SIGALRM) is usual
     assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
 
 
 @pytest.mark.parametrize("answer", [spins, iterates], ids=lambda a: a.__name__)
-def test_in_a_thread_too(answer, short):
+def test_in_a_thread_too(answer, short, way):
     told = []
     thread = threading.Thread(target=lambda: told.append(check(SPEED, answer)), daemon=True)
     thread.start()
@@ -97,12 +108,19 @@ def test_in_a_thread_too(answer, short):
     assert told and not told[0].passed and "was stopped after 0.2 s" in told[0].reason
 
 
-def test_a_timing_exercise_ends_too(short):
+def test_a_timing_exercise_ends_too(short, way):
     verdict = check("01-cuda-axpy", spins)
     assert not verdict.passed and "it was stopped after 0.2 s; does its loop" in verdict.reason
 
 
-def test_the_limit_is_ten_seconds_and_a_slow_answer_has_them():
+def test_a_timing_that_never_ends_on_a_real_gpu_keeps_its_verdict(monkeypatch):
+    monkeypatch.setattr(ending, "LIMIT_S", 3)
+    monkeypatch.setattr(on_gpu, "confirm", lambda *_: observe(spins))
+    verdict = check("01-cuda-axpy", exercise("01-cuda-axpy").reference)
+    assert verdict.passed and verdict.note == "Not compared on the GPU: it was stopped after 3 s."
+
+
+def test_the_limit_is_ten_seconds_and_a_slow_answer_has_them(way):
     assert ending.LIMIT_S == 10
 
     def slow(peak, bandwidth, itemsize):
@@ -115,8 +133,11 @@ def test_the_limit_is_ten_seconds_and_a_slow_answer_has_them():
 PRESSED = """
 import os, signal, threading, time
 import rooflab as rl
+from rooflab.exercises import child
+{way}
+notebook = os.getpid()
 def answer(*_):
-    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    threading.Timer(0.3, os.kill, (notebook, signal.SIGINT)).start()
     {body}
 try:
     rl.check("{id}", answer)
@@ -124,21 +145,29 @@ except KeyboardInterrupt as error:
     print("raised again:", *error._render_traceback_())
 print("usual:", signal.getsignal(signal.SIGINT) is signal.default_int_handler)
 """
+HERE, IN_CHILD = "child.possible = lambda: False", ""
+BODIES = [
+    (HERE, "time.sleep(60)"), (HERE, "while True: pass"),
+    (IN_CHILD, "time.sleep(60)"), (IN_CHILD, "while True: pass"),
+    (IN_CHILD, "os.kill(notebook, signal.SIGINT); sum(range(10**12))"),
+]  # fmt: skip
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no signal can be sent to oneself there")
 @pytest.mark.parametrize("id", ["01-speed-limit", "02-golf-squares"])
-@pytest.mark.parametrize("body", ["time.sleep(60)", "while True: pass"])
-def test_a_pressed_stop_button_shows_the_verdict_and_is_passed_on(body, id):
+@pytest.mark.parametrize(("way", "body"), BODIES)
+def test_a_pressed_stop_button_shows_the_verdict_and_is_passed_on(way, body, id):
+    if way == IN_CHILD and not child.possible():
+        pytest.skip("no fork is safe here")
     done = subprocess.run(
-        [sys.executable, "-c", PRESSED.format(body=body, id=id)],
+        [sys.executable, "-c", PRESSED.format(way=way, body=body, id=id)],
         capture_output=True, text=True, timeout=60,
     )  # fmt: skip
     assert "was stopped by the stop button" in done.stdout and "it raised" not in done.stdout
     assert "raised again: KeyboardInterrupt" in done.stdout and "usual: True" in done.stdout
 
 
-def test_an_answer_that_raises_keyboardinterrupt_itself_gets_a_verdict():
+def test_an_answer_that_raises_keyboardinterrupt_itself_gets_a_verdict(way):
     def answer(*_):
         raise KeyboardInterrupt
 
@@ -146,12 +175,15 @@ def test_an_answer_that_raises_keyboardinterrupt_itself_gets_a_verdict():
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a kernel is interrupted by a signal elsewhere")
-def test_in_jupyter_the_verdict_is_shown_and_the_cells_that_wait_are_not_run():
+@pytest.mark.parametrize("body", ["time.sleep(60)", "sum(range(10**12))"])
+def test_in_jupyter_the_verdict_is_shown_and_the_cells_that_wait_are_not_run(body):
+    if "sum" in body and not child.possible():
+        pytest.skip("no fork is safe here")
     manager, client = start_new_kernel(kernel_name="python3")
     try:
         client.execute_interactive("import rooflab as rl, time; rl.check('01-speed-limit')")
         shown: list[str] = []
-        asked = "print('begun', flush=True); time.sleep(60)"
+        asked = f"print('begun', flush=True); {body}"
         answer = f"def answer(*_):\n    {asked}\nrl.check('01-speed-limit', answer)"
 
         def hook(message):

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rooflab.exercises import golf_mistakes
+from rooflab.exercises import ending, golf_mistakes
 from rooflab.exercises.check import check
 from rooflab.exercises.collect import collect
 from rooflab.exercises.exercise import Exercise
@@ -133,7 +133,8 @@ OTHER_WAYS = [
 
 
 @pytest.mark.parametrize(("id", "way"), OTHER_WAYS)
-def test_other_right_ways_within_par_pass(id, way):
+def test_other_right_ways_within_par_pass(id, way, monkeypatch):
+    monkeypatch.setattr(ending, "LIMIT_S", 60)  # a busy machine is slow, not wrong
     verdict = check(id, way)
     assert verdict.passed, verdict
     assert "score 1.0" in verdict.reason
@@ -235,18 +236,16 @@ def test_the_reason_says_what_is_wrong(answer, words):
     assert not verdict.passed and words in verdict.reason, verdict
 
 
-def test_a_loop_over_elements_is_stopped_once_and_not_for_every_case():
-    calls = []
-
+def test_a_loop_over_elements_is_stopped_once_and_not_for_every_case(capsys):
     def by_element(a, x, y):
-        calls.append(1)
+        print("called")
         for i in range(len(x)):
             y[i] += a * x[i]
         return y
 
     verdict = check("02-golf-axpy", by_element)
     assert "was stopped after" in verdict.reason and "larger chunks" in verdict.reason
-    assert len(calls) == 1
+    assert capsys.readouterr().out == "called\n"
 
 
 def test_one_wrong_number_among_many_is_noticed():

@@ -21,12 +21,17 @@ _TRACEBACK = BaseException.__dict__["__traceback__"].__get__  # past a subclass 
 STOPPED = " was stopped after "  # in what golf says of a function that does not end
 
 
+def _never(seen: Observation) -> str:
+    return ""
+
+
 def collect(
-    kind: str, cases: Sequence[Case], answer: object, over: Callable[[], str] = str
+    kind: str, cases: Sequence[Case], answer: object, over: Callable[[Observation], str] = _never
 ) -> list[Observation]:
     """Return one observation a case. Never raises, whatever ``answer`` does.
 
-    ``over()`` is empty, or says that the answer was stopped: then no further case is run.
+    After each case ``over(seen)`` gets what was seen of it. It returns nothing, or says that the
+    answer was stopped: then no further case is run.
     """
     if answer is ...:
         return [{"missing": True} for _ in cases]
@@ -35,17 +40,29 @@ def collect(
     if not callable(answer):
         why = "the function itself is wanted, without brackets"
         return [{"unreadable": why} for _ in cases]
-    if kind == "timing":
-        from rooflab.exercises.timing import run
-    elif kind == "golf":
-        from rooflab.exercises.golfing import run
-    else:
-        run = _call if kind == "function" else _call_with_arrays
+    run = runner(kind)
     seen = until_stopped(lambda case: run(case, answer), cases, over)
     if untouched(answer) or not all(each.get("missing") for each in seen):
         return seen
     nothing = {"unreadable": "it returned None for every case; does it reach a return?"}
     return [{**{key: each[key] for key in each if key != "missing"}, **nothing} for each in seen]
+
+
+def runner(kind: str) -> Callable[[Case, Callable[..., object]], Observation]:
+    """Return what runs an answer on a case, with all that it needs imported."""
+    if kind == "timing":
+        from rooflab.exercises.timing import run
+
+        return run
+    if kind == "golf":
+        from rooflab.exercises.golfing import run
+
+        return run
+    if kind == "arrays":
+        import numpy  # noqa: F401, for _call_with_arrays
+
+        return _call_with_arrays
+    return _call
 
 
 def untouched(answer: object) -> bool:
@@ -79,7 +96,9 @@ def _keyword_only(answer: Callable[..., object]) -> Sequence[str]:
 
 
 def until_stopped(
-    run: Callable[[Case], Observation], cases: Sequence[Case], over: Callable[[], str] = str
+    run: Callable[[Case], Observation],
+    cases: Sequence[Case],
+    over: Callable[[Observation], str] = _never,
 ) -> list[Observation]:
     """Run the cases in order; after one was stopped, by the learner or because it would not end,
     the rest count as stopped too."""
@@ -88,8 +107,8 @@ def until_stopped(
         error = str(seen[-1].get("error", "")) if seen else ""
         stopped = error.startswith("KeyboardInterrupt") or STOPPED in error
         seen.append(seen[-1] if stopped else run(case))
-        if over() and not stopped:  # it may have swallowed what stopped it
-            seen[-1] = {"error": f"Stopped: {over()}"}
+        if not stopped and (why := over(seen[-1])):  # it may have swallowed what stopped it
+            seen[-1] = {"error": f"Stopped: {why}"}
     return seen
 
 

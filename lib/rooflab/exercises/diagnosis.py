@@ -25,7 +25,8 @@ _SLIPS = (
      "small left out?"),
 )  # fmt: skip
 _STUMBLES = (  # what is raised, the mistake that usually raises it, and its hint
-    (r"Stopped:", "no end", "does its loop end? A loop needs a step that brings its end nearer."),
+    (r"Stopped: was stopped", "no end",
+     "does its loop end? A loop needs a step that brings its end nearer."),
     (r"RecursionError", "no end", "the function calls itself, and never stops doing so."),
     (r"TypeError: .*'(function|builtin_function_or_method|method|type)'", "a function, not called",
      "one of the operands is a function; call it: f(…) is its result, f alone is not."),

@@ -209,7 +209,8 @@ def _shows(mistake: Misconception, case: Case, seen: Observation) -> bool:
 
 def _problem(exercise: Exercise, case: Case, seen: Observation) -> str | None:
     if str(seen.get("error", "")).startswith("Stopped: "):
-        return f"it {str(seen['error']).removeprefix('Stopped: ')}; does its loop end?"
+        told = str(seen["error"]).removeprefix("Stopped: ")
+        return f"it {told}; does its loop end?" if told.startswith("was stopped") else f"it {told}"
     for key, text in (("error", "it raised {}"), ("unreadable", "it gave {}")):
         if key in seen:
             return text.format(seen[key])

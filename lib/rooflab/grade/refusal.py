@@ -12,11 +12,11 @@ import functools
 import linecache
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import CodeType, FunctionType, MethodType, ModuleType
 
 from rooflab.exercises.collect import collect
-from rooflab.exercises.exercise import Case, Exercise
+from rooflab.exercises.exercise import Case, Exercise, Observation
 from rooflab.exercises.verdict import Verdict
 from rooflab.grade import lockdown, syntax
 from rooflab.grade.checks import checks
@@ -29,14 +29,21 @@ from rooflab.grade.suspects import borrowing, flaw, forging_with, inner
 
 HANDED_IN = "Handed in, it would get no points: {}."
 MOST_CELLS = 40  # that an answer is followed into
+Collect = Callable[[str, Sequence[Case], object], list[Observation]]
 
 
-def noted(exercise: Exercise, answer: object, cases: Sequence[Case], verdict: Verdict) -> Verdict:
-    """Return ``verdict``; one that is right here and will be refused has a note that says so."""
+def noted(
+    exercise: Exercise, answer: object, cases: Sequence[Case], verdict: Verdict,
+    observe: Collect = collect,
+) -> Verdict:  # fmt: skip
+    """Return ``verdict``; one that is right here and will be refused has a note that says so.
+
+    ``observe`` runs the answer, as :func:`rooflab.exercises.collect.collect` does.
+    """
     if not verdict.passed:
         return verdict
     try:
-        why = refusal(exercise, answer, cases)
+        why = refusal(exercise, answer, cases, observe)
     except Exception:  # a warning that cannot be had must not cost the verdict
         return verdict
     if why is None:
@@ -45,7 +52,9 @@ def noted(exercise: Exercise, answer: object, cases: Sequence[Case], verdict: Ve
     return dataclasses.replace(verdict, note=" ".join(note for note in notes if note))
 
 
-def refusal(exercise: Exercise, answer: object, cases: Sequence[Case]) -> str | None:
+def refusal(
+    exercise: Exercise, answer: object, cases: Sequence[Case], observe: Collect = collect
+) -> str | None:
     """Say why the grader would refuse ``answer``, in its words; None if it would not."""
     if exercise.kind in TRACED:
         why = _forged(exercise, answer)
@@ -58,7 +67,7 @@ def refusal(exercise: Exercise, answer: object, cases: Sequence[Case]) -> str | 
         return f"{why}: {DERIVE}"
     unlock = lockdown.lock(lockdown.with_kin(exercise.derives))
     try:
-        seen = collect(exercise.kind, cases, answer)
+        seen = observe(exercise.kind, cases, answer)
     finally:
         unlock()
     errors = (str(one.get("error", "")) for one in seen)

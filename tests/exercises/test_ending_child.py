@@ -1,0 +1,389 @@
+"""The child in which ``rl.check`` runs an answer: it ends whatever that does, and tells the rest."""
+
+from __future__ import annotations
+
+import ctypes
+import faulthandler
+import itertools
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import psutil
+import pytest
+from jupyter_client.manager import start_new_kernel
+
+import rooflab as rl
+from rooflab.exercises import child, ending
+from rooflab.exercises.check import check
+from rooflab.exercises.collect import collect
+from rooflab.exercises.registry import exercise, exercises
+
+pytestmark = pytest.mark.skipif(not child.possible(), reason="no fork is safe here")
+SPEED, SQUARES = "01-speed-limit", "02-golf-squares"
+MATRIX = np.ones((4000, 4000))
+
+
+def good(peak, bandwidth, itemsize):
+    return peak / bandwidth * 1.5 * itemsize
+
+
+@pytest.fixture
+def short(monkeypatch):
+    monkeypatch.setattr(ending, "LIMIT_S", 0.4)
+
+
+def waits_for_a_lock(*_):
+    lock = threading.Lock()
+    lock.acquire()
+    lock.acquire()
+
+
+def prints_for_ever(*_):
+    while True:
+        print("still here")
+
+
+def closes_its_files_and_sleeps(*_):
+    os.closerange(3, 1000)
+    time.sleep(60)
+
+
+IN_C = {
+    "sum": lambda *_: sum(range(10**12)),
+    "power": lambda *_: 10**10**9,
+    "iterator": lambda *_: max(itertools.count()),
+    "decomposition": lambda *_: np.linalg.svd(MATRIX),
+    "pattern": lambda *_: re.match("(a+)+$", "a" * 60 + "b"),
+    "lock": waits_for_a_lock,
+    "program": lambda *_: subprocess.run(["sleep", "100"]),
+    "output": prints_for_ever,
+}
+
+
+@pytest.mark.parametrize("name", IN_C)
+def test_one_long_call_is_stopped(name, short):
+    began = time.monotonic()
+    verdict = check(SPEED, IN_C[name])
+    assert time.monotonic() - began < 5
+    assert "was stopped after 0.4 s" in verdict.reason and "does its loop end?" in verdict.hint
+
+
+@pytest.mark.parametrize("id", [SQUARES, "01-cuda-axpy"])
+def test_in_golf_and_in_a_timing_too(id, short):
+    assert "was stopped after 0.4 s" in check(id, IN_C["sum"]).reason
+
+
+def test_in_a_thread_too(short):
+    told = []
+    thread = threading.Thread(target=lambda: told.append(check(SPEED, IN_C["sum"])))
+    thread.start()
+    thread.join(20)
+    assert "was stopped after 0.4 s" in told[0].reason
+
+
+def test_cases_that_ended_are_kept(short):
+    def slow_at_three(n):
+        return n if n < 3 else sum(range(10**12))
+
+    cases = [{"n": n} for n in range(1, 6)]
+    seen = ending.Ending().observe("function", cases, slow_at_three)
+    assert seen == [
+        {"value": 1},
+        {"value": 2},
+        *[{"error": "Stopped: was stopped after 0.4 s"}] * 3,
+    ]
+
+
+def crashes(*_):
+    faulthandler.disable()
+    ctypes.string_at(0)
+
+
+def aborts(*_):
+    faulthandler.disable()
+    os.abort()
+
+
+DEATHS = {
+    "exit": (lambda *_: os._exit(0), "exit code 0"),
+    "crash": (crashes, "SIGSEGV"),
+    "abort": (aborts, "SIGABRT"),
+    "killed": (lambda *_: os.kill(os.getpid(), signal.SIGKILL), "memory"),
+}
+
+
+@pytest.mark.parametrize("name", DEATHS)
+@pytest.mark.parametrize("id", [SPEED, "01-cuda-axpy"])
+def test_an_answer_that_ends_the_process_is_told_so(name, id):
+    answer, why = DEATHS[name]
+    verdict = check(id, answer)
+    assert "ended the process in which rl.check ran it" in verdict.reason and why in verdict.reason
+    assert "loop" not in verdict.reason and verdict.hint is None
+
+
+def test_what_exits_politely_is_a_verdict():
+    assert "raised SystemExit" in check(SPEED, lambda *_: sys.exit()).reason
+
+
+def forks_and_both_return(*case):
+    os.fork()
+    return good(*case)
+
+
+def test_an_answer_that_forks_gets_its_verdict():
+    assert check(SPEED, forks_and_both_return).passed
+
+
+def test_an_answer_that_writes_into_the_pipe_gets_its_verdict(monkeypatch):
+    pipe, ends = os.pipe, []
+    monkeypatch.setattr(os, "pipe", lambda: ends.append(pipe()) or ends[-1])
+    noise = b'\n["all", 3]\n["case"]\n{"a": 1}\n["displayed", 7]\n["stdout", 7]\n\xff\n[[[[\n"x'
+
+    def writes(*case):
+        assert os.write(ends[-1][1], noise)
+        return good(*case)
+
+    assert check(SPEED, writes).passed
+
+
+def test_false_observations_are_judged_as_such(monkeypatch):
+    for said in (3, [None], [[]] * 7, [{"value": {}}] * 7, [{"error": 3}] * 7, {}):
+        monkeypatch.setattr(ending.collect, "collect", lambda *_, said=said: said)
+        assert not check(SPEED, good).passed
+
+
+def test_a_child_that_closes_its_pipe_is_stopped_or_ended(short):
+    reason = check(SPEED, closes_its_files_and_sleeps).reason
+    assert "was stopped after 0.4 s" in reason or "ended the process" in reason
+
+
+def test_programs_that_it_started_end_with_it(capfd):
+    def starts(*case):
+        print(subprocess.Popen(["sleep", "100"]).pid)
+        return good(*case)
+
+    assert check(SPEED, starts).passed
+    started = [int(line) for line in capfd.readouterr().out.split()]
+    assert started and all(_ends(pid) for pid in started)
+    assert psutil.Process().children() == []
+
+
+def _runs(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def _ends(pid: int) -> bool:
+    """Whether it ends within seconds, as what is killed does."""
+    until = time.monotonic() + 5
+    while _runs(pid) and time.monotonic() < until:
+        time.sleep(0.02)
+    return not _runs(pid)
+
+
+def test_files_stay_open_only_as_long_as_the_child(short):
+    check(SPEED, good)
+    before = psutil.Process().num_fds()
+    for answer in (good, IN_C["sum"], DEATHS["exit"][0]):
+        check(SPEED, answer)
+    assert psutil.Process().num_fds() == before
+
+
+def test_what_it_prints_is_printed_in_order(capsys):
+    def talks(*case):
+        print("one", "two")
+        print("äöü ✓", file=sys.stderr)
+        sys.stdout.writelines(["three\n"])
+        return good(*case)
+
+    assert check(SPEED, talks).passed
+    out, err = capsys.readouterr()
+    assert out.startswith("one two\nthree\none two\n") and "äöü ✓\n" in err
+
+
+def test_what_it_prints_without_end_is_cut(monkeypatch, capsys):
+    monkeypatch.setattr(child, "MOST_PRINTED", 100)
+    check(SPEED, lambda *_: print("12345678\n" * 1000))
+    out, _ = capsys.readouterr()
+    assert len(out) < 200 and out.endswith("the rest of what it printed is left out)\n")
+
+
+def test_nobody_waits_for_the_keyboard():
+    assert "raised EOFError: nobody answers" in check(SPEED, lambda *_: input("n? ")).reason
+    assert check(SPEED, lambda *case: sys.stdin.read() or good(*case)).passed
+
+
+def test_what_it_changes_stays_unchanged_here():
+    calls = []
+
+    def counts(*case):
+        calls.append(case)
+        os.environ["ROOFLAB_CHANGED"] = "1"
+        return good(*case)
+
+    assert check(SPEED, counts).passed
+    assert calls == [] and "ROOFLAB_CHANGED" not in os.environ
+
+
+def test_too_much_memory_is_a_memory_error(monkeypatch):
+    monkeypatch.setattr(child, "ROOM", 0.1)
+    much = psutil.virtual_memory().available // 4
+    assert "raised MemoryError" in check(SPEED, lambda *_: bytearray(much)).reason
+
+
+COMPARED = [e.id for e in exercises().values() if e.kind in ("function", "arrays", "golf")]
+
+
+@pytest.mark.parametrize("id", COMPARED)
+def test_the_child_sees_what_is_seen_here(id):
+    found = exercise(id)
+    cases = found.draw(0)
+    running = ending.Ending()
+    assert running.observe(found.kind, cases, found.reference) == collect(
+        found.kind, cases, found.reference
+    )
+    assert running.over == ""
+
+
+ODD = [float("nan"), float("inf"), -0.0, 2**4000, True, "ä\ud800\n", [1, [2.5, "x"]], {"a": [None]},
+       5e-324, np.float32(0.1), (1, 2), [], None, ..., object(), 10**5000]  # fmt: skip
+
+
+@pytest.mark.parametrize("value", ODD, ids=lambda v: str(type(v).__name__))
+def test_odd_values_arrive_as_they_are(value):
+    cases = [{"n": 1}, {"n": 2}]
+
+    def answer(n):
+        return value if n == 1 else 7
+
+    seen = ending.Ending().observe("function", cases, answer)
+    assert repr(seen) == repr(collect("function", cases, answer))
+
+
+def test_a_learner_may_have_very_many_files_open():
+    import resource
+
+    usual = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if usual[1] < 1200:
+        pytest.skip("so many are not allowed here")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(1200, usual[0]), usual[1]))
+    held = [os.open(os.devnull, os.O_RDONLY) for _ in range(1100)]
+    try:
+        assert check(SPEED, good).passed
+    finally:
+        for number in held:
+            os.close(number)
+        resource.setrlimit(resource.RLIMIT_NOFILE, usual)
+
+
+def test_a_second_run_with_the_library_locked_ends_too(monkeypatch):
+    """A right answer that is to be derived runs again, with the library's function locked."""
+    monkeypatch.setattr(ending, "LIMIT_S", 2)
+
+    right = exercise("01-three-intensities").reference
+
+    def intensities(n):
+        try:
+            rl.axpy(n)
+        except NotImplementedError:
+            sum(range(10**12))
+        return right(n)
+
+    began = time.monotonic()
+    verdict = check("01-three-intensities", intensities)
+    assert verdict.passed and 2 <= time.monotonic() - began < 10
+
+
+def test_where_no_process_is_granted_it_runs_here(monkeypatch):
+    def refuses():
+        raise BlockingIOError("no process is left")
+
+    monkeypatch.setattr(os, "fork", refuses)
+    ran = []
+    assert check(SPEED, lambda *case: ran.append(case) or good(*case)).passed and ran
+
+
+def test_there_is_no_fork_where_it_is_not_safe(monkeypatch, tmp_path):
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "platform", "darwin")
+        assert not child.possible()
+    with monkeypatch.context() as patch:
+        patch.setitem(sys.modules, "polars", sys)
+        assert not child.possible()
+    with monkeypatch.context() as patch, open(tmp_path / "nvidia0", "w"):
+        assert child.possible()
+        patch.setattr(child, "_GPUS", (str(tmp_path / "nvidia"),))
+        assert not child.possible()
+    usual = sys.gettrace()
+    sys.settrace(lambda *_: None)
+    possible = child.possible()
+    sys.settrace(usual)
+    assert not possible
+
+
+LEFT_ALONE = """
+import os, rooflab as rl
+def answer(*_):
+    print(os.getpid(), flush=True)
+    return sum(range(10**12))
+rl.check("01-speed-limit", answer)
+"""
+
+
+def test_it_dies_with_the_notebook():
+    notebook = subprocess.Popen(
+        [sys.executable, "-u", "-c", LEFT_ALONE], stdout=subprocess.PIPE, text=True
+    )
+    with notebook:
+        pid = int(notebook.stdout.readline())
+        assert pid != notebook.pid and _runs(pid)
+        notebook.kill()
+    assert _ends(pid)
+
+
+KERNEL = """
+import rooflab as rl
+from rooflab.exercises import ending
+ending.LIMIT_S = 2
+def answer(*_):
+    print("begun")
+    from IPython.display import HTML, display
+    display(HTML("<i>drawn</i>"))
+    {}
+verdict = rl.check("01-speed-limit", answer)
+print(verdict.reason)
+"""
+BODIES = [
+    ("return sum(range(10**12))", "was stopped after 2 s"),
+    ("import os; os._exit(3)", "with exit code 3"),
+    ("exit()", "it returned None for every case"),
+]
+
+
+def test_in_jupyter_the_kernel_lives_on():
+    manager, client = start_new_kernel(kernel_name="python3")
+    try:
+        for body, why in BODIES:
+            shown: list[str] = []
+
+            def hook(message, shown=shown):
+                content = message["content"]
+                shown.append(content.get("text", ""))
+                shown.append(content.get("data", {}).get("text/html", ""))
+
+            client.execute_interactive(KERNEL.format(body), output_hook=hook, timeout=60)
+            told = "".join(shown)
+            assert told.index("begun") < told.index("<i>drawn</i>") < told.index(why)
+        reply = client.execute_interactive("verdict", timeout=60)
+        assert reply["content"]["status"] == "ok"
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
