@@ -140,7 +140,11 @@ BIAS = Exercise(
                       "as large as the first."),
         Misconception("a vector add", lambda m, n, s: (m * n, 3 * m * n * s, 1 / (3 * s)),
                       "that adds two arrays of m·n numbers; here one of them is a single row, "
-                      "which stays near while the matrix goes by."),
+                      "which stays near while the matrix goes by.",
+                      variants=(lambda m, n, s: (m * n, 3 * m * n * s, 1 / (2 * s)),
+                                lambda m, n, s: (m * n, (2 * m + 1) * n * s, 1 / (3 * s)))),
+        Misconception("a column", lambda m, n, s: (m * n, (2 * n + 1) * m * s, 1 / (2 * s)),
+                      "one row of n numbers is added; how many has a column?"),
         Misconception("the row forgotten", lambda m, n, s: (m * n, 2 * m * n * s, 1 / (2 * s)),
                       "the row is short, but it travels too: once."),
         Misconception("multiply-adds", lambda m, n, s: (2 * m * n, (2 * m + 1) * n * s, 1 / s),

@@ -117,6 +117,9 @@ INTENSITIES = Exercise(
     misconceptions=(
         Misconception("only the weights travel", _both(lambda m, n, k, s: 2 * m / s),
                       "what goes in and what comes out travels too, more of it with every token."),
+        Misconception("the weights forgotten",
+                      _both(lambda m, n, k, s: 2 * m * n * k / ((m * k + m * n) * s)),
+                      "the layer's own matrix travels too, inputs × outputs weights."),
         Misconception("weights again for every token",
                       _both(lambda m, n, k, s: 2 * n * k / ((k + k * n + n) * s)),
                       "one product reads the weights once, however many tokens they serve."),
