@@ -178,12 +178,12 @@ def _itemsize(found: Comparison, part: Sequence[Part]) -> tuple[str, str] | None
     numbers = [mine for _, mine, _ in part]
     if not all(sizes) or not all(isinstance(n, (int, float)) for n in numbers):
         return None
-    for power in (1, -1):
+    for power in (1, -1, 2, -2):
         if all(
             same(right, float(mine) * size**power, max(allowed, SINGLE))
             for (right, mine, allowed), size in zip(part, sizes, strict=True)
         ):
-            return "itemsize", "itemsize is left out, or it is there once too often."
+            return "itemsize", "itemsize is left out, or it stands in the wrong place."
     return None
 
 

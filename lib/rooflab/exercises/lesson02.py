@@ -105,6 +105,8 @@ BALANCE = Exercise(
                       lambda f, b, p, w: (b / f, w / p, _balance(f, b, p, w)[2]
                                           .replace("memory", "bandwidth")),
                       'the numbers are right; the limit is one of "memory" and "compute".'),
+        Misconception("always memory", lambda f, b, p, w: (b / f, w / p, "memory"),
+                      "compare the two B/F: some of these programs ask for less than is offered."),
         Misconception("B/F above 1",
                       lambda f, b, p, w: (b / f, w / p, "memory" if b > f else "compute"),
                       "the border is not at 1 byte per FLOP; it is the machine's own B/F."),

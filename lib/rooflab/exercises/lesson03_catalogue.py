@@ -155,6 +155,9 @@ SPARSE_PEAK = Exercise(
                       "that is the share of the true time; the question is for the factor."),
         Misconception("claimed is dense", lambda i, c, b: _too_fast(i, 2 * c, b),
                       "the claimed figure is the doubled one; the dense one is half of it."),
+        Misconception("no roof", lambda i, c, b: i * b / (c / 2),
+                      "the answer lies between 1 and 2: on the slope both peaks promise the same "
+                      "time.", variants=(lambda i, c, b: min(c, i * b) / (c / 2),)),
     ),
 )  # fmt: skip
 

@@ -90,6 +90,9 @@ NUMBER_TYPE = Exercise(
                       "you counted numbers; each has itemsize bytes."),
         Misconception("4 bytes always", lambda b, p, s, q, r: (6 * p / b, 6 * q / b),
                       "not every number has 4 bytes; itemsize says how many."),
+        Misconception("nothing changes",
+                      lambda b, p, s, q, r: (_edge(p, b, s), _edge(p, b, s)),
+                      "the other type has another peak and other bytes."),
     ),
 )  # fmt: skip
 

@@ -238,6 +238,10 @@ GREW = Exercise(
                       lambda p, b, m: (_falls(_ridges(p, b)),
                                        [_intensity_of_rows(m) < r for r in _ridges(p, b)[1:]]),
                       "that says what limits the product after each step; did it change there?"),
+        Misconception("any change of the ridge",
+                      lambda p, b, m: (_falls(_ridges(p, b)),
+                                       [x != y for x, y in pairwise(_ridges(p, b))]),
+                      "a verdict changes only where the ridge passes the product's intensity."),
     ),
 )  # fmt: skip
 

@@ -77,6 +77,15 @@ SHAPES = Exercise(
                       "sequence writes one."),
         Misconception("lying on its side", lambda b, n, i, o, d: (o, _tokens(b, n, d), i),
                       "that is W·Xᵀ, whose result lies on its side; here a row is a token."),
+        Misconception("added, not multiplied",
+                      lambda b, n, i, o, d: (b if d else b + n, o, i),
+                      "each sequence of the batch has as many tokens as its prompt is long."),
+        Misconception("the length in decode",
+                      lambda b, n, i, o, d: (n if d else b * n, o, i),
+                      "in decode each sequence of the batch sends its newest token alone."),
+        Misconception("one edge twice", lambda b, n, i, o, d: (_tokens(b, n, d), i, i),
+                      "the weights have two edges: what goes in, and what comes out.",
+                      variants=(lambda b, n, i, o, d: (_tokens(b, n, d), o, o),)),
     ),
 )  # fmt: skip
 
@@ -153,6 +162,12 @@ INTENSITIES = Exercise(
                       "together."),
         Misconception("exchanged", lambda *case: _intensities(*case)[::-1],
                       "prefill comes first, then decode."),
+        Misconception("the result read too",
+                      _both(lambda m, n, k, s: 2 * m * n * k / ((m * k + k * n + 2 * m * n) * s)),
+                      "the result is only written; its old values are not needed."),
+        Misconception("edges for faces",
+                      _both(lambda m, n, k, s: 2 * m * n * k / ((m + n + k) * s)),
+                      "these are three lengths; a matrix has length times width."),
     ),
 )  # fmt: skip
 
@@ -244,6 +259,9 @@ LAYER = Exercise(
                       "you counted numbers; each has itemsize bytes."),
         Misconception("2 bytes always", lambda t, i, o, s, p, b: _layer(t, i, o, 2, p, b),
                       "not every number has 2 bytes; itemsize says how many."),
+        Misconception("peak and bandwidth exchanged",
+                      lambda t, i, o, s, p, b: _layer(t, i, o, s, b, p),
+                      "the bandwidth carries the bytes, the peak does the FLOPs."),
     ),
 )  # fmt: skip
 
@@ -381,6 +399,15 @@ LAST = Exercise(
                           _beyond, _share),
                       "more weights are more to load and more to compute; what lifts a knee is a "
                       "narrow edge."),
+        Misconception("the first, not the last",
+                      lambda *case: (_last(*case)[0],
+                                     math.floor(min(_knees(case[0], *case[2:]))) + 1,
+                                     _last(*case)[2]),
+                      "from that batch on one of them is limited by computing; when are all?"),
+        Misconception("the intensity",
+                      lambda *case: (*_last(*case)[:2], _last(*case)[2] * case[3] / case[4]),
+                      "that is FLOPs per byte; times the bandwidth it is FLOP/s, and a share of "
+                      "the peak comes next."),
         Misconception("per cent", lambda *case: (*_last(*case)[:2], 100 * _last(*case)[2]),
                       "a share is between 0 and 1; that is in per cent."),
         Misconception("counted from 1", lambda *case: (_last(*case)[0] + 1, *_last(*case)[1:]),

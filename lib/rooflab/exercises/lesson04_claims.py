@@ -41,6 +41,8 @@ CONVICTS = Exercise(
                       "try a cube: its three faces are all alike."),
         Misconception("no test", lambda m, n, k: False,
                       "M·K stands for M·N there; find edges that make them differ."),
+        Misconception("only when it is too large", lambda m, n, k: k > n,
+                      "a count that comes out too small is a wrong one too."),
     ),
 )  # fmt: skip
 
@@ -67,7 +69,8 @@ SWAPPED = Exercise(
         Misconception("nothing notices", lambda: (False,) * 6,
                       "give each product a cell of its own, and compare what comes out."),
         Misconception("the bytes notice", lambda: _with(bytes=True, intensity=True),
-                      "MK + KN + MN: exchange the letters N and K, and look at what is there."),
+                      "MK + KN + MN: exchange the letters N and K, and look at what is there.",
+                      variants=(lambda: _with(bytes=True),)),
         Misconception("the ratio notices", lambda: _with(intensity=True),
                       "a ratio of two numbers that stay the same stays the same."),
         Misconception("more weights", lambda: _with(weights=True),

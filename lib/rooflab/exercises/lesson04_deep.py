@@ -50,6 +50,11 @@ CEILING = Exercise(
                       "that is FLOPs per number; each has `itemsize` bytes."),
         Misconception("added, not taken together", lambda i, o, s: (i + o) * 2 / s,
                       "1/N and 1/K add up, not N and K: the bytes are in the denominator."),
+        Misconception("the longer edge", lambda i, o, s: 2 * max(i, o) / s,
+                      "a long edge helps little where the other one is short."),
+        Misconception("the sum of the edges", lambda i, o, s: (i + o) / s,
+                      "FLOPs are a product of the edges, bytes a sum of faces; divide them and let "
+                      "the tokens grow."),
     ),
 )  # fmt: skip
 

@@ -227,7 +227,8 @@ DECODE = Exercise(
                       lambda n, s, k, b, c, p, w: decode(n, 1, k, b, c, p, w),
                       "a weight has `itemsize` bytes, which may be 2, or less than 1."),
         Misconception("no cache", lambda n, s, k, b, c, p, w: decode(n, s, 0, b, c, p, w),
-                      "each sequence reads its own KV cache, all of its context, for each token."),
+                      "each sequence reads its own KV cache, all of its context, for each token.",
+                      variants=(lambda n, s, k, b, c, p, w: b * w / (n * s),)),
         Misconception("one cache for all",
                       lambda n, s, k, b, c, p, w: decode(n, s, k, b, c / b, p, w),
                       "the weights are shared, the KV caches are not: each sequence reads its "
@@ -264,6 +265,10 @@ DECODE = Exercise(
                       "that is how long a step takes; how many tokens are there in a second?"),
         Misconception("seconds", lambda *case: 1 / decode(*case),
                       "that is seconds for each token; how many are there in a second?"),
+        Misconception("min for max",
+                      lambda n, s, k, b, c, p, w: b / (min(2 * n * b / p, n * s / w)
+                                                       + b * c * k / w),
+                      "the shorter of the two has to wait for the longer."),
     ),
 )  # fmt: skip
 
@@ -422,6 +427,9 @@ FILL = Exercise(
                       "the batch by promise is the one that time allows, whether it fits or not.",
                       variants=(lambda *case: (lambda held, kept, _: (
                           held, min(held, kept), "promise"))(*_fill(*case)),)),
+        Misconception("the newest token only",
+                      lambda n, k, c, r, m, p, w: _fill(n, k, 1, r, m, p, w),
+                      "a sequence keeps the keys and values of every token of its context."),
     ),
 )  # fmt: skip
 

@@ -168,6 +168,13 @@ QUANTISED = Exercise(
         Misconception("bits for bytes",
                       lambda n, b, g, z, k, m, c: _stepped(n, b + z / g, k * m * c),
                       "8 bits are one byte."),
+        Misconception("one byte a scale",
+                      lambda n, bits, g, z, kv, m, c: _gain(n, bits, g, 1, kv, m, c),
+                      "a scale has scale_bytes bytes."),
+        Misconception("one byte a weight before",
+                      lambda n, bits, g, z, kv, m, c: (n + kv * m * c)
+                      / (n * (bits / 8 + z / g) + kv * m * c),
+                      "before, each weight has 2 bytes."),
     ),
 )  # fmt: skip
 
@@ -205,6 +212,9 @@ EXPERTS = Exercise(
                       "so many are chosen by no token; the others are read."),
         Misconception("a share", lambda e, k, b: distinct(e, k, b) / e,
                       "that is the share of all experts; how many are they?"),
+        Misconception("used for spared", lambda e, k, b: e * (1 - (k / e) ** b),
+                      "k / e is the chance that a token uses an expert; what is the chance that no "
+                      "token of the batch does?"),
     ),
 )  # fmt: skip
 

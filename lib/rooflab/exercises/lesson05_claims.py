@@ -88,6 +88,17 @@ CLAIM_BATCH = Exercise(
                       lambda n, k, b, c, p, w: decode(n, 2, k, b, c, p, w)
                       / decode(n, 2, 0, 1, c, p, w),
                       "a batch of 1 reads its cache as well."),
+        Misconception("a difference",
+                      lambda n, k, b, c, p, w: decode(n, 2, k, b, c, p, w)
+                      - decode(n, 2, k, 1, c, p, w),
+                      "a factor is wanted: how many times as many, not how many more."),
+        Misconception("one byte a weight",
+                      lambda n, k, b, c, p, w: decode(n, 1, k, b, c, p, w)
+                      / decode(n, 1, k, 1, c, p, w),
+                      "the weights have 2 bytes each."),
+        Misconception("the newest token only",
+                      lambda n, k, b, c, p, w: _speed_up(n, k, b, 1, p, w),
+                      "attention reads the keys and values of every token of the context."),
     ),
 )  # fmt: skip
 
@@ -207,6 +218,8 @@ CLAIM_FLASH = Exercise(
         Misconception("a decode step",
                       lambda s, d, z: (z * (2 * s * d + 2 * d + 4 * s), z * (2 * s * d + 2 * d)),
                       "that is one query; a prompt has as many as tokens."),
+        Misconception("scores stored once after all", _traffic(4, streamed_squares=1),
+                      "streamed, no score ever goes to memory."),
     ),
 )  # fmt: skip
 
