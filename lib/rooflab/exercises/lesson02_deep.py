@@ -54,6 +54,8 @@ POOLING = Exercise(
     "`stride`: how many comparisons (1 FLOP each), how many bytes at least?",
     "pooling(h, w, c, k, stride)", _pool, cases=_images, returns=("FLOPs", "bytes"), lines=2,
     derives=("pool2d",),
+    insight="With a small window there are few comparisons for each byte. Compare their "
+            "quotient with the ridge of your machine.",
     misconceptions=(
         Misconception("K² comparisons",
                       lambda h, w, c, k, s: (k * k * _windows(h, w, c, k, s),
@@ -126,6 +128,8 @@ LINES = Exercise(
     "byte `address`. Memory comes in lines of `line` bytes. How many bytes travel?",
     "travelling(address, count, stride, itemsize, line)",
     lambda a, n, d, s, line: lines_touched(a, n, d, s, line) * line, cases=_addresses, lines=2,
+    insight="Where one number of each line is used, it costs as much as the whole line. Choose "
+            "the order of your own loops by that.",
     misconceptions=(
         Misconception("what is used", lambda a, n, d, s, line: n * s,
                       "you counted the bytes that are used; whole lines travel."),

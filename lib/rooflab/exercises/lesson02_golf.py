@@ -124,6 +124,8 @@ AXPY = Exercise(
     "02-golf-axpy", "Byte golf: AXPY", 2,
     "Return a*x + y with as few bytes over the memory bus as you can.",
     "golf_axpy(a, x, y)", ways.axpy, kind="golf", par=PAR, cases=partial(_cases, "axpy"), lines=3,
+    insight="A piece that the cache holds is carried in once, whatever you do with it there. "
+            "That holds for your machine's caches as well.",
     misconceptions=(
         _numbers("a on y", lambda a, x, y: x + a * y, "a is a factor of x, and y is added as it is."),
         _numbers("a on both", lambda a, x, y: a * (x + y),
@@ -151,6 +153,8 @@ SQUARES = Exercise(
     "Return the sum of the squares of x, one number.",
     "squares(x)", ways.squares, kind="golf", par=PAR, lines=1,
     cases=partial(_cases, "sum-of-squares"),
+    insight="A call that multiplies and adds up at once needs no array in between: every number "
+            "comes in once, and one goes out.",
     misconceptions=(
         _numbers("the root taken", lambda x: np.sqrt(np.dot(x, x)),
                  "that is the length of x; its square is wanted, the sum of the squares itself."),
@@ -167,6 +171,8 @@ NORM = Exercise(
     "write over x.",
     "row_norm(x)", ways.row_norm, kind="golf", par=PAR, lines=5,
     cases=partial(_cases, "row-l2-norm"),
+    insight="Every row is needed twice and carried in once: the second time it is in the cache. "
+            "Language models do this in every layer.",
     misconceptions=(
         _numbers("the root of the mean", lambda x: x / (ways.lengths(x) / np.sqrt(x.shape[1])),
                  "that is RMSNorm, which divides by the root of the mean; a length is the root of "
@@ -201,6 +207,8 @@ RELU = Exercise(
     "write over x.",
     "bias_relu(x, b)", ways.bias_relu, kind="golf", par=PAR, lines=4,
     cases=partial(_cases, "bias-relu"),
+    insight="Both together now move what a plain copy moves. Libraries for neural networks do "
+            "the same, and call it fusion.",
     misconceptions=(
         _numbers("b forgotten", lambda x, b: np.maximum(x, 0),
                  "b is added to every row before what is negative becomes zero."),
@@ -226,6 +234,8 @@ SCALE = Exercise(
     "Return b*(a*x + y) with as few bytes over the memory bus as you can.",
     "scale_add_scale(a, b, x, y)", ways.scale_add_scale, kind="golf", par=PAR, lines=4,
     cases=partial(_cases, "scale-add-scale"),
+    insight="A chain of such operations costs what goes in and what comes out, however long it "
+            "is, as long as it is done piece by piece.",
     misconceptions=(
         _numbers("brackets forgotten", lambda a, b, x, y: b * a * x + y,
                  "b is a factor of the whole sum, of y too."),

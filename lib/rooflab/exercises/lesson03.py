@@ -56,6 +56,8 @@ TIME = Exercise(
     "How many seconds does an operation take at least, on machines you have not seen?",
     "time(flops, bytes, peak, bandwidth)", _time, cases=_time_cases, mine="time",
     given=(ridge, attainable), derives=("Roofline", "HierarchicalRoofline", "predict"),
+    insight="With the two roofs of your machine, no operation that comes from memory takes less "
+            "time than that.",
     misconceptions=(
         Misconception("sum for max", lambda f, n, p, b: f / p + n / b,
                       "that is no overlap, up to 2× too slow: both happen at the same time."),

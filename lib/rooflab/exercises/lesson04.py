@@ -51,6 +51,8 @@ SHAPES = Exercise(
     "A linear layer as one matrix product, when it reads a prompt and when it writes: M, N, K?",
     "shape(batch, length, inputs, outputs, decode)", _shapes, cases=_shape_cases, lines=2,
     returns=("M", "N", "K"),
+    insight="The weights are the same matrix both times. Only M, the number of tokens, tells "
+            "reading from writing.",
     misconceptions=(
         Misconception("N and K exchanged", lambda b, n, i, o, d: (_tokens(b, n, d), i, o),
                       "N is the last edge of the result, so the outputs; K is summed over."),
@@ -123,6 +125,7 @@ INTENSITIES = Exercise(
     "intensities(batch, length, inputs, outputs, itemsize)", _intensities,
     cases=_intensity_cases, returns=("prefill intensity", "decode intensity"), lines=4,
     derives=("gemm", "gemv"),
+    insight="Compare both with the ridge of your machine: which of them waits for memory there?",
     misconceptions=(
         Misconception("only the weights travel", _both(lambda m, n, k, s: 2 * m / s),
                       "what goes in and what comes out travels too, more of it with every token."),
@@ -227,6 +230,8 @@ LAYER = Exercise(
     "How many seconds does a linear layer take at least, for any number of tokens?",
     "layer(tokens, inputs, outputs, itemsize, peak, bandwidth)", _layer, cases=_layer_cases,
     lines=3, mine="layer", derives=("gemm", "gemv", "Roofline", "predict"),
+    insight="With few tokens nearly all of it is the time of the weights, and further tokens "
+            "ride along.",
     misconceptions=(
         Misconception("weights again for every token",
                       lambda t, i, o, s, p, b: t * _layer(1, i, o, s, p, b),
@@ -270,6 +275,8 @@ KNEE = Exercise(
     "With how many tokens does a layer reach the ridge, so that more of them are no longer free?",
     "knee(inputs, outputs, itemsize, peak, bandwidth)", _knee,
     cases=lambda rng: _machine_cases(rng, 5), lines=2, derives=("gemm", "gemv", "Roofline"),
+    insight="With the roofs of your own machine it says how many tokens at once are nearly free "
+            "there.",
     misconceptions=(
         Misconception("large-layer shortcut", lambda i, o, s, p, b: s * p / b / 2,
                       "that lets only the weights travel; in small layers what comes in and goes "
@@ -393,6 +400,8 @@ LAST = Exercise(
     "last(products, batch, itemsize, peak, bandwidth)", _last, cases=_last_cases, lines=4,
     returns=("place of the last", "batch for all", "share of the peak"),
     derives=("gemm", "gemv", "Roofline"),
+    insight="One narrow product may stay below the peak when all others have arrived. In a "
+            "model of your own, look for it first.",
     misconceptions=(
         Misconception("the largest", _judged(
                           lambda knees, p: max(range(len(p)), key=lambda at: p[at][0] * p[at][1]),

@@ -22,6 +22,8 @@ CONVICTS = Exercise(
     "04-convicts", "“M·K + K·N + M·K”", 2,
     "A published count of what travels is M·K + K·N + M·K. Does a test with this shape notice?",
     "convicts(m, n, k)", lambda m, n, k: n != k, cases=_trial_cases, derives=("gemm",),
+    insight="A square test passes a wrong count. Try your own formulas on three different "
+            "edges.",
     misconceptions=(
         Misconception("all but the cube", lambda m, n, k: not m == n == k,
                       "put a shape with two equal edges into both counts; the pair matters."),
@@ -61,6 +63,7 @@ SWAPPED = Exercise(
     "A published table has N and K of the up projection exchanged. Which of six checks notice?",
     "(flops, bytes, intensity, weights, shape, terms)", lambda: _TRUE, kind="value",
     returns=CHECKS, derives=("gemm",),
+    insight="Counts hide an exchange that shapes show. Look at the shapes of a table first.",
     misconceptions=(
         Misconception("everything notices", lambda: (True,) * 6,
                       "work the counts out once with N and K, and once with K and N."),

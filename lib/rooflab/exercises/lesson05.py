@@ -105,6 +105,8 @@ GAUGES = Exercise(
     "gauges(blocks, head, kv, context, peak, bandwidth)", _gauges, cases=_gauge_cases,
     returns=("tokens/s with a cache", "FLOP/s with a cache", "tokens/s without", "FLOP/s without"),
     tolerance=1e-3, lines=6, derives=("Roofline", "predict", "model", "Model"),
+    insight="The program with more FLOP/s may be the slower one. The gauge that counts shows "
+            "tokens a second.",
     misconceptions=(
         Misconception("the cache is free",
                       lambda n, h, k, c, p, w: (
@@ -220,6 +222,8 @@ DECODE = Exercise(
     "decode(parameters, itemsize, kv, batch, context, peak, bandwidth)", decode,
     cases=_decode_cases, mine="decode", lines=3, tolerance=1e-6, also=((STRICT, strict),),
     derives=("Roofline", "predict", "model", "Model"),
+    insight="With the bandwidth of your machine and the bytes of a model, it says how fast that "
+            "model can write there at best.",
     misconceptions=(
         Misconception("GiB", lambda n, s, k, b, c, p, w: decode(n, s, k, b, c, p, w * 1e9 / GIB),
                       GIBIBYTES),
@@ -366,6 +370,8 @@ FILL = Exercise(
     "fill(parameters, kv, context, promised, memory, peak, bandwidth)", _fill, cases=_fill_cases,
     returns=("batch by memory", "batch by promise", "word for what binds"), lines=5,
     also=((STRICT, _fill_strict),), derives=("Roofline", "predict", "model", "Model"),
+    insight="Caches fill the memory and take time as well. Which of the two ends first depends "
+            "on what was promised.",
     misconceptions=(
         Misconception("weights forgotten in the memory",
                       lambda n, k, c, r, m, p, w: _filled(m / (k * c), _most(n, k, c, r, p, w)),
