@@ -62,7 +62,6 @@ CALLS = {
     "reshape of a transpose": (lambda m: m.T.reshape(-1), [matrix()]),
     "array of a list": (lambda x, y: np.array([x, y]), [vector(), vector()]),
     "largest of a list": (lambda x, y: np.max([x, y], axis=0), [vector(), vector()]),
-    "along the rows": (lambda m: np.apply_along_axis(np.square, 1, m), [matrix()]),
     "a slice in place": (lambda x: x[100:].__iadd__(1.0), [vector()]),
 }  # fmt: skip
 

@@ -124,7 +124,6 @@ TOLD = [
     ("02-balance", "lambda f, b, p, w: (b / f, w / p, 'memory-bound' if b / f > w / p else 'compute-bound')", "one of these words is wanted: compute, memory"),
     ("02-balance", "lambda f, b, p, w: (b / f, w / p, b / f > w / p)", "a text is wanted"),
     ("02-claim-warm", "lambda n, s, t, w, c: (3 * n * s / t, 3 * n * s / t / w, 'memory')", "one of these words is wanted: dram, l1, l2, l3"),
-    ("02-claim-bias", "lambda m, n, s: (np.float32(m * n), (2 * m + 1) * n * s, 1 / (2 * s))", "nearly right"),
     ("02-golf-axpy", "def answer(a, x, y):\n    import scipy.linalg.blas\n    return scipy.linalg.blas.daxpy(x, y, a=a)", "it may move few bytes, but golf cannot count them"),
     ("02-golf-squares", "lambda x: np.sum(np.sort(x) ** 2)", "np.sort: golf has no count for it"),
     ("02-golf-squares", "lambda x: sum(x * x)", "give golf larger chunks"),
