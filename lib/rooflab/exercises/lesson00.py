@@ -8,7 +8,7 @@ a start that every run pays, so that no single point tells the slope.
 from __future__ import annotations
 
 import random
-from statistics import median
+from statistics import linear_regression, median
 
 from rooflab.count.si import rounded
 from rooflab.exercises.exercise import Case, Exercise, Misconception
@@ -200,7 +200,8 @@ PEAK = Exercise(
         Misconception("GFLOP/s", lambda k, s, n: _peak(k, s, n) / 1e9,
                       "that is in GFLOP/s; the answer is in FLOP/s, no prefix."),
         Misconception("the whole curve", lambda k, s, n: 2 * n * (k[-1] - k[0]) / (s[-1] - s[0]),
-                      "the flat part has no slope; take it from the straight part alone."),
+                      "the flat part has no slope; take it from the straight part alone.",
+                      variants=(lambda k, s, n: 2 * n / linear_regression(k, s).slope,)),
         Misconception("upside down", lambda k, s, n: 1 / _peak(k, s, n),
                       "that is seconds per FLOP; a peak is FLOPs per second."),
     ),

@@ -289,7 +289,9 @@ WITNESSES = Exercise(
                                 _nobody(lambda a, v: a), _nobody(lambda a, v: v))),
         Misconception("FLOP/s compared", _by_flops(lambda a, v: v),
                       "GEMV does three times AXPY's FLOPs per byte; compare byte/s, not FLOP/s.",
-                      variants=(_by_flops(lambda a, v: a), _by_flops(max), _by_flops(min))),
+                      variants=(_by_flops(lambda a, v: a), _by_flops(max), _by_flops(min),
+                                lambda *case: (_rates(*case)[2], min(_rates(*case)[:2]),
+                                               _by_flops(min)(*case)[2]))),
         Misconception("FLOP/s for byte/s", _flops_for_bytes(max, liars=True),
                       "a bandwidth is in bytes per second; AXPY and GEMV count FLOPs as well, but "
                       "not here.",
