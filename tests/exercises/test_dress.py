@@ -19,11 +19,18 @@ from rooflab.exercises.check import check
 from rooflab.exercises.registry import exercise
 from rooflab.grade import given, intake, sandbox, verdicts
 from rooflab.grade.merge import merge
-from tests.exercises.dress import lesson00, lesson01, lesson03, lesson04, lesson05
+from tests.exercises.dress import lesson00, lesson01, lesson02, lesson03, lesson04, lesson05
 from tests.grade import in_process
 from tests.grade.notebooks import changed, put
 
-TABLES = {"00": lesson00, "01": lesson01, "03": lesson03, "04": lesson04, "05": lesson05}
+TABLES = {
+    "00": lesson00,
+    "01": lesson01,
+    "02": lesson02,
+    "03": lesson03,
+    "04": lesson04,
+    "05": lesson05,
+}
 IMPORTS = """import math, statistics
 import numpy as np
 from collections import namedtuple

@@ -179,6 +179,18 @@ def in_place(x):
     return x
 
 
+def larger_of_two(m, b):
+    """In each turn a list of two rows becomes a small array."""
+    for i in range(len(m)):
+        t = m[i] + b
+        m[i] = np.max([t, 0 * t], axis=0)
+    return m
+
+
+def normalised(row):
+    return row / np.sqrt(np.dot(row, row))
+
+
 PROGRAMS = {
     "a·x + y": lambda x, y: 0.5 * x + y,
     "y += a·x": lambda x, y: np.add(y, 0.5 * x, out=y),
@@ -228,4 +240,13 @@ PROGRAMS = {
     "one piece for all": one_piece_for_all,
     "neighbours": neighbours,
     "large temporary": large_temporary,
+    "array of a list of rows": lambda m: np.array([normalised(row) for row in m]),
+    "array of a list of vectors": lambda x, y: np.array([x, y, 2 * x]),
+    "stack of rows": lambda m: np.stack([normalised(row) for row in m]),
+    "vstack of pieces": lambda m, b: np.vstack([m[p] + b for p in cut(m, 2)]),
+    "concatenate of pieces": lambda m, b: np.concatenate([m[p] + b for p in cut(m, 2)]),
+    "largest of a list": larger_of_two,
+    "largest of a long list": lambda x, y: np.max([x, y], axis=0),
+    "along the rows": lambda m: np.apply_along_axis(normalised, 1, m),
+    "a number of every row": lambda m: np.apply_along_axis(lambda row: np.dot(row, row), 1, m),
 }

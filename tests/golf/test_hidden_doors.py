@@ -42,6 +42,10 @@ class Listens:
     __radd__ = __lt__ = __gt__ = __rmul__ = __add__
 
 
+class Listed(list):
+    """A list that might look at what is taken out of it."""
+
+
 ONE = [np.ones(1).view(Wraps)]  # in a list: golf looks at names, not into lists
 
 
@@ -59,6 +63,13 @@ ONE = [np.ones(1).view(Wraps)]  # in a list: golf looks at names, not into lists
         lambda x: x.view("M8[s]"),
         lambda x: x.view([("a", "f8", (x.size,))])[0],
         lambda x: np.array(x, dtype=object),
+        lambda x: np.array([x], dtype=object),
+        lambda x: np.array([x, ONE[0]]),
+        lambda x: np.array(Listed([x])),
+        lambda x: np.sum([[x], [x]], dtype=object),
+        lambda x: np.sum(Listed([x, x])),
+        lambda x: np.apply_along_axis(lambda row: np.array(None), 0, x),
+        lambda x: np.apply_along_axis(lambda row: AsksFunction(), 0, x),
         lambda x: np.asarray(x, dtype="S8"),
         lambda x: x * Listens(),
         lambda x: x > Listens(),

@@ -60,6 +60,8 @@ CALLS = {
     "roll": (lambda x: np.roll(x, 3), [vector()]),
     "outer product": (lambda a, b: np.outer(a[:ROWS], b[:COLUMNS]), [vector(), vector()]),
     "reshape of a transpose": (lambda m: m.T.reshape(-1), [matrix()]),
+    "array of a list": (lambda x, y: np.array([x, y]), [vector(), vector()]),
+    "largest of a list": (lambda x, y: np.max([x, y], axis=0), [vector(), vector()]),
     "a slice in place": (lambda x: x[100:].__iadd__(1.0), [vector()]),
 }  # fmt: skip
 

@@ -56,6 +56,8 @@ class Walked(np.ndarray):
         return out[0] if given else _walked(result)
 
     def __array_function__(self, function, types, args, kwargs):
+        if function is np.apply_along_axis:
+            return function._implementation(*args, **kwargs)  # NumPy's own loop over lines
         plain = [_plain(value) for value in args]
         named = {key: _plain(value) for key, value in kwargs.items()}
         result = function(*plain, **named)
@@ -84,11 +86,33 @@ def simulated(function: Callable, arrays: list, size: int) -> int:
     """Bytes over the bus of a cache of ``size`` bytes while ``function(*arrays)`` runs."""
     Walked.simulator, Walked.blocks = Cache(size), Blocks()
     given = [_walked(a.copy()) if isinstance(a, np.ndarray) else a for a in arrays]
-    empty = np.empty
-    with mock.patch.object(np, "empty", lambda *args: _walked(empty(*args))):
+    ours = {"empty": _empty, "array": _array, "max": _max}
+    with mock.patch.multiple(np, **ours):
         kept = function(*given)
     del kept
     return Walked.simulator.bytes()
+
+
+def _empty(*args, original=np.empty):
+    return _walked(original(*args))
+
+
+def _array(items, *args, original=np.array, **options):
+    """One array of a list of them: NumPy copies the first, then the second, and so on."""
+    if not _listed(items):
+        return original(items, *args, **options)
+    result = original([_plain(item) for item in items], *args, **options)
+    for item, place in zip(items, result):
+        _walk([_plain(item)], [place])
+    return _walked(result)
+
+
+def _max(values, *args, original=np.max, **options):
+    return original(np.array(values) if _listed(values) else values, *args, **options)
+
+
+def _listed(values) -> bool:
+    return isinstance(values, list) and any(isinstance(value, Walked) for value in values)
 
 
 def _plain(value):

@@ -16,7 +16,7 @@ from types import FunctionType
 from rooflab.exercises.exercise import Case, Observation
 from rooflab.exercises.plaindata import Unreadable, to_plain
 
-LONGEST_MESSAGE = 200
+LONGEST_MESSAGE = 320
 _TRACEBACK = BaseException.__dict__["__traceback__"].__get__  # past a subclass that hides it
 STOPPED = " was stopped after "  # in what golf says of a function that does not end
 

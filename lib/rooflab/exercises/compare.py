@@ -18,6 +18,8 @@ MOST_PLACES = 13  # after the point, to which a number may have been rounded
 MOST_REORDERED = 6  # parts of an answer that are tried in every order
 NEAR = 1e-3  # relative: so close to the right number, it is that number, badly kept
 BINARY = tuple(Fraction(1024, 1000) ** power for power in (*range(-4, 0), *range(1, 5)))
+COARSE = 0.05  # relative: of a tolerance within which a factor is none
+LEAST_CASES = 3  # in which the same factor is no accident
 FINE = 0.005  # relative: of a tolerance within which GB are no GiB
 
 
@@ -146,6 +148,30 @@ def other_unit(pairs: Pairs) -> bool:
         all(abs(ratio / factor - 1) <= Fraction(allowed) for ratio, allowed in ratios)
         for factor in (*PREFIXES, *(BINARY if exact else ()))
     )
+
+
+def upside_down(pairs: Pairs) -> bool:
+    """Whether every number given is 1 over the right one."""
+    ratios = _ratios([(1 / right, mine, room) for right, mine, room in pairs if _number(right)
+                      and right])  # fmt: skip
+    return len(ratios) > 1 and all(abs(ratio - 1) <= room + SINGLE for ratio, room in ratios)
+
+
+def same_factor(pairs: Pairs) -> bool:
+    """Whether every number given is off by the same factor, in three cases or more.
+
+    Right numbers that are all alike tell no factor from a number that is simply wrong, nor does a
+    tolerance that many factors fit into.
+    """
+    ratios = _ratios(pairs)
+    rights = [abs(right) for right, _, _ in pairs if _number(right) and right]
+    if any(room > COARSE for _, room in ratios):
+        return False
+    if len(ratios) < LEAST_CASES or max(rights) < 1.1 * min(rights):
+        return False
+    factors = [ratio for ratio, _ in ratios]
+    room = max(room for _, room in ratios) + SINGLE
+    return max(factors) - min(factors) <= 2 * room * abs(min(factors))
 
 
 def _ratios(pairs: Pairs) -> list[tuple[Fraction, float]]:

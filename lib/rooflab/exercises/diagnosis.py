@@ -9,7 +9,17 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from rooflab.exercises.compare import nearly, only_rounded, other_unit, parts, reordered, same
+from rooflab.exercises.compare import (
+    SINGLE,
+    nearly,
+    only_rounded,
+    other_unit,
+    parts,
+    reordered,
+    same,
+    same_factor,
+    upside_down,
+)
 from rooflab.exercises.exercise import Case, Exercise, Misconception, Observation
 from rooflab.exercises.plaindata import Plain
 
@@ -23,6 +33,9 @@ _SLIPS = (
     (only_rounded, ROUNDED, "return the number as it comes out; it need not be whole or short."),
     (nearly, NEARLY, "was it computed in single precision or rounded on the way, or is something "
      "small left out?"),
+    (upside_down, "upside down", "which of the two belongs above the line, and which below?"),
+    (same_factor, "a constant factor", "you are off by the same factor in every case: what is "
+     "counted too often, or left out?"),
 )  # fmt: skip
 _STUMBLES = (  # what is raised, the mistake that usually raises it, and its hint
     (r"Stopped: was stopped", "no end",
@@ -156,7 +169,23 @@ def _slip(found: Comparison) -> tuple[str, str] | None:
         return "a list of one", "the number itself is wanted, not a list with it inside."
     shown = next(at for at, part in enumerate(rows[first]) if not same(*part))
     part = [row[shown] for row in rows]
-    return next(((name, hint) for shows, name, hint in _SLIPS if shows(part)), None)
+    known = next(((name, hint) for shows, name, hint in _SLIPS if shows(part)), None)
+    return known or _itemsize(found, part)
+
+
+def _itemsize(found: Comparison, part: Sequence[Part]) -> tuple[str, str] | None:
+    """The slip of a factor of itemsize that is missing, or there once too often."""
+    sizes = [case.get("itemsize") for case in found.cases]
+    numbers = [mine for _, mine, _ in part]
+    if not all(sizes) or not all(isinstance(n, (int, float)) for n in numbers):
+        return None
+    for power in (1, -1, 2, -2):
+        if all(
+            same(right, float(mine) * size**power, max(allowed, SINGLE))
+            for (right, mine, allowed), size in zip(part, sizes, strict=True)
+        ):
+            return "itemsize", "itemsize is left out, or it stands in the wrong place."
+    return None
 
 
 def _several(found: Comparison) -> tuple[str, str] | None:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from rooflab.exercises.exercise import Case, Observation
+from rooflab.exercises.golfing import agree, arrays, digest
 from rooflab.golf import CACHE
 
 Shows = Callable[[Case, Observation], bool]
@@ -84,6 +85,28 @@ def copied_first(case: Case, seen: Observation) -> bool:
     written = trips(seen, "result", way="write")
     pieces = bool(read) and not any(full(case, seen, entry) for entry in read)
     return pieces and any(full(case, seen, entry) for entry in written)
+
+
+def filled_first(case: Case, seen: Observation) -> bool:
+    """The result was filled once, and then with what was worked out; nobody read the first."""
+    numbers = seen["size"] / np.dtype(case["dtype"]).itemsize
+    written = [entry for entry in trips(seen, "result", way="write") if full(case, seen, entry)]
+    return not out_again(case, seen) and any(
+        entry["moved"] / entry["width"] > AGAIN * numbers for entry in written
+    )
+
+
+def numbers(wrong: Callable[..., object]) -> Shows:
+    """The numbers that came out are those of ``wrong``, whatever moved for them."""
+
+    def shows(case: Case, seen: Observation) -> bool:
+        mine = seen.get("value")
+        if not isinstance(mine, dict):
+            return False
+        other = digest(wrong(*arrays(case)), case["seed"])
+        return mine.get("shape") == other["shape"] and agree(other["sums"], mine.get("sums"), case)
+
+    return shows
 
 
 def joined(case: Case, seen: Observation) -> bool:

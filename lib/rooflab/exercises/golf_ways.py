@@ -54,6 +54,17 @@ def axpy_scratch(a, x, y):
     return y
 
 
+def axpy_filled(a, x, y):
+    out = np.zeros_like(y)
+    for p in _pieces(x):
+        out[p] = a * x[p] + y[p]
+    return out
+
+
+def axpy_joined(a, x, y):
+    return np.concatenate([a * x[p] + y[p] for p in _pieces(x)])
+
+
 def scale_add_scale(a, b, x, y, chunk=CHUNK, tail=True):
     """Right, or with too large a chunk, or without what does not fill one."""
     out = np.empty_like(y)
@@ -88,6 +99,17 @@ def scale_scratch(a, b, x, y):
         x[p] *= a
         y[p] = b * (x[p] + y[p])
     return y
+
+
+def scale_filled(a, b, x, y):
+    out = np.zeros_like(y)
+    for p in _pieces(x):
+        out[p] = b * (a * x[p] + y[p])
+    return out
+
+
+def scale_joined(a, b, x, y):
+    return np.concatenate([b * (a * x[p] + y[p]) for p in _pieces(x)])
 
 
 def squares(x, chunk=CHUNK, tail=True):
@@ -141,6 +163,13 @@ def relu_mask(x, b):
     return t * (t > 0)
 
 
+def relu_filled(x, b):
+    out = np.zeros_like(x)
+    for p in _pieces(x, ROWS):
+        out[p] = np.maximum(x[p] + b, 0)
+    return out
+
+
 def relu_joined(x, b):
     return np.concatenate([np.maximum(x[p] + b, 0) for p in _pieces(x, ROWS)])
 
@@ -160,6 +189,14 @@ def row_norm(x, chunk=ROWS, tail=True):
     for p in _pieces(x, chunk, tail):
         np.divide(x[p], lengths(x[p]), out=out[p])
     return out
+
+
+def norm_filled(x):
+    return np.apply_along_axis(lambda row: row / np.sqrt(np.dot(row, row)), 1, x)
+
+
+def norm_joined(x):
+    return np.concatenate([x[p] / lengths(x[p]) for p in _pieces(x, ROWS)])
 
 
 def norm_copied(x):

@@ -61,12 +61,18 @@ def _compared(
 
 
 def _in_order(exercise: Exercise, seen: object) -> Observation:
-    """An observation whose values stand in the order of ``exercise.returns``."""
+    """An observation whose values stand in the order of ``exercise.returns``.
+
+    A dictionary may also use the names that stand in the answer cell: "(intensity, itemsize)".
+    """
     if not isinstance(seen, dict):
         return {}
     if "value" not in seen or not exercise.returns:
         return seen
-    return {**seen, "value": by_name(seen["value"], exercise.returns)}
+    value = by_name(seen["value"], exercise.returns)
+    if exercise.kind == "value":
+        value = by_name(value, exercise.signature.strip("()").split(", "))
+    return {**seen, "value": value}
 
 
 def passed(exercise: Exercise, reason: str) -> Verdict:
@@ -155,10 +161,17 @@ def _problem(exercise: Exercise, cases: Sequence[Case], right: Plain, mine: Plai
 
 
 def _vocabulary(exercise: Exercise, cases: Sequence[Case]) -> list[str]:
-    """The words that an answer may hold, right or wrong."""
+    """The words that an answer may hold.
+
+    Where there are several cases they are the right ones of all cases: a wrong answer may hold a
+    word that nobody asked for.
+    """
+    functions = [exercise.reference]
+    if exercise.kind == "value":
+        functions += [mistake.wrong for mistake in exercise.misconceptions]
     found = set()
     for case in cases:
-        for function in (exercise.reference, *(m.wrong for m in exercise.misconceptions)):
+        for function in functions:
             value = function(*case.values())
             several = value if isinstance(value, (list, tuple)) else [value]
             found |= {word for word in several if isinstance(word, str)}

@@ -8,7 +8,7 @@ a start that every run pays, so that no single point tells the slope.
 from __future__ import annotations
 
 import random
-from statistics import median
+from statistics import linear_regression, median
 
 from rooflab.count.si import rounded
 from rooflab.exercises.exercise import Case, Exercise, Misconception
@@ -150,7 +150,8 @@ BANDWIDTH = Exercise(
                       "you counted bits; itemsize is already in bytes."),
         Misconception("elements for bytes", lambda s, n, i: 2 * n / min(s), PER_NUMBER),
         Misconception("the rising end", lambda s, n, i: 2 * n * i / s[-1],
-                      "on the right arithmetic takes the time; read it where the curve is flat."),
+                      "on the right arithmetic takes the time; read it where the curve is flat.",
+                      variants=(lambda s, n, i: 2 * n * i / (s[-1] - s[0]),)),
         Misconception("the mean of the curve", lambda s, n, i: 2 * n * i * len(s) / sum(s),
                       "the long times on the right are arithmetic; only the flat part counts."),
         Misconception("the median of the curve", lambda s, n, i: 2 * n * i / median(s),
@@ -182,18 +183,25 @@ PEAK = Exercise(
         Misconception("one point", lambda k, s, n: 2 * n * k[-1] / s[-1],
                       "every time holds the start too; a slope is between two points."),
         Misconception("one element", lambda k, s, n: _peak(k, s, n) / n,
-                      "k is per number, and there are n of them."),
+                      "k is per number, and there are n of them.",
+                      variants=(lambda k, s, n: 2 * k[-1] / s[-1],)),
         Misconception("k forgotten", lambda k, s, n: 2 * n / s[-1],
                       "each of the n numbers goes through k multiply-adds, not through one.",
                       variants=(lambda k, s, n: 2 * n / (s[-1] - s[-2]),)),
         Misconception("the flat end", lambda k, s, n: 2 * n * k[0] / s[0],
                       "on the left the carrying takes the time; the arithmetic waits."),
         Misconception("the average of the curve", lambda k, s, n: 2 * n * sum(k) / sum(s),
-                      "that mixes in the flat part; take the slope of the straight part alone."),
+                      "that mixes in the flat part; take the slope of the straight part alone.",
+                      variants=(lambda k, s, n: sum(2 * n * a / t for a, t in zip(k, s)) / len(k),)),
+        Misconception("times for divided by",
+                      lambda k, s, n: 2 * n * (k[-1] - k[-2]) * (s[-1] - s[-2]),
+                      "FLOPs times seconds are no FLOPs per second.",
+                      variants=(lambda k, s, n: 2 * n * k[-1] * s[-1],)),
         Misconception("GFLOP/s", lambda k, s, n: _peak(k, s, n) / 1e9,
                       "that is in GFLOP/s; the answer is in FLOP/s, no prefix."),
         Misconception("the whole curve", lambda k, s, n: 2 * n * (k[-1] - k[0]) / (s[-1] - s[0]),
-                      "the flat part has no slope; take it from the straight part alone."),
+                      "the flat part has no slope; take it from the straight part alone.",
+                      variants=(lambda k, s, n: 2 * n / linear_regression(k, s).slope,)),
         Misconception("upside down", lambda k, s, n: 1 / _peak(k, s, n),
                       "that is seconds per FLOP; a peak is FLOPs per second."),
     ),
@@ -221,6 +229,16 @@ TIME = Exercise(
         Misconception("carried for every multiply-add",
                       lambda k, n, i, p, b: k * max(2 * n * i / b, 2 * n / p),
                       "a number stays in the processor for all k of them; it travels once."),
+        Misconception("bytes in the arithmetic",
+                      lambda k, n, i, p, b: max(2 * n * i / b, 2 * n * k * i / p),
+                      "a FLOP is a FLOP, however many bytes its numbers have; itemsize belongs to "
+                      "the carrying."),
+        Misconception("k against FLOP/byte",
+                      lambda k, n, i, p, b: 2 * n * i / b if k < p / b else 2 * n * k / p,
+                      "peak ÷ bandwidth is FLOPs per byte, and k counts multiply-adds of a number; "
+                      "the two cannot be compared."),
+        Misconception("three trips", lambda k, n, i, p, b: max(3 * n * i / b, 2 * n * k / p),
+                      "a number is carried to the processor, and its result back: that is two."),
         Misconception("milliseconds", lambda k, n, i, p, b: 1000 * _time(k, n, i, p, b),
                       "that is in milliseconds; the answer is in seconds, no prefix."),
         Misconception("multiply-adds", lambda k, n, i, p, b: max(2 * n * i / b, n * k / p),
@@ -269,6 +287,10 @@ LUNCH = Exercise(
                       lambda pa, ba, pb, bb, i: i * pb / ba if pa > pb else 0,
                       "a and b come in either order; look which memory is the slower one.",
                       variants=(lambda pa, ba, pb, bb, i: i * pb / ba,)),
+        Misconception("the two cases exchanged",
+                      lambda pa, ba, pb, bb, i: 0 if (pa > pb) != (ba > bb)
+                      else i * min(pa, pb) / min(ba, bb),
+                      "the slower memory can win only if its peak is the higher one."),
         Misconception("the faster memory always wins", lambda pa, ba, pb, bb, i: 0,
                       "far to the right memory does not matter, and the higher peak wins."),
         Misconception("multiply-adds",

@@ -96,7 +96,8 @@ PRODUCT = Exercise(
                       lambda m, n, k, s, acc: (2 * m * n * k + acc * m * n,
                                                *_product(m, n, k, s, acc)[1:]),
                       "each sum can begin with the old value of C in place of 0; its k "
-                      "multiply-adds are all there is."),
+                      "multiply-adds are all there is.",
+                      variants=(_flops(lambda m, n, k: 2 * m * n * k + m * n),)),
         Misconception("elements, not work", _flops(lambda m, n, k: m * k + k * n + m * n),
                       "you counted numbers; count the arithmetic done on them.",
                       variants=(_flops(lambda m, n, k: 2 * (m * k + k * n)),
@@ -115,7 +116,7 @@ PRODUCT = Exercise(
         Misconception("A or B read again",
                       _bytes(lambda m, n, k, s, acc: _least(m, n, k, s) + acc * k * n * s),
                       "what is read as well as written is C, where the product is added to it; it "
-                      "has m × n numbers.",
+                      "has m × n numbers. Do you take the arguments in the order m, n, k?",
                       variants=(_bytes(lambda m, n, k, s, acc:
                                        _least(m, n, k, s) + acc * m * k * s),)),
         Misconception("M·K twice",
@@ -125,7 +126,8 @@ PRODUCT = Exercise(
                       variants=(_bytes(lambda m, n, k, s, acc:
                                        _least(m, n, k, s, acc) + (k - n) * m * s),)),
         Misconception("C forgotten", _bytes(lambda m, n, k, s, acc: (m * k + k * n) * s),
-                      "the result travels too."),
+                      "the result travels too.",
+                      variants=(_bytes(lambda m, n, k, s, acc: (m * k + k * n + acc * m * n) * s),)),
         Misconception("4 bytes always", _bytes(lambda m, n, k, s, acc: _least(m, n, k, 4, acc)),
                       "you took 4 bytes for every element; itemsize says how many."),
         Misconception("no reuse", _bytes(lambda m, n, k, s, acc: 2 * m * n * k * s),

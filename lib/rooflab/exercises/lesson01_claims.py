@@ -48,7 +48,7 @@ THREE = Exercise(
                       "2N FLOPs for every 3 numbers that travel, and a number has 2 bytes."),
         Misconception("4-byte elements", lambda n: (1 / 6, 1 / 2, n / 6),
                       "either your numbers have 4 bytes, or you counted a multiply-add as 1 FLOP.",
-                      variants=(lambda n: (1 / 3, 1, n / 6),)),
+                      variants=(lambda n: (1 / 3, 1, n / 6), lambda n: (1 / 3, 1 / 2, n / 3))),
         Misconception("8-byte elements", lambda n: (1 / 12, 1 / 4, n / 12),
                       "your numbers have 8 bytes, or 4 with a multiply-add counted as 1 FLOP."),
         Misconception("y not read", lambda n: (1 / 2, 1, n / 3),
@@ -58,9 +58,11 @@ THREE = Exercise(
         Misconception("C forgotten", lambda n: (1 / 3, 1, n / 2),
                       "three matrices travel: A and B are read, C is written."),
         Misconception("FLOPs per number", lambda n: (2 / 3, 2, 2 * n / 3),
-                      "that is FLOPs for each number that travels; a number has 2 bytes."),
+                      "that is FLOPs for each number that travels; a number has 2 bytes.",
+                      variants=(lambda n: (2 / 3, 1, n / 3), lambda n: (1 / 3, 1, 2 * n / 3))),
         Misconception("upside down", lambda n: (3, 1, 3 / n),
-                      "that is bytes per FLOP; intensity is FLOPs per byte."),
+                      "that is bytes per FLOP; intensity is FLOPs per byte.",
+                      variants=(lambda n: (6, 2, 6 / n), lambda n: (12, 4, 12 / n))),
         Misconception("vector add", lambda n: (1 / 6, 1, n / 3),
                       "that is x + y; AXPY multiplies as well."),
         Misconception("C read too", lambda n: (1 / 3, 1, n / 4),
@@ -96,6 +98,8 @@ LIMIT = Exercise(
         Misconception("times for divided by", lambda p, b, s: p / b * 2 / (3 * s),
                       "AXPY's speed is its intensity times the bandwidth; divide the peak by it.",
                       variants=(lambda p, b, s: p / b / 6,)),
+        Misconception("no parentheses", lambda p, b, s: p / (b * 2 / 3 * s),
+                      "2 / 3 * itemsize divides by 3 alone; larger numbers are more bytes."),
         Misconception("divided by the element size", lambda p, b, s: p / (b * s),
                       "larger elements mean fewer FLOPs per byte for AXPY, and a larger ratio."),
         Misconception("the ratio of the intensities", lambda p, b, s: 4096,
@@ -143,6 +147,10 @@ CLAIM_1365 = Exercise(
                       "with 4 bytes the formula does not give 1365; try other element sizes."),
         Misconception("the wrong way", lambda: (_TRUE, 8),
                       "larger elements mean more bytes and a lower intensity."),
+        Misconception("1 byte", lambda: (_TRUE, 1),
+                      "with elements of 1 byte the formula gives twice the claim."),
+        Misconception("bits for bytes", lambda: (_TRUE, 16),
+                      "that many bits; how many bytes are they?"),
         Misconception("one matrix of three", lambda: (2048, 2),
                       "that is 2N FLOPs for each number of a single matrix; how many travel?"),
     ),
@@ -220,6 +228,21 @@ def _by_flops(honest: Callable[[float, float], float]) -> Callable[..., tuple[fl
     return answer
 
 
+def _flops_for_bytes(
+    pick: Callable[[float, float], float], liars: bool
+) -> Callable[..., tuple[float, float, str]]:
+    """FLOP/s in place of the bandwidth; ``liars``: they are compared to find the liar as well."""
+
+    def answer(n: int, s: int, axpy: float, gemv: float, gemm: float) -> tuple[float, float, str]:
+        judged = _by_flops(pick) if liars else _witnesses
+        peak, _, liar = judged(n, s, axpy, gemv, gemm)
+        by_axpy, by_gemv = 2 * n * n / axpy, 2 * n * n / gemv
+        honest = {"axpy": by_gemv, "gemv": by_axpy}
+        return peak, honest.get(liar, pick(by_axpy, by_gemv)), liar
+
+    return answer
+
+
 def _believed(n: int, s: int, axpy: float, gemv: float, gemm: float) -> tuple[float, float, str]:
     """Everybody tells the truth, and the highest byte/s are the memory's."""
     by_axpy, by_gemv, peak = _rates(n, s, axpy, gemv, gemm)
@@ -261,10 +284,23 @@ WITNESSES = Exercise(
                       "two mixes differ by less than a factor of 2; a rate above that is a "
                       "cache's.",
                       variants=(lambda *case: (*_witnesses(*case)[:2], "nobody"), _nobody(min),
+                                lambda *case: (_witnesses(*case)[0], max(_rates(*case)[:2]),
+                                               _witnesses(*case)[2]),
                                 _nobody(lambda a, v: a), _nobody(lambda a, v: v))),
         Misconception("FLOP/s compared", _by_flops(lambda a, v: v),
                       "GEMV does three times AXPY's FLOPs per byte; compare byte/s, not FLOP/s.",
-                      variants=(_by_flops(lambda a, v: a), _by_flops(max), _by_flops(min))),
+                      variants=(_by_flops(lambda a, v: a), _by_flops(max), _by_flops(min),
+                                lambda *case: (_rates(*case)[2], min(_rates(*case)[:2]),
+                                               _by_flops(min)(*case)[2]))),
+        Misconception("FLOP/s for byte/s", _flops_for_bytes(max, liars=True),
+                      "a bandwidth is in bytes per second; AXPY and GEMV count FLOPs as well, but "
+                      "not here.",
+                      variants=(_flops_for_bytes(lambda a, v: v, liars=True),
+                                _flops_for_bytes(lambda a, v: a, liars=True),
+                                _flops_for_bytes(max, liars=False),
+                                _flops_for_bytes(min, liars=False),
+                                _flops_for_bytes(lambda a, v: v, liars=False),
+                                _flops_for_bytes(lambda a, v: a, liars=False))),
         Misconception("the slower one accused", _slower_lies,
                       "a cache is faster than memory: it is too many byte/s that are suspicious."),
         Misconception("y not read", lambda n, s, a, v, m: _witnesses(n, s, a, v, m, 2),
@@ -285,7 +321,15 @@ WITNESSES = Exercise(
         Misconception("the mean of both",
                       lambda n, s, a, v, m: (_rates(n, s, a, v, m)[2],
                                              sum(_rates(n, s, a, v, m)[:2]) / 2, "nobody"),
-                      "a cache's rate has no place in the memory's bandwidth; who is the liar?"),
+                      "a cache's rate has no place in the memory's bandwidth; who is the liar?",
+                      variants=(lambda n, s, a, v, m: (_rates(n, s, a, v, m)[2],
+                                                       sum(_rates(n, s, a, v, m)[:2]) / 2,
+                                                       _witnesses(n, s, a, v, m)[2]),)),
+        Misconception("4 bytes always", lambda n, s, a, v, m: _witnesses(n, 4, a, v, m),
+                      "not every number has 4 bytes; itemsize says how many."),
+        Misconception("n² for n³",
+                      lambda n, s, a, v, m: (2 * n * n / m, *_witnesses(n, s, a, v, m)[1:]),
+                      "GEMM has n × n results, and each is a sum over n products."),
         Misconception("elements for bytes",
                       lambda n, s, a, v, m: (*_scaled(_witnesses(n, s, a, v, m), s),),
                       "you counted numbers; each has itemsize bytes."),

@@ -33,6 +33,8 @@ NUMPY_BYTES = Exercise(
     "does BLAS's AXPY?",
     "bytes_moved(n, itemsize)", _both, cases=_vectors, returns=("NumPy bytes", "AXPY bytes"),
     lines=2, derives=("axpy", "golf"),
+    insight="Five trips against three, in every number type. Does your own clock show the same "
+            "ratio?",
     misconceptions=(
         Misconception("that is BLAS", lambda n, s: (3 * n * s, 3 * n * s),
                       "that is BLAS; NumPy finishes and stores a*x first."),
@@ -81,6 +83,8 @@ BALANCE = Exercise(
     'limits the program: "memory" or "compute".',
     "balance(flops, nbytes, peak, bandwidth)", _balance, cases=_balances,
     returns=("program's B/F", "machine's B/F", "limit"), lines=2, derives=("Roofline",),
+    insight="Your machine has a B/F too, its bandwidth divided by its peak. A program that asks "
+            "for more waits for memory.",
     misconceptions=(
         Misconception("FLOP/byte", lambda f, b, p, w: (f / b, p / w, _balance(f, b, p, w)[2]),
                       "that is intensity and ridge; B/F is their reciprocal."),
@@ -105,6 +109,8 @@ BALANCE = Exercise(
                       lambda f, b, p, w: (b / f, w / p, _balance(f, b, p, w)[2]
                                           .replace("memory", "bandwidth")),
                       'the numbers are right; the limit is one of "memory" and "compute".'),
+        Misconception("always memory", lambda f, b, p, w: (b / f, w / p, "memory"),
+                      "compare the two B/F: some of these programs ask for less than is offered."),
         Misconception("B/F above 1",
                       lambda f, b, p, w: (b / f, w / p, "memory" if b > f else "compute"),
                       "the border is not at 1 byte per FLOP; it is the machine's own B/F."),

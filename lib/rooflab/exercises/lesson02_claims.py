@@ -86,6 +86,8 @@ WARM = Exercise(
     "share of the memory's bandwidth, and the level that it really timed.",
     "witness(n, itemsize, seconds, bandwidth, caches)", warm_axpy, cases=_tests,
     returns=("byte/s", "share", "level"), lines=3, tolerance=1e-6, derives=("axpy", "explain"),
+    insight="A loop of your own over data that fits a cache is such a test too: its byte/s are "
+            "the cache's, whatever the label says.",
     misconceptions=(
         Misconception("the claim", _wrong(level=lambda caches: "dram"),
                       "a memory cannot give more than its bandwidth; ask where the data was."),
@@ -134,13 +136,19 @@ BIAS = Exercise(
     "FLOPs, the fewest bytes, and the FLOP/byte that it comes to with very many rows.",
     "bias_add(m, n, itemsize)", _bias_add, cases=_matrices,
     returns=("FLOPs", "bytes", "intensity"), lines=3, derives=("elementwise", "axpy"),
+    insight="Compare it with the ridge of your machine: does a bias add ever meet the flat roof "
+            "there?",
     misconceptions=(
         Misconception("the claim", lambda m, n, s: (2 * m * n, 3 * m * n * s, 2 / (3 * s)),
                       "that is AXPY on m·n numbers: it multiplies as well, and its second array is "
                       "as large as the first."),
         Misconception("a vector add", lambda m, n, s: (m * n, 3 * m * n * s, 1 / (3 * s)),
                       "that adds two arrays of m·n numbers; here one of them is a single row, "
-                      "which stays near while the matrix goes by."),
+                      "which stays near while the matrix goes by.",
+                      variants=(lambda m, n, s: (m * n, 3 * m * n * s, 1 / (2 * s)),
+                                lambda m, n, s: (m * n, (2 * m + 1) * n * s, 1 / (3 * s)))),
+        Misconception("a column", lambda m, n, s: (m * n, (2 * n + 1) * m * s, 1 / (2 * s)),
+                      "one row of n numbers is added; how many has a column?"),
         Misconception("the row forgotten", lambda m, n, s: (m * n, 2 * m * n * s, 1 / (2 * s)),
                       "the row is short, but it travels too: once."),
         Misconception("multiply-adds", lambda m, n, s: (2 * m * n, (2 * m + 1) * n * s, 1 / s),

@@ -34,17 +34,47 @@ def _pool_without_reuse(h: int, w: int, c: int, k: int, stride: int) -> tuple[in
     return (k * k - 1) * windows, 4 * (k * k + 1) * windows
 
 
+def _one_channel_read(h: int, w: int, c: int, k: int, stride: int) -> tuple[int, int]:
+    flops, nbytes = _pool(h, w, c, k, stride)
+    return flops, nbytes - 4 * (c - 1) * h * w
+
+
+def _one_channel_written(h: int, w: int, c: int, k: int, stride: int) -> tuple[int, int]:
+    flops, nbytes = _pool(h, w, c, k, stride)
+    return flops, nbytes - 4 * (_windows(h, w, c, k, stride) - _windows(h, w, 1, k, stride))
+
+
+def _of_windows(h: int, w: int, c: int, k: int, windows: int) -> tuple[int, int]:
+    return (k * k - 1) * windows * c, 4 * c * (h * w + windows)
+
+
 POOLING = Exercise(
     "02-pooling", "Max-pooling", 2,
     "The largest number of every k×k window that slides over an fp32 image of h×w×c in steps of "
     "`stride`: how many comparisons (1 FLOP each), how many bytes at least?",
     "pooling(h, w, c, k, stride)", _pool, cases=_images, returns=("FLOPs", "bytes"), lines=2,
     derives=("pool2d",),
+    insight="With a small window there are few comparisons for each byte. Compare their "
+            "quotient with the ridge of your machine.",
     misconceptions=(
         Misconception("K² comparisons",
                       lambda h, w, c, k, s: (k * k * _windows(h, w, c, k, s),
                                              _pool(h, w, c, k, s)[1]),
                       "the largest of 2 numbers takes 1 comparison, of 3 it takes 2."),
+        Misconception("one edge of the window",
+                      lambda h, w, c, k, s: ((k - 1) * _windows(h, w, c, k, s),
+                                             _pool(h, w, c, k, s)[1]),
+                      "a window is k numbers wide and k high; how many does it hold?",
+                      variants=(lambda h, w, c, k, s: (_windows(h, w, c, k, s),
+                                                       _pool(h, w, c, k, s)[1]),)),
+        Misconception("one window fewer",
+                      lambda h, w, c, k, s: _of_windows(h, w, c, k, (h - k) // s * ((w - k) // s)),
+                      "windows begin at 0 and so on, as long as they end inside; where the first "
+                      "one begins counts too."),
+        Misconception("image forgotten",
+                      lambda h, w, c, k, s: (_pool(h, w, c, k, s)[0],
+                                             4 * _windows(h, w, c, k, s)),
+                      "the image is read before anything can be compared."),
         Misconception("no reuse", _pool_without_reuse,
                       "windows overlap, but a number that many of them use need travel only once."),
         Misconception("stride ignored",
@@ -56,8 +86,9 @@ POOLING = Exercise(
                                              4 * (h * w * c + (h // s) * (w // s) * c)),
                       "the last window must end inside the image: it begins k before the border."),
         Misconception("channels forgotten",
-                      lambda h, w, c, k, s: (_pool(h, w, 1, k, s)[0], _pool(h, w, 1, k, s)[1]),
-                      "every channel is an image of its own, with windows of its own."),
+                      lambda h, w, c, k, s: _pool(h, w, 1, k, s),
+                      "every channel is an image of its own, with windows of its own.",
+                      variants=(_one_channel_read, _one_channel_written)),
         Misconception("result forgotten",
                       lambda h, w, c, k, s: (_pool(h, w, c, k, s)[0], 4 * h * w * c),
                       "every window writes one number."),
@@ -97,6 +128,8 @@ LINES = Exercise(
     "byte `address`. Memory comes in lines of `line` bytes. How many bytes travel?",
     "travelling(address, count, stride, itemsize, line)",
     lambda a, n, d, s, line: lines_touched(a, n, d, s, line) * line, cases=_addresses, lines=2,
+    insight="Where one number of each line is used, it costs as much as the whole line. Choose "
+            "the order of your own loops by that.",
     misconceptions=(
         Misconception("what is used", lambda a, n, d, s, line: n * s,
                       "you counted the bytes that are used; whole lines travel."),
@@ -106,11 +139,15 @@ LINES = Exercise(
                       "neighbours in the same line come with one trip."),
         Misconception("stride ignored",
                       lambda a, n, d, s, line: lines_touched(a, n, 1, s, line) * line,
-                      "with a stride the numbers lie further apart."),
+                      "with a stride the numbers lie further apart.",
+                      variants=(lambda a, n, d, s, line: ceil(n * s / line) * line,
+                                lambda a, n, d, s, line: (n * s // line + 1) * line)),
         Misconception("everything in between",
                       lambda a, n, d, s, line: ceil(_span(n, d, s) / line) * line,
                       "count only the lines that hold a wanted number. A prefetcher may bring "
-                      "more; the count does not. And where does the first line begin?"),
+                      "more; the count does not. And where does the first line begin?",
+                      variants=(lambda a, n, d, s, line: ceil(n * d * s / line) * line,
+                                lambda a, n, d, s, line: n * d * s)),
         Misconception("from the first line to the last",
                       lambda a, n, d, s, line: (((a + (n - 1) * d * s) // line - a // line) + 1)
                       * line,
@@ -119,8 +156,13 @@ LINES = Exercise(
         Misconception("stride in bytes",
                       lambda a, n, d, s, line: len({(a + i * d) // line for i in range(n)}) * line,
                       "stride counts numbers; the next one lies stride * itemsize bytes on."),
+        Misconception("64 bytes always",
+                      lambda a, n, d, s, line: lines_touched(a, n, d, s, line) * 64,
+                      "not every machine has lines of 64 bytes; `line` says how many they have.",
+                      variants=(lambda a, n, d, s, line: lines_touched(a, n, d, s, 64) * 64,)),
         Misconception("lines, not bytes", lambda a, n, d, s, line: lines_touched(a, n, d, s, line),
-                      "that is the number of lines; each has `line` bytes."),
+                      "that is the number of lines; each has `line` bytes.",
+                      variants=(lambda a, n, d, s, line: lines_touched(a, n, d, s, line) * s,)),
     ),
 )  # fmt: skip
 

@@ -62,6 +62,11 @@ _COPIED = (
     "a copy of everything is a trip there and one back, before any work is done; begin with "
     "np.empty_like, which moves nothing, and fill it piece by piece."
 )
+_FILLED = (
+    "the result is filled once for nothing, with zeros say, and then again with what you worked "
+    "out. np.zeros_like, np.full_like and np.apply_along_axis fill what they make; np.empty_like "
+    "does not."
+)
 _SCRATCH = (
     "two inputs are written over, and one result is wanted: the other one is carried back to "
     "memory for nothing. Let the first call make a small array instead."
@@ -70,6 +75,11 @@ _SQUARES = (
     "one call stores all the squares, the next reads them back; look for one call that multiplies "
     "and adds up at once. It stores no squares."
 )
+
+
+def _numbers(name: str, wrong: Way, hint: str) -> Misconception:
+    """A mistake in the numbers, which comes before any mistake in the bytes."""
+    return Misconception(name, wrong, hint, mistakes.numbers(wrong))
 
 
 def _shared(
@@ -81,6 +91,8 @@ def _shared(
     widened: Way,
     chunk: int = ways.CHUNK,
     copied: Way | None = None,
+    filled: Way | None = None,
+    joined: Way | None = None,
     scratch: Way | None = None,
     plain_hint: str = _PLAIN,
 ) -> tuple[Misconception, ...]:
@@ -95,10 +107,12 @@ def _shared(
                       mistakes.large_piece),
         Misconception("the plain expression", plain, plain_hint, mistakes.whole_temporary),
     ]  # fmt: skip
-    if copied:
-        found.insert(
-            0, Misconception("a copy to begin with", copied, _COPIED, mistakes.copied_first)
-        )
+    first = (
+        ("a copy to begin with", copied, _COPIED, mistakes.copied_first),
+        ("filled for nothing", filled, _FILLED, mistakes.filled_first),
+        ("pieces joined at the end", joined, _JOINED, mistakes.joined),
+    )
+    found[:0] = [Misconception(*each) for each in first if each[1]]
     if scratch:
         found.append(
             Misconception("an input as scratch", scratch, _SCRATCH, mistakes.input_as_scratch)
@@ -110,11 +124,17 @@ AXPY = Exercise(
     "02-golf-axpy", "Byte golf: AXPY", 2,
     "Return a*x + y with as few bytes over the memory bus as you can.",
     "golf_axpy(a, x, y)", ways.axpy, kind="golf", par=PAR, cases=partial(_cases, "axpy"), lines=3,
-    misconceptions=_shared(
+    insight="A piece that the cache holds is carried in once, whatever you do with it there. "
+            "That holds for your machine's caches as well.",
+    misconceptions=(
+        _numbers("a on y", lambda a, x, y: x + a * y, "a is a factor of x, and y is added as it is."),
+        _numbers("a on both", lambda a, x, y: a * (x + y),
+                 "a is a factor of x alone; y is added as it is."),
+        *_shared(
         ways.axpy, plain=lambda a, x, y: a * x + y, in_place=ways.axpy_in_place, out=ways.axpy_out,
         widened=lambda a, x, y: np.float64(a) * x + y, copied=ways.axpy_copied,
-        scratch=ways.axpy_scratch,
-    ),
+        filled=ways.axpy_filled, joined=ways.axpy_joined, scratch=ways.axpy_scratch,
+    )),
 )  # fmt: skip
 
 _ONE_NUMBER = _shared(
@@ -133,7 +153,16 @@ SQUARES = Exercise(
     "Return the sum of the squares of x, one number.",
     "squares(x)", ways.squares, kind="golf", par=PAR, lines=1,
     cases=partial(_cases, "sum-of-squares"),
-    misconceptions=(*_ONE_NUMBER[:3], _SEVERAL, *_ONE_NUMBER[3:]),
+    insight="A call that multiplies and adds up at once needs no array in between: every number "
+            "comes in once, and one goes out.",
+    misconceptions=(
+        _numbers("the root taken", lambda x: np.sqrt(np.dot(x, x)),
+                 "that is the length of x; its square is wanted, the sum of the squares itself."),
+        _numbers("the square of the sum", lambda x: np.sum(x) ** 2,
+                 "square first and add afterwards."),
+        _numbers("the mean", lambda x: np.dot(x, x) / len(x),
+                 "that is the mean of the squares; their sum is wanted."),
+        *_ONE_NUMBER[:3], _SEVERAL, *_ONE_NUMBER[3:]),
 )  # fmt: skip
 
 NORM = Exercise(
@@ -142,7 +171,20 @@ NORM = Exercise(
     "write over x.",
     "row_norm(x)", ways.row_norm, kind="golf", par=PAR, lines=5,
     cases=partial(_cases, "row-l2-norm"),
+    insight="Every row is needed twice and carried in once: the second time it is in the cache. "
+            "Language models do this in every layer.",
     misconceptions=(
+        _numbers("the root of the mean", lambda x: x / (ways.lengths(x) / np.sqrt(x.shape[1])),
+                 "that is RMSNorm, which divides by the root of the mean; a length is the root of "
+                 "the sum."),
+        _numbers("no root", lambda x: x / ways.lengths(x) ** 2,
+                 "a length is the root of the sum of the squares."),
+        _numbers("columns for rows", lambda x: x / np.sqrt((x * x).sum(axis=0)),
+                 "axis=0 adds down the columns; a row is added up along axis=1."),
+        _numbers("one length for all", lambda x: x / np.linalg.norm(x),
+                 "each row has a length of its own, the root of the sum of its own squares."),
+        Misconception("filled for nothing", ways.norm_filled, _FILLED, mistakes.filled_first),
+        Misconception("pieces joined at the end", ways.norm_joined, _JOINED, mistakes.joined),
         Misconception("a copy to begin with", ways.norm_copied, _COPIED, mistakes.copied_first),
         Misconception("tail forgotten", partial(ways.row_norm, tail=False), _TAIL,
                       mistakes.tail_forgotten),
@@ -165,17 +207,24 @@ RELU = Exercise(
     "write over x.",
     "bias_relu(x, b)", ways.bias_relu, kind="golf", par=PAR, lines=4,
     cases=partial(_cases, "bias-relu"),
+    insight="Both together now move what a plain copy moves. Libraries for neural networks do "
+            "the same, and call it fusion.",
     misconceptions=(
+        _numbers("b forgotten", lambda x, b: np.maximum(x, 0),
+                 "b is added to every row before what is negative becomes zero."),
+        _numbers("ReLU before the bias", lambda x, b: np.maximum(x, 0) + b,
+                 "add b first; it is the sum that must not be negative."),
+        _numbers("the negative half kept", lambda x, b: np.minimum(x + b, 0),
+                 "what is negative becomes zero; what is positive stays."),
         Misconception(
             "a mask", ways.relu_mask,
             "True and False take a byte each, for every number, and that array travels as well; "
             "np.maximum needs none.", mistakes.mask),
-        Misconception("pieces joined at the end", ways.relu_joined, _JOINED, mistakes.joined),
         *_shared(
             ways.bias_relu, plain=lambda x, b: np.maximum(x + b, 0), in_place=ways.relu_in_place,
             out=ways.relu_out, chunk=ways.ROWS,
             widened=lambda x, b: np.maximum(x + b.astype(np.float64), 0),
-            copied=ways.relu_copied,
+            copied=ways.relu_copied, filled=ways.relu_filled, joined=ways.relu_joined,
         ),
     ),
 )  # fmt: skip
@@ -185,12 +234,20 @@ SCALE = Exercise(
     "Return b*(a*x + y) with as few bytes over the memory bus as you can.",
     "scale_add_scale(a, b, x, y)", ways.scale_add_scale, kind="golf", par=PAR, lines=4,
     cases=partial(_cases, "scale-add-scale"),
-    misconceptions=_shared(
+    insight="A chain of such operations costs what goes in and what comes out, however long it "
+            "is, as long as it is done piece by piece.",
+    misconceptions=(
+        _numbers("brackets forgotten", lambda a, b, x, y: b * a * x + y,
+                 "b is a factor of the whole sum, of y too."),
+        _numbers("a and b exchanged", lambda a, b, x, y: a * (b * x + y),
+                 "a is the factor of x alone, b of the sum."),
+        *_shared(
         ways.scale_add_scale, plain=lambda a, b, x, y: b * (a * x + y),
         in_place=ways.scale_in_place, out=ways.scale_out,
         widened=lambda a, b, x, y: np.float64(b) * (a * x + y),
-        copied=ways.scale_copied, scratch=ways.scale_scratch,
-    ),
+        copied=ways.scale_copied, filled=ways.scale_filled, joined=ways.scale_joined,
+        scratch=ways.scale_scratch,
+    )),
 )  # fmt: skip
 
 EXERCISES = (AXPY, SQUARES, NORM, RELU, SCALE)

@@ -56,6 +56,8 @@ TIME = Exercise(
     "How many seconds does an operation take at least, on machines you have not seen?",
     "time(flops, bytes, peak, bandwidth)", _time, cases=_time_cases, mine="time",
     given=(ridge, attainable), derives=("Roofline", "HierarchicalRoofline", "predict"),
+    insight="With the two roofs of your machine, no operation that comes from memory takes less "
+            "time than that.",
     misconceptions=(
         Misconception("sum for max", lambda f, n, p, b: f / p + n / b,
                       "that is no overlap, up to 2× too slow: both happen at the same time."),
@@ -82,6 +84,9 @@ TIME = Exercise(
                       "a copy has no FLOPs, and its bytes have to travel all the same."),
         Misconception("upside down", lambda *case: 1 / _time(*case),
                       "that is operations per second; seconds are wanted."),
+        Misconception("a border at 1", lambda f, n, p, b: f / p if f > n else n / b,
+                      "which of the two takes longer depends on the machine: its ridge is hardly "
+                      "ever at 1 FLOP/byte."),
     ),
     errors=(("ZeroDivisionError", "FLOPs ÷ attainable", "a copy has 0 FLOPs and the speed 0, and "
              "0 ÷ 0 is no time; take the longer of two times, that of carrying and that of "

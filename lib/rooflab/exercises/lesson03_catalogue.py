@@ -27,6 +27,8 @@ IMPOSSIBLE = Exercise(
     "Eight rows of a benchmark log: which are in order, and what went wrong in the others?",
     "(row 1, …, row 8)", lambda: LOG, kind="value",
     returns=tuple(f"verdict on row {place}" for place in range(1, 9)),
+    insight="Each row could be tried with arithmetic alone. The next table that you are shown "
+            "can, too.",
     misconceptions=(
         Misconception("the log is believed", lambda: (IN_ORDER,) * 8,
                       "two rows are faster than their machine can be. Compute each rate from "
@@ -92,6 +94,8 @@ CATALOGUE = Exercise(
     "Six figures as published: which are right, and which belong to sparse products, to two dies, "
     "or to another part?",
     "(first, second, third, fourth, fifth, sixth)", lambda: _TRUE, kind="value", returns=ROWS,
+    insight="Five of six figures were true of something else. Those of your own machine deserve "
+            "the same look.",
     misconceptions=(
         Misconception("all of them right", lambda: (RIGHT,) * 6,
                       "each was found in a public table, and most are true of something else; "
@@ -138,6 +142,8 @@ SPARSE_PEAK = Exercise(
     "you compute with it?",
     "too_short(intensity, claimed, bandwidth)", _too_fast, cases=_sparse_cases, lines=2,
     derives=("Roofline",),
+    insight="On the slope a doubled peak changes nothing; well beyond the ridge every predicted time "
+            "is half of the true one.",
     misconceptions=(
         Misconception("always double", lambda i, c, b: 2,
                       "left of the ridge the peak plays no part, right or wrong.",
@@ -155,6 +161,9 @@ SPARSE_PEAK = Exercise(
                       "that is the share of the true time; the question is for the factor."),
         Misconception("claimed is dense", lambda i, c, b: _too_fast(i, 2 * c, b),
                       "the claimed figure is the doubled one; the dense one is half of it."),
+        Misconception("no roof", lambda i, c, b: i * b / (c / 2),
+                      "the answer lies between 1 and 2: on the slope both peaks promise the same "
+                      "time.", variants=(lambda i, c, b: min(c, i * b) / (c / 2),)),
     ),
 )  # fmt: skip
 

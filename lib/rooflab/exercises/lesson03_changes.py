@@ -68,6 +68,8 @@ NUMBER_TYPE = Exercise(
     "change their type?",
     "edges(bandwidth, peak_1, itemsize_1, peak_2, itemsize_2)", _edges, cases=_change_cases,
     tolerance=WHOLE, returns=("edge before", "edge after"), lines=2, derives=("gemm", "Roofline"),
+    insight="A narrower type changes the bytes, and the peak as well. Which of them moves the "
+            "edge more depends on the machine.",
     misconceptions=(
         Misconception("the peak stays",
                       lambda b, p, s, q, r: (_edge(p, b, s), _edge(p, b, r)),
@@ -90,6 +92,9 @@ NUMBER_TYPE = Exercise(
                       "you counted numbers; each has itemsize bytes."),
         Misconception("4 bytes always", lambda b, p, s, q, r: (6 * p / b, 6 * q / b),
                       "not every number has 4 bytes; itemsize says how many."),
+        Misconception("nothing changes",
+                      lambda b, p, s, q, r: (_edge(p, b, s), _edge(p, b, s)),
+                      "the other type has another peak and other bytes."),
     ),
 )  # fmt: skip
 
@@ -181,6 +186,8 @@ WORTH = Exercise(
     "What is the smallest n whose n×n×n GEMM takes as long as the call itself?",
     "worth(call, peak, bandwidth, itemsize)", _worth, cases=_call_cases, tolerance=0.03, lines=4,
     derives=("gemm", "Roofline"),
+    insight="Below that edge a clock shows the call, not the product. With your machine's call "
+            "and roofs it tells which sizes are too small to be timed.",
     misconceptions=(
         Misconception("only computing", _rounded_up(lambda computing, carrying: computing),
                       "some of these machines carry longer than they compute, at that size.",

@@ -35,6 +35,8 @@ THUMB = Exercise(
     "by computing. Which of them holds on this machine?",
     "holds(peak, bandwidth)", lambda p, b: (p / b >= 4, p / b <= 8), cases=_thumb_cases,
     returns=("first rule", "second rule"), lines=2, derives=("Roofline",),
+    insight="Both rules hold only on machines whose ridge lies between 4 and 8 FLOP/byte. Does "
+            "yours?",
     misconceptions=(
         Misconception("a law of nature", lambda p, b: (True, True),
                       "4 and 8 stay, the ridge does not: ask where the ridge of this machine is."),
@@ -120,6 +122,8 @@ COUNTEREXAMPLE = Exercise(
     "the higher intensity and yet takes longer than kernel j.",
     "counterexample(flops, bytes, peak, bandwidth)", _pair, cases=_kernel_cases, lines=6,
     returns=("i", "j"), derives=("Roofline",),
+    insight="Intensity tells which roof an operation meets, and not how much work it is. "
+            "Compare times.",
     misconceptions=(
         Misconception("exchanged", lambda *case: _pair(*case)[::-1],
                       "i comes first, the one with the higher intensity."),
@@ -215,6 +219,8 @@ GREW = Exercise(
     "grew(peaks, bandwidths, m)", _grew, cases=_row_cases, lines=4,
     returns=("steps at which it fell", "steps at which the verdict changed"),
     derives=("gemm", "Roofline"),
+    insight="A newer machine may take a program of yours to the other roof, in either "
+            "direction: both of its figures tell, one does not.",
     misconceptions=(
         Misconception("the claim", _grew_if(lambda p, b: [False for _ in pairwise(p)]),
                       "at some of these steps only the memory became faster: compute the ridges."),
@@ -238,6 +244,10 @@ GREW = Exercise(
                       lambda p, b, m: (_falls(_ridges(p, b)),
                                        [_intensity_of_rows(m) < r for r in _ridges(p, b)[1:]]),
                       "that says what limits the product after each step; did it change there?"),
+        Misconception("any change of the ridge",
+                      lambda p, b, m: (_falls(_ridges(p, b)),
+                                       [x != y for x, y in pairwise(_ridges(p, b))]),
+                      "a verdict changes only where the ridge passes the product's intensity."),
     ),
 )  # fmt: skip
 

@@ -80,6 +80,8 @@ PREDICT = Exercise(
     "what comes as close to the clock as its spread and a quarter allow.",
     "predict(flops, bytes, peak, bandwidth, capacity, call)", _measured, cases=_cases, lines=2,
     margin=_allowed, derives=("predict", "Roofline", "HierarchicalRoofline"),
+    insight="So near come two roofs and the time of a call to what others measured. Where your "
+            "own clock is farther off, something else is going on.",
     misconceptions=(
         Misconception("the roof alone", lambda f, n, p, b, *_: max(f / p, n / b[-1]),
                       "that is the bound: the roof of the memory, and nothing else. Here the call "

@@ -51,6 +51,8 @@ SHAPES = Exercise(
     "A linear layer as one matrix product, when it reads a prompt and when it writes: M, N, K?",
     "shape(batch, length, inputs, outputs, decode)", _shapes, cases=_shape_cases, lines=2,
     returns=("M", "N", "K"),
+    insight="The weights are the same matrix both times. Only M, the number of tokens, tells "
+            "reading from writing.",
     misconceptions=(
         Misconception("N and K exchanged", lambda b, n, i, o, d: (_tokens(b, n, d), i, o),
                       "N is the last edge of the result, so the outputs; K is summed over."),
@@ -77,6 +79,15 @@ SHAPES = Exercise(
                       "sequence writes one."),
         Misconception("lying on its side", lambda b, n, i, o, d: (o, _tokens(b, n, d), i),
                       "that is W·Xᵀ, whose result lies on its side; here a row is a token."),
+        Misconception("added, not multiplied",
+                      lambda b, n, i, o, d: (b if d else b + n, o, i),
+                      "each sequence of the batch has as many tokens as its prompt is long."),
+        Misconception("the length in decode",
+                      lambda b, n, i, o, d: (n if d else b * n, o, i),
+                      "in decode each sequence of the batch sends its newest token alone."),
+        Misconception("one edge twice", lambda b, n, i, o, d: (_tokens(b, n, d), i, i),
+                      "the weights have two edges: what goes in, and what comes out.",
+                      variants=(lambda b, n, i, o, d: (_tokens(b, n, d), o, o),)),
     ),
 )  # fmt: skip
 
@@ -114,9 +125,13 @@ INTENSITIES = Exercise(
     "intensities(batch, length, inputs, outputs, itemsize)", _intensities,
     cases=_intensity_cases, returns=("prefill intensity", "decode intensity"), lines=4,
     derives=("gemm", "gemv"),
+    insight="Compare both with the ridge of your machine: which of them waits for memory there?",
     misconceptions=(
         Misconception("only the weights travel", _both(lambda m, n, k, s: 2 * m / s),
                       "what goes in and what comes out travels too, more of it with every token."),
+        Misconception("the weights forgotten",
+                      _both(lambda m, n, k, s: 2 * m * n * k / ((m * k + m * n) * s)),
+                      "the layer's own matrix travels too, inputs × outputs weights."),
         Misconception("weights again for every token",
                       _both(lambda m, n, k, s: 2 * n * k / ((k + k * n + n) * s)),
                       "one product reads the weights once, however many tokens they serve."),
@@ -150,6 +165,12 @@ INTENSITIES = Exercise(
                       "together."),
         Misconception("exchanged", lambda *case: _intensities(*case)[::-1],
                       "prefill comes first, then decode."),
+        Misconception("the result read too",
+                      _both(lambda m, n, k, s: 2 * m * n * k / ((m * k + k * n + 2 * m * n) * s)),
+                      "the result is only written; its old values are not needed."),
+        Misconception("edges for faces",
+                      _both(lambda m, n, k, s: 2 * m * n * k / ((m + n + k) * s)),
+                      "these are three lengths; a matrix has length times width."),
     ),
 )  # fmt: skip
 
@@ -209,6 +230,8 @@ LAYER = Exercise(
     "How many seconds does a linear layer take at least, for any number of tokens?",
     "layer(tokens, inputs, outputs, itemsize, peak, bandwidth)", _layer, cases=_layer_cases,
     lines=3, mine="layer", derives=("gemm", "gemv", "Roofline", "predict"),
+    insight="With few tokens nearly all of it is the time of the weights, and further tokens "
+            "ride along.",
     misconceptions=(
         Misconception("weights again for every token",
                       lambda t, i, o, s, p, b: t * _layer(1, i, o, s, p, b),
@@ -241,6 +264,9 @@ LAYER = Exercise(
                       "you counted numbers; each has itemsize bytes."),
         Misconception("2 bytes always", lambda t, i, o, s, p, b: _layer(t, i, o, 2, p, b),
                       "not every number has 2 bytes; itemsize says how many."),
+        Misconception("peak and bandwidth exchanged",
+                      lambda t, i, o, s, p, b: _layer(t, i, o, s, b, p),
+                      "the bandwidth carries the bytes, the peak does the FLOPs."),
     ),
 )  # fmt: skip
 
@@ -249,6 +275,8 @@ KNEE = Exercise(
     "With how many tokens does a layer reach the ridge, so that more of them are no longer free?",
     "knee(inputs, outputs, itemsize, peak, bandwidth)", _knee,
     cases=lambda rng: _machine_cases(rng, 5), lines=2, derives=("gemm", "gemv", "Roofline"),
+    insight="With the roofs of your own machine it says how many tokens at once are nearly free "
+            "there.",
     misconceptions=(
         Misconception("large-layer shortcut", lambda i, o, s, p, b: s * p / b / 2,
                       "that lets only the weights travel; in small layers what comes in and goes "
@@ -372,12 +400,23 @@ LAST = Exercise(
     "last(products, batch, itemsize, peak, bandwidth)", _last, cases=_last_cases, lines=4,
     returns=("place of the last", "batch for all", "share of the peak"),
     derives=("gemm", "gemv", "Roofline"),
+    insight="One narrow product may stay below the peak when all others have arrived. In a "
+            "model of your own, look for it first.",
     misconceptions=(
         Misconception("the largest", _judged(
                           lambda knees, p: max(range(len(p)), key=lambda at: p[at][0] * p[at][1]),
                           _beyond, _share),
                       "more weights are more to load and more to compute; what lifts a knee is a "
                       "narrow edge."),
+        Misconception("the first, not the last",
+                      lambda *case: (_last(*case)[0],
+                                     math.floor(min(_knees(case[0], *case[2:]))) + 1,
+                                     _last(*case)[2]),
+                      "from that batch on one of them is limited by computing; when are all?"),
+        Misconception("the intensity",
+                      lambda *case: (*_last(*case)[:2], _last(*case)[2] * case[3] / case[4]),
+                      "that is FLOPs per byte; times the bandwidth it is FLOP/s, and a share of "
+                      "the peak comes next."),
         Misconception("per cent", lambda *case: (*_last(*case)[:2], 100 * _last(*case)[2]),
                       "a share is between 0 and 1; that is in per cent."),
         Misconception("counted from 1", lambda *case: (_last(*case)[0] + 1, *_last(*case)[1:]),

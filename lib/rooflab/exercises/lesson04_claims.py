@@ -22,6 +22,8 @@ CONVICTS = Exercise(
     "04-convicts", "“M·K + K·N + M·K”", 2,
     "A published count of what travels is M·K + K·N + M·K. Does a test with this shape notice?",
     "convicts(m, n, k)", lambda m, n, k: n != k, cases=_trial_cases, derives=("gemm",),
+    insight="A square test passes a wrong count. Try your own formulas on three different "
+            "edges.",
     misconceptions=(
         Misconception("all but the cube", lambda m, n, k: not m == n == k,
                       "put a shape with two equal edges into both counts; the pair matters."),
@@ -41,6 +43,8 @@ CONVICTS = Exercise(
                       "try a cube: its three faces are all alike."),
         Misconception("no test", lambda m, n, k: False,
                       "M·K stands for M·N there; find edges that make them differ."),
+        Misconception("only when it is too large", lambda m, n, k: k > n,
+                      "a count that comes out too small is a wrong one too."),
     ),
 )  # fmt: skip
 
@@ -59,6 +63,7 @@ SWAPPED = Exercise(
     "A published table has N and K of the up projection exchanged. Which of six checks notice?",
     "(flops, bytes, intensity, weights, shape, terms)", lambda: _TRUE, kind="value",
     returns=CHECKS, derives=("gemm",),
+    insight="Counts hide an exchange that shapes show. Look at the shapes of a table first.",
     misconceptions=(
         Misconception("everything notices", lambda: (True,) * 6,
                       "work the counts out once with N and K, and once with K and N."),
@@ -67,7 +72,8 @@ SWAPPED = Exercise(
         Misconception("nothing notices", lambda: (False,) * 6,
                       "give each product a cell of its own, and compare what comes out."),
         Misconception("the bytes notice", lambda: _with(bytes=True, intensity=True),
-                      "MK + KN + MN: exchange the letters N and K, and look at what is there."),
+                      "MK + KN + MN: exchange the letters N and K, and look at what is there.",
+                      variants=(lambda: _with(bytes=True),)),
         Misconception("the ratio notices", lambda: _with(intensity=True),
                       "a ratio of two numbers that stay the same stays the same."),
         Misconception("more weights", lambda: _with(weights=True),

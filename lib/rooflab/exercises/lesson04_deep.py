@@ -28,6 +28,8 @@ CEILING = Exercise(
     "04-ceiling", "The ceiling of a layer", 1,
     "Which intensity does a layer come near to, and never reach, with more and more tokens?",
     "ceiling(inputs, outputs, itemsize)", _ceiling, cases=_ceiling_cases, derives=("gemm",),
+    insight="Where it lies below the ridge of a machine, that layer never reaches the peak "
+            "there, with however many tokens.",
     misconceptions=(
         Misconception("no end", lambda i, o, s: 2 * i * o / s,
                       "the weights fade away, but every token brings its own numbers in and out."),
@@ -50,6 +52,11 @@ CEILING = Exercise(
                       "that is FLOPs per number; each has `itemsize` bytes."),
         Misconception("added, not taken together", lambda i, o, s: (i + o) * 2 / s,
                       "1/N and 1/K add up, not N and K: the bytes are in the denominator."),
+        Misconception("the longer edge", lambda i, o, s: 2 * max(i, o) / s,
+                      "a long edge helps little where the other one is short."),
+        Misconception("the sum of the edges", lambda i, o, s: (i + o) / s,
+                      "FLOPs are a product of the edges, bytes a sum of faces; divide them and let "
+                      "the tokens grow."),
     ),
 )  # fmt: skip
 
@@ -71,6 +78,8 @@ GRADIENTS = Exercise(
     "M, N and K of the two products of the backward pass: of dX, then of dW?",
     "gradients(m, n, k)", _gradients, cases=_gradient_cases,
     returns=("M of dX", "N of dX", "K of dX", "M of dW", "N of dW", "K of dW"),
+    insight="Each of the two has as many FLOPs as the product of the forward pass: a training "
+            "step has three times as many as a forward pass.",
     misconceptions=(
         Misconception("as forward", lambda m, n, k: (m, n, k, m, n, k),
                       "a gradient has the shape of what it belongs to: dX that of X, dW that of "

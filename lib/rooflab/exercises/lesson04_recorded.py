@@ -62,6 +62,8 @@ PREDICT = Exercise(
     "predict(tokens, inputs, outputs, first, again, copy, peak)", _measured, cases=_cases, lines=4,
     margin=_allowed,
     derives=("predict", "predict_decode", "Roofline", "decode_recording", "recording"),
+    insight="The roof alone would not have told: a product takes as long as the quicker way of "
+            "doing it.",
     misconceptions=(
         Misconception("the roof", lambda t, i, o, f, a, c, p: i * o * max(f, 2 * t / p),
                       "that is a bound; between one token and many neither way comes near it."),

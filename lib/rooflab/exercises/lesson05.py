@@ -105,6 +105,8 @@ GAUGES = Exercise(
     "gauges(blocks, head, kv, context, peak, bandwidth)", _gauges, cases=_gauge_cases,
     returns=("tokens/s with a cache", "FLOP/s with a cache", "tokens/s without", "FLOP/s without"),
     tolerance=1e-3, lines=6, derives=("Roofline", "predict", "model", "Model"),
+    insight="The program with more FLOP/s may be the slower one. The gauge that counts shows "
+            "tokens a second.",
     misconceptions=(
         Misconception("the cache is free",
                       lambda n, h, k, c, p, w: (
@@ -220,6 +222,8 @@ DECODE = Exercise(
     "decode(parameters, itemsize, kv, batch, context, peak, bandwidth)", decode,
     cases=_decode_cases, mine="decode", lines=3, tolerance=1e-6, also=((STRICT, strict),),
     derives=("Roofline", "predict", "model", "Model"),
+    insight="With the bandwidth of your machine and the bytes of a model, it says how fast that "
+            "model can write there at best.",
     misconceptions=(
         Misconception("GiB", lambda n, s, k, b, c, p, w: decode(n, s, k, b, c, p, w * 1e9 / GIB),
                       GIBIBYTES),
@@ -227,7 +231,8 @@ DECODE = Exercise(
                       lambda n, s, k, b, c, p, w: decode(n, 1, k, b, c, p, w),
                       "a weight has `itemsize` bytes, which may be 2, or less than 1."),
         Misconception("no cache", lambda n, s, k, b, c, p, w: decode(n, s, 0, b, c, p, w),
-                      "each sequence reads its own KV cache, all of its context, for each token."),
+                      "each sequence reads its own KV cache, all of its context, for each token.",
+                      variants=(lambda n, s, k, b, c, p, w: b * w / (n * s),)),
         Misconception("one cache for all",
                       lambda n, s, k, b, c, p, w: decode(n, s, k, b, c / b, p, w),
                       "the weights are shared, the KV caches are not: each sequence reads its "
@@ -264,6 +269,10 @@ DECODE = Exercise(
                       "that is how long a step takes; how many tokens are there in a second?"),
         Misconception("seconds", lambda *case: 1 / decode(*case),
                       "that is seconds for each token; how many are there in a second?"),
+        Misconception("min for max",
+                      lambda n, s, k, b, c, p, w: b / (min(2 * n * b / p, n * s / w)
+                                                       + b * c * k / w),
+                      "the shorter of the two has to wait for the longer."),
     ),
 )  # fmt: skip
 
@@ -361,6 +370,8 @@ FILL = Exercise(
     "fill(parameters, kv, context, promised, memory, peak, bandwidth)", _fill, cases=_fill_cases,
     returns=("batch by memory", "batch by promise", "word for what binds"), lines=5,
     also=((STRICT, _fill_strict),), derives=("Roofline", "predict", "model", "Model"),
+    insight="Caches fill the memory and take time as well. Which of the two ends first depends "
+            "on what was promised.",
     misconceptions=(
         Misconception("weights forgotten in the memory",
                       lambda n, k, c, r, m, p, w: _filled(m / (k * c), _most(n, k, c, r, p, w)),
@@ -422,6 +433,9 @@ FILL = Exercise(
                       "the batch by promise is the one that time allows, whether it fits or not.",
                       variants=(lambda *case: (lambda held, kept, _: (
                           held, min(held, kept), "promise"))(*_fill(*case)),)),
+        Misconception("the newest token only",
+                      lambda n, k, c, r, m, p, w: _fill(n, k, 1, r, m, p, w),
+                      "a sequence keeps the keys and values of every token of its context."),
     ),
 )  # fmt: skip
 

@@ -47,6 +47,8 @@ SWITCH = Exercise(
     "Which is the smallest of these batches at which one GEMM takes less time than as many GEMVs "
     "one after the other?",
     "switch(batches, one_gemv, gemm)", _switch, cases=_switch_cases, lines=2,
+    insight="Below this batch the copy of the matrix costs more than it brings. Where does that "
+            "lie on your machine?",
     misconceptions=(
         Misconception("always a GEMM", lambda b, v, g: b[0],
                       "look at the times: a GEMM first copies the matrix into another order."),
@@ -87,6 +89,8 @@ ATTENTION = Exercise(
     "only; the query and the result are small beside them.",
     "intensity(heads, kv_heads, itemsize, batch, context)", _attention, cases=_attention_cases,
     tolerance=1e-6, derives=("attention", "model", "Model"),
+    insight="Neither the batch nor the context moves it: only the query heads that share a key, "
+            "and the bytes of a number.",
     misconceptions=(
         Misconception("batch helps", lambda h, g, s, b, c: b * _attention(h, g, s, b, c),
                       "each sequence has keys and values of its own: more of them bring their own "
@@ -142,6 +146,8 @@ QUANTISED = Exercise(
     "many times faster can a step get, where memory limits it?",
     "gain(parameters, bits, group, scale_bytes, kv, batch, context)", _gain, cases=_gain_cases,
     lines=3, tolerance=1e-6, derives=("model", "Model", "dtype"),
+    insight="Scales and caches keep it below 16 ÷ bits. Where computing is the limit, fewer "
+            "bytes bring nothing.",
     misconceptions=(
         Misconception("bits alone", lambda n, b, g, z, k, m, c: 16 / b,
                       "scales travel too, and so does the KV cache."),
@@ -168,6 +174,13 @@ QUANTISED = Exercise(
         Misconception("bits for bytes",
                       lambda n, b, g, z, k, m, c: _stepped(n, b + z / g, k * m * c),
                       "8 bits are one byte."),
+        Misconception("one byte a scale",
+                      lambda n, bits, g, z, kv, m, c: _gain(n, bits, g, 1, kv, m, c),
+                      "a scale has scale_bytes bytes."),
+        Misconception("one byte a weight before",
+                      lambda n, bits, g, z, kv, m, c: (n + kv * m * c)
+                      / (n * (bits / 8 + z / g) + kv * m * c),
+                      "before, each weight has 2 bytes."),
     ),
 )  # fmt: skip
 
@@ -188,6 +201,8 @@ EXPERTS = Exercise(
     "Each token of a batch uses `active` different ones of the `experts`, any of them with the "
     "same chance. How many experts does a step have to read, on average?",
     "experts_read(experts, active, batch)", distinct, cases=_expert_cases, tolerance=1e-6,
+    insight="Already a small batch reads more experts than one token does, and each of them has "
+            "weights to be carried.",
     misconceptions=(
         Misconception("those of one token", lambda e, k, b: k,
                       "the other tokens of the batch choose too, and not the same experts."),
@@ -205,6 +220,9 @@ EXPERTS = Exercise(
                       "so many are chosen by no token; the others are read."),
         Misconception("a share", lambda e, k, b: distinct(e, k, b) / e,
                       "that is the share of all experts; how many are they?"),
+        Misconception("used for spared", lambda e, k, b: e * (1 - (k / e) ** b),
+                      "k / e is the chance that a token uses an expert; what is the chance that no "
+                      "token of the batch does?"),
     ),
 )  # fmt: skip
 

@@ -65,6 +65,8 @@ CLAIM_BATCH = Exercise(
     "speed_up(parameters, kv, batch, context, peak, bandwidth)", _speed_up, cases=_speed_up_cases,
     lines=3, tolerance=1e-6, derives=("Roofline", "predict", "model", "Model"),
     also=((STRICT, _speed_up_strict),),
+    insight="A batch shares the weights and not the caches: the longer the context, the less it "
+            "brings.",
     misconceptions=(
         Misconception("the claim", lambda n, k, b, c, p, w: b,
                       "the weights are shared by the whole batch; is anything else?"),
@@ -88,6 +90,17 @@ CLAIM_BATCH = Exercise(
                       lambda n, k, b, c, p, w: decode(n, 2, k, b, c, p, w)
                       / decode(n, 2, 0, 1, c, p, w),
                       "a batch of 1 reads its cache as well."),
+        Misconception("a difference",
+                      lambda n, k, b, c, p, w: decode(n, 2, k, b, c, p, w)
+                      - decode(n, 2, k, 1, c, p, w),
+                      "a factor is wanted: how many times as many, not how many more."),
+        Misconception("one byte a weight",
+                      lambda n, k, b, c, p, w: decode(n, 1, k, b, c, p, w)
+                      / decode(n, 1, k, 1, c, p, w),
+                      "the weights have 2 bytes each."),
+        Misconception("the newest token only",
+                      lambda n, k, b, c, p, w: _speed_up(n, k, b, 1, p, w),
+                      "attention reads the keys and values of every token of the context."),
     ),
 )  # fmt: skip
 
@@ -124,6 +137,8 @@ CLAIM_ALWAYS = Exercise(
     "The batch need not be whole. Return 0 where it never does.",
     "enough(parameters, kv, context, peak, bandwidth)", _enough, cases=_enough_cases, lines=2,
     tolerance=1e-6, derives=("Roofline", "predict", "model", "Model"),
+    insight="Without any context it is the ridge of the machine; a long context moves it out of "
+            "reach.",
     misconceptions=(
         Misconception("the claim", lambda n, k, c, p, w: 0,
                       "each sequence adds arithmetic and cache; which of the two takes longer?"),
@@ -187,6 +202,8 @@ CLAIM_FLASH = Exercise(
     "attention_bytes(tokens, head_dim, itemsize)", _stored, cases=_stored_cases, lines=2,
     returns=("bytes with scores in memory", "streamed bytes"), tolerance=1e-6,
     derives=("attention", "model", "Model"),
+    insight="What streaming saves grows with the square of the prompt, and the rest only with "
+            "its length.",
     misconceptions=(
         Misconception("scores for a result", _traffic(4, 3, 2),
                       "the result has tokens × head_dim numbers; tokens × tokens would be scores, "
@@ -207,6 +224,8 @@ CLAIM_FLASH = Exercise(
         Misconception("a decode step",
                       lambda s, d, z: (z * (2 * s * d + 2 * d + 4 * s), z * (2 * s * d + 2 * d)),
                       "that is one query; a prompt has as many as tokens."),
+        Misconception("scores stored once after all", _traffic(4, streamed_squares=1),
+                      "streamed, no score ever goes to memory."),
     ),
 )  # fmt: skip
 

@@ -1,8 +1,8 @@
 """NumPy functions made of several calls, composed of the same calls as NumPy's own source does.
 
 Read in numpy 2.4: ``_core/_methods.py`` (mean, var, std), ``linalg/_linalg.py`` (norm),
-``lib/_function_base_impl.py`` (diff), ``_core/numeric.py`` (outer), the C sources of dot, einsum,
-take and argmax. What these make on the side (copies for a cast or for strides that BLAS cannot
+``lib/_function_base_impl.py`` (diff), ``lib/_shape_base_impl.py`` (apply_along_axis),
+``_core/numeric.py`` (outer), the C sources of dot, einsum, take and argmax. What these make on the side (copies for a cast or for strides that BLAS cannot
 take) is a step of its own here too; tests compare with the memory that NumPy really asks for.
 """
 
@@ -16,6 +16,7 @@ from numpy import ndarray
 
 from rooflab.golf.errors import no_model
 from rooflab.golf.trace import Trace
+from rooflab.golf.ufuncs import refuse_dtype
 
 
 def _count(a: Any, axis: Any) -> int:
@@ -187,8 +188,37 @@ def tensordot(trace: Trace, a: Any, b: Any, axes: Any = 2) -> Any:
     return np.reshape(product, (*a.shape[: a.ndim - axes], *b.shape[axes:]))
 
 
+def apply_along_axis(
+    trace: Trace, func1d: Any, axis: int, arr: Any, *args: Any, **kwargs: Any
+) -> Any:
+    """The function on one line after the other, into an array that NumPy fills with zeros first."""
+    axis = range(arr.ndim)[axis]
+    lines = np.moveaxis(arr, axis, -1)
+    ahead, made = lines.ndim - 1, None
+    for place in np.ndindex(lines.shape[:-1]):
+        found = func1d(lines[(*place, ...)], *args, **kwargs)
+        if made is None:
+            made = _zeros(trace, found, lines.shape[:-1])
+        made[place] = found
+    if made is None:
+        raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
+    dims = range(made.ndim)
+    return np.transpose(made, (*dims[:axis], *dims[ahead:], *dims[axis:ahead]))
+
+
+def _zeros(trace: Trace, like: Any, ahead: tuple[int, ...]) -> Any:
+    """Zeros of the type of ``like``, with axes ``ahead`` of its own; they are written."""
+    one = like if type(like) is trace.kind else np.asarray(like)
+    refuse_dtype("np.apply_along_axis", one.dtype)
+    zeros = np.zeros((*ahead, *one.shape), one.dtype)
+    made = trace.wrap(zeros)
+    trace.record("zeros_like", [], [zeros])
+    return made
+
+
 MODELS = {
     np.mean: mean, np.var: var, np.std: std, np.linalg.norm: norm, np.dot: dot,
     np.einsum: einsum, np.take: take, np.argmax: _extreme(np.argmax),
     np.argmin: _extreme(np.argmin), np.diff: diff, np.outer: outer, np.tensordot: tensordot,
+    np.apply_along_axis: apply_along_axis,
 }  # fmt: skip

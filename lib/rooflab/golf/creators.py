@@ -4,6 +4,9 @@ These functions take no array, so NumPy tells nobody when they are called, and w
 be worked on unseen. The traced function therefore gets a stand-in for the numpy module whose
 makers do tell (captured.py exchanges it). The real module stays as it is: compiled code such as
 numpy.random calls np.empty too, and would crash on anything but its result.
+
+Nor does NumPy tell when np.array or np.max is given a list of arrays: it copies them into one array
+first. The stand-ins count that copy.
 """
 
 from __future__ import annotations
@@ -17,7 +20,6 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from rooflab.golf.errors import stripped
 from rooflab.golf.functions import arrays_in
 from rooflab.golf.trace import Trace
 from rooflab.golf.ufuncs import refuse_dtype
@@ -25,6 +27,10 @@ from rooflab.golf.ufuncs import refuse_dtype
 _MAKERS = (np.empty, np.zeros, np.ones, np.full, np.arange)
 _CONVERTERS = (
     np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray,
+)  # fmt: skip
+_OF_ONE_ARRAY = (
+    np.sum, np.prod, np.max, np.min, np.amax, np.amin, np.all, np.any, np.mean, np.var, np.std,
+    np.argmax, np.argmin, np.cumsum, np.cumprod,
 )  # fmt: skip
 _NOT_WRITTEN = (np.empty, np.zeros)  # the system hands out their pages; NumPy does not touch them
 
@@ -41,9 +47,10 @@ class NumPy(ModuleType):
 
 
 def stand_ins(trace: Trace) -> dict[int, Any]:
-    """Return id of an original → its stand-in, for makers, converters and numpy itself."""
+    """Return id of an original → its stand-in; numpy itself has one too."""
     exchanged = {f.__name__: (f, _stand_in(trace, f, _make)) for f in _MAKERS}
     exchanged |= {f.__name__: (f, _stand_in(trace, f, _convert)) for f in _CONVERTERS}
+    exchanged |= {f.__name__: (f, _stand_in(trace, f, _after_joining)) for f in _OF_ONE_ARRAY}
     module = NumPy({name: new for name, (_, new) in exchanged.items()})
     return {id(np): module, **{id(old): new for old, new in exchanged.values()}}
 
@@ -83,12 +90,13 @@ def _make(trace: Trace, original: Callable, args: tuple, kwargs: dict) -> Any:
 
 
 def _convert(trace: Trace, original: Callable, args: tuple, kwargs: dict) -> Any:
-    """np.array and np.asarray: the array itself, or a copy that is read and written."""
+    """np.array and np.asarray: the array itself, or a copy that is read and written.
+
+    All arrays of a list are read, and one new array is written.
+    """
     name = original.__name__
     trace.check(name)
     given = args[0] if args else kwargs.get("object", kwargs.get("a"))
-    if type(given) in (list, tuple) and _holds_traced(trace, given):
-        raise stripped(f"np.{name} of a list of arrays (np.stack does the same and can be counted)")
     plain, kwargs = trace.raw(args), trace.raw(kwargs)
     for array in arrays_in((*plain, *kwargs.values())):
         trace.meet(array, name)
@@ -97,14 +105,22 @@ def _convert(trace: Trace, original: Callable, args: tuple, kwargs: dict) -> Any
     source = trace.raw(given)
     if not isinstance(source, (ndarray, list, tuple)):
         trace.strangers.note(result)  # perhaps an array that an object of the function's holds
-    if isinstance(source, ndarray):
+    sources = arrays_in((source,))
+    if sources:
         refuse_dtype(name, result.dtype)
     if isinstance(source, ndarray) and np.may_share_memory(source, result):
         same = source.shape == result.shape and source.strides == result.strides
         return given if same and type(given) is trace.kind else trace.wrap(result)
     wrapped = trace.wrap(result)
-    trace.record(name, [source] if isinstance(source, ndarray) else [], [result])
+    trace.record(name, sources, [result])
     return wrapped
+
+
+def _after_joining(trace: Trace, original: Callable, args: tuple, kwargs: dict) -> Any:
+    """A function of one array that is given a list of them: np.array of the list comes first."""
+    if args and type(args[0]) in (list, tuple) and _holds_traced(trace, args[0]):
+        args = (_convert(trace, np.array, args[:1], {}), *args[1:])
+    return original(*args, **kwargs)
 
 
 def _holds_traced(trace: Trace, value: Any) -> bool:

@@ -35,6 +35,6 @@ def no_model(call: str) -> Untraceable:
 def stripped(by: str) -> Untraceable:
     """Return the error for a call that wants a plain array and would lose the trace."""
     return Untraceable(
-        f"{by} takes the numbers out of the traced array; it may move few bytes, but golf cannot "
-        "count them. Call NumPy's own functions on the array"
+        f"{by} takes the numbers out of the array; it may move few bytes, but golf cannot count "
+        "them: call NumPy's own functions"
     )

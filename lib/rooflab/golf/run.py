@@ -27,6 +27,7 @@ from rooflab.golf.trace import Limits, Trace
 from rooflab.golf.watchdog import watched
 
 _FOREIGN = {"cupy", "jax", "numba", "numexpr", "pandas", "polars", "scipy", "sklearn", "torch"}
+LONGEST = 60  # characters of a line that an error repeats
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,8 @@ def _at(trace: Trace, error: BaseException) -> str:
     for frame, line in reversed(list(traceback.walk_tb(error.__traceback__))):
         if frame.f_code in trace.codes:
             text = linecache.getline(frame.f_code.co_filename, line).strip()
-            return f"{where}, line {line - trace.first_line + 1}" + (f" `{text}`" if text else "")
+            shown = f" `{text}`" if 0 < len(text) <= LONGEST else ""
+            return f"{where}, line {line - trace.first_line + 1}{shown}"
     return where
 
 

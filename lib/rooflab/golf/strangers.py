@@ -38,7 +38,7 @@ class Strangers:
         self._written += count
         if self._written > self._most:
             self.refused = Untraceable(
-                f"{call} writes to an array that golf has not seen being made, and what is done to "
-                "that later would be missed; make it with np.empty, np.zeros or np.empty_like"
+                f"{call} writes to an array that golf has not seen being made; make it with "
+                "np.empty, np.zeros or np.empty_like"
             )
             raise self.refused

@@ -110,10 +110,8 @@ class Trace:
         buffer = self.buffer_of(array)
         if buffer is None and owner_of(array).nbytes > UNSEEN:
             raise Untraceable(
-                f"{call} met an array of shape {array.shape} and dtype {array.dtype} that golf has "
-                "not seen being made, so it may have missed bytes; make it outside the function "
-                "and pass it as an argument, or make it with np.empty, np.zeros, np.full or "
-                "np.empty_like"
+                f"{call} met an array of shape {array.shape} that golf has not seen being made; "
+                "pass it as an argument, or make it with np.empty, np.zeros or np.empty_like"
             )
         return buffer or self.make(array)
 

@@ -32,6 +32,15 @@ RIGHT = [
     ("00-lunch", "lambda pa, ba, pb, bb, i: 0 if (pa > pb) == (ba > bb) else i * min(pa, pb) / min(ba, bb)"),
     ("00-lunch", "lambda pa, ba, pb, bb, i: np.float32(0 if (pa > pb) == (ba > bb) else i * min(pa, pb) / min(ba, bb))"),
     ("00-lunch", "lambda pa, ba, pb, bb, i: np.where((pa > pb) == (ba > bb), 0, i * min(pa, pb) / min(ba, bb))"),
+    ("00-bandwidth", "lambda s,n,i: 2*n*i/np.partition(s, 2)[2]"),
+    ("00-bandwidth", "lambda s,n,i: (n*i + n*i)/np.quantile(s, .2)"),
+    ("00-peak", "lambda k,s,n: 2*n*np.max(np.diff(k)[-2:]/np.diff(s)[-2:])"),
+    ("00-peak", "def answer(k, s, n):\n    m, c = np.linalg.lstsq(np.c_[k[-2:], np.ones(2)], s[-2:], rcond=None)[0]\n    return 2*n/m"),
+    ("00-time", "lambda k,n,i,p,b: 2*n*np.max([i/b, k/p])"),
+    ("00-time", "lambda k,n,i,p,b: sorted((2*n*i/b, 2*n*k/p))[1]"),
+    ("00-time", "lambda k,n,i,p,b: np.fmax(2*n*i/b, 2*n*k/p).item()"),
+    ("00-lunch", "def answer(peak_a, bandwidth_a, peak_b, bandwidth_b, itemsize):\n    a, b = (bandwidth_a, peak_a), (bandwidth_b, peak_b)\n    slow, fast = (a, b) if a < b else (b, a)\n    if slow[1] <= fast[1]: return 0.0\n    return fast[1]*itemsize/slow[0]"),
+    ("00-lunch", "lambda pa,ba,pb,bb,i: max(0, (1 if (pa>pb)!=(ba>bb) else 0))*i*min(pa,pb)/min(ba,bb)"),
 ]  # fmt: skip
 
 WRONG = [
@@ -96,6 +105,26 @@ WRONG = [
     ("00-lunch", "lambda pa, ba, pb, bb, i: 0 if (pa > pb) == (ba > bb) else min(pa, pb) / max(ba, bb)", "the other one's bend"),
     ("00-lunch", "lambda pa, ba, pb, bb, i: 0 if (pa > pb) == (ba > bb) else int(i * min(pa, pb) / min(ba, bb))", "rounded"),
     ("00-lunch", "lambda pa, ba, pb, bb, i: 0 if (pa > pb) == (ba > bb) else round(i * min(pa, pb) / min(ba, bb), 1)", "rounded"),
+    ("00-bandwidth", "lambda s,n,i: 2*n*i/(s[0]+s[1]+s[2])", "a constant factor"),
+    ("00-bandwidth", "lambda s,n,i: 2*n*i/(s[-1]-s[0])", "the rising end"),
+    ("00-bandwidth", "lambda s,n,i: 3*n*i/min(s)", "a constant factor"),
+    ("00-bandwidth", "lambda s,n,i: 8*n/min(s)", "4 bytes always"),
+    ("00-peak", "lambda k,s,n: np.mean(2*k*n/s)", "the average of the curve"),
+    ("00-peak", "lambda k,s,n: n/np.polyfit(k, s, 1)[0]*2", "the whole curve"),
+    ("00-peak", "lambda k,s,n: 2*n*k[-1]/(s[-1]-s[0])", "the whole curve"),
+    ("00-peak", "lambda k,s,n: 2*n*k[-1]*s[-1]", "times for divided by"),
+    ("00-peak", "lambda k,s,n: 2*n*(k[-2]-k[-1])/(s[-1]-s[-2])", "a constant factor"),
+    ("00-time", "lambda k,n,i,p,b: max(2*n*i/b, 2*n*k*i/p)", "bytes in the arithmetic"),
+    ("00-time", "lambda k,n,i,p,b: 2*n*i/b if k < p/b else 2*n*k/p", "k against FLOP/byte"),
+    ("00-time", "lambda k,n,i,p,b: max(3*n*i/b, 2*n*k/p)", "three trips"),
+    ("00-time", "lambda k,n,i,p,b: (2*n*i/b + 2*n*k/p)/2", "sum for max"),
+    ("00-lunch", "lambda pa,ba,pb,bb,i: 0 if (pa>pb)!=(ba>bb) else i*min(pa,pb)/min(ba,bb)", "the two cases exchanged"),
+    ("00-lunch", "lambda pa,ba,pb,bb,i: 0 if (pa>pb)==(ba>bb) else 1/(i*min(pa,pb)/min(ba,bb))", "upside down"),
+    ("00-bandwidth", "lambda s, n, i: 1.07 * 2 * n * i / min(s)", "a constant factor"),
+    ("00-bandwidth", "lambda s, n, i: 2 * n * i / min(s) * 1e9", "another unit"),
+    ("00-bandwidth", "lambda s, n, i: 2 * n * i / min(s) / 2**20", "another unit"),
+    ("00-time", "lambda k, n, i, p, b: 1.07 * max(2 * n * i / b, 2 * n * k / p)", "a constant factor"),
+    ("00-peak", "lambda k, s, n: 2 * k[-1] / s[-1]", "one element"),
 ]  # fmt: skip
 
 TOLD = [

@@ -8,6 +8,9 @@ LIAR = """def answer(n, s, axpy, gemv, gemm):
     b = {"axpy": v, "gemv": a, "nobody": max(a, v)}[liar]
     return """
 BY_FLOPS = LIAR.replace("v > 2 * a", "axpy > 2 * gemv").replace("a > 2 * v", "gemv > 2 * axpy")
+BY_RATE = LIAR.replace("3 * n * n * s / axpy", "2 * n * n / axpy").replace(
+    "(n * n + 2 * n) * s / gemv", "2 * n * n / gemv"
+)
 BY_INTENSITY = "lambda f, b, s: (lambda x: 'axpy' if x < 0.8 else '{}' if x < 1.5 else 'gemv' if x < 2.5 else 'gemm')(f / b * s)"
 NAMED = """def answer(f, b, s):
     adds, moved = f / 2, b / s
@@ -51,6 +54,19 @@ RIGHT = [
     ("01-name", "def answer(f, b, s): adds, m = f / 2, b / s; return 'gemm' if m < adds else 'axpy' if abs(m - 3 * adds) < 1 else 'gemv' if m < 1.9 * adds else ' Dot ' if m - 2 * adds < 1.5 else 'OUTER'"),
     ("01-claims", "['wrong', 'sometimes', 'sometimes', 'Wrong', 'RIGHT ', 'wrong']"),
     ("01-claims", "dict(zip('ABCDEF', ('wrong', 'sometimes', 'sometimes', 'wrong', 'right', 'wrong')))"),
+    ("01-product", "def answer(m, n, k, itemsize, accumulate=False):\n    flops = sum(2 for _ in range(m*n*k))\n    bytes = itemsize*(m*k + k*n + m*n*(2 if accumulate else 1))\n    return flops, bytes, flops/bytes"),
+    ("01-three-intensities", "lambda n: (2*n*n/(3*n*n*2), 2*n*n/((n*n+2*n)*2), 2*n**3/(3*n*n*2))"),
+    ("01-three-intensities", "lambda n: (round(1/3, 3), 1.0, n // 3)"),
+    ("01-speed-limit", "lambda p,b,s: p / ((2/(3*s)) * b)"),
+    ("01-speed-limit", "lambda p,b,s: p / b * 3*s/2"),
+    ("01-claim-1365", "(2*4096**3/(3*4096**2*4), 2)"),
+    ("01-claim-1365", "dict(intensity=682.7, element_size=2)"),
+    ("01-witnesses", LIAR + 'tuple(np.array([f, b])) + (liar,)'),
+    ("01-witnesses", 'def answer(n, s, axpy, gemv, gemm):\n    a, v, f = 3 * n * n * s / axpy, (n * n + 2 * n) * s / gemv, 2 * n**3 / gemm\n    liar = "axpy" if a > 2.1 * v else "gemv" if v > 2.1 * a else "nobody"\n    b = {"axpy": v, "gemv": a, "nobody": max(a, v)}[liar]\n    return f, b, liar'),
+    ("01-name", "def answer(f, b, s):\n    m, w = b // s, f // 2\n    r = math.isqrt(w)\n    if m == 3*w: return 'axpy'\n    if m == 2*w+1: return 'dot'\n    if m == w+2*r: return 'gemv'\n    if m == 2*w+2*r: return 'outer'\n    return 'gemm'"),
+    ("01-claims", "'wrong sometimes sometimes wrong right wrong'.split()"),
+    ("01-claims", "{'a': 'wrong', 'b': 'sometimes', 'c': 'sometimes', 'd': 'wrong', 'e': 'right', 'f': 'wrong'}"),
+    ("01-claim-1365", "{'intensity': 4096 / 6, 'itemsize': 2}"),
 ]  # fmt: skip
 
 WRONG = [
@@ -145,6 +161,36 @@ WRONG = [
     ("01-claims", "('wrong', 'sometimes', 'sometimes', 'right', 'right', 'wrong')", "vector add for AXPY"),
     ("01-claims", "('wrong', 'sometimes', 'sometimes', 'sometimes', 'right', 'wrong')", "D depends on the shape"),
     ("01-claims", "('wrong', 'sometimes', 'sometimes', 'wrong', 'right', 'sometimes')", "F depends on the shape"),
+    ("01-product", "def answer(m, n, k, s, a=False):\n    w, t = 2*m*n*k, (m*k + k*n + (1 + a)*m*n)*s*2\n    return w, t, w/t", "a constant factor"),
+    ("01-product", "def answer(m, n, k, s, a=False):\n    w, t = m*n + 2*m*n*k, (m*k + k*n + (1 + a)*m*n)*s\n    return w, t, w/t", "old C added at the end"),
+    ("01-product", "def answer(m, n, k, s, a=False):\n    w, t = 2*m*n*k*s, (m*k + k*n + (1 + a)*m*n)*s\n    return w, t, w/t", "itemsize"),
+    ("01-product", "def answer(m, n, k, s, a=False):\n    w, t = 2*m*n*k, (m*k + k*n + (1 + a)*m*n)*s\n    return w, t, w/t*1e9", "another unit"),
+    ("01-product", "def answer(m, n, k, s, a=False):\n    w, t = 2*m*n*k, (m*k + k*n + (a)*m*n)*s\n    return w, t, w/t", "C forgotten"),
+    ("01-three-intensities", "lambda n: (2/3, 1, n/3)", "FLOPs per number"),
+    ("01-three-intensities", "lambda n: (1/3, 0.5, n/3)", "4-byte elements"),
+    ("01-speed-limit", "lambda p,b,s: p/(b*2/3*s)", "no parentheses"),
+    ("01-speed-limit", "lambda p,b,s: p/b*3*s/4", "a constant factor"),
+    ("01-claim-1365", "(682.67, 1)", "1 byte"),
+    ("01-claim-1365", "(1365.33/4, 2)", "fp64 for fp32"),
+    ("01-claim-1365", "(682.67, 16)", "bits for bytes"),
+    ("01-claim-1365", "(2, 682.67)", "another order"),
+    ("01-witnesses", LIAR + 'f, max(a, v), liar', "everybody believed"),
+    ("01-witnesses", LIAR + 'f, (a+v)/2, liar', "the mean of both"),
+    ("01-witnesses", LIAR + 'f/1e9, b/1e9, liar', "another unit"),
+    ("01-witnesses", 'def answer(n, s, axpy, gemv, gemm):\n    a, v, f = 3 * n * n * 4 / axpy, (n * n + 2 * n) * 4 / gemv, 2 * n**3 / gemm\n    liar = "axpy" if a > 2 * v else "gemv" if v > 2 * a else "nobody"\n    b = {"axpy": v, "gemv": a, "nobody": max(a, v)}[liar]\n    return f, b, liar', "4 bytes always"),
+    ("01-witnesses", LIAR + '2*n**2/gemm, b, liar', "n² for n³"),
+    ("01-claims", "('wrong','right','right','wrong','right','wrong')", "attention is always GEMM"),
+    ("01-claims", "('wrong','sometimes','sometimes','wrong','sometimes','wrong')", "only for large N"),
+    ("01-claims", "('wrong','wrong','wrong','wrong','right','wrong')", "attention is never GEMM"),
+    ("01-product", PRODUCT + "w / 1e9, t, w / t", "another unit"),
+    ("01-product", PRODUCT + "t, w, w / t", "another order"),
+    ("01-product", PRODUCT.replace("m, n, k, s, a=False", "n, k, m, s, a=False") + "w, t, w / t", "A or B read again"),
+    ("01-product", PRODUCT + "w, t, w / bytes", "a function, not called"),
+    ("01-product", PRODUCT + "w, t, round(w / t, 1)", "rounded"),
+    ("01-three-intensities", "lambda n: (1 / 3, 1, 2 * n / 3)", "FLOPs per number"),
+    ("01-three-intensities", "lambda n: (6, 2, 6 / n)", "upside down"),
+    ("01-witnesses", BY_RATE + "f, b, liar", "FLOP/s for byte/s"),
+    ("01-witnesses", LIAR + "f, {'axpy': 2 * n * n / gemv, 'gemv': 2 * n * n / axpy}.get(liar, 2 * n * n / max(axpy, gemv)), liar", "FLOP/s for byte/s"),
 ]  # fmt: skip
 
 TOLD = [
