@@ -86,7 +86,12 @@ faster
 #
 # The picture that you uncovered is called a **roofline**. It is the second picture of lesson 00,
 # for any operation: intensity to the right, speed upwards, and the roof over your three
-# measurements. On the slope memory sets the speed; under the flat part the processor does.
+# measurements. Under the flat part the processor sets the speed, on the slope memory does. There
+#
+# $$\text{FLOP/s} = \text{byte/s} \times \text{FLOP/byte},$$
+#
+# so twice the intensity is twice the speed. On these axes, where each step is a factor, that is a
+# straight line. A faster memory moves it up and does not tilt it.
 
 # %% tags=["core"]
 rl.show.say(rl.conclude("01-ratio", measured[0], measured[2], here), after=faster)
@@ -210,10 +215,11 @@ rl.check("01-three-intensities", intensities)
 #   large enough for them.
 # - *Predicted* starts from the roof and takes off three known losses: the cost of the call, the
 #   share of the roof that this library's routine usually misses, and what the memory loses with
-#   the operation's own mix of reading and writing. Not every mix travels equally fast.
+#   the operation's own mix of reading and writing. Not every mix travels equally fast. It is an
+#   estimate, no bound: a measurement may be faster.
 
 # %% tags=["core"]
-rl.live.roofline(here, measurements=measured, box=True)
+rl.live.roofline(here, measurements=measured, box=True, after=faster)
 
 # %% [markdown] tags=["core"]
 # ### Exercise 3 · The ratio at the roofs
@@ -289,8 +295,7 @@ rl.live.roofline([*rl.machines()], machine="h200-sxm")
 # computer it is near 1. Below 1 means faster than predicted.
 
 # %% tags=["deep"]
-for one in measured:
-    print(rl.explain(one), end="\n\n")
+rl.show.say(*(f"{rl.explain(one)}\n" for one in measured), after=faster)
 
 # %% [markdown] tags=["core"]
 # ## Claim court
@@ -338,7 +343,10 @@ rl.check("01-claim-1365", claim)
 # ## Deeper: the unfair race
 #
 # Many texts compare AXPY on vectors of `N` numbers with GEMM on `N` × `N` matrices. Is the
-# ratio then larger than before, or smaller?
+# ratio then larger than before, or smaller? This is what it was before:
+
+# %% tags=["deep"]
+rl.show.say(f"{ratio:.1f} times, with AXPY on {N * N:,} numbers", after=faster)
 
 # %% tags=["deep"]
 small = rl.measure(rl.axpy(N), cache="warm", threads=1)

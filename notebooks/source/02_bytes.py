@@ -254,7 +254,7 @@ third
 # vectors grow out of your caches, and where none holds them the two dots meet.
 
 # %% tags=["core"]
-rl.live.roofline(here, measurements=[blas, warm], dtype="fp64", cache="both")
+rl.live.roofline(here, measurements=[blas, warm], dtype="fp64", cache="both", after=third)
 
 # %% tags=["core"]
 rl.show.say(rl.conclude("02-warm", why, warm), after=third)
@@ -404,14 +404,16 @@ rl.check("02-golf-row-norm", row_norm)
 # with golf's own. It takes some twenty seconds.
 
 # %% tags=["core"]
-played = []
+played, lines = [], []
 for number, (name, hole) in enumerate([*HOLES.items()][:3], 1):
-    print(f"hole {number}, {name}")
+    lines.append(f"hole {number}, {name}")
     given = hole.make(N)
     for way, function in hole.ways(pieces.best).items():
         one = rl.golf(function, *given, cache=largest)
         played.append((f"hole {number}", one.score, one.time()))
-        print(f"  {one.score:5.2f} {rl.si(played[-1][2], 's'):>8}  {hole.says[way]}")
+        lines.append(f"  {one.score:5.2f} {rl.si(played[-1][2], 's'):>8}  {hole.says[way]}")
+guesses = first, kept, second
+rl.show.say(*lines, after=guesses)
 
 # %% [markdown] tags=["core"]
 # And your own three functions, as rings among them:
@@ -422,11 +424,11 @@ for number, (hole, f) in enumerate(zip(HOLES.values(), own), 1):
     one = rl.golf(f, *hole.make(N), cache=largest)
     if one.bytes:
         mine.append((f"hole {number}", one.score, one.time()))
-rl.show.scores(played, mine)
+rl.show.say(rl.show.scores(played, mine), after=guesses)
 
 # %% tags=["core"]
 del one, given
-rl.conclude("02-holes", played)
+rl.show.say(rl.conclude("02-holes", played), after=guesses)
 
 # %% [markdown] tags=["core"]
 # Where the time does not follow the bytes, look for three things.
@@ -586,7 +588,7 @@ tracemalloc.start()
 expression(x, y)
 fresh = round(tracemalloc.get_traced_memory()[1] / x.nbytes)
 tracemalloc.stop()
-rl.conclude("02-write-allocate", numpy_, out, blas, fresh)
+rl.show.say(rl.conclude("02-write-allocate", numpy_, out, blas, fresh), after=(first, kept))
 
 # %% [markdown] tags=["deep"]
 # ## Deeper: bytes travel in lines

@@ -97,7 +97,8 @@ many
 # ten are placed, ask what the model of this course says, and see whether the clock agrees.
 
 # %% tags=["core"]
-rl.sort("03-ten", measured)
+cards = rl.sort("03-ten", measured)
+cards
 
 # %% [markdown] tags=["core"]
 # <details><summary>Three of them are there to catch you: open this when you have sorted</summary>
@@ -120,7 +121,7 @@ rl.sort("03-ten", measured)
 # picture. Hollow markers are your three guesses; the gap to the point is how far off you were.
 
 # %% tags=["core"]
-asked = {measured[4].op: tiny, measured[6].op: stream, measured[9].op: many}
+asked = {measured[4].op: tiny, measured[6].op: stream, measured[9].op: many, "sorted": cards}
 rl.live.morph(measured, machine=here, after=asked)
 
 # %% [markdown] tags=["core"]
@@ -215,8 +216,8 @@ rl.conclude("03-slopes", here)
 # %% [markdown] tags=["core"]
 # ## The live roofline
 #
-# Have you made the three guesses? Here is all of it in one picture, for this core and for the
-# machines of the catalogue. What to try stands below it.
+# Here is all of it in one picture, for this core and for the machines of the catalogue. What to try
+# stands below it.
 
 # %% tags=["core"]
 rl.live.roofline(
@@ -226,6 +227,7 @@ rl.live.roofline(
     overhead=True,
     band=(4, 8),
     waterfall=True,
+    after=asked,
 )
 
 # %% [markdown] tags=["core"]
@@ -588,7 +590,7 @@ for one in kept[-3:]:
 # of the library uses its roof, and lists its steps:
 
 # %% tags=["deep"]
-print(rl.predict(rl.gemv(1024, 1024), here, cache="warm"))
+rl.show.say(rl.predict(rl.gemv(1024, 1024), here, cache="warm"), after=cards)
 
 # %% [markdown] tags=["deep"]
 # ## Deeper: figures that are true of something else

@@ -219,7 +219,7 @@ rl.check("04-shapes", shape)
 # 4. Go on to 4096 tokens, then make *inputs* small. Does the dot stay?
 
 # %% tags=["core"]
-rl.live.layer(machines=[here, "h200-sxm", "mi300x", "rtx-4090"])
+rl.live.layer(machines=[here, "h200-sxm", "mi300x", "rtx-4090"], after=further)
 
 # %% [markdown] tags=["core"]
 # ### Exercise 2 · Reading and writing
