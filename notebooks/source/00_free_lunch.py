@@ -54,9 +54,8 @@ for warning in curve.warnings:
 # machine, and nobody grades it.
 
 # %% tags=["core"]
-one = 1000 * curve.at(1)
-slips = {"You multiplied: nine times as long as one.": 9 * one}
-nine = rl.ask("00-nine", 1000 * curve.at(9), marks={"one multiply-add": one}, slips=slips)
+one = {"one multiply-add": 1000 * curve.at(1)}
+nine = rl.ask("00-nine", 1000 * curve.at(9), marks=one)
 nine
 
 # %% [markdown] tags=["core"]

@@ -20,14 +20,13 @@ def ask(
     picture: object = b"",
     sentence: str = "",
     marks: Mapping[str, float] = MappingProxyType({}),
-    slips: Mapping[str, float] = MappingProxyType({}),
 ) -> GuessAxis:
     """Return the axis on which to guess ``id``; ``result`` waits covered until there is a guess.
 
     ``result``: the measured number in the question's unit; it is recorded for "off by ×k".
     ``picture`` (a matplotlib figure or PNG bytes) and ``sentence`` are uncovered with it.
-    ``marks``: words → a number known already, drawn on the axis. ``slips``: a sentence → the
-    number that a usual slip leads to; whoever guesses about that is told the sentence.
+    ``marks``: words → a number known already, drawn on the axis. Who guesses what a usual slip
+    makes of the first of them is told so.
     """
     from rooflab.show import guess_axis, overlay
 
@@ -37,6 +36,8 @@ def ask(
 
     asked, measured = question(id), positive("result", result)
     guesses.outcome(asked.id, measured)
+    known = next(iter(marks.values()), None)
+    slips = {said: factor * known for factor, said in asked.slips} if known else {}
     return guess_axis.guess(
         asked.id, asked.text, result=measured, unit=asked.unit, low=asked.low, high=asked.high,
         picture=picture, sentence=sentence, store=guesses, marks=marks, slips=slips,
