@@ -95,22 +95,35 @@ rl.show.say(rl.conclude("00-nine", curve), after=nine)
 # %% [markdown] tags=["core"]
 # ### Vote, or choose for yourself
 #
+# A click on an answer tells what it would mean.
+#
 # Suppose that 2 and 4 multiply-adds both lie on the flat part. You go from 2 to 4 on each number.
 # The time …
 #
-# - **A** doubles: it is twice the work.
-# - **B** hardly changes.
-# - **C** grows by half: one half of the time is arithmetic, the other is carrying.
-# - **D** falls: the processor works more efficiently now.
+# <details><summary><b>A</b> doubles: it is twice the work.</summary>
 #
-# <details><summary>What each answer would mean</summary>
+# This is *arithmetic is what costs*: true on the right of the bend, not on the left.
 #
-# **B.** The carrying takes longer than the computing, and it has not changed. <br>
-# **A** is *arithmetic is what costs*: true on the right of the bend, not on the left. <br>
-# **C** is *they take turns*: then the time would be the sum of the two bars, and nothing would be
-# quite flat. <br>
-# **D** is *a higher rate is a shorter time*: the work per second does go up, because there is
-# more work in the same time.
+# </details>
+#
+# <details><summary><b>B</b> hardly changes.</summary>
+#
+# **Right.** The carrying takes longer than the computing, and it has not changed.
+#
+# </details>
+#
+# <details><summary><b>C</b> grows by half: one half of the time is arithmetic, the other is
+# carrying.</summary>
+#
+# This is *they take turns*: then the time would be the sum of the two bars, and nothing would be
+# quite flat.
+#
+# </details>
+#
+# <details><summary><b>D</b> falls: the processor works more efficiently now.</summary>
+#
+# This is *a higher rate is a shorter time*: the work per second does go up, because there is more
+# work in the same time.
 #
 # </details>
 
@@ -282,18 +295,28 @@ rl.show.say(rl.conclude("00-elsewhere", curve, h200), after=nine)
 #
 # Next year's processor computes twice as fast; its memory stays the same. Your curve …
 #
-# - **A** sinks to half its height everywhere.
-# - **B** keeps its flat part, and the flat part gets longer.
-# - **C** keeps its flat part, and the flat part gets shorter.
-# - **D** does not change at all: the memory is the bottleneck.
+# <details><summary><b>A</b> sinks to half its height everywhere.</summary>
 #
-# <details><summary>What each answer would mean</summary>
+# This is *a faster processor makes everything faster*.
 #
-# **B.** The flat part is the carrying, and that has not changed. The computing bar is half as
-# long, so twice as many multiply-adds fit under it: the free lunch gets bigger. <br>
-# **A** is *a faster processor makes everything faster*. <br>
-# **C** has the bend the wrong way round. <br>
-# **D** is right for the left part only: on the right you are limited by the processor.
+# </details>
+#
+# <details><summary><b>B</b> keeps its flat part, and the flat part gets longer.</summary>
+#
+# **Right.** The flat part is the carrying, and that has not changed. The computing bar is half as
+# long, so twice as many multiply-adds fit under it: the free lunch gets bigger.
+#
+# </details>
+#
+# <details><summary><b>C</b> keeps its flat part, and the flat part gets shorter.</summary>
+#
+# This has the bend the wrong way round.
+#
+# </details>
+#
+# <details><summary><b>D</b> does not change at all: the memory is the bottleneck.</summary>
+#
+# This is right for the left part only: on the right you are limited by the processor.
 #
 # </details>
 

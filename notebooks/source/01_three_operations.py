@@ -186,18 +186,28 @@ rl.check("01-three-intensities", intensities)
 #
 # You halve every number from 4 bytes to 2 (`fp32` to `fp16`). The intensity of a large GEMM …
 #
-# - **A** stays: the number of FLOPs has not changed.
-# - **B** halves: there is only half as much data.
-# - **C** doubles.
-# - **D** grows fourfold, because both edges of each face shrink.
+# <details><summary><b>A</b> stays: the number of FLOPs has not changed.</summary>
 #
-# <details><summary>What each answer would mean</summary>
+# This is *intensity is a property of the algorithm alone*: it has bytes in it, and bytes depend on
+# the type.
 #
-# **C.** The same FLOPs, half the bytes. <br>
-# **A** is *intensity is a property of the algorithm alone*: it has bytes in it, and bytes depend
-# on the type. <br>
-# **B** has the ratio upside down. <br>
-# **D** mixes up the edge of a matrix, which stays, and the size of its numbers.
+# </details>
+#
+# <details><summary><b>B</b> halves: there is only half as much data.</summary>
+#
+# This has the ratio upside down.
+#
+# </details>
+#
+# <details><summary><b>C</b> doubles.</summary>
+#
+# **Right.** The same FLOPs, half the bytes.
+#
+# </details>
+#
+# <details><summary><b>D</b> grows fourfold, because both edges of each face shrink.</summary>
+#
+# This mixes up the edge of a matrix, which stays, and the size of its numbers.
 #
 # </details>
 
@@ -322,20 +332,30 @@ rl.check("01-claim-1365", claim)
 # On some machine a *large* GEMM, far to the right of the ridge, runs 50 times as fast as AXPY.
 # You buy one with the same processor and *twice the memory bandwidth*. The ratio becomes about …
 #
-# - **A** 100: everything is twice as fast.
-# - **B** 50: both operations gain alike.
-# - **C** 25.
-# - **D** That depends on the intensity of the GEMM.
+# <details><summary><b>A</b> 100: everything is twice as fast.</summary>
 #
-# <details><summary>What each answer would mean</summary>
+# This is *bandwidth speeds up everything*.
 #
-# **C.** AXPY lives on the slope and doubles its speed; GEMM lives under the flat roof and gains
-# nothing. <br>
-# **A** is *bandwidth speeds up everything*. <br>
-# **B** is *a better machine is better by one factor*: there are two roofs, and they move apart or
-# together. <br>
-# **D** would be right for a small GEMM: if it lay on the slope too, both would double and the
-# ratio would stay.
+# </details>
+#
+# <details><summary><b>B</b> 50: both operations gain alike.</summary>
+#
+# This is *a better machine is better by one factor*: there are two roofs, and they move apart or
+# together.
+#
+# </details>
+#
+# <details><summary><b>C</b> 25.</summary>
+#
+# **Right.** AXPY lives on the slope and doubles its speed; GEMM lives under the flat roof and
+# gains nothing.
+#
+# </details>
+#
+# <details><summary><b>D</b> That depends on the intensity of the GEMM.</summary>
+#
+# This would be right for a small GEMM: if it lay on the slope too, both would double and the ratio
+# would stay.
 #
 # </details>
 

@@ -142,19 +142,28 @@ def in_place(x, y):
 #
 # `expression` moves 40 bytes for each number. `with_out` moves …
 #
-# - **A** 24: without a new array it is the same as AXPY.
-# - **B** 32: one of the two new arrays is gone.
-# - **C** 40.
-# - **D** 48: `t` is written twice.
+# <details><summary><b>A</b> 24: without a new array it is the same as AXPY.</summary>
 #
-# <details><summary>What each answer would mean</summary>
+# This is *a trip needs a new array*: what counts is what is read and written, not what is created.
 #
-# **C.** The multiplication reads `x` and writes `t`; the addition reads `t`, reads `y` and writes
-# `t`. Five trips, as before. <br>
-# **A** is *a trip needs a new array*: what counts is what is read and written, not what is
-# created. <br>
-# **B** is the same thought, half as strong. <br>
-# **D** counts the second writing of `t` on top; it takes the place of writing the result.
+# </details>
+#
+# <details><summary><b>B</b> 32: one of the two new arrays is gone.</summary>
+#
+# This is the thought of A, half as strong.
+#
+# </details>
+#
+# <details><summary><b>C</b> 40.</summary>
+#
+# **Right.** The multiplication reads `x` and writes `t`; the addition reads `t`, reads `y` and
+# writes `t`. Five trips, as before.
+#
+# </details>
+#
+# <details><summary><b>D</b> 48: <code>t</code> is written twice.</summary>
+#
+# This counts the second writing of `t` on top; it takes the place of writing the result.
 #
 # </details>
 
@@ -479,18 +488,28 @@ print(f"bias add {add.intensity:.4f}, AXPY {rl.axpy(4096**2).intensity:.4f} FLOP
 # You run `expression` on `fp32` arrays instead of `fp64`, both far larger than the cache. Its golf
 # score, bytes ÷ fewest bytes, …
 #
-# - **A** halves, and so does the time.
-# - **B** stays, and the time halves.
-# - **C** doubles.
-# - **D** stays, and so does the time: the FLOPs are the same.
+# <details><summary><b>A</b> halves, and so does the time.</summary>
 #
-# <details><summary>What each answer would mean</summary>
+# This mixes up bytes and score.
 #
-# **B.** Both your bytes and the fewest possible halve, so their ratio stays: 20 ÷ 12 = 40 ÷ 24. A
-# program with a bad score has it in any type. <br>
-# **A** mixes up bytes and score. <br>
-# **C** divides the wrong way round. <br>
-# **D** is *arithmetic is what costs*, from lesson 00.
+# </details>
+#
+# <details><summary><b>B</b> stays, and the time halves.</summary>
+#
+# **Right.** Both your bytes and the fewest possible halve, so their ratio stays: 20 ÷ 12 = 40 ÷
+# 24. A program with a bad score has it in any type.
+#
+# </details>
+#
+# <details><summary><b>C</b> doubles.</summary>
+#
+# This divides the wrong way round.
+#
+# </details>
+#
+# <details><summary><b>D</b> stays, and so does the time: the FLOPs are the same.</summary>
+#
+# This is *arithmetic is what costs*, from lesson 00.
 #
 # </details>
 

@@ -135,18 +135,27 @@ rl.live.morph(measured, machine=here, after=asked)
 #
 # You call the product of two 8×8 matrices a million times. What makes your program faster?
 #
-# - **A** A processor with twice the peak.
-# - **B** A memory with twice the bandwidth.
-# - **C** One call that does a thousand of these products.
-# - **D** Larger caches.
+# <details><summary><b>A</b> A processor with twice the peak.</summary>
 #
-# <details><summary>What each answer would mean</summary>
+# This is *GEMM is compute-bound*: a large one is.
 #
-# **C.** Nearly all the time is calls, and this makes fewer of them. <br>
-# **A** is *GEMM is compute-bound*: a large one is. <br>
-# **B** is *what is far from the peak must be waiting for memory*: it may be waiting for neither.
-# <br>
-# **D** is *small things suffer from memory*: these fit the smallest cache there is.
+# </details>
+#
+# <details><summary><b>B</b> A memory with twice the bandwidth.</summary>
+#
+# This is *what is far from the peak must be waiting for memory*: it may be waiting for neither.
+#
+# </details>
+#
+# <details><summary><b>C</b> One call that does a thousand of these products.</summary>
+#
+# **Right.** Nearly all the time is calls, and this makes fewer of them.
+#
+# </details>
+#
+# <details><summary><b>D</b> Larger caches.</summary>
+#
+# This is *small things suffer from memory*: these fit the smallest cache there is.
 #
 # </details>
 
@@ -443,17 +452,29 @@ for name in ("nvidia-v100-sxm2", *six):
 # `fp32` it is limited by computing. You change the numbers to `bf16`. Each has half the bytes, and
 # for `bf16` there is a matrix unit, whose peak is 15 times as high. The call is now …
 #
-# - **A** limited by computing, even more than before: its intensity has doubled.
-# - **B** limited by memory.
-# - **C** as it was: bytes and FLOPs shrink alike.
-# - **D** right at the ridge: the point and the ridge have moved together.
+# <details><summary><b>A</b> limited by computing, even more than before: its intensity has
+# doubled.</summary>
 #
-# <details><summary>What each answer would mean</summary>
+# This is *only the point moves*: the roof belongs to the number type as well.
 #
-# **B.** The point moves to the right by 2, the ridge by 15: it overtakes the point. <br>
-# **A** is *only the point moves*: the roof belongs to the number type as well. <br>
-# **C** is *FLOPs have a size*: there are as many as before, each on smaller numbers. <br>
-# **D** is *changes cancel*: they would if the peak had just doubled, as it does from `fp64` to
+# </details>
+#
+# <details><summary><b>B</b> limited by memory.</summary>
+#
+# **Right.** The point moves to the right by 2, the ridge by 15: it overtakes the point.
+#
+# </details>
+#
+# <details><summary><b>C</b> as it was: bytes and FLOPs shrink alike.</summary>
+#
+# This is *FLOPs have a size*: there are as many as before, each on smaller numbers.
+#
+# </details>
+#
+# <details><summary><b>D</b> right at the ridge: the point and the ridge have moved
+# together.</summary>
+#
+# This is *changes cancel*: they would if the peak had just doubled, as it does from `fp64` to
 # `fp32` on most processors.
 #
 # </details>
