@@ -129,6 +129,16 @@ def test_the_covered_picture_does_not_hold_the_result() -> None:
     assert ask(result=4.3).still() == ask(result=50.0).still()
 
 
+def test_a_cell_that_is_run_again_opens_what_waits_for_its_first_axis() -> None:
+    first, store = ask(), Store()
+    again = ask(store=store)
+    from_browser(again, guess_at=120, covered=False)
+    assert not first.covered and first.value == again.value
+    assert store.told == [("seventeen", again.value)], "and is recorded once"
+    again.cover()
+    assert first.covered and first.value is None
+
+
 def test_what_is_known_already_is_marked_on_the_axis() -> None:
     marked = ask(marks={"one multiply-add": 3.7})
     assert marked.axis_png != ask().axis_png and marked.still() != ask().still()

@@ -83,12 +83,13 @@ class GuessAxis(anywidget.AnyWidget):
 
     def _tell(self, change: Any) -> None:
         # The browser sends the place of the guess and the uncovering in one message.
-        if self.store is None or change["new"]:
-            return
-        if self.value is None:
-            self.store.reveal_without_guess(self.plan.id)
-        else:
-            self.store.record(self.plan.id, self.value)
+        if self.store is not None and not change["new"]:
+            if self.value is None:
+                self.store.reveal_without_guess(self.plan.id)
+            else:
+                self.store.record(self.plan.id, self.value)
+        for twin in overlay.twins(self, GuessAxis, lambda axis: axis.plan.id):
+            twin.guess_at, twin.covered = self.guess_at, self.covered
 
     def cover(self) -> None:
         """Cover the result again, as if nobody had guessed; what ``store`` has stays there."""
