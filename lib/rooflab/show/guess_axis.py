@@ -88,7 +88,7 @@ class GuessAxis(anywidget.AnyWidget):
                 self.store.reveal_without_guess(self.plan.id)
             else:
                 self.store.record(self.plan.id, self.value)
-        for twin in overlay.twins(self, GuessAxis, lambda axis: axis.plan.id):
+        for twin in overlay.twins(self, GuessAxis, lambda axis: axis.plan.key):
             twin.guess_at, twin.covered = self.guess_at, self.covered
 
     def cover(self) -> None:
@@ -124,6 +124,11 @@ class _Plan:
         # A machine nobody thought of must not stop a lesson: the axis grows to hold all of it.
         self.low = min(ends[0], *(value / 2 for value in (result, *self.marks.values())))
         self.high = max(ends[1], *(value * 2 for value in (result, *self.marks.values())))
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What two axes share that ask the same."""
+        return self.id, self.question, self.unit
 
     @property
     def asked(self) -> str:
