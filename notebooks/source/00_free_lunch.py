@@ -49,16 +49,19 @@ for warning in curve.warnings:
 # back: 9 times the arithmetic on the same data.
 #
 # That has been measured too, and is covered. **Make your guess first**: click on the axis and
-# confirm, or Tab to it and use the arrow keys and Enter. A wrong guess is worth more than none; it stays on your
+# confirm. With the keyboard alone, run the cell with Ctrl+Enter, press Tab until you are on the
+# axis, and use the arrow keys and Enter. A wrong guess is worth more than none; it stays on your
 # machine, and nobody grades it.
 
 # %% tags=["core"]
-nine = rl.ask("00-nine", 1000 * curve.at(9))
+one = {"one multiply-add": 1000 * curve.at(1)}
+nine = rl.ask("00-nine", 1000 * curve.at(9), marks=one)
 nine
 
 # %% [markdown] tags=["core"]
 # Below waits the whole curve, from 1 to 257 multiply-adds on each number. It appears as soon as
-# you have guessed. Read on when you have: the text below gives it away.
+# you have guessed. Then drag its slider, or the ring on the curve: that sets the number of
+# multiply-adds. Read on when you have guessed: the text below gives it away.
 
 # %% tags=["core"]
 rl.live.free_lunch(curve, after=nine, guess_k=9)
@@ -77,7 +80,7 @@ rl.show.say(rl.conclude("00-nine", curve), after=nine)
 # Where the curve is flat, arithmetic is free. You do not pay for it; **you pay for the trip**:
 # every number has to come from memory to the processor, and its result has to go back.
 #
-# Drag the slider under the curve. It sets the number of multiply-adds. Watch the two bars.
+# The two bars under the curve take that time apart. Drag the slider once more, and watch them.
 #
 # - **Carrying**: bringing the numbers in and taking them back. That is the flat left end of the
 #   curve, and it is the same however much is computed.
@@ -92,22 +95,35 @@ rl.show.say(rl.conclude("00-nine", curve), after=nine)
 # %% [markdown] tags=["core"]
 # ### Vote, or choose for yourself
 #
+# A click on an answer tells what it would mean.
+#
 # Suppose that 2 and 4 multiply-adds both lie on the flat part. You go from 2 to 4 on each number.
 # The time …
 #
-# - **A** doubles: it is twice the work.
-# - **B** hardly changes.
-# - **C** grows by half: one half of the time is arithmetic, the other is carrying.
-# - **D** falls: the processor works more efficiently now.
+# <details><summary><b>A</b> doubles: it is twice the work.</summary>
 #
-# <details><summary>What each answer would mean</summary>
+# This is *arithmetic is what costs*: true on the right of the bend, not on the left.
 #
-# **B.** The carrying takes longer than the computing, and it has not changed. <br>
-# **A** is *arithmetic is what costs*: true on the right of the bend, not on the left. <br>
-# **C** is *they take turns*: then the time would be the sum of the two bars, and nothing would be
-# quite flat. <br>
-# **D** is *a higher rate is a shorter time*: the work per second does go up, because there is
-# more work in the same time.
+# </details>
+#
+# <details><summary><b>B</b> hardly changes.</summary>
+#
+# **Right.** The carrying takes longer than the computing, and it has not changed.
+#
+# </details>
+#
+# <details><summary><b>C</b> grows by half: one half of the time is arithmetic, the other is
+# carrying.</summary>
+#
+# This is *they take turns*: then the time would be the sum of the two bars, and nothing would be
+# quite flat.
+#
+# </details>
+#
+# <details><summary><b>D</b> falls: the processor works more efficiently now.</summary>
+#
+# This is *a higher rate is a shorter time*: the work per second does go up, because there is more
+# work in the same time.
 #
 # </details>
 
@@ -117,10 +133,10 @@ rl.show.say(rl.conclude("00-nine", curve), after=nine)
 # One multiplication or one addition is one *floating-point operation*, a **FLOP**. A multiply-add
 # is 2 FLOPs, even where the processor does it in one instruction. How many are done each second?
 #
-# Press *work per second* at the picture above; the one below opens that way. Nothing is measured again: the same points are drawn
-# with the work done in each second upwards. A GFLOP/s is a billion FLOPs each second. The flat
-# part becomes a slope, and the slope becomes flat. The shape that you see is a roof, and you have
-# just walked along the underside of it.
+# In the next picture nothing is measured again: the same points are drawn with the work done in
+# each second upwards. A GFLOP/s is a billion FLOPs each second. Press *time* there, and then *work
+# per second*: the flat part becomes a slope, and the slope becomes flat. The shape that you see is
+# a roof, and you have just walked along the underside of it.
 #
 # What you have measured has names, and now they mean something.
 #
@@ -207,7 +223,8 @@ rl.check("00-peak", peak)
 # typical point of the flat part. Your function may have taken the fastest.
 
 # %% tags=["core"]
-print("your function:", bandwidth(curve.seconds, curve.n, curve.itemsize))
+mine = bandwidth(curve.seconds, curve.n, curve.itemsize)
+print("your function:", mine if mine is None else rl.si(mine, "B/s"))
 print("bandwidth", rl.si(curve.bandwidth, "B/s"))
 print("peak     ", rl.si(curve.peak, "FLOP/s"))
 print(f"ridge     {curve.ridge:.2f} FLOP/byte")
@@ -216,7 +233,7 @@ print(f"ridge     {curve.ridge:.2f} FLOP/byte")
 # With the ridge you can answer the question at the top, for the core that you measured.
 
 # %% tags=["core"]
-rl.conclude("00-free", curve)
+rl.show.say(rl.conclude("00-free", curve), after=nine)
 
 # %% [markdown] tags=["core"]
 # Is that right? A measurement should be checked by another one. In the background the computer
@@ -267,7 +284,7 @@ print(rl.si(h200.peak, "FLOP/s"), "and", rl.si(h200.bandwidth, "B/s"))
 print(f"{h200.ridge:.1f} FLOP/byte, {4 * h200.ridge:.0f} multiply-adds on each number")
 
 # %% tags=["core"]
-rl.conclude("00-elsewhere", curve, h200)
+rl.show.say(rl.conclude("00-elsewhere", curve, h200), after=nine)
 
 # %% [markdown] tags=["core"]
 # No one has run that for this page: it is what the maker's figures allow. The course will always
@@ -278,18 +295,28 @@ rl.conclude("00-elsewhere", curve, h200)
 #
 # Next year's processor computes twice as fast; its memory stays the same. Your curve …
 #
-# - **A** sinks to half its height everywhere.
-# - **B** keeps its flat part, and the flat part gets longer.
-# - **C** keeps its flat part, and the flat part gets shorter.
-# - **D** does not change at all: the memory is the bottleneck.
+# <details><summary><b>A</b> sinks to half its height everywhere.</summary>
 #
-# <details><summary>What each answer would mean</summary>
+# This is *a faster processor makes everything faster*.
 #
-# **B.** The flat part is the carrying, and that has not changed. The computing bar is half as
-# long, so twice as many multiply-adds fit under it: the free lunch gets bigger. <br>
-# **A** is *a faster processor makes everything faster*. <br>
-# **C** has the bend the wrong way round. <br>
-# **D** is right for the left part only: on the right you are limited by the processor.
+# </details>
+#
+# <details><summary><b>B</b> keeps its flat part, and the flat part gets longer.</summary>
+#
+# **Right.** The flat part is the carrying, and that has not changed. The computing bar is half as
+# long, so twice as many multiply-adds fit under it: the free lunch gets bigger.
+#
+# </details>
+#
+# <details><summary><b>C</b> keeps its flat part, and the flat part gets shorter.</summary>
+#
+# This has the bend the wrong way round.
+#
+# </details>
+#
+# <details><summary><b>D</b> does not change at all: the memory is the bottleneck.</summary>
+#
+# This is right for the left part only: on the right you are limited by the processor.
 #
 # </details>
 
@@ -337,16 +364,17 @@ overtakes(card.peak, card.bandwidth, centre.peak, centre.bandwidth, 4)
 #
 # The model takes the longer bar, so it has a sharp corner: left of it only carrying counts, right
 # of it only computing. If the two took turns, the time would be the sum of both bars. How far from
-# either do your points lie, and where is the model worst?
+# either do your points lie, and where is the model worst? Each line begins with the number of
+# multiply-adds.
 
 # %% tags=["deep"]
 for k, seconds in zip(curve.k, curve.seconds):
     bars = curve.bytes / curve.bandwidth, 2 * k * curve.n / curve.peak
-    print(f"{k:4d} multiply-adds: {seconds / max(bars):.2f} times the longer bar,", end=" ")
-    print(f"{seconds / sum(bars):.2f} times the sum")
+    longer, both = seconds / max(bars), seconds / sum(bars)
+    print(f"{k:4d}: {longer:.2f} times the longer bar, {both:.2f} times the sum")
 
 # %% tags=["deep"]
-rl.conclude("00-corner", curve)
+rl.show.say(rl.conclude("00-corner", curve), after=nine)
 
 # %% [markdown] tags=["deep"]
 # With the true peak and bandwidth the model would be a **bound**: one can come close to it, and

@@ -86,7 +86,12 @@ faster
 #
 # The picture that you uncovered is called a **roofline**. It is the second picture of lesson 00,
 # for any operation: intensity to the right, speed upwards, and the roof over your three
-# measurements. On the slope memory sets the speed; under the flat part the processor does.
+# measurements. Under the flat part the processor sets the speed, on the slope memory does. There
+#
+# $$\text{FLOP/s} = \text{byte/s} \times \text{FLOP/byte},$$
+#
+# so twice the intensity is twice the speed. On these axes, where each step is a factor, that is a
+# straight line. A faster memory moves it up and does not tilt it.
 
 # %% tags=["core"]
 rl.show.say(rl.conclude("01-ratio", measured[0], measured[2], here), after=faster)
@@ -128,7 +133,8 @@ rl.check("01-product", product)
 
 # %% [markdown] tags=["core"]
 # Keep it: the next cell writes your function into a file of yours, `mine.py`. Later lessons add
-# to that file; at the end of lesson 05 it predicts how fast a language model writes.
+# to that file; at the end of lesson 05 it predicts how fast a language model writes, in 60 lines at
+# most.
 
 # %% tags=["core"]
 rl.mine.save(product)
@@ -181,18 +187,28 @@ rl.check("01-three-intensities", intensities)
 #
 # You halve every number from 4 bytes to 2 (`fp32` to `fp16`). The intensity of a large GEMM …
 #
-# - **A** stays: the number of FLOPs has not changed.
-# - **B** halves: there is only half as much data.
-# - **C** doubles.
-# - **D** grows fourfold, because both edges of each face shrink.
+# <details><summary><b>A</b> stays: the number of FLOPs has not changed.</summary>
 #
-# <details><summary>What each answer would mean</summary>
+# This is *intensity is a property of the algorithm alone*: it has bytes in it, and bytes depend on
+# the type.
 #
-# **C.** The same FLOPs, half the bytes. <br>
-# **A** is *intensity is a property of the algorithm alone*: it has bytes in it, and bytes depend
-# on the type. <br>
-# **B** has the ratio upside down. <br>
-# **D** mixes up the edge of a matrix, which stays, and the size of its numbers.
+# </details>
+#
+# <details><summary><b>B</b> halves: there is only half as much data.</summary>
+#
+# This has the ratio upside down.
+#
+# </details>
+#
+# <details><summary><b>C</b> doubles.</summary>
+#
+# **Right.** The same FLOPs, half the bytes.
+#
+# </details>
+#
+# <details><summary><b>D</b> grows fourfold, because both edges of each face shrink.</summary>
+#
+# This mixes up the edge of a matrix, which stays, and the size of its numbers.
 #
 # </details>
 
@@ -210,10 +226,11 @@ rl.check("01-three-intensities", intensities)
 #   large enough for them.
 # - *Predicted* starts from the roof and takes off three known losses: the cost of the call, the
 #   share of the roof that this library's routine usually misses, and what the memory loses with
-#   the operation's own mix of reading and writing. Not every mix travels equally fast.
+#   the operation's own mix of reading and writing. Not every mix travels equally fast. It is an
+#   estimate, no bound: a measurement may be faster.
 
 # %% tags=["core"]
-rl.live.roofline(here, measurements=measured, box=True)
+rl.live.roofline(here, measurements=measured, box=True, after=faster)
 
 # %% [markdown] tags=["core"]
 # ### Exercise 3 · The ratio at the roofs
@@ -289,8 +306,7 @@ rl.live.roofline([*rl.machines()], machine="h200-sxm")
 # computer it is near 1. Below 1 means faster than predicted.
 
 # %% tags=["deep"]
-for one in measured:
-    print(rl.explain(one), end="\n\n")
+rl.show.say(*(f"{rl.explain(one)}\n" for one in measured), after=faster)
 
 # %% [markdown] tags=["core"]
 # ## Claim court
@@ -317,20 +333,30 @@ rl.check("01-claim-1365", claim)
 # On some machine a *large* GEMM, far to the right of the ridge, runs 50 times as fast as AXPY.
 # You buy one with the same processor and *twice the memory bandwidth*. The ratio becomes about …
 #
-# - **A** 100: everything is twice as fast.
-# - **B** 50: both operations gain alike.
-# - **C** 25.
-# - **D** That depends on the intensity of the GEMM.
+# <details><summary><b>A</b> 100: everything is twice as fast.</summary>
 #
-# <details><summary>What each answer would mean</summary>
+# This is *bandwidth speeds up everything*.
 #
-# **C.** AXPY lives on the slope and doubles its speed; GEMM lives under the flat roof and gains
-# nothing. <br>
-# **A** is *bandwidth speeds up everything*. <br>
-# **B** is *a better machine is better by one factor*: there are two roofs, and they move apart or
-# together. <br>
-# **D** would be right for a small GEMM: if it lay on the slope too, both would double and the
-# ratio would stay.
+# </details>
+#
+# <details><summary><b>B</b> 50: both operations gain alike.</summary>
+#
+# This is *a better machine is better by one factor*: there are two roofs, and they move apart or
+# together.
+#
+# </details>
+#
+# <details><summary><b>C</b> 25.</summary>
+#
+# **Right.** AXPY lives on the slope and doubles its speed; GEMM lives under the flat roof and
+# gains nothing.
+#
+# </details>
+#
+# <details><summary><b>D</b> That depends on the intensity of the GEMM.</summary>
+#
+# This would be right for a small GEMM: if it lay on the slope too, both would double and the ratio
+# would stay.
 #
 # </details>
 
@@ -338,7 +364,10 @@ rl.check("01-claim-1365", claim)
 # ## Deeper: the unfair race
 #
 # Many texts compare AXPY on vectors of `N` numbers with GEMM on `N` × `N` matrices. Is the
-# ratio then larger than before, or smaller?
+# ratio then larger than before, or smaller? This is what it was before:
+
+# %% tags=["deep"]
+rl.show.say(f"{ratio:.1f} times, with AXPY on {N * N:,} numbers", after=faster)
 
 # %% tags=["deep"]
 small = rl.measure(rl.axpy(N), cache="warm", threads=1)

@@ -142,19 +142,28 @@ def in_place(x, y):
 #
 # `expression` moves 40 bytes for each number. `with_out` moves …
 #
-# - **A** 24: without a new array it is the same as AXPY.
-# - **B** 32: one of the two new arrays is gone.
-# - **C** 40.
-# - **D** 48: `t` is written twice.
+# <details><summary><b>A</b> 24: without a new array it is the same as AXPY.</summary>
 #
-# <details><summary>What each answer would mean</summary>
+# This is *a trip needs a new array*: what counts is what is read and written, not what is created.
 #
-# **C.** The multiplication reads `x` and writes `t`; the addition reads `t`, reads `y` and writes
-# `t`. Five trips, as before. <br>
-# **A** is *a trip needs a new array*: what counts is what is read and written, not what is
-# created. <br>
-# **B** is the same thought, half as strong. <br>
-# **D** counts the second writing of `t` on top; it takes the place of writing the result.
+# </details>
+#
+# <details><summary><b>B</b> 32: one of the two new arrays is gone.</summary>
+#
+# This is the thought of A, half as strong.
+#
+# </details>
+#
+# <details><summary><b>C</b> 40.</summary>
+#
+# **Right.** The multiplication reads `x` and writes `t`; the addition reads `t`, reads `y` and
+# writes `t`. Five trips, as before.
+#
+# </details>
+#
+# <details><summary><b>D</b> 48: <code>t</code> is written twice.</summary>
+#
+# This counts the second writing of `t` on top; it takes the place of writing the result.
 #
 # </details>
 
@@ -254,7 +263,7 @@ third
 # vectors grow out of your caches, and where none holds them the two dots meet.
 
 # %% tags=["core"]
-rl.live.roofline(here, measurements=[blas, warm], dtype="fp64", cache="both")
+rl.live.roofline(here, measurements=[blas, warm], dtype="fp64", cache="both", after=third)
 
 # %% tags=["core"]
 rl.show.say(rl.conclude("02-warm", why, warm), after=third)
@@ -404,14 +413,16 @@ rl.check("02-golf-row-norm", row_norm)
 # with golf's own. It takes some twenty seconds.
 
 # %% tags=["core"]
-played = []
+played, lines = [], []
 for number, (name, hole) in enumerate([*HOLES.items()][:3], 1):
-    print(f"hole {number}, {name}")
+    lines.append(f"hole {number}, {name}")
     given = hole.make(N)
     for way, function in hole.ways(pieces.best).items():
         one = rl.golf(function, *given, cache=largest)
         played.append((f"hole {number}", one.score, one.time()))
-        print(f"  {one.score:5.2f} {rl.si(played[-1][2], 's'):>8}  {hole.says[way]}")
+        lines.append(f"  {one.score:5.2f} {rl.si(played[-1][2], 's'):>8}  {hole.says[way]}")
+guesses = first, kept, second
+rl.show.say(*lines, after=guesses)
 
 # %% [markdown] tags=["core"]
 # And your own three functions, as rings among them:
@@ -422,11 +433,11 @@ for number, (hole, f) in enumerate(zip(HOLES.values(), own), 1):
     one = rl.golf(f, *hole.make(N), cache=largest)
     if one.bytes:
         mine.append((f"hole {number}", one.score, one.time()))
-rl.show.scores(played, mine)
+rl.show.say(rl.show.scores(played, mine), after=guesses)
 
 # %% tags=["core"]
 del one, given
-rl.conclude("02-holes", played)
+rl.show.say(rl.conclude("02-holes", played), after=guesses)
 
 # %% [markdown] tags=["core"]
 # Where the time does not follow the bytes, look for three things.
@@ -477,18 +488,28 @@ print(f"bias add {add.intensity:.4f}, AXPY {rl.axpy(4096**2).intensity:.4f} FLOP
 # You run `expression` on `fp32` arrays instead of `fp64`, both far larger than the cache. Its golf
 # score, bytes ÷ fewest bytes, …
 #
-# - **A** halves, and so does the time.
-# - **B** stays, and the time halves.
-# - **C** doubles.
-# - **D** stays, and so does the time: the FLOPs are the same.
+# <details><summary><b>A</b> halves, and so does the time.</summary>
 #
-# <details><summary>What each answer would mean</summary>
+# This mixes up bytes and score.
 #
-# **B.** Both your bytes and the fewest possible halve, so their ratio stays: 20 ÷ 12 = 40 ÷ 24. A
-# program with a bad score has it in any type. <br>
-# **A** mixes up bytes and score. <br>
-# **C** divides the wrong way round. <br>
-# **D** is *arithmetic is what costs*, from lesson 00.
+# </details>
+#
+# <details><summary><b>B</b> stays, and the time halves.</summary>
+#
+# **Right.** Both your bytes and the fewest possible halve, so their ratio stays: 20 ÷ 12 = 40 ÷
+# 24. A program with a bad score has it in any type.
+#
+# </details>
+#
+# <details><summary><b>C</b> doubles.</summary>
+#
+# This divides the wrong way round.
+#
+# </details>
+#
+# <details><summary><b>D</b> stays, and so does the time: the FLOPs are the same.</summary>
+#
+# This is *arithmetic is what costs*, from lesson 00.
 #
 # </details>
 
@@ -586,7 +607,7 @@ tracemalloc.start()
 expression(x, y)
 fresh = round(tracemalloc.get_traced_memory()[1] / x.nbytes)
 tracemalloc.stop()
-rl.conclude("02-write-allocate", numpy_, out, blas, fresh)
+rl.show.say(rl.conclude("02-write-allocate", numpy_, out, blas, fresh), after=(first, kept))
 
 # %% [markdown] tags=["deep"]
 # ## Deeper: bytes travel in lines

@@ -97,7 +97,8 @@ many
 # ten are placed, ask what the model of this course says, and see whether the clock agrees.
 
 # %% tags=["core"]
-rl.sort("03-ten", measured)
+cards = rl.sort("03-ten", measured)
+cards
 
 # %% [markdown] tags=["core"]
 # <details><summary>Three of them are there to catch you: open this when you have sorted</summary>
@@ -120,7 +121,7 @@ rl.sort("03-ten", measured)
 # picture. Hollow markers are your three guesses; the gap to the point is how far off you were.
 
 # %% tags=["core"]
-asked = {measured[4].op: tiny, measured[6].op: stream, measured[9].op: many}
+asked = {measured[4].op: tiny, measured[6].op: stream, measured[9].op: many, "sorted": cards}
 rl.live.morph(measured, machine=here, after=asked)
 
 # %% [markdown] tags=["core"]
@@ -134,18 +135,27 @@ rl.live.morph(measured, machine=here, after=asked)
 #
 # You call the product of two 8×8 matrices a million times. What makes your program faster?
 #
-# - **A** A processor with twice the peak.
-# - **B** A memory with twice the bandwidth.
-# - **C** One call that does a thousand of these products.
-# - **D** Larger caches.
+# <details><summary><b>A</b> A processor with twice the peak.</summary>
 #
-# <details><summary>What each answer would mean</summary>
+# This is *GEMM is compute-bound*: a large one is.
 #
-# **C.** Nearly all the time is calls, and this makes fewer of them. <br>
-# **A** is *GEMM is compute-bound*: a large one is. <br>
-# **B** is *what is far from the peak must be waiting for memory*: it may be waiting for neither.
-# <br>
-# **D** is *small things suffer from memory*: these fit the smallest cache there is.
+# </details>
+#
+# <details><summary><b>B</b> A memory with twice the bandwidth.</summary>
+#
+# This is *what is far from the peak must be waiting for memory*: it may be waiting for neither.
+#
+# </details>
+#
+# <details><summary><b>C</b> One call that does a thousand of these products.</summary>
+#
+# **Right.** Nearly all the time is calls, and this makes fewer of them.
+#
+# </details>
+#
+# <details><summary><b>D</b> Larger caches.</summary>
+#
+# This is *small things suffer from memory*: these fit the smallest cache there is.
 #
 # </details>
 
@@ -215,8 +225,8 @@ rl.conclude("03-slopes", here)
 # %% [markdown] tags=["core"]
 # ## The live roofline
 #
-# Have you made the three guesses? Here is all of it in one picture, for this core and for the
-# machines of the catalogue. What to try stands below it.
+# Here is all of it in one picture, for this core and for the machines of the catalogue. What to try
+# stands below it.
 
 # %% tags=["core"]
 rl.live.roofline(
@@ -226,6 +236,7 @@ rl.live.roofline(
     overhead=True,
     band=(4, 8),
     waterfall=True,
+    after=asked,
 )
 
 # %% [markdown] tags=["core"]
@@ -441,17 +452,29 @@ for name in ("nvidia-v100-sxm2", *six):
 # `fp32` it is limited by computing. You change the numbers to `bf16`. Each has half the bytes, and
 # for `bf16` there is a matrix unit, whose peak is 15 times as high. The call is now …
 #
-# - **A** limited by computing, even more than before: its intensity has doubled.
-# - **B** limited by memory.
-# - **C** as it was: bytes and FLOPs shrink alike.
-# - **D** right at the ridge: the point and the ridge have moved together.
+# <details><summary><b>A</b> limited by computing, even more than before: its intensity has
+# doubled.</summary>
 #
-# <details><summary>What each answer would mean</summary>
+# This is *only the point moves*: the roof belongs to the number type as well.
 #
-# **B.** The point moves to the right by 2, the ridge by 15: it overtakes the point. <br>
-# **A** is *only the point moves*: the roof belongs to the number type as well. <br>
-# **C** is *FLOPs have a size*: there are as many as before, each on smaller numbers. <br>
-# **D** is *changes cancel*: they would if the peak had just doubled, as it does from `fp64` to
+# </details>
+#
+# <details><summary><b>B</b> limited by memory.</summary>
+#
+# **Right.** The point moves to the right by 2, the ridge by 15: it overtakes the point.
+#
+# </details>
+#
+# <details><summary><b>C</b> as it was: bytes and FLOPs shrink alike.</summary>
+#
+# This is *FLOPs have a size*: there are as many as before, each on smaller numbers.
+#
+# </details>
+#
+# <details><summary><b>D</b> right at the ridge: the point and the ridge have moved
+# together.</summary>
+#
+# This is *changes cancel*: they would if the peak had just doubled, as it does from `fp64` to
 # `fp32` on most processors.
 #
 # </details>
@@ -588,7 +611,7 @@ for one in kept[-3:]:
 # of the library uses its roof, and lists its steps:
 
 # %% tags=["deep"]
-print(rl.predict(rl.gemv(1024, 1024), here, cache="warm"))
+rl.show.say(rl.predict(rl.gemv(1024, 1024), here, cache="warm"), after=cards)
 
 # %% [markdown] tags=["deep"]
 # ## Deeper: figures that are true of something else

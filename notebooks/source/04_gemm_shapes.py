@@ -219,7 +219,7 @@ rl.check("04-shapes", shape)
 # 4. Go on to 4096 tokens, then make *inputs* small. Does the dot stay?
 
 # %% tags=["core"]
-rl.live.layer(machines=[here, "h200-sxm", "mi300x", "rtx-4090"])
+rl.live.layer(machines=[here, "h200-sxm", "mi300x", "rtx-4090"], after=further)
 
 # %% [markdown] tags=["core"]
 # ### Exercise 2 · Reading and writing
@@ -468,18 +468,29 @@ for name, edges in (wide | {"down": (4096, 14336), "output": (128256, 4096)}).it
 # Two models have layers of the same form. Those of the second are half as wide, in both
 # directions. On the same GPU, the knee of the second model is …
 #
-# - **A** at a quarter of the tokens: a layer has a quarter of the weights.
-# - **B** at half of the tokens.
-# - **C** at the same number: the ridge is the same.
-# - **D** at more tokens.
+# <details><summary><b>A</b> at a quarter of the tokens: a layer has a quarter of the
+# weights.</summary>
 #
-# <details><summary>What each answer would mean</summary>
+# This is *less to load, sooner done*: there is less to load, and less to compute as well.
 #
-# **D.** The intensity of a narrow layer grows more slowly, so it takes more tokens to get to the
-# same ridge. <br>
-# **A** is *less to load, sooner done*: there is less to load, and less to compute as well. <br>
-# **B** is the same thought, half as strong. <br>
-# **C** is *batch = ridge*, which is true for very wide layers only.
+# </details>
+#
+# <details><summary><b>B</b> at half of the tokens.</summary>
+#
+# This is the thought of A, half as strong.
+#
+# </details>
+#
+# <details><summary><b>C</b> at the same number: the ridge is the same.</summary>
+#
+# This is *batch = ridge*, which is true for very wide layers only.
+#
+# </details>
+#
+# <details><summary><b>D</b> at more tokens.</summary>
+#
+# **Right.** The intensity of a narrow layer grows more slowly, so it takes more tokens to get to
+# the same ridge.
 #
 # </details>
 
@@ -606,17 +617,27 @@ for tokens in (1, 64, 2048, 16384):
 # A service adds more and more sequences to its batch in decode. The shortest time of a layer, by
 # the roof, …
 #
-# - **A** grows with the sequences from the first one on.
-# - **B** stays the same, because the weights are read only once.
-# - **C** stays nearly the same up to the knee, then grows.
-# - **D** grows up to the knee, then stays the same.
+# <details><summary><b>A</b> grows with the sequences from the first one on.</summary>
 #
-# <details><summary>What each answer would mean</summary>
+# This is *more work takes more time*: not while the work is hidden behind the loading.
 #
-# **C.** First the weights decide, then the arithmetic. <br>
-# **A** is *more work takes more time*: not while the work is hidden behind the loading. <br>
-# **B** forgets that there is a flat roof too. <br>
-# **D** is the picture of the *speed*, in FLOP/s, read as if it were time.
+# </details>
+#
+# <details><summary><b>B</b> stays the same, because the weights are read only once.</summary>
+#
+# This forgets that there is a flat roof too.
+#
+# </details>
+#
+# <details><summary><b>C</b> stays nearly the same up to the knee, then grows.</summary>
+#
+# **Right.** First the weights decide, then the arithmetic.
+#
+# </details>
+#
+# <details><summary><b>D</b> grows up to the knee, then stays the same.</summary>
+#
+# This is the picture of the *speed*, in FLOP/s, read as if it were time.
 #
 # </details>
 

@@ -109,17 +109,27 @@ print(f"its arithmetic allows {card.peak('fp16') / token.flops:.0f} tokens/s")
 #
 # You chat with such a model on such a card, alone. What makes the next token come sooner?
 #
-# - **A** A card with twice the TFLOP/s.
-# - **B** Weights of 1 byte.
-# - **C** Twice as much memory.
-# - **D** To ask two questions at once.
+# <details><summary><b>A</b> A card with twice the TFLOP/s.</summary>
 #
-# <details><summary>What each answer would mean</summary>
+# This is *neural networks are arithmetic*: training is. Writing is carrying.
 #
-# **B.** Half as many bytes for each token. <br>
-# **A** is *neural networks are arithmetic*: training is. Writing is carrying. <br>
-# **C** is *capacity is bandwidth*: a larger memory holds more and may be no faster. <br>
-# **D** brings more tokens, and none of them sooner. It is what comes next.
+# </details>
+#
+# <details><summary><b>B</b> Weights of 1 byte.</summary>
+#
+# **Right.** Half as many bytes for each token.
+#
+# </details>
+#
+# <details><summary><b>C</b> Twice as much memory.</summary>
+#
+# This is *capacity is bandwidth*: a larger memory holds more and may be no faster.
+#
+# </details>
+#
+# <details><summary><b>D</b> To ask two questions at once.</summary>
+#
+# This brings more tokens, and none of them sooner. It is what comes next.
 #
 # </details>
 #
@@ -408,19 +418,29 @@ for (name, model, itemsize, _, batch, _, seen), promised in zip(published, promi
 #
 # Twice the batch makes *nearly twice as many tokens a second* …
 #
-# - **A** always: the weights are shared by more.
-# - **B** as long as the products are left of the ridge.
-# - **C** as long as the caches weigh much less than the weights.
-# - **D** as long as both B and C hold.
+# <details><summary><b>A</b> always: the weights are shared by more.</summary>
 #
-# <details><summary>What each answer would mean</summary>
+# This is *the weights are all that travels*.
 #
-# **D.** Either of them ends it, and which comes first depends on the context. A token still gets
-# cheaper beyond C, more and more slowly. <br>
-# **A** is *the weights are all that travels*. <br>
-# **B** is *a decode step is made of products with weights*: attention is one too, and no batch
-# moves it. <br>
-# **C** forgets the arithmetic, and is right for most long contexts.
+# </details>
+#
+# <details><summary><b>B</b> as long as the products are left of the ridge.</summary>
+#
+# This is *a decode step is made of products with weights*: attention is one too, and no batch
+# moves it.
+#
+# </details>
+#
+# <details><summary><b>C</b> as long as the caches weigh much less than the weights.</summary>
+#
+# This forgets the arithmetic, and is right for most long contexts.
+#
+# </details>
+#
+# <details><summary><b>D</b> as long as both B and C hold.</summary>
+#
+# **Right.** Either of B and C ends it, and which comes first depends on the context. A token still
+# gets cheaper beyond C, more and more slowly.
 #
 # </details>
 

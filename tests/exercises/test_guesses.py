@@ -190,6 +190,15 @@ def test_the_axis_to_click_on_writes_into_the_same_store():
         ask.ask(ID, 0)
 
 
+def test_who_multiplies_what_is_marked_is_told_so_after_the_guess():
+    axis = ask.ask("00-nine", 6.6, marks={"one multiply-add": 5.4})
+    said = dict(zip(axis.geometry["values"], axis.geometry["verdicts"], strict=True))
+    near = [at for at, words in said.items() if words.endswith("nine times as long as one.")]
+    assert 40 < min(near) < 9 * 5.4 < max(near) < 59 and len(near) < len(said) / 10
+    bare = ask.ask("00-nine", 6.6).geometry["verdicts"]
+    assert not any("multiplied" in words for words in bare), "of what, if nothing is marked?"
+
+
 def test_warnings_point_nowhere_when_all_is_well():
     with warnings.catch_warnings():
         warnings.simplefilter("error")

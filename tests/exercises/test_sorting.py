@@ -188,6 +188,17 @@ def test_looking_without_sorting_is_allowed_and_recorded(home) -> None:
     assert not sort("03-ten", TEN, machine=HERE).covered
 
 
+def test_a_cell_that_is_run_again_opens_what_waits_for_its_first_cards(home) -> None:
+    first, again = (sort("03-ten", [rl.axpy(256)], machine=HERE) for _ in range(2))
+    other = sort("03-ten", [rl.axpy(512)], machine=HERE)
+    again.placed = [2]
+    again.covered = False
+    assert not first.covered and first.placed == [2]
+    assert other.covered, "other cards are another question"
+    again.cover()
+    assert first.covered and first.placed == [-1]
+
+
 def test_operations_alone_come_with_the_prediction(home) -> None:
     cards = sort("03-ops", [rl.axpy(2**24), (rl.gemm(8, 8, 8), "warm")], machine=HERE).show()
     assert repr(cards).count("predicted") == 2

@@ -129,6 +129,37 @@ def test_the_covered_picture_does_not_hold_the_result() -> None:
     assert ask(result=4.3).still() == ask(result=50.0).still()
 
 
+def test_a_cell_that_is_run_again_opens_what_waits_for_its_first_axis() -> None:
+    first, store = ask(), Store()
+    again = ask(store=store)
+    from_browser(again, guess_at=120, covered=False)
+    assert not first.covered and first.value == again.value
+    assert store.told == [("seventeen", again.value)], "and is recorded once"
+    again.cover()
+    assert first.covered and first.value is None
+
+
+def test_what_is_known_already_is_marked_on_the_axis() -> None:
+    marked = ask(marks={"one multiply-add": 3.7})
+    assert marked.axis_png != ask().axis_png and marked.still() != ask().still()
+    wanted = QUESTION + " Marked on the axis: one multiply-add, 3.7 ms."
+    assert marked.geometry["asked"] == marked._repr_mimebundle_()[0]["text/plain"] == wanted
+    assert ask().geometry["asked"] == QUESTION
+    g = ask(marks={"far out": 900.0}).geometry
+    assert max(g["values"]) == pytest.approx(1800), "the axis grows to hold the mark"
+
+
+def test_a_usual_slip_is_named_after_the_guess_and_not_before() -> None:
+    axis = ask(slips={"You multiplied.": 62.9})
+    assert "multiplied" not in axis._repr_mimebundle_()[0]["text/plain"]
+    assert axis.plan.verdict(70).endswith("too high. You multiplied.")
+    assert axis.plan.verdict(55).endswith("too high. You multiplied.")
+    assert axis.plan.verdict(30).endswith("too high.")
+    assert axis.plan.verdict(80).endswith("too high.")
+    spot_on = ask(result=62.9, slips={"You multiplied.": 62.9}).plan
+    assert spot_on.verdict(63).endswith("spot on."), "on such a machine it was right to multiply"
+
+
 def test_the_same_question_gives_the_same_bytes() -> None:
     assert ask().still() == ask().still() and ask().axis_png == ask().axis_png
 
@@ -143,6 +174,12 @@ def test_the_same_question_gives_the_same_bytes() -> None:
         ({"result": "4 ms"}, TypeError, "result='4 ms' must be a number"),
         ({"result": True}, TypeError, "result=True must be a number"),
         ({"picture": b"GIF89a"}, TypeError, "PNG"),
+        ({"marks": {"one": 0}}, ValueError, "one=0 must be positive"),
+        (
+            {"slips": {"You multiplied.": "62"}},
+            TypeError,
+            r"You multiplied\.='62' must be a number",
+        ),
     ],
 )
 def test_bad_arguments_are_named(changed: dict, error: type, words: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from rooflab.exercises import guesses
@@ -11,11 +13,20 @@ if TYPE_CHECKING:
     from rooflab.show.guess_axis import GuessAxis
 
 
-def ask(id: str, result: object, *, picture: object = b"", sentence: str = "") -> GuessAxis:
+def ask(
+    id: str,
+    result: object,
+    *,
+    picture: object = b"",
+    sentence: str = "",
+    marks: Mapping[str, float] = MappingProxyType({}),
+) -> GuessAxis:
     """Return the axis on which to guess ``id``; ``result`` waits covered until there is a guess.
 
     ``result``: the measured number in the question's unit; it is recorded for "off by ×k".
     ``picture`` (a matplotlib figure or PNG bytes) and ``sentence`` are uncovered with it.
+    ``marks``: words → a number known already, drawn on the axis. Who guesses what a usual slip
+    makes of the first of them is told so.
     """
     from rooflab.show import guess_axis, overlay
 
@@ -25,7 +36,9 @@ def ask(id: str, result: object, *, picture: object = b"", sentence: str = "") -
 
     asked, measured = question(id), positive("result", result)
     guesses.outcome(asked.id, measured)
+    known = next(iter(marks.values()), None)
+    slips = {said: factor * known for factor, said in asked.slips} if known else {}
     return guess_axis.guess(
         asked.id, asked.text, result=measured, unit=asked.unit, low=asked.low, high=asked.high,
-        picture=picture, sentence=sentence, store=guesses,
+        picture=picture, sentence=sentence, store=guesses, marks=marks, slips=slips,
     )  # fmt: skip

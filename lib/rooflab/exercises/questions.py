@@ -13,13 +13,18 @@ from rooflab.count.suggest import unknown
 
 @dataclass(frozen=True)
 class Question:
-    """A number to guess before it is measured. ``low`` and ``high`` are the ends of its axis."""
+    """A number to guess before it is measured. ``low`` and ``high`` are the ends of its axis.
+
+    ``slips``: how many times the number marked on the axis a usual slip leads to, and what is then
+    said.
+    """
 
     id: str
     text: str
     unit: str
     low: float
     high: float
+    slips: tuple[tuple[float, str], ...] = ()
 
     @property
     def lesson(self) -> str:
@@ -31,7 +36,7 @@ _TABLE = (
     Question(
         "00-nine",
         "You have seen how long one multiply-add on each number takes. How long do 9 take?",
-        "ms", 1, 1000,
+        "ms", 1, 1000, ((9, "You multiplied: nine times as long as one."),),
     ),
     Question(
         "00-bend", "From how many multiply-adds per number on does the time begin to rise?",

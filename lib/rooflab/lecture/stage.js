@@ -91,7 +91,7 @@ function openStage({ root, page, cells, recorded, id, live, at = 0, onStep = () 
     if (under.length) under.forEach(node => node.classList.toggle('lec-open'));
     else if (covered) covered.click();
     else if (cover) openPicture(cover);
-    else if (notes.length) notes.forEach(node => { node.open = !node.open; });
+    else if (notes.length) { const shut = notes.some(node => !node.open); notes.forEach(node => { node.open = shut; }); }
     else tell('Nothing is covered here.');
     later();
   }
@@ -117,7 +117,7 @@ function openStage({ root, page, cells, recorded, id, live, at = 0, onStep = () 
       const output = cell.querySelector(':scope > .jp-Cell-outputWrapper');
       if (!cell.querySelector('.lec-recorded')) output.append(replay(recorded.cells[id(cell)], recorded.of));
       // What was uncovered live lies open in the recording.
-      if (cell.querySelector('.rl-guess.done, .rl-sort.done, .rl-golf, .rl-lunch, .rl-morph, .rooflab-film')) cell.querySelector('.lec-recorded').classList.add('lec-open');
+      if (cell.querySelector('.rl-guess.done, .rl-sort.done, .rl-golf, .rl-lunch, .rl-morph, .rooflab-film, .rooflab-live')) cell.querySelector('.lec-recorded').classList.add('lec-open');
       cell.classList.toggle('lec-swapped', on);
     }
     const two = on && mine.some(cell => inSight(cell, '.lec-half').length);

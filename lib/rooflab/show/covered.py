@@ -1,16 +1,47 @@
-"""The still picture of something covered: a frame with the one sentence that tells what opens
-it."""
+"""What stands in the place of a picture that waits: one sentence in a frame, still and live."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
+import anywidget
+import traitlets
 from matplotlib import rc_context
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
-from rooflab.show import overlay, theme
+from rooflab.show import morph_asked, overlay, theme
 
 FILL = "#F3F3F3"
+
+
+class Cover(anywidget.AnyWidget):
+    """Hides the widgets beside it, in one box, until all that it waits for is uncovered.
+
+    ``after``: guess axes or sortings, one or more. It works in the browser, without a kernel too.
+    """
+
+    _esm = overlay.source("overlay.js", "cover.js")
+    _css = overlay.source("cover.css")
+    #: Ids of the widgets that it waits for.
+    waits = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    sentence = traitlets.Unicode().tag(sync=True)
+    covered = traitlets.Bool(True).tag(sync=True)
+
+    def __init__(self, after: Sequence[Any]) -> None:
+        self.after = tuple(after)
+        super().__init__(
+            waits=[one.model_id for one in self.after],
+            sentence=morph_asked.sentence(self.after),
+            covered=any(one.covered for one in self.after),
+        )
+        for one in self.after:
+            one.observe(self._look, "covered")
+
+    def _look(self, change: Any) -> None:
+        self.covered = any(one.covered for one in self.after)
 
 
 def covered(sentence: str, width: int = 720, height: int = 220) -> bytes:

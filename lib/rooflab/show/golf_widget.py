@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rooflab.show.guess_axis import GuessAxis
 
 #: Milliseconds that one block needs over the bus, and a home from memory into the cache.
-FLIGHT, DROP = 520, 450
+FLIGHT, DROP = 800, 450
 COVERED = "Covered until you have placed your guess above."
 
 

@@ -90,7 +90,7 @@ function render({ model, el }) {
     gap.setAttribute('x1', 0); gap.setAttribute('x2', 0);
     delete el.dataset.at; $('.say').textContent = $('[aria-live]').textContent = '';
     $('.mine-is').disabled = true; $('.hint').textContent = HINT[0];
-    for (const [name, value] of Object.entries({ tabindex: 0, role: 'slider', 'aria-label': model.get('question'), 'aria-valuemin': 0,
+    for (const [name, value] of Object.entries({ tabindex: 0, role: 'slider', 'aria-label': g.asked, 'aria-valuemin': 0,
       'aria-valuemax': g.places - 1, 'aria-valuenow': 0, 'aria-valuetext': 'no guess yet' })) svg.setAttribute(name, value);
     open();
   }

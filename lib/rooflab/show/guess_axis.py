@@ -9,6 +9,8 @@ and ``reveal_without_guess(id)``; this module keeps no guesses itself.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, Protocol
 
 import anywidget
@@ -26,6 +28,7 @@ INSET = (40, 76, 40, 58)
 PLACES = 241
 #: The learner's own guess, in every picture.
 MINE = "#E69F00"
+SAME_AS_SLIP = 1.2  # times the value that a slip leads to: nearer, and that slip was made
 _WORDS = {"×": "times"}  # a unit as a sentence says it, where that is not the sign itself
 
 
@@ -80,12 +83,13 @@ class GuessAxis(anywidget.AnyWidget):
 
     def _tell(self, change: Any) -> None:
         # The browser sends the place of the guess and the uncovering in one message.
-        if self.store is None or change["new"]:
-            return
-        if self.value is None:
-            self.store.reveal_without_guess(self.plan.id)
-        else:
-            self.store.record(self.plan.id, self.value)
+        if self.store is not None and not change["new"]:
+            if self.value is None:
+                self.store.reveal_without_guess(self.plan.id)
+            else:
+                self.store.record(self.plan.id, self.value)
+        for twin in overlay.twins(self, GuessAxis, lambda axis: axis.plan.key):
+            twin.guess_at, twin.covered = self.guess_at, self.covered
 
     def cover(self) -> None:
         """Cover the result again, as if nobody had guessed; what ``store`` has stays there."""
@@ -97,7 +101,7 @@ class GuessAxis(anywidget.AnyWidget):
         return self.plan.still(self.value, self.covered)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict, dict]:
-        text = self.question if self.covered else self.plan.verdict(self.value)
+        text = self.plan.asked if self.covered else self.plan.verdict(self.value)
         under = (self.plan.still(None, False), self.plan.verdict(None)) if self.covered else None
         return overlay.mimebundle(super()._repr_mimebundle_(**kwargs), self.still(), text, under)
 
@@ -105,10 +109,32 @@ class GuessAxis(anywidget.AnyWidget):
 class _Plan:
     """A question with its result and the axis it is asked on."""
 
-    def __init__(self, id: str, question: str, result: float, unit: str, low: float, high: float):
+    def __init__(
+        self,
+        id: str,
+        question: str,
+        result: float,
+        unit: str,
+        ends: tuple[float, float],
+        marks: Mapping[str, float],
+        slips: Mapping[str, float],
+    ) -> None:
         self.id, self.question, self.result, self.unit = id, question, result, unit
-        # A machine nobody thought of must not stop a lesson: the axis grows to hold its result.
-        self.low, self.high = min(low, result / 2), max(high, result * 2)
+        self.marks, self.slips = dict(marks), dict(slips)
+        # A machine nobody thought of must not stop a lesson: the axis grows to hold all of it.
+        self.low = min(ends[0], *(value / 2 for value in (result, *self.marks.values())))
+        self.high = max(ends[1], *(value * 2 for value in (result, *self.marks.values())))
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What two axes share that ask the same."""
+        return self.id, self.question, self.unit
+
+    @property
+    def asked(self) -> str:
+        """The question, and what is marked on its axis."""
+        seen = "; ".join(f"{words}, {self.number(value)}" for words, value in self.marks.items())
+        return f"{self.question} Marked on the axis: {seen}." if seen else self.question
 
     def number(self, value: float) -> str:
         """The value with two digits and its unit."""
@@ -127,7 +153,14 @@ class _Plan:
             return f"You guessed {self.number(value)}, it is {truth}: spot on."
         side = "too high" if value > self.result else "too low"
         how_far = f"off by {times(float(f'{off:.2g}'))}, {side}"
-        return f"You guessed {self.number(value)}, it is {truth}: {how_far}."
+        return f"You guessed {self.number(value)}, it is {truth}: {how_far}.{self._slip(value)}"
+
+    def _slip(self, value: float) -> str:
+        """What led to a guess of ``value``, if that is known."""
+        for words, at in self.slips.items():
+            if max(value / at, at / value) < SAME_AS_SLIP:
+                return f" {words}"
+        return ""
 
     def axes(self) -> tuple[Any, Any]:
         """The empty axis, one line with its ticks."""
@@ -147,7 +180,20 @@ class _Plan:
             axes.tick_params(which="minor", length=3)
             # Below the axis: beside it a long unit would be cut off.
             axes.set_xlabel(_WORDS.get(self.unit, self.unit))
+            for words, value in self.marks.items():
+                self._mark(axes, words, value)
         return figure, axes
+
+    def _mark(self, axes: Any, words: str, value: float) -> None:
+        """A short stroke on the axis, named at its left, where there is room."""
+        stroke = axes.get_xaxis_transform()
+        axes.plot([value, value], [0, 2], color=theme.INK, lw=2, transform=stroke, clip_on=False)
+        left = value / self.low > (self.high / self.low) ** 0.2
+        axes.annotate(
+            words, (value, 0), xycoords=stroke, xytext=(-4 if left else 4, 1),
+            textcoords="offset points", ha="right" if left else "left", va="bottom",
+            size=theme.SMALL, color=theme.INK,
+        )  # fmt: skip
 
     def geometry(self, stored: float | None) -> dict[str, Any]:
         """Places on the axis with their values, words and verdicts; a stored guess comes last."""
@@ -166,6 +212,7 @@ class _Plan:
             "says": [self.number(v) for v in values],
             "verdicts": [self.verdict(v) for v in values],
             "truth": [x[-1], self.number(self.result)],
+            "asked": self.asked,
             "shown": self.verdict(None),
         }
 
@@ -174,10 +221,12 @@ class _Plan:
             figure, axes = self.axes()
             figure.text(0.02, 0.97, self.question, weight="bold", va="top", wrap=True)
             if covered:
-                hint = "the result is covered until there is a guess"
-                figure.text(0.02, 0.62, hint, color=theme.CEILING, va="top", size=theme.SMALL)
+                hint = (
+                    "Run this cell, then click on the axis: the result is covered until you guess."
+                )
+                figure.text(0.02, 0.65, hint, color=theme.CEILING, va="top", size=theme.SMALL)
             else:
-                figure.text(0.02, 0.62, self.verdict(value), va="top")
+                figure.text(0.02, 0.65, self.verdict(value), va="top")
                 axes.plot(self.result, 0, "o", color=theme.INK, ms=9, clip_on=False)
             if value is not None:
                 at = min(max(value, self.low), self.high)
@@ -196,19 +245,24 @@ def guess(
     picture: bytes = b"",
     sentence: str = "",
     store: GuessStore | None = None,
+    marks: Mapping[str, float] = MappingProxyType({}),
+    slips: Mapping[str, float] = MappingProxyType({}),
 ) -> GuessAxis:
     """Ask for a guess on an empty log axis from ``low`` to ``high``; ``result`` waits covered.
 
     id: the name under which ``store`` keeps the guess. result, low, high: in ``unit``.
     picture (PNG bytes) and sentence are uncovered together with the result.
     A guess that ``store`` already has is shown at once, uncovered.
+    marks: words → what is known already, marked on the axis. slips: a sentence → the value that
+    a usual slip leads to; who guesses that is told so afterwards. Both in ``unit``.
 
     Raises TypeError or ValueError naming the argument; an axis too short for the result grows.
     """
     for name, value in {"id": id, "question": question}.items():
         if not isinstance(value, str) or not value.strip():
             raise TypeError(f"{name}={value!r} must be a text that is not empty")
-    for name, value in {"result": result, "low": low, "high": high}.items():
+    numbers = {"result": result, "low": low, "high": high}
+    for name, value in [*numbers.items(), *marks.items(), *slips.items()]:
         if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
             raise TypeError(f"{name}={value!r} must be a number")
         if not (math.isfinite(value) and value > 0):
@@ -219,5 +273,5 @@ def guess(
         raise ValueError(f"low={low!r} must be below high={high!r}")
     if not isinstance(picture, bytes) or (picture and not picture.startswith(b"\x89PNG")):
         raise TypeError("picture must be the bytes of a PNG file (or empty)")
-    plan = _Plan(id, question, float(result), unit, float(low), float(high))
+    plan = _Plan(id, question, float(result), unit, (float(low), float(high)), marks, slips)
     return GuessAxis(plan, store, picture=picture, sentence=sentence)

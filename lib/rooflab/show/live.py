@@ -16,6 +16,7 @@ from rooflab.count.operation import Operation
 from rooflab.count.sizes import size
 from rooflab.count.suggest import unknown
 from rooflab.predict.machine import Machine
+from rooflab.show import morph_asked
 from rooflab.show.box import BoxView, Solid, of_family
 from rooflab.show.families import Family, batches, families, sizes
 from rooflab.show.film import film as film  # rl.live.film
@@ -57,6 +58,7 @@ def roofline(
     waterfall: bool = False,
     overhead: bool = False,
     band: tuple[float, float] | None = None,
+    after: object = None,
 ) -> Live:
     """Return the live roofline: sliders for N and the batch, choices for everything else.
 
@@ -67,8 +69,10 @@ def roofline(
     or "both", which splits every dot in two. ``measurements`` appear on the machine they were taken
     on. ``box`` draws the M×N×K box beside it, ``waterfall`` below it where the time of one
     operation goes, on the same sliders. ``overhead`` lets N start small and draws FLOP ÷ call time
-    where calls were timed; ``band``, e.g. (4, 8), shades a thumb rule. Nothing is measured.
+    where calls were timed; ``band``, e.g. (4, 8), shades a thumb rule. ``after``: what ``rl.ask``
+    or ``rl.sort`` returned, one or several: all is covered until they are. Nothing is measured.
     """
+    things = morph_asked.awaited(after)
     shown = families(ops)
     if cache not in CHOICES:
         raise unknown("cache", cache, CHOICES)
@@ -84,7 +88,7 @@ def roofline(
     if box:
         beside = _box_view([of_family(family) for family in shown], scene, kind)
     below = waterfall_of(scene, start, beside) if waterfall else None
-    return Live(scene, "rooflab-roofline", start, beside, below)
+    return Live(scene, "rooflab-roofline", start, beside, below, things)
 
 
 def box(
@@ -127,6 +131,7 @@ def layer(
     machine: Machine | str | None = None,
     machines: Iterable[Machine | str] | Machine | str | None = None,
     dtypes: Sequence[object] = ("fp32", "bf16"),
+    after: object = None,
 ) -> Live:
     """Return the box of a linear layer, tokens × outputs × inputs, and the roofline beside it.
 
@@ -141,10 +146,11 @@ def layer(
         for (name, said), (value, values) in zip(edges, asked)
     )
     faces = ("X, what comes in", "a"), ("W, the weights", "b"), ("Y, what goes out", "c")
-    offer = _on_offer(machines, machine, ())
+    things, offer = morph_asked.awaited(after), _on_offer(machines, machine, ())
     return _solid(
-        "layer", "layer", sliders, faces, (dtypes, dtype), offer, letters="XWY", mix="read"
-    )
+        "layer", "layer", sliders, faces, (dtypes, dtype), offer,
+        letters="XWY", mix="read", after=things,
+    )  # fmt: skip
 
 
 def _solid(
@@ -157,6 +163,7 @@ def _solid(
     accumulate: bool = False,
     letters: str = "ABC",
     mix: str = MIX,
+    after: Sequence[object] = (),
 ) -> Live:
     """The box of one product whose three edges are ``sliders``, with its roofline."""
 
@@ -169,7 +176,8 @@ def _solid(
     scene = Scene(sliders, (series,), _kinds(*types), offered, mix=mix)
     start = {"machine": first.id, "dtype": str(_dtype(types[1])), "ops": ["gemm"]}
     solid = Solid("gemm", label, build, lambda *edges: edges, faces, letters=tuple(letters))
-    return Live(scene, f"rooflab-{stem}", start, _box_view([solid], scene, start["dtype"]))
+    beside = _box_view([solid], scene, start["dtype"])
+    return Live(scene, f"rooflab-{stem}", start, beside, after=after)
 
 
 def _measured_n(shown: Sequence[Family], measurements: Sequence[object], smallest: int) -> int:

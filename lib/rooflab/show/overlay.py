@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
@@ -73,6 +73,20 @@ def living() -> Mapping[str, Any]:
 
     # ipywidgets 7, which Colab has, keeps its widgets in the class.
     return widget._instances if hasattr(widget, "_instances") else widget.Widget.widgets
+
+
+def twins(widget: Any, kind: type, same: Callable[[Any], object]) -> list[Any]:
+    """Living widgets of its ``kind`` that ask the ``same``, and are not as covered as it is.
+
+    A cell that is run again makes a second axis, and what stands below waits for the first one.
+    """
+    return [
+        other
+        for other in list(living().values())
+        if isinstance(other, kind)
+        and same(other) == same(widget)
+        and other.covered != widget.covered
+    ]
 
 
 def mimebundle(

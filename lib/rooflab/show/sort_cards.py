@@ -89,12 +89,15 @@ class SortCards(anywidget.AnyWidget):
         self.covered = True
 
     def _tell(self, change: Any) -> None:
-        if self.store is None or change["new"]:
-            return
-        if -1 in self.placed:
-            self.store.look()
-        else:
-            self.store.record(self.placed)
+        if self.store is not None and not change["new"]:
+            if -1 in self.placed:
+                self.store.look()
+            else:
+                self.store.record(self.placed)
+        for twin in overlay.twins(
+            self, SortCards, lambda one: [one.how, *(face.name for face in one.faces)]
+        ):
+            twin.placed, twin.covered = self.placed, self.covered
 
     @property
     def text(self) -> str:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import anywidget
 import ipywidgets
 import traitlets
 
 from rooflab.show import overlay
 from rooflab.show.axes import DPI
+from rooflab.show.covered import Cover, covered
 from rooflab.show.scene import Scene, Slider
 from rooflab.show.still import still
 from rooflab.show.waterfall_view import link_waterfall, stacked
@@ -40,13 +43,20 @@ class Live(ipywidgets.VBox):
     """Sliders above, pictures below, tied together in the browser.
 
     ``view`` is the roofline's :class:`Overlay`: its ``machine``, ``dtype``, ``cache`` and ``ops``
-    can be read and set from Python; ``sliders`` are ordinary ipywidgets.
+    can be read and set from Python; ``sliders`` are ordinary ipywidgets. ``after``: guess axes or
+    sortings; until all of them are uncovered, one sentence is shown and nothing else.
     """
 
     def __init__(
-        self, scene: Scene, stem: str, start: dict[str, object], box=None, waterfall=None
+        self,
+        scene: Scene,
+        stem: str,
+        start: dict[str, object],
+        box=None,
+        waterfall=None,
+        after: Sequence[object] = (),
     ) -> None:
-        self.scene = scene
+        self.scene, self.cover = scene, Cover(after) if after else None
         self.sliders = [_slider(slider) for slider in scene.sliders if len(slider.values) > 1]
         self.view = Overlay(
             data=scene.pack(),
@@ -70,14 +80,22 @@ class Live(ipywidgets.VBox):
         row = ipywidgets.HBox(
             pictures, layout=ipywidgets.Layout(flex_flow="row wrap", grid_gap="8px")
         )
-        super().__init__([*self.sliders, row, *below], model_id=overlay.free_model_id(stem))
+        over = [] if self.cover is None else [self.cover]
+        super().__init__([*over, *self.sliders, row, *below], model_id=overlay.free_model_id(stem))
         self.add_class("rooflab-live")
         if box is None:
             self.add_class("rl-alone")
 
     @property
+    def covered(self) -> bool:
+        """Whether it still waits for a guess."""
+        return self.cover is not None and self.cover.covered
+
+    @property
     def sentence(self) -> str:
-        """What the picture shows now, in words."""
+        """What the picture shows now, in words, or what it waits for."""
+        if self.covered:
+            return self.cover.sentence
         return self._said(still(self.scene, self.view, self.box).words)
 
     def _said(self, words: str) -> str:
@@ -87,10 +105,14 @@ class Live(ipywidgets.VBox):
         picture = still(self.scene, self.view, self.box)
         below = self.waterfall and self.waterfall.picture(round(picture.get_figwidth() * DPI))
         words, live = self._said(picture.words), super()._repr_mimebundle_(**kwargs)
-        if not below:
-            return overlay.mimebundle(live, overlay.png(picture, transparent=False), words)
-        cut = picture.get_figheight() / (picture.get_figheight() + below.get_figheight())
-        return overlay.mimebundle(live, stacked([picture, below]), words, cut=cut)
+        png, cut = overlay.png(picture, transparent=False), None
+        if below:
+            png = stacked([picture, below])
+            cut = picture.get_figheight() / (picture.get_figheight() + below.get_figheight())
+        if not self.covered:
+            return overlay.mimebundle(live, png, words, cut=cut)
+        over, under = self.cover.sentence, (png, "The live roofline, uncovered.")
+        return overlay.mimebundle(live, covered(over), over, under, cut)
 
 
 def _slider(slider: Slider) -> ipywidgets.SelectionSlider:
