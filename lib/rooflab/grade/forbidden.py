@@ -89,7 +89,7 @@ BORROWED_ATTRIBUTES = frozenset((
     "compile", "getoutput", "check_output", "open", "read_text", "read_bytes", "fromfile",
     "testing", "test", "f2py", "ctypeslib", "settrace", "setprofile", "attrgetter",
     "methodcaller", "get_field",
-))  # fmt: skip
+)) | _BY_NAME  # fmt: skip
 STARTS_PROGRAMS = re.compile(r"(?:exec|spawn|posix_spawn)(?:[lv]?[pe]{0,2})")  # os.execv and kin
 # In a function, or assigned: there a command can get the inputs of a case, or lend its values.
 COMMAND = re.compile(

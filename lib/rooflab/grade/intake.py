@@ -94,6 +94,10 @@ def read(path: Path | str, limits: Sizes = Sizes()) -> Submission | Refused:
         return Refused(file, str(why) if is_notebook(path.name) or not raw else _other(path))
     except (RecursionError, MemoryError):
         return Refused(file, "nested too deeply to be a notebook")
+    except Exception as error:  # one file must never end the grading of a class
+        return Refused(
+            file, f"the grader cannot read it ({type(error).__name__}); please report it"
+        )
 
 
 def _other(path: Path) -> str:
