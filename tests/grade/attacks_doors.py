@@ -299,6 +299,45 @@ OBJECTS = {  # what an allowed object holds
         ).replace("    bandwidth =", "    memo = {}\n    deepcopy(Box(cp), memo)\n    bandwidth ="),
         [],
     ),
+    "a stream's text": (
+        "01-cuda-axpy",
+        """
+def time_axpy(cp, x, y, a):
+    stream = cp.cuda.get_current_stream().stream
+    start, stop = cp.cuda.Event(), cp.cuda.Event()
+    cp.cublas.axpy(a, x, y)
+    cp.cuda.runtime.deviceSynchronize()
+    start.record(); cp.cublas.axpy(a, x, y); stop.record(); stop.synchronize()
+    cp.cuda.get_elapsed_time(start, stop)
+    times = []
+    for _ in range(2):
+        for _ in range(10): cp.cublas.axpy(a, x, y)
+        times.append(float(repr(stream).split("free_at=")[1][:-1]))
+    return (times[1] - times[0]) / 10""",
+        [],
+    ),
+    "a stream's memo": (
+        "01-cuda-axpy",
+        timed(
+            "1 / [v['free_at'] for v in memo.values() if isinstance(v, dict) and 'free_at' in v][0]",
+            "from copy import deepcopy",
+        ).replace(
+            "    bandwidth =",
+            "    memo = {}\n    deepcopy(cp.cuda.get_current_stream().stream, memo)\n    bandwidth =",
+        ),
+        [],
+    ),
+    "a memo by a map": (
+        "01-cuda-axpy",
+        timed(
+            "[v['free_at'] for v in memo.values() if isinstance(v, dict) and 'free_at' in v][0]",
+            "from copy import deepcopy",
+        ).replace(
+            "    bandwidth =",
+            "    memo = {}\n    [*map(deepcopy, [cp.cuda.get_current_stream().stream], [memo])]\n    bandwidth =",
+        ),
+        [],
+    ),
     "a memo of a golf array": (
         "02-golf-squares",
         golf(

@@ -34,6 +34,7 @@ _FIXED = (
     "enumerate",
 )  # names that nothing else may have
 _PASSED_BY = ("functools.wraps",)
+_OF_ONE = ("copy.deepcopy",)  # its second argument gathers the insides of what is copied
 
 
 def flaw(statements: Iterable[ast.stmt], look: Look) -> str | None:
@@ -140,6 +141,9 @@ def _handed_on(node: ast.expr, path: str, above: Above) -> Iterator[str]:
         one = called and len(up.args) == 1 and isinstance(up.args[0], ast.Name) and not up.keywords
         if not (one and up in getattr(above.get(up), "decorator_list", ())):
             yield f"{ast.unparse(node)} other than as a decorator with a function"
+    elif path in _OF_ONE:
+        if not called or len(up.args) != 1 or up.keywords or isinstance(up.args[0], ast.Starred):
+            yield f"{ast.unparse(node)} with more than one object"
     elif path.partition(".")[0] == "tqdm" and path.rpartition(".")[2] in forbidden.BARS:
         told = [keyword.arg for keyword in up.keywords] if called else [None]
         given = getattr(up, "args", ())  # of trange: the numbers of a range
