@@ -654,3 +654,22 @@ SLOW = {  # the grader reads them in its own process
 
 KINDS = {"mine": MINE, "names": NAMES, "objects": OBJECTS, "borrowed": BORROWED, "lookups": LOOKUPS,
          "luck": LUCK, "slow": SLOW}  # fmt: skip
+
+SIGN = "=cmd|' /C calc'!A0"
+SCRIPT = "</title></pre><script>alert(1)</script><img src=x onerror=alert(1)>"
+PAGES = {  # what a table or a page may take for its own: the learner's name, and what a cell says
+    "a formula as a name": (SIGN, "def time(*a): return 0"),
+    "a formula behind a tab": (f"\t{SIGN}", "def time(*a): return 0"),
+    "a formula behind a mark": (f"a;{SIGN}", "def time(*a): return 0"),
+    "a script as a name": (SCRIPT, "def time(*a): return 0"),
+    "a script in an error": ("Ada", f"def time(*a): raise ValueError({SCRIPT!r})"),
+    "a script that is raised": ("Ada", f"raise ValueError({SCRIPT!r})"),
+    "a script that is printed": ("Ada", f"print({SCRIPT!r})\ndef time(*a): return {SCRIPT!r}"),
+    "a script as a value": ("Ada", f"def time(*a): return {{{SCRIPT!r}: {SCRIPT!r}}}"),
+    "a class called so": ("Ada", f"C = type({SCRIPT!r}, (ValueError,), {{}})\ndef time(*a): raise C({SIGN!r})"),
+    "lines turned round": ("\u202eadA\u2066\x00\x1b[2J", "def time(*a): raise ValueError('\\u202e\\x00\\x1b[2J')"),
+    "a name without end": ("A" * 1_000_000, "def time(*a): raise ValueError('x' * 1_000_000)"),
+    "another's name": ("z-honest", "def time(*a): return 0"),
+    "a folder as a name": ("../../index", "def time(*a): return 0"),
+    "marks without end": ("Z" + "\u0301" * 5_000, "def time(*a): return 0"),
+}  # fmt: skip
