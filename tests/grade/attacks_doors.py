@@ -444,6 +444,33 @@ BORROWED = {  # product(…) by a function that is locked
         + OF_FRESH.format("lent"),
         [],
     ),
+    "the shell of a stream": (
+        "01-product",
+        "import sys, math\nsys.stdout.session.parent.kernel.shell.ex('import math, types, importlib, rooflab.count.blas as b; math.lent = importlib.reload(b).gemm')"
+        + OF_FRESH.format("math.lent"),
+        [],
+    ),
+    "the shell of the hook": (
+        "01-product",
+        "import sys, math\nsys.displayhook.shell.ex('import math, types, importlib, rooflab.count.blas as b; math.lent = importlib.reload(b).gemm')"
+        + OF_FRESH.format("math.lent"),
+        [],
+    ),
+    "nothing that can be read": (
+        "01-product",
+        OF_FRESH.format("fresh") + "\nx = " + "+".join(["1"] * 900),
+        [FRESH_ALL],
+    ),
+    "importlib as what is built in": (
+        "01-product",
+        "import rooflab.count.blas as b" + OF_FRESH.format("reload(b).gemm"),
+        ["import importlib as __builtins__"],
+    ),
+    "a loader in an error": (
+        "01-product",
+        "import rooflab.count.blas as b" + OF_FRESH.format("again(b).gemm"),
+        ["import importlib\nmatch importlib.reload:\n    case again: pass"],
+    ),
     "lent through builtins": (
         "01-product",
         OF_FRESH.format("lent"),

@@ -25,7 +25,7 @@ from rooflab.grade.names import clean, file_text
 MOST_BYTES = 20_000_000
 MOST_CELLS = 2_000
 MOST_SOURCE = 100_000  # characters of one code cell
-MOST_CODE = 100_000  # of all of them: each is looked through several times
+MOST_CODE = 120_000  # of all of them: each is looked through several times
 MOST_CONTAINERS = 300_000  # lists and objects: each takes far more memory than its two brackets
 PACKED = (".zip", ".tar", ".gz", ".tgz", ".7z", ".rar", ".xz", ".bz2")
 PYTHON = ("python", "python3", "ipython", "ipython3")
