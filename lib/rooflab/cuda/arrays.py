@@ -245,6 +245,11 @@ class ndarray(Namespace):
     def copy(self) -> ndarray:
         return self._cp.array(self)
 
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: object) -> ndarray:
+        return self.copy()
+
     def astype(self, dtype: object, copy: bool = True) -> ndarray:
         if not copy and self.dtype == np.dtype(dtype):
             return self

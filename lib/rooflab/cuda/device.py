@@ -132,7 +132,7 @@ class Stream:
 
     number: int
     blocking: bool = True
-    free_at: float = 0.0
+    free_at: float = field(default=0.0, repr=False)
 
 
 @dataclass

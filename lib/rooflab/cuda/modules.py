@@ -31,6 +31,10 @@ class Namespace:
     _called = "cp"  # how a learner writes it
     _inside = frozenset()  # public names that are the stand-in's own and not CuPy's
 
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        """A copy would run on a GPU of its own, and whoever copies sees the insides."""
+        raise TypeError(f"{self._called} cannot be copied or pickled")
+
     def __getattr__(self, name: str) -> object:
         if name.startswith("_"):
             raise AttributeError(name)

@@ -6,7 +6,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Mapping, Sequence
 
-from rooflab.grade.gate import problem
+from rooflab.exercises.registry import exercise
+from rooflab.grade.gate import TRACED, innocent
 from rooflab.grade.intake import CodeCell
 from rooflab.grade.kept import parsed, text_of
 from rooflab.grade.needed import given, needed, read
@@ -46,7 +47,9 @@ def alone_in(
         parts = [text_of(c.source, [n for n in t.body if id(n) in wanted]) for c, t in trees]
         text = "\n".join(part for part in parts if part)
         own = [node for cell, tree in trees if cell.exercise == asked for node in tree.body]
-        if own and text and problem(text, asked) is None and not any(map(_into_rooflab, own)):
+        traced = exercise(asked).kind in TRACED
+        into = traced and any(map(_into_rooflab, own))
+        if own and text and innocent(text, asked) and not into:
             found[asked] = text
     return found
 

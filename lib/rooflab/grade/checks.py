@@ -49,7 +49,10 @@ def _checked(call: ast.Call) -> Checked | None:
         return None
     if isinstance(answer, ast.Name):
         return Checked(first.value, answer.id)
-    return Checked(first.value, None, ast.unparse(answer))
+    try:
+        return Checked(first.value, None, ast.unparse(answer))
+    except (ValueError, RecursionError):  # a number of thousands of digits, say, has no text
+        return None
 
 
 def _keyword(call: ast.Call, name: str) -> ast.expr | None:

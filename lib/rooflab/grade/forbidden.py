@@ -60,13 +60,14 @@ _BY_NAME = frozenset((  # read or set what a text names, or run that text
     "update_wrapper", "singledispatch", "singledispatchmethod", "get_type_hints",
     "evaluate_forward_ref", "ForwardRef",
 ))  # fmt: skip
+_SHELL = frozenset(("shell", "do_execute"))  # Jupyter's own, which run a text
 _INNER = frozenset((  # modules in modules of MODULES under names of their own
     "ma", "extras", "mrecords", "matlib", "matrixlib", "defmatrix", "mu", "ntypes", "umath",
     "overrides", "bltns", "pu", "np", "la", "stdlib_re",
 ))  # fmt: skip
 # Changes how later cells are read, which gate.py cannot know of.
 _FUTURE = frozenset(("barry_as_FLUFL",))
-ATTRIBUTES = _ATTRIBUTES | _BY_NAME | _INNER | _FUTURE | _MAKES_CLASSES | _INSIDE_RUNNING
+ATTRIBUTES = _ATTRIBUTES | _BY_NAME | _SHELL | _INNER | _FUTURE | _MAKES_CLASSES | _INSIDE_RUNNING
 
 # What an answer to derive may import: with others code could be loaded or run once more.
 DERIVING_MODULES = frozenset((
@@ -89,7 +90,7 @@ BORROWED_ATTRIBUTES = frozenset((
     "compile", "getoutput", "check_output", "open", "read_text", "read_bytes", "fromfile",
     "testing", "test", "f2py", "ctypeslib", "settrace", "setprofile", "attrgetter",
     "methodcaller", "get_field",
-))  # fmt: skip
+)) | _BY_NAME | _SHELL  # fmt: skip
 STARTS_PROGRAMS = re.compile(r"(?:exec|spawn|posix_spawn)(?:[lv]?[pe]{0,2})")  # os.execv and kin
 # In a function, or assigned: there a command can get the inputs of a case, or lend its values.
 COMMAND = re.compile(

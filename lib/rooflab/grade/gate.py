@@ -22,7 +22,7 @@ from rooflab.grade import forbidden, syntax
 from rooflab.grade.kept import without_magic
 from rooflab.grade.live import live
 from rooflab.grade.locked import ANSWER, CHECK, GIVEN, OWN, Locked, Outcome
-from rooflab.grade.needed import MOST, needed, read
+from rooflab.grade.needed import MOST, Needs, read
 from rooflab.grade.scope import scope_of
 from rooflab.grade.suspects import (
     WORDS,
@@ -36,9 +36,12 @@ from rooflab.grade.suspects import (
 TIMING = "timing"
 TRACED = ("golf", TIMING)  # kinds of exercises
 LONGEST = 20_000  # characters of a cell that is looked into: far more than an answer needs
+ROUNDS = 4  # in which names are followed through rl.mine
+DEEPEST = 200  # parts of a statement in one another
 LONGEST_QUESTION = 1_000  # of a statement with ? behind it: in a longer one Jupyter seeks for long
 PLAIN = "byte golf and timing are plain NumPy and Python"
 DERIVE = "derive this yourself"
+DEEP = "line 1 uses too deep a nesting"
 _EMPTY = ast.Module([], [])
 
 
@@ -70,9 +73,9 @@ def gated(locked: Locked, outcome: Outcome) -> Outcome:
     """
     seen, again = outcome.observations, outcome.again
     forged = forged_in(locked)
-    lent = _lent(locked, [id for id in {**seen, **again} if _derives(id)])
+    lent = lent_beside(locked) | _lent(locked, [id for id in {**seen, **again} if _derives(id)])
     told = {id: f"{why}: {PLAIN}" for id, why in forged.items() if id in seen}
-    told |= {id: f"{why}: {DERIVE}" for id, why in lent.items()}
+    told |= {id: f"{why}: {DERIVE}" for id, why in lent.items() if id in {**seen, **again}}
     left = {id: one for id, one in seen.items() if id not in told}
     more = {id: one for id, one in again.items() if id not in {**told, **forged}}
     return dataclasses.replace(
@@ -88,6 +91,14 @@ def problem(source: str, exercise: str | None = None) -> str | None:
     """
     tree, why = _read(source)
     return why or flaw(tree.body, forging_with(scope_of([tree], inner), _kind(exercise) == TIMING))
+
+
+def innocent(source: str, exercise: str) -> bool:
+    """Whether nothing in ``source`` could forge a trace, or borrow what is to be derived."""
+    if _kind(exercise) in TRACED:
+        return problem(source, exercise) is None
+    tree, why = _read_loosely(source)
+    return why is None and flaw(tree.body, borrowing) is None
 
 
 def forged_in(locked: Locked) -> dict[str, str]:
@@ -122,10 +133,10 @@ def _lent(locked: Locked, wanted: Sequence[str]) -> dict[str, str]:
     for exercise in wanted:
         mine = [c for c in own if c.exercise == exercise]
         others = [c for c in own if c.exercise != exercise]
-        names = frozenset(name for cell in mine for name in read(cell.tree))
-        statements = needed(names, [s for c in others for s in c.tree.body])
+        names, statements = _reached(
+            [c.tree for c in mine], [s for c in others for s in c.tree.body]
+        )
         called = {id(s) for s in statements}
-        names = names.union(*map(read, statements))
         if len(called) >= MOST:
             found[exercise] = f"{mine[0].where} uses more than {MOST} statements"
             continue
@@ -135,6 +146,52 @@ def _lent(locked: Locked, wanted: Sequence[str]) -> dict[str, str]:
         if first := next(((why, cell) for why, cell in whys if why), None):
             found[exercise] = f"{first[0]} in {first[1].where}"
     return found
+
+
+def _reached(
+    mine: Sequence[ast.AST], others: Sequence[ast.stmt]
+) -> tuple[frozenset[str], list[ast.stmt]]:
+    """The names that ``mine`` can come to, and those of ``others`` that give them."""
+    needs = Needs(others)
+    names: frozenset[str] = frozenset()
+    more = _asked(mine) | {"__builtins__", "__import__"}
+    for _ in range(ROUNDS):
+        names |= more
+        statements = needs.of(names)
+        more = _asked([*mine, *statements])
+        if more <= names:
+            return names, statements
+    return names | more, [*others]
+
+
+def _asked(trees: Sequence[ast.AST]) -> frozenset[str]:
+    """The names that ``trees`` read; ``rl.mine`` finds what an attribute names."""
+    nodes = [node for tree in trees for node in ast.walk(tree)]
+    words = {getattr(node, key, None) for node in nodes for key in ("id", "attr", "name")}
+    attributes = {n.attr for n in nodes if isinstance(n, ast.Attribute)} if "mine" in words else ()
+    return frozenset(attributes).union(*map(read, trees))
+
+
+def lent_beside(locked: Locked) -> dict[str, str]:
+    """Exercises to be derived for which another cell, run before their check, could have borrowed.
+
+    It need not be named: it may leave what it has in a module, or take the lock away.
+    """
+    if not any(map(_derives, locked.cases)):
+        return {}
+    cells = _cells(locked, _read_loosely)
+    awake = live([c.tree for c in cells if c.role != OWN], [c.tree for c in cells if c.role == OWN])
+    found: dict[str, str] = {}
+    flaws: list[tuple[str | None, str]] = []
+    for cell in cells:
+        if cell.role in (ANSWER, OWN):
+            counts = [s for s in cell.tree.body if cell.role == ANSWER or s in awake]
+            if why := cell.why or flaw(counts, borrowing):
+                flaws.append((cell.exercise, f"{why} in {cell.where}"))
+        elif cell.role == CHECK and _derives(cell.exercise) and cell.exercise not in found:
+            others = [why for exercise, why in flaws if exercise != cell.exercise]
+            found[cell.exercise] = next(iter(others), "")
+    return {exercise: why for exercise, why in found.items() if why}
 
 
 def _cells(locked: Locked, read: Callable[[str], tuple[ast.Module, str | None]]) -> list[_Cell]:
@@ -160,8 +217,16 @@ def _read(source: str) -> tuple[ast.Module, str | None]:
     except (SyntaxError, ValueError):
         return _EMPTY, None
     except (RecursionError, MemoryError):
-        return _EMPTY, "line 1 uses too deep a nesting"
-    return tree, None
+        return _EMPTY, DEEP
+    return (_EMPTY, DEEP) if _too_deep(tree) else (tree, None)
+
+
+def _too_deep(tree: ast.Module) -> bool:
+    """Whether parts lie in one another so deep that the looks below would take long, or fail."""
+    level: list[ast.AST] = [tree]
+    for _ in range(DEEPEST):
+        level = [part for node in level for part in ast.iter_child_nodes(node)]
+    return bool(level)
 
 
 def _read_loosely(source: str) -> tuple[ast.Module, str | None]:
@@ -176,6 +241,8 @@ def _read_loosely(source: str) -> tuple[ast.Module, str | None]:
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             pass
         else:
+            if _too_deep(tree):
+                return _EMPTY, DEEP
             return tree, None if text is source else borrowing_words(_only_magic(source, plain))
         if command := forbidden.COMMAND.search(source[:LONGEST]):
             return _EMPTY, f"line {source.count(chr(10), 0, command.end()) + 1} uses a command"

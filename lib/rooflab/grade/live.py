@@ -42,11 +42,18 @@ def _sleeping(statement: ast.stmt) -> frozenset[str] | None:
         return None  # it changes how later cells are read
     if isinstance(statement, (ast.Import, ast.ImportFrom)):
         names = frozenset(n.asname or n.name.partition(".")[0] for n in statement.names)
-        return None if "*" in names else names
+        return None if "*" in names or any(map(_of_python, names)) else names
     if not isinstance(statement, ast.FunctionDef) or statement.decorator_list or statement.returns:
+        return None
+    if _of_python(statement.name):
         return None
     taken = statement.args
     extra = [taken.vararg, taken.kwarg]
     every = [*taken.posonlyargs, *taken.args, *taken.kwonlyargs, *(a for a in extra if a)]
     acts = taken.defaults or any(taken.kw_defaults) or any(a.annotation for a in every)
     return None if acts else frozenset((statement.name,))
+
+
+def _of_python(name: str) -> bool:
+    """Whether Python itself looks a name up, such as ``__builtins__``."""
+    return name.startswith("__")

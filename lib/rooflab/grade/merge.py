@@ -24,7 +24,7 @@ from rooflab.exercises.exercise import Exercise
 from rooflab.grade.alone import alone_in, relied_on
 from rooflab.grade.answer_cells import Answers, answers_in, owners
 from rooflab.grade.early import early
-from rooflab.grade.gate import TRACED, forged_in
+from rooflab.grade.gate import TRACED, forged_in, lent_beside
 from rooflab.grade.given import Lesson
 from rooflab.grade.intake import CodeCell, Submission
 from rooflab.grade.kept import kept, names
@@ -68,7 +68,7 @@ def merge(
     parts = _parts(_marked(submission.cells, answers), lesson, answers)
     locked.notebook.cells = _cells(locked, lesson, parts, {})
     late = {e.id for e in lesson.exercises if e.kind in TRACED and e.id in parts.tries.lacking}
-    if wanted := {*forged_in(locked), *late}:
+    if wanted := {*forged_in(locked), *late, *lent_beside(locked)}:
         checked = {id: parts.tries.first(id) for id in wanted}
         alone = alone_in(parts.cells, {id: answers.names[id] for id in wanted}, checked)
         locked.notebook.cells = _cells(locked, lesson, parts, alone)
@@ -182,6 +182,7 @@ def _cells(
     for id in lesson.order if alone else ():
         book.give(lesson.given.get(id, ()))
         if id in alone:
+            book.lock(table[id].derives)
             book.add(alone[id], OWN)
             book.check(table[id])
     book.give(lesson.given.get(lesson.order[0], ()))
@@ -199,7 +200,8 @@ def _cells(
         for id, number in parts.tries.at(cell.number):
             if id not in alone:
                 book.check(table[id], number)
-    _at_the_end(book, parts, [e for e in lesson.exercises if e.kind not in TRACED])
+    again = [e for e in lesson.exercises if e.kind not in TRACED and e.id not in alone]
+    _at_the_end(book, parts, again)
     return book.cells
 
 

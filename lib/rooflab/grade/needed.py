@@ -79,6 +79,10 @@ def given(statement: ast.stmt) -> frozenset[str]:
     for node in ast.walk(statement):
         if isinstance(node, (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)):
             found |= given(node)
+        elif isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)) and node.name:
+            found.add(node.name)
+        elif isinstance(node, ast.MatchMapping) and node.rest:
+            found.add(node.rest)
         elif isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del)):
             found |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
     return frozenset(found)

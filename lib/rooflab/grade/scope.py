@@ -24,6 +24,7 @@ _OF_CLASSES = frozenset((  # decorators that leave a class what it is
 ))  # fmt: skip
 _OF_METHODS = ("property", "classmethod")  # that hand a method its own object or class
 _BUILT_IN = (*_OF_METHODS, "object")
+_DEEPEST = 8  # dots in the name of a module
 CLASS, FUNCTION, OBJECT, MODULE, OTHER = "class", "function", "object", "module", "other"
 
 
@@ -41,11 +42,12 @@ class Scope:
 
     def module(self, node: ast.AST) -> frozenset[str]:
         """The modules that an expression may be, such as ``np.linalg``; none if it is no such."""
-        if isinstance(node, ast.Name):
-            return self.modules.get(node.id, frozenset())
-        if isinstance(node, ast.Attribute):
-            return frozenset(f"{module}.{node.attr}" for module in self.module(node.value))
-        return frozenset()
+        parts: list[str] = []
+        while isinstance(node, ast.Attribute) and len(parts) < _DEEPEST:
+            parts.insert(0, node.attr)
+            node = node.value
+        found = self.modules.get(node.id, ()) if isinstance(node, ast.Name) else ()
+        return frozenset(".".join([module, *parts]) for module in found)
 
     def own(self, node: ast.AST, above: Above) -> bool:
         """Whether an expression certainly is an object or a class of the learner's own."""
@@ -87,8 +89,16 @@ def scope_of(trees: Iterable[ast.Module], hidden: Callable[[str], bool]) -> Scop
     inner = {id(each) for node in classes for each in ast.walk(node) if each is not node}
     plain = {n for n, by in bound.items() if whole
              and all(isinstance(b, ast.ClassDef) and id(b) not in inner for b in by)}  # fmt: skip
-    while bad := {n for n in plain if not all(_plain(b, plain, known, imports) for b in bound[n])}:
-        plain -= bad
+    built_on: dict[str, list[str]] = defaultdict(list)
+    for name in plain:
+        for base in (base for node in bound[name] for base in node.bases):
+            built_on[getattr(base, "id", "")].append(name)
+    waiting = [*plain]
+    while waiting:
+        name = waiting.pop()
+        if name in plain and not all(_plain(b, plain, known, imports) for b in bound[name]):
+            plain.discard(name)
+            waiting += built_on[name]
     made = {id(n.targets[0]): n.value for n in nodes if isinstance(n, ast.Assign)
             and len(n.targets) == 1}  # fmt: skip
     for node in nodes:  # a function in another's clothes is still one's own
@@ -133,7 +143,8 @@ def bindings(node: ast.AST) -> Iterator[str]:
 def _plain(node: ast.ClassDef, plain: set[str], known: Scope, imports: set[str]) -> bool:
     """Whether a class is built on nothing but classes of the learner's own."""
     if node.keywords or not all(
-        isinstance(base, ast.Name) and base.id in {*plain, "object"} for base in node.bases
+        isinstance(base, ast.Name) and (base.id in plain or base.id == "object")
+        for base in node.bases
     ):
         return False
     for each in node.decorator_list:

@@ -20,15 +20,21 @@ from rooflab.grade.scope import CLASS, FUNCTION, MODULE, Above, Scope, bindings
 
 Look = Callable[[ast.AST, Above], Iterator[str]]
 _FORMATS = ("format", "format_map")
-_IMPORTS = re.compile(r"\b(?:from|import)\s+([\w., ]+?)(?:\s+import\b|[^\w., ]|$)")
+_IMPORTS = re.compile(r"\b(?:from|import) ([\w., ]+?)(?: import\b|[^\w., ]|$)")
 WORDS = re.compile(r"[^\W\d]\w*")
 _REACHES = re.compile(r"\{[^{}:!]*[.\[]")  # a field such as {0.array} in a text
 # Of golf's own arrays, of any array, of the stand-in for CuPy; np.array, np.resize are no such.
 _OF_OBJECTS = frozenset(("array", "buffer", "trace", "resize", "ufunc"))
 _ARRAYS = ("ndarray", "NDArray")  # called, they make arrays over any memory
 _OURS = tuple(name for name, module in forbidden.ALIASES.items() if module == "rooflab")
-_FIXED = (*forbidden.ALIASES, *forbidden.LOOKING, "type")  # names that nothing else may have
+_FIXED = (
+    *forbidden.ALIASES,
+    *forbidden.LOOKING,
+    "type",
+    "enumerate",
+)  # names that nothing else may have
 _PASSED_BY = ("functools.wraps",)
+_OF_ONE = ("copy.deepcopy",)  # its second argument gathers the insides of what is copied
 
 
 def flaw(statements: Iterable[ast.stmt], look: Look) -> str | None:
@@ -86,11 +92,21 @@ def forging(
         yield "a pattern that looks into an object"
     if not isinstance(node, (ast.Import, ast.ImportFrom)):
         yield from (f"the name {name}" for name in bindings(node) if name in _FIXED)
+    if not isinstance(node, (ast.Name, ast.FunctionDef, ast.AsyncFunctionDef)):
+        yield from (f"the name {name}" for name in _given_by(node) if name.startswith("__"))
+
+
+def _given_by(node: ast.AST) -> Iterator[str]:
+    """The names that ``node`` gives, of an import those that it chooses itself."""
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        yield from (each.asname for each in node.names if each.asname)
+    else:
+        yield from bindings(node)
 
 
 def _name(node: ast.Name, above: Above, scope: Scope) -> Iterator[str]:
     stored = not isinstance(node.ctx, ast.Load)
-    plain = ("__name__", "__slots__") if stored else ("__name__",)
+    plain = ("__slots__",) if stored else ("__name__",)
     if (
         node.id in forbidden.NAMES
         or (node.id.startswith("__") and node.id not in plain)
@@ -125,6 +141,9 @@ def _handed_on(node: ast.expr, path: str, above: Above) -> Iterator[str]:
         one = called and len(up.args) == 1 and isinstance(up.args[0], ast.Name) and not up.keywords
         if not (one and up in getattr(above.get(up), "decorator_list", ())):
             yield f"{ast.unparse(node)} other than as a decorator with a function"
+    elif path in _OF_ONE:
+        if not called or len(up.args) != 1 or up.keywords or isinstance(up.args[0], ast.Starred):
+            yield f"{ast.unparse(node)} with more than one object"
     elif path.partition(".")[0] == "tqdm" and path.rpartition(".")[2] in forbidden.BARS:
         told = [keyword.arg for keyword in up.keywords] if called else [None]
         given = getattr(up, "args", ())  # of trange: the numbers of a range
@@ -133,6 +152,16 @@ def _handed_on(node: ast.expr, path: str, above: Above) -> Iterator[str]:
         )
         if more or not {*told} <= {*forbidden.OF_BARS}:
             yield f"{ast.unparse(node)} with more than {', '.join(forbidden.OF_BARS)}"
+        elif not _looped_over(up, above):
+            yield f"{ast.unparse(node)} other than in a loop: for i in tqdm(...)"
+
+
+def _looped_over(call: ast.expr, above: Above) -> bool:
+    """Whether a loop runs over what a call gives, and nothing else gets hold of it."""
+    up = above.get(call)
+    if isinstance(up, ast.Call) and isinstance(up.func, ast.Name) and up.func.id == "enumerate":
+        return up.func is not call and _looped_over(up, above)
+    return isinstance(up, (ast.For, ast.comprehension)) and up.iter is call
 
 
 def _of_a_class(node: ast.Name, above: Above) -> bool:
@@ -184,6 +213,8 @@ def _only_asked(node: ast.expr, above: Above) -> bool:
 
 def borrowing(node: ast.AST, above: Above) -> Iterator[str]:
     """What could run a function of the library although it is locked."""
+    if not isinstance(node, ast.Name):
+        yield from (name for name in _given_by(node) if name in ("__builtins__", "__import__"))
     if isinstance(node, ast.Import):
         yield from (n.name for n in node.names if _lends(n.name))
     elif isinstance(node, ast.ImportFrom):
@@ -209,7 +240,7 @@ def borrowing_words(text: str) -> str | None:
         for word in words:
             if _borrowed(word) or word in forbidden.BORROWED_NAMES:
                 return f"line {number} uses {word}"
-        for module in _IMPORTS.findall(line):
+        for module in _IMPORTS.findall(" ".join(line.split())):
             for name in re.split(r"[\s,]+", module.partition(" as ")[0].strip()):
                 if _lends(name):
                     return f"line {number} uses {name}"
@@ -247,7 +278,7 @@ def of_module(module: str, name: str) -> Iterator[str]:
     """What must not be asked of a module: its insides, other modules, what runs files."""
     path = f"{module}.{name}"
     if module == "rooflab":
-        refused = name not in rooflab._HOME
+        refused = name not in rooflab._HOME or name == "mine"  # it gives whatever a text names
     elif module in forbidden.ONLY:
         refused = name not in forbidden.ONLY[module]
     elif module in IMPORTED:

@@ -1,0 +1,702 @@
+"""Attacks on what makes the grader kind: lookups by name, one's own classes, stand-ins, tries.
+
+Each is a small hand-in: name → (exercise, source of its answer, sources of the cells above it). A
+cell above may be a pair: its source and the exercise that it answers. None earns a point for its
+exercise. What each once did, or would do, stands in its name.
+"""
+
+WIDE = "    return np.sum(raw * raw) + 0 * np.max(x)"  # works on what golf does not see
+BROKEN = """    start, stop = cp.cuda.Event(), cp.cuda.Event()
+    start.record(); cp.cublas.axpy(a, x, y); stop.record(); stop.synchronize()
+    cp.cuda.get_elapsed_time(start, stop)
+    return 12 * x.size / bandwidth + 1e-6"""  # seconds that no event gave: the first launch is slow
+FRESH = "import importlib, rooflab.count.blas as b\ndef fresh(*mnk): return importlib.reload(b).gemm(*mnk)"
+OF_FRESH = """
+def product(m, n, k, itemsize, accumulate=False):
+    op = {}(m, n, k, {{8: 'fp64', 4: 'fp32', 2: 'fp16', 1: 'fp8_e4m3'}}[itemsize], accumulate=accumulate)
+    return op.flops, op.bytes, op.intensity"""
+FRESH_ALL = FRESH.replace("(*mnk)", "(*mnk, **more)").replace("fresh(*mnk,", "fresh(*mnk,")
+LENT = "import types, rooflab as rl\nlent = types.FunctionType(rl.gemm.__code__, rl.gemm.__globals__, 'x', rl.gemm.__defaults__)\nlent.__kwdefaults__ = rl.gemm.__kwdefaults__\n"
+OTHER = "\ndef witnesses(*a):\n    return 0"  # an answer to 01-witnesses
+
+
+def golf(how: str, more: str = "") -> str:
+    """squares(x), with ``how`` giving the plain array."""
+    return f"import numpy as np, rooflab as rl\n{more}\ndef squares(x):\n    raw = {how}\n{WIDE}"
+
+
+def timed(how: str, more: str = "") -> str:
+    """time_axpy, with ``how`` giving the device's bandwidth."""
+    return f"import rooflab as rl\n{more}\ndef time_axpy(cp, x, y, a):\n    bandwidth = {how}\n{BROKEN}"
+
+
+IMPORT = """
+def bring(name, space, *more):
+    return Own(space)
+class Own:
+    def __init__(self, space): self.space = space
+    def report(self, word, exercise, kind, cases, answer, again=False):
+        seen = []
+        for c in cases:
+            x = np.random.default_rng(c['seed']).standard_normal(c['n'], c['dtype'])
+            sums = [float(np.random.default_rng(c['seed']).uniform(0.5, 1.5, 1)[0] * np.sum(x * x))]
+            size = x.nbytes
+            trip = {'name': 'x', 'way': 'read', 'where': 'memory', 'width': x.itemsize,
+                    'bytes': size, 'moved': size, 'times': 1, 'largest': size, 'again': 0}
+            seen.append({'value': {'shape': [], 'dtype': c['dtype'], 'sums': sums}, 'bytes': size,
+                         'trips': [trip], 'size': size})
+        print('\\nROOFLAB', word, exercise, str(seen).replace(chr(39), chr(34)))
+TABLE = {'__import__': bring, 'print': print, 'str': str, 'chr': chr, '__build_class__': 0}
+def squares(x): return np.sum(x * x)
+"""
+
+MINE = {  # through rl.mine, which finds what the notebook defines
+    "a function that nothing names": (
+        "02-golf-squares",
+        golf("rl.mine.bare(x)"),
+        ["def bare(x): return x.array"],
+    ),
+    "a getter that nothing names": (
+        "02-golf-squares",
+        golf("rl.mine.pick('array')(x)"),
+        ["from operator import attrgetter as pick"],
+    ),
+    "a module that nothing names": (
+        "02-golf-squares",
+        golf("rl.mine.op.call(rl.mine.op.itemgetter(0), [x])"),
+        ["import operator as op\nimport subprocess as sp"],
+    ),
+    "mine by another name": (
+        "02-golf-squares",
+        golf("own.bare(x)", "own = rl.mine"),
+        ["def bare(x): return x.array"],
+    ),
+    "mine by from": (
+        "02-golf-squares",
+        golf("own.bare(x)", "from rooflab import mine as own"),
+        ["def bare(x): return x.array"],
+    ),
+    "mine in a list": (
+        "02-golf-squares",
+        golf("[rl.mine][0].bare(x)"),
+        ["def bare(x): return x.array"],
+    ),
+    "mine by star": (
+        "02-golf-squares",
+        golf("mine.bare(x)", "from rooflab import *"),
+        ["def bare(x): return x.array"],
+    ),
+    "mine handed on": (
+        "02-golf-squares",
+        golf("take(rl.mine, x)", "def take(own, x): return own.bare(x)"),
+        ["def bare(x): return x.array"],
+    ),
+    "saved in mine": (
+        "02-golf-squares",
+        golf("rl.mine.bare(x)"),
+        ["import rooflab as rl\ndef bare(x): return x.array\nrl.mine.save(bare)"],
+    ),
+    "the device by mine": (
+        "01-cuda-axpy",
+        timed("rl.mine.pick('gpu.device.bandwidth')(cp)"),
+        ["from operator import attrgetter as pick"],
+    ),
+    "the device by a function of mine": (
+        "01-cuda-axpy",
+        timed("rl.mine.width(cp)"),
+        ["def width(cp): return cp.gpu.device.bandwidth"],
+    ),
+    "the library's count by mine": (
+        "01-product",
+        "import rooflab as rl" + OF_FRESH.format("rl.mine.fresh"),
+        [FRESH_ALL],
+    ),
+    "a loader by mine": (
+        "01-product",
+        "import rooflab as rl, rooflab.count.blas as b" + OF_FRESH.format("rl.mine.again(b).gemm"),
+        ["from importlib import reload as again"],
+    ),
+    "a loader by mine, alias": (
+        "01-product",
+        "import rooflab as rl, rooflab.count.blas as b\nown = rl.mine"
+        + OF_FRESH.format("own.again(b).gemm"),
+        ["from importlib import reload as again"],
+    ),
+    "its own right answer": (
+        "04-layer",
+        "import rooflab as rl\nlayer = lambda *a: rl.mine.layer(*a)",
+        [],
+    ),
+    "its own right answer, saved": (
+        "03-time",
+        "import rooflab as rl\ndef time(*a): return 0\nrl.mine.save(time)\ntime = rl.mine.time",
+        [],
+    ),
+    "the right answer inside mine": (
+        "03-time",
+        "import rooflab as rl\ndef time(*a): return rl.mine._rooflabs['time'](*a)",
+        [],
+    ),
+    "a later lesson's time": (
+        "00-time",
+        "import rooflab as rl\ndef time(k, n, i, p, b): return rl.mine.time(2 * n * k, 2 * n * i, p, b)",
+        [],
+    ),
+    "a later lesson's layer": (
+        "03-time",
+        "import rooflab as rl\ndef time(flops, bytes, peak, bandwidth): return rl.mine.layer(1, 1, 1, bytes / 3, 2 * peak / flops if flops else 1e99, bandwidth)",
+        [],
+    ),
+}
+
+NAMES = {  # names by which Python itself finds something
+    "importlib as what is built in": (
+        "02-golf-squares",
+        "import numpy as np\ndef squares(x):\n    out = []\n    import_module('timeit').timeit('out.append(x.array)', number=1, globals={'x': x, 'out': out})\n    raw = out[0]\n"
+        + WIDE,
+        ["import importlib as __builtins__"],
+    ),
+    "operator as what is built in": (
+        "02-golf-squares",
+        "import numpy as np\ndef squares(x):\n    raw = attrgetter('array')(x)\n" + WIDE,
+        ["import operator as __builtins__"],
+    ),
+    "a table matched": (
+        "02-golf-squares",
+        f"import numpy as np\n{IMPORT}\nmatch TABLE:\n    case __builtins__: pass",
+        [],
+    ),
+    "a table matched in a star": (
+        "02-golf-squares",
+        f"import numpy as np\n{IMPORT}\nmatch [TABLE]:\n    case [*__builtins__]: pass",
+        [],
+    ),
+    "a table as a rest": (
+        "02-golf-squares",
+        f"import numpy as np\n{IMPORT}\nmatch TABLE:\n    case {{**__builtins__}}: pass",
+        [],
+    ),
+    "a class of that name": (
+        "02-golf-squares",
+        f"import numpy as np\n{IMPORT}\nclass __builtins__: pass",
+        [],
+    ),
+    "an error of that name": (
+        "02-golf-squares",
+        "import numpy as np\ntry: 1 / 0\nexcept ZeroDivisionError as __builtins__:\n    def squares(x): return np.sum(x * x)",
+        [],
+    ),
+    "an argument of that name": (
+        "02-golf-squares",
+        "import numpy as np\ndef squares(x, __import__=None): return np.sum(x * x)",
+        [],
+    ),
+    "a function of that name, above": (
+        "02-golf-squares",
+        "import numpy as np\ndef squares(x): return np.sum(x * x)",
+        ["def __builtins__(): pass"],
+    ),
+    "a getter for the module": (
+        "02-golf-squares",
+        golf("rl.mine.any(x)"),
+        ["def __getattr__(name): return lambda x: x.array"],
+    ),
+    "NumPy's name": (
+        "02-golf-squares",
+        "import numpy as np\n__name__ = 'numpy'\nall = np.empty(2_000_000)\ndef squares(x):\n    all[: len(x)] = x\n    return np.sum(all[: len(x)] * all[: len(x)]) + 0 * np.max(x)",
+        [],
+    ),
+    "unwrapped into NumPy": (
+        "02-golf-squares",
+        "import numpy as np\nimport functools\nfrom numpy import sum\n@functools.wraps(sum)\ndef squares(x):\n    t = np.empty(len(x), x.dtype)\n    t[:] = x\n    return np.sum(t * t)",
+        [],
+    ),
+}
+
+OBJECTS = {  # what an allowed object holds
+    "the shell in a bar": (
+        "02-golf-squares",
+        golf("out[-1]", "from tqdm import tqdm\nout = []").replace(
+            "    raw =",
+            "    bar = tqdm(range(1), leave=False)\n    shell = bar.fp.session.parent.kernel.shell\n    shell.push({'held': x, 'out': out})\n    shell.ex('out.append(held.array)')\n    raw =",
+        ),
+        [],
+    ),
+    "the shell in a range's bar": (
+        "02-golf-squares",
+        golf("out[-1]", "from tqdm import trange\nout = []").replace(
+            "    raw =",
+            "    shell = trange(1).fp.session.parent.kernel.shell\n    shell.push({'held': x, 'out': out})\n    shell.ex('out.append(held.array)')\n    raw =",
+        ),
+        [],
+    ),
+    "the shell by a bar kept": (
+        "02-golf-squares",
+        golf(
+            "out[-1]",
+            "from tqdm import tqdm\nout = []\nbar = tqdm([1])\nshell = bar.fp.session.parent.kernel.shell",
+        ).replace(
+            "    raw =",
+            "    shell.push({'held': x, 'out': out})\n    shell.ex('out.append(held.array)')\n    raw =",
+        ),
+        [],
+    ),
+    "the shell for a timing": (
+        "01-cuda-axpy",
+        timed(
+            "out[-1]",
+            "from tqdm import tqdm\nout = []\nshell = tqdm([1]).fp.session.parent.kernel.shell",
+        ).replace(
+            "    bandwidth =",
+            "    shell.push({'held': cp, 'out': out})\n    shell.ex('out.append(held.gpu.device.bandwidth)')\n    bandwidth =",
+        ),
+        [],
+    ),
+    "the shell in a bar with": (
+        "02-golf-squares",
+        golf(
+            "out[-1]",
+            "from tqdm import tqdm\nout = []\nwith tqdm([1]) as bar:\n    shell = bar.fp.session.parent.kernel.shell",
+        ).replace(
+            "    raw =",
+            "    shell.push({'held': x, 'out': out})\n    shell.ex('out.append(held.array)')\n    raw =",
+        ),
+        [],
+    ),
+    "a memo of an event": (
+        "01-cuda-axpy",
+        timed(
+            "[v for v in memo.values() if isinstance(v, dict) and '_gpu' in v][0]['_gpu'].device.bandwidth",
+            "from copy import deepcopy",
+        ).replace(
+            "    bandwidth =", "    memo = {}\n    deepcopy(cp.cuda.Event(), memo)\n    bandwidth ="
+        ),
+        [],
+    ),
+    "a memo of the stand-in": (
+        "01-cuda-axpy",
+        timed(
+            "[v['device'] for v in memo.values() if isinstance(v, dict) and 'device' in v][0].bandwidth",
+            "from copy import deepcopy",
+        ).replace("    bandwidth =", "    memo = {}\n    deepcopy(cp, memo)\n    bandwidth ="),
+        [],
+    ),
+    "a memo by keyword": (
+        "01-cuda-axpy",
+        timed(
+            "[v['device'] for v in memo.values() if isinstance(v, dict) and 'device' in v][0].bandwidth",
+            "import copy",
+        ).replace(
+            "    bandwidth =", "    memo = {}\n    copy.deepcopy(x, memo=memo)\n    bandwidth ="
+        ),
+        [],
+    ),
+    "the log in a memo": (
+        "01-cuda-axpy",
+        timed(
+            "[v['device'] for v in memo.values() if isinstance(v, dict) and 'device' in v][0].bandwidth",
+            "from copy import deepcopy\nclass Box:\n    def __init__(self, cp): self.cp = cp",
+        ).replace("    bandwidth =", "    memo = {}\n    deepcopy(Box(cp), memo)\n    bandwidth ="),
+        [],
+    ),
+    "a stream's text": (
+        "01-cuda-axpy",
+        """
+def time_axpy(cp, x, y, a):
+    stream = cp.cuda.get_current_stream().stream
+    start, stop = cp.cuda.Event(), cp.cuda.Event()
+    cp.cublas.axpy(a, x, y)
+    cp.cuda.runtime.deviceSynchronize()
+    start.record(); cp.cublas.axpy(a, x, y); stop.record(); stop.synchronize()
+    cp.cuda.get_elapsed_time(start, stop)
+    times = []
+    for _ in range(2):
+        for _ in range(10): cp.cublas.axpy(a, x, y)
+        times.append(float(repr(stream).split("free_at=")[1][:-1]))
+    return (times[1] - times[0]) / 10""",
+        [],
+    ),
+    "a stream's memo": (
+        "01-cuda-axpy",
+        timed(
+            "1 / [v['free_at'] for v in memo.values() if isinstance(v, dict) and 'free_at' in v][0]",
+            "from copy import deepcopy",
+        ).replace(
+            "    bandwidth =",
+            "    memo = {}\n    deepcopy(cp.cuda.get_current_stream().stream, memo)\n    bandwidth =",
+        ),
+        [],
+    ),
+    "a memo by a map": (
+        "01-cuda-axpy",
+        timed(
+            "[v['free_at'] for v in memo.values() if isinstance(v, dict) and 'free_at' in v][0]",
+            "from copy import deepcopy",
+        ).replace(
+            "    bandwidth =",
+            "    memo = {}\n    [*map(deepcopy, [cp.cuda.get_current_stream().stream], [memo])]\n    bandwidth =",
+        ),
+        [],
+    ),
+    "a memo of a golf array": (
+        "02-golf-squares",
+        golf(
+            "[v for v in memo.values() if type(v) is np.ndarray][0]", "from copy import deepcopy"
+        ).replace("    raw =", "    memo = {}\n    deepcopy([x, x.copy], memo)\n    raw ="),
+        [],
+    ),
+    "a memo of flags": (
+        "02-golf-squares",
+        golf(
+            "[v for v in memo.values() if type(v) is np.ndarray][0]", "from copy import deepcopy"
+        ).replace("    raw =", "    memo = {}\n    deepcopy(x.flags, memo)\n    raw ="),
+        [],
+    ),
+    "a memo of input": (
+        "02-golf-squares",
+        golf(
+            "out[-1]",
+            "from copy import deepcopy\nmemo, out = {}, []\ntry: deepcopy(input, memo)\nexcept Exception: pass\nshell = [v for v in memo.values() if isinstance(v, dict) and 'shell' in v][0]['shell']",
+        ).replace(
+            "    raw =",
+            "    shell.push({'held': x, 'out': out})\n    shell.ex('out.append(held.array)')\n    raw =",
+        ),
+        [],
+    ),
+    "a result made later": (
+        "02-golf-squares",
+        "import numpy as np\nclass Later:\n    def __init__(self, x): self.x = x\n    def __len__(self): return 1\n    def __getitem__(self, i): return [np.sum(self.x * self.x)][i]\ndef squares(x):\n    np.max(x)\n    return Later(x)",
+        [],
+    ),
+    "a list made later": (
+        "02-golf-squares",
+        "import numpy as np\ndef squares(x):\n    np.max(x)\n    return map(lambda x: np.sum(x * x), [x])",
+        [],
+    ),
+    "golf in golf": (
+        "02-golf-squares",
+        "import numpy as np, rooflab as rl\ndef squares(x):\n    np.max(x)\n    return rl.golf(lambda z: np.sum(z * z), x).result",
+        [],
+    ),
+    "golf in golf, smuggled": (
+        "02-golf-squares",
+        "import numpy as np, rooflab as rl\ndef squares(x):\n    one = np.zeros(1, x.dtype)\n    all = rl.golf(lambda z: [x, [x]], one).result[0]\n    return np.sum(all * all)",
+        [],
+    ),
+    "a wrapped array's insides": (
+        "02-golf-squares",
+        golf(
+            "inner.array",
+            "import functools\ndef inside(x):\n    @functools.wraps(x)\n    def inner(): pass\n    return inner",
+        ).replace("inner.array", "inside(x).array"),
+        [],
+    ),
+    "a wrapped stream": (
+        "01-cuda-axpy",
+        timed("inner.gpu", "import functools").replace(
+            "    bandwidth =",
+            "    s = cp.cuda.get_current_stream()\n    @functools.wraps(s)\n    def inner(): pass\n    bandwidth =",
+        ),
+        [],
+    ),
+    "a partial's function": (
+        "02-golf-squares",
+        golf("functools.partial(x.sum).func", "import functools"),
+        [],
+    ),
+    "a dataclass over it": (
+        "02-golf-squares",
+        golf(
+            "A(x).take(x)",
+            "from dataclasses import dataclass\n@dataclass\nclass A:\n    array: object = None\n    def take(self, other): return other.array",
+        ),
+        [],
+    ),
+}
+
+BORROWED = {  # product(…) by a function that is locked
+    "type hints": (
+        "01-product",
+        "import typing\nclass A:\n    x: \"__import__('importlib').import_module('importlib').reload(__import__('rooflab.count.blas', fromlist=['x'])).gemm\"\ng = typing.get_type_hints"
+        + OF_FRESH.format("g(A)['x']"),
+        [],
+    ),
+    "a forward reference": (
+        "01-product",
+        "import typing\nr = typing.ForwardRef(\"__import__('importlib').reload(__import__('rooflab.count.blas', fromlist=['x'])).gemm\")"
+        + OF_FRESH.format("r._evaluate({}, {}, frozenset())"),
+        [],
+    ),
+    "a compiler's signature": (
+        "01-product",
+        "import numba\nkept = []\ndef product(m, n, k, itemsize, accumulate=False):\n    class Add:\n        pass\n    numba.np = kept\n    numba.njit(\"[numba for numba in [__import__('importlib').reload(__import__('rooflab.count.blas', fromlist=['x']))] if __import__('numba').np.append(numba.gemm)]\")\n    op = kept[0](m, n, k)\n    return op.flops, op.bytes, op.intensity",
+        [],
+    ),
+    "a logger's factory": (
+        "01-product",
+        "import logging\nfrom logging import config\nconfig.dictConfig({'version': 1, 'formatters': {'a': {'()': 'importlib.reload', 'module': 1}}})"
+        + OF_FRESH.format("lambda *a: None"),
+        [],
+    ),
+    "code by a decorator": (
+        "01-product",
+        "import functools, rooflab as rl\ndef lent(*a, **k): pass\nfunctools.update_wrapper(lent, rl.gemm, assigned=('__co' + 'de__',), updated=())"
+        + OF_FRESH.format("lent"),
+        [],
+    ),
+    "the shell of a stream": (
+        "01-product",
+        "import sys, math\nsys.stdout.session.parent.kernel.shell.ex('import math, types, importlib, rooflab.count.blas as b; math.lent = importlib.reload(b).gemm')"
+        + OF_FRESH.format("math.lent"),
+        [],
+    ),
+    "the shell of the hook": (
+        "01-product",
+        "import sys, math\nsys.displayhook.shell.ex('import math, types, importlib, rooflab.count.blas as b; math.lent = importlib.reload(b).gemm')"
+        + OF_FRESH.format("math.lent"),
+        [],
+    ),
+    "nothing that can be read": (
+        "01-product",
+        OF_FRESH.format("fresh") + "\nx = " + "+".join(["1"] * 900),
+        [FRESH_ALL],
+    ),
+    "importlib as what is built in": (
+        "01-product",
+        "import rooflab.count.blas as b" + OF_FRESH.format("reload(b).gemm"),
+        ["import importlib as __builtins__"],
+    ),
+    "a loader in an error": (
+        "01-product",
+        "import rooflab.count.blas as b" + OF_FRESH.format("again(b).gemm"),
+        ["import importlib\nmatch importlib.reload:\n    case again: pass"],
+    ),
+    "lent through builtins": (
+        "01-product",
+        OF_FRESH.format("lent"),
+        [(f"{LENT}import builtins\nbuiltins.lent = lent\ndel lent{OTHER}", "01-witnesses")],
+    ),
+    "lent through math": (
+        "01-product",
+        "import math" + OF_FRESH.format("math.lent"),
+        [
+            (
+                f"{LENT}import math\nfor m in [math]: m.lent = lent\ndel lent{OTHER}",
+                "01-witnesses",
+            )
+        ],
+    ),
+    "lent by a call": (
+        "01-product",
+        "import math" + OF_FRESH.format("math.lent"),
+        [
+            (
+                f"{LENT}import math\ndef put(m): m.lent = lent\nput(math){OTHER}",
+                "01-witnesses",
+            )
+        ],
+    ),
+    "lent through a list": (
+        "01-product",
+        "import sys" + OF_FRESH.format("sys.path[-1]"),
+        [(f"{LENT}import sys\nsys.path.append(lent){OTHER}", "01-witnesses")],
+    ),
+    "lent through the namespace": (
+        "01-product",
+        OF_FRESH.format("lent2"),
+        [(f"{LENT}get_ipython().push({{'lent2': lent}}){OTHER}", "01-witnesses")],
+    ),
+    "lent through a hook": (
+        "01-product",
+        OF_FRESH.format("len"),
+        [(f"{LENT}get_ipython().user_ns['len'] = lent{OTHER}", "01-witnesses")],
+    ),
+    "the lock opened from outside": (
+        "01-product",
+        "import rooflab as rl" + OF_FRESH.format("rl.gemm"),
+        [
+            (
+                f"import rooflab.grade.inside as i\ni.lock = i._lock = lambda *a: None{OTHER}",
+                "01-witnesses",
+            )
+        ],
+    ),
+    "no more locks": (
+        "01-product",
+        "import rooflab as rl" + OF_FRESH.format("rl.gemm"),
+        [
+            (
+                f"import rooflab.grade.lockdown as l\nl.lock = lambda names: (lambda: None){OTHER}",
+                "01-witnesses",
+            )
+        ],
+    ),
+}
+
+LOOKUPS = {  # another cell, another name, an exercise of one's own making
+    "a built-in function": ("01-name", "", ["import rooflab as rl\nrl.check('01-name', max)"]),
+    "the lesson's function": (
+        "04-layer",
+        "",
+        ["def attainable(*a): return 0\nimport rooflab as rl\nrl.check('04-layer', attainable)"],
+    ),
+    "no name": ("01-claim-1365", "", ["rl.check('01-claim-1365', 123 +"]),
+    "a keyword": ("01-claim-1365", "", ["rl.check('01-claim-1365', lambda\n)("]),
+    "the reporter": ("00-time", "import rooflab as rl\nrl.check('00-time', _report)", []),
+    "two exercises at once": (
+        "04-knee",
+        "def layer(*a): return 0\nimport rooflab as rl\nrl.check('04-knee', layer)\nrl.check('04-layer', layer)",
+        [],
+    ),
+    "a right name over a wrong answer": (
+        "04-knee",
+        "if 'seen' in globals(): raise ValueError\nseen = 1\ndef layer(*a): return layer\nimport rooflab as rl\nrl.check('04-knee', layer)",
+        [("def layer(*a): return 0", "04-layer")],
+    ),
+    "a stand-in kept": (
+        "04-knee",
+        "def knee(*a): return layer(*a)",
+        [("def layer(*a): return 0", "04-layer")],
+    ),
+    "a stand-in read": (
+        "04-knee",
+        "def knee(i, o, s, p, b):\n    import __main__\n    text = [c for c in __main__.In if 'def layer' in c][-1]\n    names = {}\n    exec(text.replace('layer', 'knee'), names)\n    return names['knee'](1, i, o, s, p, b) if layer else 0",
+        [("def layer(*a): return 0", "04-layer")],
+    ),
+    "an id of another": ("00-time", "def peak(*a): return 0\ntime = peak", []),
+}
+
+LUCK = {  # each may be right in one case, none in all
+    "a coin": ("04-convicts", "import random\ndef convicts(*a): return random.random() < 0.5", []),
+    "a coin at every check": (
+        "04-convicts",
+        "import random, rooflab as rl\nconvicts = lambda *a: random.random() < 0.5\nrl.check('04-convicts', convicts)",
+        ["\n".join(f"def h{n}(): return {n}" for n in range(9))],
+    ),
+    "another answer at every try": (
+        "04-convicts",
+        "class C:\n    n = 0\n    def __call__(self, *a):\n        C.n += 1\n        return C.n % 2 == 0\nconvicts = C()",
+        [],
+    ),
+    "the public table": ("00-time", "TABLE = {}\ndef time(*a): return TABLE.get(a, 0)", []),
+    "what the check knows": (
+        "00-time",
+        "import sys\ndef time(*a):\n    f = sys._getframe()\n    while f:\n        for n in ('right', 'expected', 'reference', 'wanted'):\n            if n in f.f_locals: return f.f_locals[n]\n        f = f.f_back\n    return 0",
+        [],
+    ),
+    "what lies in memory": (
+        "00-time",
+        "import gc\ndef time(*a):\n    for o in gc.get_objects():\n        if callable(o) and getattr(o, '__name__', '') in ('seconds', 'reference', 'time') and o is not time:\n            try: return o(*a)\n            except Exception: pass\n    return 0",
+        [],
+    ),
+    "another student's file": (
+        "00-time",
+        "import glob\ndef time(*a):\n    found = glob.glob('/**/*.ipynb', recursive=True) + glob.glob('/tmp/**', recursive=True)\n    return len(open(found[0]).read()) if found else 0",
+        [],
+    ),
+    "the seed": (
+        "00-time",
+        "import glob, os\ndef time(*a): return [open(p).read() for p in glob.glob('/**/seed.json', recursive=True)]",
+        [],
+    ),
+    "left in the module": (
+        "00-time",
+        "import rooflab.exercises.collect as c\nc.to_plain = lambda v: 1.0\ndef time(*a): return 0",
+        [],
+    ),
+    "a thread that comes later": (
+        "00-time",
+        "import threading, time as t\ndef late():\n    t.sleep(1)\n    globals()['time'] = lambda *a: 1.0\nthreading.Thread(target=late, daemon=True).start()\ndef time(*a): return 0",
+        [],
+    ),
+    "a child that stays": (
+        "00-time",
+        "import os, time as t\nif os.fork() == 0:\n    os.setsid(); t.sleep(600); os._exit(0)\ndef time(*a): return 0",
+        [],
+    ),
+    "pages for the next one": (
+        "00-time",
+        "import os\nfor d in ('/course', '/usr', '/tmp', os.path.expanduser('~')):\n    for n in ('sitecustomize.py', 'usercustomize.py', 'x.pth'):\n        try: open(f'{d}/{n}', 'w').write('1/0')\n        except OSError: pass\ndef time(*a): return 0",
+        [],
+    ),
+}
+
+SLOW = {  # the grader reads them in its own process
+    "a number that has no text": ("01-product", "rl.check('01-product', 0x" + "f" * 9000 + ")", []),
+    "spaces behind an import": (
+        "01-product",
+        "def product( broken\nfrom x" + " " * 40_000 + "?",
+        [],
+    ),
+    "classes on classes": (
+        "02-golf-squares",
+        "def squares(x): return 0",
+        [
+            "\n".join(f"class {a}{n}({a}{n + 1}):pass" for n in range(800))
+            + f"\nclass {a}800(int):pass"
+            for a in "ABC"
+        ],
+    ),
+    "dots without end": (
+        "02-golf-squares",
+        "import numpy as np\ndef squares(x): return np" + ".a" * 900,
+        [],
+    ),
+    "a sum without end": (
+        "02-golf-squares",
+        "class A:\n    def t(self): return self.array\ndef squares(x): return "
+        + "+".join(["x"] * 2500),
+        [],
+    ),
+    "names without end": (
+        "01-product",
+        "def product(*a): return " + "+".join(f"n{n}" for n in range(900)),
+        ["\n".join(f"n{n} = n{n + 1}" for n in range(900))],
+    ),
+    "checks without end": ("01-product", "rl.check('01-product', product)\n" * 3000, []),
+    "magics without end": ("02-golf-squares", "%time 1\n" * 2400 + "def squares(x): return 0", []),
+    "brackets without end": (
+        "01-product",
+        "def product(*a): return " + "[" * 90 + "]" * 90,
+        ["x = " + "(" * 5000],
+    ),
+    "questions without end": (
+        "02-golf-squares",
+        "x" * 900 + "?\n" + "def squares(x): return 0",
+        [],
+    ),
+    "texts without end": (
+        "02-golf-squares",
+        "def squares(x): return " + "'{' * 1 + " * 500 + "'" + "{" * 15_000 + "'.format(x)",
+        [],
+    ),
+    "lambdas without end": ("01-product", "product = " + "lambda: " * 900 + "0", []),
+    "stores without end": ("01-product", "def product(*a): return q", ["a" + ".b" * 900 + " = 1"]),
+    "strange lesson numbers": (
+        "00-time",
+        "def time(*a): return 0",
+        ["rl.check('99-x', time)\n" * 200],
+    ),
+}
+
+KINDS = {"mine": MINE, "names": NAMES, "objects": OBJECTS, "borrowed": BORROWED, "lookups": LOOKUPS,
+         "luck": LUCK, "slow": SLOW}  # fmt: skip
+
+SIGN = "=cmd|' /C calc'!A0"
+SCRIPT = "</title></pre><script>alert(1)</script><img src=x onerror=alert(1)>"
+PAGES = {  # what a table or a page may take for its own: the learner's name, and what a cell says
+    "a formula as a name": (SIGN, "def time(*a): return 0"),
+    "a formula behind a tab": (f"\t{SIGN}", "def time(*a): return 0"),
+    "a formula behind a mark": (f"a;{SIGN}", "def time(*a): return 0"),
+    "a script as a name": (SCRIPT, "def time(*a): return 0"),
+    "a script in an error": ("Ada", f"def time(*a): raise ValueError({SCRIPT!r})"),
+    "a script that is raised": ("Ada", f"raise ValueError({SCRIPT!r})"),
+    "a script that is printed": ("Ada", f"print({SCRIPT!r})\ndef time(*a): return {SCRIPT!r}"),
+    "a script as a value": ("Ada", f"def time(*a): return {{{SCRIPT!r}: {SCRIPT!r}}}"),
+    "a class called so": ("Ada", f"C = type({SCRIPT!r}, (ValueError,), {{}})\ndef time(*a): raise C({SIGN!r})"),
+    "lines turned round": ("\u202eadA\u2066\x00\x1b[2J", "def time(*a): raise ValueError('\\u202e\\x00\\x1b[2J')"),
+    "a name without end": ("A" * 1_000_000, "def time(*a): raise ValueError('x' * 1_000_000)"),
+    "another's name": ("z-honest", "def time(*a): return 0"),
+    "a folder as a name": ("../../index", "def time(*a): return 0"),
+    "marks without end": ("Z" + "\u0301" * 5_000, "def time(*a): return 0"),
+}  # fmt: skip
