@@ -47,7 +47,8 @@ def guessed(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
     """The notebook as Lab saves it when every guess is made."""
     notebook = deepcopy(notebook)
     for cell in notebook.cells:
-        cell.metadata.trusted = True  # as cells are that were run here
+        if cell.cell_type == "code":
+            cell.metadata.trusted = True  # as cells are that were run here
     widgets = notebook.metadata.widgets[STATE]["state"]
     for one in widgets.values():
         if "covered" in one["state"]:
