@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 
 import ipywidgets
 import nbformat
@@ -64,14 +65,49 @@ def test_what_holds_no_state_is_left_as_it_is() -> None:
         assert model == before
 
 
-def test_an_output_of_a_widget_without_state_does_no_harm() -> None:
-    cell = nbformat.v4.new_code_cell("x")
-    cell.outputs = [nbformat.v4.new_output("display_data", {VIEW: {"model_id": "nobody"}})]
-    state = {"a": {"model_name": "IntSliderModel", "state": {}}}
-    notebook = nbformat.v4.new_notebook(
-        cells=[cell], metadata={"widgets": {STATE: {"state": state}}}
-    )
-    assert saved(notebook)["metadata"]["widgets"][STATE]["state"] == {}
+def test_of_a_widget_that_has_ended_the_still_picture_is_left_or_nothing() -> None:
+    view = {VIEW: {"model_id": "ended"}, "text/plain": "measuring, 0 %"}
+    still = {**view, "image/png": "AAAA"}
+    cell, plain = nbformat.v4.new_code_cell("x"), nbformat.v4.new_output("stream", text="x")
+    cell.outputs = [nbformat.v4.new_output("display_data", data) for data in (view, still)]
+    cell.outputs.append(plain)
+    for state in ({}, {"a": {"model_name": "IntSliderModel", "state": {}}}):
+        notebook = nbformat.v4.new_notebook(
+            cells=[copy.deepcopy(cell)], metadata={"widgets": {STATE: {"state": state}}}
+        )
+        kept = saved(notebook)
+        assert kept["metadata"]["widgets"][STATE]["state"] == {}
+        picture, text = kept["cells"][0]["outputs"]
+        assert picture["data"].keys() == {"image/png", "text/plain"} and text == plain
+    notebook["metadata"] = {}
+    assert saved(notebook) == notebook, "without any state every output stays"
+
+
+def test_what_was_not_run_since_it_was_opened_keeps_the_state_of_the_file(ran, tmp_path) -> None:
+    before = saved(ran)
+    nbformat.write(nbformat.from_dict(before), tmp_path / "a.ipynb")
+    states = before["metadata"]["widgets"][STATE]["state"]
+    again = copy.deepcopy(before)
+    now = again["metadata"]["widgets"][STATE]["state"]
+    now.clear()
+    alive = next(id for id, one in states.items() if one["model_name"] == "IntTextModel")
+    now[alive] = {**states[alive], "model_module_version": "of today"}
+    manager = AsyncLargeFileManager(root_dir=str(tmp_path))
+    drop_unseen({"type": "notebook", "content": again}, path="/a.ipynb", contents_manager=manager)
+    assert now.keys() == states.keys() and again["cells"] == before["cells"]
+    assert now.pop(alive)["model_module_version"] == "of today"
+    assert all(now[id] == states[id] for id in now)
+
+
+def test_a_bar_of_tqdm_that_was_closed_leaves_no_output() -> None:
+    bar = "from tqdm.notebook import tqdm\nfor _ in tqdm(range(2), leave=False): pass"
+    living = "import ipywidgets, json\nprint(json.dumps(ipywidgets.Widget.get_manager_state()))"
+    sources = (bar, bar.replace("False", "True"), living)
+    cells = [nbformat.v4.new_code_cell(source) for source in sources]
+    ran = NotebookClient(nbformat.v4.new_notebook(cells=cells)).execute()
+    ran.metadata.widgets = {STATE: json.loads(ran.cells[2].outputs[0].text)}
+    assert [len(cell.outputs) for cell in ran.cells] == [1, 1, 1]
+    assert [len(cell["outputs"]) for cell in saved(ran)["cells"]] == [0, 1, 1]
 
 
 def test_jupyter_takes_the_hook_by_its_name() -> None:

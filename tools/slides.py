@@ -109,20 +109,28 @@ def _closed(text: str) -> str:
     return re.sub(r"<(?=/script|!--)", r"\\u003c", text, flags=re.IGNORECASE)
 
 
-def build(lesson: Path, out: Path) -> Path:
-    """Run what a lesson's slides show in a fresh kernel and write ``OUT/NAME.html``; its path.
+def run_core(lesson: Path) -> NotebookNode:
+    """Run what a lesson's slides show in a fresh kernel; the solution with its widgets' state.
 
     *Deeper* cells are left out: nothing in a lesson's core needs them.
     """
     from tools.execute import run_notebook
 
-    saved = nbformat.read(lesson.parent / "solutions" / lesson.name, as_version=4)
-    staged = deepcopy(saved)
+    staged = nbformat.read(lesson.parent / "solutions" / lesson.name, as_version=4)
     staged.cells = [cell for cell in staged.cells if not _deep(cell)]
     with tempfile.TemporaryDirectory(prefix="rooflab-slides-") as folder:
-        solved = run_notebook(staged, lesson.stem, Path(folder))
+        return run_notebook(staged, lesson.stem, Path(folder))
+
+
+def build(lesson: Path, out: Path, solved: NotebookNode | None = None) -> Path:
+    """Write the slides of a lesson as ``OUT/NAME.html``; its path.
+
+    ``solved``: what `run_core` returned, if it was run already.
+    """
+    saved = nbformat.read(lesson.parent / "solutions" / lesson.name, as_version=4)
+    learner = nbformat.read(lesson, as_version=4)
     page = out / f"{lesson.stem}.html"
-    page.write_text(build_deck(solved, nbformat.read(lesson, as_version=4), saved), "utf-8")
+    page.write_text(build_deck(solved or run_core(lesson), learner, saved), "utf-8")
     return page
 
 

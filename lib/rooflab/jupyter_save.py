@@ -1,7 +1,9 @@
 """What ``course.py lab`` does to a notebook before it is saved: forget pictures nobody sees.
 
 Jupyter saves the state of every widget that it has ever heard of. A cell that is run ten times
-leaves ten pictures, and the file would grow with each of them.
+leaves ten pictures, and the file would grow with each of them. A progress bar that has come to its
+end leaves an output without a state, and the notebook would open with an error in its place. And
+a notebook that is opened, not run and saved would lose its pictures.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 STATE = "application/vnd.jupyter.widget-state+json"
@@ -18,19 +21,51 @@ LINKS = ("LinkModel", "DirectionalLinkModel")
 REFERENCE = re.compile(r'"(?:IPY_MODEL_|model_id": ")([^"]+)"')
 
 
-def drop_unseen(model: Mapping[str, Any], **more: Any) -> None:
+def drop_unseen(
+    model: Mapping[str, Any], path: str = "", contents_manager: Any = None, **more: Any
+) -> None:
     """Leave in a notebook the state of those widgets that its outputs show, and nothing else.
 
-    ``model``: what is saved, as Jupyter's contents manager has it (its hook ``pre_save_hook``).
+    Jupyter drops the state of a widget that was not run since the notebook was opened. The file
+    as it was still has it, and it is taken from there. An output whose widget has no state falls
+    back to its still picture; one that has only plain text to fall back to is left out.
+
+    ``model``: what is saved at ``path``, as Jupyter's contents manager has it (its hook
+    ``pre_save_hook``).
     """
     content = model.get("content")
     if model.get("type") != "notebook" or not isinstance(content, dict):
         return
     states = content.get("metadata", {}).get("widgets", {}).get(STATE, {}).get("state")
-    if states:
-        seen = _reached(states, set(_shown(content)))
-        for id in set(states) - seen:
-            del states[id]
+    if states is None:  # Jupyter was asked to save no state
+        return
+    shown = set(_shown(content))
+    if shown - states.keys():
+        before = _state_in(path, contents_manager)
+        states.update({id: before[id] for id in before.keys() - states.keys()})
+    for id in states.keys() - _reached(states, shown):
+        del states[id]
+    for cell in content.get("cells", ()):
+        if "outputs" in cell:
+            cell["outputs"] = [one for one in cell["outputs"] if _is_left(one, states)]
+
+
+def _state_in(path: str, contents_manager: Any) -> dict[str, Any]:
+    """The widgets' state in the file that is about to be written over; empty if it has none."""
+    try:
+        text = Path(contents_manager.root_dir, path.strip("/")).read_text("utf-8")
+        return json.loads(text)["metadata"]["widgets"][STATE]["state"]
+    except (AttributeError, OSError, ValueError, KeyError, TypeError):
+        return {}
+
+
+def _is_left(output: dict[str, Any], states: Mapping[str, Any]) -> bool:
+    """Whether an output still shows something, once it has lost a widget without state."""
+    data = output.get("data", {})
+    if VIEW not in data or data[VIEW].get("model_id") in states:
+        return True
+    del data[VIEW]
+    return not data.keys() <= {"text/plain"}
 
 
 def _shown(content: Mapping[str, Any]) -> Iterator[str]:

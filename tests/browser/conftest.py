@@ -100,11 +100,10 @@ def fronts(chromium, jupyter: Server) -> dict[str, Front]:
 
 
 @pytest.fixture
-def open_notebook(fronts: dict[str, Front]) -> Iterator[Callable[..., object]]:
-    """``open_notebook(front, name, *cells)`` runs a notebook in "lab" or "notebook"; the page.
+def leave(fronts: dict[str, Front]) -> Iterator[Callable[[str], Front]]:
+    """``leave(front)``: "lab" or "notebook", which is left when the test ends.
 
-    Cells may run for long: each test waits for what it needs to see. A script error of ours fails
-    the test.
+    A script error of ours fails the test.
     """
     errors: list[str] = []
     used: list[Front] = []
@@ -112,17 +111,30 @@ def open_notebook(fronts: dict[str, Front]) -> Iterator[Callable[..., object]]:
     def failed(error: object) -> None:
         errors.append(str(error))
 
-    def opened(front: str, name: str, *cells: str) -> object:
-        used.append(fronts[front])
-        fronts[front].server.write(name, *cells)
-        fronts[front].tab.page.on("pageerror", failed)
-        return fronts[front].open(name)
+    def taken(name: str) -> Front:
+        used.append(fronts[name])
+        fronts[name].tab.page.on("pageerror", failed)
+        return fronts[name]
 
-    yield opened
+    yield taken
     for front in used:
         front.tab.page.remove_listener("pageerror", failed)
         front.close()
     assert not [e for e in errors if "rooflab" in e or "rl-" in e or "anywidget" in e], errors
+
+
+@pytest.fixture
+def open_notebook(leave: Callable[[str], Front], jupyter: Server) -> Callable[..., object]:
+    """``open_notebook(front, name, *cells)`` runs a notebook in "lab" or "notebook"; the page.
+
+    Cells may run for long: each test waits for what it needs to see.
+    """
+
+    def opened(front: str, name: str, *cells: str) -> object:
+        jupyter.write(name, *cells)
+        return leave(front).open(name)
+
+    return opened
 
 
 @pytest.fixture(scope="session")

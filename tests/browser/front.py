@@ -70,6 +70,13 @@ class Front:
 
     def open(self, path: str) -> object:
         """Open the notebook at ``path`` and run it; the page, once its cells have begun."""
+        page = self.show(path)
+        ask_kernel(page, "None", NAME.format(str(self.server.folder / path)))
+        page.evaluate(RUN_ALL)  # not awaited: each test waits for what it needs to see
+        return page
+
+    def show(self, path: str) -> object:
+        """Open the notebook at ``path``; the page, once it and its kernel are there."""
         page = self.tab.page
         self.server.hand_on(path)
         if self.name == "notebook":
@@ -83,21 +90,25 @@ class Front:
             )
         # Running a cell before the notebook is in front and its kernel idle would be lost.
         page.wait_for_function(OPENED, arg=path, timeout=LOADING)
-        ask_kernel(page, "None", NAME.format(str(self.server.folder / path)))
-        page.evaluate(RUN_ALL)  # not awaited: each test waits for what it needs to see
         return page
+
+    def save(self) -> None:
+        """Save the notebook, as the key does; returns when the file is written."""
+        self.tab.page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
 
     def come_back(self, path: str) -> object:
         """Save the notebook, end its kernel and open the file anew; the page, nothing run yet."""
-        page = self.tab.page
-        page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
+        self.save()
         self.server.stop_kernels()
         self.tab.clear()  # the page is left, as if the browser had been closed
-        where = f"lab/workspaces/{token_hex(4)}/tree" if self.name == "lab" else "notebooks"
-        page.goto(f"{self.server.url}/{where}/{path}", timeout=LOADING)
-        page.wait_for_function(OPENED, arg=path, timeout=LOADING)
         self._loaded = None
-        return page
+        return self.show(path)
+
+    def open_again(self, path: str) -> object:
+        """The same in less time: Lab's page stays, and the kernel lives on but forgets all."""
+        self.save()
+        self.close()
+        return self.show(path)
 
     def _load(self, page) -> None:
         if self._loaded is page:

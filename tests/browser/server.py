@@ -37,6 +37,10 @@ class Server:
         )
         nbformat.write(notebook, self.folder / name)
 
+    def save(self, name: str, notebook: nbformat.NotebookNode) -> None:
+        """Save a notebook as a front end does: it is signed, and `course.OURS` see it."""
+        self.api(f"contents/{name}", "PUT", {"type": "notebook", "content": notebook})
+
     def api(self, path: str, method: str = "GET", body: dict | None = None) -> object:
         """Call the server's REST interface."""
         data = json.dumps(body).encode() if body else None

@@ -14,7 +14,6 @@ from tests.browser.server import Server
 from tests.browser.test_guess import click_axis, confirm
 from tests.browser.test_lunch import CELLS
 from tests.browser.test_sort import CELL as CARDS
-from tools.lesson import read_lesson
 
 pytestmark = pytest.mark.browser
 FRONTS = pytest.mark.parametrize("front", ["lab", "notebook"])
@@ -70,7 +69,7 @@ def test_a_guess_in_a_notebook_that_was_not_run_says_what_to_do(
     name = f"unasked-{front}.ipynb"
     page = open_notebook(front, name, CELLS[0])
     page.locator(".rl-guess .axis svg[tabindex]").wait_for()
-    page = fronts[front].come_back(name)
+    page = fronts[front].open_again(name)
     page.locator(".rl-guess .axis svg[tabindex]").wait_for()
     click_axis(page, 0.5)
     assert "Run the cells from the top first" in page.locator(".rl-guess .hint").inner_text()
@@ -90,7 +89,7 @@ def test_cards_in_a_notebook_that_was_not_run_say_what_to_do(
 ) -> None:
     page = open_notebook("lab", "cards.ipynb", CARDS)
     page.locator(".rl-sort .deck").wait_for()
-    page = fronts["lab"].come_back("cards.ipynb")
+    page = fronts["lab"].open_again("cards.ipynb")
     page.locator(".rl-sort .deck").click()
     page.keyboard.press("1")
     page.get_by_role("button", name="skip: show me").click()
@@ -106,28 +105,10 @@ def test_a_cell_that_is_run_again_leaves_no_picture_behind_in_the_file(
     for _ in range(3):
         page.wait_for_function(HAS_RUN)
         page.locator(".rl-lunch .noUi-handle[aria-label]").wait_for(state="attached")
-        page = fronts["lab"].come_back("again.ipynb")
+        page = fronts["lab"].open_again("again.ipynb")
         sizes.append(file.stat().st_size)
         page.evaluate(RUN_ALL)
         page.wait_for_function("!document.querySelector('.jupyter-widgets-disconnected')")
     assert max(sizes) < 1.05 * min(sizes), sizes
     state = nbformat.read(file, as_version=4).metadata.widgets[STATE]["state"]
     assert [one["model_name"] for one in state.values()].count("LinkModel") == 3
-
-
-def test_lesson_00_is_there_again_in_lab(
-    open_notebook: Callable[..., object], fronts: dict[str, Front], repository, jupyter: Server
-) -> None:
-    lesson = read_lesson(repository / "notebooks" / "source" / "00_free_lunch.py").learner
-    quick = "import os\nos.environ['ROOFLAB_QUICK'] = '1'"
-    page = open_notebook("lab", "lesson.ipynb", quick, *lesson.cells)
-    page.wait_for_function(HAS_RUN)
-    page.locator(".rl-guess .skip").click()
-    page.locator(".rl-lunch .noUi-handle[aria-label]").nth(1).wait_for(state="attached")
-    page = fronts["lab"].come_back("lesson.ipynb")
-    page.locator(".rl-lunch .noUi-handle[aria-label]").nth(1).wait_for(state="attached")
-    assert page.locator(LOST).count() == 0 and page.locator(".rl-guess.done").count() == 1
-    move(page, ".rl-lunch")
-    saved = (jupyter.folder / "lesson.ipynb").stat().st_size
-    assert saved < 3.5e6, f"{saved / 1e6:.1f} MB"
-    nbformat.validate(nbformat.read(jupyter.folder / "lesson.ipynb", as_version=4))

@@ -7,13 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.tab import Tab, resize, stand
+from tests.browser.tab import Tab, resize
 from tests.tools.test_slides import notebooks, page  # noqa: F401, fixtures
-from tools.site import NOTEBOOKS
-from tools.slides import build
 
 pytestmark = pytest.mark.browser
-LESSONS = sorted(NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))
 
 # Edges of everything on show, in stage pixels, and the smallest type outside pictures.
 MEASURED = """() => {
@@ -237,14 +234,3 @@ def test_help_comes_and_goes(deck) -> None:
     assert deck.get_by_text("Page Down").is_visible()
     deck.keyboard.press("Escape")
     assert not deck.get_by_text("Page Down").is_visible() and place(deck)[0] == 1
-
-
-@pytest.mark.notebook
-@pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: path.stem)
-def test_every_slide_of_every_lesson_fits(lesson: Path, tab: Tab, tmp_path: Path, monkeypatch):
-    monkeypatch.setenv("ROOFLAB_QUICK", "1")
-    address = build(lesson, tmp_path).as_uri()
-    with tab.silent(address, (1280, 720), motion="reduce") as opened:
-        opened.wait_for_selector(".lec-bar")
-        stand(opened, ".jp-Cell")
-        assert misfits(opened, type=24) == []

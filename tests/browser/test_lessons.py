@@ -1,0 +1,126 @@
+"""Every lesson as its slides, and come back to tomorrow in Lab and in Notebook 7; run once for all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import deepcopy
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from rooflab.jupyter_save import STATE, VIEW
+from tests.browser.front import Front
+from tests.browser.server import Server
+from tests.browser.tab import Tab, stand
+from tests.browser.test_return import ICON, LOST
+from tests.browser.test_slides import misfits
+from tools.site import NOTEBOOKS
+from tools.slides import build, run_core
+
+pytestmark = [pytest.mark.browser, pytest.mark.notebook]
+LESSONS = sorted(NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))
+OURS = ":is(.rl-pic, .rl-card, .rl-said, .rooflab-live)"
+MOVED = ":is(input[type=range], .noUi-handle[aria-label])"
+GO_TO = """async n => {
+    const notebook = window.jupyterapp.shell.currentWidget.content;
+    notebook.activeCellIndex = n;
+    await notebook.scrollToItem(n, 'start'); }"""
+DRAWN = "cell => [...document.querySelectorAll(`${cell} svg`)].map(one => one.outerHTML).join()"
+CHANGED = f"([cell, before]) => ({DRAWN})(cell) !== before"
+
+
+@pytest.fixture(scope="module", params=LESSONS, ids=lambda path: path.stem)
+def lesson(request: pytest.FixtureRequest) -> Path:
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def ran(lesson: Path) -> nbformat.NotebookNode:
+    """What the lesson's slides show, run, with the state of its widgets."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ROOFLAB_QUICK", "1")
+        return run_core(lesson)
+
+
+def guessed(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
+    """The notebook as Lab saves it when every guess is made."""
+    notebook = deepcopy(notebook)
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.metadata.trusted = True  # as cells are that were run here
+    widgets = notebook.metadata.widgets[STATE]["state"]
+    for one in widgets.values():
+        if "covered" in one["state"]:
+            one["state"]["covered"] = False
+    for id in ended_bars(widgets):  # nbclient remembers them, a browser forgets them
+        del widgets[id]
+    return notebook
+
+
+def ended_bars(widgets: dict[str, dict]) -> list[str]:
+    """The widgets that hold a progress bar: all bars of a lesson go when they are full."""
+    bars = {
+        f"IPY_MODEL_{id}"
+        for id, one in widgets.items()
+        if one["model_name"] == "FloatProgressModel"
+    }
+    return [id for id, one in widgets.items() if bars & set(one["state"].get("children", ()))]
+
+
+def shown(notebook: nbformat.NotebookNode) -> list[int]:
+    """The numbers of the cells that show a widget."""
+    return [
+        number
+        for number, cell in enumerate(notebook.cells)
+        if any(VIEW in output.get("data", {}) for output in cell.get("outputs", []))
+    ]
+
+
+def test_every_slide_fits(
+    lesson: Path, ran: nbformat.NotebookNode, tab: Tab, tmp_path: Path
+) -> None:
+    address = build(lesson, tmp_path, ran).as_uri()
+    with tab.silent(address, (1280, 720), motion="reduce") as opened:
+        opened.wait_for_selector(".lec-bar")
+        stand(opened, ".jp-Cell")
+        assert misfits(opened, type=24) == []
+
+
+def states(file: Path) -> set[str]:
+    """The widgets whose state a saved notebook holds."""
+    return set(nbformat.read(file, as_version=4).metadata.widgets[STATE]["state"])
+
+
+def look(page, number: int) -> int:
+    """The widget of a cell is drawn, and moves by each of its sliders; how many those were."""
+    page.evaluate(GO_TO, number)
+    cell = f".jp-Notebook .jp-Cell[data-windowed-list-index='{number}'] .jp-OutputArea"
+    page.locator(f"{cell} {OURS}").first.wait_for()
+    assert page.locator(LOST).count() == 0
+    sliders = page.locator(f"{cell} {MOVED}").locator("visible=true")
+    for slider in sliders.all():
+        before = page.evaluate(DRAWN, cell)
+        slider.focus()
+        at_end = slider.evaluate("one => one.ariaValueNow === one.ariaValueMax")
+        page.keyboard.press("ArrowLeft" if at_end else "ArrowRight")
+        page.wait_for_function(CHANGED, arg=[cell, before])
+    return sliders.count()
+
+
+def test_tomorrow_it_is_all_there_and_moves(
+    lesson: Path, ran: nbformat.NotebookNode, leave: Callable[[str], Front], jupyter: Server
+) -> None:
+    """What Lab has opened and saved again is what Notebook 7 opens."""
+    file = jupyter.folder / f"{lesson.stem}.ipynb"
+    jupyter.save(file.name, guessed(ran))
+    notebook, before = nbformat.read(file, as_version=4), states(file)
+    for name in ("lab", "notebook"):
+        front = leave(name)
+        page = front.show(file.name)
+        sliders = sum(look(page, number) for number in shown(notebook))
+        assert sliders >= 2, "lesson without a picture that moves"
+        assert page.evaluate(ICON) == [], "a broken chain stands in a picture"
+        front.save()
+        assert states(file) == before, "what is opened and saved without a run loses nothing"
+    assert file.stat().st_size < 3.5e6, f"{file.stat().st_size / 1e6:.1f} MB"
