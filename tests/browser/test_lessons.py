@@ -102,8 +102,10 @@ def look(page, number: int) -> int:
     for slider in sliders.all():
         before = page.evaluate(DRAWN, cell)
         slider.focus()
-        at_end = slider.evaluate("one => one.ariaValueNow === one.ariaValueMax")
-        page.keyboard.press("ArrowLeft" if at_end else "ArrowRight")
+        at_end = slider.evaluate(
+            "one => (one.value ?? one.ariaValueNow) === (one.max ?? one.ariaValueMax)"
+        )
+        page.keyboard.press("PageDown" if at_end else "PageUp")  # one step may change no pixel
         page.wait_for_function(CHANGED, arg=[cell, before])
     return sliders.count()
 
