@@ -117,6 +117,13 @@ def paragraphs(notebook: Notebook) -> None:
     notebook["metadata"] = {}
 
 
+def one_cell(notebook: Notebook) -> None:
+    """The whole notebook in one cell, as a script is."""
+    sources = ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    notebook["cells"] = [code("\n\n\n".join(sources))]
+    notebook["metadata"] = {}
+
+
 def checked_last(notebook: Notebook) -> None:
     """All checks in one cell at the end."""
     cells = notebook["cells"]
@@ -233,7 +240,7 @@ ON: dict[str, tuple[str, Change]] = {
     "a NamedTuple": (COUNT, instead(COUNT, "from typing import NamedTuple\nclass R(NamedTuple):\n    flops: int\n    moved: int\n    intensity: float\n" + PRODUCT.replace(KEPT, "    return R(flops, moved, flops / moved)"))),
     "a dataclass with slots": (SPEED, instead(SPEED, "from dataclasses import dataclass, field\n@dataclass(slots=True, kw_only=True)\nclass A:\n    s: int\n    parts: list = field(default_factory=list)\n    @property\n    def i(self):\n        return 2 / (3 * self.s)\ndef speed_limit(peak, bandwidth, itemsize):\n    return peak / (A(s=itemsize).i * bandwidth)")),
     "numpy's own strings": (NAME, instead(NAME, "import numpy\ndef name(flops, nbytes, itemsize):\n    adds, moved = flops / 2, nbytes / itemsize\n    edge = numpy.sqrt(adds)\n    names = numpy.array(['axpy', 'dot', 'gemv', 'outer', 'gemm'])\n    counts = numpy.array([3 * adds, 2 * adds + 1, adds + 2 * edge, 2 * adds + 2 * edge, 3 * adds ** (2 / 3)])\n    return names[numpy.argmin(abs(counts - moved))]")),
-    "star imports": (SPEED, both(first("from math import *\nfrom numpy import *"), instead(SPEED, LIMIT.replace("3 *", "floor(pi) *")))),
+    "star imports": (SPEED, both(first("from math import *"), instead(SPEED, LIMIT.replace("3 *", "floor(pi) *")))),
     "a star import in golf": ("02-golf-squares", instead("02-golf-squares", "from numpy import *\ndef squares(x):\n    return dot(x, x)")),
     "numpy as xp in golf": ("02-golf-squares", instead("02-golf-squares", "import numpy as xp\ndef squares(x):\n    return xp.einsum('i,i->', x, x)")),
     "decimal": (SPEED, instead(SPEED, "from decimal import Decimal, getcontext\ngetcontext().prec = 50\ndef speed_limit(peak, bandwidth, itemsize):\n    return Decimal(peak) / Decimal(bandwidth) * itemsize * 3 / 2")),
@@ -277,7 +284,8 @@ WHOLE: dict[str, tuple[str, Change]] = {
     "__future__ in golf, and a magic": ("02", both(top("02-golf-squares", "from __future__ import annotations"), top("02-golf-axpy", "%matplotlib inline"))),
     "tabs and CRLF": ("01", each_answer(lambda source: source.replace("    ", "\t").replace("\n", "\r\n"))),
     "every answer indented": ("01", each_answer(lambda source: "\n".join(f"    {line}" if line else line for line in source.split("\n")))),
-    "names of Python used below": ("03", behind("03-time", "max = 3\nzip = 1\nrange = 2\nnext = 0\nint = 3\nlist = 4")),
+    "names of Python used behind the last answer": ("03", behind("03-sparse-peak", "max = 3\nzip = 1\nrange = 2\nnext = 0\nint = 3\nlist = 4")),
+    "a lesson in one cell": ("03", one_cell),
     "names of Python used at the end": ("05", last("max = min = int = zip = sum = rl = 0\nprint = None")),
     "the checker's names": ("01", behind(COUNT, "_report = _lock = None\nIn = Out = 3\nexit = 4")),
     "np is None at the end": ("02", last("np = None")),

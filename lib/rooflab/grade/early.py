@@ -8,21 +8,21 @@ same goes for an import of what is not installed there.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from rooflab.grade.kept import absent, parsed, still, text_of
 from rooflab.grade.needed import given, needed
 
 
-def early(source: str, name: str) -> str:
-    """Return the statements that give ``name`` and what they need; "" if nothing stands between
-    them that could fail."""
+def early(source: str, names: Collection[str]) -> str:
+    """Return the statements that give ``names``, of answers, and what they need; "" if nothing
+    stands between them that could fail."""
     tree = parsed(source)
     if tree is None:
         return ""
-    wanted = {id(node) for node in needed([name], tree.body)}
+    wanted = {id(node) for node in needed(names, tree.body)}
     stays = [(still(node) or id(node) in wanted) and not absent(node) for node in tree.body]
-    giving = [n for n, node in enumerate(tree.body) if stays[n] and name in given(node)]
+    giving = [n for n, node in enumerate(tree.body) if stays[n] and given(node) & {*names}]
     if not giving or all(stays[: giving[-1]]):
         return ""
     return in_place(source, [node for node, one in zip(tree.body, stays, strict=True) if one])

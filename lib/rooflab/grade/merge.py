@@ -135,6 +135,7 @@ class _Book:
     def __init__(self, locked: Locked, lesson: Lesson, parts: _Parts) -> None:
         self.locked, self.lesson, self.answers = locked, lesson, parts.answers
         self.needed = parts.needed
+        self.owned = owners(parts.answers.cells)
         self.cells: list[NotebookNode] = []
         self.done: set[str] = set()
         self.of_lesson = {source for sources in lesson.given.values() for source in sources}
@@ -171,7 +172,8 @@ class _Book:
         for cell in cells:
             mark = exercise.id if role == ANSWER else None
             source = spared(cell, self.needed) if exercise.derives else cell.source
-            if first := early(source, self.answers.names[exercise.id]):
+            mine = self.owned.get(cell.number, [exercise.id])
+            if first := early(source, [self.answers.names[id] for id in mine]):
                 self.add(first, role, mark)
             self.add(source, role, mark)
 
@@ -199,9 +201,8 @@ def _cells(
     book.give(lesson.given.get(lesson.order[0], ()))
     if source := mine_source(lesson, parts.cells):
         book.add(source, GIVEN)
-    owned = owners(parts.answers.cells)
     for cell in parts.cells:
-        mine = owned.get(cell.number, [])
+        mine = book.owned.get(cell.number, [])
         for id in lesson.order[: max(map(lesson.order.index, mine), default=-1) + 1]:
             book.give(lesson.given.get(id, ()))
         if cell.exercise and cell in parts.answers.cells[cell.exercise][-MOST_CELLS:]:
