@@ -35,7 +35,7 @@ def test_full_points(name, shop, tmp_path):
     assert {id: one.reason for id, one in found.items() if not one.passed} == {}
 
 
-@pytest.mark.parametrize(("lesson", "row", "notebook"), notebooks())
+@pytest.mark.parametrize(("lesson", "row", "notebook"), [*notebooks()])
 def test_full_points_of_many_in_one_notebook(lesson, row, notebook, shop, tmp_path):
     found, _ = graded(shop, notebook, tmp_path)
     lost = {id: (row.get(id), one.reason) for id, one in found.items() if not one.passed}

@@ -228,8 +228,9 @@ def _at_the_end(book: _Book, parts: _Parts, exercises: Sequence[Exercise]) -> No
         if table[id].kind == "value":  # it was made before what it needs was there
             book.answer(table[id], cells[id], OWN)
         book.check(table[id], END)
+    at = {id: [cell.number for cell in cells[id]] for id in table}  # some may share their cell
     built = {
-        id: [other for other in table if other != id and called[other] in reads]
+        id: [other for other in table if at[other] != at[id] and called[other] in reads]
         for id in table if (reads := frozenset().union(*(names(c.source) for c in cells[id])))
     }  # fmt: skip
     for id, others in built.items():
