@@ -1,4 +1,4 @@
-"""What an answer needs besides the course's own packages: where it is graded that may be missing."""
+"""What an answer needs besides the course's own packages: where it is graded, that may be missing."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from functools import cache
 from importlib import metadata
 
-NEEDS = "it needs {}, which the course does not install: where it is graded that may be missing"
+NEEDS = "it needs {}, which the course does not install: where it is graded it may not be there"
 _OURS = frozenset(("", "__main__", "rooflab", "numpy", "cupy", "cupyx"))  # CuPy has a stand-in
 
 
