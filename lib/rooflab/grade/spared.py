@@ -14,7 +14,7 @@ from rooflab.grade import forbidden
 from rooflab.grade.early import in_place
 from rooflab.grade.intake import CodeCell
 from rooflab.grade.kept import modules_of, parsed
-from rooflab.grade.needed import Needs
+from rooflab.grade.needed import Needs, given
 from rooflab.grade.packages import missing_elsewhere
 from rooflab.grade.suspects import borrowing, flaw
 
@@ -52,10 +52,10 @@ def foreign(
 def spared(cell: CodeCell, needed: Collection[Place]) -> str:
     """Return the source of an answer cell without what gets round the lock and no answer needs."""
     tree = parsed(cell.source)
-    if tree is None:
+    if tree is None or forbidden.COMMAND.search(cell.source):
         return cell.source
     stays = _without_flaws(cell, tree.body, needed)
-    if len(stays) == len(tree.body) and not forbidden.COMMAND.search(cell.source):
+    if len(stays) == len(tree.body):
         return cell.source
     return in_place(cell.source, stays)
 
@@ -63,7 +63,13 @@ def spared(cell: CodeCell, needed: Collection[Place]) -> str:
 def _without_flaws(
     cell: CodeCell, nodes: Sequence[ast.stmt], needed: Collection[Place]
 ) -> list[ast.stmt]:
-    return [n for n in nodes if _place(cell.number, n) in needed or flaw([n], borrowing) is None]
+    """``nodes`` that may run; a star import gives names that nobody can tell, so it stays."""
+
+    def stays(node: ast.stmt) -> bool:
+        wanted = _place(cell.number, node) in needed or "*" in given(node)
+        return wanted or flaw([node], borrowing) is None
+
+    return [node for node in nodes if stays(node)]
 
 
 def _place(number: int, node: ast.stmt) -> Place:
