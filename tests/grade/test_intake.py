@@ -121,6 +121,17 @@ def test_links_and_pipes_are_refused_without_opening_them(tmp_path):
     assert "device" in refused("/dev/zero")
 
 
+@pytest.mark.parametrize(
+    ("version", "told"),
+    [("3.99.1", True), ("3.11.0", False), ("2.7.18", False), ("3.x", False), (3.99, False)],
+)
+def test_a_newer_python_leaves_a_remark(version, told, tmp_path):
+    notebook = solution("01")
+    notebook["metadata"]["language_info"] = {"name": "python", "version": version}
+    remarks = intake.read(put(tmp_path / "a.ipynb", notebook)).remarks
+    assert any("written with Python 3.99; here Python 3." in each for each in remarks) is told
+
+
 def test_a_kernel_of_another_name_is_a_remark_and_another_language_a_refusal(tmp_path):
     notebook = solution("00")
     notebook["metadata"]["kernelspec"] = {"name": "my-venv", "language": "python"}

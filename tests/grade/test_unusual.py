@@ -5,15 +5,17 @@ from __future__ import annotations
 import contextlib
 import linecache
 import sys
+import types
 
 import pytest
 
 import rooflab as rl
 from rooflab.exercises.registry import exercises
-from rooflab.grade import given, intake, verdicts
+from rooflab.grade import given, intake, refusal, verdicts
 from rooflab.grade.merge import merge
 from tests.grade.notebooks import answer, changed, put, solution
-from tests.grade.unusual import CASES, GOLF, SAID
+from tests.grade.unusual import CASES, GOLF, SAID, between, checked, instead, under
+from tests.grade.unusual_more import OLDER, ON, WHOLE, copied, notebooks
 
 
 def graded(shop, notebook, tmp_path, seed=42):
@@ -30,6 +32,21 @@ def test_full_points(name, shop, tmp_path):
     change(notebook)
     found, _ = graded(shop, notebook, tmp_path)
     assert list(found) == list(given.lesson(lesson).order)
+    assert {id: one.reason for id, one in found.items() if not one.passed} == {}
+
+
+@pytest.mark.parametrize(("lesson", "row", "notebook"), [*notebooks()])
+def test_full_points_of_many_in_one_notebook(lesson, row, notebook, shop, tmp_path):
+    found, _ = graded(shop, notebook, tmp_path)
+    lost = {id: (row.get(id), one.reason) for id, one in found.items() if not one.passed}
+    assert lost == {}
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_full_points_of_a_notebook_changed_as_a_whole(name, shop, tmp_path):
+    lesson, change = WHOLE[name]
+    change(notebook := solution(lesson))
+    found, _ = graded(shop, notebook, tmp_path)
     assert {id: one.reason for id, one in found.items() if not one.passed} == {}
 
 
@@ -59,20 +76,62 @@ def test_nothing_is_said_of_what_will_count(name):
     assert verdict.passed and verdict.note is None, verdict
 
 
-def test_every_fallback_leaves_a_remark(shop, tmp_path):
+def test_every_fallback_leaves_a_remark(tmp_path):
     told = {
         "renamed": "your answer is called predicted_time",
         "typed into a new cell": "found by the name product",
         "all marks dropped": "found by the cell's id",
         "a value in the check": "written into its check",
+        "the stub left, a new cell": "its own cell is not answered",
+        "a method checked by its path": "written into its check",
     }
     for name, words in told.items():
-        lesson, change = CASES[name]
-        notebook = solution(lesson)
-        change(notebook)
+        exercise, change = {**CASES, **ON}[name]
+        change(notebook := solution(exercise[:2]))
         read = intake.read(put(tmp_path / "x.ipynb", notebook))
-        flags = merge(read, given.lesson(lesson), 1).flags
+        flags = merge(read, given.lesson(exercise[:2]), 1).flags
         assert any(words in flag for flag in flags), (name, flags)
+
+
+def test_a_wrong_answer_stays_wrong_in_any_dress(shop, tmp_path):
+    notebook = solution()
+    wrong = {
+        "01-speed-limit": copied("01-speed-limit", OLDER, check=True),
+        "01-product": between("01-product", "def product(*sizes):\n    return 0, 1, 0"),
+        "01-name": under("01-name", "import doctest"),
+        "01-claims": checked("01-claims", 'rl.check("01-claims", ("right",) * 6)'),
+    }
+    for id, change in wrong.items():
+        name = given.lesson("01").names[id]
+        stub = id in ("01-product", "01-claims")
+        value = exercises()[id].kind == "value"
+        source = f"def {name}(*inputs):\n    {'...' if stub else 'return 3'}"
+        instead(id, f"{name} = ..." if value else source)(notebook)
+        change(notebook)
+    found, _ = graded(shop, notebook, tmp_path)
+    assert [id for id, one in found.items() if not one.passed] == [
+        id for id in given.lesson("01").order if id in wrong
+    ]
+
+
+def test_a_module_that_the_course_does_not_install_is_told_of(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "not_pandas", types.ModuleType("not_pandas"))
+    source = "import not_pandas\ndef time(k, n, itemsize, peak, bandwidth):\n    not_pandas\n"
+    source += "    return max(2 * n * itemsize / bandwidth, 2 * n * k / peak)"
+    told = "it needs not_pandas, which the course does not install"
+    said = rl.check("00-time", cell(source)["time"])
+    assert said.passed and told in said.note
+    read = intake.read(put(tmp_path / "x.ipynb", changed({"00-time": source}, "00")))
+    flags = merge(read, given.lesson("00"), 1).flags
+    assert [flag.partition(": ")[0] for flag in flags if told in flag] == ["00-time"]
+
+
+def test_what_an_answer_needs_is_followed_into_other_cells():
+    names = cell("import subprocess\nHELPER = subprocess")
+    cell("def product(m, n, k, *more):\n    return HELPER.run", names)
+    answer = names["product"]
+    exercise = exercises()["01-product"]
+    assert "subprocess" in refusal.refusal(exercise, answer, [])
 
 
 def test_a_value_from_the_library_is_said_too(monkeypatch, shop, tmp_path):

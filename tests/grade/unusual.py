@@ -23,12 +23,12 @@ def instead(exercise: str, source: str) -> Change:
 
 def behind(exercise: str, source: str) -> Change:
     """A cell behind the check of an exercise."""
-    return lambda notebook: notebook["cells"].insert(_check(notebook, exercise) + 1, code(source))
+    return lambda notebook: notebook["cells"].insert(check_of(notebook, exercise) + 1, code(source))
 
 
 def between(exercise: str, source: str) -> Change:
     """A cell between an answer and its check."""
-    return lambda notebook: notebook["cells"].insert(_check(notebook, exercise), code(source))
+    return lambda notebook: notebook["cells"].insert(check_of(notebook, exercise), code(source))
 
 
 def above(exercise: str, source: str) -> Change:
@@ -70,7 +70,7 @@ def renamed(exercise: str, old: str, new: str) -> Change:
     """Another name, in the answer and in its check."""
 
     def change(notebook: Notebook) -> None:
-        for cell in (answer(notebook, exercise), notebook["cells"][_check(notebook, exercise)]):
+        for cell in (answer(notebook, exercise), notebook["cells"][check_of(notebook, exercise)]):
             cell["source"] = "".join(cell["source"]).replace(f"{old}(", f"{new}(")
             cell["source"] = cell["source"].replace(f", {old})", f", {new})")
 
@@ -79,7 +79,7 @@ def renamed(exercise: str, old: str, new: str) -> Change:
 
 def checked(exercise: str, call: str) -> Change:
     """Another text in the check cell."""
-    return lambda notebook: notebook["cells"][_check(notebook, exercise)].update(source=call)
+    return lambda notebook: notebook["cells"][check_of(notebook, exercise)].update(source=call)
 
 
 def merged(exercise: str) -> Change:
@@ -87,7 +87,7 @@ def merged(exercise: str) -> Change:
 
     def change(notebook: Notebook) -> None:
         cell = answer(notebook, exercise)
-        check = notebook["cells"][_check(notebook, exercise)]
+        check = notebook["cells"][check_of(notebook, exercise)]
         check["source"] = f"{''.join(cell['source'])}\n{''.join(check['source'])}"
         notebook["cells"].remove(cell)
 
@@ -135,7 +135,7 @@ def pulled_up(exercise: str) -> Change:
     """The check above its answer."""
 
     def change(notebook: Notebook) -> None:
-        check = notebook["cells"].pop(_check(notebook, exercise))
+        check = notebook["cells"].pop(check_of(notebook, exercise))
         notebook["cells"].insert(notebook["cells"].index(answer(notebook, exercise)), check)
 
     return change
@@ -143,7 +143,7 @@ def pulled_up(exercise: str) -> Change:
 
 def unchecked(exercise: str) -> Change:
     """The check deleted."""
-    return lambda notebook: notebook["cells"].pop(_check(notebook, exercise))
+    return lambda notebook: notebook["cells"].pop(check_of(notebook, exercise))
 
 
 def backwards(notebook: Notebook) -> None:
@@ -161,7 +161,7 @@ def both(*changes: Change) -> Change:
     return change
 
 
-def _check(notebook: Notebook, exercise: str) -> int:
+def check_of(notebook: Notebook, exercise: str) -> int:
     return next(
         number for number, cell in enumerate(notebook["cells"])
         if cell["cell_type"] == "code"

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from rooflab.exercises.registry import exercise
 from rooflab.grade.gate import TRACED, innocent
 from rooflab.grade.intake import CodeCell
-from rooflab.grade.kept import parsed, text_of
+from rooflab.grade.kept import absent, parsed, text_of
 from rooflab.grade.needed import given, needed, read
 
 MOST_CODE = 300_000  # characters that are looked into: three times the longest honest notebook
@@ -23,18 +23,25 @@ def relied_on(cells: Sequence[CodeCell], order: Collection[str]) -> frozenset[tu
         (cell, node) for cell, tree in trees if cell.exercise not in order for node in tree.body
     ]
     wanted = {id(node) for node in needed(names, [node for _, node in around])}
-    return frozenset((cell.number, node.lineno) for cell, node in around if id(node) in wanted)
+    return frozenset(
+        (cell.number, node.lineno)
+        for cell, node in around
+        if id(node) in wanted and not absent(node)
+    )
 
 
 def alone_in(
-    cells: Sequence[CodeCell], names: Mapping[str, str], checked: Mapping[str, int]
+    cells: Sequence[CodeCell],
+    names: Mapping[str, str],
+    checked: Mapping[str, int],
+    owned: Mapping[int, Collection[str]],
 ) -> dict[str, str]:
     """Return, for each exercise of ``names`` (id → name of the answer) that can be run alone, the
     statements that it needs, as text, from whatever cells.
 
     ``checked``: number of the cell behind which each is checked; what gives a name another value
-    below it is left out. What could forge a trace, or tries to, is left out too: it
-    stays in its place, and the gate says so.
+    below it is left out. ``owned``: number of a cell → the exercises that it answers. What could
+    forge a trace, or tries to, is left out too: it stays in its place, and the gate says so.
     """
     trees = _trees(cells)
     found = {}
@@ -46,7 +53,12 @@ def alone_in(
         wanted = {id(node) for node in needed([name], nodes)}
         parts = [text_of(c.source, [n for n in t.body if id(n) in wanted]) for c, t in trees]
         text = "\n".join(part for part in parts if part)
-        own = [node for cell, tree in trees if cell.exercise == asked for node in tree.body]
+        own = [
+            node
+            for cell, tree in trees
+            if asked in owned.get(cell.number, ())
+            for node in tree.body
+        ]
         traced = exercise(asked).kind in TRACED
         into = traced and any(map(_into_rooflab, own))
         if own and text and innocent(text, asked) and not into:

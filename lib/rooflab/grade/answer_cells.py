@@ -23,6 +23,7 @@ BY_ID = "{0}: its answer cell has lost its mark; it was found by the cell's id"
 BY_NAME = "{0}: its answer cell has lost its mark; it was found by the name {1}"
 RENAMED = "{0}: your answer is called {1}; in the lesson it is {2}"
 IN_CHECK = "{0}: the answer was written into its check"
+ELSEWHERE = "{0}: its own cell is not answered; the answer was found by the name {1}"
 
 
 @dataclass
@@ -53,7 +54,10 @@ def answers_in(cells: Sequence[CodeCell], lesson: Lesson) -> Answers:
         called = [one.name for one in asked.get(exercise.id, ()) if one.name]
         if exercise.id not in found.cells or own.is_empty(exercise.id):
             own.find(exercise, called, asked.get(exercise.id, ()))
+        elif own.is_stub(exercise.id):
+            own.find_elsewhere(exercise, asked.get(exercise.id, ()))
         found.names[exercise.id] = own.name_of(exercise, called)
+        own.add_from_check(exercise.id, asked.get(exercise.id, ()))
     return found
 
 
@@ -74,11 +78,40 @@ class _Own:
             if cell := self._defining(exercise, name):
                 self._take(id, [cell], BY_NAME.format(id, name))
                 return
+        if cell := self._in_check(id, self.lesson.names[id] or "answer", asked):
+            self._take(id, [cell], IN_CHECK.format(id))
+
+    def find_elsewhere(self, exercise: Exercise, asked: Iterable[Checked]) -> None:
+        """Find the answer in another cell or in its check, where its own holds the stub alone."""
+        name = self.lesson.names[exercise.id]
+        kinds = ("def",) if exercise.kind != "value" else ("def", "call", "value")
+        if name and (cell := self._last(exercise.id, self._unmarked(), name, kinds)):
+            self._take(exercise.id, [cell], ELSEWHERE.format(exercise.id, name))
+        elif cell := self._in_check(exercise.id, name, asked):
+            self._take(exercise.id, [cell], IN_CHECK.format(exercise.id))
+
+    def add_from_check(self, id: str, asked: Iterable[Checked]) -> None:
+        """Take what is written in the check where nothing else makes the answer: ``Rules.holds``."""
+        name = self.found.names[id]
+        if id not in self.found.cells or any(name in names for names in self.gives.values()):
+            return
+        cells = self.found.cells[id]
+        cell = self._in_check(id, name, asked)
+        if cell and all(cell.number != one.number for one in cells):
+            self._take(id, [*cells, cell], IN_CHECK.format(id))
+
+    def _in_check(self, id: str, name: str, asked: Iterable[Checked]) -> CodeCell | None:
         written = [one.text for one in asked if one.text and one.text != "..."]
-        if written:
-            source = f"{self.lesson.names[id] or 'answer'} = {written[-1]}"
-            number = self.found.checked[id][-1]
-            self._take(id, [CodeCell(source, number, id)], IN_CHECK.format(id))
+        if not written:
+            return None
+        return CodeCell(f"{name} = {written[-1]}", self.found.checked[id][-1], id)
+
+    def is_stub(self, id: str) -> bool:
+        """Whether what makes the answer in its own cells is as the lesson has it: ``...``."""
+        name = self.lesson.names[id]
+        trees = [tree for cell in self.found.cells[id] if (tree := parsed(cell.source))]
+        made = [node for tree in trees for node in tree.body if name in given(node)]
+        return bool(made) and all(map(_open, made))
 
     def is_empty(self, id: str) -> bool:
         """Whether nothing stands in the answer's own cells but remarks."""
@@ -102,13 +135,19 @@ class _Own:
         A cell that answers another exercise counts too, where no other cell does: two answers may
         have been merged into one cell.
         """
-        last = max(self.found.checked.get(exercise.id, [0]))
         kinds = ("def", "call") if exercise.kind != "value" else ("def", "call", "value")
-        for cells in (self._unmarked(), [c for c in self.cells if not self._of_lesson(c)]):
-            for kind in kinds:
-                able = [cell for cell in cells if self.gives[cell.number].get(name) == kind]
-                if able:
-                    return ([c for c in able if c.number <= last] or able)[-1]
+        everything = [c for c in self.cells if not self._of_lesson(c)]
+        found = (self._last(exercise.id, c, name, kinds) for c in (self._unmarked(), everything))
+        return next(filter(None, found), None)
+
+    def _last(
+        self, id: str, cells: Sequence[CodeCell], name: str, kinds: Iterable[str]
+    ) -> CodeCell | None:
+        checked = max(self.found.checked.get(id, [0]))
+        for kind in kinds:
+            able = [cell for cell in cells if self.gives[cell.number].get(name) == kind]
+            if able:
+                return ([c for c in able if c.number <= checked] or able)[-1]
         return None
 
     def name_of(self, exercise: Exercise, called: Sequence[str]) -> str:
@@ -149,6 +188,15 @@ def _gives(source: str) -> Mapping[str, str]:
             kind = "call"
         found |= dict.fromkeys(given(node), kind)
     return found
+
+
+def _open(node: ast.stmt) -> bool:
+    """Whether a statement is a stub: ``claim = ...``, or a function with nothing but ``...``."""
+    if isinstance(node, ast.FunctionDef):
+        parts = [one.value if isinstance(one, ast.Expr) else one for one in node.body]
+        return all(isinstance(part, (ast.Constant, ast.Pass)) for part in parts)
+    value = getattr(node, "value", None)
+    return isinstance(node, ast.Assign) and isinstance(value, ast.Constant) and value.value is ...
 
 
 def _only_function(cells: Iterable[CodeCell]) -> str:

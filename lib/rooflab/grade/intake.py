@@ -10,7 +10,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import stat
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -217,11 +219,21 @@ def _language(metadata: dict[str, Any]) -> tuple[str, ...]:
     for said in (kernel.get("language"), _table(metadata.get("language_info")).get("name")):
         if isinstance(said, str) and said.strip() and said.strip().lower() not in PYTHON:
             raise _Refusal(f"a notebook in {clean(said, 30)}; Python is wanted")
+    remarks = _newer(_table(metadata.get("language_info")).get("version"))
     name = kernel.get("name", "python3")
     if name == "python3":
-        return ()
+        return remarks
     told = clean(name, 40) if isinstance(name, str) else "of no name"
-    return (f"kernel {told!r} is not known here; it ran with the course's own Python",)
+    return (f"kernel {told!r} is not known here; it ran with the course's own Python", *remarks)
+
+
+def _newer(version: object) -> tuple[str, ...]:
+    """Say so where a notebook is from a newer Python, which may know more than the one here."""
+    found = re.match(r"3\.(\d{1,2})\b", version) if isinstance(version, str) else None
+    if not found or int(found[1]) <= sys.version_info.minor:
+        return ()
+    here = f"3.{sys.version_info.minor}"
+    return (f"written with Python {found[0]}; here Python {here} ran it, which may read less",)
 
 
 def _code_cells(cells: object, limits: Sizes) -> tuple[CodeCell, ...]:

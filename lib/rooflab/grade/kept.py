@@ -9,13 +9,20 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import importlib.util
+import re
 from collections.abc import Callable, Iterable
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from rooflab.grade import syntax
 
 LONGEST = 20_000  # characters of a cell that is looked into
 _STILL = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_IMPORTS = (ast.Import, ast.ImportFrom)
+_TIMED = re.compile(r"([ \t]*)%time[ \t]+(?=[^\s%!])")  # this magic runs the rest of its line
+_STORED = re.compile(r"([ \t]*[^\W\d]\w*[ \t]*=)[ \t]*[%!](?=[A-Za-z])")  # files = !ls
+_INDENTED = re.compile(r"([ \t]+)(?:[%!](?=[A-Za-z])|[\w.]+\?{1,2}[ \t]*$)")
+_ASKED = re.compile(r"[\w.]+\?{1,2}[ \t]*$")  # product?
 _ACTS = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.Subscript)  # x[0] runs x's own code
 
 
@@ -67,20 +74,52 @@ def _read(source: str) -> tuple[ast.Module, str] | None:
 
 
 def without_magic(source: str) -> str:
-    """Return a cell with its magic lines (%time, !pip, ?) emptied, so that line numbers stay."""
-    magic = ("%", "!", "?")
-    return "\n".join("" if line.startswith(magic) else line for line in source.split("\n"))
+    """Return a cell without what its magic lines do (%time, !pip, ?); line numbers stay.
+
+    What ``%time`` times is kept, and what a magic would give to a name is None.
+    """
+    return "\n".join(map(_without_magic, source.split("\n")))
+
+
+def _without_magic(line: str) -> str:
+    if timed := _TIMED.match(line):
+        return timed[1] + line[timed.end() :]
+    if stored := _STORED.match(line):
+        return f"{stored[1]} None"
+    if inside := _INDENTED.match(line):
+        return f"{inside[1]}pass"
+    return "" if line.startswith(("%", "!", "?")) or _ASKED.match(line) else line
 
 
 def still(node: ast.stmt) -> bool:
-    """Whether a statement calls nothing: an import, a definition, a plain assignment."""
+    """Whether a statement calls nothing: a definition, a plain assignment, an import that works."""
     if isinstance(node, _STILL):
-        return True
+        return not absent(node)
     if isinstance(node, ast.AnnAssign):
         return node.value is not None and _calls_nothing(node.value)
     if not isinstance(node, ast.Assign):
         return False
     return all(_plain(target) for target in node.targets) and _calls_nothing(node.value)
+
+
+def absent(node: ast.stmt) -> bool:
+    """Whether a statement imports what is not installed here, such as a learner's own module."""
+    return isinstance(node, _IMPORTS) and not all(map(_installed, modules_of(node)))
+
+
+def modules_of(node: ast.AST) -> frozenset[str]:
+    """The modules that an import names, without what is behind a dot: "numpy" of numpy.linalg."""
+    if isinstance(node, ast.Import):
+        return frozenset(name.name.partition(".")[0] for name in node.names)
+    named = isinstance(node, ast.ImportFrom) and node.module and not node.level
+    return frozenset((node.module.partition(".")[0],)) if named else frozenset()
+
+
+@cache
+def _installed(module: str) -> bool:
+    with contextlib.suppress(ValueError):  # __main__ has no specification
+        return importlib.util.find_spec(module) is not None
+    return True
 
 
 def _plain(target: ast.expr) -> bool:

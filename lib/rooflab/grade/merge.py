@@ -39,6 +39,7 @@ from rooflab.grade.locked import (
     check_source,
     lock_source,
 )
+from rooflab.grade.spared import Place, foreign, needed_places, spared
 from rooflab.grade.stand_ins import mine_source, right
 from rooflab.grade.tries import Tries, tries_of
 
@@ -63,14 +64,20 @@ def merge(
         student=submission.student or "",
         cases=cases,
         nonce=nonce,
-        flags=(*submission.remarks, *answers.remarks, *_flags(submission, lesson, answers)),
+        flags=(
+            *submission.remarks,
+            *answers.remarks,
+            *_flags(submission, lesson, answers),
+            *foreign(submission.cells, answers.names, answers.cells),
+        ),
     )
     parts = _parts(_marked(submission.cells, answers), lesson, answers)
     locked.notebook.cells = _cells(locked, lesson, parts, {})
     late = {e.id for e in lesson.exercises if e.kind in TRACED and e.id in parts.tries.lacking}
     if wanted := {*forged_in(locked), *late, *lent_beside(locked)}:
         checked = {id: parts.tries.first(id) for id in wanted}
-        alone = alone_in(parts.cells, {id: answers.names[id] for id in wanted}, checked)
+        called = {id: answers.names[id] for id in wanted}
+        alone = alone_in(parts.cells, called, checked, owners(answers.cells))
         locked.notebook.cells = _cells(locked, lesson, parts, alone)
     return locked
 
@@ -87,12 +94,14 @@ def secret(seed: int | None, exercise: str) -> object:
 @dataclass(frozen=True)
 class _Parts:
     """``cells``: the learner's, with the exercise that each answers; ``own``: number of a cell that
-    is no answer → what of it is run; ``tries``: where each exercise is checked."""
+    is no answer → what of it is run; ``tries``: where each exercise is checked; ``needed``: places
+    of the statements that the answers need."""
 
     cells: Sequence[CodeCell]
     answers: Answers
     own: Mapping[int, str]
     tries: Tries
+    needed: frozenset[Place]
 
 
 def _marked(cells: Iterable[CodeCell], answers: Answers) -> list[CodeCell]:
@@ -116,7 +125,8 @@ def _parts(cells: Sequence[CodeCell], lesson: Lesson, answers: Answers) -> _Part
             gap.append(cell.number)
             if len(gap) > MOST_CELLS:
                 del own[gap.pop(0)]
-    return _Parts(cells, answers, own, tries_of(cells, own, lesson, answers))
+    needed = needed_places(cells, answers.names.values())
+    return _Parts(cells, answers, own, tries_of(cells, own, lesson, answers), needed)
 
 
 class _Book:
@@ -124,6 +134,8 @@ class _Book:
 
     def __init__(self, locked: Locked, lesson: Lesson, parts: _Parts) -> None:
         self.locked, self.lesson, self.answers = locked, lesson, parts.answers
+        self.needed = parts.needed
+        self.owned = owners(parts.answers.cells)
         self.cells: list[NotebookNode] = []
         self.done: set[str] = set()
         self.of_lesson = {source for sources in lesson.given.values() for source in sources}
@@ -159,9 +171,11 @@ class _Book:
         self.lock(exercise.derives)
         for cell in cells:
             mark = exercise.id if role == ANSWER else None
-            if first := early(cell.source, self.answers.names[exercise.id]):
+            source = spared(cell, self.needed) if exercise.derives else cell.source
+            mine = self.owned.get(cell.number, [exercise.id])
+            if first := early(source, [self.answers.names[id] for id in mine]):
                 self.add(first, role, mark)
-            self.add(cell.source, role, mark)
+            self.add(source, role, mark)
 
     def check(self, exercise: Exercise, number: int = 0) -> None:
         if exercise.id in self.locked.cases:
@@ -188,9 +202,8 @@ def _cells(
     book.give(lesson.given.get(lesson.order[0], ()))
     if source := mine_source(lesson, parts.cells):
         book.add(source, GIVEN)
-    owned = owners(parts.answers.cells)
     for cell in parts.cells:
-        mine = owned.get(cell.number, [])
+        mine = book.owned.get(cell.number, [])
         for id in lesson.order[: max(map(lesson.order.index, mine), default=-1) + 1]:
             book.give(lesson.given.get(id, ()))
         if cell.exercise and cell in parts.answers.cells[cell.exercise][-MOST_CELLS:]:
@@ -217,8 +230,9 @@ def _at_the_end(book: _Book, parts: _Parts, exercises: Sequence[Exercise]) -> No
         if table[id].kind == "value":  # it was made before what it needs was there
             book.answer(table[id], cells[id], OWN)
         book.check(table[id], END)
+    at = {id: [cell.number for cell in cells[id]] for id in table}  # some may share their cell
     built = {
-        id: [other for other in table if other != id and called[other] in reads]
+        id: [other for other in table if at[other] != at[id] and called[other] in reads]
         for id in table if (reads := frozenset().union(*(names(c.source) for c in cells[id])))
     }  # fmt: skip
     for id, others in built.items():

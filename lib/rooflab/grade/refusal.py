@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import dis
 import functools
 import linecache
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from types import CodeType, FunctionType, MethodType, ModuleType
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 
 from rooflab.exercises.collect import collect
 from rooflab.exercises.exercise import Case, Exercise, Observation
@@ -24,10 +25,12 @@ from rooflab.grade.gate import DERIVE, PLAIN, TIMING, TRACED, problem
 from rooflab.grade.kept import parsed, text_of
 from rooflab.grade.live import live
 from rooflab.grade.needed import given, needed
+from rooflab.grade.packages import missing_elsewhere
 from rooflab.grade.scope import scope_of
 from rooflab.grade.suspects import borrowing, flaw, forging_with, inner
 
 HANDED_IN = "Handed in, it would get no points: {}."
+_IMPORTED = "it {}, imported in a cell of yours"
 MOST_CELLS = 40  # that an answer is followed into
 Collect = Callable[[str, Sequence[Case], object], list[Observation]]
 
@@ -44,11 +47,12 @@ def noted(
         return verdict
     try:
         why = refusal(exercise, answer, cases, observe)
+        told = HANDED_IN.format(why) if why else _elsewhere(answer)
     except Exception:  # a warning that cannot be had must not cost the verdict
         return verdict
-    if why is None:
+    if not told:
         return verdict
-    notes = (HANDED_IN.format(why), verdict.note)
+    notes = (told, verdict.note)
     return dataclasses.replace(verdict, note=" ".join(note for note in notes if note))
 
 
@@ -92,7 +96,7 @@ def _forged(exercise: Exercise, answer: object) -> str | None:
             where = f"the answer to {exercise.id}" if mine else "a cell of yours"
             return None if _alone(exercise, answer, trees, cells) else f"{why} in {where}"
     if why := flaw(_imports(answer), look):
-        return f"it {why.partition(' ')[2].partition(' ')[2]}, imported in a cell of yours"
+        return _IMPORTED.format(why.partition(" ")[2].partition(" ")[2])
     return None
 
 
@@ -110,14 +114,18 @@ def _alone(exercise: Exercise, answer: object, trees: dict, cells: dict[str, str
 
 
 def _borrowed(exercise: Exercise, answer: object) -> str | None:
-    """What in the answer's own cell gets round the lock."""
+    """What in the answer, or in what it calls, gets round the lock."""
     cells = _cells(answer)
-    tree = parsed(next(iter(cells.values()))) if cells else None
-    if tree is None:
-        return None
-    own = [node for node in tree.body if exercise.name in given(node)]
-    why = flaw(own, borrowing)
-    return f"{why} in the answer to {exercise.id}" if why else None
+    trees = {name: tree for name, text in cells.items() if (tree := parsed(text)) is not None}
+    names = (exercise.name, getattr(answer, "__name__", exercise.name))
+    wanted = {id(n) for n in needed(names, [n for tree in trees.values() for n in tree.body])}
+    for name, tree in trees.items():
+        if why := flaw([node for node in tree.body if id(node) in wanted], borrowing):
+            mine = name == next(iter(cells))
+            return f"{why} in " + (f"the answer to {exercise.id}" if mine else "a cell of yours")
+    if why := flaw(_imports(answer), borrowing):
+        return _IMPORTED.format(why.partition(" ")[2].partition(" ")[2])
+    return None
 
 
 def _borrowed_value(exercise: Exercise) -> str | None:
@@ -143,9 +151,18 @@ def _borrowed_value(exercise: Exercise) -> str | None:
 def _cells(answer: object) -> dict[str, str]:
     """The texts of the notebook cells that an answer and what it calls lie in, its own first."""
     found: dict[str, str] = {}
+    for _, name, text in _reached(answer):
+        found.setdefault(name, text)
+    return found
+
+
+def _reached(answer: object) -> Iterator[tuple[FunctionType, str, str]]:
+    """The notebook's functions that an answer calls, itself first, with name and text of the cell
+    that each is from."""
+    cells: set[str] = set()
     seen: set[int] = set()
     waiting = [*_functions(answer)]
-    while waiting and len(found) < MOST_CELLS:
+    while waiting and len(cells) < MOST_CELLS:
         function = waiting.pop(0)
         if id(function) in seen:
             continue
@@ -154,12 +171,12 @@ def _cells(answer: object) -> dict[str, str]:
         text = "".join(linecache.getlines(name))
         if not text or os.path.exists(name):  # a module's file is no cell
             continue
-        found.setdefault(name, text)
+        cells.add(name)
+        yield function, name, text
         for value in _globals(function).values():
             waiting += _functions(value)
         for cell in function.__closure__ or ():
             waiting += _functions(cell.cell_contents)
-    return found
 
 
 def _functions(value: object) -> Iterator[FunctionType]:
@@ -198,3 +215,26 @@ def _imports(answer: object) -> list[ast.stmt]:
             if isinstance(value, ModuleType):
                 lines.append(f"import {value.__name__} as {name}")
     return syntax.parse("\n".join(lines)).body
+
+
+def _elsewhere(answer: object) -> str | None:
+    why = missing_elsewhere(_modules(answer))
+    return f"Look out: {why}." if why else None
+
+
+def _modules(answer: object) -> frozenset[str]:
+    """The modules that an answer, and what it calls, take something from; without their parts."""
+    found: set[str] = set()
+    for function, *_ in _reached(answer):
+        found |= {_module(value) for value in _globals(function).values()}
+        steps = dis.get_instructions(function)
+        found |= {step.argval for step in steps if step.opname == "IMPORT_NAME"}
+    return frozenset(name.partition(".")[0] for name in found)
+
+
+def _module(value: object) -> str:
+    """The module that ``value`` is, or that a function or a class is from; "" for anything else."""
+    if isinstance(value, ModuleType):
+        return value.__name__
+    made = isinstance(value, (type, FunctionType, BuiltinFunctionType))
+    return (getattr(value, "__module__", None) or "") if made else ""

@@ -7,9 +7,10 @@ the first try that is right counts.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from rooflab.exercises.exercise import Exercise
 from rooflab.grade.answer_cells import Answers
 from rooflab.grade.gate import TRACED
 from rooflab.grade.given import Lesson
@@ -63,13 +64,7 @@ def tries_of(
         def changed(after: int, until: float, used: frozenset[str] = used) -> bool:
             return any(after < n <= until and names & used for n, names in gives.items())
 
-        answered = max(cell.number for cell in answers.cells[exercise.id])
-        later = [n for n in answers.checked.get(exercise.id, ()) if n >= answered] or [answered]
-        found = [later[0]]
-        if exercise.kind not in TRACED:
-            found += [later[-1]] if changed(later[0], later[-1]) else []
-            found += [answered] if changed(answered, later[0]) else []
-        places[exercise.id] = tuple(sorted(found))
+        found = places[exercise.id] = _places(exercise, answers, changed)
         if changed(max(found), float("inf")):
             end.add(exercise.id)
             above = known.union(*(names for n, names in gives.items() if n <= max(found)))
@@ -79,3 +74,25 @@ def tries_of(
     called = frozenset(answers.names.values())
     others = (gives[n] for n in gives if n in own)
     return Tries(places, frozenset(end), frozenset(lacking), called & frozenset().union(*others))
+
+
+def _places(
+    exercise: Exercise, answers: Answers, changed: Callable[[int, float], bool]
+) -> tuple[int, ...]:
+    """Return the numbers of the cells behind which an exercise is checked.
+
+    ``changed``: whether what is between two cells may have changed the answer. An answer cell may
+    have been copied, its older text still in it, below the check of the right one.
+    """
+    numbers = [cell.number for cell in answers.cells[exercise.id]]
+    first, last = min(numbers), max(numbers)
+    asked = answers.checked.get(exercise.id, ())
+    later = [n for n in asked if n >= last]
+    earlier = [n for n in asked if first <= n < last]
+    if exercise.kind in TRACED:
+        return (*later[:1], *earlier[-1:], last)[:1]
+    later = later or [last]
+    found = {later[0], *earlier[:1], *earlier[-1:]}
+    found |= {later[-1]} if changed(later[0], later[-1]) else set()
+    found |= {last} if changed(last, later[0]) else set()
+    return tuple(sorted(found))

@@ -20,7 +20,7 @@ from rooflab.grade.names import clean
 LONGEST = 400  # characters of a reason
 STOPPED = "KeyboardInterrupt"  # what a cell sees when its time is over
 ENDLESS = "did not end in time and was stopped"
-MISSING = "its answer cell is missing (a cell that is made anew or copied may lose its mark)"
+MISSING = "its answer cell is missing; was it deleted, or turned into text?"
 EARLY = "Its cell stopped with {}; what it defines counted all the same."
 _RAISED = re.compile(r"[A-Z]\w*(Error|Exception|Interrupt|Exit)\b")
 _CELL = re.compile(r"\(\S+\.py, line (\d+)\)")  # how Python names a notebook's cell
