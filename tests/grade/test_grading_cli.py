@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from rooflab.cli import app, grading
 from rooflab.grade import journal, sandbox
 from tests.grade import in_process
-from tests.grade.notebooks import HALF, changed, code, put, solution
+from tests.grade.notebooks import HALF, changed, put, solution
 
 WRONG = {"01-product": HALF}
 WRONG_IN_00 = {"00-bandwidth": "def bandwidth(seconds, n, itemsize):\n    return n"}
@@ -135,15 +135,14 @@ def test_a_stop_says_how_to_go_on(plain, tmp_path, monkeypatch):
 def test_in_the_real_sandbox(tmp_path):
     good = put(tmp_path / "in" / "good.ipynb", solution("00"))
     wrong = put(tmp_path / "in" / "wrong.ipynb", changed(WRONG_IN_00, "00"))
-    dead = solution("00")
-    kill = code("import os\nos._exit(0)", rooflab={"exercise": "00-time"})
-    dead["cells"].append(kill)
+    kill = "def time(*sizes):\n    import os\n    os._exit(0)"
+    dead = changed({"00-time": kill}, "00")
     put(tmp_path / "in" / "dead.ipynb", dead)
     rooflab(tmp_path / "in", "--out", tmp_path / "out", "--seed", 3, "--jobs", 2)
     found = {one["student"]: one for one in results(tmp_path / "out")}
     assert found["good"]["points"] == 8 and found["wrong"]["points"] == 7
     points = [one["points"] for one in found["dead"]["exercises"].values()]
-    assert points == [1, 2, 0, 3] and found["dead"]["error"]  # it died behind all the others
+    assert points == [1, 2, 0, 0] and found["dead"]["error"]  # it died in the third
     before = (tmp_path / "out" / "results.json").read_bytes()
     for path in (good, wrong):
         os.utime(path)
