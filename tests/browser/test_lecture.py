@@ -6,6 +6,7 @@ import io
 import re
 from base64 import b64encode
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 from pathlib import Path
 
 import nbformat
@@ -187,8 +188,11 @@ def recorded_twice() -> list[nbformat.NotebookNode]:
         metadata={"rooflab": {"under": under, "cut": 0.5}},
     )
     core, code = {"tags": ["core"]}, nbformat.v4.new_code_cell
+    said = {"png": png("green"), "alt": "a roofline", "says": "It was 7.0 ms there."}
+    guessed = deepcopy(shown)
+    guessed.metadata.rooflab = {"under": said}
     return [
-        code(AT_HOME, metadata=core),
+        code(AT_HOME, metadata=core, outputs=[guessed]),
         code("rl.live.free_lunch(curve, after=nine)", metadata=core, outputs=[shown]),
         code('rl.show.say("9: 4.0 ms", after=nine)', metadata=core),
         code("rl.lecture()"),
@@ -216,6 +220,10 @@ def test_a_guess_of_home_is_covered_and_the_lecturers_own_stay_as_they_are(
             halves = page.locator(".lec-on .lec-under .lec-half")
             assert [half.is_visible() for half in halves.all()] == [first, not first]
             page.keyboard.press("z")
+        go_to(page, "guess again")
+        page.keyboard.press("l")
+        page.get_by_alt_text("a roofline").wait_for()
+        assert on_stage(page, "It was 7.0 ms there.")
         go_to(page, "9: 4.0 ms")
         page.keyboard.press("l")
         assert "never recorded" in page.locator(".lec-told").text_content()

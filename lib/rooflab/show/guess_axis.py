@@ -98,16 +98,16 @@ class GuessAxis(anywidget.AnyWidget):
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict, dict]:
         text = self.question if self.covered else self.plan.verdict(self.value)
-        shown = self.plan.verdict(None)
-        under, says = (self.plan.still(None, False), shown), ""
-        if (
-            self.picture
-        ):  # it is what the guess was asked for; the axis would only repeat the number
-            under, says = (self.picture, self.sentence or shown), shown
         live = super()._repr_mimebundle_(**kwargs)
-        return overlay.mimebundle(
-            live, self.still(), text, under if self.covered else None, says=says
-        )
+        if not self.covered:
+            return overlay.mimebundle(live, self.still(), text)
+        shown = self.plan.verdict(None)
+        if not self.picture:
+            under = (self.plan.still(None, False), shown)
+            return overlay.mimebundle(live, self.still(), text, under)
+        # The picture is what the guess was asked for; the number is said beside it.
+        under = (self.picture, self.sentence or shown)
+        return overlay.mimebundle(live, self.still(), text, under, says=shown)
 
 
 class _Plan:
