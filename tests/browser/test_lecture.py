@@ -296,6 +296,13 @@ def staged(open_notebook: Callable[..., object]) -> Iterator[object]:
     page.evaluate("() => document.querySelector('.lec-bar [title=\"leave the lecture\"]')?.click()")
 
 
+# Whether the bar cuts a message of two lines, and one of four: else the first would prove nothing.
+CUT = """() => ['It says this at 1280 pixels. '.repeat(4), 'It says this at 1280 pixels. '.repeat(9)].map(words => {
+    const bar = document.querySelector('.lec-told');
+    bar.textContent = words;
+    return bar.scrollHeight > bar.clientHeight + 1 || bar.scrollWidth > bar.clientWidth + 1; })"""
+
+
 def told(page) -> str:
     return page.locator(".lec-told").text_content()
 
@@ -314,6 +321,7 @@ def test_what_is_on_the_stage_and_what_its_keys_say(staged) -> None:
     assert staged.locator(".lec-bar code").inner_text() == "cards"
     staged.keyboard.press("l")
     assert told(staged) and not staged.locator(".lec-bar code").is_visible()
+    assert staged.evaluate(CUT) == [False, True], "two lines are shown whole, four are not"
     staged.keyboard.press("r")
 
     go_to(staged, "These words waited.")

@@ -3,7 +3,7 @@
 
 const ELSEWHERE = 'A lecture needs JupyterLab or Notebook 7. In this front end use the slides: python -m tools.slides';
 const WINDOWING = 'Only some cells are in the page. Set Settings → Notebook → Windowing mode to “Content visibility” and reload.';
-const NOT_RUN = 'Run All Cells first (menu Run): no cell was run since this notebook was opened, and answers may lie open in it.';
+const NOT_RUN = 'Run All Cells first (menu Run): no cell was run since this notebook was opened.';
 
 function render({ model, el }) {
   const recording = model.get('recording'), backstage = new RegExp(`^\\s*${model.get('backstage')}`);
