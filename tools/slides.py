@@ -28,14 +28,13 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 if str(REPOSITORY) not in sys.path:  # so that running this file works as well as importing it
     sys.path.insert(0, str(REPOSITORY))
 
+from rooflab.lecture.backstage import BACKSTAGE  # noqa: E402
 from rooflab.lecture.recorded import origin, recorded  # noqa: E402
 from tools.outputs import settle  # noqa: E402
 from tools.site import ASSETS, NOTEBOOKS, Page, lesson_title, scripts, styles  # noqa: E402
 
 STAGE = REPOSITORY / "lib" / "rooflab" / "lecture"
 SCRIPTS, STYLES = ("cut.js", "replay.js", "jump.js", "stage.js"), ("stage.css", "pictures.css")
-# Cells that say nothing from a wall: an exercise's own check, and saving for later lessons.
-BACKSTAGE = re.compile(r"rl\.(check|mine\.save|my_guesses|progress)\(")
 SOLUTION = "<details><summary>Solution</summary><pre>{}</pre></details>"
 
 

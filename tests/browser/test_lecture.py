@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import io
+import re
 from base64 import b64encode
 from collections.abc import Callable, Iterator
+from copy import deepcopy
+from pathlib import Path
 
 import nbformat
 import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
-from matplotlib.image import imsave
+from matplotlib.image import imread, imsave
 from playwright.sync_api import expect
 
-from tests.browser.front import ask_kernel, wait_for_kernel
+from rooflab.lecture import present
+from rooflab.lecture.present import Lecture
+from tests.browser.front import Front, ask_kernel, wait_for_kernel
 from tests.browser.server import Server
+from tests.browser.tab import stand
 from tests.browser.test_guess import QUESTION
 from tests.browser.test_slides import STANDING, go_to, on_stage, place
+from tests.browser.test_sort import CELL as CARDS
 
 pytestmark = pytest.mark.browser
 
@@ -181,8 +188,11 @@ def recorded_twice() -> list[nbformat.NotebookNode]:
         metadata={"rooflab": {"under": under, "cut": 0.5}},
     )
     core, code = {"tags": ["core"]}, nbformat.v4.new_code_cell
+    said = {"png": png("green"), "alt": "a roofline", "says": "It was 7.0 ms there."}
+    guessed = deepcopy(shown)
+    guessed.metadata.rooflab = {"under": said}
     return [
-        code(AT_HOME, metadata=core),
+        code(AT_HOME, metadata=core, outputs=[guessed]),
         code("rl.live.free_lunch(curve, after=nine)", metadata=core, outputs=[shown]),
         code('rl.show.say("9: 4.0 ms", after=nine)', metadata=core),
         code("rl.lecture()"),
@@ -210,6 +220,10 @@ def test_a_guess_of_home_is_covered_and_the_lecturers_own_stay_as_they_are(
             halves = page.locator(".lec-on .lec-under .lec-half")
             assert [half.is_visible() for half in halves.all()] == [first, not first]
             page.keyboard.press("z")
+        go_to(page, "guess again")
+        page.keyboard.press("l")
+        page.get_by_alt_text("a roofline").wait_for()
+        assert on_stage(page, "It was 7.0 ms there.")
         go_to(page, "9: 4.0 ms")
         page.keyboard.press("l")
         assert "never recorded" in page.locator(".lec-told").text_content()
@@ -221,3 +235,178 @@ def test_a_guess_of_home_is_covered_and_the_lecturers_own_stay_as_they_are(
         page.evaluate(
             "() => document.querySelector('.lec-bar [title=\"leave the lecture\"]')?.click()"
         )
+
+
+BARS = "() => document.querySelectorAll('.lec-bar').length"
+
+
+def test_the_morning_after_nothing_lies_open_and_the_stage_waits_for_a_run(
+    open_notebook: Callable[..., object], fronts: dict[str, Front]
+) -> None:
+    page = open_notebook("lab", "morning.ipynb", *recorded_twice())
+    page.wait_for_function(READY)
+    page.wait_for_selector(WAITING, state="attached")
+    go_to(page, "How long do 9 take?")
+    page.keyboard.press("r")
+    page.wait_for_selector(".rl-guess.done", state="attached")
+    page.wait_for_selector(".rl-lunch .cover[hidden]", state="attached")
+    page.keyboard.press("Escape")
+    page = fronts["lab"].come_back("morning.ipynb")
+    page.wait_for_selector(".rl-guess:not(.done)", state="attached")
+    page.wait_for_selector(".rl-lunch .cover:not([hidden])", state="attached")
+    page.get_by_role("button", name="Lecture: go on at step").click()
+    assert "Run All Cells first" in page.locator(".lec-door").inner_text()
+    assert page.evaluate(BARS) == 0
+
+
+SENTENCE = "What was measured is said in one long sentence, which goes on. " * 6
+TABLE = "".join(f"{n:<40}{n * n:<60}{n**3:<40}\n" for n in range(3))
+
+
+def of_every_kind() -> list[nbformat.NotebookNode]:
+    """Private cells, cards, words that waited, recordings of words and of columns, two lectures."""
+    core, text = {"tags": ["core"]}, nbformat.v4.new_markdown_cell
+
+    def code(source: str, recorded: str = "") -> nbformat.NotebookNode:
+        outputs = [nbformat.v4.new_output("stream", name="stdout", text=recorded)] * bool(recorded)
+        return nbformat.v4.new_code_cell(source, metadata=core, outputs=outputs)
+
+    return [
+        text("Put each card where it belongs.", metadata=core),
+        code(CARDS.replace("rl.sort", "cards = rl.sort")),
+        code("cards"),
+        code("rl.show.say('These words waited.', after=cards)"),
+        code("rl.my_guesses()"),
+        code('rl.check("00-ridge")'),
+        code("print('said')  # alone", SENTENCE),
+        code("print('columns')", TABLE),
+        code("for n in range(2):\n" + "    n = n + 0  # more\n" * 12 + "cards", "as it was\n"),
+        code("rl.lecture()"),
+        code("rl.lecture()"),
+    ]
+
+
+@pytest.fixture
+def staged(open_notebook: Callable[..., object]) -> Iterator[object]:
+    page = open_notebook("lab", "every-kind.ipynb", *of_every_kind())
+    page.wait_for_function(READY)
+    page.locator(".lec-door").nth(1).wait_for(state="attached")
+    page.locator(".rl-sort .deck").nth(1).wait_for(state="attached")
+    yield page
+    page.evaluate("() => document.querySelector('.lec-bar [title=\"leave the lecture\"]')?.click()")
+
+
+# Whether the bar cuts a message of two lines, and one of four: else the first would prove nothing.
+CUT = """() => ['It says this at 1280 pixels. '.repeat(4), 'It says this at 1280 pixels. '.repeat(9)].map(words => {
+    const bar = document.querySelector('.lec-told');
+    bar.textContent = words;
+    return bar.scrollHeight > bar.clientHeight + 1 || bar.scrollWidth > bar.clientWidth + 1; })"""
+
+
+def told(page) -> str:
+    return page.locator(".lec-told").text_content()
+
+
+def test_what_is_on_the_stage_and_what_its_keys_say(staged) -> None:
+    assert staged.evaluate(BARS) == 1, "two cells, one stage"
+    seen = ""
+    for _ in range(place(staged)[1]):
+        seen += " ".join(staged.locator(".lec-cut.lec-on").all_inner_texts())
+        staged.keyboard.press("PageDown")
+    assert not re.search(r"my_guesses|rl\.check|not answered|rl\.lecture|Lecture:", seen)
+
+    go_to(staged, "Put each card where it belongs.")
+    assert not on_stage(staged, "card 1 of 10")
+    go_to(staged, "card 1 of 10")
+    assert staged.locator(".lec-bar code").inner_text() == "cards"
+    staged.keyboard.press("l")
+    assert told(staged) and not staged.locator(".lec-bar code").is_visible()
+    assert staged.evaluate(CUT) == [False, True], "two lines are shown whole, four are not"
+    staged.keyboard.press("r")
+
+    go_to(staged, "These words waited.")
+    staged.keyboard.press("l")
+    assert told(staged) == "These words are never recorded: they come from this computer."
+
+    go_to(staged, "n = n + 0")
+    staged.keyboard.press("l")
+    assert told(staged) == "The output is on the next step."
+    assert staged.locator(".lec-swapped").count() == 0
+
+
+def test_a_recorded_sentence_is_broken_and_recorded_columns_are_not(staged) -> None:
+    for words, recorded in {"alone": "one long sentence", "print('columns')": "2  "}.items():
+        go_to(staged, words)
+        staged.keyboard.press("l")
+        box = staged.locator(".lec-on .lec-recorded pre", has_text=recorded)
+        box.wait_for()
+        staged.evaluate(STANDING)
+        lines, letters = box.evaluate(LETTERS)
+        prose = words == "alone"
+        assert (lines > 3) == prose, f"{recorded}: {lines} lines"
+        assert letters > 20 or not prose, f"{recorded}: {letters} pixels"
+
+
+# How many lines a text has, and how large its letters are, in stage pixels.
+LETTERS = """node => {
+    const { fontSize, lineHeight } = getComputedStyle(node), k = node.getBoundingClientRect().height / node.offsetHeight;
+    const stage = Math.min(innerWidth / 1280, innerHeight / 720);
+    return [Math.round(node.offsetHeight / parseFloat(lineHeight)), parseFloat(fontSize) * k / stage]; }"""
+
+# The lecture's own script in a front end that puts an output into its page late.
+LATE = """async ([source, traits]) => {
+    const { default: { render } } = await import(URL.createObjectURL(new Blob([source], { type: 'text/javascript' })));
+    const one = { id: 'text', getMetadata: () => ['core'] }, both = [one, { id: 'door' }];
+    const cells = Object.assign(both, { get: n => both[n] });
+    const model = { get: name => traits[name], set: (name, value) => { traits[name] = value; }, save_changes() {},
+        widget_manager: { context: { model: { cells } } } };
+    document.body.innerHTML = `<div class="jp-Notebook"><div class="jp-Cell jp-MarkdownCell"><div class="jp-RenderedMarkdown"><p>One.</p></div></div>
+        <div class="jp-Cell jp-CodeCell"></div></div>`;
+    const el = document.createElement('div');
+    render({ model, el });
+    await new Promise(later => setTimeout(later, 500));
+    const early = el.innerText || el.textContent;
+    document.querySelector('.jp-CodeCell').append(el);
+    return early; }"""
+
+
+def test_a_door_that_comes_late_into_its_page_opens_all_the_same(page) -> None:
+    traits = {"recording": {"cells": {}, "of": "", "tags": {}, "missing": "None."}, "step": 0}
+    early = page.evaluate(LATE, [Lecture._esm, {**traits, "opened": False, "backstage": "rl"}])
+    assert "needs JupyterLab" not in early
+    page.wait_for_selector(".lec-bar output")
+    assert "needs JupyterLab" not in page.locator(".lec-door").inner_text()
+
+
+# A picture of the course on a dark stage, without Lab around it.
+DARK = """() => {
+    document.body.classList.add('lec-root');
+    document.body.style.setProperty('--jp-layout-color0', '#111');
+    document.querySelector('.jp-Cell').classList.add('lec-on'); }"""
+
+
+def contrast(png: bytes) -> float:
+    """WCAG's contrast of the lightest and the darkest pixel."""
+    rgb = imread(io.BytesIO(png))[..., :3]
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    luminance = linear @ (0.2126, 0.7152, 0.0722)
+    return float((luminance.max() + 0.05) / (luminance.min() + 0.05))
+
+
+def test_the_live_roofline_alone_can_be_read_on_a_dark_stage(
+    show_picture: Callable[[str], object],
+) -> None:
+    page = show_picture("roofline")
+    for name in ("stage.css", "pictures.css"):
+        page.add_style_tag(path=Path(present.__file__).with_name(name))
+    page.evaluate(DARK)
+    page.locator(".rooflab-live.rl-dark, .rl-dark .rl-card").first.wait_for(state="attached")
+    stand(page)
+    for what in (".rl-axes text", ".rl-words p", ".rl-bar"):
+        part = page.locator(what).first
+        assert contrast(part.screenshot()) > 7, what
+    assert "dark" in page.evaluate(PAPER)
+
+
+# Whether the page behind the picture is dark: else the test above would prove nothing.
+PAPER = """() => getComputedStyle(document.body).backgroundColor === 'rgb(17, 17, 17)' ? 'dark' : 'light'"""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from base64 import b64encode
 from datetime import date
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 import rooflab as rl
 from rooflab.lecture.open_file import notebook_path, read
 from rooflab.lecture.recorded import digest, origin, recorded, stamp
+from rooflab.show.guess_axis import guess
 
 
 def code(id: str, *outputs: dict, tags: tuple[str, ...] = ("core",)) -> dict:
@@ -150,3 +152,16 @@ def test_a_lecture_without_recordings_goes_on_and_says_so(tmp_path: Path) -> Non
 def test_what_is_no_notebook_is_refused(given: object, error: type[Exception]) -> None:
     with pytest.raises(error, match="notebook="):
         rl.lecture(given)
+
+
+def test_what_a_guess_uncovers_is_recorded_with_its_picture() -> None:
+    picture = b"\x89PNG a roofline"
+    asked = {"result": 39.0, "unit": "×", "low": 1.0, "high": 1e4}
+    with_one = guess("a", "By what factor?", picture=picture, sentence="A roofline.", **asked)
+    data, told = with_one._repr_mimebundle_()
+    (kept,) = recorded([code("x", {"data": data, "metadata": told})])["x"]
+    assert kept["under"]["png"] == b64encode(picture).decode()
+    assert kept["under"]["alt"] == "A roofline."
+    assert kept["under"]["says"] == "It is 39 times (shown without a guess)."
+    without = guess("b", "By what factor?", **asked)._repr_mimebundle_()[1]["rooflab"]["under"]
+    assert "says" not in without and without["alt"] == "It is 39 times (shown without a guess)."

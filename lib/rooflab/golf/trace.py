@@ -32,7 +32,7 @@ class Limits:
     ``unseen`` bytes to arrays that golf has not seen being made."""
 
     steps: int = 100_000
-    seconds: float = 10.0
+    seconds: float = 30.0  # a lesson's own programs need one or two, on a busy computer more
     unseen: int | None = None
 
 

@@ -12,6 +12,7 @@ import anywidget
 import traitlets
 
 from rooflab.exercises.guess_store import GUESSES, Store, store
+from rooflab.lecture.backstage import BACKSTAGE
 from rooflab.lecture.open_file import Recording, notebook_path, read
 from rooflab.show import overlay
 from rooflab.show.guess_axis import GuessAxis
@@ -33,6 +34,8 @@ class Lecture(anywidget.AnyWidget):
     _esm = _source("cut.js", "replay.js", "jump.js", "stage.js", "present.js")
     _css = _source("stage.css", "pictures.css")
     recording = traitlets.Dict().tag(sync=True)
+    #: How a cell begins that stays off the stage, as a regular expression.
+    backstage = traitlets.Unicode(BACKSTAGE.pattern).tag(sync=True)
     #: The step on show, counted from 0; where a lecture goes on when it is opened again.
     step = traitlets.Int(0).tag(sync=True)
     #: Set by the browser: a page that is loaded again must not jump onto the stage by itself.

@@ -11,7 +11,7 @@ function replay(outputs, of) {
 
 // What lies under a covered output is drawn below it and hidden until R (or the live one) uncovers it.
 function drawn({ under, cut, ...shown }) {
-  const whole = picture => (cut && picture.png ? halves(picture, cut) : alone(picture));
+  const whole = picture => (cut && picture.png ? halves(picture, cut) : picture.says ? told(picture) : alone(picture));
   if (!under) return whole(shown);
   const box = document.createElement('div'), open = whole(under), cover = alone(shown);
   open.classList.add('lec-under'); cover.classList.add('lec-over');
@@ -38,10 +38,19 @@ function halves(picture, cut) {
   return box;
 }
 
+// The result of a guess: what is said of it stands beside its picture.
+function told({ says, ...picture }) {
+  const box = document.createElement('div');
+  box.className = 'lec-result';
+  box.append(Object.assign(document.createElement('p'), { textContent: says }), alone(picture));
+  return box;
+}
+
 function alone({ png, alt, html, text }) {
   if (png) return Object.assign(new Image(), { src: `data:image/png;base64,${png}`, alt });
   if (html) return harmless(html);
-  return Object.assign(document.createElement('pre'), { textContent: text });
+  const prose = !/\S {2,}\S/.test(text);  // else columns stand below each other, which must not be broken
+  return Object.assign(document.createElement('pre'), { textContent: text, className: prose ? 'lec-prose' : '' });
 }
 
 // A file may hold anything; of its HTML only words, tables and pictures are shown.

@@ -105,12 +105,27 @@ function openStage({ root, page, cells, recorded, id, live, at = 0, onStep = () 
     return 'The recording shows the end of the way. Drag first, or press L again.';
   }
 
-  const nothing = () => (cellsOn().some(cell => cell.querySelector('.rl-said'))
-    ? 'These words wait for a guess and are never recorded: R shows the live ones.' : 'Nothing is recorded for this step.');
+  function nothing() {
+    const words = cellsOn().flatMap(cell => [...cell.querySelectorAll('.rl-said')]);
+    if (!words.length) return 'Nothing is recorded for this step.';
+    if (words.some(node => !node.matches('.done'))) return 'These words wait for a guess and are never recorded: R shows the live ones.';
+    return `These words are never recorded: they come from ${live ? 'this computer' : 'the run for this page'}.`;
+  }
+
+  // Where the output of a cell is shown, if this step shows only its code; else -1.
+  function elsewhere(cell) {
+    const has = step => step.some(one => one.cell === cell && one.nodes[0].matches('.jp-Cell-outputWrapper'));
+    return has(plan[place]) ? -1 : plan.findIndex(has);
+  }
 
   function swap() {
     const mine = cellsOn().filter(cell => recorded.cells[id(cell)]);
     if (!mine.length) { tell(recorded.none || nothing()); return; }
+    if (mine.every(cell => elsewhere(cell) >= 0)) {
+      const there = elsewhere(mine[0]);
+      tell(there === place + 1 ? 'The output is on the next step.' : `The output is on step ${there + 1}.`);
+      return;
+    }
     const on = !mine[0].classList.contains('lec-swapped'), early = on && mine.map(tooEarly).find(Boolean);
     if (early) { tell(early); return; }
     for (const cell of mine) {

@@ -102,8 +102,16 @@ class GuessAxis(anywidget.AnyWidget):
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict, dict]:
         text = self.plan.asked if self.covered else self.plan.verdict(self.value)
-        under = (self.plan.still(None, False), self.plan.verdict(None)) if self.covered else None
-        return overlay.mimebundle(super()._repr_mimebundle_(**kwargs), self.still(), text, under)
+        live = super()._repr_mimebundle_(**kwargs)
+        if not self.covered:
+            return overlay.mimebundle(live, self.still(), text)
+        shown = self.plan.verdict(None)
+        if not self.picture:
+            under = (self.plan.still(None, False), shown)
+            return overlay.mimebundle(live, self.still(), text, under)
+        # The picture is what the guess was asked for; the number is said beside it.
+        under = (self.picture, self.sentence or shown)
+        return overlay.mimebundle(live, self.still(), text, under, says=shown)
 
 
 class _Plan:

@@ -95,12 +95,14 @@ def mimebundle(
     sentence: str,
     under: tuple[bytes, str] | None = None,
     cut: float | None = None,
+    says: str = "",
 ) -> tuple[dict, dict]:
     """Add the still picture and its sentence to what a widget says of itself.
 
     A front end that can run the widget takes it; a file, GitHub or a mail shows the picture.
     ``under``: picture and sentence that a covered output covers. They go into the output's
     metadata, where nobody sees them, so that a lecture can uncover what was recorded.
+    ``says``: words that a lecture sets beside the picture under a cover.
     ``cut``: where two pictures, one below the other, meet, as a share of the whole height; a
     lecture shows them one at a time.
     """
@@ -112,6 +114,7 @@ def mimebundle(
     own: dict[str, Any] = {}
     if under is not None:
         own["under"] = {"png": b64encode(under[0]).decode("ascii"), "alt": under[1]}
+        own["under"] |= {"says": says} if says else {}
     if cut is not None:
         own["cut"] = round(cut, 4)
     return data, told | ({"rooflab": own} if own else {})
