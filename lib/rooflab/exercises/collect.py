@@ -38,7 +38,8 @@ def collect(
     if kind == "value":
         return [observe(lambda: answer)]
     if not callable(answer):
-        why = "the function itself is wanted, without brackets"
+        why = "a function is wanted, not its value: define it with def, and hand in its name "
+        why += "without brackets"
         return [{"unreadable": why} for _ in cases]
     run = runner(kind)
     seen = until_stopped(lambda case: run(case, answer), cases, over)

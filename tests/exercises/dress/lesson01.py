@@ -67,6 +67,9 @@ RIGHT = [
     ("01-claims", "'wrong sometimes sometimes wrong right wrong'.split()"),
     ("01-claims", "{'a': 'wrong', 'b': 'sometimes', 'c': 'sometimes', 'd': 'wrong', 'e': 'right', 'f': 'wrong'}"),
     ("01-claim-1365", "{'intensity': 4096 / 6, 'itemsize': 2}"),
+    ("01-claim-1365", "{'intensity': 4096 / 6, 'bytes': 2}"),
+    ("01-claim-1365", "{'bytes': 2, 'intensity': 4096 / 6}"),
+    ("01-product", PRODUCT + "{'work': w, 'bytes': t, 'FLOPs per byte': w / t}"),
 ]  # fmt: skip
 
 WRONG = [

@@ -2,6 +2,11 @@
 
 RIGHT = [
     ("02-numpy-bytes", "lambda n,s: np.array([5,3])*n*s"),
+    ("02-claim-bias", "lambda m,n,s: (np.float32(m*n), np.float32((2*m+1)*n*s), np.float32(1/(2*s)))"),
+    ("02-claim-bias", "lambda m,n,s: {'flops': m*n, 'bytes': (2*m*n+n)*s, 'limit': 1/(2*s)}"),
+    ("02-claim-warm", "lambda n,s,t,w,c: {'rate': 3*n*s/t, 'share': 3*n*s/t/w, 'level': next((k for k,v in c.items() if 2*n*s<=v), 'dram')}"),
+    ("02-numpy-bytes", "lambda n,s: {'numpy': 5*n*s, 'blas': 3*n*s}"),
+    ("02-numpy-bytes", "lambda n,s: np.array([5, 3], dtype=np.float32) * np.float32(n * s)"),
     ("02-numpy-bytes", "lambda n,s: tuple(len(w)*n*s for w in ('rwrrw','rrw'))"),
     ("02-numpy-bytes", "lambda n,s: {'NumPy': 5*n*s, 'AXPY': 3*n*s}"),
     ("02-claim-warm", "lambda n,s,t,w,c: {'byte/s': 3*n*s/t, 'share': 3*n*s/t/w, 'level': next((k for k,v in c.items() if 2*n*s<=v), 'dram')}"),
@@ -73,7 +78,6 @@ WRONG = [
     ("02-claim-bias", "lambda m,n,s: (m*n, (2*m*n+n)*s, 1/s)", "a constant factor"),
     ("02-claim-bias", "lambda m,n,s: (m*n, (2*m*n+n)*s, 1/3/s)", "a vector add"),
     ("02-claim-bias", "lambda m,n,s: (m*n, (2*m*n+m*n)*s, 1/(2*s))", "a vector add"),
-    ("02-claim-bias", "lambda m,n,s: (np.float32(m*n), np.float32((2*m+1)*n*s), np.float32(1/(2*s)))", "a little off"),
     ("02-claim-bias", "lambda m,n,s: ((2*m+1)*n*s, m*n, 1/(2*s))", "another order"),
     ("02-golf-bias-relu", "lambda x, b: np.vstack([np.maximum(x[i : i + 16] + b, 0) for i in range(0, len(x), 16)])", "pieces joined at the end"),
     ("02-golf-bias-relu", "lambda x, b: np.max([x + b, 0 * x], axis=0)", "the plain expression"),
@@ -119,7 +123,8 @@ WRONG = [
 TOLD = [
     ("02-numpy-bytes", "lambda n, s: (q * n * s for q in (5, 3))", "a generator, which has not run yet"),
     ("02-numpy-bytes", "lambda n, s: map(lambda q: q * n * s, (5, 3))", "a map, which has not run yet"),
-    ("02-numpy-bytes", "lambda n, s: {'numpy': 5 * n * s, 'blas': 3 * n * s}", "2 values are wanted: NumPy bytes, AXPY bytes"),
+    ("02-numpy-bytes", "lambda n, s: {'numpy': 5 * n * s}", "2 keys are wanted: NumPy bytes, AXPY bytes"),
+    ("02-claim-bias", "lambda m, n, s: {'bytes': 2 * m * n * s, 'adds': m * n, 'ratio': 1}", "3 keys are wanted: FLOPs, bytes, intensity"),
     ("02-balance", "lambda f, b, p, w: (b / f, w / p, 'mem' if b / f > w / p else 'comp')", "one of these words is wanted: compute, memory"),
     ("02-balance", "lambda f, b, p, w: (b / f, w / p, 'memory-bound' if b / f > w / p else 'compute-bound')", "one of these words is wanted: compute, memory"),
     ("02-balance", "lambda f, b, p, w: (b / f, w / p, b / f > w / p)", "a text is wanted"),
