@@ -40,6 +40,8 @@ _SLIPS = (
 _STUMBLES = (  # what is raised, the mistake that usually raises it, and its hint
     (r"Stopped: was stopped", "no end",
      "does its loop end? A loop needs a step that brings its end nearer."),
+    (r"Stopped: took longer", "too slow",
+     "what in it takes so long: a pause, or one call on far too many numbers?"),
     (r"RecursionError", "no end", "the function calls itself, and never stops doing so."),
     (r"TypeError: .*'(function|builtin_function_or_method|method|type)'", "a function, not called",
      "one of the operands is a function; call it: f(…) is its result, f alone is not."),
