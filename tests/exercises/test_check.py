@@ -140,7 +140,7 @@ def test_an_unknown_mistake_shows_the_failing_case_and_which_part():
         ("01-speed-limit", lambda p, b, s: (1, 2), "one number is wanted"),
         ("01-speed-limit", lambda p, b: 1, "raised TypeError"),
         ("01-speed-limit", lambda p, b, s: None if s > 3 else p, "returned None for this case"),
-        ("01-speed-limit", 12, "the function itself is wanted"),
+        ("01-speed-limit", 12, "a function is wanted, not its value"),
         ("01-product", lambda *a: 2, "3 values are wanted: FLOPs, bytes, intensity"),
         ("01-claim-1365", lambda: 1, "call it"),
         ("01-claim-1365", (682.67, 4), "element size: your answer is 4"),

@@ -85,11 +85,11 @@ def test_long_whole_numbers_are_rounded_where_that_is_asked(value, text):
     assert show(value, exact=7) == text
 
 
-def test_single_precision_is_enough_where_the_right_number_is_no_whole_one():
+def test_single_precision_is_enough():
     third, large = float(np.float32(1 / 3)), float(np.float32(319_428_001))
-    assert same(1 / 3, third, 1e-9) and not same(319_428_001, large, 1e-12)
+    assert same(1 / 3, third, 1e-9) and same(319_428_001, large, 1e-12)
     assert not same(1 / 3, 0.33333, 1e-9) and not same(1 / 3, 0.33334, 1e-9)
-    assert nearly([(319_428_001, large, 1e-12)]) and not nearly([(1000, 1001, 1e-9)])
+    assert nearly([(319_428_001, 319_430_001.0, 1e-12)]) and not nearly([(1000, 1001, 1e-9)])
     assert nearly([(1 / 3, 0.3333333, 1e-9)]) is False, "that one is right"
     assert nearly([(1 / 3, 0.33334, 1e-9)]) and not nearly([(1 / 3, 0.335, 1e-9)])
 
@@ -105,9 +105,11 @@ def test_a_dictionary_is_read_by_its_keys(order):
     [
         ({"axpy": 1, "GEMV intensity": 2}, [1, 2]),
         ({"Gemv_Intensity": 2, "AXPY": 1}, [1, 2]),
-        ({"intensity": 1, "axpy": 2}, None),  # fits both labels
+        ({"intensity": 1, "axpy": 2}, [2, 1]),  # the first fits both labels, the second one
         ({"axpy": 1}, None),
-        ({"axpy": 1, "gemm": 2}, None),
+        ({"gemm": 2, "axpy": 1}, [1, 2]),  # the place that is left
+        ({"x": 1, "y": 2}, [1, 2]),
+        ({"gemvs": 1, "y": 2}, [2, 1]),
         ({"axpy": 1, "axpy intensity": 2}, None),
         ([2, 1], None),
         (7, None),
@@ -117,6 +119,35 @@ def test_a_key_fits_one_label_or_the_dictionary_stays_what_it_is(value, read):
     labels = ("AXPY intensity", "GEMV intensity")
     assert by_name(value, labels) == (value if read is None else read)
     assert by_name(value, ()) == value
+
+
+@pytest.mark.parametrize(
+    ("value", "read"),
+    [
+        ({"a": 1, "b": 2, "c": 3}, [1, 2, 3]),
+        ({"a": 1, "bytes": 2, "c": 3}, [1, 2, 3]),
+        ({"bytes": 1, "b": 2, "c": 3}, None),  # which of the others is the first?
+        ({"intensity": 1, "work": 2, "byte": 3}, [2, 3, 1]),
+        ({"work": 1, "bytes": 2, "FLOPs per byte": 3}, [1, 2, 3]),
+        ({"flop": 1, "flops": 2, "c": 3}, None),
+        ({"a": 1, "b": 2}, None),
+    ],
+)
+def test_a_key_that_tells_nothing_gets_the_place_that_is_left(value, read):
+    assert by_name(value, ("FLOPs", "bytes", "intensity")) == (read or value)
+
+
+@given(st.integers(2**24, 2**90))
+def test_a_whole_number_may_be_kept_in_single_precision(count):
+    kept = float(np.float32(count))
+    assert same(count, kept, 1e-9) and not same(count, kept * (1 + 2e-6), 1e-9)
+    assert not same(count, count + max(1, count // 10**8), 0), "a count itself is exact"
+    assert not same(1000, 1000.001, 1e-9)
+
+
+def test_words_in_another_order_are_just_wrong():
+    words = [[("a", "b", 0), ("b", "a", 0)]]
+    assert not reordered(words) and reordered([[(1, 2, 0), (2, 1, 0)]])
 
 
 def test_another_order_is_the_same_one_in_every_case():

@@ -71,12 +71,14 @@ def test_one_long_call_is_stopped(name, short):
     began = time.monotonic()
     verdict = check(SPEED, IN_C[name])
     assert time.monotonic() - began < 5
-    assert "was stopped after 0.4 s" in verdict.reason and "does its loop end?" in verdict.hint
+    loop = name == "output"
+    assert ("was stopped after" if loop else "took longer than") + " 0.4 s" in verdict.reason
+    assert ("does its loop end?" if loop else "what in it takes so long") in verdict.hint
 
 
 @pytest.mark.parametrize("id", [SQUARES, "01-cuda-axpy"])
 def test_in_golf_and_in_a_timing_too(id, short):
-    assert "was stopped after 0.4 s" in check(id, IN_C["sum"]).reason
+    assert "took longer than 0.4 s" in check(id, IN_C["sum"]).reason
 
 
 def test_in_a_thread_too(short):
@@ -84,7 +86,7 @@ def test_in_a_thread_too(short):
     thread = threading.Thread(target=lambda: told.append(check(SPEED, IN_C["sum"])))
     thread.start()
     thread.join(20)
-    assert "was stopped after 0.4 s" in told[0].reason
+    assert "took longer than 0.4 s" in told[0].reason
 
 
 def test_cases_that_ended_are_kept(short):
@@ -96,7 +98,7 @@ def test_cases_that_ended_are_kept(short):
     assert seen == [
         {"value": 1},
         {"value": 2},
-        *[{"error": "Stopped: was stopped after 0.4 s"}] * 3,
+        *[{"error": "Stopped: took longer than 0.4 s"}] * 3,
     ]
 
 
@@ -362,7 +364,7 @@ verdict = rl.check("01-speed-limit", answer)
 print(verdict.reason)
 """
 BODIES = [
-    ("return sum(range(10**12))", "was stopped after 2 s"),
+    ("return sum(range(10**12))", "took longer than 2 s"),
     ("import os; os._exit(3)", "with exit code 3"),
     ("exit()", "it returned None for every case"),
 ]

@@ -227,7 +227,7 @@ def test_a_forged_trace_fails_and_breaks_nothing(changes):
         (lambda a, x, y: a * x + y * np.nan, "the numbers are not right"),
         (lambda a, x, y: "text", "an array of numbers is wanted"),
         (lambda a, x: x, "3 inputs"),
-        (np.zeros(3), "the function itself is wanted"),
+        (np.zeros(3), "a function is wanted, not its value"),
         (lambda a, x, y: list(x.tolist()), "tolist takes the numbers out"),
     ],
 )

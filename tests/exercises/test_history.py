@@ -7,7 +7,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
 from rooflab.exercises.check import check
-from rooflab.exercises.history import STALE
+from rooflab.exercises.history import RENAMED, STALE
 
 RIGHT = "def speed_limit(p, b, s):\n    return p / b * 1.5 * s"
 CHECK = 'verdict = rl.check("01-speed-limit", speed_limit)'
@@ -59,9 +59,24 @@ def test_a_value_whose_cell_failed_since_is_told(notes, broken, capsys):
     assert notes(broken, "claim = (682.7, 2)", CLAIM) is None
 
 
+MISSPELT = RIGHT.replace("speed_limit", "sped_limit")
+STUB = "def speed_limit(p, b, s): ..."
+
+
+@pytest.mark.parametrize("first", [STUB, RIGHT])
+def test_a_misspelt_name_is_told(notes, first):
+    assert notes(first, MISSPELT, CHECK) == RENAMED.format("speed_limit", "sped_limit")
+    assert notes(first, MISSPELT, "other = 3", CHECK) is not None
+    assert notes(first, MISSPELT, RIGHT, CHECK) is None
+
+
 @pytest.mark.parametrize(
     "cells",
     [
+        [MISSPELT, RIGHT, CHECK],
+        [RIGHT, "def sped_limit(p): return p", CHECK],  # has other arguments
+        [RIGHT, "def speed(p, b, s): return p", CHECK],
+        [RIGHT, RIGHT + "\n" + MISSPELT, CHECK],
         [RIGHT, "speed_limit.__doc__ = 'mine'", CHECK],
         [RIGHT + "\n" + CHECK],
         [RIGHT, RIGHT, CHECK],

@@ -90,10 +90,14 @@ def test_functions_in_mine_may_call_those_still_missing(mine):
 
 
 def test_a_name_that_only_the_notebook_has_is_told(mine):
-    note = mine.save(
-        cell("def product(m, n, k):\n    return two * np.prod([m, n, k])\n", "product")
-    )
-    assert "It uses np, two, which mine.py lacks." in repr(note)
+    text = "import numpy as np\nfrom math import prod\ntwo = 2\ndef area(m): return m\n"
+    text += "def product(m, n, k):\n    return two * area(np.prod([m, n])) * prod([k]) * later\n"
+    note = repr(mine.save(cell(text, "product")))
+    assert "It uses area, later, np, prod, two, which mine.py lacks: " in note
+    assert "save it too: `rl.mine.save(area)`" in note
+    assert "write `import numpy as np` inside the function" in note
+    assert "write `from math import prod` inside the function" in note
+    assert "write what `two` is inside the function" in note and "`later`" in note
 
 
 def test_several_functions_at_once(mine):
@@ -149,19 +153,42 @@ def test_a_function_nobody_knows_comes_with_suggestions(mine):
     assert {"product", "layer", "save"} <= set(dir(mine))
 
 
-@pytest.mark.parametrize("thing", [3, len, lambda m: m, type("C", (), {}), "def f(): pass"])
-def test_only_functions_written_with_def_are_saved(mine, thing):
+@pytest.mark.parametrize("thing", [3, "def f(): pass", (1, 2)])
+def test_what_is_no_function_is_refused(mine, thing):
     with pytest.raises(TypeError, match="def"):
         mine.save(thing)
     with pytest.raises(TypeError, match="save"):
         mine.save()
 
 
+IN_CLOSURE = "def make(two):\n    product = lambda m, n, k: two * m * n * k\n    return product\n"
+
+
+@pytest.mark.parametrize(
+    "thing",
+    [len, [lambda m: m][0], type("C", (), {}), cell(IN_CLOSURE, "make")(2)],
+    ids=["builtin", "nameless", "class", "closure"],
+)
+def test_what_can_be_called_and_not_saved_is_told(mine, thing):
+    note = repr(mine.save(thing))
+    assert note.startswith("not saved: ") and "def" in note and not mine.path.exists()
+
+
+ONE_LINE = "product = lambda m, n, k, s, a=False: (2 * m * n * k, 1, 1)\n"
+SEVERAL = "X = 1\nproduct = lambda m, n, k, s, *, a=False: (\n    2 * m * n * k,\n    1, 1)\n"
+
+
+@pytest.mark.parametrize("text", [ONE_LINE, SEVERAL])
+def test_a_lambda_with_a_name_is_saved_as_a_function(mine, text):
+    assert "product: saved to mine.py" in repr(mine.save(cell(text, "product")))
+    assert mine.product(2, 3, 5, 4) == (60, 1, 1) and "def product(m" in mine.path.read_text()
+    assert "not answered yet" in repr(mine.save(cell("product = lambda m: ...\n", "product")))
+
+
 def test_a_function_without_source_is_refused(mine):
     names: dict[str, object] = {}
     exec("def product(m):\n    return m\n", names)
-    with pytest.raises(TypeError, match="cell of its own"):
-        mine.save(names["product"])
+    assert "cell of its own" in repr(mine.save(names["product"]))
 
 
 def test_a_folder_that_cannot_be_written_is_a_note(mine, monkeypatch, tmp_path):

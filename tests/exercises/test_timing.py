@@ -13,6 +13,7 @@ from rooflab.cuda import Device, StandIn
 from rooflab.exercises import on_gpu
 from rooflab.exercises.check import check
 from rooflab.exercises.judge import judge
+from rooflab.exercises.lesson01_cuda import timing_with
 from rooflab.exercises.registry import exercise
 from rooflab.exercises.timing import arguments, derived, operation, regions, run, truth
 from rooflab.exercises.verdict import Verdict
@@ -324,3 +325,46 @@ def test_swapped_events_are_wrong_seconds_not_a_malformed_log():
 
     verdict = check("01-cuda-axpy", swapped)
     assert not verdict.passed and "cannot be read" not in verdict.reason
+
+
+def single_launches(cp, x, y, a):
+    return timing_with(cp, lambda: cp.cublas.axpy(a, x, y))
+
+
+def waiting_each_time(cp, x, y, a):
+    def launch():
+        cp.cublas.axpy(a, x, y)
+        cp.cuda.Device().synchronize()
+
+    return timing_with(cp, launch, queue=10)
+
+
+def small_flush(cp, A, x, y, bandwidth):
+    big = cp.ones(cp.cuda.Device().attributes["L2CacheSize"] // 4, dtype=cp.float32)
+    cp.matmul(A, x, out=y)
+    times = []
+    for _ in range(5):
+        start, stop = cp.cuda.Event(), cp.cuda.Event()
+        big.sum()
+        start.record()
+        cp.matmul(A, x, out=y)
+        stop.record()
+        stop.synchronize()
+        times.append(cp.cuda.get_elapsed_time(start, stop) / 1e3)
+    seconds = sorted(times)[2]
+    rate = (A.nbytes + x.nbytes + y.nbytes) / seconds
+    return seconds, rate, rate / bandwidth
+
+
+@pytest.mark.parametrize(
+    ("id", "answer", "words"),
+    [
+        ("01-cuda-axpy", single_launches, "asked to queue ten launches"),
+        ("01-cuda-axpy", waiting_each_time, "Python waited inside the queue"),
+        ("01-cuda-gemv", small_flush, "your flush carries less than 4 × L2"),
+    ],
+)
+def test_another_way_than_asked_is_named_and_costs_nothing(id, answer, words):
+    verdict = check(id, answer)
+    assert verdict.passed and words in verdict.reason, verdict
+    assert "; but" not in check(id, exercise(id).reference).reason

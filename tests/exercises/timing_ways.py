@@ -577,6 +577,9 @@ _WRONG = {  # (exercise, what somebody did) → (body, the mistake's name)
     ("01-cuda-gemm", "n cubed"):
         (_late(_TIMES, result="ms / 1e3, A.shape[0]**3 * 1e3 / ms, A.shape[0]**3 * 1e3 / ms / peak"),
          "multiply-adds"),
+    ("01-cuda-gemm", "n squared"):
+        (_late(_TIMES, result="ms / 1e3, 2 * len(A)**2 * 1e3 / ms, 2 * len(A)**2 * 1e3 / ms / peak"),
+         "n² for n³"),
     ("01-cuda-gemm", "bytes"):
         (_late(_TIMES, result="ms / 1e3, 3e3 * A.nbytes / ms, 3e3 * A.nbytes / ms / peak"),
          "bytes for FLOPs"),

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from rooflab.golf import GolfError, Limits, golf
+from rooflab.golf.loops import may_loop
 
 X = np.arange(10_000.0)
 TIMER = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
@@ -84,7 +85,7 @@ def test_a_loop_that_swallows_everything_is_stopped(name):
     ],
 )
 def test_loops_without_a_loop(function):
-    with pytest.raises(GolfError, match="stopped after"):
+    with pytest.raises(GolfError, match="stopped after|took longer than"):
         golf(function, X, limits=Limits(seconds=0.05))
 
 
@@ -132,3 +133,23 @@ def test_a_debugger_still_works_after_golf_in_a_thread():
     command = [sys.executable, "-c", AFTER_GOLF_IN_A_THREAD]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert done.stdout == "got past it\n", done.stderr
+
+
+def helper(x):
+    while len(x):
+        x[0]
+
+
+@pytest.mark.parametrize(
+    ("function", "loops"),
+    [
+        (lambda x: time.sleep(3600), False),
+        (lambda x: sum(range(10**12)), False),
+        (lambda x: [x[0] for _ in iter(int, 1)], True),
+        (lambda x: helper(x), True),
+        (lambda x: max(y for y in x), True),
+        (time.sleep, True),  # who knows
+    ],
+)
+def test_a_loop_is_spoken_of_only_where_there_may_be_one(function, loops):
+    assert may_loop(function) is loops

@@ -11,9 +11,9 @@ from rooflab.exercises import course, session
 from rooflab.exercises.collect import describe
 from rooflab.exercises.ending import BUTTON, Ending
 from rooflab.exercises.exercise import Exercise
-from rooflab.exercises.history import STALE, stale
+from rooflab.exercises.history import RENAMED, STALE, misspelt, stale
 from rooflab.exercises.judge import judge
-from rooflab.exercises.registry import exercise
+from rooflab.exercises.registry import exercise, exercises
 from rooflab.exercises.verdict import Verdict
 
 PUBLIC_SEED = 0  # a grader draws other cases
@@ -82,10 +82,11 @@ def _confirmed(found: Exercise, answer: object, verdict: Verdict, ending: Ending
 
 
 def _noted(verdict: Verdict, answer: object) -> Verdict:
-    """Add what is to know besides: that the cell has failed since it made this answer."""
+    """Add what is to know besides: that the answer's cell has failed since, or another name."""
     with contextlib.suppress(Exception):  # a note must not cost the verdict
-        if stale(answer):
-            return replace(verdict, note=" ".join(filter(None, (verdict.note, STALE))))
+        other = misspelt(answer, {found.name for found in exercises().values()})
+        said = RENAMED.format(answer.__name__, other) if other else STALE if stale(answer) else ""
+        return replace(verdict, note=" ".join(filter(None, (verdict.note, said))) or None)
     return verdict
 
 

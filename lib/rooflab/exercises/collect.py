@@ -18,7 +18,7 @@ from rooflab.exercises.plaindata import Unreadable, to_plain
 
 LONGEST_MESSAGE = 320
 _TRACEBACK = BaseException.__dict__["__traceback__"].__get__  # past a subclass that hides it
-STOPPED = " was stopped after "  # in what golf says of a function that does not end
+STOPPED = (" was stopped after ", " took longer than ")  # says golf of what does not end
 
 
 def _never(seen: Observation) -> str:
@@ -38,7 +38,8 @@ def collect(
     if kind == "value":
         return [observe(lambda: answer)]
     if not callable(answer):
-        why = "the function itself is wanted, without brackets"
+        why = "a function is wanted, not its value: define it with def, and hand in its name "
+        why += "without brackets"
         return [{"unreadable": why} for _ in cases]
     run = runner(kind)
     seen = until_stopped(lambda case: run(case, answer), cases, over)
@@ -105,7 +106,7 @@ def until_stopped(
     seen: list[Observation] = []
     for case in cases:
         error = str(seen[-1].get("error", "")) if seen else ""
-        stopped = error.startswith("KeyboardInterrupt") or STOPPED in error
+        stopped = error.startswith("KeyboardInterrupt") or any(said in error for said in STOPPED)
         seen.append(seen[-1] if stopped else run(case))
         if not stopped and (why := over(seen[-1])):  # it may have swallowed what stopped it
             seen[-1] = {"error": f"Stopped: {why}"}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+import struct
 from collections.abc import Collection, Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -14,6 +16,7 @@ PREFIXES = tuple(
     Fraction(base) ** power for base in (1000, 1024) for power in (*range(-4, 0), *range(1, 5))
 )
 SINGLE = 1e-6  # relative: what a result in single precision may be off, a few roundings of 6e-8
+EXACT_IN_SINGLE, LARGEST_SINGLE = 2**24, 2.0**127  # whole numbers up to the first are all exact
 MOST_PLACES = 13  # after the point, to which a number may have been rounded
 MOST_REORDERED = 6  # parts of an answer that are tried in every order
 NEAR = 1e-3  # relative: so close to the right number, it is that number, badly kept
@@ -53,21 +56,44 @@ def _in_a_row(groups: Sequence[Plain]) -> list[Plain]:
     ]
 
 
-def by_name(value: Plain, labels: Sequence[str]) -> Plain:
-    """Return a dictionary's values in the order of ``labels`` if its keys are their names.
+def by_name(value: Plain, labels: Sequence[str], others: Sequence[str] = ()) -> Plain:
+    """Return a dictionary's values in the order of ``labels``, if its keys tell which is which.
 
-    A key may leave out words of its label, "axpy" for "AXPY intensity", as long as it fits one.
+    A key names a label, or has a word of one label alone: "axpy" for "AXPY intensity". ``others``
+    are second names of the same parts. One key that nothing tells gets the place that is left.
+    Several get theirs in order, unless a key that tells its place stands elsewhere.
     Everything else is returned as it is.
     """
     if not labels or not isinstance(value, dict) or len(value) != len(labels):
         return value
-    places: dict[int, Plain] = {}
-    for key, item in value.items():
-        exact = [at for at, label in enumerate(labels) if _words(label) == _words(key)]
-        loose = [at for at, label in enumerate(labels) if {*_words(key)} <= {*_words(label)}]
-        for at in exact or (loose if len(loose) == 1 else []):
-            places[at] = item
-    return [places[at] for at in range(len(labels))] if len(places) == len(labels) else value
+    known = [[_stems(name) for name in names] for names in zip(labels, others or labels)]
+    told = [_place(_stems(key), known) for key in value]
+    places = [at for at in told if at is not None]
+    in_order = all(at in (None, number) for number, at in enumerate(told))
+    if len(set(places)) < len(places) or not (in_order or len(labels) - len(places) < 2):
+        return value
+    left = iter(sorted({*range(len(labels))} - {*places}))
+    whole = {next(left) if at is None else at: v for at, v in zip(told, value.values())}
+    return [whole[at] for at in range(len(labels))]
+
+
+def _place(key: list[str], known: Sequence[Sequence[list[str]]]) -> int | None:
+    """The one place whose names ``key`` is, lies in, or shares a word with; else None."""
+    for fits in (
+        lambda name: key == name,
+        lambda name: {*key} <= {*name},
+        lambda name: {*key} & {*name},
+    ):
+        found = [at for at, names in enumerate(known) if any(map(fits, names))]
+        if found:
+            return found[0] if len(found) == 1 else None
+    return None
+
+
+def _stems(text: str) -> list[str]:
+    """The words of a name without an s at their ends: "byte/s" and "Bytes" have "byte"."""
+    words = re.split(r"[\W_]+", text.casefold())
+    return [word.removesuffix("s") for word in words if word.removesuffix("s")]
 
 
 def reordered(rows: Sequence[Sequence[tuple[Plain, Plain, float]]]) -> bool:
@@ -90,8 +116,14 @@ def reordered(rows: Sequence[Sequence[tuple[Plain, Plain, float]]]) -> bool:
 
 
 def _fits(asked: tuple[Plain, Plain, float], given: tuple[Plain, Plain, float]) -> bool:
-    """Whether the number given in one place is the right one of another place."""
+    """Whether the number given in one place is the right one of another place.
+
+    Words come from a small set, so that one is right elsewhere by chance: they have to stand in
+    their own place.
+    """
     (right, _, allowed), (_, mine, _) = asked, given
+    if isinstance(right, (str, bool)) and asked is not given:
+        return False
     return _number(right) == _number(mine) and same(right, mine, allowed)
 
 
@@ -103,14 +135,16 @@ def truth(value: Plain) -> bool | None:
 def same(expected: Plain, got: Plain, tolerance: float) -> bool:
     """Whether two plain values agree; numbers within the relative ``tolerance``.
 
-    Where the right number is no whole one, a result in single precision is right as well.
+    A result in single precision is right as well; of a whole number only if it was kept in single
+    precision, so that a count in whole numbers has to be exact.
     """
     if isinstance(expected, bool):
         return truth(got) is expected
     if isinstance(got, bool):
         return False
     if isinstance(expected, (int, float)):
-        allowed = tolerance if isinstance(expected, int) else max(tolerance, SINGLE)
+        exact = isinstance(expected, int) and not _in_single_precision(got)
+        allowed = tolerance if exact else max(tolerance, SINGLE)
         return isinstance(got, (int, float)) and close(expected, got, allowed)
     if isinstance(expected, str):
         return isinstance(got, str) and _words(got) == _words(expected)
@@ -118,6 +152,13 @@ def same(expected: Plain, got: Plain, tolerance: float) -> bool:
     if paired is None or isinstance(expected, (int, float, str)) or expected is None:
         return expected is None and got is None
     return all(same(right, mine, tolerance) for right, mine in paired)
+
+
+def _in_single_precision(got: Plain) -> bool:
+    """Whether ``got`` is a float that single precision holds, and was too large to be exact."""
+    if not isinstance(got, float) or not EXACT_IN_SINGLE <= abs(got) < LARGEST_SINGLE:
+        return False
+    return struct.unpack("f", struct.pack("f", got))[0] == got
 
 
 def _words(text: str) -> list[str]:

@@ -40,6 +40,8 @@ _SLIPS = (
 _STUMBLES = (  # what is raised, the mistake that usually raises it, and its hint
     (r"Stopped: was stopped", "no end",
      "does its loop end? A loop needs a step that brings its end nearer."),
+    (r"Stopped: took longer", "too slow",
+     "what in it takes so long: a pause, or one call on far too many numbers?"),
     (r"RecursionError", "no end", "the function calls itself, and never stops doing so."),
     (r"TypeError: .*'(function|builtin_function_or_method|method|type)'", "a function, not called",
      "one of the operands is a function; call it: f(…) is its result, f alone is not."),
@@ -118,31 +120,37 @@ def diagnose(found: Comparison) -> Misconception | None:
 
 
 def _closest(found: Comparison) -> tuple[int, Misconception | None]:
-    """How many parts the best fitting misconception changes, and which one that is."""
-    best: tuple[int, Misconception | None] = (0, None)
+    """How many parts the best fitting misconception changes, and which one that is.
+
+    Of two that change as many, the one that changes the part of which the verdict speaks.
+    """
+    row = next(iter(found.parts()[found.wrong[0] :]), [])
+    spoken_of = next((at for at, part in enumerate(row) if not same(*part)), None)
+    best: tuple[tuple[int, bool], Misconception | None] = ((0, False), None)
     for mistake in found.exercise.misconceptions:
-        changed = max(_changed(found, wrong) for wrong in (mistake.wrong, *mistake.variants))
-        if changed > best[0]:
-            best = (changed, mistake)
-    return best
+        for wrong in (mistake.wrong, *mistake.variants):
+            changed = _changed(found, wrong)
+            if (fit := (len(changed), spoken_of in changed)) > max(best[0], (0, True)):
+                best = (fit, mistake)
+    return best[0][0], best[1]
 
 
-def _changed(found: Comparison, wrong: Callable[..., object]) -> int:
-    """Number of parts that ``wrong`` changes, if the learner's agree with it there; else 0."""
+def _changed(found: Comparison, wrong: Callable[..., object]) -> set[int]:
+    """The parts that ``wrong`` changes, if the learner's agree with it there; else none."""
     rows, tolerance = [], found.exercise.tolerance
     for case, right, seen in found:
         mine = parts(right, seen.get("value"))
         theirs = parts(right, wrong(*case.values()))
         if mine is None or theirs is None or "value" not in seen:
-            return 0
+            return set()
         rows.append([(r, w, m) for (r, w), (_, m) in zip(theirs, mine, strict=True)])
-    changed = 0
-    for column in zip(*rows, strict=True):
+    changed = set()
+    for number, column in enumerate(zip(*rows, strict=True)):
         if all(same(right, theirs, tolerance) for right, theirs, _ in column):
             continue
         if not all(same(theirs, mine, tolerance) for _, theirs, mine in column):
-            return 0
-        changed += 1
+            return set()
+        changed.add(number)
     return changed
 
 

@@ -21,10 +21,12 @@ from types import FrameType
 from rooflab.exercises import child, collect, plaindata
 from rooflab.exercises.exercise import Case, Observation
 from rooflab.golf.errors import Stopped
+from rooflab.golf.loops import may_loop
 from rooflab.golf.watchdog import Watch, limited
 
 LIMIT_S = 10.0  # for all that a check runs of an answer, together
 LEAST_S = 0.01
+SLOW = "took longer than"  # for "was stopped after", where there is no loop
 BUTTON = "was stopped by the stop button"
 ENDED = "ended the process in which rl.check ran it"
 _OURS = tuple(module.__file__ for module in (collect, plaindata, contextlib, weakref))
@@ -44,6 +46,13 @@ class Ending:
 
         Cases that had come to their end keep what they gave.
         """
+        seen = self._observe(kind, cases, answer)
+        if self.over != _too_long() or may_loop(answer):
+            return seen
+        late, said = {"error": f"Stopped: {self.over}"}, f"Stopped: {SLOW} {LIMIT_S:g} s"
+        return [{"error": said} if each == late else each for each in seen]
+
+    def _observe(self, kind: str, cases: Sequence[Case], answer: object) -> list[Observation]:
         if kind == "value" or not callable(answer):  # nothing runs
             return collect.collect(kind, cases, answer)
         collect.runner(kind)  # what is imported here need not be in every child

@@ -52,6 +52,8 @@ class Exercise:
     of the usual mistakes that give no value but raise; in place of the exception, the beginning of
     what collect.py says of a result that is no value. ``also``: other answers that are right too,
     each a remark and a function of a case's inputs: a stricter bound where a bound is asked.
+    ``remarks``: sentences on a timing whose number is right, and what shows in an observation that
+    its way is another one than asked.
     ``insight``: a sentence for those who have solved it: what their number means on their machine.
 
     Of the kinds, "arrays" is a function too. What is a list in its cases reaches it as a NumPy
@@ -79,6 +81,7 @@ class Exercise:
     errors: tuple[tuple[str, str, str], ...] = ()
     also: tuple[tuple[str, Callable[..., object]], ...] = ()
     insight: str = ""
+    remarks: tuple[tuple[str, Callable[[Case, Observation], bool]], ...] = ()
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"\d\d-[a-z0-9]+(-[a-z0-9]+)*", self.id):

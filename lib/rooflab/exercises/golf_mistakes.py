@@ -19,6 +19,7 @@ Shows = Callable[[Case, Observation], bool]
 Entry = dict  # one line of the trace: name, way, where, bytes, moved, times, largest, width, again
 FULL = 0.5  # of the largest input, in numbers: from there on an array is no piece of one
 AGAIN = 1.2  # of the largest input: what was carried so often was carried again
+USUAL = (*(2**power for power in range(5, 19)), 100, 1000, 10_000, 100_000)  # numbers of a piece
 LARGE = CACHE // 4  # bytes of a piece: with a smaller one, two more have room beside it
 
 
@@ -107,6 +108,16 @@ def numbers(wrong: Callable[..., object]) -> Shows:
         return mine.get("shape") == other["shape"] and agree(other["sums"], mine.get("sums"), case)
 
     return shows
+
+
+def last_piece(case: Case, seen: Observation) -> bool:
+    """The sum of squares is that of the last piece, of one of the usual lengths."""
+    mine, (x,) = seen.get("value"), arrays(case)
+    if not isinstance(mine, dict) or mine.get("shape") != []:
+        return False
+    starts = {(len(x) - 1) // length * length for length in USUAL} - {0}
+    sums = [digest(np.dot(x[start:], x[start:]), case["seed"])["sums"] for start in starts]
+    return any(agree(each, mine.get("sums"), case) for each in sums)
 
 
 def joined(case: Case, seen: Observation) -> bool:

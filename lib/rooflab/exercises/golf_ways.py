@@ -120,6 +120,13 @@ def squares(x, chunk=CHUNK, tail=True):
     return total
 
 
+def squares_of_last_piece(x):
+    total = 0
+    for p in _pieces(x):
+        total = np.dot(x[p], x[p])
+    return total
+
+
 def squares_in_place(x):
     x *= x
     return np.sum(x)

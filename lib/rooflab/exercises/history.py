@@ -12,9 +12,13 @@ import linecache
 import re
 import sys
 import traceback
+from collections.abc import Collection
+from difflib import SequenceMatcher
 from types import FunctionType
 
 STALE = "This judges the version that you ran before: the last run of its cell failed."
+RENAMED = "This judges the `{}` that you ran before: a later cell defines `{}`, another name."
+ALIKE = 0.8  # of two names: what SequenceMatcher says of one letter left out
 
 
 def stale(answer: object) -> bool:
@@ -31,6 +35,38 @@ def stale(answer: object) -> bool:
     name = _checked(cells[-1]) if cells else None
     latest = _latest(cells, name) if name else None
     return latest is not None and latest != cells[-1] and _failed(cells, latest)
+
+
+def misspelt(answer: object, known: Collection[str]) -> str:
+    """The name, much like that of ``answer``, of a like function in a later cell; "" if none.
+
+    ``known``: names that are no slips of the pen.
+    """
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    if shell is None or type(answer) is not FunctionType:
+        return ""
+    cells = [text.strip() for text in shell.history_manager.input_hist_parsed]
+    name, count = answer.__code__.co_name, answer.__code__.co_argcount
+    latest = _latest(cells, name)
+    if latest is None or _text(answer.__code__.co_filename) not in cells:
+        return ""
+    later = cells[len(cells) - cells[::-1].index(latest) :]
+    found = [other for text in later for other in _functions(text, count) if other not in known]
+    return next((o for o in reversed(found) if SequenceMatcher(None, o, name).ratio() >= ALIKE), "")
+
+
+def _functions(cell: str, count: int) -> list[str]:
+    """Names of the functions of ``count`` arguments that a cell defines."""
+    try:
+        body = ast.parse(cell).body
+    except SyntaxError:
+        return []
+    return [
+        node.name
+        for node in body
+        if isinstance(node, ast.FunctionDef) and len(node.args.args) == count
+    ]
 
 
 def _text(file: str) -> str:

@@ -69,10 +69,9 @@ def _in_order(exercise: Exercise, seen: object) -> Observation:
         return {}
     if "value" not in seen or not exercise.returns:
         return seen
-    value = by_name(seen["value"], exercise.returns)
-    if exercise.kind == "value":
-        value = by_name(value, exercise.signature.strip("()").split(", "))
-    return {**seen, "value": value}
+    written = exercise.signature.strip("()").split(", ") if exercise.kind == "value" else ()
+    others = written if len(written) == len(exercise.returns) else ()
+    return {**seen, "value": by_name(seen["value"], exercise.returns, others)}
 
 
 def passed(exercise: Exercise, reason: str) -> Verdict:
@@ -129,7 +128,9 @@ def complaint(found: Comparison, mistake: Misconception | None) -> str:
     subject = f"{call} is" if exercise.kind == "value" else f"{call} gave"
     pairs = parts(right, got)
     if pairs is None or (isinstance(got, list) and not isinstance(right, (list, tuple))):
-        wanted = f"{len(labels)} values are wanted: {', '.join(labels)}" if labels else _kind(right)
+        several = "keys" if isinstance(got, dict) else "values"
+        wanted = f"{len(labels)} {several} are wanted: {', '.join(labels)}"
+        wanted = wanted if labels else _kind(right)
         return f"{subject} {show(got)}; {wanted}"
     at = next(n for n, pair in enumerate(pairs) if not same(*pair, exercise.allowed(case)))
     if labels and len(pairs) > 1:

@@ -8,6 +8,8 @@ a start that every run pays, so that no single point tells the slope.
 from __future__ import annotations
 
 import random
+from itertools import pairwise
+from math import ceil, floor
 from statistics import linear_regression, median
 
 from rooflab.count.si import rounded
@@ -98,6 +100,13 @@ def _peak(k: list[int], seconds: list[float], n: int) -> float:
     return 2 * n * (k[-1] - k[-2]) / (seconds[-1] - seconds[-2])
 
 
+def _quickest_step(k: list[int], seconds: list[float], n: int) -> float:
+    """The highest rate between any two neighbours, up or down by chance."""
+    points = list(zip(k, seconds, strict=True))
+    steps = [(b[0] - a[0], b[1] - a[1]) for a, b in pairwise(points)]
+    return max(2 * n * more / longer for more, longer in steps if longer)
+
+
 def _time(k: int, n: int, itemsize: int, peak: float, bandwidth: float) -> float:
     return max(2 * n * itemsize / bandwidth, 2 * n * k / peak)
 
@@ -152,6 +161,11 @@ BANDWIDTH = Exercise(
         Misconception("the rising end", lambda s, n, i: 2 * n * i / s[-1],
                       "on the right arithmetic takes the time; read it where the curve is flat.",
                       variants=(lambda s, n, i: 2 * n * i / (s[-1] - s[0]),)),
+        Misconception("all times for one trip", lambda s, n, i: 2 * n * i / sum(s),
+                      "that adds up the times of all runs, for the bytes of one; take one time."),
+        Misconception("a fixed number", lambda s, n, i: 2.5e10,
+                      "every case is another computer, with a bandwidth of its own; work it out "
+                      "from seconds, n and itemsize."),
         Misconception("the mean of the curve", lambda s, n, i: 2 * n * i * len(s) / sum(s),
                       "the long times on the right are arithmetic; only the flat part counts."),
         Misconception("the median of the curve", lambda s, n, i: 2 * n * i / median(s),
@@ -181,7 +195,13 @@ PEAK = Exercise(
         Misconception("multiply-adds", lambda k, s, n: _peak(k, s, n) / 2,
                       "you counted multiply-adds; each is 2 FLOPs."),
         Misconception("one point", lambda k, s, n: 2 * n * k[-1] / s[-1],
-                      "every time holds the start too; a slope is between two points."),
+                      "every time holds the start too; a slope is between two points.",
+                      variants=(lambda k, s, n: n * k[-1] / s[-1] + n * k[-2] / s[-2],)),
+        Misconception("the steepest of all", _quickest_step,
+                      "on the left times differ by chance alone, and a step of almost no time "
+                      "makes a huge rate; take the two points at the right end."),
+        Misconception("the wrong sign", lambda k, s, n: -_peak(k, s, n),
+                      "both differences go from the earlier point to the later one."),
         Misconception("one element", lambda k, s, n: _peak(k, s, n) / n,
                       "k is per number, and there are n of them.",
                       variants=(lambda k, s, n: 2 * k[-1] / s[-1],)),
@@ -233,6 +253,12 @@ TIME = Exercise(
                       lambda k, n, i, p, b: max(2 * n * i / b, 2 * n * k * i / p),
                       "a FLOP is a FLOP, however many bytes its numbers have; itemsize belongs to "
                       "the carrying."),
+        Misconception("both factors 2 forgotten", lambda k, n, i, p, b: _time(k, n, i, p, b) / 2,
+                      "each number makes two trips, and each multiply-add is 2 FLOPs."),
+        Misconception("the cases exchanged",
+                      lambda k, n, i, p, b: 2 * n * k / p if k < p / b else 2 * n * i / b,
+                      "few multiply-adds leave the carrying as the longer one, many the "
+                      "computing; max(…) finds it without comparing k."),
         Misconception("k against FLOP/byte",
                       lambda k, n, i, p, b: 2 * n * i / b if k < p / b else 2 * n * k / p,
                       "peak ÷ bandwidth is FLOPs per byte, and k counts multiply-adds of a number; "
@@ -293,6 +319,17 @@ LUNCH = Exercise(
                       "the slower memory can win only if its peak is the higher one."),
         Misconception("the faster memory always wins", lambda pa, ba, pb, bb, i: 0,
                       "far to the right memory does not matter, and the higher peak wins."),
+        Misconception("the two bends subtracted",
+                      lambda pa, ba, pb, bb, i: i * abs(pa / ba - pb / bb),
+                      "how far the bends lie apart says nothing; at which k are the two times "
+                      "equal?",
+                      variants=(lambda pa, ba, pb, bb, i: abs(pa / ba - pb / bb),
+                                lambda *case: case[4] * abs(case[0] / case[1] - case[2] / case[3])
+                                if _overtakes(*case) else 0)),
+        Misconception("the next whole k", lambda *case: ceil(_overtakes(*case)),
+                      "a loop over whole k finds the first one beyond the crossing; divide, and "
+                      "return the crossing itself.",
+                      variants=(lambda *case: floor(_overtakes(*case)) + bool(_overtakes(*case)),)),
         Misconception("multiply-adds",
                       lambda pa, ba, pb, bb, i: 2 * _overtakes(pa, ba, pb, bb, i),
                       "a multiply-add is 2 FLOPs; a peak counts FLOPs."),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from math import isqrt
 
 from rooflab.count import axpy, dot, gemm, gemv, ger
 from rooflab.exercises.exercise import Case, Exercise, Misconception
@@ -128,6 +129,14 @@ PRODUCT = Exercise(
         Misconception("C forgotten", _bytes(lambda m, n, k, s, acc: (m * k + k * n) * s),
                       "the result travels too.",
                       variants=(_bytes(lambda m, n, k, s, acc: (m * k + k * n + acc * m * n) * s),)),
+        Misconception("C only where it is added to",
+                      _bytes(lambda m, n, k, s, acc: (m * k + k * n + 2 * acc * m * n) * s),
+                      "without accumulate C is written all the same; only its reading is left "
+                      "out."),
+        Misconception("all three doubled",
+                      _bytes(lambda m, n, k, s, acc: _least(m, n, k, s) * (1 + acc)),
+                      "accumulate makes one trip more, of C alone; A and B are read once in both "
+                      "cases."),
         Misconception("4 bytes always", _bytes(lambda m, n, k, s, acc: _least(m, n, k, 4, acc)),
                       "you took 4 bytes for every element; itemsize says how many."),
         Misconception("no reuse", _bytes(lambda m, n, k, s, acc: 2 * m * n * k * s),
@@ -141,6 +150,11 @@ PRODUCT = Exercise(
                       lambda m, n, k, s, acc: (*_product(m, n, k, s, acc)[:2],
                                                1 / _product(m, n, k, s, acc)[2]),
                       "that is bytes per FLOP; intensity is FLOPs per byte."),
+        Misconception("// for /",
+                      lambda m, n, k, s, acc: (*_product(m, n, k, s, acc)[:2],
+                                               _product(m, n, k, s, acc)[0]
+                                               // _product(m, n, k, s, acc)[1]),
+                      "// drops what stands after the point; an intensity is divided with /."),
         Misconception("divided by itemsize again",
                       lambda m, n, k, s, acc: (*_product(m, n, k, s, acc)[:2],
                                                _product(m, n, k, s, acc)[2] / s),
@@ -152,7 +166,21 @@ NAMES = ("axpy", "dot", "gemv", "outer", "gemm")
 
 
 def _counters(rng: random.Random) -> list[Case]:
-    """What a profiler counts of each operation once, in mixed order: FLOPs and bytes."""
+    """What a profiler counts of each operation once, so that no two mistakes give the same."""
+    while True:
+        drawn = _profile(rng)
+        answers = {(): [NAME.reference]}
+        answers |= {m.name: [m.wrong, *m.variants] for m in NAME.misconceptions}
+        named = [
+            {tuple(answer(*case.values()) for case in drawn) for answer in mistaken}
+            for mistaken in answers.values()
+        ]
+        if len(set.union(*named)) == sum(map(len, named)):
+            return drawn
+
+
+def _profile(rng: random.Random) -> list[Case]:
+    """FLOPs and bytes of each operation once, in mixed order."""
     drawn = []
     sizes = [8, 4, 2, 1, 4]
     rng.shuffle(sizes)
@@ -193,6 +221,26 @@ def _called(name: str, **mistaken: str) -> str:
     return mistaken.get(name, name)
 
 
+def _by_intensity(*borders: tuple[float, str]) -> Callable[[int, int, int], str]:
+    """FLOP/byte and nothing else: the first border that is not reached."""
+    return lambda f, b, s: next((name for border, name in borders if f / b < border), "gemm")
+
+
+def _exactly(dot: int = 1, gemv: int = 2) -> Callable[[int, int, int], str]:
+    """Counts to the last number, with ``dot`` results and ``gemv`` vectors; the rest is GEMM."""
+
+    def answer(flops: int, nbytes: int, itemsize: int) -> str:
+        adds, moved = flops // 2, nbytes // itemsize
+        edge = isqrt(adds)
+        there = {
+            "axpy": 3 * adds, "dot": 2 * adds + dot, "gemv": adds + gemv * edge,
+            "outer": 2 * adds + 2 * edge,
+        }  # fmt: skip
+        return next((name for name, count in there.items() if count == moved), "gemm")
+
+    return answer
+
+
 NAME = Exercise(
     "01-name", "Which operation was that?", 3,
     "A profiler counted FLOPs and bytes, and lost the name. Was it axpy, dot, gemv, outer or gemm?",
@@ -210,6 +258,16 @@ NAME = Exercise(
                       "both move about two numbers for each multiply-add, if A is read before it "
                       "is written. Count to the last number what either of them moves.",
                       variants=(lambda f, b, s: _called(_name(f, b, s), dot="outer"),)),
+        Misconception("a border for FLOP/byte", _by_intensity((0.3, "axpy"), (1, "gemv")),
+                      "FLOP/byte changes with itemsize, and the operations with it: count numbers, "
+                      "bytes ÷ itemsize, beside multiply-adds, flops ÷ 2.",
+                      variants=(_by_intensity((0.2, "axpy"), (0.26, "dot"), (0.3, "outer"),
+                                              (1, "gemv")),
+                                _by_intensity((1, "axpy")))),
+        Misconception("the result of dot forgotten", _exactly(dot=0),
+                      "dot writes one number too, its result."),
+        Misconception("one vector of GEMV", _exactly(gemv=1),
+                      "GEMV carries two vectors beside its matrix: x is read, y is written."),
         Misconception("elements for bytes", lambda f, b, s: _nearest(f, b),
                       "bytes are not numbers; each has itemsize of them."),
         Misconception("4 bytes always", lambda f, b, s: _nearest(f, b / 4),

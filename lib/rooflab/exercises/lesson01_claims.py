@@ -60,6 +60,13 @@ THREE = Exercise(
         Misconception("FLOPs per number", lambda n: (2 / 3, 2, 2 * n / 3),
                       "that is FLOPs for each number that travels; a number has 2 bytes.",
                       variants=(lambda n: (2 / 3, 1, n / 3), lambda n: (1 / 3, 1, 2 * n / 3))),
+        Misconception("another power of N", lambda n: (n / 3, 1, n / 3),
+                      "divide all FLOPs by all bytes: AXPY and GEMV have N² above and below, GEMM "
+                      "N³ above and N² below.",
+                      variants=(lambda n: (n * n / 3, 1, n / 3), lambda n: (1 / 3, n, n / 3),
+                                lambda n: (n / 3, n, n / 3), lambda n: (1 / 3, 1, n * n / 3))),
+        Misconception("4096 for every N", lambda n: (1 / 3, 1, 4096 / 3),
+                      "that is the intensity of one size; n says which N is asked."),
         Misconception("upside down", lambda n: (3, 1, 3 / n),
                       "that is bytes per FLOP; intensity is FLOPs per byte.",
                       variants=(lambda n: (6, 2, 6 / n), lambda n: (12, 4, 12 / n))),
@@ -149,6 +156,8 @@ CLAIM_1365 = Exercise(
                       "larger elements mean more bytes and a lower intensity."),
         Misconception("1 byte", lambda: (_TRUE, 1),
                       "with elements of 1 byte the formula gives twice the claim."),
+        Misconception("half a byte", lambda: (_TRUE, 0.5),
+                      "with elements of half a byte the formula gives four times the claim."),
         Misconception("bits for bytes", lambda: (_TRUE, 16),
                       "that many bits; how many bytes are they?"),
         Misconception("one matrix of three", lambda: (2048, 2),
@@ -179,13 +188,13 @@ def _rates(
 
 def _reports(rng: random.Random) -> list[Case]:
     """Three timings each of six hidden machines: AXPY lies on two, GEMV on two, nobody on two."""
-    drawn = []
+    drawn, slower = [], rng.sample(("axpy", "gemv"), 2)  # of two who both tell the truth
     for itemsize, liar in zip((4, 8, 4, 8, 2, 4), ("axpy", "gemv", "nobody") * 2, strict=True):
         n = rng.randrange(3000, 9000)
         bandwidth = rng.uniform(1e10, 4e11)
         rates = {"axpy": bandwidth, "gemv": bandwidth}
         if liar == "nobody":
-            rates[rng.choice(("axpy", "gemv"))] *= rng.uniform(*HONEST)
+            rates[slower.pop()] *= rng.uniform(*HONEST)
         else:
             rates[liar] *= rng.uniform(*CACHED)
         peak = rng.uniform(20, 90) * bandwidth / itemsize
@@ -272,6 +281,28 @@ def _slower_lies(n: int, s: int, axpy: float, gemv: float, gemm: float) -> tuple
     return (peak, _believed(n, s, axpy, gemv, gemm)[1], swapped.get(liar, "nobody"))
 
 
+def _liar_believed(*case: float) -> tuple[float, float, str]:
+    peak, bandwidth, liar = _witnesses(*case)
+    by_axpy, by_gemv, _ = _rates(*case)
+    return peak, {"axpy": by_axpy, "gemv": by_gemv}.get(liar, bandwidth), liar
+
+
+def _mean_of_honest(*case: float) -> tuple[float, float, str]:
+    peak, bandwidth, liar = _witnesses(*case)
+    return peak, sum(_rates(*case)[:2]) / 2 if liar == "nobody" else bandwidth, liar
+
+
+def _other_name(*case: float) -> tuple[float, float, str]:
+    peak, bandwidth, liar = _witnesses(*case)
+    return peak, bandwidth, {"axpy": "gemv", "gemv": "axpy"}.get(liar, liar)
+
+
+def _by_time(n: int, s: int, axpy: float, gemv: float, gemm: float) -> tuple[float, float, str]:
+    """Whoever needs fewer seconds timed a cache."""
+    by_axpy, by_gemv, peak = _rates(n, s, axpy, gemv, gemm)
+    return (peak, by_gemv, "axpy") if axpy < gemv else (peak, by_axpy, "gemv")
+
+
 WITNESSES = Exercise(
     "01-witnesses", "Three witnesses", 4,
     "Three timings of an unknown machine: its peak, its memory's bandwidth, and who timed a cache?",
@@ -284,8 +315,6 @@ WITNESSES = Exercise(
                       "two mixes differ by less than a factor of 2; a rate above that is a "
                       "cache's.",
                       variants=(lambda *case: (*_witnesses(*case)[:2], "nobody"), _nobody(min),
-                                lambda *case: (_witnesses(*case)[0], max(_rates(*case)[:2]),
-                                               _witnesses(*case)[2]),
                                 _nobody(lambda a, v: a), _nobody(lambda a, v: v))),
         Misconception("FLOP/s compared", _by_flops(lambda a, v: v),
                       "GEMV does three times AXPY's FLOPs per byte; compare byte/s, not FLOP/s.",
@@ -318,6 +347,18 @@ WITNESSES = Exercise(
                                              _witnesses(n, s, a, v, m)[2]),
                       "where nobody timed a cache both rates are the memory's, and it can do the "
                       "higher one."),
+        Misconception("the right liar, its own byte/s", _liar_believed,
+                      "you found who timed a cache, and took the bandwidth from that one; take the "
+                      "other's."),
+        Misconception("the mean where nobody lies", _mean_of_honest,
+                      "where nobody timed a cache both rates are the memory's, and it can do the "
+                      "higher one."),
+        Misconception("the wrong name for the liar", _other_name,
+                      "the bandwidth is the honest one's, and the third value is the name of the "
+                      "other, who timed a cache."),
+        Misconception("times for rates", _by_time,
+                      "AXPY carries three times GEMV's bytes, so its seconds are longer on an "
+                      "honest clock too; compare byte/s."),
         Misconception("the mean of both",
                       lambda n, s, a, v, m: (_rates(n, s, a, v, m)[2],
                                              sum(_rates(n, s, a, v, m)[:2]) / 2, "nobody"),

@@ -174,6 +174,12 @@ AXPY = Exercise(
     "Return the seconds of one cp.cublas.axpy(a, x, y), by CUDA events; x and y are far beyond L2.",
     "time_axpy(cp, x, y, a)", _axpy(_QUEUED), kind="timing", timed="axpy", lines=8,
     returns=("seconds",), cases=partial(_cases, "axpy", None), tolerance=0.1,
+    remarks=(
+        ("but you were asked to queue ten launches between the two events: on a real GPU the start "
+         "of a single one counts", mistakes.few_launches),
+        ("but Python waited inside the queue: wait once, after the stop event, or the GPU idles "
+         "between two launches", mistakes.waited_inside),
+    ),
     misconceptions=(
         *_procedural(_axpy, _QUEUED),
         Misconception("whole queue", _axpy(partial(_QUEUED, divide=False)), _TOTAL,
@@ -205,6 +211,10 @@ GEMV = Exercise(
     "gemv_share(cp, A, x, y, bandwidth)", _gemv(_COLD), kind="timing", timed="gemv", lines=11,
     returns=("seconds", "byte/s", "share of the roof"), tolerance=0.1,
     cases=partial(_cases, "gemv", lambda gpu: gpu.bandwidth()),
+    remarks=(
+        ("but your flush carries less than 4 × L2: this cache forgets the oldest first, and a real "
+         "one need not", mistakes.small_flush),
+    ),
     misconceptions=(
         *_procedural(_gemv, _COLD),
         Misconception("flush inside", _gemv(partial(timing_with, flush="inside")), _INSIDE,
@@ -253,6 +263,9 @@ GEMM = Exercise(
         Misconception("multiply-adds", _gemm(_LONG, lambda n: n**3),
                       "you counted multiply-adds; each is 2 FLOPs.",
                       mistakes.part(1, lambda c, s: operation(c).flops / 2 / s)),
+        Misconception("n² for n³", _gemm(_LONG, lambda n: 2 * n**2),
+                      "GEMM has n × n results, and each is a sum over n products.",
+                      mistakes.part(1, lambda c, s: 2 * c["n"] ** 2 / s)),
         Misconception("bytes for FLOPs", _gemm(_LONG, lambda n: 12 * n**2),
                       "that is byte/s; the compute roof counts FLOP/s.",
                       mistakes.part(1, lambda c, s: operation(c).bytes / s)),

@@ -30,7 +30,7 @@ def _tests(rng: random.Random) -> list[Case]:
     """One working set for every level; two of them would not fit if trips were counted.
 
     In the first case x and y fit L2 while three arrays would not; in the second x alone fits L1.
-    Where they fit L3, the loop is slower than the memory could be: a rate below the roof
+    In the last one as many bytes as they have numbers would fit. Where they fit L3, the loop is slower than the memory could be: a rate below the roof
     proves nothing.
     """
     kib, mib = 2**10, 2**20
@@ -42,7 +42,7 @@ def _tests(rng: random.Random) -> list[Case]:
         (cpu, 0.7 * cpu["l1"], 8, 20e9, 7.5),
         (cpu, 0.9 * cpu["l3"], 4, 40e9, 0.8),
         (gpu, 0.85 * gpu["l2"], 4, 1.008e12, 2.9),
-        (gpu, 9.0 * gpu["l2"], 4, 1.008e12, 0.91),
+        (gpu, 3.0 * gpu["l2"], 4, 1.008e12, 0.91),
     )
     drawn = []
     for caches, held, itemsize, bandwidth, times in wanted:
@@ -80,6 +80,37 @@ def _in_gb(n, itemsize, seconds, bandwidth, caches):
     return rate / 1e9, share / 1e9, level
 
 
+def _in_elements(held: int, rate: bool = True):
+    """Numbers in place of bytes: where they stay, and in the ``rate`` as well."""
+
+    def answer(n, itemsize, seconds, bandwidth, caches):
+        carried = 3 * n * (1 if rate else itemsize) / seconds
+        return carried, carried / bandwidth, smallest(held * n, caches)
+
+    return answer
+
+
+def _too_small(n, itemsize, seconds, bandwidth, caches):
+    rate, share, _ = warm_axpy(n, itemsize, seconds, bandwidth, caches)
+    held = 2 * n * itemsize
+    return rate, share, next((level for level, size in caches.items() if held > size), "dram")
+
+
+def _share_upside_down(*case):
+    rate, share, level = warm_axpy(*case)
+    return rate, 1 / share, level
+
+
+def _rate_upside_down(*case):
+    rate, share, level = warm_axpy(*case)
+    return 1 / rate, share, level
+
+
+def _rate_upside_down_share_too(n, itemsize, seconds, bandwidth, caches):
+    rate, _, level = warm_axpy(n, itemsize, seconds, bandwidth, caches)
+    return 1 / rate, 1 / rate / bandwidth, level
+
+
 WARM = Exercise(
     "02-claim-warm", "Which memory was timed?", 2,
     "An AXPY on n numbers, called over and over, took `seconds` a call. Return its byte/s, its "
@@ -110,6 +141,16 @@ WARM = Exercise(
                       "AXPY reads x, reads y and writes y: count every trip."),
         Misconception("NumPy's trips", _wrong(traffic=5),
                       "AXPY stores no temporary; that would be NumPy's a*x + y."),
+        Misconception("elements for bytes", _in_elements(2),
+                      "you counted numbers; each has itemsize bytes, on its way and in a cache.",
+                      variants=(_in_elements(2, rate=False), _in_elements(1))),
+        Misconception("too large for it", _too_small,
+                      "that is a cache which cannot hold both vectors; which one can?"),
+        Misconception("share upside down", _share_upside_down,
+                      "the share is the byte/s divided by the bandwidth."),
+        Misconception("rate upside down", _rate_upside_down,
+                      "that is seconds per byte; byte/s are bytes divided by seconds.",
+                      variants=(_rate_upside_down_share_too,)),
         Misconception("per cent", _per_cent, "the share is a ratio: all of the roof is 1."),
         Misconception("GB/s", _in_gb, "byte/s are wanted, and the bandwidth is in byte/s too."),
     ),
@@ -161,7 +202,11 @@ BIAS = Exercise(
         Misconception("elements", lambda m, n, s: (m * n, (2 * m + 1) * n, 1 / 2),
                       "you counted numbers; each has itemsize bytes."),
         Misconception("4 bytes always", lambda m, n, s: (m * n, (2 * m + 1) * n * 4, 1 / 8),
-                      "1/8 is right for 4-byte numbers only; use itemsize."),
+                      "1/8 is right for 4-byte numbers only; use itemsize.",
+                      variants=(lambda m, n, s: (m * n, (2 * m + 1) * n * s, 1 / 8),)),
+        Misconception("bytes per FLOP", lambda m, n, s: (m * n, (2 * m + 1) * n * s, 2 * s),
+                      "that is bytes for each FLOP; FLOP/byte is the other way round.",
+                      variants=(lambda m, n, s: (m * n, (2 * m + 1) * n * s, (2 * m + 1) * s / m),)),
     ),
 )  # fmt: skip
 

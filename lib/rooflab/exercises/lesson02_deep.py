@@ -88,7 +88,9 @@ POOLING = Exercise(
         Misconception("channels forgotten",
                       lambda h, w, c, k, s: _pool(h, w, 1, k, s),
                       "every channel is an image of its own, with windows of its own.",
-                      variants=(_one_channel_read, _one_channel_written)),
+                      variants=(_one_channel_read, _one_channel_written,
+                                lambda h, w, c, k, s: (_pool(h, w, 1, k, s)[0],
+                                                       _pool(h, w, c, k, s)[1]))),
         Misconception("result forgotten",
                       lambda h, w, c, k, s: (_pool(h, w, c, k, s)[0], 4 * h * w * c),
                       "every window writes one number."),
@@ -146,8 +148,7 @@ LINES = Exercise(
                       lambda a, n, d, s, line: ceil(_span(n, d, s) / line) * line,
                       "count only the lines that hold a wanted number. A prefetcher may bring "
                       "more; the count does not. And where does the first line begin?",
-                      variants=(lambda a, n, d, s, line: ceil(n * d * s / line) * line,
-                                lambda a, n, d, s, line: n * d * s)),
+                      variants=(lambda a, n, d, s, line: ceil(n * d * s / line) * line,)),
         Misconception("from the first line to the last",
                       lambda a, n, d, s, line: (((a + (n - 1) * d * s) // line - a // line) + 1)
                       * line,
@@ -160,6 +161,9 @@ LINES = Exercise(
                       lambda a, n, d, s, line: lines_touched(a, n, d, s, line) * 64,
                       "not every machine has lines of 64 bytes; `line` says how many they have.",
                       variants=(lambda a, n, d, s, line: lines_touched(a, n, d, s, 64) * 64,)),
+        Misconception("the stride of each number", lambda a, n, d, s, line: n * d * s,
+                      "that is the length of the way from the first number to the last; whole "
+                      "lines travel, and only those that hold a wanted number."),
         Misconception("lines, not bytes", lambda a, n, d, s, line: lines_touched(a, n, d, s, line),
                       "that is the number of lines; each has `line` bytes.",
                       variants=(lambda a, n, d, s, line: lines_touched(a, n, d, s, line) * s,)),

@@ -77,9 +77,19 @@ _SQUARES = (
 )
 
 
+_RENAMED = (
+    "`part = part + …` gives the name to a new array, and what you return stays as it was; write "
+    "into the piece itself, with `part += …` or `part[:] = …`."
+)
+
+
 def _numbers(name: str, wrong: Way, hint: str) -> Misconception:
     """A mistake in the numbers, which comes before any mistake in the bytes."""
     return Misconception(name, wrong, hint, mistakes.numbers(wrong))
+
+
+def _renamed(unchanged: Way) -> Misconception:
+    return _numbers("a new array under an old name", unchanged, _RENAMED)
 
 
 def _shared(
@@ -128,6 +138,7 @@ AXPY = Exercise(
             "That holds for your machine's caches as well.",
     misconceptions=(
         _numbers("a on y", lambda a, x, y: x + a * y, "a is a factor of x, and y is added as it is."),
+        _renamed(lambda a, x, y: y),
         _numbers("a on both", lambda a, x, y: a * (x + y),
                  "a is a factor of x alone; y is added as it is."),
         *_shared(
@@ -160,6 +171,12 @@ SQUARES = Exercise(
                  "that is the length of x; its square is wanted, the sum of the squares itself."),
         _numbers("the square of the sum", lambda x: np.sum(x) ** 2,
                  "square first and add afterwards."),
+        _numbers("the root of each square", lambda x: np.sum(np.sqrt(x * x)),
+                 "the root of a square is the number without its sign; add up the squares "
+                 "themselves."),
+        Misconception("the last piece alone", ways.squares_of_last_piece,
+                      "`total = …` forgets the pieces before; `total += …` adds each one.",
+                      mistakes.last_piece),
         _numbers("the mean", lambda x: np.dot(x, x) / len(x),
                  "that is the mean of the squares; their sum is wanted."),
         *_ONE_NUMBER[:3], _SEVERAL, *_ONE_NUMBER[3:]),
@@ -179,6 +196,10 @@ NORM = Exercise(
                  "the sum."),
         _numbers("no root", lambda x: x / ways.lengths(x) ** 2,
                  "a length is the root of the sum of the squares."),
+        _renamed(lambda x: x),
+        _numbers("the root of each square",
+                 lambda x: x / np.sum(np.sqrt(x * x), axis=1, keepdims=True),
+                 "add up the squares of a row first; the root comes last."),
         _numbers("columns for rows", lambda x: x / np.sqrt((x * x).sum(axis=0)),
                  "axis=0 adds down the columns; a row is added up along axis=1."),
         _numbers("one length for all", lambda x: x / np.linalg.norm(x),
@@ -210,6 +231,10 @@ RELU = Exercise(
     insight="Both together now move what a plain copy moves. Libraries for neural networks do "
             "the same, and call it fusion.",
     misconceptions=(
+        _renamed(lambda x, b: x),
+        _numbers("the negative stays", lambda x, b: x + b,
+                 "np.maximum(p, 0) makes a new array and leaves p alone: give it out=p, or keep "
+                 "what it returns."),
         _numbers("b forgotten", lambda x, b: np.maximum(x, 0),
                  "b is added to every row before what is negative becomes zero."),
         _numbers("ReLU before the bias", lambda x, b: np.maximum(x, 0) + b,
@@ -237,6 +262,7 @@ SCALE = Exercise(
     insight="A chain of such operations costs what goes in and what comes out, however long it "
             "is, as long as it is done piece by piece.",
     misconceptions=(
+        _renamed(lambda a, b, x, y: y),
         _numbers("brackets forgotten", lambda a, b, x, y: b * a * x + y,
                  "b is a factor of the whole sum, of y too."),
         _numbers("a and b exchanged", lambda a, b, x, y: a * (b * x + y),

@@ -74,14 +74,21 @@ class Mine:
 
         Everything else in the file stays. A function that still holds ``...`` is not saved, and a
         file with an error in it is not touched: the Note says so, nothing is raised for it.
-        Raises TypeError for what is not a function written with ``def``.
+        So it does for what can be called and has no ``def`` that could stand in a file. Raises
+        TypeError for what is no function at all.
         """
         if not functions:
             raise TypeError("save() needs a function: rl.mine.save(product)")
-        parsed = [source.definition(function) for function in functions]
-        return Note(tuple(self._save(one) for one in parsed))
+        values = [function for function in functions if not callable(function)]
+        if values:
+            raise TypeError(f"save() needs a function written with def, not {values[0]!r:.60}")
+        return Note(tuple(map(self._save, functions)))
 
-    def _save(self, new: source.Definition) -> str:
+    def _save(self, function: Callable[..., object]) -> str:
+        try:
+            new = source.definition(function)
+        except TypeError as error:
+            return f"not saved: {error}."
         if not new.answered:
             return f"{new.name}: not answered yet; rooflab's own {new.name} stands in."
         path = self.path
@@ -98,7 +105,8 @@ class Mine:
         lines = len(merged.splitlines())
         note = f"{new.name}: saved to {path.name} ({lines} of {MOST_LINES} lines)."
         if missing:
-            return f"{note} It uses {', '.join(missing)}, which mine.py lacks."
+            ways = "; ".join(source.to_bring(function, name) for name in missing)
+            return f"{note} It uses {', '.join(missing)}, which mine.py lacks: {ways}."
         return note + self._doubt(new.name)
 
     def _doubt(self, name: str) -> str:

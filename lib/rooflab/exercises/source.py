@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import inspect
+import linecache
 import symtable
 import textwrap
 import traceback
@@ -25,9 +26,14 @@ class Definition:
 
 
 def definition(function: Callable[..., object]) -> Definition:
-    """Return the source of ``function``; TypeError if it was not written with ``def``."""
-    if not isinstance(function, types.FunctionType) or function.__name__ == "<lambda>":
+    """Return the source of ``function``; ``name = lambda …: …`` becomes a ``def``.
+
+    Raises TypeError for what has no source that can stand in a file.
+    """
+    if not isinstance(function, types.FunctionType):
         raise TypeError(f"{function!r:.60} is not a function written with def")
+    if function.__name__ == "<lambda>":
+        return _from_lambda(function)
     try:
         text = textwrap.dedent(inspect.getsource(function)).rstrip() + "\n"
         tree = ast.parse(text)
@@ -38,12 +44,49 @@ def definition(function: Callable[..., object]) -> Definition:
     found = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
     if len(found) != 1:
         raise TypeError(f"{function.__name__} must be a plain function written with def")
-    open_ends = any(
-        isinstance(node, ast.Constant) and node.value is ...
-        for statement in found[0].body
-        for node in ast.walk(statement)
-    )
-    return Definition(function.__name__, text, not open_ends)
+    return Definition(function.__name__, text, not any(map(_open_end, found[0].body)))
+
+
+def _open_end(part: ast.AST) -> bool:
+    return any(isinstance(node, ast.Constant) and node.value is ... for node in ast.walk(part))
+
+
+def _from_lambda(function: types.FunctionType) -> Definition:
+    """The one assignment of a lambda to a name on its line, as a ``def`` of that name."""
+    whole = "".join(linecache.getlines(function.__code__.co_filename))
+    try:
+        statements = ast.walk(ast.parse(whole))
+    except SyntaxError:
+        statements = iter(())
+    line = function.__code__.co_firstlineno
+    made = [
+        (node.targets[0].id, node.value)
+        for node in statements
+        if isinstance(node, ast.Assign)
+        and isinstance(node.targets[0], ast.Name)
+        and isinstance(node.value, ast.Lambda)
+        and node.value.lineno == line
+    ]
+    if len(made) != 1 or function.__closure__:
+        raise TypeError("a lambda is saved only from `name = lambda …` in a cell of its own; "
+                        "write it with def")  # fmt: skip
+    name, written = made[0]
+    text = f"def {name}({ast.unparse(written.args)}):\n    return {ast.unparse(written.body)}\n"
+    return Definition(name, text, not _open_end(written.body))
+
+
+def to_bring(function: Callable[..., object], name: str) -> str:
+    """Say how ``name``, which ``function`` finds in the notebook, gets into its file."""
+    value = function.__globals__.get(name)
+    if isinstance(value, types.ModuleType):
+        known_as = "" if value.__name__ == name else f" as {name}"
+        return f"write `import {value.__name__}{known_as}` inside the function"
+    home = getattr(value, "__module__", None)
+    if callable(value) and isinstance(home, str) and home not in ("__main__", "builtins"):
+        return f"write `from {home} import {name}` inside the function"
+    if callable(value):
+        return f"save it too: `rl.mine.save({name})`"
+    return f"write what `{name}` is inside the function"
 
 
 def replace(text: str, new: Definition) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Callable
 
 from rooflab.exercises.compare import close
@@ -14,6 +15,7 @@ from rooflab.exercises.timing import (
     seconds_of,
 )
 
+QUEUE = 10  # launches between two events
 SOME = 0.10  # a share large enough to move the result beyond the tolerance
 
 Shows = Callable[[Case, Observation], bool]
@@ -81,6 +83,22 @@ def idle_gpu(case: Case, seen: Observation) -> bool:
         and region.seconds > (1 + SOME) * sum(k["end"] - k["begin"] for k in region.kernels)
         for region in regions(seen)
     )
+
+
+def few_launches(case: Case, seen: Observation) -> bool:
+    """No ten launches were ever queued between two events."""
+    return max((len(region.of(operation(case))) for region in regions(seen)), default=0) < QUEUE
+
+
+def waited_inside(case: Case, seen: Observation) -> bool:
+    """Python waited for the device between two events, and then queued more."""
+    return any(region.waits > 1 and len(region.kernels) > 1 for region in regions(seen))
+
+
+def small_flush(case: Case, seen: Observation) -> bool:
+    """What ran before most starts carried far less than four times L2."""
+    carried = [region.before for region in regions(seen)]
+    return bool(carried) and statistics.median(carried) < 3.5 * case["device"]["l2_bytes"]
 
 
 def part(number: int, wrong: Callable[[Case, float], float]) -> Shows:

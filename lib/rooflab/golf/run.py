@@ -23,6 +23,7 @@ from rooflab.golf.creators import stand_ins
 from rooflab.golf.errors import GolfError, Stopped
 from rooflab.golf.functions import arrays_in
 from rooflab.golf.ledger import Step
+from rooflab.golf.loops import may_loop
 from rooflab.golf.trace import Limits, Trace
 from rooflab.golf.watchdog import watched
 
@@ -80,12 +81,7 @@ def _called(trace: Trace, name: str, function: FunctionType | None, call: Callab
         if trace.strangers.refused:  # and f swallowed that
             raise trace.strangers.refused
     except Stopped:
-        made = "" if "steps" in trace.stop_reason else f", having made {len(trace):,} steps"
-        raise _error(
-            trace,
-            f"{name} was stopped after {trace.stop_reason}{made}; "
-            "does its loop end? A loop over elements is no NumPy: give golf larger chunks",
-        ) from None
+        raise _error(trace, f"{name} {_stopped(trace, function)}") from None
     except GolfError as error:
         raise _error(trace, f"{name}, {_at(trace, error)}: {error}", type(error)) from error
     except (Exception, SystemExit) as error:
@@ -96,6 +92,16 @@ def _called(trace: Trace, name: str, function: FunctionType | None, call: Callab
     if inspect.isgenerator(answer) or inspect.iscoroutine(answer):
         raise _error(trace, f"{name} gives a generator, which has not run yet; return an array")
     return answer
+
+
+def _stopped(trace: Trace, function: FunctionType | None) -> str:
+    if "steps" not in trace.stop_reason and function is not None and not may_loop(function):
+        return f"took longer than {trace.stop_reason}; give golf smaller arrays"
+    made = "" if "steps" in trace.stop_reason else f", having made {len(trace):,} steps"
+    return (
+        f"was stopped after {trace.stop_reason}{made}; "
+        "does its loop end? A loop over elements is no NumPy: give golf larger chunks"
+    )
 
 
 def _error(trace: Trace, text: str, kind: type[GolfError] = GolfError) -> GolfError:

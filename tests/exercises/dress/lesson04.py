@@ -114,7 +114,7 @@ WRONG = [
     ("04-last", LAST + "at, int(knees[at]), share", "rounded down"),
     ("04-last", LAST + "at, knees[at], share", "not rounded"),
     ("04-last", LAST + "at, round(knees[at]), share", "not rounded"),
-    ("04-last", LAST + "at, knees[at], 100 * share", "per cent"),
+    ("04-last", LAST + "at, knees[at], 100 * share", "not rounded"),
     ("04-last", LAST + "at, math.ceil(knees[at]), x * b / p", "above the roof"),
     ("04-last", LAST + "at, math.ceil(s * p / b / 2), share", "batch = ridge"),
     ("04-last", LAST + "at, math.ceil(knees[at]), 100 * share", "per cent"),
