@@ -104,7 +104,7 @@ def _told(
     table(("", *columns), [(name, *(one[name] for one in columns.values())) for name in lines])
     faulty = [fault for one in columns.values() for fault in one["faults"]]
     print(*faulty, sep="\n")
-    print(f"the same bytes: {'no: ' + '; '.join(other['rows']) if other['files'] else 'yes'}")
+    print(f"the same bytes: {'no: ' + '; '.join(other['files']) if other['files'] else 'yes'}")
     print(f"rows that differ: {len(other['rows'])}")
     result = {
         "count": options.count, "jobs": options.jobs, "seed": options.seed,

@@ -36,7 +36,7 @@ def _large(path: Path) -> None:
 
 
 def _link(path: Path) -> None:
-    target = put(path.parent / "away" / "solution.txt", solution(LESSON))
+    target = put(path.parent.parent / "away" / "solution.txt", solution(LESSON))
     path.symlink_to(target.resolve())
 
 
