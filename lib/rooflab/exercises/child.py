@@ -45,6 +45,7 @@ LONGEST = 8 << 20  # bytes of one message; a longer one is lost
 ROOM = 0.5  # of the free memory that an answer may take
 LOOK_S = 0.05  # between two looks at the stop button and at the child
 _SHOWN = {"transient", "update"}  # what display() says besides the data
+_MAPPED = Path("/proc/self/maps")
 _GPUS = ("/dev/nv", "/dev/kfd", "/dev/dxg")  # NVIDIA (/dev/nvidia0, /dev/nvmap), AMD, WSL
 _THREADED = {"jaxlib", "polars", "tensorflow"}  # their threads are missed, and waited for
 _PARENT = 1  # PR_SET_PDEATHSIG: the death of the thread that has forked
@@ -56,7 +57,7 @@ def possible() -> bool:
         return False
     try:
         opened = [_target(entry) for entry in Path("/proc/self/fd").iterdir()]
-        mapped = Path("/proc/self/maps").read_text(errors="replace")
+        mapped = _MAPPED.read_text(errors="replace")
     except OSError:
         return False
     return "libgomp" not in mapped and not any(path.startswith(_GPUS) for path in opened)
