@@ -76,7 +76,9 @@ def way(request, monkeypatch):
     """Both ways to run an answer; test_ending_child.py has what only the child can stop."""
     if request.param == "here":
         monkeypatch.setattr(child, "possible", lambda: False)
-    elif not child.possible():
+    elif sys.platform == "linux":  # whatever other tests have loaded
+        monkeypatch.setattr(child, "possible", lambda: True)
+    else:
         pytest.skip("no fork is safe here")
     return request.param
 
@@ -162,7 +164,7 @@ BODIES = [
 @pytest.mark.parametrize("id", ["01-speed-limit", "02-golf-squares"])
 @pytest.mark.parametrize(("way", "body"), BODIES)
 def test_a_pressed_stop_button_shows_the_verdict_and_is_passed_on(way, body, id):
-    if way == IN_CHILD and not child.possible():
+    if way == IN_CHILD and sys.platform != "linux":
         pytest.skip("no fork is safe here")
     done = subprocess.run(
         [sys.executable, "-c", PRESSED.format(way=way, body=body, id=id)],
@@ -182,7 +184,7 @@ def test_an_answer_that_raises_keyboardinterrupt_itself_gets_a_verdict(way):
 @pytest.mark.skipif(os.name == "nt", reason="a kernel is interrupted by a signal elsewhere")
 @pytest.mark.parametrize("body", ["time.sleep(60)", "sum(range(10**12))"])
 def test_in_jupyter_the_verdict_is_shown_and_the_cells_that_wait_are_not_run(body):
-    if "sum" in body and not child.possible():
+    if "sum" in body and sys.platform != "linux":
         pytest.skip("no fork is safe here")
     manager, client = start_new_kernel(kernel_name="python3")
     try:

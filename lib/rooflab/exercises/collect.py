@@ -96,6 +96,11 @@ def _keyword_only(answer: Callable[..., object]) -> Sequence[str]:
     return code.co_varnames[code.co_argcount :][: code.co_kwonlyargcount]
 
 
+def stopped(error: str) -> bool:
+    """Whether ``error``, what an observation says, is that the answer was stopped."""
+    return error.startswith("KeyboardInterrupt") or any(said in error for said in STOPPED)
+
+
 def until_stopped(
     run: Callable[[Case], Observation],
     cases: Sequence[Case],
@@ -106,9 +111,9 @@ def until_stopped(
     seen: list[Observation] = []
     for case in cases:
         error = str(seen[-1].get("error", "")) if seen else ""
-        stopped = error.startswith("KeyboardInterrupt") or any(said in error for said in STOPPED)
-        seen.append(seen[-1] if stopped else run(case))
-        if not stopped and (why := over(seen[-1])):  # it may have swallowed what stopped it
+        over_already = stopped(error)
+        seen.append(seen[-1] if over_already else run(case))
+        if not over_already and (why := over(seen[-1])):  # it may have swallowed what stopped it
             seen[-1] = {"error": f"Stopped: {why}"}
     return seen
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 from typing import Protocol
 
-from rooflab.exercises.collect import STOPPED, collect, describe
+from rooflab.exercises.collect import collect, describe, stopped
 from rooflab.exercises.exercise import Case, Observation
 from rooflab.grade import lockdown
 
@@ -103,7 +103,7 @@ def _found(answer: Callable[[], object]) -> tuple[object, str | None]:
 def _settled(seen: Sequence[Observation]) -> bool:
     """Whether another try of the same object gives the same: it raised nothing, or was stopped."""
     errors = [str(one["error"]) for one in seen if "error" in one]
-    return not errors or any(e.startswith("KeyboardInterrupt") or STOPPED in e for e in errors)
+    return not errors or any(map(stopped, errors))
 
 
 def _observe(
