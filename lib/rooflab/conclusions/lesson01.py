@@ -168,7 +168,8 @@ def small(large: Measurement, few: Measurement, here: Machine) -> Conclusion:
     if factor > ALIKE_RATIOS:
         text = (
             f"{said} AXPY ran {plain(factor, 2)} times as fast as from memory, and so the "
-            "ratio of GEMM to AXPY is smaller. The counts have not changed, only the place of the data."
+            "ratio of GEMM to AXPY is smaller. The counts have not changed, only the place of the "
+            "data."
         )
         return Conclusion("faster", text + cautions(large, few))
     if factor >= 1 / ALIKE_RATIOS:

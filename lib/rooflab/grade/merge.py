@@ -39,7 +39,7 @@ from rooflab.grade.locked import (
     check_source,
     lock_source,
 )
-from rooflab.grade.spared import Place, foreign, needed_places, spared
+from rooflab.grade.pruning import Place, foreign, needed_places, pruned
 from rooflab.grade.stand_ins import mine_source, right
 from rooflab.grade.tries import Tries, tries_of
 
@@ -171,7 +171,7 @@ class _Book:
         self.lock(exercise.derives)
         for cell in cells:
             mark = exercise.id if role == ANSWER else None
-            source = spared(cell, self.needed) if exercise.derives else cell.source
+            source = pruned(cell, self.needed) if exercise.derives else cell.source
             mine = self.owned.get(cell.number, [exercise.id])
             if first := early(source, [self.answers.names[id] for id in mine]):
                 self.add(first, role, mark)

@@ -17,31 +17,41 @@ from rooflab.show import morph_asked, overlay, theme
 FILL = "#F3F3F3"
 
 
-class Cover(anywidget.AnyWidget):
-    """Hides the widgets beside it, in one box, until all that it waits for is uncovered.
+class Waiting(anywidget.AnyWidget):
+    """A widget that waits for ``after``, guess axes or sortings, one or more."""
 
-    ``after``: guess axes or sortings, one or more. It works in the browser, without a kernel too.
-    """
-
-    _esm = overlay.source("overlay.js", "cover.js")
-    _css = overlay.source("cover.css")
     #: Ids of the widgets that it waits for.
     waits = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    #: What stands there until then.
     sentence = traitlets.Unicode().tag(sync=True)
-    covered = traitlets.Bool(True).tag(sync=True)
+    covered = traitlets.Bool().tag(sync=True)
 
-    def __init__(self, after: Sequence[Any]) -> None:
+    def __init__(self, after: Sequence[Any], **state: Any) -> None:
         self.after = tuple(after)
         super().__init__(
             waits=[one.model_id for one in self.after],
             sentence=morph_asked.sentence(self.after),
-            covered=any(one.covered for one in self.after),
+            covered=self._waits(),
+            **state,
         )
         for one in self.after:
             one.observe(self._look, "covered")
 
+    def _waits(self) -> bool:
+        return any(one.covered for one in self.after)
+
     def _look(self, change: Any) -> None:
-        self.covered = any(one.covered for one in self.after)
+        self.covered = self._waits()
+
+
+class Cover(Waiting):
+    """Hides the widgets beside it, in one box, until all that it waits for is uncovered.
+
+    It works in the browser, without a kernel too.
+    """
+
+    _esm = overlay.source("overlay.js", "cover.js")
+    _css = overlay.source("cover.css")
 
 
 def covered(sentence: str, width: int = 720, height: int = 220) -> bytes:

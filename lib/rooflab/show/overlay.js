@@ -85,3 +85,18 @@ async function findModel(model, id, tries = 30) {
   await new Promise(later => setTimeout(later, 100));
   return findModel(model, id, tries - 1);
 }
+
+// Calls `show(covered)` now, and when a guess that this widget waits for is made or taken back. With
+// a kernel it would be enough to hear it from there. Returns what ends the waiting.
+function waitForGuesses(model, show) {
+  const others = new Map();
+  const told = () => show(model.get('covered'));
+  const look = () => show([...others.values()].some(other => other.get('covered')));
+  async function attend() {
+    for (const id of model.get('waits')) { const other = await findModel(model, id); if (other) { others.set(id, other); other.on('change:covered', look); } }
+    if (others.size === model.get('waits').length) look();
+  }
+  model.on('change:covered', told);
+  told(); attend();
+  return () => { model.off('change:covered', told); for (const other of others.values()) other.off('change:covered', look); };
+}

@@ -10,10 +10,10 @@ function lines(page) {
 }
 
 function render({ model, el }) {
-  const others = new Map(), box = document.createElement('div'), cover = document.createElement('p');
+  const box = document.createElement('div'), cover = document.createElement('p');
   el.classList.add('rl-said');
   box.className = 'jp-RenderedHTMLCommon'; box.setAttribute('aria-live', 'polite');
-  cover.className = 'cover'; cover.textContent = model.get('cover');
+  cover.className = 'cover'; cover.textContent = model.get('sentence');
   el.append(cover, box);
   el.style.setProperty('--rl-lines', lines(model.get('page')));
 
@@ -23,15 +23,6 @@ function render({ model, el }) {
     if (box.innerHTML !== page) box.innerHTML = page;
     el.classList.toggle('done', !covered);
   }
-  const told = () => show(model.get('covered'));
-  const look = () => show([...others.values()].some(other => other.get('covered')));
-
-  async function attend() { // with a kernel it would be enough to hear it from there
-    for (const id of model.get('waits')) { const other = await findModel(model, id); if (other) { others.set(id, other); other.on('change:covered', look); } }
-    if (others.size === model.get('waits').length) look();
-  }
-  model.on('change:covered', told);
-  told(); attend();
-  return () => { model.off('change:covered', told); for (const other of others.values()) other.off('change:covered', look); };
+  return waitForGuesses(model, show);
 }
 export default { render };

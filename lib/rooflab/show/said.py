@@ -8,40 +8,25 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-import anywidget
 import traitlets
 
 from rooflab.show import morph_asked, overlay
+from rooflab.show.covered import Waiting
 
 
-class Said(anywidget.AnyWidget):
+class Said(Waiting):
     """The words and what they wait for. Make one with ``rl.show.say``."""
 
     _esm = overlay.source("overlay.js", "said.js")
     _css = overlay.source("said.css")
     page = traitlets.Unicode().tag(sync=True)
-    #: Ids of the widgets that it waits for.
-    waits = traitlets.List(traitlets.Unicode()).tag(sync=True)
-    cover = traitlets.Unicode().tag(sync=True)
-    covered = traitlets.Bool(False).tag(sync=True)
 
     def __init__(self, what: Sequence[Any], after: Sequence[Any]) -> None:
-        self.what, self.after = tuple(what), tuple(after)
-        super().__init__(
-            page=_page(self.what),
-            waits=[one.model_id for one in self.after],
-            cover=morph_asked.sentence(self.after),
-            covered=any(one.covered for one in self.after),
-            model_id=overlay.free_model_id("said"),
-        )
-        for one in self.after:
-            one.observe(self._look, "covered")
-
-    def _look(self, change: Any) -> None:
-        self.covered = any(one.covered for one in self.after)
+        self.what = tuple(what)
+        super().__init__(after, page=_page(self.what), model_id=overlay.free_model_id("said"))
 
     def __repr__(self) -> str:
-        return self.cover if self.covered else "\n".join(map(str, self.what))
+        return self.sentence if self.covered else "\n".join(map(str, self.what))
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict, dict]:
         live = super()._repr_mimebundle_(**kwargs)

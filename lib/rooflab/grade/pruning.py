@@ -49,7 +49,7 @@ def foreign(
     return found
 
 
-def spared(cell: CodeCell, needed: Collection[Place]) -> str:
+def pruned(cell: CodeCell, needed: Collection[Place]) -> str:
     """Return the source of an answer cell without what gets round the lock and no answer needs."""
     tree = parsed(cell.source)
     if tree is None or forbidden.COMMAND.search(cell.source):
