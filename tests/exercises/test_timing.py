@@ -147,7 +147,9 @@ def test_what_follows_must_follow_from_the_own_seconds():
 
     verdict = check("01-cuda-gemm", bad_share)
     assert "share of the roof does not follow" in verdict.reason and verdict.hint is None
-    assert "3 numbers are wanted" in check("01-cuda-gemm", lambda *a: right(*a)[0]).reason
+    for place in range(3):  # whatever number it is, nothing is said of it but that it is alone
+        alone = check("01-cuda-gemm", lambda *a, at=place: right(*a)[at])
+        assert "3 numbers are wanted" in alone.reason and alone.hint is None
 
 
 def test_wrong_procedures_give_visibly_wrong_numbers():
@@ -325,6 +327,7 @@ def test_swapped_events_are_wrong_seconds_not_a_malformed_log():
 
     verdict = check("01-cuda-axpy", swapped)
     assert not verdict.passed and "cannot be read" not in verdict.reason
+    assert "negative" in verdict.reason and verdict.misconception == "events exchanged"
 
 
 def single_launches(cp, x, y, a):
@@ -337,6 +340,12 @@ def waiting_each_time(cp, x, y, a):
         cp.cuda.Device().synchronize()
 
     return timing_with(cp, launch, queue=10)
+
+
+def new_arrays(cp, A, B, C, peak):
+    seconds = timing_with(cp, lambda: A @ B, queue=2)
+    rate = 2 * len(A) ** 3 / seconds
+    return seconds, rate, rate / peak
 
 
 def small_flush(cp, A, x, y, bandwidth):
@@ -362,6 +371,7 @@ def small_flush(cp, A, x, y, bandwidth):
         ("01-cuda-axpy", single_launches, "asked to queue ten launches"),
         ("01-cuda-axpy", waiting_each_time, "Python waited inside the queue"),
         ("01-cuda-gemv", small_flush, "your flush carries less than 4 × L2"),
+        ("01-cuda-gemm", new_arrays, "your product made a new array between the two events"),
     ],
 )
 def test_another_way_than_asked_is_named_and_costs_nothing(id, answer, words):

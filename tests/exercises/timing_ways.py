@@ -591,6 +591,47 @@ _WRONG = {  # (exercise, what somebody did) → (body, the mistake's name)
     s = behind(cp, lambda: big.sum(), lambda: cp.matmul(A, x, out=y))
     rate = 2 * (A.size + x.size + y.size) / s
     return s, rate, rate / bandwidth""", "2-byte elements"),
+    ("01-cuda-axpy", "divided by ten, one launch"): (_late(_ONE, result="ms / 1e4"), "divided too often"),
+    ("01-cuda-axpy", "divided by ten twice"):
+        (_late(_ONE, n=10, result="ms / 10 / 1e4"), "divided too often"),
+    ("01-cuda-axpy", "microseconds"): (_late(_ONE, n=10, result="ms * 1e3 / 10"), "another unit"),
+    ("01-cuda-axpy", "the stop event first"):
+        (_late(_ONE, n=10, result="cp.cuda.get_elapsed_time(stop, start) / 1e4"), "events exchanged"),
+    ("01-cuda-gemv", "divided by ten, one launch"): ("""
+    big = cp.ones(l2(cp), dtype=cp.float32)
+    s = behind(cp, lambda: big.sum(), lambda: cp.matmul(A, x, out=y)) / 10
+    return of_bytes(A, x, y, s, bandwidth)""", "divided too often"),
+    ("01-cuda-gemv", "TB/s"): ("""
+    big = cp.ones(l2(cp), dtype=cp.float32)
+    s = behind(cp, lambda: big.sum(), lambda: cp.matmul(A, x, out=y))
+    s, rate, share = of_bytes(A, x, y, s, bandwidth)
+    return s, rate / 1e12, share""", "another unit"),
+    ("01-cuda-gemv", "the share first"): ("""
+    big = cp.ones(l2(cp), dtype=cp.float32)
+    s = behind(cp, lambda: big.sum(), lambda: cp.matmul(A, x, out=y))
+    return of_bytes(A, x, y, s, bandwidth)[::-1]""", "another order"),
+    ("01-cuda-gemv", "the stop event first"): ("""
+    big = cp.ones(l2(cp), dtype=cp.float32)
+    cp.matmul(A, x, out=y)
+    start, stop = cp.cuda.Event(), cp.cuda.Event()
+    big.sum()
+    start.record()
+    cp.matmul(A, x, out=y)
+    stop.record()
+    stop.synchronize()
+    return of_bytes(A, x, y, cp.cuda.get_elapsed_time(stop, start) / 1e3, bandwidth)""",
+        "events exchanged"),
+    ("01-cuda-gemm", "divided by ten, one launch"):
+        (_late(_TIMES, result=_THREE.format("ms / 1e4")), "divided too often"),
+    ("01-cuda-gemm", "TFLOP/s"):
+        (_late(_TIMES, result="ms / 1e3, 2e-9 * A.shape[0]**3 / ms, 2e3 * A.shape[0]**3 / ms / peak"),
+         "another unit"),
+    ("01-cuda-gemm", "the rate first"):
+        (_late(_TIMES, result="2e3 * A.shape[0]**3 / ms, ms / 1e3, 2e3 * A.shape[0]**3 / ms / peak"),
+         "another order"),
+    ("01-cuda-gemm", "the stop event first"):
+        (_late(_TIMES, result=_THREE.format("cp.cuda.get_elapsed_time(stop, start) / 1e3")),
+         "events exchanged"),
     ("01-cuda-gemv", "perf_counter"): ("""
     began = time.perf_counter()
     cp.matmul(A, x, out=y)

@@ -202,13 +202,16 @@ class SimulatedGpu:
         })  # fmt: skip
 
     def record(self, event: int, stream: Stream) -> float:
-        """Queue event number ``event``; return the device time at which it will be stamped."""
+        """Queue event number ``event``; return the device time at which it will be stamped.
+
+        The log's "buffers" are how many pieces of memory had been asked for by then.
+        """
         self.now += self.device.record_s
         stamp = max(self.now, self._queue_end(stream))
         stream.free_at = stamp
         self.log.append({
             "what": "record", "event": event, "stream": stream.number, "stamp": stamp,
-            "at": self.now,
+            "at": self.now, "buffers": self._buffers,
         })  # fmt: skip
         return stamp
 

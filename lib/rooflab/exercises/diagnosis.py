@@ -157,7 +157,7 @@ def _changed(found: Comparison, wrong: Callable[..., object]) -> set[int]:
 def _stumble(found: Comparison) -> tuple[str, str] | None:
     """Name and hint of what raises what the first failing case raised."""
     exercise, seen = found.exercise, found.observations[found.wrong[0]]
-    raised = str(seen.get("error", seen.get("unreadable", "")))
+    raised = "None" if seen.get("missing") else str(seen.get("error", seen.get("unreadable", "")))
     if seen.get("entered") is False and raised.startswith("TypeError"):
         hint = f"it is called as {exercise.signature}, with the arguments in this order."
         return "other arguments", hint

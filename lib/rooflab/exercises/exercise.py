@@ -50,10 +50,10 @@ class Exercise:
     "golf" exercise is solved. ``margin``: (inputs of a case) → relative tolerance, where the right
     answer was measured and every case has a spread of its own. ``errors``: exception, name and hint
     of the usual mistakes that give no value but raise; in place of the exception, the beginning of
-    what collect.py says of a result that is no value. ``also``: other answers that are right too,
-    each a remark and a function of a case's inputs: a stricter bound where a bound is asked.
-    ``remarks``: sentences on a timing whose number is right, and what shows in an observation that
-    its way is another one than asked.
+    what collect.py says of a result that is no value, or "None" where a case gave None. ``also``:
+    other answers that are right too, each a remark and a function of a case's inputs: a stricter
+    bound where a bound is asked. ``remarks``: sentences on a timing whose number is right, and what
+    shows in an observation that its way is another one than asked.
     ``insight``: a sentence for those who have solved it: what their number means on their machine.
 
     Of the kinds, "arrays" is a function too. What is a list in its cases reaches it as a NumPy

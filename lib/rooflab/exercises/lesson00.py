@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import random
 from itertools import pairwise
-from math import ceil, floor
+from math import ceil, floor, inf
 from statistics import linear_regression, median
+from typing import Any
 
 from rooflab.count.si import rounded
 from rooflab.exercises.exercise import Case, Exercise, Misconception
@@ -28,6 +29,9 @@ OVERTAKES = (
 )  # fmt: skip
 NEVER = (("t4", "rtx-3090"), ("mi210", "h100-sxm"), ("m1", "m3-max"), ("a100-sxm-40", "h200-sxm"))
 
+NO_NUMBER = (  # of multiply-adds, where the faster memory always wins
+    "no number for never", "where the slower memory never wins, the answer is the number 0."
+)  # fmt: skip
 RETURN_TRIP = "the return trip forgotten"
 TWO_TRIPS = "every number is carried to the processor, and its result is carried back."
 PER_NUMBER = "you counted numbers; each has itemsize bytes."
@@ -66,7 +70,7 @@ def _peak_cases(rng: random.Random) -> list[Case]:
 
 def _time_cases(rng: random.Random) -> list[Case]:
     """Arrays on catalogue machines, below, near and above the bend; one number far above it."""
-    drawn = []
+    drawn: list[dict[str, Any]] = []
     for name in MACHINES:
         hidden = machine(name)
         peak, bandwidth = float(hidden.peak("fp32", "vector")), float(hidden.bandwidth())
@@ -75,7 +79,8 @@ def _time_cases(rng: random.Random) -> list[Case]:
             k = max(1, round(bend * place * rng.uniform(0.8, 1.2)))
             n = rng.randrange(5, 500) * 1_000_000
             drawn.append({"k": k, "n": n, "itemsize": 4, "peak": peak, "bandwidth": bandwidth})
-    return [*drawn, {**drawn[0], "itemsize": 8}, {**drawn[2], "itemsize": 2}, {**drawn[5], "n": 1}]
+    long = {**drawn[2], "itemsize": 2, "k": 100_000 * drawn[2]["k"]}  # seconds, not a part of one
+    return [*drawn, {**drawn[0], "itemsize": 8}, long, {**drawn[5], "n": 1}]
 
 
 def _lunch_cases(rng: random.Random) -> list[Case]:
@@ -132,6 +137,14 @@ def _faster_bend(
 ) -> float:
     """k at which the faster memory's machine begins to rise, whether the other overtakes or not."""
     _, _, bandwidth, peak = _sides(peak_a, bandwidth_a, peak_b, bandwidth_b)
+    return itemsize * peak / bandwidth
+
+
+def _mixed_bend(
+    peak_a: float, bandwidth_a: float, peak_b: float, bandwidth_b: float, itemsize: int
+) -> float:
+    """k at which the slower memory's machine needs as long to compute as the other to carry."""
+    _, peak, bandwidth, _ = _sides(peak_a, bandwidth_a, peak_b, bandwidth_b)
     return itemsize * peak / bandwidth
 
 
@@ -265,6 +278,9 @@ TIME = Exercise(
                       "the two cannot be compared."),
         Misconception("three trips", lambda k, n, i, p, b: max(3 * n * i / b, 2 * n * k / p),
                       "a number is carried to the processor, and its result back: that is two."),
+        Misconception("// for /", lambda k, n, i, p, b: max(2 * n * i // b, 2 * n * k // p),
+                      "// and int() drop what stands after the point, and of a time below one "
+                      "second nothing is left; divide with /."),
         Misconception("milliseconds", lambda k, n, i, p, b: 1000 * _time(k, n, i, p, b),
                       "that is in milliseconds; the answer is in seconds, no prefix."),
         Misconception("multiply-adds", lambda k, n, i, p, b: max(2 * n * i / b, n * k / p),
@@ -290,7 +306,7 @@ LUNCH = Exercise(
     "From how many multiply-adds a number on is the machine with the slower memory the faster "
     "one? 0 if it never is.",
     "overtakes(peak_a, bandwidth_a, peak_b, bandwidth_b, itemsize)", _overtakes,
-    cases=_lunch_cases, lines=5,
+    cases=_lunch_cases, lines=5, errors=(("None", *NO_NUMBER),),
     insight="Left of this number the faster memory wins, right of it the higher peak. Ask the same "
             "of your own machine before you envy another one.",
     misconceptions=(
@@ -305,6 +321,10 @@ LUNCH = Exercise(
                       variants=(_faster_bend, lambda *case: _faster_bend(*case) / case[4],
                                 lambda *case: _faster_bend(*case) / case[4]
                                 if _overtakes(*case) else 0)),
+        Misconception("carrying and computing exchanged", _mixed_bend,
+                      "where the two are equally fast, one still carries and the other computes: "
+                      "which one does which?",
+                      variants=(lambda *case: _mixed_bend(*case) if _overtakes(*case) else 0,)),
         Misconception("overtakes whatever the peaks",
                       lambda pa, ba, pb, bb, i: i * _sides(pa, ba, pb, bb)[3] / min(ba, bb),
                       "with the lower peak it rises sooner or more steeply, and never gets below.",
@@ -317,6 +337,9 @@ LUNCH = Exercise(
                       lambda pa, ba, pb, bb, i: 0 if (pa > pb) != (ba > bb)
                       else i * min(pa, pb) / min(ba, bb),
                       "the slower memory can win only if its peak is the higher one."),
+        Misconception(NO_NUMBER[0], lambda *case: _overtakes(*case) or inf, NO_NUMBER[1],
+                      variants=(lambda *case: _overtakes(*case) or -1,
+                                lambda *case: _overtakes(*case) or None)),
         Misconception("the faster memory always wins", lambda pa, ba, pb, bb, i: 0,
                       "far to the right memory does not matter, and the higher peak wins."),
         Misconception("the two bends subtracted",

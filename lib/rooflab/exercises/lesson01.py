@@ -133,6 +133,13 @@ PRODUCT = Exercise(
                       _bytes(lambda m, n, k, s, acc: (m * k + k * n + 2 * acc * m * n) * s),
                       "without accumulate C is written all the same; only its reading is left "
                       "out."),
+        Misconception("C three times",
+                      _bytes(lambda m, n, k, s, acc: _least(m, n, k, s) + 2 * acc * m * n * s),
+                      "C makes one trip when it is written, and one more, with accumulate, when "
+                      "it is read.",
+                      variants=(_bytes(lambda m, n, k, s, acc: _least(m, n, k, s) + 2 * m * n * s),
+                                _bytes(lambda m, n, k, s, acc:
+                                       _least(m, n, k, s) + (1 + acc) * m * n * s))),
         Misconception("all three doubled",
                       _bytes(lambda m, n, k, s, acc: _least(m, n, k, s) * (1 + acc)),
                       "accumulate makes one trip more, of C alone; A and B are read once in both "
@@ -142,6 +149,12 @@ PRODUCT = Exercise(
         Misconception("no reuse", _bytes(lambda m, n, k, s, acc: 2 * m * n * k * s),
                       "numbers travel anew for every multiply-add; each need travel only once.",
                       variants=_EVERY_USE),
+        Misconception("bytes multiplied", _bytes(lambda m, n, k, s, acc: m * k * k * n * s),
+                      "A and B lie beside each other in memory: add up how many numbers they have.",
+                      variants=(_bytes(lambda m, n, k, s, acc: m * k * k * n * m * n * s),
+                                _bytes(lambda m, n, k, s, acc: (m * k * k * n + m * n) * s),
+                                _bytes(lambda m, n, k, s, acc:
+                                       (m * k * k * n + (1 + acc) * m * n) * s))),
         Misconception("the box's volume", _bytes(lambda m, n, k, s, acc: m * n * k * s),
                       "the volume is the work; what travels is painted on three of the faces."),
         Misconception("the box's edges", _bytes(lambda m, n, k, s, acc: (m + n + k) * s),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -17,7 +17,7 @@ from typing import Any
 from rooflab.cuda import Device
 from rooflab.exercises import timing_mistakes as mistakes
 from rooflab.exercises.exercise import Case, Exercise, Misconception
-from rooflab.exercises.timing import operation, sizes
+from rooflab.exercises.timing import operation, reordered, sizes
 from rooflab.predict.catalogue import machine
 from rooflab.predict.machine import Machine
 
@@ -41,6 +41,7 @@ def timing_with(
     unit: float = 1e-3,
     divide: bool = True,
     samples: int = 7,
+    backwards: bool = False,
 ) -> float:
     """Median seconds of ``launch`` by CUDA events; every argument's default is the right way.
 
@@ -68,7 +69,8 @@ def timing_with(
         stop.record()
         if synchronise:
             stop.synchronize()
-        times.append(cp.cuda.get_elapsed_time(start, stop) * unit / (queue if divide else 1))
+        marks = (stop, start) if backwards else (start, stop)
+        times.append(cp.cuda.get_elapsed_time(*marks) * unit / (queue if divide else 1))
     return statistics.median(times)
 
 
@@ -131,8 +133,33 @@ def _procedural(time_of: Callable[[Clock], Answer], right: Clock) -> tuple[Misco
             "wait.",
             mistakes.host_timer),
         Misconception(
+            "events exchanged", time_of(partial(right, backwards=True)),
+            "a time that runs backwards is negative: the earlier event comes first in "
+            "get_elapsed_time.", mistakes.exchanged_events),
+        Misconception(
             "milliseconds", time_of(partial(right, unit=1.0)),
             "get_elapsed_time gives milliseconds; seconds are wanted.", mistakes.milliseconds),
+        Misconception(
+            "divided too often", time_of(partial(right, unit=1e-4)),
+            "you divided by more launches than stand between your two events.",
+            mistakes.divided_again),
+    )  # fmt: skip
+
+
+def _another_unit(time_of: Callable[[Clock], Answer], right: Clock, rate: str) -> Misconception:
+    """Named after the units that are told one by one. ``rate``: of what, beside seconds."""
+    return Misconception(
+        "another unit", time_of(partial(right, unit=1e-6)),
+        f"check the unit: is there a milli, kilo, giga or tera in it? Seconds{rate} are wanted.",
+        mistakes.another_unit,
+    )  # fmt: skip
+
+
+def _another_order(answer: Answer, returns: Sequence[str]) -> Misconception:
+    return Misconception(
+        "another order", lambda *given: answer(*given)[::-1],
+        f"these are the right values in another order: {', '.join(returns)}.",
+        reordered,
     )  # fmt: skip
 
 
@@ -145,6 +172,11 @@ def _cold_start(time_of: Callable[[Clock], Answer], right: Clock) -> Misconcepti
     )  # fmt: skip
 
 
+BYTES, FLOPS = (("seconds", rate, "share of the roof") for rate in ("byte/s", "FLOP/s"))
+_NEW_ARRAY = (
+    "but your product made a new array between the two events: with out={} it writes into one "
+    "that is there, and a real GPU need not wait until memory is found"
+)
 _TOTAL = "your number is for the whole queue; divide by the number of launches."
 _INSIDE = "something else ran between your two events; only the operation may be there."
 
@@ -190,6 +222,7 @@ AXPY = Exercise(
             "a*x + y is two kernels with a stored temporary: five trips, not three. "
             "Use cp.cublas.axpy.", mistakes.other_work),
         _cold_start(_axpy, _QUEUED),
+        _another_unit(_axpy, _QUEUED, ""),
     ),
 )  # fmt: skip
 
@@ -209,13 +242,14 @@ GEMV = Exercise(
     "Return seconds, byte/s and the share of the bandwidth roof of one cp.matmul(A, x, out=y) that "
     "finds nothing in L2, although A would fit.",
     "gemv_share(cp, A, x, y, bandwidth)", _gemv(_COLD), kind="timing", timed="gemv", lines=11,
-    returns=("seconds", "byte/s", "share of the roof"), tolerance=0.1,
-    cases=partial(_cases, "gemv", lambda gpu: gpu.bandwidth()),
+    returns=BYTES, tolerance=0.1, cases=partial(_cases, "gemv", lambda gpu: gpu.bandwidth()),
     remarks=(
+        (_NEW_ARRAY.format("y"), mistakes.new_array),
         ("but your flush carries less than 4 × L2: this cache forgets the oldest first, and a real "
          "one need not", mistakes.small_flush),
     ),
     misconceptions=(
+        _another_order(_gemv(_COLD), BYTES),
         *_procedural(_gemv, _COLD),
         Misconception("flush inside", _gemv(partial(timing_with, flush="inside")), _INSIDE,
                       mistakes.other_work),
@@ -246,6 +280,7 @@ GEMV = Exercise(
         Misconception("share upside down", _gemv(_COLD, share=lambda rate, roof: roof / rate),
                       "the share is your rate divided by the roof.",
                       mistakes.part(2, lambda c, s: c["roof"] / (operation(c).bytes / s))),
+        _another_unit(_gemv, _COLD, " and byte/s"),
     ),
 )  # fmt: skip
 
@@ -253,9 +288,11 @@ GEMM = Exercise(
     "01-cuda-gemm", "Time GEMM on a GPU", 3,
     "Return seconds, FLOP/s and the share of the compute roof of one cp.matmul(A, B, out=C).",
     "gemm_share(cp, A, B, C, peak)", _gemm(_LONG), kind="timing", timed="gemm", lines=9,
-    returns=("seconds", "FLOP/s", "share of the roof"), tolerance=0.1,
+    returns=FLOPS, tolerance=0.1,
     cases=partial(_cases, "gemm", lambda gpu: gpu.peak("fp32", "vector")),
+    remarks=((_NEW_ARRAY.format("C"), mistakes.new_array),),
     misconceptions=(
+        _another_order(_gemm(_LONG), FLOPS),
         *_procedural(_gemm, _LONG),
         Misconception("whole queue", _gemm(partial(_LONG, divide=False)), _TOTAL,
                       mistakes.not_divided),
@@ -278,6 +315,7 @@ GEMM = Exercise(
         Misconception("share upside down", _gemm(_LONG, share=lambda rate, roof: roof / rate),
                       "the share is your rate divided by the roof.",
                       mistakes.part(2, lambda c, s: c["roof"] / (operation(c).flops / s))),
+        _another_unit(_gemm, _LONG, " and FLOP/s"),
     ),
 )  # fmt: skip
 

@@ -10,6 +10,7 @@ import math
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
 from rooflab.count import Operation, axpy, gemm, gemv
@@ -18,6 +19,7 @@ from rooflab.exercises.collect import observe
 from rooflab.exercises.compare import close, same, show
 from rooflab.exercises.exercise import Case, Exercise, Misconception, Observation
 from rooflab.exercises.judge import failed, passed
+from rooflab.exercises.plaindata import Plain
 from rooflab.exercises.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -30,7 +32,7 @@ LEAST_VECTOR = 32 << 20
 """Bytes of AXPY's vectors at least: on a GPU with a small L2 they keep it busy for some 300 µs,
 beside which the few that Python needs for a launch do not count."""
 _NUMBERS = {  # what an entry of the log must say
-    "record": ("event",), "elapsed": ("start", "stop", "ms"),
+    "record": ("event", "buffers"), "elapsed": ("start", "stop", "ms"),
     "launch": ("flops", "bytes", "l2_bytes", "written_back", "setup", "begin", "end"),
 }  # fmt: skip
 
@@ -40,14 +42,15 @@ class Region:
     """What the device did between two events whose difference the learner read.
 
     ``seconds`` between the stamps, ``kernels`` the log entries of the launches in between,
-    ``waits`` how often Python waited there, ``before`` the bytes of the launches that were queued
-    between the last event before and this region.
+    ``waits`` how often Python waited there, ``made`` how many arrays it made there, ``before`` the
+    bytes of the launches that were queued between the last event before and this region.
     """
 
     seconds: float
     kernels: tuple[Observation, ...]
     waits: int = 0
     before: int = 0
+    made: int = 0
 
     def of(self, op: Operation) -> list[Observation]:
         """Launches that do exactly the work and traffic of ``op``; a product is the library's."""
@@ -145,7 +148,8 @@ def regions(observation: Observation) -> list[Region]:
             waits = sum(e["what"] == "synchronize" for e in log[begin:end])
             last = max((e for e in stamps if e < begin), default=0)
             before = sum(e["bytes"] for e in log[last:begin] if e["what"] == "launch")
-            found.append(Region(entry["ms"] / 1e3, kernels, waits, before))
+            made = log[end]["buffers"] - log[begin]["buffers"]
+            found.append(Region(entry["ms"] / 1e3, kernels, waits, before, made))
     return found
 
 
@@ -177,6 +181,23 @@ def derived(case: Case, seconds: float) -> list[float]:
     return [rate, rate / case["roof"]]
 
 
+def reordered(case: Case, seen: Observation) -> bool:
+    """Whether the values are the right ones, in another order than asked."""
+    value = seen.get("value")
+    if not isinstance(value, list) or len(value) != 1 + len(derived(case, 1.0)):
+        return False
+    return any(_right(case, order) for order in permutations(value) if list(order) != value)
+
+
+def _right(case: Case, values: Sequence[Plain]) -> bool:
+    """Whether ``values`` are the right seconds, and what follows from them."""
+    seconds, *rest = values
+    return same(truth(case), seconds, AGREE) and all(
+        same(right, mine, ARITHMETIC)
+        for right, mine in zip(derived(case, seconds), rest, strict=True)
+    )
+
+
 def judge_timing(
     exercise: Exercise, cases: Sequence[Case], observations: Sequence[Observation]
 ) -> Verdict:
@@ -187,7 +208,9 @@ def judge_timing(
         problem = _problem(exercise, case, seen)
         if problem is None:
             continue
-        mistake = next((m for m in exercise.misconceptions if _shows(m, case, seen)), None)
+        mistake = None
+        if _misshapen(exercise, seen) is None:
+            mistake = next((m for m in exercise.misconceptions if _shows(m, case, seen)), None)
         timed = "value" in seen and happened(seen, "elapsed")
         return failed(
             exercise, f"{exercise.name} on the stand-in for an {case['device']['name']}: {problem}",
@@ -224,26 +247,36 @@ def _problem(exercise: Exercise, case: Case, seen: Observation) -> str | None:
     if str(seen.get("error", "")).startswith("Stopped: "):
         told = str(seen["error"]).removeprefix("Stopped: ")
         return f"it {told}; does its loop end?" if told.startswith("was stopped") else f"it {told}"
-    for key, text in (("error", "it raised {}"), ("unreadable", "it gave {}")):
-        if key in seen:
-            return text.format(seen[key])
+    if "error" in seen:
+        return f"it raised {seen['error']}"
+    if "unreadable" in seen:
+        return str(seen["unreadable"])
+    if (shape := _misshapen(exercise, seen)) is not None:
+        return shape
     seconds, op = seconds_of(seen), operation(case)
-    wanted = len(exercise.returns)
-    value = seen.get("value")
-    if seconds is None or (isinstance(value, list) and len(value) != wanted):
-        names = ", ".join(exercise.returns)
-        return f"{wanted} numbers are wanted: {names}" if wanted > 1 else "one number is wanted"
     if not any(region.of(op) for region in regions(seen)):
+        if any(region.seconds < 0 for region in regions(seen)):
+            return "the time that you read between two events is negative"
         return f"no two events that you read enclose one {op.name} of the right size"
+    if reordered(case, seen):
+        return f"{', '.join(exercise.returns)} are wanted, in this order"
     if not close(truth(case), seconds, AGREE):
         return "your seconds are more than 10 % away from what its clock needed"
-    if wanted == 1:
-        return None
-    if not isinstance(value, list):
-        return f"{wanted} numbers are wanted: {', '.join(exercise.returns)}"
-    for name, right, mine in zip(
-        exercise.returns[1:], derived(case, seconds), value[1:], strict=True
-    ):
+    value = seen["value"] if isinstance(seen["value"], list) else [seconds]
+    follows = [seconds, *derived(case, seconds)]
+    for name, right, mine in zip(exercise.returns, follows, value, strict=True):
         if not same(right, mine, ARITHMETIC):
             return f"the {name} does not follow from your own seconds"
     return None
+
+
+def _misshapen(exercise: Exercise, seen: Observation) -> str | None:
+    """Say what is wanted, if a value is not as many numbers as that."""
+    wanted, value = len(exercise.returns), seen.get("value")
+    if "error" in seen or "unreadable" in seen:
+        return None
+    given = len(value) if isinstance(value, list) else 1
+    if seconds_of(seen) is not None and given == wanted:
+        return None
+    names = ", ".join(exercise.returns)
+    return f"{wanted} numbers are wanted: {names}" if wanted > 1 else "one number is wanted"

@@ -5,9 +5,11 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable
 
-from rooflab.exercises.compare import close
+from rooflab.exercises.compare import close, other_unit
 from rooflab.exercises.exercise import Case, Observation
 from rooflab.exercises.timing import (
+    ARITHMETIC,
+    derived,
     happened,
     operation,
     per_launch,
@@ -43,6 +45,34 @@ def not_divided(case: Case, seen: Observation) -> bool:
     return mine is not None and any(
         len(region.of(op)) > 1 and close(region.seconds, mine, SOME) for region in regions(seen)
     )
+
+
+def divided_again(case: Case, seen: Observation) -> bool:
+    """The number is that of a launch, divided by ten or by the length of the queue."""
+    own, mine = per_launch(seen), seconds_of(seen)
+    if own is None or mine is None:
+        return False
+    lengths = {QUEUE, *(len(region.kernels) for region in regions(seen))} - {0, 1}
+    return any(close(own / length, mine, SOME) for length in lengths)
+
+
+def exchanged_events(case: Case, seen: Observation) -> bool:
+    """A time was read from the later event to the earlier one."""
+    return any(region.seconds < 0 for region in regions(seen))
+
+
+def another_unit(case: Case, seen: Observation) -> bool:
+    """The seconds, or what follows from them, are off by a power of a thousand."""
+    own, mine, value = per_launch(seen), seconds_of(seen), seen.get("value")
+    if own is None or not mine:
+        return False
+    pairs = zip([own, *derived(case, mine)], value if isinstance(value, list) else [value])
+    return any(other_unit([(right, given, ARITHMETIC)]) for right, given in pairs)
+
+
+def new_array(case: Case, seen: Observation) -> bool:
+    """A launch between the events put its result into an array that was made there."""
+    return any(region.made and region.of(operation(case)) for region in regions(seen))
 
 
 def other_work(case: Case, seen: Observation) -> bool:

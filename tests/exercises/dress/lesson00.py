@@ -1,5 +1,8 @@
 """Answers to lesson 00 in unusual dress: one line a case (see test_dress.py)."""
 
+SLOW_FIRST = """def answer(pa, ba, pb, bb, i):
+    (b, p), (f, q) = sorted([(ba, pa), (bb, pb)])
+    return """  # bandwidth and peak of the slower memory's machine, then of the other
 RIGHT = [
     ("00-bandwidth", "lambda seconds, n, itemsize: np.float32(2 * n * itemsize / min(seconds))"),
     ("00-bandwidth", "lambda s, n, i: 2 * n * i / s[0]"),
@@ -41,6 +44,8 @@ RIGHT = [
     ("00-time", "lambda k,n,i,p,b: np.fmax(2*n*i/b, 2*n*k/p).item()"),
     ("00-lunch", "def answer(peak_a, bandwidth_a, peak_b, bandwidth_b, itemsize):\n    a, b = (bandwidth_a, peak_a), (bandwidth_b, peak_b)\n    slow, fast = (a, b) if a < b else (b, a)\n    if slow[1] <= fast[1]: return 0.0\n    return fast[1]*itemsize/slow[0]"),
     ("00-lunch", "lambda pa,ba,pb,bb,i: max(0, (1 if (pa>pb)!=(ba>bb) else 0))*i*min(pa,pb)/min(ba,bb)"),
+    ("00-time", "lambda k,n,i,p,b: 2*k*n/min(p, k/i*b)"),
+    ("00-lunch", SLOW_FIRST + "float(i * q / b if p > q else 0)"),
 ]  # fmt: skip
 
 WRONG = [
@@ -138,6 +143,13 @@ WRONG = [
     ("00-lunch", "lambda pa,ba,pb,bb,i: abs(i*pa/ba-i*pb/bb)", "the two bends subtracted"),
     ("00-lunch", "lambda pa,ba,pb,bb,i: abs(pa/ba-pb/bb)", "the two bends subtracted"),
     ("00-lunch", "lambda pa,ba,pb,bb,i: 0 if (pa>pb)==(ba>bb) else i*abs(pa/ba-pb/bb)", "the two bends subtracted"),
+    ("00-time", "lambda k,n,i,p,b: max(2*n*i//b, 2*n*k//p)", "// for /"),
+    ("00-time", "lambda k,n,i,p,b: int(max(2*n*i/b, 2*n*k/p))", "// for /"),
+    ("00-lunch", SLOW_FIRST + "i * q / b if p > q else None", "no number for never"),
+    ("00-lunch", SLOW_FIRST + "i * q / b if p > q else math.inf", "no number for never"),
+    ("00-lunch", SLOW_FIRST + "i * q / b if p > q else -1", "no number for never"),
+    ("00-lunch", SLOW_FIRST + "i * p / f if p > q else 0", "carrying and computing exchanged"),
+    ("00-lunch", SLOW_FIRST + "i * p / f", "carrying and computing exchanged"),
 ]  # fmt: skip
 
 TOLD = [

@@ -17,6 +17,36 @@ NAMED = """def answer(f, b, s):
     each = {"axpy": 3 * adds, "dot": 2 * adds + 1, "gemv": adds + 2 * adds**0.5,
             "outer": 2 * adds + 2 * adds**0.5, "gemm": 3 * adds ** (2 / 3)}
     return min(each, key=lambda name: abs(each[name] / moved - 1))"""
+GEMM = """def answer(cp, A, B, C, peak):
+    cp.matmul(A, B, out=C)
+    start, stop = cp.cuda.Event(), cp.cuda.Event()
+    start.record()
+    cp.matmul(A, B, out=C)
+    stop.record()
+    stop.synchronize()
+    s = cp.cuda.get_elapsed_time(start, stop) / 1000
+    rate = 2 * len(A) ** 3 / s
+    return """
+GEMV = """def answer(cp, A, x, y, bandwidth):
+    cp.matmul(A, x, out=y)
+    big = cp.ones(cp.cuda.Device().attributes["L2CacheSize"], dtype=cp.float32)
+    start, stop = cp.cuda.Event(), cp.cuda.Event()
+    big.sum()
+    start.record()
+    cp.matmul(A, x, out=y)
+    stop.record()
+    stop.synchronize()
+    s = cp.cuda.get_elapsed_time(start, stop) / 1000
+    rate = 4 * (A.size + x.size + y.size) / s
+    return """
+AXPY = """def answer(cp, x, y, a):
+    cp.cublas.axpy(a, x, y)
+    start, stop = cp.cuda.Event(), cp.cuda.Event()
+    start.record()
+    cp.cublas.axpy(a, x, y)
+    stop.record()
+    stop.synchronize()
+    """
 RIGHT = [
     ("01-product", PRODUCT + "w, t, w / t"),
     ("01-product", PRODUCT + "[w, t, w / t]"),
@@ -56,7 +86,10 @@ RIGHT = [
     ("01-claims", "dict(zip('ABCDEF', ('wrong', 'sometimes', 'sometimes', 'wrong', 'right', 'wrong')))"),
     ("01-product", "def answer(m, n, k, itemsize, accumulate=False):\n    flops = sum(2 for _ in range(m*n*k))\n    bytes = itemsize*(m*k + k*n + m*n*(2 if accumulate else 1))\n    return flops, bytes, flops/bytes"),
     ("01-three-intensities", "lambda n: (2*n*n/(3*n*n*2), 2*n*n/((n*n+2*n)*2), 2*n**3/(3*n*n*2))"),
-    ("01-three-intensities", "lambda n: (round(1/3, 3), 1.0, n // 3)"),
+    ("01-three-intensities", "lambda n: (round(1/3, 3), 1.0, round(n / 3))"),
+    ("01-three-intensities", "lambda n: (0.33, 1, n / 3)"),
+    ("01-three-intensities", "lambda n: (1/3, 2*n*n/((n*n+n)*2), n/3)"),
+    ("01-three-intensities", "lambda n: (1/3, (2*n-1)*n/((n*n+2*n)*2), n*n*(2*n-1)/(3*n*n*2))"),
     ("01-speed-limit", "lambda p,b,s: p / ((2/(3*s)) * b)"),
     ("01-speed-limit", "lambda p,b,s: p / b * 3*s/2"),
     ("01-claim-1365", "(2*4096**3/(3*4096**2*4), 2)"),
@@ -70,6 +103,10 @@ RIGHT = [
     ("01-claim-1365", "{'intensity': 4096 / 6, 'bytes': 2}"),
     ("01-claim-1365", "{'bytes': 2, 'intensity': 4096 / 6}"),
     ("01-product", PRODUCT + "{'work': w, 'bytes': t, 'FLOPs per byte': w / t}"),
+    ("01-cuda-axpy", AXPY + "return cp.cuda.get_elapsed_time(start, stop) / 1000"),
+    ("01-cuda-gemv", GEMV + "s, rate, rate / bandwidth"),
+    ("01-cuda-gemm", GEMM + "s, rate, rate / peak"),
+    ("01-cuda-gemm", GEMM.replace("cp.matmul(A, B, out=C)", "C = A @ B") + "s, rate, rate / peak"),
 ]  # fmt: skip
 
 WRONG = [
@@ -220,6 +257,30 @@ WRONG = [
     ("01-name", "def answer(f,b,s):\n    m, w = b // s, f // 2\n    r = math.isqrt(w)\n    if m == 3*w: return 'axpy'\n    if m == 2*w: return 'dot'\n    if m == w+2*r: return 'gemv'\n    if m == 2*w+2*r: return 'outer'\n    return 'gemm'", "the result of dot forgotten"),
     ("01-name", "def answer(f,b,s):\n    m, w = b // s, f // 2\n    r = math.isqrt(w)\n    if m == 3*w: return 'axpy'\n    if m == 2*w+1: return 'dot'\n    if m == w+r: return 'gemv'\n    if m == 2*w+2*r: return 'outer'\n    return 'gemm'", "one vector of GEMV"),
     ("01-claims", "('wrong', 'sometimes', 'wrong', 'wrong', 'right', 'sometimes')", "no K at all"),
+    ("01-product", PRODUCT + "w, m*k*k*n*s, w / (m*k*k*n*s)", "bytes multiplied"),
+    ("01-product", PRODUCT + "w, (m*k*k*n + m*n)*s, w / t", "bytes multiplied"),
+    ("01-product", PRODUCT + "w, (m*k + k*n + (3 if a else 1)*m*n)*s, w / t", "C three times"),
+    ("01-product", PRODUCT + "w, (m*k + k*n + 3*m*n)*s, w / t", "C three times"),
+    ("01-three-intensities", "lambda n: (1/3, 1, n//3)", "// for /"),
+    ("01-three-intensities", "lambda n: (0.333, 1.0, int(n/3))", "// for /"),
+    ("01-three-intensities", "lambda n: (2*n*n//(6*n*n), 2*n*n//(2*(n*n+2*n)), 2*n**3//(6*n*n))", "// for /"),
+    ("01-three-intensities", "lambda n: (1/3, 1/3, n/3)", "GEMV like AXPY"),
+    ("01-three-intensities", "lambda n: (1/3, n/2, n/3)", "another power of N"),
+    ("01-cuda-gemm", GEMM + "rate / peak, rate, s", "another order"),
+    ("01-cuda-gemm", GEMM + "rate, s, rate / peak", "another order"),
+    ("01-cuda-gemm", GEMM + "s, rate / peak, rate", "another order"),
+    ("01-cuda-gemv", GEMV + "rate, rate / bandwidth, s", "another order"),
+    ("01-cuda-gemm", GEMM + "s, rate / 1e12, rate / peak", "another unit"),
+    ("01-cuda-gemm", GEMM + "s, rate / 1e12, rate / 1e12 / peak", "another unit"),
+    ("01-cuda-gemm", GEMM + "s, rate / 1e9, rate / peak", "GFLOP/s"),
+    ("01-cuda-gemv", GEMV + "s, rate / 1e12, rate / bandwidth", "another unit"),
+    ("01-cuda-gemm", GEMM.replace("/ 1000", "/ 1e6") + "s, rate, rate / peak", "another unit"),
+    ("01-cuda-gemm", GEMM.replace("/ 1000", "/ 1e4") + "s, rate, rate / peak", "divided too often"),
+    ("01-cuda-gemm", GEMM.replace("start, stop)", "stop, start)") + "s, rate, rate / peak", "events exchanged"),
+    ("01-cuda-gemv", GEMV.replace("start, stop)", "stop, start)") + "s, rate, rate / bandwidth", "events exchanged"),
+    ("01-cuda-axpy", AXPY + "return cp.cuda.get_elapsed_time(start, stop) / 1e4", "divided too often"),
+    ("01-cuda-axpy", AXPY + "return cp.cuda.get_elapsed_time(start, stop) / 1e6", "another unit"),
+    ("01-cuda-axpy", AXPY + "return cp.cuda.get_elapsed_time(stop, start) / 1e3", "events exchanged"),
 ]  # fmt: skip
 
 TOLD = [
@@ -235,4 +296,8 @@ TOLD = [
     ("01-name", "lambda f, b, s: 3", "a text is wanted"),
     ("01-witnesses", LIAR + "f, b, {'axpy': 'AXPY timed a cache'}.get(liar, liar)", "axpy, gemv, nobody"),
     ("01-claims", "('false', 'sometimes', 'sometimes', 'false', 'true', 'false')", "right, sometimes, wrong"),
+    ("01-cuda-gemm", GEMM + "rate / peak", "3 numbers are wanted: seconds, FLOP/s, share of the roof"),
+    ("01-cuda-gemv", GEMV + "rate / bandwidth", "3 numbers are wanted: seconds, byte/s, share of the roof"),
+    ("01-cuda-gemm", GEMM + "print(s)", ": it returned None for every case"),
+    ("01-cuda-axpy", AXPY + "return cp.cuda.get_elapsed_time(stop, start)", "between two events is negative"),
 ]  # fmt: skip
