@@ -20,6 +20,7 @@ from rooflab.exercises.collect import collect
 from rooflab.exercises.compare import same
 from rooflab.exercises.exercise import COMPARED, Exercise, Misconception
 from rooflab.exercises.judge import judge
+from rooflab.exercises.lesson01_claims import LEAVES_TWO
 from rooflab.exercises.plaindata import to_plain
 from rooflab.exercises.registry import exercise, exercises, lesson
 
@@ -242,6 +243,29 @@ def test_facts_behind_the_answers():
     limit = exercise("01-speed-limit").reference
     assert limit(66.9e12, 4.8e12, 4) == pytest.approx(84, abs=0.5)
     assert limit(989.5e12, 4.8e12, 2) == pytest.approx(618, abs=1)
+
+
+LARGE_N = {
+    "the limit": lambda n: (1 / 3, 1, n / 3),
+    "the value at n": lambda n: (1 / 3, n / (n + 2), n / 3),
+    "GEMV of one vector": lambda n: (1 / 3, n / (n + 1), n / 3),
+    "one addition fewer": lambda n: (1 / 3, (n - 0.5) / (n + 2), (n - 0.5) / 3),
+    "three digits": lambda n: (0.333, 1.0, round(n / 3)),
+    "two digits": lambda n: (0.33, n / (n + 2), n / 3),
+}
+
+
+@pytest.mark.parametrize("name", LARGE_N)
+def test_for_large_n_small_terms_do_not_matter(name):
+    for seed in SEEDS:
+        assert verdict_on(exercise("01-three-intensities"), LARGE_N[name], seed).passed
+
+
+def test_of_the_large_n_one_tells_that_a_third_was_cut_to_a_whole_number():
+    found = exercise("01-three-intensities")
+    for n in LEAVES_TWO:
+        right = found.reference(n)
+        assert same(right[2], n / 3, 1e-12) and not same(right[2], n // 3, found.tolerance)
 
 
 def test_whose_lunch_is_longer():

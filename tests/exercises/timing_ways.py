@@ -594,7 +594,7 @@ _WRONG = {  # (exercise, what somebody did) → (body, the mistake's name)
     ("01-cuda-axpy", "divided by ten, one launch"): (_late(_ONE, result="ms / 1e4"), "divided too often"),
     ("01-cuda-axpy", "divided by ten twice"):
         (_late(_ONE, n=10, result="ms / 10 / 1e4"), "divided too often"),
-    ("01-cuda-axpy", "microseconds"): (_late(_ONE, n=10, result="ms * 1e3 / 10"), "another unit"),
+    ("01-cuda-axpy", "microseconds"): (_late(_ONE, n=10, result="ms * 1e3 / 10"), "a power of ten"),
     ("01-cuda-axpy", "the stop event first"):
         (_late(_ONE, n=10, result="cp.cuda.get_elapsed_time(stop, start) / 1e4"), "events exchanged"),
     ("01-cuda-gemv", "divided by ten, one launch"): ("""
@@ -605,7 +605,7 @@ _WRONG = {  # (exercise, what somebody did) → (body, the mistake's name)
     big = cp.ones(l2(cp), dtype=cp.float32)
     s = behind(cp, lambda: big.sum(), lambda: cp.matmul(A, x, out=y))
     s, rate, share = of_bytes(A, x, y, s, bandwidth)
-    return s, rate / 1e12, share""", "another unit"),
+    return s, rate / 1e12, share""", "a power of ten"),
     ("01-cuda-gemv", "the share first"): ("""
     big = cp.ones(l2(cp), dtype=cp.float32)
     s = behind(cp, lambda: big.sum(), lambda: cp.matmul(A, x, out=y))
@@ -625,7 +625,7 @@ _WRONG = {  # (exercise, what somebody did) → (body, the mistake's name)
         (_late(_TIMES, result=_THREE.format("ms / 1e4")), "divided too often"),
     ("01-cuda-gemm", "TFLOP/s"):
         (_late(_TIMES, result="ms / 1e3, 2e-9 * A.shape[0]**3 / ms, 2e3 * A.shape[0]**3 / ms / peak"),
-         "another unit"),
+         "a power of ten"),
     ("01-cuda-gemm", "the rate first"):
         (_late(_TIMES, result="2e3 * A.shape[0]**3 / ms, ms / 1e3, 2e3 * A.shape[0]**3 / ms / peak"),
          "another order"),

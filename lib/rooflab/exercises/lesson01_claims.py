@@ -114,6 +114,9 @@ LIMIT = Exercise(
     misconceptions=(
         Misconception("the ridge alone", lambda p, b, s: p / b,
                       "that is GEMM against 1 FLOP per byte; AXPY has less than that."),
+        Misconception("one speed alone", lambda p, b, s: p,
+                      "that is how fast one of the two is; divide GEMM's FLOP/s by AXPY's.",
+                      variants=(lambda p, b, s: b * 2 / (3 * s),)),
         Misconception("times for divided by", lambda p, b, s: p / b * 2 / (3 * s),
                       "AXPY's speed is its intensity times the bandwidth; divide the peak by it.",
                       variants=(lambda p, b, s: p / b / 6,)),

@@ -146,12 +146,12 @@ def _procedural(time_of: Callable[[Clock], Answer], right: Clock) -> tuple[Misco
     )  # fmt: skip
 
 
-def _another_unit(time_of: Callable[[Clock], Answer], right: Clock, rate: str) -> Misconception:
-    """Named after the units that are told one by one. ``rate``: of what, beside seconds."""
+def _power_of_ten(time_of: Callable[[Clock], Answer], right: Clock, units: str) -> Misconception:
+    """Named after the units that have a name of their own."""
     return Misconception(
-        "another unit", time_of(partial(right, unit=1e-6)),
-        f"check the unit: is there a milli, kilo, giga or tera in it? Seconds{rate} are wanted.",
-        mistakes.another_unit,
+        "a power of ten", time_of(partial(right, unit=1e-6)),
+        f"is there a milli, kilo, giga or tera in it, or a zero too many? {units} are wanted.",
+        mistakes.power_of_ten,
     )  # fmt: skip
 
 
@@ -222,7 +222,7 @@ AXPY = Exercise(
             "a*x + y is two kernels with a stored temporary: five trips, not three. "
             "Use cp.cublas.axpy.", mistakes.other_work),
         _cold_start(_axpy, _QUEUED),
-        _another_unit(_axpy, _QUEUED, ""),
+        _power_of_ten(_axpy, _QUEUED, "Seconds"),
     ),
 )  # fmt: skip
 
@@ -280,7 +280,7 @@ GEMV = Exercise(
         Misconception("share upside down", _gemv(_COLD, share=lambda rate, roof: roof / rate),
                       "the share is your rate divided by the roof.",
                       mistakes.part(2, lambda c, s: c["roof"] / (operation(c).bytes / s))),
-        _another_unit(_gemv, _COLD, " and byte/s"),
+        _power_of_ten(_gemv, _COLD, "Seconds and byte/s"),
     ),
 )  # fmt: skip
 
@@ -315,7 +315,7 @@ GEMM = Exercise(
         Misconception("share upside down", _gemm(_LONG, share=lambda rate, roof: roof / rate),
                       "the share is your rate divided by the roof.",
                       mistakes.part(2, lambda c, s: c["roof"] / (operation(c).flops / s))),
-        _another_unit(_gemm, _LONG, " and FLOP/s"),
+        _power_of_ten(_gemm, _LONG, "Seconds and FLOP/s"),
     ),
 )  # fmt: skip
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable
 
-from rooflab.exercises.compare import close, other_unit
+from rooflab.exercises.compare import close, same
 from rooflab.exercises.exercise import Case, Observation
 from rooflab.exercises.timing import (
     ARITHMETIC,
@@ -18,6 +18,7 @@ from rooflab.exercises.timing import (
 )
 
 QUEUE = 10  # launches between two events
+TENS = (*range(-15, 0), *range(1, 16))  # powers of ten that turn a unit into another
 SOME = 0.10  # a share large enough to move the result beyond the tolerance
 
 Shows = Callable[[Case, Observation], bool]
@@ -61,13 +62,15 @@ def exchanged_events(case: Case, seen: Observation) -> bool:
     return any(region.seconds < 0 for region in regions(seen))
 
 
-def another_unit(case: Case, seen: Observation) -> bool:
-    """The seconds, or what follows from them, are off by a power of a thousand."""
+def power_of_ten(case: Case, seen: Observation) -> bool:
+    """The seconds, or what follows from them, are off by a power of ten."""
     own, mine, value = per_launch(seen), seconds_of(seen), seen.get("value")
     if own is None or not mine:
         return False
     pairs = zip([own, *derived(case, mine)], value if isinstance(value, list) else [value])
-    return any(other_unit([(right, given, ARITHMETIC)]) for right, given in pairs)
+    return any(
+        same(right * 10.0**power, given, ARITHMETIC) for right, given in pairs for power in TENS
+    )
 
 
 def new_array(case: Case, seen: Observation) -> bool:

@@ -149,6 +149,7 @@ WRONG = [
     ("00-lunch", SLOW_FIRST + "i * q / b if p > q else math.inf", "no number for never"),
     ("00-lunch", SLOW_FIRST + "i * q / b if p > q else -1", "no number for never"),
     ("00-lunch", SLOW_FIRST + "i * p / f if p > q else 0", "carrying and computing exchanged"),
+    ("00-peak", "lambda k, s, n: (k[-1] - k[-2]) / (s[-1] - s[-2])", "one element"),
     ("00-lunch", SLOW_FIRST + "i * p / f", "carrying and computing exchanged"),
 ]  # fmt: skip
 
