@@ -35,6 +35,8 @@ RIGHT = [
     ("00-lunch", "lambda pa, ba, pb, bb, i: 0 if (pa > pb) == (ba > bb) else i * min(pa, pb) / min(ba, bb)"),
     ("00-lunch", "lambda pa, ba, pb, bb, i: np.float32(0 if (pa > pb) == (ba > bb) else i * min(pa, pb) / min(ba, bb))"),
     ("00-lunch", "lambda pa, ba, pb, bb, i: np.where((pa > pb) == (ba > bb), 0, i * min(pa, pb) / min(ba, bb))"),
+    ("00-time", "lambda k,n,i,p,b: 2*k*n/min(p, k/i*b)"),
+    ("00-lunch", SLOW_FIRST + "float(i * q / b if p > q else 0)"),
     ("00-bandwidth", "lambda s,n,i: 2*n*i/np.partition(s, 2)[2]"),
     ("00-bandwidth", "lambda s,n,i: (n*i + n*i)/np.quantile(s, .2)"),
     ("00-peak", "lambda k,s,n: 2*n*np.max(np.diff(k)[-2:]/np.diff(s)[-2:])"),
@@ -44,8 +46,6 @@ RIGHT = [
     ("00-time", "lambda k,n,i,p,b: np.fmax(2*n*i/b, 2*n*k/p).item()"),
     ("00-lunch", "def answer(peak_a, bandwidth_a, peak_b, bandwidth_b, itemsize):\n    a, b = (bandwidth_a, peak_a), (bandwidth_b, peak_b)\n    slow, fast = (a, b) if a < b else (b, a)\n    if slow[1] <= fast[1]: return 0.0\n    return fast[1]*itemsize/slow[0]"),
     ("00-lunch", "lambda pa,ba,pb,bb,i: max(0, (1 if (pa>pb)!=(ba>bb) else 0))*i*min(pa,pb)/min(ba,bb)"),
-    ("00-time", "lambda k,n,i,p,b: 2*k*n/min(p, k/i*b)"),
-    ("00-lunch", SLOW_FIRST + "float(i * q / b if p > q else 0)"),
 ]  # fmt: skip
 
 WRONG = [
