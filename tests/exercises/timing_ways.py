@@ -595,6 +595,17 @@ _WRONG = {  # (exercise, what somebody did) → (body, the mistake's name)
     ("01-cuda-axpy", "divided by ten twice"):
         (_late(_ONE, n=10, result="ms / 10 / 1e4"), "divided too often"),
     ("01-cuda-axpy", "microseconds"): (_late(_ONE, n=10, result="ms * 1e3 / 10"), "a power of ten"),
+    ("01-cuda-axpy", "both events after the queue"): ("""
+    cp.cublas.axpy(a, x, y)
+    start, stop = cp.cuda.Event(), cp.cuda.Event()
+    for _ in range(10):
+        cp.cublas.axpy(a, x, y)
+    start.record()
+    stop.record()
+    stop.synchronize()
+    return cp.cuda.get_elapsed_time(start, stop) / 1e4""", "events beside the work"),
+    ("01-cuda-axpy", "the sum of three"): (f"sum(timed(cp, {_CALL}) for _ in range(3))",
+        "samples added up"),
     ("01-cuda-axpy", "the stop event first"):
         (_late(_ONE, n=10, result="cp.cuda.get_elapsed_time(stop, start) / 1e4"), "events exchanged"),
     ("01-cuda-gemv", "divided by ten, one launch"): ("""
@@ -606,6 +617,25 @@ _WRONG = {  # (exercise, what somebody did) → (body, the mistake's name)
     s = behind(cp, lambda: big.sum(), lambda: cp.matmul(A, x, out=y))
     s, rate, share = of_bytes(A, x, y, s, bandwidth)
     return s, rate / 1e12, share""", "a power of ten"),
+    ("01-cuda-gemv", "three matrices"): ("""
+    big = cp.ones(l2(cp), dtype=cp.float32)
+    s = behind(cp, lambda: big.sum(), lambda: cp.matmul(A, x, out=y))
+    return s, 3 * A.nbytes / s, 3 * A.nbytes / s / bandwidth""", "vectors like a matrix"),
+    ("01-cuda-gemv", "the sum of the samples"): ("""
+    big = cp.ones(l2(cp), dtype=cp.float32)
+    s = behind(cp, lambda: big.sum(), lambda: cp.matmul(A, x, out=y), 5, sum)
+    return of_bytes(A, x, y, s, bandwidth)""", "samples added up"),
+    ("01-cuda-gemv", "both events before the launch"): ("""
+    big = cp.ones(l2(cp), dtype=cp.float32)
+    cp.matmul(A, x, out=y)
+    start, stop = cp.cuda.Event(), cp.cuda.Event()
+    big.sum()
+    start.record()
+    stop.record()
+    cp.matmul(A, x, out=y)
+    stop.synchronize()
+    s = cp.cuda.get_elapsed_time(start, stop) / 1e3
+    return of_bytes(A, x, y, s, bandwidth)""", "events beside the work"),
     ("01-cuda-gemv", "the share first"): ("""
     big = cp.ones(l2(cp), dtype=cp.float32)
     s = behind(cp, lambda: big.sum(), lambda: cp.matmul(A, x, out=y))
@@ -623,6 +653,17 @@ _WRONG = {  # (exercise, what somebody did) → (body, the mistake's name)
         "events exchanged"),
     ("01-cuda-gemm", "divided by ten, one launch"):
         (_late(_TIMES, result=_THREE.format("ms / 1e4")), "divided too often"),
+    ("01-cuda-gemm", "the sum of three"): (
+        "of_flops(A, behind(cp, lambda: 0, lambda: cp.matmul(A, B, out=C), 3, sum), peak)",
+        "samples added up"),
+    ("01-cuda-gemm", "both events after the product"): ("""
+    cp.matmul(A, B, out=C)
+    start, stop = cp.cuda.Event(), cp.cuda.Event()
+    start.record()
+    stop.record()
+    stop.synchronize()
+    return of_flops(A, cp.cuda.get_elapsed_time(start, stop) / 1e3, peak)""",
+        "events beside the work"),
     ("01-cuda-gemm", "TFLOP/s"):
         (_late(_TIMES, result="ms / 1e3, 2e-9 * A.shape[0]**3 / ms, 2e3 * A.shape[0]**3 / ms / peak"),
          "a power of ten"),

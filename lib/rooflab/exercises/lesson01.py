@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from functools import partial
 from math import isqrt
 
 from rooflab.count import axpy, dot, gemm, gemv, ger
@@ -254,6 +255,11 @@ def _exactly(dot: int = 1, gemv: int = 2) -> Callable[[int, int, int], str]:
     return answer
 
 
+def _always(name: str, *counters: int) -> str:
+    """The same ``name`` whatever was counted."""
+    return name
+
+
 NAME = Exercise(
     "01-name", "Which operation was that?", 3,
     "A profiler counted FLOPs and bytes, and lost the name. Was it axpy, dot, gemv, outer or gemm?",
@@ -285,6 +291,9 @@ NAME = Exercise(
                       "bytes are not numbers; each has itemsize of them."),
         Misconception("4 bytes always", lambda f, b, s: _nearest(f, b / 4),
                       "not every number has 4 bytes; itemsize says how many."),
+        Misconception("one name for all", partial(_always, "axpy"),
+                      "every case is another operation: the name follows from the counters.",
+                      variants=tuple(partial(_always, name) for name in NAMES[1:])),
         Misconception("matrix or vector", lambda f, b, s: "gemm" if b / s < 0.4 * f else "gemv",
                       "AXPY, dot, GEMV and the outer product differ in their bytes alone."),
     ),

@@ -42,6 +42,7 @@ def timing_with(
     divide: bool = True,
     samples: int = 7,
     backwards: bool = False,
+    late: bool = False,
 ) -> float:
     """Median seconds of ``launch`` by CUDA events; every argument's default is the right way.
 
@@ -61,11 +62,14 @@ def timing_with(
             big.fill(0)
         if flush == "waiting":
             cp.cuda.Device().synchronize()
-        start.record()
+        if not late:
+            start.record()
         if flush == "inside":
             big.sum(out=total)
         for _ in range(queue):
             launch()
+        if late:
+            start.record()
         stop.record()
         if synchronise:
             stop.synchronize()
@@ -136,6 +140,13 @@ def _procedural(time_of: Callable[[Clock], Answer], right: Clock) -> tuple[Misco
             "events exchanged", time_of(partial(right, backwards=True)),
             "a time that runs backwards is negative: the earlier event comes first in "
             "get_elapsed_time.", mistakes.exchanged_events),
+        Misconception(
+            "events beside the work", time_of(partial(right, late=True)),
+            "nothing was launched between your two events: record one before the launches and one "
+            "after them.", mistakes.beside_the_work),
+        Misconception(
+            "samples added up", time_of(partial(right, unit=7e-3)),
+            "you added up several samples; take their median.", mistakes.added_up),
         Misconception(
             "milliseconds", time_of(partial(right, unit=1.0)),
             "get_elapsed_time gives milliseconds; seconds are wanted.", mistakes.milliseconds),
@@ -268,6 +279,9 @@ GEMV = Exercise(
             "busy with the flush.", mistakes.idle_gpu),
         Misconception("elements for bytes", _gemv(_COLD, lambda a, x, y: a.size + x.size + y.size),
                       "you counted elements; each has itemsize bytes.", _rate(elements=True)),
+        Misconception("vectors like a matrix", _gemv(_COLD, lambda a, x, y: 3 * a.nbytes),
+                      "x and y are vectors, with far fewer numbers than the matrix.",
+                      mistakes.part(1, lambda c, s: 12 * c["m"] * c["n"] / s)),
         Misconception("2-byte elements",
                       _gemv(_COLD, lambda a, x, y: 2 * (a.size + x.size + y.size)),
                       "that is 2-byte elements; yours have 4.", _rate(scale=0.5)),

@@ -57,6 +57,19 @@ def divided_again(case: Case, seen: Observation) -> bool:
     return any(close(own / length, mine, SOME) for length in lengths)
 
 
+def added_up(case: Case, seen: Observation) -> bool:
+    """The number is the sum of several samples."""
+    mine, found = seconds_of(seen), [region for region in regions(seen) if region.kernels]
+    total = sum(region.seconds / len(region.kernels) for region in found)
+    return mine is not None and len(found) > 1 and close(total, mine, SOME)
+
+
+def beside_the_work(case: Case, seen: Observation) -> bool:
+    """Between the events whose time was read nothing was launched."""
+    found = regions(seen)
+    return bool(found) and not any(region.kernels for region in found)
+
+
 def exchanged_events(case: Case, seen: Observation) -> bool:
     """A time was read from the later event to the earlier one."""
     return any(region.seconds < 0 for region in regions(seen))

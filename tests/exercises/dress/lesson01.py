@@ -275,6 +275,8 @@ WRONG = [
     ("01-cuda-gemm", GEMM + "s, rate / 1e9, rate / peak", "GFLOP/s"),
     ("01-cuda-gemv", GEMV + "s, rate / 1e12, rate / bandwidth", "a power of ten"),
     ("01-cuda-gemm", GEMM + "s, 10 * rate, rate / peak", "a power of ten"),
+    ("01-name", "lambda f, b, s: 'axpy'", "one name for all"),
+    ("01-name", "lambda f, b, s: 'gemm'", "one name for all"),
     ("01-cuda-gemm", GEMM + "s, rate, rate / peak / 10", "a power of ten"),
     ("01-speed-limit", "lambda p, b, s: p", "one speed alone"),
     ("01-speed-limit", "lambda p, b, s: b * 2 / (3 * s)", "one speed alone"),
