@@ -42,7 +42,6 @@ def timing_with(
     divide: bool = True,
     samples: int = 7,
     backwards: bool = False,
-    late: bool = False,
 ) -> float:
     """Median seconds of ``launch`` by CUDA events; every argument's default is the right way.
 
@@ -62,14 +61,11 @@ def timing_with(
             big.fill(0)
         if flush == "waiting":
             cp.cuda.Device().synchronize()
-        if not late:
-            start.record()
+        start.record()
         if flush == "inside":
             big.sum(out=total)
         for _ in range(queue):
             launch()
-        if late:
-            start.record()
         stop.record()
         if synchronise:
             stop.synchronize()
@@ -141,7 +137,7 @@ def _procedural(time_of: Callable[[Clock], Answer], right: Clock) -> tuple[Misco
             "a time that runs backwards is negative: the earlier event comes first in "
             "get_elapsed_time.", mistakes.exchanged_events),
         Misconception(
-            "events beside the work", time_of(partial(right, late=True)),
+            "events beside the work", time_of(partial(right, queue=0, divide=False)),
             "nothing was launched between your two events: record one before the launches and one "
             "after them.", mistakes.beside_the_work),
         Misconception(
