@@ -146,7 +146,9 @@ def _container(item: object, levels: int, room: list[int]) -> Plain:
     if issubclass(kind, _ASYNC):
         if inspect.iscoroutine(item) and inspect.getcoroutinestate(item) == inspect.CORO_CREATED:
             item.close()  # or Python warns that nobody has waited for it
-        raise Unreadable(f"a {kind.__name__}, which runs nothing by itself; write def, not async def")
+        raise Unreadable(
+            f"a {kind.__name__}, which runs nothing by itself; write def, not async def"
+        )
     if issubclass(kind, _LATER):
         raise Unreadable(f"a {kind.__name__}, which has not run yet; list(…) runs it")
     if callable(item):
