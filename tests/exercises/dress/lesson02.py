@@ -44,6 +44,8 @@ RIGHT = [
 WRONG = [
     ("02-numpy-bytes", "lambda n,s: (5*n*s, 4*n*s)", "a constant factor"),
     ("02-numpy-bytes", "lambda n,s: (5*n*s/3, 3*n*s/3)", "a constant factor"),
+    ("02-golf-squares", "lambda x: np.float32(x @ x)", "single precision"),
+    ("02-golf-squares", "def answer(x):\n    total = np.float32(x @ x)\n    return float(total)", "single precision"),
     ("02-numpy-bytes", "lambda n,s: (5*s, 3*s)", "of one number"),
     ("02-numpy-bytes", "lambda n,s: (5, 3)", "of one number"),
     ("02-claim-warm", "lambda n,s,t,w,c: (3*n*s/t, 3*n*s/t/w, next((k for k,v in c.items() if 2*n*s<v), 'dram'))", "less than the cache"),
