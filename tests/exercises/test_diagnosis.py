@@ -101,3 +101,16 @@ def test_the_hint_of_a_later_part_moves_the_verdict_there():
     verdict = told(witnesses, answer, cases)
     assert verdict.misconception == "everybody believed"
     assert verdict.reason.startswith("the bandwidth of `witnesses(")
+
+
+@pytest.mark.parametrize(("id", "kind"), [("01-name", "word"), ("01-speed-limit", "number")])
+def test_what_stands_in_brackets_is_wanted_alone(id, kind):
+    found = exercise(id)
+    verdict = told(found, lambda *inputs: [found.reference(*inputs)], found.draw(0))
+    assert (
+        verdict.misconception == "a list of one" and f"the {kind} alone is wanted" in verdict.hint
+    )
+    alone = told(found, lambda *inputs: {"it": found.reference(*inputs)}, found.draw(0))
+    assert alone.passed
+    several = told(found, lambda *inputs: {"it": 1, "other": 2}, found.draw(0))
+    assert not several.passed

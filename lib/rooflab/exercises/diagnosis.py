@@ -206,7 +206,7 @@ def _slip(found: Comparison) -> tuple[str, str] | None:
     first, shown = found.first_wrong()
     if isinstance(found.observations[first]["value"], list) and not found.several:
         kind = "word" if isinstance(found.expected[first], str) else "number"
-        return "a list of one", f"the {kind} alone is wanted, not a list with it inside."
+        return "a list of one", f"the {kind} alone is wanted, without brackets around it."
     part = [row[shown] for row in found.parts()]
     known = next(((name, hint) for shows, name, hint in _SLIPS if shows(part)), None)
     return known or _itemsize(found, part)
