@@ -112,6 +112,7 @@ def test_what_single_precision_has_spoilt_is_told_from_what_was_rounded():
         assert in_single([(right, kept, 1e-9)]) and nearly([(right, kept, 1e-9)])
     half = float(np.float16(1 / 3))
     assert nearly([(1 / 3, half, 1e-9)]) and not in_single([(1 / 3, half, 1e-9)])
+    assert nearly([(1365.3333, 1365.25, 1e-9)]) and not in_single([(1365.3333, 1365.25, 1e-9)])
     assert not in_single([(1 / 3, 0.33334, 1e-9)]) and not in_single([(1 / 3, 0.5, 1e-9)])
     assert not in_single([(1e300, 1.0001e300, 1e-9)]) and not in_single([(1.5, "1.5", 1e-9)])
 

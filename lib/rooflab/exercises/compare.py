@@ -19,6 +19,7 @@ SINGLE = 1e-6  # relative: what a result in single precision may be off, a few r
 EXACT_IN_SINGLE = 2**24  # up to this one, single precision holds every whole number
 MOST_PLACES = 13  # after the point, to which a number may have been rounded
 MOST_REORDERED = 6  # parts of an answer that are tried in every order
+MOST_TYPED = 8  # digits of a number that somebody typed
 NEAR = 1e-3  # relative: so close to the right number, it is that number, badly kept
 BINARY = tuple(Fraction(1024, 1000) ** power for power in (*range(-4, 0), *range(1, 5)))
 COARSE = 0.05  # relative: of a tolerance within which a factor is none
@@ -273,8 +274,13 @@ def _digits(value: Plain) -> bool:
 def in_single(pairs: Pairs) -> bool:
     """Whether every number given is very close to the right one, and was kept as a float32."""
     given = [mine for _, mine in _off(pairs)]
-    half = all(_held("e", mine) for mine in given if isinstance(mine, float))
-    return nearly(pairs) and not half and all(_held("f", mine) for mine in given)
+    return nearly(pairs) and all(_held("f", mine) for mine in given) and any(map(_made, given))
+
+
+def _made(mine: float) -> bool:
+    """Whether a float32 came out of arithmetic: 1365.25 may be typed, half precision is another."""
+    _, digits, _ = Decimal(repr(mine)).normalize().as_tuple()
+    return len(digits) > MOST_TYPED and not _held("e", mine)
 
 
 def nearly(pairs: Pairs) -> bool:
