@@ -72,3 +72,5 @@ def test_a_check_does_not_wait_for_the_notebook_format(repository: Path) -> None
         "print(passed, 'rooflab.grade.refusal' in sys.modules, 'nbformat' in sys.modules)"
     )
     assert python(code, path=repository / "lib").splitlines()[-1] == "True True False"
+    wrong = code.replace("max(", "min(")  # there is nothing that the grader would refuse
+    assert python(wrong, path=repository / "lib").splitlines()[-1] == "False False False"

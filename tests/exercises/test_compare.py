@@ -9,7 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rooflab.exercises.compare import by_name, close, flaw, nearly, parts, reordered, same, show
+from rooflab.exercises.compare import (
+    as_text,
+    by_name,
+    close,
+    flaw,
+    in_single,
+    nearly,
+    parts,
+    reordered,
+    same,
+    show,
+)
 
 numbers = st.integers(-(10**400), 10**400) | st.floats(allow_nan=False, allow_infinity=False)
 
@@ -94,6 +105,24 @@ def test_single_precision_is_enough():
     assert nearly([(1 / 3, 0.33334, 1e-9)]) and not nearly([(1 / 3, 0.335, 1e-9)])
 
 
+def test_what_single_precision_has_spoilt_is_told_from_what_was_rounded():
+    squares = np.float32(0.1) ** 2 * np.float32(100_000)
+    for right, mine in ((1000.003, float(squares)), (1 / 3, float(np.float32(1 / 3) * 1.00003))):
+        kept = float(np.float32(mine))
+        assert in_single([(right, kept, 1e-9)]) and nearly([(right, kept, 1e-9)])
+    half = float(np.float16(1 / 3))
+    assert nearly([(1 / 3, half, 1e-9)]) and not in_single([(1 / 3, half, 1e-9)])
+    assert nearly([(1365.3333, 1365.25, 1e-9)]) and not in_single([(1365.3333, 1365.25, 1e-9)])
+    assert not in_single([(1 / 3, 0.33334, 1e-9)]) and not in_single([(1 / 3, 0.5, 1e-9)])
+    assert not in_single([(1e300, 1.0001e300, 1e-9)]) and not in_single([(1.5, "1.5", 1e-9)])
+
+
+def test_digits_in_a_text_are_told_from_words():
+    assert as_text([(1.5, "1.5", 0), (2, "3e8", 0), (4, 4, 0)])
+    assert not as_text([(1.5, "memory", 0)]) and not as_text([("2", "3", 0)])
+    assert not as_text([(1.5, "nan", 0)]) and not as_text([(1.5, 1.5, 0)])
+
+
 @given(st.permutations(["FLOPs", "bytes", "intensity"]))
 def test_a_dictionary_is_read_by_its_keys(order):
     value = {"FLOPs": 1, "bytes": 2, "intensity": 3}
@@ -148,6 +177,9 @@ def test_a_whole_number_may_be_kept_in_single_precision(count):
 def test_words_in_another_order_are_just_wrong():
     words = [[("a", "b", 0), ("b", "a", 0)]]
     assert not reordered(words) and reordered([[(1, 2, 0), (2, 1, 0)]])
+    moved = [[(1, "a", 0), (2, 1, 0), ("a", 2, 0)], [(3, "b", 0), (4, 3, 0), ("b", 4, 0)]]
+    assert reordered(moved), "a word in the place of a number is in another place"
+    assert not reordered([[(1, "b", 0), (2, 1, 0), ("a", 2, 0)]])
 
 
 def test_another_order_is_the_same_one_in_every_case():

@@ -42,7 +42,7 @@ from functools import partial
 
 def cell(source: str) -> str:
     """The source of an answer cell that makes ``answer``."""
-    statements = source.startswith(("def ", "class ", "import ", "from "))
+    statements = source.startswith(("def ", "async ", "class ", "import ", "from "))
     return IMPORTS + (source if statements else f"answer = {source}")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from decimal import Decimal
 from fractions import Fraction
 
@@ -38,6 +39,9 @@ def test_plain_data_stays_what_it_is(value):
         (np.array(4), 4),
         (np.array([[4.5]]), 4.5),
         (np.array([1, 2]), [1, 2]),
+        (np.array([0.5, Fraction(1, 2), "memory"], dtype=object), [0.5, 0.5, "memory"]),
+        (np.array([["a", 1], ["b", 2]], dtype=object), [["a", 1], ["b", 2]]),
+        (np.array("axpy", dtype=object), "axpy"),
         (np.array([0.5, 2], dtype=ml_dtypes.bfloat16), [0.5, 2.0]),
         (Fraction(6, 2), 3),
         (Fraction(1, 4), 0.25),
@@ -96,7 +100,8 @@ def nested(levels):
         (AlwaysEqual(), "AlwaysEqual"),
         (1 + 2j, "complex"),
         (np.complex128(1), "complex"),
-        (np.array([AlwaysEqual()]), "array of object"),
+        (np.array([AlwaysEqual()]), "AlwaysEqual"),
+        (np.array([3, len], dtype=object), "call it"),
         (2**5000, "5001 bits"),
         ("x" * 10_001, "10001 characters"),
         ([0] * 20_000, "more than 10000 items"),
@@ -107,6 +112,8 @@ def nested(levels):
         (b"12", "bytes"),
         (Fraction(10**400, 3), "too large"),
         ((i for i in range(3)), "generator"),
+        (np.zeros(3, dtype="datetime64[s]"), "an array of datetime64"),
+        (np.zeros(3, dtype=[("a", float)]), "an array of numbers is wanted"),
     ],
 )
 def test_what_is_not_plain_is_refused_with_the_reason(answer, why):
@@ -124,11 +131,28 @@ def test_the_items_of_arrays_count_like_those_of_lists():
         to_plain(np.ones((1,) * 20 + (2,)))
 
 
-def test_a_list_that_contains_itself_is_refused():
+def test_what_contains_itself_is_refused():
     loop: list = []
     loop.append(loop)
-    with pytest.raises(Unreadable, match="nested deeper"):
-        to_plain(loop)
+    array, single = np.empty(2, dtype=object), np.empty((), dtype=object)
+    array[:], single[()] = [array, 1], single
+    for answer in (loop, array, single):
+        with pytest.raises(Unreadable, match="nested deeper"):
+            to_plain(answer)
+
+
+@pytest.mark.filterwarnings("error")
+def test_an_async_function_is_told_to_be_none():
+    async def number():
+        return 3
+
+    async def numbers():
+        yield 3
+
+    for answer in (number(), numbers()):
+        with pytest.raises(Unreadable, match="write def, not async def"):
+            to_plain(answer)
+    gc.collect()  # nobody is warned of what was never awaited
 
 
 def test_an_infinite_decimal_stays_infinite():

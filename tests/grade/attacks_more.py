@@ -36,9 +36,14 @@ class Key(str):
 def f1(m, n): return {Key("a"): m * n, Key("b"): 6}""",
     "lying dictionary": """
 class Box(dict):
-    items = lambda s: 1 / 0
+    items = lambda s: [("value", s.right)]
+    values = lambda s: [s.right]
+    __getitem__ = lambda s, key: s.right
     __iter__ = lambda s: iter(lambda: 1, 2)
-def f1(m, n): return Box(value=m * n)""",
+def f1(m, n):
+    box = Box(value=0)
+    box.right = m * n
+    return box""",
     "list that grows while it is read": """
 class Long(list):
     __iter__ = lambda s: iter(lambda: 6, 7)

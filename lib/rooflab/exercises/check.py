@@ -66,8 +66,10 @@ def _verdict(found: Exercise, answer: object, ending: Ending) -> Verdict:
         return Verdict(found.id, False, 0, found.points, reason)
     if found.kind == "timing" and verdict.passed:
         verdict = _confirmed(found, answer, verdict, ending)
-    noted = import_module("rooflab.grade.refusal").noted
-    return _noted(noted(found, answer, cases, verdict, ending.observe), answer)
+    if verdict.passed:  # what asks this needs a moment to load
+        noted = import_module("rooflab.grade.refusal").noted
+        verdict = noted(found, answer, cases, verdict, ending.observe)
+    return _noted(verdict, answer)
 
 
 def _confirmed(found: Exercise, answer: object, verdict: Verdict, ending: Ending) -> Verdict:

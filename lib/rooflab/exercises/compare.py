@@ -16,9 +16,10 @@ PREFIXES = tuple(
     Fraction(base) ** power for base in (1000, 1024) for power in (*range(-4, 0), *range(1, 5))
 )
 SINGLE = 1e-6  # relative: what a result in single precision may be off, a few roundings of 6e-8
-EXACT_IN_SINGLE, LARGEST_SINGLE = 2**24, 2.0**127  # whole numbers up to the first are all exact
+EXACT_IN_SINGLE = 2**24  # up to this one, single precision holds every whole number
 MOST_PLACES = 13  # after the point, to which a number may have been rounded
 MOST_REORDERED = 6  # parts of an answer that are tried in every order
+MOST_TYPED = 8  # digits of a number that somebody typed
 NEAR = 1e-3  # relative: so close to the right number, it is that number, badly kept
 BINARY = tuple(Fraction(1024, 1000) ** power for power in (*range(-4, 0), *range(1, 5)))
 COARSE = 0.05  # relative: of a tolerance within which a factor is none
@@ -97,7 +98,7 @@ def _stems(text: str) -> list[str]:
 
 
 def reordered(rows: Sequence[Sequence[tuple[Plain, Plain, float]]]) -> bool:
-    """Whether the numbers of an answer are the right ones in another order, in every case.
+    """Whether the values of an answer are the right ones in another order, in every case.
 
     ``rows``: for each case (right, given, tolerance) of each part.
     """
@@ -116,13 +117,14 @@ def reordered(rows: Sequence[Sequence[tuple[Plain, Plain, float]]]) -> bool:
 
 
 def _fits(asked: tuple[Plain, Plain, float], given: tuple[Plain, Plain, float]) -> bool:
-    """Whether the number given in one place is the right one of another place.
+    """Whether what is given in one place is the right value of another place.
 
-    Words come from a small set, so that one is right elsewhere by chance: they have to stand in
-    their own place.
+    Words come from a small set, so that one is right elsewhere by chance: a word may come from a
+    place where a number is wanted, but not from that of another word.
     """
-    (right, _, allowed), (_, mine, _) = asked, given
-    if isinstance(right, (str, bool)) and asked is not given:
+    (right, _, allowed), (there, mine, _) = asked, given
+    small = (str, bool)
+    if isinstance(right, small) and isinstance(there, small) and asked is not given:
         return False
     return _number(right) == _number(mine) and same(right, mine, allowed)
 
@@ -156,9 +158,15 @@ def same(expected: Plain, got: Plain, tolerance: float) -> bool:
 
 def _in_single_precision(got: Plain) -> bool:
     """Whether ``got`` is a float that single precision holds, and was too large to be exact."""
-    if not isinstance(got, float) or not EXACT_IN_SINGLE <= abs(got) < LARGEST_SINGLE:
+    return isinstance(got, float) and abs(got) >= EXACT_IN_SINGLE and _held("f", got)
+
+
+def _held(precision: str, got: float) -> bool:
+    """Whether single ("f") or half precision ("e") holds this float exactly."""
+    try:
+        return struct.unpack(precision, struct.pack(precision, got))[0] == got
+    except OverflowError:
         return False
-    return struct.unpack("f", struct.pack("f", got))[0] == got
 
 
 def _words(text: str) -> list[str]:
@@ -248,6 +256,31 @@ def _shortened(right: float, mine: int | float) -> bool:
         _, digits, exponent = Decimal(repr(mine)).normalize().as_tuple()
     unit = Fraction(10) ** exponent
     return _finite(right) and len(digits) > 1 and abs(Fraction(mine) - Fraction(right)) < unit
+
+
+def as_text(pairs: Pairs) -> bool:
+    """Whether texts with digits were given where numbers are right."""
+    off = _off(pairs)
+    return bool(off) and all(_number(right) and _digits(mine) for right, mine in off)
+
+
+def _digits(value: Plain) -> bool:
+    try:
+        return isinstance(value, str) and math.isfinite(float(value))
+    except ValueError:
+        return False
+
+
+def in_single(pairs: Pairs) -> bool:
+    """Whether every number given is very close to the right one, and was kept as a float32."""
+    given = [mine for _, mine in _off(pairs)]
+    return nearly(pairs) and all(_held("f", mine) for mine in given) and any(map(_made, given))
+
+
+def _made(mine: float) -> bool:
+    """Whether a float32 came out of arithmetic: 1365.25 may be typed, half precision is another."""
+    _, digits, _ = Decimal(repr(mine)).normalize().as_tuple()
+    return len(digits) > MOST_TYPED and not _held("e", mine)
 
 
 def nearly(pairs: Pairs) -> bool:

@@ -6,11 +6,13 @@ Works on plain data, as judge.py does, which asks it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from rooflab.exercises.compare import (
     SINGLE,
+    as_text,
+    in_single,
     nearly,
     only_rounded,
     other_unit,
@@ -25,12 +27,16 @@ from rooflab.exercises.plaindata import Plain
 
 Part = tuple[Plain, Plain, float]  # right, given, and the tolerance of the case
 
-NEARLY, ROUNDED = "a little off", "rounded"
+NEARLY, ROUNDED, IN_SINGLE = "a little off", "rounded", "single precision"
 STOPPED = "Stopped"  # kind of what a function is stopped by that does not end
 _SLIPS = (
+    (as_text, "digits in a text", "a text is no number; take the quotes or the f\"…\" away. Where "
+     "one value is a word, np.array makes texts of all of them: return a tuple."),
     (other_unit, "another unit", "check the unit: is there a kilo, mega or giga in it, or a GiB "
      "for a GB, that nobody asked for?"),
     (only_rounded, ROUNDED, "return the number as it comes out; it need not be whole or short."),
+    (in_single, IN_SINGLE, "these are numbers of single precision (np.float32), which keeps 7 "
+     "digits and loses some of them at every step; compute with Python's numbers or np.float64."),
     (nearly, NEARLY, "was it computed in single precision or rounded on the way, or is something "
      "small left out?"),
     (upside_down, "upside down", "which of the two belongs above the line, and which below?"),
@@ -90,6 +96,20 @@ class Comparison:
             rows.append([(*pair, self.exercise.allowed(case)) for pair in pairs])
         return rows
 
+    def first_wrong(self, among: Collection[int] = ()) -> tuple[int, int | None]:
+        """The first case that is wrong and the first part that is wrong there.
+
+        Those of the parts ``among`` come first, if one of them is wrong anywhere.
+        """
+        wrong = [
+            (number, at)
+            for number, row in enumerate(self.parts())
+            for at, part in enumerate(row)
+            if not same(*part)
+        ]
+        chosen = [place for place in wrong if place[1] in among]
+        return next(iter([*chosen, *wrong]), (self.wrong[0], None))
+
     def wrong_parts(self) -> list[tuple[Part, ...]]:
         """Every part that is wrong somewhere, in all cases."""
         columns = zip(*self.parts(), strict=True)
@@ -101,38 +121,49 @@ class Comparison:
         return Misconception(name, self.exercise.reference, hint)
 
 
-def diagnose(found: Comparison) -> Misconception | None:
-    """Return the mistake that explains most of a wrong answer, or None.
+@dataclass(frozen=True)
+class Diagnosis:
+    """``mistake``, if one is known, and the case and the part of the answer in which it shows.
+
+    The verdict speaks of that case and that part. ``part`` is None where the answer has not the
+    parts that are wanted.
+    """
+
+    mistake: Misconception | None
+    case: int
+    part: int | None
+
+
+def diagnose(found: Comparison) -> Diagnosis:
+    """Return the mistake that explains most of a wrong answer, and where it shows.
 
     A misconception has to give the learner's values on every case. Only the parts of an answer
     that it changes count, so that a second slip in another part does not hide it.
     """
     changed, named = _closest(found)
-    if reordered(found.parts()) and changed < len(found.wrong_parts()):
+    if reordered(found.parts()) and len(changed) < len(found.wrong_parts()):
         labels = ", ".join(found.exercise.returns)
-        return found.mistake(
-            ("another order", f"these are the right values in another order: {labels}.")
-        )
+        text = "another order", f"these are the right values in another order: {labels}."
+        return Diagnosis(found.mistake(text), *found.first_wrong())
     if named:
-        return named
+        return Diagnosis(named, *found.first_wrong(changed))
     text = _stumble(found) or _slip(found)
-    return found.mistake(text) if text else None
+    return Diagnosis(found.mistake(text) if text else None, *found.first_wrong())
 
 
-def _closest(found: Comparison) -> tuple[int, Misconception | None]:
-    """How many parts the best fitting misconception changes, and which one that is.
+def _closest(found: Comparison) -> tuple[set[int], Misconception | None]:
+    """The parts that the best fitting misconception changes, and which one that is.
 
-    Of two that change as many, the one that changes the part of which the verdict speaks.
+    Of two that change as many, the one that changes the first wrong part.
     """
-    row = next(iter(found.parts()[found.wrong[0] :]), [])
-    spoken_of = next((at for at, part in enumerate(row) if not same(*part)), None)
-    best: tuple[tuple[int, bool], Misconception | None] = ((0, False), None)
+    _, first = found.first_wrong()
+    best: tuple[tuple[int, bool], set[int], Misconception | None] = ((0, True), set(), None)
     for mistake in found.exercise.misconceptions:
         for wrong in (mistake.wrong, *mistake.variants):
             changed = _changed(found, wrong)
-            if (fit := (len(changed), spoken_of in changed)) > max(best[0], (0, True)):
-                best = (fit, mistake)
-    return best[0][0], best[1]
+            if (fit := (len(changed), first in changed)) > best[0]:
+                best = (fit, changed, mistake)
+    return best[1], best[2]
 
 
 def _changed(found: Comparison, wrong: Callable[..., object]) -> set[int]:
@@ -172,11 +203,11 @@ def _slip(found: Comparison) -> tuple[str, str] | None:
     """Name and hint of a slip that any answer of numbers may have."""
     if not found.parts():
         return _several(found)
-    rows, first = found.parts(), found.wrong[0]
+    first, shown = found.first_wrong()
     if isinstance(found.observations[first]["value"], list) and not found.several:
-        return "a list of one", "the number itself is wanted, not a list with it inside."
-    shown = next(at for at, part in enumerate(rows[first]) if not same(*part))
-    part = [row[shown] for row in rows]
+        kind = "word" if isinstance(found.expected[first], str) else "number"
+        return "a list of one", f"the {kind} alone is wanted, without brackets around it."
+    part = [row[shown] for row in found.parts()]
     known = next(((name, hint) for shows, name, hint in _SLIPS if shows(part)), None)
     return known or _itemsize(found, part)
 

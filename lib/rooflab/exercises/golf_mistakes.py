@@ -110,6 +110,12 @@ def numbers(wrong: Callable[..., object]) -> Shows:
     return shows
 
 
+def single(case: Case, seen: Observation) -> bool:
+    """The sum of squares of float64 numbers was cut to single precision."""
+    cut = numbers(lambda x: np.float32(np.dot(x, x)))
+    return case["dtype"] == "float64" and cut(case, seen)
+
+
 def last_piece(case: Case, seen: Observation) -> bool:
     """The sum of squares is that of the last piece, of one of the usual lengths."""
     mine, (x,) = seen.get("value"), arrays(case)

@@ -15,6 +15,7 @@ import traceback
 from collections.abc import Collection
 from difflib import SequenceMatcher
 from types import FunctionType
+from typing import Any
 
 STALE = "This judges the version that you ran before: the last run of its cell failed."
 RENAMED = "This judges the `{}` that you ran before: a later cell defines `{}`, another name."
@@ -23,8 +24,7 @@ ALIKE = 0.8  # of two names: what SequenceMatcher says of one letter left out
 
 def stale(answer: object) -> bool:
     """Whether the latest cell that makes ``answer`` failed before it made it."""
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython else None
+    shell = _shell()
     if shell is None:
         return False
     cells = [text.strip() for text in shell.history_manager.input_hist_parsed]
@@ -42,8 +42,7 @@ def misspelt(answer: object, known: Collection[str]) -> str:
 
     ``known``: names that are no slips of the pen.
     """
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython else None
+    shell = _shell()
     if shell is None or type(answer) is not FunctionType:
         return ""
     cells = [text.strip() for text in shell.history_manager.input_hist_parsed]
@@ -54,6 +53,22 @@ def misspelt(answer: object, known: Collection[str]) -> str:
     later = cells[len(cells) - cells[::-1].index(latest) :]
     found = [other for text in later for other in _functions(text, count) if other not in known]
     return next((o for o in reversed(found) if SequenceMatcher(None, o, name).ratio() >= ALIKE), "")
+
+
+def as_written(cell: str) -> str:
+    """The text of a cell as it was typed: `files = !ls`, where ``cell`` is the Python made of it."""
+    shell = _shell()
+    if shell is None:
+        return cell
+    history = shell.history_manager
+    pairs = zip(history.input_hist_parsed[::-1], history.input_hist_raw[::-1], strict=False)
+    return next((raw for ran, raw in pairs if ran.strip() == cell.strip()), cell)
+
+
+def _shell() -> Any:
+    """IPython's shell, None outside IPython."""
+    ipython = sys.modules.get("IPython")
+    return ipython.get_ipython() if ipython else None
 
 
 def _functions(cell: str, count: int) -> list[str]:

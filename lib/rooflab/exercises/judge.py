@@ -5,8 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rooflab.exercises.compare import by_name, flaw, parts, same, show, truth
-from rooflab.exercises.diagnosis import NEARLY, ROUNDED, STOPPED, Comparison, diagnose
-from rooflab.exercises.exercise import Case, Exercise, Misconception, Observation
+from rooflab.exercises.diagnosis import (
+    IN_SINGLE,
+    NEARLY,
+    ROUNDED,
+    STOPPED,
+    Comparison,
+    Diagnosis,
+    diagnose,
+)
+from rooflab.exercises.exercise import COMPARED, Case, Exercise, Misconception, Observation
 from rooflab.exercises.plaindata import Plain
 from rooflab.exercises.verdict import UNANSWERED, Verdict
 
@@ -49,14 +57,14 @@ def _compared(
             return passed(exercise, f"{right}; {remark}" if remark else right)
     expected = [exercise.reference(*case.values()) for case in cases]
     found = Comparison(exercise, cases, expected, observations)
-    first, mistake = found.wrong[0], diagnose(found)
-    seen = observations[first]
+    diagnosis = diagnose(found)
+    seen = observations[diagnosis.case]
     return failed(
         exercise,
-        complaint(found, mistake),
-        case=cases[first],
+        complaint(found, diagnosis),
+        case=cases[diagnosis.case],
         yours=show(seen["value"]) if "value" in seen else None,
-        mistake=mistake,
+        mistake=diagnosis.mistake,
     )
 
 
@@ -64,9 +72,13 @@ def _in_order(exercise: Exercise, seen: object) -> Observation:
     """An observation whose values stand in the order of ``exercise.returns``.
 
     A dictionary may also use the names that stand in the answer cell: "(intensity, itemsize)".
+    Where one value is wanted, one that stands alone in a dictionary is that value.
     """
     if not isinstance(seen, dict):
         return {}
+    value, alone = seen.get("value"), exercise.kind in COMPARED and not exercise.returns
+    if alone and isinstance(value, dict) and len(value) == 1:
+        return {**seen, "value": next(iter(value.values()))}
     if "value" not in seen or not exercise.returns:
         return seen
     written = exercise.signature.strip("()").split(", ") if exercise.kind == "value" else ()
@@ -112,10 +124,10 @@ def call_text(exercise: Exercise, case: Case) -> str:
     return f"`{exercise.name}({inputs})`"
 
 
-def complaint(found: Comparison, mistake: Misconception | None) -> str:
-    """Say what is wrong with the first case that fails, never what would be right."""
-    exercise, first = found.exercise, found.wrong[0]
-    case, right, seen = found.cases[first], found.expected[first], found.observations[first]
+def complaint(found: Comparison, diagnosis: Diagnosis) -> str:
+    """Say what is wrong with a case that fails, and with which part, never what would be right."""
+    exercise, number, at = found.exercise, diagnosis.case, diagnosis.part
+    case, right, seen = found.cases[number], found.expected[number], found.observations[number]
     call = call_text(exercise, case)
     if seen.get("missing"):
         return f"{call} returned None for this case"
@@ -132,11 +144,13 @@ def complaint(found: Comparison, mistake: Misconception | None) -> str:
         wanted = f"{len(labels)} {several} are wanted: {', '.join(labels)}"
         wanted = wanted if labels else _kind(right)
         return f"{subject} {show(got)}; {wanted}"
-    at = next(n for n, pair in enumerate(pairs) if not same(*pair, exercise.allowed(case)))
+    if at is None:  # another case has not the parts that are wanted
+        at = next(n for n, pair in enumerate(pairs) if not same(*pair, exercise.allowed(case)))
     if labels and len(pairs) > 1:
         value = exercise.kind == "value"
         subject = f"{labels[at]}: {subject}" if value else f"the {labels[at]} of {subject}"
-    close = mistake is not None and mistake.name in (NEARLY, ROUNDED)
+    mistake = diagnosis.mistake
+    close = mistake is not None and mistake.name in (NEARLY, ROUNDED, IN_SINGLE)
     problem = _problem(exercise, found.cases, *pairs[at]) or (
         "nearly right" if close else NOT_RIGHT
     )

@@ -13,7 +13,8 @@ from rooflab.exercises.exercise import Case, Exercise, Misconception
 from rooflab.exercises.lesson01 import DTYPES
 from rooflab.predict.catalogue import machine
 
-MACHINES = ("h200-sxm", "a100-sxm-80", "rtx-4090", "mi300x", "m3-pro")
+MACHINES = ("h200-sxm", "rtx-4090", "mi300x", "m3-pro")
+LEAST_RIDGE = "a100-sxm-80"  # about 10 FLOP/byte in fp32
 EXPRESSION = 5  # trips of a*x + y: read x, write tmp, read tmp, read y, write the result
 
 _ELEMENTS = "you counted elements; each has itemsize bytes."
@@ -47,6 +48,9 @@ NUMPY_BYTES = Exercise(
         Misconception("NumPy's for both", lambda n, s: (5 * n * s, 5 * n * s),
                       "BLAS multiplies and adds in one go; it stores no temporary."),
         Misconception("elements", lambda n, s: (5 * n, 3 * n), _ELEMENTS),
+        Misconception("of one number", lambda n, s: (5 * s, 3 * s),
+                      "that is what travels for one number; each vector has n of them.",
+                      variants=(lambda n, s: (5, 3),)),
         Misconception("8 bytes always", lambda n, s: (40 * n, 24 * n),
                       "fp64 is only NumPy's default; itemsize says how many bytes yours have."),
         Misconception("write-allocate", lambda n, s: (7 * n * s, 3 * n * s),
@@ -56,14 +60,21 @@ NUMPY_BYTES = Exercise(
 
 
 def _balances(rng: random.Random) -> list[Case]:
-    """Catalogue machines, each with one program on either side of its ridge."""
+    """Catalogue machines, each with a program.
+
+    Two programs ask for fewer bytes per FLOP than their machine has, three for more. Of these one
+    asks for less than 1, one for more than 1, and the last for more than its machine's ridge, which
+    counts something else: FLOPs per byte.
+    """
     drawn: list[Case] = []
-    for place, name in enumerate(rng.sample(MACHINES, 4)):
+    for place, name in enumerate([*rng.sample(MACHINES, 4), LEAST_RIDGE]):
         hidden = machine(name)
         peak, bandwidth = float(hidden.peak("fp32")), float(hidden.bandwidth())
+        few, offered = 1 / rng.uniform(3, 20), bandwidth / peak
+        asked = (few * offered, rng.uniform(3, 8) * offered, few * offered, rng.uniform(2, 6),
+                 rng.uniform(12, 24))[place]  # fmt: skip
         flops = rng.randrange(10**6, 10**9)
-        beside = rng.uniform(3, 20) if place % 2 else 1 / rng.uniform(3, 20)
-        nbytes = round(flops * bandwidth / peak * beside)
+        nbytes = round(flops * asked)
         drawn.append({"flops": flops, "nbytes": nbytes, "peak": peak, "bandwidth": bandwidth})
     return drawn
 
@@ -111,6 +122,12 @@ BALANCE = Exercise(
                       'the numbers are right; the limit is one of "memory" and "compute".'),
         Misconception("always memory", lambda f, b, p, w: (b / f, w / p, "memory"),
                       "compare the two B/F: some of these programs ask for less than is offered."),
+        Misconception("always compute", lambda f, b, p, w: (b / f, w / p, "compute"),
+                      "compare the two B/F: some of these programs ask for more than is offered."),
+        Misconception("compared with the ridge",
+                      lambda f, b, p, w: (b / f, w / p, "memory" if b / f > p / w else "compute"),
+                      "the program's B/F and the ridge have different units; compare it with the "
+                      "machine's B/F."),
         Misconception("B/F above 1",
                       lambda f, b, p, w: (b / f, w / p, "memory" if b > f else "compute"),
                       "the border is not at 1 byte per FLOP; it is the machine's own B/F."),

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
+from itertools import accumulate
+from math import inf
 
 from rooflab.count import elementwise
 from rooflab.exercises.exercise import Case, Exercise, Misconception
@@ -27,26 +29,34 @@ def smallest(nbytes: int, caches: Mapping[str, int]) -> str:
 
 
 def _tests(rng: random.Random) -> list[Case]:
-    """One working set for every level; two of them would not fit if trips were counted.
+    """One working set or more for every level; two of them would not fit if trips were counted.
 
-    In the first case x and y fit L2 while three arrays would not; in the second x alone fits L1.
-    In the last one as many bytes as they have numbers would fit. Where they fit L3, the loop is slower than the memory could be: a rate below the roof
+    In the first case x and y fit L2 while three arrays would not; in the second x alone fits L1. In
+    the sixth as many bytes as they have numbers would fit. In the seventh x and y are exactly as
+    large as L2; in the last they are larger than L2, and smaller than L1 and L2 together. In the
+    fourth they fit L3, and the loop is slower than the memory could be: a rate below the roof
     proves nothing.
     """
     kib, mib = 2**10, 2**20
     cpu = {"l1": 32 * kib, "l2": rng.choice((512, 1024)) * kib, "l3": rng.choice((16, 32)) * mib}
     gpu = {"l2": rng.choice((50, 72)) * mib}
+
+    def about(nbytes: float) -> float:
+        return nbytes * rng.uniform(0.97, 1.03)
+
     wanted = (  # caches, bytes of x and y together, itemsize, DRAM byte/s, times the roof
-        (cpu, 0.8 * cpu["l2"], 8, 20e9, 4.0),
-        (cpu, 1.5 * cpu["l1"], 4, 20e9, 5.0),
-        (cpu, 0.7 * cpu["l1"], 8, 20e9, 7.5),
-        (cpu, 0.9 * cpu["l3"], 4, 40e9, 0.8),
-        (gpu, 0.85 * gpu["l2"], 4, 1.008e12, 2.9),
-        (gpu, 3.0 * gpu["l2"], 4, 1.008e12, 0.91),
+        (cpu, about(0.8 * cpu["l2"]), 8, 20e9, 4.0),
+        (cpu, about(1.5 * cpu["l1"]), 4, 20e9, 5.0),
+        (cpu, about(0.7 * cpu["l1"]), 8, 20e9, 7.5),
+        (cpu, about(0.9 * cpu["l3"]), 4, 40e9, 0.8),
+        (gpu, about(0.85 * gpu["l2"]), 4, 1.008e12, 2.9),
+        (gpu, about(3.0 * gpu["l2"]), 4, 1.008e12, 0.91),
+        (cpu, cpu["l2"], 8, 20e9, 3.0),
+        (cpu, cpu["l2"] + about(0.5 * cpu["l1"]), 4, 20e9, 2.0),
     )
     drawn = []
     for caches, held, itemsize, bandwidth, times in wanted:
-        n = int(held * rng.uniform(0.97, 1.03)) // (2 * itemsize)
+        n = int(held) // (2 * itemsize)
         seconds = round(3 * n * itemsize / (times * rng.uniform(0.95, 1.05) * bandwidth), 12)
         drawn.append({"n": n, "itemsize": itemsize, "seconds": seconds, "bandwidth": bandwidth,
                       "caches": caches})  # fmt: skip
@@ -68,6 +78,35 @@ def _wrong(level=None, traffic: int = 3, held: int = 2, farthest: bool = False):
 def _by_rate(n, itemsize, seconds, bandwidth, caches):
     rate, share, level = warm_axpy(n, itemsize, seconds, bandwidth, caches)
     return rate, share, "dram" if rate <= bandwidth else level
+
+
+def _fast_so_near(nearest):
+    """Whatever is faster than the memory was timed in one and the same cache."""
+
+    def answer(n, itemsize, seconds, bandwidth, caches):
+        rate, share, _ = warm_axpy(n, itemsize, seconds, bandwidth, caches)
+        return rate, share, "dram" if rate <= bandwidth else nearest(caches)
+
+    return answer
+
+
+def _less_than(n, itemsize, seconds, bandwidth, caches):
+    rate, share, _ = warm_axpy(n, itemsize, seconds, bandwidth, caches)
+    return rate, share, smallest(2 * n * itemsize + 1, caches)
+
+
+def _added_up(n, itemsize, seconds, bandwidth, caches):
+    together = dict(zip(caches, accumulate(caches.values()), strict=True))
+    return warm_axpy(n, itemsize, seconds, bandwidth, together)
+
+
+def _capped(*case):
+    rate, share, level = warm_axpy(*case)
+    return rate, min(share, 1.0), level
+
+
+def _nearest(caches):
+    return next(iter(caches))
 
 
 def _per_cent(n, itemsize, seconds, bandwidth, caches):
@@ -117,6 +156,10 @@ WARM = Exercise(
     "share of the memory's bandwidth, and the level that it really timed.",
     "witness(n, itemsize, seconds, bandwidth, caches)", warm_axpy, cases=_tests,
     returns=("byte/s", "share", "level"), lines=3, tolerance=1e-6, derives=("axpy", "explain"),
+    errors=(
+        ("KeyError", "a cache that is not there", "not every machine has the same caches; go "
+         "through those in caches, the nearest first."),
+    ),
     insight="A loop of your own over data that fits a cache is such a test too: its byte/s are "
             "the cache's, whatever the label says.",
     misconceptions=(
@@ -125,8 +168,17 @@ WARM = Exercise(
         Misconception("slow, so it was the memory", _by_rate,
                       "a loop can be slow for other reasons, also on data in a cache; ask where "
                       "both vectors fit."),
-        Misconception("always the nearest", _wrong(level=lambda caches: next(iter(caches))),
-                      "the nearest cache is the smallest; the vectors have to fit into it."),
+        Misconception("always the nearest", _wrong(level=_nearest),
+                      "the nearest cache is the smallest; the vectors have to fit into it.",
+                      variants=(_wrong(level=lambda caches: "l1"),)),
+        Misconception("fast, so it was the nearest", _fast_so_near(_nearest),
+                      "a rate above the roof says that it was a cache, not which one; ask which "
+                      "holds both vectors.",
+                      variants=(_fast_so_near(lambda caches: "l1"),)),
+        Misconception("less than the cache", _less_than,
+                      "vectors that are together exactly as large as a cache fit into it."),
+        Misconception("caches added up", _added_up,
+                      "one cache has to hold both vectors by itself; do not add up the caches."),
         Misconception("the largest that fits", _wrong(farthest=True),
                       "several caches hold both vectors, and the nearest of them is where they "
                       "settle. If you go through the caches in order, stop at the first."),
@@ -151,6 +203,8 @@ WARM = Exercise(
         Misconception("rate upside down", _rate_upside_down,
                       "that is seconds per byte; byte/s are bytes divided by seconds.",
                       variants=(_rate_upside_down_share_too,)),
+        Misconception("share cut off at 1", _capped,
+                      "leave a share above 1 as it is: it says that the memory was not timed."),
         Misconception("per cent", _per_cent, "the share is a ratio: all of the roof is 1."),
         Misconception("GB/s", _in_gb, "byte/s are wanted, and the bandwidth is in byte/s too."),
     ),
@@ -199,6 +253,13 @@ BIAS = Exercise(
         Misconception("of this matrix",
                       lambda m, n, s: (m * n, (2 * m + 1) * n * s, m / ((2 * m + 1) * s)),
                       "that is the intensity with m rows; which value does it approach?"),
+        Misconception("no limit", lambda m, n, s: (m * n, (2 * m + 1) * n * s, 0),
+                      "FLOPs and bytes both grow with the rows; their quotient comes to a number "
+                      "that is neither 0 nor infinite.",
+                      variants=(lambda m, n, s: (m * n, (2 * m + 1) * n * s, inf),)),
+        Misconception("one row only", lambda m, n, s: (n, 3 * n * s, 1 / (2 * s)),
+                      "the row is added to every row of the matrix, m times.",
+                      variants=(lambda m, n, s: (n, (2 * m + 1) * n * s, 1 / (2 * s)),)),
         Misconception("elements", lambda m, n, s: (m * n, (2 * m + 1) * n, 1 / 2),
                       "you counted numbers; each has itemsize bytes."),
         Misconception("4 bytes always", lambda m, n, s: (m * n, (2 * m + 1) * n * 4, 1 / 8),

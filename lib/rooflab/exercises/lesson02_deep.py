@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from math import ceil
 
 from rooflab.count import pool2d
 from rooflab.exercises.exercise import Case, Exercise, Misconception
+
+Pool = Callable[[int, int, int, int, int], tuple[int, int]]
 
 
 def _images(rng: random.Random) -> list[Case]:
@@ -48,6 +51,50 @@ def _of_windows(h: int, w: int, c: int, k: int, windows: int) -> tuple[int, int]
     return (k * k - 1) * windows * c, 4 * c * (h * w + windows)
 
 
+def _each(*ways: Pool) -> tuple[Pool, ...]:
+    """The same mistakes made in the FLOPs alone, and in the bytes alone; then in both."""
+
+    def flops(wrong: Pool) -> Pool:
+        return lambda *case: (wrong(*case)[0], _pool(*case)[1])
+
+    def nbytes(wrong: Pool) -> Pool:
+        return lambda *case: (_pool(*case)[0], wrong(*case)[1])
+
+    return tuple(way for wrong in ways for way in (flops(wrong), nbytes(wrong), wrong))
+
+
+def _one_fewer(h: int, w: int, c: int, k: int, stride: int) -> tuple[int, int]:
+    return _of_windows(h, w, c, k, (h - k) // stride * ((w - k) // stride))
+
+
+def _rounded_down(h: int, w: int, c: int, k: int, stride: int) -> tuple[int, int]:
+    return _of_windows(h, w, c, k, (h - k + 1) // stride * ((w - k + 1) // stride))
+
+
+def _no_stride(h: int, w: int, c: int, k: int, stride: int) -> tuple[int, int]:
+    return _of_windows(h, w, c, k, (h - k + 1) * (w - k + 1))
+
+
+def _beyond_the_border(h: int, w: int, c: int, k: int, stride: int) -> tuple[int, int]:
+    return _of_windows(h, w, c, k, h // stride * (w // stride))
+
+
+def _one_channel(h: int, w: int, c: int, k: int, stride: int) -> tuple[int, int]:
+    return _pool(h, w, 1, k, stride)
+
+
+def _as_large(h: int, w: int, c: int, k: int, stride: int) -> tuple[int, int]:
+    return _of_windows(h, w, c, k, h * w)
+
+
+_SQUARE: tuple[Pool, ...] = (
+    lambda h, w, c, k, s: _pool(h, h, c, k, s),
+    lambda h, w, c, k, s: _pool(w, w, c, k, s),
+    lambda h, w, c, k, s: _of_windows(h, w, c, k, _windows(h, h, 1, k, s)),
+    lambda h, w, c, k, s: _of_windows(h, w, c, k, _windows(w, w, 1, k, s)),
+)
+
+
 POOLING = Exercise(
     "02-pooling", "Max-pooling", 2,
     "The largest number of every k×k window that slides over an fp32 image of h×w×c in steps of "
@@ -67,36 +114,37 @@ POOLING = Exercise(
                       "a window is k numbers wide and k high; how many does it hold?",
                       variants=(lambda h, w, c, k, s: (_windows(h, w, c, k, s),
                                                        _pool(h, w, c, k, s)[1]),)),
-        Misconception("one window fewer",
-                      lambda h, w, c, k, s: _of_windows(h, w, c, k, (h - k) // s * ((w - k) // s)),
+        Misconception("a smaller window",
+                      lambda h, w, c, k, s: ((k - 1) ** 2 * _windows(h, w, c, k, s),
+                                             _pool(h, w, c, k, s)[1]),
+                      "of the k×k numbers only one needs no comparison, not a row and a column."),
+        Misconception("one window fewer", _one_fewer,
                       "windows begin at 0 and so on, as long as they end inside; where the first "
-                      "one begins counts too."),
+                      "one begins counts too.",
+                      variants=_each(_one_fewer, _rounded_down)),
+        Misconception("a square image", _SQUARE[0],
+                      "the image is h high and w wide; both count.", variants=_each(*_SQUARE)),
         Misconception("image forgotten",
                       lambda h, w, c, k, s: (_pool(h, w, c, k, s)[0],
                                              4 * _windows(h, w, c, k, s)),
                       "the image is read before anything can be compared."),
         Misconception("no reuse", _pool_without_reuse,
                       "windows overlap, but a number that many of them use need travel only once."),
-        Misconception("stride ignored",
-                      lambda h, w, c, k, s: ((k * k - 1) * _windows(h, w, c, k, 1),
-                                             4 * (h * w * c + _windows(h, w, c, k, 1))),
-                      "with a stride there are fewer windows, and fewer results."),
-        Misconception("the whole image in windows",
-                      lambda h, w, c, k, s: ((k * k - 1) * (h // s) * (w // s) * c,
-                                             4 * (h * w * c + (h // s) * (w // s) * c)),
-                      "the last window must end inside the image: it begins k before the border."),
-        Misconception("channels forgotten",
-                      lambda h, w, c, k, s: _pool(h, w, 1, k, s),
+        Misconception("stride ignored", _no_stride,
+                      "with a stride there are fewer windows, and fewer results.",
+                      variants=_each(_no_stride)),
+        Misconception("the whole image in windows", _beyond_the_border,
+                      "the last window must end inside the image: it begins k before the border.",
+                      variants=_each(_beyond_the_border)),
+        Misconception("channels forgotten", _one_channel,
                       "every channel is an image of its own, with windows of its own.",
-                      variants=(_one_channel_read, _one_channel_written,
-                                lambda h, w, c, k, s: (_pool(h, w, 1, k, s)[0],
-                                                       _pool(h, w, c, k, s)[1]))),
+                      variants=(*_each(_one_channel), _one_channel_read, _one_channel_written)),
         Misconception("result forgotten",
                       lambda h, w, c, k, s: (_pool(h, w, c, k, s)[0], 4 * h * w * c),
                       "every window writes one number."),
-        Misconception("result as large as the image",
-                      lambda h, w, c, k, s: ((k * k - 1) * h * w * c, 8 * h * w * c),
-                      "a window has to lie inside the image, so there are fewer of them."),
+        Misconception("result as large as the image", _as_large,
+                      "a window has to lie inside the image, so there are fewer of them.",
+                      variants=_each(_as_large)),
         Misconception("elements",
                       lambda h, w, c, k, s: (_pool(h, w, c, k, s)[0], _pool(h, w, c, k, s)[1] // 4),
                       "you counted elements; an fp32 number has 4 bytes."),
@@ -148,7 +196,11 @@ LINES = Exercise(
                       lambda a, n, d, s, line: ceil(_span(n, d, s) / line) * line,
                       "count only the lines that hold a wanted number. A prefetcher may bring "
                       "more; the count does not. And where does the first line begin?",
-                      variants=(lambda a, n, d, s, line: ceil(n * d * s / line) * line,)),
+                      variants=(lambda a, n, d, s, line: ceil(n * d * s / line) * line,
+                                lambda a, n, d, s, line: (n * d * s // line + 1) * line)),
+        Misconception("stride numbers left out",
+                      lambda a, n, d, s, line: lines_touched(a, n, d + 1, s, line) * line,
+                      "a stride of 1 leads to the next number, so nothing is left out there."),
         Misconception("from the first line to the last",
                       lambda a, n, d, s, line: (((a + (n - 1) * d * s) // line - a // line) + 1)
                       * line,

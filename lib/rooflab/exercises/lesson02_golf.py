@@ -171,6 +171,9 @@ SQUARES = Exercise(
                  "that is the length of x; its square is wanted, the sum of the squares itself."),
         _numbers("the square of the sum", lambda x: np.sum(x) ** 2,
                  "square first and add afterwards."),
+        Misconception("single precision", lambda x: np.float32(np.dot(x, x)),
+                      "the sum of float64 numbers came back as a float32, which keeps 7 digits; "
+                      "return it as it comes out.", mistakes.single),
         _numbers("the root of each square", lambda x: np.sum(np.sqrt(x * x)),
                  "the root of a square is the number without its sign; add up the squares "
                  "themselves."),

@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import decimal
 import fractions
+import inspect
 import sys
 import types
+from typing import Any
 
 MOST_BITS = 4096
 MOST_DIGITS = 1234  # of an integer with so many bits
 MOST_ITEMS = 10_000
 MOST_CHARACTERS = 10_000
 MOST_LEVELS = 6
-_LATER = (types.GeneratorType, types.CoroutineType, map, filter, zip, range)
+_LATER = (types.GeneratorType, map, filter, zip, range)
+_ASYNC = (types.CoroutineType, types.AsyncGeneratorType)
 
 Plain = object  # None, bool, int, float, str, list[Plain] or dict[str, Plain]
 
@@ -29,8 +32,8 @@ class Unreadable(Exception):
 def to_plain(answer: object) -> Plain:
     """Return ``answer`` as None, bool, int, float, str, list or dict of these.
 
-    NumPy scalars and arrays (also a single-element or 0-d one), Fraction, Decimal and tuples are
-    converted. Raises Unreadable for everything else, and for integers beyond
+    NumPy scalars and arrays (also a single-element or 0-d one, or one of objects), Fraction, Decimal
+    and tuples are converted. Raises Unreadable for everything else, and for integers beyond
     4096 bits, more than 10 000 items, or deeper nesting than 6 levels.
     """
     return _convert(answer, MOST_LEVELS, [MOST_ITEMS])
@@ -88,25 +91,32 @@ def _is_numpy(item: object) -> bool:
 def _numpy(item: object, levels: int, room: list[int]) -> Plain:
     numpy = sys.modules["numpy"]
     if isinstance(item, numpy.ndarray):
-        item = numpy.ndarray.view(item, numpy.ndarray)  # a subclass may lie about dtype and size
-        if item.dtype.kind not in "biufUV" or item.dtype.names:
-            raise Unreadable(f"an array of {item.dtype}; an array of numbers is wanted")
-        if item.dtype.kind == "U" and item.dtype.itemsize > 4 * MOST_CHARACTERS:
-            raise Unreadable("an array of long texts; the answer is shorter")
-        if item.size > MOST_ITEMS:
-            raise Unreadable(f"an array of {item.size} elements; the answer is shorter")
-        room[0] -= item.size
-        if room[0] < 0:
-            raise Unreadable(f"more than {MOST_ITEMS} items; the answer is shorter")
-        if item.size != 1 and item.ndim > levels:
-            raise Unreadable(f"nested deeper than {MOST_LEVELS} levels")
-        wide = item if item.dtype.kind in "biufU" else item.astype(float)  # V: bfloat16 and kin
-        return _nested(numpy.ndarray.tolist(wide))
+        # A subclass may lie about dtype and size.
+        return _array(numpy.ndarray.view(item, numpy.ndarray), levels, room)
     known = type(item) in set(numpy.sctypeDict.values())
     if known and item.dtype.kind in "biuf":
         value = item.item()
         return value if isinstance(value, (bool, int, float)) else float(value)
     raise Unreadable(f"a {type(item).__name__}; a plain number is wanted")
+
+
+def _array(item: Any, levels: int, room: list[int]) -> Plain:
+    kind = item.dtype.kind
+    if kind not in "biufUVO" or item.dtype.names:
+        raise Unreadable(f"an array of {item.dtype}; an array of numbers is wanted")
+    if kind == "U" and item.dtype.itemsize > 4 * MOST_CHARACTERS:
+        raise Unreadable("an array of long texts; the answer is shorter")
+    if item.size > MOST_ITEMS:
+        raise Unreadable(f"an array of {item.size} elements; the answer is shorter")
+    if item.size != 1 and item.ndim > levels:
+        raise Unreadable(f"nested deeper than {MOST_LEVELS} levels")
+    if kind == "O":  # an object is read as it would be outside the array
+        return _nested(_convert([item.tolist()], levels, room))
+    room[0] -= item.size
+    if room[0] < 0:
+        raise Unreadable(f"more than {MOST_ITEMS} items; the answer is shorter")
+    wide = item.astype(float) if kind == "V" else item  # V: bfloat16 and kin
+    return _nested(wide.tolist())
 
 
 def _nested(value: object) -> Plain:
@@ -133,6 +143,12 @@ def _container(item: object, levels: int, room: list[int]) -> Plain:
         return dict(pairs)
     if kind.__module__.partition(".")[0] == "cupy":
         raise Unreadable("an array on the GPU; bring it back with float(x) or x.get()")
+    if issubclass(kind, _ASYNC):
+        if inspect.iscoroutine(item) and inspect.getcoroutinestate(item) == inspect.CORO_CREATED:
+            item.close()  # or Python warns that nobody has waited for it
+        raise Unreadable(
+            f"a {kind.__name__}, which runs nothing by itself; write def, not async def"
+        )
     if issubclass(kind, _LATER):
         raise Unreadable(f"a {kind.__name__}, which has not run yet; list(…) runs it")
     if callable(item):

@@ -93,6 +93,11 @@ def problem(source: str, exercise: str | None = None) -> str | None:
     return why or flaw(tree.body, forging_with(scope_of([tree], inner), _kind(exercise) == TIMING))
 
 
+def shell_command(source: str) -> str | None:
+    """Say which line of a cell runs another program, as in `files = !ls`, or None."""
+    return _read_loosely(source)[1]
+
+
 def innocent(source: str, exercise: str) -> bool:
     """Whether nothing in ``source`` could forge a trace, or borrow what is to be derived."""
     if _kind(exercise) in TRACED:
@@ -245,7 +250,10 @@ def _read_loosely(source: str) -> tuple[ast.Module, str | None]:
                 return _EMPTY, DEEP
             return tree, None if text is source else borrowing_words(_only_magic(source, plain))
         if command := forbidden.COMMAND.search(source[:LONGEST]):
-            return _EMPTY, f"line {source.count(chr(10), 0, command.end()) + 1} uses a command"
+            return (
+                _EMPTY,
+                f"line {source.count(chr(10), 0, command.end()) + 1} uses a shell command",
+            )
     return _EMPTY, borrowing_words(source)
 
 

@@ -18,10 +18,11 @@ from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, Modul
 
 from rooflab.exercises.collect import collect
 from rooflab.exercises.exercise import Case, Exercise, Observation
+from rooflab.exercises.history import as_written
 from rooflab.exercises.verdict import Verdict
 from rooflab.grade import lockdown, syntax
 from rooflab.grade.checks import checks
-from rooflab.grade.gate import DERIVE, PLAIN, TIMING, TRACED, problem
+from rooflab.grade.gate import DERIVE, PLAIN, TIMING, TRACED, problem, shell_command
 from rooflab.grade.kept import parsed, text_of
 from rooflab.grade.live import live
 from rooflab.grade.needed import given, needed
@@ -119,8 +120,9 @@ def _borrowed(exercise: Exercise, answer: object) -> str | None:
     trees = {name: tree for name, text in cells.items() if (tree := parsed(text)) is not None}
     names = (exercise.name, getattr(answer, "__name__", exercise.name))
     wanted = {id(n) for n in needed(names, [n for tree in trees.values() for n in tree.body])}
-    for name, tree in trees.items():
-        if why := flaw([node for node in tree.body if id(node) in wanted], borrowing):
+    for name, text in cells.items():
+        body = [] if name not in trees else [n for n in trees[name].body if id(n) in wanted]
+        if why := shell_command(text) or flaw(body, borrowing):
             mine = name == next(iter(cells))
             return f"{why} in " + (f"the answer to {exercise.id}" if mine else "a cell of yours")
     if why := flaw(_imports(answer), borrowing):
@@ -138,6 +140,8 @@ def _borrowed_value(exercise: Exercise) -> str | None:
         name = asked.get(exercise.id)
         if tree is None or not any(name in given(node) for node in tree.body):
             continue
+        if why := shell_command(as_written(source)):
+            return f"{why} in the answer to {exercise.id}: {DERIVE}"
         locked = {*lockdown.with_kin(exercise.derives)}
         for node in ast.walk(tree):
             root = getattr(node, "value", None)
@@ -168,7 +172,7 @@ def _reached(answer: object) -> Iterator[tuple[FunctionType, str, str]]:
             continue
         seen.add(id(function))
         name = function.__code__.co_filename
-        text = "".join(linecache.getlines(name))
+        text = as_written("".join(linecache.getlines(name)))
         if not text or os.path.exists(name):  # a module's file is no cell
             continue
         cells.add(name)

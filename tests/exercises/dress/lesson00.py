@@ -46,6 +46,7 @@ RIGHT = [
     ("00-time", "lambda k,n,i,p,b: np.fmax(2*n*i/b, 2*n*k/p).item()"),
     ("00-lunch", "def answer(peak_a, bandwidth_a, peak_b, bandwidth_b, itemsize):\n    a, b = (bandwidth_a, peak_a), (bandwidth_b, peak_b)\n    slow, fast = (a, b) if a < b else (b, a)\n    if slow[1] <= fast[1]: return 0.0\n    return fast[1]*itemsize/slow[0]"),
     ("00-lunch", "lambda pa,ba,pb,bb,i: max(0, (1 if (pa>pb)!=(ba>bb) else 0))*i*min(pa,pb)/min(ba,bb)"),
+    ("00-time", "lambda k, n, i, p, b: {'time': max(2 * n * i / b, 2 * k * n / p)}"),
 ]  # fmt: skip
 
 WRONG = [
@@ -164,7 +165,6 @@ TOLD = [
     ("00-bandwidth", "lambda s, n, i: 2 * n * i / min", "call it"),
     ("00-bandwidth", "2.5e10", "a function is wanted, not its value"),
     ("00-time", "3.0", "without brackets"),
-    ("00-time", "lambda k, n, i, p, b: {'time': max(2 * n * i / b, 2 * k * n / p)}", "one number is wanted"),
     ("00-lunch", "lambda *case: float('nan')", "not a number"),
     ("00-lunch", "lambda pa, ba, pb, bb, i: np.inf", "infinite"),
 ]  # fmt: skip
