@@ -16,6 +16,7 @@ import typer
 
 from rooflab.cli.terminal import complain, console, say
 from rooflab.grade import quick  # noqa: F401, before nbformat
+from rooflab.grade.limits import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,7 +41,12 @@ def grade(
         int | None, typer.Option("--seed", help="Draws the hidden cases; a secret by default.")
     ] = None,
     jobs: Annotated[int | None, typer.Option("--jobs", help="Submissions at a time.")] = None,
-    timeout: Annotated[float, typer.Option("--timeout", help="Seconds for a submission.")] = 45.0,
+    timeout: Annotated[
+        float,
+        typer.Option(
+            "--timeout", help=f"Seconds for a whole notebook; one cell has {Limits.cell:g} at most."
+        ),
+    ] = Limits.wall,
     points: Annotated[
         Path | None, typer.Option("--points", help="course.json of a release: what counts.")
     ] = None,
@@ -110,7 +116,6 @@ def _runs(
 ) -> Callable[..., list[Row]]:
     """Return pipeline.grade with its workshop, on this machine or on a cluster, and its limits."""
     from rooflab.grade import pipeline
-    from rooflab.grade.limits import Limits
 
     limits = Limits(wall=timeout, cpu=max(Limits.cpu, math.ceil(timeout)))
     if scheduler is not None:
