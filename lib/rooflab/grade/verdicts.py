@@ -13,6 +13,7 @@ from rooflab.exercises.judge import failed
 from rooflab.exercises.judge import judge as judge_one
 from rooflab.exercises.verdict import Verdict
 from rooflab.grade.carried import answer_names, carry
+from rooflab.grade.gate import DERIVE
 from rooflab.grade.given import Lesson
 from rooflab.grade.locked import FOLLOW, Locked, Outcome
 from rooflab.grade.names import clean
@@ -22,6 +23,10 @@ STOPPED = "KeyboardInterrupt"  # what a cell sees when its time is over
 ENDLESS = "did not end in time and was stopped"
 MISSING = "its answer cell is missing; was it deleted, or turned into text?"
 EARLY = "Its cell stopped with {}; what it defines counted all the same."
+LOCKED = (
+    "Its cell also calls rooflab's own function, beside the answer. That is locked in the grade, so "
+    "the cell stopped there. It cost nothing."
+)
 _RAISED = re.compile(r"[A-Z]\w*(Error|Exception|Interrupt|Exit)\b")
 _CELL = re.compile(r"\(\S+\.py, line (\d+)\)")  # how Python names a notebook's cell
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{5,}")
@@ -65,7 +70,8 @@ def _best(exercise: Exercise, locked: Locked, outcome: Outcome, name: str) -> Ve
         why = _undefined(seen, name, printed)
         found = failed(exercise, why) if why else _judged(exercise, locked, seen)
         if found.passed and raised and found.note is None:
-            found = dataclasses.replace(found, note=EARLY.format(told(raised)))
+            note = LOCKED if f": {DERIVE}: " in raised else EARLY.format(told(raised))
+            found = dataclasses.replace(found, note=note)
         if found.passed:
             return found
         first = found if first is None else first
