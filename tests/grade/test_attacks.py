@@ -6,7 +6,7 @@ import time
 import pytest
 
 from tests.grade import attacks, probes
-from tests.grade.small import RIGHT, SOON, honest, left_over, locked
+from tests.grade.small import CASES, RIGHT, SOON, honest, left_over, locked
 
 SLOWEST = SOON.wall + 12  # seconds; a run that takes longer hangs
 
@@ -60,6 +60,17 @@ def test_there_is_nothing_to_reach(shop, name):
         given = f"import numpy as np\nHERE, PORT = {here!r}, {listener.getsockname()[1]}"
         outcome = attacked(shop, probes.PROBES[name], given=given)
     assert outcome.observations["01-e1"] == [{"value": []}] * 2
+
+
+@pytest.mark.parametrize("name", probes.LOOKS_BACK)
+def test_what_an_answer_cell_prints_holds_no_hidden_case(shop, name):
+    looks = [f"{honest(number)}\n{probes.LOOKS_BACK[name]}" for number in (1, 2)]
+    outcome = shop.run(locked(honest(0), *looks))
+    assert list(outcome.observations.values()) == [RIGHT] * 3
+    for id in ("01-e1", "01-e2"):
+        assert outcome.printed[id]
+        assert not [case for case in CASES if str(case)[1:-1] in outcome.printed[id]]
+        assert "_report(" not in outcome.printed[id]
 
 
 @pytest.mark.parametrize(
