@@ -116,8 +116,13 @@ def tidy(verdict: Verdict) -> Verdict:
 
 def told(text: str) -> str:
     """Return a text on one line, without control marks and without addresses in memory."""
-    short = _CELL.sub(r"(line \1)", _ADDRESS.sub("0x…", text[: 10 * LONGEST]))
+    short = _CELL.sub(r"(line \1)", without_addresses(text[: 10 * LONGEST]))
     return clean(short, LONGEST)
+
+
+def without_addresses(text: str) -> str:
+    """Return what an object shows of itself, the same in every run: ``<function f at 0x…>``."""
+    return _ADDRESS.sub("0x…", text)
 
 
 def points(verdicts: Mapping[str, Verdict]) -> tuple[int, int]:
