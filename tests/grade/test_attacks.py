@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from rooflab.grade.locked import ENDED
 from tests.grade import attacks, probes
 from tests.grade.small import CASES, RIGHT, SOON, honest, left_over, locked
 
@@ -25,11 +26,11 @@ def attacked(shop, source, **changes):
 
 
 @pytest.mark.parametrize("name", attacks.ENDS_THE_KERNEL)
-def test_a_dead_kernel_fails_everything_after_it(shop, name):
+def test_a_dead_kernel_costs_the_exercise_that_ended_it_and_no_other(shop, name):
     outcome = attacked(shop, attacks.ENDS_THE_KERNEL[name])
-    assert "01-e1" in outcome.reasons
-    assert "01-e2" in outcome.reasons
-    assert outcome.stopped
+    assert outcome.reasons["01-e1"].startswith(ENDED.format(""))
+    assert outcome.observations.get("01-e2") == RIGHT, outcome
+    assert outcome.stopped is None
 
 
 @pytest.mark.parametrize("name", attacks.MAY_END_THE_KERNEL)

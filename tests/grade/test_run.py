@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from rooflab.grade import sandbox
 from rooflab.grade.limits import Limits
-from rooflab.grade.locked import LOST
+from rooflab.grade.locked import ENDED, LOST
 from rooflab.grade.run import Workshop, read_outcome
 from tests.grade.small import RIGHT, SOON, honest, left_over, locked
 
@@ -120,7 +120,7 @@ if os.fork() == 0:
     os._exit(0)"""
         outcome = shop.run(locked(honest(0), orphan, "import os; os._exit(3)"), SOON)
         assert outcome.observations["01-e0"] == RIGHT
-        assert outcome.reasons["01-e2"] == "the kernel died (code 3)"
+        assert outcome.reasons["01-e2"] == ENDED.format("the kernel died (code 3)")
         assert left_over(shop) == 0
 
 

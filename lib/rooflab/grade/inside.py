@@ -79,11 +79,11 @@ def report(
     _texts.pop(sys._getframe(1).f_code.co_filename, None)
     try:
         found = _found(answer)
-        if again and any(found[0] is one and settled for one, settled in _tried.get(exercise, ())):
+        if again and any(found[0] is one and done for one, done in _tried.get(exercise, ())):
             unlock()
             return
         seen = _observe(kind, cases, found)
-        _tried.setdefault(exercise, []).append((found[0], _settled(seen)))
+        _tried.setdefault(exercise, []).append((found[0], settled(seen)))
         text = _dumps(seen)
     except BaseException as error:  # the learner's objects may raise anything from anywhere
         text = _dumps([{"unreadable": f"it cannot be read ({describe(error)})"} for _ in cases])
@@ -105,7 +105,7 @@ def _found(answer: Callable[[], object]) -> tuple[object, str | None]:
         return None, describe(error)
 
 
-def _settled(seen: Sequence[Observation]) -> bool:
+def settled(seen: Sequence[Observation]) -> bool:
     """Whether another try of the same object gives the same: it raised nothing, or was stopped."""
     errors = [str(one["error"]) for one in seen if "error" in one]
     return not errors or any(map(stopped, errors))

@@ -15,7 +15,7 @@ from rooflab.exercises.verdict import Verdict
 from rooflab.grade.carried import answer_names, carry
 from rooflab.grade.gate import DERIVE
 from rooflab.grade.given import Lesson
-from rooflab.grade.locked import FOLLOW, Locked, Outcome
+from rooflab.grade.locked import ENDED, FOLLOW, Locked, Outcome
 from rooflab.grade.names import clean
 
 LONGEST = 400  # characters of a reason
@@ -43,9 +43,10 @@ def judge(locked: Locked, outcome: Outcome, lesson: Lesson) -> dict[str, Verdict
         seen = outcome.observations.get(exercise.id)
         if exercise.id not in locked.cases:
             verdict = failed(exercise, MISSING)
-        elif seen is None and not outcome.again.get(exercise.id):
+        elif seen is None and min(outcome.again.get(exercise.id, ()), default=FOLLOW) >= FOLLOW:
             told = outcome.reasons.get(exercise.id) or outcome.stopped
-            at = next((id for id, one in verdicts.items() if told and one.reason == told), None)
+            ends = (told, ENDED.format(told))
+            at = next((id for id, one in verdicts.items() if told and one.reason in ends), None)
             late = at is not None and told == outcome.stopped
             told = f"not run: {told}, in {at}" if late else told
             verdict = failed(exercise, told or "nothing came back from its check")
