@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from rooflab.grade.pipeline import Runner
     from rooflab.grade.results import Results, Row
 
+TIMEOUT = f"Seconds for a whole notebook; one cell has {Limits.cell:g} at most."
 SHOWN = 20  # lines about files that could not be graded
 UNSAFE = "Graded without a sandbox: what was handed in could read and change anything here."
 MOST_JOBS = 8  # unless --jobs says otherwise
@@ -41,12 +42,7 @@ def grade(
         int | None, typer.Option("--seed", help="Draws the hidden cases; a secret by default.")
     ] = None,
     jobs: Annotated[int | None, typer.Option("--jobs", help="Submissions at a time.")] = None,
-    timeout: Annotated[
-        float,
-        typer.Option(
-            "--timeout", help=f"Seconds for a whole notebook; one cell has {Limits.cell:g} at most."
-        ),
-    ] = Limits.wall,
+    timeout: Annotated[float, typer.Option("--timeout", help=TIMEOUT)] = Limits.wall,
     points: Annotated[
         Path | None, typer.Option("--points", help="course.json of a release: what counts.")
     ] = None,
