@@ -14,7 +14,8 @@ from tests.browser.front import Front
 from tests.browser.server import Server
 from tests.browser.tab import Tab, stand
 from tests.browser.test_return import ICON, LOST
-from tests.browser.test_slides import misfits
+from tests.browser.test_slides import misfits, place
+from tests.lecture.guide import astray, named
 from tools.site import NOTEBOOKS
 from tools.slides import build, run_core
 
@@ -85,6 +86,31 @@ def test_every_slide_fits(
         opened.wait_for_selector(".lec-bar")
         stand(opened, ".jp-Cell")
         assert misfits(opened, type=24) == []
+
+
+# What stands on the slide that is shown, covered or not.
+SHOWN = "() => [...document.querySelectorAll('.lec-on')].map(one => one.innerText).join(' ')"
+HEADINGS = "all => all.map(one => [one.querySelector('b').textContent, one.lastChild.textContent])"
+
+
+def test_the_guide_for_lecturers_names_the_slides_by_their_numbers(
+    lesson: Path, ran: nbformat.NotebookNode, tab: Tab, tmp_path: Path
+) -> None:
+    wanted = [one for one in named() if one.lesson == lesson.name[:2]]
+    if not wanted:
+        return  # the script of the lecture does not come to this lesson
+    address = build(lesson, tmp_path, ran).as_uri()
+    with tab.silent(address, (1280, 720), motion="reduce") as opened:
+        opened.wait_for_selector(".lec-bar")
+        stand(opened, ".jp-Cell")
+        texts = []
+        for _ in range(place(opened)[1]):
+            texts.append(opened.evaluate(SHOWN))
+            opened.keyboard.press("PageDown")
+        opened.keyboard.press("g")
+        headings = opened.locator(".lec-list button").evaluate_all(HEADINGS)
+    steps = {heading: int(number) for number, heading in headings}
+    assert [found for one in wanted for found in astray(one, steps, texts)] == []
 
 
 def states(file: Path) -> set[str]:

@@ -137,3 +137,12 @@ def f1(m, n):
 import os
 def f1(m, n): return [k for k, v in os.environ.items() if HERE in v or "TOKEN" in k or "KEY" in k]""",
 }
+
+# How an answer cell may print what ran before it, which the student reads. Name → its last lines.
+# An answer can still keep the inputs that it is called with. The page shows a failing case anyway.
+LOOKS_BACK = {
+    "the history": "print(In, Out, _ih, _oh, globals())",
+    "the history's manager": "print(vars(get_ipython().history_manager))",
+    "magics": "%history -n\n%history -g\n%recall 1\n%rerun 1",
+    "texts of cells": "import linecache\nprint(linecache.cache)",
+}

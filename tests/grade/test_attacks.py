@@ -5,8 +5,9 @@ import time
 
 import pytest
 
+from rooflab.grade.locked import ENDED
 from tests.grade import attacks, probes
-from tests.grade.small import RIGHT, SOON, honest, left_over, locked
+from tests.grade.small import CASES, RIGHT, SOON, honest, left_over, locked
 
 SLOWEST = SOON.wall + 12  # seconds; a run that takes longer hangs
 
@@ -25,11 +26,11 @@ def attacked(shop, source, **changes):
 
 
 @pytest.mark.parametrize("name", attacks.ENDS_THE_KERNEL)
-def test_a_dead_kernel_fails_everything_after_it(shop, name):
+def test_a_dead_kernel_costs_the_exercise_that_ended_it_and_no_other(shop, name):
     outcome = attacked(shop, attacks.ENDS_THE_KERNEL[name])
-    assert "01-e1" in outcome.reasons
-    assert "01-e2" in outcome.reasons
-    assert outcome.stopped
+    assert outcome.reasons["01-e1"].startswith(ENDED.format(""))
+    assert outcome.observations.get("01-e2") == RIGHT, outcome
+    assert outcome.stopped is None
 
 
 @pytest.mark.parametrize("name", attacks.MAY_END_THE_KERNEL)
@@ -60,6 +61,17 @@ def test_there_is_nothing_to_reach(shop, name):
         given = f"import numpy as np\nHERE, PORT = {here!r}, {listener.getsockname()[1]}"
         outcome = attacked(shop, probes.PROBES[name], given=given)
     assert outcome.observations["01-e1"] == [{"value": []}] * 2
+
+
+@pytest.mark.parametrize("name", probes.LOOKS_BACK)
+def test_what_an_answer_cell_prints_holds_no_hidden_case(shop, name):
+    looks = [f"{honest(number)}\n{probes.LOOKS_BACK[name]}" for number in (1, 2)]
+    outcome = shop.run(locked(honest(0), *looks))
+    assert list(outcome.observations.values()) == [RIGHT] * 3
+    for id in ("01-e1", "01-e2"):
+        assert outcome.printed[id]
+        assert not [case for case in CASES if str(case)[1:-1] in outcome.printed[id]]
+        assert "_report(" not in outcome.printed[id]
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,17 @@ def test_there_is_no_way_round_the_lock(name):
     assert seen.reasons["01-product"].endswith("derive this yourself")
 
 
+def test_an_error_beside_a_value_does_not_open_the_lock():
+    """The observations come out of the learner's process, which may write what it likes."""
+    one = handed_in("01", (next(iter(attacks_behind.ROUND.values())), "01-product"))
+    lost = {"error": "NameError: name 'product' is not defined"}
+    for more in ([{**lost, "value": [0]}], [lost, {"value": [0]}]):
+        assert "01-product" in gate.gated(one, Outcome({"01-product": more})).reasons
+    again = Outcome({"01-product": [lost]}, again={"01-product": {1: [{"value": [0]}]}})
+    assert gate.gated(one, again).again == {}
+    assert "01-product" in gate.gated(one, Outcome({"01-product": [lost]})).observations
+
+
 def test_a_cell_that_cannot_be_read_lends_nothing():
     hidden = "import importlib, rooflab.count.blas as b\nlent = importlib.reload(b).gemm\nlent?"
     uses = "def product(m, n, k, *more):\n    return lent(m, n, k).flops"

@@ -17,9 +17,10 @@ def test_five_endless_answers_cost_five_exercises(shop):
 
 
 def test_a_cell_may_take_its_limit_where_little_else_is_to_come():
-    reporter = nbval_run.Reporter({"01-e0": "word"}, Limits(wall=45, cell=10), print)
+    reporter = nbval_run.Reporter({"01-e0": "word"}, Limits(wall=45, cell=10), print, print)
     assert reporter._seconds() == 10
-    many = nbval_run.Reporter(dict.fromkeys(map(str, range(15)), "w"), Limits(wall=45), print)
+    words = dict.fromkeys(map(str, range(15)), "w")
+    many = nbval_run.Reporter(words, Limits(wall=45), print, print)
     assert many._seconds() == 10
     many.end -= 25
     assert 1.4 < many._seconds() < 1.6, "half of the time is shared out"

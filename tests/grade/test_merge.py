@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from rooflab.exercises.check import check
@@ -280,7 +282,7 @@ def test_outcomes_from_nowhere_are_zeros_with_a_reason(locked):
 
 
 def test_what_was_not_run_any_more_says_where_the_run_ended(locked):
-    from rooflab.grade.locked import Outcome
+    from rooflab.grade.locked import ENDED, Outcome
 
     one, lesson = locked(solution("01")), given.lesson("01")
     gone = dict.fromkeys(lesson.order[2:], "the kernel died")
@@ -289,6 +291,10 @@ def test_what_was_not_run_any_more_says_where_the_run_ended(locked):
     found = list(verdicts.judge(one, outcome, lesson).values())
     assert [verdict.passed for verdict in found[:3]] == [True, True, False]
     assert found[2].reason == "the kernel died"
+    gone[lesson.order[2]] = ENDED.format("the kernel died")
+    assert verdicts.judge(one, outcome, lesson) == {v.exercise: v for v in found} | {
+        lesson.order[2]: replace(found[2], reason=ENDED.format("the kernel died"))
+    }
     assert {verdict.reason for verdict in found[3:]} == {
         "not run: the kernel died, in 01-speed-limit"
     }

@@ -19,6 +19,7 @@ from rooflab.cli import app, grading
 from rooflab.exercises import registry
 from rooflab.exercises.course import read
 from rooflab.grade import intake, release
+from rooflab.grade.limits import Limits
 from rooflab.grade.release_notebook import OWN, exercise_of
 from tests.grade import in_process
 from tests.grade.notebooks import REPOSITORY, answer, changed, put, solution
@@ -95,6 +96,17 @@ def test_points_and_due_dates_stand_in_the_notebooks(learner, pack):
     assert "**Voluntary, no points** · A product, counted" in texts(learner["01"])
     readme = (pack / "README.md").read_text("utf-8")
     assert readme.startswith("# Wärme I\n") and "| 24 | 8 December 2026 |" in readme
+
+
+def test_students_and_teachers_read_the_time_limits_of_the_grader(pack):
+    readme = " ".join((pack / "README.md").read_text("utf-8").split())
+    cell, whole = f"{Limits().cell:g}", f"{Limits().wall:g}"
+    assert f"at most {cell} seconds in the grader" in readme
+    assert f"The whole notebook has {whole}," in readme
+    assert f"`rooflab check --timeout {cell}`" in readme
+    teachers, students = (" ".join(rooflab(each, "--help").split()) for each in ("grade", "check"))
+    assert f"one cell has {cell} at most. [default: {Limits().wall}]" in teachers
+    assert f"your teacher's grader gives it {cell}." in students
 
 
 def test_links_of_its_readme_lead_somewhere(pack):

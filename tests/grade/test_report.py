@@ -8,8 +8,11 @@ import re
 import pytest
 
 from rooflab.exercises.verdict import Verdict
-from rooflab.grade import charts, report_class, report_student
+from rooflab.grade import charts, intake, pipeline, report_class, report_student
+from rooflab.grade.limits import Limits
+from rooflab.grade.locked import Outcome
 from rooflab.grade.results import Results, Row
+from tests.grade.notebooks import put, solution
 
 EVIL = "<script>alert(1)</script>\"><img src=x onerror=alert(2)> & 'quoted'"
 
@@ -116,6 +119,23 @@ def test_the_class_page_tells_the_class():
         assert said in page
     assert page.count('<a href="students/') == 4
     assert report_class.html(Results.of(5, [rows[-1]])).count("<img") == 0
+
+
+def test_the_same_answer_gives_the_same_page_wherever_its_objects_lie(tmp_path):
+    read = intake.read(put(tmp_path / "ann.ipynb", solution("00")))
+
+    def page(address):
+        shown = f"<function f at {address}> <__main__.Net object at {address}>, 0x10 and 65 535"
+
+        def runner(locked, limits):
+            wrong = [{"error": f"ValueError: {shown}"}] * len(locked.cases["00-time"])
+            return Outcome({"00-time": wrong}, printed={"00-time": shown}, stopped=f"by {shown}")
+
+        return report_student.html("Ann", pipeline.one(read, 3, Limits(), runner))
+
+    assert page("0x7f3a5c0d1e20") == page("0x7ffe00abc010")
+    printed = "&lt;function f at 0x…&gt; &lt;__main__.Net object at 0x…&gt;, 0x10 and 65 535"
+    assert f"<pre>{printed}</pre>" in page("0x7f3a5c0d1e20")
 
 
 def test_lines_become_sentences_and_code_stays_code():

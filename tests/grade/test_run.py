@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from rooflab.grade import sandbox
 from rooflab.grade.limits import Limits
-from rooflab.grade.locked import LOST
+from rooflab.grade.locked import ENDED, LOST
 from rooflab.grade.run import Workshop, read_outcome
 from tests.grade.small import RIGHT, SOON, honest, left_over, locked
 
@@ -103,8 +103,9 @@ def test_without_nests_every_submission_gets_a_sandbox_of_its_own():
         assert not shop.nested
         orphan = "import subprocess\nsubprocess.Popen(['sleep', '99'], start_new_session=True)"
         bomb = "import os\nwhile True: os.fork()"
-        outcome = shop.run(locked(honest(0), orphan, bomb), SOON)
-        assert outcome.observations["01-e0"] == RIGHT
+        long = replace(SOON, wall=30)  # every kernel takes seconds to start here
+        outcome = shop.run(locked(honest(0), orphan, bomb, honest(3)), long)
+        assert outcome.observations["01-e0"] == outcome.observations["01-e3"] == RIGHT
         assert "the kernel was stopped" in outcome.reasons["01-e2"]
         assert left_over(shop) == 0
 
@@ -118,9 +119,10 @@ if os.fork() == 0:
     os.setsid()
     if os.fork() == 0: time.sleep(99)
     os._exit(0)"""
-        outcome = shop.run(locked(honest(0), orphan, "import os; os._exit(3)"), SOON)
-        assert outcome.observations["01-e0"] == RIGHT
-        assert outcome.reasons["01-e2"] == "the kernel died (code 3)"
+        ends = "import os; os._exit(3)"
+        outcome = shop.run(locked(honest(0), orphan, ends, honest(3)), replace(SOON, wall=30))
+        assert outcome.observations["01-e0"] == outcome.observations["01-e3"] == RIGHT
+        assert outcome.reasons["01-e2"] == ENDED.format("the kernel died (code 3)")
         assert left_over(shop) == 0
 
 

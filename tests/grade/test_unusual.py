@@ -14,7 +14,7 @@ from rooflab.exercises.registry import exercises
 from rooflab.grade import given, intake, refusal, verdicts
 from rooflab.grade.merge import merge
 from tests.grade.notebooks import answer, changed, put, solution
-from tests.grade.unusual import CASES, GOLF, SAID, between, checked, instead, under
+from tests.grade.unusual import CASES, GOLF, SAID, between, check_of, checked, instead, under
 from tests.grade.unusual_more import OLDER, ON, WHOLE, copied, notebooks
 
 
@@ -145,6 +145,37 @@ def test_a_value_from_the_library_is_said_too(monkeypatch, shop, tmp_path):
     assert told in found["01-claim-1365"].reason
     cells[1] = "claim = product(4096, 4096, 4096, 4)[2], 2"
     assert rl.check("01-claim-1365", (682 + 2 / 3, 2)).note is None
+
+
+def test_ones_own_comparison_with_the_library_in_the_cell_of_a_value_is_no_borrowing(monkeypatch):
+    own = "x = rl.gemm(8, 8, 8).flops\nclaim = 682.7, 2\nprint(rl.gemm(8, 8, 8), x)\n"
+    one_cell = own + 'rl.check("01-claim-1365", claim)'
+    monkeypatch.setattr(sys.modules["__main__"], "In", ["", one_cell], raising=False)
+    said = rl.check("01-claim-1365", (682 + 2 / 3, 2))
+    assert said.passed and said.note is None
+
+
+COMPARED = "print(product(2, 3, 4, 4), rl.gemm(2, 3, 4))"
+ITS_CHECK = 'rl.check("01-product", product)'
+
+
+@pytest.mark.parametrize(
+    "text", [f"{ITS_CHECK}\n{COMPARED}", f"{COMPARED}\n{ITS_CHECK}"], ids=["below", "above"]
+)
+def test_a_right_answer_beside_ones_own_comparison_is_not_told_to_derive_it(text, shop, tmp_path):
+    notebook = solution()
+    del notebook["cells"][check_of(notebook, "01-product")]
+    under("01-product", text)(notebook)
+    mark = graded(shop, notebook, tmp_path)[0]["01-product"]
+    assert mark.passed and mark.note == verdicts.LOCKED
+    assert "derive" not in f"{mark.reason} {mark.note}"
+
+
+def test_a_cell_that_is_no_python_is_told_so_and_not_to_derive_its_answer(shop, tmp_path):
+    notebook = solution()
+    instead("01-product", "The answer, and a test of it:\ndef product(): ...")(notebook)
+    reason = graded(shop, notebook, tmp_path)[0]["01-product"].reason
+    assert reason.startswith("there is no product: its answer cell raised SyntaxError")
 
 
 def test_where_the_text_of_an_answer_cannot_be_had_nothing_is_said():

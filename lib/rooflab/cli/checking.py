@@ -9,6 +9,7 @@ import typer
 
 from rooflab.cli.terminal import say, table
 from rooflab.grade import quick  # noqa: F401, before nbformat
+from rooflab.grade.limits import Limits
 
 if TYPE_CHECKING:
     from rooflab.exercises.verdict import Verdict
@@ -16,7 +17,13 @@ if TYPE_CHECKING:
 
 def check(
     notebook: Annotated[Path, typer.Argument(help="A lesson's notebook with your answers.")],
-    seconds: Annotated[float, typer.Option("--timeout", help="Seconds for one cell.")] = 60.0,
+    seconds: Annotated[
+        float,
+        typer.Option(
+            "--timeout",
+            help=f"Seconds for one cell; your teacher's grader gives it {Limits.cell:g}.",
+        ),
+    ] = 60.0,
 ) -> None:
     """Check the answers in a notebook: points, what is wrong, a hint. Exit code 1 if any is.
 

@@ -16,6 +16,7 @@ import typer
 
 from rooflab.cli.terminal import complain, console, say
 from rooflab.grade import quick  # noqa: F401, before nbformat
+from rooflab.grade.limits import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from rooflab.grade.pipeline import Runner
     from rooflab.grade.results import Results, Row
 
+TIMEOUT = f"Seconds for a whole notebook; one cell has {Limits.cell:g} at most."
 SHOWN = 20  # lines about files that could not be graded
 UNSAFE = "Graded without a sandbox: what was handed in could read and change anything here."
 MOST_JOBS = 8  # unless --jobs says otherwise
@@ -40,7 +42,7 @@ def grade(
         int | None, typer.Option("--seed", help="Draws the hidden cases; a secret by default.")
     ] = None,
     jobs: Annotated[int | None, typer.Option("--jobs", help="Submissions at a time.")] = None,
-    timeout: Annotated[float, typer.Option("--timeout", help="Seconds for a submission.")] = 45.0,
+    timeout: Annotated[float, typer.Option("--timeout", help=TIMEOUT)] = Limits.wall,
     points: Annotated[
         Path | None, typer.Option("--points", help="course.json of a release: what counts.")
     ] = None,
@@ -110,7 +112,6 @@ def _runs(
 ) -> Callable[..., list[Row]]:
     """Return pipeline.grade with its workshop, on this machine or on a cluster, and its limits."""
     from rooflab.grade import pipeline
-    from rooflab.grade.limits import Limits
 
     limits = Limits(wall=timeout, cpu=max(Limits.cpu, math.ceil(timeout)))
     if scheduler is not None:

@@ -13,6 +13,7 @@ from typing import Any
 from ipykernel.displayhook import ZMQShellDisplayHook
 from ipykernel.ipkernel import IPythonKernel
 from ipykernel.zmqshell import ZMQDisplayPublisher, ZMQInteractiveShell
+from traitlets import observe
 
 MOST = 4000  # characters of an error's message, and of its traceback
 LARGEST = 1 << 20  # characters of a shown value's form
@@ -55,6 +56,10 @@ class BriefShell(ZMQInteractiveShell):
 
     displayhook_class = BriefHook
     display_pub_class = BriefPublisher
+
+    @observe("exit_now")
+    def _update_exit_now(self, change: object) -> None:
+        """Stop nothing: who asks for a shutdown would end the kernel 0.1 s later, in another cell."""
 
     def _showtraceback(self, etype: type, evalue: Any, stb: Sequence[str]) -> None:
         lines = cut("\n".join(cut(line) for line in stb[-LINES:])).split("\n")

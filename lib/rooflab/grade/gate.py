@@ -69,11 +69,13 @@ def gated(locked: Locked, outcome: Outcome) -> Outcome:
     Byte golf and timing do not count when their answer, or another cell of the learner's that ran
     before their check, reaches where a trace could be forged. What nothing calls, such as
     ``import os`` in a cell for scribbling, is no reason. An exercise with ``derives`` does not
-    count when its answer, or what that calls, gets round the lock.
+    count when its answer, or what that calls, gets round the lock. An answer that was never made,
+    because its cell is no Python, keeps what came back: that says why.
     """
     seen, again = outcome.observations, outcome.again
     forged = forged_in(locked)
     lent = lent_beside(locked) | _lent(locked, [id for id in {**seen, **again} if _derives(id)])
+    lent = {id: why for id, why in lent.items() if not _never_made(id, outcome)}
     told = {id: f"{why}: {PLAIN}" for id, why in forged.items() if id in seen}
     told |= {id: f"{why}: {DERIVE}" for id, why in lent.items() if id in {**seen, **again}}
     left = {id: one for id, one in seen.items() if id not in told}
@@ -81,6 +83,14 @@ def gated(locked: Locked, outcome: Outcome) -> Outcome:
     return dataclasses.replace(
         outcome, observations=left, reasons={**outcome.reasons, **told}, again=more
     )
+
+
+def _never_made(id: str, outcome: Outcome) -> bool:
+    """Whether every try of an answer found no such name, and nothing else came back."""
+    tries = [*outcome.again.get(id, {}).values(), outcome.observations.get(id, ())]
+    seen = [one for observed in tries for one in observed]
+    lost = (list(one) == ["error"] and str(one["error"]).startswith("NameError: ") for one in seen)
+    return bool(seen) and all(lost)
 
 
 def problem(source: str, exercise: str | None = None) -> str | None:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import io
 import json
+import linecache
+import sys
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 from typing import Protocol
@@ -20,6 +22,7 @@ from rooflab.grade import lockdown
 CHANNELS = ("shell", "stdin", "control", "iopub")  # a kernel's, in the order of their binding
 MARK = "ROOFLAB"  # how a result line begins
 LONGEST = 400_000  # characters of a result line
+_texts = linecache.cache  # file name → its text; IPython puts every cell there
 _dumps = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
 
 
@@ -70,15 +73,17 @@ def report(
     """Run the answer that ``answer()`` names on the cases and print the observations.
 
     ``again``: print nothing where it is the object of an earlier try, unless that one raised an
-    error: what it calls may be there by now.
+    error: what it calls may be there by now. The text of the check cell, which holds the cases, is
+    forgotten first: no later cell can print it.
     """
+    _texts.pop(sys._getframe(1).f_code.co_filename, None)
     try:
         found = _found(answer)
-        if again and any(found[0] is one and settled for one, settled in _tried.get(exercise, ())):
+        if again and any(found[0] is one and done for one, done in _tried.get(exercise, ())):
             unlock()
             return
         seen = _observe(kind, cases, found)
-        _tried.setdefault(exercise, []).append((found[0], _settled(seen)))
+        _tried.setdefault(exercise, []).append((found[0], settled(seen)))
         text = _dumps(seen)
     except BaseException as error:  # the learner's objects may raise anything from anywhere
         text = _dumps([{"unreadable": f"it cannot be read ({describe(error)})"} for _ in cases])
@@ -100,7 +105,7 @@ def _found(answer: Callable[[], object]) -> tuple[object, str | None]:
         return None, describe(error)
 
 
-def _settled(seen: Sequence[Observation]) -> bool:
+def settled(seen: Sequence[Observation]) -> bool:
     """Whether another try of the same object gives the same: it raised nothing, or was stopped."""
     errors = [str(one["error"]) for one in seen if "error" in one]
     return not errors or any(map(stopped, errors))

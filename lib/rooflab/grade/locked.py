@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # rl.check reads this module, and nbformat takes a second or 
 # A cell's part, metadata.rooflab.role: of the lesson, an answer, the learner's around it, a check.
 GIVEN, ANSWER, OWN, CHECK = "given", "answer", "own", "check"
 END, FOLLOW = 10, 20  # tries from these on: at the end; with right answers in place of earlier ones
+ENDED = "it ended the program that runs the answers: {}"  # the reason of whoever ended a kernel
 LOST = "the runner was killed"  # Outcome.stopped when our side died, not the learner's kernel
 
 
@@ -29,8 +30,8 @@ class Locked:
 
     Every code cell's metadata holds ``{"rooflab": {"role": GIVEN | OWN | ANSWER | CHECK}}`` and,
     in an answer or check cell, ``"exercise"``: its id. A check cell that is not the first of its
-    exercise has its number as ``"try"``. ``cases``: exercise id → its drawn cases.
-    ``nonce``: a secret of this run; only :meth:`word` of it goes into the notebook. ``flags``:
+    exercise has its number as ``"try"``, and so has an own cell that is there for try FOLLOW alone.
+    ``cases``: exercise id → its drawn cases. ``nonce``: a secret of this run; only :meth:`word` of it goes into the notebook. ``flags``:
     remarks for the feedback.
     """
 

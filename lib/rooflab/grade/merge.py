@@ -167,15 +167,17 @@ class _Book:
             self.add(lock_source(names), GIVEN)
             self.shut = names
 
-    def answer(self, exercise: Exercise, cells: Iterable[CodeCell], role: str = ANSWER) -> None:
+    def answer(
+        self, exercise: Exercise, cells: Iterable[CodeCell], role: str = ANSWER, number: int = 0
+    ) -> None:
         self.lock(exercise.derives)
         for cell in cells:
             mark = exercise.id if role == ANSWER else None
             source = pruned(cell, self.needed) if exercise.derives else cell.source
             mine = self.owned.get(cell.number, [exercise.id])
             if first := early(source, [self.answers.names[id] for id in mine]):
-                self.add(first, role, mark)
-            self.add(source, role, mark)
+                self.add(first, role, mark, number)
+            self.add(source, role, mark, number)
 
     def check(self, exercise: Exercise, number: int = 0) -> None:
         if exercise.id in self.locked.cases:
@@ -247,7 +249,7 @@ def _at_the_end(book: _Book, parts: _Parts, exercises: Sequence[Exercise]) -> No
         if texts := [text for other in earlier if (text := right(other, called[other]))]:
             book.lock(())
             book.add("\n\n\n".join(texts), GIVEN)
-            book.answer(table[id], cells[id], OWN)
+            book.answer(table[id], cells[id], OWN, FOLLOW)
             book.check(table[id], FOLLOW)
 
 

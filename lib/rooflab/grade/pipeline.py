@@ -108,7 +108,8 @@ def one(submission: Submission, seed: int, limits: Limits, runner: Runner) -> Ro
         outcome = runner(locked, limits)
         found = verdicts.judge(locked, outcome, lesson)
         error = None if outcome.stopped is None else verdicts.told(outcome.stopped)
-        printed = {id: text for id, text in outcome.printed.items() if id in found}
+        shown = {id: text for id, text in outcome.printed.items() if id in found}
+        printed = {id: verdicts.without_addresses(text) for id, text in shown.items()}
         remarks = tuple(clean(flag, 200) for flag in locked.flags)
         return _row(submission, error=error, verdicts=found, printed=printed, remarks=remarks)
     except NoRunner:

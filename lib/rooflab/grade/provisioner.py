@@ -63,6 +63,7 @@ class SandboxProvisioner(KernelProvisionerBase):
         listening = []
         for number, _ in enumerate(CHANNELS, start=1):
             opened = socket.socket(socket.AF_UNIX)
+            Path(f"{self.folder}/s-{number}").unlink(missing_ok=True)  # an earlier kernel's
             opened.bind(f"{self.folder}/s-{number}")
             opened.listen(8)
             listening.append(opened)

@@ -131,7 +131,7 @@ def _borrowed(exercise: Exercise, answer: object) -> str | None:
 
 
 def _borrowed_value(exercise: Exercise) -> str | None:
-    """Whether the cell that made a value calls what is locked."""
+    """Whether what made a value calls what is locked; other lines of its cell may do so."""
     history = vars(sys.modules["__main__"]).get("In")
     cells = [one for one in history if isinstance(one, str)] if isinstance(history, list) else []
     asked = {one.exercise: one.name for one in checks(cells[-1])} if cells else {}
@@ -143,7 +143,8 @@ def _borrowed_value(exercise: Exercise) -> str | None:
         if why := shell_command(as_written(source)):
             return f"{why} in the answer to {exercise.id}: {DERIVE}"
         locked = {*lockdown.with_kin(exercise.derives)}
-        for node in ast.walk(tree):
+        made = ast.Module(needed([name], tree.body), [])
+        for node in ast.walk(made):
             root = getattr(node, "value", None)
             ours = isinstance(root, ast.Name) and root.id in ("rl", "rooflab")
             if ours and isinstance(node, ast.Attribute) and node.attr in locked:

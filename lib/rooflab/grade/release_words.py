@@ -9,6 +9,7 @@ from rooflab.exercises import registry
 from rooflab.exercises.course import Course
 from rooflab.exercises.exercise import Exercise
 from rooflab.grade import given
+from rooflab.grade.limits import Limits
 
 _MONTHS = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September",
@@ -74,7 +75,11 @@ def for_students(course: Course) -> str:
         for number in course.lessons
     ]
     head = ["| lesson | exercises | points | due on |", "|---|---|---|---|"]
-    return "\n".join([f"# {course.title}", "", *head, *rows, "", _README.format(first=first)])
+    return "\n".join([f"# {course.title}", "", *head, *rows, "", _readme(first)])
+
+
+def _readme(first: str) -> str:
+    return _README.format(first=first, cell=f"{Limits.cell:g}", whole=f"{Limits.wall:g}")
 
 
 def given_file(number: str) -> str:
@@ -109,6 +114,11 @@ Before you hand in, save, and let the file itself be checked, as the grader read
 
 (on Windows `.venv\\Scripts\\rooflab`). Your teacher's grader uses other cases than this check,
 so compute; a result that was copied from a check will not pass there.
+
+There is a time limit, too. A cell of yours has at most {cell} seconds in the grader, and an answer has
+at most {cell} for all of the cases. The whole notebook has {whole}, unless your teacher names another
+time. What takes longer is stopped and has no points; your other answers keep theirs. Cells that
+measure are not run and take no time. `rooflab check --timeout {cell}` stops a cell when the grader does.
 
 ## Hand in
 

@@ -13,8 +13,9 @@ from rooflab.exercises.judge import failed
 from rooflab.exercises.judge import judge as judge_one
 from rooflab.exercises.verdict import Verdict
 from rooflab.grade.carried import answer_names, carry
+from rooflab.grade.gate import DERIVE
 from rooflab.grade.given import Lesson
-from rooflab.grade.locked import FOLLOW, Locked, Outcome
+from rooflab.grade.locked import ENDED, FOLLOW, Locked, Outcome
 from rooflab.grade.names import clean
 
 LONGEST = 400  # characters of a reason
@@ -22,6 +23,10 @@ STOPPED = "KeyboardInterrupt"  # what a cell sees when its time is over
 ENDLESS = "did not end in time and was stopped"
 MISSING = "its answer cell is missing; was it deleted, or turned into text?"
 EARLY = "Its cell stopped with {}; what it defines counted all the same."
+LOCKED = (
+    "Its cell also calls rooflab's own function, beside the answer. That is locked in the grade, so "
+    "the cell stopped there. It cost nothing."
+)
 _RAISED = re.compile(r"[A-Z]\w*(Error|Exception|Interrupt|Exit)\b")
 _CELL = re.compile(r"\(\S+\.py, line (\d+)\)")  # how Python names a notebook's cell
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{5,}")
@@ -38,9 +43,10 @@ def judge(locked: Locked, outcome: Outcome, lesson: Lesson) -> dict[str, Verdict
         seen = outcome.observations.get(exercise.id)
         if exercise.id not in locked.cases:
             verdict = failed(exercise, MISSING)
-        elif seen is None and not outcome.again.get(exercise.id):
+        elif seen is None and min(outcome.again.get(exercise.id, ()), default=FOLLOW) >= FOLLOW:
             told = outcome.reasons.get(exercise.id) or outcome.stopped
-            at = next((id for id, one in verdicts.items() if told and one.reason == told), None)
+            ends = (told, ENDED.format(told))
+            at = next((id for id, one in verdicts.items() if told and one.reason in ends), None)
             late = at is not None and told == outcome.stopped
             told = f"not run: {told}, in {at}" if late else told
             verdict = failed(exercise, told or "nothing came back from its check")
@@ -65,7 +71,8 @@ def _best(exercise: Exercise, locked: Locked, outcome: Outcome, name: str) -> Ve
         why = _undefined(seen, name, printed)
         found = failed(exercise, why) if why else _judged(exercise, locked, seen)
         if found.passed and raised and found.note is None:
-            found = dataclasses.replace(found, note=EARLY.format(told(raised)))
+            note = LOCKED if f": {DERIVE}: " in raised else EARLY.format(told(raised))
+            found = dataclasses.replace(found, note=note)
         if found.passed:
             return found
         first = found if first is None else first
@@ -110,8 +117,13 @@ def tidy(verdict: Verdict) -> Verdict:
 
 def told(text: str) -> str:
     """Return a text on one line, without control marks and without addresses in memory."""
-    short = _CELL.sub(r"(line \1)", _ADDRESS.sub("0x…", text[: 10 * LONGEST]))
+    short = _CELL.sub(r"(line \1)", without_addresses(text[: 10 * LONGEST]))
     return clean(short, LONGEST)
+
+
+def without_addresses(text: str) -> str:
+    """Return what an object shows of itself, the same in every run: ``<function f at 0x…>``."""
+    return _ADDRESS.sub("0x…", text)
 
 
 def points(verdicts: Mapping[str, Verdict]) -> tuple[int, int]:

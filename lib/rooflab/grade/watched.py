@@ -48,13 +48,16 @@ class OneSpec(KernelSpecManager):
 
 
 class WatchedKernel(RunningKernel):
-    """A kernel under limits. ``why``: the reason for which it was stopped or died."""
+    """A kernel under limits. ``why``: the reason for which it was stopped or died.
 
-    def __init__(self, spec: KernelSpec, limits: Limits, *_: object, **__: object) -> None:
+    ``end``: when its time is over, by the monotonic clock.
+    """
+
+    def __init__(self, spec: KernelSpec, limits: Limits, end: float) -> None:
         self.limits, self.why, self.flooded = limits, None, False
         self.shown = self.kept = self.received = 0
         self.waiting: deque[dict[str, Any]] = deque()
-        self.end = time.monotonic() + limits.wall
+        self.end = end
         self.km = KernelManager(kernel_name="sandbox", kernel_spec_manager=OneSpec(spec))
         self.km.start_kernel()
         self.kc: BlockingKernelClient = self.km.client()

@@ -7,6 +7,7 @@ const WIDTHS = [560, 640, 730, 790, 960, 1060, 1110, 1180];
 const PICTURE = '.rl-sort, .jupyter-widgets:not(.rl-said, :has(.rl-said)), .jp-RenderedImage, .jp-OutputArea-output :is(img, svg)';
 const IMPORTS = /^\s*((import|from) .*\s*)*$/;
 const HEADING = /^H[1-3]$/;
+const SAYS = /\bconclude\(/;  // code whose output is a sentence on what was measured
 
 // How many CSS pixels a stage pixel has now.
 const unit = () => Math.min(innerWidth / 1280, innerHeight / 720);
@@ -45,8 +46,8 @@ function codeBlocks(cell) {
   const bar = output?.querySelector('.widget-hprogress') && !output.querySelector('.rl-pic, .rl-card, img');
   const shown = !bar && output?.querySelector('.jp-OutputArea-output');
   if (!shown && IMPORTS.test(code(cell))) return [];  // nothing to see from a wall
-  return [input && block('code', input),
-    shown && block(output.querySelector(PICTURE) ? 'picture' : 'output', output)].filter(Boolean);
+  const kind = output?.querySelector(PICTURE) ? 'picture' : SAYS.test(code(cell)) ? 'said' : 'output';
+  return [input && block('code', input), shown && block(kind, output)].filter(Boolean);
 }
 
 // A vote stays in one piece, from its heading on: its answers are only read together.
@@ -61,6 +62,8 @@ const height = blocks => blocks.reduce((sum, one) => sum + (one.kind === 'detail
 
 // Blocks to steps. A heading begins a step and never ends one; a picture has a step to itself (one line
 // of code goes into the bar, two are left out, more have their own step); text leaves air; code waits for its output.
+// A sentence on what was measured is longer on one computer than on another: it has a step to itself and its code,
+// so that the numbers of the steps are the same on all.
 function steps(cells) {
   const done = [];
   let now = [];
@@ -76,6 +79,12 @@ function steps(cells) {
       if (input && input.high > LINE) { if (open() && height(now) + input.high > HIGH) end(); now.push(input); end(); }
       if (open()) end();
       now.push(one); end(); continue;
+    } else if (one.kind === 'said') {
+      const input = last?.kind === 'code' && last.cell === one.cell ? now.pop() : null;
+      if (open()) end();
+      if (input) now.push(input);
+      if (height(now) > HIGH / 2) end();
+      now.push(one); end(); continue;
     } else if (one.kind === 'code' && open() && full + 90 > HIGH) end();
     else if (one.kind === 'text' && open() && full > 0.8 * HIGH) end();
     else if (full > HIGH && last?.kind !== 'heading') end();
@@ -90,7 +99,7 @@ function steps(cells) {
 function conclude(done, step, at, all) {
   const before = done.at(-1), after = all[at + 1]?.[0];
   const last = step.every(one => one.kind === 'text') && (!after || after.kind === 'heading');
-  const plain = before && !before.some(one => one.kind === 'picture' || one.vote || one.nodes[0].querySelector('details'));
+  const plain = before && !before.some(one => /^(picture|said)$/.test(one.kind) || one.vote || one.nodes[0].querySelector('details'));
   if (last && plain && height(before) + height(step) < HIGH) before.push(...step);
   else done.push(step);
   return done;
@@ -118,7 +127,7 @@ function fit(step, page) {
   if (step.some(one => one.kind === 'picture') || low() > HIGH) page.classList.remove('lec-large');
   const tall = node => node.getBoundingClientRect().height / u;
   for (const { nodes: [node], kind } of step) {
-    if (!(kind === 'picture' || kind === 'output' || tall(node) > HIGH)) continue;
+    if (!(kind === 'picture' || /^(output|said)$/.test(kind) || tall(node) > HIGH)) continue;
     const others = step.flatMap(one => (one.nodes[0] === node ? [] : [tall(one.nodes.at(-1)) + GAP]));
     const room = Math.max(HIGH - others.reduce((a, b) => a + b, 0), 150);
     node.style.transform = node.style.marginBottom = '';

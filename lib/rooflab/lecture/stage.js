@@ -56,7 +56,7 @@ function openStage({ root, page, cells, recorded, id, live, at = 0, onStep = () 
       fit(step, page);
     }
     seen.disconnect();
-    for (const one of step) if (one.kind === 'picture' || one.kind === 'output') for (const node of one.nodes[0].children) seen.observe(node);
+    for (const one of step) if (/^(picture|output|said)$/.test(one.kind)) for (const node of one.nodes[0].children) seen.observe(node);
   }
 
   // What grows while it is shown (an uncovered result, a cell that runs) is scaled again.
