@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from rooflab.exercises.collect import observe
-from rooflab.exercises.exercise import Case, Exercise, Observation
+from rooflab.exercises.exercise import Case, Exercise, Misconception, Observation
 from rooflab.exercises.judge import failed, passed
 from rooflab.exercises.plaindata import Plain
 from rooflab.exercises.verdict import Verdict
@@ -135,14 +135,20 @@ def judge_golf(
         if problem is None and mine is not None and mine < LEAST:
             problem = "it moved fewer bytes than the result needs; golf cannot have seen everything"
         if problem:
-            mistake = next(
-                (m for m in exercise.misconceptions if sound(seen) and m.shows(case, seen)), None
-            )
+            shown = (m for m in exercise.misconceptions if sound(seen) and m.shows(case, seen))
+            mistake = next(shown, None) or _stumble(exercise, seen)
             where = f"{exercise.name} on {case['n']} numbers ({case['dtype']})"
             return failed(exercise, f"{where}: {problem}", case=dict(case), mistake=mistake)
     worst = max(zip(scores, range(len(cases)), strict=True))
     said = _bytes_said(cases[worst[1]], observations[worst[1]])
     return passed(exercise, f"right; {said}: score {worst[0]:.2f} (par {exercise.par})")
+
+
+def _stumble(exercise: Exercise, seen: Observation) -> Misconception | None:
+    """The usual mistake that raises what was raised."""
+    told = str(seen.get("error", ""))
+    found = ((name, hint) for raised, name, hint in exercise.errors if f" raised {raised}" in told)
+    return next((Misconception(name, exercise.reference, hint) for name, hint in found), None)
 
 
 def score(case: Case, seen: Observation) -> float:

@@ -223,6 +223,9 @@ NORM = Exercise(
     cases=partial(_cases, "row-l2-norm"),
     insight="Every row is needed twice and carried in once: the second time it is in the cache. "
             "Language models do this in every layer.",
+    errors=(("ValueError: operands could not be broadcast", "lengths in a row",
+             "the lengths came as one row of numbers, and each belongs to a row of x: "
+             "lengths[:, None] makes a column of them, and so does keepdims=True."),),
     misconceptions=(
         _numbers("the root of the mean", lambda x: x / (ways.lengths(x) / np.sqrt(x.shape[1])),
                  "that is RMSNorm, which divides by the root of the mean; a length is the root of "
@@ -239,6 +242,8 @@ NORM = Exercise(
         _of_pieces("one length for all", lambda x: x / np.linalg.norm(x),
                    "each row has a length of its own, the root of the sum of its own squares; "
                    "np.linalg.norm(rows) is one number for all of them.", ways.norm_of_blocks),
+        _numbers("whole numbers", lambda x: x // ways.lengths(x),
+                 "`//` drops what comes after the point; `/` divides."),
         _numbers("multiplied", lambda x: x * ways.lengths(x),
                  "a row is divided by its length, not multiplied."),
         _numbers("not squared", lambda x: x / x.sum(axis=1, keepdims=True),
@@ -273,6 +278,10 @@ RELU = Exercise(
     cases=partial(_cases, "bias-relu"),
     insight="Both together now move what a plain copy moves. Libraries for neural networks do "
             "the same, and call it fusion.",
+    errors=(("ValueError: operands could not be broadcast", "a piece of b",
+             "b is as long as a row of x, and all of it is added to every row: do not cut it."),
+            ("ValueError: The truth value", "max for np.maximum",
+             "Python's max compares arrays as a whole; np.maximum compares number by number.")),
     misconceptions=(
         _renamed(lambda x, b: x),
         Misconception("the negative stays", ways.relu_lost,
