@@ -215,11 +215,11 @@ def passes(case: Case, seen: Observation) -> bool:
 
 
 def outside(case: Case, seen: Observation) -> bool:
-    """A loop went through the pieces, and one call more over a whole input or result."""
-    read = [e for e in trips(seen, "input", "result", way="read") if full(case, seen, e)]
-    pieces = [e for e in trips(seen, "input", "result", "tmp", where="") if e not in read]
-    pieces = [e for e in pieces if not full(case, seen, e) and e["bytes"] > FULL * seen["size"]]
-    return bool(read and pieces)
+    """A loop went through the pieces, and one call more over a whole array."""
+    everything = trips(seen, "input", "result", "tmp", where="")
+    pieces = [e for e in everything if not full(case, seen, e)]
+    read = trips(seen, "input", "result", "tmp", way="read")
+    return _any_full(case, seen, read) and any(e["bytes"] > FULL * seen["size"] for e in pieces)
 
 
 def two_loops(case: Case, seen: Observation) -> bool:

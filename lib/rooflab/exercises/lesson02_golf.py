@@ -65,7 +65,7 @@ _COPIED = (
 _FILLED = (
     "the result is filled once for nothing, with zeros say, and then again with what you worked "
     "out. np.zeros_like, np.full_like and np.apply_along_axis fill what they make; np.empty_like "
-    "and np.zeros do not: the system clears a page when you first write to it."
+    "and np.zeros do not: the system clears memory when it is first written to."
 )
 _SCRATCH = (
     "two inputs are written over, and one result is wanted: the other one is carried back to "
@@ -165,7 +165,7 @@ AXPY = Exercise(
         _numbers("a on both", lambda a, x, y: a * (x + y),
                  "a is a factor of x alone; y is added as it is."),
         _numbers("y forgotten", lambda a, x, y: a * x,
-                 "`y[…] = …` writes over y before y was added; `y[…] += …` adds to it."),
+                 "y is not added: `y[…] = …` writes over it, and `y[…] += …` adds to it."),
         *_shared(
         ways.axpy, plain=lambda a, x, y: a * x + y, in_place=ways.axpy_in_place, out=ways.axpy_out,
         widened=lambda a, x, y: np.float64(a) * x + y, copied=ways.axpy_copied,
@@ -278,8 +278,8 @@ RELU = Exercise(
     cases=partial(_cases, "bias-relu"),
     insight="Both together now move what a plain copy moves. Libraries for neural networks do "
             "the same, and call it fusion.",
-    errors=(("ValueError: operands could not be broadcast", "a piece of b",
-             "b is as long as a row of x, and all of it is added to every row: do not cut it."),
+    errors=(("ValueError: operands could not be broadcast", "b in another shape",
+             "b is as long as a row of x, so x + b adds it to every row: neither cut b nor turn it."),
             ("ValueError: The truth value", "max for np.maximum",
              "Python's max compares arrays as a whole; np.maximum compares number by number.")),
     misconceptions=(
@@ -335,7 +335,7 @@ SCALE = Exercise(
         _numbers("b forgotten", lambda a, b, x, y: a * x + y,
                  "b is missing: it is a factor of the whole sum."),
         _numbers("y forgotten", lambda a, b, x, y: b * (a * x),
-                 "`y[…] = …` writes over y before y was added."),
+                 "y is not added: it belongs to the sum that b multiplies."),
         *_shared(
         ways.scale_add_scale, plain=lambda a, b, x, y: b * (a * x + y),
         in_place=ways.scale_in_place, out=ways.scale_out,

@@ -188,8 +188,9 @@ WRONG = [
     ("02-golf-scale-add-scale", "def answer(a, b, x, y):\n    for i in range(0, len(x), 4095):\n        y[i : i + 4096] = b * (a * x[i : i + 4096] + y[i : i + 4096])\n    return y", "overlapping pieces"),
     ("02-golf-row-norm", "def answer(x):\n    for i in range(0, len(x), 64):\n        p = x[i : i + 64]\n        p /= np.sqrt(np.einsum('ij,ij->i', p, p))\n    return x", "lengths in a row"),
     ("02-golf-row-norm", "def answer(x):\n    for i in range(0, len(x), 64):\n        p = x[i : i + 64]\n        p //= np.linalg.norm(p, axis=1)[:, None]\n    return x", "whole numbers"),
-    ("02-golf-bias-relu", "def answer(x, b):\n    for i in range(0, len(x), 32):\n        x[i : i + 32] = np.maximum(x[i : i + 32] + b[i : i + 32], 0)\n    return x", "a piece of b"),
+    ("02-golf-bias-relu", "def answer(x, b):\n    for i in range(0, len(x), 32):\n        x[i : i + 32] = np.maximum(x[i : i + 32] + b[i : i + 32], 0)\n    return x", "b in another shape"),
     ("02-golf-bias-relu", "def answer(x, b):\n    for i in range(0, len(x), 32):\n        x[i : i + 32] = max(x[i : i + 32] + b, 0)\n    return x", "max for np.maximum"),
+    ("02-golf-axpy", "def answer(a, x, y):\n    out = np.empty_like(y)\n    for i in range(0, len(x), 4096):\n        out[i : i + 4096] = a * x[i : i + 4096] + y[i : i + 4096]\n    y[:] = out\n    return y", "a call outside the loop"),
 ]  # fmt: skip
 
 TOLD = [
