@@ -50,8 +50,8 @@ def run(case: Case, answer: Callable[..., object]) -> Observation:
     if game.result is None or game.result is ...:
         return {"missing": True}
     came = observe(lambda: digest(game.result, case["seed"]))
-    if "error" in came:
-        came = {"unreadable": str(came["error"]).partition(": ")[2]}
+    if str(came.get("error", "")).startswith("TypeError: "):  # digest's own
+        came = {"unreadable": str(came["error"]).removeprefix("TypeError: ")}
     written, _ = as_function(answer)
     return {**came, "bytes": game.bytes, "trips": totals(game.steps, game.elements),
             "calls": sorted({step.call for step in game.steps}),
