@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from rooflab.exercises import ending, golf_mistakes
+from rooflab.exercises import ending, golf_mistakes, golfing
 from rooflab.exercises.check import check
 from rooflab.exercises.collect import collect
 from rooflab.exercises.exercise import Exercise
 from rooflab.exercises.golfing import arrays, digest, score, sound
 from rooflab.exercises.judge import judge
 from rooflab.exercises.registry import exercise, lesson
-from rooflab.golf import CACHE, HOLES, golf
+from rooflab.golf import CACHE, HOLES, Limits, golf
+from rooflab.golf.coverage import LINE
 
 FIVE = [e for e in lesson("02") if e.kind == "golf"]
 HOLE_OF = {e.id: e.draw(0)[0]["hole"] for e in FIVE}
@@ -163,6 +165,20 @@ def test_hidden_cases_have_several_sizes_and_types_and_leave_a_short_last_piece(
             assert case["n"] * 4 > 4 * CACHE, "much of it might fit the cache"
 
 
+def test_a_column_of_lines_fits_the_cache_in_the_sizes_that_a_check_draws():
+    """So a walk by columns is right there: the neighbours find their lines (see tests/golf)."""
+    for seed in range(20):
+        for case in exercise("02-golf-bias-relu").draw(seed):
+            x, _ = arrays(case)
+            assert len(x) * LINE < CACHE / 4
+
+
+def test_an_answer_that_pauses_is_not_told_to_take_smaller_arrays(monkeypatch):
+    monkeypatch.setattr(golfing, "LIMITS", Limits(seconds=1.0))
+    verdict = check("02-golf-axpy", lambda a, x, y: time.sleep(60))
+    assert "took longer than 1 s and waited most of that time" in verdict.reason
+
+
 def test_the_holes_are_numbered_as_the_exercises_are():
     written = Path(__file__).resolve().parents[2] / "notebooks" / "source" / "02_bytes.py"
     order = re.findall(r'"exercise": "(02-golf-[a-z-]+)"', written.read_text(encoding="utf-8"))
@@ -213,6 +229,15 @@ def forged(**changes):
 def test_a_forged_trace_fails_and_breaks_nothing(changes):
     cases, seen = forged(**changes)
     assert not judge(exercise("02-golf-squares"), cases, seen).passed
+
+
+@pytest.mark.parametrize("calls", [3, None, [], [[]], {"maximum": 1}])
+def test_forged_names_of_calls_break_nothing(calls):
+    found = exercise("02-golf-bias-relu")
+    cases = found.draw(0)
+    seen = collect("golf", cases, lambda x, b: x + b)
+    verdict = judge(found, cases, [{**one, "calls": calls, "loops": "yes"} for one in seen])
+    assert not verdict.passed and verdict.misconception == "no ReLU"
 
 
 @pytest.mark.parametrize(
@@ -325,7 +350,8 @@ def test_a_mistake_is_seen_only_where_it_was_made():
         name: getattr(golf_mistakes, name)
         for name in ("wider", "tail_forgotten", "mask", "in_place", "out_again", "joined",
                      "large_piece", "whole_temporary", "passes", "copied_first",
-                     "input_as_scratch")
+                     "input_as_scratch", "overlapping", "one_piece", "outside", "two_loops",
+                     "filled_first")
     }  # fmt: skip
     for case, seen in zip(cases, collect("golf", cases, axpy_with_scratch), strict=True):
         assert sound(seen)

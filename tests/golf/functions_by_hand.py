@@ -126,6 +126,15 @@ BY_HAND = {  # name: (function, bytes an element of every step)
     # linear algebra
     "norm": (lambda x: np.linalg.norm(x), (8,)),
     "norm of rows": (lambda m: np.linalg.norm(m, axis=1), (16, 8)),
+    "vector norm, never a dot": (lambda x: np.linalg.vector_norm(x), (16, 8)),
+    "vector norm of everything": (lambda m: np.linalg.vector_norm(m, keepdims=True), (16, 8)),
+    "vector norm of rows": (
+        lambda m: m / np.linalg.vector_norm(m, axis=1, keepdims=True),
+        (16, 8, 16),
+    ),
+    "vecdot of np.linalg": (lambda m, w: np.linalg.vecdot(m, w), (16,)),
+    "matmul of np.linalg": (lambda m, b: np.linalg.matmul(m, b), (8,)),
+    "tensordot of np.linalg": (lambda x: np.linalg.tensordot(x, x, axes=1), (8,)),
     "einsum of rows": (lambda m: np.einsum("ij,ij->i", m, m), (8,)),
     "matrix · vector": (lambda m, b: m @ b, (8,)),
     "row by row": (row_by_row, (8,)),

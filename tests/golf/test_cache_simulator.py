@@ -97,6 +97,20 @@ def test_elements_with_gaps_of_a_line_load_a_line_each():
     assert simulated(function, given, SIZE) == pytest.approx(LINE * N / 16, rel=0.01)
 
 
+def test_a_column_whose_lines_do_not_fit_loads_them_for_every_column():
+    """Lines of 8 numbers each. golf counts numbers, so it is kinder there; see pieces.py for a
+    column that fits."""
+    m = np.ones((2 * SIZE // LINE, 32))
+
+    def doubled(m):
+        for j in range(m.shape[1]):
+            m[:, j] *= 2.0
+        return m
+
+    assert golf(doubled, m, cache=SIZE).bytes == 2 * m.nbytes
+    assert simulated(doubled, [m], SIZE) == pytest.approx(8 * 2 * m.nbytes, rel=0.01)
+
+
 def test_a_fetch_on_write_is_counted_by_neither():
     function, given = lambda x: 2 * x, [np.ones(N)]
     assert golf(function, *given, cache=SIZE).bytes == 16 * N

@@ -89,6 +89,19 @@ def test_loops_without_a_loop(function):
         golf(function, X, limits=Limits(seconds=0.05))
 
 
+@pytest.mark.parametrize(
+    ("function", "told"),
+    [
+        (made("def f(x):\n time.sleep(3600)", time=time), "waited most of that time .*line 2"),
+        (made("def f(x):\n while True: time.sleep(0.01)", time=time), "waited most of that time"),
+        (made("def f(x):\n sum(map(lambda v: v, range(10**12)))"), "line 2.*need all that work"),
+    ],
+)
+def test_a_pause_is_no_long_computation(function, told):
+    with pytest.raises(GolfError, match=f"took longer than 1 s.*{told}"):
+        golf(function, X, limits=Limits(seconds=1))
+
+
 def test_a_list_that_holds_itself():
     def f(x):
         knot = [x]

@@ -49,6 +49,7 @@ def call_for_ever(x):
         (lambda x: np.linalg.svd(x[:, None]), "np.linalg.svd"),
         (lambda x: np.mean(x, where=x > 0), "np.mean with where="),
         (lambda x: np.linalg.norm(x, 3), "ord=3"),
+        (lambda x: np.linalg.vector_norm(x[:, None], axis=(0, 1)), "several axes"),
         (lambda x: np.einsum("i,i", x, x, optimize=True), "optimize"),
         (lambda x: np.frompyfunc(lambda v: v, 1, 1)(x), "np.frompyfunc"),
         (lambda x: np.vectorize(lambda v: v)(x), "vectorize"),
@@ -136,6 +137,23 @@ def test_a_function_that_raises_says_where():
         golf(lambda x: (v for v in x), X)
     with pytest.raises(GolfError, match="shapes"):
         golf(lambda x: x + x[1:], X)
+
+
+@pytest.mark.filterwarnings("error")  # nobody awaited it
+@pytest.mark.parametrize("ending", ["return x + 1", "yield x + 1"])
+def test_an_async_function_is_told_to_be_none(ending):
+    scope: dict = {}
+    exec(f"async def f(x): {ending}", scope)
+    with pytest.raises(GolfError, match="f has not run yet: write `def`, not `async def`"):
+        golf(scope["f"], X)
+
+
+def test_options_of_any_name_stay_empty():
+    def f(x, *more, scale=2.0, **options):
+        assert (more, options) == ((), {})
+        return scale * x
+
+    assert golf(f, X).per_element == 16
 
 
 @pytest.mark.parametrize("function", [spin, spin_bare])

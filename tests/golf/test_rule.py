@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import mmap
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,6 +17,7 @@ from tests.golf.conftest import SMALL
 
 golf = functools.partial(with_its_own_cache, cache=SMALL)
 DTYPES = st.sampled_from(["f2", "f4", "f8", "i1", "i4", "i8", "u2", "c8", "c16"])
+STATM = Path("/proc/self/statm")
 LARGE = st.integers(4 * SMALL, 16 * SMALL)  # elements: beyond 32 KiB in every dtype
 
 
@@ -148,6 +151,32 @@ def test_what_is_gone_and_what_was_never_written_moves_nothing():
 
     assert golf(dead, x).bytes == 4096
     assert golf(untouched, x).bytes == 3 * 4096  # zeros that are read are carried in
+
+
+MAKERS = {  # how an array is made, and whether that writes to all of it
+    "empty": (lambda x: np.empty(len(x)), False), "zeros": (lambda x: np.zeros(len(x)), False),
+    "empty_like": (np.empty_like, False), "zeros_like": (np.zeros_like, True),
+    "full": (lambda x: np.full(len(x), 0.0), True), "ones": (lambda x: np.ones(len(x)), True),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_np_zeros_writes_nothing_and_zeros_like_does(name):
+    make, writes = MAKERS[name]
+    x = np.ones(4 * SMALL)
+    assert golf(make, x).bytes == writes * x.nbytes
+
+
+@pytest.mark.skipif(not STATM.exists(), reason="needs Linux's count of resident pages")
+@pytest.mark.parametrize("name", MAKERS)
+def test_and_the_system_sees_the_same(name):
+    """A page that nobody has touched takes no memory yet."""
+    make, writes = MAKERS[name]
+    x = np.ones(1 << 23)  # 64 MiB
+    before = int(STATM.read_text().split()[1])
+    made = make(x)
+    taken = mmap.PAGESIZE * (int(STATM.read_text().split()[1]) - before)
+    assert taken == pytest.approx(writes * made.nbytes, abs=made.nbytes / 50)
 
 
 def in_a_list(x, y, piece):

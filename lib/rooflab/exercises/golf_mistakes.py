@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from rooflab.exercises.exercise import Case, Observation
-from rooflab.exercises.golfing import agree, arrays, digest
+from rooflab.exercises.golfing import agree, arrays, digest, one_number
 from rooflab.golf import CACHE
 
 Shows = Callable[[Case, Observation], bool]
@@ -91,9 +91,13 @@ def copied_first(case: Case, seen: Observation) -> bool:
 def filled_first(case: Case, seen: Observation) -> bool:
     """The result was filled once, and then with what was worked out; nobody read the first."""
     numbers = seen["size"] / np.dtype(case["dtype"]).itemsize
-    written = [entry for entry in trips(seen, "result", way="write") if full(case, seen, entry)]
-    return not out_again(case, seen) and any(
-        entry["moved"] / entry["width"] > AGAIN * numbers for entry in written
+    written = trips(seen, "result", way="write")
+    twice = sum(entry["moved"] / entry["width"] for entry in written) > AGAIN * numbers
+    return (
+        twice
+        and any(full(case, seen, entry) for entry in written)
+        and not out_again(case, seen)
+        and not trips(seen, "result", way="read", where="")
     )
 
 
@@ -105,7 +109,35 @@ def numbers(wrong: Callable[..., object]) -> Shows:
         if not isinstance(mine, dict):
             return False
         other = digest(wrong(*arrays(case)), case["seed"])
-        return mine.get("shape") == other["shape"] and agree(other["sums"], mine.get("sums"), case)
+        alike = mine.get("shape") == other["shape"]
+        alike = alike or (other["shape"] == [] and one_number(mine.get("shape")))
+        return alike and agree(other["sums"], mine.get("sums"), case)
+
+    return shows
+
+
+def numbers_of_pieces(wrong: Callable[..., object]) -> Shows:
+    """The same, where ``wrong`` does as many rows at a time as were read at a time."""
+
+    def shows(case: Case, seen: Observation) -> bool:
+        (x,) = arrays(case)
+        rows = max((entry["largest"] for entry in _read(seen)), default=0) // x[0].nbytes
+        if rows < 2 or not isinstance(seen.get("value"), dict):
+            return False
+        return numbers(
+            lambda x: np.concatenate([wrong(x[i : i + rows]) for i in range(0, len(x), rows)])
+        )(case, seen)
+
+    return shows
+
+
+def calling(numbers_alike: Shows, *calls: str, instead: bool = True) -> Shows:
+    """The same numbers, and one of the NumPy functions ``calls`` was called (or none of them)."""
+
+    def shows(case: Case, seen: Observation) -> bool:
+        made = seen.get("calls")
+        found = isinstance(made, list) and any(name in made for name in calls)
+        return found is instead and numbers_alike(case, seen)
 
     return shows
 
@@ -126,6 +158,31 @@ def last_piece(case: Case, seen: Observation) -> bool:
     return any(agree(each, mine.get("sums"), case) for each in sums)
 
 
+def overlapping(case: Case, seen: Observation) -> bool:
+    """Every number of an input came in, and some of them were read in two pieces."""
+    for name in {entry["name"] for entry in _read(seen)}:
+        entries = [entry for entry in _read(seen) if entry["name"] == name]
+        came = sum(entry["moved"] for entry in entries)
+        whole_times = sum(entry["bytes"] for entry in entries) % seen["size"] == 0
+        if came == seen["size"] and not whole_times and not _any_full(case, seen, entries):
+            return True
+    return False
+
+
+def one_piece(case: Case, seen: Observation) -> bool:
+    """Of every input came in no more than one piece."""
+    read = _read(seen)
+    moved: dict[str, int] = {}
+    for entry in read:
+        moved[entry["name"]] = moved.get(entry["name"], 0) + entry["moved"]
+    most = {name: max(e["largest"] for e in read if e["name"] == name) for name in moved}
+    return (
+        any(moved.values())
+        and not _any_full(case, seen, read)
+        and all(came <= most[name] for name, came in moved.items())
+    )
+
+
 def joined(case: Case, seen: Observation) -> bool:
     """The pieces of the result were kept to the end, and copied into one array there."""
     parts = [e for e in trips(seen, "tmp", way="write") if not full(case, seen, e)]
@@ -134,23 +191,65 @@ def joined(case: Case, seen: Observation) -> bool:
 
 
 def large_piece(case: Case, seen: Observation) -> bool:
-    """The work was cut into pieces, and what a piece needs again had left the cache before."""
-    again = [entry for entry in _again(seen) if not full(case, seen, entry)]
-    return any(entry["largest"] > LARGE for entry in again)
+    """The work was cut into pieces, and what a piece needs again had left the cache before.
+
+    Or a loop stands there, and its one piece is as long as the array.
+    """
+    again = list(_again(seen))
+    if any(entry["largest"] > LARGE and not full(case, seen, entry) for entry in again):
+        return True
+    whole = [entry for entry in _read(seen) if entry["bytes"] >= FULL * seen["size"]]
+    written = [*again, *trips(seen, "input", way="write")]
+    return (
+        seen.get("loops") is True
+        and bool(whole)
+        and all(full(case, seen, entry) for entry in whole)
+        and _any_full(case, seen, written)
+    )
 
 
 def passes(case: Case, seen: Observation) -> bool:
     """An input was carried in more than once, by calls on all of it or in two loops."""
+    read = trips(seen, "input", way="read")
+    for name in {entry["name"] for entry in read}:
+        mine = [entry for entry in read if entry["name"] == name]
+        small = all(entry["largest"] <= LARGE for entry in mine)
+        many = sum(entry["moved"] for entry in mine) > AGAIN * seen["size"]
+        if many and (small or _any_full(case, seen, mine)):
+            return True
+    return False
+
+
+def outside(case: Case, seen: Observation) -> bool:
+    """A loop went through the pieces, and one call more over a whole array."""
+    everything = trips(seen, "input", "result", "tmp", where="")
+    pieces = [e for e in everything if not full(case, seen, e)]
+    read = trips(seen, "input", "result", "tmp", way="read")
+    return _any_full(case, seen, read) and any(e["bytes"] > FULL * seen["size"] for e in pieces)
+
+
+def two_loops(case: Case, seen: Observation) -> bool:
+    """Small pieces of an array left the cache, and came back to be worked on once more."""
+    made = [*trips(seen, "result", way="read"), *trips(seen, "tmp", way="write")]
+    read = trips(seen, "input", way="read")
+    small = [e for e in (*made, *read) if e["largest"] <= LARGE and not full(case, seen, e)]
     return any(
-        entry["moved"] > AGAIN * seen["size"]
-        and (full(case, seen, entry) or entry["largest"] <= LARGE)
-        for entry in trips(seen, "input", way="read")
+        entry["moved"] > (AGAIN if entry in read else FULL) * seen["size"] for entry in small
     )
 
 
 def whole_temporary(case: Case, seen: Observation) -> bool:
     """A whole array was stored and read back."""
     return any(full(case, seen, entry) for entry in trips(seen, "tmp", way="write"))
+
+
+def _read(seen: Observation) -> list[Entry]:
+    """What was read of the inputs, from memory and from the cache."""
+    return trips(seen, "input", way="read", where="")
+
+
+def _any_full(case: Case, seen: Observation, entries: list[Entry]) -> bool:
+    return any(full(case, seen, entry) for entry in entries)
 
 
 def _again(seen: Observation) -> Iterator[Entry]:

@@ -19,6 +19,11 @@ def _pieces(x, chunk: int = CHUNK, tail: bool = True) -> Iterator[slice]:
         yield slice(i, i + chunk)
 
 
+def _overlapping(x, chunk: int = CHUNK) -> Iterator[slice]:
+    for i in range(0, len(x), chunk - 1):
+        yield slice(i, i + chunk)
+
+
 def axpy(a, x, y, chunk=CHUNK, tail=True):
     """Right, or with too large a chunk, or without what does not fill one."""
     out = np.empty_like(y)
@@ -63,6 +68,39 @@ def axpy_filled(a, x, y):
 
 def axpy_joined(a, x, y):
     return np.concatenate([a * x[p] + y[p] for p in _pieces(x)])
+
+
+def axpy_overlapping(a, x, y):
+    for p in _overlapping(x):
+        y[p] += a * x[p]
+    return y
+
+
+def axpy_of_one_piece(a, x, y):
+    for p in _pieces(x):
+        return a * x[p] + y[p]
+
+
+def axpy_outside(a, x, y):
+    x *= a
+    for p in _pieces(x):
+        y[p] += x[p]
+    return y
+
+
+def axpy_in_two_loops(a, x, y):
+    out = np.empty_like(y)
+    for p in _pieces(x):
+        out[p] = a * x[p]
+    for p in _pieces(x):
+        out[p] += y[p]
+    return out
+
+
+def axpy_in_one_large_piece(a, x, y):
+    for p in _pieces(x, 2 * len(x)):
+        y[p] += a * x[p]
+    return y
 
 
 def scale_add_scale(a, b, x, y, chunk=CHUNK, tail=True):
@@ -112,6 +150,38 @@ def scale_joined(a, b, x, y):
     return np.concatenate([b * (a * x[p] + y[p]) for p in _pieces(x)])
 
 
+def scale_overlapping(a, b, x, y):
+    for p in _overlapping(x):
+        y[p] = b * (a * x[p] + y[p])
+    return y
+
+
+def scale_of_one_piece(a, b, x, y):
+    for p in _pieces(x):
+        return b * (a * x[p] + y[p])
+
+
+def scale_outside(a, b, x, y):
+    for p in _pieces(x):
+        y[p] += a * x[p]
+    y *= b
+    return y
+
+
+def scale_in_two_loops(a, b, x, y):
+    for p in _pieces(x):
+        y[p] += a * x[p]
+    for p in _pieces(x):
+        y[p] *= b
+    return y
+
+
+def scale_in_one_large_piece(a, b, x, y):
+    for p in _pieces(x, 2 * len(x)):
+        y[p] = b * (a * x[p] + y[p])
+    return y
+
+
 def squares(x, chunk=CHUNK, tail=True):
     """Right in pieces; np.dot(x, x) does as well."""
     total = x.dtype.type(0)
@@ -125,6 +195,19 @@ def squares_of_last_piece(x):
     for p in _pieces(x):
         total = np.dot(x[p], x[p])
     return total
+
+
+def squares_overlapping(x):
+    return sum(np.dot(x[p], x[p]) for p in _overlapping(x))
+
+
+def squares_of_one_piece(x):
+    for p in _pieces(x):
+        return np.dot(x[p], x[p])
+
+
+def squares_in_one_large_piece(x):
+    return sum(np.sum(x[p] ** 2) for p in _pieces(x, 2 * len(x)))
 
 
 def squares_in_place(x):
@@ -144,6 +227,46 @@ def bias_relu(x, b, chunk=ROWS, tail=True):
     for p in _pieces(x, chunk, tail):
         np.maximum(x[p] + b, 0, out=out[p])
     return out
+
+
+def relu_lost(x, b):
+    for p in _pieces(x, ROWS):
+        x[p] += b
+        np.maximum(x[p], 0)
+    return x
+
+
+def relu_overlapping(x, b):
+    for p in _overlapping(x, ROWS):
+        x[p] = np.maximum(x[p] + b, 0)
+    return x
+
+
+def relu_of_one_piece(x, b):
+    for p in _pieces(x, ROWS):
+        x[p] = np.maximum(x[p] + b, 0)
+        return x
+
+
+def relu_outside(x, b):
+    x += b
+    for p in _pieces(x, ROWS):
+        np.maximum(x[p], 0, out=x[p])
+    return x
+
+
+def relu_in_two_loops(x, b):
+    for p in _pieces(x, ROWS):
+        x[p] += b
+    for p in _pieces(x, ROWS):
+        np.maximum(x[p], 0, out=x[p])
+    return x
+
+
+def relu_in_one_large_piece(x, b):
+    for p in _pieces(x, 2 * len(x)):
+        x[p] = np.maximum(x[p] + b, 0)
+    return x
 
 
 def relu_out(x, b):
@@ -196,6 +319,30 @@ def row_norm(x, chunk=ROWS, tail=True):
     for p in _pieces(x, chunk, tail):
         np.divide(x[p], lengths(x[p]), out=out[p])
     return out
+
+
+def norm_of_one_piece(x):
+    for p in _pieces(x, ROWS):
+        x[p] /= lengths(x[p])
+        return x
+
+
+def norm_of_blocks(x):
+    for p in _pieces(x, ROWS):
+        x[p] /= np.linalg.norm(x[p])
+    return x
+
+
+def norm_of_columns_of_blocks(x):
+    for p in _pieces(x, ROWS):
+        x[p] /= np.linalg.norm(x[p], axis=0)
+    return x
+
+
+def norm_in_one_large_piece(x):
+    for p in _pieces(x, 2 * len(x)):
+        x[p] /= lengths(x[p])
+    return x
 
 
 def norm_filled(x):

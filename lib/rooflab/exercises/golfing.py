@@ -13,12 +13,14 @@ from typing import Any
 import numpy as np
 
 from rooflab.exercises.collect import observe
-from rooflab.exercises.exercise import Case, Exercise, Observation
+from rooflab.exercises.exercise import Case, Exercise, Misconception, Observation
 from rooflab.exercises.judge import failed, passed
 from rooflab.exercises.plaindata import Plain
 from rooflab.exercises.verdict import Verdict
 from rooflab.golf import HOLES, Limits, golf
+from rooflab.golf.arguments import as_function
 from rooflab.golf.ledger import Step
+from rooflab.golf.loops import may_loop
 from rooflab.golf.trace import UNSEEN
 
 BLOCKS = 256
@@ -35,7 +37,10 @@ def arrays(case: Case) -> tuple[Any, ...]:
 
 
 def run(case: Case, answer: Callable[..., object]) -> Observation:
-    """Run ``answer`` on traced arrays; the observation adds "bytes", "trips" and "size"."""
+    """Run ``answer`` on traced arrays; the observation adds "bytes", "trips" and "size".
+
+    "calls": names of the NumPy functions that it called; "loops": whether a loop stands in it.
+    """
     given = arrays(case)
     played: list[Any] = []
     seen = observe(lambda: played.append(golf(answer, *given, limits=LIMITS)) or True)
@@ -44,9 +49,13 @@ def run(case: Case, answer: Callable[..., object]) -> Observation:
     game = played[0]
     if game.result is None or game.result is ...:
         return {"missing": True}
-    trips = totals(game.steps)
-    return {**observe(lambda: digest(game.result, case["seed"])), "bytes": game.bytes,
-            "trips": trips,
+    came = observe(lambda: digest(game.result, case["seed"]))
+    if str(came.get("error", "")).startswith("TypeError: "):  # digest's own
+        came = {"unreadable": str(came["error"]).removeprefix("TypeError: ")}
+    written, _ = as_function(answer)
+    return {**came, "bytes": game.bytes, "trips": totals(game.steps, game.elements),
+            "calls": sorted({step.call for step in game.steps}),
+            "loops": written is not None and may_loop(written),
             "size": max(a.nbytes for a in given if isinstance(a, np.ndarray))}  # fmt: skip
 
 
@@ -55,9 +64,13 @@ def digest(result: object, seed: int) -> dict[str, Plain]:
 
     Raises TypeError when it is no array of numbers.
     """
-    found = np.asarray(result)
+    kind = type(result).__name__
+    try:
+        found = np.asarray(result)
+    except ValueError:
+        raise TypeError(f"a {kind} came back whose parts differ in length; join them") from None
     if found.dtype.kind not in "fiub":
-        raise TypeError(f"a {type(result).__name__} came back; an array of numbers is wanted")
+        raise TypeError(f"a {kind} came back; an array of numbers is wanted, or one number")
     weights = np.random.default_rng(seed).uniform(0.5, 1.5, found.size)
     with np.errstate(all="ignore"):  # what a wrong answer leaves unwritten may be anything
         blocks = np.array_split(weights * found.ravel(), min(BLOCKS, max(1, found.size)))
@@ -65,20 +78,24 @@ def digest(result: object, seed: int) -> dict[str, Plain]:
     return {"shape": list(found.shape), "dtype": str(found.dtype), "sums": sums}
 
 
-def totals(steps: Iterable[Step]) -> list[dict[str, Plain]]:
+def totals(steps: Iterable[Step], elements: int) -> list[dict[str, Plain]]:
     """Sum the trips by array (all temporaries are "tmp"), way, place and width, as plain data.
 
     "moved": those of the "bytes" that crossed the bus; "times": how many trips; "largest": bytes
     of the largest; "width": bytes of a number; "again": trips of an array that the same call also
-    read.
+    read. Trips of more than half of the ``elements`` of a whole array have sums of their own.
     """
-    sums: dict[tuple[str, str, str, int], dict[str, Any]] = {}
+    sums: dict[tuple[str, str, str, int, bool], dict[str, Any]] = {}
     for step in steps:
         read = {trip.name for trip in step.operands if trip.way == "read"}
         for trip in step.operands:
             kind = "tmp" if trip.name.startswith("tmp") else trip.name
-            key = (kind, trip.way, trip.where, np.dtype(trip.dtype).itemsize)
-            entry = sums.setdefault(key, dict(zip(_TOTALS, (*key, 0, 0, 0, 0, 0), strict=True)))
+            width = np.dtype(trip.dtype).itemsize
+            about = (kind, trip.way, trip.where, width)
+            entry = sums.setdefault(
+                (*about, 2 * trip.bytes >= elements * width),
+                dict(zip(_TOTALS, (*about, 0, 0, 0, 0, 0), strict=True)),
+            )
             entry["bytes"] += int(trip.bytes)
             entry["moved"] += int(trip.moved)
             entry["times"] += 1
@@ -118,14 +135,20 @@ def judge_golf(
         if problem is None and mine is not None and mine < LEAST:
             problem = "it moved fewer bytes than the result needs; golf cannot have seen everything"
         if problem:
-            mistake = next(
-                (m for m in exercise.misconceptions if sound(seen) and m.shows(case, seen)), None
-            )
+            shown = (m for m in exercise.misconceptions if sound(seen) and m.shows(case, seen))
+            mistake = next(shown, None) or _stumble(exercise, seen)
             where = f"{exercise.name} on {case['n']} numbers ({case['dtype']})"
             return failed(exercise, f"{where}: {problem}", case=dict(case), mistake=mistake)
     worst = max(zip(scores, range(len(cases)), strict=True))
     said = _bytes_said(cases[worst[1]], observations[worst[1]])
     return passed(exercise, f"right; {said}: score {worst[0]:.2f} (par {exercise.par})")
+
+
+def _stumble(exercise: Exercise, seen: Observation) -> Misconception | None:
+    """The usual mistake that raises what was raised."""
+    told = str(seen.get("error", ""))
+    found = ((name, hint) for raised, name, hint in exercise.errors if f" raised {raised}" in told)
+    return next((Misconception(name, exercise.reference, hint) for name, hint in found), None)
 
 
 def score(case: Case, seen: Observation) -> float:
@@ -141,7 +164,7 @@ def _bytes_said(case: Case, seen: Observation) -> str:
 def _flaw(exercise: Exercise, case: Case, seen: Observation) -> str | None:
     """Say what is wrong with the result itself, never what would be right."""
     if seen.get("missing"):
-        return "it gave None; is there a return?"
+        return "it returned None; does it reach a return?"
     if "error" in seen:
         kind, _, told = str(seen["error"]).partition(": ")
         return (
@@ -155,11 +178,17 @@ def _flaw(exercise: Exercise, case: Case, seen: Observation) -> str | None:
         return "the trace that came back cannot be read"
     right = digest(exercise.reference(*arrays(case)), case["seed"])
     mine = seen["value"]
-    if mine.get("shape") != right["shape"]:
+    one = right["shape"] == [] and one_number(mine.get("shape"))
+    if mine.get("shape") != right["shape"] and not one:
         return f"the result has the shape {_shape(mine.get('shape'))}, not {_shape(right['shape'])}"
     if right["shape"] and mine.get("dtype") != right["dtype"]:
         return f"the result is {mine.get('dtype')}; the inputs are {case['dtype']}"
     return None if agree(right["sums"], mine.get("sums"), case) else "the numbers are not right"
+
+
+def one_number(shape: object) -> bool:
+    """Whether an array of ``shape`` holds one number: an array of one element does too."""
+    return isinstance(shape, list) and all(length == 1 for length in shape)
 
 
 def agree(right: Sequence[float], mine: object, case: Case) -> bool:

@@ -65,6 +65,8 @@ def entered(bound: Any, enter: Callable[[Any, str], Any]) -> tuple[tuple, dict]:
         return tuple(enter(_checked(v, n), n) for v, n in zip(bound, names)), {}
     kinds = bound.signature.parameters
     for name, value in list(bound.arguments.items()):
+        if kinds[name].kind is inspect.Parameter.VAR_KEYWORD:
+            continue  # nothing is given by name
         if kinds[name].kind is inspect.Parameter.VAR_POSITIONAL:
             many = enumerate(value, 1)
             bound.arguments[name] = tuple(

@@ -2,8 +2,9 @@
 
 Read in numpy 2.4: ``_core/_methods.py`` (mean, var, std), ``linalg/_linalg.py`` (norm),
 ``lib/_function_base_impl.py`` (diff), ``lib/_shape_base_impl.py`` (apply_along_axis),
-``_core/numeric.py`` (outer), the C sources of dot, einsum, take and argmax. What these make on the side (copies for a cast or for strides that BLAS cannot
-take) is a step of its own here too; tests compare with the memory that NumPy really asks for.
+``_core/numeric.py`` (outer), the C sources of dot, einsum, take and argmax. What these make on the
+side (copies for a cast or for strides that BLAS cannot take) is a step of its own here too; tests
+compare with the memory that NumPy really asks for.
 """
 
 from __future__ import annotations
@@ -93,6 +94,17 @@ def norm(trace: Trace, x: Any, ord: Any = None, axis: Any = None, keepdims: bool
     if ord == math.inf and not isinstance(axis, (tuple, list)):
         return np.maximum.reduce(np.abs(x), axis=axis, keepdims=keepdims, initial=0)
     raise no_model(f"np.linalg.norm with ord={ord!r}, axis={axis!r}")
+
+
+def vector_norm(
+    trace: Trace, x: Any, *, axis: Any = None, keepdims: bool = False, ord: Any = 2
+) -> Any:
+    """np.linalg.norm along an axis, of everything too: unlike that one, never a dot."""
+    if isinstance(axis, tuple):
+        raise no_model("np.linalg.vector_norm along several axes")
+    flat, along = (np.ravel(x), 0) if axis is None else (x, axis)
+    found = np.linalg.norm(flat, ord, along, keepdims and axis is not None)
+    return np.reshape(found, (1,) * x.ndim) if keepdims and axis is None else found
 
 
 def dot(trace: Trace, a: Any, b: Any, out: Any = None) -> Any:
@@ -216,9 +228,20 @@ def _zeros(trace: Trace, like: Any, ahead: tuple[int, ...]) -> Any:
     return made
 
 
+def _same(function: Any) -> Any:
+    """Of a function of np.linalg: np has the same, under another name."""
+
+    def model(trace: Trace, *args: Any, **kwargs: Any) -> Any:
+        return function(*args, **kwargs)
+
+    return model
+
+
 MODELS = {
     np.mean: mean, np.var: var, np.std: std, np.linalg.norm: norm, np.dot: dot,
     np.einsum: einsum, np.take: take, np.argmax: _extreme(np.argmax),
     np.argmin: _extreme(np.argmin), np.diff: diff, np.outer: outer, np.tensordot: tensordot,
-    np.apply_along_axis: apply_along_axis,
+    np.apply_along_axis: apply_along_axis, np.linalg.vector_norm: vector_norm,
+    np.linalg.vecdot: _same(np.vecdot), np.linalg.matmul: _same(np.matmul),
+    np.linalg.tensordot: _same(np.tensordot),
 }  # fmt: skip

@@ -145,8 +145,8 @@ def _putmask(trace: Trace, a: Any, mask: Any, values: Any) -> None:
 def _like(fill: Any = None) -> Callable:
     """np.empty_like makes an array and writes nothing; zeros_like and ones_like write it once."""
 
-    def model(trace: Trace, prototype: Any, dtype: Any = None, order: str = "K", **kwargs: Any):
-        plain = np.empty_like(trace.raw(prototype), dtype, order, **kwargs)
+    def model(trace: Trace, prototype: Any, *args: Any, **kwargs: Any) -> Any:
+        plain = np.empty_like(trace.raw(prototype), *args, **kwargs)
         made = trace.wrap(plain)
         if fill is not None:
             plain[...] = fill

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import linecache
+import time
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -29,6 +30,7 @@ from rooflab.golf.watchdog import watched
 
 _FOREIGN = {"cupy", "jax", "numba", "numexpr", "pandas", "polars", "scipy", "sklearn", "torch"}
 LONGEST = 60  # characters of a line that an error repeats
+WAITS = 0.1  # of its time a function computes less than that: it sleeps, or waits for something
 
 
 @dataclass(frozen=True)
@@ -75,13 +77,16 @@ def run(f: Callable[..., Any], arrays: tuple[Any, ...], cache: Cache, limits: Li
 
 
 def _called(trace: Trace, name: str, function: FunctionType | None, call: Callable[[], Any]) -> Any:
+    start = time.thread_time()
     try:
         with watched(trace):
             answer = call()
         if trace.strangers.refused:  # and f swallowed that
             raise trace.strangers.refused
-    except Stopped:
-        raise _error(trace, f"{name} {_stopped(trace, function)}") from None
+    except Stopped as error:
+        where = f"({_at(trace, error)})"
+        waited = time.thread_time() - start < WAITS * trace.limits.seconds
+        raise _error(trace, f"{name} {_stopped(trace, function, where, waited)}") from None
     except GolfError as error:
         raise _error(trace, f"{name}, {_at(trace, error)}: {error}", type(error)) from error
     except (Exception, SystemExit) as error:
@@ -89,14 +94,23 @@ def _called(trace: Trace, name: str, function: FunctionType | None, call: Callab
         raise _error(
             trace, f"{name} raised {said} ({_at(trace, error)}{_library(function)})"
         ) from error
-    if inspect.isgenerator(answer) or inspect.iscoroutine(answer):
+    if inspect.iscoroutine(answer):
+        answer.close()  # or Python warns that nobody awaited it
+    if inspect.iscoroutine(answer) or inspect.isasyncgen(answer):
+        raise _error(trace, f"{name} has not run yet: write `def`, not `async def`")
+    if inspect.isgenerator(answer):
         raise _error(trace, f"{name} gives a generator, which has not run yet; return an array")
     return answer
 
 
-def _stopped(trace: Trace, function: FunctionType | None) -> str:
-    if "steps" not in trace.stop_reason and function is not None and not may_loop(function):
-        return f"took longer than {trace.stop_reason}; give golf smaller arrays"
+def _stopped(trace: Trace, function: FunctionType | None, where: str, waited: bool) -> str:
+    """Say why it was stopped. ``where``: the line; ``waited``: hardly anything was computed."""
+    if "steps" not in trace.stop_reason:
+        late = f"took longer than {trace.stop_reason}"
+        if waited:
+            return f"{late} and waited most of that time {where}; a count of bytes needs no wait"
+        if function is not None and not may_loop(function):
+            return f"{late} {where}; does it need all that work, or arrays that large?"
     made = "" if "steps" in trace.stop_reason else f", having made {len(trace):,} steps"
     return (
         f"was stopped after {trace.stop_reason}{made}; "

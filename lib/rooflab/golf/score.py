@@ -146,8 +146,8 @@ def golf(
     The rule is kinder than a machine in a few places. Views with gaps of a line (64 bytes) or more
     and index arrays count the bytes that they name, not the lines around them. What is written is
     not fetched first. ``a @ a`` reads ``a`` once, though a large product passes over it many
-    times. ``np.empty`` and ``np.zeros`` cost nothing (the system hands out zeroed pages),
-    ``np.zeros_like`` one write.
+    times. ``np.empty`` and ``np.zeros`` cost nothing: NumPy writes to neither, and the system
+    clears a page when it is first written to. ``np.zeros_like`` writes its zeros: one trip.
 
     The arrays that you give are not changed: those that ``f`` writes to are copied first.
 

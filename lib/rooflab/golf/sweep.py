@@ -29,8 +29,8 @@ MOST_CACHES = 8  # an array so many times the cache is memory, whatever the cach
 class ChunkSweep:
     """Bytes and seconds of one function for each chunk size.
 
-    ``golfs``: the traced runs without their arrays, which would fill the memory; those of small chunks on fewer elements, which changes no score
-    (``scaled`` says for which). ``seconds``: medians of the untraced function on all
+    ``golfs``: the traced runs without their arrays, which would fill the memory; those of small
+    chunks on fewer elements, which changes no score (``scaled`` says for which). ``seconds``: medians of the untraced function on all
     ``elements``, all chunk sizes in turns; empty where nothing was timed.
     """
 

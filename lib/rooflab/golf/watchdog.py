@@ -6,8 +6,9 @@ it, which happens between two bytecodes as well. What neither can stop is one lo
 such as a product of two huge matrices or ``10**10**9``: it is stopped when that call returns.
 The exception comes again every ``AGAIN_S``, and the timer's then at short, irregular times, so
 that one of them falls outside the ``try`` of a loop with a bare ``except:``; every further call
-that golf sees raises it too. The timer does not interrupt our own code around it. A function that takes the alarm
-away (``signal.signal``) is not stopped by it: what means harm belongs in a process of its own.
+that golf sees raises it too. The timer does not interrupt our own code around it. A function that
+takes the alarm away (``signal.signal``) is not stopped by it: what means harm belongs in a process
+of its own.
 """
 
 from __future__ import annotations
