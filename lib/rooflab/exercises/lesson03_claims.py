@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from itertools import pairwise
+from itertools import pairwise, permutations
 
 from rooflab.count import gemm
 from rooflab.exercises.exercise import Case, Exercise, Misconception
@@ -107,9 +107,9 @@ def _intensities(flops: Sequence[int], bytes: Sequence[int]) -> list[float]:
 
 
 def _first_pair(high: Sequence[float], slow: Sequence[float]) -> tuple[int, int]:
-    """The first pair (i, j) in which i has more of both."""
-    every = range(len(high))
-    return next((i, j) for i in every for j in every if high[i] > high[j] and slow[i] > slow[j])
+    """The first pair (i, j) in which i has more of both; (0, 0) if there is none."""
+    pairs = permutations(range(len(high)), 2)
+    return next(((i, j) for i, j in pairs if high[i] > high[j] and slow[i] > slow[j]), (0, 0))
 
 
 def _pair(
@@ -140,11 +140,17 @@ _by_flops = _by(lambda f, n, p, b: f)
 _by_shorter = _by(lambda f, n, p, b: [min(x / p, y / b) for x, y in zip(f, n, strict=True)])
 
 
+_by_sum = _by(lambda f, n, p, b: [x / p + y / b for x, y in zip(f, n, strict=True)])
+
+
 def _told_apart(drawn: Sequence[Case]) -> bool:
-    """Whether no two of these mistakes give the same pairs in all cases."""
-    mistakes = (_widest, _no_times, _by_flops, _by_shorter)
-    pairs = {tuple(wrong(*case.values()) for case in drawn) for wrong in mistakes}
-    return len(pairs) == len(mistakes)
+    """Whether no two of these answers, of which the first is right, are alike in all cases.
+
+    Each of them finds a pair in every case, so that there is something to tell them by.
+    """
+    answers = (_pair, _widest, _no_times, _by_flops, _by_shorter, _by_sum)
+    pairs = {tuple(answer(*case.values()) for case in drawn) for answer in answers}
+    return len(pairs) == len(answers) and all((0, 0) not in found for found in pairs)
 
 
 _NO_SLOWER = (
@@ -178,6 +184,8 @@ COUNTEREXAMPLE = Exercise(
                       "FLOPs alone are no time: some of these kernels wait for their bytes."),
         Misconception("min for max", _by_shorter,
                       "the shorter of the two has to wait for the longer."),
+        Misconception("sum for max", _by_sum,
+                      "carrying and computing happen at the same time: the longer, not the sum."),
         Misconception("highest intensity and fastest",
                       lambda *case: (_widest(*case)[0], _ends(_times(*case))[1]),
                       "i and j are a pair: of the same two kernels, one has the higher intensity "
@@ -216,14 +224,14 @@ def _row_cases(rng: random.Random) -> list[Case]:
     than the product is), and with an m whose doubled intensity is still below the highest ridge.
     """
     left_out = rng.choice(("h200-sxm", "a100-sxm-80"))
-    near = rng.choice((range(236, 243), range(248, 270)))
     fewer = sorted(rng.sample(range(len(AMD)), 4))
     drawn = [
-        _sold(NVIDIA, 256), _sold(AMD, rng.choice(near)), _sold(AMD, rng.randrange(120, 132)),
+        _sold(NVIDIA, 256), _sold(AMD, rng.randrange(236, 243)),
+        _sold(AMD, rng.randrange(248, 262)), _sold(AMD, rng.randrange(120, 132)),
         _sold([name for name in NVIDIA if name != left_out], rng.randrange(150, 330)),
         _sold([AMD[place] for place in (*fewer[:2], *fewer[1:])], rng.randrange(110, 280)),
     ]  # fmt: skip
-    return [drawn[0], *rng.sample(drawn[1:], 4)]
+    return [drawn[0], *rng.sample(drawn[1:], 5)]
 
 
 def _intensity_of_rows(m: int) -> float:
@@ -279,6 +287,10 @@ GREW = Exercise(
         Misconception("the rows are the intensity", _grew_if(at=float),
                       "m rows come close to m FLOP/byte only while m is small beside 4096: the "
                       "rows and the result travel too."),
+        Misconception("rows or result forgotten",
+                      _grew_if(at=lambda m: 1 / (1 / m + 1 / EDGE)),
+                      "as many numbers go out as come in, and both travel: the rows and the "
+                      "result."),
         Misconception("numbers, not bytes", _grew_if(at=lambda m: 2 * _intensity_of_rows(m)),
                       "each number has two bytes: FLOPs per number are not FLOPs per byte."),
         Misconception("multiply-adds", _grew_if(at=lambda m: _intensity_of_rows(m) / 2),

@@ -189,6 +189,8 @@ WRONG = [
     ("03-counterexample", "def answer(flops, bytes, peak, bandwidth):\n    t = np.maximum(np.array(flops) / peak, np.array(bytes) / bandwidth)\n    return np.argmax(np.array(flops) / bytes), np.argmin(t)", "highest intensity and fastest"),
     ("03-counterexample", PAIR + "pair = i, j", "no pair found"),
     ("03-ridge-grew", GREW + "np.diff(r) <= 0, " + FLIPS, "no change is a fall"),
+    ("03-ridge-grew", GREW.replace("2 * m + 4096", "m + 4096") + "np.diff(r) < 0, " + FLIPS, "rows or result forgotten"),
+    ("03-counterexample", PAIR.replace("max(f / peak, n / bandwidth)", "f / peak + n / bandwidth") + "return i, j", "sum for max"),
     ("03-ridge-grew", GREW + "np.diff(r) < 0, (at < r[1:]) & (at >= r[:-1])", "only to memory"),
     ("03-ridge-grew", GREW + "np.diff(r) < 0, (at >= r[1:]) & (at < r[:-1])", "only to computing"),
     ("03-ridge-grew", GREW + "r[1:] < r[0], (at < r[1:]) != (at < r[0])", "compared with the first one"),
