@@ -464,7 +464,7 @@ print(f"800 are {100 * 800 / rate:.0f} % of the last one")
 # ### Exercise 3 · By what factor?
 #
 # Return the factor by which a `batch` raises the tokens a second of batch 1, at the same `context`.
-# Weights have 2 bytes, and `kv` is in bytes a token. You may call your `decode`.
+# Weights have 2 bytes; `kv` is in bytes a token. You may call your `decode`.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "05-claim-batch"}
@@ -489,10 +489,11 @@ rl.check("05-claim-batch", speed_up)
 #
 # Weights have 2 bytes; all `parameters` are read in a step and lie in the memory, beside the
 # caches. `memory` is what weights and caches may fill: a tenth of the card is set aside already.
-# Each sequence has `context` tokens of `kv` bytes and is `promised` its tokens a second; the step is
-# that of exercise 2. Return the largest batch that the memory allows, the largest that the promise
-# allows, and which of the two binds: `"memory"` or `"promise"`. A promise that not even one
-# sequence gets allows 0. If both batches are equal, say `"promise"`.
+# Each sequence has `context` tokens and is `promised` its tokens a second; the step is that of
+# exercise 2. A token leaves `kv` bytes in the caches. Return the largest batch that the memory
+# allows, the largest that the promise allows, and which of the two binds: `"memory"` or
+# `"promise"`. Where not even one sequence is quick enough, the promise allows 0. If both batches
+# are equal, say `"promise"`.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "05-fill"}
@@ -625,7 +626,7 @@ rl.show.say(rl.conclude("05-predicted", said, runs), after=(two, many))
 # ### Exercise 6 · From which batch on?
 #
 # Return the batch at which the arithmetic takes as long as the carrying of weights (2 bytes each)
-# and caches (`kv` bytes a token) together, or 0 if there is none. It need not be whole.
+# and caches together, or 0 if there is none. It need not be whole. A token has `kv` bytes.
 
 
 # %% tags=["deep", "answer"] rooflab={"exercise": "05-claim-always"}
@@ -696,8 +697,8 @@ rl.check("05-attention", intensity)
 # ### Exercise 8 · What fewer bits can bring
 #
 # Return how many times faster a step can get, where memory limits it, if its weights go from 2
-# bytes to `bits`, with `scale_bytes` for the scale and offset of each `group`. The caches, `kv`
-# bytes a token, stay as they are.
+# bytes to `bits`, with `scale_bytes` for the scale and offset of each `group`. The caches stay as
+# they are, with `kv` bytes a token.
 
 
 # %% tags=["deep", "answer"] rooflab={"exercise": "05-fewer-bits"}

@@ -46,6 +46,8 @@ CEILING = Exercise(
                       variants=(lambda i, o, s: 2 * o / s,)),
         Misconception("upside down", lambda i, o, s: 1 / _ceiling(i, o, s),
                       "that is bytes per FLOP; intensity is FLOPs per byte."),
+        Misconception("not turned over", lambda i, o, s: 2 / s * (1 / i + 1 / o),
+                      "a larger edge raises the ceiling, so 1/N + 1/K stands below the line."),
         Misconception("without end", lambda i, o, s: math.inf,
                       "every token brings its own numbers in and out, so there is an end."),
         Misconception("as if square", lambda i, o, s: 2 * min(i, o) / (3 * s),

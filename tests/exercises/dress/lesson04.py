@@ -209,6 +209,7 @@ WRONG = [
     ("04-predict", WAYS + "min(t * w * again, all_)", "every vector again"),
     ("04-predict", WAYS + "min(one, w * copy + 2 * w / peak)", "the arithmetic of one token"),
     ("04-ceiling", "lambda i,o,s: 2/s/(1/1e6 + 1/i + 1/o)", "many for endless"),
+    ("04-ceiling", "lambda i,o,s: 2/s*(1/i + 1/o)", "not turned over"),
     ("04-ceiling", "lambda i,o,s: 2*1e9*i*o/((1e9*i + i*o + 1e9*o)*s)", "many for endless"),
 ]  # fmt: skip
 
