@@ -279,7 +279,7 @@ rl.conclude("03-thumb", here, rl.machine("h200-sxm"))
 # ### Exercise 2 · Which rule holds?
 #
 # Return two truth values for a machine: whether everything below 4 FLOP/byte is limited by memory
-# on it, and whether everything above 8 is limited by computing.
+# on it, and whether everything above 8 is limited by computing. No ridge is exactly 4 or 8.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "03-thumb-rules"}
@@ -639,7 +639,8 @@ for name in ("h100-sxm", "mi250x-gcd", "h200-sxm", "gb200", "b200", "a100-sxm-80
 # %% [markdown] tags=["deep"]
 # ### Exercise 9 · Which trap?
 #
-# Set `verdicts` to six of these words, in the order of the list.
+# Set `verdicts` to six of these words, in the order of the list. `other_part` is for a figure
+# that is true of another product.
 
 # %% tags=["deep", "answer"] rooflab={"exercise": "03-catalogue"}
 right, sparse, two_dies, other_part = "right", "sparse", "two dies", "other part"

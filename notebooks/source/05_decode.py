@@ -308,7 +308,7 @@ rl.live.film(small, here, decode_run=runs.values(), context=16, after=many)
 # Now write it down, for a step of the whole batch:
 #
 # - each of the `parameters` does 2 FLOPs for each sequence; the weights travel once, with
-#   `itemsize` bytes each. Here carrying and computing overlap;
+#   `itemsize` bytes each. Within these products carrying and computing overlap;
 # - attention has few FLOPs and reads the caches: `kv` bytes for each token of the `context`, for
 #   each sequence. Most programs do it between the products, so add its time.
 #
@@ -464,7 +464,7 @@ print(f"800 are {100 * 800 / rate:.0f} % of the last one")
 # ### Exercise 3 · By what factor?
 #
 # Return the factor by which a `batch` raises the tokens a second of batch 1, at the same `context`.
-# Weights have 2 bytes. You may call your `decode`.
+# Weights have 2 bytes; `kv` is in bytes a token. You may call your `decode`.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "05-claim-batch"}
@@ -490,8 +490,10 @@ rl.check("05-claim-batch", speed_up)
 # Weights have 2 bytes; all `parameters` are read in a step and lie in the memory, beside the
 # caches. `memory` is what weights and caches may fill: a tenth of the card is set aside already.
 # Each sequence has `context` tokens and is `promised` its tokens a second; the step is that of
-# exercise 2. Return the largest batch that the memory allows, the largest that the promise allows
-# (0 if there is none), and which of the two binds: `"memory"` or `"promise"`.
+# exercise 2. A token leaves `kv` bytes in the caches. Return the largest batch that the memory
+# allows, the largest that the promise allows, and which of the two binds: `"memory"` or
+# `"promise"`. Where not even one sequence is quick enough, the promise allows 0. If both batches
+# are equal, say `"promise"`.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "05-fill"}
@@ -534,8 +536,9 @@ for promised in (30, 60):
 #
 # A model that writes has two gauges: its tokens a second, and its FLOP/s.
 #
-# A model has `blocks` weights in its layers and `head` weights in its output matrix. A token leaves `kv` numbers in the cache. Weights and numbers have 2 bytes, and
-# each gives 2 FLOPs when it is used once.
+# A model has `blocks` weights in its layers and `head` weights in its output matrix. A token leaves
+# `kv` bytes in the cache. Weights and cached numbers have 2 bytes each, and each gives 2 FLOPs when
+# it is used once.
 #
 # - **With a cache**, the newest token uses every weight once, and the cached numbers of `context`
 #   tokens once.
@@ -550,8 +553,8 @@ for promised in (30, 60):
 def gauges(blocks, head, kv, context, peak, bandwidth):
     # BEGIN SOLUTION
     weights, looks = 2 * (blocks + head), context * (context + 1) / 2
-    cached = weights + 2 * kv * context  # bytes, and as many FLOPs
-    again = 2 * blocks * context + 2 * head + 2 * kv * looks
+    cached = weights + kv * context  # bytes, and as many FLOPs
+    again = 2 * blocks * context + 2 * head + kv * looks
     quick = max(cached / peak, cached / bandwidth)
     slow = max(again / peak, weights / bandwidth)
     return 1 / quick, cached / quick, 1 / slow, again / slow
@@ -623,7 +626,7 @@ rl.show.say(rl.conclude("05-predicted", said, runs), after=(two, many))
 # ### Exercise 6 · From which batch on?
 #
 # Return the batch at which the arithmetic takes as long as the carrying of weights (2 bytes each)
-# and caches together, or 0 if there is none. It need not be whole.
+# and caches together, or 0 if there is none. It need not be whole. A token has `kv` bytes.
 
 
 # %% tags=["deep", "answer"] rooflab={"exercise": "05-claim-always"}
@@ -695,7 +698,7 @@ rl.check("05-attention", intensity)
 #
 # Return how many times faster a step can get, where memory limits it, if its weights go from 2
 # bytes to `bits`, with `scale_bytes` for the scale and offset of each `group`. The caches stay as
-# they are.
+# they are, with `kv` bytes a token.
 
 
 # %% tags=["deep", "answer"] rooflab={"exercise": "05-fewer-bits"}

@@ -18,6 +18,7 @@ from rooflab.exercises.collect import collect
 from rooflab.exercises.judge import judge
 from rooflab.exercises.lesson03 import HIDDEN, peak_and_bandwidth
 from rooflab.exercises.lesson03_catalogue import LOG, OTHER_PART, RIGHT, SPARSE, TWO_DIES
+from rooflab.exercises.lesson03_changes import CARRIED, COMPUTED, _carried, _on_the_edge
 from rooflab.exercises.lesson03_claims import AMD, NVIDIA
 from rooflab.exercises.registry import exercise, lesson
 from tools.lesson import read_lesson
@@ -154,18 +155,53 @@ def test_a_doubled_peak_costs_nothing_on_the_slope_and_a_factor_of_two_on_the_ro
     assert found == pytest.approx(times[0] / times[1]) and 1 <= found <= 2
 
 
-def test_one_product_takes_exactly_as_long_as_its_call():
-    """So that `<` and `<=` differ: by more than the tolerance, and without rounding."""
+def test_two_products_take_exactly_as_long_as_their_call():
+    """So that `<` and `<=` differ: by more than the tolerance, and without rounding.
+
+    One takes so long to compute, the other to carry.
+    """
     found = exercise("03-worth-the-call")
     for seed in SEEDS:
-        exact = 0
+        exact = []
         for case in (c for c in found.draw(seed) if c["call"] == 2.0**-20):
             call, peak, bandwidth, size = case.values()
             n = found.reference(*case.values())
-            assert 2 * n**3 / peak >= call > 3 * n * n * size / bandwidth
+            computing, carrying = 2 * n**3 / peak, 3 * n * n * size / bandwidth
+            assert max(computing, carrying) >= call > min(computing, carrying)
             assert (n + 1) / n > 1 + found.tolerance
-            exact += 2 * n**3 / peak == call
-        assert exact == 1
+            exact += [computing == call, carrying == call]
+        assert sorted(exact) == [False] * 4 + [True] * 2 and any(exact[::2]) and any(exact[1::2])
+
+
+def by_speed(call, peak, bandwidth, itemsize):
+    """A loop whose time is FLOPs over the speed that the roof allows."""
+    n = 1
+    while 2 * n**3 / min(peak, 2 * n**3 / (3 * n * n * itemsize) * bandwidth) < call:
+        n += 1
+    return n
+
+
+CUBE_ROOTS = [
+    lambda x: x ** (1 / 3), lambda x: x**0.33333333333333, math.cbrt, np.cbrt,
+    lambda x: math.exp(math.log(x) / 3), lambda x: 10 ** (math.log10(x) / 3),
+]  # fmt: skip
+SQUARE_ROOTS = [
+    lambda c, b, s: math.sqrt(c * b / (3 * s)), lambda c, b, s: (c * b / 3 / s) ** 0.5,
+    lambda c, b, s: math.sqrt(c / (3 * s / b)), lambda c, b, s: math.sqrt(c * b) / math.sqrt(3 * s),
+    lambda c, b, s: math.exp(math.log(c * b / 3 / s) / 2),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("edge", [*COMPUTED, *CARRIED])
+def test_a_rounding_error_spoils_no_right_answer(edge):
+    """The products that take as long as their call are chosen so that any usual root will do."""
+    for case in (_on_the_edge(edge),) if edge in COMPUTED else (_carried(edge),):
+        call, peak, bandwidth, size = case.values()
+        assert exercise("03-worth-the-call").reference(*case.values()) == edge
+        assert by_speed(*case.values()) == edge
+        cubes = [root(x) for root in CUBE_ROOTS for x in (call * peak / 2, call / (2 / peak))]
+        squares = [root(call, bandwidth, size) for root in SQUARE_ROOTS]
+        assert {math.ceil(min(c, s)) for c in cubes for s in squares} == {edge}
 
 
 def roots(call, peak, bandwidth, itemsize):

@@ -45,9 +45,9 @@ def by_inverse(parameters, kv, context, peak, bandwidth):
 
 
 def position_by_position(blocks, head, kv, context, peak, bandwidth):
-    flops = [2 * blocks + 2 * kv * place for place in range(1, context + 1)]
+    flops = [2 * blocks + kv * place for place in range(1, context + 1)]
     again, weights = sum(flops) + 2 * head, 2 * (blocks + head)
-    quick = max((flops[-1] + 2 * head) / peak, (weights + 2 * kv * context) / bandwidth)
+    quick = max((flops[-1] + 2 * head) / peak, (weights + kv * context) / bandwidth)
     slow = max(again / peak, weights / bandwidth)
     return np.array([1 / quick, (flops[-1] + 2 * head) / quick, 1 / slow, again / slow])
 
@@ -104,7 +104,7 @@ def test_every_way_was_tried_and_mine_has_decode():
     ("id", "given_answer", "named"),
     [
         ("05-gauges", lambda n, h, k, c, p, w: (
-            w / (2 * (n + h + k * c)), p, p / (2 * (n * c + h + k * c * (c + 1) / 2)), p),
+            w / (2 * (n + h) + k * c), p, p / (2 * (n * c + h) + k * c * (c + 1) / 2), p),
          "always computing"),
         ("05-claim-always", lambda n, k, c, p, w: (
             1 / (w / p - k * c / 2 / n) if w / p > k * c / 2 / n else math.inf), "without end"),

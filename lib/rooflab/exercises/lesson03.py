@@ -10,11 +10,12 @@ import random
 from rooflab.exercises.exercise import Case, Exercise, Misconception
 from rooflab.predict.catalogue import machine
 
-# Machine and number type; ridges from 1.3 to 400 FLOP/byte.
+# Machine and number type; ridges from 1.3 to 400 FLOP/byte, those of the first four below 60.
 HIDDEN = (
     ("rtx-4090", "fp64"), ("a100-sxm-80", "fp64"), ("h200-sxm", "fp32"), ("m3-pro", "fp32"),
     ("mi300x", "fp16"), ("h100-sxm", "bf16"), ("l4", "fp16"), ("tpu-v5p", "bf16"),
 )  # fmt: skip
+LOW = 4
 
 
 def peak_and_bandwidth(name: str, kind: str) -> tuple[float, float]:
@@ -39,10 +40,15 @@ def _time(flops: int, bytes: int, peak: float, bandwidth: float) -> float:
 
 
 def _time_cases(rng: random.Random) -> list[Case]:
-    """Six machines: left of the ridge, near it, right of it; and a copy, which has no FLOPs."""
+    """Six machines: left of the ridge, near it, right of it; and a copy, which has no FLOPs.
+
+    Farthest left is a machine with a ridge so low that its operation has more bytes than FLOPs.
+    """
     drawn = []
     places = (0.01, 0.5, 0.8, 1.2, 2, 30)
-    for place, which in zip(places, rng.sample(HIDDEN, len(places)), strict=True):
+    low = rng.choice(HIDDEN[:LOW])
+    others = rng.sample([which for which in HIDDEN if which != low], len(places) - 1)
+    for place, which in zip(places, (low, *others), strict=True):
         peak, bandwidth = peak_and_bandwidth(*which)
         nbytes = rng.randrange(10**7, 10**10)
         flops = round(place * rng.uniform(0.9, 1.1) * nbytes * peak / bandwidth)
@@ -87,6 +93,8 @@ TIME = Exercise(
         Misconception("a border at 1", lambda f, n, p, b: f / p if f > n else n / b,
                       "which of the two takes longer depends on the machine: its ridge is hardly "
                       "ever at 1 FLOP/byte."),
+        Misconception("only a copy waits", lambda f, n, p, b: f / p if f else n / b,
+                      "an operation with a few FLOPs for many bytes waits for its bytes too."),
     ),
     errors=(("ZeroDivisionError", "FLOPs ÷ attainable", "a copy has 0 FLOPs and the speed 0, and "
              "0 ÷ 0 is no time; take the longer of two times, that of carrying and that of "

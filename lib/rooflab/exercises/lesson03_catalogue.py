@@ -55,9 +55,14 @@ IMPOSSIBLE = Exercise(
                       "in the other the rate is right and the share is not."),
         Misconception("nothing to see in row 6", lambda: _log_with(row6=CANNOT_TELL),
                       "work out this product's FLOP/s from its shape and its time, and hold them "
-                      "against the rate in the log."),
+                      "against the rate in the log.",
+                      variants=(lambda: _log_with(row6=IN_ORDER),)),
         Misconception("nothing to see in row 7", lambda: _log_with(row7=CANNOT_TELL),
-                      "the rate follows from the time; which peak makes it that share?"),
+                      "the rate follows from the time; which peak makes it that share?",
+                      variants=(lambda: _log_with(row7=IN_ORDER),)),
+        Misconception("a share of twice the peak", lambda: _log_with(row3=SPARSE_PEAK_USED),
+                      "of twice the peak the share comes out too low, and this one is far above "
+                      "100 %. Which peak of this machine is above that rate?"),
         Misconception("half the roof is no fault", lambda: _log_with(row8=IN_ORDER),
                       "its rate follows from its time, and nothing in the row says why it is half "
                       "of what this memory can do: there is a word for that."),
@@ -68,7 +73,8 @@ IMPOSSIBLE = Exercise(
                       "compute the byte/s of that row, and hold them against this memory."),
         Misconception("7 % is noise", lambda: _log_with(row4=IN_ORDER),
                       "the log computes its rate from its time, so the two agree to the last "
-                      "digit or the unit is another."),
+                      "digit or the unit is another.",
+                      variants=(lambda: _log_with(row4=CANNOT_TELL),)),
         Misconception("half a share must be half a rate", lambda: _log_with(row7=MULTIPLY_ADDS),
                       "a multiply-add counted as 1 FLOP would make the rate too low; this one "
                       "follows from its time. What was its share taken of?"),
@@ -104,10 +110,19 @@ CATALOGUE = Exercise(
                       "the MI250X has no 2:4 sparsity; how many GPUs does software see on it?"),
         Misconception("two dies in an H100", lambda: _with(first=TWO_DIES),
                       "an H100 has one die; what else doubles a rate on paper?"),
+        Misconception("another H100", lambda: _with(first=OTHER_PART),
+                      "it is twice the catalogue's figure of this very part; what doubles a rate "
+                      "on paper?"),
         Misconception("same die, same machine", lambda: _with(third=RIGHT),
                       "GH100 is the name of the die; two products have it, with other memories."),
         Misconception("same family, same figure", lambda: _with(fourth=RIGHT),
                       "GB200 and B200 have the same dies and not the same clocks or power."),
+        Misconception("two GPUs as one", lambda: _with(fourth=TWO_DIES),
+                      "two GPUs would have twice the figure of one. This one is lower: of which "
+                      "GPU is it?"),
+        Misconception("sparse once more", lambda: _with(fourth=SPARSE),
+                      "a sparse figure would be twice that of the catalogue; what is the factor "
+                      "here?"),
         Misconception("suspicious of everything", lambda: _with(fifth=SPARSE),
                       "compare this one with the dense figure of the catalogue."),
         Misconception("the larger figure believed", lambda: _with(first=RIGHT),
@@ -163,7 +178,10 @@ SPARSE_PEAK = Exercise(
                       "the claimed figure is the doubled one; the dense one is half of it."),
         Misconception("no roof", lambda i, c, b: i * b / (c / 2),
                       "the answer lies between 1 and 2: on the slope both peaks promise the same "
-                      "time.", variants=(lambda i, c, b: min(c, i * b) / (c / 2),)),
+                      "time.", variants=(lambda i, c, b: min(c, i * b) / (c / 2),
+                                         lambda i, c, b: max(1, 2 * i * b / c))),
+        Misconception("how much too short", lambda i, c, b: _too_fast(i, c, b) - 1,
+                      "how many times is asked: a time that is right would give 1."),
     ),
 )  # fmt: skip
 

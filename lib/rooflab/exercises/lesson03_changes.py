@@ -13,7 +13,6 @@ from collections.abc import Callable
 from rooflab.exercises.exercise import Case, Exercise, Misconception
 from rooflab.exercises.lesson03 import peak_and_bandwidth
 
-WHOLE = 0.05  # relative: an edge rounded to a whole number is right too
 # Machine, then (dtype, itemsize) before and after: the verdict moves either way, or hardly.
 CHANGES = (
     ("h200-sxm", ("fp32", 4), ("bf16", 2)),
@@ -58,55 +57,84 @@ def _edges(
     return _edge(peak_1, bandwidth, itemsize_1), _edge(peak_2, bandwidth, itemsize_2)
 
 
-def _scaled(factor: float) -> Callable[..., tuple[float, float]]:
+Two = Callable[..., tuple[float, float]]  # both edges
+WAYS = (math.ceil, math.floor, round)  # to a whole number; the first is right
+
+
+def _whole(edges: Two) -> tuple[Two, ...]:
+    """``edges`` as whole numbers, in each of the three ways."""
+
+    def by(way: Callable[[float], int]) -> Two:
+        return lambda *case: tuple(way(edge) for edge in edges(*case))
+
+    return tuple(map(by, WAYS))
+
+
+def _mistake(name: str, edges: Two, hint: str) -> Misconception:
+    """A mistake that is the same one where its edges were made whole numbers."""
+    return Misconception(name, edges, hint, variants=_whole(edges))
+
+
+def _scaled(factor: float) -> Two:
     return lambda *case: tuple(factor * edge for edge in _edges(*case))
 
+
+WHOLE = "the next whole numbers are right too; the edges themselves lie a little below"
 
 NUMBER_TYPE = Exercise(
     "03-number-type", "Another type, another verdict", 2,
     "From which edge n on is an n×n×n GEMM limited by computing, before and after the numbers "
     "change their type?",
     "edges(bandwidth, peak_1, itemsize_1, peak_2, itemsize_2)", _edges, cases=_change_cases,
-    tolerance=WHOLE, returns=("edge before", "edge after"), lines=2, derives=("gemm", "Roofline"),
+    returns=("edge before", "edge after"), tolerance=1e-6, lines=2, derives=("gemm", "Roofline"),
+    also=((WHOLE, _whole(_edges)[0]),),
     insight="A narrower type changes the bytes, and the peak as well. Which of them moves the "
             "edge more depends on the machine.",
     misconceptions=(
-        Misconception("the peak stays",
-                      lambda b, p, s, q, r: (_edge(p, b, s), _edge(p, b, r)),
-                      "the peak belongs to the number type; with another type it is another."),
-        Misconception("the bytes stay",
-                      lambda b, p, s, q, r: (_edge(p, b, s), _edge(q, b, s)),
-                      "smaller numbers are fewer bytes: the intensity of the GEMM changes too."),
-        Misconception("the ridges", lambda b, p, s, q, r: (p / b, q / b),
-                      "those are intensities; which n has a GEMM of that intensity?"),
-        Misconception("upside down",
-                      lambda b, p, s, q, r: (p / b / (1.5 * s), q / b / (1.5 * r)),
-                      "larger numbers mean fewer FLOPs for each byte, so n has to be larger."),
-        Misconception("multiply-adds", _scaled(2),
-                      "a GEMM has 2n³ FLOPs: a multiply-add is 2."),
-        Misconception("C forgotten", _scaled(2 / 3),
-                      "three matrices travel: the result is written."),
-        Misconception("C read too", _scaled(4 / 3),
-                      "for C = A·B the old C is not read."),
-        Misconception("elements for bytes", lambda b, p, s, q, r: (1.5 * p / b, 1.5 * q / b),
-                      "you counted numbers; each has itemsize bytes."),
-        Misconception("4 bytes always", lambda b, p, s, q, r: (6 * p / b, 6 * q / b),
-                      "not every number has 4 bytes; itemsize says how many."),
-        Misconception("nothing changes",
-                      lambda b, p, s, q, r: (_edge(p, b, s), _edge(p, b, s)),
-                      "the other type has another peak and other bytes."),
+        _mistake("the peak stays",
+                 lambda b, p, s, q, r: (_edge(p, b, s), _edge(p, b, r)),
+                 "the peak belongs to the number type; with another type it is another."),
+        _mistake("the bytes stay",
+                 lambda b, p, s, q, r: (_edge(p, b, s), _edge(q, b, s)),
+                 "smaller numbers are fewer bytes: the intensity of the GEMM changes too."),
+        _mistake("the ridges", lambda b, p, s, q, r: (p / b, q / b),
+                 "those are intensities; which n has a GEMM of that intensity?"),
+        _mistake("upside down",
+                 lambda b, p, s, q, r: (p / b / (1.5 * s), q / b / (1.5 * r)),
+                 "larger numbers mean fewer FLOPs for each byte, so n has to be larger."),
+        _mistake("multiply-adds", _scaled(2),
+                 "a GEMM has 2n³ FLOPs: a multiply-add is 2."),
+        _mistake("C forgotten", _scaled(2 / 3),
+                 "three matrices travel: the result is written."),
+        _mistake("C read too", _scaled(4 / 3),
+                 "for C = A·B the old C is not read."),
+        _mistake("elements for bytes", lambda b, p, s, q, r: (1.5 * p / b, 1.5 * q / b),
+                 "you counted numbers; each has itemsize bytes."),
+        _mistake("4 bytes always", lambda b, p, s, q, r: (6 * p / b, 6 * q / b),
+                 "not every number has 4 bytes; itemsize says how many."),
+        _mistake("nothing changes",
+                 lambda b, p, s, q, r: (_edge(p, b, s), _edge(p, b, s)),
+                 "the other type has another peak and other bytes."),
+        Misconception("one further", lambda *case: tuple(edge + 1 for edge in _edges(*case)),
+                      "the edge need not be whole: nothing comes on top of it."),
     ),
 )  # fmt: skip
 
 
 def _call_cases(rng: random.Random) -> list[Case]:
-    drawn = [_on_the_edge(rng.randrange(6, 20)), _between(rng.randrange(5, 10))]
+    drawn = [_on_the_edge(rng.choice(COMPUTED)), _between(rng.randrange(5, 10)),
+             _carried(rng.choice(CARRIED))]  # fmt: skip
     for name, kind, itemsize, call in (CALLS[0], *rng.sample(CALLS[1:], 4)):
         peak, bandwidth = peak_and_bandwidth(name, kind)
         seconds = round(call * rng.uniform(0.8, 1.25), 1) * 1e-6
         drawn.append({"call": seconds, "peak": peak, "bandwidth": bandwidth, "itemsize": itemsize})
     rng.shuffle(drawn)
     return drawn
+
+
+# Edges whose roots come out as n or a little below in every usual way of writing them, so that
+# rounding them up is right: from cbrt, a power, logarithms, with the factors in any order.
+COMPUTED, CARRIED = (7, 10, 13, 14, 15, 16), (8, 13, 16, 17, 18, 19)
 
 
 def _on_the_edge(n: int) -> Case:
@@ -124,6 +152,13 @@ def _between(n: int) -> Case:
     small a processor an edge that was not rounded, or rounded down, is far off."""
     case = _on_the_edge(n)
     return {**case, "peak": case["peak"] * ((n - 0.6) / n) ** 3}
+
+
+def _carried(n: int) -> Case:
+    """A processor on which carrying the product of edge ``n`` takes exactly as long as its call,
+    and computing a sixteenth: with one byte a number it would still be the carrying that counts."""
+    case = _on_the_edge(n)
+    return {**case, "peak": 16 * case["peak"], "bandwidth": case["bandwidth"] / 2}
 
 
 def _by_computing(call: float, peak: float) -> float:
@@ -173,6 +208,11 @@ def _worth_without_overlap(call: float, peak: float, bandwidth: float, itemsize:
     return n
 
 
+def _nearly(call: float, peak: float, bandwidth: float, itemsize: float) -> float:
+    """Edge by a power for the cube root, which comes out a little below a whole number."""
+    return min((call * peak / 2) ** (1 / 3), _by_carrying(call, bandwidth, itemsize))
+
+
 def _worth_strictly(call: float, peak: float, bandwidth: float, itemsize: int) -> int:
     """Smallest edge that takes longer than the call."""
     n = _worth(call, peak, bandwidth, itemsize)
@@ -204,10 +244,15 @@ WORTH = Exercise(
         Misconception("rounded down",
                       lambda c, p, b, s: max(1, math.floor(
                           min(_by_computing(c, p), _by_carrying(c, b, s)) + 1e-9)),
-                      "that product is quicker than the call; the next one is not."),
+                      "that product is quicker than the call; the next one is not.",
+                      variants=(lambda *case: math.floor(_nearly(*case)),)),
+        Misconception("one too few", lambda *case: _worth(*case) - 1,
+                      "that is the largest edge that is quicker than the call; the next one is "
+                      "the smallest that is not."),
         Misconception("one too far", _worth_strictly,
-                      "one of these products takes exactly as long as its call: it is the smallest "
-                      "one that does, so compare with `<`."),
+                      "two of these products take exactly as long as their call: they are the "
+                      "smallest that do, so go on only while a product takes less.",
+                      variants=(lambda *case: math.floor(_nearly(*case)) + 1,)),
         Misconception("no overlap", _worth_without_overlap,
                       "carrying and computing happen at the same time: the longer, not the sum."),
         Misconception("multiply-adds", lambda c, p, b, s: _worth(c, 2 * p, b, s),
@@ -216,6 +261,10 @@ WORTH = Exercise(
                       "three matrices travel: the result is written."),
         Misconception("4 bytes always", lambda c, p, b, s: _worth(c, p, b, 4),
                       "not every number has 4 bytes; itemsize says how many."),
+        Misconception("elements for bytes", lambda c, p, b, s: _worth(c, p, b, 1),
+                      "you counted numbers; each has itemsize bytes."),
+        Misconception("C read too", lambda c, p, b, s: _worth(c, p, 0.75 * b, s),
+                      "for C = A·B the old C is not read."),
     ),
 )  # fmt: skip
 

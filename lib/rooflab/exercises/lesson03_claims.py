@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from itertools import pairwise
+from itertools import pairwise, permutations
 
 from rooflab.count import gemm
 from rooflab.exercises.exercise import Case, Exercise, Misconception
@@ -54,6 +54,9 @@ THUMB = Exercise(
                       "that compares bytes per FLOP with 4 and 8 FLOPs per byte."),
         Misconception("both or neither", lambda p, b: (4 <= p / b <= 8,) * 2,
                       "judge each rule alone: one may hold where the other fails."),
+        Misconception("one border for both", lambda p, b: (p / b >= 8, p / b <= 8),
+                      "each rule has a figure of its own: 4 for the first, 8 for the second.",
+                      variants=(lambda p, b: (p / b >= 4, p / b <= 4),)),
         Misconception("4 and 8 exchanged", lambda p, b: (p / b >= 8, p / b <= 4),
                       "the first rule is about what lies below 4, the second about what lies "
                       "above 8."),
@@ -64,6 +67,15 @@ THUMB = Exercise(
 
 
 def _kernel_cases(rng: random.Random) -> list[Case]:
+    """Six machines with four kernels each, drawn again until the usual mistakes about the time
+    lead to different pairs."""
+    drawn = _six_jobs(rng)
+    while not _told_apart(drawn):
+        drawn = _six_jobs(rng)
+    return drawn
+
+
+def _six_jobs(rng: random.Random) -> list[Case]:
     """Four kernels for one job, faster from one intensity to the next but for one neighbour
     pair."""
     drawn = []
@@ -95,9 +107,9 @@ def _intensities(flops: Sequence[int], bytes: Sequence[int]) -> list[float]:
 
 
 def _first_pair(high: Sequence[float], slow: Sequence[float]) -> tuple[int, int]:
-    """The first pair (i, j) in which i has more of both."""
-    every = range(len(high))
-    return next((i, j) for i in every for j in every if high[i] > high[j] and slow[i] > slow[j])
+    """The first pair (i, j) in which i has more of both; (0, 0) if there is none."""
+    pairs = permutations(range(len(high)), 2)
+    return next(((i, j) for i, j in pairs if high[i] > high[j] and slow[i] > slow[j]), (0, 0))
 
 
 def _pair(
@@ -111,10 +123,40 @@ def _ends(values: Sequence[float]) -> tuple[int, int]:
     return values.index(max(values)), values.index(min(values))
 
 
-_NO_PAIR = (
-    "no pair found", "a search for a lower speed finds nothing, because a roof never falls. The "
-    "claim is about time: which kernel takes longer?",
-)  # fmt: skip
+Pair = Callable[[Sequence[int], Sequence[int], float, float], tuple[int, int]]
+
+
+def _by(times: Callable[..., Sequence[float]]) -> Pair:
+    """The first pair in which i has the higher intensity and more of ``times``."""
+    return lambda *case: _first_pair(_intensities(*case[:2]), times(*case))
+
+
+def _widest(f: Sequence[int], n: Sequence[int], p: float, b: float) -> tuple[int, int]:
+    return _ends(_intensities(f, n))
+
+
+_no_times = _by(lambda f, n, p, b: _intensities(f, n))
+_by_flops = _by(lambda f, n, p, b: f)
+_by_shorter = _by(lambda f, n, p, b: [min(x / p, y / b) for x, y in zip(f, n, strict=True)])
+
+
+_by_sum = _by(lambda f, n, p, b: [x / p + y / b for x, y in zip(f, n, strict=True)])
+
+
+def _told_apart(drawn: Sequence[Case]) -> bool:
+    """Whether no two of these answers, of which the first is right, are alike in all cases.
+
+    Each of them finds a pair in every case, so that there is something to tell them by.
+    """
+    answers = (_pair, _widest, _no_times, _by_flops, _by_shorter, _by_sum)
+    pairs = {tuple(answer(*case.values()) for case in drawn) for answer in answers}
+    return len(pairs) == len(answers) and all((0, 0) not in found for found in pairs)
+
+
+_NO_SLOWER = (
+    "a search for a lower speed finds no pair, because a roof never falls. The claim is about "
+    "time: which kernel takes longer?"
+)
 
 COUNTEREXAMPLE = Exercise(
     "03-counterexample", "“Higher intensity is faster”", 2,
@@ -127,8 +169,7 @@ COUNTEREXAMPLE = Exercise(
     misconceptions=(
         Misconception("exchanged", lambda *case: _pair(*case)[::-1],
                       "i comes first, the one with the higher intensity."),
-        Misconception("highest and lowest intensity",
-                      lambda f, n, p, b: _ends(_intensities(f, n)),
+        Misconception("highest and lowest intensity", _widest,
                       "of that pair the claim is true; look at the times as well."),
         Misconception("slowest and fastest", lambda f, n, p, b: _ends(_times(f, n, p, b)),
                       "slower, yes, but its intensity is lower: the claim is true of that pair."),
@@ -136,16 +177,30 @@ COUNTEREXAMPLE = Exercise(
                       "FLOPs alone are neither intensity nor time."),
         Misconception("most and least bytes", lambda f, n, p, b: _ends(n),
                       "bytes alone are neither intensity nor time."),
-        Misconception("the times not compared", lambda f, n, p, b: _first_pair(*[_intensities(f, n)] * 2),
+        Misconception("the times not compared", _no_times,
                       "that pair is the first with intensities in this order; which of its two "
                       "kernels takes longer?"),
+        Misconception("FLOPs for time", _by_flops,
+                      "FLOPs alone are no time: some of these kernels wait for their bytes."),
+        Misconception("min for max", _by_shorter,
+                      "the shorter of the two has to wait for the longer."),
+        Misconception("sum for max", _by_sum,
+                      "carrying and computing happen at the same time: the longer, not the sum."),
+        Misconception("highest intensity and fastest",
+                      lambda *case: (_widest(*case)[0], _ends(_times(*case))[1]),
+                      "i and j are a pair: of the same two kernels, one has the higher intensity "
+                      "and takes longer."),
         Misconception("intensity upside down",
                       lambda f, n, p, b: _first_pair(_intensities(n, f), _times(f, n, p, b)),
                       "bytes ÷ FLOPs is not the intensity but its reciprocal."),
         Misconception("counted from 1", lambda *case: tuple(k + 1 for k in _pair(*case)),
                       "Python counts from 0."),
     ),
-    errors=(("it returned None for every case", *_NO_PAIR), ("StopIteration", *_NO_PAIR)),
+    errors=(
+        ("it returned None for every case", "no pair found", "either it never comes to a return, "
+         "or its search finds no pair: " + _NO_SLOWER),
+        ("StopIteration", "no pair found", _NO_SLOWER),
+    ),
 )  # fmt: skip
 
 # In the order in which they were sold. 16-bit floating point (fp16) on the matrix unit of each.
@@ -162,20 +217,21 @@ def _sold(names: Sequence[str], m: int) -> Case:
 
 
 def _row_cases(rng: random.Random) -> list[Case]:
-    """All of NVIDIA's and of AMD's, and generations that follow each other with some left out.
+    """All of NVIDIA's and of AMD's, and generations that follow each other with some left out, one
+    of them sold again under another name.
 
     AMD's with m just below and above two ridges (m FLOP/byte is on the other side of one of them
     than the product is), and with an m whose doubled intensity is still below the highest ridge.
     """
     left_out = rng.choice(("h200-sxm", "a100-sxm-80"))
-    near = rng.choice((range(236, 243), range(248, 270)))
     fewer = sorted(rng.sample(range(len(AMD)), 4))
     drawn = [
-        _sold(NVIDIA, 256), _sold(AMD, rng.choice(near)), _sold(AMD, rng.randrange(120, 132)),
+        _sold(NVIDIA, 256), _sold(AMD, rng.randrange(236, 243)),
+        _sold(AMD, rng.randrange(248, 262)), _sold(AMD, rng.randrange(120, 132)),
         _sold([name for name in NVIDIA if name != left_out], rng.randrange(150, 330)),
-        _sold([AMD[place] for place in fewer], rng.randrange(110, 280)),
+        _sold([AMD[place] for place in (*fewer[:2], *fewer[1:])], rng.randrange(110, 280)),
     ]  # fmt: skip
-    return [drawn[0], *rng.sample(drawn[1:], 4)]
+    return [drawn[0], *rng.sample(drawn[1:], 5)]
 
 
 def _intensity_of_rows(m: int) -> float:
@@ -231,6 +287,10 @@ GREW = Exercise(
         Misconception("the rows are the intensity", _grew_if(at=float),
                       "m rows come close to m FLOP/byte only while m is small beside 4096: the "
                       "rows and the result travel too."),
+        Misconception("rows or result forgotten",
+                      _grew_if(at=lambda m: 1 / (1 / m + 1 / EDGE)),
+                      "as many numbers go out as come in, and both travel: the rows and the "
+                      "result."),
         Misconception("numbers, not bytes", _grew_if(at=lambda m: 2 * _intensity_of_rows(m)),
                       "each number has two bytes: FLOPs per number are not FLOPs per byte."),
         Misconception("multiply-adds", _grew_if(at=lambda m: _intensity_of_rows(m) / 2),
@@ -244,6 +304,20 @@ GREW = Exercise(
                       lambda p, b, m: (_falls(_ridges(p, b)),
                                        [_intensity_of_rows(m) < r for r in _ridges(p, b)[1:]]),
                       "that says what limits the product after each step; did it change there?"),
+        Misconception("only to computing",
+                      lambda p, b, m: (_falls(_ridges(p, b)),
+                                       [a < _intensity_of_rows(m) < c
+                                        for c, a in pairwise(_ridges(p, b))]),
+                      "a verdict changes either way: from computing to memory, or back."),
+        Misconception("no change is a fall",
+                      _grew_if(lambda p, b: [y <= x for x, y in pairwise(_ridges(p, b))]),
+                      "one of these GPUs has the ridge of the one before: it did not fall there."),
+        Misconception("compared with the first one",
+                      lambda p, b, m: (
+                          [each < _ridges(p, b)[0] for each in _ridges(p, b)[1:]],
+                          [any(_flips([_ridges(p, b)[0], each], _intensity_of_rows(m)))
+                           for each in _ridges(p, b)[1:]]),
+                      "a step goes from one GPU to the next, not from the first one."),
         Misconception("any change of the ridge",
                       lambda p, b, m: (_falls(_ridges(p, b)),
                                        [x != y for x, y in pairwise(_ridges(p, b))]),

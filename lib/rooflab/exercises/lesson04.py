@@ -85,6 +85,10 @@ SHAPES = Exercise(
         Misconception("the length in decode",
                       lambda b, n, i, o, d: (n if d else b * n, o, i),
                       "in decode each sequence of the batch sends its newest token alone."),
+        Misconception("the prompt once more",
+                      lambda b, n, i, o, d: (b * (n + 1) if d else b * n, o, i),
+                      "the tokens of the prompt have been through the layer; in decode only the "
+                      "newest one of each sequence goes."),
         Misconception("one edge twice", lambda b, n, i, o, d: (_tokens(b, n, d), i, i),
                       "the weights have two edges: what goes in, and what comes out.",
                       variants=(lambda b, n, i, o, d: (_tokens(b, n, d), o, o),)),
@@ -206,13 +210,14 @@ def _machine_cases(rng: random.Random, count: int) -> list[Case]:
 
 
 def _layer_cases(rng: random.Random) -> list[Case]:
-    """One token, then below and near the knee, beyond it, and far beyond.
+    """One token, then below and near the knee, beyond it, far beyond, and far below.
 
-    The last goes to a machine of low ridge: only there is computing many times as long as carrying.
+    The last two go to a machine of low ridge with numbers of more than 2 bytes: only there is
+    computing many times as long as carrying.
     """
     machines = _machine_cases(rng, 5)
     drawn = []
-    for share, machine in zip((0, 0.4, 0.8, 1.25, 6), machines, strict=True):
+    for share, machine in zip((0, 0.4, 0.8, 1.25, 6, 0.1), (*machines, machines[-1]), strict=True):
         tokens = max(1, round(share * rng.uniform(0.9, 1.1) * _knee(*machine.values())))
         drawn.append({"tokens": tokens, **machine})
     return drawn
@@ -248,7 +253,13 @@ LAYER = Exercise(
         Misconception("only computing", _with_counts(lambda c, m: c),
                       "with few tokens the weights take longer to arrive than to be used."),
         Misconception("only carrying", _with_counts(lambda c, m: m),
-                      "with many tokens the arithmetic takes longer than the bytes."),
+                      "with many tokens the arithmetic, 2 FLOPs for each weight and token, takes "
+                      "longer than the bytes."),
+        Misconception("the ridge for the knee",
+                      lambda t, i, o, s, p, b: _with_counts(
+                          lambda c, m: c if t > p / b else m)(t, i, o, s, p, b),
+                      "the ridge is an intensity, not a number of tokens; take the longer of the "
+                      "two times."),
         Misconception("multiply-adds", _with_counts(lambda c, m: max(c / 2, m)),
                       "a multiply-add is 2 FLOPs."),
         Misconception("weights for each token",
@@ -264,6 +275,22 @@ LAYER = Exercise(
                       "you counted numbers; each has itemsize bytes."),
         Misconception("2 bytes always", lambda t, i, o, s, p, b: _layer(t, i, o, 2, p, b),
                       "not every number has 2 bytes; itemsize says how many."),
+        Misconception("itemsize on one face",
+                      lambda t, i, o, s, p, b: max(
+                          2 * t * i * o / p, (s * t * i + i * o + t * o) / b),
+                      "the numbers of all three faces have itemsize bytes each: put parentheses "
+                      "around their sum.",
+                      variants=(lambda t, i, o, s, p, b: max(
+                          2 * t * i * o / p, (t * i + i * o + t * o * s) / b),)),
+        Misconception("M·K twice",
+                      lambda t, i, o, s, p, b: max(
+                          2 * t * i * o / p, (2 * t * i + i * o) * s / b),
+                      "three different faces travel: M×K, K×N, and the result, M×N."),
+        Misconception("per token", lambda t, *rest: _layer(t, *rest) / t,
+                      "the time of the whole layer is asked, for all its tokens together."),
+        Misconception("speed, not time",
+                      lambda t, i, o, *rest: 2 * t * i * o / _layer(t, i, o, *rest),
+                      "that is FLOP/s; how long does it take to do the FLOPs at that rate?"),
         Misconception("peak and bandwidth exchanged",
                       lambda t, i, o, s, p, b: _layer(t, i, o, s, b, p),
                       "the bandwidth carries the bytes, the peak does the FLOPs."),
@@ -284,10 +311,24 @@ KNEE = Exercise(
                                                lambda i, o, s, p, b: p / b / 2)),
         Misconception("the ridge itself", lambda i, o, s, p, b: p / b,
                       "that is a number of FLOPs per byte, and the question is for tokens."),
-        Misconception("results forgotten", lambda i, o, s, p, b: 1 / (2 * b / s / p - 1 / o),
-                      "M×N numbers are written; their bytes grow with every token as well."),
-        Misconception("inputs forgotten", lambda i, o, s, p, b: 1 / (2 * b / s / p - 1 / i),
-                      "M×K numbers are read; their bytes grow with every token as well."),
+        Misconception("results or 1/inputs forgotten",
+                      lambda i, o, s, p, b: 1 / (2 * b / s / p - 1 / o),
+                      "one term is missing: the M×N numbers that are written, which 1/inputs "
+                      "stands for; their bytes grow with every token."),
+        Misconception("inputs or 1/outputs forgotten",
+                      lambda i, o, s, p, b: 1 / (2 * b / s / p - 1 / i),
+                      "one term is missing: the M×K numbers that are read, which 1/outputs stands "
+                      "for; their bytes grow with every token."),
+        Misconception("the shorter edge alone",
+                      lambda i, o, s, p, b: 1 / (2 * b / s / p - 1 / min(i, o)),
+                      "the shorter edge counts most, and the longer one still counts."),
+        Misconception("itemsize multiplied",
+                      lambda i, o, s, p, b: 1 / (2 * s * b / p - 1 / i - 1 / o),
+                      "larger numbers are more bytes: do they take more tokens to reach the ridge, "
+                      "or fewer?"),
+        Misconception("the ridge upside down",
+                      lambda i, o, s, p, b: _knee(i, o, s, b, p),
+                      "the ridge is peak ÷ bandwidth, in FLOPs for each byte."),
         Misconception("the wrong sign",
                       lambda i, o, s, p, b: 1 / (2 * b / s / p + 1 / i + 1 / o),
                       "what comes in and goes out lowers the intensity: does that take more "
@@ -309,6 +350,14 @@ _PRODUCTS = (
     ((8192, 8192), (8192, 1024), (8192, 28672), (8192, 32_000)),  # Llama-2-70B
     ((4096, 4096), (4096, 11008), (4096, 32_000)),  # Llama-2-7B
     ((768, 768), (768, 3072), (768, 50_257)),  # GPT-2
+)
+# Models whose keys and values go through a narrow layer: products of q, into the narrow layer, out
+# of it, and of the output. In the first model the product out of it is the last one, with more
+# outputs and more weights than the product into it. In the second the product into it is the last
+# one, although the narrowest edge belongs to the other.
+_NARROW = (
+    ((7168, 1536), (1536, 24576), (7168, 576), (512, 32768), (16384, 7168)),  # DeepSeek-V3
+    ((2048, 3072), (2048, 576), (512, 4096), (2048, 2048)),  # DeepSeek-V2-Lite
 )
 
 
@@ -354,15 +403,16 @@ def _rounds_down(products: Sequence[tuple[int, int]], roof: tuple[str, str, int]
 def _last_cases(rng: random.Random) -> list[Case]:
     """Llama-3-8B on an H100, and others; batches below the first knee, between, beyond the last.
 
-    Draws in which every knee would be rounded up to the right batch are drawn again.
+    Draws in which every knee would be rounded up to the right batch, or none, are drawn again.
     """
     every = [(p, roof) for p in _PRODUCTS[1:] for roof in ROOFS[:4]]
     kinds = rng.sample(every, 3)
-    while not any(_rounds_down(*kind) for kind in kinds):
+    while len({_rounds_down(*kind) for kind in kinds}) == 1:
         kinds = rng.sample(every, 3)
+    narrow = [(p, rng.choice(ROOFS[:4])) for p in _NARROW]
     drawn = []
     for place, (listed, (name, kind, size)) in zip(
-        (0.25, 0.9, 0.5, 1.3), [(_PRODUCTS[0], ROOFS[1]), *kinds], strict=True
+        (0.25, 0.9, 0.5, 1.3, 0.4, 0.7), [(_PRODUCTS[0], ROOFS[1]), *kinds, *narrow], strict=True
     ):
         peak, bandwidth = peak_and_bandwidth(name, kind)
         products = rng.sample(listed, len(listed))
@@ -389,6 +439,11 @@ def _slowest(knees, products):
     return knees.index(max(knees))
 
 
+def _least(of):
+    """A pick: the product with the least of ``of(inputs, outputs)``."""
+    return lambda knees, products: min(range(len(products)), key=lambda at: of(*products[at]))
+
+
 def _beyond(knee, itemsize, peak, bandwidth):
     return math.floor(knee) + 1
 
@@ -408,6 +463,25 @@ LAST = Exercise(
                           _beyond, _share),
                       "more weights are more to load and more to compute; what lifts a knee is a "
                       "narrow edge."),
+        Misconception("the smallest",
+                      _judged(_least(lambda i, o: i * o), _beyond, _share),
+                      "a product with more weights or more outputs may come later: both of its "
+                      "edges count, and the narrower one most.",
+                      variants=(_judged(_least(lambda i, o: o), _beyond, _share),
+                                _judged(_least(lambda i, o: i + o), _beyond, _share))),
+        Misconception("the narrowest edge", _judged(_least(min), _beyond, _share),
+                      "the narrower edge counts most, and the other one still counts."),
+        Misconception("the most lopsided",
+                      _judged(_least(lambda i, o: min(i, o) / max(i, o)), _beyond, _share),
+                      "a long edge does not lift a knee; a narrow one does, whatever the other "
+                      "is."),
+        Misconception("the mean of all",
+                      lambda products, batch, *rest: (
+                          *_last(products, batch, *rest)[:2],
+                          sum(_share(batch, each, *rest) for each in products) / len(products)),
+                      "the share of the last one alone is asked."),
+        Misconception("FLOP/s", lambda *case: (*_last(*case)[:2], _last(*case)[2] * case[3]),
+                      "that is FLOP/s; a share of the peak has no unit."),
         Misconception("the first, not the last",
                       lambda *case: (_last(*case)[0],
                                      math.floor(min(_knees(case[0], *case[2:]))) + 1,
@@ -444,8 +518,11 @@ LAST = Exercise(
                       "a multiply-add is 2 FLOPs."),
         Misconception("not rounded", _judged(_slowest, lambda knee, s, p, b: knee, _share),
                       "a batch is a whole number: which is the first at which all of them are "
-                      "limited by computing?",
-                      variants=(_judged(_slowest, lambda knee, s, p, b: round(knee), _share),)),
+                      "limited by computing?"),
+        Misconception("the nearest whole batch", _judged(
+                          _slowest, lambda knee, s, p, b: round(knee), _share),
+                      "the nearest whole number may lie below the knee, where the last one is "
+                      "still left of the ridge."),
     ),
 )  # fmt: skip
 

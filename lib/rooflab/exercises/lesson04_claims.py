@@ -3,19 +3,40 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 
 from rooflab.exercises.exercise import Case, Exercise, Misconception
 
 
 def _trial_cases(rng: random.Random) -> list[Case]:
-    """Every pattern of equal edges, and one token beside a square and a non-square layer."""
+    """Every pattern of equal edges, and one token beside a square and a non-square layer.
+
+    And two shapes in which the counts hardly differ, by about 0.015 % and by one number of a
+    billion: the test compares exactly.
+    """
     a, b, c = rng.sample((16, 24, 48, 64, 96, 128, 512, 768, 4096), 3)
     shapes = [
         (a, a, a), (b, b, b), (a, a, b), (a, b, a), (a, b, b), (a, b, c), (1, b, b), (1, b, c),
-        (c, a, a), (max(a, b), min(a, b), c),
+        (c, a, a), (max(a, b), min(a, b), c), _hardly(rng, 16, 4096, 157),
+        _hardly(rng, 1, rng.randrange(36_000, 45_000), 1),
     ]  # fmt: skip
     rng.shuffle(shapes)
     return [dict(zip("mnk", shape, strict=True)) for shape in shapes]
+
+
+def _hardly(rng: random.Random, m: int, edge: int, more: int) -> tuple[int, int, int]:
+    """``m`` rows, and two edges that differ by ``more``; either may be the longer one."""
+    return m, *rng.sample((edge, edge + more), 2)
+
+
+def _near(share: float) -> Callable[[int, int, int], bool]:
+    """A test that lets a difference of this ``share`` of the true count pass."""
+
+    def convicts(m: int, n: int, k: int) -> bool:
+        true = m * k + k * n + m * n
+        return abs(m * k - m * n) > share * true
+
+    return convicts
 
 
 CONVICTS = Exercise(
@@ -45,6 +66,10 @@ CONVICTS = Exercise(
                       "M·K stands for M·N there; find edges that make them differ."),
         Misconception("only when it is too large", lambda m, n, k: k > n,
                       "a count that comes out too small is a wrong one too."),
+        Misconception("nearly the same", _near(1e-2),
+                      "the test compares exactly: a count that is off by a single number is a "
+                      "wrong one.",
+                      variants=tuple(map(_near, (5e-3, 3e-3, 1e-3, 1e-4, 1e-5, 1e-6, 1e-9)))),
     ),
 )  # fmt: skip
 

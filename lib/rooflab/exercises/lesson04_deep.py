@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Callable
 
 from rooflab.exercises.exercise import Case, Exercise, Misconception
 
@@ -24,6 +25,11 @@ def _ceiling_cases(rng: random.Random) -> list[Case]:
     ]
 
 
+def _with_tokens(tokens: float) -> Callable[[int, int, int], float]:
+    """The intensity with so many tokens, instead of endlessly many."""
+    return lambda i, o, s: 2 / s / (1 / tokens + 1 / i + 1 / o)
+
+
 CEILING = Exercise(
     "04-ceiling", "The ceiling of a layer", 1,
     "Which intensity does a layer come near to, and never reach, with more and more tokens?",
@@ -40,12 +46,17 @@ CEILING = Exercise(
                       variants=(lambda i, o, s: 2 * o / s,)),
         Misconception("upside down", lambda i, o, s: 1 / _ceiling(i, o, s),
                       "that is bytes per FLOP; intensity is FLOPs per byte."),
+        Misconception("not turned over", lambda i, o, s: 2 / s * (1 / i + 1 / o),
+                      "a larger edge raises the ceiling, so 1/N + 1/K stands below the line."),
         Misconception("without end", lambda i, o, s: math.inf,
                       "every token brings its own numbers in and out, so there is an end."),
         Misconception("as if square", lambda i, o, s: 2 * min(i, o) / (3 * s),
                       "a third is for a cube; with endless tokens only two faces are left."),
         Misconception("the weights stay", lambda i, o, s: 2 * i * o / ((i + o + i * o) * s),
                       "that is one token; with endless tokens the weights are as good as nothing."),
+        Misconception("many for endless", _with_tokens(1e6),
+                      "with so many tokens it comes near; what is left when their number has no "
+                      "end?", variants=tuple(map(_with_tokens, (1e4, 1e5, 1e7, 1e8, 1e9)))),
         Misconception("multiply-adds", lambda i, o, s: _ceiling(i, o, 2 * s),
                       "a multiply-add is 2 FLOPs."),
         Misconception("per number", lambda i, o, s: _ceiling(i, o, 1),
@@ -66,6 +77,15 @@ def _gradients(m: int, n: int, k: int) -> tuple[int, ...]:
     return m, k, n, n, k, m
 
 
+def _named(m: int, n: int, k: int) -> dict[str, list[int]]:
+    """The same two by name."""
+    return {"dX": [m, k, n], "dW": [n, k, m]}
+
+
+def _named_twice(m: int, n: int, k: int) -> dict[str, dict[str, int]]:
+    return {name: dict(zip("MNK", edges, strict=True)) for name, edges in _named(m, n, k).items()}
+
+
 def _gradient_cases(rng: random.Random) -> list[Case]:
     return [
         dict(zip("mnk", rng.sample((3, 8, 64, 96, 768, 2048, 3072, 4096), 3), strict=True))
@@ -78,6 +98,7 @@ GRADIENTS = Exercise(
     "M, N and K of the two products of the backward pass: of dX, then of dW?",
     "gradients(m, n, k)", _gradients, cases=_gradient_cases,
     returns=("M of dX", "N of dX", "K of dX", "M of dW", "N of dW", "K of dW"),
+    also=(("", _named), ("", _named_twice)),
     insight="Each of the two has as many FLOPs as the product of the forward pass: a training "
             "step has three times as many as a forward pass.",
     misconceptions=(

@@ -73,6 +73,13 @@ PREDICT = Exercise(
         Misconception("every vector from memory",
                       lambda t, i, o, f, a, c, p: model(t, i, o, f, f, c, p),
                       "only the first vector waits for the weights to come from memory."),
+        Misconception("every vector again",
+                      lambda t, i, o, f, a, c, p: model(t, i, o, a, a, c, p),
+                      "the first vector has to wait for the weights to come from memory."),
+        Misconception("the arithmetic of one token",
+                      lambda t, i, o, f, a, c, p: min(
+                          ways(t, i, o, f, a, c, p)[0], ways(1, i, o, f, a, c, p)[1]),
+                      "all at once, each token needs its own 2 FLOPs for each weight."),
         Misconception("one vector too many", _first_extra,
                       "the first vector is one of the `tokens`; so many less one are left."),
         Misconception("all at once never wins", lambda *case: ways(*case)[0],

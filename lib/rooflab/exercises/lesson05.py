@@ -17,11 +17,16 @@ from rooflab.predict.catalogue import machine
 GIB = 2**30
 GIBIBYTES = "a bandwidth counts GB, 1e9 bytes, and so do the weights here; nothing is in GiB."
 
-# Of GPT-2, GPT-2 medium and GPT-2 XL: blocks 12·L·d², output matrix 50 257·d, and 2·L·d numbers
-# that a token leaves in the cache (L blocks, rows of d numbers).
-_GPT_2 = tuple(
-    (12 * n * d * d, 50_257 * d, 2 * n * d) for n, d in ((12, 768), (24, 1024), (48, 1600))
-)
+
+def _model(layers: int, width: int, vocabulary: int) -> tuple[int, int, int]:
+    """Weights of the blocks and of the output matrix, and bytes that a token leaves in the cache:
+    two numbers of 2 bytes for each layer and each place of a row."""
+    return 12 * layers * width**2, vocabulary * width, 4 * layers * width
+
+
+# GPT-2, GPT-2 medium and GPT-2 XL.
+_GPT_2 = tuple(_model(n, d, 50_257) for n, d in ((12, 768), (24, 1024), (48, 1600)))
+_TINY = _model(4, 16, 65)  # made up: of all that it reads, a good part is its cache
 _SERVERS = (("a100-sxm-80", "bf16"), ("h100-sxm", "bf16"), ("mi300x", "fp16"), ("l4", "fp16"))
 
 
@@ -29,7 +34,7 @@ def _kept(
     blocks: int, head: int, kv: int, context: int, peak: float, bandwidth: float
 ) -> tuple[float, float]:
     """Tokens/s and FLOP/s with a KV cache; each 2-byte number that is read gives 2 FLOPs."""
-    amount = 2 * (blocks + head + kv * context)
+    amount = 2 * (blocks + head) + kv * context
     seconds = max(amount / peak, amount / bandwidth)
     return 1 / seconds, amount / seconds
 
@@ -39,8 +44,12 @@ def _again(
 ) -> tuple[float, float]:
     """Tokens/s and FLOP/s without one: all positions once more, the output matrix for the last."""
     looks = context * (context + 1) // 2
-    flops = 2 * (blocks * context + head + kv * looks)
-    seconds = max(flops / peak, 2 * (blocks + head) / bandwidth)
+    flops = 2 * (blocks * context + head) + kv * looks
+    return _at_once(flops, 2 * (blocks + head), peak, bandwidth)
+
+
+def _at_once(flops: float, nbytes: float, peak: float, bandwidth: float) -> tuple[float, float]:
+    seconds = max(flops / peak, nbytes / bandwidth)
     return 1 / seconds, flops / seconds
 
 
@@ -49,11 +58,13 @@ def _gauges(*case: float) -> tuple[float, float, float, float]:
 
 
 def _gauge_cases(rng: random.Random) -> list[Case]:
-    """GPT-2 on an A100 at its longest context, and others; one context is short."""
+    """GPT-2 on an A100 at its longest context, and others; one context is short, and so is that
+    of a tiny model, in which a single token of the cache counts."""
     names = ("blocks", "head", "kv", "context", "peak", "bandwidth")
     drawn = [(*_GPT_2[0], 1024, *peak_and_bandwidth("a100-sxm-80", "bf16"))]
     for context in (rng.randrange(8, 40), rng.randrange(500, 700), rng.randrange(800, 1000)):
         drawn.append((*rng.choice(_GPT_2), context, *peak_and_bandwidth(*rng.choice(_SERVERS))))
+    drawn.append((*_TINY, rng.randrange(12, 40), *peak_and_bandwidth(*rng.choice(_SERVERS))))
     rng.shuffle(drawn)
     return [dict(zip(names, case, strict=True)) for case in drawn]
 
@@ -63,14 +74,44 @@ def _no_max(*case: float) -> tuple[float, float, float, float]:
     return (*_kept(*case), case[4] / flops_per_token, case[4])
 
 
-def _whole_square(n, h, k, c, p, w):
-    flops = 2 * (n * c + h + k * c * c)
-    seconds = max(flops / p, 2 * (n + h) / w)
-    return (*_kept(n, h, k, c, p, w), 1 / seconds, flops / seconds)
+def _looking(looks):
+    """A wrong count of the tokens whose numbers are used without a cache: ``looks(context)``."""
+
+    def answer(n, h, k, c, p, w):
+        flops = 2 * (n * c + h) + k * looks(c)
+        return (*_kept(n, h, k, c, p, w), *_at_once(flops, 2 * (n + h), p, w))
+
+    return answer
+
+
+def _no_attention(n, h, k, c, p, w):
+    """Keys and values are carried, and nothing is computed with them."""
+    amount = 2 * (n + h)
+    seconds = max(amount / p, (amount + k * c) / w)
+    return 1 / seconds, amount / seconds, *_again(n, h, 0, c, p, w)
+
+
+def _fetching(nbytes):
+    """Other ``nbytes(blocks, head, kv, context)`` that are fetched without a cache."""
+
+    def answer(n, h, k, c, p, w):
+        flops = 2 * (n * c + h) + k * c * (c + 1) // 2
+        return (*_kept(n, h, k, c, p, w), *_at_once(flops, nbytes(n, h, k, c), p, w))
+
+    return answer
+
+
+def _no_output(n, h, k, c, p, w):
+    return (*_kept(n, h, k, c, p, w), *_again(n, 0, k, c, p, w))
+
+
+def _no_output_flops(n, h, k, c, p, w):
+    flops = 2 * n * c + k * c * (c + 1) // 2
+    return (*_kept(n, h, k, c, p, w), *_at_once(flops, 2 * (n + h), p, w))
 
 
 def _kept_in_turns(n, h, k, c, p, w):
-    amount = 2 * (n + h + k * c)
+    amount = 2 * (n + h) + k * c
     seconds = amount / p + amount / w
     return 1 / seconds, amount / seconds
 
@@ -93,9 +134,13 @@ def _times_context(with_cache: bool):
 
 
 def _head_everywhere(n, h, k, c, p, w):
-    flops = 2 * ((n + h) * c + k * c * (c + 1) // 2)
-    seconds = max(flops / p, 2 * (n + h) / w)
-    return (*_kept(n, h, k, c, p, w), 1 / seconds, flops / seconds)
+    flops = 2 * (n + h) * c + k * c * (c + 1) // 2
+    return (*_kept(n, h, k, c, p, w), *_at_once(flops, 2 * (n + h), p, w))
+
+
+def _by_name(*case):
+    """The answer as two named pairs."""
+    return {"with": list(_kept(*case)), "without": list(_again(*case))}
 
 
 GAUGES = Exercise(
@@ -105,14 +150,19 @@ GAUGES = Exercise(
     "gauges(blocks, head, kv, context, peak, bandwidth)", _gauges, cases=_gauge_cases,
     returns=("tokens/s with a cache", "FLOP/s with a cache", "tokens/s without", "FLOP/s without"),
     tolerance=1e-3, lines=6, derives=("Roofline", "predict", "model", "Model"),
+    also=(("", _by_name),),
     insight="The program with more FLOP/s may be the slower one. The gauge that counts shows "
             "tokens a second.",
     misconceptions=(
         Misconception("the cache is free",
                       lambda n, h, k, c, p, w: (
                           *_kept(n, h, 0, c, p, w), *_again(n, h, k, c, p, w)),
-                      "what is kept has to be read again for every token: kv numbers for each "
+                      "what is kept has to be read again for every token: kv bytes for each "
                       "token of the context."),
+        Misconception("the newest token left out",
+                      lambda n, h, k, c, p, w: (
+                          *_kept(n, h, k, c - 1, p, w), *_again(n, h, k, c, p, w)),
+                      "the cached numbers of all `context` tokens are used, none of them left out."),
         Misconception("full speed",
                       lambda *case: (_kept(*case)[0], case[4], *_again(*case)),
                       "with a cache the machine waits for bytes: what it computes in a second is "
@@ -120,8 +170,36 @@ GAUGES = Exercise(
         Misconception("always computing", _no_max,
                       "a few positions are computed while the weights are still on their way; the "
                       "longer of the two times counts."),
-        Misconception("the whole square", _whole_square,
+        Misconception("the whole square", _looking(lambda c: c * c),
                       "position i looks back over i positions, so count them from 1 to context."),
+        Misconception("a sum a little off", _looking(lambda c: c * c / 2),
+                      "the first token uses the numbers of 1 token, the last one those of "
+                      "`context`: what do 1, 2, …, context add up to?",
+                      variants=(_looking(lambda c: c * (c - 1) / 2),
+                                _looking(lambda c: (c - 1) * (c - 2) / 2))),
+        Misconception("each token looks at itself", _looking(lambda c: c),
+                      "token i uses the numbers of i tokens, not of itself alone."),
+        Misconception("attention computes nothing", _no_attention,
+                      "each number of the cache gives 2 FLOPs when it is used, as a weight does.",
+                      variants=(_looking(lambda c: 0),)),
+        Misconception("kv counted twice",
+                      lambda n, h, k, c, p, w: _gauges(n, h, 2 * k, c, p, w),
+                      "`kv` is in bytes, and a number has 2 of them and gives 2 FLOPs: as many "
+                      "FLOPs as bytes."),
+        Misconception("the cache fetched without one",
+                      _fetching(lambda n, h, k, c: 2 * (n + h) + k * c),
+                      "nothing is kept there, so nothing but weights has to be fetched."),
+        Misconception("weights for each position",
+                      _fetching(lambda n, h, k, c: 2 * (n * c + h) + k * c * (c + 1) // 2),
+                      "all positions go through together, so the weights are fetched once."),
+        Misconception("the output matrix left out", _no_output,
+                      "the last position uses the output matrix as well, and it has to be fetched.",
+                      variants=(_no_output_flops,)),
+        Misconception("FLOPs, not FLOP/s",
+                      lambda *case: tuple(
+                          value / (_kept, _again)[at // 2](*case)[0] if at % 2 else value
+                          for at, value in enumerate(_gauges(*case))),
+                      "those are the FLOPs of a token; how many are done in a second?"),
         Misconception("the output for every position", _head_everywhere,
                       "only the last position says what comes next; the others skip the output "
                       "matrix."),
@@ -226,7 +304,20 @@ DECODE = Exercise(
             "model can write there at best.",
     misconceptions=(
         Misconception("GiB", lambda n, s, k, b, c, p, w: decode(n, s, k, b, c, p, w * 1e9 / GIB),
-                      GIBIBYTES),
+                      GIBIBYTES,
+                      variants=(lambda n, s, k, b, c, p, w: decode(
+                          n, s, k, b, c, p, w * GIB / 1e9),)),
+        Misconception("2 bytes always", lambda n, s, k, b, c, p, w: decode(n, 2, k, b, c, p, w),
+                      "not every weight has 2 bytes; itemsize says how many."),
+        Misconception("kv counted twice",
+                      lambda n, s, k, b, c, p, w: decode(n, s, 2 * k, b, c, p, w),
+                      "`kv` is what a token leaves in the cache, its key and its value together."),
+        Misconception("a batch of steps",
+                      lambda n, s, k, b, c, p, w: b * decode(n, s, k, 1, c, p, w),
+                      "a step of the whole batch takes longer than one of a single sequence: more "
+                      "caches to read, and more to compute."),
+        Misconception("always computing", lambda n, s, k, b, c, p, w: p / (2 * n),
+                      "a small batch waits for the weights, and each sequence reads its cache."),
         Misconception("one byte a weight",
                       lambda n, s, k, b, c, p, w: decode(n, 1, k, b, c, p, w),
                       "a weight has `itemsize` bytes, which may be 2, or less than 1."),
@@ -325,14 +416,18 @@ AIR = 0.9  # of the memory is for weights and caches; a server keeps a tenth for
 
 
 def _fill_cases(rng: random.Random) -> list[Case]:
-    """Each place of ``_PLACES`` with a context near its own, no answer close to a whole number."""
+    """Each place of ``_PLACES`` with a context near its own, no answer close to a whole number.
+
+    The nearest whole numbers lie above both answers in the first two, below both in the third.
+    """
     drawn = []
     for name, kind, context, promised in _PLACES:
         peak, bandwidth = peak_and_bandwidth(name, kind)
         memory = AIR * machine(name).capacities["dram"]
         parameters, kv = _SERVED[0]
         case: Case = {}
-        while not case or _delicate(*case.values()):
+        nearest = (ABOVE, ABOVE, BELOW, ANY, ANY)[len(drawn)]
+        while not case or _delicate(*case.values()) or _nearest(*case.values()) not in nearest:
             near = round(context * rng.uniform(0.95, 1.05))
             case = {"parameters": parameters, "kv": kv, "context": near, "promised": promised,
                     "memory": memory, "peak": peak, "bandwidth": bandwidth}  # fmt: skip
@@ -347,6 +442,15 @@ def _delicate(n: int, k: int, c: int, r: float, m: float, p: float, w: float) ->
     return any(abs(answer - round(answer)) < 0.01 for answer in answers)
 
 
+ABOVE, BELOW = [(True, True)], [(False, False)]
+ANY = [*ABOVE, *BELOW, (True, False), (False, True)]
+
+
+def _nearest(n: int, k: int, c: int, r: float, m: float, p: float, w: float) -> tuple[bool, bool]:
+    """Whether the whole number nearest to each answer lies above it."""
+    return _room(n, k, c, m) % 1 > 0.5, _most(n, k, c, r, p, w) % 1 > 0.5
+
+
 def _in_total(n, k, c, r, m, p, w):
     """The promise is shared among all that the memory holds, so each waits so much longer."""
     room = _room(n, k, c, m)
@@ -356,6 +460,37 @@ def _in_total(n, k, c, r, m, p, w):
 def _reached(n, k, c, r, m, p, w):
     """The batch whose tokens a second, all together, are the promised ones."""
     return _filled(_room(n, k, c, m), 2 * n / w / (1 / r - k * c / w))
+
+
+def _total_shared(n, k, c, r, m, p, w):
+    """The tokens a second of all that the memory holds, shared out in portions of the promise."""
+    held = max(1, math.floor(_room(n, k, c, m)))
+    return _filled(_room(n, k, c, m), decode(n, 2, k, held, c, p, w) / r)
+
+
+def _total_within(n, k, c, r, m, p, w):
+    """As many as the memory holds, if together they get what each of them is promised."""
+    held = math.floor(_room(n, k, c, m))
+    enough = [b for b in range(1, held + 1) if decode(n, 2, k, b, c, p, w) >= r]
+    return held, max(enough, default=0), "memory" if enough else "promise"
+
+
+def _changed(change):
+    """The right answer with ``change(held, kept, room, most)`` in place of its two batches."""
+
+    def answer(*case):
+        n, k, c, r, m, p, w = case
+        held, kept, word = _fill(*case)
+        room, most = _room(n, k, c, m), _most(n, k, c, r, p, w)
+        return *change(held, kept, room, most), word
+
+    return answer
+
+
+def _bounds(n, k, c, r, p, w):
+    """Batches by carrying and by computing that are in time: the two of ``_most``."""
+    cache = k * c / w
+    return (1 / r - 2 * n / w) / cache, 1 / r / (2 * n / p + cache)
 
 
 def _other(room: float, most: float) -> tuple[int, int, str]:
@@ -402,7 +537,28 @@ FILL = Exercise(
                       "the smaller of the two batches is the one that stops you."),
         Misconception("the promise as a total", _in_total,
                       "each sequence is promised so many tokens a second, not all of them "
-                      "together."),
+                      "together.", variants=(_total_shared, _total_within)),
+        Misconception("the speed of one shared out",
+                      lambda n, k, c, r, m, p, w: _filled(
+                          _room(n, k, c, m), decode(n, 2, k, 1, c, p, w) / r),
+                      "a larger batch gives more tokens a second in all: one trip of the weights "
+                      "serves every sequence."),
+        Misconception("weights take no time",
+                      lambda n, k, c, r, m, p, w: _filled(
+                          _room(n, k, c, m), _bounds(n, k, c, r, p, w)[1]),
+                      "the weights have to arrive within the promised time too, once in a step."),
+        Misconception("the larger of two limits",
+                      lambda n, k, c, r, m, p, w: _filled(
+                          _room(n, k, c, m), max(_bounds(n, k, c, r, p, w))),
+                      "the arithmetic and the weights both have to be in time, so the smaller of "
+                      "the two batches counts."),
+        Misconception("kv counted twice",
+                      lambda n, k, c, r, m, p, w: _fill(n, 2 * k, c, r, m, p, w),
+                      "`kv` is what a token leaves in the cache, its key and its value together."),
+        Misconception("multiply-adds",
+                      lambda n, k, c, r, m, p, w: _filled(
+                          _room(n, k, c, m), _most(n, k, c, r, 2 * p, w)),
+                      "a multiply-add is 2 FLOPs for each parameter and each token."),
         Misconception("a total to be reached", _reached,
                       "each sequence is promised so many tokens a second, not all of them "
                       "together: a larger batch makes each of them slower."),
@@ -411,12 +567,23 @@ FILL = Exercise(
                           _room(n, k, c, m) + 1, _most(n, k, c, r, p, w) + 1),
                       "a part of a sequence neither fits nor is in time: round down.",
                       variants=(lambda *case: (
-                          _fill(*case)[0] + 1, _fill(*case)[1] + 1, _fill(*case)[2]),)),
+                          _fill(*case)[0] + 1, _fill(*case)[1] + 1, _fill(*case)[2]),
+                          _changed(lambda held, kept, room, most: (held + 1, kept)),
+                          _changed(lambda held, kept, room, most: (held, kept + 1)),
+                          _changed(lambda held, kept, room, most: (
+                              held, max(0, math.ceil(most)))))),
+        Misconception("at least one",
+                      _changed(lambda held, kept, room, most: (held, max(1, kept))),
+                      "where even one sequence is too slow, no batch keeps the promise: say 0."),
         Misconception("not rounded down",
                       lambda n, k, c, r, m, p, w: (
                           _room(n, k, c, m), _most(n, k, c, r, p, w),
                           _fill(n, k, c, r, m, p, w)[2]),
-                      "a part of a sequence neither fits nor is in time: round down."),
+                      "a part of a sequence neither fits nor is in time: round down.",
+                      variants=(
+                          _changed(lambda held, kept, room, most: (room, max(0, most))),
+                          _changed(lambda held, kept, room, most: (
+                              round(room), max(0, round(most)))))),
         Misconception("a batch below zero",
                       lambda n, k, c, r, m, p, w: (
                           math.floor(_room(n, k, c, m)), math.floor(_most(n, k, c, r, p, w)),
@@ -435,7 +602,9 @@ FILL = Exercise(
                           held, min(held, kept), "promise"))(*_fill(*case)),)),
         Misconception("the newest token only",
                       lambda n, k, c, r, m, p, w: _fill(n, k, 1, r, m, p, w),
-                      "a sequence keeps the keys and values of every token of its context."),
+                      "a sequence keeps the keys and values of every token of its context.",
+                      variants=(lambda n, k, c, r, m, p, w: _filled(
+                          _room(n, k, 1, m), _most(n, k, c, r, p, w)),)),
     ),
 )  # fmt: skip
 

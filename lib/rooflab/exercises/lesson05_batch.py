@@ -18,14 +18,35 @@ def _switch(batches: Sequence[int], one_gemv: float, gemm: Sequence[float]) -> i
 
 
 def _switch_cases(rng: random.Random) -> list[Case]:
-    """A GEMM packs its matrix first, which costs 1.5 to 11 trips of it, then works per vector."""
-    drawn = []
+    """A GEMM packs its matrix first, which costs 1.5 to 11 trips of it, then works per vector.
+
+    And two made up: a tie before the first win, in powers of two, so that no rounding decides; and
+    a routine that wins, loses again with other batches, then wins for good, and gets slower at the
+    end.
+    """
+    drawn = [_tied(rng.randrange(2, 6)), _not_for_good(rng, rng.randrange(2, 5))]
     for packing in (1.7, 2.4, 4.4, 7.0, 11.0):
         one_gemv = rng.uniform(0.002, 0.02)
         pack, work = packing * rng.uniform(0.97, 1.03), rng.uniform(0.06, 0.14)
         gemm = [round(one_gemv * (1.15 * pack + work * b), 6) for b in BATCHES]
         drawn.append({"batches": list(BATCHES), "one_gemv": round(one_gemv, 6), "gemm": gemm})
+    rng.shuffle(drawn)
     return drawn
+
+
+def _tied(at: int) -> Case:
+    """At the batch in place ``at`` both ways take the same time; from the next on a GEMM wins."""
+    one_gemv = 2.0**-7
+    gemm = [one_gemv * (b + BATCHES[at]) / 2 for b in BATCHES]
+    return {"batches": list(BATCHES), "one_gemv": one_gemv, "gemm": gemm}
+
+
+def _not_for_good(rng: random.Random, at: int) -> Case:
+    """A GEMM wins at the batch in place ``at``, and not at the next two."""
+    one_gemv = round(rng.uniform(0.002, 0.02), 6)
+    shares = [1.4] * at + [0.8, 1.2, 1.1] + [0.6] * (len(BATCHES) - at - 5) + [0.5, 0.7]
+    gemm = [round(share * one_gemv * b, 6) for share, b in zip(shares, BATCHES, strict=True)]
+    return {"batches": list(BATCHES), "one_gemv": one_gemv, "gemm": gemm}
 
 
 def _first(condition) -> object:
@@ -42,6 +63,19 @@ def _last_gemv(batches, one_gemv, gemm):
     return batches[batches.index(_switch(batches, one_gemv, gemm)) - 1]
 
 
+def _last_loss(batches, one_gemv, gemm):
+    return max(b for b, t in zip(batches, gemm, strict=True) if t >= b * one_gemv)
+
+
+def _for_good(batches, one_gemv, gemm):
+    return batches[batches.index(_last_loss(batches, one_gemv, gemm)) + 1]
+
+
+_NOT_ONE = (
+    "no batch fulfils its condition: no GEMM is quicker than one GEMV. A batch of b needs b GEMVs; "
+    "compare with all of them."
+)
+
 SWITCH = Exercise(
     "05-switch", "GEMM, or GEMV after GEMV?", 1,
     "Which is the smallest of these batches at which one GEMM takes less time than as many GEMVs "
@@ -55,15 +89,36 @@ SWITCH = Exercise(
         Misconception("from two on", lambda b, v, g: b[1],
                       "two GEMVs may still be faster than a GEMM that copies the matrix first."),
         Misconception("the last of the others", _last_gemv,
-                      "at that batch the GEMVs still win; the question is for the first GEMM."),
-        Misconception("one GEMV", _first(lambda b, t, v, g: t < v),
-                      "a batch of b needs b GEMVs; compare with all of them."),
+                      "at that batch the GEMVs still win; the question is for the first GEMM.",
+                      variants=(_last_loss,)),
+        Misconception("the largest batch", lambda b, v, g: b[-1],
+                      "that is the last one of the list: either the largest batch at which a GEMM "
+                      "wins, where the smallest is asked, or no GEMM was quicker than one GEMV, "
+                      "where a batch of b needs b of them."),
+        Misconception("one GEMV", lambda b, v, g: 0, _NOT_ONE),
+        Misconception("a tie wins", _first(lambda b, t, v, g: t <= b * v),
+                      "in one case both take the same time; less time is asked."),
+        Misconception("for good", _for_good,
+                      "a GEMM may win at one batch and lose again at the next; the smallest at "
+                      "which it wins is asked.",
+                      variants=(lambda b, v, g: _last_loss(b, v, g) + 1,)),
         Misconception("the place, not the batch",
                       lambda b, v, g: b.index(_switch(b, v, g)),
                       "that is its place in the list; the batch itself is wanted."),
+        Misconception("the fastest per vector",
+                      lambda b, v, g: min(zip(b, g, strict=True), key=lambda row: row[1] / row[0])[0],
+                      "there a vector costs least; asked is the smallest batch at which a GEMM wins "
+                      "at all."),
         Misconception("twice as fast", _first(lambda b, t, v, g: t < b * v / 2),
                       "it does not have to win by a factor; the first batch at which it wins."),
     ),
+    errors=(
+        ("it returned None for every case", "one GEMV",
+         "either it never comes to a return, or " + _NOT_ONE),
+        *((raised, "one GEMV", _NOT_ONE) for raised in (
+            "StopIteration", "IndexError: list index", "ValueError: .*(empty|zero-size)")),
+    ),
+    also=(("", lambda *case: {"batch": _switch(*case)}),),
 )  # fmt: skip
 
 
@@ -72,14 +127,18 @@ def _attention(heads: int, kv_heads: int, itemsize: int, batch: int, context: in
 
 
 def _attention_cases(rng: random.Random) -> list[Case]:
+    """Public models, and one in fp32 whose intensity is no whole number."""
     drawn = []
-    for name in rng.sample(sorted(SHAPES), 5):
+    sizes = rng.sample((1, 1, 2, 2, 2), 5)
+    for name, itemsize in zip(rng.sample(sorted(SHAPES), 5), sizes, strict=True):
         _, heads, kv_heads, _ = SHAPES[name]
         drawn.append({
-            "heads": heads, "kv_heads": kv_heads, "itemsize": rng.choice((1, 2, 2)),
+            "heads": heads, "kv_heads": kv_heads, "itemsize": itemsize,
             "batch": rng.choice((2, 8, 64)), "context": rng.choice((512, 4096, 100_000)),
         })  # fmt: skip
-    drawn.append({"heads": 64, "kv_heads": 8, "itemsize": 4, "batch": 32, "context": 8192})
+    heads, kv_heads = rng.choice(((28, 4), (12, 12), (40, 8)))
+    drawn.append({"heads": heads, "kv_heads": kv_heads, "itemsize": 4, "batch": 32,
+                  "context": 8192})  # fmt: skip
     return drawn
 
 
@@ -101,8 +160,14 @@ ATTENTION = Exercise(
                       "several query heads may use the same key: it is read once for all of them."),
         Misconception("the group upside down", lambda h, g, s, b, c: 2 * g / h / s,
                       "fewer KV heads are fewer bytes for the same FLOPs."),
-        Misconception("one product", lambda h, g, s, b, c: h / g / s,
-                      "two products: the query with K gives scores, the scores with V the result."),
+        Misconception("half the FLOPs", lambda h, g, s, b, c: h / g / s,
+                      "either one of the two products is missing, the query with K and the scores "
+                      "with V, or a multiply-add was counted as 1 FLOP."),
+        Misconception("whole numbers", lambda h, g, s, b, c: 2 * h // (g * s),
+                      "`//` and int() leave out what follows the point; an intensity need not be "
+                      "whole.", variants=(lambda h, g, s, b, c: -(-2 * h // (g * s)),)),
+        Misconception("2 bytes always", lambda h, g, s, b, c: h / g,
+                      "that is right where a number has 2 bytes; itemsize says how many."),
         Misconception("K alone is read", lambda h, g, s, b, c: 4 * h / g / s,
                       "both products were counted, but the bytes of only one: V is read too."),
         Misconception("upside down", lambda *case: 1 / _attention(*case),
@@ -157,10 +222,32 @@ QUANTISED = Exercise(
                       "for every group of weights its scale is read as well."),
         Misconception("upside down", lambda *case: 1 / _gain(*case),
                       "that is the share of the time that is left; how many times faster is it?"),
-        Misconception("one cache", lambda n, b, g, z, k, m, c: _stepped(n, b / 8 + z / g, k * c),
-                      "every sequence of the batch reads a cache of its own.",
-                      variants=(lambda n, b, g, z, k, m, c: (2 * n + k * m * c) / (
-                          n * (b / 8 + z / g) + k * c),)),
+        Misconception("as many caches as weights",
+                      lambda n, b, g, z, k, m, c: _stepped(n, b / 8 + z / g, k * c),
+                      "you count one cache for each trip of the weights: every sequence of the "
+                      "batch reads a cache of its own, and one trip serves them all."),
+        Misconception("one cache afterwards",
+                      lambda n, b, g, z, k, m, c: (2 * n + k * m * c) / (
+                          n * (b / 8 + z / g) + k * c),
+                      "every sequence of the batch reads a cache of its own, before and after."),
+        Misconception("no cache afterwards",
+                      lambda n, b, g, z, k, m, c: (2 * n + k * m * c) / (n * (b / 8 + z / g)),
+                      "the KV cache is read after the change as well."),
+        Misconception("one token of context",
+                      lambda n, b, g, z, k, m, c: _stepped(n, b / 8 + z / g, k * m),
+                      "each sequence reads the keys and values of its whole context."),
+        Misconception("kv counted twice",
+                      lambda n, b, g, z, k, m, c: _stepped(n, b / 8 + z / g, 2 * k * m * c),
+                      "`kv` is what a token leaves in the cache, its key and its value together."),
+        Misconception("scales counted twice",
+                      lambda n, b, g, z, k, m, c: _stepped(n, b / 8 + 2 * z / g, k * m * c),
+                      "`scale_bytes` holds the scale and its offset already."),
+        Misconception("scales before as well",
+                      lambda n, b, g, z, k, m, c: (n * (2 + z / g) + k * m * c) / (
+                          n * (b / 8 + z / g) + k * m * c),
+                      "weights of 2 bytes need no scales."),
+        Misconception("how much faster", lambda *case: _gain(*case) - 1,
+                      "how many times as fast is asked: a step that stays as it is gives 1."),
         Misconception("the cache shrinks too",
                       lambda n, b, g, z, k, m, c: (2 * n + k * m * c) / (
                           n * (b / 8 + z / g) + k * m * c * b / 16),

@@ -45,14 +45,26 @@ def _speed_up_strict(n, k, b, c, p, w):
 
 
 def _speed_up_cases(rng: random.Random) -> list[Case]:
-    """Where the promise nearly holds, where the cache breaks it, where the arithmetic does."""
+    """Where the promise nearly holds, where the cache breaks it, where the arithmetic does.
+
+    In the last the caches take longer than the weights and longer than the arithmetic.
+    """
     drawn = []
-    places = ((8, 100), (64, 300), (64, 2000), (1024, 10), (1024, 1000))
-    for (batch, context), (parameters, kv) in zip(places, rng.choices(_MODELS, k=5), strict=True):
+    places = ((8, 100), (64, 300), (64, 2000), (1024, 10), (1024, 1000), (256, 4000))
+    for (batch, context), (parameters, kv) in zip(places, rng.choices(_MODELS, k=6), strict=True):
         peak, bandwidth = peak_and_bandwidth(*rng.choice(_MACHINES))
         drawn.append({"parameters": parameters, "kv": kv, "batch": batch, "context": context,
                       "peak": peak, "bandwidth": bandwidth})  # fmt: skip
     return drawn
+
+
+def _by_step(step):
+    """The factor by another ``step(parameters, cache, batch, peak, bandwidth)``, in seconds."""
+
+    def answer(n, k, b, c, p, w):
+        return b * step(n, k * c, 1, p, w) / step(n, k * c, b, p, w)
+
+    return answer
 
 
 def _without_cache(n, k, b, c, p, w):
@@ -72,6 +84,25 @@ CLAIM_BATCH = Exercise(
                       "the weights are shared by the whole batch; is anything else?"),
         Misconception("until the ridge", _without_cache,
                       "you left out the KV caches; they are read too, one for each sequence."),
+        Misconception("the longest of three",
+                      _by_step(lambda n, cache, b, p, w: max(2 * n * b / p, 2 * n / w,
+                                                             b * cache / w)),
+                      "weights and caches come from the same memory, one after the other: their "
+                      "times add up."),
+        Misconception("no overlap",
+                      _by_step(lambda n, cache, b, p, w: 2 * n * b / p
+                               + (2 * n + b * cache) / w),
+                      "within a product, carrying and computing overlap: the longer counts."),
+        Misconception("kv counted twice",
+                      lambda n, k, b, c, p, w: _speed_up(n, 2 * k, b, c, p, w),
+                      "`kv` is what a token leaves in the cache, its key and its value together."),
+        Misconception("multiply-adds",
+                      lambda n, k, b, c, p, w: _speed_up(n, k, b, c, 2 * p, w),
+                      "a multiply-add is 2 FLOPs for each parameter and each token."),
+        Misconception("the longer step",
+                      lambda n, k, b, c, p, w: b / _speed_up(n, k, b, c, p, w),
+                      "so many times longer a step takes, and it gives a token to each of `batch` "
+                      "sequences."),
         Misconception("tokens a second",
                       lambda n, k, b, c, p, w: decode(n, 2, k, b, c, p, w),
                       "those are tokens a second of the batch; by what factor are they more than "
@@ -93,7 +124,8 @@ CLAIM_BATCH = Exercise(
         Misconception("a difference",
                       lambda n, k, b, c, p, w: decode(n, 2, k, b, c, p, w)
                       - decode(n, 2, k, 1, c, p, w),
-                      "a factor is wanted: how many times as many, not how many more."),
+                      "a factor is wanted: how many times as many, not how many more.",
+                      variants=(lambda *case: _speed_up(*case) - 1,)),
         Misconception("one byte a weight",
                       lambda n, k, b, c, p, w: decode(n, 1, k, b, c, p, w)
                       / decode(n, 1, k, 1, c, p, w),
@@ -178,8 +210,8 @@ def _stored_cases(rng: random.Random) -> list[Case]:
     sizes = rng.sample((512, 1024, 2048, 4096, 16384), 4)
     dims = rng.sample((64, 80, 128, 256), 4)
     return [
-        {"tokens": tokens, "head_dim": dim, "itemsize": rng.choice((2, 2, 4))}
-        for tokens, dim in zip(sizes, dims, strict=True)
+        {"tokens": tokens, "head_dim": dim, "itemsize": size}
+        for tokens, dim, size in zip(sizes, dims, rng.sample((2, 2, 4, 4), 4), strict=True)
     ]
 
 
@@ -192,6 +224,10 @@ def _traffic(squares: int, streamed_ends: int = 4, streamed_squares: int = 0):
         return first, itemsize * (streamed_ends * side + streamed_squares * tokens * tokens)
 
     return answer
+
+
+def _scores_for_result(s, d, z):
+    return z * (3 * s * d + 4 * s * s), z * (3 * s * d + s * s)
 
 
 CLAIM_FLASH = Exercise(
@@ -207,13 +243,27 @@ CLAIM_FLASH = Exercise(
     misconceptions=(
         Misconception("scores for a result", _traffic(4, 3, 2),
                       "the result has tokens × head_dim numbers; tokens × tokens would be scores, "
-                      "and those never leave the chip."),
+                      "and those never leave the chip.",
+                      variants=(_scores_for_result,)),
         Misconception("nothing saved", _traffic(4, 4, 4),
                       "the streamed version keeps a tile of scores on the chip and stores none."),
         Misconception("scores once", _traffic(1), "scores make four trips: two out, two back."),
         Misconception("scores twice", _traffic(2),
                       "the softmax is a step of its own: scores go out and come back, and so do "
-                      "its probabilities."),
+                      "its probabilities.", variants=(_traffic(3),)),
+        Misconception("half of the scores",
+                      lambda s, d, z: (z * (4 * s * d + 2 * s * (s + 1)), 4 * z * s * d),
+                      "a mask hides scores and stores them all the same: there are tokens × tokens "
+                      "of them."),
+        Misconception("itemsize on one term",
+                      lambda s, d, z: (4 * s * d + 4 * s * s * z, 4 * s * d * z),
+                      "the numbers of both terms have itemsize bytes each: put parentheses around "
+                      "their sum.",
+                      variants=(lambda s, d, z: (4 * s * d * z + 4 * s * s, 4 * s * d * z),)),
+        Misconception("a score for each place of a row",
+                      lambda s, d, z: (z * (4 * s * d + 4 * s * s * d), 4 * z * s * d),
+                      "a score is a sum over the places of a row: one number for a query and a "
+                      "key."),
         Misconception("scores as wide as a head", lambda s, d, z: (8 * z * s * d, 4 * z * s * d),
                       "every query meets every key: the scores are tokens × tokens numbers."),
         Misconception("no result", _traffic(4, 3), "the streamed one writes its result as well."),
@@ -225,7 +275,8 @@ CLAIM_FLASH = Exercise(
                       lambda s, d, z: (z * (2 * s * d + 2 * d + 4 * s), z * (2 * s * d + 2 * d)),
                       "that is one query; a prompt has as many as tokens."),
         Misconception("scores stored once after all", _traffic(4, streamed_squares=1),
-                      "streamed, no score ever goes to memory."),
+                      "streamed, no score ever goes to memory.",
+                      variants=(_traffic(4, streamed_squares=2),)),
     ),
 )  # fmt: skip
 

@@ -13,6 +13,12 @@ LAST = """def answer(products, batch, s, p, b):
     x = 2 * batch * i * o / ((batch * i + i * o + batch * o) * s)
     share = min(1, x * b / p)
     return """
+CHOSEN = """def answer(products, batch, s, p, b):
+    at = {0}(range(len(products)), key=lambda k: (lambda i, o: {1})(*products[k]))
+    i, o = products[at]
+    knee = 1 / (2 * b / s / p - 1 / i - 1 / o)
+    return at, math.ceil(knee), min(1, 2 / s / (1 / batch + 1 / i + 1 / o) * b / p)"""
+CLOSE = "lambda m, n, k: (lambda a, b: not {})(m * k + k * n + m * k, m * k + k * n + m * n)"
 WAYS = """def answer(t, i, o, first, again, copy, peak):
     w = i * o
     one, all_ = w * (first + (t - 1) * again), w * copy + 2 * t * w / peak
@@ -70,6 +76,9 @@ RIGHT = [
     ("04-ceiling", "lambda i,o,s: 1/(s/2*(1/i+1/o))"),
     ("04-gradients", "lambda m,n,k: [m,k,n]+[n,k,m]"),
     ("04-gradients", "lambda m,n,k: [(m,k,n),(n,k,m)]"),
+    ("04-gradients", "lambda m,n,k: {'dX': (m,k,n), 'dW': (n,k,m)}"),
+    ("04-gradients", "lambda m,n,k: dict(dX=dict(M=m, N=k, K=n), dW=dict(M=n, N=k, K=m))"),
+    ("04-convicts", "lambda m,n,k: 2*m*n*k/(m*k + k*n + m*k) != 2*m*n*k/(m*k + k*n + m*n)"),
 ]  # fmt: skip
 
 WRONG = [
@@ -100,7 +109,7 @@ WRONG = [
     ("04-knee", "lambda i, o, s, p, b: s * p / b", "large-layer shortcut"),
     ("04-knee", "lambda i, o, s, p, b: p / b / 2", "large-layer shortcut"),
     ("04-knee", KNEE.format("+ 1 / i + 1 / o"), "the wrong sign"),
-    ("04-knee", KNEE.format("- 1 / o"), "results forgotten"),
+    ("04-knee", KNEE.format("- 1 / o"), "results or 1/inputs forgotten"),
     ("04-knee", "lambda i, o, s, p, b: 2 * b / (s * p) - 1 / i - 1 / o", "upside down"),
     ("04-knee", "lambda i, o, s, p, b: 1 / (2 * b / p - 1 / i - 1 / o)", "elements for bytes"),
     ("04-knee", "lambda i, o, s, p, b: math.ceil(1 / (2 * b / (s * p) - 1 / i - 1 / o))", "rounded"),
@@ -113,7 +122,7 @@ WRONG = [
     ("04-last", LAST + "at + 1, math.ceil(knees[at]), share", "counted from 1"),
     ("04-last", LAST + "at, int(knees[at]), share", "rounded down"),
     ("04-last", LAST + "at, knees[at], share", "not rounded"),
-    ("04-last", LAST + "at, round(knees[at]), share", "not rounded"),
+    ("04-last", LAST + "at, round(knees[at]), share", "the nearest whole batch"),
     ("04-last", LAST + "at, knees[at], 100 * share", "not rounded"),
     ("04-last", LAST + "at, math.ceil(knees[at]), x * b / p", "above the roof"),
     ("04-last", LAST + "at, math.ceil(s * p / b / 2), share", "batch = ridge"),
@@ -155,7 +164,7 @@ WRONG = [
     ("04-layer", "lambda t,i,o,s,p,b: max(2*i*o/p, (i+i*o+o)*s/b)", "one token's time"),
     ("04-layer", "lambda t,i,o,s,p,b: t*max(2*i*o/p, (i+i*o+o)*s/b)", "weights again for every token"),
     ("04-layer", "lambda t,i,o,s,p,b: max(2*t*i*o/b, (t*i+i*o+t*o)*s/p)", "peak and bandwidth exchanged"),
-    ("04-knee", "lambda i, o, s, p, b: 1 / (2 * b / (s * p) - 1 / i)", "inputs forgotten"),
+    ("04-knee", "lambda i, o, s, p, b: 1 / (2 * b / (s * p) - 1 / i)", "inputs or 1/outputs forgotten"),
     ("04-knee", "lambda i,o,s,p,b: p/b*s", "large-layer shortcut"),
     ("04-predict", "def answer(t, i, o, first, again, copy, peak):\n    w = i * o\n    one, all_ = w * (first + (t - 1) * again), w * copy + t * w / peak\n    return min(one, all_)", "multiply-adds"),
     ("04-predict", "def answer(t, i, o, first, again, copy, peak):\n    w = i * o\n    one, all_ = w * (first + t * again), w * copy + 2 * t * w / peak\n    return min(one, all_)", "one vector too many"),
@@ -174,6 +183,34 @@ WRONG = [
     ("04-gradients", "lambda m,n,k: (m,k,n,k,n,m)", "dW lying on its side"),
     ("04-gradients", "lambda m,n,k: (k,m,n,n,k,m)", "dX lying on its side"),
     ("04-intensities", FROM.format("2 * m * n * k / ((m * k + m * n) * s)"), "the weights forgotten"),
+    ("04-shapes", "lambda b,n,i,o,d: (b*(n + 1) if d else b*n, o, i)", "the prompt once more"),
+    ("04-layer", "lambda t,i,o,s,p,b: 2*t*i*o/p if t > p/b else (t*i+i*o+t*o)*s/b", "the ridge for the knee"),
+    ("04-layer", SECONDS.format("max", "(s * t * i + i * o + t * o)"), "itemsize on one face"),
+    ("04-layer", SECONDS.format("max", "(t * i + i * o + t * o * s)"), "itemsize on one face"),
+    ("04-layer", SECONDS.format("max", "(t * i + i * o + t * i) * s"), "M·K twice"),
+    ("04-layer", SECONDS.format("max", "(t * i + i * o + t * o) * s") + " / t", "per token"),
+    ("04-layer", "lambda t,i,o,s,p,b: min(p, 2/s/(1/t + 1/i + 1/o)*b)", "speed, not time"),
+    ("04-knee", KNEE.format("- 1 / min(i, o)"), "the shorter edge alone"),
+    ("04-knee", "lambda i,o,s,p,b: 1/(2*s*b/p - 1/i - 1/o)", "itemsize multiplied"),
+    ("04-knee", "lambda i,o,s,p,b: 1/(2*p/(s*b) - 1/i - 1/o)", "the ridge upside down"),
+    ("04-last", CHOSEN.format("min", "i * o"), "the smallest"),
+    ("04-last", CHOSEN.format("min", "o"), "the smallest"),
+    ("04-last", CHOSEN.format("min", "i + o"), "the smallest"),
+    ("04-last", CHOSEN.format("min", "min(i, o)"), "the narrowest edge"),
+    ("04-last", CHOSEN.format("max", "max(i, o) / min(i, o)"), "the most lopsided"),
+    ("04-last", CHOSEN.format("max", "i * o"), "the largest"),
+    ("04-last", LAST + "at, math.ceil(knees[at]), p * share", "FLOP/s"),
+    ("04-last", LAST + "at, math.ceil(knees[at]), np.mean([min(1, 2 / s / (1 / batch + 1 / i + 1 / o) * b / p) for i, o in products])", "the mean of all"),
+    ("04-convicts", CLOSE.format("math.isclose(a, b)"), "nearly the same"),
+    ("04-convicts", CLOSE.format("math.isclose(a, b, rel_tol=1e-2)"), "nearly the same"),
+    ("04-convicts", CLOSE.format("math.isclose(a, b, rel_tol=1e-3)"), "nearly the same"),
+    ("04-convicts", CLOSE.format("bool(np.isclose(a, b))"), "nearly the same"),
+    ("04-convicts", CLOSE.format("round(a / b, 2) == 1"), "nearly the same"),
+    ("04-predict", WAYS + "min(t * w * again, all_)", "every vector again"),
+    ("04-predict", WAYS + "min(one, w * copy + 2 * w / peak)", "the arithmetic of one token"),
+    ("04-ceiling", "lambda i,o,s: 2/s/(1/1e6 + 1/i + 1/o)", "many for endless"),
+    ("04-ceiling", "lambda i,o,s: 2/s*(1/i + 1/o)", "not turned over"),
+    ("04-ceiling", "lambda i,o,s: 2*1e9*i*o/((1e9*i + i*o + 1e9*o)*s)", "many for endless"),
 ]  # fmt: skip
 
 TOLD = [
