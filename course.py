@@ -153,7 +153,10 @@ def prepare(options: argparse.Namespace, *more: str) -> None:
 def run(*command: str) -> int:
     """Run the environment's Python in the course's folder; return its exit status."""
     # PYTHONPATH or PYTHONHOME of another installation would mix its packages into the course's.
-    clean = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "PYTHONHOME")}
+    # PYTHONDONTWRITEBYTECODE, usual in containers, would make every kernel compile the course anew:
+    # one and a half seconds each.
+    not_here = ("PYTHONPATH", "PYTHONHOME", "PYTHONDONTWRITEBYTECODE")
+    clean = {k: v for k, v in os.environ.items() if k not in not_here}
     path = str(interpreter().parent) + os.pathsep + clean.get("PATH", "")
     clean.update(PATH=path, PYTHONUTF8="1", JUPYTER_PREFER_ENV_PATH="1")
     with subprocess.Popen([str(interpreter()), *command], cwd=str(HERE), env=clean) as process:

@@ -233,10 +233,13 @@ def test_test_hands_its_arguments_to_pytest(course, monkeypatch) -> None:
     assert commands[0][:2] == ("-m", "pytest") and commands[0][-2:] == ("-k", "gemm")
 
 
-def test_a_foreign_pythonpath_stays_outside(course, monkeypatch, tmp_path) -> None:
+@pytest.mark.parametrize("name", ["PYTHONPATH", "PYTHONDONTWRITEBYTECODE"])
+def test_what_would_slow_or_mix_up_python_stays_outside(
+    course, monkeypatch, tmp_path, name
+) -> None:
     monkeypatch.setattr(course, "interpreter", lambda: Path(sys.executable))
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    code = "import os, sys; sys.exit(7 if 'PYTHONPATH' in os.environ else 3)"
+    monkeypatch.setenv(name, str(tmp_path))
+    code = f"import os, sys; sys.exit(7 if {name!r} in os.environ else 3)"
     monkeypatch.setattr(course.signal, "signal", lambda *_: None)
     assert course.run("-c", code) == 3
 
