@@ -12,9 +12,8 @@ from functools import partial
 from math import isqrt
 
 from rooflab.count import axpy, dot, gemm, gemv, ger
+from rooflab.exercises.drawing import DTYPES
 from rooflab.exercises.exercise import Case, Exercise, Misconception
-
-DTYPES = {8: "fp64", 4: "fp32", 2: "fp16", 1: "fp8_e4m3"}  # itemsize → a dtype of that size
 
 
 def _shapes(rng: random.Random, count: int = 4) -> list[tuple[int, int, int]]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import random
 
 from rooflab.count import axpy
+from rooflab.exercises.drawing import DTYPES
 from rooflab.exercises.exercise import Case, Exercise, Misconception
-from rooflab.exercises.lesson01 import DTYPES
 from rooflab.predict.catalogue import machine
 
 MACHINES = ("h200-sxm", "rtx-4090", "mi300x", "m3-pro")

@@ -11,8 +11,8 @@ from itertools import accumulate
 from math import inf
 
 from rooflab.count import elementwise
+from rooflab.exercises.drawing import DTYPES
 from rooflab.exercises.exercise import Case, Exercise, Misconception
-from rooflab.exercises.lesson01 import DTYPES
 
 
 def warm_axpy(

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import random
 
+from rooflab.exercises.drawing import peak_and_bandwidth
 from rooflab.exercises.exercise import Case, Exercise, Misconception
-from rooflab.predict.catalogue import machine
 
 # Machine and number type; ridges from 1.3 to 400 FLOP/byte, those of the first four below 60.
 HIDDEN = (
@@ -16,13 +16,6 @@ HIDDEN = (
     ("mi300x", "fp16"), ("h100-sxm", "bf16"), ("l4", "fp16"), ("tpu-v5p", "bf16"),
 )  # fmt: skip
 LOW = 4
-
-
-def peak_and_bandwidth(name: str, kind: str) -> tuple[float, float]:
-    """Peak in FLOP/s and bandwidth in byte/s of a catalogue machine; fp64 without matrix units."""
-    found = machine(name)
-    unit = "vector" if kind == "fp64" else None
-    return float(found.peak(kind, unit)), float(found.bandwidth())
 
 
 def ridge(peak: float, bandwidth: float) -> float:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import random
 
+from rooflab.exercises.drawing import peak_and_bandwidth
 from rooflab.exercises.exercise import Case, Exercise, Misconception
-from rooflab.exercises.lesson03 import peak_and_bandwidth
 
 WARM, OTHER_TYPE, GIB, MULTIPLY_ADDS = "warm cache", "other type", "GiB", "multiply-adds"
 SPARSE_PEAK_USED, CANNOT_TELL, IN_ORDER = "sparse peak", "cannot tell", "in order"

@@ -10,8 +10,8 @@ import math
 import random
 from collections.abc import Callable
 
+from rooflab.exercises.drawing import peak_and_bandwidth
 from rooflab.exercises.exercise import Case, Exercise, Misconception
-from rooflab.exercises.lesson03 import peak_and_bandwidth
 
 # Machine, then (dtype, itemsize) before and after: the verdict moves either way, or hardly.
 CHANGES = (

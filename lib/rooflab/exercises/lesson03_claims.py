@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise, permutations
 
 from rooflab.count import gemm
+from rooflab.exercises.drawing import peak_and_bandwidth
 from rooflab.exercises.exercise import Case, Exercise, Misconception
-from rooflab.exercises.lesson03 import peak_and_bandwidth
 
 # Two of each band: the ridge below 4 FLOP/byte, between 4 and 8, above 8.
 BANDS = (

@@ -12,7 +12,7 @@ from __future__ import annotations
 from functools import cache
 
 from rooflab.count import gemm
-from rooflab.exercises.lesson03 import peak_and_bandwidth
+from rooflab.exercises.drawing import peak_and_bandwidth
 from rooflab.exercises.lesson03_timed import Timed
 from rooflab.predict.catalogue import machine
 

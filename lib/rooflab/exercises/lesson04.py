@@ -10,8 +10,8 @@ import math
 import random
 from collections.abc import Sequence
 
+from rooflab.exercises.drawing import peak_and_bandwidth
 from rooflab.exercises.exercise import Case, Exercise, Misconception
-from rooflab.exercises.lesson03 import peak_and_bandwidth
 
 # (inputs, outputs) of layers in public models: Llama-2-7B up and down, Llama-3-8B, GPT-2 both ways.
 LAYERS = ((4096, 11008), (11008, 4096), (4096, 14336), (768, 3072), (3072, 768), (1600, 6400))

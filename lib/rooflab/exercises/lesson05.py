@@ -9,8 +9,8 @@ import math
 import random
 from dataclasses import replace
 
+from rooflab.exercises.drawing import peak_and_bandwidth
 from rooflab.exercises.exercise import Case, Exercise, Misconception
-from rooflab.exercises.lesson03 import peak_and_bandwidth
 from rooflab.exercises.lesson05_runs import INT4_GROUP_32, RUNS
 from rooflab.predict.catalogue import machine
 

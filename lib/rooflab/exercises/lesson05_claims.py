@@ -11,8 +11,8 @@ from __future__ import annotations
 import math
 import random
 
+from rooflab.exercises.drawing import peak_and_bandwidth
 from rooflab.exercises.exercise import Case, Exercise, Misconception
-from rooflab.exercises.lesson03 import peak_and_bandwidth
 from rooflab.exercises.lesson05 import STRICT, decode, strict
 from rooflab.exercises.lesson05_runs import (
     LLAMA_2_7B,

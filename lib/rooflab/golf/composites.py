@@ -207,11 +207,11 @@ def apply_along_axis(
     axis = range(arr.ndim)[axis]
     lines = np.moveaxis(arr, axis, -1)
     ahead, made = lines.ndim - 1, None
-    for place in np.ndindex(lines.shape[:-1]):
-        found = func1d(lines[(*place, ...)], *args, **kwargs)
+    for at in np.ndindex(lines.shape[:-1]):
+        found = func1d(lines[(*at, ...)], *args, **kwargs)
         if made is None:
             made = _zeros(trace, found, lines.shape[:-1])
-        made[place] = found
+        made[at] = found
     if made is None:
         raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
     dims = range(made.ndim)

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from rooflab.count.dtypes import dtype as _dtype
-from rooflab.count.llm import Model
 from rooflab.count.si import si
 from rooflab.count.sizes import size
 from rooflab.measure.alone import ALONE
@@ -30,6 +29,7 @@ from rooflab.measure.transformer_weights import (
     random_weights,
     require_loop,
 )
+from rooflab.predict.workload_model import Model
 
 
 def decode_loop(

@@ -15,10 +15,10 @@ from typing import Any
 from rooflab.count.suggest import unknown
 from rooflab.measure.ceiling import quickest
 from rooflab.measure.decode_clock import Clock
-from rooflab.measure.timing import undisturbed
+from rooflab.measure.timing import Call, undisturbed
 from rooflab.measure.told import fewer
 from rooflab.measure.transformer import activation_dtype
-from rooflab.measure.transformer_products import FORMS, Call, Form, bind, by_columns, viewed
+from rooflab.measure.transformer_products import FORMS, Form, bind, by_columns, viewed
 from rooflab.measure.transformer_weights import Weights
 
 ROUNDS, FEWEST, SECONDS = fewer(5), 2, 1.0  # sweeps through the weights; fewer after so long

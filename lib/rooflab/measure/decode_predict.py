@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from rooflab.count.dtypes import dtype as _dtype
-from rooflab.count.llm import Model
 from rooflab.count.llm_steps import Step
 from rooflab.count.operation import Operation
 from rooflab.count.si import si
@@ -32,6 +31,7 @@ from rooflab.measure.transformer_weights import require_loop
 from rooflab.predict.machine import Machine
 from rooflab.predict.roofline import Roofline
 from rooflab.predict.routines import overhead
+from rooflab.predict.workload_model import Model
 from rooflab.predict.workload_time import MIX
 
 WEIGHED = ("q", "k", "v", "o", "gate", "up", "down", "head")

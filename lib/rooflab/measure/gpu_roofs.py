@@ -15,6 +15,7 @@ from rooflab.count.si import rounded
 from rooflab.measure.arrays import affordable, shrunk
 from rooflab.measure.backend import Backend
 from rooflab.measure.ceiling import ceiling
+from rooflab.measure.cpu_roofs import BETTER, PRODUCT_SECONDS
 from rooflab.measure.cuda_sources import FMA, FMA_A_TURN, STREAMS, THREADS, resident_blocks
 from rooflab.measure.gpu import l2_bytes, time_gpu
 from rooflab.measure.kernels import kernel_for
@@ -26,10 +27,8 @@ TURNS = 1024  # of the loop of multiply-adds: a millisecond or so
 MEMORY = 4 << 30  # bytes for main memory: a millisecond on the fastest of today
 L2_BEYOND, L2_SHARE = 4, 3  # main memory beyond 4 x L2; L2 on a third: half of it may be far away
 BYTES_PER_MULTIPROCESSOR = 40_000_000  # what one L2 sample moves: a millisecond or so
-PRODUCT_SECONDS = 0.01
 SAMPLES, SECONDS, WARM_UP = 20, 0.1, 0.05  # twenty steps of this: well below ten seconds
 PRODUCTS = ("fp16", "bf16", "tf32", "fp64")
-BETTER = 1.1  # a product only counts as a tensor-core peak if it beats the vector peak
 
 
 def gpu_roofs(backend: Backend, tell: Callable[[float], None]) -> dict[str, Any]:

@@ -7,8 +7,7 @@ from contextlib import contextmanager
 from numbers import Real
 from typing import Any
 
-from rooflab.count import Operation
-from rooflab.count.operation import as_operation
+from rooflab.count.operation import Operation, as_operation
 from rooflab.count.sizes import size
 from rooflab.count.suggest import unknown
 from rooflab.measure.alone import ALONE

@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from rooflab.count.llm import Model
 from rooflab.measure import transformer_layers as layers
 from rooflab.measure.backend import Backend
-from rooflab.measure.transformer_products import Call, Form, array_dtype, bind
+from rooflab.measure.timing import Call
+from rooflab.measure.transformer_products import Form, array_dtype, bind
 from rooflab.measure.transformer_weights import Weights
+from rooflab.predict.workload_model import Model
 
 Mark = Callable[[str], None]
 ATTENTION = ("scores", "softmax", "values")

@@ -7,7 +7,6 @@ it or transposed. None of them wins always, so that :mod:`rooflab.measure.decode
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -16,8 +15,8 @@ import numpy as np
 
 from rooflab.measure.backend import Backend, cublas_of
 from rooflab.measure.kernels import in_turn
+from rooflab.measure.timing import Call
 
-Call = Callable[[], Any]
 DTYPES = {
     "cpu": {"fp32": "float32", "fp64": "float64"},
     "gpu": {"fp32": "float32", "fp64": "float64", "fp16": "float16", "bf16": "bfloat16"},

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from rooflab.count.llm import Model
 from rooflab.measure.backend import Backend
 from rooflab.measure.transformer_products import array_dtype, relaid
+from rooflab.predict.workload_model import Model
 
 _CHUNK = 1 << 22  # numbers drawn at once: halves are drawn in fp32 and rounded
 

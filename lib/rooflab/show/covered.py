@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import anywidget
@@ -12,9 +12,49 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
-from rooflab.show import morph_asked, overlay, theme
+from rooflab.show import overlay, theme
 
 FILL = "#F3F3F3"
+COUNTS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
+
+
+def is_axis(value: object) -> bool:
+    """Whether ``value`` is a guess axis (what ``rl.ask`` returns)."""
+    return hasattr(value, "covered") and hasattr(value, "unit") and hasattr(value, "geometry")
+
+
+def awaited(after: object) -> tuple[Any, ...]:
+    """What the picture waits for, as a tuple: one thing, several, or the values of a dict.
+
+    Raises TypeError for anything that is never covered.
+    """
+    if after is None:
+        return ()
+    if isinstance(after, Mapping):
+        after = after.values()
+    single = hasattr(after, "covered") or isinstance(after, str) or not isinstance(after, Iterable)
+    found = (after,) if single else tuple(after)
+    for one in found:
+        if not (hasattr(one, "covered") and hasattr(one, "model_id")):
+            raise TypeError(
+                f"after={one!r} is no guess axis; pass what rl.ask returned, one or several"
+            )
+    return found
+
+
+def waiting_sentence(things: Sequence[Any]) -> str:
+    """What has to be done before the picture opens."""
+    axes = sum(is_axis(one) for one in things)
+    todo = []
+    if axes:
+        todo.append(
+            "placed your guess"
+            if axes == 1
+            else f"placed your {COUNTS.get(axes, str(axes))} guesses"
+        )
+    if axes < len(things):
+        todo.append("sorted the cards")
+    return f"Covered until you have {' and '.join(todo)} above."
 
 
 class Waiting(anywidget.AnyWidget):
@@ -30,7 +70,7 @@ class Waiting(anywidget.AnyWidget):
         self.after = tuple(after)
         super().__init__(
             waits=[one.model_id for one in self.after],
-            sentence=morph_asked.sentence(self.after),
+            sentence=waiting_sentence(self.after),
             covered=self._waits(),
             **state,
         )

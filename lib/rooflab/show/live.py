@@ -16,8 +16,8 @@ from rooflab.count.operation import Operation
 from rooflab.count.sizes import size
 from rooflab.count.suggest import unknown
 from rooflab.predict.machine import Machine
-from rooflab.show import morph_asked
 from rooflab.show.box import BoxView, Solid, of_family
+from rooflab.show.covered import awaited
 from rooflab.show.families import Family, batches, families, sizes
 from rooflab.show.film import film as film  # rl.live.film
 from rooflab.show.golf_widget import golf as golf  # rl.live.golf
@@ -72,7 +72,7 @@ def roofline(
     where calls were timed; ``band``, e.g. (4, 8), shades a thumb rule. ``after``: what ``rl.ask``
     or ``rl.sort`` returned, one or several: all is covered until they are. Nothing is measured.
     """
-    things = morph_asked.awaited(after)
+    things = awaited(after)
     shown = families(ops)
     if cache not in CHOICES:
         raise unknown("cache", cache, CHOICES)
@@ -146,7 +146,7 @@ def layer(
         for (name, said), (value, values) in zip(edges, asked)
     )
     faces = ("X, what comes in", "a"), ("W, the weights", "b"), ("Y, what goes out", "c")
-    things, offer = morph_asked.awaited(after), _on_offer(machines, machine, ())
+    things, offer = awaited(after), _on_offer(machines, machine, ())
     return _solid(
         "layer", "layer", sliders, faces, (dtypes, dtype), offer,
         letters="XWY", mix="read", after=things,

@@ -16,7 +16,7 @@ from rooflab.measure.measurement import Measurement
 from rooflab.predict.catalogue import machine as _machine
 from rooflab.predict.machine import Machine
 from rooflab.show import morph_asked, overlay
-from rooflab.show.covered import covered
+from rooflab.show.covered import awaited, covered, is_axis, waiting_sentence
 from rooflab.show.morph_plot import LAST, geometry, stop_of
 from rooflab.show.morph_points import dots
 from rooflab.show.morph_roof import machine_of
@@ -44,7 +44,7 @@ class Morph(anywidget.AnyWidget):
         self.axes = {axis.model_id: axis for axis in axes}
         super().__init__(
             waits=[one.model_id for one in self.after],
-            cover=morph_asked.sentence(self.after) if self.after else "",
+            cover=waiting_sentence(self.after) if self.after else "",
             covered=any(one.covered for one in self.after),
             **traits,
         )
@@ -102,11 +102,11 @@ def morph(
     is not among them, for one that is no positive number of seconds, and for an ``after`` that is
     never covered.
     """
-    things = morph_asked.awaited(after)
+    things = awaited(after)
     if isinstance(after, Mapping):
         if guesses is not None and not isinstance(guesses, Mapping):
             raise TypeError(f"guesses={guesses!r} must be a dict: an operation's label → seconds")
-        axes = {key: one for key, one in after.items() if morph_asked.is_axis(one)}
+        axes = {key: one for key, one in after.items() if is_axis(one)}
         guesses = {**axes, **(guesses or {})}
     if isinstance(measurements, Iterable) and not isinstance(measurements, (str, Mapping)):
         measurements = list(measurements)
@@ -114,7 +114,7 @@ def morph(
     where = _machine(machine) if machine is not None else machine_of(_listed(measurements))
     seen = dots(measurements, where, guesses)
     uid = overlay.free_model_id("rooflab-morph")
-    asking = [one for one in (guesses or {}).values() if morph_asked.is_axis(one)]
+    asking = [one for one in (guesses or {}).values() if is_axis(one)]
     return Morph(things, asking, geometry=geometry(seen, where), uid=f"{uid}-clip", model_id=uid)
 
 

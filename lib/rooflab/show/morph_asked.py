@@ -6,7 +6,7 @@ placed in the browser hangs at its point at once, without a kernel too.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from rooflab.show.room import Room
 
 Placed = dict[str, Any]  # a point of the picture's geometry, in pixels
-COUNTS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
 
 
 @dataclass(frozen=True)
@@ -25,45 +24,6 @@ class Asked:
 
     id: str
     seconds: tuple[float, ...]
-
-
-def is_axis(value: object) -> bool:
-    """Whether ``value`` is a guess axis (what ``rl.ask`` returns)."""
-    return hasattr(value, "covered") and hasattr(value, "unit") and hasattr(value, "geometry")
-
-
-def awaited(after: object) -> tuple[Any, ...]:
-    """What the picture waits for, as a tuple: one thing, several, or the values of a dict.
-
-    Raises TypeError for anything that is never covered.
-    """
-    if after is None:
-        return ()
-    if isinstance(after, Mapping):
-        after = after.values()
-    single = hasattr(after, "covered") or isinstance(after, str) or not isinstance(after, Iterable)
-    found = (after,) if single else tuple(after)
-    for one in found:
-        if not (hasattr(one, "covered") and hasattr(one, "model_id")):
-            raise TypeError(
-                f"after={one!r} is no guess axis; pass what rl.ask returned, one or several"
-            )
-    return found
-
-
-def sentence(things: Sequence[Any]) -> str:
-    """What has to be done before the picture opens."""
-    axes = sum(is_axis(one) for one in things)
-    todo = []
-    if axes:
-        todo.append(
-            "placed your guess"
-            if axes == 1
-            else f"placed your {COUNTS.get(axes, str(axes))} guesses"
-        )
-    if axes < len(things):
-        todo.append("sorted the cards")
-    return f"Covered until you have {' and '.join(todo)} above."
 
 
 def places(dot: Dot, three: Sequence[Layout], plot: Sequence[int]) -> Placed:

@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 from rooflab.count.si import si
 from rooflab.show.calls import CallLine
-from rooflab.show.morph_asked import write_labels
+from rooflab.show.morph_asked import Placed, write_labels
 from rooflab.show.morph_axes import PLOT, Layout
 from rooflab.show.polylines import Ceiling
 from rooflab.show.room import Box, Room, width
 
 GAP = 40  # how much worse words where a guess will hang are than on a roof
 BELOW_BEND = 45  # pixels between the flat part of a roof and the words at its slope
-Placed = dict[str, Any]  # a point, roof or line of the picture's geometry, in pixels
 
 
 def write(

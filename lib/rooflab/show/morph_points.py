@@ -17,7 +17,8 @@ from rooflab.measure.measurement import Measurement
 from rooflab.predict.estimate import Prediction, predict
 from rooflab.predict.machine import Machine
 from rooflab.show import theme, words
-from rooflab.show.morph_asked import Asked, is_axis
+from rooflab.show.covered import is_axis
+from rooflab.show.morph_asked import Asked
 
 SECONDS = {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}
 LIMITS = {"memory": "memory", "compute": "arithmetic", "overhead": "the cost of the call"}

@@ -10,8 +10,8 @@ from typing import Any
 
 import traitlets
 
-from rooflab.show import morph_asked, overlay
-from rooflab.show.covered import Waiting
+from rooflab.show import overlay
+from rooflab.show.covered import Waiting, awaited
 
 
 class Said(Waiting):
@@ -48,7 +48,7 @@ def say(*what: object, after: object) -> Said:
     """
     if not what:
         raise TypeError("what: give at least one text, picture or sentence of rl.conclude")
-    things = morph_asked.awaited(after)
+    things = awaited(after)
     if not things:
         raise TypeError(f"after={after!r} must be what rl.ask returned, one or several")
     return Said(what, things)

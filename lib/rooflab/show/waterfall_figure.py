@@ -12,7 +12,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.patches import Rectangle
 
 from rooflab.count.operation import Operation
-from rooflab.measure.explained import explain
+from rooflab.measure.explained import explain as explain_here
 from rooflab.predict.explain import Explanation
 from rooflab.predict.machine import Machine
 from rooflab.show import theme
@@ -68,7 +68,7 @@ def waterfall(
             f"measured={measured!r} is a {type(measured).__name__}; "
             "give a Measurement, an Explanation, or an Operation with machine= and seconds="
         )
-    return draw(of_explanation(explain(measured, machine, seconds, cache=cache)), width)
+    return draw(of_explanation(explain_here(measured, machine, seconds, cache=cache)), width)
 
 
 @dataclass(frozen=True)
