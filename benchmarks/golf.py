@@ -30,7 +30,7 @@ from scipy.stats import spearmanr
 
 import rooflab as rl
 from benchmarks.report import in_turn, save, table
-from rooflab.golf import CACHE, HOLES, Limits, stopwatch
+from rooflab.golf import CACHE, HOLES, Limits, score
 from rooflab.measure.caches import last_level_bytes
 from rooflab.measure.threads import thread_limit
 
@@ -49,7 +49,7 @@ def scores_and_seconds(elements: int, rounds: int) -> list[dict]:
         golfs = [
             rl.golf(f, *arguments, minimum=fewest, limits=LONG) for f in hole.variants.values()
         ]
-        seconds = stopwatch.in_turn(golfs, rounds=rounds)
+        seconds = score.in_turn(golfs, rounds=rounds)
         rows += [
             {
                 "hole": hole.name, "variant": name, "score": one.score, "bytes": one.bytes,

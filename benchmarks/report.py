@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from rooflab.measure.environment import cpu_name, now
+from rooflab.measure.backend import cpu_name, now
 
 RESULTS = Path(__file__).parent / "results"
 

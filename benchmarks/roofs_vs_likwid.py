@@ -23,12 +23,10 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.report import save, spread, table
-from rooflab.measure.caches import FALLBACK, cache_sizes
-from rooflab.measure.environment import available_cores
-from rooflab.measure.machine_code import host
-from rooflab.measure.roof_kernels import MIXES
+from rooflab.measure.backend import available_cores
+from rooflab.measure.caches import FALLBACK, beyond_caches, cache_levels, cache_sizes, sharers
+from rooflab.measure.roof_kernels import MIXES, host
 from rooflab.measure.roofs import measure_roofs
-from rooflab.measure.working_sets import beyond_caches, cache_levels, sharers
 
 TARGET = 0.95
 RUNS, RUN_BYTES, RUN_TURNS = 2, 3e9, 200_000  # likwid runs of a round, and how long each is

@@ -11,9 +11,9 @@ from contextlib import ExitStack
 from typing import TypeVar
 
 from rooflab.measure import roof_kernels
-from rooflab.measure.arrays import aligned
-from rooflab.measure.crew import Crew
-from rooflab.measure.machine_code import host
+from rooflab.measure.operands import aligned
+from rooflab.measure.roof_kernels import host
+from rooflab.measure.threads import Crew
 
 ENOUGH = 0.85  # of the threads
 TRIES = 6

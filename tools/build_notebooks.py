@@ -27,8 +27,8 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 if str(REPOSITORY) not in sys.path:  # so that running this file works as well as importing it
     sys.path.insert(0, str(REPOSITORY))
 
-from rooflab.lecture.recorded import STAMP, stamp  # noqa: E402
-from rooflab.measure.environment import cpu_name  # noqa: E402
+from rooflab.lecture.present import STAMP, stamp  # noqa: E402
+from rooflab.measure.backend import cpu_name  # noqa: E402
 from tools.execute import run_notebook  # noqa: E402
 from tools.house_rules import broken_rules  # noqa: E402
 from tools.lesson import KERNEL, Lesson, LessonError, read_lesson  # noqa: E402

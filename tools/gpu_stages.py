@@ -222,8 +222,8 @@ def record(run: Run) -> bool:
     It stops by itself before the stage's time is over; the journal in DIR/rec is taken up again.
     """
     from rooflab.measure.backend import select
-    from rooflab.measure.journal import Stopped
-    from rooflab.measure.recorder import record as recorded
+    from rooflab.measure.record import Stopped
+    from rooflab.measure.record import record as recorded
 
     name = re.sub("[^a-z0-9]+", "-", select("gpu").device.lower()).strip("-")
     minutes = QUICK_MINUTES if run.quick else RECORD_MINUTES
@@ -245,7 +245,7 @@ def record(run: Run) -> bool:
 def decode(run: Run) -> None:
     """A real transformer's steps, and what was predicted of them."""
     import rooflab as rl
-    from rooflab.measure.decode_models import SIZES
+    from rooflab.measure.transformer import SIZES
 
     small = replace(SIZES["small"], layers=1)
     model = small if run.quick else rl.loop_model("small", backend="gpu")

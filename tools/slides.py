@@ -28,8 +28,11 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 if str(REPOSITORY) not in sys.path:  # so that running this file works as well as importing it
     sys.path.insert(0, str(REPOSITORY))
 
-from rooflab.lecture.backstage import BACKSTAGE  # noqa: E402
-from rooflab.lecture.recorded import origin, recorded  # noqa: E402
+from rooflab.lecture.present import (  # noqa: E402
+    BACKSTAGE,
+    origin,
+    recorded,
+)
 from tools.outputs import settle  # noqa: E402
 from tools.site import ASSETS, NOTEBOOKS, Page, lesson_title, scripts, styles  # noqa: E402
 

@@ -28,7 +28,7 @@ os.environ["ROOFLAB_HOME"] = tempfile.mkdtemp()
 import numpy as np
 import rooflab as rl
 from rooflab.golf import sweep
-from rooflab.measure.freelunch import FreeLunch
+from rooflab.measure.free_lunch import FreeLunch
 from rooflab.show.guess_axis import guess
 from tests.exercises.test_sorting import HERE as SORTED, TEN
 from tests.show.film_example import HERE as RAN, SMALL, run

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.browser
 WINDOW = (900, 800)
 
 QUESTION = """from rooflab.show.guess_axis import guess
-from rooflab.show.overlay import empty_axes, png
+from rooflab.show.canvas import empty_axes, png
 asked = {"result": 4.3, "unit": "ms", "low": 1, "high": 200}
 picture = png(empty_axes(300, 100, (20, 20, 20, 20))[0], transparent=False)
 words = "Nearly the same time."

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.browser
 
 CELLS = (
     'import rooflab as rl\nw = rl.live.roofline(machine="h100-sxm", dtype="bf16", n=64)\nw',
-    """from rooflab.measure.freelunch import FreeLunch
+    """from rooflab.measure.free_lunch import FreeLunch
 k = (1, 2, 3, 5, 9, 17, 33, 65, 129, 257)
 curve = FreeLunch(k, tuple(max(4e-3, 2e-4 * v) for v in k), (0.0,) * 10, 1 << 24, 4, 1)
 lunch = rl.live.free_lunch(curve)

@@ -163,7 +163,7 @@ AT_HOME = """import os, tempfile
 os.environ["ROOFLAB_HOME"] = tempfile.mkdtemp()
 import rooflab as rl
 from rooflab.exercises import guesses
-from rooflab.measure.freelunch import FreeLunch
+from rooflab.measure.free_lunch import FreeLunch
 k = (1, 2, 3, 5, 9, 17, 33, 65, 129, 257)
 curve = FreeLunch(k, tuple(max(4e-3, 2e-4 * v) for v in k), (0.0,) * 10, 1 << 24, 4, 1)
 rl.guess("00-nine", 55)

@@ -56,14 +56,14 @@ def test_a_static_page_moves(still_page) -> None:
 
 
 def test_the_browsers_sentences_are_pythons(still_page) -> None:
-    from rooflab.show import words
+    from rooflab.show import captions
 
     for n, batch, moves in ((1024, 1, ()), (1152, 1, ((0, 1),)), (1152, 256, ((1, 8),))):
         for slider, steps in moves:
             press(still_page, slider, "ArrowRight", steps)
         op = rl.gemv(n, n, "bf16", batch=batch, shared=("a",))
         said = still_page.locator(".rl-words p").nth(1).inner_text()
-        assert said.startswith(words.bound(op, rl.Roofline("h100-sxm", "bf16")))
+        assert said.startswith(captions.bound(op, rl.Roofline("h100-sxm", "bf16")))
 
 
 def test_another_machine_moves_the_roof_and_greys_what_it_lacks(still_page) -> None:

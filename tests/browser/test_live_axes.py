@@ -54,7 +54,7 @@ def test_the_axes_fit_the_machine(live, machine: str) -> None:
 
 
 def test_what_is_said_does_not_depend_on_the_axes(live) -> None:
-    from rooflab.show import words
+    from rooflab.show import captions
 
     op = rl.gemv(1024, 1024, "fp32")
     for locked in (False, True):
@@ -63,7 +63,7 @@ def test_what_is_said_does_not_depend_on_the_axes(live) -> None:
             lock(live).click()
         choose(live, SMALL)
         said = live.locator(".rl-words p").nth(1).inner_text()
-        assert said.startswith(words.bound(op, rl.Roofline(SMALL, "fp32"))), locked
+        assert said.startswith(captions.bound(op, rl.Roofline(SMALL, "fp32"))), locked
 
 
 def test_locked_axes_stay_and_grow_only_to_hold_another_machine(live) -> None:

@@ -14,9 +14,9 @@ pytestmark = pytest.mark.browser
 WINDOW = (900, 1700)
 
 CELLS = (
-    """from rooflab.measure.freelunch import FreeLunch
+    """from rooflab.measure.free_lunch import FreeLunch
 from rooflab.show.guess_axis import guess
-from rooflab.show.lunch import free_lunch
+from rooflab.show.free_lunch_picture import free_lunch
 k = (1, 2, 3, 5, 9, 17, 33, 65, 129, 257)
 curve = FreeLunch(k, tuple(max(4e-3, 2e-4 * v) for v in k), (0.0,) * 10, 1 << 24, 4, 1)
 axis = guess("seventeen", "How long do seventeen take?", result=4.0, unit="ms", low=1, high=200)

@@ -9,7 +9,7 @@ import pytest
 
 import rooflab as rl
 from rooflab.predict.explain import explain
-from rooflab.show.waterfall_steps import factor_text
+from rooflab.show.waterfall_picture import factor_text
 from tests.browser.conftest import handle
 from tests.browser.tab import Tab, resize, stand
 

@@ -7,15 +7,15 @@ import json
 import pytest
 
 from rooflab.cli import main
-from rooflab.measure import decode_models, decode_steps
+from rooflab.measure import decode_loop, transformer
 from tests.measure.plain_transformer import SMALL
 
 
 @pytest.fixture(autouse=True)
 def tiny(monkeypatch, tmp_path):
-    monkeypatch.setitem(decode_models.SIZES, "small", SMALL)
-    monkeypatch.setattr(decode_models, "beyond", lambda model, *_: model)
-    monkeypatch.setattr(decode_steps, "SETTLE_S", 0.0)
+    monkeypatch.setitem(transformer.SIZES, "small", SMALL)
+    monkeypatch.setattr(transformer, "beyond", lambda model, *_: model)
+    monkeypatch.setattr(decode_loop, "SETTLE_S", 0.0)
     monkeypatch.setenv("ROOFLAB_RECORDINGS", str(tmp_path))
     monkeypatch.setenv("COLUMNS", "160")
 

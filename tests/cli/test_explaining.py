@@ -14,9 +14,9 @@ from typer.testing import CliRunner
 
 import rooflab as rl
 from rooflab.cli import app
-from rooflab.cli.bars import FACTOR, NAME, TIME, rows
+from rooflab.cli.terminal import FACTOR, NAME, TIME, rows
 from rooflab.predict.explain import explain
-from rooflab.show.waterfall_steps import of_explanation, window
+from rooflab.show.waterfall_picture import of_explanation, window
 from tests.show.test_waterfall import CACHES, MACHINES, OPS, SECONDS, TIMED
 
 BARS = NAME + TIME + FACTOR + 2

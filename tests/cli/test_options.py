@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import rooflab as rl
-from rooflab.cli.operations import operation
-from rooflab.cli.times import doubt, duration, seconds
+from rooflab.cli.options import operation
+from rooflab.cli.terminal import doubt, duration, seconds
 
 TIMES = {
     "31us": 31e-6, "31µs": 31e-6, "31μs": 31e-6, "1.2ms": 1.2e-3, "3s": 3.0, "31e-6": 31e-6,

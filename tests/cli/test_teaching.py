@@ -10,7 +10,7 @@ import pytest
 import typer
 
 from rooflab.cli import app
-from rooflab.cli.releasing import _course
+from rooflab.cli.grading import _course
 from rooflab.exercises import registry
 from rooflab.grade.limits import MIB, Limits
 

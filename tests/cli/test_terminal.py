@@ -13,10 +13,10 @@ from typer.testing import CliRunner
 
 import rooflab as rl
 from rooflab.cli import app
-from rooflab.cli.figures import everything
+from rooflab.cli.catalogue import everything
 from rooflab.cli.terminal import one_line, plain_letters_where_needed
 from rooflab.measure import recording as shelf
-from rooflab.measure.recorded import Recording
+from rooflab.measure.recording import Recording
 from tests.measure.example import document
 
 EXPLAIN = ["explain", "gemm", "--m", "8", "--n", "11008", "--k", "4096", "--dtype", "bf16"]

@@ -15,11 +15,10 @@ import pytest
 import rooflab as rl
 from rooflab.conclusions import conclusions
 from rooflab.count import Operation
-from rooflab.measure.freelunch import FreeLunch, K
+from rooflab.measure.free_lunch import FreeLunch, K
 from rooflab.measure.measurement import Measurement
 from rooflab.predict.estimate import mix_of, peak_of
-from rooflab.predict.figure import Figure
-from rooflab.predict.machine import Machine
+from rooflab.predict.machine import Figure, Machine
 
 MADE_UP = "made up for the tests"
 MIXES = ("read", "axpy", "copy", "update")

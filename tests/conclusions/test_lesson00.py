@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 import rooflab as rl
-from rooflab.measure.freelunch import FreeLunch, K
+from rooflab.measure.free_lunch import FreeLunch, K
 from tests.conclusions.machines import MACHINES, MiB, Simulated, Trial, core, trials, untried
 
 H200 = rl.Roofline("h200-sxm", "fp32")

@@ -11,9 +11,9 @@ import rooflab as rl
 from rooflab.conclusions import conclude
 from rooflab.conclusions.lesson05 import CONCLUSIONS, by_the_roof, weights_read
 from rooflab.count.si import percent
-from rooflab.measure.decode_models import SIZES, beyond
-from rooflab.measure.decode_predict import WEIGHED, DecodePrediction, bound
-from rooflab.measure.decode_run import PHASES, DecodeRun, ledger
+from rooflab.measure.decode_loop import PHASES, DecodeRun, ledger
+from rooflab.measure.decode_prediction import WEIGHED, DecodePrediction, bound
+from rooflab.measure.transformer import SIZES, beyond
 from tests.conclusions.machines import MACHINES, Simulated, Trial, trials, untried
 
 LAPTOP = MACHINES["hybrid laptop"]

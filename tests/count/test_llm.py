@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import rooflab as rl
 from rooflab.count.llm import Model
-from rooflab.predict.workload_catalogue import document
+from rooflab.predict.models import document
 
 ROWS = {row["name"]: row for row in document()["models"]}
 LATENT = {"kv_rank": 16, "rope": 8, "nope": 8, "value": 8}

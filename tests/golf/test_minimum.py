@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rooflab.golf import golf
-from rooflab.golf.coverage import Coverage, distinct_bytes
+from rooflab.golf.buffers import Coverage, distinct_bytes
 from tests.golf import programs
 from tests.golf.conftest import SMALL
 

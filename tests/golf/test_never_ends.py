@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from rooflab.golf import GolfError, Limits, golf
-from rooflab.golf.loops import may_loop
+from rooflab.golf.run import may_loop
 
 X = np.arange(10_000.0)
 TIMER = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from rooflab.golf import CACHE, HOLES, hole_variants
+from rooflab.golf import CACHE, HOLES, solutions
 from rooflab.golf import golf as with_its_own_cache
 from tests.golf.conftest import SMALL
 
@@ -260,7 +260,7 @@ def test_holes_get_better_variant_by_variant_and_stay_right(name, kind):
 
 
 def test_a_piece_of_a_hole_is_a_quarter_of_the_cache():
-    assert 8 * hole_variants.CHUNK == 8 * 512 * hole_variants.ROWS == CACHE // 4
+    assert 8 * solutions.CHUNK == 8 * 512 * solutions.ROWS == CACHE // 4
 
 
 @pytest.mark.parametrize("name", HOLES)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rooflab.golf import HOLES, GolfError, Limits, golf, sweep
-from rooflab.golf import stopwatch as stopwatch_module
+from rooflab.golf import score as stopwatch_module
 from tests.golf.conftest import SMALL
 
 AXPY = HOLES["axpy"].variants["chunks"]

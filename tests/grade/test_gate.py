@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rooflab.exercises.registry import exercises
-from rooflab.golf import hole_variants
+from rooflab.golf import solutions
 from rooflab.grade import gate, run, verdicts
 from rooflab.grade.given import lesson
 from rooflab.grade.intake import CodeCell, Submission
@@ -74,7 +74,7 @@ def test_solutions_and_all_ways_to_play_pass():
         for cell in json.loads(file.read_text("utf-8"))["cells"]:
             if cell["metadata"].get("rooflab"):
                 assert gate.problem("".join(cell["source"])) is None
-    assert gate.problem(Path(hole_variants.__file__).read_text("utf-8")) is None
+    assert gate.problem(Path(solutions.__file__).read_text("utf-8")) is None
 
 
 @pytest.mark.parametrize(

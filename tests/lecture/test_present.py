@@ -9,7 +9,7 @@ import pytest
 import rooflab as rl
 from rooflab.exercises import guesses
 from rooflab.lecture.present import lecture
-from rooflab.show.said import say
+from rooflab.show.waiting import say
 
 
 def files(folder: Path) -> dict[str, str]:

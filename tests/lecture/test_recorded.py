@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 import rooflab as rl
-from rooflab.lecture.open_file import notebook_path, read
-from rooflab.lecture.recorded import digest, origin, recorded, stamp
+from rooflab.lecture.present import digest, notebook_path, origin, read, recorded, stamp
 from rooflab.show.guess_axis import guess
 
 

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from rooflab.measure import cold, gpu, nvml, timing
+from rooflab.measure import cache_eviction, gpu, timing
 from rooflab.measure import measure as room
 from tests.measure.fake_cupy import FakeCupy
 
@@ -16,7 +16,7 @@ from tests.measure.fake_cupy import FakeCupy
 def unasked() -> None:
     """No test hears what a driver told another."""
     gpu._drivers_facts.cache_clear()
-    nvml._device.cache_clear()
+    gpu._device.cache_clear()
 
 
 @pytest.fixture
@@ -36,8 +36,8 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     warm = functools.partial(timing.time_warm, sample_s=1e-5, settle_s=0.0)
     monkeypatch.setattr(room, "time_warm", warm)
     monkeypatch.setattr(room, "time_cold", functools.partial(timing.time_cold, settle_s=0.0))
-    monkeypatch.setattr(cold, "last_level_bytes", lambda: 1 << 18)
+    monkeypatch.setattr(cache_eviction, "last_level_bytes", lambda: 1 << 18)
     monkeypatch.setattr(gpu, "LEAST_FLUSH", 1 << 16)
     monkeypatch.setitem(gpu.time_gpu.__kwdefaults__, "warm_up_s", 0.0)
     monkeypatch.setattr(gpu, "nvidia_smi", lambda *_, **__: {})
-    monkeypatch.setattr(nvml, "nvidia_smi", lambda *_, **__: {})
+    monkeypatch.setattr(gpu, "nvidia_smi", lambda *_, **__: {})

@@ -7,8 +7,8 @@ import threading
 import pytest
 
 import rooflab.count as rl
-from rooflab.measure.alone import ALONE
 from rooflab.measure.measure import measure
+from rooflab.measure.timing import ALONE
 
 pytestmark = pytest.mark.usefixtures("quick")
 

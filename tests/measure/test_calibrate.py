@@ -8,12 +8,12 @@ import types
 import pytest
 
 from rooflab import count
-from rooflab.measure import calibrate as calibration
 from rooflab.measure import gpu
-from rooflab.measure.calibrate import calibrate
+from rooflab.measure import this_machine as calibration
+from rooflab.measure.this_machine import calibrate
 from rooflab.predict import explain, predict
+from rooflab.predict.estimate import sound
 from rooflab.predict.machine import Figure, Machine
-from rooflab.predict.routines import sound
 
 LEVELS = {"l1": 32 << 10, "l2": 256 << 10, "l3": 2 << 20, "dram": 8 << 30}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import rooflab as rl
-from rooflab.measure import campaign
+from rooflab.measure import record
 from rooflab.measure.backend import Backend, select
 from rooflab.predict.machine import Figure, Machine
 from tests.measure.example import roofs
@@ -18,8 +18,8 @@ def machine():
 
 
 def test_the_plan_keeps_within_its_time_and_names_the_rest(machine):
-    everything = campaign.tasks(machine, "cpu", ("fp32",), quick=False)
-    kept, left_out = campaign.within(everything, select("cpu"), 2.0)
+    everything = record.tasks(machine, "cpu", ("fp32",), quick=False)
+    kept, left_out = record.within(everything, select("cpu"), 2.0)
     assert sum(task.cost for task in kept) <= 2.0
     assert len(kept) + len(left_out) == len(everything)
     assert {task.key for task in kept}.isdisjoint(entry.what for entry in left_out)
@@ -28,9 +28,9 @@ def test_the_plan_keeps_within_its_time_and_names_the_rest(machine):
 
 
 def test_the_plan_leaves_out_what_memory_cannot_hold(machine, monkeypatch):
-    monkeypatch.setattr(campaign, "_LARGEST", {"cpu": {"axpy": 44, "gemv": 7, "gemm": 5}})
-    everything = campaign.tasks(machine, "cpu", ("fp32",), quick=True)
-    kept, left_out = campaign.within(everything, select("cpu"), 1e12)
+    monkeypatch.setattr(record, "_LARGEST", {"cpu": {"axpy": 44, "gemv": 7, "gemm": 5}})
+    everything = record.tasks(machine, "cpu", ("fp32",), quick=True)
+    kept, left_out = record.within(everything, select("cpu"), 1e12)
     assert rl.axpy(2**44).label in left_out[-1].what
     assert "of memory" in left_out[-1].reason
     assert all(task.op.working_set < 2**44 for task in kept)
@@ -38,17 +38,17 @@ def test_the_plan_leaves_out_what_memory_cannot_hold(machine, monkeypatch):
 
 def test_a_dtype_without_a_roof_is_still_planned(machine):
     half, single = (
-        campaign.expected_seconds(rl.axpy(2**24, k), machine[1]) for k in ("fp16", "fp32")
+        record.expected_seconds(rl.axpy(2**24, k), machine[1]) for k in ("fp16", "fp32")
     )
     assert half < single  # half the bytes
 
 
 @pytest.mark.parametrize("backend", ["cpu", "gpu"])
 def test_tf32_is_for_matrix_products_only(backend):
-    ops = campaign.operations(backend, campaign.DTYPES[backend], quick=False)
+    ops = record.operations(backend, record.DTYPES[backend], quick=False)
     assert {op.name for op in ops if op.compute_dtype == "tf32"} <= {"gemm"}
     assert {op.name for op in ops} == {"axpy", "gemv", "gemm"}
-    quick = campaign.operations(backend, campaign.DTYPES[backend], quick=True)
+    quick = record.operations(backend, record.DTYPES[backend], quick=True)
     assert len(quick) < len(ops) / 2
     assert {op.label for op in quick} <= {op.label for op in ops}
     for name in ("axpy", "gemv", "gemm"):  # the roof shows at the largest size
@@ -63,7 +63,7 @@ CARDS = {
 }
 
 
-def planned(card: str, minutes: float, quick: bool) -> tuple[set[str], list[campaign.LeftOut]]:
+def planned(card: str, minutes: float, quick: bool) -> tuple[set[str], list[record.LeftOut]]:
     peaks, bandwidth, free = CARDS[card]
     unit = {"fp64_tensor": "tensor", "tf32": "tensor", "bf16": "tensor", "fp16": "tensor"}
     tensor = {"tf32": 4e14, "bf16": 7e14, "fp16": 7e14}
@@ -77,8 +77,8 @@ def planned(card: str, minutes: float, quick: bool) -> tuple[set[str], list[camp
         capacities={"l2": 50 << 20, "dram": free},
     )  # fmt: skip
     room = Backend("gpu", FakeCupy(free=free, l2=50 << 20), "a test", card)
-    wanted = campaign.tasks({None: made}, "gpu", campaign.DTYPES["gpu"], quick=quick)
-    kept, left_out = campaign.within(wanted, room, 60 * minutes)
+    wanted = record.tasks({None: made}, "gpu", record.DTYPES["gpu"], quick=quick)
+    kept, left_out = record.within(wanted, room, 60 * minutes)
     return {task.key for task in kept}, left_out
 
 
@@ -95,5 +95,5 @@ def test_a_large_gpu_is_recorded_with_its_largest_sizes(card, minutes, quick):
 
 
 def test_what_the_smallest_costs_decides_how_much_a_gpu_can_do(machine):
-    dear = campaign.expected_seconds(rl.axpy(256), machine[1], 3.0)
-    assert dear - campaign.expected_seconds(rl.axpy(256), machine[1], 0.5) == pytest.approx(2.5)
+    dear = record.expected_seconds(rl.axpy(256), machine[1], 3.0)
+    assert dear - record.expected_seconds(rl.axpy(256), machine[1], 0.5) == pytest.approx(2.5)

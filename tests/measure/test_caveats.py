@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rooflab.count as rl
-from rooflab.measure import caveats as doubts
-from rooflab.measure.caveats import caveats, launch_bound, unpaid_writes
+from rooflab.measure import measure as doubts
+from rooflab.measure.measure import caveats, launch_bound, unpaid_writes
 from rooflab.measure.timing import Timing
 
 

@@ -7,7 +7,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rooflab.measure.ceiling import ceiling, spread
+from rooflab.measure.timing import ceiling, spread
 
 RATES = st.lists(st.floats(1e6, 1e15), min_size=3, max_size=40)
 

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from rooflab.measure import cores
-from rooflab.measure.cores import Kind, core_kinds, hybrid_note
+from rooflab.measure import threads
+from rooflab.measure.threads import Kind, core_kinds, hybrid_note
 
 BOTH = (Kind("performance", 4, frozenset(range(4))), Kind("efficiency", 8, frozenset(range(4, 12))))
 
@@ -72,7 +72,7 @@ def test_apples_levels(monkeypatch):
         "hw.perflevel0.name": "Performance", "hw.perflevel1.name": "Efficiency",
     }  # fmt: skip
     monkeypatch.setattr(sys, "platform", "darwin")
-    monkeypatch.setattr(cores, "_sysctl", lambda key: told.get(key, ""))
+    monkeypatch.setattr(threads, "_sysctl", lambda key: told.get(key, ""))
     assert core_kinds() == (Kind("performance", 8), Kind("efficiency", 4))
     told["hw.nperflevels"] = "1"
     assert core_kinds() == ()
@@ -101,7 +101,7 @@ def test_nothing_is_said_of_like_cores():
 
 
 def test_where_this_thread_is():
-    number = cores.processor_now()
+    number = threads.processor_now()
     if sys.platform == "linux":
         assert number in os.sched_getaffinity(0)
     else:

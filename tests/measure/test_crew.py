@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from rooflab.measure.crew import Crew
+from rooflab.measure.threads import Crew
 
 
 def test_a_crew_of_one_is_the_caller():

@@ -10,14 +10,18 @@ import numpy as np
 import pytest
 
 import rooflab as rl
-from rooflab.measure import decode, decode_steps
-from rooflab.measure.decode import decode_loop, loop_weights, require_room
-from rooflab.measure.decode_clock import Clock
-from rooflab.measure.decode_forms import _promising
-from rooflab.measure.decode_models import ODD, SIZES, beyond, loop_model
-from rooflab.measure.decode_run import DecodeRun
-from rooflab.measure.memory import OperandsTooLarge
-from rooflab.measure.transformer_products import FORMS
+from rooflab.measure import decode_loop as decode
+from rooflab.measure import decode_loop as decode_steps
+from rooflab.measure.decode_loop import (
+    Clock,
+    DecodeRun,
+    _promising,
+    decode_loop,
+    loop_weights,
+    require_room,
+)
+from rooflab.measure.operands import OperandsTooLarge
+from rooflab.measure.transformer import FORMS, ODD, SIZES, beyond, loop_model
 from tests.measure.plain_transformer import PLAIN, SMALL, arrays, greedy
 
 CPU = {"backend": "cpu", "threads": 1}

@@ -9,7 +9,7 @@ import pytest
 import rooflab as rl
 from benchmarks import decode as bench
 from benchmarks import report
-from rooflab.measure import decode_calibrate, decode_steps
+from rooflab.measure import decode_loop, decode_prediction
 from tests.measure.plain_transformer import SMALL
 from tests.measure.test_decode_predict import HERE, habits
 
@@ -21,7 +21,7 @@ def tiny(monkeypatch, tmp_path):
     monkeypatch.setattr(bench, "loop_model", lambda size: SMALL)
     monkeypatch.setattr(bench, "loop_efficiency", lambda *_, **__: habits())
     monkeypatch.setattr(rl, "this_machine", lambda *_, **__: HERE)
-    monkeypatch.setattr(decode_steps, "SETTLE_S", 0.0)
+    monkeypatch.setattr(decode_loop, "SETTLE_S", 0.0)
     monkeypatch.setattr(bench, "BATCHES", (1, 3))
     monkeypatch.setattr(bench, "CONTEXT", 6)
     monkeypatch.setattr(bench, "PROMPTS", (5,))
@@ -56,7 +56,7 @@ def test_a_shared_machine_is_named(tiny, capsys, monkeypatch):
 
 
 def test_no_shape_of_the_benchmark_was_calibrated():
-    calibrated = {(p.outputs, p.inputs) for p in decode_calibrate.ODD.products}
+    calibrated = {(p.outputs, p.inputs) for p in decode_prediction.ODD.products}
     for size in ("small", "large"):
         shapes = {(p.outputs, p.inputs) for p in rl.loop_model(size).products}
         assert not shapes & calibrated

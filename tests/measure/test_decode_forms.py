@@ -5,15 +5,23 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rooflab.measure import decode_forms as room
+from rooflab.measure import decode_loop as room
 from rooflab.measure.backend import select
-from rooflab.measure.decode_clock import Clock, unmarked
-from rooflab.measure.decode_forms import for_many, given_forms, lay, try_forms
-from rooflab.measure.decode_steps import decoder, loop_threads, of_numpy, step, take_in
+from rooflab.measure.decode_loop import (
+    Clock,
+    decoder,
+    for_many,
+    given_forms,
+    lay,
+    loop_threads,
+    of_numpy,
+    step,
+    take_in,
+    try_forms,
+    unmarked,
+)
 from rooflab.measure.timing import undisturbed
-from rooflab.measure.transformer import products_only
-from rooflab.measure.transformer_products import FORMS
-from rooflab.measure.transformer_weights import random_weights
+from rooflab.measure.transformer import FORMS, products_only, random_weights
 from tests.measure.plain_transformer import SMALL
 
 CPU = select("cpu")

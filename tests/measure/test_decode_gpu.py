@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from rooflab.count.si import si
-from rooflab.measure import decode_models, decode_predict, decode_recording, gpu
-from rooflab.measure.decode import decode_loop
-from rooflab.measure.decode_models import loop_model
-from rooflab.measure.memory import OperandsTooLarge
-from rooflab.measure.transformer_products import FORMS, by_columns
+from rooflab.measure import decode_prediction, gpu, transformer
+from rooflab.measure.decode_loop import decode_loop
+from rooflab.measure.operands import OperandsTooLarge
+from rooflab.measure.transformer import FORMS, by_columns, loop_model
 from tests.measure.plain_transformer import PLAIN, SMALL, arrays, greedy
 from tests.measure.test_decode_predict import HERE, habits
 
@@ -82,15 +81,15 @@ def test_a_prediction_is_for_where_the_loop_would_run(fake, monkeypatch, given, 
         asked.append((backend, threads))
         return habits()
 
-    monkeypatch.setattr(decode_predict, "this_machine", machine)
-    monkeypatch.setattr(decode_predict, "loop_efficiency", efficiency)
-    decode_predict.predict_decode(SMALL, 1, 64, **given)
+    monkeypatch.setattr(decode_prediction, "this_machine", machine)
+    monkeypatch.setattr(decode_prediction, "loop_efficiency", efficiency)
+    decode_prediction.predict_decode(SMALL, 1, 64, **given)
     assert asked == [where, where]
 
 
 def test_a_recording_with_threads_is_the_cpus_too(fake, monkeypatch, tmp_path):
     monkeypatch.delenv("ROOFLAB_BACKEND", raising=False)
-    (run,) = decode_recording.record_decode(
+    (run,) = decode_prediction.record_decode(
         "mine", [SMALL], [1], context=4, steps=1, threads=1, folder=tmp_path, progress=False
     ).runs
     assert (run.backend, run.threads) == ("cpu", 1)
@@ -118,10 +117,10 @@ def test_a_gpu_with_work_enough_is_not(fake):
 
 
 def test_a_loop_model_outgrows_the_cache_of_where_it_runs(fake, monkeypatch, tmp_path):
-    monkeypatch.setattr(decode_models, "last_level_bytes", lambda: 1 << 10)
+    monkeypatch.setattr(transformer, "last_level_bytes", lambda: 1 << 10)
     fake.l2 = 300 << 20
     small, outgrown = loop_model("small"), loop_model("small", backend="gpu")
-    assert small.layers == decode_models.SIZES["small"].layers
+    assert small.layers == transformer.SIZES["small"].layers
     assert outgrown.weight_bytes("fp32") >= 4 * fake.l2
     runs = []
 
@@ -129,9 +128,9 @@ def test_a_loop_model_outgrows_the_cache_of_where_it_runs(fake, monkeypatch, tmp
         runs.append(model)
         return decode_loop(SMALL, 1, 4, 1, forms="gemm")
 
-    monkeypatch.setattr(decode_recording, "decode_loop", loop)
-    monkeypatch.setattr(decode_recording, "loop_weights", lambda *_: None)
-    monkeypatch.setattr(decode_recording, "require_room", lambda *_: None)
-    monkeypatch.setattr(decode_recording, "replace_file", lambda *_: None)
-    decode_recording.record_decode("mine", batches=[1], folder=tmp_path, progress=False)
+    monkeypatch.setattr(decode_prediction, "decode_loop", loop)
+    monkeypatch.setattr(decode_prediction, "loop_weights", lambda *_: None)
+    monkeypatch.setattr(decode_prediction, "require_room", lambda *_: None)
+    monkeypatch.setattr(decode_prediction, "replace_file", lambda *_: None)
+    decode_prediction.record_decode("mine", batches=[1], folder=tmp_path, progress=False)
     assert [model.layers for model in runs] == [outgrown.layers]

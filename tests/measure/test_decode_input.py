@@ -8,14 +8,12 @@ import numpy as np
 import pytest
 
 import rooflab as rl
-from rooflab.measure import decode
+from rooflab.measure import decode_loop as decode
 from rooflab.measure.backend import Backend
-from rooflab.measure.decode import decode_loop, loop_weights
-from rooflab.measure.decode_models import last_cache_bytes, last_level_bytes
-from rooflab.measure.decode_predict import predict_decode
-from rooflab.measure.decode_run import DecodeRun
-from rooflab.measure.memory import OperandsTooLarge
-from rooflab.measure.transformer_products import FORMS
+from rooflab.measure.decode_loop import DecodeRun, decode_loop, loop_weights
+from rooflab.measure.decode_prediction import predict_decode
+from rooflab.measure.operands import OperandsTooLarge
+from rooflab.measure.transformer import FORMS, last_cache_bytes, last_level_bytes
 from tests.measure.plain_transformer import SMALL
 from tests.measure.test_decode_predict import HERE, habits
 

@@ -11,13 +11,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rooflab as rl
-from rooflab.measure import decode_calibrate, decode_models, decode_steps
+from rooflab.measure import decode_loop as decode_steps
+from rooflab.measure import decode_prediction, transformer
 from rooflab.measure.backend import Backend, select
-from rooflab.measure.decode import decode_loop
-from rooflab.measure.decode_calibrate import RUNS, STEPS, loop_efficiency, problem
-from rooflab.measure.decode_models import ODD, SIZES
-from rooflab.measure.decode_predict import WEIGHED, bound, predict_decode
-from rooflab.measure.decode_run import ledger
+from rooflab.measure.decode_loop import decode_loop, ledger
+from rooflab.measure.decode_prediction import (
+    RUNS,
+    STEPS,
+    WEIGHED,
+    bound,
+    loop_efficiency,
+    predict_decode,
+    problem,
+)
+from rooflab.measure.transformer import ODD, SIZES
 from rooflab.predict.machine import Figure, Machine
 from tests.measure.plain_transformer import SMALL
 
@@ -128,9 +135,9 @@ def quick(monkeypatch, tmp_path):
     """A tiny odd model, two runs, and a cache folder of its own."""
     tiny = rl.Model(20, 2, 2, head_dim=6, intermediate=28, vocab=44, name="odd sizes")
     monkeypatch.setenv("ROOFLAB_CACHE", str(tmp_path))
-    monkeypatch.setattr(decode_calibrate, "ODD", tiny)
-    monkeypatch.setattr(decode_models, "last_level_bytes", lambda: 1 << 10)
-    monkeypatch.setattr(decode_calibrate, "RUNS", ((1, 4), (3, 6)))
+    monkeypatch.setattr(decode_prediction, "ODD", tiny)
+    monkeypatch.setattr(transformer, "last_level_bytes", lambda: 1 << 10)
+    monkeypatch.setattr(decode_prediction, "RUNS", ((1, 4), (3, 6)))
     monkeypatch.setattr(decode_steps, "SETTLE_S", 0.0)
     return tmp_path
 
@@ -142,7 +149,7 @@ def test_habits_are_measured_once_and_kept(quick, monkeypatch):
         ("prefill", 1), ("decode", 1), ("prefill", 1), ("decode", 3)
     ]  # fmt: skip
     assert shares[-1] == 1.0 and not problem(found)
-    monkeypatch.setattr(decode_calibrate, "decode_loop", lambda *_: pytest.fail("measured again"))
+    monkeypatch.setattr(decode_prediction, "decode_loop", lambda *_: pytest.fail("measured again"))
     assert loop_efficiency("cpu", 1, progress=False) == json.loads(json.dumps(found))
 
 
@@ -161,8 +168,8 @@ def test_damaged_habits_are_measured_again(quick):
 )
 def test_habits_of_a_gpu_that_were_pythons_are_measured_again(name, gated, wrong):
     kept = {**habits(), **({} if gated is None else {"gated": gated})}
-    assert decode_calibrate._stale(kept, Backend(name, None, "a test")) == wrong
-    assert decode_calibrate._stale({}, Backend(name, None, "a test"))
+    assert decode_prediction._stale(kept, Backend(name, None, "a test")) == wrong
+    assert decode_prediction._stale({}, Backend(name, None, "a test"))
 
 
 def test_the_odd_model_is_none_that_is_predicted():
@@ -176,11 +183,11 @@ def test_a_large_cache_is_emptied_instead_of_outgrown(monkeypatch):
         calls.append((model.layers, before))
         return decode_loop(SMALL, 1, 4, 1, backend="cpu", threads=1)
 
-    monkeypatch.setattr(decode_calibrate, "decode_loop", loop)
-    monkeypatch.setattr(decode_calibrate, "loop_weights", lambda *_: None)
-    monkeypatch.setattr(decode_calibrate, "evictor", lambda *_: "evict")
+    monkeypatch.setattr(decode_prediction, "decode_loop", loop)
+    monkeypatch.setattr(decode_prediction, "loop_weights", lambda *_: None)
+    monkeypatch.setattr(decode_prediction, "evictor", lambda *_: "evict")
     for mib, before in ((300, "evict"), (48, None)):
-        monkeypatch.setattr(decode_calibrate, "last_cache_bytes", lambda _, n=mib: n << 20)
-        decode_calibrate._measured(select("cpu"), 1, "fp32", False)
+        monkeypatch.setattr(decode_prediction, "last_cache_bytes", lambda _, n=mib: n << 20)
+        decode_prediction._measured(select("cpu"), 1, "fp32", False)
         layers, told = calls[-1]
         assert told == before and (layers == ODD.layers) == (mib == 300)

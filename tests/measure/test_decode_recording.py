@@ -7,17 +7,17 @@ import json
 import pytest
 
 import rooflab as rl
-from rooflab.measure import decode_recording as room
-from rooflab.measure import decode_steps
-from rooflab.measure.decode_recording import DecodeRecording
-from rooflab.measure.memory import OperandsTooLarge
+from rooflab.measure import decode_loop
+from rooflab.measure import decode_prediction as room
+from rooflab.measure.decode_prediction import DecodeRecording
+from rooflab.measure.operands import OperandsTooLarge
 from tests.measure.plain_transformer import SMALL
 
 
 @pytest.fixture
 def recorded(tmp_path, monkeypatch) -> DecodeRecording:
     monkeypatch.setenv("ROOFLAB_RECORDINGS", str(tmp_path))
-    monkeypatch.setattr(decode_steps, "SETTLE_S", 0.0)
+    monkeypatch.setattr(decode_loop, "SETTLE_S", 0.0)
     return rl.record_decode(
         "my-laptop", [SMALL], (1, 2), context=4, steps=3, backend="cpu",
         dtypes=("fp32", "fp64"), progress=False,

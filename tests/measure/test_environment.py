@@ -14,7 +14,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from rooflab.measure import caches, environment
+from rooflab.measure import backend as environment
+from rooflab.measure import caches
 from rooflab.measure.backend import Backend, select
 from rooflab.measure.caches import bytes_of, cache_sizes, from_windows_table, last_level_bytes
 from tests.measure.fake_cupy import FakeCupy

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import rooflab as rl
-from rooflab.measure import explained
-from rooflab.measure.environment import host_id
+from rooflab.measure import this_machine
+from rooflab.measure.backend import host_id
 from rooflab.measure.measurement import Measurement
 
 
@@ -18,7 +18,9 @@ def test_a_measurement_of_this_computer_is_explained_with_its_own_roofs(monkeypa
     here = rl.machine("amd-epyc-9654")
     asked = []
     monkeypatch.setattr(
-        explained, "this_machine", lambda backend, threads: asked.append((backend, threads)) or here
+        this_machine,
+        "this_machine",
+        lambda backend, threads: asked.append((backend, threads)) or here,
     )
     found = rl.explain(measurement(host_id()))
     assert asked == [("cpu", 1)]
@@ -36,7 +38,7 @@ def test_a_named_machine_is_taken():
 
 
 def test_a_gpu_of_another_computer_is_looked_up_without_a_gpu_here(monkeypatch):
-    monkeypatch.setattr(explained, "probe_gpu", lambda: (None, "CuPy is not installed"))
+    monkeypatch.setattr(this_machine, "probe_gpu", lambda: (None, "CuPy is not installed"))
     elsewhere = Measurement(rl.axpy(10**7), "nvidia-h200-sxm", "gpu", "cold", None, (1e-4,) * 5)
     assert rl.explain(elsewhere).machine.id == "nvidia-h200-sxm"
     unknown = Measurement(rl.axpy(10**7), "gpu-of-a-friend", "gpu", "cold", None, (1e-4,) * 5)

@@ -10,11 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rooflab.measure import freelunch
-from rooflab.measure.environment import available_cores, host_id
-from rooflab.measure.freelunch import FreeLunch, free_lunch
-from rooflab.measure.machine_code import host
-from rooflab.measure.roof_kernels import lunch_block
+from rooflab.measure import free_lunch as freelunch
+from rooflab.measure.backend import available_cores, host_id
+from rooflab.measure.free_lunch import FreeLunch, free_lunch
+from rooflab.measure.roof_kernels import host, lunch_block
 
 K = freelunch.K
 

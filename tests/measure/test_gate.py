@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from rooflab.cuda import Device, StandIn
-from rooflab.measure import decode_clock, gate, gpu
+from rooflab.measure import decode_loop, gpu
 from rooflab.measure.backend import Backend
-from rooflab.measure.caveats import caveats, launch_bound
-from rooflab.measure.decode_clock import Clock
+from rooflab.measure.decode_loop import Clock
+from rooflab.measure.measure import caveats, launch_bound
 from rooflab.predict.catalogue import machine
 
 SHORT = [1 << 8, 1 << 14, 1 << 18, 1 << 20, 1 << 22, 1 << 24]
@@ -28,7 +28,7 @@ def cp(monkeypatch) -> StandIn:
     """The simulated H200 with the waiting kernel, and Python's clock running on its host."""
     made = StandIn(Device.from_machine(machine("h200-sxm")))
     made.RawKernel = lambda code, name: spin(made, code, name)
-    monkeypatch.setattr(gate, "perf_counter", lambda: made.gpu.now)
+    monkeypatch.setattr(gpu, "perf_counter", lambda: made.gpu.now)
     return made
 
 
@@ -80,7 +80,7 @@ def test_warm_is_the_kernels_time_from_a_microsecond_up(cp, n):
 
 def test_without_the_gate_python_would_have_been_timed(cp, monkeypatch):
     """The case that the gate is for is really there."""
-    monkeypatch.setattr(gate.Gate, "close", lambda self, seconds: self._passed.record(self._stream))
+    monkeypatch.setattr(gpu.Gate, "close", lambda self, seconds: self._passed.record(self._stream))
     found = timed(cp, axpy(cp, SHORT[0]))
     assert found.median_s > 3 * median(lasted(cp)[-40:])
     assert found.queueing_s > found.median_s
@@ -97,15 +97,15 @@ def slow_look(cp: StandIn) -> Callable[[], None]:
 
 
 def test_a_slow_look_does_not_make_an_open_gate_a_shut_one(cp, monkeypatch):
-    monkeypatch.setattr(gate.Gate, "close", lambda self, seconds: self._passed.record(self._stream))
+    monkeypatch.setattr(gpu.Gate, "close", lambda self, seconds: self._passed.record(self._stream))
     turns = [axpy(cp, SHORT[0])] * 20
-    assert gate.Gate(cp).run(turns, slow_look(cp)) > 0.0
+    assert gpu.Gate(cp).run(turns, slow_look(cp)) > 0.0
 
 
 def test_a_slow_look_does_not_hide_that_the_gpu_was_busy(cp, monkeypatch):
-    monkeypatch.setattr(gate.Gate, "close", lambda self, seconds: self._passed.record(self._stream))
+    monkeypatch.setattr(gpu.Gate, "close", lambda self, seconds: self._passed.record(self._stream))
     turns = [axpy(cp, 1 << 24)] * 20
-    assert gate.Gate(cp).run(turns, slow_look(cp)) == 0.0
+    assert gpu.Gate(cp).run(turns, slow_look(cp)) == 0.0
 
 
 @pytest.mark.parametrize("n", SHORT)
@@ -140,7 +140,7 @@ def behind_gates(cp: StandIn) -> list[int]:
 
 def test_a_call_too_long_to_be_queued_at_once_says_so(cp):
     found = timed(cp, axpy(cp, 256, 3000), samples=3)
-    assert found.queueing_s > gate.MOST_S
+    assert found.queueing_s > gpu.MOST_S
     assert launch_bound(found).startswith("launch-bound: Python takes ")
 
 
@@ -200,18 +200,18 @@ def test_equal_times_tell_no_step_and_the_documented_one_holds(cp, monkeypatch):
 
 
 def test_a_gate_opens_by_itself_after_twenty_milliseconds(cp):
-    made = gate.Gate(cp)
+    made = gpu.Gate(cp)
     began = cp.gpu.now
     made.close(3.0)
     assert not made.is_open
     cp.cuda.get_current_stream().synchronize()
     assert made.is_open
-    assert cp.gpu.now - began < 1.1 * gate.MOST_S
+    assert cp.gpu.now - began < 1.1 * gpu.MOST_S
 
 
 @pytest.fixture
 def clock(cp, monkeypatch) -> Clock:
-    monkeypatch.setattr(decode_clock, "perf_counter", lambda: cp.gpu.now)
+    monkeypatch.setattr(decode_loop, "perf_counter", lambda: cp.gpu.now)
     return Clock(Backend("gpu", cp, "simulated", "H200"))
 
 

@@ -11,8 +11,7 @@ import rooflab.count as rl
 from rooflab.measure.backend import probe_gpu, select
 from rooflab.measure.kernels import kernel_for
 from rooflab.measure.measure import measure
-from rooflab.measure.memory import OperandsTooLarge
-from rooflab.measure.operands import make
+from rooflab.measure.operands import OperandsTooLarge, make
 
 _CUPY, _REASON = probe_gpu()
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(_CUPY is None, reason=_REASON)]

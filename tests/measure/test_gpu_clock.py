@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from rooflab.measure import gate, gpu
+from rooflab.measure import gpu
 from tests.measure.fake_cupy import CUDARuntimeError, FakeCupy
 
 GATE = ["rooflab_spin", "record"]
@@ -17,7 +17,7 @@ DONE = ["record", "stream.synchronize"]  # when the GPU is through, and the one 
 def fake(monkeypatch) -> FakeCupy:
     """A stand-in, and a Python that queues whatever it is in a microsecond."""
     moments = itertools.count()
-    monkeypatch.setattr(gate, "perf_counter", lambda: next(moments) * 1e-6)
+    monkeypatch.setattr(gpu, "perf_counter", lambda: next(moments) * 1e-6)
     monkeypatch.setattr(gpu, "LEAST_FLUSH", 1 << 16)
     return FakeCupy(l2=1 << 20)
 
@@ -58,11 +58,11 @@ def test_gpu_clocks_are_read_while_it_works(fake):
 
 
 def test_a_gate_says_how_long_it_stays_shut(fake):
-    made, before = gate.Gate(fake), fake.device_s
+    made, before = gpu.Gate(fake), fake.device_s
     made.close(3e-3)
     assert fake.device_s - before == pytest.approx(3e-3)
     made.close(1.0)
-    assert fake.device_s - before == pytest.approx(3e-3 + gate.MOST_S)
+    assert fake.device_s - before == pytest.approx(3e-3 + gpu.MOST_S)
 
 
 def test_the_stand_in_refuses_times_nobody_waited_for(fake):

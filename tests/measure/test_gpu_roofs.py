@@ -11,7 +11,7 @@ import types
 
 import pytest
 
-from rooflab.measure import gpu, gpu_roofs
+from rooflab.measure import gpu, roofs
 from rooflab.measure.backend import Backend
 from rooflab.measure.cuda_sources import THREADS
 from rooflab.predict.machine import Machine
@@ -46,14 +46,14 @@ def measured(monkeypatch, tensor=TENSOR, free=16 << 30, l2=L2):
 
     effects = {name: watched(name, effect) for name, effect in _kernels.KERNELS.items()}
     monkeypatch.setattr(_kernels, "KERNELS", effects)
-    monkeypatch.setattr(gpu_roofs, "MEMORY", 4 * l2)  # the pretended memory is this machine's
-    monkeypatch.setattr(gpu_roofs, "available_bytes", lambda backend: free)
-    monkeypatch.setattr(gpu_roofs, "kernel_for", product)
-    monkeypatch.setattr(gpu_roofs, "make", lambda op, backend: ())
-    monkeypatch.setattr(gpu_roofs, "WARM_UP", 0.0)
+    monkeypatch.setattr(roofs, "MEMORY", 4 * l2)  # the pretended memory is this machine's
+    monkeypatch.setattr(roofs, "available_bytes", lambda backend: free)
+    monkeypatch.setattr(roofs, "kernel_for", product)
+    monkeypatch.setattr(roofs, "make", lambda op, backend: ())
+    monkeypatch.setattr(roofs, "WARM_UP", 0.0)
     monkeypatch.setattr(gpu, "EVENT_STEP_S", 0.0)
     shares: list[float] = []
-    found = gpu_roofs.gpu_roofs(Backend("gpu", xp, "pretended", "Card"), shares.append)
+    found = roofs.gpu_roofs(Backend("gpu", xp, "pretended", "Card"), shares.append)
     return found, shares, launches
 
 
@@ -129,7 +129,7 @@ def test_every_thread_of_a_stream_gets_as_much(monkeypatch, l2):
     """A grid that the GPU holds at once, and a size that is a multiple of it."""
     _, _, launches = measured(monkeypatch, l2=l2)
     found = list(streams(launches))
-    assert {name for name, *_ in found} == {f"{mix}_roof" for mix in gpu_roofs.MIXES}
+    assert {name for name, *_ in found} == {f"{mix}_roof" for mix in roofs.MIXES}
     for _, n, _, threads in found:
         assert n % threads == 0
         assert THREADS <= threads <= MULTIPROCESSORS * 2048
@@ -140,10 +140,10 @@ def test_every_thread_of_a_stream_gets_as_much(monkeypatch, l2):
     [(10_000, 8, (8, 8192)), (2047, 8, (7, 1792)), (255, 8, (1, 256)), (4096, 8, (8, 4096))],
 )
 def test_sizes_are_rounded_down_to_whole_rounds_of_the_grid(n, blocks, even):
-    assert gpu_roofs._even(n, blocks) == even
+    assert roofs._even(n, blocks) == even
 
 
 @pytest.mark.parametrize(("peak", "n"), [(6e13, 8192), (1e9, 1024), (1e12, 3584)])
 def test_products_take_about_ten_milliseconds(peak, n):
-    assert gpu_roofs._product_size(peak, 10) == n
+    assert roofs._product_size(peak, 10) == n
     assert n % 256 == 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rooflab.measure.journal import Journal
+from rooflab.measure.record import Journal
 
 
 def test_a_torn_last_line_is_measured_again(tmp_path):

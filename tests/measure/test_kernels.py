@@ -10,13 +10,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import rooflab.count as rl
-from rooflab.measure import expected_products
+from rooflab.measure import verify
 from rooflab.measure.backend import Backend
 from rooflab.measure.kernels import ALPHA, SCALE, kernel_for
 from rooflab.measure.operands import make
-from rooflab.measure.verdict import prepare, verdict
+from rooflab.measure.verify import prepare, verdict
+from rooflab.predict.estimate import one_product, overhead
 from rooflab.predict.machine import Machine
-from rooflab.predict.routines import one_product, overhead
 from tests.measure.fake_cupy import FakeCupy
 
 CPU = Backend("cpu", np, "a test")
@@ -220,7 +220,7 @@ def test_gemm_of_any_shape_batch_and_sharing_is_right(m, n, k, batch, accumulate
 @given(m=sizes, n=sizes, k=sizes, batch=st.integers(1, 3), accumulate=st.booleans())
 def test_row_by_row_comparison_lets_right_products_pass(m, n, k, batch, accumulate):
     with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr(expected_products, "WHOLE", 0)  # as if every product were large
+        monkeypatch.setattr(verify, "WHOLE", 0)  # as if every product were large
         computed(rl.gemm(m, n, k, batch=batch, accumulate=accumulate), CPU)
         shared = rl.gemm(m, n, k, batch=batch, shared="c", accumulate=accumulate)
         computed(shared, CPU)

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import rooflab.count as rl
-from rooflab.measure import memory, operands
+from rooflab.measure import operands
 from rooflab.measure.backend import select
 from rooflab.measure.measure import measure
-from rooflab.measure.memory import OperandsTooLarge
+from rooflab.measure.operands import OperandsTooLarge
 from tests.measure.products import GEMM, F, gemm_arrays, numpy_gemm
 
 pytestmark = pytest.mark.usefixtures("quick")
@@ -106,7 +106,7 @@ def test_bad_arguments_are_named(changed, error, told):
     "op", [rl.axpy(2 * 10**9), rl.gemm(10**6, 10**6, 10**6), rl.gemv(1, 2**30)]
 )
 def test_operands_beyond_memory_are_refused_before_allocating(op, monkeypatch):
-    monkeypatch.setattr(memory, "available_bytes", lambda backend: 4 << 30)
+    monkeypatch.setattr(operands, "available_bytes", lambda backend: 4 << 30)
     monkeypatch.setattr(operands, "_empty", lambda *_: pytest.fail("allocated"))
     with pytest.raises(
         OperandsTooLarge, match="takes .* of memory .* but 4.29 GB are free"
@@ -120,10 +120,10 @@ def test_operands_beyond_memory_are_refused_before_allocating(op, monkeypatch):
 def test_the_calls_of_a_large_batch_take_memory_too(monkeypatch):
     """100 MB of operands, but a Python call for each of ten million products."""
     op = rl.gemm(1, 1, 1, batch=10**7)
-    monkeypatch.setattr(memory, "available_bytes", lambda backend: 4 << 30)
+    monkeypatch.setattr(operands, "available_bytes", lambda backend: 4 << 30)
     with pytest.raises(OperandsTooLarge, match="takes 20.7 GB"):
         measure(op, threads=1)
-    memory.require_memory(op, select("cpu"), in_turn=False)
+    operands.require_memory(op, select("cpu"), in_turn=False)
 
 
 def test_real_memory_is_finite():
@@ -132,10 +132,10 @@ def test_real_memory_is_finite():
 
 
 def test_a_container_limit_counts(monkeypatch, tmp_path):
-    monkeypatch.setattr(memory, "_CGROUP", tmp_path)
-    assert memory._container_bytes() == float("inf")
+    monkeypatch.setattr(operands, "_CGROUP", tmp_path)
+    assert operands._container_bytes() == float("inf")
     (tmp_path / "memory.max").write_text("max\n")
-    assert memory._container_bytes() == float("inf")
+    assert operands._container_bytes() == float("inf")
     (tmp_path / "memory.max").write_text(str(300 << 20))
     (tmp_path / "memory.current").write_text(str(100 << 20))
     with pytest.raises(OperandsTooLarge, match="210 MB are free"):

@@ -8,7 +8,7 @@ import types
 
 import pytest
 
-from rooflab.measure import nvml
+from rooflab.measure import gpu
 
 BUS = "0000:0A:00.0"
 
@@ -49,7 +49,7 @@ class Nvml(types.ModuleType):
 def library(monkeypatch) -> Nvml:
     made = Nvml()
     monkeypatch.setitem(sys.modules, "pynvml", made)
-    monkeypatch.setattr(nvml, "nvidia_smi", lambda *_, **__: pytest.fail("NVML could tell"))
+    monkeypatch.setattr(gpu, "nvidia_smi", lambda *_, **__: pytest.fail("NVML could tell"))
     return made
 
 
@@ -58,7 +58,7 @@ def never() -> None:
 
 
 def test_nvml_tells_while_the_gpu_works(library):
-    watch = nvml.Watch(BUS)
+    watch = gpu.Watch(BUS)
     library.bits = 0x48
     watch.look()
     library.bits = 0x01  # idle again
@@ -68,14 +68,14 @@ def test_nvml_tells_while_the_gpu_works(library):
 
 def test_counters_tell_of_what_passed_between_two_looks(library):
     library.counters[270] = 5_000_000  # of earlier, no matter
-    watch = nvml.Watch(BUS)
+    watch = gpu.Watch(BUS)
     library.counters[74] += 1_000_000
     watch.look()
     assert watch.reasons(never) == "power limit"
 
 
 def test_nothing_slows_it(library):
-    watch = nvml.Watch(BUS)
+    watch = gpu.Watch(BUS)
     library.bits = 0x01 | 0x02 | 0x100  # idle, clocks set by the user, a display
     watch.look()
     assert watch.reasons(never) is None
@@ -83,7 +83,7 @@ def test_nothing_slows_it(library):
 
 def test_a_gpu_without_some_counters_is_asked_for_the_others(library):
     library.lacks = (269, 270, 271)
-    watch = nvml.Watch(BUS)
+    watch = gpu.Watch(BUS)
     library.counters = dict.fromkeys(library.counters, 7)
     assert watch.reasons(never) == "power limit"
 
@@ -92,7 +92,7 @@ def test_an_old_package_knows_the_reasons_by_their_old_name(library, monkeypatch
     old = library.nvmlDeviceGetCurrentClocksEventReasons
     monkeypatch.delattr(Nvml, "nvmlDeviceGetCurrentClocksEventReasons")
     library.nvmlDeviceGetCurrentClocksThrottleReasons = old
-    watch = nvml.Watch(BUS)
+    watch = gpu.Watch(BUS)
     library.bits = 0x04
     watch.look()
     assert watch.reasons(never) == "power limit"
@@ -105,7 +105,7 @@ def test_answers_that_nvml_refuses_are_no_reasons(library):
     library.nvmlDeviceGetCurrentClocksEventReasons = refused
     library.nvmlDeviceGetFieldValues = refused
     library.nvmlDeviceGetClockInfo = refused
-    watch = nvml.Watch(BUS)
+    watch = gpu.Watch(BUS)
     watch.look()
     assert watch.reasons(never) is None
     assert watch.clock is None
@@ -116,7 +116,7 @@ def test_without_the_drivers_library_nvidia_smi_is_asked(monkeypatch):
     made.nvmlInit = lambda: (_ for _ in ()).throw(OSError("libnvidia-ml.so.1"))
     monkeypatch.setitem(sys.modules, "pynvml", made)
     answers(monkeypatch, clocks_event_reasons__active="0x04")
-    watch = nvml.Watch(BUS)
+    watch = gpu.Watch(BUS)
     watch.look()
     assert watch.reasons(lambda: None) == "power limit"
 
@@ -148,7 +148,7 @@ def answers(monkeypatch, after: int = 0, **fields: str) -> None:
             self.returncode = self.code
             return self.text, None
 
-    monkeypatch.setattr(nvml.subprocess, "Popen", Process)
+    monkeypatch.setattr(gpu.subprocess, "Popen", Process)
 
 
 @pytest.mark.parametrize(
@@ -163,22 +163,22 @@ def answers(monkeypatch, after: int = 0, **fields: str) -> None:
 )
 def test_throttling_is_read_from_the_bits_of_nvml(monkeypatch, bits, reason):
     answers(monkeypatch, clocks_event_reasons__active=bits)
-    assert nvml.throttling(BUS) == reason
+    assert gpu.throttling(BUS) == reason
     answers(monkeypatch, clocks_throttle_reasons__active=bits)  # drivers before 535
-    assert nvml.throttling(BUS) == reason
+    assert gpu.throttling(BUS) == reason
 
 
 def test_the_gpu_is_kept_at_work_until_nvidia_smi_has_its_answer(monkeypatch):
     answers(monkeypatch, after=5, clocks_event_reasons__active="0x04")
     done = []
-    assert nvml.throttling(BUS, lambda: done.append(1)) == "power limit"
+    assert gpu.throttling(BUS, lambda: done.append(1)) == "power limit"
     assert len(done) == 5
 
 
 def test_an_nvidia_smi_that_hangs_is_left(monkeypatch):
-    monkeypatch.setattr(nvml, "_ANSWER_S", 0.05)
+    monkeypatch.setattr(gpu, "_ANSWER_S", 0.05)
     began = time.monotonic()
-    assert nvml._output(["sleep", "30"], lambda: None) == ""
+    assert gpu._output(["sleep", "30"], lambda: None) == ""
     assert time.monotonic() - began < 20
 
 
@@ -186,28 +186,28 @@ def test_no_nvidia_smi_means_no_answer(monkeypatch):
     def missing(*_, **__):
         raise FileNotFoundError("nvidia-smi")
 
-    monkeypatch.setattr(nvml.subprocess, "Popen", missing)
-    assert nvml.throttling(BUS) is None
-    assert nvml.nvidia_smi(BUS, "clocks.sm") == {}
+    monkeypatch.setattr(gpu.subprocess, "Popen", missing)
+    assert gpu.throttling(BUS) is None
+    assert gpu.nvidia_smi(BUS, "clocks.sm") == {}
 
 
 def test_fields_that_nvidia_smi_cannot_tell_are_left_out(monkeypatch):
     answers(monkeypatch, driver_version="580.65.06", power__limit="[N/A]")
-    told = nvml.nvidia_smi(BUS, "driver_version", "power.limit")
+    told = gpu.nvidia_smi(BUS, "driver_version", "power.limit")
     assert told == {"driver_version": "580.65.06"}
 
 
 def test_the_package_has_what_is_asked_of_it():
     """Where nvidia-ml-py is installed: its names and numbers are those used here."""
     library = pytest.importorskip("pynvml")
-    assert library.NVML_CLOCK_SM == nvml._SM_CLOCK
+    assert library.NVML_CLOCK_SM == gpu._SM_CLOCK
     named = {
         library.NVML_FI_DEV_CLOCKS_EVENT_REASON_SW_POWER_CAP,
         library.NVML_FI_DEV_CLOCKS_EVENT_REASON_SW_THERM_SLOWDOWN,
         library.NVML_FI_DEV_CLOCKS_EVENT_REASON_HW_THERM_SLOWDOWN,
         library.NVML_FI_DEV_CLOCKS_EVENT_REASON_HW_POWER_BRAKE_SLOWDOWN,
     }
-    assert named == set(nvml.COUNTERS)
+    assert named == set(gpu.COUNTERS)
     assert callable(library.nvmlDeviceGetCurrentClocksEventReasons)
-    assert nvml.SLOWED_BY[library.nvmlClocksEventReasonSwPowerCap] == "power limit"
-    assert nvml.SLOWED_BY[library.nvmlClocksEventReasonHwThermalSlowdown] == "heat (hardware)"
+    assert gpu.SLOWED_BY[library.nvmlClocksEventReasonSwPowerCap] == "power limit"
+    assert gpu.SLOWED_BY[library.nvmlClocksEventReasonHwThermalSlowdown] == "heat (hardware)"

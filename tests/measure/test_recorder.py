@@ -12,8 +12,11 @@ import types
 import pytest
 
 import rooflab as rl
-from rooflab.measure import campaign, gpu, journal, recorder, timing
+from rooflab.measure import gpu, timing
 from rooflab.measure import measure as timed_room
+from rooflab.measure import record as campaign
+from rooflab.measure import record as journal
+from rooflab.measure import record as recorder
 from rooflab.measure import recording as shelf
 from rooflab.measure.measurement import Measurement
 from tests.measure.example import ASSETS, roofs, schema
@@ -112,19 +115,19 @@ def test_a_killed_process_loses_only_the_measurement_it_was_at(tmp_path):
     script = textwrap.dedent("""
         import os, sys
         sys.path.insert(0, sys.argv[1])
-        from rooflab.measure import campaign, recorder
+        from rooflab.measure import record
         from tests.measure.example import roofs
-        campaign._LARGEST = {"cpu": {"axpy": 10, "gemv": 7, "gemm": 5}}
-        recorder._roofs = lambda backend, threads: roofs(threads)
-        recorder._lunch = lambda backend, name: None
-        real, count = recorder._measure, [0]
+        record._LARGEST = {"cpu": {"axpy": 10, "gemv": 7, "gemm": 5}}
+        record._roofs = lambda backend, threads: roofs(threads)
+        record._lunch = lambda backend, name: None
+        real, count = record._measure, [0]
         def dies(task, backend, name, tries):
             count[0] += 1
             if count[0] > 3:
                 os._exit(9)
             return real(task, backend, name, tries)
-        recorder._measure = dies
-        recorder.record("mine", threads=(1,), dtypes=("fp32",), progress=False)
+        record._measure = dies
+        record.record("mine", threads=(1,), dtypes=("fp32",), progress=False)
     """)
     command = [sys.executable, "-c", script, str(ASSETS.parents[1])]
     assert subprocess.run(command, cwd=tmp_path, check=False).returncode == 9
@@ -254,7 +257,7 @@ def test_a_gpu_is_recorded_with_its_own_dtypes_and_no_threads(monkeypatch, tmp_p
     monkeypatch.setattr(fake, "get_default_memory_pool", lambda: pool)
     monkeypatch.setattr(gpu, "LEAST_FLUSH", 1 << 16)
     monkeypatch.setitem(gpu.time_gpu.__kwdefaults__, "warm_up_s", 0.0)
-    monkeypatch.setattr(gpu, "nvidia_smi", lambda *_: {})
+    monkeypatch.setattr(gpu, "nvidia_smi", lambda *_, **__: {})
     monkeypatch.setattr(campaign, "_LARGEST", {"gpu": {"axpy": 8, "gemv": 6, "gemm": 4}})
     roof = {**roofs(None), "backend": "gpu"}
     monkeypatch.setattr(recorder, "_roofs", lambda backend, threads: roof)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rooflab.measure import recorder
+from rooflab.measure import record as recorder
 from rooflab.measure import recording as shelf
 
 

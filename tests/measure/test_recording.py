@@ -11,7 +11,7 @@ import pytest
 
 import rooflab as rl
 from rooflab.measure import recording as room
-from rooflab.measure.recorded import Recording
+from rooflab.measure.recording import Recording
 from rooflab.predict.roofline import Roofline
 from tests.measure.example import ASSETS, CPU, document, schema
 

@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rooflab.measure import machine_code, roof_kernels
-from rooflab.measure.arrays import aligned
-from rooflab.measure.crew import Crew
-from rooflab.measure.machine_code import Target, assembly, host, target_of
+from rooflab.measure import roof_kernels
+from rooflab.measure.operands import aligned
+from rooflab.measure.roof_kernels import Target, assembly, host, target_of
+from rooflab.measure.threads import Crew
 
 AVX512 = replace(target_of("x86_64", {"avx512f": True}), triple="x86_64-unknown-linux-gnu")
 AVX2 = replace(target_of("AMD64", {"avx": True, "avx2": True, "fma": True}), triple=AVX512.triple)
@@ -160,6 +160,6 @@ def test_a_platform_that_hides_its_features_gets_the_baseline(monkeypatch):
         raise RuntimeError("not implemented for this platform")
 
     monkeypatch.setattr(llvm, "get_host_cpu_features", unknown)
-    found = machine_code.host.__wrapped__()
+    found = roof_kernels.host.__wrapped__()
     assert found.vector_bytes == 16
     assert found.features == ""

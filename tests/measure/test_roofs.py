@@ -8,9 +8,8 @@ import threading
 import pytest
 
 import rooflab.count as rl
-from rooflab.measure import arrays, cpu_roofs, roofs
-from rooflab.measure.backend import select
-from rooflab.measure.environment import available_cores
+from rooflab.measure import operands, roofs
+from rooflab.measure.backend import available_cores, select
 from rooflab.measure.roof_kernels import MIXES
 from rooflab.measure.roofs import measure_roofs, thread_count
 from rooflab.measure.this_machine import roofs_problem
@@ -26,10 +25,10 @@ CORES = available_cores()
 def hurried(monkeypatch):
     """Few and short slices on little memory: the shape of the result, not its figures."""
     for name, value in (("BUDGET", 0.01), ("LEAST", 3), ("SLICE", 1e-4)):
-        monkeypatch.setattr(cpu_roofs, name, value)
-    monkeypatch.setattr(cpu_roofs, "available_bytes", lambda backend: 32 * MIB)
-    monkeypatch.setattr(cpu_roofs, "product_peaks", lambda *_: {})
-    monkeypatch.setattr(cpu_roofs, "core_kinds", lambda: ())
+        monkeypatch.setattr(roofs, name, value)
+    monkeypatch.setattr(roofs, "available_bytes", lambda backend: 32 * MIB)
+    monkeypatch.setattr(roofs, "product_peaks", lambda *_: {})
+    monkeypatch.setattr(roofs, "core_kinds", lambda: ())
 
 
 @pytest.mark.parametrize("threads", sorted({1, CORES}))
@@ -71,22 +70,22 @@ def test_every_slice_stays_inside_its_memory(hurried, monkeypatch, last_level):
     store, taken = [], []
 
     def aligned(nbytes):
-        store.append(arrays.aligned(nbytes))
+        store.append(operands.aligned(nbytes))
         return store[-1]
 
     sizes = {"l1": 48 << 10, "l2": 2 * MIB, "l3": last_level}
-    monkeypatch.setattr(cpu_roofs, "cache_sizes", lambda: sizes)
-    monkeypatch.setattr(cpu_roofs, "sharers", lambda: {"l1": 1, "l2": 1, "l3": 2})
-    monkeypatch.setattr(cpu_roofs, "aligned", aligned)
-    monkeypatch.setattr(cpu_roofs, "_measure", lambda roofs, crew, tell: taken.extend(roofs))
-    monkeypatch.setattr(cpu_roofs.Roof, "entry", lambda roof: {"value": 1e9})
-    monkeypatch.setattr(cpu_roofs, "_settled", lambda roof, crew: taken.append(roof) or 1e9)
-    cpu_roofs.cpu_roofs(select("cpu"), 1, lambda share: None)
+    monkeypatch.setattr(roofs, "cache_sizes", lambda: sizes)
+    monkeypatch.setattr(roofs, "sharers", lambda: {"l1": 1, "l2": 1, "l3": 2})
+    monkeypatch.setattr(roofs, "aligned", aligned)
+    monkeypatch.setattr(roofs, "_measure", lambda roofs, crew, tell: taken.extend(roofs))
+    monkeypatch.setattr(roofs.Roof, "entry", lambda roof: {"value": 1e9})
+    monkeypatch.setattr(roofs, "_settled", lambda roof, crew: taken.append(roof) or 1e9)
+    roofs.cpu_roofs(select("cpu"), 1, lambda share: None)
     start = store[0].ctypes.data
     streams = [roof for roof in taken if roof.path[0] == "bandwidth"]
-    assert len(streams) >= 4 * len(MIXES) + 2 * (cpu_roofs.POINTS - 1)  # l3's, if there is room
+    assert len(streams) >= 4 * len(MIXES) + 2 * (roofs.POINTS - 1)  # l3's, if there is room
     for roof in streams:
-        for _ in range(2 * cpu_roofs.WINDOWS):
+        for _ in range(2 * roofs.WINDOWS):
             ((_, (x, y, nbytes, *_)),) = roof.jobs(1)
             assert start <= x < y, roof.path
             last = y if roof.path[2] in ("axpy", "copy") else x
@@ -98,7 +97,7 @@ def test_where_caches_spill_is_measured(hurried):
     assert {"l1", "l2"} & set(found["spill"]) and "dram" not in found["spill"]
     for level, pairs in found["spill"].items():
         sizes, shares = zip(*pairs)
-        assert len(pairs) == cpu_roofs.POINTS and shares[0] == 0.0
+        assert len(pairs) == roofs.POINTS and shares[0] == 0.0
         assert list(sizes) == sorted(set(sizes)) and sizes[-1] <= 2.1 * found["capacity"][level]
         assert list(shares) == sorted(shares) and shares[-1] <= 1.0
 
@@ -125,9 +124,9 @@ def with_products(monkeypatch, rates):
         seconds = op.flops / rates[op.compute_dtype.name]
         return Timing((1.02 * seconds, seconds, seconds, seconds), 1, "a test", 1e-9)
 
-    monkeypatch.setattr(cpu_roofs, "kernel_for", lambda op, backend: Product(op))
-    monkeypatch.setattr(cpu_roofs, "time_warm", clock)
-    found = cpu_roofs.product_peaks(select("cpu"), VECTOR, 1)
+    monkeypatch.setattr(roofs, "kernel_for", lambda op, backend: Product(op))
+    monkeypatch.setattr(roofs, "time_warm", clock)
+    found = roofs.product_peaks(select("cpu"), VECTOR, 1)
     assert called == [["float32"] * 3, ["float64"] * 3]
     return found
 
@@ -181,22 +180,22 @@ def test_a_damaged_matrix_unit_is_noticed(monkeypatch, value):
 
 @pytest.mark.parametrize(("peak", "n"), [(1e9, 256), (1e11, 768), (1e13, 2048)])
 def test_products_take_about_ten_milliseconds(peak, n):
-    assert cpu_roofs.product_size(peak) == n
+    assert roofs.product_size(peak) == n
 
 
 def test_a_real_product_runs():
     """On this machine's own library; whether it has a matrix unit is not asked."""
     tiny = {"fp32": {"value": 1e6, "samples": [1e6]}}
-    found = cpu_roofs.product_peaks(select("cpu"), tiny, 1)
-    assert found["fp32_tensor"]["value"] == cpu_roofs.ceiling(found["fp32_tensor"]["samples"])
+    found = roofs.product_peaks(select("cpu"), tiny, 1)
+    assert found["fp32_tensor"]["value"] == roofs.ceiling(found["fp32_tensor"]["samples"])
 
 
 def test_a_library_that_chooses_its_threads_is_said(monkeypatch, hurried):
-    monkeypatch.setattr(cpu_roofs, "unlimited", lambda: "threads not set: this BLAS chooses")
-    monkeypatch.setattr(cpu_roofs, "available_cores", lambda: 8)
+    monkeypatch.setattr(roofs, "unlimited", lambda: "threads not set: this BLAS chooses")
+    monkeypatch.setattr(roofs, "available_cores", lambda: 8)
     notes = measure_roofs("cpu", 1, progress=False)["notes"]
     assert "the library cannot be kept to one core: threads not set: this BLAS chooses" in notes
-    monkeypatch.setattr(cpu_roofs, "available_cores", lambda: 1)
+    monkeypatch.setattr(roofs, "available_cores", lambda: 1)
     assert not any("cannot be kept" in n for n in measure_roofs("cpu", 1, progress=False)["notes"])
 
 
@@ -222,14 +221,14 @@ def test_roofs_run_in_a_thread(hurried):
 
 
 def test_unsteady_slices_are_confessed():
-    steady = cpu_roofs.Roof(("bandwidth", "l1", "read"), 1, lambda passes: [], rates=[1e9] * 30)
-    shaky = cpu_roofs.Roof(("bandwidth", "l1", "read"), 1, lambda passes: [], rates=[1e9, 2e9, 3e9])
+    steady = roofs.Roof(("bandwidth", "l1", "read"), 1, lambda passes: [], rates=[1e9] * 30)
+    shaky = roofs.Roof(("bandwidth", "l1", "read"), 1, lambda passes: [], rates=[1e9, 2e9, 3e9])
     assert "note" not in steady.entry()
     assert "67% apart" in shaky.entry()["note"]
 
 
 def test_few_slices_are_confessed():
-    few = cpu_roofs.Roof(("bandwidth", "dram", "read"), 1, lambda passes: [], rates=[1e9] * 7)
+    few = roofs.Roof(("bandwidth", "dram", "read"), 1, lambda passes: [], rates=[1e9] * 7)
     assert few.entry()["note"] == "measured 7 times only: there was no time for more"
 
 
@@ -242,12 +241,12 @@ def test_writes_are_charged_by_a_lead_in():
 
         def time(self, jobs):
             walked.append(jobs)
-            return 1.0 if len(walked) > cpu_roofs.LEAD else 1e-9  # writes stay in cache at first
+            return 1.0 if len(walked) > roofs.LEAD else 1e-9  # writes stay in cache at first
 
-    roof = cpu_roofs.Roof(("bandwidth", "dram", "copy"), 500, lambda passes: [], moves_on=True)
+    roof = roofs.Roof(("bandwidth", "dram", "copy"), 500, lambda passes: [], moves_on=True)
     roof.slice(Clock())
     assert roof.rates == [500.0]
-    assert len(walked) == cpu_roofs.LEAD + cpu_roofs.TIMED
+    assert len(walked) == roofs.LEAD + roofs.TIMED
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import rooflab.count as rl
-from rooflab.measure import expected_products
+from rooflab.measure import verify
 from rooflab.measure.backend import Backend
 from rooflab.measure.kernels import kernel_for
 from rooflab.measure.operands import make, storage
-from rooflab.measure.verdict import prepare, verdict
+from rooflab.measure.verify import prepare, verdict
 
 DTYPES = ("fp16", "bf16")
 
@@ -47,18 +47,18 @@ def positive(fake, op):
     )
 
 
-@pytest.mark.parametrize("whole", [expected_products.WHOLE, 0], ids=["element", "row"])
+@pytest.mark.parametrize("whole", [verify.WHOLE, 0], ids=["element", "row"])
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("parts", [2, 4, 16])
 @pytest.mark.parametrize("same_sign", [False, True])
 def test_parts_in_sixteen_bits_are_right(fake, monkeypatch, whole, dtype, parts, same_sign):
-    monkeypatch.setattr(expected_products, "WHOLE", whole)
+    monkeypatch.setattr(verify, "WHOLE", whole)
     op = rl.gemm(96, 80, 512, dtype)
     operands = positive(fake, op) if same_sign else None
     assert judged(fake, op, lambda a, b: in_parts(a, b, parts), operands) is None
 
 
-@pytest.mark.parametrize("whole", [expected_products.WHOLE, 0], ids=["element", "row"])
+@pytest.mark.parametrize("whole", [verify.WHOLE, 0], ids=["element", "row"])
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize(
     "wrong",
@@ -71,7 +71,7 @@ def test_parts_in_sixteen_bits_are_right(fake, monkeypatch, whole, dtype, parts,
     ids=["tile-missing", "row-missing", "part-twice", "columns-turned"],
 )
 def test_wrong_products_stay_wrong(fake, monkeypatch, whole, dtype, wrong):
-    monkeypatch.setattr(expected_products, "WHOLE", whole)
+    monkeypatch.setattr(verify, "WHOLE", whole)
     op = rl.gemm(96, 80, 512, dtype)
     with pytest.raises(ValueError, match=r"c\[\d+, \d+\] is"):
         judged(fake, op, lambda a, b: wrong(a, b).astype(a.dtype))
@@ -80,7 +80,7 @@ def test_wrong_products_stay_wrong(fake, monkeypatch, whole, dtype, wrong):
 def test_a_cpu_keeps_the_narrow_room():
     """Nothing there adds in 16 bits."""
     op = rl.gemm(8, 8, 8, "fp16")
-    on_cpu = expected_products.Case(op, np, {}, {}, None)
+    on_cpu = verify.Case(op, np, {}, {}, None)
     assert on_cpu.part_rounding == 0.0
 
 

@@ -11,9 +11,8 @@ import warnings
 
 import pytest
 
-from rooflab.measure import backend, calibrate, store, this_machine
-from rooflab.measure.backend import Backend
-from rooflab.measure.environment import available_cores, host_id
+from rooflab.measure import backend, store, this_machine
+from rooflab.measure.backend import Backend, available_cores, host_id
 from rooflab.predict.machine import Machine
 
 find = this_machine.this_machine
@@ -49,7 +48,7 @@ def measured(tmp_path, monkeypatch):
     monkeypatch.setenv(store.ENV, str(tmp_path))
     monkeypatch.setattr(store, "_unwritten", {})
     monkeypatch.setattr(this_machine, "measure_roofs", measure)
-    monkeypatch.setattr(calibrate, "calibrate", lambda m: copy.deepcopy(ROUTINES))
+    monkeypatch.setattr(this_machine, "calibrate", lambda m: copy.deepcopy(ROUTINES))
     return calls
 
 

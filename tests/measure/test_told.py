@@ -10,10 +10,10 @@ import pytest
 
 import rooflab as rl
 from rooflab.exercises.guess_store import home
-from rooflab.measure.recorder import target_of
+from rooflab.measure.record import target_of
 from rooflab.measure.recording import folders
+from rooflab.measure.settings import fewer, told_path, told_paths, user_folder
 from rooflab.measure.store import cache_dir
-from rooflab.measure.told import fewer, told_path, told_paths, user_folder
 
 READERS = {
     "ROOFLAB_HOME": home, "ROOFLAB_CACHE": cache_dir, "ROOFLAB_RECORDINGS": folders,

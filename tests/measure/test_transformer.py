@@ -7,14 +7,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rooflab.count.llm import Model
-from rooflab.measure import transformer_layers as layers
+from rooflab.measure import transformer as layers
 from rooflab.measure.backend import select
-from rooflab.measure.decode_clock import unmarked
-from rooflab.measure.decode_forms import given_forms, lay
-from rooflab.measure.transformer import cache_for, forward_pass, run
-from rooflab.measure.transformer_products import FORMS, array_dtype, by_columns, relaid
-from rooflab.measure.transformer_weights import given_weights, random_weights, require_loop, shapes
+from rooflab.measure.decode_loop import given_forms, lay, unmarked
+from rooflab.measure.transformer import (
+    FORMS,
+    array_dtype,
+    by_columns,
+    cache_for,
+    forward_pass,
+    given_weights,
+    random_weights,
+    relaid,
+    require_loop,
+    run,
+    shapes,
+)
+from rooflab.predict.models import Model
 from tests.measure.plain_transformer import PLAIN, SMALL, arrays, logits
 
 CPU = select("cpu")

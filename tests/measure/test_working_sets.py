@@ -7,8 +7,8 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rooflab.measure.arrays import HUGE_PAGE, affordable, aligned
-from rooflab.measure.working_sets import beyond_caches, cache_levels, sharers
+from rooflab.measure.caches import beyond_caches, cache_levels, sharers
+from rooflab.measure.operands import HUGE_PAGE, affordable, aligned
 
 KIB, MIB = 1 << 10, 1 << 20
 SIZES = st.tuples(st.integers(16, 192), st.floats(4, 64), st.floats(2, 64)).map(

@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rooflab as rl
-from rooflab.predict.estimate import homes, mix_of
+from rooflab.predict.estimate import efficiency, homes, mix_of, overhead, routine, smallest
 from rooflab.predict.machine import Figure, Machine
-from rooflab.predict.routines import efficiency, overhead, routine, smallest
 
 LEVELS = {"l1": 32 << 10, "l2": 1 << 20, "l3": 32 << 20, "dram": 16 << 30}
 RATES = {"l1": 4e11, "l2": 2e11, "l3": 1e11, "dram": 2.5e10}

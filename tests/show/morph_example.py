@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import rooflab as rl
-from rooflab.show.morph import Morph
+from rooflab.show.time_to_roofline import Morph
 from tests.show.conftest import ROOFS, measurement
 
 CALLS = {"axpy": 1e-7, "gemv": 2e-7, "gemm": 1.5e-7}

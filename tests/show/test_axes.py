@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rooflab.show.axes import ABOVE, Frame, empty, figure, frame_for
+from rooflab.show.canvas import ABOVE, Frame, empty, figure, frame_for
 
 FRAME = Frame(9, 16)
 

@@ -10,54 +10,54 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rooflab as rl
-from rooflab.show import solid, theme
+from rooflab.show import box, theme
 
 EDGE = st.integers(0, 14).map(lambda e: 2**e)
 
 
-@given(EDGE, EDGE, EDGE, st.sampled_from(solid.SCALES))
+@given(EDGE, EDGE, EDGE, st.sampled_from(box.SCALES))
 def test_it_fits_the_picture(m: int, n: int, k: int, scale: str) -> None:
-    faces = solid.corners(solid.edge_lengths((m, n, k), scale))
+    faces = box.corners(box.edge_lengths((m, n, k), scale))
     points = np.array([corner for face in faces.values() for corner in face])
-    left, top, right, bottom = solid.AREA
+    left, top, right, bottom = box.AREA
     assert left <= points[:, 0].min() and points[:, 0].max() <= right
     assert top <= points[:, 1].min() and points[:, 1].max() <= bottom
 
 
-@given(EDGE, EDGE, EDGE, st.sampled_from(solid.SCALES))
+@given(EDGE, EDGE, EDGE, st.sampled_from(box.SCALES))
 def test_the_names_of_the_edges_fit_and_step_on_nothing(m: int, n: int, k: int, scale: str) -> None:
-    from rooflab.show.axes import figure as blank
+    from rooflab.show.canvas import figure as blank
 
-    fig = blank(solid.WIDTH, solid.HEIGHT)
-    solid.draw(fig, 0, "GEMM: a cube", (m, n, k), scale, solid.SCALE_WORDS[scale])
+    fig = blank(box.WIDTH, box.HEIGHT)
+    box.draw(fig, 0, "GEMM: a cube", (m, n, k), scale, box.SCALE_WORDS[scale])
     fig.draw_without_rendering()
     boxes = [t.get_window_extent() for t in fig.axes[0].texts if len(t.get_text()) > 1]
-    assert all(b.x0 >= 0 and b.x1 <= solid.WIDTH and b.y0 >= 0 for b in boxes)
+    assert all(b.x0 >= 0 and b.x1 <= box.WIDTH and b.y0 >= 0 for b in boxes)
     assert not any(a.overlaps(b) for a, b in itertools.combinations(boxes, 2))
 
 
 @given(EDGE, EDGE)
 def test_a_doubling_adds_the_same_length(small: int, large: int) -> None:
     def length(edge: int) -> float:
-        return solid.edge_lengths((edge, 1, 1), "log")[0]
+        return box.edge_lengths((edge, 1, 1), "log")[0]
 
     assert length(2 * small) - length(small) == pytest.approx(length(2 * large) - length(large))
 
 
 def test_true_proportions_are_true_until_a_line_would_vanish() -> None:
-    assert solid.edge_lengths((64, 128, 64), "true") == (75, 150, 75)
-    assert min(solid.edge_lengths((1, 16384, 1), "true")) > 1
+    assert box.edge_lengths((64, 128, 64), "true") == (75, 150, 75)
+    assert min(box.edge_lengths((1, 16384, 1), "true")) > 1
 
 
 def test_faces_share_edges() -> None:
-    faces = solid.corners((50, 60, 70))
+    faces = box.corners((50, 60, 70))
     shared = [set(faces[a]) & set(faces[b]) for a, b in (("A", "B"), ("A", "C"), ("B", "C"))]
     assert [len(points) for points in shared] == [2, 2, 2]
 
 
 def test_the_longest_stick_of_the_roofline_fits() -> None:
-    lengths = solid.edge_lengths((1, 16384**2, 1), "log")
-    assert max(x for face in solid.corners(lengths).values() for x, _ in face) <= solid.WIDTH
+    lengths = box.edge_lengths((1, 16384**2, 1), "log")
+    assert max(x for face in box.corners(lengths).values() for x, _ in face) <= box.WIDTH
 
 
 def test_painted_faces_are_the_operands() -> None:

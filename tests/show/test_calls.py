@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rooflab as rl
-from rooflab.predict.routines import overhead
-from rooflab.show import calls
-from rooflab.show.axes import Frame
-from rooflab.show.polylines import roof
+from rooflab.predict.estimate import overhead
+from rooflab.show import ceiling_lines
+from rooflab.show.canvas import Frame
+from rooflab.show.ceiling_lines import roof
 from tests.show.conftest import ROOFS
 
 CALL = 2e-6
@@ -32,7 +32,7 @@ BUILDS = {
 @pytest.mark.parametrize("cache", ["cold", "warm"])
 def test_every_point_is_flop_over_call_time_until_the_roof(name: str, cache: str) -> None:
     build = BUILDS[name]
-    line = calls.call_line(build, TIMED, cache)
+    line = ceiling_lines.call_line(build, TIMED, cache)
     assert line.seconds == CALL and line.label == f"{name.upper()} call 2.00 µs"
     assert line.points[0] == (build(1).intensity, build(1).flops / CALL)
     top = max(roof(TIMED, "fp32", level).attainable(1e9) for level in TIMED.levels)
@@ -43,9 +43,11 @@ def test_every_point_is_flop_over_call_time_until_the_roof(name: str, cache: str
 
 
 def test_gemm_climbs_three_decades_a_decade_and_axpy_straight_up() -> None:
-    (x0, y0), (x1, y1) = calls.call_line(BUILDS["gemm"], TIMED, "warm").points[5:7]
+    (x0, y0), (x1, y1) = ceiling_lines.call_line(BUILDS["gemm"], TIMED, "warm").points[5:7]
     assert math.log(y1 / y0) / math.log(x1 / x0) == pytest.approx(3, rel=0.01)
-    assert len({x for x, _ in calls.call_line(BUILDS["axpy"], TIMED, "warm").points[:-1]}) == 1
+    assert (
+        len({x for x, _ in ceiling_lines.call_line(BUILDS["axpy"], TIMED, "warm").points[:-1]}) == 1
+    )
 
 
 @given(st.integers(1, 4096), st.sampled_from(sorted(BUILDS)))
@@ -56,8 +58,8 @@ def test_no_prediction_lies_above_the_line(n: int, name: str) -> None:
 
 
 def test_without_timed_calls_there_is_no_line(here: rl.Machine) -> None:
-    assert calls.call_line(BUILDS["gemm"], here, "cold") is None
-    assert calls.call_line(BUILDS["gemm"], rl.machine("h100-sxm"), "cold") is None
+    assert ceiling_lines.call_line(BUILDS["gemm"], here, "cold") is None
+    assert ceiling_lines.call_line(BUILDS["gemm"], rl.machine("h100-sxm"), "cold") is None
     live = rl.live.roofline([here, "h100-sxm"], overhead=True)
     assert not any("calls" in machine for machine in live.view.data["machines"])
     picture = rl.show.roofline("h100-sxm", [rl.gemm(8, 8, 8)], overhead=True)
@@ -67,7 +69,7 @@ def test_without_timed_calls_there_is_no_line(here: rl.Machine) -> None:
 def test_the_paths_lie_on_the_axes_of_the_picture() -> None:
     frame = Frame(7, 12)
     estimates = [rl.predict(BUILDS["gemm"](n), TIMED, cache="warm") for n in (8, 16, 512, 1024)]
-    packed = calls.pack([BUILDS["gemm"]], TIMED, "warm", frame, estimates)
+    packed = ceiling_lines.pack_overhead([BUILDS["gemm"]], TIMED, "warm", frame, estimates)
     x, y = map(float, packed["paths"][0].removeprefix("M").split("L")[0].split())
     op = BUILDS["gemm"](1)
     assert x == pytest.approx(frame.x(op.intensity), abs=0.06)

@@ -7,7 +7,7 @@ from base64 import b64decode
 import pytest
 
 import rooflab as rl
-from rooflab.show.covered import covered
+from rooflab.show.waiting import covered
 from tests.show.test_said import axis
 
 COVERED = "Covered until you have placed your guess above."

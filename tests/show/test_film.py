@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rooflab as rl
-from rooflab.show import film_grid, film_words
+from rooflab.show import film_tables, film_words
 from rooflab.show.film import Film, film
-from rooflab.show.film_grid import BATCHES, CONTEXTS, KINDS
+from rooflab.show.film_tables import BATCHES, CONTEXTS, KINDS
 from rooflab.show.guess_axis import guess
 from tests.show.film_example import HERE, SHARE, SMALL, run
 
@@ -105,7 +105,7 @@ def test_the_crossing_is_where_attention_takes_as_long_as_all_the_rest(llama: Fi
 @given(st.floats(1e-6, 1), st.floats(0.001, 1000))
 def test_a_crossing_of_straight_lines_is_exact(slope: float, ratio: float) -> None:
     times, rest = slope * np.array(CONTEXTS), slope * CONTEXTS[3] * ratio
-    found = film_grid.crossing(CONTEXTS, times, rest)
+    found = film_tables.crossing(CONTEXTS, times, rest)
     if rest <= times[0]:
         assert found == 0
     elif rest > times[-1]:

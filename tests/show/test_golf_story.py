@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rooflab.golf.ledger import Step, Trip
-from rooflab.show.golf_steps import MOST_STOPS, story
-from rooflab.show.golf_story import REST
+from rooflab.show.golf_picture import MOST_STOPS, REST, story
 
 N = 1_000_000
 

@@ -8,12 +8,10 @@ import numpy as np
 import pytest
 
 import rooflab as rl
-from rooflab.show.axes import figure
-from rooflab.show.film import film
-from rooflab.show.film_still import draw
-from rooflab.show.labels import Crowd, Spot, around
-from rooflab.show.room import Room
-from rooflab.show.still import still
+from rooflab.show.canvas import figure
+from rooflab.show.film import draw, film
+from rooflab.show.labels import Crowd, Room, Spot, spots_around
+from rooflab.show.live_roofline import still
 from tests.show.apart import overlapping, written
 from tests.show.film_example import HERE, SMALL, run
 
@@ -45,7 +43,7 @@ def test_a_label_would_rather_stand_farther_off_than_on_a_line(crowd: Crowd) -> 
 def test_a_label_stands_at_its_own_marker(crowd: Crowd) -> None:
     for x in (100, 140):
         crowd.add_disc(x, 100, 8)
-    crowd.write("word", around(100, 100, 11), [(100, 100)])
+    crowd.write("word", spots_around(100, 100, 11), [(100, 100)])
     left, low, right, high = crowd.room.taken[-1]
     middle = ((left + right) / 2, (low + high) / 2)
     assert np.hypot(middle[0] - 100, middle[1] - 100) < np.hypot(middle[0] - 140, middle[1] - 100)

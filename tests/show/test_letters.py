@@ -7,13 +7,13 @@ from importlib.resources import files
 
 import pytest
 
-from rooflab.show import axes, overlay
+from rooflab.show import canvas
 
 pytestmark = pytest.mark.browser
 
 STAGE = "".join(files("rooflab.lecture").joinpath(f"{n}.css").read_text("utf-8")
                 for n in ("stage", "pictures"))  # fmt: skip
-STYLES = overlay.source("live.css", "box.css") + STAGE
+STYLES = canvas.source("live.css", "box.css") + STAGE
 TEXTS = "".join(f'<text class="{name}">A</text>' for name in ("", "rl-key", "rl-thumb", "rl-over"))
 PAGE = f"""<style>{STYLES}</style><body class="lec-root"><div class="rooflab-live">
 <div class="rl-card"><div class="rl-bar"><button>cold</button></div>
@@ -46,7 +46,7 @@ def test_beside_each_other_roofline_and_box_have_letters_of_18_pixels(stage) -> 
 
 
 def test_no_name_is_wider_than_its_letters_are_reckoned(stage) -> None:
-    script = overlay.source("live_names.js")
+    script = canvas.source("live_names.js")
     letter, note = (
         float(n) for n in re.search(r"NAME = ([\d.]+), NOTE = ([\d.]+)", script).groups()
     )
@@ -57,9 +57,9 @@ def test_no_name_is_wider_than_its_letters_are_reckoned(stage) -> None:
 
 
 def test_what_stands_on_the_axes_has_18_pixels() -> None:
-    frame = axes.Frame(8, 13)
-    figure = axes.figure(frame.width, frame.height)
-    ax = axes.empty(figure, frame)
+    frame = canvas.Frame(8, 13)
+    figure = canvas.figure(frame.width, frame.height)
+    ax = canvas.empty(figure, frame)
     figure.canvas.draw()
     labels = [*ax.get_xticklabels(), *ax.get_yticklabels(), ax.xaxis.label]
     pixels = 100 / 72

@@ -14,8 +14,8 @@ from ipywidgets import Widget
 from ipywidgets.embed import embed_data
 
 import rooflab as rl
-from rooflab.measure.environment import host_id
-from rooflab.show.still import still
+from rooflab.measure.backend import host_id
+from rooflab.show.live_roofline import still
 from tests.show.conftest import measurement
 
 LIMIT = 1_000_000  # bytes of saved state

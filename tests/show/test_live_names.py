@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 import rooflab as rl
-from rooflab.show import overlay
-from rooflab.show.axes import Frame
-from rooflab.show.polylines import lines
+from rooflab.show import canvas
+from rooflab.show.canvas import Frame
+from rooflab.show.ceiling_lines import lines
 
 pytestmark = pytest.mark.browser
 
@@ -23,7 +23,7 @@ PLACE = """([points, lines, fixed, frame]) => {
 
 def names(chromium, points: list, drawn: list = (), fixed: list = ()) -> list[dict]:
     page = chromium.new_page()
-    script = overlay.source("live_names.js")
+    script = canvas.source("live_names.js")
     try:
         return page.evaluate(
             f"given => {{ {script}; return ({PLACE})(given); }}", [points, drawn, fixed, FRAME]
@@ -91,7 +91,7 @@ ROOFS = """([script, lines, frame]) => {
 def test_every_roof_is_named_once(chromium, here: rl.Machine, cache: str) -> None:
     frame = Frame(9, 13)
     roofs = lines(here, "fp32", cache, frame)
-    script = overlay.source("reading.js", "live_roofs.js")
+    script = canvas.source("reading.js", "live_roofs.js")
     page = chromium.new_page()
     texts, fixed, source = page.evaluate(ROOFS, [script, roofs, frame.as_data()])
     page.close()

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rooflab.measure.freelunch import FreeLunch
-from rooflab.show import lunch_curve, lunch_plot
+from rooflab.measure.free_lunch import FreeLunch
+from rooflab.show import free_lunch_picture
+from rooflab.show.free_lunch_picture import free_lunch
 from rooflab.show.guess_axis import guess
-from rooflab.show.lunch import free_lunch
 
 PNG = b"\x89PNG"
 
@@ -26,20 +26,20 @@ def ideal(carry: float, compute: float, k=(1, 2, 3, 5, 9, 17, 33, 65, 129, 257))
 
 
 CURVE = ideal(4e-3, 0.2e-3)
-_GEOMETRY = lunch_plot.geometry(lunch_curve.sweep(CURVE))
+_GEOMETRY = free_lunch_picture.lunch_geometry(free_lunch_picture.read_curve(CURVE))
 
 
 def test_the_flat_end_gives_the_bandwidth_and_the_result_travels_too() -> None:
     # 2²⁴ fp32 numbers there and back are 134 MB; in 4 ms that is 33.6 GB/s.
-    assert lunch_curve.sweep(CURVE).bandwidth == pytest.approx(2 * 2**24 * 4 / 4e-3)
+    assert free_lunch_picture.read_curve(CURVE).bandwidth == pytest.approx(2 * 2**24 * 4 / 4e-3)
 
 
 def test_the_rising_end_gives_the_peak_at_two_flop_a_multiply_add() -> None:
-    assert lunch_curve.sweep(CURVE).peak == pytest.approx(2 * 2**24 / 0.2e-3)
+    assert free_lunch_picture.read_curve(CURVE).peak == pytest.approx(2 * 2**24 / 0.2e-3)
 
 
 def test_the_bend_is_the_ridge_in_flop_per_byte() -> None:
-    sweep = lunch_curve.sweep(CURVE)
+    sweep = free_lunch_picture.read_curve(CURVE)
     assert sweep.bend == pytest.approx(20)
     # 20 multiply-adds are 40 FLOP on a number of which 4 bytes come and 4 go.
     assert sweep.ridge == pytest.approx(40 / 8)
@@ -48,26 +48,26 @@ def test_the_bend_is_the_ridge_in_flop_per_byte() -> None:
 @settings(deadline=None, max_examples=25)
 @given(carry=st.floats(1e-5, 1e-1), bend=st.floats(4, 60))
 def test_both_ends_of_any_ideal_machine_are_found(carry: float, bend: float) -> None:
-    sweep = lunch_curve.sweep(ideal(carry, carry / bend))
+    sweep = free_lunch_picture.read_curve(ideal(carry, carry / bend))
     assert sweep.carry_s == pytest.approx(carry, rel=0.15)
     assert sweep.compute_s == pytest.approx(carry / bend)
 
 
 def test_the_sentence_says_which_is_longer_and_that_the_other_is_free() -> None:
-    sweep = lunch_curve.sweep(CURVE)
-    time, _ = lunch_curve.sentences(sweep, 9)
+    sweep = free_lunch_picture.read_curve(CURVE)
+    time, _ = free_lunch_picture.sentences(sweep, 9)
     assert time == (
         "9 multiply-adds: carrying 4.0 ms, computing 1.8 ms → 4.0 ms. The arithmetic is free. "
         "You measured 4.0 ms."
     )
-    assert "the carrying is free" in lunch_curve.sentences(sweep, 100)[0]
-    assert "bends" in lunch_curve.sentences(sweep, 20)[0]
-    assert "measured" not in lunch_curve.sentences(sweep, 100)[0]
-    assert lunch_curve.sentences(sweep, 1)[0].startswith("1 multiply-add:")
+    assert "the carrying is free" in free_lunch_picture.sentences(sweep, 100)[0]
+    assert "bends" in free_lunch_picture.sentences(sweep, 20)[0]
+    assert "measured" not in free_lunch_picture.sentences(sweep, 100)[0]
+    assert free_lunch_picture.sentences(sweep, 1)[0].startswith("1 multiply-add:")
 
 
 def test_the_rate_sentence_names_the_lower_roof() -> None:
-    rate = lunch_curve.sentences(lunch_curve.sweep(CURVE), 100)[1]
+    rate = free_lunch_picture.sentences(free_lunch_picture.read_curve(CURVE), 100)[1]
     assert re.search(r"\(200 FLOP\).*839 GFLOP/s.*168 GFLOP/s → 168 GFLOP/s", rate)
 
 
@@ -119,7 +119,7 @@ def test_everything_drawn_lies_inside_the_picture() -> None:
 
 
 def test_a_sweep_that_never_bends_is_still_drawn() -> None:
-    flat = lunch_plot.geometry(lunch_curve.sweep(ideal(4e-3, 1e-6)))
+    flat = free_lunch_picture.lunch_geometry(free_lunch_picture.read_curve(ideal(4e-3, 1e-6)))
     json.dumps(flat, allow_nan=False)
     assert "free" in flat["views"]["time"]["says"][0]
 
@@ -205,7 +205,7 @@ def test_it_may_open_as_work_per_second() -> None:
     picture = free_lunch(CURVE, view="rate")
     assert (
         picture.live.view == "rate"
-        and picture.sentence == lunch_curve.sentences(picture.sweep, picture.sweep.k[0])[1]
+        and picture.sentence == free_lunch_picture.sentences(picture.sweep, picture.sweep.k[0])[1]
     )
     with pytest.raises(ValueError, match="view='roof' is unknown"):
         free_lunch(CURVE, view="roof")

@@ -10,10 +10,8 @@ import numpy as np
 import pytest
 
 import rooflab as rl
-from rooflab.show import morph as module
-from rooflab.show.morph import morph
-from rooflab.show.morph_axes import PLOT
-from rooflab.show.morph_plot import LAST, STOPS, stop_of
+from rooflab.show import time_to_roofline as module
+from rooflab.show.time_to_roofline import LAST, PLOT, STOPS, morph, stop_of
 from tests.show.conftest import measurement
 from tests.show.morph_example import CALLS, HERE, MEASURED, OPS, bound, point
 

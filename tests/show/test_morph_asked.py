@@ -7,8 +7,8 @@ import json
 import pytest
 
 from rooflab.show.guess_axis import PLACES, GuessAxis, guess
-from rooflab.show.morph import Morph, morph
 from rooflab.show.sort_cards import Face, SortCards
+from rooflab.show.time_to_roofline import Morph, morph
 from tests.show.morph_example import HERE, MEASURED, OPS, bound, point
 
 BIG = OPS[8]  # GEMM 1024³

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 import rooflab as rl
 from rooflab.show.guess_axis import guess
-from rooflab.show.morph import Morph, morph
-from rooflab.show.morph_axes import PLOT
-from rooflab.show.room import Room, width
+from rooflab.show.labels import Room, width
+from rooflab.show.time_to_roofline import PLOT, Morph, morph
 from tests.show.conftest import measurement
 from tests.show.morph_example import HERE, MEASURED, OPS, bound
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from ipywidgets import widgets
 
-from rooflab.show.overlay import free_model_id, living
+from rooflab.show.canvas import free_model_id, living
 
 
 @pytest.mark.parametrize("version", [7, 8])

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rooflab as rl
-from rooflab.show.axes import Frame
-from rooflab.show.polylines import ceilings, lines, missing
+from rooflab.show.canvas import Frame
+from rooflab.show.ceiling_lines import ceilings, lines, missing
 
 FRAME = Frame(8, 17)
 

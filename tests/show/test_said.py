@@ -9,7 +9,7 @@ import pytest
 import rooflab as rl
 from rooflab.conclusions import Conclusion
 from rooflab.show.guess_axis import guess
-from rooflab.show.said import say
+from rooflab.show.waiting import say
 
 SENTENCE = Conclusion("flat", "It took **1.2 times** the time.\n\n*Warning: noisy.*")
 

@@ -10,8 +10,8 @@ import pytest
 import rooflab as rl
 from rooflab.count.operation import LEVELS
 from rooflab.predict.machine import Figure
-from rooflab.show import words
-from rooflab.show.offers import offers
+from rooflab.show import captions
+from rooflab.show.machine_choices import offers
 from rooflab.show.scene import Pool, Scene, Series, Slider
 from tests.show.conftest import measurement
 
@@ -53,7 +53,7 @@ def test_tables_hold_the_ledger() -> None:
                 for j, batch in enumerate(BATCHES):
                     op, at = build(n, batch, 1, kind), i * len(BATCHES) + j
                     spot = at if op_data["spread"] else i
-                    said = words.counts(op)
+                    said = captions.counts(op)
                     assert xs[spot] == pytest.approx(frame.x(op.intensity), abs=1e-4)
                     assert texts[moved[at]] == said["bytes"]
                     assert texts[ratio[spot]] == said["intensity"]
@@ -152,13 +152,13 @@ def test_the_roof_is_the_best_mix_so_no_mix_lies_above_it(here: rl.Machine) -> N
 def test_a_prediction_below_the_axes_is_said_and_not_drawn(here: rl.Machine, monkeypatch) -> None:
     from types import SimpleNamespace
 
-    from rooflab.show import still
+    from rooflab.show import live_roofline
 
     slow = dataclasses.replace(here, routines={"axpy": {}})
     crawl = lambda op, machine, cache: SimpleNamespace(seconds=op.flops / 3e6)  # noqa: E731
-    monkeypatch.setattr(still, "predict", crawl)
+    monkeypatch.setattr(live_roofline, "predict", crawl)
     monkeypatch.setattr("rooflab.show.scene.predict", crawl)
     live = rl.live.roofline(slow, ops="axpy")
     assert "Predicted 3.00 MFLOP/s, which lies below this picture." in live.sentence
-    drawn = still.still(live.scene, live.view).axes[0].lines
+    drawn = live_roofline.still(live.scene, live.view).axes[0].lines
     assert sum(line.get_marker() == "o" for line in drawn) == 1, "the bound alone"

@@ -13,8 +13,8 @@ from matplotlib.colors import to_hex
 import rooflab as rl
 from rooflab.count.operation import LEVELS
 from rooflab.predict.machine import Figure
-from rooflab.show import sides, words
-from rooflab.show.still import still
+from rooflab.show import captions, ceiling_lines
+from rooflab.show.live_roofline import still
 from tests.show.conftest import measurement
 
 OP = rl.axpy(8192)  # 64 KiB: in the L2 of the test machine, whose DRAM roof allows 20e9 / 6
@@ -42,7 +42,7 @@ def test_a_warm_rate_above_the_dram_roof_is_marked_with_its_cache(here, cache: s
     figure = rl.show.roofline(here, pair, cache=cache)
     assert "×1.8 of memory: L2" in texts(figure)
     assert "more than 100 %: it is read from L2, not from memory" in figure.words
-    assert rings(figure) == [sides.SIDES["cold"].colour, sides.SIDES["warm"].colour]
+    assert rings(figure) == [ceiling_lines.SIDES["cold"].colour, ceiling_lines.SIDES["warm"].colour]
 
 
 def test_the_trap_is_not_sprung_by_cold_or_slow_measurements(here: rl.Machine) -> None:
@@ -75,7 +75,9 @@ def test_an_operation_has_two_bounds_where_both_are_shown(here: rl.Machine) -> N
 def test_what_is_said_is_the_ratio(share: float, side: str) -> None:
     roof = rl.Roofline("h200-sxm", "fp32")
     op = rl.axpy(2**20)
-    said = sides.said(side, "measured", op, share * roof.attainable(op.intensity), roof)
+    said = ceiling_lines.sides_words(
+        side, "measured", op, share * roof.attainable(op.intensity), roof
+    )
     ratio = float(re.search(r"×([\d,.]+)", said)[1].replace(",", ""))
     assert ratio == pytest.approx(max(share, 1 / share), rel=0.006)
     assert ("above" in said) == (share > 1) or share == pytest.approx(1)
@@ -84,16 +86,20 @@ def test_what_is_said_is_the_ratio(share: float, side: str) -> None:
 
 @given(st.floats(1e-3, 1e3))
 def test_over_is_empty_up_to_the_roof(share: float) -> None:
-    assert bool(sides.over(share, 1.0)) == (share > 1.005) or share == pytest.approx(1.005)
+    assert bool(ceiling_lines.over(share, 1.0)) == (share > 1.005) or share == pytest.approx(1.005)
 
 
 def test_the_browser_has_a_word_for_every_level_and_value() -> None:
-    packed = sides.pack(LEVELS)
+    packed = ceiling_lines.pack_sides(LEVELS)
     assert set(packed["place"]) == set(packed["source"]) == set(LEVELS)
     assert set(packed["roof"]) == {*LEVELS, "peak"}
-    names = {name for template in sides.SAY.values() for name in re.findall(r"{(\w+)}", template)}
+    names = {
+        name
+        for template in ceiling_lines.SAY_SIDES.values()
+        for name in re.findall(r"{(\w+)}", template)
+    }
     assert names == {"side", "how", "rate", "gap", "where", "roof", "source", "place"}
-    assert not set(sides.SAY) & set(words.SAY)
+    assert not set(ceiling_lines.SAY_SIDES) & set(captions.SAY)
 
 
 def live(here: rl.Machine, **arguments: object) -> object:
@@ -108,15 +114,15 @@ def test_the_live_still_splits_the_dot(here: rl.Machine) -> None:
     assert "Cold: measured 833 MFLOP/s, ×4 below the memory roof." in picture.sentence
     assert "That is ×2.5 of the DRAM roof, more than 100 %: it is read from L1" in picture.sentence
     figure = still(picture.scene, picture.view)
-    assert rings(figure) == [sides.SIDES["cold"].colour, sides.SIDES["warm"].colour]
+    assert rings(figure) == [ceiling_lines.SIDES["cold"].colour, ceiling_lines.SIDES["warm"].colour]
     assert {"AXPY", "×2.5 of memory: L1"} <= set(texts(figure))
 
 
 @pytest.mark.parametrize("cache", ["both", "warm"])
 def test_without_a_warm_figure_every_choice_is_cold(here: rl.Machine, cache: str) -> None:
     bare = dataclasses.replace(here, bandwidths={"dram": {"read": Figure(2e10)}})
-    assert sides.sides(bare, "fp32", cache) == ("cold",)
-    assert sides.sides(here, "fp32", "warm") == ("warm",)
+    assert ceiling_lines.sides(bare, "fp32", cache) == ("cold",)
+    assert ceiling_lines.sides(here, "fp32", "warm") == ("warm",)
 
 
 def test_without_a_warm_figure_both_is_cold(here: rl.Machine) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import rooflab as rl
-from rooflab.show import thumb
-from rooflab.show.axes import Frame
+from rooflab.show import ceiling_lines
+from rooflab.show.canvas import Frame
 
 
 def texts(figure) -> set[str]:
@@ -38,7 +38,7 @@ def test_the_browser_gets_it_in_pixels() -> None:
 
 def test_a_band_beyond_the_axes_ends_at_them() -> None:
     frame = Frame(9, 12)
-    packed = thumb.pack((1e-9, 1e9), frame)
+    packed = ceiling_lines.pack_band((1e-9, 1e9), frame)
     assert (packed["x0"], packed["x1"]) == (frame.left, frame.width - frame.right)
 
 

@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 
 import rooflab as rl
 from rooflab.predict.explain import explain
-from rooflab.show.waterfall_figure import bar_of, draw, lane_of
-from rooflab.show.waterfall_steps import (
+from rooflab.show.waterfall_picture import (
     Fall,
+    bar_of,
+    draw,
+    lane_of,
     of_bound,
     of_explanation,
     of_prediction,

@@ -15,9 +15,8 @@ from matplotlib.image import imread
 
 import rooflab as rl
 from rooflab.predict.explain import explain
-from rooflab.show import waterfall_pack
-from rooflab.show.waterfall_pack import LOWEST, PER_DECADE
-from rooflab.show.waterfall_steps import ticks
+from rooflab.show import waterfall_picture
+from rooflab.show.waterfall_picture import LOWEST, PER_DECADE, ticks
 from tests.show.conftest import measurement
 from tests.show.test_live import LIMIT
 from tests.show.test_waterfall import TIMED
@@ -85,7 +84,7 @@ def test_the_curves_are_the_bounds_of_predict(name: str) -> None:
 
 @pytest.mark.parametrize("seconds", [1e-9, 9.994e-9, 9.996e-9, 1.234e-6, 0.0999, 999.4, 5000.0])
 def test_a_place_reads_as_the_three_digits_that_python_writes(seconds: float) -> None:
-    place = waterfall_pack.place(seconds) / PER_DECADE + LOWEST
+    place = waterfall_picture.place(seconds) / PER_DECADE + LOWEST
     assert read(live().waterfall.data["seconds"], place) == rl.si(seconds, "s")
 
 
@@ -139,7 +138,7 @@ def test_a_machine_without_timed_routines_is_explained_where_it_was_measured(her
 
 
 def test_every_fall_fits_a_window_whose_ticks_lie_inside() -> None:
-    found = waterfall_pack.windows()
+    found = waterfall_picture.windows()
     widths = [one["hi"] - one["lo"] for one in found]
     assert widths == sorted(widths) and found[-1]["lo"] <= -7 and found[-1]["hi"] >= 7
     for one in found:

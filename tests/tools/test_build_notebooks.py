@@ -8,7 +8,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from rooflab.lecture.recorded import recorded
+from rooflab.lecture.present import recorded
 from tools.build_notebooks import STILL, WIDGET_VIEW, main, tidy
 
 GOOD = Path(__file__).parent / "lessons" / "00_good.py"

@@ -7,15 +7,12 @@ from __future__ import annotations
 
 import typer
 
+from rooflab.cli.catalogue import machines, recordings
 from rooflab.cli.checking import check
-from rooflab.cli.decoding import decode
-from rooflab.cli.explaining import explain
-from rooflab.cli.grading import grade
-from rooflab.cli.listing import machines, recordings
-from rooflab.cli.measuring import measure
-from rooflab.cli.modelling import model
-from rooflab.cli.recorder import record
-from rooflab.cli.releasing import release
+from rooflab.cli.grading import grade, release
+from rooflab.cli.llm import decode, model
+from rooflab.cli.measuring import explain, measure
+from rooflab.cli.recording import record
 from rooflab.cli.terminal import Terminal, plain_letters_where_needed
 
 app = typer.Typer(

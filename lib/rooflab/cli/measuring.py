@@ -1,4 +1,4 @@
-"""``rooflab measure``: bound, prediction and measurement of an operation on this machine."""
+"""``rooflab measure`` and ``rooflab explain``: an operation on this machine, and where its time went."""
 
 from __future__ import annotations
 
@@ -9,24 +9,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rooflab.cli.operations import (
-    BACKEND,
-    BATCH,
-    CACHE,
-    DTYPE,
-    THREADS,
-    K,
-    M,
-    N,
-    operation,
-)
+from rooflab.cli.options import BACKEND, BATCH, CACHE, DTYPE, THREADS, K, M, N, operation
 from rooflab.cli.terminal import complain, say, table
 
 if TYPE_CHECKING:
     from rooflab.count.operation import Operation
     from rooflab.measure.backend import Backend
     from rooflab.measure.measurement import Measurement
+    from rooflab.predict.explain import Explanation
     from rooflab.predict.machine import Machine
+
+# ``rooflab measure``: bound, prediction and measurement of an operation on this machine.
+
 
 COURSE = ("axpy", "gemv", "gemm")
 BEYOND = 1.5  # times the last-level cache that one matrix of the three operations fills
@@ -55,7 +49,7 @@ def measure(
 
     Without an operation: AXPY, GEMV and GEMM on the same N×N data, beyond the caches.
     """
-    from rooflab.count.suggest import unknown
+    from rooflab.count.validation import unknown
     from rooflab.measure.backend import select
     from rooflab.predict.estimate import CACHES
 
@@ -89,7 +83,7 @@ def _require_defaults(**given: int | None) -> None:
 def _require_routine(op: Operation, backend: Backend) -> None:
     """Fail before the roofs are measured, not after."""
     from rooflab.measure.kernels import kernel_for
-    from rooflab.measure.memory import require_memory
+    from rooflab.measure.operands import require_memory
 
     kernel_for(op, backend)
     require_memory(op, backend)
@@ -130,7 +124,6 @@ def _measured(
 
 
 def _show(found: list[Measurement], machine: Machine, cache: str) -> None:
-    from rooflab.cli.explaining import show
     from rooflab.count.si import percent, si
     from rooflab.predict.estimate import predict
     from rooflab.predict.explain import explain
@@ -185,8 +178,7 @@ def _unwritable(path: Path, error: OSError) -> ValueError:
 
 def _draw(found: list[Measurement], machine: Machine, cache: str, picture: Path | None) -> None:
     from rooflab.predict.estimate import predict
-    from rooflab.show.drawing import Point
-    from rooflab.show.figures import roofline
+    from rooflab.show.roofline_figure import Point, roofline
 
     points: list[object] = []
     for measured in found:
@@ -211,3 +203,47 @@ def _slug(found: list[Measurement]) -> str:
     if len(found) > 1:
         return f"{'-'.join(m.op.name for m in found)}-{found[0].op.compute_dtype}"
     return found[0].op.label.replace("×", "x").replace(" ", "-")
+
+
+# ``rooflab explain``: where a measured time went.
+
+
+def explain(
+    op: Annotated[str, typer.Argument(help="axpy, dot, scale, ger, gemv or gemm.")],
+    machine: Annotated[
+        str, typer.Option("--machine", help="A name from `rooflab machines`, or this.")
+    ],
+    time: Annotated[str, typer.Option("--time", help="Measured time: 31us, 1.2ms, 3s, 31e-6.")],
+    m: M = None,
+    n: N = None,
+    k: K = None,
+    dtype: DTYPE = "fp32",
+    batch: BATCH = 1,
+    cache: CACHE = "cold",
+) -> None:
+    """Explain a time that was measured: bound, share of the roof, and where the rest went."""
+    from rooflab.cli.options import machine as chosen
+    from rooflab.cli.terminal import doubt, seconds
+    from rooflab.predict.explain import explain as explained
+
+    what = operation(op, m, n, k, dtype, batch)
+    took = seconds(time)
+    found = explained(what, machine=chosen(machine), seconds=took, cache=cache.strip().lower())
+    if asked := doubt(time, found.bound):
+        complain(f"{asked}.")
+    show(found)
+
+
+def show(explanation: Explanation, *, notes: bool = True, key: bool = True) -> None:
+    """Print the sentence, then the waterfall: a bar a step, from the bound to the measured time.
+
+    Bars point right where a step makes the call longer and left where it makes it shorter;
+    ``notes``: a line below each says why; ``key``: the last line says what the letters mean.
+    """
+    from rooflab.cli.terminal import waterfall
+    from rooflab.show.waterfall_picture import of_explanation
+
+    if notes:
+        say(str(explanation.op))
+    say(explanation.sentence)
+    waterfall(of_explanation(explanation), notes=notes, key=key)

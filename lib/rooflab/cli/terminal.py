@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import codecs
+import math
+import re
 import sys
 import textwrap
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from typer.core import TyperGroup
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.text import Text
+
+    from rooflab.show.waterfall_picture import Fall, Step
 
 WIDTH = 80  # columns where the terminal does not say
 WRONG = 2  # exit code of every error: a wrong option and a wrong value are the same to a caller
@@ -121,3 +127,126 @@ def _plain(error: UnicodeError) -> tuple[str, int]:
         raise error
     hard = error.object[error.start : error.end]
     return "".join(_PLAIN.get(letter, "?") for letter in hard), error.end
+
+
+# Times as people write them: 31us, 31µs, 1.2ms, 3s, 31e-6.
+
+
+# Both letters that keyboards and papers use for micro: U+00B5 and the Greek U+03BC.
+_UNITS = {"": 1.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ns": 1e-9}
+_TIME = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*([a-zA-Zµμ]*)")
+
+
+def seconds(text: str, option: str = "--time") -> float:
+    """Return ``text`` in seconds; raise ValueError naming the ``option`` for anything else."""
+    value = _value(text, option)
+    if not 0 < value < math.inf:
+        raise ValueError(f"{option}={text!r} must be more than zero and finite")
+    return value
+
+
+def duration(text: str, option: str) -> float:
+    """Return ``text`` in seconds as :func:`seconds` does, but 0 is a duration too."""
+    value = _value(text, option)
+    if not 0 <= value < math.inf:
+        raise ValueError(f"{option}={text!r} must be zero or more, and finite")
+    return value
+
+
+def _value(text: str, option: str) -> float:
+    found = _TIME.fullmatch(text.strip())
+    unit = found.group(2) if found else None
+    if found is None or unit.lower() not in _UNITS or unit == "MS":
+        raise ValueError(
+            f"{option}={text!r} is not a time; write 31us, 31µs, 1.2ms, 3s, or seconds as 31e-6"
+        )
+    return float(found.group(1)) * _UNITS[unit.lower()]
+
+
+def doubt(text: str, expected: float) -> str:
+    """What to ask about a time without a unit that is far from ``expected`` seconds; "" if nothing.
+
+    "31" is 31 seconds, which nobody means who timed a call of 40 µs. An expectation of 0 seconds
+    says nothing.
+    """
+    found = _TIME.fullmatch(text.strip())
+    if found is None or found.group(2):
+        return ""
+    value = float(found.group(1))
+    if not value > _ABSURD * expected > 0:
+        return ""
+    unit = min(("ms", "us", "ns"), key=lambda u: abs(math.log(value * _UNITS[u] / expected)))
+    number = found.group(1)
+    return f"{number} without a unit is {number} seconds; write {number}{unit} if you meant that"
+
+
+_ABSURD = 1e3  # times the bound: hardly a program that anybody times is that slow
+
+# The waterfall in the terminal: bars of letters that are read without colour as well.
+
+
+NAME, TIME, FACTOR = 19, 9, 9  # columns of the step's name, the time so far, its factor
+WIDEST = 110  # columns: longer bars say no more
+SOLID, HATCHED = "█", "▒"
+COLOURS = {"slower": "magenta", "faster": "green", "same": "default"}
+KEY = "▶ longer   ◀ shorter   ▒ unexplained   │ the bound   ◆ {reached}"
+
+
+def waterfall(fall: Fall, *, notes: bool = True, key: bool = True) -> None:
+    """Print ``fall`` as wide as the terminal, 80 columns in a pipe.
+
+    ``notes``: below each bar stands why; ``key``: below all of them what the letters mean.
+    """
+    from rich.text import Text
+
+    out = console()
+    width = min(out.width, WIDEST)
+    why = [fall.note, *(step.note for step in fall.steps), ""] if notes else []
+    out.print()
+    for row, note in zip_longest(rows(fall, max(12, width - NAME - TIME - FACTOR - 2)), why):
+        out.print(row, no_wrap=True, crop=True)
+        for line in textwrap.wrap(note or "", width - 3):
+            out.print(Text(f"  {line}", style="dim"))
+    if key:
+        said = textwrap.fill(KEY.format(reached=fall.reached), width - 1)
+        out.print(Text(f"\n{said}", style="dim"))
+    out.print()
+
+
+def rows(fall: Fall, columns: int) -> list[Text]:
+    """The lines of the picture, the bars on ``columns`` columns of one log axis."""
+    from rich.text import Text
+
+    from rooflab.show.waterfall_picture import BOUND, seconds_of, window
+
+    lo, hi = window(fall.places, 0.04)
+
+    def column(place: float) -> int:
+        return round((place - lo) / (hi - lo) * (columns - 1))
+
+    zero = column(fall.start)
+
+    def line(name: str, time: str, factor: str, drawn: dict[int, str], style: str = "") -> Text:
+        cells = [drawn.get(at, "│" if at == zero else " ") for at in range(columns)]
+        text = Text(f"{name:<{NAME}}{time:>{TIME}}{factor:>{FACTOR}}  ")
+        bar = Text("".join(cells).rstrip())
+        for at in drawn:
+            bar.stylize(style, at, at + 1)
+        return text.append_text(bar)
+
+    found = [line(BOUND, seconds_of(fall.start), "", {})]
+    for step in fall.steps:
+        found.append(line(step.name, step.seconds, step.factor, _bar(step, column),
+                          COLOURS[step.kind]))  # fmt: skip
+    end = {column(fall.end): "◆"}
+    return [*found, line(fall.reached, seconds_of(fall.end), fall.total, end, "bold")]
+
+
+def _bar(step: Step, column: Callable[[float], int]) -> dict[int, str]:
+    """The letters of a bar by column; its tip points where the step goes."""
+    begin, tip = column(step.start), column(step.end)
+    if step.kind == "same":
+        return {tip: "│"}
+    fill = SOLID if step.explained else HATCHED
+    across = range(min(begin, tip), max(begin, tip) + 1)
+    return dict.fromkeys(across, fill) | {tip: "▶" if step.kind == "slower" else "◀"}

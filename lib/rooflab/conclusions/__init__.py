@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 
 from rooflab.count.si import plain
-from rooflab.count.suggest import LONGEST, unknown
+from rooflab.count.validation import LONGEST, unknown
 from rooflab.predict.machine import Machine
 
 _NUMBERS = {float: Real, int: Integral}  # those of NumPy are as good as Python's own

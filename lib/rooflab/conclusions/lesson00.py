@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from rooflab.conclusions import Conclusion, cautions, several
 from rooflab.count.si import percent, plain
-from rooflab.measure.freelunch import FreeLunch
+from rooflab.measure.free_lunch import FreeLunch
 from rooflab.predict.machine import Machine
 from rooflab.predict.roofline import Roofline
 

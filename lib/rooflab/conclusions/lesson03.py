@@ -7,10 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from rooflab.conclusions import Conclusion, cautions
 from rooflab.count.si import plain, si, times
 from rooflab.measure.measurement import Measurement
-from rooflab.predict.estimate import homes, mix_of, peak_of, predict
+from rooflab.predict.estimate import homes, mix_of, overhead, peak_of, predict
 from rooflab.predict.machine import MIXES, Machine
 from rooflab.predict.roofline import Roofline
-from rooflab.predict.routines import overhead
 
 NOISE = 1.15  # two figures that differ by less are the same, with the noise of a laptop
 SHOWN = 6  # pairs; more of them are only counted

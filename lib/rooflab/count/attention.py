@@ -10,7 +10,7 @@ from __future__ import annotations
 from rooflab.count.dtypes import DType, as_dtype, wider
 from rooflab.count.dtypes import dtype as _dtype
 from rooflab.count.operation import Operand, Operation
-from rooflab.count.sizes import flag, size
+from rooflab.count.validation import flag, size
 
 SOFTMAX_FLOP = 4  # an element: find the maximum, subtract it, exp, add up
 

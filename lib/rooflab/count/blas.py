@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterable
 from rooflab.count.dtypes import as_dtype, wider
 from rooflab.count.dtypes import dtype as _dtype
 from rooflab.count.operation import Operand, Operation
-from rooflab.count.sizes import flag, size
-from rooflab.count.suggest import unknown
+from rooflab.count.validation import flag, size, unknown
 
 
 def axpy(n: int, dtype: object = "fp32") -> Operation:

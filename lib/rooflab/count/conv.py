@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from rooflab.count.dtypes import dtype as _dtype
 from rooflab.count.operation import Operand, Operation
-from rooflab.count.sizes import size
-from rooflab.count.suggest import unknown
+from rooflab.count.validation import size, unknown
 
 
 def conv2d(

@@ -13,8 +13,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 
-from rooflab.count.sizes import size
-from rooflab.count.suggest import unknown
+from rooflab.count.validation import size, unknown
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,9 +10,8 @@ from numbers import Real
 from rooflab.count.dtypes import dtype as _dtype
 from rooflab.count.dtypes import wider
 from rooflab.count.operation import Operand, Operation, as_operation
-from rooflab.count.sizes import flag
-from rooflab.count.sizes import shape as _shape
-from rooflab.count.suggest import unknown
+from rooflab.count.validation import flag, unknown
+from rooflab.count.validation import shape as _shape
 
 # Operands of each function; every one costs 1 FLOP an element unless a ``cost=`` table says more
 # (a transcendental is many instructions; 1 is the usual convention, and the table shows it).

@@ -1,20 +1,101 @@
-"""The operations of one decode step and of one prefill of a language model.
-
-Each kind of operation is listed once, with the number of times that it runs; every operand has a
-role: "weights", "kv" (the cache) or "activations".
-"""
+"""The operations of a language model's steps: decode, prefill, training."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from rooflab.count.attention import attention, materialised
-from rooflab.count.dtypes import DType, wider
-from rooflab.count.llm import Model
-from rooflab.count.llm_passes import activation, embed, norms, residuals, rotate
-from rooflab.count.llm_products import Product
+from rooflab.count.dtypes import DType, dtype, wider
+from rooflab.count.llm import NORMS, Model, Product
 from rooflab.count.operation import Operand, Operation
+
+# What a transformer does between its products: passes over activations, little arithmetic.
+#
+# Each is an operation of its own that reads its inputs and writes its output once, as an unfused
+# program does; norms, rotations and activations are computed in fp32, as published code does. FLOPs
+# an element are the usual small counts; none of these operations is ever near the ridge.
+
+
+# FLOP an element: square, add, scale, weigh; two products and a sum; sigmoid and product; add.
+FLOP = {"norm": 4, "rope": 3, "activation": 2, "residual": 1}
+_FP32 = dtype("fp32")
+Row = tuple[Operation, int, tuple[str, ...]]  # an operation, how often it runs, operands' roles
+
+
+def over(name: str, shape: tuple[int, ...], kind: DType, flop: int, reads: int = 1) -> Operation:
+    """One pass: ``reads`` arrays of ``shape`` read, one written, ``flop`` FLOP an element."""
+    operands = [Operand(f"x{place or ''}", shape, kind) for place in range(reads)]
+    operands.append(Operand("y", shape, kind, reads=0, writes=1))
+    dims = dict(zip("mn", shape, strict=False))
+    return Operation(name, dims, tuple(operands), flop * math.prod(shape), wider(kind, _FP32))
+
+
+def embed(model: Model, rows: int, queries: int, act: DType, weights: DType) -> Row:
+    """Gather one row of the table for each token; learned positions are a second row and an add.
+
+    All sequences have the same ``queries`` positions, so each of these rows is read once.
+    """
+    tables = [Operand("table", (model.vocab, model.hidden), weights, touched=_rows(rows, model))]
+    if model.positions:
+        shape = (model.positions, model.hidden)
+        touched = min(queries, model.positions) * model.hidden
+        tables.append(Operand("positions", shape, weights, touched=touched))
+    out = Operand("y", (rows, model.hidden), act, reads=0, writes=1)
+    flops = rows * model.hidden * (len(tables) - 1)
+    dims = {"m": rows, "n": model.hidden}
+    op = Operation("embed", dims, (*tables, out), flops, wider(act, _FP32))
+    return op, 1, (*("weights" for _ in tables), "activations")
+
+
+def _rows(rows: int, model: Model) -> int:
+    """Elements of the table that ``rows`` tokens touch, if no two of them are the same word."""
+    return min(rows, model.vocab) * model.hidden
+
+
+def rotate(model: Model, rows: int, act: DType) -> list[Row]:
+    """Rotary positions on queries and keys; none where positions are learned."""
+    if model.positions:
+        return []
+    width = (model.heads + model.kv_heads) * model.head_dim
+    if model.latent:
+        width = (model.heads + 1) * model.latent.rope
+    op = over("rope", (rows, width), act, FLOP["rope"])
+    return [(op, model.layers, _roles(op))]
+
+
+def activation(model: Model, p: Product, rows: int, act: DType) -> Row:
+    """What follows ``up``: act(gate) · up where gated, else act(up)."""
+    name = p.name.removesuffix("up") + "activation"
+    shape = (rows * p.active, p.outputs)
+    op = over(name, shape, act, FLOP["activation"], 2 if model.gated else 1)
+    return op, p.layers, _roles(op)
+
+
+def norms(model: Model, rows: int, act: DType, weights: DType) -> Row:
+    """The norms of all layers and the last one; each has its own weights."""
+    op = over("norm", (rows, model.hidden), act, FLOP["norm"])
+    weight = Operand("weight", (NORMS[model.norm] * model.hidden,), weights)
+    op = replace(op, operands=(*op.operands, weight))
+    return op, model.norms * model.layers + 1, (*_roles(op)[:-1], "weights")
+
+
+def residuals(model: Model, rows: int, act: DType) -> Row:
+    """Two additions to the residual stream in each layer."""
+    op = over("residual", (rows, model.hidden), act, FLOP["residual"], 2)
+    return op, 2 * model.layers, _roles(op)
+
+
+def _roles(op: Operation) -> tuple[str, ...]:
+    return ("activations",) * len(op.operands)
+
+
+# The operations of one decode step and of one prefill of a language model.
+#
+# Each kind of operation is listed once, with the number of times that it runs; every operand has a
+# role: "weights", "kv" (the cache) or "activations".
+
 
 ROLES = ("weights", "kv", "activations")
 
@@ -252,3 +333,103 @@ def _absorbed(name: str, model: Model, rows: int, inner: int, outer: int, format
         2 * heads * rows * inner * outer, wider(act, formats.weights), unit="tensor",
     )  # fmt: skip
     return Step(op, model.layers, ("activations", "weights", "activations"))
+
+
+# The operations of one training step: forward, then what backward adds to each of them.
+#
+# A product C = AB has two behind it, dA = dC·Bᵀ ("up dX") and dB = Aᵀ·dC ("up dW"), each of as many
+# FLOPs: hence the usual 6 FLOP a parameter and token. Any other operation goes back once ("norm
+# back"): it reads its inputs and its output's gradient and writes its inputs' gradients. Gradients
+# have the format of what they belong to. The optimiser's pass over the weights is not included.
+
+
+# Backward FLOPs of an operation over its forward FLOPs: a product has two behind it; streamed
+# attention also computes its scores again (Dao et al. 2022: five products after two).
+BACK = {"attention": 2.5, "scores": 2, "values": 2}
+_LINEAR = ("rope", "residual")  # their gradient is the same pass again, with no input needed
+_FIRST = ("q", "q_a", "up", "dense up")  # devices that share a layer add up these dX
+
+
+def train(
+    model: Model,
+    batch: int,
+    tokens: int,
+    formats: Formats,
+    *,
+    streamed: bool = True,
+    causal: bool = True,
+) -> tuple[Step, ...]:
+    """Operations of forward and backward over ``batch`` sequences of ``tokens`` tokens.
+
+    Every position passes the head; nothing is cached.
+    """
+    rows = batch * tokens
+    found = generate(
+        model, batch, tokens, tokens, formats, streamed=streamed, causal=causal, logits=tokens
+    )
+    forward = [_without_cache(step) for step in found]
+    loss = over("loss", (rows, model.vocab), formats.activations, 5)
+    steps = [*forward, Step(loss, 1, ("activations",) * len(loss.operands))]
+    weighed = {p.name: p for p in model.products}
+    for step in reversed(forward):
+        if step.name in weighed:
+            steps += _product(step, weighed[step.name], rows, formats)
+        else:
+            steps.append(_back(step))
+    return tuple(steps)
+
+
+def _without_cache(step: Step) -> Step:
+    """The step without its KV cache's traffic: in training K and V are activations."""
+    if "kv" not in step.roles:
+        return step
+    rows = zip(step.op.operands, step.roles, strict=True)
+    kept = tuple((o, role) for o, role in rows if role != "kv")
+    op = replace(step.op, operands=tuple(o for o, _ in kept))
+    return replace(step, op=op, roles=tuple(role for _, role in kept))
+
+
+def _product(step: Step, p: Product, rows: int, formats: Formats) -> list[Step]:
+    """dX and dW of the product of ``rows`` rows with the weights ``p``."""
+    act, many = formats.activations, step.op.dims["m"]
+    gradient = Operand("dc", (many, p.outputs), act)
+    into = (
+        gradient,
+        matrix(p, rows, formats.weights),
+        Operand("da", (many, p.inputs), act, reads=0, writes=1),
+    )
+    weights = replace(matrix(p, rows, formats.weights, "db"), reads=0, writes=1)
+    back = (Operand("a", (many, p.inputs), act), gradient, weights)
+    flops = 2 * many * p.inputs * p.outputs
+    kind = wider(act, formats.weights)
+    dx = Operation(
+        f"{p.name} dX", {"m": many, "n": p.inputs, "k": p.outputs}, into, flops, kind, "tensor"
+    )
+    dw = Operation(
+        f"{p.name} dW", {"m": p.inputs, "n": p.outputs, "k": many}, back, flops, act, "tensor"
+    )
+    reduced = Operand("da", (rows, p.inputs), act).nbytes if p.name in _FIRST else 0
+    return [
+        Step(dx, p.layers, ("activations", "weights", "activations"), reduced),
+        Step(dw, p.layers, ("activations", "activations", "weights")),
+    ]
+
+
+def _back(step: Step) -> Step:
+    """The gradient of an operation that is no product with weights."""
+    op, kind = step.op, step.name.removeprefix("local ")
+    if kind in _LINEAR:
+        return replace(step, op=replace(op, name=f"{op.name} back"))
+    rows: list[tuple[Operand, str]] = []
+    for o, role in zip(op.operands, step.roles, strict=True):
+        if o.reads and kind != "embed":
+            rows.append((replace(o, reads=1, writes=0), role))
+        if o.writes:
+            if kind == "attention":  # its rows' sums are found from the output
+                rows.append((replace(o, reads=1, writes=0), role))
+            rows.append((replace(o, name=f"d{o.name}", reads=1, writes=0), role))
+        if o.reads:
+            rows.append((replace(o, name=f"d{o.name}", reads=0, writes=1), role))
+    flops = round(BACK.get(kind, 2) * op.flops)
+    back = replace(op, name=f"{op.name} back", operands=tuple(o for o, _ in rows), flops=flops)
+    return Step(back, step.count, tuple(role for _, role in rows))

@@ -16,9 +16,8 @@ from types import MappingProxyType
 
 from rooflab.count.dtypes import DType, as_dtype, dtype_from_dict
 from rooflab.count.si import si
-from rooflab.count.sizes import shape as _shape
-from rooflab.count.sizes import size
-from rooflab.count.suggest import unknown
+from rooflab.count.validation import shape as _shape
+from rooflab.count.validation import size, unknown
 
 LEVELS = ("l1", "l2", "l3", "dram")
 UNITS = ("vector", "tensor")

@@ -28,11 +28,11 @@ def ask(
     ``marks``: words → a number known already, drawn on the axis. Who guesses what a usual slip
     makes of the first of them is told so.
     """
-    from rooflab.show import guess_axis, overlay
+    from rooflab.show import canvas, guess_axis
 
     if hasattr(picture, "savefig"):
         sentence = sentence or getattr(picture, "words", "")
-        picture = overlay.png(picture, transparent=False)
+        picture = canvas.png(picture, transparent=False)
 
     asked, measured = question(id), positive("result", result)
     guesses.outcome(asked.id, measured)

@@ -15,7 +15,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from rooflab.count.suggest import unknown
+from rooflab.count.validation import unknown
 from rooflab.exercises import registry
 from rooflab.exercises.verdict import Verdict
 

@@ -20,9 +20,8 @@ from types import FrameType
 
 from rooflab.exercises import child, collect, plaindata
 from rooflab.exercises.exercise import Case, Observation
-from rooflab.golf.errors import Stopped
-from rooflab.golf.loops import may_loop
-from rooflab.golf.watchdog import Watch, limited
+from rooflab.golf.buffers import Stopped
+from rooflab.golf.run import Watch, limited, may_loop
 
 LIMIT_S = 10.0  # for all that a check runs of an answer, together
 LEAST_S = 0.01

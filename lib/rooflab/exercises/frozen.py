@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from rooflab.exercises.exercise import Case
 
 if TYPE_CHECKING:
-    from rooflab.measure.decode_recording import DecodeRecording
-    from rooflab.measure.recorded import Recording
+    from rooflab.measure.decode_prediction import DecodeRecording
+    from rooflab.measure.recording import Recording
 
 SCHEMA = 1
 MARGIN = 0.25  # of a lesson's model: routines reach 75 to 100 % of a roof, no two layers are alike

@@ -18,9 +18,8 @@ from rooflab.exercises.judge import failed, passed
 from rooflab.exercises.plaindata import Plain
 from rooflab.exercises.verdict import Verdict
 from rooflab.golf import HOLES, Limits, golf
-from rooflab.golf.arguments import as_function
 from rooflab.golf.ledger import Step
-from rooflab.golf.loops import may_loop
+from rooflab.golf.run import as_function, may_loop
 from rooflab.golf.trace import UNSEEN
 
 BLOCKS = 256

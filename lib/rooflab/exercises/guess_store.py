@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 
 from rooflab.measure.atomic import replace_file
-from rooflab.measure.told import told_path, user_folder
+from rooflab.measure.settings import told_path, user_folder
 
 SCHEMA = 1
 GUESSES = "ROOFLAB_GUESSES"  # another folder for guesses alone, such as that of one lecture

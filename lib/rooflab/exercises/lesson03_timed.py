@@ -18,12 +18,10 @@ from pathlib import Path
 
 from rooflab.exercises.frozen import Clocked, read_frozen
 from rooflab.measure.measurement import Measurement
-from rooflab.measure.recorded import Recording
-from rooflab.measure.recording import recording
+from rooflab.measure.recording import Recording, recording
 from rooflab.measure.threads import with_threads
-from rooflab.predict.estimate import mix_of
+from rooflab.predict.estimate import mix_of, overhead
 from rooflab.predict.machine import Machine
-from rooflab.predict.routines import overhead
 
 FROZEN = Path(__file__).with_name("lesson03_recorded.json")
 ROOM = 0.5  # of a cache: operands that fill more than half of it are partly elsewhere

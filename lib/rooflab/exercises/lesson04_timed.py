@@ -22,8 +22,8 @@ from rooflab.count.si import rounded
 from rooflab.exercises.frozen import Clocked, read_frozen
 
 if TYPE_CHECKING:
-    from rooflab.measure.decode_recording import DecodeRecording
-    from rooflab.measure.decode_run import DecodeRun
+    from rooflab.measure.decode_loop import DecodeRun
+    from rooflab.measure.decode_prediction import DecodeRecording
     from rooflab.measure.measurement import Measurement
 
 FROZEN = Path(__file__).with_name("lesson04_recorded.json")
@@ -119,7 +119,7 @@ def _entry(
 
 def entries_of(name: str) -> tuple[DecodeRecording, tuple[Timed, ...]]:
     """The decode recording ``name``, and what of it may be asked."""
-    from rooflab.measure.decode_recording import decode_recording  # a tenth of a second
+    from rooflab.measure.decode_prediction import decode_recording  # a tenth of a second
 
     kept = decode_recording(name)
     return kept, found_in(kept, peak_of(name))

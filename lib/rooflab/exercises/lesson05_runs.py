@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rooflab.predict import workload_catalogue as catalogue
+from rooflab.predict import models as catalogue
 
 
 def _read(name: str) -> int:

@@ -11,13 +11,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rooflab.count.suggest import unknown
+from rooflab.count.validation import unknown
 from rooflab.exercises import source
 from rooflab.exercises.check import check
 from rooflab.exercises.collect import describe
 from rooflab.exercises.registry import exercises
 from rooflab.measure.atomic import replace_file
-from rooflab.measure.told import told_path
+from rooflab.measure.settings import told_path
 
 MOST_LINES = 60
 

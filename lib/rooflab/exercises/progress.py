@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rooflab.count.suggest import unknown
+from rooflab.count.validation import unknown
 from rooflab.exercises import registry, session
 from rooflab.exercises.course import here
 from rooflab.exercises.exercise import Exercise

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from rooflab.count.suggest import unknown
+from rooflab.count.validation import unknown
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
 
-from rooflab.count.suggest import unknown
+from rooflab.count.validation import unknown
 from rooflab.exercises.exercise import Exercise
 
 # As the lessons ask them; one that is not here stands at the end of its lesson.

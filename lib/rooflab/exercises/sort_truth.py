@@ -45,9 +45,9 @@ def where(things: Sequence[Thing], machine: Machine | str | None) -> Machine:
     """The machine whose limits count; this computer is measured only if it has to be."""
     if machine is not None:
         return _machine(machine)
-    from rooflab.measure.environment import host_id
+    from rooflab.measure.backend import host_id
     from rooflab.measure.this_machine import stored_machine, this_machine
-    from rooflab.show.morph_roof import machine_of
+    from rooflab.show.time_to_roofline import machine_of
 
     seen = [m for _, _, m in things if m is not None]
     if not seen:
@@ -62,9 +62,9 @@ def where(things: Sequence[Thing], machine: Machine | str | None) -> Machine:
 
 def name(op: Operation, cache: str) -> str:
     """What stands on a card: ``GEMM 32×32×32, fp32, warm``."""
-    from rooflab.show import words
+    from rooflab.show import captions
 
-    return f"{words.short(op)}, {op.compute_dtype}, {cache}"
+    return f"{captions.short(op)}, {op.compute_dtype}, {cache}"
 
 
 def card(op: Operation, cache: str, seen: Measurement | None, m: Machine) -> Card:
@@ -81,7 +81,7 @@ def card(op: Operation, cache: str, seen: Measurement | None, m: Machine) -> Car
 
 def _reason(op: Operation, m: Machine, estimate: Prediction, seen: Measurement | None) -> str:
     """Why the limit is what it is, in the times that compete."""
-    from rooflab.show.words import level_word
+    from rooflab.show.captions import level_word
 
     peak = peak_of(op, m)[0]
     bandwidth = m.bandwidth(estimate.level, mix_of(op, m, estimate.level))

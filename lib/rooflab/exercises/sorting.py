@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rooflab.count.operation import Operation
-from rooflab.count.suggest import unknown
+from rooflab.count.validation import unknown
 from rooflab.exercises.guess_store import store
 from rooflab.exercises.sort_truth import Card, Thing, card, name, where
 from rooflab.measure.measurement import Measurement
@@ -75,7 +75,7 @@ def sort(
 
     Raises TypeError or ValueError naming the argument; an unknown bin or card gets suggestions.
     """
-    from rooflab.show import overlay, words
+    from rooflab.show import canvas, captions
     from rooflab.show.sort_cards import Face, SortCards
 
     if not isinstance(id, str) or not id.strip():
@@ -90,7 +90,7 @@ def sort(
     how = f'Sort them: rl.sort("{id}", …, answers=[…]) with memory, compute or overhead for each.'
     cards = SortCards(
         faces, _Kept(id.strip().lower(), names), how, title=title, bins=list(BINS),
-        origin=words.origin(home), model_id=overlay.free_model_id(f"sort-{id.strip().lower()}"),
+        origin=captions.origin(home), model_id=canvas.free_model_id(f"sort-{id.strip().lower()}"),
     )  # fmt: skip
     if placed is not None:
         cards.covered = True

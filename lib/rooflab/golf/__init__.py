@@ -1,11 +1,10 @@
 """Golf: NumPy functions on traced arrays, and the bytes that they move over the memory bus."""
 
+from rooflab.golf.buffers import GolfError, Untraceable
 from rooflab.golf.cache import CACHE
-from rooflab.golf.errors import GolfError, Untraceable
 from rooflab.golf.holes import HOLES, Hole
 from rooflab.golf.ledger import Step, Trip
-from rooflab.golf.score import Golf, golf
-from rooflab.golf.sweep import ChunkSweep, sweep
+from rooflab.golf.score import ChunkSweep, Golf, golf, sweep
 from rooflab.golf.trace import Limits
 
 __all__ = [

@@ -14,10 +14,66 @@ import numpy as np
 from numpy import ndarray
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from rooflab.golf import functions, indexing, ufuncs
-from rooflab.golf.buffers import Buffer
-from rooflab.golf.errors import no_model, stripped
+from rooflab.golf import numpy_rules
+from rooflab.golf.buffers import Buffer, distinct_bytes, no_model, owner_of, place, stripped
+from rooflab.golf.numpy_rules import arrays_in
 from rooflab.golf.trace import Trace
+
+# Brackets: slices are views and move nothing; lists, index arrays and masks copy.
+
+
+def get(trace: Trace, array: Any, key: Any) -> Any:
+    """``array[key]``: a view, a copy of what the index names, or one element, which is read."""
+    plain, where = trace.raw(array), trace.raw(key)
+    found = plain[where]
+    if not isinstance(found, ndarray):
+        trace.record("getitem", [(plain, plain.itemsize)], [])
+        return found
+    if owner_of(found) is owner_of(plain):
+        return trace.wrap(found)
+    wrapped = trace.wrap(found)
+    named = min(found.nbytes, distinct_bytes(plain))  # repeated elements cross the bus once
+    trace.record("getitem", [*_indices(where), (plain, named)], [found])
+    return wrapped
+
+
+def put(trace: Trace, array: Any, key: Any, value: Any) -> None:
+    """``array[key] = value``: the value is read, what the index names is written."""
+    if type(value) is trace.kind and _is_that(trace, array, key, value):
+        return  # the last third of a[key] += …: NumPy sees the same view and does nothing
+    trace.own(array)
+    plain, where, given = trace.raw(array), trace.raw(key), trace.raw(value)
+    target = plain[where]
+    is_view = isinstance(target, ndarray) and owner_of(target) is owner_of(plain)
+    held = arrays_in((given,))
+    if isinstance(given, (list, tuple)) and not held:
+        held = [given := np.asarray(given)]  # of numbers: few of them, or nobody saw them made
+    if is_view and isinstance(given, ndarray) and _copies_first(target, given):
+        held = [given := trace.copied("copy (overlap)", given)]
+    plain[where] = given
+    reads = [*_indices(where), *held]
+    size = target.nbytes if isinstance(target, ndarray) else plain.itemsize
+    trace.record(
+        "setitem", reads, [target if is_view else (plain, min(size, distinct_bytes(plain)))]
+    )
+
+
+def _is_that(trace: Trace, array: Any, key: Any, value: Any) -> bool:
+    target = trace.raw(array)[trace.raw(key)]
+    return isinstance(target, ndarray) and place(target) == place(trace.raw(value))
+
+
+def _copies_first(target: ndarray, given: ndarray) -> bool:
+    """NumPy copies an overlapping value unless both run along one line in the same direction."""
+    if not np.may_share_memory(target, given) or not np.shares_memory(target, given):
+        return False
+    return target.ndim > 1 or (given.ndim > 0 and target.strides[0] * given.strides[-1] < 0)
+
+
+def _indices(key: Any) -> list[ndarray]:
+    parts = key if isinstance(key, tuple) else (key,)
+    return [part for part in parts if isinstance(part, ndarray)]
+
 
 _POWERS = {2: np.square, 0.5: np.sqrt, 1: np.positive, -1: np.reciprocal}
 """Exponents for which NumPy's ``**`` calls another ufunc."""
@@ -50,10 +106,10 @@ class TracedArray(NDArrayOperatorsMixin):
     # What NumPy asks
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        return self._counted(ufuncs.apply, ufunc, method, inputs, kwargs)
+        return self._counted(numpy_rules.apply_ufunc, ufunc, method, inputs, kwargs)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        return self._counted(functions.apply, func, args, kwargs)
+        return self._counted(numpy_rules.apply_function, func, args, kwargs)
 
     def _counted(self, work: Any, *args: Any) -> Any:
         try:
@@ -112,7 +168,7 @@ class TracedArray(NDArrayOperatorsMixin):
         if any(isinstance(arg, type) and issubclass(arg, ndarray) for arg in args):
             raise stripped("view")
         found = self.array.view(*args)
-        ufuncs.refuse_dtype("view", found.dtype)
+        numpy_rules.refuse_dtype("view", found.dtype)
         return self.trace.wrap(found)
 
     def reshape(self, *shape: Any, **kwargs: Any) -> Any:
@@ -126,10 +182,10 @@ class TracedArray(NDArrayOperatorsMixin):
     # What moves something
 
     def __getitem__(self, key: Any) -> Any:
-        return self._counted(indexing.get, self, key)
+        return self._counted(get, self, key)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        self._counted(indexing.put, self, key, value)
+        self._counted(put, self, key, value)
 
     def __iter__(self) -> Any:
         if self.ndim == 0:
@@ -146,16 +202,16 @@ class TracedArray(NDArrayOperatorsMixin):
 
     def copy(self, order: str = "C") -> Any:
         """Return a copy: everything is read and written."""
-        return functions.moved_once(self.trace, "copy", ndarray.copy, (self, order), {})
+        return numpy_rules.moved_once(self.trace, "copy", ndarray.copy, (self, order), {})
 
     def flatten(self, order: str = "C") -> Any:
         """Return a copy in one dimension."""
-        return functions.moved_once(self.trace, "flatten", ndarray.flatten, (self, order), {})
+        return numpy_rules.moved_once(self.trace, "flatten", ndarray.flatten, (self, order), {})
 
     def astype(self, dtype: Any, order: str = "K", **kwargs: Any) -> Any:
         """Return a copy as ``dtype``, or the array itself where copy=False allows it."""
         call = (self, dtype, order)
-        return functions.view_or_copy(self.trace, "astype", ndarray.astype, call, kwargs)
+        return numpy_rules.view_or_copy(self.trace, "astype", ndarray.astype, call, kwargs)
 
     def clip(self, min: Any = None, max: Any = None, out: Any = None, **kwargs: Any) -> Any:
         """Cut off what is below ``min`` or above ``max``; the method needs only one of them."""

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from rooflab.golf import hole_variants as ways
+from rooflab.golf import solutions as ways
 
 COLUMNS = 512  # of the holes on matrices: a row of fp64 is 4 KiB
 A, B = 0.5, 3.0  # the factors

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import functools
+import gc
+import inspect
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, field
+import operator
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from numbers import Integral
-from typing import Any
+from time import perf_counter_ns
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
@@ -16,7 +22,78 @@ from rooflab.golf.cache import CACHE, MEMORIES
 from rooflab.golf.ledger import Step, table
 from rooflab.golf.run import run
 from rooflab.golf.trace import Limits
-from rooflab.measure.told import fewer
+from rooflab.measure.cache_eviction import evictor
+from rooflab.measure.settings import fewer
+from rooflab.measure.threads import thread_limit
+from rooflab.measure.timing import time_cold
+
+if TYPE_CHECKING:
+    pass
+
+# The real time of what was traced: untraced calls on cold arrays, set back after every call.
+
+
+def prepared(
+    golf: Golf, copies: dict[int, ndarray] | None = None
+) -> tuple[Callable[[], Any], Callable[[], None]]:
+    """Return a call of the untraced function and what sets its arrays back.
+
+    Only the inputs that the traced run wrote to are copied, into ``copies`` (by id of the
+    original), which functions that are called in turns share: set back before each call.
+    """
+    copies = {} if copies is None else copies
+    if golf.function is None:
+        raise ValueError(f"{golf.name}: this Golf was made without its function; run rl.golf again")
+    written = {id(golf.arguments[i]): golf.arguments[i] for i in golf.written}
+    for key, original in written.items():
+        if key not in copies:
+            copies[key] = np.copy(original, order="K")
+    mine = [copies[id(value)] if id(value) in written else value for value in golf.arguments]
+
+    def call() -> Any:
+        return golf.function(*mine)
+
+    def set_back() -> None:
+        for original, copy in zip(golf.arguments, mine):
+            if isinstance(copy, ndarray) and copy is not original:
+                np.copyto(copy, original)
+
+    return call, set_back
+
+
+def timed(golf: Golf, *, threads: int | None, samples: int, seconds: float) -> float:
+    """Median seconds of one call; caches emptied and arrays set back before each."""
+    with thread_limit(threads):
+        call, set_back = prepared(golf)
+        evict = evictor(0, threads or 1)
+
+        def before() -> None:
+            set_back()
+            evict()
+
+        return time_cold([call], before, samples=samples, seconds=seconds).median_s
+
+
+def in_turn(golfs: Sequence[Golf], *, rounds: int, threads: int | None = 1) -> tuple[float, ...]:
+    """Median seconds of each, timed in turns, so that a busy moment slows all of them alike."""
+    with thread_limit(threads):
+        copies: dict[int, ndarray] = {}
+        ready = [prepared(golf, copies) for golf in golfs]
+        evict = evictor(0, threads or 1)
+        found: list[list[float]] = [[] for _ in golfs]
+        for call, set_back in ready:  # pages, threads and code before the clock
+            set_back()
+            call()
+        for _ in range(rounds):
+            for times, (call, set_back) in zip(found, ready):
+                set_back()
+                evict()
+                gc.collect(0)
+                start = perf_counter_ns()
+                call()
+                times.append((perf_counter_ns() - start) * 1e-9)
+    return tuple(statistics.median(times) for times in found)
+
 
 SAMPLES = max(3, fewer(7))
 FITS = "Golf's cache holds all of these arrays; give larger ones"
@@ -105,7 +182,6 @@ class Golf:
 
         Arrays that it writes to are set back, and the caches emptied, before every call.
         """
-        from rooflab.golf.stopwatch import timed
 
         return timed(self, threads=threads, samples=samples, seconds=seconds)
 
@@ -185,3 +261,137 @@ def _bytes(name: str, value: object, least: int) -> int:
     if value < least:
         raise ValueError(f"{name}={value!r} must be {least} bytes or more")
     return int(value)
+
+
+# One function, many chunk sizes: bytes and real time of each.
+
+
+CHUNKS = tuple(2**p for p in range(8, 23, 2))
+ROUNDS = fewer(5)
+LIMITS = Limits(seconds=60)  # thousands of steps, on a computer that is slow or busy
+MOST_CHUNKS = 64  # that a traced run works through: more would only repeat the same steps
+MOST_ROUNDS = 4096  # and never more, however large the cache is
+MOST_CACHES = 8  # an array so many times the cache is memory, whatever the cache keeps of it
+
+
+@dataclass(frozen=True)
+class ChunkSweep:
+    """Bytes and seconds of one function for each chunk size.
+
+    ``golfs``: the traced runs without their arrays, which would fill the memory; those of small
+    chunks on fewer elements, which changes no score (``scaled`` says for which). ``seconds``: medians of the untraced function on all
+    ``elements``, all chunk sizes in turns; empty where nothing was timed.
+    """
+
+    chunks: tuple[int, ...]
+    golfs: tuple[Golf, ...] = field(repr=False)
+    seconds: tuple[float, ...]
+    elements: int
+    scaled: tuple[bool, ...] = ()
+
+    @property
+    def best(self) -> int:
+        """The chunk size with the shortest time, with the lowest score where nothing was timed."""
+        return min(zip(self.seconds or self.scores, self.chunks))[1]
+
+    @property
+    def scores(self) -> tuple[float, ...]:
+        """Score for each chunk size."""
+        return tuple(one.score for one in self.golfs)
+
+    def __repr__(self) -> str:
+        rows = [f"{self.golfs[0].name}, {self.elements:,} elements", "     chunk  B/element  score"]
+        if self.seconds:
+            rows[1] += "        ms"
+        for i, (chunk, one) in enumerate(zip(self.chunks, self.golfs)):
+            row = f"{chunk:>10,} {one.per_element:>10.4g} {one.score:>6.3g}"
+            rows.append(row + (f" {1e3 * self.seconds[i]:>9.3g}" if self.seconds else ""))
+        return "\n".join(rows)
+
+
+def sweep(
+    f: Callable[..., Any],
+    *arrays: ndarray | float,
+    chunks: Sequence[int] = CHUNKS,
+    minimum: int | None = None,
+    cache: int = CACHE,
+    rounds: int = ROUNDS,
+    threads: int | None = 1,
+    limits: Limits = LIMITS,
+) -> ChunkSweep:
+    """Count and time ``f(*arrays, chunk=c)`` for every ``c`` in ``chunks``.
+
+    ``f`` takes a keyword ``chunk``, a number of elements or rows along the first axis. Where that
+    would make more than 64 chunks, the traced run gets the first 64 chunks of every array as long
+    as the longest, and more of them while they are less than 8 times the cache. ``minimum`` is for
+    all elements. ``rounds=0`` times nothing.
+    ``limits``: when one traced run is stopped.
+
+    Raises ValueError for chunks that are no positive whole numbers, and what golf raises.
+    """
+    sizes = _chunks(f, chunks)
+    length = max((len(a) for a in arrays if isinstance(a, ndarray) and a.ndim), default=0)
+    if not length:
+        raise TypeError("sweep: give at least one array with an axis to cut into chunks")
+    golfs, scaled = [], []
+    for chunk in sizes:
+        some = _fewer(arrays, length, chunk, cache)
+        part = functools.partial(f, chunk=chunk)
+        share = 1 if some is arrays else len(next(filter(_long(some), some))) / length
+        fewest = None if minimum is None else max(1, round(minimum * share))
+        one = golf(part, *some, minimum=fewest, cache=cache, limits=limits)
+        golfs.append(replace(one, result=None, arguments=()))  # as large as the arrays
+        scaled.append(some is not arrays)
+    return ChunkSweep(
+        sizes,
+        tuple(golfs),
+        _seconds(f, arrays, sizes, golfs, rounds, threads),
+        max(a.size for a in arrays if isinstance(a, ndarray)),
+        tuple(scaled),
+    )
+
+
+def _long(arrays: Sequence[Any]) -> Callable[[Any], bool]:
+    longest = max(len(a) for a in arrays if isinstance(a, ndarray) and a.ndim)
+    return lambda a: isinstance(a, ndarray) and a.ndim > 0 and len(a) == longest
+
+
+def _fewer(arrays: tuple, length: int, chunk: int, cache: int) -> tuple:
+    """The first chunks of every array of full length: enough for memory to stay memory."""
+    long = [a for a in arrays if isinstance(a, ndarray) and a.ndim and len(a) == length]
+    row = min(a.nbytes // length for a in long) or 1
+    enough = min(-(-MOST_CACHES * cache // row // chunk), MOST_ROUNDS) * chunk
+    rows = max(MOST_CHUNKS * chunk, enough)
+    if rows >= length:
+        return arrays
+    # Copies, so that they are arrays of their own and not views of the large ones.
+    return tuple(
+        np.copy(a[:rows], order="K") if any(a is one for one in long) else a for a in arrays
+    )
+
+
+def _seconds(
+    f: Callable, arrays: tuple, sizes: Sequence[int], golfs: Sequence[Golf], rounds: int,
+    threads: int | None,
+) -> tuple[float, ...]:  # fmt: skip
+
+    if not rounds:
+        return ()
+    whole = [
+        replace(one, function=functools.partial(f, chunk=chunk), arguments=arrays)
+        for one, chunk in zip(golfs, sizes)
+    ]
+    return in_turn(whole, rounds=rounds, threads=threads)
+
+
+def _chunks(f: Callable, chunks: Sequence[int]) -> tuple[int, ...]:
+    if "chunk" not in inspect.signature(f).parameters:
+        name = getattr(f, "__name__", f)
+        raise ValueError(f"f={name} has no parameter chunk; write def {name}(x, …, chunk=4096)")
+    try:
+        sizes = tuple(operator.index(chunk) for chunk in chunks)
+    except TypeError:
+        raise TypeError(f"chunks={chunks!r} must be whole numbers, such as (1024, 4096)") from None
+    if not sizes or min(sizes) < 1:
+        raise ValueError(f"chunks={chunks!r} must be positive whole numbers, one at least")
+    return sizes

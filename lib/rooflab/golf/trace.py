@@ -12,12 +12,22 @@ from weakref import WeakValueDictionary
 
 from numpy import ndarray
 
-from rooflab.golf.buffers import Buffer, owner_of
+from rooflab.golf.buffers import (
+    Buffer,
+    GolfError,
+    Stopped,
+    Strangers,
+    Untraceable,
+    byte_bounds,
+    distinct_bytes,
+    new_bytes,
+    owner_of,
+    place,
+    stripped,
+    whole_lines,
+)
 from rooflab.golf.cache import Cache, Operand, Passage
-from rooflab.golf.coverage import byte_bounds, distinct_bytes, new_bytes, place, whole_lines
-from rooflab.golf.errors import GolfError, Stopped, Untraceable, stripped
 from rooflab.golf.ledger import Step, Trip
-from rooflab.golf.strangers import Strangers
 
 _HOOKS = ("__array_ufunc__", "__array_function__")  # to them NumPy hands all arguments of a call
 UNSEEN = 32 * 1024

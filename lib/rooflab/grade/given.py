@@ -13,7 +13,7 @@ import nbformat
 from rooflab.exercises import registry
 from rooflab.exercises.exercise import Exercise
 from rooflab.grade.kept import kept
-from rooflab.measure.told import told_path
+from rooflab.measure.settings import told_path
 
 ENV = "ROOFLAB_NOTEBOOKS"
 CHECKED = re.compile(r'rl\.check\("([^"]+)", (\w+)\)')

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import nbformat
 
-from rooflab.count.suggest import unknown
+from rooflab.count.validation import unknown
 from rooflab.exercises import registry
 from rooflab.exercises.course import NAME, Course
 from rooflab.grade import given, release_words

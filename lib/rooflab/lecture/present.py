@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
-from dataclasses import asdict
+import re
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import date
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -12,11 +19,167 @@ import anywidget
 import traitlets
 
 from rooflab.exercises.guess_store import GUESSES, Store, store
-from rooflab.lecture.backstage import BACKSTAGE
-from rooflab.lecture.open_file import Recording, notebook_path, read
-from rooflab.show import overlay
+from rooflab.show import canvas
 from rooflab.show.guess_axis import GuessAxis
 from rooflab.show.sort_cards import SortCards
+
+# Cells that say nothing from a wall, or belong to one learner: no lecture shows them.
+
+
+#: How such a cell begins. A browser reads it too, so only what Python and JavaScript share.
+BACKSTAGE = re.compile(r"rl\.(check|mine\.save|my_guesses|progress|lecture)\(")
+
+# The outputs saved in a notebook, as plain data that a page can draw again.
+
+
+ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+STAMP = "recorded"  # under notebook.metadata.rooflab
+
+
+def recorded(cells: Iterable[Mapping[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """What every cell with an id and an output showed, by the cell's id.
+
+    cells: code and text cells of a notebook (nbformat 4.5). An output becomes {"png", "alt"},
+    {"html"} or {"text"}, the first of these that it has; an empty one and an error are left out.
+    A covered one also has "under": {"png", "alt"} of what it covers, and two pictures in one
+    have "cut", the share of the height at which they meet. Words that were still covered, and the
+    note that a picture is a still, are left out: they say nothing of what was measured.
+    """
+    found = {}
+    for cell in cells:
+        outputs = [shown for output in cell.get("outputs", ()) if (shown := _shown(output))]
+        if outputs and cell.get("id"):
+            found[str(cell["id"])] = _joined(outputs)
+    return found
+
+
+def _shown(output: Mapping[str, Any]) -> dict[str, Any] | None:
+    data, told = output.get("data", {}), output.get("metadata", {})
+    own = told.get("rooflab", {})
+    if own.get("waits") or own.get("still"):
+        return None
+    plain = _text(data.get("text/plain") or output.get("text"))
+    if "image/png" in data:
+        alt = told.get("image/png", {}).get("alt")
+        picture = {"png": _text(data["image/png"]).replace("\n", ""), "alt": alt or plain}
+        return picture | {name: own[name] for name in ("under", "cut") if name in own}
+    if "text/html" in data:
+        return {"html": _text(data["text/html"])}
+    return {"text": plain} if plain.strip() else None
+
+
+def _joined(outputs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Printed lines that follow each other become one text, as a notebook shows them."""
+    joined: list[dict[str, Any]] = []
+    for output in outputs:
+        if joined and set(output) == set(joined[-1]) == {"text"}:
+            joined[-1] = {"text": joined[-1]["text"].rstrip("\n") + "\n" + output["text"]}
+        else:
+            joined.append(output)
+    return joined
+
+
+def _text(value: object) -> str:
+    # In the file a text is one string or a list of lines.
+    lines = value if isinstance(value, list) else [value or ""]
+    return ESCAPE.sub("", "".join(map(str, lines)))
+
+
+def digest(cells: Iterable[Mapping[str, Any]]) -> str:
+    """A fingerprint of all outputs: a stamp counts only for the outputs that it was made for."""
+    text = json.dumps(recorded(cells), sort_keys=True, ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def stamp(cells: Iterable[Mapping[str, Any]], machine: str, day: date) -> dict[str, str]:
+    """What a build writes beside the outputs: where and when they were made."""
+    return {"machine": machine, "day": day.isoformat(), "outputs": digest(cells)}
+
+
+def origin(notebook: Mapping[str, Any]) -> str:
+    """Words on where a notebook's outputs come from; an unknown origin is said to be one."""
+    cells = notebook.get("cells", ())
+    given = notebook.get("metadata", {}).get("rooflab", {}).get(STAMP, {})
+    if given and given.get("outputs") == digest(cells):
+        day = date.fromisoformat(given["day"])
+        return f"recorded on {given['machine']}, {day.day} {day:%B %Y}"
+    return "saved in this notebook; machine and day are unknown"
+
+
+# Which notebook file this kernel belongs to, and what is recorded in it.
+
+
+#: Set for every kernel of a Jupyter server (2.0 and newer): the notebook's path.
+SESSION = "JPY_SESSION_NAME"
+TIMEOUT = 5  # seconds that git may take to answer
+
+
+@dataclass(frozen=True)
+class Recording:
+    """Recorded outputs by cell id, where they come from, and the tags of every cell.
+
+    ``missing`` says in a sentence why there are none; it is empty where there are some.
+    """
+
+    cells: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    of: str = ""
+    tags: dict[str, list[str]] = field(default_factory=dict)
+    missing: str = ""
+
+
+def notebook_path() -> Path | None:
+    """The notebook that started this kernel, if its front end says so; else None."""
+    said = os.environ.get(SESSION, "")
+    in_vscode = getattr(sys.modules.get("__main__"), "__vsc_ipynb_file__", "")
+    for name in (in_vscode, said):
+        if name.endswith(".ipynb"):
+            return Path(name)
+    return None
+
+
+def read(path: Path | None) -> Recording:
+    """Read tags and recorded outputs; whatever is wrong with the file is said in ``missing``.
+
+    The outputs of the last commit go before those in the file, which a lecturer who saves has
+    overwritten with their own.
+    """
+    if path is None:
+        return Recording(missing="This front end does not say which notebook file this is.")
+    try:
+        here = _parsed(path.read_bytes())
+    except OSError as error:
+        return Recording(
+            missing=f"The notebook file {path.name!r} cannot be read: {error.strerror}."
+        )
+    except ValueError:
+        return Recording(missing=f"The file {path.name!r} is no notebook of format 4.5 or newer.")
+    tags = {cell["id"]: list(cell.get("metadata", {}).get("tags", [])) for cell in here["cells"]}
+    committed = _committed(path)
+    source = committed if committed and digest(committed["cells"]) != digest([]) else here
+    found = recorded(source["cells"])
+    if not found:
+        return Recording(tags=tags, missing=f"{path.name!r} holds no outputs: nothing is recorded.")
+    return Recording(found, origin(source), tags)
+
+
+def _parsed(content: bytes) -> dict[str, Any]:
+    """A notebook as plain data. Raises ValueError for anything else."""
+    notebook = json.loads(content)  # UnicodeDecodeError and JSONDecodeError are ValueErrors
+    cells = notebook.get("cells") if isinstance(notebook, dict) else None
+    if not isinstance(cells, list) or not all(isinstance(c, dict) and "id" in c for c in cells):
+        raise ValueError("not a notebook of format 4.5")
+    return notebook
+
+
+def _committed(path: Path) -> dict[str, Any] | None:
+    """The notebook as it was committed last; None without git, or where it is not tracked."""
+    command = ["git", "-C", str(path.parent), "show", f"HEAD:./{path.name}"]
+    try:
+        shown = subprocess.run(command, capture_output=True, timeout=TIMEOUT, check=True).stdout
+        return _parsed(shown)
+    except (OSError, subprocess.SubprocessError, ValueError):
+        return None
+
 
 KEYS = (
     "→ next, ← back, 23 Enter goes to step 23, G lists headings, R uncovers, L recorded ↔ live, "
@@ -63,7 +226,7 @@ def _from_nothing() -> TemporaryDirectory:
     for record in measured:
         own.add(record.id, record.what, record.value)
     os.environ[GUESSES] = folder.name
-    for widget in list(overlay.living().values()):
+    for widget in list(canvas.living().values()):
         if isinstance(widget, (GuessAxis, SortCards)):
             widget.cover()
     return folder

@@ -7,18 +7,191 @@ by ``assets/recordings/schema.json``; all figures are SI (seconds, FLOP/s, byte/
 from __future__ import annotations
 
 import json
+import math
 import re
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rooflab.count.suggest import unknown
-from rooflab.measure.recorded import SCHEMA, Recording
-from rooflab.measure.told import told_paths, user_folder
+from rooflab.count.dtypes import dtype as _dtype
+from rooflab.count.si import rounded
+from rooflab.count.validation import unknown
+from rooflab.measure.settings import told_paths, user_folder
+from rooflab.measure.threads import with_threads
+from rooflab.predict import estimate
+from rooflab.predict.machine import Machine
 
 if TYPE_CHECKING:
+    from rooflab.measure.free_lunch import FreeLunch
     from rooflab.measure.measurement import Measurement
+
+# A recorded machine: its roofs and measurements, as data that can be checked.
+
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A recorded machine.
+
+    ``roofs``: one dict per thread count, as :func:`rooflab.measure.roofs.measure_roofs` makes them
+    (with their raw samples, and "routines" where these were calibrated). ``measurements``: all
+    that was timed; ``left_out``: what was not, each with the reason. ``free_lunch`` may be None.
+    ``recorded_on``: UTC, as 2026-11-21T10:00:00Z.
+    """
+
+    name: str
+    recorded_on: str
+    environment: Mapping[str, Any] = field(repr=False)
+    roofs: tuple[Mapping[str, Any], ...] = field(repr=False)
+    measurements: tuple[Measurement, ...] = field(repr=False)
+    free_lunch: FreeLunch | None = field(default=None, repr=False)
+    left_out: tuple[Mapping[str, str], ...] = field(default=(), repr=False)
+    quick: bool = False
+
+    @cached_property
+    def machines(self) -> tuple[Machine, ...]:
+        """The recorded machine with its measured roofs, once a thread count."""
+        device = device_name(self.environment, self.roofs[0]["backend"])
+        return tuple(
+            Machine.from_roofs(
+                roofs, id=self.name, name=with_threads(device, roofs.get("threads")),
+                routines=roofs.get("routines"),
+            )
+            for roofs in self.roofs
+        )  # fmt: skip
+
+    @property
+    def machine(self) -> Machine:
+        """The machine with the most threads that were recorded: what it can do at best."""
+        return max(self.machines, key=lambda machine: machine.threads or 0)
+
+    def at(self, threads: int | None) -> Machine:
+        """Return the machine as it was with ``threads`` threads (None: on a GPU)."""
+        for machine in self.machines:
+            if machine.threads == threads:
+                return machine
+        there = ", ".join(str(machine.threads) for machine in self.machines)
+        raise ValueError(f"threads={threads!r} was not recorded in {self.name}; it has {there}")
+
+    def select(
+        self,
+        op: str | None = None,
+        dtype: object = None,
+        cache: str | None = None,
+        threads: int | None = None,
+    ) -> tuple[Measurement, ...]:
+        """Return the measurements of one operation name, dtype, cache and thread count."""
+        kind = None if dtype is None else _dtype(dtype)
+        return tuple(
+            m
+            for m in self.measurements
+            if (op is None or m.op.name == op)
+            and (kind is None or m.op.compute_dtype == kind)
+            and (cache is None or m.cache == cache)
+            and (threads is None or m.threads == threads)
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the content of the file."""
+        return {
+            "schema": SCHEMA,
+            "name": self.name,
+            "recorded_on": self.recorded_on,
+            "quick": self.quick,
+            "environment": dict(self.environment),
+            "roofs": [dict(roofs) for roofs in self.roofs],
+            "free_lunch": None if self.free_lunch is None else self.free_lunch.to_dict(),
+            "left_out": [dict(entry) for entry in self.left_out],
+            "measurements": [_slim(m.to_dict(), self.environment) for m in self.measurements],
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Recording:
+        """Inverse of :meth:`to_dict`; raises ValueError saying what is wrong with ``data``."""
+        from rooflab.measure.free_lunch import FreeLunch
+        from rooflab.measure.measurement import Measurement
+
+        _require(data)
+        name, environment = data["name"], data["environment"]
+        try:
+            found = cls(
+                name=name,
+                recorded_on=data["recorded_on"],
+                environment=environment,
+                roofs=tuple(data["roofs"]),
+                measurements=tuple(
+                    Measurement.from_dict({
+                        **m, "machine": name,
+                        "environment": {**environment, **m.get("environment", {})},
+                    })
+                    for m in data["measurements"]
+                ),
+                free_lunch=data["free_lunch"] and FreeLunch.from_dict(data["free_lunch"]),
+                left_out=tuple(data["left_out"]),
+                quick=bool(data["quick"]),
+            )  # fmt: skip
+            _sound(found)
+        except (AttributeError, KeyError, TypeError, IndexError) as error:
+            raise ValueError(f"damaged: {type(error).__name__} {error}") from error
+        return found
+
+
+def device_name(environment: Mapping[str, Any], backend: str) -> str:
+    """Return the name of the recorded processor or GPU."""
+    if backend == "gpu" and "gpu" in environment:
+        return str(environment["gpu"]["name"])
+    return str(environment.get("cpu", "unknown processor"))
+
+
+def _slim(measured: dict[str, Any], environment: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out what the recording as a whole already says."""
+    plain = json.loads(json.dumps(dict(environment)))
+    own = json.loads(json.dumps(measured["environment"]))
+    differing = {key: value for key, value in own.items() if plain.get(key, key) != value}
+    return {
+        **{k: v for k, v in measured.items() if k not in ("machine", "environment")},
+        "samples": [rounded(sample, 6) for sample in measured["samples"]],
+        "environment": differing,
+    }
+
+
+def _require(data: Mapping[str, Any]) -> None:
+    kinds = {
+        "name": str, "recorded_on": str, "quick": bool, "environment": dict, "roofs": list,
+        "free_lunch": (dict, type(None)), "left_out": list, "measurements": list,
+    }  # fmt: skip
+    for key, kind in kinds.items():
+        if key not in data:
+            raise ValueError(f"damaged: {key!r} is missing")
+        if not isinstance(data[key], kind):
+            raise ValueError(f"damaged: {key!r} is a {type(data[key]).__name__}")
+    if not data["roofs"]:
+        raise ValueError("damaged: 'roofs' is empty")
+
+
+def _sound(found: Recording) -> None:
+    """Raise ValueError where a figure cannot be: every rate and every time is positive."""
+    for machine in found.machines:
+        rates = (machine.peaks, machine.capacities, *machine.bandwidths.values())
+        for figures in rates:
+            _positive(f"a roof of {machine.name}", figures.values())
+        machine.bandwidth()
+        if not estimate.sound(machine.routines, machine.levels):
+            raise ValueError(f"damaged: the routines of {machine.name}")
+    for measured in found.measurements:
+        _positive(f"a sample of {measured.op.label}", measured.samples)
+
+
+def _positive(what: str, values: Iterable[float]) -> None:
+    values = list(values)
+    wrong = [v for v in values if isinstance(v, bool) or not 0 < v < math.inf]
+    if wrong or not values:
+        raise ValueError(f"damaged: {what} is {wrong[0] if wrong else 'missing'}")
+
 
 __all__ = ["ENV", "SCHEMA", "Recording", "folders", "read", "recording", "recordings", "text"]
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from rooflab.measure.atomic import replace_file
-from rooflab.measure.told import told_path, user_folder
+from rooflab.measure.settings import told_path, user_folder
 
 ENV = "ROOFLAB_CACHE"
 _unwritten: dict[Path, dict[str, Any]] = {}  # what a read-only directory has to do without

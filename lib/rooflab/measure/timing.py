@@ -16,6 +16,8 @@ from __future__ import annotations
 import gc
 import itertools
 import math
+import statistics
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,7 +26,43 @@ from typing import Any
 
 import numpy as np
 
-from rooflab.measure.told import fewer
+from rooflab.measure.settings import fewer
+
+# One measurement at a time: two at once would slow each other, and both would be wrong.
+#
+# Roofs may be measured in a background thread while a notebook cell calls ``rl.measure``; the second
+# waits for the first. Thread pools are set for the whole process, which is another reason.
+
+
+ALONE = threading.RLock()
+"""Held while anything is timed. Taken again by the same thread it is no obstacle."""
+
+# What a machine can do when nothing disturbs it: the estimate made from many short slices.
+#
+# Noise on a computer has one sign: other programs, interrupts and a busy host only ever make a
+# slice slower. The fastest slices therefore lie closest to the roof, which is why likwid-bench and
+# STREAM report the best of their runs. One slice alone may be a slip of the clock, so the estimate
+# is the median of the three fastest, believed when those three agree.
+
+
+FASTEST = 3
+
+
+def ceiling(rates: Sequence[float]) -> float:
+    """The median of the three highest `rates` (of all, if there are fewer)."""
+    return statistics.median(sorted(rates)[-FASTEST:])
+
+
+def quickest(seconds: Sequence[float]) -> float:
+    """The median of the three lowest ``seconds`` (of all, if there are fewer)."""
+    return statistics.median(sorted(seconds)[:FASTEST])
+
+
+def spread(rates: Sequence[float]) -> float:
+    """How far the three highest `rates` lie apart, relative to the highest; inf below three."""
+    top = sorted(rates)[-FASTEST:]
+    return (top[-1] - top[0]) / top[-1] if len(top) == FASTEST else float("inf")
+
 
 SAMPLES = fewer(20)
 SECONDS = 0.5

@@ -9,7 +9,7 @@ from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
 
-from rooflab.count.suggest import unknown
+from rooflab.count.validation import unknown
 from rooflab.predict.machine import Figure, Machine
 
 # Which figure of machines.yaml is which level's capacity or bandwidth.

@@ -17,9 +17,8 @@ from rooflab.count.operation import LEVELS, Operation
 from rooflab.count.si import percent, si, times
 from rooflab.predict.catalogue import machine as _machine
 from rooflab.predict.catalogue import machines
-from rooflab.predict.estimate import Stage, peak_of, predict
+from rooflab.predict.estimate import Stage, overhead, peak_of, predict
 from rooflab.predict.machine import Machine
-from rooflab.predict.routines import overhead
 
 
 @dataclass(frozen=True)

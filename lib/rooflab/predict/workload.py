@@ -2,24 +2,47 @@
 
 from __future__ import annotations
 
+import math
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from numbers import Real
+from typing import TYPE_CHECKING
 
+from rooflab.count.dtypes import DTYPES, DType, dtype
 from rooflab.count.llm import Model
-from rooflab.count.llm_steps import ROLES, Formats, Step, distinct, every_parameter, generate
-from rooflab.count.llm_training import train
+from rooflab.count.llm_steps import (
+    BACK,
+    ROLES,
+    Formats,
+    Step,
+    distinct,
+    every_parameter,
+    generate,
+    train,
+)
 from rooflab.count.operation import Operation
-from rooflab.count.si import si
-from rooflab.count.sizes import size
+from rooflab.count.si import percent, plain, si, times
+from rooflab.count.validation import size, unknown
 from rooflab.predict.catalogue import machine as _machine
 from rooflab.predict.catalogue import machines, record
+from rooflab.predict.explain import Factor
 from rooflab.predict.machine import Machine
-from rooflab.predict.workload_bound import Bound, strict
-from rooflab.predict.workload_explain import Account, account
-from rooflab.predict.workload_formats import formats_on
-from rooflab.predict.workload_time import Timing, roles_of, timing
+from rooflab.predict.step_time import (
+    ROOFS,
+    Timing,
+    dram_rate,
+    formats_on,
+    link_rate,
+    narrowest,
+    peak_for,
+    roles_of,
+    timing,
+)
+
+if TYPE_CHECKING:
+    pass
 
 
 @dataclass(frozen=True, repr=False)
@@ -333,3 +356,427 @@ def _as_text(w: Workload) -> str:
             f"{si(op.bytes, 'B'):>9} {op.intensity:>9.4g} FLOP/B"
         )
     return "\n".join(lines)
+
+
+# Account for a step's time: from "the weights, read once" to the estimate and to a measurement.
+#
+# weights → KV cache → activations → compute → measured roof → efficiency → calls → link →
+# unexplained; the product of the factors is (measured or predicted time) / (time to read the
+# weights).
+
+
+_IN_WORDS = {
+    "memory:weights": "reading the weights",
+    "memory:kv": "reading the KV cache",
+    "memory:activations": "moving activations",
+    "overhead": "the calls",
+    "link": "the link between devices",
+}
+
+
+@dataclass(frozen=True, repr=False)
+class Account:
+    """Why a step of ``workload`` takes what it takes on ``devices`` of ``machine``.
+
+    ``start``: seconds to read the weights once (``begins`` says so); ``factors``: steps from there
+    whose product is ``seconds`` / start; ``estimate``: the predicted :class:`Timing`; ``bound``:
+    the strict :class:`Bound`; ``measured``: tokens a second that were measured, or None.
+    ``restricted``: the estimate leaves out what a published table does, ``traffic=``.
+    """
+
+    workload: Workload
+    machine: Machine
+    devices: int
+    start: float
+    estimate: Timing
+    bound: Bound
+    factors: tuple[Factor, ...]
+    measured: float | None = None
+    roofs: str = "catalogue"
+    restricted: bool = False
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of the step: measured, or estimated where nothing was."""
+        return self.workload.tokens / self.measured if self.measured else self.estimate.seconds
+
+    @property
+    def estimated_tokens_per_s(self) -> float:
+        """Tokens a second of the estimate."""
+        return self.workload.tokens / self.estimate.seconds
+
+    @property
+    def bound_tokens_per_s(self) -> float:
+        """Tokens a second that the strict bound allows; infinite where it allows any rate."""
+        return self.workload.tokens / self.bound.seconds if self.bound.seconds else math.inf
+
+    @property
+    def share(self) -> float:
+        """Share of the strict bound that was reached, or that is estimated."""
+        return self.bound.seconds / self.seconds
+
+    @property
+    def sentence(self) -> str:
+        """The estimate and what limits it, the bound, and what was reached."""
+        w, m = self.workload, self.machine
+        many = f"{self.devices} × " if self.devices > 1 else ""
+        text = (
+            f"{w.model.name} {w.phase}, batch {w.batch}, context {w.context}, on {many}{m.name}: "
+            f"about {plain(self.estimated_tokens_per_s, 3)} tokens/s{self._ideal} "
+            f"({si(self.estimate.seconds, 's')} a step, limited by "
+            f"{_IN_WORDS.get(self.estimate.limit, self.estimate.limit)}), {self._most}"
+        )
+        if self.measured is None:
+            return f"{text}."
+        moved = si(w.bytes / self.seconds, "B/s")
+        return (
+            f"{text}; measured {plain(self.measured, 4)} tokens/s, "
+            f"{percent(self.estimate.seconds / self.seconds)} of the estimate, "
+            f"{moved} of minimum traffic.{self._beyond}"
+        )
+
+    @property
+    def _ideal(self) -> str:
+        """What the estimate takes as perfect, so that no program will quite reach it."""
+        rates = self.roofs == "catalogue" and self.machine.origin == "datasheet"
+        calls = not any(part.call for part in self.estimate.parts)
+        said = ["at the datasheet's full rates"] * rates + ["without launches"] * calls
+        return f" {' and '.join(said)}" if said else ""
+
+    @property
+    def _most(self) -> str:
+        if self.roofs == "measured":
+            return f"{plain(self.bound_tokens_per_s, 3)} with everything overlapped"
+        if not self.bound.seconds:
+            return "with no figure here that bounds it"
+        most = f"at most {plain(self.bound_tokens_per_s, 3)}"
+        if self.restricted and self.estimate.seconds < self.bound.seconds:
+            return f"{most} with all that the step must do"
+        return most
+
+    @property
+    def _beyond(self) -> str:
+        if self.share <= 1 or self.roofs == "measured":
+            return ""
+        return (
+            " More than the bound allows: check the formats, the batch, the number of devices, "
+            "whether the peak is a dense one, and whether several tokens came out of a step "
+            "(speculative decoding)."
+        )
+
+    @property
+    def fit(self) -> str:
+        """What the step holds, and whether the memory there is enough."""
+        w, capacity = self.workload, self.machine.capacities.get("dram")
+        each = si(w.bytes_each(self.devices), "B")
+        where = f"{f'each of {self.devices} × ' if self.devices > 1 else ''}{self.machine.name}"
+        if capacity is None:
+            return f"Whether it fits is not known: {each} on {where}."
+        fits = "fits" if w.fits(self.machine, self.devices) else "does not fit"
+        return f"It {fits}: {each} of the {si(capacity, 'B')} on {where}."
+
+    @property
+    def begins(self) -> str:
+        """What ``start`` is the time of: the weights, unless a restricted ledger has none."""
+        weighed = any(part.carry.get("weights") for part in self.estimate.parts)
+        return "weights, read once" if weighed else "cache and activations, moved once"
+
+    def __str__(self) -> str:
+        rows = [self.sentence, f"  {self.begins:<20} {si(self.start, 's'):>9}"]
+        rows += [f"  {f.name:<20} {times(f.factor):>9}  {f.note}" for f in self.factors]
+        return "\n".join([*rows, *(f"  note: {text}" for text in self.notes)])
+
+    __repr__ = __str__
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the estimate and the bound assume, each said of which."""
+        return (*self.estimate.notes, *(f"bound: {text}" for text in self.bound.notes))
+
+
+def account(
+    w: Workload,
+    m: Machine,
+    tokens_per_s: float | None,
+    devices: int,
+    how: Mapping[str, object],
+    bound: Bound,
+) -> Account:
+    """Account for the time of ``w``; see :meth:`Workload.explain`."""
+    measured, there = _rate(tokens_per_s), w.on(m)
+    full = {**how, "efficiency": None}
+    best = w.time(m, devices, **{**full, "roofs": "catalogue"})
+    to_published = measured is not None or how["roofs"] == "measured"
+    roofs = "measured" if to_published else "catalogue"
+    reached = w.time(m, devices, **{**full, "roofs": roofs})
+    slowed = w.time(m, devices, **{**how, "roofs": roofs})
+    carried = {role: sum(p.carry.get(role, 0.0) for p in best.parts) for role in there.traffic}
+    extra = sum(p.call + p.send for p in best.parts)
+    stages = []
+    if carried["weights"]:  # else it begins with all that is moved
+        both = carried["weights"] + carried["kv"]
+        stages.append(("KV cache", both, si(there.traffic["kv"], "B")))
+        moved = si(there.traffic["activations"], "B")
+        stages.append(("activations", sum(carried.values()), moved))
+    stages += [
+        ("compute", best.seconds - extra, "where computing takes longer than carrying"),
+        ("measured roof", reached.seconds - extra, _roof(m, best, reached)),
+        ("efficiency", slowed.seconds - extra, "the shares of the roofs that were given"),
+        ("calls", slowed.seconds - sum(p.send for p in best.parts), f"{w.launches} launches"),
+        ("link", slowed.seconds, f"between {devices} devices"),
+    ]
+    if measured:
+        stages.append(("unexplained", w.tokens / measured, "what none of the steps accounts for"))
+    start = carried["weights"] or sum(carried.values())
+    estimate = w.time(m, devices, **how)
+    return Account(
+        there, m, devices, start, estimate, bound, _factors(start, stages), measured, how["roofs"],
+        restricted=how.get("traffic") is not None,
+    )  # fmt: skip
+
+
+def _factors(start: float, stages: list[tuple[str, float, str]]) -> tuple[Factor, ...]:
+    """The steps from ``start`` through the ``stages``; one that changes nothing is no step."""
+    factors, before = [], start
+    for name, seconds, note in stages:
+        if not math.isclose(seconds, before, rel_tol=1e-12) or name == "unexplained":
+            factors.append(Factor(name, seconds / before, note))
+        before = seconds
+    return tuple(factors)
+
+
+def _roof(m: Machine, best: Timing, reached: Timing) -> str:
+    """The published figures that make the step longer, those that cost most first."""
+    if m.origin != "datasheet":
+        return "the roofs were measured on the machine itself"
+    longer: dict[tuple[float, float, str], float] = {}
+    for before, after in zip(best.parts, reached.parts, strict=True):
+        roof = (after.rate, before.rate, "FLOP/s")
+        if after.memory > after.compute:
+            roof = (reached.bandwidth, best.bandwidth, "B/s")
+        more = max(after.compute, after.memory) - max(before.compute, before.memory)
+        longer[roof] = longer.get(roof, 0.0) + more
+    if reached.bound == "max-of-sum":  # one roof is above the whole step
+        unit = "FLOP/s" if reached.limit == "compute" else "B/s"
+        longer = {roof: more for roof, more in longer.items() if roof[2] == unit}
+    least = 0.02 * sum(longer.values())  # what adds less than that is no reason
+    named = sorted((roof for roof, more in longer.items() if more > least), key=longer.get)
+    said = [f"{si(got, unit)} of {si(stated, unit)}" for got, stated, unit in reversed(named)]
+    return f"published runs reach {' and '.join(said) or 'what the datasheet states'}"
+
+
+def _rate(tokens_per_s: float | None) -> float | None:
+    if tokens_per_s is None:
+        return None
+    if isinstance(tokens_per_s, bool) or not isinstance(tokens_per_s, Real):
+        raise TypeError(f"tokens_per_s={tokens_per_s!r} must be a number of tokens a second")
+    if not 0 < tokens_per_s < math.inf:
+        raise ValueError(f"tokens_per_s={tokens_per_s!r} must be a positive rate")
+    return float(tokens_per_s)
+
+
+# The strict bound of a step: the time that no program can beat, with nothing taken for granted.
+#
+# Three sums over the whole step, of which the longest counts, because all may overlap: the products'
+# FLOPs, the bytes of weights and KV cache, the bytes that devices must send each other. What a clever
+# program can avoid is left out: launches, passes over activations, the second half of a ring
+# all-reduce, experts that no token need choose. Peaks are the highest dense ones that are published
+# of a machine, those that accumulate in 16 bits and those that a run has reached included.
+
+
+# Streamed attention computes its scores again on the way back; a program that stored them need not.
+_AGAIN = BACK["scores"] / BACK["attention"]
+_FAMILIES = {dtype(name).family: dtype(name) for name in reversed(DTYPES)}
+
+
+@dataclass(frozen=True)
+class Bound:
+    """Seconds that a step takes at least: to ``compute``, to ``carry``, to ``send``.
+
+    ``notes``: what was assumed, most of it in favour of the program that is to be bounded.
+    """
+
+    compute: float
+    carry: float
+    send: float
+    notes: tuple[str, ...]
+
+    @property
+    def seconds(self) -> float:
+        """The longest of the three: they may all overlap."""
+        return max(self.compute, self.carry, self.send)
+
+    @property
+    def limit(self) -> str:
+        """The longest of the three by name: "compute", "memory" or "link"."""
+        if self.send > max(self.compute, self.carry):
+            return "link"
+        return "compute" if self.compute >= self.carry else "memory"
+
+
+def strict(w: Workload, m: Machine, devices: int, link: float | None, roofs: str) -> Bound:
+    """Return the strict bound of ``w`` on ``devices`` of ``m``; see :meth:`Workload.bound`."""
+    devices, link = size("devices", devices), link_rate(link)
+    if roofs not in ROOFS:
+        raise unknown("roofs", roofs, ROOFS)
+    said: dict[str, None] = {}
+    products = [s for s in w.steps if s.op.unit == "tensor"]
+    computing = _computing(w, products, m, roofs, said)
+    bandwidth = _bandwidth(m, roofs, said)
+    moved = max(0, _carried(w) - devices * _held(m, said))
+    sending = 0.0
+    if devices > 1 and link:
+        narrower = narrowest(w.formats) / w.formats.activations.bits
+        sending = sum(s.count * s.reduced for s in products) * min(1.0, narrower) / link
+        said["a device sends its part of a sum once, as where the switch adds"] = None
+    elif devices > 1:
+        said["sending between devices takes no time: give link= in byte/s"] = None
+    if w.model.experts and w.tokens > 1:
+        said["all tokens choose the same experts, so that the others are not read"] = None
+    return Bound(computing / devices, moved / bandwidth / devices, sending, tuple(said))
+
+
+def _computing(
+    w: Workload, products: list[Step], m: Machine, roofs: str, said: dict[str, None]
+) -> float:
+    """Seconds of the products' FLOPs on one device."""
+    alike: dict[tuple[int, DType], float] = {}
+    for step in products:
+        key = _bits(step, w.formats), step.op.compute_dtype
+        alike[key] = alike.get(key, 0.0) + _flops(step)
+    return sum(
+        flops / _fastest(m, bits, kind, roofs, said) for (bits, kind), flops in alike.items()
+    )
+
+
+def _bits(step: Step, formats: Formats) -> int:
+    """Bits of the narrowest format in which a product may be computed.
+
+    Scores may be as narrow as what is stored of either of their operands, and a gradient of the
+    weights is a product of activations.
+    """
+    bits = narrowest(formats)
+    if step.name.endswith(" dW"):
+        return bits if formats.assumed else formats.activations.bits
+    if "weights" in step.roles:
+        return bits
+    return min(bits, formats.kv.bits) if formats.assumed else formats.activations.bits
+
+
+def _flops(step: Step) -> float:
+    total = step.count * step.op.flops
+    return total * _AGAIN if step.name.endswith("attention back") else total
+
+
+def _fastest(m: Machine, bits: int, kind: DType, roofs: str, said: dict[str, None]) -> float:
+    """Highest dense peak of ``m`` in FLOP/s for a format of ``bits`` or more; infinite where one
+    that may be higher is not published.
+
+    Where the estimate computes ``kind`` in another format, because ``m`` lists no peak for it,
+    that format counts too.
+    """
+    rates = _stated(m) if roofs == "catalogue" else {k: float(r) for k, r in m.peaks.items()}
+    wide = {key: rate for key, rate in rates.items() if _width(key) >= bits}
+    unknown_peak = _unpublished(m, bits, wide) if roofs == "catalogue" else ""
+    if unknown_peak or not wide:
+        peak = f"its {unknown_peak} peak" if unknown_peak else f"a peak of {m.id} for {bits} bits"
+        said[f"{peak} is not known: computing is taken to cost nothing"] = None
+        return float("inf")
+    key = max(wide, key=lambda k: (wide[k], k in m.measured))
+    rate = wide[key]
+    if roofs == "measured" and m.origin == "datasheet":
+        rate = float(m.measured.get(key, rate))
+    if m.peaks and (instead := peak_for(m, kind, "tensor", roofs, {}))[0] > rate:
+        rate, key = instead[0], str(instead[1])
+    said[
+        f"computed at {si(rate, 'FLOP/s')} ({key}), the highest that is known of {m.id} for "
+        f"{bits} bits or more"
+    ] = None
+    return rate
+
+
+def _record(m: Machine) -> Mapping[str, object]:
+    """What the catalogue says of ``m`` beyond its figures; nothing of a machine of one's own."""
+    return record(m.id) if m.origin == "datasheet" and m.id in machines() else {}
+
+
+def _stated(m: Machine) -> dict[str, float]:
+    """The highest figure in FLOP/s of each of ``m``'s peaks.
+
+    What a run has reached where that is more, because cards boost past their datasheets; at the
+    boost clock what was worked out at the base clock, as for CPUs; and where sources dispute a
+    figure that the catalogue leaves out, their highest.
+    """
+    row = _record(m)
+    clocks = [row[key]["value"] for key in ("boost_clock_hz", "base_clock_hz") if key in row]
+    faster = clocks[0] / clocks[1] if len(clocks) == 2 else 1.0
+    rates = {
+        key: rate * (faster if "base" in (rate.derived or "") else 1.0)
+        for key, rate in m.peaks.items()
+    }
+    listed = set(rates)
+    for key, reached in m.measured.items():
+        rates[key] = max(float(reached), rates.get(key, 0.0))
+    for disputed in row.get("disputed", ()):
+        table, _, key = disputed["figure"].partition(".")
+        if table == "peak_flops" and key not in listed:
+            highest = max(float(entry["value"]) for entry in disputed["values"])
+            rates[key] = max(highest, rates.get(key, 0.0))
+    return rates
+
+
+def _unpublished(m: Machine, bits: int, wide: Iterable[str]) -> str:
+    """A format of ``bits`` or more whose peak nobody publishes and that may be the fastest.
+
+    A format is ruled out where ``m`` lists a peak for fewer bits, or for as many of the same kind.
+    """
+    known = [_FAMILIES[key.partition("_")[0]] for key in wide]
+    words = " ".join(map(str, _record(m).get("unsourced", ()))).split()
+    named = [_FAMILIES[word] for word in words if word in _FAMILIES]
+
+    def covered(kind: DType) -> bool:
+        same = (kind.bits, kind.kind)
+        return any(k.bits < kind.bits or (k.bits, k.kind) == same for k in known)
+
+    open_ones = [kind for kind in named if kind.bits >= bits and not covered(kind)]
+    return min(open_ones, key=lambda kind: kind.bits).family if open_ones else ""
+
+
+def _width(key: str) -> int:
+    """Bits of the format that a peak's ``key`` names: ``fp16_acc16`` has 16; 0 if it names none."""
+    family = _FAMILIES.get(key.partition("_")[0])
+    return family.bits if family else 0
+
+
+def _carried(w: Workload) -> float:
+    """Bytes of the weights, once, and of the KV cache.
+
+    Rows of an embedding table are left out, and so are the experts that a token need not choose.
+    """
+    total = 0.0
+    active = {p.name: p.active / p.experts for p in w.model.products}
+    for step in w.steps:
+        if step.name == "embed" or step.name.endswith((" back", " dX", " dW")):
+            continue
+        for o, role in zip(step.op.operands, step.roles, strict=True):
+            if role == "kv":
+                total += step.count * o.bytes
+            elif role == "weights":
+                chosen = replace(o, touched=None).bytes * active.get(step.name, 1)
+                total += step.count * min(chosen, o.bytes)
+    return total
+
+
+def _held(m: Machine, said: dict[str, None]) -> float:
+    """Bytes that the caches of one device may hold from one step to the next."""
+    cache = sum(m.capacities.get(level, 0) for level in ("l2", "l3"))  # neither may hold the other
+    if cache:
+        said[f"{si(cache, 'B')} may stay in the caches of {m.id} from step to step"] = None
+    return cache
+
+
+def _bandwidth(m: Machine, roofs: str, said: dict[str, None]) -> float:
+    """The DRAM's bandwidth in byte/s, or what a published run has reached where that is more."""
+    rate = dram_rate(m, roofs, said)
+    reached = m.measured.get("bandwidth_bytes_per_s", 0.0)
+    return max(rate, float(reached)) if roofs == "catalogue" and m.origin == "datasheet" else rate

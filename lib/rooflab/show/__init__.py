@@ -5,16 +5,16 @@ from __future__ import annotations
 import importlib
 
 _HOME = {
-    "roofline": "rooflab.show.figures",
-    "waterfall": "rooflab.show.waterfall_figure",
-    "golf": "rooflab.show.golf_figure",
+    "roofline": "rooflab.show.roofline_figure",
+    "waterfall": "rooflab.show.waterfall_picture",
+    "golf": "rooflab.show.golf_picture",
     "pieces": "rooflab.show.golf_curves",
     "scores": "rooflab.show.golf_curves",
     "tokens": "rooflab.show.layer_time",
     "walk": "rooflab.show.layer_walk",
-    "say": "rooflab.show.said",
-    "Point": "rooflab.show.drawing",
-    "Picture": "rooflab.show.drawing",
+    "say": "rooflab.show.waiting",
+    "Point": "rooflab.show.roofline_figure",
+    "Picture": "rooflab.show.roofline_figure",
 }
 __all__ = [*_HOME]
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from rooflab.count import blas
 from rooflab.count.operation import Operation
-from rooflab.count.suggest import unknown
+from rooflab.count.validation import unknown
 
 
 @dataclass(frozen=True)

@@ -15,11 +15,11 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from rooflab.count.si import plain, si
 from rooflab.show import theme
-from rooflab.show.axes import DPI
-from rooflab.show.drawing import Picture
-from rooflab.show.golf_bars import Sweep
-from rooflab.show.golf_bars import sweep as read
-from rooflab.show.offers import listed
+from rooflab.show.canvas import DPI
+from rooflab.show.golf_picture import Sweep
+from rooflab.show.golf_picture import sweep as read
+from rooflab.show.machine_choices import listed
+from rooflab.show.roofline_figure import Picture
 
 _BYTES, _CALLS = theme.FACES["C"], "#CC79A7"
 _HOLES = (("#0072B2", "o"), ("#D55E00", "s"), ("#882255", "^"), ("#007D5C", "D"), ("#CC79A7", "v"))

@@ -12,10 +12,9 @@ import anywidget
 import ipywidgets as widgets
 import traitlets
 
-from rooflab.show import golf_bars, golf_plot, overlay, theme
-from rooflab.show.covered import covered
-from rooflab.show.golf_figure import picture
-from rooflab.show.golf_steps import story
+from rooflab.show import canvas, golf_picture, theme
+from rooflab.show.golf_picture import picture, story
+from rooflab.show.waiting import covered
 
 if TYPE_CHECKING:
     from rooflab.show.guess_axis import GuessAxis
@@ -28,8 +27,8 @@ COVERED = "Covered until you have placed your guess above."
 class GolfView(anywidget.AnyWidget):
     """The part that moves: lanes, blocks, ledger and bars as one SVG, and the sentence."""
 
-    _esm = overlay.source("overlay.js", "golf.js")
-    _css = overlay.source("overlay.css", "golf.css")
+    _esm = canvas.source("overlay.js", "golf.js")
+    _css = canvas.source("overlay.css", "golf.css")
     geometry = traitlets.Dict().tag(sync=True)
     #: The step, 0 before the start, and the place of the chunk size among those swept.
     i = traitlets.Int(0).tag(sync=True)
@@ -43,7 +42,7 @@ class GolfPicture(widgets.VBox):
     """The sliders and the picture they move; ``live`` is the moving part."""
 
     def __init__(self, given: Any, *, after: GuessAxis | None, start: int | None) -> None:
-        self.sweep = golf_bars.sweep(given) if hasattr(given, "chunks") else None
+        self.sweep = golf_picture.sweep(given) if hasattr(given, "chunks") else None
         self.stories = (story(given),) if self.sweep is None else self.sweep.stories
         steps = max(len(one.stops) for one in self.stories)
         first = 0 if start is None else start
@@ -58,7 +57,7 @@ class GolfPicture(widgets.VBox):
             self.sliders.append(_slider("chunk", [theme.count(c) for c in self.sweep.chunks], last))
             self.sliders[1].add_class("rl-chunk")
         self.live.hushed = [*(s.model_id for s in self.sliders), self.live.model_id]
-        super().__init__([self.live, *self.sliders], model_id=overlay.free_model_id("golf"))
+        super().__init__([self.live, *self.sliders], model_id=canvas.free_model_id("golf"))
         self.add_class("rl-golf")
         if self.sweep is not None:
             self.add_class("rl-sweep")
@@ -82,12 +81,12 @@ class GolfPicture(widgets.VBox):
 
     def _drawn(self) -> bytes:
         told = self.stories[self.live.c]
-        return overlay.png(picture(told, sweep=self.sweep, at=self.live.c), transparent=False)
+        return canvas.png(picture(told, sweep=self.sweep, at=self.live.c), transparent=False)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict, dict]:
         live = super()._repr_mimebundle_(**kwargs)
         under = (self._drawn(), "Byte golf, uncovered.") if self.live.covered else None
-        return overlay.mimebundle(live, self.still(), self.sentence, under)
+        return canvas.mimebundle(live, self.still(), self.sentence, under)
 
 
 def golf(
@@ -108,18 +107,18 @@ def golf(
 
 
 def _geometry(shown: GolfPicture) -> dict[str, Any]:
-    placed = golf_plot.geometry(shown.stories)
+    placed = golf_picture.geometry(shown.stories)
     placed |= {
-        "height": golf_plot.HEIGHT, "letter": golf_plot.LETTER, "flight": FLIGHT, "drop": DROP,
+        "height": golf_picture.HEIGHT, "letter": golf_picture.LETTER, "flight": FLIGHT, "drop": DROP,
         "begin": "before the first step", "origin": "", "sliders": ["step of the program"],
     }  # fmt: skip
     if shown.sweep is not None:
-        rows = zip(("measured", "counted"), golf_plot.BARS, strict=True)
+        rows = zip(("measured", "counted"), golf_picture.BARS, strict=True)
         timed = bool(shown.sweep.measured)
-        placed["height"] = golf_plot.BARS_HEIGHT if timed else golf_plot.HEIGHT
+        placed["height"] = golf_picture.BARS_HEIGHT if timed else golf_picture.HEIGHT
         placed["sliders"] = [*placed["sliders"], "chunk size"]
         placed["chunks"] = [f"chunks of {theme.count(chunk)}" for chunk in shown.sweep.chunks]
-        placed["bars"] = golf_bars.bars(shown.sweep, golf_plot.RIGHT - golf_plot.LEFT) | {
+        placed["bars"] = golf_picture.bars(shown.sweep, golf_picture.RIGHT - golf_picture.LEFT) | {
             "rows": [[name, *y] for name, y in rows] if timed else []
         }
     return placed

@@ -20,7 +20,7 @@ from matplotlib import rc_context
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from rooflab.count.si import times
-from rooflab.show import overlay, theme
+from rooflab.show import canvas, theme
 
 WIDTH, HEIGHT = 720, 140
 INSET = (40, 76, 40, 58)
@@ -43,8 +43,8 @@ class GuessStore(Protocol):
 class GuessAxis(anywidget.AnyWidget):
     """The axis, the guess on it and the covered result. Make one with ``guess``."""
 
-    _esm = overlay.source("overlay.js", "guess.js")
-    _css = overlay.source("overlay.css")
+    _esm = canvas.source("overlay.js", "guess.js")
+    _css = canvas.source("overlay.css")
     question = traitlets.Unicode().tag(sync=True)
     axis_png = traitlets.Bytes(b"").tag(sync=True)
     geometry = traitlets.Dict().tag(sync=True)
@@ -62,10 +62,10 @@ class GuessAxis(anywidget.AnyWidget):
             traits["guess_at"] = PLACES
         super().__init__(
             question=plan.question,
-            axis_png=overlay.png(plan.axes()[0], transparent=True),
+            axis_png=canvas.png(plan.axes()[0], transparent=True),
             geometry=plan.geometry(value),
             covered=stored is None,
-            model_id=overlay.free_model_id(f"guess-{plan.id}"),
+            model_id=canvas.free_model_id(f"guess-{plan.id}"),
             **traits,
         )
         self.observe(self._tell, "covered")
@@ -88,7 +88,7 @@ class GuessAxis(anywidget.AnyWidget):
                 self.store.reveal_without_guess(self.plan.id)
             else:
                 self.store.record(self.plan.id, self.value)
-        for twin in overlay.twins(self, GuessAxis, lambda axis: axis.plan.key):
+        for twin in canvas.twins(self, GuessAxis, lambda axis: axis.plan.key):
             twin.guess_at, twin.covered = self.guess_at, self.covered
 
     def cover(self) -> None:
@@ -104,14 +104,14 @@ class GuessAxis(anywidget.AnyWidget):
         text = self.plan.asked if self.covered else self.plan.verdict(self.value)
         live = super()._repr_mimebundle_(**kwargs)
         if not self.covered:
-            return overlay.mimebundle(live, self.still(), text)
+            return canvas.mimebundle(live, self.still(), text)
         shown = self.plan.verdict(None)
         if not self.picture:
             under = (self.plan.still(None, False), shown)
-            return overlay.mimebundle(live, self.still(), text, under)
+            return canvas.mimebundle(live, self.still(), text, under)
         # The picture is what the guess was asked for; the number is said beside it.
         under = (self.picture, self.sentence or shown)
-        return overlay.mimebundle(live, self.still(), text, under, says=shown)
+        return canvas.mimebundle(live, self.still(), text, under, says=shown)
 
 
 class _Plan:
@@ -173,7 +173,7 @@ class _Plan:
     def axes(self) -> tuple[Any, Any]:
         """The empty axis, one line with its ticks."""
         with rc_context(theme.RC):
-            figure, axes = overlay.empty_axes(WIDTH, HEIGHT, INSET)
+            figure, axes = canvas.empty_axes(WIDTH, HEIGHT, INSET)
             axes.set(xscale="log", xlim=(self.low, self.high), ylim=(0, 1))
             decades = math.log10(self.high / self.low)
             axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if decades < 3.2 else (1,)))
@@ -209,7 +209,7 @@ class _Plan:
         values = [float(f"{v:.4g}") for v in np.geomspace(self.low, self.high, PLACES)]
         values += [] if stored is None else [float(stored)]
         inside = np.clip([*values, self.result], self.low, self.high)
-        x = [px for px, _ in overlay.pixels(axes, inside, 0)]
+        x = [px for px, _ in canvas.pixels(axes, inside, 0)]
         return {
             "width": WIDTH,
             "height": HEIGHT,
@@ -239,7 +239,7 @@ class _Plan:
             if value is not None:
                 at = min(max(value, self.low), self.high)
                 axes.plot(at, 0, "o", mfc=MINE, mec=theme.INK, mew=1.2, ms=11, clip_on=False)
-        return overlay.png(figure, transparent=False)
+        return canvas.png(figure, transparent=False)
 
 
 def guess(

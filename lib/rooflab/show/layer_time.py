@@ -16,13 +16,13 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from rooflab.count.blas import gemm
 from rooflab.count.si import plain
-from rooflab.count.sizes import size
+from rooflab.count.validation import size
 from rooflab.measure.measurement import Measurement
 from rooflab.predict.roofline import Roofline
 from rooflab.show import theme
-from rooflab.show.axes import DPI
-from rooflab.show.drawing import Picture
-from rooflab.show.offers import listed
+from rooflab.show.canvas import DPI
+from rooflab.show.machine_choices import listed
+from rooflab.show.roofline_figure import Picture
 
 MOST = 1024  # tokens on the axis
 # Edges of a layer on sliders: tokens, two steps to every doubling; widths of language models.

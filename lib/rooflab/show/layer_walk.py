@@ -15,14 +15,14 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from rooflab.count.blas import gemm
 from rooflab.count.operation import Operation
 from rooflab.count.si import plain, si
-from rooflab.count.sizes import size
+from rooflab.count.validation import size
 from rooflab.measure.measurement import Measurement
 from rooflab.predict.roofline import Roofline
 from rooflab.show import theme
-from rooflab.show.axes import DPI
-from rooflab.show.drawing import Picture
+from rooflab.show.canvas import DPI
 from rooflab.show.labels import Crowd, Spot
 from rooflab.show.layer_time import short, tokens_of
+from rooflab.show.roofline_figure import Picture
 
 TOKENS = (1, 4, 16, 64, 256, 1024)
 X_LIMITS, Y_LIMITS = (0.2, 4000), (1 / 800, 4)

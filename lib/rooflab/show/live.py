@@ -13,23 +13,21 @@ from rooflab.count import blas
 from rooflab.count.dtypes import DType
 from rooflab.count.dtypes import dtype as _dtype
 from rooflab.count.operation import Operation
-from rooflab.count.sizes import size
-from rooflab.count.suggest import unknown
+from rooflab.count.validation import size, unknown
 from rooflab.predict.machine import Machine
 from rooflab.show.box import BoxView, Solid, of_family
-from rooflab.show.covered import awaited
+from rooflab.show.ceiling_lines import CHOICES, MIX, as_band
 from rooflab.show.families import Family, batches, families, sizes
 from rooflab.show.film import film as film  # rl.live.film
+from rooflab.show.free_lunch_picture import free_lunch as free_lunch  # rl.live.free_lunch
 from rooflab.show.golf_widget import golf as golf  # rl.live.golf
 from rooflab.show.layer_time import TOKENS, WIDTHS
-from rooflab.show.lunch import free_lunch as free_lunch  # rl.live.free_lunch
-from rooflab.show.morph import morph as morph  # rl.live.morph
-from rooflab.show.offers import Offer, offers
-from rooflab.show.polylines import CHOICES, MIX
+from rooflab.show.live_roofline import Live
+from rooflab.show.machine_choices import Offer, offers
 from rooflab.show.scene import Scene, Series, Slider
-from rooflab.show.thumb import as_band
-from rooflab.show.waterfall_view import waterfall_of
-from rooflab.show.widget import Live
+from rooflab.show.time_to_roofline import morph as morph  # rl.live.morph
+from rooflab.show.waiting import awaited
+from rooflab.show.waterfall_picture import waterfall_of
 
 DTYPES = ("fp64", "fp32", "fp16", "bf16", "fp8_e4m3")
 EDGES = tuple(2**e for e in range(15))

@@ -8,20 +8,91 @@ index triple, row-major. Text tables are 16-bit indices into one pool of strings
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from rooflab.count.dtypes import DType
 from rooflab.count.operation import LEVELS, Operation
-from rooflab.count.si import si
+from rooflab.count.si import percent, si, times
 from rooflab.predict.estimate import predict
 from rooflab.predict.machine import Machine
-from rooflab.show import calls, polylines, ruler, sides, theme, thumb, words
-from rooflab.show.axes import Frame, around, frame_for
-from rooflab.show.offers import Offer
-from rooflab.show.pool import Pool
+from rooflab.show import captions, ceiling_lines, theme
+from rooflab.show.canvas import Frame, around, frame_for
+from rooflab.show.machine_choices import Offer
+
+# The texts of a packed picture, each kept once: tables in the browser are indices into them.
+
+
+@dataclass
+class Pool:
+    """Strings, each kept once."""
+
+    texts: list[str] = field(default_factory=list)
+    _index: dict[str, int] = field(default_factory=dict)
+
+    def add(self, text: str) -> int:
+        """Return the index of ``text``."""
+        if text not in self._index:
+            self._index[text] = len(self.texts)
+            self.texts.append(text)
+        return self._index[text]
+
+    def table(self, texts: Iterable[str]) -> bytes:
+        """Return the indices of ``texts`` as little-endian 16-bit integers."""
+        indices = [self.add(text) for text in texts]
+        if len(self.texts) > 65536:
+            raise ValueError("more than 65536 different texts; give fewer sizes or dtypes")
+        return np.array(indices, "<u2").tobytes()
+
+
+# Rulers: tables that read a distance on a log axis as a formatted number.
+#
+# The browser knows pixels only. To say "3.24 TFLOP/s" it lays a ruler on the axis: the marks are
+# the places where the rounded number changes, and beside each mark stands the text that Python's
+# own formatting gives. No value is computed or formatted in the browser.
+
+
+def _ruler(
+    digits: int, decades: range, label: Callable[[float], str], suffixes: tuple[str, ...] = ("",)
+) -> dict[str, object]:
+    """Marks within a decade, one label a mark over ``decades``, and a suffix each time they
+    repeat."""
+    lo, hi = 10 ** (digits - 1), 10**digits
+    marks = [math.log10((mantissa + 0.5) / lo) for mantissa in range(lo, hi)]
+    labels = [
+        label(mantissa / lo * 10.0**decade) for decade in decades for mantissa in range(lo, hi)
+    ]
+    return {
+        "marks": np.array(marks, "<f4").tobytes(),
+        "labels": labels,
+        "lo": decades.start,
+        "suffixes": list(suffixes),
+    }
+
+
+def rates(unit: str = "FLOP/s") -> dict[str, object]:
+    """Ruler from 1 to 10¹⁸ in ``unit``, three digits: the labels repeat every three decades."""
+    suffixes = tuple(si(10.0**decade, unit).partition(" ")[2] for decade in range(0, 18, 3))
+    return _ruler(3, range(3), si, tuple(f" {suffix}" for suffix in suffixes))
+
+
+def seconds() -> dict[str, object]:
+    """Ruler from 1 ps to 1 Ms, three digits: the labels repeat every three decades."""
+    suffixes = tuple(si(10.0**decade, "s").partition(" ")[2] for decade in range(-12, 6, 3))
+    return _ruler(3, range(3), si, tuple(f" {suffix}" for suffix in suffixes)) | {"lo": -12}
+
+
+def shares() -> dict[str, object]:
+    """Ruler of a share of the peak, from one millionth to ten times, two digits."""
+    return _ruler(2, range(-6, 1), percent)
+
+
+def gaps() -> dict[str, object]:
+    """Ruler of a ratio from 1 to 99,900, three digits, without the × of :func:`times`."""
+    return _ruler(3, range(5), lambda ratio: times(ratio).removeprefix("×"))
 
 
 @dataclass(frozen=True)
@@ -62,7 +133,7 @@ class Scene:
     offers: tuple[Offer, ...]
     overhead: bool = False  # whether lines show what a call costs, where calls were timed
     band: tuple[float, float] | None = None  # intensities of a thumb rule
-    mix: str = polylines.MIX  # of reading and writing, for which the memory roofs are drawn
+    mix: str = ceiling_lines.MIX  # of reading and writing, for which the memory roofs are drawn
 
     @property
     def frame(self) -> Frame:
@@ -79,7 +150,7 @@ class Scene:
             return self.frame
         rates = offer.rates(self.dtypes)
         if self.overhead and offer.machine.routines:
-            rates.append(calls.LOWEST)
+            rates.append(ceiling_lines.LOWEST)
         own = frame_for(rates)
         return Frame(*around(own, Frame(*locked))) if locked else own
 
@@ -104,13 +175,13 @@ class Scene:
             ],
             "dtypes": [str(kind) for kind in self.dtypes],
             "levels": list(LEVELS),
-            "levelWords": {level: words.level_word(level) for level in LEVELS},
+            "levelWords": {level: captions.level_word(level) for level in LEVELS},
             "ops": [self._series(s, ledgers, frame, pool) for s in self.series],
             "machines": [self._offer(offer, ledgers, frame) for offer in self.offers],
-            "rulers": {"rate": ruler.rates(), "share": ruler.shares(), "gap": ruler.gaps()},
-            "say": {**words.SAY, **sides.SAY, **calls.SAY},
-            "sides": sides.pack(LEVELS),
-            "band": thumb.pack(self.band, frame),
+            "rulers": {"rate": rates(), "share": shares(), "gap": gaps()},
+            "say": {**captions.SAY, **ceiling_lines.SAY_SIDES, **ceiling_lines.SAY_OVERHEAD},
+            "sides": ceiling_lines.pack_sides(LEVELS),
+            "band": ceiling_lines.pack_band(self.band, frame),
             "texts": pool.texts,
         }
 
@@ -131,9 +202,9 @@ class Scene:
         return {
             "name": series.name, "label": series.label,
             "colour": look.colour, "ink": look.ink, "shape": look.shape, "spread": series.spread,
-            "sizes": pool.table(words.sizes(op) for op in first),
+            "sizes": pool.table(captions.sizes(op) for op in first),
             "flops": pool.table(si(op.flops, "FLOP") for op in first),
-            "batch": [words.batch(op) for op in second],
+            "batch": [captions.batch(op) for op in second],
             "tags": list(series.tags), "why": list(series.why),
             "dtypes": tables,
         }  # fmt: skip
@@ -164,10 +235,12 @@ class Scene:
             packed["no"] = {"all": offer.reason}
             return packed
         for kind in self.dtypes:
-            reasons = {c: polylines.missing(offer.machine, kind, c) for c in polylines.CACHES}
+            reasons = {
+                c: ceiling_lines.missing(offer.machine, kind, c) for c in ceiling_lines.CACHES
+            }
             packed["no"][str(kind)] = {cache: text for cache, text in reasons.items() if text}
             packed["roofs"][str(kind)] = {
-                cache: polylines.lines(offer.machine, kind, cache, frame, self.mix)
+                cache: ceiling_lines.lines(offer.machine, kind, cache, frame, self.mix)
                 for cache, text in reasons.items()
                 if not text
             }
@@ -213,7 +286,7 @@ class Scene:
                 for b in (batches if series.spread else batches[:1])
             ]
             estimates = [predict(builds[0](n), machine, cache=cache) for n in firsts]
-            return calls.pack(builds, machine, cache, frame, estimates)
+            return ceiling_lines.pack_overhead(builds, machine, cache, frame, estimates)
 
         return {
             str(kind): {

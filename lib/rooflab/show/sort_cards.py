@@ -16,7 +16,7 @@ import anywidget
 import traitlets
 from matplotlib import rc_context
 
-from rooflab.show import overlay, theme
+from rooflab.show import canvas, theme
 
 WIDTH, ROW = 720, 58
 
@@ -46,8 +46,8 @@ class SortStore(Protocol):
 class SortCards(anywidget.AnyWidget):
     """The cards, the bins and the covered truth. ``placed``: a bin for each card, -1 for none."""
 
-    _esm = overlay.source("overlay.js", "reading.js", "sort_cards.js")
-    _css = overlay.source("overlay.css", "sort_cards.css")
+    _esm = canvas.source("overlay.js", "reading.js", "sort_cards.js")
+    _css = canvas.source("overlay.css", "sort_cards.css")
     title = traitlets.Unicode().tag(sync=True)
     bins = traitlets.List(traitlets.Unicode()).tag(sync=True)
     cards = traitlets.List(traitlets.Dict()).tag(sync=True)
@@ -94,7 +94,7 @@ class SortCards(anywidget.AnyWidget):
                 self.store.look()
             else:
                 self.store.record(self.placed)
-        for twin in overlay.twins(
+        for twin in canvas.twins(
             self, SortCards, lambda one: [one.how, *(face.name for face in one.faces)]
         ):
             twin.placed, twin.covered = self.placed, self.covered
@@ -139,7 +139,7 @@ class SortCards(anywidget.AnyWidget):
     def _drawn(self, lines: Sequence[str]) -> bytes:
         with rc_context(theme.RC):
             height = 24 + 24 * sum(1 + len(line) // 82 for line in lines)
-            figure, axes = overlay.empty_axes(WIDTH, height, (0, 0, 0, 0))
+            figure, axes = canvas.empty_axes(WIDTH, height, (0, 0, 0, 0))
             axes.set(xlim=(0, WIDTH), ylim=(height, 0))
             axes.axis("off")
             y = 24
@@ -148,13 +148,13 @@ class SortCards(anywidget.AnyWidget):
                     weight = "bold" if row == 0 else "normal"
                     axes.text(12, y, part, weight=weight, va="baseline", size=theme.SMALL)
                     y += 24
-            return overlay.png(figure, transparent=False)
+            return canvas.png(figure, transparent=False)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict, dict]:
         live = super()._repr_mimebundle_(**kwargs)
         told = [*self._told(), self.origin] if self.covered else []
         under = (self._drawn(told), "\n".join(told)) if told else None
-        return overlay.mimebundle(live, self.still(), self.text, under)
+        return canvas.mimebundle(live, self.still(), self.text, under)
 
 
 def _wrapped(line: str, most: int) -> list[str]:

@@ -1,0 +1,273 @@
+"""``rooflab decode`` and ``rooflab model``: language models, run here and predicted."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rooflab.cli.options import BACKEND
+from rooflab.cli.terminal import say, table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rooflab.measure.decode_loop import DecodeRun
+    from rooflab.predict.models import Model
+    from rooflab.predict.workload import Account, Workload
+
+# ``rooflab decode``: generate tokens with a real transformer here, and keep the runs.
+
+
+def decode(
+    model: Annotated[str, typer.Argument(help="small, large, or a catalogue name.")] = "small",
+    batch: Annotated[str, typer.Option("--batch", help="As in 1,4,16.")] = "1,2,3,4,8,16,32,64",
+    context: Annotated[int, typer.Option("--context", help="Tokens of the prompt.")] = 128,
+    steps: Annotated[int, typer.Option("--steps", help="Tokens to generate.")] = 20,
+    dtype: Annotated[str, typer.Option("--dtype", help="fp32, fp64; GPU: fp16, bf16.")] = "fp32",
+    backend: BACKEND = "auto",
+    threads: Annotated[int | None, typer.Option("--threads", help="CPU threads; 1.")] = None,
+    predict: Annotated[bool, typer.Option("--predict", help="Predict each run too.")] = False,
+    record: Annotated[str | None, typer.Option("--record", help="Keep the runs as NAME.")] = None,
+    folder: Annotated[Path | None, typer.Option("--folder", help="Where to keep them.")] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a recording.")] = False,
+) -> None:
+    """Time a real decode loop: tokens a second for every batch, and how its products ran."""
+    from rooflab.measure.backend import select
+    from rooflab.measure.decode_loop import decode_loop, loop_weights
+    from rooflab.measure.decode_prediction import record_decode
+
+    backend = select(backend, threads).name
+    chosen, batches = _model(model, backend), _batches(batch)
+    sizes = {"context": context, "steps": steps, "backend": backend, "threads": threads}
+    if record is None:
+        held = loop_weights(chosen, dtype, backend)
+        runs = tuple(
+            decode_loop(chosen, each, weights=held, dtype=dtype, **sizes) for each in batches
+        )
+    else:
+        runs = record_decode(
+            record, [chosen], batches, **sizes, dtypes=(dtype,), folder=folder,
+            overwrite=overwrite, progress=sys.stderr.isatty(),
+        ).runs  # fmt: skip
+    head = ("batch", "tokens/s", "a step", "attention", *(("predicted",) if predict else ()), "as")
+    table(head, [_row(run, predict) for run in runs])
+    for text in dict.fromkeys(text for run in runs for text in run.warnings):
+        say(f"warning: {text}")
+
+
+def _model(name: str, backend: str) -> Model:
+    from rooflab.measure.transformer import SIZES, loop_model
+    from rooflab.predict.models import model
+
+    return loop_model(name, backend=backend) if name in SIZES else model(name)
+
+
+def _batches(text: str) -> list[int]:
+    try:
+        found = [int(each) for each in text.split(",")]
+    except ValueError:
+        found = []
+    if not found or min(found) < 1:
+        raise ValueError(f"--batch={text}: give one or more batch sizes, such as 1,4,16")
+    return found
+
+
+def _row(run: DecodeRun, predict: bool) -> tuple[str, ...]:
+    from rooflab.count.si import percent, si
+    from rooflab.measure.decode_prediction import predict_decode
+
+    told: tuple[str, ...] = ()
+    if predict:
+        prediction = predict_decode(
+            run.model, run.batch, run.middle, dtype=run.dtype, threads=run.threads,
+            backend=run.backend,
+        )  # fmt: skip
+        told = (si(prediction.total_s, "s"),)
+    share = run.seconds("attention") / run.step_s
+    return (
+        str(run.batch), f"{run.tokens_per_s:.3g}", si(run.step_s, "s"), percent(share), *told,
+        ", ".join(run.ways),
+    )  # fmt: skip
+
+
+# ``rooflab model``: a language model's step on a machine.
+
+
+NAME = Annotated[str | None, typer.Argument(help="A model, such as llama-2-7b; none lists all.")]
+MACHINE = Annotated[str | None, typer.Option(help="A name from `rooflab machines`, or this.")]
+BATCH = Annotated[int, typer.Option(help="Sequences at once.")]
+CONTEXT = Annotated[int, typer.Option(help="Tokens of each, the new one included.")]
+PHASE = Annotated[str, typer.Option(help="decode, prefill or train.")]
+WEIGHTS = Annotated[
+    str | None,
+    typer.Option(help="Format of the weights: bf16 (the default), int8, int4, fp8, q4_0, …"),
+]
+KV = Annotated[str, typer.Option(help="Format of the KV cache.")]
+ACTIVATIONS = Annotated[
+    str | None,
+    typer.Option(
+        help="Format of the activations; by default narrow weights' own, where the machine has "
+        "a peak for it, else 16 or 32 bits."
+    ),
+]
+QUANT = Annotated[
+    str | None,
+    typer.Option(help="Weights and activations at once: w8a16, w8a8, w4a16, w4a8, w4a4, fp8, …"),
+]
+DEVICES = Annotated[int, typer.Option(help="Devices that share every layer.")]
+LINK = Annotated[float | None, typer.Option(help="What a device sends in byte/s, as in 450e9.")]
+LATENCY = Annotated[str | None, typer.Option(help="Time of each all-reduce beside that: 10us.")]
+OVERHEAD = Annotated[str | None, typer.Option(help="Time that each launch costs: 2us.")]
+EFFICIENCY = Annotated[
+    str | None, typer.Option(help="Shares of the roofs: compute=0.75,memory=0.85.")
+]
+BOUND = Annotated[
+    str, typer.Option(help="How the estimate adds up: sum-of-max, max-of-sum or no-overlap.")
+]
+ROOFS = Annotated[str, typer.Option(help="catalogue or measured (published achieved figures).")]
+TRAFFIC = Annotated[
+    str | None, typer.Option(help="Count only these bytes: weights,kv as published tables do.")
+]
+MEASURED = Annotated[float | None, typer.Option(help="Measured tokens a second, to be explained.")]
+
+
+def model(
+    name: NAME = None,
+    machine: MACHINE = None,
+    batch: BATCH = 1,
+    context: CONTEXT = 512,
+    phase: PHASE = "decode",
+    weights: WEIGHTS = None,
+    kv: KV = "bf16",
+    activations: ACTIVATIONS = None,
+    quant: QUANT = None,
+    devices: DEVICES = 1,
+    link: LINK = None,
+    link_latency: LATENCY = None,
+    overhead: OVERHEAD = None,
+    efficiency: EFFICIENCY = None,
+    bound: BOUND = "sum-of-max",
+    roofs: ROOFS = "catalogue",
+    traffic: TRAFFIC = None,
+    measured: MEASURED = None,
+) -> None:
+    """Count a language model's step, and say what a machine makes of it: about, and at most."""
+    if name is None:
+        _list()
+        return
+    work = _work(name, phase, (batch, context, weights, kv, activations), quant)
+    given = {
+        "link": link, "traffic": traffic, "measured": measured, "overhead": overhead,
+        "link-latency": link_latency, "efficiency": efficiency,
+    }  # fmt: skip
+    if machine is None:
+        _nothing_of_a_machine(given)
+        _counted(work)
+        return
+    from rooflab.cli.options import machine as chosen
+
+    on, how = chosen(machine), {"link": link, "bound": bound, "roofs": roofs, **_terms(given)}
+    told = work.explain(on, measured, devices, **how)  # says what is wrong before anything is shown
+    _counted(told.workload, told.workload.limits(on, devices, **how))
+    _account(told)
+
+
+def _nothing_of_a_machine(given: Mapping[str, object]) -> None:
+    for option, value in given.items():
+        if value is not None:
+            raise ValueError(f"{option}={value!r} says nothing without a machine: --machine")
+
+
+def _terms(given: Mapping[str, object]) -> dict[str, object]:
+    """The options that are words, as the arguments that they stand for."""
+    from rooflab.cli.terminal import duration
+
+    how: dict[str, object] = {}
+    if given["traffic"]:
+        how["traffic"] = [part.strip() for part in given["traffic"].split(",")]
+    for option in ("overhead", "link-latency"):
+        if given[option] is not None:
+            how[option.replace("-", "_")] = duration(given[option], f"--{option}")
+    if given["efficiency"]:
+        how["efficiency"] = _shares(given["efficiency"])
+    return how
+
+
+def _shares(text: str) -> dict[str, float]:
+    """``compute=0.75,memory=0.85`` as a mapping."""
+    shares = {}
+    for part in text.split(","):
+        name, _, share = part.partition("=")
+        try:
+            shares[name.strip()] = float(share)
+        except ValueError:
+            raise ValueError(
+                f"--efficiency={text!r} must name shares, as in compute=0.75,memory=0.85"
+            ) from None
+    return shares
+
+
+def _counted(work: Workload, limits: Mapping[str, str] | None = None) -> None:
+    """What the step is, its kinds of operation, and the memory that it takes."""
+    from rooflab.count.si import si
+
+    say(repr(work).splitlines()[0])
+    _steps(work, limits)
+    parts = ", ".join(f"{name} {si(amount, 'B')}" for name, amount in work.memory.items())
+    say(f"To hold: {si(work.memory_bytes, 'B')} ({parts}).")
+
+
+def _steps(work: Workload, limits: Mapping[str, str] | None = None) -> None:
+    """One line for each kind of operation; ``limits``: what limits it on a machine."""
+    from rooflab.count.si import si
+
+    limits = limits or {}
+    rows = [
+        (op.name, str(op.batch), si(op.flops, "FLOP"), si(op.bytes, "B"), f"{op.intensity:.4g}",
+         limits.get(op.name, ""))
+        for op in work.operations
+    ]  # fmt: skip
+    headings = ("operation", "runs", "FLOP", "bytes", "FLOP/B", "limit" if limits else "")
+    table(headings, rows, right=(1, 2, 3, 4))
+
+
+def _account(told: Account) -> None:
+    from rooflab.count.si import si, times
+
+    say(told.fit)
+    say(told.sentence)
+    rows = [(told.begins, si(told.start, "s"), "")]
+    rows += [(f.name, times(f.factor), f.note) for f in told.factors]
+    table(("step", "time", ""), rows, right=(1,))
+    for note in told.estimate.notes:
+        say(f"About: {note}.")
+    most = "At most" if told.roofs == "catalogue" else "Overlapped"
+    for note in told.bound.notes:
+        say(f"{most}: {note}.")
+
+
+def _work(name: str, phase: str, sizes: tuple[object, ...], quant: str | None) -> Workload:
+    from rooflab.count.validation import unknown
+    from rooflab.predict.models import model as found
+
+    makes = {"decode": "decode", "prefill": "prefill", "train": "train_step"}
+    if phase not in makes:
+        raise unknown("phase", phase, makes)
+    return getattr(found(name), makes[phase])(*sizes, quant=quant)
+
+
+def _list() -> None:
+    from rooflab.count.si import si
+    from rooflab.predict.models import models
+
+    rows = [
+        (m.name, si(m.parameters), si(m.active_parameters), str(m.layers), str(m.hidden),
+         f"{m.heads}/{m.kv_heads}", si(m.kv_bytes(1, 1), "B"), str(m.context))
+        for m in models().values()
+    ]  # fmt: skip
+    headings = ("model", "params", "active", "layers", "hidden", "heads/KV", "KV a token", "limit")
+    table(headings, rows, right=(1, 2, 3, 4, 5, 6, 7), keep=(0, 1))
+    say("KV: bytes of the cache for one token in 16 bits; limit: context of its training.")

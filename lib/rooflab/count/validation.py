@@ -1,0 +1,63 @@
+"""Check arguments: sizes, yes or no, and names, with errors that say what would be right."""
+
+from __future__ import annotations
+
+import difflib
+import operator
+from collections.abc import Iterable
+
+# One check for every size, and for every yes or no, that enters the package.
+
+
+def size(name: str, value: object, least: int = 1) -> int:
+    """Return ``value`` as an ``int`` of ``least`` or more; NumPy integers are fine, bool is not.
+
+    Raises TypeError or ValueError that names the argument, its value and what would be right.
+    """
+    right = "a positive integer" if least == 1 else "an integer"
+    if isinstance(value, bool):
+        raise TypeError(f"{name}={value!r} is a bool; it must be {right}")
+    try:
+        number = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        kind = type(value).__name__
+        raise TypeError(f"{name}={value!r} is a {kind}; it must be {right}") from None
+    if number < least:
+        raise ValueError(f"{name}={number} must be {right}, {least} or more")
+    return number
+
+
+def shape(name: str, value: object) -> tuple[int, ...]:
+    """Return ``value`` (an integer, or a sequence of them) as a tuple of positive integers."""
+    if isinstance(value, (tuple, list)):
+        if not value:
+            raise ValueError(f"{name}={value!r} is empty; give at least one size")
+        return tuple(size(f"{name}[{axis}]", item) for axis, item in enumerate(value))
+    return (size(name, value),)
+
+
+def flag(name: str, value: object) -> bool:
+    """Return ``value`` as a bool; TypeError for anything but True and False (NumPy's too)."""
+    if type(value).__name__ not in ("bool", "bool_"):
+        raise TypeError(f"{name}={value!r} must be True or False")
+    return bool(value)
+
+
+# Turn an unknown name into an error that says which names would have been right.
+
+
+LONGEST = 80  # characters of a wrong value that an error repeats
+
+
+def unknown(argument: str, value: object, known: Iterable[str]) -> ValueError:
+    """Return a ValueError naming ``argument``, its ``value``, the closest and the known names."""
+    names = list(known)
+    close = difflib.get_close_matches(str(value)[:LONGEST].lower(), names, n=3, cutoff=0.5)
+    hint = f"did you mean {' or '.join(map(repr, close))}? " if close else ""
+    listed = ", ".join(names[:16]) + (f", … ({len(names)} in all)" if len(names) > 16 else "")
+    return ValueError(f"{argument}={_brief(value)} is unknown; {hint}Known: {listed}")
+
+
+def _brief(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"

@@ -1,0 +1,512 @@
+"""The ceilings of a roofline: corners, names, overhead lines, cold and warm, the thumb rules' band."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from numbers import Real
+
+from rooflab.count import blas
+from rooflab.count.operation import Operation
+from rooflab.count.si import si, times
+from rooflab.predict.estimate import CACHES, Prediction, overhead, predict
+from rooflab.predict.machine import Machine
+from rooflab.predict.roofline import Roofline
+from rooflab.show import theme
+from rooflab.show.canvas import Frame
+from rooflab.show.labels import Crowd, Spot
+
+# Roofs as polylines: the corners of each ceiling of a machine, in values and in pixels.
+#
+# A browser that only interpolates along such a line needs no formula of the roofline itself.
+
+
+CHOICES = (*CACHES, "both")  # what a picture can show: one side, or both side by side
+MIX = "best"  # the drawn roof is one that no mix of reading and writing passes
+LEVELS = {"l1": "L1", "l2": "L2", "l3": "L3", "dram": "memory"}
+
+
+@dataclass(frozen=True)
+class Ceiling:
+    """One roof of a machine: a slanted part (``level``'s bandwidth) and a flat one (the peak)."""
+
+    level: str
+    roof: Roofline
+
+    @property
+    def slope_text(self) -> str:
+        """What stands on the slanted part, e.g. ``memory 4.80 TB/s``."""
+        return f"{LEVELS[self.level]} {si(self.roof.bandwidth, 'B/s')}"
+
+    @property
+    def flat_text(self) -> str:
+        """What stands on the flat part, e.g. ``fp32 67.0 TFLOP/s``."""
+        return f"{self.roof.dtype} {si(self.roof.peak, 'FLOP/s')}"
+
+    def corners(self, frame: Frame) -> list[float]:
+        """Pixels x0, y0, x1, y1, x2, y2 of left end, ridge and right end of the roof."""
+        ends = (10**frame.x_lo, self.roof.ridge, 10**frame.x_hi)
+        return [
+            pixel
+            for intensity in ends
+            for pixel in (frame.x(intensity), frame.y(self.roof.attainable(intensity)))
+        ]
+
+
+def roof(machine: Machine, kind: object, level: str = "dram", mix: str = MIX) -> Roofline:
+    """Return the roofline that a picture draws: the best mix of reads and writes of ``level``."""
+    return Roofline(machine, kind, level, mix=mix)
+
+
+def missing(machine: Machine, kind: object, cache: str) -> str:
+    """Return what ``machine`` lacks for a roofline of dtype ``kind``, in a few words, or ""."""
+    if not machine.has_peak(kind):
+        return f"no {kind} figure"
+    if "dram" not in machine.levels:
+        return "no memory bandwidth"
+    if cache != "cold" and len(machine.levels) == 1:
+        return "no cache bandwidth"
+    return ""
+
+
+def ceilings(machine: Machine, kind: object, cache: str, mix: str = MIX) -> tuple[Ceiling, ...]:
+    """Return the roofs of ``machine`` for dtype ``kind``, nearest memory level first.
+
+    "cold": operands come from memory, one roof. "warm": they may still lie in a cache, one roof a
+    level; "both" needs the same. Raises ValueError naming the machine and the figure that is
+    missing.
+    """
+    reason = missing(machine, kind, cache)
+    if reason:
+        which = "warm" if cache == "both" else cache
+        raise ValueError(f"{machine.name}: {reason}, so there is no {which} roof to draw")
+    levels = ("dram",) if cache == "cold" else machine.levels
+    return tuple(Ceiling(level, roof(machine, kind, level, mix)) for level in levels)
+
+
+def lines(
+    machine: Machine, kind: object, cache: str, frame: Frame, mix: str = MIX
+) -> list[dict[str, object]]:
+    """Return :func:`ceilings` as plain data for the browser."""
+    return [
+        {
+            "level": ceiling.level,
+            "corners": [round(pixel, 4) for pixel in ceiling.corners(frame)],
+            "slope": ceiling.slope_text,
+            "flat": ceiling.flat_text,
+            "ridge": theme.ridge(ceiling.roof.ridge),
+        }
+        for ceiling in ceilings(machine, kind, cache, mix)
+    ]
+
+
+# The words of a roofline drawing's roofs: bandwidths, peaks and ridges, each figure once.
+
+
+def label_ceilings(
+    crowd: Crowd, ceilings: Sequence[Ceiling], active: Collection[str], name: str = ""
+) -> None:
+    """Write the bandwidths: one on its slanted line, several in a key, bold where they count."""
+    if len(ceilings) == 1:
+        label_slope(crowd, ceilings[0], name)
+        return
+    box = crowd.ax.get_window_extent()
+    right = [
+        Spot(box.x1 - 170, box.y1 - down * box.height, "left", "top") for down in (0.02, 0.3, 0.4)
+    ]
+    heading = f"{name}, roofs from the top" if name else "roofs from the top"
+    rows = [(ceiling.slope_text, ceiling.level in active) for ceiling in ceilings]
+    crowd.write_rows(
+        [(heading, False), *rows], [Spot(box.x0 + 8, right[0].y, "left", "top"), *right]
+    )
+
+
+def label_slope(crowd: Crowd, ceiling: Ceiling, name: str = "") -> None:
+    """Write the bandwidth of ``ceiling`` along its slanted line, where there is room."""
+    ax, roof = crowd.ax, ceiling.roof
+    (x_lo, x_hi), y_lo = ax.get_xlim(), ax.get_ylim()[0]
+    left = max(x_lo, y_lo / roof.bandwidth)
+    ends = [crowd.pixel(x, roof.attainable(x)) for x in (left, min(roof.ridge, x_hi))]
+    (x0, y0), (x1, y1) = ends
+    if x1 - x0 < 60:
+        return
+    angle = math.degrees(math.atan2(y1 - y0, x1 - x0))
+    spots = [
+        Spot(x0 + t * (x1 - x0), y0 + t * (y1 - y0) + side, "center", va, angle)
+        for side, va in ((11, "bottom"), (-11, "top"))
+        for t in (0.3, 0.45, 0.6, 0.2, 0.75, 0.1, 0.9)
+    ]
+    label = f"{name}: {ceiling.slope_text}" if name else ceiling.slope_text
+    crowd.write(label, spots, color="#333333", fontsize=_size(name), weight="bold")
+
+
+def label_peak(crowd: Crowd, ceiling: Ceiling, text: str, name: str = "") -> None:
+    """Write ``text`` on the flat roof of ``ceiling`` and its ridge at the foot."""
+    x_hi = crowd.ax.get_xlim()[1]
+    roof = ceiling.roof
+    right, y = crowd.pixel(x_hi, roof.peak)
+    bend = crowd.pixel(min(roof.ridge, x_hi), roof.peak)[0]
+    spots = [
+        Spot(x, y + side, ha, va)
+        for side, va in ((5, "bottom"), (-6, "top"))
+        for x, ha in ((right - 4, "right"), ((right + bend) / 2, "center"), (bend + 8, "left"))
+    ]
+    crowd.write(
+        f"{name}: {text}" if name else text,
+        spots,
+        color="#333333",
+        fontsize=_size(name),
+        weight="bold",
+    )
+    ridge, foot = crowd.pixel(roof.ridge, crowd.ax.get_ylim()[0])
+    if roof.ridge < x_hi:
+        spots = [Spot(ridge + 5, foot + up, "left", "bottom") for up in (5, 20, 35)]
+        spots += [Spot(ridge - 5, foot + up, "right", "bottom") for up in (5, 20, 35)]
+        crowd.write(
+            f"ridge {theme.ridge(roof.ridge)}", spots, color="#333333", fontsize=theme.SMALL
+        )
+
+
+def _size(name: str) -> float:
+    """Points of a roof's label: smaller where each carries the machine's ``name`` as well."""
+    return theme.SMALL - 1.5 if name else theme.SMALL
+
+
+def label_machine(
+    crowd: Crowd, groups: Sequence[Sequence[Ceiling]], active: Collection[str], name: str = ""
+) -> None:
+    """Label the roofs of one machine (a group of ceilings per dtype), each figure once.
+
+    ``name`` stands before the labels when there are several machines.
+    """
+    label_ceilings(crowd, groups[0], active, name)
+    # The farthest active level: where both sides are shown that is memory, whose ridge counts.
+    tops = [next((c for c in reversed(group) if c.level in active), group[-1]) for group in groups]
+    for peak in dict.fromkeys(float(top.roof.peak) for top in tops):
+        same = [top for top in tops if top.roof.peak == peak]
+        kinds = ", ".join(str(top.roof.dtype) for top in same)
+        label_peak(crowd, same[0], f"{kinds} {si(peak, 'FLOP/s')}", name)
+
+
+# The overhead line: what an operation reaches if all of its time is the cost of the call.
+#
+# A call takes its time before any work is done. As a rate that is FLOP ÷ call time: a line that small
+# sizes slide down along, far below every roof, until they are large enough to reach the roof. The
+# line takes a warm call, the cheapest there is, so that no measurement lies above it.
+
+
+SAY_OVERHEAD = {
+    "call_warm": " More than half of that time is the call itself, {call}.",
+    "call_cold": " More than half of that time is the call itself, {call} with its operands "
+    "in memory.",
+}
+LABEL = "{name} call {call}"
+LOWEST = 1e7  # FLOP/s: the foot of a picture that shows the line
+#: Routines that one line over n stands for, and how many edges of length n each has.
+ROUTINES = {"axpy": 1, "dot": 1, "scale": 1, "ger": 2, "gemv": 2, "gemm": 3}
+_SIZES = tuple(dict.fromkeys(round(2 ** (step / 4)) for step in range(84)))
+
+
+@dataclass(frozen=True)
+class CallLine:
+    """Calls of ``name``, ``seconds`` each, whatever they do: (FLOP/byte, FLOP/s) up to the roof."""
+
+    name: str
+    seconds: float
+    points: tuple[tuple[float, float], ...]
+
+    @property
+    def label(self) -> str:
+        """What the key says of the line: ``AXPY call 111 ns``."""
+        return LABEL.format(name=self.name.upper(), call=si(self.seconds, "s"))
+
+
+def call_line(
+    build: Callable[[int], Operation], machine: Machine, cache: str | None
+) -> CallLine | None:
+    """Return the line of ``build(n)`` on ``machine`` over n = 1, 2, …, cut off at its roof.
+
+    ``cache``: "cold" or "warm", which decides the roof; the line ends on it. None: the highest
+    roof of all levels, and the line ends at its last size below. None where calls were never timed.
+    """
+    smallest = build(1)
+    call = overhead(smallest, machine)
+    if not call:
+        return None
+    roofs = {level: roof(machine, smallest.compute_dtype, level) for level in machine.levels}
+    points: list[tuple[float, float]] = []
+    below = 0.0
+    for n in _SIZES:
+        op = build(n)
+        # A batch of separate calls costs several: the line says what each of them reaches.
+        x, rate = op.intensity, op.flops / overhead(op, machine)
+        allowed = (
+            roofs[home(op, machine, cache)].attainable(x)
+            if cache
+            else max(one.attainable(x) for one in roofs.values())
+        )
+        above = math.log(rate / allowed)
+        if above >= 0:
+            if points and cache:
+                points.append(_between(points[-1], (x, rate), below / (below - above)))
+            break
+        points.append((x, rate))
+        below = above
+    return CallLine(smallest.name, call, tuple(points)) if len(points) > 1 else None
+
+
+def _between(a: tuple[float, float], b: tuple[float, float], t: float) -> tuple[float, float]:
+    """The point a share ``t`` of the way from ``a`` to ``b`` on logarithmic axes."""
+    return tuple(p ** (1 - t) * q**t for p, q in zip(a, b))
+
+
+def of_operations(
+    ops: Iterable[Operation], machine: Machine, cache: str
+) -> dict[tuple[str, str], CallLine]:
+    """Return the lines of the routines of ``ops``, all edges equal, by operation name and dtype."""
+    found = {}
+    for op in ops:
+        key = (op.name, str(op.compute_dtype))
+        if key in found or op.name not in ROUTINES:
+            continue
+        line = call_line(square(*key), machine, cache)
+        if line:
+            found[key] = line
+    return found
+
+
+def square(name: str, kind: object) -> Callable[[int], Operation]:
+    """Return what makes the routine ``name`` in dtype ``kind`` with all its edges equal to n."""
+    make, edges = getattr(blas, name), ROUTINES[name]
+    return lambda n: make(*[n] * edges, kind)
+
+
+def pack_overhead(
+    builds: Sequence[Callable[[int], Operation]],
+    machine: Machine,
+    cache: str,
+    frame: Frame,
+    estimates: Sequence[Prediction],
+) -> dict[str, object] | None:
+    """Return the lines of one operation for the browser: an SVG path for each of ``builds``.
+
+    ``until``: index of the last of ``estimates`` (one a slider value, smallest first) that is
+    mostly call; ``labels``: what the key says of each, "" where there is no line.
+    """
+    lines = [call_line(build, machine, cache) for build in builds]
+    if not any(lines):
+        return None
+    placed = [
+        [(frame.x(x), frame.y(rate)) for x, rate in line.points] if line else [] for line in lines
+    ]
+    limited = [place for place, estimate in enumerate(estimates) if estimate.limit == "overhead"]
+    return {
+        "paths": ["M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in p) if p else "" for p in placed],
+        "call": si(overhead(builds[0](1), machine, cache), "s"),
+        "labels": [line.label if line else "" for line in lines],
+        "until": max(limited, default=-1),
+    }  # fmt: skip
+
+
+def overhead_words(op: Operation, machine: Machine, cache: str) -> str:
+    """Say what the call costs, if it is most of the predicted time of ``op``; else ""."""
+    if predict(op, machine, cache=cache).limit != "overhead":
+        return ""
+    return SAY_OVERHEAD[f"call_{cache}"].format(call=si(overhead(op, machine, cache), "s"))
+
+
+def draw_overhead(crowd: Crowd, lines: dict[tuple[str, str], CallLine]) -> None:
+    """Draw the ``lines`` of :func:`of_operations`, thin, each in its operation's colour."""
+    for (name, _), line in lines.items():
+        xs, ys = zip(*line.points)
+        crowd.ax.plot(xs, ys, "--", color=theme.style(name).colour, lw=1.2, zorder=2)
+        crowd.add_line([crowd.pixel(x, max(y, crowd.ax.get_ylim()[0])) for x, y in line.points], 2)
+
+
+# Cold and warm side by side: how each side looks, and what is said of it.
+#
+# A warm measurement may lie far above the DRAM roof. It is no mistake and no miracle: the bytes came
+# from a cache, whose roof is higher. So each side is compared with its own roof, and what a warm one
+# is of the DRAM roof is said with the place it was read from.
+
+
+@dataclass(frozen=True)
+class Side:
+    """How one side looks: the ``colour`` and ``radius`` (pixels) of the ring around its markers."""
+
+    name: str
+    colour: str
+    radius: int
+
+
+# Okabe and Ito's sky blue and orange, which no operation has; warm's ring is wider, so that both
+# are seen where the two sides coincide.
+SIDES = {"cold": Side("Cold", "#56B4E9", 13), "warm": Side("Warm", "#E69F00", 17)}
+TRAP_MARK = "×{gap} of memory: {place}"
+SAY_SIDES = {
+    "side": " {side}: {how} {rate}, ×{gap} {where} {roof}.",
+    "side_bound": " {side}: by {roof} {rate}.",
+    "side_outside": " {side}: {how} {rate}, which lies below this picture.",
+    "trap": " That is ×{gap} of the DRAM roof, more than 100 %: {source}.",
+    "trap_label": TRAP_MARK,
+}
+PEAK = "the peak"
+
+
+def sides(machine: Machine | None, kind: object, cache: str) -> tuple[str, ...]:
+    """Return the sides that ``cache`` shows: cold, and warm only where it has a figure."""
+    if cache == "cold":
+        return (cache,)
+    if cache == "warm":
+        return ("cold",) if machine is not None and missing(machine, kind, "warm") else (cache,)
+    there = [side for side in CACHES if machine is not None and not missing(machine, kind, side)]
+    return tuple(there) or ("cold",)
+
+
+def last(machine: Machine | None, kind: object, cache: str) -> str:
+    """Return the side whose roofs are drawn uppermost: warm where it is shown."""
+    return sides(machine, kind, cache)[-1]
+
+
+def home(op: Operation, machine: Machine, side: str) -> str:
+    """Return the memory level whose roof bounds ``op`` on one ``side``."""
+    return machine.home(op.working_set) if side == "warm" else "dram"
+
+
+def roof_word(level: str) -> str:
+    """Return the slanted roof of ``level`` as the sentences name it: ``the L2 roof``."""
+    return f"the {LEVELS[level]} roof"
+
+
+def place(level: str) -> str:
+    """Return where a warm operation of home ``level`` was read from; "dram" holds no whole one."""
+    return "partly a cache" if level == "dram" else LEVELS[level]
+
+
+def source(level: str) -> str:
+    """Return :func:`place` as a reason."""
+    return (
+        "some of it is read from a cache"
+        if level == "dram"
+        else f"it is read from {LEVELS[level]}, not from memory"
+    )
+
+
+def over(rate: float, allowed: float) -> str:
+    """Return how far ``rate`` is above ``allowed``, as ``1.8``; "" if it is not, after rounding."""
+    ratio = times(rate / allowed).removeprefix("×")
+    return ratio if rate > allowed and ratio != "1" else ""
+
+
+def mark(op: Operation, rate: float, machine: Machine) -> str:
+    """Return what stands at a warm ``rate`` above the DRAM roof of ``machine``, else ""."""
+    gap = over(rate, roof(machine, op.compute_dtype).attainable(op.intensity_at("dram")))
+    return TRAP_MARK.format(gap=gap, place=place(home(op, machine, "warm"))) if gap else ""
+
+
+def trap(op: Operation, rate: float, machine: Machine) -> str:
+    """Say why a warm ``rate`` may lie above the DRAM roof of ``machine``; "" if it does not."""
+    gap = over(rate, roof(machine, op.compute_dtype).attainable(op.intensity_at("dram")))
+    return (
+        SAY_SIDES["trap"].format(gap=gap, source=source(home(op, machine, "warm"))) if gap else ""
+    )
+
+
+def sides_words(side: str, how: str, op: Operation, rate: float, bound: Roofline) -> str:
+    """Say one side: ``rate`` is "measured" or "predicted" against ``bound``, or is the "bound"."""
+    intensity = op.intensity_at(bound.level)
+    allowed = bound.attainable(intensity)
+    values = {
+        "side": SIDES[side].name, "how": how, "rate": si(rate, "FLOP/s"),
+        "roof": PEAK if intensity >= bound.ridge else roof_word(bound.level),
+        "where": "above" if rate > allowed else "below",
+        "gap": times(max(rate / allowed, allowed / rate)).removeprefix("×"),
+    }  # fmt: skip
+    return SAY_SIDES["side_bound" if how == "bound" else "side"].format(**values)
+
+
+def outside(side: str, how: str, rate: float) -> str:
+    """Say a ``rate`` in FLOP/s that the picture leaves out."""
+    return SAY_SIDES["side_outside"].format(side=SIDES[side].name, how=how, rate=si(rate, "FLOP/s"))
+
+
+def pack_sides(levels: Iterable[str]) -> dict[str, object]:
+    """Return what a browser needs to draw and say both sides: looks, words for each level."""
+    known = list(levels)
+    return {
+        "looks": {
+            key: {"name": s.name, "colour": s.colour, "radius": s.radius}
+            for key, s in SIDES.items()
+        },
+        "roof": {**{level: roof_word(level) for level in known}, "peak": PEAK},
+        "place": {level: place(level) for level in known},
+        "source": {level: source(level) for level in known},
+    }  # fmt: skip
+
+
+# The band of the thumb rules: "below 4 FLOP/byte it is memory, above 8 it is compute".
+#
+# The rules were made for one machine. The band stays where it is while the ridge moves away.
+
+
+COLOUR = "#CC79A7"  # Okabe and Ito's purple: no roof and no operation of the live roofline has it
+SHADE = 0.22
+
+
+def as_band(band: object) -> tuple[float, float] | None:
+    """Return ``band`` as two intensities in FLOP/byte, the lower first; None stays None."""
+    if band is None:
+        return None
+    pair = band if isinstance(band, Sequence) and not isinstance(band, str) else ()
+    if len(pair) != 2 or any(isinstance(e, bool) or not isinstance(e, Real) for e in pair):
+        raise TypeError(f"band={band!r} must be two intensities in FLOP/byte, e.g. (4, 8)")
+    low, high = (float(edge) for edge in pair)
+    if not 0 < low < high < math.inf:
+        raise ValueError(f"band={band!r} must rise from above 0, e.g. (4, 8)")
+    return low, high
+
+
+def labels(band: tuple[float, float]) -> tuple[str, str]:
+    """Return what stands left and right of ``band``: ``< 4 memory`` and ``> 8 compute?``."""
+    low, high = (theme.intensity(edge) for edge in band)
+    return f"< {low} memory", f"> {high} compute?"
+
+
+def pack_band(band: tuple[float, float] | None, frame: Frame) -> dict[str, object] | None:
+    """Return the band in pixels of ``frame`` with its labels; None where there is none."""
+    if band is None:
+        return None
+    left, right = (min(max(frame.x(edge), frame.left), frame.width - frame.right) for edge in band)
+    return {
+        "x0": round(left, 2), "x1": round(right, 2), "colour": COLOUR, "shade": SHADE,
+        "labels": labels(band), "said": band_words(band),
+    }  # fmt: skip
+
+
+def draw_band(crowd: Crowd, band: tuple[float, float] | None) -> None:
+    """Shade ``band`` and write its labels beside it, at the top if nothing else is there."""
+    if band is None:
+        return
+    ax = crowd.ax
+    ax.axvspan(*band, color=COLOUR, alpha=SHADE, lw=0, zorder=0.5)
+    foot, top = ax.get_ylim()
+    for text, edge, ha, side in zip(labels(band), band, ("right", "left"), (-6, 6)):
+        (x, low), (_, high) = crowd.pixel(edge, foot), crowd.pixel(edge, top)
+        places = [
+            *(high - down for down in (26, 46, 66)),
+            *(low + up for up in (24, 44, 64, 6, 84)),
+        ]
+        spots = [Spot(x + side, y, ha, "bottom") for y in places]
+        crowd.write(text, spots, color="#8C3A6B", fontsize=theme.SMALL)
+
+
+def band_words(band: tuple[float, float] | None) -> str:
+    """Say what the band is."""
+    if band is None:
+        return ""
+    low, high = (theme.intensity(edge) for edge in band)
+    return (
+        f"Shaded: thumb rules call less than {low} FLOP/byte memory and more than {high} compute; "
+        "the ridge decides, and it moves with the machine and the dtype."
+    )

@@ -1,0 +1,200 @@
+"""What waits for a guess and comes by itself after it: printed lines, conclusions, a picture."""
+
+from __future__ import annotations
+
+import html
+from base64 import b64encode
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+import anywidget
+import traitlets
+from matplotlib import rc_context
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.patches import FancyBboxPatch
+
+from rooflab.show import canvas, theme
+
+# What stands in the place of a picture that waits: one sentence in a frame, still and live.
+
+
+FILL = "#F3F3F3"
+COUNTS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
+
+
+def is_axis(value: object) -> bool:
+    """Whether ``value`` is a guess axis (what ``rl.ask`` returns)."""
+    return hasattr(value, "covered") and hasattr(value, "unit") and hasattr(value, "geometry")
+
+
+def awaited(after: object) -> tuple[Any, ...]:
+    """What the picture waits for, as a tuple: one thing, several, or the values of a dict.
+
+    Raises TypeError for anything that is never covered.
+    """
+    if after is None:
+        return ()
+    if isinstance(after, Mapping):
+        after = after.values()
+    single = hasattr(after, "covered") or isinstance(after, str) or not isinstance(after, Iterable)
+    found = (after,) if single else tuple(after)
+    for one in found:
+        if not (hasattr(one, "covered") and hasattr(one, "model_id")):
+            raise TypeError(
+                f"after={one!r} is no guess axis; pass what rl.ask returned, one or several"
+            )
+    return found
+
+
+def waiting_sentence(things: Sequence[Any]) -> str:
+    """What has to be done before the picture opens."""
+    axes = sum(is_axis(one) for one in things)
+    todo = []
+    if axes:
+        todo.append(
+            "placed your guess"
+            if axes == 1
+            else f"placed your {COUNTS.get(axes, str(axes))} guesses"
+        )
+    if axes < len(things):
+        todo.append("sorted the cards")
+    return f"Covered until you have {' and '.join(todo)} above."
+
+
+class Waiting(anywidget.AnyWidget):
+    """A widget that waits for ``after``, guess axes or sortings, one or more."""
+
+    #: Ids of the widgets that it waits for.
+    waits = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    #: What stands there until then.
+    sentence = traitlets.Unicode().tag(sync=True)
+    covered = traitlets.Bool().tag(sync=True)
+
+    def __init__(self, after: Sequence[Any], **state: Any) -> None:
+        self.after = tuple(after)
+        super().__init__(
+            waits=[one.model_id for one in self.after],
+            sentence=waiting_sentence(self.after),
+            covered=self._waits(),
+            **state,
+        )
+        for one in self.after:
+            one.observe(self._look, "covered")
+
+    def _waits(self) -> bool:
+        return any(one.covered for one in self.after)
+
+    def _look(self, change: Any) -> None:
+        self.covered = self._waits()
+
+
+class Cover(Waiting):
+    """Hides the widgets beside it, in one box, until all that it waits for is uncovered.
+
+    It works in the browser, without a kernel too.
+    """
+
+    _esm = canvas.source("overlay.js", "cover.js")
+    _css = canvas.source("cover.css")
+
+
+def covered(sentence: str, width: int = 720, height: int = 220) -> bytes:
+    """PNG of a framed box of ``width`` × ``height`` CSS pixels with ``sentence`` in it."""
+    with rc_context(theme.RC):
+        figure = Figure((width / canvas.DPI, height / canvas.DPI), dpi=canvas.DPI)
+        FigureCanvasAgg(figure)
+        axes = figure.add_axes((0, 0, 1, 1))
+        axes.set(xlim=(0, width), ylim=(0, height))
+        axes.axis("off")
+        look = {"fc": FILL, "ec": theme.CEILING, "ls": "--", "lw": 1.1}
+        round_ = "round,pad=0,rounding_size=10"
+        axes.add_patch(FancyBboxPatch((6, 6), width - 12, height - 12, boxstyle=round_, **look))
+        axes.text(width / 2, height / 2, sentence, ha="center", va="center")
+        return canvas.png(figure, transparent=False)
+
+
+class Said(Waiting):
+    """The words and what they wait for. Make one with ``rl.show.say``."""
+
+    _esm = canvas.source("overlay.js", "said.js")
+    _css = canvas.source("said.css")
+    page = traitlets.Unicode().tag(sync=True)
+
+    def __init__(self, what: Sequence[Any], after: Sequence[Any]) -> None:
+        self.what = tuple(what)
+        super().__init__(after, page=_page(self.what), model_id=canvas.free_model_id("said"))
+
+    def __repr__(self) -> str:
+        return self.sentence if self.covered else "\n".join(map(str, self.what))
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict, dict]:
+        live = super()._repr_mimebundle_(**kwargs)
+        data = dict((live[0] if isinstance(live, tuple) else live) or {})
+        data["text/plain"] = repr(self)
+        if not self.covered:
+            data["text/markdown"] = _markdown(self.what)
+        # A lecture shows no recording of what was covered when it was recorded.
+        return data, {"rooflab": {"waits": True}} if self.covered else {}
+
+
+def say(*what: object, after: object) -> Said:
+    """Show ``what`` as soon as the guesses ``after`` are made; until then, only that it waits.
+
+    ``what``: texts, shown like printed lines, sentences of ``rl.conclude``, and pictures of
+    ``rl.show``. ``after``: what ``rl.ask`` or ``rl.sort`` returned, one or several.
+
+    Raises TypeError where there is nothing to say, and for an ``after`` that is never covered.
+    """
+    if not what:
+        raise TypeError("what: give at least one text, picture or sentence of rl.conclude")
+    things = awaited(after)
+    if not things:
+        raise TypeError(f"after={after!r} must be what rl.ask returned, one or several")
+    return Said(what, things)
+
+
+def _parts(what: Sequence[Any]) -> Iterator[tuple[str, list[Any]]]:
+    """What is said, by its kind: printed lines that follow each other belong together."""
+    for kind, ones in groupby(what, key=_kind):
+        if kind == "printed":
+            yield kind, ["\n".join(map(str, ones))]
+        else:
+            yield kind, list(ones)
+
+
+def _kind(one: Any) -> str:
+    if hasattr(one, "savefig"):
+        return "picture"
+    return "sentence" if hasattr(one, "_repr_markdown_") else "printed"
+
+
+def _page(what: Sequence[Any]) -> str:
+    from markdown_it import MarkdownIt
+
+    reader = MarkdownIt("commonmark").enable("table")
+    write = {
+        "picture": _image,
+        "sentence": lambda one: reader.render(one._repr_markdown_()),
+        "printed": lambda text: f"<pre>{html.escape(text)}</pre>",
+    }
+    return "".join(write[kind](one) for kind, ones in _parts(what) for one in ones)
+
+
+def _image(picture: Any) -> str:
+    data = b64encode(canvas.png(picture, transparent=False)).decode("ascii")
+    return f'<img alt="{html.escape(_words(picture))}" src="data:image/png;base64,{data}">'
+
+
+def _words(picture: Any) -> str:
+    return getattr(picture, "words", "") or "A picture; the text around it says what it shows."
+
+
+def _markdown(what: Sequence[Any]) -> str:
+    write = {
+        "picture": _words,
+        "sentence": lambda one: one._repr_markdown_(),
+        "printed": lambda text: f"```text\n{text}\n```",
+    }
+    return "\n\n".join(write[kind](one) for kind, ones in _parts(what) for one in ones)
