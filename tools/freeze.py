@@ -14,11 +14,11 @@ import argparse
 from collections import Counter
 from collections.abc import Sequence
 
-from rooflab.exercises import lesson03_timed, lesson04_timed
-from rooflab.exercises.frozen import frozen_text
+from rooflab.exercises.lessons import lesson03, lesson04
+from rooflab.exercises.lessons.frozen import frozen_text
 from rooflab.measure.atomic import replace_file
 
-RULES = {"03-predict": lesson03_timed, "04-predict": lesson04_timed}
+RULES = {"03-predict": lesson03, "04-predict": lesson04}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

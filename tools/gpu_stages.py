@@ -199,10 +199,10 @@ def _short(found: dict[str, Any]) -> dict[str, object]:
 
 def exercises(run: Run) -> None:
     """The timing exercises: the right answer is accepted, every mistake is refused."""
-    from rooflab.exercises import lesson01_cuda
     from rooflab.exercises.check import check
+    from rooflab.exercises.lessons import lesson01
 
-    for exercise in lesson01_cuda.EXERCISES:
+    for exercise in lesson01.EXERCISES:
         answers = {"right": exercise.reference}
         answers |= {mistake.name: mistake.wrong for mistake in exercise.misconceptions}
         for name, answer in answers.items():

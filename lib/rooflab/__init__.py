@@ -50,7 +50,7 @@ _HOME = {
     "ask": "rooflab.exercises.ask",
     "guess": "rooflab.exercises.guesses",
     "my_guesses": "rooflab.exercises.my_guesses",
-    **dict.fromkeys(("reveal", "show_me"), "rooflab.exercises.reveal"),
+    **dict.fromkeys(("reveal", "show_me"), "rooflab.exercises.guesses"),
     "mine": "rooflab.exercises.mine",
     "progress": "rooflab.exercises.progress",
     "lecture": "rooflab.lecture.present",

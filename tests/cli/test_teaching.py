@@ -12,7 +12,7 @@ import typer
 from rooflab.cli import app
 from rooflab.cli.grading import _course
 from rooflab.exercises import registry
-from rooflab.grade.limits import MIB, Limits
+from rooflab.grade.inside.limits import MIB, Limits
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 GUIDE = (REPOSITORY / "docs" / "teaching.md").read_text("utf-8")

@@ -8,9 +8,8 @@ import pytest
 
 from rooflab.exercises.collect import collect
 from rooflab.exercises.compare import parts, same
-from rooflab.exercises.diagnosis import _SLIPS
 from rooflab.exercises.exercise import COMPARED
-from rooflab.exercises.judge import judge
+from rooflab.exercises.judge import _SLIPS, judge
 from rooflab.exercises.plaindata import to_plain
 from rooflab.exercises.registry import exercise, exercises
 

@@ -15,10 +15,10 @@ import pytest
 from typer.testing import CliRunner
 
 from rooflab.cli import app
-from rooflab.exercises import child
+from rooflab.exercises import ending
 from rooflab.exercises.check import check
 from rooflab.exercises.registry import exercise
-from rooflab.grade import given, intake, sandbox, verdicts
+from rooflab.grade import given, intake, launch, verdicts
 from rooflab.grade.merge import merge
 from tests.exercises.dress import lesson00, lesson01, lesson02, lesson03, lesson04, lesson05
 from tests.grade import in_process
@@ -66,7 +66,7 @@ def few_children(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
     """One right answer of each exercise runs in a child; a thousand forks would take minutes."""
     case = request.node.callspec.params
     if case.get("source") != FIRST.get(case.get("id"), ""):
-        monkeypatch.setattr(child, "possible", lambda: False)
+        monkeypatch.setattr(ending, "possible", lambda: False)
 
 
 @pytest.mark.parametrize(("id", "source"), rows("RIGHT"))
@@ -119,7 +119,7 @@ def test_the_grader_says_the_same(lesson, tmp_path):
         answers = {id: named(lesson, id, source) for id, (_, source, *_) in cases.items()}
         read = intake.read(put(tmp_path / f"{number}.ipynb", changed(answers, lesson)))
         locked = merge(read, given.lesson(lesson), seed=77 + number)
-        found = verdicts.judge(locked, in_process.run(locked), given.lesson(lesson))
+        found = verdicts.judge_outcome(locked, in_process.run(locked), given.lesson(lesson))
         for id, (kind, _, *more) in cases.items():
             said = found[id]
             right = {
@@ -131,7 +131,7 @@ def test_the_grader_says_the_same(lesson, tmp_path):
     assert not wrong, "\n\n".join(wrong)
 
 
-@pytest.mark.skipif(sandbox.missing() is not None, reason="no bubblewrap on this machine")
+@pytest.mark.skipif(launch.missing() is not None, reason="no bubblewrap on this machine")
 @pytest.mark.parametrize("lesson", ["00", "01"])
 def test_rooflab_grade_says_the_same(lesson, tmp_path):
     """The first notebooks of the tables, as a teacher grades them: in the sandbox."""

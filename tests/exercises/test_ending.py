@@ -12,7 +12,7 @@ import time
 import pytest
 from jupyter_client.manager import start_new_kernel
 
-from rooflab.exercises import child, ending, on_gpu
+from rooflab.exercises import ending, on_gpu
 from rooflab.exercises.check import check
 from rooflab.exercises.collect import observe
 from rooflab.exercises.registry import exercise
@@ -75,9 +75,9 @@ def short(monkeypatch):
 def way(request, monkeypatch):
     """Both ways to run an answer; test_ending_child.py has what only the child can stop."""
     if request.param == "here":
-        monkeypatch.setattr(child, "possible", lambda: False)
+        monkeypatch.setattr(ending, "possible", lambda: False)
     elif sys.platform == "linux":  # whatever other tests have loaded
-        monkeypatch.setattr(child, "possible", lambda: True)
+        monkeypatch.setattr(ending, "possible", lambda: True)
     else:
         pytest.skip("no fork is safe here")
     return request.param

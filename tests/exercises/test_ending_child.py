@@ -19,13 +19,13 @@ import pytest
 from jupyter_client.manager import start_new_kernel
 
 import rooflab as rl
-from rooflab.exercises import child, ending
+from rooflab.exercises import ending
 from rooflab.exercises.check import check
 from rooflab.exercises.collect import collect
 from rooflab.exercises.registry import exercise, exercises
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="no fork is safe here")
-POSSIBLE = child.possible
+POSSIBLE = ending.possible
 SPEED, SQUARES = "01-speed-limit", "02-golf-squares"
 MATRIX = np.ones((4000, 4000))
 
@@ -37,7 +37,7 @@ def good(peak, bandwidth, itemsize):
 @pytest.fixture(autouse=True)
 def in_a_child(monkeypatch):
     """Other tests of this process may have loaded OpenMP; without a child, some never end."""
-    monkeypatch.setattr(child, "possible", lambda: True)
+    monkeypatch.setattr(ending, "possible", lambda: True)
 
 
 @pytest.fixture
@@ -220,7 +220,7 @@ def test_what_it_prints_is_printed_in_order(capsys):
 
 
 def test_what_it_prints_without_end_is_cut(monkeypatch, capsys):
-    monkeypatch.setattr(child, "MOST_PRINTED", 100)
+    monkeypatch.setattr(ending, "MOST_PRINTED", 100)
     check(SPEED, lambda *_: print("12345678\n" * 1000))
     out, _ = capsys.readouterr()
     assert len(out) < 200 and out.endswith("the rest of what it printed is left out)\n")
@@ -244,7 +244,7 @@ def test_what_it_changes_stays_unchanged_here():
 
 
 def test_too_much_memory_is_a_memory_error(monkeypatch):
-    monkeypatch.setattr(child, "ROOM", 0.1)
+    monkeypatch.setattr(ending, "ROOM", 0.1)
     much = psutil.virtual_memory().available // 4
     assert "raised MemoryError" in check(SPEED, lambda *_: bytearray(much)).reason
 
@@ -323,7 +323,7 @@ def test_where_no_process_is_granted_it_runs_here(monkeypatch):
 
 def test_there_is_no_fork_where_it_is_not_safe(monkeypatch, tmp_path):
     maps = tmp_path / "maps"
-    monkeypatch.setattr(child, "_MAPPED", maps)
+    monkeypatch.setattr(ending, "_MAPPED", maps)
     maps.write_text("7f3c r-xp /usr/lib/x86_64-linux-gnu/libgomp.so.1.0.0")
     assert not POSSIBLE()
     maps.write_text("7f3c r-xp /usr/lib/x86_64-linux-gnu/libc.so.6")
@@ -335,7 +335,7 @@ def test_there_is_no_fork_where_it_is_not_safe(monkeypatch, tmp_path):
         assert not POSSIBLE()
     with monkeypatch.context() as patch, open(tmp_path / "nvidia0", "w"):
         assert POSSIBLE()
-        patch.setattr(child, "_GPUS", (str(tmp_path / "nvidia"),))
+        patch.setattr(ending, "_GPUS", (str(tmp_path / "nvidia"),))
         assert not POSSIBLE()
     usual = sys.gettrace()
     sys.settrace(lambda *_: None)

@@ -10,12 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rooflab.exercises import ending, golf_mistakes, golfing
+from rooflab.exercises import ending, golfing
 from rooflab.exercises.check import check
 from rooflab.exercises.collect import collect
 from rooflab.exercises.exercise import Exercise
 from rooflab.exercises.golfing import arrays, digest, score, sound
 from rooflab.exercises.judge import judge
+from rooflab.exercises.lessons import lesson02
 from rooflab.exercises.registry import exercise, lesson
 from rooflab.golf import CACHE, HOLES, Limits, golf
 from rooflab.golf.buffers import LINE
@@ -347,7 +348,7 @@ def test_blas_called_by_hand_is_told_that_it_is_a_good_idea():
 def test_a_mistake_is_seen_only_where_it_was_made():
     cases = exercise("02-golf-axpy").draw(0)
     shown = {
-        name: getattr(golf_mistakes, name)
+        name: getattr(lesson02, name)
         for name in ("wider", "tail_forgotten", "mask", "in_place", "out_again", "joined",
                      "large_piece", "whole_temporary", "passes", "copied_first",
                      "input_as_scratch", "overlapping", "one_piece", "outside", "two_loops",

@@ -8,7 +8,7 @@ import os
 
 import pytest
 
-from rooflab.exercises import guess_store
+from rooflab.exercises import guesses
 from rooflab.exercises.guesses import get, guess, outcome, record
 from rooflab.exercises.my_guesses import my_guesses
 
@@ -22,7 +22,7 @@ def files(home):
 
 def again() -> None:
     """Forget what this process holds in memory, like a restarted kernel."""
-    guess_store._store.cache_clear()
+    guesses._store.cache_clear()
 
 
 def test_a_read_only_directory_keeps_guesses_in_memory_with_one_warning(tmp_path, monkeypatch):
@@ -79,7 +79,7 @@ def test_a_record_without_a_schema_number_is_read(home):
 
 
 def test_records_of_lessons_not_known_here_do_no_harm(home):
-    store = guess_store.store()
+    store = guesses.store()
     store.add("17-future", "guess", 4)
     guess(ID, 5)
     assert [g.id for g in my_guesses()] == [ID] and len(files(home)) == 2

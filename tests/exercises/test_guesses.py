@@ -10,11 +10,21 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from rooflab.exercises import ask, guess_store, guesses
-from rooflab.exercises.guesses import Asked, Guess, get, guess, outcome
+from rooflab.exercises import ask, guesses
+from rooflab.exercises.guesses import (
+    QUESTIONS,
+    Asked,
+    Covered,
+    Guess,
+    Revealed,
+    get,
+    guess,
+    outcome,
+    question,
+    reveal,
+    show_me,
+)
 from rooflab.exercises.my_guesses import my_guesses
-from rooflab.exercises.questions import QUESTIONS, question
-from rooflab.exercises.reveal import Covered, Revealed, reveal, show_me
 
 ID = "01-speed-ratio"
 pytestmark = pytest.mark.usefixtures("home")
@@ -22,7 +32,7 @@ pytestmark = pytest.mark.usefixtures("home")
 
 def again():
     """Forget what this process holds in memory, like a restarted kernel."""
-    guess_store._store.cache_clear()
+    guesses._store.cache_clear()
 
 
 def test_the_first_guess_counts_and_later_ones_are_history():

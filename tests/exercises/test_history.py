@@ -6,8 +6,7 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
-from rooflab.exercises.check import check
-from rooflab.exercises.history import RENAMED, STALE
+from rooflab.exercises.check import RENAMED, STALE, check
 
 RIGHT = "def speed_limit(p, b, s):\n    return p / b * 1.5 * s"
 CHECK = 'verdict = rl.check("01-speed-limit", speed_limit)'

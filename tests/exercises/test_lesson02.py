@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 from rooflab.count import axpy, gemv, pool2d
 from rooflab.exercises.check import check
 from rooflab.exercises.collect import collect
+from rooflab.exercises.guesses import question
 from rooflab.exercises.judge import judge
-from rooflab.exercises.lesson02_claims import smallest, warm_axpy
-from rooflab.exercises.lesson02_deep import lines_touched
-from rooflab.exercises.questions import question
+from rooflab.exercises.lessons.lesson02 import lines_touched, smallest, warm_axpy
 from rooflab.exercises.registry import exercise, lesson
 from rooflab.predict.catalogue import machine
 

@@ -16,10 +16,21 @@ import rooflab as rl
 from rooflab.exercises.check import check
 from rooflab.exercises.collect import collect
 from rooflab.exercises.judge import judge
-from rooflab.exercises.lesson03 import HIDDEN, peak_and_bandwidth
-from rooflab.exercises.lesson03_catalogue import LOG, OTHER_PART, RIGHT, SPARSE, TWO_DIES
-from rooflab.exercises.lesson03_changes import CARRIED, COMPUTED, _carried, _on_the_edge
-from rooflab.exercises.lesson03_claims import AMD, NVIDIA
+from rooflab.exercises.lessons.lesson03 import (
+    AMD,
+    CARRIED,
+    COMPUTED,
+    HIDDEN,
+    LOG,
+    NVIDIA,
+    OTHER_PART,
+    RIGHT,
+    SPARSE,
+    TWO_DIES,
+    _carried,
+    _on_the_edge,
+    peak_and_bandwidth,
+)
 from rooflab.exercises.registry import exercise, lesson
 from tools.lesson import read_lesson
 

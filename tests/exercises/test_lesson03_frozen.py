@@ -8,13 +8,23 @@ import random
 import pytest
 
 import rooflab as rl
-from rooflab.exercises import lesson03_timed
-from rooflab.exercises.frozen import frozen_text
-from rooflab.exercises.lesson03_published import LENGTH, MATMULS, STREAMS, timed_elsewhere
-from rooflab.exercises.lesson03_recorded import PREDICT, timed
-from rooflab.exercises.lesson03_timed import FROZEN, KINDS, Timed, found_in, recorded
-from rooflab.grade.journal import code_digest
-from rooflab.grade.trimmed import make_trimmed
+from rooflab.exercises.lessons import lesson03
+from rooflab.exercises.lessons.frozen import frozen_text
+from rooflab.exercises.lessons.lesson03 import (
+    FROZEN,
+    KINDS,
+    LENGTH,
+    MATMULS,
+    PREDICT,
+    STREAMS,
+    Timed,
+    found_in,
+    recorded,
+    timed,
+    timed_elsewhere,
+)
+from rooflab.grade.pipeline import code_digest
+from rooflab.grade.shipped import make_trimmed
 from rooflab.measure import recording as room
 from tools import freeze
 
@@ -69,7 +79,7 @@ def test_the_frozen_file_says_what_it_is_and_its_entries_are_fair():
 
 def test_freezing_writes_what_the_rule_finds_and_reads_it_back(tmp_path, monkeypatch, capsys):
     target = tmp_path / FROZEN.name
-    monkeypatch.setattr(lesson03_timed, "FROZEN", target)
+    monkeypatch.setattr(lesson03, "FROZEN", target)
     kept = room.recording(NAME)
     status = freeze.main(["03-predict", NAME])
     if status:  # the shipped recording may be a noisy one; then it is said, and nothing is written
@@ -79,7 +89,7 @@ def test_freezing_writes_what_the_rule_finds_and_reads_it_back(tmp_path, monkeyp
 
 
 def test_a_recording_too_noisy_to_draw_from_is_refused(noisy, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(lesson03_timed, "FROZEN", tmp_path / "kept.json")
+    monkeypatch.setattr(lesson03, "FROZEN", tmp_path / "kept.json")
     assert freeze.main(["03-predict", NAME]) == 1
     assert "fair to ask are only" in capsys.readouterr().out
     assert not (tmp_path / "kept.json").exists()
@@ -88,7 +98,7 @@ def test_a_recording_too_noisy_to_draw_from_is_refused(noisy, tmp_path, monkeypa
 def test_another_schema_is_refused_by_name(tmp_path, monkeypatch):
     path = tmp_path / "later.json"
     path.write_text(json.dumps({"schema": 2}), encoding="utf-8")
-    monkeypatch.setattr(lesson03_timed, "FROZEN", path)
+    monkeypatch.setattr(lesson03, "FROZEN", path)
     with pytest.raises(ValueError, match=r"later\.json: schema 2; this rooflab reads 1"):
         recorded.__wrapped__()
 

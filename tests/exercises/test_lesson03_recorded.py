@@ -8,11 +8,16 @@ from dataclasses import replace
 import pytest
 
 from rooflab.exercises.collect import collect
-from rooflab.exercises.frozen import MARGIN, WITHIN
 from rooflab.exercises.judge import judge
-from rooflab.exercises.lesson03_published import timed_elsewhere
-from rooflab.exercises.lesson03_recorded import PREDICT, timed
-from rooflab.exercises.lesson03_timed import KINDS, model, recorded
+from rooflab.exercises.lessons.frozen import MARGIN, WITHIN
+from rooflab.exercises.lessons.lesson03 import (
+    KINDS,
+    PREDICT,
+    model,
+    recorded,
+    timed,
+    timed_elsewhere,
+)
 from rooflab.exercises.registry import exercise
 
 SEEDS = range(60)

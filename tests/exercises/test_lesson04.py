@@ -15,8 +15,8 @@ import rooflab as rl
 from rooflab.exercises.check import check
 from rooflab.exercises.collect import collect
 from rooflab.exercises.judge import judge
-from rooflab.exercises.lesson03 import peak_and_bandwidth
-from rooflab.exercises.lesson04 import LAYERS, ROOFS
+from rooflab.exercises.lessons.lesson03 import peak_and_bandwidth
+from rooflab.exercises.lessons.lesson04 import LAYERS, ROOFS
 from rooflab.exercises.registry import exercise, lesson
 from tools.lesson import read_lesson
 

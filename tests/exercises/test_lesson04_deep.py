@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rooflab as rl
-from rooflab.exercises.lesson03 import peak_and_bandwidth
+from rooflab.exercises.lessons.lesson03 import peak_and_bandwidth
 from rooflab.exercises.registry import exercise
 
 intensities, ceiling, gradients = (

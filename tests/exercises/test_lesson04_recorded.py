@@ -12,15 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rooflab as rl
-from rooflab.exercises import lesson04_timed
 from rooflab.exercises.check import check
 from rooflab.exercises.collect import collect
-from rooflab.exercises.frozen import MARGIN, WITHIN, frozen_text
 from rooflab.exercises.judge import judge
-from rooflab.exercises.lesson04_recorded import DRAWN, PREDICT
-from rooflab.exercises.lesson04_timed import (
+from rooflab.exercises.lessons import lesson04
+from rooflab.exercises.lessons.frozen import MARGIN, WITHIN, frozen_text
+from rooflab.exercises.lessons.lesson04 import (
+    DRAWN,
     FROZEN,
     KINDS,
+    PREDICT,
     entries_of,
     model,
     peak_of,
@@ -145,10 +146,10 @@ def test_what_is_asked_of_the_same_recording_is_what_was_frozen():
 
 def test_freezing_writes_the_file_or_says_why_not(tmp_path, monkeypatch, capsys):
     target = tmp_path / "frozen.json"
-    monkeypatch.setattr(lesson04_timed, "FROZEN", target)
+    monkeypatch.setattr(lesson04, "FROZEN", target)
     assert freeze.main(["04-predict", KEPT.name]) == 0 and target.exists()
     written = target.read_text(encoding="utf-8")
-    monkeypatch.setattr(lesson04_timed, "FEWEST", 10_000)
+    monkeypatch.setattr(lesson04, "FEWEST", 10_000)
     assert freeze.main(["04-predict", KEPT.name]) == 1
     said = capsys.readouterr().out
     assert "record again" in said and target.read_text(encoding="utf-8") == written
@@ -157,7 +158,7 @@ def test_freezing_writes_the_file_or_says_why_not(tmp_path, monkeypatch, capsys)
 def test_another_schema_is_refused(tmp_path, monkeypatch):
     other = tmp_path / "other.json"
     other.write_text('{"schema": 99, "asked": []}', encoding="utf-8")
-    monkeypatch.setattr(lesson04_timed, "FROZEN", other)
+    monkeypatch.setattr(lesson04, "FROZEN", other)
     with pytest.raises(ValueError, match="schema 99"):
         recorded.__wrapped__()
 

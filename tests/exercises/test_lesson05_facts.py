@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rooflab as rl
-from rooflab.exercises.lesson03 import peak_and_bandwidth
-from rooflab.exercises.lesson05_runs import (
+from rooflab.exercises.lessons.lesson03 import peak_and_bandwidth
+from rooflab.exercises.lessons.lesson05 import (
     INT4_GROUP_32,
     LLAMA_2_7B,
     LLAMA_2_70B,

@@ -7,8 +7,7 @@ import linecache
 
 import pytest
 
-from rooflab.exercises.mine import Mine
-from rooflab.exercises.source import definition, missing_names, replace
+from rooflab.exercises.mine import Mine, definition, missing_names, replace
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import pytest
 
 from rooflab.exercises.collect import collect
 from rooflab.exercises.judge import judge
-from rooflab.exercises.lesson03_catalogue import CANNOT_TELL, LOG
+from rooflab.exercises.lessons.lesson03 import CANNOT_TELL, LOG
 from rooflab.exercises.registry import exercise
 
 SEEDS = (0, *range(40, 60))

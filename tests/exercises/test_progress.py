@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rooflab as rl
-from rooflab.exercises import registry, session
+from rooflab.exercises import check, registry
 from rooflab.exercises.course import Course, beside, read, weighed
 from rooflab.exercises.verdict import Verdict
 from tools.outputs import settle
@@ -25,11 +25,11 @@ LESSONS = sorted({e.lesson for e in registry.exercises().values()})
 
 @pytest.fixture(autouse=True)
 def _new_kernel(tmp_path, monkeypatch):
-    session.forget()
+    check.forget()
     (tmp_path / "notebooks").mkdir()
     monkeypatch.chdir(tmp_path / "notebooks")
     yield
-    session.forget()
+    check.forget()
 
 
 class Reader(HTMLParser):
@@ -91,7 +91,7 @@ def test_the_last_check_counts_also_when_it_is_worse():
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_a_finished_lesson_misses_nothing(lesson):
     for e in registry.lesson(lesson):
-        session.keep(Verdict(e.id, True, e.points, e.points, "right"))
+        check.keep(Verdict(e.id, True, e.points, e.points, "right"))
     shown = rl.progress(lesson)
     assert shown.missing == () and shown.points == shown.max
     assert "Nothing is missing" in repr(shown) and "#009E73" in shown._repr_html_()
@@ -110,12 +110,12 @@ def test_an_unknown_lesson_is_named_with_those_that_exist(told):
 
 @given(st.lists(st.sampled_from(list(registry.exercises())), max_size=8), st.data())
 def test_points_and_missing_always_add_up(ids, data):
-    session.forget()
+    check.forget()
     for id in ids:
         most = registry.exercise(id).points
         right = data.draw(st.booleans())
         said = data.draw(st.sampled_from(["not answered yet: 1 line", "<b>no</b>"]))
-        session.keep(Verdict(id, right, most * right, most, said, misconception=said))
+        check.keep(Verdict(id, right, most * right, most, said, misconception=said))
     for lesson in LESSONS:
         shown = rl.progress(lesson)
         right = {e.id for e in registry.lesson(lesson)} - set(shown.missing)

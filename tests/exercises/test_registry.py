@@ -20,7 +20,7 @@ from rooflab.exercises.collect import collect
 from rooflab.exercises.compare import same
 from rooflab.exercises.exercise import COMPARED, Exercise, Misconception
 from rooflab.exercises.judge import judge
-from rooflab.exercises.lesson01_claims import LEAVES_TWO
+from rooflab.exercises.lessons.lesson01 import LEAVES_TWO
 from rooflab.exercises.plaindata import to_plain
 from rooflab.exercises.registry import exercise, exercises, lesson
 

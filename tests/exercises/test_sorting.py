@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rooflab as rl
-from rooflab.exercises.sort_truth import card, name
-from rooflab.exercises.sorting import BINS, MOST, _packed, _unpacked, shuffled, sort
+from rooflab.exercises.sorting import BINS, MOST, _packed, _unpacked, card, name, shuffled, sort
 from rooflab.measure.measurement import Measurement
 from tests.show.conftest import ROOFS
 

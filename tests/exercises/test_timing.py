@@ -13,7 +13,7 @@ from rooflab.cuda import Device, StandIn
 from rooflab.exercises import on_gpu
 from rooflab.exercises.check import check
 from rooflab.exercises.judge import judge
-from rooflab.exercises.lesson01_cuda import timing_with
+from rooflab.exercises.lessons.lesson01 import timing_with
 from rooflab.exercises.registry import exercise
 from rooflab.exercises.timing import arguments, derived, operation, regions, run, truth
 from rooflab.exercises.verdict import Verdict

@@ -516,7 +516,7 @@ BORROWED = {  # product(…) by a function that is locked
         "import rooflab as rl" + OF_FRESH.format("rl.gemm"),
         [
             (
-                f"import rooflab.grade.inside as i\ni.lock = i._lock = lambda *a: None{OTHER}",
+                f"import rooflab.grade.inside.kernel as i\ni.lock = i._lock = lambda *a: None{OTHER}",
                 "01-witnesses",
             )
         ],
@@ -526,7 +526,7 @@ BORROWED = {  # product(…) by a function that is locked
         "import rooflab as rl" + OF_FRESH.format("rl.gemm"),
         [
             (
-                f"import rooflab.grade.lockdown as l\nl.lock = lambda names: (lambda: None){OTHER}",
+                f"import rooflab.grade.inside.kernel as l\nl.lock = lambda names: (lambda: None){OTHER}",
                 "01-witnesses",
             )
         ],

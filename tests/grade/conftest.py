@@ -2,15 +2,15 @@
 
 import pytest
 
-from rooflab.grade import sandbox
-from rooflab.grade.run import Workshop
+from rooflab.grade import launch
+from rooflab.grade.launch import Workshop
 from tests.grade.notebooks import HALF, changed, put, solution
 
 
 @pytest.fixture(scope="session")
 def shop():
     """A workshop with the sandbox; where there is none, the reason is the skip's."""
-    if why := sandbox.missing():
+    if why := launch.missing():
         pytest.skip(why)
     with Workshop() as workshop:
         yield workshop

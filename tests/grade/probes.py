@@ -15,17 +15,17 @@ builtins.isinstance = builtins.issubclass = lambda *a: True
 builtins.len = lambda x: 0
 builtins.type = str""",
     "collector": """
-import rooflab.exercises.collect as c, rooflab.grade.inside as i
+import rooflab.exercises.collect as c, rooflab.grade.inside.kernel as i
 c.collect = i.collect = i._observe = lambda *a: [{"value": True}, {"passed": True}]
 i.report = lambda *a: print("all right")""",
     "forged observations": """
-import rooflab.grade.inside as i
+import rooflab.grade.inside.kernel as i
 i._observe = lambda *a: [{"value": 6, "points": 99, "passed": True}] * 2""",
     "encoder": """
-import rooflab.grade.inside as i
+import rooflab.grade.inside.kernel as i
 i._dumps = lambda x: '[' * 100_000""",
     "not a list": """
-import rooflab.grade.inside as i
+import rooflab.grade.inside.kernel as i
 i._dumps = lambda x: '{"value": 6}'""",
     "run_cell": """
 ip = get_ipython()

@@ -7,10 +7,10 @@ import time
 
 from nbformat.v4 import new_code_cell, new_notebook
 
-from rooflab.grade import tree
-from rooflab.grade.limits import MIB, Limits
-from rooflab.grade.locked import ANSWER, CHECK, GIVEN, Locked, check_source
-from rooflab.grade.run import Workshop
+from rooflab.grade.inside import limits
+from rooflab.grade.inside.limits import MIB, Limits
+from rooflab.grade.launch import Workshop
+from rooflab.grade.locked_notebook import ANSWER, CHECK, GIVEN, Locked, check_source
 
 CASES = ({"m": 2, "n": 3}, {"m": 5, "n": 7})
 RIGHT = [{"value": 6}, {"value": 35}]
@@ -49,7 +49,7 @@ def left_over(shop: Workshop, seconds: float = 2.0) -> int:
     """
     until = time.monotonic() + seconds
     while True:
-        found = tree.below(tree.processes(), shop.process_id)
+        found = limits.below(limits.processes(), shop.process_id)
         extra = len(found) - (3 if shop.nested else 0)
         if extra <= 0 or time.monotonic() > until:
             return extra

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from rooflab.grade.locked import ENDED
+from rooflab.grade.locked_notebook import ENDED
 from tests.grade import attacks, probes
 from tests.grade.small import CASES, RIGHT, SOON, honest, left_over, locked
 

@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from rooflab.grade import sandbox
+from rooflab.grade import launch
 from tests.grade.attacks_doors import KINDS, PAGES
 from tests.grade.notebooks import code, put, solution
 
@@ -28,7 +28,7 @@ def hand_in(exercise, answer, above):
     return {"nbformat": 4, "nbformat_minor": 5, "metadata": lesson, "cells": made}
 
 
-@pytest.mark.skipif(bool(sandbox.missing()), reason="no sandbox")
+@pytest.mark.skipif(bool(launch.missing()), reason="no sandbox")
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_points_and_no_neighbour_lost(kind, tmp_path):
     folder, out = tmp_path / "in", tmp_path / "out"
@@ -54,7 +54,7 @@ def test_no_points_and_no_neighbour_lost(kind, tmp_path):
     assert not paid
 
 
-@pytest.mark.skipif(bool(sandbox.missing()), reason="no sandbox")
+@pytest.mark.skipif(bool(launch.missing()), reason="no sandbox")
 def test_tables_and_pages_stay_what_they_are(tmp_path):
     folder, out = tmp_path / "in", tmp_path / "out"
     for number, (student, answer) in enumerate(PAGES.values()):

@@ -10,7 +10,7 @@ from rooflab.exercises.collect import collect
 from rooflab.exercises.exercise import Exercise, Misconception
 from rooflab.exercises.judge import judge
 from rooflab.grade import verdicts
-from rooflab.grade.run import read_outcome
+from rooflab.grade.launch import read_outcome
 from tests.grade import attacks_more
 from tests.grade.small import CASES, RIGHT, SOON, honest, left_over, locked
 

@@ -3,7 +3,7 @@
 import pytest
 
 from rooflab.grade import gate
-from rooflab.grade.locked import Outcome
+from rooflab.grade.locked_notebook import Outcome
 from tests.grade import attacks_behind
 from tests.grade.test_traced import handed_in
 

@@ -1,7 +1,7 @@
 """Answers that do not end cost their own points: every other exercise keeps a share of the time."""
 
-from rooflab.grade import nbval_run
-from rooflab.grade.limits import Limits
+from rooflab.grade import worker
+from rooflab.grade.inside.limits import Limits
 from tests.grade.small import RIGHT, honest, locked
 
 ENDLESS = "def f{0}(m, n):\n    while True:\n        pass"
@@ -17,10 +17,10 @@ def test_five_endless_answers_cost_five_exercises(shop):
 
 
 def test_a_cell_may_take_its_limit_where_little_else_is_to_come():
-    reporter = nbval_run.Reporter({"01-e0": "word"}, Limits(wall=45, cell=10), print, print)
+    reporter = worker.Reporter({"01-e0": "word"}, Limits(wall=45, cell=10), print, print)
     assert reporter._seconds() == 10
     words = dict.fromkeys(map(str, range(15)), "w")
-    many = nbval_run.Reporter(words, Limits(wall=45), print, print)
+    many = worker.Reporter(words, Limits(wall=45), print, print)
     assert many._seconds() == 10
     many.end -= 25
     assert 1.4 < many._seconds() < 1.6, "half of the time is shared out"

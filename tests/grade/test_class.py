@@ -17,8 +17,9 @@ import pytest
 from rooflab.exercises.collect import collect
 from rooflab.exercises.judge import judge
 from rooflab.exercises.registry import exercise
-from rooflab.grade import given, report_class, table
-from rooflab.grade.limits import Limits
+from rooflab.grade import given, report
+from rooflab.grade import results as table
+from rooflab.grade.inside.limits import Limits
 from rooflab.grade.pipeline import grade as graded
 from rooflab.grade.results import Results
 from tests.grade import in_process
@@ -176,7 +177,7 @@ def test_killed_twice_nothing_is_lost_repeated_or_left(shop, tmp_path):
     for write in (
         results.write,
         partial(table.write, results),
-        partial(report_class.write, results),
+        partial(report.write, results),
     ):
         write(whole)
     assert differing(whole, out) == []

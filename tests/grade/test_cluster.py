@@ -12,14 +12,14 @@ from typer.testing import CliRunner
 
 from rooflab.cli import app, grading
 from rooflab.grade import cluster as clusters
-from rooflab.grade import pipeline, sandbox
-from rooflab.grade.limits import Limits
-from rooflab.grade.locked import LOST
+from rooflab.grade import launch, pipeline
+from rooflab.grade.inside.limits import Limits
+from rooflab.grade.locked_notebook import LOST
 from tests.grade import in_process
 from tests.grade.notebooks import changed, put, solution
 
 distributed = pytest.importorskip("distributed")
-needs_sandbox = pytest.mark.skipif(sandbox.missing() is not None, reason="no bubblewrap")
+needs_sandbox = pytest.mark.skipif(launch.missing() is not None, reason="no bubblewrap")
 
 LIMITS = Limits()
 WRONG = {"00-bandwidth": "def bandwidth(seconds, n, itemsize):\n    return n"}

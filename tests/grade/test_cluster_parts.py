@@ -11,11 +11,12 @@ from types import SimpleNamespace
 import pytest
 
 import rooflab as package
+from rooflab.grade import cluster as cluster_worker
 from rooflab.grade import cluster as clusters
-from rooflab.grade import cluster_worker, pipeline, run, sandbox
-from rooflab.grade.journal import code_digest
-from rooflab.grade.limits import Limits
-from rooflab.grade.locked import LOST, Outcome
+from rooflab.grade import launch, pipeline
+from rooflab.grade.inside.limits import Limits
+from rooflab.grade.locked_notebook import LOST, Outcome
+from rooflab.grade.pipeline import code_digest
 from tests.grade import in_process
 from tests.grade.small import honest, locked
 
@@ -92,7 +93,7 @@ def cluster(future, status="running", workers=1, **more):
         (cluster(Future(distributed.CancelledError("x"))), "no longer knows"),
         (cluster(Future(), status="connecting", _looked=0.0), "does not answer any more"),
         (cluster(Future(), workers=0, _looked=0.0, _seen=-1e9), "has had no worker for"),
-        (cluster(Future(sandbox.NoSandbox("needs bubblewrap"))), "cannot grade: needs bubblewrap"),
+        (cluster(Future(launch.NoSandbox("needs bubblewrap"))), "cannot grade: needs bubblewrap"),
     ],
 )
 def test_a_cluster_that_is_gone_ends_the_run(gone, told):
@@ -170,6 +171,6 @@ def test_a_place_where_right_answers_fail_grades_nobody(place, monkeypatch):
 
 
 def test_a_job_and_its_answer_are_bytes():
-    told = run.packed(locked(honest(0)), LIMITS)
+    told = launch.packed(locked(honest(0)), LIMITS)
     assert isinstance(told, bytes) and b"not to be told" not in told, "the nonce stays here"
-    assert run.unpacked(locked(honest(0)), b"").stopped == LOST
+    assert launch.unpacked(locked(honest(0)), b"").stopped == LOST

@@ -7,12 +7,12 @@ import pytest
 
 from rooflab.exercises.registry import exercises
 from rooflab.golf import solutions
-from rooflab.grade import gate, run, verdicts
+from rooflab.grade import gate, launch, verdicts
 from rooflab.grade.given import lesson
 from rooflab.grade.intake import CodeCell, Submission
-from rooflab.grade.locked import Outcome
+from rooflab.grade.launch import missing
+from rooflab.grade.locked_notebook import Outcome
 from rooflab.grade.merge import merge
-from rooflab.grade.sandbox import missing
 from tests.grade.notebooks import REPOSITORY
 
 FORGED = {
@@ -112,12 +112,12 @@ def test_a_forged_trace_does_not_pass(shop, monkeypatch):
     found = lesson("02")
     cells = (CodeCell(FORGER, 1, "02-golf-axpy"),)
     locked = merge(Submission("f", "d", "02", "Mallory", cells), found, 1)
-    monkeypatch.setattr(run, "gated", lambda locked, outcome: outcome)
-    fooled = verdicts.judge(locked, shop.run(locked), found)["02-golf-axpy"]
+    monkeypatch.setattr(launch, "gated", lambda locked, outcome: outcome)
+    fooled = verdicts.judge_outcome(locked, shop.run(locked), found)["02-golf-axpy"]
     assert fooled.passed, "without the gate it does; a forger that is never believed proves nothing"
     monkeypatch.undo()
     outcome = shop.run(locked)
-    verdict = verdicts.judge(locked, outcome, found)["02-golf-axpy"]
+    verdict = verdicts.judge_outcome(locked, outcome, found)["02-golf-axpy"]
     assert not verdict.passed
     assert "line 2 uses rooflab.exercises.golfing" in verdict.reason
 
@@ -194,7 +194,7 @@ def test_an_answer_that_imports_cupy_counts(shop):
     found = lesson("01")
     cells = (CodeCell(TIMES, 1, "01-cuda-axpy"),)
     locked = merge(Submission("f", "d", "01", "Ada", cells), found, 1)
-    verdict = verdicts.judge(locked, shop.run(locked), found)["01-cuda-axpy"]
+    verdict = verdicts.judge_outcome(locked, shop.run(locked), found)["01-cuda-axpy"]
     assert verdict.passed, verdict
 
 

@@ -14,14 +14,14 @@ import pytest
 from typer.testing import CliRunner
 
 from rooflab.cli import app, grading
-from rooflab.grade import journal, sandbox
+from rooflab.grade import launch, pipeline
 from tests.grade import in_process
 from tests.grade.notebooks import HALF, changed, put, solution
 
 WRONG = {"01-product": HALF}
 WRONG_IN_00 = {"00-bandwidth": "def bandwidth(seconds, n, itemsize):\n    return n"}
 needs_sandbox = pytest.mark.skipif(
-    sandbox.missing() is not None, reason="no bubblewrap on this machine"
+    launch.missing() is not None, reason="no bubblewrap on this machine"
 )
 
 
@@ -110,7 +110,7 @@ def test_out_that_is_a_file_is_an_error(plain, tmp_path):
 
 
 def test_without_a_sandbox_nothing_is_run(tmp_path, monkeypatch):
-    monkeypatch.setattr(sandbox, "missing", lambda: "grading needs bubblewrap")
+    monkeypatch.setattr(launch, "missing", lambda: "grading needs bubblewrap")
     path = put(tmp_path / "a.ipynb", solution("00"))
     assert "needs bubblewrap" in rooflab(path, "--out", tmp_path / "out", code=2)
     assert not (tmp_path / "out" / "results.json").exists()
@@ -197,8 +197,8 @@ def test_a_full_disk_is_one_line_and_what_is_finished_is_kept(plain, tmp_path, m
             raise OSError(28, "No space left on device")
         kept.append(original(self, submission, row))
 
-    original = journal.Journal.add
-    monkeypatch.setattr(journal.Journal, "add", add)
+    original = pipeline.Journal.add
+    monkeypatch.setattr(pipeline.Journal, "add", add)
     words = (tmp_path / "in", "--out", tmp_path / "out", "--jobs", 1)
     said = rooflab(*words, code=2)
     assert "No space left" in said and "goes on from here" in said and said.count("\n") == 1

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rooflab.grade import files, intake, names
+from rooflab.grade import display_names, intake
 from rooflab.grade.intake import Refused, Submission
 from tests.grade.notebooks import code, put, solution
 
@@ -184,34 +184,42 @@ def test_no_shape_of_json_raises(tmp_path_factory, cells, metadata):
 
 
 def test_names_keep_what_is_seen_and_lose_what_turns_a_line_around():
-    assert names.clean('O\'Brien "Bob" / Ümit') == 'O\'Brien "Bob" / Ümit'
-    assert names.clean("a\u202eb\u200fc\x00d\n\te\u2028f") == "abc d e f"
-    assert names.clean("\u0646\u0645\u06cc\u200c\u062e") == "\u0646\u0645\u06cc\u200c\u062e"
-    assert len(names.clean("x" * 10**6)) == names.LONGEST
-    assert names.clean("e\u0301") == "é"
+    assert display_names.clean('O\'Brien "Bob" / Ümit') == 'O\'Brien "Bob" / Ümit'
+    assert display_names.clean("a\u202eb\u200fc\x00d\n\te\u2028f") == "abc d e f"
+    assert display_names.clean("\u0646\u0645\u06cc\u200c\u062e") == "\u0646\u0645\u06cc\u200c\u062e"
+    assert len(display_names.clean("x" * 10**6)) == display_names.LONGEST
+    assert display_names.clean("e\u0301") == "é"
 
 
 def test_equal_stems_are_told_apart_by_folder_and_own_names_stay():
     found = ["x/mon/hw.ipynb", "x/fri/hw.ipynb", "x/ann.ipynb", "b/c/hw.ipynb"]
-    assert names.students(found, [None, None, None, "Cem"]) == ["mon/hw", "fri/hw", "ann", "Cem"]
-    assert names.students(["a/m/hw.ipynb", "b/m/hw.ipynb"], [None] * 2) == ["a/m/hw", "b/m/hw"]
-    assert len(set(names.students(["a/hw.ipynb"] * 3, [None] * 3))) == 3
-    assert names.students(["a/1.ipynb", "a/2.ipynb"], ["Ann", "Ann"]) == ["Ann", "Ann"]
-    assert names.students(["a/ann.ipynb", "c/x.ipynb"], [None, "ann"]) == ["a/ann", "ann"]
-    assert names.students(["ann.ipynb", "x.ipynb"], [None, "ann"]) == ["ann (2)", "ann"]
+    assert display_names.students(found, [None, None, None, "Cem"]) == [
+        "mon/hw",
+        "fri/hw",
+        "ann",
+        "Cem",
+    ]
+    assert display_names.students(["a/m/hw.ipynb", "b/m/hw.ipynb"], [None] * 2) == [
+        "a/m/hw",
+        "b/m/hw",
+    ]
+    assert len(set(display_names.students(["a/hw.ipynb"] * 3, [None] * 3))) == 3
+    assert display_names.students(["a/1.ipynb", "a/2.ipynb"], ["Ann", "Ann"]) == ["Ann", "Ann"]
+    assert display_names.students(["a/ann.ipynb", "c/x.ipynb"], [None, "ann"]) == ["a/ann", "ann"]
+    assert display_names.students(["ann.ipynb", "x.ipynb"], [None, "ann"]) == ["ann (2)", "ann"]
 
 
 @given(st.lists(st.text("ab/.\u202e", max_size=9), max_size=6))
 def test_students_named_by_file_always_differ(paths):
-    found = names.students([f"{path}.ipynb" for path in paths], [None] * len(paths))
+    found = display_names.students([f"{path}.ipynb" for path in paths], [None] * len(paths))
     assert len(set(found)) == len(paths)
 
 
 def test_page_names_are_plain_and_differ(tmp_path):
     for student in ("../../etc/passwd", "", "نام", 'x" onload="', "CON", "a" * 300):
-        page = names.page_name(student, "f.ipynb")
+        page = display_names.page_name(student, "f.ipynb")
         assert page.isascii() and "/" not in page and len(page) < 64 and page.endswith(".html")
-    assert names.page_name("Ann", "1.ipynb") != names.page_name("Ann", "2.ipynb")
+    assert display_names.page_name("Ann", "1.ipynb") != display_names.page_name("Ann", "2.ipynb")
 
 
 def test_a_folder_stands_for_the_files_in_it(tmp_path):
@@ -219,18 +227,18 @@ def test_a_folder_stands_for_the_files_in_it(tmp_path):
         put(tmp_path / "in" / each, {})
     (tmp_path / "in" / "notes.txt").touch()
     (tmp_path / "in" / "trap.ipynb").mkdir()
-    listed = files.found([tmp_path / "in", tmp_path / "in" / "b.ipynb"])
+    listed = intake.found([tmp_path / "in", tmp_path / "in" / "b.ipynb"])
     assert [path.name for path in listed] == [
         "a.ipynb", "b.ipynb", "c.ipynb", "notes.txt", "trap.ipynb",
     ]  # fmt: skip
     (tmp_path / "none").mkdir()
-    assert files.found([tmp_path / "none"]) == [tmp_path / "none"]
+    assert intake.found([tmp_path / "none"]) == [tmp_path / "none"]
 
 
 def test_a_notebook_by_another_ending_is_not_passed_over(tmp_path):
     for name in ("A.IPYNB", "b.ipynb.txt", "c.ipynb.json", "d.json", "e.txt"):
         put(tmp_path / name, solution("00"))
-    listed = files.found([tmp_path])
+    listed = intake.found([tmp_path])
     assert [path.name for path in listed] == [
         "A.IPYNB", "b.ipynb.txt", "c.ipynb.json", "d.json", "e.txt",
     ]  # fmt: skip

@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 
 import rooflab
-from rooflab.grade import given, intake, journal
-from rooflab.grade.journal import FOLDER, Journal, seed_for
-from rooflab.grade.locked import LOST, Outcome
+from rooflab.grade import given, intake, pipeline
+from rooflab.grade.locked_notebook import LOST, Outcome
+from rooflab.grade.pipeline import FOLDER, Journal, seed_for
 from tests.grade import in_process
 from tests.grade.in_process import counting, grade
 from tests.grade.notebooks import HALF, REPOSITORY, changed
@@ -66,7 +66,7 @@ import os, signal, sys
 from contextlib import nullcontext
 from pathlib import Path
 from rooflab.grade import pipeline
-from rooflab.grade.limits import Limits
+from rooflab.grade.inside.limits import Limits
 from tests.grade import in_process
 files, out, left = sys.argv[1].split("|"), Path(sys.argv[2]), [int(sys.argv[3])]
 def run(locked, limits):
@@ -184,10 +184,10 @@ def test_a_grader_waits_for_another_one_in_the_same_folder(tmp_path):
     waited, went_on = threading.Event(), threading.Event()
 
     def second():
-        with journal.alone(tmp_path, waited.set):
+        with pipeline.alone(tmp_path, waited.set):
             went_on.set()
 
-    with journal.alone(tmp_path):
+    with pipeline.alone(tmp_path):
         other = threading.Thread(target=second)
         other.start()
         assert waited.wait(10) and not went_on.is_set()
@@ -201,7 +201,7 @@ def test_half_written_files_of_a_killed_grader_are_cleared_away(tmp_path):
     (tmp_path / FOLDER).mkdir()
     for path in (own, *torn):
         path.touch()
-    with journal.alone(tmp_path):
+    with pipeline.alone(tmp_path):
         assert own.exists() and not any(path.exists() for path in torn)
 
 
@@ -216,7 +216,7 @@ def test_a_lesson_that_was_run_and_saved_counts_as_the_same(handed_in, tmp_path,
                          for cell in notebook["cells"]]  # fmt: skip
     lesson.write_text(json.dumps(notebook), encoding="utf-8")
     given._lesson.cache_clear()
-    journal._asked.cache_clear()
+    pipeline._asked.cache_clear()
     assert grade(handed_in, tmp_path / "out", runner=None) == first
 
 

@@ -5,12 +5,12 @@ import pytest
 import rooflab as rl
 from rooflab.count import blas
 from rooflab.exercises.registry import exercises
-from rooflab.grade.lockdown import lock
+from rooflab.grade.inside.kernel import lock_functions
 
 
 def test_a_locked_function_raises_under_every_name_and_comes_back():
     kept = rl.gemm
-    unlock = lock(["gemm"])
+    unlock = lock_functions(["gemm"])
     try:
         for reach in (rl.gemm, kept, blas.gemm):
             with pytest.raises(NotImplementedError, match=r"derive this yourself: rooflab\.gemm"):
@@ -22,7 +22,7 @@ def test_a_locked_function_raises_under_every_name_and_comes_back():
 
 
 def test_a_locked_class_makes_no_objects():
-    unlock = lock(["Roofline"])
+    unlock = lock_functions(["Roofline"])
     try:
         with pytest.raises(NotImplementedError, match="derive this yourself"):
             rl.Roofline(None)
@@ -34,10 +34,10 @@ def test_a_locked_class_makes_no_objects():
 
 def test_whatever_an_exercise_derives_can_be_locked():
     for exercise in exercises().values():
-        lock(exercise.derives)()
+        lock_functions(exercise.derives)()
 
 
 def test_an_unknown_name_is_said_and_nothing_stays_locked():
     with pytest.raises(ValueError, match="'gemn'"):
-        lock(["axpy", "gemn"])
+        lock_functions(["axpy", "gemn"])
     assert rl.axpy(4).flops == 8

@@ -7,8 +7,8 @@ import pytest
 from IPython.core.inputtransformer2 import TransformerManager
 
 from rooflab.grade import gate
-from rooflab.grade.kept import kept, parsed, text_of
-from rooflab.grade.live import live
+from rooflab.grade.gate import live
+from rooflab.grade.notebook_code import kept, parsed, text_of
 from rooflab.grade.suspects import flaw, forging_with
 
 TWICE = 2.5  # times the steps that twice the length may take: a square takes four times

@@ -9,10 +9,10 @@ import pytest
 from rooflab.exercises.check import check
 from rooflab.exercises.registry import exercises
 from rooflab.grade import given, intake, verdicts
-from rooflab.grade.kept import kept, names
-from rooflab.grade.locked import ANSWER, CHECK
+from rooflab.grade.locked_notebook import ANSWER, CHECK
 from rooflab.grade.merge import merge, secret
-from rooflab.grade.stand_ins import RIGHT, WRITTEN, right
+from rooflab.grade.notebook_code import kept, names
+from rooflab.grade.verdicts import RIGHT, WRITTEN, right
 from tests.grade import in_process
 from tests.grade.notebooks import HALF, answer, changed, code, put, solution
 
@@ -41,7 +41,7 @@ def locked(tmp_path):
 
 
 def judged(one):
-    return verdicts.judge(one, in_process.run(one), given.lesson(one.lesson))
+    return verdicts.judge_outcome(one, in_process.run(one), given.lesson(one.lesson))
 
 
 def roles(one, role):
@@ -243,7 +243,7 @@ def test_every_known_mistake_is_rejected_and_named(locked):
             outcome = in_process.run(one)
             seen = [{"value": _plain(mistake.wrong(*c.values()))} for c in one.cases[exercise.id]]
             outcome.observations[exercise.id] = seen
-            verdict = verdicts.judge(one, outcome, given.lesson("01"))[exercise.id]
+            verdict = verdicts.judge_outcome(one, outcome, given.lesson("01"))[exercise.id]
             assert not verdict.passed and verdict.hint
 
 
@@ -265,7 +265,7 @@ def test_what_is_kept_of_a_cell_calls_nothing():
 
 
 def test_outcomes_from_nowhere_are_zeros_with_a_reason(locked):
-    from rooflab.grade.locked import Outcome
+    from rooflab.grade.locked_notebook import Outcome
 
     one, lesson = locked(solution("01")), given.lesson("01")
     for outcome, told in (
@@ -276,23 +276,23 @@ def test_outcomes_from_nowhere_are_zeros_with_a_reason(locked):
         (Outcome({"01-product": [{"error": "E: at 0x7f33aabbccdd " + "z" * 9000}] * 5}), "0x… "),
         (Outcome({"01-product": [3, None, [], "x", {}]}), "nothing came back"),
     ):
-        verdict = verdicts.judge(one, outcome, lesson)["01-product"]
+        verdict = verdicts.judge_outcome(one, outcome, lesson)["01-product"]
         assert not verdict.passed and told in verdict.reason
         assert len(verdict.reason) <= verdicts.LONGEST and "\n" not in verdict.reason
 
 
 def test_what_was_not_run_any_more_says_where_the_run_ended(locked):
-    from rooflab.grade.locked import ENDED, Outcome
+    from rooflab.grade.locked_notebook import ENDED, Outcome
 
     one, lesson = locked(solution("01")), given.lesson("01")
     gone = dict.fromkeys(lesson.order[2:], "the kernel died")
     seen = in_process.run(one).observations
     outcome = Outcome({id: seen[id] for id in lesson.order[:2]}, gone, {}, "the kernel died")
-    found = list(verdicts.judge(one, outcome, lesson).values())
+    found = list(verdicts.judge_outcome(one, outcome, lesson).values())
     assert [verdict.passed for verdict in found[:3]] == [True, True, False]
     assert found[2].reason == "the kernel died"
     gone[lesson.order[2]] = ENDED.format("the kernel died")
-    assert verdicts.judge(one, outcome, lesson) == {v.exercise: v for v in found} | {
+    assert verdicts.judge_outcome(one, outcome, lesson) == {v.exercise: v for v in found} | {
         lesson.order[2]: replace(found[2], reason=ENDED.format("the kernel died"))
     }
     assert {verdict.reason for verdict in found[3:]} == {
@@ -305,7 +305,7 @@ def test_an_answer_cell_that_raised_is_told_so(locked):
     outcome = in_process.run(one)
     outcome.observations["01-name"] = [{"error": "NameError: name 'name' is not defined"}] * 4
     outcome.printed["01-name"] = "hello\nSyntaxError: expected ':' (3512.py, line 1)"
-    reason = verdicts.judge(one, outcome, given.lesson("01"))["01-name"].reason
+    reason = verdicts.judge_outcome(one, outcome, given.lesson("01"))["01-name"].reason
     assert reason == "there is no name: its answer cell raised SyntaxError: expected ':' (line 1)"
 
 

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from rooflab.exercises.registry import exercises
-from rooflab.grade import files, intake, names, page, table
+from rooflab.grade import display_names, intake, report, results
 from rooflab.grade.intake import Refused, Submission
 from rooflab.grade.results import Results, Row
 from tests.grade.notebooks import put, solution
@@ -70,43 +70,46 @@ def deep(tmp_path):
 
 def test_a_deep_folder_is_looked_through(deep):
     put(deep / "flat.ipynb", solution("00"))
-    assert [path.name for path in files.found([deep])] == ["deep.ipynb", "flat.ipynb"]
+    assert [path.name for path in intake.found([deep])] == ["deep.ipynb", "flat.ipynb"]
 
 
 def test_a_link_to_a_folder_is_not_followed(tmp_path):
     put(tmp_path / "in" / "ann.ipynb", solution("00"))
     (tmp_path / "in" / "again").symlink_to(tmp_path / "in")
-    assert [path.name for path in files.found([tmp_path / "in"])] == ["ann.ipynb"]
+    assert [path.name for path in intake.found([tmp_path / "in"])] == ["ann.ipynb"]
 
 
 @pytest.mark.parametrize("name", UNSEEN)
 def test_a_name_that_nobody_sees_is_none(name, tmp_path):
-    assert names.clean(name) == ""
+    assert display_names.clean(name) == ""
     notebook = solution("00")
     notebook["metadata"]["rooflab"]["student"] = name
     assert intake.read(put(tmp_path / "x.ipynb", notebook)).student is None
-    assert names.stem(f"hw/{name}.ipynb") == "unnamed"
+    assert display_names.stem(f"hw/{name}.ipynb") == "unnamed"
 
 
 def test_marks_do_not_cover_the_lines_around_and_names_keep_theirs():
-    assert len(names.clean("e" + "\u0301" * 70)) < 7
+    assert len(display_names.clean("e" + "\u0301" * 70)) < 7
     for name in ("Nguyễn Thị Hồng", "त्रिशा", "กุ้งนี้", "נָעֳמִי"):
-        assert names.clean(name) == " ".join(name.split())
+        assert display_names.clean(name) == " ".join(name.split())
 
 
 def test_two_paths_never_have_one_text():
-    texts = {names.file_text(os.fsdecode(raw)) for raw in (b"a\xff", rb"a\xff", rb"a\x5cxff", b"a")}
+    texts = {
+        display_names.file_text(os.fsdecode(raw))
+        for raw in (b"a\xff", rb"a\xff", rb"a\x5cxff", b"a")
+    }
     assert len(texts) == 4
 
 
 def test_no_mark_of_a_file_name_is_a_row_or_a_command(tmp_path):
     odd = "in/x\rann\x1b[2J\x07\x85.ipynb"
     rows = [Row(odd, error="no"), Row("in/ok.ipynb", error="no")]
-    found = table.text(Results.of(1, rows))
+    found = results.text(Results.of(1, rows))
     assert len(list(csv.reader(io.StringIO(found, newline="")))) == 3
     assert len(found.splitlines()) == 3
     assert all(letter.isprintable() or letter == "\n" for letter in found)
-    assert page.name(odd) == "<bdi>in/x\ufffdann\ufffd[2J\ufffd\ufffd.ipynb</bdi>"
+    assert report.name(odd) == "<bdi>in/x\ufffdann\ufffd[2J\ufffd\ufffd.ipynb</bdi>"
 
 
 def test_every_lesson_is_far_below_what_is_read():
@@ -125,7 +128,7 @@ def test_what_is_no_notebook_has_its_line_too(tmp_path):
     for beside in ("mine.py", ".DS_Store", "__pycache__/x.pyc", ".git/config", "Thumbs.db"):
         (tmp_path / beside).parent.mkdir(exist_ok=True)
         (tmp_path / beside).write_bytes(b"x")
-    found = files.found([tmp_path])
+    found = intake.found([tmp_path])
     assert [path.name for path in found] == sorted(["ann.ipynb", *kinds])
     reasons = {path.name: intake.read(path) for path in found if path.name in kinds}
     assert all(isinstance(one, Refused) for one in reasons.values())

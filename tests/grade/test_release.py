@@ -19,8 +19,8 @@ from rooflab.cli import app, grading
 from rooflab.exercises import registry
 from rooflab.exercises.course import read
 from rooflab.grade import intake, release
-from rooflab.grade.limits import Limits
-from rooflab.grade.release_notebook import OWN, exercise_of
+from rooflab.grade.inside.limits import Limits
+from rooflab.grade.release import OWN, exercise_of
 from tests.grade import in_process
 from tests.grade.notebooks import REPOSITORY, answer, changed, put, solution
 

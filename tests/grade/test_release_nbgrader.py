@@ -19,9 +19,8 @@ from rooflab.exercises import registry
 from rooflab.exercises.course import read
 from rooflab.exercises.hidden import hidden
 from rooflab.grade import intake, pipeline
-from rooflab.grade.limits import Limits
-from rooflab.grade.release_nbgrader import STUB, marked
-from rooflab.grade.release_notebook import exercise_of
+from rooflab.grade.inside.limits import Limits
+from rooflab.grade.release import STUB, exercise_of, marked
 from tests.grade import in_process
 from tests.grade.notebooks import REPOSITORY
 from tools.lesson import keep_solutions, stub_solutions

@@ -8,9 +8,9 @@ import re
 import pytest
 
 from rooflab.exercises.verdict import Verdict
-from rooflab.grade import charts, intake, pipeline, report_class, report_student
-from rooflab.grade.limits import Limits
-from rooflab.grade.locked import Outcome
+from rooflab.grade import intake, pipeline, report
+from rooflab.grade.inside.limits import Limits
+from rooflab.grade.locked_notebook import Outcome
 from rooflab.grade.results import Results, Row
 from tests.grade.notebooks import put, solution
 
@@ -59,7 +59,7 @@ def read(page):
 
 
 def test_a_student_sees_verdict_case_result_and_hint():
-    page = report_student.html("Ann", row(printed={"01-product": "I am here"}))
+    page = report.student_page("Ann", row(printed={"01-product": "I am here"}))
     for said in (
         "Three operations", "1 of 3 points", "✓ right", "✗ not right", "○ not answered",
         "m = 3, n = 5", "you counted elements", "I am here", "<bdi>Ann</bdi>", "ann.ipynb",
@@ -69,7 +69,7 @@ def test_a_student_sees_verdict_case_result_and_hint():
 
 
 def test_a_refused_file_says_why():
-    page = report_student.html("x", Row("a/x.ipynb", error="the file is empty"))
+    page = report.student_page("x", Row("a/x.ipynb", error="the file is empty"))
     assert "The file is empty." in page and "0 points" in page and "a/x" not in page
     read(page)
 
@@ -84,9 +84,9 @@ def test_nothing_that_a_student_wrote_becomes_html(of):
         note=EVIL,
     )  # fmt: skip
     results = Results.of(1, [hostile, hostile])
-    page = report_student.html(EVIL, hostile, EVIL)
+    page = report.student_page(EVIL, hostile, EVIL)
     if of == "class":
-        page = report_class.html(results, EVIL)
+        page = report.class_page(results, EVIL)
     reader = read(page)
     assert "script" not in reader.tags
     assert [a for a in reader.attributes if a[1].startswith("on")] == []
@@ -96,7 +96,7 @@ def test_nothing_that_a_student_wrote_becomes_html(of):
 
 def test_pages_load_nothing_and_can_be_read_without_sight():
     results = Results.of(1, [row(), row("b.ipynb")])
-    for page in (report_class.html(results), report_student.html("Ann", row())):
+    for page in (report.class_page(results), report.student_page("Ann", row())):
         reader = read(page)
         assert "content=\"default-src 'none'" in page and '<html lang="en">' in page
         links = [a[2] for a in reader.attributes if a[1] in ("href", "src")]
@@ -109,7 +109,7 @@ def test_pages_load_nothing_and_can_be_read_without_sight():
 
 def test_the_class_page_tells_the_class():
     rows = [row(f"{n}.ipynb") for n in range(3)] + [Row("x.ipynb", error="the file is empty")]
-    page = report_class.html(Results.of(5, rows))
+    page = report.class_page(Results.of(5, rows))
     for said in (
         "4 files, 1 of them",
         "3 graded: mean 1.0, median 1 of 3",
@@ -118,7 +118,7 @@ def test_the_class_page_tells_the_class():
     ):
         assert said in page
     assert page.count('<a href="students/') == 4
-    assert report_class.html(Results.of(5, [rows[-1]])).count("<img") == 0
+    assert report.class_page(Results.of(5, [rows[-1]])).count("<img") == 0
 
 
 def test_the_same_answer_gives_the_same_page_wherever_its_objects_lie(tmp_path):
@@ -131,7 +131,7 @@ def test_the_same_answer_gives_the_same_page_wherever_its_objects_lie(tmp_path):
             wrong = [{"error": f"ValueError: {shown}"}] * len(locked.cases["00-time"])
             return Outcome({"00-time": wrong}, printed={"00-time": shown}, stopped=f"by {shown}")
 
-        return report_student.html("Ann", pipeline.one(read, 3, Limits(), runner))
+        return report.student_page("Ann", pipeline.one(read, 3, Limits(), runner))
 
     assert page("0x7f3a5c0d1e20") == page("0x7ffe00abc010")
     printed = "&lt;function f at 0x…&gt; &lt;__main__.Net object at 0x…&gt;, 0x10 and 65 535"
@@ -139,32 +139,32 @@ def test_the_same_answer_gives_the_same_page_wherever_its_objects_lie(tmp_path):
 
 
 def test_lines_become_sentences_and_code_stays_code():
-    said = report_student._sentence
+    said = report._sentence
     assert said("right; 4 bytes") == "Right; 4 bytes."
     assert said("squares on 3 numbers: no", "squares") == "squares on 3 numbers: no."
     assert said("f(x=1) gave 2") == "f(x=1) gave 2." and said(None) == ""
 
 
 def test_the_name_of_the_answer_is_set_as_code():
-    said = report_student._reason(verdict("00-time", reason="there is no time: its cell raised"))
+    said = report._reason(verdict("00-time", reason="there is no time: its cell raised"))
     assert said == "There is no <code>time</code>: its cell raised."
-    said = report_student._reason(verdict("01-product", reason="product(m=1) gave '<product(2)>'"))
+    said = report._reason(verdict("01-product", reason="product(m=1) gave '<product(2)>'"))
     assert said == "<code>product</code>(m=1) gave &#x27;&lt;product(2)&gt;&#x27;."
-    assert report_student._reason(verdict("00-time", reason="not in time")) == "Not in time."
+    assert report._reason(verdict("00-time", reason="not in time")) == "Not in time."
 
 
 def test_several_lessons_have_a_table_of_contents():
     other = Row("b.ipynb", lesson="00", verdicts={"00-time": verdict("00-time", True)})
-    page = report_class.html(Results.of(1, [row(), other]))
+    page = report.class_page(Results.of(1, [row(), other]))
     wanted = re.findall(r"<nav>.*?</nav>", page)[0]
     targets = re.findall(r'href="#([^"]+)"', wanted)
     assert targets == ["lesson-00", "lesson-01", "everyone"]
     assert all(f"id='{target}'" in page for target in targets)
-    assert "<nav>" not in report_class.html(Results.of(1, [row()]))
+    assert "<nav>" not in report.class_page(Results.of(1, [row()]))
 
 
 def test_a_dark_screen_gets_a_dark_page_and_paper_a_white_one():
-    page = report_class.html(Results.of(1, [row()]))
+    page = report.class_page(Results.of(1, [row()]))
     style = page[: page.index("</style>")]
     dark = style[style.index("@media screen and (prefers-color-scheme: dark)") :]
     for colour in ("--page", "--ink", "--soft", "--line", "--link", "--code", "--hint", "--note"):
@@ -173,7 +173,7 @@ def test_a_dark_screen_gets_a_dark_page_and_paper_a_white_one():
 
 
 def test_the_hardest_comes_first():
-    found = report_class.hard([row()])
+    found = report.hard([row()])
     assert [one.id for one in found] == ["01-product", "01-name", "01-claims"]
     assert (found[0].wrong, found[1].open, found[2].right) == (1, 1, 1)
     assert found[0].mistake == "elements (1)"
@@ -181,7 +181,7 @@ def test_the_hardest_comes_first():
 
 def test_one_name_over_two_files_of_a_lesson_is_said():
     rows = [row("1.ipynb", named="Ann"), row("2.ipynb", named="Ann")]
-    assert "Ann handed in 2 files of lesson 01" in report_class.html(Results.of(1, rows))
+    assert "Ann handed in 2 files of lesson 01" in report.class_page(Results.of(1, rows))
 
 
 def test_every_file_has_a_page_of_its_own(tmp_path):
@@ -190,7 +190,7 @@ def test_every_file_has_a_page_of_its_own(tmp_path):
         row("b/hw.ipynb", named="../../x"),
         row("CON.ipynb"),
     ]
-    report_class.write(Results.of(1, rows), tmp_path, "no sandbox")
+    report.write(Results.of(1, rows), tmp_path, "no sandbox")
     pages = list((tmp_path / "students").iterdir())
     assert len(pages) == 3 and {p.name for p in tmp_path.iterdir()} == {"students", "index.html"}
     index = (tmp_path / "index.html").read_text("utf-8")
@@ -198,10 +198,10 @@ def test_every_file_has_a_page_of_its_own(tmp_path):
 
 
 def test_pictures_say_in_words_what_they_show():
-    image = charts.histogram([3, 3, 5], 23)
+    image = report.histogram([3, 3, 5], 23)
     assert "2 with 3, 1 with 5" in image and image.startswith('<img src="data:image/png;base64,')
-    assert "300" in charts.histogram([0, 150, 300], 300)
-    bars = charts.hardest(
-        [charts.Hard("01-name", "Name", 1, 2, 1), charts.Hard("01-x", "X", 0, 0, 0)]
+    assert "300" in report.histogram([0, 150, 300], 300)
+    bars = report.hardest(
+        [report.Hard("01-name", "Name", 1, 2, 1), report.Hard("01-x", "X", 0, 0, 0)]
     )
     assert "01-name 25 % right" in bars

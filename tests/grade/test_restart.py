@@ -9,7 +9,7 @@ import pytest
 from nbformat.v4 import new_code_cell
 
 from rooflab.grade import given, intake, verdicts
-from rooflab.grade.locked import CHECK, ENDED, check_source
+from rooflab.grade.locked_notebook import CHECK, ENDED, check_source
 from rooflab.grade.merge import merge
 from tests.grade.notebooks import changed, put
 from tests.grade.small import CASES, RIGHT, SOON, honest, left_over, locked
@@ -23,7 +23,7 @@ def graded(shop, answers, tmp_path):
     read = intake.read(put(tmp_path / "x.ipynb", changed(answers)))
     lesson = given.lesson("01")
     outcome = shop.run(one := merge(read, lesson, 42))
-    return verdicts.judge(one, outcome, lesson), outcome
+    return verdicts.judge_outcome(one, outcome, lesson), outcome
 
 
 def again(made, name, number=10):

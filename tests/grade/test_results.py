@@ -8,8 +8,8 @@ import json
 
 import pytest
 
-from rooflab.grade import table
-from rooflab.grade.locked import Outcome
+from rooflab.grade import results as table
+from rooflab.grade.locked_notebook import Outcome
 from rooflab.grade.results import Results, Row
 from tests.grade.in_process import grade
 

@@ -15,13 +15,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rooflab.grade import sandbox
-from rooflab.grade.limits import Limits
-from rooflab.grade.locked import ENDED, LOST
-from rooflab.grade.run import Workshop, read_outcome
+from rooflab.grade import launch
+from rooflab.grade.inside.limits import Limits
+from rooflab.grade.launch import Workshop, read_outcome
+from rooflab.grade.locked_notebook import ENDED, LOST
 from tests.grade.small import RIGHT, SOON, honest, left_over, locked
 
-needs_bubblewrap = pytest.mark.skipif(sandbox.missing() is not None, reason="no bubblewrap")
+needs_bubblewrap = pytest.mark.skipif(launch.missing() is not None, reason="no bubblewrap")
 
 
 def test_right_answers_come_back_as_plain_data(shop):
@@ -76,7 +76,7 @@ def test_the_wall_limit_ends_a_submission_and_keeps_what_came_before(shop):
 
 def test_functions_that_are_derived_are_locked_until_the_check(shop):
     use = "import rooflab as rl\nkept = rl.gemm\ndef f0(m, n): return kept(m, n, 1).flops / 2"
-    lock = "from rooflab.grade.inside import lock\nimport numpy as np\nlock(['gemm'])"
+    lock = "from rooflab.grade.inside.kernel import lock\nimport numpy as np\nlock(['gemm'])"
     outcome = shop.run(locked(use, use.replace("f0", "f1"), given=lock), SOON)
     assert "derive this yourself" in outcome.observations["01-e0"][0]["error"]
     assert outcome.observations["01-e1"] == RIGHT, "unlocked by the check before"
@@ -89,7 +89,7 @@ def test_what_notebooks_say_to_learners_does_nothing_here(shop):
 
 
 def test_a_workshop_whose_process_was_killed_starts_again():
-    if why := sandbox.missing():
+    if why := launch.missing():
         pytest.skip(why)
     with Workshop() as shop:
         os.kill(shop.process_id, signal.SIGKILL)
@@ -128,7 +128,7 @@ if os.fork() == 0:
 
 GRADER = """
 import sys
-from rooflab.grade.run import Workshop
+from rooflab.grade.launch import Workshop
 from tests.grade.small import locked
 with Workshop() as shop:
     print(shop.process_id, flush=True)

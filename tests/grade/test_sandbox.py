@@ -6,22 +6,22 @@ from pathlib import Path
 
 import pytest
 
-from rooflab.grade import sandbox
-from rooflab.grade.run import Workshop
+from rooflab.grade import launch
+from rooflab.grade.launch import Workshop
 
 
 def test_elsewhere_than_on_linux_it_says_what_to_do(monkeypatch):
     monkeypatch.setattr(sys, "platform", "darwin")
-    assert "Linux only" in sandbox.missing()
-    with pytest.raises(sandbox.NoSandbox, match="WSL 2"):
+    assert "Linux only" in launch.missing()
+    with pytest.raises(launch.NoSandbox, match="WSL 2"):
         Workshop()
 
 
 def test_without_bubblewrap_it_says_what_to_install(monkeypatch):
     monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setenv("PATH", "/nowhere")
-    assert "install bubblewrap" in sandbox.missing()
-    with pytest.raises(sandbox.NoSandbox, match="apt install bubblewrap"):
+    assert "install bubblewrap" in launch.missing()
+    with pytest.raises(launch.NoSandbox, match="apt install bubblewrap"):
         Workshop()
 
 
@@ -31,15 +31,15 @@ def test_a_system_that_refuses_is_quoted(monkeypatch, tmp_path):
     fake.chmod(0o755)
     monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setenv("PATH", str(tmp_path))
-    sandbox._refused.cache_clear()
-    said = sandbox.missing()
-    sandbox._refused.cache_clear()
+    launch._refused.cache_clear()
+    said = launch.missing()
+    launch._refused.cache_clear()
     assert "No permissions to create new namespace" in said
     assert "user namespaces" in said
 
 
 def test_everything_is_unshared_and_every_right_dropped(tmp_path):
-    words = sandbox.command(tmp_path, ["true"])
+    words = launch.command(tmp_path, ["true"])
     assert {"--unshare-all", "--die-with-parent", "--new-session", "--clearenv"} <= set(words)
     assert words[words.index("--cap-drop") + 1] == "ALL"
     assert "--share-net" not in words
@@ -49,7 +49,7 @@ def test_everything_is_unshared_and_every_right_dropped(tmp_path):
 def test_the_course_and_hidden_folders_are_covered_where_they_would_show(monkeypatch, tmp_path):
     (tmp_path / "lib" / "class").mkdir(parents=True)
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
-    words = sandbox.command(tmp_path, ["true"], hidden=[tmp_path / "lib" / "class", Path("/proc")])
+    words = launch.command(tmp_path, ["true"], hidden=[tmp_path / "lib" / "class", Path("/proc")])
     place = words.index(str(tmp_path / "lib" / "class"))
     assert words[place - 1] == "--tmpfs"
     assert words.index(str(tmp_path)) < place, "covered after what it lies in is mounted"
@@ -57,13 +57,13 @@ def test_the_course_and_hidden_folders_are_covered_where_they_would_show(monkeyp
 
 
 def test_a_hidden_folder_is_empty_inside(monkeypatch, tmp_path):
-    if why := sandbox.missing():
+    if why := launch.missing():
         pytest.skip(why)
     secret = tmp_path / "site" / "secret"
     secret.mkdir(parents=True)
     (secret / "solution.ipynb").touch()
     (tmp_path / "course").mkdir()
     monkeypatch.setattr(sys, "prefix", str(tmp_path / "site"))
-    words = sandbox.command(tmp_path / "course", ["/bin/ls", str(secret)], hidden=[secret])
+    words = launch.command(tmp_path / "course", ["/bin/ls", str(secret)], hidden=[secret])
     done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=20)
     assert done.stdout == ""

@@ -5,7 +5,7 @@ import tempfile
 
 import pytest
 
-from rooflab.grade.scratch import LONGEST, PREFIX, make_scratch
+from rooflab.grade.launch import LONGEST, PREFIX, make_scratch
 
 
 @pytest.fixture(autouse=True)

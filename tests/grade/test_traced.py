@@ -9,12 +9,13 @@ import pytest
 from rooflab.cuda import Device
 from rooflab.exercises.collect import collect
 from rooflab.exercises.judge import judge
-from rooflab.exercises.lesson01_cuda import GPUS
+from rooflab.exercises.lessons.lesson01 import GPUS
 from rooflab.exercises.registry import exercise
-from rooflab.grade import forbidden, gate, inside, suspects, verdicts
+from rooflab.grade import gate, suspects, verdicts
 from rooflab.grade.given import lesson
+from rooflab.grade.inside import kernel
 from rooflab.grade.intake import CodeCell, Submission
-from rooflab.grade.locked import CHECK, OWN, Outcome
+from rooflab.grade.locked_notebook import CHECK, OWN, Outcome
 from rooflab.grade.merge import merge
 from rooflab.predict.catalogue import machine
 from tests.grade import attacks_traced, notebooks
@@ -29,7 +30,7 @@ def test_the_gate_names_what_could_forge_a_trace(name):
 def test_no_module_can_be_reached_through_those_that_are_allowed():
     """From each of them, by attributes that the gate lets pass, only harmless modules."""
     reached: dict[str, types.ModuleType] = {}
-    allowed = [*forbidden.MODULES, *forbidden.ONLY]
+    allowed = [*suspects.MODULES, *suspects.ONLY]
     waiting = [importlib.import_module(m) for m in allowed if m not in ("rooflab", "tqdm.notebook")]
     while waiting:
         module = waiting.pop()
@@ -125,12 +126,12 @@ def test_code_kept_from_before_the_lock_is_not_borrowed():
 def test_every_count_is_locked_with_one():
     import rooflab as rl
 
-    inside.lock(["gemm"])
+    kernel.lock(["gemm"])
     try:
         with pytest.raises(NotImplementedError, match="conv2d is locked"):
             rl.conv2d(1, 8, 8, 8, 8, 1)
     finally:
-        inside.unlock()
+        kernel.unlock()
     assert rl.gemm(2, 3, 4).flops == 48
 
 
@@ -156,7 +157,7 @@ TIMED = "".join(notebooks.answer(notebooks.solution("01"), "01-cuda-axpy")["sour
 def test_an_odd_answer_is_right_and_costs_no_other_points(shop, name):
     answer, before = ODD[name]
     one = handed_in("01", (before, None), (answer, "01-speed-limit"), (TIMED, "01-cuda-axpy"))
-    found = verdicts.judge(one, shop.run(one), lesson("01"))
+    found = verdicts.judge_outcome(one, shop.run(one), lesson("01"))
     assert found["01-speed-limit"].passed, found["01-speed-limit"]
     assert found["01-cuda-axpy"].passed, found["01-cuda-axpy"]
 

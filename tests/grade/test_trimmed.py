@@ -8,8 +8,8 @@ import sys
 import pytest
 
 from rooflab.exercises.registry import exercises
-from rooflab.grade.needed import needed
-from rooflab.grade.trimmed import make_trimmed
+from rooflab.grade.notebook_code import needed
+from rooflab.grade.shipped import make_trimmed
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def test_no_reference_can_be_found_in_its_text(copy):
 
 def test_it_runs_answers_of_every_kind(copy):
     program = """
-import rooflab, rooflab.grade.zygote as z
+import rooflab, rooflab.grade.inside.fork_server as z
 z.preload()
 from rooflab.exercises.collect import collect
 assert "course" in rooflab.__file__

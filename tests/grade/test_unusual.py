@@ -22,7 +22,9 @@ def graded(shop, notebook, tmp_path, seed=42):
     read = intake.read(put(tmp_path / "x.ipynb", notebook))
     assert isinstance(read, intake.Submission), read
     lesson = given.lesson(read.lesson)
-    return verdicts.judge(locked := merge(read, lesson, seed), shop.run(locked), lesson), locked
+    return verdicts.judge_outcome(
+        locked := merge(read, lesson, seed), shop.run(locked), lesson
+    ), locked
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rooflab.grade import given, intake, verdicts
-from rooflab.grade.locked import Outcome
+from rooflab.grade.locked_notebook import Outcome
 from rooflab.grade.merge import merge
 from tests.grade import in_process
 from tests.grade.notebooks import put, solution
@@ -24,7 +24,7 @@ def reason(ran, seen, printed=""):
     merged, outcome, lesson = ran
     observations = {**outcome.observations, "00-time": seen}
     changed = Outcome(observations, printed={"00-time": printed})
-    return verdicts.judge(merged, changed, lesson)["00-time"].reason
+    return verdicts.judge_outcome(merged, changed, lesson)["00-time"].reason
 
 
 def test_a_function_without_an_end_is_not_told_of_a_key_that_nobody_pressed(ran):

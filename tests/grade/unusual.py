@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from rooflab.grade.checks import checks
+from rooflab.grade.notebook_code import checks
 from tests.grade.notebooks import answer, code
 
 Notebook = dict[str, Any]

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import psutil
 
-from rooflab.grade import tree
+from rooflab.grade.inside import limits
 
 STEP = 0.1  # seconds between two looks
 GONE = 10.0  # seconds that processes may take to go after the end
@@ -62,7 +62,7 @@ def watch(
             env={**os.environ, **place, **(more or {})},
         )  # fmt: skip
         while process.poll() is None:
-            family = tree.below(tree.processes(), process.pid)
+            family = limits.below(limits.processes(), process.pid)
             for pid in family - seen.keys():
                 with contextlib.suppress(psutil.Error):
                     seen[pid] = psutil.Process(pid)

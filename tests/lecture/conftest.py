@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rooflab.exercises.guess_store import GUESSES
+from rooflab.exercises.guesses import GUESSES
 
 
 @pytest.fixture(autouse=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import rooflab as rl
-from rooflab.exercises.guess_store import home
+from rooflab.exercises.guesses import home
 from rooflab.measure.record import target_of
 from rooflab.measure.recording import folders
 from rooflab.measure.settings import fewer, told_path, told_paths, user_folder

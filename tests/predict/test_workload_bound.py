@@ -13,7 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import rooflab as rl
-from rooflab.exercises.lesson05_runs import INT4_GROUP_32, RUNS
+from rooflab.exercises.lessons.lesson05 import INT4_GROUP_32, RUNS
 from tests.predict import published_runs as runs
 
 MOST = 4096  # sequences that a server runs at once

@@ -9,7 +9,7 @@ import typer
 
 from rooflab.cli.terminal import say, table
 from rooflab.grade import quick  # noqa: F401, before nbformat
-from rooflab.grade.limits import Limits
+from rooflab.grade.inside.limits import Limits
 
 if TYPE_CHECKING:
     from rooflab.exercises.verdict import Verdict
@@ -42,7 +42,7 @@ def check(
     locked = merge(read, lesson, None)
     outcome = own_kernel.run(locked, notebook.resolve().parent, seconds)
     worth = course.beside(notebook.resolve().parent).points
-    judged = verdicts.judge(locked, outcome, lesson)
+    judged = verdicts.judge_outcome(locked, outcome, lesson)
     found = {id: course.weighed(verdict, worth) for id, verdict in judged.items()}
     say(lesson.title)
     for flag in locked.flags:

@@ -20,7 +20,7 @@ import typer
 
 from rooflab.cli.terminal import complain, console, say, table
 from rooflab.grade import quick  # noqa: F401, before nbformat
-from rooflab.grade.limits import Limits
+from rooflab.grade.inside.limits import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,16 +67,16 @@ def grade(
     has its row.
     """
     from rooflab.exercises import course
-    from rooflab.grade import files, given, journal, pipeline
+    from rooflab.grade import given, intake, pipeline
 
     _within_bounds(jobs, timeout, scheduler)
     worth = course.read(points).points if points else {}
-    found = _existing(files.found(paths))
+    found = _existing(intake.found(paths))
     _folder(out)
     run = _runs(scheduler, unsafe, {out, given.folder(), *(p.parent for p in found)}, jobs, timeout)
     notice = UNSAFE if unsafe else ""
     try:
-        with journal.alone(out, lambda: complain(f"waiting for another grader in {out}")):
+        with pipeline.alone(out, lambda: complain(f"waiting for another grader in {out}")):
             results = _results(run, found, out, seed, worth, notice)
     except KeyboardInterrupt:
         complain("stopped; nothing is lost: the same command goes on from here")
@@ -91,10 +91,10 @@ def _results(
     worth: Mapping[str, int], notice: str,
 ) -> Results:  # fmt: skip
     """Grade ``found`` and write everything."""
-    from rooflab.grade import report_class, table
-    from rooflab.grade.journal import seed_for
-    from rooflab.grade.results import Results
-    from rooflab.grade.weights import weigh
+    from rooflab.grade import report
+    from rooflab.grade import results as table
+    from rooflab.grade.pipeline import seed_for
+    from rooflab.grade.results import Results, weigh
 
     drawn = seed_for(out, seed)
     with _progress(len(found)) as progress:
@@ -102,7 +102,7 @@ def _results(
     results = Results.of(drawn, [weigh(row, worth) for row in rows])
     results.write(out)
     table.write(results, out)
-    report_class.write(results, out, notice)
+    report.write(results, out, notice)
     return results
 
 
@@ -158,7 +158,7 @@ def _cluster(scheduler: str, unsafe: bool, hidden: Iterable[Path]) -> Iterator[R
 
 @contextmanager
 def _workshop(unsafe: bool, hidden: Iterable[Path]) -> Iterator[Runner]:
-    from rooflab.grade.run import Workshop
+    from rooflab.grade.launch import Workshop
 
     with Workshop(unsafe=unsafe, hidden=hidden) as shop:
         yield shop.run
@@ -185,7 +185,7 @@ def _leave(code: int) -> None:
 
 def _summary(results: Results, out: Path, notice: str) -> None:
     """Print the outcome: how many, how well, and a line for each file with a problem."""
-    from rooflab.grade.names import clean
+    from rooflab.grade.display_names import clean
     from rooflab.grade.pipeline import own_fault
 
     graded = [row for row in results.rows if row.verdicts]
@@ -238,7 +238,7 @@ def release(
     Grade what comes back with `rooflab grade PATHS --points DIR/course.json --out GRADES`.
     """
     from rooflab.grade import release as maker
-    from rooflab.grade.release_nbgrader import export
+    from rooflab.grade.release import export
 
     if form not in FORMATS:
         raise ValueError(f"--format={form!r} must be {' or '.join(FORMATS)}")
@@ -290,7 +290,7 @@ def _date(text: str) -> date:
 def report(course: Course, out: Path, form: str) -> None:
     """Say what was made and what to do with it."""
     from rooflab.exercises import registry
-    from rooflab.grade.release_words import day, total
+    from rooflab.grade.release import day, total
 
     rows = [
         (number, str(len(registry.lesson(number))), str(total(number, course)),

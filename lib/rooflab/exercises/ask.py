@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from rooflab.exercises import guesses
-from rooflab.exercises.questions import positive, question
+from rooflab.exercises.guesses import positive, question
 
 if TYPE_CHECKING:
     from rooflab.show.guess_axis import GuessAxis

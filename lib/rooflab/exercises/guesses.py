@@ -5,11 +5,320 @@ The first guess counts; later ones are kept as history. A score is never graded 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+import math
+import numbers
+import os
+import secrets
+import time
+import warnings
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
 
 from rooflab.count.si import plain, times
-from rooflab.exercises.guess_store import Record, store
-from rooflab.exercises.questions import QUESTIONS, Question, positive, question
+from rooflab.count.validation import unknown
+from rooflab.measure.atomic import replace_file
+from rooflab.measure.settings import told_path, user_folder
+
+# Where guesses are kept: one small JSON file a record, under the user's data directory.
+#
+# One file a record means that nothing is ever rewritten: two kernels that guess at the same moment
+# both keep what they wrote, without a lock, on any file system. A file appears in one step, so a
+# killed kernel leaves none half-written.
+
+
+SCHEMA = 1
+GUESSES = "ROOFLAB_GUESSES"  # another folder for guesses alone, such as that of one lecture
+WHATS = ("guess", "shown", "outcome")
+
+
+@dataclass(frozen=True)
+class Record:
+    """Something that happened to a guess: "guess", "shown" (without a guess) or "outcome"."""
+
+    id: str
+    what: str
+    value: float | None
+    at_ns: int
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the record as it is stored."""
+        return {"schema": SCHEMA, **asdict(self)}
+
+
+@dataclass
+class Store:
+    """Records of one directory, and those of this session that could not be written there."""
+
+    directory: Path
+    unwritten: list[Record] = field(default_factory=list)
+    _told: set[str] = field(default_factory=set)
+
+    def add(self, id: str, what: str, value: float | None = None) -> Record:
+        """Keep a record; in memory, with one warning, where the directory cannot be written."""
+        record = Record(id, what, value, time.time_ns())
+        try:
+            self._write(record)
+        except OSError as error:
+            self.unwritten.append(record)
+            self._tell(
+                "unwritten",
+                f"guesses are kept for this session only: {self.directory} cannot be written "
+                f"({error.strerror or type(error).__name__}); set ROOFLAB_HOME to another folder",
+            )
+        return record
+
+    def records(self) -> list[Record]:
+        """Return all records, oldest first."""
+        try:
+            paths = sorted(self.directory.glob("*.json"))
+        except OSError:
+            paths = []
+        found = [record for path in paths if (record := self._read(path)) is not None]
+        return sorted([*found, *self.unwritten], key=lambda record: record.at_ns)
+
+    def _write(self, record: Record) -> None:
+        self.directory.mkdir(parents=True, exist_ok=True)
+        name = f"{record.id}.{record.at_ns}.{secrets.token_hex(4)}.json"
+        replace_file(self.directory / name, json.dumps(record.to_dict()))
+
+    def _read(self, path: Path) -> Record | None:
+        try:
+            data = json.loads(path.read_text(encoding="utf-8"))
+            if isinstance(data, dict) and _newer(data):
+                self._tell(path.name, f"{path} was written by a newer rooflab; left as it is")
+                return None
+            return _parse(data)
+        except FileNotFoundError:
+            return None  # set aside by another kernel since it was listed
+        except OSError as error:
+            self._tell(path.name, f"{path} cannot be read ({error.strerror}); skipped")
+            return None
+        except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
+            self._set_aside(path)
+            return None
+
+    def _set_aside(self, path: Path) -> None:
+        kept = path.with_name(path.name + ".bak")
+        try:
+            os.replace(path, kept)
+            where = f"kept as {kept.name}"
+        except OSError:
+            where = "left where it is"
+        self._tell(path.name, f"{path} is not a guess that rooflab can read; {where}")
+
+    def _tell(self, about: str, message: str) -> None:
+        if about not in self._told:
+            self._told.add(about)
+            warnings.warn(message, RuntimeWarning, stacklevel=2)
+
+
+def _newer(data: Mapping[str, object]) -> bool:
+    schema = data.get("schema")
+    return isinstance(schema, int) and not isinstance(schema, bool) and schema > SCHEMA
+
+
+def _parse(data: object) -> Record:
+    """Read a record; one without a schema number is taken for schema 1 if it has its fields."""
+    if not isinstance(data, dict) or data.get("schema", SCHEMA) != SCHEMA:
+        raise ValueError("no record")
+    value = data["value"]
+    number = None if value is None else float(value)
+    record = Record(str(data["id"]), data["what"], number, int(data["at_ns"]))
+    sound = record.value is None or 0 < record.value < float("inf")
+    if record.what not in WHATS or not sound or (record.value is None) != (record.what == "shown"):
+        raise ValueError("no record")
+    return record
+
+
+def home() -> Path:
+    """Directory of the learner's data: ROOFLAB_HOME, else the platform's own place for it."""
+    return told_path("ROOFLAB_HOME") or user_folder("data")
+
+
+@cache
+def _store(directory: Path) -> Store:
+    return Store(directory)
+
+
+def store() -> Store:
+    """Return the store of ROOFLAB_GUESSES, else that of the current home.
+
+    There is one object a directory, so that warnings come once.
+    """
+    return _store(told_path(GUESSES) or home() / "guesses")
+
+
+# The guesses that the lessons ask for: question, unit and plausible range of each.
+
+
+@dataclass(frozen=True)
+class Question:
+    """A number to guess before it is measured. ``low`` and ``high`` are the ends of its axis.
+
+    ``slips``: how many times the number marked on the axis a usual slip leads to, and what is then
+    said.
+    """
+
+    id: str
+    text: str
+    unit: str
+    low: float
+    high: float
+    slips: tuple[tuple[float, str], ...] = ()
+
+    @property
+    def lesson(self) -> str:
+        """Number of the lesson, "01"."""
+        return self.id[:2]
+
+
+_TABLE = (
+    Question(
+        "00-nine",
+        "You have seen how long one multiply-add on each number takes. How long do 9 take?",
+        "ms", 1, 1000, ((9, "You multiplied: nine times as long as one."),),
+    ),
+    Question(
+        "00-bend", "From how many multiply-adds per number on does the time begin to rise?",
+        "multiply-adds", 1, 1000,
+    ),
+    Question(
+        "01-speed-ratio",
+        "All data start in memory. By what factor is GEMM faster than AXPY, in FLOP/s?",
+        "×", 1, 10_000,
+    ),
+    Question(
+        "01-gemv-ratio",
+        "All data start in memory. By what factor is GEMV faster than AXPY, in FLOP/s?",
+        "×", 0.5, 1000,
+    ),
+    Question(
+        "01-small-ratio",
+        "And with AXPY on N numbers only: by what factor is GEMM faster, in FLOP/s?",
+        "×", 1, 10_000,
+    ),
+    Question(
+        "02-expression",
+        "The same arithmetic: how many times AXPY's time does NumPy's 0.5 * x + y take?",
+        "×", 0.5, 50,
+    ),
+    Question(
+        "02-out",
+        "No new array is made any more: how many times AXPY's time does it take now?",
+        "×", 0.5, 50,
+    ),
+    Question(
+        "02-chunked",
+        "In pieces of the best size: how many times AXPY's time does it take?",
+        "×", 0.5, 50,
+    ),
+    Question(
+        "02-warm",
+        "AXPY on vectors that stay in the cache: how many times the bandwidth of memory?",
+        "×", 0.1, 100,
+    ),
+    Question(
+        "03-tiny",
+        "An 8×8 matrix times an 8×8 matrix, 1024 FLOPs, all in the nearest cache: how long does "
+        "the call take on one core?",
+        "ns", 1, 10_000,
+    ),
+    Question(
+        "03-stream",
+        "The long AXPY in fp32, its vectors in memory: how long does it take on one core?",
+        "ms", 0.1, 1000,
+    ),
+    Question(
+        "03-many",
+        "A 2048×2048 matrix from memory, times 64 vectors at once: how long does it take on one "
+        "core?",
+        "ms", 0.1, 1000,
+    ),
+    Question(
+        "04-tokens",
+        "The same layer for 64 tokens at once, not for one: by what factor does its time grow, on "
+        "one core?",
+        "×", 0.5, 500,
+    ),
+    Question(
+        "04-ridges",
+        "One core of this computer in fp32, an H200 in bf16: the ridge of the H200 lies further "
+        "right. By what factor?",
+        "×", 1, 1000,
+    ),
+    Question(
+        "04-thin",
+        "The shape 16×8192×8192 has the FLOPs of a cube of 1024. What is its time ÷ the time of "
+        "the cube, on one core?",
+        "×", 0.1, 1000,
+    ),
+    Question(
+        "04-padding",
+        "The edges of 1000 filled up with zeros to 1024: what is the new time ÷ the old one?",
+        "×", 0.1, 10,
+    ),
+    Question(
+        "05-small",
+        "A model of this size, from its weights and your bandwidth: how many tokens a second does "
+        "one core make?",
+        "tokens/s", 0.1, 10_000,
+    ),
+    Question(
+        "05-two",
+        "Two sequences in every step, not one: by what factor do the tokens a second grow?",
+        "×", 0.1, 10,
+    ),
+    Question(
+        "05-many",
+        "Sixty-four sequences in every step, not one: by what factor do the tokens a second grow?",
+        "×", 0.5, 500,
+    ),
+    Question(
+        "05-long",
+        "Every sequence has a long past now: by what factor does a step take longer?",
+        "×", 0.5, 100,
+    ),
+)  # fmt: skip
+
+QUESTIONS: Mapping[str, Question] = MappingProxyType({q.id: q for q in _TABLE})
+
+
+def question(id: object) -> Question:
+    """Return the question ``id``; ValueError with suggestions when there is none."""
+    if not isinstance(id, str):
+        raise TypeError(f"id={id!r} must be a text such as '01-speed-ratio'")
+    key = id.strip().lower()
+    if key not in QUESTIONS:
+        raise unknown("guess", id, QUESTIONS)
+    return QUESTIONS[key]
+
+
+def positive(argument: str, value: object) -> float:
+    """Return ``value`` as a positive, finite float; ValueError naming ``argument`` otherwise."""
+    wanted = "it must be a positive number"
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise ValueError(f"{argument}={_brief(value)} is a {type(value).__name__}; {wanted}")
+    try:
+        number = float(value)
+    except OverflowError:
+        raise ValueError(f"{argument}: a number too large for a float; {wanted}") from None
+    if math.isnan(number) or math.isinf(number):
+        raise ValueError(f"{argument}={number!r} is not finite; {wanted}")
+    if number <= 0:
+        raise ValueError(
+            f"{argument}={number!r} is not above zero; {wanted} (the axis is a log axis)"
+        )
+    return number
+
+
+def _brief(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "…"
+
 
 SPOT_ON = 1.1  # off by less than this is right
 WORDS = {"×": "times"}  # a unit as a sentence says it, where that is not the sign itself
@@ -144,3 +453,58 @@ def sentence(known: Guess) -> str:
         how_far = f"off by {times(known.off_by, digits=2)}, {side}"
     said = f"You guessed {plain(known.value, 3)}, it is {plain(known.measured, 3)} {unit}"
     return f"{said}: {how_far}."
+
+
+# Keep a result covered until the learner has guessed it.
+
+
+@dataclass(frozen=True)
+class Covered:
+    """Stands where the result will be."""
+
+    question: Question
+
+    def __repr__(self) -> str:
+        return f"Covered. First guess: {self.question.text}\n{how_to(self.question)}"
+
+
+@dataclass(frozen=True)
+class Revealed:
+    """A result with the learner's guess beside it; shows itself like the result does."""
+
+    guess: Guess
+    result: object
+
+    def __repr__(self) -> str:
+        return f"{self.guess!r}\n{self.result!r}"
+
+    def _ipython_display_(self) -> None:
+        from IPython.display import display
+
+        print(repr(self.guess))
+        if self.result is not None:
+            display(self.result)
+
+
+def reveal(id: str, result: object = None, *, measured: object = None) -> Covered | Revealed:
+    """Show ``result`` if ``id`` was guessed (or the learner asked to be shown), else cover it.
+
+    ``measured``: the number that the guess was about; it is recorded, so that "off by ×k" follows.
+    ``result`` may be a function without arguments, called only when the result is shown.
+    """
+    asked = question(id)
+    if measured is not None:
+        outcome(asked.id, measured)
+    known = get(asked.id)
+    if known is None:
+        return Covered(asked)
+    plain_function = callable(result) and not hasattr(result, "_repr_mimebundle_")
+    return Revealed(known, result() if plain_function else result)
+
+
+def show_me(id: str) -> str:
+    """Allow the result of ``id`` to be shown without a guess; this is recorded."""
+    known = reveal_without_guess(question(id).id)
+    if known.value is not None:
+        return f"{known!r} Run the covered cell again to see the result."
+    return "Recorded: shown without a guess. Run the covered cell again to see the result."

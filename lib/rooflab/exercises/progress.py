@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rooflab.count.validation import unknown
-from rooflab.exercises import registry, session
+from rooflab.exercises import check, registry
 from rooflab.exercises.course import here
 from rooflab.exercises.exercise import Exercise
 from rooflab.exercises.verdict import COLOURS, Verdict
@@ -145,6 +145,6 @@ def progress(lesson: str | int) -> Progress:
         raise unknown("lesson", lesson, sorted({e.lesson for e in registry.exercises().values()}))
     asked = registry.lesson(told[0])
     points = here().points
-    seen = session.verdicts()
+    seen = check.verdicts()
     lines = (Line(e, seen.get(e.id), points.get(e.id, e.points)) for e in asked)
     return Progress(asked[0].lesson, tuple(lines))

@@ -4,64 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
 from types import MappingProxyType
 
 from rooflab.count.validation import unknown
+from rooflab.exercises import lessons
 from rooflab.exercises.exercise import Exercise
-
-# As the lessons ask them; one that is not here stands at the end of its lesson.
-_ORDER = """
-    00-bandwidth 00-peak 00-time 00-lunch
-    01-product 01-three-intensities 01-speed-limit 01-claim-1365 01-witnesses 01-name
-    01-claims 01-cuda-axpy 01-cuda-gemv 01-cuda-gemm
-    02-numpy-bytes 02-claim-warm 02-golf-axpy 02-golf-squares 02-golf-row-norm 02-claim-bias
-    02-golf-bias-relu 02-golf-scale-add-scale 02-lines 02-pooling 02-balance
-    03-time 03-thumb-rules 03-counterexample 03-log 03-ridge-grew 03-number-type
-    03-worth-the-call 03-predict 03-catalogue 03-sparse-peak
-    04-shapes 04-intensities 04-layer 04-predict 04-knee 04-last 04-convicts 04-swapped
-    04-ceiling 04-gradients
-    05-switch 05-decode 05-claim-batch 05-fill 05-gauges 05-claim-always 05-attention
-    05-fewer-bits 05-experts 05-claim-flash
-"""
 
 
 @cache
 def exercises() -> Mapping[str, Exercise]:
     """Return every exercise of the course, id → Exercise, in the order of the lessons."""
-    from rooflab.exercises import (
-        lesson00,
-        lesson01,
-        lesson01_claims,
-        lesson01_cuda,
-        lesson02,
-        lesson02_claims,
-        lesson02_deep,
-        lesson02_golf,
-        lesson03,
-        lesson03_catalogue,
-        lesson03_changes,
-        lesson03_claims,
-        lesson03_recorded,
-        lesson04,
-        lesson04_claims,
-        lesson04_deep,
-        lesson04_recorded,
-        lesson05,
-        lesson05_batch,
-        lesson05_claims,
-    )
-
-    rooms = (
-        lesson00,
-        *(lesson01, lesson01_claims, lesson01_cuda),
-        *(lesson02, lesson02_golf, lesson02_claims, lesson02_deep),
-        *(lesson03, lesson03_changes, lesson03_claims, lesson03_catalogue, lesson03_recorded),
-        *(lesson04, lesson04_claims, lesson04_deep, lesson04_recorded),
-        *(lesson05, lesson05_batch, lesson05_claims),
-    )
-    place = {id: number for number, id in enumerate(_ORDER.split())}
-    found = [exercise for room in rooms for exercise in room.EXERCISES]
-    found.sort(key=lambda e: (e.lesson, place.get(e.id, len(place))))
+    names = sorted(m.name for m in iter_modules(lessons.__path__) if m.name.startswith("lesson"))
+    modules = [import_module(f"{lessons.__name__}.{name}") for name in names]
+    found = [exercise for module in modules for exercise in module.EXERCISES]
     table = {exercise.id: exercise for exercise in found}
     if len(table) != len(found):
         raise ValueError("two exercises share an id")

@@ -12,18 +12,16 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from IPython.core.inputtransformer2 import HelpEnd, TransformerManager, make_tokens_by_line
 
 from rooflab.exercises.registry import exercises
-from rooflab.grade import forbidden, syntax
-from rooflab.grade.kept import without_magic
-from rooflab.grade.live import live
-from rooflab.grade.locked import ANSWER, CHECK, GIVEN, OWN, Locked, Outcome
-from rooflab.grade.needed import MOST, Needs, read
-from rooflab.grade.scope import scope_of
+from rooflab.grade import notebook_code, suspects
+from rooflab.grade.locked_notebook import ANSWER, CHECK, GIVEN, OWN, Locked, Outcome
+from rooflab.grade.notebook_code import MOST, Needs, read, without_magic
 from rooflab.grade.suspects import (
     WORDS,
     borrowing,
@@ -31,7 +29,62 @@ from rooflab.grade.suspects import (
     flaw,
     forging_with,
     inner,
+    scope_of,
 )
+
+# Which of the learner's statements around the answers an answer can come to.
+#
+# A scratch cell with ``import os`` or a function that draws does nothing by itself: gate.py looks
+# only at what runs at once and at what that calls by name.
+
+
+def live(answers: Iterable[ast.Module], around: Iterable[ast.Module]) -> frozenset[ast.stmt]:
+    """Return the top-level statements of ``around`` that run code or that live code names.
+
+    Everything in ``answers`` is live. Imports, and functions without decorators, defaults and
+    annotations, do nothing until something names them; everything else is live at once.
+    """
+    waiting: list[ast.AST] = list(answers)
+    asleep: dict[str, list[ast.stmt]] = defaultdict(list)
+    for statement in (each for tree in around for each in tree.body):
+        names = _sleeping(statement)
+        if names is None:
+            waiting.append(statement)
+        for name in names or ():
+            asleep[name].append(statement)
+    found: set[ast.AST] = set()
+    while waiting:
+        current = waiting.pop()
+        if current in found:
+            continue
+        found.add(current)
+        for name in {node.id for node in ast.walk(current) if isinstance(node, ast.Name)}:
+            waiting += asleep.pop(name, ())
+    return frozenset(node for node in found if isinstance(node, ast.stmt))
+
+
+def _sleeping(statement: ast.stmt) -> frozenset[str] | None:
+    """The names that a statement gives, if it does nothing else; None if it may do more."""
+    if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
+        return None  # it changes how later cells are read
+    if isinstance(statement, (ast.Import, ast.ImportFrom)):
+        names = frozenset(n.asname or n.name.partition(".")[0] for n in statement.names)
+        return None if "*" in names or any(map(_of_python, names)) else names
+    if not isinstance(statement, ast.FunctionDef) or statement.decorator_list or statement.returns:
+        return None
+    if _of_python(statement.name):
+        return None
+    taken = statement.args
+    extra = [taken.vararg, taken.kwarg]
+    every = [*taken.posonlyargs, *taken.args, *taken.kwonlyargs, *(a for a in extra if a)]
+    acts = taken.defaults or any(taken.kw_defaults) or any(a.annotation for a in every)
+    return None if acts else frozenset((statement.name,))
+
+
+def _of_python(name: str) -> bool:
+    """Whether Python itself looks a name up, such as ``__builtins__``."""
+    return name.startswith("__")
+
 
 TIMING = "timing"
 TRACED = ("golf", TIMING)  # kinds of exercises
@@ -214,7 +267,7 @@ def _cells(locked: Locked, read: Callable[[str], tuple[ast.Module, str | None]])
     for cell in locked.notebook.cells:
         mark = cell.metadata["rooflab"]
         ours = mark["role"] in (GIVEN, CHECK)
-        tree, why = (syntax.parse(cell.source), None) if ours else read(cell.source)
+        tree, why = (notebook_code.parse(cell.source), None) if ours else read(cell.source)
         words = frozenset(WORDS.findall(cell.source) if why else ())
         found.append(_Cell(mark["role"], mark.get("exercise"), tree, why, words))
     return found
@@ -228,7 +281,7 @@ def _read(source: str) -> tuple[ast.Module, str | None]:
         text, magic = _as_run(source)
         if magic:
             return _EMPTY, f"line {magic} uses a magic"
-        tree = syntax.parse(text)
+        tree = notebook_code.parse(text)
     except (SyntaxError, ValueError):
         return _EMPTY, None
     except (RecursionError, MemoryError):
@@ -252,14 +305,14 @@ def _read_loosely(source: str) -> tuple[ast.Module, str | None]:
     plain = without_magic(source)
     for text in (source, plain):
         try:
-            tree = syntax.parse(text)
+            tree = notebook_code.parse(text)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             pass
         else:
             if _too_deep(tree):
                 return _EMPTY, DEEP
             return tree, None if text is source else borrowing_words(_only_magic(source, plain))
-        if command := forbidden.COMMAND.search(source[:LONGEST]):
+        if command := suspects.COMMAND.search(source[:LONGEST]):
             return (
                 _EMPTY,
                 f"line {source.count(chr(10), 0, command.end()) + 1} uses a shell command",

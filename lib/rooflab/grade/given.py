@@ -12,7 +12,7 @@ import nbformat
 
 from rooflab.exercises import registry
 from rooflab.exercises.exercise import Exercise
-from rooflab.grade.kept import kept
+from rooflab.grade.notebook_code import kept
 from rooflab.measure.settings import told_path
 
 ENV = "ROOFLAB_NOTEBOOKS"

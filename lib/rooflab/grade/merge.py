@@ -12,23 +12,23 @@ each from the statements that it needs: a magic or a plot in another answer cost
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import nbformat
 from nbformat import NotebookNode
 
 from rooflab.exercises.exercise import Exercise
-from rooflab.grade.alone import alone_in, relied_on
-from rooflab.grade.answer_cells import Answers, answers_in, owners
-from rooflab.grade.early import early
-from rooflab.grade.gate import TRACED, forged_in, lent_beside
+from rooflab.exercises.registry import exercise
+from rooflab.grade import suspects
+from rooflab.grade.answer_cells import Answers, Tries, answers_in, owners, tries_of
+from rooflab.grade.gate import TRACED, forged_in, innocent, lent_beside
 from rooflab.grade.given import Lesson
 from rooflab.grade.intake import CodeCell, Submission
-from rooflab.grade.kept import kept, names
-from rooflab.grade.locked import (
+from rooflab.grade.locked_notebook import (
     ANSWER,
     CHECK,
     END,
@@ -39,9 +39,161 @@ from rooflab.grade.locked import (
     check_source,
     lock_source,
 )
-from rooflab.grade.pruning import Place, foreign, needed_places, pruned
-from rooflab.grade.stand_ins import mine_source, right
-from rooflab.grade.tries import Tries, tries_of
+from rooflab.grade.notebook_code import (
+    Needs,
+    absent,
+    early,
+    given,
+    in_place,
+    kept,
+    missing_elsewhere,
+    modules_of,
+    names,
+    needed,
+    parsed,
+    read,
+    text_of,
+)
+from rooflab.grade.suspects import borrowing, flaw
+from rooflab.grade.verdicts import mine_source, right
+
+# What of a learner's notebook is run around the answers, and what byte golf and timing run
+# alone.
+
+
+MOST_CODE = 300_000  # characters that are looked into: three times the longest honest notebook
+
+
+def relied_on(cells: Sequence[CodeCell], order: Collection[str]) -> frozenset[tuple[int, int]]:
+    """Return cell number and line of the statements around the answers that these need."""
+    trees = _trees(cells)
+    names = {name for cell, tree in trees if cell.exercise in order for name in read(tree)}
+    around = [
+        (cell, node) for cell, tree in trees if cell.exercise not in order for node in tree.body
+    ]
+    wanted = {id(node) for node in needed(names, [node for _, node in around])}
+    return frozenset(
+        (cell.number, node.lineno)
+        for cell, node in around
+        if id(node) in wanted and not absent(node)
+    )
+
+
+def alone_in(
+    cells: Sequence[CodeCell],
+    names: Mapping[str, str],
+    checked: Mapping[str, int],
+    owned: Mapping[int, Collection[str]],
+) -> dict[str, str]:
+    """Return, for each exercise of ``names`` (id → name of the answer) that can be run alone, the
+    statements that it needs, as text, from whatever cells.
+
+    ``checked``: number of the cell behind which each is checked; what gives a name another value
+    below it is left out. ``owned``: number of a cell → the exercises that it answers. What could
+    forge a trace, or tries to, is left out too: it stays in its place, and the gate says so.
+    """
+    trees = _trees(cells)
+    found = {}
+    for asked, name in names.items():
+        above = [n for c, t in trees for n in t.body if c.number <= checked[asked]]
+        named = frozenset().union(*map(given, above))
+        below = [n for c, t in trees for n in t.body if c.number > checked[asked]]
+        nodes = above + [n for n in below if not given(n) & named]
+        wanted = {id(node) for node in needed([name], nodes)}
+        parts = [text_of(c.source, [n for n in t.body if id(n) in wanted]) for c, t in trees]
+        text = "\n".join(part for part in parts if part)
+        own = [
+            node
+            for cell, tree in trees
+            if asked in owned.get(cell.number, ())
+            for node in tree.body
+        ]
+        traced = exercise(asked).kind in TRACED
+        into = traced and any(map(_into_rooflab, own))
+        if own and text and innocent(text, asked) and not into:
+            found[asked] = text
+    return found
+
+
+def _trees(cells: Sequence[CodeCell]) -> list[tuple[CodeCell, ast.Module]]:
+    if sum(len(cell.source) for cell in cells) > MOST_CODE:
+        return []
+    return [(cell, tree) for cell in cells if (tree := parsed(cell.source)) is not None]
+
+
+def _into_rooflab(statement: ast.stmt) -> bool:
+    """Whether it imports a part of rooflab: with that one could forge, and answers nothing."""
+    return any(
+        (isinstance(node, ast.Import) and any(n.name.startswith("rooflab.") for n in node.names))
+        or (isinstance(node, ast.ImportFrom) and (node.module or "").startswith("rooflab."))
+        for node in ast.walk(statement)
+    )
+
+
+# What of an answer cell is left out so that a line the answer has no need of costs no points.
+#
+# In an exercise that asks to derive what the library has, whatever could get round the lock makes
+# its answer count for nothing. A test below the answer, such as ``unittest.main(…)``, or an import
+# that nothing uses, cannot help it either: it is left out, and the answer counts.
+
+
+Place = tuple[int, int, int]  # number of a cell, line, column
+
+
+def needed_places(cells: Iterable[CodeCell], names: Iterable[str]) -> frozenset[Place]:
+    """Return where the statements stand that give ``names``, the answers, and what they need."""
+    trees = [(cell.number, tree) for cell in cells if (tree := parsed(cell.source))]
+    wanted = {id(node) for node in Needs([n for _, tree in trees for n in tree.body]).of(names)}
+    return frozenset(
+        _place(number, node) for number, tree in trees for node in tree.body if id(node) in wanted
+    )
+
+
+def foreign(
+    cells: Iterable[CodeCell], names: Mapping[str, str], answered: Collection[str]
+) -> list[str]:
+    """Return a remark on each answer that needs a module which the course does not install.
+
+    ``names``: exercise → name of its answer; ``answered``: the exercises that have one.
+    """
+    nodes = [n for cell in cells if (tree := parsed(cell.source)) for n in tree.body]
+    if not any(modules_of(part) for node in nodes for part in ast.walk(node)):
+        return []
+    needs = Needs(nodes)
+    found = []
+    for id in answered:
+        parts = (part for node in needs.of([names[id]]) for part in ast.walk(node))
+        if why := missing_elsewhere(frozenset().union(*map(modules_of, parts))):
+            found.append(f"{id}: {why}")
+    return found
+
+
+def pruned(cell: CodeCell, needed: Collection[Place]) -> str:
+    """Return the source of an answer cell without what gets round the lock and no answer needs."""
+    tree = parsed(cell.source)
+    if tree is None or suspects.COMMAND.search(cell.source):
+        return cell.source
+    stays = _without_flaws(cell, tree.body, needed)
+    if len(stays) == len(tree.body):
+        return cell.source
+    return in_place(cell.source, stays)
+
+
+def _without_flaws(
+    cell: CodeCell, nodes: Sequence[ast.stmt], needed: Collection[Place]
+) -> list[ast.stmt]:
+    """``nodes`` that may run; a star import gives names that nobody can tell, so it stays."""
+
+    def stays(node: ast.stmt) -> bool:
+        wanted = _place(cell.number, node) in needed or "*" in given(node)
+        return wanted or flaw([node], borrowing) is None
+
+    return [node for node in nodes if stays(node)]
+
+
+def _place(number: int, node: ast.stmt) -> Place:
+    return number, node.lineno, node.col_offset
+
 
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 MOST_CELLS = 20  # of one exercise: answer cells, and the learner's own around them

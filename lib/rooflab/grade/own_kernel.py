@@ -20,10 +20,10 @@ from jupyter_client.blocking import BlockingKernelClient
 from jupyter_client.manager import KernelManager
 
 from rooflab.exercises.exercise import Observation
+from rooflab.grade.display_names import COLOUR
 from rooflab.grade.gate import gated
-from rooflab.grade.inside import MARK
-from rooflab.grade.locked import ANSWER, CHECK, Locked, Outcome
-from rooflab.grade.names import COLOUR
+from rooflab.grade.inside.kernel import MARK
+from rooflab.grade.locked_notebook import ANSWER, CHECK, Locked, Outcome
 
 SECONDS = 60.0  # of one cell
 START = 60.0  # seconds in which a kernel has to be there
@@ -32,7 +32,7 @@ GLANCE = 0.5  # seconds between two looks at whether it lives
 MOST_SHOWN = 10_000  # characters that are kept of what an answer cell printed
 LONGEST_PATH = 100  # of a Unix socket; Linux allows 107, macOS 103
 _FIRST = """import sys
-from rooflab.grade.inside import write_to
+from rooflab.grade.inside.kernel import write_to
 write_to(sys.stdout)
 get_ipython().automagic = False"""  # as in the grader's kernel
 

@@ -16,19 +16,15 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 
+from rooflab.exercises.check import as_written
 from rooflab.exercises.collect import collect
 from rooflab.exercises.exercise import Case, Exercise, Observation
-from rooflab.exercises.history import as_written
 from rooflab.exercises.verdict import Verdict
-from rooflab.grade import lockdown, syntax
-from rooflab.grade.checks import checks
-from rooflab.grade.gate import DERIVE, PLAIN, TIMING, TRACED, problem, shell_command
-from rooflab.grade.kept import parsed, text_of
-from rooflab.grade.live import live
-from rooflab.grade.needed import given, needed
-from rooflab.grade.packages import missing_elsewhere
-from rooflab.grade.scope import scope_of
-from rooflab.grade.suspects import borrowing, flaw, forging_with, inner
+from rooflab.grade import notebook_code
+from rooflab.grade.gate import DERIVE, PLAIN, TIMING, TRACED, live, problem, shell_command
+from rooflab.grade.inside import kernel
+from rooflab.grade.notebook_code import checks, given, missing_elsewhere, needed, parsed, text_of
+from rooflab.grade.suspects import borrowing, flaw, forging_with, inner, scope_of
 
 HANDED_IN = "Handed in, it would get no points: {}."
 _IMPORTED = "it {}, imported in a cell of yours"
@@ -70,7 +66,7 @@ def refusal(
         return _borrowed_value(exercise)
     if why := _borrowed(exercise, answer):
         return f"{why}: {DERIVE}"
-    unlock = lockdown.lock(lockdown.with_kin(exercise.derives))
+    unlock = kernel.lock_functions(kernel.with_kin(exercise.derives))
     try:
         seen = observe(exercise.kind, cases, answer)
     finally:
@@ -142,7 +138,7 @@ def _borrowed_value(exercise: Exercise) -> str | None:
             continue
         if why := shell_command(as_written(source)):
             return f"{why} in the answer to {exercise.id}: {DERIVE}"
-        locked = {*lockdown.with_kin(exercise.derives)}
+        locked = {*kernel.with_kin(exercise.derives)}
         made = ast.Module(needed([name], tree.body), [])
         for node in ast.walk(made):
             root = getattr(node, "value", None)
@@ -219,7 +215,7 @@ def _imports(answer: object) -> list[ast.stmt]:
         for name, value in _globals(function).items():
             if isinstance(value, ModuleType):
                 lines.append(f"import {value.__name__} as {name}")
-    return syntax.parse("\n".join(lines)).body
+    return notebook_code.parse("\n".join(lines)).body
 
 
 def _elsewhere(answer: object) -> str | None:

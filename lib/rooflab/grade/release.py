@@ -1,24 +1,207 @@
-"""A course pack: the lessons that a teacher chose, for students, without the solutions.
-
-A pack is the course in small: notebooks with points and a due note, the package that they need,
-``course.py`` to start it, and ``course.json``, from which checks and grading read the points.
-"""
+"""What students are given: a course pack, or the lessons for nbgrader."""
 
 from __future__ import annotations
 
+import ast
+import hashlib
 import json
+import re
 import shutil
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from datetime import date
 from pathlib import Path
 
 import nbformat
+from nbformat import NotebookNode
 
 from rooflab.count.validation import unknown
 from rooflab.exercises import registry
 from rooflab.exercises.course import NAME, Course
-from rooflab.grade import given, release_words
-from rooflab.grade.release_notebook import noted
+from rooflab.exercises.exercise import Exercise
+from rooflab.grade import given
+from rooflab.grade.given import CHECKED
+from rooflab.grade.inside.limits import Limits
+from rooflab.grade.notebook_code import parsed
+
+# What a release says: the notes in its notebooks, and its README.
+
+
+_MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September",
+    "October", "November", "December",
+)  # fmt: skip
+
+
+def day(due: date | None) -> str:
+    """Return a due date in words, "1 December 2026", in every locale; "" without one."""
+    return f"{due.day} {_MONTHS[due.month - 1]} {due.year}" if due else ""
+
+
+def counted(points: int) -> str:
+    """Return "1 point", "3 points"."""
+    return f"{points} point{'' if points == 1 else 's'}"
+
+
+def points_of(exercise: Exercise, course: Course) -> int:
+    """Return what an exercise is worth in ``course``."""
+    return course.points.get(exercise.id, exercise.points)
+
+
+def total(number: str, course: Course) -> int:
+    """Return the points of a lesson in ``course``."""
+    return sum(points_of(exercise, course) for exercise in registry.lesson(number))
+
+
+def worth(exercise: Exercise, course: Course) -> str:
+    """Return the line above an answer cell."""
+    points = points_of(exercise, course)
+    told = counted(points) if points else "Voluntary, no points"
+    return f"**{told}** · {exercise.title} · `{exercise.id}`"
+
+
+def due_note(number: str, order: Sequence[str], course: Course) -> str:
+    """Return the note below the title of lesson ``number``, its exercises in ``order``."""
+    told = day(course.due.get(number))
+    due = f"Due on {told}. " if told else ""
+    rows = [
+        f"| {registry.exercise(id).title} | `{id}` | {points_of(registry.exercise(id), course)} |"
+        for id in order
+    ]
+    return "\n".join(
+        [
+            f"**{due}{counted(total(number, course)).capitalize()} in this lesson.** Write each "
+            "answer into the cell below its question; keep the cell, because your answer is found "
+            "by a mark in it. The last cell of the lesson says how you stand.",
+            "",
+            "| exercise | name | points |",
+            "|---|---|---|",
+            *rows,
+        ]
+    )
+
+
+def for_students(course: Course) -> str:
+    """Return the README of a course pack."""
+    first = given_file(course.lessons[0])
+    rows = [
+        f"| [{given.lesson(number).title.removeprefix('Lesson ')}](notebooks/{given_file(number)}) "
+        f"| {len(registry.lesson(number))} | {total(number, course)} "
+        f"| {day(course.due.get(number)) or '–'} |"
+        for number in course.lessons
+    ]
+    head = ["| lesson | exercises | points | due on |", "|---|---|---|---|"]
+    return "\n".join([f"# {course.title}", "", *head, *rows, "", _readme(first)])
+
+
+def _readme(first: str) -> str:
+    return _README.format(first=first, cell=f"{Limits.cell:g}", whole=f"{Limits.wall:g}")
+
+
+def given_file(number: str) -> str:
+    """Return the file name of a lesson's notebook."""
+    return sorted(given.folder().glob(f"{number}_*.ipynb"))[0].name
+
+
+_README = """\
+## Start
+
+You need Python 3.11 or newer and about 1 GB of disk. In this folder:
+
+```
+python course.py lab
+```
+
+The first start installs everything into the folder `.venv` and takes a few minutes; then
+JupyterLab opens. On Windows it is `py course.py lab`. In an environment of your own:
+`pip install -r requirements.txt`, then `jupyter lab`.
+
+## Answer
+
+Every exercise has a cell with `...  # your code`. Write your answer there and run the cell below
+it: it says whether you are right, and if not, often why. Keep the answer cells: copy no cell and
+make none anew, or its mark is lost. `rl.progress` in the last cell counts your points.
+
+Before you hand in, save, and let the file itself be checked, as the grader reads it:
+
+```
+.venv/bin/rooflab check notebooks/{first}
+```
+
+(on Windows `.venv\\Scripts\\rooflab`). Your teacher's grader uses other cases than this check,
+so compute; a result that was copied from a check will not pass there.
+
+There is a time limit, too. A cell of yours has at most {cell} seconds in the grader, and an answer has
+at most {cell} for all of the cases. The whole notebook has {whole}, unless your teacher names another
+time. What takes longer is stopped and has no points; your other answers keep theirs. Cells that
+measure are not run and take no time. `rooflab check --timeout {cell}` stops a cell when the grader does.
+
+## Hand in
+
+The notebook file itself, one a lesson, in the way your teacher told you. The outputs in it do not
+count, and neither do cells that measure; only answers do.
+"""
+
+# A learner's notebook for one class: when it is due, and what each exercise is worth.
+
+
+# What these cells show depends on the points, or on the person.
+OWN = re.compile(r"rl\.(check|progress|my_guesses)\(")
+
+
+def noted(learner: NotebookNode, number: str, course: Course) -> NotebookNode:
+    """Return a copy of lesson ``number`` with notes of its due date and points.
+
+    The first note stands below the title, one line above each answer cell. Nothing else changes,
+    but the outputs that hold points or guesses are cleared, and an answer cell cannot be deleted.
+    """
+    made = nbformat.from_dict(learner)
+    made.cells = list(_cells(learner, number, course))
+    return made
+
+
+def _cells(learner: NotebookNode, number: str, course: Course) -> Iterator[NotebookNode]:
+    told: set[str] = set()
+    order = given.lesson(number).order
+    for place, cell in enumerate(learner.cells):
+        exercise = exercise_of(cell)
+        if exercise and exercise not in told:
+            told.add(exercise)
+            words = worth(registry.exercise(exercise), course)
+            tags = [tag for tag in cell.metadata.get("tags", ()) if tag in ("core", "deep")]
+            yield _note(words, f"points-{exercise}", tags)
+        copy = cleared(cell) if OWN.search(cell.source) else nbformat.from_dict(cell)
+        if exercise:
+            copy.metadata["deletable"] = False  # a new cell in its place would have lost its mark
+        yield copy
+        if place == 0:
+            yield _note(due_note(number, order, course), f"due-{number}", ["core"])
+
+
+def exercise_of(cell: NotebookNode) -> str | None:
+    """Return the exercise that a cell answers, None if it answers none."""
+    if cell.cell_type != "code":
+        return None
+    return cell.metadata.get("rooflab", {}).get("exercise")
+
+
+def cleared(cell: NotebookNode) -> NotebookNode:
+    """Return a copy of a cell as if it had never run."""
+    cell = nbformat.from_dict(cell)
+    if cell.cell_type == "code":
+        cell.outputs, cell.execution_count = [], None
+    return cell
+
+
+def _note(text: str, identity: str, tags: list[str]) -> NotebookNode:
+    return nbformat.v4.new_markdown_cell(text, id=identity, metadata={"tags": tags})
+
+
+# A course pack: the lessons that a teacher chose, for students, without the solutions.
+#
+# A pack is the course in small: notebooks with points and a due note, the package that they need,
+# ``course.py`` to start it, and ``course.json``, from which checks and grading read the points.
+
 
 WHOLE = ("lib/rooflab", "assets/recordings")
 SINGLE = ("course.py", "pyproject.toml", "LICENSE", "LICENSE-TEXT")
@@ -69,7 +252,7 @@ def pack(course: Course, out: Path) -> None:
             made = noted(nbformat.read(source, as_version=4), number, course)
             write_notebook(made, folder / "notebooks" / source.name)
         write_course(course, folder)
-        write_text(folder / "README.md", release_words.for_students(course))
+        write_text(folder / "README.md", for_students(course))
 
     in_one_step(out, fill)
 
@@ -118,3 +301,192 @@ def _there(path: Path) -> Path:
     if not path.exists():
         raise ValueError(f"{path} is missing; release from a whole clone of the course")
     return path
+
+
+# What stands in an export for nbgrader besides its notebooks.
+
+
+LF = "\n"
+CONFIG = '''\
+"""nbgrader's settings for the rooflab lessons; `nbgrader` reads them in this folder."""
+
+c = get_config()  # noqa: F821
+c.CourseDirectory.course_id = "rooflab"
+# The learner's own line, `...  # your code`, stands in the cell already.
+c.ClearSolutions.code_stub = {"python": ""}
+# Lessons measure; on a busy server one cell may take minutes.
+c.Execute.timeout = 600
+'''
+
+
+def for_teachers(course: Course) -> str:
+    """Return the README of the export."""
+    names = {number: given_file(number).removesuffix(".ipynb") for number in course.lessons}
+    rows = [
+        f"| `{name}` | {counted(total(number, course))} | {day(course.due.get(number)) or '–'} |"
+        for number, name in names.items()
+    ]
+    dates = [
+        f'nbgrader db assignment add {names[number]} --duedate "{due.isoformat()} 23:59"'
+        for number, due in sorted(course.due.items())
+    ]
+    told = (
+        f"\nIts database learns the due dates so:\n\n```\n{LF.join(dates)}\n```\n" if dates else ""
+    )
+    return _NBGRADER_README.format(
+        title=course.title, rows=LF.join(rows), first=names[course.lessons[0]], dates=told
+    )
+
+
+_NBGRADER_README = """\
+# {title}, for nbgrader
+
+Keep this folder to yourself: `source/` holds the solutions and the seed of the hidden cases.
+
+| assignment | | due on |
+|---|---|---|
+{rows}
+
+The package `rooflab` must be installed where students and where nbgrader run notebooks
+(`pip install -r requirements.txt` in a pack that `rooflab release` made: a clone of the course
+would show students the solutions).
+
+```
+nbgrader generate_assignment {first}
+nbgrader release_assignment {first}     # or hand out the folder release/ yourself
+nbgrader collect {first}                # or put submitted/STUDENT/{first}/ there yourself
+nbgrader autograde {first}
+nbgrader generate_feedback {first}
+```
+
+{dates}
+**Before you trust the points.** nbgrader runs what students wrote in the same process as the test,
+with your rights, and executes the whole notebook, also the cells that measure. Whoever wants to can
+pass without an answer. The answer cells keep rooflab's own marks, so that you can use nbgrader to
+hand out and collect, and mark in rooflab's sandbox, with these points:
+
+```
+rooflab grade submitted --points course.json --out grades
+```
+"""
+
+# The lessons for nbgrader: source notebooks with its metadata, schema version 3.
+#
+# An answer cell is a solution of nbgrader's, its check cell an autograder test worth the points. The
+# visible test is ``rl.check``; a hidden one draws other cases. Solutions stand between marks, and
+# nbgrader takes them out when it makes the students' version.
+
+
+SCHEMA = 3
+STUB = re.compile(r"(\s*)(?:.*= )?\.\.\.  # your code: (\d+) lines?")
+BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
+TEST = """\
+checked = {call}
+display(checked)
+assert checked, checked.reason
+### BEGIN HIDDEN TESTS
+from rooflab.exercises.hidden import hidden
+
+hidden("{id}", {name}, "{seed}")
+### END HIDDEN TESTS"""
+
+
+def export(course: Course, out: Path, seed: int) -> None:
+    """Write nbgrader's course folder for ``course`` into the new or empty folder ``out``.
+
+    ``seed`` draws the hidden cases; it stands in the source notebooks, never in the students'.
+    """
+
+    def fill(folder: Path) -> None:
+        for number in course.lessons:
+            learner = notebook(number)
+            solved = notebook(number, given.folder() / "solutions")
+            made = source(*(nbformat.read(p, as_version=4) for p in (learner, solved)),
+                          number, course, seed)  # fmt: skip
+            (folder / "source" / learner.stem).mkdir(parents=True)
+            write_notebook(made, folder / "source" / learner.stem / learner.name)
+            write_course(course, folder / "source" / learner.stem)  # travels along; checks read it
+        write_course(course, folder)
+        write_text(folder / "nbgrader_config.py", CONFIG)
+        write_text(folder / "README.md", for_teachers(course))
+
+    in_one_step(out, fill)
+
+
+def source(
+    learner: NotebookNode, solved: NotebookNode, number: str, course: Course, seed: int
+) -> NotebookNode:
+    """Return nbgrader's source notebook of a lesson, from the learner's and the solution copy."""
+    solutions = {exercise_of(c): c.source for c in solved.cells if exercise_of(c)}
+    made = noted(learner, number, course)
+    made.cells = [_cell(cleared(cell), solutions, course, seed) for cell in made.cells]
+    return made
+
+
+def _cell(
+    cell: NotebookNode, solutions: dict[str | None, str], course: Course, seed: int
+) -> NotebookNode:
+    exercise = exercise_of(cell)
+    asked = CHECKED.match(cell.source) if cell.cell_type == "code" else None
+    if exercise:
+        cell.source = marked(cell.source, solutions[exercise])
+        _mark(cell, exercise, solution=True)
+    elif asked:
+        id, name = asked.groups()
+        secret = hashlib.sha256(f"rooflab release {seed} {id}".encode()).hexdigest()[:16]
+        cell.source = TEST.format(call=asked[0], id=id, name=name, seed=secret)
+        points = points_of(registry.exercise(id), course)
+        _mark(cell, f"check-{id}", grade=True, locked=True, points=points)
+    elif cell.cell_type == "code" and _imports(cell.source):
+        _mark(cell, f"given-{cell.id}", locked=True)
+    return cell
+
+
+def _mark(cell: NotebookNode, grade_id: str, **flags: bool | int) -> None:
+    flat = {"grade": False, "locked": False, "solution": False, "task": False}
+    told = {"schema_version": SCHEMA, "grade_id": grade_id, **flat, **flags}
+    cell.metadata["nbgrader"] = told
+
+
+def marked(learner: str, solved: str) -> str:
+    """Return an answer cell that holds the learner's line and, between marks, the solution.
+
+    The line that the learner sees stays in front, so that the cell runs without the solution too.
+    ValueError when the two cells are not of one source.
+    """
+    wanted, have = learner.split("\n"), solved.split("\n")
+    made: list[str] = []
+    place = 0
+    for number, line in enumerate(wanted):
+        stub = STUB.fullmatch(line)
+        if stub is None:
+            if have[place : place + 1] != [line]:
+                raise ValueError(f"no line {line!r} in the solution")
+            made.append(line)
+            place += 1
+            continue
+        end = _end(have, place, int(stub[2]), wanted[number + 1 :])
+        made += [line, stub[1] + BEGIN, *have[place:end], stub[1] + END]
+        place = end
+    if place != len(have):
+        raise ValueError("the solution has more lines than its cell has room for")
+    return "\n".join(made)
+
+
+def _end(have: list[str], begin: int, lines: int, rest: list[str]) -> int:
+    """Return where a solution of ``lines`` lines of code ends; ``rest`` follows in the cell."""
+    stubs = [n for n, line in enumerate(rest) if STUB.fullmatch(line)]
+    literal = rest[: stubs[0]] if stubs else rest
+    for end in range(begin + 1, len(have) + 1):
+        written = [s for line in have[begin:end] if (s := line.strip()) and not s.startswith("#")]
+        last = not stubs and end + len(literal) != len(have)
+        if len(written) == lines and have[end : end + len(literal)] == literal and not last:
+            return end
+    raise ValueError("the solution is not where the learner's cell has room for it")
+
+
+def _imports(source: str) -> bool:
+    tree = parsed(source)
+    return tree is not None and bool(tree.body) and all(
+        isinstance(node, (ast.Import, ast.ImportFrom)) for node in tree.body
+    )  # fmt: skip

@@ -5,14 +5,20 @@ The same seed gives the same bytes: no times, no addresses, no paths besides "fi
 
 from __future__ import annotations
 
+import csv
+import io
 import json
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from rooflab.exercises.course import weighed
+from rooflab.exercises.registry import exercises
 from rooflab.exercises.verdict import Verdict
-from rooflab.grade import names
+from rooflab.grade import display_names
+from rooflab.grade.display_names import one_line
 from rooflab.measure.atomic import replace_file
 
 NAME = "results.json"
@@ -67,7 +73,7 @@ class Results:
     @classmethod
     def of(cls, seed: int, rows: Sequence[Row]) -> Results:
         """Name the students: by the notebook, else by the file, made unique by folder."""
-        found = names.students([row.file for row in rows], [row.named for row in rows])
+        found = display_names.students([row.file for row in rows], [row.named for row in rows])
         return cls(seed, tuple(rows), tuple(found))
 
     def to_dict(self) -> dict[str, Any]:
@@ -102,3 +108,52 @@ def reason(verdict: Verdict) -> str:
     if not verdict.hint:
         return verdict.reason
     return f"{verdict.reason} ({verdict.misconception}: {verdict.hint})"
+
+
+# What an exercise is worth in a course, put on rows that are graded already.
+#
+# Rows are kept with the lessons' own points, so that other points need no second run.
+
+
+def weigh(row: Row, points: Mapping[str, int]) -> Row:
+    """Return ``row`` with ``points`` (exercise id → points) where they say something."""
+    verdicts = {id: weighed(verdict, points) for id, verdict in row.verdicts.items()}
+    return replace(row, verdicts=verdicts)
+
+
+# grades.csv: one row a file, for a spreadsheet.
+#
+# A spreadsheet runs a cell that begins with ``=`` or its like as a formula, and names come from
+# outside; such a text gets an apostrophe in front, which spreadsheets do not show.
+
+
+CSV_NAME = "grades.csv"
+_RUNS = "=+-@\t\r\n|%＝＋－＠"  # the wide ones count as well in some languages' spreadsheets
+
+# In some countries ; stands between cells, and what follows it is a cell of its own.
+_LATER = re.compile(rf"([;\t\n\r])(?=[ \u00a0'\"]*[{re.escape(_RUNS)}])")
+
+
+def text(results: Results) -> str:
+    """Return the table: student, lesson, points, max, one column an exercise, error, file."""
+    asked = {id for row in results.rows for id in row.verdicts}
+    columns = [id for id in exercises() if id in asked]
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["student", "lesson", "points", "max", *columns, "error", "file"])
+    for student, row in zip(results.students, results.rows, strict=True):
+        points = [row.verdicts[id].points if id in row.verdicts else "" for id in columns]
+        ends = [safe(row.error or ""), safe(one_line(row.file))]
+        writer.writerow([safe(student), row.lesson or "", row.points, row.max, *points, *ends])
+    return out.getvalue()
+
+
+def write(results: Results, folder: Path) -> None:
+    """Write grades.csv into ``folder`` in one step."""
+    replace_file(folder / CSV_NAME, text(results))
+
+
+def safe(words: str) -> str:
+    """Return ``words`` so that no spreadsheet takes them for a formula."""
+    words = _LATER.sub(r"\1'", words)
+    return f"'{words}" if words.lstrip(" \u00a0'\"")[:1] in tuple(_RUNS) else words

@@ -5,18 +5,152 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import re
-from collections.abc import Mapping, Sequence
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
 
 from rooflab.exercises.collect import describe
 from rooflab.exercises.exercise import Exercise, Observation
-from rooflab.exercises.judge import failed
+from rooflab.exercises.judge import failed, judge
 from rooflab.exercises.judge import judge as judge_one
+from rooflab.exercises.registry import exercises
 from rooflab.exercises.verdict import Verdict
-from rooflab.grade.carried import answer_names, carry
+from rooflab.grade.display_names import clean
 from rooflab.grade.gate import DERIVE
 from rooflab.grade.given import Lesson
-from rooflab.grade.locked import ENDED, FOLLOW, Locked, Outcome
-from rooflab.grade.names import clean
+from rooflab.grade.intake import CodeCell
+from rooflab.grade.locked_notebook import ANSWER, CHECK, ENDED, FOLLOW, Locked, Outcome
+from rooflab.grade.notebook_code import names
+
+# Right answers that take the place of a learner's own, each as plain Python.
+#
+# A later answer may call an earlier one. Where that is wrong, the right one takes its place at the
+# end of the run: the mistake has cost its points. And ``rl.mine.time`` finds in the grade what it
+# finds in a notebook without a mine.py, but never the answer to an exercise of the same lesson.
+
+
+RIGHT: Mapping[str, str] = {  # exercise → its answer
+    "01-product": """
+def answer(m, n, k, itemsize, accumulate=False):
+    flops = 2 * m * n * k
+    moved = (m * k + k * n + (2 if accumulate else 1) * m * n) * itemsize
+    return flops, moved, flops / moved""",
+    "03-time": """
+def answer(flops, bytes, peak, bandwidth):
+    return max(flops / peak, bytes / bandwidth)""",
+    "04-layer": """
+def answer(tokens, inputs, outputs, itemsize, peak, bandwidth):
+    flops = 2 * tokens * inputs * outputs
+    numbers = tokens * inputs + inputs * outputs + tokens * outputs
+    return max(flops / peak, numbers * itemsize / bandwidth)""",
+    "04-knee": """
+def answer(inputs, outputs, itemsize, peak, bandwidth):
+    return 1 / (2 * bandwidth / (itemsize * peak) - 1 / inputs - 1 / outputs)""",
+    "05-decode": """
+def answer(parameters, itemsize, kv, batch, context, peak, bandwidth):
+    products = max(2 * parameters * batch / peak, parameters * itemsize / bandwidth)
+    return batch / (products + kv * context * batch / bandwidth)""",
+}
+WRITTEN: Mapping[str, str] = {  # functions that a lesson writes down itself
+    "ridge": """
+def answer(peak, bandwidth):
+    return peak / bandwidth""",
+    "attainable": """
+def answer(intensity, peak, bandwidth):
+    return min(peak, intensity * bandwidth)""",
+}
+_ASKED = re.compile(r"\bmine\s*\.\s*(\w+)")
+
+
+def right(exercise: str, name: str) -> str:
+    """Return the right answer to ``exercise`` under the name ``name``; "" if there is none."""
+    return _named(RIGHT[exercise], name) if exercise in RIGHT else ""
+
+
+def mine_source(lesson: Lesson, cells: Iterable[CodeCell]) -> str:
+    """Return the source of a cell that gives ``rl.mine`` what ``cells`` ask of it; "" if nothing.
+
+    Answers to exercises of ``lesson`` are not given away: there the learner's own function counts.
+    """
+    asked = {name for cell in cells for name in _ASKED.findall(cell.source)}
+    # Nor those of later lessons, in which they may be hidden.
+    earlier = [id for id in RIGHT if id[:2] < lesson.number]
+    named = {exercises()[id].mine: RIGHT[id] for id in earlier}
+    texts = {name: text for name, text in {**named, **WRITTEN}.items() if name in asked}
+    if not texts:
+        return ""
+    functions = [textwrap.indent(_named(text, name), "    ") for name, text in texts.items()]
+    table = ", ".join(f"{name!r}: {name}" for name in texts)
+    return "\n\n".join([
+        "def _mine():", *functions, f"    return {{{table}}}\n",
+        "from rooflab.exercises.mine import mine as _own\n_own.stand_in(_mine())\ndel _mine, _own",
+    ])  # fmt: skip
+
+
+def _named(text: str, name: str) -> str:
+    return text.strip().replace("def answer(", f"def {name}(", 1)
+
+
+# A wrong earlier answer does not cost twice.
+#
+# Some exercises are built from earlier answers: a claim is judged with one's own count of a product.
+# If the answer calls an earlier one that is wrong, it is run once more at the end of the run, with a
+# right answer in the place of the wrong one (stand_ins.py). The mistake has cost its points where it
+# was made. A right one may be replaced too: one that counts in loops takes hours where the claim asks.
+
+
+CUT_OFF = re.compile("was stopped|KeyboardInterrupt")  # in the reason of what did not end
+NOTE = "The mistake in it has cost its points already, and costs none here."
+
+
+def carry(
+    locked: Locked,
+    lesson: Lesson,
+    verdicts: Mapping[str, Verdict],
+    again: Mapping[str, Mapping[int, Sequence[Observation]]],
+) -> dict[str, Verdict]:
+    """Return ``verdicts`` with the points that mistakes of earlier answers had cost.
+
+    ``again``: the further tries of a run, as in an Outcome.
+    """
+    table = {exercise.id: exercise for exercise in lesson.exercises}
+    called = answer_names(locked)
+    carried = dict(verdicts)
+    for id, tries in again.items():
+        if FOLLOW not in tries or verdicts[id].passed:
+            continue
+        read = _read(locked, id)
+        parts = [part for part in RIGHT if part in called and part != id and called[part] in read]
+        wrong = [called[part] for part in parts if not verdicts[part].passed]
+        if not wrong and not CUT_OFF.search(verdicts[id].reason):
+            continue
+        found = judge(table[id], locked.cases[id], tries[FOLLOW])
+        if found.passed:
+            own = " and ".join(wrong or [called[part] for part in parts])
+            told = f"right, with {'a right' if wrong else 'a quick'} {own} in place of yours"
+            carried[id] = dataclasses.replace(found, reason=told, note=NOTE if wrong else None)
+    return carried
+
+
+def answer_names(locked: Locked) -> dict[str, str]:
+    """Return what each answer is called: exercise → the name that its check cell asks for."""
+    found = {}
+    for cell in locked.notebook.cells:
+        mark = cell.metadata["rooflab"]
+        if mark["role"] == CHECK:
+            asked = cell.source.rpartition("lambda: ")[2]
+            found[mark["exercise"]] = asked.partition(",")[0].rstrip(")")
+    return found
+
+
+def _read(locked: Locked, exercise: str) -> frozenset[str]:
+    """Names that the learner's answer reads."""
+    found: frozenset[str] = frozenset()
+    for cell in locked.notebook.cells:
+        mark = cell.metadata["rooflab"]
+        if mark["role"] == ANSWER and mark.get("exercise") == exercise:
+            found |= names(cell.source)
+    return found
+
 
 LONGEST = 400  # characters of a reason
 STOPPED = "KeyboardInterrupt"  # what a cell sees when its time is over
@@ -32,7 +166,7 @@ _CELL = re.compile(r"\(\S+\.py, line (\d+)\)")  # how Python names a notebook's 
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{5,}")
 
 
-def judge(locked: Locked, outcome: Outcome, lesson: Lesson) -> dict[str, Verdict]:
+def judge_outcome(locked: Locked, outcome: Outcome, lesson: Lesson) -> dict[str, Verdict]:
     """Return the verdict on every exercise of the lesson, in its order. Never raises.
 
     What came back is judged; what did not come back has no points, with the run's reason.

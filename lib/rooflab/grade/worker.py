@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import gc
 import json
 import os
@@ -20,15 +21,255 @@ import socket
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from rooflab.grade import nest, quick, tree  # noqa: F401, quick comes before nbformat
-from rooflab.grade.keeper import Keeper, Setting, start_keeper
-from rooflab.grade.limits import Limits
-from rooflab.grade.locked import LOST
-from rooflab.grade.nbval_run import run_notebook
-from rooflab.grade.sandbox import NoSandbox
+import nbval.plugin
+import pytest
+
+from rooflab.grade import quick  # noqa: F401, quick comes before nbformat
+from rooflab.grade.display_names import COLOUR
+from rooflab.grade.inside import limits as tree
+from rooflab.grade.inside import namespaces
+from rooflab.grade.inside.kernel import MARK, settled
+from rooflab.grade.inside.limits import Limits
+from rooflab.grade.kernel_client import WatchedKernel, kernel_spec
+from rooflab.grade.launch import Keeper, NoSandbox, Setting, start_keeper
+from rooflab.grade.locked_notebook import ANSWER, CHECK, ENDED, FOLLOW, LOST, OWN, lock_source
+
+# One locked notebook through pytest and nbval; what its check cells printed comes out as events.
+#
+# Runs in a process of its own (worker.py) that ends afterwards. An event is plain data: ``{"id": …,
+# "observations": [...]}``, ``{"id": …, "reason": …}``, ``{"id": …, "printed": …}`` or
+# ``{"stopped": why}``.
+#
+# A cell may end the kernel, by a crash or on purpose. The notebook then goes on in a new kernel, in
+# what is left of its time. There the earlier cells are run again, without those that ended a kernel
+# or did not end in time, and nothing is checked a second time.
+
+
+_NOT_NEEDED = ("cacheprovider", "unraisableexception", "threadexception", "faulthandler", "doctest",
+               "junitxml", "pastebin", "stepwise", "logging", "warnings")  # fmt: skip
+STOPPED = "it took too long and was stopped"
+UNLOCK = lock_source(())
+LONGEST_SHOWN = 4000  # characters of an answer cell's output that the learner sees again
+LAST_SHOWN = 1000  # of these, from the end, where the error is
+SHARES = 2  # of a submission's time one half is kept for the exercises that are still to come
+Event = Mapping[str, Any]
+
+
+class Reporter:
+    """A pytest plugin that reads the result line of every check cell as soon as it has run.
+
+    ``start`` gives a new kernel that stops at the time ``end``. ``ran``: the cells so far;
+    ``shut``: sources of those that ended a kernel; ``slow``: of those that did not end in time;
+    ``settled``: exercises whose answer was checked and raised nothing; ``ended``: those that ended
+    a kernel; ``closed``: those that are not checked any more.
+    """
+
+    def __init__(
+        self, words: Mapping[str, str], limits: Limits, tell: Callable[[Event], None],
+        start: Callable[[float], WatchedKernel],
+    ) -> None:  # fmt: skip
+        self.words, self.limits, self.tell = words, limits, tell
+        self.left, self.end = {*words}, time.monotonic() + limits.wall
+        self._start, self.restarts, self.ran = start, 0, list[Any]()
+        self.shut, self.slow = set[str](), set[str]()
+        self.settled, self.ended, self.closed = set[str](), set[str](), set[str]()
+
+    def start(self, *_: object, **__: object) -> WatchedKernel:
+        """Start a kernel, as nbval does; tell when there is none to be had."""
+        try:
+            return self._start(self.end)
+        except Exception as error:
+            self.tell({"stopped": f"no kernel: {error}"})
+            raise
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self, item: Any) -> Any:
+        """Run the cell; tell what came of it, however it ended."""
+        item.output_timeout = min(item.output_timeout, self.limits.cell)
+        role, exercise = _about(item)
+        with contextlib.suppress(Exception):  # without a kernel the cell fails, and says so
+            self._go_on(item)
+        asked = role == CHECK and self._asked(item)
+        if role == CHECK and not asked:
+            item.cell.source = UNLOCK
+        elif item.cell.source in self.shut and _number(item) != FOLLOW:
+            item.cell.source = "pass"
+        gone = item.parent.kernel.why
+        self._prepare(item)
+        try:
+            return (yield)
+        finally:
+            if role == ANSWER or asked:
+                self._told(item, gone)
+            if role == CHECK:
+                self.left.discard(exercise)
+                item.cell.source = UNLOCK
+            self._ended(item, gone)
+            self.ran.append(item)
+
+    def _asked(self, item: Any) -> bool:
+        """Whether a check is run: of a closed exercise only the one with right answers in place of
+        others, since one of those may have ended the kernel."""
+        exercise = _about(item)[1]
+        return exercise not in self.closed or (_number(item) == FOLLOW and self.ended != {exercise})
+
+    def _prepare(self, item: Any) -> None:
+        item.config.option.nbval_cell_timeout = self._seconds()
+        item.parent.timed_out = False
+
+    def _go_on(self, item: Any) -> None:
+        """Where the kernel has ended, start a new one and bring it to where the last one was."""
+        if not item.parent.kernel.is_alive():
+            item.parent.kernel.stop()  # it says why
+        while item.parent.kernel.why and self._may_go_on():
+            self.restarts += 1
+            self.closed |= self.settled
+            kernel = item.parent.kernel = self.start()
+            for earlier in self.ran:
+                if earlier.cell.source in self.shut | self.slow or kernel.why:
+                    continue
+                self._prepare(earlier)
+                with contextlib.suppress(Exception):
+                    earlier.runtest()
+                self._ended(earlier)
+
+    def _may_go_on(self) -> bool:
+        return time.monotonic() < self.end and self.restarts < len(self.words)
+
+    def _ended(self, item: Any, gone: str | None = None) -> None:
+        """Note a cell that did not end in time, or ended the kernel: that one costs its exercise.
+
+        ``gone``: why there was no kernel when the cell's turn came.
+        """
+        kernel, (role, exercise) = item.parent.kernel, _about(item)
+        if role in (ANSWER, OWN) and (kernel.why or item.parent.timed_out):
+            (self.shut if kernel.why else self.slow).add(item.cell.source)
+        if kernel.why and not gone and exercise not in self.closed | {None}:
+            self.closed.add(exercise)
+            self.ended.add(exercise)
+            self.tell({"id": exercise, "reason": self._how(kernel.why)})
+        if kernel.why and not self._may_go_on():
+            self.tell({"stopped": kernel.why})
+
+    def _how(self, why: str) -> str:
+        """Say what a cell did to the kernel; that its time was over was not the cell's doing."""
+        return ENDED.format(why) if time.monotonic() < self.end else why
+
+    def _seconds(self) -> float:
+        """What a cell may take: a share stays for every exercise that was not checked yet.
+
+        So answers that do not end cost their own points, and no others.
+        """
+        share = self.limits.wall / SHARES / max(1, len(self.words))
+        left = self.end - time.monotonic() - share * max(0, len(self.left) - 1)
+        return max(min(self.limits.cell, left), min(share, self.limits.cell))
+
+    def _told(self, item: Any, gone: str | None) -> None:
+        role, exercise = _about(item)
+        outputs = item.test_outputs if isinstance(item.test_outputs, list) else []
+        if role == ANSWER:
+            self.tell({"id": exercise, "printed": shown(outputs)})
+            return
+        number = _number(item)
+        found = result_lines(outputs, self.words[exercise], exercise)
+        if len(found) == 1 and (seen := parsed(found[0])) is not None:
+            self.tell({"id": exercise, "observations": seen, "try": number})
+            self.settled |= {exercise} if settled(seen) else set()
+        elif not number:
+            self.tell({"id": exercise, "reason": gone or self._why(item, found)})
+
+    def _why(self, item: Any, found: Sequence[str]) -> str:
+        kernel = item.parent.kernel
+        if kernel is not None and kernel.why:
+            return self._how(kernel.why)
+        if len(found) > 1:
+            return "the answer printed a result line of its own"
+        if found:
+            return "what came back cannot be read"
+        if kernel is not None and kernel.flooded:
+            return f"it printed more than {self.limits.shown >> 10} KiB"
+        if item.parent.timed_out:
+            return STOPPED
+        return "no result came back"
+
+
+def _about(item: Any) -> tuple[str | None, str | None]:
+    """The part of a cell, and the exercise that it answers or checks."""
+    about = item.cell.metadata.get("rooflab") or {}
+    return about.get("role"), about.get("exercise")
+
+
+def _number(item: Any) -> int:
+    """The number of the try that a cell belongs to."""
+    return (item.cell.metadata.get("rooflab") or {}).get("try", 0)
+
+
+def result_lines(outputs: Sequence[Any], word: str, exercise: str) -> list[str]:
+    """Return the data of every line that carries the right word."""
+    start = f"{MARK} {word} {exercise} "
+    text = "".join(
+        each.text for each in outputs
+        if each.get("output_type") == "stream" and isinstance(each.get("text"), str)
+    )  # fmt: skip
+    return [line[len(start) :] for line in text.split("\n") if line.startswith(start)]
+
+
+def parsed(text: str) -> list[Event] | None:
+    """Return the observations of a result line, or None when they are no plain list of them."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+        return None
+    return found
+
+
+def shown(outputs: Sequence[Any]) -> str:
+    """Return what a cell showed, as plain text without colours, cut."""
+    parts = []
+    for each in outputs:
+        if each.get("output_type") == "stream":
+            parts.append(each.get("text"))
+        elif each.get("output_type") == "error":
+            parts.append(f"{each.get('ename')}: {each.get('evalue')}\n")
+        elif isinstance(each.get("data"), dict):
+            parts.append(f"{each['data'].get('text/plain', '')}\n")
+    text = "".join(part for part in parts if isinstance(part, str))
+    text = COLOUR.sub("", text.encode("utf-8", "replace").decode("utf-8"))
+    if len(text) <= LONGEST_SHOWN:
+        return text
+    return f"{text[: LONGEST_SHOWN - LAST_SHOWN]}\n…\n{text[-LAST_SHOWN:]}"
+
+
+def run_notebook(
+    path: Path,
+    words: Mapping[str, str],
+    limits: Limits,
+    kernel: tuple[int, Setting],
+    tell: Callable[[Event], None],
+) -> None:
+    """Run the notebook at ``path`` and tell the events.
+
+    ``words``: exercise id → the word that its result line must carry; ``kernel``: the control
+    socket of a keeper (-1: start one) and the setting.
+    """
+    spec = kernel_spec(kernel[0], str(path.parent), kernel[1], limits)
+    reporter = Reporter(words, limits, tell, functools.partial(WatchedKernel, spec, limits))
+    nbval.plugin.RunningKernel = reporter.start
+    nbval.plugin.comment_markers = {}  # "# NBVAL_SKIP" in an answer is a remark like any other
+    pytest.main(
+        [*(f"-pno:{name}" for name in _NOT_NEEDED), "--nbval", "--nbval-kernel-name", "sandbox",
+         "--nbval-cell-timeout", str(limits.cell),
+         "-p", "nbval.plugin", "-c", "/dev/null", "--color=no", "-q",
+         "--rootdir", str(path.parent), "--tb=no", str(path)],
+        plugins=[reporter],
+    )  # fmt: skip
+
 
 try:
     import resource
@@ -99,8 +340,8 @@ def supervise(
     """Run one job in a worker below; answer with its events and why it was killed, if so."""
     killed, said = "the job did not arrive", b""
     try:
-        nest.die_with_parent()
-        nest.adopt_orphans()
+        namespaces.die_with_parent()
+        namespaces.adopt_orphans()
         job = json.loads(_all_of(client))
         limits = Limits(**job["limits"])
         reading, writing = os.pipe()
@@ -147,7 +388,7 @@ def work(
     """The worker: pytest with nbval, outside; its kernel inside the sandbox."""
     code = 1
     try:
-        nest.die_with_parent()
+        namespaces.die_with_parent()
         memory = WORKER_MEMORY + limits.memory  # a keeper below it needs that much too
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
         null = os.open(os.devnull, os.O_RDWR)

@@ -18,7 +18,7 @@ from typing import Any
 import anywidget
 import traitlets
 
-from rooflab.exercises.guess_store import GUESSES, Store, store
+from rooflab.exercises.guesses import GUESSES, Store, store
 from rooflab.show import canvas
 from rooflab.show.guess_axis import GuessAxis
 from rooflab.show.sort_cards import SortCards

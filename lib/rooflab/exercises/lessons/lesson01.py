@@ -1,0 +1,1227 @@
+"""Exercises of lesson 01, three operations: FLOPs and bytes, claims on trial, CUDA events."""
+
+from __future__ import annotations
+
+import random
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from math import isqrt
+from typing import Any
+
+from rooflab.count import axpy, dot, gemm, gemv, ger
+from rooflab.count.si import rounded
+from rooflab.cuda import Device
+from rooflab.exercises.compare import close, same
+from rooflab.exercises.exercise import Case, Exercise, Misconception, Observation
+from rooflab.exercises.lessons.drawing import DTYPES
+from rooflab.exercises.timing import (
+    ARITHMETIC,
+    derived,
+    happened,
+    operation,
+    per_launch,
+    regions,
+    reordered,
+    seconds_of,
+    sizes,
+)
+from rooflab.predict.catalogue import machine
+from rooflab.predict.machine import Machine
+
+# Exercises of lesson 01, three operations: FLOPs and bytes, from the ledger of ``count``.
+#
+# The wrong answers are slips seen in print: β forgotten, elements for bytes, M·K counted twice,
+# somebody else's element size, a vector that is not read.
+
+
+def _shapes(rng: random.Random, count: int = 4) -> list[tuple[int, int, int]]:
+    """Distinct sizes: a square product cannot convict a repeated M·K.
+
+    They are small enough for three nested loops, a beginner's first idea, which is right.
+    """
+    return [tuple(rng.sample(range(2, 60), 3)) for _ in range(count)]
+
+
+def _ledger_cases(rng: random.Random) -> list[Case]:
+    ways = [(4, False), (8, True), (2, False), (1, True), (4, True)]
+    return [
+        {"m": m, "n": n, "k": k, "itemsize": itemsize, "accumulate": accumulate}
+        for (m, n, k), (itemsize, accumulate) in zip(_shapes(rng, len(ways)), ways, strict=True)
+    ]
+
+
+def _product(
+    m: int, n: int, k: int, itemsize: int, accumulate: bool = False
+) -> tuple[int, int, float]:
+    op = gemm(m, n, k, DTYPES[itemsize], accumulate=accumulate)
+    return op.flops, op.bytes, op.intensity
+
+
+# A slip in one part is named by that part, whatever the learner's quotient became of it: so these
+# leave the intensity right, and two slips at once still have the name of one.
+Wrong = Callable[[int, int, int, int, bool], tuple[float, float, float]]
+
+
+def _flops(count: Callable[[int, int, int], float]) -> Wrong:
+    """A wrong ``count`` of FLOPs from m, n and k."""
+    return lambda m, n, k, s, acc: (count(m, n, k), *_product(m, n, k, s, acc)[1:])
+
+
+def _bytes(count: Callable[[int, int, int, int, bool], float]) -> Wrong:
+    """A wrong ``count`` of bytes from m, n, k, itemsize and accumulate."""
+
+    def wrong(m: int, n: int, k: int, s: int, acc: bool) -> tuple[float, float, float]:
+        flops, _, intensity = _product(m, n, k, s, acc)
+        return flops, count(m, n, k, s, acc), intensity
+
+    return wrong
+
+
+def _least(m: int, n: int, k: int, itemsize: int, accumulate: bool = False) -> int:
+    return _product(m, n, k, 1, accumulate)[1] * itemsize
+
+
+_EVERY_USE = (  # A and B travel for each multiply-add; C does so too, or once for each element
+    _bytes(lambda m, n, k, s, acc: (2 * k + 1) * m * n * s),
+    _bytes(lambda m, n, k, s, acc: (2 * k + 1 + acc) * m * n * s),
+    _bytes(lambda m, n, k, s, acc: 3 * m * n * k * s),
+    _bytes(lambda m, n, k, s, acc: (3 + acc) * m * n * k * s),
+    _bytes(lambda m, n, k, s, acc: (2 + acc) * m * n * k * s),
+    _bytes(lambda m, n, k, s, acc: 4 * m * n * k * s),
+)
+
+PRODUCT = Exercise(
+    "01-product", "A product, counted", 4,
+    "C = A·B with A m×k and B k×n; with accumulate=True C += A·B (β ≠ 0). How many FLOPs, how "
+    "many bytes at least, how many FLOPs per byte?",
+    "product(m, n, k, itemsize, accumulate=False)", _product, cases=_ledger_cases,
+    insight="Your machine cannot move fewer bytes than that for any product. The intensity tells "
+            "on which side of its ridge the product lies.",
+    mine="product", lines=4, returns=("FLOPs", "bytes", "intensity"), derives=("gemm", "gemv"),
+    misconceptions=(
+        Misconception("multiply-adds", _flops(lambda m, n, k: m * n * k),
+                      "you counted multiply-adds; each is 2 FLOPs."),
+        Misconception("square in mind", _flops(lambda m, n, k: 2 * m**3),
+                      "that is right for a square product; here m, n and k differ.",
+                      variants=(_flops(lambda m, n, k: 2 * n**3), _flops(lambda m, n, k: 2 * k**3))),
+        Misconception("the sizes multiplied", _flops(lambda m, n, k: m * k * k * n),
+                      "not every number of A meets every number of B: row i of A meets column j "
+                      "of B, and k pairs are multiplied."),
+        Misconception("K forgotten", _flops(lambda m, n, k: 2 * m * n),
+                      "every element of C is a sum over k."),
+        Misconception("one addition fewer", _flops(lambda m, n, k: m * n * (2 * k - 1)),
+                      "exact, but the convention counts k multiply-adds of 2 FLOPs an element."),
+        Misconception("old C added at the end",
+                      lambda m, n, k, s, acc: (2 * m * n * k + acc * m * n,
+                                               *_product(m, n, k, s, acc)[1:]),
+                      "each sum can begin with the old value of C in place of 0; its k "
+                      "multiply-adds are all there is.",
+                      variants=(_flops(lambda m, n, k: 2 * m * n * k + m * n),)),
+        Misconception("elements, not work", _flops(lambda m, n, k: m * k + k * n + m * n),
+                      "you counted numbers; count the arithmetic done on them.",
+                      variants=(_flops(lambda m, n, k: 2 * (m * k + k * n)),
+                                _flops(lambda m, n, k: 2 * (m * k + k * n + m * n)))),
+        Misconception("elements for bytes", _bytes(lambda m, n, k, s, acc: _least(m, n, k, 1, acc)),
+                      "you counted elements; each has itemsize bytes."),
+        Misconception("bits for bytes", _bytes(lambda m, n, k, s, acc: _least(m, n, k, 8 * s, acc)),
+                      "you counted bits; itemsize is already in bytes."),
+        Misconception("β forgotten", _bytes(lambda m, n, k, s, acc: _least(m, n, k, s)),
+                      "C is read as well as written when the product is added to it (β ≠ 0)."),
+        Misconception("C always read", _bytes(lambda m, n, k, s, acc: _least(m, n, k, s, True)),
+                      "without accumulate C is only written; its old values are not needed."),
+        Misconception("the two cases swapped",
+                      _bytes(lambda m, n, k, s, acc: _least(m, n, k, s, not acc)),
+                      "accumulate=True is the case in which the old C is read too."),
+        Misconception("A or B read again",
+                      _bytes(lambda m, n, k, s, acc: _least(m, n, k, s) + acc * k * n * s),
+                      "what is read as well as written is C, where the product is added to it; it "
+                      "has m × n numbers. Do you take the arguments in the order m, n, k?",
+                      variants=(_bytes(lambda m, n, k, s, acc:
+                                       _least(m, n, k, s) + acc * m * k * s),)),
+        Misconception("M·K twice",
+                      _bytes(lambda m, n, k, s, acc: _least(m, n, k, s, acc) + (m - n) * k * s),
+                      "you counted M·K twice. A is M×K, B is K×N, C is M×N: square matrices hide "
+                      "this.",
+                      variants=(_bytes(lambda m, n, k, s, acc:
+                                       _least(m, n, k, s, acc) + (k - n) * m * s),)),
+        Misconception("C forgotten", _bytes(lambda m, n, k, s, acc: (m * k + k * n) * s),
+                      "the result travels too.",
+                      variants=(_bytes(lambda m, n, k, s, acc: (m * k + k * n + acc * m * n) * s),)),
+        Misconception("C only where it is added to",
+                      _bytes(lambda m, n, k, s, acc: (m * k + k * n + 2 * acc * m * n) * s),
+                      "without accumulate C is written all the same; only its reading is left "
+                      "out."),
+        Misconception("C three times",
+                      _bytes(lambda m, n, k, s, acc: _least(m, n, k, s) + 2 * acc * m * n * s),
+                      "C makes one trip when it is written, and one more, with accumulate, when "
+                      "it is read.",
+                      variants=(_bytes(lambda m, n, k, s, acc: _least(m, n, k, s) + 2 * m * n * s),
+                                _bytes(lambda m, n, k, s, acc:
+                                       _least(m, n, k, s) + (1 + acc) * m * n * s))),
+        Misconception("all three doubled",
+                      _bytes(lambda m, n, k, s, acc: _least(m, n, k, s) * (1 + acc)),
+                      "accumulate makes one trip more, of C alone; A and B are read once in both "
+                      "cases."),
+        Misconception("4 bytes always", _bytes(lambda m, n, k, s, acc: _least(m, n, k, 4, acc)),
+                      "you took 4 bytes for every element; itemsize says how many."),
+        Misconception("no reuse", _bytes(lambda m, n, k, s, acc: 2 * m * n * k * s),
+                      "numbers travel anew for every multiply-add; each need travel only once.",
+                      variants=_EVERY_USE),
+        Misconception("bytes multiplied", _bytes(lambda m, n, k, s, acc: m * k * k * n * s),
+                      "A and B lie beside each other in memory: add up how many numbers they have.",
+                      variants=(_bytes(lambda m, n, k, s, acc: m * k * k * n * m * n * s),
+                                _bytes(lambda m, n, k, s, acc: (m * k * k * n + m * n) * s),
+                                _bytes(lambda m, n, k, s, acc:
+                                       (m * k * k * n + (1 + acc) * m * n) * s))),
+        Misconception("the box's volume", _bytes(lambda m, n, k, s, acc: m * n * k * s),
+                      "the volume is the work; what travels is painted on three of the faces."),
+        Misconception("the box's edges", _bytes(lambda m, n, k, s, acc: (m + n + k) * s),
+                      "these are three lengths; a matrix has length times width."),
+        Misconception("upside down",
+                      lambda m, n, k, s, acc: (*_product(m, n, k, s, acc)[:2],
+                                               1 / _product(m, n, k, s, acc)[2]),
+                      "that is bytes per FLOP; intensity is FLOPs per byte."),
+        Misconception("// for /",
+                      lambda m, n, k, s, acc: (*_product(m, n, k, s, acc)[:2],
+                                               _product(m, n, k, s, acc)[0]
+                                               // _product(m, n, k, s, acc)[1]),
+                      "// drops what stands after the point; an intensity is divided with /."),
+        Misconception("divided by itemsize again",
+                      lambda m, n, k, s, acc: (*_product(m, n, k, s, acc)[:2],
+                                               _product(m, n, k, s, acc)[2] / s),
+                      "the bytes contain itemsize already."),
+    ),
+)  # fmt: skip
+
+NAMES = ("axpy", "dot", "gemv", "outer", "gemm")
+
+
+def _counters(rng: random.Random) -> list[Case]:
+    """What a profiler counts of each operation once, so that no two mistakes give the same."""
+    while True:
+        drawn = _profile(rng)
+        answers = {(): [NAME.reference]}
+        answers |= {m.name: [m.wrong, *m.variants] for m in NAME.misconceptions}
+        named = [
+            {tuple(answer(*case.values()) for case in drawn) for answer in mistaken}
+            for mistaken in answers.values()
+        ]
+        if len(set.union(*named)) == sum(map(len, named)):
+            return drawn
+
+
+def _profile(rng: random.Random) -> list[Case]:
+    """FLOPs and bytes of each operation once, in mixed order."""
+    drawn = []
+    sizes = [8, 4, 2, 1, 4]
+    rng.shuffle(sizes)
+    for name, size in zip(NAMES, sizes, strict=True):
+        kind, n = DTYPES[size], rng.randrange(60, 900)
+        op = {
+            "axpy": lambda n, kind: axpy(n * n, kind), "dot": lambda n, kind: dot(n * n, kind),
+            "gemv": lambda n, kind: gemv(n, n, kind), "outer": lambda n, kind: ger(n, n, kind),
+            "gemm": lambda n, kind: gemm(n, n, n, kind),
+        }[name](n, kind)  # fmt: skip
+        drawn.append({"flops": op.flops, "nbytes": op.bytes, "itemsize": size})
+    rng.shuffle(drawn)
+    return drawn
+
+
+def _moved(flops: float) -> dict[str, float]:
+    """How many numbers each operation would move for ``flops``: n vectors, square matrices."""
+    adds = flops / 2
+    edge = adds**0.5
+    return {
+        "axpy": 3 * adds, "dot": 2 * adds + 1, "gemv": adds + 2 * edge,
+        "outer": 2 * adds + 2 * edge, "gemm": 3 * adds ** (2 / 3),
+    }  # fmt: skip
+
+
+def _nearest(flops: float, moved: float, **mistaken: float) -> str:
+    """The operation whose count of numbers is nearest to ``moved``."""
+    there = {**_moved(flops), **mistaken}
+    return min(there, key=lambda name: abs(there[name] / moved - 1))
+
+
+def _name(flops: int, nbytes: int, itemsize: int) -> str:
+    return _nearest(flops, nbytes / itemsize)
+
+
+def _called(name: str, **mistaken: str) -> str:
+    """``name``, or what it is mistaken for."""
+    return mistaken.get(name, name)
+
+
+def _by_intensity(*borders: tuple[float, str]) -> Callable[[int, int, int], str]:
+    """FLOP/byte and nothing else: the first border that is not reached."""
+    return lambda f, b, s: next((name for border, name in borders if f / b < border), "gemm")
+
+
+def _exactly(dot: int = 1, gemv: int = 2) -> Callable[[int, int, int], str]:
+    """Counts to the last number, with ``dot`` results and ``gemv`` vectors; the rest is GEMM."""
+
+    def answer(flops: int, nbytes: int, itemsize: int) -> str:
+        adds, moved = flops // 2, nbytes // itemsize
+        edge = isqrt(adds)
+        there = {
+            "axpy": 3 * adds, "dot": 2 * adds + dot, "gemv": adds + gemv * edge,
+            "outer": 2 * adds + 2 * edge,
+        }  # fmt: skip
+        return next((name for name, count in there.items() if count == moved), "gemm")
+
+    return answer
+
+
+def _always(name: str, *counters: int) -> str:
+    """The same ``name`` whatever was counted."""
+    return name
+
+
+NAME = Exercise(
+    "01-name", "Which operation was that?", 3,
+    "A profiler counted FLOPs and bytes, and lost the name. Was it axpy, dot, gemv, outer or gemm?",
+    "name(flops, nbytes, itemsize)", _name, cases=_counters, lines=5,
+    derives=("axpy", "dot", "gemv", "ger", "gemm"),
+    insight="The counters of your own machine give the same two numbers. They tell the operation, "
+            "and the operation tells what would make it faster.",
+    misconceptions=(
+        Misconception("multiply-adds", lambda f, b, s: _nearest(2 * f, b / s),
+                      "flops counts 2 for each multiply-add; halve it before you take an edge."),
+        Misconception("y not read", lambda f, b, s: _nearest(f, b / s, axpy=f + 0.5),
+                      "AXPY reads x and y and writes y: three numbers for each multiply-add."),
+        Misconception("dot and outer share an intensity",
+                      lambda f, b, s: _called(_name(f, b, s), outer="dot"),
+                      "both move about two numbers for each multiply-add, if A is read before it "
+                      "is written. Count to the last number what either of them moves.",
+                      variants=(lambda f, b, s: _called(_name(f, b, s), dot="outer"),)),
+        Misconception("a border for FLOP/byte", _by_intensity((0.3, "axpy"), (1, "gemv")),
+                      "FLOP/byte changes with itemsize, and the operations with it: count numbers, "
+                      "bytes ÷ itemsize, beside multiply-adds, flops ÷ 2.",
+                      variants=(_by_intensity((0.2, "axpy"), (0.26, "dot"), (0.3, "outer"),
+                                              (1, "gemv")),
+                                _by_intensity((1, "axpy")))),
+        Misconception("the result of dot forgotten", _exactly(dot=0),
+                      "dot writes one number too, its result."),
+        Misconception("one vector of GEMV", _exactly(gemv=1),
+                      "GEMV carries two vectors beside its matrix: x is read, y is written."),
+        Misconception("elements for bytes", lambda f, b, s: _nearest(f, b),
+                      "bytes are not numbers; each has itemsize of them."),
+        Misconception("4 bytes always", lambda f, b, s: _nearest(f, b / 4),
+                      "not every number has 4 bytes; itemsize says how many."),
+        Misconception("one name for all", partial(_always, "axpy"),
+                      "every case is another operation: the name follows from the counters.",
+                      variants=tuple(partial(_always, name) for name in NAMES[1:])),
+        Misconception("matrix or vector", lambda f, b, s: "gemm" if b / s < 0.4 * f else "gemv",
+                      "AXPY, dot, GEMV and the outer product differ in their bytes alone."),
+    ),
+)  # fmt: skip
+
+
+# Exercises of lesson 01 that put witnesses and published sentences on trial.
+#
+# The sentences are of one public web lesson on AXPY, GEMV and GEMM; none of the wrong ones is made
+# up. The witnesses are measurements of hidden machines, one of which may have timed a cache.
+
+
+MACHINES = ("h200-sxm", "a100-sxm-80", "rtx-4090", "mi300x", "m3-pro")
+LEAVES_TWO = (1025, 1040, 1055, 1088, 1100, 1127)  # divided by 3: n // 3 is off by 2/n
+SHOWN = 0.0016  # relative: less than that, and more than the 1/n of either value of GEMV
+
+
+def _large(rng: random.Random) -> list[Case]:
+    sizes = [rng.choice(LEAVES_TWO), *rng.sample((1536, 2048, 3072, 4096, 6144, 8192), 3)]
+    rng.shuffle(sizes)
+    return [{"n": n} for n in sizes]
+
+
+def _three(n: int) -> tuple[float, float, float]:
+    """GEMV's is halfway between its value at n and the limit for large n: both are right."""
+    return (
+        axpy(n * n, "fp16").intensity,
+        (gemv(n, n, "fp16").intensity + 1) / 2,
+        gemm(n, n, n, "fp16").intensity,
+    )
+
+
+THREE = Exercise(
+    "01-three-intensities", "Three intensities", 2,
+    "Large N, 2-byte numbers: the intensity of AXPY on N² numbers, of GEMV and of GEMM on N×N "
+    "matrices?",
+    "intensities(n)", _three, cases=_large, tolerance=SHOWN,
+    returns=("AXPY intensity", "GEMV intensity", "GEMM intensity"), lines=3,
+    derives=("axpy", "gemv", "gemm"),
+    also=(("0.33 stands for 1/3", lambda n: (0.33, *_three(n)[1:])),),
+    insight="The first two are the same for every N. Of the three, only GEMM walks towards the "
+            "ridge of your machine as N grows.",
+    misconceptions=(
+        Misconception("AXPY has about 1", lambda n: (1, 1, n / 3),
+                      "AXPY does 2 FLOPs on 3 numbers that travel, and a number has 2 bytes."),
+        Misconception("GEMV has about 2", lambda n: (1 / 3, 2, n / 3),
+                      "2 FLOPs per number of the matrix, yes, but a number has 2 bytes."),
+        Misconception("GEMM has N", lambda n: (1 / 3, 1, n),
+                      "2N FLOPs for every 3 numbers that travel, and a number has 2 bytes."),
+        Misconception("4-byte elements", lambda n: (1 / 6, 1 / 2, n / 6),
+                      "either your numbers have 4 bytes, or you counted a multiply-add as 1 FLOP.",
+                      variants=(lambda n: (1 / 3, 1, n / 6), lambda n: (1 / 3, 1 / 2, n / 3))),
+        Misconception("8-byte elements", lambda n: (1 / 12, 1 / 4, n / 12),
+                      "your numbers have 8 bytes, or 4 with a multiply-add counted as 1 FLOP."),
+        Misconception("y not read", lambda n: (1 / 2, 1, n / 3),
+                      "AXPY reads x, reads y and writes y: three numbers travel, not two."),
+        Misconception("four trips", lambda n: (1 / 4, 1, n / 3),
+                      "AXPY reads x, reads y and writes y: three numbers travel, not four."),
+        Misconception("C forgotten", lambda n: (1 / 3, 1, n / 2),
+                      "three matrices travel: A and B are read, C is written."),
+        Misconception("FLOPs per number", lambda n: (2 / 3, 2, 2 * n / 3),
+                      "that is FLOPs for each number that travels; a number has 2 bytes.",
+                      variants=(lambda n: (2 / 3, 1, n / 3), lambda n: (1 / 3, 1, 2 * n / 3))),
+        Misconception("another power of N", lambda n: (n / 3, 1, n / 3),
+                      "divide all FLOPs by all bytes: AXPY and GEMV have N² above and below, GEMM "
+                      "N³ above and N² below.",
+                      variants=(lambda n: (n * n / 3, 1, n / 3), lambda n: (1 / 3, n, n / 3),
+                                lambda n: (n / 3, n, n / 3), lambda n: (1 / 3, 1, n * n / 3),
+                                lambda n: (1 / 3, n / 2, n / 3), lambda n: (1 / 3, n / 3, n / 3))),
+        Misconception("// for /", lambda n: (1 / 3, 1, n // 3),
+                      "// and int() drop what stands after the point; divide with /.",
+                      variants=(lambda n: (0, 1, n // 3), lambda n: (0, 0, n // 3))),
+        Misconception("GEMV like AXPY", lambda n: (1 / 3, 1 / 3, n / 3),
+                      "GEMV reads each number of its matrix once and writes none of them: one "
+                      "number travels for a multiply-add, where AXPY has three."),
+        Misconception("4096 for every N", lambda n: (1 / 3, 1, 4096 / 3),
+                      "that is the intensity of one size; n says which N is asked."),
+        Misconception("upside down", lambda n: (3, 1, 3 / n),
+                      "that is bytes per FLOP; intensity is FLOPs per byte.",
+                      variants=(lambda n: (6, 2, 6 / n), lambda n: (12, 4, 12 / n))),
+        Misconception("vector add", lambda n: (1 / 6, 1, n / 3),
+                      "that is x + y; AXPY multiplies as well."),
+        Misconception("C read too", lambda n: (1 / 3, 1, n / 4),
+                      "for C = A·B the old C is not read; that would be β ≠ 0."),
+    ),
+)  # fmt: skip
+
+
+def _roofs(rng: random.Random) -> list[Case]:
+    """Hidden catalogue machines with different element sizes."""
+    drawn = []
+    for name in rng.sample(MACHINES, 4):
+        for itemsize, kind in ((4, "fp32"), (2, "fp16")):
+            hidden = machine(name)
+            if hidden.has_peak(kind):
+                peak, bandwidth = float(hidden.peak(kind)), float(hidden.bandwidth())
+                drawn.append({"peak": peak, "bandwidth": bandwidth, "itemsize": itemsize})
+    return drawn
+
+
+LIMIT = Exercise(
+    "01-speed-limit", "The ratio at the roofs", 2,
+    "GEMM on the flat roof, AXPY on the slope: how many times as fast is GEMM, in FLOP/s, on "
+    "machines you have not seen?",
+    "speed_limit(peak, bandwidth, itemsize)",
+    lambda peak, bandwidth, itemsize: peak / bandwidth * 3 * itemsize / 2, cases=_roofs, lines=2,
+    derives=("axpy", "Roofline"),
+    insight="With the peak and the bandwidth of your machine, this is the most by which a GEMM can "
+            "beat an AXPY there, however much larger its intensity is.",
+    misconceptions=(
+        Misconception("the ridge alone", lambda p, b, s: p / b,
+                      "that is GEMM against 1 FLOP per byte; AXPY has less than that."),
+        Misconception("one speed alone", lambda p, b, s: p,
+                      "that is how fast one of the two is; divide GEMM's FLOP/s by AXPY's.",
+                      variants=(lambda p, b, s: b * 2 / (3 * s),)),
+        Misconception("times for divided by", lambda p, b, s: p / b * 2 / (3 * s),
+                      "AXPY's speed is its intensity times the bandwidth; divide the peak by it.",
+                      variants=(lambda p, b, s: p / b / 6,)),
+        Misconception("no parentheses", lambda p, b, s: p / (b * 2 / 3 * s),
+                      "2 / 3 * itemsize divides by 3 alone; larger numbers are more bytes."),
+        Misconception("divided by the element size", lambda p, b, s: p / (b * s),
+                      "larger elements mean fewer FLOPs per byte for AXPY, and a larger ratio."),
+        Misconception("the ratio of the intensities", lambda p, b, s: 4096,
+                      "GEMM would be that much faster if its slope did not end at the roof."),
+        Misconception("elements for bytes", lambda p, b, s: 1.5 * p / b,
+                      "AXPY has 2 FLOPs for 3 numbers; each has itemsize bytes."),
+        Misconception("4 bytes always", lambda p, b, s: p / b * 6,
+                      "you took AXPY's intensity in fp32; itemsize may be another."),
+        Misconception("vector add", lambda p, b, s: p / b * 3 * s,
+                      "AXPY does 2 FLOPs an element, a multiplication and an addition."),
+        Misconception("y not read", lambda p, b, s: p / b * s,
+                      "AXPY reads x, reads y and writes y: three numbers travel, not two."),
+        Misconception("GEMV's intensity", lambda p, b, s: p / b * s / 2,
+                      "2 FLOPs a number is GEMV; AXPY moves 3 numbers for its 2 FLOPs."),
+        Misconception("upside down", lambda p, b, s: 2 * b / (3 * s * p),
+                      "that is AXPY's speed over GEMM's.", variants=(lambda p, b, s: b / p,)),
+    ),
+)  # fmt: skip
+
+_TRUE = gemm(4096, 4096, 4096).intensity
+
+CLAIM_1365 = Exercise(
+    "01-claim-1365", "“A 4096 fp32 GEMM has 1365 FLOP/byte”", 2,
+    "Find the error: which intensity is right, and with how many bytes an element would 1365 be?",
+    "(intensity, itemsize)", lambda: (_TRUE, 2), kind="value", tolerance=0.001,
+    returns=("intensity", "element size"), derives=("gemm",),
+    insight="On your roofline too, the page's dot would stand at twice the intensity that the "
+            "product has.",
+    misconceptions=(
+        Misconception("the claim", lambda: (4096 / 3, 2),
+                      "that is what the page printed; run its formula with 4-byte elements."),
+        Misconception("fp64 for fp32", lambda: (_TRUE / 2, 2),
+                      "that is 8-byte elements (or a multiply-add counted as 1 FLOP)."),
+        Misconception("C read too", lambda: (512, 2),
+                      "that is C += A·B; the claim has three matrices, each moved once."),
+        Misconception("FLOPs per number", lambda: (_TRUE * 4, 2),
+                      "that is FLOPs for each number that travels; a number has 4 bytes."),
+        Misconception("C forgotten", lambda: (1024, 2),
+                      "three matrices travel: A and B are read, C is written."),
+        Misconception("upside down", lambda: (1 / _TRUE, 2),
+                      "that is bytes per FLOP; intensity is FLOPs per byte."),
+        Misconception("N", lambda: (4096, 2),
+                      "“N FLOP/byte” forgets the 2, the 3 matrices and the bytes."),
+        Misconception("fp32 after all", lambda: (_TRUE, 4),
+                      "with 4 bytes the formula does not give 1365; try other element sizes."),
+        Misconception("the wrong way", lambda: (_TRUE, 8),
+                      "larger elements mean more bytes and a lower intensity."),
+        Misconception("1 byte", lambda: (_TRUE, 1),
+                      "with elements of 1 byte the formula gives twice the claim."),
+        Misconception("half a byte", lambda: (_TRUE, 0.5),
+                      "with elements of half a byte the formula gives four times the claim."),
+        Misconception("bits for bytes", lambda: (_TRUE, 16),
+                      "that many bits; how many bytes are they?"),
+        Misconception("one matrix of three", lambda: (2048, 2),
+                      "that is 2N FLOPs for each number of a single matrix; how many travel?"),
+    ),
+)  # fmt: skip
+
+
+APART = 2.0  # the two mixes of reading and writing differ by less than that on these machines
+HONEST, CACHED = (0.58, 0.95), (2.3, 5.0)  # one byte/s over the other's: of two mixes, of a cache
+
+
+def _work(n: int, itemsize: int, trips: float = 3) -> tuple[float, float, float]:
+    """Bytes of an AXPY on n² numbers, bytes of a GEMV and FLOPs of a GEMM on n×n matrices.
+
+    ``trips``: how often a number of AXPY's vectors crosses the bus.
+    """
+    return trips * n * n * itemsize, (n * n + 2 * n) * itemsize, 2 * n**3
+
+
+def _rates(
+    n: int, itemsize: int, axpy: float, gemv: float, gemm: float, trips: float = 3
+) -> tuple[float, float, float]:
+    """Byte/s of AXPY, byte/s of GEMV and FLOP/s of GEMM, from the seconds of each."""
+    by_axpy, by_gemv, flops = _work(n, itemsize, trips)
+    return by_axpy / axpy, by_gemv / gemv, flops / gemm
+
+
+def _reports(rng: random.Random) -> list[Case]:
+    """Three timings each of six hidden machines: AXPY lies on two, GEMV on two, nobody on two."""
+    drawn, slower = [], rng.sample(("axpy", "gemv"), 2)  # of two who both tell the truth
+    for itemsize, liar in zip((4, 8, 4, 8, 2, 4), ("axpy", "gemv", "nobody") * 2, strict=True):
+        n = rng.randrange(3000, 9000)
+        bandwidth = rng.uniform(1e10, 4e11)
+        rates = {"axpy": bandwidth, "gemv": bandwidth}
+        if liar == "nobody":
+            rates[slower.pop()] *= rng.uniform(*HONEST)
+        else:
+            rates[liar] *= rng.uniform(*CACHED)
+        peak = rng.uniform(20, 90) * bandwidth / itemsize
+        rates["gemm"] = peak
+        work = dict(zip(("axpy", "gemv", "gemm"), _work(n, itemsize), strict=True))
+        seconds = {name: work[name] / rates[name] for name in work}
+        drawn.append({
+            "n": n, "itemsize": itemsize,
+            **{f"t_{name}": rounded(t, 6) for name, t in seconds.items()},
+        })  # fmt: skip
+    rng.shuffle(drawn)
+    return drawn
+
+
+def _witnesses(
+    n: int, itemsize: int, t_axpy: float, t_gemv: float, t_gemm: float, axpy_trips: float = 3
+) -> tuple[float, float, str]:
+    by_axpy, by_gemv, peak = _rates(n, itemsize, t_axpy, t_gemv, t_gemm, axpy_trips)
+    if by_axpy > APART * by_gemv:
+        return peak, by_gemv, "axpy"
+    if by_gemv > APART * by_axpy:
+        return peak, by_axpy, "gemv"
+    return peak, max(by_axpy, by_gemv), "nobody"
+
+
+def _by_flops(honest: Callable[[float, float], float]) -> Callable[..., tuple[float, float, str]]:
+    """Compare FLOP/s in place of byte/s: GEMV's are three times as high on any machine.
+
+    ``honest(by_axpy, by_gemv)``: the bandwidth where nobody seems to lie.
+    """
+
+    def answer(n: int, s: int, axpy: float, gemv: float, gemm: float) -> tuple[float, float, str]:
+        by_axpy, by_gemv, peak = _rates(n, s, axpy, gemv, gemm)
+        if axpy > APART * gemv:  # as many FLOPs, so the times tell
+            return peak, by_axpy, "gemv"
+        if gemv > APART * axpy:
+            return peak, by_gemv, "axpy"
+        return peak, honest(by_axpy, by_gemv), "nobody"
+
+    return answer
+
+
+def _flops_for_bytes(
+    pick: Callable[[float, float], float], liars: bool
+) -> Callable[..., tuple[float, float, str]]:
+    """FLOP/s in place of the bandwidth; ``liars``: they are compared to find the liar as well."""
+
+    def answer(n: int, s: int, axpy: float, gemv: float, gemm: float) -> tuple[float, float, str]:
+        judged = _by_flops(pick) if liars else _witnesses
+        peak, _, liar = judged(n, s, axpy, gemv, gemm)
+        by_axpy, by_gemv = 2 * n * n / axpy, 2 * n * n / gemv
+        honest = {"axpy": by_gemv, "gemv": by_axpy}
+        return peak, honest.get(liar, pick(by_axpy, by_gemv)), liar
+
+    return answer
+
+
+def _believed(n: int, s: int, axpy: float, gemv: float, gemm: float) -> tuple[float, float, str]:
+    """Everybody tells the truth, and the highest byte/s are the memory's."""
+    by_axpy, by_gemv, peak = _rates(n, s, axpy, gemv, gemm)
+    return peak, max(by_axpy, by_gemv), "nobody"
+
+
+def _nobody(pick: Callable[[float, float], float]) -> Callable[..., tuple[float, float, str]]:
+    """Everybody tells the truth, and ``pick(by_axpy, by_gemv)`` is the bandwidth."""
+
+    def answer(*case: float) -> tuple[float, float, str]:
+        by_axpy, by_gemv, peak = _rates(*case)
+        return peak, pick(by_axpy, by_gemv), "nobody"
+
+    return answer
+
+
+def _faster_lies(n: int, s: int, axpy: float, gemv: float, gemm: float) -> tuple[float, float, str]:
+    """Any difference is a lie."""
+    by_axpy, by_gemv, peak = _rates(n, s, axpy, gemv, gemm)
+    return peak, min(by_axpy, by_gemv), "axpy" if by_axpy > by_gemv else "gemv"
+
+
+def _slower_lies(n: int, s: int, axpy: float, gemv: float, gemm: float) -> tuple[float, float, str]:
+    """The right suspicion, and the wrong one of the two."""
+    peak, bandwidth, liar = _witnesses(n, s, axpy, gemv, gemm)
+    swapped = {"axpy": "gemv", "gemv": "axpy"}
+    return (peak, _believed(n, s, axpy, gemv, gemm)[1], swapped.get(liar, "nobody"))
+
+
+def _liar_believed(*case: float) -> tuple[float, float, str]:
+    peak, bandwidth, liar = _witnesses(*case)
+    by_axpy, by_gemv, _ = _rates(*case)
+    return peak, {"axpy": by_axpy, "gemv": by_gemv}.get(liar, bandwidth), liar
+
+
+def _mean_of_honest(*case: float) -> tuple[float, float, str]:
+    peak, bandwidth, liar = _witnesses(*case)
+    return peak, sum(_rates(*case)[:2]) / 2 if liar == "nobody" else bandwidth, liar
+
+
+def _other_name(*case: float) -> tuple[float, float, str]:
+    peak, bandwidth, liar = _witnesses(*case)
+    return peak, bandwidth, {"axpy": "gemv", "gemv": "axpy"}.get(liar, liar)
+
+
+def _by_time(n: int, s: int, axpy: float, gemv: float, gemm: float) -> tuple[float, float, str]:
+    """Whoever needs fewer seconds timed a cache."""
+    by_axpy, by_gemv, peak = _rates(n, s, axpy, gemv, gemm)
+    return (peak, by_gemv, "axpy") if axpy < gemv else (peak, by_axpy, "gemv")
+
+
+WITNESSES = Exercise(
+    "01-witnesses", "Three witnesses", 4,
+    "Three timings of an unknown machine: its peak, its memory's bandwidth, and who timed a cache?",
+    "witnesses(n, itemsize, t_axpy, t_gemv, t_gemm)", _witnesses, cases=_reports, lines=8,
+    returns=("peak", "bandwidth", "liar"), tolerance=0.001,
+    insight="Put your own three timings of this lesson to the same test: is one byte/s more than "
+            "twice the other?",
+    misconceptions=(
+        Misconception("everybody believed", _believed,
+                      "two mixes differ by less than a factor of 2; a rate above that is a "
+                      "cache's.",
+                      variants=(lambda *case: (*_witnesses(*case)[:2], "nobody"), _nobody(min),
+                                _nobody(lambda a, v: a), _nobody(lambda a, v: v))),
+        Misconception("FLOP/s compared", _by_flops(lambda a, v: v),
+                      "GEMV does three times AXPY's FLOPs per byte; compare byte/s, not FLOP/s.",
+                      variants=(_by_flops(lambda a, v: a), _by_flops(max), _by_flops(min),
+                                lambda *case: (_rates(*case)[2], min(_rates(*case)[:2]),
+                                               _by_flops(min)(*case)[2]))),
+        Misconception("FLOP/s for byte/s", _flops_for_bytes(max, liars=True),
+                      "a bandwidth is in bytes per second; AXPY and GEMV count FLOPs as well, but "
+                      "not here.",
+                      variants=(_flops_for_bytes(lambda a, v: v, liars=True),
+                                _flops_for_bytes(lambda a, v: a, liars=True),
+                                _flops_for_bytes(max, liars=False),
+                                _flops_for_bytes(min, liars=False),
+                                _flops_for_bytes(lambda a, v: v, liars=False),
+                                _flops_for_bytes(lambda a, v: a, liars=False))),
+        Misconception("the slower one accused", _slower_lies,
+                      "a cache is faster than memory: it is too many byte/s that are suspicious."),
+        Misconception("y not read", lambda n, s, a, v, m: _witnesses(n, s, a, v, m, 2),
+                      "AXPY reads x and y and writes y: three trips."),
+        Misconception("NumPy's trips", lambda n, s, a, v, m: _witnesses(n, s, a, v, m, 5),
+                      "that is NumPy's a*x + y, which stores a*x first; AXPY makes three trips."),
+        Misconception("multiply-adds",
+                      lambda n, s, a, v, m: (n**3 / m, *_witnesses(n, s, a, v, m)[1:]),
+                      "you counted multiply-adds; each is 2 FLOPs."),
+        Misconception("AXPY on n numbers",
+                      lambda n, s, a, v, m: (_rates(n, s, a, v, m)[2], 3 * n * s / a, "gemv"),
+                      "all three work on n × n numbers: AXPY's vectors are that long."),
+        Misconception("the slower one always",
+                      lambda n, s, a, v, m: (_rates(n, s, a, v, m)[2], min(_rates(n, s, a, v, m)[:2]),
+                                             _witnesses(n, s, a, v, m)[2]),
+                      "where nobody timed a cache both rates are the memory's, and it can do the "
+                      "higher one."),
+        Misconception("the right liar, its own byte/s", _liar_believed,
+                      "you found who timed a cache, and took the bandwidth from that one; take the "
+                      "other's."),
+        Misconception("the mean where nobody lies", _mean_of_honest,
+                      "where nobody timed a cache both rates are the memory's, and it can do the "
+                      "higher one."),
+        Misconception("the wrong name for the liar", _other_name,
+                      "the bandwidth is the honest one's, and the third value is the name of the "
+                      "other, who timed a cache."),
+        Misconception("times for rates", _by_time,
+                      "AXPY carries three times GEMV's bytes, so its seconds are longer on an "
+                      "honest clock too; compare byte/s."),
+        Misconception("the mean of both",
+                      lambda n, s, a, v, m: (_rates(n, s, a, v, m)[2],
+                                             sum(_rates(n, s, a, v, m)[:2]) / 2, "nobody"),
+                      "a cache's rate has no place in the memory's bandwidth; who is the liar?",
+                      variants=(lambda n, s, a, v, m: (_rates(n, s, a, v, m)[2],
+                                                       sum(_rates(n, s, a, v, m)[:2]) / 2,
+                                                       _witnesses(n, s, a, v, m)[2]),)),
+        Misconception("4 bytes always", lambda n, s, a, v, m: _witnesses(n, 4, a, v, m),
+                      "not every number has 4 bytes; itemsize says how many."),
+        Misconception("n² for n³",
+                      lambda n, s, a, v, m: (2 * n * n / m, *_witnesses(n, s, a, v, m)[1:]),
+                      "GEMM has n × n results, and each is a sum over n products."),
+        Misconception("elements for bytes",
+                      lambda n, s, a, v, m: (*_scaled(_witnesses(n, s, a, v, m), s),),
+                      "you counted numbers; each has itemsize bytes."),
+        Misconception("the faster one always lies", _faster_lies,
+                      "two honest witnesses need not agree: how far apart may their rates be?"),
+    ),
+)  # fmt: skip
+
+
+def _scaled(answer: tuple[float, float, str], itemsize: int) -> tuple[float, float, str]:
+    peak, bandwidth, liar = answer
+    return peak, bandwidth / itemsize, liar
+
+
+# The page's sentences as the lesson prints them, A to F; B and C hold for some shapes only.
+_VERDICTS = ("wrong", "sometimes", "sometimes", "wrong", "right", "wrong")
+
+
+def _but(**changed: str) -> tuple[str, ...]:
+    """The right verdicts with those of some letters changed."""
+    return tuple(
+        changed.get(letter, word) for letter, word in zip("ABCDEF", _VERDICTS, strict=True)
+    )
+
+
+CLAIMS = Exercise(
+    "01-claims", "Six sentences of one page", 3,
+    "A to F: right, wrong, or sometimes (right for some shapes only)?",
+    '("…", "…", "…", "…", "…", "…")', lambda: _VERDICTS, kind="value",
+    returns=tuple("ABCDEF"), derives=("axpy", "gemm"),
+    insight="Five of six sentences did not survive a count. It is the same count on every machine, "
+            "and takes a minute.",
+    misconceptions=(
+        Misconception("the page believed", lambda: ("right",) * 6,
+                      "only one of the six holds for every shape."),
+        Misconception("nothing believed", lambda: ("wrong",) * 6,
+                      "one of the six holds for every shape, and others hold for some."),
+        Misconception("D depends on the shape", lambda: _but(D="sometimes"),
+                      "AXPY has as many FLOPs for each byte at every n: right or wrong for all."),
+        Misconception("F depends on the shape", lambda: _but(F="sometimes"),
+                      "which type NumPy's random numbers have does not depend on their shape."),
+        Misconception("A @ x adds to y", lambda: _but(A="right"),
+                      "does A @ x look at what y was before?"),
+        Misconception("attention is always GEMM", lambda: _but(B="right"),
+                      "count the rows of Q when a model writes one token after another."),
+        Misconception("attention is never GEMM", lambda: _but(B="wrong"),
+                      "count the rows of Q when a whole text is read at once."),
+        Misconception("one K for all", lambda: _but(C="right"),
+                      "an element of A is used once for each column of B; how many are there?"),
+        Misconception("no K at all", lambda: _but(C="wrong"),
+                      "with square matrices the three counts are the same number."),
+        Misconception("vector add for AXPY", lambda: _but(D="right"),
+                      "0.083 is 1 FLOP for 12 bytes; how many FLOPs has AXPY on each element?"),
+        Misconception("N³ over N² is N", lambda: _but(E="wrong"),
+                      "FLOPs grow with N³ and bytes with N²; divide them, and compare two sizes."),
+        Misconception("only for large N", lambda: _but(E="sometimes"),
+                      "the counts are exact for every N; take the quotient at 2 and at 16."),
+        Misconception("two types on one page", lambda: _but(F="right"),
+                      "look which type NumPy's random numbers have, and how many bytes that is."),
+    ),
+)  # fmt: skip
+
+
+# How a GPU timing goes wrong, and how the log shows it.
+
+
+QUEUE = 10  # launches between two events
+TENS = (*range(-15, 0), *range(1, 16))  # powers of ten that turn a unit into another
+SOME = 0.10  # a share large enough to move the result beyond the tolerance
+
+Shows = Callable[[Case, Observation], bool]
+
+
+def not_synchronised(case: Case, seen: Observation) -> bool:
+    """An elapsed time was asked for before the device had reached the event."""
+    return happened(seen, "not ready")
+
+
+def host_timer(case: Case, seen: Observation) -> bool:
+    """A number came out although no elapsed time was ever read from events."""
+    return "value" in seen and not happened(seen, "elapsed")
+
+
+def milliseconds(case: Case, seen: Observation) -> bool:
+    """The number is a thousand times what the learner's own events say."""
+    own, mine = per_launch(seen), seconds_of(seen)
+    return own is not None and mine is not None and close(own * 1e3, mine, SOME)
+
+
+def not_divided(case: Case, seen: Observation) -> bool:
+    """The number is that of a whole queue of the operation."""
+    mine, op = seconds_of(seen), operation(case)
+    return mine is not None and any(
+        len(region.of(op)) > 1 and close(region.seconds, mine, SOME) for region in regions(seen)
+    )
+
+
+def divided_again(case: Case, seen: Observation) -> bool:
+    """The number is that of a launch, divided by ten or by the length of the queue."""
+    own, mine = per_launch(seen), seconds_of(seen)
+    if own is None or mine is None:
+        return False
+    lengths = {QUEUE, *(len(region.kernels) for region in regions(seen))} - {0, 1}
+    return any(close(own / length, mine, SOME) for length in lengths)
+
+
+def added_up(case: Case, seen: Observation) -> bool:
+    """The number is the sum of several samples."""
+    mine, found = seconds_of(seen), [region for region in regions(seen) if region.kernels]
+    total = sum(region.seconds / len(region.kernels) for region in found)
+    return mine is not None and len(found) > 1 and close(total, mine, SOME)
+
+
+def beside_the_work(case: Case, seen: Observation) -> bool:
+    """Between the events whose time was read nothing was launched."""
+    found = regions(seen)
+    return bool(found) and not any(region.kernels for region in found)
+
+
+def exchanged_events(case: Case, seen: Observation) -> bool:
+    """A time was read from the later event to the earlier one."""
+    return any(region.seconds < 0 for region in regions(seen))
+
+
+def power_of_ten(case: Case, seen: Observation) -> bool:
+    """The seconds, or what follows from them, are off by a power of ten."""
+    own, mine, value = per_launch(seen), seconds_of(seen), seen.get("value")
+    if own is None or not mine:
+        return False
+    pairs = zip([own, *derived(case, mine)], value if isinstance(value, list) else [value])
+    return any(
+        same(right * 10.0**power, given, ARITHMETIC) for right, given in pairs for power in TENS
+    )
+
+
+def new_array(case: Case, seen: Observation) -> bool:
+    """A launch between the events put its result into an array that was made there."""
+    return any(region.made and region.of(operation(case)) for region in regions(seen))
+
+
+def other_work(case: Case, seen: Observation) -> bool:
+    """Something else ran between the events: a flush, a second kernel."""
+    op = operation(case)
+    return any(len(region.of(op)) < len(region.kernels) for region in regions(seen))
+
+
+def no_warm_up(case: Case, seen: Observation) -> bool:
+    """The first use of a kernel, with its compilation or library handle, is in the number.
+
+    A minimum or a median over samples of which only the first was cold is not moved by it.
+    """
+    mine, found = seconds_of(seen), [region for region in regions(seen) if region.kernels]
+    cold = [region for region in found if any(kernel["setup"] for kernel in region.kernels)]
+    others = [region.seconds / len(region.kernels) for region in found if region not in cold]
+    return bool(cold) and mine is not None and mine > (1 + SOME) * max(others, default=0.0)
+
+
+def warm_cache(case: Case, seen: Observation) -> bool:
+    """The operands were still in L2."""
+    op = operation(case)
+    read = [k["l2_bytes"] / k["bytes"] for region in regions(seen) for k in region.of(op)]
+    return bool(read) and sum(read) / len(read) > SOME
+
+
+def written_flush(case: Case, seen: Observation) -> bool:
+    """The operation had to write back what a flush had left dirty in L2."""
+    op = operation(case)
+    back = [k["written_back"] / k["bytes"] for region in regions(seen) for k in region.of(op)]
+    return bool(back) and sum(back) / len(back) > SOME
+
+
+def idle_gpu(case: Case, seen: Observation) -> bool:
+    """The device waited for Python between the events."""
+    return any(
+        region.kernels
+        and region.seconds > (1 + SOME) * sum(k["end"] - k["begin"] for k in region.kernels)
+        for region in regions(seen)
+    )
+
+
+def few_launches(case: Case, seen: Observation) -> bool:
+    """No ten launches were ever queued between two events."""
+    return max((len(region.of(operation(case))) for region in regions(seen)), default=0) < QUEUE
+
+
+def waited_inside(case: Case, seen: Observation) -> bool:
+    """Python waited for the device between two events, and then queued more."""
+    return any(region.waits > 1 and len(region.kernels) > 1 for region in regions(seen))
+
+
+def small_flush(case: Case, seen: Observation) -> bool:
+    """What ran before most starts carried far less than four times L2."""
+    carried = [region.before for region in regions(seen)]
+    return bool(carried) and statistics.median(carried) < 3.5 * case["device"]["l2_bytes"]
+
+
+def part(number: int, wrong: Callable[[Case, float], float]) -> Shows:
+    """The learner's value ``number`` is what ``wrong`` makes of the learner's own seconds."""
+
+    def shows(case: Case, seen: Observation) -> bool:
+        value, seconds = seen.get("value"), seconds_of(seen)
+        if not isinstance(value, list) or len(value) <= number or not seconds:
+            return False
+        mine = value[number]
+        return isinstance(mine, (int, float)) and close(wrong(case, seconds), mine, 0.01)
+
+    return shows
+
+
+# Exercises of lesson 01 that time AXPY, GEMV and GEMM with CUDA events.
+#
+# Each mistake is a whole timing function, so that the tests can prove that it gives a wrong number
+# and is recognised from the log; all of them are variations of :func:`timing_with`.
+
+
+GPUS = ("h200-sxm", "a100-sxm-80", "h100-pcie")  # those whose L2 bandwidth somebody measured
+
+Launch = Callable[[], object]
+Clock = Callable[..., float]  # clock(cp, launch) → seconds
+Answer = Callable[..., object]  # what a learner writes
+Shares = tuple[float, float, float]
+Share = Callable[[float, float], float]  # of a rate and its roof
+
+
+def timing_with(
+    cp: Any,
+    launch: Launch,
+    *,
+    warm_up: bool = True,
+    flush: str = "",
+    queue: int = 1,
+    synchronise: bool = True,
+    unit: float = 1e-3,
+    divide: bool = True,
+    samples: int = 7,
+    backwards: bool = False,
+) -> float:
+    """Median seconds of ``launch`` by CUDA events; every argument's default is the right way.
+
+    ``flush``, which reads a buffer of 4 × L2: "before" each start, "inside" the timed region,
+    "waiting" for it before the start; "written": it overwrites the buffer instead.
+    """
+    size = cp.cuda.Device().attributes["L2CacheSize"] if flush else 1
+    big, total = cp.ones(size, dtype=cp.float32), cp.zeros((), dtype=cp.float32)
+    if warm_up:
+        launch()
+    times = []
+    for _ in range(samples):
+        start, stop = cp.cuda.Event(), cp.cuda.Event()
+        if flush in ("before", "waiting"):
+            big.sum(out=total)
+        elif flush == "written":
+            big.fill(0)
+        if flush == "waiting":
+            cp.cuda.Device().synchronize()
+        start.record()
+        if flush == "inside":
+            big.sum(out=total)
+        for _ in range(queue):
+            launch()
+        stop.record()
+        if synchronise:
+            stop.synchronize()
+        marks = (stop, start) if backwards else (start, stop)
+        times.append(cp.cuda.get_elapsed_time(*marks) * unit / (queue if divide else 1))
+    return statistics.median(times)
+
+
+def _host_timed(cp: Any, launch: Launch, *, synchronise: bool) -> float:
+    launch()
+    began = time.perf_counter()
+    for _ in range(20):
+        launch()
+    if synchronise:
+        cp.cuda.runtime.deviceSynchronize()
+    return (time.perf_counter() - began) / 20
+
+
+def _axpy(clock: Clock) -> Answer:
+    return lambda cp, x, y, a: clock(cp, lambda: cp.cublas.axpy(a, x, y))
+
+
+def _share(rate: float, roof: float) -> float:
+    return rate / roof
+
+
+def _gemv(
+    clock: Clock, nbytes: Callable[..., float] | None = None, share: Share = _share
+) -> Answer:
+    def answer(cp: Any, matrix: Any, x: Any, y: Any, bandwidth: float) -> Shares:
+        seconds = clock(cp, lambda: cp.matmul(matrix, x, out=y))
+        size = nbytes(matrix, x, y) if nbytes else matrix.nbytes + x.nbytes + y.nbytes
+        rate = size / seconds
+        return seconds, rate, share(rate, bandwidth)
+
+    return answer
+
+
+def _gemm(
+    clock: Clock, flops: Callable[[int], float] | None = None, share: Share = _share
+) -> Answer:
+    def answer(cp: Any, a: Any, b: Any, c: Any, peak: float) -> Shares:
+        seconds = clock(cp, lambda: cp.matmul(a, b, out=c))
+        rate = (flops(a.shape[0]) if flops else 2 * a.shape[0] ** 3) / seconds
+        return seconds, rate, share(rate, peak)
+
+    return answer
+
+
+_QUEUED = partial(timing_with, queue=10)
+_COLD = partial(timing_with, flush="before")
+_LONG = partial(timing_with, queue=2)
+
+
+def _procedural(time_of: Callable[[Clock], Answer], right: Clock) -> tuple[Misconception, ...]:
+    """The mistakes that all three exercises share, all but one: see :func:`_cold_start`."""
+    return (
+        Misconception(
+            "no synchronise", time_of(partial(right, synchronise=False)),
+            "the launches were only queued; wait for the stop event before you read the time.",
+            not_synchronised),
+        Misconception(
+            "host timer", time_of(partial(_host_timed, synchronise=True)),
+            "no time was read from two cp.cuda.Event; the host's clock also counts Python and the "
+            "wait.",
+            host_timer),
+        Misconception(
+            "events exchanged", time_of(partial(right, backwards=True)),
+            "a time that runs backwards is negative: the earlier event comes first in "
+            "get_elapsed_time.", exchanged_events),
+        Misconception(
+            "events beside the work", time_of(partial(right, queue=0, divide=False)),
+            "nothing was launched between your two events: record one before the launches and one "
+            "after them.", beside_the_work),
+        Misconception(
+            "samples added up", time_of(partial(right, unit=7e-3)),
+            "you added up several samples; take their median.", added_up),
+        Misconception(
+            "milliseconds", time_of(partial(right, unit=1.0)),
+            "get_elapsed_time gives milliseconds; seconds are wanted.", milliseconds),
+        Misconception(
+            "divided too often", time_of(partial(right, unit=1e-4)),
+            "you divided by more launches than stand between your two events.",
+            divided_again),
+    )  # fmt: skip
+
+
+def _power_of_ten(time_of: Callable[[Clock], Answer], right: Clock, units: str) -> Misconception:
+    """Named after the units that have a name of their own."""
+    return Misconception(
+        "a power of ten", time_of(partial(right, unit=1e-6)),
+        f"is there a milli, kilo, giga or tera in it, or a zero too many? {units} are wanted.",
+        power_of_ten,
+    )  # fmt: skip
+
+
+def _another_order(answer: Answer, returns: Sequence[str]) -> Misconception:
+    return Misconception(
+        "another order", lambda *given: answer(*given)[::-1],
+        f"these are the right values in another order: {', '.join(returns)}.",
+        reordered,
+    )  # fmt: skip
+
+
+def _cold_start(time_of: Callable[[Clock], Answer], right: Clock) -> Misconception:
+    """Named after other work in the timed region, which would be in its first use too."""
+    return Misconception(
+        "no warm-up", time_of(partial(right, warm_up=False, samples=1)),
+        "the first launch also compiles and sets up the library; run it once before you time.",
+        no_warm_up,
+    )  # fmt: skip
+
+
+BYTES, FLOPS = (("seconds", rate, "share of the roof") for rate in ("byte/s", "FLOP/s"))
+_NEW_ARRAY = (
+    "but your product made a new array between the two events: with out={} it writes into one "
+    "that is there, and a real GPU need not wait until memory is found"
+)
+_TOTAL = "your number is for the whole queue; divide by the number of launches."
+_INSIDE = "something else ran between your two events; only the operation may be there."
+
+
+def _one_of(device: Device, rng: random.Random) -> Device:
+    """A device slower than published, by shares that can be timed and not looked up."""
+    carrying, computing = rng.uniform(0.5, 0.9), rng.uniform(0.5, 0.9)
+    return replace(
+        device, bandwidth=carrying * device.bandwidth,
+        l2_bandwidth=carrying * device.l2_bandwidth,
+        peak={kind: computing * peak for kind, peak in device.peak.items()},
+    )  # fmt: skip
+
+
+def _cases(op: str, roof: Callable[[Machine], float] | None, rng: random.Random) -> list[Case]:
+    drawn = []
+    for name in rng.sample(GPUS, 2):
+        hidden = machine(name)
+        device = _one_of(Device.from_machine(hidden), rng)
+        case = {"op": op, "device": device.to_dict(), **sizes(op, device.l2_bytes)}
+        drawn.append(case if roof is None else {**case, "roof": float(roof(hidden))})
+    return drawn
+
+
+CUDA_AXPY = Exercise(
+    "01-cuda-axpy", "Time AXPY on a GPU", 2,
+    "Return the seconds of one cp.cublas.axpy(a, x, y), by CUDA events; x and y are far beyond L2.",
+    "time_axpy(cp, x, y, a)", _axpy(_QUEUED), kind="timing", timed="axpy", lines=8,
+    returns=("seconds",), cases=partial(_cases, "axpy", None), tolerance=0.1,
+    remarks=(
+        ("but you were asked to queue ten launches between the two events: on a real GPU the start "
+         "of a single one counts", few_launches),
+        ("but Python waited inside the queue: wait once, after the stop event, or the GPU idles "
+         "between two launches", waited_inside),
+    ),
+    misconceptions=(
+        *_procedural(_axpy, _QUEUED),
+        Misconception("whole queue", _axpy(partial(_QUEUED, divide=False)), _TOTAL,
+                      not_divided),
+        Misconception(
+            "two kernels",
+            lambda cp, x, y, a: _QUEUED(cp, lambda: cp.add(cp.multiply(a, x), y, out=y)),
+            "a*x + y is two kernels with a stored temporary: five trips, not three. "
+            "Use cp.cublas.axpy.", other_work),
+        _cold_start(_axpy, _QUEUED),
+        _power_of_ten(_axpy, _QUEUED, "Seconds"),
+    ),
+)  # fmt: skip
+
+
+def _rate(scale: float = 1.0, elements: bool = False) -> Shows:
+    """Wrong byte rates of a GEMV, from the learner's own seconds."""
+
+    def wrong(case: Case, seconds: float) -> float:
+        op = operation(case)
+        return op.bytes / (4 if elements else 1) * scale / seconds
+
+    return part(1, wrong)
+
+
+CUDA_GEMV = Exercise(
+    "01-cuda-gemv", "Time GEMV on a GPU, cold", 3,
+    "Return seconds, byte/s and the share of the bandwidth roof of one cp.matmul(A, x, out=y) that "
+    "finds nothing in L2, although A would fit.",
+    "gemv_share(cp, A, x, y, bandwidth)", _gemv(_COLD), kind="timing", timed="gemv", lines=11,
+    returns=BYTES, tolerance=0.1, cases=partial(_cases, "gemv", lambda gpu: gpu.bandwidth()),
+    remarks=(
+        (_NEW_ARRAY.format("y"), new_array),
+        ("but your flush carries less than 4 × L2: this cache forgets the oldest first, and a real "
+         "one need not", small_flush),
+    ),
+    misconceptions=(
+        _another_order(_gemv(_COLD), BYTES),
+        *_procedural(_gemv, _COLD),
+        Misconception("flush inside", _gemv(partial(timing_with, flush="inside")), _INSIDE,
+                      other_work),
+        _cold_start(_gemv, _COLD),
+        Misconception(
+            "warm L2", _gemv(partial(timing_with, queue=10)),
+            "the matrix was still in L2 from the launch before; read a buffer of 4 × L2 before "
+            "each start.", warm_cache),
+        Misconception(
+            "written flush", _gemv(partial(timing_with, flush="written")),
+            "your flush wrote its buffer, and L2 kept what was written; your launch then paid for "
+            "carrying it to memory. Read the buffer instead.", written_flush),
+        Misconception(
+            "idle GPU", _gemv(partial(timing_with, flush="waiting")),
+            "the GPU waited for Python between your events; queue the launch while it is still "
+            "busy with the flush.", idle_gpu),
+        Misconception("elements for bytes", _gemv(_COLD, lambda a, x, y: a.size + x.size + y.size),
+                      "you counted elements; each has itemsize bytes.", _rate(elements=True)),
+        Misconception("vectors like a matrix", _gemv(_COLD, lambda a, x, y: 3 * a.nbytes),
+                      "x and y are vectors, with far fewer numbers than the matrix.",
+                      part(1, lambda c, s: 12 * c["m"] * c["n"] / s)),
+        Misconception("2-byte elements",
+                      _gemv(_COLD, lambda a, x, y: 2 * (a.size + x.size + y.size)),
+                      "that is 2-byte elements; yours have 4.", _rate(scale=0.5)),
+        Misconception("GB/s",
+                      _gemv(_COLD, lambda a, x, y: (a.nbytes + x.nbytes + y.nbytes) / 1e9),
+                      "that is in GB/s; byte/s are wanted, no prefix.", _rate(scale=1e-9)),
+        Misconception("share in per cent", _gemv(_COLD, share=lambda rate, roof: 100 * rate / roof),
+                      "a share is between 0 and 1; that is in per cent.",
+                      part(2, lambda c, s: 100 * operation(c).bytes / s / c["roof"])),
+        Misconception("share upside down", _gemv(_COLD, share=lambda rate, roof: roof / rate),
+                      "the share is your rate divided by the roof.",
+                      part(2, lambda c, s: c["roof"] / (operation(c).bytes / s))),
+        _power_of_ten(_gemv, _COLD, "Seconds and byte/s"),
+    ),
+)  # fmt: skip
+
+CUDA_GEMM = Exercise(
+    "01-cuda-gemm", "Time GEMM on a GPU", 3,
+    "Return seconds, FLOP/s and the share of the compute roof of one cp.matmul(A, B, out=C).",
+    "gemm_share(cp, A, B, C, peak)", _gemm(_LONG), kind="timing", timed="gemm", lines=9,
+    returns=FLOPS, tolerance=0.1,
+    cases=partial(_cases, "gemm", lambda gpu: gpu.peak("fp32", "vector")),
+    remarks=((_NEW_ARRAY.format("C"), new_array),),
+    misconceptions=(
+        _another_order(_gemm(_LONG), FLOPS),
+        *_procedural(_gemm, _LONG),
+        Misconception("whole queue", _gemm(partial(_LONG, divide=False)), _TOTAL,
+                      not_divided),
+        _cold_start(_gemm, _LONG),
+        Misconception("multiply-adds", _gemm(_LONG, lambda n: n**3),
+                      "you counted multiply-adds; each is 2 FLOPs.",
+                      part(1, lambda c, s: operation(c).flops / 2 / s)),
+        Misconception("n² for n³", _gemm(_LONG, lambda n: 2 * n**2),
+                      "GEMM has n × n results, and each is a sum over n products.",
+                      part(1, lambda c, s: 2 * c["n"] ** 2 / s)),
+        Misconception("bytes for FLOPs", _gemm(_LONG, lambda n: 12 * n**2),
+                      "that is byte/s; the compute roof counts FLOP/s.",
+                      part(1, lambda c, s: operation(c).bytes / s)),
+        Misconception("GFLOP/s", _gemm(_LONG, lambda n: 2 * n**3 / 1e9),
+                      "that is in GFLOP/s; FLOP/s are wanted, no prefix.",
+                      part(1, lambda c, s: operation(c).flops / 1e9 / s)),
+        Misconception("share in per cent", _gemm(_LONG, share=lambda rate, roof: 100 * rate / roof),
+                      "a share is between 0 and 1; that is in per cent.",
+                      part(2, lambda c, s: 100 * operation(c).flops / s / c["roof"])),
+        Misconception("share upside down", _gemm(_LONG, share=lambda rate, roof: roof / rate),
+                      "the share is your rate divided by the roof.",
+                      part(2, lambda c, s: c["roof"] / (operation(c).flops / s))),
+        _power_of_ten(_gemm, _LONG, "Seconds and FLOP/s"),
+    ),
+)  # fmt: skip
+
+
+EXERCISES = (
+    PRODUCT, THREE, LIMIT, CLAIM_1365, WITNESSES, NAME, CLAIMS, CUDA_AXPY, CUDA_GEMV, CUDA_GEMM,
+)  # fmt: skip

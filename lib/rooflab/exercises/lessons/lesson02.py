@@ -1,0 +1,1227 @@
+"""Exercises of lesson 02, bytes are the currency: what a program moves, and what a byte is.
+
+The wrong answers are slips of public teaching pages: BLAS's bytes for NumPy's expression, element
+sizes taken for granted, and one B/F for two things, what a program asks and what a machine gives.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from itertools import accumulate
+from math import ceil, inf
+
+import numpy as np
+
+from rooflab.count import axpy, elementwise, pool2d
+from rooflab.exercises.exercise import Case, Exercise, Misconception, Observation
+from rooflab.exercises.golfing import agree, arrays, digest, one_number
+from rooflab.exercises.lessons import golf_ways as ways
+from rooflab.exercises.lessons.drawing import DTYPES
+from rooflab.golf import CACHE
+from rooflab.predict.catalogue import machine
+
+MACHINES = ("h200-sxm", "rtx-4090", "mi300x", "m3-pro")
+LEAST_RIDGE = "a100-sxm-80"  # about 10 FLOP/byte in fp32
+EXPRESSION = 5  # trips of a*x + y: read x, write tmp, read tmp, read y, write the result
+
+_ELEMENTS = "you counted elements; each has itemsize bytes."
+
+
+def _vectors(rng: random.Random) -> list[Case]:
+    return [{"n": rng.randrange(10**6, 10**8), "itemsize": size} for size in (8, 4, 2, 1)]
+
+
+def _both(n: int, itemsize: int) -> tuple[int, int]:
+    return EXPRESSION * n * itemsize, axpy(n, DTYPES[itemsize]).bytes
+
+
+NUMPY_BYTES = Exercise(
+    "02-numpy-bytes", "Bytes of a NumPy expression", 2,
+    "How many bytes does NumPy move for a*x + y on vectors far larger than the cache, and how many "
+    "does BLAS's AXPY?",
+    "bytes_moved(n, itemsize)", _both, cases=_vectors, returns=("NumPy bytes", "AXPY bytes"),
+    lines=2, derives=("axpy", "golf"),
+    insight="Five trips against three, in every number type. Does your own clock show the same "
+            "ratio?",
+    misconceptions=(
+        Misconception("that is BLAS", lambda n, s: (3 * n * s, 3 * n * s),
+                      "that is BLAS; NumPy finishes and stores a*x first."),
+        Misconception("tmp not read back", lambda n, s: (4 * n * s, 3 * n * s),
+                      "the temporary is written by the first call and read by the second."),
+        Misconception("three trips each", lambda n, s: (6 * n * s, 3 * n * s),
+                      "two calls, but the first one has only one array to read: a is a number."),
+        Misconception("two arrays in, one out", lambda n, s: (5 * n * s, 2 * n * s),
+                      "AXPY reads x, reads y and writes y: y travels both ways."),
+        Misconception("NumPy's for both", lambda n, s: (5 * n * s, 5 * n * s),
+                      "BLAS multiplies and adds in one go; it stores no temporary."),
+        Misconception("elements", lambda n, s: (5 * n, 3 * n), _ELEMENTS),
+        Misconception("of one number", lambda n, s: (5 * s, 3 * s),
+                      "that is what travels for one number; each vector has n of them.",
+                      variants=(lambda n, s: (5, 3),)),
+        Misconception("8 bytes always", lambda n, s: (40 * n, 24 * n),
+                      "fp64 is only NumPy's default; itemsize says how many bytes yours have."),
+        Misconception("write-allocate", lambda n, s: (7 * n * s, 3 * n * s),
+                      "so the hardware may do it; count the trips that the program orders."),
+    ),
+)  # fmt: skip
+
+
+def _balances(rng: random.Random) -> list[Case]:
+    """Catalogue machines, each with a program.
+
+    Two programs ask for fewer bytes per FLOP than their machine has, three for more. Of these one
+    asks for less than 1, one for more than 1, and the last for more than its machine's ridge, which
+    counts something else: FLOPs per byte.
+    """
+    drawn: list[Case] = []
+    for place, name in enumerate([*rng.sample(MACHINES, 4), LEAST_RIDGE]):
+        hidden = machine(name)
+        peak, bandwidth = float(hidden.peak("fp32")), float(hidden.bandwidth())
+        few, offered = 1 / rng.uniform(3, 20), bandwidth / peak
+        asked = (few * offered, rng.uniform(3, 8) * offered, few * offered, rng.uniform(2, 6),
+                 rng.uniform(12, 24))[place]  # fmt: skip
+        flops = rng.randrange(10**6, 10**9)
+        nbytes = round(flops * asked)
+        drawn.append({"flops": flops, "nbytes": nbytes, "peak": peak, "bandwidth": bandwidth})
+    return drawn
+
+
+def _balance(flops: int, nbytes: int, peak: float, bandwidth: float) -> tuple[float, float, str]:
+    program, offered = nbytes / flops, bandwidth / peak
+    return program, offered, "memory" if program > offered else "compute"
+
+
+def _other(limit: str) -> str:
+    return "compute" if limit == "memory" else "memory"
+
+
+BALANCE = Exercise(
+    "02-balance", "B/F, the other way round", 2,
+    "Some texts use bytes per FLOP (B/F). Return the program's B/F, the machine's B/F, and what "
+    'limits the program: "memory" or "compute".',
+    "balance(flops, nbytes, peak, bandwidth)", _balance, cases=_balances,
+    returns=("program's B/F", "machine's B/F", "limit"), lines=2, derives=("Roofline",),
+    insight="Your machine has a B/F too, its bandwidth divided by its peak. A program that asks "
+            "for more waits for memory.",
+    misconceptions=(
+        Misconception("FLOP/byte", lambda f, b, p, w: (f / b, p / w, _balance(f, b, p, w)[2]),
+                      "that is intensity and ridge; B/F is their reciprocal."),
+        Misconception("compared the wrong way",
+                      lambda f, b, p, w: (b / f, w / p, _other(_balance(f, b, p, w)[2])),
+                      "a program that asks for more bytes per FLOP than the machine has waits for "
+                      "memory."),
+        Misconception("one B/F", lambda f, b, p, w: (b / f, b / f, _balance(f, b, p, w)[2]),
+                      "the machine's B/F has nothing to do with the program: it is made of "
+                      "bandwidth and peak."),
+        Misconception("the ridge for the machine",
+                      lambda f, b, p, w: (b / f, p / w, _balance(f, b, p, w)[2]),
+                      "peak over bandwidth is the ridge, in FLOP/byte; the machine's B/F is the "
+                      "other way round."),
+        Misconception("program and machine swapped",
+                      lambda f, b, p, w: (w / p, b / f, _balance(f, b, p, w)[2]),
+                      "the program comes first, then the machine."),
+        Misconception("another word",
+                      lambda f, b, p, w: (b / f, w / p, _balance(f, b, p, w)[2] + "-bound"),
+                      'the numbers are right; the limit is one of "memory" and "compute".'),
+        Misconception("memory is bandwidth",
+                      lambda f, b, p, w: (b / f, w / p, _balance(f, b, p, w)[2]
+                                          .replace("memory", "bandwidth")),
+                      'the numbers are right; the limit is one of "memory" and "compute".'),
+        Misconception("always memory", lambda f, b, p, w: (b / f, w / p, "memory"),
+                      "compare the two B/F: some of these programs ask for less than is offered."),
+        Misconception("always compute", lambda f, b, p, w: (b / f, w / p, "compute"),
+                      "compare the two B/F: some of these programs ask for more than is offered."),
+        Misconception("compared with the ridge",
+                      lambda f, b, p, w: (b / f, w / p, "memory" if b / f > p / w else "compute"),
+                      "the program's B/F and the ridge have different units; compare it with the "
+                      "machine's B/F."),
+        Misconception("B/F above 1",
+                      lambda f, b, p, w: (b / f, w / p, "memory" if b > f else "compute"),
+                      "the border is not at 1 byte per FLOP; it is the machine's own B/F."),
+        Misconception("seconds", lambda f, b, p, w: (b / w, f / p, _balance(f, b, p, w)[2]),
+                      "those are the times for carrying and computing; they carry no ratio yet."),
+        Misconception("multiply-adds", lambda f, b, p, w: (2 * b / f, w / p,
+                                                           _balance(f, b, p, w)[2]),
+                      "flops counts FLOPs already; a multiply-add is two of them."),
+    ),
+)  # fmt: skip
+
+
+# Exercises of lesson 02 that put two sentences of a public web lesson on trial.
+#
+# Its sizes fit the cache of the card that the page speaks of, and its table calls a bias add an AXPY.
+
+
+def warm_axpy(
+    n: int, itemsize: int, seconds: float, bandwidth: float, caches: Mapping[str, int]
+) -> tuple[float, float, str]:
+    """Byte/s, share of the DRAM roof and level of an AXPY in place, called over and over."""
+    rate = 3 * n * itemsize / seconds
+    return rate, rate / bandwidth, smallest(2 * n * itemsize, caches)
+
+
+def smallest(nbytes: int, caches: Mapping[str, int]) -> str:
+    """The first of ``caches`` (nearest first) that holds ``nbytes``, or "dram"."""
+    return next((level for level, size in caches.items() if nbytes <= size), "dram")
+
+
+def _tests(rng: random.Random) -> list[Case]:
+    """One working set or more for every level; two of them would not fit if trips were counted.
+
+    In the first case x and y fit L2 while three arrays would not; in the second x alone fits L1. In
+    the sixth as many bytes as they have numbers would fit. In the seventh x and y are exactly as
+    large as L2; in the last they are larger than L2, and smaller than L1 and L2 together. In the
+    fourth they fit L3, and the loop is slower than the memory could be: a rate below the roof
+    proves nothing.
+    """
+    kib, mib = 2**10, 2**20
+    cpu = {"l1": 32 * kib, "l2": rng.choice((512, 1024)) * kib, "l3": rng.choice((16, 32)) * mib}
+    gpu = {"l2": rng.choice((50, 72)) * mib}
+
+    def about(nbytes: float) -> float:
+        return nbytes * rng.uniform(0.97, 1.03)
+
+    wanted = (  # caches, bytes of x and y together, itemsize, DRAM byte/s, times the roof
+        (cpu, about(0.8 * cpu["l2"]), 8, 20e9, 4.0),
+        (cpu, about(1.5 * cpu["l1"]), 4, 20e9, 5.0),
+        (cpu, about(0.7 * cpu["l1"]), 8, 20e9, 7.5),
+        (cpu, about(0.9 * cpu["l3"]), 4, 40e9, 0.8),
+        (gpu, about(0.85 * gpu["l2"]), 4, 1.008e12, 2.9),
+        (gpu, about(3.0 * gpu["l2"]), 4, 1.008e12, 0.91),
+        (cpu, cpu["l2"], 8, 20e9, 3.0),
+        (cpu, cpu["l2"] + about(0.5 * cpu["l1"]), 4, 20e9, 2.0),
+    )
+    drawn = []
+    for caches, held, itemsize, bandwidth, times in wanted:
+        n = int(held) // (2 * itemsize)
+        seconds = round(3 * n * itemsize / (times * rng.uniform(0.95, 1.05) * bandwidth), 12)
+        drawn.append({"n": n, "itemsize": itemsize, "seconds": seconds, "bandwidth": bandwidth,
+                      "caches": caches})  # fmt: skip
+    return drawn
+
+
+def _wrong(level=None, traffic: int = 3, held: int = 2, farthest: bool = False):
+    """A wrong witness: another level, other bytes that travel, or other bytes that stay."""
+
+    def answer(n, itemsize, seconds, bandwidth, caches):
+        rate = traffic * n * itemsize / seconds
+        order = dict(reversed(caches.items())) if farthest else caches
+        where = level(caches) if level else smallest(held * n * itemsize, order)
+        return rate, rate / bandwidth, where
+
+    return answer
+
+
+def _by_rate(n, itemsize, seconds, bandwidth, caches):
+    rate, share, level = warm_axpy(n, itemsize, seconds, bandwidth, caches)
+    return rate, share, "dram" if rate <= bandwidth else level
+
+
+def _fast_so_near(nearest):
+    """Whatever is faster than the memory was timed in one and the same cache."""
+
+    def answer(n, itemsize, seconds, bandwidth, caches):
+        rate, share, _ = warm_axpy(n, itemsize, seconds, bandwidth, caches)
+        return rate, share, "dram" if rate <= bandwidth else nearest(caches)
+
+    return answer
+
+
+def _less_than(n, itemsize, seconds, bandwidth, caches):
+    rate, share, _ = warm_axpy(n, itemsize, seconds, bandwidth, caches)
+    return rate, share, smallest(2 * n * itemsize + 1, caches)
+
+
+def _added_up(n, itemsize, seconds, bandwidth, caches):
+    together = dict(zip(caches, accumulate(caches.values()), strict=True))
+    return warm_axpy(n, itemsize, seconds, bandwidth, together)
+
+
+def _capped(*case):
+    rate, share, level = warm_axpy(*case)
+    return rate, min(share, 1.0), level
+
+
+def _nearest(caches):
+    return next(iter(caches))
+
+
+def _per_cent(n, itemsize, seconds, bandwidth, caches):
+    rate, share, level = warm_axpy(n, itemsize, seconds, bandwidth, caches)
+    return rate, 100 * share, level
+
+
+def _in_gb(n, itemsize, seconds, bandwidth, caches):
+    rate, share, level = warm_axpy(n, itemsize, seconds, bandwidth, caches)
+    return rate / 1e9, share / 1e9, level
+
+
+def _in_elements(held: int, rate: bool = True):
+    """Numbers in place of bytes: where they stay, and in the ``rate`` as well."""
+
+    def answer(n, itemsize, seconds, bandwidth, caches):
+        carried = 3 * n * (1 if rate else itemsize) / seconds
+        return carried, carried / bandwidth, smallest(held * n, caches)
+
+    return answer
+
+
+def _too_small(n, itemsize, seconds, bandwidth, caches):
+    rate, share, _ = warm_axpy(n, itemsize, seconds, bandwidth, caches)
+    held = 2 * n * itemsize
+    return rate, share, next((level for level, size in caches.items() if held > size), "dram")
+
+
+def _share_upside_down(*case):
+    rate, share, level = warm_axpy(*case)
+    return rate, 1 / share, level
+
+
+def _rate_upside_down(*case):
+    rate, share, level = warm_axpy(*case)
+    return 1 / rate, share, level
+
+
+def _rate_upside_down_share_too(n, itemsize, seconds, bandwidth, caches):
+    rate, _, level = warm_axpy(n, itemsize, seconds, bandwidth, caches)
+    return 1 / rate, 1 / rate / bandwidth, level
+
+
+WARM = Exercise(
+    "02-claim-warm", "Which memory was timed?", 2,
+    "An AXPY on n numbers, called over and over, took `seconds` a call. Return its byte/s, its "
+    "share of the memory's bandwidth, and the level that it really timed.",
+    "witness(n, itemsize, seconds, bandwidth, caches)", warm_axpy, cases=_tests,
+    returns=("byte/s", "share", "level"), lines=3, tolerance=1e-6, derives=("axpy", "explain"),
+    errors=(
+        ("KeyError", "a cache that is not there", "not every machine has the same caches; go "
+         "through those in caches, the nearest first."),
+    ),
+    insight="A loop of your own over data that fits a cache is such a test too: its byte/s are "
+            "the cache's, whatever the label says.",
+    misconceptions=(
+        Misconception("the claim", _wrong(level=lambda caches: "dram"),
+                      "a memory cannot give more than its bandwidth; ask where the data was."),
+        Misconception("slow, so it was the memory", _by_rate,
+                      "a loop can be slow for other reasons, also on data in a cache; ask where "
+                      "both vectors fit."),
+        Misconception("always the nearest", _wrong(level=_nearest),
+                      "the nearest cache is the smallest; the vectors have to fit into it.",
+                      variants=(_wrong(level=lambda caches: "l1"),)),
+        Misconception("fast, so it was the nearest", _fast_so_near(_nearest),
+                      "a rate above the roof says that it was a cache, not which one; ask which "
+                      "holds both vectors.",
+                      variants=(_fast_so_near(lambda caches: "l1"),)),
+        Misconception("less than the cache", _less_than,
+                      "vectors that are together exactly as large as a cache fit into it."),
+        Misconception("caches added up", _added_up,
+                      "one cache has to hold both vectors by itself; do not add up the caches."),
+        Misconception("the largest that fits", _wrong(farthest=True),
+                      "several caches hold both vectors, and the nearest of them is where they "
+                      "settle. If you go through the caches in order, stop at the first."),
+        Misconception("always the last", _wrong(level=lambda caches: list(caches)[-1]),
+                      "data settles in the nearest cache that holds it all, and some fit none."),
+        Misconception("one vector", _wrong(held=1),
+                      "x and y both have to stay there from one call to the next."),
+        Misconception("trips, not arrays", _wrong(held=3),
+                      "y travels twice but lies in the cache once: trips count for the rate, "
+                      "arrays for the fit."),
+        Misconception("y not read", _wrong(traffic=2),
+                      "AXPY reads x, reads y and writes y: count every trip."),
+        Misconception("NumPy's trips", _wrong(traffic=5),
+                      "AXPY stores no temporary; that would be NumPy's a*x + y."),
+        Misconception("elements for bytes", _in_elements(2),
+                      "you counted numbers; each has itemsize bytes, on its way and in a cache.",
+                      variants=(_in_elements(2, rate=False), _in_elements(1))),
+        Misconception("too large for it", _too_small,
+                      "that is a cache which cannot hold both vectors; which one can?"),
+        Misconception("share upside down", _share_upside_down,
+                      "the share is the byte/s divided by the bandwidth."),
+        Misconception("rate upside down", _rate_upside_down,
+                      "that is seconds per byte; byte/s are bytes divided by seconds.",
+                      variants=(_rate_upside_down_share_too,)),
+        Misconception("share cut off at 1", _capped,
+                      "leave a share above 1 as it is: it says that the memory was not timed."),
+        Misconception("per cent", _per_cent, "the share is a ratio: all of the roof is 1."),
+        Misconception("GB/s", _in_gb, "byte/s are wanted, and the bandwidth is in byte/s too."),
+    ),
+)  # fmt: skip
+
+
+def _matrices(rng: random.Random) -> list[Case]:
+    """Few rows and many, so that the row added is no rounding error in the first cases."""
+    sizes = [(3, 512, 4), (40, 96, 4), (7, 768, 2), (300, 40, 8), (4096, 4096, 4)]
+    return [
+        {"m": m + rng.randrange(m // 2), "n": n + rng.randrange(n // 2), "itemsize": size}
+        for m, n, size in sizes
+    ]
+
+
+def _bias_add(m: int, n: int, itemsize: int) -> tuple[int, int, float]:
+    op = elementwise("add", (m, n), DTYPES[itemsize], inputs={"x": (m, n), "b": (n,)})
+    return op.flops, op.bytes, 1 / (2 * itemsize)
+
+
+BIAS = Exercise(
+    "02-claim-bias", "“A bias add is AXPY”", 2,
+    "One row of n numbers is added to every row of an m×n matrix, into a new matrix. Return the "
+    "FLOPs, the fewest bytes, and the FLOP/byte that it comes to with very many rows.",
+    "bias_add(m, n, itemsize)", _bias_add, cases=_matrices,
+    returns=("FLOPs", "bytes", "intensity"), lines=3, derives=("elementwise", "axpy"),
+    insight="Compare it with the ridge of your machine: does a bias add ever meet the flat roof "
+            "there?",
+    misconceptions=(
+        Misconception("the claim", lambda m, n, s: (2 * m * n, 3 * m * n * s, 2 / (3 * s)),
+                      "that is AXPY on m·n numbers: it multiplies as well, and its second array is "
+                      "as large as the first."),
+        Misconception("a vector add", lambda m, n, s: (m * n, 3 * m * n * s, 1 / (3 * s)),
+                      "that adds two arrays of m·n numbers; here one of them is a single row, "
+                      "which stays near while the matrix goes by.",
+                      variants=(lambda m, n, s: (m * n, 3 * m * n * s, 1 / (2 * s)),
+                                lambda m, n, s: (m * n, (2 * m + 1) * n * s, 1 / (3 * s)))),
+        Misconception("a column", lambda m, n, s: (m * n, (2 * n + 1) * m * s, 1 / (2 * s)),
+                      "one row of n numbers is added; how many has a column?"),
+        Misconception("the row forgotten", lambda m, n, s: (m * n, 2 * m * n * s, 1 / (2 * s)),
+                      "the row is short, but it travels too: once."),
+        Misconception("multiply-adds", lambda m, n, s: (2 * m * n, (2 * m + 1) * n * s, 1 / s),
+                      "nothing is multiplied; adding one number is one FLOP."),
+        Misconception("the result left out", lambda m, n, s: (m * n, (m + 1) * n * s, 1 / s),
+                      "the sums are written: the matrix travels in and out."),
+        Misconception("of this matrix",
+                      lambda m, n, s: (m * n, (2 * m + 1) * n * s, m / ((2 * m + 1) * s)),
+                      "that is the intensity with m rows; which value does it approach?"),
+        Misconception("no limit", lambda m, n, s: (m * n, (2 * m + 1) * n * s, 0),
+                      "FLOPs and bytes both grow with the rows; their quotient comes to a number "
+                      "that is neither 0 nor infinite.",
+                      variants=(lambda m, n, s: (m * n, (2 * m + 1) * n * s, inf),)),
+        Misconception("one row only", lambda m, n, s: (n, 3 * n * s, 1 / (2 * s)),
+                      "the row is added to every row of the matrix, m times.",
+                      variants=(lambda m, n, s: (n, (2 * m + 1) * n * s, 1 / (2 * s)),)),
+        Misconception("elements", lambda m, n, s: (m * n, (2 * m + 1) * n, 1 / 2),
+                      "you counted numbers; each has itemsize bytes."),
+        Misconception("4 bytes always", lambda m, n, s: (m * n, (2 * m + 1) * n * 4, 1 / 8),
+                      "1/8 is right for 4-byte numbers only; use itemsize.",
+                      variants=(lambda m, n, s: (m * n, (2 * m + 1) * n * s, 1 / 8),)),
+        Misconception("bytes per FLOP", lambda m, n, s: (m * n, (2 * m + 1) * n * s, 2 * s),
+                      "that is bytes for each FLOP; FLOP/byte is the other way round.",
+                      variants=(lambda m, n, s: (m * n, (2 * m + 1) * n * s, (2 * m + 1) * s / m),)),
+    ),
+)  # fmt: skip
+
+
+# Deeper exercises of lesson 02: the bytes of pooling, and lines, in which bytes travel.
+
+
+Pool = Callable[[int, int, int, int, int], tuple[int, int]]
+
+
+def _images(rng: random.Random) -> list[Case]:
+    """The usual windows of pooling and others; each fits its image without a rest."""
+    windows = [(2, 1), (3, 1), (2, 2), (3, 2)]
+    drawn = []
+    for kernel, stride in windows:
+        rows, cols = rng.sample(range(20, 60), 2)
+        h, w = (stride * (edge - 1) + kernel for edge in (rows, cols))
+        drawn.append({"h": h, "w": w, "c": rng.choice((3, 16, 64)), "k": kernel, "stride": stride})
+    return drawn
+
+
+def _pool(h: int, w: int, c: int, k: int, stride: int) -> tuple[int, int]:
+    op = pool2d(1, h, w, c, k, "fp32", stride=stride)
+    return op.flops, op.bytes
+
+
+def _windows(h: int, w: int, c: int, k: int, stride: int) -> int:
+    return ((h - k) // stride + 1) * ((w - k) // stride + 1) * c
+
+
+def _pool_without_reuse(h: int, w: int, c: int, k: int, stride: int) -> tuple[int, int]:
+    windows = _windows(h, w, c, k, stride)
+    return (k * k - 1) * windows, 4 * (k * k + 1) * windows
+
+
+def _one_channel_read(h: int, w: int, c: int, k: int, stride: int) -> tuple[int, int]:
+    flops, nbytes = _pool(h, w, c, k, stride)
+    return flops, nbytes - 4 * (c - 1) * h * w
+
+
+def _one_channel_written(h: int, w: int, c: int, k: int, stride: int) -> tuple[int, int]:
+    flops, nbytes = _pool(h, w, c, k, stride)
+    return flops, nbytes - 4 * (_windows(h, w, c, k, stride) - _windows(h, w, 1, k, stride))
+
+
+def _of_windows(h: int, w: int, c: int, k: int, windows: int) -> tuple[int, int]:
+    return (k * k - 1) * windows * c, 4 * c * (h * w + windows)
+
+
+def _each(*ways: Pool) -> tuple[Pool, ...]:
+    """The same mistakes made in the FLOPs alone, and in the bytes alone; then in both."""
+
+    def flops(wrong: Pool) -> Pool:
+        return lambda *case: (wrong(*case)[0], _pool(*case)[1])
+
+    def nbytes(wrong: Pool) -> Pool:
+        return lambda *case: (_pool(*case)[0], wrong(*case)[1])
+
+    return tuple(way for wrong in ways for way in (flops(wrong), nbytes(wrong), wrong))
+
+
+def _one_fewer(h: int, w: int, c: int, k: int, stride: int) -> tuple[int, int]:
+    return _of_windows(h, w, c, k, (h - k) // stride * ((w - k) // stride))
+
+
+def _rounded_down(h: int, w: int, c: int, k: int, stride: int) -> tuple[int, int]:
+    return _of_windows(h, w, c, k, (h - k + 1) // stride * ((w - k + 1) // stride))
+
+
+def _no_stride(h: int, w: int, c: int, k: int, stride: int) -> tuple[int, int]:
+    return _of_windows(h, w, c, k, (h - k + 1) * (w - k + 1))
+
+
+def _beyond_the_border(h: int, w: int, c: int, k: int, stride: int) -> tuple[int, int]:
+    return _of_windows(h, w, c, k, h // stride * (w // stride))
+
+
+def _one_channel(h: int, w: int, c: int, k: int, stride: int) -> tuple[int, int]:
+    return _pool(h, w, 1, k, stride)
+
+
+def _as_large(h: int, w: int, c: int, k: int, stride: int) -> tuple[int, int]:
+    return _of_windows(h, w, c, k, h * w)
+
+
+_SQUARE: tuple[Pool, ...] = (
+    lambda h, w, c, k, s: _pool(h, h, c, k, s),
+    lambda h, w, c, k, s: _pool(w, w, c, k, s),
+    lambda h, w, c, k, s: _of_windows(h, w, c, k, _windows(h, h, 1, k, s)),
+    lambda h, w, c, k, s: _of_windows(h, w, c, k, _windows(w, w, 1, k, s)),
+)
+
+
+POOLING = Exercise(
+    "02-pooling", "Max-pooling", 2,
+    "The largest number of every k×k window that slides over an fp32 image of h×w×c in steps of "
+    "`stride`: how many comparisons (1 FLOP each), how many bytes at least?",
+    "pooling(h, w, c, k, stride)", _pool, cases=_images, returns=("FLOPs", "bytes"), lines=2,
+    derives=("pool2d",),
+    insight="With a small window there are few comparisons for each byte. Compare their "
+            "quotient with the ridge of your machine.",
+    misconceptions=(
+        Misconception("K² comparisons",
+                      lambda h, w, c, k, s: (k * k * _windows(h, w, c, k, s),
+                                             _pool(h, w, c, k, s)[1]),
+                      "the largest of 2 numbers takes 1 comparison, of 3 it takes 2."),
+        Misconception("one edge of the window",
+                      lambda h, w, c, k, s: ((k - 1) * _windows(h, w, c, k, s),
+                                             _pool(h, w, c, k, s)[1]),
+                      "a window is k numbers wide and k high; how many does it hold?",
+                      variants=(lambda h, w, c, k, s: (_windows(h, w, c, k, s),
+                                                       _pool(h, w, c, k, s)[1]),)),
+        Misconception("a smaller window",
+                      lambda h, w, c, k, s: ((k - 1) ** 2 * _windows(h, w, c, k, s),
+                                             _pool(h, w, c, k, s)[1]),
+                      "of the k×k numbers only one needs no comparison, not a row and a column."),
+        Misconception("one window fewer", _one_fewer,
+                      "windows begin at 0 and so on, as long as they end inside; where the first "
+                      "one begins counts too.",
+                      variants=_each(_one_fewer, _rounded_down)),
+        Misconception("a square image", _SQUARE[0],
+                      "the image is h high and w wide; both count.", variants=_each(*_SQUARE)),
+        Misconception("image forgotten",
+                      lambda h, w, c, k, s: (_pool(h, w, c, k, s)[0],
+                                             4 * _windows(h, w, c, k, s)),
+                      "the image is read before anything can be compared."),
+        Misconception("no reuse", _pool_without_reuse,
+                      "windows overlap, but a number that many of them use need travel only once."),
+        Misconception("stride ignored", _no_stride,
+                      "with a stride there are fewer windows, and fewer results.",
+                      variants=_each(_no_stride)),
+        Misconception("the whole image in windows", _beyond_the_border,
+                      "the last window must end inside the image: it begins k before the border.",
+                      variants=_each(_beyond_the_border)),
+        Misconception("channels forgotten", _one_channel,
+                      "every channel is an image of its own, with windows of its own.",
+                      variants=(*_each(_one_channel), _one_channel_read, _one_channel_written)),
+        Misconception("result forgotten",
+                      lambda h, w, c, k, s: (_pool(h, w, c, k, s)[0], 4 * h * w * c),
+                      "every window writes one number."),
+        Misconception("result as large as the image", _as_large,
+                      "a window has to lie inside the image, so there are fewer of them.",
+                      variants=_each(_as_large)),
+        Misconception("elements",
+                      lambda h, w, c, k, s: (_pool(h, w, c, k, s)[0], _pool(h, w, c, k, s)[1] // 4),
+                      "you counted elements; an fp32 number has 4 bytes."),
+    ),
+)  # fmt: skip
+
+
+def _addresses(rng: random.Random) -> list[Case]:
+    """Runs and strides; the first numbers lie unaligned: in the middle of a line."""
+    shapes = [(1, 4, 64), (1, 8, 64), (3, 4, 64), (7, 8, 128), (40, 4, 64)]
+    return [
+        {"address": 4096 * rng.randrange(100) + line - rng.choice((8, 16)),
+         "count": line // size * rng.randrange(5, 20) + rng.choice((0, line // size // 2)),
+         "stride": stride, "itemsize": size, "line": line}
+        for stride, size, line in shapes
+    ]  # fmt: skip
+
+
+def lines_touched(address: int, count: int, stride: int, itemsize: int, line: int) -> int:
+    """Number of cache lines that hold any of ``count`` numbers, ``stride`` numbers apart."""
+    return len({(address + i * stride * itemsize) // line for i in range(count)})
+
+
+def _span(count: int, stride: int, itemsize: int) -> int:
+    return ((count - 1) * stride + 1) * itemsize
+
+
+LINES = Exercise(
+    "02-lines", "Bytes travel in lines", 2,
+    "`count` numbers of `itemsize` bytes are read, every stride-th of an array; the first is at "
+    "byte `address`. Memory comes in lines of `line` bytes. How many bytes travel?",
+    "travelling(address, count, stride, itemsize, line)",
+    lambda a, n, d, s, line: lines_touched(a, n, d, s, line) * line, cases=_addresses, lines=2,
+    insight="Where one number of each line is used, it costs as much as the whole line. Choose "
+            "the order of your own loops by that.",
+    misconceptions=(
+        Misconception("what is used", lambda a, n, d, s, line: n * s,
+                      "you counted the bytes that are used; whole lines travel."),
+        Misconception("aligned", lambda a, n, d, s, line: lines_touched(0, n, d, s, line) * line,
+                      "the first number need not stand at the beginning of a line: use address."),
+        Misconception("a line each", lambda a, n, d, s, line: n * line,
+                      "neighbours in the same line come with one trip."),
+        Misconception("stride ignored",
+                      lambda a, n, d, s, line: lines_touched(a, n, 1, s, line) * line,
+                      "with a stride the numbers lie further apart.",
+                      variants=(lambda a, n, d, s, line: ceil(n * s / line) * line,
+                                lambda a, n, d, s, line: (n * s // line + 1) * line)),
+        Misconception("everything in between",
+                      lambda a, n, d, s, line: ceil(_span(n, d, s) / line) * line,
+                      "count only the lines that hold a wanted number. A prefetcher may bring "
+                      "more; the count does not. And where does the first line begin?",
+                      variants=(lambda a, n, d, s, line: ceil(n * d * s / line) * line,
+                                lambda a, n, d, s, line: (n * d * s // line + 1) * line)),
+        Misconception("stride numbers left out",
+                      lambda a, n, d, s, line: lines_touched(a, n, d + 1, s, line) * line,
+                      "a stride of 1 leads to the next number, so nothing is left out there."),
+        Misconception("from the first line to the last",
+                      lambda a, n, d, s, line: (((a + (n - 1) * d * s) // line - a // line) + 1)
+                      * line,
+                      "with a large stride there are lines in between that hold no wanted number; "
+                      "count the others."),
+        Misconception("stride in bytes",
+                      lambda a, n, d, s, line: len({(a + i * d) // line for i in range(n)}) * line,
+                      "stride counts numbers; the next one lies stride * itemsize bytes on."),
+        Misconception("64 bytes always",
+                      lambda a, n, d, s, line: lines_touched(a, n, d, s, line) * 64,
+                      "not every machine has lines of 64 bytes; `line` says how many they have.",
+                      variants=(lambda a, n, d, s, line: lines_touched(a, n, d, s, 64) * 64,)),
+        Misconception("the stride of each number", lambda a, n, d, s, line: n * d * s,
+                      "that is the length of the way from the first number to the last; whole "
+                      "lines travel, and only those that hold a wanted number."),
+        Misconception("lines, not bytes", lambda a, n, d, s, line: lines_touched(a, n, d, s, line),
+                      "that is the number of lines; each has `line` bytes.",
+                      variants=(lambda a, n, d, s, line: lines_touched(a, n, d, s, line) * s,)),
+    ),
+)  # fmt: skip
+
+
+# Recognise a mistake in byte golf from what the trace of the learner's function saw.
+#
+# Each function takes a case and an observation (see golfing.py) and says whether the observation
+# shows that mistake. Traffic is in units of the largest input, which the observation calls size.
+# Trips that the cache spared are left out, but for the types.
+
+
+Shows = Callable[[Case, Observation], bool]
+Entry = dict  # one line of the trace: name, way, where, bytes, moved, times, largest, width, again
+FULL = 0.5  # of the largest input, in numbers: from there on an array is no piece of one
+AGAIN = 1.2  # of the largest input: what was carried so often was carried again
+USUAL = (*(2**power for power in range(5, 19)), 100, 1000, 10_000, 100_000)  # numbers of a piece
+LARGE = CACHE // 4  # bytes of a piece: with a smaller one, two more have room beside it
+
+
+def trips(seen: Observation, *names: str, way: str = "", where: str = "memory") -> list[Entry]:
+    """Entries of the trace about the arrays called ``names``, "input" for any of the inputs."""
+    return [
+        entry
+        for entry in seen.get("trips", [])
+        if (entry["name"] if entry["name"] in ("tmp", "result") else "input") in names
+        and way in ("", entry["way"])
+        and where in ("", entry["where"])
+    ]
+
+
+def full(case: Case, seen: Observation, entry: Entry) -> bool:
+    """Whether whole arrays travelled, not pieces; counted in numbers, for masks are narrow."""
+    own = np.dtype(case["dtype"]).itemsize
+    return entry["largest"] / entry["width"] >= FULL * seen["size"] / own
+
+
+def wider(case: Case, seen: Observation) -> bool:
+    """Something was stored in a wider type than the inputs have."""
+    own = np.dtype(case["dtype"]).itemsize
+    return any(entry["width"] > own for entry in trips(seen, "tmp", "result", where=""))
+
+
+def tail_forgotten(case: Case, seen: Observation) -> bool:
+    """Pieces of an input were read, but not all of it."""
+    read = [e for e in trips(seen, "input", way="read") if not full(case, seen, e)]
+    return any(FULL < entry["moved"] / seen["size"] < 1 for entry in read)
+
+
+def mask(case: Case, seen: Observation) -> bool:
+    """A full array of True and False was stored."""
+    own = np.dtype(case["dtype"]).itemsize
+    written = trips(seen, "tmp", way="write")
+    return own > 1 and any(e["width"] == 1 and full(case, seen, e) for e in written)
+
+
+def works_in_place(case: Case, seen: Observation) -> bool:
+    """A whole input was written over."""
+    return any(full(case, seen, entry) for entry in trips(seen, "input", way="write"))
+
+
+def out_again(case: Case, seen: Observation) -> bool:
+    """A whole array of one's own was read and written by the same call."""
+    written = trips(seen, "tmp", "result", way="write")
+    return any(entry["again"] and full(case, seen, entry) for entry in written)
+
+
+def input_as_scratch(case: Case, seen: Observation) -> bool:
+    """Two inputs were written over, piece by piece, and one result is wanted."""
+    written = [
+        entry
+        for entry in trips(seen, "input", way="write")
+        if entry["moved"] > FULL * seen["size"] and not full(case, seen, entry)
+    ]
+    return len(written) > 1
+
+
+def copied_first(case: Case, seen: Observation) -> bool:
+    """The result began as a copy of an input, and its pieces were read back."""
+    read = trips(seen, "result", way="read")
+    written = trips(seen, "result", way="write")
+    pieces = bool(read) and not any(full(case, seen, entry) for entry in read)
+    return pieces and any(full(case, seen, entry) for entry in written)
+
+
+def filled_first(case: Case, seen: Observation) -> bool:
+    """The result was filled once, and then with what was worked out; nobody read the first."""
+    numbers = seen["size"] / np.dtype(case["dtype"]).itemsize
+    written = trips(seen, "result", way="write")
+    twice = sum(entry["moved"] / entry["width"] for entry in written) > AGAIN * numbers
+    return (
+        twice
+        and any(full(case, seen, entry) for entry in written)
+        and not out_again(case, seen)
+        and not trips(seen, "result", way="read", where="")
+    )
+
+
+def numbers(wrong: Callable[..., object]) -> Shows:
+    """The numbers that came out are those of ``wrong``, whatever moved for them."""
+
+    def shows(case: Case, seen: Observation) -> bool:
+        mine = seen.get("value")
+        if not isinstance(mine, dict):
+            return False
+        other = digest(wrong(*arrays(case)), case["seed"])
+        alike = mine.get("shape") == other["shape"]
+        alike = alike or (other["shape"] == [] and one_number(mine.get("shape")))
+        return alike and agree(other["sums"], mine.get("sums"), case)
+
+    return shows
+
+
+def numbers_of_pieces(wrong: Callable[..., object]) -> Shows:
+    """The same, where ``wrong`` does as many rows at a time as were read at a time."""
+
+    def shows(case: Case, seen: Observation) -> bool:
+        (x,) = arrays(case)
+        rows = max((entry["largest"] for entry in _read(seen)), default=0) // x[0].nbytes
+        if rows < 2 or not isinstance(seen.get("value"), dict):
+            return False
+        return numbers(
+            lambda x: np.concatenate([wrong(x[i : i + rows]) for i in range(0, len(x), rows)])
+        )(case, seen)
+
+    return shows
+
+
+def calling(numbers_alike: Shows, *calls: str, instead: bool = True) -> Shows:
+    """The same numbers, and one of the NumPy functions ``calls`` was called (or none of them)."""
+
+    def shows(case: Case, seen: Observation) -> bool:
+        made = seen.get("calls")
+        found = isinstance(made, list) and any(name in made for name in calls)
+        return found is instead and numbers_alike(case, seen)
+
+    return shows
+
+
+def single(case: Case, seen: Observation) -> bool:
+    """The sum of squares of float64 numbers was cut to single precision."""
+    cut = numbers(lambda x: np.float32(np.dot(x, x)))
+    return case["dtype"] == "float64" and cut(case, seen)
+
+
+def last_piece(case: Case, seen: Observation) -> bool:
+    """The sum of squares is that of the last piece, of one of the usual lengths."""
+    mine, (x,) = seen.get("value"), arrays(case)
+    if not isinstance(mine, dict) or mine.get("shape") != []:
+        return False
+    starts = {(len(x) - 1) // length * length for length in USUAL} - {0}
+    sums = [digest(np.dot(x[start:], x[start:]), case["seed"])["sums"] for start in starts]
+    return any(agree(each, mine.get("sums"), case) for each in sums)
+
+
+def pieces_overlap(case: Case, seen: Observation) -> bool:
+    """Every number of an input came in, and some of them were read in two pieces."""
+    for name in {entry["name"] for entry in _read(seen)}:
+        entries = [entry for entry in _read(seen) if entry["name"] == name]
+        came = sum(entry["moved"] for entry in entries)
+        whole_times = sum(entry["bytes"] for entry in entries) % seen["size"] == 0
+        if came == seen["size"] and not whole_times and not _any_full(case, seen, entries):
+            return True
+    return False
+
+
+def does_one_piece(case: Case, seen: Observation) -> bool:
+    """Of every input came in no more than one piece."""
+    read = _read(seen)
+    moved: dict[str, int] = {}
+    for entry in read:
+        moved[entry["name"]] = moved.get(entry["name"], 0) + entry["moved"]
+    most = {name: max(e["largest"] for e in read if e["name"] == name) for name in moved}
+    return (
+        any(moved.values())
+        and not _any_full(case, seen, read)
+        and all(came <= most[name] for name, came in moved.items())
+    )
+
+
+def joins_pieces(case: Case, seen: Observation) -> bool:
+    """The pieces of the result were kept to the end, and copied into one array there."""
+    parts = [e for e in trips(seen, "tmp", way="write") if not full(case, seen, e)]
+    kept = any(entry["moved"] > FULL * seen["size"] for entry in parts)
+    return kept and any(full(case, seen, e) for e in trips(seen, "result", way="write"))
+
+
+def large_piece(case: Case, seen: Observation) -> bool:
+    """The work was cut into pieces, and what a piece needs again had left the cache before.
+
+    Or a loop stands there, and its one piece is as long as the array.
+    """
+    again = list(_again(seen))
+    if any(entry["largest"] > LARGE and not full(case, seen, entry) for entry in again):
+        return True
+    whole = [entry for entry in _read(seen) if entry["bytes"] >= FULL * seen["size"]]
+    written = [*again, *trips(seen, "input", way="write")]
+    return (
+        seen.get("loops") is True
+        and bool(whole)
+        and all(full(case, seen, entry) for entry in whole)
+        and _any_full(case, seen, written)
+    )
+
+
+def passes(case: Case, seen: Observation) -> bool:
+    """An input was carried in more than once, by calls on all of it or in two loops."""
+    read = trips(seen, "input", way="read")
+    for name in {entry["name"] for entry in read}:
+        mine = [entry for entry in read if entry["name"] == name]
+        small = all(entry["largest"] <= LARGE for entry in mine)
+        many = sum(entry["moved"] for entry in mine) > AGAIN * seen["size"]
+        if many and (small or _any_full(case, seen, mine)):
+            return True
+    return False
+
+
+def calls_outside_loop(case: Case, seen: Observation) -> bool:
+    """A loop went through the pieces, and one call more over a whole array."""
+    everything = trips(seen, "input", "result", "tmp", where="")
+    pieces = [e for e in everything if not full(case, seen, e)]
+    read = trips(seen, "input", "result", "tmp", way="read")
+    return _any_full(case, seen, read) and any(e["bytes"] > FULL * seen["size"] for e in pieces)
+
+
+def two_loops(case: Case, seen: Observation) -> bool:
+    """Small pieces of an array left the cache, and came back to be worked on once more."""
+    made = [*trips(seen, "result", way="read"), *trips(seen, "tmp", way="write")]
+    read = trips(seen, "input", way="read")
+    small = [e for e in (*made, *read) if e["largest"] <= LARGE and not full(case, seen, e)]
+    return any(
+        entry["moved"] > (AGAIN if entry in read else FULL) * seen["size"] for entry in small
+    )
+
+
+def whole_temporary(case: Case, seen: Observation) -> bool:
+    """A whole array was stored and read back."""
+    return any(full(case, seen, entry) for entry in trips(seen, "tmp", way="write"))
+
+
+def _read(seen: Observation) -> list[Entry]:
+    """What was read of the inputs, from memory and from the cache."""
+    return trips(seen, "input", way="read", where="")
+
+
+def _any_full(case: Case, seen: Observation, entries: list[Entry]) -> bool:
+    return any(full(case, seen, entry) for entry in entries)
+
+
+def _again(seen: Observation) -> Iterator[Entry]:
+    """What crossed the bus though it, or the same bytes, had been near before."""
+    yield from trips(seen, "tmp", way="write")
+    yield from trips(seen, "result", way="read")
+    for entry in trips(seen, "input", "result"):
+        if entry["moved"] > AGAIN * seen["size"]:
+            yield entry
+
+
+# Exercises of lesson 02 that are holes of byte golf.
+#
+# Every mistake is a whole wrong function (golf_ways.py), recognised from its trace
+# (golf_mistakes.py).
+
+
+PAR = 1.05  # room for a row of lengths or a vector of biases beside the large arrays
+GOLF_DTYPES = ("float32", "float64", "float32")
+TOO_LARGE = 16  # times the piece that the cache keeps in every type
+
+Way = Callable[..., object]  # what a learner writes
+
+
+def _cases(hole: str, rng: random.Random) -> list[Case]:
+    """Sizes that no power of two divides; float32 first, so that a wider type shows at once."""
+    drawn = [
+        {"hole": hole, "n": 512 * (2 * rng.randrange(600, 800) + 1), "dtype": dtype,
+         "seed": rng.randrange(10**6)}
+        for dtype in GOLF_DTYPES
+    ]  # fmt: skip
+    # Nobody may find the seed, and with it the numbers, by trying all of them.
+    return [{**case, "seed": case["seed"] + (rng.getrandbits(40) << 20)} for case in drawn]
+
+
+_WIDER = "a number of a wider type (np.float64) or astype made everything wider."
+_TAIL = "the last numbers do not fill a whole chunk, and they are left out."
+_LARGE = (
+    "you cut the work into pieces, but a piece is too large: before it is needed again, what was "
+    "touched since has pushed it out of the cache of 512 KiB. Count all arrays of a piece, in the "
+    "widest type."
+)
+_PASSES = (
+    "all of x is carried in more than once, for every call or every loop over it. Finish a piece "
+    "while the cache has it."
+)
+_JOINED = (
+    "all pieces of the result are kept to the end, more than the cache holds, and copied once "
+    "more there; begin with np.empty_like, which moves nothing, and fill it piece by piece."
+)
+_OUT = "out= saves the allocation, not the trips: the whole array is still written and read back."
+_IN_PLACE = (
+    "writing over an input needs no new array, but each call still carries a whole array to the "
+    "processor and back."
+)
+_PLAIN = (
+    "NumPy finishes each call before the next begins, so whole arrays are stored and read back; "
+    "do all calls on one piece before the next piece."
+)
+_COPIED = (
+    "a copy of everything is a trip there and one back, before any work is done; begin with "
+    "np.empty_like, which moves nothing, and fill it piece by piece."
+)
+_FILLED = (
+    "the result is filled once for nothing, with zeros say, and then again with what you worked "
+    "out. np.zeros_like, np.full_like and np.apply_along_axis fill what they make; np.empty_like "
+    "and np.zeros do not: the system clears memory when it is first written to."
+)
+_SCRATCH = (
+    "two inputs are written over, and one result is wanted: the other one is carried back to "
+    "memory for nothing. Let the first call make a small array instead."
+)
+_SQUARES = (
+    "one call stores all the squares, the next reads them back; look for one call that multiplies "
+    "and adds up at once. It stores no squares."
+)
+
+
+_OVERLAP = (
+    "the pieces overlap: some numbers are in two of them, and are worked on twice. The step of the "
+    "loop must be as long as a piece."
+)
+_ONE_PIECE = (
+    "only one piece was worked on. All work on a piece is indented under `for`; `return` comes "
+    "after the loop, not in it."
+)
+_OUTSIDE = (
+    "the loop goes through pieces, but one call before or after it goes over a whole array once "
+    "more; do that in the loop too, piece by piece."
+)
+_TWO_LOOPS = (
+    "the second loop carries in every piece once more, long after it has left the cache; do all "
+    "work on a piece in one loop."
+)
+_RENAMED = (
+    "`part = part + …` gives the name to a new array, and what you return stays as it was; write "
+    "into the piece itself, with `part += …` or `part[:] = …`."
+)
+
+
+def _numbers(name: str, wrong: Way, hint: str) -> Misconception:
+    """A mistake in the numbers, which comes before any mistake in the bytes."""
+    return Misconception(name, wrong, hint, numbers(wrong))
+
+
+def _of_pieces(name: str, wrong: Way, hint: str, in_pieces: Way) -> Misconception:
+    """The same, made on the whole array or on each piece of it."""
+    return Misconception(name, wrong, hint, numbers_of_pieces(wrong), (in_pieces,))
+
+
+def _renamed(unchanged: Way) -> Misconception:
+    return _numbers("a new array under an old name", unchanged, _RENAMED)
+
+
+def _shared(
+    right: Way,
+    *,
+    plain: Way,
+    in_place: Way,
+    out: Way,
+    widened: Way,
+    overlapping: Way,
+    one_piece: Way,
+    one_large: Way,
+    chunk: int = ways.CHUNK,
+    copied: Way | None = None,
+    filled: Way | None = None,
+    joined: Way | None = None,
+    scratch: Way | None = None,
+    outside: Way | None = None,
+    loops: Way | None = None,
+    plain_hint: str = _PLAIN,
+) -> tuple[Misconception, ...]:
+    """The mistakes of most holes, the most telling first; ``chunk`` is one that the cache keeps."""
+    large = partial(right, chunk=TOO_LARGE * chunk)
+    found = (
+        ("a copy to begin with", copied, _COPIED, copied_first),
+        ("filled for nothing", filled, _FILLED, filled_first),
+        ("pieces joined at the end", joined, _JOINED, joins_pieces),
+        ("overlapping pieces", overlapping, _OVERLAP, pieces_overlap),
+        ("only one piece", one_piece, _ONE_PIECE, does_one_piece),
+        ("tail forgotten", partial(right, tail=False), _TAIL, tail_forgotten),
+        ("wider type", widened, _WIDER, wider),
+        ("a call outside the loop", outside, _OUTSIDE, calls_outside_loop),
+        ("piece larger than the cache", large, _LARGE, large_piece, (one_large,)),
+        ("in place moves fewer bytes", in_place, _IN_PLACE, works_in_place),
+        ("out= saves traffic", out, _OUT, out_again),
+        ("two loops over the pieces", loops, _TWO_LOOPS, two_loops),
+        ("the plain expression", plain, plain_hint, whole_temporary),
+        ("an input as scratch", scratch, _SCRATCH, input_as_scratch),
+    )
+    return tuple(Misconception(*each) for each in found if each[1])
+
+
+AXPY = Exercise(
+    "02-golf-axpy", "Byte golf: AXPY", 2,
+    "Return a*x + y with as few bytes over the memory bus as you can.",
+    "golf_axpy(a, x, y)", ways.axpy, kind="golf", par=PAR, cases=partial(_cases, "axpy"), lines=3,
+    insight="A piece that the cache holds is carried in once, whatever you do with it there. "
+            "That holds for your machine's caches as well.",
+    misconceptions=(
+        _numbers("a on y", lambda a, x, y: x + a * y, "a is a factor of x, and y is added as it is."),
+        _renamed(lambda a, x, y: y),
+        _numbers("a on both", lambda a, x, y: a * (x + y),
+                 "a is a factor of x alone; y is added as it is."),
+        _numbers("y forgotten", lambda a, x, y: a * x,
+                 "y is not added: `y[…] = …` writes over it, and `y[…] += …` adds to it."),
+        *_shared(
+        ways.axpy, plain=lambda a, x, y: a * x + y, in_place=ways.axpy_in_place, out=ways.axpy_out,
+        widened=lambda a, x, y: np.float64(a) * x + y, copied=ways.axpy_copied,
+        filled=ways.axpy_filled, joined=ways.axpy_joined, scratch=ways.axpy_scratch,
+        overlapping=ways.axpy_overlapping, one_piece=ways.axpy_of_one_piece,
+        one_large=ways.axpy_in_one_large_piece, outside=ways.axpy_outside,
+        loops=ways.axpy_in_two_loops,
+    )),
+)  # fmt: skip
+
+_ONE_NUMBER = _shared(
+    ways.squares, plain=lambda x: np.sum(x * x), in_place=ways.squares_in_place,
+    out=ways.squares_out, widened=lambda x: np.sum(x.astype(np.float64) ** 2), plain_hint=_SQUARES,
+    overlapping=ways.squares_overlapping, one_piece=ways.squares_of_one_piece,
+    one_large=ways.squares_in_one_large_piece,
+)  # fmt: skip
+_SEVERAL = Misconception(
+    "several passes in one call", ways.squares_in_passes,
+    "some functions of NumPy go over the numbers several times, and np.var even stores all "
+    "differences from the mean; look for one that multiplies and adds up at once.",
+    passes,
+)  # fmt: skip
+
+SQUARES = Exercise(
+    "02-golf-squares", "Byte golf: sum of squares", 1,
+    "Return the sum of the squares of x, one number.",
+    "squares(x)", ways.squares, kind="golf", par=PAR, lines=1,
+    cases=partial(_cases, "sum-of-squares"),
+    insight="A call that multiplies and adds up at once needs no array in between: every number "
+            "comes in once, and one goes out.",
+    misconceptions=(
+        _numbers("the root taken", lambda x: np.sqrt(np.dot(x, x)),
+                 "that is the length of x; its square is wanted, the sum of the squares itself."),
+        _numbers("the square of the sum", lambda x: np.sum(x) ** 2,
+                 "square first and add afterwards."),
+        Misconception("single precision", lambda x: np.float32(np.dot(x, x)),
+                      "the sum of float64 numbers came back as a float32, which keeps 7 digits; "
+                      "return it as it comes out.", single),
+        _numbers("the root of each square", lambda x: np.sum(np.sqrt(x * x)),
+                 "the root of a square is the number without its sign; add up the squares "
+                 "themselves."),
+        Misconception("the last piece alone", ways.squares_of_last_piece,
+                      "`total = …` forgets the pieces before; `total += …` adds each one.",
+                      last_piece),
+        _numbers("the mean", lambda x: np.dot(x, x) / len(x),
+                 "that is the mean of the squares; their sum is wanted."),
+        _numbers("not squared", np.sum, "those are the numbers themselves; add up their squares."),
+        _numbers("not added up", np.square,
+                 "the squares came back, one for each number; their sum is wanted, one number."),
+        *_ONE_NUMBER[:-2], _SEVERAL, *_ONE_NUMBER[-2:]),
+)  # fmt: skip
+
+NORM = Exercise(
+    "02-golf-row-norm", "Byte golf: row L2 norm", 3,
+    "Divide every row of the matrix x by its length, the root of the sum of its squares. You may "
+    "write over x.",
+    "row_norm(x)", ways.row_norm, kind="golf", par=PAR, lines=5,
+    cases=partial(_cases, "row-l2-norm"),
+    insight="Every row is needed twice and carried in once: the second time it is in the cache. "
+            "Language models do this in every layer.",
+    errors=(("ValueError: operands could not be broadcast", "lengths in a row",
+             "the lengths came as one row of numbers, and each belongs to a row of x: "
+             "lengths[:, None] makes a column of them, and so does keepdims=True."),),
+    misconceptions=(
+        _numbers("the root of the mean", lambda x: x / (ways.lengths(x) / np.sqrt(x.shape[1])),
+                 "that is RMSNorm, which divides by the root of the mean; a length is the root of "
+                 "the sum."),
+        _numbers("no root", lambda x: x / ways.lengths(x) ** 2,
+                 "a length is the root of the sum of the squares."),
+        _renamed(lambda x: x),
+        _numbers("the root of each square",
+                 lambda x: x / np.sum(np.sqrt(x * x), axis=1, keepdims=True),
+                 "add up the squares of a row first; the root comes last."),
+        _of_pieces("columns for rows", lambda x: x / np.sqrt((x * x).sum(axis=0)),
+                   "axis=0 adds down the columns; a row is added up along axis=1.",
+                   ways.norm_of_columns_of_blocks),
+        _of_pieces("one length for all", lambda x: x / np.linalg.norm(x),
+                   "each row has a length of its own, the root of the sum of its own squares; "
+                   "np.linalg.norm(rows) is one number for all of them.", ways.norm_of_blocks),
+        _numbers("whole numbers", lambda x: x // ways.lengths(x),
+                 "`//` drops what comes after the point; `/` divides."),
+        _numbers("multiplied", lambda x: x * ways.lengths(x),
+                 "a row is divided by its length, not multiplied."),
+        _numbers("not squared", lambda x: x / x.sum(axis=1, keepdims=True),
+                 "that is the sum of a row; its length is the root of the sum of its squares."),
+        Misconception("only one piece", ways.norm_of_one_piece, _ONE_PIECE, does_one_piece),
+        Misconception("filled for nothing", ways.norm_filled, _FILLED, filled_first),
+        Misconception("pieces joined at the end", ways.norm_joined, _JOINED, joins_pieces),
+        Misconception("a copy to begin with", ways.norm_copied, _COPIED, copied_first),
+        Misconception("tail forgotten", partial(ways.row_norm, tail=False), _TAIL,
+                      tail_forgotten),
+        Misconception("wider type", lambda x: x / ways.lengths(x.astype(np.float64)), _WIDER,
+                      wider),
+        Misconception("piece larger than the cache",
+                      partial(ways.row_norm, chunk=TOO_LARGE * ways.ROWS), _LARGE,
+                      large_piece, (ways.norm_in_one_large_piece,)),
+        Misconception("the plain expression",
+                      lambda x: x / np.sqrt((x * x).sum(axis=1, keepdims=True)), _PLAIN,
+                      whole_temporary),
+        Misconception("two passes over the whole array", lambda x: x / ways.lengths(x), _PASSES,
+                      passes),
+    ),
+)  # fmt: skip
+
+_SUM = numbers(lambda x, b: x + b)
+_RELUS = ("maximum", "fmax", "clip", "where", "max")  # NumPy functions that make a ReLU
+
+RELU = Exercise(
+    "02-golf-bias-relu", "Byte golf: bias and ReLU", 2,
+    "Add the vector b to every row of the matrix x, and set what is negative to zero. You may "
+    "write over x.",
+    "bias_relu(x, b)", ways.bias_relu, kind="golf", par=PAR, lines=4,
+    cases=partial(_cases, "bias-relu"),
+    insight="Both together now move what a plain copy moves. Libraries for neural networks do "
+            "the same, and call it fusion.",
+    errors=(("ValueError: operands could not be broadcast", "b in another shape",
+             "b is as long as a row of x, so x + b adds it to every row: neither cut b nor turn it."),
+            ("ValueError: The truth value", "max for np.maximum",
+             "Python's max compares arrays as a whole; np.maximum compares number by number.")),
+    misconceptions=(
+        _renamed(lambda x, b: x),
+        Misconception("the negative stays", ways.relu_lost,
+                      "np.maximum(p, 0) makes a new array and leaves p alone: give it out=p, or "
+                      "keep what it returns.", calling(_SUM, *_RELUS)),
+        Misconception("no ReLU", lambda x, b: x + b,
+                      "b is added, and what is negative must still become zero: np.maximum does "
+                      "that.", calling(_SUM, *_RELUS, instead=False)),
+        _numbers("b subtracted", lambda x, b: np.maximum(x - b, 0), "b is added to every row."),
+        _numbers("b as a factor", lambda x, b: np.maximum(x * b, 0),
+                 "b is added to every row, not multiplied."),
+        _numbers("the sign dropped", lambda x, b: np.abs(x + b),
+                 "np.abs turns what is negative into its positive; it must become zero."),
+        _numbers("b forgotten", lambda x, b: np.maximum(x, 0),
+                 "b is added to every row before what is negative becomes zero."),
+        _numbers("ReLU before the bias", lambda x, b: np.maximum(x, 0) + b,
+                 "add b first; it is the sum that must not be negative."),
+        _numbers("the negative half kept", lambda x, b: np.minimum(x + b, 0),
+                 "what is negative becomes zero; what is positive stays."),
+        Misconception(
+            "a mask", ways.relu_mask,
+            "True and False take a byte each, for every number, and that array travels as well; "
+            "np.maximum needs none.", mask),
+        *_shared(
+            ways.bias_relu, plain=lambda x, b: np.maximum(x + b, 0), in_place=ways.relu_in_place,
+            out=ways.relu_out, chunk=ways.ROWS,
+            widened=lambda x, b: np.maximum(x + b.astype(np.float64), 0),
+            copied=ways.relu_copied, filled=ways.relu_filled, joined=ways.relu_joined,
+            overlapping=ways.relu_overlapping, one_piece=ways.relu_of_one_piece,
+            one_large=ways.relu_in_one_large_piece, outside=ways.relu_outside,
+            loops=ways.relu_in_two_loops,
+        ),
+    ),
+)  # fmt: skip
+
+SCALE = Exercise(
+    "02-golf-scale-add-scale", "Byte golf: scale, add, scale", 2,
+    "Return b*(a*x + y) with as few bytes over the memory bus as you can.",
+    "scale_add_scale(a, b, x, y)", ways.scale_add_scale, kind="golf", par=PAR, lines=4,
+    cases=partial(_cases, "scale-add-scale"),
+    insight="A chain of such operations costs what goes in and what comes out, however long it "
+            "is, as long as it is done piece by piece.",
+    misconceptions=(
+        _renamed(lambda a, b, x, y: y),
+        _numbers("brackets forgotten", lambda a, b, x, y: b * a * x + y,
+                 "b is a factor of the whole sum, of y too."),
+        _numbers("a and b exchanged", lambda a, b, x, y: a * (b * x + y),
+                 "a is the factor of x alone, b of the sum."),
+        _numbers("b on y alone", lambda a, b, x, y: a * x + b * y,
+                 "b is a factor of the whole sum, of a*x too: add first."),
+        _numbers("b forgotten", lambda a, b, x, y: a * x + y,
+                 "b is missing: it is a factor of the whole sum."),
+        _numbers("y forgotten", lambda a, b, x, y: b * (a * x),
+                 "y is not added: it belongs to the sum that b multiplies."),
+        *_shared(
+        ways.scale_add_scale, plain=lambda a, b, x, y: b * (a * x + y),
+        in_place=ways.scale_in_place, out=ways.scale_out,
+        widened=lambda a, b, x, y: np.float64(b) * (a * x + y),
+        copied=ways.scale_copied, filled=ways.scale_filled, joined=ways.scale_joined,
+        scratch=ways.scale_scratch, overlapping=ways.scale_overlapping,
+        one_piece=ways.scale_of_one_piece, one_large=ways.scale_in_one_large_piece,
+        outside=ways.scale_outside, loops=ways.scale_in_two_loops,
+    )),
+)  # fmt: skip
+
+
+EXERCISES = (
+    NUMPY_BYTES, WARM, AXPY, SQUARES, NORM, BIAS, RELU, SCALE, LINES, POOLING, BALANCE,
+)  # fmt: skip

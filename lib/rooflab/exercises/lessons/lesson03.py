@@ -1,0 +1,1156 @@
+"""Exercises of lesson 03, the roofline: time, what moves, published figures, timed machines."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise, permutations
+from pathlib import Path
+
+from rooflab.count import gemm
+from rooflab.exercises.exercise import Case, Exercise, Misconception
+from rooflab.exercises.lessons.drawing import peak_and_bandwidth
+from rooflab.exercises.lessons.frozen import Clocked, read_frozen
+from rooflab.measure.measurement import Measurement
+from rooflab.measure.recording import Recording, recording
+from rooflab.measure.threads import with_threads
+from rooflab.predict.catalogue import machine
+from rooflab.predict.estimate import mix_of, overhead
+from rooflab.predict.machine import Machine
+
+# The exercise of lesson 03 that goes into mine.py: the shortest time of any operation.
+#
+# All cases are machines of the catalogue; the learner sees their figures, not their names.
+
+
+# Machine and number type; ridges from 1.3 to 400 FLOP/byte, those of the first four below 60.
+HIDDEN = (
+    ("rtx-4090", "fp64"), ("a100-sxm-80", "fp64"), ("h200-sxm", "fp32"), ("m3-pro", "fp32"),
+    ("mi300x", "fp16"), ("h100-sxm", "bf16"), ("l4", "fp16"), ("tpu-v5p", "bf16"),
+)  # fmt: skip
+LOW = 4
+
+
+def ridge(peak: float, bandwidth: float) -> float:
+    """Intensity, in FLOP/byte, at which slope and flat roof meet."""
+    return peak / bandwidth
+
+
+def attainable(intensity: float, peak: float, bandwidth: float) -> float:
+    """The highest speed, in FLOP/s, of an operation of this ``intensity``."""
+    return min(peak, intensity * bandwidth)
+
+
+def _time(flops: int, bytes: int, peak: float, bandwidth: float) -> float:
+    return max(flops / peak, bytes / bandwidth)
+
+
+def _time_cases(rng: random.Random) -> list[Case]:
+    """Six machines: left of the ridge, near it, right of it; and a copy, which has no FLOPs.
+
+    Farthest left is a machine with a ridge so low that its operation has more bytes than FLOPs.
+    """
+    drawn = []
+    places = (0.01, 0.5, 0.8, 1.2, 2, 30)
+    low = rng.choice(HIDDEN[:LOW])
+    others = rng.sample([which for which in HIDDEN if which != low], len(places) - 1)
+    for place, which in zip(places, (low, *others), strict=True):
+        peak, bandwidth = peak_and_bandwidth(*which)
+        nbytes = rng.randrange(10**7, 10**10)
+        flops = round(place * rng.uniform(0.9, 1.1) * nbytes * peak / bandwidth)
+        drawn.append({"flops": flops, "bytes": nbytes, "peak": peak, "bandwidth": bandwidth})
+    rng.shuffle(drawn)
+    return [*drawn, {**drawn[0], "flops": 0}]
+
+
+TIME = Exercise(
+    "03-time", "The time of any operation", 2,
+    "How many seconds does an operation take at least, on machines you have not seen?",
+    "time(flops, bytes, peak, bandwidth)", _time, cases=_time_cases, mine="time",
+    given=(ridge, attainable), derives=("Roofline", "HierarchicalRoofline", "predict"),
+    insight="With the two roofs of your machine, no operation that comes from memory takes less "
+            "time than that.",
+    misconceptions=(
+        Misconception("sum for max", lambda f, n, p, b: f / p + n / b,
+                      "that is no overlap, up to 2× too slow: both happen at the same time."),
+        Misconception("min for max", lambda f, n, p, b: min(f / p, n / b),
+                      "the shorter of the two has to wait for the longer."),
+        Misconception("only computing", lambda f, n, p, b: f / p,
+                      "at 0.01 FLOP/byte you promise the full peak; the bytes take time too."),
+        Misconception("only carrying", lambda f, n, p, b: n / b,
+                      "right of the ridge the processor takes longer than the memory."),
+        Misconception("multiply-adds", lambda f, n, p, b: max(2 * f / p, n / b),
+                      "`flops` counts 2 for each multiply-add already."),
+        Misconception("rate, not time", lambda f, n, p, b: min(p, f / n * b),
+                      "that is FLOP/s; how long does it take to do `flops` at that rate?"),
+        Misconception("times for divided by", lambda f, n, p, b: max(f * p, n * b),
+                      "look at the units: FLOP and FLOP/s have to make seconds."),
+        Misconception("peak and bandwidth exchanged", lambda f, n, p, b: max(f / b, n / p),
+                      "the peak does the FLOPs, the bandwidth carries the bytes."),
+        Misconception("the mean of both", lambda f, n, p, b: (f / p + n / b) / 2,
+                      "the time is the longer of the two; nothing is averaged."),
+        Misconception("elements for bytes", lambda f, n, p, b: max(f / p, 4 * n / b),
+                      "`bytes` counts bytes already, whatever a number takes.",
+                      variants=(lambda f, n, p, b: max(f / p, 8 * n / b),)),
+        Misconception("a copy is free", lambda f, n, p, b: _time(f, n, p, b) if f else 0,
+                      "a copy has no FLOPs, and its bytes have to travel all the same."),
+        Misconception("upside down", lambda *case: 1 / _time(*case),
+                      "that is operations per second; seconds are wanted."),
+        Misconception("a border at 1", lambda f, n, p, b: f / p if f > n else n / b,
+                      "which of the two takes longer depends on the machine: its ridge is hardly "
+                      "ever at 1 FLOP/byte."),
+        Misconception("only a copy waits", lambda f, n, p, b: f / p if f else n / b,
+                      "an operation with a few FLOPs for many bytes waits for its bytes too."),
+    ),
+    errors=(("ZeroDivisionError", "FLOPs ÷ attainable", "a copy has 0 FLOPs and the speed 0, and "
+             "0 ÷ 0 is no time; take the longer of two times, that of carrying and that of "
+             "computing."),),
+)  # fmt: skip
+
+
+# Exercises of lesson 03 on what moves: the verdict with the number type, the size with the call.
+#
+# The verdict is that of a square GEMM, 2n³ FLOPs on 3n² numbers: it reaches the ridge at the edge
+# n = 1.5 · itemsize · ridge.
+
+
+# Machine, then (dtype, itemsize) before and after: the verdict moves either way, or hardly.
+CHANGES = (
+    ("h200-sxm", ("fp32", 4), ("bf16", 2)),
+    ("mi250x-gcd", ("fp64", 8), ("fp32", 4)),
+    ("rtx-4090", ("fp64", 8), ("fp32", 4)),
+    ("h100-sxm", ("bf16", 2), ("fp8", 1)),
+    ("a100-sxm-80", ("fp64", 8), ("fp32", 4)),
+    ("epyc-9654", ("fp64", 8), ("fp32", 4)),
+    ("l4", ("fp32", 4), ("fp16", 2)),
+)
+# Machine, dtype, itemsize, and a plausible time of a call in µs (assumed, not measured). The first
+# is always drawn: on an L4 carrying takes longer than computing even if the result is forgotten.
+CALLS = (
+    ("l4", "fp16", 2, 5), ("h200-sxm", "fp32", 4, 5), ("a100-sxm-80", "fp32", 4, 6),
+    ("l40s", "fp16", 2, 3), ("rtx-4090", "fp16", 2, 4), ("m3-pro", "fp32", 4, 8),
+)  # fmt: skip
+
+
+def _change_cases(rng: random.Random) -> list[Case]:
+    drawn = []
+    always, others = CHANGES[:2], rng.sample(CHANGES[2:], 3)
+    for name, (before, size_1), (after, size_2) in rng.sample([*always, *others], 5):
+        (peak_1, bandwidth), (peak_2, _) = (
+            peak_and_bandwidth(name, before),
+            peak_and_bandwidth(name, after),
+        )
+        drawn.append({
+            "bandwidth": bandwidth, "peak_1": peak_1, "itemsize_1": size_1,
+            "peak_2": peak_2, "itemsize_2": size_2,
+        })  # fmt: skip
+    return drawn
+
+
+def _edge(peak: float, bandwidth: float, itemsize: int) -> float:
+    """Edge n at which an n×n×n GEMM reaches the ridge."""
+    return 1.5 * itemsize * peak / bandwidth
+
+
+def _edges(
+    bandwidth: float, peak_1: float, itemsize_1: int, peak_2: float, itemsize_2: int
+) -> tuple[float, float]:
+    return _edge(peak_1, bandwidth, itemsize_1), _edge(peak_2, bandwidth, itemsize_2)
+
+
+Two = Callable[..., tuple[float, float]]  # both edges
+WAYS = (math.ceil, math.floor, round)  # to a whole number; the first is right
+
+
+def _whole(edges: Two) -> tuple[Two, ...]:
+    """``edges`` as whole numbers, in each of the three ways."""
+
+    def by(way: Callable[[float], int]) -> Two:
+        return lambda *case: tuple(way(edge) for edge in edges(*case))
+
+    return tuple(map(by, WAYS))
+
+
+def _mistake(name: str, edges: Two, hint: str) -> Misconception:
+    """A mistake that is the same one where its edges were made whole numbers."""
+    return Misconception(name, edges, hint, variants=_whole(edges))
+
+
+def _scaled(factor: float) -> Two:
+    return lambda *case: tuple(factor * edge for edge in _edges(*case))
+
+
+WHOLE = "the next whole numbers are right too; the edges themselves lie a little below"
+
+NUMBER_TYPE = Exercise(
+    "03-number-type", "Another type, another verdict", 2,
+    "From which edge n on is an n×n×n GEMM limited by computing, before and after the numbers "
+    "change their type?",
+    "edges(bandwidth, peak_1, itemsize_1, peak_2, itemsize_2)", _edges, cases=_change_cases,
+    returns=("edge before", "edge after"), tolerance=1e-6, lines=2, derives=("gemm", "Roofline"),
+    also=((WHOLE, _whole(_edges)[0]),),
+    insight="A narrower type changes the bytes, and the peak as well. Which of them moves the "
+            "edge more depends on the machine.",
+    misconceptions=(
+        _mistake("the peak stays",
+                 lambda b, p, s, q, r: (_edge(p, b, s), _edge(p, b, r)),
+                 "the peak belongs to the number type; with another type it is another."),
+        _mistake("the bytes stay",
+                 lambda b, p, s, q, r: (_edge(p, b, s), _edge(q, b, s)),
+                 "smaller numbers are fewer bytes: the intensity of the GEMM changes too."),
+        _mistake("the ridges", lambda b, p, s, q, r: (p / b, q / b),
+                 "those are intensities; which n has a GEMM of that intensity?"),
+        _mistake("upside down",
+                 lambda b, p, s, q, r: (p / b / (1.5 * s), q / b / (1.5 * r)),
+                 "larger numbers mean fewer FLOPs for each byte, so n has to be larger."),
+        _mistake("multiply-adds", _scaled(2),
+                 "a GEMM has 2n³ FLOPs: a multiply-add is 2."),
+        _mistake("C forgotten", _scaled(2 / 3),
+                 "three matrices travel: the result is written."),
+        _mistake("C read too", _scaled(4 / 3),
+                 "for C = A·B the old C is not read."),
+        _mistake("elements for bytes", lambda b, p, s, q, r: (1.5 * p / b, 1.5 * q / b),
+                 "you counted numbers; each has itemsize bytes."),
+        _mistake("4 bytes always", lambda b, p, s, q, r: (6 * p / b, 6 * q / b),
+                 "not every number has 4 bytes; itemsize says how many."),
+        _mistake("nothing changes",
+                 lambda b, p, s, q, r: (_edge(p, b, s), _edge(p, b, s)),
+                 "the other type has another peak and other bytes."),
+        Misconception("one further", lambda *case: tuple(edge + 1 for edge in _edges(*case)),
+                      "the edge need not be whole: nothing comes on top of it."),
+    ),
+)  # fmt: skip
+
+
+def _call_cases(rng: random.Random) -> list[Case]:
+    drawn = [_on_the_edge(rng.choice(COMPUTED)), _between(rng.randrange(5, 10)),
+             _carried(rng.choice(CARRIED))]  # fmt: skip
+    for name, kind, itemsize, call in (CALLS[0], *rng.sample(CALLS[1:], 4)):
+        peak, bandwidth = peak_and_bandwidth(name, kind)
+        seconds = round(call * rng.uniform(0.8, 1.25), 1) * 1e-6
+        drawn.append({"call": seconds, "peak": peak, "bandwidth": bandwidth, "itemsize": itemsize})
+    rng.shuffle(drawn)
+    return drawn
+
+
+# Edges whose roots come out as n or a little below in every usual way of writing them, so that
+# rounding them up is right: from cbrt, a power, logarithms, with the factors in any order.
+COMPUTED, CARRIED = (7, 10, 13, 14, 15, 16), (8, 13, 16, 17, 18, 19)
+
+
+def _on_the_edge(n: int) -> Case:
+    """A small processor, made up, on which the product of edge ``n`` takes exactly as long as its
+    call: powers of two, so that no rounding decides. Carrying takes half as long."""
+    call, itemsize = 2.0**-20, 4
+    return {
+        "call": call, "peak": 2.0 * n**3 / call, "bandwidth": 2 * 3.0 * n * n * itemsize / call,
+        "itemsize": itemsize,
+    }  # fmt: skip
+
+
+def _between(n: int) -> Case:
+    """The same with an edge that is no whole number, nearer to ``n`` - 1 than to ``n``: on so
+    small a processor an edge that was not rounded, or rounded down, is far off."""
+    case = _on_the_edge(n)
+    return {**case, "peak": case["peak"] * ((n - 0.6) / n) ** 3}
+
+
+def _carried(n: int) -> Case:
+    """A processor on which carrying the product of edge ``n`` takes exactly as long as its call,
+    and computing a sixteenth: with one byte a number it would still be the carrying that counts."""
+    case = _on_the_edge(n)
+    return {**case, "peak": 16 * case["peak"], "bandwidth": case["bandwidth"] / 2}
+
+
+def _by_computing(call: float, peak: float) -> float:
+    """Edge whose 2n³ FLOPs take as long as the call."""
+    return math.cbrt(call * peak / 2)
+
+
+def _by_carrying(call: float, bandwidth: float, itemsize: float) -> float:
+    """Edge whose 3n² numbers take as long as the call."""
+    return math.sqrt(call * bandwidth / (3 * itemsize))
+
+
+def _worth(call: float, peak: float, bandwidth: float, itemsize: float) -> int:
+    """Smallest edge whose time is not below ``call``; the roots are a first guess, off by 1."""
+    n = max(1, int(min(_by_computing(call, peak), _by_carrying(call, bandwidth, itemsize))) - 1)
+    while max(2 * n**3 / peak, 3 * n * n * itemsize / bandwidth) < call:
+        n += 1
+    return n
+
+
+Pick = Callable[[float, float], float]
+Worth = Callable[[float, float, float, float], float]
+NEXT = 1e-9  # roots are inexact: what is so near to a whole number may be rounded to the next one
+
+
+def _rounded_up(pick: Pick, nudge: float = -NEXT) -> Worth:
+    """The edge that ``pick`` chooses of the two, by computing and by carrying, rounded up."""
+    return lambda call, peak, bandwidth, itemsize: math.ceil(
+        pick(_by_computing(call, peak), _by_carrying(call, bandwidth, itemsize)) + nudge
+    )
+
+
+def _as_it_comes(pick: Pick) -> tuple[Worth, ...]:
+    """The same edge not rounded, and rounded up where the root came out too large."""
+    return (
+        lambda call, peak, bandwidth, itemsize: pick(
+            _by_computing(call, peak), _by_carrying(call, bandwidth, itemsize)
+        ),
+        _rounded_up(pick, NEXT),
+    )
+
+
+def _worth_without_overlap(call: float, peak: float, bandwidth: float, itemsize: int) -> int:
+    n = 1
+    while 2 * n**3 / peak + 3 * n * n * itemsize / bandwidth < call:
+        n += 1
+    return n
+
+
+def _nearly(call: float, peak: float, bandwidth: float, itemsize: float) -> float:
+    """Edge by a power for the cube root, which comes out a little below a whole number."""
+    return min((call * peak / 2) ** (1 / 3), _by_carrying(call, bandwidth, itemsize))
+
+
+def _worth_strictly(call: float, peak: float, bandwidth: float, itemsize: int) -> int:
+    """Smallest edge that takes longer than the call."""
+    n = _worth(call, peak, bandwidth, itemsize)
+    while max(2 * n**3 / peak, 3 * n * n * itemsize / bandwidth) <= call:
+        n += 1
+    return n
+
+
+WORTH = Exercise(
+    "03-worth-the-call", "Worth the call", 2,
+    "What is the smallest n whose n×n×n GEMM takes as long as the call itself?",
+    "worth(call, peak, bandwidth, itemsize)", _worth, cases=_call_cases, tolerance=0.03, lines=4,
+    derives=("gemm", "Roofline"),
+    insight="Below that edge a clock shows the call, not the product. With your machine's call "
+            "and roofs it tells which sizes are too small to be timed.",
+    misconceptions=(
+        Misconception("only computing", _rounded_up(lambda computing, carrying: computing),
+                      "some of these machines carry longer than they compute, at that size.",
+                      variants=_as_it_comes(lambda computing, carrying: computing)),
+        Misconception("only carrying", _rounded_up(lambda computing, carrying: carrying),
+                      "some of these machines compute longer than they carry, at that size.",
+                      variants=_as_it_comes(lambda computing, carrying: carrying)),
+        Misconception("both have to be long", _rounded_up(max),
+                      "the time is the longer of the two: it is enough if one reaches the call.",
+                      variants=_as_it_comes(max)),
+        Misconception("not rounded",
+                      lambda c, p, b, s: min(_by_computing(c, p), _by_carrying(c, b, s)),
+                      "half a row does not exist: which is the smallest whole n?"),
+        Misconception("rounded down",
+                      lambda c, p, b, s: max(1, math.floor(
+                          min(_by_computing(c, p), _by_carrying(c, b, s)) + 1e-9)),
+                      "that product is quicker than the call; the next one is not.",
+                      variants=(lambda *case: math.floor(_nearly(*case)),)),
+        Misconception("one too few", lambda *case: _worth(*case) - 1,
+                      "that is the largest edge that is quicker than the call; the next one is "
+                      "the smallest that is not."),
+        Misconception("one too far", _worth_strictly,
+                      "two of these products take exactly as long as their call: they are the "
+                      "smallest that do, so go on only while a product takes less.",
+                      variants=(lambda *case: math.floor(_nearly(*case)) + 1,)),
+        Misconception("no overlap", _worth_without_overlap,
+                      "carrying and computing happen at the same time: the longer, not the sum."),
+        Misconception("multiply-adds", lambda c, p, b, s: _worth(c, 2 * p, b, s),
+                      "a GEMM has 2n³ FLOPs: a multiply-add is 2."),
+        Misconception("C forgotten", lambda c, p, b, s: _worth(c, p, 1.5 * b, s),
+                      "three matrices travel: the result is written."),
+        Misconception("4 bytes always", lambda c, p, b, s: _worth(c, p, b, 4),
+                      "not every number has 4 bytes; itemsize says how many."),
+        Misconception("elements for bytes", lambda c, p, b, s: _worth(c, p, b, 1),
+                      "you counted numbers; each has itemsize bytes."),
+        Misconception("C read too", lambda c, p, b, s: _worth(c, p, 0.75 * b, s),
+                      "for C = A·B the old C is not read."),
+    ),
+)  # fmt: skip
+
+
+# Exercises of lesson 03 that put published sentences on trial.
+#
+# Thumb rules, "the ridge grows each generation", "raise the intensity".
+
+
+# Two of each band: the ridge below 4 FLOP/byte, between 4 and 8, above 8.
+BANDS = (
+    (("rtx-4090", "fp64"), ("rtx-5090", "fp64"), ("b300", "fp64")),
+    (("a100-sxm-80", "fp64"), ("a100-sxm-40", "fp64"), ("h200-sxm", "fp64"), ("b200", "fp64")),
+    (("a100-sxm-80", "fp32"), ("rtx-4090", "fp32"), ("mi300x", "fp16"), ("m3-pro", "fp32")),
+)
+
+
+def _thumb_cases(rng: random.Random) -> list[Case]:
+    which = [one for band in BANDS for one in rng.sample(band, 2)]
+    rng.shuffle(which)
+    return [
+        dict(zip(("peak", "bandwidth"), peak_and_bandwidth(*one), strict=True)) for one in which
+    ]
+
+
+THUMB = Exercise(
+    "03-thumb-rules", "“Below 4 memory, above 8 compute”", 2,
+    "Two thumb rules: below 4 FLOP/byte everything waits for memory; above 8 everything is limited "
+    "by computing. Which of them holds on this machine?",
+    "holds(peak, bandwidth)", lambda p, b: (p / b >= 4, p / b <= 8), cases=_thumb_cases,
+    returns=("first rule", "second rule"), lines=2, derives=("Roofline",),
+    insight="Both rules hold only on machines whose ridge lies between 4 and 8 FLOP/byte. Does "
+            "yours?",
+    misconceptions=(
+        Misconception("a law of nature", lambda p, b: (True, True),
+                      "4 and 8 stay, the ridge does not: ask where the ridge of this machine is."),
+        Misconception("exchanged", lambda p, b: (p / b <= 8, p / b >= 4),
+                      "the rule “below 4” needs a slope up to 4: compare the ridge with 4 first."),
+        Misconception("the other way", lambda p, b: (p / b <= 4, p / b >= 8),
+                      "memory limits what is left of the ridge, computing what is right of it."),
+        Misconception("the second the other way", lambda p, b: (p / b >= 4, p / b >= 8),
+                      "the second rule is about what lies right of 8: it is limited by computing "
+                      "if the ridge lies left of it."),
+        Misconception("the first the other way", lambda p, b: (p / b <= 4, p / b <= 8),
+                      "the first rule is about what lies left of 4: it is limited by memory if the "
+                      "ridge lies right of it."),
+        Misconception("upside down", lambda p, b: (b / p >= 4, b / p <= 8),
+                      "that compares bytes per FLOP with 4 and 8 FLOPs per byte."),
+        Misconception("both or neither", lambda p, b: (4 <= p / b <= 8,) * 2,
+                      "judge each rule alone: one may hold where the other fails."),
+        Misconception("one border for both", lambda p, b: (p / b >= 8, p / b <= 8),
+                      "each rule has a figure of its own: 4 for the first, 8 for the second.",
+                      variants=(lambda p, b: (p / b >= 4, p / b <= 4),)),
+        Misconception("4 and 8 exchanged", lambda p, b: (p / b >= 8, p / b <= 4),
+                      "the first rule is about what lies below 4, the second about what lies "
+                      "above 8."),
+        Misconception("never", lambda p, b: (False, False),
+                      "a rule may hold by luck: ask where the ridge of this machine is."),
+    ),
+)  # fmt: skip
+
+
+def _kernel_cases(rng: random.Random) -> list[Case]:
+    """Six machines with four kernels each, drawn again until the usual mistakes about the time
+    lead to different pairs."""
+    drawn = _six_jobs(rng)
+    while not _told_apart(drawn):
+        drawn = _six_jobs(rng)
+    return drawn
+
+
+def _six_jobs(rng: random.Random) -> list[Case]:
+    """Four kernels for one job, faster from one intensity to the next but for one neighbour
+    pair."""
+    drawn = []
+    for number, which in enumerate(rng.sample([one for band in BANDS for one in band], 6)):
+        peak, bandwidth = peak_and_bandwidth(*which)
+        shares = [place * rng.uniform(0.8, 1.2) for place in (0.1, 0.4, 1.2, 4)]
+        seconds = [1e-3 * rng.uniform(0.9, 1.1) / 1.8**step for step in range(4)]
+        swap = number % 3
+        seconds[swap], seconds[swap + 1] = seconds[swap + 1], seconds[swap]
+        kernels = [
+            (round(t * peak * min(1, share)),
+             round(t * peak * min(1, share) / share / peak * bandwidth))
+            for share, t in zip(shares, seconds, strict=True)
+        ]  # fmt: skip
+        rng.shuffle(kernels)
+        flops, nbytes = (list(column) for column in zip(*kernels, strict=True))
+        drawn.append({"flops": flops, "bytes": nbytes, "peak": peak, "bandwidth": bandwidth})
+    return drawn
+
+
+def _times(
+    flops: Sequence[int], bytes: Sequence[int], peak: float, bandwidth: float
+) -> list[float]:
+    return [max(f / peak, n / bandwidth) for f, n in zip(flops, bytes, strict=True)]
+
+
+def _intensities(flops: Sequence[int], bytes: Sequence[int]) -> list[float]:
+    return [f / n for f, n in zip(flops, bytes, strict=True)]
+
+
+def _first_pair(high: Sequence[float], slow: Sequence[float]) -> tuple[int, int]:
+    """The first pair (i, j) in which i has more of both; (0, 0) if there is none."""
+    pairs = permutations(range(len(high)), 2)
+    return next(((i, j) for i, j in pairs if high[i] > high[j] and slow[i] > slow[j]), (0, 0))
+
+
+def _pair(
+    flops: Sequence[int], bytes: Sequence[int], peak: float, bandwidth: float
+) -> tuple[int, int]:
+    """The pair (i, j) in which i has the higher intensity and takes longer; there is one."""
+    return _first_pair(_intensities(flops, bytes), _times(flops, bytes, peak, bandwidth))
+
+
+def _ends(values: Sequence[float]) -> tuple[int, int]:
+    return values.index(max(values)), values.index(min(values))
+
+
+Pair = Callable[[Sequence[int], Sequence[int], float, float], tuple[int, int]]
+
+
+def _by(times: Callable[..., Sequence[float]]) -> Pair:
+    """The first pair in which i has the higher intensity and more of ``times``."""
+    return lambda *case: _first_pair(_intensities(*case[:2]), times(*case))
+
+
+def _widest(f: Sequence[int], n: Sequence[int], p: float, b: float) -> tuple[int, int]:
+    return _ends(_intensities(f, n))
+
+
+_no_times = _by(lambda f, n, p, b: _intensities(f, n))
+_by_flops = _by(lambda f, n, p, b: f)
+_by_shorter = _by(lambda f, n, p, b: [min(x / p, y / b) for x, y in zip(f, n, strict=True)])
+
+
+_by_sum = _by(lambda f, n, p, b: [x / p + y / b for x, y in zip(f, n, strict=True)])
+
+
+def _told_apart(drawn: Sequence[Case]) -> bool:
+    """Whether no two of these answers, of which the first is right, are alike in all cases.
+
+    Each of them finds a pair in every case, so that there is something to tell them by.
+    """
+    answers = (_pair, _widest, _no_times, _by_flops, _by_shorter, _by_sum)
+    pairs = {tuple(answer(*case.values()) for case in drawn) for answer in answers}
+    return len(pairs) == len(answers) and all((0, 0) not in found for found in pairs)
+
+
+_NO_SLOWER = (
+    "a search for a lower speed finds no pair, because a roof never falls. The claim is about "
+    "time: which kernel takes longer?"
+)
+
+COUNTEREXAMPLE = Exercise(
+    "03-counterexample", "“Higher intensity is faster”", 2,
+    "Four kernels do the same job. Find the one pair (i, j), counted from 0, in which kernel i has "
+    "the higher intensity and yet takes longer than kernel j.",
+    "counterexample(flops, bytes, peak, bandwidth)", _pair, cases=_kernel_cases, lines=6,
+    returns=("i", "j"), derives=("Roofline",),
+    insight="Intensity tells which roof an operation meets, and not how much work it is. "
+            "Compare times.",
+    misconceptions=(
+        Misconception("exchanged", lambda *case: _pair(*case)[::-1],
+                      "i comes first, the one with the higher intensity."),
+        Misconception("highest and lowest intensity", _widest,
+                      "of that pair the claim is true; look at the times as well."),
+        Misconception("slowest and fastest", lambda f, n, p, b: _ends(_times(f, n, p, b)),
+                      "slower, yes, but its intensity is lower: the claim is true of that pair."),
+        Misconception("most and least FLOPs", lambda f, n, p, b: _ends(f),
+                      "FLOPs alone are neither intensity nor time."),
+        Misconception("most and least bytes", lambda f, n, p, b: _ends(n),
+                      "bytes alone are neither intensity nor time."),
+        Misconception("the times not compared", _no_times,
+                      "that pair is the first with intensities in this order; which of its two "
+                      "kernels takes longer?"),
+        Misconception("FLOPs for time", _by_flops,
+                      "FLOPs alone are no time: some of these kernels wait for their bytes."),
+        Misconception("min for max", _by_shorter,
+                      "the shorter of the two has to wait for the longer."),
+        Misconception("sum for max", _by_sum,
+                      "carrying and computing happen at the same time: the longer, not the sum."),
+        Misconception("highest intensity and fastest",
+                      lambda *case: (_widest(*case)[0], _ends(_times(*case))[1]),
+                      "i and j are a pair: of the same two kernels, one has the higher intensity "
+                      "and takes longer."),
+        Misconception("intensity upside down",
+                      lambda f, n, p, b: _first_pair(_intensities(n, f), _times(f, n, p, b)),
+                      "bytes ÷ FLOPs is not the intensity but its reciprocal."),
+        Misconception("counted from 1", lambda *case: tuple(k + 1 for k in _pair(*case)),
+                      "Python counts from 0."),
+    ),
+    errors=(
+        ("it returned None for every case", "no pair found", "either it never comes to a return, "
+         "or its search finds no pair: " + _NO_SLOWER),
+        ("StopIteration", "no pair found", _NO_SLOWER),
+    ),
+)  # fmt: skip
+
+# In the order in which they were sold. 16-bit floating point (fp16) on the matrix unit of each.
+NVIDIA = (
+    "nvidia-v100-sxm2", "a100-sxm-40", "a100-sxm-80", "h100-sxm", "h200-sxm", "b200", "gb200",
+)  # fmt: skip
+AMD = ("mi100", "mi210", "mi250x-gcd", "mi300x", "mi325x", "mi355x")
+EDGE = 4096  # of the matrix that the m rows are multiplied with
+
+
+def _sold(names: Sequence[str], m: int) -> Case:
+    peaks, bandwidths = zip(*(peak_and_bandwidth(name, "fp16") for name in names), strict=True)
+    return {"peaks": list(peaks), "bandwidths": list(bandwidths), "m": m}
+
+
+def _row_cases(rng: random.Random) -> list[Case]:
+    """All of NVIDIA's and of AMD's, and generations that follow each other with some left out, one
+    of them sold again under another name.
+
+    AMD's with m just below and above two ridges (m FLOP/byte is on the other side of one of them
+    than the product is), and with an m whose doubled intensity is still below the highest ridge.
+    """
+    left_out = rng.choice(("h200-sxm", "a100-sxm-80"))
+    fewer = sorted(rng.sample(range(len(AMD)), 4))
+    drawn = [
+        _sold(NVIDIA, 256), _sold(AMD, rng.randrange(236, 243)),
+        _sold(AMD, rng.randrange(248, 262)), _sold(AMD, rng.randrange(120, 132)),
+        _sold([name for name in NVIDIA if name != left_out], rng.randrange(150, 330)),
+        _sold([AMD[place] for place in (*fewer[:2], *fewer[1:])], rng.randrange(110, 280)),
+    ]  # fmt: skip
+    return [drawn[0], *rng.sample(drawn[1:], 5)]
+
+
+def _intensity_of_rows(m: int) -> float:
+    """FLOP/byte of m rows of 4096 numbers times a 4096×4096 matrix, two bytes a number."""
+    return gemm(m, EDGE, EDGE, "fp16").intensity
+
+
+def _falls(values: Sequence[float]) -> list[bool]:
+    """For each value but the first, whether it is below the one before."""
+    return [b < a for a, b in pairwise(values)]
+
+
+def _flips(ridges: Sequence[float], at: float) -> list[bool]:
+    """For each ridge but the first, whether ``at`` FLOP/byte lie on another side than before."""
+    return [(at < a) is not (at < b) for a, b in pairwise(ridges)]
+
+
+def _ridges(peaks: Sequence[float], bandwidths: Sequence[float]) -> list[float]:
+    return [p / b for p, b in zip(peaks, bandwidths, strict=True)]
+
+
+def _grew(
+    peaks: Sequence[float], bandwidths: Sequence[float], m: int
+) -> tuple[list[bool], list[bool]]:
+    ridges = _ridges(peaks, bandwidths)
+    return _falls(ridges), _flips(ridges, _intensity_of_rows(m))
+
+
+def _grew_if(
+    fell: Callable[..., list[bool]] = lambda p, b: _falls(_ridges(p, b)),
+    at: Callable[[int], float] = _intensity_of_rows,
+) -> Callable[..., tuple[list[bool], list[bool]]]:
+    """A wrong answer: other steps at which the ridge fell, or another intensity of the product."""
+    return lambda p, b, m: (fell(p, b), _flips(_ridges(p, b), at(m)))
+
+
+GREW = Exercise(
+    "03-ridge-grew", "“The ridge grows with each generation”", 3,
+    "GPUs in the order in which they were sold. For each step to the next: did the ridge fall, and "
+    "did the verdict change on m rows times a 4096×4096 matrix, in 2-byte numbers?",
+    "grew(peaks, bandwidths, m)", _grew, cases=_row_cases, lines=4,
+    returns=("steps at which it fell", "steps at which the verdict changed"),
+    derives=("gemm", "Roofline"),
+    insight="A newer machine may take a program of yours to the other roof, in either "
+            "direction: both of its figures tell, one does not.",
+    misconceptions=(
+        Misconception("the claim", _grew_if(lambda p, b: [False for _ in pairwise(p)]),
+                      "at some of these steps only the memory became faster: compute the ridges."),
+        Misconception("the peak fell", _grew_if(lambda p, b: _falls(p)),
+                      "the ridge is peak ÷ bandwidth; a peak alone says nothing of it."),
+        Misconception("upside down", _grew_if(lambda p, b: _falls(_ridges(b, p))),
+                      "those are the steps at which it rose: bandwidth ÷ peak is its reciprocal."),
+        Misconception("the rows are the intensity", _grew_if(at=float),
+                      "m rows come close to m FLOP/byte only while m is small beside 4096: the "
+                      "rows and the result travel too."),
+        Misconception("rows or result forgotten",
+                      _grew_if(at=lambda m: 1 / (1 / m + 1 / EDGE)),
+                      "as many numbers go out as come in, and both travel: the rows and the "
+                      "result."),
+        Misconception("numbers, not bytes", _grew_if(at=lambda m: 2 * _intensity_of_rows(m)),
+                      "each number has two bytes: FLOPs per number are not FLOPs per byte."),
+        Misconception("multiply-adds", _grew_if(at=lambda m: _intensity_of_rows(m) / 2),
+                      "a product of m, n, k has 2·m·n·k FLOPs: a multiply-add is 2."),
+        Misconception("only to memory",
+                      lambda p, b, m: (_falls(_ridges(p, b)),
+                                       [a > _intensity_of_rows(m) > c
+                                        for c, a in pairwise(_ridges(p, b))]),
+                      "a verdict changes either way: from computing to memory, or back."),
+        Misconception("the verdicts themselves",
+                      lambda p, b, m: (_falls(_ridges(p, b)),
+                                       [_intensity_of_rows(m) < r for r in _ridges(p, b)[1:]]),
+                      "that says what limits the product after each step; did it change there?"),
+        Misconception("only to computing",
+                      lambda p, b, m: (_falls(_ridges(p, b)),
+                                       [a < _intensity_of_rows(m) < c
+                                        for c, a in pairwise(_ridges(p, b))]),
+                      "a verdict changes either way: from computing to memory, or back."),
+        Misconception("no change is a fall",
+                      _grew_if(lambda p, b: [y <= x for x, y in pairwise(_ridges(p, b))]),
+                      "one of these GPUs has the ridge of the one before: it did not fall there."),
+        Misconception("compared with the first one",
+                      lambda p, b, m: (
+                          [each < _ridges(p, b)[0] for each in _ridges(p, b)[1:]],
+                          [any(_flips([_ridges(p, b)[0], each], _intensity_of_rows(m)))
+                           for each in _ridges(p, b)[1:]]),
+                      "a step goes from one GPU to the next, not from the first one."),
+        Misconception("any change of the ridge",
+                      lambda p, b, m: (_falls(_ridges(p, b)),
+                                       [x != y for x, y in pairwise(_ridges(p, b))]),
+                      "a verdict changes only where the ridge passes the product's intensity."),
+    ),
+)  # fmt: skip
+
+
+# Exercises of lesson 03 on figures that cannot be: rows of a log, and published figures.
+#
+# The log is made up; its rows are judged with the catalogue's figures, which a test does again from
+# the lesson's table. The published figures are disputed ones of machines.yaml, each with its
+# resolution there.
+
+
+WARM, OTHER_TYPE, GIB, MULTIPLY_ADDS = "warm cache", "other type", "GiB", "multiply-adds"
+SPARSE_PEAK_USED, CANNOT_TELL, IN_ORDER = "sparse peak", "cannot tell", "in order"
+LOG = (IN_ORDER, WARM, OTHER_TYPE, GIB, IN_ORDER, MULTIPLY_ADDS, SPARSE_PEAK_USED, CANNOT_TELL)
+
+
+def _log_with(**said: str) -> tuple[str, ...]:
+    """The right verdicts with those of some rows (row3=…) replaced."""
+    return tuple(said.get(f"row{place}", true) for place, true in enumerate(LOG, 1))
+
+
+IMPOSSIBLE = Exercise(
+    "03-log", "The impossible rows", 3,
+    "Eight rows of a benchmark log: which are in order, and what went wrong in the others?",
+    "(row 1, …, row 8)", lambda: LOG, kind="value",
+    returns=tuple(f"verdict on row {place}" for place in range(1, 9)),
+    insight="Each row could be tried with arithmetic alone. The next table that you are shown "
+            "can, too.",
+    misconceptions=(
+        Misconception("the log is believed", lambda: (IN_ORDER,) * 8,
+                      "two rows are faster than their machine can be. Compute each rate from "
+                      "operation and time before you read what the log says."),
+        Misconception("only the roof is asked",
+                      lambda: _log_with(row4=IN_ORDER, row6=IN_ORDER, row7=IN_ORDER, row8=IN_ORDER),
+                      "the rows above the roof are not the only wrong ones: does each rate follow "
+                      "from its time, and each share from its rate?"),
+        Misconception("above the roof means warm", lambda: _log_with(row3=WARM),
+                      "a cache brings bytes sooner; it does not make the arithmetic faster. Which "
+                      "peak of this machine is above that rate?"),
+        Misconception("another type moved the bytes", lambda: _log_with(row2=OTHER_TYPE),
+                      "half the bytes would still be too fast for this memory. How much room do "
+                      "the two vectors take?"),
+        Misconception("half must have a cause", lambda: _log_with(row8=MULTIPLY_ADDS),
+                      "AXPY's byte/s contain no FLOPs, and this rate follows from its time. "
+                      "Nothing in the row says why it is slow."),
+        Misconception("GiB once more", lambda: _log_with(row8=GIB),
+                      "a GiB is 7 % more than a GB, not twice as much, and this rate follows from "
+                      "its time."),
+        Misconception("half a rate, half a share",
+                      lambda: _log_with(row6=SPARSE_PEAK_USED, row7=MULTIPLY_ADDS),
+                      "in one of these two rows the rate itself is half of what the time gives; "
+                      "in the other the rate is right and the share is not."),
+        Misconception("nothing to see in row 6", lambda: _log_with(row6=CANNOT_TELL),
+                      "work out this product's FLOP/s from its shape and its time, and hold them "
+                      "against the rate in the log.",
+                      variants=(lambda: _log_with(row6=IN_ORDER),)),
+        Misconception("nothing to see in row 7", lambda: _log_with(row7=CANNOT_TELL),
+                      "the rate follows from the time; which peak makes it that share?",
+                      variants=(lambda: _log_with(row7=IN_ORDER),)),
+        Misconception("a share of twice the peak", lambda: _log_with(row3=SPARSE_PEAK_USED),
+                      "of twice the peak the share comes out too low, and this one is far above "
+                      "100 %. Which peak of this machine is above that rate?"),
+        Misconception("half the roof is no fault", lambda: _log_with(row8=IN_ORDER),
+                      "its rate follows from its time, and nothing in the row says why it is half "
+                      "of what this memory can do: there is a word for that."),
+        Misconception("faster than the peak", lambda: _log_with(row3=IN_ORDER),
+                      "compute the FLOP/s of that product, and look for a peak of this machine "
+                      "that allows them."),
+        Misconception("faster than the memory", lambda: _log_with(row2=IN_ORDER),
+                      "compute the byte/s of that row, and hold them against this memory."),
+        Misconception("7 % is noise", lambda: _log_with(row4=IN_ORDER),
+                      "the log computes its rate from its time, so the two agree to the last "
+                      "digit or the unit is another.",
+                      variants=(lambda: _log_with(row4=CANNOT_TELL),)),
+        Misconception("half a share must be half a rate", lambda: _log_with(row7=MULTIPLY_ADDS),
+                      "a multiply-add counted as 1 FLOP would make the rate too low; this one "
+                      "follows from its time. What was its share taken of?"),
+        Misconception("half a rate must be half a share", lambda: _log_with(row6=SPARSE_PEAK_USED),
+                      "a wrong peak spoils the share and leaves the rate alone; does this rate "
+                      "follow from its time?"),
+    ),
+)  # fmt: skip
+
+RIGHT, SPARSE, TWO_DIES, OTHER_PART = "right", "sparse", "two dies", "other part"
+_TRUE = (SPARSE, TWO_DIES, OTHER_PART, OTHER_PART, RIGHT, OTHER_PART)
+ROWS = ("first row", "second row", "third row", "fourth row", "fifth row", "sixth row")
+
+
+def _with(**said: str) -> tuple[str, ...]:
+    """The right answers with some rows (first=…) replaced."""
+    places = ("first", "second", "third", "fourth", "fifth", "sixth")
+    return tuple(said.get(place, true) for place, true in zip(places, _TRUE, strict=True))
+
+
+CATALOGUE = Exercise(
+    "03-catalogue", "Figures that are true of something else", 2,
+    "Six figures as published: which are right, and which belong to sparse products, to two dies, "
+    "or to another part?",
+    "(first, second, third, fourth, fifth, sixth)", lambda: _TRUE, kind="value", returns=ROWS,
+    insight="Five of six figures were true of something else. Those of your own machine deserve "
+            "the same look.",
+    misconceptions=(
+        Misconception("all of them right", lambda: (RIGHT,) * 6,
+                      "each was found in a public table, and most are true of something else; "
+                      "compare them with rl.machine(…)."),
+        Misconception("twice as much means sparse", lambda: _with(second=SPARSE),
+                      "the MI250X has no 2:4 sparsity; how many GPUs does software see on it?"),
+        Misconception("two dies in an H100", lambda: _with(first=TWO_DIES),
+                      "an H100 has one die; what else doubles a rate on paper?"),
+        Misconception("another H100", lambda: _with(first=OTHER_PART),
+                      "it is twice the catalogue's figure of this very part; what doubles a rate "
+                      "on paper?"),
+        Misconception("same die, same machine", lambda: _with(third=RIGHT),
+                      "GH100 is the name of the die; two products have it, with other memories."),
+        Misconception("same family, same figure", lambda: _with(fourth=RIGHT),
+                      "GB200 and B200 have the same dies and not the same clocks or power."),
+        Misconception("two GPUs as one", lambda: _with(fourth=TWO_DIES),
+                      "two GPUs would have twice the figure of one. This one is lower: of which "
+                      "GPU is it?"),
+        Misconception("sparse once more", lambda: _with(fourth=SPARSE),
+                      "a sparse figure would be twice that of the catalogue; what is the factor "
+                      "here?"),
+        Misconception("suspicious of everything", lambda: _with(fifth=SPARSE),
+                      "compare this one with the dense figure of the catalogue."),
+        Misconception("the larger figure believed", lambda: _with(first=RIGHT),
+                      "which peak does the catalogue give for it, and what is the factor?"),
+        Misconception("two dies as one", lambda: _with(second=RIGHT),
+                      "how many GPUs does software see on an MI250X, and whose peak is this?"),
+        Misconception("three terabytes", lambda: _with(sixth=RIGHT),
+                      "look at the bandwidth of an L4; whose figure is this?"),
+    ),
+)  # fmt: skip
+
+
+def _sparse_cases(rng: random.Random) -> list[Case]:
+    """Left of the true ridge, between it and the claimed one (twice), and right of both."""
+    machines = (("h100-sxm", "bf16"), ("l4", "fp16"), ("a100-sxm-80", "bf16"), ("b200", "bf16"))
+    drawn = []
+    for place, which in zip((0.3, 1.25, 1.6, 3), rng.sample(machines, 4), strict=True):
+        dense, bandwidth = peak_and_bandwidth(*which)
+        at = round(place * rng.uniform(0.9, 1.1) * dense / bandwidth, 1)
+        drawn.append({"intensity": at, "claimed": 2 * dense, "bandwidth": bandwidth})
+    return drawn
+
+
+def _too_fast(intensity: float, claimed: float, bandwidth: float) -> float:
+    slope = intensity * bandwidth
+    return min(claimed, slope) / min(claimed / 2, slope)
+
+
+SPARSE_PEAK = Exercise(
+    "03-sparse-peak", "How wrong is a wrong peak?", 1,
+    "A table lists a peak that is twice the dense one. How many times too short is the time that "
+    "you compute with it?",
+    "too_short(intensity, claimed, bandwidth)", _too_fast, cases=_sparse_cases, lines=2,
+    derives=("Roofline",),
+    insight="On the slope a doubled peak changes nothing; well beyond the ridge every predicted time "
+            "is half of the true one.",
+    misconceptions=(
+        Misconception("always double", lambda i, c, b: 2,
+                      "left of the ridge the peak plays no part, right or wrong.",
+                      variants=(lambda i, c, b: 1 / 2,)),
+        Misconception("a promise without a slope", lambda i, c, b: c / min(c / 2, i * b),
+                      "with the claimed peak too, an operation gets no more than intensity × "
+                      "bandwidth."),
+        Misconception("never", lambda i, c, b: 1,
+                      "right of the ridge the peak is all that counts."),
+        Misconception("all or nothing", lambda i, c, b: 2 if i > c / 2 / b else 1,
+                      "between the true ridge and the claimed one it is something in between."),
+        Misconception("beyond the claimed ridge", lambda i, c, b: 2 if i > c / b else 1,
+                      "left of the claimed ridge the promise is too high already."),
+        Misconception("upside down", lambda i, c, b: 1 / _too_fast(i, c, b),
+                      "that is the share of the true time; the question is for the factor."),
+        Misconception("claimed is dense", lambda i, c, b: _too_fast(i, 2 * c, b),
+                      "the claimed figure is the doubled one; the dense one is half of it."),
+        Misconception("no roof", lambda i, c, b: i * b / (c / 2),
+                      "the answer lies between 1 and 2: on the slope both peaks promise the same "
+                      "time.", variants=(lambda i, c, b: min(c, i * b) / (c / 2),
+                                         lambda i, c, b: max(1, 2 * i * b / c))),
+        Misconception("how much too short", lambda i, c, b: _too_fast(i, c, b) - 1,
+                      "how many times is asked: a time that is right would give 1."),
+    ),
+)  # fmt: skip
+
+
+# What 03-predict may ask: timed operations with the figures of their machine, if asking is fair.
+#
+# Fairness is a rule, not a choice by hand: an operation is asked only where the model of the lesson
+# (call + the longer of computing and carrying, from the level that holds the operands) comes well
+# within what is allowed beside the clock, and, with computing and carrying about equally long, where
+# the clock can tell the longer of them from their sum. Lesson 03 says so.
+#
+# ``lesson03_recorded.json`` holds what this rule found in a recording. It is frozen: a class is
+# asked the same tomorrow, whatever was recorded since. ``python -m tools.freeze`` made it (see
+# frozen.py).
+
+
+FROZEN = Path(__file__).with_name("lesson03_recorded.json")
+ROOM = 0.5  # of a cache: operands that fill more than half of it are partly elsewhere
+BEYOND = 4  # times the last cache: from there on the operands really come from memory
+KINDS = ("both", "cache", "call", "compute", "memory")
+FEWEST = 2  # of a kind: a draw has as many
+INPUTS = ("flops", "bytes", "peak", "bandwidth", "capacity", "call")  # of the learner's function
+
+
+@dataclass(frozen=True)
+class Timed(Clocked):
+    """A timed operation with the figures of its machine.
+
+    ``case``: FLOP, bytes, FLOP/s, byte/s and bytes of each level (nearest first), seconds of a
+    call. ``operation`` and ``machine`` say what ran where, for those who read the file.
+    """
+
+    operation: str
+    machine: str
+
+    @property
+    def kind(self) -> str:
+        """Which side of the model it tries: one of ``KINDS``."""
+        call, computing, carrying = parts(*self.case.values())
+        if call > 2 * max(carrying, computing):
+            return "call"
+        if min(carrying, computing) > 0.4 * max(carrying, computing):
+            return "both"
+        if computing > carrying:
+            return "compute"
+        return "memory" if self._place == len(self.case["capacity"]) - 1 else "cache"
+
+    @property
+    def fair(self) -> bool:
+        """Whether it may be asked (see the module)."""
+        caches, nbytes = self.case["capacity"][:-1], self.case["bytes"]
+        if self._place < len(caches):
+            sure = nbytes <= ROOM * caches[self._place]
+        else:
+            sure = not caches or nbytes >= BEYOND * caches[-1]
+        return sure and self.close(model) and (self.kind != "both" or self.beyond(sum_for_max))
+
+    @property
+    def _place(self) -> int:
+        return level(self.case["bytes"], self.case["capacity"])
+
+
+def level(nbytes: int, capacity: list[float]) -> int:
+    """Place of the first level that holds ``nbytes``."""
+    return next(place for place, room in enumerate(capacity) if nbytes <= room)
+
+
+def parts(
+    flops: int, bytes: int, peak: float, bandwidth: list[float], capacity: list[float], call: float
+) -> tuple[float, float, float]:
+    """Seconds of the call, of computing and of carrying."""
+    return call, flops / peak, bytes / bandwidth[level(bytes, capacity)]
+
+
+def model(*case: object) -> float:
+    """The lesson's model: the call, then the longer of computing and carrying, in seconds."""
+    call, computing, carrying = parts(*case)
+    return call + max(computing, carrying)
+
+
+def sum_for_max(*case: object) -> float:
+    """The model without overlap, in seconds."""
+    return sum(parts(*case))
+
+
+def found_in(kept: Recording) -> tuple[Timed, ...]:
+    """Every operation of a recording that may be asked, in the order in which they were timed."""
+    entries = (_entry(m, kept.at(m.threads)) for m in kept.select(cache="warm"))
+    return tuple(entry for entry in entries if entry.fair)
+
+
+def _entry(measured: Measurement, m: Machine) -> Timed:
+    op = measured.op
+    case = {
+        "flops": op.flops, "bytes": op.bytes, "peak": float(m.peak(op.compute_dtype)),
+        "bandwidth": [float(m.bandwidth(level, mix_of(op, m, level))) for level in m.levels],
+        "capacity": [m.capacities[level] for level in m.levels], "call": overhead(op, m),
+    }  # fmt: skip
+    spread = measured.iqr_s / measured.median_s
+    return Timed(case, measured.median_s, spread, op.label, with_threads(m.id, m.threads))
+
+
+def entries_of(name: str) -> tuple[Recording, tuple[Timed, ...]]:
+    """The recording ``name``, and what of it may be asked."""
+    kept = recording(name)
+    return kept, found_in(kept)
+
+
+@cache
+def recorded() -> tuple[Timed, ...]:
+    """The frozen operations."""
+    return tuple(
+        Timed(
+            {name: row[name] for name in INPUTS}, row["seconds"], row["spread"],
+            row["operation"], row["machine"],
+        )
+        for row in read_frozen(FROZEN)
+    )  # fmt: skip
+
+
+# Accelerators of the catalogue that others timed, as operations that 03-predict may ask.
+#
+# Sources: the table of achievable matmul FLOPS in stas00/ml-engineering, compute/accelerator (bf16,
+# the mean of 100 calls after 50 to warm up, caches emptied; its shapes as m, n, k), and the result
+# files of gpu-stream in te42kyfo/gpu-benches (fp64, arrays of 2^27 + 2 numbers, the median of 9; the
+# row with all threads). Left out: a GH200 with more memory than the catalogue's, an A100 with PCIe.
+# Neither gives a spread or the time of a call, which is short beside these times.
+
+
+MATMULS = (  # machine, shape, FLOP/s
+    ("gaudi2", (14336, 15360, 2048), 418.7e12),
+    ("a100-sxm-80", (1024, 10240, 5120), 271.2e12),
+    ("h100-sxm", (2048, 2048, 13312), 794.5e12),
+    ("b300", (12288, 18432, 1024), 1769.0e12),
+    ("b200", (1792, 16128, 3072), 1745.0e12),
+    ("gaudi3", (16384, 4096, 768), 1243.0e12),
+    ("gb200", (4096, 9728, 2048), 1822.0e12),
+    ("mi355x", (12288, 8192, 8192), 1565.0e12),
+    ("mi325x", (13312, 10240, 8192), 784.9e12),
+    ("mi300x", (10240, 15360, 8192), 668.4e12),
+)
+LENGTH = 128 * 2**20 + 2
+STREAMS = (  # machine, kernel, byte/s
+    ("a100-sxm-40", "scale", 1381e9),
+    ("a100-sxm-40", "triad", 1360e9),
+    ("mi100", "scale", 1042e9),
+    ("mi100", "triad", 1006e9),
+    ("mi210", "scale", 1358e9),
+    ("mi210", "triad", 1248e9),
+    ("h200-sxm", "scale", 3165e9),
+    ("h200-sxm", "triad", 3534e9),
+)
+KERNELS = {"scale": (1, 2), "triad": (2, 3)}  # FLOPs and fp64 numbers carried, for each result
+
+
+@cache
+def timed_elsewhere() -> tuple[Timed, ...]:
+    """Those of the published times that are fair to ask, products first."""
+    return tuple(entry for entry in (*_matmuls(), *_streams()) if entry.fair)
+
+
+def _matmuls() -> list[Timed]:
+    found = []
+    for name, shape, rate in MATMULS:
+        op = gemm(*shape, "bf16")
+        found.append(_published_entry(op.label, name, "bf16", op.flops, op.bytes, op.flops / rate))
+    return found
+
+
+def _streams() -> list[Timed]:
+    found = []
+    for name, kernel, rate in STREAMS:
+        flops, numbers = (LENGTH * each for each in KERNELS[kernel])
+        nbytes = 8 * numbers
+        found.append(_published_entry(f"{kernel} fp64", name, "fp64", flops, nbytes, nbytes / rate))
+    return found
+
+
+def _published_entry(
+    what: str, name: str, dtype: str, flops: int, nbytes: int, seconds: float
+) -> Timed:
+    """``seconds`` on a machine of the catalogue, with its one bandwidth and no call."""
+    peak, bandwidth = peak_and_bandwidth(name, dtype)
+    case = {
+        "flops": flops, "bytes": nbytes, "peak": peak, "bandwidth": [bandwidth],
+        "capacity": [machine(name).capacities["dram"]], "call": 0.0,
+    }  # fmt: skip
+    return Timed(case, seconds, 0.0, what, name)
+
+
+# Predict, then compare with what was measured: the graded kind that nothing is timed live for.
+#
+# ``predict`` is run on operations of a recorded machine and of accelerators that others timed. The
+# right answer of a case is the measured time; what is allowed beside it is the spread of its own
+# measurement (IQR ÷ median) plus a margin for what the model leaves out. Which operations may be
+# asked is a rule: lesson03_timed.py.
+
+
+Inputs = tuple[float, ...]
+
+
+@cache
+def timed() -> Mapping[Inputs, Timed]:
+    """Every operation that can be asked, by what tells it apart from the others."""
+    return {_key(*entry.case.values()): entry for entry in (*recorded(), *timed_elsewhere())}
+
+
+def _key(flops: int, bytes: int, peak: float, *_: object) -> Inputs:
+    return flops, bytes, peak
+
+
+def _call_inside(*case: object) -> float:
+    return max(parts(*case))
+
+
+def _grouped(entries: Iterable[Timed], by: Callable[[Timed], str]) -> list[list[Timed]]:
+    """``entries`` in groups of the same ``by``, the groups in the order of its values."""
+    groups: dict[str, list[Timed]] = {}
+    for entry in entries:
+        groups.setdefault(by(entry), []).append(entry)
+    return [groups[value] for value in sorted(groups)]
+
+
+def _cases(rng: random.Random) -> list[Case]:
+    """Recorded ones of each kind and one that takes call and work one after the other; products and
+    streams elsewhere, each on a machine of its own; in any order."""
+    kinds = _grouped(recorded(), lambda e: e.kind)
+    drawn = [entry for group in kinds for entry in rng.sample(group, FEWEST)]
+    drawn.append(rng.choice([e for e in recorded() if e.beyond(_call_inside) and e not in drawn]))
+    for group in _grouped(timed_elsewhere(), lambda e: e.kind):
+        machines = rng.sample(_grouped(group, lambda e: e.machine), FEWEST)
+        drawn += [rng.choice(entries) for entries in machines]
+    rng.shuffle(drawn)
+    return [entry.case for entry in drawn]
+
+
+def _measured(*inputs: object) -> float:
+    return timed()[_key(*inputs)].seconds
+
+
+def _allowed(*inputs: object) -> float:
+    return timed()[_key(*inputs)].allowed
+
+
+def _at(place: int) -> Callable[..., float]:
+    """The model with the bandwidth of one level for everything."""
+    return lambda f, n, p, bandwidth, capacity, call: call + max(f / p, n / bandwidth[place])
+
+
+PREDICT = Exercise(
+    "03-predict", "Predict what was measured", 3,
+    "Predict the seconds of operations that were timed, from the roofs of their machines. Right is "
+    "what comes as close to the clock as its spread and a quarter allow.",
+    "predict(flops, bytes, peak, bandwidth, capacity, call)", _measured, cases=_cases, lines=2,
+    margin=_allowed, derives=("predict", "Roofline", "HierarchicalRoofline"),
+    insight="So near come two roofs and the time of a call to what others measured. Where your "
+            "own clock is farther off, something else is going on.",
+    misconceptions=(
+        Misconception("the roof alone", lambda f, n, p, b, *_: max(f / p, n / b[-1]),
+                      "that is the bound: the roof of the memory, and nothing else. Here the call "
+                      "is paid as well, and operands that fit a cache come from there."),
+        Misconception("the call is free", lambda *case: max(parts(*case)[1:]),
+                      "some of these operations are so small that the call is most of their time."),
+        Misconception("the call overlaps", _call_inside,
+                      "no number is carried or computed before the call has chosen its routine."),
+        Misconception("everything comes from memory", _at(-1),
+                      "operands that fit a cache were in it: these are warm."),
+        Misconception("everything comes from the nearest cache", _at(0),
+                      "look at the bytes: most of these operands do not fit there."),
+        Misconception("sum for max", sum_for_max,
+                      "carrying and computing overlap: after the call, the longer of them counts."),
+        Misconception("min for max", lambda *case: parts(*case)[0] + min(parts(*case)[1:]),
+                      "the shorter of the two has to wait for the longer."),
+        Misconception("only computing", lambda *case: sum(parts(*case)[:2]),
+                      "at a low intensity the bytes take longer than the arithmetic."),
+        Misconception("only carrying", lambda *case: parts(*case)[0] + parts(*case)[2],
+                      "at a high intensity the arithmetic takes longer than the bytes."),
+        Misconception("multiply-adds", lambda f, *rest: model(2 * f, *rest),
+                      "`flops` counts 2 for each multiply-add already."),
+    ),
+)  # fmt: skip
+
+
+EXERCISES = (
+    TIME, THUMB, COUNTEREXAMPLE, IMPOSSIBLE, GREW, NUMBER_TYPE, WORTH, PREDICT, CATALOGUE, SPARSE_PEAK,
+)  # fmt: skip

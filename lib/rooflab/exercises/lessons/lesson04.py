@@ -1,0 +1,999 @@
+"""Exercises of lesson 04: M, N, K of a layer, its intensity, time and knee, and who is last.
+
+Throughout, a linear layer turns tokens × inputs numbers into tokens × outputs: M = tokens,
+N = outputs, K = inputs. Machines are those of the catalogue; the learner sees figures, not names.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rooflab.count.si import rounded
+from rooflab.exercises.exercise import Case, Exercise, Misconception
+from rooflab.exercises.lessons.drawing import peak_and_bandwidth
+from rooflab.exercises.lessons.frozen import Clocked, read_frozen
+
+if TYPE_CHECKING:
+    from rooflab.measure.decode_loop import DecodeRun
+    from rooflab.measure.decode_prediction import DecodeRecording
+    from rooflab.measure.measurement import Measurement
+
+# (inputs, outputs) of layers in public models: Llama-2-7B up and down, Llama-3-8B, GPT-2 both ways.
+LAYERS = ((4096, 11008), (11008, 4096), (4096, 14336), (768, 3072), (3072, 768), (1600, 6400))
+# Machine, number type and bytes a number; ridges from 8 to 300 FLOP/byte.
+ROOFS = (
+    ("mi300x", "fp16", 2), ("h100-sxm", "bf16", 2), ("h200-sxm", "bf16", 2),
+    ("rtx-4090", "fp16", 2),
+    ("m3-pro", "fp32", 4), ("a100-sxm-80", "fp32", 4), ("h200-sxm", "fp32", 4),
+    ("a100-sxm-80", "fp64", 8), ("h200-sxm", "fp64", 8),
+)  # fmt: skip
+SMALL, LARGE = ROOFS[4:], ROOFS[:4]
+
+
+def _tokens(batch: int, length: int, decode: bool) -> int:
+    return batch if decode else batch * length
+
+
+def _shapes(
+    batch: int, length: int, inputs: int, outputs: int, decode: bool
+) -> tuple[int, int, int]:
+    return _tokens(batch, length, decode), outputs, inputs
+
+
+def _shape_cases(rng: random.Random) -> list[Case]:
+    """Two layers in prefill and in decode, with edges that are all different."""
+    drawn = []
+    for inputs, outputs in rng.sample(LAYERS, 2):
+        batch, length = rng.randrange(2, 30), rng.randrange(33, 500)
+        for decode in (False, True):
+            drawn.append({"batch": batch, "length": length, "inputs": inputs, "outputs": outputs,
+                          "decode": decode})  # fmt: skip
+    return drawn
+
+
+SHAPES = Exercise(
+    "04-shapes", "M, N and K", 1,
+    "A linear layer as one matrix product, when it reads a prompt and when it writes: M, N, K?",
+    "shape(batch, length, inputs, outputs, decode)", _shapes, cases=_shape_cases, lines=2,
+    returns=("M", "N", "K"),
+    insight="The weights are the same matrix both times. Only M, the number of tokens, tells "
+            "reading from writing.",
+    misconceptions=(
+        Misconception("N and K exchanged", lambda b, n, i, o, d: (_tokens(b, n, d), i, o),
+                      "N is the last edge of the result, so the outputs; K is summed over."),
+        Misconception("K from the wrong edge",
+                      lambda b, n, i, o, d: (_tokens(b, n, d), o, _tokens(b, n, d)),
+                      "the rows of X are tokens; each output is a sum over the inputs."),
+        Misconception("every position again", lambda b, n, i, o, d: (b * n, o, i),
+                      "in decode only the newest token of each sequence goes through the layer."),
+        Misconception("only the newest", lambda b, n, i, o, d: (b, o, i),
+                      "a prompt goes through the layer with all its tokens at once."),
+        Misconception("one sequence", lambda b, n, i, o, d: (1 if d else n, o, i),
+                      "all sequences of the batch go through the layer together."),
+        Misconception("one sequence writes", lambda b, n, i, o, d: (1 if d else b * n, o, i),
+                      "each sequence of the batch writes a token, and they go through the layer "
+                      "together."),
+        Misconception("one sequence reads", lambda b, n, i, o, d: (b if d else n, o, i),
+                      "each sequence of the batch has a prompt, and they go through the layer "
+                      "together."),
+        Misconception("one token at a time", lambda b, n, i, o, d: (1, o, i),
+                      "the same weights serve all tokens, so they are rows of one product."),
+        Misconception("reading and writing exchanged",
+                      lambda b, n, i, o, d: (_tokens(b, n, not d), o, i),
+                      "a prompt is read with all its tokens at once; with decode=True each "
+                      "sequence writes one."),
+        Misconception("lying on its side", lambda b, n, i, o, d: (o, _tokens(b, n, d), i),
+                      "that is W·Xᵀ, whose result lies on its side; here a row is a token."),
+        Misconception("added, not multiplied",
+                      lambda b, n, i, o, d: (b if d else b + n, o, i),
+                      "each sequence of the batch has as many tokens as its prompt is long."),
+        Misconception("the length in decode",
+                      lambda b, n, i, o, d: (n if d else b * n, o, i),
+                      "in decode each sequence of the batch sends its newest token alone."),
+        Misconception("the prompt once more",
+                      lambda b, n, i, o, d: (b * (n + 1) if d else b * n, o, i),
+                      "the tokens of the prompt have been through the layer; in decode only the "
+                      "newest one of each sequence goes."),
+        Misconception("one edge twice", lambda b, n, i, o, d: (_tokens(b, n, d), i, i),
+                      "the weights have two edges: what goes in, and what comes out.",
+                      variants=(lambda b, n, i, o, d: (_tokens(b, n, d), o, o),)),
+    ),
+)  # fmt: skip
+
+
+def _intensity(m: int, n: int, k: int, itemsize: int) -> float:
+    return 2 * m * n * k / ((m * k + k * n + m * n) * itemsize)
+
+
+def _intensities(
+    batch: int, length: int, inputs: int, outputs: int, itemsize: int
+) -> tuple[float, float]:
+    return tuple(
+        _intensity(m, outputs, inputs, itemsize) for m in (batch * length, batch)
+    )  # fmt: skip
+
+
+def _intensity_cases(rng: random.Random) -> list[Case]:
+    sizes = rng.sample((1, 2, 4, 8), 4)
+    return [
+        {"batch": rng.randrange(2, 40), "length": rng.randrange(64, 1000), "inputs": inputs,
+         "outputs": outputs, "itemsize": size}
+        for size, (inputs, outputs) in zip(sizes, rng.sample(LAYERS, 4), strict=True)
+    ]  # fmt: skip
+
+
+def _both(formula):
+    """Both answers by a ``formula`` of (m, n, k, itemsize)."""
+    return lambda b, n, i, o, s: (formula(b * n, o, i, s), formula(b, o, i, s))
+
+
+INTENSITIES = Exercise(
+    "04-intensities", "Reading and writing", 2,
+    "The same layer in prefill (all tokens of all prompts) and in decode (one token of each): how "
+    "many FLOPs a byte?",
+    "intensities(batch, length, inputs, outputs, itemsize)", _intensities,
+    cases=_intensity_cases, returns=("prefill intensity", "decode intensity"), lines=4,
+    derives=("gemm", "gemv"),
+    insight="Compare both with the ridge of your machine: which of them waits for memory there?",
+    misconceptions=(
+        Misconception("only the weights travel", _both(lambda m, n, k, s: 2 * m / s),
+                      "what goes in and what comes out travels too, more of it with every token."),
+        Misconception("the weights forgotten",
+                      _both(lambda m, n, k, s: 2 * m * n * k / ((m * k + m * n) * s)),
+                      "the layer's own matrix travels too, inputs × outputs weights."),
+        Misconception("weights again for every token",
+                      _both(lambda m, n, k, s: 2 * n * k / ((k + k * n + n) * s)),
+                      "one product reads the weights once, however many tokens they serve."),
+        Misconception("the result forgotten",
+                      _both(lambda m, n, k, s: 2 * m * n * k / ((m * k + k * n) * s)),
+                      "what comes out travels too: it is written."),
+        Misconception("the input forgotten",
+                      _both(lambda m, n, k, s: 2 * m * n * k / ((k * n + m * n) * s)),
+                      "what goes in travels too: it is read."),
+        Misconception("upside down", _both(lambda m, n, k, s: 1 / _intensity(m, n, k, s)),
+                      "that is bytes per FLOP; intensity is FLOPs per byte."),
+        Misconception("M·K twice",
+                      _both(lambda m, n, k, s: 2 * m * n * k / ((m * k + k * n + m * k) * s)),
+                      "three different faces travel: M×K, K×N, and the result, M×N."),
+        Misconception("no parentheses", _both(lambda m, n, k, s: _intensity(m, n, k, 1) * s),
+                      "… / numbers * itemsize divides first; larger numbers are more bytes."),
+        Misconception("per number", _both(lambda m, n, k, s: _intensity(m, n, k, 1)),
+                      "that is FLOPs per number; each has `itemsize` bytes."),
+        Misconception("multiply-adds", _both(lambda m, n, k, s: _intensity(m, n, k, s) / 2),
+                      "a multiply-add is 2 FLOPs."),
+        Misconception("every position in decode",
+                      lambda b, n, i, o, s: (_intensity(b * n, o, i, s),) * 2,
+                      "in decode only the newest token of each sequence goes through the layer."),
+        Misconception("one sequence reads",
+                      lambda b, n, i, o, s: (_intensity(n, o, i, s), _intensity(b, o, i, s)),
+                      "each sequence of the batch has a prompt, and they go through the layer "
+                      "together."),
+        Misconception("one sequence writes",
+                      lambda b, n, i, o, s: (_intensity(b * n, o, i, s), _intensity(1, o, i, s)),
+                      "each sequence of the batch writes a token, and they go through the layer "
+                      "together."),
+        Misconception("exchanged", lambda *case: _intensities(*case)[::-1],
+                      "prefill comes first, then decode."),
+        Misconception("the result read too",
+                      _both(lambda m, n, k, s: 2 * m * n * k / ((m * k + k * n + 2 * m * n) * s)),
+                      "the result is only written; its old values are not needed."),
+        Misconception("edges for faces",
+                      _both(lambda m, n, k, s: 2 * m * n * k / ((m + n + k) * s)),
+                      "these are three lengths; a matrix has length times width."),
+    ),
+)  # fmt: skip
+
+
+def _knee(inputs: int, outputs: int, itemsize: int, peak: float, bandwidth: float) -> float:
+    """Tokens at which 2/s ÷ (1/M + 1/N + 1/K) is the ridge."""
+    return 1 / (2 * bandwidth / (itemsize * peak) - 1 / inputs - 1 / outputs)
+
+
+def _counts(
+    tokens: int, inputs: int, outputs: int, itemsize: int
+) -> tuple[int, int]:  # FLOPs, bytes
+    numbers = tokens * inputs + inputs * outputs + tokens * outputs
+    return 2 * tokens * inputs * outputs, numbers * itemsize
+
+
+def _layer(
+    tokens: int, inputs: int, outputs: int, itemsize: int, peak: float, bandwidth: float
+) -> float:
+    flops, nbytes = _counts(tokens, inputs, outputs, itemsize)
+    return max(flops / peak, nbytes / bandwidth)
+
+
+def _machine_cases(rng: random.Random, count: int) -> list[Case]:
+    """Layers on machines with 2-byte numbers and with larger ones; all of them have a knee."""
+    picked = [*rng.sample(LARGE, count // 2), *rng.sample(SMALL, count - count // 2)]
+    drawn = []
+    for (name, kind, size), layer in zip(picked, rng.sample(LAYERS, count), strict=True):
+        peak, bandwidth = peak_and_bandwidth(name, kind)
+        drawn.append({"inputs": layer[0], "outputs": layer[1], "itemsize": size, "peak": peak,
+                      "bandwidth": bandwidth})  # fmt: skip
+    return drawn
+
+
+def _layer_cases(rng: random.Random) -> list[Case]:
+    """One token, then below and near the knee, beyond it, far beyond, and far below.
+
+    The last two go to a machine of low ridge with numbers of more than 2 bytes: only there is
+    computing many times as long as carrying.
+    """
+    machines = _machine_cases(rng, 5)
+    drawn = []
+    for share, machine in zip((0, 0.4, 0.8, 1.25, 6, 0.1), (*machines, machines[-1]), strict=True):
+        tokens = max(1, round(share * rng.uniform(0.9, 1.1) * _knee(*machine.values())))
+        drawn.append({"tokens": tokens, **machine})
+    return drawn
+
+
+def _with_counts(formula):
+    """The time by a ``formula`` of (computing, carrying), both in seconds."""
+    return lambda t, i, o, s, p, b: formula(
+        *(amount / rate for amount, rate in zip(_counts(t, i, o, s), (p, b), strict=True))
+    )
+
+
+LAYER = Exercise(
+    "04-layer", "The time of a layer", 2,
+    "How many seconds does a linear layer take at least, for any number of tokens?",
+    "layer(tokens, inputs, outputs, itemsize, peak, bandwidth)", _layer, cases=_layer_cases,
+    lines=3, mine="layer", derives=("gemm", "gemv", "Roofline", "predict"),
+    insight="With few tokens nearly all of it is the time of the weights, and further tokens "
+            "ride along.",
+    misconceptions=(
+        Misconception("weights again for every token",
+                      lambda t, i, o, s, p, b: t * _layer(1, i, o, s, p, b),
+                      "the weights are read once, however many tokens they serve."),
+        Misconception("only the weights travel",
+                      lambda t, i, o, s, p, b: max(2 * t * i * o / p, i * o * s / b),
+                      "what goes in and what comes out travels too; in a small layer it shows."),
+        Misconception("one token's time", lambda t, i, o, s, p, b: _layer(1, i, o, s, p, b),
+                      "more tokens are free for a while only; then they are computed."),
+        Misconception("sum for max", _with_counts(lambda c, m: c + m),
+                      "carrying and computing happen at the same time: the longer, not the sum."),
+        Misconception("min for max", _with_counts(min),
+                      "the shorter of the two has to wait for the longer."),
+        Misconception("only computing", _with_counts(lambda c, m: c),
+                      "with few tokens the weights take longer to arrive than to be used."),
+        Misconception("only carrying", _with_counts(lambda c, m: m),
+                      "with many tokens the arithmetic, 2 FLOPs for each weight and token, takes "
+                      "longer than the bytes."),
+        Misconception("the ridge for the knee",
+                      lambda t, i, o, s, p, b: _with_counts(
+                          lambda c, m: c if t > p / b else m)(t, i, o, s, p, b),
+                      "the ridge is an intensity, not a number of tokens; take the longer of the "
+                      "two times."),
+        Misconception("multiply-adds", _with_counts(lambda c, m: max(c / 2, m)),
+                      "a multiply-add is 2 FLOPs."),
+        Misconception("weights for each token",
+                      lambda t, i, o, s, p, b: max(2 * t * i * o / p, t * i * o * s / b),
+                      "the volume of the box is work; what travels lies on three of its faces."),
+        Misconception("the result forgotten",
+                      lambda t, i, o, s, p, b: max(2 * t * i * o / p, (t * i + i * o) * s / b),
+                      "what comes out travels too: it is written."),
+        Misconception("the input forgotten",
+                      lambda t, i, o, s, p, b: max(2 * t * i * o / p, (i * o + t * o) * s / b),
+                      "what goes in travels too: it is read."),
+        Misconception("elements for bytes", lambda t, i, o, s, p, b: _layer(t, i, o, 1, p, b),
+                      "you counted numbers; each has itemsize bytes."),
+        Misconception("2 bytes always", lambda t, i, o, s, p, b: _layer(t, i, o, 2, p, b),
+                      "not every number has 2 bytes; itemsize says how many."),
+        Misconception("itemsize on one face",
+                      lambda t, i, o, s, p, b: max(
+                          2 * t * i * o / p, (s * t * i + i * o + t * o) / b),
+                      "the numbers of all three faces have itemsize bytes each: put parentheses "
+                      "around their sum.",
+                      variants=(lambda t, i, o, s, p, b: max(
+                          2 * t * i * o / p, (t * i + i * o + t * o * s) / b),)),
+        Misconception("M·K twice",
+                      lambda t, i, o, s, p, b: max(
+                          2 * t * i * o / p, (2 * t * i + i * o) * s / b),
+                      "three different faces travel: M×K, K×N, and the result, M×N."),
+        Misconception("per token", lambda t, *rest: _layer(t, *rest) / t,
+                      "the time of the whole layer is asked, for all its tokens together."),
+        Misconception("speed, not time",
+                      lambda t, i, o, *rest: 2 * t * i * o / _layer(t, i, o, *rest),
+                      "that is FLOP/s; how long does it take to do the FLOPs at that rate?"),
+        Misconception("peak and bandwidth exchanged",
+                      lambda t, i, o, s, p, b: _layer(t, i, o, s, b, p),
+                      "the bandwidth carries the bytes, the peak does the FLOPs."),
+    ),
+)  # fmt: skip
+
+KNEE = Exercise(
+    "04-knee", "The knee", 2,
+    "With how many tokens does a layer reach the ridge, so that more of them are no longer free?",
+    "knee(inputs, outputs, itemsize, peak, bandwidth)", _knee,
+    cases=lambda rng: _machine_cases(rng, 5), lines=2, derives=("gemm", "gemv", "Roofline"),
+    insight="With the roofs of your own machine it says how many tokens at once are nearly free "
+            "there.",
+    misconceptions=(
+        Misconception("large-layer shortcut", lambda i, o, s, p, b: s * p / b / 2,
+                      "that lets only the weights travel; in small layers what comes in and goes "
+                      "out counts.", variants=(lambda i, o, s, p, b: s * p / b,
+                                               lambda i, o, s, p, b: p / b / 2)),
+        Misconception("the ridge itself", lambda i, o, s, p, b: p / b,
+                      "that is a number of FLOPs per byte, and the question is for tokens."),
+        Misconception("results or 1/inputs forgotten",
+                      lambda i, o, s, p, b: 1 / (2 * b / s / p - 1 / o),
+                      "one term is missing: the M×N numbers that are written, which 1/inputs "
+                      "stands for; their bytes grow with every token."),
+        Misconception("inputs or 1/outputs forgotten",
+                      lambda i, o, s, p, b: 1 / (2 * b / s / p - 1 / i),
+                      "one term is missing: the M×K numbers that are read, which 1/outputs stands "
+                      "for; their bytes grow with every token."),
+        Misconception("the shorter edge alone",
+                      lambda i, o, s, p, b: 1 / (2 * b / s / p - 1 / min(i, o)),
+                      "the shorter edge counts most, and the longer one still counts."),
+        Misconception("itemsize multiplied",
+                      lambda i, o, s, p, b: 1 / (2 * s * b / p - 1 / i - 1 / o),
+                      "larger numbers are more bytes: do they take more tokens to reach the ridge, "
+                      "or fewer?"),
+        Misconception("the ridge upside down",
+                      lambda i, o, s, p, b: _knee(i, o, s, b, p),
+                      "the ridge is peak ÷ bandwidth, in FLOPs for each byte."),
+        Misconception("the wrong sign",
+                      lambda i, o, s, p, b: 1 / (2 * b / s / p + 1 / i + 1 / o),
+                      "what comes in and goes out lowers the intensity: does that take more "
+                      "tokens, or fewer?"),
+        Misconception("multiply-adds", lambda i, o, s, p, b: 1 / (b / s / p - 1 / i - 1 / o),
+                      "a multiply-add is 2 FLOPs."),
+        Misconception("2 bytes always", lambda i, o, s, p, b: _knee(i, o, 2, p, b),
+                      "not every number has 2 bytes; itemsize says how many."),
+        Misconception("elements for bytes", lambda i, o, s, p, b: _knee(i, o, 1, p, b),
+                      "you counted numbers; each has itemsize bytes."),
+        Misconception("upside down", lambda *case: 1 / _knee(*case),
+                      "that is 1/M; turn it over."),
+    ),
+)  # fmt: skip
+
+# (inputs, outputs) of the products of a model that differ in their knee.
+_PRODUCTS = (
+    ((4096, 4096), (4096, 1024), (4096, 14336), (4096, 128_256)),  # Llama-3-8B: q, k, up, output
+    ((8192, 8192), (8192, 1024), (8192, 28672), (8192, 32_000)),  # Llama-2-70B
+    ((4096, 4096), (4096, 11008), (4096, 32_000)),  # Llama-2-7B
+    ((768, 768), (768, 3072), (768, 50_257)),  # GPT-2
+)
+# Models whose keys and values go through a narrow layer: products of q, into the narrow layer, out
+# of it, and of the output. In the first model the product out of it is the last one, with more
+# outputs and more weights than the product into it. In the second the product into it is the last
+# one, although the narrowest edge belongs to the other.
+_NARROW = (
+    ((7168, 1536), (1536, 24576), (7168, 576), (512, 32768), (16384, 7168)),  # DeepSeek-V3
+    ((2048, 3072), (2048, 576), (512, 4096), (2048, 2048)),  # DeepSeek-V2-Lite
+)
+
+
+def _knees(
+    products: Sequence[tuple[int, int]], itemsize: int, peak: float, bandwidth: float
+) -> list[float]:
+    return [_knee(inputs, outputs, itemsize, peak, bandwidth) for inputs, outputs in products]
+
+
+def _share(
+    batch: int, product: tuple[int, int], itemsize: int, peak: float, bandwidth: float
+) -> float:
+    """FLOP/s by the roof, as a share of the peak."""
+    flops, _ = _counts(batch, *product, itemsize)
+    return flops / peak / _layer(batch, *product, itemsize, peak, bandwidth)
+
+
+def _slope(
+    batch: int, product: tuple[int, int], itemsize: int, peak: float, bandwidth: float
+) -> float:
+    """Intensity times bandwidth, as a share of the peak, as if the roof had no flat part."""
+    flops, nbytes = _counts(batch, *product, itemsize)
+    return flops / nbytes * bandwidth / peak
+
+
+def _last(
+    products: Sequence[tuple[int, int]], batch: int, itemsize: int, peak: float, bandwidth: float
+) -> tuple[int, int, float]:
+    """Which product has the latest knee, the first batch beyond it, its share of the peak."""
+    knees = _knees(products, itemsize, peak, bandwidth)
+    place = knees.index(max(knees))
+    share = _share(batch, products[place], itemsize, peak, bandwidth)
+    return place, math.floor(knees[place]) + 1, share
+
+
+def _rounds_down(products: Sequence[tuple[int, int]], roof: tuple[str, str, int]) -> bool:
+    """Whether the whole number nearest to the last knee is below it."""
+    name, kind, itemsize = roof
+    knee = max(_knees(products, itemsize, *peak_and_bandwidth(name, kind)))
+    return round(knee) < knee
+
+
+def _last_cases(rng: random.Random) -> list[Case]:
+    """Llama-3-8B on an H100, and others; batches below the first knee, between, beyond the last.
+
+    Draws in which every knee would be rounded up to the right batch, or none, are drawn again.
+    """
+    every = [(p, roof) for p in _PRODUCTS[1:] for roof in ROOFS[:4]]
+    kinds = rng.sample(every, 3)
+    while len({_rounds_down(*kind) for kind in kinds}) == 1:
+        kinds = rng.sample(every, 3)
+    narrow = [(p, rng.choice(ROOFS[:4])) for p in _NARROW]
+    drawn = []
+    for place, (listed, (name, kind, size)) in zip(
+        (0.25, 0.9, 0.5, 1.3, 0.4, 0.7), [(_PRODUCTS[0], ROOFS[1]), *kinds, *narrow], strict=True
+    ):
+        peak, bandwidth = peak_and_bandwidth(name, kind)
+        products = rng.sample(listed, len(listed))
+        knees = _knees(products, size, peak, bandwidth)
+        batch = round(place * rng.uniform(0.95, 1.05) * max(knees))
+        drawn.append({"products": [list(each) for each in products], "batch": batch,
+                      "itemsize": size, "peak": peak, "bandwidth": bandwidth})  # fmt: skip
+    return drawn
+
+
+def _judged(pick, first, share):
+    """An answer by ``pick(knees, products)``, ``first(knee, …)``, ``share(batch, product, …)``."""
+
+    def answer(products, batch, itemsize, peak, bandwidth):
+        knees = _knees(products, itemsize, peak, bandwidth)
+        place = pick(knees, products)
+        got = share(batch, products[place], itemsize, peak, bandwidth)
+        return place, first(knees[place], itemsize, peak, bandwidth), got
+
+    return answer
+
+
+def _slowest(knees, products):
+    return knees.index(max(knees))
+
+
+def _least(of):
+    """A pick: the product with the least of ``of(inputs, outputs)``."""
+    return lambda knees, products: min(range(len(products)), key=lambda at: of(*products[at]))
+
+
+def _beyond(knee, itemsize, peak, bandwidth):
+    return math.floor(knee) + 1
+
+
+LAST = Exercise(
+    "04-last", "Who is last?", 3,
+    "Several products of a model share a batch. Which of them leaves the memory side last, from "
+    "which batch on are all limited by computing, and how much of the peak has the last one now?",
+    "last(products, batch, itemsize, peak, bandwidth)", _last, cases=_last_cases, lines=4,
+    returns=("place of the last", "batch for all", "share of the peak"),
+    derives=("gemm", "gemv", "Roofline"),
+    insight="One narrow product may stay below the peak when all others have arrived. In a "
+            "model of your own, look for it first.",
+    misconceptions=(
+        Misconception("the largest", _judged(
+                          lambda knees, p: max(range(len(p)), key=lambda at: p[at][0] * p[at][1]),
+                          _beyond, _share),
+                      "more weights are more to load and more to compute; what lifts a knee is a "
+                      "narrow edge."),
+        Misconception("the smallest",
+                      _judged(_least(lambda i, o: i * o), _beyond, _share),
+                      "a product with more weights or more outputs may come later: both of its "
+                      "edges count, and the narrower one most.",
+                      variants=(_judged(_least(lambda i, o: o), _beyond, _share),
+                                _judged(_least(lambda i, o: i + o), _beyond, _share))),
+        Misconception("the narrowest edge", _judged(_least(min), _beyond, _share),
+                      "the narrower edge counts most, and the other one still counts."),
+        Misconception("the most lopsided",
+                      _judged(_least(lambda i, o: min(i, o) / max(i, o)), _beyond, _share),
+                      "a long edge does not lift a knee; a narrow one does, whatever the other "
+                      "is."),
+        Misconception("the mean of all",
+                      lambda products, batch, *rest: (
+                          *_last(products, batch, *rest)[:2],
+                          sum(_share(batch, each, *rest) for each in products) / len(products)),
+                      "the share of the last one alone is asked."),
+        Misconception("FLOP/s", lambda *case: (*_last(*case)[:2], _last(*case)[2] * case[3]),
+                      "that is FLOP/s; a share of the peak has no unit."),
+        Misconception("the first, not the last",
+                      lambda *case: (_last(*case)[0],
+                                     math.floor(min(_knees(case[0], *case[2:]))) + 1,
+                                     _last(*case)[2]),
+                      "from that batch on one of them is limited by computing; when are all?"),
+        Misconception("the intensity",
+                      lambda *case: (*_last(*case)[:2], _last(*case)[2] * case[3] / case[4]),
+                      "that is FLOPs per byte; times the bandwidth it is FLOP/s, and a share of "
+                      "the peak comes next."),
+        Misconception("per cent", lambda *case: (*_last(*case)[:2], 100 * _last(*case)[2]),
+                      "a share is between 0 and 1; that is in per cent."),
+        Misconception("counted from 1", lambda *case: (_last(*case)[0] + 1, *_last(*case)[1:]),
+                      "places in a list begin with 0."),
+        Misconception("batch = ridge", _judged(
+                          _slowest, lambda knee, s, p, b: math.floor(s * p / b / 2) + 1, _share),
+                      "what comes in and goes out counts as well, and most of all where an edge is "
+                      "narrow."),
+        Misconception("rounded down", _judged(
+                          _slowest, lambda knee, s, p, b: math.floor(knee), _share),
+                      "at that batch the last one is still left of the ridge."),
+        Misconception("as far as the knee", lambda *case: (
+                          *_last(*case)[:2],
+                          min(1, case[1] / max(_knees(case[0], *case[2:])))),
+                      "the share follows the intensity, which grows more slowly than the batch."),
+        Misconception("only the weights travel", _judged(
+                          _slowest, _beyond,
+                          lambda batch, product, s, p, b: min(1, 2 * batch / s * b / p)),
+                      "what comes in and goes out travels too."),
+        Misconception("above the roof", _judged(_slowest, _beyond, _slope),
+                      "beyond the knee the roof is flat: nothing gets more than the whole peak."),
+        Misconception("full already", lambda *case: (*_last(*case)[:2], 1.0),
+                      "left of the ridge the roof is intensity × bandwidth, not the peak."),
+        Misconception("multiply-adds", lambda *case: (*_last(*case)[:2], _last(*case)[2] / 2),
+                      "a multiply-add is 2 FLOPs."),
+        Misconception("not rounded", _judged(_slowest, lambda knee, s, p, b: knee, _share),
+                      "a batch is a whole number: which is the first at which all of them are "
+                      "limited by computing?"),
+        Misconception("the nearest whole batch", _judged(
+                          _slowest, lambda knee, s, p, b: round(knee), _share),
+                      "the nearest whole number may lie below the knee, where the last one is "
+                      "still left of the ridge."),
+    ),
+)  # fmt: skip
+
+
+# Exercises of lesson 04 that put published formulas on trial.
+
+
+def _trial_cases(rng: random.Random) -> list[Case]:
+    """Every pattern of equal edges, and one token beside a square and a non-square layer.
+
+    And two shapes in which the counts hardly differ, by about 0.015 % and by one number of a
+    billion: the test compares exactly.
+    """
+    a, b, c = rng.sample((16, 24, 48, 64, 96, 128, 512, 768, 4096), 3)
+    shapes = [
+        (a, a, a), (b, b, b), (a, a, b), (a, b, a), (a, b, b), (a, b, c), (1, b, b), (1, b, c),
+        (c, a, a), (max(a, b), min(a, b), c), _hardly(rng, 16, 4096, 157),
+        _hardly(rng, 1, rng.randrange(36_000, 45_000), 1),
+    ]  # fmt: skip
+    rng.shuffle(shapes)
+    return [dict(zip("mnk", shape, strict=True)) for shape in shapes]
+
+
+def _hardly(rng: random.Random, m: int, edge: int, more: int) -> tuple[int, int, int]:
+    """``m`` rows, and two edges that differ by ``more``; either may be the longer one."""
+    return m, *rng.sample((edge, edge + more), 2)
+
+
+def _near(share: float) -> Callable[[int, int, int], bool]:
+    """A test that lets a difference of this ``share`` of the true count pass."""
+
+    def convicts(m: int, n: int, k: int) -> bool:
+        true = m * k + k * n + m * n
+        return abs(m * k - m * n) > share * true
+
+    return convicts
+
+
+CONVICTS = Exercise(
+    "04-convicts", "“M·K + K·N + M·K”", 2,
+    "A published count of what travels is M·K + K·N + M·K. Does a test with this shape notice?",
+    "convicts(m, n, k)", lambda m, n, k: n != k, cases=_trial_cases, derives=("gemm",),
+    insight="A square test passes a wrong count. Try your own formulas on three different "
+            "edges.",
+    misconceptions=(
+        Misconception("all but the cube", lambda m, n, k: not m == n == k,
+                      "put a shape with two equal edges into both counts; the pair matters."),
+        Misconception("all edges different", lambda m, n, k: len({m, n, k}) == 3,
+                      "one difference is enough, if it is the right one."),
+        Misconception("M against N", lambda m, n, k: m != n,
+                      "M·K stands where M·N belongs. Put in M = N = 2 and K = 3: are they alike?"),
+        Misconception("M against K", lambda m, n, k: m != k,
+                      "M is an edge of both faces that were mixed up; it cannot tell them apart."),
+        Misconception("one token hides it", lambda m, n, k: m > 1 and n != k,
+                      "with one token the difference is small, but a count is exact."),
+        Misconception("only when it is too small", lambda m, n, k: n > k,
+                      "a count that is too large is wrong as well."),
+        Misconception("the opposite", lambda m, n, k: n == k,
+                      "with such a shape the two counts are alike: does a test notice that?"),
+        Misconception("every test", lambda m, n, k: True,
+                      "try a cube: its three faces are all alike."),
+        Misconception("no test", lambda m, n, k: False,
+                      "M·K stands for M·N there; find edges that make them differ."),
+        Misconception("only when it is too large", lambda m, n, k: k > n,
+                      "a count that comes out too small is a wrong one too."),
+        Misconception("nearly the same", _near(1e-2),
+                      "the test compares exactly: a count that is off by a single number is a "
+                      "wrong one.",
+                      variants=tuple(map(_near, (5e-3, 3e-3, 1e-3, 1e-4, 1e-5, 1e-6, 1e-9)))),
+    ),
+)  # fmt: skip
+
+CHECKS = ("FLOPs", "bytes", "intensity", "weights", "result's shape", "terms of each sum")
+_TRUE = (False, False, False, False, True, True)
+
+
+def _with(**said: bool) -> tuple[bool, ...]:
+    """The right answers with some replaced."""
+    names = ("flops", "bytes", "intensity", "weights", "shape", "terms")
+    return tuple(said.get(name, true) for name, true in zip(names, _TRUE, strict=True))
+
+
+SWAPPED = Exercise(
+    "04-swapped", "“N = d_model, K = d_ff”", 2,
+    "A published table has N and K of the up projection exchanged. Which of six checks notice?",
+    "(flops, bytes, intensity, weights, shape, terms)", lambda: _TRUE, kind="value",
+    returns=CHECKS, derives=("gemm",),
+    insight="Counts hide an exchange that shapes show. Look at the shapes of a table first.",
+    misconceptions=(
+        Misconception("everything notices", lambda: (True,) * 6,
+                      "work the counts out once with N and K, and once with K and N."),
+        Misconception("the opposite", lambda: tuple(not each for each in _TRUE),
+                      "True where a check notices the exchange; you say where it does not."),
+        Misconception("nothing notices", lambda: (False,) * 6,
+                      "give each product a cell of its own, and compare what comes out."),
+        Misconception("the bytes notice", lambda: _with(bytes=True, intensity=True),
+                      "MK + KN + MN: exchange the letters N and K, and look at what is there.",
+                      variants=(lambda: _with(bytes=True),)),
+        Misconception("the ratio notices", lambda: _with(intensity=True),
+                      "a ratio of two numbers that stay the same stays the same."),
+        Misconception("more weights", lambda: _with(weights=True),
+                      "a matrix has as many numbers standing as lying."),
+        Misconception("the FLOPs notice", lambda: _with(flops=True),
+                      "2MNK: a product does not care for the order of its factors."),
+        Misconception("sums of the same length", lambda: _with(terms=False),
+                      "each number of the result is a sum over K: what is K in either product?"),
+        Misconception("the same result", lambda: _with(shape=False),
+                      "the result is M×N: write it down for both products."),
+    ),
+)  # fmt: skip
+
+
+# Deeper exercises of lesson 04: the ceiling of a layer, the backward pass.
+
+
+def _ceiling(inputs: int, outputs: int, itemsize: int) -> float:
+    """2/s ÷ (1/N + 1/K), the intensity for infinitely many tokens."""
+    return 2 * inputs * outputs / ((inputs + outputs) * itemsize)
+
+
+def _ceiling_cases(rng: random.Random) -> list[Case]:
+    """A layer of low rank, a small one, two large ones; every number has another size."""
+    wide = rng.sample((2048, 4096, 5120, 8192), 2)
+    layers = [(wide[0], rng.choice((4, 8, 16, 32))), (768, rng.choice((2304, 3072))),
+              (wide[1], rng.choice((11008, 14336))), (rng.choice((64, 128)), 4096)]  # fmt: skip
+    return [
+        {"inputs": inputs, "outputs": outputs, "itemsize": size}
+        for (inputs, outputs), size in zip(layers, rng.sample((1, 2, 4, 8), 4), strict=True)
+    ]
+
+
+def _with_tokens(tokens: float) -> Callable[[int, int, int], float]:
+    """The intensity with so many tokens, instead of endlessly many."""
+    return lambda i, o, s: 2 / s / (1 / tokens + 1 / i + 1 / o)
+
+
+CEILING = Exercise(
+    "04-ceiling", "The ceiling of a layer", 1,
+    "Which intensity does a layer come near to, and never reach, with more and more tokens?",
+    "ceiling(inputs, outputs, itemsize)", _ceiling, cases=_ceiling_cases, derives=("gemm",),
+    insight="Where it lies below the ridge of a machine, that layer never reaches the peak "
+            "there, with however many tokens.",
+    misconceptions=(
+        Misconception("no end", lambda i, o, s: 2 * i * o / s,
+                      "the weights fade away, but every token brings its own numbers in and out."),
+        Misconception("the shorter edge rules alone", lambda i, o, s: 2 * min(i, o) / s,
+                      "the shorter edge rules, but the longer one still counts."),
+        Misconception("one edge alone", lambda i, o, s: 2 * i / s,
+                      "inputs come in and results go out: both edges count.",
+                      variants=(lambda i, o, s: 2 * o / s,)),
+        Misconception("upside down", lambda i, o, s: 1 / _ceiling(i, o, s),
+                      "that is bytes per FLOP; intensity is FLOPs per byte."),
+        Misconception("not turned over", lambda i, o, s: 2 / s * (1 / i + 1 / o),
+                      "a larger edge raises the ceiling, so 1/N + 1/K stands below the line."),
+        Misconception("without end", lambda i, o, s: math.inf,
+                      "every token brings its own numbers in and out, so there is an end."),
+        Misconception("as if square", lambda i, o, s: 2 * min(i, o) / (3 * s),
+                      "a third is for a cube; with endless tokens only two faces are left."),
+        Misconception("the weights stay", lambda i, o, s: 2 * i * o / ((i + o + i * o) * s),
+                      "that is one token; with endless tokens the weights are as good as nothing."),
+        Misconception("many for endless", _with_tokens(1e6),
+                      "with so many tokens it comes near; what is left when their number has no "
+                      "end?", variants=tuple(map(_with_tokens, (1e4, 1e5, 1e7, 1e8, 1e9)))),
+        Misconception("multiply-adds", lambda i, o, s: _ceiling(i, o, 2 * s),
+                      "a multiply-add is 2 FLOPs."),
+        Misconception("per number", lambda i, o, s: _ceiling(i, o, 1),
+                      "that is FLOPs per number; each has `itemsize` bytes."),
+        Misconception("added, not taken together", lambda i, o, s: (i + o) * 2 / s,
+                      "1/N and 1/K add up, not N and K: the bytes are in the denominator."),
+        Misconception("the longer edge", lambda i, o, s: 2 * max(i, o) / s,
+                      "a long edge helps little where the other one is short."),
+        Misconception("the sum of the edges", lambda i, o, s: (i + o) / s,
+                      "FLOPs are a product of the edges, bytes a sum of faces; divide them and let "
+                      "the tokens grow."),
+    ),
+)  # fmt: skip
+
+
+def _gradients(m: int, n: int, k: int) -> tuple[int, ...]:
+    """dX = dY·W and dW = dYᵀ·X for Y = X·Wᵀ, X [M, K], W [N, K]."""
+    return m, k, n, n, k, m
+
+
+def _named(m: int, n: int, k: int) -> dict[str, list[int]]:
+    """The same two by name."""
+    return {"dX": [m, k, n], "dW": [n, k, m]}
+
+
+def _named_twice(m: int, n: int, k: int) -> dict[str, dict[str, int]]:
+    return {name: dict(zip("MNK", edges, strict=True)) for name, edges in _named(m, n, k).items()}
+
+
+def _gradient_cases(rng: random.Random) -> list[Case]:
+    return [
+        dict(zip("mnk", rng.sample((3, 8, 64, 96, 768, 2048, 3072, 4096), 3), strict=True))
+        for _ in range(3)
+    ]
+
+
+GRADIENTS = Exercise(
+    "04-gradients", "The way back", 2,
+    "M, N and K of the two products of the backward pass: of dX, then of dW?",
+    "gradients(m, n, k)", _gradients, cases=_gradient_cases,
+    returns=("M of dX", "N of dX", "K of dX", "M of dW", "N of dW", "K of dW"),
+    also=(("", _named), ("", _named_twice)),
+    insight="Each of the two has as many FLOPs as the product of the forward pass: a training "
+            "step has three times as many as a forward pass.",
+    misconceptions=(
+        Misconception("as forward", lambda m, n, k: (m, n, k, m, n, k),
+                      "a gradient has the shape of what it belongs to: dX that of X, dW that of "
+                      "W."),
+        Misconception("order M, K, N", lambda m, n, k: (m, n, k, n, m, k),
+                      "the two edges of the result come first, the edge summed over last."),
+        Misconception("dW first", lambda m, n, k: (n, k, m, m, k, n),
+                      "dX comes first, then dW."),
+        Misconception("dW lying on its side", lambda m, n, k: (m, k, n, k, n, m),
+                      "W has a row for each output, so dW has too."),
+        Misconception("dW as forward", lambda m, n, k: (m, k, n, m, n, k),
+                      "dW has the shape of W, outputs × inputs, and sums over the tokens."),
+        Misconception("dX lying on its side", lambda m, n, k: (k, m, n, n, k, m),
+                      "X has a row for each token, so dX has too."),
+        Misconception("dW is not summed over tokens", lambda m, n, k: (m, k, n, n, k, k),
+                      "every token has a say in every weight: that is what dW sums over."),
+        Misconception("dX is summed over tokens", lambda m, n, k: (m, k, m, n, k, m),
+                      "an input fed all outputs of its own token: that is what dX sums over."),
+        Misconception("dX as forward", lambda m, n, k: (m, n, k, n, k, m),
+                      "dX has the shape of X, tokens × inputs, and sums over the outputs."),
+    ),
+)  # fmt: skip
+
+
+# What 04-predict may ask: products of a layer that a recorded decode loop timed, if it is fair.
+#
+# The loop did every product in the quicker of two ways, one GEMV after the other or one GEMM. What
+# either costs a weight is read off one layer of the model, the *known* one; asked is another one.
+# Fairness is a rule, as in lesson 03: a product is asked only where the model of the lesson comes
+# well within what is allowed beside the clock. Lesson 04 says so.
+#
+# ``lesson04_recorded.json`` holds what this rule found in a recording. It is frozen: a class is
+# asked the same tomorrow, whatever was recorded since. ``python -m tools.freeze`` made it, see
+# frozen.py.
+
+
+FROZEN = Path(__file__).with_name("lesson04_recorded.json")
+KINDS = ("one", "few", "many")
+FEWEST = 8  # of a kind: enough for a draw to differ from the next
+TIMED_LAYERS = ("q", "k", "gate", "down", "head")  # one of each shape; v, o and up have a twin here
+TOLD = 8  # tokens at which a known layer shows what a further vector costs, and a copy
+INPUTS = ("tokens", "inputs", "outputs", "first", "again", "copy", "peak")
+
+
+@dataclass(frozen=True)
+class Timed(Clocked):
+    """A product that was timed.
+
+    ``case``: the edges; seconds a weight of the first vector, of each further one and of a copy;
+    FLOP/s. ``asked`` and ``known`` name the layers.
+    """
+
+    asked: str
+    known: str
+
+    @property
+    def kind(self) -> str:
+        """One token; a few, vector by vector; or many, all at once."""
+        vectors, product = ways(*self.case.values())
+        if product < vectors:
+            return "many"
+        return "few" if self.case["tokens"] > 1 else "one"
+
+    @property
+    def fair(self) -> bool:
+        """Whether it may be asked (see the module)."""
+        return self.close(model)
+
+
+def ways(
+    tokens: int, inputs: int, outputs: int, first: float, again: float, copy: float, peak: float
+) -> tuple[float, float]:
+    """Seconds vector by vector, and all at once: a copy of the weights, then the arithmetic."""
+    weights = inputs * outputs
+    return (
+        weights * (first + (tokens - 1) * again),
+        weights * copy + 2 * tokens * weights / peak,
+    )
+
+
+def model(*case: float) -> float:
+    """The lesson's model: the quicker of the two ways, in seconds."""
+    return min(ways(*case))
+
+
+def found_in(kept: DecodeRecording, peak: float) -> tuple[Timed, ...]:
+    """Every product of a recording that may be asked. ``peak`` of the machine is in FLOP/s."""
+    runs = {run.batch: run for run in kept.runs}
+    products = {batch: run.measurements() for batch, run in runs.items()}
+    entries = (
+        _entry(asked, known, batch, measured[asked], figures)
+        for known in TIMED_LAYERS
+        for figures in [_figures(runs, products[1][known], known, peak)]
+        for batch, measured in products.items()
+        for asked in TIMED_LAYERS
+        if asked != known
+    )
+    return tuple(entry for entry in entries if entry.fair)
+
+
+def _figures(
+    runs: Mapping[int, DecodeRun], alone: Measurement, known: str, peak: float
+) -> dict[str, float]:
+    """Seconds a weight: of the first vector, of each further one, and of the copy for a GEMM."""
+
+    def quickest(tokens: int, way: str) -> float:
+        tried = runs[tokens].trials[known]
+        return min(seconds for form, seconds in tried.items() if form.startswith(way))
+
+    weights, one = alone.op.flops / 2, quickest(1, "gemv")
+    found = {
+        "first": one / weights,
+        "again": (quickest(TOLD, "gemv") - one) / (TOLD - 1) / weights,
+        "copy": quickest(TOLD, "gemm") / weights - 2 * TOLD / peak,
+    }
+    return {**{name: rounded(seconds, 4) for name, seconds in found.items()}, "peak": peak}
+
+
+def _entry(
+    asked: str, known: str, tokens: int, measured: Measurement, figures: Mapping[str, float]
+) -> Timed:
+    edges = measured.op.dims
+    case = {"tokens": tokens, "inputs": edges["k"], "outputs": edges["n"], **figures}
+    spread = round(measured.iqr_s / measured.median_s, 4)
+    return Timed(case, rounded(measured.median_s, 5), spread, asked, known)
+
+
+def entries_of(name: str) -> tuple[DecodeRecording, tuple[Timed, ...]]:
+    """The decode recording ``name``, and what of it may be asked."""
+    from rooflab.measure.decode_prediction import decode_recording  # a tenth of a second
+
+    kept = decode_recording(name)
+    return kept, found_in(kept, peak_of(name))
+
+
+def peak_of(name: str) -> float:
+    """FLOP/s of one core in fp32, which the loop was recorded with, from the machine's roofs."""
+    from rooflab.measure.recording import recording
+
+    return float(recording(name).at(threads=1).peak("fp32"))
+
+
+@cache
+def recorded() -> Mapping[tuple[float, ...], Timed]:
+    """The frozen products by their inputs."""
+    return {
+        tuple(row[name] for name in INPUTS): Timed(
+            {name: row[name] for name in INPUTS}, row["seconds"], row["spread"],
+            row["asked"], row["known"],
+        )
+        for row in read_frozen(FROZEN)
+    }  # fmt: skip
+
+
+# Predict the products of a layer, from one token to 64, then compare with what was measured.
+#
+# The right answer of a case is the recorded median; what is allowed beside it is its own spread plus
+# a margin. Which products may be asked, and of what they are told, is in lesson04_timed.py.
+
+
+DRAWN = {"one": 1, "few": 3, "many": 3}  # cases of each kind
+MOST_DRAWS = 1000
+
+
+def _cases(rng: random.Random) -> list[Case]:
+    """Some of each kind, and for every usual mistake at least one that tells it from the clock.
+
+    A draw in which a mistake would pass is drawn again; about every third one is kept.
+    """
+    entries = list(recorded().values())
+    for _ in range(MOST_DRAWS):
+        drawn = [
+            entry for kind, count in DRAWN.items()
+            for entry in rng.sample([e for e in entries if e.kind == kind], count)
+        ]  # fmt: skip
+        if all(any(e.beyond(m.wrong) for e in drawn) for m in PREDICT.misconceptions):
+            rng.shuffle(drawn)
+            return [entry.case for entry in drawn]
+    raise ValueError("lesson04_recorded.json tells a mistake of 04-predict too rarely: freeze anew")
+
+
+def _measured(*inputs: float) -> float:
+    return recorded()[inputs].seconds
+
+
+def _allowed(*inputs: float) -> float:
+    return recorded()[inputs].allowed
+
+
+def _copy_inside(
+    tokens: int, inputs: int, outputs: int, first: float, again: float, copy: float, peak: float
+) -> float:
+    weights = inputs * outputs
+    vectors, _ = ways(tokens, inputs, outputs, first, again, copy, peak)
+    return min(vectors, weights * max(copy, 2 * tokens / peak))
+
+
+def _first_extra(
+    tokens: int, inputs: int, outputs: int, first: float, again: float, copy: float, peak: float
+) -> float:
+    return model(tokens, inputs, outputs, first + again, again, copy, peak)
+
+
+PREDICT = Exercise(
+    "04-predict", "Predict another layer", 3,
+    "A recorded loop did each product of a layer in the quicker of two ways. Predict the seconds "
+    "of another layer, from one token to 64. Right is what comes as close to the clock as its "
+    "spread and a quarter allow.",
+    "predict(tokens, inputs, outputs, first, again, copy, peak)", _measured, cases=_cases, lines=4,
+    margin=_allowed,
+    derives=("predict", "predict_decode", "Roofline", "decode_recording", "recording"),
+    insight="The roof alone would not have told: a product takes as long as the quicker way of "
+            "doing it.",
+    misconceptions=(
+        Misconception("the roof", lambda t, i, o, f, a, c, p: i * o * max(f, 2 * t / p),
+                      "that is a bound; between one token and many neither way comes near it."),
+        Misconception("further vectors are free",
+                      lambda t, i, o, f, a, c, p: model(t, i, o, f, 0, c, p),
+                      "a further vector finds the weights nearer, but it has to meet all of them."),
+        Misconception("every vector from memory",
+                      lambda t, i, o, f, a, c, p: model(t, i, o, f, f, c, p),
+                      "only the first vector waits for the weights to come from memory."),
+        Misconception("every vector again",
+                      lambda t, i, o, f, a, c, p: model(t, i, o, a, a, c, p),
+                      "the first vector has to wait for the weights to come from memory."),
+        Misconception("the arithmetic of one token",
+                      lambda t, i, o, f, a, c, p: min(
+                          ways(t, i, o, f, a, c, p)[0], ways(1, i, o, f, a, c, p)[1]),
+                      "all at once, each token needs its own 2 FLOPs for each weight."),
+        Misconception("one vector too many", _first_extra,
+                      "the first vector is one of the `tokens`; so many less one are left."),
+        Misconception("all at once never wins", lambda *case: ways(*case)[0],
+                      "with many tokens one copy is cheaper than meeting the weights each time; the "
+                      "copy is made once, however many tokens it serves."),
+        Misconception("always all at once", lambda *case: ways(*case)[1],
+                      "with few tokens the copy costs more than it saves."),
+        Misconception("the slower way", lambda *case: max(ways(*case)),
+                      "the loop has tried both ways, and takes the quicker one."),
+        Misconception("the copy overlaps", _copy_inside,
+                      "the arithmetic works on the copy: first the one, then the other."),
+        Misconception("no copy", lambda t, i, o, f, a, c, p: model(t, i, o, f, a, 0, p),
+                      "all at once begins with a copy of every weight."),
+        Misconception("multiply-adds", lambda t, i, o, f, a, c, p: model(t, i, o, f, a, c, 2 * p),
+                      "a multiply-add is 2 FLOPs."),
+        Misconception("the wrong face",
+                      lambda t, i, o, *figures: model(t, i, t, *figures),
+                      "each figure is for one weight, and W has inputs × outputs of them."),
+        Misconception("time per token", lambda t, *rest: model(t, *rest) / t,
+                      "the seconds of the whole product are wanted, for all its tokens together."),
+    ),
+)  # fmt: skip
+
+
+EXERCISES = (
+    SHAPES, INTENSITIES, LAYER, PREDICT, KNEE, LAST, CONVICTS, SWAPPED, CEILING, GRADIENTS,
+)  # fmt: skip
