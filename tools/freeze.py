@@ -3,7 +3,7 @@
     python -m tools.freeze 03-predict epyc-2core-vm
 
 Writes the exercise's file in lib/rooflab/exercises: the cases of the recording that are fair to ask
-by the rule in lesson03_timed.py or lesson04_timed.py, and where they are from. A new recording
+by the rule in lesson03.py or lesson04.py, and where they are from. A new recording
 changes no exercise until somebody runs this; then every class, also one that is half graded, is
 asked other cases.
 """

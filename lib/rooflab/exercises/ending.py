@@ -1,8 +1,8 @@
 """An answer that ``rl.check`` runs comes to an end: by itself, by the clock, or by the stop button.
 
 Where a fork is safe, on Linux, the answer runs in a child process, which is killed when its time is
-over (child.py). That ends everything, also one long call into C. Elsewhere, and while a GPU is in
-use, the answer runs here, under the clock of byte golf; golf/watchdog.py says what that can stop.
+over (below). That ends everything, also one long call into C. Elsewhere, and while a GPU is in
+use, the answer runs here, under the clock of byte golf; golf/run.py says what that can stop.
 The grader has limits of its own, around the whole process.
 """
 

@@ -397,7 +397,7 @@ MODELS = {
 # NumPy functions that are not ufuncs: each has a stated model here, or is refused by name.
 #
 # Views move nothing; ``_ONCE`` reads each array once and writes its result once; reductions are
-# those of ufuncs; what NumPy composes of several calls is composed in composites.py.
+# those of ufuncs; what NumPy composes of several calls is composed above.
 
 
 _VIEWS = {
@@ -561,7 +561,7 @@ _MODELS: dict[Any, Callable] = {
 #
 # These functions take no array, so NumPy tells nobody when they are called, and what they made could
 # be worked on unseen. The traced function therefore gets a stand-in for the numpy module whose
-# makers do tell (captured.py exchanges it). The real module stays as it is: compiled code such as
+# makers do tell (run.py exchanges it). The real module stays as it is: compiled code such as
 # numpy.random calls np.empty too, and would crash on anything but its result.
 #
 # Nor does NumPy tell when np.array or np.max is given a list of arrays: it copies them into one array

@@ -218,7 +218,7 @@ def _masked(hidden: Iterable[Path], shown: Iterable[str]) -> list[str]:
     return sorted(found)
 
 
-# Start the keeper (zygote.py) from outside: in bubblewrap, or without any protection.
+# Start the keeper (fork_server.py) from outside: in bubblewrap, or without any protection.
 
 
 PACKET = 1 << 16

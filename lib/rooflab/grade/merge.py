@@ -4,7 +4,7 @@ Its order is the learner's own. An answer may rely on the lesson's imports, cons
 on the learner's own, and on the learner's earlier answers; nothing that measures or draws is run.
 An answer counts as it stands where the learner's own check is, or right behind its cell. There, a
 cell with cases that were drawn for this class checks it. Where what comes later could matter, it is
-checked once more at the end (tries.py): no points hang on the order in which cells were left.
+checked once more at the end (answer_cells.py): no points hang on the order in which cells were left.
 
 Byte golf and timing whose trace something else of the learner's could forge (gate.py) come first,
 each from the statements that it needs: a magic or a plot in another answer costs no points then.

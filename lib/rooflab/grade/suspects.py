@@ -1,6 +1,6 @@
 """What in a statement could forge a trace, or fetch from the library what is to be derived.
 
-Only syntax is looked at (words: forbidden.py); nothing is executed.
+Only syntax is looked at (the words stand below); nothing is executed.
 """
 
 from __future__ import annotations

@@ -94,7 +94,7 @@ def _named(text: str, name: str) -> str:
 #
 # Some exercises are built from earlier answers: a claim is judged with one's own count of a product.
 # If the answer calls an earlier one that is wrong, it is run once more at the end of the run, with a
-# right answer in the place of the wrong one (stand_ins.py). The mistake has cost its points where it
+# right answer in the place of the wrong one (see above). The mistake has cost its points where it
 # was made. A right one may be replaced too: one that counts in loops takes hours where the claim asks.
 
 

@@ -364,7 +364,7 @@ def unmarked(name: str) -> None:
     """A mark that no clock reads."""
 
 
-# Which way to compute each weight product, found by measuring: see transformer_products.py.
+# Which way to compute each weight product, found by measuring: see transformer.py.
 #
 # All ways are timed on the model's own memory, sweep after sweep through all weights, so that each
 # product finds them as cold as the loop will. A way that wants W stored otherwise reads the same

@@ -1,7 +1,7 @@
 """``rl.predict_decode``: what the loop will take, from roofs and from other models' operations.
 
 A weight product is the cost of its call, and its roofline bound over the share of the roof that the
-library reached, with as many tokens, on a model of odd sizes (decode_calibrate.py). All else
+library reached, with as many tokens, on a model of odd sizes (``loop_efficiency``). All else
 (attention, norms, positions, activations) is a cost a call, a cost a problem and a time a byte,
 fitted to those same runs.
 """
@@ -236,7 +236,7 @@ def _text(found: DecodeRecording) -> str:
 # Run the loop's operations on a model of odd sizes, for predictions of other models.
 #
 # No size of this model is one that anybody runs, so what is learned here (how well the library's
-# routines use this machine) is never what is predicted later: see decode_predict.py.
+# routines use this machine) is never what is predicted later: see below.
 
 
 EFFICIENCY_SCHEMA = 1

@@ -1,7 +1,7 @@
 """The CPU's clock: how long one call takes, with warm or with cold operands.
 
 Warm: the same operands over and over, an inner loop long enough for the clock. Cold: one call a
-sample, every call on operands that no cache holds any more (see cold.py). The GPU's clock is in
+sample, every call on operands that no cache holds any more (see cache_eviction.py). The GPU's clock is in
 gpu.py.
 
 Before sampling, the call runs for `SETTLE_S`. That pages the operands in, lets the processor reach

@@ -21,7 +21,7 @@ from rooflab.predict.machine import Machine
 # How library routines behave here: the cost of a call, and the share of a roof they reach.
 #
 # A machine carries, per routine and dtype, at most four timed *fitting sizes* (``Machine.routines``,
-# made by measure/calibrate.py). From them follow the overhead of a call (the smallest size) and an
+# made by measure/this_machine.py). From them follow the overhead of a call (the smallest size) and an
 # efficiency: per memory level for routines that stream their operands, per smallest dimension for a
 # product of matrices. The thin product (one dimension far below the others) is a routine of its own,
 # because libraries run other code for it.

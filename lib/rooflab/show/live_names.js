@@ -1,4 +1,4 @@
-// Where names stand, by the rule of room.py: never on another text or a marker while there is any
+// Where names stand, by the rule of labels.py: never on another text or a marker while there is any
 // other place; of the places left the one that covers the least of the lines, comes early, and is
 // nearer to its own marker than to any other. Widths are reckoned from the letters: to ask the page
 // for them would cost a layout on every tick.

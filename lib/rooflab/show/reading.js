@@ -9,7 +9,7 @@ const u16 = (b, i) => view(b).getUint16(2 * i, true);
 
 const fill = (template, values) => template.replace(/\{(\w+)\}/g, (_, key) => values[key] ?? "");
 
-// Read a distance in decades off a ruler made by ruler.py.
+// Read a distance in decades off a ruler made by scene.py.
 function read(ruler, decades) {
   const marks = ruler.marks.byteLength / 4;
   let decade = Math.floor(decades), lo = 0, hi = marks;

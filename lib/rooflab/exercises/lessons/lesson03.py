@@ -1063,7 +1063,7 @@ def _published_entry(
 # ``predict`` is run on operations of a recorded machine and of accelerators that others timed. The
 # right answer of a case is the measured time; what is allowed beside it is the spread of its own
 # measurement (IQR ÷ median) plus a margin for what the model leaves out. Which operations may be
-# asked is a rule: lesson03_timed.py.
+# asked is a rule, which stands above.
 
 
 Inputs = tuple[float, ...]

@@ -898,7 +898,7 @@ def recorded() -> Mapping[tuple[float, ...], Timed]:
 # Predict the products of a layer, from one token to 64, then compare with what was measured.
 #
 # The right answer of a case is the recorded median; what is allowed beside it is its own spread plus
-# a margin. Which products may be asked, and of what they are told, is in lesson04_timed.py.
+# a margin. Which products may be asked, and of what they are told, stands above.
 
 
 DRAWN = {"one": 1, "few": 3, "many": 3}  # cases of each kind

@@ -52,7 +52,7 @@ class Ward:
         """Say which limit is exceeded, if one is.
 
         The system itself refuses a thread beyond the limit, in the cell that asks for it; here
-        threads count only where it does not (birth.py). Processes come first: a fork bomb may
+        threads count only where it does not (namespaces.py). Processes come first: a fork bomb may
         reach the memory before them, and is told the same in every run.
         """
         if used.processes > self.limits.processes:
@@ -152,7 +152,7 @@ def preload() -> None:
 
 
 def main(arguments: list[str]) -> None:
-    """``zygote.py CONTROL_FD nest|single``"""
+    """``fork_server.py CONTROL_FD nest|single``"""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     namespaces.adopt_orphans()
     namespaces.unreadable()
