@@ -292,9 +292,8 @@ def roofline(
     roofs = [[ceilings(m, kind, cache) for kind in kinds] for m in shown]
     placed = _rings([p for one in given for p in _points(one, shown[0], cache)], cache)
     ops = [p.op for p in placed] if overhead else []
-    lines = ceiling_lines.of_operations(
-        ops, shown[0], ceiling_lines.last(shown[0], kinds[0], cache)
-    )
+    reach = ceiling_lines.last(shown[0], kinds[0], cache)
+    lines = ceiling_lines.of_operations(ops, shown[0], reach)
     with rc_context(theme.RC):
         figure = Picture((width / DPI, height / DPI), dpi=DPI)
         FigureCanvasAgg(figure)
