@@ -1,0 +1,80 @@
+"""The house: no module that is one neighbour's overflow, no circles, no prefix in place of a package."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import grimp
+import pytest
+
+import rooflab
+
+ROOT = Path(rooflab.__file__).parent
+
+#: Modules that one neighbour alone imports, each with the reason why it is not part of that one.
+ONE_IMPORTER = {
+    "rooflab.cuda.api": "CuPy's names, apart from what stands behind them",
+    "rooflab.exercises.ending": "at the boundary to another process: fork, clock, stop button",
+    "rooflab.exercises.lessons.golf_ways": "data: programs, the sandbox must not have them",
+    "rooflab.exercises.on_gpu": "needs an optional dependency",
+    "rooflab.golf.array": "what a learner's function is given; run.py is what runs it",
+    "rooflab.golf.solutions": "data, and the sandbox must not have it",
+    "rooflab.grade.answer_cells": "who answers what; merge.py is long enough",
+    "rooflab.grade.kernel_client": "at the boundary of the sandbox",
+    "rooflab.grade.shipped": "at the boundary of trust: what the sandbox gets",
+    "rooflab.measure.verify": "is a result right: a subject of its own, and 570 lines",
+    "rooflab.show.box": "a picture, which the facade rl.live names",
+    "rooflab.show.film": "a picture, which the facade rl.live names",
+    "rooflab.show.film_tables": "what the browser gets of the film: counted, not drawn",
+    "rooflab.show.free_lunch_picture": "a picture, which the facade rl.live names",
+    "rooflab.show.golf_widget": "a picture, which the facade rl.live names",
+    "rooflab.show.live_roofline": "a picture, which the facade rl.live names",
+}
+#: Imports that close a circle today. Both are made inside functions.
+CIRCLES = {
+    ("rooflab.measure.backend", "rooflab.measure.gpu"): "a GPU's description",
+    ("rooflab.exercises.collect", "rooflab.exercises.golfing"): "what runs and what judges",
+    ("rooflab.exercises.collect", "rooflab.exercises.timing"): "what runs and what judges",
+    ("rooflab.exercises.judge", "rooflab.exercises.golfing"): "what runs and what judges",
+    ("rooflab.exercises.judge", "rooflab.exercises.timing"): "what runs and what judges",
+}
+
+
+@pytest.fixture(scope="module")
+def graph() -> grimp.ImportGraph:
+    return grimp.build_graph("rooflab", cache_dir=None)
+
+
+def test_no_module_is_one_neighbours_overflow(graph: grimp.ImportGraph) -> None:
+    found = set()
+    for module in graph.modules:
+        importers = graph.find_modules_that_directly_import(module)
+        if len(importers) == 1 and not graph.find_children(module):
+            (one,) = importers
+            if one.rpartition(".")[0] == module.rpartition(".")[0]:
+                found.add(module)
+    assert found == set(ONE_IMPORTER)
+
+
+def test_imports_run_in_no_circle(graph: grimp.ImportGraph) -> None:
+    for importer, imported in CIRCLES:
+        graph.remove_import(importer=importer, imported=imported)
+    circles = [
+        (importer, module)
+        for module in graph.modules
+        for importer in graph.find_modules_that_directly_import(module)
+        if graph.chain_exists(importer=module, imported=importer)
+    ]
+    assert circles == []
+
+
+def test_three_files_of_one_prefix_are_a_package() -> None:
+    for folder in {path.parent for path in ROOT.rglob("*.py")} - {ROOT / "exercises" / "lessons"}:
+        prefixes = Counter(path.stem.split("_")[0] for path in folder.glob("[a-z]*_*.py"))
+        assert {name: n for name, n in prefixes.items() if n > 2} == {}, folder
+
+
+def test_no_room_is_a_heap() -> None:
+    rooms = Counter(path.parent for path in ROOT.rglob("*.py"))
+    assert {room.name: n for room, n in rooms.items() if n > 28} == {}
