@@ -28,7 +28,7 @@ ONE_IMPORTER = {
     "rooflab.show.film": "a picture, which the facade rl.live names",
     "rooflab.show.film_tables": "what the browser gets of the film: counted, not drawn",
     "rooflab.show.free_lunch_picture": "a picture, which the facade rl.live names",
-    "rooflab.show.golf_widget": "a picture, which the facade rl.live names",
+    "rooflab.show.live_golf": "a picture, which the facade rl.live names",
     "rooflab.show.live_roofline": "a picture, which the facade rl.live names",
 }
 #: Imports that close a circle today. Both are made inside functions.

@@ -19,7 +19,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 
-from rooflab.grade.own_kernel import without_ports
+from rooflab.grade.local_kernel import without_ports
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 SECONDS_PER_CELL = 300

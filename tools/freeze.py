@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 from rooflab.exercises.lessons import lesson03, lesson04
 from rooflab.exercises.lessons.frozen import frozen_text
-from rooflab.measure.atomic import replace_file
+from rooflab.measure.atomic_file import replace_file
 
 RULES = {"03-predict": lesson03, "04-predict": lesson04}
 

@@ -12,7 +12,7 @@ from nbclient import NotebookClient
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook
 
-from rooflab.grade.own_kernel import without_ports
+from rooflab.grade.local_kernel import without_ports
 from tools.execute import SECONDS_PER_CELL, lesson_environment
 
 #: What makes a kernel as it was when it began, but for the modules that it has imported.

@@ -8,7 +8,7 @@ import tempfile
 import pytest
 from jupyter_client.manager import KernelManager
 
-from rooflab.grade.own_kernel import run, without_ports
+from rooflab.grade.local_kernel import run, without_ports
 from tests.grade.small import honest, locked
 
 

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from rooflab.cli import app
 from rooflab.exercises import registry
 from rooflab.exercises.course import read
-from rooflab.exercises.hidden import hidden
+from rooflab.exercises.hidden_cases import hidden
 from rooflab.grade import intake, pipeline
 from rooflab.grade.inside.limits import Limits
 from rooflab.grade.release import STUB, exercise_of, marked

@@ -8,7 +8,7 @@ import pytest
 
 import rooflab.count as rl
 from rooflab.measure.measure import measure
-from rooflab.measure.timing import ALONE
+from rooflab.measure.timing import MEASUREMENT_LOCK
 
 pytestmark = pytest.mark.usefixtures("quick")
 
@@ -21,7 +21,7 @@ def test_a_measurement_waits_for_the_one_that_is_running():
         return 2 * x + y
 
     worker = threading.Thread(target=lambda: found.append(measure(rl.axpy(8), run, samples=3)))
-    with ALONE:
+    with MEASUREMENT_LOCK:
         worker.start()
         worker.join(timeout=0.2)
         assert worker.is_alive() and not entered.is_set()

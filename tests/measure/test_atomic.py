@@ -8,8 +8,8 @@ import threading
 
 import pytest
 
-from rooflab.measure import atomic
-from rooflab.measure.atomic import replace_file
+from rooflab.measure import atomic_file
+from rooflab.measure.atomic_file import replace_file
 
 
 def test_the_text_arrives_as_it_is(tmp_path):
@@ -26,7 +26,7 @@ def test_the_old_file_stays_until_the_new_one_is_whole(tmp_path, monkeypatch, st
     def fail(*_):
         raise fault
 
-    monkeypatch.setattr(atomic.os, step, fail)
+    monkeypatch.setattr(atomic_file.os, step, fail)
     with pytest.raises(type(fault)):
         replace_file(path, "new")
     monkeypatch.undo()

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rooflab.measure import atomic, store
+from rooflab.measure import atomic_file, store
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
@@ -98,7 +98,7 @@ def test_a_read_only_directory_is_no_crash(directory, monkeypatch):
         raise PermissionError(13, "Permission denied")
 
     store.save("roofs", {"a": 1})
-    monkeypatch.setattr(atomic.os, "replace", refuse)
+    monkeypatch.setattr(atomic_file.os, "replace", refuse)
     with pytest.warns(UserWarning, match=r"Permission denied"):
         assert not store.save("roofs", {"a": 2})
     assert store.load("roofs", fine) == {"a": 2}

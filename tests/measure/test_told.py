@@ -12,7 +12,7 @@ import rooflab as rl
 from rooflab.exercises.guesses import home
 from rooflab.measure.record import target_of
 from rooflab.measure.recording import folders
-from rooflab.measure.settings import fewer, told_path, told_paths, user_folder
+from rooflab.measure.settings import fewer, path_setting, path_settings, user_folder
 from rooflab.measure.store import cache_dir
 
 READERS = {
@@ -37,9 +37,9 @@ def test_every_variable_is_used_and_knows_your_home(variable: str, monkeypatch) 
 
 def test_nothing_said_is_nothing_told(monkeypatch) -> None:
     monkeypatch.setenv("ROOFLAB_X", "  ")
-    assert told_path("ROOFLAB_X") is None and told_paths("ROOFLAB_X") == ()
+    assert path_setting("ROOFLAB_X") is None and path_settings("ROOFLAB_X") == ()
     monkeypatch.setenv("ROOFLAB_X", os.pathsep.join(["a", "", " b "]))
-    assert told_paths("ROOFLAB_X") == (Path("a"), Path("b"))
+    assert path_settings("ROOFLAB_X") == (Path("a"), Path("b"))
 
 
 def test_a_folder_that_was_given_is_named_as_such() -> None:

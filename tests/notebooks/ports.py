@@ -2,13 +2,13 @@
 
 import os
 
-from rooflab.grade import quick  # noqa: F401, before nbformat
+from rooflab.grade import fast_start  # noqa: F401, before nbformat
 
 # isort: split
 import nbval.kernel
 from jupyter_client.manager import KernelManager
 
-from rooflab.grade.own_kernel import without_ports
+from rooflab.grade.local_kernel import without_ports
 
 
 def manager(**options: object) -> KernelManager:

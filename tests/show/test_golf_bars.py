@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from rooflab.show import golf_picture
-from rooflab.show.golf_widget import golf
+from rooflab.show.live_golf import golf
 from tests.show.test_golf_picture import CHUNKS, PNG, SECONDS, SWEEP
 from tests.show.test_golf_story import N
 

@@ -17,8 +17,8 @@ from rooflab.golf import sweep as measured
 from rooflab.golf.ledger import Step
 from rooflab.show import golf_picture
 from rooflab.show.golf_picture import story
-from rooflab.show.golf_widget import golf
 from rooflab.show.guess_axis import guess
+from rooflab.show.live_golf import golf
 from tests.show.test_golf_story import N, chunked, expression, run, trip
 
 CHUNKS = (1024, 4096, 65536, N)

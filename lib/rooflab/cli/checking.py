@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rooflab.cli.terminal import say, table
-from rooflab.grade import quick  # noqa: F401, before nbformat
+from rooflab.grade import fast_start  # noqa: F401, before nbformat
 from rooflab.grade.inside.limits import Limits
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def check(
     Runs them in a fresh kernel on this computer, without the cells that measure.
     """
     from rooflab.exercises import course
-    from rooflab.grade import given, intake, own_kernel, verdicts
+    from rooflab.grade import given, intake, local_kernel, verdicts
     from rooflab.grade.merge import merge
 
     if not seconds >= 1:
@@ -40,7 +40,7 @@ def check(
         raise ValueError(f"{read.file}: {read.reason}")
     lesson = given.lesson(read.lesson)
     locked = merge(read, lesson, None)
-    outcome = own_kernel.run(locked, notebook.resolve().parent, seconds)
+    outcome = local_kernel.run(locked, notebook.resolve().parent, seconds)
     worth = course.beside(notebook.resolve().parent).points
     judged = verdicts.judge_outcome(locked, outcome, lesson)
     found = {id: course.weighed(verdict, worth) for id, verdict in judged.items()}

@@ -20,8 +20,8 @@ from types import MappingProxyType
 
 from rooflab.count.si import plain, times
 from rooflab.count.validation import unknown
-from rooflab.measure.atomic import replace_file
-from rooflab.measure.settings import told_path, user_folder
+from rooflab.measure.atomic_file import replace_file
+from rooflab.measure.settings import path_setting, user_folder
 
 # Where guesses are kept: one small JSON file a record, under the user's data directory.
 #
@@ -136,7 +136,7 @@ def _parse(data: object) -> Record:
 
 def home() -> Path:
     """Directory of the learner's data: ROOFLAB_HOME, else the platform's own place for it."""
-    return told_path("ROOFLAB_HOME") or user_folder("data")
+    return path_setting("ROOFLAB_HOME") or user_folder("data")
 
 
 @cache
@@ -149,7 +149,7 @@ def store() -> Store:
 
     There is one object a directory, so that warnings come once.
     """
-    return _store(told_path(GUESSES) or home() / "guesses")
+    return _store(path_setting(GUESSES) or home() / "guesses")
 
 
 # The guesses that the lessons ask for: question, unit and plausible range of each.

@@ -23,8 +23,8 @@ from rooflab.count.validation import unknown
 from rooflab.exercises.check import check
 from rooflab.exercises.collect import describe
 from rooflab.exercises.registry import exercises
-from rooflab.measure.atomic import replace_file
-from rooflab.measure.settings import told_path
+from rooflab.measure.atomic_file import replace_file
+from rooflab.measure.settings import path_setting
 
 # Move a function's source from a notebook cell into a file, and find what it lacks there.
 
@@ -181,7 +181,7 @@ class Mine:
     @property
     def path(self) -> Path:
         """Where the file is, or will be."""
-        return told_path("ROOFLAB_MINE") or Path.cwd() / "mine.py"
+        return path_setting("ROOFLAB_MINE") or Path.cwd() / "mine.py"
 
     def __dir__(self) -> list[str]:
         return sorted({*_references(), "save", "path"})

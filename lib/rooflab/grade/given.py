@@ -13,7 +13,7 @@ import nbformat
 from rooflab.exercises import registry
 from rooflab.exercises.exercise import Exercise
 from rooflab.grade.notebook_code import kept
-from rooflab.measure.settings import told_path
+from rooflab.measure.settings import path_setting
 
 ENV = "ROOFLAB_NOTEBOOKS"
 CHECKED = re.compile(r'rl\.check\("([^"]+)", (\w+)\)')
@@ -44,7 +44,7 @@ def folder() -> Path:
 
     Never the working directory: there lies what students handed in.
     """
-    return told_path(ENV) or Path(__file__).resolve().parents[3] / "notebooks"
+    return path_setting(ENV) or Path(__file__).resolve().parents[3] / "notebooks"
 
 
 def lesson(number: str) -> Lesson:

@@ -26,7 +26,7 @@ from rooflab.grade.intake import CodeCell, Refused, Submission
 from rooflab.grade.locked_notebook import LOST, Locked, Outcome
 from rooflab.grade.merge import merge
 from rooflab.grade.results import Row
-from rooflab.measure.atomic import replace_file
+from rooflab.measure.atomic_file import replace_file
 
 # What is finished: one small file a submission, written in one step.
 #

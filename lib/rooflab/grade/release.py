@@ -385,7 +385,7 @@ checked = {call}
 display(checked)
 assert checked, checked.reason
 ### BEGIN HIDDEN TESTS
-from rooflab.exercises.hidden import hidden
+from rooflab.exercises.hidden_cases import hidden
 
 hidden("{id}", {name}, "{seed}")
 ### END HIDDEN TESTS"""

@@ -23,7 +23,7 @@ from rooflab.exercises.verdict import Verdict
 from rooflab.grade import given
 from rooflab.grade.display_names import COLOUR, one_line, page_name
 from rooflab.grade.results import Results, Row
-from rooflab.measure.atomic import replace_file
+from rooflab.measure.atomic_file import replace_file
 from rooflab.show import theme
 
 # The HTML of the reports: one look, everything escaped, no script, nothing loaded from elsewhere.

@@ -19,7 +19,7 @@ from rooflab.exercises.registry import exercises
 from rooflab.exercises.verdict import Verdict
 from rooflab.grade import display_names
 from rooflab.grade.display_names import one_line
-from rooflab.measure.atomic import replace_file
+from rooflab.measure.atomic_file import replace_file
 
 NAME = "results.json"
 

@@ -28,7 +28,7 @@ from typing import Any, NoReturn
 import nbval.plugin
 import pytest
 
-from rooflab.grade import quick  # noqa: F401, quick comes before nbformat
+from rooflab.grade import fast_start  # noqa: F401, quick comes before nbformat
 from rooflab.grade.display_names import COLOUR
 from rooflab.grade.inside import limits as tree
 from rooflab.grade.inside import namespaces

@@ -29,7 +29,7 @@ from rooflab.measure.roofs import thread_count
 from rooflab.measure.settings import fewer
 from rooflab.measure.threads import thread_limit, with_threads
 from rooflab.measure.timing import (
-    ALONE,
+    MEASUREMENT_LOCK,
     SETTLE_S,
     Call,
     Timing,
@@ -664,7 +664,7 @@ def decode_loop(
     if prompt is None:  # only now: a prompt may be too long for memory as well
         prompt = np.random.default_rng(seed).integers(0, model.vocab, (1, context))
     held = _held(model, weights, dtype, chosen, seed)
-    with ALONE, loop_threads(count):
+    with MEASUREMENT_LOCK, loop_threads(count):
         made = decoder(held, batch, context, steps, forms, sequences)
         return _timed(made, prompt, steps, count, before)
 

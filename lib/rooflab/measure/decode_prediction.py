@@ -23,7 +23,7 @@ from rooflab.count.operation import Operation
 from rooflab.count.si import rounded, si
 from rooflab.count.validation import size, unknown
 from rooflab.measure import store
-from rooflab.measure.atomic import replace_file
+from rooflab.measure.atomic_file import replace_file
 from rooflab.measure.backend import Backend, environment, host_id, now, select
 from rooflab.measure.cache_eviction import evictor
 from rooflab.measure.decode_loop import (
@@ -37,11 +37,11 @@ from rooflab.measure.decode_loop import (
     require_positions,
     require_room,
 )
-from rooflab.measure.progress import Progress, told
+from rooflab.measure.progress import Progress, progress_bar
 from rooflab.measure.record import target_of
 from rooflab.measure.recording import folders, published
 from rooflab.measure.this_machine import this_machine
-from rooflab.measure.timing import ALONE, quickest
+from rooflab.measure.timing import MEASUREMENT_LOCK, quickest
 from rooflab.measure.transformer import (
     ODD,
     array_dtype,
@@ -142,7 +142,7 @@ def record_decode(
         require_room(model, batch, context, steps, kind, chosen)
     runs: list[DecodeRun] = []
     held = None
-    with told(progress, f"recording {name}") as tell:
+    with progress_bar(progress, f"recording {name}") as tell:
         for done, (model, kind, batch) in enumerate(tasks):
             tell(done / len(tasks), f"{model.name}, {kind}, batch {batch}")
             if held is None or (held.model, held.dtype) != (model, kind):
@@ -268,7 +268,7 @@ def loop_efficiency(
     count = loop_thread_count(chosen, threads)
     host = host_id(chosen.device if chosen.is_gpu else "")
     name = f"decode-{host}-{'gpu' if chosen.is_gpu else f'{count}t'}-{dtype}"
-    with ALONE:
+    with MEASUREMENT_LOCK:
         found = None if refresh else store.load(name, lambda kept: _stale(kept, chosen))
         if found is None:
             found = _measured(chosen, count, dtype, progress)
@@ -285,7 +285,7 @@ def _measured(
     else:
         model = beyond(ODD, cache, array_dtype(dtype, backend).itemsize)
     weights, rows = loop_weights(model, dtype, backend.name), []
-    with told(progress, "timing a model's operations") as tell:
+    with progress_bar(progress, "timing a model's operations") as tell:
         for number, (batch, context) in enumerate(RUNS):
             run = decode_loop(
                 model, batch, context, STEPS, backend.name, threads, weights, dtype, seed=number,

@@ -31,7 +31,7 @@ from rooflab.measure.operands import affordable, aligned, available_bytes, shrun
 from rooflab.measure.roof_kernels import host, lunch_block, lunch_kernel
 from rooflab.measure.roofs import thread_count
 from rooflab.measure.threads import Crew
-from rooflab.measure.timing import ALONE, quickest
+from rooflab.measure.timing import MEASUREMENT_LOCK, quickest
 
 K = (1, 2, 3, 5, 9, 17, 33, 65, 129, 257)
 BUDGET = 1.5  # seconds of sweeps at most, after the first three
@@ -182,7 +182,7 @@ def free_lunch(
         notes.append(shrunk(wanted, nbytes))
         warnings.warn(notes[0], stacklevel=2)
     part = -(-nbytes // (PARTS * crew_size * lunch_block(host()))) * lunch_block(host())
-    with ALONE:
+    with MEASUREMENT_LOCK:
         samples = _sweep(kind.name, counts, part, crew_size)
     seconds = [quickest(row) for row in samples]
     quartiles = [np.percentile(row, (25, 75)) for row in samples]

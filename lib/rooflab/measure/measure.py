@@ -28,7 +28,7 @@ from rooflab.measure.measurement import Measurement
 from rooflab.measure.operands import available_bytes, copies, make, require, require_memory
 from rooflab.measure.threads import thread_limit, unlimited
 from rooflab.measure.timing import (
-    ALONE,
+    MEASUREMENT_LOCK,
     SAMPLES,
     SECONDS,
     STEPS,
@@ -217,7 +217,7 @@ def measure(
     count = None if chosen.is_gpu else _threads(threads)
     require_memory(op, chosen, given=setup is not None, in_turn=run is None)
     operands = make(op, chosen) if setup is None else require(op, _set_up(setup), chosen)
-    with ALONE, thread_limit(count):
+    with MEASUREMENT_LOCK, thread_limit(count):
         doubts = [_check_once(op, chosen, kernel, operands)]
         heat = throttle_count()
         timing, said, facts = _time(op, chosen, kernel, operands, cache, count, samples, seconds)

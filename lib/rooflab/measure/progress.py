@@ -13,7 +13,7 @@ WIDTH = 46  # of the text before the bar, which would jump from step to step oth
 
 
 @contextmanager
-def told(progress: Progress, what: str) -> Iterator[Tell]:
+def progress_bar(progress: Progress, what: str) -> Iterator[Tell]:
     """A function to tell the share done to, and the step: a progress bar's, the caller's, or
     nobody's."""
     if callable(progress):

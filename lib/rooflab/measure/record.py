@@ -24,12 +24,12 @@ from rooflab.count.blas import axpy, gemm, gemv
 from rooflab.count.dtypes import dtype as _dtype
 from rooflab.count.operation import Operation
 from rooflab.count.si import si
-from rooflab.measure.atomic import replace_file
+from rooflab.measure.atomic_file import replace_file
 from rooflab.measure.backend import Backend, available_cores, environment, now, select
 from rooflab.measure.measure import NOISY
 from rooflab.measure.measurement import Measurement
 from rooflab.measure.operands import SPARE, available_bytes, needed_bytes
-from rooflab.measure.progress import Progress, Tell, told
+from rooflab.measure.progress import Progress, Tell, progress_bar
 from rooflab.measure.recording import Recording, folders, published, text, with_machine
 from rooflab.measure.roofs import thread_count
 from rooflab.measure.settings import expanded
@@ -380,7 +380,7 @@ def record(
         Journal(
             target.with_suffix(".journal"), options, restart=restart, stop_after=limit
         ) as journal,
-        told(progress, f"recording {name}") as tell,
+        progress_bar(progress, f"recording {name}") as tell,
     ):
         with _doubting(journal):
             found = _campaign(name, chosen, options, surroundings, journal, tell)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from rooflab.count.dtypes import dtype as _dtype
 from rooflab.count.si import rounded
 from rooflab.count.validation import unknown
-from rooflab.measure.settings import told_paths, user_folder
+from rooflab.measure.settings import path_settings, user_folder
 from rooflab.measure.threads import with_threads
 from rooflab.predict import estimate
 from rooflab.predict.machine import Machine
@@ -265,7 +265,7 @@ def text(found: Recording) -> str:
 
 def folders() -> tuple[Path, ...]:
     """Where recordings are looked for: ROOFLAB_RECORDINGS, the course's own, the user's own."""
-    told = told_paths(ENV)
+    told = path_settings(ENV)
     shipped = [_SHIPPED] if (_SHIPPED / "schema.json").is_file() else []
     own = user_folder("data") / "recordings"
     return (*told, *shipped, own)

@@ -29,7 +29,7 @@ from rooflab.measure.cuda_sources import FMA, FMA_A_TURN, STREAMS, THREADS, resi
 from rooflab.measure.gpu import l2_bytes, time_gpu
 from rooflab.measure.kernels import kernel_for
 from rooflab.measure.operands import affordable, aligned, available_bytes, make, shrunk, total_bytes
-from rooflab.measure.progress import Progress, told
+from rooflab.measure.progress import Progress, progress_bar
 from rooflab.measure.roof_kernels import MIXES, host
 from rooflab.measure.threads import (
     Crew,
@@ -40,7 +40,7 @@ from rooflab.measure.threads import (
     thread_limit,
     unlimited,
 )
-from rooflab.measure.timing import ALONE, ceiling, spread, time_warm
+from rooflab.measure.timing import MEASUREMENT_LOCK, robust_peak, spread, time_warm
 
 SCHEMA = 1
 
@@ -65,7 +65,7 @@ def measure_roofs(
     chosen = select(backend, threads)
     count = None if chosen.is_gpu else thread_count(threads)
     began = time.perf_counter()
-    with ALONE, told(progress, "measuring the roofs") as tell:
+    with MEASUREMENT_LOCK, progress_bar(progress, "measuring the roofs") as tell:
         if chosen.is_gpu:
             found = gpu_roofs(chosen, tell)
         else:
@@ -166,7 +166,7 @@ class Roof:
         elif len(self.rates) < LEAST:
             notes.append(f"measured {len(self.rates)} times only: there was no time for more")
         found = {
-            "value": rounded(ceiling(self.rates), 5),
+            "value": rounded(robust_peak(self.rates), 5),
             "samples": [rounded(rate, 5) for rate in self.rates],
         }
         return {**found, "note": "; ".join(notes)} if notes else found
@@ -230,7 +230,7 @@ def product_peaks(
         with thread_limit(threads):
             timing = time_warm(call, samples=10, seconds=0.1)
         rates = [op.flops / seconds for seconds in timing.samples]
-        value = ceiling(rates)
+        value = robust_peak(rates)
         if value > BETTER * max(vector["samples"]):
             found[f"{dtype}_tensor"] = {
                 "value": rounded(value, 5),
@@ -346,7 +346,7 @@ def _settled(roof: Roof, crew: Crew) -> float:
     """Bytes a second of a roof that is walked over and over."""
     for _ in range(SETTLING + COUNTED):
         roof.slice(crew)
-    return ceiling(roof.rates[SETTLING:])
+    return robust_peak(roof.rates[SETTLING:])
 
 
 def _starts(store: list[np.ndarray]) -> list[int]:
@@ -398,7 +398,10 @@ def _rates(backend: Backend, amount: float, call: Callable[[], Any]) -> dict[str
         backend.xp, call, cache="warm", samples=SAMPLES, seconds=SECONDS, warm_up_s=WARM_UP
     )
     rates = [amount / seconds for seconds in timing.samples]
-    return {"value": rounded(ceiling(rates), 5), "samples": [rounded(rate, 5) for rate in rates]}
+    return {
+        "value": rounded(robust_peak(rates), 5),
+        "samples": [rounded(rate, 5) for rate in rates],
+    }
 
 
 def _vector_peaks(backend: Backend, found: dict[str, Any], _: list[str]) -> Iterator[None]:

@@ -16,13 +16,13 @@ def fewer(samples: int) -> int:
     return max(2, samples // 4) if hurried else samples
 
 
-def told_path(variable: str) -> Path | None:
+def path_setting(variable: str) -> Path | None:
     """Return the path that the environment ``variable`` names, or None; ``~`` is your home."""
     text = os.environ.get(variable, "").strip()
     return expanded(variable, text) if text else None
 
 
-def told_paths(variable: str) -> tuple[Path, ...]:
+def path_settings(variable: str) -> tuple[Path, ...]:
     """Return the paths that ``variable`` lists, separated as in PATH."""
     parts = os.environ.get(variable, "").split(os.pathsep)
     return tuple(expanded(variable, part.strip()) for part in parts if part.strip())
@@ -48,7 +48,7 @@ def _user_folder_without_platformdirs(kind: str) -> Path:
         "cache": ("XDG_CACHE_HOME", ".cache"),
         "data": ("XDG_DATA_HOME", ".local/share"),
     }[kind]
-    return (told_path(variable) or Path.home() / usual) / "rooflab"
+    return (path_setting(variable) or Path.home() / usual) / "rooflab"
 
 
 def expanded(name: str, text: str) -> Path:

@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from rooflab.measure.atomic import replace_file
-from rooflab.measure.settings import told_path, user_folder
+from rooflab.measure.atomic_file import replace_file
+from rooflab.measure.settings import path_setting, user_folder
 
 ENV = "ROOFLAB_CACHE"
 _unwritten: dict[Path, dict[str, Any]] = {}  # what a read-only directory has to do without
@@ -22,7 +22,7 @@ _unwritten: dict[Path, dict[str, Any]] = {}  # what a read-only directory has to
 
 def cache_dir() -> Path:
     """The directory of stored results; it need not exist."""
-    return told_path(ENV) or user_folder("cache")
+    return path_setting(ENV) or user_folder("cache")
 
 
 def names(pattern: str) -> tuple[str, ...]:

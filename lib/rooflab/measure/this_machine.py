@@ -30,13 +30,13 @@ from rooflab.measure.caches import FALLBACK
 from rooflab.measure.kernels import kernel_for
 from rooflab.measure.measurement import Measurement
 from rooflab.measure.operands import available_bytes, copies, make, needed_bytes
-from rooflab.measure.progress import Progress, told
+from rooflab.measure.progress import Progress, progress_bar
 from rooflab.measure.recording import recording, recordings
 from rooflab.measure.roof_kernels import MIXES
 from rooflab.measure.roofs import SCHEMA, measure_roofs, thread_count
 from rooflab.measure.settings import fewer
 from rooflab.measure.threads import thread_limit, with_threads
-from rooflab.measure.timing import ALONE, Call, quickest, time_cold, time_warm
+from rooflab.measure.timing import MEASUREMENT_LOCK, Call, quickest, time_cold, time_warm
 from rooflab.predict import estimate
 from rooflab.predict import explain as _explain
 from rooflab.predict.estimate import mix_of, peak_of, routine, smallest
@@ -62,7 +62,7 @@ def this_machine(
     Raises ValueError or TypeError for a wrong argument, RuntimeError for "gpu" without one.
     """
     chosen, count, host, name, problem = _stored_as(backend, threads)
-    with ALONE:
+    with MEASUREMENT_LOCK:
         roofs = None if refresh else store.load(name, problem)
         if roofs is None:
             roofs = {**measured_roofs(chosen, count, progress), "device": chosen.device}
@@ -142,7 +142,7 @@ def this_machine_async(
     with suppress(TypeError, ValueError):  # result() raises it
         if progress is True and not refresh and stored_machine(backend, threads) is not None:
             progress = False  # nothing is measured, and a bar that ends at once stays on the page
-    tell = bar.enter_context(told(progress, "measuring this machine"))
+    tell = bar.enter_context(progress_bar(progress, "measuring this machine"))
     device = current_device()
 
     def work() -> None:
@@ -162,7 +162,7 @@ def this_machine_async(
 
 def measured_roofs(chosen: Backend, count: int | None, progress: Progress) -> dict[str, Any]:
     """Measure the roofs, and how the library's routines behave under them ("routines")."""
-    with told(progress, "measuring this machine") as tell:
+    with progress_bar(progress, "measuring this machine") as tell:
         roofs = measure_roofs(chosen.name, count, lambda share: tell(ROOFS_SHARE * share))
 
         roofs["routines"] = calibrate(Machine.from_roofs(roofs, id="here", name="here"))

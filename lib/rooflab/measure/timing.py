@@ -34,7 +34,7 @@ from rooflab.measure.settings import fewer
 # waits for the first. Thread pools are set for the whole process, which is another reason.
 
 
-ALONE = threading.RLock()
+MEASUREMENT_LOCK = threading.RLock()
 """Held while anything is timed. Taken again by the same thread it is no obstacle."""
 
 # What a machine can do when nothing disturbs it: the estimate made from many short slices.
@@ -48,7 +48,7 @@ ALONE = threading.RLock()
 FASTEST = 3
 
 
-def ceiling(rates: Sequence[float]) -> float:
+def robust_peak(rates: Sequence[float]) -> float:
     """The median of the three highest `rates` (of all, if there are fewer)."""
     return statistics.median(sorted(rates)[-FASTEST:])
 

@@ -20,8 +20,8 @@ from rooflab.show.ceiling_lines import CHOICES, MIX, as_band
 from rooflab.show.families import Family, batches, families, sizes
 from rooflab.show.film import film as film  # rl.live.film
 from rooflab.show.free_lunch_picture import free_lunch as free_lunch  # rl.live.free_lunch
-from rooflab.show.golf_widget import golf as golf  # rl.live.golf
 from rooflab.show.layer_time import TOKENS, WIDTHS
+from rooflab.show.live_golf import golf as golf  # rl.live.golf
 from rooflab.show.live_roofline import Live
 from rooflab.show.machine_choices import Offer, offers
 from rooflab.show.scene import Scene, Series, Slider

@@ -4,6 +4,8 @@ nbformat imports jsonschema, and that compiles a grammar of international addres
 ``rfc3987_syntax`` is installed, which it is beside Jupyter. No notebook's schema asks for them.
 """
 
+from __future__ import annotations
+
 import sys
 
 sys.modules.setdefault("rfc3987_syntax", None)
