@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from rooflab.exercises.registry import lesson
 from rooflab.grade.notebook_code import checks
 from tests.grade.notebooks import answer, code
 
+HOLES = [each.id for each in lesson("02") if each.kind == "golf"]
 Notebook = dict[str, Any]
 Change = Callable[[Notebook], None]
 
@@ -19,6 +21,16 @@ Change = Callable[[Notebook], None]
 def instead(exercise: str, source: str) -> Change:
     """Another source in the answer cell."""
     return lambda notebook: answer(notebook, exercise).update(source=source)
+
+
+def first_hole(source: str) -> Change:
+    """Another way to play hole 1; the other holes, which take the grader seconds, are empty."""
+
+    def change(notebook: Notebook) -> None:
+        for hole in HOLES:
+            answer(notebook, hole).update(source=source if hole == HOLES[0] else "")
+
+    return change
 
 
 def behind(exercise: str, source: str) -> Change:
@@ -287,7 +299,7 @@ CASES: dict[str, tuple[str, Change]] = {
     "the ridge of mine": ("03", instead("03-time", "def time(flops, bytes, peak, bandwidth):\n    return flops / peak if flops / bytes > rl.mine.ridge(peak, bandwidth) else bytes / bandwidth")),
     "the time of mine": ("05", instead("05-decode", "def decode(parameters, itemsize, kv, batch, context, peak, bandwidth):\n    t = rl.mine.time(2 * parameters * batch, parameters * itemsize, peak, bandwidth)\n    return batch / (t + kv * context * batch / bandwidth)")),
     "the product of mine": ("04", instead("04-layer", "def layer(tokens, inputs, outputs, itemsize, peak, bandwidth):\n    flops, moved, _ = rl.mine.product(tokens, outputs, inputs, itemsize)\n    return rl.mine.time(flops, moved, peak, bandwidth)")),
-} | {f"golf by {name}": ("02", instead("02-golf-axpy", source)) for name, source in GOLF.items()}
+} | {f"golf by {name}": ("02", first_hole(source)) for name, source in GOLF.items()}
 # fmt: on
 
 SAID = {  # right, and refused: (exercise, source); rl.check must say so in the grader's words
