@@ -197,7 +197,7 @@ GOLF = {  # hole 1 in plain Python of every kind
     "a frozen dataclass": "import dataclasses\n@dataclasses.dataclass(frozen=True)\nclass G:\n    data: int = 4096\ndef golf_axpy(a, x, y):\n    g = G()\n    for i in range(0, len(x), g.data):\n        y[i : i + g.data] += a * x[i : i + g.data]\n    return y",
     "functools.wraps": f"import functools\ndef counted(f):\n    @functools.wraps(f)\n    def inner(*args):\n        inner.calls += 1\n        return f(*args)\n    inner.calls = 0\n    return inner\n@counted\ndef golf_axpy(a, x, y):\n{LOOP}",
     "wraps by from": f"from functools import wraps\ndef same(f):\n    @wraps(f)\n    def inner(*args):\n        return f(*args)\n    return inner\n@same\ndef golf_axpy(a, x, y):\n{LOOP}",
-    "functools.partial": f"from functools import partial\ndef pieces(size, a, x, y):\n{LOOP}\ngolf_axpy = partial(pieces, 4096)",
+    "functools.partial": f"from functools import partial\ndef in_parts(size, a, x, y):\n{LOOP}\ngolf_axpy = partial(in_parts, 4096)",
     "operator": "import operator\ndef golf_axpy(a, x, y):\n    for i in range(0, len(x), 4096):\n        part = slice(i, i + 4096)\n        y[part] = operator.iadd(y[part], operator.mul(a, x[part]))\n    return y",
     "copy": "from copy import deepcopy\nSIZES = {'chunk': [4096]}\ndef golf_axpy(a, x, y):\n    size = deepcopy(SIZES)['chunk'][0]\n    for i in range(0, len(x), size):\n        y[i : i + size] += a * x[i : i + size]\n    return y",
     "contextlib": "from contextlib import contextmanager, suppress\n@contextmanager\ndef room():\n    yield 4096\ndef golf_axpy(a, x, y):\n    with room() as size, suppress(IndexError):\n        for i in range(0, len(x), size):\n            y[i : i + size] += a * x[i : i + size]\n    return y",
