@@ -35,6 +35,9 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.setdefault("ROOFLAB_CACHE", str(REPOSITORY / ".cache" / "roofs"))
     # A server's cache may be that of 60 cores, and emptying it over and over takes an hour.
     os.environ.setdefault(TOLD, str(min(last_level_bytes(), 32 << 20)))
+    # Bars are chosen for a terminal or a notebook once: here, before a test starts a kernel.
+    import tqdm.auto  # noqa: F401
+
     # Property tests have no deadline: a busy machine is slow, not wrong.
     settings.register_profile("no-deadline", deadline=None)
     settings.load_profile("no-deadline")

@@ -200,9 +200,9 @@ def _short(found: dict[str, Any]) -> dict[str, object]:
 def exercises(run: Run) -> None:
     """The timing exercises: the right answer is accepted, every mistake is refused."""
     from rooflab.exercises.check import check
-    from rooflab.exercises.lessons import lesson01
+    from rooflab.exercises.registry import exercises as known
 
-    for exercise in lesson01.EXERCISES:
+    for exercise in (one for one in known().values() if one.kind == "timing"):
         answers = {"right": exercise.reference}
         answers |= {mistake.name: mistake.wrong for mistake in exercise.misconceptions}
         for name, answer in answers.items():

@@ -140,7 +140,7 @@ def test_the_limit_is_ten_seconds_and_a_slow_answer_has_them(way):
 PRESSED = """
 import os, signal, threading, time
 import rooflab as rl
-from rooflab.exercises import child
+from rooflab.exercises import ending
 {way}
 notebook = os.getpid()
 def answer(*_):
@@ -152,7 +152,7 @@ except KeyboardInterrupt as error:
     print("raised again:", *error._render_traceback_())
 print("usual:", signal.getsignal(signal.SIGINT) is signal.default_int_handler)
 """
-HERE, IN_CHILD = "child.possible = lambda: False", ""
+HERE, IN_CHILD = "ending.possible = lambda: False", ""
 BODIES = [
     (HERE, "time.sleep(60)"), (HERE, "while True: pass"),
     (IN_CHILD, "time.sleep(60)"), (IN_CHILD, "while True: pass"),
