@@ -1,7 +1,7 @@
 """Real decode: is the estimate right, and does the loop waste what BLAS gives?
 
 Two models, batch 1 … 64, one thread by default. Predicted against measured tokens a second, with
-efficiencies that come from a model of other sizes (rooflab.measure.decode_prediction), and the pure
+efficiencies that come from a model of other sizes (rooflab.labs.llm.decode_prediction), and the pure
 bound's error beside it; prefill likewise. The loop's steps take turns with all of its GEMVs and
 GEMMs alone: their share of a step is what BLAS would allow.
 
@@ -20,7 +20,7 @@ import numpy as np
 import rooflab as rl
 from benchmarks.prediction import error
 from benchmarks.report import in_turn, save, spread, table
-from rooflab.measure.decode_loop import (
+from rooflab.labs.llm.decode_loop import (
     Clock,
     decoder,
     loop_threads,
@@ -29,9 +29,9 @@ from rooflab.measure.decode_loop import (
     take_in,
     timed_prefill,
 )
-from rooflab.measure.decode_prediction import loop_efficiency
+from rooflab.labs.llm.decode_prediction import loop_efficiency
+from rooflab.labs.llm.transformer import Weights, loop_model, products_only
 from rooflab.measure.timing import undisturbed
-from rooflab.measure.transformer import Weights, loop_model, products_only
 
 BATCHES = (1, 2, 4, 8, 16, 64)
 CONTEXT, PROMPTS = 128, (32, 128, 256)

@@ -30,7 +30,7 @@ from scipy.stats import spearmanr
 
 import rooflab as rl
 from benchmarks.report import in_turn, save, table
-from rooflab.golf import CACHE, HOLES, Limits, score
+from rooflab.labs.golf import CACHE, HOLES, Limits, score
 from rooflab.measure.caches import last_level_bytes
 from rooflab.measure.threads import thread_limit
 

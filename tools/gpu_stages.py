@@ -245,7 +245,7 @@ def record(run: Run) -> bool:
 def decode(run: Run) -> None:
     """A real transformer's steps, and what was predicted of them."""
     import rooflab as rl
-    from rooflab.measure.transformer import SIZES
+    from rooflab.labs.llm.transformer import SIZES
 
     small = replace(SIZES["small"], layers=1)
     model = small if run.quick else rl.loop_model("small", backend="gpu")

@@ -24,9 +24,9 @@ _HOME = {
     **dict.fromkeys(("Machine", "Figure"), "rooflab.predict.machine"),
     **dict.fromkeys(("Roofline", "HierarchicalRoofline"), "rooflab.predict.roofline"),
     **dict.fromkeys(("predict", "Prediction"), "rooflab.predict.estimate"),
-    **dict.fromkeys(("model", "models"), "rooflab.predict.models"),
-    "Model": "rooflab.predict.models",
-    "Workload": "rooflab.predict.workload",
+    **dict.fromkeys(("model", "models"), "rooflab.labs.llm.catalogue"),
+    "Model": "rooflab.labs.llm.model",
+    "Workload": "rooflab.labs.llm.workload",
     "attention": "rooflab.count.attention",
     "explain": "rooflab.measure.this_machine",
     "Explanation": "rooflab.predict.explain",
@@ -34,16 +34,16 @@ _HOME = {
     "Measurement": "rooflab.measure.measurement",
     **dict.fromkeys(("this_machine", "this_machine_async"), "rooflab.measure.this_machine"),
     **dict.fromkeys(("free_lunch", "FreeLunch"), "rooflab.measure.free_lunch"),
-    **dict.fromkeys(("decode_loop", "loop_weights"), "rooflab.measure.decode_loop"),
-    "loop_model": "rooflab.measure.transformer",
-    "DecodeRun": "rooflab.measure.decode_loop",
+    **dict.fromkeys(("decode_loop", "loop_weights"), "rooflab.labs.llm.decode_loop"),
+    "loop_model": "rooflab.labs.llm.transformer",
+    "DecodeRun": "rooflab.labs.llm.decode_loop",
     **dict.fromkeys(
         ("record_decode", "decode_recording", "decode_recordings"),
-        "rooflab.measure.decode_prediction",
+        "rooflab.labs.llm.decode_prediction",
     ),
-    **dict.fromkeys(("predict_decode", "DecodePrediction"), "rooflab.measure.decode_prediction"),
-    "loop_efficiency": "rooflab.measure.decode_prediction",
-    **dict.fromkeys(("golf", "Golf"), "rooflab.golf.score"),
+    **dict.fromkeys(("predict_decode", "DecodePrediction"), "rooflab.labs.llm.decode_prediction"),
+    "loop_efficiency": "rooflab.labs.llm.decode_prediction",
+    **dict.fromkeys(("golf", "Golf"), "rooflab.labs.golf.score"),
     "record": "rooflab.measure.record",
     **dict.fromkeys(("recordings", "recording"), "rooflab.measure.recording"),
     "check": "rooflab.exercises.check",
@@ -57,7 +57,7 @@ _HOME = {
     "sort": "rooflab.exercises.sorting",
     "conclude": "rooflab.conclusions",
 }
-_MODULES = {"show": "rooflab.show", "live": "rooflab.show.live"}
+_MODULES = {"show": "rooflab.show", "live": "rooflab.live"}
 
 __all__ = [*_HOME, *_MODULES]
 

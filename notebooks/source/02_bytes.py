@@ -29,7 +29,7 @@
 import numpy as np
 
 import rooflab as rl
-from rooflab.golf import HOLES, sweep
+from rooflab.labs.golf import HOLES, sweep
 from rooflab.measure.caches import last_level_bytes
 
 # %% [markdown] tags=["core"]

@@ -27,7 +27,7 @@ sys.path.insert(0, {str(ROOT)!r})
 os.environ["ROOFLAB_HOME"] = tempfile.mkdtemp()
 import numpy as np
 import rooflab as rl
-from rooflab.golf import sweep
+from rooflab.labs.golf import sweep
 from rooflab.measure.free_lunch import FreeLunch
 from rooflab.show.guess_axis import guess
 from tests.exercises.test_sorting import HERE as SORTED, TEN

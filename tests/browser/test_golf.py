@@ -16,7 +16,7 @@ CELLS = (
     """import dataclasses
 import numpy as np
 import rooflab as rl
-from rooflab.golf import sweep
+from rooflab.labs.golf import sweep
 from rooflab.show.guess_axis import guess
 
 def chunked(x, y, chunk=4096):

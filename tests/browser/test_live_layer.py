@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import rooflab as rl
+from rooflab.labs.llm.layer_time import TOKENS, knee
 from rooflab.show import theme
-from rooflab.show.layer_time import TOKENS, knee
 from tests.browser.conftest import handle, press, x_of, y_of
 from tests.browser.tab import resize
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from rooflab.cli import main
-from rooflab.measure import decode_loop, transformer
+from rooflab.labs.llm import decode_loop, transformer
 from tests.measure.plain_transformer import SMALL
 
 

@@ -11,7 +11,7 @@ import pytest
 import rooflab as rl
 from rooflab.conclusions import conclude
 from rooflab.conclusions.lesson02 import counted
-from rooflab.golf import ChunkSweep, Golf
+from rooflab.labs.golf import ChunkSweep, Golf
 from rooflab.measure import caches
 from rooflab.measure.measurement import Measurement
 from tests.conclusions.machines import MACHINES, Simulated, trials, untried

@@ -11,9 +11,9 @@ import rooflab as rl
 from rooflab.conclusions import conclude
 from rooflab.conclusions.lesson05 import CONCLUSIONS, by_the_roof, weights_read
 from rooflab.count.si import percent
-from rooflab.measure.decode_loop import PHASES, DecodeRun, ledger
-from rooflab.measure.decode_prediction import WEIGHED, DecodePrediction, bound
-from rooflab.measure.transformer import SIZES, beyond
+from rooflab.labs.llm.decode_loop import PHASES, DecodeRun, ledger
+from rooflab.labs.llm.decode_prediction import WEIGHED, DecodePrediction, bound
+from rooflab.labs.llm.transformer import SIZES, beyond
 from tests.conclusions.machines import MACHINES, Simulated, Trial, trials, untried
 
 LAPTOP = MACHINES["hybrid laptop"]

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rooflab as rl
-from rooflab.count.llm import Model
-from rooflab.predict.models import document
+from rooflab.labs.llm.catalogue import document
+from rooflab.labs.llm.model import Model
 
 ROWS = {row["name"]: row for row in document()["models"]}
 LATENT = {"kv_rank": 16, "rope": 8, "nope": 8, "value": 8}

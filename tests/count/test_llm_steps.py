@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rooflab as rl
-from rooflab.count.llm_steps import distinct
+from rooflab.labs.llm.steps import distinct
 
 LLAMA = rl.model("llama-2-7b")
 

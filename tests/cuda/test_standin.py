@@ -9,8 +9,8 @@ import threading
 import numpy as np
 import pytest
 
-from rooflab.cuda import Device, StandIn, imported_as_cupy
-from rooflab.cuda.device import BLOCK, Cache, CUDARuntimeError, Span
+from rooflab.labs.cuda import Device, StandIn, imported_as_cupy
+from rooflab.labs.cuda.device import BLOCK, Cache, CUDARuntimeError, Span
 from rooflab.measure import backend
 from rooflab.predict.catalogue import machine
 

@@ -18,8 +18,8 @@ from rooflab.exercises.golfing import arrays, digest, score, sound
 from rooflab.exercises.judge import judge
 from rooflab.exercises.lessons import lesson02
 from rooflab.exercises.registry import exercise, lesson
-from rooflab.golf import CACHE, HOLES, Limits, golf
-from rooflab.golf.buffers import LINE
+from rooflab.labs.golf import CACHE, HOLES, Limits, golf
+from rooflab.labs.golf.buffers import LINE
 
 FIVE = [e for e in lesson("02") if e.kind == "golf"]
 HOLE_OF = {e.id: e.draw(0)[0]["hole"] for e in FIVE}

@@ -9,7 +9,6 @@ from dataclasses import replace
 
 import pytest
 
-from rooflab.cuda import Device, StandIn
 from rooflab.exercises import on_gpu
 from rooflab.exercises.check import check
 from rooflab.exercises.judge import judge
@@ -17,6 +16,7 @@ from rooflab.exercises.lessons.lesson01 import timing_with
 from rooflab.exercises.registry import exercise
 from rooflab.exercises.timing import arguments, derived, operation, regions, run, truth
 from rooflab.exercises.verdict import Verdict
+from rooflab.labs.cuda import Device, StandIn
 
 BACKEND = importlib.import_module("rooflab.measure.backend")
 

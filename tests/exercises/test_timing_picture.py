@@ -9,7 +9,7 @@ import pytest
 
 from rooflab.exercises.check import check
 from rooflab.exercises.registry import exercise
-from rooflab.show.gpu_timeline import HEIGHT, WIDTH
+from rooflab.labs.cuda.timeline import HEIGHT, WIDTH
 
 TIMED = ("01-cuda-axpy", "01-cuda-gemv", "01-cuda-gemm")
 

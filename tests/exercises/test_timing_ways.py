@@ -10,7 +10,6 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from rooflab.cuda import Device, StandIn, imported_as_cupy
 from rooflab.exercises import on_gpu
 from rooflab.exercises.collect import collect
 from rooflab.exercises.judge import judge
@@ -18,6 +17,7 @@ from rooflab.exercises.registry import exercise
 from rooflab.exercises.timing import run
 from rooflab.exercises.verdict import Verdict
 from rooflab.grade import gate
+from rooflab.labs.cuda import Device, StandIn, imported_as_cupy
 from rooflab.measure import backend
 from rooflab.measure.backend import probe_gpu
 from tests.exercises.timing_ways import PRELUDE, REFUSED, RIGHT, WRONG

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from rooflab.golf import HOLES, golf
+from rooflab.labs.golf import HOLES, golf
 from tests.golf import pieces
 from tests.golf.lru import LINE, Cache
 from tests.golf.walked import simulated

@@ -8,7 +8,7 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
-from rooflab.golf import golf
+from rooflab.labs.golf import golf
 from tests.golf.conftest import SMALL, N
 from tests.golf.functions_by_hand import BY_HAND
 

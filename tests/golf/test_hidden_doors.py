@@ -7,7 +7,7 @@ import functools
 import numpy as np
 import pytest
 
-from rooflab.golf import Untraceable, golf
+from rooflab.labs.golf import Untraceable, golf
 
 X = np.arange(20_000.0)
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rooflab.golf import golf
-from rooflab.golf.buffers import Coverage, distinct_bytes
+from rooflab.labs.golf import golf
+from rooflab.labs.golf.buffers import Coverage, distinct_bytes
 from tests.golf import programs
 from tests.golf.conftest import SMALL
 

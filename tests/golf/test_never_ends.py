@@ -11,8 +11,8 @@ import time
 import numpy as np
 import pytest
 
-from rooflab.golf import GolfError, Limits, golf
-from rooflab.golf.run import may_loop
+from rooflab.labs.golf import GolfError, Limits, golf
+from rooflab.labs.golf.run import may_loop
 
 X = np.arange(10_000.0)
 TIMER = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()

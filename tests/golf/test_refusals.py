@@ -14,7 +14,7 @@ import pytest
 from numpy import asarray, empty
 
 import rooflab as rl
-from rooflab.golf import GolfError, Limits, Untraceable, golf
+from rooflab.labs.golf import GolfError, Limits, Untraceable, golf
 
 X = np.arange(10_000.0)
 KEPT = np.arange(10_000.0) + 1

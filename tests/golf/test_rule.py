@@ -11,8 +11,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from rooflab.golf import CACHE, HOLES, solutions
-from rooflab.golf import golf as with_its_own_cache
+from rooflab.labs.golf import CACHE, HOLES, solutions
+from rooflab.labs.golf import golf as with_its_own_cache
 from tests.golf.conftest import SMALL
 
 golf = functools.partial(with_its_own_cache, cache=SMALL)

@@ -7,7 +7,7 @@ import functools
 import numpy as np
 import pytest
 
-from rooflab.golf import golf as golf_
+from rooflab.labs.golf import golf as golf_
 
 PAD, N, P = 32 * 1024, 1 << 16, 1024
 golf = functools.partial(golf_, memory="scratchpad", cache=PAD)

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rooflab.golf import HOLES, GolfError, Limits, golf, sweep
-from rooflab.golf import score as stopwatch_module
+from rooflab.labs.golf import HOLES, GolfError, Limits, golf, sweep
+from rooflab.labs.golf import score as stopwatch_module
 from tests.golf.conftest import SMALL
 
 AXPY = HOLES["axpy"].variants["chunks"]

@@ -7,7 +7,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from rooflab.golf import golf
+from rooflab.labs.golf import golf
 
 N, ROWS, COLUMNS = 200_000, 400, 500
 SLACK = 200_000  # bytes: buffers of 8192 elements, small results

@@ -90,7 +90,7 @@ def product(m, n, k, *more):
     "in a timer": "import timeit\ndef product(m, n, k, *more):\n    timeit.timeit('...', number=1)",
     "in a console": "import code\ndef product(m, n, k, *more):\n    code.InteractiveInterpreter().runcode('')",
     "by a text": "import rooflab as rl\nkeep = getattr(rl.gemm, '__co' + 'de__')\ndef product(m, n, k, *more): keep",
-    "on the stand-in for a GPU": "from rooflab.cuda import StandIn\ndef product(m, n, k, *more): return StandIn(d)",
+    "on the stand-in for a GPU": "from rooflab.labs.cuda import StandIn\ndef product(m, n, k, *more): return StandIn(d)",
     "by a part of NumPy": "from numpy.testing import runstring\ndef product(m, n, k, *more): runstring('')",
     "by a getter": "import operator\ndef product(m, n, k, *more): operator.attrgetter('__code__')",
     "of all of os": "from os import *\ndef product(m, n, k, *more): return listdir()",

@@ -74,7 +74,7 @@ def f1(m, n):
         except ImportError: pass
     return got""",
     "references in golf": """
-from rooflab.golf import HOLES
+from rooflab.labs.golf import HOLES
 def f1(m, n): return [h.name for h in HOLES.values() if h.reference or h.variants]""",
     "files with answers": """
 import os

@@ -6,17 +6,17 @@ from pathlib import Path
 import pytest
 
 from rooflab.exercises.registry import exercises
-from rooflab.golf import solutions
 from rooflab.grade import gate, launch, verdicts
 from rooflab.grade.given import lesson
 from rooflab.grade.intake import CodeCell, Submission
 from rooflab.grade.launch import missing
 from rooflab.grade.locked_notebook import Outcome
 from rooflab.grade.merge import merge
+from rooflab.labs.golf import solutions
 from tests.grade.notebooks import REPOSITORY
 
 FORGED = {
-    "tracer": "import rooflab.golf.score as s\ns.golf = None",
+    "tracer": "import rooflab.labs.golf.score as s\ns.golf = None",
     "tracer by name": "from rooflab.exercises import golfing",
     "raw array": "def golf_axpy(a, x, y):\n    y.array[:] += a * x.array\n    return y",
     "raw array by name": "getattr(x, 'arr' + 'ay')",

@@ -6,7 +6,6 @@ import types
 import numpy as np
 import pytest
 
-from rooflab.cuda import Device
 from rooflab.exercises.collect import collect
 from rooflab.exercises.judge import judge
 from rooflab.exercises.lessons.lesson01 import GPUS
@@ -17,6 +16,7 @@ from rooflab.grade.inside import kernel
 from rooflab.grade.intake import CodeCell, Submission
 from rooflab.grade.locked_notebook import CHECK, OWN, Outcome
 from rooflab.grade.merge import merge
+from rooflab.labs.cuda import Device
 from rooflab.predict.catalogue import machine
 from tests.grade import attacks_traced, notebooks
 from tests.grade.small import RIGHT, SOON, honest, locked

@@ -18,7 +18,7 @@ def copy(tmp_path_factory):
 
 
 def test_no_exercise_and_no_judge_is_in_it(copy):
-    rooms = ("exercises", "grade", "golf")
+    rooms = ("exercises", "grade", "labs/golf")
     names = {path.stem for room in rooms for path in (copy / room).rglob("*.py")}
     assert not {name for name in names if re.match("lesson|golf_|timing_mist|judge", name)}
     assert not {"registry", "verdict", "hole_variants", "merge", "verdicts", "worker"} & names
@@ -29,7 +29,7 @@ def test_no_reference_can_be_found_in_its_text(copy):
     for exercise in exercises().values():
         assert exercise.question not in text
         assert all(m.hint not in text for m in exercise.misconceptions)
-    holes = (copy / "golf" / "holes.py").read_text("utf-8")
+    holes = (copy / "labs" / "golf" / "holes.py").read_text("utf-8")
     assert not [n for n in ast.walk(ast.parse(holes)) if isinstance(n, ast.Lambda)]
 
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from rooflab.predict.models import Model
+from rooflab.labs.llm.model import Model
 
 SMALL = Model(24, 2, 4, kv_heads=2, head_dim=6, intermediate=40, vocab=50, name="small")
 PLAIN = Model(
@@ -88,7 +88,7 @@ def greedy(model: Model, w: dict, prompt: np.ndarray, count: int) -> list[int]:
 
 def arrays(model: Model, seed: int = 0) -> dict[str, np.ndarray]:
     """Random weights by name, in fp64, norms and biases included."""
-    from rooflab.measure.transformer import shapes
+    from rooflab.labs.llm.transformer import shapes
 
     rng = np.random.default_rng(seed)
     return {

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import rooflab as rl
-from rooflab.measure import decode_loop as decode
-from rooflab.measure import decode_loop as decode_steps
-from rooflab.measure.decode_loop import (
+from rooflab.labs.llm import decode_loop as decode
+from rooflab.labs.llm import decode_loop as decode_steps
+from rooflab.labs.llm.decode_loop import (
     Clock,
     DecodeRun,
     _promising,
@@ -20,8 +20,8 @@ from rooflab.measure.decode_loop import (
     loop_weights,
     require_room,
 )
+from rooflab.labs.llm.transformer import FORMS, ODD, SIZES, beyond, loop_model
 from rooflab.measure.operands import OperandsTooLarge
-from rooflab.measure.transformer import FORMS, ODD, SIZES, beyond, loop_model
 from tests.measure.plain_transformer import PLAIN, SMALL, arrays, greedy
 
 CPU = {"backend": "cpu", "threads": 1}

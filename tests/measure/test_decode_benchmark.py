@@ -9,7 +9,7 @@ import pytest
 import rooflab as rl
 from benchmarks import decode as bench
 from benchmarks import report
-from rooflab.measure import decode_loop, decode_prediction
+from rooflab.labs.llm import decode_loop, decode_prediction
 from tests.measure.plain_transformer import SMALL
 from tests.measure.test_decode_predict import HERE, habits
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rooflab.measure import decode_loop as room
-from rooflab.measure.backend import select
-from rooflab.measure.decode_loop import (
+from rooflab.labs.llm import decode_loop as room
+from rooflab.labs.llm.decode_loop import (
     Clock,
     decoder,
     for_many,
@@ -20,8 +19,9 @@ from rooflab.measure.decode_loop import (
     try_forms,
     unmarked,
 )
+from rooflab.labs.llm.transformer import FORMS, products_only, random_weights
+from rooflab.measure.backend import select
 from rooflab.measure.timing import undisturbed
-from rooflab.measure.transformer import FORMS, products_only, random_weights
 from tests.measure.plain_transformer import SMALL
 
 CPU = select("cpu")

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from rooflab.count.si import si
-from rooflab.measure import decode_prediction, gpu, transformer
-from rooflab.measure.decode_loop import decode_loop
+from rooflab.labs.llm import decode_prediction, transformer
+from rooflab.labs.llm.decode_loop import decode_loop
+from rooflab.labs.llm.transformer import FORMS, by_columns, loop_model
+from rooflab.measure import gpu
 from rooflab.measure.operands import OperandsTooLarge
-from rooflab.measure.transformer import FORMS, by_columns, loop_model
 from tests.measure.plain_transformer import PLAIN, SMALL, arrays, greedy
 from tests.measure.test_decode_predict import HERE, habits
 

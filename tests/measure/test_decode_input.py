@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import rooflab as rl
-from rooflab.measure import decode_loop as decode
+from rooflab.labs.llm import decode_loop as decode
+from rooflab.labs.llm.decode_loop import DecodeRun, decode_loop, loop_weights
+from rooflab.labs.llm.decode_prediction import predict_decode
+from rooflab.labs.llm.transformer import FORMS, last_cache_bytes, last_level_bytes
 from rooflab.measure.backend import Backend
-from rooflab.measure.decode_loop import DecodeRun, decode_loop, loop_weights
-from rooflab.measure.decode_prediction import predict_decode
 from rooflab.measure.operands import OperandsTooLarge
-from rooflab.measure.transformer import FORMS, last_cache_bytes, last_level_bytes
 from tests.measure.plain_transformer import SMALL
 from tests.measure.test_decode_predict import HERE, habits
 

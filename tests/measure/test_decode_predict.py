@@ -11,11 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rooflab as rl
-from rooflab.measure import decode_loop as decode_steps
-from rooflab.measure import decode_prediction, transformer
-from rooflab.measure.backend import Backend, select
-from rooflab.measure.decode_loop import decode_loop, ledger
-from rooflab.measure.decode_prediction import (
+from rooflab.labs.llm import decode_loop as decode_steps
+from rooflab.labs.llm import decode_prediction, transformer
+from rooflab.labs.llm.decode_loop import decode_loop, ledger
+from rooflab.labs.llm.decode_prediction import (
     RUNS,
     STEPS,
     WEIGHED,
@@ -24,7 +23,8 @@ from rooflab.measure.decode_prediction import (
     predict_decode,
     problem,
 )
-from rooflab.measure.transformer import ODD, SIZES
+from rooflab.labs.llm.transformer import ODD, SIZES
+from rooflab.measure.backend import Backend, select
 from rooflab.predict.machine import Figure, Machine
 from tests.measure.plain_transformer import SMALL
 

@@ -7,9 +7,9 @@ import json
 import pytest
 
 import rooflab as rl
-from rooflab.measure import decode_loop
-from rooflab.measure import decode_prediction as room
-from rooflab.measure.decode_prediction import DecodeRecording
+from rooflab.labs.llm import decode_loop
+from rooflab.labs.llm import decode_prediction as room
+from rooflab.labs.llm.decode_prediction import DecodeRecording
 from rooflab.measure.operands import OperandsTooLarge
 from tests.measure.plain_transformer import SMALL
 

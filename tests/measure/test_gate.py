@@ -1,4 +1,4 @@
-"""The gate, on the simulated GPU of rooflab.cuda: what is timed is the kernel, however short.
+"""The gate, on the simulated GPU of rooflab.labs.cuda: what is timed is the kernel, however short.
 
 The simulated host pays 4 µs for every launch and 1 µs for every event, and the simulated device
 writes down when each kernel really began and ended.
@@ -13,10 +13,11 @@ from typing import Any
 
 import pytest
 
-from rooflab.cuda import Device, StandIn
-from rooflab.measure import decode_loop, gpu
+from rooflab.labs.cuda import Device, StandIn
+from rooflab.labs.llm import decode_loop
+from rooflab.labs.llm.decode_loop import Clock
+from rooflab.measure import gpu
 from rooflab.measure.backend import Backend
-from rooflab.measure.decode_loop import Clock
 from rooflab.measure.measure import caveats, launch_bound
 from rooflab.predict.catalogue import machine
 

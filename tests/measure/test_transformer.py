@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rooflab.measure import transformer as layers
-from rooflab.measure.backend import select
-from rooflab.measure.decode_loop import given_forms, lay, unmarked
-from rooflab.measure.transformer import (
+from rooflab.labs.llm import transformer as layers
+from rooflab.labs.llm.decode_loop import given_forms, lay, unmarked
+from rooflab.labs.llm.model import Model
+from rooflab.labs.llm.transformer import (
     FORMS,
     array_dtype,
     by_columns,
@@ -23,7 +23,7 @@ from rooflab.measure.transformer import (
     run,
     shapes,
 )
-from rooflab.predict.models import Model
+from rooflab.measure.backend import select
 from tests.measure.plain_transformer import PLAIN, SMALL, arrays, logits
 
 CPU = select("cpu")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rooflab.measure import transformer as layers
+from rooflab.labs.llm import transformer as layers
 
 ROWS = np.random.default_rng(0).normal(size=(4, 6)) * 5 + 2
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rooflab.measure import transformer as room
+from rooflab.labs.llm import transformer as room
+from rooflab.labs.llm.transformer import FORMS, bind, by_columns, relaid, viewed
 from rooflab.measure.backend import select
-from rooflab.measure.transformer import FORMS, bind, by_columns, relaid, viewed
 
 CPU = select("cpu")
 SIZES = st.integers(1, 9)

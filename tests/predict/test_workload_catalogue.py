@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import rooflab as rl
-from rooflab.predict.models import document
+from rooflab.labs.llm.catalogue import document
 
 
 @pytest.mark.parametrize(

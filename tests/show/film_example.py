@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import rooflab as rl
-from rooflab.measure.decode_loop import PHASES, DecodeRun, ledger
-from rooflab.predict.step_time import timing
+from rooflab.labs.llm.decode_loop import PHASES, DecodeRun, ledger
+from rooflab.labs.llm.step_time import timing
 from tests.show.conftest import ROOFS
 
 SMALL = rl.Model(1024, 8, 8, kv_heads=2, intermediate=4096, vocab=8192, name="small", context=2048)

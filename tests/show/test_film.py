@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rooflab as rl
-from rooflab.show import film_tables, film_words
-from rooflab.show.film import Film, film
-from rooflab.show.film_tables import BATCHES, CONTEXTS, KINDS
+from rooflab.labs.llm import film_tables, film_words
+from rooflab.labs.llm.film import Film, film
+from rooflab.labs.llm.film_tables import BATCHES, CONTEXTS, KINDS
 from rooflab.show.guess_axis import guess
 from tests.show.film_example import HERE, SHARE, SMALL, run
 

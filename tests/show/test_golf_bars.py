@@ -8,33 +8,33 @@ from types import SimpleNamespace
 
 import pytest
 
-from rooflab.show import golf_picture
-from rooflab.show.live_golf import golf
+from rooflab.labs.golf import picture
+from rooflab.labs.golf.live import golf
 from tests.show.test_golf_picture import CHUNKS, PNG, SECONDS, SWEEP
 from tests.show.test_golf_story import N
 
 
 def test_half_the_bytes_promise_half_the_time() -> None:
-    sweep = golf_picture.sweep(SWEEP)
+    sweep = picture.sweep(SWEEP)
     assert sweep.counted == pytest.approx([s * 1.54e-3 for s in (0.6, 0.6, 1, 1)])
     assert sweep.counted[-1] == sweep.measured[-1]
     assert sweep.says(1) == ("940 µs", "924 µs")
 
 
 def test_the_sentence_of_a_bar_says_what_the_bytes_do_not_explain() -> None:
-    sweep = golf_picture.sweep(SWEEP)
+    sweep = picture.sweep(SWEEP)
     assert sweep.sentence(1) == (
         "Chunks of 4096: measured 940 µs, counted 924 µs (60 % of the bytes)."
     )
     assert sweep.sentence(0).endswith("×3.2 more: 1954 calls take time, too.")
     assert "start from it" in sweep.sentence(3)
     fast = SimpleNamespace(**{**vars(SWEEP), "seconds": (1e-4, *SECONDS[1:])})
-    assert "less: a larger cache kept some" in golf_picture.sweep(fast).sentence(0)
+    assert "less: a larger cache kept some" in picture.sweep(fast).sentence(0)
 
 
 def test_a_sweep_in_any_order_is_shown_from_small_to_large() -> None:
     backwards = SimpleNamespace(chunks=CHUNKS[::-1], golfs=SWEEP.golfs[::-1], seconds=SECONDS[::-1])
-    assert golf_picture.sweep(backwards) == golf_picture.sweep(SWEEP)
+    assert picture.sweep(backwards) == picture.sweep(SWEEP)
 
 
 def test_a_sweep_that_was_not_timed_has_no_bars() -> None:
@@ -47,7 +47,7 @@ def test_a_sweep_that_was_not_timed_has_no_bars() -> None:
 def test_a_small_chunk_traced_on_a_part_tells_the_rounds_of_the_whole() -> None:
     parts = [SimpleNamespace(**vars(one), elements=N) for one in SWEEP.golfs]
     longer = SimpleNamespace(**{**vars(SWEEP), "golfs": parts}, elements=10 * N)
-    told = golf_picture.sweep(longer).stories[1]
+    told = picture.sweep(longer).stories[1]
     assert [stop.rounds for stop in told.stops] == [2450, 2450] and told.calls == 4900
     assert told.total == 24
 
@@ -60,13 +60,13 @@ def test_the_last_smaller_piece_counts_as_one(elements: int, pieces: int) -> Non
         for one in SWEEP.golfs
     ]
     longer = SimpleNamespace(**{**vars(SWEEP), "golfs": first}, elements=elements)
-    told = golf_picture.sweep(longer).stories[1]
+    told = picture.sweep(longer).stories[1]
     assert [stop.rounds for stop in told.stops] == [pieces] * 2 and told.calls == 2 * pieces
 
 
 def test_bars_are_measured_by_the_largest_chunk_and_longer_ones_run_off() -> None:
     slow = SimpleNamespace(**{**vars(SWEEP), "seconds": (82e-3, *SECONDS[1:])})
-    bars = golf_picture.bars(golf_picture.sweep(slow), 600)
+    bars = picture.bars(picture.sweep(slow), 600)
     assert bars["lengths"][-1] == [480.0, 480.0], "four fifths of the bed"
     assert bars["lengths"][0][0] == 600 and bars["says"][0] == ["82.0 ms →", "924 µs"]
     assert bars["lengths"][1][0] == pytest.approx(480 * SECONDS[1] / SECONDS[3], abs=0.1)

@@ -9,8 +9,8 @@ import pytest
 from matplotlib.colors import to_hex
 
 import rooflab as rl
-from rooflab.golf import ChunkSweep, golf
-from rooflab.show.golf_curves import _MINE
+from rooflab.labs.golf import ChunkSweep, golf
+from rooflab.labs.golf.curves import _MINE
 
 N = 1 << 16
 

@@ -12,13 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rooflab as rl
-from rooflab.golf import HOLES
-from rooflab.golf import sweep as measured
-from rooflab.golf.ledger import Step
-from rooflab.show import golf_picture
-from rooflab.show.golf_picture import story
+from rooflab.labs.golf import HOLES, picture
+from rooflab.labs.golf import sweep as measured
+from rooflab.labs.golf.ledger import Step
+from rooflab.labs.golf.live import golf
+from rooflab.labs.golf.picture import story
 from rooflab.show.guess_axis import guess
-from rooflab.show.live_golf import golf
 from tests.show.test_golf_story import N, chunked, expression, run, trip
 
 CHUNKS = (1024, 4096, 65536, N)
@@ -28,11 +27,11 @@ PNG = b"\x89PNG"
 
 
 def placed(*stories: object) -> dict:
-    return golf_picture.geometry([story(one, fold=True) for one in stories])
+    return picture.geometry([story(one, fold=True) for one in stories])
 
 
 def placed_short(one: object) -> dict:
-    return golf_picture.geometry([story(one)])
+    return picture.geometry([story(one)])
 
 
 def entries(geometry: dict, at: int = 0) -> list[list[float]]:
@@ -62,7 +61,7 @@ def test_the_counter_counts_trip_by_trip() -> None:
 
 @pytest.mark.parametrize("bytes_", [0.001, 1, 8, 24, 40, 100, 3000])
 def test_ticks_are_few_and_inside(bytes_: float) -> None:
-    found = golf_picture.ticks(bytes_)
+    found = picture.ticks(bytes_)
     assert 4 <= len(found) <= 9 and found[0] == 0 and found[-1] <= bytes_
 
 
@@ -70,7 +69,7 @@ def test_at_small_chunks_the_temporary_drops_into_the_cache_lane() -> None:
     geometry = placed(*SWEEP.golfs)
     tmp = [column["name"] for column in geometry["columns"]].index("tmp1")
     ys = [shown["homes"][-1][tmp][0] for shown in geometry["stories"]]
-    top, bottom = golf_picture.CACHE
+    top, bottom = picture.CACHE
     assert [top <= y < bottom for y in ys] == [True, True, False, False]
     mine = [n for n, key in enumerate(geometry["keys"]) if key[1] == tmp]
     for shown, small in zip(geometry["stories"], (True, True, False, False), strict=True):
@@ -89,7 +88,7 @@ def test_a_name_that_comes_back_for_another_array_moves_its_home() -> None:
     shown, tmp = geometry["stories"][0], geometry["columns"][1]
     assert tmp["name"] == "tmp1"
     tops = [tops[1][0] for tops in shown["homes"]]
-    assert [golf_picture.CACHE[0] <= y for y in tops] == [True, True, True, False, False]
+    assert [picture.CACHE[0] <= y for y in tops] == [True, True, True, False, False]
     assert [alive[1] for alive in shown["alive"]] == [0, 1, 1, 1, 1]
 
 
@@ -108,15 +107,15 @@ def test_every_block_lies_inside_and_beside_its_neighbours(sizes: list[int]) -> 
     wide = [width for _, width in geometry["stories"][0]["homes"][-1]]
     homes = sorted([x - w / 2, w] for x, w in zip(middles, wide, strict=True))
     for x, width in homes:
-        assert x >= golf_picture.LEFT and x + width <= golf_picture.RIGHT
+        assert x >= picture.LEFT and x + width <= picture.RIGHT
     assert all(a[0] + a[1] < b[0] for a, b in zip(homes, homes[1:], strict=False))
 
 
 def test_a_name_keeps_its_colour_and_no_two_of_few_share_one() -> None:
     names = ("x", "y", "tmp1", "tmp2", "tmp3", "result")
-    found = golf_picture.colours(names)
+    found = picture.colours(names)
     assert len(set(found.values())) == len(names)
-    assert golf_picture.colours(("x", "tmp1", "result")).items() <= found.items()
+    assert picture.colours(("x", "tmp1", "result")).items() <= found.items()
 
 
 def test_the_figure_has_one_block_a_trip_and_words_for_each_step() -> None:
@@ -201,7 +200,7 @@ def test_a_story_whose_code_is_long_is_cut_in_the_figure_only() -> None:
     told = story(expression())
     long = replace(told.stops[0], code="z" * 90)
     assert placed(expression())["stories"][0]["codes"][1] == "tmp1 = multiply(x)"
-    from rooflab.show.golf_picture import picture
+    from rooflab.labs.golf.picture import picture
 
     drawn = [t.get_text() for t in texts(picture(replace(told, stops=(long, told.stops[1]))))]
     assert max(len(text) for text in drawn if text.startswith("zz")) < 30

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rooflab.golf.ledger import Step, Trip
-from rooflab.show.golf_picture import MOST_STOPS, REST, story
+from rooflab.labs.golf.ledger import Step, Trip
+from rooflab.labs.golf.picture import MOST_STOPS, REST, story
 
 N = 1_000_000
 

@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 
 import rooflab as rl
-from rooflab.show.film import draw
+from rooflab.labs.llm.film import draw
 from tests.show.apart import overlapping
 from tests.show.film_example import HERE, SMALL, run
 from tests.show.moving import WORDS, moving

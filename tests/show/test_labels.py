@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import rooflab as rl
+from rooflab.labs.llm.film import draw, film
 from rooflab.show.canvas import figure
-from rooflab.show.film import draw, film
 from rooflab.show.labels import Crowd, Room, Spot, spots_around
 from rooflab.show.live_roofline import still
 from tests.show.apart import overlapping, written

@@ -7,8 +7,8 @@ import math
 import pytest
 
 import rooflab as rl
+from rooflab.labs.llm.layer_time import MOST, TOKENS, WIDTHS, _bound, knee
 from rooflab.measure.measurement import Measurement
-from rooflab.show.layer_time import MOST, TOKENS, WIDTHS, _bound, knee
 
 H200, MI300X = rl.Roofline("h200-sxm", "bf16"), rl.Roofline("mi300x", "fp16")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import rooflab as rl
+from rooflab.labs.llm.layer_walk import TOKENS, X_LIMITS, Y_LIMITS
 from rooflab.measure.measurement import Measurement
-from rooflab.show.layer_walk import TOKENS, X_LIMITS, Y_LIMITS
 
 CORE = rl.Roofline(rl.recording("epyc-2core-vm").at(threads=1), "fp32")
 H200, PI = rl.Roofline("h200-sxm", "bf16"), rl.Roofline("raspberry-pi-5", "fp32")

@@ -14,9 +14,9 @@ from rooflab.cli.terminal import say, table
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rooflab.measure.decode_loop import DecodeRun
-    from rooflab.predict.models import Model
-    from rooflab.predict.workload import Account, Workload
+    from rooflab.labs.llm.decode_loop import DecodeRun
+    from rooflab.labs.llm.model import Model
+    from rooflab.labs.llm.workload import Account, Workload
 
 # ``rooflab decode``: generate tokens with a real transformer here, and keep the runs.
 
@@ -35,9 +35,9 @@ def decode(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a recording.")] = False,
 ) -> None:
     """Time a real decode loop: tokens a second for every batch, and how its products ran."""
+    from rooflab.labs.llm.decode_loop import decode_loop, loop_weights
+    from rooflab.labs.llm.decode_prediction import record_decode
     from rooflab.measure.backend import select
-    from rooflab.measure.decode_loop import decode_loop, loop_weights
-    from rooflab.measure.decode_prediction import record_decode
 
     backend = select(backend, threads).name
     chosen, batches = _model(model, backend), _batches(batch)
@@ -59,8 +59,8 @@ def decode(
 
 
 def _model(name: str, backend: str) -> Model:
-    from rooflab.measure.transformer import SIZES, loop_model
-    from rooflab.predict.models import model
+    from rooflab.labs.llm.catalogue import model
+    from rooflab.labs.llm.transformer import SIZES, loop_model
 
     return loop_model(name, backend=backend) if name in SIZES else model(name)
 
@@ -77,7 +77,7 @@ def _batches(text: str) -> list[int]:
 
 def _row(run: DecodeRun, predict: bool) -> tuple[str, ...]:
     from rooflab.count.si import percent, si
-    from rooflab.measure.decode_prediction import predict_decode
+    from rooflab.labs.llm.decode_prediction import predict_decode
 
     told: tuple[str, ...] = ()
     if predict:
@@ -251,7 +251,7 @@ def _account(told: Account) -> None:
 
 def _work(name: str, phase: str, sizes: tuple[object, ...], quant: str | None) -> Workload:
     from rooflab.count.validation import unknown
-    from rooflab.predict.models import model as found
+    from rooflab.labs.llm.catalogue import model as found
 
     makes = {"decode": "decode", "prefill": "prefill", "train": "train_step"}
     if phase not in makes:
@@ -261,7 +261,7 @@ def _work(name: str, phase: str, sizes: tuple[object, ...], quant: str | None) -
 
 def _list() -> None:
     from rooflab.count.si import si
-    from rooflab.predict.models import models
+    from rooflab.labs.llm.catalogue import models
 
     rows = [
         (m.name, si(m.parameters), si(m.active_parameters), str(m.layers), str(m.hidden),

@@ -12,7 +12,7 @@ import numpy as np
 from rooflab.conclusions import Conclusion, cautions, fold
 from rooflab.count import axpy
 from rooflab.count.si import plain, si
-from rooflab.golf.score import ChunkSweep, golf
+from rooflab.labs.golf.score import ChunkSweep, golf
 from rooflab.measure.caches import FALLBACK, last_level_bytes, last_level_words, shown_bytes
 from rooflab.measure.measurement import Measurement
 from rooflab.predict.explain import Explanation

@@ -8,8 +8,8 @@ from math import ceil
 from rooflab.conclusions import Conclusion, cautions, fold, largest_cache, several
 from rooflab.count.si import percent, plain, si
 from rooflab.count.validation import unknown
-from rooflab.measure.decode_loop import DecodeRun
-from rooflab.measure.decode_prediction import WEIGHED, DecodePrediction, bound
+from rooflab.labs.llm.decode_loop import DecodeRun
+from rooflab.labs.llm.decode_prediction import WEIGHED, DecodePrediction, bound
 from rooflab.predict.machine import Machine
 
 FASTER = 1.05  # times what memory carries: beyond the noise of a quiet computer

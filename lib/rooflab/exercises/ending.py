@@ -2,7 +2,7 @@
 
 Where a fork is safe, on Linux, the answer runs in a child process, which is killed when its time is
 over (below). That ends everything, also one long call into C. Elsewhere, and while a GPU is in
-use, the answer runs here, under the clock of byte golf; golf/run.py says what that can stop.
+use, the answer runs here, under the clock of byte golf; labs/golf/run.py says what that can stop.
 The grader has limits of its own, around the whole process.
 """
 
@@ -34,8 +34,8 @@ import psutil
 
 from rooflab.exercises import collect, plaindata
 from rooflab.exercises.exercise import Case, Observation
-from rooflab.golf.buffers import Stopped
-from rooflab.golf.run import Watch, limited, may_loop
+from rooflab.labs.golf.buffers import Stopped
+from rooflab.labs.golf.run import Watch, limited, may_loop
 
 # A forked copy of the notebook's process: an answer runs in it, and it can be killed.
 #

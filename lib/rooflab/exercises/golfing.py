@@ -17,10 +17,10 @@ from rooflab.exercises.exercise import Case, Exercise, Misconception, Observatio
 from rooflab.exercises.judge import failed, passed
 from rooflab.exercises.plaindata import Plain
 from rooflab.exercises.verdict import Verdict
-from rooflab.golf import HOLES, Limits, golf
-from rooflab.golf.ledger import Step
-from rooflab.golf.run import as_function, may_loop
-from rooflab.golf.trace import UNSEEN
+from rooflab.labs.golf import HOLES, Limits, golf
+from rooflab.labs.golf.ledger import Step
+from rooflab.labs.golf.run import as_function, may_loop
+from rooflab.labs.golf.trace import UNSEEN
 
 BLOCKS = 256
 AGREE = {"float32": 1e-4, "float64": 1e-9}  # relative, of the weighted sum of a block

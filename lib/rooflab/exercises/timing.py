@@ -14,16 +14,16 @@ from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
 from rooflab.count import Operation, axpy, gemm, gemv
-from rooflab.cuda import Device, StandIn, imported_as_cupy
 from rooflab.exercises.collect import observe
 from rooflab.exercises.compare import close, same, show
 from rooflab.exercises.exercise import Case, Exercise, Misconception, Observation
 from rooflab.exercises.judge import failed, passed
 from rooflab.exercises.plaindata import Plain
 from rooflab.exercises.verdict import Verdict
+from rooflab.labs.cuda import Device, StandIn, imported_as_cupy
 
 if TYPE_CHECKING:
-    from rooflab.show.gpu_timeline import GpuTimeline
+    from rooflab.labs.cuda.timeline import GpuTimeline
 
 AGREE = 0.10  # relative: seconds against the simulated clock, or against ours on a real GPU
 ARITHMETIC = 0.01  # relative: what follows from the learner's own seconds
@@ -230,7 +230,7 @@ def drawn(
     exercise: Exercise, cases: Sequence[Case], observations: Sequence[Observation]
 ) -> GpuTimeline | None:
     """Draw what the stand-in did in the first case that failed, or in the first of all."""
-    from rooflab.show.gpu_timeline import gpu_timeline
+    from rooflab.labs.cuda.timeline import gpu_timeline
 
     ran = [pair for pair in zip(cases, observations, strict=True) if sound(pair[1].get("log", []))]
     if not ran:

@@ -45,7 +45,7 @@ SEED = "seed.json"
 LOCK = "lock"
 _TORN = re.compile(r"\.[0-9a-f]{8}\.new$")  # what replace_file leaves when it is killed
 # What a verdict hangs on.
-_ROOMS = ("count", "predict", "measure", "golf", "cuda", "exercises", "grade")
+_ROOMS = ("count", "predict", "measure", "labs", "exercises", "grade")
 _BITS = 48  # of a drawn seed: exact in every reader of JSON
 
 

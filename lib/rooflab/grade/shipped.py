@@ -35,7 +35,7 @@ def conclude(name, *measured, **more):
     )
 '''
 _JUDGING = ("judge", "verdict", "compare", "registry")
-_WAYS = "golf/solutions.py"
+_WAYS = "labs/golf/solutions.py"
 _FORMS = {  # module of exercises → the stand-in for what the public name is
     "check": "def check(id, answer=...):\n    return Later()",
     "ask": "def ask(*args, **kwargs):\n    return Later()",
@@ -98,8 +98,8 @@ def make_trimmed(folder: Path) -> Path:
         _write(target / "exercises" / f"{name}.py", f"{_STAND_IN}{form}\n")
     _write(target / "conclusions.py", _CONCLUDING)
     (target / _WAYS).unlink()
-    holes = (source / "golf" / "holes.py").read_text(encoding="utf-8")
-    _write(target / "golf" / "holes.py", _without_answers(holes))
+    holes = (source / "labs" / "golf" / "holes.py").read_text(encoding="utf-8")
+    _write(target / "labs" / "golf" / "holes.py", _without_answers(holes))
     for path in folder.rglob("*"):
         path.chmod(0o755 if path.is_dir() else 0o644)
     return folder

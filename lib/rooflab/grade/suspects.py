@@ -16,7 +16,7 @@ from functools import cache
 from types import ModuleType
 
 import rooflab
-from rooflab.cuda.modules import IMPORTED
+from rooflab.labs.cuda.modules import IMPORTED
 
 # Words of Python that an answer has no need of, and with which it could reach behind its back.
 #
@@ -564,7 +564,7 @@ def _lends(module: str) -> bool:
     first, *parts = module.split(".")
     if first not in DERIVING_MODULES:
         return not f"{module}.".startswith("IPython.display.")
-    ours = f"{module}.".startswith(("rooflab.grade.", "rooflab.cuda.", "rooflab.golf."))
+    ours = f"{module}.".startswith(("rooflab.grade.", "rooflab.labs.cuda.", "rooflab.labs.golf."))
     return ours or any(map(_borrowed, parts))
 
 

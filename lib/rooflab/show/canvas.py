@@ -31,9 +31,13 @@ if TYPE_CHECKING:
 DPI = 100
 
 
-def source(*names: str) -> str:
-    """The text of files beside this one, joined: what anywidget takes as ``_esm`` or ``_css``."""
-    return "\n".join(Path(__file__).with_name(name).read_text("utf-8") for name in names)
+def source(*names: str, beside: str = __file__) -> str:
+    """The text of scripts or styles, joined: what anywidget takes as ``_esm`` or ``_css``.
+
+    Each is a file beside the module ``beside`` or, where it has none, beside this one.
+    """
+    places = [[Path(module).with_name(name) for module in (beside, __file__)] for name in names]
+    return "\n".join((own if own.exists() else shared).read_text("utf-8") for own, shared in places)
 
 
 def empty_axes(width: int, height: int, inset: tuple[int, int, int, int]) -> tuple[Figure, Axes]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from rooflab.exercises.exercise import Case
 
 if TYPE_CHECKING:
-    from rooflab.measure.decode_prediction import DecodeRecording
+    from rooflab.labs.llm.decode_prediction import DecodeRecording
     from rooflab.measure.recording import Recording
 
 SCHEMA = 1

@@ -13,7 +13,6 @@ from typing import Any
 
 from rooflab.count import axpy, dot, gemm, gemv, ger
 from rooflab.count.si import rounded
-from rooflab.cuda import Device
 from rooflab.exercises.compare import close, same
 from rooflab.exercises.exercise import Case, Exercise, Misconception, Observation
 from rooflab.exercises.lessons.drawing import DTYPES
@@ -28,6 +27,7 @@ from rooflab.exercises.timing import (
     seconds_of,
     sizes,
 )
+from rooflab.labs.cuda import Device
 from rooflab.predict.catalogue import machine
 from rooflab.predict.machine import Machine
 

@@ -17,9 +17,9 @@ import numpy as np
 from rooflab.count import axpy, elementwise, pool2d
 from rooflab.exercises.exercise import Case, Exercise, Misconception, Observation
 from rooflab.exercises.golfing import agree, arrays, digest, one_number
-from rooflab.exercises.lessons import golf_ways as ways
 from rooflab.exercises.lessons.drawing import DTYPES
-from rooflab.golf import CACHE
+from rooflab.labs.golf import CACHE
+from rooflab.labs.golf import solutions as ways
 from rooflab.predict.catalogue import machine
 
 MACHINES = ("h200-sxm", "rtx-4090", "mi300x", "m3-pro")
@@ -883,7 +883,7 @@ def _again(seen: Observation) -> Iterator[Entry]:
 
 # Exercises of lesson 02 that are holes of byte golf.
 #
-# Every mistake is a whole wrong function (golf_ways.py), recognised from its trace
+# Every mistake is a whole wrong function (labs/golf/solutions.py), recognised from its trace
 # (golf_mistakes.py).
 
 
@@ -1038,7 +1038,7 @@ AXPY = Exercise(
         _numbers("y forgotten", lambda a, x, y: a * x,
                  "y is not added: `y[…] = …` writes over it, and `y[…] += …` adds to it."),
         *_shared(
-        ways.axpy, plain=lambda a, x, y: a * x + y, in_place=ways.axpy_in_place, out=ways.axpy_out,
+        ways.axpy, plain=lambda a, x, y: a * x + y, in_place=ways.axpy_in_place, out=ways.axpy_through_a_temporary,
         widened=lambda a, x, y: np.float64(a) * x + y, copied=ways.axpy_copied,
         filled=ways.axpy_filled, joined=ways.axpy_joined, scratch=ways.axpy_scratch,
         overlapping=ways.axpy_overlapping, one_piece=ways.axpy_of_one_piece,

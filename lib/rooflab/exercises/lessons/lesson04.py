@@ -20,8 +20,8 @@ from rooflab.exercises.lessons.drawing import peak_and_bandwidth
 from rooflab.exercises.lessons.frozen import Clocked, read_frozen
 
 if TYPE_CHECKING:
-    from rooflab.measure.decode_loop import DecodeRun
-    from rooflab.measure.decode_prediction import DecodeRecording
+    from rooflab.labs.llm.decode_loop import DecodeRun
+    from rooflab.labs.llm.decode_prediction import DecodeRecording
     from rooflab.measure.measurement import Measurement
 
 # (inputs, outputs) of layers in public models: Llama-2-7B up and down, Llama-3-8B, GPT-2 both ways.
@@ -870,7 +870,7 @@ def _entry(
 
 def entries_of(name: str) -> tuple[DecodeRecording, tuple[Timed, ...]]:
     """The decode recording ``name``, and what of it may be asked."""
-    from rooflab.measure.decode_prediction import decode_recording  # a tenth of a second
+    from rooflab.labs.llm.decode_prediction import decode_recording  # a tenth of a second
 
     kept = decode_recording(name)
     return kept, found_in(kept, peak_of(name))

@@ -10,10 +10,10 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from rooflab.count.llm_steps import distinct
 from rooflab.exercises.exercise import Case, Exercise, Misconception
 from rooflab.exercises.lessons.drawing import peak_and_bandwidth
-from rooflab.predict import models as catalogue
+from rooflab.labs.llm import catalogue
+from rooflab.labs.llm.steps import distinct
 from rooflab.predict.catalogue import machine
 
 # Published runs of language models, with what their tables say and what the models' shapes are.

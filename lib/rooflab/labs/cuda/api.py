@@ -1,0 +1,240 @@
+"""``cp.cuda`` of the stand-in: events, streams, device."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from rooflab.labs.cuda.device import CUDARuntimeError, SimulatedGpu, Stream
+from rooflab.labs.cuda.modules import Namespace
+
+_Handle = TypeVar("_Handle")
+_L2_CACHE_SIZE = 38  # cudaDevAttrL2CacheSize of the CUDA Runtime API
+
+
+class Cuda(Namespace):
+    """``cp.cuda``."""
+
+    _called = "cp.cuda"
+    _inside = frozenset(("current",))
+
+    def __init__(self, gpu: SimulatedGpu) -> None:
+        self._gpu = gpu
+        self._events: list[Event] = []
+        self._stack = [StreamHandle(self, gpu.null)]
+        self.Event = lambda block=False, disable_timing=False, interprocess=False: Event(
+            self, disable_timing
+        )
+        self.Stream = StreamFactory(self)
+        self.stream = Streams(self)
+        self.Device = lambda device=0: DeviceHandle(gpu)
+        self.runtime = Runtime(self)
+
+    @property
+    def current(self) -> StreamHandle:
+        return self._stack[-1]
+
+    def get_current_stream(self, device_id: int = -1) -> StreamHandle:
+        return self.current
+
+    def get_elapsed_time(self, start_event: Event, end_event: Event) -> float:
+        """Milliseconds between two recorded and finished events."""
+        for name, event in (("start_event", start_event), ("end_event", end_event)):
+            if _given(name, event, Event).stamp is None or event.disabled:
+                raise CUDARuntimeError("cudaErrorInvalidResourceHandle: invalid resource handle")
+        return self._gpu.elapsed(
+            start_event.number, start_event.stamp, end_event.number, end_event.stamp
+        )
+
+    def is_available(self) -> bool:
+        return True
+
+
+class Streams(Namespace):
+    """``cp.cuda.stream``: the module in which CuPy keeps what ``cp.cuda`` hands on."""
+
+    _called = "cp.cuda.stream"
+
+    def __init__(self, cuda: Cuda) -> None:
+        self.Event, self.Stream = cuda.Event, cuda.Stream
+        self.get_current_stream = cuda.get_current_stream
+        self.get_elapsed_time = cuda.get_elapsed_time
+
+
+class Event(Namespace):
+    """``cp.cuda.Event``. ``ptr`` is its handle for ``cp.cuda.runtime``."""
+
+    _called = "Event()"
+    _inside = frozenset(("number", "disabled", "stamp"))
+
+    def __init__(self, cuda: Cuda, disabled: bool) -> None:
+        cuda._events.append(self)
+        self._cuda, self.number, self.disabled = cuda, len(cuda._events), disabled
+        self.ptr = self.number
+        self.stamp: float | None = None
+
+    def record(self, stream: StreamHandle | None = None) -> None:
+        on = self._cuda.current if stream is None else _given("stream", stream, StreamHandle)
+        self.stamp = self._cuda._gpu.record(self.number, on.stream)
+
+    def synchronize(self) -> None:
+        self._cuda._gpu.wait("event", self.stamp or 0.0)
+
+    @property
+    def done(self) -> bool:
+        """Whether the device has come past; asking takes the host a little time."""
+        self._cuda._gpu.look()
+        return self.stamp is None or self.stamp <= self._cuda._gpu.now
+
+
+class StreamHandle(Namespace):
+    """``cp.cuda.Stream``: also a context that makes it the current stream."""
+
+    _called = "Stream()"
+    _inside = frozenset(("stream",))
+
+    def __init__(self, cuda: Cuda, stream: Stream) -> None:
+        self._cuda, self.stream = cuda, stream
+        self.ptr = stream.number
+
+    def __enter__(self) -> StreamHandle:
+        self._cuda._stack.append(self)
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._cuda._stack.pop()
+
+    def use(self) -> StreamHandle:
+        self._cuda._stack[-1] = self
+        return self
+
+    def record(self, event: Event | None = None) -> Event:
+        event = self._cuda.Event() if event is None else _given("event", event, Event)
+        event.record(self)
+        return event
+
+    def synchronize(self) -> None:
+        self._cuda._gpu.wait_stream(self.stream)
+
+    def wait_event(self, event: Event) -> None:
+        self.stream.free_at = max(self.stream.free_at, _given("event", event, Event).stamp or 0.0)
+
+    @property
+    def done(self) -> bool:
+        """Whether the device has finished all of it; asking takes the host a little time."""
+        self._cuda._gpu.look()
+        return self.stream.free_at <= self._cuda._gpu.now
+
+
+class StreamFactory(Namespace):
+    """Makes streams when called; ``.null`` is the default one."""
+
+    _called = "cp.cuda.Stream"
+
+    def __init__(self, cuda: Cuda) -> None:
+        self._cuda, self.null = cuda, cuda.current
+
+    def __call__(self, null: bool = False, non_blocking: bool = False, **_: object) -> StreamHandle:
+        if null:
+            return self.null
+        return StreamHandle(self._cuda, self._cuda._gpu.new_stream(not non_blocking))
+
+
+class Figures(dict):
+    """A simulated device's figures; a name that is not among them raises a KeyError that says
+    so."""
+
+    def __missing__(self, name: object) -> object:
+        has = ", ".join(map(str, self))
+        raise KeyError(f"{name}: not on the stand-in for CuPy; real CuPy may have it; it has {has}")
+
+
+class DeviceHandle(Namespace):
+    """``cp.cuda.Device``."""
+
+    _called = "Device()"
+    id = 0
+    compute_capability = "90"
+
+    def __init__(self, gpu: SimulatedGpu) -> None:
+        self._gpu = gpu
+        self.attributes = Figures(L2CacheSize=gpu.device.l2_bytes)
+
+    def __enter__(self) -> DeviceHandle:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        return None
+
+    def use(self) -> DeviceHandle:
+        return self
+
+    def synchronize(self) -> None:
+        self._gpu.wait_all()
+
+
+class Runtime(Namespace):
+    """``cp.cuda.runtime``: CUDA's own functions, which take handles (``ptr``), not objects."""
+
+    _called = "cp.cuda.runtime"
+    CUDARuntimeError = CUDARuntimeError
+    cudaDevAttrL2CacheSize = _L2_CACHE_SIZE
+
+    def __init__(self, cuda: Cuda) -> None:
+        self._cuda, self._gpu = cuda, cuda._gpu
+
+    def deviceSynchronize(self) -> None:
+        self._gpu.wait_all()
+
+    def getDeviceCount(self) -> int:
+        return 1
+
+    def getDevice(self) -> int:
+        return 0
+
+    def getDeviceProperties(self, device: int) -> dict[str, object]:
+        device = self._gpu.device
+        return Figures(name=device.name.encode(), l2CacheSize=device.l2_bytes)
+
+    def deviceGetAttribute(self, attrib: int, device: int) -> int:
+        if attrib != _L2_CACHE_SIZE:
+            raise NotImplementedError(
+                f"attrib={attrib!r}: the stand-in knows cudaDevAttrL2CacheSize; real CuPy knows "
+                "more"
+            )
+        return self._gpu.device.l2_bytes
+
+    def streamSynchronize(self, stream: int) -> None:
+        self._gpu.wait_stream(self._stream(stream))
+
+    def eventCreate(self) -> int:
+        return self._cuda.Event().ptr
+
+    def eventRecord(self, event: int, stream: int) -> None:
+        self._event(event).record(StreamHandle(self._cuda, self._stream(stream)))
+
+    def eventSynchronize(self, event: int) -> None:
+        self._event(event).synchronize()
+
+    def eventElapsedTime(self, start: int, end: int) -> float:
+        """Milliseconds between two events, given by their handles."""
+        return self._cuda.get_elapsed_time(self._event(start), self._event(end))
+
+    def _event(self, handle: int) -> Event:
+        events = self._cuda._events
+        if not isinstance(handle, int) or not 1 <= handle <= len(events):
+            raise CUDARuntimeError("cudaErrorInvalidResourceHandle: invalid resource handle")
+        return events[handle - 1]
+
+    def _stream(self, handle: int) -> Stream:
+        found = self._gpu.stream(handle) if isinstance(handle, int) else None
+        if found is None:
+            raise CUDARuntimeError("cudaErrorInvalidResourceHandle: invalid resource handle")
+        return found
+
+
+def _given(name: str, value: object, kind: type[_Handle]) -> _Handle:
+    """Return ``value``; TypeError unless it is this stand-in's own, as for CuPy's handles."""
+    if type(value) is not kind:
+        what = "cp.cuda.Event()" if kind is Event else "cp.cuda.Stream()"
+        raise TypeError(f"{name} must be made by {what}, not a {type(value).__name__}")
+    return value

@@ -1,0 +1,518 @@
+"""One traced run: inputs in, steps, result and minimum out, and every failure in plain words."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import dis
+import functools
+import inspect
+import linecache
+import random
+import signal
+import threading
+import time
+import traceback
+import weakref
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from numbers import Number
+from pathlib import Path
+from time import monotonic
+from types import CellType, CodeType, FrameType, FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from rooflab.labs.golf.array import TracedArray
+from rooflab.labs.golf.buffers import Coverage, GolfError, Stopped
+from rooflab.labs.golf.cache import Cache
+from rooflab.labs.golf.ledger import Step
+from rooflab.labs.golf.numpy_rules import arrays_in, importing, refuse_dtype, stand_ins
+from rooflab.labs.golf.trace import Limits, Trace
+
+# Whether a function that did not end has a loop that may be the reason.
+
+
+def may_loop(function: object) -> bool:
+    """Whether ``function``, or one of its own module that it calls, has a loop.
+
+    What is no plain function may have one.
+    """
+    return not isinstance(function, FunctionType) or any(
+        "JUMP_BACKWARD" in step.opname for code in _codes(function) for step in dis.Bytecode(code)
+    )
+
+
+def _codes(function: FunctionType) -> Iterator[CodeType]:
+    """The code of ``function``, of what is defined in it and of what it calls in its module."""
+    seen: set[CodeType] = set()
+    waiting = [function.__code__]
+    while waiting:
+        code = waiting.pop()
+        if code in seen:
+            continue
+        seen.add(code)
+        yield code
+        called = [function.__globals__.get(name) for name in code.co_names]
+        waiting += [each for each in code.co_consts if isinstance(each, CodeType)]
+        waiting += [
+            each.__code__
+            for each in called
+            if isinstance(each, FunctionType) and each.__module__ == function.__module__
+        ]
+
+
+# Stopping a function that never ends, even one that calls nothing.
+#
+# In the main thread of a POSIX system an interval timer raises Stopped between two bytecodes, and
+# also ends a sleep. Elsewhere (other threads, Windows) a second thread asks the interpreter to raise
+# it, which happens between two bytecodes as well. What neither can stop is one long call into C,
+# such as a product of two huge matrices or ``10**10**9``: it is stopped when that call returns.
+# The exception comes again every ``AGAIN_S``, and the timer's then at short, irregular times, so
+# that one of them falls outside the ``try`` of a loop with a bare ``except:``; every further call
+# that golf sees raises it too. The timer does not interrupt our own code around it. A function that
+# takes the alarm away (``signal.signal``) is not stopped by it: what means harm belongs in a process
+# of its own.
+
+
+AGAIN_S = 0.25
+SOON_S = 2e-5  # about what a few lines of Python take
+_OURS = (str(Path(__file__).parent), str(weakref.__file__))
+_CALLS_F = str(Path(__file__).with_name("run.py"))
+
+
+@dataclass(frozen=True)
+class Watch:
+    """``seconds`` for a function; when they are over, ``tell(reason)`` is called.
+
+    ``inside`` says of the frame that runs whether it is the function, and not our code around it.
+    """
+
+    seconds: float
+    reason: str
+    inside: Callable[[FrameType | None], bool]
+    tell: Callable[[str], None]
+
+
+def watched(trace: Trace) -> contextlib.AbstractContextManager[None]:
+    """Raise Stopped in the body once ``trace.limits.seconds`` are over."""
+
+    def tell(reason: str) -> None:
+        trace.stop_reason = reason
+
+    seconds = trace.limits.seconds
+    return limited(Watch(seconds, f"{seconds:g} s", _inside_f, tell))
+
+
+def limited(watch: Watch) -> contextlib.AbstractContextManager[None]:
+    """Raise Stopped in the body, with the watch's reason, once its seconds are over."""
+    in_main = threading.current_thread() is threading.main_thread()
+    return (_by_signal if in_main and hasattr(signal, "setitimer") else _by_thread)(watch)
+
+
+@contextmanager
+def _by_signal(watch: Watch) -> Iterator[None]:
+    times, busy, ended = 0, False, False
+
+    def stop(_: int, frame: FrameType | None) -> None:
+        nonlocal times, busy
+        if busy or ended:
+            return
+        busy, times = True, times + 1
+        watch.tell(watch.reason)
+        ours = not watch.inside(frame)
+        if ours or times > 1:
+            soon = SOON_S * random.random()
+            signal.setitimer(signal.ITIMER_REAL, soon + 1e-6, 10 * soon + SOON_S)
+        busy = False
+        if not ours:
+            raise Stopped(watch.reason)
+
+    start = monotonic()
+    usual = signal.signal(signal.SIGALRM, stop)
+    left, every = signal.setitimer(signal.ITIMER_REAL, watch.seconds, AGAIN_S)
+    try:
+        yield
+    finally:
+        ended = True
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, usual)
+        if left:  # somebody else's alarm goes on
+            signal.setitimer(signal.ITIMER_REAL, max(left - (monotonic() - start), 1e-3), every)
+
+
+def _inside_f(frame: FrameType | None) -> bool:
+    """Whether f runs, and not golf's own code or what that calls, such as a weakref's callback."""
+    if frame is not None and frame.f_code.co_filename == contextlib.__file__:
+        return False  # perhaps on the way into or out of ``watched``
+    top = frame
+    while frame is not None and not frame.f_code.co_filename.startswith(_OURS):
+        frame = frame.f_back
+    return frame is not None and frame is not top and frame.f_code.co_filename == _CALLS_F
+
+
+@contextmanager
+def _by_thread(watch: Watch) -> Iterator[None]:
+    done, watched_thread = threading.Event(), ctypes.c_ulong(threading.get_ident())
+    gate = threading.Lock()  # nothing is raised any more once the body has ended
+
+    def wait_and_stop() -> None:
+        wait = watch.seconds
+        while not done.wait(wait):
+            wait = AGAIN_S
+            with gate:
+                if not done.is_set():
+                    watch.tell(watch.reason)
+                    _raise_in(watched_thread, ctypes.py_object(Stopped))
+
+    watcher = threading.Thread(target=wait_and_stop, name="golf-watchdog", daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        with gate:
+            done.set()
+            _settle(watched_thread)
+        watcher.join()
+
+
+class _Settled(BaseException):
+    """Takes the place of what was asked for and not yet raised."""
+
+
+def _settle(thread: ctypes.c_ulong) -> None:
+    """Take back what was asked for in this thread, by an exception of our own that is caught.
+
+    Asking for None would take it back too. But CPython then goes on looking for it before every
+    call, and a debugger's trace function never gets past that.
+    """
+    with contextlib.suppress(_Settled):
+        _raise_in(thread, ctypes.py_object(_Settled))
+        for _ in range(1_000_000):  # it comes at the end of the first turn
+            pass
+
+
+def _raise_in(thread: ctypes.c_ulong, exception: object) -> None:
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, exception)
+
+
+# What golf is given: the function inside ``f``, and its arguments by name, checked.
+
+
+_ELSEWHERE = {
+    "torch": "give x.numpy()", "pandas": "give x.to_numpy()", "cupy": "give x.get()",
+    "jax": "give np.asarray(x)", "jaxlib": "give np.asarray(x)", "polars": "give x.to_numpy()",
+}  # fmt: skip
+
+
+def as_function(f: Any) -> tuple[FunctionType | None, str]:
+    """Return the Python function in ``f`` (None for NumPy's own) and what to call it."""
+    if not callable(f):
+        raise TypeError(f"f={f!r} must be a function of arrays, such as lambda x, y: 0.5 * x + y")
+    if hasattr(f, "py_func"):
+        raise GolfError(
+            f"{f.__name__} is compiled by numba, and golf counts NumPy calls; a compiled loop "
+            "moves the minimum when each array appears in it once"
+        )
+    inner = f
+    while isinstance(inner, functools.partial):
+        inner = inner.func
+    inner = inspect.unwrap(getattr(inner, "__func__", inner))
+    name = getattr(inner, "__name__", type(inner).__name__)
+    if not isinstance(inner, FunctionType):
+        inner = type(inner).__dict__.get("__call__")  # an object that is called like a function
+    module = str(inner.__module__) if isinstance(inner, FunctionType) else "numpy"  # may be None
+    ours = module.partition(".")[0] != "numpy"
+    return (inner if ours else None), "the function" if name == "<lambda>" else name
+
+
+def bind(f: Any, name: str, arrays: tuple[Any, ...]) -> inspect.BoundArguments | tuple[Any, ...]:
+    try:
+        signature = inspect.signature(f)
+    except (TypeError, ValueError):
+        return arrays  # NumPy's own functions in C do not tell their parameters
+    if isinstance(f, np.ufunc):
+        return arrays
+    try:
+        bound = signature.bind(*arrays)
+    except TypeError as error:
+        raise TypeError(f"{name}{signature} was given {len(arrays)} inputs: {error}") from None
+    bound.apply_defaults()
+    return bound
+
+
+def entered(bound: Any, enter: Callable[[Any, str], Any]) -> tuple[tuple, dict]:
+    """Check and trace every argument; return positional and keyword arguments."""
+    if isinstance(bound, tuple):
+        names = ("x",) if len(bound) == 1 else tuple(f"x{i}" for i in range(1, len(bound) + 1))
+        return tuple(enter(_checked(v, n), n) for v, n in zip(bound, names)), {}
+    kinds = bound.signature.parameters
+    for name, value in list(bound.arguments.items()):
+        if kinds[name].kind is inspect.Parameter.VAR_KEYWORD:
+            continue  # nothing is given by name
+        if kinds[name].kind is inspect.Parameter.VAR_POSITIONAL:
+            many = enumerate(value, 1)
+            bound.arguments[name] = tuple(
+                enter(_checked(v, f"{name}{i}"), f"{name}{i}") for i, v in many
+            )
+        elif isinstance(value, ndarray) or value is not kinds[name].default:
+            bound.arguments[name] = enter(_checked(value, name), name)
+    return bound.args, bound.kwargs
+
+
+def _checked(value: Any, name: str) -> Any:
+    """Return an argument that golf can trace or pass on; raise for the others by name."""
+    if isinstance(value, Number | np.generic) and not isinstance(value, ndarray):
+        return value
+    kind = type(value)
+    package = str(kind.__module__).partition(".")[0]
+    if package in _ELSEWHERE:
+        raise TypeError(
+            f"{name} is a {package} {kind.__name__}, and golf traces NumPy; {_ELSEWHERE[package]}"
+        )
+    if not isinstance(value, ndarray):
+        raise TypeError(
+            f"{name}={value!r:.60} must be a NumPy array or a number, not {kind.__name__}"
+        )
+    if kind is TracedArray:
+        raise GolfError("golf inside a function that golf is tracing: call it outside")
+    if kind not in (ndarray, np.memmap):
+        raise TypeError(f"{name} is a {kind.__name__}, which golf cannot trace; give a plain array")
+    refuse_dtype(name, value.dtype)
+    return value
+
+
+# What a function reaches besides its arguments: names of its module and of enclosing functions.
+#
+# While it is traced, names that hold an array give a traced one, and names that hold numpy or one
+# of its makers (``from numpy import empty``) give its stand-in. Everything is put back afterwards.
+# Functions of the same module that it calls see the same; functions of other modules do not, and
+# large arrays that they make are refused when they turn up.
+
+
+_ONE = threading.RLock()  # one run at a time exchanges names
+
+
+@contextmanager
+def traced(
+    trace: Trace, function: FunctionType | None, stand_ins: Mapping[int, Any]
+) -> Iterator[list[Any]]:
+    """Exchange what ``function`` reaches by name; gives the traced arrays among it."""
+    undo: list[tuple[dict[str, Any] | CellType, str, Any]] = []
+    held: list[Any] = []
+
+    def stand_in(value: Any, name: str) -> Any:
+        if isinstance(value, ndarray) and type(value) is not trace.kind and value.ndim:
+            held.append(trace.add_input(value, name))
+            return held[-1]
+        return stand_ins.get(id(value))
+
+    with _ONE, importing(stand_ins[id(np)], function and function.__globals__):
+        try:
+            for scope, name, value in list(reached(function)):
+                new = stand_in(value, name)
+                if new is not None:
+                    undo.append((scope, name, value))
+                    _set(scope, name, new)
+            yield held
+        finally:
+            for scope, name, value in undo:
+                _set(scope, name, value)
+
+
+def _set(scope: dict[str, Any] | CellType, name: str, value: Any) -> None:
+    if isinstance(scope, dict):
+        scope[name] = value
+    else:
+        scope.cell_contents = value
+
+
+def reached(function: FunctionType | None) -> Iterator[tuple[Any, str, Any]]:
+    """Every (scope, name, value) that the function and its module's functions can reach."""
+    waiting = [function] if function else []
+    seen: set[object] = set()
+    while waiting:
+        current = waiting.pop()
+        if current in seen:
+            continue
+        seen.add(current)
+        for scope, name, value in _held_by(current):
+            if (id(scope), name) not in seen:
+                seen.add((id(scope), name))
+                yield scope, name, value
+            if isinstance(value, FunctionType) and value.__globals__ is function.__globals__:
+                waiting.append(value)
+
+
+def _held_by(function: FunctionType) -> Iterator[tuple[Any, str, Any]]:
+    scope = function.__globals__
+    for name in _names(function.__code__) & scope.keys():
+        yield scope, name, scope[name]
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
+        try:
+            yield cell, name, cell.cell_contents
+        except ValueError:
+            continue  # a name that has no value yet
+
+
+def _names(code: CodeType) -> set[str]:
+    inner = (_names(part) for part in code.co_consts if isinstance(part, CodeType))
+    return set(code.co_names).union(*inner)
+
+
+_FOREIGN = {"cupy", "jax", "numba", "numexpr", "pandas", "polars", "scipy", "sklearn", "torch"}
+LONGEST = 60  # characters of a line that an error repeats
+WAITS = 0.1  # of its time a function computes less than that: it sleeps, or waits for something
+
+
+@dataclass(frozen=True)
+class Run:
+    """What came out of a traced run."""
+
+    name: str
+    steps: tuple[Step, ...]
+    result: Any
+    minimum: int
+    elements: int
+    changed: tuple[str, ...]
+    written: tuple[int, ...]
+
+
+def run(f: Callable[..., Any], arrays: tuple[Any, ...], cache: Cache, limits: Limits) -> Run:
+    """Call ``f(*arrays)`` on traced arrays; see :func:`rooflab.golf.golf`."""
+    function, name = as_function(f)
+    given = bind(f, name, arrays)
+    trace = Trace(TracedArray, cache, limits, function.__code__ if function else None)
+    inputs: dict[int, Any] = {}
+
+    def enter(value: Any, label: str) -> Any:
+        if not isinstance(value, ndarray):
+            return value
+        if id(value) not in inputs:
+            inputs[id(value)] = trace.add_input(value, label)
+        return inputs[id(value)]
+
+    args, kwargs = entered(given, enter)
+    if not inputs:
+        raise TypeError(f"golf({name}): give at least one NumPy array for {name} to work on")
+    try:
+        with traced(trace, function, stand_ins(trace)) as held:
+            answer = _called(trace, name, function, functools.partial(f, *args, **kwargs))
+            written = tuple(
+                i
+                for i, value in enumerate(arrays)
+                if id(value) in inputs and inputs[id(value)].buffer.changed
+            )
+            return _finished(trace, name, answer, [*inputs.values(), *held], written)
+    finally:
+        trace.over = True
+
+
+def _called(trace: Trace, name: str, function: FunctionType | None, call: Callable[[], Any]) -> Any:
+    start = time.thread_time()
+    try:
+        with watched(trace):
+            answer = call()
+        if trace.strangers.refused:  # and f swallowed that
+            raise trace.strangers.refused
+    except Stopped as error:
+        where = f"({_at(trace, error)})"
+        waited = time.thread_time() - start < WAITS * trace.limits.seconds
+        raise _error(trace, f"{name} {_stopped(trace, function, where, waited)}") from None
+    except GolfError as error:
+        raise _error(trace, f"{name}, {_at(trace, error)}: {error}", type(error)) from error
+    except (Exception, SystemExit) as error:
+        said = f"{type(error).__name__}: {error}".removesuffix(": ")
+        raise _error(
+            trace, f"{name} raised {said} ({_at(trace, error)}{_library(function)})"
+        ) from error
+    if inspect.iscoroutine(answer):
+        answer.close()  # or Python warns that nobody awaited it
+    if inspect.iscoroutine(answer) or inspect.isasyncgen(answer):
+        raise _error(trace, f"{name} has not run yet: write `def`, not `async def`")
+    if inspect.isgenerator(answer):
+        raise _error(trace, f"{name} gives a generator, which has not run yet; return an array")
+    return answer
+
+
+def _stopped(trace: Trace, function: FunctionType | None, where: str, waited: bool) -> str:
+    """Say why it was stopped. ``where``: the line; ``waited``: hardly anything was computed."""
+    if "steps" not in trace.stop_reason:
+        late = f"took longer than {trace.stop_reason}"
+        if waited:
+            return f"{late} and waited most of that time {where}; a count of bytes needs no wait"
+        if function is not None and not may_loop(function):
+            return f"{late} {where}; does it need all that work, or arrays that large?"
+    made = "" if "steps" in trace.stop_reason else f", having made {len(trace):,} steps"
+    return (
+        f"was stopped after {trace.stop_reason}{made}; "
+        "does its loop end? A loop over elements is no NumPy: give golf larger chunks"
+    )
+
+
+def _error(trace: Trace, text: str, kind: type[GolfError] = GolfError) -> GolfError:
+    error = kind(text)
+    error.step = len(trace)
+    return error
+
+
+def _at(trace: Trace, error: BaseException) -> str:
+    """Say where: the step that was reached, the function's line and its text."""
+    where = f"at step {len(trace) + 1}"
+    for frame, line in reversed(list(traceback.walk_tb(error.__traceback__))):
+        if frame.f_code in trace.codes:
+            text = linecache.getline(frame.f_code.co_filename, line).strip()
+            shown = f" `{text}`" if 0 < len(text) <= LONGEST else ""
+            return f"{where}, line {line - trace.first_line + 1}{shown}"
+    return where
+
+
+def _library(function: FunctionType | None) -> str:
+    """Name the libraries that the function reaches and that golf cannot see into."""
+    values = [value for _, _, value in reached(function)]
+    names = (str(v.__name__ if isinstance(v, ModuleType) else type(v).__module__) for v in values)
+    found = sorted({name.partition(".")[0] for name in names} & _FOREIGN)
+    return f"; golf cannot see into {' or '.join(found)}" if found else ""
+
+
+def _finished(
+    trace: Trace, name: str, answer: Any, inputs: list[Any], written: tuple[int, ...]
+) -> Run:
+    try:
+        found = _arrays(trace, answer)
+    except RecursionError:
+        raise _error(trace, f"{name} gives a list that holds itself; return an array") from None
+    buffers = [trace.meet(array, "the result") for array in found]
+    made = list(dict.fromkeys(b for b in buffers if not b.source))
+    for number, buffer in enumerate(made, 1):
+        buffer.label.name = "result" if len(made) == 1 else f"result{number}"
+    sources = list(dict.fromkeys(array.buffer for array in inputs))
+    minimum = sum(b.read.bytes() + b.written.bytes() for b in sources)
+    for buffer in made:  # what it returns and has written: fresh zeros move nothing
+        returned = Coverage(*(a for a, b in zip(found, buffers) if b is buffer), lines=True)
+        minimum += min(returned.bytes(), buffer.written.bytes())
+    trace.cache.flush()
+    steps = trace.steps()
+    minimum = min(minimum, sum(step.bytes for step in steps))  # an index may name a byte twice
+    elements = max(array.size for array in inputs)
+    changed = tuple(b.label.name for b in sources if b.changed)
+    return Run(name, steps, _plain(trace, answer), minimum, max(1, elements), changed, written)
+
+
+def _arrays(trace: Trace, answer: Any) -> list[ndarray]:
+    values = answer.values() if isinstance(answer, dict) else (answer,)
+    return arrays_in(trace.raw(list(values)))
+
+
+def _plain(trace: Trace, answer: Any) -> Any:
+    """The answer in plain arrays that share nothing with the caller's."""
+    if type(answer) is trace.kind:
+        return np.copy(answer.array) if answer.buffer.borrowed else answer.array
+    if type(answer) in (tuple, list):
+        return type(answer)(_plain(trace, value) for value in answer)
+    if type(answer) is dict:
+        return {key: _plain(trace, value) for key, value in answer.items()}
+    return answer

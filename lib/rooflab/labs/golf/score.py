@@ -1,0 +1,397 @@
+"""Byte golf: how many bytes a NumPy function moves, against how few would do."""
+
+from __future__ import annotations
+
+import functools
+import gc
+import inspect
+import math
+import operator
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from numbers import Integral
+from time import perf_counter_ns
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy import ndarray
+
+from rooflab.count.si import plain, si
+from rooflab.labs.golf.cache import CACHE, MEMORIES
+from rooflab.labs.golf.ledger import Step, table
+from rooflab.labs.golf.run import run
+from rooflab.labs.golf.trace import Limits
+from rooflab.measure.cache_eviction import evictor
+from rooflab.measure.settings import fewer
+from rooflab.measure.threads import thread_limit
+from rooflab.measure.timing import time_cold
+
+if TYPE_CHECKING:
+    pass
+
+# The real time of what was traced: untraced calls on cold arrays, set back after every call.
+
+
+def prepared(
+    golf: Golf, copies: dict[int, ndarray] | None = None
+) -> tuple[Callable[[], Any], Callable[[], None]]:
+    """Return a call of the untraced function and what sets its arrays back.
+
+    Only the inputs that the traced run wrote to are copied, into ``copies`` (by id of the
+    original), which functions that are called in turns share: set back before each call.
+    """
+    copies = {} if copies is None else copies
+    if golf.function is None:
+        raise ValueError(f"{golf.name}: this Golf was made without its function; run rl.golf again")
+    written = {id(golf.arguments[i]): golf.arguments[i] for i in golf.written}
+    for key, original in written.items():
+        if key not in copies:
+            copies[key] = np.copy(original, order="K")
+    mine = [copies[id(value)] if id(value) in written else value for value in golf.arguments]
+
+    def call() -> Any:
+        return golf.function(*mine)
+
+    def set_back() -> None:
+        for original, copy in zip(golf.arguments, mine):
+            if isinstance(copy, ndarray) and copy is not original:
+                np.copyto(copy, original)
+
+    return call, set_back
+
+
+def timed(golf: Golf, *, threads: int | None, samples: int, seconds: float) -> float:
+    """Median seconds of one call; caches emptied and arrays set back before each."""
+    with thread_limit(threads):
+        call, set_back = prepared(golf)
+        evict = evictor(0, threads or 1)
+
+        def before() -> None:
+            set_back()
+            evict()
+
+        return time_cold([call], before, samples=samples, seconds=seconds).median_s
+
+
+def in_turn(golfs: Sequence[Golf], *, rounds: int, threads: int | None = 1) -> tuple[float, ...]:
+    """Median seconds of each, timed in turns, so that a busy moment slows all of them alike."""
+    with thread_limit(threads):
+        copies: dict[int, ndarray] = {}
+        ready = [prepared(golf, copies) for golf in golfs]
+        evict = evictor(0, threads or 1)
+        found: list[list[float]] = [[] for _ in golfs]
+        for call, set_back in ready:  # pages, threads and code before the clock
+            set_back()
+            call()
+        for _ in range(rounds):
+            for times, (call, set_back) in zip(found, ready):
+                set_back()
+                evict()
+                gc.collect(0)
+                start = perf_counter_ns()
+                call()
+                times.append((perf_counter_ns() - start) * 1e-9)
+    return tuple(statistics.median(times) for times in found)
+
+
+SAMPLES = max(3, fewer(7))
+FITS = "Golf's cache holds all of these arrays; give larger ones"
+
+
+@dataclass(frozen=True)
+class Golf:
+    """What a traced run of a function moved.
+
+    ``bytes``: bytes that cross the memory bus, in ``steps``; ``minimum``: the fewest that would
+    do; ``result``: what the function returned, computed by the traced run; ``elements``: elements
+    of the largest input; ``changed``: names of the inputs that were written to (copies of yours).
+    """
+
+    bytes: int
+    minimum: int
+    steps: tuple[Step, ...] = field(repr=False)
+    result: Any = field(repr=False, compare=False)
+    name: str = "f"
+    elements: int = 1
+    changed: tuple[str, ...] = ()
+    function: Callable[..., Any] | None = field(default=None, repr=False, compare=False)
+    arguments: tuple[Any, ...] = field(default=(), repr=False, compare=False)
+    written: tuple[int, ...] = field(default=(), repr=False, compare=False)
+    cache: int = CACHE
+
+    @property
+    def fits(self) -> bool:
+        """Whether the arrays given fit the cache, so that a score says nothing."""
+        given = sum(getattr(a, "nbytes", 0) for a in self.arguments)
+        return 0 < given <= self.cache
+
+    @property
+    def score(self) -> float:
+        """``bytes`` ÷ ``minimum``: 1 is the best. 1.0 where nothing needs to move and nothing
+        does."""
+        if not self.minimum:
+            return math.inf if self.bytes else 1.0
+        return self.bytes / self.minimum
+
+    @property
+    def per_element(self) -> float:
+        """Bytes per element of the largest input."""
+        return self.bytes / self.elements
+
+    @property
+    def minimum_per_element(self) -> float:
+        """The fewest bytes per element of the largest input."""
+        return self.minimum / self.elements
+
+    @property
+    def sentence(self) -> str:
+        """One sentence: bytes, minimum, score, and what most of the extra bytes are."""
+        if not self.bytes:
+            return f"{self.name}: {self._nothing()}."
+        head = (
+            f"{self.name} moves {plain(self.per_element)} bytes an element, and "
+            f"{plain(self.minimum_per_element)} would do: score {self.score:.3g}"
+        )
+        if self.fits:
+            return f"{head}. {FITS}."
+        made = self._made()
+        extra = self.bytes - self.minimum
+        if extra <= 0 or not made:
+            return f"{head}."
+        share = plain(made / self.elements)
+        return f"{head}. {share} of them only carry temporaries out to memory and back."
+
+    def _nothing(self) -> str:
+        if not self.steps:
+            return "nothing moves: views only"
+        return "nothing crosses the memory bus"
+
+    def _made(self) -> int:
+        return sum(
+            trip.moved
+            for step in self.steps
+            for trip in step.operands
+            if trip.name.startswith("tmp")
+        )
+
+    def time(
+        self, *, threads: int | None = 1, samples: int = SAMPLES, seconds: float = 0.5
+    ) -> float:
+        """Really time the function, untraced, on copies of the same arrays: median seconds.
+
+        Arrays that it writes to are set back, and the caches emptied, before every call.
+        """
+
+        return timed(self, threads=threads, samples=samples, seconds=seconds)
+
+    def __repr__(self) -> str:
+        head = (
+            f"{plain(self.per_element)} B an element against {plain(self.minimum_per_element)}: "
+            f"score {self.score:.3g}"
+        )
+        if not self.bytes:
+            head = self._nothing()
+        elif self.fits:
+            head += f". {FITS}"
+        moved = f"{si(self.bytes, 'B')} in {len(self.steps):,} steps"
+        about = f"{self.name}, {self.elements:,} elements, {moved}"
+        return "\n".join([head, about, *table(self.steps, self.elements)])
+
+
+def golf(
+    f: Callable[..., Any],
+    *arrays: ndarray | float,
+    minimum: int | None = None,
+    cache: int = CACHE,
+    memory: str = "cache",
+    limits: Limits | None = None,
+) -> Golf:
+    """Run ``f(*arrays)`` once on traced arrays and count the bytes that cross the memory bus.
+
+    A NumPy call reads every distinct input once and writes its output once. ``cache`` bytes are
+    near: what was touched last, of whole arrays and of pieces alike. Bytes found there move
+    nothing; what was touched longest ago leaves first, and moves if it was written. At the end
+    everything that was written moves, but for arrays that are gone by then. Views move nothing, and
+    single numbers count nothing.
+
+    ``memory="scratchpad"`` is the stricter rule of a GPU's shared memory: near are only arrays that
+    the function makes, as long as they live and have room there together. An input is far, and
+    so is every piece of it, however often it is read.
+
+    The rule is kinder than a machine in a few places. Views with gaps of a line (64 bytes) or more
+    and index arrays count the bytes that they name, not the lines around them. What is written is
+    not fetched first. ``a @ a`` reads ``a`` once, though a large product passes over it many
+    times. ``np.empty`` and ``np.zeros`` cost nothing: NumPy writes to neither, and the system
+    clears a page when it is first written to. ``np.zeros_like`` writes its zeros: one trip.
+
+    The arrays that you give are not changed: those that ``f`` writes to are copied first.
+
+    ``minimum``: bytes to score against; by default the inputs that are read and the outputs
+    (what is returned or an input, and was written), once each: never more than this very function
+    moves. ``limits``: when a function that does not end is stopped.
+
+    Raises TypeError for inputs that are no NumPy arrays or numbers, and GolfError, a ValueError,
+    for a function that raises, never ends, or does what cannot be counted.
+    """
+    if memory not in MEMORIES:
+        raise ValueError(f"memory={memory!r} must be one of {', '.join(map(repr, MEMORIES))}")
+    near = MEMORIES[memory](_bytes("cache", cache, 0))
+    fewest = None if minimum is None else _bytes("minimum", minimum, 1)
+    done = run(f, arrays, near, limits or Limits())
+    moved = sum(step.bytes for step in done.steps)
+    return Golf(
+        moved,
+        done.minimum if fewest is None else fewest,
+        done.steps,
+        done.result,
+        done.name,
+        done.elements,
+        done.changed,
+        f,
+        arrays,
+        done.written,
+        near.size,
+    )
+
+
+def _bytes(name: str, value: object, least: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, (Integral, np.integer)):
+        raise TypeError(f"{name}={value!r} must be a whole number of bytes")
+    if value < least:
+        raise ValueError(f"{name}={value!r} must be {least} bytes or more")
+    return int(value)
+
+
+# One function, many chunk sizes: bytes and real time of each.
+
+
+CHUNKS = tuple(2**p for p in range(8, 23, 2))
+ROUNDS = fewer(5)
+LIMITS = Limits(seconds=60)  # thousands of steps, on a computer that is slow or busy
+MOST_CHUNKS = 64  # that a traced run works through: more would only repeat the same steps
+MOST_ROUNDS = 4096  # and never more, however large the cache is
+MOST_CACHES = 8  # an array so many times the cache is memory, whatever the cache keeps of it
+
+
+@dataclass(frozen=True)
+class ChunkSweep:
+    """Bytes and seconds of one function for each chunk size.
+
+    ``golfs``: the traced runs without their arrays, which would fill the memory; those of small
+    chunks on fewer elements, which changes no score (``scaled`` says for which). ``seconds``: medians of the untraced function on all
+    ``elements``, all chunk sizes in turns; empty where nothing was timed.
+    """
+
+    chunks: tuple[int, ...]
+    golfs: tuple[Golf, ...] = field(repr=False)
+    seconds: tuple[float, ...]
+    elements: int
+    scaled: tuple[bool, ...] = ()
+
+    @property
+    def best(self) -> int:
+        """The chunk size with the shortest time, with the lowest score where nothing was timed."""
+        return min(zip(self.seconds or self.scores, self.chunks))[1]
+
+    @property
+    def scores(self) -> tuple[float, ...]:
+        """Score for each chunk size."""
+        return tuple(one.score for one in self.golfs)
+
+    def __repr__(self) -> str:
+        rows = [f"{self.golfs[0].name}, {self.elements:,} elements", "     chunk  B/element  score"]
+        if self.seconds:
+            rows[1] += "        ms"
+        for i, (chunk, one) in enumerate(zip(self.chunks, self.golfs)):
+            row = f"{chunk:>10,} {one.per_element:>10.4g} {one.score:>6.3g}"
+            rows.append(row + (f" {1e3 * self.seconds[i]:>9.3g}" if self.seconds else ""))
+        return "\n".join(rows)
+
+
+def sweep(
+    f: Callable[..., Any],
+    *arrays: ndarray | float,
+    chunks: Sequence[int] = CHUNKS,
+    minimum: int | None = None,
+    cache: int = CACHE,
+    rounds: int = ROUNDS,
+    threads: int | None = 1,
+    limits: Limits = LIMITS,
+) -> ChunkSweep:
+    """Count and time ``f(*arrays, chunk=c)`` for every ``c`` in ``chunks``.
+
+    ``f`` takes a keyword ``chunk``, a number of elements or rows along the first axis. Where that
+    would make more than 64 chunks, the traced run gets the first 64 chunks of every array as long
+    as the longest, and more of them while they are less than 8 times the cache. ``minimum`` is for
+    all elements. ``rounds=0`` times nothing.
+    ``limits``: when one traced run is stopped.
+
+    Raises ValueError for chunks that are no positive whole numbers, and what golf raises.
+    """
+    sizes = _chunks(f, chunks)
+    length = max((len(a) for a in arrays if isinstance(a, ndarray) and a.ndim), default=0)
+    if not length:
+        raise TypeError("sweep: give at least one array with an axis to cut into chunks")
+    golfs, scaled = [], []
+    for chunk in sizes:
+        some = _fewer(arrays, length, chunk, cache)
+        part = functools.partial(f, chunk=chunk)
+        share = 1 if some is arrays else len(next(filter(_long(some), some))) / length
+        fewest = None if minimum is None else max(1, round(minimum * share))
+        one = golf(part, *some, minimum=fewest, cache=cache, limits=limits)
+        golfs.append(replace(one, result=None, arguments=()))  # as large as the arrays
+        scaled.append(some is not arrays)
+    return ChunkSweep(
+        sizes,
+        tuple(golfs),
+        _seconds(f, arrays, sizes, golfs, rounds, threads),
+        max(a.size for a in arrays if isinstance(a, ndarray)),
+        tuple(scaled),
+    )
+
+
+def _long(arrays: Sequence[Any]) -> Callable[[Any], bool]:
+    longest = max(len(a) for a in arrays if isinstance(a, ndarray) and a.ndim)
+    return lambda a: isinstance(a, ndarray) and a.ndim > 0 and len(a) == longest
+
+
+def _fewer(arrays: tuple, length: int, chunk: int, cache: int) -> tuple:
+    """The first chunks of every array of full length: enough for memory to stay memory."""
+    long = [a for a in arrays if isinstance(a, ndarray) and a.ndim and len(a) == length]
+    row = min(a.nbytes // length for a in long) or 1
+    enough = min(-(-MOST_CACHES * cache // row // chunk), MOST_ROUNDS) * chunk
+    rows = max(MOST_CHUNKS * chunk, enough)
+    if rows >= length:
+        return arrays
+    # Copies, so that they are arrays of their own and not views of the large ones.
+    return tuple(
+        np.copy(a[:rows], order="K") if any(a is one for one in long) else a for a in arrays
+    )
+
+
+def _seconds(
+    f: Callable, arrays: tuple, sizes: Sequence[int], golfs: Sequence[Golf], rounds: int,
+    threads: int | None,
+) -> tuple[float, ...]:  # fmt: skip
+
+    if not rounds:
+        return ()
+    whole = [
+        replace(one, function=functools.partial(f, chunk=chunk), arguments=arrays)
+        for one, chunk in zip(golfs, sizes)
+    ]
+    return in_turn(whole, rounds=rounds, threads=threads)
+
+
+def _chunks(f: Callable, chunks: Sequence[int]) -> tuple[int, ...]:
+    if "chunk" not in inspect.signature(f).parameters:
+        name = getattr(f, "__name__", f)
+        raise ValueError(f"f={name} has no parameter chunk; write def {name}(x, …, chunk=4096)")
+    try:
+        sizes = tuple(operator.index(chunk) for chunk in chunks)
+    except TypeError:
+        raise TypeError(f"chunks={chunks!r} must be whole numbers, such as (1024, 4096)") from None
+    if not sizes or min(sizes) < 1:
+        raise ValueError(f"chunks={chunks!r} must be positive whole numbers, one at least")
+    return sizes

@@ -1,0 +1,1 @@
+"""Language models: their sizes, the operations of a step, how long a step takes, a real loop."""

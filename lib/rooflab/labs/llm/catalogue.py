@@ -1,0 +1,80 @@
+"""The catalogue of language models: sizes and sources (models.yaml), found by name."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from types import MappingProxyType
+
+from rooflab.count.validation import unknown
+from rooflab.labs.llm.model import Model
+from rooflab.predict.catalogue import VagueName
+
+# What people add to a name that does not change the sizes.
+_SUFFIX = re.compile(r"-(hf|base|chat|instruct|it|v0\.1)$")
+
+# Releases with the sizes, and the trained context, of another one.
+_SAME = {"llama-3.3-70b": "llama-3.1-70b", "deepseek-r1": "deepseek-v3"}
+
+
+@cache
+def document() -> Mapping[str, object]:
+    """Return models.yaml as it is: the sources, and each model's sizes and published total."""
+    import yaml  # costs 20 ms and is needed only when a catalogue model is asked for
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    text = files("rooflab.labs.llm").joinpath("models.yaml").read_text(encoding="utf-8")
+    return yaml.load(text, Loader=loader)
+
+
+@cache
+def models() -> Mapping[str, Model]:
+    """Return the catalogue: name → Model, in the catalogue's order."""
+    return MappingProxyType({row["name"]: _model(row) for row in document()["models"]})
+
+
+def model(name: str | Model) -> Model:
+    """Return the catalogue model ``name``: ``"llama-2-7b"`` = ``"meta-llama/Llama-2-7b-hf"``.
+
+    A vague name ("llama") raises VagueName, an unknown one ValueError, each with what it could
+    mean; a Model is returned as it is. Sizes of one's own go into ``rl.Model(hidden=…, …)``.
+    """
+    if isinstance(name, Model):
+        return name
+    if not isinstance(name, str):
+        raise TypeError(f"model={name!r} must be a model's name or a Model")
+    known = models()
+    key = _key(name)
+    bare = {_bare(id): id for id in known}
+    if _bare(key) in bare:
+        return known[bare[_bare(key)]]
+    meant = [id for id in known if key and _bare(key) in _bare(id)]
+    if len(meant) > 1:
+        raise VagueName(f"model={name!r} is vague; it could mean {', '.join(meant)}")
+    close = meant or difflib.get_close_matches(key, known, n=3, cutoff=0.6)
+    if close:
+        likely = " or ".join(map(repr, close))
+        raise ValueError(f"model={name!r} is unknown; did you mean {likely}? See rl.models()")
+    raise unknown("model", name, known)
+
+
+def _key(name: str) -> str:
+    """The name in lower case, without its owner and without what does not change the sizes."""
+    key = re.sub(r"[\s_]+", "-", name.strip().lower()).rpartition("/")[2]
+    key = key.removeprefix("meta-")
+    while (shorter := _SUFFIX.sub("", key)) != key:
+        key = shorter
+    return _SAME.get(key, key)
+
+
+def _bare(key: str) -> str:
+    return re.sub(r"[-.]", "", key)  # llama2-7b and llama-2-7b are one
+
+
+def _model(row: Mapping[str, object]) -> Model:
+    titles = document()["sources"]
+    sizes = {key: value for key, value in row.items() if key not in ("parameters", "source")}
+    return Model(**sizes, source=tuple(titles[key] for key in row["source"]))

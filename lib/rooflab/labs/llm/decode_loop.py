@@ -1,0 +1,811 @@
+"""``rl.decode_loop``: how many tokens a second does a transformer really generate here?"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from time import perf_counter, perf_counter_ns
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from rooflab.count.dtypes import dtype as _dtype
+from rooflab.count.si import si
+from rooflab.count.validation import size, unknown
+from rooflab.labs.llm.model import Model
+from rooflab.labs.llm.steps import Formats, Step, generate
+from rooflab.labs.llm.transformer import (
+    ATTENTION,
+    FORMS,
+    Cache,
+    Form,
+    Mark,
+    Pass,
+    Weights,
+    activation_dtype,
+    array_dtype,
+    bind,
+    by_columns,
+    cache_for,
+    forward_pass,
+    given_weights,
+    last_cache_bytes,
+    pass_bytes,
+    random_weights,
+    require_loop,
+    run,
+    viewed,
+)
+from rooflab.measure.backend import Backend, available_cores, environment, host_id, power, select
+from rooflab.measure.gpu import EVENT_STEP_S, GROUP_S, LEAST_S, MARGIN, MOST_S, Gate
+from rooflab.measure.measure import bimodal, caveats, noisy, slowing_down
+from rooflab.measure.measurement import Measurement
+from rooflab.measure.operands import SPARE, OperandsTooLarge, available_bytes
+from rooflab.measure.roofs import thread_count
+from rooflab.measure.settings import fewer
+from rooflab.measure.threads import thread_limit, with_threads
+from rooflab.measure.timing import (
+    MEASUREMENT_LOCK,
+    SETTLE_S,
+    Call,
+    Timing,
+    clock_step_s,
+    iqr,
+    quickest,
+    undisturbed,
+)
+
+# A decode loop that was run: seconds of every operation in prefill and in each step.
+
+
+SCHEMA = 1
+PHASES = ("prefill", "decode")
+
+
+def ledger(model: Model, batch: int, queries: int, context: int, dtype: str) -> tuple[Step, ...]:
+    """The operations of one pass: one format for all, the scores of attention in memory.
+
+    (A loop in halves multiplies halves, but keeps its few activations in fp32 between products.)
+    """
+    kind = _dtype(dtype)
+    return generate(model, batch, queries, context, Formats(kind, kind, kind), streamed=False)
+
+
+@dataclass(frozen=True, repr=False)
+class DecodeRun:
+    """What :func:`rooflab.decode_loop` measured. Times are seconds.
+
+    ``prefill``, ``decode``: operation → one entry a run or step, all layers together; the
+    parts of attention are scores, softmax, values. ``context``: cached tokens at the
+    first timed step. ``sequences``: prompts that the prefill took (1: one, shared by the batch).
+    ``forms``: how each weight product was computed, the fastest of ``trials`` (product → form →
+    seconds a layer). ``tokens``: what was generated, the prefill's token first.
+    """
+
+    model: Model
+    batch: int
+    context: int
+    steps: int
+    dtype: str
+    backend: str
+    threads: int | None
+    machine: str
+    sequences: int
+    forms: Mapping[str, str]
+    trials: Mapping[str, Mapping[str, float]]
+    prefill: Mapping[str, tuple[float, ...]]
+    decode: Mapping[str, tuple[float, ...]]
+    tokens: tuple[tuple[int, ...], ...]
+    warnings: tuple[str, ...] = ()
+    environment: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in ("forms", "trials", "prefill", "decode", "environment"):
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (DecodeRun.from_dict, (self.to_dict(),))  # a mapping proxy does not pickle
+
+    @property
+    def operations(self) -> tuple[str, ...]:
+        """Names of all that a decode step does, in the order it is done first."""
+        return tuple(self.decode)
+
+    @property
+    def ways(self) -> tuple[str, ...]:
+        """The forms in which products were computed, that of the most products first."""
+        return tuple(form for form, _ in Counter(self.forms.values()).most_common())
+
+    def samples(self, name: str | None = None, phase: str = "decode") -> tuple[float, ...]:
+        """Seconds of operation ``name``, all layers together, one entry a step (prefill: a run);
+        without a name, of everything."""
+        if phase not in PHASES:
+            raise unknown("phase", phase, PHASES)
+        found = getattr(self, phase)
+        if name is None:
+            return _added(found.values())
+        if name == "attention":
+            return _added(found[part] for part in ATTENTION)
+        if name not in found:
+            raise unknown("name", name, (*found, "attention"))
+        return found[name]
+
+    def seconds(self, name: str | None = None, phase: str = "decode") -> float:
+        """Median of :meth:`samples`."""
+        return float(np.median(self.samples(name, phase)))
+
+    @property
+    def step_s(self) -> float:
+        """Median seconds a decode step."""
+        return self.seconds()
+
+    @property
+    def iqr_s(self) -> float:
+        """Interquartile range of the steps, in seconds."""
+        return iqr(self.samples())
+
+    @property
+    def tokens_per_s(self) -> float:
+        """Tokens generated a second, over the whole batch."""
+        return self.batch / self.step_s
+
+    @property
+    def prefill_s(self) -> float:
+        """Median seconds of the prefill."""
+        return self.seconds(phase="prefill")
+
+    @property
+    def prefill_tokens_per_s(self) -> float:
+        """Prompt tokens taken in a second."""
+        return self.sequences * self.context / self.prefill_s
+
+    @property
+    def middle(self) -> int:
+        """Positions that the step in the middle of the run looked at, the new one included."""
+        return self.context + 1 + (self.steps - 1) // 2
+
+    def ledger(self, phase: str = "decode") -> tuple[Step, ...]:
+        """The operations with their counts; a decode step in the middle of the run."""
+        if phase not in PHASES:
+            raise unknown("phase", phase, PHASES)
+        if phase == "prefill":
+            return ledger(self.model, self.sequences, self.context, self.context, self.dtype)
+        return ledger(self.model, self.batch, 1, self.middle, self.dtype)
+
+    def measurements(self, phase: str = "decode") -> dict[str, Measurement]:
+        """Operation → Measurement of one run of it: the samples over the number of its runs."""
+        return {step.name: self._measurement(step, phase) for step in self.ledger(phase)}
+
+    def _measurement(self, step: Step, phase: str) -> Measurement:
+        samples = tuple(s / step.count for s in self.samples(step.name, phase))
+        general = [w for w in self.warnings if not w.startswith(("noisy", "bimodal", "slowing"))]
+        own = (bimodal(samples), slowing_down(samples), noisy(samples))  # not those of whole steps
+        return Measurement(
+            step.op, self.machine, self.backend, "cold", self.threads, samples,
+            (*general, *filter(None, own)),
+            {**self.environment, "kernel": self.forms.get(step.name, "")},
+        )  # fmt: skip
+
+    def __repr__(self) -> str:
+        how = with_threads(f"{self.backend}, {self.dtype}", self.threads)
+        warned = f"warning: {'; '.join(self.warnings)}" if self.warnings else "no warnings"
+        return (
+            f"{self.model.name}, batch {self.batch}, context {self.context} on {self.machine} "
+            f"({how}): {si(self.tokens_per_s, 'tokens/s')}, {si(self.step_s, 's')} a step, IQR "
+            f"{100 * self.iqr_s / self.step_s:.1f} %, n = {self.steps}\n"
+            f"  prefill {si(self.prefill_s, 's')} for {self.sequences * self.context} tokens · "
+            f"products as {', '.join(self.ways)} · {warned}"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the run as plain JSON data, with the version of its schema."""
+        plain = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        return {
+            "schema": SCHEMA, **plain, "model": dataclasses.asdict(self.model),
+            "forms": dict(self.forms), "environment": dict(self.environment),
+            "trials": {name: dict(each) for name, each in self.trials.items()},
+            "prefill": {name: list(each) for name, each in self.prefill.items()},
+            "decode": {name: list(each) for name, each in self.decode.items()},
+            "tokens": [list(row) for row in self.tokens], "warnings": list(self.warnings),
+        }  # fmt: skip
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> DecodeRun:
+        """Inverse of :meth:`to_dict`; ValueError for another schema or damaged data."""
+        if not isinstance(data, Mapping) or data.get("schema") != SCHEMA:
+            found = data.get("schema") if isinstance(data, Mapping) else data
+            raise ValueError(f"data: schema={found!r}; this rooflab reads decode runs of {SCHEMA}")
+        try:
+            model = {**data["model"], **{n: tuple(data["model"][n]) for n in ("biases", "source")}}
+            rows = {
+                phase: {name: tuple(map(float, each)) for name, each in data[phase].items()}
+                for phase in PHASES
+            }
+            names = {f.name for f in dataclasses.fields(cls)} - {"model", "tokens", *PHASES}
+            found = cls(
+                model=Model(**model), tokens=tuple(tuple(row) for row in data["tokens"]), **rows,
+                **{name: data[name] for name in names - {"warnings"}},
+                warnings=tuple(data["warnings"]),
+            )  # fmt: skip
+            _require_sound(found)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"data: damaged, {type(error).__name__} {error}") from error
+        return found
+
+
+def _require_sound(found: DecodeRun) -> None:
+    """Raise TypeError or ValueError unless this can be a run: its sizes, its times, its tokens."""
+    for name in ("batch", "context", "steps", "sequences"):
+        size(name, getattr(found, name))
+    if found.threads is not None:
+        size("threads", found.threads)
+    _dtype(found.dtype)
+    if found.backend not in ("cpu", "gpu") or not isinstance(found.machine, str):
+        raise ValueError(f"backend={found.backend!r}, machine={found.machine!r}")
+    if found.sequences not in (1, found.batch):
+        raise ValueError(f"sequences={found.sequences} of a batch of {found.batch}")
+    times = [s for phase in PHASES for s in found.samples(phase=phase)]
+    sound = all(0 < s < math.inf for s in times) and found.prefill
+    if not sound or len(found.samples()) != found.steps:
+        raise ValueError(f"steps={found.steps}, but not as many positive times")
+    if [len(row) for row in found.tokens] != [found.steps + 1] * found.batch:
+        raise ValueError(f"tokens: not {found.steps + 1} for each of {found.batch} sequences")
+
+
+def _added(rows: Any) -> tuple[float, ...]:
+    return tuple(sum(each) for each in zip(*rows, strict=True))
+
+
+# A clock for a loop of many operations: each is marked as it ends, and nothing is left untimed.
+#
+# On a GPU the marks are CUDA events in the queue, read once all of them have passed, so that timing
+# an operation does not hold up the next one. The operations of one token are so short that Python
+# queues them more slowly than the GPU runs them. So they wait behind gates (gate.py): the marks show
+# the GPU's time, and what Python took is told beside it.
+
+
+@dataclass
+class Clock:
+    """Call :meth:`start`, then the clock itself with an operation's name whenever one has ended.
+
+    ``queueing``: seconds that Python took to queue each run that was read, all of them 0 on a CPU.
+    ``late``: in how many of these runs the GPU may have waited for Python.
+    """
+
+    backend: Backend
+    marks: list[tuple[str | None, Any]] = field(default_factory=list)
+    queueing: list[float] = field(default_factory=list)
+    late: int = 0
+    _shut_s: float = max(LEAST_S, MARGIN * GROUP_S)
+    _queued_s: float = 0.0
+    _waited: bool = False
+    _since: float = 0.0
+
+    @property
+    def name(self) -> str:
+        """What it reads, as recordings say it."""
+        return "CUDA events" if self.backend.is_gpu else "perf_counter_ns"
+
+    @property
+    def step_s(self) -> float:
+        """The smallest difference that it can show, in seconds."""
+        return EVENT_STEP_S if self.backend.is_gpu else clock_step_s()
+
+    def start(self) -> None:
+        """Forget all marks; time runs from here."""
+        self.marks, self._queued_s, self._waited = [], 0.0, False
+        if self.backend.is_gpu:
+            self._close()
+        self("")
+
+    def __call__(self, name: str) -> None:
+        self.marks.append((name, self._now()))
+        if self.backend.is_gpu and perf_counter() - self._since >= GROUP_S:
+            self._pass()  # the queue may soon be full, and Python would wait before a shut gate
+            self._close()
+            self.marks.append((None, self._now()))
+
+    def _now(self) -> Any:
+        if not self.backend.is_gpu:
+            return perf_counter_ns()
+        event = self.backend.xp.cuda.Event()
+        event.record(self.backend.xp.cuda.get_current_stream())
+        return event
+
+    @cached_property
+    def _gate(self) -> Gate:
+        return Gate(self.backend.xp)
+
+    def _close(self) -> None:
+        self._gate.close(self._shut_s)
+        self._since = perf_counter()
+
+    def _pass(self) -> None:
+        """Wait until all that is queued has run, and see whether the gate stayed shut long enough.
+
+        If not, the next one does, unless the GPU had as much work left as queueing had taken.
+        """
+        early, took = self._gate.is_open, perf_counter() - self._since
+        self._queued_s += took
+        began = perf_counter()
+        self.marks[-1][1].synchronize()
+        if early and perf_counter() - began < took:
+            self._waited = True
+            self._shut_s = min(2 * self._shut_s, MOST_S)
+
+    def seconds(self) -> dict[str, float]:
+        """Seconds by name since :meth:`start`, an operation that ran often with all its runs."""
+        found: dict[str, float] = {}
+        if self.backend.is_gpu:
+            self._pass()
+            self.late += self._waited
+        self.queueing.append(self._queued_s)
+        before = self.marks[0][1]
+        for name, at in self.marks[1:]:
+            if name is not None:  # None: a gate stood here, which is nobody's time
+                found[name] = found.get(name, 0.0) + self._between(before, at)
+            before = at
+        return found
+
+    def _between(self, before: Any, after: Any) -> float:
+        if self.backend.is_gpu:
+            return self.backend.xp.cuda.get_elapsed_time(before, after) * 1e-3
+        return (after - before) * 1e-9
+
+
+def unmarked(name: str) -> None:
+    """A mark that no clock reads."""
+
+
+# Which way to compute each weight product, found by measuring: see transformer.py.
+#
+# All ways are timed on the model's own memory, sweep after sweep through all weights, so that each
+# product finds them as cold as the loop will. A way that wants W stored otherwise reads the same
+# memory as if it were: the numbers are wrong, the time is right, and nothing has to be stored twice.
+
+
+ROUNDS, FEWEST, SECONDS = fewer(5), 2, 1.0  # sweeps through the weights; fewer after so long
+HOPELESS = 1.6  # times the fastest, for every product: a form that need not be timed again
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What the choice rests on: seconds a product (one layer) of each form, and the fastest."""
+
+    seconds: Mapping[str, Mapping[str, float]]
+    chosen: Mapping[str, str]
+
+
+def try_forms(weights: Weights, batch: int, rounds: int = ROUNDS) -> Trial:
+    """Time every form of every product for ``batch`` tokens, and choose the fastest.
+
+    Products of equal shape are chosen together: they are the same call on other numbers.
+    """
+    clock = Clock(weights.backend)
+    sweeps = {name: _sweep(weights, form, batch) for name, form in FORMS.items()}
+    samples: dict[str, dict[str, list[float]]] = {name: {} for name in sweeps}
+    alive = dict(sweeps)
+    began = perf_counter()
+    with undisturbed():
+        for number in range(rounds):
+            if number >= FEWEST and perf_counter() - began > SECONDS:
+                break
+            for form, sweep in alive.items():
+                clock.start()
+                for name, calls in sweep.items():
+                    for call in calls:
+                        call()
+                    clock(name)
+                for name, seconds in clock.seconds().items():
+                    samples[form].setdefault(name, []).append(seconds / len(sweep[name]))
+            alive = _promising(alive, samples)
+    return _trial(weights, samples)
+
+
+def given_forms(weights: Weights, forms: object) -> dict[str, str]:
+    """``forms`` as one form a product: a form's name for all of them, or a dict by product."""
+    names = [p.name for p in weights.model.products]
+    if not isinstance(forms, (str, Mapping)):
+        raise TypeError(f"forms={forms!r} must be a form's name, or a dict of them by product")
+    wanted = dict.fromkeys(names, forms) if isinstance(forms, str) else dict(forms)
+    for name in wanted:
+        if name not in names:
+            raise unknown("forms", name, names)
+    for form in wanted.values():
+        if not isinstance(form, str) or form not in FORMS:
+            raise unknown("forms", form, FORMS)
+    missing = [name for name in names if name not in wanted]
+    if missing:
+        raise ValueError(f"forms: {missing[0]!r} is missing; say a form for {', '.join(names)}")
+    return wanted
+
+
+def lay(weights: Weights, forms: Mapping[str, str]) -> dict[str, Form]:
+    """Store every product's weights as its form wants them, and return the forms."""
+    for name, form in forms.items():
+        weights.lay(name, by_columns(FORMS[form], weights.backend))
+    return {name: FORMS[form] for name, form in forms.items()}
+
+
+def for_many(forms: Mapping[str, Form], sequences: int) -> dict[str, Form]:
+    """The forms of a prefill, on the weights as they lie: one GEMM for its many tokens.
+
+    Only the last token of each sequence meets the head, so that one sequence makes that a GEMV.
+    """
+    many = {
+        name: FORMS["gemm on Wᵀ" if form.transposed else "gemm"] for name, form in forms.items()
+    }
+    if sequences == 1:
+        many["head"] = FORMS["gemv ×B on Wᵀ" if forms["head"].transposed else "gemv ×B"]
+    return many
+
+
+def _sweep(weights: Weights, form: Form, batch: int) -> dict[str, list[Call]]:
+    """The calls of all products in one form, a product's layers one after the other."""
+    backend, model = weights.backend, weights.model
+    xp, kind = backend.xp, activation_dtype(weights.dtype)
+    columns, found = by_columns(form, backend), {}
+    for p in model.products:
+        x, y = xp.ones((batch, p.inputs), kind), xp.empty((batch, p.outputs), kind)
+        found[p.name] = [
+            bind(form, viewed(_flat(matrix), matrix.shape, columns), x, y, backend)
+            for matrix in weights.matrices(p.name)
+        ]
+    return found
+
+
+def _flat(matrix: Any) -> Any:
+    return (matrix if matrix.flags.c_contiguous else matrix.T).reshape(-1)
+
+
+def _promising(
+    alive: Mapping[str, dict[str, list[Call]]], samples: Mapping[str, dict[str, list[float]]]
+) -> dict[str, dict[str, list[Call]]]:
+    """Drop a form that is far behind for every product; sweeps stay whole, so that they stay
+    cold."""
+    best = {
+        name: min(min(samples[form][name]) for form in alive) for name in next(iter(alive.values()))
+    }
+    return {
+        form: sweep
+        for form, sweep in alive.items()
+        if any(min(samples[form][name]) <= HOPELESS * best[name] for name in sweep)
+    }
+
+
+def _trial(weights: Weights, samples: Mapping[str, dict[str, list[float]]]) -> Trial:
+    shapes = {p.name: (p.outputs, p.inputs) for p in weights.model.products}
+    seconds: dict[str, dict[str, float]] = {}
+    for name, shape in shapes.items():
+        alike = [other for other in shapes if shapes[other] == shape]
+        seconds[name] = {
+            form: quickest([s for other in alike for s in found[other]])
+            for form, found in samples.items()
+        }
+    chosen = {name: min(each, key=each.__getitem__) for name, each in seconds.items()}
+    return Trial(seconds, chosen)
+
+
+# A transformer that generates: the prefill, the decode step, and the time of their operations.
+
+
+PREFILLS, PREFILL_S = 3, 1.0  # runs of the prefill, if they fit into so many seconds
+Rows = list[dict[str, float]]
+"""Seconds by operation, one dict a run."""
+
+
+@dataclass(frozen=True, eq=False)
+class Decoder:
+    """A model ready to generate: its prefill, its decode step and the cache they share."""
+
+    prefill: Pass
+    step: Pass
+    cache: Cache
+    sequences: int
+    trial: Trial
+
+
+def decoder(
+    weights: Weights, batch: int, context: int, steps: int, forms: Any = None, sequences: int = 1
+) -> Decoder:
+    """Choose the forms of the products, store the weights accordingly, make passes and cache."""
+    model, positions = weights.model, context + steps
+    if forms is None:
+        trial = try_forms(weights, batch)
+    else:
+        trial = Trial({}, given_forms(weights, forms))
+    laid = lay(weights, trial.chosen)
+    return Decoder(
+        forward_pass(weights, for_many(laid, sequences), sequences, context, context),
+        forward_pass(weights, laid, batch, 1, positions),
+        cache_for(model, batch, positions, weights.dtype, weights.backend), sequences, trial,
+    )  # fmt: skip
+
+
+def take_in(made: Decoder, prompt: Any, mark: Mark = unmarked) -> Any:
+    """Run the prefill on ``prompt`` (sequences, context); return the first tokens (batch, 1).
+
+    One prompt for a whole batch is computed once, and its cache copied to every sequence.
+    """
+    xp, batch, context = made.step.weights.backend.xp, made.step.batch, made.prefill.tokens
+    part = Cache(made.cache.k[:, : made.sequences], made.cache.v[:, : made.sequences])
+    logits = run(made.prefill, xp.asarray(prompt), part, 0, mark)
+    if made.sequences == batch:
+        first = logits.argmax(axis=1)
+    else:
+        likely = xp.argsort(-logits[0])
+        first = likely[xp.arange(batch) % len(likely)]
+    mark("sample")
+    if made.sequences < batch:
+        for kept in (made.cache.k, made.cache.v):
+            kept[:, 1:, :, :context] = kept[:, :1, :, :context]
+    return first.reshape(batch, 1)
+
+
+def step(made: Decoder, tokens: Any, at: int, mark: Mark = unmarked) -> Any:
+    """One decode step with ``at`` tokens cached: append ``tokens`` and return the next ones,
+    (batch, 1)."""
+    following = run(made.step, tokens, made.cache, at, mark).argmax(axis=1).reshape(-1, 1)
+    mark("sample")
+    return following
+
+
+@contextmanager
+def loop_threads(threads: int | None) -> Iterator[None]:
+    """``threads`` threads for the weight products; one for NumPy's own products (attention).
+
+    NumPy and SciPy each bring an OpenBLAS, whose idle threads spin and would slow the other's.
+    """
+    from threadpoolctl import ThreadpoolController
+
+    with thread_limit(threads):
+        if threads is None:
+            yield
+            return
+        pools = ThreadpoolController()
+        own = [path for each in pools.info() if of_numpy(path := each["filepath"])]
+        with pools.select(filepath=own).limit(limits=1):
+            yield
+
+
+def of_numpy(path: str) -> bool:
+    """Whether NumPy brought the library at ``path``; a folder further up may have any name."""
+    return any(part.startswith("numpy") for part in Path(path).parts[-3:])
+
+
+def timed_steps(
+    made: Decoder, first: Any, steps: int, clock: Clock, before: Call | None = None
+) -> tuple[list[Any], Rows]:
+    """Generate ``steps`` tokens after ``first``; return all tokens and the seconds of each step.
+
+    ``before`` is called, untimed, before every step.
+    """
+    context, began = made.prefill.tokens, perf_counter()
+    while True:  # the same step, over and over: it changes nothing
+        clock.start()  # on a GPU it learns here how long its gates must stay shut
+        step(made, first, context, clock)
+        clock.seconds()
+        if perf_counter() - began >= SETTLE_S:
+            break
+    generated, rows = [first], []
+    clock.queueing, clock.late = [], 0
+    with undisturbed():
+        for at in range(context, context + steps):
+            if before is not None:
+                before()
+            clock.start()
+            generated.append(step(made, generated[-1], at, clock))
+            rows.append(clock.seconds())
+    return generated, rows
+
+
+def timed_prefill(made: Decoder, prompt: Any, clock: Clock) -> tuple[Any, Rows]:
+    """Run the prefill a few times; return the first tokens (batch, 1) and the seconds of each."""
+    began, rows = perf_counter(), []
+    prompt = made.step.weights.backend.xp.asarray(prompt)
+    take_in(made, prompt)  # pages its buffers in
+    with undisturbed():
+        while not rows or (len(rows) < PREFILLS and perf_counter() - began < PREFILL_S):
+            clock.start()
+            first = take_in(made, prompt, clock)
+            rows.append(clock.seconds())
+    return first, rows
+
+
+def decode_loop(
+    model: Model,
+    batch: int = 1,
+    context: int = 128,
+    steps: int = 20,
+    backend: str | None = "auto",
+    threads: int | None = None,
+    weights: Weights | Mapping[str, Any] | None = None,
+    dtype: str = "fp32",
+    *,
+    prompts: Any = None,
+    forms: str | Mapping[str, str] | None = None,
+    seed: int = 0,
+    before: Callable[[], Any] | None = None,
+) -> DecodeRun:
+    """Generate ``steps`` tokens with a real transformer, and return the time of every operation.
+
+    A prompt of ``context`` tokens is taken in (the prefill), then ``batch`` sequences grow by one
+    token a step, the most likely one. ``prompts``: (batch, context) token ids; without them one
+    random prompt serves all sequences, and sequence i goes on with its i-th most likely token.
+    ``weights``: arrays by name (:func:`rooflab.labs.llm.transformer.shapes`), or what
+    :func:`loop_weights` made, else random ones; positions turn with base 10 000 and norms have
+    ε = 1e-5, as in Llama 2. ``forms``: how to compute the weight products
+    ("gemv ×B", "gemv ×B on Wᵀ", "gemm", "gemm on Wᵀ", or a dict by product); without it all are
+    timed and the fastest is taken. ``dtype``: fp32 or fp64, on a GPU also fp16 or bf16.
+    ``threads``: of the CPU, which "auto" then is; None is 1 there.
+    ``before()`` is called, untimed, before every step; it may empty the caches.
+
+    Raises ValueError naming the argument: sizes, a model with parts that the loop has not; and
+    OperandsTooLarge, before anything is allocated, when model and cache do not fit memory.
+    """
+    require_loop(model)
+    batch, context, steps = size("batch", batch), size("context", context), size("steps", steps)
+    require_positions(model, context + steps)
+    seed = size("seed", seed, 0)
+    if before is not None and not callable(before):
+        raise TypeError(f"before={before!r} must be a function without arguments, or None")
+    chosen, dtype = select(backend, threads), _dtype(dtype).name
+    count = loop_thread_count(chosen, threads)
+    prompt = _prompts(prompts, batch, context, model)
+    sequences = 1 if prompt is None else len(prompt)
+    require_room(model, batch, context, steps, dtype, chosen, weights, sequences)
+    if prompt is None:  # only now: a prompt may be too long for memory as well
+        prompt = np.random.default_rng(seed).integers(0, model.vocab, (1, context))
+    held = _held(model, weights, dtype, chosen, seed)
+    with MEASUREMENT_LOCK, loop_threads(count):
+        made = decoder(held, batch, context, steps, forms, sequences)
+        return _timed(made, prompt, steps, count, before)
+
+
+def loop_thread_count(backend: Backend, threads: int | None) -> int | None:
+    """``threads`` checked for a loop on ``backend``: by default 1 on a CPU, None on a GPU."""
+    if backend.is_gpu:
+        return None
+    return thread_count(1 if threads is None else threads)
+
+
+def loop_weights(
+    model: Model, dtype: str = "fp32", backend: str | None = "auto", seed: int = 0
+) -> Weights:
+    """Random weights to use in several loops, which may store them otherwise but keep the numbers.
+
+    Raises OperandsTooLarge before allocating when they do not fit memory.
+    """
+    chosen, dtype, seed = select(backend), _dtype(dtype).name, size("seed", seed, 0)
+    require_room(require_loop(model), 1, 1, 1, dtype, chosen)
+    return random_weights(model, dtype, chosen, seed)
+
+
+def require_room(
+    model: Model, batch: int, context: int, steps: int, dtype: str, backend: Backend,
+    weights: Any = None, sequences: int = 1,
+) -> None:  # fmt: skip
+    """Raise OperandsTooLarge, naming what is needed and what is there, if the loop does not fit."""
+    item, positions = array_dtype(dtype, backend).itemsize, context + steps
+    active_item = np.dtype(activation_dtype(dtype)).itemsize
+    parts = {
+        "weights": 0 if isinstance(weights, Weights) else model.weight_bytes(dtype),
+        "KV cache": model.kv_bytes(batch, positions, dtype),
+        "buffers": pass_bytes(model, batch, 1, positions, active_item)
+        + pass_bytes(model, sequences, context, context, active_item)
+        + item * model.hidden * max(model.vocab, model.intermediate),  # a matrix being turned
+    }
+    needed, room = sum(parts.values()), available_bytes(backend)
+    if needed <= SPARE * room:
+        return
+    listed = ", ".join(f"{name} {si(each, 'B')}" for name, each in parts.items() if each)
+    where = f"GPU memory of {backend.device}" if backend.is_gpu else "memory"
+    raise OperandsTooLarge(
+        f"model: running {model.name} in {dtype} with batch={batch}, context={context} takes "
+        f"{si(needed, 'B')} of {where} ({listed}), but {si(room, 'B')} are free; choose a smaller "
+        "model, batch or context"
+    )
+
+
+def _timed(
+    made: Decoder, prompt: Any, steps: int, threads: int | None, before: Callable[[], Any] | None
+) -> DecodeRun:
+    weights, batch, context = made.step.weights, made.step.batch, made.prefill.tokens
+    backend = weights.backend
+    clock = Clock(backend)
+    first, prefill = timed_prefill(made, prompt, clock)
+    generated, rows = timed_steps(made, first, steps, clock, before)
+    timing = Timing(tuple(sum(row.values()) for row in rows), 1, clock.name, clock.step_s)
+    cores = None if threads is None else available_cores()
+    return DecodeRun(
+        weights.model, batch, context, steps, weights.dtype, backend.name, threads,
+        host_id(backend.device if backend.is_gpu else ""), made.sequences, made.trial.chosen,
+        made.trial.seconds, _by_name(prefill), _by_name(rows),
+        tuple(map(tuple, backend.to_numpy(backend.xp.concatenate(generated, 1)).tolist())),
+        (
+            *_held_in_cache(weights), *_beyond_training(weights.model, context + steps),
+            *_launch_bound(clock, timing.median_s),
+            *caveats(timing, threads=threads, cores=cores, power=power()),
+        ),
+        {**environment(backend), "clock": clock.name},
+    )  # fmt: skip
+
+
+def _by_name(rows: list[dict[str, float]]) -> dict[str, tuple[float, ...]]:
+    return {name: tuple(row[name] for row in rows) for name in rows[0]}
+
+
+def _held_in_cache(weights: Weights) -> tuple[str, ...]:
+    """Warn of a model so small that its weights stay in the cache from step to step."""
+    cache = last_cache_bytes(weights.backend)
+    if weights.nbytes > 2 * cache:
+        return ()
+    return (
+        f"the weights ({si(weights.nbytes, 'B')}) are hardly larger than the last-level cache "
+        f"({si(cache, 'B')}), which no real model's are",
+    )
+
+
+def _launch_bound(clock: Clock, step_s: float) -> tuple[str, ...]:
+    """Warn of a GPU that is done with a step before Python has queued it."""
+    host_s = float(np.median(clock.queueing))
+    if host_s <= step_s:
+        return ()
+    doubt = ", and may hold some of Python's too" if clock.late else ""
+    return (
+        f"launch-bound: host {si(host_s, 's')}, GPU {si(step_s, 's')} a step; Python queues the "
+        f"work more slowly than the GPU does it. Times and tokens/s are the GPU's{doubt}",
+    )
+
+
+def _beyond_training(model: Model, positions: int) -> tuple[str, ...]:
+    """Warn of positions that the model was not trained on, which take the same time."""
+    if not model.context or positions <= model.context:
+        return ()
+    return (f"context + steps = {positions} is beyond the {model.context} tokens of its training",)
+
+
+def require_positions(model: Model, positions: int) -> None:
+    """Raise ValueError unless ``model`` knows so many positions; rotary ones never end."""
+    if model.positions and positions > model.positions:
+        raise ValueError(
+            f"context + steps = {positions} must be at most {model.positions}, the positions that "
+            f"{model.name} has learned"
+        )
+
+
+def _prompts(prompts: Any, batch: int, context: int, model: Model) -> np.ndarray | None:
+    """``prompts`` as an array (batch, context) or (1, context) of token ids; None stays None."""
+    if prompts is None:
+        return None
+    right = f"it must hold integers, ({batch}, {context}) or (1, {context})"
+    try:
+        found = np.asarray(prompts)
+    except (TypeError, ValueError) as error:  # rows of several lengths, arrays of a GPU
+        raise ValueError(f"prompts is no array ({error}); {right}") from error
+    if found.dtype.kind not in "iu" or found.shape not in ((batch, context), (1, context)):
+        raise ValueError(f"prompts: {found.dtype} of shape {found.shape}; {right}")
+    if found.min() < 0 or found.max() >= model.vocab:
+        raise ValueError(f"prompts: token ids must lie in 0 … {model.vocab - 1}")
+    return found
+
+
+def _held(model: Model, weights: Any, dtype: str, backend: Backend, seed: int) -> Weights:
+    if weights is None:
+        return random_weights(model, dtype, backend, seed)
+    if not isinstance(weights, Weights):
+        return given_weights(model, weights, dtype, backend)
+    has = (weights.model, weights.dtype, weights.backend.name)
+    if has != (model, dtype, backend.name):
+        raise ValueError(
+            f"weights are those of {weights.model.name} in {weights.dtype} on "
+            f"{weights.backend.name}; the loop is to run {model.name} in {dtype} on {backend.name}"
+        )
+    return weights

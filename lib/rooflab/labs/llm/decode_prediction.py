@@ -1,0 +1,519 @@
+"""``rl.predict_decode``: what the loop will take, from roofs and from other models' operations.
+
+A weight product is the cost of its call, and its roofline bound over the share of the roof that the
+library reached, with as many tokens, on a model of odd sizes (``loop_efficiency``). All else
+(attention, norms, positions, activations) is a cost a call, a cost a problem and a time a byte,
+fitted to those same runs.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rooflab.count.dtypes import dtype as _dtype
+from rooflab.count.operation import Operation
+from rooflab.count.si import rounded, si
+from rooflab.count.validation import size, unknown
+from rooflab.labs.llm.decode_loop import (
+    PHASES,
+    SCHEMA,
+    DecodeRun,
+    decode_loop,
+    ledger,
+    loop_thread_count,
+    loop_weights,
+    require_positions,
+    require_room,
+)
+from rooflab.labs.llm.model import Model
+from rooflab.labs.llm.step_time import MIX
+from rooflab.labs.llm.steps import Step
+from rooflab.labs.llm.transformer import (
+    ODD,
+    array_dtype,
+    beyond,
+    last_cache_bytes,
+    loop_model,
+    require_loop,
+)
+from rooflab.measure import store
+from rooflab.measure.atomic_file import replace_file
+from rooflab.measure.backend import Backend, environment, host_id, now, select
+from rooflab.measure.cache_eviction import evictor
+from rooflab.measure.progress import Progress, progress_bar
+from rooflab.measure.record import target_of
+from rooflab.measure.recording import folders, published
+from rooflab.measure.this_machine import this_machine
+from rooflab.measure.timing import MEASUREMENT_LOCK, quickest
+from rooflab.predict.estimate import overhead
+from rooflab.predict.machine import Machine
+from rooflab.predict.roofline import Roofline
+
+# Decode runs as a file: recorded on one machine, replayed on any other.
+#
+# They lie in a folder ``decode`` beside the machine recordings, in the same folders.
+
+
+BATCHES = (1, 2, 3, 4, 8, 16, 32, 64)
+FOLDER = "decode"
+
+
+@dataclass(frozen=True)
+class DecodeRecording:
+    """Decode runs of one machine. ``recorded_on``: UTC, as 2026-11-21T10:00:00Z."""
+
+    name: str
+    recorded_on: str
+    environment: Mapping[str, Any] = field(repr=False)
+    runs: tuple[DecodeRun, ...] = field(repr=False)
+
+    def select(
+        self, model: str | None = None, batch: int | None = None, dtype: str | None = None
+    ) -> tuple[DecodeRun, ...]:
+        """Return the runs of one model, batch and dtype."""
+        return tuple(
+            run
+            for run in self.runs
+            if model in (None, run.model.name)
+            and batch in (None, run.batch)
+            and dtype in (None, run.dtype)
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the content of the file."""
+        return {
+            "schema": SCHEMA, "name": self.name, "recorded_on": self.recorded_on,
+            "environment": dict(self.environment), "runs": [_slim(run) for run in self.runs],
+        }  # fmt: skip
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> DecodeRecording:
+        """Inverse of :meth:`to_dict`; raises ValueError saying what is wrong with ``data``."""
+        if not isinstance(data, Mapping) or data.get("schema") != SCHEMA:
+            raise ValueError(f"not a decode recording of schema {SCHEMA}: record it again")
+        try:
+            name, surroundings = data["name"], data["environment"]
+            runs = tuple(
+                DecodeRun.from_dict({
+                    **run, "machine": name, "environment": {**surroundings, **run["environment"]},
+                })
+                for run in data["runs"]
+            )  # fmt: skip
+            return cls(name, data["recorded_on"], surroundings, runs)
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"damaged: {type(error).__name__} {error}") from error
+
+
+def record_decode(
+    name: str,
+    models: Iterable[Model | str] = ("small",),
+    batches: Iterable[int] = BATCHES,
+    *,
+    context: int = 128,
+    steps: int = 20,
+    backend: str | None = "auto",
+    threads: int | None = None,
+    dtypes: Iterable[str] = ("fp32",),
+    folder: str | Path | None = None,
+    overwrite: bool = False,
+    progress: Progress = True,
+) -> DecodeRecording:
+    """Run the decode loop for every model, dtype and batch, and keep the runs as ``name``.
+
+    ``models``: rl.Model, or names for :func:`rooflab.loop_model`. ``folder``: by default the first
+    recordings folder. Raises before anything is measured: ValueError for a name that is taken
+    (unless ``overwrite``), a folder that cannot be written to, or a run that is refused;
+    OperandsTooLarge for one that does not fit memory.
+    """
+    chosen = select(backend, threads)
+    tasks = _tasks(models, dtypes, batches, chosen)
+    where = (folders()[0] if folder is None else Path(folder)) / FOLDER
+    target = target_of(name, where, overwrite)
+    context, steps = size("context", context), size("steps", steps)
+    for model, kind, batch in tasks:
+        require_positions(require_loop(model), context + steps)
+        require_room(model, batch, context, steps, kind, chosen)
+    runs: list[DecodeRun] = []
+    held = None
+    with progress_bar(progress, f"recording {name}") as tell:
+        for done, (model, kind, batch) in enumerate(tasks):
+            tell(done / len(tasks), f"{model.name}, {kind}, batch {batch}")
+            if held is None or (held.model, held.dtype) != (model, kind):
+                held = None  # the old weights go before the new ones come
+                held = loop_weights(model, kind, chosen.name)
+            run = decode_loop(model, batch, context, steps, chosen.name, threads, held, kind)
+            runs.append(replace(run, machine=name, environment=published(run.environment)))
+        tell(1.0)
+    found = DecodeRecording(name, now(), published(environment(chosen)), tuple(runs))
+    replace_file(target, _text(found))
+    return found
+
+
+def _tasks(
+    models: Iterable[Model | str], dtypes: Iterable[str], batches: Iterable[int], backend: Backend
+) -> list[tuple[Model, str, int]]:
+    """Model, dtype and batch of every run, in order; loop models get their layers here."""
+    lists = {"models": models, "dtypes": dtypes, "batches": batches}
+    for argument, given in lists.items():
+        if isinstance(given, str) or not isinstance(given, Iterable):
+            raise TypeError(f"{argument}={given!r} must be a list, such as [{given!r}]")
+    lists = {argument: list(given) for argument, given in lists.items()}
+    for argument, given in lists.items():
+        if not given:
+            raise ValueError(f"{argument}={given!r} is empty; give at least one")
+    sized = [
+        loop_model(each, backend=backend.name) if isinstance(each, str) else each
+        for each in lists["models"]
+    ]
+    kinds = [_dtype(kind).name for kind in lists["dtypes"]]
+    rows = [size(f"batches[{i}]", each) for i, each in enumerate(lists["batches"])]
+    return [(model, kind, batch) for model in sized for kind in kinds for batch in rows]
+
+
+def decode_recordings() -> tuple[str, ...]:
+    """Names of all decode recordings, in the order of the folders they are in."""
+    return tuple(_files())
+
+
+def decode_recording(name: str) -> DecodeRecording:
+    """Return the decode recording ``name``, named after its file.
+
+    Raises TypeError unless ``name`` is a text, ValueError for an unknown one or a damaged file.
+    """
+    if not isinstance(name, str):
+        raise TypeError(f"name={name!r} must be the name of a recording, such as 'epyc-2core-vm'")
+    known = _files()
+    if not known:
+        raise ValueError(f"name={name!r} is unknown: nothing is recorded; see rl.record_decode")
+    if name not in known:
+        raise unknown("name", name, known)
+    path = known[name]
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        named = {**data, "name": path.stem} if isinstance(data, dict) else data
+        return DecodeRecording.from_dict(named)
+    except (OSError, ValueError, RecursionError) as error:  # the last: nothing but brackets
+        raise ValueError(f"{path}: {error}") from error
+
+
+def _files() -> dict[str, Path]:
+    found: dict[str, Path] = {}
+    for folder in folders():
+        for path in sorted((folder / FOLDER).glob("*.json")):
+            found.setdefault(path.stem, path)
+    return found
+
+
+def _slim(run: DecodeRun) -> dict[str, Any]:
+    """The run without what the recording as a whole already says."""
+    plain = run.to_dict()
+    for phase in ("prefill", "decode"):
+        plain[phase] = {name: [rounded(s, 5) for s in each] for name, each in plain[phase].items()}
+    plain["trials"] = {
+        name: {form: rounded(s, 4) for form, s in each.items()}
+        for name, each in plain["trials"].items()
+    }
+    del plain["machine"]
+    return {**plain, "environment": {"clock": run.environment["clock"]}}
+
+
+def _text(found: DecodeRecording) -> str:
+    """JSON, one run a line, so that two recordings can be compared."""
+    data = found.to_dict()
+    rows = [json.dumps(run, ensure_ascii=False, separators=(",", ":")) for run in data.pop("runs")]
+    head = json.dumps(data, ensure_ascii=False, indent=1)[:-2]
+    body = ",\n".join(rows)
+    return f'{head},\n "runs": [\n{body}\n ]\n}}\n'
+
+
+# Run the loop's operations on a model of odd sizes, for predictions of other models.
+#
+# No size of this model is one that anybody runs, so what is learned here (how well the library's
+# routines use this machine) is never what is predicted later: see below.
+
+
+EFFICIENCY_SCHEMA = 1
+RUNS = (
+    (1, 44), (1, 404), (2, 108), (3, 44), (4, 108), (8, 204), (16, 108), (32, 44), (64, 108),
+    (64, 20),
+)  # fmt: skip
+"""(batch, context) of the runs; the contexts are the prefills' tokens too."""
+STEPS = 6
+LARGE = 64 << 20
+"""Bytes of a cache that is emptied between the steps: a model that outgrows it would take
+minutes."""
+
+
+def loop_efficiency(
+    backend: str | None = "auto",
+    threads: int | None = None,
+    dtype: str = "fp32",
+    *,
+    refresh: bool = False,
+    progress: Progress = True,
+) -> dict[str, Any]:
+    """What the loop's operations take on a model of odd sizes: plain data, a row a run.
+
+    Measured once (some ten seconds) and stored like the machine's roofs; again with ``refresh``.
+    A row is {"phase", "batch", "queries", "context", "seconds": {operation: seconds}}.
+    """
+    chosen, dtype = select(backend, threads), _dtype(dtype).name
+    count = loop_thread_count(chosen, threads)
+    host = host_id(chosen.device if chosen.is_gpu else "")
+    name = f"decode-{host}-{'gpu' if chosen.is_gpu else f'{count}t'}-{dtype}"
+    with MEASUREMENT_LOCK:
+        found = None if refresh else store.load(name, lambda kept: _stale(kept, chosen))
+        if found is None:
+            found = _measured(chosen, count, dtype, progress)
+            store.save(name, found)
+    return found
+
+
+def _measured(
+    backend: Backend, threads: int | None, dtype: str, progress: Progress
+) -> dict[str, Any]:
+    cache, model, evict = last_cache_bytes(backend), ODD, None
+    if cache > LARGE and not backend.is_gpu:
+        evict = evictor(0, threads or 1)
+    else:
+        model = beyond(ODD, cache, array_dtype(dtype, backend).itemsize)
+    weights, rows = loop_weights(model, dtype, backend.name), []
+    with progress_bar(progress, "timing a model's operations") as tell:
+        for number, (batch, context) in enumerate(RUNS):
+            run = decode_loop(
+                model, batch, context, STEPS, backend.name, threads, weights, dtype, seed=number,
+                before=evict,
+            )  # fmt: skip
+            rows += rows_of(run)
+            tell((number + 1) / len(RUNS))
+    return {
+        "schema": EFFICIENCY_SCHEMA, "measured_on": now(), "dtype": dtype, "layers": model.layers,
+        "gated": backend.is_gpu, "rows": rows,
+    }  # fmt: skip
+
+
+def rows_of(run: DecodeRun) -> list[dict[str, Any]]:
+    """The prefill and the decode step of ``run`` as two rows, quickest times."""
+    shapes = {
+        "prefill": {"batch": run.sequences, "queries": run.context, "context": run.context},
+        "decode": {"batch": run.batch, "queries": 1, "context": run.middle},
+    }
+    return [
+        {
+            "phase": phase, **shape,
+            "seconds": {n: quickest(run.samples(n, phase)) for n in getattr(run, phase)},
+        }
+        for phase, shape in shapes.items()
+    ]  # fmt: skip
+
+
+def _stale(found: object, backend: Backend) -> str:
+    """What is wrong with data stored for ``backend``, "" if nothing is."""
+    wrong = problem(found)
+    if not wrong and backend.is_gpu and not found.get("gated"):
+        return "an older version of rooflab wrote it"  # it timed Python, not the GPU
+    return wrong
+
+
+def problem(found: object) -> str:
+    """What is wrong with stored data, "" if nothing is."""
+    if not isinstance(found, Mapping) or found.get("schema") != EFFICIENCY_SCHEMA:
+        return "it is of another version"
+    rows = found.get("rows")
+    try:
+        times = [s for row in rows for s in row["seconds"].values()]
+        sound = len(rows) == 2 * len(RUNS) and all(0 < s < math.inf for s in times)
+        sound = sound and found["layers"] > 0 and isinstance(found["dtype"], str)
+    except (TypeError, KeyError, AttributeError):
+        sound = False
+    return "" if sound else "it is damaged"
+
+
+WEIGHED = ("q", "k", "v", "o", "gate", "up", "down", "head")
+
+
+@dataclass(frozen=True)
+class DecodePrediction:
+    """Seconds of a decode step or a prefill: ``seconds`` by operation, and ``bounds``, the
+    roofline's.
+
+    ``tokens``: how many the pass generates (decode) or takes in (prefill).
+    """
+
+    phase: str
+    batch: int
+    context: int
+    tokens: int
+    seconds: Mapping[str, float]
+    bounds: Mapping[str, float]
+
+    @property
+    def total_s(self) -> float:
+        """Seconds of the pass."""
+        return sum(self.seconds.values())
+
+    @property
+    def bound_s(self) -> float:
+        """The bound: every operation at this machine's measured roof."""
+        return sum(self.bounds.values())
+
+    @property
+    def tokens_per_s(self) -> float:
+        """Tokens a second over the whole batch."""
+        return self.tokens / self.total_s
+
+    def __float__(self) -> float:
+        return self.total_s
+
+    def __str__(self) -> str:
+        return (
+            f"{self.phase}, batch {self.batch}, context {self.context}: "
+            f"{si(self.tokens_per_s, 'tokens/s')}, {si(self.total_s, 's')} "
+            f"(bound {si(self.bound_s, 's')})"
+        )
+
+
+def predict_decode(
+    model: Model,
+    batch: int = 1,
+    context: int = 128,
+    machine: Machine | None = None,
+    *,
+    phase: str = "decode",
+    dtype: str = "fp32",
+    threads: int | None = None,
+    backend: str | None = "auto",
+    efficiency: Mapping[str, Any] | None = None,
+) -> DecodePrediction:
+    """Predict a step of :func:`rooflab.decode_loop`: ``context`` positions, the new one included.
+
+    ``phase``: "decode", or "prefill" of ``batch`` prompts of ``context`` tokens. ``machine``: its
+    measured roofs, by default this machine's; ``efficiency``: what
+    :func:`rooflab.labs.llm.decode_prediction.loop_efficiency` measured, by default here, once.
+
+    Raises ValueError or TypeError naming the argument; a model must be one that the loop can run.
+    """
+    require_loop(model)
+    batch, context, dtype = size("batch", batch), size("context", context), _dtype(dtype).name
+    if phase not in PHASES:
+        raise unknown("phase", phase, PHASES)
+    if machine is None or efficiency is None:
+        chosen = select(backend, threads)  # where decode_loop() runs, and with so many threads
+        backend, threads = chosen.name, loop_thread_count(chosen, threads)
+    machine = this_machine(backend, threads) if machine is None else _machine(machine)
+    known = loop_efficiency(backend, threads, dtype) if efficiency is None else efficiency
+    _require_habits(known, dtype)
+    queries = context if phase == "prefill" else 1
+    seconds, bounds = {}, {}
+    everything, alike = _timed(known), _timed(known, phase)
+    for step in ledger(model, batch, queries, context, dtype):
+        bounds[step.name] = step.count * bound(step.op, machine)
+        if step.name in WEIGHED:
+            seconds[step.name] = _product(step, alike[step.name], machine)
+        else:
+            seconds[step.name] = _fitted(step, everything[step.name])
+    seconds["sample"] = _sampling(known, batch * model.vocab)
+    return DecodePrediction(phase, batch, context, batch * queries, seconds, bounds)
+
+
+def _machine(given: Machine) -> Machine:
+    if not isinstance(given, Machine):
+        raise TypeError(f"machine={given!r} must be a Machine, such as rl.this_machine()")
+    return given
+
+
+def _require_habits(known: Mapping[str, Any], dtype: str) -> None:
+    """Raise ValueError unless ``known`` is what :func:`loop_efficiency` gives for ``dtype``."""
+    wrong = problem(known)
+    if not wrong and known["dtype"] != dtype:
+        wrong = f"it was measured in {known['dtype']}, not in {dtype}"
+    if wrong:
+        raise ValueError(f"efficiency: {wrong}; pass what loop_efficiency(…) returned")
+
+
+def bound(op: Operation, machine: Machine) -> float:
+    """The roofline's bound in seconds, at the machine's best peak for the format of ``op``."""
+    return Roofline(machine, op.compute_dtype, mix=MIX).time(op)
+
+
+def _timed(
+    known: Mapping[str, Any], phase: str | None = None
+) -> dict[str, list[tuple[Step, float]]]:
+    """Every operation in every run (of one ``phase``) of the odd model, with its seconds there."""
+    model = replace(ODD, layers=known["layers"])
+    found: dict[str, list[tuple[Step, float]]] = {}
+    for row in known["rows"]:
+        if phase not in (None, row["phase"]):
+            continue
+        sizes = (row["batch"], row["queries"], row["context"])
+        for step in ledger(model, *sizes, known["dtype"]):
+            found.setdefault(step.name, []).append((step, row["seconds"][step.name]))
+    return found
+
+
+def _product(step: Step, timed: Sequence[tuple[Step, float]], machine: Machine) -> float:
+    """Bound over the share of the roof that the odd model's product reached with as many rows.
+
+    The cost of a call is taken off the odd model's seconds before, and added to the result after:
+    the calls of a model of other sizes are no shorter.
+    Between the row counts that were timed, the share is read off on a logarithmic scale.
+    """
+    shares: dict[int, list[float]] = {}
+    for other, seconds in timed:
+        working = max(seconds - _calls(other, machine), 0.1 * seconds)
+        share = other.count * bound(other.op, machine) / working
+        shares.setdefault(other.op.dims["m"], []).append(share)
+    rows = sorted(shares)
+    logs = [math.log(np.median(shares[m])) for m in rows]
+    share = math.exp(np.interp(math.log(step.op.dims["m"]), np.log(rows), logs))
+    return _calls(step, machine) + step.count * bound(step.op, machine) / share
+
+
+def _calls(step: Step, machine: Machine) -> float:
+    """Seconds that the calls of ``step`` cost before any work; on a GPU its empty kernels."""
+    return step.count * overhead(step.op, machine)
+
+
+def _fitted(step: Step, timed: Sequence[tuple[Step, float]]) -> float:
+    """A cost a run and a time a byte; for attention's products a cost a problem (sequence and KV
+    head) and a time a FLOP too.
+
+    All are fitted to the odd model's runs, none below zero, relative errors counting alike.
+    """
+    rows = np.array([_features(other) for other, _ in timed])
+    return _read_off(rows, [seconds for _, seconds in timed], _features(step))
+
+
+def _read_off(rows: Any, seconds: Sequence[float], at: Sequence[float]) -> float:
+    """Seconds at the features ``at``, from those at ``rows``: non-negative weights, fitted."""
+    from scipy.optimize import nnls
+
+    rows, times = np.asarray(rows, dtype=float), np.asarray(seconds)
+    scale = rows.max(axis=0)
+    weights, _ = nnls(rows / scale / times[:, None], np.ones(len(times)))
+    return float(weights @ (np.asarray(at) / scale))
+
+
+def _features(step: Step) -> tuple[float, ...]:
+    op = step.op
+    found = (1, op.bytes)
+    if op.name in ("scores", "values"):
+        rows = zip(op.operands, step.roles, strict=True)
+        kv_heads = next(o.shape[1] for o, role in rows if role == "kv")
+        found = (*found, op.dims["batch"] * kv_heads, op.flops)
+    return tuple(step.count * each for each in found)
+
+
+def _sampling(known: Mapping[str, Any], numbers: int) -> float:
+    """The most likely token: a cost a run and a time a number for a pass over ``numbers`` logits,
+    fitted to the odd model's."""
+    rows = [row for row in known["rows"] if row["phase"] == "decode"]
+    seconds = [row["seconds"]["sample"] for row in rows]
+    return _read_off([(1, row["batch"] * ODD.vocab) for row in rows], seconds, (1, numbers))

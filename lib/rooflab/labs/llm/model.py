@@ -1,0 +1,299 @@
+"""``rl.Model``: a decoder-only language model as its sizes; all else follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from rooflab.count.attention import head_counts
+from rooflab.count.dtypes import dtype as _dtype
+from rooflab.count.operation import Operand
+from rooflab.count.si import si
+from rooflab.count.validation import flag, size, unknown
+from rooflab.labs.llm.products import NAMES, NORMS, Latent, Product, as_latent, products
+from rooflab.labs.llm.step_time import formats_of
+from rooflab.labs.llm.workload import Workload
+
+ATTENTION = ("streamed", "materialised")
+LOGITS = ("last", "all")
+_COUNTS = ("norms", "qk_norm", "positions", "experts", "experts_active", "shared_intermediate",
+           "dense_layers")  # fmt: skip
+
+
+@dataclass(frozen=True, repr=False)
+class Model:
+    """The sizes of a transformer. Only ``hidden``, ``layers`` and ``heads`` are needed.
+
+    ``kv_heads``: default ``heads``; ``head_dim``: hidden / heads; ``intermediate``: width of the
+    MLP, 4 · hidden; ``gated``: the MLP has gate, up and down, else up and down. ``tied``: the head
+    is the embedding table. ``context``: trained limit in tokens (None: not known). ``biases``: the
+    products that have one ("up" is also that of the shared and the dense MLPs). ``norm`` is "rms"
+    or "layer", ``norms`` of them a layer, one more before the head; ``qk_norm``: further norm
+    parameters of a layer. ``positions``: rows of a learned position table (0: rotary). ``latent``:
+    multi-head latent attention (a :class:`Latent`, or a mapping of its sizes).
+
+    Mixture of experts: ``experts`` a layer, ``experts_active`` a token, each ``intermediate`` wide;
+    every token also passes ``shared_intermediate``; the first ``dense_layers`` layers have a plain
+    MLP of ``dense_intermediate``. ``window``: positions that the ``windowed_layers`` (default all)
+    look back. Raises TypeError or ValueError naming the size that does not fit.
+    """
+
+    hidden: int
+    layers: int
+    heads: int
+    kv_heads: int | None = None
+    head_dim: int | None = None
+    intermediate: int | None = None
+    vocab: int = 32_000
+    tied: bool = False
+    gated: bool = True
+    name: str = "model"
+    context: int | None = None
+    biases: tuple[str, ...] = ()
+    norm: str = "rms"
+    norms: int = 2
+    qk_norm: int = 0
+    positions: int = 0
+    experts: int = 0
+    experts_active: int = 0
+    shared_intermediate: int = 0
+    dense_layers: int = 0
+    dense_intermediate: int | None = None
+    window: int | None = None
+    windowed_layers: int | None = None
+    latent: Latent | Mapping[str, int] | None = None
+    source: tuple[str, ...] = field(default=(), compare=False)
+
+    def __post_init__(self) -> None:
+        for name in ("hidden", "layers", "heads", "vocab"):
+            self._set(name, size(name, getattr(self, name)))
+        self._set("kv_heads", head_counts(self.heads, self.kv_heads)[1])
+        for name in _COUNTS:
+            self._set(name, size(name, getattr(self, name), 0))
+        for name in ("tied", "gated"):
+            self._set(name, flag(name, getattr(self, name)))
+        if not isinstance(self.name, str):
+            raise TypeError(f"name={self.name!r} must be a text, such as 'my-model'")
+        self._check_heads()
+        self._default("intermediate", 4 * self.hidden)
+        self._default("dense_intermediate", self.intermediate)
+        if not isinstance(self.norm, str) or self.norm not in NORMS:
+            raise unknown("norm", self.norm, NORMS)
+        self._set("biases", _names("biases", self.biases))
+        self._check_experts()
+        self._check_reach()
+        self._check_biases()
+
+    def _set(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)
+
+    def _default(self, name: str, value: int) -> None:
+        given = getattr(self, name)
+        self._set(name, value if given is None else size(name, given))
+
+    def _at_most(self, name: str, limit: str) -> None:
+        if getattr(self, name) > getattr(self, limit):
+            raise ValueError(
+                f"{name}={getattr(self, name)} must be at most {limit}={getattr(self, limit)}"
+            )
+
+    def _check_heads(self) -> None:
+        if self.latent is not None:
+            self._set("latent", as_latent(self.latent))
+            self._set("head_dim", self.latent.nope + self.latent.rope)
+        elif self.head_dim is None and self.hidden % self.heads:
+            raise ValueError(
+                f"heads={self.heads} must divide hidden={self.hidden}; or give head_dim="
+            )
+        self._default("head_dim", self.hidden // self.heads)
+
+    def _check_experts(self) -> None:
+        self._at_most("experts_active", "experts")
+        self._at_most("dense_layers", "layers")
+        if self.experts and not self.experts_active:
+            raise ValueError("experts_active=0 must be 1 or more: the experts that a token uses")
+        for name in ("shared_intermediate", "dense_layers"):
+            if getattr(self, name) and not self.experts:
+                raise ValueError(f"{name}={getattr(self, name)} needs experts=, the number of them")
+
+    def _check_reach(self) -> None:
+        for name in ("context", "window"):
+            if getattr(self, name) is not None:
+                self._set(name, size(name, getattr(self, name)))
+        if self.windowed_layers is None:
+            self._set("windowed_layers", self.layers if self.window else 0)
+        self._set("windowed_layers", size("windowed_layers", self.windowed_layers, 0))
+        self._at_most("windowed_layers", "layers")
+        if self.windowed_layers and not self.window:
+            raise ValueError("window=None: say how many positions a windowed layer looks back")
+        if self.latent and self.windowed_layers:
+            raise ValueError(f"window={self.window}: latent attention looks back over everything")
+
+    def _check_biases(self) -> None:
+        biased = {p.name.split()[-1] for p in self.products if p.bias}
+        for name in self.biases:
+            if name not in biased:
+                raise ValueError(f"biases: {self.name} has no product {name!r} that can have one")
+
+    def __repr__(self) -> str:
+        return f"<Model {self}>"
+
+    def __str__(self) -> str:
+        heads = f"{self.heads} heads of {self.head_dim}"
+        if self.kv_heads != self.heads:
+            heads += f" on {self.kv_heads} KV heads"
+        mlp = f"MLP {self.intermediate}{' gated' if self.gated else ''}"
+        if self.experts:
+            mlp = f"{self.experts_active} of {self.experts} experts, {self.intermediate} wide"
+        limit = f", trained to {self.context} tokens" if self.context else ""
+        return (
+            f"{self.name}: {si(self.parameters)} parameters, {self.layers} layers of {self.hidden} "
+            f"({heads}; {mlp}), vocabulary {self.vocab}{' (tied head)' if self.tied else ''}{limit}"
+        )
+
+    @cached_property
+    def products(self) -> tuple[Product, ...]:
+        """The weight matrices, the head last (listed even where it is the embedding table)."""
+        return products(self)
+
+    @property
+    def norm_parameters(self) -> int:
+        """Parameters of the norms: ``norms`` of them a layer and one before the head."""
+        each = NORMS[self.norm] * self.hidden
+        return self.layers * (self.norms * each + self.qk_norm) + each
+
+    @property
+    def table_parameters(self) -> int:
+        """Parameters of the embedding table and of learned positions."""
+        return (self.vocab + self.positions) * self.hidden
+
+    @cached_property
+    def parameters(self) -> int:
+        """Parameters, every one counted once (a tied head is the embedding table)."""
+        tied = self.vocab * self.hidden if self.tied else 0
+        matrices = sum(p.parameters for p in self.products)
+        return matrices - tied + self.table_parameters + self.norm_parameters
+
+    @cached_property
+    def active_parameters(self) -> int:
+        """Parameters that one token uses: all but the other experts' (tables count in full)."""
+        return self.parameters - sum(p.parameters - p.active_parameters for p in self.products)
+
+    def weight_bytes(self, dtype: object = "bf16") -> int:
+        """Bytes of all parameters in ``dtype``, scales included."""
+        kind = _dtype(dtype)
+        kept = (p for p in self.products if not (self.tied and p.name == "head"))
+        tables = Operand("tables", (self.vocab + self.positions, self.hidden), kind).nbytes
+        norms = Operand("norms", (self.norm_parameters,), kind).nbytes
+        return sum(p.nbytes(kind) for p in kept) + tables + norms
+
+    def kv_bytes(self, batch: int, context: int, dtype: object = "bf16") -> int:
+        """Bytes of the KV cache of ``batch`` sequences of ``context`` tokens each.
+
+        A windowed layer keeps at most its window; latent attention one latent vector a position.
+        """
+        batch, context, kind = size("batch", batch), size("context", context), _dtype(dtype)
+        full = self.layers - self.windowed_layers
+        reached = min(context, self.window or context)
+        both = ((full, context), (self.windowed_layers, reached))
+        return sum(n * self._layer_kv(batch, reach, kind) for n, reach in both if n)
+
+    def _layer_kv(self, batch: int, context: int, kind: object) -> int:
+        if self.latent:
+            return Operand("k", (batch, context, self.latent.cached), kind).nbytes
+        return 2 * Operand("k", (batch, self.kv_heads, context, self.head_dim), kind).nbytes
+
+    def decode(
+        self,
+        batch: int,
+        context: int,
+        weights: object = None,
+        kv: object = "bf16",
+        activations: object = None,
+        *,
+        quant: object = None,
+        attention: str = "streamed",
+    ) -> Workload:
+        """One step that gives each of ``batch`` sequences its ``context``-th token.
+
+        The new token is counted in ``context``: context − 1 positions are read from the KV cache
+        and one is written, ``kv_bytes(batch, context, kv)`` in all. ``weights``: default bf16.
+        ``activations``: None lets them follow weights of less than 16 bits on a machine that has a
+        peak for their format (fp8, int8, fp4, …), and be 16 bits wide on any other; what was
+        assumed is in the notes of :meth:`Workload.time`. ``quant`` names both at once: "w16a16",
+        "w8a16", "w8a8", "w4a16", "w4a8", "w4a4" (integers of 8 and 4 bits), or a format that both
+        have, such as "fp8" or "nvfp4". ``attention``: "streamed" or "materialised" (its scores go
+        through memory). Raises ValueError or TypeError naming the argument that does not fit.
+        """
+        batch, context = size("batch", batch), size("context", context)
+        formats = formats_of(weights, kv, activations, quant)
+        options = {"streamed": _streamed(attention)}
+        return Workload.of(self, "decode", (batch, 1, context), formats, options)
+
+    def prefill(
+        self,
+        batch: int,
+        tokens: int,
+        weights: object = None,
+        kv: object = "bf16",
+        activations: object = None,
+        *,
+        quant: object = None,
+        attention: str = "streamed",
+        causal: bool = True,
+        logits: str = "last",
+    ) -> Workload:
+        """Read ``batch`` prompts of ``tokens`` tokens each and write their KV cache.
+
+        Formats as in :meth:`decode`. ``causal``: count only the pairs that are not in the future,
+        as streamed attention computes them; many published counts take all of them. ``logits``:
+        "last" if only the last position passes the head, "all" if every one does, as in scoring a
+        text and in the count 2 N.
+        """
+        batch, tokens = size("batch", batch), size("tokens", tokens)
+        formats, options = formats_of(weights, kv, activations, quant), {}
+        options["streamed"] = _streamed(attention)
+        if logits not in LOGITS:
+            raise unknown("logits", logits, LOGITS)
+        options |= {"causal": flag("causal", causal), "logits": tokens if logits == "all" else 1}
+        return Workload.of(self, "prefill", (batch, tokens, tokens), formats, options)
+
+    def train_step(
+        self,
+        batch: int,
+        tokens: int,
+        weights: object = None,
+        kv: object = "bf16",
+        activations: object = None,
+        *,
+        quant: object = None,
+        attention: str = "streamed",
+        causal: bool = True,
+    ) -> Workload:
+        """Forward and backward (dX and dW) over ``batch`` sequences of ``tokens`` tokens.
+
+        Formats as in :meth:`decode`; every position passes the head. Nothing is cached: ``kv`` is
+        here only so that all three workloads take the same arguments. The optimiser is not
+        counted, in time or in memory.
+        """
+        batch, tokens = size("batch", batch), size("tokens", tokens)
+        formats = formats_of(weights, kv, activations, quant)
+        options = {"streamed": _streamed(attention), "causal": flag("causal", causal)}
+        return Workload.of(self, "train", (batch, tokens, tokens), formats, options)
+
+
+def _streamed(attention: str) -> bool:
+    if attention not in ATTENTION:
+        raise unknown("attention", attention, ATTENTION)
+    return attention == "streamed"
+
+
+def _names(argument: str, given: Iterable[str]) -> tuple[str, ...]:
+    if not isinstance(given, Iterable):
+        raise TypeError(f"{argument}={given!r} must be a tuple of product names out of {NAMES}")
+    listed = (given,) if isinstance(given, str) else tuple(given)
+    for name in listed:
+        if name not in NAMES:
+            raise unknown(argument, name, NAMES)
+    return listed

@@ -1,0 +1,169 @@
+"""The weight matrices of a language model, listed once.
+
+Parameter counts, weight bytes and the operations of a step all come from this list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+from rooflab.count.dtypes import DType
+from rooflab.count.operation import Operand
+from rooflab.count.validation import size, unknown
+
+if TYPE_CHECKING:
+    from rooflab.labs.llm.model import Model
+
+NORMS = {"rms": 1, "layer": 2}  # vectors of parameters that a norm has
+NAMES = ("q", "k", "v", "o", "gate", "up", "down", "router")
+
+
+@dataclass(frozen=True)
+class Latent:
+    """Multi-head latent attention: keys and values are rebuilt from one short vector a position.
+
+    ``kv_rank``: its length; ``rope``: length of the one rotated key that all heads share; ``nope``
+    and ``value``: lengths of a head's other key part and of its value; ``q_rank``: length of the
+    vector that queries are made from (0: queries are made from the hidden vector). Cached are
+    kv_rank + rope numbers a position and layer. DeepSeek-AI, "DeepSeek-V2" (arXiv 2405.04434).
+    """
+
+    kv_rank: int
+    rope: int
+    nope: int
+    value: int
+    q_rank: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("kv_rank", "rope", "nope", "value"):
+            size(name, getattr(self, name))
+        size("q_rank", self.q_rank, 0)
+
+    @property
+    def cached(self) -> int:
+        """Numbers cached for each position in each layer."""
+        return self.kv_rank + self.rope
+
+
+def as_latent(given: object) -> Latent:
+    """Return ``given``, a Latent or a mapping of its sizes, as a Latent."""
+    if isinstance(given, Latent):
+        return given
+    known = [field.name for field in fields(Latent)]
+    if not isinstance(given, Mapping):
+        raise TypeError(f"latent={given!r} must be a Latent, or a mapping of {', '.join(known)}")
+    for name in given:
+        if name not in known:
+            raise unknown("latent", name, known)
+    missing = [name for name in known[:4] if name not in given]
+    if missing:
+        raise ValueError(f"latent={given!r} needs {', '.join(missing)} too")
+    return Latent(**given)
+
+
+@dataclass(frozen=True)
+class Product:
+    """A weight matrix of ``inputs`` × ``outputs`` in each of ``layers`` layers.
+
+    ``experts`` of them a layer, of which a token uses ``active``. ``reduced``: it ends a block, so
+    devices that share the layer must add up their results.
+    """
+
+    name: str
+    inputs: int
+    outputs: int
+    layers: int
+    experts: int = 1
+    active: int = 1
+    bias: bool = False
+    reduced: bool = False
+
+    @property
+    def parameters(self) -> int:
+        """Parameters in all layers and experts."""
+        return self.layers * self.experts * self._each
+
+    @property
+    def active_parameters(self) -> int:
+        """Parameters that one token meets."""
+        return self.layers * self.active * self._each
+
+    @property
+    def _each(self) -> int:
+        return (self.inputs + self.bias) * self.outputs
+
+    def nbytes(self, kind: DType) -> int:
+        """Bytes in format ``kind``, scales included; groups run along the inputs."""
+        each = Operand("b", (self.experts, self.inputs, self.outputs), kind, axis=-2).nbytes
+        if self.bias:
+            each += Operand("bias", (self.experts, self.outputs), kind).nbytes
+        return self.layers * each
+
+
+def products(m: Model) -> tuple[Product, ...]:
+    """The weight matrices of ``m`` in the order in which a token meets them, the head last."""
+    attention = _latent_attention(m) if m.latent else _attention(m)
+    return (*attention, *_mlp(m), Product("head", m.hidden, m.vocab, 1))
+
+
+def _attention(m: Model) -> tuple[Product, ...]:
+    queries, keys = m.heads * m.head_dim, m.kv_heads * m.head_dim
+    sizes = {
+        "q": (m.hidden, queries), "k": (m.hidden, keys), "v": (m.hidden, keys),
+        "o": (queries, m.hidden),
+    }  # fmt: skip
+    return _listed(m, sizes)
+
+
+def _latent_attention(m: Model) -> tuple[Product, ...]:
+    """Names as in DeepSeek's code: q_a and q_b make queries, kv_a the latent, kv_b keys, values."""
+    t = m.latent
+    queries = m.heads * (t.nope + t.rope)
+    sizes = {"q": (m.hidden, queries)}
+    if t.q_rank:
+        sizes = {"q_a": (m.hidden, t.q_rank), "q_b": (t.q_rank, queries)}
+    sizes["kv_a"] = (m.hidden, t.cached)
+    sizes["kv_b"] = (t.kv_rank, m.heads * (t.nope + t.value))
+    sizes["o"] = (m.heads * t.value, m.hidden)
+    return _listed(m, sizes)
+
+
+def _listed(m: Model, sizes: Mapping[str, tuple[int, int]]) -> tuple[Product, ...]:
+    """The products of attention, in every layer; "o" ends the block."""
+    return tuple(
+        Product(name, *both, m.layers, bias=name in m.biases, reduced=name == "o")
+        for name, both in sizes.items()
+    )
+
+
+def _mlp(m: Model) -> tuple[Product, ...]:
+    if not m.experts:
+        return _block(m, "", m.intermediate, m.layers)
+    sparse = m.layers - m.dense_layers
+    rows = _block(m, "dense ", m.dense_intermediate, m.dense_layers) if m.dense_layers else ()
+    if sparse:
+        rows += (Product("router", m.hidden, m.experts, sparse, bias="router" in m.biases),)
+        if m.shared_intermediate:
+            rows += _block(m, "shared ", m.shared_intermediate, sparse)
+        rows += _block(m, "", m.intermediate, sparse, m.experts, m.experts_active)
+    return rows
+
+
+def _block(
+    m: Model, prefix: str, width: int, layers: int, experts: int = 1, active: int = 1
+) -> tuple[Product, ...]:
+    """Gate, up and down of an MLP ``width`` wide; up and down where it is not gated.
+
+    Shared and routed experts are added up on each device before they are sent: one reduction.
+    """
+    into = [
+        Product(f"{prefix}{name}", m.hidden, width, layers, experts, active, name in m.biases)
+        for name in (("gate", "up") if m.gated else ("up",))
+    ]
+    ends = prefix != "shared "
+    down = Product(
+        f"{prefix}down", width, m.hidden, layers, experts, active, "down" in m.biases, ends
+    )
+    return (*into, down)

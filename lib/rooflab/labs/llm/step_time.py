@@ -1,0 +1,388 @@
+"""How long the steps of a workload take on a machine, part by part, and in which number formats."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from numbers import Real
+
+from rooflab.count.dtypes import DTYPES, DType, as_dtype, dtype
+from rooflab.count.validation import size, unknown
+from rooflab.labs.llm.steps import ROLES, Formats, Step
+from rooflab.predict.estimate import overhead
+from rooflab.predict.machine import Machine
+
+# Number formats of a step: what ``quant="w4a8"`` means, and what is assumed on a machine.
+#
+# Weights, KV cache and activations have a format each. Products are computed in the wider of their
+# two operands' formats, so that the activations decide which of a machine's peaks counts: weights
+# of 8 bits bring the 8-bit peak only where the activations have 8 bits too.
+
+
+# Bits of the weights and of the activations, as serving software writes them.
+QUANTS = {
+    "w16a16": ("bf16", "bf16"), "w8a16": ("int8", "bf16"), "w8a8": ("int8", "int8"),
+    "w4a16": ("int4", "bf16"), "w4a8": ("int4", "int8"), "w4a4": ("int4", "int4"),
+}  # fmt: skip
+# Formats that are multiplied as they are stored wherever a machine can; integers of 4 bits are
+# nearly always widened first.
+FOLLOWED = ("fp8", "int8", "fp6", "fp4")
+PLAIN = as_dtype("activations", "bf16")  # what activations are in where nothing else is known
+
+
+def formats_of(
+    weights: object = None, kv: object = "bf16", activations: object = None, quant: object = None
+) -> Formats:
+    """Return the formats of a step from its arguments; see :meth:`Model.decode`.
+
+    ``weights`` None is bf16. ``quant``: one of :data:`QUANTS`, or a format that weights and
+    activations share ("fp8", "nvfp4", …); it replaces ``weights`` and ``activations``. Raises
+    ValueError or TypeError naming the argument that does not fit.
+    """
+    kv = as_dtype("kv", kv)
+    if quant is not None:
+        if weights is not None or activations is not None:
+            raise ValueError(
+                f"quant={quant!r} says what weights= and activations= are; give one or the other"
+            )
+        return Formats(*_quantised(quant, kv))
+    weights = as_dtype("weights", "bf16" if weights is None else weights)
+    if activations is not None:
+        return Formats(weights, kv, as_dtype("activations", activations))
+    return Formats(weights, kv, sixteen_bits(weights), assumed=True)
+
+
+def _quantised(quant: object, kv: DType) -> tuple[DType, DType, DType]:
+    key = quant.strip().lower() if isinstance(quant, str) else quant
+    if isinstance(key, str) and key in QUANTS:
+        weights, activations = (as_dtype("quant", name) for name in QUANTS[key])
+        return weights, kv, activations
+    try:
+        both = as_dtype("quant", quant)
+    except ValueError:
+        raise unknown("quant", quant, (*QUANTS, *DTYPES)) from None
+    return both, kv, both
+
+
+def sixteen_bits(weights: DType) -> DType:
+    """Format of the activations beside ``weights`` that are only stored narrow: bf16, or the
+    weights' own format where that is a float of 16 or 32 bits."""
+    plain = weights.kind == "float" and weights.bits in (16, 32) and not weights.group
+    return weights if plain else PLAIN
+
+
+def formats_on(m: Machine, formats: Formats) -> tuple[Formats, str]:
+    """Return ``formats`` as ``m`` runs them, and a note on what was assumed ("" if nothing was).
+
+    Activations that nobody named follow weights of less than 16 bits where ``m`` has a peak for
+    their format; elsewhere they have 16 bits.
+    """
+    if not formats.assumed or formats.weights.bits >= 16:
+        return formats, ""
+    weights, wide = formats.weights, sixteen_bits(formats.weights)
+    if weights.family not in FOLLOWED or not m.has_peak(weights):
+        why = f"{m.id} lists no {weights.family} peak"
+        if m.has_peak(weights):
+            why = f"weights in {weights} are mostly widened before they are multiplied"
+        return formats, f"{wide} activations assumed, no arithmetic is saved: {why}"
+    whole = weights.kind == "int" and weights.family in DTYPES
+    kind = as_dtype("activations", weights.family) if whole else weights
+    return Formats(weights, formats.kv, kind), (
+        f"{kind} activations assumed: {m.id} has an {weights.family} peak; "
+        f"weights that are only stored so are computed in 16 bits: activations='{wide}'"
+    )
+
+
+def narrowest(formats: Formats) -> int:
+    """Bits of the narrowest format in which products with the weights may be computed.
+
+    No narrower than the weights, and no narrower than activations that were named.
+    """
+    return max(formats.weights.bits, 0 if formats.assumed else formats.activations.bits)
+
+
+# How long the steps of a workload take on a machine: the estimate, part by part.
+#
+# Per operation: FLOPs over the peak, bytes over the DRAM bandwidth, what the calls cost (with their
+# operands at hand: waiting for memory is counted already), and what devices that share a layer send
+# each other. Three ways to put the parts together: "sum-of-max"
+# (an operation computes and carries at once, operations follow each other), "max-of-sum" (the whole
+# step overlaps, the lowest time of the three), "no-overlap" (nothing overlaps).
+
+
+MIX = "read"  # nearly all that a step of a model carries is read: weights, KV cache
+BOUNDS = ("sum-of-max", "max-of-sum", "no-overlap")
+ROOFS = ("catalogue", "measured")
+# What a machine without a peak for a format computes in instead, in the order tried.
+_INSTEAD = ("bf16", "fp16", "tf32", "fp32", "fp64")
+_NARROW = ("fp8", "int8", "fp4", "int4")
+# What else the arithmetic of a narrow format may be done in: 8-bit integers go to fp8 as well.
+_WIDER = {"int4": ("int8", "fp8"), "int8": ("fp8",), "fp4": ("fp8",), "fp6": ("fp8",)}
+
+
+@dataclass(frozen=True)
+class Part:
+    """Seconds of one kind of operation, all its runs: to compute, to carry, to call, to send.
+
+    ``rate``: the peak in FLOP/s that it is computed at, before any efficiency.
+    """
+
+    name: str
+    compute: float
+    carry: dict[str, float]
+    call: float
+    send: float
+    rate: float = math.inf
+
+    @property
+    def memory(self) -> float:
+        """Seconds to carry all of its operands."""
+        return sum(self.carry.values())
+
+    @property
+    def seconds(self) -> float:
+        """Seconds with computing and carrying overlapped."""
+        return max(self.compute, self.memory) + self.call + self.send
+
+    @property
+    def limit(self) -> str:
+        """What takes longest: "compute", "memory:weights", "memory:kv", …, "overhead", "link"."""
+        busy = max(self.compute, self.memory)
+        if self.call > busy and self.call >= self.send:
+            return "overhead"
+        if self.send > busy:
+            return "link"
+        if self.compute >= self.memory:
+            return "compute"
+        return f"memory:{max(self.carry, key=self.carry.__getitem__)}"
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Time of a step: ``seconds`` in all, its ``parts``, and ``notes`` on what was assumed.
+
+    ``bound``: how the parts were put together, see :class:`Assumptions`; ``bandwidth``: that of the
+    DRAM in byte/s, before any efficiency.
+    """
+
+    seconds: float
+    parts: tuple[Part, ...]
+    notes: tuple[str, ...]
+    bound: str = "sum-of-max"
+    bandwidth: float = math.inf
+
+    @property
+    def limit(self) -> str:
+        """What most of the step's time goes to, over all parts."""
+        if self.bound != "sum-of-max":
+            return _whole(self.parts).limit
+        total: dict[str, float] = {}
+        for part in self.parts:
+            total[part.limit] = total.get(part.limit, 0.0) + part.seconds
+        return max(total, key=total.__getitem__)
+
+
+@dataclass(frozen=True)
+class Assumptions:
+    """What a time is worked out with, checked; see :meth:`Workload.seconds` for each."""
+
+    devices: int = 1
+    link: float | None = None
+    bound: str = "sum-of-max"
+    roofs: str = "catalogue"
+    traffic: Collection[str] | None = None
+    overhead: float | None = None
+    link_latency: float = 0.0
+    efficiency: Mapping[str, float] | None = None
+
+    def __post_init__(self) -> None:
+        size("devices", self.devices)
+        if self.bound not in BOUNDS:
+            raise unknown("bound", self.bound, BOUNDS)
+        if self.roofs not in ROOFS:
+            raise unknown("roofs", self.roofs, ROOFS)
+        roles_of(self.traffic)
+        link_rate(self.link)
+        for name in ("overhead", "link_latency"):
+            _duration(name, getattr(self, name))
+        object.__setattr__(self, "efficiency", _shares(self.efficiency))
+
+
+def timing(
+    steps: tuple[Step, ...], m: Machine, *, notes: Iterable[str] = (), **how: object
+) -> Timing:
+    """Time ``steps`` on machine ``m``; ``how``: the fields of :class:`Assumptions`.
+
+    ``notes``: what is known already; what is assumed here is added to them.
+    """
+    known = {field.name for field in fields(Assumptions)}
+    for name in set(how) - known:
+        takes = ", ".join(sorted(known))
+        raise TypeError(f"{name}= is no argument of a step's time; it takes {takes}")
+    given = Assumptions(**how)
+    said, roles = dict.fromkeys(notes), roles_of(given.traffic)
+    bandwidth = dram_rate(m, given.roofs, said)
+    peaks: dict[tuple[DType, str], tuple[float, DType]] = {}
+    parts = []
+    for step in steps:
+        if not set(roles).intersection(step.roles):
+            continue  # nothing of it is in the restricted ledger: a published table leaves it out
+        key = (step.op.compute_dtype, step.op.unit)
+        if key not in peaks:
+            peaks[key] = peak_for(m, *key, given.roofs, said)
+        rate, kind = peaks[key]
+        slope = bandwidth * given.efficiency["memory"] * given.devices
+        carry = {role: step.bytes_of(role) / slope for role in roles}
+        if "activations" in carry:
+            carry["activations"] *= given.devices  # every device has them whole
+        compute = step.count * step.op.flops / (rate * given.efficiency["compute"]) / given.devices
+        called, sent = _calls(step, kind, m, given), _send(step, given)
+        parts.append(Part(step.name, compute, carry, called, sent, rate))
+    if not parts:
+        raise ValueError(f"traffic={given.traffic!r}: this step moves none of it")
+    _say_what_is_missing(m, parts, given, said)
+    together = _together(parts, given.bound)
+    return Timing(together, tuple(parts), tuple(said), given.bound, bandwidth)
+
+
+def _calls(step: Step, kind: DType, m: Machine, given: Assumptions) -> float:
+    """Seconds that the calls of ``step`` cost where it is computed in format ``kind``."""
+    if given.overhead is not None:
+        return step.count * given.overhead
+    op = step.op if kind is step.op.compute_dtype else replace(step.op, compute_dtype=kind)
+    return step.count * overhead(op, m)
+
+
+def _send(step: Step, given: Assumptions) -> float:
+    """Seconds of the ring all-reduces behind ``step``: each device sends nearly all of it twice."""
+    if given.devices == 1 or not step.reduced:
+        return 0.0
+    share = 2 * (given.devices - 1) / given.devices
+    carried = share * step.reduced / given.link if given.link else 0.0
+    return step.count * (carried + given.link_latency)
+
+
+def roles_of(traffic: Collection[str] | None) -> tuple[str, ...]:
+    """The roles whose bytes count; None is all of them."""
+    if traffic is None:
+        return ROLES
+    if not isinstance(traffic, Collection):
+        raise TypeError(f"traffic={traffic!r} must be a set of names out of {ROLES}")
+    listed = (traffic,) if isinstance(traffic, str) else tuple(traffic)
+    if not listed:
+        raise ValueError(
+            f"traffic={traffic!r} is empty; give names out of {ROLES}, or None for all"
+        )
+    for name in listed:
+        if name not in ROLES:
+            raise unknown("traffic", name, ROLES)
+    return tuple(role for role in ROLES if role in listed)
+
+
+def link_rate(link: float | None) -> float | None:
+    """``link`` if it is a rate in byte/s or None; the error for anything else."""
+    if link is not None and (isinstance(link, bool) or not isinstance(link, Real)):
+        raise TypeError(f"link={link!r} must be a rate in byte/s, or None")
+    if link is not None and not 0 < link < math.inf:
+        raise ValueError(f"link={link!r} must be a positive rate in byte/s")
+    return link
+
+
+def _duration(name: str, seconds: float | None) -> None:
+    if name == "overhead" and seconds is None:
+        return
+    if isinstance(seconds, bool) or not isinstance(seconds, Real):
+        raise TypeError(f"{name}={seconds!r} must be a time in seconds, such as 5e-6")
+    if not 0 <= seconds < math.inf:
+        raise ValueError(f"{name}={seconds!r} must be a time in seconds, 0 or more, such as 5e-6")
+
+
+def _shares(given: Mapping[str, float] | None) -> dict[str, float]:
+    """``given`` shares of the roofs, 1 for the one that is not named."""
+    if given is not None and not isinstance(given, Mapping):
+        raise TypeError(
+            f"efficiency={given!r} must be a mapping, such as {{'compute': 0.75, 'memory': 0.85}}"
+        )
+    shares = {"compute": 1.0, "memory": 1.0}
+    for name, share in (given or {}).items():
+        if name not in shares:
+            raise unknown("efficiency", name, shares)
+        if isinstance(share, bool) or not isinstance(share, Real):
+            raise TypeError(f"efficiency[{name!r}]={share!r} must be a share of the roof, 0 to 1")
+        if not 0 < share <= 1:
+            raise ValueError(
+                f"efficiency[{name!r}]={share!r} must be a share of the roof, above 0 and at most 1"
+            )
+        shares[name] = float(share)
+    return shares
+
+
+def _together(parts: list[Part], bound: str) -> float:
+    extra = sum(part.call + part.send for part in parts)
+    if bound == "sum-of-max":
+        return extra + sum(max(part.compute, part.memory) for part in parts)
+    step = _whole(parts)
+    if bound == "max-of-sum":
+        return extra + max(step.compute, step.memory)
+    return extra + step.compute + step.memory
+
+
+def _whole(parts: Sequence[Part]) -> Part:
+    """The step as one part: what its operations compute, carry, call and send, added up."""
+    carry = {role: sum(p.carry[role] for p in parts) for role in parts[0].carry}
+    compute, call, send = (sum(getattr(p, n) for p in parts) for n in ("compute", "call", "send"))
+    return Part("step", compute, carry, call, send)
+
+
+def dram_rate(m: Machine, roofs: str, notes: dict[str, None]) -> float:
+    """Bandwidth of the DRAM in byte/s; what is not known goes to ``notes``."""
+    reached = m.measured.get("bandwidth_bytes_per_s")
+    if roofs == "measured" and m.origin == "datasheet":
+        if reached is not None:
+            return float(reached)
+        notes[f"no measured bandwidth of {m.id} is known: the datasheet's is used"] = None
+    return float(m.bandwidth("dram", MIX))
+
+
+def peak_for(
+    m: Machine, kind: DType, unit: str, roofs: str, notes: dict[str, None]
+) -> tuple[float, DType]:
+    """Peak in FLOP/s for ``kind``, and the format of that peak: the nearest one that there is.
+
+    A product in a wide format is never computed in a narrow one, except that 16 bits may stand in
+    for more; 8 bits may be those of the other kind; norms and the like, with next to no arithmetic,
+    take any peak there is.
+    """
+    tried = [kind, *map(dtype, _WIDER.get(kind.family, ()))]
+    tried += [dtype("tf32")] if kind.family == "fp32" else []
+    tried += [o for o in map(dtype, _INSTEAD) if o.bits >= min(kind.bits, 16)]
+    if unit == "vector":
+        tried += map(dtype, _NARROW)
+    used = next((one for one in tried if m.has_peak(one)), None)
+    if used is None:
+        there = f"it has {', '.join(m.peaks)}" if m.peaks else "give it peaks={'bf16': …}"
+        raise ValueError(f"{m.id} has no peak for {kind}; {there}")
+    figure = m.peak(used, unit if m.has_peak(used, unit) else None)
+    if used.family != kind.family:
+        notes[f"{m.id} lists no {kind} peak: computed in {used}"] = None
+    reached = m.measured.get(used.family)
+    if roofs == "measured" and m.origin == "datasheet" and unit == "tensor":
+        if reached is not None:
+            return float(reached), used
+        notes[f"no measured {used} rate of {m.id} is known: the datasheet's is used"] = None
+    return float(figure), used
+
+
+def _say_what_is_missing(
+    m: Machine, parts: list[Part], given: Assumptions, notes: dict[str, None]
+) -> None:
+    unknown_calls = 0 if given.overhead is not None else sum(1 for part in parts if not part.call)
+    if unknown_calls == len(parts):
+        notes[
+            f"overhead of a launch on {m.id} is not known: counted as zero, or give overhead="
+        ] = None
+    elif unknown_calls:
+        notes[f"overhead of a call on {m.id} is known for products, zero for the rest"] = None
+    if given.devices > 1 and given.link is None:
+        notes["communication between devices is not counted: give link= in byte/s"] = None

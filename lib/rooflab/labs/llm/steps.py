@@ -1,0 +1,439 @@
+"""The operations of a language model's steps: decode, prefill, training."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from rooflab.count.attention import attention, materialised
+from rooflab.count.dtypes import DType, dtype, wider
+from rooflab.count.operation import Operand, Operation
+from rooflab.labs.llm.products import NORMS, Product
+
+if TYPE_CHECKING:
+    from rooflab.labs.llm.model import Model
+
+# What a transformer does between its products: passes over activations, little arithmetic.
+#
+# Each is an operation of its own that reads its inputs and writes its output once, as an unfused
+# program does; norms, rotations and activations are computed in fp32, as published code does. FLOPs
+# an element are the usual small counts; none of these operations is ever near the ridge.
+
+
+# FLOP an element: square, add, scale, weigh; two products and a sum; sigmoid and product; add.
+FLOP = {"norm": 4, "rope": 3, "activation": 2, "residual": 1}
+_FP32 = dtype("fp32")
+Row = tuple[Operation, int, tuple[str, ...]]  # an operation, how often it runs, operands' roles
+
+
+def over(name: str, shape: tuple[int, ...], kind: DType, flop: int, reads: int = 1) -> Operation:
+    """One pass: ``reads`` arrays of ``shape`` read, one written, ``flop`` FLOP an element."""
+    operands = [Operand(f"x{place or ''}", shape, kind) for place in range(reads)]
+    operands.append(Operand("y", shape, kind, reads=0, writes=1))
+    dims = dict(zip("mn", shape, strict=False))
+    return Operation(name, dims, tuple(operands), flop * math.prod(shape), wider(kind, _FP32))
+
+
+def embed(model: Model, rows: int, queries: int, act: DType, weights: DType) -> Row:
+    """Gather one row of the table for each token; learned positions are a second row and an add.
+
+    All sequences have the same ``queries`` positions, so each of these rows is read once.
+    """
+    tables = [Operand("table", (model.vocab, model.hidden), weights, touched=_rows(rows, model))]
+    if model.positions:
+        shape = (model.positions, model.hidden)
+        touched = min(queries, model.positions) * model.hidden
+        tables.append(Operand("positions", shape, weights, touched=touched))
+    out = Operand("y", (rows, model.hidden), act, reads=0, writes=1)
+    flops = rows * model.hidden * (len(tables) - 1)
+    dims = {"m": rows, "n": model.hidden}
+    op = Operation("embed", dims, (*tables, out), flops, wider(act, _FP32))
+    return op, 1, (*("weights" for _ in tables), "activations")
+
+
+def _rows(rows: int, model: Model) -> int:
+    """Elements of the table that ``rows`` tokens touch, if no two of them are the same word."""
+    return min(rows, model.vocab) * model.hidden
+
+
+def rotate(model: Model, rows: int, act: DType) -> list[Row]:
+    """Rotary positions on queries and keys; none where positions are learned."""
+    if model.positions:
+        return []
+    width = (model.heads + model.kv_heads) * model.head_dim
+    if model.latent:
+        width = (model.heads + 1) * model.latent.rope
+    op = over("rope", (rows, width), act, FLOP["rope"])
+    return [(op, model.layers, _roles(op))]
+
+
+def activation(model: Model, p: Product, rows: int, act: DType) -> Row:
+    """What follows ``up``: act(gate) · up where gated, else act(up)."""
+    name = p.name.removesuffix("up") + "activation"
+    shape = (rows * p.active, p.outputs)
+    op = over(name, shape, act, FLOP["activation"], 2 if model.gated else 1)
+    return op, p.layers, _roles(op)
+
+
+def norms(model: Model, rows: int, act: DType, weights: DType) -> Row:
+    """The norms of all layers and the last one; each has its own weights."""
+    op = over("norm", (rows, model.hidden), act, FLOP["norm"])
+    weight = Operand("weight", (NORMS[model.norm] * model.hidden,), weights)
+    op = replace(op, operands=(*op.operands, weight))
+    return op, model.norms * model.layers + 1, (*_roles(op)[:-1], "weights")
+
+
+def residuals(model: Model, rows: int, act: DType) -> Row:
+    """Two additions to the residual stream in each layer."""
+    op = over("residual", (rows, model.hidden), act, FLOP["residual"], 2)
+    return op, 2 * model.layers, _roles(op)
+
+
+def _roles(op: Operation) -> tuple[str, ...]:
+    return ("activations",) * len(op.operands)
+
+
+# The operations of one decode step and of one prefill of a language model.
+#
+# Each kind of operation is listed once, with the number of times that it runs; every operand has a
+# role: "weights", "kv" (the cache) or "activations".
+
+
+ROLES = ("weights", "kv", "activations")
+
+
+@dataclass(frozen=True)
+class Formats:
+    """Number formats of a step: its stored weights, its KV cache, its activations.
+
+    ``assumed``: nobody named the activations' format, so a machine with a peak for narrower ones
+    may use those.
+    """
+
+    weights: DType
+    kv: DType
+    activations: DType
+    assumed: bool = False
+
+
+@dataclass(frozen=True)
+class Step:
+    """Operation ``op``, run ``count`` times in a step; ``roles`` are its operands' roles.
+
+    ``reduced``: bytes that devices sharing the layer must add up after each run.
+    """
+
+    op: Operation
+    count: int
+    roles: tuple[str, ...]
+    reduced: int = 0
+
+    @property
+    def name(self) -> str:
+        """What it does in the model: "q", "up", "attention", … ."""
+        return self.op.name
+
+    @property
+    def whole(self) -> Operation:
+        """All ``count`` runs as one Operation: independent problems (``batch``), one launch
+        each."""
+        if self.count == 1:
+            return self.op
+        operands = tuple(_repeated(o, self.count) for o in self.op.operands)
+        flops, runs = self.count * self.op.flops, self.count * self.op.batch
+        return replace(self.op, operands=operands, flops=flops, batch=runs)
+
+    def bytes_of(self, role: str) -> int:
+        """Traffic of the operands with ``role`` in all runs, in bytes."""
+        rows = zip(self.op.operands, self.roles, strict=True)
+        return self.count * sum(o.bytes for o, its in rows if its == role)
+
+    def held(self, role: str) -> int:
+        """Bytes of the operands with ``role`` in one run, each once, however often it is passed."""
+        rows = zip(self.op.operands, self.roles, strict=True)
+        return sum(o.nbytes for o, its in rows if its == role)
+
+
+def _repeated(o: Operand, count: int) -> Operand:
+    """``count`` such operands as one, of which each keeps what its format stores once a tensor."""
+    kind = replace(o.dtype, tensor_bytes=count * o.dtype.tensor_bytes)
+    touched = None if o.touched is None else count * o.touched
+    return replace(o, shape=(count, *o.shape), dtype=kind, touched=touched)
+
+
+def generate(
+    model: Model,
+    batch: int,
+    queries: int,
+    context: int,
+    formats: Formats,
+    *,
+    streamed: bool = True,
+    causal: bool = True,
+    logits: int = 1,
+) -> tuple[Step, ...]:
+    """Operations of a step in which ``batch`` sequences get ``queries`` new positions each.
+
+    ``context`` counts the new positions; what is older is read from the cache. A decode step has
+    one new position, a prefill has nothing else. ``logits``: positions a sequence that pass the
+    head.
+    """
+    rows, act, table = batch * queries, formats.activations, formats.weights
+    steps = [Step(*embed(model, rows, queries, act, table))]
+    for p in model.products:
+        if p.name == "o":
+            steps += [Step(*row) for row in rotate(model, rows, act)]
+            steps += attend(model, batch, queries, context, formats, streamed, causal)
+        if p.name == "head":
+            steps += [Step(*norms(model, rows, act, table)), Step(*residuals(model, rows, act))]
+            steps.append(weigh(p, batch * logits, formats))
+        elif p.name != "kv_b" or queries > 1:  # a decode step works on the latent vectors
+            steps.append(weigh(p, rows, formats))
+        if p.name.endswith("up"):
+            steps.append(Step(*activation(model, p, rows, act)))
+    return tuple(steps)
+
+
+# FLOP a parameter and token in the count 2 N (forward) and 6 N (training).
+_EACH = {"embed": 2, "embed back": 4}
+
+
+def every_parameter(model: Model, steps: Iterable[Step]) -> tuple[Step, ...]:
+    """``steps`` in the ledger of published tables: the model's size over the bandwidth, and 2 FLOP
+    a parameter and token (6 in training) over the peak.
+
+    Tables are read whole, not the rows of the step's tokens, and multiplied with, a tied one only
+    as the head: weights and FLOPs of a dense model's step are then those of its ``parameters``.
+    """
+    steps = tuple(steps)
+    kind = next(s.op.compute_dtype for s in steps if s.name == "head")
+    return tuple(_whole(model, s, kind) if s.name in _EACH else s for s in steps)
+
+
+def _whole(model: Model, step: Step, kind: DType) -> Step:
+    operands = tuple(
+        replace(o, touched=0 if o.name.endswith("table") and model.tied else None)
+        for o in step.op.operands
+    )
+    rows = zip(operands, step.roles, strict=True)
+    flops = (
+        _EACH[step.name] * step.op.dims["m"] * sum(o.elements for o, r in rows if r == "weights")
+    )
+    op = replace(step.op, operands=operands, flops=flops, compute_dtype=kind, unit="tensor")
+    return replace(step, op=op)
+
+
+def distinct(experts: int, active: int, tokens: int) -> float:
+    """Experts that ``tokens`` touch on average when each picks ``active`` of them at random.
+
+    A token misses a given expert with probability 1 − active/experts, and ``tokens`` of them miss
+    it with that to their power. Real routers are less even, so that they touch fewer.
+    """
+    return experts * (1 - (1 - active / experts) ** min(tokens, 10**9))  # a float has its limits
+
+
+def weigh(p: Product, rows: int, formats: Formats) -> Step:
+    """The product of ``rows`` rows with the weights ``p``: C[rows, out] = A[rows, in] B[in, out].
+
+    With experts each row meets its active ones, and what is read are the weights of the experts
+    that the rows touch (:func:`distinct`).
+    """
+    act, many = formats.activations, rows * p.active
+    operands = [Operand("a", (many, p.inputs), act), matrix(p, rows, formats.weights)]
+    roles = ["activations", "weights"]
+    if p.bias:
+        operands.append(Operand("bias", (p.outputs,), formats.weights))
+        roles.append("weights")
+    operands.append(Operand("c", (many, p.outputs), act, reads=0, writes=1))
+    op = Operation(
+        p.name, {"m": many, "n": p.outputs, "k": p.inputs}, tuple(operands),
+        (2 * p.inputs + p.bias) * many * p.outputs, wider(act, formats.weights), unit="tensor",
+    )  # fmt: skip
+    reduced = Operand("c", (rows, p.outputs), act).nbytes if p.reduced else 0
+    return Step(op, p.layers, (*roles, "activations"), reduced)
+
+
+def matrix(p: Product, rows: int, kind: DType, name: str = "b") -> Operand:
+    """The weights that ``rows`` rows touch: the whole matrix, or those of their experts."""
+    if p.experts == 1:
+        return Operand(name, (p.inputs, p.outputs), kind, axis=-2)
+    columns = round(distinct(p.experts, p.active, rows) * p.outputs)
+    touched = min(columns, p.experts * p.outputs) * p.inputs
+    return Operand(name, (p.experts, p.inputs, p.outputs), kind, axis=-2, touched=touched)
+
+
+def attend(
+    model: Model, batch: int, queries: int, context: int, formats: Formats,
+    streamed: bool, causal: bool,
+) -> list[Step]:  # fmt: skip
+    """Attention in all layers: over the whole context, and over the window where there is one."""
+    if model.latent:
+        return _attend_latent(model, batch, queries, context, formats, streamed, causal)
+    found = []
+    full = model.layers - model.windowed_layers
+    for layers, window in ((full, None), (model.windowed_layers, model.window)):
+        if layers:
+            ops = _attention(
+                streamed, causal, batch, queries, context, model.heads, model.kv_heads,
+                model.head_dim, formats.activations, kv=formats.kv, append=True, window=window,
+            )  # fmt: skip
+            prefix = "local " if window and full else ""
+            found += [_cached(replace(op, name=prefix + op.name), layers) for op in ops]
+    return found
+
+
+def _attention(streamed: bool, causal: bool, *sizes: object, **how: object) -> list[Operation]:
+    if streamed:
+        return [attention(*sizes, causal=causal, **how)]
+    return list(materialised(*sizes, **how))
+
+
+def _cached(op: Operation, layers: int) -> Step:
+    in_cache = ("k", "v", "k cache", "v cache")
+    roles = tuple("kv" if o.name in in_cache else "activations" for o in op.operands)
+    return Step(op, layers, roles)
+
+
+def _attend_latent(
+    model: Model, batch: int, queries: int, context: int, formats: Formats,
+    streamed: bool, causal: bool,
+) -> list[Step]:  # fmt: skip
+    """Latent attention: a decode step stays with the latent vectors, a prefill rebuilds K and V.
+
+    In the decode step all heads share one key, the cached vector, whose first kv_rank numbers are
+    the value too; the matrix that would have rebuilt K and V moves to the query and to the output.
+    """
+    t, act = model.latent, formats.activations
+    if queries == 1:
+        ops = _attention(
+            streamed, causal, batch, 1, context, model.heads, 1, t.cached, act, kv=formats.kv,
+            append=True, value_dim=t.kv_rank, latent=True,
+        )  # fmt: skip
+        into = _absorbed("absorb k", model, batch, t.nope, t.kv_rank, formats)
+        out = _absorbed("absorb v", model, batch, t.kv_rank, t.value, formats)
+        return [into, *(_cached(op, model.layers) for op in ops), out]
+    ops = _attention(
+        streamed, causal, batch, queries, context, model.heads, model.heads, model.head_dim, act,
+        value_dim=t.value,
+    )  # fmt: skip
+    cache = Operand("k cache", (batch, queries, t.cached), formats.kv, reads=0, writes=1)
+    ops[-1] = replace(ops[-1], operands=(*ops[-1].operands, cache))
+    rows = [tuple("kv" if o is cache else "activations" for o in op.operands) for op in ops]
+    return [Step(op, model.layers, roles) for op, roles in zip(ops, rows, strict=True)]
+
+
+def _absorbed(name: str, model: Model, rows: int, inner: int, outer: int, formats: Formats) -> Step:
+    """One small matrix a head: [rows, heads, inner] → [rows, heads, outer]."""
+    act, heads = formats.activations, model.heads
+    operands = (
+        Operand("a", (heads, rows, inner), act),
+        Operand("b", (heads, inner, outer), formats.weights, axis=-2),
+        Operand("c", (heads, rows, outer), act, reads=0, writes=1),
+    )
+    op = Operation(
+        name, {"h": heads, "m": rows, "n": outer, "k": inner}, operands,
+        2 * heads * rows * inner * outer, wider(act, formats.weights), unit="tensor",
+    )  # fmt: skip
+    return Step(op, model.layers, ("activations", "weights", "activations"))
+
+
+# The operations of one training step: forward, then what backward adds to each of them.
+#
+# A product C = AB has two behind it, dA = dC·Bᵀ ("up dX") and dB = Aᵀ·dC ("up dW"), each of as many
+# FLOPs: hence the usual 6 FLOP a parameter and token. Any other operation goes back once ("norm
+# back"): it reads its inputs and its output's gradient and writes its inputs' gradients. Gradients
+# have the format of what they belong to. The optimiser's pass over the weights is not included.
+
+
+# Backward FLOPs of an operation over its forward FLOPs: a product has two behind it; streamed
+# attention also computes its scores again (Dao et al. 2022: five products after two).
+BACK = {"attention": 2.5, "scores": 2, "values": 2}
+_LINEAR = ("rope", "residual")  # their gradient is the same pass again, with no input needed
+_FIRST = ("q", "q_a", "up", "dense up")  # devices that share a layer add up these dX
+
+
+def train(
+    model: Model,
+    batch: int,
+    tokens: int,
+    formats: Formats,
+    *,
+    streamed: bool = True,
+    causal: bool = True,
+) -> tuple[Step, ...]:
+    """Operations of forward and backward over ``batch`` sequences of ``tokens`` tokens.
+
+    Every position passes the head; nothing is cached.
+    """
+    rows = batch * tokens
+    found = generate(
+        model, batch, tokens, tokens, formats, streamed=streamed, causal=causal, logits=tokens
+    )
+    forward = [_without_cache(step) for step in found]
+    loss = over("loss", (rows, model.vocab), formats.activations, 5)
+    steps = [*forward, Step(loss, 1, ("activations",) * len(loss.operands))]
+    weighed = {p.name: p for p in model.products}
+    for step in reversed(forward):
+        if step.name in weighed:
+            steps += _product(step, weighed[step.name], rows, formats)
+        else:
+            steps.append(_back(step))
+    return tuple(steps)
+
+
+def _without_cache(step: Step) -> Step:
+    """The step without its KV cache's traffic: in training K and V are activations."""
+    if "kv" not in step.roles:
+        return step
+    rows = zip(step.op.operands, step.roles, strict=True)
+    kept = tuple((o, role) for o, role in rows if role != "kv")
+    op = replace(step.op, operands=tuple(o for o, _ in kept))
+    return replace(step, op=op, roles=tuple(role for _, role in kept))
+
+
+def _product(step: Step, p: Product, rows: int, formats: Formats) -> list[Step]:
+    """dX and dW of the product of ``rows`` rows with the weights ``p``."""
+    act, many = formats.activations, step.op.dims["m"]
+    gradient = Operand("dc", (many, p.outputs), act)
+    into = (
+        gradient,
+        matrix(p, rows, formats.weights),
+        Operand("da", (many, p.inputs), act, reads=0, writes=1),
+    )
+    weights = replace(matrix(p, rows, formats.weights, "db"), reads=0, writes=1)
+    back = (Operand("a", (many, p.inputs), act), gradient, weights)
+    flops = 2 * many * p.inputs * p.outputs
+    kind = wider(act, formats.weights)
+    dx = Operation(
+        f"{p.name} dX", {"m": many, "n": p.inputs, "k": p.outputs}, into, flops, kind, "tensor"
+    )
+    dw = Operation(
+        f"{p.name} dW", {"m": p.inputs, "n": p.outputs, "k": many}, back, flops, act, "tensor"
+    )
+    reduced = Operand("da", (rows, p.inputs), act).nbytes if p.name in _FIRST else 0
+    return [
+        Step(dx, p.layers, ("activations", "weights", "activations"), reduced),
+        Step(dw, p.layers, ("activations", "activations", "weights")),
+    ]
+
+
+def _back(step: Step) -> Step:
+    """The gradient of an operation that is no product with weights."""
+    op, kind = step.op, step.name.removeprefix("local ")
+    if kind in _LINEAR:
+        return replace(step, op=replace(op, name=f"{op.name} back"))
+    rows: list[tuple[Operand, str]] = []
+    for o, role in zip(op.operands, step.roles, strict=True):
+        if o.reads and kind != "embed":
+            rows.append((replace(o, reads=1, writes=0), role))
+        if o.writes:
+            if kind == "attention":  # its rows' sums are found from the output
+                rows.append((replace(o, reads=1, writes=0), role))
+            rows.append((replace(o, name=f"d{o.name}", reads=1, writes=0), role))
+        if o.reads:
+            rows.append((replace(o, name=f"d{o.name}", reads=0, writes=1), role))
+    flops = round(BACK.get(kind, 2) * op.flops)
+    back = replace(op, name=f"{op.name} back", operands=tuple(o for o, _ in rows), flops=flops)
+    return Step(back, step.count, tuple(role for _, role in rows))

@@ -1,0 +1,610 @@
+"""A real transformer with a KV cache, in NumPy or CuPy: the same code through the backend.
+
+A :class:`Pass` is a forward pass of fixed shape (sequences × new tokens) with its buffers made and
+its library calls bound once, so that running it is little but the calls. ``mark(name)`` is called
+after every operation, so that a clock can tell them apart.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from rooflab.count.validation import size, unknown
+from rooflab.labs.llm.model import Model
+from rooflab.measure.backend import Backend, cublas_of, select
+from rooflab.measure.cache_eviction import MARGIN
+from rooflab.measure.caches import last_level_bytes
+from rooflab.measure.kernels import in_turn
+from rooflab.measure.timing import Call
+
+# A linear layer, Y = X Wᵀ, in the ways that a library offers for it.
+#
+# X holds one token a row, (rows, in); W is (out, in); Y is (rows, out). A library may be asked for
+# one matrix-vector product a token or for one matrix-matrix product, and W may be stored as BLAS has
+# it or transposed. None of them wins always, so that :mod:`rooflab.labs.llm.decode_loop` times them.
+
+
+DTYPES = {
+    "cpu": {"fp32": "float32", "fp64": "float64"},
+    "gpu": {"fp32": "float32", "fp64": "float64", "fp16": "float16", "bf16": "bfloat16"},
+}
+
+
+@dataclass(frozen=True)
+class Form:
+    """A way to compute the layer: one GEMV a token or one GEMM, on W or on stored-transposed W."""
+
+    name: str
+    gemv: bool
+    transposed: bool
+
+
+FORMS = {
+    form.name: form
+    for form in (
+        Form("gemv ×B", True, False),
+        Form("gemv ×B on Wᵀ", True, True),
+        Form("gemm", False, False),
+        Form("gemm on Wᵀ", False, True),
+    )
+}
+
+
+def array_dtype(kind: str, backend: Backend) -> np.dtype:
+    """The array dtype of ``kind`` ("fp32", …); ValueError where the backend has no products."""
+    known = DTYPES[backend.name]
+    if kind not in known:
+        where = "a GPU" if backend.is_gpu else "a CPU, whose BLAS knows no other"
+        raise ValueError(f"dtype={kind!r}: the loop runs in {', '.join(known)} on {where}")
+    if kind == "bf16":
+        import ml_dtypes
+
+        return np.dtype(ml_dtypes.bfloat16)
+    return np.dtype(known[kind])
+
+
+def by_columns(form: Form, backend: Backend) -> bool:
+    """Whether ``form`` wants W (out, in) stored by columns: BLAS's own order on a CPU, the other
+    one on a GPU, whose arrays are row-major in this package."""
+    return form.transposed == backend.is_gpu
+
+
+def viewed(flat: Any, shape: tuple[int, int], columns: bool) -> Any:
+    """The memory ``flat`` as a matrix of ``shape`` (out, in), by columns or by rows; no copy."""
+    return flat.reshape(shape[::-1]).T if columns else flat.reshape(shape)
+
+
+def relaid(matrix: Any, columns: bool, xp: Any) -> Any:
+    """``matrix`` with the same numbers in the order asked for, in the same memory."""
+    is_columns = not matrix.flags.c_contiguous
+    if is_columns == columns or min(matrix.shape) == 1:
+        return matrix
+    flat = (matrix.T if is_columns else matrix).reshape(-1)
+    turned = xp.ascontiguousarray(matrix.T if columns else matrix).reshape(-1)
+    flat[...] = turned
+    return viewed(flat, matrix.shape, columns)
+
+
+def bind(form: Form, weight: Any, x: Any, y: Any, backend: Backend) -> Call:
+    """Return the call that writes x Wᵀ to ``y``; ``weight`` (out, in) in the form's order."""
+    if backend.is_gpu:
+        return _bind_gpu(form, weight, x, y, backend.xp)
+    from scipy.linalg import blas
+
+    letter = {"float32": "s", "float64": "d"}[weight.dtype.name]
+    stored, trans = (weight.T, 1) if form.transposed else (weight, 0)
+    if not form.gemv:  # X and Y hold a token a row, so their transposes are F-ordered
+        gemm = getattr(blas, f"{letter}gemm")
+        return partial(gemm, 1.0, stored, x.T, 0.0, y.T, trans, 0, 1)
+    gemv = getattr(blas, f"{letter}gemv")
+    return in_turn([
+        partial(gemv, 1.0, stored, row, 0.0, out, 0, 1, 0, 1, trans, 1)
+        for row, out in zip(x, y, strict=True)
+    ])  # fmt: skip
+
+
+def _bind_gpu(form: Form, weight: Any, x: Any, y: Any, xp: Any) -> Call:
+    """CuPy reads W in either order; halves go through matmul, one 2-D product at a time."""
+    if weight.dtype.itemsize == 2:
+        pairs = zip(x, y, strict=True) if form.gemv else [(x, y)]
+        return in_turn([partial(_halves, xp, a, weight, out) for a, out in pairs])
+    cublas = cublas_of(xp)
+    one, zero = (np.array(value, dtype=weight.dtype) for value in (1, 0))
+    if not form.gemv:
+        return partial(cublas.gemm, "N", "T", x, weight, y, one, zero)
+    rows = zip(x, y, strict=True)
+    return in_turn([partial(cublas.gemv, "N", one, weight, row, zero, out) for row, out in rows])
+
+
+def _halves(xp: Any, x: Any, weight: Any, y: Any) -> None:
+    """The product of halves: activations are kept in fp32, and rounded as they go in."""
+    y[...] = xp.matmul(x.astype(weight.dtype), weight.T)
+
+
+# The weights of a transformer: made at random, or the learner's own.
+#
+# Names are those of the operations ("q", "gate", "head", …); a name that every layer has comes with
+# a leading axis of layers. Matrices are (layers, outputs, inputs), as y = x Wᵀ wants them.
+
+
+_CHUNK = 1 << 22  # numbers drawn at once: halves are drawn in fp32 and rounded
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """``arrays``: name → one array a layer (a single one for embed, positions, head, norm).
+
+    Matrices may be stored by rows or by columns; :meth:`lay` changes that, never the numbers.
+    """
+
+    model: Model
+    dtype: str
+    backend: Backend
+    arrays: dict[str, list[Any]]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all weights, each once."""
+        return sum(a.nbytes for arrays in self.arrays.values() for a in arrays)
+
+    def matrices(self, name: str) -> list[Any]:
+        """The matrices (outputs, inputs) of a product; the head of a tied model is its table."""
+        return self.arrays["embed" if name == "head" and self.model.tied else name]
+
+    def lay(self, name: str, columns: bool) -> None:
+        """Store the matrices of ``name`` by columns or by rows, in the memory they have."""
+        matrices = self.matrices(name)
+        matrices[:] = [relaid(matrix, columns, self.backend.xp) for matrix in matrices]
+
+
+def require_loop(model: Model) -> Model:
+    """Return ``model`` if the loop can run it; ValueError naming the part that it has not."""
+    if not isinstance(model, Model):
+        kind = type(model).__name__
+        raise TypeError(f"model={model!r} is a {kind}; use rl.Model(…) or rl.model('gpt2')")
+    parts = {
+        "experts": model.experts, "window": model.window, "qk_norm": model.qk_norm,
+        "latent": model.latent,
+        "norms": 0 if model.norms == 2 else model.norms,
+    }  # fmt: skip
+    for name, value in parts.items():
+        if value:
+            raise ValueError(
+                f"model: the loop runs plain decoders, and {model.name} has {name}={value}; "
+                "m.decode(…) analyses it"
+            )
+    if not model.positions and model.head_dim % 2:
+        raise ValueError(f"model: head_dim={model.head_dim} must be even: positions turn pairs")
+    return model
+
+
+def shapes(model: Model) -> dict[str, tuple[int, ...]]:
+    """Shape of every array of weights, the axis of layers first where there is one."""
+    hidden, layers = model.hidden, model.layers
+    found: dict[str, tuple[int, ...]] = {"embed": (model.vocab, hidden)}
+    if model.positions:
+        found["positions"] = (model.positions, hidden)
+    for p in model.products[:-1]:
+        found[p.name] = (layers, p.outputs, p.inputs)
+        if p.bias:
+            found[f"{p.name} bias"] = (layers, p.outputs)
+    for name, lead in (("norm 1", (layers,)), ("norm 2", (layers,)), ("norm", ())):
+        found[name] = (*lead, hidden)
+        if model.norm == "layer":
+            found[f"{name} bias"] = (*lead, hidden)
+    if not model.tied:
+        found["head"] = (model.vocab, hidden)
+    return found
+
+
+def random_weights(model: Model, dtype: str, backend: Backend, seed: int = 0) -> Weights:
+    """Weights of ``model`` drawn evenly, scaled so that a product keeps the size of its input."""
+    kind, xp = array_dtype(dtype, backend), backend.xp
+    rng = xp.random.default_rng(seed)
+    arrays = {}
+    for name, shape in shapes(model).items():
+        flat = xp.empty(math.prod(shape), kind)
+        if "norm" in name and "bias" not in name:
+            flat[...] = 1
+        else:
+            width = 0.1 if "bias" in name else math.sqrt(3 / shape[-1])
+            for start in range(0, flat.size, _CHUNK):
+                part = flat[start : start + _CHUNK]
+                part[...] = (2 * rng.random(part.size, dtype=np.float32) - 1) * width
+        arrays[name] = _split(name, flat.reshape(shape))
+    return Weights(model, dtype, backend, arrays)
+
+
+def given_weights(model: Model, given: Mapping[str, Any], dtype: str, backend: Backend) -> Weights:
+    """A copy of ``given`` (arrays by name, see :func:`shapes`) on ``backend``.
+
+    Raises ValueError naming what is missing, unknown or of the wrong shape.
+    """
+    wanted = shapes(model)
+    if not isinstance(given, Mapping):
+        raise TypeError(f"weights={type(given).__name__} must be a dict of arrays by name")
+    wrong = sorted(set(wanted) ^ set(given))
+    if wrong:
+        what = "missing" if wrong[0] in wanted else "unknown"
+        raise ValueError(f"weights: {wrong[0]!r} is {what}; there are {', '.join(wanted)}")
+    kind, arrays = array_dtype(dtype, backend), {}
+    for name, shape in wanted.items():
+        found = backend.xp.array(given[name], dtype=kind, order="C")
+        if found.shape != shape:
+            raise ValueError(f"weights[{name!r}] has shape {found.shape}; it must be {shape}")
+        arrays[name] = _split(name, found)
+    return Weights(model, dtype, backend, arrays)
+
+
+def _split(name: str, array: Any) -> list[Any]:
+    """One array a layer; those that no layer owns stay whole."""
+    whole = name in ("embed", "positions", "head", "norm", "norm bias")
+    return [array] if whole else list(array)
+
+
+# The parts of a transformer that are not weight products, on arrays of NumPy or CuPy.
+#
+# Rows are tokens. Activations are fp32 (fp64 for an fp64 model), whatever the weights are.
+# Norms: Zhang & Sennrich 2019 (RMS), Ba et al. 2016 (layer). Positions: Su et al. 2021, halves of a
+# head turned against each other. Activations: SwiGLU (Shazeer 2020), GELU (Hendrycks & Gimpel 2016,
+# tanh form).
+
+
+EPSILON = 1e-5
+THETA = 10_000.0
+
+
+def rms_norm(x: Any, weight: Any, out: Any, xp: Any) -> None:
+    """out ← x / √(mean x²) · weight, row by row."""
+    squares = xp.einsum("ij,ij->i", x, x)
+    scale = 1 / xp.sqrt(squares / x.shape[1] + EPSILON)
+    xp.multiply(x, scale[:, None].astype(x.dtype), out=out)
+    out *= weight
+
+
+def layer_norm(x: Any, weight: Any, bias: Any, out: Any, xp: Any) -> None:
+    """out ← (x − mean) / √variance · weight + bias, row by row."""
+    xp.subtract(x, x.mean(axis=1, keepdims=True), out=out)
+    variance = xp.einsum("ij,ij->i", out, out) / x.shape[1]
+    out *= (1 / xp.sqrt(variance + EPSILON))[:, None].astype(x.dtype)
+    out *= weight
+    out += bias
+
+
+def turns(positions: int, head_dim: int, kind: Any, xp: Any) -> tuple[Any, Any]:
+    """Cosine and sine of every position and pair, each (positions, head_dim / 2)."""
+    pairs = xp.arange(0, head_dim, 2, dtype=xp.float64) / head_dim
+    angles = xp.arange(positions, dtype=xp.float64)[:, None] / THETA ** pairs[None, :]
+    return xp.cos(angles).astype(kind), xp.sin(angles).astype(kind)
+
+
+def rope(x: Any, cos: Any, sin: Any) -> None:
+    """Turn ``x`` (batch, tokens, heads, head_dim) in place; cos, sin (tokens, head_dim / 2)."""
+    half = x.shape[-1] // 2
+    first, second = x[..., :half], x[..., half:]
+    cos, sin = cos[:, None], sin[:, None]
+    kept = first * sin
+    first *= cos
+    first -= second * sin
+    second *= cos
+    second += kept
+
+
+def swiglu(gate: Any, up: Any, spare: Any, xp: Any) -> None:
+    """up ← silu(gate) · up; silu(g) = h + h·tanh(h) with h = g/2, which cannot overflow."""
+    gate *= 0.5
+    xp.tanh(gate, out=spare)
+    spare *= gate
+    spare += gate
+    up *= spare
+
+
+def gelu(up: Any, spare: Any, xp: Any) -> None:
+    """up ← gelu(up), in the form with tanh."""
+    xp.multiply(up, up, out=spare)
+    spare *= 0.044715
+    spare += 1
+    spare *= up
+    spare *= math.sqrt(2 / math.pi)
+    xp.tanh(spare, out=spare)
+    spare += 1
+    up *= spare
+    up *= 0.5
+
+
+def softmax(scores: Any, xp: Any) -> None:
+    """scores ← softmax over the last axis, in place."""
+    scores -= scores.max(axis=-1, keepdims=True)
+    xp.exp(scores, out=scores)
+    scores /= scores.sum(axis=-1, keepdims=True)
+
+
+def hide_future(scores: Any, start: int, xp: Any) -> None:
+    """Query t of ``scores`` (…, tokens, positions) sees the positions up to ``start`` + t."""
+    tokens, positions = scores.shape[-2:]
+    if tokens == 1:
+        return
+    late = xp.arange(positions)[None, :] > start + xp.arange(tokens)[:, None]
+    scores += xp.where(late, -math.inf, 0.0).astype(scores.dtype)
+
+
+def matmul(a: Any, b: Any, out: Any, xp: Any) -> None:
+    """out ← a b for every problem of a batch (problems, m, k) × (problems, k, n).
+
+    Halves (the KV cache of a half-precision model) are multiplied one by one: CuPy 14.2 has no
+    honest batched product of them.
+    """
+    if b.dtype.itemsize > 2:
+        xp.matmul(a, b, out=out)
+        return
+    a = a.astype(b.dtype)
+    for i in range(len(b)):
+        out[i] = xp.matmul(a[i], b[i])
+
+
+Mark = Callable[[str], None]
+ATTENTION = ("scores", "softmax", "values")
+"""What attention is made of here: its scores go through memory."""
+
+
+@dataclass(frozen=True, eq=False)
+class Cache:
+    """Keys and values of ``positions``: each (layers, batch, kv_heads, positions, head_dim)."""
+
+    k: Any
+    v: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Pass:
+    """A forward pass of ``batch`` sequences with ``tokens`` new tokens each.
+
+    ``calls``: for every product, one bound call a layer; ``buffers``: activations by name.
+    """
+
+    weights: Weights
+    batch: int
+    tokens: int
+    calls: Mapping[str, list[Call]]
+    buffers: Mapping[str, Any]
+    turns: tuple[Any, Any] | None
+
+
+def activation_dtype(dtype: str) -> type:
+    """The dtype of activations: fp64 for an fp64 model, else fp32."""
+    return np.float64 if dtype == "fp64" else np.float32
+
+
+def cache_for(model: Model, batch: int, positions: int, dtype: str, backend: Backend) -> Cache:
+    """An empty cache with room for ``positions`` tokens a sequence."""
+    shape = (model.layers, batch, model.kv_heads, positions, model.head_dim)
+    kind = array_dtype(dtype, backend)
+    return Cache(backend.xp.zeros(shape, kind), backend.xp.zeros(shape, kind))
+
+
+def widths(model: Model) -> dict[str, int]:
+    """Numbers a token in every buffer of a pass but scores and logits."""
+    queries, keys = model.heads * model.head_dim, model.kv_heads * model.head_dim
+    return {
+        "x": model.hidden, "h": model.hidden, "y": model.hidden, "q": queries, "k": keys,
+        "v": keys, "a": queries, "gate": model.intermediate, "up": model.intermediate,
+        "spare": model.intermediate,
+    }  # fmt: skip
+
+
+def pass_bytes(model: Model, batch: int, tokens: int, positions: int, itemsize: int) -> int:
+    """Bytes of the buffers of a pass over caches of up to ``positions`` tokens."""
+    rows = batch * tokens
+    scores = 2 * rows * model.heads * positions  # and as much again for a passing copy
+    return itemsize * (rows * 2 * sum(widths(model).values()) + scores + batch * model.vocab)
+
+
+def forward_pass(
+    weights: Weights, forms: Mapping[str, Form], batch: int, tokens: int, positions: int
+) -> Pass:
+    """Make a Pass; ``forms`` says how each product is computed (weights must lie that way)."""
+    model, backend = weights.model, weights.backend
+    xp, kind, rows = backend.xp, activation_dtype(weights.dtype), batch * tokens
+    buffers = {name: xp.empty((rows, width), kind) for name, width in widths(model).items()}
+    buffers["scores"] = xp.empty(rows * model.heads * positions, kind)
+    buffers["last"] = xp.empty((batch, model.hidden), kind)
+    buffers["logits"] = xp.empty((batch, model.vocab), kind)
+    ways = {
+        "q": ("h", "q"), "k": ("h", "k"), "v": ("h", "v"), "o": ("a", "y"),
+        "gate": ("h", "gate"), "up": ("h", "up"), "down": ("up", "y"), "head": ("last", "logits"),
+    }  # fmt: skip
+    calls = {
+        p.name: [
+            bind(forms[p.name], matrix, *(buffers[end] for end in ways[p.name]), backend)
+            for matrix in weights.matrices(p.name)
+        ]
+        for p in model.products
+    }
+    turned = None if model.positions else turns(positions, model.head_dim, kind, xp)
+    return Pass(weights, batch, tokens, calls, buffers, turned)
+
+
+def run(p: Pass, tokens: Any, cache: Cache, start: int, mark: Mark) -> Any:
+    """Run the pass on ``tokens`` (batch, tokens; integers) that follow ``start`` cached ones.
+
+    Returns the logits (batch, vocab) of each sequence's last token, in a buffer of the pass.
+    """
+    model, xp, buffers = p.weights.model, p.weights.backend.xp, p.buffers
+    _embed(p, tokens, start)
+    mark("embed")
+    for layer in range(model.layers):
+        _norm(p, "norm 1", layer, buffers["x"], buffers["h"])
+        mark("norm")
+        for name in ("q", "k", "v"):
+            _product(p, name, layer, mark)
+        if p.turns is not None:
+            _rope(p, start)
+            mark("rope")
+        _attend(p, cache, layer, start, mark)
+        _product(p, "o", layer, mark)
+        buffers["x"] += buffers["y"]
+        mark("residual")
+        _norm(p, "norm 2", layer, buffers["x"], buffers["h"])
+        mark("norm")
+        if model.gated:
+            _product(p, "gate", layer, mark)
+        _product(p, "up", layer, mark)
+        if model.gated:
+            swiglu(buffers["gate"], buffers["up"], buffers["spare"], xp)
+        else:
+            gelu(buffers["up"], buffers["spare"], xp)
+        mark("activation")
+        _product(p, "down", layer, mark)
+        buffers["x"] += buffers["y"]
+        mark("residual")
+    ends = buffers["x"].reshape(p.batch, p.tokens, -1)[:, -1]
+    _norm(p, "norm", 0, ends, buffers["last"])
+    mark("norm")
+    _product(p, "head", 0, mark)
+    return buffers["logits"]
+
+
+def _product(p: Pass, name: str, layer: int, mark: Mark) -> None:
+    p.calls[name][layer]()
+    if name in p.weights.model.biases:
+        p.buffers["y" if name in ("o", "down") else name][...] += p.weights.arrays[f"{name} bias"][
+            layer
+        ]
+    mark(name)
+
+
+def _embed(p: Pass, tokens: Any, start: int) -> None:
+    arrays, x = p.weights.arrays, p.buffers["x"]
+    x[...] = arrays["embed"][0][tokens.reshape(-1)]
+    if "positions" in arrays:
+        rows = arrays["positions"][0][start : start + p.tokens]
+        x.reshape(p.batch, p.tokens, -1)[...] += rows
+
+
+def _norm(p: Pass, name: str, layer: int, x: Any, out: Any) -> None:
+    arrays, xp = p.weights.arrays, p.weights.backend.xp
+    if p.weights.model.norm == "layer":
+        layer_norm(x, arrays[name][layer], arrays[f"{name} bias"][layer], out, xp)
+    else:
+        rms_norm(x, arrays[name][layer], out, xp)
+
+
+def _rope(p: Pass, start: int) -> None:
+    model, (cos, sin) = p.weights.model, p.turns
+    here = slice(start, start + p.tokens)
+    for name, heads in (("q", model.heads), ("k", model.kv_heads)):
+        shape = (p.batch, p.tokens, heads, model.head_dim)
+        rope(p.buffers[name].reshape(shape), cos[here], sin[here])
+
+
+def _attend(p: Pass, cache: Cache, layer: int, start: int, mark: Mark) -> None:
+    """a ← softmax(q Kᵀ / √head_dim) V, head by head; new keys and values join the cache first."""
+    xp, end = p.weights.backend.xp, start + p.tokens
+    _append(p, "k", cache.k[layer], start)
+    scores = _scores(p, cache, layer, end)
+    mark("scores")
+    hide_future(scores.reshape(-1, p.tokens, end), start, xp)
+    softmax(scores, xp)
+    mark("softmax")
+    _append(p, "v", cache.v[layer], start)
+    _values(p, cache, layer, scores)
+    mark("values")
+
+
+def _append(p: Pass, name: str, kept: Any, start: int) -> None:
+    model = p.weights.model
+    fresh = p.buffers[name].reshape(p.batch, p.tokens, model.kv_heads, model.head_dim)
+    kept[:, :, start : start + p.tokens] = fresh.swapaxes(1, 2)
+
+
+def _scores(p: Pass, cache: Cache, layer: int, end: int) -> Any:
+    """q Kᵀ / √head_dim over ``end`` positions: (batch · kv_heads, queries of a group, end)."""
+    model, each = p.weights.model, p.weights.model.head_dim
+    kv, group = model.kv_heads, model.heads // model.kv_heads
+    problems = (p.batch * kv, group * p.tokens)
+    keys = cache.k[layer].reshape(problems[0], -1, each)[:, :end]
+    scores = p.buffers["scores"][: problems[0] * problems[1] * end].reshape(*problems, end)
+    p.buffers["q"] *= each**-0.5
+    q = p.buffers["q"].reshape(p.batch, p.tokens, kv, group, each).transpose(0, 2, 3, 1, 4)
+    matmul(q.reshape(*problems, each), keys.swapaxes(1, 2), scores, p.weights.backend.xp)
+    return scores
+
+
+def _values(p: Pass, cache: Cache, layer: int, scores: Any) -> None:
+    """a ← scores V."""
+    model, xp, new = p.weights.model, p.weights.backend.xp, p.tokens
+    kv, each, group = model.kv_heads, model.head_dim, model.heads // model.kv_heads
+    problems, end = scores.shape[:2], scores.shape[2]
+    values = cache.v[layer].reshape(problems[0], -1, each)[:, :end]
+    attended = p.buffers["a"].reshape(p.batch, new, kv, group, each)
+    if new == 1:
+        matmul(scores, values, attended.reshape(*problems, each), xp)
+        return
+    found = xp.empty((*problems, each), scores.dtype)
+    matmul(scores, values, found, xp)
+    attended[...] = found.reshape(p.batch, kv, group, new, each).transpose(0, 3, 1, 2, 4)
+
+
+def products_only(p: Pass, cache: Cache, end: int, mark: Mark) -> None:
+    """All that a library multiplies in the pass over ``end`` positions, and nothing else."""
+    for layer in range(p.weights.model.layers):
+        for name in p.calls:
+            if name == "head":
+                continue
+            if name == "o":
+                _values(p, cache, layer, _scores(p, cache, layer, end))
+                mark("attention")
+            p.calls[name][layer]()
+            mark(name)
+    p.calls["head"][0]()
+    mark("head")
+
+
+# Models for the decode loop, small enough to run anywhere and larger than any cache.
+
+
+SIZES = {
+    "small": Model(768, 6, 12, kv_heads=4, intermediate=2048, vocab=8192, name="small"),
+    "large": Model(1536, 8, 16, kv_heads=4, intermediate=4096, vocab=16_384, name="large"),
+}
+ODD = Model(1048, 2, 12, kv_heads=6, head_dim=56, intermediate=2824, vocab=9016, name="odd sizes")
+"""Sizes that nobody runs: predictions rest on this model, so that they rest on no other's
+shapes."""
+
+
+def loop_model(which: str = "small", itemsize: int = 4, backend: str = "cpu") -> Model:
+    """A model of the Llama kind for :func:`rooflab.decode_loop`: "small" or "large".
+
+    It gets as many more layers as its weights (``itemsize`` bytes each) need to be 4 × the last
+    cache of where it will run (``backend``: "cpu", "gpu" or "auto"): smaller ones would stay there
+    from step to step, which no real model's do.
+    """
+    if not isinstance(which, str) or which not in SIZES:
+        raise unknown("which", which, SIZES)
+    return beyond(SIZES[which], last_cache_bytes(select(backend)), size("itemsize", itemsize))
+
+
+def last_cache_bytes(backend: Backend) -> int:
+    """Bytes of the last cache before the memory of ``backend``."""
+    if not backend.is_gpu:
+        return last_level_bytes()
+    from rooflab.measure.gpu import l2_bytes
+
+    return l2_bytes(backend.xp)
+
+
+def beyond(model: Model, cache: int, itemsize: int = 4) -> Model:
+    """``model`` with the layers that 4 × ``cache`` bytes of weights take, or its own if more.
+
+    The table of embeddings does not count: a step reads one row of it.
+    """
+    table = model.vocab * model.hidden
+    one, two = (itemsize * (replace(model, layers=n).parameters - table) for n in (1, 2))
+    layers = 1 + math.ceil(max(0, MARGIN * cache - one) / (two - one))
+    return replace(model, layers=max(model.layers, layers))

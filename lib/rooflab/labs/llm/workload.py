@@ -1,0 +1,781 @@
+"""A workload: one step of a language model, and what a machine makes of it."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from numbers import Real
+from typing import TYPE_CHECKING
+
+from rooflab.count.dtypes import DTYPES, DType, dtype
+from rooflab.count.operation import Operation
+from rooflab.count.si import percent, plain, si, times
+from rooflab.count.validation import size, unknown
+from rooflab.labs.llm.step_time import (
+    ROOFS,
+    Timing,
+    dram_rate,
+    formats_on,
+    link_rate,
+    narrowest,
+    peak_for,
+    roles_of,
+    timing,
+)
+from rooflab.labs.llm.steps import (
+    BACK,
+    ROLES,
+    Formats,
+    Step,
+    distinct,
+    every_parameter,
+    generate,
+    train,
+)
+from rooflab.predict.catalogue import machine as _machine
+from rooflab.predict.catalogue import machines, record
+from rooflab.predict.explain import Factor
+from rooflab.predict.machine import Machine
+
+if TYPE_CHECKING:
+    from rooflab.labs.llm.model import Model
+
+
+@dataclass(frozen=True, repr=False)
+class Workload:
+    """One step of ``model``: its operations, their FLOPs and bytes, their time on a machine.
+
+    ``phase``: "decode", "prefill" or "train"; ``batch`` sequences with ``queries`` new positions
+    each and ``context`` positions in all. ``steps``: one :class:`Step` per kind of operation, a
+    single run of it (``step.op``) with how often it runs (``step.count``). ``options``: how the
+    steps were made, as pairs of name and value.
+    """
+
+    model: Model
+    phase: str
+    batch: int
+    queries: int
+    context: int
+    formats: Formats
+    steps: tuple[Step, ...]
+    options: tuple[tuple[str, object], ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        model: Model,
+        phase: str,
+        sizes: tuple[int, int, int],
+        formats: Formats,
+        options: Mapping[str, object],
+    ) -> Workload:
+        """Make the step of ``phase`` with ``sizes`` (batch, queries, context)."""
+        batch, queries, context = sizes
+        if phase == "train":  # nothing is cached: keys and values are activations
+            formats = replace(formats, kv=formats.activations)
+            steps = train(model, batch, queries, formats, **options)
+        else:
+            steps = generate(model, batch, queries, context, formats, **options)
+        return cls(model, phase, *sizes, formats, steps, tuple(options.items()))
+
+    def on(self, machine: Machine | str) -> Workload:
+        """The step as ``machine`` runs it: activations that nobody named follow the weights where
+        the machine has a peak for their format; see :meth:`Model.decode`."""
+        formats, _ = formats_on(_machine(machine), self.formats)
+        if formats is self.formats:
+            return self
+        sizes = (self.batch, self.queries, self.context)
+        return Workload.of(self.model, self.phase, sizes, formats, dict(self.options))
+
+    @cached_property
+    def operations(self) -> tuple[Operation, ...]:
+        """Every kind of operation with all of its runs together: their FLOPs and bytes add up to
+        the step's, and ``op.batch`` is how often it runs."""
+        return tuple(step.whole for step in self.steps)
+
+    @property
+    def tokens(self) -> int:
+        """Tokens that the step makes (decode) or takes in (prefill, training)."""
+        return self.batch * self.queries
+
+    @cached_property
+    def flops(self) -> int:
+        """FLOP of the step, a multiply-add counting 2."""
+        return sum(step.count * step.op.flops for step in self.steps)
+
+    @cached_property
+    def traffic(self) -> Mapping[str, int]:
+        """Minimum traffic in bytes of the weights, of the KV cache and of the activations."""
+        return {role: sum(step.bytes_of(role) for step in self.steps) for role in ROLES}
+
+    @property
+    def bytes(self) -> int:
+        """Minimum traffic in bytes."""
+        return sum(self.traffic.values())
+
+    @property
+    def intensity(self) -> float:
+        """FLOP per byte of minimum traffic."""
+        return self.flops / self.bytes
+
+    @property
+    def launches(self) -> int:
+        """Runs of operations in the step; each is a launch."""
+        return sum(step.count for step in self.steps)
+
+    @cached_property
+    def memory(self) -> Mapping[str, int]:
+        """Bytes to hold: weights, KV cache, activations (in training, gradients of the weights).
+
+        A step of inference holds the activations of its largest operation and the residual stream;
+        training keeps everything that forward writes.
+        """
+        weights = self.model.weight_bytes(self.formats.weights)
+        if self.phase == "train":
+            return {"weights": weights, "activations": self._kept, "gradients": weights}
+        kv = self.model.kv_bytes(self.batch, self.context, self.formats.kv)
+        return {"weights": weights, "kv": kv, "activations": self._largest}
+
+    @property
+    def _kept(self) -> int:
+        forward = (s for s in self.steps if not s.name.endswith((" back", " dX", " dW")))
+        return sum(s.count * sum(o.nbytes * o.writes for o in s.op.operands) for s in forward)
+
+    @property
+    def _largest(self) -> int:
+        stream = self.tokens * self.model.hidden * self.formats.activations.bits // 8
+        return stream + max(s.held("activations") for s in self.steps)
+
+    @property
+    def memory_bytes(self) -> int:
+        """Bytes to hold in all: weights, KV cache, activations."""
+        return sum(self.memory.values())
+
+    def fits(self, machine: Machine | str, devices: int = 1) -> bool | None:
+        """Whether the memory of ``devices`` holds the step; None where its size is not known.
+
+        Weights, KV cache and gradients are divided among the devices, activations are not.
+        """
+        capacity = _machine(machine).capacities.get("dram")
+        return None if capacity is None else self.bytes_each(devices) <= capacity
+
+    def bytes_each(self, devices: int = 1) -> float:
+        """Bytes that each of ``devices`` holds: its share, and activations as a whole."""
+        shared = self.memory_bytes - self.memory["activations"]
+        return shared / size("devices", devices) + self.memory["activations"]
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What to know about the step before believing its numbers; empty if there is nothing."""
+        m, said = self.model, []
+        if m.context and self.context > m.context:
+            said.append(f"context={self.context} is beyond the {m.context} tokens of its training")
+        if m.windowed_layers and self.context > m.window:
+            said.append(f"{m.windowed_layers} layers look back over {m.window} positions only")
+        if m.experts and self.tokens > 1:
+            touched = distinct(m.experts, m.experts_active, self.tokens)
+            said.append(
+                f"{self.tokens} tokens that choose at random touch {touched:.3g} of "
+                f"{m.experts} experts on average; real routers touch fewer"
+            )
+        if self.phase == "train":
+            said.append("the optimiser is not counted, in time or in memory")
+        return tuple(said)
+
+    def bound(
+        self,
+        machine: Machine | str,
+        devices: int = 1,
+        link: float | None = None,
+        roofs: str = "catalogue",
+    ) -> float:
+        """Seconds of the step that no program can beat: the longest of three sums over the step.
+
+        Computing: the products' FLOPs at the highest dense peak of a format as wide as the weights
+        (and as activations that were named), whatever it accumulates in. Carrying: the weights and
+        the KV cache once, less what the caches hold, at the DRAM's bandwidth. Sending, with
+        ``link`` in byte/s: the least that an all-reduce takes, each device its whole partial sum
+        once. Nothing is added for launches, small operations or activations, everything overlaps,
+        and ``devices`` divide it all without loss. A peak that is there and that nobody publishes
+        bounds nothing. One step makes a token for each sequence, with every weight and position in
+        its format: speculative decoding, sequences that share a prompt's cache, sparse products,
+        and numbers that are rounded to fewer bits on their way are other steps.
+        ``roofs="measured"``: from published achieved figures, which a run may well beat. What was
+        assumed: ``w.explain(machine).bound.notes``.
+        """
+        return self._strict(machine, devices, link, roofs).seconds
+
+    def _strict(
+        self, machine: Machine | str, devices: int, link: float | None, roofs: str
+    ) -> Bound:
+        self._timeable()
+        return strict(self, _machine(machine), devices, link, roofs)
+
+    def _timeable(self) -> None:
+        if max(self.flops, self.bytes) > sys.float_info.max:
+            raise ValueError(f"a step of {si(self.flops, 'FLOP')} is beyond any time")
+
+    def time(self, machine: Machine | str, devices: int = 1, **how: object) -> Timing:
+        """Time with its parts and what was assumed (notes); arguments as in :meth:`seconds`."""
+        m, devices = _machine(machine), size("devices", devices)
+        self._timeable()
+        _, assumed = formats_on(m, self.formats)
+        return self.on(m)._time(m, devices, [assumed] if assumed else [], how)
+
+    def _time(
+        self, m: Machine, devices: int, notes: list[str], how: Mapping[str, object]
+    ) -> Timing:
+        notes += self.warnings
+        if self.fits(m, devices) is False:
+            holds = f"{si(m.capacities['dram'], 'B')} of {m.name}"
+            notes.append(
+                f"does not fit: {si(self.bytes_each(devices), 'B')} to hold in the {holds}"
+            )
+        split = devices > 1 and (self.model.latent or self.model.kv_heads % devices)
+        if split and self.phase != "train":
+            notes.append(f"the KV cache is counted as if its heads could be split {devices} ways")
+        steps, roles = self.steps, roles_of(how.get("traffic"))
+        if roles != ROLES and "weights" in roles:
+            steps = every_parameter(self.model, steps)
+            if steps != self.steps:
+                notes.append(
+                    "every parameter is counted, bytes and FLOPs, as in published tables: "
+                    "see w.traffic"
+                )
+        return timing(steps, m, devices=devices, notes=notes, **how)
+
+    def seconds(
+        self,
+        machine: Machine | str,
+        devices: int = 1,
+        link: float | None = None,
+        bound: str = "sum-of-max",
+        roofs: str = "catalogue",
+        traffic: Collection[str] | None = None,
+        overhead: float | None = None,
+        link_latency: float = 0.0,
+        efficiency: Mapping[str, float] | None = None,
+    ) -> float:
+        """Estimated time of the step in seconds: Σ max(compute, memory), with launches and sends.
+
+        An estimate, not a bound: a program that fuses or overlaps more may be faster, most are
+        slower (:meth:`bound` is what none can beat). At a datasheet's full rates and without
+        launches, the default for a machine of the catalogue, the published runs of lesson 05 are
+        1.2 to 2.5 times slower; with ``roofs="measured"`` and ``overhead=2e-6``, 1 to 2 times.
+        ``devices`` share every layer: weights, KV
+        cache and FLOPs are divided, activations are not. ``link``: byte/s that a device sends; what
+        ends a block is then followed by a ring all-reduce, 2 (devices − 1) / devices · the result's
+        bytes / link, and by ``link_latency`` seconds for each. ``overhead``: seconds a launch, in
+        place of what was measured on the machine (nothing for one of the catalogue); every
+        operation is a launch, ``w.launches`` of them. ``efficiency``: shares of the roofs that are
+        reached, as in {"compute": 0.75, "memory": 0.85}.
+
+        ``bound``, how the parts are put together: "sum-of-max" (an operation computes and carries
+        at once, operations follow each other), "max-of-sum" or "no-overlap". ``roofs``: "catalogue"
+        or "measured" (published achieved figures). ``traffic``: the ledger of a published table,
+        which counts only some of "weights", "kv" and "activations"; an operation that moves none of
+        them is left out, FLOPs and all. Such tables take every parameter once, and 2 FLOP for each
+        and a token, so the embedding table is then read and multiplied with as a whole
+        (``w.traffic``, ``w.flops`` have what the step itself must do). :meth:`time` says what was
+        assumed. Raises ValueError or TypeError naming the argument that does not fit.
+        """
+        how = {
+            "link": link, "bound": bound, "roofs": roofs, "traffic": traffic,
+            "overhead": overhead, "link_latency": link_latency, "efficiency": efficiency,
+        }  # fmt: skip
+        return self.time(machine, devices, **how).seconds
+
+    def tokens_per_s(
+        self, machine: Machine | str, devices: int = 1, link: float | None = None, **how: object
+    ) -> float:
+        """Estimated tokens a second over the whole batch and all devices; see :meth:`seconds`."""
+        return self.tokens / self.seconds(machine, devices, link, **how)
+
+    def limits(self, machine: Machine | str, devices: int = 1, **how: object) -> dict[str, str]:
+        """What limits each operation: "compute", "memory:weights", "memory:kv", "link", … ."""
+        return {part.name: part.limit for part in self.time(machine, devices, **how).parts}
+
+    def limit(self, machine: Machine | str, devices: int = 1, **how: object) -> str:
+        """What most of the step's time goes to, in the words of :meth:`limits`."""
+        return self.time(machine, devices, **how).limit
+
+    def joules(self, machine: Machine | str, devices: int = 1, **how: object) -> float | None:
+        """Energy of the step at the devices' rated power (TDP), in joules; None if not known.
+
+        A memory-bound step draws less than that, so it is an upper figure for the estimated time.
+        """
+        m = _machine(machine)
+        power = record(m.id).get("tdp_w") if m.id in machines() else None
+        if power is None:
+            return None
+        return self.seconds(m, devices, **how) * size("devices", devices) * power["value"]
+
+    def explain(
+        self,
+        machine: Machine | str,
+        tokens_per_s: float | None = None,
+        devices: int = 1,
+        **how: object,
+    ) -> Account:
+        """The steps that lead from "weights read once" to the estimate and to a measured rate.
+
+        ``tokens_per_s``: what was measured, over the whole batch and all devices. The factors
+        multiply to measured time / time to read the weights.
+        """
+        m = _machine(machine)
+        how = {"link": None, "roofs": "catalogue", **how}
+        bound = self._strict(m, devices, how["link"], how["roofs"])
+        return account(self, m, tokens_per_s, devices, how, bound)
+
+    def __repr__(self) -> str:
+        return _as_text(self)
+
+
+def _as_text(w: Workload) -> str:
+    """The step as text: what it is, what moves, and one line for each kind of operation."""
+    what = f"{w.tokens} token{'s' if w.tokens > 1 else ''}"
+    moved = ", ".join(
+        f"{role} {si(amount, 'B')} ({getattr(w.formats, role)})"
+        for role, amount in w.traffic.items()
+        if amount
+    )
+    lines = [
+        f"{w.model.name} {w.phase}, batch {w.batch}, context {w.context}: {what}, "
+        f"{si(w.flops, 'FLOP')}, {si(w.bytes, 'B')}, {w.intensity:.4g} FLOP/B",
+        f"  moves {moved}; holds {si(w.memory_bytes, 'B')}",
+        *(f"  note: {text}" for text in w.warnings),
+    ]
+    width = max(len(step.name) for step in w.steps)
+    for step, op in zip(w.steps, w.operations, strict=True):
+        lines.append(
+            f"  {step.name:<{width}} ×{step.count:<4}{si(op.flops, 'FLOP'):>11}"
+            f"{si(op.bytes, 'B'):>9} {op.intensity:>9.4g} FLOP/B"
+        )
+    return "\n".join(lines)
+
+
+# Account for a step's time: from "the weights, read once" to the estimate and to a measurement.
+#
+# weights → KV cache → activations → compute → measured roof → efficiency → calls → link →
+# unexplained; the product of the factors is (measured or predicted time) / (time to read the
+# weights).
+
+
+_IN_WORDS = {
+    "memory:weights": "reading the weights",
+    "memory:kv": "reading the KV cache",
+    "memory:activations": "moving activations",
+    "overhead": "the calls",
+    "link": "the link between devices",
+}
+
+
+@dataclass(frozen=True, repr=False)
+class Account:
+    """Why a step of ``workload`` takes what it takes on ``devices`` of ``machine``.
+
+    ``start``: seconds to read the weights once (``begins`` says so); ``factors``: steps from there
+    whose product is ``seconds`` / start; ``estimate``: the predicted :class:`Timing`; ``bound``:
+    the strict :class:`Bound`; ``measured``: tokens a second that were measured, or None.
+    ``restricted``: the estimate leaves out what a published table does, ``traffic=``.
+    """
+
+    workload: Workload
+    machine: Machine
+    devices: int
+    start: float
+    estimate: Timing
+    bound: Bound
+    factors: tuple[Factor, ...]
+    measured: float | None = None
+    roofs: str = "catalogue"
+    restricted: bool = False
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of the step: measured, or estimated where nothing was."""
+        return self.workload.tokens / self.measured if self.measured else self.estimate.seconds
+
+    @property
+    def estimated_tokens_per_s(self) -> float:
+        """Tokens a second of the estimate."""
+        return self.workload.tokens / self.estimate.seconds
+
+    @property
+    def bound_tokens_per_s(self) -> float:
+        """Tokens a second that the strict bound allows; infinite where it allows any rate."""
+        return self.workload.tokens / self.bound.seconds if self.bound.seconds else math.inf
+
+    @property
+    def share(self) -> float:
+        """Share of the strict bound that was reached, or that is estimated."""
+        return self.bound.seconds / self.seconds
+
+    @property
+    def sentence(self) -> str:
+        """The estimate and what limits it, the bound, and what was reached."""
+        w, m = self.workload, self.machine
+        many = f"{self.devices} × " if self.devices > 1 else ""
+        text = (
+            f"{w.model.name} {w.phase}, batch {w.batch}, context {w.context}, on {many}{m.name}: "
+            f"about {plain(self.estimated_tokens_per_s, 3)} tokens/s{self._ideal} "
+            f"({si(self.estimate.seconds, 's')} a step, limited by "
+            f"{_IN_WORDS.get(self.estimate.limit, self.estimate.limit)}), {self._most}"
+        )
+        if self.measured is None:
+            return f"{text}."
+        moved = si(w.bytes / self.seconds, "B/s")
+        return (
+            f"{text}; measured {plain(self.measured, 4)} tokens/s, "
+            f"{percent(self.estimate.seconds / self.seconds)} of the estimate, "
+            f"{moved} of minimum traffic.{self._beyond}"
+        )
+
+    @property
+    def _ideal(self) -> str:
+        """What the estimate takes as perfect, so that no program will quite reach it."""
+        rates = self.roofs == "catalogue" and self.machine.origin == "datasheet"
+        calls = not any(part.call for part in self.estimate.parts)
+        said = ["at the datasheet's full rates"] * rates + ["without launches"] * calls
+        return f" {' and '.join(said)}" if said else ""
+
+    @property
+    def _most(self) -> str:
+        if self.roofs == "measured":
+            return f"{plain(self.bound_tokens_per_s, 3)} with everything overlapped"
+        if not self.bound.seconds:
+            return "with no figure here that bounds it"
+        most = f"at most {plain(self.bound_tokens_per_s, 3)}"
+        if self.restricted and self.estimate.seconds < self.bound.seconds:
+            return f"{most} with all that the step must do"
+        return most
+
+    @property
+    def _beyond(self) -> str:
+        if self.share <= 1 or self.roofs == "measured":
+            return ""
+        return (
+            " More than the bound allows: check the formats, the batch, the number of devices, "
+            "whether the peak is a dense one, and whether several tokens came out of a step "
+            "(speculative decoding)."
+        )
+
+    @property
+    def fit(self) -> str:
+        """What the step holds, and whether the memory there is enough."""
+        w, capacity = self.workload, self.machine.capacities.get("dram")
+        each = si(w.bytes_each(self.devices), "B")
+        where = f"{f'each of {self.devices} × ' if self.devices > 1 else ''}{self.machine.name}"
+        if capacity is None:
+            return f"Whether it fits is not known: {each} on {where}."
+        fits = "fits" if w.fits(self.machine, self.devices) else "does not fit"
+        return f"It {fits}: {each} of the {si(capacity, 'B')} on {where}."
+
+    @property
+    def begins(self) -> str:
+        """What ``start`` is the time of: the weights, unless a restricted ledger has none."""
+        weighed = any(part.carry.get("weights") for part in self.estimate.parts)
+        return "weights, read once" if weighed else "cache and activations, moved once"
+
+    def __str__(self) -> str:
+        rows = [self.sentence, f"  {self.begins:<20} {si(self.start, 's'):>9}"]
+        rows += [f"  {f.name:<20} {times(f.factor):>9}  {f.note}" for f in self.factors]
+        return "\n".join([*rows, *(f"  note: {text}" for text in self.notes)])
+
+    __repr__ = __str__
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the estimate and the bound assume, each said of which."""
+        return (*self.estimate.notes, *(f"bound: {text}" for text in self.bound.notes))
+
+
+def account(
+    w: Workload,
+    m: Machine,
+    tokens_per_s: float | None,
+    devices: int,
+    how: Mapping[str, object],
+    bound: Bound,
+) -> Account:
+    """Account for the time of ``w``; see :meth:`Workload.explain`."""
+    measured, there = _rate(tokens_per_s), w.on(m)
+    full = {**how, "efficiency": None}
+    best = w.time(m, devices, **{**full, "roofs": "catalogue"})
+    to_published = measured is not None or how["roofs"] == "measured"
+    roofs = "measured" if to_published else "catalogue"
+    reached = w.time(m, devices, **{**full, "roofs": roofs})
+    slowed = w.time(m, devices, **{**how, "roofs": roofs})
+    carried = {role: sum(p.carry.get(role, 0.0) for p in best.parts) for role in there.traffic}
+    extra = sum(p.call + p.send for p in best.parts)
+    stages = []
+    if carried["weights"]:  # else it begins with all that is moved
+        both = carried["weights"] + carried["kv"]
+        stages.append(("KV cache", both, si(there.traffic["kv"], "B")))
+        moved = si(there.traffic["activations"], "B")
+        stages.append(("activations", sum(carried.values()), moved))
+    stages += [
+        ("compute", best.seconds - extra, "where computing takes longer than carrying"),
+        ("measured roof", reached.seconds - extra, _roof(m, best, reached)),
+        ("efficiency", slowed.seconds - extra, "the shares of the roofs that were given"),
+        ("calls", slowed.seconds - sum(p.send for p in best.parts), f"{w.launches} launches"),
+        ("link", slowed.seconds, f"between {devices} devices"),
+    ]
+    if measured:
+        stages.append(("unexplained", w.tokens / measured, "what none of the steps accounts for"))
+    start = carried["weights"] or sum(carried.values())
+    estimate = w.time(m, devices, **how)
+    return Account(
+        there, m, devices, start, estimate, bound, _factors(start, stages), measured, how["roofs"],
+        restricted=how.get("traffic") is not None,
+    )  # fmt: skip
+
+
+def _factors(start: float, stages: list[tuple[str, float, str]]) -> tuple[Factor, ...]:
+    """The steps from ``start`` through the ``stages``; one that changes nothing is no step."""
+    factors, before = [], start
+    for name, seconds, note in stages:
+        if not math.isclose(seconds, before, rel_tol=1e-12) or name == "unexplained":
+            factors.append(Factor(name, seconds / before, note))
+        before = seconds
+    return tuple(factors)
+
+
+def _roof(m: Machine, best: Timing, reached: Timing) -> str:
+    """The published figures that make the step longer, those that cost most first."""
+    if m.origin != "datasheet":
+        return "the roofs were measured on the machine itself"
+    longer: dict[tuple[float, float, str], float] = {}
+    for before, after in zip(best.parts, reached.parts, strict=True):
+        roof = (after.rate, before.rate, "FLOP/s")
+        if after.memory > after.compute:
+            roof = (reached.bandwidth, best.bandwidth, "B/s")
+        more = max(after.compute, after.memory) - max(before.compute, before.memory)
+        longer[roof] = longer.get(roof, 0.0) + more
+    if reached.bound == "max-of-sum":  # one roof is above the whole step
+        unit = "FLOP/s" if reached.limit == "compute" else "B/s"
+        longer = {roof: more for roof, more in longer.items() if roof[2] == unit}
+    least = 0.02 * sum(longer.values())  # what adds less than that is no reason
+    named = sorted((roof for roof, more in longer.items() if more > least), key=longer.get)
+    said = [f"{si(got, unit)} of {si(stated, unit)}" for got, stated, unit in reversed(named)]
+    return f"published runs reach {' and '.join(said) or 'what the datasheet states'}"
+
+
+def _rate(tokens_per_s: float | None) -> float | None:
+    if tokens_per_s is None:
+        return None
+    if isinstance(tokens_per_s, bool) or not isinstance(tokens_per_s, Real):
+        raise TypeError(f"tokens_per_s={tokens_per_s!r} must be a number of tokens a second")
+    if not 0 < tokens_per_s < math.inf:
+        raise ValueError(f"tokens_per_s={tokens_per_s!r} must be a positive rate")
+    return float(tokens_per_s)
+
+
+# The strict bound of a step: the time that no program can beat, with nothing taken for granted.
+#
+# Three sums over the whole step, of which the longest counts, because all may overlap: the products'
+# FLOPs, the bytes of weights and KV cache, the bytes that devices must send each other. What a clever
+# program can avoid is left out: launches, passes over activations, the second half of a ring
+# all-reduce, experts that no token need choose. Peaks are the highest dense ones that are published
+# of a machine, those that accumulate in 16 bits and those that a run has reached included.
+
+
+# Streamed attention computes its scores again on the way back; a program that stored them need not.
+_AGAIN = BACK["scores"] / BACK["attention"]
+_FAMILIES = {dtype(name).family: dtype(name) for name in reversed(DTYPES)}
+
+
+@dataclass(frozen=True)
+class Bound:
+    """Seconds that a step takes at least: to ``compute``, to ``carry``, to ``send``.
+
+    ``notes``: what was assumed, most of it in favour of the program that is to be bounded.
+    """
+
+    compute: float
+    carry: float
+    send: float
+    notes: tuple[str, ...]
+
+    @property
+    def seconds(self) -> float:
+        """The longest of the three: they may all overlap."""
+        return max(self.compute, self.carry, self.send)
+
+    @property
+    def limit(self) -> str:
+        """The longest of the three by name: "compute", "memory" or "link"."""
+        if self.send > max(self.compute, self.carry):
+            return "link"
+        return "compute" if self.compute >= self.carry else "memory"
+
+
+def strict(w: Workload, m: Machine, devices: int, link: float | None, roofs: str) -> Bound:
+    """Return the strict bound of ``w`` on ``devices`` of ``m``; see :meth:`Workload.bound`."""
+    devices, link = size("devices", devices), link_rate(link)
+    if roofs not in ROOFS:
+        raise unknown("roofs", roofs, ROOFS)
+    said: dict[str, None] = {}
+    products = [s for s in w.steps if s.op.unit == "tensor"]
+    computing = _computing(w, products, m, roofs, said)
+    bandwidth = _bandwidth(m, roofs, said)
+    moved = max(0, _carried(w) - devices * _held(m, said))
+    sending = 0.0
+    if devices > 1 and link:
+        narrower = narrowest(w.formats) / w.formats.activations.bits
+        sending = sum(s.count * s.reduced for s in products) * min(1.0, narrower) / link
+        said["a device sends its part of a sum once, as where the switch adds"] = None
+    elif devices > 1:
+        said["sending between devices takes no time: give link= in byte/s"] = None
+    if w.model.experts and w.tokens > 1:
+        said["all tokens choose the same experts, so that the others are not read"] = None
+    return Bound(computing / devices, moved / bandwidth / devices, sending, tuple(said))
+
+
+def _computing(
+    w: Workload, products: list[Step], m: Machine, roofs: str, said: dict[str, None]
+) -> float:
+    """Seconds of the products' FLOPs on one device."""
+    alike: dict[tuple[int, DType], float] = {}
+    for step in products:
+        key = _bits(step, w.formats), step.op.compute_dtype
+        alike[key] = alike.get(key, 0.0) + _flops(step)
+    return sum(
+        flops / _fastest(m, bits, kind, roofs, said) for (bits, kind), flops in alike.items()
+    )
+
+
+def _bits(step: Step, formats: Formats) -> int:
+    """Bits of the narrowest format in which a product may be computed.
+
+    Scores may be as narrow as what is stored of either of their operands, and a gradient of the
+    weights is a product of activations.
+    """
+    bits = narrowest(formats)
+    if step.name.endswith(" dW"):
+        return bits if formats.assumed else formats.activations.bits
+    if "weights" in step.roles:
+        return bits
+    return min(bits, formats.kv.bits) if formats.assumed else formats.activations.bits
+
+
+def _flops(step: Step) -> float:
+    total = step.count * step.op.flops
+    return total * _AGAIN if step.name.endswith("attention back") else total
+
+
+def _fastest(m: Machine, bits: int, kind: DType, roofs: str, said: dict[str, None]) -> float:
+    """Highest dense peak of ``m`` in FLOP/s for a format of ``bits`` or more; infinite where one
+    that may be higher is not published.
+
+    Where the estimate computes ``kind`` in another format, because ``m`` lists no peak for it,
+    that format counts too.
+    """
+    rates = _stated(m) if roofs == "catalogue" else {k: float(r) for k, r in m.peaks.items()}
+    wide = {key: rate for key, rate in rates.items() if _width(key) >= bits}
+    unknown_peak = _unpublished(m, bits, wide) if roofs == "catalogue" else ""
+    if unknown_peak or not wide:
+        peak = f"its {unknown_peak} peak" if unknown_peak else f"a peak of {m.id} for {bits} bits"
+        said[f"{peak} is not known: computing is taken to cost nothing"] = None
+        return float("inf")
+    key = max(wide, key=lambda k: (wide[k], k in m.measured))
+    rate = wide[key]
+    if roofs == "measured" and m.origin == "datasheet":
+        rate = float(m.measured.get(key, rate))
+    if m.peaks and (instead := peak_for(m, kind, "tensor", roofs, {}))[0] > rate:
+        rate, key = instead[0], str(instead[1])
+    said[
+        f"computed at {si(rate, 'FLOP/s')} ({key}), the highest that is known of {m.id} for "
+        f"{bits} bits or more"
+    ] = None
+    return rate
+
+
+def _record(m: Machine) -> Mapping[str, object]:
+    """What the catalogue says of ``m`` beyond its figures; nothing of a machine of one's own."""
+    return record(m.id) if m.origin == "datasheet" and m.id in machines() else {}
+
+
+def _stated(m: Machine) -> dict[str, float]:
+    """The highest figure in FLOP/s of each of ``m``'s peaks.
+
+    What a run has reached where that is more, because cards boost past their datasheets; at the
+    boost clock what was worked out at the base clock, as for CPUs; and where sources dispute a
+    figure that the catalogue leaves out, their highest.
+    """
+    row = _record(m)
+    clocks = [row[key]["value"] for key in ("boost_clock_hz", "base_clock_hz") if key in row]
+    faster = clocks[0] / clocks[1] if len(clocks) == 2 else 1.0
+    rates = {
+        key: rate * (faster if "base" in (rate.derived or "") else 1.0)
+        for key, rate in m.peaks.items()
+    }
+    listed = set(rates)
+    for key, reached in m.measured.items():
+        rates[key] = max(float(reached), rates.get(key, 0.0))
+    for disputed in row.get("disputed", ()):
+        table, _, key = disputed["figure"].partition(".")
+        if table == "peak_flops" and key not in listed:
+            highest = max(float(entry["value"]) for entry in disputed["values"])
+            rates[key] = max(highest, rates.get(key, 0.0))
+    return rates
+
+
+def _unpublished(m: Machine, bits: int, wide: Iterable[str]) -> str:
+    """A format of ``bits`` or more whose peak nobody publishes and that may be the fastest.
+
+    A format is ruled out where ``m`` lists a peak for fewer bits, or for as many of the same kind.
+    """
+    known = [_FAMILIES[key.partition("_")[0]] for key in wide]
+    words = " ".join(map(str, _record(m).get("unsourced", ()))).split()
+    named = [_FAMILIES[word] for word in words if word in _FAMILIES]
+
+    def covered(kind: DType) -> bool:
+        same = (kind.bits, kind.kind)
+        return any(k.bits < kind.bits or (k.bits, k.kind) == same for k in known)
+
+    open_ones = [kind for kind in named if kind.bits >= bits and not covered(kind)]
+    return min(open_ones, key=lambda kind: kind.bits).family if open_ones else ""
+
+
+def _width(key: str) -> int:
+    """Bits of the format that a peak's ``key`` names: ``fp16_acc16`` has 16; 0 if it names none."""
+    family = _FAMILIES.get(key.partition("_")[0])
+    return family.bits if family else 0
+
+
+def _carried(w: Workload) -> float:
+    """Bytes of the weights, once, and of the KV cache.
+
+    Rows of an embedding table are left out, and so are the experts that a token need not choose.
+    """
+    total = 0.0
+    active = {p.name: p.active / p.experts for p in w.model.products}
+    for step in w.steps:
+        if step.name == "embed" or step.name.endswith((" back", " dX", " dW")):
+            continue
+        for o, role in zip(step.op.operands, step.roles, strict=True):
+            if role == "kv":
+                total += step.count * o.bytes
+            elif role == "weights":
+                chosen = replace(o, touched=None).bytes * active.get(step.name, 1)
+                total += step.count * min(chosen, o.bytes)
+    return total
+
+
+def _held(m: Machine, said: dict[str, None]) -> float:
+    """Bytes that the caches of one device may hold from one step to the next."""
+    cache = sum(m.capacities.get(level, 0) for level in ("l2", "l3"))  # neither may hold the other
+    if cache:
+        said[f"{si(cache, 'B')} may stay in the caches of {m.id} from step to step"] = None
+    return cache
+
+
+def _bandwidth(m: Machine, roofs: str, said: dict[str, None]) -> float:
+    """The DRAM's bandwidth in byte/s, or what a published run has reached where that is more."""
+    rate = dram_rate(m, roofs, said)
+    reached = m.measured.get("bandwidth_bytes_per_s", 0.0)
+    return max(rate, float(reached)) if roofs == "catalogue" and m.origin == "datasheet" else rate
