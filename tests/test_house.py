@@ -25,13 +25,9 @@ ONE_IMPORTER = {
     "rooflab.show.box": "a picture, which the facade rl.live names",
     "rooflab.labs.llm.film_tables": "what the browser gets of the film: counted, not drawn",
 }
-#: Imports that close a circle today. Both are made inside functions.
+#: Imports that close a circle today. It is made inside a function.
 CIRCLES = {
     ("rooflab.measure.backend", "rooflab.measure.gpu"): "a GPU's description",
-    ("rooflab.exercises.collect", "rooflab.exercises.golfing"): "what runs and what judges",
-    ("rooflab.exercises.collect", "rooflab.exercises.timing"): "what runs and what judges",
-    ("rooflab.exercises.judge", "rooflab.exercises.golfing"): "what runs and what judges",
-    ("rooflab.exercises.judge", "rooflab.exercises.timing"): "what runs and what judges",
 }
 
 

@@ -6,11 +6,12 @@ import itertools
 
 import pytest
 
-from rooflab.exercises.collect import collect
 from rooflab.exercises.compare import parts, same
 from rooflab.exercises.exercise import COMPARED
-from rooflab.exercises.judge import _SLIPS, judge
-from rooflab.exercises.plaindata import to_plain
+from rooflab.exercises.judge import judge
+from rooflab.exercises.kinds.compared import _SLIPS
+from rooflab.exercises.observe.collect import collect
+from rooflab.exercises.observe.plaindata import to_plain
 from rooflab.exercises.registry import exercise, exercises
 
 SEVERAL = [e for e in exercises().values() if e.kind in COMPARED and len(e.returns) > 1]

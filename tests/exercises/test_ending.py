@@ -14,7 +14,7 @@ from jupyter_client.manager import start_new_kernel
 
 from rooflab.exercises import ending, on_gpu
 from rooflab.exercises.check import check
-from rooflab.exercises.collect import observe
+from rooflab.exercises.observe.observation import observe
 from rooflab.exercises.registry import exercise
 
 TIMER = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()

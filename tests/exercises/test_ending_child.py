@@ -21,7 +21,7 @@ from jupyter_client.manager import start_new_kernel
 import rooflab as rl
 from rooflab.exercises import ending
 from rooflab.exercises.check import check
-from rooflab.exercises.collect import collect
+from rooflab.exercises.observe.collect import collect
 from rooflab.exercises.registry import exercise, exercises
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="no fork is safe here")

@@ -10,13 +10,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rooflab.exercises import ending, golfing
+from rooflab.exercises import ending
 from rooflab.exercises.check import check
-from rooflab.exercises.collect import collect
 from rooflab.exercises.exercise import Exercise
-from rooflab.exercises.golfing import arrays, digest, score, sound
 from rooflab.exercises.judge import judge
+from rooflab.exercises.kinds.golf import score, sound
 from rooflab.exercises.lessons import lesson02
+from rooflab.exercises.observe import golf as golfing
+from rooflab.exercises.observe.collect import collect
+from rooflab.exercises.observe.golf import arrays, digest
 from rooflab.exercises.registry import exercise, lesson
 from rooflab.labs.golf import CACHE, HOLES, Limits, golf
 from rooflab.labs.golf.buffers import LINE

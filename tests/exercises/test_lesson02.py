@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from rooflab.count import axpy, gemv, pool2d
 from rooflab.exercises.check import check
-from rooflab.exercises.collect import collect
 from rooflab.exercises.guesses import question
 from rooflab.exercises.judge import judge
 from rooflab.exercises.lessons.lesson02 import lines_touched, smallest, warm_axpy
+from rooflab.exercises.observe.collect import collect
 from rooflab.exercises.registry import exercise, lesson
 from rooflab.predict.catalogue import machine
 

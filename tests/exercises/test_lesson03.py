@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 import rooflab as rl
 from rooflab.exercises.check import check
-from rooflab.exercises.collect import collect
 from rooflab.exercises.judge import judge
 from rooflab.exercises.lessons.lesson03 import (
     AMD,
@@ -31,6 +30,7 @@ from rooflab.exercises.lessons.lesson03 import (
     _on_the_edge,
     peak_and_bandwidth,
 )
+from rooflab.exercises.observe.collect import collect
 from rooflab.exercises.registry import exercise, lesson
 from tools.lesson import read_lesson
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import pytest
 
-from rooflab.exercises.collect import collect
 from rooflab.exercises.judge import judge
 from rooflab.exercises.lessons.frozen import MARGIN, WITHIN
 from rooflab.exercises.lessons.lesson03 import (
@@ -18,6 +17,7 @@ from rooflab.exercises.lessons.lesson03 import (
     timed,
     timed_elsewhere,
 )
+from rooflab.exercises.observe.collect import collect
 from rooflab.exercises.registry import exercise
 
 SEEDS = range(60)

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 import rooflab as rl
 from rooflab.exercises.check import check
-from rooflab.exercises.collect import collect
 from rooflab.exercises.judge import judge
 from rooflab.exercises.lessons.lesson03 import peak_and_bandwidth
 from rooflab.exercises.lessons.lesson04 import LAYERS, ROOFS
+from rooflab.exercises.observe.collect import collect
 from rooflab.exercises.registry import exercise, lesson
 from tools.lesson import read_lesson
 

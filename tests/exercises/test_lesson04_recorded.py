@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 import rooflab as rl
 from rooflab.exercises.check import check
-from rooflab.exercises.collect import collect
 from rooflab.exercises.judge import judge
 from rooflab.exercises.lessons import lesson04
 from rooflab.exercises.lessons.frozen import MARGIN, WITHIN, frozen_text
@@ -28,6 +27,7 @@ from rooflab.exercises.lessons.lesson04 import (
     recorded,
     ways,
 )
+from rooflab.exercises.observe.collect import collect
 from tools import freeze
 
 SEEDS = range(60)

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from rooflab.exercises.check import check
-from rooflab.exercises.collect import collect
 from rooflab.exercises.judge import judge
+from rooflab.exercises.observe.collect import collect
 from rooflab.exercises.registry import exercise, lesson
 from tools.lesson import read_lesson
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rooflab.exercises.plaindata import Unreadable, to_plain
+from rooflab.exercises.observe.plaindata import Unreadable, to_plain
 
 scalars = st.none() | st.booleans() | st.integers(-(2**4000), 2**4000) | st.floats() | st.text()
 data = st.recursive(

@@ -10,9 +10,9 @@ import math
 
 import pytest
 
-from rooflab.exercises.collect import collect
 from rooflab.exercises.judge import judge
 from rooflab.exercises.lessons.lesson03 import CANNOT_TELL, LOG
+from rooflab.exercises.observe.collect import collect
 from rooflab.exercises.registry import exercise
 
 SEEDS = (0, *range(40, 60))

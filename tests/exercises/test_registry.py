@@ -16,12 +16,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import rooflab as rl
-from rooflab.exercises.collect import collect
 from rooflab.exercises.compare import same
 from rooflab.exercises.exercise import COMPARED, Exercise, Misconception
 from rooflab.exercises.judge import judge
 from rooflab.exercises.lessons.lesson01 import LEAVES_TWO
-from rooflab.exercises.plaindata import to_plain
+from rooflab.exercises.observe.collect import collect
+from rooflab.exercises.observe.plaindata import to_plain
 from rooflab.exercises.registry import exercise, exercises, lesson
 
 FUNCTIONS = ("function", "arrays")

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rooflab.exercises.collect import collect
 from rooflab.exercises.compare import only_rounded, other_unit
 from rooflab.exercises.exercise import COMPARED
 from rooflab.exercises.judge import judge
-from rooflab.exercises.plaindata import to_plain
+from rooflab.exercises.observe.collect import collect
+from rooflab.exercises.observe.plaindata import to_plain
 from rooflab.exercises.registry import exercise, exercises
 
 NUMERIC = [e for e in exercises().values() if e.kind in COMPARED]

@@ -12,9 +12,10 @@ import pytest
 from rooflab.exercises import on_gpu
 from rooflab.exercises.check import check
 from rooflab.exercises.judge import judge
+from rooflab.exercises.kinds.timing import derived, operation, regions, truth
 from rooflab.exercises.lessons.lesson01 import timing_with
+from rooflab.exercises.observe.timing import arguments, run
 from rooflab.exercises.registry import exercise
-from rooflab.exercises.timing import arguments, derived, operation, regions, run, truth
 from rooflab.exercises.verdict import Verdict
 from rooflab.labs.cuda import Device, StandIn
 

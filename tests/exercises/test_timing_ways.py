@@ -11,10 +11,10 @@ from types import ModuleType, SimpleNamespace
 import pytest
 
 from rooflab.exercises import on_gpu
-from rooflab.exercises.collect import collect
 from rooflab.exercises.judge import judge
+from rooflab.exercises.observe.collect import collect
+from rooflab.exercises.observe.timing import run
 from rooflab.exercises.registry import exercise
-from rooflab.exercises.timing import run
 from rooflab.exercises.verdict import Verdict
 from rooflab.grade import gate
 from rooflab.labs.cuda import Device, StandIn, imported_as_cupy

@@ -601,7 +601,7 @@ LUCK = {  # each may be right in one case, none in all
     ),
     "left in the module": (
         "00-time",
-        "import rooflab.exercises.collect as c\nc.to_plain = lambda v: 1.0\ndef time(*a): return 0",
+        "import rooflab.exercises.observe.collect as c\nc.to_plain = lambda v: 1.0\ndef time(*a): return 0",
         [],
     ),
     "a thread that comes later": (

@@ -1,6 +1,6 @@
 """Answers that get round the gate, the trace of byte golf, or the lock of what is to be derived."""
 
-FORGE = "import rooflab.exercises.golfing as g\ng.run = print"
+FORGE = "import rooflab.exercises.observe.golf as g\ng.run = print"
 
 FORGERS = {  # what the gate must name: each once ran FORGE, or could
     "contextlib": f"""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from contextlib import nullcontext
 
-from rooflab.exercises.collect import collect, describe
+from rooflab.exercises.observe.collect import collect
+from rooflab.exercises.observe.observation import describe
 from rooflab.exercises.registry import exercise
 from rooflab.grade import pipeline
 from rooflab.grade.inside.limits import Limits

@@ -15,7 +15,7 @@ builtins.isinstance = builtins.issubclass = lambda *a: True
 builtins.len = lambda x: 0
 builtins.type = str""",
     "collector": """
-import rooflab.exercises.collect as c, rooflab.grade.inside.kernel as i
+import rooflab.exercises.observe.collect as c, rooflab.grade.inside.kernel as i
 c.collect = i.collect = i._observe = lambda *a: [{"value": True}, {"passed": True}]
 i.report = lambda *a: print("all right")""",
     "forged observations": """

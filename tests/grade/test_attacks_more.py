@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
-from rooflab.exercises.collect import collect
 from rooflab.exercises.exercise import Exercise, Misconception
 from rooflab.exercises.judge import judge
+from rooflab.exercises.observe.collect import collect
 from rooflab.grade import verdicts
 from rooflab.grade.launch import read_outcome
 from tests.grade import attacks_more

@@ -14,8 +14,8 @@ from functools import partial
 
 import pytest
 
-from rooflab.exercises.collect import collect
 from rooflab.exercises.judge import judge
+from rooflab.exercises.observe.collect import collect
 from rooflab.exercises.registry import exercise
 from rooflab.grade import given, report
 from rooflab.grade import results as table

@@ -17,7 +17,7 @@ from tests.grade.notebooks import REPOSITORY
 
 FORGED = {
     "tracer": "import rooflab.labs.golf.score as s\ns.golf = None",
-    "tracer by name": "from rooflab.exercises import golfing",
+    "tracer by name": "from rooflab.exercises.observe import golf",
     "raw array": "def golf_axpy(a, x, y):\n    y.array[:] += a * x.array\n    return y",
     "raw array by name": "getattr(x, 'arr' + 'ay')",
     "pattern": "match x:\n    case object(array=raw): pass",
@@ -95,7 +95,7 @@ def test_plain_python_passes(source):
 
 
 FORGER = """
-import rooflab.exercises.golfing as g
+import rooflab.exercises.observe.golf as g
 honest = g.run
 def forged(case, answer):
     seen = honest(case, lambda a, x, y: a * x + y)
@@ -119,7 +119,7 @@ def test_a_forged_trace_does_not_pass(shop, monkeypatch):
     outcome = shop.run(locked)
     verdict = verdicts.judge_outcome(locked, outcome, found)["02-golf-axpy"]
     assert not verdict.passed
-    assert "line 2 uses rooflab.exercises.golfing" in verdict.reason
+    assert "line 2 uses rooflab.exercises.observe.golf" in verdict.reason
 
 
 SCRIBBLED = {  # the learner's own cell, and whether golf counts beside it

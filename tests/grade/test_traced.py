@@ -6,9 +6,9 @@ import types
 import numpy as np
 import pytest
 
-from rooflab.exercises.collect import collect
 from rooflab.exercises.judge import judge
 from rooflab.exercises.lessons.lesson01 import GPUS
+from rooflab.exercises.observe.collect import collect
 from rooflab.exercises.registry import exercise
 from rooflab.grade import gate, suspects, verdicts
 from rooflab.grade.given import lesson

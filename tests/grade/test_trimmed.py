@@ -29,15 +29,14 @@ def test_no_reference_can_be_found_in_its_text(copy):
     for exercise in exercises().values():
         assert exercise.question not in text
         assert all(m.hint not in text for m in exercise.misconceptions)
-    holes = (copy / "labs" / "golf" / "holes.py").read_text("utf-8")
-    assert not [n for n in ast.walk(ast.parse(holes)) if isinstance(n, ast.Lambda)]
+    assert not (copy / "labs" / "golf" / "solutions.py").exists()
 
 
 def test_it_runs_answers_of_every_kind(copy):
     program = """
 import rooflab, rooflab.grade.inside.fork_server as z
 z.preload()
-from rooflab.exercises.collect import collect
+from rooflab.exercises.observe.collect import collect
 assert "course" in rooflab.__file__
 case = {"hole": "axpy", "n": 65536, "dtype": "float64", "seed": 1}
 (seen,) = collect("golf", [case], lambda a, x, y: a * x + y)
@@ -55,6 +54,34 @@ except AttributeError: print("done")
     done = subprocess.run(command, env={"PYTHONPATH": str(copy.parent)}, capture_output=True,
                           text=True, timeout=60, check=False)  # fmt: skip
     assert done.stdout == "done\n", done.stderr
+
+
+def test_every_module_in_it_finds_what_it_imports(copy):
+    program = """
+import importlib, pkgutil, rooflab
+def walk(package):
+    for found in pkgutil.iter_modules(package.__path__, package.__name__ + "."):
+        module = None if found.name == "rooflab.__main__" else importlib.import_module(found.name)
+        if found.ispkg: walk(module)
+walk(rooflab)
+print("done")
+"""
+    command = [sys.executable, "-P", "-c", program]
+    done = subprocess.run(command, env={"PYTHONPATH": str(copy.parent)}, capture_output=True,
+                          text=True, timeout=60, check=False)  # fmt: skip
+    assert done.stdout == "done\n", done.stderr
+
+
+def test_what_is_asked_of_rooflab_in_vain_is_told(copy):
+    program = """
+from rooflab.labs.golf import HOLES
+try: HOLES["axpy"].reference
+except RuntimeError as why: print(why)
+"""
+    command = [sys.executable, "-P", "-c", program]
+    done = subprocess.run(command, env={"PYTHONPATH": str(copy.parent)}, capture_output=True,
+                          text=True, timeout=60, check=False)  # fmt: skip
+    assert done.stdout == "holes have no answers while notebooks are graded\n", done.stderr
 
 
 def test_nothing_is_concluded_in_it_and_whoever_tries_is_told(copy):

@@ -16,10 +16,10 @@ from types import FunctionType, MappingProxyType
 from typing import Any
 
 from rooflab.exercises import course
-from rooflab.exercises.collect import describe
 from rooflab.exercises.ending import BUTTON, Ending
 from rooflab.exercises.exercise import Exercise
-from rooflab.exercises.judge import judge
+from rooflab.exercises.judge import drawn, judge
+from rooflab.exercises.observe.observation import describe
 from rooflab.exercises.registry import exercise, exercises
 from rooflab.exercises.verdict import Verdict
 
@@ -200,10 +200,7 @@ def _verdict(found: Exercise, answer: object, ending: Ending) -> Verdict:
         cases = found.draw(PUBLIC_SEED)
         observations = ending.observe(found.kind, cases, answer)
         verdict = judge(found, cases, observations)
-        if found.kind == "timing":
-            from rooflab.exercises.timing import drawn
-
-            verdict = replace(verdict, picture=drawn(found, cases, observations))
+        verdict = replace(verdict, picture=drawn(found, cases, observations))
     except Exception as error:  # a fault of ours must not stop the learner's notebook
         reason = f"the checker itself failed ({describe(error)}); please report it"
         return Verdict(found.id, False, 0, found.points, reason)

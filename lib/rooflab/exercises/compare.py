@@ -10,7 +10,7 @@ from decimal import Decimal
 from fractions import Fraction
 from itertools import permutations
 
-from rooflab.exercises.plaindata import Plain
+from rooflab.exercises.observe.plaindata import Plain
 
 PREFIXES = tuple(
     Fraction(base) ** power for base in (1000, 1024) for power in (*range(-4, 0), *range(1, 5))

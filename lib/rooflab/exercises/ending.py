@@ -32,8 +32,8 @@ from typing import Any, NoReturn
 
 import psutil
 
-from rooflab.exercises import collect, plaindata
 from rooflab.exercises.exercise import Case, Observation
+from rooflab.exercises.observe import collect, plaindata
 from rooflab.labs.golf.buffers import Stopped
 from rooflab.labs.golf.run import Watch, limited, may_loop
 
@@ -309,7 +309,7 @@ class Ending:
     until: float | None = None  # on the monotonic clock
 
     def observe(self, kind: str, cases: Sequence[Case], answer: object) -> list[Observation]:
-        """Return what :func:`rooflab.exercises.collect.collect` does, in the time that is left.
+        """Return what :func:`rooflab.exercises.observe.collect.collect` does, in the time that is left.
 
         Cases that had come to their end keep what they gave.
         """

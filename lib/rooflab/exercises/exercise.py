@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from rooflab.exercises.plaindata import Plain
+from rooflab.exercises.observe.collect import RUNNERS
+from rooflab.exercises.observe.observation import Case as Case
+from rooflab.exercises.observe.observation import Observation as Observation
 
-Case = Mapping[str, Plain]  # the inputs in the order of the function's arguments
-Observation = Mapping[str, Plain]  # what came out of one case: see collect.py
-
-KINDS = ("value", "function", "arrays", "timing", "golf")
-COMPARED = KINDS[:3]  # judged by comparing what comes out with what is right
+KINDS = ("value", *RUNNERS)
+COMPARED = ("value", "function", "arrays")  # judged by comparing what comes out with what is right
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rooflab.exercises.collect import collect
 from rooflab.exercises.judge import judge
+from rooflab.exercises.observe.collect import collect
 from rooflab.exercises.registry import exercise
 
 

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from rooflab.count.validation import unknown
 from rooflab.exercises.check import check
-from rooflab.exercises.collect import describe
+from rooflab.exercises.observe.observation import describe
 from rooflab.exercises.registry import exercises
 from rooflab.measure.atomic_file import replace_file
 from rooflab.measure.settings import path_setting

@@ -12,12 +12,12 @@ from dataclasses import replace
 from typing import Any
 
 from rooflab.count.si import si
-from rooflab.exercises.collect import describe, observe
 from rooflab.exercises.compare import close
 from rooflab.exercises.exercise import Exercise
-from rooflab.exercises.judge import failed
-from rooflab.exercises.timing import AGREE, arguments, seconds_of, sizes
-from rooflab.exercises.verdict import Verdict
+from rooflab.exercises.kinds.timing import AGREE, seconds_of, sizes
+from rooflab.exercises.observe.observation import describe, observe
+from rooflab.exercises.observe.timing import arguments
+from rooflab.exercises.verdict import Verdict, failed
 
 ROOF = 1e12  # byte/s or FLOP/s that the real run is given; only the seconds are compared
 LOAD_S = 0.3  # a GPU raises its clocks only under load

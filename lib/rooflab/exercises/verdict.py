@@ -6,8 +6,12 @@ import html
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING
 
-from rooflab.exercises.plaindata import Plain
+from rooflab.exercises.observe.plaindata import Plain
+
+if TYPE_CHECKING:
+    from rooflab.exercises.exercise import Case, Exercise, Misconception
 
 UNANSWERED = "not answered yet"
 COLOURS = {"✓": "#009E73", "✗": "#D55E00", "○": "#6B6B6B"}  # of the marks
@@ -87,3 +91,33 @@ class Verdict:
 def _marked(text: str) -> str:
     """HTML of a text in which `code` stands between backticks."""
     return re.sub(r"`([^`]*)`", r"<code>\1</code>", html.escape(text))
+
+
+def passed(exercise: Exercise, reason: str) -> Verdict:
+    """Return a verdict with full points."""
+    points, insight = exercise.points, exercise.insight or None
+    return Verdict(exercise.id, True, points, points, reason, insight=insight)
+
+
+def failed(
+    exercise: Exercise,
+    reason: str,
+    *,
+    case: Case | None = None,
+    yours: str | None = None,
+    mistake: Misconception | None = None,
+) -> Verdict:
+    """Return a verdict without points, with the named mistake's hint if there is one."""
+    return Verdict(
+        exercise.id, False, 0, exercise.points, reason,
+        case=dict(case) if case is not None else None,
+        yours=yours,
+        misconception=mistake.name if mistake else None,
+        hint=mistake.hint if mistake else None,
+    )  # fmt: skip
+
+
+def unanswered(exercise: Exercise) -> str:
+    """Return what an untouched answer cell is told."""
+    lines = "1 line" if exercise.lines == 1 else f"{exercise.lines} lines"
+    return f"{UNANSWERED}: {lines} to write"

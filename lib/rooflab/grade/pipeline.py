@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import rooflab
-from rooflab.exercises.collect import describe
-from rooflab.exercises.judge import failed
+from rooflab.exercises.observe.observation import describe
+from rooflab.exercises.verdict import failed
 from rooflab.grade import given, intake, verdicts
 from rooflab.grade.display_names import clean
 from rooflab.grade.inside.limits import Limits

@@ -17,8 +17,8 @@ from collections.abc import Callable, Iterator, Sequence
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 
 from rooflab.exercises.check import as_written
-from rooflab.exercises.collect import collect
 from rooflab.exercises.exercise import Case, Exercise, Observation
+from rooflab.exercises.observe.collect import collect
 from rooflab.exercises.verdict import Verdict
 from rooflab.grade import notebook_code
 from rooflab.grade.gate import DERIVE, PLAIN, TIMING, TRACED, live, problem, shell_command
@@ -38,7 +38,7 @@ def noted(
 ) -> Verdict:  # fmt: skip
     """Return ``verdict``; one that is right here and will be refused has a note that says so.
 
-    ``observe`` runs the answer, as :func:`rooflab.exercises.collect.collect` does.
+    ``observe`` runs the answer, as :func:`rooflab.exercises.observe.collect.collect` does.
     """
     if not verdict.passed:
         return verdict

@@ -8,12 +8,12 @@ import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 
-from rooflab.exercises.collect import describe
 from rooflab.exercises.exercise import Exercise, Observation
-from rooflab.exercises.judge import failed, judge
+from rooflab.exercises.judge import judge
 from rooflab.exercises.judge import judge as judge_one
+from rooflab.exercises.observe.observation import describe
 from rooflab.exercises.registry import exercises
-from rooflab.exercises.verdict import Verdict
+from rooflab.exercises.verdict import Verdict, failed
 from rooflab.grade.display_names import clean
 from rooflab.grade.gate import DERIVE
 from rooflab.grade.given import Lesson

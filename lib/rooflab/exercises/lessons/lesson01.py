@@ -15,8 +15,7 @@ from rooflab.count import axpy, dot, gemm, gemv, ger
 from rooflab.count.si import rounded
 from rooflab.exercises.compare import close, same
 from rooflab.exercises.exercise import Case, Exercise, Misconception, Observation
-from rooflab.exercises.lessons.drawing import DTYPES
-from rooflab.exercises.timing import (
+from rooflab.exercises.kinds.timing import (
     ARITHMETIC,
     derived,
     happened,
@@ -27,6 +26,7 @@ from rooflab.exercises.timing import (
     seconds_of,
     sizes,
 )
+from rooflab.exercises.lessons.drawing import DTYPES
 from rooflab.labs.cuda import Device
 from rooflab.predict.catalogue import machine
 from rooflab.predict.machine import Machine

@@ -16,8 +16,9 @@ import numpy as np
 
 from rooflab.count import axpy, elementwise, pool2d
 from rooflab.exercises.exercise import Case, Exercise, Misconception, Observation
-from rooflab.exercises.golfing import agree, arrays, digest, one_number
+from rooflab.exercises.kinds.golf import agree, one_number
 from rooflab.exercises.lessons.drawing import DTYPES
+from rooflab.exercises.observe.golf import arrays, digest
 from rooflab.labs.golf import CACHE
 from rooflab.labs.golf import solutions as ways
 from rooflab.predict.catalogue import machine
@@ -630,7 +631,7 @@ LINES = Exercise(
 
 # Recognise a mistake in byte golf from what the trace of the learner's function saw.
 #
-# Each function takes a case and an observation (see golfing.py) and says whether the observation
+# Each function takes a case and an observation (see observe/golf.py) and says whether the observation
 # shows that mistake. Traffic is in units of the largest input, which the observation calls size.
 # Trips that the cache spared are left out, but for the types.
 

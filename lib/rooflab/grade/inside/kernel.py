@@ -28,8 +28,8 @@ from traitlets import observe
 from traitlets.config import Config
 
 import rooflab
-from rooflab.exercises.collect import collect, describe, stopped
-from rooflab.exercises.exercise import Case, Observation
+from rooflab.exercises.observe.collect import collect
+from rooflab.exercises.observe.observation import Case, Observation, describe, stopped
 
 # Functions of the library that an exercise asks to derive raise "derive this yourself".
 #

@@ -142,24 +142,52 @@ def sum_of_squares_dot(x):
     return np.dot(x, x)
 
 
-AXPY = {
-    "copies": axpy_copies, "expression": axpy_expression, "out": axpy_out, "chunks": axpy_chunks,
+def axpy_reference(a, x, y):
+    return a * x + y
+
+
+def sum_of_squares_reference(x):
+    return np.sum(x * x)
+
+
+def row_l2_norm_reference(x):
+    return x / np.sqrt(np.sum(x * x, axis=1, keepdims=True))
+
+
+def bias_relu_reference(x, b):
+    return np.maximum(x + b, 0)
+
+
+def scale_add_scale_reference(a, b, x, y):
+    return b * (a * x + y)
+
+
+REFERENCES = {
+    "axpy": axpy_reference, "sum-of-squares": sum_of_squares_reference,
+    "row-l2-norm": row_l2_norm_reference, "bias-relu": bias_relu_reference,
+    "scale-add-scale": scale_add_scale_reference,
 }  # fmt: skip
-SCALE_ADD_SCALE = {
-    "multiplied-out": scale_add_scale_factored_out, "expression": scale_add_scale_expression,
-    "half-chunked": scale_add_scale_half_chunked, "chunks": scale_add_scale_chunks,
-}  # fmt: skip
-ROW_L2_NORM = {
-    "repeat": row_l2_norm_broadcast, "expression": row_l2_norm_expression,
-    "einsum": row_l2_norm_einsum, "chunks": row_l2_norm_chunks,
-}  # fmt: skip
-BIAS_RELU = {
-    "abs": bias_relu_abs, "copy": bias_relu_copy, "expression": bias_relu_expression,
-    "chunks": bias_relu_chunks,
-}  # fmt: skip
-SUM_OF_SQUARES = {
-    "abs": sum_of_squares_abs, "expression": sum_of_squares_expression,
-    "chunks": sum_of_squares_chunks, "dot": sum_of_squares_dot,
+VARIANTS = {
+    "axpy": {
+        "copies": axpy_copies, "expression": axpy_expression, "out": axpy_out,
+        "chunks": axpy_chunks,
+    },
+    "sum-of-squares": {
+        "abs": sum_of_squares_abs, "expression": sum_of_squares_expression,
+        "chunks": sum_of_squares_chunks, "dot": sum_of_squares_dot,
+    },
+    "row-l2-norm": {
+        "repeat": row_l2_norm_broadcast, "expression": row_l2_norm_expression,
+        "einsum": row_l2_norm_einsum, "chunks": row_l2_norm_chunks,
+    },
+    "bias-relu": {
+        "abs": bias_relu_abs, "copy": bias_relu_copy, "expression": bias_relu_expression,
+        "chunks": bias_relu_chunks,
+    },
+    "scale-add-scale": {
+        "multiplied-out": scale_add_scale_factored_out, "expression": scale_add_scale_expression,
+        "half-chunked": scale_add_scale_half_chunked, "chunks": scale_add_scale_chunks,
+    },
 }  # fmt: skip
 
 # Ways to play the five holes, right and wrong: the answers and the mistakes of lesson 02's golf.

@@ -1,33 +1,26 @@
-"""Exercises in which the learner times a GPU: run on the stand-in, judged on its log and clock.
-
-A case names the operation, the simulated device and the sizes. The learner's function gets the
-stand-in where CuPy would be, so the same function runs on a real GPU (on_gpu.py).
-"""
+"""Judge exercises in which the learner times a GPU, on the log and the clock of the stand-in."""
 
 from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import permutations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rooflab.count import Operation, axpy, gemm, gemv
-from rooflab.exercises.collect import observe
 from rooflab.exercises.compare import close, same, show
 from rooflab.exercises.exercise import Case, Exercise, Misconception, Observation
-from rooflab.exercises.judge import failed, passed
-from rooflab.exercises.plaindata import Plain
-from rooflab.exercises.verdict import Verdict
-from rooflab.labs.cuda import Device, StandIn, imported_as_cupy
+from rooflab.exercises.observe.plaindata import Plain
+from rooflab.exercises.verdict import Verdict, failed, passed
+from rooflab.labs.cuda import Device
 
 if TYPE_CHECKING:
     from rooflab.labs.cuda.timeline import GpuTimeline
 
 AGREE = 0.10  # relative: seconds against the simulated clock, or against ours on a real GPU
 ARITHMETIC = 0.01  # relative: what follows from the learner's own seconds
-A = 0.5  # the a of AXPY
 LEAST_VECTOR = 32 << 20
 """Bytes of AXPY's vectors at least: on a GPU with a small L2 they keep it busy for some 300 µs,
 beside which the few that Python needs for a launch do not count."""
@@ -76,37 +69,6 @@ def sizes(op: str, l2_bytes: int) -> dict[str, int]:
         n = 4096
         return {"m": max(8, int(0.6 * l2_bytes) // (4 * n) // 8 * 8), "n": n}
     return {"n": 4096}
-
-
-def arguments(cp: Any, case: Case) -> list[object]:
-    """Return the learner's arguments: operands on ``cp``, then a, the bandwidth or the peak."""
-    op, n, kind = case["op"], case["n"], cp.float32
-    if op == "axpy":
-        return [cp, cp.ones(n, dtype=kind), cp.zeros(n, dtype=kind), A]
-    if op == "gemv":
-        m = case["m"]
-        matrix, x, y = cp.ones((m, n), dtype=kind), cp.ones(n, dtype=kind), cp.empty(m, dtype=kind)
-        return [cp, matrix, x, y, case["roof"]]
-    square = [
-        cp.ones((n, n), dtype=kind),
-        cp.ones((n, n), dtype=kind),
-        cp.empty((n, n), dtype=kind),
-    ]
-    return [cp, *square, case["roof"]]
-
-
-def run(case: Case, answer: Callable[..., object]) -> Observation:
-    """Run ``answer`` on a fresh stand-in; the observation has the stand-in's "log" too.
-
-    An ``import cupy`` in ``answer`` finds the stand-in as well.
-    """
-    cp = StandIn(Device(**case["device"]))
-    given = arguments(cp, case)
-    cp.cuda.Device().synchronize()
-    cp.gpu.log.clear()
-    with imported_as_cupy(cp):
-        seen = dict(observe(lambda: answer(*given)))
-    return {**seen, "log": list(cp.gpu.log)}
 
 
 def truth(case: Case) -> float:
@@ -198,7 +160,7 @@ def _right(case: Case, values: Sequence[Plain]) -> bool:
     )
 
 
-def judge_timing(
+def judge(
     exercise: Exercise, cases: Sequence[Case], observations: Sequence[Observation]
 ) -> Verdict:
     """Return the verdict: first the seconds and how they came about, then what follows."""

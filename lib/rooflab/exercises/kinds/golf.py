@@ -1,106 +1,18 @@
-"""Byte golf: run the learner's NumPy function on traced arrays, judge its result and its bytes.
-
-A case names the hole, the size, the dtype and the seed of the arrays. An observation holds what
-came out (shape, dtype, weighted sums of its blocks: every number counts, few travel) and what the
-trace saw: how many bytes of the inputs, of temporaries and of the result went which way.
-"""
+"""Judge byte golf: the result must be right on every case, then the score at par."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
-from rooflab.exercises.collect import observe
 from rooflab.exercises.exercise import Case, Exercise, Misconception, Observation
-from rooflab.exercises.judge import failed, passed
-from rooflab.exercises.plaindata import Plain
-from rooflab.exercises.verdict import Verdict
-from rooflab.labs.golf import HOLES, Limits, golf
-from rooflab.labs.golf.ledger import Step
-from rooflab.labs.golf.run import as_function, may_loop
-from rooflab.labs.golf.trace import UNSEEN
+from rooflab.exercises.observe.golf import TOTALS, arrays, digest
+from rooflab.exercises.verdict import Verdict, failed, passed
+from rooflab.labs.golf import HOLES
 
-BLOCKS = 256
 AGREE = {"float32": 1e-4, "float64": 1e-9}  # relative, of the weighted sum of a block
 LEAST = 1.0  # a lower score: something escaped the trace
-LIMITS = Limits(steps=50_000, seconds=5.0, unseen=UNSEEN)  # of one case
-_TOTALS = {"name": str, "way": str, "where": str, "width": int, "bytes": int, "moved": int,
-           "times": int, "largest": int, "again": int}  # fmt: skip
-
-
-def arrays(case: Case) -> tuple[Any, ...]:
-    """Return the inputs of a case; the same ones on every machine."""
-    return tuple(HOLES[case["hole"]].make(case["n"], case["dtype"], case["seed"]))
-
-
-def run(case: Case, answer: Callable[..., object]) -> Observation:
-    """Run ``answer`` on traced arrays; the observation adds "bytes", "trips" and "size".
-
-    "calls": names of the NumPy functions that it called; "loops": whether a loop stands in it.
-    """
-    given = arrays(case)
-    played: list[Any] = []
-    seen = observe(lambda: played.append(golf(answer, *given, limits=LIMITS)) or True)
-    if "value" not in seen:
-        return seen
-    game = played[0]
-    if game.result is None or game.result is ...:
-        return {"missing": True}
-    came = observe(lambda: digest(game.result, case["seed"]))
-    if str(came.get("error", "")).startswith("TypeError: "):  # digest's own
-        came = {"unreadable": str(came["error"]).removeprefix("TypeError: ")}
-    written, _ = as_function(answer)
-    return {**came, "bytes": game.bytes, "trips": totals(game.steps, game.elements),
-            "calls": sorted({step.call for step in game.steps}),
-            "loops": written is not None and may_loop(written),
-            "size": max(a.nbytes for a in given if isinstance(a, np.ndarray))}  # fmt: skip
-
-
-def digest(result: object, seed: int) -> dict[str, Plain]:
-    """Return shape, dtype and the weighted sums of up to 256 blocks of ``result``.
-
-    Raises TypeError when it is no array of numbers.
-    """
-    kind = type(result).__name__
-    try:
-        found = np.asarray(result)
-    except ValueError:
-        raise TypeError(f"a {kind} came back whose parts differ in length; join them") from None
-    if found.dtype.kind not in "fiub":
-        raise TypeError(f"a {kind} came back; an array of numbers is wanted, or one number")
-    weights = np.random.default_rng(seed).uniform(0.5, 1.5, found.size)
-    with np.errstate(all="ignore"):  # what a wrong answer leaves unwritten may be anything
-        blocks = np.array_split(weights * found.ravel(), min(BLOCKS, max(1, found.size)))
-        sums = [float(block.sum()) for block in blocks]
-    return {"shape": list(found.shape), "dtype": str(found.dtype), "sums": sums}
-
-
-def totals(steps: Iterable[Step], elements: int) -> list[dict[str, Plain]]:
-    """Sum the trips by array (all temporaries are "tmp"), way, place and width, as plain data.
-
-    "moved": those of the "bytes" that crossed the bus; "times": how many trips; "largest": bytes
-    of the largest; "width": bytes of a number; "again": trips of an array that the same call also
-    read. Trips of more than half of the ``elements`` of a whole array have sums of their own.
-    """
-    sums: dict[tuple[str, str, str, int, bool], dict[str, Any]] = {}
-    for step in steps:
-        read = {trip.name for trip in step.operands if trip.way == "read"}
-        for trip in step.operands:
-            kind = "tmp" if trip.name.startswith("tmp") else trip.name
-            width = np.dtype(trip.dtype).itemsize
-            about = (kind, trip.way, trip.where, width)
-            entry = sums.setdefault(
-                (*about, 2 * trip.bytes >= elements * width),
-                dict(zip(_TOTALS, (*about, 0, 0, 0, 0, 0), strict=True)),
-            )
-            entry["bytes"] += int(trip.bytes)
-            entry["moved"] += int(trip.moved)
-            entry["times"] += 1
-            entry["largest"] = max(entry["largest"], int(trip.bytes))
-            entry["again"] += trip.way == "write" and trip.name in read
-    return list(sums.values())
 
 
 def sound(seen: Observation) -> bool:
@@ -109,9 +21,9 @@ def sound(seen: Observation) -> bool:
     if not isinstance(trips, list) or type(counted) is not int:
         return False
     for entry in trips:
-        if not isinstance(entry, dict) or set(entry) != set(_TOTALS):
+        if not isinstance(entry, dict) or set(entry) != set(TOTALS):
             return False
-        if any(type(entry[key]) is not kind for key, kind in _TOTALS.items()):
+        if any(type(entry[key]) is not kind for key, kind in TOTALS.items()):
             return False
     moved = sum(entry["moved"] for entry in trips)
     size = seen.get("size")
@@ -119,7 +31,7 @@ def sound(seen: Observation) -> bool:
     return positive and moved == counted
 
 
-def judge_golf(
+def judge(
     exercise: Exercise, cases: Sequence[Case], observations: Sequence[Observation]
 ) -> Verdict:
     """Return the verdict: the result must be right on every case, then the score at par."""
