@@ -31,8 +31,8 @@ from benchmarks.grading_peers import (
     variables,
 )
 from benchmarks.report import in_turn, save, spread, table
-from tests.grade.notebooks import REPOSITORY, changed, put
-from tests.grade.watching import Watched, watch
+from tests.grade.support.notebooks import REPOSITORY, changed, put
+from tests.grade.support.watching import Watched, watch
 
 SEED = 5
 HUNG = 75.0  # seconds, for one submission

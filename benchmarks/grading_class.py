@@ -1,6 +1,6 @@
 """A class of 200 with every attack in it: graded, killed with -9 twenty times, resumed.
 
-Made by tests/grade/classroom.py: honest, partly right, every attack of the tests, every bad file.
+Made by tests/grade/support/classroom.py: honest, partly right, every attack of the tests, every bad file.
 It is graded once without a break and once with twenty; both must end in the same bytes.
 
     python -m benchmarks.grading_class [--count 200] [--kills 20] [--jobs 2] [--seed 1]
@@ -16,9 +16,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from benchmarks.report import save, table
-from tests.grade.classroom import HandedIn, classroom, faults, hand_in, tally
-from tests.grade.interrupted import Run, differing, grade, killed_runs, kills
-from tests.grade.pupils import ATTACKS
+from tests.grade.support.classroom import HandedIn, classroom, faults, hand_in, tally
+from tests.grade.support.interrupted import Run, differing, grade, killed_runs, kills
+from tests.grade.support.pupils import ATTACKS
 
 TIMEOUT = 20.0  # seconds for a submission
 MOST_STILL = 3 * TIMEOUT  # seconds without a finished submission that count as hanging

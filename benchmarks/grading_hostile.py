@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from benchmarks.grading_peers import right
-from tests.grade.pupils import ATTACKS, aimed
+from tests.grade.support.pupils import ATTACKS, aimed
 
 AT = "00-peak"  # the exercise that is attacked
 HARMLESS = (

@@ -21,8 +21,8 @@ from nbformat.v4 import new_code_cell, new_notebook, new_raw_cell
 from benchmarks.report import RESULTS
 from rooflab.exercises.registry import exercise
 from rooflab.grade import given
-from tests.grade.notebooks import answer, solution
-from tests.grade.pupils import nothing
+from tests.grade.support.notebooks import answer, solution
+from tests.grade.support.pupils import nothing
 
 LESSON = "00"
 ORDER = given.lesson(LESSON).order

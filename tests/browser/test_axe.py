@@ -31,8 +31,8 @@ from rooflab.labs.golf import sweep
 from rooflab.measure.free_lunch import FreeLunch
 from rooflab.show.guess_axis import guess
 from tests.exercises.test_sorting import HERE as SORTED, TEN
-from tests.show.film_example import HERE as RAN, SMALL, run
-from tests.show.morph_example import HERE, MEASURED
+from tests.support.film_example import HERE as RAN, SMALL, run
+from tests.support.morph_example import HERE, MEASURED
 def chunked(x, y, chunk=4096):
     out = np.empty_like(x)
     for i in range(0, len(x), chunk):

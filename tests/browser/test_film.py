@@ -18,7 +18,7 @@ START = f"""import sys
 sys.path.insert(0, {str(ROOT)!r})
 import rooflab as rl
 from rooflab.show.guess_axis import guess
-from tests.show.film_example import HERE, SMALL, run
+from tests.support.film_example import HERE, SMALL, run
 axis = guess("film", "How many tokens a second?", result=240, unit="tokens/s", low=1, high=10_000)
 axis"""
 CELLS = (

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 CELL = f"""import sys
 sys.path.insert(0, {str(ROOT)!r})
 import rooflab as rl
-from tests.show.morph_example import HERE, MEASURED
+from tests.support.morph_example import HERE, MEASURED
 rl.live.morph(MEASURED, machine=HERE, guesses={{"gemm 1024×1024×1024 fp32": 0.2}})"""
 BIG = '[data-name="GEMM 1024³"] .mark'
 MIDDLE = '[data-name="GEMV 2048×2048, batch 64"] .mark'

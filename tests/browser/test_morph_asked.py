@@ -16,7 +16,7 @@ ASKED = (
     CELL.rpartition("\n")[0]
     + """
 from rooflab.show.guess_axis import guess
-from tests.show.morph_example import OPS, bound
+from tests.support.morph_example import OPS, bound
 
 def ask(n):
     truth = 1e3 * bound(OPS[n])

@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from rooflab.cli import app, checking
 from rooflab.exercises.verdict import Verdict
-from tests.grade.notebooks import HALF, REPOSITORY, changed, put, solution
+from tests.grade.support.notebooks import HALF, REPOSITORY, changed, put, solution
 
 
 def check(*arguments, code):

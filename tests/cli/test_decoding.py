@@ -8,7 +8,7 @@ import pytest
 
 from rooflab.cli import main
 from rooflab.labs.llm import decode_loop, transformer
-from tests.measure.plain_transformer import SMALL
+from tests.labs.llm.support.plain_transformer import SMALL
 
 
 @pytest.fixture(autouse=True)

@@ -17,7 +17,7 @@ from rooflab.cli import app
 from rooflab.cli.terminal import FACTOR, NAME, TIME, rows
 from rooflab.predict.explain import explain
 from rooflab.show.waterfall_picture import of_explanation, window
-from tests.show.test_waterfall import CACHES, MACHINES, OPS, SECONDS, TIMED
+from tests.show.test_waterfall_picture import CACHES, MACHINES, OPS, SECONDS, TIMED
 
 BARS = NAME + TIME + FACTOR + 2
 LAYER = ["explain", "gemm", "--m", "8", "--n", "11008", "--k", "4096", "--dtype", "bf16",

@@ -16,7 +16,7 @@ from rooflab.measure import measure as timed_room
 from rooflab.measure import record, this_machine, timing
 from rooflab.measure import recording as shelf
 from rooflab.predict.machine import Machine
-from tests.measure.example import roofs
+from tests.support.recording import roofs
 
 PNG = b"\x89PNG\r\n\x1a\n"
 

@@ -17,7 +17,7 @@ from rooflab.cli.catalogue import everything
 from rooflab.cli.terminal import one_line, plain_letters_where_needed
 from rooflab.measure import recording as shelf
 from rooflab.measure.recording import Recording
-from tests.measure.example import document
+from tests.support.recording import document
 
 EXPLAIN = ["explain", "gemm", "--m", "8", "--n", "11008", "--k", "4096", "--dtype", "bf16"]
 

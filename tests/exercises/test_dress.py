@@ -21,8 +21,8 @@ from rooflab.exercises.registry import exercise
 from rooflab.grade import given, intake, launch, verdicts
 from rooflab.grade.merge import merge
 from tests.exercises.dress import lesson00, lesson01, lesson02, lesson03, lesson04, lesson05
-from tests.grade import in_process
-from tests.grade.notebooks import changed, put
+from tests.grade.support import in_process
+from tests.grade.support.notebooks import changed, put
 
 TABLES = {
     "00": lesson00,

@@ -20,7 +20,7 @@ from rooflab.grade import gate
 from rooflab.labs.cuda import Device, StandIn, imported_as_cupy
 from rooflab.measure import backend
 from rooflab.measure.backend import probe_gpu
-from tests.exercises.timing_ways import PRELUDE, REFUSED, RIGHT, WRONG
+from tests.exercises.support.timing_ways import PRELUDE, REFUSED, RIGHT, WRONG
 
 IDS = ("01-cuda-axpy", "01-cuda-gemv", "01-cuda-gemm")
 

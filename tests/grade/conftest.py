@@ -4,7 +4,7 @@ import pytest
 
 from rooflab.grade import launch
 from rooflab.grade.launch import Workshop
-from tests.grade.notebooks import HALF, changed, put, solution
+from tests.grade.support.notebooks import HALF, changed, put, solution
 
 
 @pytest.fixture(scope="session")

@@ -15,8 +15,8 @@ from rooflab.grade import cluster as clusters
 from rooflab.grade import launch, pipeline
 from rooflab.grade.inside.limits import Limits
 from rooflab.grade.locked_notebook import LOST
-from tests.grade import in_process
-from tests.grade.notebooks import changed, put, solution
+from tests.grade.support import in_process
+from tests.grade.support.notebooks import changed, put, solution
 
 distributed = pytest.importorskip("distributed")
 needs_sandbox = pytest.mark.skipif(launch.missing() is not None, reason="no bubblewrap")

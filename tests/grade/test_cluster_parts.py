@@ -17,8 +17,8 @@ from rooflab.grade import launch, pipeline
 from rooflab.grade.inside.limits import Limits
 from rooflab.grade.locked_notebook import LOST, Outcome
 from rooflab.grade.pipeline import code_digest
-from tests.grade import in_process
-from tests.grade.small import honest, locked
+from tests.grade.support import in_process
+from tests.grade.support.small import honest, locked
 
 distributed = pytest.importorskip("distributed")
 LIMITS = Limits()

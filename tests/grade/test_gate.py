@@ -13,7 +13,7 @@ from rooflab.grade.launch import missing
 from rooflab.grade.locked_notebook import Outcome
 from rooflab.grade.merge import merge
 from rooflab.labs.golf import solutions
-from tests.grade.notebooks import REPOSITORY
+from tests.grade.support.notebooks import REPOSITORY
 
 FORGED = {
     "tracer": "import rooflab.labs.golf.score as s\ns.golf = None",

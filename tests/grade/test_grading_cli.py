@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 
 from rooflab.cli import app, grading
 from rooflab.grade import launch, pipeline
-from tests.grade import in_process
-from tests.grade.notebooks import HALF, changed, put, solution
+from tests.grade.support import in_process
+from tests.grade.support.notebooks import HALF, changed, put, solution
 
 WRONG = {"01-product": HALF}
 WRONG_IN_00 = {"00-bandwidth": "def bandwidth(seconds, n, itemsize):\n    return n"}

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from rooflab.grade import display_names, intake
 from rooflab.grade.intake import Refused, Submission
-from tests.grade.notebooks import code, put, solution
+from tests.grade.support.notebooks import code, put, solution
 
 
 def refused(path) -> str:

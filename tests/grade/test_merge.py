@@ -13,8 +13,8 @@ from rooflab.grade.locked_notebook import ANSWER, CHECK
 from rooflab.grade.merge import merge, secret
 from rooflab.grade.notebook_code import kept, names
 from rooflab.grade.verdicts import RIGHT, WRITTEN, right
-from tests.grade import in_process
-from tests.grade.notebooks import HALF, answer, changed, code, put, solution
+from tests.grade.support import in_process
+from tests.grade.support.notebooks import HALF, answer, changed, code, put, solution
 
 LESSONS = sorted({each.lesson for each in exercises().values()})
 

@@ -21,8 +21,8 @@ from rooflab.exercises.course import read
 from rooflab.grade import intake, release
 from rooflab.grade.inside.limits import Limits
 from rooflab.grade.release import OWN, exercise_of
-from tests.grade import in_process
-from tests.grade.notebooks import REPOSITORY, answer, changed, put, solution
+from tests.grade.support import in_process
+from tests.grade.support.notebooks import REPOSITORY, answer, changed, put, solution
 
 WORDS = ["--lessons", "00", "01", "--points", "00-bandwidth=5", "01-product=0"]
 WORDS += ["--due", "2026-12-01", "01=2026-12-08", "--title", "Wärme I"]

@@ -21,8 +21,8 @@ from rooflab.exercises.hidden_cases import hidden
 from rooflab.grade import intake, pipeline
 from rooflab.grade.inside.limits import Limits
 from rooflab.grade.release import STUB, exercise_of, marked
-from tests.grade import in_process
-from tests.grade.notebooks import REPOSITORY
+from tests.grade.support import in_process
+from tests.grade.support.notebooks import REPOSITORY
 from tools.lesson import keep_solutions, stub_solutions
 
 SCHEMA = json.loads((REPOSITORY / "assets" / "vendor" / "nbgrader" / "v3.json").read_text("utf-8"))

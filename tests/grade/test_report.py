@@ -12,7 +12,7 @@ from rooflab.grade import intake, pipeline, report
 from rooflab.grade.inside.limits import Limits
 from rooflab.grade.locked_notebook import Outcome
 from rooflab.grade.results import Results, Row
-from tests.grade.notebooks import put, solution
+from tests.grade.support.notebooks import put, solution
 
 EVIL = "<script>alert(1)</script>\"><img src=x onerror=alert(2)> & 'quoted'"
 

@@ -11,8 +11,8 @@ from nbformat.v4 import new_code_cell
 from rooflab.grade import given, intake, verdicts
 from rooflab.grade.locked_notebook import CHECK, ENDED, check_source
 from rooflab.grade.merge import merge
-from tests.grade.notebooks import changed, put
-from tests.grade.small import CASES, RIGHT, SOON, honest, left_over, locked
+from tests.grade.support.notebooks import changed, put
+from tests.grade.support.small import CASES, RIGHT, SOON, honest, left_over, locked
 
 IN_THE_FUNCTION = "import os\ndef {}(*inputs):\n    os._exit(1)"
 IN_THE_CELL = "import os\nos._exit(1)\ndef {}(*inputs): ..."

@@ -11,7 +11,7 @@ import pytest
 from rooflab.grade import results as table
 from rooflab.grade.locked_notebook import Outcome
 from rooflab.grade.results import Results, Row
-from tests.grade.in_process import grade
+from tests.grade.support.in_process import grade
 
 
 def test_results_json_is_as_the_api_fixes_it(handed_in, tmp_path):

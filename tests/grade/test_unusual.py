@@ -13,9 +13,19 @@ import rooflab as rl
 from rooflab.exercises.registry import exercises
 from rooflab.grade import given, intake, refusal, verdicts
 from rooflab.grade.merge import merge
-from tests.grade.notebooks import answer, changed, put, solution
-from tests.grade.unusual import CASES, GOLF, HOLES, SAID, between, check_of, checked, instead, under
-from tests.grade.unusual_more import OLDER, ON, WHOLE, copied, notebooks
+from tests.grade.support.notebooks import answer, changed, put, solution
+from tests.grade.support.unusual import (
+    CASES,
+    GOLF,
+    HOLES,
+    SAID,
+    between,
+    check_of,
+    checked,
+    instead,
+    under,
+)
+from tests.grade.support.unusual_more import OLDER, ON, WHOLE, copied, notebooks
 
 
 def graded(shop, notebook, tmp_path, seed=42):

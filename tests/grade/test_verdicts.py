@@ -7,9 +7,9 @@ import pytest
 from rooflab.grade import given, intake, verdicts
 from rooflab.grade.locked_notebook import Outcome
 from rooflab.grade.merge import merge
-from tests.grade import in_process
-from tests.grade.notebooks import put, solution
-from tests.grade.small import RIGHT, SOON, honest, locked
+from tests.grade.support import in_process
+from tests.grade.support.notebooks import put, solution
+from tests.grade.support.small import RIGHT, SOON, honest, locked
 
 
 @pytest.fixture

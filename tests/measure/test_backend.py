@@ -11,7 +11,7 @@ import pytest
 
 from rooflab.measure import backend as seam
 from rooflab.measure.backend import select
-from tests.measure.fake_cupy import FakeCupy
+from tests.support.fake_cupy import FakeCupy
 
 
 @pytest.fixture

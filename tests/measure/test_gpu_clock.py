@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 from rooflab.measure import gpu
-from tests.measure.fake_cupy import CUDARuntimeError, FakeCupy
+from tests.support.fake_cupy import CUDARuntimeError, FakeCupy
 
 GATE = ["rooflab_spin", "record"]
 DONE = ["record", "stream.synchronize"]  # when the GPU is through, and the one wait

@@ -15,8 +15,8 @@ from rooflab.measure import gpu, roofs
 from rooflab.measure.backend import Backend
 from rooflab.measure.cuda_sources import THREADS
 from rooflab.predict.machine import Machine
-from tests.measure.fake_cupy import FakeCupy, the_gpu
 from tests.strict_cupy.cupy import _kernels
+from tests.support.fake_cupy import FakeCupy, the_gpu
 
 PEAK = {"fp32": 6e13, "fp64": 3e13}
 TENSOR = {"fp16": 8e14, "bf16": 7e14, "tf32": 4e14, "fp64": 6e13}

@@ -17,7 +17,7 @@ from rooflab.measure.operands import make
 from rooflab.measure.verify import prepare, verdict
 from rooflab.predict.estimate import one_product, overhead
 from rooflab.predict.machine import Machine
-from tests.measure.fake_cupy import FakeCupy
+from tests.support.fake_cupy import FakeCupy
 
 CPU = Backend("cpu", np, "a test")
 

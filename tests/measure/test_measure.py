@@ -9,7 +9,7 @@ import rooflab.count as rl
 from rooflab.measure import measure as room
 from rooflab.measure.measure import measure
 from rooflab.measure.measurement import Measurement
-from tests.measure.products import GEMM
+from tests.support.products import GEMM
 
 pytestmark = pytest.mark.usefixtures("quick")
 

@@ -8,7 +8,7 @@ import rooflab.count as rl
 from rooflab.measure import gpu
 from rooflab.measure.measure import measure
 from rooflab.measure.operands import OperandsTooLarge
-from tests.measure.products import GEMM, gemm_arrays
+from tests.support.products import GEMM, gemm_arrays
 
 pytestmark = pytest.mark.usefixtures("quick")
 

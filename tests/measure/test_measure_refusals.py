@@ -10,7 +10,7 @@ from rooflab.measure import operands
 from rooflab.measure.backend import select
 from rooflab.measure.measure import measure
 from rooflab.measure.operands import OperandsTooLarge
-from tests.measure.products import GEMM, F, gemm_arrays, numpy_gemm
+from tests.support.products import GEMM, F, gemm_arrays, numpy_gemm
 
 pytestmark = pytest.mark.usefixtures("quick")
 

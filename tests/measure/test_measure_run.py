@@ -8,7 +8,7 @@ from scipy.linalg import blas
 
 import rooflab.count as rl
 from rooflab.measure.measure import measure
-from tests.measure.products import GEMM, F, numpy_gemm
+from tests.support.products import GEMM, F, numpy_gemm
 
 pytestmark = pytest.mark.usefixtures("quick")
 

@@ -18,7 +18,7 @@ import pytest
 
 import rooflab
 from rooflab.measure.cuda_sources import BATCH, FMA, SOURCES, THREADS, CudaSource
-from tests.measure.cubin import Resources, resources
+from tests.support.cubin import Resources, resources
 
 STREAMING = {
     "read_roof": BATCH, "copy_roof": BATCH, "update_roof": BATCH, "axpy_roof": 2 * BATCH,

@@ -13,7 +13,7 @@ import rooflab as rl
 from rooflab.measure import recording as room
 from rooflab.measure.recording import Recording
 from rooflab.predict.roofline import Roofline
-from tests.measure.example import ASSETS, CPU, document, schema
+from tests.support.recording import ASSETS, CPU, document, schema
 
 
 @pytest.fixture

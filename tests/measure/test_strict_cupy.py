@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from rooflab.measure.cuda_sources import FMA, HALVES, SOURCES, halves
-from tests.measure.fake_cupy import CUDARuntimeError, FakeCupy, the_gpu
 from tests.strict_cupy import cupy as strict
 from tests.strict_cupy.cupy import _kernels
+from tests.support.fake_cupy import CUDARuntimeError, FakeCupy, the_gpu
 
 A = np.arange(6.0).reshape(2, 3)
 

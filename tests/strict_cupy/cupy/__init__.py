@@ -2,7 +2,7 @@
 
 Two ways to use it. As a folder put first on PYTHONPATH (tests/strict_cupy) a whole process sees a
 working GPU: notebooks, ``python course.py gpu``. As ``tests.strict_cupy.cupy`` a test imports it
-beside the real world, see tests/measure/fake_cupy.py.
+beside the real world, see tests/support/fake_cupy.py.
 
 It is strict: it does what CuPy does, and refuses what CuPy refuses.
 

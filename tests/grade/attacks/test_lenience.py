@@ -1,0 +1,80 @@
+"""Attacks on what makes the grader kind, each through ``rooflab grade`` in the real sandbox."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import subprocess
+import sys
+import time
+
+import pytest
+
+from rooflab.grade import launch
+from tests.grade.attacks.lenience import KINDS, PAGES
+from tests.grade.support.notebooks import code, put, solution
+
+SECONDS = 60  # of one hand-in, generously: what is slow here is a hole
+
+
+def hand_in(exercise, answer, above):
+    """A small notebook: the cells above, then the answer; no checks but the learner's."""
+    cells = [one if isinstance(one, tuple) else (one, None) for one in above]
+    cells += [(answer, exercise)] if answer else []
+    marks = [{"rooflab": {"exercise": id}} if id else {} for _, id in cells]
+    made = [code(source, **mark) for (source, _), mark in zip(cells, marks, strict=True)]
+    lesson = {"rooflab": {"lesson": exercise[:2]}}
+    return {"nbformat": 4, "nbformat_minor": 5, "metadata": lesson, "cells": made}
+
+
+@pytest.mark.skipif(bool(launch.missing()), reason="no sandbox")
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_points_and_no_neighbour_lost(kind, tmp_path):
+    folder, out = tmp_path / "in", tmp_path / "out"
+    for number, (exercise, answer, above) in enumerate(KINDS[kind].values()):
+        put(folder / f"a{number:02}.ipynb", hand_in(exercise, answer, above))
+    put(folder / "a00-honest.ipynb", solution("00"))
+    put(folder / "z-honest.ipynb", solution("00"))
+    begin = time.monotonic()
+    command = [sys.executable, "-m", "rooflab", "grade", str(folder), "--out", str(out)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=900)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert time.monotonic() - begin < SECONDS * len(KINDS[kind])
+    told = json.loads((out / "results.json").read_text("utf-8"))["submissions"]
+    rows = {row["file"].rpartition("/")[2]: row for row in told}
+    assert all(rows[name]["points"] == rows[name]["max"] for name in rows if "honest" in name)
+    paid = {}
+    for number, (name, (exercise, *_)) in enumerate(KINDS[kind].items()):
+        row = rows[f"a{number:02}.ipynb"]
+        verdict = row["exercises"].get(exercise, {"points": 0, "reason": "not there"})
+        print(f"{name}: {verdict['points']} {verdict['reason'][:150]} | {row['error']}")
+        if verdict["points"] or "grader itself" in (row["error"] or ""):
+            paid[name] = verdict["reason"]
+    assert not paid
+
+
+@pytest.mark.skipif(bool(launch.missing()), reason="no sandbox")
+def test_tables_and_pages_stay_what_they_are(tmp_path):
+    folder, out = tmp_path / "in", tmp_path / "out"
+    for number, (student, answer) in enumerate(PAGES.values()):
+        notebook = hand_in("00-time", answer, [])
+        notebook["metadata"]["rooflab"]["student"] = student
+        put(folder / f"a{number:02}.ipynb", notebook)
+    put(folder / "=1+1.ipynb", hand_in("00-time", "def time(*a): return 0", []))
+    put(folder / "z-honest.ipynb", solution("00"))
+    command = [sys.executable, "-m", "rooflab", "grade", str(folder), "--out", str(out)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=900)
+    assert done.returncode == 0, done.stderr[-2000:]
+    rows = [*csv.reader((out / "grades.csv").read_text("utf-8").splitlines())]
+    assert len(rows) == len(PAGES) + 3
+    assert all(len(row) == len(rows[0]) and max(map(len, row)) < 2000 for row in rows)
+    assert not [cell for row in rows for cell in row if cell[:1] in tuple("=+-@\t")]
+    honest = next(row for row in rows if row[-1].endswith("z-honest.ipynb"))
+    assert honest[2] == honest[3]
+    assert [row[2] for row in rows[1:] if row is not honest] == ["0"] * (len(PAGES) + 1)
+    pages = [*out.rglob("*.html")]
+    assert len(pages) == len(rows) and {page.parent for page in pages} == {out, out / "students"}
+    for page in pages:
+        words = page.read_text("utf-8")
+        assert not re.search(r"<script|<img src=x|[\x00\x1b\u202e]", words), page

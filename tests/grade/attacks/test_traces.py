@@ -1,0 +1,185 @@
+"""Byte golf, timing and what is to be derived: attacks that nobody had thought of, and the honest."""
+
+import importlib
+import types
+
+import numpy as np
+import pytest
+
+from rooflab.exercises.judge import judge
+from rooflab.exercises.lessons.lesson01 import GPUS
+from rooflab.exercises.observe.collect import collect
+from rooflab.exercises.registry import exercise
+from rooflab.grade import gate, suspects, verdicts
+from rooflab.grade.given import lesson
+from rooflab.grade.inside import kernel
+from rooflab.grade.intake import CodeCell, Submission
+from rooflab.grade.locked_notebook import CHECK, OWN, Outcome
+from rooflab.grade.merge import merge
+from rooflab.labs.cuda import Device
+from rooflab.predict.catalogue import machine
+from tests.grade.attacks import traces as attacks_traced
+from tests.grade.support import notebooks
+from tests.grade.support.small import RIGHT, SOON, honest, locked
+
+
+@pytest.mark.parametrize("name", attacks_traced.FORGERS)
+def test_the_gate_names_what_could_forge_a_trace(name):
+    assert gate.problem(attacks_traced.FORGERS[name]).startswith("line ")
+
+
+def test_no_module_can_be_reached_through_those_that_are_allowed():
+    """From each of them, by attributes that the gate lets pass, only harmless modules."""
+    reached: dict[str, types.ModuleType] = {}
+    allowed = [*suspects.MODULES, *suspects.ONLY]
+    waiting = [importlib.import_module(m) for m in allowed if m not in ("rooflab", "tqdm.notebook")]
+    while waiting:
+        module = waiting.pop()
+        reached[module.__name__] = module
+        names = [n for n in dir(module) if not [*suspects.of_module(module.__name__, n)]]
+        found = [getattr(module, n, None) for n in names]
+        inner = [getattr(c, n, None) for c in found if isinstance(c, type)
+                 for n in dir(c) if not suspects.hidden(n)]  # fmt: skip
+        waiting += [m for m in (*found, *inner)
+                    if isinstance(m, types.ModuleType) and m.__name__ not in reached]  # fmt: skip
+    allowed = {*allowed, "abc", "collections.abc"}
+    others = {name for name in reached if name not in allowed and not name.startswith("numpy.")}
+    assert not others
+    assert not any(word in name for name in reached for word in ("_core", "ma.", "testing"))
+
+
+def test_a_line_without_its_percent_is_no_magic(shop):
+    """A cell that the gate cannot read must not run as something else."""
+    outcome = shop.run(locked(honest(0), "time f1 = lambda m, n: m * n"), SOON)
+    assert outcome.observations["01-e1"] != RIGHT
+
+
+@pytest.mark.parametrize("name", attacks_traced.ESCAPES)
+def test_numbers_do_not_leave_the_trace(name):
+    names = {"np": np}
+    exec(compile(attacks_traced.ESCAPES[name], "cell", "exec"), names)
+    asked = exercise("02-golf-squares")
+    cases = asked.draw("escape")[:2]
+    found = judge(asked, cases, collect(asked.kind, cases, names["squares"]))
+    assert not found.passed, found
+
+
+def test_a_scratch_array_of_ones_own_is_no_escape():
+    def squares(x):
+        part, total = np.empty(2048, x.dtype), 0
+        for i in range(0, len(x), 2048):
+            k = len(x[i : i + 2048])
+            np.multiply(x[i : i + 2048], x[i : i + 2048], out=part[:k])
+            total += np.sum(part[:k])
+        return total
+
+    asked = exercise("02-golf-squares")
+    cases = asked.draw("scratch")
+    assert judge(asked, cases, collect(asked.kind, cases, squares)).passed
+
+
+def test_the_numbers_of_golf_cannot_be_found_by_trying_all_seeds():
+    assert min(case["seed"] for case in exercise("02-golf-axpy").draw("x")) > 1 << 32
+
+
+def test_published_figures_do_not_tell_what_a_stand_in_needs():
+    """Whoever multiplies instead of timing is more than 10 % off on some device."""
+    asked = exercise("01-cuda-axpy")
+    shares = [
+        case["device"]["bandwidth"] / published
+        for seed in range(20)
+        for case in asked.draw(seed)
+        for published in [_published(case["device"]["name"])]
+    ]
+    assert max(shares) / min(shares) > 1.4
+    assert max(shares) < 0.9
+
+
+def _published(name: str) -> float:
+    devices = [Device.from_machine(machine(each)) for each in GPUS]
+    return next(each.bandwidth for each in devices if each.name == name)
+
+
+def handed_in(number, *cells):
+    """The locked notebook of (source, exercise) cells."""
+    made = tuple(CodeCell(source, n, id) for n, (source, id) in enumerate(cells, 1))
+    return merge(Submission("f", "d", number, "Ada", made), lesson(number), 1)
+
+
+@pytest.mark.parametrize("name", attacks_traced.BORROWERS)
+def test_what_is_locked_is_not_borrowed(name):
+    source = attacks_traced.BORROWERS[name]
+    one = handed_in("01", (source, "01-product"), ("def name(*counted): pass", "01-name"))
+    seen = gate.gated(one, Outcome({"01-product": [{}], "01-name": [{}]}))
+    assert "01-product" not in seen.observations
+    assert seen.reasons["01-product"].endswith("derive this yourself")
+    assert "01-name" in seen.observations, "an answer that does not call it"
+
+
+def test_code_kept_from_before_the_lock_is_not_borrowed():
+    keep = "import rooflab as rl\nclass Keep:\n    code = rl.gemm.__code__"
+    answer = "def product(m, n, k, *more):\n    return run(Keep.code)"
+    one = handed_in("01", (keep, None), (answer, "01-product"))
+    reason = gate.gated(one, Outcome({"01-product": [{}]})).reasons["01-product"]
+    assert "__code__ in a cell of yours" in reason
+
+
+def test_every_count_is_locked_with_one():
+    import rooflab as rl
+
+    kernel.lock(["gemm"])
+    try:
+        with pytest.raises(NotImplementedError, match="conv2d is locked"):
+            rl.conv2d(1, 8, 8, 8, 8, 1)
+    finally:
+        kernel.unlock()
+    assert rl.gemm(2, 3, 4).flops == 48
+
+
+ODD = {  # honest answers to 01-speed-limit, and what stands in a cell before
+    "magic": ("%matplotlib inline\ndef speed_limit(p, b, s):\n    return 3 * s * p / (2 * b)\n%time speed_limit(1, 2, 3)", ""),
+    "a cell's magic": ("%%time\ndef speed_limit(p, b, s):\n    return 3 * s * p / (2 * b)", ""),
+    "a question": ("def speed_limit(p, b, s):\n    return 3 * s * p / (2 * b)\nspeed_limit?", ""),
+    "a command": ("!echo 1\ndef speed_limit(p, b, s):\n    return 3 * s * p / (2 * b)", ""),
+    "nbval's words": ("# NBVAL_SKIP\ndef speed_limit(p, b, s):\n    return 3 * s * p / (2 * b)", ""),
+    "debugging": ("import sys, logging\ndef speed_limit(p, b, s):\n    print(f'{p=!r}'); sys.stdout.flush()\n    return 3 * s * p / (2 * b)", ""),
+    "a table": ("def speed_limit(p, b, s):\n    return 3 * s * p / (K['fma'] * b)", "K = dict(fma=2)"),
+    "a loop": ("def speed_limit(p, b, s):\n    return 3 * s * p / (T[2] * b)", "T = {}\nfor i in range(3):\n    T[i] = i"),
+    "a list": ("def speed_limit(p, b, s):\n    return 3 * s * p / (L[0] * b)", "L = []\nL.append(2)"),
+    "added": ("def speed_limit(p, b, s):\n    return 3 * s * p / (two * b)", "two = 1\ntwo += 1"),
+    "either": ("def speed_limit(p, b, s):\n    return 3 * s * p / (two * b)", "if True:\n    two = 2\nelse:\n    two = 3"),
+    "tried": ("def speed_limit(p, b, s):\n    return prod([3, s, p]) / (2 * b)", "try:\n    from math import prod\nexcept ImportError:\n    prod = None"),
+    "partial": ("def speed_limit(p, b, s):\n    return 3 * s * p / twice(b)", "import functools, operator\ntwice = functools.partial(operator.mul, 2)"),
+}  # fmt: skip
+TIMED = "".join(notebooks.answer(notebooks.solution("01"), "01-cuda-axpy")["source"])
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_an_odd_answer_is_right_and_costs_no_other_points(shop, name):
+    answer, before = ODD[name]
+    one = handed_in("01", (before, None), (answer, "01-speed-limit"), (TIMED, "01-cuda-axpy"))
+    found = verdicts.judge_outcome(one, shop.run(one), lesson("01"))
+    assert found["01-speed-limit"].passed, found["01-speed-limit"]
+    assert found["01-cuda-axpy"].passed, found["01-cuda-axpy"]
+
+
+def test_golf_is_run_from_what_it_needs_before_what_could_forge_it():
+    answer = "%time 1\nimport matplotlib.pyplot as plt\ndef squares(x):\n    return piece(x)\nplt.plot([1])"
+    helper = "import sys\ndef piece(x):\n    return x @ x\nclass Other:\n    import os"
+    one = handed_in("02", (helper, None), (answer, "02-golf-squares"))
+    cells = one.notebook.cells
+    place = next(n for n, c in enumerate(cells) if c.metadata["rooflab"]["role"] == CHECK)
+    alone = cells[place - 1]
+    assert alone.metadata["rooflab"]["role"] == OWN
+    assert "def piece" in alone.source and "def squares" in alone.source
+    assert not {"plt", "sys", "os", "%time"} & set(alone.source.replace(".", " ").split())
+    assert "02-golf-squares" in gate.gated(one, Outcome({"02-golf-squares": [{}]})).observations
+
+
+def test_what_an_answer_does_not_need_is_not_run():
+    around = "slow = rl.this_machine()\ntable = make()\nother = make()\np = load()"
+    answer = "def speed_limit(p, b, s):\n    return table[p] + slow"
+    one = handed_in("01", (around, None), (answer, "01-speed-limit"))
+    text = "\n".join(c.source for c in one.notebook.cells)
+    assert "table = make()" in text
+    assert "other" not in text and "load" not in text and "this_machine" not in text

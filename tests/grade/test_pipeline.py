@@ -1,0 +1,235 @@
+"""The journal: a kill, a stop, a fault or a second grader loses nothing and repeats nothing."""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import weakref
+from pathlib import Path
+
+import pytest
+
+import rooflab
+from rooflab.grade import given, intake, pipeline
+from rooflab.grade.locked_notebook import LOST, Outcome
+from rooflab.grade.pipeline import FOLDER, Journal, seed_for
+from tests.grade.support import in_process
+from tests.grade.support.in_process import counting, grade
+from tests.grade.support.notebooks import HALF, REPOSITORY, changed
+
+WRONG = {"01-product": HALF}
+
+
+def test_what_is_finished_is_not_run_again(handed_in, tmp_path):
+    calls = []
+    first = grade(handed_in, tmp_path / "out", runner=counting(calls))
+    assert len(calls) == 4
+    assert grade(handed_in, tmp_path / "out", runner=None) == first, "no workshop is even opened"
+    handed_in[0].write_text(json.dumps(changed(WRONG)), encoding="utf-8")
+    again = grade(handed_in, tmp_path / "out", runner=counting(calls))
+    assert len(calls) == 5 and again[0].points == 24 and again[1:] == first[1:]
+    grade(handed_in, tmp_path / "out", seed=8, runner=counting(calls))
+    assert len(calls) == 9
+
+
+def test_a_damaged_entry_is_graded_again(handed_in, tmp_path):
+    first = grade(handed_in, tmp_path / "out")
+    entries = sorted((tmp_path / "out" / FOLDER).glob("*.json"))
+    for entry, text in zip(entries, ("", '{"file": 3}', "[1]", '{"verdicts": {"x": {}}}')):
+        entry.write_text(text, encoding="utf-8")
+    assert grade(handed_in, tmp_path / "out") == first
+
+
+def test_a_stop_keeps_what_was_finished(handed_in, tmp_path):
+    seen = []
+
+    def stop(row):
+        seen.append(row)
+        if len(seen) == 3:  # the torn one and two that ran
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        grade(handed_in, tmp_path / "out", progress=stop)
+    calls = []
+    rows = grade(handed_in, tmp_path / "out", runner=counting(calls))
+    assert len(calls) == 2 and [row.points for row in rows[:2]] == [28, 24]
+
+
+KILLED = """
+import os, signal, sys
+from contextlib import nullcontext
+from pathlib import Path
+from rooflab.grade import pipeline
+from rooflab.grade.inside.limits import Limits
+from tests.grade.support import in_process
+files, out, left = sys.argv[1].split("|"), Path(sys.argv[2]), [int(sys.argv[3])]
+def run(locked, limits):
+    left[0] -= 1
+    if left[0] < 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return in_process.run(locked)
+pipeline.grade([Path(f) for f in files], out, 7, lambda: nullcontext(run), limits=Limits())
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL there")
+def test_killed_again_and_again_it_gets_done(handed_in, tmp_path):
+    out = tmp_path / "out"
+    out.mkdir()
+    told = "|".join(map(str, handed_in))
+    package = Path(rooflab.__file__).resolve().parents[1]  # this one, whichever is installed
+    environment = {**os.environ, "PYTHONPATH": f"{package}{os.pathsep}{REPOSITORY}"}
+    finished = []
+    for allowed in (1, 2, 3):  # the known right answer counts as one each time
+        command = [sys.executable, "-c", KILLED, told, str(out), str(allowed)]
+        done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True)
+        assert done.returncode == -signal.SIGKILL, done.stderr
+        finished.append(len(list((out / FOLDER).glob("*.json"))))
+    assert finished[-1] < 4 and finished == sorted(finished)
+    calls = []
+    rows = grade(handed_in, out, runner=counting(calls))
+    assert len(calls) == 4 - finished[-1]
+    assert rows == grade(handed_in, tmp_path / "fresh")
+
+
+def test_two_writers_leave_whole_entries(handed_in, tmp_path):
+    ways = [threading.Thread(target=grade, args=(handed_in, tmp_path / "out")) for _ in range(3)]
+    for way in ways:
+        way.start()
+    for way in ways:
+        way.join()
+    for entry in (tmp_path / "out" / FOLDER).iterdir():
+        json.loads(entry.read_text("utf-8"))
+    assert grade(handed_in, tmp_path / "out", runner=None)[0].points == 28
+
+
+def test_the_graders_own_fault_is_a_row_and_is_tried_again(handed_in, tmp_path):
+    def broken(locked, limits):
+        if len(locked.cases) > 1:
+            raise OSError("no space left")
+        return in_process.run(locked)
+
+    row = grade(handed_in[:1], tmp_path / "out", runner=broken)[0]
+    assert "no space left" in row.error and (row.points, row.max) == (0, 28)
+    assert grade(handed_in[:1], tmp_path / "out")[0].points == 28
+
+
+def test_a_workshop_that_was_killed_gets_a_second_try(handed_in, tmp_path):
+    lost = []
+
+    def fragile(locked, limits):
+        if len(locked.cases) > 1 and not lost:
+            lost.append(True)
+            return Outcome({}, {}, {}, LOST)
+        return in_process.run(locked)
+
+    assert grade(handed_in[:1], tmp_path / "out", runner=fragile)[0].points == 28
+
+
+def test_who_was_lost_beside_others_is_run_alone_at_the_end(handed_in, tmp_path):
+    order = []
+
+    def fragile(locked, limits):
+        if len(locked.cases) > 1:
+            order.append(locked.lesson)
+            if locked.lesson == "00" or order == ["03"]:
+                return Outcome({}, {}, {}, LOST)
+        return in_process.run(locked)
+
+    files = [handed_in[3], handed_in[2], handed_in[0]]  # lost for a while, for good, right
+    rows = grade(files, tmp_path / "out", runner=fragile)
+    assert order == ["03", "00", "01", "03", "00"]
+    assert [row.points for row in rows] == [22, 0, 28]
+    assert rows[1].error == f"{LOST}, a second time with nothing beside it"
+    assert grade(files, tmp_path / "out", runner=None) == rows, "and that is final"
+
+
+def test_a_file_that_goes_away_is_a_row(handed_in, tmp_path):
+    def remove(locked, limits):
+        if len(locked.cases) > 1:
+            handed_in[1].unlink(missing_ok=True)
+        return in_process.run(locked)
+
+    rows = grade(handed_in[:2], tmp_path / "out", runner=remove)
+    assert [row.error for row in rows] == [None, "there is no such file"]
+
+
+def test_of_a_class_only_one_notebook_a_job_is_held(handed_in, tmp_path, monkeypatch):
+    held = []
+    original = intake.Submission.__init__
+
+    def counted(self, *told):
+        original(self, *told)
+        held.append(weakref.ref(self))
+
+    monkeypatch.setattr(intake.Submission, "__init__", counted)
+    most = []
+
+    def run(locked, limits):
+        gc.collect()  # a notebook's cells know their notebook: only the collector lets go of it
+        most.append(sum(each() is not None for each in held))
+        return in_process.run(locked)
+
+    grade(handed_in[:4], tmp_path / "out", runner=run)
+    assert max(most) <= 3, "the known right answer's, the one that runs, the one just kept"
+
+
+def test_a_grader_waits_for_another_one_in_the_same_folder(tmp_path):
+    waited, went_on = threading.Event(), threading.Event()
+
+    def second():
+        with pipeline.alone(tmp_path, waited.set):
+            went_on.set()
+
+    with pipeline.alone(tmp_path):
+        other = threading.Thread(target=second)
+        other.start()
+        assert waited.wait(10) and not went_on.is_set()
+    other.join()
+    assert went_on.is_set()
+
+
+def test_half_written_files_of_a_killed_grader_are_cleared_away(tmp_path):
+    own = tmp_path / "mine.new"
+    torn = [tmp_path / "results.json.0123abcd.new", tmp_path / FOLDER / "x.json.89abcdef.new"]
+    (tmp_path / FOLDER).mkdir()
+    for path in (own, *torn):
+        path.touch()
+    with pipeline.alone(tmp_path):
+        assert own.exists() and not any(path.exists() for path in torn)
+
+
+def test_a_lesson_that_was_run_and_saved_counts_as_the_same(handed_in, tmp_path, monkeypatch):
+    notebooks = tmp_path / "notebooks"
+    shutil.copytree(REPOSITORY / "notebooks", notebooks, ignore=shutil.ignore_patterns("sol*"))
+    monkeypatch.setenv("ROOFLAB_NOTEBOOKS", str(notebooks))
+    first = grade(handed_in, tmp_path / "out")
+    (lesson,) = notebooks.glob("01_*.ipynb")
+    notebook = json.loads(lesson.read_text("utf-8"))
+    notebook["cells"] = [{**cell, "outputs": []} if "outputs" in cell else cell
+                         for cell in notebook["cells"]]  # fmt: skip
+    lesson.write_text(json.dumps(notebook), encoding="utf-8")
+    given._lesson.cache_clear()
+    pipeline._asked.cache_clear()
+    assert grade(handed_in, tmp_path / "out", runner=None) == first
+
+
+def test_a_drawn_seed_stays_for_the_next_run(tmp_path):
+    drawn = seed_for(tmp_path, None)
+    assert seed_for(tmp_path, None) == drawn < 2**53
+    assert seed_for(tmp_path, 3) == 3 == seed_for(tmp_path, None)
+    assert seed_for(tmp_path / "other", None) != drawn
+    (tmp_path / FOLDER / "seed.json").write_text("torn{", encoding="utf-8")
+    assert isinstance(seed_for(tmp_path, None), int)
+
+
+def test_a_folder_that_cannot_be_written_is_said_at_once(tmp_path):
+    (tmp_path / "out").write_text("a file")
+    with pytest.raises(OSError, match="out"):
+        Journal(tmp_path / "out", {})

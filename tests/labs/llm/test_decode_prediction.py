@@ -1,0 +1,193 @@
+"""Prediction of the loop: what a machine of invented habits must give, and where habits are kept."""
+
+from __future__ import annotations
+
+import functools
+import json
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import rooflab as rl
+from rooflab.labs.llm import decode_loop as decode_steps
+from rooflab.labs.llm import decode_prediction, transformer
+from rooflab.labs.llm.decode_loop import decode_loop, ledger
+from rooflab.labs.llm.decode_prediction import (
+    RUNS,
+    STEPS,
+    WEIGHED,
+    bound,
+    loop_efficiency,
+    predict_decode,
+    problem,
+)
+from rooflab.labs.llm.transformer import ODD, SIZES
+from rooflab.measure.backend import Backend, select
+from rooflab.predict.machine import Figure, Machine
+from tests.labs.llm.support.plain_transformer import SMALL
+
+HERE = Machine(
+    "here", "here", "cpu", "measured", threads=1,
+    peaks={"fp32": Figure(1e11, unit="vector")},
+    bandwidths={"dram": {"read": Figure(2e10), "copy": Figure(1.5e10)}},
+)  # fmt: skip
+CALL, BYTE = 3e-6, 6e-11  # seconds a call and a byte of everything that is no product
+
+
+@functools.cache
+def habits(share=lambda rows: 0.5) -> dict:
+    """What loop_efficiency() would find on a machine whose products reach ``share`` of the roof."""
+    rows = []
+    for batch, context in RUNS:
+        for phase, shape in (
+            ("prefill", (1, context, context)),
+            ("decode", (batch, 1, context + 1 + (STEPS - 1) // 2)),
+        ):
+            seconds = {"sample": 1e-9 * shape[0] * ODD.vocab}
+            for step in ledger(ODD, *shape, "fp32"):
+                if step.name in WEIGHED:
+                    best = step.count * bound(step.op, HERE)
+                    seconds[step.name] = best / share(step.op.dims["m"])
+                else:
+                    seconds[step.name] = step.count * (CALL + BYTE * step.op.bytes)
+            sizes = dict(zip(("batch", "queries", "context"), shape, strict=True))
+            rows.append({"phase": phase, **sizes, "seconds": seconds})
+    return {"schema": 1, "dtype": "fp32", "layers": ODD.layers, "rows": rows}
+
+
+@settings(max_examples=8, deadline=None)
+@given(
+    st.sampled_from([*SIZES.values(), SMALL]), st.sampled_from([1, 2, 5, 16, 64]),
+    st.integers(20, 500), st.sampled_from(["decode", "prefill"]),
+)  # fmt: skip
+def test_habits_are_found_in_any_other_model(model, batch, context, phase):
+    batch = 1 if phase == "prefill" else batch
+    told = predict_decode(model, batch, context, HERE, phase=phase, efficiency=habits())
+    steps = ledger(model, batch, context if phase == "prefill" else 1, context, "fp32")
+    for step in steps:
+        expected = step.count * (CALL + BYTE * step.op.bytes)
+        if step.name in WEIGHED:
+            expected = 2 * step.count * bound(step.op, HERE)
+        # attention has a cost a problem too, which other shapes need not tell from one a byte
+        close = 0.5 if step.name in ("scores", "values") else 1e-3
+        assert told.seconds[step.name] == pytest.approx(expected, rel=close), step.name
+    assert told.seconds["sample"] == pytest.approx(1e-9 * batch * model.vocab)
+    assert told.total_s == pytest.approx(sum(told.seconds.values()))
+    assert float(told) == told.total_s > told.bound_s
+
+
+def test_the_bound_is_the_roofline_of_every_operation():
+    told = predict_decode(SIZES["small"], 4, 100, HERE, efficiency=habits())
+    steps = ledger(SIZES["small"], 4, 1, 100, "fp32")
+    expected = sum(s.count * max(s.op.flops / 1e11, s.op.bytes / 2e10) for s in steps)
+    assert told.bound_s == pytest.approx(expected)
+    assert told.tokens_per_s == pytest.approx(4 / told.total_s) and told.tokens == 4
+
+
+@pytest.mark.parametrize("batch", [1, 8])
+def test_the_cost_of_a_call_does_not_grow_with_the_bytes(batch):
+    """Empty kernels take as long in a large model as in the odd one."""
+    floor, share = 4e-6, 0.5
+    known = {"overhead_s": floor, "cold_overhead_s": floor, "points": []}
+    card = replace(HERE, routines={"gemm/fp32": known, "gemv/fp32": known})
+    told = habits(lambda rows: share)
+    rows = []
+    for row in told["rows"]:
+        steps = ledger(ODD, row["batch"], row["queries"], row["context"], "fp32")
+        counts = {step.name: step.count for step in steps if step.name in WEIGHED}
+        seconds = {n: s + floor * counts.get(n, 0) for n, s in row["seconds"].items()}
+        rows.append({**row, "seconds": {**seconds, "sample": seconds["sample"] + floor}})
+    found = predict_decode(SIZES["large"], batch, 99, card, efficiency={**told, "rows": rows})
+    for step in ledger(SIZES["large"], batch, 1, 99, "fp32"):
+        if step.name in WEIGHED:
+            expected = step.count * (floor + bound(step.op, card) / share)
+            assert found.seconds[step.name] == pytest.approx(expected, rel=1e-3), step.name
+    expected = floor + 1e-9 * batch * SIZES["large"].vocab
+    assert found.seconds["sample"] == pytest.approx(expected, rel=1e-3)
+
+
+def test_between_the_batches_that_were_timed_lies_what_lies_between():
+    known = habits(lambda rows: 0.8 if rows <= 4 else 0.2)
+    step = {n: predict_decode(SIZES["small"], n, 99, HERE, efficiency=known) for n in (4, 6, 8)}
+    shares = [step[n].bounds["up"] / step[n].seconds["up"] for n in (4, 6, 8)]
+    assert shares[0] == pytest.approx(0.8) and shares[2] == pytest.approx(0.2)
+    assert shares[0] > shares[1] > shares[2]
+
+
+def test_it_says_tokens_and_seconds():
+    told = predict_decode(SIZES["small"], 4, 100, HERE, efficiency=habits())
+    assert "decode, batch 4, context 100" in str(told) and "tokens/s" in str(told)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [({"batch": 0}, "batch=0"), ({"context": 0}, "context=0"), ({"phase": "train"}, "phase")],
+)
+def test_bad_input_is_named(arguments, said):
+    with pytest.raises(ValueError, match=said):
+        predict_decode(SMALL, **arguments, machine=HERE, efficiency=habits())
+
+
+@pytest.fixture
+def quick(monkeypatch, tmp_path):
+    """A tiny odd model, two runs, and a cache folder of its own."""
+    tiny = rl.Model(20, 2, 2, head_dim=6, intermediate=28, vocab=44, name="odd sizes")
+    monkeypatch.setenv("ROOFLAB_CACHE", str(tmp_path))
+    monkeypatch.setattr(decode_prediction, "ODD", tiny)
+    monkeypatch.setattr(transformer, "last_level_bytes", lambda: 1 << 10)
+    monkeypatch.setattr(decode_prediction, "RUNS", ((1, 4), (3, 6)))
+    monkeypatch.setattr(decode_steps, "SETTLE_S", 0.0)
+    return tmp_path
+
+
+def test_habits_are_measured_once_and_kept(quick, monkeypatch):
+    shares = []
+    found = loop_efficiency("cpu", 1, progress=shares.append)
+    assert [(row["phase"], row["batch"]) for row in found["rows"]] == [
+        ("prefill", 1), ("decode", 1), ("prefill", 1), ("decode", 3)
+    ]  # fmt: skip
+    assert shares[-1] == 1.0 and not problem(found)
+    monkeypatch.setattr(decode_prediction, "decode_loop", lambda *_: pytest.fail("measured again"))
+    assert loop_efficiency("cpu", 1, progress=False) == json.loads(json.dumps(found))
+
+
+def test_damaged_habits_are_measured_again(quick):
+    loop_efficiency("cpu", 1, progress=False)
+    (file,) = quick.glob("decode-*.json")
+    file.write_text('{"schema": 1, "rows": [{"seconds": {"q": -1}}]}')
+    with pytest.warns(UserWarning, match="damaged: measuring again"):
+        assert len(loop_efficiency("cpu", 1, progress=False)["rows"]) == 4
+    assert problem({"schema": 0}) and problem([]) and problem({"schema": 1, "rows": [3]})
+
+
+@pytest.mark.parametrize(
+    ("name", "gated", "wrong"),
+    [("gpu", True, ""), ("gpu", None, "an older version of rooflab wrote it"), ("cpu", None, "")],
+)
+def test_habits_of_a_gpu_that_were_pythons_are_measured_again(name, gated, wrong):
+    kept = {**habits(), **({} if gated is None else {"gated": gated})}
+    assert decode_prediction._stale(kept, Backend(name, None, "a test")) == wrong
+    assert decode_prediction._stale({}, Backend(name, None, "a test"))
+
+
+def test_the_odd_model_is_none_that_is_predicted():
+    assert all(replace(ODD, name=m.name, layers=m.layers) != m for m in SIZES.values())
+
+
+def test_a_large_cache_is_emptied_instead_of_outgrown(monkeypatch):
+    calls = []
+
+    def loop(model, *arguments, before, **more):
+        calls.append((model.layers, before))
+        return decode_loop(SMALL, 1, 4, 1, backend="cpu", threads=1)
+
+    monkeypatch.setattr(decode_prediction, "decode_loop", loop)
+    monkeypatch.setattr(decode_prediction, "loop_weights", lambda *_: None)
+    monkeypatch.setattr(decode_prediction, "evictor", lambda *_: "evict")
+    for mib, before in ((300, "evict"), (48, None)):
+        monkeypatch.setattr(decode_prediction, "last_cache_bytes", lambda _, n=mib: n << 20)
+        decode_prediction._measured(select("cpu"), 1, "fp32", False)
+        layers, told = calls[-1]
+        assert told == before and (layers == ODD.layers) == (mib == 300)

@@ -1,0 +1,115 @@
+"""The overhead line is FLOP ÷ call time, up to the roof; small sizes slide down along it."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rooflab as rl
+from rooflab.predict.estimate import overhead
+from rooflab.show import ceiling_lines
+from rooflab.show.canvas import Frame
+from rooflab.show.ceiling_lines import roof
+from tests.support.measured import ROOFS
+
+CALL = 2e-6
+ROUTINES = {
+    f"{name}/fp32": {"overhead_s": CALL, "cold_overhead_s": 4 * CALL, "points": []}
+    for name in ("axpy", "gemv", "gemm", "dot")
+}
+TIMED = rl.Machine.from_roofs(ROOFS, id="here", name="A test machine", routines=ROUTINES)
+BUILDS = {
+    "axpy": lambda n: rl.axpy(n * n), "gemv": lambda n: rl.gemv(n, n),
+    "gemm": lambda n: rl.gemm(n, n, n),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BUILDS)
+@pytest.mark.parametrize("cache", ["cold", "warm"])
+def test_every_point_is_flop_over_call_time_until_the_roof(name: str, cache: str) -> None:
+    build = BUILDS[name]
+    line = ceiling_lines.call_line(build, TIMED, cache)
+    assert line.seconds == CALL and line.label == f"{name.upper()} call 2.00 µs"
+    assert line.points[0] == (build(1).intensity, build(1).flops / CALL)
+    top = max(roof(TIMED, "fp32", level).attainable(1e9) for level in TIMED.levels)
+    assert all(rate <= top * 1.001 for _, rate in line.points)
+    last_x, last_rate = line.points[-1]
+    if cache == "cold":  # one roof: the line ends on it
+        assert last_rate == pytest.approx(roof(TIMED, "fp32").attainable(last_x), rel=0.05)
+
+
+def test_gemm_climbs_three_decades_a_decade_and_axpy_straight_up() -> None:
+    (x0, y0), (x1, y1) = ceiling_lines.call_line(BUILDS["gemm"], TIMED, "warm").points[5:7]
+    assert math.log(y1 / y0) / math.log(x1 / x0) == pytest.approx(3, rel=0.01)
+    assert (
+        len({x for x, _ in ceiling_lines.call_line(BUILDS["axpy"], TIMED, "warm").points[:-1]}) == 1
+    )
+
+
+@given(st.integers(1, 4096), st.sampled_from(sorted(BUILDS)))
+def test_no_prediction_lies_above_the_line(n: int, name: str) -> None:
+    op = BUILDS[name](n)
+    for cache in ("cold", "warm"):
+        assert rl.predict(op, TIMED, cache=cache).seconds >= overhead(op, TIMED)
+
+
+def test_without_timed_calls_there_is_no_line(here: rl.Machine) -> None:
+    assert ceiling_lines.call_line(BUILDS["gemm"], here, "cold") is None
+    assert ceiling_lines.call_line(BUILDS["gemm"], rl.machine("h100-sxm"), "cold") is None
+    live = rl.live.roofline([here, "h100-sxm"], overhead=True)
+    assert not any("calls" in machine for machine in live.view.data["machines"])
+    picture = rl.show.roofline("h100-sxm", [rl.gemm(8, 8, 8)], overhead=True)
+    assert picture.axes[0].get_legend() is None
+
+
+def test_the_paths_lie_on_the_axes_of_the_picture() -> None:
+    frame = Frame(7, 12)
+    estimates = [rl.predict(BUILDS["gemm"](n), TIMED, cache="warm") for n in (8, 16, 512, 1024)]
+    packed = ceiling_lines.pack_overhead([BUILDS["gemm"]], TIMED, "warm", frame, estimates)
+    x, y = map(float, packed["paths"][0].removeprefix("M").split("L")[0].split())
+    op = BUILDS["gemm"](1)
+    assert x == pytest.approx(frame.x(op.intensity), abs=0.06)
+    assert y == pytest.approx(frame.y(op.flops / CALL), abs=0.06)
+    limits = [one.limit for one in estimates]
+    assert limits[0] == "overhead" and limits[-1] == "compute"
+    assert packed["until"] == max(i for i, limit in enumerate(limits) if limit == "overhead")
+    assert packed["labels"] == ["GEMM call 2.00 µs"]
+
+
+def test_a_batch_that_shares_its_matrix_has_lines_of_its_own() -> None:
+    live = rl.live.roofline(TIMED, overhead=True)
+    packed = live.view.data["machines"][0]["calls"]["fp32"]["cold"]
+    many = len(live.scene.sliders[1].values)
+    assert len(packed["gemv"]["paths"]) == len(packed["gemv"]["labels"]) == many
+    assert len(packed["axpy"]["paths"]) == len(packed["gemm"]["paths"]) == 1
+
+
+def test_n_starts_small_and_what_is_mostly_call_says_so() -> None:
+    live = rl.live.roofline(TIMED, overhead=True, n=8, ops="gemm", cache="warm")
+    assert live.sliders[0].value == 8
+    assert "More than half of that time is the call itself, 2.00 µs." in live.sentence
+    live.view.cache = "both"
+    assert "the call itself, 8.00 µs with its operands in memory." in live.sentence
+    live.view.i = len(live.scene.sliders[0].values) - 1
+    assert "call itself" not in live.sentence
+    assert rl.live.roofline(TIMED, n=8).sliders[0].value == 16
+
+
+def test_the_static_figure_draws_one_line_a_routine() -> None:
+    ops = [rl.gemm(16, 16, 16), rl.gemm(64, 64, 64), rl.axpy(256)]
+    picture = rl.show.roofline(TIMED, ops, overhead=True)
+    dashed = [line for line in picture.axes[0].lines if line.get_linestyle() == "--"]
+    assert len(dashed) == 2
+    key = [text.get_text() for text in picture.axes[0].get_legend().get_texts()]
+    assert key == ["GEMM call 2.00 µs", "AXPY call 2.00 µs"]
+
+
+def test_the_frame_reaches_down_to_small_sizes_only_where_calls_were_timed() -> None:
+    assert rl.live.roofline(TIMED, overhead=True).scene.frame.y_lo == 7
+    assert rl.live.roofline(TIMED).scene.frame.y_lo > 7
+    bare = dataclasses.replace(TIMED, routines={})
+    assert rl.live.roofline(bare, overhead=True).scene.frame.y_lo > 7

@@ -1,0 +1,134 @@
+"""Cold and warm side by side: each against its own roof, and the trap of more than 100 %."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib.colors import to_hex
+
+import rooflab as rl
+from rooflab.count.operation import LEVELS
+from rooflab.predict.machine import Figure
+from rooflab.show import captions, ceiling_lines
+from rooflab.show.live_roofline import still
+from tests.support.measured import measurement
+
+OP = rl.axpy(8192)  # 64 KiB: in the L2 of the test machine, whose DRAM roof allows 20e9 / 6
+
+
+def taken(op: rl.Operation, share: float, cache: str) -> object:
+    """A measurement of ``op`` at ``share`` of the test machine's DRAM roof."""
+    made = measurement(op, "here", op.bytes / 2e10 / share)
+    return dataclasses.replace(made, cache=cache)
+
+
+def texts(figure) -> list[str]:
+    return [text.get_text() for text in figure.axes[0].texts]
+
+
+def rings(figure) -> list[str]:
+    """Edge colours of the rings drawn around markers."""
+    lines = [line for line in figure.axes[0].lines if line.get_markeredgewidth() == 3]
+    return [to_hex(line.get_markeredgecolor(), keep_alpha=False).upper() for line in lines]
+
+
+@pytest.mark.parametrize("cache", ["cold", "warm", "both"])
+def test_a_warm_rate_above_the_dram_roof_is_marked_with_its_cache(here, cache: str) -> None:
+    pair = [taken(OP, 0.5, "cold"), taken(OP, 1.8, "warm")]
+    figure = rl.show.roofline(here, pair, cache=cache)
+    assert "×1.8 of memory: L2" in texts(figure)
+    assert "more than 100 %: it is read from L2, not from memory" in figure.words
+    assert rings(figure) == [ceiling_lines.SIDES["cold"].colour, ceiling_lines.SIDES["warm"].colour]
+
+
+def test_the_trap_is_not_sprung_by_cold_or_slow_measurements(here: rl.Machine) -> None:
+    for share, cache in ((0.9, "warm"), (1.0, "warm"), (1.8, "cold")):
+        figure = rl.show.roofline(here, [taken(OP, share, cache)])
+        assert "100 %" not in figure.words and not any("DRAM" in text for text in texts(figure))
+        assert rings(figure) == [], "one side alone needs no rings"
+
+
+def test_what_fits_no_cache_is_said_to_come_from_one_in_part(here: rl.Machine) -> None:
+    figure = rl.show.roofline(here, [taken(rl.axpy(2**24), 1.2, "warm")])
+    assert "AXPY 16.8 million\n×1.2 of memory: partly a cache" in texts(figure)
+    assert "some of it is read from a cache" in figure.words
+
+
+def test_both_compares_each_side_with_its_own_roof(here: rl.Machine) -> None:
+    """L2 is 7.5 times DRAM here: 1.8 of the one is 1/4.17 of the other."""
+    figure = rl.show.roofline(here, [taken(OP, 0.5, "cold"), taken(OP, 1.8, "warm")], cache="both")
+    assert "Cold: measured 1.67 GFLOP/s, ×2 below the memory roof." in figure.words
+    assert "Warm: measured 6.00 GFLOP/s, ×4.17 below the L2 roof." in figure.words
+
+
+def test_an_operation_has_two_bounds_where_both_are_shown(here: rl.Machine) -> None:
+    figure = rl.show.roofline(here, OP, cache="both")
+    assert len(rings(figure)) == 2
+    assert "3.33 GFLOP/s" in figure.words and "25.0 GFLOP/s" in figure.words
+
+
+@given(st.floats(1e-3, 1e3), st.sampled_from(["cold", "warm"]))
+def test_what_is_said_is_the_ratio(share: float, side: str) -> None:
+    roof = rl.Roofline("h200-sxm", "fp32")
+    op = rl.axpy(2**20)
+    said = ceiling_lines.sides_words(
+        side, "measured", op, share * roof.attainable(op.intensity), roof
+    )
+    ratio = float(re.search(r"×([\d,.]+)", said)[1].replace(",", ""))
+    assert ratio == pytest.approx(max(share, 1 / share), rel=0.006)
+    assert ("above" in said) == (share > 1) or share == pytest.approx(1)
+    assert said.startswith(f" {side.capitalize()}: measured")
+
+
+@given(st.floats(1e-3, 1e3))
+def test_over_is_empty_up_to_the_roof(share: float) -> None:
+    assert bool(ceiling_lines.over(share, 1.0)) == (share > 1.005) or share == pytest.approx(1.005)
+
+
+def test_the_browser_has_a_word_for_every_level_and_value() -> None:
+    packed = ceiling_lines.pack_sides(LEVELS)
+    assert set(packed["place"]) == set(packed["source"]) == set(LEVELS)
+    assert set(packed["roof"]) == {*LEVELS, "peak"}
+    names = {
+        name
+        for template in ceiling_lines.SAY_SIDES.values()
+        for name in re.findall(r"{(\w+)}", template)
+    }
+    assert names == {"side", "how", "rate", "gap", "where", "roof", "source", "place"}
+    assert not set(ceiling_lines.SAY_SIDES) & set(captions.SAY)
+
+
+def live(here: rl.Machine, **arguments: object) -> object:
+    pair = [taken(OP, 0.5, "cold"), taken(OP, 1.8, "warm")]
+    own = rl.axpy(64 * 64)
+    pair += [taken(own, 0.25, "cold"), taken(own, 2.5, "warm")]
+    return rl.live.roofline(here, measurements=pair, ops="axpy", cache="both", n=64, **arguments)
+
+
+def test_the_live_still_splits_the_dot(here: rl.Machine) -> None:
+    picture = live(here)
+    assert "Cold: measured 833 MFLOP/s, ×4 below the memory roof." in picture.sentence
+    assert "That is ×2.5 of the DRAM roof, more than 100 %: it is read from L1" in picture.sentence
+    figure = still(picture.scene, picture.view)
+    assert rings(figure) == [ceiling_lines.SIDES["cold"].colour, ceiling_lines.SIDES["warm"].colour]
+    assert {"AXPY", "×2.5 of memory: L1"} <= set(texts(figure))
+
+
+@pytest.mark.parametrize("cache", ["both", "warm"])
+def test_without_a_warm_figure_every_choice_is_cold(here: rl.Machine, cache: str) -> None:
+    bare = dataclasses.replace(here, bandwidths={"dram": {"read": Figure(2e10)}})
+    assert ceiling_lines.sides(bare, "fp32", cache) == ("cold",)
+    assert ceiling_lines.sides(here, "fp32", "warm") == ("warm",)
+
+
+def test_without_a_warm_figure_both_is_cold(here: rl.Machine) -> None:
+    bare = dataclasses.replace(here, bandwidths={"dram": {"read": Figure(2e10)}})
+    picture = live(bare)
+    assert "left of the ridge" in picture.sentence and "Cold:" not in picture.sentence
+    assert picture.view.data["machines"][0]["no"]["fp32"] == {"warm": "no cache bandwidth"}
+    with pytest.raises(ValueError, match="no cache bandwidth, so there is no warm roof"):
+        rl.show.roofline(bare, OP, cache="both")

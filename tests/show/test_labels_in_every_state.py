@@ -1,0 +1,117 @@
+"""Words of the pictures that move, in every state that sliders reach: apart, and off the axes."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+import rooflab as rl
+from rooflab.labs.llm.film import draw
+from tests.support.apart import overlapping
+from tests.support.film_example import HERE, SMALL, run
+from tests.support.moving import WORDS, moving
+
+pytestmark = pytest.mark.browser
+
+# All faults in the states i × j: words on words, on a marker, across an axis, or cut by the edge.
+FAULTS = """([is, js, pictures, marks]) => { const words = %s, found = [];
+    const meet = (a, b) => a.x0 < b.x1 && b.x0 < a.x1 && a.y0 < b.y1 && b.y0 < a.y1;
+    let seen = 0;
+    for (const i of is) for (const j of js) {
+        model.set('i', i); model.set('j', j);
+        for (const [within, f] of pictures) {
+            const all = words(within), { width, height } = document.querySelector(within).viewBox.baseVal;
+            const dots = [...document.querySelectorAll(`${within} ${marks}`)].filter(d => d.getClientRects().length).map(d => {
+                const b = d.getBBox(), m = d.ownerSVGElement.getCTM().inverse().multiply(d.getCTM());
+                return { x0: b.x * m.a + m.e, x1: (b.x + b.width) * m.a + m.e, y0: b.y * m.d + m.f, y1: (b.y + b.height) * m.d + m.f }; });
+            all.forEach((a, n) => {
+                seen += 1;
+                for (const b of all.slice(0, n)) if (meet(a, b)) found.push([i, j, a.text, b.text]);
+                if (a.y0 < f.y0 && dots.some(d => meet(a, d))) found.push([i, j, a.text, 'a marker']);
+                if (a.x1 > f.x0 && a.y0 < f.y0 && a.y1 > f.y0) found.push([i, j, a.text, 'the x axis']);
+                if (a.x0 < f.x0 && a.x1 > f.x0 && a.y1 > f.y1 && a.y0 < f.y0) found.push([i, j, a.text, 'the y axis']);
+                if (a.clipped && a.y0 < f.y1) found.push([i, j, a.text, 'the upper edge']);
+                if (a.x0 < 0 || a.y0 < 0 || a.x1 > width || a.y1 > height) found.push([i, j, a.text, 'the edge']);
+            });
+        }
+    }
+    return { found: found.slice(0, 5), seen }; }""".replace("%s", WORDS)
+
+FILMS = {
+    "three machines": lambda: rl.live.film(
+        "llama-2-7b", ("h100-sxm", "rtx-4090", "epyc-2core-vm"), machine="h100-sxm"
+    ),
+    "grouped queries": lambda: rl.live.film("llama-3-8b", ("a100-sxm-80", "rtx-3090")),
+    "measured": lambda: rl.live.film(SMALL, HERE, decode_run=[run(1), run(8)], context=256),
+}
+
+
+@cache
+def shown(name: str):
+    """One of FILMS, made once."""
+    return FILMS[name]()
+
+
+def faults(page, pictures: list, sizes: tuple[int, int], marks: str) -> dict:
+    return page.evaluate(FAULTS, [list(range(sizes[0])), list(range(sizes[1])), pictures, marks])
+
+
+@pytest.mark.parametrize("width", [760, 1340])  # a notebook, a beamer
+@pytest.mark.parametrize("name", FILMS)
+def test_no_word_of_a_film_lies_on_another_or_on_an_axis(chromium, name: str, width: int) -> None:
+    film = shown(name)
+    data = film.view.data
+    axes = {key: {edge: data[key][edge] for edge in ("x0", "x1", "y0", "y1")}
+            for key in ("frame", "bars")}  # fmt: skip
+    pictures = [["svg.rl-live", axes["frame"]], ["svg.rl-bars", axes["bars"]]]
+    sizes = tuple(data["shape"]) if width == 760 else (4, 6)
+    with moving(chromium, film.view, width) as page:
+        for machine in data["machines"]:
+            for weights in machine["roofs"]:
+                page.evaluate(
+                    "([m, w]) => { model.set('machine', m); model.set('weights', w); }",
+                    [machine["id"], weights],
+                )
+                told = faults(page, pictures, sizes, ":is(.rl-dot, .rl-timed)")
+                assert told["found"] == [], (machine["id"], weights)
+                assert told["seen"] > 12 * sizes[0] * sizes[1], "the words were looked at"
+
+
+def test_the_fault_finder_finds_faults(chromium) -> None:
+    film = shown("measured")
+    frame = {edge: film.view.data["frame"][edge] for edge in ("x0", "x1", "y0", "y1")}
+    with moving(chromium, film.view) as page:
+        for moved in ({"y": frame["y0"]}, {"y": frame["y1"] + 5}, {"x": frame["x0"]}, {"x": -30}):
+            page.evaluate(
+                """moved => { const t = document.querySelector('svg.rl-live .rl-flat');
+                t.setAttribute('text-anchor', 'start'); for (const k in moved) t.setAttribute(k, moved[k]); }""",
+                moved,
+            )
+            told = faults(page, [["svg.rl-live", frame]], (1, 1), ".rl-dot")
+            assert any("FLOP/s" in text for _, _, text, _ in told["found"]), moved
+
+
+@pytest.mark.parametrize("batch", [1, 8, 512])
+@pytest.mark.parametrize("context", [32, 4096, 131072])
+def test_no_word_of_a_films_still_lies_on_another(batch: int, context: int) -> None:
+    film = rl.live.film("llama-2-7b", "rtx-4090", batch=batch, context=context)
+    assert overlapping(draw(film.now, film.fitted)) == []
+
+
+@pytest.mark.parametrize("cache", ["cold", "both"])
+def test_no_word_of_the_live_roofline_lies_on_another_or_on_an_axis(chromium, cache: str) -> None:
+    live = rl.live.roofline(
+        ["epyc-2core-vm", "h100-sxm", "apple-m1"], machine="epyc-2core-vm", cache=cache,
+        overhead=True,
+    )  # fmt: skip
+    data, marks = live.view.data, ":is(.rl-bound, .rl-predicted, .rl-measured, .rl-side circle)"
+    frame = {edge: data["frame"][edge] for edge in ("x0", "x1", "y0", "y1")}
+    sizes = (data["shape"][0], 1)
+    with moving(chromium, live.view) as page:
+        for machine in [one["id"] for one in data["machines"]]:
+            page.evaluate("id => model.set('machine', id)", machine)
+            for locked in (False, True):
+                page.evaluate("locked => model.set('decades', locked ? [7, 16] : [])", locked)
+                told = faults(page, [["svg.rl-live", frame]], sizes, marks)
+                assert told["found"] == [], (machine, locked)

@@ -1,0 +1,172 @@
+"""The live roofline and the box as widgets, without a browser."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import subprocess
+import sys
+from base64 import b64decode
+
+import pytest
+from ipywidgets import Widget
+from ipywidgets.embed import embed_data
+
+import rooflab as rl
+from rooflab.measure.backend import host_id
+from rooflab.show.live_roofline import still
+from tests.support.measured import measurement
+
+LIMIT = 1_000_000  # bytes of saved state
+
+
+@pytest.fixture(autouse=True)
+def _nothing_stored(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
+    monkeypatch.setenv("ROOFLAB_CACHE", str(tmp_path))
+
+
+def state(widget) -> dict:
+    return embed_data(views=[widget])["manager_state"]["state"]
+
+
+@pytest.mark.parametrize("make", [
+    lambda: rl.live.roofline(), lambda: rl.live.roofline(box=True), lambda: rl.live.box(),
+    lambda: rl.live.roofline(cache="both", overhead=True, band=(4, 8)),
+])  # fmt: skip
+def test_the_state_stays_below_a_megabyte(make) -> None:
+    Widget.close_all()
+    assert len(json.dumps(state(make()))) < LIMIT
+
+
+def test_a_saved_notebook_keeps_picture_and_sentences() -> None:
+    data, about = rl.live.roofline(machine="h100-sxm", dtype="bf16")._repr_mimebundle_()
+    assert b64decode(data["image/png"]).startswith(b"\x89PNG")
+    assert data["text/plain"].count("FLOP/byte") == 3 and "datasheet" in data["text/plain"]
+    assert about["image/png"]["alt"] == data["text/plain"]
+    assert "application/vnd.jupyter.widget-view+json" in data
+
+
+def test_two_fresh_kernels_save_the_same_but_for_the_widgets_id() -> None:
+    code = (
+        "import rooflab as rl, hashlib, json\n"
+        "for w in (rl.live.roofline(machine='mi300x', box=True), rl.live.box(machine='mi300x')):\n"
+        "    data, told = w._repr_mimebundle_()\n"
+        "    del data['application/vnd.jupyter.widget-view+json']  # as a committed notebook has it\n"
+        "    print(hashlib.sha256(json.dumps([data, told]).encode()).hexdigest())\n"
+    )
+    runs = {subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+            for _ in range(2)}  # fmt: skip
+    assert len(runs) == 1 and "None" not in runs
+
+
+def test_nothing_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    from rooflab.measure import roofs, this_machine
+
+    def refuse(*args: object, **kwargs: object) -> None:
+        raise AssertionError("the live roofline measured")
+
+    monkeypatch.setattr(roofs, "measure_roofs", refuse)
+    monkeypatch.setattr(this_machine, "measure_roofs", refuse)
+    live = rl.live.roofline()
+    first = live.view.data["machines"][0]
+    assert first["no"]["all"].startswith("not measured yet") and live.view.machine != first["id"]
+
+
+def test_this_computer_comes_first_once_it_is_stored(monkeypatch, here: rl.Machine) -> None:
+    from rooflab.measure import this_machine
+
+    own = dataclasses.replace(here, id=host_id())
+    monkeypatch.setattr(this_machine, "stored_machine", lambda *a, **k: own)
+    live = rl.live.roofline(cache="warm", n=64)
+    assert live.view.machine == f"{host_id()}/1"
+    assert "measured on 2026-11-21" in live.sentence
+    assert "L1 cache is the limit" in live.sentence or "L2 cache is the limit" in live.sentence
+
+
+def test_saved_pictures_do_not_call_the_readers_computer_this_one(monkeypatch, here) -> None:
+    from rooflab.measure import this_machine
+
+    own = dataclasses.replace(here, id=host_id())
+    monkeypatch.setattr(this_machine, "stored_machine", lambda *a, **k: own)
+    live = rl.live.roofline(["this", here], waterfall=True)
+    said = json.dumps({key: live.view.data[key] for key in ("machines", "say")}, default=str)
+    for text in (said, live.sentence):
+        assert "this computer" not in text and host_id() not in text.replace(live.view.machine, "")
+
+
+def test_without_the_cost_of_calls_n_starts_at_a_matrix_that_lies_in_l1(here) -> None:
+    live = rl.live.roofline(here, n=1, cache="warm", ops="axpy")
+    assert live.sliders[0].value == 16 and "The L1 cache is the limit" in live.sentence
+    assert rl.live.roofline(here, n=1, overhead=True).sliders[0].value == 8
+
+
+def test_one_computer_with_other_threads_is_another_offer(here: rl.Machine) -> None:
+    two = dataclasses.replace(here, threads=2, name="A test machine, 2 threads")
+    live = rl.live.roofline([here, two], machine=two)
+    assert [offer.id for offer in live.scene.offers] == ["here/1", "here/2"]
+    assert "2 threads" in live.sentence
+
+
+def test_it_starts_where_something_was_measured(here: rl.Machine) -> None:
+    taken = [measurement(rl.gemm(n, n, n), "here", 1e-3) for n in (64, 512)]
+    live = rl.live.roofline(here, measurements=taken)
+    assert live.sliders[0].value == 512
+    assert "Measured 268 GFLOP/s" in live.sentence and "above this roof" in live.sentence
+    assert rl.live.roofline(here, n=100).sliders[0].value == 96
+
+
+def test_sliders_start_where_asked_and_sentences_follow_them() -> None:
+    live = rl.live.roofline(machine="h100-sxm", n=4000, batch=30, ops="gemv", dtype="fp16")
+    assert [slider.value for slider in live.sliders] == [4096, 32]
+    assert live.sentence.startswith("GEMV 4096×4096, batch 32, in fp16")
+    live.view.j = 0
+    assert "batch" not in live.sentence
+
+
+def test_links_need_no_kernel() -> None:
+    live = rl.live.roofline(machine="h100-sxm", box=True)
+    links = [m for m in state(live).values() if m["model_name"] == "LinkModel"]
+    assert len(links) >= 5
+
+
+def test_the_box_starts_as_a_stick_and_becomes_axpy_when_it_accumulates() -> None:
+    stick = rl.live.box(n=4096, machine="h100-sxm")
+    assert "is a stick of 1×4096×1" in stick.sentence
+    axpy = rl.live.box(n=16384, machine="h100-sxm", accumulate=True)
+    assert "0.1667 FLOP/byte" in axpy.sentence, "y ← αx + y"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"cache": "hot"}, ValueError, "cache='hot' is unknown"),
+        ({"ops": "conv"}, ValueError, "ops='conv' is unknown"),
+        ({"machine": "h100"}, ValueError, "vague"),
+        ({"machines": "h1000"}, ValueError, "machine='h1000' is unknown"),
+        ({"machines": []}, ValueError, "machines=.* is empty"),
+        ({"dtype": "fp31"}, ValueError, "dtype='fp31' is unknown"),
+        ({"n": 0}, ValueError, "n=0 must be a positive integer"),
+        ({"batch": 1.5}, TypeError, "batch=1.5 is a float"),
+        ({"machines": "this"}, ValueError, "rl.this_machine"),
+    ],
+)
+def test_bad_input(arguments: dict, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        rl.live.roofline(**arguments)
+
+
+def test_the_still_fits_its_machine_and_keeps_a_lock(here: rl.Machine) -> None:
+    live = rl.live.roofline([here, "nvidia-b200"], machine=here)
+
+    def decades() -> tuple[float, float]:
+        low, high = still(live.scene, live.view).axes[0].get_ylim()
+        return round(math.log10(low), 6), round(math.log10(high), 6)
+
+    own = decades()
+    assert own[1] - own[0] == 3
+    live.view.machine = "nvidia-b200"
+    other = decades()
+    assert other[0] > own[0] and other[1] > own[1]
+    live.view.decades = list(own)
+    assert decades() == (own[0], other[1])

@@ -1,0 +1,138 @@
+"""Guesses placed in the page: what the morph waits for, and where each of them will hang."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from rooflab.show.guess_axis import PLACES, GuessAxis, guess
+from rooflab.show.sort_cards import Face, SortCards
+from rooflab.show.time_to_roofline import Morph, morph
+from tests.support.morph_example import HERE, MEASURED, OPS, bound, point
+
+BIG = OPS[8]  # GEMM 1024³
+SECONDS = {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}
+
+
+def axis(unit: str = "ms", op=BIG) -> GuessAxis:
+    truth = bound(op) / SECONDS.get(unit, 1)
+    return guess("morph", "How long?", result=truth, unit=unit, low=truth / 99, high=truth * 99)
+
+
+def place(asked: GuessAxis, at: int) -> None:
+    """What the browser sends when a guess is confirmed."""
+    with asked.hold_sync():
+        asked.guess_at, asked.covered = at, False
+
+
+def asked_of(picture: Morph) -> dict:
+    return point(picture, "GEMM 1024³")["asked"]
+
+
+@pytest.mark.parametrize("unit", list(SECONDS))
+def test_every_place_of_the_axis_hangs_where_the_same_guess_in_seconds_does(unit: str) -> None:
+    asked = axis(unit)
+    live = morph(MEASURED, machine=HERE, after={BIG: asked})
+    places = asked_of(live)
+    assert len(places["y"]) == len(places["says"]) == len(places["label"]) == PLACES
+    for at in (40, 121, 200):
+        seconds = SECONDS[unit] * asked.geometry["values"][at]
+        fixed = morph(MEASURED, machine=HERE, guesses={BIG: seconds})
+        same = point(fixed, "GEMM 1024³")
+        assert places["says"][at] == same["guess"]["says"]
+        assert same["says"].endswith(places["told"][at])
+        heights = [y for _, y in same["guess"]["at"]]
+        assert places["y"][at][:2] == pytest.approx(heights[:2], abs=0.2)
+
+
+def test_a_right_guess_hangs_on_its_point_and_slower_ones_lower() -> None:
+    picture = morph(MEASURED, machine=HERE, after={BIG: axis()})
+    places, at = asked_of(picture), point(picture, "GEMM 1024³")["at"]
+    middle = PLACES // 2
+    assert places["says"][middle] == "spot on"
+    assert places["y"][middle][2] == pytest.approx(at[2][1], abs=0.5)
+    heights = [row[2] for row in places["y"]]
+    assert heights == sorted(heights), "a longer time is less speed, and y grows downwards"
+
+
+def test_it_opens_when_all_guesses_are_placed_or_shown() -> None:
+    first, second = axis(), axis("µs", OPS[9])
+    picture = morph(MEASURED, machine=HERE, after=[first, second])
+    assert picture.covered and picture.waits == [first.model_id, second.model_id]
+    assert picture.words == picture.sentence == picture.cover
+    assert picture.cover == "Covered until you have placed your two guesses above."
+    place(first, 100)
+    assert picture.covered
+    second.covered = False
+    assert not picture.covered and "crushed" in picture.sentence
+
+
+def test_covered_nothing_measured_is_in_words_or_picture() -> None:
+    picture = morph(MEASURED, machine=HERE, after=axis())
+    data, _ = picture._repr_mimebundle_()
+    assert data["text/plain"] == "Covered until you have placed your guess above."
+    assert picture.still() != morph(MEASURED, machine=HERE).still()
+
+
+def test_a_guess_placed_later_is_in_the_words_and_in_the_still_picture() -> None:
+    asked = axis()
+    picture = morph(MEASURED, machine=HERE, after={BIG: asked})
+    asked.covered = False
+    before = picture.still()
+    assert "You guessed" not in picture.words
+    place(asked, 200)
+    assert "You guessed" in picture.words and "off by" in picture.words
+    assert picture.still() != before
+
+
+def test_a_guess_that_was_placed_before_hangs_there_at_once() -> None:
+    asked = axis()
+    place(asked, 60)
+    picture = morph(MEASURED, machine=HERE, after={BIG: asked})
+    p = point(picture, "GEMM 1024³")
+    assert not picture.covered and "asked" not in p
+    assert p["guess"]["says"].startswith("off by ×")
+
+
+def test_shown_without_a_guess_is_open_and_hangs_nothing() -> None:
+    asked = axis()
+    asked.covered = False
+    p = point(morph(MEASURED, machine=HERE, after={BIG: asked}), "GEMM 1024³")
+    assert "asked" not in p and "guess" not in p
+
+
+def test_guesses_may_be_axes_without_a_cover() -> None:
+    picture = morph(MEASURED, machine=HERE, guesses={BIG: axis()})
+    assert not picture.covered and picture.waits == [] and "asked" in point(picture, "GEMM 1024³")
+
+
+def test_cards_to_sort_can_be_waited_for_too() -> None:
+    cards = SortCards([Face("one", 0, "", "")], None, "", title="", bins=["memory"])
+    picture = morph(MEASURED, machine=HERE, after=[axis(), cards])
+    assert picture.cover == "Covered until you have placed your guess and sorted the cards above."
+    only = morph(MEASURED, machine=HERE, after=cards)
+    assert only.cover == "Covered until you have sorted the cards above."
+    cards.covered = False
+    assert not only.covered and picture.covered
+
+
+def test_three_axes_stay_small() -> None:
+    after = {op: axis("ms", op) for op in OPS[6:9]}
+    state = morph(MEASURED, machine=HERE, after=after).get_state()
+    state.pop("_esm"), state.pop("_css")
+    assert len(json.dumps(state)) < 300_000
+
+
+def test_bad_input_is_named() -> None:
+    for bad in ("03-tiny", 3, [axis(), 3], {BIG: 3}):
+        with pytest.raises(
+            TypeError, match=r"after=.* is no guess axis; pass what rl.ask returned"
+        ):
+            morph(MEASURED, machine=HERE, after=bad)
+    with pytest.raises(ValueError, match="is in '×'; a guess here is a time"):
+        morph(MEASURED, machine=HERE, after={BIG: axis("×")})
+    with pytest.raises(ValueError, match="did you mean"):
+        morph(MEASURED, machine=HERE, after={"gemm 1025×1024×1024 fp32": axis()})
+    with pytest.raises(TypeError, match="guesses=3 must be a dict"):
+        morph(MEASURED, machine=HERE, guesses=3, after={BIG: axis()})

@@ -1,0 +1,182 @@
+"""The words in the morph keep out of each other's way at every named stop."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import rooflab as rl
+from rooflab.show.guess_axis import guess
+from rooflab.show.labels import Room, width
+from rooflab.show.time_to_roofline import PLOT, Morph, morph
+from tests.support.measured import measurement
+from tests.support.morph_example import HERE, MEASURED, OPS, bound
+
+
+@pytest.fixture(scope="module")
+def picture() -> Morph:
+    return morph(MEASURED, machine=HERE, guesses={"gemm 1024×1024×1024 fp32": 0.2})
+
+
+def boxes(geometry: dict, k: int) -> list[tuple[str, float, float, float, float]]:
+    """Every label of layout k with the room its text takes."""
+    found = [(p["name"], p["label"][k]) for p in geometry["points"]]
+    found += [
+        (p["guess"]["says"], p["guess"]["label"][k]) for p in geometry["points"] if "guess" in p
+    ]
+    found += [(one["text"], one["at"]) for one in geometry["notes"][k]["marks"]]
+    if k == 2:
+        found += [tuple(label) for line in geometry["roofs"] for label in line["labels"]]
+        found += [(line["says"], line["label"]) for line in geometry["calls"]]
+    elif k == 0 and "floor" in geometry["notes"][0]:
+        found.append(tuple(geometry["notes"][0]["floor"]))
+    return [box for text, at in found if at for box in spans(text, at)]
+
+
+def spans(text: str, at: list[float]) -> list[tuple[str, float, float, float, float]]:
+    """The box of a level label, or small ones along the middle of a slanted one."""
+    half = width(text) / 2
+    if len(at) == 2:
+        return [(text, at[0] - half, at[1] - 12, at[0] + half, at[1] + 4)]
+    turn = math.radians(at[2])
+    along, down = (math.cos(turn), math.sin(turn)), (-math.sin(turn), math.cos(turn))
+    middles = [
+        (at[0] + s * along[0] - 4 * down[0], at[1] + s * along[1] - 4 * down[1])
+        for s in np.linspace(-half, half, 12)
+    ]
+    return [(text, x - 5, y - 5, x + 5, y + 5) for x, y in middles]
+
+
+def assert_apart(geometry: dict) -> None:
+    for k in range(3):
+        for a, b in combinations(boxes(geometry, k), 2):
+            if a[0] == b[0] and a[3] - a[1] == b[3] - b[1] == 10:
+                continue  # two pieces of one slanted label
+            clear = a[3] <= b[1] or b[3] <= a[1] or a[4] <= b[2] or b[4] <= a[2]
+            assert clear, (k, a, b)
+        for text, left, top, right, bottom in boxes(geometry, k):
+            assert left >= 0 and right <= 720 and top >= 15 and bottom <= PLOT[3], text
+
+
+def test_labels_keep_apart_at_every_stop(picture: Morph) -> None:
+    assert_apart(picture.geometry)
+
+
+def test_in_decades_every_point_has_its_name(picture: Morph) -> None:
+    named = {p["name"] for p in picture.geometry["points"] if p["label"][2]}
+    named |= {one["text"] for one in picture.geometry["notes"][2]["marks"]}
+    assert named == {p["name"] for p in picture.geometry["points"]}
+
+
+SIZES = st.integers(1, 4096)
+SOME = st.one_of(
+    st.builds(rl.axpy, st.integers(1, 10**8)), st.builds(rl.gemv, SIZES, SIZES),
+    st.builds(rl.gemm, SIZES, SIZES, SIZES),
+)  # fmt: skip
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.lists(st.tuples(SOME, st.floats(1, 100)), min_size=1, max_size=12))
+def test_whatever_was_measured_labels_keep_apart_and_points_stay_inside(slowed: list) -> None:
+    seen = [measurement(op, "here", bound(op) * factor) for op, factor in slowed]
+    geometry = morph(seen, machine=HERE).geometry
+    assert_apart(geometry)
+    left, top, right, bottom = PLOT
+    for p in geometry["points"]:
+        for x, y in p["at"]:
+            assert left - 0.1 <= x <= right + 0.1 and top - 0.1 <= y <= bottom + 0.1
+
+
+def test_memory_is_named_along_its_slope_and_the_caches_left_of_theirs(picture: Morph) -> None:
+    memory = next(line for line in picture.geometry["roofs"] if line["main"])
+    text, at = next(label for label in memory["labels"] if label[0].startswith("memory"))
+    bend = min(range(len(memory["path"][2])), key=lambda i: (memory["path"][2][i][1], i))
+    (x0, y0), (x1, y1) = memory["path"][2][0], memory["path"][2][bend]
+    slant = math.degrees(math.atan2(y1 - y0, x1 - x0))
+    assert at[2] == pytest.approx(slant, abs=0.5)
+    turn = math.radians(slant)
+    off = abs(-(at[0] - x0) * math.sin(turn) + (at[1] - y0) * math.cos(turn))
+    assert off < 22, "right at the slope, not at another one"
+    assert x0 < at[0] < x1
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.lists(st.sampled_from(range(10)), min_size=1, max_size=3, unique=True), st.floats(-1, 1))
+def test_the_gap_of_a_guess_runs_through_no_name_that_could_stand_elsewhere(
+    which: list[int], decades: float
+) -> None:
+    guesses = {OPS[i].label: bound(OPS[i]) * 10**decades for i in which}
+    geometry = morph(MEASURED, machine=HERE, guesses=guesses).geometry
+    named = [(p["name"], p["label"][2]) for p in geometry["points"] if p["label"][2]]
+    crossed = set()
+    for p in (p for p in geometry["points"] if "guess" in p):
+        x = p["at"][2][0]
+        low, high = sorted((p["at"][2][1], p["guess"]["at"][2][1]))
+        for name, at in named:
+            wide = abs(at[0] - x) < width(name) / 2
+            if wide and at[1] - 12 < high and at[1] + 4 > low:
+                crossed.add(name)
+    assert len(crossed) <= 1, "at most where a crowd leaves no other room"
+
+
+def test_without_roofs_labels_keep_apart_too() -> None:
+    assert_apart(morph(MEASURED, machine="h100-sxm").geometry)
+
+
+def test_a_label_stands_beside_its_own_marker_or_nowhere() -> None:
+    room = Room((0, 0, 400, 200))
+    for x in (100, 118, 136):
+        room.add_marker(x, 100)
+    names = [("first", (100, 100)), ("second", (118, 100)), ("third", (136, 100))]
+    for (_, own), at in zip(names, room.put_all(names), strict=True):
+        if at is not None:
+            nearest = min((100, 118, 136), key=lambda x: abs(x - at[0]))
+            assert nearest == own[0]
+
+
+def test_text_is_as_wide_as_its_letters() -> None:
+    assert width("") == 0 < width("i") < width("m") < width("mm")
+    assert 100 < width("AXPY 16.8 million") < 160
+
+
+RATES = (3.68e9, 8.77e9, 5.65e9, 21.5e9, 40.1e9, 3.52e9, 11.9e9, 96.7e9, 88.4e9, 70e9)  # of OPS
+
+
+def test_wherever_a_guess_will_hang_its_words_keep_off_all_names() -> None:
+    """A crowd, measured once: some of its names stand aside, at the ends of thin lines."""
+    crowd = [measurement(op, "here", op.flops / r) for op, r in zip(OPS, RATES, strict=True)]
+    asked = guess("tiny", "How long?", result=180, unit="ns", low=1, high=10_000)
+    geometry = morph(crowd, machine=HERE, after={OPS[2]: asked}).geometry
+    places = next(p["asked"] for p in geometry["points"] if "asked" in p)
+    words = [one for one in zip(places["says"], places["label"], strict=True) if one[1]]
+    assert words and geometry["notes"][2]["marks"]
+    for name, *box in boxes(geometry, 2):
+        for text, at in words:
+            (_, left, top, right, bottom) = spans(text, at)[0]
+            clear = right <= box[0] or box[2] <= left or bottom <= box[1] or box[3] <= top
+            assert clear, (name, text)
+
+
+def test_no_name_lies_where_a_guess_may_come_to_hang() -> None:
+    crowd = [measurement(op, "here", op.flops / r) for op, r in zip(OPS, RATES, strict=True)]
+    asked = {}
+    for i in (4, 9):
+        ms = 1e3 * crowd[i].median_s
+        asked[OPS[i]] = guess(f"q{i}", "How long?", result=ms, unit="ms", low=ms / 50, high=60 * ms)
+    geometry = morph(crowd, machine=HERE, after=asked).geometry
+    names = {p["name"] for p in geometry["points"]}
+    for k in range(3):
+        named = [box for box in boxes(geometry, k) if box[0] in names]
+        for p in (p for p in geometry["points"] if "asked" in p):
+            x = p["at"][k][0]
+            for y in (row[k] for row in p["asked"]["y"]):
+                under = [
+                    name for name, left, top, right, bottom in named
+                    if left < x + 8 and x - 8 < right and top < y + 8 and y - 8 < bottom
+                ]  # fmt: skip
+                assert under == [], (k, p["name"])

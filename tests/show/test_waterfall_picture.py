@@ -1,0 +1,193 @@
+"""The waterfall's geometry: lengths of bars are factors, their product is measured / bound."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+from base64 import b64decode
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rooflab as rl
+from rooflab.predict.explain import explain
+from rooflab.show.waterfall_picture import (
+    Fall,
+    bar_of,
+    draw,
+    lane_of,
+    of_bound,
+    of_explanation,
+    of_prediction,
+    ticks,
+    window,
+)
+from tests.support.measured import ROOFS, measurement
+
+HERE = rl.Machine.from_roofs(ROOFS, id="here", name="A test machine")
+TIMED = dataclasses.replace(HERE, routines={
+    "gemv/fp32": {"overhead_s": 1e-7, "cold_overhead_s": 1e-5,
+                  "points": [{"level": "dram", "efficiency": 0.5}]},
+})  # fmt: skip
+OPS = st.sampled_from([
+    rl.axpy(100), rl.axpy(10**7), rl.gemv(64, 64), rl.gemv(4096, 4096), rl.gemm(512, 512, 512),
+])  # fmt: skip
+SECONDS = st.floats(1e-12, 1e6)
+MACHINES = st.sampled_from([HERE, TIMED, "h100-sxm", "mi250x-gcd", "raspberry-pi-5"])
+CACHES = st.sampled_from(["cold", "warm"])
+
+
+@given(OPS, MACHINES, SECONDS, CACHES)
+def test_the_lengths_multiply_up_to_what_was_measured(op, machine, seconds, cache) -> None:
+    e = explain(op, machine, seconds, cache=cache)
+    fall = of_explanation(e)
+    lane = lane_of(fall)
+    product = 1.0
+    for step in fall.steps:
+        signed = lane.x(step.end) - lane.x(step.start)
+        left, right = bar_of(step, lane)
+        assert right - left == pytest.approx(abs(signed))
+        product *= 10 ** (signed / lane.decade)
+    assert product == pytest.approx(e.seconds / e.bound, rel=1e-9)
+    assert math.prod(f.factor for f in e.factors) == pytest.approx(product, rel=1e-9)
+
+
+@given(OPS, MACHINES, SECONDS, CACHES)
+def test_each_bar_starts_where_the_last_one_ended(op, machine, seconds, cache) -> None:
+    e = explain(op, machine, seconds, cache=cache)
+    fall = of_explanation(e)
+    assert 10**fall.start == pytest.approx(e.bound) and 10**fall.end == pytest.approx(seconds)
+    ends = [fall.start, *(step.end for step in fall.steps)]
+    assert [step.start for step in fall.steps] == ends[:-1]
+    for step in fall.steps:
+        assert (step.kind == "slower") <= (step.end > step.start)
+        assert (step.kind == "faster") <= (step.end < step.start)
+        assert step.explained == (step is not fall.steps[-1])
+
+
+@given(OPS, SECONDS, st.floats(0.1, 9.5))
+def test_equal_factors_have_equal_lengths(op, seconds, factor) -> None:
+    def length(time: float) -> float:
+        short, long = (of_explanation(explain(op, HERE, t)) for t in (time, time * factor))
+        return lane_of(long).x(long.end) - lane_of(long).x(short.end), lane_of(long).decade
+
+    pixels, decade = length(seconds)
+    assert pixels / decade == pytest.approx(math.log10(factor), abs=1e-6)
+
+
+@given(OPS, MACHINES, SECONDS)
+def test_nothing_is_clipped(op, machine, seconds) -> None:
+    fall = of_explanation(explain(op, machine, seconds))
+    lane = lane_of(fall)
+    for step in fall.steps:
+        left, right = bar_of(step, lane)
+        assert lane.x0 <= left <= right <= lane.x1
+
+
+@given(st.floats(-300, 300), st.floats(0.1, 300))
+def test_ticks_are_few_and_lie_inside(lo, width) -> None:
+    found = ticks(lo, lo + width)
+    assert len(found) <= 10 and all(lo - 1e-9 <= at <= lo + width + 1e-9 for at, _ in found)
+    assert len({label for _, label in found}) == len(found)
+
+
+def test_ticks_name_factors() -> None:
+    assert [label for _, label in ticks(-0.1, 1.1)] == ["×1", "×2", "×5", "×10"]
+    assert [label for _, label in ticks(-1, 3)] == ["×0.1", "×1", "×10", "×100", "×1,000"]
+
+
+def test_a_factor_near_one_does_not_fill_the_picture() -> None:
+    lo, hi = window([0, 0.001])
+    assert hi - lo == pytest.approx(0.5) and lo < 0 < hi
+
+
+def test_the_published_layer_is_two_steps() -> None:
+    """8 tokens through a 4096×11008 bf16 weight in 31 µs on an H100: 87 % of the memory roof."""
+    fall = of_explanation(explain(rl.gemm(8, 11008, 4096, "bf16"), "h100-sxm", 31e-6))
+    assert [step.name for step in fall.steps] == ["measured roof", "unexplained"]
+    assert fall.total == "×1.15" and fall.steps[-1].seconds == "31.0 µs"
+    assert "87 % of the datasheet roof" in fall.words and "989 TFLOP/s peak" in fall.words
+
+
+def test_what_was_never_timed_is_no_bar() -> None:
+    names = [s.name for s in of_explanation(explain(rl.gemv(64, 64), HERE, 1e-5)).steps]
+    assert "routine efficiency" not in names and names[-1] == "unexplained"
+    names = [s.name for s in of_explanation(explain(rl.gemv(64, 64), TIMED, 1e-5)).steps]
+    assert names == ["level and mix", "call overhead", "routine efficiency", "unexplained"]
+
+
+def test_a_prediction_has_no_unexplained_bar() -> None:
+    op = rl.gemv(4096, 4096)
+    predicted = rl.predict(op, TIMED)
+    fall = of_prediction(op, TIMED, predicted)
+    assert fall.reached == "predicted" and 10**fall.end == pytest.approx(predicted.seconds)
+    assert all(step.explained for step in fall.steps) and "stops at the prediction" in fall.words
+
+
+def test_a_datasheet_stops_at_the_bound_and_says_why() -> None:
+    fall = of_bound(rl.axpy(10**6), rl.machine("h100-sxm"))
+    assert fall.steps == () and fall.end == fall.start
+    assert "A datasheet knows no caches, calls and routines" in fall.sentence
+    assert "never timed" in of_bound(rl.axpy(10**6), HERE).sentence
+
+
+def overlaps(figure) -> list[tuple[str, str]]:
+    figure.draw_without_rendering()
+    boxes = [(t.get_text(), t.get_window_extent()) for t in figure.axes[0].texts if t.get_text()]
+    return [
+        (a, b) for (a, one), (b, two) in itertools.combinations(boxes, 2)
+        if one.shrunk(0.98, 0.9).overlaps(two.shrunk(0.98, 0.9))
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("width", [560, 760, 1200])
+@pytest.mark.parametrize("seconds", [1e-9, 1e-5, 0.0042, 0.02, 3.0])
+def test_no_text_steps_on_another_or_leaves_the_picture(seconds: float, width: int) -> None:
+    for machine in (TIMED, "h100-sxm"):
+        figure = rl.show.waterfall(rl.gemv(4096, 4096), machine, seconds, width=width)
+        assert overlaps(figure) == []
+        right, top = figure.bbox.width, figure.bbox.height
+        for text in figure.axes[0].texts:
+            box = text.get_window_extent()
+            assert box.x0 >= 0 and box.x1 <= right and box.y0 >= 0 and box.y1 <= top, text
+
+
+def test_a_measurement_is_explained_and_a_notebook_shows_it() -> None:
+    timed = measurement(rl.gemv(4096, 4096), "here", 0.01)
+    figure = rl.show.waterfall(timed, HERE)
+    data, about = figure._repr_mimebundle_()
+    assert b64decode(data["image/png"]).startswith(b"\x89PNG")
+    assert data["text/plain"].startswith(explain(timed, HERE).sentence)
+    assert about["image/png"]["alt"] == figure.words
+    again = rl.show.waterfall(explain(timed, HERE))
+    assert again.words == figure.words
+
+
+def test_times_beyond_every_clock_are_drawn() -> None:
+    for seconds in (5e-324, 1e300):
+        assert draw(of_explanation(explain(rl.axpy(100), HERE, seconds))).words
+
+
+def test_an_empty_waterfall_has_a_picture_too() -> None:
+    assert isinstance(of_bound(rl.axpy(9), HERE), Fall)
+    assert len(draw(of_bound(rl.axpy(9), HERE)).axes[0].texts) > 5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "error", "message"),
+    [
+        ((3,), {}, TypeError, "measured=3 is a int; give a Measurement, an Explanation"),
+        ((None, "h100-sxm", 1.0), {}, TypeError, "measured=None"),
+        ((rl.axpy(9),), {}, TypeError, "machine=None"),
+        ((rl.axpy(9), "h100-sxm"), {}, TypeError, "seconds=None must be the measured time"),
+        ((rl.axpy(9), "h100-sxm", 0.0), {}, ValueError, "seconds=0.0 must be a positive time"),
+        ((rl.axpy(9), "h100-sxm", 1.0), {"width": 10}, ValueError, "width=10 must be 560 to"),
+        ((rl.axpy(9), "h100-sxm", 1.0), {"width": "wide"}, TypeError, "width='wide' must be"),
+        ((explain(rl.axpy(9), HERE, 1.0), "h100-sxm"), {}, TypeError, "already has its own"),
+    ],
+)
+def test_bad_questions_are_named(arguments, options, error, message) -> None:
+    with pytest.raises(error, match=message):
+        rl.show.waterfall(*arguments, **options)
