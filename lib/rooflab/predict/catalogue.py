@@ -4,26 +4,35 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
+from typing import Any, TypedDict
 
 from rooflab.count.validation import unknown
-from rooflab.predict.machine import Figure, Machine
+from rooflab.predict.machine import Figure, FigureData, Machine
 
 # Which figure of machines.yaml is which level's capacity or bandwidth.
 _CAPACITIES = {"l2": "l2_bytes", "l3": "llc_bytes", "dram": "memory_bytes"}
 _BANDWIDTHS = {"dram": "bandwidth_bytes_per_s", "l2": "l2_bandwidth_bytes_per_s"}
 
 
+class Document(TypedDict):
+    """machines.yaml: its sources by key, and a row a machine, whose entries its kind decides."""
+
+    sources: Mapping[str, Mapping[str, str]]
+    machines: Sequence[Mapping[str, Any]]
+
+
 @cache
-def _document() -> Mapping[str, object]:
+def _document() -> Document:
     import yaml  # costs 20 ms and is needed only when a catalogue machine is asked for
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the C loader is 10× faster
     text = files("rooflab.predict").joinpath("machines.yaml").read_text(encoding="utf-8")
-    return yaml.load(text, Loader=loader)
+    document: Document = yaml.load(text, Loader=loader)
+    return document
 
 
 @cache
@@ -37,7 +46,7 @@ def sources() -> Mapping[str, Mapping[str, str]]:
     return MappingProxyType(_document()["sources"])
 
 
-def record(machine_id: str) -> Mapping[str, object]:
+def record(machine_id: str) -> Mapping[str, Any]:
     """Return everything machines.yaml says of a machine, disputes and notes included."""
     wanted = machine(machine_id).id
     return next(row for row in _document()["machines"] if row["id"] == wanted)
@@ -124,8 +133,8 @@ def _family(said: frozenset[str]) -> list[str]:
     return [id for id, many in shared.items() if many == most][:3] if most > 1 else []
 
 
-def _machine(row: Mapping[str, object]) -> Machine:
-    def figures(block: Mapping[str, object]) -> dict[str, Figure]:
+def _machine(row: Mapping[str, Any]) -> Machine:
+    def figures(block: Mapping[str, FigureData]) -> dict[str, Figure]:
         return {key: Figure.from_dict(entry) for key, entry in block.items()}
 
     return Machine(

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from numbers import Real
+from typing import Protocol
 
 from rooflab.count.dtypes import DTYPES, dtype
 from rooflab.count.operation import LEVELS, Operation
@@ -84,8 +85,21 @@ class Explanation:
         return "\n".join(lines)
 
 
+class Measured(Protocol):
+    """What a Measurement says of itself: the operation, where and how it was timed, its median."""
+
+    @property
+    def op(self) -> Operation: ...
+    @property
+    def machine(self) -> str: ...
+    @property
+    def cache(self) -> str: ...
+    @property
+    def median_s(self) -> float: ...
+
+
 def explain(
-    measured: object,
+    measured: Operation | Measured,
     machine: Machine | str | None = None,
     seconds: float | None = None,
     *,
@@ -97,13 +111,14 @@ def explain(
     ``machine`` is looked up in the catalogue unless one is given. Raises TypeError or ValueError
     naming the argument when something is missing or not positive.
     """
-    op = getattr(measured, "op", measured)
+    op = measured if isinstance(measured, Operation) else getattr(measured, "op", None)
     if not isinstance(op, Operation):
         raise TypeError(f"measured={measured!r} must be a Measurement or an Operation")
-    evicted = op is not measured and (cache or measured.cache) == "cold"
-    if op is not measured:
+    evicted = False
+    if not isinstance(measured, Operation):
         seconds = measured.median_s if seconds is None else seconds
         cache = cache or measured.cache
+        evicted = cache == "cold"
         if machine is None and measured.machine in machines():
             machine = measured.machine
     if machine is None:
@@ -245,6 +260,6 @@ def _beyond_the_peak(e: Explanation) -> str:
 _FAMILIES = {dtype(name).family: dtype(name).precision_bits for name in reversed(DTYPES)}
 
 
-def _binary(size: int) -> str:
+def _binary(size: float) -> str:
     """Cache sizes carry binary labels: 52428800 is "50 MB" on the box."""
     return f"{size / 2**20:.0f} MB" if size >= 2**20 else f"{size / 2**10:.0f} kB"

@@ -7,13 +7,14 @@ the catalogue, "measured" for a machine whose roofs were timed.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from numbers import Real
 from types import MappingProxyType
+from typing import Any, NotRequired, TypedDict
 
-from rooflab.count.dtypes import as_dtype
+from rooflab.count.dtypes import DTypeLike, as_dtype
 from rooflab.count.operation import LEVELS, UNITS, level
 from rooflab.count.si import si
 from rooflab.count.validation import unknown
@@ -23,6 +24,16 @@ from rooflab.count.validation import unknown
 
 # What people call the memory that this course calls dram.
 _DRAM = ("hbm", "gddr", "vram", "ddr", "memory")
+
+
+class FigureData(TypedDict):
+    """A :class:`Figure` as plain JSON data."""
+
+    value: float
+    source: NotRequired[Sequence[str]]
+    unit: NotRequired[str | None]
+    note: NotRequired[str | None]
+    derived: NotRequired[str | None]
 
 
 class Figure(float):
@@ -53,33 +64,48 @@ class Figure(float):
     def __reduce__(self) -> tuple[object, ...]:
         return (Figure, (float(self), self.source, self.unit, self.note, self.derived))
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> FigureData:
         """Return value, source and whatever else is known, as plain data."""
-        extra = {"unit": self.unit, "note": self.note, "derived": self.derived}
-        return {
-            "value": float(self),
-            "source": list(self.source),
-            **{key: text for key, text in extra.items() if text is not None},
-        }
+        data: FigureData = {"value": float(self), "source": list(self.source)}
+        if self.unit is not None:
+            data["unit"] = self.unit
+        if self.note is not None:
+            data["note"] = self.note
+        if self.derived is not None:
+            data["derived"] = self.derived
+        return data
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, object]) -> Figure:
+    def from_dict(cls, data: FigureData) -> Figure:
         """Inverse of :meth:`to_dict`; unknown keys (samples, kernel) are ignored."""
-        return cls(
-            data["value"],
-            tuple(data.get("source", ())),
-            *(data.get(key) for key in ("unit", "note", "derived")),
-        )
+        source, unit = tuple(data.get("source", ())), data.get("unit")
+        return cls(data["value"], source, unit, data.get("note"), data.get("derived"))
+
+
+class FittingSize(TypedDict):
+    """A size of a routine that was timed: the share of the roof that it reached, 1 being all."""
+
+    efficiency: float
+    level: NotRequired[str]  # where its operands lay, for a routine that streams them
+    smallest: NotRequired[int]  # smallest dimension, for a product of matrices
+
+
+class Routine(TypedDict):
+    """How a library's routine behaves: seconds of a call with warm and cold operands, and points."""
+
+    overhead_s: float
+    cold_overhead_s: float
+    points: Sequence[FittingSize]
 
 
 def figures(table: str, given: Mapping[str, float]) -> dict[str, Figure]:
     """``given`` with every rate as a Figure; a rate must be a positive finite number."""
     for key, rate in _mapping(table, given, "{'bf16': 1e14}").items():
-        _positive(f"{table}[{key!r}]", rate, "rate, in FLOP/s or byte/s")
+        _require_positive(f"{table}[{key!r}]", rate, "rate, in FLOP/s or byte/s")
     return {k: rate if isinstance(rate, Figure) else Figure(rate) for k, rate in given.items()}
 
 
-def by_format(table: str, given: Mapping[str, float]) -> dict[str, float]:
+def by_format(table: str, given: Mapping[str, Any]) -> dict[str, Any]:
     """``given`` under the names of number formats as a machine lists them: bfloat16 is bf16, and
     fp8_e4m3 is of the family fp8. What names no format (``bf16_tensor``) is left as it is."""
     return {_listed(key): rate for key, rate in _mapping(table, given, "{'bf16': 1e14}").items()}
@@ -92,39 +118,41 @@ def _listed(key: str) -> str:
         return key
 
 
-def by_level(table: str, given: object) -> dict[str, object]:
+def by_level(table: str, given: float | Mapping[str, Any]) -> dict[str, Any]:
     """``given`` for each level of memory; a lone number is that of DRAM, and HBM is DRAM too."""
     if isinstance(given, Real) and not isinstance(given, bool):
-        given = {"dram": given}
+        return {"dram": given}
     rows = _mapping(table, given, "{'dram': 1e12}")
     return {"dram" if str(key).lower() in _DRAM else key: value for key, value in rows.items()}
 
 
-def amounts(table: str, given: object) -> dict[str, float]:
+def amounts(table: str, given: float | Mapping[str, float]) -> dict[str, float]:
     """Capacities in bytes for each level, 0 where there is none of it; see :func:`by_level`."""
     rows = by_level(table, given)
     for key, amount in rows.items():
         if amount != 0:
-            _positive(f"{table}[{key!r}]", amount, "number of bytes")
+            _require_positive(f"{table}[{key!r}]", amount, "number of bytes")
     return rows
 
 
-def _mapping(table: str, given: object, such_as: str) -> Mapping[str, object]:
+def _mapping(table: str, given: object, such_as: str) -> Mapping[str, Any]:
     if not isinstance(given, Mapping):
         raise TypeError(f"{table}={given!r} must be a mapping, such as {such_as}")
     return given
 
 
-def _positive(what: str, number: object, kind: str) -> None:
-    if isinstance(number, bool) or not isinstance(number, Real) or not 0 < number < math.inf:
-        error = ValueError if isinstance(number, Real) else TypeError
-        raise error(f"{what}={number!r} must be a positive {kind}")
+def _require_positive(what: str, number: object, kind: str) -> None:
+    said = f"{what}={number!r} must be a positive {kind}"
+    if not isinstance(number, Real):
+        raise TypeError(said)
+    if isinstance(number, bool) or number <= 0 or not number < math.inf:
+        raise ValueError(said)
 
 
 MIXES = ("read", "axpy", "copy", "update")
 
 
-def _spill(level: str, pairs: object) -> tuple[tuple[float, float], ...]:
+def _spill(level: str, pairs: Iterable[tuple[float, float]]) -> tuple[tuple[float, float], ...]:
     """Where ``level`` spills, checked: sizes that grow, and shares from 0 to 1."""
     try:
         points = tuple((float(size), float(share)) for size, share in pairs)
@@ -162,9 +190,9 @@ class Machine:
     threads: int | None = None
     peaks: Mapping[str, Figure] = field(default_factory=dict)
     bandwidths: Mapping[str, Mapping[str, Figure]] = field(default_factory=dict)
-    capacities: Mapping[str, int] = field(default_factory=dict)
+    capacities: Mapping[str, float] = field(default_factory=dict)
     measured: Mapping[str, Figure] = field(default_factory=dict)
-    routines: Mapping[str, object] = field(default_factory=dict)
+    routines: Mapping[str, Routine] = field(default_factory=dict)
     backend: str = "cpu"
     spills: Mapping[str, tuple[tuple[float, float], ...]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
@@ -172,7 +200,7 @@ class Machine:
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", self.name or self.id)
         object.__setattr__(self, "notes", tuple(self.notes))
-        tables = {
+        tables: dict[str, Mapping[str, object]] = {
             "routines": dict(self.routines),
             "spills": {where: _spill(where, pairs) for where, pairs in self.spills.items()},
             "capacities": amounts("capacities", self.capacities),
@@ -206,7 +234,7 @@ class Machine:
             return "datasheet"
         return f"measured on {self.recorded_on[:10]}" if self.recorded_on else "measured"
 
-    def peak(self, kind: object, unit: str | None = None) -> Figure:
+    def peak(self, kind: DTypeLike, unit: str | None = None) -> Figure:
         """Peak of dtype ``kind`` in FLOP/s.
 
         ``unit``: "vector", "tensor", or None for the highest dense figure that accumulates in
@@ -219,11 +247,11 @@ class Machine:
         what = " ".join(filter(None, (str(as_dtype("dtype", kind)), unit, "peak")))
         raise ValueError(f"{self.id} has no {what}; it has {self._listed_peaks()}")
 
-    def has_peak(self, kind: object, unit: str | None = None) -> bool:
+    def has_peak(self, kind: DTypeLike, unit: str | None = None) -> bool:
         """Whether :meth:`peak` would answer; an unknown dtype or unit is an error here too."""
         return bool(self._peaks_of(kind, unit))
 
-    def _peaks_of(self, kind: object, unit: str | None) -> list[Figure]:
+    def _peaks_of(self, kind: DTypeLike, unit: str | None) -> list[Figure]:
         if unit is not None and unit not in UNITS:
             raise unknown("unit", unit, UNITS)
         family = as_dtype("dtype", kind).family
@@ -293,7 +321,7 @@ class Machine:
         }  # fmt: skip
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, object]) -> Machine:
+    def from_dict(cls, data: Mapping[str, Any]) -> Machine:
         """Inverse of :meth:`to_dict`."""
         figures = {
             name: {key: Figure.from_dict(f) for key, f in data[name].items()}
@@ -308,11 +336,11 @@ class Machine:
     @classmethod
     def from_roofs(
         cls,
-        roofs: Mapping[str, object],
+        roofs: Mapping[str, Any],
         *,
         id: str,
         name: str,
-        routines: Mapping[str, object] | None = None,
+        routines: Mapping[str, Routine] | None = None,
     ) -> Machine:
         """Machine whose figures are the measured ``roofs`` (plain JSON of measure/roofs.py)."""
         gpu = roofs["backend"] == "gpu"

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 from numbers import Real
 
-from rooflab.count.dtypes import dtype
+from rooflab.count.dtypes import DTypeLike, dtype
 from rooflab.count.operation import Operation, as_operation, as_timeable, level
 from rooflab.predict.catalogue import machine as _machine
 from rooflab.predict.machine import Machine
@@ -25,7 +25,7 @@ class Roofline:
     """
 
     m: Machine | str
-    dtype: object
+    dtype: DTypeLike
     level: str = "dram"
     unit: str | None = None
     mix: str = "read"
@@ -34,23 +34,23 @@ class Roofline:
         object.__setattr__(self, "m", _machine(self.m))
         object.__setattr__(self, "dtype", dtype(self.dtype))
         object.__setattr__(self, "level", level(self.level))
-        self.m.peak(self.dtype, self.unit)  # a missing figure is told now, not at first use
-        self.m.bandwidth(self.level, self.mix)
+        self.machine.peak(self.dtype, self.unit)  # a missing figure is told now, not at first use
+        self.machine.bandwidth(self.level, self.mix)
 
     @property
     def machine(self) -> Machine:
-        """The machine."""
-        return self.m
+        """The machine, also where ``m`` was given as a name."""
+        return _machine(self.m)
 
     @property
     def peak(self) -> float:
         """Flat roof in FLOP/s."""
-        return self.m.peak(self.dtype, self.unit)
+        return self.machine.peak(self.dtype, self.unit)
 
     @property
     def bandwidth(self) -> float:
         """Slope of the slanted roof in byte/s."""
-        return self.m.bandwidth(self.level, self.mix)
+        return self.machine.bandwidth(self.level, self.mix)
 
     @property
     def ridge(self) -> float:
@@ -86,19 +86,19 @@ class HierarchicalRoofline:
     """
 
     m: Machine | str
-    dtype: object
+    dtype: DTypeLike
     unit: str | None = None
     mix: str = "read"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "m", _machine(self.m))
         object.__setattr__(self, "dtype", dtype(self.dtype))
-        for name in _levels(self.m):
+        for name in _levels(_machine(self.m)):
             Roofline(self.m, self.dtype, name, self.unit, self.mix)
 
     def times(self, op: Operation) -> dict[str, float]:
         """Seconds that computing and each level would take on its own."""
-        m, op = self.m, as_timeable("op", op)
+        m, op = _machine(self.m), as_timeable("op", op)
         carrying = {name: op.bytes_at(name) / m.bandwidth(name, self.mix) for name in _levels(m)}
         return {"compute": op.flops / m.peak(self.dtype, self.unit), **carrying}
 
