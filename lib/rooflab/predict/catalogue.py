@@ -37,7 +37,20 @@ def _document() -> Document:
 
 @cache
 def machines() -> Mapping[str, Machine]:
-    """Return the catalogue: machine id → Machine, in the catalogue's order."""
+    """Return the catalogue: machine id → Machine, in the catalogue's order.
+
+    Returns
+    -------
+    mapping of str to Machine
+        Every machine by its id, read-only.
+
+    Examples
+    --------
+    >>> len(rl.machines())
+    45
+    >>> max(rl.machines().values(), key=lambda m: m.bandwidth()).bandwidth() / 1e12  # TB/s
+    8.0
+    """
     return MappingProxyType({row["id"]: _machine(row) for row in _document()["machines"]})
 
 
@@ -59,12 +72,35 @@ class VagueName(ValueError):
 def machine(name: str | Machine) -> Machine:
     """Return the catalogue machine ``name``: ``"h200-sxm"`` = ``"NVIDIA-H200-SXM"``.
 
-    The vendor's prefix and the case are optional, and the names that drivers give their devices are
-    known ("NVIDIA H100 80GB HBM3", "NVIDIA A100-SXM4-80GB", "Tesla T4"). Every word of a name must
-    be one of the machine's, so that "RTX 4090 Laptop" is no RTX 4090, and a memory or a slot alone
-    ("80 GB", "PCIe") names no machine. A name that fits several
-    raises VagueName, an unknown one ValueError, each with what it could mean. A Machine is returned
-    as it is.
+    Parameters
+    ----------
+    name : str or Machine
+        The vendor's prefix and the case are optional, and the names that drivers give their
+        devices are known: "NVIDIA H100 80GB HBM3", "NVIDIA A100-SXM4-80GB", "Tesla T4". Every word
+        of a name must be one of the machine's, so that "RTX 4090 Laptop" is no RTX 4090. A memory
+        or a slot alone ("80 GB", "PCIe") names no machine. A Machine is returned as it is.
+
+    Returns
+    -------
+    Machine
+        Its datasheet's figures in FLOP/s, byte/s and bytes, each with its source.
+
+    Raises
+    ------
+    VagueName
+        If the name fits several machines, with what it could mean. It is a ValueError.
+    ValueError
+        If the name is unknown, with what it could mean.
+    TypeError
+        If ``name`` is neither a name nor a Machine.
+
+    Examples
+    --------
+    >>> h100 = rl.machine("NVIDIA H100 80GB HBM3")
+    >>> h100.id
+    'nvidia-h100-sxm'
+    >>> h100.peak("bf16") / 1e12, h100.bandwidth() / 1e12  # TFLOP/s, TB/s
+    (989.4, 3.35)
     """
     if isinstance(name, Machine):
         return name
