@@ -37,10 +37,28 @@ class FigureData(TypedDict):
 
 
 class Figure(float):
-    """A float that knows where it comes from.
+    """A float that knows where it comes from: a rate in FLOP/s or byte/s.
 
-    ``source``: keys of the catalogue's sources (or "measured here"); ``unit``: for a peak, the
-    execution unit ("vector" or "tensor"); ``note`` and ``derived`` say what to know about it.
+    Parameters
+    ----------
+    value : float
+        The rate, in FLOP/s or byte/s.
+    source : tuple of str, default none
+        Keys of the catalogue's sources, or "measured" and the day.
+    unit : {"vector", "tensor"}, optional
+        For a peak, the execution unit; a peak without one counts for both.
+    note : str, optional
+        What to know about it.
+    derived : str, optional
+        How it was computed from sourced figures.
+
+    Examples
+    --------
+    >>> bandwidth = rl.machine("h100-sxm").bandwidth()
+    >>> bandwidth / 1e12  # TB/s
+    3.35
+    >>> isinstance(bandwidth, rl.Figure), len(bandwidth.source) > 0
+    (True, True)
     """
 
     source: tuple[str, ...]
@@ -91,7 +109,10 @@ class FittingSize(TypedDict):
 
 
 class Routine(TypedDict):
-    """How a library's routine behaves: seconds of a call with warm and cold operands, and points."""
+    """How a library's routine behaves: seconds that a call costs, and the sizes timed.
+
+    ``overhead_s`` is that of a call with warm operands, ``cold_overhead_s`` with cold ones.
+    """
 
     overhead_s: float
     cold_overhead_s: float
@@ -172,14 +193,56 @@ def _spill(level: str, pairs: Iterable[tuple[float, float]]) -> tuple[tuple[floa
 class Machine:
     """Peaks (FLOP/s per dtype), bandwidths (byte/s per level and mix), capacities (bytes).
 
-    Plain numbers do: ``rl.Machine("mine", peaks={"bf16": 1e14}, bandwidths=1e12, capacities=80e9)``
-    has those of its DRAM; a peak without a unit counts for both units, a lone bandwidth for all
-    mixes.
-    ``measured``: achieved figures, keyed like the peaks plus "bandwidth_bytes_per_s"; published
-    ones for a catalogue machine. ``routines``: how this machine's library routines behave, for
-    :func:`rooflab.predict`; ``spills``: for each cache, pairs of a working set in bytes and the
-    share of it that the next level serves. Both are empty for a catalogue machine. ``notes``: what
-    to know about how it was measured, such as which kind of core.
+    Plain numbers do for all of them.
+
+    Parameters
+    ----------
+    id : str
+        A short name, such as "nvidia-h100-sxm".
+    name : str, default ``id``
+        The name that people read.
+    kind : str, default "gpu"
+        What it is: "gpu", "cpu" or "tpu".
+    origin : {"datasheet", "measured"}, default "datasheet"
+        Where the figures come from.
+    recorded_on : str, optional
+        When a measured machine was measured, as an ISO date or time.
+    threads : int, optional
+        CPU threads that it was measured with; none for a GPU or a datasheet.
+    peaks : mapping of str to float, default none
+        FLOP/s per number format. A plain number, or a Figure without a unit, counts for both
+        units, vector and tensor.
+    bandwidths : float or mapping of str to (float or mapping of str to float), default none
+        Byte/s per level (l1, l2, l3, dram) and mix of reads and writes. One number for a level
+        counts for all mixes; one number in all is that of the DRAM. HBM and GDDR are "dram".
+    capacities : float or mapping of str to float, default none
+        Bytes per level; one number is that of the DRAM.
+    measured : mapping of str to float, default none
+        Achieved figures, keyed like the peaks plus "bandwidth_bytes_per_s"; published ones for a
+        catalogue machine.
+    routines : mapping of str to dict, default none
+        How this machine's library routines behave, for :func:`rooflab.predict`. Empty for a
+        catalogue machine.
+    backend : {"cpu", "gpu"}, default "cpu"
+        Whose routines those are.
+    spills : mapping of str to pairs of float, default none
+        For each cache, pairs of a working set in bytes and the share of it, 0 to 1, that the next
+        level serves. Empty for a catalogue machine.
+    notes : tuple of str, default none
+        What to know about how it was measured, such as which kind of core.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a table is no mapping, or a rate or capacity is no positive number.
+
+    Examples
+    --------
+    >>> mine = rl.Machine("mine", peaks={"bf16": 1e14}, bandwidths=1e12, capacities=80e9)
+    >>> mine
+    Machine(mine, datasheet: bf16 100 TFLOP/s; dram 1.00 TB/s)
+    >>> rl.Roofline(mine, "bf16").ridge  # FLOP/byte
+    100.0
     """
 
     id: str
@@ -289,7 +352,7 @@ class Machine:
         return tuple(name for name in LEVELS if name in self.bandwidths)
 
     def home(self, nbytes: float) -> str:
-        """Level with a bandwidth whose capacity holds ``nbytes``; dram if none does."""
+        """Nearest level with a bandwidth whose capacity holds ``nbytes`` bytes; else dram."""
         for name in self.levels:
             if name != "dram" and nbytes <= self.capacities.get(name, 0):
                 return name
@@ -342,7 +405,10 @@ class Machine:
         name: str,
         routines: Mapping[str, Routine] | None = None,
     ) -> Machine:
-        """Machine whose figures are the measured ``roofs`` (plain JSON of measure/roofs.py)."""
+        """Machine whose figures are the measured ``roofs``: plain JSON data of measure/roofs.py.
+
+        Rates are in FLOP/s and byte/s, capacities in bytes, as those of a Machine are.
+        """
         gpu = roofs["backend"] == "gpu"
         source = (f"measured {roofs['measured_on'][:10]}",)
         peaks = {
