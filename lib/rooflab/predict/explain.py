@@ -35,12 +35,49 @@ class Factor:
 class Explanation:
     """Why ``op`` took ``seconds`` on ``machine``.
 
-    ``bound``: seconds that the DRAM roofline allows; ``limit``: "memory" or "compute";
-    ``rate``: achieved byte/s or FLOP/s of what limits; ``share``: bound / seconds (above 1 means
-    that the roof was not the one in use); ``factors``: steps whose product is seconds / bound;
-    ``call``: seconds of the call itself, where that is most of the predicted time, else 0;
-    ``evicted``: whether it was measured with the caches emptied before; ``warm``: whether its
-    operands were left in the caches on purpose.
+    Attributes
+    ----------
+    op : Operation
+        What was timed.
+    machine : Machine
+        Where, with the roofs that the time is compared with.
+    seconds : float
+        The time, in seconds.
+    bound : float
+        Seconds that the DRAM roofline allows.
+    limit : {"memory", "compute"}
+        What sets the bound.
+    rate : float
+        Achieved rate of what limits, in byte/s or FLOP/s.
+    factors : tuple of Factor
+        Steps whose product is seconds / bound, each with its name, factor and note.
+    call : float
+        Seconds of the call itself, where that is most of the predicted time, else 0.
+    evicted : bool
+        Whether it was measured with the caches emptied before.
+    warm : bool
+        Whether its operands were left in the caches on purpose.
+    share : float
+        bound / seconds; above 1 means that the roof was not the one in use.
+    sentence : str
+        All of it in words.
+
+    See Also
+    --------
+    explain : Makes one.
+
+    Examples
+    --------
+    >>> why = rl.explain(rl.gemv(8192, 8192, "bf16"), "h100-sxm", seconds=80e-6)
+    >>> round(why.share, 2)
+    0.5
+    >>> print(why)
+    gemv 8192×8192 bf16 in 80.0 µs on NVIDIA H100 SXM5 80 GB: 1.68 TB/s, 50 % of the ...
+      measured roof           ×1.13  published runs reach 2.96 TB/s of 3.35 TB/s
+      level and mix              ×1  134 MB moved, operands in DRAM, one roof for ...
+      call overhead              ×1  0 s a cold call
+      routine efficiency         ×1  not measured (gemv/bf16)
+      unexplained             ×1.76  what none of the steps above accounts for
     """
 
     op: Operation
@@ -56,7 +93,7 @@ class Explanation:
 
     @property
     def share(self) -> float:
-        """Share of the roof that was reached."""
+        """Share of the roof that was reached: bound / seconds, 1 being all of it."""
         return self.bound / self.seconds
 
     @property
