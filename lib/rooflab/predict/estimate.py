@@ -172,8 +172,33 @@ class Stage:
 class Prediction:
     """An estimated time. ``float(p)`` is ``p.seconds``.
 
-    ``limit``: "memory:LEVEL", "compute" or "overhead"; ``level``: where the operands live;
-    ``terms``: the stages from the bound to the estimate, each with its note.
+    Attributes
+    ----------
+    seconds : float
+        The estimate, in seconds.
+    limit : str
+        What most of the time is spent on: "memory:LEVEL", "compute" or "overhead".
+    level : str
+        Where the operands live: l1, l2, l3 or dram.
+    terms : tuple of Stage
+        The stages from the bound to the estimate, each with its name, the seconds so far, and a
+        note why.
+    bound : float
+        The roofline's bound in seconds.
+
+    See Also
+    --------
+    predict : Makes one.
+
+    Examples
+    --------
+    >>> p = rl.predict(rl.gemm(4096, 4096, 4096, "bf16"), "h100-sxm")
+    >>> print(p)
+    139 µs, limited by compute
+      roofline bound          139 µs  989 TFLOP/s tensor peak, 3.35 TB/s DRAM, datasheet
+      level and mix           139 µs  101 MB moved, operands in DRAM, one roof for ...
+      call overhead           139 µs  0 s a cold call
+      routine efficiency      139 µs  not measured (gemm/bf16)
     """
 
     seconds: float
@@ -202,11 +227,41 @@ def predict(
     cache: str = "cold",
     threads: int | None = None,
 ) -> Prediction:
-    """Estimate how long ``op`` takes on ``m`` (a Machine or a catalogue name), in seconds.
+    """Estimate how long ``op`` takes on ``m``, in seconds.
 
-    ``cache``: "cold" (operands in DRAM) or "warm" (operands where they fit). ``threads`` must be
-    the number that the machine's roofs were measured with, if given. A catalogue machine has no
-    measured routines, so its estimate is the bound, and the terms say so.
+    Parameters
+    ----------
+    op : Operation
+        What is computed, such as ``rl.axpy(1_000_000)``.
+    m : Machine or str
+        The machine, or its name in the catalogue.
+    cache : {"cold", "warm"}, default "cold"
+        Whether the operands are in DRAM, or where they fit.
+    threads : int, optional
+        CPU threads. They must be as many as the machine's roofs were measured with, which is the
+        default.
+
+    Returns
+    -------
+    Prediction
+        Its seconds, what limits it, and the terms that lead from the bound to it.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If ``op`` is no Operation, ``m`` or ``cache`` is unknown, the machine has no peak for the
+        format of ``op``, or its roofs were measured with other ``threads``.
+
+    Notes
+    -----
+    A catalogue machine has no measured routines, so its estimate is the bound, and the terms say
+    so.
+
+    Examples
+    --------
+    >>> p = rl.predict(rl.gemm(4096, 4096, 4096, "bf16"), "h100-sxm")
+    >>> round(p.seconds * 1e6), p.limit  # microseconds
+    (139, 'compute')
     """
     as_timeable("op", op)
     if cache not in CACHES:
