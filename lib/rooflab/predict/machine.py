@@ -328,8 +328,10 @@ class Machine:
     def bandwidth(self, where: str = "dram", mix: str = "read") -> Figure:
         """Bandwidth of level ``where`` in byte/s for a ``mix`` of reads and writes.
 
-        A catalogue machine has one figure a level for all mixes. "best" is the highest of the mixes
-        that are there: the roof that no operation can pass. GPU memory (HBM, GDDR) is "dram".
+        Mixes are "read", "axpy" (two reads to a write), "copy" (a read to a write) and "update" (a
+        read to a write in place). A catalogue machine has one figure a level for all of them.
+        "best" is the highest of those that are there: the roof that no operation can pass. Levels
+        are l1, l2, l3 and dram; GPU memory (HBM, GDDR) is "dram".
         """
         where = level(where)
         if mix not in (*MIXES, "best"):
@@ -365,7 +367,7 @@ class Machine:
         return ", ".join(key + unit for key, unit in units.items()) or "none"
 
     def to_dict(self) -> dict[str, object]:
-        """Return everything as plain JSON data."""
+        """Return everything as plain JSON data, in FLOP/s, byte/s and bytes."""
         return {
             "id": self.id, "name": self.name, "kind": self.kind, "origin": self.origin,
             "recorded_on": self.recorded_on, "threads": self.threads, "backend": self.backend,

@@ -156,7 +156,7 @@ class HierarchicalRoofline:
         return max(self.times(op).values())
 
     def limiting_level(self, op: Operation) -> str:
-        """The level that takes longest, or "compute"."""
+        """Return the level that takes longest (l1, l2, l3, dram), or "compute"."""
         times = self.times(op)
         return max(times, key=times.__getitem__)
 
