@@ -46,10 +46,10 @@ def machines() -> Mapping[str, Machine]:
 
     Examples
     --------
-    >>> len(rl.machines())
-    45
-    >>> max(rl.machines().values(), key=lambda m: m.bandwidth()).bandwidth() / 1e12  # TB/s
-    8.0
+    >>> rl.machines()["nvidia-t4"].bandwidth() / 1e9  # GB/s
+    320.0
+    >>> "nvidia-b200" in [id for id, m in rl.machines().items() if m.has_peak("fp4")]
+    True
     """
     return MappingProxyType({row["id"]: _machine(row) for row in _document()["machines"]})
 
