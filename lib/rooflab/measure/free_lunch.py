@@ -73,8 +73,6 @@ class FreeLunch:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, FreeLunch) and self.to_dict() == other.to_dict()
 
-    __hash__ = None
-
     @property
     def bytes(self) -> int:
         """Bytes moved, whatever k: every element is read once and written once."""
@@ -151,8 +149,12 @@ class FreeLunch:
     def from_dict(cls, data: Mapping[str, Any]) -> FreeLunch:
         """Inverse of :meth:`to_dict`; unknown keys are ignored."""
         known = {field.name for field in fields(cls)}
-        values = {key: tuple(v) if isinstance(v, list) else v for key, v in data.items()}
-        return cls(**{key: value for key, value in values.items() if key in known})
+        values: dict[str, Any] = {
+            key: tuple(value) if isinstance(value, list) else value
+            for key, value in data.items()
+            if key in known
+        }
+        return cls(**values)
 
 
 def free_lunch(
@@ -187,7 +189,7 @@ def free_lunch(
     seconds = [quickest(row) for row in samples]
     quartiles = [np.percentile(row, (25, 75)) for row in samples]
     return FreeLunch(
-        counts, tuple(seconds), tuple(float(high - low) for low, high in quartiles),
+        np.array(counts), np.array(seconds), np.array([high - low for low, high in quartiles]),
         part * PARTS * crew_size // itemsize, itemsize, crew_size, kind.name, host_id(), cpu_name(),
         now(), tuple(notes),
     )  # fmt: skip

@@ -159,8 +159,11 @@ def _told(ask: Callable[[], Any]) -> Any:
 
 
 def _reasons_of(library: ModuleType) -> Callable[[Any], int]:
-    new = getattr(library, "nvmlDeviceGetCurrentClocksEventReasons", None)
-    return new or library.nvmlDeviceGetCurrentClocksThrottleReasons  # packages before 12.535
+    ask: Callable[[Any], int] | None
+    ask = getattr(library, "nvmlDeviceGetCurrentClocksEventReasons", None)
+    if ask is None:  # packages before 12.535
+        ask = library.nvmlDeviceGetCurrentClocksThrottleReasons
+    return ask
 
 
 def _counted(library: ModuleType, device: Any) -> dict[str, int]:

@@ -404,7 +404,8 @@ def _campaign(
     tell(_BEFORE * 0.8, "free lunch")
     lunch = journal.once("free lunch", partial(_lunch, backend, name))
     tasks, left_out = _plan(name, journal, machines, backend, options)
-    failed, measured = [], []
+    failed: list[dict[str, Any]] = []
+    measured: list[dict[str, Any]] = []
     total, done = sum(task.cost for task in tasks), 0.0
     deadline = time.monotonic() + PATIENCE * _seconds(options)
     for task in tasks:
@@ -511,9 +512,8 @@ def _spread(measured: Measurement) -> float:
     return measured.iqr_s / measured.median_s
 
 
-def _positive(name: str, value: object, unit: str = "minutes") -> float:
-    number = isinstance(value, Real) and not isinstance(value, bool)
-    if not number or not 0 < value < math.inf:
+def _positive(name: str, value: float, unit: str = "minutes") -> float:
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < value < math.inf:
         raise ValueError(f"{name}={value!r} must be a positive number of {unit}")
     return float(value)
 

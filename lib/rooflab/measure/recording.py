@@ -160,7 +160,7 @@ def _slim(measured: dict[str, Any], environment: Mapping[str, Any]) -> dict[str,
 
 
 def _require(data: Mapping[str, Any]) -> None:
-    kinds = {
+    kinds: dict[str, type | tuple[type, ...]] = {
         "name": str, "recorded_on": str, "quick": bool, "environment": dict, "roofs": list,
         "free_lunch": (dict, type(None)), "left_out": list, "measurements": list,
     }  # fmt: skip

@@ -66,7 +66,7 @@ def measure_roofs(
     count = None if chosen.is_gpu else thread_count(threads)
     began = time.perf_counter()
     with MEASUREMENT_LOCK, progress_bar(progress, "measuring the roofs") as tell:
-        if chosen.is_gpu:
+        if count is None:
             found = gpu_roofs(chosen, tell)
         else:
             found = cpu_roofs(chosen, count, tell)
@@ -144,8 +144,8 @@ class Roof:
         are pushed out as new ones stay.
         """
         if self.moves_on:
-            seconds = [crew.time(self.jobs(1)) for _ in range(LEAD + TIMED)]
-            self.rates.append(self.amount * TIMED / sum(seconds[LEAD:]))
+            windows = [crew.time(self.jobs(1)) for _ in range(LEAD + TIMED)]
+            self.rates.append(self.amount * TIMED / sum(windows[LEAD:]))
             return
         seconds = crew.time(self.jobs(self.passes))
         self.rates.append(self.amount * self.passes / seconds)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from functools import partial
 from statistics import median
 from typing import Any
 
@@ -94,7 +95,9 @@ def _stored_gpu() -> Machine | None:
     for name in store.names("roofs-*-gpu"):
         roofs = _quietly(name, lambda document: roofs_problem(document, "gpu", None))
         device = "" if roofs is None else roofs.get("device", "")
-        if device and name == _roofs_name(host_id(device), None):  # not another computer's file
+        if (
+            roofs and device and name == _roofs_name(host_id(device), None)
+        ):  # not another computer's file
             kept.append(_machine(roofs, device, None, host_id(device)))
     return max(kept, key=lambda machine: machine.recorded_on or "", default=None)
 
@@ -274,7 +277,7 @@ def _fits(m: Machine, kind: str) -> list[Fit]:
     square, thin = _products(m, product)
     products = [
         Fit(product, tuple(gemm(n, n, n, kind) for n in square)),
-        Fit(product, tuple(gemm(*shape, kind) for shape in thin)),
+        Fit(product, tuple(gemm(*shape, dtype=kind) for shape in thin)),
     ]
     if kind == "tf32":  # a mode of products, that no other routine has
         return products if m.has_peak(kind) else []
@@ -288,7 +291,7 @@ def _fits(m: Machine, kind: str) -> list[Fit]:
         ),
         Fit(
             gemv(TINY, TINY, kind),
-            tuple(gemv(*[_uneven(math.sqrt(nbytes / itemsize))] * 2, kind) for nbytes in sizes),
+            tuple(gemv(n, n, kind) for n in (_uneven(math.sqrt(b / itemsize)) for b in sizes)),
             levels,
         ),
         *(products if m.has_peak(kind) else ()),
@@ -296,7 +299,9 @@ def _fits(m: Machine, kind: str) -> list[Fit]:
     ]
 
 
-def _products(m: Machine, op: Operation) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]:
+def _products(
+    m: Machine, op: Operation
+) -> tuple[tuple[int, ...], tuple[tuple[int, int, int], ...]]:
     """Sizes of square products and shapes of thin ones for the dtype of ``op``."""
     if m.backend != "gpu":
         return PRODUCTS, THIN
@@ -331,6 +336,7 @@ def _point(
     m: Machine, op: Operation, level: str | None, seconds: float, overhead: float
 ) -> dict[str, object]:
     """A fitting size with its efficiency: the share of the roof that the work itself reached."""
+    where: dict[str, object]
     if level is None:
         at_the_roof, where = op.flops / peak_of(op, m)[0], {"smallest": smallest(op, m.backend)}
     else:
@@ -367,7 +373,7 @@ def _timed_on_gpu(
     from rooflab.measure.gpu import l2_flush, time_gpu
 
     xp, flush = backend.xp, l2_flush(backend.xp)
-    limits = {"samples": GPU_SAMPLES, "seconds": GPU_SECONDS, "warm_up_s": GPU_WARM_UP}
+    timed = partial(time_gpu, xp, samples=GPU_SAMPLES, seconds=GPU_SECONDS, warm_up_s=GPU_WARM_UP)
     tiny = {fit.tiny for fit in fits}
     warm: dict[Operation, float] = {}
     cold: dict[Operation, float] = {}
@@ -376,9 +382,9 @@ def _timed_on_gpu(
             continue
         try:
             call = kernel_for(op, backend).bind(make(op, backend))
-            warm[op] = quickest(time_gpu(xp, call, cache="warm", **limits).samples)
+            warm[op] = quickest(timed(call, cache="warm").samples)
             if op in tiny:
-                cold[op] = time_gpu(xp, call, cache="cold", flush=flush, **limits).median_s
+                cold[op] = timed(call, cache="cold", flush=flush).median_s
         except (ValueError, MemoryError, RuntimeError):  # CuPy's errors are RuntimeErrors
             warm.pop(op, None)
     return warm, cold
@@ -399,7 +405,7 @@ def _bound(op: Operation, count: int = 1) -> list[Call]:
 
 
 def explain(
-    measured: object,
+    measured: Measurement | Operation,
     machine: Machine | str | None = None,
     seconds: float | None = None,
     *,

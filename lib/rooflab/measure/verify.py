@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -54,7 +55,7 @@ class Case:
     """A finished call: ``arrays`` by operand name, ``before`` what they were, the ``result``."""
 
     op: Operation
-    xp: Any
+    xp: ModuleType
     arrays: Mapping[str, Any]
     before: Mapping[str, Any]
     result: Any
@@ -88,6 +89,8 @@ class Case:
 
 Reference = Callable[[Case], Mismatch | None]
 """Finds the first wrong element of a finished call."""
+Index = Callable[[tuple[int, ...]], tuple[int, ...]]
+"""Turns a place in a block of the result into its place in the whole."""
 
 
 def rounding(kind: DType) -> float:
@@ -95,7 +98,7 @@ def rounding(kind: DType) -> float:
     return _ROUNDING.get(kind.name, 0.0)
 
 
-def wide(xp: Any, array: Any) -> Any:
+def wide(xp: ModuleType, array: Any) -> Any:
     """``array`` in fp64."""
     return array.astype(xp.float64)
 
@@ -107,7 +110,7 @@ def blocks(length: int, width: int = 1) -> Iterator[slice]:
 
 
 def first_wrong(
-    case: Case, found: Any, expected: Any, tolerance: Any, at: Callable[[tuple[int, ...]], tuple]
+    case: Case, found: Any, expected: Any, tolerance: Any, at: Index
 ) -> Mismatch | None:
     """Return the first element of ``found`` farther than ``tolerance`` from ``expected`` (NaN is);
     ``at`` turns its place in the block into its index in the result."""
@@ -118,6 +121,11 @@ def first_wrong(
         return None
     here = tuple(int(i) for i in np.unravel_index(int(wrong.ravel().argmax()), found.shape))
     return Mismatch(at(here), float(found[here]), float(expected[here]), float(allowed[here]))
+
+
+def _offset_by(part: slice) -> Index:
+    """The index of a block that is ``part`` of the first axis."""
+    return lambda i: (part.start + i[0], *i[1:])
 
 
 # References of axpy, scale and dot.
@@ -197,7 +205,7 @@ def _unchanged(case: Case, old: Any, expected: float) -> Mismatch:
 
 def _compare(case: Case, part: slice, expected: Any, room: Any) -> Mismatch | None:
     found = wide(case.xp, case.result[part])
-    return first_wrong(case, found, expected, room, lambda i: (part.start + i[0],))
+    return first_wrong(case, found, expected, room, _offset_by(part))
 
 
 VECTOR_REFERENCES = {"axpy": axpy, "scale": scale, "dot": dot}
@@ -212,8 +220,6 @@ VECTOR_REFERENCES = {"axpy": axpy, "scale": scale, "dot": dot}
 WHOLE = 2e8  # FLOP up to which a product is simply computed again
 _WHOLE_FACTOR = 1 << 22  # and elements of its right factor
 _MOST_PROBLEMS, _MOST_ELEMENTS = 64, 1 << 26
-
-Index = Callable[[tuple[int, ...]], tuple[int, ...]]
 
 
 @dataclass(frozen=True)
@@ -252,9 +258,7 @@ def ger(case: Case) -> Mismatch | None:
         before = wide(case.xp, old[part])
         room = 4 * case.stored_rounding * (abs(product) + abs(before))
         found = wide(case.xp, case.result[part])
-        wrong = first_wrong(
-            case, found, product + before, room, lambda i, part=part: (part.start + i[0], i[1])
-        )
+        wrong = first_wrong(case, found, product + before, room, _offset_by(part))
         if wrong:
             return wrong
     return None
@@ -346,9 +350,8 @@ def _compare_rows(product: _Product, part: slice) -> Mismatch | None:
         norms += abs(added)
     found = wide(xp, product.result[part])
     room = product.tolerance * norms + product.result_tolerance * abs(expected)
-    return first_wrong(
-        case, found, expected, room, lambda i: product.index((part.start + i[0], i[1]))
-    )
+    place = _offset_by(part)
+    return first_wrong(case, found, expected, room, lambda i: product.index(place(i)))
 
 
 def _suspicious_rows(product: _Product, most: int = 8) -> list[int]:
@@ -421,15 +424,13 @@ def reference(case: Case) -> Mismatch | None:
         expected = case.xp.broadcast_to(expected, found.shape)
         room = 16 * len(names) * case.stored_rounding * case.xp.maximum(abs(expected), 1.0)
         room = room + (_GELU_FORMS if "gelu" in names else 0.0)
-        wrong = first_wrong(
-            case, found, expected, room, lambda i, part=part: (part.start + i[0], *i[1:])
-        )
+        wrong = first_wrong(case, found, expected, room, _offset_by(part))
         if wrong:
             return wrong
     return None
 
 
-def _apply(xp: Any, names: list[str], inputs: list[Any]) -> Any:
+def _apply(xp: ModuleType, names: list[str], inputs: list[Any]) -> Any:
     functions = _functions(xp)
     waiting = list(inputs)
     value = functions[names[0]](*[waiting.pop(0) for _ in range(ARITY[names[0]])])
@@ -438,7 +439,7 @@ def _apply(xp: Any, names: list[str], inputs: list[Any]) -> Any:
     return value
 
 
-def _functions(xp: Any) -> dict[str, Any]:
+def _functions(xp: ModuleType) -> dict[str, Any]:
     def sigmoid(x: Any) -> Any:
         return 1 / (1 + xp.exp(-x))
 
@@ -490,7 +491,7 @@ def _sample(array: Any) -> Any:
     return array[tuple(slice(None, None, max(1, n // each)) for n in array.shape)]
 
 
-def _same(xp: Any, one: Any, other: Any) -> bool:
+def _same(xp: ModuleType, one: Any, other: Any) -> bool:
     """Whether two arrays hold the same numbers, NaN included."""
     one, other = wide(xp, one), wide(xp, other)
     return bool(((one == other) | ((one != one) & (other != other))).all())
