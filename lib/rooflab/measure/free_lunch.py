@@ -1,8 +1,8 @@
 """The free lunch: how much arithmetic fits into the time that carrying the numbers takes anyway.
 
-k multiply-adds on every element of an array far larger than the caches. Up to some k the time
-stays that of the journey there and back, then it grows with k: the flat end is a bandwidth, the
-slope of the rising end a peak, and where they meet is the ridge.
+k multiply-adds on every element of an array far larger than the caches. Up to some k the time is
+that of carrying each number from memory and back, then it grows with k. The flat end is a
+bandwidth, the slope of the rising end a peak, and where they meet is the ridge.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ class FreeLunch:
     """A measured curve: `seconds[i]` for `k[i]` multiply-adds on each of `n` elements, in place.
 
     `k`, `seconds` and `iqr` are read-only arrays, so that `2 * k * n / seconds` is what it looks
-    like. `seconds` come from the three fastest samples (:mod:`rooflab.measure.timing`), `iqr` is the
-    interquartile range of all of them. `itemsize` in bytes; `machine` is the host's id.
+    like. `seconds` come from the three fastest samples (:mod:`rooflab.measure.timing`), `iqr` is
+    the interquartile range of all of them. `itemsize` in bytes; `machine` is the host's id.
     """
 
     k: np.ndarray

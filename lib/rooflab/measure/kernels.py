@@ -152,10 +152,11 @@ def _cpu_ger(op: Operation, ger: Any, operands: Sequence[Any]) -> Call:
 
 def _cpu_gemv(op: Operation, routine: Any, operands: Sequence[Any]) -> Call:
     a, x, y = operands
-    if one_product(
-        op, "cpu"
-    ):  # all lie by rows, so their transposes are F-ordered; 1: a is transposed
-        return partial(routine, 1.0, a.T, x.T, betas(op)[0], y.T, 1, 0, 1)
+    if one_product(op, "cpu"):
+        # All lie by rows, so their transposes are F-ordered, and Yᵀ = (Aᵀ)ᵀ Xᵀ.
+        return partial(
+            routine, 1.0, a.T, x.T, betas(op)[0], y.T, 1, 0, 1
+        )  # trans, trans, overwrite
     return in_turn([
         partial(routine, 1.0, a, x, beta, y, 0, 1, 0, 1, 0, 1)  # offsets, strides, trans, overwrite
         for beta, (a, x, y) in zip(betas(op), problems(op, operands), strict=True)
@@ -190,13 +191,14 @@ _ROUTINES: dict[str, tuple[str, Binder]] = {
 
 # cuBLAS on the GPU, through CuPy (as of CuPy 14.2).
 #
-# fp32 and fp64 go through ``cupy.cublas``, whose gemm knows β and which takes row-major arrays as
-# they are. fp16 and bf16 products go through ``matmul(out=)``, one problem after the other: on a
-# batch CuPy 14.2 widens fp16 to fp32 and fails on bf16. cuBLAS may add parts of such a product in
-# 16 bits; a math mode forbids it for the call. Vector operations on halves have no cuBLAS routine in
-# CuPy: they are kernels of our own, see :mod:`rooflab.measure.cuda_sources`. tf32 is fp32 with
-# another math mode set for the call; CUPY_TF32 is no way: CuPy reads it once, at the first fp32
-# product.
+# fp32 and fp64: ``cupy.cublas``, whose gemm knows β and takes row-major arrays as they are.
+# tf32: fp32 with a math mode set for the call. CuPy's CUPY_TF32 is read once, at the first fp32
+# product, so it cannot change from one call to the next.
+# fp16 and bf16 products: ``matmul(out=)``, one problem after the other. On a batch CuPy 14.2 widens
+# fp16 to fp32 and fails on bf16. cuBLAS may add parts of such a product in 16 bits; a math mode
+# forbids it for the call.
+# fp16 and bf16 vectors: CuPy wraps no cuBLAS routine for them. The kernels are our own, see
+# :mod:`rooflab.measure.cuda_sources`.
 
 
 _HALF = ("fp16", "bf16")
@@ -379,8 +381,12 @@ def _half_gemm(op: Operation, xp: ModuleType, operands: Sequence[Any]) -> Call:
 
 
 _BINDERS: dict[str, tuple[str, Binder]] = {
-    "axpy": ("axpy", _gpu_axpy), "dot": ("dot", _gpu_dot), "scale": ("scal", _gpu_scale), "ger": ("ger", _gpu_ger),
-    "gemv": ("gemv", _gpu_gemv), "gemm": ("gemm", _gpu_gemm),
-}  # fmt: skip
+    "axpy": ("axpy", _gpu_axpy),
+    "dot": ("dot", _gpu_dot),
+    "scale": ("scal", _gpu_scale),
+    "ger": ("ger", _gpu_ger),
+    "gemv": ("gemv", _gpu_gemv),
+    "gemm": ("gemm", _gpu_gemm),
+}
 _HALF_PRODUCTS = {"gemv": _half_gemv, "gemm": _half_gemm}
 _HALF_VECTORS = {"axpy": _half_axpy, "dot": _half_dot, "scale": _half_scale, "ger": _half_ger}

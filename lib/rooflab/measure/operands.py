@@ -1,10 +1,10 @@
 """The arrays of an operation: which NumPy or CuPy dtype and order they have, and how to make them.
 
-Order: on the CPU the matrices of BLAS operations are column-major (Fortran order), a batch axis
-outermost; scipy's BLAS copies row-major ones silently, and the copy would be what gets timed. The
-matrix that a batch of GEMVs shares lies by rows, as the weights of a linear layer do: its transpose
-is column-major, and with few vectors libraries are up to three times as fast on it. All other arrays,
-and all arrays on a GPU, are row-major (C order).
+On the CPU the matrices of BLAS operations are column-major (Fortran order), with a batch axis
+outermost: scipy's BLAS copies row-major ones silently, and the copy would be timed too. There is
+one exception. The matrix that a batch of GEMVs shares lies by rows, as the weights of a linear
+layer do: its transpose is column-major, and with few vectors libraries are up to three times as
+fast on it. All other arrays, and all arrays on a GPU, are row-major (C order).
 """
 
 from __future__ import annotations

@@ -41,9 +41,9 @@ from rooflab.predict.machine import Machine
 
 # A journal beside a recording in the making: a step that is finished is never lost.
 #
-# One JSON object a line. A line is written with a single call, flushed and synced to disk before the
-# next step starts; a process that is killed leaves at most one torn line at the end, which the next
-# run drops and measures again.
+# One JSON object a line. A line is written with a single call, and synced to disk before the next
+# step starts. A process that is killed leaves at most one torn line, at the end; the next run drops
+# it and measures that step again.
 
 
 VERSION = 1
@@ -178,8 +178,8 @@ def _line(entry: Mapping[str, Any]) -> str:
 
 # What a recording measures: the three operations over N × dtype × cache × threads, within limits.
 #
-# What would take too long, or does not fit memory, is left out and named with the reason: a gap in a
-# recording must be visible.
+# What would take too long, or does not fit memory, is left out. It is named with the reason: a gap
+# in a recording must be visible.
 
 
 DTYPES = {"cpu": ("fp32", "fp64"), "gpu": ("fp32", "fp64", "tf32", "bf16", "fp16")}

@@ -27,10 +27,13 @@ if TYPE_CHECKING:
     from rooflab.measure.free_lunch import FreeLunch
     from rooflab.measure.measurement import Measurement
 
-# A recorded machine: its roofs and measurements, as data that can be checked.
-
+__all__ = ["ENV", "SCHEMA", "Recording", "folders", "read", "recording", "recordings", "text"]
 
 SCHEMA = 1
+ENV = "ROOFLAB_RECORDINGS"
+_SHIPPED = Path(__file__).resolve().parents[3] / "assets" / "recordings"
+_BUILD_TAG = re.compile(r"(?<=\d)[-+_].*")  # 6.8.0-45-generic, 6.1.2-somebody: they name the build
+_LONG = ("roofs", "left_out", "measurements")  # lists that get one line an entry
 
 
 @dataclass(frozen=True)
@@ -191,14 +194,6 @@ def _positive(what: str, values: Iterable[float]) -> None:
     wrong = [v for v in values if isinstance(v, bool) or not 0 < v < math.inf]
     if wrong or not values:
         raise ValueError(f"damaged: {what} is {wrong[0] if wrong else 'missing'}")
-
-
-__all__ = ["ENV", "SCHEMA", "Recording", "folders", "read", "recording", "recordings", "text"]
-
-ENV = "ROOFLAB_RECORDINGS"
-_SHIPPED = Path(__file__).resolve().parents[3] / "assets" / "recordings"
-_BUILD_TAG = re.compile(r"(?<=\d)[-+_].*")  # 6.8.0-45-generic, 6.1.2-somebody: they name the build
-_LONG = ("roofs", "left_out", "measurements")  # lists that get one line an entry
 
 
 def recordings() -> tuple[str, ...]:

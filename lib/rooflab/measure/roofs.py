@@ -94,14 +94,13 @@ def thread_count(threads: object) -> int:
     return count
 
 
-# The roofs of a CPU, kernel by kernel in turn until each has agreed with itself.
+# The roofs of a CPU: all kernels in turn, a few short slices each, round after round, until the
+# fastest slices of each kernel agree. A program that takes the core for half a second then spoils
+# a few slices of every kernel instead of all slices of one.
 #
-# Short slices, round after round: a neighbour that takes the core for half a second then spoils a
-# few slices of every kernel instead of all slices of one.
-#
-# A matrix unit (Apple's, behind Accelerate; Intel's AMX for some types) is no part of a core's vector
-# arithmetic, and no loop of multiply-adds can use it. Where the library's matrix product beats that
-# loop, its rate is a second peak, of unit "tensor".
+# Some processors have a matrix unit, such as Apple's behind Accelerate, or Intel's AMX for some
+# types. No loop of multiply-adds can use it. Where the library's matrix product beats that loop,
+# its rate is a second peak, of unit "tensor".
 
 
 BUDGET = 3.0  # seconds of slices at most; a quiet machine needs about one
@@ -365,8 +364,8 @@ def _nested(roofs: list[Roof]) -> dict[str, Any]:
 
 # The roofs of an NVIDIA GPU: multiply-adds, tensor-core products, L2 and memory streams.
 #
-# The loops are CUDA, compiled by CuPy; products are the library routines that :func:`rooflab.measure`
-# times. Everything is timed with CUDA events. Levels: "l2" and "dram" (the HBM or GDDR memory).
+# The loops are CUDA, compiled by CuPy; products are the library routines that ``rl.measure`` times.
+# Everything is timed with CUDA events. Levels: "l2" and "dram" (the HBM or GDDR memory).
 
 
 TURNS = 1024  # of the loop of multiply-adds: a millisecond or so

@@ -201,16 +201,16 @@ def roofs_problem(roofs: Any, backend: str, threads: int | None) -> str:
     return "" if sound else "its figures are damaged"
 
 
-# Time the library's routines at a few fitting sizes, for the estimate of :mod:`rooflab.predict`.
+# Calibration: the library's routines timed at a few sizes, for the estimate of ``rl.predict``.
 #
-# At most four sizes a routine and dtype, chosen from this machine's caches, so that one lies in each
-# level. None is a size that anybody reports (no power of two, no round number): what is fitted is
-# never what is scored (benchmarks/prediction.py asserts it).
+# At most four sizes a routine and dtype, chosen from this machine's caches so that one lies in each
+# level. Nobody reports such sizes, which are neither powers of two nor round numbers. So what is
+# fitted is never what is scored, which benchmarks/prediction.py asserts.
 #
-# On a CPU all points are timed in turn, round after round, and the fastest samples count: what
-# another program does for a second then disturbs one round of a point, not the point. A GPU is this
-# program's alone, as a rule, so there each point is timed once. What it loses by a call is the time
-# of a kernel with nothing to do, because Python's part is hidden while the queue is full.
+# On a CPU all points are timed in turn, round after round, and the fastest samples count. Another
+# program that is busy for a second then spoils one round, not all samples of a point. As a rule a
+# GPU serves this program alone, so there each point is timed once. The overhead of a call on a GPU
+# is the time of a kernel with nothing to do: Python's part is hidden while the queue is full.
 
 
 DTYPES = {"cpu": ("fp32", "fp64"), "gpu": ("fp32", "fp64", "tf32", "bf16", "fp16")}
@@ -399,9 +399,6 @@ def _bound(op: Operation, count: int = 1) -> list[Call]:
     backend = select("cpu")
     kernel = kernel_for(op, backend)
     return [kernel.bind(each) for each in copies(make(op, backend), count)]
-
-
-# ``rl.explain``: explain a measurement on the machine it was taken on, without naming it again.
 
 
 def explain(

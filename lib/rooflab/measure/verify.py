@@ -18,16 +18,17 @@ from rooflab.measure.kernels import ALPHA, SCALE
 # References: what an operation must give, in fp64, block by block so that they stay small.
 #
 # Tolerances. The inputs are taken as stored. Sums of products may be taken in any order, in fp32 or
-# wider (fp64 for fp64): |error| ≤ (8 + √k)·u·‖a‖·‖b‖ for k products of a row and a column with these
-# norms, plus two roundings of the output. The worst case is k·u·Σ|ab|; errors of different signs grow
-# like √k (Higham, Accuracy and Stability of Numerical Algorithms, 2002, §2.8 and §3.1). tf32 rounds
-# or truncates its inputs to 11 significant bits, which adds 2⁻¹⁰·‖a‖·‖b‖.
+# wider (fp64 for fp64). For k products of a row a and a column b, with unit roundoff u,
+# |error| ≤ (8 + √k)·u·‖a‖·‖b‖ is allowed, plus two roundings of the output. The worst case is
+# k·u·Σ|ab|, but errors of different signs grow like √k (Higham, Accuracy and Stability of Numerical
+# Algorithms, 2002, §2.8 and §3.1). tf32 rounds or truncates its inputs to 11 significant bits; that
+# adds 2⁻¹⁰·‖a‖·‖b‖.
 #
-# On a GPU a product of halves may be split along k, and its parts stored and added in 16 bits: what
-# cuBLAS calls a reduced precision reduction. Each of a few parts is then rounded, and each partial
-# sum of them. A sum of k products of either sign has a size of ‖a‖·‖b‖/√k. Rounding a number is off
-# by about 0.4 u of it; over sixteen parts, whose partial sums grow, that adds up like random signs to
-# 1.3 u of the whole. Six times as much is what the worst of millions of elements shows: 8 u.
+# On a GPU a product of halves may be split along k into a few parts, which are stored and added in
+# 16 bits. cuBLAS calls it a reduced precision reduction. Each part and each sum of parts is then
+# rounded. A sum of k products of either sign has a size of ‖a‖·‖b‖/√k. Rounding a number is off by
+# about 0.4 u of it. Over sixteen parts, whose partial sums grow, that adds up like random signs to
+# 1.3 u of the whole. The worst of millions of elements shows six times as much: 8 u.
 
 
 BLOCK = 1 << 19  # elements of a reference held at once: 4 MB, which a cache may hold
@@ -212,9 +213,9 @@ VECTOR_REFERENCES = {"axpy": axpy, "scale": scale, "dot": dot}
 
 # References of ger, gemv and gemm, single and in batches.
 #
-# Large products are not computed a second time. Every row is compared after multiplication with a
-# random vector (Freivalds 1977: O(n²) work); a row that fails is computed, to name its element. Of a
-# large batch of independent problems at most 64 are compared, the first and the last among them.
+# Large products are not computed a second time. Every row is multiplied with a random vector and
+# compared (Freivalds 1977: O(n²) work). Only a row that fails is computed, to name its element.
+# Of a large batch of independent problems at most 64 are compared, with the first and the last.
 
 
 WHOLE = 2e8  # FLOP up to which a product is simply computed again
