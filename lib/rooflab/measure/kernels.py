@@ -154,9 +154,8 @@ def _cpu_gemv(op: Operation, routine: Any, operands: Sequence[Any]) -> Call:
     a, x, y = operands
     if one_product(op, "cpu"):
         # All lie by rows, so their transposes are F-ordered, and Yᵀ = (Aᵀ)ᵀ Xᵀ.
-        return partial(
-            routine, 1.0, a.T, x.T, betas(op)[0], y.T, 1, 0, 1
-        )  # trans, trans, overwrite
+        # The last three: transpose the first, not the second, and overwrite Yᵀ.
+        return partial(routine, 1.0, a.T, x.T, betas(op)[0], y.T, 1, 0, 1)
     return in_turn([
         partial(routine, 1.0, a, x, beta, y, 0, 1, 0, 1, 0, 1)  # offsets, strides, trans, overwrite
         for beta, (a, x, y) in zip(betas(op), problems(op, operands), strict=True)
