@@ -7,7 +7,7 @@ shared keys and values: Shazeer, "Fast transformer decoding" (2019), and Ainslie
 
 from __future__ import annotations
 
-from rooflab.count.dtypes import DType, as_dtype, wider
+from rooflab.count.dtypes import DType, DTypeLike, as_dtype, wider
 from rooflab.count.dtypes import dtype as _dtype
 from rooflab.count.operation import Operand, Operation
 from rooflab.count.validation import flag, size
@@ -22,9 +22,9 @@ def attention(
     heads: int,
     kv_heads: int | None = None,
     head_dim: int = 128,
-    dtype: object = "bf16",
+    dtype: DTypeLike = "bf16",
     *,
-    kv: object = None,
+    kv: DTypeLike | None = None,
     streamed: bool = True,
     causal: bool = True,
     append: bool = False,
@@ -67,7 +67,7 @@ def attention(
 
 def materialised(
     batch: int, queries: int, context: int, heads: int, kv_heads: int | None, head_dim: int,
-    dtype: object = "bf16", *, kv: object = None, append: bool = False, window: int | None = None,
+    dtype: DTypeLike = "bf16", *, kv: DTypeLike | None = None, append: bool = False, window: int | None = None,
     value_dim: int | None = None, latent: bool = False,
 ) -> tuple[Operation, Operation, Operation]:  # fmt: skip
     """The three operations of attention with its scores in memory: scores, softmax, values.
@@ -79,17 +79,13 @@ def materialised(
         latent,
     )  # fmt: skip
     each = 2 * a.batch * a.heads * a.queries * a.reach
-    kinds = {"compute_dtype": a.computed, "unit": "tensor"}
+    q_k = (a.q, *a.stored("k"), a.scores(0, 1))
+    scores_v = (a.scores(1, 0), *a.stored("v"), a.out)
+    softmax_flops, softmax_kind = each // 2 * SOFTMAX_FLOP, wider(a.kind, _FP32)
     return (
-        Operation(
-            "scores", a.dims, (a.q, *a.stored("k"), a.scores(0, 1)), each * a.head_dim, **kinds
-        ),
-        Operation(
-            "softmax", a.dims, (a.scores(1, 1),), each // 2 * SOFTMAX_FLOP, wider(a.kind, _FP32)
-        ),
-        Operation(
-            "values", a.dims, (a.scores(1, 0), *a.stored("v"), a.out), each * a.value_dim, **kinds
-        ),
+        Operation("scores", a.dims, q_k, each * a.head_dim, a.computed, unit="tensor"),
+        Operation("softmax", a.dims, (a.scores(1, 1),), softmax_flops, softmax_kind),
+        Operation("values", a.dims, scores_v, each * a.value_dim, a.computed, unit="tensor"),
     )
 
 
@@ -126,7 +122,7 @@ class _Attention:
 
     def __init__(
         self, batch: int, queries: int, context: int, heads: int, kv_heads: int | None,
-        head_dim: int, value_dim: int | None, dtype: object, kv: object, window: int | None,
+        head_dim: int, value_dim: int | None, dtype: DTypeLike, kv: DTypeLike | None, window: int | None,
         append: bool, latent: bool,
     ) -> None:  # fmt: skip
         self.batch, self.queries = size("batch", batch), size("queries", queries)

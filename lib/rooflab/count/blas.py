@@ -8,20 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from rooflab.count.dtypes import as_dtype, wider
+from rooflab.count.dtypes import DTypeLike, as_dtype, wider
 from rooflab.count.dtypes import dtype as _dtype
 from rooflab.count.operation import Operand, Operation
 from rooflab.count.validation import flag, size, unknown
 
 
-def axpy(n: int, dtype: object = "fp32") -> Operation:
+def axpy(n: int, dtype: DTypeLike = "fp32") -> Operation:
     """y ← αx + y on vectors of ``n``: 2n FLOP; reads x and y, writes y (3n elements)."""
     n, kind = size("n", n), _dtype(dtype)
     operands = (Operand("x", (n,), kind), Operand("y", (n,), kind, reads=1, writes=1))
     return Operation("axpy", {"n": n}, operands, 2 * n, kind)
 
 
-def dot(n: int, dtype: object = "fp32") -> Operation:
+def dot(n: int, dtype: DTypeLike = "fp32") -> Operation:
     """xᵀy of vectors of ``n``: 2n FLOP; reads both, writes one number (2n + 1 elements)."""
     n, kind = size("n", n), _dtype(dtype)
     operands = (
@@ -32,13 +32,13 @@ def dot(n: int, dtype: object = "fp32") -> Operation:
     return Operation("dot", {"n": n}, operands, 2 * n, kind)
 
 
-def scale(n: int, dtype: object = "fp32") -> Operation:
+def scale(n: int, dtype: DTypeLike = "fp32") -> Operation:
     """x ← αx on a vector of ``n``: n FLOP; reads and writes x (2n elements)."""
     n, kind = size("n", n), _dtype(dtype)
     return Operation("scale", {"n": n}, (Operand("x", (n,), kind, reads=1, writes=1),), n, kind)
 
 
-def ger(m: int, n: int, dtype: object = "fp32") -> Operation:
+def ger(m: int, n: int, dtype: DTypeLike = "fp32") -> Operation:
     """A ← A + xyᵀ, A ``m``×``n``: 2mn FLOP; A read and written, x and y read (2mn + m + n)."""
     m, n, kind = size("m", m), size("n", n), _dtype(dtype)
     operands = (
@@ -49,7 +49,7 @@ def ger(m: int, n: int, dtype: object = "fp32") -> Operation:
     return Operation("ger", {"m": m, "n": n}, operands, 2 * m * n, kind)
 
 
-def outer(m: int, n: int, dtype: object = "fp32") -> Operation:
+def outer(m: int, n: int, dtype: DTypeLike = "fp32") -> Operation:
     """A ← xyᵀ, A ``m``×``n``: mn FLOP; x and y read, A written (mn + m + n elements)."""
     m, n, kind = size("m", m), size("n", n), _dtype(dtype)
     operands = (
@@ -63,7 +63,7 @@ def outer(m: int, n: int, dtype: object = "fp32") -> Operation:
 def gemv(
     m: int,
     n: int,
-    dtype: object = "fp32",
+    dtype: DTypeLike = "fp32",
     *,
     batch: int = 1,
     shared: Iterable[str] = (),
@@ -94,12 +94,12 @@ def gemm(
     m: int,
     n: int,
     k: int,
-    dtype: object = "fp32",
+    dtype: DTypeLike = "fp32",
     *,
-    a: object = None,
-    b: object = None,
-    c: object = None,
-    compute: object = None,
+    a: DTypeLike | None = None,
+    b: DTypeLike | None = None,
+    c: DTypeLike | None = None,
+    compute: DTypeLike | None = None,
     batch: int = 1,
     shared: Iterable[str] = (),
     accumulate: bool = False,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from rooflab.count.dtypes import DTypeLike
 from rooflab.count.dtypes import dtype as _dtype
 from rooflab.count.operation import Operand, Operation
 from rooflab.count.validation import size, unknown
@@ -16,7 +17,7 @@ def conv2d(
     c_in: int,
     c_out: int,
     kernel: int | tuple[int, int],
-    dtype: object = "fp32",
+    dtype: DTypeLike = "fp32",
     *,
     stride: int | tuple[int, int] = 1,
     padding: int | tuple[int, int] = 0,
@@ -55,7 +56,7 @@ def pool2d(
     width: int,
     channels: int,
     kernel: int | tuple[int, int],
-    dtype: object = "fp32",
+    dtype: DTypeLike = "fp32",
     *,
     stride: int | tuple[int, int] | None = None,
     padding: int | tuple[int, int] = 0,

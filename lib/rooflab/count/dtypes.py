@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
+from typing import Any, Protocol, TypeAlias
 
 from rooflab.count.validation import size, unknown
 
@@ -68,7 +69,7 @@ class DType:
         return self.name if self == _DTYPES.get(self.name) else asdict(self)
 
 
-_ROWS = (
+_ROWS: tuple[DType, ...] = (
     DType("fp64", 64),
     DType("fp32", 32),
     DType("tf32", 32, precision_bits=19),
@@ -113,12 +114,23 @@ _ALIASES = {
 DTYPES = tuple(_DTYPES)
 
 
+class ArrayDType(Protocol):
+    """The dtype of an array library, such as ``np.dtype("float32")`` or ``torch.bfloat16``."""
+
+    @property
+    def itemsize(self) -> int: ...
+
+
+#: What names a format: our DType, its name, a dtype of NumPy or PyTorch, a type such as np.float32.
+DTypeLike: TypeAlias = DType | str | type | ArrayDType
+
+
 def dtype(
-    name: object,
+    name: DTypeLike,
     *,
     group: int | None = None,
-    scale: object = None,
-    zero: object = None,
+    scale: DTypeLike | None = None,
+    zero: DTypeLike | None = None,
 ) -> DType:
     """Return the DType called ``name`` (a name, a DType, or a dtype of NumPy or PyTorch).
 
@@ -159,7 +171,7 @@ def as_dtype(argument: str, value: object) -> DType:
     return _DTYPES[key]
 
 
-def dtype_from_dict(data: Mapping[str, object] | str) -> DType:
+def dtype_from_dict(data: Mapping[str, Any] | str) -> DType:
     """Inverse of :meth:`DType.to_dict`."""
     return as_dtype("dtype", data) if isinstance(data, str) else DType(**data)
 

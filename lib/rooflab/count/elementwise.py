@@ -6,9 +6,10 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
+from typing import TypeAlias
 
+from rooflab.count.dtypes import DTypeLike, wider
 from rooflab.count.dtypes import dtype as _dtype
-from rooflab.count.dtypes import wider
 from rooflab.count.operation import Operand, Operation, as_operation
 from rooflab.count.validation import flag, unknown
 from rooflab.count.validation import shape as _shape
@@ -21,13 +22,16 @@ ARITY = {
     "add": 2, "sub": 2, "mul": 2, "div": 2, "max": 2, "min": 2,
 }  # fmt: skip
 
+#: Arrays that are read: their names, or a mapping name → shape.
+Inputs: TypeAlias = Sequence[str] | Mapping[str, int | Sequence[int]] | None
+
 
 def elementwise(
     function: str | Sequence[str],
     shape: int | Sequence[int],
-    dtype: object = "fp32",
+    dtype: DTypeLike = "fp32",
     *,
-    inputs: Sequence[str] | Mapping[str, object] | None = None,
+    inputs: Inputs = None,
     output: str = "y",
     cost: Mapping[str, float] | None = None,
 ) -> Operation:
@@ -75,7 +79,7 @@ def _functions(function: str | Sequence[str], costs: Mapping[str, float]) -> tup
 
 
 def _inputs(
-    names: tuple[str, ...], full: tuple[int, ...], inputs: object
+    names: tuple[str, ...], full: tuple[int, ...], inputs: Inputs
 ) -> dict[str, tuple[int, ...]]:
     """Shape of every array that is read, checked to broadcast to ``full``."""
     if inputs is None:
@@ -157,10 +161,10 @@ def _joined(operations: Sequence[Operation]) -> tuple[Operand, ...]:
     kept = []
     for operand in _in_sequence(operations):
         name = operand.name
-        reads = int(name in from_outside)
-        writes = int(name in written and (name in last or name not in passed_on))
-        if reads or writes:
-            kept.append(replace(operand, reads=reads, writes=writes))
+        is_read = name in from_outside
+        is_written = name in written and (name in last or name not in passed_on)
+        if is_read or is_written:
+            kept.append(replace(operand, reads=int(is_read), writes=int(is_written)))
     return tuple(kept)
 
 

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
 from types import MappingProxyType
+from typing import Any
 
 from rooflab.count.dtypes import DType, as_dtype, dtype_from_dict
 from rooflab.count.si import si
@@ -198,7 +199,7 @@ class Operation:
         }  # fmt: skip
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, object]) -> Operation:
+    def from_dict(cls, data: Mapping[str, Any]) -> Operation:
         """Inverse of :meth:`to_dict`; raises ValueError for data that is no operation."""
         try:
             operands = tuple(
