@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from rooflab.count.blas import axpy, gemm, gemv
+from rooflab.count.dtypes import DTypeLike
 from rooflab.count.dtypes import dtype as _dtype
 from rooflab.count.operation import Operation
 from rooflab.count.si import si
@@ -301,7 +302,7 @@ def _square(name: str, n: int, kind: str) -> Operation:
     return gemv(n, n, kind) if name == "gemv" else gemm(n, n, n, kind)
 
 
-def kinds(dtypes: Iterable[object] | None, backend: Backend) -> tuple[str, ...]:
+def kinds(dtypes: Iterable[DTypeLike] | None, backend: Backend) -> tuple[str, ...]:
     """Return the names of the dtypes to record; ValueError for one without routines here."""
     known = DTYPES[backend.name]
     if dtypes is None:
@@ -340,7 +341,7 @@ def record(
     name: str,
     *,
     backend: str | None = "auto",
-    dtypes: Iterable[object] | None = None,
+    dtypes: Iterable[DTypeLike] | None = None,
     threads: Iterable[int] | None = None,
     minutes: float | None = None,
     quick: bool = False,
@@ -352,17 +353,63 @@ def record(
 ) -> Recording:
     """Record this machine as ``name`` and return the Recording; 3 to 8 minutes.
 
-    ``dtypes``: default fp32 and fp64, on a GPU also tf32, bf16 and fp16. ``threads``: CPU thread
-    counts, default 1 and all. ``minutes``: about how long the measurements may take in all
-    (default 6, ``quick`` 2); what does not fit is left out and named in ``left_out``. ``folder``:
-    default the first of ``rooflab.measure.recording.folders()``. A finished recording of that name
-    is only replaced with ``overwrite``; an unfinished one is taken up again, or thrown away with
-    ``restart``. ``stop_after``: seconds after which nothing more is begun; then Stopped, a
-    RuntimeError, is raised, and the next call goes on. ``progress``: True, False, or a function
-    that is told the share done.
+    An unfinished recording of that name is taken up where it was, see ``restart``.
 
-    Raises ValueError or TypeError naming a wrong argument or a folder that cannot be written to,
-    before anything is measured; RuntimeError for "gpu" without one.
+    Parameters
+    ----------
+    name : str
+        Of the recording and its file: lower-case letters, digits, "-" and ".".
+    backend : {"auto", "cpu", "gpu"}, optional
+        "auto" and None: what the environment variable ROOFLAB_BACKEND says, else a GPU if one
+        works, else the CPU.
+    dtypes : iterable of str or DType, optional
+        Number formats, by default fp32 and fp64, on a GPU also tf32, bf16 and fp16.
+    threads : iterable of int, optional
+        CPU thread counts, by default 1 and all cores.
+    minutes : float, optional
+        About how long the measurements may take in all, by default 6, with ``quick`` 2. What does
+        not fit is left out and named in the recording's ``left_out``.
+    quick : bool, optional
+        True records a third of the sizes.
+    folder : str or Path, optional
+        Where the file is written, by default the first of
+        ``rooflab.measure.recording.folders()``.
+    overwrite : bool, optional
+        True replaces a finished recording of that name.
+    restart : bool, optional
+        True throws an unfinished recording of that name away.
+    stop_after : float, optional
+        Seconds after which no further step is begun.
+    progress : bool or callable, optional
+        True (default) draws a progress bar, False nothing. A function is called with the share
+        done, 0 to 1.
+
+    Returns
+    -------
+    Recording
+        The machine's roofs, free-lunch curve and measurements.
+
+    Raises
+    ------
+    ValueError
+        For a wrong argument, a finished recording of that name, or a folder that cannot be written
+        to, before anything is measured.
+    TypeError
+        For an argument of a wrong type.
+    RuntimeError
+        For "gpu" where none can be used. Also, as its subclass Stopped, when ``stop_after`` is
+        over; the next call with the same options goes on.
+
+    Examples
+    --------
+    >>> rl.record("my-laptop", quick=True, threads=[1])  # doctest: +SKIP
+    Recording(name='my-laptop', recorded_on='2026-11-21T10:00:00Z', quick=True)
+
+    Nothing is measured under a name that no file could have:
+
+    >>> rl.record("My laptop")
+    Traceback (most recent call last):
+    ValueError: name='My laptop' must be lower-case letters, digits, ...
     """
     chosen = select(backend)
     options = {

@@ -56,11 +56,44 @@ def this_machine(
 ) -> Machine:
     """This machine with its measured roofs and routines; only the first call takes seconds.
 
-    `backend`: "cpu", "gpu" or "auto" (a GPU if one works); `threads`: CPU threads, None for every
-    core this process may use. Roofs are stored per host, backend and thread count in the user's
-    cache directory (or ROOFLAB_CACHE) and measured again when the file is damaged or of another
-    version (with a warning), or with `refresh=True`. `progress` as in :func:`measure_roofs`.
-    Raises ValueError or TypeError for a wrong argument, RuntimeError for "gpu" without one.
+    Roofs are stored per host, backend and thread count, in the user's cache directory or where the
+    environment variable ROOFLAB_CACHE says. They are measured again, with a warning, when the file
+    is damaged or of another version.
+
+    Parameters
+    ----------
+    backend : {"auto", "cpu", "gpu"}, optional
+        "auto" and None: what the environment variable ROOFLAB_BACKEND says, else the CPU if
+        ``threads`` are given, else a GPU if one works, else the CPU.
+    threads : int, optional
+        CPU threads, by default one for every core that this process may use.
+    refresh : bool, optional
+        True measures again what is stored.
+    progress : bool or callable, optional
+        True (default) draws a progress bar, False nothing. A function is called with the share
+        done, 0 to 1.
+
+    Returns
+    -------
+    Machine
+        Usable wherever a machine of the catalogue is.
+
+    Raises
+    ------
+    ValueError
+        For a wrong backend, and for more threads than cores.
+    TypeError
+        For an argument of a wrong type.
+    RuntimeError
+        For "gpu" where none can be used.
+
+    Examples
+    --------
+    >>> here = rl.this_machine("cpu", threads=1, progress=False)
+    >>> here.threads
+    1
+    >>> here.peak("fp32") > 0
+    True
     """
     chosen, count, host, name, problem = _stored_as(backend, threads)
     with MEASUREMENT_LOCK:
@@ -135,10 +168,33 @@ def this_machine_async(
     refresh: bool = False,
     progress: Progress = True,
 ) -> Future[Machine]:
-    """:func:`this_machine` in the background: a Future; its result() waits for the Machine.
+    """:func:`this_machine` in the background: a Future, whose result() waits for the Machine.
 
     The progress bar appears where this is called, and a GPU is the one in use here. Keep the
     machine otherwise idle meanwhile: what else runs slows the slices it meets.
+
+    Parameters
+    ----------
+    backend : {"auto", "cpu", "gpu"}, optional
+        As for :func:`this_machine`.
+    threads : int, optional
+        CPU threads, by default one for every core that this process may use.
+    refresh : bool, optional
+        True measures again what is stored.
+    progress : bool or callable, optional
+        As for :func:`this_machine`. No bar is drawn where the roofs are stored already.
+
+    Returns
+    -------
+    Future
+        Of :mod:`concurrent.futures`. ``result()`` returns the Machine, or raises what
+        :func:`this_machine` raises.
+
+    Examples
+    --------
+    >>> roofs = rl.this_machine_async("cpu", threads=1, progress=False)
+    >>> roofs.result().threads
+    1
     """
     future: Future[Machine] = Future()
     bar = ExitStack()
@@ -410,10 +466,38 @@ def explain(
 ) -> Explanation:
     """Explain a Measurement, or an Operation that took ``seconds`` on ``machine``.
 
-    A Measurement of this computer is explained with this computer's measured roofs, a recorded one
-    with those of its recording, unless ``machine`` says otherwise. ``machine``: a Machine, or a
-    name from the catalogue or the recordings. ``cache``: "cold" or "warm"; a Measurement knows its
-    own, an Operation is taken as cold. Raises TypeError or ValueError naming the argument.
+    Parameters
+    ----------
+    measured : Measurement or Operation
+        What took the time.
+    machine : Machine or str, optional
+        A machine, or a name from the catalogue or the recordings. By default a Measurement of this
+        computer is explained with this computer's measured roofs, a recorded one with those of its
+        recording. An Operation needs one.
+    seconds : float, optional
+        What a call took, in seconds; a Measurement knows its median.
+    cache : {"cold", "warm"}, optional
+        A Measurement knows its own, an Operation is taken as cold.
+
+    Returns
+    -------
+    Explanation
+        The steps from the bound to ``seconds``, whose product is their ratio.
+
+    Raises
+    ------
+    TypeError
+        When ``machine`` or ``seconds`` is missing, or an argument has a wrong type.
+    ValueError
+        For an unknown machine or cache, and for seconds that are not positive.
+
+    Examples
+    --------
+    >>> why = rl.explain(rl.axpy(10**9), "h200-sxm", seconds=2.8e-3)
+    >>> why.limit, round(why.share, 3)
+    ('memory', 0.893)
+    >>> why.factors[0].name, round(why.factors[0].factor, 2)
+    ('measured roof', 1.19)
     """
     if machine is None and isinstance(measured, Measurement):
         machine = _home(measured)
