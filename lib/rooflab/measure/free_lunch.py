@@ -51,8 +51,8 @@ class FreeLunch:
     Attributes
     ----------
     k : ndarray of int
-        Multiply-adds on each element, in place. Arrays are read-only, so that ``2 * k * n / seconds`` is what it
-        looks like.
+        Multiply-adds on each element, in place. Arrays are read-only, so that
+        ``2 * k * n / seconds`` is what it looks like.
     seconds : ndarray of float
         From the three fastest samples for each k (:mod:`rooflab.measure.timing`).
     iqr : ndarray of float
