@@ -25,18 +25,75 @@ _COUNTS = ("norms", "qk_norm", "positions", "experts", "experts_active", "shared
 class Model:
     """The sizes of a transformer. Only ``hidden``, ``layers`` and ``heads`` are needed.
 
-    ``kv_heads``: default ``heads``; ``head_dim``: hidden / heads; ``intermediate``: width of the
-    MLP, 4 · hidden; ``gated``: the MLP has gate, up and down, else up and down. ``tied``: the head
-    is the embedding table. ``context``: trained limit in tokens (None: not known). ``biases``: the
-    products that have one ("up" is also that of the shared and the dense MLPs). ``norm`` is "rms"
-    or "layer", ``norms`` of them a layer, one more before the head; ``qk_norm``: further norm
-    parameters of a layer. ``positions``: rows of a learned position table (0: rotary). ``latent``:
-    multi-head latent attention (a :class:`Latent`, or a mapping of its sizes).
+    Parameters
+    ----------
+    hidden : int
+        Length of the vector that stands for a token between the layers.
+    layers : int
+        Number of layers.
+    heads : int
+        Attention heads of a layer.
+    kv_heads : int, optional
+        Heads of keys and values; default ``heads``.
+    head_dim : int, optional
+        Length of a head; default hidden / heads.
+    intermediate : int, optional
+        Width of the MLP, of one expert where there are several; default 4 · hidden.
+    vocab : int, optional
+        Entries of the vocabulary.
+    tied : bool, optional
+        True: the head is the embedding table.
+    gated : bool, optional
+        True: the MLP has gate, up and down, else up and down.
+    name : str, optional
+        What texts and pictures call it.
+    context : int, optional
+        Trained limit in tokens; None: not known.
+    biases : tuple of str, optional
+        The products that have a bias. "up" is also that of the shared and the dense MLPs.
+    norm : {"rms", "layer"}, optional
+        The kind of the norms.
+    norms : int, optional
+        Norms of a layer; one more stands before the head.
+    qk_norm : int, optional
+        Further norm parameters of a layer.
+    positions : int, optional
+        Rows of a learned position table; 0: rotary positions.
+    experts : int, optional
+        Mixture of experts: how many a layer has; 0: none.
+    experts_active : int, optional
+        How many of them a token passes.
+    shared_intermediate : int, optional
+        Width of the shared experts, which every token passes too.
+    dense_layers : int, optional
+        The first layers that have a plain MLP in place of experts.
+    dense_intermediate : int, optional
+        Width of that plain MLP; default ``intermediate``.
+    window : int, optional
+        Positions that a windowed layer looks back; None: all.
+    windowed_layers : int, optional
+        How many layers are windowed; default all if there is a ``window``.
+    latent : Latent or mapping, optional
+        Multi-head latent attention, or a mapping of its sizes.
+    source : tuple of str, optional
+        Where the sizes are published.
 
-    Mixture of experts: ``experts`` a layer, ``experts_active`` a token, each ``intermediate`` wide;
-    every token also passes ``shared_intermediate``; the first ``dense_layers`` layers have a plain
-    MLP of ``dense_intermediate``. ``window``: positions that the ``windowed_layers`` (default all)
-    look back. Raises TypeError or ValueError naming the size that does not fit.
+    Raises
+    ------
+    ValueError
+        For a size that does not fit, or that does not fit another one; the message names it.
+    TypeError
+        For an argument of a wrong type.
+
+    Examples
+    --------
+    >>> m = rl.Model(hidden=4096, layers=32, heads=32, intermediate=11008, name="llama-2-7b")
+    >>> m.parameters
+    6738415616
+    >>> m.kv_bytes(batch=1, context=4096)
+    2147483648
+    >>> m.decode(batch=1, context=4096).bytes
+    15374105088
     """
 
     hidden: int
