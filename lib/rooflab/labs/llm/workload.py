@@ -48,10 +48,37 @@ if TYPE_CHECKING:
 class Workload:
     """One step of ``model``: its operations, their FLOPs and bytes, their time on a machine.
 
-    ``phase``: "decode", "prefill" or "train"; ``batch`` sequences with ``queries`` new positions
-    each and ``context`` positions in all. ``steps``: one :class:`Step` per kind of operation, a
-    single run of it (``step.op``) with how often it runs (``step.count``). ``options``: how the
-    steps were made, as pairs of name and value.
+    :meth:`Model.decode`, :meth:`Model.prefill` and :meth:`Model.train_step` make it.
+
+    Attributes
+    ----------
+    model : Model
+        The sizes.
+    phase : {"decode", "prefill", "train"}
+        What kind of step it is.
+    batch, queries, context : int
+        Sequences, the new positions of each, and its positions in all.
+    formats : Formats
+        Number formats of weights, KV cache and activations.
+    steps : tuple of Step
+        One for each kind of operation: a single run of it (``step.op``) with how often it runs
+        (``step.count``).
+    options : tuple of (str, object)
+        How the steps were made, as pairs of name and value.
+    flops, bytes : int
+        FLOP of the step, a multiply-add counting 2, and its minimum traffic.
+    intensity : float
+        FLOP per byte.
+
+    Examples
+    --------
+    >>> w = rl.model("llama-2-7b").decode(batch=1, context=1024)
+    >>> w.flops, w.traffic["weights"], w.traffic["kv"]
+    (13753843712, 13214695424, 536870912)
+    >>> round(w.bound("h100-sxm") * 1e3, 2)  # ms that no program can beat
+    4.09
+    >>> round(w.tokens_per_s("h100-sxm"))  # the estimate
+    243
     """
 
     model: Model
@@ -357,11 +384,11 @@ def _as_text(w: Workload) -> str:
     return "\n".join(lines)
 
 
-# Account for a step's time: from "the weights, read once" to the estimate and to a measurement.
+# The account of a step's time: from "the weights, read once" to the estimate and to a measurement.
 #
 # weights → KV cache → activations → compute → measured roof → efficiency → calls → link →
-# unexplained; the product of the factors is (measured or predicted time) / (time to read the
-# weights).
+# unexplained. The product of the factors is the measured or predicted time over the time to read
+# the weights.
 
 
 _IN_WORDS = {
@@ -576,11 +603,11 @@ def _rate(tokens_per_s: float | None) -> float | None:
 
 # The strict bound of a step: the time that no program can beat, with nothing taken for granted.
 #
-# Three sums over the whole step, of which the longest counts, because all may overlap: the products'
-# FLOPs, the bytes of weights and KV cache, the bytes that devices must send each other. What a clever
+# Three sums over the whole step: the products' FLOPs, the bytes of weights and KV cache, the bytes
+# that devices must send each other. The longest counts, because all may overlap. What a clever
 # program can avoid is left out: launches, passes over activations, the second half of a ring
 # all-reduce, experts that no token need choose. Peaks are the highest dense ones that are published
-# of a machine, those that accumulate in 16 bits and those that a run has reached included.
+# of a machine, with those that accumulate in 16 bits and those that a run has reached.
 
 
 # Streamed attention computes its scores again on the way back; a program that stored them need not.
