@@ -788,6 +788,8 @@ def loop_weights(
     OperandsTooLarge
         When they do not fit memory, before they are allocated. It is both a ValueError and a
         MemoryError.
+    RuntimeError
+        For "gpu" where none can be used.
 
     Examples
     --------

@@ -360,6 +360,13 @@ def loop_efficiency(
     dict
         Its "rows" are {"phase", "batch", "queries", "context", "seconds": {operation: seconds}}.
 
+    Raises
+    ------
+    ValueError
+        For an argument that cannot be used, such as a format without products on this backend.
+    RuntimeError
+        For "gpu" where none can be used.
+
     Examples
     --------
     >>> habits = rl.loop_efficiency("cpu", threads=1, progress=False)
