@@ -382,7 +382,7 @@ class Run:
 
 
 def run(f: Callable[..., Any], arrays: tuple[Any, ...], cache: Cache, limits: Limits) -> Run:
-    """Call ``f(*arrays)`` on traced arrays; see :func:`rooflab.golf.golf`."""
+    """Call ``f(*arrays)`` on traced arrays; see :func:`rooflab.labs.golf.golf`."""
     function, name = as_function(f)
     given = bind(f, name, arrays)
     trace = Trace(TracedArray, cache, limits, function.__code__ if function else None)
