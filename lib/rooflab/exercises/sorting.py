@@ -191,13 +191,42 @@ def sort(
 ) -> SortCards:
     """Return the cards of ``measurements``, shuffled, to sort into memory, compute and overhead.
 
-    ``measurements``: what ``rl.measure`` returned, or operations, alone (cold) or as
-    (operation, "warm"); those come with the predicted time. ``answers`` sorts without a mouse: a
-    bin for each card, in the order in which they are printed, or {card: bin}; the first letter of
-    a bin will do, and ``...`` leaves a card unplaced. ``machine``: whose limits count; None takes
-    the machine of the measurements. The truth is covered until every card lies in a bin.
+    The truth is covered until every card lies in a bin.
 
-    Raises TypeError or ValueError naming the argument; an unknown bin or card gets suggestions.
+    Parameters
+    ----------
+    id : str
+        Name of the sorting, such as "03-ten". It decides the order of the cards.
+    measurements : iterable of Measurement, Operation or (Operation, str)
+        What ``rl.measure`` returned, or operations, alone (cold) or as (operation, "warm"); those
+        come with the predicted time. One to 20, each given once.
+    answers : list, mapping or str, optional
+        Sorts without a mouse: a bin for each card, in the order in which they are printed, or
+        {card: bin}; the first letter of a bin will do, and ``...`` leaves a card unplaced. None
+        leaves the sorting to the mouse.
+    machine : Machine or str, optional
+        Whose limits count; None takes the machine of the measurements.
+
+    Returns
+    -------
+    SortCards
+        A widget; its ``score`` counts the cards that lie where the model puts them.
+
+    Raises
+    ------
+    TypeError or ValueError
+        Naming the argument; an unknown bin or card gets suggestions.
+
+    Examples
+    --------
+    >>> ops = [rl.axpy(100_000_000), rl.gemm(4096, 4096, 4096)]
+    >>> rl.sort("demo", ops, machine="H100-SXM")
+    2 operations: what decides how long each takes?
+       1  GEMM 4096×4096×4096, fp32, cold
+       2  AXPY 100 million, fp32, cold
+    Covered. Sort them: rl.sort("demo", …, answers=[…]) with memory, compute or overhead for each.
+    >>> rl.sort("demo", ops, ["compute", "memory"], machine="H100-SXM").score
+    '2 of 2'
     """
     from rooflab.show import canvas, captions
     from rooflab.show.sort_cards import Face, SortCards
