@@ -95,7 +95,8 @@ def mean_error(rows: list[dict], key: str) -> float:
 def told(result: dict) -> None:
     """Print both tables and the summary."""
     table(
-        ["model", "batch", "tokens/s", "predicted", "off by", "bound off by", "BLAS share", "forms"],
+        ["model", "batch", "tokens/s", "predicted", "off by", "bound off by", "BLAS share",
+         "forms"],
         [
             [r["model"], r["batch"], r["tokens_per_s"], r["predicted_tokens_per_s"],
              error(r, "predicted_s"), error(r, "bound_s"), r["blas_share"],

@@ -29,7 +29,10 @@ ASK = """async ([code, expression]) => {
     const asked = sessionContext.session.kernel.requestExecute(
         { code, user_expressions: { it: expression }, silent: true });
     return JSON.stringify((await asked.done).content); }"""
-KERNEL_SAYS = f"async ([expression, wanted]) => JSON.parse(await ({ASK})(['', expression])).user_expressions.it.data['text/plain'] === wanted"
+KERNEL_SAYS = (
+    f"async ([expression, wanted]) => JSON.parse(await ({ASK})(['', "
+    "expression])).user_expressions.it.data['text/plain'] === wanted"
+)
 
 # The kernel is told when a hand rests, by a timer of 150 ms; held, it ends when it is let.
 HOLD = """() => {

@@ -45,7 +45,8 @@ def by_hand(page) -> None:
 def frames(page, seen: str, milliseconds: int) -> list:
     """Frame after frame until nobody asks for another: what ``seen()`` returns after each."""
     return page.evaluate(
-        f"() => {{ const all = []; do {{ const more = oneFrame({milliseconds}); all.push(({seen})());"
+        f"() => {{ const all = []; do {{ const more = oneFrame({milliseconds}); "
+        f"all.push(({seen})());"
         " if (!more || all.length > 2000) return all; } while (true); }"
     )
 

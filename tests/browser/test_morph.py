@@ -48,7 +48,8 @@ def place(page, selector: str) -> tuple[float, float]:
 def visible(page, selector: str) -> bool:
     return page.locator(selector).first.evaluate(
         "n => { for (; n.ownerSVGElement; n = n.parentNode) { const s = getComputedStyle(n); "
-        "if (+s.opacity < 0.05 || s.visibility === 'hidden' || s.display === 'none') return false; }"
+        "if (+s.opacity < 0.05 || s.visibility === 'hidden' || s.display === 'none') return false; "
+        "}"
         " return true; }"
     )
 

@@ -62,7 +62,8 @@ def test_the_words_say_what_lies_between_the_events(id, mistake, said):
 @pytest.mark.parametrize("id", TIMED)
 def test_of_a_right_timing_only_launches_and_seconds_are_told(id):
     words = check(id, exercise(id).reference).picture.words
-    assert re.fullmatch(r"Between your last two events: \d+ launch(es)? of the operation, .+ [mµ]s\.",
+    assert re.fullmatch(r"Between your last two events: \d+ launch(es)? of the operation, .+ "
+                        r"[mµ]s\.",
                         words)  # fmt: skip
 
 

@@ -142,8 +142,8 @@ def _beside(estimate: Prediction, part: float, seen: Measurement | None) -> str:
         return f" Measured {times(1 / ratio, 2)} shorter than predicted."
     if seen.median_s > ASTRAY * part:
         return (
-            f" But the clock says {whole}, {times(seen.median_s / part, 2)} that: none of the three "
-            "alone, but the routine."
+            f" But the clock says {whole}, {times(seen.median_s / part, 2)} that: none of the "
+            "three alone, but the routine."
         )
     return ""
 

@@ -497,7 +497,8 @@ def _words(
             roof = roof_of(m, kind)
             said.append(
                 f"{m.name}, {kind}: {si(roof.bandwidth, 'B/s')} from memory, "
-                f"{si(roof.peak, 'FLOP/s')} at the peak, ridge at {theme.ridge(roof.ridge)} FLOP/byte."
+                f"{si(roof.peak, 'FLOP/s')} at the peak, ridge at {theme.ridge(roof.ridge)} "
+                "FLOP/byte."
             )
     for p in points:
         if p.kind == "bound":

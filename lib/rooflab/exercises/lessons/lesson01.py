@@ -149,7 +149,8 @@ PRODUCT = Exercise(
                                        _least(m, n, k, s, acc) + (k - n) * m * s),)),
         Misconception("C forgotten", _bytes(lambda m, n, k, s, acc: (m * k + k * n) * s),
                       "the result travels too.",
-                      variants=(_bytes(lambda m, n, k, s, acc: (m * k + k * n + acc * m * n) * s),)),
+                      variants=(_bytes(lambda m, n, k, s, acc: (m * k + k * n + acc * m * n) * s),
+                                )),
         Misconception("C only where it is added to",
                       _bytes(lambda m, n, k, s, acc: (m * k + k * n + 2 * acc * m * n) * s),
                       "without accumulate C is written all the same; only its reading is left "

@@ -843,7 +843,8 @@ SPARSE_PEAK = Exercise(
     "you compute with it?",
     "too_short(intensity, claimed, bandwidth)", _too_fast, cases=_sparse_cases, lines=2,
     derives=("Roofline",),
-    insight="On the slope a doubled peak changes nothing; well beyond the ridge every predicted time "
+    insight=
+    "On the slope a doubled peak changes nothing; well beyond the ridge every predicted time "
             "is half of the true one.",
     misconceptions=(
         Misconception("always double", lambda i, c, b: 2,
@@ -1152,5 +1153,6 @@ PREDICT = Exercise(
 
 
 EXERCISES = (
-    TIME, THUMB, COUNTEREXAMPLE, IMPOSSIBLE, GREW, NUMBER_TYPE, WORTH, PREDICT, CATALOGUE, SPARSE_PEAK,
+    TIME, THUMB, COUNTEREXAMPLE, IMPOSSIBLE, GREW, NUMBER_TYPE, WORTH, PREDICT, CATALOGUE,
+    SPARSE_PEAK,
 )  # fmt: skip

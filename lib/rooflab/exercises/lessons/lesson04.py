@@ -973,8 +973,8 @@ PREDICT = Exercise(
         Misconception("one vector too many", _first_extra,
                       "the first vector is one of the `tokens`; so many less one are left."),
         Misconception("all at once never wins", lambda *case: ways(*case)[0],
-                      "with many tokens one copy is cheaper than meeting the weights each time; the "
-                      "copy is made once, however many tokens it serves."),
+                      "with many tokens one copy is cheaper than meeting the weights each time; "
+                      "the copy is made once, however many tokens it serves."),
         Misconception("always all at once", lambda *case: ways(*case)[1],
                       "with few tokens the copy costs more than it saves."),
         Misconception("the slower way", lambda *case: max(ways(*case)),

@@ -249,7 +249,8 @@ GAUGES = Exercise(
         Misconception("the newest token left out",
                       lambda n, h, k, c, p, w: (
                           *_kept(n, h, k, c - 1, p, w), *_again(n, h, k, c, p, w)),
-                      "the cached numbers of all `context` tokens are used, none of them left out."),
+                      "the cached numbers of all `context` tokens are used, none of them left "
+                      "out."),
         Misconception("full speed",
                       lambda *case: (_kept(*case)[0], case[4], *_again(*case)),
                       "with a cache the machine waits for bytes: what it computes in a second is "
@@ -797,8 +798,8 @@ SWITCH = Exercise(
                       "that is its place in the list; the batch itself is wanted."),
         Misconception("the fastest per vector",
                       lambda b, v, g: min(zip(b, g, strict=True), key=lambda row: row[1] / row[0])[0],
-                      "there a vector costs least; asked is the smallest batch at which a GEMM wins "
-                      "at all."),
+                      "there a vector costs least; asked is the smallest batch at which a GEMM "
+                      "wins at all."),
         Misconception("twice as fast", _first(lambda b, t, v, g: t < b * v / 2),
                       "it does not have to win by a factor; the first batch at which it wins."),
     ),
@@ -1272,5 +1273,6 @@ CLAIM_FLASH = Exercise(
 
 
 EXERCISES = (
-    SWITCH, DECODE, CLAIM_BATCH, FILL, GAUGES, CLAIM_ALWAYS, ATTENTION, QUANTISED, EXPERTS, CLAIM_FLASH,
+    SWITCH, DECODE, CLAIM_BATCH, FILL, GAUGES, CLAIM_ALWAYS, ATTENTION, QUANTISED, EXPERTS,
+    CLAIM_FLASH,
 )  # fmt: skip
