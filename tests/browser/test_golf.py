@@ -1,4 +1,4 @@
-"""Byte golf in a browser: on a page from disk, where no kernel answers, and in Lab and Notebook 7."""
+"""Byte golf in a browser: on a page from disk, without a kernel, and in Lab and Notebook 7."""
 
 from __future__ import annotations
 

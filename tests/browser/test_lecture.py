@@ -409,4 +409,5 @@ def test_the_live_roofline_alone_can_be_read_on_a_dark_stage(
 
 
 # Whether the page behind the picture is dark: else the test above would prove nothing.
-PAPER = """() => getComputedStyle(document.body).backgroundColor === 'rgb(17, 17, 17)' ? 'dark' : 'light'"""
+PAPER = """() =>
+    getComputedStyle(document.body).backgroundColor === 'rgb(17, 17, 17)' ? 'dark' : 'light'"""

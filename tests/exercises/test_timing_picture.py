@@ -25,8 +25,11 @@ def mistaken(id, name):
 
 def boxes(picture):
     svg = ElementTree.fromstring(picture.svg)
-    return [{k: float(box.get(k)) for k in ("x", "y", "width", "height")} | {"fill": box.get("fill")}
-            for box in svg.iter() if box.tag.endswith("rect")]  # fmt: skip
+    return [
+        {k: float(box.get(k)) for k in ("x", "y", "width", "height")} | {"fill": box.get("fill")}
+        for box in svg.iter()
+        if box.tag.endswith("rect")
+    ]
 
 
 @pytest.mark.parametrize("id", TIMED)

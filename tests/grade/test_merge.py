@@ -140,8 +140,9 @@ def test_strange_exercise_ids_are_left_out_with_a_remark(locked):
 def test_the_lessons_imports_are_there_even_if_the_learner_deleted_them(locked):
     notebook = changed(
         {
-            "01-speed-limit": "def speed_limit(p, b, s):\n"
-            "    return p / b / rl.axpy(9).intensity * s / 4"
+            "01-speed-limit": (
+                "def speed_limit(p, b, s):\n    return p / b / rl.axpy(9).intensity * s / 4"
+            )
         }
     )
     notebook["cells"] = [c for c in notebook["cells"] if "import" not in "".join(c["source"])]
@@ -151,8 +152,9 @@ def test_the_lessons_imports_are_there_even_if_the_learner_deleted_them(locked):
 def test_a_learners_own_imports_constants_and_functions_are_there(locked):
     notebook = changed(
         {
-            "01-speed-limit": "def speed_limit(p, b, s):\n"
-            "    return math.prod([3, p, SIZE(s)]) / twice(b)"
+            "01-speed-limit": (
+                "def speed_limit(p, b, s):\n    return math.prod([3, p, SIZE(s)]) / twice(b)"
+            )
         }
     )
     at = notebook["cells"].index(answer(notebook, "01-speed-limit"))

@@ -91,7 +91,7 @@ def misspelt(answer: object, known: Collection[str]) -> str:
 
 
 def as_written(cell: str) -> str:
-    """The text of a cell as it was typed: `files = !ls`, where ``cell`` is the Python made of it."""
+    """The text of a cell as it was typed, `files = !ls`; ``cell`` is the Python made of it."""
     shell = _shell()
     if shell is None:
         return cell
@@ -170,7 +170,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 def check(id: str, answer: object = ...) -> Verdict:
-    """Judge ``answer``, a value or a function, to exercise ``id``, as in ``check("01-product", f)``.
+    """Judge ``answer``, a value or a function, to exercise ``id``: ``check("01-product", f)``.
 
     An answer that does not end is stopped after 10 s.
 

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 # The truth of a card to sort: what limits its operation according to the model, and the clock.
 #
-# ``rl.predict`` decides the bin; what was measured stands beside it. A part that the model states is
-# never left standing as if it were clearly larger than the whole that the clock saw.
+# ``rl.predict`` decides the bin; what was measured stands beside it. A part that the model states
+# is never left standing as if it were clearly larger than the whole that the clock saw.
 
 
 ASTRAY = 2.0  # a measured time this many times beside the estimate, or the limit alone, is said
@@ -126,7 +126,7 @@ def _reason(op: Operation, m: Machine, estimate: Prediction, seen: Measurement |
 
 
 def _beside(estimate: Prediction, part: float, seen: Measurement | None) -> str:
-    """What the clock says to it: ``part`` alone is longer or far shorter, or the estimate is off."""
+    """What the clock says: ``part`` alone is longer or far shorter, or the estimate is off."""
     if seen is None:
         return ""
     whole = si(seen.median_s, "s")

@@ -1,4 +1,4 @@
-"""The waterfall: from the roofline's bound, factor by factor, to the measured time; live and still."""
+"""The waterfall: from the roofline's bound, factor by factor, to the measured time."""
 
 from __future__ import annotations
 

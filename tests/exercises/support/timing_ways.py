@@ -109,8 +109,8 @@ _RIGHT_AXPY = {
     "streamSynchronize(0)": f"marked(cp, {_CALL}, lambda *_: cp.cuda.runtime.streamSynchronize(0))",
     "eventSynchronize":
         f"marked(cp, {_CALL}, lambda b, e: cp.cuda.runtime.eventSynchronize(e.ptr))",
-    "blocking events": f"marked(cp, {_CALL}, lambda b, e: e.synchronize(), "
-                       "lambda: cp.cuda.Event(block=True, disable_timing=False))",
+    "blocking events": (f"marked(cp, {_CALL}, lambda b, e: e.synchronize(), "
+                       "lambda: cp.cuda.Event(block=True, disable_timing=False))"),
     "stream.Event": f"marked(cp, {_CALL}, lambda b, e: e.synchronize(), cp.cuda.stream.Event)",
     "polling the event": f"""
     def wait(start, stop):

@@ -50,8 +50,10 @@ k.session.send(k.iopub_socket, "stream", {"name": [], "text": {}}, parent=k.get_
 k.session.send(k.iopub_socket, "execute_result", {}, parent=k.get_parent())
 k.session.send(k.iopub_socket, "nonsense", [1], parent=k.get_parent())
 k.iopub_thread.socket.send_multipart([b"x"]) if hasattr(k.iopub_thread, "socket") else None""",
-    "json": "import json\n"
-    "json.dumps = json.loads = json.JSONEncoder.encode = json.JSONDecoder.decode = None",
+    "json": (
+        "import json\n"
+        "json.dumps = json.loads = json.JSONEncoder.encode = json.JSONDecoder.decode = None"
+    ),
     "no stderr": "import sys\nsys.stdout = sys.stderr = sys.__stdout__ = None",
 }
 

@@ -1,4 +1,4 @@
-"""Byte golf, timing and what is to be derived: attacks that nobody had thought of, and the honest."""
+"""Byte golf, timing and what is to be derived: attacks nobody had thought of, and the honest."""
 
 import importlib
 import types

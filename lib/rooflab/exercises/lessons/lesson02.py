@@ -152,7 +152,8 @@ BALANCE = Exercise(
 
 # Exercises of lesson 02 that put two sentences of a public web lesson on trial.
 #
-# Its sizes fit the cache of the card that the page speaks of, and its table calls a bias add an AXPY.
+# Its sizes fit the cache of the card that the page speaks of, and its table calls a bias
+# add an AXPY.
 
 
 def warm_axpy(
@@ -407,8 +408,8 @@ BIAS = Exercise(
                       variants=(lambda m, n, s: (m * n, (2 * m + 1) * n * s, 1 / 8),)),
         Misconception("bytes per FLOP", lambda m, n, s: (m * n, (2 * m + 1) * n * s, 2 * s),
                       "that is bytes for each FLOP; FLOP/byte is the other way round.",
-                      variants=(lambda m, n, s: (m * n, (2 * m + 1) * n * s, (2 * m + 1) * s / m),
-                                )),
+                      variants=(
+                          lambda m, n, s: (m * n, (2 * m + 1) * n * s, (2 * m + 1) * s / m),)),
     ),
 )  # fmt: skip
 
@@ -632,9 +633,9 @@ LINES = Exercise(
 
 # Recognise a mistake in byte golf from what the trace of the learner's function saw.
 #
-# Each function takes a case and an observation (see observe/golf.py) and says whether the observation
-# shows that mistake. Traffic is in units of the largest input, which the observation calls size.
-# Trips that the cache spared are left out, but for the types.
+# Each function takes a case and an observation (see observe/golf.py) and says whether the
+# observation shows that mistake. Traffic is in units of the largest input, which the observation
+# calls size. Trips that the cache spared are left out, but for the types.
 
 
 Shows = Callable[[Case, Observation], bool]

@@ -897,8 +897,8 @@ def recorded() -> Mapping[tuple[float, ...], Timed]:
 
 # Predict the products of a layer, from one token to 64, then compare with what was measured.
 #
-# The right answer of a case is the recorded median; what is allowed beside it is its own spread plus
-# a margin. Which products may be asked, and of what they are told, stands above.
+# The right answer of a case is the recorded median; what is allowed beside it is its own spread
+# plus a margin. Which products may be asked, and of what they are told, stands above.
 
 
 DRAWN = {"one": 1, "few": 3, "many": 3}  # cases of each kind

@@ -797,7 +797,8 @@ SWITCH = Exercise(
                       lambda b, v, g: b.index(_switch(b, v, g)),
                       "that is its place in the list; the batch itself is wanted."),
         Misconception("the fastest per vector",
-                      lambda b, v, g: min(zip(b, g, strict=True), key=lambda row: row[1] / row[0])[0],
+                      lambda b, v, g: min(zip(b, g, strict=True),
+                                          key=lambda row: row[1] / row[0])[0],
                       "there a vector costs least; asked is the smallest batch at which a GEMM "
                       "wins at all."),
         Misconception("twice as fast", _first(lambda b, t, v, g: t < b * v / 2),
@@ -1008,9 +1009,9 @@ EXPERTS = Exercise(
 # Exercises of lesson 05 that put claims on trial: 64×, always memory, FlashAttention's stores.
 #
 # The first is that of a public web lesson: 50 tokens/s alone and 800 in a batch of 64, on an RTX
-# 4090. The second is nobody's own. The third begins with LLM-Viewer (hahnyuan/LLM-Viewer at 472f71f,
-# ``model_analyzer.py``, prefill with FlashAttention), whose result has seqlen × seqlen numbers,
-# stored twice, while keys and values are read again for every block of queries.
+# 4090. The second is nobody's own. The third begins with LLM-Viewer (hahnyuan/LLM-Viewer at
+# 472f71f, ``model_analyzer.py``, prefill with FlashAttention), whose result has seqlen × seqlen
+# numbers, stored twice, while keys and values are read again for every block of queries.
 
 
 # Parameters and bytes a token in the cache, at 2 bytes a number.

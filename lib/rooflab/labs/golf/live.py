@@ -133,7 +133,8 @@ def golf(
 def _geometry(shown: GolfPicture) -> dict[str, Any]:
     placed = golf_picture.geometry(shown.stories)
     placed |= {
-        "height": golf_picture.HEIGHT, "letter": golf_picture.LETTER, "flight": FLIGHT, "drop": DROP,
+        "height": golf_picture.HEIGHT, "letter": golf_picture.LETTER,
+        "flight": FLIGHT, "drop": DROP,
         "begin": "before the first step", "origin": "", "sliders": ["step of the program"],
     }  # fmt: skip
     if shown.sweep is not None:

@@ -338,8 +338,9 @@ class ChunkSweep:
     """Bytes and seconds of one function for each chunk size.
 
     ``golfs``: the traced runs without their arrays, which would fill the memory; those of small
-    chunks on fewer elements, which changes no score (``scaled`` says for which). ``seconds``: medians of the untraced function on all
-    ``elements``, all chunk sizes in turns; empty where nothing was timed.
+    chunks on fewer elements, which changes no score (``scaled`` says for which). ``seconds``:
+    medians of the untraced function on all ``elements``, all chunk sizes in turns; empty where
+    nothing was timed.
     """
 
     chunks: tuple[int, ...]
