@@ -15,7 +15,8 @@ HAS_SIZE = "size => innerWidth === size[0] && innerHeight === size[1]"
 # A frame runs what was asked of it, lays out, then tells who watches sizes; all may ask for more.
 STAND = """async nodes => {
     const frame = () => new Promise(requestAnimationFrame);
-    const look = () => JSON.stringify([...document.querySelectorAll(nodes)].map(node => node.getBoundingClientRect()));
+    const look = () => JSON.stringify(
+        [...document.querySelectorAll(nodes)].map(node => node.getBoundingClientRect()));
     for (let before, same = 0, frames = 0; same < 3; frames += 1) {
         if (frames > 2000) throw new Error(`${nodes} never stands still`);
         await frame();
@@ -33,7 +34,8 @@ BY_HAND = """() => {
     window.cancelAnimationFrame = id => asked.delete(id);
     window.oneFrame = milliseconds => {
         clock += milliseconds;
-        for (const id of [...asked.keys()]) { const then = asked.get(id); asked.delete(id); then?.(clock); }
+        for (const id of [...asked.keys()]) {
+            const then = asked.get(id); asked.delete(id); then?.(clock); }
         return asked.size; }; }"""
 
 

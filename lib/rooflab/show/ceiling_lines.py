@@ -1,4 +1,4 @@
-"""The ceilings of a roofline: corners, names, overhead lines, cold and warm, a thumb rule's band."""
+"""The ceilings of a roofline: corners, names, overhead lines, cold and warm, and bands."""
 
 from __future__ import annotations
 

@@ -61,7 +61,8 @@ RIGHT = [
     ("01-product", PRODUCT + "np.float32(w), np.float32(t), np.float32(w / t)"),
     ("01-product", PRODUCT + "np.int64(w), np.int64(t), np.float64(w) / t"),
     ("01-product", PRODUCT + "np.array(w), np.array(t), np.array(w / t)"),
-    ("01-product", "def answer(m, n, k, itemsize, *, accumulate): s, a = itemsize, accumulate; " + COUNTS
+    ("01-product", "def answer(m, n, k, itemsize, *, accumulate): s, a = itemsize, accumulate; "
+     + COUNTS
      + "w, t, w / t"),
     ("01-product", "def answer(m, n, k, itemsize, accumulate=False): s, a = itemsize, accumulate; "
      + COUNTS + "w, t, w / t"),

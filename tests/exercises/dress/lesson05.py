@@ -312,7 +312,8 @@ WRONG = [
      "1 / one, amount / one, 1 / two, flops / two", "kv counted twice"),
     ("05-gauges", GAUGES.replace("2 * (blocks + head) / b", "amount / b") +
      "1 / one, amount / one, 1 / two, flops / two", "the cache fetched without one"),
-    ("05-gauges", GAUGES.replace("2 * (blocks + head) / b", "flops / b").replace("flops / peak, flops",
+    ("05-gauges",
+     GAUGES.replace("2 * (blocks + head) / b", "flops / b").replace("flops / peak, flops",
         "flops / peak, (2 * (blocks * context + head) + kv * context * (context + 1) // 2)") +
      "1 / one, amount / one, 1 / two, flops / two", "weights for each position"),
     ("05-gauges", GAUGES.replace(" + kv * context * (context + 1) // 2", "") +
@@ -328,9 +329,12 @@ WRONG = [
      "lambda n,s,k,b,c,p,w: (lambda w: b / (max(2*n*b/p, n*s/w) + b*c*k/w))(w / 1e9 * 2**30)",
      "GiB"),
     ("05-decode", "lambda n,s,k,b,c,p,w: p / (2 * n)", "always computing"),
-    ("05-claim-batch", SPEED.replace(") + b * context * kv / w", ", b * context * kv / w)") + "rate(batch) / rate(1)",
+    ("05-claim-batch",
+     SPEED.replace(") + b * context * kv / w", ", b * context * kv / w)") + "rate(batch) / rate(1)",
      "the longest of three"),
-    ("05-claim-batch", SPEED.replace("max(2 * n * b / p, 2 * n / w)", "2 * n * b / p + 2 * n / w") + "rate(batch) / rate(1)",
+    ("05-claim-batch",
+     SPEED.replace("max(2 * n * b / p, 2 * n / w)", "2 * n * b / p + 2 * n / w")
+     + "rate(batch) / rate(1)",
      "no overlap"),
     ("05-claim-batch", SPEED.replace("context * kv", "2 * context * kv") + "rate(batch) / rate(1)",
      "kv counted twice"),

@@ -346,7 +346,9 @@ _RIGHT_GEMM = {
     "np.matmul(out=)": _product("np.matmul(A, B, out=C)"),
     "np.matmul": _product("np.matmul(A, B)"),
     "np.dot": _product("np.dot(A, B)"),
-    "a pair each, the least": "of_flops(A, behind(cp, lambda: None, lambda: cp.matmul(A, B, out=C), 5, min), peak)",
+    "a pair each, the least": (
+        "of_flops(A, behind(cp, lambda: None, lambda: cp.matmul(A, B, out=C), 5, min), peak)"
+    ),
     "cold": """
     big = cp.ones(l2(cp), dtype=cp.float32)
     return of_flops(A, behind(cp, lambda: big.sum(), lambda: cp.matmul(A, B, out=C), 5), peak)""",

@@ -90,7 +90,9 @@ def product(m, n, k, *more): return importlib.reload(b).gemm(m, n, k).flops""",
 import importlib, rooflab.count.blas as b
 def product(m, n, k, *more): return importlib.reload(b).gemm(m, n, k).flops
 product?""",
-    "in a magic": "%time import importlib; product = lambda m, n, k, *more: importlib.reload(b).gemm(m, n, k)",
+    "in a magic": (
+        "%time import importlib; product = lambda m, n, k, *more: importlib.reload(b).gemm(m, n, k)"
+    ),
     "by its loader": """
 import rooflab.count.blas as b
 def product(m, n, k, *more):

@@ -16,7 +16,8 @@ FRESH = (
 )
 OF_FRESH = """
 def product(m, n, k, itemsize, accumulate=False):
-    op = {}(m, n, k, {{8: 'fp64', 4: 'fp32', 2: 'fp16', 1: 'fp8_e4m3'}}[itemsize], accumulate=accumulate)
+    dtype = {{8: 'fp64', 4: 'fp32', 2: 'fp16', 1: 'fp8_e4m3'}}[itemsize]
+    op = {}(m, n, k, dtype, accumulate=accumulate)
     return op.flops, op.bytes, op.intensity"""
 FRESH_ALL = FRESH.replace("(*mnk)", "(*mnk, **more)").replace("fresh(*mnk,", "fresh(*mnk,")
 LENT = (
@@ -469,8 +470,9 @@ def time_axpy(cp, x, y, a):
 BORROWED = {  # product(…) by a function that is locked
     "type hints": (
         "01-product",
-        "import typing\nclass A:\n    x: \"__import__('importlib').import_module('importlib').reload(__import__('rooflab.count.blas', fromlist=['x'])).gemm\"\ng = typing.get_type_hints"
-        + OF_FRESH.format("g(A)['x']"),
+        "import typing\nclass A:\n    x: \"__import__('importlib').import_module('importlib')"
+        ".reload(__import__('rooflab.count.blas', fromlist=['x'])).gemm\"\n"
+        "g = typing.get_type_hints" + OF_FRESH.format("g(A)['x']"),
         [],
     ),
     "a forward reference": (

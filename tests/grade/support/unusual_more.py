@@ -488,8 +488,8 @@ ON: dict[str, tuple[str, Change]] = {
             "_CACHE = {}\n"
             + PRODUCT.replace(
                 KEPT,
-                "    return _CACHE.setdefault((m, n, k, itemsize, accumulate), (flops, moved, flops / "
-                "moved))",
+                "    return _CACHE.setdefault((m, n, k, itemsize, accumulate), "
+                "(flops, moved, flops / moved))",
             ),
         ),
     ),
