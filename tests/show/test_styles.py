@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from rooflab.labs.golf import live as golf
 from rooflab.show import canvas
 
 SHARED = {"bars"}  # styled alike in every picture, by overlay.css
@@ -16,7 +17,7 @@ CLASSES = re.compile(r"""class(?:=|: )["'`]([^"'`]*)["'`]""")
 
 def styled(sheet: str) -> set[str]:
     """Classes that a sheet styles in every picture (``.rl-pic .this``), whatever the element."""
-    rules = re.findall(r"([^{}]+)\{", COMMENT.sub("", canvas.source(sheet)))
+    rules = re.findall(r"([^{}]+)\{", COMMENT.sub("", canvas.source(sheet, beside=golf.__file__)))
     found = (BARE.match(one) for rule in rules for one in rule.split(","))
     return {one[1] for one in found if one}
 
