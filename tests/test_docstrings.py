@@ -61,6 +61,7 @@ def test_docstring_has_its_sections(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_examples_run(name: str, tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("ROOFLAB_HOME", str(tmp_path))
+    monkeypatch.setenv("ROOFLAB_GUESSES", str(tmp_path / "guesses"))  # lecture sets another one
     finder, flags = doctest.DocTestFinder(recurse=False), doctest.ELLIPSIS
     runner = doctest.DocTestRunner(optionflags=flags)
     tests = finder.find(found(name), name, module=False, globs={"rl": rooflab})

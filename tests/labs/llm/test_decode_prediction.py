@@ -1,4 +1,4 @@
-"""Prediction of the loop: what a machine of invented habits must give, and where habits are kept."""
+"""Prediction of the loop: what a machine of invented habits gives, and where habits are kept."""
 
 from __future__ import annotations
 
