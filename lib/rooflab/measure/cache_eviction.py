@@ -1,4 +1,4 @@
-"""Cold operands on a CPU: copies to go round, and a buffer to read, so that no cache holds the next.
+"""Cold operands on a CPU: copies to go round, and a buffer to read, so that no cache has the next.
 
 A GPU's L2 is emptied by ``l2_flush`` in gpu.py.
 
