@@ -222,7 +222,7 @@ def record(run: Run) -> bool:
     It stops by itself before the stage's time is over; the journal in DIR/rec is taken up again.
     """
     from rooflab.measure.backend import select
-    from rooflab.measure.record import Stopped
+    from rooflab.measure.record import RecordingStopped
     from rooflab.measure.record import record as recorded
 
     name = re.sub("[^a-z0-9]+", "-", select("gpu").device.lower()).strip("-")
@@ -233,7 +233,7 @@ def record(run: Run) -> bool:
             dtypes=("fp32",) if run.quick else None, overwrite=True, progress=False,
             stop_after=max(run.seconds - LAST_S, 1.0),
         )  # fmt: skip
-    except Stopped as stopped:
+    except RecordingStopped as stopped:
         run.findings.add("record/recording", str(stopped))
         return False
     reasons = sorted({left["reason"][:100] for left in found.to_dict()["left_out"]})

@@ -8,9 +8,12 @@ import sys
 import pytest
 
 from rooflab.measure import threads
-from rooflab.measure.threads import Kind, core_kinds, hybrid_note
+from rooflab.measure.threads import CoreKind, core_kinds, hybrid_note
 
-BOTH = (Kind("performance", 4, frozenset(range(4))), Kind("efficiency", 8, frozenset(range(4, 12))))
+BOTH = (
+    CoreKind("performance", 4, frozenset(range(4))),
+    CoreKind("efficiency", 8, frozenset(range(4, 12))),
+)
 
 
 def write(path, text):
@@ -73,7 +76,7 @@ def test_apples_levels(monkeypatch):
     }  # fmt: skip
     monkeypatch.setattr(sys, "platform", "darwin")
     monkeypatch.setattr(threads, "_sysctl", lambda key: told.get(key, ""))
-    assert core_kinds() == (Kind("performance", 8), Kind("efficiency", 4))
+    assert core_kinds() == (CoreKind("performance", 8), CoreKind("efficiency", 4))
     told["hw.nperflevels"] = "1"
     assert core_kinds() == ()
 

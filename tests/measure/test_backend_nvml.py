@@ -58,7 +58,7 @@ def never() -> None:
 
 
 def test_nvml_tells_while_the_gpu_works(library):
-    watch = gpu.Watch(BUS)
+    watch = gpu.ClockWatch(BUS)
     library.bits = 0x48
     watch.look()
     library.bits = 0x01  # idle again
@@ -68,14 +68,14 @@ def test_nvml_tells_while_the_gpu_works(library):
 
 def test_counters_tell_of_what_passed_between_two_looks(library):
     library.counters[270] = 5_000_000  # of earlier, no matter
-    watch = gpu.Watch(BUS)
+    watch = gpu.ClockWatch(BUS)
     library.counters[74] += 1_000_000
     watch.look()
     assert watch.reasons(never) == "power limit"
 
 
 def test_nothing_slows_it(library):
-    watch = gpu.Watch(BUS)
+    watch = gpu.ClockWatch(BUS)
     library.bits = 0x01 | 0x02 | 0x100  # idle, clocks set by the user, a display
     watch.look()
     assert watch.reasons(never) is None
@@ -83,7 +83,7 @@ def test_nothing_slows_it(library):
 
 def test_a_gpu_without_some_counters_is_asked_for_the_others(library):
     library.lacks = (269, 270, 271)
-    watch = gpu.Watch(BUS)
+    watch = gpu.ClockWatch(BUS)
     library.counters = dict.fromkeys(library.counters, 7)
     assert watch.reasons(never) == "power limit"
 
@@ -92,7 +92,7 @@ def test_an_old_package_knows_the_reasons_by_their_old_name(library, monkeypatch
     old = library.nvmlDeviceGetCurrentClocksEventReasons
     monkeypatch.delattr(Nvml, "nvmlDeviceGetCurrentClocksEventReasons")
     library.nvmlDeviceGetCurrentClocksThrottleReasons = old
-    watch = gpu.Watch(BUS)
+    watch = gpu.ClockWatch(BUS)
     library.bits = 0x04
     watch.look()
     assert watch.reasons(never) == "power limit"
@@ -105,7 +105,7 @@ def test_answers_that_nvml_refuses_are_no_reasons(library):
     library.nvmlDeviceGetCurrentClocksEventReasons = refused
     library.nvmlDeviceGetFieldValues = refused
     library.nvmlDeviceGetClockInfo = refused
-    watch = gpu.Watch(BUS)
+    watch = gpu.ClockWatch(BUS)
     watch.look()
     assert watch.reasons(never) is None
     assert watch.clock is None
@@ -116,7 +116,7 @@ def test_without_the_drivers_library_nvidia_smi_is_asked(monkeypatch):
     made.nvmlInit = lambda: (_ for _ in ()).throw(OSError("libnvidia-ml.so.1"))
     monkeypatch.setitem(sys.modules, "pynvml", made)
     answers(monkeypatch, clocks_event_reasons__active="0x04")
-    watch = gpu.Watch(BUS)
+    watch = gpu.ClockWatch(BUS)
     watch.look()
     assert watch.reasons(lambda: None) == "power limit"
 

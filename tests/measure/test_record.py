@@ -205,7 +205,9 @@ def test_a_run_that_has_to_stop_is_taken_up_by_the_next(monkeypatch, tmp_path):
 
     monkeypatch.setattr(recorder, "_measure", slow)
     for number in (1, 2):
-        with pytest.raises(journal.Stopped, match="stopped after 5 s with .* steps kept in .*mine"):
+        with pytest.raises(
+            journal.RecordingStopped, match="stopped after 5 s with .* steps kept in .*mine"
+        ):
             record(stop_after=5)
         assert now[0] == 5 * number
         assert not (tmp_path / "mine.json").exists()

@@ -4,37 +4,37 @@ from __future__ import annotations
 
 import pytest
 
-from rooflab.measure.record import Journal
+from rooflab.measure.record import RecordJournal
 
 
 def test_a_torn_last_line_is_measured_again(tmp_path):
-    journal = Journal(tmp_path / "a.journal", {"n": 1})
+    journal = RecordJournal(tmp_path / "a.journal", {"n": 1})
     journal.add("one", {"x": 1})
     journal.add("twö", {"x": 2})
     journal.close()
     whole = (tmp_path / "a.journal").read_bytes()
     for cut in range(1, 20):  # also in the middle of a letter
         (tmp_path / "a.journal").write_bytes(whole[:-cut])
-        again = Journal(tmp_path / "a.journal", {"n": 1})
+        again = RecordJournal(tmp_path / "a.journal", {"n": 1})
         assert "one" in again
         assert ("twö" in again) == (cut == 1)  # only the line's end was missing
         again.add("three", 3)
         again.close()
-        last = Journal(tmp_path / "a.journal", {"n": 1})
+        last = RecordJournal(tmp_path / "a.journal", {"n": 1})
         assert last["three"] == 3 and last["one"] == {"x": 1}
         last.close()
 
 
 def test_damage_in_the_middle_of_a_journal_is_refused(tmp_path):
-    journal = Journal(tmp_path / "a.journal", {"n": 1})
+    journal = RecordJournal(tmp_path / "a.journal", {"n": 1})
     journal.add("one", 1)
     journal.add("two", 2)
     journal.close()
     lines = (tmp_path / "a.journal").read_text(encoding="utf-8").splitlines(keepends=True)
     (tmp_path / "a.journal").write_text(lines[0] + "{nonsense\n" + lines[2], encoding="utf-8")
     with pytest.raises(ValueError, match=r"a\.journal: line 2 is damaged.*restart=True"):
-        Journal(tmp_path / "a.journal", {"n": 1})
-    fresh = Journal(tmp_path / "a.journal", {"n": 1}, restart=True)
+        RecordJournal(tmp_path / "a.journal", {"n": 1})
+    fresh = RecordJournal(tmp_path / "a.journal", {"n": 1}, restart=True)
     assert "one" not in fresh and fresh.resumed == 0
     fresh.close()
 
@@ -42,7 +42,7 @@ def test_damage_in_the_middle_of_a_journal_is_refused(tmp_path):
 @pytest.mark.parametrize("line", ["[]", "3", "null", '"step"', "[" * 99_999])
 @pytest.mark.parametrize("number", [1, 2])
 def test_lines_of_something_else_are_damage_too(tmp_path, line, number):
-    journal = Journal(tmp_path / "a.journal", {"n": 1})
+    journal = RecordJournal(tmp_path / "a.journal", {"n": 1})
     journal.add("one", 1)
     journal.add("two", 2)
     journal.close()
@@ -50,5 +50,5 @@ def test_lines_of_something_else_are_damage_too(tmp_path, line, number):
     lines[number - 1] = line
     (tmp_path / "a.journal").write_text("\n".join(lines), encoding="utf-8")
     with pytest.raises(ValueError, match=rf"line {number} is damaged.*--restart"):
-        Journal(tmp_path / "a.journal", {"n": 1})
+        RecordJournal(tmp_path / "a.journal", {"n": 1})
     assert (tmp_path / "a.journal").read_text(encoding="utf-8") == "\n".join(lines)

@@ -37,7 +37,7 @@ def record(
     Interrupted, or stopped after some seconds? The same command goes on where it was. A recording
     that stopped itself ends with exit code 75, a finished one with 0.
     """
-    from rooflab.measure.record import Stopped
+    from rooflab.measure.record import RecordingStopped
     from rooflab.measure.record import record as recorded
     from rooflab.measure.recording import folders
 
@@ -47,7 +47,7 @@ def record(
             threads=_counts(threads), minutes=minutes, folder=folder, overwrite=overwrite,
             restart=restart, stop_after=stop_after, progress=sys.stderr.isatty(),
         )  # fmt: skip
-    except Stopped as stopped:
+    except RecordingStopped as stopped:
         say(str(stopped))
         sys.exit(TRY_AGAIN)
     except KeyboardInterrupt:

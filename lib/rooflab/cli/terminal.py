@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from rooflab.show.waterfall_picture import Fall, Step
+    from rooflab.show.waterfall_picture import Fall, WaterfallStep
 
 WIDTH = 80  # columns where the terminal does not say
 WRONG = 2  # exit code of every error: a wrong option and a wrong value are the same to a caller
@@ -242,7 +242,7 @@ def rows(fall: Fall, columns: int) -> list[Text]:
     return [*found, line(fall.reached, seconds_of(fall.end), fall.total, end, "bold")]
 
 
-def _bar(step: Step, column: Callable[[float], int]) -> dict[int, str]:
+def _bar(step: WaterfallStep, column: Callable[[float], int]) -> dict[int, str]:
     """The letters of a bar by column; its tip points where the step goes."""
     begin, tip = column(step.start), column(step.end)
     if step.kind == "same":

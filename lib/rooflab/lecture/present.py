@@ -115,7 +115,7 @@ TIMEOUT = 5  # seconds that git may take to answer
 
 
 @dataclass(frozen=True)
-class Recording:
+class RecordedOutputs:
     """Recorded outputs by cell id, where they come from, and the tags of every cell.
 
     ``missing`` says in a sentence why there are none; it is empty where there are some.
@@ -137,29 +137,33 @@ def notebook_path() -> Path | None:
     return None
 
 
-def read(path: Path | None) -> Recording:
+def read(path: Path | None) -> RecordedOutputs:
     """Read tags and recorded outputs; whatever is wrong with the file is said in ``missing``.
 
     The outputs of the last commit go before those in the file, which a lecturer who saves has
     overwritten with their own.
     """
     if path is None:
-        return Recording(missing="This front end does not say which notebook file this is.")
+        return RecordedOutputs(missing="This front end does not say which notebook file this is.")
     try:
         here = _parsed(path.read_bytes())
     except OSError as error:
-        return Recording(
+        return RecordedOutputs(
             missing=f"The notebook file {path.name!r} cannot be read: {error.strerror}."
         )
     except ValueError:
-        return Recording(missing=f"The file {path.name!r} is no notebook of format 4.5 or newer.")
+        return RecordedOutputs(
+            missing=f"The file {path.name!r} is no notebook of format 4.5 or newer."
+        )
     tags = {cell["id"]: list(cell.get("metadata", {}).get("tags", [])) for cell in here["cells"]}
     committed = _committed(path)
     source = committed if committed and digest(committed["cells"]) != digest([]) else here
     found = recorded(source["cells"])
     if not found:
-        return Recording(tags=tags, missing=f"{path.name!r} holds no outputs: nothing is recorded.")
-    return Recording(found, origin(source), tags)
+        return RecordedOutputs(
+            tags=tags, missing=f"{path.name!r} holds no outputs: nothing is recorded."
+        )
+    return RecordedOutputs(found, origin(source), tags)
 
 
 def _parsed(content: bytes) -> dict[str, Any]:
@@ -204,7 +208,7 @@ class Lecture(anywidget.AnyWidget):
     #: Set by the browser: a page that is loaded again must not jump onto the stage by itself.
     opened = traitlets.Bool(False).tag(sync=True)
 
-    def __init__(self, recording: Recording, **traits: Any) -> None:
+    def __init__(self, recording: RecordedOutputs, **traits: Any) -> None:
         self.guesses = _from_nothing()
         super().__init__(recording=asdict(recording), **traits)
         self.sentence = f"{KEYS}. " + (recording.missing or f"L shows the output {recording.of}.")

@@ -43,7 +43,7 @@ _ANSWER_S = 10.0  # nvidia-smi has an answer by then, or none
 _REASONS = ("clocks_event_reasons.active", "clocks_throttle_reasons.active")  # new name, old name
 
 
-class Watch:
+class ClockWatch:
     """Looks whether a GPU is slowed down, from here to :meth:`reasons`.
 
     ``pci_bus_id`` as CuPy gives it. Call :meth:`look` while the GPU works. A cause counts if it is

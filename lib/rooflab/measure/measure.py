@@ -362,7 +362,7 @@ def _time_gpu(
     from rooflab.measure import gpu
 
     xp = backend.xp
-    watch = gpu.Watch(xp.cuda.Device().pci_bus_id)
+    watch = gpu.ClockWatch(xp.cuda.Device().pci_bus_id)
 
     def work() -> None:
         call()

@@ -50,11 +50,11 @@ from rooflab.predict.machine import Machine
 VERSION = 1
 
 
-class Stopped(RuntimeError):
+class RecordingStopped(RuntimeError):
     """The time for this run is over; what is finished is in the journal."""
 
 
-class Journal:
+class RecordJournal:
     """Finished steps of one recording: ``journal[key]`` is what a step found.
 
     ``path``: the file; ``campaign``: what is being recorded and where, as plain JSON data. A file
@@ -92,7 +92,7 @@ class Journal:
         """
         if step not in self:
             if time.monotonic() >= self._latest:
-                raise Stopped(
+                raise RecordingStopped(
                     f"stopped after {self._stop_after:.0f} s with {len(self._found)} steps kept in "
                     f"{self.path}; record again with the same options to go on from there"
                 )
@@ -106,7 +106,7 @@ class Journal:
         os.fsync(self._file.fileno())
         self._found[step] = found
 
-    def __enter__(self) -> Journal:
+    def __enter__(self) -> RecordJournal:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -424,7 +424,7 @@ def record(
     surroundings = environment(chosen)
     options["machine"] = surroundings["gpu"]["name"] if chosen.is_gpu else surroundings["host"]
     with (
-        Journal(
+        RecordJournal(
             target.with_suffix(".journal"), options, restart=restart, stop_after=limit
         ) as journal,
         progress_bar(progress, f"recording {name}") as tell,
@@ -439,7 +439,7 @@ def record(
 
 def _campaign(
     name: str, backend: Backend, options: Mapping[str, Any], surroundings: Mapping[str, Any],
-    journal: Journal, tell: Tell,
+    journal: RecordJournal, tell: Tell,
 ) -> Recording:  # fmt: skip
     """All steps, those in the journal from there."""
     roofs: dict[int | None, dict[str, Any]] = {}
@@ -474,7 +474,7 @@ def _campaign(
 
 
 @contextmanager
-def _doubting(journal: Journal) -> Iterator[None]:
+def _doubting(journal: RecordJournal) -> Iterator[None]:
     """Name a journal that was taken up in the error of a campaign that stumbles."""
     try:
         yield
@@ -500,7 +500,7 @@ def _lunch(backend: Backend, name: str) -> dict[str, Any] | None:
 
 
 def _plan(
-    name: str, journal: Journal, machines: Mapping[int | None, Machine], backend: Backend,
+    name: str, journal: RecordJournal, machines: Mapping[int | None, Machine], backend: Backend,
     options: Mapping[str, Any],
 ) -> tuple[list[Task], list[dict[str, str]]]:  # fmt: skip
     """The plan of the first run: a later one may find other memory free, but resumes that plan."""

@@ -153,7 +153,7 @@ _APART = 1.05  # ratio of two capacities or base frequencies that makes two kind
 
 
 @dataclass(frozen=True)
-class Kind:
+class CoreKind:
     """One kind of core: its name, and how many of the system's processors are on such cores.
 
     A core with hyper-threading is two processors. ``processors`` are the system's numbers, empty
@@ -165,7 +165,7 @@ class Kind:
     processors: frozenset[int] = frozenset()
 
 
-def core_kinds(devices: Path = DEVICES) -> tuple[Kind, ...]:
+def core_kinds(devices: Path = DEVICES) -> tuple[CoreKind, ...]:
     """The kinds of cores, fastest first; empty where all are alike or the system does not tell."""
     if sys.platform == "darwin":
         return _macos()
@@ -173,7 +173,9 @@ def core_kinds(devices: Path = DEVICES) -> tuple[Kind, ...]:
     return kinds if len(kinds) > 1 else ()
 
 
-def hybrid_note(kinds: tuple[Kind, ...], threads: int, seen: tuple[int | None, ...]) -> str | None:
+def hybrid_note(
+    kinds: tuple[CoreKind, ...], threads: int, seen: tuple[int | None, ...]
+) -> str | None:
     """What to say of roofs measured with ``threads``; None where all cores are alike.
 
     ``seen``: the processors on which the measuring thread was, before and after; None for unknown.
@@ -205,7 +207,7 @@ def processor_now() -> int | None:
     return number if number >= 0 else None
 
 
-def _by_counters(devices: Path) -> tuple[Kind, ...]:
+def _by_counters(devices: Path) -> tuple[CoreKind, ...]:
     """Linux lists each kind of Intel's hybrid processors as a performance counter of its own."""
     kinds = []
     there = {cpus.parent.name: cpus for cpus in devices.glob("cpu_*/cpus")}
@@ -215,11 +217,11 @@ def _by_counters(devices: Path) -> tuple[Kind, ...]:
         except (KeyError, OSError, ValueError):
             continue
         name = _INTEL.get(counter, counter.removeprefix("cpu_"))
-        kinds.append(Kind(name, len(processors), processors))
+        kinds.append(CoreKind(name, len(processors), processors))
     return tuple(kinds)
 
 
-def _by_figures(root: Path) -> tuple[Kind, ...]:
+def _by_figures(root: Path) -> tuple[CoreKind, ...]:
     """Kinds by capacity (Linux on ARM), else by base frequency; two kinds get their usual names."""
     for name in ("cpu_capacity", "cpufreq/base_frequency"):
         figures = {}
@@ -234,7 +236,7 @@ def _by_figures(root: Path) -> tuple[Kind, ...]:
             usual = ("performance", "efficiency") if len(groups) == 2 else None
             names = usual or tuple(f"{figure}-rated" for figure, _ in groups)
             return tuple(
-                Kind(name, len(found), found)
+                CoreKind(name, len(found), found)
                 for name, (_, found) in zip(names, groups, strict=True)
             )
     return ()
@@ -251,7 +253,7 @@ def _groups(figures: Mapping[int, int]) -> list[tuple[int, frozenset[int]]]:
     return [(figure, frozenset(found)) for figure, found in groups]
 
 
-def _macos() -> tuple[Kind, ...]:
+def _macos() -> tuple[CoreKind, ...]:
     levels = _sysctl("hw.nperflevels")
     if not levels.isdigit() or int(levels) < 2:
         return ()
@@ -260,7 +262,7 @@ def _macos() -> tuple[Kind, ...]:
         name = _sysctl(f"hw.perflevel{level}.name").lower() or f"level {level}"
         count = _sysctl(f"hw.perflevel{level}.logicalcpu")
         if count.isdigit():
-            kinds.append(Kind(name, int(count)))
+            kinds.append(CoreKind(name, int(count)))
     return tuple(kinds)
 
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Sweep:
+class LunchSweep:
     """A measured curve with its two ends, as the picture needs it.
 
     k: multiply-adds on each of n numbers; seconds: time of one pass, for each k; flops: FLOP of
@@ -84,14 +84,14 @@ def ms(seconds: float) -> str:
     return f"{value:.{decimals}f} ms"
 
 
-def stops(sweep: Sweep, most: int = 150) -> list[int]:
+def stops(sweep: LunchSweep, most: int = 150) -> list[int]:
     """The k the slider stops at: whole, even on the log axis, every measured one among them."""
     first, last = sweep.k[0], sweep.k[-1]
     between = np.rint(np.geomspace(first, last, most)).astype(int)
     return sorted({*between.tolist(), *sweep.k})
 
 
-def sentences(sweep: Sweep, k: int) -> tuple[str, str]:
+def sentences(sweep: LunchSweep, k: int) -> tuple[str, str]:
     """What the picture says at k: of the time, and of the work per second."""
     carry, compute = sweep.carry_s, k * sweep.compute_s
     moral, verdict = _moral(compute / carry)
@@ -109,7 +109,7 @@ def sentences(sweep: Sweep, k: int) -> tuple[str, str]:
     return f"{time} You measured {ms(seen)}.", f"{rate} You measured {_rate(sweep, k, seen)}."
 
 
-def _rate(sweep: Sweep, k: int, seconds: float) -> str:
+def _rate(sweep: LunchSweep, k: int, seconds: float) -> str:
     return si(float(sweep.rate(k, seconds)), "FLOP/s")
 
 
@@ -122,7 +122,7 @@ def _moral(share: float) -> tuple[str, str]:
     return "Now you pay for the arithmetic, and the carrying is free.", "Computing decides."
 
 
-def read_curve(curve: Any) -> Sweep:
+def read_curve(curve: Any) -> LunchSweep:
     """Read a measured curve (:class:`rooflab.measure.free_lunch.FreeLunch`, or one like it).
 
     Raises TypeError if it lacks something, ValueError if it cannot be drawn.
@@ -141,7 +141,7 @@ def read_curve(curve: Any) -> Sweep:
         raise ValueError(f"curve.k={k} must rise and start at 1 or more")
     if not all(math.isfinite(t) and t > 0 for t in seconds):
         raise ValueError(f"curve.seconds={seconds} must be positive times in seconds")
-    return Sweep(
+    return LunchSweep(
         k, seconds, int(curve.n), curve.flops[0] / k[0], curve.bytes,
         curve.bandwidth, curve.peak, _origin(curve),
     )  # fmt: skip
@@ -173,7 +173,7 @@ INSET = (92, 32, 18, 50)
 CARRY_SHARE = 0.3
 
 
-def _limits(sweep: Sweep) -> dict[str, tuple[float, float]]:
+def _limits(sweep: LunchSweep) -> dict[str, tuple[float, float]]:
     """y limits of both views: all dots, the roof, and a piece of each line beyond the bend."""
     t, k = np.asarray(sweep.seconds), np.asarray(sweep.k)
     rate = sweep.rate(k, t)
@@ -186,7 +186,7 @@ def _limits(sweep: Sweep) -> dict[str, tuple[float, float]]:
     }
 
 
-def empty(sweep: Sweep, view: str) -> tuple[Figure, Axes]:
+def empty(sweep: LunchSweep, view: str) -> tuple[Figure, Axes]:
     """The empty log-log axes of a view: ms or GFLOP/s over multiply-adds per number."""
     with rc_context(theme.RC):
         figure, axes = canvas.empty_axes(WIDTH, HEIGHT, INSET)
@@ -214,12 +214,12 @@ def empty(sweep: Sweep, view: str) -> tuple[Figure, Axes]:
     return figure, axes
 
 
-def values(sweep: Sweep, view: str, k: Any, seconds: Any) -> Any:
+def values(sweep: LunchSweep, view: str, k: Any, seconds: Any) -> Any:
     """y of a view in its unit: ms, or GFLOP/s."""
     return np.asarray(seconds) * 1e3 if view == "time" else sweep.rate(k, seconds) / 1e9
 
 
-def _place(sweep: Sweep, view: str, shown: Sequence[int], axes: Axes) -> dict[str, Any]:
+def _place(sweep: LunchSweep, view: str, shown: Sequence[int], axes: Axes) -> dict[str, Any]:
     """Pixels of everything in one view."""
     k = np.asarray(shown)
     ends = np.array([axes.get_xlim()[0], axes.get_xlim()[1]])
@@ -245,7 +245,7 @@ def _place(sweep: Sweep, view: str, shown: Sequence[int], axes: Axes) -> dict[st
     }
 
 
-def guess_spots(sweep: Sweep, k: int, seconds: Sequence[float]) -> dict[str, list[Any]]:
+def guess_spots(sweep: LunchSweep, k: int, seconds: Sequence[float]) -> dict[str, list[Any]]:
     """Where guessed times at k lie in both views: [x, y, arrow] each.
 
     A guess beyond the axes sits at their edge, and its arrow says on which side it really is.
@@ -290,7 +290,7 @@ def _labels(view: str, axes: Axes, corner: list[float], slope: dict[str, float])
     return {name: [round(v, 1) for v in spot] for name, spot in spots.items()}
 
 
-def lunch_geometry(sweep: Sweep) -> dict[str, Any]:
+def lunch_geometry(sweep: LunchSweep) -> dict[str, Any]:
     """All that the browser needs, as plain JSON: pixels and words, nothing to compute."""
     k = stops(sweep)
     figures = {view: empty(sweep, view) for view in ("time", "rate")}
@@ -334,7 +334,7 @@ MINE_SAYS = "#7A5400"  # MINE is too light for letters on white
 
 
 def still(
-    sweep: Sweep,
+    sweep: LunchSweep,
     view: str,
     k: int | None,
     *,
@@ -378,7 +378,7 @@ def still(
     return canvas.png(figure, transparent=False)
 
 
-def _roof(sweep: Sweep, ends: tuple[float, float], draw: Any) -> None:
+def _roof(sweep: LunchSweep, ends: tuple[float, float], draw: Any) -> None:
     """Both lines: solid where they are the roof, dotted where the other one is slower."""
     left, right = ends
     bend, carry, compute = sweep.bend, sweep.carry_s, sweep.compute_s
@@ -392,7 +392,7 @@ def _roof(sweep: Sweep, ends: tuple[float, float], draw: Any) -> None:
             draw(x, seconds, color=colour, lw=2.4 if solid else 1.2, ls="-" if solid else ":")
 
 
-def _legend(sweep: Sweep, view: str, names: bool, axes: Any) -> None:
+def _legend(sweep: LunchSweep, view: str, names: bool, axes: Any) -> None:
     """The names of the lines, in the corner that the roof leaves empty."""
     words = {"carrying": CARRY, "computing": COMPUTE}
     if names:
@@ -438,7 +438,7 @@ class FreeLunchPicture(widgets.VBox):
 
     def __init__(
         self,
-        sweep: Sweep,
+        sweep: LunchSweep,
         *,
         names: bool,
         after: GuessAxis | None,
@@ -581,7 +581,7 @@ def free_lunch(
     )
 
 
-def _guesses(sweep: Sweep, after: GuessAxis | None, k: int | None) -> dict[str, Any]:
+def _guesses(sweep: LunchSweep, after: GuessAxis | None, k: int | None) -> dict[str, Any]:
     if after is None or k is None:
         return {}
     seconds = [SECONDS[after.unit] * value for value in after.geometry["values"]]

@@ -57,7 +57,7 @@ class Dot:
     label: str
     sentence: str
     guess: float | None = None
-    asked: Asked | None = None
+    asked: TimeAxis | None = None
 
     @property
     def rate(self) -> float:
@@ -102,7 +102,7 @@ def dots(
     found = []
     for i, m in enumerate(seen):
         given = wanted.get(i)
-        guess, asked = (None, given) if isinstance(given, Asked) else (given, None)
+        guess, asked = (None, given) if isinstance(given, TimeAxis) else (given, None)
         dot = Dot(m.op, m.cache, m.median_s, labels[i], _sentence(m, machine), guess, asked)
         found.append(replace(dot, sentence=dot.sentence + dot.guess_told))
     return tuple(found)
@@ -148,7 +148,7 @@ def _short(op: Operation) -> str:
 
 def _guesses(
     guesses: Mapping[Any, Any] | None, seen: list[Measurement]
-) -> dict[int, float | Asked]:
+) -> dict[int, float | TimeAxis]:
     """Place of a point → guessed seconds, or where they are asked for."""
     if guesses is None:
         return {}
@@ -169,13 +169,13 @@ def _guesses(
     return found
 
 
-def _on_axis(name: str, axis: Any) -> float | Asked | None:
+def _on_axis(name: str, axis: Any) -> float | TimeAxis | None:
     """What a guess axis holds: seconds, None after a look without a guess, Asked while covered."""
     if axis.unit not in SECONDS:
         raise ValueError(f"guesses[{name!r}] is in {axis.unit!r}; a guess here is a time")
     if axis.covered:
         values = axis.geometry["values"]
-        return Asked(axis.model_id, tuple(SECONDS[axis.unit] * v for v in values))
+        return TimeAxis(axis.model_id, tuple(SECONDS[axis.unit] * v for v in values))
     return None if axis.value is None else SECONDS[axis.unit] * axis.value
 
 
@@ -581,7 +581,7 @@ Placed = dict[str, Any]  # a point of the picture's geometry, in pixels
 
 
 @dataclass(frozen=True)
-class Asked:
+class TimeAxis:
     """A guess axis about the time of an operation: its widget's id, the seconds at its places."""
 
     id: str

@@ -64,7 +64,7 @@ RULE = "Each bar starts where the last one ended."
 
 
 @dataclass(frozen=True)
-class Step:
+class WaterfallStep:
     """One bar, from ``start`` to ``end`` (log10 of seconds); ``note`` says why it is there."""
 
     name: str
@@ -102,7 +102,7 @@ class Fall:
     sentence: str
     note: str
     start: float
-    steps: tuple[Step, ...]
+    steps: tuple[WaterfallStep, ...]
     reached: str
 
     @property
@@ -133,7 +133,7 @@ class Fall:
 def of_explanation(e: Explanation) -> Fall:
     """The waterfall of a measured time: its last bar ends at the time itself."""
     start = math.log10(e.bound)
-    steps: list[Step] = []
+    steps: list[WaterfallStep] = []
     place = start
     for factor in e.factors[:-1]:
         begin, place = place, place + math.log10(factor.factor)
@@ -149,7 +149,7 @@ def of_prediction(op: Operation, machine: Machine, predicted: Prediction) -> Fal
     first, *stages = predicted.terms
     ends = [math.log10(stage.seconds) for stage in predicted.terms]
     steps = tuple(
-        Step(stage.name, start, end, factor_text(_power(end - start)), stage.note)
+        WaterfallStep(stage.name, start, end, factor_text(_power(end - start)), stage.note)
         for stage, start, end in zip(stages, ends, ends[1:])
     )
     said = EXPECTED.format(**said_of(op, machine, first.seconds), end=si(predicted.seconds, "s"),
@@ -215,8 +215,8 @@ def seconds_of(decades: float) -> str:
     return si(10.0**decades, "s") if -300 < decades < 300 else f"1e{decades:.0f} s"
 
 
-def _step(factor: Factor, start: float, end: float) -> Step:
-    return Step(factor.name, start, end, factor_text(factor.factor), factor.note)
+def _step(factor: Factor, start: float, end: float) -> WaterfallStep:
+    return WaterfallStep(factor.name, start, end, factor_text(factor.factor), factor.note)
 
 
 def factor_text(factor: float) -> str:
@@ -482,7 +482,7 @@ def lane_of(fall: Fall, width: int = 760) -> Lane:
     return Lane(NAMES, width - TIMES, *window(fall.places, 0.06))
 
 
-def bar_of(step: Step, lane: Lane) -> tuple[float, float]:
+def bar_of(step: WaterfallStep, lane: Lane) -> tuple[float, float]:
     """Left and right edge of a bar in pixels."""
     left, right = sorted((lane.x(step.start), lane.x(step.end)))
     return left, right
@@ -597,7 +597,7 @@ def _look(colour: str, solid: bool) -> dict[str, object]:
     return look if solid else {**look, "hatch": "////"}
 
 
-def _bar(page: _Page, step: Step, lane: Lane, y: float) -> None:
+def _bar(page: _Page, step: WaterfallStep, lane: Lane, y: float) -> None:
     colour = {"slower": SLOWER, "faster": FASTER, "same": SAME}[step.kind]
     left, right = bar_of(step, lane)
     wide = max(right - left, LEAST)

@@ -17,7 +17,7 @@ from rooflab.exercises.lessons.lesson03 import (
     MATMULS,
     PREDICT,
     STREAMS,
-    Timed,
+    TimedProduct,
     found_in,
     recorded,
     timed,
@@ -117,7 +117,7 @@ def test_another_schema_is_refused_by_name(tmp_path, monkeypatch):
     ],
 )
 def test_the_rule_of_what_is_fair(change, seconds, fair):
-    assert Timed({**HERE, **change}, seconds, 0.0, "an operation", "a machine").fair is fair
+    assert TimedProduct({**HERE, **change}, seconds, 0.0, "an operation", "a machine").fair is fair
 
 
 @pytest.mark.parametrize(("name", "shape", "rate"), MATMULS)

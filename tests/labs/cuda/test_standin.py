@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from rooflab.labs.cuda import Device, StandIn, imported_as_cupy
-from rooflab.labs.cuda.device import BLOCK, Cache, CUDARuntimeError, Span
+from rooflab.labs.cuda.device import BLOCK, CUDARuntimeError, L2Cache, Span
 from rooflab.measure import backend
 from rooflab.predict.catalogue import machine
 
@@ -132,7 +132,7 @@ def test_a_writing_flush_leaves_its_dirty_lines_to_the_next_call(cp):
 def test_every_byte_that_is_written_goes_to_memory_once_and_not_twice():
     """Whatever the order: written = written back + still dirty, and L2 never holds more."""
     rng = np.random.default_rng(0)
-    cache, written, back = Cache(8 * BLOCK), 0, 0
+    cache, written, back = L2Cache(8 * BLOCK), 0, 0
     for _ in range(400):
         buffer, pieces = int(rng.integers(5)), int(rng.integers(1, 4))
         span = Span(buffer, int(rng.integers(4)) * BLOCK, pieces * BLOCK)
@@ -145,7 +145,7 @@ def test_every_byte_that_is_written_goes_to_memory_once_and_not_twice():
         back += left
     left = cache.read(Span(99, 0, 8 * BLOCK))[1]
     assert 0 < back + left <= written and cache.read(Span(99, 0, 8 * BLOCK)) == (8 * BLOCK, 0)
-    fresh = Cache(8 * BLOCK)
+    fresh = L2Cache(8 * BLOCK)
     lost = sum(fresh.write(Span(k, 0, 2 * BLOCK)) for k in range(40))
     assert lost + fresh.read(Span(99, 0, 8 * BLOCK))[1] == 80 * BLOCK
 

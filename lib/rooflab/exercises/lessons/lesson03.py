@@ -893,7 +893,7 @@ INPUTS = ("flops", "bytes", "peak", "bandwidth", "capacity", "call")  # of the l
 
 
 @dataclass(frozen=True)
-class Timed(Clocked):
+class TimedProduct(Clocked):
     """A timed operation with the figures of its machine.
 
     ``case``: FLOP, bytes, FLOP/s, byte/s and bytes of each level (nearest first), seconds of a
@@ -953,13 +953,13 @@ def sum_for_max(*case: object) -> float:
     return sum(parts(*case))
 
 
-def found_in(kept: Recording) -> tuple[Timed, ...]:
+def found_in(kept: Recording) -> tuple[TimedProduct, ...]:
     """Every operation of a recording that may be asked, in the order in which they were timed."""
     entries = (_entry(m, kept.at(m.threads)) for m in kept.select(cache="warm"))
     return tuple(entry for entry in entries if entry.fair)
 
 
-def _entry(measured: Measurement, m: Machine) -> Timed:
+def _entry(measured: Measurement, m: Machine) -> TimedProduct:
     op = measured.op
     case = {
         "flops": op.flops, "bytes": op.bytes, "peak": float(m.peak(op.compute_dtype)),
@@ -967,20 +967,20 @@ def _entry(measured: Measurement, m: Machine) -> Timed:
         "capacity": [m.capacities[level] for level in m.levels], "call": overhead(op, m),
     }  # fmt: skip
     spread = measured.iqr_s / measured.median_s
-    return Timed(case, measured.median_s, spread, op.label, with_threads(m.id, m.threads))
+    return TimedProduct(case, measured.median_s, spread, op.label, with_threads(m.id, m.threads))
 
 
-def entries_of(name: str) -> tuple[Recording, tuple[Timed, ...]]:
+def entries_of(name: str) -> tuple[Recording, tuple[TimedProduct, ...]]:
     """The recording ``name``, and what of it may be asked."""
     kept = recording(name)
     return kept, found_in(kept)
 
 
 @cache
-def recorded() -> tuple[Timed, ...]:
+def recorded() -> tuple[TimedProduct, ...]:
     """The frozen operations."""
     return tuple(
-        Timed(
+        TimedProduct(
             {name: row[name] for name in INPUTS}, row["seconds"], row["spread"],
             row["operation"], row["machine"],
         )
@@ -1024,12 +1024,12 @@ KERNELS = {"scale": (1, 2), "triad": (2, 3)}  # FLOPs and fp64 numbers carried, 
 
 
 @cache
-def timed_elsewhere() -> tuple[Timed, ...]:
+def timed_elsewhere() -> tuple[TimedProduct, ...]:
     """Those of the published times that are fair to ask, products first."""
     return tuple(entry for entry in (*_matmuls(), *_streams()) if entry.fair)
 
 
-def _matmuls() -> list[Timed]:
+def _matmuls() -> list[TimedProduct]:
     found = []
     for name, shape, rate in MATMULS:
         op = gemm(*shape, "bf16")
@@ -1037,7 +1037,7 @@ def _matmuls() -> list[Timed]:
     return found
 
 
-def _streams() -> list[Timed]:
+def _streams() -> list[TimedProduct]:
     found = []
     for name, kernel, rate in STREAMS:
         flops, numbers = (LENGTH * each for each in KERNELS[kernel])
@@ -1048,14 +1048,14 @@ def _streams() -> list[Timed]:
 
 def _published_entry(
     what: str, name: str, dtype: str, flops: int, nbytes: int, seconds: float
-) -> Timed:
+) -> TimedProduct:
     """``seconds`` on a machine of the catalogue, with its one bandwidth and no call."""
     peak, bandwidth = peak_and_bandwidth(name, dtype)
     case = {
         "flops": flops, "bytes": nbytes, "peak": peak, "bandwidth": [bandwidth],
         "capacity": [machine(name).capacities["dram"]], "call": 0.0,
     }  # fmt: skip
-    return Timed(case, seconds, 0.0, what, name)
+    return TimedProduct(case, seconds, 0.0, what, name)
 
 
 # Predict, then compare with what was measured: the graded kind that nothing is timed live for.
@@ -1070,7 +1070,7 @@ Inputs = tuple[float, ...]
 
 
 @cache
-def timed() -> Mapping[Inputs, Timed]:
+def timed() -> Mapping[Inputs, TimedProduct]:
     """Every operation that can be asked, by what tells it apart from the others."""
     return {_key(*entry.case.values()): entry for entry in (*recorded(), *timed_elsewhere())}
 
@@ -1083,9 +1083,11 @@ def _call_inside(*case: object) -> float:
     return max(parts(*case))
 
 
-def _grouped(entries: Iterable[Timed], by: Callable[[Timed], str]) -> list[list[Timed]]:
+def _grouped(
+    entries: Iterable[TimedProduct], by: Callable[[TimedProduct], str]
+) -> list[list[TimedProduct]]:
     """``entries`` in groups of the same ``by``, the groups in the order of its values."""
-    groups: dict[str, list[Timed]] = {}
+    groups: dict[str, list[TimedProduct]] = {}
     for entry in entries:
         groups.setdefault(by(entry), []).append(entry)
     return [groups[value] for value in sorted(groups)]

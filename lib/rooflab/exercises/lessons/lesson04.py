@@ -786,7 +786,7 @@ INPUTS = ("tokens", "inputs", "outputs", "first", "again", "copy", "peak")
 
 
 @dataclass(frozen=True)
-class Timed(Clocked):
+class TimedLayer(Clocked):
     """A product that was timed.
 
     ``case``: the edges; seconds a weight of the first vector, of each further one and of a copy;
@@ -826,7 +826,7 @@ def model(*case: float) -> float:
     return min(ways(*case))
 
 
-def found_in(kept: DecodeRecording, peak: float) -> tuple[Timed, ...]:
+def found_in(kept: DecodeRecording, peak: float) -> tuple[TimedLayer, ...]:
     """Every product of a recording that may be asked. ``peak`` of the machine is in FLOP/s."""
     runs = {run.batch: run for run in kept.runs}
     products = {batch: run.measurements() for batch, run in runs.items()}
@@ -861,14 +861,14 @@ def _figures(
 
 def _entry(
     asked: str, known: str, tokens: int, measured: Measurement, figures: Mapping[str, float]
-) -> Timed:
+) -> TimedLayer:
     edges = measured.op.dims
     case = {"tokens": tokens, "inputs": edges["k"], "outputs": edges["n"], **figures}
     spread = round(measured.iqr_s / measured.median_s, 4)
-    return Timed(case, rounded(measured.median_s, 5), spread, asked, known)
+    return TimedLayer(case, rounded(measured.median_s, 5), spread, asked, known)
 
 
-def entries_of(name: str) -> tuple[DecodeRecording, tuple[Timed, ...]]:
+def entries_of(name: str) -> tuple[DecodeRecording, tuple[TimedLayer, ...]]:
     """The decode recording ``name``, and what of it may be asked."""
     from rooflab.labs.llm.decode_prediction import decode_recording  # a tenth of a second
 
@@ -884,10 +884,10 @@ def peak_of(name: str) -> float:
 
 
 @cache
-def recorded() -> Mapping[tuple[float, ...], Timed]:
+def recorded() -> Mapping[tuple[float, ...], TimedLayer]:
     """The frozen products by their inputs."""
     return {
-        tuple(row[name] for name in INPUTS): Timed(
+        tuple(row[name] for name in INPUTS): TimedLayer(
             {name: row[name] for name in INPUTS}, row["seconds"], row["spread"],
             row["asked"], row["known"],
         )

@@ -46,7 +46,7 @@ INT4_GROUP_32 = 4 / 8 + 4 / 32  # 4 bits, and a 2-byte scale and zero for 32 wei
 
 
 @dataclass(frozen=True)
-class Run:
+class PublishedRun:
     """One published row. ``kv``: bytes a token in the cache; ``compute``: type of the products."""
 
     source: str
@@ -66,18 +66,22 @@ def kv_bytes(layers: int, heads: int, kv_heads: int, head_dim: int, itemsize: in
     return 2 * layers * kv_heads * head_dim * itemsize
 
 
-def _gpt_fast(machine: str, model: str, read: int, itemsize: float, tokens_per_s: float) -> Run:
+def _gpt_fast(
+    machine: str, model: str, read: int, itemsize: float, tokens_per_s: float
+) -> PublishedRun:
     kv = kv_bytes(*SHAPES[model], 2)
-    return Run("gpt-fast", machine, model, read, itemsize, kv, 1, 105, "bf16", tokens_per_s)
+    return PublishedRun(
+        "gpt-fast", machine, model, read, itemsize, kv, 1, 105, "bf16", tokens_per_s
+    )
 
 
 def _tensorrt(
     machine: str, itemsize: int, batch: int, prompt: int, new: int, tokens_per_s: float
-) -> Run:
+) -> PublishedRun:
     """Llama 7B; where the weights have one byte (fp8), the KV cache has one too."""
     model, context = "llama-2-7b", prompt + new // 2
     kv, compute = kv_bytes(*SHAPES[model], itemsize), "fp8" if itemsize == 1 else "fp16"
-    return Run(
+    return PublishedRun(
         "TensorRT-LLM", machine, model, LLAMA_2_7B, itemsize, kv, batch, context, compute,
         tokens_per_s,
     )  # fmt: skip

@@ -93,7 +93,7 @@ class Span:
     nbytes: int
 
 
-class Cache:
+class L2Cache:
     """A write-back L2 of ``capacity`` bytes; the least recently used pieces leave first."""
 
     def __init__(self, capacity: int) -> None:
@@ -148,7 +148,7 @@ class SimulatedGpu:
     _buffers: int = 0
 
     def __post_init__(self) -> None:
-        self._cache = Cache(self.device.l2_bytes)
+        self._cache = L2Cache(self.device.l2_bytes)
 
     @property
     def null(self) -> Stream:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 LARGEST_REAL = 64 * 2**20  # bytes; beyond this only constant arrays are kept
 
 
-class Buffer:
+class DeviceBuffer:
     """Device memory of ``size`` elements: pieces of one number each, or real values.
 
     With ``tile`` the values are those of it, over and over.
@@ -154,7 +154,12 @@ class ndarray(Namespace):
     _inside = frozenset(("span", "constant", "values", "reduced", "repeats", "store"))
 
     def __init__(
-        self, cp: StandIn, buffer: Buffer, start: int, shape: Sequence[int], flipped: bool = False
+        self,
+        cp: StandIn,
+        buffer: DeviceBuffer,
+        start: int,
+        shape: Sequence[int],
+        flipped: bool = False,
     ) -> None:
         self._cp, self._buffer, self._start, self._flipped = cp, buffer, start, flipped
         self.shape = tuple(shape)
@@ -622,7 +627,7 @@ class StandIn(Namespace):
         kind = np.dtype(dtype) if dtype is not None else np.asarray(fill_value).dtype
         sizes = (shape,) if np.ndim(shape) == 0 else tuple(shape)
         size = int(np.prod(sizes, dtype=np.int64))
-        return ndarray(self, Buffer(self.gpu, size, kind.type(fill_value)), 0, sizes)
+        return ndarray(self, DeviceBuffer(self.gpu, size, kind.type(fill_value)), 0, sizes)
 
     def empty(self, shape: Shape, dtype: DTypeLike = float, order: str = "C") -> ndarray:
         return self.full(shape, 0, dtype)
@@ -835,7 +840,9 @@ class Random(Namespace):
         count = int(np.prod(sizes, dtype=np.int64))
         large = count * kind.itemsize > LARGEST_REAL
         values = self._rng.random(_TILE if large else count, dtype=kind)
-        made = ndarray(cp, Buffer(cp.gpu, count, kind.type(0), values if large else None), 0, sizes)
+        made = ndarray(
+            cp, DeviceBuffer(cp.gpu, count, kind.type(0), values if large else None), 0, sizes
+        )
         if large:
             cp._launch("random", made, [])
         else:

@@ -35,7 +35,7 @@ class Passage:
 
 
 @dataclass
-class Operand:
+class CachedOperand:
     """Bytes ``low`` to ``high`` of ``place`` in a call, read and written by these passages.
 
     ``place``: a buffer's id, and for a view with gaps where it lies in there. ``some``: as many
@@ -76,7 +76,7 @@ class Cache:
     def hold(self, buffer: int, nbytes: int) -> None:
         """A new buffer: nothing of it is in the cache before it is touched."""
 
-    def call(self, operands: Sequence[Operand]) -> None:
+    def call(self, operands: Sequence[CachedOperand]) -> None:
         """One call: its arrays pass by side by side, each from its first byte to its last."""
         found = [one.some is None or self._has(one) for one in operands]
         for one, here in zip(operands, found):
@@ -120,7 +120,7 @@ class Cache:
                         one.writer.moved += one.high - one.low
         self._held.clear()
 
-    def _has(self, one: Operand) -> bool:
+    def _has(self, one: CachedOperand) -> bool:
         """Whether all bytes of ``one`` are in the cache."""
         at = one.low
         for found in self._held.get(one.place[0], {}).get(one.place, ()):
@@ -129,7 +129,7 @@ class Cache:
             at = max(at, found.high)
         return at >= one.high
 
-    def _touch(self, one: Operand, low: int, high: int) -> None:
+    def _touch(self, one: CachedOperand, low: int, high: int) -> None:
         found = self._taken(one.place, low, high)
         if one.read:
             one.read.moved += high - low - sum(b - a for a, b, _ in found)
@@ -204,7 +204,7 @@ class Scratchpad(Cache):
             self._near[buffer] = nbytes
             self._used += nbytes
 
-    def call(self, operands: Sequence[Operand]) -> None:
+    def call(self, operands: Sequence[CachedOperand]) -> None:
         for one in operands:
             if one.place[0] not in self._near:
                 _pay(one, one.length if one.some is None else one.some)
@@ -224,7 +224,7 @@ def _high(one: Stretch) -> int:
     return one.high
 
 
-def _pay(one: Operand, nbytes: int) -> None:
+def _pay(one: CachedOperand, nbytes: int) -> None:
     for passage in (one.read, one.write):
         if passage:
             passage.moved += nbytes
@@ -242,9 +242,9 @@ def _filled(found: Sequence[tuple], low: int, high: int) -> list[tuple]:
     return parts
 
 
-def _merged(operands: Sequence[Operand]) -> list[Operand]:
+def _merged(operands: Sequence[CachedOperand]) -> list[CachedOperand]:
     """Operands that share bytes become one: a call carries the same bytes once."""
-    done: list[Operand] = []
+    done: list[CachedOperand] = []
     for one in operands:
         for other in done:
             if other.place == one.place and other.low < one.high and one.low < other.high:

@@ -15,7 +15,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from rooflab.count.si import plain, si
-from rooflab.labs.golf.picture import Sweep
+from rooflab.labs.golf.picture import ChunkStories
 from rooflab.labs.golf.picture import sweep as read
 from rooflab.show import theme
 from rooflab.show.canvas import DPI
@@ -174,24 +174,24 @@ def _rows(name: str, given: Sequence[Row]) -> list[Row]:
     return found
 
 
-def _bytes(shown: Sweep, best: int) -> tuple[float, ...]:
+def _bytes(shown: ChunkStories, best: int) -> tuple[float, ...]:
     """Seconds of the bytes at every size, at the rate of the best one."""
     rate = shown.stories[best].total / shown.measured[best]
     return tuple(story.total / rate for story in shown.stories)
 
 
-def _calls(shown: Sweep) -> list[float]:
+def _calls(shown: ChunkStories) -> list[float]:
     """Seconds of the calls at every size: a price for each piece, from the smallest size."""
     rounds = [-(-shown.chunks[-1] // chunk) for chunk in shown.chunks]
     price = max(shown.measured[0] - shown.counted[0], 0.0) / rounds[0]
     return [max(price * many, 1e-12) for many in rounds]
 
 
-def _floor(shown: Sweep) -> float:
+def _floor(shown: ChunkStories) -> float:
     return min(*shown.measured, *shown.counted) / 3
 
 
-def _scale(ax: Axes, shown: Sweep) -> None:
+def _scale(ax: Axes, shown: ChunkStories) -> None:
     low, high = shown.chunks[0], shown.chunks[-1]
     ax.set_xlim(low / 1.6, high * 1.6)
     _ticks(ax.xaxis, shown.chunks[:: -(-len(shown.chunks) // 6)], lambda v: theme.count(int(v)))
@@ -211,7 +211,7 @@ def _ticks(axis: Any, places: Sequence[float], say: Any) -> None:
     axis.set_major_formatter(FuncFormatter(lambda value, _: say(value)))
 
 
-def _label_valley(ax: Axes, shown: Sweep, calls: Sequence[float], best: int) -> None:
+def _label_valley(ax: Axes, shown: ChunkStories, calls: Sequence[float], best: int) -> None:
     look = {"fontsize": theme.FONT, "weight": "bold"}
     last = best == len(shown.chunks) - 1
     end, side = (0, "left") if last else (-1, "right")  # away from the best one's words
@@ -230,13 +230,13 @@ def _label_valley(ax: Axes, shown: Sweep, calls: Sequence[float], best: int) -> 
     )  # fmt: skip
 
 
-def _valley_title(shown: Sweep, best: int, unit: str) -> str:
+def _valley_title(shown: ChunkStories, best: int, unit: str) -> str:
     if best in (0, len(shown.chunks) - 1):
         return f"Time of each size of piece; best: {theme.count(shown.chunks[best])} {unit}"
     return f"A valley: the best piece has {theme.count(shown.chunks[best])} {unit}"
 
 
-def _valley_words(shown: Sweep, calls: Sequence[float], best: int, unit: str) -> str:
+def _valley_words(shown: ChunkStories, calls: Sequence[float], best: int, unit: str) -> str:
     lines = ["Time over the size of a piece; the part of the bytes and the part of the calls."]
     for at, chunk in enumerate(shown.chunks):
         measured, counted = shown.says(at)

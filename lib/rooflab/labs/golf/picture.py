@@ -133,12 +133,12 @@ def _few_arrays(stops: Sequence[Stop]) -> list[Stop]:
     ]
 
 
-def _merge(trips: Sequence[Pass]) -> tuple[Pass, ...]:
+def _merge(trips: Sequence[ArrayTrip]) -> tuple[ArrayTrip, ...]:
     per: dict[tuple[str, str, str], float] = {}
     for trip in trips:
         key = (trip.name, trip.way, trip.where)
         per[key] = per.get(key, 0.0) + trip.per
-    return tuple(Pass(name, sum_, way, where) for (name, way, where), sum_ in per.items())
+    return tuple(ArrayTrip(name, sum_, way, where) for (name, way, where), sum_ in per.items())
 
 
 def _elements(golf: Any) -> float:
@@ -163,7 +163,7 @@ def _source(golf: Any) -> list[str]:
 
 def _stop(step: Any, elements: float, source: Sequence[str]) -> Stop:
     trips = [
-        Pass(t.name, (t.moved if t.where == "memory" else t.bytes) / elements, t.way, t.where)
+        ArrayTrip(t.name, (t.moved if t.where == "memory" else t.bytes) / elements, t.way, t.where)
         for t in step.operands
     ]
     written = [trip.name for trip in trips if trip.way == "write"]
@@ -184,7 +184,7 @@ REST = "others"
 
 
 @dataclass(frozen=True)
-class Pass:
+class ArrayTrip:
     """One array's way at one stop: ``per`` bytes an element, to ("write") or from ("read") its
     home.
 
@@ -205,7 +205,7 @@ class Stop:
     code: str
     line: int | None
     rounds: int
-    trips: tuple[Pass, ...]
+    trips: tuple[ArrayTrip, ...]
 
     @property
     def crossing(self) -> float:
@@ -303,7 +303,7 @@ ROOM_TO_GROW = 1.25
 
 
 @dataclass(frozen=True)
-class Sweep:
+class ChunkStories:
     """Chunk sizes in rising order with their stories, measured and counted seconds.
 
     Both are empty where nothing was timed: then there are no bars.
@@ -353,7 +353,7 @@ class Sweep:
         return said
 
 
-def sweep(given: Any) -> Sweep:
+def sweep(given: Any) -> ChunkStories:
     """Read a ChunkSweep, smallest chunk first.
 
     Raises TypeError for something that is none, ValueError for lengths that differ, a chunk
@@ -381,7 +381,7 @@ def sweep(given: Any) -> Sweep:
     if not all(one.total > 0 for one in stories):
         raise ValueError("golf: a run of the sweep moved no byte; take a larger array")
     counted = tuple(seconds[-1] * one.total / stories[-1].total for one in stories if seconds)
-    return Sweep(tuple(given.chunks[i] for i in order), stories, tuple(seconds), counted)
+    return ChunkStories(tuple(given.chunks[i] for i in order), stories, tuple(seconds), counted)
 
 
 def _whole(given: Any, at: int) -> float:
@@ -391,7 +391,7 @@ def _whole(given: Any, at: int) -> float:
     return elements / traced if elements and traced else 1.0
 
 
-def bars(shown: Sweep, room: float) -> dict[str, Sequence[Any]]:
+def bars(shown: ChunkStories, room: float) -> dict[str, Sequence[Any]]:
     """Lengths in pixels and labels of both bars at every chunk, for a bed ``room`` pixels long."""
     timed = range(len(shown.measured))
     return {
@@ -552,7 +552,7 @@ def _homes(story: Story, columns: _Columns) -> tuple[list[list[list[float]]], li
 
     A name may come back for another array, after the first has gone: then its home moves.
     """
-    now: dict[str, Pass] = {}
+    now: dict[str, ArrayTrip] = {}
     for trip in (t for stop in reversed(story.stops) for t in reversed(stop.trips)):
         now[trip.name] = trip  # in the end: each array's first trip
     there = {name for name, trip in now.items() if trip.way == "read"}
@@ -565,13 +565,16 @@ def _homes(story: Story, columns: _Columns) -> tuple[list[list[list[float]]], li
     return homes, alive
 
 
-def _home(trip: Pass | None, name: str, columns: _Columns) -> list[float]:
+def _home(trip: ArrayTrip | None, name: str, columns: _Columns) -> list[float]:
     top, bottom = CACHE if trip is not None and trip.where == "cache" else MEMORY
     return [(top + bottom - SLOT) / 2, columns.home(name, trip.per if trip is not None else 0)]
 
 
 def _rest(
-    trip: Pass | None, key: tuple[int, str, str], trips: dict[Any, Pass], columns: _Columns
+    trip: ArrayTrip | None,
+    key: tuple[int, str, str],
+    trips: dict[Any, ArrayTrip],
+    columns: _Columns,
 ) -> list[float]:
     """[x, y, width, height] of a block where it stays for this stop: in the bus or above the
     CPU."""
@@ -640,7 +643,7 @@ def picture(
     *,
     title: str | None = None,
     width: int = 760,
-    sweep: Sweep | None = None,
+    sweep: ChunkStories | None = None,
     at: int = 0,
 ) -> Picture:
     """The figure of a story; with ``sweep`` the two bars of its chunk size ``at`` stand below
@@ -715,7 +718,7 @@ class _Page:
         look = {"family": "DejaVu Sans Mono", "fontsize": 10.8, "color": theme.CEILING}
         self.axes.text(_PAD, middle + 10, code, va="center", **look)
 
-    def _blocks(self, trips: tuple[Pass, ...], y: float, crossed: float) -> float:
+    def _blocks(self, trips: tuple[ArrayTrip, ...], y: float, crossed: float) -> float:
         """Draw a row's blocks; return the bytes an element that have crossed after it."""
         free = self.cache[0] + _PAD / 2
         if any(trip.where == "memory" for trip in trips):
@@ -736,7 +739,9 @@ class _Page:
                 crossed += trip.per
         return crossed
 
-    def _block(self, x: float, y: float, size: float, trip: Pass, letters: str, look: Any) -> None:
+    def _block(
+        self, x: float, y: float, size: float, trip: ArrayTrip, letters: str, look: Any
+    ) -> None:
         size = max(size, 1.5)
         self.axes.add_patch(Rectangle((x, y), size, _FIGURE_BLOCK, **look))
         arrow = "→" if trip.way == "read" else "←"
@@ -776,7 +781,7 @@ class _Page:
         self.legend_end = said.get_window_extent().x0
 
 
-def _bars(axes: Any, sweep: Sweep, at: int, width: int, top: int) -> None:
+def _bars(axes: Any, sweep: ChunkStories, at: int, width: int, top: int) -> None:
     """Measured and counted time at a chunk size, on one scale for the whole sweep."""
     room = width - _TEXT - _PAD - 110  # the rest is for the time behind the bar
     rows = (

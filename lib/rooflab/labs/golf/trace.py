@@ -26,7 +26,7 @@ from rooflab.labs.golf.buffers import (
     stripped,
     whole_lines,
 )
-from rooflab.labs.golf.cache import Cache, Operand, Passage
+from rooflab.labs.golf.cache import Cache, CachedOperand, Passage
 from rooflab.labs.golf.ledger import Step, Trip
 
 _HOOKS = ("__array_ufunc__", "__array_function__")  # to them NumPy hands all arguments of a call
@@ -174,7 +174,7 @@ class Trace:
     def record(self, call: str, reads: Sequence[Moved], writes: Sequence[Moved]) -> None:
         """Add a step that reads every distinct byte of ``reads`` and of ``writes`` once."""
         self.check(call)
-        operands: list[Operand] = []
+        operands: list[CachedOperand] = []
         for way, items in (("read", reads), ("write", writes)):
             earlier: list[ndarray] = []
             for item in items:
@@ -218,7 +218,9 @@ class Trace:
         return None
 
 
-def _operand(buffer: Buffer, array: ndarray, way: str, count: int, some: int | None) -> Operand:
+def _operand(
+    buffer: Buffer, array: ndarray, way: str, count: int, some: int | None
+) -> CachedOperand:
     """Where the bytes of ``array`` lie: in its buffer, or in a place of their own with gaps."""
     passage = Passage(buffer.label, count, way, array.shape, array.dtype.name)
     key, (low, high) = id(buffer), (edge - buffer.origin for edge in byte_bounds(array))
@@ -226,7 +228,7 @@ def _operand(buffer: Buffer, array: ndarray, way: str, count: int, some: int | N
     if some is None and not whole_lines(array):
         address, *rest = place(array)
         form, low, high = (address - buffer.origin, *rest), 0, distinct_bytes(array)
-    return Operand((key, form), low, high, **{way: passage}, some=some)
+    return CachedOperand((key, form), low, high, **{way: passage}, some=some)
 
 
 def _cover(buffer: Buffer, array: ndarray, way: str, some: int | None) -> None:

@@ -24,8 +24,8 @@ from rooflab.labs.llm.steps import Formats, Step, generate
 from rooflab.labs.llm.transformer import (
     ATTENTION,
     FORMS,
-    Cache,
     Form,
+    KVCache,
     Mark,
     Pass,
     Weights,
@@ -543,7 +543,7 @@ class Decoder:
 
     prefill: Pass
     step: Pass
-    cache: Cache
+    cache: KVCache
     sequences: int
     trial: Trial
 
@@ -571,7 +571,7 @@ def take_in(made: Decoder, prompt: Any, mark: Mark = unmarked) -> Any:
     One prompt for a whole batch is computed once, and its cache copied to every sequence.
     """
     xp, batch, context = made.step.weights.backend.xp, made.step.batch, made.prefill.tokens
-    part = Cache(made.cache.k[:, : made.sequences], made.cache.v[:, : made.sequences])
+    part = KVCache(made.cache.k[:, : made.sequences], made.cache.v[:, : made.sequences])
     logits = run(made.prefill, xp.asarray(prompt), part, 0, mark)
     if made.sequences == batch:
         first = logits.argmax(axis=1)

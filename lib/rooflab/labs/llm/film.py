@@ -35,8 +35,8 @@ from rooflab.labs.llm.film_tables import (
     PART_WORDS,
     PREFILL,
     WEIGHTS,
+    DotKind,
     Grid,
-    Kind,
     Now,
     fitting,
 )
@@ -109,7 +109,7 @@ def _roofline(figure: Picture, now: Now, frame: Frame) -> None:
         )
 
 
-def _named(dots: list[tuple[Kind, float]]) -> list[tuple[str, str, float]]:
+def _named(dots: list[tuple[DotKind, float]]) -> list[tuple[str, str, float]]:
     """(name, part, FLOP/byte) of the dots; those of one part that lie together share a name."""
     found: list[tuple[list[str], str, float]] = []
     for kind, x in sorted(dots, key=lambda dot: -dot[0].scale):

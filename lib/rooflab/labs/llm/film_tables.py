@@ -38,7 +38,7 @@ WEIGHTS, KV, OTHER, COMPUTE = "weights", "kv", "other", "compute"
 
 
 @dataclass(frozen=True)
-class Kind:
+class DotKind:
     """Operations that share a dot: ``part`` is what they carry while memory is their limit.
 
     ``wide``: they depend on the context. ``marker`` is matplotlib's, ``shape`` the browser's;
@@ -55,13 +55,13 @@ class Kind:
 
 
 KINDS = (
-    Kind("mlp", "MLP", WEIGHTS, "s", "square", 1.0),
-    Kind("qkvo", "Q K V O", WEIGHTS, "o", "circle", 0.62),
-    Kind("head", "head", WEIGHTS, "^", "triangle", 0.34),
-    Kind("attention", "attention", KV, "o", "circle", 1.4, wide=True),
-    Kind("other", "norms etc.", OTHER, "v", "down", 0.9),
+    DotKind("mlp", "MLP", WEIGHTS, "s", "square", 1.0),
+    DotKind("qkvo", "Q K V O", WEIGHTS, "o", "circle", 0.62),
+    DotKind("head", "head", WEIGHTS, "^", "triangle", 0.34),
+    DotKind("attention", "attention", KV, "o", "circle", 1.4, wide=True),
+    DotKind("other", "norms etc.", OTHER, "v", "down", 0.9),
 )
-PREFILL = Kind("prefill", "prefill", COMPUTE, "D", "diamond", 1.0, wide=True)
+PREFILL = DotKind("prefill", "prefill", COMPUTE, "D", "diamond", 1.0, wide=True)
 # In the order in which bars are stacked, first at the foot. Okabe and Ito: what is carried has a
 # colour, arithmetic is black as GEMM is, the rest is pale.
 COLOURS = {WEIGHTS: "#D55E00", COMPUTE: "#000000", KV: "#0072B2", OTHER: "#8C3A6B"}
@@ -244,7 +244,7 @@ def crossing(contexts: Iterable[int], attention: np.ndarray, rest: float) -> flo
 
 
 @dataclass(frozen=True)
-class Timed:
+class TimedRun:
     """A run on the film: indices of its weights format and batch (-1: no slider value).
 
     ``context``: positions in the middle of the run; ``dots``: kind → (FLOP/byte, FLOP/s).
@@ -298,7 +298,7 @@ def home(runs: Sequence[DecodeRun], offered: Sequence[Offer]) -> Offer | None:
     )
 
 
-def timed(runs: Sequence[DecodeRun], machine: Machine, grid: Grid) -> list[Timed]:
+def timed(runs: Sequence[DecodeRun], machine: Machine, grid: Grid) -> list[TimedRun]:
     """What ``runs`` measured on ``machine``, for the formats that ``grid`` has."""
     return [
         _timed_run(run, machine, grid)
@@ -307,7 +307,7 @@ def timed(runs: Sequence[DecodeRun], machine: Machine, grid: Grid) -> list[Timed
     ]
 
 
-def _timed_run(run: DecodeRun, machine: Machine, grid: Grid) -> Timed:
+def _timed_run(run: DecodeRun, machine: Machine, grid: Grid) -> TimedRun:
     kind = _dtype(run.dtype)
     expected = run.model.decode(run.batch, run.middle, kind, kind).seconds(machine)
     dots = {}
@@ -316,7 +316,7 @@ def _timed_run(run: DecodeRun, machine: Machine, grid: Grid) -> Timed:
         seconds = sum(run.seconds(step.name) for step in steps)
         if flops and seconds > 0:
             dots[name] = (flops / moved, flops / seconds)
-    return Timed(
+    return TimedRun(
         grid.weights.index(kind), _place_run(run.batch, grid.batches), run.middle, run.step_s,
         says.measured(run.step_s, expected, run.middle, run.tokens_per_s),
         says.MEASURED.format(value=says.rate(run.tokens_per_s)), dots,
@@ -328,7 +328,7 @@ def _place_run(value: int, values: Sequence[int]) -> int:
 
 
 def pack_runs(
-    found: Sequence[Timed], frame: Frame, at: Callable[[float], float]
+    found: Sequence[TimedRun], frame: Frame, at: Callable[[float], float]
 ) -> list[dict[str, object]]:
     """``found`` for the browser; ``at`` maps a context to pixels of the bars."""
     order = [kind.name for kind in KINDS]
@@ -346,7 +346,7 @@ def pack_runs(
     ]  # fmt: skip
 
 
-def rates_of_runs(found: Iterable[Timed]) -> list[float]:
+def rates_of_runs(found: Iterable[TimedRun]) -> list[float]:
     """The rates, in FLOP/s, that the axes should hold."""
     return [rate for one in found for _, rate in one.dots.values() if np.isfinite(rate)]
 
@@ -367,7 +367,7 @@ class Now:
     runs: tuple[DecodeRun, ...] = ()
 
     @cached_property
-    def timed(self) -> list[Timed]:
+    def timed(self) -> list[TimedRun]:
         """What was measured with these weights and this batch on this machine."""
         found = timed(self.runs, self.machine, self.grid)
         return [one for one in found if (one.w, one.i) == (self.w, self.i)]
@@ -387,7 +387,7 @@ class Now:
         """The prompt that is read."""
         return self.grid.prefill(self.w, self.kv, self.j)
 
-    def kinds(self, j: int | None = None) -> list[tuple[Kind, float, float]]:
+    def kinds(self, j: int | None = None) -> list[tuple[DotKind, float, float]]:
         """Each kind of operation with its seconds and FLOP/byte; ``j``: at another context."""
         at = self.j if j is None else j
         steps = by_kind(self.grid.decode(self.w, self.kv, self.i, at).steps)
@@ -534,17 +534,17 @@ def _floats(values: object) -> bytes:
     return np.fromiter(values, "<f4").tobytes()
 
 
-def _look(kind: Kind) -> dict[str, object]:
+def _look(kind: DotKind) -> dict[str, object]:
     return {"name": kind.name, "label": kind.label, "part": kind.part, "shape": kind.shape,
             "colour": COLOURS[kind.part], "ink": theme.ink(COLOURS[kind.part]),
             "scale": kind.scale, "wide": kind.wide}  # fmt: skip
 
 
-def _kind(kind: Kind, grid: Grid, frame: Frame) -> dict[str, object]:
+def _kind(kind: DotKind, grid: Grid, frame: Frame) -> dict[str, object]:
     return _look(kind) | {"x": _xs(kind, grid, frame)}
 
 
-def _xs(kind: Kind, grid: Grid, frame: Frame) -> bytes:
+def _xs(kind: DotKind, grid: Grid, frame: Frame) -> bytes:
     lowest = 10 ** (frame.x_lo - 1)  # outside the axes: no dot
     return _floats(frame.x(max(x, lowest)) for x in grid.intensities[kind.name])
 

@@ -160,7 +160,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Timing:
+class StepTiming:
     """Time of a step: ``seconds`` in all, its ``parts``, and ``notes`` on what was assumed.
 
     ``bound``: how the parts were put together, see :class:`Assumptions`; ``bandwidth``: that of the
@@ -212,7 +212,7 @@ class Assumptions:
 
 def timing(
     steps: tuple[Step, ...], m: Machine, *, notes: Iterable[str] = (), **how: object
-) -> Timing:
+) -> StepTiming:
     """Time ``steps`` on machine ``m``; ``how``: the fields of :class:`Assumptions`.
 
     ``notes``: what is known already; what is assumed here is added to them.
@@ -244,7 +244,7 @@ def timing(
         raise ValueError(f"traffic={given.traffic!r}: this step moves none of it")
     _say_what_is_missing(m, parts, given, said)
     together = _together(parts, given.bound)
-    return Timing(together, tuple(parts), tuple(said), given.bound, bandwidth)
+    return StepTiming(together, tuple(parts), tuple(said), given.bound, bandwidth)
 
 
 def _calls(step: Step, kind: DType, m: Machine, given: Assumptions) -> float:

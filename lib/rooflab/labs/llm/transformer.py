@@ -354,7 +354,7 @@ ATTENTION = ("scores", "softmax", "values")
 
 
 @dataclass(frozen=True, eq=False)
-class Cache:
+class KVCache:
     """Keys and values of ``positions``: each (layers, batch, kv_heads, positions, head_dim)."""
 
     k: Any
@@ -381,11 +381,11 @@ def activation_dtype(dtype: str) -> type:
     return np.float64 if dtype == "fp64" else np.float32
 
 
-def cache_for(model: Model, batch: int, positions: int, dtype: str, backend: Backend) -> Cache:
+def cache_for(model: Model, batch: int, positions: int, dtype: str, backend: Backend) -> KVCache:
     """An empty cache with room for ``positions`` tokens a sequence."""
     shape = (model.layers, batch, model.kv_heads, positions, model.head_dim)
     kind = array_dtype(dtype, backend)
-    return Cache(backend.xp.zeros(shape, kind), backend.xp.zeros(shape, kind))
+    return KVCache(backend.xp.zeros(shape, kind), backend.xp.zeros(shape, kind))
 
 
 def widths(model: Model) -> dict[str, int]:
@@ -430,7 +430,7 @@ def forward_pass(
     return Pass(weights, batch, tokens, calls, buffers, turned)
 
 
-def run(p: Pass, tokens: Any, cache: Cache, start: int, mark: Mark) -> Any:
+def run(p: Pass, tokens: Any, cache: KVCache, start: int, mark: Mark) -> Any:
     """Run the pass on ``tokens`` (batch, tokens; integers) that follow ``start`` cached ones.
 
     Returns the logits (batch, vocab) of each sequence's last token, in a buffer of the pass.
@@ -503,7 +503,7 @@ def _rope(p: Pass, start: int) -> None:
         rope(p.buffers[name].reshape(shape), cos[here], sin[here])
 
 
-def _attend(p: Pass, cache: Cache, layer: int, start: int, mark: Mark) -> None:
+def _attend(p: Pass, cache: KVCache, layer: int, start: int, mark: Mark) -> None:
     """a ← softmax(q Kᵀ / √head_dim) V, head by head; new keys and values join the cache first."""
     xp, end = p.weights.backend.xp, start + p.tokens
     _append(p, "k", cache.k[layer], start)
@@ -523,7 +523,7 @@ def _append(p: Pass, name: str, kept: Any, start: int) -> None:
     kept[:, :, start : start + p.tokens] = fresh.swapaxes(1, 2)
 
 
-def _scores(p: Pass, cache: Cache, layer: int, end: int) -> Any:
+def _scores(p: Pass, cache: KVCache, layer: int, end: int) -> Any:
     """q Kᵀ / √head_dim over ``end`` positions: (batch · kv_heads, queries of a group, end)."""
     model, each = p.weights.model, p.weights.model.head_dim
     kv, group = model.kv_heads, model.heads // model.kv_heads
@@ -536,7 +536,7 @@ def _scores(p: Pass, cache: Cache, layer: int, end: int) -> Any:
     return scores
 
 
-def _values(p: Pass, cache: Cache, layer: int, scores: Any) -> None:
+def _values(p: Pass, cache: KVCache, layer: int, scores: Any) -> None:
     """a ← scores V."""
     model, xp, new = p.weights.model, p.weights.backend.xp, p.tokens
     kv, each, group = model.kv_heads, model.head_dim, model.heads // model.kv_heads
@@ -551,7 +551,7 @@ def _values(p: Pass, cache: Cache, layer: int, scores: Any) -> None:
     attended[...] = found.reshape(p.batch, kv, group, new, each).transpose(0, 3, 1, 2, 4)
 
 
-def products_only(p: Pass, cache: Cache, end: int, mark: Mark) -> None:
+def products_only(p: Pass, cache: KVCache, end: int, mark: Mark) -> None:
     """All that a library multiplies in the pass over ``end`` positions, and nothing else."""
     for layer in range(p.weights.model.layers):
         for name in p.calls:

@@ -16,7 +16,7 @@ from rooflab.count.si import percent, plain, si, times
 from rooflab.count.validation import size, unknown
 from rooflab.labs.llm.step_time import (
     ROOFS,
-    Timing,
+    StepTiming,
     dram_rate,
     formats_on,
     link_rate,
@@ -272,7 +272,7 @@ class Workload:
         if max(self.flops, self.bytes) > sys.float_info.max:
             raise ValueError(f"a step of {si(self.flops, 'FLOP')} is beyond any time")
 
-    def time(self, machine: Machine | str, devices: int = 1, **how: object) -> Timing:
+    def time(self, machine: Machine | str, devices: int = 1, **how: object) -> StepTiming:
         """Time with its parts and what was assumed (notes); arguments as in :meth:`seconds`."""
         m, devices = _machine(machine), size("devices", devices)
         self._timeable()
@@ -281,7 +281,7 @@ class Workload:
 
     def _time(
         self, m: Machine, devices: int, notes: list[str], how: Mapping[str, object]
-    ) -> Timing:
+    ) -> StepTiming:
         notes += self.warnings
         if self.fits(m, devices) is False:
             holds = f"{si(m.capacities['dram'], 'B')} of {m.name}"
@@ -489,7 +489,7 @@ class Account:
     machine: Machine
     devices: int
     start: float
-    estimate: Timing
+    estimate: StepTiming
     bound: Bound
     factors: tuple[Factor, ...]
     measured: float | None = None
@@ -646,7 +646,7 @@ def _factors(start: float, stages: list[tuple[str, float, str]]) -> tuple[Factor
     return tuple(factors)
 
 
-def _roof(m: Machine, best: Timing, reached: Timing) -> str:
+def _roof(m: Machine, best: StepTiming, reached: StepTiming) -> str:
     """The published figures that make the step longer, those that cost most first."""
     if m.origin != "datasheet":
         return "the roofs were measured on the machine itself"
