@@ -183,7 +183,7 @@ def test_an_answer_that_pauses_is_not_told_to_take_smaller_arrays(monkeypatch):
 
 
 def test_the_holes_are_numbered_as_the_exercises_are():
-    written = Path(__file__).resolve().parents[2] / "notebooks" / "source" / "02_bytes.py"
+    written = Path(__file__).resolve().parents[3] / "notebooks" / "source" / "02_bytes.py"
     order = re.findall(r'"exercise": "(02-golf-[a-z-]+)"', written.read_text(encoding="utf-8"))
     assert [HOLE_OF[id] for id in order] == list(HOLES)
 

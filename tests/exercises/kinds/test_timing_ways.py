@@ -75,7 +75,7 @@ def test_a_wrong_way_gets_the_name_of_its_mistake(way):
 def strict(monkeypatch):
     """The strict fake where a GPU would be, small arrays, and no comparison of host times."""
     aside = {n: sys.modules.pop(n) for n in [*sys.modules] if n.partition(".")[0] == "cupy"}
-    monkeypatch.syspath_prepend(str(Path(__file__).parents[1] / "strict_cupy"))
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "strict_cupy"))
     fake = importlib.import_module("cupy")
     backend = SimpleNamespace(name="gpu", device="strict fake", xp=fake)
     monkeypatch.setattr(importlib.import_module("rooflab.measure.backend"), "select",
