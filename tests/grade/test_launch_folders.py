@@ -18,7 +18,7 @@ def top(monkeypatch, tmp_path):
 
 def test_a_folder_in_use_stays_and_one_left_behind_goes():
     used, left = make_scratch(), make_scratch()
-    os.close(left.descriptor)  # as the end of its process does
+    left.lock.release()  # as the end of its process does
     third = make_scratch()
     assert used.path.is_dir()
     assert not left.path.exists()

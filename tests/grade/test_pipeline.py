@@ -195,6 +195,31 @@ def test_a_grader_waits_for_another_one_in_the_same_folder(tmp_path):
     assert went_on.is_set()
 
 
+def test_the_lock_of_a_killed_grader_is_free_at_once(tmp_path):
+    code = (
+        "import sys, time; from pathlib import Path; from rooflab.grade import pipeline\n"
+        "with pipeline.alone(Path(sys.argv[1])):\n    print('locked', flush=True); time.sleep(600)"
+    )
+    waited = []
+    with subprocess.Popen([sys.executable, "-c", code, tmp_path], stdout=subprocess.PIPE) as other:
+        try:
+            assert other.stdout.readline() == b"locked\n"
+            with pytest.raises(_Locked), pipeline.alone(tmp_path, _refuse):
+                pass
+        finally:
+            other.kill()
+    with pipeline.alone(tmp_path, lambda: waited.append(1)):
+        assert waited == []
+
+
+class _Locked(Exception):
+    pass
+
+
+def _refuse():
+    raise _Locked
+
+
 def test_half_written_files_of_a_killed_grader_are_cleared_away(tmp_path):
     own = tmp_path / "mine.new"
     torn = [tmp_path / "results.json.0123abcd.new", tmp_path / FOLDER / "x.json.89abcdef.new"]

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+from filelock import FileLock, Timeout
 
 import rooflab
 from rooflab.grade.gate import gated
@@ -30,13 +31,8 @@ from rooflab.grade.inside.limits import Limits
 from rooflab.grade.locked_notebook import LOST, Locked, Outcome
 from rooflab.grade.shipped import make_trimmed
 
-# Scratch folders of workshops: short paths, and those of killed graders are cleared away.
+# Scratch folders: short paths, and those that killed graders left behind are removed.
 
-
-try:
-    import fcntl
-except ImportError:  # Windows has none, and no sandbox: there this module need only be read
-    fcntl = None
 
 PREFIX = "rooflab-grade-"
 LONGEST = 60  # characters of a folder for temporary files: a socket's path may have 107 in all
@@ -45,44 +41,43 @@ _LOCK = "lock"
 
 @dataclass(frozen=True)
 class Scratch:
-    """A folder that counts as in use while ``descriptor``, of its lock, is open somewhere."""
+    """A folder that is in use for as long as a process holds its ``lock``."""
 
     path: Path
-    descriptor: int
+    lock: FileLock
 
     def remove(self) -> None:
-        """Remove the folder and give up the lock."""
+        """Remove the folder and release the lock."""
         shutil.rmtree(self.path, ignore_errors=True)
-        with contextlib.suppress(OSError):
-            os.close(self.descriptor)
+        self.lock.release()
 
 
 def make_scratch() -> Scratch:
-    """Make a folder, after removing those that killed graders of the same user have left."""
+    """Make a folder, after removing those that killed graders of the same user left behind."""
     usual = tempfile.gettempdir()
     top = Path(usual if len(usual) <= LONGEST else "/tmp")
     for old in top.glob(f"{PREFIX}*"):
         _remove_if_left(old)
     path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=top))
-    descriptor = os.open(path / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
-    fcntl.flock(descriptor, fcntl.LOCK_EX)
-    return Scratch(path, descriptor)
+    lock = _lock_of(path)
+    lock.acquire()
+    return Scratch(path, lock)
 
 
 def _remove_if_left(folder: Path) -> None:
-    try:
-        if folder.is_symlink() or folder.stat().st_uid != os.getuid():
+    """Remove the folder of a grader that was killed: nobody holds its lock any more."""
+    with contextlib.suppress(OSError):  # somebody else is making or removing it right now
+        ours = not folder.is_symlink() and folder.stat().st_uid == os.getuid()
+        if not ours or not (folder / _LOCK).exists():
             return
-        descriptor = os.open(folder / _LOCK, os.O_RDWR)
-    except OSError:  # somebody is making or removing it right now
-        return
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        shutil.rmtree(folder, ignore_errors=True)
-    except OSError:
-        pass  # in use
-    finally:
-        os.close(descriptor)
+        lock = _lock_of(folder)
+        with contextlib.suppress(Timeout), lock.acquire(blocking=False):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _lock_of(folder: Path) -> FileLock:
+    """Return the lock of a folder; whichever thread ends the sandbox may release it."""
+    return FileLock(folder / _LOCK, thread_local=False, fallback_to_soft=False)
 
 
 # The bubblewrap command line: what the sandbox sees, and whether there is a sandbox at all.

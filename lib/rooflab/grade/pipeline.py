@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
+import errno
 import hashlib
 import json
-import os
 import re
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -15,6 +14,8 @@ from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+from filelock import FileLock, Timeout
 
 import rooflab
 from rooflab.exercises.observe.observation import describe
@@ -35,14 +36,10 @@ from rooflab.measure.atomic_file import replace_file
 # the same seed and limits by the same exercises; anything else is graded anew.
 
 
-try:
-    import fcntl
-except ImportError:  # Windows: there two graders in one folder are not told apart
-    fcntl = None
-
 FOLDER = "journal"
 SEED = "seed.json"
 LOCK = "lock"
+_NO_LOCKS = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)  # some network file systems have none
 _TORN = re.compile(r"\.[0-9a-f]{8}\.new$")  # what replace_file leaves when it is killed
 # What a verdict hangs on.
 _ROOMS = ("count", "predict", "measure", "labs", "exercises", "grade")
@@ -88,21 +85,24 @@ def alone(out: Path, waiting: Callable[[], None] = lambda: None) -> Iterator[Non
     """
     folder = out / FOLDER
     folder.mkdir(parents=True, exist_ok=True)
-    if fcntl is None:
-        yield
-        return
-    descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o666)
+    # The system itself releases this lock when its process ends. The fallback of filelock, a file
+    # that says "locked", would stay behind after a kill.
+    lock = FileLock(folder / LOCK, fallback_to_soft=False)
     try:
-        with contextlib.suppress(OSError):  # some network file systems have no locks
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                waiting()
-                fcntl.flock(descriptor, fcntl.LOCK_EX)
+        try:
+            lock.acquire(blocking=False)
+        except Timeout:
+            waiting()
+            lock.acquire()
+        with suppress(OSError):
             _sweep(out)
+    except OSError as error:
+        if error.errno not in _NO_LOCKS:
+            raise
+    try:
         yield
     finally:
-        os.close(descriptor)
+        lock.release()
 
 
 def _sweep(out: Path) -> None:
