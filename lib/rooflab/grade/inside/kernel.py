@@ -139,6 +139,19 @@ def write_to(stream: Stream, cell: Callable[[], object] | None = None) -> None:
     _cell[:] = [cell] if cell else []
 
 
+def keep_streams(shell: ZMQInteractiveShell) -> None:
+    """Undo at the end of each cell what it put in place of the streams of ``shell``'s kernel.
+
+    Without these streams ipykernel does not reply, and nbclient waits for the reply.
+    """
+    streams = sys.stdout, sys.stderr
+
+    def restore(_: object) -> None:
+        sys.stdout, sys.stderr = streams
+
+    shell.events.register("post_run_cell", restore)
+
+
 def lock(names: Sequence[str]) -> None:
     """Lock functions of the library until the next check cell is through."""
     unlock()
@@ -277,11 +290,13 @@ class BriefKernel(IPythonKernel):
     async def do_execute(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
         """Run a cell as any IPython kernel does; of a long error message, return the ends.
 
-        What an earlier cell put in place of the streams is undone: without them no cell is
-        answered.
+        What a cell put in place of the streams is undone: without them ipykernel does not reply.
         """
         sys.stdout, sys.stderr = self._stdout, self._stderr
-        reply = await super().do_execute(*args, **kwargs)
+        try:
+            reply = await super().do_execute(*args, **kwargs)
+        finally:
+            sys.stdout, sys.stderr = self._stdout, self._stderr
         if "evalue" in reply:
             reply["evalue"] = cut(reply["evalue"])
         return reply
