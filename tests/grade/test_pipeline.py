@@ -30,7 +30,7 @@ def test_what_is_finished_is_not_run_again(handed_in, tmp_path):
     calls = []
     first = grade(handed_in, tmp_path / "out", runner=counting(calls))
     assert len(calls) == 4
-    assert grade(handed_in, tmp_path / "out", runner=None) == first, "no workshop is even opened"
+    assert grade(handed_in, tmp_path / "out", runner=None) == first, "no runner is even opened"
     handed_in[0].write_text(json.dumps(changed(WRONG)), encoding="utf-8")
     again = grade(handed_in, tmp_path / "out", runner=counting(calls))
     assert len(calls) == 5 and again[0].points == 24 and again[1:] == first[1:]
@@ -120,7 +120,7 @@ def test_the_graders_own_fault_is_a_row_and_is_tried_again(handed_in, tmp_path):
     assert grade(handed_in[:1], tmp_path / "out")[0].points == 28
 
 
-def test_a_workshop_that_was_killed_gets_a_second_try(handed_in, tmp_path):
+def test_a_runner_that_was_killed_gets_a_second_try(handed_in, tmp_path):
     lost = []
 
     def fragile(locked, limits):
