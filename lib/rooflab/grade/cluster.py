@@ -27,7 +27,8 @@ from rooflab.grade.launch import GRACE, NotebookRunner, packed, unpacked
 from rooflab.grade.locked_notebook import Locked, Outcome
 from rooflab.grade.pipeline import NoRunner, code_digest, prove
 
-# A worker of the cluster has a NotebookRunner of its own: opened for the first job, closed when idle.
+# A worker of the cluster has a NotebookRunner of its own. It opens that for its first job and
+# closes it when idle.
 #
 # A job comes as bytes and its answer goes back as bytes (launch.packed, launch.unpacked), so the
 # workers need share no folder with the machine that grades. Only that one reads files and judges.
@@ -128,7 +129,8 @@ def cluster(
 ) -> Iterator[Cluster]:
     """Connect to the scheduler at ``address``; what comes back runs locked notebooks (``run``).
 
-    ``unsafe``, ``hidden``: as for a NotebookRunner; hidden folders count where a worker has them too.
+    ``unsafe``, ``hidden``: as for a NotebookRunner; a hidden folder is hidden on each worker that
+    has it.
     Raises RuntimeError with one line when dask.distributed is missing, no scheduler answers, no
     worker is there, or one of them cannot grade: without rooflab, with another version of it, or
     without a sandbox.

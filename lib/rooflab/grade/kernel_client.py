@@ -27,9 +27,10 @@ from rooflab.grade.inside.kernel import CHANNELS
 from rooflab.grade.inside.limits import Limits
 from rooflab.grade.launch import PACKET, ForkServerProcess, Setting, request, start_fork_server
 
-# The kernel provisioner: a kernel for jupyter_client (and so for nbval) that lives in the sandbox.
+# The kernel provisioner: by it jupyter_client, and so nbval, starts its kernel in the sandbox.
 #
-# It opens the sockets outside and hands them to the fork server, which forks a kernel onto them.
+# It opens the sockets outside and sends them to the fork server, which forks a kernel that listens
+# on them.
 
 
 NAME = "rooflab-sandbox"
@@ -138,7 +139,7 @@ class SandboxProvisioner(KernelProvisionerBase):
             self._read_end()
 
     async def terminate(self, restart: bool = False) -> None:
-        """The same; nothing in there is worth a polite request."""
+        """Kill: nothing in the sandbox needs time to end by itself."""
         await self.kill(restart)
 
     async def cleanup(self, restart: bool = False) -> None:
@@ -168,18 +169,18 @@ def kernel_spec(control: int, folder: str, setting: Setting, limits: Limits) -> 
     )  # fmt: skip
 
 
-# nbval's running kernel, with limits: what it prints is counted, its time ends, its death is told.
+# nbval's running kernel with limits on its time and on what it prints. It says why a kernel ended.
 #
 # Everything that arrives here comes from a process that is not trusted.
 
 
 STEP = 0.1  # seconds between two looks at whether the kernel lives
 LAST_WAIT = 5.0  # seconds for everything in a sandbox to be gone
-A_MESSAGE = 512  # bytes that count for a message besides its own
-DISCARDED = 32  # times what may be kept in all: whoever sends more is stopped
+A_MESSAGE = 512  # bytes that each message counts beside its own
+DISCARDED = 32  # times the limit on what is kept; a kernel that sends more is stopped
 TOO_MUCH = "it printed more than {} KiB in all"
 TOO_LONG = "it sent a message of more than {} KiB"
-DYING = 2.0  # seconds in which a kernel whose connection broke turns out to be dead
+DYING = 2.0  # seconds for a kernel whose connection broke to be seen as dead
 AT_ONCE = 64  # messages that may wait in a queue of ours
 SHOWN = ("stream", "display_data", "execute_result", "error", "update_display_data")
 
@@ -277,9 +278,9 @@ class WatchedKernel(RunningKernel):
         return None
 
     def _broken(self) -> NoReturn:
-        """End a kernel whose connection broke: it died, or sent a message that no socket takes.
+        """End a kernel whose connection broke: it died, or sent a message that was too long.
 
-        Going on over a new connection would lose some cells' results in some runs.
+        A new connection would lose some cells' results in some runs, so there is none.
         """
         until = time.monotonic() + DYING
         while self.is_alive() and time.monotonic() < until:

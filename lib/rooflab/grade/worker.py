@@ -38,7 +38,7 @@ from rooflab.grade.kernel_client import WatchedKernel, kernel_spec
 from rooflab.grade.launch import ForkServerProcess, NoSandbox, Setting, start_fork_server
 from rooflab.grade.locked_notebook import ANSWER, CHECK, ENDED, FOLLOW, LOST, OWN, lock_source
 
-# The worker: it runs one locked notebook by pytest and nbval, and turns what the check cells printed
+# The worker: it runs one locked notebook by pytest and nbval, and turns what the check cells print
 # into events. An event is plain data: ``{"id": …, "observations": [...]}``, ``{"id": …, "reason":
 # …}``, ``{"id": …, "printed": …}`` or ``{"stopped": why}``.
 #

@@ -53,7 +53,7 @@ _TRIES = 200
 
 @dataclass(frozen=True)
 class Process:
-    """One process: its parent, its number of threads, the bytes of memory that it does not share."""
+    """One process: its parent, its number of threads, the bytes of memory of its own."""
 
     parent: int
     threads: int
