@@ -1,19 +1,19 @@
-"""A workshop for the tests: one a process, because a submission leaves nothing behind in it."""
+"""A runner for the tests: one a process, because a submission leaves nothing behind in it."""
 
 import pytest
 
 from rooflab.grade import launch
-from rooflab.grade.launch import Workshop
+from rooflab.grade.launch import NotebookRunner
 from tests.grade.support.notebooks import HALF, changed, put, solution
 
 
 @pytest.fixture(scope="session")
-def shop():
-    """A workshop with the sandbox; where there is none, the reason is the skip's."""
+def runner():
+    """A runner with the sandbox; where there is none, the reason is the skip's."""
     if why := launch.missing():
         pytest.skip(why)
-    with Workshop() as workshop:
-        yield workshop
+    with NotebookRunner() as started:
+        yield started
 
 
 @pytest.fixture

@@ -157,7 +157,7 @@ def test_the_moments_of_the_kills_fall_into_the_whole_class():
     assert 60 <= sum(one.finished for one in moments) < 200
 
 
-def test_killed_twice_nothing_is_lost_repeated_or_left(shop, tmp_path):
+def test_killed_twice_nothing_is_lost_repeated_or_left(runner, tmp_path):
     pupils = classroom(7, 2, lessons=("00",), attacks=FEW, bad=("truncated", "cells moved"))
     files = hand_in(pupils, tmp_path / "in")
     words = ("--seed", "4", "--jobs", "2", "--timeout", "20")
@@ -172,7 +172,7 @@ def test_killed_twice_nothing_is_lost_repeated_or_left(shop, tmp_path):
 
     whole = tmp_path / "whole"
     paths = sorted(files.glob("*.ipynb"))
-    rows = graded(paths, whole, 4, lambda: nullcontext(shop.run), limits=Limits(wall=20))
+    rows = graded(paths, whole, 4, lambda: nullcontext(runner.run), limits=Limits(wall=20))
     results = Results.of(4, rows)
     for write in (
         results.write,

@@ -47,9 +47,9 @@ def local():
         yield started
 
 
-def grade(files, out, workshop, **more):
+def grade(files, out, open_runner, **more):
     out.mkdir(exist_ok=True)
-    return pipeline.grade(files, out, 7, workshop, limits=LIMITS, jobs=4, **more)
+    return pipeline.grade(files, out, 7, open_runner, limits=LIMITS, jobs=4, **more)
 
 
 @contextmanager
@@ -71,14 +71,14 @@ def test_a_worker_with_other_code_is_refused_in_one_line(local, tmp_path, monkey
 
 
 @needs_sandbox
-def test_a_worker_killed_in_the_middle_changes_nothing(local, shop, tmp_path, monkeypatch):
+def test_a_worker_killed_in_the_middle_changes_nothing(local, runner, tmp_path, monkeypatch):
     files = [put(tmp_path / f"{n}.ipynb", changed(WRONG if n % 2 else {}, "00")) for n in range(5)]
     files[3].write_text("{", encoding="utf-8")
-    alone = grade(files, tmp_path / "alone", lambda: nullcontext(shop.run))
+    alone = grade(files, tmp_path / "alone", lambda: nullcontext(runner.run))
     assert [row.points for row in alone] == [8, 7, 8, 0, 8]
 
     out, sent, seen = tmp_path / "out", [], []
-    grade(files[:1], out, lambda: nullcontext(shop.run))  # the class was begun on one machine
+    grade(files[:1], out, lambda: nullcontext(runner.run))  # the class was begun on one machine
     original = clusters.Cluster.run
     monkeypatch.setattr(
         clusters.Cluster, "run", lambda *told: (sent.append(told), original(*told))[1]
@@ -95,7 +95,7 @@ def test_a_worker_killed_in_the_middle_changes_nothing(local, shop, tmp_path, mo
     assert grade(files, out, None) == alone, "all of it was kept"
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="workshops need Linux")
+@pytest.mark.skipif(sys.platform != "linux", reason="the sandbox needs Linux")
 def test_who_kills_every_worker_has_zero_and_the_class_goes_on(local, tmp_path, monkeypatch):
     monkeypatch.setattr(local.scheduler, "allowed_failures", 0)
     files = [

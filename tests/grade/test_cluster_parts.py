@@ -101,8 +101,8 @@ def test_a_cluster_that_is_gone_ends_the_run(gone, told):
         gone.run(locked(honest(0)), LIMITS)
 
 
-class Shop:
-    """In place of a Workshop: counts what is open, and answers when it is let."""
+class FakeRunner:
+    """In place of a NotebookRunner: counts what is open, and answers when it is let."""
 
     opened = []
 
@@ -124,8 +124,8 @@ class Shop:
 
 @pytest.fixture
 def place(monkeypatch):
-    monkeypatch.setattr(Shop, "opened", [])
-    monkeypatch.setattr(cluster_worker, "Workshop", Shop)
+    monkeypatch.setattr(FakeRunner, "opened", [])
+    monkeypatch.setattr(cluster_worker, "NotebookRunner", FakeRunner)
     made = cluster_worker.Place(False, ())
     yield made
     made.rest()  # else its timer would go off in another test
@@ -133,25 +133,25 @@ def place(monkeypatch):
 
 def test_a_place_opens_for_a_job_and_closes_when_nobody_needs_it(place):
     place.rest()
-    assert not Shop.opened
+    assert not FakeRunner.opened
     assert place.ask(b"job", 1) == place.ask(b"job", 1) == b"job"
-    assert len(Shop.opened) == 1
+    assert len(FakeRunner.opened) == 1
     place.rest()
-    assert not Shop.opened
-    assert place.ask(b"more", 1) == b"more" and len(Shop.opened) == 1
+    assert not FakeRunner.opened
+    assert place.ask(b"more", 1) == b"more" and len(FakeRunner.opened) == 1
 
 
 def test_a_place_in_use_stays_open(place):
     place.ask(b"job", 1)
-    (shop,) = Shop.opened
-    shop.go.clear()
+    (runner,) = FakeRunner.opened
+    runner.go.clear()
     busy = threading.Thread(target=place.ask, args=(b"job", 1))
     busy.start()
     while not place._busy:
         os.sched_yield()
     place.rest()
-    assert Shop.opened == [shop]
-    shop.go.set()
+    assert FakeRunner.opened == [runner]
+    runner.go.set()
     busy.join()
 
 
@@ -159,15 +159,15 @@ def test_a_place_that_is_idle_closes_itself(place, monkeypatch):
     monkeypatch.setattr(cluster_worker, "IDLE", 0.0)
     place.ask(b"job", 1)
     place._timer.join()
-    assert not Shop.opened
+    assert not FakeRunner.opened
 
 
 def test_a_place_where_right_answers_fail_grades_nobody(place, monkeypatch):
     broken = Outcome({}, {}, {}, "it is broken")
-    monkeypatch.setattr(Shop, "run", lambda *_: broken)
+    monkeypatch.setattr(FakeRunner, "run", lambda *_: broken)
     with pytest.raises(RuntimeError, match="known right answer"):
         place.ask(b"job", 1)
-    assert not Shop.opened, "a workshop of no use is closed"
+    assert not FakeRunner.opened, "a runner of no use is closed"
 
 
 def test_a_job_and_its_answer_are_bytes():

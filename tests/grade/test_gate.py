@@ -110,15 +110,15 @@ golf_axpy = print"""
 
 
 @pytest.mark.skipif(missing() is not None, reason="no bubblewrap")
-def test_a_forged_trace_does_not_pass(shop, monkeypatch):
+def test_a_forged_trace_does_not_pass(runner, monkeypatch):
     found = lesson("02")
     cells = (CodeCell(FORGER, 1, "02-golf-axpy"),)
     locked = merge(Submission("f", "d", "02", "Mallory", cells), found, 1)
     monkeypatch.setattr(launch, "gated", lambda locked, outcome: outcome)
-    fooled = verdicts.judge_outcome(locked, shop.run(locked), found)["02-golf-axpy"]
+    fooled = verdicts.judge_outcome(locked, runner.run(locked), found)["02-golf-axpy"]
     assert fooled.passed, "without the gate it does; a forger that is never believed proves nothing"
     monkeypatch.undo()
-    outcome = shop.run(locked)
+    outcome = runner.run(locked)
     verdict = verdicts.judge_outcome(locked, outcome, found)["02-golf-axpy"]
     assert not verdict.passed
     assert "line 2 uses rooflab.exercises.observe.golf" in verdict.reason
@@ -192,11 +192,11 @@ def time_axpy(cp, x, y, a):
 
 
 @pytest.mark.skipif(missing() is not None, reason="no bubblewrap")
-def test_an_answer_that_imports_cupy_counts(shop):
+def test_an_answer_that_imports_cupy_counts(runner):
     found = lesson("01")
     cells = (CodeCell(TIMES, 1, "01-cuda-axpy"),)
     locked = merge(Submission("f", "d", "01", "Ada", cells), found, 1)
-    verdict = verdicts.judge_outcome(locked, shop.run(locked), found)["01-cuda-axpy"]
+    verdict = verdicts.judge_outcome(locked, runner.run(locked), found)["01-cuda-axpy"]
     assert verdict.passed, verdict
 
 

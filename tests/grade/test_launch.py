@@ -1,4 +1,4 @@
-"""The workshop with answers that are meant well, its limits, and its end."""
+"""The runner with answers that are meant well, its limits, and its end."""
 
 import contextlib
 import json
@@ -17,23 +17,23 @@ from hypothesis import strategies as st
 
 from rooflab.grade import launch
 from rooflab.grade.inside.limits import Limits
-from rooflab.grade.launch import Workshop, read_outcome
+from rooflab.grade.launch import NotebookRunner, read_outcome
 from rooflab.grade.locked_notebook import ENDED, LOST
 from tests.grade.support.small import RIGHT, SOON, honest, left_over, locked
 
 needs_bubblewrap = pytest.mark.skipif(launch.missing() is not None, reason="no bubblewrap")
 
 
-def test_right_answers_come_back_as_plain_data(shop):
-    outcome = shop.run(locked(honest(0), "def f1(m, n): return np.float64(m * n)"), SOON)
+def test_right_answers_come_back_as_plain_data(runner):
+    outcome = runner.run(locked(honest(0), "def f1(m, n): return np.float64(m * n)"), SOON)
     assert outcome.observations == {"01-e0": RIGHT, "01-e1": [{"value": 6.0}, {"value": 35.0}]}
     assert not outcome.reasons
     assert outcome.stopped is None
 
 
-def test_an_answer_cell_s_output_is_kept_without_colours_and_cut(shop):
+def test_an_answer_cell_s_output_is_kept_without_colours_and_cut(runner):
     loud = "print('\\x1b[31mred\\x1b[0m', '<b>'); print('x' * 20_000); 1 / 0"
-    outcome = shop.run(locked(loud, honest(1)), SOON)
+    outcome = runner.run(locked(loud, honest(1)), SOON)
     assert outcome.printed["01-e0"].startswith("red <b>")
     assert outcome.printed["01-e0"].endswith("ZeroDivisionError: division by zero\n")
     assert len(outcome.printed["01-e0"]) < 5000
@@ -41,78 +41,78 @@ def test_an_answer_cell_s_output_is_kept_without_colours_and_cut(shop):
     assert outcome.observations["01-e1"] == RIGHT
 
 
-def test_submissions_share_nothing(shop):
+def test_submissions_share_nothing(runner):
     leave = f"import os, builtins\nbuiltins.left = open('/box/left', 'w').write('x')\n{honest(0)}"
     look = "import os\nf0 = lambda m, n: [hasattr(__builtins__, 'left'), os.listdir('/box')]"
-    shop.run(locked(leave), SOON)
-    seen = shop.run(locked(look), SOON).observations["01-e0"]
+    runner.run(locked(leave), SOON)
+    seen = runner.run(locked(look), SOON).observations["01-e0"]
     assert seen[0]["value"][0] is False
     assert "left" not in seen[0]["value"][1]
 
 
-def test_neighbours_at_the_same_time_do_not_disturb_each_other(shop):
+def test_neighbours_at_the_same_time_do_not_disturb_each_other(runner):
     loop, bomb = "while True: pass", "import os\nwhile True: os.fork()"
     jobs = [locked(honest(0)), locked(loop), locked(honest(0)), locked(bomb), locked(honest(0))]
     with ThreadPoolExecutor(3) as pool:
-        outcomes = list(pool.map(lambda job: shop.run(job, SOON), jobs))
+        outcomes = list(pool.map(lambda job: runner.run(job, SOON), jobs))
     assert [o.observations.get("01-e0") == RIGHT for o in outcomes] == [1, 0, 1, 0, 1]
-    assert left_over(shop) == 0
+    assert left_over(runner) == 0
 
 
-def test_the_same_random_numbers_are_not_drawn_in_every_kernel(shop):
+def test_the_same_random_numbers_are_not_drawn_in_every_kernel(runner):
     draw = locked("import random\nf0 = lambda m, n: [random.random(), np.random.rand()]")
-    first, second = (shop.run(draw, SOON).observations["01-e0"] for _ in range(2))
+    first, second = (runner.run(draw, SOON).observations["01-e0"] for _ in range(2))
     assert first != second
 
 
-def test_the_wall_limit_ends_a_submission_and_keeps_what_came_before(shop):
+def test_the_wall_limit_ends_a_submission_and_keeps_what_came_before(runner):
     nap = "import time\n" + "try: time.sleep(0.9)\nexcept KeyboardInterrupt: time.sleep(0.9)\n" * 2
     begin = time.monotonic()
-    outcome = shop.run(locked(honest(0), nap, nap, nap), replace(SOON, wall=2))
+    outcome = runner.run(locked(honest(0), nap, nap, nap), replace(SOON, wall=2))
     assert outcome.observations["01-e0"] == RIGHT
     assert outcome.stopped and outcome.reasons["01-e3"] == outcome.stopped
     assert time.monotonic() - begin < 6 + SOON.wall
 
 
-def test_functions_that_are_derived_are_locked_until_the_check(shop):
+def test_functions_that_are_derived_are_locked_until_the_check(runner):
     use = "import rooflab as rl\nkept = rl.gemm\ndef f0(m, n): return kept(m, n, 1).flops / 2"
     lock = "from rooflab.grade.inside.kernel import lock\nimport numpy as np\nlock(['gemm'])"
-    outcome = shop.run(locked(use, use.replace("f0", "f1"), given=lock), SOON)
+    outcome = runner.run(locked(use, use.replace("f0", "f1"), given=lock), SOON)
     assert "derive this yourself" in outcome.observations["01-e0"][0]["error"]
     assert outcome.observations["01-e1"] == RIGHT, "unlocked by the check before"
 
 
-def test_what_notebooks_say_to_learners_does_nothing_here(shop):
+def test_what_notebooks_say_to_learners_does_nothing_here(runner):
     said = "import rooflab as rl\nrl.mine.save(f0); rl.check('01-product', f0); rl.ask('x', 1)\n"
-    outcome = shop.run(locked(f"{honest(0)}\n{said}f0 = rl.mine.f0"), SOON)
+    outcome = runner.run(locked(f"{honest(0)}\n{said}f0 = rl.mine.f0"), SOON)
     assert outcome.observations["01-e0"] == RIGHT
 
 
-def test_a_workshop_whose_process_was_killed_starts_again():
+def test_a_runner_whose_process_was_killed_starts_again():
     if why := launch.missing():
         pytest.skip(why)
-    with Workshop() as shop:
-        os.kill(shop.process_id, signal.SIGKILL)
-        assert [shop.run(locked(honest(0)), SOON) for _ in range(2)][-1].observations
-        assert left_over(shop) == 0
+    with NotebookRunner() as runner:
+        os.kill(runner.process_id, signal.SIGKILL)
+        assert [runner.run(locked(honest(0)), SOON) for _ in range(2)][-1].observations
+        assert left_over(runner) == 0
 
 
 @needs_bubblewrap
 def test_without_nests_every_submission_gets_a_sandbox_of_its_own():
-    with Workshop(nested=False) as shop:
-        assert not shop.nested
+    with NotebookRunner(nested=False) as runner:
+        assert not runner.nested
         orphan = "import subprocess\nsubprocess.Popen(['sleep', '99'], start_new_session=True)"
         bomb = "import os\nwhile True: os.fork()"
         long = replace(SOON, wall=30)  # every kernel takes seconds to start here
-        outcome = shop.run(locked(honest(0), orphan, bomb, honest(3)), long)
+        outcome = runner.run(locked(honest(0), orphan, bomb, honest(3)), long)
         assert outcome.observations["01-e0"] == outcome.observations["01-e3"] == RIGHT
         assert "the kernel was stopped" in outcome.reasons["01-e2"]
-        assert left_over(shop) == 0
+        assert left_over(runner) == 0
 
 
 def test_without_a_sandbox_limits_and_cleaning_up_still_hold():
-    with Workshop(unsafe=True) as shop:
-        assert shop.unsafe
+    with NotebookRunner(unsafe=True) as runner:
+        assert runner.unsafe
         orphan = """
 import os, time
 if os.fork() == 0:
@@ -120,19 +120,19 @@ if os.fork() == 0:
     if os.fork() == 0: time.sleep(99)
     os._exit(0)"""
         ends = "import os; os._exit(3)"
-        outcome = shop.run(locked(honest(0), orphan, ends, honest(3)), replace(SOON, wall=30))
+        outcome = runner.run(locked(honest(0), orphan, ends, honest(3)), replace(SOON, wall=30))
         assert outcome.observations["01-e0"] == outcome.observations["01-e3"] == RIGHT
         assert outcome.reasons["01-e2"] == ENDED.format("the kernel died (code 3)")
-        assert left_over(shop) == 0
+        assert left_over(runner) == 0
 
 
 GRADER = """
 import sys
-from rooflab.grade.launch import Workshop
+from rooflab.grade.launch import NotebookRunner
 from tests.grade.support.small import locked
-with Workshop() as shop:
-    print(shop.process_id, flush=True)
-    shop.run(locked("while True: pass"))
+with NotebookRunner() as runner:
+    print(runner.process_id, flush=True)
+    runner.run(locked("while True: pass"))
 """
 
 
@@ -162,11 +162,11 @@ def test_an_answer_that_was_cut_off_is_nobodys_mistake():
     assert (cut.stopped, set(cut.reasons)) == (LOST, {"01-a", "01-b"})
 
 
-def test_a_workshop_that_is_closed_starts_nothing_again():
-    with Workshop(unsafe=True) as shop:
+def test_a_runner_that_is_closed_starts_nothing_again():
+    with NotebookRunner(unsafe=True) as runner:
         pass
-    assert shop.run(locked(honest(0)), SOON).stopped == LOST
-    assert shop._process is None
+    assert runner.run(locked(honest(0)), SOON).stopped == LOST
+    assert runner._process is None
 
 
 @given(st.binary(max_size=300))
@@ -194,7 +194,7 @@ def test_limits_are_positive(name):
 
 
 @pytest.mark.parametrize("shows", ['"x" * 3_000_000', 'display("x" * 3_000_000)'])
-def test_a_huge_value_on_show_costs_nothing(shop, shows):
-    outcome = shop.run(locked(f"{honest(0)}\n{shows}", honest(1)), SOON)
+def test_a_huge_value_on_show_costs_nothing(runner, shows):
+    outcome = runner.run(locked(f"{honest(0)}\n{shows}", honest(1)), SOON)
     assert outcome.observations == {"01-e0": RIGHT, "01-e1": RIGHT}
     assert "…" in outcome.printed["01-e0"]

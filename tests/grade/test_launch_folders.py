@@ -1,4 +1,4 @@
-"""The folders of workshops."""
+"""The scratch folders of runners."""
 
 import os
 import tempfile
@@ -18,7 +18,7 @@ def top(monkeypatch, tmp_path):
 
 def test_a_folder_in_use_stays_and_one_left_behind_goes():
     used, left = make_scratch(), make_scratch()
-    os.close(left.descriptor)  # as the end of its process does
+    left.lock.release()  # as the end of its process does
     third = make_scratch()
     assert used.path.is_dir()
     assert not left.path.exists()
@@ -27,7 +27,7 @@ def test_a_folder_in_use_stays_and_one_left_behind_goes():
         assert not scratch.path.exists()
 
 
-def test_what_is_not_a_workshop_s_folder_stays(top):
+def test_what_is_not_a_runner_s_folder_stays(top):
     os.mkdir(f"{top}/{PREFIX}mine")
     os.symlink("/etc", f"{top}/{PREFIX}link")
     make_scratch().remove()

@@ -8,6 +8,7 @@ import tempfile
 import pytest
 from jupyter_client.manager import KernelManager
 
+from rooflab.grade import local_kernel
 from rooflab.grade.local_kernel import run, without_ports
 from tests.grade.support.small import honest, locked
 
@@ -29,7 +30,36 @@ def test_a_folder_too_deep_for_a_socket_leaves_ports():
     assert without_ports(KernelManager(), "/d" * 60).transport == "tcp"
 
 
-def test_a_silent_cell_is_not_called_slow(tmp_path):
-    silent = f"{honest(0)}\nimport sys\nsys.stdout = None"
-    outcome = run(locked(silent, honest(1)), tmp_path, 60)
-    assert outcome.reasons == dict.fromkeys(["01-e0", "01-e1"], "no result came back")
+@pytest.mark.parametrize("stream", ["None", "io.StringIO()", "Silent()"])
+def test_a_cell_that_silences_itself_is_judged_all_the_same(tmp_path, stream):
+    """As in the grader: ipykernel answers no cell whose stream is gone, or cannot be flushed."""
+    silent = f"{honest(0)}\nimport io, sys\nclass Silent: pass\nsys.stdout = {stream}"
+    outcome = run(locked(silent, honest(1)), tmp_path, 20)
+    assert (outcome.reasons, sorted(outcome.observations)) == ({}, ["01-e0", "01-e1"])
+
+
+DEAF = (
+    "while True:\n    try:\n        import time; time.sleep(9)\n    except KeyboardInterrupt: pass"
+)
+
+
+@pytest.mark.parametrize(
+    ("cell", "stopped"),
+    [
+        ("import time\ntime.sleep(60)", None),  # interrupted; the check that follows is run
+        (DEAF, "stopped: a cell took longer than 2 s"),
+        ("import os\nos._exit(1)", "the kernel died"),
+    ],
+    ids=["late", "deaf", "dead"],
+)
+def test_a_cell_that_does_not_end(monkeypatch, tmp_path, cell, stopped):
+    monkeypatch.setattr(local_kernel, "PATIENCE", 1)
+    outcome = run(locked(cell, honest(1)), tmp_path, 2)
+    assert outcome.stopped == stopped
+    assert outcome.reasons == (dict.fromkeys(["01-e0", "01-e1"], stopped) if stopped else {})
+
+
+def test_what_a_cell_printed_and_raised_is_kept_in_order(tmp_path):
+    cell = "print('one'); print('two')\n1 / 0"
+    printed = run(locked(cell, honest(1)), tmp_path).printed
+    assert printed == {"01-e0": "one\ntwo\n\nZeroDivisionError: division by zero\n"}

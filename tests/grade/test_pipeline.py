@@ -30,7 +30,7 @@ def test_what_is_finished_is_not_run_again(handed_in, tmp_path):
     calls = []
     first = grade(handed_in, tmp_path / "out", runner=counting(calls))
     assert len(calls) == 4
-    assert grade(handed_in, tmp_path / "out", runner=None) == first, "no workshop is even opened"
+    assert grade(handed_in, tmp_path / "out", runner=None) == first, "no runner is even opened"
     handed_in[0].write_text(json.dumps(changed(WRONG)), encoding="utf-8")
     again = grade(handed_in, tmp_path / "out", runner=counting(calls))
     assert len(calls) == 5 and again[0].points == 24 and again[1:] == first[1:]
@@ -120,7 +120,7 @@ def test_the_graders_own_fault_is_a_row_and_is_tried_again(handed_in, tmp_path):
     assert grade(handed_in[:1], tmp_path / "out")[0].points == 28
 
 
-def test_a_workshop_that_was_killed_gets_a_second_try(handed_in, tmp_path):
+def test_a_runner_that_was_killed_gets_a_second_try(handed_in, tmp_path):
     lost = []
 
     def fragile(locked, limits):
@@ -193,6 +193,31 @@ def test_a_grader_waits_for_another_one_in_the_same_folder(tmp_path):
         assert waited.wait(10) and not went_on.is_set()
     other.join()
     assert went_on.is_set()
+
+
+def test_the_lock_of_a_killed_grader_is_free_at_once(tmp_path):
+    code = (
+        "import sys, time; from pathlib import Path; from rooflab.grade import pipeline\n"
+        "with pipeline.alone(Path(sys.argv[1])):\n    print('locked', flush=True); time.sleep(600)"
+    )
+    waited = []
+    with subprocess.Popen([sys.executable, "-c", code, tmp_path], stdout=subprocess.PIPE) as other:
+        try:
+            assert other.stdout.readline() == b"locked\n"
+            with pytest.raises(_Locked), pipeline.alone(tmp_path, _refuse):
+                pass
+        finally:
+            other.kill()
+    with pipeline.alone(tmp_path, lambda: waited.append(1)):
+        assert waited == []
+
+
+class _Locked(Exception):
+    pass
+
+
+def _refuse():
+    raise _Locked
 
 
 def test_half_written_files_of_a_killed_grader_are_cleared_away(tmp_path):

@@ -140,7 +140,7 @@ assert recordings()
 
 
 def test_grading_counts_the_points_of_the_course(pack, tmp_path, monkeypatch):
-    monkeypatch.setattr(grading, "_workshop", lambda *_: nullcontext(in_process.run))
+    monkeypatch.setattr(grading, "_runner", lambda *_: nullcontext(in_process.run))
     put(tmp_path / "in" / "ann.ipynb", solution("00"))
     wrong = {"00-bandwidth": "def bandwidth(seconds, n, itemsize):\n    return n"}
     put(tmp_path / "in" / "bob.ipynb", changed(wrong, "00"))
@@ -160,7 +160,7 @@ def test_grading_counts_the_points_of_the_course(pack, tmp_path, monkeypatch):
     page = next((out / "students").glob("cem-*")).read_text("utf-8")
     assert "✓ right · voluntary" in page and "0 of 0" not in page
     # Other points, and nothing is run again.
-    monkeypatch.setattr(grading, "_workshop", lambda *_: nullcontext(None))
+    monkeypatch.setattr(grading, "_runner", lambda *_: nullcontext(None))
     rooflab("grade", tmp_path / "in", "--out", out, "--seed", 3)
     told = json.loads((out / "results.json").read_text("utf-8"))["submissions"]
     assert [(one["points"], one["max"]) for one in told] == [(8, 8), (7, 8), (28, 28)]

@@ -18,11 +18,11 @@ IN_THE_FUNCTION = "import os\ndef {}(*inputs):\n    os._exit(1)"
 IN_THE_CELL = "import os\nos._exit(1)\ndef {}(*inputs): ..."
 
 
-def graded(shop, answers, tmp_path):
+def graded(runner, answers, tmp_path):
     """The verdicts on lesson 01 with these answers in place of right ones, and the outcome."""
     read = intake.read(put(tmp_path / "x.ipynb", changed(answers)))
     lesson = given.lesson("01")
-    outcome = shop.run(one := merge(read, lesson, 42))
+    outcome = runner.run(one := merge(read, lesson, 42))
     return verdicts.judge_outcome(one, outcome, lesson), outcome
 
 
@@ -34,9 +34,9 @@ def again(made, name, number=10):
     return made
 
 
-def test_every_other_answer_of_a_lesson_keeps_its_points(shop, tmp_path):
+def test_every_other_answer_of_a_lesson_keeps_its_points(runner, tmp_path):
     found, outcome = graded(
-        shop,
+        runner,
         {
             "01-product": IN_THE_FUNCTION.format("product"),
             "01-speed-limit": IN_THE_CELL.format("speed_limit"),
@@ -50,10 +50,10 @@ def test_every_other_answer_of_a_lesson_keeps_its_points(shop, tmp_path):
     assert outcome.stopped is None
 
 
-def test_what_is_to_be_derived_is_locked_in_the_new_kernel_too(shop, tmp_path):
+def test_what_is_to_be_derived_is_locked_in_the_new_kernel_too(runner, tmp_path):
     borrowed = "def name(flops, nbytes, itemsize):\n    return rl.gemm(8, 8, 8).flops"
     answers = {"01-product": IN_THE_FUNCTION.format("product"), "01-name": borrowed}
-    found, _ = graded(shop, answers, tmp_path)
+    found, _ = graded(runner, answers, tmp_path)
     assert "derive this yourself" in found["01-name"].reason
     assert [id for id, one in found.items() if not one.passed] == ["01-product", "01-name"]
 
@@ -70,41 +70,41 @@ def test_what_is_to_be_derived_is_locked_in_the_new_kernel_too(shop, tmp_path):
     ],
     ids=["in the function", "a moment later", "does not listen"],
 )
-def test_an_answer_that_ends_every_kernel_gains_no_time(shop, ends):
+def test_an_answer_that_ends_every_kernel_gains_no_time(runner, ends):
     begin = time.monotonic()
-    outcome = shop.run(locked(*map(ends.format, range(12))), replace(SOON, wall=4))
+    outcome = runner.run(locked(*map(ends.format, range(12))), replace(SOON, wall=4))
     assert time.monotonic() - begin < 4 + 8
     assert not [id for id, seen in outcome.observations.items() if seen == RIGHT]
     assert len({*outcome.reasons} | {*outcome.observations}) == 12
-    assert left_over(shop) == 0
+    assert left_over(runner) == 0
 
 
-def test_there_is_no_second_try_for_who_ended_the_kernel(shop):
+def test_there_is_no_second_try_for_who_ended_the_kernel(runner):
     remembers = """
 import os
 def f1(m, n):
     if os.path.exists("been"): return m * n
     open("been", "w").close()
     os._exit(1)"""
-    outcome = shop.run(again(locked(honest(0), remembers, honest(2)), "01-e1"), SOON)
+    outcome = runner.run(again(locked(honest(0), remembers, honest(2)), "01-e1"), SOON)
     assert outcome.reasons["01-e1"].startswith(ENDED.format(""))
     assert outcome.observations == {"01-e0": RIGHT, "01-e2": RIGHT} and not outcome.again
 
 
-def test_nor_for_who_had_answered_before(shop):
+def test_nor_for_who_had_answered_before(runner):
     """What was checked is not checked again, unless it raised: its helper may come later."""
     early = "def f0(m, n):\n    return helper(m, n)"
     late = f"{honest(3)}\nhelper = f3"
     made = locked(early, "def f1(m, n):\n    return 0", IN_THE_FUNCTION.format("f2"), late)
-    outcome = shop.run(again(again(made, "01-e0"), "01-e1"), SOON)
+    outcome = runner.run(again(again(made, "01-e0"), "01-e1"), SOON)
     assert outcome.again == {"01-e0": {10: RIGHT}}
     assert outcome.observations["01-e3"] == RIGHT
 
 
-def test_a_cell_that_did_not_end_in_time_is_not_run_in_the_new_kernel(shop):
+def test_a_cell_that_did_not_end_in_time_is_not_run_in_the_new_kernel(runner):
     slow = "import time\ntime.sleep(1000)"
     sources = [slow, slow + " ", slow + "  ", IN_THE_CELL.format("f3"), honest(4)]
     begin = time.monotonic()
-    outcome = shop.run(locked(*sources), SOON)
+    outcome = runner.run(locked(*sources), SOON)
     assert outcome.observations["01-e4"] == RIGHT
     assert time.monotonic() - begin < 3 * SOON.cell + 4

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from rooflab.grade import launch
-from rooflab.grade.launch import Workshop
+from rooflab.grade.launch import NotebookRunner
 
 
 def test_elsewhere_than_on_linux_it_says_what_to_do(monkeypatch):
     monkeypatch.setattr(sys, "platform", "darwin")
     assert "Linux only" in launch.missing()
     with pytest.raises(launch.NoSandbox, match="WSL 2"):
-        Workshop()
+        NotebookRunner()
 
 
 def test_without_bubblewrap_it_says_what_to_install(monkeypatch):
@@ -22,7 +22,7 @@ def test_without_bubblewrap_it_says_what_to_install(monkeypatch):
     monkeypatch.setenv("PATH", "/nowhere")
     assert "install bubblewrap" in launch.missing()
     with pytest.raises(launch.NoSandbox, match="apt install bubblewrap"):
-        Workshop()
+        NotebookRunner()
 
 
 def test_a_system_that_refuses_is_quoted(monkeypatch, tmp_path):

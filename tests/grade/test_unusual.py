@@ -28,38 +28,38 @@ from tests.grade.support.unusual import (
 from tests.grade.support.unusual_more import OLDER, ON, WHOLE, copied, notebooks
 
 
-def graded(shop, notebook, tmp_path, seed=42):
+def graded(runner, notebook, tmp_path, seed=42):
     read = intake.read(put(tmp_path / "x.ipynb", notebook))
     assert isinstance(read, intake.Submission), read
     lesson = given.lesson(read.lesson)
     return verdicts.judge_outcome(
-        locked := merge(read, lesson, seed), shop.run(locked), lesson
+        locked := merge(read, lesson, seed), runner.run(locked), lesson
     ), locked
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_full_points(name, shop, tmp_path):
+def test_full_points(name, runner, tmp_path):
     lesson, change = CASES[name]
     notebook = solution(lesson)
     change(notebook)
-    found, _ = graded(shop, notebook, tmp_path)
+    found, _ = graded(runner, notebook, tmp_path)
     assert list(found) == list(given.lesson(lesson).order)
     empty = {*HOLES[1:]} if name.startswith("golf by") else set()
     assert {id: one.reason for id, one in found.items() if not one.passed and id not in empty} == {}
 
 
 @pytest.mark.parametrize(("lesson", "row", "notebook"), [*notebooks()])
-def test_full_points_of_many_in_one_notebook(lesson, row, notebook, shop, tmp_path):
-    found, _ = graded(shop, notebook, tmp_path)
+def test_full_points_of_many_in_one_notebook(lesson, row, notebook, runner, tmp_path):
+    found, _ = graded(runner, notebook, tmp_path)
     lost = {id: (row.get(id), one.reason) for id, one in found.items() if not one.passed}
     assert lost == {}
 
 
 @pytest.mark.parametrize("name", WHOLE)
-def test_full_points_of_a_notebook_changed_as_a_whole(name, shop, tmp_path):
+def test_full_points_of_a_notebook_changed_as_a_whole(name, runner, tmp_path):
     lesson, change = WHOLE[name]
     change(notebook := solution(lesson))
-    found, _ = graded(shop, notebook, tmp_path)
+    found, _ = graded(runner, notebook, tmp_path)
     assert {id: one.reason for id, one in found.items() if not one.passed} == {}
 
 
@@ -73,11 +73,11 @@ def cell(source: str, names: dict | None = None) -> dict:
 
 
 @pytest.mark.parametrize("name", SAID)
-def test_what_is_refused_is_said_before_in_the_same_words(name, shop, tmp_path):
+def test_what_is_refused_is_said_before_in_the_same_words(name, runner, tmp_path):
     id, source = SAID[name]
     said = rl.check(id, cell(source)[given.lesson(id[:2]).names[id]])
     assert said.passed and said.note.startswith("Handed in, it would get no points: "), said
-    found, _ = graded(shop, changed({id: source}, id[:2]), tmp_path)
+    found, _ = graded(runner, changed({id: source}, id[:2]), tmp_path)
     assert not found[id].passed
     told = said.note.removeprefix("Handed in, it would get no points: ").rstrip(".")
     assert told in found[id].reason, (told, found[id].reason)
@@ -106,7 +106,7 @@ def test_every_fallback_leaves_a_remark(tmp_path):
         assert any(words in flag for flag in flags), (name, flags)
 
 
-def test_a_wrong_answer_stays_wrong_in_any_dress(shop, tmp_path):
+def test_a_wrong_answer_stays_wrong_in_any_dress(runner, tmp_path):
     notebook = solution()
     wrong = {
         "01-speed-limit": copied("01-speed-limit", OLDER, check=True),
@@ -121,7 +121,7 @@ def test_a_wrong_answer_stays_wrong_in_any_dress(shop, tmp_path):
         source = f"def {name}(*inputs):\n    {'...' if stub else 'return 3'}"
         instead(id, f"{name} = ..." if value else source)(notebook)
         change(notebook)
-    found, _ = graded(shop, notebook, tmp_path)
+    found, _ = graded(runner, notebook, tmp_path)
     assert [id for id, one in found.items() if not one.passed] == [
         id for id in given.lesson("01").order if id in wrong
     ]
@@ -147,14 +147,14 @@ def test_what_an_answer_needs_is_followed_into_other_cells():
     assert "subprocess" in refusal.refusal(exercise, answer, [])
 
 
-def test_a_value_from_the_library_is_said_too(monkeypatch, shop, tmp_path):
+def test_a_value_from_the_library_is_said_too(monkeypatch, runner, tmp_path):
     source = "claim = rl.gemm(4096, 4096, 4096, 'fp16').intensity, 2"
     cells = ["", source, 'rl.check("01-claim-1365", claim)']
     monkeypatch.setattr(sys.modules["__main__"], "In", cells, raising=False)
     told = "derive this yourself: rooflab.gemm is locked in this exercise"
     said = rl.check("01-claim-1365", (682 + 2 / 3, 2))
     assert said.passed and told in said.note
-    found, _ = graded(shop, changed({"01-claim-1365": source}), tmp_path)
+    found, _ = graded(runner, changed({"01-claim-1365": source}), tmp_path)
     assert told in found["01-claim-1365"].reason
     cells[1] = "claim = product(4096, 4096, 4096, 4)[2], 2"
     assert rl.check("01-claim-1365", (682 + 2 / 3, 2)).note is None
@@ -175,19 +175,19 @@ ITS_CHECK = 'rl.check("01-product", product)'
 @pytest.mark.parametrize(
     "text", [f"{ITS_CHECK}\n{COMPARED}", f"{COMPARED}\n{ITS_CHECK}"], ids=["below", "above"]
 )
-def test_a_right_answer_beside_ones_own_comparison_is_not_told_to_derive_it(text, shop, tmp_path):
+def test_a_right_answer_beside_ones_own_comparison_is_not_told_to_derive_it(text, runner, tmp_path):
     notebook = solution()
     del notebook["cells"][check_of(notebook, "01-product")]
     under("01-product", text)(notebook)
-    mark = graded(shop, notebook, tmp_path)[0]["01-product"]
+    mark = graded(runner, notebook, tmp_path)[0]["01-product"]
     assert mark.passed and mark.note == verdicts.LOCKED
     assert "derive" not in f"{mark.reason} {mark.note}"
 
 
-def test_a_cell_that_is_no_python_is_told_so_and_not_to_derive_its_answer(shop, tmp_path):
+def test_a_cell_that_is_no_python_is_told_so_and_not_to_derive_its_answer(runner, tmp_path):
     notebook = solution()
     instead("01-product", "The answer, and a test of it:\ndef product(): ...")(notebook)
-    reason = graded(shop, notebook, tmp_path)[0]["01-product"].reason
+    reason = graded(runner, notebook, tmp_path)[0]["01-product"].reason
     assert reason.startswith("there is no product: its answer cell raised SyntaxError")
 
 

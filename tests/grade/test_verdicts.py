@@ -40,10 +40,10 @@ def test_nor_is_a_cell_without_an_end(ran):
     assert "answer cell raised ValueError: no" in reason(ran, lost, "ValueError: no")
 
 
-def test_exit_costs_nothing_that_depends_on_how_busy_the_machine_is(shop):
+def test_exit_costs_nothing_that_depends_on_how_busy_the_machine_is(runner):
     nap = "import time\ntime.sleep(0.3)\n"
     shuts = "get_ipython().kernel.do_shutdown(True)\n"
     answers = ("exit()\n" + honest(0), nap + honest(1), "quit()\n" + nap, shuts + nap, honest(4))
-    outcome = shop.run(locked(*answers), SOON)
+    outcome = runner.run(locked(*answers), SOON)
     assert [outcome.observations[f"01-e{n}"] == RIGHT for n in range(5)] == [1, 1, 0, 0, 1]
     assert not outcome.reasons and outcome.stopped is None

@@ -8,9 +8,9 @@ ENDLESS = "def f{0}(m, n):\n    while True:\n        pass"
 SOON = Limits(wall=20, cell=8, cpu=30)
 
 
-def test_five_endless_answers_cost_five_exercises(shop):
+def test_five_endless_answers_cost_five_exercises(runner):
     sources = [ENDLESS.format(n) if n < 5 else honest(n) for n in range(10)]
-    outcome = shop.run(locked(*sources), SOON)
+    outcome = runner.run(locked(*sources), SOON)
     right = [f"01-e{n}" for n in range(5, 10)]
     assert [id for id, seen in outcome.observations.items() if seen == RIGHT] == right
     assert outcome.stopped is None and len(outcome.observations) == 10
@@ -26,8 +26,8 @@ def test_a_cell_may_take_its_limit_where_little_else_is_to_come():
     assert 1.4 < many._seconds() < 1.6, "half of the time is shared out"
 
 
-def test_an_overall_limit_stays(shop):
+def test_an_overall_limit_stays(runner):
     own = "import time\n" + ENDLESS.format(0) + "\nwhile True: time.sleep(0.1)"
     short = Limits(wall=2, cell=8, cpu=30)
-    outcome = shop.run(locked(own, own.replace("f0", "f1")), short)
+    outcome = runner.run(locked(own, own.replace("f0", "f1")), short)
     assert "01-e1" in outcome.reasons and outcome.stopped == "stopped after 2 s"

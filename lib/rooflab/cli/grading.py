@@ -118,19 +118,20 @@ def _within_bounds(jobs: int | None, timeout: float, scheduler: str | None) -> N
 def _runs(
     scheduler: str | None, unsafe: bool, hidden: Iterable[Path], jobs: int | None, timeout: float
 ) -> Callable[..., list[Row]]:
-    """Return pipeline.grade with its workshop, on this machine or on a cluster, and its limits."""
+    """Return pipeline.grade with its limits, and its runner on this machine or on a cluster."""
     from rooflab.grade import pipeline
 
     limits = Limits(wall=timeout, cpu=max(Limits.cpu, math.ceil(timeout)))
     if scheduler is not None:
         from rooflab.grade.cluster import MOST_SENT as usual
 
-        workshop = partial(_cluster, scheduler, unsafe, hidden)
+        open_runner = partial(_cluster, scheduler, unsafe, hidden)
     else:
         from rooflab.measure.backend import available_cores
 
-        workshop, usual = partial(_workshop, unsafe, hidden), min(available_cores(), MOST_JOBS)
-    return partial(pipeline.grade, workshop=workshop, limits=limits, jobs=jobs or usual)
+        open_runner = partial(_runner, unsafe, hidden)
+        usual = min(available_cores(), MOST_JOBS)
+    return partial(pipeline.grade, open_runner=open_runner, limits=limits, jobs=jobs or usual)
 
 
 def _existing(found: Sequence[Path]) -> list[Path]:
@@ -157,11 +158,11 @@ def _cluster(scheduler: str, unsafe: bool, hidden: Iterable[Path]) -> Iterator[R
 
 
 @contextmanager
-def _workshop(unsafe: bool, hidden: Iterable[Path]) -> Iterator[Runner]:
-    from rooflab.grade.launch import Workshop
+def _runner(unsafe: bool, hidden: Iterable[Path]) -> Iterator[Runner]:
+    from rooflab.grade.launch import NotebookRunner
 
-    with Workshop(unsafe=unsafe, hidden=hidden) as shop:
-        yield shop.run
+    with NotebookRunner(unsafe=unsafe, hidden=hidden) as runner:
+        yield runner.run
 
 
 @contextmanager

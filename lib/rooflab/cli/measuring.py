@@ -1,4 +1,4 @@
-"""``rooflab measure`` and ``rooflab explain``: an operation on this machine, and where its time went."""
+"""``rooflab measure`` and ``rooflab explain``: an operation here, and where its time went."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Which cells answer which exercise, and what each answer is called.
 
-A cell is found by its mark, else by its id, else because it defines the name that the exercise asks
-for, else by the name in the learner's own ``rl.check("01-product", name)``. All but the first leave
-a remark. Nothing is executed here.
+A cell is found by its mark; else by its id; else because it defines the name that the exercise
+asks for; else by the name in the learner's own ``rl.check("01-product", name)``. Every way but the
+first leaves a remark. Nothing is executed here.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ ELSEWHERE = "{0}: its own cell is not answered; the answer was found by the name
 
 @dataclass
 class Answers:
-    """``cells``: exercise → its answer cells; ``names``: exercise → what the answer is called;
+    """The answers that were found.
+
+    ``cells``: exercise → its answer cells; ``names``: exercise → what the answer is called;
     ``checked``: exercise → numbers of the learner's own check cells; ``remarks``: for the feedback.
     """
 
@@ -81,7 +83,7 @@ class _Own:
             self._take(id, [cell], IN_CHECK.format(id))
 
     def find_elsewhere(self, exercise: Exercise, asked: Iterable[Checked]) -> None:
-        """Find the answer in another cell or in its check, where its own holds the stub alone."""
+        """Find the answer in another cell or in its check; its own cell holds only the stub."""
         name = self.lesson.names[exercise.id]
         kinds = ("def",) if exercise.kind != "value" else ("def", "call", "value")
         if name and (cell := self._last(exercise.id, self._unmarked(), name, kinds)):
@@ -90,7 +92,7 @@ class _Own:
             self._take(exercise.id, [cell], IN_CHECK.format(exercise.id))
 
     def add_from_check(self, id: str, asked: Iterable[Checked]) -> None:
-        """Take what is written in the check where nothing else makes the answer: ``Rules.holds``."""
+        """Take an answer that is written into its check, where no cell makes one."""
         name = self.found.names[id]
         if id not in self.found.cells or any(name in names for names in self.gives.values()):
             return
@@ -106,14 +108,14 @@ class _Own:
         return CodeCell(f"{name} = {written[-1]}", self.found.checked[id][-1], id)
 
     def is_stub(self, id: str) -> bool:
-        """Whether what makes the answer in its own cells is as the lesson has it: ``...``."""
+        """Whether its own cells make nothing but the lesson's stub: ``...``."""
         name = self.lesson.names[id]
         trees = [tree for cell in self.found.cells[id] if (tree := parsed(cell.source))]
         made = [node for tree in trees for node in tree.body if name in given(node)]
         return bool(made) and all(map(_open, made))
 
     def is_empty(self, id: str) -> bool:
-        """Whether nothing stands in the answer's own cells but remarks."""
+        """Whether the answer's own cells hold nothing but comments."""
         trees = [parsed(cell.source) for cell in self.found.cells[id]]
         return all(tree is not None and not tree.body for tree in trees)
 
@@ -131,8 +133,8 @@ class _Own:
     def _defining(self, exercise: Exercise, name: str) -> CodeCell | None:
         """The cell that makes ``name``: the last one before it is checked, else the last one.
 
-        A cell that answers another exercise counts too, where no other cell does: two answers may
-        have been merged into one cell.
+        Where only a cell that answers another exercise makes it, that cell counts: two answers may
+        have been merged into one.
         """
         kinds = ("def", "call") if exercise.kind != "value" else ("def", "call", "value")
         everything = [c for c in self.cells if not self._of_lesson(c)]
@@ -152,9 +154,7 @@ class _Own:
     def name_of(self, exercise: Exercise, called: Sequence[str]) -> str:
         """What the answer is called: in the lesson, else in the learner's own check."""
         id = exercise.id
-        usual = (
-            self.lesson.names[id] or (called or ["answer"])[-1]
-        )  # a value has no name of its own
+        usual = self.lesson.names[id] or (called or ["answer"])[-1]  # a value may have no name
         mine = self.found.cells.get(id, ())
         here = {name for cell in mine for name in _gives(cell.source)}
         everywhere = {name for names in self.gives.values() for name in names}
@@ -213,18 +213,21 @@ def owners(cells: Mapping[str, Collection[CodeCell]]) -> dict[int, list[str]]:
     return found
 
 
-# Where each answer is checked: at the learner's own check, and where else it could be right.
+# Where each answer is checked: at the learner's own check, and wherever else it could be right.
 #
-# A scratch cell may use the name of an answer again, before the check or behind it, and a helper may
-# stand below the answer that calls it. So an answer is tried as often as it may have changed, and
-# the first try that is right counts.
+# A scratch cell may use the name of an answer again, and a helper may stand below the answer that
+# calls it. So an answer is tried each time that it may have changed. The first try that is right
+# counts.
 
 
 @dataclass(frozen=True)
 class Tries:
-    """``places``: exercise → numbers of the cells behind which it is checked; ``end``: exercises
-    that later cells may change, which are checked once more at the end; ``lacking``: those that
-    need what only a later cell gives; ``reused``: names of answers that other cells use again."""
+    """Where answers are checked.
+
+    ``places``: exercise → numbers of the cells after which it is checked; ``end``: exercises that
+    later cells may change, and that are checked once more at the end; ``lacking``: exercises that
+    need what only a later cell gives; ``reused``: names of answers that other cells use again.
+    """
 
     places: Mapping[str, tuple[int, ...]]
     end: frozenset[str]
@@ -232,19 +235,21 @@ class Tries:
     reused: frozenset[str]
 
     def at(self, number: int) -> list[tuple[str, int]]:
-        """The exercises that are checked behind a cell, each with the number of the try."""
+        """The exercises that are checked after a cell, each with the number of the try."""
         return [(id, at.index(number)) for id, at in self.places.items() if number in at]
 
     def first(self, id: str) -> int:
-        """The cell behind which an exercise is checked first; 0 if it is not answered."""
+        """The cell after which an exercise is checked first; 0 if it is not answered."""
         return self.places.get(id, (0,))[0]
 
 
 def tries_of(
     cells: Sequence[CodeCell], own: Mapping[int, str], lesson: Lesson, answers: Answers
 ) -> Tries:
-    """Return where the exercises of ``lesson`` are checked; ``own``: what is run between answers,
-    by the number of its cell."""
+    """Return where the exercises of ``lesson`` are checked.
+
+    ``own``: number of a cell that is no answer → what of it is run.
+    """
     texts = {c.number: c.source if c.exercise else own.get(c.number, "") for c in cells}
     of_lesson = {source for sources in lesson.given.values() for source in sources}
     trees = {n: tree for n, text in texts.items()
@@ -280,10 +285,10 @@ def tries_of(
 def _places(
     exercise: Exercise, answers: Answers, changed: Callable[[int, float], bool]
 ) -> tuple[int, ...]:
-    """Return the numbers of the cells behind which an exercise is checked.
+    """Return the numbers of the cells after which an exercise is checked.
 
-    ``changed``: whether what is between two cells may have changed the answer. An answer cell may
-    have been copied, its older text still in it, below the check of the right one.
+    ``changed``: whether the cells between two cells may have changed the answer. The learner may
+    have copied the answer cell, and an older text may stand below the check of the right one.
     """
     numbers = [cell.number for cell in answers.cells[exercise.id]]
     first, last = min(numbers), max(numbers)

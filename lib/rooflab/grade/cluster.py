@@ -23,18 +23,19 @@ from typing import Any
 import rooflab
 from rooflab.grade import given, launch
 from rooflab.grade.inside.limits import Limits
-from rooflab.grade.launch import GRACE, Workshop, packed, unpacked
+from rooflab.grade.launch import GRACE, NotebookRunner, packed, unpacked
 from rooflab.grade.locked_notebook import Locked, Outcome
 from rooflab.grade.pipeline import NoRunner, code_digest, prove
 
-# A cluster's worker: a workshop of its own, opened for the first job and closed when idle.
+# A worker of the cluster has a NotebookRunner of its own. It opens that for its first job and
+# closes it when idle.
 #
-# A job comes as bytes and its answer goes back as bytes (run.packed, run.unpacked): no folder has
-# to be shared with the machine that grades. What reads files and judges answers stays over there.
+# A job comes as bytes and its answer goes back as bytes (launch.packed, launch.unpacked), so the
+# workers need share no folder with the machine that grades. Only that one reads files and judges.
 
 
-IDLE = 600.0  # seconds without a job after which a workshop is closed
-_ONE = threading.Lock()  # a worker's threads must not make two places of one kind
+IDLE = 600.0  # seconds without a job after which a runner is closed
+_ONE = threading.Lock()  # a worker's threads must not make two places with the same arguments
 
 
 class Place:
@@ -43,7 +44,7 @@ class Place:
     def __init__(self, unsafe: bool, hidden: tuple[str, ...]) -> None:
         self._unsafe, self._hidden = unsafe, hidden
         self._lock = threading.Lock()
-        self._shop: Workshop | None = None
+        self._runner: NotebookRunner | None = None
         self._busy = 0
         self._timer: threading.Timer | None = None
 
@@ -54,11 +55,11 @@ class Place:
         """
         with self._lock:
             self._forget_timer()
-            self._shop = self._shop or self._opened()
+            self._runner = self._runner or self._opened()
             self._busy += 1
-            shop = self._shop
+            runner = self._runner
         try:
-            return shop.ask(job, seconds)
+            return runner.ask(job, seconds)
         finally:
             with self._lock:
                 self._busy -= 1
@@ -67,26 +68,26 @@ class Place:
                 self._timer.start()
 
     def rest(self) -> None:
-        """Close the workshop, unless somebody is using it; the next job opens another one."""
+        """Close the runner, unless somebody is using it; the next job opens another one."""
         with self._lock:
-            if self._busy == 0 and self._shop is not None:
+            if self._busy == 0 and self._runner is not None:
                 self._forget_timer()
-                self._shop.close()
-                self._shop = None
+                self._runner.close()
+                self._runner = None
 
     def _forget_timer(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
 
-    def _opened(self) -> Workshop:
+    def _opened(self) -> NotebookRunner:
         hidden = [given.folder(), *map(Path, self._hidden)]
-        shop = Workshop(unsafe=self._unsafe, hidden=hidden)
+        runner = NotebookRunner(unsafe=self._unsafe, hidden=hidden)
         try:
-            prove(shop.run, Limits())
+            prove(runner.run, Limits())
         except BaseException:
-            shop.close()
+            runner.close()
             raise
-        return shop
+        return runner
 
 
 def answer(job: bytes, seconds: float, unsafe: bool, hidden: tuple[str, ...]) -> bytes:
@@ -128,7 +129,8 @@ def cluster(
 ) -> Iterator[Cluster]:
     """Connect to the scheduler at ``address``; what comes back runs locked notebooks (``run``).
 
-    ``unsafe``, ``hidden``: as for a Workshop; hidden folders count where a worker has them too.
+    ``unsafe``, ``hidden``: as for a NotebookRunner; a hidden folder is hidden on each worker that
+    has it.
     Raises RuntimeError with one line when dask.distributed is missing, no scheduler answers, no
     worker is there, or one of them cannot grade: without rooflab, with another version of it, or
     without a sandbox.
@@ -140,7 +142,7 @@ def cluster(
     try:
         _check_workers(client, address, unsafe)
         yield Cluster(client, dask, address, unsafe, folders)
-        with contextlib.suppress(Exception):  # else they close when they have been idle for long
+        with contextlib.suppress(Exception):  # they close by themselves when idle for long
             client.run(rest, unsafe, folders, on_error="ignore")
     finally:
         with contextlib.suppress(Exception):
@@ -163,7 +165,7 @@ class Cluster:
     def run(self, locked: Locked, limits: Limits) -> Outcome:
         """Run one locked notebook on some worker; on another one if that worker dies.
 
-        Who is under way on too many workers that die has a lost outcome, as in a Workshop. Raises
+        After too many workers that die its outcome is LOST, as by a NotebookRunner. Raises
         NoRunner when scheduler or workers are gone, or a worker cannot grade.
         """
         try:

@@ -1,7 +1,7 @@
 """Names as they may be shown: of students and of files, whatever is in them.
 
-A name is written into tables and pages. It keeps its quotes, slashes and accents (every writer
-escapes); what is taken out are letters that nobody sees and that turn a line around or break it.
+A name is written into tables and pages. It keeps its quotes, slashes and accents, because every
+writer escapes. Invisible letters are removed: they could turn a line around or break it.
 """
 
 from __future__ import annotations

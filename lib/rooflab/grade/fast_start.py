@@ -1,4 +1,4 @@
-"""Import this first where a process should start at once; it spares nbformat a second.
+"""Import this first where a process should start at once: it saves a second in nbformat.
 
 nbformat imports jsonschema, and that compiles a grammar of international addresses if the package
 ``rfc3987_syntax`` is installed, which it is beside Jupyter. No notebook's schema asks for them.

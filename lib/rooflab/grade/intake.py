@@ -1,8 +1,8 @@
 """Read what was handed in: bytes in, the learner's code cells out. Nothing is executed here.
 
-Whatever the file is (half a notebook, a folder, 60 MB, an endless pipe), the answer is either a
-Submission or a Refused with one clear line; :func:`read` raises nothing. Outputs, attachments and
-text cells are left behind: nothing but code, exercise ids and a name goes on from here.
+The file may be anything: half a notebook, a folder, 60 MB, an endless pipe. :func:`read` returns a
+Submission, or a Refused with one clear line; it raises nothing. Only code, exercise ids and a name
+are kept: no outputs, attachments or text cells.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ _NO_ROOM = ("__pycache__", "__MACOSX")
 def found(paths: Sequence[Path]) -> list[Path]:
     """Return the files to grade, each once, in the order of ``paths``.
 
-    A folder stands for the files in it, at any depth, sorted: also those that are no notebooks, for
-    somebody handed them in and must hear of it. An empty folder, or one that is itself called
-    .ipynb, stays in the list and is refused with a reason. Links are not followed.
+    A folder stands for the files in it, at any depth, sorted. Files that are no notebooks count,
+    too: somebody handed them in and must be told. An empty folder, or one named like a notebook,
+    stays in the list and is refused with a reason. Links are not followed.
     """
     listed: dict[str, Path] = {}
     for path in paths:
@@ -58,11 +58,11 @@ def _of(path: Path) -> list[Path]:
         folder = waiting.pop()
         try:
             entries = list(os.scandir(folder))
-        except OSError:  # of a folder that is shut, too, somebody must hear
+        except OSError:  # somebody must be told of a folder that cannot be read, too
             inside.append(folder)
             continue
         for entry in entries:
-            # What is called a notebook and is a folder is refused by name, and not looked into.
+            # A folder with the name of a notebook is refused, and not looked into.
             if is_notebook(entry.name):
                 inside.append(Path(entry.path))
             elif entry.name != _LEFT_OUT and entry.is_dir(follow_symlinks=False):
@@ -106,8 +106,10 @@ class Sizes:
 
 @dataclass(frozen=True)
 class CodeCell:
-    """A code cell: its ``source``, its number in the notebook (from 1), the exercise that its mark
-    names if any, and its ``id``."""
+    """A code cell.
+
+    ``number``: in the notebook, from 1; ``exercise``: the one that its mark names, if any.
+    """
 
     source: str
     number: int
@@ -171,10 +173,10 @@ def _other(path: Path) -> str:
 
 
 def _bytes(path: Path, most: int) -> bytes:
-    """Return the bytes of a regular file; what is no file is refused before it is opened."""
+    """Return the bytes of a regular file; anything else is refused before it is opened."""
     try:
         _regular(os.lstat(path))
-        # Between the look and the opening the file may be swapped: no link, no waiting for a pipe.
+        # The file may be swapped before it is opened: follow no link, and do not wait for a pipe.
         flags = sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
         with open(os.open(path, os.O_RDONLY | flags), "rb") as opened:
             _regular(os.fstat(opened.fileno()))
@@ -326,9 +328,10 @@ def _code_cells(cells: object, limits: Sizes) -> tuple[CodeCell, ...]:
 
 
 def _lesson(told: object, cells: tuple[CodeCell, ...]) -> str:
-    """Number of the lesson: of the exercises that are answered, else what the notebook says.
+    """Number of the lesson: that of the exercises that are answered, else what the notebook says.
 
-    A tool may have dropped all marks; then the cells' ids tell, else what is checked.
+    Exercises are known by the marks of the cells. Where a tool dropped all marks, they are known by
+    the cells' ids, else by the calls of ``rl.check``.
     """
     known = exercises()
     number = told[:2] if isinstance(told, str) else ""

@@ -25,35 +25,36 @@ from traitlets import Dict, Integer, Unicode
 
 from rooflab.grade.inside.kernel import CHANNELS
 from rooflab.grade.inside.limits import Limits
-from rooflab.grade.launch import PACKET, Keeper, Setting, request, start_keeper
+from rooflab.grade.launch import PACKET, ForkServerProcess, Setting, request, start_fork_server
 
-# The kernel provisioner: a kernel for jupyter_client (and so for nbval) that lives in the sandbox.
+# The kernel provisioner: by it jupyter_client, and so nbval, starts its kernel in the sandbox.
 #
-# It opens the sockets outside and hands them to the keeper, which forks a kernel onto them.
+# It opens the sockets outside and sends them to the fork server, which forks a kernel that listens
+# on them.
 
 
 NAME = "rooflab-sandbox"
 
 
 class SandboxProvisioner(KernelProvisionerBase):
-    """Starts a kernel through a keeper; its configuration comes with the kernel spec."""
+    """Starts a kernel through a fork server; its configuration comes with the kernel spec."""
 
-    control = Integer(-1, help="descriptor of a keeper's control socket; -1 starts one").tag(
+    control = Integer(-1, help="descriptor of a fork server's control socket; -1 starts one").tag(
         config=True
     )
     folder = Unicode(help="an empty folder for the sockets, outside").tag(config=True)
-    setting = Dict(help="fields of keeper.Setting").tag(config=True)
+    setting = Dict(help="fields of launch.Setting").tag(config=True)
     limits = Dict(help="fields of Limits").tag(config=True)
 
-    life: socket.socket | None = None
-    keeper: Keeper | None = None
+    lifeline: socket.socket | None = None
+    fork_server: ForkServerProcess | None = None
     code: int | None = None
     why: str | None = None
 
     @property
     def has_process(self) -> bool:
         """Whether a kernel was started and not yet cleaned up."""
-        return self.life is not None
+        return self.lifeline is not None
 
     async def pre_launch(self, **kwargs: Any) -> dict[str, Any]:
         """Choose the addresses: sockets in a folder of ours, never a port of this machine."""
@@ -66,7 +67,7 @@ class SandboxProvisioner(KernelProvisionerBase):
         return await super().pre_launch(cmd=[], **kwargs)
 
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> dict[str, Any]:
-        """Open the sockets and ask the keeper for a kernel on them."""
+        """Open the sockets and ask the fork server for a kernel on them."""
         limits = Limits(**self.limits)
         control = self._control(limits)
         listening = []
@@ -85,7 +86,7 @@ class SandboxProvisioner(KernelProvisionerBase):
         finally:
             for each in (*listening, theirs):
                 each.close()
-        self.life, self.code, self.why = ours, None, None
+        self.lifeline, self.code, self.why = ours, None, None
         return self.connection_info
 
     def _control(self, limits: Limits) -> socket.socket:
@@ -93,20 +94,20 @@ class SandboxProvisioner(KernelProvisionerBase):
             return socket.socket(fileno=os.dup(self.control))
         home = Path(self.folder) / "home"
         home.mkdir(exist_ok=True)
-        self.keeper = start_keeper(Setting(**self.setting), home, limits)
-        return self.keeper.control
+        self.fork_server = start_fork_server(Setting(**self.setting), home, limits)
+        return self.fork_server.control
 
     async def poll(self) -> int | None:
         """Return None while the kernel lives, then the code with which it ended."""
-        if self.life is None:
+        if self.lifeline is None:
             return 0
-        if self.code is None and select.select([self.life], [], [], 0)[0]:
+        if self.code is None and select.select([self.lifeline], [], [], 0)[0]:
             self._read_end()
         return self.code
 
     def _read_end(self) -> None:
         try:
-            said = json.loads(self.life.recv(PACKET) or b"{}")
+            said = json.loads(self.lifeline.recv(PACKET) or b"{}")
         except (OSError, ValueError):
             said = {}
         self.code, self.why = said.get("code", -1), said.get("why")
@@ -123,32 +124,32 @@ class SandboxProvisioner(KernelProvisionerBase):
             await self.kill()
 
     async def kill(self, restart: bool = False) -> None:
-        """Cut the life line: the keeper kills everything in the sandbox."""
-        if self.life is not None:
+        """Cut the lifeline: the fork server kills everything in the sandbox."""
+        if self.lifeline is not None:
             with contextlib.suppress(OSError):
-                self.life.shutdown(socket.SHUT_WR)
+                self.lifeline.shutdown(socket.SHUT_WR)
 
     def end(self, seconds: float) -> None:
-        """Kill, and wait until the keeper says that nothing is left; at most ``seconds``."""
-        if self.life is None or self.code is not None:
+        """Kill, and wait until the fork server says that nothing is left; at most ``seconds``."""
+        if self.lifeline is None or self.code is not None:
             return
         with contextlib.suppress(OSError):
-            self.life.shutdown(socket.SHUT_WR)
-        if select.select([self.life], [], [], seconds)[0]:
+            self.lifeline.shutdown(socket.SHUT_WR)
+        if select.select([self.lifeline], [], [], seconds)[0]:
             self._read_end()
 
     async def terminate(self, restart: bool = False) -> None:
-        """The same; nothing in there is worth a polite request."""
+        """Kill: nothing in the sandbox needs time to end by itself."""
         await self.kill(restart)
 
     async def cleanup(self, restart: bool = False) -> None:
-        """Close the life line, and stop the keeper if it is ours."""
-        if self.life is not None:
-            self.life.close()
-            self.life = None
-        if self.keeper is not None:
-            self.keeper.stop()
-            self.keeper = None
+        """Close the lifeline, and stop the fork server if it is ours."""
+        if self.lifeline is not None:
+            self.lifeline.close()
+            self.lifeline = None
+        if self.fork_server is not None:
+            self.fork_server.stop()
+            self.fork_server = None
 
 
 def register() -> None:
@@ -168,18 +169,18 @@ def kernel_spec(control: int, folder: str, setting: Setting, limits: Limits) -> 
     )  # fmt: skip
 
 
-# nbval's running kernel, with limits: what it prints is counted, its time ends, its death is told.
+# nbval's running kernel with limits on its time and on what it prints. It says why a kernel ended.
 #
 # Everything that arrives here comes from a process that is not trusted.
 
 
 STEP = 0.1  # seconds between two looks at whether the kernel lives
 LAST_WAIT = 5.0  # seconds for everything in a sandbox to be gone
-A_MESSAGE = 512  # bytes that count for a message besides its own
-DISCARDED = 32  # times what may be kept in all: whoever sends more is stopped
+A_MESSAGE = 512  # bytes that each message counts beside its own
+DISCARDED = 32  # times the limit on what is kept; a kernel that sends more is stopped
 TOO_MUCH = "it printed more than {} KiB in all"
 TOO_LONG = "it sent a message of more than {} KiB"
-DYING = 2.0  # seconds in which a kernel whose connection broke turns out to be dead
+DYING = 2.0  # seconds for a kernel whose connection broke to be seen as dead
 AT_ONCE = 64  # messages that may wait in a queue of ours
 SHOWN = ("stream", "display_data", "execute_result", "error", "update_display_data")
 
@@ -277,9 +278,9 @@ class WatchedKernel(RunningKernel):
         return None
 
     def _broken(self) -> NoReturn:
-        """End a kernel whose connection broke: it died, or sent a message that no socket takes.
+        """End a kernel whose connection broke: it died, or sent a message that was too long.
 
-        Going on over a new connection would lose some cells' results in some runs.
+        A new connection would lose some cells' results in some runs, so there is none.
         """
         until = time.monotonic() + DYING
         while self.is_alive() and time.monotonic() < until:

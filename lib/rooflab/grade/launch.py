@@ -1,7 +1,7 @@
-"""Run locked notebooks: ``with Workshop() as shop: outcome = shop.run(locked)``.
+"""Run locked notebooks: ``with NotebookRunner() as runner: outcome = runner.run(locked)``.
 
-A workshop keeps a loaded process and a loaded sandbox, so that a submission starts in a fraction
-of a second; its ``run`` may be called from several threads at once.
+A runner keeps a loaded process and a loaded sandbox, so that a submission starts in a fraction of
+a second. Several threads may call its ``run`` at once.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+from filelock import FileLock, Timeout
 
 import rooflab
 from rooflab.grade.gate import gated
@@ -30,13 +31,8 @@ from rooflab.grade.inside.limits import Limits
 from rooflab.grade.locked_notebook import LOST, Locked, Outcome
 from rooflab.grade.shipped import make_trimmed
 
-# Scratch folders of workshops: short paths, and those of killed graders are cleared away.
+# Scratch folders: short paths, and those that killed graders left behind are removed.
 
-
-try:
-    import fcntl
-except ImportError:  # Windows has none, and no sandbox: there this module need only be read
-    fcntl = None
 
 PREFIX = "rooflab-grade-"
 LONGEST = 60  # characters of a folder for temporary files: a socket's path may have 107 in all
@@ -45,44 +41,43 @@ _LOCK = "lock"
 
 @dataclass(frozen=True)
 class Scratch:
-    """A folder that counts as in use while ``descriptor``, of its lock, is open somewhere."""
+    """A folder that is in use for as long as a process holds its ``lock``."""
 
     path: Path
-    descriptor: int
+    lock: FileLock
 
     def remove(self) -> None:
-        """Remove the folder and give up the lock."""
+        """Remove the folder and release the lock."""
         shutil.rmtree(self.path, ignore_errors=True)
-        with contextlib.suppress(OSError):
-            os.close(self.descriptor)
+        self.lock.release()
 
 
 def make_scratch() -> Scratch:
-    """Make a folder, after removing those that killed graders of the same user have left."""
+    """Make a folder, after removing those that killed graders of the same user left behind."""
     usual = tempfile.gettempdir()
     top = Path(usual if len(usual) <= LONGEST else "/tmp")
     for old in top.glob(f"{PREFIX}*"):
         _remove_if_left(old)
     path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=top))
-    descriptor = os.open(path / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
-    fcntl.flock(descriptor, fcntl.LOCK_EX)
-    return Scratch(path, descriptor)
+    lock = _lock_of(path)
+    lock.acquire()
+    return Scratch(path, lock)
 
 
 def _remove_if_left(folder: Path) -> None:
-    try:
-        if folder.is_symlink() or folder.stat().st_uid != os.getuid():
+    """Remove the folder of a grader that was killed: nobody holds its lock any more."""
+    with contextlib.suppress(OSError):  # somebody else is making or removing it right now
+        ours = not folder.is_symlink() and folder.stat().st_uid == os.getuid()
+        if not ours or not (folder / _LOCK).exists():
             return
-        descriptor = os.open(folder / _LOCK, os.O_RDWR)
-    except OSError:  # somebody is making or removing it right now
-        return
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        shutil.rmtree(folder, ignore_errors=True)
-    except OSError:
-        pass  # in use
-    finally:
-        os.close(descriptor)
+        lock = _lock_of(folder)
+        with contextlib.suppress(Timeout), lock.acquire(blocking=False):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _lock_of(folder: Path) -> FileLock:
+    """Return the lock of a folder; whichever thread ends the sandbox may release it."""
+    return FileLock(folder / _LOCK, thread_local=False, fallback_to_soft=False)
 
 
 # The bubblewrap command line: what the sandbox sees, and whether there is a sandbox at all.
@@ -91,7 +86,7 @@ def _remove_if_left(folder: Path) -> None:
 COURSE = "/course"  # where the trimmed rooflab is mounted
 HOME = "/box"
 NOBODY = "65534"
-NESTED_ROOM = 1 << 20  # bytes of the outer folders, in which nothing runs
+OUTER_SIZE = 1 << 20  # bytes of each outer folder, where nested namespaces have their own
 _ENVIRONMENT = {
     "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1",
     "PYTHONNOUSERSITE": "1", "PYTHONSAFEPATH": "1", "OPENBLAS_NUM_THREADS": "1",
@@ -147,16 +142,16 @@ def command(
 ) -> list[str]:
     """Return the command that runs ``inner`` in a new sandbox.
 
-    ``course``: folder of the trimmed rooflab. ``limits``: those of the one submission that runs
-    right in it; without, it is a sandbox for nests. ``hidden``: folders that must not be seen even
-    if they lie within what is mounted (the submissions, the course's own repository).
+    ``course``: folder of the trimmed rooflab. ``limits``: of the one submission that runs right in
+    it; None where submissions get nested namespaces. ``hidden``: folders that must not be seen
+    even if they lie within what is mounted, such as the submissions.
     """
-    room = str(limits.files if limits else NESTED_ROOM)
+    size = str(limits.files if limits else OUTER_SIZE)
     words = [_bwrap(), "--unshare-all", "--die-with-parent", "--new-session", "--clearenv"]
     words += ["--cap-drop", "ALL", "--uid", NOBODY, "--gid", NOBODY, "--hostname", "sandbox"]
     words += ["--proc", "/proc", "--dev", "/dev"]
     for folder in ("/tmp", HOME, "/dev/shm"):
-        words += ["--size", room, "--tmpfs", folder]
+        words += ["--size", size, "--tmpfs", folder]
     shown = _shown()
     for path in shown:
         words += ["--ro-bind", path, path] if not os.path.islink(path) else _link(path)
@@ -165,8 +160,8 @@ def command(
     words += ["--ro-bind", str(course), COURSE]
     for name, value in inner_environment(COURSE, HOME).items():
         words += ["--setenv", name, value]
-    closed = ["/dev", "/", *(() if limits else ("/tmp", HOME, "/dev/shm"))]  # nests have their own
-    for path in closed:
+    outer = () if limits else ("/tmp", HOME, "/dev/shm")  # nested namespaces mount their own
+    for path in ("/dev", "/", *outer):
         words += ["--remount-ro", path]
     return [*words, "--chdir", HOME, "--", *inner]
 
@@ -218,19 +213,20 @@ def _masked(hidden: Iterable[Path], shown: Iterable[str]) -> list[str]:
     return sorted(found)
 
 
-# Start the keeper (fork_server.py) from outside: in bubblewrap, or without any protection.
+# Start the fork server (fork_server.py) from outside: in bubblewrap, or without any protection.
 
 
 PACKET = 1 << 16
-HELLO_S = 60.0  # seconds until the keeper must have said hello
+HELLO_S = 60.0  # seconds until the fork server must have said hello
 
 
 @dataclass(frozen=True)
 class Setting:
-    """How learners' code is locked in. ``course``: folder with the trimmed rooflab.
+    """How learners' code is locked in.
 
-    ``nested``: one keeper serves everybody, each in a nest of its own; ``unsafe``: no sandbox.
-    ``hidden``: folders that must not be seen in the sandbox.
+    ``course``: folder with the trimmed rooflab; ``nested``: one fork server serves all
+    submissions, each in namespaces of its own; ``unsafe``: no sandbox; ``hidden``: folders that
+    must not be seen in the sandbox.
     """
 
     course: str
@@ -240,14 +236,14 @@ class Setting:
 
 
 @dataclass
-class Keeper:
-    """A running keeper: its process and the control socket to send requests to."""
+class ForkServerProcess:
+    """A running fork server: its process and the control socket to send requests to."""
 
     process: subprocess.Popen[bytes]
     control: socket.socket
 
     def stop(self) -> None:
-        """Close the control socket and see the process end, with everything below it."""
+        """Close the control socket, and wait until the process and its descendants have ended."""
         self.control.close()
         try:
             self.process.wait(5)
@@ -256,14 +252,16 @@ class Keeper:
             self.process.wait()
 
 
-def start_keeper(setting: Setting, home: Path, limits: Limits | None = None) -> Keeper:
-    """Start a keeper and wait until it has loaded everything.
+def start_fork_server(
+    setting: Setting, home: Path, limits: Limits | None = None
+) -> ForkServerProcess:
+    """Start a fork server and wait until it has loaded everything.
 
-    ``limits``: of the one submission that a keeper without nests serves; ``home``: an empty
-    folder, the learner's in unsafe mode. Raises NoSandbox when it does not come up.
+    ``limits``: of the one submission that it serves in single mode; ``home``: an empty folder, the
+    learner's where there is no sandbox. Raises NoSandbox when it does not come up.
     """
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    mode = "nest" if setting.nested and not setting.unsafe else "single"
+    mode = "nested" if setting.nested and not setting.unsafe else "single"
     inner = python(
         "-P", "-s", "-m", "rooflab.grade.inside.fork_server", str(theirs.fileno()), mode,
     )  # fmt: skip
@@ -279,46 +277,47 @@ def start_keeper(setting: Setting, home: Path, limits: Limits | None = None) -> 
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
     )  # fmt: skip
     theirs.close()
-    return _greeted(Keeper(process, ours))
+    return _greeted(ForkServerProcess(process, ours))
 
 
-def _greeted(keeper: Keeper) -> Keeper:
-    keeper.control.settimeout(HELLO_S)
+def _greeted(fork_server: ForkServerProcess) -> ForkServerProcess:
+    """Wait for its hello; NoSandbox with what it said instead."""
+    fork_server.control.settimeout(HELLO_S)
     try:
-        hello = keeper.control.recv(PACKET)
+        hello = fork_server.control.recv(PACKET)
     except OSError:
         hello = b""
-    keeper.control.settimeout(None)
+    fork_server.control.settimeout(None)
     if hello:
-        return keeper
-    keeper.process.kill()
-    said = keeper.process.communicate()[1].decode("utf-8", "replace").strip().splitlines()
-    keeper.control.close()
+        return fork_server
+    fork_server.process.kill()
+    said = fork_server.process.communicate()[1].decode("utf-8", "replace").strip().splitlines()
+    fork_server.control.close()
     raise NoSandbox(f"the sandbox does not start: {said[-1] if said else 'no reason'}")
 
 
 def request(
     control: socket.socket, connection: dict[str, object], limits: Limits, sockets: Sequence[int]
 ) -> None:
-    """Ask the keeper for a kernel on the listening ``sockets``, the life line last."""
+    """Ask the fork server for a kernel on the listening ``sockets``, the lifeline last."""
     packet = json.dumps({"connection": connection, "limits": vars(limits)}).encode("utf-8")
     socket.send_fds(control, [packet], list(sockets))
 
 
 DEFAULT = Limits()
-GRACE = 60.0  # seconds beyond the wall limit after which the workshop itself counts as dead
+GRACE = 60.0  # seconds beyond the wall limit after which the runner itself counts as dead
 LOADED_S = 120.0
 LONGEST_TEXT = 20_000  # characters
 MOST_LEVELS = 12
 MOST_TRIES = 100  # numbers of tries go no higher
 
 
-class Workshop:
-    """A place to run submissions in; a context manager.
+class NotebookRunner:
+    """Runs submissions in a sandbox; a context manager.
 
-    ``unsafe``: without a sandbox, learners' code can then do whatever you can. ``hidden``: folders
-    that must not be seen in the sandbox, the submissions' for instance. Raises NoSandbox with what
-    to install where there is no sandbox and ``unsafe`` is not set.
+    ``unsafe``: without a sandbox; learners' code can then do whatever you can. ``hidden``: folders
+    that must not be seen in the sandbox, such as the submissions. ``nested``: try to share one
+    sandbox. Raises NoSandbox with what to install where there is none and ``unsafe`` is not set.
     """
 
     def __init__(
@@ -351,26 +350,28 @@ class Workshop:
         """The process below which everything runs."""
         return self._process.pid
 
-    def __enter__(self) -> Workshop:
+    def __enter__(self) -> NotebookRunner:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
-        """End the workshop's processes and remove its folder; what still runs comes to nothing."""
+        """End the runner's processes and remove its folder; what still runs is lost."""
         with self._lock:  # nobody may start a process again behind our back
             self._closed = True
             self._ended()
         self._scratch.remove()
 
     def run(self, locked: Locked, limits: Limits = DEFAULT) -> Outcome:
-        """Run one locked notebook to its end, or to the end of what it may use. Never raises for
-        anything that the learner's code does."""
+        """Run one locked notebook until it ends or exceeds a limit.
+
+        Never raises for anything that the learner's code does.
+        """
         return unpacked(locked, self.ask(packed(locked, limits), limits.wall + GRACE))
 
     def ask(self, job: bytes, seconds: float) -> bytes:
-        """Return what came of a ``job``; b"" if the workshop's process died or was closed."""
+        """Return the answer to a ``job``; b"" if the runner's process died or was closed."""
         try:
             answer = self._ask(job, seconds)
         except (OSError, EOFError):
@@ -386,7 +387,7 @@ class Workshop:
         with ours:
             with theirs, self._lock:
                 if self._closed:
-                    raise EOFError("the workshop is closed")
+                    raise EOFError("the runner is closed")
                 self._started()
                 socket.send_fds(self._control, [b"job"], [theirs.fileno()])
             ours.settimeout(seconds)
@@ -397,7 +398,7 @@ class Workshop:
             return b"".join(parts)
 
     def _started(self) -> None:
-        """Start the workshop's process, or start it again if something killed it."""
+        """Start the runner's process, or start it again if something killed it."""
         if self._process is not None and self._process.poll() is None:
             return
         self._ended()
@@ -411,7 +412,9 @@ class Workshop:
         theirs.close()
         self._control = ours
         ours.settimeout(LOADED_S)
-        hello = json.loads(ours.recv(1 << 16) or b'{"error": "the workshop does not start"}')
+        hello = json.loads(
+            ours.recv(1 << 16) or b'{"error": "the process that runs notebooks does not start"}'
+        )
         ours.settimeout(None)
         if "error" in hello:
             raise NoSandbox(hello["error"])
@@ -431,14 +434,14 @@ class Workshop:
 
 
 def packed(locked: Locked, limits: Limits) -> bytes:
-    """Return all that a workshop needs in order to run ``locked``, here or on another machine."""
+    """Return all that a runner needs in order to run ``locked``, here or on another machine."""
     words = {exercise: locked.word(exercise) for exercise in locked.cases}
     told = {"notebook": nbformat.writes(locked.notebook), "words": words, "limits": vars(limits)}
     return json.dumps(told).encode("utf-8")
 
 
 def unpacked(locked: Locked, answer: bytes) -> Outcome:
-    """Return the outcome that a workshop's ``answer`` stands for."""
+    """Return the outcome that a runner's ``answer`` stands for."""
     return gated(locked, read_outcome(answer, tuple(locked.cases)))
 
 

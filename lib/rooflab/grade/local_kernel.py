@@ -7,17 +7,19 @@ wherever Jupyter does; never used for what others handed in.
 from __future__ import annotations
 
 import contextlib
+import copy
 import json
 import os
-import queue
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from jupyter_client.blocking import BlockingKernelClient
-from jupyter_client.manager import KernelManager
+from jupyter_client.manager import AsyncKernelManager, KernelManager
+from nbclient import NotebookClient
+from nbclient.exceptions import CellTimeoutError, DeadKernelError
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell
 
 from rooflab.exercises.exercise import Observation
 from rooflab.grade.display_names import COLOUR
@@ -26,19 +28,16 @@ from rooflab.grade.inside.kernel import MARK
 from rooflab.grade.locked_notebook import ANSWER, CHECK, Locked, Outcome
 
 SECONDS = 60.0  # of one cell
-START = 60.0  # seconds in which a kernel has to be there
-PATIENCE = 10.0  # seconds in which an interrupted kernel has to listen again
-GLANCE = 0.5  # seconds between two looks at whether it lives
+START = 60  # seconds in which a kernel has to be there
+PATIENCE = 10  # seconds in which an interrupted kernel has to listen again
 MOST_SHOWN = 10_000  # characters that are kept of what an answer cell printed
 LONGEST_PATH = 100  # of a Unix socket; Linux allows 107, macOS 103
+_LATE = "rooflab: too late"  # what nbclient reports as the name of the error of a late cell
 _FIRST = """import sys
-from rooflab.grade.inside.kernel import write_to
+from rooflab.grade.inside.kernel import keep_streams, write_to
 write_to(sys.stdout)
+keep_streams(get_ipython())
 get_ipython().automagic = False"""  # as in the grader's kernel
-
-
-class _Gone(Exception):
-    """The kernel died, or does not even hear the stop button; the message says which."""
 
 
 def run(locked: Locked, folder: Path, seconds: float = SECONDS) -> Outcome:
@@ -52,14 +51,15 @@ def run(locked: Locked, folder: Path, seconds: float = SECONDS) -> Outcome:
     reasons: dict[str, str] = {}
     printed: dict[str, str] = {}
     stopped = None
-    with _kernel(folder) as (manager, client):
-        _shown(manager, client, _FIRST, START)
-        for cell in locked.notebook.cells:
+    with _started(locked.notebook, folder, seconds) as client:
+        for place, cell in enumerate(client.nb.cells[1:], start=1):
             part, id = cell.metadata["rooflab"]["role"], cell.metadata["rooflab"].get("exercise")
             try:
-                shown = None if stopped else _shown(manager, client, cell.source, seconds)
-            except _Gone as gone:
-                stopped, shown = str(gone), None
+                shown = None if stopped else _shown(client, place)
+            except DeadKernelError:
+                stopped, shown = "the kernel died", None
+            except CellTimeoutError:  # it was interrupted, and did not even hear that
+                stopped, shown = f"stopped: a cell took longer than {seconds:g} s", None
             if part == ANSWER and shown:
                 printed[id] = (printed.get(id, "") + shown)[:MOST_SHOWN]
             if part == CHECK:
@@ -75,21 +75,28 @@ def run(locked: Locked, folder: Path, seconds: float = SECONDS) -> Outcome:
 
 
 @contextlib.contextmanager
-def _kernel(folder: Path) -> Iterator[tuple[KernelManager, BlockingKernelClient]]:
-    """Start a kernel of this Python; it is gone afterwards, whatever happened."""
-    manager = KernelManager(kernel_name="python3")
+def _started(notebook: NotebookNode, folder: Path, seconds: float) -> Iterator[NotebookClient]:
+    """Start a kernel of this Python for a copy of ``notebook``, and run ``_FIRST`` in front of it.
+
+    A late cell is interrupted. If the kernel is not idle PATIENCE seconds later, nbclient raises
+    CellTimeoutError. The kernel is gone afterwards, whatever happened.
+    """
+    whole = copy.deepcopy(notebook)
+    first = new_code_cell(_FIRST)
+    whole.cells.insert(0, first)
+    late = {"ename": _LATE, "evalue": "", "traceback": []}
     quiet = subprocess.DEVNULL
     with tempfile.TemporaryDirectory(prefix="rooflab-") as sockets:
-        without_ports(manager, sockets)
-        manager.start_kernel(cwd=str(folder), stdout=quiet, stderr=quiet)
-        client = manager.blocking_client()
-        try:
-            client.start_channels()
-            client.wait_for_ready(timeout=START)
-            yield manager, client
-        finally:
-            client.stop_channels()
-            manager.shutdown_kernel(now=True)
+        manager = without_ports(AsyncKernelManager(kernel_name="python3"), sockets)
+        client = NotebookClient(
+            whole, manager, allow_errors=True, startup_timeout=START,
+            timeout_func=lambda cell: START if cell is first else seconds,
+            interrupt_on_timeout=True, error_on_timeout=late, iopub_timeout=PATIENCE,
+            raise_on_iopub_timeout=True, shutdown_kernel="immediate", record_timing=False,
+        )  # fmt: skip
+        with client.setup_kernel(cleanup_kc=True, cwd=str(folder), stdout=quiet, stderr=quiet):
+            client.execute_cell(first, 0)
+            yield client
 
 
 def without_ports(manager: KernelManager, folder: str) -> KernelManager:
@@ -104,43 +111,20 @@ def without_ports(manager: KernelManager, folder: str) -> KernelManager:
     return manager
 
 
-def _shown(
-    manager: KernelManager, client: BlockingKernelClient, source: str, seconds: float
-) -> str | None:
-    """Run ``source``; return what it printed and raised, None if it took too long."""
-    texts = _until_idle(manager, client, source, seconds)
-    if texts is not None:
-        return "".join(texts)
-    manager.interrupt_kernel()
-    if _until_idle(manager, client, "", PATIENCE) is None:
-        raise _Gone(f"stopped: a cell took longer than {seconds:g} s")
-    return None
+def _shown(client: NotebookClient, place: int) -> str | None:
+    """Run the cell at ``place``; return what it printed and raised, None if it took too long."""
+    replies = []
+    client.on_cell_executed = lambda execute_reply, **_: replies.append(execute_reply)
+    cell = client.execute_cell(client.nb.cells[place], place)
+    if any(reply["content"].get("ename") == _LATE for reply in replies):
+        return None
+    return "".join(map(_text, cell.outputs))
 
 
-def _until_idle(
-    manager: KernelManager, client: BlockingKernelClient, source: str, seconds: float
-) -> list[str] | None:
-    """Run ``source`` and collect its texts; None when ``seconds`` are over before its end."""
-    asked = client.execute(source, allow_stdin=False, stop_on_error=False)
-    deadline = time.monotonic() + seconds
-    texts: list[str] = []
-    while (left := deadline - time.monotonic()) > 0:
-        try:
-            message = client.get_iopub_msg(timeout=min(left, GLANCE))
-        except queue.Empty:
-            if not manager.is_alive():
-                raise _Gone("the kernel died") from None
-            continue
-        kind, content = message["msg_type"], message["content"]
-        if message["parent_header"].get("msg_id") != asked:
-            continue
-        if kind == "status" and content["execution_state"] == "idle":
-            return texts
-        if kind == "stream":
-            texts.append(content["text"])
-        elif kind == "error":
-            texts.append(f"\n{content['ename']}: {COLOUR.sub('', content['evalue'])}\n")
-    return None
+def _text(output: NotebookNode) -> str:
+    if output.output_type == "error":
+        return f"\n{output.ename}: {COLOUR.sub('', output.evalue)}\n"
+    return output.text if output.output_type == "stream" else ""
 
 
 def _result(shown: str, word: str, exercise: str) -> list[Observation] | None:

@@ -1,7 +1,7 @@
-"""The two shapes between which a submission is run: a locked notebook goes in, an outcome comes
-out.
+"""What goes into a run and what comes out: a locked notebook, and an outcome.
 
-merge.py makes a :class:`Locked`, run.py turns it into an :class:`Outcome`, verdicts.py judges that.
+merge.py makes a :class:`Locked`. launch.py or local_kernel.py turns it into an :class:`Outcome`.
+verdicts.py judges that.
 """
 
 from __future__ import annotations
@@ -17,10 +17,13 @@ from rooflab.exercises.exercise import Case, Observation
 if TYPE_CHECKING:
     from nbformat import NotebookNode
 
-# A cell's part, metadata.rooflab.role: of the lesson, an answer, the learner's around it, a check.
+# The role of a cell, in its metadata: the lesson's, an answer, the learner's other code, a check.
 GIVEN, ANSWER, OWN, CHECK = "given", "answer", "own", "check"
-END, FOLLOW = 10, 20  # tries from these on: at the end; with right answers in place of earlier ones
-ENDED = "it ended the program that runs the answers: {}"  # the reason of whoever ended a kernel
+END = 10  # tries from this number on are made at the end of the notebook
+FOLLOW = 20  # and from this one on with right answers in place of the learner's earlier ones
+ENDED = (
+    "it ended the program that runs the answers: {}"  # why, for the exercise that ended a kernel
+)
 LOST = "the runner was killed"  # Outcome.stopped when our side died, not the learner's kernel
 
 
@@ -31,8 +34,8 @@ class Locked:
     Every code cell's metadata holds ``{"rooflab": {"role": GIVEN | OWN | ANSWER | CHECK}}`` and,
     in an answer or check cell, ``"exercise"``: its id. A check cell that is not the first of its
     exercise has its number as ``"try"``, and so has an own cell that is there for try FOLLOW alone.
-    ``cases``: exercise id → its drawn cases. ``nonce``: a secret of this run; only :meth:`word` of it goes into the notebook. ``flags``:
-    remarks for the feedback.
+    ``cases``: exercise id → its drawn cases. ``nonce``: a secret of this run; only :meth:`word`,
+    which is made from it, goes into the notebook. ``flags``: remarks for the feedback.
     """
 
     notebook: NotebookNode
@@ -75,9 +78,8 @@ def check_source(
 ) -> str:
     """Return the source of a check cell; ``name`` is the learner's name of the answer.
 
-    ``again``: a further try, which does nothing where nothing has changed.
-
-    ``cases`` are written out as Python literals, so they must be plain data.
+    ``again``: a further try, which does nothing where nothing has changed. ``cases`` are written
+    out as Python literals, so they must be plain data.
     """
     drawn = [dict(case) for case in cases]
     more = ", again=True" if again else ""

@@ -1,13 +1,14 @@
-"""Put a learner's answers into a locked notebook: a new one, of which every cell is accounted for.
+"""Put a learner's answers into a locked notebook: a new one, made cell by cell.
 
-Its order is the learner's own. An answer may rely on the lesson's imports, constants and functions,
-on the learner's own, and on the learner's earlier answers; nothing that measures or draws is run.
-An answer counts as it stands where the learner's own check is, or right behind its cell. There, a
-cell with cases that were drawn for this class checks it. Where what comes later could matter, it is
-checked once more at the end (answer_cells.py): no points hang on the order in which cells were left.
+The cells keep the learner's order. An answer may rely on the lesson's imports, constants and
+functions, on the learner's own, and on the learner's earlier answers. Nothing that measures or
+draws is run. An answer is checked where the learner's own check is, or right after its cell, with
+cases that were drawn for this class. If later cells could change it, it is checked once more at the
+end (answer_cells.py), so that no points depend on the order in which the learner left the cells.
 
-Byte golf and timing whose trace something else of the learner's could forge (gate.py) come first,
-each from the statements that it needs: a magic or a plot in another answer costs no points then.
+Answers to byte golf and timing are judged by a trace. Where other code of the learner could forge
+that (gate.py), such an answer comes first, and only with the statements that it needs. A magic or a
+plot in another answer then costs it no points.
 """
 
 from __future__ import annotations
@@ -57,8 +58,8 @@ from rooflab.grade.notebook_code import (
 from rooflab.grade.suspects import borrowing, flaw
 from rooflab.grade.verdicts import mine_source, right
 
-# What of a learner's notebook is run around the answers, and what byte golf and timing run
-# alone.
+# Which of the learner's statements are run around the answers, and which of them byte golf and
+# timing are run with alone.
 
 
 MOST_CODE = 300_000  # characters that are looked into: three times the longest honest notebook
@@ -85,12 +86,12 @@ def alone_in(
     checked: Mapping[str, int],
     owned: Mapping[int, Collection[str]],
 ) -> dict[str, str]:
-    """Return, for each exercise of ``names`` (id → name of the answer) that can be run alone, the
-    statements that it needs, as text, from whatever cells.
+    """Return the statements that an answer needs, as text, for each that can be run alone.
 
-    ``checked``: number of the cell behind which each is checked; what gives a name another value
-    below it is left out. ``owned``: number of a cell → the exercises that it answers. What could
-    forge a trace, or tries to, is left out too: it stays in its place, and the gate says so.
+    ``names``: exercise → name of its answer. ``checked``: exercise → number of the cell after
+    which it is checked; a statement below that gives a name another value is left out. ``owned``:
+    number of a cell → the exercises that it answers. An answer that could forge a trace, or tries
+    to, is not returned: it stays in its place, and gate.py says so.
     """
     trees = _trees(cells)
     found = {}
@@ -122,7 +123,7 @@ def _trees(cells: Sequence[CodeCell]) -> list[tuple[CodeCell, ast.Module]]:
 
 
 def _into_rooflab(statement: ast.stmt) -> bool:
-    """Whether it imports a part of rooflab: with that one could forge, and answers nothing."""
+    """Whether it imports a part of rooflab: no answer needs one, and it could forge a trace."""
     return any(
         (isinstance(node, ast.Import) and any(n.name.startswith("rooflab.") for n in node.names))
         or (isinstance(node, ast.ImportFrom) and (node.module or "").startswith("rooflab."))
@@ -130,18 +131,18 @@ def _into_rooflab(statement: ast.stmt) -> bool:
     )
 
 
-# What of an answer cell is left out so that a line the answer has no need of costs no points.
+# Lines of an answer cell that are left out, because the answer does not need them.
 #
-# In an exercise that asks to derive what the library has, whatever could get round the lock makes
-# its answer count for nothing. A test below the answer, such as ``unittest.main(…)``, or an import
-# that nothing uses, cannot help it either: it is left out, and the answer counts.
+# In an exercise that asks to derive what the library has, an answer that could get round the lock
+# counts for nothing. A line that the answer does not need cannot help it, such as a test below it
+# (``unittest.main(…)``) or an import that nothing uses. It is left out, and the answer counts.
 
 
 Place = tuple[int, int, int]  # number of a cell, line, column
 
 
 def needed_places(cells: Iterable[CodeCell], names: Iterable[str]) -> frozenset[Place]:
-    """Return where the statements stand that give ``names``, the answers, and what they need."""
+    """Return the places of the statements that give the answers ``names`` and what they need."""
     trees = [(cell.number, tree) for cell in cells if (tree := parsed(cell.source))]
     wanted = {id(node) for node in Needs([n for _, tree in trees for n in tree.body]).of(names)}
     return frozenset(
@@ -182,7 +183,7 @@ def pruned(cell: CodeCell, needed: Collection[Place]) -> str:
 def _without_flaws(
     cell: CodeCell, nodes: Sequence[ast.stmt], needed: Collection[Place]
 ) -> list[ast.stmt]:
-    """``nodes`` that may run; a star import gives names that nobody can tell, so it stays."""
+    """``nodes`` that may run. A star import stays: nobody can tell which names it gives."""
 
     def stays(node: ast.stmt) -> bool:
         wanted = _place(cell.number, node) in needed or "*" in given(node)
@@ -245,9 +246,12 @@ def secret(seed: int | None, exercise: str) -> object:
 
 @dataclass(frozen=True)
 class _Parts:
-    """``cells``: the learner's, with the exercise that each answers; ``own``: number of a cell that
-    is no answer → what of it is run; ``tries``: where each exercise is checked; ``needed``: places
-    of the statements that the answers need."""
+    """What a locked notebook is made of.
+
+    ``cells``: the learner's, with the exercise that each answers; ``own``: number of a cell that is
+    no answer → what of it is run; ``tries``: where each exercise is checked; ``needed``: places of
+    the statements that the answers need.
+    """
 
     cells: Sequence[CodeCell]
     answers: Answers
@@ -257,13 +261,13 @@ class _Parts:
 
 
 def _marked(cells: Iterable[CodeCell], answers: Answers) -> list[CodeCell]:
-    """Return the cells with the exercise that each answers; a cell that answers two, once."""
+    """Return the cells with the exercise that each answers; one that answers two stands once."""
     found = {cell.number: cell for mine in reversed(answers.cells.values()) for cell in mine}
     return [found.get(cell.number) or replace(cell, exercise=None) for cell in cells]
 
 
 def _parts(cells: Sequence[CodeCell], lesson: Lesson, answers: Answers) -> _Parts:
-    """Find out what of the learner's own cells is run; of each gap between answers the last."""
+    """Find out what is run of the learner's other cells: the last MOST_CELLS in each gap."""
     wanted = relied_on(cells, lesson.order)
     own: dict[int, str] = {}
     gap: list[int] = []
@@ -281,8 +285,8 @@ def _parts(cells: Sequence[CodeCell], lesson: Lesson, answers: Answers) -> _Part
     return _Parts(cells, answers, own, tries_of(cells, own, lesson, answers), needed)
 
 
-class _Book:
-    """The cells of a locked notebook, as they are made."""
+class _Builder:
+    """Makes the cells of a locked notebook, one after the other."""
 
     def __init__(self, locked: Locked, lesson: Lesson, parts: _Parts) -> None:
         self.locked, self.lesson, self.answers = locked, lesson, parts.answers
@@ -345,7 +349,7 @@ def _cells(
     locked: Locked, lesson: Lesson, parts: _Parts, alone: Mapping[str, str]
 ) -> list[NotebookNode]:
     """``alone``: the exercises that are run alone, first, and the source of each."""
-    book = _Book(locked, lesson, parts)
+    book = _Builder(locked, lesson, parts)
     table = {exercise.id: exercise for exercise in lesson.exercises}
     for id in lesson.order if alone else ():
         book.give(lesson.given.get(id, ()))
@@ -372,10 +376,10 @@ def _cells(
     return book.cells
 
 
-def _at_the_end(book: _Book, parts: _Parts, exercises: Sequence[Exercise]) -> None:
+def _at_the_end(book: _Builder, parts: _Parts, exercises: Sequence[Exercise]) -> None:
     """Check again what later cells may have mended, then what an earlier answer may have spoiled.
 
-    Last, right answers take the place of earlier ones: whoever is wrong there has paid for it.
+    Last, right answers take the place of wrong earlier ones, which have cost their points already.
     """
     cells, called = parts.answers.cells, parts.answers.names
     order = book.lesson.order
@@ -396,7 +400,7 @@ def _at_the_end(book: _Book, parts: _Parts, exercises: Sequence[Exercise]) -> No
                 book.answer(table[other], cells[other], OWN)
             book.check(table[id], END + 1)
     for id, others in built.items():
-        # Of earlier ones alone: what stands in for an answer is never there before its own last try.
+        # Only for earlier ones: before its own last try, no right answer may stand in for one.
         earlier = [other for other in others if order.index(other) < order.index(id)]
         if texts := [text for other in earlier if (text := right(other, called[other]))]:
             book.lock(())

@@ -18,17 +18,16 @@ from importlib import metadata
 
 # Python's own parser, one thread at a time.
 #
-# CPython keeps the depth of the tree it builds in one place for all threads. If the garbage collector
-# lets another one in meanwhile, which parses too, ``ast.parse`` raises SystemError ("recursion depth
-# mismatch") about a text that is in order; a class is graded in several threads.
+# A class is graded in several threads, and CPython keeps the depth of the tree that it builds in
+# one place for all of them. The garbage collector may let a second thread parse in the middle of
+# that. ``ast.parse`` then raises SystemError ("recursion depth mismatch") though the text is right.
 
 
 _ONE = threading.Lock()
 
 
 def parse(source: str) -> ast.Module:
-    """Return the syntax tree of ``source``; raises what ``ast.parse`` does, and warns of
-    nothing."""
+    """Return the syntax tree of ``source``, without warnings; raises what ``ast.parse`` does."""
     with _ONE, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return ast.parse(source)
@@ -36,9 +35,9 @@ def parse(source: str) -> ast.Module:
 
 # Which statements around the answers are run in a locked notebook.
 #
-# An answer may rely on imports, on constants, on functions, and on earlier answers. What measures,
-# draws or computes is left out, so that no points hang on it: of a cell that is no answer, only the
-# statements remain that call nothing and look nothing up.
+# An answer may rely on imports, on constants, on functions, and on earlier answers. Code that
+# measures, draws or computes is left out, so that no points depend on it. Of a cell that is no
+# answer, only the statements without a call or a look-up such as x[0] remain.
 
 
 LONGEST = 20_000  # characters of a cell that is looked into
@@ -80,16 +79,14 @@ def names(source: str) -> frozenset[str]:
 
 
 def parsed(source: str) -> ast.Module | None:
-    """Return the syntax tree of a cell, None if it has none that can be had."""
+    """Return the syntax tree of a cell, None if it is no Python or too long."""
     read = _read(source)
     return None if read is None else read[0]
 
 
-@lru_cache(
-    maxsize=512
-)  # a notebook's cells are asked for several times, and a class has many alike
+@lru_cache(maxsize=512)  # a cell is asked for several times, and a class has many alike
 def _read(source: str) -> tuple[ast.Module, str] | None:
-    """The tree of a cell and the text that it is of: as it stands, else without its magic lines."""
+    """The tree of a cell, and its text: as it stands, else without its magic lines."""
     if len(source) > LONGEST:
         return None
     for text in (source, without_magic(source)):
@@ -175,7 +172,7 @@ def _text(lines: list[str], node: ast.stmt) -> str:
 # Which statements an answer needs: those that give the global names it reads, and what they need.
 #
 # An answer may rely on a constant that was made by a call or in a loop, and on a helper in another
-# cell. Byte golf and timing are run from what they need alone, before anything else of the learner's.
+# cell. Byte golf and timing may be run with only what they need, before the learner's other code.
 
 
 _MEASURES = frozenset((  # of rooflab: nothing that measures, asks or shows is run, needed or not
@@ -296,16 +293,19 @@ def _measures(statement: ast.stmt) -> bool:
     )  # fmt: skip
 
 
-# What of an answer cell is run before the cell itself, in case the cell does not reach it.
+# Statements of an answer cell that are run before the cell itself, in case the cell fails above
+# them.
 #
-# Above ``def peak(…)`` a learner may explore: plot a curve, print what was measured. In the grade
-# nothing is measured, so such a line fails, and what stands below it would never be defined. The
-# same goes for an import of what is not installed there.
+# Above ``def peak(…)`` a learner may plot a curve or print what was measured. Nothing is measured
+# in the grade, so such a line fails, and the function below it would never be defined. An import of
+# what is not installed there fails in the same way.
 
 
 def early(source: str, names: Collection[str]) -> str:
-    """Return the statements that give ``names``, of answers, and what they need; "" if nothing
-    stands between them that could fail."""
+    """Return the statements that give ``names``, of answers, and what these need.
+
+    "" if no statement that could fail stands between them.
+    """
     tree = parsed(source)
     if tree is None:
         return ""
@@ -337,7 +337,7 @@ _WRITTEN = re.compile(r"\bcheck\(\s*[\"']([^\"'\n]{1,60})[\"']\s*,\s*(?:answer\s
 
 @dataclass(frozen=True)
 class Checked:
-    """One call of ``check``: the exercise, and its answer by ``name`` or written out as ``text``."""
+    """One call of ``check``: the exercise, and its answer, a ``name`` or a ``text``."""
 
     exercise: str
     name: str | None
@@ -382,7 +382,7 @@ def _keyword(call: ast.Call, name: str) -> ast.expr | None:
     return next((each.value for each in call.keywords if each.arg == name), None)
 
 
-# What an answer needs besides the course's own packages: where it is graded, that may be missing.
+# Packages that an answer needs and the course does not install: the grader may not have them.
 
 
 NEEDS = "it needs {}, which the course does not install: where it is graded it may not be there"

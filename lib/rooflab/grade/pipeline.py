@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
+import errno
 import hashlib
 import json
-import os
 import re
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -15,6 +14,8 @@ from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+from filelock import FileLock, Timeout
 
 import rooflab
 from rooflab.exercises.observe.observation import describe
@@ -28,23 +29,19 @@ from rooflab.grade.merge import merge
 from rooflab.grade.results import Row
 from rooflab.measure.atomic_file import replace_file
 
-# What is finished: one small file a submission, written in one step.
+# The journal of what is finished: one small file a submission, written in one step.
 #
-# A kill at any moment leaves whole entries only, so that the next run repeats nothing that is there
-# and misses nothing that is not. An entry counts for the same bytes of the same file, graded with
-# the same seed and limits by the same exercises; anything else is graded anew.
+# A kill at any moment leaves only whole entries, and the next run goes on after them. An entry
+# counts for the same bytes of the same file, the same seed and limits, and the same exercises.
+# Anything else is graded anew.
 
-
-try:
-    import fcntl
-except ImportError:  # Windows: there two graders in one folder are not told apart
-    fcntl = None
 
 FOLDER = "journal"
 SEED = "seed.json"
 LOCK = "lock"
+_NO_LOCKS = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)  # some network file systems have none
 _TORN = re.compile(r"\.[0-9a-f]{8}\.new$")  # what replace_file leaves when it is killed
-# What a verdict hangs on.
+# The packages whose code a verdict depends on.
 _ROOMS = ("count", "predict", "measure", "labs", "exercises", "grade")
 _BITS = 48  # of a drawn seed: exact in every reader of JSON
 
@@ -83,26 +80,29 @@ class Journal:
 def alone(out: Path, waiting: Callable[[], None] = lambda: None) -> Iterator[None]:
     """Be the only grader that writes into ``out``; ``waiting`` is called if another one is there.
 
-    The other one is waited for: what it finishes need not be run again. Its end, also by a kill,
-    gives the folder free; what it was just writing is cleared away.
+    This one then waits, because what the other one finishes need not be run again. The folder is
+    free when the other one ends, also by a kill. What it was just writing is removed.
     """
     folder = out / FOLDER
     folder.mkdir(parents=True, exist_ok=True)
-    if fcntl is None:
-        yield
-        return
-    descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o666)
+    # The system itself releases this lock when its process ends. The fallback of filelock, a file
+    # that says "locked", would stay behind after a kill.
+    lock = FileLock(folder / LOCK, fallback_to_soft=False)
     try:
-        with contextlib.suppress(OSError):  # some network file systems have no locks
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                waiting()
-                fcntl.flock(descriptor, fcntl.LOCK_EX)
+        try:
+            lock.acquire(blocking=False)
+        except Timeout:
+            waiting()
+            lock.acquire()
+        with suppress(OSError):
             _sweep(out)
+    except OSError as error:
+        if error.errno not in _NO_LOCKS:
+            raise
+    try:
         yield
     finally:
-        os.close(descriptor)
+        lock.release()
 
 
 def _sweep(out: Path) -> None:
@@ -131,7 +131,7 @@ def seed_for(out: Path, seed: int | None) -> int:
 
 @cache
 def code_digest() -> str:
-    """Return a digest of rooflab's version and of the code that verdicts hang on."""
+    """Return a digest of rooflab's version and of the code that verdicts depend on."""
     package = Path(rooflab.__file__).parent
     found = [
         path
@@ -158,7 +158,7 @@ _RIGHT = (
     "    return max(2 * n * itemsize / bandwidth, 2 * n * k / peak)"
 )
 Runner = Callable[[Locked, Limits], Outcome]
-_Done = tuple[Submission | None, Row]  # no submission: the file is not to be had any more
+_Done = tuple[Submission | None, Row]  # no submission: the file is not there any more
 
 
 class NoRunner(RuntimeError):
@@ -169,7 +169,7 @@ def grade(
     files: Sequence[Path],
     out: Path,
     seed: int,
-    workshop: Callable[[], AbstractContextManager[Runner]],
+    open_runner: Callable[[], AbstractContextManager[Runner]],
     *,
     limits: Limits,
     jobs: int = 1,
@@ -177,11 +177,11 @@ def grade(
 ) -> list[Row]:
     """Return one row for each of ``files``, in their order; finished ones are read from ``out``.
 
-    ``workshop`` is entered only if there is something to run, and gives what runs a locked
-    notebook (``Workshop.run``); ``progress`` is called in this thread with each row as it is done.
-    A row always comes: what goes wrong with one file, or with the grader itself on one file, is
-    that row's error. Raises RuntimeError when a known right answer does not pass in the workshop,
-    NoRunner when the workshop is gone for good; what is finished is kept.
+    ``open_runner`` is called only if there is something to run. It gives what runs a locked
+    notebook, such as ``NotebookRunner.run``. ``progress`` is called in this thread with each row
+    as it is done. Every file gets a row: what goes wrong with it, also in the grader itself, is
+    that row's error. Raises RuntimeError when a known right answer does not pass, NoRunner when
+    the runner is gone for good; what is finished is kept.
     """
     journal = Journal(out, {"seed": seed, "limits": asdict(limits)})
     rows: dict[int, Row] = {}
@@ -206,7 +206,7 @@ def grade(
         else:
             left.append(number)
     if left:
-        with workshop() as runner:
+        with open_runner() as runner:
             prove(runner, limits)
             for number, submission, row in _run(left, work, jobs):
                 if submission is not None and not own_fault(row):
@@ -266,10 +266,10 @@ def _row(submission: Submission, **found: object) -> Row:
 def _run(
     left: Iterable[int], work: Callable[[int], _Done], jobs: int
 ) -> Iterator[tuple[int, Submission | None, Row]]:
-    """Yield (number, submission, row) as rows are finished; ``jobs`` are under way at a time.
+    """Yield (number, submission, row) as rows are finished; ``jobs`` run at a time.
 
-    Whose runner was killed is tried again at the end, alone: a neighbour's fault then costs
-    nobody anything, and a fault of its own costs nobody else.
+    A submission whose runner was killed is tried again at the end, alone. So it loses nothing by
+    the fault of another one, and no other one loses anything by its fault.
     """
     lost = []
     pool = ThreadPoolExecutor(max(1, jobs))
@@ -290,8 +290,10 @@ def _run(
 
 
 def _finished(running: dict[Future[_Done], int]) -> Iterator[tuple[int, Submission | None, Row]]:
-    """Yield what is finished; when the runner is gone, first all that finished before, then
-    raise."""
+    """Yield what is finished.
+
+    When the runner is gone, first yield all that finished before, then raise NoRunner.
+    """
     gone = None
     for future in as_completed(running):
         try:

@@ -158,8 +158,10 @@ def _cells(answer: object) -> dict[str, str]:
 
 
 def _reached(answer: object) -> Iterator[tuple[FunctionType, str, str]]:
-    """The notebook's functions that an answer calls, itself first, with name and text of the cell
-    that each is from."""
+    """The notebook's functions that an answer calls, the answer first.
+
+    Each comes with the name and the text of its cell.
+    """
     cells: set[str] = set()
     seen: set[int] = set()
     waiting = [*_functions(answer)]

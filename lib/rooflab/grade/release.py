@@ -131,10 +131,11 @@ Before you hand in, save, and let the file itself be checked, as the grader read
 (on Windows `.venv\\Scripts\\rooflab`). Your teacher's grader uses other cases than this check,
 so compute; a result that was copied from a check will not pass there.
 
-There is a time limit, too. A cell of yours has at most {cell} seconds in the grader, and an answer has
-at most {cell} for all of the cases. The whole notebook has {whole}, unless your teacher names another
-time. What takes longer is stopped and has no points; your other answers keep theirs. Cells that
-measure are not run and take no time. `rooflab check --timeout {cell}` stops a cell when the grader does.
+There is a time limit, too. A cell of yours has at most {cell} seconds in the grader, and an answer
+has at most {cell} for all of the cases. The whole notebook has {whole}, unless your teacher names
+another time. What takes longer is stopped and has no points; your other answers keep theirs. Cells
+that measure are not run and take no time. `rooflab check --timeout {cell}` stops a cell when the
+grader does.
 
 ## Hand in
 
@@ -210,9 +211,9 @@ _LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.pyc", ".ipynb_checkpoints")
 
 
 def chosen(lessons: Sequence[str]) -> tuple[str, ...]:
-    """Return the numbers of the lessons that were asked for, all that have exercises if none was.
+    """Return the numbers of the ``lessons`` asked for; without any, of all that have exercises.
 
-    ValueError with those that exist for one that does not.
+    Raises ValueError for a lesson that does not exist; the message lists those that do.
     """
     known = {path.name[:2]: path for path in sorted(given.folder().glob("[0-9][0-9]_*.ipynb"))}
     asked = {e.lesson for e in registry.exercises().values()}
@@ -372,9 +373,9 @@ rooflab grade submitted --points course.json --out grades
 
 # The lessons for nbgrader: source notebooks with its metadata, schema version 3.
 #
-# An answer cell is a solution of nbgrader's, its check cell an autograder test worth the points. The
-# visible test is ``rl.check``; a hidden one draws other cases. Solutions stand between marks, and
-# nbgrader takes them out when it makes the students' version.
+# To nbgrader an answer cell is a solution, and its check cell is an autograder test worth the
+# points. The visible test is ``rl.check``; a hidden one draws other cases. Solutions stand between
+# marks, and nbgrader removes them when it makes the students' version.
 
 
 SCHEMA = 3

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import html
 import io
 import re
 from collections import Counter
@@ -11,7 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean, median
+from typing import Any
 
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from matplotlib import rc_context
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -26,122 +27,15 @@ from rooflab.grade.results import Results, Row
 from rooflab.measure.atomic_file import replace_file
 from rooflab.show import theme
 
-# The HTML of the reports: one look, everything escaped, no script, nothing loaded from elsewhere.
-#
-# What students wrote goes through :func:`text` and nowhere else into a page; the page's own policy
-# also forbids scripts, in case that a hole is left.
+# All HTML stands in the templates beside this file, ``*.html.j2``. They escape whatever they are
+# given. The policy in ``page.html.j2`` also forbids scripts, in case a hole is left.
 
 
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'"
-_STYLE = """
-:root { color-scheme: light dark; --page: #fff; --ink: #222; --soft: #555; --line: #dcdcdc;
-  --link: #00598c; --code: #f5f5f5; --hint: #eef5fa; --note: #fff6f0; --track: #e3e3e3;
-  --right: #009E73; --wrong: #D55E00; --open: #6B6B6B; --bar: #0072B2; }
-@media screen and (prefers-color-scheme: dark) { :root { --page: #191919; --ink: #e6e6e6;
-  --soft: #b0b0b0; --line: #444; --link: #7cc0ee; --code: #262626; --hint: #1b2d3a;
-  --note: #33251c; --track: #3a3a3a; --open: #9a9a9a; --bar: #56B4E9; }
-  img { filter: invert(.9) hue-rotate(180deg); } }
-* { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 60rem; padding: 2rem 1.5rem 3rem; background: var(--page);
-  color: var(--ink); font: 1rem/1.55 system-ui, "Segoe UI", "DejaVu Sans", sans-serif; }
-h1 { font-size: 1.7rem; line-height: 1.25; margin: 0 0 .2rem; }
-h2 { font-size: 1.25rem; margin: 2.2rem 0 .6rem; }
-h3 { font-size: 1.06rem; margin: 0; }
-p { margin: .5rem 0; max-width: 46rem; overflow-wrap: anywhere; }
-a { color: var(--link); }
-nav { margin: .8rem 0 0; }
-img { max-width: 100%; height: auto; display: block; margin: .4rem 0; }
-.who { color: var(--soft); margin: 0; overflow-wrap: anywhere; }
-.score { font-size: 1.5rem; margin: 1.2rem 0 .3rem; }
-.bar { height: .8rem; background: var(--track); border-radius: .4rem; overflow: hidden;
-  max-width: 30rem; margin-bottom: 1.2rem; }
-.bar span { display: block; height: 100%; background: var(--bar); }
-.box { border: 1px solid var(--wrong); background: var(--note); padding: .6rem .9rem;
-  margin: 1rem 0; }
-.box p { margin: .2rem 0; }
-article { border: 1px solid var(--line); border-left: .4rem solid var(--open);
-  border-radius: .3rem; padding: .7rem 1rem .5rem; margin: .8rem 0; break-inside: avoid; }
-article.right { border-left-color: var(--right); }
-article.wrong { border-left-color: var(--wrong); }
-article header { display: flex; gap: .2rem 1rem; justify-content: space-between;
-  flex-wrap: wrap; }
-.points { font-variant-numeric: tabular-nums; white-space: nowrap; color: var(--soft); }
-.id { color: var(--soft); font-weight: normal; font-size: .92rem; white-space: nowrap; }
-.hint { background: var(--hint); border-radius: .25rem; padding: .4rem .7rem; }
-dl { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: .1rem 1rem;
-  margin: .6rem 0 .3rem; }
-dt { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; }
-summary { cursor: pointer; padding: .2rem 0; }
-code, pre { font: .94rem/1.45 ui-monospace, "DejaVu Sans Mono", Consolas, monospace; }
-pre { background: var(--code); padding: .6rem .8rem; margin: .3rem 0 .5rem;
-  white-space: pre-wrap; overflow-wrap: anywhere; max-height: 24rem; overflow: auto; }
-.wide { overflow-x: auto; }
-table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
-th, td { text-align: left; padding: .32rem .9rem .32rem 0; border-bottom: 1px solid var(--line);
-  vertical-align: top; overflow-wrap: break-word; }
-th { white-space: nowrap; }
-td:has(bdi) { overflow-wrap: anywhere; min-width: 9rem; }
-th.number, td.number { text-align: right; white-space: nowrap; }
-.number + th:not(.number), .number + td:not(.number) { padding-left: .8rem; }
-section h3 { margin: 1.6rem 0 .4rem; }
-footer { margin-top: 2.5rem; color: var(--soft); font-size: .94rem; }
-@media (max-width: 40rem) { body { padding: 1rem .9rem 2rem; } td:first-child { min-width: 8rem; }
-  th, th.number { white-space: normal; vertical-align: bottom; }
-  .number + .number { padding-left: .3rem; } }
-@media print { body { max-width: none; padding: 0; font-size: 10.5pt; } a { color: inherit; }
-  nav { display: none; } pre { max-height: none; } thead { display: table-header-group; }
-  tr { break-inside: avoid; }
-  .bar, .hint, .box, article, img { print-color-adjust: exact;
-    -webkit-print-color-adjust: exact; } }
-"""
-
-
-def text(words: object) -> str:
-    """Return ``words`` as HTML text, also right inside an attribute in double quotes."""
-    return html.escape(str(words), quote=True)
-
-
-def name(words: str) -> str:
-    """Return a name as HTML, kept apart from the direction in which its neighbours are written."""
-    return f"<bdi>{text(one_line(words))}</bdi>"
-
-
-def page(title: str, body: str) -> str:
-    """Return a whole page; ``title`` is plain text, ``body`` finished HTML."""
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{text(title)}</title>\n<style>{_STYLE}</style>\n</head>\n"
-        f"<body>\n{body}\n</body>\n</html>\n"
-    )
-
-
-def bar(points: int, most: int) -> str:
-    """Return the score as a bar; it is said in words beside it, so readers aloud skip it."""
-    share = 100 * points / most if most else 0
-    return f'<div class="bar" aria-hidden="true"><span style="width:{share:.1f}%"></span></div>'
-
-
-def box(*lines: str) -> str:
-    """Return a framed note, one paragraph a line of plain text; nothing without lines."""
-    said = "".join(f"<p>{text(line)}</p>" for line in lines if line)
-    return f'<div class="box" role="note">{said}</div>' if said else ""
-
-
-def table(columns: list[str], rows: list[list[str]], numbers: tuple[int, ...] = ()) -> str:
-    """Return a table; headings are plain text, the cells finished HTML."""
-
-    def one(tag: str, place: int, inside: str, more: str = "") -> str:
-        kind = ' class="number"' if place in numbers else ""
-        return f"<{tag}{more}{kind}>{inside}</{tag}>"
-
-    head = "".join(one("th", n, text(c), ' scope="col"') for n, c in enumerate(columns))
-    lines = ["".join(one("td", n, cell) for n, cell in enumerate(row)) for row in rows]
-    body = "\n".join(f"<tr>{line}</tr>" for line in lines)
-    inside = f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>"
-    # A wide table is scrolled by itself, on a telephone, and by the keyboard too.
-    return f'<div class="wide" tabindex="0"><table>\n{inside}\n</table></div>'
+_PAGES = Environment(
+    loader=FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=StrictUndefined,
+    trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
+)  # fmt: skip
+_PAGES.filters["one_line"] = one_line
 
 
 # The pictures of the class page, as PNG in the page itself: how many points, how hard what was.
@@ -169,8 +63,18 @@ class Hard:
         return self.right / max(1, self.right + self.wrong + self.open)
 
 
-def histogram(points: Sequence[int], most: int) -> str:
-    """Return the histogram of points as an ``<img>`` whose text says the same."""
+@dataclass(frozen=True)
+class Image:
+    """A PNG: its ``data`` in base64, its size in CSS pixels, and a text that says the same."""
+
+    data: str
+    width: int
+    height: int
+    said: str
+
+
+def histogram(points: Sequence[int], most: int) -> Image:
+    """Return the histogram of points."""
     counts = Counter(points)
     width = max(1, -(-(most + 1) // 40))  # 40 bars are enough
     bins = Counter(p // width for p in points)
@@ -189,8 +93,8 @@ def histogram(points: Sequence[int], most: int) -> str:
     return _image(figure, f"Histogram of points, of {most} possible. Submissions: {listed}.")
 
 
-def hardest(rows: Sequence[Hard]) -> str:
-    """Return bars of right, wrong and unanswered, one an exercise, as an ``<img>``."""
+def hardest(rows: Sequence[Hard]) -> Image:
+    """Return bars of right, wrong and unanswered, one an exercise."""
     with rc_context(theme.RC):
         tall = 0.34 * len(rows) + 0.95
         figure = _figure(tall)
@@ -228,74 +132,59 @@ def _plain(ax, grid: str) -> None:
     ax.tick_params(length=0)
 
 
-def _image(figure: Figure, said: str) -> str:
+def _image(figure: Figure, said: str) -> Image:
     out = io.BytesIO()
     figure.savefig(out, format="png", metadata={"Software": None})
-    data = base64.b64encode(out.getvalue()).decode()
     width, height = (round(96 * inches) for inches in figure.get_size_inches())
-    size = f'width="{width}" height="{height}"'
-    return f'<img src="data:image/png;base64,{data}" {size} alt="{text(said)}">'
+    return Image(base64.b64encode(out.getvalue()).decode(), width, height, said)
 
 
-# The page that a student gets back: every exercise with its verdict, its failing case, its
-# hint.
+# The page that a student gets back: each exercise with its verdict, its failing case, its hint.
 
 
 LONGEST = 3_000  # characters of what a cell printed
 _WORDS = {"right": "✓ right", "wrong": "✗ not right", "open": "○ not answered"}
 _CONTROL = re.compile(rf"{COLOUR.pattern}|[^\S\n\t ]|[\x00-\x08\x0e-\x1f\x7f-\x9f]")
-_NOTE = (
-    "The cases were drawn for this class, so they are not those of the check in your notebook. "
-    "Every answer was judged by what it gave there."
-)
 
 
 def student_page(student: str, row: Row, notice: str = "") -> str:
     """Return the page of one file. ``notice``: what the class has to know, such as no sandbox."""
-    if row.lesson is None:
-        title, cards = "Not graded", ""
-    else:
-        title = given.lesson(row.lesson).title
-        cards = "\n".join(_card(one, row.printed.get(id, "")) for id, one in row.verdicts.items())
-    file = row.file.split("/")[-1]  # the folders are the teacher's own business
-    score = f"{row.points} of {row.max} points" if row.verdicts else "0 points"
-    return page(
-        f"{student}: {title}",
-        f'<header>\n<h1>{text(title)}</h1>\n<p class="who">{name(student)}<br>{name(file)}</p>\n'
-        f'</header>\n<main>\n<p class="score"><strong>{text(score)}</strong></p>\n'
-        f"{bar(row.points, row.max)}\n{box(notice, _sentence(row.error))}\n"
-        f"{box(*map(_sentence, row.remarks))}\n"
-        f"{cards}\n</main>\n<footer>{text(_NOTE) if row.verdicts else ''}</footer>",
+    graded = row.lesson is not None
+    return _PAGES.get_template("student.html.j2").render(
+        title=given.lesson(row.lesson).title if graded else "Not graded",
+        student=student,
+        file=row.file.split("/")[-1],  # the folders are the teacher's own business
+        score=f"{row.points} of {row.max} points" if row.verdicts else "0 points",
+        points=row.points,
+        max=row.max,
+        notes=[notice, _sentence(row.error)],
+        remarks=[_sentence(remark) for remark in row.remarks],
+        cards=[_card(one, row.printed.get(id, "")) for id, one in row.verdicts.items()],
     )
 
 
-def _card(verdict: Verdict, printed: str) -> str:
+def _card(verdict: Verdict, printed: str) -> dict[str, Any]:
+    """Return what the page shows of one exercise."""
     asked = exercise(verdict.exercise)
     state = "right" if verdict.passed else "open" if verdict.unanswered else "wrong"
     points = f"{verdict.points} of {verdict.max} point{'s' if verdict.max > 1 else ''}"
-    points = points if verdict.max else "voluntary"
-    hint = ""
-    if verdict.hint:
-        name = text(verdict.misconception)
-        hint = f'<p class="hint"><strong>{name}:</strong> {text(verdict.hint)}</p>'
-    note = f"<p>{text(verdict.note)}</p>" if verdict.note else ""
-    return (
-        f'<article class="{state}">\n<header><h3>{text(asked.title)} '
-        f'<span class="id">{text(asked.id)}</span></h3>'
-        f'<span class="points">{text(_WORDS[state])} · {text(points)}</span></header>\n'
-        f"<p>{_reason(verdict)}</p>{hint}{note}"
-        f"{_case(verdict)}{_printed(printed)}\n</article>"
-    )
+    return {
+        "state": state, "title": asked.title, "id": asked.id, "word": _WORDS[state],
+        "points": points if verdict.max else "voluntary", "reason": _reason(verdict),
+        "misconception": verdict.misconception, "hint": verdict.hint, "note": verdict.note,
+        "case": _case(verdict), "printed": _printed(printed),
+    }  # fmt: skip
 
 
-def _reason(verdict: Verdict) -> str:
-    """The reason as HTML, with the learner's name of the answer set as code."""
+def _reason(verdict: Verdict) -> tuple[str, str, str]:
+    """The reason in three parts; the second is the learner's name of the answer, set as code."""
     called = given.lesson(verdict.exercise[:2]).names[verdict.exercise]
-    said = text(_sentence(verdict.reason, called))
-    return re.sub(rf"\b{re.escape(called)}\b(?=\(|:| on )", r"<code>\g<0></code>", said, count=1)
+    said = _sentence(verdict.reason, called)
+    found = re.search(rf"\b{re.escape(called)}\b(?=\(|:| on )", said)
+    return (said[: found.start()], called, said[found.end() :]) if found else (said, "", "")
 
 
-def _case(verdict: Verdict) -> str:
+def _case(verdict: Verdict) -> list[tuple[str, str]]:
     """The first failing case, and what came out."""
     lines = []
     if verdict.case:
@@ -303,16 +192,12 @@ def _case(verdict: Verdict) -> str:
         lines.append(("failing case", inputs))
     if verdict.yours is not None:
         lines.append(("your result", verdict.yours))
-    rows = "".join(f"<dt>{text(k)}</dt><dd><code>{text(v)}</code></dd>" for k, v in lines)
-    return f"<dl>{rows}</dl>" if rows else ""
+    return lines
 
 
 def _printed(printed: str) -> str:
     shown = _CONTROL.sub("", printed).strip()
-    if not shown:
-        return ""
-    cut = shown if len(shown) <= LONGEST else shown[:LONGEST] + "\n…"
-    return f"<details><summary>What your cell printed</summary><pre>{text(cut)}</pre></details>"
+    return shown if len(shown) <= LONGEST else shown[:LONGEST] + "\n…"
 
 
 def _sentence(said: str | None, called: str = "") -> str:
@@ -345,18 +230,15 @@ def write(results: Results, folder: Path, notice: str = "") -> None:
 
 def class_page(results: Results, notice: str = "") -> str:
     """Return the class page."""
-    lessons = sorted({row.lesson for row in results.rows if row.lesson})
     refused = sum(not row.verdicts for row in results.rows)
     count = f"{len(results.rows)} file{'' if len(results.rows) == 1 else 's'}"
-    told = f"{count}, {refused} of them could not be graded" if refused else count
-    parts = [_lesson(results, number) for number in lessons]
-    return page(
-        "Grades of the class",
-        f'<header>\n<h1>Grades of the class</h1>\n<p class="who">{text(told)} · cases drawn with '
-        f"seed {results.seed}</p>\n{_contents(lessons)}\n</header>\n<main>\n"
-        f"{box(notice)}\n{box(*_doubles(results))}\n"
-        f"{''.join(parts)}\n<h2 id='everyone'>Everyone</h2>\n{_everyone(results)}\n</main>\n"
-        f"<footer>{_links()}</footer>",
+    return _PAGES.get_template("class.html.j2").render(
+        count=f"{count}, {refused} of them could not be graded" if refused else count,
+        seed=results.seed,
+        notice=notice,
+        doubles=_doubles(results),
+        lessons=[_lesson(results, n) for n in sorted({r.lesson for r in results.rows if r.lesson})],
+        everyone=_everyone(results),
     )
 
 
@@ -375,45 +257,31 @@ def hard(rows: Sequence[Row]) -> list[Hard]:
     return sorted(found, key=lambda one: one.share)
 
 
-def _contents(lessons: Sequence[str]) -> str:
-    """Links to the parts of the page, where there are several lessons to leaf through."""
-    if len(lessons) < 2:
-        return ""
-    links = [f'<a href="#lesson-{number}">lesson {number}</a>' for number in lessons]
-    links.append('<a href="#everyone">everyone</a>')
-    return f"<nav>{' · '.join(links)}</nav>"
-
-
-def _lesson(results: Results, number: str) -> str:
+def _lesson(results: Results, number: str) -> dict[str, Any]:
+    """Return what the page shows of one lesson."""
     rows = [row for row in results.rows if row.lesson == number and row.verdicts]
     points, most = [row.points for row in rows], max(row.max for row in rows)
-    told = (
-        f"{len(rows)} graded: mean {mean(points):.1f}, median {median(points):g} of {most} points"
-    )
+    middle = f"mean {mean(points):.1f}, median {median(points):g}"
     went = hard(rows)
-    lines = [
-        [f"{text(one.title)} <span class='id'>{text(one.id)}</span>",
-         *map(str, (one.right, one.wrong, one.open)), text(one.mistake or "–")]
-        for one in went
-    ]  # fmt: skip
-    columns = ["exercise", "right", "not right", "not answered", "most usual mistake"]
-    return (
-        f"<section>\n<h2 id='lesson-{number}'>{text(given.lesson(number).title)}</h2>\n"
-        f"<p>{text(told)}</p>\n"
-        f"{histogram(points, most)}\n<h3>Hardest first</h3>\n{hardest(went)}\n"
-        f"{table(columns, lines, numbers=(1, 2, 3))}\n</section>\n"
-    )
+    return {
+        "number": number, "title": given.lesson(number).title,
+        "told": f"{len(rows)} graded: {middle} of {most} points",
+        "histogram": histogram(points, most), "hardest": hardest(went), "went": went,
+    }  # fmt: skip
 
 
-def _everyone(results: Results) -> str:
-    lines = []
+def _everyone(results: Results) -> list[dict[str, Any]]:
+    """Return what the page shows of each file."""
     shared = _shared([row.file for row in results.rows])
-    for student, row in zip(results.students, results.rows, strict=True):
-        link = f'<a href="{PAGES}/{page_name(student, row.file)}">{name(student)}</a>'
-        points = f"{row.points} of {row.max}" if row.verdicts else "0"
-        said = "; ".join([row.error, *row.remarks] if row.error else row.remarks)
-        lines.append([link, text(row.lesson or "–"), points, text(said), name(row.file[shared:])])
-    return table(["student", "lesson", "points", "remarks", "file"], lines, numbers=(2,))
+    return [
+        {
+            "page": f"{PAGES}/{page_name(student, row.file)}", "student": student,
+            "lesson": row.lesson, "points": f"{row.points} of {row.max}" if row.verdicts else "0",
+            "remarks": "; ".join([row.error, *row.remarks] if row.error else row.remarks),
+            "file": row.file[shared:],
+        }
+        for student, row in zip(results.students, results.rows, strict=True)
+    ]  # fmt: skip
 
 
 def _shared(files: Sequence[str]) -> int:
@@ -435,10 +303,3 @@ def _doubles(results: Results) -> list[str]:
         for (student, lesson), count in counts.items()
         if count > 1
     ]
-
-
-def _links() -> str:
-    return (
-        'The same as data: <a href="grades.csv">grades.csv</a>, '
-        '<a href="results.json">results.json</a>.'
-    )

@@ -110,9 +110,9 @@ def reason(verdict: Verdict) -> str:
     return f"{verdict.reason} ({verdict.misconception}: {verdict.hint})"
 
 
-# What an exercise is worth in a course, put on rows that are graded already.
+# A course's own points for each exercise, put on rows that are graded already.
 #
-# Rows are kept with the lessons' own points, so that other points need no second run.
+# Rows are kept with the lessons' points, so that other points need no second run.
 
 
 def weigh(row: Row, points: Mapping[str, int]) -> Row:
@@ -123,8 +123,8 @@ def weigh(row: Row, points: Mapping[str, int]) -> Row:
 
 # grades.csv: one row a file, for a spreadsheet.
 #
-# A spreadsheet runs a cell that begins with ``=`` or its like as a formula, and names come from
-# outside; such a text gets an apostrophe in front, which spreadsheets do not show.
+# A spreadsheet runs a cell that begins with ``=``, ``+``, ``-`` or ``@`` as a formula, and names
+# come from outside. Such a text gets an apostrophe in front, which spreadsheets do not show.
 
 
 CSV_NAME = "grades.csv"

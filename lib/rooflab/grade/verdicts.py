@@ -1,4 +1,4 @@
-"""From an outcome to verdicts: plain data from a process that nobody trusts, judged out here."""
+"""From an outcome to verdicts: plain data from an untrusted process, judged outside the sandbox."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ from rooflab.grade.notebook_code import names
 
 # Right answers that take the place of a learner's own, each as plain Python.
 #
-# A later answer may call an earlier one. Where that is wrong, the right one takes its place at the
-# end of the run: the mistake has cost its points. And ``rl.mine.time`` finds in the grade what it
-# finds in a notebook without a mine.py, but never the answer to an exercise of the same lesson.
+# A later answer may call an earlier one. Where the earlier one is wrong, the right one takes its
+# place at the end of the run: the mistake has cost its points. ``rl.mine.time`` finds in the grade
+# what it finds in a notebook without a mine.py, but never the answer to an exercise of the same
+# lesson.
 
 
 RIGHT: Mapping[str, str] = {  # exercise → its answer
@@ -92,13 +93,13 @@ def _named(text: str, name: str) -> str:
 
 # A wrong earlier answer does not cost twice.
 #
-# Some exercises are built from earlier answers: a claim is judged with one's own count of a product.
-# If the answer calls an earlier one that is wrong, it is run once more at the end of the run, with a
-# right answer in the place of the wrong one (see above). The mistake has cost its points where it
-# was made. A right one may be replaced too: one that counts in loops takes hours where the claim asks.
+# Some exercises use earlier answers: a claim is judged with the learner's own count of a product.
+# If the earlier answer is wrong, the later one is run once more at the end, with the right answer
+# in its place. The mistake has cost its points where it was made. A right but slow answer may be
+# replaced too: one that counts in loops would take hours for the sizes of a claim.
 
 
-CUT_OFF = re.compile("was stopped|KeyboardInterrupt")  # in the reason of what did not end
+CUT_OFF = re.compile("was stopped|KeyboardInterrupt")  # in the reason of an answer without an end
 NOTE = "The mistake in it has cost its points already, and costs none here."
 
 
@@ -158,8 +159,8 @@ ENDLESS = "did not end in time and was stopped"
 MISSING = "its answer cell is missing; was it deleted, or turned into text?"
 EARLY = "Its cell stopped with {}; what it defines counted all the same."
 LOCKED = (
-    "Its cell also calls rooflab's own function, beside the answer. That is locked in the grade, so "
-    "the cell stopped there. It cost nothing."
+    "Its cell also calls rooflab's own function, beside the answer. That is locked in the grade, "
+    "so the cell stopped there. It cost nothing."
 )
 _RAISED = re.compile(r"[A-Z]\w*(Error|Exception|Interrupt|Exit)\b")
 _CELL = re.compile(r"\(\S+\.py, line (\d+)\)")  # how Python names a notebook's cell

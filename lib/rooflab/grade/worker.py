@@ -1,9 +1,9 @@
-"""The workshop's process: loaded once, it forks a supervised worker for every submission.
+"""The runner's process: loaded once, it forks a supervisor and a worker for every submission.
 
 ``python -m rooflab.grade.worker CONTROL_FD SETTING``. A request is one packet on the control
-socket that carries a stream socket; on it comes the job as JSON, and the answer goes back. For
-each there are two processes: a supervisor, which keeps time and kills, and the worker below it, in
-which pytest and nbval run. Whoever ends takes what is below along; nothing is left behind.
+socket; it carries a stream socket. The job comes on that one as JSON, and the answer goes back on
+it. The supervisor keeps time and kills. The worker, its child, runs pytest and nbval. Each of them
+kills its descendants before it ends, so that no process is left.
 """
 
 from __future__ import annotations
@@ -30,23 +30,21 @@ import pytest
 
 from rooflab.grade import fast_start  # noqa: F401, quick comes before nbformat
 from rooflab.grade.display_names import COLOUR
-from rooflab.grade.inside import limits as tree
+from rooflab.grade.inside import limits as process_tree
 from rooflab.grade.inside import namespaces
 from rooflab.grade.inside.kernel import MARK, settled
 from rooflab.grade.inside.limits import Limits
 from rooflab.grade.kernel_client import WatchedKernel, kernel_spec
-from rooflab.grade.launch import Keeper, NoSandbox, Setting, start_keeper
+from rooflab.grade.launch import ForkServerProcess, NoSandbox, Setting, start_fork_server
 from rooflab.grade.locked_notebook import ANSWER, CHECK, ENDED, FOLLOW, LOST, OWN, lock_source
 
-# One locked notebook through pytest and nbval; what its check cells printed comes out as events.
-#
-# Runs in a process of its own (worker.py) that ends afterwards. An event is plain data: ``{"id": …,
-# "observations": [...]}``, ``{"id": …, "reason": …}``, ``{"id": …, "printed": …}`` or
-# ``{"stopped": why}``.
+# The worker: it runs one locked notebook by pytest and nbval, and turns what the check cells print
+# into events. An event is plain data: ``{"id": …, "observations": [...]}``, ``{"id": …, "reason":
+# …}``, ``{"id": …, "printed": …}`` or ``{"stopped": why}``.
 #
 # A cell may end the kernel, by a crash or on purpose. The notebook then goes on in a new kernel, in
-# what is left of its time. There the earlier cells are run again, without those that ended a kernel
-# or did not end in time, and nothing is checked a second time.
+# the time that is left. The earlier cells are first run again there, without those that ended a
+# kernel or took too long. Nothing is checked a second time.
 
 
 _NOT_NEEDED = ("cacheprovider", "unraisableexception", "threadexception", "faulthandler", "doctest",
@@ -55,17 +53,17 @@ STOPPED = "it took too long and was stopped"
 UNLOCK = lock_source(())
 LONGEST_SHOWN = 4000  # characters of an answer cell's output that the learner sees again
 LAST_SHOWN = 1000  # of these, from the end, where the error is
-SHARES = 2  # of a submission's time one half is kept for the exercises that are still to come
+SHARES = 2  # half of a submission's time is kept for the exercises that are still to come
 Event = Mapping[str, Any]
 
 
 class Reporter:
     """A pytest plugin that reads the result line of every check cell as soon as it has run.
 
-    ``start`` gives a new kernel that stops at the time ``end``. ``ran``: the cells so far;
-    ``shut``: sources of those that ended a kernel; ``slow``: of those that did not end in time;
-    ``settled``: exercises whose answer was checked and raised nothing; ``ended``: those that ended
-    a kernel; ``closed``: those that are not checked any more.
+    ``start`` gives a new kernel, which stops at the time ``end``. Cells: ``ran``, those so far;
+    ``shut``, the sources of those that ended a kernel; ``slow``, the sources of those that took
+    too long. Exercises: ``settled``, those whose answer was checked and raised nothing; ``ended``,
+    those that ended a kernel; ``closed``, those that are not checked any more.
     """
 
     def __init__(
@@ -112,8 +110,11 @@ class Reporter:
             self.ran.append(item)
 
     def _asked(self, item: Any) -> bool:
-        """Whether a check is run: of a closed exercise only the one with right answers in place of
-        others, since one of those may have ended the kernel."""
+        """Whether a check is run.
+
+        Of a closed exercise only one is: the check with right answers in place of the other
+        exercises' answers, because one of those may have ended the kernel.
+        """
         exercise = _about(item)[1]
         return exercise not in self.closed or (_number(item) == FOLLOW and self.ended != {exercise})
 
@@ -141,9 +142,9 @@ class Reporter:
         return time.monotonic() < self.end and self.restarts < len(self.words)
 
     def _ended(self, item: Any, gone: str | None = None) -> None:
-        """Note a cell that did not end in time, or ended the kernel: that one costs its exercise.
+        """Remember a cell that took too long or ended the kernel; the latter costs its exercise.
 
-        ``gone``: why there was no kernel when the cell's turn came.
+        ``gone``: why there was no kernel before the cell, if there was none.
         """
         kernel, (role, exercise) = item.parent.kernel, _about(item)
         if role in (ANSWER, OWN) and (kernel.why or item.parent.timed_out):
@@ -156,13 +157,13 @@ class Reporter:
             self.tell({"stopped": kernel.why})
 
     def _how(self, why: str) -> str:
-        """Say what a cell did to the kernel; that its time was over was not the cell's doing."""
+        """Say that a cell ended the kernel, unless the submission's time was over."""
         return ENDED.format(why) if time.monotonic() < self.end else why
 
     def _seconds(self) -> float:
-        """What a cell may take: a share stays for every exercise that was not checked yet.
+        """Seconds that a cell may take; a share stays for each exercise that is not checked yet.
 
-        So answers that do not end cost their own points, and no others.
+        An answer that does not end then costs its own points, and no others.
         """
         share = self.limits.wall / SHARES / max(1, len(self.words))
         left = self.end - time.monotonic() - share * max(0, len(self.left) - 1)
@@ -256,7 +257,7 @@ def run_notebook(
     """Run the notebook at ``path`` and tell the events.
 
     ``words``: exercise id → the word that its result line must carry; ``kernel``: the control
-    socket of a keeper (-1: start one) and the setting.
+    socket of a fork server, or -1 to start one, and the setting.
     """
     spec = kernel_spec(kernel[0], str(path.parent), kernel[1], limits)
     reporter = Reporter(words, limits, tell, functools.partial(WatchedKernel, spec, limits))
@@ -282,41 +283,46 @@ MOST_SAID = 64 << 20
 
 
 def main(arguments: list[str]) -> None:
-    """Start the keeper, then serve requests until the control socket is closed."""
+    """Start the fork server, then serve requests until the control socket is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     control = socket.socket(fileno=int(arguments[0]))
     setting = Setting(**json.loads(arguments[1]))
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
-    folder = Path(tempfile.mkdtemp(prefix="", dir=Path.cwd()))  # in the workshop's own
+    folder = Path(tempfile.mkdtemp(prefix="", dir=Path.cwd()))  # in the runner's own
     over = False
     try:
-        keeper = _keeper(setting, folder)
-        setting = dataclasses.replace(setting, nested=keeper is not None)
+        fork_server = _shared_fork_server(setting, folder)
+        setting = dataclasses.replace(setting, nested=fork_server is not None)
         control.send(json.dumps({"nested": setting.nested}).encode())
         gc.collect()
         gc.freeze()
-        serve(control, setting, keeper, folder)
-        over = True  # the grader is done, or was killed; nobody needs the workshop's folder
+        serve(control, setting, fork_server, folder)
+        over = True  # the grader is done, or was killed; nobody needs the runner's folder
     except NoSandbox as error:
         control.send(json.dumps({"error": str(error)}).encode())
     finally:
-        tree.kill_below(os.getpid())
+        process_tree.kill_below(os.getpid())
         shutil.rmtree(folder.parent if over else folder, ignore_errors=True)
 
 
-def _keeper(setting: Setting, folder: Path) -> Keeper | None:
-    """The keeper that all share, where nests can be had; None where each gets its own."""
+def _shared_fork_server(setting: Setting, folder: Path) -> ForkServerProcess | None:
+    """The fork server that all submissions share, where nested namespaces are allowed.
+
+    None elsewhere: each submission then gets a fork server of its own.
+    """
     if setting.unsafe or not setting.nested:
         return None
     try:
-        return start_keeper(setting, folder)
+        return start_fork_server(setting, folder)
     except NoSandbox as error:
         if "refused" in str(error):
             return None
         raise
 
 
-def serve(control: socket.socket, setting: Setting, keeper: Keeper | None, folder: Path) -> None:
+def serve(
+    control: socket.socket, setting: Setting, fork_server: ForkServerProcess | None, folder: Path
+) -> None:
     """Fork a supervisor for every request; each gets a folder of its own in ``folder``."""
     while True:
         data, descriptors, _, _ = socket.recv_fds(control, 64, 1)
@@ -330,12 +336,12 @@ def serve(control: socket.socket, setting: Setting, keeper: Keeper | None, folde
         if os.fork() == 0:
             control.close()
             own = Path(tempfile.mkdtemp(prefix="", dir=folder))
-            supervise(socket.socket(fileno=descriptors[0]), setting, keeper, own)
+            supervise(socket.socket(fileno=descriptors[0]), setting, fork_server, own)
         os.close(descriptors[0])
 
 
 def supervise(
-    client: socket.socket, setting: Setting, keeper: Keeper | None, folder: Path
+    client: socket.socket, setting: Setting, fork_server: ForkServerProcess | None, folder: Path
 ) -> NoReturn:
     """Run one job in a worker below; answer with its events and why it was killed, if so."""
     killed, said = "the job did not arrive", b""
@@ -349,13 +355,13 @@ def supervise(
         if worker == 0:
             client.close()
             os.close(reading)
-            work(job, folder, limits, setting, keeper, writing)
+            work(job, folder, limits, setting, fork_server, writing)
         os.close(writing)
         said, killed = _listen(reading, client, limits.wall + LATE)
         if killed is None and os.waitpid(worker, 0)[1] != 0:
             killed = LOST  # it did not come to its end: short of memory, for instance
     finally:
-        tree.kill_below(os.getpid())
+        process_tree.kill_below(os.getpid())
         shutil.rmtree(folder, ignore_errors=True)
         with contextlib.suppress(OSError):
             head = json.dumps({"killed": killed, "size": len(said)})
@@ -383,13 +389,13 @@ def _listen(reading: int, client: socket.socket, seconds: float) -> tuple[bytes,
 
 def work(
     job: dict[str, Any], folder: Path, limits: Limits, setting: Setting,
-    keeper: Keeper | None, writing: int,
+    fork_server: ForkServerProcess | None, writing: int,
 ) -> NoReturn:  # fmt: skip
     """The worker: pytest with nbval, outside; its kernel inside the sandbox."""
     code = 1
     try:
         namespaces.die_with_parent()
-        memory = WORKER_MEMORY + limits.memory  # a keeper below it needs that much too
+        memory = WORKER_MEMORY + limits.memory  # a fork server below it needs that much too
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
         null = os.open(os.devnull, os.O_RDWR)
         for descriptor in (0, 1, 2):
@@ -398,7 +404,7 @@ def work(
         path = folder / "locked.ipynb"
         path.write_text(job["notebook"], encoding="utf-8")
         out = os.fdopen(writing, "w", encoding="ascii", buffering=1)
-        kernel = (keeper.control.fileno() if keeper else -1, setting)
+        kernel = (fork_server.control.fileno() if fork_server else -1, setting)
         run_notebook(path, job["words"], limits, kernel, lambda event: _say(out, event))
         code = 0
     finally:

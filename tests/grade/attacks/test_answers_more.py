@@ -53,19 +53,19 @@ SHARES = list(attacks_more.SHARES)
 
 
 @pytest.mark.parametrize("first", range(0, len(SHARES), TOGETHER))
-def test_the_answers_around_an_attack_still_count(shop, first):
+def test_the_answers_around_an_attack_still_count(runner, first):
     names = SHARES[first : first + TOGETHER]
-    outcome = shop.run(shared(attacks_more.SHARES[name] for name in names), SOON)
-    assert left_over(shop) == 0
+    outcome = runner.run(shared(attacks_more.SHARES[name] for name in names), SOON)
+    assert left_over(runner) == 0
     for number, name in enumerate(names):
         assert outcome.observations.get(f"01-e{2 * number + 1}") != RIGHT, name
         assert outcome.observations.get(f"01-e{2 * number + 2}") == RIGHT, (name, outcome)
 
 
 @pytest.mark.parametrize("name", attacks_more.SPOILS)
-def test_what_spoils_the_rest_keeps_what_was_before(shop, name):
-    outcome = shop.run(locked(honest(0), attacks_more.SPOILS[name], honest(2)), SOON)
-    assert left_over(shop) == 0
+def test_what_spoils_the_rest_keeps_what_was_before(runner, name):
+    outcome = runner.run(locked(honest(0), attacks_more.SPOILS[name], honest(2)), SOON)
+    assert left_over(runner) == 0
     assert outcome.observations["01-e0"] == RIGHT
     assert outcome.observations.get("01-e1") != RIGHT
     assert set(outcome.observations) | set(outcome.reasons) == {"01-e0", "01-e1", "01-e2"}

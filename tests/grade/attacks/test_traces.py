@@ -48,9 +48,9 @@ def test_no_module_can_be_reached_through_those_that_are_allowed():
     assert not any(word in name for name in reached for word in ("_core", "ma.", "testing"))
 
 
-def test_a_line_without_its_percent_is_no_magic(shop):
+def test_a_line_without_its_percent_is_no_magic(runner):
     """A cell that the gate cannot read must not run as something else."""
-    outcome = shop.run(locked(honest(0), "time f1 = lambda m, n: m * n"), SOON)
+    outcome = runner.run(locked(honest(0), "time f1 = lambda m, n: m * n"), SOON)
     assert outcome.observations["01-e1"] != RIGHT
 
 
@@ -182,10 +182,10 @@ TIMED = "".join(notebooks.answer(notebooks.solution("01"), "01-cuda-axpy")["sour
 
 
 @pytest.mark.parametrize("name", ODD)
-def test_an_odd_answer_is_right_and_costs_no_other_points(shop, name):
+def test_an_odd_answer_is_right_and_costs_no_other_points(runner, name):
     answer, before = ODD[name]
     one = handed_in("01", (before, None), (answer, "01-speed-limit"), (TIMED, "01-cuda-axpy"))
-    found = verdicts.judge_outcome(one, shop.run(one), lesson("01"))
+    found = verdicts.judge_outcome(one, runner.run(one), lesson("01"))
     assert found["01-speed-limit"].passed, found["01-speed-limit"]
     assert found["01-cuda-axpy"].passed, found["01-cuda-axpy"]
 

@@ -45,7 +45,7 @@ def run(locked: Locked, limits: Limits | None = None) -> Outcome:
 
 
 def grade(files, out, seed=7, runner=run, **more):
-    """Grade ``files`` with ``runner`` in place of a workshop."""
+    """Grade ``files`` with ``runner`` in place of a NotebookRunner's."""
     out.mkdir(exist_ok=True)
     return pipeline.grade(files, out, seed, lambda: nullcontext(runner), limits=Limits(), **more)
 

@@ -9,7 +9,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from rooflab.grade.inside import limits
 from rooflab.grade.inside.limits import MIB, Limits
-from rooflab.grade.launch import Workshop
+from rooflab.grade.launch import NotebookRunner
 from rooflab.grade.locked_notebook import ANSWER, CHECK, GIVEN, Locked, check_source
 
 CASES = ({"m": 2, "n": 3}, {"m": 5, "n": 7})
@@ -43,15 +43,15 @@ def honest(number: int) -> str:
     return f"def f{number}(m, n):\n    return m * n"
 
 
-def left_over(shop: Workshop, seconds: float = 2.0) -> int:
-    """Return how many processes a workshop has beyond its own three: keeper and bubblewrap's two.
+def left_over(runner: NotebookRunner, seconds: float = 2.0) -> int:
+    """Return how many processes a runner has beyond its own: the fork server and bubblewrap's two.
 
     Processes that were killed may take a moment to go.
     """
     until = time.monotonic() + seconds
     while True:
-        found = limits.below(limits.processes(), shop.process_id)
-        extra = len(found) - (3 if shop.nested else 0)
+        found = limits.below(limits.processes(), runner.process_id)
+        extra = len(found) - (3 if runner.nested else 0)
         if extra <= 0 or time.monotonic() > until:
             return extra
         threading.Event().wait(0.02)  # a look costs processor time that they need to end

@@ -1,13 +1,17 @@
-"""The keeper inside the sandbox: forks a preloaded kernel for each submission and watches over it.
+"""The fork server in the sandbox: it forks a loaded kernel for each submission and watches it.
 
-Started by bubblewrap before any learner's code is there (``python -m rooflab.grade.inside.fork_server``). In
-"nest" mode it serves one submission after the other, or several at once; each gets namespaces,
-empty folders and a process table of its own, so it sees neither the keeper nor a neighbour. In
-"single" mode (nested namespaces refused, or no sandbox at all) it serves one and ends.
+bubblewrap starts it before any learner's code is there:
+``python -m rooflab.grade.inside.fork_server``. It has two modes:
 
-A request is one packet on the control socket: JSON with "connection" and "limits", and the
-descriptors of the four listening sockets and of the submission's life line. The life line says
-how it ended; when the other side closes it, the submission is over and everything of it is killed.
+- "nested": it serves many submissions, also several at once. Each gets namespaces, empty folders
+  and a process table of its own, so it sees neither the fork server nor another submission.
+- "single": it serves one submission and ends. This is for systems that refuse nested namespaces,
+  and for grading without a sandbox.
+
+A request is one packet on the control socket. It holds "connection" and "limits" as JSON, and the
+descriptors of the kernel's four listening sockets and of the submission's lifeline. The lifeline
+is a socket, on which the fork server says how the submission ended. When the other side closes the
+lifeline, the fork server kills everything that belongs to the submission.
 """
 
 from __future__ import annotations
@@ -23,37 +27,38 @@ import socket
 import sys
 from dataclasses import dataclass
 
-from rooflab.grade.inside import limits as tree
+from rooflab.grade.inside import limits as process_tree
 from rooflab.grade.inside import namespaces
 from rooflab.grade.inside.limits import Limits
-from rooflab.grade.inside.namespaces import give_birth
+from rooflab.grade.inside.namespaces import run_submission
 
 WATCH = 0.05  # seconds between two looks at the processes
 PACKET = 1 << 16
 _NEEDED = (
     "unicodedata", "stack_data", "pygments.formatters.terminal256", "tornado.platform.asyncio",
     "IPython.core.completerlib", "IPython.core.debugger", "IPython.core.oinspect",
-    "IPython.extensions.storemagic", "rooflab.measure.this_machine", "rooflab.exercises.observe.golf",
-    "rooflab.exercises.observe.timing", "rooflab.grade.inside.kernel", "rooflab.grade.inside.kernel",
+    "IPython.extensions.storemagic", "rooflab.measure.this_machine",
+    "rooflab.exercises.observe.golf", "rooflab.exercises.observe.timing",
+    "rooflab.grade.inside.kernel",
 )  # fmt: skip
 OWN = 256 << 20  # bytes that a kernel has before any answer runs, generously
 
 
 @dataclass
-class Ward:
-    """One submission: the process at the root of it, its life line and its limits."""
+class Submission:
+    """One submission: the root of its process tree, its lifeline and its limits."""
 
     root: int
-    life: socket.socket
+    lifeline: socket.socket
     limits: Limits
     why: str | None = None
 
-    def over(self, used: tree.Used) -> str | None:
+    def exceeded(self, used: process_tree.Used) -> str | None:
         """Say which limit is exceeded, if one is.
 
-        The system itself refuses a thread beyond the limit, in the cell that asks for it; here
-        threads count only where it does not (namespaces.py). Processes come first: a fork bomb may
-        reach the memory before them, and is told the same in every run.
+        Linux itself refuses a thread beyond the limit, in the cell that asks for it. Threads are
+        counted here for systems where it does not (namespaces.py). Processes are checked first: a
+        fork bomb may also use up the memory, and should be told the same thing in every run.
         """
         if used.processes > self.limits.processes:
             return f"it started too many processes (at most {self.limits.processes} are allowed)"
@@ -64,82 +69,96 @@ class Ward:
         return None
 
 
-class Keeper:
-    """The loop of the keeper. ``nested``: whether every submission gets a nest of its own."""
+class ForkServer:
+    """The loop of the fork server. ``nested``: each submission gets namespaces of its own."""
 
     def __init__(self, control: socket.socket, nested: bool) -> None:
         self.control, self.nested = control, nested
-        self.wards: dict[int, Ward] = {}
+        self.submissions: dict[int, Submission] = {}
         self.waiting = selectors.DefaultSelector()
         self.waiting.register(control, selectors.EVENT_READ)
 
     def run(self) -> None:
-        """Serve until the control socket is closed; in single mode until the one ward is done."""
+        """Serve until the control socket is closed; in single mode, until one submission ends."""
         served = False
-        while self.control.fileno() >= 0 or self.wards:
-            for key, _ in self.waiting.select(WATCH if self.wards else None):
+        while self.control.fileno() >= 0 or self.submissions:
+            for key, _ in self.waiting.select(WATCH if self.submissions else None):
                 if key.fileobj is self.control:
                     served = self._request() or served
                 else:
-                    self._end(key.data)
-            self._look()
-            if served and not self.nested and not self.wards:
+                    self._kill(key.data)
+            self._reap()
+            self._enforce_limits()
+            if served and not self.nested and not self.submissions:
                 break
-        tree.kill_below(os.getpid())
+        process_tree.kill_below(os.getpid())
 
     def _request(self) -> bool:
+        """Fork for a new submission; False where the control socket was closed instead."""
         data, descriptors, _, _ = socket.recv_fds(self.control, PACKET, 8)
         if not data:
             self.waiting.unregister(self.control)
             self.control.close()
-            for ward in self.wards.values():
-                self._end(ward)
+            for submission in self.submissions.values():
+                self._kill(submission)
             return False
-        *listening, life_fd = descriptors
+        *listening, lifeline_fd = descriptors
         request = json.loads(data)
         limits = Limits(**request["limits"])
         root = os.fork()
         if root == 0:
-            give_birth(request["connection"], listening, limits, self.nested)
+            run_submission(request["connection"], listening, limits, self.nested)
         for descriptor in listening:
             os.close(descriptor)
-        life = socket.socket(fileno=life_fd)
-        ward = self.wards[root] = Ward(root, life, limits)
-        self.waiting.register(life, selectors.EVENT_READ, ward)
+        lifeline = socket.socket(fileno=lifeline_fd)
+        submission = self.submissions[root] = Submission(root, lifeline, limits)
+        self.waiting.register(lifeline, selectors.EVENT_READ, submission)
         return True
 
-    def _end(self, ward: Ward) -> None:
-        """Kill everything of a submission; :meth:`_look` finds it dead."""
-        tree.kill_below(ward.root if self.nested else os.getpid())
-        tree.kill(ward.root)
+    def _top(self, submission: Submission) -> int:
+        """The process below which all of ``submission`` runs.
 
-    def _look(self) -> None:
-        """Bury who has ended, stop who uses too much."""
-        while self.wards or not self.nested:
+        In single mode, orphans become children of the fork server itself.
+        """
+        return submission.root if self.nested else os.getpid()
+
+    def _kill(self, submission: Submission) -> None:
+        """Kill every process of a submission; :meth:`_reap` then finds its root ended."""
+        process_tree.kill_below(self._top(submission))
+        process_tree.kill(submission.root)
+
+    def _reap(self) -> None:
+        """Reap the processes that have ended; a submission ends with its root."""
+        while self.submissions or not self.nested:
             try:
                 pid, status = os.waitpid(-1, os.WNOHANG)
             except ChildProcessError:
-                break
+                return
             if pid == 0:
-                break
-            if pid in self.wards:
-                self._bury(self.wards.pop(pid), os.waitstatus_to_exitcode(status))
-        if not self.wards:
-            return
-        table = tree.processes()
-        for ward in self.wards.values():
-            used = tree.used(table, ward.root if self.nested else os.getpid())
-            ward.why = ward.why or ward.over(used)
-            if ward.why:
-                self._end(ward)
+                return
+            if pid in self.submissions:
+                self._ended(self.submissions.pop(pid), os.waitstatus_to_exitcode(status))
 
-    def _bury(self, ward: Ward, code: int) -> None:
+    def _enforce_limits(self) -> None:
+        """Kill the submissions that use more than they may."""
+        if not self.submissions:
+            return
+        table = process_tree.processes()
+        for submission in self.submissions.values():
+            used = process_tree.used(table, self._top(submission))
+            submission.why = submission.why or submission.exceeded(used)
+            if submission.why:
+                self._kill(submission)
+
+    def _ended(self, submission: Submission, code: int) -> None:
+        """Say on the lifeline how a submission ended."""
         if not self.nested:
-            tree.kill_below(os.getpid())
-        self.waiting.unregister(ward.life)
+            process_tree.kill_below(os.getpid())
+        self.waiting.unregister(submission.lifeline)
         with contextlib.suppress(OSError):  # nobody waits for it any more
-            ward.life.send(json.dumps({"why": ward.why, "code": code}).encode())
-        ward.life.close()
+            said = json.dumps({"why": submission.why, "code": code})
+            submission.lifeline.send(said.encode())
+        submission.lifeline.close()
 
 
 def preload() -> None:
@@ -152,21 +171,21 @@ def preload() -> None:
 
 
 def main(arguments: list[str]) -> None:
-    """``fork_server.py CONTROL_FD nest|single``"""
+    """``fork_server.py CONTROL_FD nested|single``"""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     namespaces.adopt_orphans()
     namespaces.unreadable()
     control = socket.socket(fileno=int(arguments[0]))
     preload()
-    nested = arguments[1] == "nest"
-    if nested and not nests():
+    nested = arguments[1] == "nested"
+    if nested and not can_nest():
         sys.exit("nested namespaces are refused")
     control.send(b"ready")
-    Keeper(control, nested).run()
+    ForkServer(control, nested).run()
 
 
-def nests() -> bool:
-    """Try whether a nest can be made here, in a child that ends right away."""
+def can_nest() -> bool:
+    """Try whether nested namespaces can be had here, in a child that ends right away."""
     child = os.fork()
     if child == 0:
         code = 1
@@ -175,7 +194,7 @@ def nests() -> bool:
             if first := os.fork():
                 code = os.waitstatus_to_exitcode(os.waitpid(first, 0)[1])
             else:
-                namespaces.furnish(PACKET)
+                namespaces.mount_folders(PACKET)
                 namespaces.drop_rights()
                 code = 0
         os._exit(code)

@@ -33,12 +33,12 @@ from rooflab.exercises.observe.observation import Case, Observation, describe, s
 
 # Functions of the library that an exercise asks to derive raise "derive this yourself".
 #
-# They are locked from right before the exercise's answer cell until its check cell is through, under
-# every name by which they can be reached, also one kept from before. It is a reminder, not a wall:
-# who copies the library's source into the answer has at least read it.
+# They are locked from just before the exercise's answer cell until the end of its check cell, under
+# every name that leads to them. It is a reminder, not a wall: whoever copies the library's source
+# into the answer has at least read it.
 
 
-# Each of them counts what another does: a convolution of one pixel is a matrix product.
+# Counts that can stand in for each other: a convolution of one pixel is a matrix product.
 _FAMILY = ("axpy", "dot", "scale", "ger", "outer", "gemv", "gemm", "conv2d", "pool2d",
            "elementwise", "chain", "attention")  # fmt: skip
 
@@ -99,9 +99,9 @@ def _refusal(name: str) -> FunctionType:
 
 # What check cells call inside the sandbox: run the answer, print one line of plain data.
 #
-# Whatever is printed here comes out of the learner's own process and is judged outside as such: it
-# can at most claim an observation. What it needs was imported before the learner's code ran, so a
-# learner who replaced ``print``, ``json`` or ``sys.stdout`` still gets a fair verdict.
+# The line comes from the learner's own process. Outside it counts as no more than a claim of what
+# was observed, and is judged there. All that this code needs was imported before the learner's code
+# ran, so a learner who replaced ``print``, ``json`` or ``sys.stdout`` still gets a fair verdict.
 
 
 CHANNELS = ("shell", "stdin", "control", "iopub")  # a kernel's, in the order of their binding
@@ -131,12 +131,26 @@ _tried: dict[str, list[tuple[object, bool]]] = {}
 
 
 def write_to(stream: Stream, cell: Callable[[], object] | None = None) -> None:
-    """Remember the notebook's own output before the learner can replace it.
+    """Remember the notebook's own output stream before the learner can replace it.
 
-    ``cell()`` gives the header of the cell that runs, for a stream that nobody tells any more.
+    ``cell()`` returns the header of the running cell. The stream needs it where it was replaced,
+    because ipykernel then tells the header to the other stream only.
     """
     _stream[:] = [stream]
     _cell[:] = [cell] if cell else []
+
+
+def keep_streams(shell: ZMQInteractiveShell) -> None:
+    """Undo at the end of each cell what it put in place of the streams of ``shell``'s kernel.
+
+    Without these streams ipykernel does not reply, and nbclient waits for the reply.
+    """
+    streams = sys.stdout, sys.stderr
+
+    def restore(_: object) -> None:
+        sys.stdout, sys.stderr = streams
+
+    shell.events.register("post_run_cell", restore)
 
 
 def lock(names: Sequence[str]) -> None:
@@ -157,9 +171,9 @@ def report(
 ) -> None:  # fmt: skip
     """Run the answer that ``answer()`` names on the cases and print the observations.
 
-    ``again``: print nothing where it is the object of an earlier try, unless that one raised an
-    error: what it calls may be there by now. The text of the check cell, which holds the cases, is
-    forgotten first: no later cell can print it.
+    ``again``: print nothing for the object of an earlier try, unless that try raised an error: what
+    the answer calls may be defined by now. First the text of the check cell is removed from
+    IPython's cache, so that no later cell can print the cases in it.
     """
     _texts.pop(sys._getframe(1).f_code.co_filename, None)
     try:
@@ -191,7 +205,7 @@ def _found(answer: Callable[[], object]) -> tuple[object, str | None]:
 
 
 def settled(seen: Sequence[Observation]) -> bool:
-    """Whether another try of the same object gives the same: it raised nothing, or was stopped."""
+    """Whether a further try would give the same: the answer raised nothing, or was stopped."""
     errors = [str(one["error"]) for one in seen if "error" in one]
     return not errors or any(map(stopped, errors))
 
@@ -212,10 +226,11 @@ class _Unheard(io.TextIOBase):
         return len(text)
 
 
-# An IPython kernel that shows little at a time: what it shows crosses the sandbox's wall.
+# An IPython kernel that cuts what it shows.
 #
-# Only a courtesy to those whose honest answer shows a huge value or fails with a huge message: beyond
-# the limits outside it would cost them the rest of the notebook. Who means harm is stopped outside.
+# This helps an honest answer that shows a huge value or fails with a huge message: if more than the
+# limit arrives outside, the submission loses the rest of its notebook. It is no protection; attacks
+# are stopped outside.
 
 
 MOST = 4000  # characters of an error's message, and of its traceback
@@ -262,7 +277,7 @@ class BriefShell(ZMQInteractiveShell):
 
     @observe("exit_now")
     def _update_exit_now(self, change: object) -> None:
-        """Stop nothing: who asks for a shutdown would end the kernel 0.1 s later, in another cell."""
+        """Do nothing: a shutdown takes effect 0.1 s later, and would end another cell."""
 
     def _showtraceback(self, etype: type, evalue: Any, stb: Sequence[str]) -> None:
         lines = cut("\n".join(cut(line) for line in stb[-LINES:])).split("\n")
@@ -270,18 +285,20 @@ class BriefShell(ZMQInteractiveShell):
 
 
 class BriefKernel(IPythonKernel):
-    """Answers with as little as it shows."""
+    """Replies with as little as it shows."""
 
     shell_class = BriefShell
 
     async def do_execute(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
         """Run a cell as any IPython kernel does; of a long error message, return the ends.
 
-        What an earlier cell put in place of the streams is undone: without them no cell is
-        answered.
+        What a cell put in place of the streams is undone: without them ipykernel does not reply.
         """
         sys.stdout, sys.stderr = self._stdout, self._stderr
-        reply = await super().do_execute(*args, **kwargs)
+        try:
+            reply = await super().do_execute(*args, **kwargs)
+        finally:
+            sys.stdout, sys.stderr = self._stdout, self._stderr
         if "evalue" in reply:
             reply["evalue"] = cut(reply["evalue"])
         return reply
@@ -316,9 +333,9 @@ class SandboxKernelApp(IPKernelApp):
 
 
 class CappedStream(OutStream):
-    """What ``print`` writes to: a cell that prints without end gets an error, early and cheaply.
+    """What ``print`` writes to: a cell that prints without end gets an error early.
 
-    Only a courtesy to who printed too much by mistake; what arrives is counted outside as well.
+    This helps a learner who printed too much by mistake; what arrives is counted outside as well.
     """
 
     most = 1 << 20
@@ -356,7 +373,7 @@ def serve(
     config.IPKernelApp.capture_fd_output = False  # what C code prints goes nowhere, cheaply
     app = SandboxKernelApp.instance(config=config)
     app.initialize([])
-    # exit() would end the kernel some cells later: how many depends on how busy the machine is.
+    # exit() would end the kernel a few cells later; how many depends on the load of the machine.
     app.shell.ask_exit = lambda: None
     write_to(sys.stdout, app.kernel.get_parent)
     with contextlib.suppress(KeyboardInterrupt):

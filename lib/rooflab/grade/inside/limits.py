@@ -14,13 +14,13 @@ MIB = 1 << 20
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of one submission; what is beyond them costs the exercise, never the neighbour.
+    """Limits of one submission. What exceeds them costs it an exercise, and nobody else.
 
-    ``wall``: seconds for the whole submission, ``cell``: for one cell (after it, only that cell is
-    lost); ``cpu``: seconds of processor time of one process; ``memory``: bytes of all its
-    processes, and of one's address space; ``processes``; ``threads``: those of all its processes;
-    ``files``: bytes of each writable folder and of a file; ``shown``: bytes that one cell may
-    print, ``shown_in_all``: all cells.
+    ``wall``: seconds for the whole submission; ``cell``: seconds for one cell, after which only
+    that cell is lost; ``cpu``: seconds of processor time of one process; ``memory``: bytes of all
+    its processes together, and of the address space of each; ``processes``: their number;
+    ``threads``: of all its processes together; ``files``: bytes of each writable folder and of one
+    file; ``shown``: bytes that one cell may print; ``shown_in_all``: bytes that all may print.
     """
 
     wall: float = 45.0
@@ -40,6 +40,11 @@ class Limits:
 
 
 # Process trees, read from /proc: who descends from whom, what they use, and killing them all.
+#
+# psutil is not used for it, because the fork server looks every 50 ms beside what is measured. A
+# look at 50 processes of one submission took 0.7 ms of processor time here and 2.8 ms by
+# ``psutil.Process.children(recursive=True)``. With 8 submissions of 6 processes it was 0.8 ms
+# against 6.1 ms, since psutil reads the whole table again for each submission.
 
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -48,7 +53,7 @@ _TRIES = 200
 
 @dataclass(frozen=True)
 class Process:
-    """A line of /proc: its parent, its threads, the bytes of memory that are its own."""
+    """One process: its parent, its number of threads, the bytes of memory of its own."""
 
     parent: int
     threads: int
@@ -57,7 +62,7 @@ class Process:
 
 @dataclass(frozen=True)
 class Used:
-    """What a tree of processes uses: processes, the threads of all of them, bytes."""
+    """What a process tree uses: its processes, all their threads, bytes of memory."""
 
     processes: int
     threads: int
@@ -65,7 +70,7 @@ class Used:
 
 
 def processes() -> dict[int, Process]:
-    """Return every process that can be seen, by its number; zombies are left out."""
+    """Return every visible process by its pid, without zombies."""
     found = {}
     for name in os.listdir("/proc"):
         if not name.isdigit():
@@ -108,9 +113,9 @@ def kill(pid: int) -> None:
 
 
 def kill_below(root: int) -> bool:
-    """Kill every descendant of ``root``, again and again until none is left; say if that worked.
+    """Kill every descendant of ``root``, again until none is left; return whether that worked.
 
-    They are stopped first, so that none can start another one meanwhile.
+    All are stopped before any is killed: a process that is stopped cannot start another one.
     """
     for attempt in range(_TRIES):
         alive = below(processes(), root)

@@ -1,7 +1,7 @@
-"""Linux calls of the sandbox: a nest of namespaces inside bubblewrap, dropped rights, a filter.
+"""Linux calls of the sandbox: nested namespaces, dropped rights, a filter of system calls.
 
-Used by the trusted processes inside the sandbox before a learner's code runs, and by the worker
-outside (its processes die with their parent). Every call raises OSError when the kernel refuses.
+The trusted processes inside the sandbox make them before a learner's code runs. The worker outside
+uses :func:`die_with_parent` and :func:`adopt_orphans`. Each raises OSError when Linux refuses.
 """
 
 from __future__ import annotations
@@ -29,10 +29,12 @@ _BIND, _RECURSIVE, _PRIVATE, _REMOUNT, _READ_ONLY = 0x1000, 0x4000, 0x40000, 0x2
 _NOSUID_NODEV = 2 | 4
 _PDEATHSIG, _DUMPABLE, _SECCOMP, _BOUNDING, _SUBREAPER, _NO_NEW_PRIVS = 1, 4, 22, 24, 36, 38
 _AMBIENT = 47
-_READABLE = ("cpuinfo", "meminfo", "stat", "loadavg", "version")  # of /proc, in the nest
+_READABLE = ("cpuinfo", "meminfo", "stat", "loadavg", "version")  # of /proc, in nested namespaces
 MOST_FILES = 20_000
 
-_FORBIDDEN = {  # memory that no limit sees, other processes' memory, new namespaces and mounts
+# System calls that are refused: memory that no limit counts, other processes' memory, new
+# namespaces, new mounts. For each machine the number of its architecture, and those of the calls.
+_FORBIDDEN = {
     "x86_64": (0xC000003E, (101, 155, 165, 166, 248, 249, 250, 272, 298, 308, 310, 311, 319, 321,
                             323, 425, 428, 429, 430, 442, 447)),
     "aarch64": (0xC00000B7, (117, 41, 40, 39, 217, 218, 219, 97, 241, 268, 270, 271, 279, 280,
@@ -52,7 +54,7 @@ def _prctl(option: int, value: int, what: str) -> None:
 
 
 def die_with_parent(signal: int = 9) -> None:
-    """Get ``signal`` when the parent ends. Call it after rights were dropped: that clears it."""
+    """Get ``signal`` when the parent ends. Call it after :func:`drop_rights`, which clears it."""
     _prctl(_PDEATHSIG, signal, "PR_SET_PDEATHSIG")
 
 
@@ -77,8 +79,8 @@ def unshare() -> None:
     unreadable()
 
 
-def furnish(bytes_each: int) -> None:
-    """Give this nest empty /tmp, /box and /dev/shm of its own and a /proc without processes."""
+def mount_folders(bytes_each: int) -> None:
+    """Mount an empty /tmp, /box and /dev/shm, and a /proc that shows no processes."""
     _mount(None, "/", None, _RECURSIVE | _PRIVATE)
     with contextlib.suppress(OSError):  # read-only in some containers; the filter refuses it too
         Path("/proc/sys/user/max_user_namespaces").write_text("0")
@@ -139,7 +141,7 @@ def filter_calls() -> None:
     _checked(_libc.prctl(_SECCOMP, 2, pointer, 0, 0), "PR_SET_SECCOMP")
 
 
-# From the keeper to a kernel: the last trusted steps before a learner's code runs.
+# From the fork server to a kernel: the last trusted steps before a learner's code runs.
 
 
 try:
@@ -152,47 +154,50 @@ MOST_OPEN = 256  # files and sockets
 _FAILED = 99
 
 
-def give_birth(
+def run_submission(
     connection: Mapping[str, object], listening: Sequence[int], limits: Limits, nested: bool
 ) -> NoReturn:
-    """In a fresh child of the keeper: become the root of a submission, and never return."""
+    """Run a submission in this process, a fresh child of the fork server. Never returns."""
     try:
-        size = _address_space()  # as long as there is a /proc
+        size = _address_space()  # before /proc is replaced
         _keep_only(listening)
         if nested:
             unshare()
             first = os.fork()
             if first:
-                os._exit(_outcome(first))
-            furnish(limits.files)
+                os._exit(_reap_until(first))
+            mount_folders(limits.files)
             drop_rights()
             die_with_parent()
-        _be_first(connection, listening, limits, size)
+        _be_init(connection, listening, limits, size)
     except BaseException as error:
         print(f"sandbox: {error!r}", file=sys.__stderr__, flush=True)
     finally:
         os._exit(_FAILED)
 
 
-def _be_first(
+def _be_init(
     connection: Mapping[str, object], listening: Sequence[int], limits: Limits, size: int
 ) -> NoReturn:
-    """Process 1 of the nest: fork the kernel, bury orphans, end when the kernel ends."""
+    """Process 1 of the namespace: fork the kernel, reap orphans, end when the kernel ends."""
     unreadable()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     kernel = os.fork()
     if kernel == 0:
-        _settle(limits, size)
+        _confine(limits, size)
         from rooflab.grade.inside.kernel import serve
 
         serve(connection, listening, limits.shown)
     for descriptor in listening:
         os.close(descriptor)
-    os._exit(_outcome(kernel))
+    os._exit(_reap_until(kernel))
 
 
-def _settle(limits: Limits, size: int) -> None:
-    """The kernel's own process: its limits (``size``: what it has already), folder, luck."""
+def _confine(limits: Limits, size: int) -> None:
+    """Give the kernel's own process its limits, its folder and fresh random numbers.
+
+    ``size``: bytes of address space that it has already, and that do not count.
+    """
     os.setsid()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     null = os.open(os.devnull, os.O_RDWR)
@@ -228,13 +233,13 @@ def _address_space() -> int:
 
 
 def _counts_in_namespace() -> bool:
-    """Whether Linux counts a user's processes by namespace (5.14 and newer), not all of them."""
+    """Whether Linux limits a user's processes in each namespace by itself, as since 5.14."""
     major, minor, *_ = os.uname().release.split(".")
     return (int(major), int(minor)) >= (5, 14) and os.getuid() == 65534
 
 
-def _outcome(child: int) -> int:
-    """Wait for ``child``, burying others; return the code to end with."""
+def _reap_until(child: int) -> int:
+    """Reap children until ``child`` has ended; return the code to end with."""
     while True:
         try:
             pid, status = os.waitpid(-1, 0)
@@ -246,7 +251,7 @@ def _outcome(child: int) -> int:
 
 
 def _keep_only(descriptors: Sequence[int]) -> None:
-    """Close what the keeper holds of others."""
+    """Close the descriptors of other submissions, which the fork server holds."""
     last = 0
     for descriptor in sorted(descriptors):
         os.closerange(max(3, last + 1), descriptor)
