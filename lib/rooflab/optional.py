@@ -17,11 +17,19 @@ EXTRA = {
         ("llvmlite", "ml_dtypes", "numba", "psutil", "scipy", "threadpoolctl", "tqdm"), "measure"
     ),
     **dict.fromkeys(
-        ("IPython", "anywidget", "ipywidgets", "jupyter_server", "markdown_it", "traitlets"),
+        (
+            "IPython",
+            "anywidget",
+            "ipykernel",
+            "ipywidgets",
+            "jupyter_server",
+            "markdown_it",
+            "traitlets",
+        ),
         "course",
     ),
     **dict.fromkeys(
-        ("filelock", "jinja2", "jupyter_client", "nbclient", "nbformat", "nbval", "pytest", "zmq"),
+        ("jupyter_client", "nbclient", "nbformat", "nbval", "pytest", "zmq"),
         "grade",
     ),
     "distributed": "cluster",
@@ -47,7 +55,4 @@ def installed(what: str) -> Iterator[None]:
 
 
 def _sentence(what: str, package: str) -> str:
-    return (
-        f"{what} needs {package}, which {_ENDING}: "
-        f'pip install "rooflab[{EXTRA[package]}]"'
-    )
+    return f'{what} needs {package}, which {_ENDING}: pip install "rooflab[{EXTRA[package]}]"'

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 _BOOLS = ("bool", "bool_")  # Python's and NumPy's; an older NumPy's is an integer too
 
+
 def size(name: str, value: object, least: int = 1) -> int:
     """Return ``value`` as an ``int`` of ``least`` or more; NumPy integers are fine, bool is not.
 

@@ -249,7 +249,8 @@ def _redirect(say: Say) -> None:
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     sys.stdin = io.StringIO()
     builtins.input = _nobody_answers
-    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
     if shell is not None:
         shell.display_pub.publish = lambda data, metadata=None, **more: say(
             "displayed", [data, metadata or {}, {k: more[k] for k in _SHOWN & more.keys()}]
