@@ -54,6 +54,8 @@ class Picture(Figure):
     def __repr__(self) -> str:
         return self.words or super().__repr__()
 
+    __str__ = __repr__
+
 
 @dataclass(frozen=True)
 class Point:

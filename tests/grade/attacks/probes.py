@@ -65,17 +65,25 @@ import glob
 def f1(m, n): return glob.glob("/tmp/rooflab*") + glob.glob("/tmp/pytest*") + glob.glob("/box/*")""",
     "references": """
 import importlib
-wanted = ["lesson00", "lesson01", "lesson01_claims", "lesson01_cuda", "lesson02", "lesson02_golf",
-          "lesson03", "golf_ways", "golf_mistakes", "timing_mistakes", "judge", "registry"]
+lessons = ["exercises.lessons." + name for name in ("lesson00", "lesson01", "lesson02", "lesson05")]
+wanted = [*lessons, "exercises.kinds.golf", "exercises.kinds.timing", "exercises.kinds.compared",
+          "exercises.judge", "exercises.registry", "exercises.compare", "exercises.exercise",
+          "labs.golf.solutions", "grade.merge", "grade.verdicts", "conclusions.lesson01"]
 def f1(m, n):
     got = []
     for name in wanted:
-        try: got.append(importlib.import_module("rooflab.exercises." + name).__name__)
+        try: got.append(importlib.import_module("rooflab." + name).__name__)
         except ImportError: pass
     return got""",
     "references in golf": """
 from rooflab.labs.golf import HOLES
-def f1(m, n): return [h.name for h in HOLES.values() if h.reference or h.variants]""",
+def f1(m, n):
+    got = []
+    for hole in HOLES.values():
+        for name in ("reference", "variants", "says"):
+            try: got.append(getattr(hole, name))
+            except RuntimeError: pass
+    return got""",
     "files with answers": """
 import os
 def f1(m, n):

@@ -1,0 +1,13 @@
+"""The annotations of counting, predicting and measuring are true: mypy, strict."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+
+def test_core_is_typed_strictly(repository: Path) -> None:
+    command = [sys.executable, "-m", "mypy"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=repository, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
