@@ -1,9 +1,9 @@
 """Real decode: is the estimate right, and does the loop waste what BLAS gives?
 
 Two models, batch 1 … 64, one thread by default. Predicted against measured tokens a second, with
-efficiencies that come from a model of other sizes (rooflab.labs.llm.decode_prediction), and the pure
-bound's error beside it; prefill likewise. The loop's steps take turns with all of its GEMVs and
-GEMMs alone: their share of a step is what BLAS would allow.
+efficiencies that come from a model of other sizes (rooflab.labs.llm.decode_prediction), and the
+pure bound's error beside it; prefill likewise. The loop's steps take turns with all of its GEMVs
+and GEMMs alone: their share of a step is what BLAS would allow.
 
     python -m benchmarks.decode [--threads 1] [--quick]
 """
@@ -95,7 +95,8 @@ def mean_error(rows: list[dict], key: str) -> float:
 def told(result: dict) -> None:
     """Print both tables and the summary."""
     table(
-        ["model", "batch", "tokens/s", "predicted", "off by", "bound off by", "BLAS share", "forms"],
+        ["model", "batch", "tokens/s", "predicted", "off by", "bound off by", "BLAS share",
+         "forms"],
         [
             [r["model"], r["batch"], r["tokens_per_s"], r["predicted_tokens_per_s"],
              error(r, "predicted_s"), error(r, "bound_s"), r["blas_share"],

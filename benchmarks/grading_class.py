@@ -1,7 +1,7 @@
 """A class of 200 with every attack in it: graded, killed with -9 twenty times, resumed.
 
-Made by tests/grade/support/classroom.py: honest, partly right, every attack of the tests, every bad file.
-It is graded once without a break and once with twenty; both must end in the same bytes.
+Made by tests/grade/support/classroom.py: honest, partly right, every attack of the tests, every
+bad file. It is graded once without a break and once with twenty; both must end in the same bytes.
 
     python -m benchmarks.grading_class [--count 200] [--kills 20] [--jobs 2] [--seed 1]
 """
@@ -85,8 +85,11 @@ def main(arguments: Iterable[str] | None = None) -> dict[str, object]:
         moments = kills(options.count, options.kills, options.seed)
         for run in killed_runs(files, top / "out", top / "scratch2", *words, moments=moments):
             resumed.append(run)
-            print(f"  {'killed' if run.seen.killed else 'ended'} after {run.seen.seconds:.1f} s:"
-                  f" {run.finished} finished, {run.seen.left} processes left", flush=True)  # fmt: skip
+            print(
+                f"  {'killed' if run.seen.killed else 'ended'} after {run.seen.seconds:.1f} s:"
+                f" {run.finished} finished, {run.seen.left} processes left",
+                flush=True,
+            )
         columns = {
             "without a break": report(pupils, files, top / "whole", whole),
             f"killed {options.kills} times": report(pupils, files, top / "out", resumed),

@@ -22,7 +22,7 @@ class LostInput(Exception):
 
 
 def open_variant(server, chromium, name: str):
-    """Run a variant's notebook in Lab on a fresh page and kernel; returns the page when it shows."""
+    """Run a variant's notebook in Lab on a fresh page and kernel; return the page once it shows."""
     server.write(f"{name}.ipynb", VARIANTS[name])
     page = chromium.new_page(viewport={"width": 1280, "height": 1000})
     page.set_default_timeout(60_000)

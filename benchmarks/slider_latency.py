@@ -126,7 +126,7 @@ def state_size() -> dict[str, int]:
 def verdict(
     found: dict[str, dict[str, float]], sizes: dict[str, int]
 ) -> list[tuple[str, bool, str]]:
-    """The targets of DESIGN.md §4: name, reached, by how much."""
+    """The targets, each with whether it is reached, and by how much."""
     ours, theirs = found["rooflab"], found["interact"]
     allowed = max(33.0, theirs["p95_ms"] / 20)
     ratio = theirs["p95_ms"] / ours["p95_ms"]

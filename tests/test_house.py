@@ -1,4 +1,4 @@
-"""The house: no module that is one neighbour's overflow, no circles, no prefix in place of a package."""
+"""The house: no module that is one neighbour's overflow, no circles, no prefix for a package."""
 
 from __future__ import annotations
 

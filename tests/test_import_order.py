@@ -67,7 +67,8 @@ def test_a_check_does_not_wait_for_the_notebook_format(repository: Path) -> None
     """The first rl.check of a kernel asks what the grader would refuse; nbformat takes a second."""
     code = (
         "import sys, rooflab as rl\n"
-        "time = lambda k, n, itemsize, peak, bandwidth: max(2 * n * itemsize / bandwidth, 2 * k * n / peak)\n"
+        "time = lambda k, n, itemsize, peak, bandwidth: max(2 * n * itemsize / bandwidth, "
+        "2 * k * n / peak)\n"
         "passed = rl.check('00-time', time).passed\n"
         "print(passed, 'rooflab.grade.refusal' in sys.modules, 'nbformat' in sys.modules)"
     )

@@ -83,7 +83,7 @@ def tidy(notebook: NotebookNode) -> None:
 
 
 def _without_widget(output: NotebookNode) -> list[NotebookNode]:
-    """A widget's output as its picture or text; a picture is followed by a note that it is still."""
+    """A widget's output as its picture or text; after a picture, a note that it is still."""
     moves = output.get("data", {}).pop(WIDGET_VIEW, None) is not None
     if not moves or "image/png" not in output.data:
         return [output]

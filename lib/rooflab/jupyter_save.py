@@ -75,7 +75,7 @@ def _shown(content: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _reached(states: Mapping[str, Any], shown: set[str]) -> set[str]:
-    """The widgets ``shown``, all that is part of them, and the links from one of them to another."""
+    """The widgets ``shown``, all that is part of them, and the links between any two of them."""
     parts = {id: set(REFERENCE.findall(json.dumps(one["state"]))) for id, one in states.items()}
     found = _parts_of(shown, parts)
     links = {id for id, one in states.items() if one["model_name"] in LINKS and parts[id] <= found}

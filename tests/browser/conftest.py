@@ -139,7 +139,7 @@ def open_notebook(leave: Callable[[str], Front], jupyter: Server) -> Callable[..
 
 @pytest.fixture(scope="session")
 def static_page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., str]]:
-    """``static_page(name, *cells)`` runs cells, writes the page of tools/site.py, returns its URL."""
+    """``static_page(name, *cells)`` runs cells, writes the page of tools/site.py: its URL."""
     out = tmp_path_factory.mktemp("site with spaces é")
     with one_kernel(out) as run:
         yield lambda name, *cells: build_page(run(*cells), out, name).as_uri()

@@ -18,7 +18,8 @@ from tests.browser.tab import Tab
 
 LOADING = 120_000  # ms: Lab, or a kernel, on a busy machine
 OPENED = """name => {
-    const here = window.jupyterapp?.shell.currentWidget, kernel = here?.sessionContext?.session?.kernel;
+    const here = window.jupyterapp?.shell.currentWidget,
+        kernel = here?.sessionContext?.session?.kernel;
     return here?.context?.path === name && here.context.isReady && here.sessionContext.isReady
         && kernel?.status === 'idle' && kernel.connectionStatus === 'connected'
         && document.querySelector('.jp-Notebook .jp-CodeCell') !== null; }"""
@@ -29,16 +30,22 @@ ASK = """async ([code, expression]) => {
     const asked = sessionContext.session.kernel.requestExecute(
         { code, user_expressions: { it: expression }, silent: true });
     return JSON.stringify((await asked.done).content); }"""
-KERNEL_SAYS = f"async ([expression, wanted]) => JSON.parse(await ({ASK})(['', expression])).user_expressions.it.data['text/plain'] === wanted"
+KERNEL_SAYS = (
+    f"async ([expression, wanted]) => JSON.parse(await ({ASK})(['', "
+    "expression])).user_expressions.it.data['text/plain'] === wanted"
+)
 
 # The kernel is told when a hand rests, by a timer of 150 ms; held, it ends when it is let.
 HOLD = """() => {
     const start = window.setTimeout, stop = window.clearTimeout, resting = new Map();
     let last = 1e9;
-    window.setTimeout = (then, after, ...more) => after === 150 ? (resting.set(++last, then), last) : start(then, after, ...more);
+    window.setTimeout = (then, after, ...more) =>
+        after === 150 ? (resting.set(++last, then), last) : start(then, after, ...more);
     window.clearTimeout = id => { if (!resting.delete(id)) stop(id); };
-    window.rest = () => { const all = [...resting.values()]; resting.clear(); all.forEach(then => then()); return all.length; };
-    window.letGo = () => { window.setTimeout = start; window.clearTimeout = stop; delete window.letGo; rest(); }; }"""
+    window.rest = () => { const all = [...resting.values()]; resting.clear();
+        all.forEach(then => then()); return all.length; };
+    window.letGo = () => { window.setTimeout = start; window.clearTimeout = stop;
+        delete window.letGo; rest(); }; }"""
 
 
 def hold_hand(page) -> None:

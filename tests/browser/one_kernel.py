@@ -25,7 +25,7 @@ get_ipython().reset()"""
 
 @contextmanager
 def one_kernel(folder: Path) -> Iterator[Callable[..., NotebookNode]]:
-    """``run(*cells)`` runs cells as a notebook of their own and returns it with its widgets' state."""
+    """``run(*cells)`` runs cells as a notebook of their own, and returns that with its widgets."""
     with lesson_environment() as environment, ThreadPoolExecutor(1) as thread:
 
         def client(*cells: str) -> NotebookClient:

@@ -15,7 +15,8 @@ HAS_SIZE = "size => innerWidth === size[0] && innerHeight === size[1]"
 # A frame runs what was asked of it, lays out, then tells who watches sizes; all may ask for more.
 STAND = """async nodes => {
     const frame = () => new Promise(requestAnimationFrame);
-    const look = () => JSON.stringify([...document.querySelectorAll(nodes)].map(node => node.getBoundingClientRect()));
+    const look = () => JSON.stringify(
+        [...document.querySelectorAll(nodes)].map(node => node.getBoundingClientRect()));
     for (let before, same = 0, frames = 0; same < 3; frames += 1) {
         if (frames > 2000) throw new Error(`${nodes} never stands still`);
         await frame();
@@ -33,7 +34,8 @@ BY_HAND = """() => {
     window.cancelAnimationFrame = id => asked.delete(id);
     window.oneFrame = milliseconds => {
         clock += milliseconds;
-        for (const id of [...asked.keys()]) { const then = asked.get(id); asked.delete(id); then?.(clock); }
+        for (const id of [...asked.keys()]) {
+            const then = asked.get(id); asked.delete(id); then?.(clock); }
         return asked.size; }; }"""
 
 
@@ -45,7 +47,8 @@ def by_hand(page) -> None:
 def frames(page, seen: str, milliseconds: int) -> list:
     """Frame after frame until nobody asks for another: what ``seen()`` returns after each."""
     return page.evaluate(
-        f"() => {{ const all = []; do {{ const more = oneFrame({milliseconds}); all.push(({seen})());"
+        f"() => {{ const all = []; do {{ const more = oneFrame({milliseconds}); "
+        f"all.push(({seen})());"
         " if (!more || all.length > 2000) return all; } while (true); }"
     )
 

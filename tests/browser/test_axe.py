@@ -53,35 +53,47 @@ CELLS = (
     'rl.sort("03-ten", TEN, machine=SORTED)',
 )
 OURS = ":is(.rl-pic, .rl-card, .rooflab-live, .rl-golf, .rl-lunch)"
-READY = f"""() => document.querySelectorAll('{OURS}').length >= 9 && document.querySelector('.rl-sort .deck')
+READY = f"""() => document.querySelectorAll('{OURS}').length >= 9
+    && document.querySelector('.rl-sort .deck')
     && document.querySelectorAll('.noUi-handle[data-lm-suppress-shortcuts]').length >= 6"""
 RULES = {"runOnly": {"type": "tag", "values": [
     "wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]},
     "resultTypes": ["violations"], "preload": False}  # fmt: skip
 # Colour of words against what lies below them, where axe cannot judge: drawn words, dark cards.
 CONTRASTS = """ours => {
-    const parse = text => text.match(/[\\d.]+/g).map(Number), mix = (m, c) => m.map(row => row.reduce((sum, v, i) => sum + v * c[i], 0));
+    const parse = text => text.match(/[\\d.]+/g).map(Number),
+        mix = (m, c) => m.map(row => row.reduce((sum, v, i) => sum + v * c[i], 0));
     const turned = c => { // what a dark page makes of a card: invert(0.92) hue-rotate(180deg)
         const inverted = c.map(v => 255 * 0.92 + v * (1 - 2 * 0.92));
-        return mix([[-0.574, 1.43, 0.144], [0.426, 0.43, 0.144], [0.426, 1.43, -0.856]], inverted).map(v => Math.min(255, Math.max(0, v))); };
-    const bright = c => { const [r, g, b] = c.map(v => v / 255).map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+        return mix([[-0.574, 1.43, 0.144], [0.426, 0.43, 0.144], [0.426, 1.43, -0.856]], inverted)
+            .map(v => Math.min(255, Math.max(0, v))); };
+    const bright = c => { const [r, g, b] = c.map(v => v / 255)
+        .map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
     const sheet = document.head.appendChild(document.createElement('style'));
     sheet.textContent = '* { pointer-events: auto !important; scroll-behavior: auto !important; }';
     const found = [];
     let seen = 0;
-    const written = [...document.querySelectorAll(`${ours} :is(svg text, p, span, b, small, li, label, summary, button, select)`)]
-        .filter(n => [...n.childNodes].some(one => one.nodeType === 3 && one.textContent.trim()) || n.matches('select'))
-        .filter(n => !n.matches(':disabled, .rl-fall-lane .rl-on') && !n.closest('.rl-hidden, .aside, .widget-readout, .widget-label'));
+    const texts = 'svg text, p, span, b, small, li, label, summary, button, select';
+    const written = [...document.querySelectorAll(`${ours} :is(${texts})`)]
+        .filter(n => [...n.childNodes].some(one => one.nodeType === 3 && one.textContent.trim())
+            || n.matches('select'))
+        .filter(n => !n.matches(':disabled, .rl-fall-lane .rl-on')
+            && !n.closest('.rl-hidden, .aside, .widget-readout, .widget-label'));
     for (const text of written) {
-        const drawn = Boolean(text.ownerSVGElement), style = getComputedStyle(text), part = text.getClientRects()[0], fill = drawn ? style.fill : style.color;
+        const drawn = Boolean(text.ownerSVGElement), style = getComputedStyle(text),
+            part = text.getClientRects()[0], fill = drawn ? style.fill : style.color;
         if (!part?.width || style.visibility === 'hidden') continue;
         let shown = true;
         for (let n = text; n; n = n.parentElement) shown &&= +getComputedStyle(n).opacity > 0.9;
         if (!shown) continue;
         text.scrollIntoView({ block: 'center' });
-        const b = text.getBoundingClientRect(), stack = document.elementsFromPoint(b.left + b.width / 2, b.top + b.height / 2);
-        const below = drawn && stack.filter(n => n !== text && /^(rect|polygon)$/.test(n.tagName)).map(n => getComputedStyle(n))
-            .find(s => s.fill !== 'none' && +s.opacity === 1 && +s.fillOpacity === 1 && (parse(s.fill)[3] ?? 1) === 1);
+        const b = text.getBoundingClientRect(),
+            stack = document.elementsFromPoint(b.left + b.width / 2, b.top + b.height / 2);
+        const below = drawn && stack.filter(n => n !== text && /^(rect|polygon)$/.test(n.tagName))
+            .map(n => getComputedStyle(n))
+            .find(s => s.fill !== 'none' && +s.opacity === 1 && +s.fillOpacity === 1
+                && (parse(s.fill)[3] ?? 1) === 1);
         let paper = below && !text.matches('.halo, .rl-halo') ? below.fill : null;
         for (let n = text.ownerSVGElement ?? text; !paper; n = n.parentElement) {
             if (!n) { paper = 'rgb(255, 255, 255)'; break; }
@@ -90,20 +102,28 @@ CONTRASTS = """ours => {
         }
         let ink = parse(fill).slice(0, 3), under = parse(paper).slice(0, 3);
         if (text.closest('.rl-dark > .rl-card')) { ink = turned(ink); under = turned(under); }
-        const [low, high] = [bright(ink), bright(under)].sort((p, q) => p - q), ratio = (high + 0.05) / (low + 0.05);
+        const [low, high] = [bright(ink), bright(under)].sort((p, q) => p - q),
+            ratio = (high + 0.05) / (low + 0.05);
         seen += 1;
         if (ratio < 4.5) found.push([text.textContent, fill, paper, Math.round(100 * ratio) / 100]);
     }
     sheet.remove();
     return { found, seen }; }"""
-SMALL = """ours => [...document.querySelectorAll(`${ours} :is(button, select, summary, .noUi-handle, [role=button])`)]
-    .filter(n => n.getClientRects().length && getComputedStyle(n).visibility !== 'hidden').map(n => [n.className || n.textContent, n.getBoundingClientRect()])
-    .filter(([, b]) => Math.min(b.width, b.height) < 23.9).map(([name, b]) => [name, b.width, b.height])"""
-CUT = """ours => [...document.querySelectorAll(`${ours} :is(.rl-fall-time, .rl-fall-axis small, button, select, b)`)]
-    .filter(n => n.getClientRects().length && n.textContent.trim()).filter(n => { const b = n.getBoundingClientRect();
+SMALL = """ours => [...document.querySelectorAll(
+    `${ours} :is(button, select, summary, .noUi-handle, [role=button])`)]
+    .filter(n => n.getClientRects().length && getComputedStyle(n).visibility !== 'hidden')
+    .map(n => [n.className || n.textContent, n.getBoundingClientRect()])
+    .filter(([, b]) => Math.min(b.width, b.height) < 23.9)
+    .map(([name, b]) => [name, b.width, b.height])"""
+CUT = """ours => [...document.querySelectorAll(
+    `${ours} :is(.rl-fall-time, .rl-fall-axis small, button, select, b)`)]
+    .filter(n => n.getClientRects().length && n.textContent.trim())
+    .filter(n => { const b = n.getBoundingClientRect();
         let own = n.closest('.rl-card, .rl-pic, .rl-golf, .rl-lunch');
-        while (!own.getBoundingClientRect().width) own = own.parentElement; // one that has no box of its own
-        const card = own.getBoundingClientRect(); return b.left < card.left - 1 || b.right > card.right + 1; })
+        // one that has no box of its own
+        while (!own.getBoundingClientRect().width) own = own.parentElement;
+        const card = own.getBoundingClientRect();
+        return b.left < card.left - 1 || b.right > card.right + 1; })
     .map(n => n.textContent)"""
 
 

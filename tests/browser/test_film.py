@@ -165,11 +165,19 @@ def test_it_speaks_to_a_screen_reader_and_names_its_sliders(still_page) -> None:
     picture.locator("[aria-live]", has_text=said).wait_for(state="attached")
 
 
-SMALL_AND_OUTSIDE = """film => { const card = film.querySelector('.rl-card').getBoundingClientRect(), texts = [...film.querySelectorAll('svg text')].filter(t => t.textContent && t.getBoundingClientRect().width);
-    const size = t => { const svg = t.ownerSVGElement; return parseFloat(getComputedStyle(t).fontSize) * svg.getBoundingClientRect().width / svg.viewBox.baseVal.width; };
-    const letters = [...film.querySelectorAll('.rl-right :is(p, b, span)')].filter(n => parseFloat(getComputedStyle(n).fontSize) < 15);
-    const out = t => { const b = t.getBoundingClientRect(); return b.left < card.left || b.right > card.right; };
-    return [[...texts.filter(t => size(t) < 15), ...letters], texts.filter(out)].map(l => l.map(t => t.textContent)); }"""
+SMALL_AND_OUTSIDE = """film => {
+    const card = film.querySelector('.rl-card').getBoundingClientRect();
+    const texts = [...film.querySelectorAll('svg text')]
+        .filter(t => t.textContent && t.getBoundingClientRect().width);
+    const size = t => { const svg = t.ownerSVGElement;
+        const scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
+        return parseFloat(getComputedStyle(t).fontSize) * scale; };
+    const letters = [...film.querySelectorAll('.rl-right :is(p, b, span)')]
+        .filter(n => parseFloat(getComputedStyle(n).fontSize) < 15);
+    const out = t => { const b = t.getBoundingClientRect();
+        return b.left < card.left || b.right > card.right; };
+    return [[...texts.filter(t => size(t) < 15), ...letters],
+        texts.filter(out)].map(l => l.map(t => t.textContent)); }"""
 
 
 def test_no_text_is_small_or_cut(still_page) -> None:

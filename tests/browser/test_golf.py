@@ -1,4 +1,4 @@
-"""Byte golf in a browser: on a page from disk, where no kernel answers, and in Lab and Notebook 7."""
+"""Byte golf in a browser: on a page from disk, without a kernel, and in Lab and Notebook 7."""
 
 from __future__ import annotations
 
@@ -204,11 +204,16 @@ def test_the_picture_stays_covered_until_the_guess_is_placed(still_page) -> None
     assert low < 0.6 * picture.bounding_box()["height"]
 
 
-SMALL_AND_OUTSIDE = """picture => { const svg = picture.querySelector('.stage svg'), frame = svg.getBoundingClientRect();
-    const texts = [...svg.querySelectorAll('text')].filter(t => t.textContent && t.getBoundingClientRect().width);
-    const size = t => parseFloat(getComputedStyle(t).fontSize) * frame.width / svg.viewBox.baseVal.width;
-    const out = t => { const b = t.getBoundingClientRect(); return b.left < frame.left - 1 || b.right > frame.right + 1; };
-    return [texts.filter(t => size(t) < 15), texts.filter(out)].map(l => l.map(t => t.textContent)); }"""
+SMALL_AND_OUTSIDE = """picture => {
+    const svg = picture.querySelector('.stage svg'), frame = svg.getBoundingClientRect();
+    const texts = [...svg.querySelectorAll('text')]
+        .filter(t => t.textContent && t.getBoundingClientRect().width);
+    const scale = frame.width / svg.viewBox.baseVal.width;
+    const size = t => parseFloat(getComputedStyle(t).fontSize) * scale;
+    const out = t => { const b = t.getBoundingClientRect();
+        return b.left < frame.left - 1 || b.right > frame.right + 1; };
+    return [texts.filter(t => size(t) < 15),
+        texts.filter(out)].map(l => l.map(t => t.textContent)); }"""
 
 
 def test_no_text_is_small_or_outside_the_picture(still_page) -> None:

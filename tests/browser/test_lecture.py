@@ -297,7 +297,7 @@ def staged(open_notebook: Callable[..., object]) -> Iterator[object]:
 
 
 # Whether the bar cuts a message of two lines, and one of four: else the first would prove nothing.
-CUT = """() => ['It says this at 1280 pixels. '.repeat(4), 'It says this at 1280 pixels. '.repeat(9)].map(words => {
+CUT = """() => [4, 9].map(n => 'It says this at 1280 pixels. '.repeat(n)).map(words => {
     const bar = document.querySelector('.lec-told');
     bar.textContent = words;
     return bar.scrollHeight > bar.clientHeight + 1 || bar.scrollWidth > bar.clientWidth + 1; })"""
@@ -349,18 +349,23 @@ def test_a_recorded_sentence_is_broken_and_recorded_columns_are_not(staged) -> N
 
 # How many lines a text has, and how large its letters are, in stage pixels.
 LETTERS = """node => {
-    const { fontSize, lineHeight } = getComputedStyle(node), k = node.getBoundingClientRect().height / node.offsetHeight;
+    const { fontSize, lineHeight } = getComputedStyle(node),
+        k = node.getBoundingClientRect().height / node.offsetHeight;
     const stage = Math.min(innerWidth / 1280, innerHeight / 720);
-    return [Math.round(node.offsetHeight / parseFloat(lineHeight)), parseFloat(fontSize) * k / stage]; }"""
+    return [Math.round(node.offsetHeight / parseFloat(lineHeight)),
+        parseFloat(fontSize) * k / stage]; }"""
 
 # The lecture's own script in a front end that puts an output into its page late.
 LATE = """async ([source, traits]) => {
-    const { default: { render } } = await import(URL.createObjectURL(new Blob([source], { type: 'text/javascript' })));
+    const page = new Blob([source], { type: 'text/javascript' });
+    const { default: { render } } = await import(URL.createObjectURL(page));
     const one = { id: 'text', getMetadata: () => ['core'] }, both = [one, { id: 'door' }];
     const cells = Object.assign(both, { get: n => both[n] });
-    const model = { get: name => traits[name], set: (name, value) => { traits[name] = value; }, save_changes() {},
+    const model = { get: name => traits[name],
+        set: (name, value) => { traits[name] = value; }, save_changes() {},
         widget_manager: { context: { model: { cells } } } };
-    document.body.innerHTML = `<div class="jp-Notebook"><div class="jp-Cell jp-MarkdownCell"><div class="jp-RenderedMarkdown"><p>One.</p></div></div>
+    document.body.innerHTML = `<div class="jp-Notebook"><div class="jp-Cell jp-MarkdownCell">
+        <div class="jp-RenderedMarkdown"><p>One.</p></div></div>
         <div class="jp-Cell jp-CodeCell"></div></div>`;
     const el = document.createElement('div');
     render({ model, el });
@@ -409,4 +414,5 @@ def test_the_live_roofline_alone_can_be_read_on_a_dark_stage(
 
 
 # Whether the page behind the picture is dark: else the test above would prove nothing.
-PAPER = """() => getComputedStyle(document.body).backgroundColor === 'rgb(17, 17, 17)' ? 'dark' : 'light'"""
+PAPER = """() =>
+    getComputedStyle(document.body).backgroundColor === 'rgb(17, 17, 17)' ? 'dark' : 'light'"""

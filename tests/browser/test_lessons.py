@@ -1,4 +1,4 @@
-"""Every lesson as its slides, and come back to tomorrow in Lab and in Notebook 7; run once for all."""
+"""Every lesson as its slides, and opened again tomorrow in Lab and Notebook 7; run once for all."""
 
 from __future__ import annotations
 

@@ -13,10 +13,14 @@ pytestmark = pytest.mark.browser
 MACHINE = "select.rl-machine"
 H100, A100, SMALL = "nvidia-h100-sxm", "nvidia-a100-sxm-80", "apple-m1"
 # What stands at the decades that are seen, from below, and how high: a share of the picture.
-TICKS = """() => [...document.querySelectorAll('.rl-axes g')].filter(g => g.style.display !== 'none')
-    .map(g => [g.textContent, g.getBoundingClientRect().bottom]).sort((a, b) => b[1] - a[1]).map(([text]) => text)"""
-ROOF = """() => { const svg = document.querySelector('svg.rl-live'), [, height] = svg.getAttribute('viewBox').split(' ').slice(2);
-    return +document.querySelector('.rl-roof path').getAttribute('d').split('H')[0].split(' ').at(-1) / height; }"""
+TICKS = """() => [...document.querySelectorAll('.rl-axes g')]
+    .filter(g => g.style.display !== 'none')
+    .map(g => [g.textContent, g.getBoundingClientRect().bottom]).sort((a, b) => b[1] - a[1])
+    .map(([text]) => text)"""
+ROOF = """() => { const svg = document.querySelector('svg.rl-live'),
+    [, height] = svg.getAttribute('viewBox').split(' ').slice(2);
+    const path = document.querySelector('.rl-roof path').getAttribute('d');
+    return +path.split('H')[0].split(' ').at(-1) / height; }"""
 CORNERS = "() => document.querySelector('.rl-axes g:last-of-type').getAttribute('transform')"
 
 

@@ -67,9 +67,11 @@ def test_the_words_are_pythons(split) -> None:
         assert found[3] == " ".join(wanted[3:])
 
 
-BOXES = """() => [...document.querySelectorAll('svg.rl-live text')].filter(n => n.textContent && n.getClientRects().length && !n.closest('.rl-axes'))
+BOXES = """() => [...document.querySelectorAll('svg.rl-live text')]
+    .filter(n => n.textContent && n.getClientRects().length && !n.closest('.rl-axes'))
     .map(n => { const b = n.getBoundingClientRect(), s = n.ownerSVGElement.getBoundingClientRect();
-        return [n.textContent, b.left, b.right, b.top + 5, b.bottom - 5, b.bottom <= s.bottom - 0.09 * s.height]; })"""
+        return [n.textContent, b.left, b.right, b.top + 5, b.bottom - 5,
+            b.bottom <= s.bottom - 0.09 * s.height]; })"""
 
 
 def test_no_name_stands_on_another_or_below_the_axes(split) -> None:
@@ -151,9 +153,13 @@ def test_reduced_motion_splits_at_once(tab: Tab, address: str) -> None:
     with tab.silent(address, motion="reduce") as page:
         ready(page)
         ends = page.evaluate(
-            """() => { const both = [...document.querySelectorAll('button')].find(b => b.textContent === 'both');
+            """() => {
+            const both = [...document.querySelectorAll('button')]
+                .find(b => b.textContent === 'both');
             both.click();
-            const y = side => document.querySelector(`[data-op=axpy] .rl-${side}`).getAttribute('transform');
-            return [y('cold'), y('warm'), document.querySelector('[data-op=axpy] .rl-over').textContent]; }"""
+            const y = side => document.querySelector(`[data-op=axpy] .rl-${side}`)
+                .getAttribute('transform');
+            return [y('cold'), y('warm'),
+                document.querySelector('[data-op=axpy] .rl-over').textContent]; }"""
         )
     assert ends[0] != ends[1] and ends[2].startswith("×")

@@ -12,7 +12,8 @@ from tests.browser.tab import resize
 
 GEMM = '.rl-dot[data-op="gemm"] .rl-bound'
 CLIPPED = """() => { const card = document.querySelector(".rl-box");
-    return card.getBoundingClientRect().right - card.parentElement.getBoundingClientRect().right; }"""
+    const inside = card.parentElement.getBoundingClientRect();
+    return card.getBoundingClientRect().right - inside.right; }"""
 
 
 def test_tokens_thicken_the_box_and_bring_the_point_to_the_roof(show_picture) -> None:

@@ -48,7 +48,8 @@ def place(page, selector: str) -> tuple[float, float]:
 def visible(page, selector: str) -> bool:
     return page.locator(selector).first.evaluate(
         "n => { for (; n.ownerSVGElement; n = n.parentNode) { const s = getComputedStyle(n); "
-        "if (+s.opacity < 0.05 || s.visibility === 'hidden' || s.display === 'none') return false; }"
+        "if (+s.opacity < 0.05 || s.visibility === 'hidden' || s.display === 'none') return false; "
+        "}"
         " return true; }"
     )
 
@@ -110,7 +111,8 @@ def test_every_step_moves_a_little(still_page) -> None:
         let before = null, longest = 0;
         for (let s = 0; s <= 300; s++) { input.value = s; input.dispatchEvent(new Event('input'));
           const now = at();
-          if (before) now.forEach((p, n) => { longest = Math.max(longest, Math.hypot(p[0] - before[n][0], p[1] - before[n][1])); });
+          if (before) now.forEach((p, n) => {
+              longest = Math.max(longest, Math.hypot(p[0] - before[n][0], p[1] - before[n][1])); });
           before = now; }
         return longest; }"""
     )
@@ -146,11 +148,16 @@ def test_labels_keep_apart_as_the_browser_draws_them(still_page) -> None:
     ):
         stop(still_page, name, at)
         boxes = still_page.evaluate(
-            """() => [...document.querySelectorAll('.rl-morph svg text:not([transform])')].filter(node => {
-              for (let n = node; n.ownerSVGElement; n = n.parentNode) { const s = getComputedStyle(n);
-                if (+s.opacity < 0.05 || s.visibility === 'hidden' || s.display === 'none') return false; }
-              return true; }).map(t => { const b = t.getBBox(), m = t.getCTM(), i = t.ownerSVGElement.getCTM?.() ?? m;
-              const r = t.getBoundingClientRect(); return [t.textContent, r.left, r.top + 3, r.right, r.bottom - 3]; })"""
+            """() => [...document.querySelectorAll('.rl-morph svg text:not([transform])')]
+              .filter(node => {
+              for (let n = node; n.ownerSVGElement; n = n.parentNode) {
+                const s = getComputedStyle(n);
+                if (+s.opacity < 0.05 || s.visibility === 'hidden'
+                    || s.display === 'none') return false; }
+              return true; }).map(t => { const b = t.getBBox(), m = t.getCTM(),
+                  i = t.ownerSVGElement.getCTM?.() ?? m;
+              const r = t.getBoundingClientRect();
+              return [t.textContent, r.left, r.top + 3, r.right, r.bottom - 3]; })"""
         )
         assert len(boxes) > 10
         for a, b in combinations(boxes, 2):

@@ -20,7 +20,8 @@ from tests.support.morph_example import OPS, bound
 
 def ask(n):
     truth = 1e3 * bound(OPS[n])
-    return guess(f"morph-{n}", "How long?", result=truth, unit="ms", low=truth / 99, high=truth * 99)
+    return guess(f"morph-{n}", "How long?", result=truth, unit="ms",
+                 low=truth / 99, high=truth * 99)
 
 asked = {OPS[n]: ask(n) for n in (8, 9)}
 asked[OPS[8]]""",
@@ -101,7 +102,8 @@ def test_in_lab_the_kernel_hears_that_it_opened(open_notebook) -> None:
     wait_for_kernel(page, "(w.covered, 'You guessed' in w.words)", "(False, True)")
     stand(page, ".jp-Notebook *")
     taller = page.evaluate(
-        """() => [...document.querySelectorAll('.jp-OutputArea-output, .jp-OutputArea-child, .jp-Cell-outputWrapper')]
+        """() => [...document.querySelectorAll(
+            '.jp-OutputArea-output, .jp-OutputArea-child, .jp-Cell-outputWrapper')]
         .map(node => node.scrollHeight - node.clientHeight).filter(more => more > 1)"""
     )
     assert taller == [], "no output has a scrollbar of its own"

@@ -16,12 +16,15 @@ pytestmark = pytest.mark.browser
 MEASURED = """() => {
     const k = Math.min(innerWidth / 1280, innerHeight / 720);
     const stage = document.querySelector('.lec-page').getBoundingClientRect();
-    const on = [...document.querySelectorAll('.lec-cut.lec-on')].filter(n => n.getClientRects().length);
+    const on = [...document.querySelectorAll('.lec-cut.lec-on')]
+        .filter(n => n.getClientRects().length);
     const low = on.map(n => (n.getBoundingClientRect().bottom - stage.top) / k);
     const right = on.map(n => (n.getBoundingClientRect().right - stage.left) / k);
     const text = on.filter(n => !n.matches('.jp-Cell-outputWrapper'));
-    const type = text.map(n => parseFloat(getComputedStyle(n.querySelector('pre, .cm-line') ?? n).fontSize));
-    return { shown: on.length, low: Math.max(...low), right: Math.max(...right), type: Math.min(99, ...type) };
+    const type = text.map(n => n.querySelector('pre, .cm-line') ?? n)
+        .map(n => parseFloat(getComputedStyle(n).fontSize));
+    return { shown: on.length, low: Math.max(...low), right: Math.max(...right),
+        type: Math.min(99, ...type) };
 }"""
 
 
@@ -189,8 +192,10 @@ def test_the_answers_of_a_vote_stay_above_what_they_mean(deck) -> None:
 # What a widget's page looks like to the stage: cards to sort, and a picture that waits for a guess.
 CARDS = """() => {
     const out = document.querySelector('.lec-cut.lec-on .widget-subarea, .lec-cut.lec-on');
-    out.insertAdjacentHTML('beforeend', `<div class="rl-sort"><div class="deck" tabindex="0">?</div></div>`);
-    out.querySelector('.deck').addEventListener('keydown', event => { event.target.textContent += event.key; });
+    out.insertAdjacentHTML('beforeend',
+        `<div class="rl-sort"><div class="deck" tabindex="0">?</div></div>`);
+    out.querySelector('.deck').addEventListener('keydown', event => {
+        event.target.textContent += event.key; });
 }"""
 
 
@@ -212,7 +217,8 @@ WAITING = """() => {
     out.insertAdjacentHTML('beforeend', '<div class="cover">waits</div>');
     for (const name of ['near', 'far']) out.closest('.jp-Cell').insertAdjacentHTML('beforebegin',
         `<div class="rl-guess"><button class="skip">${name}</button></div>`);
-    document.querySelectorAll('.rl-guess .skip').forEach(skip => skip.addEventListener('click', () => {
+    document.querySelectorAll('.rl-guess .skip')
+        .forEach(skip => skip.addEventListener('click', () => {
         skip.parentElement.classList.add('done'); out.querySelector('.cover').hidden = true; }));
 }"""
 

@@ -131,7 +131,8 @@ def test_keys_are_kept_from_the_notebook_and_spoken(table) -> None:
     table.locator(".rl-sort .deck").focus()
     table.keyboard.press("1")
     table.wait_for_function(
-        "name => document.querySelector('.rl-sort [aria-live]').textContent.startsWith(`${name}: memory`)",
+        "name => document.querySelector('.rl-sort [aria-live]').textContent.startsWith(`${name}: "
+        "memory`)",
         arg=first,
     )
 

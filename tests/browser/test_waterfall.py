@@ -59,16 +59,20 @@ def says(page, text: str) -> None:
 def bars(page) -> list[dict[str, float]]:
     """Left and right edge of each bar in pixels, in order, and which way it goes."""
     stand(page, ".rl-fall *")
-    return page.evaluate("""() => [...document.querySelectorAll('.rl-fall-lane .rl-step')].map(node => {
+    return page.evaluate("""() =>
+        [...document.querySelectorAll('.rl-fall-lane .rl-step')].map(node => {
         const { left, right } = node.getBoundingClientRect();
-        return { left, right, slower: node.classList.contains('rl-slower'), same: node.classList.contains('rl-same') };
+        return { left, right, slower: node.classList.contains('rl-slower'),
+            same: node.classList.contains('rl-same') };
     })""")
 
 
 def decade(page) -> float:
     """Pixels of a factor of ten, from the ticks ×1 and ×2."""
-    at = page.evaluate("""() => Object.fromEntries([...document.querySelectorAll('.rl-fall-axis span')]
-        .map(node => [node.textContent, node.getBoundingClientRect()]).map(([t, b]) => [t, (b.left + b.right) / 2]))""")
+    at = page.evaluate("""() => Object.fromEntries(
+        [...document.querySelectorAll('.rl-fall-axis span')]
+        .map(node => [node.textContent, node.getBoundingClientRect()])
+        .map(([t, b]) => [t, (b.left + b.right) / 2]))""")
     return (at["×2"] - at["×1"]) / math.log10(2)
 
 
@@ -146,10 +150,12 @@ def test_the_buttons_work_by_keyboard_and_the_sentence_is_spoken(page) -> None:
 
 LETTERS = """() => {
     const card = document.querySelector('.rl-fall').getBoundingClientRect();
-    return [...document.querySelectorAll('.rl-fall *')].filter(n => n.textContent && !n.children.length
+    return [...document.querySelectorAll('.rl-fall *')]
+        .filter(n => n.textContent && !n.children.length
         && !n.closest('.rl-hidden') && n.getClientRects().length).map(n => {
         const b = n.getBoundingClientRect();
-        return [n.textContent, parseFloat(getComputedStyle(n).fontSize), b.left >= card.left && b.right <= card.right + 1];
+        return [n.textContent, parseFloat(getComputedStyle(n).fontSize),
+            b.left >= card.left && b.right <= card.right + 1];
     }); }"""
 
 

@@ -1,4 +1,4 @@
-"""``rooflab explain``: bars that say the same as the numbers beside them, with or without colour."""
+"""``rooflab explain``: bars say the same as the numbers beside them, with or without colour."""
 
 from __future__ import annotations
 

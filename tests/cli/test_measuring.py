@@ -23,7 +23,7 @@ PNG = b"\x89PNG\r\n\x1a\n"
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch, tmp_path):
-    """Roofs that were measured earlier, short samples, and nothing kept from the user's own runs."""
+    """Roofs measured earlier, short samples, and nothing kept from the user's own runs."""
     monkeypatch.setenv("ROOFLAB_BACKEND", "cpu")
     monkeypatch.setenv(shelf.ENV, str(tmp_path))
     monkeypatch.chdir(tmp_path)

@@ -128,11 +128,13 @@ FP32 = rl.dtype("fp32")
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [
-        (lambda: rl.Operand("x", (0,), FP32), ValueError, r"shape\[0\]=0 must be a positive integer"),
+        (lambda: rl.Operand("x", (0,), FP32), ValueError,
+         r"shape\[0\]=0 must be a positive integer"),
         (lambda: rl.Operand("x", (4, 2.0), FP32), TypeError, r"shape\[1\]=2.0 is a float"),
         (lambda: rl.Operand("x", (True,), FP32), TypeError, r"shape\[0\]=True is a bool"),
         (lambda: rl.Operand("x", (), FP32), ValueError, r"shape=\(\) is empty"),
-        (lambda: rl.Operand("x", (4,), "fp33"), ValueError, "dtype='fp33' is unknown; did you mean"),
+        (lambda: rl.Operand("x", (4,), "fp33"), ValueError,
+         "dtype='fp33' is unknown; did you mean"),
         (lambda: rl.Operand("x", (4,), FP32, reads=-1), ValueError, "reads=-1 must be"),
         (lambda: rl.Operand("x", (4,), FP32, writes=0.5), TypeError, "writes=0.5 is a float"),
         (lambda: rl.Operand("x", (4,), FP32, touched=[]), TypeError, r"touched=\[\] is a list"),

@@ -1,4 +1,4 @@
-"""The child in which ``rl.check`` runs an answer: it ends whatever that does, and tells the rest."""
+"""The child in which ``rl.check`` runs an answer: it ends, whatever that does, and reports."""
 
 from __future__ import annotations
 

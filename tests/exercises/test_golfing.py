@@ -351,9 +351,11 @@ def test_a_mistake_is_seen_only_where_it_was_made():
     cases = exercise("02-golf-axpy").draw(0)
     shown = {
         name: getattr(lesson02, name)
-        for name in ("wider", "tail_forgotten", "mask", "works_in_place", "out_again", "joins_pieces",
+        for name in ("wider", "tail_forgotten", "mask", "works_in_place", "out_again",
+                     "joins_pieces",
                      "large_piece", "whole_temporary", "passes", "copied_first",
-                     "input_as_scratch", "pieces_overlap", "does_one_piece", "calls_outside_loop", "two_loops",
+                     "input_as_scratch", "pieces_overlap", "does_one_piece", "calls_outside_loop",
+                     "two_loops",
                      "filled_first")
     }  # fmt: skip
     for case, seen in zip(cases, collect("golf", cases, axpy_with_scratch), strict=True):

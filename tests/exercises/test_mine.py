@@ -207,7 +207,16 @@ def test_the_table_says_whose_functions_are_used(mine):
 
 def test_replacing_keeps_everything_around_a_decorated_double_definition():
     new = definition(cell(PRODUCT, "product"))
-    text = "# top\n@staticmethod\ndef product(a):\n    return a\nX = 1\ndef product(b):\n    pass\n# end\n"
+    text = (
+        "# top\n"
+        "@staticmethod\n"
+        "def product(a):\n"
+        "    return a\n"
+        "X = 1\n"
+        "def product(b):\n"
+        "    pass\n"
+        "# end\n"
+    )
     assert replace(text, new) == "# top\n" + PRODUCT + "X = 1\n# end\n"
     assert replace("", new) == PRODUCT
 

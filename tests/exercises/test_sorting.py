@@ -22,7 +22,8 @@ HERE = rl.Machine.from_roofs(
         for routine in ("axpy", "gemv", "gemm")
     },
 )  # fmt: skip
-# Known before any measuring: AXPY beyond every cache carries, a large product computes, 8³ is a call.
+# Known before any measuring: AXPY beyond every cache carries, a large product computes,
+# 8³ is a call.
 KNOWN = {
     (rl.axpy(2**24), "cold"): "memory", (rl.gemv(4096, 4096), "cold"): "memory",
     (rl.gemv(1024, 1024), "warm"): "memory", (rl.axpy(100_000), "warm"): "memory",

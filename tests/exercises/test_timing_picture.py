@@ -25,8 +25,11 @@ def mistaken(id, name):
 
 def boxes(picture):
     svg = ElementTree.fromstring(picture.svg)
-    return [{k: float(box.get(k)) for k in ("x", "y", "width", "height")} | {"fill": box.get("fill")}
-            for box in svg.iter() if box.tag.endswith("rect")]  # fmt: skip
+    return [
+        {k: float(box.get(k)) for k in ("x", "y", "width", "height")} | {"fill": box.get("fill")}
+        for box in svg.iter()
+        if box.tag.endswith("rect")
+    ]
 
 
 @pytest.mark.parametrize("id", TIMED)
@@ -62,7 +65,8 @@ def test_the_words_say_what_lies_between_the_events(id, mistake, said):
 @pytest.mark.parametrize("id", TIMED)
 def test_of_a_right_timing_only_launches_and_seconds_are_told(id):
     words = check(id, exercise(id).reference).picture.words
-    assert re.fullmatch(r"Between your last two events: \d+ launch(es)? of the operation, .+ [mµ]s\.",
+    assert re.fullmatch(r"Between your last two events: \d+ launch(es)? of the operation, .+ "
+                        r"[mµ]s\.",
                         words)  # fmt: skip
 
 

@@ -1,6 +1,6 @@
 """A class that a script made: what it holds, how its faults are found, and how it survives kills.
 
-The class of 200 and its twenty kills are ``python -m benchmarks.grading_class``; here is a small one.
+The class of 200 and its twenty kills are ``python -m benchmarks.grading_class``; this one is small.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""``rooflab grade --scheduler``: a real scheduler and two worker processes, one killed in between."""
+"""``rooflab grade --scheduler``: a real scheduler and two workers, one killed in between."""
 
 from __future__ import annotations
 

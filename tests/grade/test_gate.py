@@ -58,7 +58,9 @@ FORGED = {
     "wide letters": "ｅｖａｌ('1')",
     "prompt": ">>> eval('1')",
     "magic that reads as Python": 'x = (f"}}"\n%time\n)\nexec(x)',
-    "kernel by hand": "def gemm_share(cp, a, b, c, peak):\n    cp.run('gemm', c, [a, b], None, True)",
+    "kernel by hand": (
+        "def gemm_share(cp, a, b, c, peak):\n    cp.run('gemm', c, [a, b], None, True)"
+    ),
     "long": "#" * 50_000,
     "magics without end": "%time 1\n" * 2_000,
 }

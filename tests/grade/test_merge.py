@@ -140,7 +140,9 @@ def test_strange_exercise_ids_are_left_out_with_a_remark(locked):
 def test_the_lessons_imports_are_there_even_if_the_learner_deleted_them(locked):
     notebook = changed(
         {
-            "01-speed-limit": "def speed_limit(p, b, s):\n    return p / b / rl.axpy(9).intensity * s / 4"
+            "01-speed-limit": (
+                "def speed_limit(p, b, s):\n    return p / b / rl.axpy(9).intensity * s / 4"
+            )
         }
     )
     notebook["cells"] = [c for c in notebook["cells"] if "import" not in "".join(c["source"])]
@@ -150,7 +152,9 @@ def test_the_lessons_imports_are_there_even_if_the_learner_deleted_them(locked):
 def test_a_learners_own_imports_constants_and_functions_are_there(locked):
     notebook = changed(
         {
-            "01-speed-limit": "def speed_limit(p, b, s):\n    return math.prod([3, p, SIZE(s)]) / twice(b)"
+            "01-speed-limit": (
+                "def speed_limit(p, b, s):\n    return math.prod([3, p, SIZE(s)]) / twice(b)"
+            )
         }
     )
     at = notebook["cells"].index(answer(notebook, "01-speed-limit"))
@@ -252,7 +256,22 @@ def _plain(value):
 
 
 def test_what_is_kept_of_a_cell_calls_nothing():
-    source = "import os; import sys\nx = 3\ny = [z * 2 for z in 'ab']\nq = open('f')\nos.x = 1\n@d\ndef f():\n    return 1\nx[0] = 2\nprint(f())\nfor i in x: pass\nw: int = 3\nv = x[0]\ng = lambda: open('f')"
+    source = (
+        "import os; import sys\n"
+        "x = 3\n"
+        "y = [z * 2 for z in 'ab']\n"
+        "q = open('f')\n"
+        "os.x = 1\n"
+        "@d\n"
+        "def f():\n"
+        "    return 1\n"
+        "x[0] = 2\n"
+        "print(f())\n"
+        "for i in x: pass\n"
+        "w: int = 3\n"
+        "v = x[0]\n"
+        "g = lambda: open('f')"
+    )
     assert kept(source).splitlines() == [
         "import os", "import sys", "x = 3", "y = [z * 2 for z in 'ab']",
         "@d", "def f():", "    return 1", "w: int = 3", "g = lambda: open('f')",

@@ -173,7 +173,7 @@ block = st.lists(line, min_size=1, max_size=4).filter(
 @given(st.lists(st.tuples(st.lists(line, max_size=3), block), min_size=1, max_size=3),
        st.lists(line, max_size=2))  # fmt: skip
 def test_the_marks_stand_where_the_lesson_s_source_has_them(parts, tail):
-    """Whatever the cell: without marks it is the solution, without what is between the learner's."""
+    """Any cell: without marks it is the solution, without what is between them the learner's."""
     lines = []
     for number, (before, solution) in enumerate(parts):
         lines += [*before, f"a{number} = 0", "# BEGIN SOLUTION", *solution, "# END SOLUTION"]

@@ -63,7 +63,10 @@ def test_what_is_to_be_derived_is_locked_in_the_new_kernel_too(shop, tmp_path):
     [
         "import os\ndef f{0}(m, n):\n    os._exit({0})",
         "import os, threading\nthreading.Timer(0.3, os._exit, [{0}]).start()",
-        "def f{0}(m, n):\n    while True:\n        try: f{0}(m, n)\n        except BaseException: pass",
+        "def f{0}(m, n):\n"
+        "    while True:\n"
+        "        try: f{0}(m, n)\n"
+        "        except BaseException: pass",
     ],
     ids=["in the function", "a moment later", "does not listen"],
 )

@@ -9,7 +9,9 @@ import re
 import socket
 import struct
 import sys
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 
 import psutil
 import pytest
@@ -131,6 +133,34 @@ def test_a_processor_without_a_name_still_has_one(monkeypatch):
     monkeypatch.setattr(environment, "_cpu_linux", unreadable)
     monkeypatch.setattr(environment.sys, "platform", "linux")
     assert environment.cpu_name.__wrapped__()
+
+
+class Registry(SimpleNamespace):
+    """What winreg finds on a computer with an Intel processor."""
+
+    HKEY_LOCAL_MACHINE = "machine"
+    ENTRIES = {
+        (r"HARDWARE\DESCRIPTION\System\CentralProcessor\0", "ProcessorNameString"): (
+            "Intel(R) Core(TM) i7-1260P CPU @ 2.10GHz"
+        ),
+        (r"SOFTWARE\Microsoft\Cryptography", "MachineGuid"): "3fa2b1",
+    }
+
+    @staticmethod
+    def OpenKey(root, key):
+        assert root == "machine"
+        return nullcontext(key)
+
+    @classmethod
+    def QueryValueEx(cls, opened, entry):
+        return cls.ENTRIES[opened, entry], 1
+
+
+def test_windows_says_its_processor_and_its_identifier(monkeypatch):
+    monkeypatch.setattr(environment.sys, "platform", "win32")
+    monkeypatch.setitem(sys.modules, "winreg", Registry())
+    assert environment.cpu_name.__wrapped__() == "Intel Core i7-1260P"
+    assert environment._machine_identifier.__wrapped__() == "3fa2b1"
 
 
 # caches

@@ -212,7 +212,7 @@ sizes = st.integers(1, 24)
        shared=st.sets(st.sampled_from("abc")), dtype=st.sampled_from(["fp32", "fp64"]))  # fmt: skip
 @example(m=9, n=15, k=1, batch=3, accumulate=True, shared={"a", "b", "c"}, dtype="fp32")
 def test_gemm_of_any_shape_batch_and_sharing_is_right(m, n, k, batch, accumulate, shared, dtype):
-    """... and the reference lets it pass: sums that are stored in between are rounded more often."""
+    """... and the reference lets it pass: sums stored in between are rounded more often."""
     computed(rl.gemm(m, n, k, dtype, batch=batch, shared=shared, accumulate=accumulate), CPU)
 
 

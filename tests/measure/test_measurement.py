@@ -100,7 +100,8 @@ def test_missing_entries_are_named():
     ("entry", "value"),
     [
         ("machine", 3), ("backend", "tpu"), ("cache", "hot"), ("cache", []), ("threads", 0),
-        ("threads", True), ("threads", 1.0), ("samples", "abc"), ("samples", 3), ("samples", [True]),
+        ("threads", True), ("threads", 1.0), ("samples", "abc"), ("samples", 3), ("samples",
+            [True]),
         ("warnings", "abc"), ("warnings", [3]), ("environment", 3),
     ],
 )  # fmt: skip

@@ -203,7 +203,8 @@ DAMAGED = {
         }})), "the routines of",
     ),
     "an operand without size": (
-        broken(lambda d: d["measurements"][0]["op"]["operands"][0].update(shape=[0])), r"shape\[0\]=0",
+        broken(lambda d: d["measurements"][0]["op"]["operands"][0].update(shape=[0])),
+        r"shape\[0\]=0",
     ),
     "an unknown cache": (
         broken(lambda d: d["measurements"][0].update(cache="hot")), "cache='hot' cannot be",

@@ -48,7 +48,7 @@ def test_vector_width_of_known_processors(arch, features, vector_bytes, fused):
 
 
 def test_enough_chains_to_hide_the_latency():
-    """latency x units: Skylake to Zen 5 at most 4 x 2 (Haswell 5 x 2), Apple M and Neoverse 4 x 4."""
+    """latency x units: Skylake to Zen 5 at most 4 x 2, Haswell 5 x 2, Apple M, Neoverse 4 x 4."""
     assert target_of("x86_64", {}).chains >= 10
     assert target_of("arm64", {}).chains >= 16
     assert target_of("x86_64", {}).chains + 2 <= 16  # and the two constants fit in registers too

@@ -69,7 +69,8 @@ def test_the_less_a_forced_text_covers_the_better() -> None:
     assert room.choose(places) is None and room.choose(places, forced=True)[1] == 1
 
 
-# (dtype, cache, overhead, N): pictures in which words once lay on each other, on ticks or on slopes.
+# (dtype, cache, overhead, N): pictures in which words once lay on each other, on ticks
+# or on slopes.
 CROWDED = [
     ("fp64", "both", True, 3072), ("fp64", "both", False, 512), ("fp64", "cold", True, 8),
     ("fp32", "both", True, 96), ("fp32", "warm", False, 2048), ("fp32", "cold", False, 16),

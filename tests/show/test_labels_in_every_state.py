@@ -21,18 +21,23 @@ FAULTS = """([is, js, pictures, marks]) => { const words = %s, found = [];
     for (const i of is) for (const j of js) {
         model.set('i', i); model.set('j', j);
         for (const [within, f] of pictures) {
-            const all = words(within), { width, height } = document.querySelector(within).viewBox.baseVal;
-            const dots = [...document.querySelectorAll(`${within} ${marks}`)].filter(d => d.getClientRects().length).map(d => {
-                const b = d.getBBox(), m = d.ownerSVGElement.getCTM().inverse().multiply(d.getCTM());
-                return { x0: b.x * m.a + m.e, x1: (b.x + b.width) * m.a + m.e, y0: b.y * m.d + m.f, y1: (b.y + b.height) * m.d + m.f }; });
+            const all = words(within);
+            const { width, height } = document.querySelector(within).viewBox.baseVal;
+            const dots = [...document.querySelectorAll(`${within} ${marks}`)]
+                .filter(d => d.getClientRects().length).map(d => {
+                const b = d.getBBox();
+                const m = d.ownerSVGElement.getCTM().inverse().multiply(d.getCTM());
+                return { x0: b.x * m.a + m.e, x1: (b.x + b.width) * m.a + m.e,
+                    y0: b.y * m.d + m.f, y1: (b.y + b.height) * m.d + m.f }; });
             all.forEach((a, n) => {
                 seen += 1;
                 for (const b of all.slice(0, n)) if (meet(a, b)) found.push([i, j, a.text, b.text]);
-                if (a.y0 < f.y0 && dots.some(d => meet(a, d))) found.push([i, j, a.text, 'a marker']);
-                if (a.x1 > f.x0 && a.y0 < f.y0 && a.y1 > f.y0) found.push([i, j, a.text, 'the x axis']);
-                if (a.x0 < f.x0 && a.x1 > f.x0 && a.y1 > f.y1 && a.y0 < f.y0) found.push([i, j, a.text, 'the y axis']);
+                const say = what => found.push([i, j, a.text, what]);
+                if (a.y0 < f.y0 && dots.some(d => meet(a, d))) say('a marker');
+                if (a.x1 > f.x0 && a.y0 < f.y0 && a.y1 > f.y0) say('the x axis');
+                if (a.x0 < f.x0 && a.x1 > f.x0 && a.y1 > f.y1 && a.y0 < f.y0) say('the y axis');
                 if (a.clipped && a.y0 < f.y1) found.push([i, j, a.text, 'the upper edge']);
-                if (a.x0 < 0 || a.y0 < 0 || a.x1 > width || a.y1 > height) found.push([i, j, a.text, 'the edge']);
+                if (a.x0 < 0 || a.y0 < 0 || a.x1 > width || a.y1 > height) say('the edge');
             });
         }
     }
@@ -85,7 +90,8 @@ def test_the_fault_finder_finds_faults(chromium) -> None:
         for moved in ({"y": frame["y0"]}, {"y": frame["y1"] + 5}, {"x": frame["x0"]}, {"x": -30}):
             page.evaluate(
                 """moved => { const t = document.querySelector('svg.rl-live .rl-flat');
-                t.setAttribute('text-anchor', 'start'); for (const k in moved) t.setAttribute(k, moved[k]); }""",
+                t.setAttribute('text-anchor', 'start');
+                for (const k in moved) t.setAttribute(k, moved[k]); }""",
                 moved,
             )
             told = faults(page, [["svg.rl-live", frame]], (1, 1), ".rl-dot")

@@ -21,7 +21,8 @@ PAGE = f"""<style>{STYLES}</style><body class="lec-root"><div class="rooflab-liv
 <div class="rl-card rl-box"><svg class="rl-solid"><text>M = 8</text></svg>
 <div class="rl-count"><div>A</div></div></div></div>"""
 SIZES = """() => [...document.querySelectorAll('text, button, .rl-count div')]
-    .map(node => [node.className.baseVal ?? node.tagName, parseFloat(getComputedStyle(node).fontSize)])"""
+    .map(node => [node.className.baseVal ?? node.tagName,
+        parseFloat(getComputedStyle(node).fontSize)])"""
 WIDEST = """names => { const svg = document.querySelector('.rl-live'), found = [];
     for (const [text, look] of names) {
         const node = document.createElementNS(svg.namespaceURI, 'text');

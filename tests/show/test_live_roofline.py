@@ -52,10 +52,12 @@ def test_two_fresh_kernels_save_the_same_but_for_the_widgets_id() -> None:
         "import rooflab as rl, hashlib, json\n"
         "for w in (rl.live.roofline(machine='mi300x', box=True), rl.live.box(machine='mi300x')):\n"
         "    data, told = w._repr_mimebundle_()\n"
-        "    del data['application/vnd.jupyter.widget-view+json']  # as a committed notebook has it\n"
+        "    del data['application/vnd.jupyter.widget-view+json']  # as a committed notebook has "
+        "it\n"
         "    print(hashlib.sha256(json.dumps([data, told]).encode()).hexdigest())\n"
     )
-    runs = {subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    runs = {subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
+                           check=True).stdout
             for _ in range(2)}  # fmt: skip
     assert len(runs) == 1 and "None" not in runs
 

@@ -14,10 +14,13 @@ pytestmark = pytest.mark.browser
 FRAME = {"x0": 60, "x1": 700, "y0": 440, "y1": 30}
 # Places names as the picture does and returns the box of each, as the rule reckons it.
 PLACE = """([points, lines, fixed, frame]) => {
-    const node = () => { const kept = {}; return { kept, textContent: "", setAttribute(k, v) { kept[k] = v; } }; };
-    const placed = points.map(p => ({ top: p.y, low: p.y, room: 0, marks: [p.y], ...p, d: { label: node(), note: node(), noted: "" } }));
+    const node = () => { const kept = {};
+        return { kept, textContent: "", setAttribute(k, v) { kept[k] = v; } }; };
+    const placed = points.map(p => ({ top: p.y, low: p.y, room: 0, marks: [p.y], ...p,
+        d: { label: node(), note: node(), noted: "" } }));
     arrange(placed, frame, lines, fixed);
-    return placed.map(({ d, label }) => boxOf([d.label.kept.x, d.label.kept.y, d.label.kept["text-anchor"]], NAME * label.length));
+    return placed.map(({ d, label }) => boxOf(
+        [d.label.kept.x, d.label.kept.y, d.label.kept["text-anchor"]], NAME * label.length));
 }"""
 
 
@@ -78,12 +81,17 @@ def test_a_name_stands_nearest_to_its_own_marker(chromium) -> None:
 
 # What stands still in the live roofline, drawn for roofs of which only the memory's is in use.
 ROOFS = """([script, lines, frame]) => {
-    const build = new Function(`${script}; return { background, draw };`), { background, draw } = build();
-    const pick = { levels: () => ["dram"], sides: () => ["warm"], machine: () => ({ says: "A machine of a very long name, 64 threads · measured on 2026-11-22" }), names: () => [], shows: () => false };
+    const build = new Function(`${script}; return { background, draw };`);
+    const { background, draw } = build();
+    const says = "A machine of a very long name, 64 threads · measured on 2026-11-22";
+    const pick = { levels: () => ["dram"], sides: () => ["warm"], machine: () => ({ says }),
+        names: () => [], shows: () => false };
     document.body.style.font = "16px monospace";
     const svg = draw("svg", {}, document.body), back = background(svg, { frame, ops: [] }, pick);
     back.roofs(lines);
-    return [[...svg.querySelectorAll("text")].map(text => [text.textContent, text.classList.contains("rl-on")]), back.fixed().length, svg.querySelector(".rl-source").getBoundingClientRect().width];
+    const all = [...svg.querySelectorAll("text")];
+    return [all.map(text => [text.textContent, text.classList.contains("rl-on")]),
+        back.fixed().length, svg.querySelector(".rl-source").getBoundingClientRect().width];
 }"""
 
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from rooflab.labs.golf import live
+from rooflab.labs.golf import live as golf
 from rooflab.show import canvas
 
 SHARED = {"bars"}  # styled alike in every picture, by overlay.css
@@ -17,13 +17,13 @@ CLASSES = re.compile(r"""class(?:=|: )["'`]([^"'`]*)["'`]""")
 
 def styled(sheet: str) -> set[str]:
     """Classes that a sheet styles in every picture (``.rl-pic .this``), whatever the element."""
-    rules = re.findall(r"([^{}]+)\{", COMMENT.sub("", canvas.source(sheet, beside=live.__file__)))
+    rules = re.findall(r"([^{}]+)\{", COMMENT.sub("", canvas.source(sheet, beside=golf.__file__)))
     found = (BARE.match(one) for rule in rules for one in rule.split(","))
     return {one[1] for one in found if one}
 
 
 def used(script: str) -> set[str]:
-    return set(" ".join(CLASSES.findall(canvas.source(script, beside=live.__file__))).split())
+    return set(" ".join(CLASSES.findall(canvas.source(script))).split())
 
 
 @pytest.mark.parametrize("other", ["guess.js", "lunch.js", "morph.js", "sort_cards.js"])

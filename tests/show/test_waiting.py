@@ -41,7 +41,8 @@ def test_after_the_guess_it_is_there_as_text_for_every_reader() -> None:
         "```text\n9: <6.6> ms\n17: 6.8 ms\n```\n\n" + SENTENCE.text
     )
     assert said.page == (
-        "<pre>9: &lt;6.6&gt; ms\n17: 6.8 ms</pre><p>It took <strong>1.2 times</strong> the time.</p>\n"
+        "<pre>9: &lt;6.6&gt; ms\n"
+        "17: 6.8 ms</pre><p>It took <strong>1.2 times</strong> the time.</p>\n"
         "<p><em>Warning: noisy.</em></p>\n"
     )
 

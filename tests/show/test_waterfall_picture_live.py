@@ -1,4 +1,4 @@
-"""The live waterfall without a browser: what the tables hold is what explain() and predict() say."""
+"""The live waterfall without a browser: its tables hold what explain() and predict() say."""
 
 from __future__ import annotations
 

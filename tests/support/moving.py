@@ -13,10 +13,12 @@ PATIENCE = 60_000
 START = """async ([esm, css, state, width]) => {
     const revived = value => Array.isArray(value) ? value.map(revived)
         : value?.bytes64 !== undefined ? Uint8Array.from(atob(value.bytes64), c => c.charCodeAt(0))
-        : value && typeof value === 'object' ? Object.fromEntries(Object.entries(value).map(([k, v]) => [k, revived(v)])) : value;
+        : value && typeof value === 'object'
+            ? Object.fromEntries(Object.entries(value).map(([k, v]) => [k, revived(v)])) : value;
     const values = revived(state), heard = [];
     const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
-    window.model = { get: name => values[name], save_changes() {}, off() {}, widget_manager: { get_model: async () => null },
+    window.model = { get: name => values[name], save_changes() {}, off() {},
+        widget_manager: { get_model: async () => null },
         on(names, then) { for (const name of names.split(' ')) heard.push([name, then]); },
         set(name, value) { if (same(values[name], value)) return; values[name] = value;
             for (const [event, then] of heard) if (event === `change:${name}`) then(); } };
@@ -30,10 +32,13 @@ START = """async ([esm, css, state, width]) => {
 
 # The words of a picture as boxes in its own pixels: left, top, right, bottom of their letters.
 WORDS = """(within) => [...document.querySelectorAll(`${within} text`)]
-    .filter(t => t.textContent && t.getClientRects().length && !t.getAttribute('transform')?.includes('rotate'))
-    .map(t => { const b = t.getBBox(), up = t.getCTM(), own = t.ownerSVGElement.getCTM().inverse().multiply(up);
+    .filter(t => t.textContent && t.getClientRects().length
+        && !t.getAttribute('transform')?.includes('rotate'))
+    .map(t => { const b = t.getBBox(), up = t.getCTM();
+        const own = t.ownerSVGElement.getCTM().inverse().multiply(up);
         const small = parseFloat(getComputedStyle(t).fontSize);
-        return { text: t.textContent, clipped: Boolean(t.closest('[clip-path]')), x0: b.x + own.e, x1: b.x + b.width + own.e,
+        return { text: t.textContent, clipped: Boolean(t.closest('[clip-path]')),
+            x0: b.x + own.e, x1: b.x + b.width + own.e,
             y0: b.y + own.f + 0.26 * small, y1: b.y + own.f + b.height - 0.2 * small }; })"""
 
 

@@ -1,4 +1,4 @@
-"""`course.py gpu`: what it keeps, what it finds again, how it ends; whole, on a strict fake CuPy."""
+"""`course.py gpu`: what it keeps and finds again, how it ends; whole, on a strict fake CuPy."""
 
 from __future__ import annotations
 

@@ -93,9 +93,34 @@ def conclusions() -> dict[str, Callable[..., Conclusion]]:
 def conclude(name: str, *measured: object, **more: object) -> Conclusion:
     """Return the sentence that what was ``measured`` supports.
 
-    ``name``: the lesson and what it is about, as in "01-ratio"; the functions of
-    ``rooflab.conclusions.lessonNN`` say which values they take, and in which units.
-    Raises ValueError for another name, TypeError for values that the conclusion does not take.
+    Parameters
+    ----------
+    name : str
+        The lesson and what it is about, as in "01-ratio".
+    *measured : object
+        What the sentence is about. The functions of ``rooflab.conclusions.lessonNN`` say which
+        values they take, and in which units.
+    **more : object
+        Values given by name.
+
+    Returns
+    -------
+    Conclusion
+        A sentence in Markdown, and the name of the case it was chosen for.
+
+    Raises
+    ------
+    ValueError
+        For another name, with suggestions.
+    TypeError
+        For values that the conclusion does not take; the message says which it takes.
+
+    Examples
+    --------
+    >>> core = rl.gemm(1, 4096, 4096, "bf16"), rl.Roofline(rl.machine("H100-SXM"), "bf16")
+    >>> other = rl.gemm(4096, 4096, 4096, "bf16"), rl.Roofline(rl.machine("H200-SXM"), "bf16")
+    >>> rl.conclude("04-sides", core, other).text.split(". ")[0]
+    'Here 1 token is left of the ridge of this core, and time is bytes'
     """
     there = conclusions()
     if not isinstance(name, str) or name not in there:

@@ -78,8 +78,8 @@ def out(numpy: Measurement, with_out: Measurement, blas: Measurement) -> Conclus
         case, said = (
             "hurts",
             (
-                "On this computer `out=` even takes longer than the one line. **It saves no trip**, "
-                "and here it does not save time either."
+                "On this computer `out=` even takes longer than the one line. **It saves no "
+                "trip**, and here it does not save time either."
             ),
         )
     else:
@@ -314,8 +314,8 @@ def write_allocate(
     if rest * CLEARLY < 1:
         cases.append("out= slower")
         said += (
-            f" For its trips, the one line is {plain(1 / rest, 3)} times as fast as `out=`: its new "
-            "memory costs nothing here, and something else may have run beside `out=`."
+            f" For its trips, the one line is {plain(1 / rest, 3)} times as fast as `out=`: its "
+            "new memory costs nothing here, and something else may have run beside `out=`."
         )
     if not cases:
         said += " As far as this clock can tell, both cost what their trips cost."

@@ -82,9 +82,9 @@ def _above(share: float, read: int, cache: int) -> tuple[str, str]:
             f"tell keeps part of them, or the bandwidth is too low. {BUSY}"
         )
     return "above", (
-        f"{said} The weights have {si(read, 'B')}, and a cache of {si(cache, 'B')} does not explain "
-        "it: what it cannot hold has to come from memory in every step. So the bandwidth is too "
-        f"low. {BUSY}"
+        f"{said} The weights have {si(read, 'B')}, and a cache of {si(cache, 'B')} does not "
+        "explain it: what it cannot hold has to come from memory in every step. So the bandwidth "
+        f"is too low. {BUSY}"
     )
 
 

@@ -7,7 +7,7 @@ shared keys and values: Shazeer, "Fast transformer decoding" (2019), and Ainslie
 
 from __future__ import annotations
 
-from rooflab.count.dtypes import DType, as_dtype, wider
+from rooflab.count.dtypes import DType, DTypeLike, as_dtype, wider
 from rooflab.count.dtypes import dtype as _dtype
 from rooflab.count.operation import Operand, Operation
 from rooflab.count.validation import flag, size
@@ -22,9 +22,9 @@ def attention(
     heads: int,
     kv_heads: int | None = None,
     head_dim: int = 128,
-    dtype: object = "bf16",
+    dtype: DTypeLike = "bf16",
     *,
-    kv: object = None,
+    kv: DTypeLike | None = None,
     streamed: bool = True,
     causal: bool = True,
     append: bool = False,
@@ -34,22 +34,81 @@ def attention(
 ) -> Operation:
     """softmax(QKᵀ)V for ``batch`` sequences: ``queries`` new positions look at ``context``.
 
-    Q and the output are [batch, heads, queries, head_dim], K and V [batch, kv_heads, context,
-    head_dim]; fewer ``kv_heads`` than heads are shared by groups of heads. ``context`` counts the
-    queries' own positions, so it is at least ``queries``; with ``causal`` a query sees itself and
-    what came before, with ``window`` at most that many positions. 4·head_dim FLOP a pair and head.
+    The two products take 2·(head_dim + value_dim) FLOP a head and pair of a query and a position
+    that it sees: 4·head_dim where values are as long as keys.
 
-    Streamed: Q, K, V are read once and the output is written; scores never leave the chip. (When K
-    and V outgrow it, a real kernel rereads them for each block of queries: see lesson 10.)
-    Otherwise the scores (a head: queries × the positions that are read, all or those within a
-    window) are written once, read and rewritten by the softmax, and read again, and none of them is
-    skipped, because a library's product computes them all.
+    Parameters
+    ----------
+    batch : int
+        Number of sequences.
+    queries : int
+        New positions of each sequence, such as 1 in a step of decoding.
+    context : int
+        Positions that can be seen. It counts the queries' own, so it is at least ``queries``.
+    heads : int
+        Heads of the queries and of the output.
+    kv_heads : int, default ``heads``
+        Heads of keys and values. Groups of heads share them where they are fewer; their number
+        divides ``heads``.
+    head_dim : int, default 128
+        Length of a query and of a key.
+    dtype : str, DType or a dtype of NumPy or PyTorch, default "bf16"
+        Format of the activations: Q, the output, the scores, and the newest K and V.
+    kv : str, DType or a dtype of NumPy or PyTorch, default ``dtype``
+        Format of the stored K and V.
+    streamed : bool, default True
+        Whether scores stay on the chip: Q, K and V are read once and the output is written.
+        Otherwise the scores are written once, read and rewritten by the softmax, and read again.
+        A head has one for each query and each position that is read, all or those within a
+        window. None is skipped, because a library's product computes them all.
+    causal : bool, default True
+        Whether a query sees only itself and what came before.
+    append : bool, default False
+        Whether the newest K and V arrive as activations and are written to the cache. Only the
+        older positions are read from it then, so that a step's cache traffic is exactly the cache.
+    window : int, optional
+        Most positions that a query sees; all of them by default.
+    value_dim : int, default ``head_dim``
+        Length of a value.
+    latent : bool, default False
+        Whether values are the first ``value_dim`` numbers of the keys, stored once, as in
+        DeepSeek's multi-head latent attention.
 
-    ``dtype``, ``kv``: formats of the activations and of the stored K and V (default ``dtype``).
-    ``append``: the newest K and V arrive as activations and are written to the cache, and only the
-    older positions are read from it, so that a step's cache traffic is exactly the cache.
-    ``value_dim``: length of a value (default ``head_dim``); ``latent``: values are the first
-    ``value_dim`` numbers of the keys, stored once (DeepSeek's multi-head latent attention).
+    Returns
+    -------
+    Operation
+        The ledger of Q, shape (batch, heads, queries, head_dim), of K and V,
+        (batch, kv_heads, positions that are read, head_dim or value_dim), and of the output,
+        (batch, heads, queries, value_dim). Its unit is "tensor".
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a size is no positive integer, ``context`` is less than ``queries``, ``kv_heads`` does
+        not divide ``heads``, or a format is unknown.
+
+    Notes
+    -----
+    The streamed ledger is a minimum. When K and V outgrow the chip, a real kernel rereads them for
+    each block of queries: see lesson 10. FLOPs of the softmax are not counted, as in published
+    figures.
+
+    References
+    ----------
+    .. [1] A. Vaswani et al., "Attention is all you need", 2017.
+    .. [2] T. Dao et al., "FlashAttention", 2022, for scores that stay on the chip.
+    .. [3] J. Ainslie et al., "GQA", 2023, for keys and values that groups of heads share.
+
+    Examples
+    --------
+    A step of decoding reads all of K and V for one query, a prompt for 4096 of them.
+
+    >>> rl.attention(1, 1, 4096, heads=32).intensity
+    0.9997559189650964
+    >>> rl.attention(1, 4096, 4096, heads=32).intensity
+    1024.25
+    >>> rl.attention(1, 4096, 4096, heads=32, streamed=False).intensity  # moves 4.3 GB of scores
+    62.06060606060606
     """
     a = _Attention(
         batch, queries, context, heads, kv_heads, head_dim, value_dim, dtype, kv, window,
@@ -67,8 +126,8 @@ def attention(
 
 def materialised(
     batch: int, queries: int, context: int, heads: int, kv_heads: int | None, head_dim: int,
-    dtype: object = "bf16", *, kv: object = None, append: bool = False, window: int | None = None,
-    value_dim: int | None = None, latent: bool = False,
+    dtype: DTypeLike = "bf16", *, kv: DTypeLike | None = None, append: bool = False,
+    window: int | None = None, value_dim: int | None = None, latent: bool = False,
 ) -> tuple[Operation, Operation, Operation]:  # fmt: skip
     """The three operations of attention with its scores in memory: scores, softmax, values.
 
@@ -79,17 +138,13 @@ def materialised(
         latent,
     )  # fmt: skip
     each = 2 * a.batch * a.heads * a.queries * a.reach
-    kinds = {"compute_dtype": a.computed, "unit": "tensor"}
+    q_k = (a.q, *a.stored("k"), a.scores(0, 1))
+    scores_v = (a.scores(1, 0), *a.stored("v"), a.out)
+    softmax_flops, softmax_kind = each // 2 * SOFTMAX_FLOP, wider(a.kind, _FP32)
     return (
-        Operation(
-            "scores", a.dims, (a.q, *a.stored("k"), a.scores(0, 1)), each * a.head_dim, **kinds
-        ),
-        Operation(
-            "softmax", a.dims, (a.scores(1, 1),), each // 2 * SOFTMAX_FLOP, wider(a.kind, _FP32)
-        ),
-        Operation(
-            "values", a.dims, (a.scores(1, 0), *a.stored("v"), a.out), each * a.value_dim, **kinds
-        ),
+        Operation("scores", a.dims, q_k, each * a.head_dim, a.computed, unit="tensor"),
+        Operation("softmax", a.dims, (a.scores(1, 1),), softmax_flops, softmax_kind),
+        Operation("values", a.dims, scores_v, each * a.value_dim, a.computed, unit="tensor"),
     )
 
 
@@ -126,8 +181,8 @@ class _Attention:
 
     def __init__(
         self, batch: int, queries: int, context: int, heads: int, kv_heads: int | None,
-        head_dim: int, value_dim: int | None, dtype: object, kv: object, window: int | None,
-        append: bool, latent: bool,
+        head_dim: int, value_dim: int | None, dtype: DTypeLike, kv: DTypeLike | None,
+        window: int | None, append: bool, latent: bool,
     ) -> None:  # fmt: skip
         self.batch, self.queries = size("batch", batch), size("queries", queries)
         self.context = size("context", context)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from rooflab.count.dtypes import DTypeLike
 from rooflab.count.dtypes import dtype as _dtype
 from rooflab.count.operation import Operand, Operation
 from rooflab.count.validation import size, unknown
@@ -16,7 +17,7 @@ def conv2d(
     c_in: int,
     c_out: int,
     kernel: int | tuple[int, int],
-    dtype: object = "fp32",
+    dtype: DTypeLike = "fp32",
     *,
     stride: int | tuple[int, int] = 1,
     padding: int | tuple[int, int] = 0,
@@ -28,6 +29,52 @@ def conv2d(
     2 · batch · out_height · out_width · c_out · (c_in/groups) · kernel area FLOP. The input is
     read once, overlapping windows (the halo) counted once, padding zeros never, pixels that a
     stride jumps over never; weights are read once, the output is written once.
+
+    Parameters
+    ----------
+    batch : int
+        Number of images.
+    height : int
+        Height of an image in pixels, without padding.
+    width : int
+        Width of an image in pixels, without padding.
+    c_in : int
+        Channels of the input.
+    c_out : int
+        Channels of the output.
+    kernel : int or (int, int)
+        Height and width of the window in pixels; one number is both, here and below.
+    dtype : str, DType or a dtype of NumPy or PyTorch, default "fp32"
+        Format of input, weights and output; its width in bits decides the bytes.
+    stride : int or (int, int), default 1
+        Pixels from one window to the next.
+    padding : int or (int, int), default 0
+        Zeros on each side of the image, in pixels.
+    dilation : int or (int, int), default 1
+        Pixels from one number that a window takes to the next.
+    groups : int, default 1
+        Parts that the channels are cut into; a part of the output sees its part of the input.
+
+    Returns
+    -------
+    Operation
+        The ledger of the input x, shape (batch, height, width, c_in), of the weights w,
+        (kernel height, kernel width, c_in/groups, c_out), and of the output y,
+        (batch, out_height, out_width, c_out). Its unit is "tensor".
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a size is no positive integer, ``padding`` is negative, ``groups`` does not divide both
+        channels, the window does not fit the padded image, or ``dtype`` is an unknown format.
+
+    Examples
+    --------
+    >>> op = rl.conv2d(1, 56, 56, 64, 128, 3, "fp16", padding=1)
+    >>> op.flops, op.bytes
+    (462422016, 1351680)
+    >>> op.operands[2].shape
+    (1, 56, 56, 128)
     """
     batch, c_in, c_out = size("batch", batch), size("c_in", c_in), size("c_out", c_out)
     groups, kind = size("groups", groups), _dtype(dtype)
@@ -55,7 +102,7 @@ def pool2d(
     width: int,
     channels: int,
     kernel: int | tuple[int, int],
-    dtype: object = "fp32",
+    dtype: DTypeLike = "fp32",
     *,
     stride: int | tuple[int, int] | None = None,
     padding: int | tuple[int, int] = 0,
@@ -66,6 +113,49 @@ def pool2d(
 
     A max over K² numbers takes K²−1 comparisons a window (``convention="nvidia"`` counts K², as
     NVIDIA's deep-learning performance guide does); a mean takes K²−1 additions and one division.
+    The input is read once, without padding and without the pixels that a stride jumps over; the
+    output is written once.
+
+    Parameters
+    ----------
+    batch : int
+        Number of images.
+    height : int
+        Height of an image in pixels, without padding.
+    width : int
+        Width of an image in pixels, without padding.
+    channels : int
+        Channels of the input, and of the output.
+    kernel : int or (int, int)
+        Height and width of the window in pixels; one number is both, here and below.
+    dtype : str, DType or a dtype of NumPy or PyTorch, default "fp32"
+        Format of input and output; its width in bits decides the bytes.
+    stride : int or (int, int), default ``kernel``
+        Pixels from one window to the next.
+    padding : int or (int, int), default 0
+        Pixels added on each side of the image.
+    kind : {"max", "mean"}, default "max"
+        What is taken of a window.
+    convention : {"strict", "nvidia"}, default "strict"
+        What a max over K² numbers counts as: K²−1 FLOP, or K².
+
+    Returns
+    -------
+    Operation
+        The ledger of the input x, shape (batch, height, width, channels), and of the output y,
+        (batch, out_height, out_width, channels). Its unit is "vector".
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a size is no positive integer, ``padding`` is negative, the window does not fit the
+        padded image, or a format, ``kind`` or ``convention`` is unknown.
+
+    Examples
+    --------
+    >>> op = rl.pool2d(1, 112, 112, 64, 2)  # 3 comparisons for each of 56 · 56 · 64 windows
+    >>> op.flops, op.bytes
+    (602112, 4014080)
     """
     batch, channels, form = size("batch", batch), size("channels", channels), _dtype(dtype)
     if kind not in ("max", "mean"):

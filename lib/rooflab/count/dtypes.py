@@ -12,19 +12,49 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
+from typing import Any, Protocol, TypeAlias
 
 from rooflab.count.validation import size, unknown
 
 
 @dataclass(frozen=True, eq=False)
 class DType:
-    """A number format.
+    """A number format: how many bits an element takes, and what its scales cost.
 
-    ``bits`` are stored per element, ``precision_bits`` order the formats for arithmetic (tf32
-    stores 32 and computes with 19). ``group`` values along the contraction axis share
-    ``scale_bits`` (scale plus zero point); ``tensor_bytes`` come once a tensor. ``family`` is the
-    name under which a machine lists its peak. A DType equals its name: ``op.compute_dtype ==
-    "fp16"``.
+    Parameters
+    ----------
+    name : str
+        What it is called. A DType equals its name: ``op.compute_dtype == "fp16"``.
+    bits : int
+        Bits that are stored per element.
+    kind : {"float", "int"}, default "float"
+        A float multiplied by an integer is computed as a float.
+    precision_bits : int, default ``bits``
+        Bits that it computes with, which order the formats: tf32 stores 32 and computes with 19.
+    family : str, default ``name``
+        Name under which a machine lists its peak, such as "fp8" for fp8_e4m3.
+    group : int, optional
+        Number of values along the contraction axis that share a scale; none by default.
+    scale_bits : int, default 0
+        Bits of what a group shares: its scale, and its zero point if it has one.
+    tensor_bytes : int, default 0
+        Bytes that come once a tensor, such as a scale of the whole.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If ``name`` is no word, ``kind`` is unknown, ``bits`` or ``group`` is no positive integer,
+        or another number is negative.
+
+    See Also
+    --------
+    dtype : Look a format up by its name.
+
+    Examples
+    --------
+    >>> mine = rl.DType("fp12", 12)
+    >>> rl.scale(1000, mine).bytes  # 1.5 bytes an element, read and written
+    3000
     """
 
     name: str
@@ -68,7 +98,7 @@ class DType:
         return self.name if self == _DTYPES.get(self.name) else asdict(self)
 
 
-_ROWS = (
+_ROWS: tuple[DType, ...] = (
     DType("fp64", 64),
     DType("fp32", 32),
     DType("tf32", 32, precision_bits=19),
@@ -113,19 +143,57 @@ _ALIASES = {
 DTYPES = tuple(_DTYPES)
 
 
+class ArrayDType(Protocol):
+    """The dtype of an array library, such as ``np.dtype("float32")`` or ``torch.bfloat16``."""
+
+    @property
+    def itemsize(self) -> int: ...
+
+
+#: What names a format: our DType, its name, a dtype of NumPy or PyTorch, a type such as np.float32.
+DTypeLike: TypeAlias = DType | str | type | ArrayDType
+
+
 def dtype(
-    name: object,
+    name: DTypeLike,
     *,
     group: int | None = None,
-    scale: object = None,
-    zero: object = None,
+    scale: DTypeLike | None = None,
+    zero: DTypeLike | None = None,
 ) -> DType:
-    """Return the DType called ``name`` (a name, a DType, or a dtype of NumPy or PyTorch).
+    """Return the DType called ``name``, with scales for groups of values if you wish.
 
-    ``group``: values along the contraction axis that share one ``scale`` (default fp16) and, if
-    given, one ``zero`` point, as in grouped int4 weights. Unknown names raise with suggestions.
-    "fp4" is the bare four-bit element (E2M1), "nf4" too; "mxfp4", "nvfp4" and llama.cpp's "q4_0",
-    "q8_0", "q4_k", "q6_k", … carry their scales.
+    Parameters
+    ----------
+    name : str, DType or a dtype of NumPy or PyTorch
+        "fp4" is the bare four-bit element (E2M1), "nf4" too; "mxfp4", "nvfp4" and llama.cpp's
+        "q4_0", "q8_0", "q4_k", "q6_k", … carry their scales.
+    group : int, optional
+        Number of values along the contraction axis that share one scale, as in grouped int4
+        weights.
+    scale : str, DType or a dtype of NumPy or PyTorch, default "fp16"
+        Format of the scale of a group.
+    zero : str, DType or a dtype of NumPy or PyTorch, optional
+        Format of the zero point of a group; by default there is none.
+
+    Returns
+    -------
+    DType
+        The format; its ``bits`` are those of an element, without scales.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the name is unknown, with the closest names; if ``scale`` or ``zero`` come without
+        ``group``; if the format already has groups.
+
+    Examples
+    --------
+    >>> rl.dtype("float32")
+    DType(name='fp32', bits=32, kind='float', precision_bits=32, family='fp32', group=None, ...
+    >>> weights = rl.dtype("int4", group=32)  # 4 bits an element, and 16 for every 32 of them
+    >>> rl.Operand("w", (4096, 4096), weights).nbytes
+    9437184
     """
     found = as_dtype("dtype", name)
     if group is None:
@@ -159,7 +227,7 @@ def as_dtype(argument: str, value: object) -> DType:
     return _DTYPES[key]
 
 
-def dtype_from_dict(data: Mapping[str, object] | str) -> DType:
+def dtype_from_dict(data: Mapping[str, Any] | str) -> DType:
     """Inverse of :meth:`DType.to_dict`."""
     return as_dtype("dtype", data) if isinstance(data, str) else DType(**data)
 

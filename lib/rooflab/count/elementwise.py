@@ -6,9 +6,10 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
+from typing import TypeAlias
 
+from rooflab.count.dtypes import DTypeLike, wider
 from rooflab.count.dtypes import dtype as _dtype
-from rooflab.count.dtypes import wider
 from rooflab.count.operation import Operand, Operation, as_operation
 from rooflab.count.validation import flag, unknown
 from rooflab.count.validation import shape as _shape
@@ -21,22 +22,62 @@ ARITY = {
     "add": 2, "sub": 2, "mul": 2, "div": 2, "max": 2, "min": 2,
 }  # fmt: skip
 
+#: Arrays that are read: their names, or a mapping name → shape.
+Inputs: TypeAlias = Sequence[str] | Mapping[str, int | Sequence[int]] | None
+
 
 def elementwise(
     function: str | Sequence[str],
     shape: int | Sequence[int],
-    dtype: object = "fp32",
+    dtype: DTypeLike = "fp32",
     *,
-    inputs: Sequence[str] | Mapping[str, object] | None = None,
+    inputs: Inputs = None,
     output: str = "y",
     cost: Mapping[str, float] | None = None,
 ) -> Operation:
-    """y ← f(x, …) on every element of ``shape``.
+    """y ← f(x, …) on every element of ``shape``: 1 FLOP each; inputs are read, y is written, once.
 
-    ``function``: one name, or several applied in one pass (``("mul", "add")``). ``inputs``: names
-    of the arrays read, or a mapping name → shape for a broadcast one (a bias row of (n,)); by
-    default as many as the functions need. ``output`` may be one of the inputs (in place).
-    ``cost``: FLOP an element per function, 1 by default; a name outside the table needs one.
+    Parameters
+    ----------
+    function : str or sequence of str
+        One name, or several applied in one pass: ``("mul", "add")``.
+    shape : int or sequence of int
+        Shape of the output.
+    dtype : str, DType or a dtype of NumPy or PyTorch, default "fp32"
+        Format of every array; its width in bits decides the bytes.
+    inputs : sequence of str or mapping of str to shape, optional
+        Names of the arrays that are read, of ``shape`` each. A mapping gives each its shape, for
+        one that is broadcast, such as a bias row of (n,). By default there are as many as the
+        functions need: x, or a, b, c, …
+    output : str, default "y"
+        Name of the array that is written; one of the inputs if it happens in place.
+    cost : mapping of str to float, optional
+        FLOP an element of each function, 1 where none is given. A function outside the table
+        needs one.
+
+    Returns
+    -------
+    Operation
+        The ledger of the inputs and the output. Its unit is "vector".
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a function without a cost or a format is unknown, a size is no positive integer, a cost
+        is negative, or an input does not broadcast to ``shape``.
+
+    Notes
+    -----
+    A transcendental function such as exp is many instructions. Counting it as 1 FLOP is the usual
+    convention; ``cost`` is for another one.
+
+    Examples
+    --------
+    >>> rl.elementwise("relu", (64, 1000)).intensity  # 1 FLOP for 8 bytes
+    0.125
+    >>> op = rl.elementwise("exp", 1000, cost={"exp": 20})
+    >>> op.flops, op.bytes
+    (20000, 8000)
     """
     names, full, kind = _functions(function, cost or {}), _shape("shape", shape), _dtype(dtype)
     _require_name("output", output)
@@ -75,7 +116,7 @@ def _functions(function: str | Sequence[str], costs: Mapping[str, float]) -> tup
 
 
 def _inputs(
-    names: tuple[str, ...], full: tuple[int, ...], inputs: object
+    names: tuple[str, ...], full: tuple[int, ...], inputs: Inputs
 ) -> dict[str, tuple[int, ...]]:
     """Shape of every array that is read, checked to broadcast to ``full``."""
     if inputs is None:
@@ -106,12 +147,36 @@ def _require_name(argument: str, name: object) -> None:
 
 
 def chain(*operations: Operation, fused: bool = False) -> Operation:
-    """Operations one after the other, joined by operand name.
+    """Operations one after the other, joined by operand name; the FLOPs add up.
 
-    Unfused, every operation reads and writes its own operands. ``fused``: an operand that one
-    operation writes and a later one reads never leaves the registers (its write and its reads are
-    dropped), and an outside operand that several of them read is read once. The last operation's
-    outputs are always written.
+    Parameters
+    ----------
+    *operations : Operation
+        In the order in which they run. One name is one array in all of them.
+    fused : bool, default False
+        Unfused, every operation reads and writes its own operands. Fused, an operand that one
+        operation writes and a later one reads never leaves the registers: its write and its reads
+        are dropped. An outside operand that several of them read is read once. The last
+        operation's outputs are always written.
+
+    Returns
+    -------
+    Operation
+        The ledger of the whole chain, without ``dims``. It is computed in the widest of their
+        formats, and its unit is "tensor" where one of them has that unit.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If there is no operation, one is no Operation, ``fused`` is neither True nor False, or one
+        name has two sizes or formats.
+
+    Examples
+    --------
+    >>> product = rl.elementwise("mul", 1000, inputs=("a", "b"), output="ab")
+    >>> total = rl.elementwise("add", 1000, inputs=("ab", "c"), output="y")
+    >>> rl.chain(product, total).bytes, rl.chain(product, total, fused=True).bytes
+    (24000, 16000)
     """
     if not operations:
         raise ValueError("operations: give chain() at least one operation")
@@ -157,10 +222,10 @@ def _joined(operations: Sequence[Operation]) -> tuple[Operand, ...]:
     kept = []
     for operand in _in_sequence(operations):
         name = operand.name
-        reads = int(name in from_outside)
-        writes = int(name in written and (name in last or name not in passed_on))
-        if reads or writes:
-            kept.append(replace(operand, reads=reads, writes=writes))
+        is_read = name in from_outside
+        is_written = name in written and (name in last or name not in passed_on)
+        if is_read or is_written:
+            kept.append(replace(operand, reads=int(is_read), writes=int(is_written)))
     return tuple(kept)
 
 

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
 from types import MappingProxyType
+from typing import Any
 
 from rooflab.count.dtypes import DType, as_dtype, dtype_from_dict
 from rooflab.count.si import si
@@ -35,8 +36,34 @@ def level(name: object) -> str:
 class Operand:
     """An array of an operation: ``shape``, ``dtype``, and how often it is read and written.
 
-    ``axis`` is the axis that is summed over (scale blocks run along it); ``touched`` overrides
-    the number of elements moved when an operation skips some (a strided convolution).
+    Parameters
+    ----------
+    name : str
+        Its letter or word, such as "x".
+    shape : tuple of int
+        Elements along each axis; a lone integer is a vector.
+    dtype : str, DType or a dtype of NumPy or PyTorch
+        Format of an element.
+    reads : int, default 1
+        How often all of it is read.
+    writes : int, default 0
+        How often all of it is written.
+    axis : int, default -1
+        The axis that is summed over; blocks that share a scale run along it.
+    touched : int, optional
+        Elements that are moved, where the operation skips some, as a strided convolution does. By
+        default it is all of them.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a size is no positive integer, a count is negative, or the format is unknown.
+
+    Examples
+    --------
+    >>> y = rl.Operand("y", (1000,), "fp32", reads=1, writes=1)
+    >>> y.nbytes, y.bytes
+    (4000, 8000)
     """
 
     name: str
@@ -59,7 +86,7 @@ class Operand:
 
     @property
     def elements(self) -> int:
-        """Number of elements that the operation touches."""
+        """Elements that the operation touches: ``touched``, or the product of the shape."""
         return math.prod(self.shape) if self.touched is None else self.touched
 
     @property
@@ -83,10 +110,43 @@ class Operand:
 class Operation:
     """An operation with its ledger. Make one with ``axpy``, ``gemv``, ``gemm``, … .
 
-    ``flops``: floating-point operations, a fused multiply-add counting 2. ``bytes``: minimum
-    traffic. ``intensity``: FLOP per byte. ``unit``: "tensor" when a matrix unit can do it, else
-    "vector". ``dims``: the sizes by their usual letters. ``compute_dtype``: a DType or its name.
-    Raises TypeError or ValueError naming the argument that does not fit.
+    ``bytes``, the minimum traffic, and ``intensity``, FLOP per byte, follow from the ledger.
+
+    Parameters
+    ----------
+    name : str
+        What it is called, such as "gemm".
+    dims : mapping of str to int
+        Its sizes by their usual letters, such as m, n and k.
+    operands : tuple of Operand
+        The ledger: every array that it reads or writes, at least one.
+    flops : int
+        Floating-point operations, a fused multiply-add counting 2.
+    compute_dtype : str, DType or a dtype of NumPy or PyTorch
+        Format that it is computed in.
+    unit : {"vector", "tensor"}, default "vector"
+        "tensor" when a matrix unit can do it.
+    batch : int, default 1
+        Number of independent problems in it.
+    shared : tuple of str, default none
+        Names of the operands that all problems of the batch share.
+    accumulate : bool, default False
+        Whether it adds to what its output holds, so that the output is read too.
+    traffic : mapping of str to float, default none
+        Bytes that an implementation moves per level, see :meth:`with_traffic`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument does not fit; the message names it.
+
+    Examples
+    --------
+    >>> x = rl.Operand("x", (1000,), "fp32")
+    >>> total = rl.Operand("sum", (1,), "fp32", reads=0, writes=1)
+    >>> op = rl.Operation("sum", {"n": 1000}, (x, total), 999, "fp32")
+    >>> op.bytes, op.intensity
+    (4004, 0.2495004995004995)
     """
 
     name: str
@@ -121,7 +181,7 @@ class Operation:
 
     @property
     def bytes(self) -> int:
-        """Minimum traffic in bytes, the sum over the ledger."""
+        """Minimum traffic in bytes: what the operands of the ledger move, added up."""
         return sum(operand.bytes for operand in self.operands)
 
     @property
@@ -135,7 +195,10 @@ class Operation:
         return self.flops / self.bytes
 
     def with_traffic(self, traffic: Mapping[str, float]) -> Operation:
-        """Return the same operation with an implementation's traffic in bytes per level."""
+        """Return the same operation with an implementation's ``traffic``: bytes per level.
+
+        Levels are l1, l2, l3 and dram. One that is not named keeps its bytes.
+        """
         if not isinstance(traffic, Mapping):
             raise TypeError(f"traffic={traffic!r} must be a mapping, such as {{'dram': 1_000_000}}")
         checked = dict(self.traffic)
@@ -153,7 +216,7 @@ class Operation:
         return self.traffic.get(level(where), self.bytes)
 
     def intensity_at(self, where: str) -> float:
-        """FLOP per byte that crosses ``where``."""
+        """FLOP per byte that crosses ``where`` (l1, l2, l3, dram)."""
         return self.flops / self.bytes_at(where)
 
     @property
@@ -198,7 +261,7 @@ class Operation:
         }  # fmt: skip
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, object]) -> Operation:
+    def from_dict(cls, data: Mapping[str, Any]) -> Operation:
         """Inverse of :meth:`to_dict`; raises ValueError for data that is no operation."""
         try:
             operands = tuple(

@@ -12,8 +12,27 @@ _PREFIXES = {3 * step - 18: prefix for step, prefix in enumerate("afpnµm kMGTPE
 def si(value: float, unit: str = "", digits: int = 3) -> str:
     """Format ``value`` in ``unit``: ``si(2.92e12, "B/s")`` is ``"2.92 TB/s"``.
 
-    Zero, infinities and NaN keep their plain form; the prefix goes from atto to quetta (1e30), and
-    what lies beyond keeps its power of ten.
+    Parameters
+    ----------
+    value : float
+        Any number. Zero, infinities and NaN keep their plain form.
+    unit : str, default none
+        What ``value`` counts, without a prefix, such as "B/s" or "FLOP".
+    digits : int, default 3
+        Significant digits.
+
+    Returns
+    -------
+    str
+        The rounded number, the prefix and the unit. The prefix goes from atto to quetta (1e30),
+        and what lies beyond keeps its power of ten. Prefixes are decimal: 1 GB is 1e9 B.
+
+    Examples
+    --------
+    >>> rl.si(2.92e12, "B/s")
+    '2.92 TB/s'
+    >>> rl.si(999.7e9, "FLOP/s")
+    '1.00 TFLOP/s'
     """
     if isinstance(value, int) and abs(value) > sys.float_info.max:
         sign = "-" if value < 0 else ""

@@ -20,7 +20,7 @@ def size(name: str, value: object, least: int = 1) -> int:
     if type(value).__name__ in _BOOLS:
         raise TypeError(f"{name}={value!r} is a bool; it must be {right}")
     try:
-        number = operator.index(value)  # type: ignore[arg-type]
+        number = operator.index(value)  # type: ignore[arg-type]  # what has no index raises
     except TypeError:
         kind = type(value).__name__
         raise TypeError(f"{name}={value!r} is a {kind}; it must be {right}") from None

@@ -25,10 +25,38 @@ def ask(
 ) -> GuessAxis:
     """Return the axis on which to guess ``id``; ``result`` waits covered until there is a guess.
 
-    ``result``: the measured number in the question's unit; it is recorded for "off by ×k".
-    ``picture`` (a matplotlib figure or PNG bytes) and ``sentence`` are uncovered with it.
-    ``marks``: words → a number known already, drawn on the axis. Who guesses what a usual slip
-    makes of the first of them is told so.
+    Parameters
+    ----------
+    id : str
+        A question of the lessons, such as "01-speed-ratio".
+    result : float
+        The measured number in the question's unit, above 0; it is recorded for "off by ×k".
+    picture : matplotlib figure or bytes
+        A figure or the bytes of a PNG, uncovered with ``result``; by default none.
+    sentence : str
+        Uncovered with ``result``; by default the ``words`` of the picture, where it has some.
+    marks : mapping of str to float
+        Words → a number known already, drawn on the axis. Who guesses what a usual slip makes of
+        the first of them is told so. By default none.
+
+    Returns
+    -------
+    GuessAxis
+        A widget; ``covered`` turns False with the first guess.
+
+    Raises
+    ------
+    TypeError or ValueError
+        For an unknown id, with suggestions, and for a ``result`` that is no positive finite number.
+
+    Examples
+    --------
+    >>> rl.ask("01-speed-ratio", 100.0).covered
+    True
+    >>> _ = rl.guess("01-speed-ratio", 300)
+    >>> axis = rl.ask("01-speed-ratio", 100.0)
+    >>> axis.covered, axis.value
+    (False, 300.0)
     """
     from rooflab.show import canvas, guess_axis
 

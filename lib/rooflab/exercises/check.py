@@ -92,7 +92,7 @@ def misspelt(answer: object, known: Collection[str]) -> str:
 
 
 def as_written(cell: str) -> str:
-    """The text of a cell as it was typed: `files = !ls`, where ``cell`` is the Python made of it."""
+    """The text of a cell as it was typed, `files = !ls`; ``cell`` is the Python made of it."""
     shell = _shell()
     if shell is None:
         return cell
@@ -172,18 +172,42 @@ class Interrupted(KeyboardInterrupt):
 
 @installed("rooflab.check")
 def check(id: str, answer: object = ...) -> Verdict:
-    """Judge ``answer``, a value or a function, to exercise ``id``, as in
-    ``check("01-product", product)``.
+    """Judge ``answer``, a value or a function, to exercise ``id``: ``check("01-product", f)``.
 
-    Returns a Verdict that says what is wrong with the first failing case and, when the mistake is
-    a known one, names it. An answer that does not end is stopped after 10 s. Raises nothing but
-    the KeyboardInterrupt of a stop button, after showing the verdict: an unknown id, an unanswered
-    cell (``...``) and an answer that fails are verdicts too.
+    An answer that does not end is stopped after 10 s.
 
+    Parameters
+    ----------
+    id : str
+        The exercise's lesson and name, such as "01-product".
+    answer : object
+        A value, or a function written with def. ``...`` is an answer that was not given yet.
+
+    Returns
+    -------
+    Verdict
+        It says what is wrong with the first failing case and, when the mistake is a known one,
+        names it. An unknown id, an unanswered cell (``...``) and an answer that fails are verdicts
+        too.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        When a stop button was pressed, after showing the verdict. Nothing else is raised.
+
+    Notes
+    -----
     On Linux a function runs in a copy of this process, which can be stopped whatever it does: what
     the function changes in the notebook stays as it was. On macOS and Windows, and while this
     process uses a GPU, it runs in this process: then one long call into C is stopped only when it
     returns.
+
+    Examples
+    --------
+    >>> rl.check("01-product", ...)
+    ○ 01-product · 0 of 4 points: not answered yet: 4 lines to write
+    >>> rl.check("00-bandwidth", lambda seconds, n, itemsize: 1).passed
+    False
     """
     try:
         found = exercise(id)

@@ -37,16 +37,17 @@ from rooflab.labs.golf.run import Watch, limited, may_loop
 
 # A forked copy of the notebook's process: an answer runs in it, and it can be killed.
 #
-# No exception gets into a long call into C, such as ``sum(range(10**12))``: it keeps the interpreter
-# to itself until it returns. Only another process can stop that. A fork has everything that the
-# answer needs, its globals too, within milliseconds; what the answer changes there is gone with it.
+# No exception gets into a long call into C, such as ``sum(range(10**12))``: it keeps the
+# interpreter to itself until it returns. Only another process can stop that. A fork has everything
+# that the answer needs, its globals too, within milliseconds; what the answer changes there is gone
+# with it.
 #
-# The child speaks through a pipe, a line of JSON a message: what the answer prints, what it displays,
-# and what our own code says of it. What it says is plain data and is never run.
+# The child speaks through a pipe, a line of JSON a message: what the answer prints, what it
+# displays, and what our own code says of it. What it says is plain data and is never run.
 #
-# A fork has one thread only, and no GPU. So :func:`possible` is False while a GPU is in use, where a
-# library is loaded whose threads do not survive a fork (GNU's OpenMP, say), and under a debugger. On
-# macOS a fork is not safe, because of Apple's BLAS; Windows has none.
+# A fork has one thread only, and no GPU. So :func:`possible` is False while a GPU is in use, where
+# a library is loaded whose threads do not survive a fork (GNU's OpenMP, say), and under a debugger.
+# On macOS a fork is not safe, because of Apple's BLAS; Windows has none.
 
 
 try:
@@ -312,7 +313,7 @@ class Ending:
     until: float | None = None  # on the monotonic clock
 
     def observe(self, kind: str, cases: Sequence[Case], answer: object) -> list[Observation]:
-        """Return what :func:`rooflab.exercises.observe.collect.collect` does, in the time that is left.
+        """Return what :func:`rooflab.exercises.observe.collect.collect` does, in the time left.
 
         Cases that had come to their end keep what they gave.
         """

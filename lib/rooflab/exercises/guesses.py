@@ -367,9 +367,33 @@ class Asked:
 def guess(id: str, value: object = ...) -> Guess | Asked:
     """Record the learner's guess for ``id``, a positive number in the question's unit.
 
-    The first guess counts. With ``...`` in the value's place nothing is recorded and the question
-    comes back, so that an unanswered cell runs. Raises ValueError for an unknown id (with
-    suggestions), and for a value that is no positive finite number.
+    The first guess counts.
+
+    Parameters
+    ----------
+    id : str
+        A question of the lessons, such as "01-speed-ratio".
+    value : float
+        The guess. With ``...`` in its place nothing is recorded and the question comes back, so
+        that an unanswered cell runs.
+
+    Returns
+    -------
+    Guess or Asked
+        The guess, with ``off_by`` as soon as the number was measured; the question before a guess.
+
+    Raises
+    ------
+    TypeError or ValueError
+        For an unknown id, with suggestions, and for a value that is no positive finite number.
+
+    Examples
+    --------
+    >>> rl.guess("01-speed-ratio")
+    All data start in memory. By what factor is GEMM faster than AXPY, in FLOP/s?
+    Guess: rl.guess("01-speed-ratio", …) with a number (×), or rl.show_me("01-speed-ratio")
+    >>> rl.guess("01-speed-ratio", 300)
+    You guessed 300 times.
     """
     asked = question(id)
     if value is ...:
@@ -489,8 +513,37 @@ class Revealed:
 def reveal(id: str, result: object = None, *, measured: object = None) -> Covered | Revealed:
     """Show ``result`` if ``id`` was guessed (or the learner asked to be shown), else cover it.
 
-    ``measured``: the number that the guess was about; it is recorded, so that "off by ×k" follows.
-    ``result`` may be a function without arguments, called only when the result is shown.
+    Parameters
+    ----------
+    id : str
+        A question of the lessons, such as "01-speed-ratio".
+    result : object
+        What to show. It may be a function without arguments, called only when the result is shown.
+        None shows the guess alone.
+    measured : float, optional
+        The number that the guess was about, in the question's unit; it is recorded, so that
+        "off by ×k" follows. None records nothing.
+
+    Returns
+    -------
+    Covered or Revealed
+        The question as long as there is no guess; then the guess and the result.
+
+    Raises
+    ------
+    TypeError or ValueError
+        For an unknown id, with suggestions, and for a ``measured`` that is no positive finite
+        number.
+
+    Examples
+    --------
+    >>> rl.reveal("01-speed-ratio", "198 GFLOP/s against 2", measured=99)
+    Covered. First guess: All data start in memory. By what factor is GEMM faster than AXPY, ...
+    rl.guess("01-speed-ratio", …) with a number (×), or rl.show_me("01-speed-ratio")
+    >>> _ = rl.guess("01-speed-ratio", 33)
+    >>> rl.reveal("01-speed-ratio", "198 GFLOP/s against 2", measured=99)
+    You guessed 33, it is 99 times: off by ×3, too low.
+    '198 GFLOP/s against 2'
     """
     asked = question(id)
     if measured is not None:
@@ -503,7 +556,30 @@ def reveal(id: str, result: object = None, *, measured: object = None) -> Covere
 
 
 def show_me(id: str) -> str:
-    """Allow the result of ``id`` to be shown without a guess; this is recorded."""
+    """Allow the result of ``id`` to be shown without a guess; this is recorded.
+
+    Parameters
+    ----------
+    id : str
+        A question of the lessons, such as "01-speed-ratio".
+
+    Returns
+    -------
+    str
+        What to do next.
+
+    Raises
+    ------
+    TypeError or ValueError
+        For an unknown id, with suggestions.
+
+    Examples
+    --------
+    >>> rl.show_me("01-speed-ratio")
+    'Recorded: shown without a guess. Run the covered cell again to see the result.'
+    >>> rl.guess("01-speed-ratio")
+    You looked without a guess.
+    """
     known = reveal_without_guess(question(id).id)
     if known.value is not None:
         return f"{known!r} Run the covered cell again to see the result."

@@ -125,5 +125,18 @@ def _svg(inside: str, words: str) -> str:
 
 
 def my_guesses() -> MyGuesses:
-    """Return all guesses of this learner: ×k a guess, a score one wants to lower."""
+    """Return all guesses of this learner: ×k a guess, a score one wants to lower.
+
+    Returns
+    -------
+    MyGuesses
+        The guesses in the order of the lessons; ``off_by`` has ×k of those whose outcome is known.
+
+    Examples
+    --------
+    >>> _ = rl.guess("01-speed-ratio", 300)
+    >>> axis = rl.ask("01-speed-ratio", 100.0)  # the outcome: what was measured
+    >>> rl.my_guesses().off_by
+    {'01-speed-ratio': 3.0}
+    """
     return MyGuesses(everything())

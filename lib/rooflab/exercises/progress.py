@@ -135,10 +135,29 @@ class Progress:
 
 
 def progress(lesson: str | int) -> Progress:
-    """Return how far one is in ``lesson``: "02", 2 or "02_bytes".
+    """Return how far one is in ``lesson``.
 
-    Points are those of the course's ``course.json`` where there is one. ValueError when the course
-    has no exercises of that lesson.
+    Parameters
+    ----------
+    lesson : str or int
+        "02", 2 or "02_bytes".
+
+    Returns
+    -------
+    Progress
+        Every exercise of the lesson with the latest verdict of this kernel and its points: those of
+        the course's ``course.json`` where there is one.
+
+    Raises
+    ------
+    ValueError
+        When the course has no exercises of that lesson.
+
+    Examples
+    --------
+    >>> lesson = rl.progress(1)
+    >>> lesson.lesson, lesson.max, lesson.missing[0]
+    ('01', 28, '01-product')
     """
     told = re.match(r"\d{1,2}(?=_|$)", str(lesson).strip())
     if told is None:

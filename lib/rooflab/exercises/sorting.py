@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 # The truth of a card to sort: what limits its operation according to the model, and the clock.
 #
-# ``rl.predict`` decides the bin; what was measured stands beside it. A part that the model states is
-# never left standing as if it were clearly larger than the whole that the clock saw.
+# ``rl.predict`` decides the bin; what was measured stands beside it. A part that the model states
+# is never left standing as if it were clearly larger than the whole that the clock saw.
 
 
 ASTRAY = 2.0  # a measured time this many times beside the estimate, or the limit alone, is said
@@ -127,7 +127,7 @@ def _reason(op: Operation, m: Machine, estimate: Prediction, seen: Measurement |
 
 
 def _beside(estimate: Prediction, part: float, seen: Measurement | None) -> str:
-    """What the clock says to it: ``part`` alone is longer or far shorter, or the estimate is off."""
+    """What the clock says: ``part`` alone is longer or far shorter, or the estimate is off."""
     if seen is None:
         return ""
     whole = si(seen.median_s, "s")
@@ -143,8 +143,8 @@ def _beside(estimate: Prediction, part: float, seen: Measurement | None) -> str:
         return f" Measured {times(1 / ratio, 2)} shorter than predicted."
     if seen.median_s > ASTRAY * part:
         return (
-            f" But the clock says {whole}, {times(seen.median_s / part, 2)} that: none of the three "
-            "alone, but the routine."
+            f" But the clock says {whole}, {times(seen.median_s / part, 2)} that: none of the "
+            "three alone, but the routine."
         )
     return ""
 
@@ -193,13 +193,42 @@ def sort(
 ) -> SortCards:
     """Return the cards of ``measurements``, shuffled, to sort into memory, compute and overhead.
 
-    ``measurements``: what ``rl.measure`` returned, or operations, alone (cold) or as
-    (operation, "warm"); those come with the predicted time. ``answers`` sorts without a mouse: a
-    bin for each card, in the order in which they are printed, or {card: bin}; the first letter of
-    a bin will do, and ``...`` leaves a card unplaced. ``machine``: whose limits count; None takes
-    the machine of the measurements. The truth is covered until every card lies in a bin.
+    The truth is covered until every card lies in a bin.
 
-    Raises TypeError or ValueError naming the argument; an unknown bin or card gets suggestions.
+    Parameters
+    ----------
+    id : str
+        Name of the sorting, such as "03-ten". It decides the order of the cards.
+    measurements : iterable of Measurement, Operation or (Operation, str)
+        What ``rl.measure`` returned, or operations, alone (cold) or as (operation, "warm"); those
+        come with the predicted time. One to 20, each given once.
+    answers : list, mapping or str, optional
+        Sorts without a mouse: a bin for each card, in the order in which they are printed, or
+        {card: bin}; the first letter of a bin will do, and ``...`` leaves a card unplaced. None
+        leaves the sorting to the mouse.
+    machine : Machine or str, optional
+        Whose limits count; None takes the machine of the measurements.
+
+    Returns
+    -------
+    SortCards
+        A widget; its ``score`` counts the cards that lie where the model puts them.
+
+    Raises
+    ------
+    TypeError or ValueError
+        Naming the argument; an unknown bin or card gets suggestions.
+
+    Examples
+    --------
+    >>> ops = [rl.axpy(100_000_000), rl.gemm(4096, 4096, 4096)]
+    >>> rl.sort("demo", ops, machine="H100-SXM")
+    2 operations: what decides how long each takes?
+       1  GEMM 4096×4096×4096, fp32, cold
+       2  AXPY 100 million, fp32, cold
+    Covered. Sort them: rl.sort("demo", …, answers=[…]) with memory, compute or overhead for each.
+    >>> rl.sort("demo", ops, ["compute", "memory"], machine="H100-SXM").score
+    '2 of 2'
     """
     from rooflab.show import canvas, captions
     from rooflab.show.sort_cards import Face, SortCards

@@ -1,1 +1,4 @@
-"""Labs: one topic a folder, with what it counts, measures and draws: byte golf, language models, CUDA."""
+"""Labs: one topic a folder, with what it counts, measures and draws.
+
+Byte golf, language models, CUDA.
+"""

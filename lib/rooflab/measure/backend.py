@@ -26,15 +26,12 @@ from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from rooflab.count.validation import unknown
 from rooflab.measure.caches import cache_sizes
-
-if TYPE_CHECKING:
-    pass
 
 NAMES = ("auto", "cpu", "gpu")
 ENV = "ROOFLAB_BACKEND"
@@ -87,13 +84,13 @@ def select(backend: str | None = None, threads: int | None = None) -> Backend:
     if wanted == "auto" and threads is not None:
         wanted, asked_by = "cpu", f"threads={threads}"
     if wanted == "cpu":
-        return Backend("cpu", np, f"{asked_by} asks for the CPU", _cpu())
+        return Backend("cpu", np, f"{asked_by} asks for the CPU", cpu_name())
     cupy, reason = probe_gpu()
     if cupy is not None:
         return Backend("gpu", cupy, reason, _device_name(cupy))
     if wanted == "gpu":
         raise RuntimeError(f"{asked_by} asks for a GPU, but {reason}")
-    return Backend("cpu", np, f"CPU, because {reason}", _cpu())
+    return Backend("cpu", np, f"CPU, because {reason}", cpu_name())
 
 
 _CUPY = threading.RLock()
@@ -220,11 +217,6 @@ def _device_name(cupy: ModuleType) -> str:
     return name.decode() if isinstance(name, bytes) else str(name)
 
 
-def _cpu() -> str:
-
-    return cpu_name()
-
-
 def _brief(error: Exception) -> str:
     first = str(error).strip().splitlines()[0] if str(error).strip() else ""
     return f"{type(error).__name__}: {first[:160]}".rstrip(": ")
@@ -328,11 +320,14 @@ def _cpu_macos() -> str:
 
 
 def _cpu_windows() -> str:
-    import winreg
+    return _registry(r"HARDWARE\DESCRIPTION\System\CentralProcessor\0", "ProcessorNameString")
 
-    key = r"HARDWARE\DESCRIPTION\System\CentralProcessor\0"
+
+def _registry(key: str, entry: str) -> str:
+    """A text in the registry of Windows, below HKEY_LOCAL_MACHINE."""
+    winreg = importlib.import_module("winreg")  # there on Windows only
     with winreg.OpenKey(winreg.HKEY_LOCAL_MACHINE, key) as opened:
-        return winreg.QueryValueEx(opened, "ProcessorNameString")[0]
+        return str(winreg.QueryValueEx(opened, entry)[0])
 
 
 def host_id(device: str = "") -> str:
@@ -358,11 +353,7 @@ def _machine_identifier() -> str:
             told = subprocess.run(command, capture_output=True, text=True, timeout=5, check=False)
             return "".join(re.findall(r'IOPlatformUUID" = "([^"]+)"', told.stdout))
         if sys.platform == "win32":
-            import winreg
-
-            key = r"SOFTWARE\Microsoft\Cryptography"
-            with winreg.OpenKey(winreg.HKEY_LOCAL_MACHINE, key) as opened:
-                return winreg.QueryValueEx(opened, "MachineGuid")[0]
+            return _registry(r"SOFTWARE\Microsoft\Cryptography", "MachineGuid")
         return Path("/etc/machine-id").read_text().strip()
     except (OSError, ImportError, subprocess.SubprocessError):
         return ""  # the processor's name alone still tells most hosts apart

@@ -1,4 +1,6 @@
-"""Cold operands: copies to go round, and a buffer to read, so that no cache holds what comes next.
+"""Cold operands on a CPU: copies to go round, and a buffer to read, so that no cache has the next.
+
+A GPU's L2 is emptied by ``l2_flush`` in gpu.py.
 
 The buffer is read, never written: a written one leaves dirty lines behind, and the call being timed
 would pay for carrying them to memory (364 against 294 µs seen for the same call).

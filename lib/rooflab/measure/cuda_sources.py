@@ -9,6 +9,7 @@ that a driver, NVRTC and CuPy are enough to compile them.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
 BATCH = 4  # loads (of each array) that a thread has under way
@@ -24,7 +25,7 @@ class CudaSource:
     kernels: tuple[str, ...]
     variants: tuple[tuple[str, ...], ...] = ((),)
 
-    def kernel(self, xp: Any, name: str, options: tuple[str, ...] = ()) -> Any:
+    def kernel(self, xp: ModuleType, name: str, options: tuple[str, ...] = ()) -> Any:
         """Return kernel ``name`` as a RawKernel of CuPy (``xp``), compiled at its first launch.
 
         Raises ValueError for a name or options that this source does not list.
@@ -38,7 +39,7 @@ class CudaSource:
         return xp.RawKernel(self.code, name, options=options)
 
 
-def resident_blocks(xp: Any, kernel: Any) -> int:
+def resident_blocks(xp: ModuleType, kernel: Any) -> int:
     """Blocks of THREADS that the current GPU holds at once: a larger grid runs in waves."""
     each = xp.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor(kernel.kernel.ptr, THREADS, 0)
     return int(each) * int(xp.cuda.Device().attributes["MultiProcessorCount"])

@@ -1,8 +1,8 @@
 """The free lunch: how much arithmetic fits into the time that carrying the numbers takes anyway.
 
-k multiply-adds on every element of an array far larger than the caches. Up to some k the time
-stays that of the journey there and back, then it grows with k: the flat end is a bandwidth, the
-slope of the rising end a peak, and where they meet is the ridge.
+k multiply-adds on every element of an array far larger than the caches. Up to some k the time is
+that of carrying each number from memory and back, then it grows with k. The flat end is a
+bandwidth, the slope of the rising end a peak, and where they meet is the ridge.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from rooflab.count.dtypes import DTypeLike
 from rooflab.count.dtypes import dtype as find_dtype
 from rooflab.count.validation import size
 from rooflab.measure.backend import cpu_name, host_id, now, select
@@ -46,11 +47,41 @@ TYPES = ("fp32", "fp64")
 
 @dataclass(frozen=True, eq=False)
 class FreeLunch:
-    """A measured curve: `seconds[i]` for `k[i]` multiply-adds on each of `n` elements, in place.
+    """A measured curve: ``seconds[i]`` for ``k[i]`` multiply-adds on each of ``n`` elements.
 
-    `k`, `seconds` and `iqr` are read-only arrays, so that `2 * k * n / seconds` is what it looks
-    like. `seconds` come from the three fastest samples (:mod:`rooflab.measure.timing`), `iqr` is the
-    interquartile range of all of them. `itemsize` in bytes; `machine` is the host's id.
+    Attributes
+    ----------
+    k : ndarray of int
+        Multiply-adds on each element, in place. Arrays are read-only, so that
+        ``2 * k * n / seconds`` is what it looks like.
+    seconds : ndarray of float
+        From the three fastest samples for each k (:mod:`rooflab.measure.timing`).
+    iqr : ndarray of float
+        Interquartile range of all samples for each k, seconds.
+    n : int
+        Elements of the array.
+    itemsize : int
+        Bytes of an element.
+    threads : int
+        CPU threads.
+    dtype : {"fp32", "fp64"}
+        The number format of an element.
+    machine, name : str
+        The host's id, and its processor's name.
+    measured_on : str
+        UTC, as 2026-11-21T10:00:00Z.
+    warnings : tuple of str
+        What to distrust, in words.
+    bandwidth, peak, ridge : float
+        byte/s from the flat end, FLOP/s from the slope of the rising end, and the FLOP/byte at
+        which the two meet.
+
+    Examples
+    --------
+    >>> curve = rl.FreeLunch(k=[1, 2, 64, 128], seconds=[1e-3, 1e-3, 8e-3, 16e-3], iqr=[0] * 4,
+    ...                      n=10**6, itemsize=4, threads=1)
+    >>> curve.bandwidth, curve.peak, curve.ridge
+    (8000000000.0, 16000000000.0, 2.0)
     """
 
     k: np.ndarray
@@ -73,8 +104,6 @@ class FreeLunch:
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, FreeLunch) and self.to_dict() == other.to_dict()
-
-    __hash__ = None
 
     @property
     def bytes(self) -> int:
@@ -152,20 +181,54 @@ class FreeLunch:
     def from_dict(cls, data: Mapping[str, Any]) -> FreeLunch:
         """Inverse of :meth:`to_dict`; unknown keys are ignored."""
         known = {field.name for field in fields(cls)}
-        values = {key: tuple(v) if isinstance(v, list) else v for key, v in data.items()}
-        return cls(**{key: value for key, value in values.items() if key in known})
+        values: dict[str, Any] = {
+            key: tuple(value) if isinstance(value, list) else value
+            for key, value in data.items()
+            if key in known
+        }
+        return cls(**values)
 
 
 @installed("rooflab.free_lunch")
 def free_lunch(
-    k: Iterable[int] = K, n: int | None = None, dtype: object = "fp32", threads: int | None = 1
+    k: Iterable[int] = K, n: int | None = None, dtype: DTypeLike = "fp32", threads: int | None = 1
 ) -> FreeLunch:
-    """Measure the curve: `k` multiply-adds on each of `n` elements, x = a*x + b in registers.
+    """Measure the curve: ``k`` multiply-adds on each of ``n`` elements, x = a*x + b in registers.
 
-    `n`: elements, None for 4 x the last-level cache (128 MiB or more where no L3 is told of);
-    rounded up to whole vector blocks. `dtype`: "fp32" or "fp64". `threads`: None for all cores.
-    One compile, k chosen at run time; about two seconds. Raises ValueError or TypeError for an
-    argument it cannot use.
+    One compile, k chosen at run time; about two seconds.
+
+    Parameters
+    ----------
+    k : iterable of int, optional
+        Counts of multiply-adds, each larger than the one before; by default ten from 1 to 257.
+    n : int, optional
+        Elements, rounded up to whole vector blocks. By default as many as take 4 times the
+        last-level cache; 128 MiB or more where the system tells of no L3.
+    dtype : {"fp32", "fp64"}, optional
+        The number format of an element.
+    threads : int, optional
+        CPU threads, 1 by default; None for every core that this process may use.
+
+    Returns
+    -------
+    FreeLunch
+        The seconds for each k, and the bandwidth, peak and ridge that they show.
+
+    Raises
+    ------
+    ValueError
+        For an argument that cannot be used: fewer than two counts, another dtype, more than a
+        quarter of the free memory, more threads than cores.
+    TypeError
+        For an argument of a wrong type.
+
+    Examples
+    --------
+    >>> curve = rl.free_lunch(k=(1, 257), n=2**20)
+    >>> curve.intensity
+    (0.25, 64.25)
+    >>> curve.peak > 0
+    True
     """
     counts = _counts(k)
     kind = find_dtype(dtype)
@@ -189,7 +252,7 @@ def free_lunch(
     seconds = [quickest(row) for row in samples]
     quartiles = [np.percentile(row, (25, 75)) for row in samples]
     return FreeLunch(
-        counts, tuple(seconds), tuple(float(high - low) for low, high in quartiles),
+        np.array(counts), np.array(seconds), np.array([high - low for low, high in quartiles]),
         part * PARTS * crew_size // itemsize, itemsize, crew_size, kind.name, host_id(), cpu_name(),
         now(), tuple(notes),
     )  # fmt: skip

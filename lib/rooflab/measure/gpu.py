@@ -3,7 +3,7 @@
 Host clocks would time the launch. Waiting after every call would leave the GPU idle when the next
 start event is stamped, so that Python's launch is timed too (CuPy's own benchmark() does that).
 A call that is shorter than its launch leaves the GPU idle as well, unless all calls are queued
-before the first one starts: see gate.py.
+before the first one starts: see :class:`Gate`.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from rooflab.measure.timing import FEWEST, SAMPLES, SECONDS, STEPS, Call, Timing
 
 # What NVIDIA's driver tells about a GPU: its facts, its clock, and what slows it down.
 #
-# Two ways lead to the driver. The package nvidia-ml-py calls its library NVML and has an answer in
-# microseconds, while the GPU still works. The program nvidia-smi takes 20 to 300 ms to start, so the
-# GPU must be kept at work for as long.
+# Two ways lead to the driver. The package nvidia-ml-py calls the driver's library, NVML, and has an
+# answer in microseconds, while the GPU still works. The program nvidia-smi takes 20 to 300 ms to
+# start, and the GPU must be kept at work until it answers.
 
 
 SLOWED_BY = {  # bits of nvmlClocksEventReasons (nvml.h) that mean "slower than it could be"
@@ -159,8 +159,11 @@ def _told(ask: Callable[[], Any]) -> Any:
 
 
 def _reasons_of(library: ModuleType) -> Callable[[Any], int]:
-    new = getattr(library, "nvmlDeviceGetCurrentClocksEventReasons", None)
-    return new or library.nvmlDeviceGetCurrentClocksThrottleReasons  # packages before 12.535
+    ask: Callable[[Any], int] | None
+    ask = getattr(library, "nvmlDeviceGetCurrentClocksEventReasons", None)
+    if ask is None:  # packages before 12.535
+        ask = library.nvmlDeviceGetCurrentClocksThrottleReasons
+    return ask
 
 
 def _counted(library: ModuleType, device: Any) -> dict[str, int]:

@@ -10,6 +10,7 @@ import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ import numpy as np
 from rooflab.count import Operation
 from rooflab.measure.backend import Backend, cublas_of
 from rooflab.measure.cuda_sources import HALVES, PACK, THREADS, halves, resident_blocks
+from rooflab.measure.timing import Call
 from rooflab.predict.estimate import one_product
 
 ALPHA = 0.5  # of axpy: sums grow slowly enough for millions of calls
@@ -33,7 +35,7 @@ class Kernel:
     """
 
     name: str
-    bind: Callable[[Sequence[Any]], Callable[[], Any]]
+    bind: Callable[[Sequence[Any]], Call]
     returns: bool = False
 
 
@@ -49,13 +51,9 @@ def kernel_for(op: Operation, backend: Backend, run: Callable[..., Any] | None =
             raise TypeError(f"run={run!r} is a {kind}; it must be callable as run(*operands)")
         name = getattr(run, "__name__", type(run).__name__)
         return Kernel(f"run: {name}", lambda operands: functools.partial(run, *operands), True)
-    if backend.is_gpu:
-        default = gpu_kernel
-    else:
-        default = cpu_kernel
     if max(max(o.shape, default=1) for o in op.operands) > LARGEST:
         raise ValueError(f"op: {op.label} has a size above {LARGEST}, the most that BLAS counts to")
-    return default(op, backend)
+    return gpu_kernel(op, backend) if backend.is_gpu else cpu_kernel(op, backend)
 
 
 def no_kernel(op: Operation, known: Sequence[str]) -> ValueError:
@@ -72,7 +70,7 @@ def refused(op: Operation, reason: str) -> ValueError:
     return ValueError(f"op: {op.label} cannot be measured: {reason}; pass run= to use your own")
 
 
-def in_turn(calls: Sequence[Callable[[], Any]]) -> Callable[[], Any]:
+def in_turn(calls: Sequence[Call]) -> Call:
     """One call that makes several, for batches without a routine of their own."""
     if len(calls) == 1:
         return calls[0]
@@ -109,7 +107,8 @@ def betas(op: Operation) -> list[float]:
 # saxpy of 16), and every output is passed with its overwrite flag: a copy would be timed otherwise.
 
 
-Bound = Callable[[Sequence[Any]], Callable[[], Any]]
+Binder = Callable[[Operation, Any, Sequence[Any]], Call]
+"""(operation, routine, operands) -> the call; on a GPU the routine is CuPy's module of them."""
 _LETTER = {"fp32": "s", "fp64": "d"}
 
 
@@ -132,30 +131,30 @@ def cpu_kernel(op: Operation, backend: Backend) -> Kernel:
     return Kernel(library, partial(bind, op, routine), returns=op.name == "dot")
 
 
-def _cpu_axpy(op: Operation, axpy: Any, operands: Sequence[Any]) -> Callable[[], Any]:
+def _cpu_axpy(op: Operation, axpy: Any, operands: Sequence[Any]) -> Call:
     x, y = operands
     return partial(axpy, x, y, x.size, ALPHA)
 
 
-def _cpu_dot(op: Operation, dot: Any, operands: Sequence[Any]) -> Callable[[], Any]:
+def _cpu_dot(op: Operation, dot: Any, operands: Sequence[Any]) -> Call:
     x, y, _ = operands
     return partial(dot, x, y)
 
 
-def _cpu_scale(op: Operation, scal: Any, operands: Sequence[Any]) -> Callable[[], Any]:
+def _cpu_scale(op: Operation, scal: Any, operands: Sequence[Any]) -> Call:
     return partial(scal, SCALE, operands[0])
 
 
-def _cpu_ger(op: Operation, ger: Any, operands: Sequence[Any]) -> Callable[[], Any]:
+def _cpu_ger(op: Operation, ger: Any, operands: Sequence[Any]) -> Call:
     a, x, y = operands
     return partial(ger, 1.0, x, y, 1, 1, a, 1, 1, 1)  # strides of x and y, a, overwrite all
 
 
-def _cpu_gemv(op: Operation, routine: Any, operands: Sequence[Any]) -> Callable[[], Any]:
+def _cpu_gemv(op: Operation, routine: Any, operands: Sequence[Any]) -> Call:
     a, x, y = operands
-    if one_product(
-        op, "cpu"
-    ):  # all lie by rows, so their transposes are F-ordered; 1: a is transposed
+    if one_product(op, "cpu"):
+        # All lie by rows, so their transposes are F-ordered, and Yᵀ = (Aᵀ)ᵀ Xᵀ.
+        # The last three: transpose the first, not the second, and overwrite Yᵀ.
         return partial(routine, 1.0, a.T, x.T, betas(op)[0], y.T, 1, 0, 1)
     return in_turn([
         partial(routine, 1.0, a, x, beta, y, 0, 1, 0, 1, 0, 1)  # offsets, strides, trans, overwrite
@@ -163,7 +162,7 @@ def _cpu_gemv(op: Operation, routine: Any, operands: Sequence[Any]) -> Callable[
     ])  # fmt: skip
 
 
-def _cpu_gemm(op: Operation, gemm: Any, operands: Sequence[Any]) -> Callable[[], Any]:
+def _cpu_gemm(op: Operation, gemm: Any, operands: Sequence[Any]) -> Call:
     if one_product(op, "cpu"):  # the columns of all B side by side: one wide product
         a, b, c = operands
         operands = (a, _side_by_side(b), _side_by_side(c))
@@ -180,7 +179,7 @@ def _side_by_side(matrices: Any) -> Any:
     return matrices.swapaxes(1, 2).reshape(batch * columns, rows).T
 
 
-_ROUTINES: dict[str, tuple[str, Any]] = {
+_ROUTINES: dict[str, tuple[str, Binder]] = {
     "axpy": ("axpy", _cpu_axpy),
     "dot": ("dot", _cpu_dot),
     "scale": ("scal", _cpu_scale),
@@ -191,13 +190,14 @@ _ROUTINES: dict[str, tuple[str, Any]] = {
 
 # cuBLAS on the GPU, through CuPy (as of CuPy 14.2).
 #
-# fp32 and fp64 go through ``cupy.cublas``, whose gemm knows β and which takes row-major arrays as
-# they are. fp16 and bf16 products go through ``matmul(out=)``, one problem after the other: on a
-# batch CuPy 14.2 widens fp16 to fp32 and fails on bf16. cuBLAS may add parts of such a product in
-# 16 bits; a math mode forbids it for the call. Vector operations on halves have no cuBLAS routine in
-# CuPy: they are kernels of our own, see :mod:`rooflab.measure.cuda_sources`. tf32 is fp32 with
-# another math mode set for the call; CUPY_TF32 is no way: CuPy reads it once, at the first fp32
-# product.
+# fp32 and fp64: ``cupy.cublas``, whose gemm knows β and takes row-major arrays as they are.
+# tf32: fp32 with a math mode set for the call. CuPy's CUPY_TF32 is read once, at the first fp32
+# product, so it cannot change from one call to the next.
+# fp16 and bf16 products: ``matmul(out=)``, one problem after the other. On a batch CuPy 14.2 widens
+# fp16 to fp32 and fails on bf16. cuBLAS may add parts of such a product in 16 bits; a math mode
+# forbids it for the call.
+# fp16 and bf16 vectors: CuPy wraps no cuBLAS routine for them. The kernels are our own, see
+# :mod:`rooflab.measure.cuda_sources`.
 
 
 _HALF = ("fp16", "bf16")
@@ -229,7 +229,7 @@ def gpu_kernel(op: Operation, backend: Backend) -> Kernel:
     return Kernel(f"cupy.cublas.{name}", bound)
 
 
-def _half_kernel(op: Operation, xp: Any, compute: str) -> Kernel:
+def _half_kernel(op: Operation, xp: ModuleType, compute: str) -> Kernel:
     if op.name in _HALF_PRODUCTS:
         bind = partial(_HALF_PRODUCTS[op.name], op, xp)
         return Kernel(
@@ -263,26 +263,26 @@ def _number(value: float, like: Any) -> np.ndarray:
     return np.array(value, dtype=like.dtype)
 
 
-def _gpu_axpy(op: Operation, cublas: Any, operands: Sequence[Any]) -> Callable[[], Any]:
+def _gpu_axpy(op: Operation, cublas: Any, operands: Sequence[Any]) -> Call:
     x, y = operands
     return partial(cublas.axpy, _number(ALPHA, x), x, y)
 
 
-def _gpu_dot(op: Operation, cublas: Any, operands: Sequence[Any]) -> Callable[[], Any]:
+def _gpu_dot(op: Operation, cublas: Any, operands: Sequence[Any]) -> Call:
     x, y, r = operands
     return partial(cublas.dot, x, y, r)  # with r on the GPU, nothing waits for the result
 
 
-def _gpu_scale(op: Operation, cublas: Any, operands: Sequence[Any]) -> Callable[[], Any]:
+def _gpu_scale(op: Operation, cublas: Any, operands: Sequence[Any]) -> Call:
     return partial(cublas.scal, _number(SCALE, operands[0]), operands[0])
 
 
-def _gpu_ger(op: Operation, cublas: Any, operands: Sequence[Any]) -> Callable[[], Any]:
+def _gpu_ger(op: Operation, cublas: Any, operands: Sequence[Any]) -> Call:
     a, x, y = operands
     return partial(cublas.ger, _number(1, a), x, y, a)
 
 
-def _gpu_gemv(op: Operation, cublas: Any, operands: Sequence[Any]) -> Callable[[], Any]:
+def _gpu_gemv(op: Operation, cublas: Any, operands: Sequence[Any]) -> Call:
     a, x, y = operands
     one = _number(1, a)
     if one_product(op, "gpu"):  # one vector a row: Y = X Aᵀ
@@ -293,7 +293,7 @@ def _gpu_gemv(op: Operation, cublas: Any, operands: Sequence[Any]) -> Callable[[
     ])  # fmt: skip
 
 
-def _gpu_gemm(op: Operation, cublas: Any, operands: Sequence[Any]) -> Callable[[], Any]:
+def _gpu_gemm(op: Operation, cublas: Any, operands: Sequence[Any]) -> Call:
     a, b, c = operands
     one = _number(1, a)
     if one_product(op, "gpu"):  # the rows of all A below each other: one tall product
@@ -305,7 +305,7 @@ def _gpu_gemm(op: Operation, cublas: Any, operands: Sequence[Any]) -> Callable[[
     ])  # fmt: skip
 
 
-def _in_mode(xp: Any, mode: int, call: Callable[[], Any]) -> Callable[[], Any]:
+def _in_mode(xp: ModuleType, mode: int, call: Call) -> Call:
     """``call`` with cuBLAS's math ``mode`` set around it."""
     cublas = xp.cuda.cublas
     handle = xp.cuda.Device().cublas_handle
@@ -321,13 +321,15 @@ def _in_mode(xp: Any, mode: int, call: Callable[[], Any]) -> Callable[[], Any]:
     return in_mode
 
 
-def _vector_grid(xp: Any, kernel: Any, size: int) -> tuple[tuple[int], tuple[int]]:
+def _vector_grid(xp: ModuleType, kernel: Any, size: int) -> tuple[tuple[int], tuple[int]]:
     """Grid and block for ``size`` halves: a pack a thread, or all threads that fit on the GPU."""
     packs = -(-size // PACK)
     return (max(1, min(-(-packs // THREADS), resident_blocks(xp, kernel))),), (THREADS,)
 
 
-def _matrix_grid(xp: Any, kernel: Any, rows: int, columns: int) -> tuple[tuple[int, int], ...]:
+def _matrix_grid(
+    xp: ModuleType, kernel: Any, rows: int, columns: int
+) -> tuple[tuple[int, int], ...]:
     """Grid and block for a matrix of halves: threads side by side along a row, then down."""
     across = columns // PACK if columns % PACK == 0 else columns
     wide = min(THREADS, 1 << (across - 1).bit_length())
@@ -337,39 +339,39 @@ def _matrix_grid(xp: Any, kernel: Any, rows: int, columns: int) -> tuple[tuple[i
     return (x, max(1, min(-(-rows // high), blocks // x))), (wide, high)
 
 
-def _half_axpy(xp: Any, kernel: Any, operands: Sequence[Any]) -> Callable[[], Any]:
+def _half_axpy(xp: ModuleType, kernel: Any, operands: Sequence[Any]) -> Call:
     x, y = operands
     grid, block = _vector_grid(xp, kernel, x.size)
     return partial(kernel, grid, block, (x, y, xp.float32(ALPHA), xp.int64(x.size)))
 
 
-def _half_scale(xp: Any, kernel: Any, operands: Sequence[Any]) -> Callable[[], Any]:
+def _half_scale(xp: ModuleType, kernel: Any, operands: Sequence[Any]) -> Call:
     x = operands[0]
     grid, block = _vector_grid(xp, kernel, x.size)
     return partial(kernel, grid, block, (x, xp.float32(SCALE), xp.int64(x.size)))
 
 
-def _half_dot(xp: Any, kernel: Any, operands: Sequence[Any]) -> Callable[[], Any]:
+def _half_dot(xp: ModuleType, kernel: Any, operands: Sequence[Any]) -> Call:
     x, y, r = operands
     grid, block = _vector_grid(xp, kernel, x.size)
     parts, arrived = xp.empty(grid[0], dtype=xp.float32), xp.zeros(1, dtype=xp.uint32)
     return partial(kernel, grid, block, (x, y, r, xp.int64(x.size), parts, arrived))
 
 
-def _half_ger(xp: Any, kernel: Any, operands: Sequence[Any]) -> Callable[[], Any]:
+def _half_ger(xp: ModuleType, kernel: Any, operands: Sequence[Any]) -> Call:
     a, x, y = operands
     grid, block = _matrix_grid(xp, kernel, *a.shape)
     return partial(kernel, grid, block, (a, x, y, xp.int64(x.size), xp.int64(y.size)))
 
 
-def _half_gemv(op: Operation, xp: Any, operands: Sequence[Any]) -> Callable[[], Any]:
+def _half_gemv(op: Operation, xp: ModuleType, operands: Sequence[Any]) -> Call:
     a, x, y = operands
     if one_product(op, "gpu"):
         return partial(xp.matmul, x, a.T, out=y)
     return in_turn([partial(xp.matmul, a, x, out=y) for a, x, y in problems(op, operands)])
 
 
-def _half_gemm(op: Operation, xp: Any, operands: Sequence[Any]) -> Callable[[], Any]:
+def _half_gemm(op: Operation, xp: ModuleType, operands: Sequence[Any]) -> Call:
     a, b, c = operands
     if one_product(op, "gpu"):
         a, c = (m.reshape(-1, m.shape[-1]) for m in (a, c))
@@ -377,9 +379,13 @@ def _half_gemm(op: Operation, xp: Any, operands: Sequence[Any]) -> Callable[[], 
     return in_turn([partial(xp.matmul, a, b, out=c) for a, b, c in problems(op, operands)])
 
 
-_BINDERS: dict[str, tuple[str, Any]] = {
-    "axpy": ("axpy", _gpu_axpy), "dot": ("dot", _gpu_dot), "scale": ("scal", _gpu_scale), "ger": ("ger", _gpu_ger),
-    "gemv": ("gemv", _gpu_gemv), "gemm": ("gemm", _gpu_gemm),
-}  # fmt: skip
+_BINDERS: dict[str, tuple[str, Binder]] = {
+    "axpy": ("axpy", _gpu_axpy),
+    "dot": ("dot", _gpu_dot),
+    "scale": ("scal", _gpu_scale),
+    "ger": ("ger", _gpu_ger),
+    "gemv": ("gemv", _gpu_gemv),
+    "gemm": ("gemm", _gpu_gemm),
+}
 _HALF_PRODUCTS = {"gemv": _half_gemv, "gemm": _half_gemm}
 _HALF_VECTORS = {"axpy": _half_axpy, "dot": _half_dot, "scale": _half_scale, "ger": _half_ger}

@@ -197,21 +197,67 @@ def measure(
 ) -> Measurement:
     """Time ``op`` on this machine and return the Measurement.
 
-    ``run(*operands)`` computes ``op`` in your own way, on the operands in the order of
-    ``op.operands``; it writes the output operand or returns the result, and is checked once before
-    it is timed. (axpy and scale may use any α.) By default the BLAS of scipy runs, on a GPU cuBLAS
-    through CuPy. ``setup()`` returns the operands, if they are to hold your own numbers.
+    By default the BLAS of scipy runs, on a GPU cuBLAS through CuPy. A measurement waits until no
+    other one (roofs in the background) is running.
 
-    ``backend``: "auto" (or ROOFLAB_BACKEND), "cpu", "gpu". ``cache``: "cold", no operand in a
-    cache at the start of a call, or "warm", called over and over on the same operands.
-    ``threads``: CPU threads, by default one for every core this process may use; a GPU ignores it.
-    On a CPU matrices are column-major (the one that a batch of GEMVs shares lies by rows), on a
-    GPU row-major. At least ``samples`` samples are taken,
-    or as many as fit into ``seconds``, but three at least. A measurement waits until no other one
-    (roofs in the background) is running.
+    Parameters
+    ----------
+    op : Operation
+        What to time. On a CPU its matrices are column-major, but the one that a batch of GEMVs
+        shares lies by rows. On a GPU all are row-major.
+    run : callable, optional
+        Your own way of computing ``op``, called as ``run(*operands)`` with the operands in the
+        order of ``op.operands``. It writes the output operand or returns the result, and is checked
+        once before it is timed. axpy and scale may use any α.
+    setup : callable, optional
+        Returns the operands, if they are to hold your own numbers. By default rooflab fills them.
+    backend : {"auto", "cpu", "gpu"}, optional
+        "auto" and None: what the environment variable ROOFLAB_BACKEND says, else the CPU if
+        ``threads`` are given, else a GPU if one works, else the CPU.
+    cache : {"cold", "warm"}, optional
+        "cold": no operand is in a cache at the start of a call. "warm": the routine is called over
+        and over on the same operands.
+    threads : int, optional
+        CPU threads, by default one for every core that this process may use. A GPU ignores it.
+    samples : int, optional
+        How many samples to take: 20 by default, 5 where ROOFLAB_QUICK is set.
+    seconds : float, optional
+        Time for the samples, 0.5 s by default. Where it is short, fewer samples are taken, but
+        three at least.
 
-    Raises ValueError (OperandsTooLarge, also a MemoryError) when the operands do not fit memory,
-    before allocating; when a dtype has no routine here; when ``run`` fails or is wrong.
+    Returns
+    -------
+    Measurement
+        The samples, what they were taken of, and what to distrust about them.
+
+    Raises
+    ------
+    OperandsTooLarge
+        When the operands do not fit memory, before they are allocated. It is both a ValueError and
+        a MemoryError.
+    ValueError
+        When a dtype has no routine here, when ``run`` fails or is wrong, when ``setup`` returns
+        unfitting operands, and for a wrong argument.
+    TypeError
+        For an argument of a wrong type.
+    RuntimeError
+        For "gpu" where none can be used.
+
+    Examples
+    --------
+    >>> m = rl.measure(rl.axpy(4096), backend="cpu", cache="warm", threads=1, samples=3)
+    >>> m.op.flops, len(m.samples)
+    (8192, 3)
+    >>> m.flop_per_s > 0
+    True
+
+    A way of your own, here NumPy's:
+
+    >>> def numpy_axpy(x, y):
+    ...     y += 2.0 * x
+    >>> m = rl.measure(rl.axpy(4096), numpy_axpy, backend="cpu", cache="warm", threads=1, samples=3)
+    >>> m.environment["kernel"]
+    'run: numpy_axpy'
     """
     _check_arguments(op, setup, cache, samples, seconds)
     chosen = select(backend, threads)

@@ -28,11 +28,36 @@ _FITS: Mapping[str, Callable[[Any], bool]] = {
 
 @dataclass(frozen=True, repr=False)
 class Measurement:
-    """Seconds per call of one operation on one machine.
+    """Seconds per call of one operation on one machine, as :func:`rooflab.measure` returns them.
 
-    ``samples``: seconds, one entry a sample. ``machine``: the host's id. ``backend``: "cpu" or
-    "gpu". ``cache``: "cold" or "warm". ``threads``: CPU threads, None on a GPU. ``warnings``: what
-    to distrust, in words. ``environment``: the machine, the kernel and the clock, as plain data.
+    Attributes
+    ----------
+    op : Operation
+        What was timed.
+    machine : str
+        Id of the host, or of its GPU.
+    backend : {"cpu", "gpu"}
+        Where it ran.
+    cache : {"cold", "warm"}
+        Whether the caches were emptied of the operands before a call.
+    threads : int or None
+        CPU threads; None on a GPU.
+    samples : tuple of float
+        Seconds per call, one entry a sample.
+    warnings : tuple of str
+        What to distrust, in words.
+    environment : Mapping
+        The machine, the kernel and the clock, as plain data.
+    median_s, iqr_s : float
+        Median and interquartile range of the samples, seconds.
+    flop_per_s, byte_per_s : float
+        The ledger's FLOP and bytes over the median. The bytes are the minimum traffic.
+
+    Examples
+    --------
+    >>> rl.Measurement(rl.axpy(10**6), "my-laptop", "cpu", "cold", 1, (1.0e-3, 1.2e-3, 1.1e-3))
+    axpy 1000000 fp32 on my-laptop (cpu, cold, 1 thread): 1.10 ms, IQR 9.1 %, n = 3
+      1.82 GFLOP/s, 10.9 GB/s · no warnings
     """
 
     op: Operation

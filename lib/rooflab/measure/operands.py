@@ -1,10 +1,10 @@
 """The arrays of an operation: which NumPy or CuPy dtype and order they have, and how to make them.
 
-Order: on the CPU the matrices of BLAS operations are column-major (Fortran order), a batch axis
-outermost; scipy's BLAS copies row-major ones silently, and the copy would be what gets timed. The
-matrix that a batch of GEMVs shares lies by rows, as the weights of a linear layer do: its transpose
-is column-major, and with few vectors libraries are up to three times as fast on it. All other arrays,
-and all arrays on a GPU, are row-major (C order).
+On the CPU the matrices of BLAS operations are column-major (Fortran order), with a batch axis
+outermost: scipy's BLAS copies row-major ones silently, and the copy would be timed too. There is
+one exception. The matrix that a batch of GEMVs shares lies by rows, as the weights of a linear
+layer do: its transpose is column-major, and with few vectors libraries are up to three times as
+fast on it. All other arrays, and all arrays on a GPU, are row-major (C order).
 """
 
 from __future__ import annotations
@@ -77,7 +77,8 @@ def storage(operand: Operand, backend: Backend) -> np.dtype:
     else:
         import ml_dtypes
 
-        return np.dtype(getattr(ml_dtypes, _ML_DTYPES[name]))
+        stored: np.dtype = np.dtype(getattr(ml_dtypes, _ML_DTYPES[name]))
+        return stored
     raise ValueError(
         f"op: operand {operand.name!r} is {name}, which cannot be measured on this backend "
         f"({backend.name}): {why}"
@@ -116,7 +117,8 @@ def _pattern(op: Operation, operand: Operand, place: int, flat: Any) -> np.ndarr
     """The numbers that fill an operand, over and over if it is long."""
     signed = op.name in ("axpy", "scale", *COLUMN_MAJOR)
     low, high = (-1.0, 1.0) if signed else (0.5, 1.5)
-    values = np.random.default_rng([20, place]).uniform(low, high, min(flat.size, _PATTERN))
+    random = np.random.default_rng([20, place])
+    values: np.ndarray = random.uniform(low, high, min(flat.size, _PATTERN))
     if op.name == "dot" and operand.dtype.name == "fp16":
         # The sum is about as large as the vector is long, and fp16 ends at 65504.
         values *= min(1.0, math.sqrt(2**14 / flat.size))
@@ -163,8 +165,8 @@ def _require_apart(op: Operation, given: Sequence[Any], backend: Backend) -> Non
 def _require_one(op: Operation, operand: Operand, array: Any, backend: Backend) -> None:
     xp, where = backend.xp, f"setup(): operand {operand.name!r}"
     if not isinstance(array, xp.ndarray):
-        kind, right = _type_name(array), f"{xp.__name__}.ndarray"
-        raise TypeError(f"{where} is a {kind}; on this backend it must be a {right}")
+        found, right = _type_name(array), f"{xp.__name__}.ndarray"
+        raise TypeError(f"{where} is a {found}; on this backend it must be a {right}")
     kind = storage(operand, backend)
     if array.dtype != kind:
         raise TypeError(f"{where} has dtype {array.dtype}; {op.label} needs {kind}")
@@ -223,7 +225,8 @@ def _empty(elements: int, kind: np.dtype, backend: Backend, place: int) -> Any:
 def _copy(array: np.ndarray, place: int) -> np.ndarray:
     by_columns = array.ndim > 1 and not array.flags.c_contiguous
     cpu = Backend("cpu", np, "copying")
-    new = _shaped(_empty(array.size, array.dtype, cpu, place), array.shape, by_columns)
+    flat = _empty(array.size, array.dtype, cpu, place)
+    new: np.ndarray = _shaped(flat, array.shape, by_columns)
     new[...] = array
     return new
 
@@ -248,7 +251,7 @@ def available_bytes(backend: Backend) -> int:
         return int(free) + int(backend.xp.get_default_memory_pool().free_bytes())
     import psutil
 
-    return min(psutil.virtual_memory().available, _container_bytes())
+    return int(min(psutil.virtual_memory().available, _container_bytes()))
 
 
 def total_bytes(backend: Backend) -> int:
@@ -257,7 +260,7 @@ def total_bytes(backend: Backend) -> int:
         return int(backend.xp.cuda.Device().mem_info[1])
     import psutil
 
-    return psutil.virtual_memory().total
+    return int(psutil.virtual_memory().total)
 
 
 def needed_bytes(op: Operation, backend: Backend, *, in_turn: bool = True) -> int:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Protocol
 
 Progress = bool | Callable[[float], None]
 """True draws a progress bar, False nothing; a function is called with the share done, 0 to 1."""
-Tell = Callable[..., None]
-"""tell(share), or tell(share, step) with the name of what is being done now."""
 WIDTH = 46  # of the text before the bar, which would jump from step to step otherwise
+
+
+class Tell(Protocol):
+    """Tell the share done, 0 to 1, and perhaps the name of the step that begins now."""
+
+    def __call__(self, share: float, step: str = "") -> None: ...
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from rooflab.count.blas import axpy, gemm, gemv
+from rooflab.count.dtypes import DTypeLike
 from rooflab.count.dtypes import dtype as _dtype
 from rooflab.count.operation import Operation
 from rooflab.count.si import si
@@ -42,9 +43,9 @@ from rooflab.predict.machine import Machine
 
 # A journal beside a recording in the making: a step that is finished is never lost.
 #
-# One JSON object a line. A line is written with a single call, flushed and synced to disk before the
-# next step starts; a process that is killed leaves at most one torn line at the end, which the next
-# run drops and measures again.
+# One JSON object a line. A line is written with a single call, and synced to disk before the next
+# step starts. A process that is killed leaves at most one torn line, at the end; the next run drops
+# it and measures that step again.
 
 
 VERSION = 1
@@ -179,8 +180,8 @@ def _line(entry: Mapping[str, Any]) -> str:
 
 # What a recording measures: the three operations over N × dtype × cache × threads, within limits.
 #
-# What would take too long, or does not fit memory, is left out and named with the reason: a gap in a
-# recording must be visible.
+# What would take too long, or does not fit memory, is left out. It is named with the reason: a gap
+# in a recording must be visible.
 
 
 DTYPES = {"cpu": ("fp32", "fp64"), "gpu": ("fp32", "fp64", "tf32", "bf16", "fp16")}
@@ -302,7 +303,7 @@ def _square(name: str, n: int, kind: str) -> Operation:
     return gemv(n, n, kind) if name == "gemv" else gemm(n, n, n, kind)
 
 
-def kinds(dtypes: Iterable[object] | None, backend: Backend) -> tuple[str, ...]:
+def kinds(dtypes: Iterable[DTypeLike] | None, backend: Backend) -> tuple[str, ...]:
     """Return the names of the dtypes to record; ValueError for one without routines here."""
     known = DTYPES[backend.name]
     if dtypes is None:
@@ -342,7 +343,7 @@ def record(
     name: str,
     *,
     backend: str | None = "auto",
-    dtypes: Iterable[object] | None = None,
+    dtypes: Iterable[DTypeLike] | None = None,
     threads: Iterable[int] | None = None,
     minutes: float | None = None,
     quick: bool = False,
@@ -354,17 +355,63 @@ def record(
 ) -> Recording:
     """Record this machine as ``name`` and return the Recording; 3 to 8 minutes.
 
-    ``dtypes``: default fp32 and fp64, on a GPU also tf32, bf16 and fp16. ``threads``: CPU thread
-    counts, default 1 and all. ``minutes``: about how long the measurements may take in all
-    (default 6, ``quick`` 2); what does not fit is left out and named in ``left_out``. ``folder``:
-    default the first of ``rooflab.measure.recording.folders()``. A finished recording of that name
-    is only replaced with ``overwrite``; an unfinished one is taken up again, or thrown away with
-    ``restart``. ``stop_after``: seconds after which nothing more is begun; then Stopped, a
-    RuntimeError, is raised, and the next call goes on. ``progress``: True, False, or a function
-    that is told the share done.
+    An unfinished recording of that name is taken up where it was, see ``restart``.
 
-    Raises ValueError or TypeError naming a wrong argument or a folder that cannot be written to,
-    before anything is measured; RuntimeError for "gpu" without one.
+    Parameters
+    ----------
+    name : str
+        Of the recording and its file: lower-case letters, digits, "-" and ".".
+    backend : {"auto", "cpu", "gpu"}, optional
+        "auto" and None: what the environment variable ROOFLAB_BACKEND says, else a GPU if one
+        works, else the CPU.
+    dtypes : iterable of str or DType, optional
+        Number formats, by default fp32 and fp64, on a GPU also tf32, bf16 and fp16.
+    threads : iterable of int, optional
+        CPU thread counts, by default 1 and all cores.
+    minutes : float, optional
+        About how long the measurements may take in all, by default 6, with ``quick`` 2. What does
+        not fit is left out and named in the recording's ``left_out``.
+    quick : bool, optional
+        True records a third of the sizes.
+    folder : str or Path, optional
+        Where the file is written, by default the first of
+        ``rooflab.measure.recording.folders()``.
+    overwrite : bool, optional
+        True replaces a finished recording of that name.
+    restart : bool, optional
+        True throws an unfinished recording of that name away.
+    stop_after : float, optional
+        Seconds after which no further step is begun.
+    progress : bool or callable, optional
+        True (default) draws a progress bar, False nothing. A function is called with the share
+        done, 0 to 1.
+
+    Returns
+    -------
+    Recording
+        The machine's roofs, free-lunch curve and measurements.
+
+    Raises
+    ------
+    ValueError
+        For a wrong argument, a finished recording of that name, or a folder that cannot be written
+        to, before anything is measured.
+    TypeError
+        For an argument of a wrong type.
+    RuntimeError
+        For "gpu" where none can be used. Also, as its subclass Stopped, when ``stop_after`` is
+        over; the next call with the same options goes on.
+
+    Examples
+    --------
+    >>> rl.record("my-laptop", quick=True, threads=[1])  # doctest: +SKIP
+    Recording(name='my-laptop', recorded_on='2026-11-21T10:00:00Z', quick=True)
+
+    Nothing is measured under a name that no file could have:
+
+    >>> rl.record("My laptop")
+    Traceback (most recent call last):
+    ValueError: name='My laptop' must be lower-case letters, digits, ...
     """
     chosen = select(backend)
     options = {
@@ -406,7 +453,8 @@ def _campaign(
     tell(_BEFORE * 0.8, "free lunch")
     lunch = journal.once("free lunch", partial(_lunch, backend, name))
     tasks, left_out = _plan(name, journal, machines, backend, options)
-    failed, measured = [], []
+    failed: list[dict[str, Any]] = []
+    measured: list[dict[str, Any]] = []
     total, done = sum(task.cost for task in tasks), 0.0
     deadline = time.monotonic() + PATIENCE * _seconds(options)
     for task in tasks:
@@ -513,9 +561,8 @@ def _spread(measured: Measurement) -> float:
     return measured.iqr_s / measured.median_s
 
 
-def _positive(name: str, value: object, unit: str = "minutes") -> float:
-    number = isinstance(value, Real) and not isinstance(value, bool)
-    if not number or not 0 < value < math.inf:
+def _positive(name: str, value: float, unit: str = "minutes") -> float:
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < value < math.inf:
         raise ValueError(f"{name}={value!r} must be a positive number of {unit}")
     return float(value)
 

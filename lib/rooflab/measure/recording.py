@@ -15,6 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rooflab.count.dtypes import DTypeLike
 from rooflab.count.dtypes import dtype as _dtype
 from rooflab.count.si import rounded
 from rooflab.count.validation import unknown
@@ -27,10 +28,15 @@ if TYPE_CHECKING:
     from rooflab.measure.free_lunch import FreeLunch
     from rooflab.measure.measurement import Measurement
 
-# A recorded machine: its roofs and measurements, as data that can be checked.
-
+__all__ = ["ENV", "SCHEMA", "Recording", "folders", "read", "recording", "recordings", "text"]
 
 SCHEMA = 1
+ENV = "ROOFLAB_RECORDINGS"
+_PACKAGE = Path(__file__).resolve().parents[1]
+# In a clone of the repository; in an installed wheel, which setup.py gives a copy.
+_SHIPPED = (_PACKAGE.parents[1] / "assets" / "recordings", _PACKAGE / "recordings")
+_BUILD_TAG = re.compile(r"(?<=\d)[-+_].*")  # 6.8.0-45-generic, 6.1.2-somebody: they name the build
+_LONG = ("roofs", "left_out", "measurements")  # lists that get one line an entry
 
 
 @dataclass(frozen=True)
@@ -80,7 +86,7 @@ class Recording:
     def select(
         self,
         op: str | None = None,
-        dtype: object = None,
+        dtype: DTypeLike | None = None,
         cache: str | None = None,
         threads: int | None = None,
     ) -> tuple[Measurement, ...]:
@@ -160,7 +166,7 @@ def _slim(measured: dict[str, Any], environment: Mapping[str, Any]) -> dict[str,
 
 
 def _require(data: Mapping[str, Any]) -> None:
-    kinds = {
+    kinds: dict[str, type | tuple[type, ...]] = {
         "name": str, "recorded_on": str, "quick": bool, "environment": dict, "roofs": list,
         "free_lunch": (dict, type(None)), "left_out": list, "measurements": list,
     }  # fmt: skip
@@ -193,26 +199,53 @@ def _positive(what: str, values: Iterable[float]) -> None:
         raise ValueError(f"damaged: {what} is {wrong[0] if wrong else 'missing'}")
 
 
-__all__ = ["ENV", "SCHEMA", "Recording", "folders", "read", "recording", "recordings", "text"]
-
-ENV = "ROOFLAB_RECORDINGS"
-_PACKAGE = Path(__file__).resolve().parents[1]
-# In a clone of the repository; in an installed wheel, which setup.py gives a copy.
-_SHIPPED = (_PACKAGE.parents[1] / "assets" / "recordings", _PACKAGE / "recordings")
-_BUILD_TAG = re.compile(r"(?<=\d)[-+_].*")  # 6.8.0-45-generic, 6.1.2-somebody: they name the build
-_LONG = ("roofs", "left_out", "measurements")  # lists that get one line an entry
-
-
 def recordings() -> tuple[str, ...]:
-    """Return the names of all recordings, in the order of the folders they are in."""
+    """Return the names of all recordings, in the order of the folders they are in.
+
+    Returns
+    -------
+    tuple of str
+        Names for :func:`recording`. Folders: those that the environment variable
+        ROOFLAB_RECORDINGS lists, the course's, the user's.
+
+    Examples
+    --------
+    >>> "epyc-2core-vm" in rl.recordings()
+    True
+    """
     return tuple(_files())
 
 
 def recording(name: str) -> Recording:
     """Return the recording ``name``.
 
-    Raises ValueError for an unknown name (with suggestions), and for a file that is damaged or of
-    another version (naming the file, and what to do).
+    Parameters
+    ----------
+    name : str
+        One of :func:`recordings`.
+
+    Returns
+    -------
+    Recording
+        Its ``machine`` (the measured roofs) is usable wherever a Machine is; ``measurements`` holds
+        all that was timed, and ``select`` finds some of them.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name, with suggestions, and for a file that is damaged or of another version,
+        naming the file and what to do.
+    TypeError
+        When ``name`` is no text.
+
+    Examples
+    --------
+    >>> epyc = rl.recording("epyc-2core-vm")
+    >>> epyc.machine.threads
+    2
+    >>> largest = epyc.select("gemm", dtype="fp32", cache="cold", threads=1)[-1]
+    >>> largest.op.label, largest.flop_per_s < epyc.at(threads=1).peak("fp32")
+    ('gemm 4096×4096×4096 fp32', True)
     """
     if not isinstance(name, str):
         raise TypeError(f"name={name!r} must be the name of a recording, such as 'epyc-2core-vm'")

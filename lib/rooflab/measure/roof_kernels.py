@@ -105,7 +105,7 @@ def assembly(ir: str, target: Target | None = None) -> str:
     generator = target_machine(target or host(), jit=False)  # registers the targets
     module = llvm.parse_assembly(ir)
     module.verify()
-    return generator.emit_assembly(module)
+    return str(generator.emit_assembly(module))
 
 
 def compile_kernel(
@@ -124,7 +124,8 @@ def compile_kernel(
     engine = llvm.create_mcjit_compiler(module, generator)
     engine.finalize_object()
     function = ctypes.CFUNCTYPE(restype, *argtypes)(engine.get_function_address("kernel"))
-    function.engine = engine  # the code is freed with its engine
+    # The code is freed with its engine. ctypes lets its functions carry attributes.
+    function.engine = engine  # type: ignore[attr-defined]  # typeshed knows no attributes of them
     return function
 
 
@@ -291,7 +292,7 @@ def lunch_ir(dtype: str, target: Target) -> str:
 
 
 @functools.cache
-def fma_kernel(dtype: str) -> tuple[Callable[..., None], int]:
+def fma_kernel(dtype: str) -> tuple[Callable[..., object], int]:
     """(kernel(gate, out, turns, a, b), FLOP per turn) for this processor."""
     scalar, size = _REAL[dtype][3], _REAL[dtype][1]
     kernel = compile_kernel(fma_ir(dtype, host()), (_POINTER, _POINTER, _LONG, scalar, scalar))
@@ -299,7 +300,7 @@ def fma_kernel(dtype: str) -> tuple[Callable[..., None], int]:
 
 
 @functools.cache
-def stream_kernel(mix: str) -> Callable[..., None]:
+def stream_kernel(mix: str) -> Callable[..., object]:
     """kernel(gate, x, y, bytes, passes, a, b) on fp64 vectors for this processor."""
     scalar = _REAL["fp64"][3]
     arguments = (_POINTER, _POINTER, _POINTER, _LONG, _LONG, scalar, scalar)
@@ -307,7 +308,7 @@ def stream_kernel(mix: str) -> Callable[..., None]:
 
 
 @functools.cache
-def lunch_kernel(dtype: str) -> Callable[..., None]:
+def lunch_kernel(dtype: str) -> Callable[..., object]:
     """kernel(gate, x, bytes, k, a, b) for this processor: one compile, k chosen at run time."""
     scalar = _REAL[dtype][3]
     arguments = (_POINTER, _POINTER, _LONG, _LONG, scalar, scalar)

@@ -66,7 +66,7 @@ def measure_roofs(
     count = None if chosen.is_gpu else thread_count(threads)
     began = time.perf_counter()
     with MEASUREMENT_LOCK, progress_bar(progress, "measuring the roofs") as tell:
-        if chosen.is_gpu:
+        if count is None:
             found = gpu_roofs(chosen, tell)
         else:
             found = cpu_roofs(chosen, count, tell)
@@ -94,14 +94,13 @@ def thread_count(threads: object) -> int:
     return count
 
 
-# The roofs of a CPU, kernel by kernel in turn until each has agreed with itself.
+# The roofs of a CPU: all kernels in turn, a few short slices each, round after round, until the
+# fastest slices of each kernel agree. A program that takes the core for half a second then spoils
+# a few slices of every kernel instead of all slices of one.
 #
-# Short slices, round after round: a neighbour that takes the core for half a second then spoils a
-# few slices of every kernel instead of all slices of one.
-#
-# A matrix unit (Apple's, behind Accelerate; Intel's AMX for some types) is no part of a core's vector
-# arithmetic, and no loop of multiply-adds can use it. Where the library's matrix product beats that
-# loop, its rate is a second peak, of unit "tensor".
+# Some processors have a matrix unit, such as Apple's behind Accelerate, or Intel's AMX for some
+# types. No loop of multiply-adds can use it. Where the library's matrix product beats that loop,
+# its rate is a second peak, of unit "tensor".
 
 
 BUDGET = 3.0  # seconds of slices at most; a quiet machine needs about one
@@ -144,8 +143,8 @@ class Roof:
         are pushed out as new ones stay.
         """
         if self.moves_on:
-            seconds = [crew.time(self.jobs(1)) for _ in range(LEAD + TIMED)]
-            self.rates.append(self.amount * TIMED / sum(seconds[LEAD:]))
+            windows = [crew.time(self.jobs(1)) for _ in range(LEAD + TIMED)]
+            self.rates.append(self.amount * TIMED / sum(windows[LEAD:]))
             return
         seconds = crew.time(self.jobs(self.passes))
         self.rates.append(self.amount * self.passes / seconds)
@@ -365,8 +364,8 @@ def _nested(roofs: list[Roof]) -> dict[str, Any]:
 
 # The roofs of an NVIDIA GPU: multiply-adds, tensor-core products, L2 and memory streams.
 #
-# The loops are CUDA, compiled by CuPy; products are the library routines that :func:`rooflab.measure`
-# times. Everything is timed with CUDA events. Levels: "l2" and "dram" (the HBM or GDDR memory).
+# The loops are CUDA, compiled by CuPy; products are the library routines that ``rl.measure`` times.
+# Everything is timed with CUDA events. Levels: "l2" and "dram" (the HBM or GDDR memory).
 
 
 TURNS = 1024  # of the loop of multiply-adds: a millisecond or so

@@ -63,7 +63,7 @@ def load(name: str, problem: Callable[[Any], str]) -> dict[str, Any] | None:
     if path in _unwritten:
         return _unwritten[path]
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         wrong = problem(document)
     except (FileNotFoundError, NotADirectoryError):
         return None

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from functools import partial
 from statistics import median
 from typing import Any
 
@@ -57,11 +58,44 @@ def this_machine(
 ) -> Machine:
     """This machine with its measured roofs and routines; only the first call takes seconds.
 
-    `backend`: "cpu", "gpu" or "auto" (a GPU if one works); `threads`: CPU threads, None for every
-    core this process may use. Roofs are stored per host, backend and thread count in the user's
-    cache directory (or ROOFLAB_CACHE) and measured again when the file is damaged or of another
-    version (with a warning), or with `refresh=True`. `progress` as in :func:`measure_roofs`.
-    Raises ValueError or TypeError for a wrong argument, RuntimeError for "gpu" without one.
+    Roofs are stored per host, backend and thread count, in the user's cache directory or where the
+    environment variable ROOFLAB_CACHE says. They are measured again, with a warning, when the file
+    is damaged or of another version.
+
+    Parameters
+    ----------
+    backend : {"auto", "cpu", "gpu"}, optional
+        "auto" and None: what the environment variable ROOFLAB_BACKEND says, else the CPU if
+        ``threads`` are given, else a GPU if one works, else the CPU.
+    threads : int, optional
+        CPU threads, by default one for every core that this process may use.
+    refresh : bool, optional
+        True measures again what is stored.
+    progress : bool or callable, optional
+        True (default) draws a progress bar, False nothing. A function is called with the share
+        done, 0 to 1.
+
+    Returns
+    -------
+    Machine
+        Usable wherever a machine of the catalogue is.
+
+    Raises
+    ------
+    ValueError
+        For a wrong backend, and for more threads than cores.
+    TypeError
+        For an argument of a wrong type.
+    RuntimeError
+        For "gpu" where none can be used.
+
+    Examples
+    --------
+    >>> here = rl.this_machine("cpu", threads=1, progress=False)
+    >>> here.threads
+    1
+    >>> here.peak("fp32") > 0
+    True
     """
     chosen, count, host, name, problem = _stored_as(backend, threads)
     with MEASUREMENT_LOCK:
@@ -96,7 +130,9 @@ def _stored_gpu() -> Machine | None:
     for name in store.names("roofs-*-gpu"):
         roofs = _quietly(name, lambda document: roofs_problem(document, "gpu", None))
         device = "" if roofs is None else roofs.get("device", "")
-        if device and name == _roofs_name(host_id(device), None):  # not another computer's file
+        if (
+            roofs and device and name == _roofs_name(host_id(device), None)
+        ):  # not another computer's file
             kept.append(_machine(roofs, device, None, host_id(device)))
     return max(kept, key=lambda machine: machine.recorded_on or "", default=None)
 
@@ -134,10 +170,33 @@ def this_machine_async(
     refresh: bool = False,
     progress: Progress = True,
 ) -> Future[Machine]:
-    """:func:`this_machine` in the background: a Future; its result() waits for the Machine.
+    """:func:`this_machine` in the background: a Future, whose result() waits for the Machine.
 
     The progress bar appears where this is called, and a GPU is the one in use here. Keep the
     machine otherwise idle meanwhile: what else runs slows the slices it meets.
+
+    Parameters
+    ----------
+    backend : {"auto", "cpu", "gpu"}, optional
+        As for :func:`this_machine`.
+    threads : int, optional
+        CPU threads, by default one for every core that this process may use.
+    refresh : bool, optional
+        True measures again what is stored.
+    progress : bool or callable, optional
+        As for :func:`this_machine`. No bar is drawn where the roofs are stored already.
+
+    Returns
+    -------
+    Future
+        Of :mod:`concurrent.futures`. ``result()`` returns the Machine, or raises what
+        :func:`this_machine` raises.
+
+    Examples
+    --------
+    >>> roofs = rl.this_machine_async("cpu", threads=1, progress=False)
+    >>> roofs.result().threads
+    1
     """
     future: Future[Machine] = Future()
     bar = ExitStack()
@@ -203,16 +262,16 @@ def roofs_problem(roofs: Any, backend: str, threads: int | None) -> str:
     return "" if sound else "its figures are damaged"
 
 
-# Time the library's routines at a few fitting sizes, for the estimate of :mod:`rooflab.predict`.
+# Calibration: the library's routines timed at a few sizes, for the estimate of ``rl.predict``.
 #
-# At most four sizes a routine and dtype, chosen from this machine's caches, so that one lies in each
-# level. None is a size that anybody reports (no power of two, no round number): what is fitted is
-# never what is scored (benchmarks/prediction.py asserts it).
+# At most four sizes a routine and dtype, chosen from this machine's caches so that one lies in each
+# level. Nobody reports such sizes, which are neither powers of two nor round numbers. So what is
+# fitted is never what is scored, which benchmarks/prediction.py asserts.
 #
-# On a CPU all points are timed in turn, round after round, and the fastest samples count: what
-# another program does for a second then disturbs one round of a point, not the point. A GPU is this
-# program's alone, as a rule, so there each point is timed once. What it loses by a call is the time
-# of a kernel with nothing to do, because Python's part is hidden while the queue is full.
+# On a CPU all points are timed in turn, round after round, and the fastest samples count. Another
+# program that is busy for a second then spoils one round, not all samples of a point. As a rule a
+# GPU serves this program alone, so there each point is timed once. The overhead of a call on a GPU
+# is the time of a kernel with nothing to do: Python's part is hidden while the queue is full.
 
 
 DTYPES = {"cpu": ("fp32", "fp64"), "gpu": ("fp32", "fp64", "tf32", "bf16", "fp16")}
@@ -279,7 +338,7 @@ def _fits(m: Machine, kind: str) -> list[Fit]:
     square, thin = _products(m, product)
     products = [
         Fit(product, tuple(gemm(n, n, n, kind) for n in square)),
-        Fit(product, tuple(gemm(*shape, kind) for shape in thin)),
+        Fit(product, tuple(gemm(*shape, dtype=kind) for shape in thin)),
     ]
     if kind == "tf32":  # a mode of products, that no other routine has
         return products if m.has_peak(kind) else []
@@ -293,7 +352,7 @@ def _fits(m: Machine, kind: str) -> list[Fit]:
         ),
         Fit(
             gemv(TINY, TINY, kind),
-            tuple(gemv(*[_uneven(math.sqrt(nbytes / itemsize))] * 2, kind) for nbytes in sizes),
+            tuple(gemv(n, n, kind) for n in (_uneven(math.sqrt(b / itemsize)) for b in sizes)),
             levels,
         ),
         *(products if m.has_peak(kind) else ()),
@@ -301,7 +360,9 @@ def _fits(m: Machine, kind: str) -> list[Fit]:
     ]
 
 
-def _products(m: Machine, op: Operation) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]:
+def _products(
+    m: Machine, op: Operation
+) -> tuple[tuple[int, ...], tuple[tuple[int, int, int], ...]]:
     """Sizes of square products and shapes of thin ones for the dtype of ``op``."""
     if m.backend != "gpu":
         return PRODUCTS, THIN
@@ -336,6 +397,7 @@ def _point(
     m: Machine, op: Operation, level: str | None, seconds: float, overhead: float
 ) -> dict[str, object]:
     """A fitting size with its efficiency: the share of the roof that the work itself reached."""
+    where: dict[str, object]
     if level is None:
         at_the_roof, where = op.flops / peak_of(op, m)[0], {"smallest": smallest(op, m.backend)}
     else:
@@ -372,7 +434,7 @@ def _timed_on_gpu(
     from rooflab.measure.gpu import l2_flush, time_gpu
 
     xp, flush = backend.xp, l2_flush(backend.xp)
-    limits = {"samples": GPU_SAMPLES, "seconds": GPU_SECONDS, "warm_up_s": GPU_WARM_UP}
+    timed = partial(time_gpu, xp, samples=GPU_SAMPLES, seconds=GPU_SECONDS, warm_up_s=GPU_WARM_UP)
     tiny = {fit.tiny for fit in fits}
     warm: dict[Operation, float] = {}
     cold: dict[Operation, float] = {}
@@ -381,9 +443,9 @@ def _timed_on_gpu(
             continue
         try:
             call = kernel_for(op, backend).bind(make(op, backend))
-            warm[op] = quickest(time_gpu(xp, call, cache="warm", **limits).samples)
+            warm[op] = quickest(timed(call, cache="warm").samples)
             if op in tiny:
-                cold[op] = time_gpu(xp, call, cache="cold", flush=flush, **limits).median_s
+                cold[op] = timed(call, cache="cold", flush=flush).median_s
         except (ValueError, MemoryError, RuntimeError):  # CuPy's errors are RuntimeErrors
             warm.pop(op, None)
     return warm, cold
@@ -400,11 +462,8 @@ def _bound(op: Operation, count: int = 1) -> list[Call]:
     return [kernel.bind(each) for each in copies(make(op, backend), count)]
 
 
-# ``rl.explain``: explain a measurement on the machine it was taken on, without naming it again.
-
-
 def explain(
-    measured: object,
+    measured: Measurement | Operation,
     machine: Machine | str | None = None,
     seconds: float | None = None,
     *,
@@ -412,10 +471,38 @@ def explain(
 ) -> Explanation:
     """Explain a Measurement, or an Operation that took ``seconds`` on ``machine``.
 
-    A Measurement of this computer is explained with this computer's measured roofs, a recorded one
-    with those of its recording, unless ``machine`` says otherwise. ``machine``: a Machine, or a
-    name from the catalogue or the recordings. ``cache``: "cold" or "warm"; a Measurement knows its
-    own, an Operation is taken as cold. Raises TypeError or ValueError naming the argument.
+    Parameters
+    ----------
+    measured : Measurement or Operation
+        What took the time.
+    machine : Machine or str, optional
+        A machine, or a name from the catalogue or the recordings. By default a Measurement of this
+        computer is explained with this computer's measured roofs, a recorded one with those of its
+        recording. An Operation needs one.
+    seconds : float, optional
+        What a call took, in seconds; a Measurement knows its median.
+    cache : {"cold", "warm"}, optional
+        A Measurement knows its own, an Operation is taken as cold.
+
+    Returns
+    -------
+    Explanation
+        The steps from the bound to ``seconds``, whose product is their ratio.
+
+    Raises
+    ------
+    TypeError
+        When ``machine`` or ``seconds`` is missing, or an argument has a wrong type.
+    ValueError
+        For an unknown machine or cache, and for seconds that are not positive.
+
+    Examples
+    --------
+    >>> why = rl.explain(rl.axpy(10**9), "h200-sxm", seconds=2.8e-3)
+    >>> why.limit, round(why.share, 3)
+    ('memory', 0.893)
+    >>> why.factors[0].name, round(why.factors[0].factor, 2)
+    ('measured roof', 1.19)
     """
     if machine is None and isinstance(measured, Measurement):
         machine = _home(measured)

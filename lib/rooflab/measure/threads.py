@@ -63,6 +63,9 @@ def unlimited() -> str | None:
 
 Job = tuple[Callable[..., Any], tuple[Any, ...]]
 """A kernel of roof_kernels and its arguments after the gate."""
+_Span = tuple[float, float]  # when a job began and ended, seconds of perf_counter
+_Inbox = queue.SimpleQueue[Job | None]  # None ends the worker
+_Outbox = queue.SimpleQueue[_Span | BaseException]
 
 
 class Crew:
@@ -76,11 +79,11 @@ class Crew:
     def __init__(self, size: int) -> None:
         self.size = size
         self._gate = ctypes.c_int64(0)
-        self._inboxes: list[queue.SimpleQueue] = []
-        self._outbox: queue.SimpleQueue = queue.SimpleQueue()
+        self._inboxes: list[_Inbox] = []
+        self._outbox: _Outbox = queue.SimpleQueue()
         if size > 1:
             for core in itertools.islice(_cores(size), size):
-                inbox: queue.SimpleQueue = queue.SimpleQueue()
+                inbox: _Inbox = queue.SimpleQueue()
                 args = (inbox, self._outbox, core)
                 threading.Thread(target=_work, args=args, daemon=True).start()
                 self._inboxes.append(inbox)
@@ -99,20 +102,21 @@ class Crew:
         spans = self.run([(function, (gate, *args)) for function, args in jobs])
         return max(end for _, end in spans) - max(start for start, _ in spans)
 
-    def run(self, jobs: list[Job]) -> list[tuple[float, float]]:
+    def run(self, jobs: list[Job]) -> list[_Span]:
         """Run one job per worker, without a gate; (start, end) of each. Errors are raised here."""
         if self.size == 1:
             return [_timed(*jobs[0])]
         for inbox, job in zip(self._inboxes, jobs, strict=True):
             inbox.put(job)
-        results = [self._outbox.get() for _ in jobs]
-        for result in results:
+        spans = []
+        for result in [self._outbox.get() for _ in jobs]:
             if isinstance(result, BaseException):
                 raise result
-        return results
+            spans.append(result)
+        return spans
 
 
-def _cores(size: int) -> Any:
+def _cores(size: int) -> Iterator[int | None]:
     """The cores to bind to, one a worker; None for each where binding is impossible or unwise."""
     if hasattr(os, "sched_setaffinity"):
         cores = sorted(os.sched_getaffinity(0))
@@ -121,13 +125,13 @@ def _cores(size: int) -> Any:
     return itertools.repeat(None)
 
 
-def _timed(function: Callable[..., Any], args: tuple[Any, ...]) -> tuple[float, float]:
+def _timed(function: Callable[..., Any], args: tuple[Any, ...]) -> _Span:
     start = time.perf_counter()
     function(*args)
     return start, time.perf_counter()
 
 
-def _work(inbox: queue.SimpleQueue, outbox: queue.SimpleQueue, core: int | None) -> None:
+def _work(inbox: _Inbox, outbox: _Outbox, core: int | None) -> None:
     if core is not None:
         os.sched_setaffinity(0, {core})  # 0 is this thread, not the process
     while (job := inbox.get()) is not None:

@@ -1,14 +1,15 @@
 """The CPU's clock: how long one call takes, with warm or with cold operands.
 
-Warm: the same operands over and over, an inner loop long enough for the clock. Cold: one call a
-sample, every call on operands that no cache holds any more (see cache_eviction.py). The GPU's clock is in
-gpu.py.
+Warm: the same operands over and over, in an inner loop long enough for the clock. Cold: one call a
+sample, every call on operands that no cache holds any more, see
+:mod:`rooflab.measure.cache_eviction`. A GPU has a clock of its own: :mod:`rooflab.measure.gpu`.
 
-Before sampling, the call runs for `SETTLE_S`. That pages the operands in, lets the processor reach
-its frequency, and outlasts the other BLAS: numpy and scipy each bring an OpenBLAS whose idle
-threads spin for 2**26 cycles (about 25 ms) before they sleep, and slow the next call of the other
-up to 39 times. Waiting is better than OPENBLAS_THREAD_TIMEOUT, which must be set before the
-libraries load and makes every small threaded call pay for waking its threads.
+Before sampling, the call runs for `SETTLE_S`. That pages the operands in and lets the processor
+reach its frequency. It also outlasts the other BLAS: numpy and scipy each bring an OpenBLAS, whose
+idle threads spin for 2**26 cycles (about 25 ms) before they sleep. While they spin, the next call
+of the other one is up to 39 times slower. OPENBLAS_THREAD_TIMEOUT would shorten the spinning, but
+it must be set before the libraries load, and then every small threaded call pays for waking its
+threads.
 """
 
 from __future__ import annotations
@@ -27,42 +28,6 @@ from typing import Any
 import numpy as np
 
 from rooflab.measure.settings import fewer
-
-# One measurement at a time: two at once would slow each other, and both would be wrong.
-#
-# Roofs may be measured in a background thread while a notebook cell calls ``rl.measure``; the second
-# waits for the first. Thread pools are set for the whole process, which is another reason.
-
-
-MEASUREMENT_LOCK = threading.RLock()
-"""Held while anything is timed. Taken again by the same thread it is no obstacle."""
-
-# What a machine can do when nothing disturbs it: the estimate made from many short slices.
-#
-# Noise on a computer has one sign: other programs, interrupts and a busy host only ever make a
-# slice slower. The fastest slices therefore lie closest to the roof, which is why likwid-bench and
-# STREAM report the best of their runs. One slice alone may be a slip of the clock, so the estimate
-# is the median of the three fastest, believed when those three agree.
-
-
-FASTEST = 3
-
-
-def robust_peak(rates: Sequence[float]) -> float:
-    """The median of the three highest `rates` (of all, if there are fewer)."""
-    return statistics.median(sorted(rates)[-FASTEST:])
-
-
-def quickest(seconds: Sequence[float]) -> float:
-    """The median of the three lowest ``seconds`` (of all, if there are fewer)."""
-    return statistics.median(sorted(seconds)[:FASTEST])
-
-
-def spread(rates: Sequence[float]) -> float:
-    """How far the three highest `rates` lie apart, relative to the highest; inf below three."""
-    top = sorted(rates)[-FASTEST:]
-    return (top[-1] - top[0]) / top[-1] if len(top) == FASTEST else float("inf")
-
 
 SAMPLES = fewer(20)
 SECONDS = 0.5
@@ -97,12 +62,6 @@ class Timing:
     def iqr_s(self) -> float:
         """Interquartile range, seconds per call."""
         return iqr(self.samples)
-
-
-def iqr(samples: Sequence[float]) -> float:
-    """Interquartile range: how far the middle half of ``samples`` spreads, in their unit."""
-    low, high = np.percentile(samples, [25, 75])
-    return float(high - low)
 
 
 def time_warm(
@@ -195,3 +154,43 @@ def undisturbed() -> Iterator[None]:
     finally:
         if was_on:
             gc.enable()
+
+
+def iqr(samples: Sequence[float]) -> float:
+    """Interquartile range: how far the middle half of ``samples`` spreads, in their unit."""
+    low, high = np.percentile(samples, [25, 75])
+    return float(high - low)
+
+
+# What a machine can do when nothing disturbs it, estimated from many short slices.
+#
+# Noise has one sign: other programs, interrupts and a busy host only ever make a slice slower. So
+# the fastest slices lie closest to the roof, and likwid-bench and STREAM report their best run. One
+# slice alone may be a slip of the clock. The estimate is therefore the median of the three fastest,
+# and it is believed when those three agree.
+
+FASTEST = 3
+
+
+def robust_peak(rates: Sequence[float]) -> float:
+    """The median of the three highest `rates` (of all, if there are fewer)."""
+    return statistics.median(sorted(rates)[-FASTEST:])
+
+
+def quickest(seconds: Sequence[float]) -> float:
+    """The median of the three lowest ``seconds`` (of all, if there are fewer)."""
+    return statistics.median(sorted(seconds)[:FASTEST])
+
+
+def spread(rates: Sequence[float]) -> float:
+    """How far the three highest `rates` lie apart, relative to the highest; inf below three."""
+    top = sorted(rates)[-FASTEST:]
+    return (top[-1] - top[0]) / top[-1] if len(top) == FASTEST else float("inf")
+
+
+# One measurement at a time: two at once would slow each other, and both would be wrong. A cell may
+# call ``rl.measure`` while a background thread measures roofs; the second waits for the first. The
+# libraries' thread counts, which a measurement sets, also hold for the whole process.
+
+MEASUREMENT_LOCK = threading.RLock()
+"""Held while anything is timed. A thread that holds it may take it again."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -17,16 +18,17 @@ from rooflab.measure.kernels import ALPHA, SCALE
 # References: what an operation must give, in fp64, block by block so that they stay small.
 #
 # Tolerances. The inputs are taken as stored. Sums of products may be taken in any order, in fp32 or
-# wider (fp64 for fp64): |error| ≤ (8 + √k)·u·‖a‖·‖b‖ for k products of a row and a column with these
-# norms, plus two roundings of the output. The worst case is k·u·Σ|ab|; errors of different signs grow
-# like √k (Higham, Accuracy and Stability of Numerical Algorithms, 2002, §2.8 and §3.1). tf32 rounds
-# or truncates its inputs to 11 significant bits, which adds 2⁻¹⁰·‖a‖·‖b‖.
+# wider (fp64 for fp64). For k products of a row a and a column b, with unit roundoff u,
+# |error| ≤ (8 + √k)·u·‖a‖·‖b‖ is allowed, plus two roundings of the output. The worst case is
+# k·u·Σ|ab|, but errors of different signs grow like √k (Higham, Accuracy and Stability of Numerical
+# Algorithms, 2002, §2.8 and §3.1). tf32 rounds or truncates its inputs to 11 significant bits; that
+# adds 2⁻¹⁰·‖a‖·‖b‖.
 #
-# On a GPU a product of halves may be split along k, and its parts stored and added in 16 bits: what
-# cuBLAS calls a reduced precision reduction. Each of a few parts is then rounded, and each partial
-# sum of them. A sum of k products of either sign has a size of ‖a‖·‖b‖/√k. Rounding a number is off
-# by about 0.4 u of it; over sixteen parts, whose partial sums grow, that adds up like random signs to
-# 1.3 u of the whole. Six times as much is what the worst of millions of elements shows: 8 u.
+# On a GPU a product of halves may be split along k into a few parts, which are stored and added in
+# 16 bits. cuBLAS calls it a reduced precision reduction. Each part and each sum of parts is then
+# rounded. A sum of k products of either sign has a size of ‖a‖·‖b‖/√k. Rounding a number is off by
+# about 0.4 u of it. Over sixteen parts, whose partial sums grow, that adds up like random signs to
+# 1.3 u of the whole. The worst of millions of elements shows six times as much: 8 u.
 
 
 BLOCK = 1 << 19  # elements of a reference held at once: 4 MB, which a cache may hold
@@ -54,7 +56,7 @@ class Case:
     """A finished call: ``arrays`` by operand name, ``before`` what they were, the ``result``."""
 
     op: Operation
-    xp: Any
+    xp: ModuleType
     arrays: Mapping[str, Any]
     before: Mapping[str, Any]
     result: Any
@@ -88,6 +90,8 @@ class Case:
 
 Reference = Callable[[Case], Mismatch | None]
 """Finds the first wrong element of a finished call."""
+Index = Callable[[tuple[int, ...]], tuple[int, ...]]
+"""Turns a place in a block of the result into its place in the whole."""
 
 
 def rounding(kind: DType) -> float:
@@ -95,7 +99,7 @@ def rounding(kind: DType) -> float:
     return _ROUNDING.get(kind.name, 0.0)
 
 
-def wide(xp: Any, array: Any) -> Any:
+def wide(xp: ModuleType, array: Any) -> Any:
     """``array`` in fp64."""
     return array.astype(xp.float64)
 
@@ -107,7 +111,7 @@ def blocks(length: int, width: int = 1) -> Iterator[slice]:
 
 
 def first_wrong(
-    case: Case, found: Any, expected: Any, tolerance: Any, at: Callable[[tuple[int, ...]], tuple]
+    case: Case, found: Any, expected: Any, tolerance: Any, at: Index
 ) -> Mismatch | None:
     """Return the first element of ``found`` farther than ``tolerance`` from ``expected`` (NaN is);
     ``at`` turns its place in the block into its index in the result."""
@@ -118,6 +122,11 @@ def first_wrong(
         return None
     here = tuple(int(i) for i in np.unravel_index(int(wrong.ravel().argmax()), found.shape))
     return Mismatch(at(here), float(found[here]), float(expected[here]), float(allowed[here]))
+
+
+def _offset_by(part: slice) -> Index:
+    """The index of a block that is ``part`` of the first axis."""
+    return lambda i: (part.start + i[0], *i[1:])
 
 
 # References of axpy, scale and dot.
@@ -197,23 +206,21 @@ def _unchanged(case: Case, old: Any, expected: float) -> Mismatch:
 
 def _compare(case: Case, part: slice, expected: Any, room: Any) -> Mismatch | None:
     found = wide(case.xp, case.result[part])
-    return first_wrong(case, found, expected, room, lambda i: (part.start + i[0],))
+    return first_wrong(case, found, expected, room, _offset_by(part))
 
 
 VECTOR_REFERENCES = {"axpy": axpy, "scale": scale, "dot": dot}
 
 # References of ger, gemv and gemm, single and in batches.
 #
-# Large products are not computed a second time. Every row is compared after multiplication with a
-# random vector (Freivalds 1977: O(n²) work); a row that fails is computed, to name its element. Of a
-# large batch of independent problems at most 64 are compared, the first and the last among them.
+# Large products are not computed a second time. Every row is multiplied with a random vector and
+# compared (Freivalds 1977: O(n²) work). Only a row that fails is computed, to name its element.
+# Of a large batch of independent problems at most 64 are compared, with the first and the last.
 
 
 WHOLE = 2e8  # FLOP up to which a product is simply computed again
 _WHOLE_FACTOR = 1 << 22  # and elements of its right factor
 _MOST_PROBLEMS, _MOST_ELEMENTS = 64, 1 << 26
-
-Index = Callable[[tuple[int, ...]], tuple[int, ...]]
 
 
 @dataclass(frozen=True)
@@ -252,9 +259,7 @@ def ger(case: Case) -> Mismatch | None:
         before = wide(case.xp, old[part])
         room = 4 * case.stored_rounding * (abs(product) + abs(before))
         found = wide(case.xp, case.result[part])
-        wrong = first_wrong(
-            case, found, product + before, room, lambda i, part=part: (part.start + i[0], i[1])
-        )
+        wrong = first_wrong(case, found, product + before, room, _offset_by(part))
         if wrong:
             return wrong
     return None
@@ -346,9 +351,8 @@ def _compare_rows(product: _Product, part: slice) -> Mismatch | None:
         norms += abs(added)
     found = wide(xp, product.result[part])
     room = product.tolerance * norms + product.result_tolerance * abs(expected)
-    return first_wrong(
-        case, found, expected, room, lambda i: product.index((part.start + i[0], i[1]))
-    )
+    place = _offset_by(part)
+    return first_wrong(case, found, expected, room, lambda i: product.index(place(i)))
 
 
 def _suspicious_rows(product: _Product, most: int = 8) -> list[int]:
@@ -421,15 +425,13 @@ def reference(case: Case) -> Mismatch | None:
         expected = case.xp.broadcast_to(expected, found.shape)
         room = 16 * len(names) * case.stored_rounding * case.xp.maximum(abs(expected), 1.0)
         room = room + (_GELU_FORMS if "gelu" in names else 0.0)
-        wrong = first_wrong(
-            case, found, expected, room, lambda i, part=part: (part.start + i[0], *i[1:])
-        )
+        wrong = first_wrong(case, found, expected, room, _offset_by(part))
         if wrong:
             return wrong
     return None
 
 
-def _apply(xp: Any, names: list[str], inputs: list[Any]) -> Any:
+def _apply(xp: ModuleType, names: list[str], inputs: list[Any]) -> Any:
     functions = _functions(xp)
     waiting = list(inputs)
     value = functions[names[0]](*[waiting.pop(0) for _ in range(ARITY[names[0]])])
@@ -438,7 +440,7 @@ def _apply(xp: Any, names: list[str], inputs: list[Any]) -> Any:
     return value
 
 
-def _functions(xp: Any) -> dict[str, Any]:
+def _functions(xp: ModuleType) -> dict[str, Any]:
     def sigmoid(x: Any) -> Any:
         return 1 / (1 + xp.exp(-x))
 
@@ -490,7 +492,7 @@ def _sample(array: Any) -> Any:
     return array[tuple(slice(None, None, max(1, n // each)) for n in array.shape)]
 
 
-def _same(xp: Any, one: Any, other: Any) -> bool:
+def _same(xp: ModuleType, one: Any, other: Any) -> bool:
     """Whether two arrays hold the same numbers, NaN included."""
     one, other = wide(xp, one), wide(xp, other)
     return bool(((one == other) | ((one != one) & (other != other))).all())

@@ -4,31 +4,53 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
+from typing import Any, TypedDict
 
 from rooflab.count.validation import unknown
-from rooflab.predict.machine import Figure, Machine
+from rooflab.predict.machine import Figure, FigureData, Machine
 
 # Which figure of machines.yaml is which level's capacity or bandwidth.
 _CAPACITIES = {"l2": "l2_bytes", "l3": "llc_bytes", "dram": "memory_bytes"}
 _BANDWIDTHS = {"dram": "bandwidth_bytes_per_s", "l2": "l2_bandwidth_bytes_per_s"}
 
 
+class Document(TypedDict):
+    """machines.yaml: its sources by key, and a row a machine, whose entries its kind decides."""
+
+    sources: Mapping[str, Mapping[str, str]]
+    machines: Sequence[Mapping[str, Any]]
+
+
 @cache
-def _document() -> Mapping[str, object]:
+def _document() -> Document:
     import yaml  # costs 20 ms and is needed only when a catalogue machine is asked for
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the C loader is 10× faster
     text = files("rooflab.predict").joinpath("machines.yaml").read_text(encoding="utf-8")
-    return yaml.load(text, Loader=loader)
+    document: Document = yaml.load(text, Loader=loader)
+    return document
 
 
 @cache
 def machines() -> Mapping[str, Machine]:
-    """Return the catalogue: machine id → Machine, in the catalogue's order."""
+    """Return the catalogue: machine id → Machine, in the catalogue's order.
+
+    Returns
+    -------
+    mapping of str to Machine
+        Every machine by its id, read-only.
+
+    Examples
+    --------
+    >>> rl.machines()["nvidia-t4"].bandwidth() / 1e9  # GB/s
+    320.0
+    >>> "nvidia-b200" in [id for id, m in rl.machines().items() if m.has_peak("fp4")]
+    True
+    """
     return MappingProxyType({row["id"]: _machine(row) for row in _document()["machines"]})
 
 
@@ -37,7 +59,7 @@ def sources() -> Mapping[str, Mapping[str, str]]:
     return MappingProxyType(_document()["sources"])
 
 
-def record(machine_id: str) -> Mapping[str, object]:
+def record(machine_id: str) -> Mapping[str, Any]:
     """Return everything machines.yaml says of a machine, disputes and notes included."""
     wanted = machine(machine_id).id
     return next(row for row in _document()["machines"] if row["id"] == wanted)
@@ -50,12 +72,35 @@ class VagueName(ValueError):
 def machine(name: str | Machine) -> Machine:
     """Return the catalogue machine ``name``: ``"h200-sxm"`` = ``"NVIDIA-H200-SXM"``.
 
-    The vendor's prefix and the case are optional, and the names that drivers give their devices are
-    known ("NVIDIA H100 80GB HBM3", "NVIDIA A100-SXM4-80GB", "Tesla T4"). Every word of a name must
-    be one of the machine's, so that "RTX 4090 Laptop" is no RTX 4090, and a memory or a slot alone
-    ("80 GB", "PCIe") names no machine. A name that fits several
-    raises VagueName, an unknown one ValueError, each with what it could mean. A Machine is returned
-    as it is.
+    Parameters
+    ----------
+    name : str or Machine
+        The vendor's prefix and the case are optional, and the names that drivers give their
+        devices are known: "NVIDIA H100 80GB HBM3", "NVIDIA A100-SXM4-80GB", "Tesla T4". Every word
+        of a name must be one of the machine's, so that "RTX 4090 Laptop" is no RTX 4090. A memory
+        or a slot alone ("80 GB", "PCIe") names no machine. A Machine is returned as it is.
+
+    Returns
+    -------
+    Machine
+        Its datasheet's figures in FLOP/s, byte/s and bytes, each with its source.
+
+    Raises
+    ------
+    VagueName
+        If the name fits several machines, with what it could mean. It is a ValueError.
+    ValueError
+        If the name is unknown, with what it could mean.
+    TypeError
+        If ``name`` is neither a name nor a Machine.
+
+    Examples
+    --------
+    >>> h100 = rl.machine("NVIDIA H100 80GB HBM3")
+    >>> h100.id
+    'nvidia-h100-sxm'
+    >>> h100.peak("bf16") / 1e12, h100.bandwidth() / 1e12  # TFLOP/s, TB/s
+    (989.4, 3.35)
     """
     if isinstance(name, Machine):
         return name
@@ -124,8 +169,8 @@ def _family(said: frozenset[str]) -> list[str]:
     return [id for id, many in shared.items() if many == most][:3] if most > 1 else []
 
 
-def _machine(row: Mapping[str, object]) -> Machine:
-    def figures(block: Mapping[str, object]) -> dict[str, Figure]:
+def _machine(row: Mapping[str, Any]) -> Machine:
+    def figures(block: Mapping[str, FigureData]) -> dict[str, Figure]:
         return {key: Figure.from_dict(entry) for key, entry in block.items()}
 
     return Machine(

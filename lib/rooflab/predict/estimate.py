@@ -8,23 +8,24 @@ the machine. The stages are listed, so that every number can be argued with.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 from rooflab.count.operation import Operation, as_timeable
 from rooflab.count.si import percent, si
 from rooflab.count.validation import size, unknown
 from rooflab.predict.catalogue import machine as _machine
-from rooflab.predict.machine import Machine
+from rooflab.predict.machine import Figure, FittingSize, Machine, Routine
 
 # How library routines behave here: the cost of a call, and the share of a roof they reach.
 #
-# A machine carries, per routine and dtype, at most four timed *fitting sizes* (``Machine.routines``,
-# made by measure/this_machine.py). From them follow the overhead of a call (the smallest size) and an
-# efficiency: per memory level for routines that stream their operands, per smallest dimension for a
-# product of matrices. The thin product (one dimension far below the others) is a routine of its own,
-# because libraries run other code for it.
+# A machine carries, per routine and dtype, at most four timed *fitting sizes*
+# (``Machine.routines``, made by measure/this_machine.py). The smallest gives the overhead of a
+# call. The others give an efficiency: per memory level for routines that stream their operands,
+# per smallest dimension for a product of matrices. A thin product, with one dimension far below
+# the others, is a routine of its own, because libraries run other code for it.
 
 
 THIN = 8
@@ -45,7 +46,7 @@ def routine(op: Operation, backend: str = "cpu") -> str:
     return f"{name}{'-thin' if thin else ''}/{op.compute_dtype}"
 
 
-def sound(routines: object, levels: Iterable[str]) -> bool:
+def sound(routines: Any, levels: Iterable[str]) -> bool:
     """Whether ``routines``, read from a file, are such as :func:`overhead` and
     :func:`efficiency` read, with points in memory ``levels`` of the machine only."""
     try:
@@ -54,7 +55,7 @@ def sound(routines: object, levels: Iterable[str]) -> bool:
         return False
 
 
-def _sound(known: Mapping[str, object], levels: tuple[str, ...]) -> bool:
+def _sound(known: Routine, levels: tuple[str, ...]) -> bool:
     points = known["points"]
     shares = [point["efficiency"] for point in points]
     sizes = [point["smallest"] for point in points if "smallest" in point]
@@ -122,7 +123,7 @@ def one_product(op: Operation, backend: str) -> bool:
     return op.shared == ("a" if op.name == "gemv" else _STACKED[backend],)
 
 
-def _per_level(points: list[Mapping[str, object]], m: Machine, level: str) -> float:
+def _per_level(points: Sequence[FittingSize], m: Machine, level: str) -> float:
     """Efficiency measured in ``level``, or in the nearest level that has a point.
 
     No more than 1 in memory: what came faster than that came from a cache, or the roof was measured
@@ -133,7 +134,7 @@ def _per_level(points: list[Mapping[str, object]], m: Machine, level: str) -> fl
     return min(nearest["efficiency"], 1.0) if level == "dram" else nearest["efficiency"]
 
 
-def _per_size(points: list[Mapping[str, object]], size: int) -> float:
+def _per_size(points: Sequence[FittingSize], size: int) -> float:
     """Efficiency at ``size``, between the points on a logarithmic scale, flat outside them."""
     known = sorted((p["smallest"], p["efficiency"]) for p in points)
     if size <= known[0][0]:
@@ -171,8 +172,33 @@ class Stage:
 class Prediction:
     """An estimated time. ``float(p)`` is ``p.seconds``.
 
-    ``limit``: "memory:LEVEL", "compute" or "overhead"; ``level``: where the operands live;
-    ``terms``: the stages from the bound to the estimate, each with its note.
+    Attributes
+    ----------
+    seconds : float
+        The estimate, in seconds.
+    limit : str
+        What most of the time is spent on: "memory:LEVEL", "compute" or "overhead".
+    level : str
+        Where the operands live: l1, l2, l3 or dram.
+    terms : tuple of Stage
+        The stages from the bound to the estimate, each with its name, the seconds so far, and a
+        note why.
+    bound : float
+        The roofline's bound in seconds.
+
+    See Also
+    --------
+    predict : Makes one.
+
+    Examples
+    --------
+    >>> p = rl.predict(rl.gemm(4096, 4096, 4096, "bf16"), "h100-sxm")
+    >>> print(p)
+    139 µs, limited by compute
+      roofline bound          139 µs  989 TFLOP/s tensor peak, 3.35 TB/s DRAM, datasheet
+      level and mix           139 µs  101 MB moved, operands in DRAM, one roof for ...
+      call overhead           139 µs  0 s a cold call
+      routine efficiency      139 µs  not measured (gemm/bf16)
     """
 
     seconds: float
@@ -201,11 +227,41 @@ def predict(
     cache: str = "cold",
     threads: int | None = None,
 ) -> Prediction:
-    """Estimate how long ``op`` takes on ``m`` (a Machine or a catalogue name), in seconds.
+    """Estimate how long ``op`` takes on ``m``, in seconds.
 
-    ``cache``: "cold" (operands in DRAM) or "warm" (operands where they fit). ``threads`` must be
-    the number that the machine's roofs were measured with, if given. A catalogue machine has no
-    measured routines, so its estimate is the bound, and the terms say so.
+    Parameters
+    ----------
+    op : Operation
+        What is computed, such as ``rl.axpy(1_000_000)``.
+    m : Machine or str
+        The machine, or its name in the catalogue.
+    cache : {"cold", "warm"}, default "cold"
+        Whether the operands are in DRAM, or where they fit.
+    threads : int, optional
+        CPU threads. They must be as many as the machine's roofs were measured with, which is the
+        default.
+
+    Returns
+    -------
+    Prediction
+        Its seconds, what limits it, and the terms that lead from the bound to it.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If ``op`` is no Operation, ``m`` or ``cache`` is unknown, the machine has no peak for the
+        format of ``op``, or its roofs were measured with other ``threads``.
+
+    Notes
+    -----
+    A catalogue machine has no measured routines, so its estimate is the bound, and the terms say
+    so.
+
+    Examples
+    --------
+    >>> p = rl.predict(rl.gemm(4096, 4096, 4096, "bf16"), "h100-sxm")
+    >>> round(p.seconds * 1e6), p.limit  # microseconds
+    (139, 'compute')
     """
     as_timeable("op", op)
     if cache not in CACHES:
@@ -221,7 +277,7 @@ def predict(
     return Prediction(stages[-1].seconds, limit, level, stages)
 
 
-def peak_of(op: Operation, m: Machine) -> tuple[float, str]:
+def peak_of(op: Operation, m: Machine) -> tuple[Figure, str]:
     """Peak of ``m`` for ``op`` in FLOP/s, and a note when its own unit has no figure there."""
     if m.has_peak(op.compute_dtype, op.unit):
         return m.peak(op.compute_dtype, op.unit), f"{op.unit} peak"

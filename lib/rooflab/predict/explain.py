@@ -11,6 +11,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from numbers import Real
+from typing import Protocol
 
 from rooflab.count.dtypes import DTYPES, dtype
 from rooflab.count.operation import LEVELS, Operation
@@ -34,12 +35,49 @@ class Factor:
 class Explanation:
     """Why ``op`` took ``seconds`` on ``machine``.
 
-    ``bound``: seconds that the DRAM roofline allows; ``limit``: "memory" or "compute";
-    ``rate``: achieved byte/s or FLOP/s of what limits; ``share``: bound / seconds (above 1 means
-    that the roof was not the one in use); ``factors``: steps whose product is seconds / bound;
-    ``call``: seconds of the call itself, where that is most of the predicted time, else 0;
-    ``evicted``: whether it was measured with the caches emptied before; ``warm``: whether its
-    operands were left in the caches on purpose.
+    Attributes
+    ----------
+    op : Operation
+        What was timed.
+    machine : Machine
+        Where, with the roofs that the time is compared with.
+    seconds : float
+        The time, in seconds.
+    bound : float
+        Seconds that the DRAM roofline allows.
+    limit : {"memory", "compute"}
+        What sets the bound.
+    rate : float
+        Achieved rate of what limits, in byte/s or FLOP/s.
+    factors : tuple of Factor
+        Steps whose product is seconds / bound, each with its name, factor and note.
+    call : float
+        Seconds of the call itself, where that is most of the predicted time, else 0.
+    evicted : bool
+        Whether it was measured with the caches emptied before.
+    warm : bool
+        Whether its operands were left in the caches on purpose.
+    share : float
+        bound / seconds; above 1 means that the roof was not the one in use.
+    sentence : str
+        All of it in words.
+
+    See Also
+    --------
+    explain : Makes one.
+
+    Examples
+    --------
+    >>> why = rl.explain(rl.gemv(8192, 8192, "bf16"), "h100-sxm", seconds=80e-6)
+    >>> round(why.share, 2)
+    0.5
+    >>> print(why)
+    gemv 8192×8192 bf16 in 80.0 µs on NVIDIA H100 SXM5 80 GB: 1.68 TB/s, 50 % of the ...
+      measured roof           ×1.13  published runs reach 2.96 TB/s of 3.35 TB/s
+      level and mix              ×1  134 MB moved, operands in DRAM, one roof for ...
+      call overhead              ×1  0 s a cold call
+      routine efficiency         ×1  not measured (gemv/bf16)
+      unexplained             ×1.76  what none of the steps above accounts for
     """
 
     op: Operation
@@ -55,7 +93,7 @@ class Explanation:
 
     @property
     def share(self) -> float:
-        """Share of the roof that was reached."""
+        """Share of the roof that was reached: bound / seconds, 1 being all of it."""
         return self.bound / self.seconds
 
     @property
@@ -84,8 +122,21 @@ class Explanation:
         return "\n".join(lines)
 
 
+class Measured(Protocol):
+    """What a Measurement says of itself: the operation, where and how it was timed, its median."""
+
+    @property
+    def op(self) -> Operation: ...
+    @property
+    def machine(self) -> str: ...
+    @property
+    def cache(self) -> str: ...
+    @property
+    def median_s(self) -> float: ...
+
+
 def explain(
-    measured: object,
+    measured: Operation | Measured,
     machine: Machine | str | None = None,
     seconds: float | None = None,
     *,
@@ -97,13 +148,14 @@ def explain(
     ``machine`` is looked up in the catalogue unless one is given. Raises TypeError or ValueError
     naming the argument when something is missing or not positive.
     """
-    op = getattr(measured, "op", measured)
+    op = measured if isinstance(measured, Operation) else getattr(measured, "op", None)
     if not isinstance(op, Operation):
         raise TypeError(f"measured={measured!r} must be a Measurement or an Operation")
-    evicted = op is not measured and (cache or measured.cache) == "cold"
-    if op is not measured:
+    evicted = False
+    if not isinstance(measured, Operation):
         seconds = measured.median_s if seconds is None else seconds
         cache = cache or measured.cache
+        evicted = cache == "cold"
         if machine is None and measured.machine in machines():
             machine = measured.machine
     if machine is None:
@@ -245,6 +297,6 @@ def _beyond_the_peak(e: Explanation) -> str:
 _FAMILIES = {dtype(name).family: dtype(name).precision_bits for name in reversed(DTYPES)}
 
 
-def _binary(size: int) -> str:
+def _binary(size: float) -> str:
     """Cache sizes carry binary labels: 52428800 is "50 MB" on the box."""
     return f"{size / 2**20:.0f} MB" if size >= 2**20 else f"{size / 2**10:.0f} kB"

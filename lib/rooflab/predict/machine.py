@@ -7,13 +7,14 @@ the catalogue, "measured" for a machine whose roofs were timed.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from numbers import Real
 from types import MappingProxyType
+from typing import Any, NotRequired, TypedDict
 
-from rooflab.count.dtypes import as_dtype
+from rooflab.count.dtypes import DTypeLike, as_dtype
 from rooflab.count.operation import LEVELS, UNITS, level
 from rooflab.count.si import si
 from rooflab.count.validation import unknown
@@ -25,11 +26,39 @@ from rooflab.count.validation import unknown
 _DRAM = ("hbm", "gddr", "vram", "ddr", "memory")
 
 
-class Figure(float):
-    """A float that knows where it comes from.
+class FigureData(TypedDict):
+    """A :class:`Figure` as plain JSON data."""
 
-    ``source``: keys of the catalogue's sources (or "measured here"); ``unit``: for a peak, the
-    execution unit ("vector" or "tensor"); ``note`` and ``derived`` say what to know about it.
+    value: float
+    source: NotRequired[Sequence[str]]
+    unit: NotRequired[str | None]
+    note: NotRequired[str | None]
+    derived: NotRequired[str | None]
+
+
+class Figure(float):
+    """A float that knows where it comes from: a rate in FLOP/s or byte/s.
+
+    Parameters
+    ----------
+    value : float
+        The rate, in FLOP/s or byte/s.
+    source : tuple of str, default none
+        Keys of the catalogue's sources, or "measured" and the day.
+    unit : {"vector", "tensor"}, optional
+        For a peak, the execution unit; a peak without one counts for both.
+    note : str, optional
+        What to know about it.
+    derived : str, optional
+        How it was computed from sourced figures.
+
+    Examples
+    --------
+    >>> bandwidth = rl.machine("h100-sxm").bandwidth()
+    >>> bandwidth / 1e12  # TB/s
+    3.35
+    >>> isinstance(bandwidth, rl.Figure), len(bandwidth.source) > 0
+    (True, True)
     """
 
     source: tuple[str, ...]
@@ -53,33 +82,51 @@ class Figure(float):
     def __reduce__(self) -> tuple[object, ...]:
         return (Figure, (float(self), self.source, self.unit, self.note, self.derived))
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> FigureData:
         """Return value, source and whatever else is known, as plain data."""
-        extra = {"unit": self.unit, "note": self.note, "derived": self.derived}
-        return {
-            "value": float(self),
-            "source": list(self.source),
-            **{key: text for key, text in extra.items() if text is not None},
-        }
+        data: FigureData = {"value": float(self), "source": list(self.source)}
+        if self.unit is not None:
+            data["unit"] = self.unit
+        if self.note is not None:
+            data["note"] = self.note
+        if self.derived is not None:
+            data["derived"] = self.derived
+        return data
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, object]) -> Figure:
+    def from_dict(cls, data: FigureData) -> Figure:
         """Inverse of :meth:`to_dict`; unknown keys (samples, kernel) are ignored."""
-        return cls(
-            data["value"],
-            tuple(data.get("source", ())),
-            *(data.get(key) for key in ("unit", "note", "derived")),
-        )
+        source, unit = tuple(data.get("source", ())), data.get("unit")
+        return cls(data["value"], source, unit, data.get("note"), data.get("derived"))
+
+
+class FittingSize(TypedDict):
+    """A size of a routine that was timed: the share of the roof that it reached, 1 being all."""
+
+    efficiency: float
+    level: NotRequired[str]  # where its operands lay, for a routine that streams them
+    smallest: NotRequired[int]  # smallest dimension, for a product of matrices
+
+
+class Routine(TypedDict):
+    """How a library's routine behaves: seconds that a call costs, and the sizes timed.
+
+    ``overhead_s`` is that of a call with warm operands, ``cold_overhead_s`` with cold ones.
+    """
+
+    overhead_s: float
+    cold_overhead_s: float
+    points: Sequence[FittingSize]
 
 
 def figures(table: str, given: Mapping[str, float]) -> dict[str, Figure]:
     """``given`` with every rate as a Figure; a rate must be a positive finite number."""
     for key, rate in _mapping(table, given, "{'bf16': 1e14}").items():
-        _positive(f"{table}[{key!r}]", rate, "rate, in FLOP/s or byte/s")
+        _require_positive(f"{table}[{key!r}]", rate, "rate, in FLOP/s or byte/s")
     return {k: rate if isinstance(rate, Figure) else Figure(rate) for k, rate in given.items()}
 
 
-def by_format(table: str, given: Mapping[str, float]) -> dict[str, float]:
+def by_format(table: str, given: Mapping[str, Any]) -> dict[str, Any]:
     """``given`` under the names of number formats as a machine lists them: bfloat16 is bf16, and
     fp8_e4m3 is of the family fp8. What names no format (``bf16_tensor``) is left as it is."""
     return {_listed(key): rate for key, rate in _mapping(table, given, "{'bf16': 1e14}").items()}
@@ -92,39 +139,41 @@ def _listed(key: str) -> str:
         return key
 
 
-def by_level(table: str, given: object) -> dict[str, object]:
+def by_level(table: str, given: float | Mapping[str, Any]) -> dict[str, Any]:
     """``given`` for each level of memory; a lone number is that of DRAM, and HBM is DRAM too."""
     if isinstance(given, Real) and not isinstance(given, bool):
-        given = {"dram": given}
+        return {"dram": given}
     rows = _mapping(table, given, "{'dram': 1e12}")
     return {"dram" if str(key).lower() in _DRAM else key: value for key, value in rows.items()}
 
 
-def amounts(table: str, given: object) -> dict[str, float]:
+def amounts(table: str, given: float | Mapping[str, float]) -> dict[str, float]:
     """Capacities in bytes for each level, 0 where there is none of it; see :func:`by_level`."""
     rows = by_level(table, given)
     for key, amount in rows.items():
         if amount != 0:
-            _positive(f"{table}[{key!r}]", amount, "number of bytes")
+            _require_positive(f"{table}[{key!r}]", amount, "number of bytes")
     return rows
 
 
-def _mapping(table: str, given: object, such_as: str) -> Mapping[str, object]:
+def _mapping(table: str, given: object, such_as: str) -> Mapping[str, Any]:
     if not isinstance(given, Mapping):
         raise TypeError(f"{table}={given!r} must be a mapping, such as {such_as}")
     return given
 
 
-def _positive(what: str, number: object, kind: str) -> None:
-    if isinstance(number, bool) or not isinstance(number, Real) or not 0 < number < math.inf:
-        error = ValueError if isinstance(number, Real) else TypeError
-        raise error(f"{what}={number!r} must be a positive {kind}")
+def _require_positive(what: str, number: object, kind: str) -> None:
+    said = f"{what}={number!r} must be a positive {kind}"
+    if not isinstance(number, Real):
+        raise TypeError(said)
+    if isinstance(number, bool) or number <= 0 or not number < math.inf:
+        raise ValueError(said)
 
 
 MIXES = ("read", "axpy", "copy", "update")
 
 
-def _spill(level: str, pairs: object) -> tuple[tuple[float, float], ...]:
+def _spill(level: str, pairs: Iterable[tuple[float, float]]) -> tuple[tuple[float, float], ...]:
     """Where ``level`` spills, checked: sizes that grow, and shares from 0 to 1."""
     try:
         points = tuple((float(size), float(share)) for size, share in pairs)
@@ -144,14 +193,56 @@ def _spill(level: str, pairs: object) -> tuple[tuple[float, float], ...]:
 class Machine:
     """Peaks (FLOP/s per dtype), bandwidths (byte/s per level and mix), capacities (bytes).
 
-    Plain numbers do: ``rl.Machine("mine", peaks={"bf16": 1e14}, bandwidths=1e12, capacities=80e9)``
-    has those of its DRAM; a peak without a unit counts for both units, a lone bandwidth for all
-    mixes.
-    ``measured``: achieved figures, keyed like the peaks plus "bandwidth_bytes_per_s"; published
-    ones for a catalogue machine. ``routines``: how this machine's library routines behave, for
-    :func:`rooflab.predict`; ``spills``: for each cache, pairs of a working set in bytes and the
-    share of it that the next level serves. Both are empty for a catalogue machine. ``notes``: what
-    to know about how it was measured, such as which kind of core.
+    Plain numbers do for all of them.
+
+    Parameters
+    ----------
+    id : str
+        A short name, such as "nvidia-h100-sxm".
+    name : str, default ``id``
+        The name that people read.
+    kind : str, default "gpu"
+        What it is: "gpu", "cpu" or "tpu".
+    origin : {"datasheet", "measured"}, default "datasheet"
+        Where the figures come from.
+    recorded_on : str, optional
+        When a measured machine was measured, as an ISO date or time.
+    threads : int, optional
+        CPU threads that it was measured with; none for a GPU or a datasheet.
+    peaks : mapping of str to float, default none
+        FLOP/s per number format. A plain number, or a Figure without a unit, counts for both
+        units, vector and tensor.
+    bandwidths : float or mapping of str to (float or mapping of str to float), default none
+        Byte/s per level (l1, l2, l3, dram) and mix of reads and writes. One number for a level
+        counts for all mixes; one number in all is that of the DRAM. HBM and GDDR are "dram".
+    capacities : float or mapping of str to float, default none
+        Bytes per level; one number is that of the DRAM.
+    measured : mapping of str to float, default none
+        Achieved figures, keyed like the peaks plus "bandwidth_bytes_per_s"; published ones for a
+        catalogue machine.
+    routines : mapping of str to dict, default none
+        How this machine's library routines behave, for :func:`rooflab.predict`. Empty for a
+        catalogue machine.
+    backend : {"cpu", "gpu"}, default "cpu"
+        Whose routines those are.
+    spills : mapping of str to pairs of float, default none
+        For each cache, pairs of a working set in bytes and the share of it, 0 to 1, that the next
+        level serves. Empty for a catalogue machine.
+    notes : tuple of str, default none
+        What to know about how it was measured, such as which kind of core.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a table is no mapping, or a rate or capacity is no positive number.
+
+    Examples
+    --------
+    >>> mine = rl.Machine("mine", peaks={"bf16": 1e14}, bandwidths=1e12, capacities=80e9)
+    >>> mine
+    Machine(mine, datasheet: bf16 100 TFLOP/s; dram 1.00 TB/s)
+    >>> rl.Roofline(mine, "bf16").ridge  # FLOP/byte
+    100.0
     """
 
     id: str
@@ -162,9 +253,9 @@ class Machine:
     threads: int | None = None
     peaks: Mapping[str, Figure] = field(default_factory=dict)
     bandwidths: Mapping[str, Mapping[str, Figure]] = field(default_factory=dict)
-    capacities: Mapping[str, int] = field(default_factory=dict)
+    capacities: Mapping[str, float] = field(default_factory=dict)
     measured: Mapping[str, Figure] = field(default_factory=dict)
-    routines: Mapping[str, object] = field(default_factory=dict)
+    routines: Mapping[str, Routine] = field(default_factory=dict)
     backend: str = "cpu"
     spills: Mapping[str, tuple[tuple[float, float], ...]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
@@ -172,7 +263,7 @@ class Machine:
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", self.name or self.id)
         object.__setattr__(self, "notes", tuple(self.notes))
-        tables = {
+        tables: dict[str, Mapping[str, object]] = {
             "routines": dict(self.routines),
             "spills": {where: _spill(where, pairs) for where, pairs in self.spills.items()},
             "capacities": amounts("capacities", self.capacities),
@@ -206,7 +297,7 @@ class Machine:
             return "datasheet"
         return f"measured on {self.recorded_on[:10]}" if self.recorded_on else "measured"
 
-    def peak(self, kind: object, unit: str | None = None) -> Figure:
+    def peak(self, kind: DTypeLike, unit: str | None = None) -> Figure:
         """Peak of dtype ``kind`` in FLOP/s.
 
         ``unit``: "vector", "tensor", or None for the highest dense figure that accumulates in
@@ -219,11 +310,11 @@ class Machine:
         what = " ".join(filter(None, (str(as_dtype("dtype", kind)), unit, "peak")))
         raise ValueError(f"{self.id} has no {what}; it has {self._listed_peaks()}")
 
-    def has_peak(self, kind: object, unit: str | None = None) -> bool:
+    def has_peak(self, kind: DTypeLike, unit: str | None = None) -> bool:
         """Whether :meth:`peak` would answer; an unknown dtype or unit is an error here too."""
         return bool(self._peaks_of(kind, unit))
 
-    def _peaks_of(self, kind: object, unit: str | None) -> list[Figure]:
+    def _peaks_of(self, kind: DTypeLike, unit: str | None) -> list[Figure]:
         if unit is not None and unit not in UNITS:
             raise unknown("unit", unit, UNITS)
         family = as_dtype("dtype", kind).family
@@ -237,8 +328,10 @@ class Machine:
     def bandwidth(self, where: str = "dram", mix: str = "read") -> Figure:
         """Bandwidth of level ``where`` in byte/s for a ``mix`` of reads and writes.
 
-        A catalogue machine has one figure a level for all mixes. "best" is the highest of the mixes
-        that are there: the roof that no operation can pass. GPU memory (HBM, GDDR) is "dram".
+        Mixes are "read", "axpy" (two reads to a write), "copy" (a read to a write) and "update" (a
+        read to a write in place). A catalogue machine has one figure a level for all of them.
+        "best" is the highest of those that are there: the roof that no operation can pass. Levels
+        are l1, l2, l3 and dram; GPU memory (HBM, GDDR) is "dram".
         """
         where = level(where)
         if mix not in (*MIXES, "best"):
@@ -261,7 +354,7 @@ class Machine:
         return tuple(name for name in LEVELS if name in self.bandwidths)
 
     def home(self, nbytes: float) -> str:
-        """Level with a bandwidth whose capacity holds ``nbytes``; dram if none does."""
+        """Nearest level with a bandwidth whose capacity holds ``nbytes`` bytes; else dram."""
         for name in self.levels:
             if name != "dram" and nbytes <= self.capacities.get(name, 0):
                 return name
@@ -274,7 +367,7 @@ class Machine:
         return ", ".join(key + unit for key, unit in units.items()) or "none"
 
     def to_dict(self) -> dict[str, object]:
-        """Return everything as plain JSON data."""
+        """Return everything as plain JSON data, in FLOP/s, byte/s and bytes."""
         return {
             "id": self.id, "name": self.name, "kind": self.kind, "origin": self.origin,
             "recorded_on": self.recorded_on, "threads": self.threads, "backend": self.backend,
@@ -293,7 +386,7 @@ class Machine:
         }  # fmt: skip
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, object]) -> Machine:
+    def from_dict(cls, data: Mapping[str, Any]) -> Machine:
         """Inverse of :meth:`to_dict`."""
         figures = {
             name: {key: Figure.from_dict(f) for key, f in data[name].items()}
@@ -308,13 +401,16 @@ class Machine:
     @classmethod
     def from_roofs(
         cls,
-        roofs: Mapping[str, object],
+        roofs: Mapping[str, Any],
         *,
         id: str,
         name: str,
-        routines: Mapping[str, object] | None = None,
+        routines: Mapping[str, Routine] | None = None,
     ) -> Machine:
-        """Machine whose figures are the measured ``roofs`` (plain JSON of measure/roofs.py)."""
+        """Machine whose figures are the measured ``roofs``: plain JSON data of measure/roofs.py.
+
+        Rates are in FLOP/s and byte/s, capacities in bytes, as those of a Machine are.
+        """
         gpu = roofs["backend"] == "gpu"
         source = (f"measured {roofs['measured_on'][:10]}",)
         peaks = {

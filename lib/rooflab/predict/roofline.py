@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 from numbers import Real
 
-from rooflab.count.dtypes import dtype
+from rooflab.count.dtypes import DTypeLike, dtype
 from rooflab.count.operation import Operation, as_operation, as_timeable, level
 from rooflab.predict.catalogue import machine as _machine
 from rooflab.predict.machine import Machine
@@ -20,12 +20,37 @@ from rooflab.predict.machine import Machine
 class Roofline:
     """Roofline of machine ``m`` for ``dtype``, its slanted roof being memory ``level``.
 
-    ``m``: a Machine or a catalogue name. ``unit``: see :meth:`Machine.peak`; ``mix``: see
-    :meth:`Machine.bandwidth`. ``peak`` in FLOP/s, ``bandwidth`` in byte/s.
+    Parameters
+    ----------
+    m : Machine or str
+        The machine, or its name in the catalogue.
+    dtype : str, DType or a dtype of NumPy or PyTorch
+        Format whose peak is the flat roof.
+    level : {"dram", "l3", "l2", "l1"}, default "dram"
+        Memory whose bandwidth is the slanted roof.
+    unit : {"vector", "tensor"}, optional
+        Unit of the peak; by default the one with the highest, see :meth:`Machine.peak`.
+    mix : {"read", "axpy", "copy", "update", "best"}, default "read"
+        Mix of reads and writes of the bandwidth, see :meth:`Machine.bandwidth`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a name is unknown, or the machine has no such peak or bandwidth.
+
+    Examples
+    --------
+    >>> r = rl.Roofline("h100-sxm", "bf16")
+    >>> round(r.ridge, 1)  # FLOP/byte
+    295.3
+    >>> r.attainable(10) / 1e12  # TFLOP/s at 10 FLOP/byte
+    33.5
+    >>> r.limit(rl.gemv(4096, 4096, "bf16"))
+    'memory'
     """
 
     m: Machine | str
-    dtype: object
+    dtype: DTypeLike
     level: str = "dram"
     unit: str | None = None
     mix: str = "read"
@@ -34,23 +59,23 @@ class Roofline:
         object.__setattr__(self, "m", _machine(self.m))
         object.__setattr__(self, "dtype", dtype(self.dtype))
         object.__setattr__(self, "level", level(self.level))
-        self.m.peak(self.dtype, self.unit)  # a missing figure is told now, not at first use
-        self.m.bandwidth(self.level, self.mix)
+        self.machine.peak(self.dtype, self.unit)  # a missing figure is told now, not at first use
+        self.machine.bandwidth(self.level, self.mix)
 
     @property
     def machine(self) -> Machine:
-        """The machine."""
-        return self.m
+        """The machine, also where ``m`` was given as a name."""
+        return _machine(self.m)
 
     @property
     def peak(self) -> float:
         """Flat roof in FLOP/s."""
-        return self.m.peak(self.dtype, self.unit)
+        return self.machine.peak(self.dtype, self.unit)
 
     @property
     def bandwidth(self) -> float:
         """Slope of the slanted roof in byte/s."""
-        return self.m.bandwidth(self.level, self.mix)
+        return self.machine.bandwidth(self.level, self.mix)
 
     @property
     def ridge(self) -> float:
@@ -71,7 +96,7 @@ class Roofline:
         return max(op.flops / self.peak, op.bytes_at(self.level) / self.bandwidth)
 
     def limit(self, op: Operation) -> str:
-        """ "memory" if the intensity of ``op`` is below the ridge, else "compute"."""
+        """Return "memory" if the intensity of ``op`` is below the ridge, else "compute"."""
         as_operation("op", op)
         return "memory" if op.intensity_at(self.level) < self.ridge else "compute"
 
@@ -83,22 +108,46 @@ class HierarchicalRoofline:
     Each level carries its own traffic (:meth:`Operation.with_traffic`); where none is stated the
     ledger's minimum is taken. A level whose bandwidth the machine does not have is left out, which
     keeps the time a lower bound.
+
+    Parameters
+    ----------
+    m : Machine or str
+        The machine, or its name in the catalogue.
+    dtype : str, DType or a dtype of NumPy or PyTorch
+        Format whose peak is the flat roof.
+    unit : {"vector", "tensor"}, optional
+        Unit of the peak; by default the one with the highest, see :meth:`Machine.peak`.
+    mix : {"read", "axpy", "copy", "update", "best"}, default "read"
+        Mix of reads and writes of every bandwidth, see :meth:`Machine.bandwidth`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a name is unknown, or the machine has no such peak or no bandwidth.
+
+    Examples
+    --------
+    >>> m = rl.Machine("two levels", peaks={"fp32": 1e12}, bandwidths={"l2": 1e12, "dram": 1e11})
+    >>> op = rl.axpy(1000).with_traffic({"l2": 240_000})  # an L2 that carries 20 times the minimum
+    >>> roofs = rl.HierarchicalRoofline(m, "fp32")
+    >>> roofs.time(op), roofs.limiting_level(op)
+    (2.4e-07, 'l2')
     """
 
     m: Machine | str
-    dtype: object
+    dtype: DTypeLike
     unit: str | None = None
     mix: str = "read"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "m", _machine(self.m))
         object.__setattr__(self, "dtype", dtype(self.dtype))
-        for name in _levels(self.m):
+        for name in _levels(_machine(self.m)):
             Roofline(self.m, self.dtype, name, self.unit, self.mix)
 
     def times(self, op: Operation) -> dict[str, float]:
-        """Seconds that computing and each level would take on its own."""
-        m, op = self.m, as_timeable("op", op)
+        """Seconds that computing ("compute") and each level would take on its own."""
+        m, op = _machine(self.m), as_timeable("op", op)
         carrying = {name: op.bytes_at(name) / m.bandwidth(name, self.mix) for name in _levels(m)}
         return {"compute": op.flops / m.peak(self.dtype, self.unit), **carrying}
 
@@ -107,7 +156,7 @@ class HierarchicalRoofline:
         return max(self.times(op).values())
 
     def limiting_level(self, op: Operation) -> str:
-        """The level that takes longest, or "compute"."""
+        """Return the level that takes longest (l1, l2, l3, dram), or "compute"."""
         times = self.times(op)
         return max(times, key=times.__getitem__)
 

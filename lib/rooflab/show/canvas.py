@@ -1,4 +1,4 @@
-"""The empty axes of a picture as a PNG, and what one that moves in the browser needs from Python."""
+"""The empty axes of a picture as a PNG, and what a moving one needs from Python."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 # What a picture that moves in the browser needs from Python: empty axes as a PNG, and pixels.
 #
 # matplotlib draws the axes once; the browser lays an SVG of the same size over them. Everything the
-# SVG shows is placed here, in CSS pixels with the origin at the top left, so the browser only moves.
+# SVG shows is placed here, in CSS pixels with the origin at the top left, so the browser
+# only moves.
 
 
 #: CSS pixels per inch of the figures; the PNGs have twice as many, for beamers and dense screens.
@@ -132,8 +133,8 @@ def mimebundle(
 # The empty log-log axes of a roofline, and where a value lies on them in pixels.
 #
 # The frame is fixed in pixels, for matplotlib and for a browser alike: ``Frame.x`` and ``Frame.y``
-# are the only place that turns values into pixels. A browser may show fewer decades of a tall frame;
-# then it moves and scales what was placed here, and knows no more than that.
+# are the only place that turns values into pixels. A browser may show fewer decades of a tall
+# frame; then it moves and scales what was placed here, and knows no more than that.
 
 
 LETTERS = 12.8  # points of what stands on the axes: 18 pixels of a picture

@@ -1,4 +1,4 @@
-"""The ceilings of a roofline: corners, names, overhead lines, cold and warm, the thumb rules' band."""
+"""The ceilings of a roofline: corners, names, overhead lines, cold and warm, and bands."""
 
 from __future__ import annotations
 
@@ -191,9 +191,9 @@ def label_machine(
 
 # The overhead line: what an operation reaches if all of its time is the cost of the call.
 #
-# A call takes its time before any work is done. As a rate that is FLOP ÷ call time: a line that small
-# sizes slide down along, far below every roof, until they are large enough to reach the roof. The
-# line takes a warm call, the cheapest there is, so that no measurement lies above it.
+# A call takes its time before any work is done. As a rate that is FLOP ÷ call time: a line that
+# small sizes slide down along, far below every roof, until they are large enough to reach the roof.
+# The line takes a warm call, the cheapest there is, so that no measurement lies above it.
 
 
 SAY_OVERHEAD = {
@@ -326,9 +326,9 @@ def draw_overhead(crowd: Crowd, lines: dict[tuple[str, str], CallLine]) -> None:
 
 # Cold and warm side by side: how each side looks, and what is said of it.
 #
-# A warm measurement may lie far above the DRAM roof. It is no mistake and no miracle: the bytes came
-# from a cache, whose roof is higher. So each side is compared with its own roof, and what a warm one
-# is of the DRAM roof is said with the place it was read from.
+# A warm measurement may lie far above the DRAM roof. It is no mistake and no miracle: the bytes
+# came from a cache, whose roof is higher. So each side is compared with its own roof, and what a
+# warm one is of the DRAM roof is said with the place it was read from.
 
 
 @dataclass(frozen=True)

@@ -522,15 +522,43 @@ def free_lunch(
 ) -> FreeLunchPicture:
     """Show a measured free-lunch curve with its slider, its two bars and its roof.
 
-    curve: a :class:`rooflab.measure.free_lunch.FreeLunch`, this machine's or a recorded one.
-    names: also write bandwidth, peak and ridge at the lines; leave it out before the reveal.
-    after: a guess axis; the picture stays covered until that guess is placed.
-    guess_k: the k that guess is about (its unit then is s, ms or µs): it stays as an orange marker.
-    start: the k at which the slider stands first (default: the smallest measured one).
-    view: what it shows first, "time" or "rate" (work per second); the reader can change it.
+    Parameters
+    ----------
+    curve : FreeLunch
+        This machine's or a recorded one.
+    names : bool
+        Also write bandwidth, peak and ridge at the lines; leave it out before the reveal.
+    after : GuessAxis, optional
+        What ``rl.ask`` returned: the picture stays covered until that guess is placed. None covers
+        nothing.
+    guess_k : int, optional
+        The k that guess is about (its unit then is s, ms or µs): it stays as an orange marker. None
+        draws no guess.
+    start : int, optional
+        The k at which the slider stands first; None: the smallest measured one.
+    view : {"time", "rate"}
+        What it shows first, the time or the work per second; the reader can change it.
 
-    Raises TypeError for something that is no such curve, ValueError for one that cannot
-    be drawn, for a start or guess_k outside it, and for another view.
+    Returns
+    -------
+    FreeLunchPicture
+        A widget; its ``sentence`` says what the picture shows.
+
+    Raises
+    ------
+    TypeError
+        For something that is no such curve.
+    ValueError
+        For a curve that cannot be drawn, for a start or guess_k outside it, and for another view.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> k = np.array([1, 2, 4, 8, 16, 32, 64])
+    >>> seconds = np.maximum(10e-3, 1e-3 * k)  # 10 ms of carrying, 1 ms for each multiply-add
+    >>> curve = rl.FreeLunch(k, seconds, 0 * seconds, n=10_000_000, itemsize=4, threads=1)
+    >>> print(rl.live.free_lunch(curve, start=64).sentence.split(". ")[0])
+    64 multiply-adds: carrying 10 ms, computing 64 ms → 64 ms
     """
     if view not in VIEWS:
         raise unknown("view", view, VIEWS)
@@ -540,7 +568,7 @@ def free_lunch(
             f"start={start!r} is outside the sweep: take {sweep.k[0]} to {sweep.k[-1]}"
         )
     if after is not None and not hasattr(after, "covered"):
-        raise TypeError(f"after={after!r} is no guess axis; pass what rl.live.guess returned")
+        raise TypeError(f"after={after!r} is no guess axis; pass what rl.ask returned")
     if guess_k is not None and (after is None or after.unit not in SECONDS):
         raise ValueError(
             f"guess_k={guess_k!r} needs after=, a guess axis in one of {list(SECONDS)}"

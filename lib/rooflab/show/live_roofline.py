@@ -73,15 +73,56 @@ def roofline(
 ) -> Live:
     """Return the live roofline: sliders for N and the batch, choices for everything else.
 
-    ``machines`` on offer (None: this computer if its roofs are stored, all recordings, the whole
-    catalogue) and the one shown first, ``machine``. ``ops``: some of "axpy", "gemv", "gemm";
-    AXPY has N² numbers, as many as the others' N×N matrix. ``n`` (None: where something was
-    measured, else 1024) and ``batch`` start at the nearest slider value. ``cache``: "cold", "warm"
-    or "both", which splits every dot in two. ``measurements`` appear on the machine they were taken
-    on. ``box`` draws the M×N×K box beside it, ``waterfall`` below it where the time of one
-    operation goes, on the same sliders. ``overhead`` lets N start small and draws FLOP ÷ call time
-    where calls were timed; ``band``, e.g. (4, 8), shades a thumb rule. ``after``: what ``rl.ask``
-    or ``rl.sort`` returned, one or several: all is covered until they are. Nothing is measured.
+    Nothing is measured.
+
+    Parameters
+    ----------
+    machines : Machine, str or iterable of them, optional
+        The machines on offer. None: this computer if its roofs are stored, all recordings, the
+        whole catalogue.
+    machine : Machine or str, optional
+        The one shown first.
+    ops : str or iterable of str
+        Some of "axpy", "gemv", "gemm". AXPY has N² numbers, as many as the others' N×N matrix.
+    dtype : str or DType
+        The number type shown first.
+    dtypes : sequence of str or DType
+        The number types on offer.
+    n : int, optional
+        N at the start, at the nearest slider value. None: where something was measured, else 1024.
+    batch : int
+        Vectors that share one matrix, at the nearest slider value.
+    cache : {"cold", "warm", "both"}
+        "both" splits every dot in two.
+    measurements : sequence of Measurement
+        They appear on the machine they were taken on; by default none.
+    box : bool
+        Draw the M×N×K box beside it.
+    waterfall : bool
+        Draw below it where the time of one operation goes, on the same sliders.
+    overhead : bool
+        Let N start small and draw FLOP ÷ call time where calls were timed.
+    band : (float, float), optional
+        Intensities of a thumb rule to shade, in FLOP/byte, e.g. (4, 8).
+    after : GuessAxis, SortCards or iterable of them, optional
+        What ``rl.ask`` or ``rl.sort`` returned, one or several: all is covered until they are
+        uncovered. None covers nothing.
+
+    Returns
+    -------
+    Live
+        A widget; its ``sentence`` says what the picture shows.
+
+    Raises
+    ------
+    TypeError or ValueError
+        Naming the argument; an unknown name gets suggestions.
+
+    Examples
+    --------
+    >>> live = rl.live.roofline("H100-SXM", ops="gemv")
+    >>> print(live.sentence.splitlines()[0].split(". ")[0])
+    GEMV 1024×1024 in fp32: 2.10 MFLOP over 4.20 MB is 0.499 FLOP/byte, left of the ridge (20.0)
     """
     things = awaited(after)
     shown = families(ops)
@@ -115,9 +156,42 @@ def box(
 ) -> Live:
     """Return the box with sliders for M, N and K, and beside it the roofline its point walks on.
 
-    Starts at the powers of two nearest to ``m``, ``n``, ``k``. With ``accumulate`` C is read as
-    well as written: then the stick M = K = 1 is AXPY. The other arguments are those of
-    :func:`roofline`. Nothing is measured.
+    Nothing is measured.
+
+    Parameters
+    ----------
+    m : int
+        Rows of A and C at the start, at the nearest power of two up to 16 384.
+    n : int
+        Columns of B and C at the start, at the nearest power of two.
+    k : int
+        Columns of A, rows of B at the start, at the nearest power of two.
+    dtype : str or DType
+        The number type shown first.
+    accumulate : bool
+        C is read as well as written: then the stick M = K = 1 is AXPY.
+    machine : Machine or str, optional
+        The machine shown first, as in :func:`roofline`.
+    machines : Machine, str or iterable of them, optional
+        The machines on offer, as in :func:`roofline`.
+    dtypes : sequence of str or DType
+        The number types on offer.
+
+    Returns
+    -------
+    Live
+        A widget; its ``sentence`` says what the picture shows.
+
+    Raises
+    ------
+    TypeError or ValueError
+        Naming the argument; an unknown name gets suggestions.
+
+    Examples
+    --------
+    >>> live = rl.live.box(64, 64, 64, machines="H100-SXM")
+    >>> print(live.sentence.splitlines()[0].split(". ")[0])
+    GEMM 64×64×64 in fp32: 524 kFLOP over 49.2 kB is 10.67 FLOP/byte, left of the ridge (20.0)
     """
 
     sliders = tuple(

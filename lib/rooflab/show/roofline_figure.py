@@ -42,6 +42,14 @@ class Picture(Figure):
     """A matplotlib figure that a notebook shows by itself, with ``words`` as its text twin.
 
     IPython draws figures only after pyplot was imported, which this package never does.
+
+    Examples
+    --------
+    >>> figure = rl.show.roofline("H100-SXM")
+    >>> isinstance(figure, rl.show.Picture)
+    True
+    >>> print(figure.words.splitlines()[0])
+    Roofs of NVIDIA H100 SXM5 80 GB from its datasheet: a promise, not a measurement.
     """
 
     words: str = ""
@@ -61,10 +69,34 @@ class Picture(Figure):
 class Point:
     """A marker on a roofline: ``op`` at ``rate`` FLOP/s.
 
-    ``kind``: "bound" or "predicted" (hollow), "measured" (filled), "guess" (hollow, dashed, with
-    "off by ×k" when the same operation was measured). ``label``: default, the operation's sizes.
-    ``side``: "cold" or "warm" draws a ring around it; ``note`` stands below the label. ``level``:
-    the memory whose traffic places it, the operation's own where it states one.
+    Parameters
+    ----------
+    op : Operation
+        What was predicted, measured or guessed.
+    rate : float
+        FLOP/s.
+    kind : {"measured", "bound", "predicted", "guess"}
+        "measured" is filled, "bound" and "predicted" are hollow. "guess" is hollow and dashed, with
+        "off by ×k" when the same operation was measured.
+    label : str, optional
+        What stands beside the marker; None: the operation's sizes.
+    allowed : float, optional
+        FLOP/s that the roof allows there: a dotted gap joins a measured marker to it. None draws no
+        gap.
+    side : {"cold", "warm"}, optional
+        Draws a ring around it; None draws none.
+    note : str
+        Stands below the label.
+    level : str
+        The memory whose traffic places it, the operation's own where it states one.
+
+    Examples
+    --------
+    >>> point = rl.show.Point(rl.axpy(1000), 1e9, "guess")
+    >>> point.text, round(point.intensity, 4)
+    ('AXPY 1000', 0.1667)
+    >>> print(rl.show.roofline("H100-SXM", point).words.splitlines()[-1])
+    AXPY of 1000 in fp32: guess 1.00 GFLOP/s.
     """
 
     op: Operation
@@ -272,14 +304,45 @@ def roofline(
 ) -> Picture:
     """Draw the roofs of ``machines`` and put ``points`` under them.
 
-    ``points``: an Operation (hollow, at what the first machine's roof allows), a Measurement
-    (filled), or a :class:`Point` for predictions and guesses. An operation that states its traffic
-    (``op.with_traffic``) stands at the intensity of that. ``dtype``: one or several, default
-    those of the points, else fp32. ``cache``: "cold" draws the memory roof, "warm" one a level,
-    "both" compares every measurement with the roof of its own side. A warm measurement above the
-    DRAM roof is marked as such. ``overhead``: also FLOP ÷ call time, where the first machine's
-    calls were timed. ``band``: intensities of a thumb rule to shade, e.g. (4, 8). ``width`` and
-    ``height`` in pixels at 100 dpi. The figure's ``words`` say what it shows.
+    Parameters
+    ----------
+    machines : Machine, str or iterable of them
+        One or several machines or their names.
+    points : Operation, Measurement, Point or iterable of them
+        An Operation is hollow, at what the first machine's roof allows; one that states its traffic
+        (``op.with_traffic``) stands at the intensity of that. A Measurement is filled; a warm one
+        above the DRAM roof is marked as such. A :class:`Point` is a prediction or a guess.
+    dtype : str, DType or sequence of them, optional
+        Whose peaks are drawn; None: the dtypes of the points, else fp32.
+    cache : {"cold", "warm", "both"}
+        "cold" draws the memory roof, "warm" one a level, "both" compares every measurement with the
+        roof of its own side.
+    overhead : bool
+        Also draw FLOP ÷ call time, where the first machine's calls were timed.
+    band : (float, float), optional
+        Intensities of a thumb rule to shade, in FLOP/byte, e.g. (4, 8).
+    title : str, optional
+        None: the machines and the dtype.
+    width : int
+        Pixels at 100 dpi.
+    height : int
+        Pixels at 100 dpi.
+
+    Returns
+    -------
+    Picture
+        A figure whose ``words`` say what it shows.
+
+    Raises
+    ------
+    TypeError or ValueError
+        Naming the argument.
+
+    Examples
+    --------
+    >>> figure = rl.show.roofline("H100-SXM", rl.gemv(4096, 4096, "bf16"))
+    >>> print(figure.words.splitlines()[-1].split(". ")[0])
+    GEMV 4096×4096 in bf16: 33.6 MFLOP over 33.6 MB is 0.9995 FLOP/byte, left of the ridge (295)
     """
     several = [machines] if isinstance(machines, (Machine, str)) else machines
     shown = [_machine(m) for m in listed("machines", several, "a machine or its name")]
@@ -436,7 +499,8 @@ def _words(
             roof = roof_of(m, kind)
             said.append(
                 f"{m.name}, {kind}: {si(roof.bandwidth, 'B/s')} from memory, "
-                f"{si(roof.peak, 'FLOP/s')} at the peak, ridge at {theme.ridge(roof.ridge)} FLOP/byte."
+                f"{si(roof.peak, 'FLOP/s')} at the peak, ridge at {theme.ridge(roof.ridge)} "
+                "FLOP/byte."
             )
     for p in points:
         if p.kind == "bound":

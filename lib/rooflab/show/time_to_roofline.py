@@ -918,16 +918,39 @@ def morph(
 ) -> Morph:
     """Show ``measurements`` (from ``rl.measure``) on one slider from their times to the roofline.
 
-    ``machine``: whose roof and call cost are drawn; None takes the machine they were measured on,
-    if its roofs are stored or recorded. ``guesses``: operation, or its label → guessed seconds, or
-    what ``rl.guess`` or ``rl.ask`` returned; each hangs as a hollow marker with "off by ×k".
-    ``after``: what ``rl.ask`` (or ``rl.sort``) returned, one or several: the picture stays covered
-    until all of them are uncovered. As a dict, operation → what ``rl.ask`` returned, it gives the
-    guesses as well. Nothing is measured, and everything moves in the browser.
+    Nothing is measured, and everything moves in the browser.
 
-    Raises TypeError or ValueError for what is no measurement, for a guess about an operation that
-    is not among them, for one that is no positive number of seconds, and for an ``after`` that is
-    never covered.
+    Parameters
+    ----------
+    measurements : Measurement or iterable of Measurement
+        The points.
+    machine : Machine or str, optional
+        Whose roof and call cost are drawn; None takes the machine they were measured on, if its
+        roofs are stored or recorded.
+    guesses : mapping, optional
+        Operation, or its label → guessed seconds, or what ``rl.guess`` or ``rl.ask`` returned; each
+        hangs as a hollow marker with "off by ×k". None draws no guesses.
+    after : GuessAxis, SortCards, iterable or mapping of them, optional
+        What ``rl.ask`` (or ``rl.sort``) returned, one or several: the picture stays covered until
+        all of them are uncovered. As a dict, operation → what ``rl.ask`` returned, it gives the
+        guesses as well. None covers nothing.
+
+    Returns
+    -------
+    Morph
+        A widget; ``sentence`` says what it shows at the nearest of its named stops.
+
+    Raises
+    ------
+    TypeError or ValueError
+        For what is no measurement, for a guess about an operation that is not among them, for one
+        that is no positive number of seconds, and for an ``after`` that is never covered.
+
+    Examples
+    --------
+    >>> morph = rl.live.morph(rl.recording("epyc-2core-vm").measurements[:2])
+    >>> morph.sentence.split(", ")[0]
+    'Your own 2 measurements'
     """
     things = awaited(after)
     if isinstance(after, Mapping):

@@ -142,10 +142,31 @@ class Said(Waiting):
 def say(*what: object, after: object) -> Said:
     """Show ``what`` as soon as the guesses ``after`` are made; until then, only that it waits.
 
-    ``what``: texts, shown like printed lines, sentences of ``rl.conclude``, and pictures of
-    ``rl.show``. ``after``: what ``rl.ask`` or ``rl.sort`` returned, one or several.
+    Parameters
+    ----------
+    *what : str, Conclusion or Picture
+        Texts, shown like printed lines, sentences of ``rl.conclude``, and pictures of ``rl.show``.
+    after : GuessAxis, SortCards or iterable of them
+        What ``rl.ask`` or ``rl.sort`` returned, one or several.
 
-    Raises TypeError where there is nothing to say, and for an ``after`` that is never covered.
+    Returns
+    -------
+    Said
+        A widget; as text it is what it shows now.
+
+    Raises
+    ------
+    TypeError
+        Where there is nothing to say, and for an ``after`` that is never covered.
+
+    Examples
+    --------
+    >>> axis = rl.ask("01-speed-ratio", 100.0)
+    >>> rl.show.say("GEMM is 100 times as fast.", after=axis)
+    Covered until you have placed your guess above.
+    >>> axis.covered = False
+    >>> rl.show.say("GEMM is 100 times as fast.", after=axis)
+    GEMM is 100 times as fast.
     """
     if not what:
         raise TypeError("what: give at least one text, picture or sentence of rl.conclude")

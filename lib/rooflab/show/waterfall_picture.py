@@ -1,4 +1,4 @@
-"""The waterfall: from the roofline's bound, factor by factor, to the measured time; live and still."""
+"""The waterfall: from the roofline's bound, factor by factor, to the measured time."""
 
 from __future__ import annotations
 
@@ -405,10 +405,40 @@ def waterfall(
 ) -> Picture:
     """Draw where a measured time went: a bar a factor, from the roofline's bound to the time.
 
-    ``measured``: a Measurement, an Explanation, or an Operation that took ``seconds`` on
-    ``machine``; the arguments are those of ``rl.explain``. ``width`` in pixels at 100 dpi, at
-    least 560. The axis is logarithmic, so equal factors have equal lengths. Raises TypeError or
-    ValueError naming the argument.
+    The axis is logarithmic, so equal factors have equal lengths. The arguments are those of
+    ``rl.explain``.
+
+    Parameters
+    ----------
+    measured : Measurement, Explanation or Operation
+        What was measured; an Operation took ``seconds`` on ``machine``.
+    machine : Machine or str, optional
+        None: the machine of the measurement.
+    seconds : float, optional
+        The time that an Operation took; None: the time measured.
+    cache : {"cold", "warm"}, optional
+        Where the operands lay; None: where they lay in the measurement, else "cold".
+    width : int
+        Pixels at 100 dpi, 560 to 4000.
+
+    Returns
+    -------
+    Picture
+        A figure whose ``words`` say what it shows.
+
+    Raises
+    ------
+    TypeError or ValueError
+        Naming the argument.
+
+    Examples
+    --------
+    >>> op = rl.gemm(4096, 4096, 4096, "fp16")
+    >>> print(rl.show.waterfall(op, "H100-SXM", seconds=200e-6).words)
+    gemm 4096×4096×4096 fp16 in 200 µs on NVIDIA H100 SXM5 80 GB: 687 TFLOP/s, 69 % of the ...
+    roofline bound: 139 µs (989 TFLOP/s peak, 3.35 TB/s DRAM, datasheet).
+    unexplained ×1.44: 200 µs (what none of the steps above accounts for).
+    measured: 200 µs, ×1.44 the bound.
     """
     if isinstance(width, bool) or not isinstance(width, int):
         raise TypeError(f"width={width!r} must be a whole number of pixels")

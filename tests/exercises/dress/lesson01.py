@@ -11,7 +11,10 @@ BY_FLOPS = LIAR.replace("v > 2 * a", "axpy > 2 * gemv").replace("a > 2 * v", "ge
 BY_RATE = LIAR.replace("3 * n * n * s / axpy", "2 * n * n / axpy").replace(
     "(n * n + 2 * n) * s / gemv", "2 * n * n / gemv"
 )
-BY_INTENSITY = "lambda f, b, s: (lambda x: 'axpy' if x < 0.8 else '{}' if x < 1.5 else 'gemv' if x < 2.5 else 'gemm')(f / b * s)"
+BY_INTENSITY = (
+    "lambda f, b, s: (lambda x: 'axpy' if x < 0.8 else '{}' if x < 1.5 else 'gemv' if x < 2.5 else "
+    "'gemm')(f / b * s)"
+)
 NAMED = """def answer(f, b, s):
     adds, moved = f / 2, b / s
     each = {"axpy": 3 * adds, "dot": 2 * adds + 1, "gemv": adds + 2 * adds**0.5,
@@ -58,19 +61,30 @@ RIGHT = [
     ("01-product", PRODUCT + "np.float32(w), np.float32(t), np.float32(w / t)"),
     ("01-product", PRODUCT + "np.int64(w), np.int64(t), np.float64(w) / t"),
     ("01-product", PRODUCT + "np.array(w), np.array(t), np.array(w / t)"),
-    ("01-product", "def answer(m, n, k, itemsize, *, accumulate): s, a = itemsize, accumulate; " + COUNTS + "w, t, w / t"),
-    ("01-product", "def answer(m, n, k, itemsize, accumulate=False): s, a = itemsize, accumulate; " + COUNTS + "w, t, w / t"),
-    ("01-product", "class Counter:\n    def __call__(self, m, n, k, s, a): " + COUNTS + "w, t, w / t\nanswer = Counter()"),
-    ("01-product", "def counts(two, m, n, k, s, a): " + COUNTS + "w, t, w / t\nanswer = partial(counts, 2)"),
+    ("01-product", "def answer(m, n, k, itemsize, *, accumulate): s, a = itemsize, accumulate; "
+     + COUNTS
+     + "w, t, w / t"),
+    ("01-product", "def answer(m, n, k, itemsize, accumulate=False): s, a = itemsize, accumulate; "
+     + COUNTS + "w, t, w / t"),
+    ("01-product",
+     "class Counter:\n"
+     "    def __call__(self, m, n, k, s, a): " + COUNTS +
+     "w, t, w / t\n"
+     "answer = Counter()"),
+    ("01-product", "def counts(two, m, n, k, s, a): " + COUNTS +
+     "w, t, w / t\n"
+     "answer = partial(counts, 2)"),
     ("01-three-intensities", "lambda n: (1 / 3, 1, n / 3)"),
     ("01-three-intensities", "lambda n: [Fraction(1, 3), Fraction(1, 1), Fraction(n, 3)]"),
     ("01-three-intensities", "lambda n: {'axpy': 1 / 3, 'gemv': 1, 'gemm': n / 3}"),
-    ("01-three-intensities", "lambda n: {'GEMM intensity': n / 3, 'AXPY intensity': 1 / 3, 'GEMV intensity': 1.0}"),
+    ("01-three-intensities",
+     "lambda n: {'GEMM intensity': n / 3, 'AXPY intensity': 1 / 3, 'GEMV intensity': 1.0}"),
     ("01-three-intensities", "lambda n: np.array([1 / 3, 1, n / 3], dtype=np.float32)"),
     ("01-three-intensities", "lambda n: (0.333, 1, round(n / 3, 1))"),
     ("01-speed-limit", "lambda p, b, s: np.float32(p / b * 1.5 * s)"),
     ("01-speed-limit", "lambda p, b, s: p / (b * Fraction(2, 3 * s))"),
-    ("01-speed-limit", "def answer(peak, bandwidth, *, itemsize=4): return peak / (2 / (3 * itemsize) * bandwidth)"),
+    ("01-speed-limit",
+     "def answer(peak, bandwidth, *, itemsize=4): return peak / (2 / (3 * itemsize) * bandwidth)"),
     ("01-claim-1365", "(4096 / 6, 2)"),
     ("01-claim-1365", "[682.67, 2.0]"),
     ("01-claim-1365", "{'intensity': 682.67, 'element size': 2}"),
@@ -82,11 +96,22 @@ RIGHT = [
     ("01-witnesses", LIAR + "{'liar': liar, 'bandwidth': b, 'peak': f}"),
     ("01-witnesses", LIAR + "np.array([f, b, liar], dtype=object)"),
     ("01-name", NAMED),
-    ("01-name", "def answer(f, b, s): adds, m = f / 2, b / s; return 'gemm' if m < adds else 'axpy' if abs(m - 3 * adds) < 1 else 'gemv' if m < 1.9 * adds else ' Dot ' if m - 2 * adds < 1.5 else 'OUTER'"),
-    ("01-name", "def answer(f, b, s): adds, m = f / 2, b / s; return {'name': 'gemm' if m < adds else 'axpy' if abs(m - 3 * adds) < 1 else 'gemv' if m < 1.9 * adds else ' Dot ' if m - 2 * adds < 1.5 else 'OUTER'}"),
+    ("01-name",
+     "def answer(f, b, s): adds, m = f / 2, b / s; return 'gemm' if m < adds else 'axpy' if abs(m "
+     "- 3 * adds) < 1 else 'gemv' if m < 1.9 * adds else ' Dot ' if m - 2 * adds < 1.5 else "
+     "'OUTER'"),
+    ("01-name",
+     "def answer(f, b, s): adds, m = f / 2, b / s; return {'name': "
+     "'gemm' if m < adds else 'axpy' if abs(m - 3 * adds) < 1 else 'gemv' if m < 1.9 * adds else ' "
+     "Dot ' if m - 2 * adds < 1.5 else 'OUTER'}"),
     ("01-claims", "['wrong', 'sometimes', 'sometimes', 'Wrong', 'RIGHT ', 'wrong']"),
-    ("01-claims", "dict(zip('ABCDEF', ('wrong', 'sometimes', 'sometimes', 'wrong', 'right', 'wrong')))"),
-    ("01-product", "def answer(m, n, k, itemsize, accumulate=False):\n    flops = sum(2 for _ in range(m*n*k))\n    bytes = itemsize*(m*k + k*n + m*n*(2 if accumulate else 1))\n    return flops, bytes, flops/bytes"),
+    ("01-claims",
+     "dict(zip('ABCDEF', ('wrong', 'sometimes', 'sometimes', 'wrong', 'right', 'wrong')))"),
+    ("01-product",
+     "def answer(m, n, k, itemsize, accumulate=False):\n"
+     "    flops = sum(2 for _ in range(m*n*k))\n"
+     "    bytes = itemsize*(m*k + k*n + m*n*(2 if accumulate else 1))\n"
+     "    return flops, bytes, flops/bytes"),
     ("01-three-intensities", "lambda n: (2*n*n/(3*n*n*2), 2*n*n/((n*n+2*n)*2), 2*n**3/(3*n*n*2))"),
     ("01-three-intensities", "lambda n: (round(1/3, 3), 1.0, round(n / 3))"),
     ("01-three-intensities", "lambda n: (0.33, 1, n / 3)"),
@@ -97,10 +122,25 @@ RIGHT = [
     ("01-claim-1365", "(2*4096**3/(3*4096**2*4), 2)"),
     ("01-claim-1365", "dict(intensity=682.7, element_size=2)"),
     ("01-witnesses", LIAR + 'tuple(np.array([f, b])) + (liar,)'),
-    ("01-witnesses", 'def answer(n, s, axpy, gemv, gemm):\n    a, v, f = 3 * n * n * s / axpy, (n * n + 2 * n) * s / gemv, 2 * n**3 / gemm\n    liar = "axpy" if a > 2.1 * v else "gemv" if v > 2.1 * a else "nobody"\n    b = {"axpy": v, "gemv": a, "nobody": max(a, v)}[liar]\n    return f, b, liar'),
-    ("01-name", "def answer(f, b, s):\n    m, w = b // s, f // 2\n    r = math.isqrt(w)\n    if m == 3*w: return 'axpy'\n    if m == 2*w+1: return 'dot'\n    if m == w+2*r: return 'gemv'\n    if m == 2*w+2*r: return 'outer'\n    return 'gemm'"),
+    ("01-witnesses",
+     'def answer(n, s, axpy, gemv, gemm):\n'
+     '    a, v, f = 3 * n * n * s / axpy, (n * n + 2 * n) * s / gemv, 2 * n**3 / gemm\n'
+     '    liar = "axpy" if a > 2.1 * v else "gemv" if v > 2.1 * a else "nobody"\n'
+     '    b = {"axpy": v, "gemv": a, "nobody": max(a, v)}[liar]\n'
+     '    return f, b, liar'),
+    ("01-name",
+     "def answer(f, b, s):\n"
+     "    m, w = b // s, f // 2\n"
+     "    r = math.isqrt(w)\n"
+     "    if m == 3*w: return 'axpy'\n"
+     "    if m == 2*w+1: return 'dot'\n"
+     "    if m == w+2*r: return 'gemv'\n"
+     "    if m == 2*w+2*r: return 'outer'\n"
+     "    return 'gemm'"),
     ("01-claims", "'wrong sometimes sometimes wrong right wrong'.split()"),
-    ("01-claims", "{'a': 'wrong', 'b': 'sometimes', 'c': 'sometimes', 'd': 'wrong', 'e': 'right', 'f': 'wrong'}"),
+    ("01-claims",
+     "{'a': 'wrong', 'b': 'sometimes', 'c': 'sometimes', 'd': 'wrong', 'e': 'right', 'f': "
+     "'wrong'}"),
     ("01-claim-1365", "{'intensity': 4096 / 6, 'itemsize': 2}"),
     ("01-claim-1365", "{'intensity': 4096 / 6, 'bytes': 2}"),
     ("01-claim-1365", "{'bytes': 2, 'intensity': 4096 / 6}"),
@@ -121,10 +161,14 @@ WRONG = [
     ("01-product", PRODUCT + "m * k + k * n + m * n, t, w / t", "elements, not work"),
     ("01-product", PRODUCT + "w, m * n * k * s, w / t", "the box's volume"),
     ("01-product", PRODUCT + "w, (m + n + k) * s, w / t", "the box's edges"),
-    ("01-product", PRODUCT + "w, (m * k + k * n + (2 - a) * m * n) * s, w / t", "the two cases swapped"),
-    ("01-product", PRODUCT + "w, 8 * s * (m * k + k * n + (1 + a) * m * n), w / t", "bits for bytes"),
-    ("01-product", PRODUCT + "w, s * (m * k + k * n + m * n + a * k * n), w / t", "A or B read again"),
-    ("01-product", PRODUCT.replace("m, n, k, s, a=False", "m, k, n, s, a=False") + "w, t, w / t", "A or B read again"),
+    ("01-product", PRODUCT + "w, (m * k + k * n + (2 - a) * m * n) * s, w / t",
+     "the two cases swapped"),
+    ("01-product", PRODUCT + "w, 8 * s * (m * k + k * n + (1 + a) * m * n), w / t",
+     "bits for bytes"),
+    ("01-product", PRODUCT + "w, s * (m * k + k * n + m * n + a * k * n), w / t",
+     "A or B read again"),
+    ("01-product", PRODUCT.replace("m, n, k, s, a=False", "m, k, n, s, a=False") + "w, t, w / t",
+     "A or B read again"),
     ("01-product", PRODUCT + "w, s * (m * k + k * n + m * n), w / t", "β forgotten"),
     ("01-product", PRODUCT + "w, s * (m * k + k * n + 2 * m * n), w / t", "C always read"),
     ("01-product", PRODUCT + "w, s * (m * k + k * n), w / t", "C forgotten"),
@@ -187,9 +231,12 @@ WRONG = [
     ("01-witnesses", LIAR + "f, a, 'nobody'", "everybody believed"),
     ("01-witnesses", LIAR + "f, v, 'nobody'", "everybody believed"),
     ("01-witnesses", LIAR + "f, min(a, v), 'nobody'", "everybody believed"),
-    ("01-witnesses", LIAR + "(f, v, 'axpy') if a > v else (f, a, 'gemv')", "the faster one always lies"),
-    ("01-witnesses", BY_FLOPS + "f, {'axpy': v, 'gemv': a, 'nobody': max(a, v)}[liar], liar", "FLOP/s compared"),
-    ("01-witnesses", BY_FLOPS + "f, {'axpy': v, 'gemv': a, 'nobody': v}[liar], liar", "FLOP/s compared"),
+    ("01-witnesses", LIAR + "(f, v, 'axpy') if a > v else (f, a, 'gemv')",
+     "the faster one always lies"),
+    ("01-witnesses", BY_FLOPS + "f, {'axpy': v, 'gemv': a, 'nobody': max(a, v)}[liar], liar",
+     "FLOP/s compared"),
+    ("01-witnesses", BY_FLOPS + "f, {'axpy': v, 'gemv': a, 'nobody': v}[liar], liar",
+     "FLOP/s compared"),
     ("01-witnesses", BY_FLOPS + "f, min(a, v), liar", "FLOP/s compared"),
     ("01-name", "lambda f, b, s: 'gemm' if b / s < 0.4 * f else 'gemv'", "matrix or vector"),
     ("01-name", NAMED.replace("3 * adds,", "2 * adds,"), "y not read"),
@@ -198,17 +245,36 @@ WRONG = [
     ("01-name", NAMED.replace("b / s", "b"), "elements for bytes"),
     ("01-name", BY_INTENSITY.format("dot"), "dot and outer share an intensity"),
     ("01-name", BY_INTENSITY.format("outer"), "dot and outer share an intensity"),
-    ("01-name", NAMED.replace("2 * adds + 2 * adds**0.5", "adds + 2 * adds**0.5 + 1"), "dot and outer share an intensity"),
+    ("01-name", NAMED.replace("2 * adds + 2 * adds**0.5", "adds + 2 * adds**0.5 + 1"),
+     "dot and outer share an intensity"),
     ("01-claims", "('right',) * 6", "the page believed"),
     ("01-claims", "('wrong',) * 6", "nothing believed"),
-    ("01-claims", "('wrong', 'sometimes', 'sometimes', 'right', 'right', 'wrong')", "vector add for AXPY"),
-    ("01-claims", "('wrong', 'sometimes', 'sometimes', 'sometimes', 'right', 'wrong')", "D depends on the shape"),
-    ("01-claims", "('wrong', 'sometimes', 'sometimes', 'wrong', 'right', 'sometimes')", "F depends on the shape"),
-    ("01-product", "def answer(m, n, k, s, a=False):\n    w, t = 2*m*n*k, (m*k + k*n + (1 + a)*m*n)*s*2\n    return w, t, w/t", "a constant factor"),
-    ("01-product", "def answer(m, n, k, s, a=False):\n    w, t = m*n + 2*m*n*k, (m*k + k*n + (1 + a)*m*n)*s\n    return w, t, w/t", "old C added at the end"),
-    ("01-product", "def answer(m, n, k, s, a=False):\n    w, t = 2*m*n*k*s, (m*k + k*n + (1 + a)*m*n)*s\n    return w, t, w/t", "itemsize"),
-    ("01-product", "def answer(m, n, k, s, a=False):\n    w, t = 2*m*n*k, (m*k + k*n + (1 + a)*m*n)*s\n    return w, t, w/t*1e9", "another unit"),
-    ("01-product", "def answer(m, n, k, s, a=False):\n    w, t = 2*m*n*k, (m*k + k*n + (a)*m*n)*s\n    return w, t, w/t", "C forgotten"),
+    ("01-claims", "('wrong', 'sometimes', 'sometimes', 'right', 'right', 'wrong')",
+     "vector add for AXPY"),
+    ("01-claims", "('wrong', 'sometimes', 'sometimes', 'sometimes', 'right', 'wrong')",
+     "D depends on the shape"),
+    ("01-claims", "('wrong', 'sometimes', 'sometimes', 'wrong', 'right', 'sometimes')",
+     "F depends on the shape"),
+    ("01-product",
+     "def answer(m, n, k, s, a=False):\n"
+     "    w, t = 2*m*n*k, (m*k + k*n + (1 + a)*m*n)*s*2\n"
+     "    return w, t, w/t", "a constant factor"),
+    ("01-product",
+     "def answer(m, n, k, s, a=False):\n"
+     "    w, t = m*n + 2*m*n*k, (m*k + k*n + (1 + a)*m*n)*s\n"
+     "    return w, t, w/t", "old C added at the end"),
+    ("01-product",
+     "def answer(m, n, k, s, a=False):\n"
+     "    w, t = 2*m*n*k*s, (m*k + k*n + (1 + a)*m*n)*s\n"
+     "    return w, t, w/t", "itemsize"),
+    ("01-product",
+     "def answer(m, n, k, s, a=False):\n"
+     "    w, t = 2*m*n*k, (m*k + k*n + (1 + a)*m*n)*s\n"
+     "    return w, t, w/t*1e9", "another unit"),
+    ("01-product",
+     "def answer(m, n, k, s, a=False):\n"
+     "    w, t = 2*m*n*k, (m*k + k*n + (a)*m*n)*s\n"
+     "    return w, t, w/t", "C forgotten"),
     ("01-three-intensities", "lambda n: (2/3, 1, n/3)", "FLOPs per number"),
     ("01-three-intensities", "lambda n: (1/3, 0.5, n/3)", "4-byte elements"),
     ("01-speed-limit", "lambda p,b,s: p/(b*2/3*s)", "no parentheses"),
@@ -220,24 +286,35 @@ WRONG = [
     ("01-witnesses", LIAR + 'f, max(a, v), liar', "the right liar, its own byte/s"),
     ("01-witnesses", LIAR + 'f, (a+v)/2, liar', "the mean of both"),
     ("01-witnesses", LIAR + 'f/1e9, b/1e9, liar', "another unit"),
-    ("01-witnesses", 'def answer(n, s, axpy, gemv, gemm):\n    a, v, f = 3 * n * n * 4 / axpy, (n * n + 2 * n) * 4 / gemv, 2 * n**3 / gemm\n    liar = "axpy" if a > 2 * v else "gemv" if v > 2 * a else "nobody"\n    b = {"axpy": v, "gemv": a, "nobody": max(a, v)}[liar]\n    return f, b, liar', "4 bytes always"),
+    ("01-witnesses",
+     'def answer(n, s, axpy, gemv, gemm):\n'
+     '    a, v, f = 3 * n * n * 4 / axpy, (n * n + 2 * n) * 4 / gemv, 2 * n**3 / gemm\n'
+     '    liar = "axpy" if a > 2 * v else "gemv" if v > 2 * a else "nobody"\n'
+     '    b = {"axpy": v, "gemv": a, "nobody": max(a, v)}[liar]\n'
+     '    return f, b, liar', "4 bytes always"),
     ("01-witnesses", LIAR + '2*n**2/gemm, b, liar', "n² for n³"),
     ("01-claims", "('wrong','right','right','wrong','right','wrong')", "attention is always GEMM"),
-    ("01-claims", "('wrong','sometimes','sometimes','wrong','sometimes','wrong')", "only for large N"),
+    ("01-claims", "('wrong','sometimes','sometimes','wrong','sometimes','wrong')",
+     "only for large N"),
     ("01-claims", "('wrong','wrong','wrong','wrong','right','wrong')", "attention is never GEMM"),
     ("01-product", PRODUCT + "w / 1e9, t, w / t", "another unit"),
     ("01-product", PRODUCT + "t, w, w / t", "another order"),
-    ("01-product", PRODUCT.replace("m, n, k, s, a=False", "n, k, m, s, a=False") + "w, t, w / t", "A or B read again"),
+    ("01-product", PRODUCT.replace("m, n, k, s, a=False", "n, k, m, s, a=False") + "w, t, w / t",
+     "A or B read again"),
     ("01-product", PRODUCT + "w, t, w / bytes", "a function, not called"),
     ("01-product", PRODUCT + "w, t, round(w / t, 1)", "rounded"),
     ("01-three-intensities", "lambda n: (1 / 3, 1, 2 * n / 3)", "FLOPs per number"),
     ("01-three-intensities", "lambda n: (6, 2, 6 / n)", "upside down"),
     ("01-witnesses", BY_RATE + "f, b, liar", "FLOP/s for byte/s"),
-    ("01-witnesses", LIAR + "f, {'axpy': 2 * n * n / gemv, 'gemv': 2 * n * n / axpy}.get(liar, 2 * n * n / max(axpy, gemv)), liar", "FLOP/s for byte/s"),
+    ("01-witnesses", LIAR +
+     "f, {'axpy': 2 * n * n / gemv, 'gemv': 2 * n * n / axpy}.get(liar, 2 * n * n / max(axpy, "
+     "gemv)), liar", "FLOP/s for byte/s"),
     ("01-product", PRODUCT + "w, (m*k+k*n+a*m*n)*s, w/t", "C forgotten"),
     ("01-product", PRODUCT + "w, (m*k+k*n+2*a*m*n)*s, w/t", "C only where it is added to"),
     ("01-product", PRODUCT + "w, (m*k+k*n+m*n)*(2 if a else 1)*s, w/t", "all three doubled"),
-    ("01-product", PRODUCT + "w, (m*k+k*n+m*n)*(2 if a else 1)*s, w/((m*k+k*n+m*n)*(2 if a else 1)*s)", "all three doubled"),
+    ("01-product", PRODUCT +
+     "w, (m*k+k*n+m*n)*(2 if a else 1)*s, w/((m*k+k*n+m*n)*(2 if a else 1)*s)",
+     "all three doubled"),
     ("01-product", PRODUCT + "w, t, w // t", "// for /"),
     ("01-three-intensities", "lambda n: (n**2/3, 1, n/3)", "another power of N"),
     ("01-three-intensities", "lambda n: (1/3, 1, n**2/3)", "another power of N"),
@@ -246,19 +323,59 @@ WRONG = [
     ("01-three-intensities", "lambda n: (1/3, 1, 4096/3)", "4096 for every N"),
     ("01-claim-1365", "(682.67, 0.5)", "half a byte"),
     ("01-claim-1365", "(682.67, 8)", "the wrong way"),
-    ("01-witnesses", LIAR + "f, {'axpy': a, 'gemv': v, 'nobody': max(a,v)}[liar], liar", "the right liar, its own byte/s"),
-    ("01-witnesses", LIAR + "f, b, {'axpy':'gemv','gemv':'axpy','nobody':'nobody'}[liar]", "the wrong name for the liar"),
-    ("01-witnesses", LIAR + "f, {'axpy': a, 'gemv': v, 'nobody': max(a,v)}[liar], {'axpy':'gemv','gemv':'axpy','nobody':'nobody'}[liar]", "the slower one accused"),
-    ("01-witnesses", LIAR + "f, {'axpy': v, 'gemv': a, 'nobody': (a+v)/2}[liar], liar", "the mean where nobody lies"),
-    ("01-witnesses", "def answer(n, s, axpy, gemv, gemm):\n    a, v, f = 3 * n * n * s / axpy, (n * n + 2 * n) * s / gemv, 2 * n**3 / gemm\n    liar = 'axpy' if gemv > 2*axpy else 'gemv' if axpy > 2*gemv else 'nobody'\n    return f, {'axpy': v, 'gemv': a, 'nobody': max(a,v)}[liar], liar", "FLOP/s compared"),
-    ("01-witnesses", "def answer(n, s, axpy, gemv, gemm):\n    a, v, f = 3 * n * n * s / axpy, (n * n + 2 * n) * s / gemv, 2 * n**3 / gemm\n    liar = 'axpy' if axpy < gemv else 'gemv'\n    return f, {'axpy': v, 'gemv': a, 'nobody': max(a,v)}[liar], liar", "times for rates"),
-    ("01-name", "lambda f,b,s: 'axpy' if f/b<0.3 else 'gemv' if f/b<1 else 'gemm'", "a border for FLOP/byte"),
-    ("01-name", "lambda f,b,s: 'axpy' if f/b<0.2 else 'dot' if f/b<0.26 else 'outer' if f/b<0.3 else 'gemv' if f/b<1 else 'gemm'", "a border for FLOP/byte"),
-    ("01-name", "lambda f,b,s: (lambda x: 'axpy' if x<0.7 else 'dot' if x<1.1 else 'gemv' if x<2.1 else 'gemm')(f/b*s)", "dot and outer share an intensity"),
+    ("01-witnesses", LIAR + "f, {'axpy': a, 'gemv': v, 'nobody': max(a,v)}[liar], liar",
+     "the right liar, its own byte/s"),
+    ("01-witnesses", LIAR + "f, b, {'axpy':'gemv','gemv':'axpy','nobody':'nobody'}[liar]",
+     "the wrong name for the liar"),
+    ("01-witnesses", LIAR +
+     "f, {'axpy': a, 'gemv': v, 'nobody': max(a,v)}[liar], "
+     "{'axpy':'gemv','gemv':'axpy','nobody':'nobody'}[liar]", "the slower one accused"),
+    ("01-witnesses", LIAR + "f, {'axpy': v, 'gemv': a, 'nobody': (a+v)/2}[liar], liar",
+     "the mean where nobody lies"),
+    ("01-witnesses",
+     "def answer(n, s, axpy, gemv, gemm):\n"
+     "    a, v, f = 3 * n * n * s / axpy, (n * n + 2 * n) * s / gemv, 2 * n**3 / gemm\n"
+     "    liar = 'axpy' if gemv > 2*axpy else 'gemv' if axpy > 2*gemv else 'nobody'\n"
+     "    return f, {'axpy': v, 'gemv': a, 'nobody': max(a,v)}[liar], liar", "FLOP/s compared"),
+    ("01-witnesses",
+     "def answer(n, s, axpy, gemv, gemm):\n"
+     "    a, v, f = 3 * n * n * s / axpy, (n * n + 2 * n) * s / gemv, 2 * n**3 / gemm\n"
+     "    liar = 'axpy' if axpy < gemv else 'gemv'\n"
+     "    return f, {'axpy': v, 'gemv': a, 'nobody': max(a,v)}[liar], liar", "times for rates"),
+    ("01-name", "lambda f,b,s: 'axpy' if f/b<0.3 else 'gemv' if f/b<1 else 'gemm'",
+     "a border for FLOP/byte"),
+    ("01-name",
+     "lambda f,b,s: 'axpy' if f/b<0.2 else 'dot' if f/b<0.26 else 'outer' if f/b<0.3 else 'gemv' "
+     "if f/b<1 else 'gemm'", "a border for FLOP/byte"),
+    ("01-name",
+     "lambda f,b,s: (lambda x: 'axpy' if x<0.7 else 'dot' if x<1.1 else 'gemv' if x<2.1 else "
+     "'gemm')(f/b*s)", "dot and outer share an intensity"),
     ("01-name", "lambda f,b,s: 'axpy' if f/b<1 else 'gemm'", "a border for FLOP/byte"),
-    ("01-name", "def answer(f, b, s):\n    adds, moved = f / 2, b / s\n    each = {\"axpy\": 3 * adds, \"dot\": 2 * adds, \"gemv\": adds + 2 * adds**0.5,\n            \"outer\": 2 * adds + 2 * adds**0.5, \"gemm\": 3 * adds ** (2 / 3)}\n    return next((n for n in each if abs(each[n]-moved)<0.5), 'gemm')", "the result of dot forgotten"),
-    ("01-name", "def answer(f,b,s):\n    m, w = b // s, f // 2\n    r = math.isqrt(w)\n    if m == 3*w: return 'axpy'\n    if m == 2*w: return 'dot'\n    if m == w+2*r: return 'gemv'\n    if m == 2*w+2*r: return 'outer'\n    return 'gemm'", "the result of dot forgotten"),
-    ("01-name", "def answer(f,b,s):\n    m, w = b // s, f // 2\n    r = math.isqrt(w)\n    if m == 3*w: return 'axpy'\n    if m == 2*w+1: return 'dot'\n    if m == w+r: return 'gemv'\n    if m == 2*w+2*r: return 'outer'\n    return 'gemm'", "one vector of GEMV"),
+    ("01-name",
+     "def answer(f, b, s):\n"
+     "    adds, moved = f / 2, b / s\n"
+     "    each = {\"axpy\": 3 * adds, \"dot\": 2 * adds, \"gemv\": adds + 2 * adds**0.5,\n"
+     "            \"outer\": 2 * adds + 2 * adds**0.5, \"gemm\": 3 * adds ** (2 / 3)}\n"
+     "    return next((n for n in each if abs(each[n]-moved)<0.5), 'gemm')",
+     "the result of dot forgotten"),
+    ("01-name",
+     "def answer(f,b,s):\n"
+     "    m, w = b // s, f // 2\n"
+     "    r = math.isqrt(w)\n"
+     "    if m == 3*w: return 'axpy'\n"
+     "    if m == 2*w: return 'dot'\n"
+     "    if m == w+2*r: return 'gemv'\n"
+     "    if m == 2*w+2*r: return 'outer'\n"
+     "    return 'gemm'", "the result of dot forgotten"),
+    ("01-name",
+     "def answer(f,b,s):\n"
+     "    m, w = b // s, f // 2\n"
+     "    r = math.isqrt(w)\n"
+     "    if m == 3*w: return 'axpy'\n"
+     "    if m == 2*w+1: return 'dot'\n"
+     "    if m == w+r: return 'gemv'\n"
+     "    if m == 2*w+2*r: return 'outer'\n"
+     "    return 'gemm'", "one vector of GEMV"),
     ("01-claims", "('wrong', 'sometimes', 'wrong', 'wrong', 'right', 'sometimes')", "no K at all"),
     ("01-product", PRODUCT + "w, m*k*k*n*s, w / (m*k*k*n*s)", "bytes multiplied"),
     ("01-product", PRODUCT + "w, (m*k*k*n + m*n)*s, w / t", "bytes multiplied"),
@@ -266,7 +383,8 @@ WRONG = [
     ("01-product", PRODUCT + "w, (m*k + k*n + 3*m*n)*s, w / t", "C three times"),
     ("01-three-intensities", "lambda n: (1/3, 1, n//3)", "// for /"),
     ("01-three-intensities", "lambda n: (0.333, 1.0, int(n/3))", "// for /"),
-    ("01-three-intensities", "lambda n: (2*n*n//(6*n*n), 2*n*n//(2*(n*n+2*n)), 2*n**3//(6*n*n))", "// for /"),
+    ("01-three-intensities", "lambda n: (2*n*n//(6*n*n), 2*n*n//(2*(n*n+2*n)), 2*n**3//(6*n*n))",
+     "// for /"),
     ("01-three-intensities", "lambda n: (1/3, 1/3, n/3)", "GEMV like AXPY"),
     ("01-three-intensities", "lambda n: (1/3, n/2, n/3)", "another power of N"),
     ("01-cuda-gemm", GEMM + "rate / peak, rate, s", "another order"),
@@ -285,11 +403,15 @@ WRONG = [
     ("01-speed-limit", "lambda p, b, s: b * 2 / (3 * s)", "one speed alone"),
     ("01-cuda-gemm", GEMM.replace("/ 1000", "/ 1e6") + "s, rate, rate / peak", "a power of ten"),
     ("01-cuda-gemm", GEMM.replace("/ 1000", "/ 1e4") + "s, rate, rate / peak", "divided too often"),
-    ("01-cuda-gemm", GEMM.replace("start, stop)", "stop, start)") + "s, rate, rate / peak", "events exchanged"),
-    ("01-cuda-gemv", GEMV.replace("start, stop)", "stop, start)") + "s, rate, rate / bandwidth", "events exchanged"),
-    ("01-cuda-axpy", AXPY + "return cp.cuda.get_elapsed_time(start, stop) / 1e4", "divided too often"),
+    ("01-cuda-gemm", GEMM.replace("start, stop)", "stop, start)") + "s, rate, rate / peak",
+     "events exchanged"),
+    ("01-cuda-gemv", GEMV.replace("start, stop)", "stop, start)") + "s, rate, rate / bandwidth",
+     "events exchanged"),
+    ("01-cuda-axpy", AXPY + "return cp.cuda.get_elapsed_time(start, stop) / 1e4",
+     "divided too often"),
     ("01-cuda-axpy", AXPY + "return cp.cuda.get_elapsed_time(start, stop) / 1e6", "a power of ten"),
-    ("01-cuda-axpy", AXPY + "return cp.cuda.get_elapsed_time(stop, start) / 1e3", "events exchanged"),
+    ("01-cuda-axpy", AXPY + "return cp.cuda.get_elapsed_time(stop, start) / 1e3",
+     "events exchanged"),
 ]  # fmt: skip
 
 TOLD = [
@@ -303,10 +425,15 @@ TOLD = [
     ("01-claim-1365", "683", "2 values are wanted: intensity, element size"),
     ("01-name", "lambda f, b, s: 'saxpy'", "axpy, dot, gemm, gemv, outer"),
     ("01-name", "lambda f, b, s: 3", "a text is wanted"),
-    ("01-witnesses", LIAR + "f, b, {'axpy': 'AXPY timed a cache'}.get(liar, liar)", "axpy, gemv, nobody"),
-    ("01-claims", "('false', 'sometimes', 'sometimes', 'false', 'true', 'false')", "right, sometimes, wrong"),
-    ("01-cuda-gemm", GEMM + "rate / peak", "3 numbers are wanted: seconds, FLOP/s, share of the roof"),
-    ("01-cuda-gemv", GEMV + "rate / bandwidth", "3 numbers are wanted: seconds, byte/s, share of the roof"),
+    ("01-witnesses", LIAR + "f, b, {'axpy': 'AXPY timed a cache'}.get(liar, liar)",
+     "axpy, gemv, nobody"),
+    ("01-claims", "('false', 'sometimes', 'sometimes', 'false', 'true', 'false')",
+     "right, sometimes, wrong"),
+    ("01-cuda-gemm", GEMM + "rate / peak",
+     "3 numbers are wanted: seconds, FLOP/s, share of the roof"),
+    ("01-cuda-gemv", GEMV + "rate / bandwidth",
+     "3 numbers are wanted: seconds, byte/s, share of the roof"),
     ("01-cuda-gemm", GEMM + "print(s)", ": it returned None for every case"),
-    ("01-cuda-axpy", AXPY + "return cp.cuda.get_elapsed_time(stop, start)", "between two events is negative"),
+    ("01-cuda-axpy", AXPY + "return cp.cuda.get_elapsed_time(stop, start)",
+     "between two events is negative"),
 ]  # fmt: skip

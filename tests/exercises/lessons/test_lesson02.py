@@ -32,12 +32,15 @@ def other_lines(address, count, stride, itemsize, line):
 OTHER_WAYS = {
     "02-numpy-bytes": lambda n, s: [(2 + 3) * n * s, axpy(n, {8: "fp64", 4: "fp32", 2: "fp16",
                                                                1: "fp8_e4m3"}[s]).bytes],
-    "02-balance": lambda f, b, p, w: [b / f, 1 / (p / w), " Memory" if f / b < p / w else "COMPUTE"],
+    "02-balance": lambda f, b, p, w: [
+        b / f, 1 / (p / w), " Memory" if f / b < p / w else "COMPUTE"
+    ],
     "02-claim-bias": lambda m, n, s: (sum(n for _ in range(m)), s * (m * n + n + m * n),
                                       Fraction(1, 2) / s),
     "02-claim-warm": lambda n, s, t, w, c: (
         24 * n * s / 8 / t, 3 * n * s / t / w,
-        min((size, name) for name, size in [*c.items(), ("dram", math.inf)] if size >= 2 * n * s)[1],
+        min((size, name) for name, size in [*c.items(), ("dram", math.inf)]
+            if size >= 2 * n * s)[1],
     ),
     "02-pooling": lambda h, w, c, k, d: (
         (k * k - 1) * c * math.ceil((h - k + 1) / d) * math.ceil((w - k + 1) / d),
@@ -91,7 +94,7 @@ def test_published_balances():
 
 
 def test_published_pooling():
-    """Ledger 003, section 15: FLOP and bytes of three max-pools in fp32."""
+    """Three max-pools in fp32, by hand: comparisons of a window, 4 bytes a number in and out."""
     pooling = exercise("02-pooling").reference
     assert pooling(57, 57, 64, 2, 1) == (602_112, 1_634_560)
     assert pooling(58, 58, 64, 3, 1) == (1_605_632, 1_664_000)

@@ -268,7 +268,8 @@ def test_the_verdict_on_256_rows_is_the_packages():
 
 
 LOG_ROW = re.compile(
-    r"# \| (\d) \| (.+?) \| (GEMM|AXPY) (\S+) \| (\S+) \| (\S+) (ms|µs) \| ([\d.]+) (TFLOP/s|GB/s), (\d+) % .+ \|"
+    r"# \| (\d) \| (.+?) \| (GEMM|AXPY) (\S+) \| (\S+) \| (\S+) (ms|µs) \| ([\d.]+) "
+    r"(TFLOP/s|GB/s), (\d+) % .+ \|"
 )
 CARDS = {"H100 SXM": "h100-sxm", "RTX 4090": "rtx-4090", "A100 SXM 80 GB": "a100-sxm-80",
          "H200 SXM": "h200-sxm", "B200": "b200"}  # fmt: skip

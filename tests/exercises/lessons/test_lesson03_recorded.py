@@ -1,4 +1,4 @@
-"""03-predict: fair by rule, decided by the clock, each case with the allowance of its own spread."""
+"""03-predict: fair by rule, decided by the clock, each case allowed its own spread."""
 
 from __future__ import annotations
 

@@ -109,8 +109,8 @@ _RIGHT_AXPY = {
     "streamSynchronize(0)": f"marked(cp, {_CALL}, lambda *_: cp.cuda.runtime.streamSynchronize(0))",
     "eventSynchronize":
         f"marked(cp, {_CALL}, lambda b, e: cp.cuda.runtime.eventSynchronize(e.ptr))",
-    "blocking events": f"marked(cp, {_CALL}, lambda b, e: e.synchronize(), "
-                       "lambda: cp.cuda.Event(block=True, disable_timing=False))",
+    "blocking events": (f"marked(cp, {_CALL}, lambda b, e: e.synchronize(), "
+                       "lambda: cp.cuda.Event(block=True, disable_timing=False))"),
     "stream.Event": f"marked(cp, {_CALL}, lambda b, e: e.synchronize(), cp.cuda.stream.Event)",
     "polling the event": f"""
     def wait(start, stop):
@@ -346,7 +346,9 @@ _RIGHT_GEMM = {
     "np.matmul(out=)": _product("np.matmul(A, B, out=C)"),
     "np.matmul": _product("np.matmul(A, B)"),
     "np.dot": _product("np.dot(A, B)"),
-    "a pair each, the least": "of_flops(A, behind(cp, lambda: None, lambda: cp.matmul(A, B, out=C), 5, min), peak)",
+    "a pair each, the least": (
+        "of_flops(A, behind(cp, lambda: None, lambda: cp.matmul(A, B, out=C), 5, min), peak)"
+    ),
     "cold": """
     big = cp.ones(l2(cp), dtype=cp.float32)
     return of_flops(A, behind(cp, lambda: big.sum(), lambda: cp.matmul(A, B, out=C), 5), peak)""",
@@ -543,10 +545,12 @@ _WRONG = {  # (exercise, what somebody did) → (body, the mistake's name)
     rate = (A.nbytes + x.nbytes + y.nbytes) / s
     return s, rate, 100 * rate / bandwidth""", "share in per cent"),
     ("01-cuda-gemm", "GFLOP/s"):
-        (_late(_TIMES, result="ms / 1e3, 2e-6 * A.shape[0]**3 / ms, 2e3 * A.shape[0]**3 / ms / peak"),
+        (_late(_TIMES, result=
+               "ms / 1e3, 2e-6 * A.shape[0]**3 / ms, 2e3 * A.shape[0]**3 / ms / peak"),
          "GFLOP/s"),
     ("01-cuda-gemm", "per cent"):
-        (_late(_TIMES, result="ms / 1e3, 2e3 * A.shape[0]**3 / ms, 2e5 * A.shape[0]**3 / ms / peak"),
+        (_late(_TIMES, result=
+               "ms / 1e3, 2e3 * A.shape[0]**3 / ms, 2e5 * A.shape[0]**3 / ms / peak"),
          "share in per cent"),
     ("01-cuda-axpy", "y += a * x, once"): ("""
     y += a * x
@@ -575,23 +579,27 @@ _WRONG = {  # (exercise, what somebody did) → (body, the mistake's name)
     stop.synchronize()
     return of_flops(A, cp.cuda.get_elapsed_time(start, stop) / 1e3, peak)""", "no warm-up"),
     ("01-cuda-gemm", "n cubed"):
-        (_late(_TIMES, result="ms / 1e3, A.shape[0]**3 * 1e3 / ms, A.shape[0]**3 * 1e3 / ms / peak"),
+        (_late(_TIMES, result=
+               "ms / 1e3, A.shape[0]**3 * 1e3 / ms, A.shape[0]**3 * 1e3 / ms / peak"),
          "multiply-adds"),
     ("01-cuda-gemm", "n squared"):
-        (_late(_TIMES, result="ms / 1e3, 2 * len(A)**2 * 1e3 / ms, 2 * len(A)**2 * 1e3 / ms / peak"),
+        (_late(_TIMES, result=
+               "ms / 1e3, 2 * len(A)**2 * 1e3 / ms, 2 * len(A)**2 * 1e3 / ms / peak"),
          "n² for n³"),
     ("01-cuda-gemm", "bytes"):
         (_late(_TIMES, result="ms / 1e3, 3e3 * A.nbytes / ms, 3e3 * A.nbytes / ms / peak"),
          "bytes for FLOPs"),
     ("01-cuda-gemm", "roof by rate"):
-        (_late(_TIMES, result="ms / 1e3, 2e3 * A.shape[0]**3 / ms, peak / (2e3 * A.shape[0]**3 / ms)"),
+        (_late(_TIMES, result=
+               "ms / 1e3, 2e3 * A.shape[0]**3 / ms, peak / (2e3 * A.shape[0]**3 / ms)"),
          "share upside down"),
     ("01-cuda-gemv", "two bytes each"): ("""
     big = cp.ones(l2(cp), dtype=cp.float32)
     s = behind(cp, lambda: big.sum(), lambda: cp.matmul(A, x, out=y))
     rate = 2 * (A.size + x.size + y.size) / s
     return s, rate, rate / bandwidth""", "2-byte elements"),
-    ("01-cuda-axpy", "divided by ten, one launch"): (_late(_ONE, result="ms / 1e4"), "divided too often"),
+    ("01-cuda-axpy", "divided by ten, one launch"): (_late(_ONE, result="ms / 1e4"),
+        "divided too often"),
     ("01-cuda-axpy", "divided by ten twice"):
         (_late(_ONE, n=10, result="ms / 10 / 1e4"), "divided too often"),
     ("01-cuda-axpy", "microseconds"): (_late(_ONE, n=10, result="ms * 1e3 / 10"), "a power of ten"),
@@ -607,7 +615,8 @@ _WRONG = {  # (exercise, what somebody did) → (body, the mistake's name)
     ("01-cuda-axpy", "the sum of three"): (f"sum(timed(cp, {_CALL}) for _ in range(3))",
         "samples added up"),
     ("01-cuda-axpy", "the stop event first"):
-        (_late(_ONE, n=10, result="cp.cuda.get_elapsed_time(stop, start) / 1e4"), "events exchanged"),
+        (_late(_ONE, n=10, result="cp.cuda.get_elapsed_time(stop, start) / 1e4"),
+         "events exchanged"),
     ("01-cuda-gemv", "divided by ten, one launch"): ("""
     big = cp.ones(l2(cp), dtype=cp.float32)
     s = behind(cp, lambda: big.sum(), lambda: cp.matmul(A, x, out=y)) / 10
@@ -665,10 +674,12 @@ _WRONG = {  # (exercise, what somebody did) → (body, the mistake's name)
     return of_flops(A, cp.cuda.get_elapsed_time(start, stop) / 1e3, peak)""",
         "events beside the work"),
     ("01-cuda-gemm", "TFLOP/s"):
-        (_late(_TIMES, result="ms / 1e3, 2e-9 * A.shape[0]**3 / ms, 2e3 * A.shape[0]**3 / ms / peak"),
+        (_late(_TIMES, result=
+               "ms / 1e3, 2e-9 * A.shape[0]**3 / ms, 2e3 * A.shape[0]**3 / ms / peak"),
          "a power of ten"),
     ("01-cuda-gemm", "the rate first"):
-        (_late(_TIMES, result="2e3 * A.shape[0]**3 / ms, ms / 1e3, 2e3 * A.shape[0]**3 / ms / peak"),
+        (_late(_TIMES, result=
+               "2e3 * A.shape[0]**3 / ms, ms / 1e3, 2e3 * A.shape[0]**3 / ms / peak"),
          "another order"),
     ("01-cuda-gemm", "the stop event first"):
         (_late(_TIMES, result=_THREE.format("cp.cuda.get_elapsed_time(stop, start) / 1e3")),

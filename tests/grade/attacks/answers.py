@@ -76,8 +76,9 @@ for _ in range(500): threading.Thread(target=stop.wait, daemon=True).start()
 stop.wait(3)""",
     "raw messages": """
 kernel = get_ipython().kernel
-while True: kernel.session.send(kernel.iopub_socket, "stream", {"name": "stdout", "text": "x" * 999},
-                                parent=kernel.get_parent())""",
+while True:
+    kernel.session.send(kernel.iopub_socket, "stream", {"name": "stdout", "text": "x" * 999},
+                        parent=kernel.get_parent())""",
     "huge number of messages": """
 import sys
 for _ in range(20_000):
@@ -123,7 +124,9 @@ subprocess.Popen(["sleep", "1000"], start_new_session=True)""",
 import threading, time
 threading.Thread(target=lambda: time.sleep(1000)).start()
 threading.Thread(target=lambda: time.sleep(1000), daemon=True).start()""",
-    "kill the parent": "import os; os.kill(os.getppid(), 9); os.kill(1, 9); os.killpg(os.getppid(), 9)",
+    "kill the parent": (
+        "import os; os.kill(os.getppid(), 9); os.kill(1, 9); os.killpg(os.getppid(), 9)"
+    ),
     "guess": "def f1(m, n): return 6",
     "text": "print('6 35')\ndef f1(m, n): return '6'",
     "always equal": """

@@ -75,14 +75,19 @@ class All:
     __call__ = __getattr__
 def f1(m, n): return All()""",
     "module": "import sys\nsys.modules['f1'] = f1 = type(sys)('f1')",
-    "raises a group": "def f1(m, n): raise BaseExceptionGroup('x' * 9999, [KeyboardInterrupt()] * 999)",
+    "raises a group": (
+        "def f1(m, n):\n    raise BaseExceptionGroup('x' * 9999, [KeyboardInterrupt()] * 999)"
+    ),
     "raises a chain": """
 def f1(m, n):
     error = None
     for _ in range(5000):
         new = ValueError("x" * 99); new.__cause__ = error; error = new
     raise error""",
-    "control marks": "def f1(m, n): raise ValueError('\\x1b[2J\\x00\\u202e</code><script>alert(1)</script>')",
+    "control marks": (
+        "def f1(m, n):\n"
+        "    raise ValueError('\\x1b[2J\\x00\\u202e</code><script>alert(1)</script>')"
+    ),
     "stop iteration": "def f1(m, n): raise StopIteration(m * n)",
     "name error": "def f1(m, n): raise NameError(\"name 'f1' is not defined\")",
 }
@@ -98,8 +103,9 @@ ip.payload_manager.write_payload({"source": "page", "data": {"text/plain": "x" *
     "widgets": """
 k = get_ipython().kernel
 for number in range(300):
-    k.session.send(k.iopub_socket, "comm_open", {"comm_id": str(number), "target_name": "jupyter.widget",
-                   "data": {"state": {"x": "y" * 9_999}}}, parent=k.get_parent())""",
+    k.session.send(k.iopub_socket, "comm_open", {
+        "comm_id": str(number), "target_name": "jupyter.widget",
+        "data": {"state": {"x": "y" * 9_999}}}, parent=k.get_parent())""",
     "displays": """
 from IPython.display import HTML, Javascript, display
 display(Javascript("alert(1)"), HTML("<script>1</script>"), {"image/png": 3}, raw=False)
@@ -198,7 +204,10 @@ for n in range(200):
     "pipe hoard": """
 import os
 held = []
-while True: held.append(os.pipe()); os.set_blocking(held[-1][1], False); os.write(held[-1][1], b"x" * 65536)""",
+while True:
+    held.append(os.pipe())
+    os.set_blocking(held[-1][1], False)
+    os.write(held[-1][1], b"x" * 65536)""",
     "nice": "import os\nos.nice(19)\nos.sched_setaffinity(0, {0})",
     "vfork storm": """
 import subprocess
@@ -228,7 +237,9 @@ for n in range(3, 60):
     "sigstop itself": "import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)",
     "loop without end of forks": "\nimport os\nwhile os.fork() == 0: pass\nos._exit(0)",
     "rlimit": """import resource
-for r in (resource.RLIMIT_NOFILE, resource.RLIMIT_AS, resource.RLIMIT_FSIZE, resource.RLIMIT_STACK): resource.setrlimit(r, (0, 0))""",
+for r in (resource.RLIMIT_NOFILE, resource.RLIMIT_AS, resource.RLIMIT_FSIZE,
+          resource.RLIMIT_STACK):
+    resource.setrlimit(r, (0, 0))""",
     "comm flood": """
 k = get_ipython().kernel
 for _ in range(40):

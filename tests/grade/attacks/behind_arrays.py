@@ -52,13 +52,28 @@ class Raw:
 }
 
 HONEST = {  # what it must let pass
-    "the type, shown": "def f(x):\n    print(type(x), f'{type(x)}')\n    return x.dtype.type(0) * x",
+    "the type, shown": (
+        "def f(x):\n    print(type(x), f'{type(x)}')\n    return x.dtype.type(0) * x"
+    ),
     "the type, compared": "import numpy as np\ndef f(x):\n    return type(x) is np.ndarray",
     "of a class": "import numpy as np\ndef f(x):\n    return isinstance(x, (np.ndarray, list))",
-    "annotated": "import numpy as np\ndef f(x: np.ndarray) -> np.ndarray:\n    y: np.ndarray = x\n    return y",
-    "annotated with its numbers": "from numpy.typing import NDArray\nimport numpy as np\ndef f(x: NDArray[np.float32]): return x",
+    "annotated": (
+        "import numpy as np\n"
+        "def f(x: np.ndarray) -> np.ndarray:\n"
+        "    y: np.ndarray = x\n"
+        "    return y"
+    ),
+    "annotated with its numbers": (
+        "from numpy.typing import NDArray\n"
+        "import numpy as np\n"
+        "def f(x: NDArray[np.float32]): return x"
+    ),
     "a star": "from numpy import *\nfrom math import *\ndef f(x):\n    return sqrt(sum(x * x))",
-    "a class of one's own": "class Chunks:\n    def __init__(self, n): print(n)\n    def __iter__(self): return iter(())",
+    "a class of one's own": (
+        "class Chunks:\n"
+        "    def __init__(self, n): print(n)\n"
+        "    def __iter__(self): return iter(())"
+    ),
     "another size": "import numpy as np\nnp.resize(np.zeros(3), 4)",
     "a method by its class": "import numpy as np\ndef f(x):\n    return np.ndarray.sum(x)",
     "not filled in": "def f(x):\n    return ?",
@@ -75,7 +90,9 @@ def product(m, n, k, *more): return importlib.reload(b).gemm(m, n, k).flops""",
 import importlib, rooflab.count.blas as b
 def product(m, n, k, *more): return importlib.reload(b).gemm(m, n, k).flops
 product?""",
-    "in a magic": "%time import importlib; product = lambda m, n, k, *more: importlib.reload(b).gemm(m, n, k)",
+    "in a magic": (
+        "%time import importlib; product = lambda m, n, k, *more: importlib.reload(b).gemm(m, n, k)"
+    ),
     "by its loader": """
 import rooflab.count.blas as b
 def product(m, n, k, *more):
@@ -88,10 +105,20 @@ def product(m, n, k, *more):
     from rooflab.count.blas import gemm
     return gemm(m, n, k).flops""",
     "in a timer": "import timeit\ndef product(m, n, k, *more):\n    timeit.timeit('...', number=1)",
-    "in a console": "import code\ndef product(m, n, k, *more):\n    code.InteractiveInterpreter().runcode('')",
-    "by a text": "import rooflab as rl\nkeep = getattr(rl.gemm, '__co' + 'de__')\ndef product(m, n, k, *more): keep",
-    "on the stand-in for a GPU": "from rooflab.labs.cuda import StandIn\ndef product(m, n, k, *more): return StandIn(d)",
-    "by a part of NumPy": "from numpy.testing import runstring\ndef product(m, n, k, *more): runstring('')",
+    "in a console": (
+        "import code\ndef product(m, n, k, *more):\n    code.InteractiveInterpreter().runcode('')"
+    ),
+    "by a text": (
+        "import rooflab as rl\n"
+        "keep = getattr(rl.gemm, '__co' + 'de__')\n"
+        "def product(m, n, k, *more): keep"
+    ),
+    "on the stand-in for a GPU": (
+        "from rooflab.labs.cuda import StandIn\ndef product(m, n, k, *more): return StandIn(d)"
+    ),
+    "by a part of NumPy": (
+        "from numpy.testing import runstring\ndef product(m, n, k, *more): runstring('')"
+    ),
     "by a getter": "import operator\ndef product(m, n, k, *more): operator.attrgetter('__code__')",
     "of all of os": "from os import *\ndef product(m, n, k, *more): return listdir()",
 }

@@ -10,13 +10,21 @@ BROKEN = """    start, stop = cp.cuda.Event(), cp.cuda.Event()
     start.record(); cp.cublas.axpy(a, x, y); stop.record(); stop.synchronize()
     cp.cuda.get_elapsed_time(start, stop)
     return 12 * x.size / bandwidth + 1e-6"""  # seconds that no event gave: the first launch is slow
-FRESH = "import importlib, rooflab.count.blas as b\ndef fresh(*mnk): return importlib.reload(b).gemm(*mnk)"
+FRESH = (
+    "import importlib, rooflab.count.blas as b\n"
+    "def fresh(*mnk): return importlib.reload(b).gemm(*mnk)"
+)
 OF_FRESH = """
 def product(m, n, k, itemsize, accumulate=False):
-    op = {}(m, n, k, {{8: 'fp64', 4: 'fp32', 2: 'fp16', 1: 'fp8_e4m3'}}[itemsize], accumulate=accumulate)
+    dtype = {{8: 'fp64', 4: 'fp32', 2: 'fp16', 1: 'fp8_e4m3'}}[itemsize]
+    op = {}(m, n, k, dtype, accumulate=accumulate)
     return op.flops, op.bytes, op.intensity"""
 FRESH_ALL = FRESH.replace("(*mnk)", "(*mnk, **more)").replace("fresh(*mnk,", "fresh(*mnk,")
-LENT = "import types, rooflab as rl\nlent = types.FunctionType(rl.gemm.__code__, rl.gemm.__globals__, 'x', rl.gemm.__defaults__)\nlent.__kwdefaults__ = rl.gemm.__kwdefaults__\n"
+LENT = (
+    "import types, rooflab as rl\n"
+    "lent = types.FunctionType(rl.gemm.__code__, rl.gemm.__globals__, 'x', rl.gemm.__defaults__)\n"
+    "lent.__kwdefaults__ = rl.gemm.__kwdefaults__\n"
+)
 OTHER = "\ndef witnesses(*a):\n    return 0"  # an answer to 01-witnesses
 
 
@@ -27,7 +35,10 @@ def golf(how: str, more: str = "") -> str:
 
 def timed(how: str, more: str = "") -> str:
     """time_axpy, with ``how`` giving the device's bandwidth."""
-    return f"import rooflab as rl\n{more}\ndef time_axpy(cp, x, y, a):\n    bandwidth = {how}\n{BROKEN}"
+    return (
+        f"import rooflab as rl\n{more}\ndef time_axpy(cp, x, y, a):\n    bandwidth = {how}\n"
+        f"{BROKEN}"
+    )
 
 
 IMPORT = """
@@ -139,12 +150,15 @@ MINE = {  # through rl.mine, which finds what the notebook defines
     ),
     "a later lesson's time": (
         "00-time",
-        "import rooflab as rl\ndef time(k, n, i, p, b): return rl.mine.time(2 * n * k, 2 * n * i, p, b)",
+        "import rooflab as rl\n"
+        "def time(k, n, i, p, b): return rl.mine.time(2 * n * k, 2 * n * i, p, b)",
         [],
     ),
     "a later lesson's layer": (
         "03-time",
-        "import rooflab as rl\ndef time(flops, bytes, peak, bandwidth): return rl.mine.layer(1, 1, 1, bytes / 3, 2 * peak / flops if flops else 1e99, bandwidth)",
+        "import rooflab as rl\n"
+        "def time(flops, bytes, peak, bandwidth): return rl.mine.layer(1, 1, 1, bytes / 3, "
+        "2 * peak / flops if flops else 1e99, bandwidth)",
         [],
     ),
 }
@@ -152,8 +166,9 @@ MINE = {  # through rl.mine, which finds what the notebook defines
 NAMES = {  # names by which Python itself finds something
     "importlib as what is built in": (
         "02-golf-squares",
-        "import numpy as np\ndef squares(x):\n    out = []\n    import_module('timeit').timeit('out.append(x.array)', number=1, globals={'x': x, 'out': out})\n    raw = out[0]\n"
-        + WIDE,
+        "import numpy as np\ndef squares(x):\n    out = []\n"
+        "    import_module('timeit').timeit('out.append(x.array)', number=1, globals={'x': x, "
+        "'out': out})\n    raw = out[0]\n" + WIDE,
         ["import importlib as __builtins__"],
     ),
     "operator as what is built in": (
@@ -183,7 +198,8 @@ NAMES = {  # names by which Python itself finds something
     ),
     "an error of that name": (
         "02-golf-squares",
-        "import numpy as np\ntry: 1 / 0\nexcept ZeroDivisionError as __builtins__:\n    def squares(x): return np.sum(x * x)",
+        "import numpy as np\ntry: 1 / 0\nexcept ZeroDivisionError as __builtins__:\n"
+        "    def squares(x): return np.sum(x * x)",
         [],
     ),
     "an argument of that name": (
@@ -203,12 +219,20 @@ NAMES = {  # names by which Python itself finds something
     ),
     "NumPy's name": (
         "02-golf-squares",
-        "import numpy as np\n__name__ = 'numpy'\nall = np.empty(2_000_000)\ndef squares(x):\n    all[: len(x)] = x\n    return np.sum(all[: len(x)] * all[: len(x)]) + 0 * np.max(x)",
+        "import numpy as np\n__name__ = 'numpy'\nall = np.empty(2_000_000)\ndef squares(x):\n"
+        "    all[: len(x)] = x\n    return np.sum(all[: len(x)] * all[: len(x)]) + 0 * np.max(x)",
         [],
     ),
     "unwrapped into NumPy": (
         "02-golf-squares",
-        "import numpy as np\nimport functools\nfrom numpy import sum\n@functools.wraps(sum)\ndef squares(x):\n    t = np.empty(len(x), x.dtype)\n    t[:] = x\n    return np.sum(t * t)",
+        "import numpy as np\n"
+        "import functools\n"
+        "from numpy import sum\n"
+        "@functools.wraps(sum)\n"
+        "def squares(x):\n"
+        "    t = np.empty(len(x), x.dtype)\n"
+        "    t[:] = x\n"
+        "    return np.sum(t * t)",
         [],
     ),
 }
@@ -218,7 +242,10 @@ OBJECTS = {  # what an allowed object holds
         "02-golf-squares",
         golf("out[-1]", "from tqdm import tqdm\nout = []").replace(
             "    raw =",
-            "    bar = tqdm(range(1), leave=False)\n    shell = bar.fp.session.parent.kernel.shell\n    shell.push({'held': x, 'out': out})\n    shell.ex('out.append(held.array)')\n    raw =",
+            "    bar = tqdm(range(1), leave=False)\n"
+            "    shell = bar.fp.session.parent.kernel.shell\n"
+            "    shell.push({'held': x, 'out': out})\n    shell.ex('out.append(held.array)')\n"
+            "    raw =",
         ),
         [],
     ),
@@ -226,7 +253,9 @@ OBJECTS = {  # what an allowed object holds
         "02-golf-squares",
         golf("out[-1]", "from tqdm import trange\nout = []").replace(
             "    raw =",
-            "    shell = trange(1).fp.session.parent.kernel.shell\n    shell.push({'held': x, 'out': out})\n    shell.ex('out.append(held.array)')\n    raw =",
+            "    shell = trange(1).fp.session.parent.kernel.shell\n"
+            "    shell.push({'held': x, 'out': out})\n    shell.ex('out.append(held.array)')\n"
+            "    raw =",
         ),
         [],
     ),
@@ -234,10 +263,12 @@ OBJECTS = {  # what an allowed object holds
         "02-golf-squares",
         golf(
             "out[-1]",
-            "from tqdm import tqdm\nout = []\nbar = tqdm([1])\nshell = bar.fp.session.parent.kernel.shell",
+            "from tqdm import tqdm\nout = []\nbar = tqdm([1])\n"
+            "shell = bar.fp.session.parent.kernel.shell",
         ).replace(
             "    raw =",
-            "    shell.push({'held': x, 'out': out})\n    shell.ex('out.append(held.array)')\n    raw =",
+            "    shell.push({'held': x, 'out': out})\n    shell.ex('out.append(held.array)')\n"
+            "    raw =",
         ),
         [],
     ),
@@ -248,7 +279,8 @@ OBJECTS = {  # what an allowed object holds
             "from tqdm import tqdm\nout = []\nshell = tqdm([1]).fp.session.parent.kernel.shell",
         ).replace(
             "    bandwidth =",
-            "    shell.push({'held': cp, 'out': out})\n    shell.ex('out.append(held.gpu.device.bandwidth)')\n    bandwidth =",
+            "    shell.push({'held': cp, 'out': out})\n"
+            "    shell.ex('out.append(held.gpu.device.bandwidth)')\n    bandwidth =",
         ),
         [],
     ),
@@ -256,17 +288,20 @@ OBJECTS = {  # what an allowed object holds
         "02-golf-squares",
         golf(
             "out[-1]",
-            "from tqdm import tqdm\nout = []\nwith tqdm([1]) as bar:\n    shell = bar.fp.session.parent.kernel.shell",
+            "from tqdm import tqdm\nout = []\nwith tqdm([1]) as bar:\n"
+            "    shell = bar.fp.session.parent.kernel.shell",
         ).replace(
             "    raw =",
-            "    shell.push({'held': x, 'out': out})\n    shell.ex('out.append(held.array)')\n    raw =",
+            "    shell.push({'held': x, 'out': out})\n    shell.ex('out.append(held.array)')\n"
+            "    raw =",
         ),
         [],
     ),
     "a memo of an event": (
         "01-cuda-axpy",
         timed(
-            "[v for v in memo.values() if isinstance(v, dict) and '_gpu' in v][0]['_gpu'].device.bandwidth",
+            "[v for v in memo.values() if isinstance(v, dict) and '_gpu' in "
+            "v][0]['_gpu'].device.bandwidth",
             "from copy import deepcopy",
         ).replace(
             "    bandwidth =", "    memo = {}\n    deepcopy(cp.cuda.Event(), memo)\n    bandwidth ="
@@ -276,7 +311,8 @@ OBJECTS = {  # what an allowed object holds
     "a memo of the stand-in": (
         "01-cuda-axpy",
         timed(
-            "[v['device'] for v in memo.values() if isinstance(v, dict) and 'device' in v][0].bandwidth",
+            "[v['device'] for v in memo.values() if isinstance(v, dict) and 'device' in "
+            "v][0].bandwidth",
             "from copy import deepcopy",
         ).replace("    bandwidth =", "    memo = {}\n    deepcopy(cp, memo)\n    bandwidth ="),
         [],
@@ -284,7 +320,8 @@ OBJECTS = {  # what an allowed object holds
     "a memo by keyword": (
         "01-cuda-axpy",
         timed(
-            "[v['device'] for v in memo.values() if isinstance(v, dict) and 'device' in v][0].bandwidth",
+            "[v['device'] for v in memo.values() if isinstance(v, dict) and 'device' in "
+            "v][0].bandwidth",
             "import copy",
         ).replace(
             "    bandwidth =", "    memo = {}\n    copy.deepcopy(x, memo=memo)\n    bandwidth ="
@@ -294,7 +331,8 @@ OBJECTS = {  # what an allowed object holds
     "the log in a memo": (
         "01-cuda-axpy",
         timed(
-            "[v['device'] for v in memo.values() if isinstance(v, dict) and 'device' in v][0].bandwidth",
+            "[v['device'] for v in memo.values() if isinstance(v, dict) and 'device' in "
+            "v][0].bandwidth",
             "from copy import deepcopy\nclass Box:\n    def __init__(self, cp): self.cp = cp",
         ).replace("    bandwidth =", "    memo = {}\n    deepcopy(Box(cp), memo)\n    bandwidth ="),
         [],
@@ -319,11 +357,13 @@ def time_axpy(cp, x, y, a):
     "a stream's memo": (
         "01-cuda-axpy",
         timed(
-            "1 / [v['free_at'] for v in memo.values() if isinstance(v, dict) and 'free_at' in v][0]",
+            "1 / [v['free_at'] for v in memo.values() if isinstance(v, dict) and 'free_at' in "
+            "v][0]",
             "from copy import deepcopy",
         ).replace(
             "    bandwidth =",
-            "    memo = {}\n    deepcopy(cp.cuda.get_current_stream().stream, memo)\n    bandwidth =",
+            "    memo = {}\n    deepcopy(cp.cuda.get_current_stream().stream, memo)\n"
+            "    bandwidth =",
         ),
         [],
     ),
@@ -334,7 +374,8 @@ def time_axpy(cp, x, y, a):
             "from copy import deepcopy",
         ).replace(
             "    bandwidth =",
-            "    memo = {}\n    [*map(deepcopy, [cp.cuda.get_current_stream().stream], [memo])]\n    bandwidth =",
+            "    memo = {}\n    [*map(deepcopy, [cp.cuda.get_current_stream().stream], [memo])]\n"
+            "    bandwidth =",
         ),
         [],
     ),
@@ -356,38 +397,48 @@ def time_axpy(cp, x, y, a):
         "02-golf-squares",
         golf(
             "out[-1]",
-            "from copy import deepcopy\nmemo, out = {}, []\ntry: deepcopy(input, memo)\nexcept Exception: pass\nshell = [v for v in memo.values() if isinstance(v, dict) and 'shell' in v][0]['shell']",
+            "from copy import deepcopy\nmemo, out = {}, []\ntry: deepcopy(input, memo)\n"
+            "except Exception: pass\nshell = [v for v in memo.values() if isinstance(v, "
+            "dict) and 'shell' in v][0]['shell']",
         ).replace(
             "    raw =",
-            "    shell.push({'held': x, 'out': out})\n    shell.ex('out.append(held.array)')\n    raw =",
+            "    shell.push({'held': x, 'out': out})\n    shell.ex('out.append(held.array)')\n"
+            "    raw =",
         ),
         [],
     ),
     "a result made later": (
         "02-golf-squares",
-        "import numpy as np\nclass Later:\n    def __init__(self, x): self.x = x\n    def __len__(self): return 1\n    def __getitem__(self, i): return [np.sum(self.x * self.x)][i]\ndef squares(x):\n    np.max(x)\n    return Later(x)",
+        "import numpy as np\nclass Later:\n    def __init__(self, x): self.x = x\n"
+        "    def __len__(self): return 1\n"
+        "    def __getitem__(self, i): return [np.sum(self.x * self.x)][i]\ndef squares(x):\n"
+        "    np.max(x)\n    return Later(x)",
         [],
     ),
     "a list made later": (
         "02-golf-squares",
-        "import numpy as np\ndef squares(x):\n    np.max(x)\n    return map(lambda x: np.sum(x * x), [x])",
+        "import numpy as np\ndef squares(x):\n    np.max(x)\n"
+        "    return map(lambda x: np.sum(x * x), [x])",
         [],
     ),
     "golf in golf": (
         "02-golf-squares",
-        "import numpy as np, rooflab as rl\ndef squares(x):\n    np.max(x)\n    return rl.golf(lambda z: np.sum(z * z), x).result",
+        "import numpy as np, rooflab as rl\ndef squares(x):\n    np.max(x)\n"
+        "    return rl.golf(lambda z: np.sum(z * z), x).result",
         [],
     ),
     "golf in golf, smuggled": (
         "02-golf-squares",
-        "import numpy as np, rooflab as rl\ndef squares(x):\n    one = np.zeros(1, x.dtype)\n    all = rl.golf(lambda z: [x, [x]], one).result[0]\n    return np.sum(all * all)",
+        "import numpy as np, rooflab as rl\ndef squares(x):\n    one = np.zeros(1, x.dtype)\n"
+        "    all = rl.golf(lambda z: [x, [x]], one).result[0]\n    return np.sum(all * all)",
         [],
     ),
     "a wrapped array's insides": (
         "02-golf-squares",
         golf(
             "inner.array",
-            "import functools\ndef inside(x):\n    @functools.wraps(x)\n    def inner(): pass\n    return inner",
+            "import functools\ndef inside(x):\n    @functools.wraps(x)\n    def inner(): pass\n"
+            "    return inner",
         ).replace("inner.array", "inside(x).array"),
         [],
     ),
@@ -395,7 +446,8 @@ def time_axpy(cp, x, y, a):
         "01-cuda-axpy",
         timed("inner.gpu", "import functools").replace(
             "    bandwidth =",
-            "    s = cp.cuda.get_current_stream()\n    @functools.wraps(s)\n    def inner(): pass\n    bandwidth =",
+            "    s = cp.cuda.get_current_stream()\n    @functools.wraps(s)\n    def inner(): pass\n"
+            "    bandwidth =",
         ),
         [],
     ),
@@ -408,7 +460,8 @@ def time_axpy(cp, x, y, a):
         "02-golf-squares",
         golf(
             "A(x).take(x)",
-            "from dataclasses import dataclass\n@dataclass\nclass A:\n    array: object = None\n    def take(self, other): return other.array",
+            "from dataclasses import dataclass\n@dataclass\nclass A:\n    array: object = None\n"
+            "    def take(self, other): return other.array",
         ),
         [],
     ),
@@ -417,43 +470,54 @@ def time_axpy(cp, x, y, a):
 BORROWED = {  # product(…) by a function that is locked
     "type hints": (
         "01-product",
-        "import typing\nclass A:\n    x: \"__import__('importlib').import_module('importlib').reload(__import__('rooflab.count.blas', fromlist=['x'])).gemm\"\ng = typing.get_type_hints"
-        + OF_FRESH.format("g(A)['x']"),
+        "import typing\nclass A:\n    x: \"__import__('importlib').import_module('importlib')"
+        ".reload(__import__('rooflab.count.blas', fromlist=['x'])).gemm\"\n"
+        "g = typing.get_type_hints" + OF_FRESH.format("g(A)['x']"),
         [],
     ),
     "a forward reference": (
         "01-product",
-        "import typing\nr = typing.ForwardRef(\"__import__('importlib').reload(__import__('rooflab.count.blas', fromlist=['x'])).gemm\")"
-        + OF_FRESH.format("r._evaluate({}, {}, frozenset())"),
+        "import typing\n"
+        "r = typing.ForwardRef(\"__import__('importlib').reload(__import__('rooflab.count.blas', "
+        "fromlist=['x'])).gemm\")" + OF_FRESH.format("r._evaluate({}, {}, frozenset())"),
         [],
     ),
     "a compiler's signature": (
         "01-product",
-        "import numba\nkept = []\ndef product(m, n, k, itemsize, accumulate=False):\n    class Add:\n        pass\n    numba.np = kept\n    numba.njit(\"[numba for numba in [__import__('importlib').reload(__import__('rooflab.count.blas', fromlist=['x']))] if __import__('numba').np.append(numba.gemm)]\")\n    op = kept[0](m, n, k)\n    return op.flops, op.bytes, op.intensity",
+        "import numba\nkept = []\ndef product(m, n, k, itemsize, accumulate=False):\n"
+        '    class Add:\n        pass\n    numba.np = kept\n    numba.njit("[numba for numba in '
+        "[__import__('importlib').reload(__import__('rooflab.count.blas', "
+        "fromlist=['x']))] if __import__('numba').np.append(numba.gemm)]\")\n"
+        "    op = kept[0](m, n, k)\n    return op.flops, op.bytes, op.intensity",
         [],
     ),
     "a logger's factory": (
         "01-product",
-        "import logging\nfrom logging import config\nconfig.dictConfig({'version': 1, 'formatters': {'a': {'()': 'importlib.reload', 'module': 1}}})"
-        + OF_FRESH.format("lambda *a: None"),
+        "import logging\nfrom logging import config\n"
+        "config.dictConfig({'version': 1, 'formatters': {'a': {'()': 'importlib.reload', 'module': "
+        "1}}})" + OF_FRESH.format("lambda *a: None"),
         [],
     ),
     "code by a decorator": (
         "01-product",
-        "import functools, rooflab as rl\ndef lent(*a, **k): pass\nfunctools.update_wrapper(lent, rl.gemm, assigned=('__co' + 'de__',), updated=())"
+        "import functools, rooflab as rl\ndef lent(*a, **k): pass\n"
+        "functools.update_wrapper(lent, rl.gemm, assigned=('__co' + 'de__',), updated=())"
         + OF_FRESH.format("lent"),
         [],
     ),
     "the shell of a stream": (
         "01-product",
-        "import sys, math\nsys.stdout.session.parent.kernel.shell.ex('import math, types, importlib, rooflab.count.blas as b; math.lent = importlib.reload(b).gemm')"
+        "import sys, math\n"
+        "sys.stdout.session.parent.kernel.shell.ex('import math, types, importlib, "
+        "rooflab.count.blas as b; math.lent = importlib.reload(b).gemm')"
         + OF_FRESH.format("math.lent"),
         [],
     ),
     "the shell of the hook": (
         "01-product",
-        "import sys, math\nsys.displayhook.shell.ex('import math, types, importlib, rooflab.count.blas as b; math.lent = importlib.reload(b).gemm')"
-        + OF_FRESH.format("math.lent"),
+        "import sys, math\n"
+        "sys.displayhook.shell.ex('import math, types, importlib, rooflab.count.blas as b; "
+        "math.lent = importlib.reload(b).gemm')" + OF_FRESH.format("math.lent"),
         [],
     ),
     "nothing that can be read": (
@@ -516,7 +580,8 @@ BORROWED = {  # product(…) by a function that is locked
         "import rooflab as rl" + OF_FRESH.format("rl.gemm"),
         [
             (
-                f"import rooflab.grade.inside.kernel as i\ni.lock = i._lock = lambda *a: None{OTHER}",
+                "import rooflab.grade.inside.kernel as i\n"
+                f"i.lock = i._lock = lambda *a: None{OTHER}",
                 "01-witnesses",
             )
         ],
@@ -526,7 +591,8 @@ BORROWED = {  # product(…) by a function that is locked
         "import rooflab as rl" + OF_FRESH.format("rl.gemm"),
         [
             (
-                f"import rooflab.grade.inside.kernel as l\nl.lock = lambda names: (lambda: None){OTHER}",
+                "import rooflab.grade.inside.kernel as l\n"
+                f"l.lock = lambda names: (lambda: None){OTHER}",
                 "01-witnesses",
             )
         ],
@@ -545,12 +611,14 @@ LOOKUPS = {  # another cell, another name, an exercise of one's own making
     "the reporter": ("00-time", "import rooflab as rl\nrl.check('00-time', _report)", []),
     "two exercises at once": (
         "04-knee",
-        "def layer(*a): return 0\nimport rooflab as rl\nrl.check('04-knee', layer)\nrl.check('04-layer', layer)",
+        "def layer(*a): return 0\nimport rooflab as rl\nrl.check('04-knee', layer)\n"
+        "rl.check('04-layer', layer)",
         [],
     ),
     "a right name over a wrong answer": (
         "04-knee",
-        "if 'seen' in globals(): raise ValueError\nseen = 1\ndef layer(*a): return layer\nimport rooflab as rl\nrl.check('04-knee', layer)",
+        "if 'seen' in globals(): raise ValueError\nseen = 1\ndef layer(*a): return layer\n"
+        "import rooflab as rl\nrl.check('04-knee', layer)",
         [("def layer(*a): return 0", "04-layer")],
     ),
     "a stand-in kept": (
@@ -560,7 +628,10 @@ LOOKUPS = {  # another cell, another name, an exercise of one's own making
     ),
     "a stand-in read": (
         "04-knee",
-        "def knee(i, o, s, p, b):\n    import __main__\n    text = [c for c in __main__.In if 'def layer' in c][-1]\n    names = {}\n    exec(text.replace('layer', 'knee'), names)\n    return names['knee'](1, i, o, s, p, b) if layer else 0",
+        "def knee(i, o, s, p, b):\n    import __main__\n"
+        "    text = [c for c in __main__.In if 'def layer' in c][-1]\n    names = {}\n"
+        "    exec(text.replace('layer', 'knee'), names)\n"
+        "    return names['knee'](1, i, o, s, p, b) if layer else 0",
         [("def layer(*a): return 0", "04-layer")],
     ),
     "an id of another": ("00-time", "def peak(*a): return 0\ntime = peak", []),
@@ -570,53 +641,70 @@ LUCK = {  # each may be right in one case, none in all
     "a coin": ("04-convicts", "import random\ndef convicts(*a): return random.random() < 0.5", []),
     "a coin at every check": (
         "04-convicts",
-        "import random, rooflab as rl\nconvicts = lambda *a: random.random() < 0.5\nrl.check('04-convicts', convicts)",
+        "import random, rooflab as rl\nconvicts = lambda *a: random.random() < 0.5\n"
+        "rl.check('04-convicts', convicts)",
         ["\n".join(f"def h{n}(): return {n}" for n in range(9))],
     ),
     "another answer at every try": (
         "04-convicts",
-        "class C:\n    n = 0\n    def __call__(self, *a):\n        C.n += 1\n        return C.n % 2 == 0\nconvicts = C()",
+        "class C:\n    n = 0\n    def __call__(self, *a):\n        C.n += 1\n"
+        "        return C.n % 2 == 0\nconvicts = C()",
         [],
     ),
     "the public table": ("00-time", "TABLE = {}\ndef time(*a): return TABLE.get(a, 0)", []),
     "what the check knows": (
         "00-time",
-        "import sys\ndef time(*a):\n    f = sys._getframe()\n    while f:\n        for n in ('right', 'expected', 'reference', 'wanted'):\n            if n in f.f_locals: return f.f_locals[n]\n        f = f.f_back\n    return 0",
+        "import sys\ndef time(*a):\n    f = sys._getframe()\n    while f:\n"
+        "        for n in ('right', 'expected', 'reference', 'wanted'):\n"
+        "            if n in f.f_locals: return f.f_locals[n]\n        f = f.f_back\n    return 0",
         [],
     ),
     "what lies in memory": (
         "00-time",
-        "import gc\ndef time(*a):\n    for o in gc.get_objects():\n        if callable(o) and getattr(o, '__name__', '') in ('seconds', 'reference', 'time') and o is not time:\n            try: return o(*a)\n            except Exception: pass\n    return 0",
+        "import gc\ndef time(*a):\n    for o in gc.get_objects():\n"
+        "        if callable(o) and getattr(o, '__name__', '') in ('seconds', 'reference', "
+        "'time') and o is not time:\n            try: return o(*a)\n"
+        "            except Exception: pass\n    return 0",
         [],
     ),
     "another student's file": (
         "00-time",
-        "import glob\ndef time(*a):\n    found = glob.glob('/**/*.ipynb', recursive=True) + glob.glob('/tmp/**', recursive=True)\n    return len(open(found[0]).read()) if found else 0",
+        "import glob\ndef time(*a):\n"
+        "    found = glob.glob('/**/*.ipynb', recursive=True) + glob.glob('/tmp/**', "
+        "recursive=True)\n    return len(open(found[0]).read()) if found else 0",
         [],
     ),
     "the seed": (
         "00-time",
-        "import glob, os\ndef time(*a): return [open(p).read() for p in glob.glob('/**/seed.json', recursive=True)]",
+        "import glob, os\n"
+        "def time(*a): return [open(p).read() for p in glob.glob('/**/seed.json', recursive=True)]",
         [],
     ),
     "left in the module": (
         "00-time",
-        "import rooflab.exercises.observe.collect as c\nc.to_plain = lambda v: 1.0\ndef time(*a): return 0",
+        "import rooflab.exercises.observe.collect as c\nc.to_plain = lambda v: 1.0\n"
+        "def time(*a): return 0",
         [],
     ),
     "a thread that comes later": (
         "00-time",
-        "import threading, time as t\ndef late():\n    t.sleep(1)\n    globals()['time'] = lambda *a: 1.0\nthreading.Thread(target=late, daemon=True).start()\ndef time(*a): return 0",
+        "import threading, time as t\ndef late():\n    t.sleep(1)\n"
+        "    globals()['time'] = lambda *a: 1.0\n"
+        "threading.Thread(target=late, daemon=True).start()\ndef time(*a): return 0",
         [],
     ),
     "a child that stays": (
         "00-time",
-        "import os, time as t\nif os.fork() == 0:\n    os.setsid(); t.sleep(600); os._exit(0)\ndef time(*a): return 0",
+        "import os, time as t\nif os.fork() == 0:\n    os.setsid(); t.sleep(600); os._exit(0)\n"
+        "def time(*a): return 0",
         [],
     ),
     "pages for the next one": (
         "00-time",
-        "import os\nfor d in ('/course', '/usr', '/tmp', os.path.expanduser('~')):\n    for n in ('sitecustomize.py', 'usercustomize.py', 'x.pth'):\n        try: open(f'{d}/{n}', 'w').write('1/0')\n        except OSError: pass\ndef time(*a): return 0",
+        "import os\nfor d in ('/course', '/usr', '/tmp', os.path.expanduser('~')):\n"
+        "    for n in ('sitecustomize.py', 'usercustomize.py', 'x.pth'):\n"
+        "        try: open(f'{d}/{n}', 'w').write('1/0')\n        except OSError: pass\n"
+        "def time(*a): return 0",
         [],
     ),
 }
@@ -693,8 +781,11 @@ PAGES = {  # what a table or a page may take for its own: the learner's name, an
     "a script that is raised": ("Ada", f"raise ValueError({SCRIPT!r})"),
     "a script that is printed": ("Ada", f"print({SCRIPT!r})\ndef time(*a): return {SCRIPT!r}"),
     "a script as a value": ("Ada", f"def time(*a): return {{{SCRIPT!r}: {SCRIPT!r}}}"),
-    "a class called so": ("Ada", f"C = type({SCRIPT!r}, (ValueError,), {{}})\ndef time(*a): raise C({SIGN!r})"),
-    "lines turned round": ("\u202eadA\u2066\x00\x1b[2J", "def time(*a): raise ValueError('\\u202e\\x00\\x1b[2J')"),
+    "a class called so": ("Ada",
+                          f"C = type({SCRIPT!r}, (ValueError,), {{}})\n"
+                          f"def time(*a): raise C({SIGN!r})"),
+    "lines turned round": ("\u202eadA\u2066\x00\x1b[2J",
+                           "def time(*a): raise ValueError('\\u202e\\x00\\x1b[2J')"),
     "a name without end": ("A" * 1_000_000, "def time(*a): raise ValueError('x' * 1_000_000)"),
     "another's name": ("z-honest", "def time(*a): return 0"),
     "a folder as a name": ("../../index", "def time(*a): return 0"),

@@ -41,7 +41,9 @@ for name in ("array", "allclose", "isclose", "array_equal", "all", "float64", "n
     try: setattr(np, name, lambda *a, **k: True)
     except Exception: pass""",
     "import hook": "import sys; sys.meta_path.insert(0, None); sys.modules.clear()",
-    "trace": "import sys, threading; sys.settrace(lambda *a: 1 / 0); sys.setprofile(lambda *a: 1 / 0)",
+    "trace": (
+        "import sys, threading; sys.settrace(lambda *a: 1 / 0); sys.setprofile(lambda *a: 1 / 0)"
+    ),
     "forged iopub": """
 k = get_ipython().kernel
 for state in ("busy", "idle", "dead"):
@@ -50,19 +52,24 @@ k.session.send(k.iopub_socket, "stream", {"name": [], "text": {}}, parent=k.get_
 k.session.send(k.iopub_socket, "execute_result", {}, parent=k.get_parent())
 k.session.send(k.iopub_socket, "nonsense", [1], parent=k.get_parent())
 k.iopub_thread.socket.send_multipart([b"x"]) if hasattr(k.iopub_thread, "socket") else None""",
-    "json": "import json\njson.dumps = json.loads = json.JSONEncoder.encode = json.JSONDecoder.decode = None",
+    "json": (
+        "import json\n"
+        "json.dumps = json.loads = json.JSONEncoder.encode = json.JSONDecoder.decode = None"
+    ),
     "no stderr": "import sys\nsys.stdout = sys.stderr = sys.__stdout__ = None",
 }
 
 PROBES = {  # f1 returns what it could get at: it must be an empty list
     "course and home": """
 import os
-wanted = [HERE, "/home", "/root/.ssh", "/work", "/etc/passwd", "/etc/shadow", "/var", "/mnt", "/opt"]
+wanted = [HERE, "/home", "/root/.ssh", "/work", "/etc/passwd", "/etc/shadow", "/var", "/mnt",
+          "/opt"]
 def f1(m, n): return [p for p in wanted if os.path.exists(p) and not os.path.isdir(p)
                       or os.path.isdir(p) and p == HERE]""",
     "the grader's files": """
 import glob
-def f1(m, n): return glob.glob("/tmp/rooflab*") + glob.glob("/tmp/pytest*") + glob.glob("/box/*")""",
+def f1(m, n):
+    return glob.glob("/tmp/rooflab*") + glob.glob("/tmp/pytest*") + glob.glob("/box/*")""",
     "references": """
 import importlib
 lessons = ["exercises.lessons." + name for name in ("lesson00", "lesson01", "lesson02", "lesson05")]
@@ -126,7 +133,8 @@ def f1(m, n):
     if libc.mount(b"tmpfs", b"/tmp", b"tmpfs", 0, None) == 0: got.append("mount")
     if libc.umount2(b"/proc", 2) == 0: got.append("umount")
     if libc.ptrace(16, 1, 0, 0) == 0: got.append("ptrace")
-    if libc.syscall(319 if os.uname().machine == "x86_64" else 279, b"x", 0) >= 0: got.append("memfd")
+    memfd_create = 319 if os.uname().machine == "x86_64" else 279
+    if libc.syscall(memfd_create, b"x", 0) >= 0: got.append("memfd")
     try: os.setuid(0); got.append("setuid")
     except OSError: pass
     try: os.chroot("/box"); got.append("chroot")
@@ -143,7 +151,8 @@ def f1(m, n):
     return got""",
     "environment": """
 import os
-def f1(m, n): return [k for k, v in os.environ.items() if HERE in v or "TOKEN" in k or "KEY" in k]""",
+def f1(m, n):
+    return [k for k, v in os.environ.items() if HERE in v or "TOKEN" in k or "KEY" in k]""",
 }
 
 # How an answer cell may print what ran before it, which the student reads. Name → its last lines.

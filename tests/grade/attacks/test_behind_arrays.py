@@ -57,9 +57,13 @@ def test_a_cell_that_cannot_be_read_lends_nothing():
 @pytest.mark.parametrize(
     "source",
     [
-        "%matplotlib inline\ndef product(m, n, k, *more): return 2 * m * n * k\n%time product(1, 2, 3)",
+        "%matplotlib inline\n"
+        "def product(m, n, k, *more): return 2 * m * n * k\n"
+        "%time product(1, 2, 3)",
         "x = %time 1\ndef product(m, n, k, *more): return 2 * m * n * k  # no system, no eval",
-        "import os, sys, json\nfrom dataclasses import dataclass\ndef product(m, n, k, *more): return m",
+        "import os, sys, json\n"
+        "from dataclasses import dataclass\n"
+        "def product(m, n, k, *more): return m",
         "from IPython.display import display\ndef product(m, n, k, *more): return m",
         "!pip install rich\ndef product(m, n, k, *more): return m\nproduct?",
     ],

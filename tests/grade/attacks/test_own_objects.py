@@ -22,9 +22,19 @@ NAMES = ("data", "chunk", "buffer", "array", "trace", "string", "numbers", "code
     "source",
     [
         "class G:\n    {0} = 4096\ndef f(x):\n    return x[: G.{0}]",
-        "class G:\n    def __init__(self):\n        self.{0} = 1\n    def more(self):\n        self.{0} += 1",
+        "class G:\n"
+        "    def __init__(self):\n"
+        "        self.{0} = 1\n"
+        "    def more(self):\n"
+        "        self.{0} += 1",
         "class G:\n    {0} = 1\ng = G()\ng.{0} = 2",
-        "from dataclasses import dataclass, field\n@dataclass\nclass G:\n    {0}: list = field(default_factory=list)\ng = G()\ndef f(x):\n    g.{0}.append(x)",
+        "from dataclasses import dataclass, field\n"
+        "@dataclass\n"
+        "class G:\n"
+        "    {0}: list = field(default_factory=list)\n"
+        "g = G()\n"
+        "def f(x):\n"
+        "    g.{0}.append(x)",
         "class G:\n    @property\n    def {0}(self):\n        return self.{0}s",
     ],
     ids=["of a class", "of self", "of an object", "of a dataclass", "a property"],

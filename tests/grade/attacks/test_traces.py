@@ -1,4 +1,4 @@
-"""Byte golf, timing and what is to be derived: attacks that nobody had thought of, and the honest."""
+"""Byte golf, timing and what is to be derived: attacks nobody had thought of, and the honest."""
 
 import importlib
 import types
@@ -137,19 +137,46 @@ def test_every_count_is_locked_with_one():
 
 
 ODD = {  # honest answers to 01-speed-limit, and what stands in a cell before
-    "magic": ("%matplotlib inline\ndef speed_limit(p, b, s):\n    return 3 * s * p / (2 * b)\n%time speed_limit(1, 2, 3)", ""),
+    "magic": ("%matplotlib inline\n"
+              "def speed_limit(p, b, s):\n"
+              "    return 3 * s * p / (2 * b)\n"
+              "%time speed_limit(1, 2, 3)", ""),
     "a cell's magic": ("%%time\ndef speed_limit(p, b, s):\n    return 3 * s * p / (2 * b)", ""),
     "a question": ("def speed_limit(p, b, s):\n    return 3 * s * p / (2 * b)\nspeed_limit?", ""),
     "a command": ("!echo 1\ndef speed_limit(p, b, s):\n    return 3 * s * p / (2 * b)", ""),
-    "nbval's words": ("# NBVAL_SKIP\ndef speed_limit(p, b, s):\n    return 3 * s * p / (2 * b)", ""),
-    "debugging": ("import sys, logging\ndef speed_limit(p, b, s):\n    print(f'{p=!r}'); sys.stdout.flush()\n    return 3 * s * p / (2 * b)", ""),
-    "a table": ("def speed_limit(p, b, s):\n    return 3 * s * p / (K['fma'] * b)", "K = dict(fma=2)"),
-    "a loop": ("def speed_limit(p, b, s):\n    return 3 * s * p / (T[2] * b)", "T = {}\nfor i in range(3):\n    T[i] = i"),
-    "a list": ("def speed_limit(p, b, s):\n    return 3 * s * p / (L[0] * b)", "L = []\nL.append(2)"),
+    "nbval's words": ("# NBVAL_SKIP\n"
+                      "def speed_limit(p, b, s):\n"
+                      "    return 3 * s * p / (2 * b)", ""),
+    "debugging": ("import sys, logging\n"
+                  "def speed_limit(p, b, s):\n"
+                  "    print(f'{p=!r}'); sys.stdout.flush()\n"
+                  "    return 3 * s * p / (2 * b)", ""),
+    "a table": ("def speed_limit(p, b, s):\n"
+                "    return 3 * s * p / (K['fma'] * b)", "K = dict(fma=2)"),
+    "a loop": ("def speed_limit(p, b, s):\n"
+               "    return 3 * s * p / (T[2] * b)",
+               "T = {}\n"
+               "for i in range(3):\n"
+               "    T[i] = i"),
+    "a list": ("def speed_limit(p, b, s):\n"
+               "    return 3 * s * p / (L[0] * b)", "L = []\nL.append(2)"),
     "added": ("def speed_limit(p, b, s):\n    return 3 * s * p / (two * b)", "two = 1\ntwo += 1"),
-    "either": ("def speed_limit(p, b, s):\n    return 3 * s * p / (two * b)", "if True:\n    two = 2\nelse:\n    two = 3"),
-    "tried": ("def speed_limit(p, b, s):\n    return prod([3, s, p]) / (2 * b)", "try:\n    from math import prod\nexcept ImportError:\n    prod = None"),
-    "partial": ("def speed_limit(p, b, s):\n    return 3 * s * p / twice(b)", "import functools, operator\ntwice = functools.partial(operator.mul, 2)"),
+    "either": ("def speed_limit(p, b, s):\n"
+               "    return 3 * s * p / (two * b)",
+               "if True:\n"
+               "    two = 2\n"
+               "else:\n"
+               "    two = 3"),
+    "tried": ("def speed_limit(p, b, s):\n"
+              "    return prod([3, s, p]) / (2 * b)",
+              "try:\n"
+              "    from math import prod\n"
+              "except ImportError:\n"
+              "    prod = None"),
+    "partial": ("def speed_limit(p, b, s):\n"
+                "    return 3 * s * p / twice(b)",
+                "import functools, operator\n"
+                "twice = functools.partial(operator.mul, 2)"),
 }  # fmt: skip
 TIMED = "".join(notebooks.answer(notebooks.solution("01"), "01-cuda-axpy")["source"])
 
@@ -164,7 +191,13 @@ def test_an_odd_answer_is_right_and_costs_no_other_points(shop, name):
 
 
 def test_golf_is_run_from_what_it_needs_before_what_could_forge_it():
-    answer = "%time 1\nimport matplotlib.pyplot as plt\ndef squares(x):\n    return piece(x)\nplt.plot([1])"
+    answer = (
+        "%time 1\n"
+        "import matplotlib.pyplot as plt\n"
+        "def squares(x):\n"
+        "    return piece(x)\n"
+        "plt.plot([1])"
+    )
     helper = "import sys\ndef piece(x):\n    return x @ x\nclass Other:\n    import os"
     one = handed_in("02", (helper, None), (answer, "02-golf-squares"))
     cells = one.notebook.cells

@@ -111,10 +111,26 @@ def product(m, n, k, *more):
 def product(m, n, k, *more):
     import importlib, rooflab.count.blas as b
     return importlib.reload(b).gemm(m, n, k).flops""",
-    "its source": "def product(m, n, k, *more):\n    exec(open('blas.py').read())\n    return gemm(m, n, k).flops",
-    "unlocked": "from rooflab.grade import inside\ndef product(m, n, k, *more):\n    inside.unlock()",
-    "run as a file": "import runpy\ndef product(m, n, k, *more):\n    return runpy.run_path('blas.py')",
-    "its code": "import types\ndef product(m, n, k, *more):\n    return types.FunctionType(kept, {})()",
-    "a command": "def product(m, n, k, *more):\n    x = !python -c 'print(1)'\n    return int(x[0])",
-    "a file": "%run /course/rooflab/count/blas.py\ndef product(m, n, k, *more):\n    return gemm(m, n, k).flops",
+    "its source": (
+        "def product(m, n, k, *more):\n"
+        "    exec(open('blas.py').read())\n"
+        "    return gemm(m, n, k).flops"
+    ),
+    "unlocked": (
+        "from rooflab.grade import inside\ndef product(m, n, k, *more):\n    inside.unlock()"
+    ),
+    "run as a file": (
+        "import runpy\ndef product(m, n, k, *more):\n    return runpy.run_path('blas.py')"
+    ),
+    "its code": (
+        "import types\ndef product(m, n, k, *more):\n    return types.FunctionType(kept, {})()"
+    ),
+    "a command": (
+        "def product(m, n, k, *more):\n    x = !python -c 'print(1)'\n    return int(x[0])"
+    ),
+    "a file": (
+        "%run /course/rooflab/count/blas.py\n"
+        "def product(m, n, k, *more):\n"
+        "    return gemm(m, n, k).flops"
+    ),
 }

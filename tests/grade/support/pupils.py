@@ -141,7 +141,13 @@ def spoiled(id: str, right: str) -> str:
     name = given.lesson(id[:2]).names[id]
     if exercise(id).kind == "value":
         return f"{right}\n{SPOILED}\n{name} = _spoiled({name})"
-    return f"{right}\n{SPOILED}\n_own = {name}\ndef {name}(*inputs):\n    return _spoiled(_own(*inputs))"
+    return (
+        f"{right}\n"
+        f"{SPOILED}\n"
+        f"_own = {name}\n"
+        f"def {name}(*inputs):\n"
+        "    return _spoiled(_own(*inputs))"
+    )
 
 
 @cache

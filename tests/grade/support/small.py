@@ -15,7 +15,8 @@ from rooflab.grade.locked_notebook import ANSWER, CHECK, GIVEN, Locked, check_so
 CASES = ({"m": 2, "n": 3}, {"m": 5, "n": 7})
 RIGHT = [{"value": 6}, {"value": 35}]
 SOON = Limits(
-    wall=8, cell=1, cpu=5, memory=512 * MIB, processes=15, threads=60, files=4 * MIB, shown=64 << 10,
+    wall=8, cell=1, cpu=5, memory=512 * MIB, processes=15, threads=60, files=4 * MIB,
+    shown=64 << 10,
     shown_in_all=512 << 10,
 )  # fmt: skip
 

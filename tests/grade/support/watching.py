@@ -50,8 +50,8 @@ def watch(
     """Run ``command`` to its end, or kill -9 it after ``kill_after`` seconds, or when told to.
 
     ``mark``: a folder of its own for temporary files; a process that names it belongs to the run.
-    ``more``: more environment. ``look`` is called ten times a second with the seconds since the start;
-    when it returns True, the run is killed. Processes that stay are counted, then killed.
+    ``more``: more environment. ``look`` is called ten times a second with the seconds since the
+    start; when it returns True, the run is killed. Processes that stay are counted, then killed.
     """
     place = {} if mark is None else {"TMPDIR": str(mark)}
     seen: dict[int, psutil.Process] = {}

@@ -1,4 +1,4 @@
-"""What golf cannot count, it refuses by name; what never ends, it stops; inputs stay as they are."""
+"""Golf refuses by name what it cannot count, stops what never ends, leaves inputs as they are."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""Prediction of the loop: what a machine of invented habits must give, and where habits are kept."""
+"""Prediction of the loop: what a machine of invented habits gives, and where habits are kept."""
 
 from __future__ import annotations
 
-import functools
 import json
 from dataclasses import replace
 
@@ -15,8 +14,6 @@ from rooflab.labs.llm import decode_loop as decode_steps
 from rooflab.labs.llm import decode_prediction, transformer
 from rooflab.labs.llm.decode_loop import decode_loop, ledger
 from rooflab.labs.llm.decode_prediction import (
-    RUNS,
-    STEPS,
     WEIGHED,
     bound,
     loop_efficiency,
@@ -25,36 +22,8 @@ from rooflab.labs.llm.decode_prediction import (
 )
 from rooflab.labs.llm.transformer import ODD, SIZES
 from rooflab.measure.backend import Backend, select
-from rooflab.predict.machine import Figure, Machine
+from tests.labs.llm.support.habits import BYTE, CALL, HERE, habits
 from tests.labs.llm.support.plain_transformer import SMALL
-
-HERE = Machine(
-    "here", "here", "cpu", "measured", threads=1,
-    peaks={"fp32": Figure(1e11, unit="vector")},
-    bandwidths={"dram": {"read": Figure(2e10), "copy": Figure(1.5e10)}},
-)  # fmt: skip
-CALL, BYTE = 3e-6, 6e-11  # seconds a call and a byte of everything that is no product
-
-
-@functools.cache
-def habits(share=lambda rows: 0.5) -> dict:
-    """What loop_efficiency() would find on a machine whose products reach ``share`` of the roof."""
-    rows = []
-    for batch, context in RUNS:
-        for phase, shape in (
-            ("prefill", (1, context, context)),
-            ("decode", (batch, 1, context + 1 + (STEPS - 1) // 2)),
-        ):
-            seconds = {"sample": 1e-9 * shape[0] * ODD.vocab}
-            for step in ledger(ODD, *shape, "fp32"):
-                if step.name in WEIGHED:
-                    best = step.count * bound(step.op, HERE)
-                    seconds[step.name] = best / share(step.op.dims["m"])
-                else:
-                    seconds[step.name] = step.count * (CALL + BYTE * step.op.bytes)
-            sizes = dict(zip(("batch", "queries", "context"), shape, strict=True))
-            rows.append({"phase": phase, **sizes, "seconds": seconds})
-    return {"schema": 1, "dtype": "fp32", "layers": ODD.layers, "rows": rows}
 
 
 @settings(max_examples=8, deadline=None)

@@ -182,6 +182,6 @@ def test_three_products_of_a_linear_layer_have_one_intensity():
 
 @pytest.mark.parametrize("batch", [1, 64])
 def test_eight_gpus_published_speed_up_stays_below_eight(batch):
-    """gpt-fast: 3.1 times as fast on 8 GPUs; what is not divided and the link keep the bound below 8."""
+    """gpt-fast: 3.1 times as fast on 8 GPUs; the link and what is not divided keep it below 8."""
     w = rl.model("llama-2-7b").decode(batch, 105)
     assert 328.43 / 104.9 < w.seconds("a100-sxm-80") / w.seconds("a100-sxm-80", 8, link=300e9) < 8

@@ -57,7 +57,8 @@ _STUMBLES = (  # what is raised, the mistake that usually raises it, and its hin
     (r"ValueError: The truth value of an array", "an array for a number",
      "an array has many truth values; compare single numbers, or use np.maximum and the like."),
     (r"TypeError: .*(operand|can't multiply sequence|concatenate).*(list|non-int)",
-     "a list for a number", "a list has no arithmetic; take numbers out of it, or use np.array(…)."),
+     "a list for a number",
+     "a list has no arithmetic; take numbers out of it, or use np.array(…)."),
 )  # fmt: skip
 
 

@@ -226,7 +226,8 @@ PEAK = Exercise(
                       "on the left the carrying takes the time; the arithmetic waits."),
         Misconception("the average of the curve", lambda k, s, n: 2 * n * sum(k) / sum(s),
                       "that mixes in the flat part; take the slope of the straight part alone.",
-                      variants=(lambda k, s, n: sum(2 * n * a / t for a, t in zip(k, s)) / len(k),)),
+                      variants=(
+                          lambda k, s, n: sum(2 * n * a / t for a, t in zip(k, s)) / len(k),)),
         Misconception("times for divided by",
                       lambda k, s, n: 2 * n * (k[-1] - k[-2]) * (s[-1] - s[-2]),
                       "FLOPs times seconds are no FLOPs per second.",

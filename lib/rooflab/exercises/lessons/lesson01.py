@@ -106,7 +106,8 @@ PRODUCT = Exercise(
                       "you counted multiply-adds; each is 2 FLOPs."),
         Misconception("square in mind", _flops(lambda m, n, k: 2 * m**3),
                       "that is right for a square product; here m, n and k differ.",
-                      variants=(_flops(lambda m, n, k: 2 * n**3), _flops(lambda m, n, k: 2 * k**3))),
+                      variants=(_flops(lambda m, n, k: 2 * n**3),
+                                _flops(lambda m, n, k: 2 * k**3))),
         Misconception("the sizes multiplied", _flops(lambda m, n, k: m * k * k * n),
                       "not every number of A meets every number of B: row i of A meets column j "
                       "of B, and k pairs are multiplied."),
@@ -149,7 +150,8 @@ PRODUCT = Exercise(
                                        _least(m, n, k, s, acc) + (k - n) * m * s),)),
         Misconception("C forgotten", _bytes(lambda m, n, k, s, acc: (m * k + k * n) * s),
                       "the result travels too.",
-                      variants=(_bytes(lambda m, n, k, s, acc: (m * k + k * n + acc * m * n) * s),)),
+                      variants=(
+                          _bytes(lambda m, n, k, s, acc: (m * k + k * n + acc * m * n) * s),)),
         Misconception("C only where it is added to",
                       _bytes(lambda m, n, k, s, acc: (m * k + k * n + 2 * acc * m * n) * s),
                       "without accumulate C is written all the same; only its reading is left "
@@ -670,7 +672,8 @@ WITNESSES = Exercise(
                       lambda n, s, a, v, m: (_rates(n, s, a, v, m)[2], 3 * n * s / a, "gemv"),
                       "all three work on n × n numbers: AXPY's vectors are that long."),
         Misconception("the slower one always",
-                      lambda n, s, a, v, m: (_rates(n, s, a, v, m)[2], min(_rates(n, s, a, v, m)[:2]),
+                      lambda n, s, a, v, m: (_rates(n, s, a, v, m)[2],
+                                             min(_rates(n, s, a, v, m)[:2]),
                                              _witnesses(n, s, a, v, m)[2]),
                       "where nobody timed a cache both rates are the memory's, and it can do the "
                       "higher one."),

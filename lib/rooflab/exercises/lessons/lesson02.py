@@ -152,7 +152,8 @@ BALANCE = Exercise(
 
 # Exercises of lesson 02 that put two sentences of a public web lesson on trial.
 #
-# Its sizes fit the cache of the card that the page speaks of, and its table calls a bias add an AXPY.
+# Its sizes fit the cache of the card that the page speaks of, and its table calls a bias
+# add an AXPY.
 
 
 def warm_axpy(
@@ -407,7 +408,8 @@ BIAS = Exercise(
                       variants=(lambda m, n, s: (m * n, (2 * m + 1) * n * s, 1 / 8),)),
         Misconception("bytes per FLOP", lambda m, n, s: (m * n, (2 * m + 1) * n * s, 2 * s),
                       "that is bytes for each FLOP; FLOP/byte is the other way round.",
-                      variants=(lambda m, n, s: (m * n, (2 * m + 1) * n * s, (2 * m + 1) * s / m),)),
+                      variants=(
+                          lambda m, n, s: (m * n, (2 * m + 1) * n * s, (2 * m + 1) * s / m),)),
     ),
 )  # fmt: skip
 
@@ -631,9 +633,9 @@ LINES = Exercise(
 
 # Recognise a mistake in byte golf from what the trace of the learner's function saw.
 #
-# Each function takes a case and an observation (see observe/golf.py) and says whether the observation
-# shows that mistake. Traffic is in units of the largest input, which the observation calls size.
-# Trips that the cache spared are left out, but for the types.
+# Each function takes a case and an observation (see observe/golf.py) and says whether the
+# observation shows that mistake. Traffic is in units of the largest input, which the observation
+# calls size. Trips that the cache spared are left out, but for the types.
 
 
 Shows = Callable[[Case, Observation], bool]
@@ -1032,14 +1034,16 @@ AXPY = Exercise(
     insight="A piece that the cache holds is carried in once, whatever you do with it there. "
             "That holds for your machine's caches as well.",
     misconceptions=(
-        _numbers("a on y", lambda a, x, y: x + a * y, "a is a factor of x, and y is added as it is."),
+        _numbers("a on y", lambda a, x, y: x + a * y,
+                 "a is a factor of x, and y is added as it is."),
         _renamed(lambda a, x, y: y),
         _numbers("a on both", lambda a, x, y: a * (x + y),
                  "a is a factor of x alone; y is added as it is."),
         _numbers("y forgotten", lambda a, x, y: a * x,
                  "y is not added: `y[…] = …` writes over it, and `y[…] += …` adds to it."),
         *_shared(
-        ways.axpy, plain=lambda a, x, y: a * x + y, in_place=ways.axpy_in_place, out=ways.axpy_through_a_temporary,
+        ways.axpy, plain=lambda a, x, y: a * x + y, in_place=ways.axpy_in_place,
+        out=ways.axpy_through_a_temporary,
         widened=lambda a, x, y: np.float64(a) * x + y, copied=ways.axpy_copied,
         filled=ways.axpy_filled, joined=ways.axpy_joined, scratch=ways.axpy_scratch,
         overlapping=ways.axpy_overlapping, one_piece=ways.axpy_of_one_piece,
@@ -1154,7 +1158,8 @@ RELU = Exercise(
     insight="Both together now move what a plain copy moves. Libraries for neural networks do "
             "the same, and call it fusion.",
     errors=(("ValueError: operands could not be broadcast", "b in another shape",
-             "b is as long as a row of x, so x + b adds it to every row: neither cut b nor turn it."),
+             "b is as long as a row of x, so x + b adds it to every row: neither cut b nor turn "
+             "it."),
             ("ValueError: The truth value", "max for np.maximum",
              "Python's max compares arrays as a whole; np.maximum compares number by number.")),
     misconceptions=(

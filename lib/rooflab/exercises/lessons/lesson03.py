@@ -843,8 +843,8 @@ SPARSE_PEAK = Exercise(
     "you compute with it?",
     "too_short(intensity, claimed, bandwidth)", _too_fast, cases=_sparse_cases, lines=2,
     derives=("Roofline",),
-    insight="On the slope a doubled peak changes nothing; well beyond the ridge every predicted time "
-            "is half of the true one.",
+    insight="On the slope a doubled peak changes nothing; well beyond the ridge every predicted "
+            "time is half of the true one.",
     misconceptions=(
         Misconception("always double", lambda i, c, b: 2,
                       "left of the ridge the peak plays no part, right or wrong.",
@@ -876,8 +876,8 @@ SPARSE_PEAK = Exercise(
 #
 # Fairness is a rule, not a choice by hand: an operation is asked only where the model of the lesson
 # (call + the longer of computing and carrying, from the level that holds the operands) comes well
-# within what is allowed beside the clock, and, with computing and carrying about equally long, where
-# the clock can tell the longer of them from their sum. Lesson 03 says so.
+# within what is allowed beside the clock, and, with computing and carrying about equally long,
+# where the clock can tell the longer of them from their sum. Lesson 03 says so.
 #
 # ``lesson03_recorded.json`` holds what this rule found in a recording. It is frozen: a class is
 # asked the same tomorrow, whatever was recorded since. ``python -m tools.freeze`` made it (see
@@ -992,9 +992,9 @@ def recorded() -> tuple[Timed, ...]:
 #
 # Sources: the table of achievable matmul FLOPS in stas00/ml-engineering, compute/accelerator (bf16,
 # the mean of 100 calls after 50 to warm up, caches emptied; its shapes as m, n, k), and the result
-# files of gpu-stream in te42kyfo/gpu-benches (fp64, arrays of 2^27 + 2 numbers, the median of 9; the
-# row with all threads). Left out: a GH200 with more memory than the catalogue's, an A100 with PCIe.
-# Neither gives a spread or the time of a call, which is short beside these times.
+# files of gpu-stream in te42kyfo/gpu-benches (fp64, arrays of 2^27 + 2 numbers, the median of 9;
+# the row with all threads). Left out: a GH200 with more memory than the catalogue's, an A100 with
+# PCIe. Neither gives a spread or the time of a call, which is short beside these times.
 
 
 MATMULS = (  # machine, shape, FLOP/s
@@ -1152,5 +1152,6 @@ PREDICT = Exercise(
 
 
 EXERCISES = (
-    TIME, THUMB, COUNTEREXAMPLE, IMPOSSIBLE, GREW, NUMBER_TYPE, WORTH, PREDICT, CATALOGUE, SPARSE_PEAK,
+    TIME, THUMB, COUNTEREXAMPLE, IMPOSSIBLE, GREW, NUMBER_TYPE, WORTH, PREDICT, CATALOGUE,
+    SPARSE_PEAK,
 )  # fmt: skip

@@ -897,8 +897,8 @@ def recorded() -> Mapping[tuple[float, ...], Timed]:
 
 # Predict the products of a layer, from one token to 64, then compare with what was measured.
 #
-# The right answer of a case is the recorded median; what is allowed beside it is its own spread plus
-# a margin. Which products may be asked, and of what they are told, stands above.
+# The right answer of a case is the recorded median; what is allowed beside it is its own spread
+# plus a margin. Which products may be asked, and of what they are told, stands above.
 
 
 DRAWN = {"one": 1, "few": 3, "many": 3}  # cases of each kind
@@ -973,8 +973,8 @@ PREDICT = Exercise(
         Misconception("one vector too many", _first_extra,
                       "the first vector is one of the `tokens`; so many less one are left."),
         Misconception("all at once never wins", lambda *case: ways(*case)[0],
-                      "with many tokens one copy is cheaper than meeting the weights each time; the "
-                      "copy is made once, however many tokens it serves."),
+                      "with many tokens one copy is cheaper than meeting the weights each time; "
+                      "the copy is made once, however many tokens it serves."),
         Misconception("always all at once", lambda *case: ways(*case)[1],
                       "with few tokens the copy costs more than it saves."),
         Misconception("the slower way", lambda *case: max(ways(*case)),

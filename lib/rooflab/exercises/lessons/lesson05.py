@@ -249,7 +249,8 @@ GAUGES = Exercise(
         Misconception("the newest token left out",
                       lambda n, h, k, c, p, w: (
                           *_kept(n, h, k, c - 1, p, w), *_again(n, h, k, c, p, w)),
-                      "the cached numbers of all `context` tokens are used, none of them left out."),
+                      "the cached numbers of all `context` tokens are used, none of them left "
+                      "out."),
         Misconception("full speed",
                       lambda *case: (_kept(*case)[0], case[4], *_again(*case)),
                       "with a cache the machine waits for bytes: what it computes in a second is "
@@ -796,9 +797,10 @@ SWITCH = Exercise(
                       lambda b, v, g: b.index(_switch(b, v, g)),
                       "that is its place in the list; the batch itself is wanted."),
         Misconception("the fastest per vector",
-                      lambda b, v, g: min(zip(b, g, strict=True), key=lambda row: row[1] / row[0])[0],
-                      "there a vector costs least; asked is the smallest batch at which a GEMM wins "
-                      "at all."),
+                      lambda b, v, g: min(zip(b, g, strict=True),
+                                          key=lambda row: row[1] / row[0])[0],
+                      "there a vector costs least; asked is the smallest batch at which a GEMM "
+                      "wins at all."),
         Misconception("twice as fast", _first(lambda b, t, v, g: t < b * v / 2),
                       "it does not have to win by a factor; the first batch at which it wins."),
     ),
@@ -1007,9 +1009,9 @@ EXPERTS = Exercise(
 # Exercises of lesson 05 that put claims on trial: 64×, always memory, FlashAttention's stores.
 #
 # The first is that of a public web lesson: 50 tokens/s alone and 800 in a batch of 64, on an RTX
-# 4090. The second is nobody's own. The third begins with LLM-Viewer (hahnyuan/LLM-Viewer at 472f71f,
-# ``model_analyzer.py``, prefill with FlashAttention), whose result has seqlen × seqlen numbers,
-# stored twice, while keys and values are read again for every block of queries.
+# 4090. The second is nobody's own. The third begins with LLM-Viewer (hahnyuan/LLM-Viewer at
+# 472f71f, ``model_analyzer.py``, prefill with FlashAttention), whose result has seqlen × seqlen
+# numbers, stored twice, while keys and values are read again for every block of queries.
 
 
 # Parameters and bytes a token in the cache, at 2 bytes a number.
@@ -1272,5 +1274,6 @@ CLAIM_FLASH = Exercise(
 
 
 EXERCISES = (
-    SWITCH, DECODE, CLAIM_BATCH, FILL, GAUGES, CLAIM_ALWAYS, ATTENTION, QUANTISED, EXPERTS, CLAIM_FLASH,
+    SWITCH, DECODE, CLAIM_BATCH, FILL, GAUGES, CLAIM_ALWAYS, ATTENTION, QUANTISED, EXPERTS,
+    CLAIM_FLASH,
 )  # fmt: skip

@@ -32,8 +32,8 @@ class Unreadable(Exception):
 def to_plain(answer: object) -> Plain:
     """Return ``answer`` as None, bool, int, float, str, list or dict of these.
 
-    NumPy scalars and arrays (also a single-element or 0-d one, or one of objects), Fraction, Decimal
-    and tuples are converted. Raises Unreadable for everything else, and for integers beyond
+    NumPy scalars and arrays (also a single-element or 0-d one, or one of objects), Fraction,
+    Decimal and tuples are converted. Raises Unreadable for everything else, and for integers beyond
     4096 bits, more than 10 000 items, or deeper nesting than 6 levels.
     """
     return _convert(answer, MOST_LEVELS, [MOST_ITEMS])

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 # Arrays of the stand-in: real values where they are small or constant, real addresses always.
 #
 # A freshly filled array is one number with a shape, so a gigabyte costs nothing here and the
-# simulated GPU can be given the sizes of a real one. Everything computed from constants stays exact.
-# A large array of random numbers repeats some of them.
+# simulated GPU can be given the sizes of a real one. Everything computed from constants stays
+# exact. A large array of random numbers repeats some of them.
 
 
 LARGEST_REAL = 64 * 2**20  # bytes; beyond this only constant arrays are kept

@@ -122,7 +122,8 @@ def _solutions() -> ModuleType:
 _ALL = (
     Hole("axpy", "Return a·x + y. You may write over y.", 3, _axpy),
     Hole("sum-of-squares", "Return Σx² as one number.", 1, _one),
-    Hole("row-l2-norm", "Divide every row of x by its length √Σx². You may write over x.", 2, _rows),
+    Hole("row-l2-norm",
+         "Divide every row of x by its length √Σx². You may write over x.", 2, _rows),
     Hole(
         "bias-relu",
         "Add b to every row of x, then set what is negative to zero. You may write over x.",

@@ -95,22 +95,46 @@ def golf(
 ) -> GolfPicture:
     """Show a golf run crossing the bus step by step, or a sweep of it over chunk sizes.
 
-    golf_or_sweep: what ``rl.golf`` or ``rooflab.golf.sweep`` returned. after: a guess axis; the
-    picture stays covered until that guess is placed. start: the step shown first (default: 0); the
-    sweep starts at its largest chunk, and another chunk size shows all of its steps.
+    Parameters
+    ----------
+    golf_or_sweep : Golf or ChunkSweep
+        What ``rl.golf`` or ``rooflab.labs.golf.sweep`` returned. A sweep starts at its largest
+        chunk, and another chunk size shows all of its steps.
+    after : GuessAxis, optional
+        What ``rl.ask`` returned: the picture stays covered until that guess is placed. None covers
+        nothing.
+    start : int, optional
+        The step shown first; None is 0, before the first step.
 
-    Raises TypeError for something that is neither, ValueError for a run without steps, a sweep
-    that cannot be drawn, and for a start beyond the last step.
+    Returns
+    -------
+    GolfPicture
+        A widget; its ``sentence`` says what the picture shows.
+
+    Raises
+    ------
+    TypeError
+        For something that is neither.
+    ValueError
+        For a run without steps, a sweep that cannot be drawn, and for a start beyond the last step.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> run = rl.golf(lambda x, y: 2 * x + y, np.ones(1_000_000), np.ones(1_000_000))
+    >>> print(rl.live.golf(run, start=1).sentence)
+    Step 1 of 2, multiply: x is read, tmp1 is written, 16 bytes an element.
     """
     if after is not None and not hasattr(after, "covered"):
-        raise TypeError(f"after={after!r} is no guess axis; pass what rl.live.guess returned")
+        raise TypeError(f"after={after!r} is no guess axis; pass what rl.ask returned")
     return GolfPicture(golf_or_sweep, after=after, start=start)
 
 
 def _geometry(shown: GolfPicture) -> dict[str, Any]:
     placed = golf_picture.geometry(shown.stories)
     placed |= {
-        "height": golf_picture.HEIGHT, "letter": golf_picture.LETTER, "flight": FLIGHT, "drop": DROP,
+        "height": golf_picture.HEIGHT, "letter": golf_picture.LETTER,
+        "flight": FLIGHT, "drop": DROP,
         "begin": "before the first step", "origin": "", "sliders": ["step of the program"],
     }  # fmt: skip
     if shown.sweep is not None:

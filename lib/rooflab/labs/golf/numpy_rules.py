@@ -163,9 +163,9 @@ def _at(trace: Trace, ufunc: np.ufunc, call: str, target: Any, index: Any, *valu
 #
 # Read in numpy 2.4: ``_core/_methods.py`` (mean, var, std), ``linalg/_linalg.py`` (norm),
 # ``lib/_function_base_impl.py`` (diff), ``lib/_shape_base_impl.py`` (apply_along_axis),
-# ``_core/numeric.py`` (outer), the C sources of dot, einsum, take and argmax. What these make on the
-# side (copies for a cast or for strides that BLAS cannot take) is a step of its own here too; tests
-# compare with the memory that NumPy really asks for.
+# ``_core/numeric.py`` (outer), the C sources of dot, einsum, take and argmax. What these make on
+# the side (copies for a cast or for strides that BLAS cannot take) is a step of its own here too;
+# tests compare with the memory that NumPy really asks for.
 
 
 def _count(a: Any, axis: Any) -> int:
@@ -560,13 +560,13 @@ _MODELS: dict[Any, Callable] = {
 
 # np.empty and its like inside a traced function: there they give traced arrays.
 #
-# These functions take no array, so NumPy tells nobody when they are called, and what they made could
-# be worked on unseen. The traced function therefore gets a stand-in for the numpy module whose
-# makers do tell (run.py exchanges it). The real module stays as it is: compiled code such as
+# These functions take no array, so NumPy tells nobody when they are called, and what they made
+# could be worked on unseen. The traced function therefore gets a stand-in for the numpy module
+# whose makers do tell (run.py exchanges it). The real module stays as it is: compiled code such as
 # numpy.random calls np.empty too, and would crash on anything but its result.
 #
-# Nor does NumPy tell when np.array or np.max is given a list of arrays: it copies them into one array
-# first. The stand-ins count that copy.
+# Nor does NumPy tell when np.array or np.max is given a list of arrays: it copies them into one
+# array first. The stand-ins count that copy.
 
 
 _MAKERS = (np.empty, np.zeros, np.ones, np.full, np.arange)

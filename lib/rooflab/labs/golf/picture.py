@@ -363,7 +363,7 @@ def sweep(given: Any) -> Sweep:
     if missing:
         raise TypeError(
             f"golf={given!r} has no {', '.join(missing)}; "
-            "pass what rl.golf or rooflab.golf.sweep returned"
+            "pass what rl.golf or rooflab.labs.golf.sweep returned"
         )
     lengths = {len(given.chunks), len(given.golfs), len(given.seconds) or len(given.chunks)}
     if len(lengths) != 1 or lengths == {0}:
@@ -600,13 +600,35 @@ _MOST_CODE = 23
 
 
 def golf(golf: Any, *, title: str | None = None, width: int = 760) -> Picture:
-    """Draw every trip of a :func:`rooflab.golf.golf` run as a block, step by step.
+    """Draw every trip of an ``rl.golf`` run as a block, step by step.
 
-    golf: what ``rl.golf`` returned. title: default, the total against the minimum. width: pixels
-    at 100 dpi, 560 or more. The figure's ``words`` say what it shows.
+    Parameters
+    ----------
+    golf : Golf
+        What ``rl.golf`` returned.
+    title : str, optional
+        None: the total against the minimum.
+    width : int
+        Pixels at 100 dpi, 560 or more.
 
-    Raises TypeError for something that is no Golf, ValueError for one without steps and for a
-    width too small for its text.
+    Returns
+    -------
+    Picture
+        A figure whose ``words`` say what it shows.
+
+    Raises
+    ------
+    TypeError
+        For something that is no Golf.
+    ValueError
+        For a run without steps and for a width too small for its text.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> run = rl.golf(lambda x, y: 2 * x + y, np.ones(1_000_000), np.ones(1_000_000))
+    >>> print(rl.show.golf(run).words.splitlines()[0])
+    Step 1 of 2, multiply: x is read, tmp1 is written, 16 bytes an element.
     """
     if not isinstance(width, int) or isinstance(width, bool) or width < 560:
         raise ValueError(f"width={width!r} must be a whole number of pixels, 560 or more")

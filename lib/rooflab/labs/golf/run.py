@@ -68,14 +68,14 @@ def _codes(function: FunctionType) -> Iterator[CodeType]:
 # Stopping a function that never ends, even one that calls nothing.
 #
 # In the main thread of a POSIX system an interval timer raises Stopped between two bytecodes, and
-# also ends a sleep. Elsewhere (other threads, Windows) a second thread asks the interpreter to raise
-# it, which happens between two bytecodes as well. What neither can stop is one long call into C,
-# such as a product of two huge matrices or ``10**10**9``: it is stopped when that call returns.
+# also ends a sleep. Elsewhere (other threads, Windows) a second thread asks the interpreter to
+# raise it, which happens between two bytecodes as well. What neither can stop is one long call into
+# C, such as a product of two huge matrices or ``10**10**9``: it is stopped when that call returns.
 # The exception comes again every ``AGAIN_S``, and the timer's then at short, irregular times, so
 # that one of them falls outside the ``try`` of a loop with a bare ``except:``; every further call
 # that golf sees raises it too. The timer does not interrupt our own code around it. A function that
-# takes the alarm away (``signal.signal``) is not stopped by it: what means harm belongs in a process
-# of its own.
+# takes the alarm away (``signal.signal``) is not stopped by it: what means harm belongs in a
+# process of its own.
 
 
 AGAIN_S = 0.25
@@ -386,7 +386,7 @@ class Run:
 
 
 def run(f: Callable[..., Any], arrays: tuple[Any, ...], cache: Cache, limits: Limits) -> Run:
-    """Call ``f(*arrays)`` on traced arrays; see :func:`rooflab.golf.golf`."""
+    """Call ``f(*arrays)`` on traced arrays; see :func:`rooflab.labs.golf.golf`."""
     function, name = as_function(f)
     given = bind(f, name, arrays)
     trace = Trace(TracedArray, cache, limits, function.__code__ if function else None)

@@ -32,15 +32,50 @@ def document() -> Mapping[str, object]:
 
 @cache
 def models() -> Mapping[str, Model]:
-    """Return the catalogue: name → Model, in the catalogue's order."""
+    """Return the catalogue: name → Model, in the catalogue's order.
+
+    Returns
+    -------
+    Mapping of str to Model
+        Read-only. Sizes and their sources are in models.yaml.
+
+    Examples
+    --------
+    >>> rl.models()["gpt2"].parameters
+    124439808
+    """
     return MappingProxyType({row["name"]: _model(row) for row in document()["models"]})
 
 
 def model(name: str | Model) -> Model:
     """Return the catalogue model ``name``: ``"llama-2-7b"`` = ``"meta-llama/Llama-2-7b-hf"``.
 
-    A vague name ("llama") raises VagueName, an unknown one ValueError, each with what it could
-    mean; a Model is returned as it is. Sizes of one's own go into ``rl.Model(hidden=…, …)``.
+    Sizes of one's own go into ``rl.Model(hidden=…, …)``.
+
+    Parameters
+    ----------
+    name : str or Model
+        One of :func:`models`, in any case, with or without its owner and "-hf", "-chat" and the
+        like. A Model is returned as it is.
+
+    Returns
+    -------
+    Model
+        Its sizes, with their sources in ``source``.
+
+    Raises
+    ------
+    VagueName
+        For a vague name ("llama"), with what it could mean; it is a ValueError.
+    ValueError
+        For an unknown name, with suggestions.
+    TypeError
+        When ``name`` is neither a text nor a Model.
+
+    Examples
+    --------
+    >>> rl.model("meta-llama/Llama-2-7b-hf")
+    <Model llama-2-7b: 6.74 G parameters, 32 layers of 4096 (32 heads of 128; MLP 11008 gated), ...>
     """
     if isinstance(name, Model):
         return name

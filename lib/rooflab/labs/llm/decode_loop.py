@@ -63,9 +63,6 @@ from rooflab.measure.timing import (
 )
 from rooflab.optional import installed
 
-# A decode loop that was run: seconds of every operation in prefill and in each step.
-
-
 SCHEMA = 1
 PHASES = ("prefill", "decode")
 
@@ -73,7 +70,7 @@ PHASES = ("prefill", "decode")
 def ledger(model: Model, batch: int, queries: int, context: int, dtype: str) -> tuple[Step, ...]:
     """The operations of one pass: one format for all, the scores of attention in memory.
 
-    (A loop in halves multiplies halves, but keeps its few activations in fp32 between products.)
+    A loop in halves multiplies halves, but keeps its few activations in fp32 between products.
     """
     kind = _dtype(dtype)
     return generate(model, batch, queries, context, Formats(kind, kind, kind), streamed=False)
@@ -83,11 +80,49 @@ def ledger(model: Model, batch: int, queries: int, context: int, dtype: str) -> 
 class DecodeRun:
     """What :func:`rooflab.decode_loop` measured. Times are seconds.
 
-    ``prefill``, ``decode``: operation → one entry a run or step, all layers together; the
-    parts of attention are scores, softmax, values. ``context``: cached tokens at the
-    first timed step. ``sequences``: prompts that the prefill took (1: one, shared by the batch).
-    ``forms``: how each weight product was computed, the fastest of ``trials`` (product → form →
-    seconds a layer). ``tokens``: what was generated, the prefill's token first.
+    Attributes
+    ----------
+    model : Model
+        The model that ran.
+    batch : int
+        Sequences.
+    context : int
+        Cached tokens at the first timed step.
+    steps : int
+        Timed decode steps.
+    dtype : str
+        Number format of weights and KV cache.
+    backend : {"cpu", "gpu"}
+        Where it ran.
+    threads : int or None
+        CPU threads; None on a GPU.
+    machine : str
+        Id of the host, or of its GPU.
+    sequences : int
+        Prompts that the prefill took; 1: one, shared by the batch.
+    forms : mapping of str to str
+        How each weight product was computed: the fastest of ``trials``.
+    trials : mapping of str to mapping
+        Product → form → seconds a layer.
+    prefill, decode : mapping of str to tuple of float
+        Operation → one entry a run or a step, all layers together. The parts of attention are
+        scores, softmax and values.
+    tokens : tuple of tuple of int
+        What was generated, one row a sequence, the prefill's token first.
+    warnings : tuple of str
+        What to distrust, in words.
+    environment : mapping
+        The machine and the clock, as plain data.
+    step_s, tokens_per_s : float
+        Median seconds of a step, and tokens generated a second over the whole batch.
+
+    Examples
+    --------
+    >>> run = rl.decode_recording("epyc-2core-vm").select(batch=4)[0]
+    >>> run.batch, run.context, len(run.samples("gate")) == run.steps
+    (4, 128, True)
+    >>> run.tokens_per_s == run.batch / run.step_s
+    True
     """
 
     model: Model
@@ -266,10 +301,10 @@ def _added(rows: Any) -> tuple[float, ...]:
 
 # A clock for a loop of many operations: each is marked as it ends, and nothing is left untimed.
 #
-# On a GPU the marks are CUDA events in the queue, read once all of them have passed, so that timing
-# an operation does not hold up the next one. The operations of one token are so short that Python
-# queues them more slowly than the GPU runs them. So they wait behind gates (gate.py): the marks show
-# the GPU's time, and what Python took is told beside it.
+# On a GPU the marks are CUDA events in the queue. They are read once all of them have passed, so
+# that timing an operation does not hold up the next one. Python queues the short operations of one
+# token more slowly than the GPU runs them. So they wait behind gates, see
+# :class:`rooflab.measure.gpu.Gate`: the marks show the GPU's time, and Python's is said beside it.
 
 
 @dataclass
@@ -365,11 +400,12 @@ def unmarked(name: str) -> None:
     """A mark that no clock reads."""
 
 
-# Which way to compute each weight product, found by measuring: see transformer.py.
+# The form in which each weight product is computed (FORMS in transformer.py), found by measuring.
 #
-# All ways are timed on the model's own memory, sweep after sweep through all weights, so that each
-# product finds them as cold as the loop will. A way that wants W stored otherwise reads the same
-# memory as if it were: the numbers are wrong, the time is right, and nothing has to be stored twice.
+# All forms are timed on the model's own memory, sweep after sweep through all weights, so that each
+# product finds them as cold as the loop will. A form that wants W stored otherwise reads the same
+# memory as if it were. The numbers are then wrong, but the time is right, and nothing has to be
+# stored twice.
 
 
 ROUNDS, FEWEST, SECONDS = fewer(5), 2, 1.0  # sweeps through the weights; fewer after so long
@@ -638,19 +674,67 @@ def decode_loop(
 ) -> DecodeRun:
     """Generate ``steps`` tokens with a real transformer, and return the time of every operation.
 
-    A prompt of ``context`` tokens is taken in (the prefill), then ``batch`` sequences grow by one
-    token a step, the most likely one. ``prompts``: (batch, context) token ids; without them one
-    random prompt serves all sequences, and sequence i goes on with its i-th most likely token.
-    ``weights``: arrays by name (:func:`rooflab.labs.llm.transformer.shapes`), or what
-    :func:`loop_weights` made, else random ones; positions turn with base 10 000 and norms have
-    ε = 1e-5, as in Llama 2. ``forms``: how to compute the weight products
-    ("gemv ×B", "gemv ×B on Wᵀ", "gemm", "gemm on Wᵀ", or a dict by product); without it all are
-    timed and the fastest is taken. ``dtype``: fp32 or fp64, on a GPU also fp16 or bf16.
-    ``threads``: of the CPU, which "auto" then is; None is 1 there.
-    ``before()`` is called, untimed, before every step; it may empty the caches.
+    A prompt of ``context`` tokens is taken in (the prefill). Then ``batch`` sequences grow by one
+    token a step, the most likely one. Positions turn with base 10 000 and norms have ε = 1e-5, as
+    in Llama 2.
 
-    Raises ValueError naming the argument: sizes, a model with parts that the loop has not; and
-    OperandsTooLarge, before anything is allocated, when model and cache do not fit memory.
+    Parameters
+    ----------
+    model : Model
+        A plain decoder, such as :func:`loop_model` gives.
+    batch : int, optional
+        Sequences, 1 by default.
+    context : int, optional
+        Tokens of a prompt, 128 by default.
+    steps : int, optional
+        Tokens to generate for each sequence, 20 by default.
+    backend : {"auto", "cpu", "gpu"}, optional
+        "auto" and None: what the environment variable ROOFLAB_BACKEND says, else the CPU if
+        ``threads`` are given, else a GPU if one works, else the CPU.
+    threads : int, optional
+        CPU threads, 1 by default.
+    weights : Weights or mapping of str to array, optional
+        What :func:`loop_weights` made, or arrays by name
+        (:func:`rooflab.labs.llm.transformer.shapes`); random ones by default.
+    dtype : {"fp32", "fp64", "fp16", "bf16"}, optional
+        Number format of weights and KV cache; fp16 and bf16 on a GPU only.
+    prompts : array of int, optional
+        Token ids of shape (batch, context). By default one random prompt serves all sequences, and
+        sequence i goes on with its i-th most likely token.
+    forms : str or mapping of str to str, optional
+        How to compute the weight products: "gemv ×B", "gemv ×B on Wᵀ", "gemm", "gemm on Wᵀ", or a
+        mapping of products to these. By default all are timed and the fastest is taken.
+    seed : int, optional
+        Of the random weights and the random prompt.
+    before : callable, optional
+        Called without arguments, untimed, before every step; it may empty the caches.
+
+    Returns
+    -------
+    DecodeRun
+        Seconds of every operation, in the prefill and in each step, and the tokens.
+
+    Raises
+    ------
+    ValueError
+        For sizes, weights or prompts that do not fit, and for a model with parts that the loop has
+        not; the message names the argument.
+    TypeError
+        For an argument of a wrong type.
+    OperandsTooLarge
+        When model and cache do not fit memory, before they are allocated. It is both a ValueError
+        and a MemoryError.
+    RuntimeError
+        For "gpu" where none can be used.
+
+    Examples
+    --------
+    >>> tiny = rl.Model(hidden=64, layers=2, heads=4, vocab=256)
+    >>> run = rl.decode_loop(tiny, batch=2, context=8, steps=3, backend="cpu")
+    >>> len(run.tokens), len(run.tokens[0])
+    (2, 4)
+    >>> run.tokens_per_s > 0
+    True
     """
     require_loop(model)
     batch, context, steps = size("batch", batch), size("context", context), size("steps", steps)
@@ -684,7 +768,37 @@ def loop_weights(
 ) -> Weights:
     """Random weights to use in several loops, which may store them otherwise but keep the numbers.
 
-    Raises OperandsTooLarge before allocating when they do not fit memory.
+    Parameters
+    ----------
+    model : Model
+        A plain decoder, such as :func:`loop_model` gives.
+    dtype : {"fp32", "fp64", "fp16", "bf16"}, optional
+        Their number format; fp16 and bf16 on a GPU only.
+    backend : {"auto", "cpu", "gpu"}, optional
+        Where they lie, as for :func:`decode_loop`.
+    seed : int, optional
+        Of the random numbers.
+
+    Returns
+    -------
+    Weights
+        For ``decode_loop(…, weights=…)``.
+
+    Raises
+    ------
+    ValueError
+        For a model or a format that the loop cannot run.
+    OperandsTooLarge
+        When they do not fit memory, before they are allocated. It is both a ValueError and a
+        MemoryError.
+    RuntimeError
+        For "gpu" where none can be used.
+
+    Examples
+    --------
+    >>> tiny = rl.Model(hidden=64, layers=2, heads=4, vocab=256)
+    >>> rl.loop_weights(tiny, backend="cpu").nbytes
+    656640
     """
     chosen, dtype, seed = select(backend), _dtype(dtype).name, size("seed", seed, 0)
     require_room(require_loop(model), 1, 1, 1, dtype, chosen)

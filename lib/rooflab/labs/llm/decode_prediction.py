@@ -57,9 +57,8 @@ from rooflab.predict.estimate import overhead
 from rooflab.predict.machine import Machine
 from rooflab.predict.roofline import Roofline
 
-# Decode runs as a file: recorded on one machine, replayed on any other.
-#
-# They lie in a folder ``decode`` beside the machine recordings, in the same folders.
+# Decode runs as a file, recorded on one machine and replayed on any other. It lies in a folder
+# ``decode`` beside the machine recordings.
 
 
 BATCHES = (1, 2, 3, 4, 8, 16, 32, 64)
@@ -129,10 +128,57 @@ def record_decode(
 ) -> DecodeRecording:
     """Run the decode loop for every model, dtype and batch, and keep the runs as ``name``.
 
-    ``models``: rl.Model, or names for :func:`rooflab.loop_model`. ``folder``: by default the first
-    recordings folder. Raises before anything is measured: ValueError for a name that is taken
-    (unless ``overwrite``), a folder that cannot be written to, or a run that is refused;
-    OperandsTooLarge for one that does not fit memory.
+    Parameters
+    ----------
+    name : str
+        Of the recording and its file: lower-case letters, digits, "-" and ".".
+    models : iterable of Model or str, optional
+        Models, or names for :func:`rooflab.loop_model`; by default the small one.
+    batches : iterable of int, optional
+        By default eight from 1 to 64.
+    context : int, optional
+        Tokens of a prompt, 128 by default.
+    steps : int, optional
+        Tokens to generate for each sequence, 20 by default.
+    backend : {"auto", "cpu", "gpu"}, optional
+        As for :func:`rooflab.decode_loop`.
+    threads : int, optional
+        CPU threads, 1 by default.
+    dtypes : iterable of str, optional
+        Number formats, by default fp32.
+    folder : str or Path, optional
+        The file is written in its subfolder ``decode``; by default the first recordings folder.
+    overwrite : bool, optional
+        True replaces a recording of that name.
+    progress : bool or callable, optional
+        True (default) draws a progress bar, False nothing. A function is called with the share
+        done, 0 to 1.
+
+    Returns
+    -------
+    DecodeRecording
+        Its ``runs``, one a model, dtype and batch.
+
+    Raises
+    ------
+    ValueError
+        For a name that is taken, a folder that cannot be written to, or a run that is refused,
+        before anything is measured.
+    TypeError
+        For an argument of a wrong type.
+    OperandsTooLarge
+        For a run that does not fit memory, before anything is measured. It is both a ValueError and
+        a MemoryError.
+    RuntimeError
+        For "gpu" where none can be used.
+
+    Examples
+    --------
+    >>> tiny = rl.Model(hidden=64, layers=2, heads=4, vocab=256, name="tiny")
+    >>> kept = rl.record_decode("tiny-runs", [tiny], (1, 2), context=8, steps=3, backend="cpu",
+    ...                         folder="my-runs", progress=False)
+    >>> [run.batch for run in kept.runs]
+    [1, 2]
     """
     chosen = select(backend, threads)
     tasks = _tasks(models, dtypes, batches, chosen)
@@ -180,14 +226,46 @@ def _tasks(
 
 
 def decode_recordings() -> tuple[str, ...]:
-    """Names of all decode recordings, in the order of the folders they are in."""
+    """Names of all decode recordings, in the order of the folders they are in.
+
+    Returns
+    -------
+    tuple of str
+        Names for :func:`decode_recording`.
+
+    Examples
+    --------
+    >>> "epyc-2core-vm" in rl.decode_recordings()
+    True
+    """
     return tuple(_files())
 
 
 def decode_recording(name: str) -> DecodeRecording:
     """Return the decode recording ``name``, named after its file.
 
-    Raises TypeError unless ``name`` is a text, ValueError for an unknown one or a damaged file.
+    Parameters
+    ----------
+    name : str
+        One of :func:`decode_recordings`.
+
+    Returns
+    -------
+    DecodeRecording
+        ``runs`` holds every DecodeRun, and ``select`` finds those of a model, batch and dtype.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name, with suggestions, and for a damaged file.
+    TypeError
+        When ``name`` is no text.
+
+    Examples
+    --------
+    >>> runs = rl.decode_recording("epyc-2core-vm").select(model="small", dtype="fp32")
+    >>> [run.batch for run in runs]
+    [1, 2, 3, 4, 8, 16, 32, 64]
     """
     if not isinstance(name, str):
         raise TypeError(f"name={name!r} must be the name of a recording, such as 'epyc-2core-vm'")
@@ -237,8 +315,8 @@ def _text(found: DecodeRecording) -> str:
 
 # Run the loop's operations on a model of odd sizes, for predictions of other models.
 #
-# No size of this model is one that anybody runs, so what is learned here (how well the library's
-# routines use this machine) is never what is predicted later: see below.
+# Nobody runs a model of these sizes. So how well the library's routines use this machine is never
+# learned from what is predicted later.
 
 
 EFFICIENCY_SCHEMA = 1
@@ -264,8 +342,39 @@ def loop_efficiency(
 ) -> dict[str, Any]:
     """What the loop's operations take on a model of odd sizes: plain data, a row a run.
 
-    Measured once (some ten seconds) and stored like the machine's roofs; again with ``refresh``.
-    A row is {"phase", "batch", "queries", "context", "seconds": {operation: seconds}}.
+    Measured once, in some ten seconds, and stored like the machine's roofs.
+
+    Parameters
+    ----------
+    backend : {"auto", "cpu", "gpu"}, optional
+        As for :func:`rooflab.decode_loop`.
+    threads : int, optional
+        CPU threads, 1 by default.
+    dtype : {"fp32", "fp64", "fp16", "bf16"}, optional
+        Number format of weights and KV cache; fp16 and bf16 on a GPU only.
+    refresh : bool, optional
+        True measures again what is stored.
+    progress : bool or callable, optional
+        True (default) draws a progress bar, False nothing. A function is called with the share
+        done, 0 to 1.
+
+    Returns
+    -------
+    dict
+        Its "rows" are {"phase", "batch", "queries", "context", "seconds": {operation: seconds}}.
+
+    Raises
+    ------
+    ValueError
+        For an argument that cannot be used, such as a format without products on this backend.
+    RuntimeError
+        For "gpu" where none can be used.
+
+    Examples
+    --------
+    >>> habits = rl.loop_efficiency("cpu", threads=1, progress=False)
+    >>> habits["dtype"], len(habits["rows"])
+    ('fp32', 20)
     """
     chosen, dtype = select(backend, threads), _dtype(dtype).name
     count = loop_thread_count(chosen, threads)
@@ -344,10 +453,32 @@ WEIGHED = ("q", "k", "v", "o", "gate", "up", "down", "head")
 
 @dataclass(frozen=True)
 class DecodePrediction:
-    """Seconds of a decode step or a prefill: ``seconds`` by operation, and ``bounds``, the
-    roofline's.
+    """Seconds that a decode step or a prefill is predicted to take; ``float()`` is their sum.
 
-    ``tokens``: how many the pass generates (decode) or takes in (prefill).
+    Attributes
+    ----------
+    phase : {"decode", "prefill"}
+        What is predicted.
+    batch, context : int
+        Sequences, and positions of each.
+    tokens : int
+        How many the pass generates (decode) or takes in (prefill).
+    seconds : mapping of str to float
+        Predicted seconds by operation, all layers together.
+    bounds : mapping of str to float
+        The roofline's seconds by operation.
+    total_s, bound_s : float
+        Their sums.
+    tokens_per_s : float
+        Tokens a second over the whole batch.
+
+    Examples
+    --------
+    >>> step = rl.DecodePrediction("decode", batch=2, context=128, tokens=2,
+    ...                            seconds={"gate": 3e-3, "scores": 1e-3},
+    ...                            bounds={"gate": 2e-3, "scores": 0.5e-3})
+    >>> step.total_s, step.tokens_per_s
+    (0.004, 500.0)
     """
 
     phase: str
@@ -398,11 +529,49 @@ def predict_decode(
 ) -> DecodePrediction:
     """Predict a step of :func:`rooflab.decode_loop`: ``context`` positions, the new one included.
 
-    ``phase``: "decode", or "prefill" of ``batch`` prompts of ``context`` tokens. ``machine``: its
-    measured roofs, by default this machine's; ``efficiency``: what
-    :func:`rooflab.labs.llm.decode_prediction.loop_efficiency` measured, by default here, once.
+    Parameters
+    ----------
+    model : Model
+        One that the loop can run.
+    batch : int, optional
+        Sequences, 1 by default.
+    context : int, optional
+        Positions of each sequence, 128 by default.
+    machine : Machine, optional
+        Its measured roofs; by default this machine's.
+    phase : {"decode", "prefill"}, optional
+        A decode step, or the prefill of ``batch`` prompts of ``context`` tokens.
+    dtype : {"fp32", "fp64", "fp16", "bf16"}, optional
+        Number format of weights and KV cache.
+    threads : int, optional
+        CPU threads of the loop, 1 by default.
+    backend : {"auto", "cpu", "gpu"}, optional
+        Where the loop runs, as for :func:`rooflab.decode_loop`.
+    efficiency : mapping, optional
+        What :func:`loop_efficiency` measured; by default here, once.
 
-    Raises ValueError or TypeError naming the argument; a model must be one that the loop can run.
+    Returns
+    -------
+    DecodePrediction
+        Seconds by operation, and the roofline's bounds.
+
+    Raises
+    ------
+    ValueError
+        For sizes that do not fit, a model that the loop cannot run, or an ``efficiency`` of another
+        number format; the message names the argument.
+    TypeError
+        For an argument of a wrong type.
+    RuntimeError
+        For "gpu" where none can be used.
+
+    Examples
+    --------
+    >>> step = rl.predict_decode(rl.loop_model("small"), batch=4, threads=1)
+    >>> step.tokens
+    4
+    >>> step.total_s > step.bound_s > 0
+    True
     """
     require_loop(model)
     batch, context, dtype = size("batch", batch), size("context", context), _dtype(dtype).name

@@ -331,18 +331,57 @@ def film(
     decode_run: DecodeRun | Sequence[DecodeRun] | None = None,
     after: Any = None,
 ) -> Film:
-    """Return the request film of ``model`` (a Model or a catalogue name).
+    """Return the request film of ``model``: what its decode steps move and take, over two sliders.
 
-    ``machines`` on offer (None: this computer if its roofs are stored, all recordings, and well
-    known accelerators) and the one shown first, ``machine``. ``batch`` and ``context`` start at
-    the nearest slider value; ``weights`` and ``kv`` are the formats on offer, the first one shown
-    first. A machine that has no figure for a format is greyed in it.
-    ``decode_run``: one or several, measured on a machine on offer, which is then shown first.
-    ``after``: a guess axis; the film stays covered until that guess is placed. The time is
-    the estimate, an operation after the other; the prompt is one as long as the context.
+    The time is the estimate, an operation after the other; the prompt is one as long as the
+    context.
+
+    Parameters
+    ----------
+    model : Model or str
+        A Model or a catalogue name.
+    machines : Machine, str or iterable of these, optional
+        The machines on offer. By default this computer if its roofs are stored, all recordings, and
+        well known accelerators. A machine that has no figure for a format is greyed in it.
+    machine : Machine or str, optional
+        The machine shown first.
+    batch : int, optional
+        Where its slider starts: at the nearest of its values.
+    context : int, optional
+        Where its slider starts, likewise; tokens.
+    weights : str, DType or sequence of these, optional
+        The formats of weights on offer, the first one shown first.
+    kv : str, DType or sequence of these, optional
+        The formats of the KV cache on offer, the first one shown first.
+    decode_run : DecodeRun or sequence of DecodeRun, optional
+        Measured on a machine on offer, which is then shown first.
+    after : object, optional
+        A guess axis, which :func:`rooflab.ask` returned: the film stays covered until that guess
+        is placed.
+
+    Returns
+    -------
+    Film
+        A widget; ``sentence`` says what it shows now.
+
+    Raises
+    ------
+    ValueError
+        For an unknown model, machine or format, and for a first machine with no figure for any of
+        the formats.
+    TypeError
+        For an argument of a wrong type.
+
+    Examples
+    --------
+    >>> shown = rl.live.film("llama-2-7b", "h100-sxm", batch=8, context=1000)
+    >>> [slider.value for slider in shown.sliders]
+    ['8', '1024']
+    >>> shown.now.values["rate"]
+    '1,520 tokens/s'
     """
     if after is not None and not hasattr(after, "covered"):
-        raise TypeError(f"after={after!r} is no guess axis; pass what rl.live.guess returned")
+        raise TypeError(f"after={after!r} is no guess axis; pass what rl.ask returned")
     shown, formats = _model(model), (_kinds("weights", weights), _kinds("kv", kv))
     runs = film_tables.as_runs(decode_run, shown)
     timed = dict.fromkeys(_dtype(run.dtype) for run in runs)

@@ -1,6 +1,4 @@
-"""What the browser gets of a request film: every dot placed, every bar timed, every number
-formatted.
-"""
+"""What the browser gets of a request film: dots placed, bars timed, numbers formatted."""
 
 from __future__ import annotations
 
@@ -356,9 +354,6 @@ def rates_of_runs(found: Iterable[Timed]) -> list[float]:
 # What a request film shows at one place of its sliders: the step, its times, its sentences.
 
 
-# fmt: skip
-
-
 @dataclass(frozen=True)
 class Now:
     """What a film shows: machine ``offer``, and indices into the ``grid``'s formats and sizes."""
@@ -454,8 +449,6 @@ class Now:
         said += "".join(one.sentence for one in self.timed)
         return f"{said}\n{origin(self.offer)}"
 
-
-# fmt: skip
 
 WIDTH, HEIGHT = 720, 294
 X0, X1, Y1, Y0 = 84, 690, 62, 244

@@ -54,11 +54,42 @@ def tokens(
 ) -> Picture:
     """Draw the bound of a layer over its tokens under ``roofs``, and ``measured`` points.
 
-    The layer turns rows of ``inputs`` numbers into rows of ``outputs``. ``measured``: from
-    ``rl.measure`` of ``rl.gemv(outputs, inputs, batch=tokens, shared=("a",))`` or of
-    ``rl.gemm(tokens, outputs, inputs)``, on the machine of the first roof. ``each``: the time for
-    each token instead of the time for all of them. ``width`` and ``height`` in pixels at 100 dpi.
-    Raises TypeError or ValueError naming the argument.
+    Parameters
+    ----------
+    inputs : int
+        Numbers of a row that goes in.
+    outputs : int
+        Numbers of a row that comes out.
+    roofs : Roofline or sequence of Roofline
+        One to four.
+    measured : Measurement or sequence of Measurement, optional
+        From ``rl.measure`` of ``rl.gemv(outputs, inputs, batch=tokens, shared=("a",))`` or of
+        ``rl.gemm(tokens, outputs, inputs)``, on the machine of the first roof.
+    each : bool, optional
+        True draws the time for each token instead of the time for all of them.
+    width : int, optional
+        In pixels at 100 dpi, 760 by default.
+    height : int, optional
+        In pixels at 100 dpi, 440 by default.
+
+    Returns
+    -------
+    Picture
+        A figure; ``words`` says what it shows.
+
+    Raises
+    ------
+    ValueError
+        For sizes that are not positive, more roofs than fit, or a measurement of another layer.
+    TypeError
+        For an argument of a wrong type.
+
+    Examples
+    --------
+    >>> roof = rl.Roofline(rl.machine("h100-sxm"), "bf16")
+    >>> print(rl.show.tokens(4096, 11008, roof).words)
+    A layer 4096 → 11008.
+    NVIDIA H100 SXM5 80 GB, bf16 (datasheet): time bends at 328 tokens.
     """
     size("inputs", inputs), size("outputs", outputs)
     several = [roofs] if isinstance(roofs, Roofline) else listed("roofs", roofs, "an rl.Roofline")

@@ -43,10 +43,44 @@ def walk(
 ) -> Picture:
     """Draw a layer of 1 to 1024 tokens under each of two ``roofs``, side by side.
 
-    The layer turns rows of ``inputs`` numbers into rows of ``outputs``; hollow markers are what a
-    roof allows. ``measured``: as in :func:`rooflab.show.tokens`, on the machine of the first roof.
-    ``width`` and ``height`` in pixels at 100 dpi. Raises TypeError or ValueError naming the
-    argument.
+    Hollow markers are what a roof allows.
+
+    Parameters
+    ----------
+    inputs : int
+        Numbers of a row that goes in.
+    outputs : int
+        Numbers of a row that comes out.
+    roofs : sequence of Roofline
+        Two.
+    measured : sequence of Measurement, optional
+        As in :func:`rooflab.show.tokens`, on the machine of the first roof.
+    width : int, optional
+        In pixels at 100 dpi, 760 by default.
+    height : int, optional
+        In pixels at 100 dpi, 430 by default.
+
+    Returns
+    -------
+    Picture
+        A figure; ``words`` says what it shows.
+
+    Raises
+    ------
+    ValueError
+        For sizes that are not positive, another number of roofs, or a measurement of another layer.
+    TypeError
+        For an argument of a wrong type.
+
+    Examples
+    --------
+    >>> epyc = rl.Roofline(rl.recording("epyc-2core-vm").machine, "fp32")
+    >>> h100 = rl.Roofline(rl.machine("h100-sxm"), "bf16")
+    >>> print(rl.show.walk(4096, 11008, [epyc, h100]).words)
+    A layer 4096 → 11008 under two roofs.
+    AMD EPYC, 2 threads, fp32 (measured on ...): ridge at ... tokens 1, 4 are limited by memory.
+    NVIDIA H100 SXM5 80 GB, bf16 (datasheet): ridge at 295 FLOP/byte; ... limited by memory.
+    The ridges are ... times apart.
     """
     size("inputs", inputs), size("outputs", outputs)
     both = list(roofs) if isinstance(roofs, (list, tuple)) else [roofs]

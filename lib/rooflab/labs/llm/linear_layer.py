@@ -1,4 +1,4 @@
-"""``rl.live.layer``: the box of a linear layer in the sizes of language models, and its roofline."""
+"""``rl.live.layer``: the box of a linear layer, in the sizes of language models, with its roof."""
 
 from __future__ import annotations
 
@@ -24,9 +24,46 @@ def layer(
 ) -> Live:
     """Return the box of a linear layer, tokens × outputs × inputs, and the roofline beside it.
 
-    The sliders are its three edges, in the sizes of language models; they start at the nearest to
-    ``tokens``, ``inputs`` and ``outputs``. The memory roof is that of reading, as most of what a
-    layer moves is weights. The other arguments: as in :func:`roofline`. Nothing is measured.
+    The sliders are its three edges, in the sizes of language models. The memory roof is that of
+    reading, as most of what a layer moves is weights. Nothing is measured.
+
+    Parameters
+    ----------
+    tokens : int, optional
+        Where its slider starts: at the nearest of its values.
+    inputs : int, optional
+        Numbers of a row that goes in, likewise.
+    outputs : int, optional
+        Numbers of a row that comes out, likewise.
+    dtype : str or DType, optional
+        The number format shown first.
+    machine : Machine or str, optional
+        The machine shown first; a name is looked up in the catalogue and the recordings.
+    machines : Machine, str or iterable of these, optional
+        The machines on offer, as in :func:`rooflab.live.roofline`.
+    dtypes : sequence of str or DType, optional
+        The number formats on offer.
+    after : object, optional
+        What :func:`rooflab.ask` returned, one or several: the picture stays covered until all
+        are answered.
+
+    Returns
+    -------
+    Live
+        A widget; ``sentence`` says what it shows.
+
+    Raises
+    ------
+    ValueError
+        For an unknown machine or format, and for sizes that are not positive.
+    TypeError
+        For an argument of a wrong type.
+
+    Examples
+    --------
+    >>> box = rl.live.layer(64, 4096, 11008, "bf16", machines="h100-sxm")
+    >>> box.sentence.splitlines()[0]
+    'GEMM 64×11008×4096 in bf16: 5.77 GFLOP over 92.1 MB is 62.66 FLOP/byte, left of the ridge ...'
     """
     edges = ("tokens", "rows"), ("outputs", "numbers out"), ("inputs", "numbers in")
     asked = (tokens, TOKENS), (outputs, WIDTHS), (inputs, WIDTHS)

@@ -25,18 +25,75 @@ _COUNTS = ("norms", "qk_norm", "positions", "experts", "experts_active", "shared
 class Model:
     """The sizes of a transformer. Only ``hidden``, ``layers`` and ``heads`` are needed.
 
-    ``kv_heads``: default ``heads``; ``head_dim``: hidden / heads; ``intermediate``: width of the
-    MLP, 4 · hidden; ``gated``: the MLP has gate, up and down, else up and down. ``tied``: the head
-    is the embedding table. ``context``: trained limit in tokens (None: not known). ``biases``: the
-    products that have one ("up" is also that of the shared and the dense MLPs). ``norm`` is "rms"
-    or "layer", ``norms`` of them a layer, one more before the head; ``qk_norm``: further norm
-    parameters of a layer. ``positions``: rows of a learned position table (0: rotary). ``latent``:
-    multi-head latent attention (a :class:`Latent`, or a mapping of its sizes).
+    Parameters
+    ----------
+    hidden : int
+        Length of the vector that stands for a token between the layers.
+    layers : int
+        Number of layers.
+    heads : int
+        Attention heads of a layer.
+    kv_heads : int, optional
+        Heads of keys and values; default ``heads``.
+    head_dim : int, optional
+        Length of a head; default hidden / heads.
+    intermediate : int, optional
+        Width of the MLP, of one expert where there are several; default 4 · hidden.
+    vocab : int, optional
+        Entries of the vocabulary; default 32 000.
+    tied : bool, optional
+        True: the head is the embedding table. False by default.
+    gated : bool, optional
+        True (default): the MLP has gate, up and down. False: up and down.
+    name : str, optional
+        What texts and pictures call it.
+    context : int, optional
+        Trained limit in tokens; None: not known.
+    biases : tuple of str, optional
+        The products that have a bias. "up" is also that of the shared and the dense MLPs.
+    norm : {"rms", "layer"}, optional
+        The kind of the norms; "rms" by default.
+    norms : int, optional
+        Norms of a layer, 2 by default; one more stands before the head.
+    qk_norm : int, optional
+        Further norm parameters of a layer; none by default.
+    positions : int, optional
+        Rows of a learned position table; 0 (default): rotary positions.
+    experts : int, optional
+        Mixture of experts: how many a layer has; 0 (default): none.
+    experts_active : int, optional
+        How many of them a token passes.
+    shared_intermediate : int, optional
+        Width of the shared experts, which every token passes too.
+    dense_layers : int, optional
+        The first layers that have a plain MLP in place of experts.
+    dense_intermediate : int, optional
+        Width of that plain MLP; default ``intermediate``.
+    window : int, optional
+        Positions that a windowed layer looks back; None: all.
+    windowed_layers : int, optional
+        How many layers are windowed; default all if there is a ``window``.
+    latent : Latent or mapping, optional
+        Multi-head latent attention, or a mapping of its sizes.
+    source : tuple of str, optional
+        Where the sizes are published.
 
-    Mixture of experts: ``experts`` a layer, ``experts_active`` a token, each ``intermediate`` wide;
-    every token also passes ``shared_intermediate``; the first ``dense_layers`` layers have a plain
-    MLP of ``dense_intermediate``. ``window``: positions that the ``windowed_layers`` (default all)
-    look back. Raises TypeError or ValueError naming the size that does not fit.
+    Raises
+    ------
+    ValueError
+        For a size that does not fit, or that does not fit another one; the message names it.
+    TypeError
+        For an argument of a wrong type.
+
+    Examples
+    --------
+    >>> m = rl.Model(hidden=4096, layers=32, heads=32, intermediate=11008, name="llama-2-7b")
+    >>> m.parameters
+    6738415616
+    >>> m.kv_bytes(batch=1, context=4096)
+    2147483648
+    >>> m.decode(batch=1, context=4096).bytes
+    15374105088
     """
 
     hidden: int
@@ -218,13 +275,43 @@ class Model:
         """One step that gives each of ``batch`` sequences its ``context``-th token.
 
         The new token is counted in ``context``: context − 1 positions are read from the KV cache
-        and one is written, ``kv_bytes(batch, context, kv)`` in all. ``weights``: default bf16.
-        ``activations``: None lets them follow weights of less than 16 bits on a machine that has a
-        peak for their format (fp8, int8, fp4, …), and be 16 bits wide on any other; what was
-        assumed is in the notes of :meth:`Workload.time`. ``quant`` names both at once: "w16a16",
-        "w8a16", "w8a8", "w4a16", "w4a8", "w4a4" (integers of 8 and 4 bits), or a format that both
-        have, such as "fp8" or "nvfp4". ``attention``: "streamed" or "materialised" (its scores go
-        through memory). Raises ValueError or TypeError naming the argument that does not fit.
+        and one is written, ``kv_bytes(batch, context, kv)`` in all.
+
+        Parameters
+        ----------
+        batch : int
+            Sequences.
+        context : int
+            Positions of each, the new one included.
+        weights : str or DType, optional
+            Number format of the weights; bf16 by default.
+        kv : str or DType, optional
+            Number format of the KV cache; bf16 by default.
+        activations : str or DType, optional
+            By default activations follow weights of less than 16 bits on a machine that has a peak
+            for their format (fp8, int8, fp4, …), and are 16 bits wide on any other. What was
+            assumed is in the notes of :meth:`Workload.time`.
+        quant : str, optional
+            Weights and activations at once: "w16a16", "w8a16", "w8a8", "w4a16", "w4a8", "w4a4"
+            (integers of 8 and 4 bits), or a format that both have, such as "fp8" or "nvfp4".
+        attention : {"streamed", "materialised"}, optional
+            "materialised": its scores go through memory.
+
+        Returns
+        -------
+        Workload
+            The step, to be timed on any machine.
+
+        Raises
+        ------
+        ValueError, TypeError
+            For an argument that does not fit; the message names it.
+
+        Examples
+        --------
+        >>> step = rl.model("llama-2-7b").decode(batch=1, context=1024, quant="w4a16")
+        >>> step.traffic["weights"], step.traffic["kv"]
+        (3303673856, 536870912)
         """
         batch, context = size("batch", batch), size("context", context)
         formats = formats_of(weights, kv, activations, quant)
@@ -246,10 +333,43 @@ class Model:
     ) -> Workload:
         """Read ``batch`` prompts of ``tokens`` tokens each and write their KV cache.
 
-        Formats as in :meth:`decode`. ``causal``: count only the pairs that are not in the future,
-        as streamed attention computes them; many published counts take all of them. ``logits``:
-        "last" if only the last position passes the head, "all" if every one does, as in scoring a
-        text and in the count 2 N.
+        Parameters
+        ----------
+        batch : int
+            Prompts.
+        tokens : int
+            Tokens of each.
+        weights : str or DType, optional
+            Number format of the weights; bf16 by default.
+        kv : str or DType, optional
+            Number format of the KV cache; bf16 by default.
+        activations : str or DType, optional
+            As in :meth:`decode`.
+        quant : str, optional
+            Weights and activations at once, as in :meth:`decode`.
+        attention : {"streamed", "materialised"}, optional
+            "materialised": its scores go through memory.
+        causal : bool, optional
+            True counts only the pairs that are not in the future, as streamed attention computes
+            them. Many published counts take all of them.
+        logits : {"last", "all"}, optional
+            "last": only the last position passes the head. "all": every one does, as in scoring a
+            text and in the count 2 N.
+
+        Returns
+        -------
+        Workload
+            The step, to be timed on any machine.
+
+        Raises
+        ------
+        ValueError, TypeError
+            For an argument that does not fit; the message names it.
+
+        Examples
+        --------
+        >>> rl.model("llama-2-7b").prefill(batch=1, tokens=1024).flops
+        13541153177600
         """
         batch, tokens = size("batch", batch), size("tokens", tokens)
         formats, options = formats_of(weights, kv, activations, quant), {}
@@ -273,9 +393,41 @@ class Model:
     ) -> Workload:
         """Forward and backward (dX and dW) over ``batch`` sequences of ``tokens`` tokens.
 
-        Formats as in :meth:`decode`; every position passes the head. Nothing is cached: ``kv`` is
-        here only so that all three workloads take the same arguments. The optimiser is not
-        counted, in time or in memory.
+        Every position passes the head. The optimiser is not counted, in time or in memory.
+
+        Parameters
+        ----------
+        batch : int
+            Sequences.
+        tokens : int
+            Tokens of each.
+        weights : str or DType, optional
+            Number format of the weights; bf16 by default.
+        kv : str or DType, optional
+            Nothing is cached: here only so that all three workloads take the same arguments.
+        activations : str or DType, optional
+            As in :meth:`decode`.
+        quant : str, optional
+            Weights and activations at once, as in :meth:`decode`.
+        attention : {"streamed", "materialised"}, optional
+            "materialised": its scores go through memory.
+        causal : bool, optional
+            As in :meth:`prefill`.
+
+        Returns
+        -------
+        Workload
+            The step, to be timed on any machine.
+
+        Raises
+        ------
+        ValueError, TypeError
+            For an argument that does not fit; the message names it.
+
+        Examples
+        --------
+        >>> rl.model("gpt2").train_step(batch=1, tokens=1024).flops
+        827537380352
         """
         batch, tokens = size("batch", batch), size("tokens", tokens)
         formats = formats_of(weights, kv, activations, quant)

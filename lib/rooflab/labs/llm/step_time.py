@@ -15,9 +15,9 @@ from rooflab.predict.machine import Machine
 
 # Number formats of a step: what ``quant="w4a8"`` means, and what is assumed on a machine.
 #
-# Weights, KV cache and activations have a format each. Products are computed in the wider of their
-# two operands' formats, so that the activations decide which of a machine's peaks counts: weights
-# of 8 bits bring the 8-bit peak only where the activations have 8 bits too.
+# Weights, KV cache and activations have a format each. A product is computed in the wider of its
+# two operands' formats. So the activations decide which of a machine's peaks counts: weights of
+# 8 bits bring the 8-bit peak only where the activations have 8 bits too.
 
 
 # Bits of the weights and of the activations, as serving software writes them.
@@ -104,11 +104,12 @@ def narrowest(formats: Formats) -> int:
 
 # How long the steps of a workload take on a machine: the estimate, part by part.
 #
-# Per operation: FLOPs over the peak, bytes over the DRAM bandwidth, what the calls cost (with their
-# operands at hand: waiting for memory is counted already), and what devices that share a layer send
-# each other. Three ways to put the parts together: "sum-of-max"
-# (an operation computes and carries at once, operations follow each other), "max-of-sum" (the whole
-# step overlaps, the lowest time of the three), "no-overlap" (nothing overlaps).
+# An operation takes its FLOPs over the peak, its bytes over the DRAM bandwidth, what its calls
+# cost, and what devices that share a layer send each other. The calls are those of operands at
+# hand, because waiting for memory is counted already. Three ways to put the parts together:
+# - "sum-of-max": an operation computes and carries at once, operations follow each other.
+# - "max-of-sum": the whole step overlaps; the lowest time of the three.
+# - "no-overlap": nothing overlaps.
 
 
 MIX = "read"  # nearly all that a step of a model carries is read: weights, KV cache

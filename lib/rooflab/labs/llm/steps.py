@@ -341,10 +341,11 @@ def _absorbed(name: str, model: Model, rows: int, inner: int, outer: int, format
 
 # The operations of one training step: forward, then what backward adds to each of them.
 #
-# A product C = AB has two behind it, dA = dC·Bᵀ ("up dX") and dB = Aᵀ·dC ("up dW"), each of as many
-# FLOPs: hence the usual 6 FLOP a parameter and token. Any other operation goes back once ("norm
-# back"): it reads its inputs and its output's gradient and writes its inputs' gradients. Gradients
-# have the format of what they belong to. The optimiser's pass over the weights is not included.
+# Behind a product C = AB come two more, dA = dC·Bᵀ ("up dX") and dB = Aᵀ·dC ("up dW"), each of as
+# many FLOPs: hence the usual 6 FLOP a parameter and token. Any other operation goes back once, as
+# "norm back" does: it reads its inputs and its output's gradient, and writes its inputs' gradients.
+# Gradients have the format of what they belong to. The optimiser's pass over the weights is not
+# included.
 
 
 # Backward FLOPs of an operation over its forward FLOPs: a product has two behind it; streamed

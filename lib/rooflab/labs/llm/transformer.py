@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -26,8 +26,8 @@ from rooflab.measure.timing import Call
 # A linear layer, Y = X Wᵀ, in the ways that a library offers for it.
 #
 # X holds one token a row, (rows, in); W is (out, in); Y is (rows, out). A library may be asked for
-# one matrix-vector product a token or for one matrix-matrix product, and W may be stored as BLAS has
-# it or transposed. None of them wins always, so that :mod:`rooflab.labs.llm.decode_loop` times them.
+# one matrix-vector product a token or for one matrix-matrix product, and W may be stored as BLAS
+# has it or transposed. None of them always wins, so :mod:`rooflab.labs.llm.decode_loop` times them.
 
 
 DTYPES = {
@@ -146,7 +146,7 @@ class Weights:
     model: Model
     dtype: str
     backend: Backend
-    arrays: dict[str, list[Any]]
+    arrays: dict[str, list[Any]] = field(repr=False)
 
     @property
     def nbytes(self) -> int:
@@ -581,9 +581,37 @@ shapes."""
 def loop_model(which: str = "small", itemsize: int = 4, backend: str = "cpu") -> Model:
     """A model of the Llama kind for :func:`rooflab.decode_loop`: "small" or "large".
 
-    It gets as many more layers as its weights (``itemsize`` bytes each) need to be 4 × the last
-    cache of where it will run (``backend``: "cpu", "gpu" or "auto"): smaller ones would stay there
-    from step to step, which no real model's do.
+    It gets as many more layers as its weights need to be 4 × the last cache of where it will run.
+    Smaller ones would stay there from step to step, which no real model's do.
+
+    Parameters
+    ----------
+    which : {"small", "large"}, optional
+        Layers 768 or 1536 wide.
+    itemsize : int, optional
+        Bytes of a weight, 4 by default.
+    backend : {"cpu", "gpu", "auto"}, optional
+        Where it will run.
+
+    Returns
+    -------
+    Model
+        A plain decoder that the loop can run.
+
+    Raises
+    ------
+    ValueError
+        For another name, size or backend.
+    TypeError
+        For an argument of a wrong type.
+    RuntimeError
+        For "gpu" where none can be used.
+
+    Examples
+    --------
+    >>> small = rl.loop_model("small")
+    >>> small.hidden, small.heads, small.kv_heads
+    (768, 12, 4)
     """
     if not isinstance(which, str) or which not in SIZES:
         raise unknown("which", which, SIZES)

@@ -48,10 +48,37 @@ if TYPE_CHECKING:
 class Workload:
     """One step of ``model``: its operations, their FLOPs and bytes, their time on a machine.
 
-    ``phase``: "decode", "prefill" or "train"; ``batch`` sequences with ``queries`` new positions
-    each and ``context`` positions in all. ``steps``: one :class:`Step` per kind of operation, a
-    single run of it (``step.op``) with how often it runs (``step.count``). ``options``: how the
-    steps were made, as pairs of name and value.
+    :meth:`Model.decode`, :meth:`Model.prefill` and :meth:`Model.train_step` make it.
+
+    Attributes
+    ----------
+    model : Model
+        The sizes.
+    phase : {"decode", "prefill", "train"}
+        What kind of step it is.
+    batch, queries, context : int
+        Sequences, the new positions of each, and its positions in all.
+    formats : Formats
+        Number formats of weights, KV cache and activations.
+    steps : tuple of Step
+        One for each kind of operation: a single run of it (``step.op``) with how often it runs
+        (``step.count``).
+    options : tuple of (str, object)
+        How the steps were made, as pairs of name and value.
+    flops, bytes : int
+        FLOP of the step, a multiply-add counting 2, and its minimum traffic.
+    intensity : float
+        FLOP per byte.
+
+    Examples
+    --------
+    >>> w = rl.model("llama-2-7b").decode(batch=1, context=1024)
+    >>> w.flops, w.traffic["weights"], w.traffic["kv"]
+    (13753843712, 13214695424, 536870912)
+    >>> round(w.bound("h100-sxm") * 1e3, 2)  # ms that no program can beat
+    4.09
+    >>> round(w.tokens_per_s("h100-sxm"))  # the estimate
+    243
     """
 
     model: Model
@@ -197,14 +224,41 @@ class Workload:
         Computing: the products' FLOPs at the highest dense peak of a format as wide as the weights
         (and as activations that were named), whatever it accumulates in. Carrying: the weights and
         the KV cache once, less what the caches hold, at the DRAM's bandwidth. Sending, with
-        ``link`` in byte/s: the least that an all-reduce takes, each device its whole partial sum
-        once. Nothing is added for launches, small operations or activations, everything overlaps,
-        and ``devices`` divide it all without loss. A peak that is there and that nobody publishes
-        bounds nothing. One step makes a token for each sequence, with every weight and position in
-        its format: speculative decoding, sequences that share a prompt's cache, sparse products,
-        and numbers that are rounded to fewer bits on their way are other steps.
-        ``roofs="measured"``: from published achieved figures, which a run may well beat. What was
-        assumed: ``w.explain(machine).bound.notes``.
+        ``link``: the least that an all-reduce takes, each device its whole partial sum once.
+        Nothing is added for launches, small operations or activations, everything overlaps, and
+        ``devices`` divide it all without loss. A peak that is there and that nobody publishes
+        bounds nothing.
+
+        One step makes a token for each sequence, with every weight and position in its format.
+        Other steps are speculative decoding, sequences that share a prompt's cache, sparse
+        products, and numbers that are rounded to fewer bits on their way.
+
+        Parameters
+        ----------
+        machine : Machine or str
+            A machine, or its name in the catalogue.
+        devices : int, optional
+            How many of it share the step.
+        link : float, optional
+            byte/s that a device sends; by default sending takes no time.
+        roofs : {"catalogue", "measured"}, optional
+            "measured": from published achieved figures, which a run may well beat.
+
+        Returns
+        -------
+        float
+            Seconds. What was assumed: ``w.explain(machine).bound.notes``.
+
+        Raises
+        ------
+        ValueError, TypeError
+            For an argument that does not fit; the message names it.
+
+        Examples
+        --------
+        >>> w = rl.model("llama-2-7b").decode(batch=1, context=1024)
+        >>> round(w.bound("h100-sxm") * 1e3, 2)  # ms
+        4.09
         """
         return self._strict(machine, devices, link, roofs).seconds
 
@@ -265,22 +319,50 @@ class Workload:
         slower (:meth:`bound` is what none can beat). At a datasheet's full rates and without
         launches, the default for a machine of the catalogue, the published runs of lesson 05 are
         1.2 to 2.5 times slower; with ``roofs="measured"`` and ``overhead=2e-6``, 1 to 2 times.
-        ``devices`` share every layer: weights, KV
-        cache and FLOPs are divided, activations are not. ``link``: byte/s that a device sends; what
-        ends a block is then followed by a ring all-reduce, 2 (devices − 1) / devices · the result's
-        bytes / link, and by ``link_latency`` seconds for each. ``overhead``: seconds a launch, in
-        place of what was measured on the machine (nothing for one of the catalogue); every
-        operation is a launch, ``w.launches`` of them. ``efficiency``: shares of the roofs that are
-        reached, as in {"compute": 0.75, "memory": 0.85}.
 
-        ``bound``, how the parts are put together: "sum-of-max" (an operation computes and carries
-        at once, operations follow each other), "max-of-sum" or "no-overlap". ``roofs``: "catalogue"
-        or "measured" (published achieved figures). ``traffic``: the ledger of a published table,
-        which counts only some of "weights", "kv" and "activations"; an operation that moves none of
-        them is left out, FLOPs and all. Such tables take every parameter once, and 2 FLOP for each
-        and a token, so the embedding table is then read and multiplied with as a whole
-        (``w.traffic``, ``w.flops`` have what the step itself must do). :meth:`time` says what was
-        assumed. Raises ValueError or TypeError naming the argument that does not fit.
+        Parameters
+        ----------
+        machine : Machine or str
+            A machine, or its name in the catalogue.
+        devices : int, optional
+            They share every layer: weights, KV cache and FLOPs are divided, activations are not.
+        link : float, optional
+            byte/s that a device sends. What ends a block is then followed by a ring all-reduce, 2
+            (devices − 1) / devices · the result's bytes / link.
+        bound : {"sum-of-max", "max-of-sum", "no-overlap"}, optional
+            How the parts are put together. "sum-of-max": an operation computes and carries at once,
+            operations follow each other. "max-of-sum": the whole step overlaps. "no-overlap":
+            nothing does.
+        roofs : {"catalogue", "measured"}, optional
+            "measured": published achieved figures.
+        traffic : collection of {"weights", "kv", "activations"}, optional
+            The ledger of a published table, which counts only some of them. An operation that moves
+            none of them is left out, FLOPs and all. Such tables take every parameter once, and 2
+            FLOP for each and a token, so the embedding table is then read and multiplied with as a
+            whole; ``w.traffic`` and ``w.flops`` have what the step itself must do.
+        overhead : float, optional
+            Seconds a launch; every operation is one, ``w.launches`` of them. By default what was
+            measured on the machine, and nothing for one of the catalogue.
+        link_latency : float, optional
+            Seconds added for each all-reduce.
+        efficiency : mapping of str to float, optional
+            Shares of the roofs that are reached, as in {"compute": 0.75, "memory": 0.85}.
+
+        Returns
+        -------
+        float
+            Seconds. :meth:`time` has its parts, and says what was assumed.
+
+        Raises
+        ------
+        ValueError, TypeError
+            For an argument that does not fit; the message names it.
+
+        Examples
+        --------
+        >>> w = rl.model("llama-2-7b").decode(batch=1, context=1024)
+        >>> round(w.seconds("h100-sxm") * 1e3, 2)  # ms
+        4.11
         """
         how = {
             "link": link, "bound": bound, "roofs": roofs, "traffic": traffic,
@@ -322,8 +404,28 @@ class Workload:
     ) -> Account:
         """The steps that lead from "weights read once" to the estimate and to a measured rate.
 
-        ``tokens_per_s``: what was measured, over the whole batch and all devices. The factors
-        multiply to measured time / time to read the weights.
+        Parameters
+        ----------
+        machine : Machine or str
+            A machine, or its name in the catalogue.
+        tokens_per_s : float, optional
+            What was measured, over the whole batch and all devices.
+        devices : int, optional
+            How many of the machine share the step.
+        **how : object
+            As in :meth:`seconds`.
+
+        Returns
+        -------
+        Account
+            Its factors multiply to measured (else estimated) time / time to read the weights.
+
+        Examples
+        --------
+        >>> w = rl.model("llama-2-7b").decode(batch=1, context=1024)
+        >>> why = w.explain("h100-sxm", tokens_per_s=150)
+        >>> round(why.share, 2), why.factors[-1].name
+        (0.61, 'unexplained')
         """
         m = _machine(machine)
         how = {"link": None, "roofs": "catalogue", **how}
@@ -357,11 +459,11 @@ def _as_text(w: Workload) -> str:
     return "\n".join(lines)
 
 
-# Account for a step's time: from "the weights, read once" to the estimate and to a measurement.
+# The account of a step's time: from "the weights, read once" to the estimate and to a measurement.
 #
 # weights → KV cache → activations → compute → measured roof → efficiency → calls → link →
-# unexplained; the product of the factors is (measured or predicted time) / (time to read the
-# weights).
+# unexplained. The product of the factors is the measured or predicted time over the time to read
+# the weights.
 
 
 _IN_WORDS = {
@@ -576,11 +678,11 @@ def _rate(tokens_per_s: float | None) -> float | None:
 
 # The strict bound of a step: the time that no program can beat, with nothing taken for granted.
 #
-# Three sums over the whole step, of which the longest counts, because all may overlap: the products'
-# FLOPs, the bytes of weights and KV cache, the bytes that devices must send each other. What a clever
+# Three sums over the whole step: the products' FLOPs, the bytes of weights and KV cache, the bytes
+# that devices must send each other. The longest counts, because all may overlap. What a clever
 # program can avoid is left out: launches, passes over activations, the second half of a ring
 # all-reduce, experts that no token need choose. Peaks are the highest dense ones that are published
-# of a machine, those that accumulate in 16 bits and those that a run has reached included.
+# of a machine, with those that accumulate in 16 bits and those that a run has reached.
 
 
 # Streamed attention computes its scores again on the way back; a program that stored them need not.
