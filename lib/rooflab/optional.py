@@ -9,31 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-# Package as it is imported → the smallest extra that brings it.
-EXTRA = {
-    **dict.fromkeys(("rich", "typer"), "terminal"),
-    "matplotlib": "plot",
-    **dict.fromkeys(
-        ("llvmlite", "ml_dtypes", "numba", "psutil", "scipy", "threadpoolctl", "tqdm"), "measure"
-    ),
-    **dict.fromkeys(
-        (
-            "IPython",
-            "anywidget",
-            "ipykernel",
-            "ipywidgets",
-            "jupyter_server",
-            "markdown_it",
-            "traitlets",
-        ),
-        "course",
-    ),
-    **dict.fromkeys(
-        ("jupyter_client", "nbclient", "nbformat", "nbval", "pytest", "zmq"),
-        "grade",
-    ),
-    "distributed": "cluster",
+_BROUGHT_BY = {  # extra → the packages that it brings, as they are imported
+    "terminal": "rich typer",
+    "plot": "matplotlib",
+    "measure": "llvmlite ml_dtypes numba psutil scipy threadpoolctl tqdm",
+    "course": "IPython anywidget ipykernel ipywidgets jupyter_server markdown_it traitlets",
+    "grade": "jupyter_client nbclient nbformat nbval pytest zmq",
+    "cluster": "distributed",
 }
+EXTRA = {package: extra for extra, names in _BROUGHT_BY.items() for package in names.split()}
 _ENDING = "is not installed here"
 
 
