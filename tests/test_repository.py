@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -133,18 +134,29 @@ def test_gpu_requirements_fit_each_system(file: str, package: str) -> None:
         assert cupy.specifier.contains("14.2.0") and not cupy.specifier.contains("15.0.0")
 
 
-def test_the_base_needs_neither_a_gpu_nor_torch() -> None:
+def layers() -> dict[str, list[Requirement]]:
+    """What each layer of the package asks for itself: "core" and each extra but those of tests."""
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))["project"]
-    names = {Requirement(line).name for line in project["dependencies"]}
+    listed = {"core": project["dependencies"], **project["optional-dependencies"]}
+    found = {name: [Requirement(line) for line in lines] for name, lines in listed.items()}
+    return {name: [r for r in lines if r.name != "rooflab"] for name, lines in found.items()}
+
+
+def test_the_course_needs_neither_a_gpu_nor_torch() -> None:
+    names = {r.name for layer, listed in layers().items() if layer != "test" for r in listed}
     assert not {n for n in names if n.startswith(("cupy", "torch", "nvidia"))}
     assert {"numpy", "scipy", "jupyterlab", "anywidget"} <= names
 
 
+def test_the_core_is_small_and_each_package_stands_in_one_layer() -> None:
+    assert {r.name for r in layers()["core"]} == {"numpy", "pyyaml"}
+    names = [r.name for listed in layers().values() for r in listed]
+    assert [name for name, times in Counter(names).items() if times > 1] == []
+
+
 def test_every_dependency_has_both_bounds_and_a_reason() -> None:
-    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))["project"]
-    listed = [*project["dependencies"], *project["optional-dependencies"]["test"]]
     reasons = (REPOSITORY / "CONTRIBUTING.md").read_text("utf-8")
-    for requirement in map(Requirement, listed):
+    for requirement in (each for listed in layers().values() for each in listed):
         operators = {part.operator for part in requirement.specifier}
         assert operators == {">=", "<"}, requirement
         assert f"`{requirement.name}`" in reasons, f"{requirement.name}: why is it needed?"
@@ -164,9 +176,10 @@ def imported(*folders: str) -> set[str]:
 
 
 def test_everything_that_is_imported_is_declared() -> None:
-    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))["project"]
-    base = {Requirement(line).name for line in project["dependencies"]}
-    extra = {Requirement(line).name for line in project["optional-dependencies"]["test"]}
+    named = {layer: {r.name for r in listed} for layer, listed in layers().items()}
+    extra = named.pop("test")
+    del named["cluster"]  # imported by its name alone, where it is there
+    base = set().union(*named.values())
 
     def declared_as(package: str) -> str:
         known = {
@@ -185,6 +198,6 @@ def test_everything_that_is_imported_is_declared() -> None:
     run_not_imported = {
         "ipympl", "jupyterlab", "mypy", "notebook", "numba", "nvidia-cuda-nvdisasm",
         "nvidia-cuda-nvrtc", "nvidia-ml-py", "pre-commit", "pytest-xdist", "ruff", "scipy-stubs",
-        "types-PyYAML",
+        "setuptools", "types-PyYAML",
     }  # fmt: skip
     assert (base | extra) - {declared_as(p) for p in everything} == run_not_imported

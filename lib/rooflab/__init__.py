@@ -64,7 +64,10 @@ __all__ = [*_HOME, *_MODULES]
 
 def __getattr__(name: str) -> object:
     if name in _HOME:
-        found = getattr(importlib.import_module(_HOME[name]), name)
+        from rooflab.optional import installed
+
+        with installed(f"rooflab.{name}"):
+            found = getattr(importlib.import_module(_HOME[name]), name)
     elif name in _MODULES:
         found = importlib.import_module(_MODULES[name])
     else:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 
+from rooflab.optional import installed
+
 _HOME = {
     "roofline": "rooflab.show.live_roofline",
     "box": "rooflab.show.live_roofline",
@@ -19,7 +21,8 @@ __all__ = [*_HOME]
 def __getattr__(name: str) -> object:
     if name not in _HOME:
         raise AttributeError(f"module 'rooflab.live' has no attribute {name!r}")
-    return getattr(importlib.import_module(_HOME[name]), name)
+    with installed(f"rooflab.live.{name}"):
+        return getattr(importlib.import_module(_HOME[name]), name)
 
 
 def __dir__() -> list[str]:

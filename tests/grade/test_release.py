@@ -55,7 +55,7 @@ def texts(notebook, kind="markdown"):
 def test_it_holds_the_chosen_lessons_and_what_they_need(pack):
     assert {p.name[:2] for p in (pack / "notebooks").iterdir()} == {"00", "01"}
     names = {"README.md", "course.json", "course.py", "requirements.txt", "pyproject.toml", "lib",
-             "LICENSE", "LICENSE-TEXT", "assets", "notebooks"}  # fmt: skip
+             "LICENSE", "LICENSE-TEXT", "assets", "notebooks", "setup.py"}  # fmt: skip
     assert names <= {path.name for path in pack.iterdir()}
     assert not [p for p in pack.rglob("*") if p.name in ("__pycache__", "solutions", "source")]
     assert oct(pack.stat().st_mode)[-3:] == "755"

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 from typer.core import TyperGroup
 
+from rooflab.optional import installed
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
@@ -42,7 +44,8 @@ class Terminal(TyperGroup):
             with warnings.catch_warnings():
                 # As one line too: a library's place in a file means nothing to a reader.
                 warnings.showwarning = lambda message, *_, **__: complain(str(message))
-                code = super().main(*args, standalone_mode=False, **extra)
+                with installed("This command"):
+                    code = super().main(*args, standalone_mode=False, **extra)
         except KeyboardInterrupt:
             code = 130
         except Exception as error:
@@ -57,7 +60,8 @@ def one_line(error: Exception) -> str:
     text = parser_says() if parser_says else str(error)
     if isinstance(error, MemoryError) and not text:
         text = "not enough memory"
-    expected = parser_says or isinstance(error, (ValueError, TypeError, RuntimeError, MemoryError))
+    ours = (ValueError, TypeError, RuntimeError, MemoryError, ModuleNotFoundError)
+    expected = parser_says or isinstance(error, ours)
     # A file that cannot be written says so itself; anything stranger also says what it is.
     kind = "" if expected else f"{type(error).__name__}: "
     return kind + (" ".join(text.split()) or type(error).__name__)

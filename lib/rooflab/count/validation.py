@@ -8,6 +8,8 @@ from collections.abc import Iterable
 
 # One check for every size, and for every yes or no, that enters the package.
 
+_BOOLS = ("bool", "bool_")  # Python's and NumPy's; an older NumPy's is an integer too
+
 
 def size(name: str, value: object, least: int = 1) -> int:
     """Return ``value`` as an ``int`` of ``least`` or more; NumPy integers are fine, bool is not.
@@ -15,7 +17,7 @@ def size(name: str, value: object, least: int = 1) -> int:
     Raises TypeError or ValueError that names the argument, its value and what would be right.
     """
     right = "a positive integer" if least == 1 else "an integer"
-    if isinstance(value, bool):
+    if type(value).__name__ in _BOOLS:
         raise TypeError(f"{name}={value!r} is a bool; it must be {right}")
     try:
         number = operator.index(value)  # type: ignore[arg-type]  # what has no index raises
@@ -38,7 +40,7 @@ def shape(name: str, value: object) -> tuple[int, ...]:
 
 def flag(name: str, value: object) -> bool:
     """Return ``value`` as a bool; TypeError for anything but True and False (NumPy's too)."""
-    if type(value).__name__ not in ("bool", "bool_"):
+    if type(value).__name__ not in _BOOLS:
         raise TypeError(f"{name}={value!r} must be True or False")
     return bool(value)
 

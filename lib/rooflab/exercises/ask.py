@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 
 from rooflab.exercises import guesses
 from rooflab.exercises.guesses import positive, question
+from rooflab.optional import installed
 
 if TYPE_CHECKING:
     from rooflab.show.guess_axis import GuessAxis
 
 
+@installed("rooflab.ask")
 def ask(
     id: str,
     result: object,

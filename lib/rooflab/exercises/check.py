@@ -22,6 +22,7 @@ from rooflab.exercises.judge import drawn, judge
 from rooflab.exercises.observe.observation import describe
 from rooflab.exercises.registry import exercise, exercises
 from rooflab.exercises.verdict import Verdict
+from rooflab.optional import installed
 
 # The latest verdict on each exercise in this kernel; a restart forgets them.
 
@@ -169,6 +170,7 @@ class Interrupted(KeyboardInterrupt):
         return ["KeyboardInterrupt: stopped; the cells that were waiting have not been run"]
 
 
+@installed("rooflab.check")
 def check(id: str, answer: object = ...) -> Verdict:
     """Judge ``answer``, a value or a function, to exercise ``id``: ``check("01-product", f)``.
 

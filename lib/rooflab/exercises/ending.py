@@ -30,8 +30,6 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
 
-import psutil
-
 from rooflab.exercises.exercise import Case, Observation
 from rooflab.exercises.observe import collect, plaindata
 from rooflab.labs.golf.buffers import Stopped
@@ -236,6 +234,10 @@ def _limit_memory() -> None:
     with contextlib.suppress(OSError, ValueError):
         resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
         Path("/proc/self/oom_score_adj").write_text("1000")
+    try:
+        import psutil
+    except ImportError:  # nobody knows how much is free: the answer's memory has no limit
+        return
     with contextlib.suppress(OSError, ValueError, psutil.Error):
         most = psutil.Process().memory_info().vms + int(ROOM * psutil.virtual_memory().available)
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
@@ -248,7 +250,8 @@ def _redirect(say: Say) -> None:
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     sys.stdin = io.StringIO()
     builtins.input = _nobody_answers
-    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
     if shell is not None:
         shell.display_pub.publish = lambda data, metadata=None, **more: say(
             "displayed", [data, metadata or {}, {k: more[k] for k in _SHOWN & more.keys()}]

@@ -18,6 +18,7 @@ from rooflab.count.si import percent, si, times
 from rooflab.count.validation import unknown
 from rooflab.exercises.guesses import store
 from rooflab.measure.measurement import Measurement
+from rooflab.optional import installed
 from rooflab.predict.catalogue import machine as _machine
 from rooflab.predict.estimate import CACHES, Prediction, mix_of, peak_of, predict
 from rooflab.predict.machine import Machine
@@ -182,6 +183,7 @@ class _Kept:
             store().add(self.key, "shown")
 
 
+@installed("rooflab.sort")
 def sort(
     id: str,
     measurements: Iterable[Measurement | Operation | tuple[Operation, str]],

@@ -205,7 +205,7 @@ def _note(text: str, identity: str, tags: list[str]) -> NotebookNode:
 
 
 WHOLE = ("lib/rooflab", "assets/recordings")
-SINGLE = ("course.py", "pyproject.toml", "LICENSE", "LICENSE-TEXT")
+SINGLE = ("course.py", "pyproject.toml", "setup.py", "LICENSE", "LICENSE-TEXT")
 LISTS = "requirements*.txt"
 _LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.pyc", ".ipynb_checkpoints")
 

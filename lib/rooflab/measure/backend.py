@@ -273,8 +273,10 @@ def available_cores() -> int:
 
 
 def _affinity_elsewhere() -> int:
-    import psutil
-
+    try:
+        import psutil
+    except ImportError:
+        return os.cpu_count() or 1
     try:
         return len(psutil.Process().cpu_affinity())  # Windows has one, macOS does not
     except (AttributeError, psutil.Error):

@@ -33,6 +33,7 @@ from rooflab.measure.roof_kernels import host, lunch_block, lunch_kernel
 from rooflab.measure.roofs import thread_count
 from rooflab.measure.threads import Crew
 from rooflab.measure.timing import MEASUREMENT_LOCK, quickest
+from rooflab.optional import installed
 
 K = (1, 2, 3, 5, 9, 17, 33, 65, 129, 257)
 BUDGET = 1.5  # seconds of sweeps at most, after the first three
@@ -188,6 +189,7 @@ class FreeLunch:
         return cls(**values)
 
 
+@installed("rooflab.free_lunch")
 def free_lunch(
     k: Iterable[int] = K, n: int | None = None, dtype: DTypeLike = "fp32", threads: int | None = 1
 ) -> FreeLunch:
@@ -243,7 +245,7 @@ def free_lunch(
         if n is not None:
             raise ValueError(f"n={n}: {wanted} bytes are more than a quarter of the free memory")
         notes.append(shrunk(wanted, nbytes))
-        warnings.warn(notes[0], stacklevel=2)
+        warnings.warn(notes[0], stacklevel=3)
     part = -(-nbytes // (PARTS * crew_size * lunch_block(host()))) * lunch_block(host())
     with MEASUREMENT_LOCK:
         samples = _sweep(kind.name, counts, part, crew_size)

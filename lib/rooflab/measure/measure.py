@@ -38,6 +38,7 @@ from rooflab.measure.timing import (
     time_warm,
 )
 from rooflab.measure.verify import prepare, verdict
+from rooflab.optional import installed
 from rooflab.predict.estimate import CACHES
 
 # What to distrust about a measurement, in words: every number carries its warnings.
@@ -182,6 +183,7 @@ def too_many_threads(threads: int | None, cores: int | None) -> str | None:
 MOST_THREADS = 8  # times the cores: enough to see what too many threads do
 
 
+@installed("rooflab.measure")
 def measure(
     op: Operation,
     run: Callable[..., Any] | None = None,

@@ -27,8 +27,11 @@ def progress_bar(progress: Progress, what: str) -> Iterator[Tell]:
     if not progress:
         yield lambda share, step="": None
         return
-    from tqdm.auto import tqdm
-
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:  # a measurement can do without its bar
+        yield lambda share, step="": None
+        return
     with tqdm(total=100, desc=what, leave=False, bar_format="{desc} {bar} {n:.0f} %") as bar:
 
         def tell(share: float, step: str = "") -> None:

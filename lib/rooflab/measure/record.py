@@ -37,6 +37,7 @@ from rooflab.measure.settings import expanded
 from rooflab.measure.this_machine import measured_roofs
 from rooflab.measure.threads import with_threads
 from rooflab.measure.timing import SECONDS
+from rooflab.optional import installed
 from rooflab.predict.estimate import CACHES, predict
 from rooflab.predict.machine import Machine
 
@@ -337,6 +338,7 @@ PATIENCE = 1.25  # times the planned seconds that all measurements may really ta
 _BEFORE = 0.1  # share of the progress bar for roofs and free lunch
 
 
+@installed("rooflab.record")
 def record(
     name: str,
     *,

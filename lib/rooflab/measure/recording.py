@@ -32,7 +32,9 @@ __all__ = ["ENV", "SCHEMA", "Recording", "folders", "read", "recording", "record
 
 SCHEMA = 1
 ENV = "ROOFLAB_RECORDINGS"
-_SHIPPED = Path(__file__).resolve().parents[3] / "assets" / "recordings"
+_PACKAGE = Path(__file__).resolve().parents[1]
+# In a clone of the repository; in an installed wheel, which setup.py gives a copy.
+_SHIPPED = (_PACKAGE.parents[1] / "assets" / "recordings", _PACKAGE / "recordings")
 _BUILD_TAG = re.compile(r"(?<=\d)[-+_].*")  # 6.8.0-45-generic, 6.1.2-somebody: they name the build
 _LONG = ("roofs", "left_out", "measurements")  # lists that get one line an entry
 
@@ -299,7 +301,7 @@ def text(found: Recording) -> str:
 def folders() -> tuple[Path, ...]:
     """Where recordings are looked for: ROOFLAB_RECORDINGS, the course's own, the user's own."""
     told = path_settings(ENV)
-    shipped = [_SHIPPED] if (_SHIPPED / "schema.json").is_file() else []
+    shipped = [folder for folder in _SHIPPED if (folder / "schema.json").is_file()][:1]
     own = user_folder("data") / "recordings"
     return (*told, *shipped, own)
 

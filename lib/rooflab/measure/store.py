@@ -46,7 +46,7 @@ def save(name: str, document: Mapping[str, Any]) -> bool:
         warnings.warn(
             f"cannot write to {path.parent} ({error.strerror}): this result is kept until Python "
             f"ends, then measured again; set {ENV} to a directory you may write to",
-            stacklevel=3,
+            stacklevel=4,
         )
         return False
     _unwritten.pop(path, None)
@@ -73,5 +73,5 @@ def load(name: str, problem: Callable[[Any], str]) -> dict[str, Any] | None:
         wrong = "it is not JSON"
     if not wrong:
         return document
-    warnings.warn(f"{path} is not used, {wrong}: measuring again", stacklevel=3)
+    warnings.warn(f"{path} is not used, {wrong}: measuring again", stacklevel=4)
     return None

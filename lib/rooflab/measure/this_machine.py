@@ -38,6 +38,7 @@ from rooflab.measure.roofs import SCHEMA, measure_roofs, thread_count
 from rooflab.measure.settings import fewer
 from rooflab.measure.threads import thread_limit, with_threads
 from rooflab.measure.timing import MEASUREMENT_LOCK, Call, quickest, time_cold, time_warm
+from rooflab.optional import installed
 from rooflab.predict import estimate
 from rooflab.predict import explain as _explain
 from rooflab.predict.estimate import mix_of, peak_of, routine, smallest
@@ -47,6 +48,7 @@ from rooflab.predict.machine import Machine
 ROOFS_SHARE = 0.5  # of the time; the rest calibrates the routines that predict() speaks of
 
 
+@installed("rooflab.this_machine")
 def this_machine(
     backend: str | None = "auto",
     threads: int | None = None,
@@ -215,7 +217,10 @@ def this_machine_async(
             future.set_result(machine)
 
     future.set_running_or_notify_cancel()
-    threading.Thread(target=work, daemon=True, name="rooflab-roofs").start()
+    try:
+        threading.Thread(target=work, daemon=True, name="rooflab-roofs").start()
+    except RuntimeError:  # no threads here, as with Python in a browser: the caller waits instead
+        work()
     return future
 
 

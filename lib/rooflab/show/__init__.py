@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 
+from rooflab.optional import installed
+
 _HOME = {
     "roofline": "rooflab.show.roofline_figure",
     "waterfall": "rooflab.show.waterfall_picture",
@@ -22,4 +24,5 @@ __all__ = [*_HOME]
 def __getattr__(name: str) -> object:
     if name not in _HOME:
         raise AttributeError(f"module 'rooflab.show' has no attribute {name!r}")
-    return getattr(importlib.import_module(_HOME[name]), name)
+    with installed(f"rooflab.show.{name}"):
+        return getattr(importlib.import_module(_HOME[name]), name)

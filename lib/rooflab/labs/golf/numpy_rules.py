@@ -404,7 +404,8 @@ _VIEWS = {
     np.reshape, np.ravel, np.transpose, np.swapaxes, np.moveaxis, np.rollaxis, np.squeeze,
     np.expand_dims, np.broadcast_to, np.broadcast_arrays, np.atleast_1d, np.atleast_2d,
     np.atleast_3d, np.split, np.array_split, np.hsplit, np.vsplit, np.dsplit, np.flip, np.fliplr,
-    np.flipud, np.rot90, np.diagonal, np.real, np.imag, np.matrix_transpose, np.unstack,
+    np.flipud, np.rot90, np.diagonal, np.real, np.imag, np.matrix_transpose,
+    getattr(np, "unstack", np.split),  # since NumPy 2.1
     np.lib.stride_tricks.sliding_window_view,
 }  # fmt: skip
 _ONCE = {

@@ -169,7 +169,11 @@ def _by_thread(watch: Watch) -> Iterator[None]:
                     _raise_in(watched_thread, ctypes.py_object(Stopped))
 
     watcher = threading.Thread(target=wait_and_stop, name="golf-watchdog", daemon=True)
-    watcher.start()
+    try:
+        watcher.start()
+    except RuntimeError:  # no threads here, as with Python in a browser: nobody watches
+        yield
+        return
     try:
         yield
     finally:

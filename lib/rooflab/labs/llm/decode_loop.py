@@ -61,6 +61,7 @@ from rooflab.measure.timing import (
     quickest,
     undisturbed,
 )
+from rooflab.optional import installed
 
 SCHEMA = 1
 PHASES = ("prefill", "decode")
@@ -655,6 +656,7 @@ def timed_prefill(made: Decoder, prompt: Any, clock: Clock) -> tuple[Any, Rows]:
     return first, rows
 
 
+@installed("rooflab.decode_loop")
 def decode_loop(
     model: Model,
     batch: int = 1,
@@ -760,6 +762,7 @@ def loop_thread_count(backend: Backend, threads: int | None) -> int | None:
     return thread_count(1 if threads is None else threads)
 
 
+@installed("rooflab.loop_weights")
 def loop_weights(
     model: Model, dtype: str = "fp32", backend: str | None = "auto", seed: int = 0
 ) -> Weights:

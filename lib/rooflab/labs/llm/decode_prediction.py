@@ -52,6 +52,7 @@ from rooflab.measure.record import target_of
 from rooflab.measure.recording import folders, published
 from rooflab.measure.this_machine import this_machine
 from rooflab.measure.timing import MEASUREMENT_LOCK, quickest
+from rooflab.optional import installed
 from rooflab.predict.estimate import overhead
 from rooflab.predict.machine import Machine
 from rooflab.predict.roofline import Roofline
@@ -110,6 +111,7 @@ class DecodeRecording:
             raise ValueError(f"damaged: {type(error).__name__} {error}") from error
 
 
+@installed("rooflab.record_decode")
 def record_decode(
     name: str,
     models: Iterable[Model | str] = ("small",),
@@ -329,6 +331,7 @@ LARGE = 64 << 20
 minutes."""
 
 
+@installed("rooflab.loop_efficiency")
 def loop_efficiency(
     backend: str | None = "auto",
     threads: int | None = None,
@@ -511,6 +514,7 @@ class DecodePrediction:
         )
 
 
+@installed("rooflab.predict_decode")
 def predict_decode(
     model: Model,
     batch: int = 1,
