@@ -20,8 +20,8 @@ from rooflab.labs.cuda.modules import IMPORTED
 
 # Words of Python that an answer has no need of, and with which it could reach behind its back.
 #
-# gate.py reads answers for them. ``TRACED`` concerns byte golf and timing, whose trace is kept in the
-# learner's own process; ``BORROWED`` the exercises that ask to derive what the library has.
+# gate.py reads answers for them. ``TRACED`` concerns byte golf and timing, whose trace is kept
+# in the learner's own process; ``BORROWED`` the exercises that ask to derive what the library has.
 
 
 MODULES = ("numpy", "math", "cmath", "statistics", "itertools", "functools", "collections",
@@ -114,8 +114,8 @@ COMMAND = re.compile(
 
 # What the names in an answer certainly are: modules, classes and objects of the learner's own.
 #
-# An attribute such as ``.array`` reaches behind the arrays of byte golf, and is as good a name as any
-# for an attribute of one's own object. So the gate has to know whose an object is. It is the
+# An attribute such as ``.array`` reaches behind the arrays of byte golf, and is as good a name as
+# any for an attribute of one's own object. So the gate has to know whose an object is. It is the
 # learner's own where no other can stand in its place: ``self`` in a method that nobody can hand
 # another object to, and a name that only ever holds an object of such a class.
 
