@@ -27,7 +27,7 @@ loaded["importlib"].import_module("timeit").timeit({FORGE!r}, number=1)""",
     "rooflab as an argument": "import rooflab as rl\nf(rl)",
     "rooflab by keyword": "import rooflab as rl\nf(m=rl)",
     "rooflab by another name": "import rooflab as r\nr.count",
-    "rooms by from": "from rooflab import cuda",
+    "rooms by from": "from rooflab.labs import cuda",
     "help": "help('sys')",
     "import inside": "def golf_axpy(a, x, y):\n    import threading",
 }
