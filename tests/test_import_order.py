@@ -75,3 +75,13 @@ def test_a_check_does_not_wait_for_the_notebook_format(repository: Path) -> None
     assert python(code, path=repository / "lib").splitlines()[-1] == "True True False"
     wrong = code.replace("max(", "min(")  # there is nothing that the grader would refuse
     assert python(wrong, path=repository / "lib").splitlines()[-1] == "False False False"
+
+
+@pytest.mark.parametrize("module", ["pipeline", "worker", "local_kernel", "release"])
+def test_no_grading_process_compiles_a_grammar_that_nobody_asks_for(
+    module: str, repository: Path
+) -> None:
+    """It once came back with a merge of modules, and cost every process most of a second."""
+    code = f"import sys, rooflab.grade.{module}\n"
+    code += "print(sys.modules.get('rfc3987_syntax.syntax_helpers'))"
+    assert python(code, path=repository / "lib").splitlines()[-1] == "None"

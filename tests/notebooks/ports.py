@@ -2,7 +2,7 @@
 
 import os
 
-from rooflab.grade import fast_start  # noqa: F401, before nbformat
+import rooflab.grade  # noqa: F401, before nbformat, which then starts at once
 
 # isort: split
 import nbval.kernel

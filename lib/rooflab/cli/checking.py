@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rooflab.cli.terminal import say, table
-from rooflab.grade import fast_start  # noqa: F401, before nbformat
 from rooflab.grade.inside.limits import Limits
 
 if TYPE_CHECKING:

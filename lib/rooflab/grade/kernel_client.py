@@ -23,8 +23,8 @@ from jupyter_client.provisioning import KernelProvisionerBase, KernelProvisioner
 from nbval.kernel import RunningKernel
 from traitlets import Dict, Integer, Unicode
 
-from rooflab.grade.inside.kernel import CHANNELS
 from rooflab.grade.inside.limits import Limits
+from rooflab.grade.inside.protocol import CHANNELS
 from rooflab.grade.launch import PACKET, ForkServerProcess, Setting, request, start_fork_server
 
 # The kernel provisioner: by it jupyter_client, and so nbval, starts its kernel in the sandbox.

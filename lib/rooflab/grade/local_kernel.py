@@ -24,7 +24,7 @@ from nbformat.v4 import new_code_cell
 from rooflab.exercises.exercise import Observation
 from rooflab.grade.display_names import COLOUR
 from rooflab.grade.gate import gated
-from rooflab.grade.inside.kernel import MARK
+from rooflab.grade.inside.protocol import MARK
 from rooflab.grade.locked_notebook import ANSWER, CHECK, Locked, Outcome
 
 SECONDS = 60.0  # of one cell

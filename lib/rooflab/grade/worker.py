@@ -28,12 +28,11 @@ from typing import Any, NoReturn
 import nbval.plugin
 import pytest
 
-from rooflab.grade import fast_start  # noqa: F401, quick comes before nbformat
 from rooflab.grade.display_names import COLOUR
 from rooflab.grade.inside import limits as process_tree
 from rooflab.grade.inside import namespaces
-from rooflab.grade.inside.kernel import MARK, settled
 from rooflab.grade.inside.limits import Limits
+from rooflab.grade.inside.protocol import MARK, settled
 from rooflab.grade.kernel_client import WatchedKernel, kernel_spec
 from rooflab.grade.launch import ForkServerProcess, NoSandbox, Setting, start_fork_server
 from rooflab.grade.locked_notebook import ANSWER, CHECK, ENDED, FOLLOW, LOST, OWN, lock_source

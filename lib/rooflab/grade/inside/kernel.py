@@ -29,7 +29,8 @@ from traitlets.config import Config
 
 import rooflab
 from rooflab.exercises.observe.collect import collect
-from rooflab.exercises.observe.observation import Case, Observation, describe, stopped
+from rooflab.exercises.observe.observation import Case, Observation, describe
+from rooflab.grade.inside.protocol import MARK, settled
 
 # Functions of the library that an exercise asks to derive raise "derive this yourself".
 #
@@ -104,8 +105,6 @@ def _refusal(name: str) -> FunctionType:
 # ran, so a learner who replaced ``print``, ``json`` or ``sys.stdout`` still gets a fair verdict.
 
 
-CHANNELS = ("shell", "stdin", "control", "iopub")  # a kernel's, in the order of their binding
-MARK = "ROOFLAB"  # how a result line begins
 LONGEST = 400_000  # characters of a result line
 _texts = linecache.cache  # file name → its text; IPython puts every cell there
 _dumps = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
@@ -202,12 +201,6 @@ def _found(answer: Callable[[], object]) -> tuple[object, str | None]:
         return answer(), None
     except Exception as error:
         return None, describe(error)
-
-
-def settled(seen: Sequence[Observation]) -> bool:
-    """Whether a further try would give the same: the answer raised nothing, or was stopped."""
-    errors = [str(one["error"]) for one in seen if "error" in one]
-    return not errors or any(map(stopped, errors))
 
 
 def _observe(
