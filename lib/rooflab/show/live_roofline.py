@@ -28,7 +28,7 @@ from rooflab.show.canvas import DPI, Frame, empty
 from rooflab.show.ceiling_lines import CHOICES, MIX, as_band, ceilings, label_machine, roof
 from rooflab.show.families import Family, batches, families, sizes
 from rooflab.show.labels import Crowd
-from rooflab.show.machine_choices import Offer, offers
+from rooflab.show.machine_choices import WELL_KNOWN, Offer, offers, with_figures
 from rooflab.show.roofline_figure import (
     Picture,
     Point,
@@ -46,7 +46,6 @@ DTYPES = ("fp64", "fp32", "fp16", "bf16", "fp8_e4m3")
 EDGES = tuple(2**e for e in range(15))
 SMALLEST = 16  # N: an N×N matrix that lies in any L1
 SMALLEST_CALL = 8  # N where the cost of a call is shown: below 64 it decides
-WELL_KNOWN = "nvidia-h100-sxm"
 _EDGE_WORDS = {
     "M": "rows of A and C",
     "N": "columns of B and C",
@@ -301,11 +300,7 @@ def on_offer(
         if first.id not in {offer.id for offer in offered}:
             offered = (first, *offered)
         return offered, first
-    usable = [offer for offer in offered if offer.machine is not None]
-    if not usable:
-        raise ValueError(
-            f"machines={machines!r}: none has figures; rl.this_machine() measures this one"
-        )
+    usable = with_figures(offered, machines)
     known = [offer for offer in usable if offer.id == WELL_KNOWN]
     here = [offer for offer in usable if offer.machine.origin == "measured"]
     return offered, (here or known or usable)[0]

@@ -22,6 +22,8 @@ HERE, RECORDED = "measured", "recorded"
 LOWEST_INTENSITY = 1 / 12
 SLOWEST = 1e8  # FLOP/s: a tiny cold call below this lies at the foot of the picture
 
+WELL_KNOWN = "nvidia-h100-sxm"  # shown first where nothing else is asked for
+
 
 @dataclass(frozen=True)
 class Offer:
@@ -131,3 +133,13 @@ def _recording_names() -> tuple[str, ...]:
     from rooflab.measure.recording import recordings
 
     return recordings()
+
+
+def with_figures(offered: Sequence[Offer], asked: object) -> list[Offer]:
+    """Return those ``offered`` whose figures are known; ValueError where ``asked`` has none."""
+    usable = [offer for offer in offered if offer.machine is not None]
+    if not usable:
+        raise ValueError(
+            f"machines={asked!r}: none has figures; rl.this_machine() measures this one"
+        )
+    return usable

@@ -11,7 +11,7 @@ import operator
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from types import ModuleType
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -19,9 +19,6 @@ from numpy.typing import DTypeLike
 from rooflab.labs.cuda.api import Cuda
 from rooflab.labs.cuda.device import Device, SimulatedGpu, Span
 from rooflab.labs.cuda.modules import Namespace
-
-if TYPE_CHECKING:
-    pass
 
 # Arrays of the stand-in: real values where they are small or constant, real addresses always.
 #

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Integral
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy import ndarray
@@ -26,9 +26,6 @@ from rooflab.measure.cache_eviction import evictor
 from rooflab.measure.settings import fewer
 from rooflab.measure.threads import thread_limit
 from rooflab.measure.timing import time_cold
-
-if TYPE_CHECKING:
-    pass
 
 # The real time of what was traced: untraced calls on cold arrays, set back after every call.
 

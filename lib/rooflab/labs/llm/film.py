@@ -21,7 +21,6 @@ from matplotlib.patches import Rectangle
 
 from rooflab.count.dtypes import DType
 from rooflab.count.dtypes import dtype as _dtype
-from rooflab.count.validation import size
 from rooflab.labs.llm import film_tables
 from rooflab.labs.llm import film_words as says
 from rooflab.labs.llm.catalogue import model as _model
@@ -47,7 +46,8 @@ from rooflab.show import canvas, theme
 from rooflab.show.canvas import DPI, Frame, dress
 from rooflab.show.ceiling_lines import ceilings, label_machine
 from rooflab.show.labels import Crowd, Spot, spots_around
-from rooflab.show.machine_choices import Offer, offers
+from rooflab.show.live_roofline import nearest
+from rooflab.show.machine_choices import WELL_KNOWN, Offer, offers, with_figures
 from rooflab.show.roofline_figure import Picture, draw_ceilings
 from rooflab.show.time_to_roofline import machine_of
 from rooflab.show.waiting import covered
@@ -230,7 +230,6 @@ def _beside(figure: Picture, now: Now, left: float) -> None:
 
 
 COVERED = "Covered until you have placed your guess above."
-WELL_KNOWN = "nvidia-h100-sxm"
 USUAL = (
     "nvidia-a100-sxm-80", WELL_KNOWN, "nvidia-h200-sxm", "nvidia-b200", "nvidia-l4",
     "nvidia-rtx-3090", "nvidia-rtx-4090", "amd-mi300x",
@@ -397,7 +396,7 @@ def film(
             f"weights={[str(k) for k in grid.weights]}: {first.name} has a figure for none"
         )
     start = {
-        "i": _nearest("batch", batch, BATCHES), "j": _nearest("context", context, CONTEXTS),
+        "i": nearest("batch", batch, BATCHES), "j": nearest("context", context, CONTEXTS),
         "machine": first.id, "weights": str(grid.weights[usable[0]]), "kv": str(grid.kvs[0]),
     }  # fmt: skip
     return Film(grid, offered, start, runs, after)
@@ -434,11 +433,7 @@ def _on_offer(
     measured = film_tables.home(runs, offered)
     if machine is not None:
         return offered, offered[0]
-    usable = [offer for offer in offered if offer.machine is not None]
-    if not usable:
-        raise ValueError(
-            f"machines={machines!r}: none has figures; rl.this_machine() measures this one"
-        )
+    usable = with_figures(offered, machines)
     known = [offer for offer in usable if offer.id == WELL_KNOWN]
     return offered, measured or (known or usable)[0]
 
@@ -450,11 +445,6 @@ def _with_fp32(grid: Grid, first: Offer) -> Grid:
         return grid
     weights, kvs = (dict.fromkeys((fp32, *kinds)) for kinds in (grid.weights, grid.kvs))
     return replace(grid, weights=tuple(weights), kvs=tuple(kvs))
-
-
-def _nearest(argument: str, value: object, values: Sequence[int]) -> int:
-    wanted = size(argument, value)
-    return min(range(len(values)), key=lambda index: abs(values[index] - wanted))
 
 
 def _slider(name: str, options: Sequence[str], index: int) -> ipywidgets.SelectionSlider:
