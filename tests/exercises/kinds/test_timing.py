@@ -12,7 +12,7 @@ import pytest
 from rooflab.exercises import on_gpu
 from rooflab.exercises.check import check
 from rooflab.exercises.judge import judge
-from rooflab.exercises.kinds.timing import derived, operation, regions, truth
+from rooflab.exercises.kinds.timing import derived, operation, regions, truth, with_log
 from rooflab.exercises.lessons.lesson01 import timing_with
 from rooflab.exercises.observe.timing import arguments, run
 from rooflab.exercises.registry import exercise
@@ -166,7 +166,7 @@ def test_wrong_procedures_give_visibly_wrong_numbers():
 
 def test_a_region_holds_what_ran_between_its_events():
     case = exercise("01-cuda-axpy").draw(0)[0]
-    seen = run(case, exercise("01-cuda-axpy").reference)
+    seen = with_log(case, run(case, exercise("01-cuda-axpy").reference))
     assert len(regions(seen)) == 7
     assert all(len(r.kernels) == len(r.of(operation(case))) == 10 for r in regions(seen))
 
@@ -303,18 +303,22 @@ def test_the_arguments_are_real_arrays_of_the_stated_sizes():
 
 
 @pytest.mark.parametrize(
-    "log",
+    "commands",
     [
-        "nothing", [3], [{}], [{"what": 7}], [{"what": "launch"}], [{"what": "record"}],
-        [{"what": "elapsed", "start": 1, "stop": 2, "ms": 1.0}],
-        [{"what": "record", "event": float("nan")}],
+        "nothing", [3], [[]], [["explode"]], [["look", 1]], [["record", 1.5, 0]], [["hold", 7, 1]],
+        [["launch", "axpy", 0, 1.0, "float32", [[1, 0]], [], ""]],
+        [["launch", "axpy", 0, float("nan"), "float32", [], [], ""]],
+        [["launch", "axpy", 0, 1.0, "float32", [[1, 0, 2**70]], [], ""]],
+        [["launch", "axpy", 0, 1.0, "float32", [], [[1, -5, 3]], ""]],
+        [["look"]] * 200_001,
     ],
+    ids=range(12),
 )  # fmt: skip
-def test_a_log_from_elsewhere_that_is_malformed_fails_its_case(log):
+def test_commands_that_no_stand_in_wrote_fail_their_case(commands):
     asked = exercise("01-cuda-axpy")
     cases = asked.draw(3)
-    verdict = judge(asked, cases, [{"value": 1e-3, "log": log} for _ in cases])
-    assert not verdict.passed and "cannot be read" in verdict.reason
+    verdict = judge(asked, cases, [{"value": 1e-3, "commands": commands} for _ in cases])
+    assert not verdict.passed and "cannot be done" in verdict.reason
 
 
 def test_swapped_events_are_wrong_seconds_not_a_malformed_log():
@@ -327,7 +331,7 @@ def test_swapped_events_are_wrong_seconds_not_a_malformed_log():
         return cp.cuda.get_elapsed_time(stop, start) * 1e-3
 
     verdict = check("01-cuda-axpy", swapped)
-    assert not verdict.passed and "cannot be read" not in verdict.reason
+    assert not verdict.passed and "cannot be done" not in verdict.reason
     assert "negative" in verdict.reason and verdict.misconception == "events exchanged"
 
 

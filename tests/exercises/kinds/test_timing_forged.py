@@ -1,10 +1,16 @@
-"""A product that is timed must be the library's own, whatever else has its work and traffic."""
+"""Timings that were never measured: another kernel, a clock or a log that was tampered with."""
 
 from __future__ import annotations
 
+import json
+
+import pytest
+
 from rooflab.exercises.judge import judge
 from rooflab.exercises.observe.collect import collect
+from rooflab.exercises.observe.timing import prepared
 from rooflab.exercises.registry import exercise
+from rooflab.labs.cuda.device import replay
 
 
 def timed(launch):
@@ -49,3 +55,97 @@ def test_only_a_product_counts_as_one():
     forged = verdict(elementwise)
     assert not forged.passed
     assert "enclose one gemm" in forged.reason
+
+
+# What an answer does to the stand-in, instead of timing: the judge's own device knows nothing of it
+
+
+def by_formula(case_bytes, prepare=lambda cp: None):
+    """An answer that computes its seconds from the device's figures, beside a warm AXPY."""
+
+    def answer(cp, x, y, a):
+        prepare(cp)
+        device = cp.gpu.device
+        small = slice(0, 1024)
+        cp.cublas.axpy(a, x[small], y[small])
+        start, stop = cp.cuda.Event(), cp.cuda.Event()
+        start.record()
+        cp.cublas.axpy(a, x[small], y[small])
+        stop.record()
+        stop.synchronize()
+        cp.cuda.get_elapsed_time(start, stop)
+        return case_bytes(x) / device.bandwidth
+
+    return answer
+
+
+def three_vectors(x):
+    return 3 * x.nbytes
+
+
+def stopped_clock(cp):
+    cp.gpu.look = cp.gpu.launch = lambda *a, **k: None
+    cp.gpu.now = 0.0
+
+
+def patched_times(cp):
+    cp.gpu.elapsed = lambda start, stop: 1.0
+
+
+def filled_log(cp):
+    """Entries that say what a right answer's log would say."""
+    n = 3 << 24
+    cp.gpu.log += [
+        {"what": "record", "event": 1, "stream": 0, "stamp": 0.0, "at": 0.0, "buffers": 2},
+        {"what": "launch", "kernel": "axpy", "stream": 0, "flops": 2 * n, "bytes": 12 * n,
+         "l2_bytes": 0, "written_back": 0, "setup": False, "begin": 0.0, "end": 1e-3,
+         "library": "cublas", "at": 0.0},
+        {"what": "record", "event": 2, "stream": 0, "stamp": 1e-3, "at": 0.0, "buffers": 2},
+        {"what": "elapsed", "start": 1, "stop": 2, "ms": 1.0},
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("tamper", [lambda cp: None, stopped_clock, patched_times, filled_log])
+def test_right_seconds_without_their_measurement_do_not_count(tamper):
+    asked = exercise("01-cuda-axpy")
+    cases = asked.draw("forged")
+    found = judge(
+        asked, cases, collect(asked.kind, cases, by_formula(three_vectors, prepare=tamper))
+    )
+    assert not found.passed
+    assert "enclose one axpy" in found.reason
+
+
+def test_a_warm_launch_beside_seconds_from_a_formula():
+    """The GEMV is there, but it reads its matrix from L2: it cannot have taken those seconds."""
+
+    def answer(cp, matrix, x, y, roof):
+        device = cp.gpu.device
+        cp.matmul(matrix, x, out=y)
+        cp.matmul(matrix, x, out=y)
+        start, stop = cp.cuda.Event(), cp.cuda.Event()
+        start.record()
+        cp.matmul(matrix, x, out=y)
+        stop.record()
+        stop.synchronize()
+        cp.cuda.get_elapsed_time(start, stop)
+        moved = matrix.nbytes + x.nbytes + y.nbytes
+        seconds = moved / device.bandwidth + device.kernel_s
+        return seconds, moved / seconds, moved / seconds / roof
+
+    asked = exercise("01-cuda-gemv")
+    cases = asked.draw("forged")
+    found = judge(asked, cases, collect(asked.kind, cases, answer))
+    assert not found.passed
+    assert "took them" in found.reason
+
+
+def test_a_device_that_is_not_tampered_with_is_replayed_to_the_bit():
+    asked = exercise("01-cuda-gemm")
+    for case in asked.draw("replayed"):
+        cp, given, before = prepared(case)
+        asked.reference(*given)
+        mine = cp.gpu.log[:]
+        other, *_ = prepared(case)
+        replay(other.gpu, json.loads(json.dumps(cp.gpu.commands[before:])))
+        assert other.gpu.log == mine and any(entry["what"] == "elapsed" for entry in mine)

@@ -1,10 +1,14 @@
-"""Judge exercises in which the learner times a GPU, on the log and the clock of the stand-in."""
+"""Judge exercises in which the learner times a GPU.
+
+The learner's process says what was asked of the simulated device. The judge asks a device of its
+own for the same and believes only that one's log and clock.
+"""
 
 from __future__ import annotations
 
-import math
 import statistics
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import permutations
 from typing import TYPE_CHECKING
@@ -13,8 +17,10 @@ from rooflab.count import Operation, axpy, gemm, gemv
 from rooflab.exercises.compare import close, same, show
 from rooflab.exercises.exercise import Case, Exercise, Misconception, Observation
 from rooflab.exercises.observe.plaindata import Plain
+from rooflab.exercises.observe.timing import prepared
 from rooflab.exercises.verdict import Verdict, failed, passed
 from rooflab.labs.cuda import Device
+from rooflab.labs.cuda.device import replay
 
 if TYPE_CHECKING:
     from rooflab.labs.cuda.timeline import GpuTimeline
@@ -24,10 +30,6 @@ ARITHMETIC = 0.01  # relative: what follows from the learner's own seconds
 LEAST_VECTOR = 32 << 20
 """Bytes of AXPY's vectors at least: on a GPU with a small L2 they keep it busy for some 300 µs,
 beside which the few that Python needs for a launch do not count."""
-_NUMBERS = {  # what an entry of the log must say
-    "record": ("event", "buffers"), "elapsed": ("start", "stop", "ms"),
-    "launch": ("flops", "bytes", "l2_bytes", "written_back", "setup", "begin", "end"),
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -77,29 +79,23 @@ def truth(case: Case) -> float:
     return Device(**case["device"]).kernel_seconds(op.flops, "float32", op.bytes)
 
 
-def sound(log: object) -> bool:
-    """Whether ``log`` is one that a stand-in may have written; it may come from elsewhere."""
-    stamped: set[object] = set()
-    if not isinstance(log, list):
-        return False
-    for entry in log:
-        if not isinstance(entry, dict) or not isinstance(entry.get("what"), str):
-            return False
-        numbers = [entry.get(key) for key in _NUMBERS.get(entry["what"], ())]
-        if not all(isinstance(n, (int, float)) and math.isfinite(n) for n in numbers):
-            return False
-        if entry["what"] == "record":
-            stamped.add(entry["event"])
-        if entry["what"] == "elapsed" and not {entry["start"], entry["stop"]} <= stamped:
-            return False
-    return True
+def with_log(case: Case, seen: Observation) -> Observation:
+    """Return an observation with the "log" of a fresh device that does its "commands".
+
+    Raises ValueError for commands that no stand-in has written.
+    """
+    if "commands" not in seen:
+        return {**seen, "log": []}
+    cp, *_ = prepared(case)
+    replay(cp.gpu, seen["commands"])
+    return {**{key: seen[key] for key in seen if key != "commands"}, "log": cp.gpu.log}
 
 
 def regions(observation: Observation) -> list[Region]:
     """Return the timed regions of a log, one for each elapsed time that was read."""
     at: dict[int, int] = {}
     found = []
-    log = observation.get("log", [])
+    log = observation["log"]
     stamps = [place for place, entry in enumerate(log) if entry["what"] == "record"]
     for place, entry in enumerate(log):
         if entry["what"] == "record":
@@ -117,7 +113,7 @@ def regions(observation: Observation) -> list[Region]:
 
 def happened(observation: Observation, what: str) -> bool:
     """Whether the log has an entry of that kind."""
-    return any(entry["what"] == what for entry in observation.get("log", []))
+    return any(entry["what"] == what for entry in observation["log"])
 
 
 def seconds_of(observation: Observation) -> float | None:
@@ -164,9 +160,13 @@ def judge(
     exercise: Exercise, cases: Sequence[Case], observations: Sequence[Observation]
 ) -> Verdict:
     """Return the verdict: first the seconds and how they came about, then what follows."""
+    try:
+        observations = list(map(with_log, cases, observations))
+    except ValueError as error:
+        return failed(
+            exercise, f"{exercise.name}: what it asked of the GPU cannot be done: {error}"
+        )
     for case, seen in zip(cases, observations, strict=True):
-        if not sound(seen.get("log", [])):
-            return failed(exercise, f"{exercise.name}: the log that came back cannot be read")
         problem = _problem(exercise, case, seen)
         if problem is None:
             continue
@@ -194,11 +194,14 @@ def drawn(
     """Draw what the stand-in did in the first case that failed, or in the first of all."""
     from rooflab.labs.cuda.timeline import gpu_timeline
 
-    ran = [pair for pair in zip(cases, observations, strict=True) if sound(pair[1].get("log", []))]
+    ran = []
+    for case, seen in zip(cases, observations, strict=True):
+        with suppress(ValueError):
+            ran.append((case, with_log(case, seen)))
     if not ran:
         return None
     case, seen = next((pair for pair in ran if _problem(exercise, *pair)), ran[0])
-    return gpu_timeline(seen.get("log", []), operation(case), Device(**case["device"]))
+    return gpu_timeline(seen["log"], operation(case), Device(**case["device"]))
 
 
 def _shows(mistake: Misconception, case: Case, seen: Observation) -> bool:
@@ -224,6 +227,11 @@ def _problem(exercise: Exercise, case: Case, seen: Observation) -> str | None:
         return f"{', '.join(exercise.returns)} are wanted, in this order"
     if not close(truth(case), seconds, AGREE):
         return "your seconds are more than 10 % away from what its clock needed"
+    took = (k["end"] - k["begin"] for region in regions(seen) for k in region.of(op))
+    if not any(close(truth(case), each, AGREE) for each in took):
+        return (
+            f"your seconds are right, but no {op.name} between two events that you read took them"
+        )
     value = seen["value"] if isinstance(seen["value"], list) else [seconds]
     follows = [seconds, *derived(case, seconds)]
     for name, right, mine in zip(exercise.returns, follows, value, strict=True):

@@ -1,8 +1,8 @@
 """Cases and observations: what an answer is given, and what came out of it, both as plain data.
 
 An observation is one of ``{"value": …}``, ``{"error": "ZeroDivisionError: …"}``,
-``{"unreadable": why}`` or ``{"missing": True}``; a timing exercise adds ``"log"``, golf the trips
-that its trace saw. An error of a call that did not fit the answer's arguments has
+``{"unreadable": why}`` or ``{"missing": True}``; a timing exercise adds the ``"commands"`` to its
+device, golf the trips that its trace saw. An error of a call that did not fit the answer's arguments has
 ``"entered": False`` beside it.
 """
 

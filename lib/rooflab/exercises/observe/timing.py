@@ -1,4 +1,4 @@
-"""Timing a GPU: run the learner's function on the stand-in, and keep the stand-in's log.
+"""Timing a GPU: run the learner's function on the stand-in, and keep what it asked of the device.
 
 A case names the operation, the simulated device and the sizes. The learner's function gets the
 stand-in where CuPy would be, so the same function runs on a real GPU (on_gpu.py).
@@ -32,15 +32,21 @@ def arguments(cp: Any, case: Case) -> list[object]:
     return [cp, *square, case["roof"]]
 
 
-def run(case: Case, answer: Callable[..., object]) -> Observation:
-    """Run ``answer`` on a fresh stand-in; the observation has the stand-in's "log" too.
-
-    An ``import cupy`` in ``answer`` finds the stand-in as well.
-    """
+def prepared(case: Case) -> tuple[StandIn, list[object], int]:
+    """Return a fresh stand-in, the learner's arguments on it, and how many commands that took."""
     cp = StandIn(Device(**case["device"]))
     given = arguments(cp, case)
     cp.cuda.Device().synchronize()
     cp.gpu.log.clear()
+    return cp, given, len(cp.gpu.commands)
+
+
+def run(case: Case, answer: Callable[..., object]) -> Observation:
+    """Run ``answer`` on a fresh stand-in; the observation adds the "commands" to its device.
+
+    An ``import cupy`` in ``answer`` finds the stand-in as well.
+    """
+    cp, given, before = prepared(case)
     with imported_as_cupy(cp):
         seen = dict(observe(lambda: answer(*given)))
-    return {**seen, "log": list(cp.gpu.log)}
+    return {**seen, "commands": cp.gpu.commands[before:]}

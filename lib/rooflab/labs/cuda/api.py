@@ -41,9 +41,7 @@ class Cuda(Namespace):
         for name, event in (("start_event", start_event), ("end_event", end_event)):
             if _given(name, event, Event).stamp is None or event.disabled:
                 raise CUDARuntimeError("cudaErrorInvalidResourceHandle: invalid resource handle")
-        return self._gpu.elapsed(
-            start_event.number, start_event.stamp, end_event.number, end_event.stamp
-        )
+        return self._gpu.elapsed(start_event.number, end_event.number)
 
     def is_available(self) -> bool:
         return True
@@ -70,14 +68,18 @@ class Event(Namespace):
         cuda._events.append(self)
         self._cuda, self.number, self.disabled = cuda, len(cuda._events), disabled
         self.ptr = self.number
-        self.stamp: float | None = None
+
+    @property
+    def stamp(self) -> float | None:
+        """Device time at which it is reached; None before it was recorded."""
+        return self._cuda._gpu.stamp(self.number)
 
     def record(self, stream: StreamHandle | None = None) -> None:
         on = self._cuda.current if stream is None else _given("stream", stream, StreamHandle)
-        self.stamp = self._cuda._gpu.record(self.number, on.stream)
+        self._cuda._gpu.record(self.number, on.stream)
 
     def synchronize(self) -> None:
-        self._cuda._gpu.wait("event", self.stamp or 0.0)
+        self._cuda._gpu.wait_event(self.number)
 
     @property
     def done(self) -> bool:
@@ -116,7 +118,7 @@ class StreamHandle(Namespace):
         self._cuda._gpu.wait_stream(self.stream)
 
     def wait_event(self, event: Event) -> None:
-        self.stream.free_at = max(self.stream.free_at, _given("event", event, Event).stamp or 0.0)
+        self._cuda._gpu.hold(self.stream, _given("event", event, Event).number)
 
     @property
     def done(self) -> bool:

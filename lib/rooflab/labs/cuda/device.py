@@ -10,13 +10,18 @@ What it models, because a timing procedure must get it right:
 The simulated L2 keeps a dirty line until it needs the room, and the least recently used goes
 first. A real one may write it back earlier, so there the next kernel pays for all of it or less.
 What it leaves out: clock ramps, throttling, overlap of kernels, page faults.
+
+Whatever the device is asked for is also noted as plain data in ``commands``. From these
+:func:`replay` computes the same log once more, on a device that nobody else has touched.
 """
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import astuple, dataclass, field
 
 from rooflab.predict.machine import Machine
 
@@ -137,15 +142,20 @@ class Stream:
 
 @dataclass
 class SimulatedGpu:
-    """The clocks, the cache and the log. ``log`` is a list of plain dictionaries, in host order."""
+    """The clocks, the cache and the log. ``log`` is a list of plain dictionaries, in host order.
+
+    ``commands``: what was asked of it, as plain lists: a name, then the arguments.
+    """
 
     device: Device
     now: float = 0.0
     log: list[dict[str, object]] = field(default_factory=list)
+    commands: list[list[object]] = field(default_factory=list)
     _busy_until: float = 0.0
     _known: set[str] = field(default_factory=set)
     _streams: list[Stream] = field(default_factory=lambda: [Stream(0)])
     _buffers: int = 0
+    _stamps: dict[int, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._cache = L2Cache(self.device.l2_bytes)
@@ -155,6 +165,7 @@ class SimulatedGpu:
         return self._streams[0]
 
     def new_stream(self, blocking: bool) -> Stream:
+        self.commands.append(["new_stream", blocking])
         self._streams.append(Stream(len(self._streams), blocking))
         return self._streams[-1]
 
@@ -163,6 +174,7 @@ class SimulatedGpu:
         return next((stream for stream in self._streams if stream.number == number), None)
 
     def new_buffer(self) -> int:
+        self.commands.append(["new_buffer"])
         self._buffers += 1
         return self._buffers
 
@@ -183,9 +195,11 @@ class SimulatedGpu:
         "written_back" the dirty bytes, of whatever array, that went to memory to make room; "at"
         is when Python had queued it.
         """
+        reads, writes = list(reads), list(writes)
+        spans = [[astuple(span) for span in each] for each in (reads, writes)]
+        self.commands.append(["launch", kernel, stream.number, flops, dtype, *spans, library])
         setup = self._first_use(library or f"{kernel}/{dtype}")
         self.now += setup + self.device.launch_s
-        reads, writes = list(reads), list(writes)
         passed = [self._cache.read(span) for span in reads]
         hit = sum(found for found, _ in passed)
         back = sum(left for _, left in passed) + sum(self._cache.write(span) for span in writes)
@@ -201,43 +215,63 @@ class SimulatedGpu:
             "begin": begin, "end": end, "library": library, "at": self.now,
         })  # fmt: skip
 
-    def record(self, event: int, stream: Stream) -> float:
-        """Queue event number ``event``; return the device time at which it will be stamped.
+    def record(self, event: int, stream: Stream) -> None:
+        """Queue event number ``event``, which is stamped when the device reaches it.
 
         The log's "buffers" are how many pieces of memory had been asked for by then.
         """
+        self.commands.append(["record", event, stream.number])
         self.now += self.device.record_s
         stamp = max(self.now, self._queue_end(stream))
-        stream.free_at = stamp
+        stream.free_at = self._stamps[event] = stamp
         self.log.append({
             "what": "record", "event": event, "stream": stream.number, "stamp": stamp,
             "at": self.now, "buffers": self._buffers,
         })  # fmt: skip
-        return stamp
 
-    def wait(self, what: str, until: float) -> None:
-        """Let the host wait for device time ``until``."""
-        self.now = max(self.now, until)
-        self.log.append({"what": "synchronize", "of": what, "now": self.now})
+    def stamp(self, event: int) -> float | None:
+        """Return when an event is stamped; None if it was never recorded."""
+        return self._stamps.get(event)
 
-    def look(self) -> None:
-        """Let the host ask how far the device is: the time that this takes passes."""
-        self.now += POLL_S
+    def wait_event(self, event: int) -> None:
+        """Let the host wait for an event; one that was never recorded is over."""
+        self.commands.append(["wait_event", event])
+        self._wait("event", self._stamps.get(event, 0.0))
 
     def wait_stream(self, stream: Stream) -> None:
         """Let the host wait for all work of a stream."""
-        self.wait("stream", self._queue_end(stream))
+        self.commands.append(["wait_stream", stream.number])
+        self._wait("stream", self._queue_end(stream))
 
     def wait_all(self) -> None:
         """Let the host wait for all work of the device."""
-        self.wait("device", max(stream.free_at for stream in self._streams))
+        self.commands.append(["wait_all"])
+        self._wait("device", max(stream.free_at for stream in self._streams))
 
-    def elapsed(self, start: int, start_at: float, stop: int, stop_at: float) -> float:
-        """Return milliseconds between two stamps; CUDARuntimeError if one is still to come."""
-        if max(start_at, stop_at) > self.now:
+    def _wait(self, what: str, until: float) -> None:
+        self.now = max(self.now, until)
+        self.log.append({"what": "synchronize", "of": what, "now": self.now})
+
+    def hold(self, stream: Stream, event: int) -> None:
+        """Let later work of a stream wait for an event."""
+        self.commands.append(["hold", stream.number, event])
+        stream.free_at = max(stream.free_at, self._stamps.get(event, 0.0))
+
+    def look(self) -> None:
+        """Let the host ask how far the device is: the time that this takes passes."""
+        self.commands.append(["look"])
+        self.now += POLL_S
+
+    def elapsed(self, start: int, stop: int) -> float:
+        """Return milliseconds between two events; CUDARuntimeError if one is still to come."""
+        self.commands.append(["elapsed", start, stop])
+        begin, end = (self._stamps.get(event) for event in (start, stop))
+        if begin is None or end is None:
+            raise CUDARuntimeError("cudaErrorInvalidResourceHandle: invalid resource handle")
+        if max(begin, end) > self.now:
             self.log.append({"what": "not ready", "start": start, "stop": stop})
             raise CUDARuntimeError("cudaErrorNotReady: device not ready")
-        milliseconds = (stop_at - start_at) * 1e3
+        milliseconds = (end - begin) * 1e3
         self.log.append({"what": "elapsed", "start": start, "stop": stop, "ms": milliseconds})
         return milliseconds
 
@@ -252,3 +286,74 @@ class SimulatedGpu:
         others = [s.free_at for s in self._streams if s.blocking] if stream is self.null else []
         null = [self.null.free_at] if stream.blocking else []
         return max([stream.free_at, *others, *null])
+
+
+# Doing the same once more, elsewhere.
+
+
+MOST_COMMANDS = 200_000
+MOST_PIECES = 5_000_000  # of L2, over which all kernels pass together
+_OF_COMMANDS: Mapping[str, tuple[type, ...]] = {  # name → what its arguments are
+    "new_stream": (bool,), "new_buffer": (), "record": (int, int), "wait_event": (int,),
+    "wait_stream": (int,), "wait_all": (), "hold": (int, int), "look": (), "elapsed": (int, int),
+    "launch": (str, int, float, str, list, list, str),
+}  # fmt: skip
+_TAKE_A_STREAM = {"record": 1, "wait_stream": 0, "hold": 0, "launch": 1}  # name → which argument
+
+
+def replay(gpu: SimulatedGpu, commands: object) -> None:
+    """Do on ``gpu`` what another one was asked for: its ``commands``.
+
+    Raises ValueError for what no program can have asked for, or what would take too long.
+    """
+    pieces = 0
+    if not isinstance(commands, list) or len(commands) > MOST_COMMANDS:
+        raise ValueError(f"commands must be a list of at most {MOST_COMMANDS:,}")
+    for command in commands:
+        name, arguments = _checked(command)
+        if (place := _TAKE_A_STREAM.get(name)) is not None:
+            arguments[place] = _stream(gpu, arguments[place])
+        if name == "launch":
+            *_, reads, writes, library = arguments
+            spans = [[_span(each) for each in part] for part in (reads, writes)]
+            pieces += sum(span.nbytes // BLOCK + 2 for part in spans for span in part)
+            if pieces > MOST_PIECES:
+                most = MOST_PIECES * BLOCK >> 40
+                raise ValueError(f"the kernels pass over more than {most} TiB; fewer will do")
+            kernel, stream, flops, dtype = arguments[:4]
+            gpu.launch(kernel, stream, flops=flops, dtype=dtype, reads=spans[0], writes=spans[1],
+                       library=library)  # fmt: skip
+            continue
+        with suppress(CUDARuntimeError):  # the program was told so, too
+            getattr(gpu, name)(*arguments)
+
+
+def _checked(command: object) -> tuple[str, list]:
+    """Return the name and the arguments of a command that a SimulatedGpu may have written."""
+    if not isinstance(command, list) or not command or command[0] not in _OF_COMMANDS:
+        raise ValueError(f"command={command!r:.60} is none of {', '.join(_OF_COMMANDS)}")
+    name, *arguments = command
+    kinds = _OF_COMMANDS[name]
+    if len(arguments) != len(kinds) or not all(map(_is, arguments, kinds)):
+        raise ValueError(f"{name}: {len(kinds)} arguments are wanted, not {arguments!r:.60}")
+    return name, arguments
+
+
+def _is(value: object, kind: type) -> bool:
+    if kind is float:
+        return type(value) in (int, float) and 0 <= value < math.inf
+    return type(value) is kind
+
+
+def _stream(gpu: SimulatedGpu, number: int) -> Stream:
+    found = gpu.stream(number)
+    if found is None:
+        raise ValueError(f"stream={number} was never made")
+    return found
+
+
+def _span(part: object) -> Span:
+    sound = isinstance(part, (list, tuple)) and len(part) == 3
+    if not sound or not all(type(n) is int and n >= 0 for n in part):
+        raise ValueError(f"{part!r:.60}: a buffer, an offset and a length are wanted")
+    return Span(*part)
