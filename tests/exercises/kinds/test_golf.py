@@ -226,12 +226,23 @@ def forged(**changes):
     [
         {"bytes": 1}, {"bytes": True}, {"bytes": None}, {"trips": 3}, {"trips": [None]},
         {"trips": [{}]}, {"size": 0}, {"size": "x"}, {"value": 7}, {"value": {}},
-        {"trips": [], "bytes": 0}, {"value": {"shape": [], "dtype": "float32", "sums": ["1"]}},
+        {"value": {"shape": [], "dtype": "float32", "sums": ["1"]}},
     ],
 )  # fmt: skip
 def test_a_forged_trace_fails_and_breaks_nothing(changes):
     cases, seen = forged(**changes)
     assert not judge(exercise("02-golf-squares"), cases, seen).passed
+
+
+def test_the_bytes_that_came_back_are_not_believed():
+    cases, seen = forged(trips=[], bytes=0)
+    verdict = judge(exercise("02-golf-squares"), cases, seen)
+    assert verdict.passed and "4 bytes for every" in verdict.reason  # what its program moves
+    cases = exercise("02-golf-squares").draw(0)
+    wasteful = collect("golf", cases, lambda x: np.sum(x * x))
+    verdict = judge(exercise("02-golf-squares"), cases, [{**s, "bytes": s["size"], "trips": [
+        {**s["trips"][0], "moved": s["size"]}]} for s in wasteful])  # fmt: skip
+    assert not verdict.passed and "score 3" in verdict.reason
 
 
 @pytest.mark.parametrize("calls", [3, None, [], [[]], {"maximum": 1}])

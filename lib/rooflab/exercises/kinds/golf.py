@@ -1,17 +1,29 @@
-"""Judge byte golf: the result must be right on every case, then the score at par."""
+"""Judge byte golf: the result must be right on every case, then the score at par.
+
+What golf counted beside the learner's code proves nothing. The judge takes the NumPy calls that
+came with it, runs them on arrays of its own, and believes only the result and the bytes of that.
+"""
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Sequence
 
 import numpy as np
 
 from rooflab.exercises.exercise import Case, Exercise, Misconception, Observation
-from rooflab.exercises.observe.golf import TOTALS, arrays, digest
+from rooflab.exercises.observe.golf import TOTALS, arrays, digest, played, unpacked
 from rooflab.exercises.verdict import Verdict, failed, passed
 from rooflab.labs.golf import HOLES
+from rooflab.labs.golf.replay import function_of
 
 AGREE = {"float32": 1e-4, "float64": 1e-9}  # relative, of the weighted sum of a block
+ELSEWHERE = (
+    "right on these arrays, but golf ran its NumPy calls once more on other arrays, and there they "
+    "give something else. A number left NumPy on the way{}; let NumPy choose and compute, as with "
+    "np.maximum in place of an if"
+)
+_BITS = 32  # of a seed
 LEAST = 1.0  # a lower score: something escaped the trace
 
 
@@ -35,24 +47,49 @@ def judge(
     exercise: Exercise, cases: Sequence[Case], observations: Sequence[Observation]
 ) -> Verdict:
     """Return the verdict: the result must be right on every case, then the score at par."""
-    problems = [_flaw(exercise, case, seen) for case, seen in zip(cases, observations, strict=True)]
-    scores = [
-        None if problem else score(case, seen)
-        for problem, case, seen in zip(problems, cases, observations, strict=True)
-    ]
-    for case, seen, problem, mine in zip(cases, observations, problems, scores, strict=True):
-        if problem is None and mine is not None and mine > exercise.par:
-            problem = f"right, but {_bytes_said(case, seen)}: score {mine:.2f}, par {exercise.par}"
-        if problem is None and mine is not None and mine < LEAST:
+    problems, replayed = [], []
+    for case, seen in zip(cases, observations, strict=True):
+        problem = _flaw(exercise, case, seen)
+        other, again = (case, seen) if problem else once_more(case, seen)
+        if problem is None and _flaw(exercise, other, again):
+            problem = _elsewhere(again)
+        problems.append(problem)
+        replayed.append((other, again))
+    for case, seen, problem, pair in zip(cases, observations, problems, replayed, strict=True):
+        mine = 0.0 if problem else score(*pair)
+        if problem is None and mine > exercise.par:
+            problem = f"right, but {_bytes_said(*pair)}: score {mine:.2f}, par {exercise.par}"
+        if problem is None and mine < LEAST:
             problem = "it moved fewer bytes than the result needs; golf cannot have seen everything"
         if problem:
             shown = (m for m in exercise.misconceptions if sound(seen) and m.shows(case, seen))
             mistake = next(shown, None) or _stumble(exercise, seen)
             where = f"{exercise.name} on {case['n']} numbers ({case['dtype']})"
             return failed(exercise, f"{where}: {problem}", case=dict(case), mistake=mistake)
-    worst = max(zip(scores, range(len(cases)), strict=True))
-    said = _bytes_said(cases[worst[1]], observations[worst[1]])
-    return passed(exercise, f"right; {said}: score {worst[0]:.2f} (par {exercise.par})")
+    worst = max(replayed, key=lambda pair: score(*pair))
+    said = f"{_bytes_said(*worst)}: score {score(*worst):.2f} (par {exercise.par})"
+    return passed(exercise, f"right; {said}")
+
+
+def once_more(case: Case, seen: Observation) -> tuple[Case, Observation]:
+    """Return a case with other arrays, and what golf sees of the program of ``seen`` on them."""
+    other = {**case, "seed": secrets.randbits(_BITS)}
+    given = arrays(other)
+    try:
+        program = unpacked(seen.get("program"))
+        function, outside = function_of(program, len(given))
+        left = [str(door) for door in program["left"]]
+    except (ValueError, KeyError, TypeError) as error:
+        return other, {"error": f"ValueError: {error}"}
+    again, _ = played(other, function, (*given, *outside))
+    return other, {**again, "left": left}
+
+
+def _elsewhere(again: Observation) -> str:
+    """Say why a right result cannot be had from its NumPy calls alone."""
+    doors = again.get("left")
+    how = f" ({doors[0]})" if isinstance(doors, list) and doors else ""
+    return ELSEWHERE.format(how)
 
 
 def _stumble(exercise: Exercise, seen: Observation) -> Misconception | None:

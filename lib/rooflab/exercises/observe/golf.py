@@ -7,6 +7,9 @@ trace saw: how many bytes of the inputs, of temporaries and of the result went w
 
 from __future__ import annotations
 
+import base64
+import json
+import zlib
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -21,6 +24,7 @@ from rooflab.labs.golf.trace import UNSEEN
 
 BLOCKS = 256
 LIMITS = Limits(steps=50_000, seconds=5.0, unseen=UNSEEN)  # of one case
+LONGEST_PROGRAM = 64 << 20  # characters
 #: What is said of the trips of an array, and as which type.
 TOTALS = {"name": str, "way": str, "where": str, "width": int, "bytes": int, "moved": int,
           "times": int, "largest": int, "again": int}  # fmt: skip
@@ -32,26 +36,53 @@ def arrays(case: Case) -> tuple[Any, ...]:
 
 
 def run(case: Case, answer: Callable[..., object]) -> Observation:
-    """Run ``answer`` on traced arrays; the observation adds "bytes", "trips" and "size".
+    """Run ``answer`` on traced arrays; the observation adds "bytes", "trips", "size", "program".
 
     "calls": names of the NumPy functions that it called; "loops": whether a loop stands in it.
     """
-    given = arrays(case)
-    played: list[Any] = []
-    seen = observe(lambda: played.append(golf(answer, *given, limits=LIMITS)) or True)
-    if "value" not in seen:
+    written, _ = as_function(answer) if callable(answer) else (None, "")
+    seen, program = played(case, answer, arrays(case), record=True)
+    if "bytes" not in seen or program is None:
         return seen
-    game = played[0]
+    loops = written is not None and may_loop(written)
+    return {**seen, "loops": loops, "program": packed(program)}
+
+
+def played(
+    case: Case, answer: Callable[..., object], given: tuple[Any, ...], record: bool = False
+) -> tuple[Observation, Plain]:
+    """Return what golf saw of ``answer`` on ``given``, and its program if that is to be had."""
+    games: list[Any] = []
+    seen = observe(lambda: games.append(golf(answer, *given, limits=LIMITS, record=record)) or True)
+    if "value" not in seen:
+        return seen, None
+    game = games[0]
     if game.result is None or game.result is ...:
-        return {"missing": True}
+        return {"missing": True}, None
     came = observe(lambda: digest(game.result, case["seed"]))
     if str(came.get("error", "")).startswith("TypeError: "):  # digest's own
         came = {"unreadable": str(came["error"]).removeprefix("TypeError: ")}
-    written, _ = as_function(answer)
-    return {**came, "bytes": game.bytes, "trips": totals(game.steps, game.elements),
-            "calls": sorted({step.call for step in game.steps}),
-            "loops": written is not None and may_loop(written),
-            "size": max(a.nbytes for a in given if isinstance(a, np.ndarray))}  # fmt: skip
+    moved = {"bytes": game.bytes, "trips": totals(game.steps, game.elements),
+             "calls": sorted({step.call for step in game.steps}),
+             "size": max(a.nbytes for a in given if isinstance(a, np.ndarray))}  # fmt: skip
+    return {**came, **moved}, game.program
+
+
+def packed(program: Plain) -> str:
+    """Return a program as a text: thousands of calls are much alike."""
+    return base64.b64encode(zlib.compress(json.dumps(program).encode())).decode()
+
+
+def unpacked(text: object) -> Plain:
+    """Return the program in a text. Raises ValueError for what :func:`packed` has not written."""
+    if not isinstance(text, str):
+        raise ValueError("a program is wanted as a text")
+    try:
+        unzip = zlib.decompressobj()
+        found = unzip.decompress(base64.b64decode(text, validate=True), LONGEST_PROGRAM)
+        return json.loads(found)
+    except (zlib.error, RecursionError) as error:
+        raise ValueError(f"no program: {error}") from None
 
 
 def digest(result: object, seed: int) -> dict[str, Plain]:

@@ -106,17 +106,30 @@ class TracedArray(NDArrayOperatorsMixin):
     # What NumPy asks
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        return self._counted(numpy_rules.apply_ufunc, ufunc, method, inputs, kwargs)
+        return self._counted(
+            numpy_rules.apply_ufunc, ufunc, method, inputs, kwargs,
+            asked=(f"{ufunc.__name__}.{method}", inputs, kwargs),
+        )  # fmt: skip
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        return self._counted(numpy_rules.apply_function, func, args, kwargs)
+        name = numpy_rules.NAMES.get(func)
+        whole = name is not None and func is not np.apply_along_axis  # that calls Python's own
+        asked = (name, args, kwargs) if whole else None
+        return self._counted(numpy_rules.apply_function, func, args, kwargs, asked=asked)
 
-    def _counted(self, work: Any, *args: Any) -> Any:
+    def _counted(self, work: Any, *args: Any, asked: tuple[str, Any, Any] | None) -> Any:
+        """Do ``work``; ``asked``: the call that it is, with its arguments."""
         try:
-            return work(self.trace, *args)
+            if asked is None:
+                return work(self.trace, *args)
+            name, given, named = asked
+            return self.trace.ask(name, lambda: work(self.trace, *args), given, named)
         except Exception:
             self.trace.failed += 1
             raise
+
+    def _ask(self, name: str, work: Any, *args: Any, **kwargs: Any) -> Any:
+        return self.trace.ask(f".{name}", work, (self, *args), kwargs)
 
     def __array__(self, *_: Any, **__: Any) -> ndarray:
         raise stripped(_caller())
@@ -140,8 +153,8 @@ class TracedArray(NDArrayOperatorsMixin):
     itemsize = property(lambda self: self.array.itemsize)
     strides = property(lambda self: self.array.strides)
     flags = property(lambda self: self.array.flags)
-    T = property(lambda self: self.trace.wrap(self.array.T))
-    mT = property(lambda self: self.trace.wrap(self.array.mT))
+    T = property(lambda self: self._ask("T", lambda: self.trace.wrap(self.array.T)))
+    mT = property(lambda self: self._ask("mT", lambda: self.trace.wrap(self.array.mT)))
     real = property(lambda self: np.real(self))
     imag = property(lambda self: np.imag(self))
 
@@ -167,9 +180,9 @@ class TracedArray(NDArrayOperatorsMixin):
         """Return the same bytes as another dtype."""
         if any(isinstance(arg, type) and issubclass(arg, ndarray) for arg in args):
             raise stripped("view")
-        found = self.array.view(*args)
+        found = self.array.view(*self.trace.raw(args))
         numpy_rules.refuse_dtype("view", found.dtype)
-        return self.trace.wrap(found)
+        return self._ask("view", lambda: self.trace.wrap(found), *args)
 
     def reshape(self, *shape: Any, **kwargs: Any) -> Any:
         """Return a view, or a copy where the order of elements asks for one."""
@@ -177,15 +190,15 @@ class TracedArray(NDArrayOperatorsMixin):
 
     def transpose(self, *axes: Any) -> Any:
         """Return a view with its axes in another order."""
-        return self.trace.wrap(self.array.transpose(*axes))
+        return self._ask("transpose", lambda: self.trace.wrap(self.array.transpose(*axes)), *axes)
 
     # What moves something
 
     def __getitem__(self, key: Any) -> Any:
-        return self._counted(get, self, key)
+        return self._counted(get, self, key, asked=(".__getitem__", (self, key), {}))
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        self._counted(put, self, key, value)
+        self._counted(put, self, key, value, asked=(".__setitem__", (self, key, value), {}))
 
     def __iter__(self) -> Any:
         if self.ndim == 0:
@@ -202,16 +215,23 @@ class TracedArray(NDArrayOperatorsMixin):
 
     def copy(self, order: str = "C") -> Any:
         """Return a copy: everything is read and written."""
-        return numpy_rules.moved_once(self.trace, "copy", ndarray.copy, (self, order), {})
+        return self._ask("copy", lambda: self._whole(ndarray.copy, order), order)
 
     def flatten(self, order: str = "C") -> Any:
         """Return a copy in one dimension."""
-        return numpy_rules.moved_once(self.trace, "flatten", ndarray.flatten, (self, order), {})
+        return self._ask("flatten", lambda: self._whole(ndarray.flatten, order), order)
+
+    def _whole(self, method: Any, order: str) -> Any:
+        return numpy_rules.moved_once(self.trace, method.__name__, method, (self, order), {})
 
     def astype(self, dtype: Any, order: str = "K", **kwargs: Any) -> Any:
         """Return a copy as ``dtype``, or the array itself where copy=False allows it."""
-        call = (self, dtype, order)
-        return numpy_rules.view_or_copy(self.trace, "astype", ndarray.astype, call, kwargs)
+
+        def work() -> Any:
+            call = (self, dtype, order)
+            return numpy_rules.view_or_copy(self.trace, "astype", ndarray.astype, call, kwargs)
+
+        return self._ask("astype", work, dtype, order, **kwargs)
 
     def clip(self, min: Any = None, max: Any = None, out: Any = None, **kwargs: Any) -> Any:
         """Cut off what is below ``min`` or above ``max``; the method needs only one of them."""
@@ -229,9 +249,13 @@ class TracedArray(NDArrayOperatorsMixin):
 
     def item(self, *index: Any) -> Any:
         """Return one element as a Python number."""
-        value = self.array.item(*index)
-        self.trace.record("item", [(self.array, self.itemsize)], [])
-        return value
+
+        def work() -> Any:
+            value = self.array.item(*index)
+            self.trace.record("item", [(self.array, self.itemsize)], [])
+            return value
+
+        return self._ask("item", work, *index)
 
     def _number(self, kind: type) -> Any:
         if self.size != 1:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
@@ -14,6 +14,7 @@ from numpy import ndarray
 from numpy.lib.array_utils import byte_bounds
 
 from rooflab.labs.golf.buffers import Untraceable, no_model, owner_of, place, stripped
+from rooflab.labs.golf.program import KINDS, by_id, unfollowed
 from rooflab.labs.golf.trace import Trace
 
 # Universal functions on traced arrays: calls, reductions, outer products, ``at``.
@@ -358,22 +359,15 @@ def apply_along_axis(
     for at in np.ndindex(lines.shape[:-1]):
         found = func1d(lines[(*at, ...)], *args, **kwargs)
         if made is None:
-            made = _zeros(trace, found, lines.shape[:-1])
+            one = np.asarray(unfollowed(found)) if type(found) is not trace.kind else found
+            refuse_dtype("np.apply_along_axis", one.dtype)
+            ahead_of = (*lines.shape[:-1], *one.shape)
+            made = np.zeros_like(lines, dtype=one.dtype, shape=ahead_of)  # they are written
         made[at] = found
     if made is None:
         raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
     dims = range(made.ndim)
     return np.transpose(made, (*dims[:axis], *dims[ahead:], *dims[axis:ahead]))
-
-
-def _zeros(trace: Trace, like: Any, ahead: tuple[int, ...]) -> Any:
-    """Zeros of the type of ``like``, with axes ``ahead`` of its own; they are written."""
-    one = like if type(like) is trace.kind else np.asarray(like)
-    refuse_dtype("np.apply_along_axis", one.dtype)
-    zeros = np.zeros((*ahead, *one.shape), one.dtype)
-    made = trace.wrap(zeros)
-    trace.record("zeros_like", [], [zeros])
-    return made
 
 
 def _same(function: Any) -> Any:
@@ -596,18 +590,25 @@ def stand_ins(trace: Trace) -> dict[int, Any]:
     exchanged = {f.__name__: (f, _stand_in(trace, f, _make)) for f in _MAKERS}
     exchanged |= {f.__name__: (f, _stand_in(trace, f, _convert)) for f in _CONVERTERS}
     exchanged |= {f.__name__: (f, _stand_in(trace, f, _after_joining)) for f in _OF_ONE_ARRAY}
+    if trace.recorder is not None:
+        exchanged |= {kind.__name__: (kind, new) for kind, new in KINDS.items()}
     module = NumPy({name: new for name, (_, new) in exchanged.items()})
-    return {id(np): module, **{id(old): new for old, new in exchanged.values()}}
+    others = {} if trace.recorder is None else by_id()
+    return {id(np): module, **{id(old): new for old, new in exchanged.values()}, **others}
 
 
 @contextmanager
-def importing(module: NumPy, scope: dict[str, Any] | None) -> Iterator[None]:
-    """Let ``import numpy`` inside a function whose module is ``scope`` give ``module``."""
+def importing(exchanged: Mapping[int, Any], scope: dict[str, Any] | None) -> Iterator[None]:
+    """Let an import inside a function whose module is ``scope`` give what is exchanged.
+
+    ``exchanged``: id of an original → its stand-in, as :func:`stand_ins` gives it.
+    """
     original = builtins.__import__
 
     def import_(name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level=0):
         found = original(name, globals, locals, fromlist, level)
-        return module if found is np and globals is scope and scope is not None else found
+        here = globals is scope and scope is not None
+        return exchanged.get(id(found), found) if here else found
 
     builtins.__import__ = import_
     try:
@@ -618,7 +619,10 @@ def importing(module: NumPy, scope: dict[str, Any] | None) -> Iterator[None]:
 
 def _stand_in(trace: Trace, original: Callable, model: Callable) -> Callable:
     def function(*args: Any, **kwargs: Any) -> Any:
-        return model(trace, original, args, kwargs)
+        def work() -> Any:
+            return model(trace, original, args, kwargs)
+
+        return trace.ask(original.__name__, work, args, kwargs)
 
     function.__name__ = function.__qualname__ = original.__name__
     return function
@@ -672,3 +676,21 @@ def _holds_traced(trace: Trace, value: Any) -> bool:
     if type(value) in (list, tuple):
         return any(_holds_traced(trace, item) for item in value)
     return type(value) is trace.kind
+
+
+# Everything that golf has a model for, by the name under which numpy has it.
+
+
+def _named(function: Any) -> Iterator[tuple[str, Any]]:
+    homes = {"": np, "linalg.": np.linalg, "lib.stride_tricks.": np.lib.stride_tricks}
+    for home, module in homes.items():
+        if getattr(module, function.__name__, None) is function:
+            yield home + function.__name__, function
+
+
+FUNCTIONS: Mapping[str, Any] = dict(
+    pair
+    for function in (*_MODELS, *_VIEWS, *_ONCE, *_ABOUT, *_MAKERS, *_CONVERTERS, *_OF_ONE_ARRAY)
+    for pair in _named(function)
+)
+NAMES: Mapping[Any, str] = {function: name for name, function in FUNCTIONS.items()}

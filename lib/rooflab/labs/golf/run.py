@@ -31,6 +31,7 @@ from rooflab.labs.golf.buffers import Coverage, GolfError, Stopped
 from rooflab.labs.golf.cache import Cache
 from rooflab.labs.golf.ledger import Step
 from rooflab.labs.golf.numpy_rules import arrays_in, importing, refuse_dtype, stand_ins
+from rooflab.labs.golf.program import Recorder, in_builtins, is_number, unfollowed
 from rooflab.labs.golf.trace import Limits, Trace
 
 # Whether a function that did not end has a loop that may be the reason.
@@ -81,6 +82,7 @@ def _codes(function: FunctionType) -> Iterator[CodeType]:
 AGAIN_S = 0.25
 SOON_S = 2e-5  # about what a few lines of Python take
 _OURS = (str(Path(__file__).parent), str(weakref.__file__))
+_PROGRAMS = str(Path(__file__).with_name("replay.py"))  # stands in f's place
 _CALLS_F = str(Path(__file__).with_name("run.py"))
 
 
@@ -149,7 +151,9 @@ def _inside_f(frame: FrameType | None) -> bool:
     if frame is not None and frame.f_code.co_filename == contextlib.__file__:
         return False  # perhaps on the way into or out of ``watched``
     top = frame
-    while frame is not None and not frame.f_code.co_filename.startswith(_OURS):
+    while frame is not None and (
+        not (file := frame.f_code.co_filename).startswith(_OURS) or file == _PROGRAMS
+    ):
         frame = frame.f_back
     return frame is not None and frame is not top and frame.f_code.co_filename == _CALLS_F
 
@@ -306,18 +310,21 @@ def traced(
 ) -> Iterator[list[Any]]:
     """Exchange what ``function`` reaches by name; gives the traced arrays among it."""
     undo: list[tuple[dict[str, Any] | CellType, str, Any]] = []
+    builtin = {} if trace.recorder is None else in_builtins()
     held: list[Any] = []
 
     def stand_in(value: Any, name: str) -> Any:
         if isinstance(value, ndarray) and type(value) is not trace.kind and value.ndim:
             held.append(trace.add_input(value, name))
+            if trace.recorder is not None:
+                trace.recorder.add_input(held[-1], name, None)
             return held[-1]
         return stand_ins.get(id(value))
 
-    with _ONE, importing(stand_ins[id(np)], function and function.__globals__):
+    with _ONE, importing(stand_ins, function and function.__globals__):
         try:
             for scope, name, value in list(reached(function)):
-                new = stand_in(value, name)
+                new = builtin.get(name) if value is _BUILT_IN else stand_in(value, name)
                 if new is not None:
                     undo.append((scope, name, value))
                     _set(scope, name, new)
@@ -327,8 +334,13 @@ def traced(
                 _set(scope, name, value)
 
 
+_BUILT_IN = object()  # the value of a name that no module has: Python's own, or none at all
+
+
 def _set(scope: dict[str, Any] | CellType, name: str, value: Any) -> None:
-    if isinstance(scope, dict):
+    if value is _BUILT_IN:
+        del scope[name]
+    elif isinstance(scope, dict):
         scope[name] = value
     else:
         scope.cell_contents = value
@@ -353,8 +365,8 @@ def reached(function: FunctionType | None) -> Iterator[tuple[Any, str, Any]]:
 
 def _held_by(function: FunctionType) -> Iterator[tuple[Any, str, Any]]:
     scope = function.__globals__
-    for name in _names(function.__code__) & scope.keys():
-        yield scope, name, scope[name]
+    for name in _names(function.__code__):
+        yield scope, name, scope.get(name, _BUILT_IN)
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
         try:
             yield cell, name, cell.cell_contents
@@ -369,6 +381,7 @@ def _names(code: CodeType) -> set[str]:
 
 _FOREIGN = {"cupy", "jax", "numba", "numexpr", "pandas", "polars", "scipy", "sklearn", "torch"}
 LONGEST = 60  # characters of a line that an error repeats
+MANY = 10_000  # steps: then something walks over single elements, also without a loop of its own
 WAITS = 0.1  # of its time a function computes less than that: it sleeps, or waits for something
 
 
@@ -383,13 +396,17 @@ class Run:
     elements: int
     changed: tuple[str, ...]
     written: tuple[int, ...]
+    program: dict[str, Any] | None
 
 
-def run(f: Callable[..., Any], arrays: tuple[Any, ...], cache: Cache, limits: Limits) -> Run:
+def run(
+    f: Callable[..., Any], arrays: tuple[Any, ...], cache: Cache, limits: Limits, record: bool
+) -> Run:
     """Call ``f(*arrays)`` on traced arrays; see :func:`rooflab.labs.golf.golf`."""
     function, name = as_function(f)
     given = bind(f, name, arrays)
-    trace = Trace(TracedArray, cache, limits, function.__code__ if function else None)
+    recorder = Recorder() if record else None
+    trace = Trace(TracedArray, cache, limits, function.__code__ if function else None, recorder)
     inputs: dict[int, Any] = {}
 
     def enter(value: Any, label: str) -> Any:
@@ -397,6 +414,9 @@ def run(f: Callable[..., Any], arrays: tuple[Any, ...], cache: Cache, limits: Li
             return value
         if id(value) not in inputs:
             inputs[id(value)] = trace.add_input(value, label)
+            if recorder is not None:
+                place = next(i for i, one in enumerate(arrays) if one is value)
+                recorder.add_input(inputs[id(value)], label, place)
         return inputs[id(value)]
 
     args, kwargs = entered(given, enter)
@@ -448,7 +468,7 @@ def _stopped(trace: Trace, function: FunctionType | None, where: str, waited: bo
         late = f"took longer than {trace.stop_reason}"
         if waited:
             return f"{late} and waited most of that time {where}; a count of bytes needs no wait"
-        if function is not None and not may_loop(function):
+        if function is not None and not may_loop(function) and len(trace) < MANY:
             return f"{late} {where}; does it need all that work, or arrays that large?"
     made = "" if "steps" in trace.stop_reason else f", having made {len(trace):,} steps"
     return (
@@ -489,6 +509,7 @@ def _finished(
         found = _arrays(trace, answer)
     except RecursionError:
         raise _error(trace, f"{name} gives a list that holds itself; return an array") from None
+    program = trace.recorder.program(answer) if trace.recorder is not None else None
     buffers = [trace.meet(array, "the result") for array in found]
     made = list(dict.fromkeys(b for b in buffers if not b.source))
     for number, buffer in enumerate(made, 1):
@@ -503,7 +524,8 @@ def _finished(
     minimum = min(minimum, sum(step.bytes for step in steps))  # an index may name a byte twice
     elements = max(array.size for array in inputs)
     changed = tuple(b.label.name for b in sources if b.changed)
-    return Run(name, steps, _plain(trace, answer), minimum, max(1, elements), changed, written)
+    result = _plain(trace, answer)
+    return Run(name, steps, result, minimum, max(1, elements), changed, written, program)
 
 
 def _arrays(trace: Trace, answer: Any) -> list[ndarray]:
@@ -519,4 +541,4 @@ def _plain(trace: Trace, answer: Any) -> Any:
         return type(answer)(_plain(trace, value) for value in answer)
     if type(answer) is dict:
         return {key: _plain(trace, value) for key, value in answer.items()}
-    return answer
+    return unfollowed(answer) if is_number(answer) else answer

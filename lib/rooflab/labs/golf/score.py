@@ -124,6 +124,8 @@ class Golf:
         Places among ``arguments`` of the inputs that were written to.
     cache : int
         Bytes of the near memory that were counted with.
+    program : dict or None
+        The NumPy calls as plain data, if they were to be written down.
 
     Examples
     --------
@@ -145,6 +147,7 @@ class Golf:
     arguments: tuple[Any, ...] = field(default=(), repr=False, compare=False)
     written: tuple[int, ...] = field(default=(), repr=False, compare=False)
     cache: int = CACHE
+    program: dict[str, Any] | None = field(default=None, repr=False, compare=False)
 
     @property
     def fits(self) -> bool:
@@ -232,6 +235,7 @@ def golf(
     cache: int = CACHE,
     memory: str = "cache",
     limits: Limits | None = None,
+    record: bool = False,
 ) -> Golf:
     """Run ``f(*arrays)`` once on traced arrays and count the bytes that cross the memory bus.
 
@@ -259,6 +263,8 @@ def golf(
         is every piece of it, however often it is read.
     limits : Limits, optional
         When a function that does not end is stopped. None: after 100 000 steps or 30 s.
+    record : bool
+        Whether the NumPy calls are written down as a ``program``, which can run elsewhere.
 
     Returns
     -------
@@ -294,7 +300,7 @@ def golf(
         raise ValueError(f"memory={memory!r} must be one of {', '.join(map(repr, MEMORIES))}")
     near = MEMORIES[memory](_bytes("cache", cache, 0))
     fewest = None if minimum is None else _bytes("minimum", minimum, 1)
-    done = run(f, arrays, near, limits or Limits())
+    done = run(f, arrays, near, limits or Limits(), record)
     moved = sum(step.bytes for step in done.steps)
     return Golf(
         moved,
@@ -308,6 +314,7 @@ def golf(
         arrays,
         done.written,
         near.size,
+        done.program,
     )
 
 

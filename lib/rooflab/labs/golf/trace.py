@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import CodeType
 from typing import Any
@@ -28,6 +28,7 @@ from rooflab.labs.golf.buffers import (
 )
 from rooflab.labs.golf.cache import Cache, CachedOperand, Passage
 from rooflab.labs.golf.ledger import Step, Trip
+from rooflab.labs.golf.program import Recorder, unfollowed
 
 _HOOKS = ("__array_ufunc__", "__array_function__")  # to them NumPy hands all arguments of a call
 UNSEEN = 32 * 1024
@@ -49,8 +50,15 @@ class Limits:
 class Trace:
     """One run of a function on traced arrays of type ``kind``."""
 
-    def __init__(self, kind: type, cache: Cache, limits: Limits, code: CodeType | None) -> None:
-        self.kind, self.cache, self.limits = kind, cache, limits
+    def __init__(
+        self,
+        kind: type,
+        cache: Cache,
+        limits: Limits,
+        code: CodeType | None,
+        recorder: Recorder | None = None,
+    ) -> None:
+        self.kind, self.cache, self.limits, self.recorder = kind, cache, limits, recorder
         self.thread, self.over = threading.get_ident(), False
         self.stop_reason = ""
         self.buffers: WeakValueDictionary[int, Buffer] = WeakValueDictionary()
@@ -90,6 +98,12 @@ class Trace:
             buffer.writeable = array.flags.writeable
         view.flags.writeable = False  # nothing may write to the caller's array behind our back
         return self.kind(view, buffer, self)
+
+    def ask(
+        self, name: str, work: Callable[[], Any], args: Sequence[Any], kwargs: dict[str, Any]
+    ) -> Any:
+        """Do ``work``, a call of ``name``, and note it if a program is written down."""
+        return work() if self.recorder is None else self.recorder.call(name, work, args, kwargs)
 
     def buffer_of(self, array: ndarray) -> Buffer | None:
         """Return the block of ``array``, or None for an array that nobody has met."""
@@ -147,6 +161,8 @@ class Trace:
             return {key: self.raw(item) for key, item in value.items()}
         if type(value) is ndarray:
             self.strangers.note(value)
+        elif self.recorder is not None and (plain := unfollowed(value)) is not value:
+            return plain
         elif any(hasattr(type(value), hook) for hook in _HOOKS):
             raise stripped(f"{type(value).__name__}'s own {' or '.join(_HOOKS)}")
         return value

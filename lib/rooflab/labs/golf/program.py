@@ -1,0 +1,326 @@
+"""What a traced function asked of NumPy, written down as a program that can run elsewhere.
+
+A trace says how many bytes moved. One that was kept beside a learner's code proves nothing: that
+code may have changed it. The program can be proved. It holds NumPy calls and none of the learner's
+code, and :mod:`rooflab.labs.golf.replay` runs it on other arrays. There the result must be right,
+and there the bytes are counted.
+
+A call is ``[name, arguments, named arguments, results]``. An argument is a number, a text or None
+as it is, or a dictionary with one key:
+
+- ``{"at": 3}``: result number 3. Arrays have such numbers, and so have the numbers made of them.
+- ``{"tuple": […]}``, ``{"list": […]}``, ``{"dict": {…}}``, ``{"slice": [start, stop, step]}``;
+- ``{"dtype": "<f4"}``, ``{"number": ["<f4", "0.5"]}``, ``{"array": ["<f4", shape, numbers]}``.
+
+``["gone", 3]`` says that the function has let go of that array, so its memory is free again. Of
+Python's loops and branches nothing is written down but the calls that they led to.
+
+What comes out of a sum is a number, and is followed like an array: :func:`kinds` has a class for
+each of NumPy's number types whose objects note what is computed with them. In the traced function
+``float``, ``max``, ``min``, ``math`` and NumPy's own number types work on them, too. A number that
+leaves by another door is a constant of the program. ``left`` names the doors.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import weakref
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType, ModuleType
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+Plain = Any  # None, bool, int, float, str, list[Plain] or dict[str, Plain]
+LARGEST_CONSTANT = 32 * 1024  # bytes of an array that a program may hold
+_PLAIN = frozenset((bool, int, str, type(None)))
+
+
+class Recorder:
+    """The program of one run, as it grows."""
+
+    def __init__(self) -> None:
+        self.calls: list[list[Plain]] = []
+        self.inputs: list[list[Plain]] = []
+        self.left: list[str] = []
+        self._count = 0
+        self._inside = False  # of a call that is noted already
+        self._arrays: dict[int, int] = {}  # id of a traced array that lives → its number
+
+    def add_input(self, array: Any, name: str, place: int | None) -> None:
+        """Note an array that is argument number ``place``, or that stands outside the function."""
+        source = self._constant(array.array) if place is None else place
+        self.inputs.append([name, source, self._name(array)])
+
+    def call(
+        self,
+        name: str,
+        work: Callable[[], Any],
+        args: Iterable[Any],
+        kwargs: Mapping[str, Any] = MappingProxyType({}),
+    ) -> Any:
+        """Do ``work``, note it as ``name(*args, **kwargs)`` and return what it gave."""
+        if self._inside:
+            return work()
+        self._inside = True
+        try:
+            given = [self.value(value) for value in args]
+            named = {key: self.value(value) for key, value in kwargs.items()}
+            result = self._followed(work())
+            if result is not NotImplemented:
+                self.calls.append([name, given, named, self._result(result)])
+            return result
+        finally:
+            self._inside = False
+
+    def _followed(self, result: Any) -> Any:
+        """Return ``result``, a number as one that notes what is computed with it."""
+        if type(result) is float:
+            result = np.float64(result)
+        kind = KINDS.get(type(result))
+        if kind is None:
+            return result
+        found = kind.__new__(kind, result)
+        found.recorder, found.at = self, None
+        return found
+
+    def _result(self, result: Any) -> Plain:
+        """The number of a result, or of each in a tuple or list."""
+        if type(type(result)) is _Kind:
+            result.at = self._next()
+            return result.at
+        if type(result) in (tuple, list):
+            return [self._result(item) for item in result]
+        return self._name(result) if is_traced(result) else None
+
+    def _name(self, array: Any) -> int:
+        found = self._arrays.get(id(array))
+        if found is None:
+            found = self._arrays[id(array)] = self._next()
+            weakref.finalize(array, self._let_go, id(array), found).atexit = False
+        return found
+
+    def _let_go(self, key: int, number: int) -> None:
+        del self._arrays[key]
+        self.calls.append(["gone", number])
+
+    def _next(self) -> int:
+        self._count += 1
+        return self._count
+
+    def value(self, value: Any) -> Plain:
+        """Return an argument as plain data."""
+        kind = type(value)
+        if kind in _PLAIN or (kind is float and math.isfinite(value)):
+            return value
+        if kind is tuple or kind is list:
+            return {kind.__name__: [self.value(item) for item in value]}
+        if kind is slice:
+            return {"slice": [self.value(part) for part in (value.start, value.stop, value.step)]}
+        if type(kind) is _Kind or is_traced(value):
+            number = value.at if type(kind) is _Kind else self._arrays.get(id(value))
+            return {"at": number} if number else self._leave("it comes from another run of golf")
+        if kind is dict:
+            return {"dict": {str(key): self.value(item) for key, item in value.items()}}
+        if value is Ellipsis or value is np._NoValue:
+            return {"the": "..." if value is Ellipsis else "no value"}
+        if kind is float or isinstance(value, np.generic):
+            plain = np.asarray(value)
+            return {"number": [plain.dtype.str, repr(plain.item())]}
+        return self._constant(value) if kind is ndarray else self._dtype(value)
+
+    def _constant(self, array: ndarray) -> Plain:
+        if array.nbytes <= LARGEST_CONSTANT and array.dtype.kind in "biuf":
+            return {"array": [array.dtype.str, list(array.shape), array.tolist()]}
+        if not array.any():  # room for what will be computed
+            return {"zeros": [array.dtype.str, list(array.shape)]}
+        return self._leave(f"an array of {array.nbytes:,} bytes stands outside the function")
+
+    def _dtype(self, value: Any) -> Plain:
+        try:
+            return {"dtype": np.dtype(value).str}
+        except TypeError:
+            return self._leave(f"NumPy was given a {type(value).__name__}")
+
+    def leave(self, how: str) -> None:
+        """Note the door by which a number left, unless NumPy itself opened it."""
+        if not self._inside:
+            self._leave(how)
+
+    def _leave(self, how: str) -> None:
+        if how not in self.left:
+            self.left.append(how)
+
+    def program(self, answer: Any) -> dict[str, Plain]:
+        """Return the program of a function that returned ``answer``; nothing is noted any more."""
+        self._inside = True
+        return {"inputs": self.inputs, "calls": self.calls[:], "answer": self.value(answer),
+                "left": self.left}  # fmt: skip
+
+
+# Numbers that note what is computed with them. Each class stands in for one of NumPy's types, and
+# for that type itself: ``np.float32(total)`` is noted, ``isinstance(total, np.float32)`` holds.
+
+
+class _Kind(type):
+    _base: type  # what is stood in for
+    _name: str
+
+    def __instancecheck__(cls, value: object) -> bool:
+        return isinstance(value, cls._base)
+
+    def __call__(cls, *given: Any) -> Any:
+        return noted(cls._name, cls._base, given, {})
+
+
+def is_number(value: object) -> bool:
+    """Whether ``value`` notes what is computed with it."""
+    return type(type(value)) is _Kind
+
+
+def is_traced(value: object) -> bool:
+    """Whether ``value`` is an array of a golf run."""
+    return hasattr(type(value), "buffer")
+
+
+def unfollowed(value: Any) -> Any:
+    """Return ``value`` with NumPy's own numbers, and its own types, in place of those here."""
+    kind = type(value)
+    if type(kind) is _Kind:
+        return kind._base(np.generic.item(value))
+    if kind is _Kind:
+        return value._base
+    return kind(map(unfollowed, value)) if kind is tuple or kind is list else value
+
+
+def noted(
+    name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> Any:
+    """Call a function, and note the call if a number or an array of a run is among ``args``."""
+
+    def work() -> Any:
+        return function(*map(unfollowed, args), **kwargs)
+
+    recorder = _recorder((*args, *kwargs.values()))
+    return work() if recorder is None else recorder.call(name, work, args, kwargs)
+
+
+def _recorder(values: Iterable[Any]) -> Recorder | None:
+    for value in values:
+        if is_number(value):
+            return value.recorder
+        if is_traced(value):
+            return value.trace.recorder
+        if type(value) in (tuple, list) and (found := _recorder(value)) is not None:
+            return found
+    return None
+
+
+def _operator(name: str, swapped: bool) -> Callable[..., Any]:
+    work = getattr(operator, name)
+
+    def method(self: Any, *other: Any) -> Any:
+        if any(isinstance(value, ndarray) for value in other):
+            return NotImplemented  # the array's turn
+        return noted(f"operator.{name}", work, (*other, self) if swapped else (self, *other), {})
+
+    return method
+
+
+def _door(name: str, how: str) -> Callable[..., Any]:
+    """A method by which a number leaves."""
+
+    def method(self: Any, *args: Any) -> Any:
+        self.recorder.leave(how)
+        return getattr(unfollowed(self), name)(*map(unfollowed, args))
+
+    return method
+
+
+def _array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    if any(map(is_traced, (*inputs, *kwargs.get("out", ())))):
+        return NotImplemented
+    return noted(f"{ufunc.__name__}.{method}", getattr(ufunc, method), inputs, kwargs)
+
+
+def _array_function(self: Any, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    if any(map(is_traced, types)) or any(hasattr(kind, "buffer") for kind in types):
+        return NotImplemented
+    name = f"{function.__module__}.{function.__name__}".removeprefix("numpy.")
+    return noted(name, function, args, kwargs)
+
+
+OPERATORS = (
+    "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "neg", "abs", "pos",
+)  # fmt: skip
+_OF_TWO = 7  # the first ones
+
+
+def _methods() -> dict[str, Callable[..., Any]]:
+    found: dict[str, Callable[..., Any]] = {}
+    for name in OPERATORS:
+        found[f"__{name}__"] = _operator(name, swapped=False)
+    for name in OPERATORS[:_OF_TWO]:
+        found[f"__r{name}__"] = _operator(name, swapped=True)
+    for name in ("lt", "le", "gt", "ge", "eq", "ne"):
+        found[f"__{name}__"] = _door(f"__{name}__", "Python compared it")
+    for name in ("bool", "int", "index", "round"):
+        found[f"__{name}__"] = _door(f"__{name}__", "Python made a whole number or a bool of it")
+    found["__float__"] = _door("__float__", "Python made a float of it")
+    found["__format__"] = _door("__format__", "Python made a text of it")
+    found["item"] = lambda self: noted("float", float, (self,), {})
+    found["astype"] = lambda self, dtype, **_: KINDS[np.dtype(dtype).type](self)
+    return found
+
+
+def _kind(base: type, numpy: type, name: str) -> _Kind:
+    body = {
+        **_methods(), "__hash__": numpy.__hash__, "__array_ufunc__": _array_ufunc,
+        "__array_function__": _array_function, "_base": base, "_name": name,
+    }  # fmt: skip
+    return _Kind(name, (numpy,), body)
+
+
+_FOLLOWED = (np.float16, np.float32, np.float64, np.int32, np.int64)
+KINDS: Mapping[type, Any] = {base: _kind(base, base, base.__name__) for base in _FOLLOWED}
+FLOAT = _kind(float, np.float64, "float")  # stands in for Python's own
+
+# What else the traced function finds exchanged.
+
+
+_OF_MANY = ("builtins.max", "builtins.min", "math.fsum", "math.prod")
+
+
+def _stand_in(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    def stand_in(*args: Any, **kwargs: Any) -> Any:
+        if len(args) == 1 and not isinstance(args[0], (ndarray, np.generic, float, int)):
+            args = ([*args[0]],) if name in _OF_MANY else args
+        return noted(name, function, args, kwargs)
+
+    stand_in.__name__ = stand_in.__qualname__ = function.__name__
+    return stand_in
+
+
+MATH: Mapping[str, Callable[..., Any]] = {
+    f"math.{name}": value for name, value in vars(math).items() if callable(value)
+    and not name.startswith("_")
+}  # fmt: skip
+BUILTINS: Mapping[str, Callable[..., Any]] = {"builtins.max": max, "builtins.min": min}
+
+
+def in_builtins() -> dict[str, Any]:
+    """Return names of Python's own → what stands in for them in the traced function."""
+    others = {one.__name__: _stand_in(name, one) for name, one in BUILTINS.items()}
+    return {"float": FLOAT, **others}
+
+
+def by_id() -> dict[int, Any]:
+    """Return id of an original → its stand-in, for ``math``, its functions and NumPy's types."""
+    functions = {name: _stand_in(name, one) for name, one in MATH.items()}
+    module = ModuleType("math")
+    module.__dict__.update(vars(math))
+    module.__dict__.update({name.partition(".")[2]: one for name, one in functions.items()})
+    found = {id(MATH[name]): one for name, one in functions.items()}
+    return {**found, id(math): module, **{id(base): kind for base, kind in KINDS.items()}}
