@@ -18,12 +18,14 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 import rooflab
+from rooflab.exercises.judge import judge as judge_here
 from rooflab.exercises.observe.observation import describe
 from rooflab.exercises.verdict import failed
 from rooflab.grade import given, intake, verdicts
 from rooflab.grade.display_names import clean
 from rooflab.grade.inside.limits import Limits
 from rooflab.grade.intake import CodeCell, Refused, Submission
+from rooflab.grade.judge_process import Judge, judging
 from rooflab.grade.locked_notebook import LOST, Locked, Outcome
 from rooflab.grade.merge import merge
 from rooflab.grade.results import Row
@@ -194,7 +196,7 @@ def grade(
         read = intake.read(files[number])  # again: a whole class would fill the memory
         if isinstance(read, Refused):
             return None, Row(read.file, error=read.reason)
-        return read, one(read, seed, limits, runner)
+        return read, one(read, seed, limits, runner, judge)
 
     left = []
     for number, file in enumerate(files):
@@ -206,7 +208,7 @@ def grade(
         else:
             left.append(number)
     if left:
-        with open_runner() as runner:
+        with open_runner() as runner, judging() as judge:
             prove(runner, limits)
             for number, submission, row in _run(left, work, jobs):
                 if submission is not None and not own_fault(row):
@@ -231,7 +233,7 @@ def prove(runner: Runner, limits: Limits) -> None:
         )
 
 
-def one(submission: Submission, seed: int, limits: Limits, runner: Runner) -> Row:
+def one(submission: Submission, seed: int, limits: Limits, runner: Runner, judge: Judge) -> Row:
     """Grade one submission; the row of a fault of ours has ``error`` and zeros.
 
     Raises nothing but what the runner raises as NoRunner.
@@ -240,7 +242,7 @@ def one(submission: Submission, seed: int, limits: Limits, runner: Runner) -> Ro
     try:
         locked = merge(submission, lesson, seed)
         outcome = runner(locked, limits)
-        found = verdicts.judge_outcome(locked, outcome, lesson)
+        found = verdicts.judge_outcome(locked, outcome, lesson, judge)
         error = None if outcome.stopped is None else verdicts.told(outcome.stopped)
         shown = {id: text for id, text in outcome.printed.items() if id in found}
         printed = {id: verdicts.without_addresses(text) for id, text in shown.items()}

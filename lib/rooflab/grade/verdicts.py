@@ -9,8 +9,7 @@ import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 
 from rooflab.exercises.exercise import Exercise, Observation
-from rooflab.exercises.judge import judge
-from rooflab.exercises.judge import judge as judge_one
+from rooflab.exercises.judge import judge as judge_here
 from rooflab.exercises.observe.observation import describe
 from rooflab.exercises.registry import exercises
 from rooflab.exercises.verdict import Verdict, failed
@@ -18,6 +17,7 @@ from rooflab.grade.display_names import clean
 from rooflab.grade.gate import DERIVE
 from rooflab.grade.given import Lesson
 from rooflab.grade.intake import CodeCell
+from rooflab.grade.judge_process import Judge
 from rooflab.grade.locked_notebook import ANSWER, CHECK, ENDED, FOLLOW, Locked, Outcome
 from rooflab.grade.notebook_code import names
 
@@ -108,6 +108,7 @@ def carry(
     lesson: Lesson,
     verdicts: Mapping[str, Verdict],
     again: Mapping[str, Mapping[int, Sequence[Observation]]],
+    judge: Judge = judge_here,
 ) -> dict[str, Verdict]:
     """Return ``verdicts`` with the points that mistakes of earlier answers had cost.
 
@@ -167,10 +168,13 @@ _CELL = re.compile(r"\(\S+\.py, line (\d+)\)")  # how Python names a notebook's 
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{5,}")
 
 
-def judge_outcome(locked: Locked, outcome: Outcome, lesson: Lesson) -> dict[str, Verdict]:
+def judge_outcome(
+    locked: Locked, outcome: Outcome, lesson: Lesson, judge: Judge = judge_here
+) -> dict[str, Verdict]:
     """Return the verdict on every exercise of the lesson, in its order. Never raises.
 
     What came back is judged; what did not come back has no points, with the run's reason.
+    ``judge``: for what strangers hand in, one of :func:`rooflab.grade.judge_process.judging`.
     """
     verdicts = {}
     called = answer_names(locked)
@@ -186,14 +190,15 @@ def judge_outcome(locked: Locked, outcome: Outcome, lesson: Lesson) -> dict[str,
             told = f"not run: {told}, in {at}" if late else told
             verdict = failed(exercise, told or "nothing came back from its check")
         else:
-            verdict = _best(exercise, locked, outcome, called.get(exercise.id, exercise.name))
+            name = called.get(exercise.id, exercise.name)
+            verdict = _best(exercise, locked, outcome, name, judge)
         verdicts[exercise.id] = verdict
     with contextlib.suppress(Exception):  # it only adds points; without it the verdicts stand
-        verdicts = carry(locked, lesson, verdicts, outcome.again)
+        verdicts = carry(locked, lesson, verdicts, outcome.again, judge)
     return {id: tidy(verdict) for id, verdict in verdicts.items()}
 
 
-def _best(exercise: Exercise, locked: Locked, outcome: Outcome, name: str) -> Verdict:
+def _best(exercise: Exercise, locked: Locked, outcome: Outcome, name: str, judge: Judge) -> Verdict:
     """Return the verdict on the first try that is right, else on the first that came back."""
     more = outcome.again.get(exercise.id, {})
     tries = [seen for number, seen in sorted(more.items()) if number < FOLLOW]
@@ -204,7 +209,7 @@ def _best(exercise: Exercise, locked: Locked, outcome: Outcome, name: str) -> Ve
     first = None
     for seen in tries:
         why = _undefined(seen, name, printed)
-        found = failed(exercise, why) if why else _judged(exercise, locked, seen)
+        found = failed(exercise, why) if why else _judged(exercise, locked, seen, judge)
         if found.passed and raised and found.note is None:
             note = LOCKED if f": {DERIVE}: " in raised else EARLY.format(told(raised))
             found = dataclasses.replace(found, note=note)
@@ -214,9 +219,11 @@ def _best(exercise: Exercise, locked: Locked, outcome: Outcome, name: str) -> Ve
     return failed(exercise, "nothing came back from its check") if first is None else first
 
 
-def _judged(exercise: Exercise, locked: Locked, seen: Sequence[Observation]) -> Verdict:
+def _judged(
+    exercise: Exercise, locked: Locked, seen: Sequence[Observation], judge: Judge
+) -> Verdict:
     try:
-        return judge_one(exercise, locked.cases[exercise.id], seen)
+        return judge(exercise, locked.cases[exercise.id], seen)
     except Exception as error:  # malformed in a way that no honest answer is
         return failed(exercise, f"what came back cannot be judged ({describe(error)})")
 

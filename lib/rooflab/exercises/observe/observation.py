@@ -2,8 +2,8 @@
 
 An observation is one of ``{"value": …}``, ``{"error": "ZeroDivisionError: …"}``,
 ``{"unreadable": why}`` or ``{"missing": True}``; a timing exercise adds the ``"commands"`` to its
-device, golf the trips that its trace saw. An error of a call that did not fit the answer's arguments has
-``"entered": False`` beside it.
+device, golf the trips that its trace saw and the program of its NumPy calls. An error of a call
+that did not fit the answer's arguments has ``"entered": False`` beside it.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ import operator
 import weakref
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType, ModuleType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy import ndarray
@@ -39,7 +39,12 @@ _PLAIN = frozenset((bool, int, str, type(None)))
 
 
 class Recorder:
-    """The program of one run, as it grows."""
+    """The program of one run, as it grows.
+
+    ``running``: those whose function runs. A number that the function makes of nothing is theirs.
+    """
+
+    running: ClassVar[list[Recorder]] = []
 
     def __init__(self) -> None:
         self.calls: list[list[Plain]] = []
@@ -48,6 +53,13 @@ class Recorder:
         self._count = 0
         self._inside = False  # of a call that is noted already
         self._arrays: dict[int, int] = {}  # id of a traced array that lives → its number
+
+    def __enter__(self) -> Recorder:
+        self.running.append(self)
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.running.remove(self)
 
     def add_input(self, array: Any, name: str, place: int | None) -> None:
         """Note an array that is argument number ``place``, or that stands outside the function."""
@@ -134,9 +146,11 @@ class Recorder:
     def _constant(self, array: ndarray) -> Plain:
         if array.nbytes <= LARGEST_CONSTANT and array.dtype.kind in "biuf":
             return {"array": [array.dtype.str, list(array.shape), array.tolist()]}
-        if not array.any():  # room for what will be computed
-            return {"zeros": [array.dtype.str, list(array.shape)]}
-        return self._leave(f"an array of {array.nbytes:,} bytes stands outside the function")
+        if array.any():
+            self._leave(
+                f"an array of {array.nbytes:,} bytes outside the function has numbers in it"
+            )
+        return {"zeros": [array.dtype.str, list(array.shape)]}  # room for what will be computed
 
     def _dtype(self, value: Any) -> Plain:
         try:
@@ -172,7 +186,10 @@ class _Kind(type):
         return isinstance(value, cls._base)
 
     def __call__(cls, *given: Any) -> Any:
-        return noted(cls._name, cls._base, given, {})
+        base = cls._base
+        if not Recorder.running:
+            return base(*given)
+        return Recorder.running[-1].call(cls._name, lambda: base(*map(unfollowed, given)), given)
 
 
 def is_number(value: object) -> bool:

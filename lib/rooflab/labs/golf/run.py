@@ -15,7 +15,7 @@ import time
 import traceback
 import weakref
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from numbers import Number
 from pathlib import Path
@@ -423,7 +423,7 @@ def run(
     if not inputs:
         raise TypeError(f"golf({name}): give at least one NumPy array for {name} to work on")
     try:
-        with traced(trace, function, stand_ins(trace)) as held:
+        with recorder or nullcontext(), traced(trace, function, stand_ins(trace)) as held:
             answer = _called(trace, name, function, functools.partial(f, *args, **kwargs))
             written = tuple(
                 i

@@ -1,0 +1,118 @@
+"""Judges in processes of their own, for answers that come back as programs.
+
+Byte golf's judge runs NumPy calls that a learner's process wrote down. They can do nothing but
+compute; but they may ask for all the memory, or for hours. So they run in a process that has less
+of both, and that is killed and replaced if it fails. It never sees a learner's code.
+"""
+
+from __future__ import annotations
+
+import json
+import queue
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+
+from rooflab.exercises.exercise import Case, Exercise, Observation
+from rooflab.exercises.judge import judge
+from rooflab.exercises.registry import exercises
+from rooflab.exercises.verdict import Verdict, failed
+
+APART = ("golf",)  # kinds of exercises
+SECONDS = 60.0  # for all cases of an exercise; golf itself gives each 5 s
+MEMORY = 8 << 30  # bytes of address space: NumPy's libraries alone take 1 or 2 GB of it
+TRIES = 2  # when a process dies, perhaps for another one's sake
+TOO_MUCH = "its NumPy calls could not be run once more: they took too much memory or time"
+Judge = Callable[[Exercise, Sequence[Case], Sequence[Observation]], Verdict]
+
+
+@dataclass(frozen=True)
+class _Process:
+    process: subprocess.Popen[bytes]
+    ours: Connection
+
+    @classmethod
+    def start(cls) -> _Process:
+        ours, theirs = socket.socketpair()
+        with theirs:
+            number = theirs.fileno()
+            process = subprocess.Popen(
+                [sys.executable, "-I", "-c", _RUN, *sys.path, str(number)],
+                pass_fds=[number], stdin=subprocess.DEVNULL,
+            )  # fmt: skip
+        return cls(process, Connection(ours.detach()))
+
+    def end(self) -> None:
+        self.ours.close()
+        self.process.kill()
+        self.process.wait()
+
+
+_RUN = (
+    "import sys; sys.path[:] = sys.argv[1:-1]; "
+    "from rooflab.grade.judge_process import serve; serve(int(sys.argv[-1]))"
+)
+
+
+@contextmanager
+def judging() -> Iterator[Judge]:
+    """Give a judge that any thread may call; its processes end with the body."""
+    idle: queue.LifoQueue[_Process] = queue.LifoQueue()
+
+    def apart(exercise: Exercise, cases: Sequence[Case], seen: Sequence[Observation]) -> Verdict:
+        if exercise.kind not in APART:
+            return judge(exercise, cases, seen)
+        for _ in range(TRIES):
+            told = _asked(idle, json.dumps([exercise.id, cases, seen]).encode())
+            if told is None:
+                break
+            found = json.loads(told or "null")
+            if found and "fault" in found:
+                raise RuntimeError(found["fault"])
+            if found:
+                return Verdict(**found)
+        return failed(exercise, TOO_MUCH)
+
+    try:
+        yield apart
+    finally:
+        with suppress(queue.Empty):
+            while True:
+                idle.get_nowait().end()
+
+
+def _asked(idle: queue.LifoQueue[_Process], question: bytes) -> bytes | None:
+    """Return what a process answers: nothing if it dies, None if its time is over."""
+    try:
+        one = idle.get_nowait()
+    except queue.Empty:
+        one = _Process.start()
+    told: bytes | None = b""
+    with suppress(OSError, EOFError):  # it died
+        one.ours.send_bytes(question)
+        told = one.ours.recv_bytes() if one.ours.poll(SECONDS) else None
+    if told:
+        idle.put(one)
+    else:
+        one.end()
+    return told
+
+
+def serve(number: int) -> None:
+    """Judge what comes over the socket ``number`` until nobody asks any more."""
+    with suppress(ImportError, ValueError, OSError):  # none here, or a lower one is in force
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    with Connection(number) as asked, suppress(EOFError, OSError):
+        while True:
+            id, cases, seen = json.loads(asked.recv_bytes())
+            try:
+                found = judge(exercises()[id], cases, seen).to_dict()
+            except Exception as error:
+                found = {"fault": f"{type(error).__name__}: {error}"[:400]}
+            asked.send_bytes(json.dumps(found).encode())
