@@ -233,7 +233,9 @@ def prove(runner: Runner, limits: Limits) -> None:
         )
 
 
-def one(submission: Submission, seed: int, limits: Limits, runner: Runner, judge: Judge) -> Row:
+def one(
+    submission: Submission, seed: int, limits: Limits, runner: Runner, judge: Judge = judge_here
+) -> Row:
     """Grade one submission; the row of a fault of ours has ``error`` and zeros.
 
     Raises nothing but what the runner raises as NoRunner.

@@ -163,9 +163,7 @@ def judge(
     try:
         observations = list(map(with_log, cases, observations))
     except ValueError as error:
-        return failed(
-            exercise, f"{exercise.name}: what it asked of the GPU cannot be done: {error}"
-        )
+        return failed(exercise, f"{exercise.name} asked the GPU for what cannot be done: {error}")
     for case, seen in zip(cases, observations, strict=True):
         problem = _problem(exercise, case, seen)
         if problem is None:
