@@ -12,7 +12,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from rooflab.exercises.exercise import Exercise
-from rooflab.grade.gate import TRACED
 from rooflab.grade.given import Lesson
 from rooflab.grade.intake import CodeCell
 from rooflab.grade.notebook_code import Checked, Needs, checks, exercise_of_id, given, parsed
@@ -225,13 +224,12 @@ class Tries:
     """Where answers are checked.
 
     ``places``: exercise → numbers of the cells after which it is checked; ``end``: exercises that
-    later cells may change, and that are checked once more at the end; ``lacking``: exercises that
-    need what only a later cell gives; ``reused``: names of answers that other cells use again.
+    later cells may change, and that are checked once more at the end; ``reused``: names of answers
+    that other cells use again.
     """
 
     places: Mapping[str, tuple[int, ...]]
     end: frozenset[str]
-    lacking: frozenset[str]
     reused: frozenset[str]
 
     def at(self, number: int) -> list[tuple[str, int]]:
@@ -258,9 +256,6 @@ def tries_of(
     gives = {n: frozenset().union(*map(given, tree.body)) for n, tree in trees.items()}
     places: dict[str, tuple[int, ...]] = {}
     end: set[str] = set()
-    lacking: set[str] = set()
-    known = {name for text in of_lesson if (tree := parsed(text)) for s in tree.body
-             for name in given(s)}  # fmt: skip
     for exercise in lesson.exercises:
         if exercise.id not in answers.cells:
             continue
@@ -273,13 +268,9 @@ def tries_of(
         found = places[exercise.id] = _places(exercise, answers, changed)
         if changed(max(found), float("inf")):
             end.add(exercise.id)
-            above = known.union(*(names for n, names in gives.items() if n <= max(found)))
-            below = frozenset().union(*(names for n, names in gives.items() if n > max(found)))
-            if (below & used) - above:
-                lacking.add(exercise.id)
     called = frozenset(answers.names.values())
     others = (gives[n] for n in gives if n in own)
-    return Tries(places, frozenset(end), frozenset(lacking), called & frozenset().union(*others))
+    return Tries(places, frozenset(end), called & frozenset().union(*others))
 
 
 def _places(
@@ -295,8 +286,6 @@ def _places(
     asked = answers.checked.get(exercise.id, ())
     later = [n for n in asked if n >= last]
     earlier = [n for n in asked if first <= n < last]
-    if exercise.kind in TRACED:
-        return (*later[:1], *earlier[-1:], last)[:1]
     later = later or [last]
     found = {later[0], *earlier[:1], *earlier[-1:]}
     found |= {later[-1]} if changed(later[0], later[-1]) else set()

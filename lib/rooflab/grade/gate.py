@@ -1,11 +1,10 @@
-"""Answers are read, besides being run, where a right value alone proves too little.
+"""Answers to what is to be derived are read, besides being run.
 
-Byte golf and timing are scored on a trace that is kept in the learner's own process. Whoever
-reaches behind the arrays or into the tracer could forge that trace, so for these two kinds only
-plain NumPy and Python counts. An exercise that asks to derive what the library has is run with
-that locked; what gets round the lock, in another process for instance, does not count either.
-The reason names the line. Other answers need no gate: for them only the right values count.
-Nothing is executed here.
+Such an exercise asks to derive what the library has, and is run with that locked. A right value
+alone proves too little there: what gets round the lock, in another process for instance, does not
+count. The reason names the line. Other answers need no gate. For most only the right values count;
+byte golf and timing are judged by what a judge computes once more (exercises/kinds). Nothing is
+executed here.
 """
 
 from __future__ import annotations
@@ -13,24 +12,14 @@ from __future__ import annotations
 import ast
 import dataclasses
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-
-from IPython.core.inputtransformer2 import HelpEnd, TransformerManager, make_tokens_by_line
 
 from rooflab.exercises.registry import exercises
 from rooflab.grade import notebook_code, suspects
 from rooflab.grade.locked_notebook import ANSWER, CHECK, GIVEN, OWN, Locked, Outcome
 from rooflab.grade.notebook_code import MOST, Needs, read, without_magic
-from rooflab.grade.suspects import (
-    WORDS,
-    borrowing,
-    borrowing_words,
-    flaw,
-    forging_with,
-    inner,
-    scope_of,
-)
+from rooflab.grade.suspects import WORDS, borrowing, borrowing_words, flaw
 
 # Which of the learner's statements around the answers an answer can come to.
 #
@@ -86,13 +75,9 @@ def _of_python(name: str) -> bool:
     return name.startswith("__")
 
 
-TIMING = "timing"
-TRACED = ("golf", TIMING)  # kinds of exercises
 LONGEST = 20_000  # characters of a cell that is looked into: far more than an answer needs
 ROUNDS = 4  # in which names are followed through rl.mine
 DEEPEST = 200  # parts of a statement in one another
-LONGEST_QUESTION = 1_000  # of a statement with ? behind it: in a longer one Jupyter seeks for long
-PLAIN = "byte golf and timing are plain NumPy and Python"
 DERIVE = "derive this yourself"
 DEEP = "line 1 uses too deep a nesting"
 _EMPTY = ast.Module([], [])
@@ -119,20 +104,20 @@ class _Cell:
 def gated(locked: Locked, outcome: Outcome) -> Outcome:
     """Return ``outcome`` without the observations that prove nothing, each with the reason.
 
-    Byte golf and timing do not count when their answer, or another cell of the learner's that ran
-    before their check, reaches where a trace could be forged. What nothing calls, such as
-    ``import os`` in a cell for scribbling, is no reason. An exercise with ``derives`` does not
-    count when its answer, or what that calls, gets round the lock. An answer that was never made,
-    because its cell is no Python, keeps what came back: that says why.
+    An exercise with ``derives`` does not count when its answer, what that calls, or another cell of
+    the learner's that ran before its check gets round the lock. What nothing calls, such as
+    ``import os`` in a cell for scribbling, is no reason. An answer that was never made, because its
+    cell is no Python, keeps what came back: that says why.
     """
     seen, again = outcome.observations, outcome.again
-    forged = forged_in(locked)
     lent = lent_beside(locked) | _lent(locked, [id for id in {**seen, **again} if _derives(id)])
-    lent = {id: why for id, why in lent.items() if not _never_made(id, outcome)}
-    told = {id: f"{why}: {PLAIN}" for id, why in forged.items() if id in seen}
-    told |= {id: f"{why}: {DERIVE}" for id, why in lent.items() if id in {**seen, **again}}
+    told = {
+        id: f"{why}: {DERIVE}"
+        for id, why in lent.items()
+        if id in {**seen, **again} and not _never_made(id, outcome)
+    }
     left = {id: one for id, one in seen.items() if id not in told}
-    more = {id: one for id, one in again.items() if id not in {**told, **forged}}
+    more = {id: one for id, one in again.items() if id not in told}
     return dataclasses.replace(
         outcome, observations=left, reasons={**outcome.reasons, **told}, again=more
     )
@@ -146,50 +131,15 @@ def _never_made(id: str, outcome: Outcome) -> bool:
     return bool(seen) and all(lost)
 
 
-def problem(source: str, exercise: str | None = None) -> str | None:
-    """Say what in ``source`` could forge a trace, and in which line, or None.
-
-    What is no Python, also after Jupyter's own changes to it, cannot run and passes. A function
-    that answers an ``exercise`` of timing may import CuPy: it finds the stand-in.
-    """
-    tree, why = _read(source)
-    return why or flaw(tree.body, forging_with(scope_of([tree], inner), _kind(exercise) == TIMING))
-
-
 def shell_command(source: str) -> str | None:
     """Say which line of a cell runs another program, as in `files = !ls`, or None."""
-    return _read_loosely(source)[1]
+    return _read(source)[1]
 
 
-def innocent(source: str, exercise: str) -> bool:
-    """Whether nothing in ``source`` could forge a trace, or borrow what is to be derived."""
-    if _kind(exercise) in TRACED:
-        return problem(source, exercise) is None
-    tree, why = _read_loosely(source)
+def innocent(source: str) -> bool:
+    """Whether nothing in ``source`` could borrow what is to be derived."""
+    tree, why = _read(source)
     return why is None and flaw(tree.body, borrowing) is None
-
-
-def forged_in(locked: Locked) -> dict[str, str]:
-    """Exercises of golf and timing that cannot be believed, and where in which cell that is."""
-    if not any(_kind(exercise) in TRACED for exercise in locked.cases):
-        return {}
-    cells = _cells(locked, _read)
-    awake = live([c.tree for c in cells if c.role != OWN], [c.tree for c in cells if c.role == OWN])
-    scope = scope_of((cell.tree for cell in cells), inner)
-    found: dict[str, str] = {}
-    first: dict[str, str] = {}  # by kind: CuPy in an answer to timing is no reason for timing
-    for cell in cells:
-        kind = _kind(cell.exercise)
-        if cell.role in (ANSWER, OWN):
-            body = cell.tree.body
-            counts = body if cell.role == ANSWER else [s for s in body if s in awake]
-            for judged in (each for each in TRACED if each not in first):
-                look = forging_with(scope, cupy=kind == judged == TIMING)
-                if why := cell.why or flaw(counts, look):
-                    first[judged] = f"{why} in {cell.where}"
-        elif cell.role == CHECK and kind in first:
-            found[cell.exercise] = first[kind]
-    return found
 
 
 def _lent(locked: Locked, wanted: Sequence[str]) -> dict[str, str]:
@@ -197,7 +147,7 @@ def _lent(locked: Locked, wanted: Sequence[str]) -> dict[str, str]:
     if not wanted:
         return {}
     found = {}
-    own = [c for c in _cells(locked, _read_loosely) if c.role in (ANSWER, OWN)]
+    own = [c for c in _cells(locked) if c.role in (ANSWER, OWN)]
     for exercise in wanted:
         mine = [c for c in own if c.exercise == exercise]
         others = [c for c in own if c.exercise != exercise]
@@ -247,7 +197,7 @@ def lent_beside(locked: Locked) -> dict[str, str]:
     """
     if not any(map(_derives, locked.cases)):
         return {}
-    cells = _cells(locked, _read_loosely)
+    cells = _cells(locked)
     awake = live([c.tree for c in cells if c.role != OWN], [c.tree for c in cells if c.role == OWN])
     found: dict[str, str] = {}
     flaws: list[tuple[str | None, str]] = []
@@ -262,31 +212,15 @@ def lent_beside(locked: Locked) -> dict[str, str]:
     return {exercise: why for exercise, why in found.items() if why}
 
 
-def _cells(locked: Locked, read: Callable[[str], tuple[ast.Module, str | None]]) -> list[_Cell]:
+def _cells(locked: Locked) -> list[_Cell]:
     found = []
     for cell in locked.notebook.cells:
         mark = cell.metadata["rooflab"]
         ours = mark["role"] in (GIVEN, CHECK)
-        tree, why = (notebook_code.parse(cell.source), None) if ours else read(cell.source)
+        tree, why = (notebook_code.parse(cell.source), None) if ours else _read(cell.source)
         words = frozenset(WORDS.findall(cell.source) if why else ())
         found.append(_Cell(mark["role"], mark.get("exercise"), tree, why, words))
     return found
-
-
-def _read(source: str) -> tuple[ast.Module, str | None]:
-    """Return the syntax tree of a cell, empty where it cannot run, and why it cannot be read."""
-    if len(source) > LONGEST:
-        return _EMPTY, f"line 1 uses more than {LONGEST} characters"
-    try:
-        text, magic = _as_run(source)
-        if magic:
-            return _EMPTY, f"line {magic} uses a magic"
-        tree = notebook_code.parse(text)
-    except (SyntaxError, ValueError):
-        return _EMPTY, None
-    except (RecursionError, MemoryError):
-        return _EMPTY, DEEP
-    return (_EMPTY, DEEP) if _too_deep(tree) else (tree, None)
 
 
 def _too_deep(tree: ast.Module) -> bool:
@@ -297,10 +231,11 @@ def _too_deep(tree: ast.Module) -> bool:
     return bool(level)
 
 
-def _read_loosely(source: str) -> tuple[ast.Module, str | None]:
-    """The same, where magics are allowed, but for those that run another program.
+def _read(source: str) -> tuple[ast.Module, str | None]:
+    """Return the syntax tree of a cell, empty where it is no Python, and why it cannot be read.
 
-    What is no Python, also without them, is looked through for words.
+    Magics are allowed, but for those that run another program. What is no Python, also without
+    them, is looked through for words.
     """
     plain = without_magic(source)
     for text in (source, plain):
@@ -324,30 +259,6 @@ def _only_magic(source: str, plain: str) -> str:
     """The magic lines of a cell, each in its place."""
     pairs = zip(source.split("\n"), plain.split("\n"), strict=True)
     return "\n".join(line if line != left else "" for line, left in pairs)
-
-
-def _as_run(source: str) -> tuple[str, int | None]:
-    """Return a cell as Jupyter would run it, and the line of its first magic, if it has one.
-
-    All magics at once are not expanded: a cell full of them would take minutes.
-    """
-    jupyter = TransformerManager()
-    lines = source.splitlines(keepends=True)
-    empty = next((n for n, line in enumerate(lines) if line.strip()), 0)  # Jupyter drops these
-    for change in (*jupyter.cleanup_transforms, *jupyter.line_transforms):
-        lines = change(lines)
-    asked = HelpEnd.find(make_tokens_by_line(lines)) if "?" in source else None
-    if asked and sum(map(len, lines[asked.start_line : asked.q_line + 1])) > LONGEST_QUESTION:
-        return "", empty + asked.start_line + 1
-    found, after = jupyter.do_one_token_transform(lines)
-    changed = (n for n, (old, new) in enumerate(zip(lines, after, strict=False)) if old != new)
-    magic = empty + next(changed, 0) + 1 if found else None
-    return "\n" * empty + "".join(lines), magic
-
-
-def _kind(exercise: object) -> str | None:
-    found = exercises().get(exercise) if isinstance(exercise, str) else None
-    return found.kind if found else None
 
 
 def _derives(exercise: str) -> bool:

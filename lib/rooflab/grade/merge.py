@@ -6,9 +6,9 @@ draws is run. An answer is checked where the learner's own check is, or right af
 cases that were drawn for this class. If later cells could change it, it is checked once more at the
 end (answer_cells.py), so that no points depend on the order in which the learner left the cells.
 
-Answers to byte golf and timing are judged by a trace. Where other code of the learner could forge
-that (gate.py), such an answer comes first, and only with the statements that it needs. A magic or a
-plot in another answer then costs it no points.
+An answer that is to be derived is run with the library locked. Where other code of the learner
+could get round that (gate.py), such an answer comes first, and only with the statements that it
+needs. A magic or a plot in another answer then costs it no points.
 """
 
 from __future__ import annotations
@@ -23,10 +23,9 @@ import nbformat
 from nbformat import NotebookNode
 
 from rooflab.exercises.exercise import Exercise
-from rooflab.exercises.registry import exercise
 from rooflab.grade import suspects
 from rooflab.grade.answer_cells import Answers, Tries, answers_in, owners, tries_of
-from rooflab.grade.gate import TRACED, forged_in, innocent, lent_beside
+from rooflab.grade.gate import innocent, lent_beside
 from rooflab.grade.given import Lesson
 from rooflab.grade.intake import CodeCell, Submission
 from rooflab.grade.locked_notebook import (
@@ -58,8 +57,8 @@ from rooflab.grade.notebook_code import (
 from rooflab.grade.suspects import borrowing, flaw
 from rooflab.grade.verdicts import mine_source, right
 
-# Which of the learner's statements are run around the answers, and which of them byte golf and
-# timing are run with alone.
+# Which of the learner's statements are run around the answers, and which an answer is run with
+# alone.
 
 
 MOST_CODE = 300_000  # characters that are looked into: three times the longest honest notebook
@@ -90,8 +89,8 @@ def alone_in(
 
     ``names``: exercise → name of its answer. ``checked``: exercise → number of the cell after
     which it is checked; a statement below that gives a name another value is left out. ``owned``:
-    number of a cell → the exercises that it answers. An answer that could forge a trace, or tries
-    to, is not returned: it stays in its place, and gate.py says so.
+    number of a cell → the exercises that it answers. An answer that gets round the lock is not
+    returned: it stays in its place, and gate.py says so.
     """
     trees = _trees(cells)
     found = {}
@@ -109,9 +108,7 @@ def alone_in(
             if asked in owned.get(cell.number, ())
             for node in tree.body
         ]
-        traced = exercise(asked).kind in TRACED
-        into = traced and any(map(_into_rooflab, own))
-        if own and text and innocent(text, asked) and not into:
+        if own and text and innocent(text):
             found[asked] = text
     return found
 
@@ -120,15 +117,6 @@ def _trees(cells: Sequence[CodeCell]) -> list[tuple[CodeCell, ast.Module]]:
     if sum(len(cell.source) for cell in cells) > MOST_CODE:
         return []
     return [(cell, tree) for cell in cells if (tree := parsed(cell.source)) is not None]
-
-
-def _into_rooflab(statement: ast.stmt) -> bool:
-    """Whether it imports a part of rooflab: no answer needs one, and it could forge a trace."""
-    return any(
-        (isinstance(node, ast.Import) and any(n.name.startswith("rooflab.") for n in node.names))
-        or (isinstance(node, ast.ImportFrom) and (node.module or "").startswith("rooflab."))
-        for node in ast.walk(statement)
-    )
 
 
 # Lines of an answer cell that are left out, because the answer does not need them.
@@ -226,8 +214,7 @@ def merge(
     )
     parts = _parts(_marked(submission.cells, answers), lesson, answers)
     locked.notebook.cells = _cells(locked, lesson, parts, {})
-    late = {e.id for e in lesson.exercises if e.kind in TRACED and e.id in parts.tries.lacking}
-    if wanted := {*forged_in(locked), *late, *lent_beside(locked)}:
+    if wanted := lent_beside(locked):
         checked = {id: parts.tries.first(id) for id in wanted}
         called = {id: answers.names[id] for id in wanted}
         alone = alone_in(parts.cells, called, checked, owners(answers.cells))
@@ -371,7 +358,7 @@ def _cells(
         for id, number in parts.tries.at(cell.number):
             if id not in alone:
                 book.check(table[id], number)
-    again = [e for e in lesson.exercises if e.kind not in TRACED and e.id not in alone]
+    again = [e for e in lesson.exercises if e.id not in alone]
     _at_the_end(book, parts, again)
     return book.cells
 

@@ -21,10 +21,10 @@ from rooflab.exercises.exercise import Case, Exercise, Observation
 from rooflab.exercises.observe.collect import collect
 from rooflab.exercises.verdict import Verdict
 from rooflab.grade import notebook_code
-from rooflab.grade.gate import DERIVE, PLAIN, TIMING, TRACED, live, problem, shell_command
+from rooflab.grade.gate import DERIVE, shell_command
 from rooflab.grade.inside import kernel
-from rooflab.grade.notebook_code import checks, given, missing_elsewhere, needed, parsed, text_of
-from rooflab.grade.suspects import borrowing, flaw, forging_with, inner, scope_of
+from rooflab.grade.notebook_code import checks, given, missing_elsewhere, needed, parsed
+from rooflab.grade.suspects import borrowing, flaw
 
 HANDED_IN = "Handed in, it would get no points: {}."
 _IMPORTED = "it {}, imported in a cell of yours"
@@ -57,9 +57,6 @@ def refusal(
     exercise: Exercise, answer: object, cases: Sequence[Case], observe: Collect = collect
 ) -> str | None:
     """Say why the grader would refuse ``answer``, in its words; None if it would not."""
-    if exercise.kind in TRACED:
-        why = _forged(exercise, answer)
-        return f"{why}: {PLAIN}" if why else None
     if not exercise.derives:
         return None
     if exercise.kind == "value":
@@ -73,41 +70,6 @@ def refusal(
         unlock()
     errors = (str(one.get("error", "")) for one in seen)
     return next((e.partition(": ")[2] for e in errors if DERIVE in e), None)
-
-
-def _forged(exercise: Exercise, answer: object) -> str | None:
-    cells = _cells(answer)
-    if not cells:
-        return None
-    trees = {name: tree for name, text in cells.items() if (tree := parsed(text)) is not None}
-    first = next(iter(cells))
-    if first not in trees:
-        return None
-    everything = [*trees.values(), ast.Module(_imports(answer), [])]
-    awake = live([trees[first]], [tree for name, tree in trees.items() if name != first])
-    look = forging_with(scope_of(everything, inner), exercise.kind == TIMING)
-    for name, tree in trees.items():
-        mine = name == first
-        body = tree.body if mine else [node for node in tree.body if node in awake]
-        if why := flaw(body, look):
-            where = f"the answer to {exercise.id}" if mine else "a cell of yours"
-            return None if _alone(exercise, answer, trees, cells) else f"{why} in {where}"
-    if why := flaw(_imports(answer), look):
-        return _IMPORTED.format(why.partition(" ")[2].partition(" ")[2])
-    return None
-
-
-def _alone(exercise: Exercise, answer: object, trees: dict, cells: dict[str, str]) -> bool:
-    """Whether the grader finds an innocent way to run the answer: from what it needs alone."""
-    name = getattr(answer, "__name__", exercise.name)
-    nodes = [node for tree in trees.values() for node in tree.body]
-    if not any(name in given(node) for node in nodes):
-        return False
-    wanted = {id(node) for node in needed([name], nodes)}
-    parts = [text_of(cells[n], [one for one in t.body if id(one) in wanted])
-             for n, t in reversed(trees.items())]  # fmt: skip
-    text = "\n".join([*(ast.unparse(node) for node in _imports(answer)), *filter(None, parts)])
-    return problem(text, exercise.id) is None
 
 
 def _borrowed(exercise: Exercise, answer: object) -> str | None:

@@ -1,4 +1,4 @@
-"""What lies behind plain words: the gate names it, and lets pass what only looks like it."""
+"""Ways round the lock: the gate names them, and lets pass what only looks like one."""
 
 import pytest
 
@@ -6,25 +6,6 @@ from rooflab.grade import gate
 from rooflab.grade.locked_notebook import Outcome
 from tests.grade.attacks import behind_arrays as attacks_behind
 from tests.grade.attacks.test_traces import handed_in
-
-
-@pytest.mark.parametrize("name", attacks_behind.BEHIND)
-def test_the_gate_names_the_way_behind_the_arrays(name):
-    assert (gate.problem(attacks_behind.BEHIND[name]) or "").startswith("line ")
-
-
-@pytest.mark.parametrize("name", attacks_behind.HONEST)
-def test_what_only_looks_like_it_passes(name):
-    assert gate.problem(attacks_behind.HONEST[name]) is None
-
-
-def test_a_star_in_another_cell_counts_too():
-    star, use = "from numpy import *", "def squares(x):\n    return testing.measure('1')"
-    alone = handed_in("02", (use, "02-golf-squares"))
-    both = handed_in("02", (star, None), (use, "02-golf-squares"))
-    seen = Outcome({"02-golf-squares": [{}]})
-    assert "02-golf-squares" in gate.gated(alone, seen).observations
-    assert "testing" in gate.gated(both, seen).reasons["02-golf-squares"]
 
 
 @pytest.mark.parametrize("name", attacks_behind.ROUND)

@@ -1,8 +1,5 @@
 """Byte golf, timing and what is to be derived: attacks nobody had thought of, and the honest."""
 
-import importlib
-import types
-
 import numpy as np
 import pytest
 
@@ -10,42 +7,17 @@ from rooflab.exercises.judge import judge
 from rooflab.exercises.lessons.lesson01 import GPUS
 from rooflab.exercises.observe.collect import collect
 from rooflab.exercises.registry import exercise
-from rooflab.grade import gate, suspects, verdicts
+from rooflab.grade import gate, verdicts
 from rooflab.grade.given import lesson
 from rooflab.grade.inside import kernel
 from rooflab.grade.intake import CodeCell, Submission
-from rooflab.grade.locked_notebook import CHECK, OWN, Outcome
+from rooflab.grade.locked_notebook import Outcome
 from rooflab.grade.merge import merge
 from rooflab.labs.cuda import Device
 from rooflab.predict.catalogue import machine
 from tests.grade.attacks import traces as attacks_traced
 from tests.grade.support import notebooks
 from tests.grade.support.small import RIGHT, SOON, honest, locked
-
-
-@pytest.mark.parametrize("name", attacks_traced.FORGERS)
-def test_the_gate_names_what_could_forge_a_trace(name):
-    assert gate.problem(attacks_traced.FORGERS[name]).startswith("line ")
-
-
-def test_no_module_can_be_reached_through_those_that_are_allowed():
-    """From each of them, by attributes that the gate lets pass, only harmless modules."""
-    reached: dict[str, types.ModuleType] = {}
-    allowed = [*suspects.MODULES, *suspects.ONLY]
-    waiting = [importlib.import_module(m) for m in allowed if m not in ("rooflab", "tqdm.notebook")]
-    while waiting:
-        module = waiting.pop()
-        reached[module.__name__] = module
-        names = [n for n in dir(module) if not [*suspects.of_module(module.__name__, n)]]
-        found = [getattr(module, n, None) for n in names]
-        inner = [getattr(c, n, None) for c in found if isinstance(c, type)
-                 for n in dir(c) if not suspects.hidden(n)]  # fmt: skip
-        waiting += [m for m in (*found, *inner)
-                    if isinstance(m, types.ModuleType) and m.__name__ not in reached]  # fmt: skip
-    allowed = {*allowed, "abc", "collections.abc"}
-    others = {name for name in reached if name not in allowed and not name.startswith("numpy.")}
-    assert not others
-    assert not any(word in name for name in reached for word in ("_core", "ma.", "testing"))
 
 
 def test_a_line_without_its_percent_is_no_magic(runner):
@@ -188,25 +160,6 @@ def test_an_odd_answer_is_right_and_costs_no_other_points(runner, name):
     found = verdicts.judge_outcome(one, runner.run(one), lesson("01"))
     assert found["01-speed-limit"].passed, found["01-speed-limit"]
     assert found["01-cuda-axpy"].passed, found["01-cuda-axpy"]
-
-
-def test_golf_is_run_from_what_it_needs_before_what_could_forge_it():
-    answer = (
-        "%time 1\n"
-        "import matplotlib.pyplot as plt\n"
-        "def squares(x):\n"
-        "    return piece(x)\n"
-        "plt.plot([1])"
-    )
-    helper = "import sys\ndef piece(x):\n    return x @ x\nclass Other:\n    import os"
-    one = handed_in("02", (helper, None), (answer, "02-golf-squares"))
-    cells = one.notebook.cells
-    place = next(n for n, c in enumerate(cells) if c.metadata["rooflab"]["role"] == CHECK)
-    alone = cells[place - 1]
-    assert alone.metadata["rooflab"]["role"] == OWN
-    assert "def piece" in alone.source and "def squares" in alone.source
-    assert not {"plt", "sys", "os", "%time"} & set(alone.source.replace(".", " ").split())
-    assert "02-golf-squares" in gate.gated(one, Outcome({"02-golf-squares": [{}]})).observations
 
 
 def test_what_an_answer_does_not_need_is_not_run():

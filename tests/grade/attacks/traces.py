@@ -1,36 +1,4 @@
-"""Answers that get round the gate, the trace of byte golf, or the lock of what is to be derived."""
-
-FORGE = "import rooflab.exercises.observe.golf as g\ng.run = print"
-
-FORGERS = {  # what the gate must name: each once ran FORGE, or could
-    "contextlib": f"""
-import typing
-store = {{}}
-class Get(typing.contextlib.redirect_stdout):
-    _stream = "modules"
-    def __setattr__(self, name, value): store[name] = value
-    def __getattr__(self, name): return store[name]
-with Get({{}}):
-    loaded = store["_old_targets"][0]
-loaded["importlib"].import_module("timeit").timeit({FORGE!r}, number=1)""",
-    "contextlib by from": "from typing import contextlib",
-    "other grammar": "from __future__ import barry_as_FLUFL",
-    "history": "def golf_axpy(a, x, y):\n    print(In[-1])",
-    "history by its other name": "_ih[-1]",
-    "outputs": "Out[1]",
-    "builtins by another name": "import fractions\nfractions.re.enum.bltns",
-    "masked arrays": "import numpy as np\nnp.ma.extras.functools",
-    "its module, again": "import numpy as np\nnp.polynomial.polynomial.np.lib",
-    "a room": "import rooflab as rl\nrl.measure_something",
-    "a room with a name of its own": "import rooflab as rl\nrl.show.theme",
-    "rooflab handed on": "import rooflab as rl\nm = rl\nm.count",
-    "rooflab as an argument": "import rooflab as rl\nf(rl)",
-    "rooflab by keyword": "import rooflab as rl\nf(m=rl)",
-    "rooflab by another name": "import rooflab as r\nr.count",
-    "rooms by from": "from rooflab.labs import cuda",
-    "help": "help('sys')",
-    "import inside": "def golf_axpy(a, x, y):\n    import threading",
-}
+"""Answers that get round the trace of byte golf, or the lock of what is to be derived."""
 
 ESCAPES = {  # squares(x): work on numbers that golf does not see any more
     "a plain array": """
