@@ -591,7 +591,8 @@ def stand_ins(trace: Trace) -> dict[int, Any]:
     exchanged |= {f.__name__: (f, _stand_in(trace, f, _convert)) for f in _CONVERTERS}
     exchanged |= {f.__name__: (f, _stand_in(trace, f, _after_joining)) for f in _OF_ONE_ARRAY}
     if trace.recorder is not None:
-        exchanged |= {kind.__name__: (kind, new) for kind, new in KINDS.items()}
+        types = {kind: new for kind, new in KINDS.items() if issubclass(kind, np.generic)}
+        exchanged |= {kind.__name__: (kind, new) for kind, new in types.items()}
     module = NumPy({name: new for name, (_, new) in exchanged.items()})
     others = {} if trace.recorder is None else by_id()
     return {id(np): module, **{id(old): new for old, new in exchanged.values()}, **others}

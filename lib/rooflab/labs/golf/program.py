@@ -15,8 +15,8 @@ as it is, or a dictionary with one key:
 ``["gone", 3]`` says that the function has let go of that array, so its memory is free again. Of
 Python's loops and branches nothing is written down but the calls that they led to.
 
-What comes out of a sum is a number, and is followed like an array: :func:`kinds` has a class for
-each of NumPy's number types whose objects note what is computed with them. In the traced function
+What comes out of a sum is a number, and is followed like an array: ``KINDS`` has a class for
+each of the usual number types whose objects note what is computed with them. In the traced function
 ``float``, ``max``, ``min``, ``math`` and NumPy's own number types work on them, too. A number that
 leaves by another door is a constant of the program. ``left`` names the doors.
 """
@@ -89,8 +89,6 @@ class Recorder:
 
     def _followed(self, result: Any) -> Any:
         """Return ``result``, a number as one that notes what is computed with it."""
-        if type(result) is float:
-            result = np.float64(result)
         kind = KINDS.get(type(result))
         if kind is None:
             return result
@@ -174,13 +172,57 @@ class Recorder:
                 "left": self.left}  # fmt: skip
 
 
-# Numbers that note what is computed with them. Each class stands in for one of NumPy's types, and
-# for that type itself: ``np.float32(total)`` is noted, ``isinstance(total, np.float32)`` holds.
+_THE = {"...": Ellipsis, "no value": np._NoValue}
+
+
+def decoded(value: Plain, values: Mapping[int, Any]) -> Any:
+    """Return what an argument of a program stands for; ``values``: the results, by their numbers.
+
+    Raises ValueError, TypeError or KeyError for what no Recorder has written.
+    """
+    if type(value) is not dict:
+        return value
+    ((kind, told),) = value.items()
+    match kind:
+        case "at":
+            return values[told]
+        case "tuple":
+            return tuple(decoded(item, values) for item in told)
+        case "list":
+            return [decoded(item, values) for item in told]
+        case "dict":
+            return {key: decoded(item, values) for key, item in told.items()}
+        case "slice":
+            return slice(*(decoded(part, values) for part in told))
+        case "the":
+            return _THE[told]
+        case "dtype":
+            return _dtype(told)
+        case "number":
+            return _dtype(told[0]).type(told[1])
+        case "array":
+            return np.array(told[2], _dtype(told[0])).reshape(told[1])
+        case "zeros":
+            return np.zeros(told[1], _dtype(told[0]))
+    raise ValueError(f"{kind!r:.60} is no value of a program")
+
+
+def _dtype(name: str) -> np.dtype:
+    found = np.dtype(name)
+    if found.kind not in "biufc":
+        raise ValueError(f"dtype={name!r:.60} is none of numbers")
+    return found
+
+
+# Numbers that note what is computed with them. Each class stands in for a type of numbers, also
+# where the type itself is called: ``np.float32(total)`` is noted, and ``isinstance(total, float)``
+# says what it would say of NumPy's own.
 
 
 class _Kind(type):
     _base: type  # what is stood in for
     _name: str
+    _item: Callable[[Any], Any]  # the value as Python's own number
 
     def __instancecheck__(cls, value: object) -> bool:
         return isinstance(value, cls._base)
@@ -206,7 +248,7 @@ def unfollowed(value: Any) -> Any:
     """Return ``value`` with NumPy's own numbers, and its own types, in place of those here."""
     kind = type(value)
     if type(kind) is _Kind:
-        return kind._base(np.generic.item(value))
+        return kind._base(kind._item(value))
     if kind is _Kind:
         return value._base
     return kind(map(unfollowed, value)) if kind is tuple or kind is list else value
@@ -287,22 +329,28 @@ def _methods() -> dict[str, Callable[..., Any]]:
         found[f"__{name}__"] = _door(f"__{name}__", "Python made a whole number or a bool of it")
     found["__float__"] = _door("__float__", "Python made a float of it")
     found["__format__"] = _door("__format__", "Python made a text of it")
-    found["item"] = lambda self: noted("float", float, (self,), {})
-    found["astype"] = lambda self, dtype, **_: KINDS[np.dtype(dtype).type](self)
     return found
 
 
-def _kind(base: type, numpy: type, name: str) -> _Kind:
-    body = {
-        **_methods(), "__hash__": numpy.__hash__, "__array_ufunc__": _array_ufunc,
-        "__array_function__": _array_function, "_base": base, "_name": name,
+def _kind(base: type) -> _Kind:
+    own = {
+        **_methods(), "__hash__": base.__hash__, "__array_ufunc__": _array_ufunc,
+        "__array_function__": _array_function, "_base": base, "_name": base.__name__,
     }  # fmt: skip
-    return _Kind(name, (numpy,), body)
+    if base is float:
+        own |= {"_item": float.__float__, "dtype": np.dtype(float)}  # what NumPy makes of the class
+    else:
+        own |= {
+            "_item": np.generic.item,
+            "item": lambda self: noted("float", float, (self,), {}),
+            "astype": lambda self, dtype, **_: KINDS[np.dtype(dtype).type](self),
+        }
+    return _Kind(base.__name__, (base,), own)
 
 
-_FOLLOWED = (np.float16, np.float32, np.float64, np.int32, np.int64)
-KINDS: Mapping[type, Any] = {base: _kind(base, base, base.__name__) for base in _FOLLOWED}
-FLOAT = _kind(float, np.float64, "float")  # stands in for Python's own
+# Python's own float is one of them: to NumPy it has no width, so it leaves float32 what it is.
+_FOLLOWED = (float, np.float16, np.float32, np.float64, np.int32, np.int64)
+KINDS: Mapping[type, Any] = {base: _kind(base) for base in _FOLLOWED}
 
 # What else the traced function finds exchanged.
 
@@ -330,7 +378,7 @@ BUILTINS: Mapping[str, Callable[..., Any]] = {"builtins.max": max, "builtins.min
 def in_builtins() -> dict[str, Any]:
     """Return names of Python's own → what stands in for them in the traced function."""
     others = {one.__name__: _stand_in(name, one) for name, one in BUILTINS.items()}
-    return {"float": FLOAT, **others}
+    return {"float": KINDS[float], **others}
 
 
 def by_id() -> dict[int, Any]:

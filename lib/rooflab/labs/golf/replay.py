@@ -16,13 +16,12 @@ import numpy as np
 from numpy import ndarray
 
 from rooflab.labs.golf.numpy_rules import FUNCTIONS
-from rooflab.labs.golf.program import BUILTINS, KINDS, MATH, OPERATORS
+from rooflab.labs.golf.program import BUILTINS, KINDS, MATH, OPERATORS, decoded
 
 _METHODS = (".copy", ".flatten", ".astype", ".transpose", ".view", ".item", ".__getitem__",
             ".__setitem__")  # fmt: skip
 _OF_UFUNCS = ("__call__", "reduce", "accumulate", "reduceat", "outer", "at")
-_NUMBERS = {**{kind.__name__: kind for kind in KINDS}, "float": float}
-_THE = {"...": Ellipsis, "no value": np._NoValue}
+_NUMBERS = {kind.__name__: kind for kind in KINDS}
 
 
 def function_of(program: Any, count: int) -> tuple[Callable[..., Any], tuple[ndarray, ...]]:
@@ -41,7 +40,7 @@ def function_of(program: Any, count: int) -> tuple[Callable[..., Any], tuple[nda
                 names[place] = name
             else:
                 place = count + len(outside)
-                outside.append(_value(source, {}))
+                outside.append(decoded(source, {}))
                 names.append(name)
             numbers[number] = place
         kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
@@ -55,7 +54,7 @@ def function_of(program: Any, count: int) -> tuple[Callable[..., Any], tuple[nda
         del given
         for call in calls:
             _do(call, values, np)  # golf exchanges np while this runs
-        return _value(answer, values)
+        return decoded(answer, values)
 
     replay.__signature__ = signature  # type: ignore[attr-defined]
     return replay, tuple(outside)
@@ -67,8 +66,8 @@ def _do(call: list[Any], values: dict[int, Any], numpy: Any) -> None:
         values.pop(given, None)
         return
     named, result = rest
-    args = [_value(value, values) for value in given]
-    kwargs = {key: _value(value, values) for key, value in named.items()}
+    args = [decoded(value, values) for value in given]
+    kwargs = {key: decoded(value, values) for key, value in named.items()}
     _keep(result, _function(name, numpy, args)(*args, **kwargs), values)
 
 
@@ -96,39 +95,3 @@ def _function(name: str, numpy: Any, args: list[Any]) -> Callable[..., Any]:
     if others is None:
         raise ValueError(f"{name!r:.60} is nothing that golf can do")
     return others
-
-
-def _value(value: Any, values: dict[int, Any]) -> Any:
-    """An argument of a program as what it stands for."""
-    if type(value) is not dict:
-        return value
-    ((kind, told),) = value.items()
-    match kind:
-        case "at":
-            return values[told]
-        case "tuple":
-            return tuple(_value(item, values) for item in told)
-        case "list":
-            return [_value(item, values) for item in told]
-        case "dict":
-            return {key: _value(item, values) for key, item in told.items()}
-        case "slice":
-            return slice(*(_value(part, values) for part in told))
-        case "the":
-            return _THE[told]
-        case "dtype":
-            return _dtype(told)
-        case "number":
-            return _dtype(told[0]).type(told[1])
-        case "array":
-            return np.array(told[2], _dtype(told[0])).reshape(told[1])
-        case "zeros":
-            return np.zeros(told[1], _dtype(told[0]))
-    raise ValueError(f"{kind!r:.60} is no value of a program")
-
-
-def _dtype(name: str) -> np.dtype:
-    found = np.dtype(name)
-    if found.kind not in "biufc":
-        raise ValueError(f"dtype={name!r:.60} is none of numbers")
-    return found
