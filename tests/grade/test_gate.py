@@ -7,9 +7,9 @@ import pytest
 
 from rooflab.exercises.registry import exercises
 from rooflab.grade import gate, launch, verdicts
-from rooflab.grade.given import lesson
 from rooflab.grade.intake import CodeCell, Submission
 from rooflab.grade.launch import missing
+from rooflab.grade.lesson_notebook import lesson
 from rooflab.grade.locked_notebook import Outcome
 from rooflab.grade.merge import merge
 from rooflab.labs.golf import solutions

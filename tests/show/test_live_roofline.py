@@ -16,7 +16,7 @@ from ipywidgets.embed import embed_data
 import rooflab as rl
 from rooflab.measure.backend import host_id
 from rooflab.show.live_roofline import still
-from tests.support.measured import measurement
+from tests.support.machine import measurement
 
 LIMIT = 1_000_000  # bytes of saved state
 

@@ -12,7 +12,7 @@ import pytest
 import rooflab as rl
 from rooflab.show import time_to_roofline as module
 from rooflab.show.time_to_roofline import LAST, PLOT, STOPS, morph, stop_of
-from tests.support.measured import measurement
+from tests.support.machine import measurement
 from tests.support.morph_example import CALLS, HERE, MEASURED, OPS, bound, point
 
 

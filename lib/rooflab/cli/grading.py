@@ -66,13 +66,14 @@ def grade(
     has its row.
     """
     from rooflab.exercises import course
-    from rooflab.grade import given, intake, pipeline
+    from rooflab.grade import intake, lesson_notebook, pipeline
 
     _within_bounds(jobs, timeout, scheduler)
     worth = course.read(points).points if points else {}
     found = _existing(intake.found(paths))
     _folder(out)
-    run = _runs(scheduler, unsafe, {out, given.folder(), *(p.parent for p in found)}, jobs, timeout)
+    hidden = {out, lesson_notebook.folder(), *(path.parent for path in found)}
+    run = _runs(scheduler, unsafe, hidden, jobs, timeout)
     notice = UNSAFE if unsafe else ""
     try:
         with pipeline.alone(out, lambda: complain(f"waiting for another grader in {out}")):

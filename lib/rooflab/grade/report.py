@@ -21,7 +21,7 @@ from matplotlib.ticker import MaxNLocator
 from rooflab.exercises.compare import show
 from rooflab.exercises.registry import exercise
 from rooflab.exercises.verdict import Verdict
-from rooflab.grade import given
+from rooflab.grade import lesson_notebook
 from rooflab.grade.display_names import COLOUR, one_line, page_name
 from rooflab.grade.results import Results, Row
 from rooflab.measure.atomic_file import replace_file
@@ -151,7 +151,7 @@ def student_page(student: str, row: Row, notice: str = "") -> str:
     """Return the page of one file. ``notice``: what the class has to know, such as no sandbox."""
     graded = row.lesson is not None
     return _PAGES.get_template("student.html.j2").render(
-        title=given.lesson(row.lesson).title if graded else "Not graded",
+        title=lesson_notebook.lesson(row.lesson).title if graded else "Not graded",
         student=student,
         file=row.file.split("/")[-1],  # the folders are the teacher's own business
         score=f"{row.points} of {row.max} points" if row.verdicts else "0 points",
@@ -178,7 +178,7 @@ def _card(verdict: Verdict, printed: str) -> dict[str, Any]:
 
 def _reason(verdict: Verdict) -> tuple[str, str, str]:
     """The reason in three parts; the second is the learner's name of the answer, set as code."""
-    called = given.lesson(verdict.exercise[:2]).names[verdict.exercise]
+    called = lesson_notebook.lesson(verdict.exercise[:2]).names[verdict.exercise]
     said = _sentence(verdict.reason, called)
     found = re.search(rf"\b{re.escape(called)}\b(?=\(|:| on )", said)
     return (said[: found.start()], called, said[found.end() :]) if found else (said, "", "")
@@ -264,7 +264,7 @@ def _lesson(results: Results, number: str) -> dict[str, Any]:
     middle = f"mean {mean(points):.1f}, median {median(points):g}"
     went = hard(rows)
     return {
-        "number": number, "title": given.lesson(number).title,
+        "number": number, "title": lesson_notebook.lesson(number).title,
         "told": f"{len(rows)} graded: {middle} of {most} points",
         "histogram": histogram(points, most), "hardest": hardest(went), "went": went,
     }  # fmt: skip

@@ -505,7 +505,7 @@ class Overlay(anywidget.AnyWidget):
     """The picture itself: axes, roofs, markers and sentences."""
 
     _esm = canvas.source(
-        "overlay.js", "reading.js", "live_chosen.js", "live_controls.js", "live_roofs.js",
+        "overlay.js", "reading.js", "live_choice.js", "live_controls.js", "live_roofs.js",
         "live_names.js", "live_axes.js", "live_dots.js", "live.js",
     )  # fmt: skip
     _css = canvas.source("live.css")
