@@ -125,11 +125,11 @@ def _runs(
     if scheduler is not None:
         from rooflab.grade.cluster import MOST_SENT as usual
 
-        open_runner = partial(_cluster, scheduler, unsafe, hidden)
+        open_runner = partial(cluster_runner, scheduler, unsafe, hidden)
     else:
         from rooflab.measure.backend import available_cores
 
-        open_runner = partial(_runner, unsafe, hidden)
+        open_runner = partial(sandbox_runner, unsafe, hidden)
         usual = min(available_cores(), MOST_JOBS)
     return partial(pipeline.grade, open_runner=open_runner, limits=limits, jobs=jobs or usual)
 
@@ -150,7 +150,8 @@ def _folder(out: Path) -> None:
 
 
 @contextmanager
-def _cluster(scheduler: str, unsafe: bool, hidden: Iterable[Path]) -> Iterator[Runner]:
+def cluster_runner(scheduler: str, unsafe: bool, hidden: Iterable[Path]) -> Iterator[Runner]:
+    """What runs a submission, on the workers of a cluster."""
     from rooflab.grade.cluster import cluster
 
     with cluster(scheduler, unsafe=unsafe, hidden=hidden) as connected:
@@ -158,7 +159,8 @@ def _cluster(scheduler: str, unsafe: bool, hidden: Iterable[Path]) -> Iterator[R
 
 
 @contextmanager
-def _runner(unsafe: bool, hidden: Iterable[Path]) -> Iterator[Runner]:
+def sandbox_runner(unsafe: bool, hidden: Iterable[Path]) -> Iterator[Runner]:
+    """What runs a submission, on this machine."""
     from rooflab.grade.launch import NotebookRunner
 
     with NotebookRunner(unsafe=unsafe, hidden=hidden) as runner:
