@@ -242,7 +242,7 @@ def _flat_to(curve: FreeLunch) -> int:
     A point before it that is slower was disturbed: less arithmetic cannot take longer.
     """
     fastest = min(curve.seconds)
-    return max(k for k, s in zip(curve.k, curve.seconds, strict=True) if s <= FLAT * fastest)
+    return int(max(curve.k[curve.seconds <= FLAT * fastest]))
 
 
 def _free(curve: FreeLunch) -> float:

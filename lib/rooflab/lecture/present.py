@@ -168,7 +168,9 @@ def read(path: Path | None) -> RecordedOutputs:
 
 def _parsed(content: bytes) -> dict[str, Any]:
     """A notebook as plain data. Raises ValueError for anything else."""
-    notebook = json.loads(content)  # UnicodeDecodeError and JSONDecodeError are ValueErrors
+    notebook: dict[str, Any] = json.loads(
+        content
+    )  # UnicodeDecodeError and JSONDecodeError are ValueErrors
     cells = notebook.get("cells") if isinstance(notebook, dict) else None
     if not isinstance(cells, list) or not all(isinstance(c, dict) and "id" in c for c in cells):
         raise ValueError("not a notebook of format 4.5")
@@ -219,7 +221,7 @@ class Lecture(anywidget.AnyWidget):
         return {**data, "text/plain": f"Lecture: {self.sentence}"}, {}
 
 
-def _from_nothing() -> TemporaryDirectory:
+def _from_nothing() -> TemporaryDirectory[str]:
     """Let this kernel keep its guesses in a folder of the lecture's own, and cover every answer.
 
     The measured values go with it; the learner's own guesses stay where they are, untouched.
