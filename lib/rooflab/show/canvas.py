@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from matplotlib import rc_context
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 # only moves.
 
 
+#: What a widget says of itself to a front end: its data by MIME type, and the data's metadata.
+Bundle: TypeAlias = tuple[dict[str, Any], dict[str, Any]]
 #: CSS pixels per inch of the figures; the PNGs have twice as many, for beamers and dense screens.
 DPI = 100
 
@@ -106,7 +108,7 @@ def mimebundle(
     under: tuple[bytes, str] | None = None,
     cut: float | None = None,
     says: str = "",
-) -> tuple[dict, dict]:
+) -> Bundle:
     """Add the still picture and its sentence to what a widget says of itself.
 
     A front end that can run the widget takes it; a file, GitHub or a mail shows the picture.

@@ -505,7 +505,7 @@ class FreeLunchPicture(widgets.VBox):
             return None
         return self._guess_k, SECONDS[self._after.unit] * self._after.value
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict, dict]:
+    def _repr_mimebundle_(self, **kwargs: Any) -> canvas.Bundle:
         live = super()._repr_mimebundle_(**kwargs)
         under = (self._drawn(), self._said()) if self.live.covered else None
         return canvas.mimebundle(live, self.still(), self.sentence, under)

@@ -100,7 +100,7 @@ class GuessAxis(anywidget.AnyWidget):
         """One PNG on white: the question over its axis, and what is uncovered of the answer."""
         return self.plan.still(self.value, self.covered)
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict, dict]:
+    def _repr_mimebundle_(self, **kwargs: Any) -> canvas.Bundle:
         text = self.plan.asked if self.covered else self.plan.verdict(self.value)
         live = super()._repr_mimebundle_(**kwargs)
         if not self.covered:

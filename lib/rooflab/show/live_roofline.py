@@ -586,7 +586,7 @@ class Live(ipywidgets.VBox):
     def _said(self, words: str) -> str:
         return words if self.waterfall is None else f"{words}\n{self.waterfall.sentence}"
 
-    def _repr_mimebundle_(self, **kwargs: object) -> tuple[dict, dict]:
+    def _repr_mimebundle_(self, **kwargs: object) -> canvas.Bundle:
         picture = still(self.scene, self.view, self.box)
         below = self.waterfall and self.waterfall.picture(round(picture.get_figwidth() * DPI))
         words, live = self._said(picture.words), super()._repr_mimebundle_(**kwargs)

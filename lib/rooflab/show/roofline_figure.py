@@ -22,7 +22,7 @@ from rooflab.predict.catalogue import machine as _machine
 from rooflab.predict.machine import Machine
 from rooflab.predict.roofline import Roofline
 from rooflab.show import captions, ceiling_lines, theme
-from rooflab.show.canvas import DPI, dress
+from rooflab.show.canvas import DPI, Bundle, dress
 from rooflab.show.ceiling_lines import CHOICES, SIDES, CallLine, Ceiling, ceilings, label_machine
 from rooflab.show.ceiling_lines import roof as roof_of
 from rooflab.show.labels import Crowd, spots_around
@@ -54,7 +54,7 @@ class Picture(Figure):
 
     words: str = ""
 
-    def _repr_mimebundle_(self, **kwargs: object) -> tuple[dict, dict]:
+    def _repr_mimebundle_(self, **kwargs: object) -> Bundle:
         from rooflab.show import canvas
 
         return canvas.mimebundle({}, canvas.png(self, transparent=False), self.words)

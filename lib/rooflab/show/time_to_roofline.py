@@ -228,30 +228,6 @@ def estimate_of(m: Measurement, machine: Machine | None) -> Prediction | None:
 # it is FLOP ÷ call time, a line that small problems climb before they reach the roof.
 
 
-def machine_of(measurements: Sequence[Measurement]) -> Machine | None:
-    """The machine that ``measurements`` were taken on, if its roofs are stored or recorded.
-
-    None when they come from several machines or thread counts, or when nothing is known of it.
-    Nothing is measured.
-    """
-    from rooflab.measure.recording import recording, recordings
-    from rooflab.measure.this_machine import stored_machine
-
-    homes_of = {(m.machine, m.backend, m.threads) for m in measurements}
-    if len(homes_of) != 1:
-        return None
-    id, backend, threads = homes_of.pop()
-    try:
-        here = stored_machine(backend, threads)
-    except (ValueError, RuntimeError):  # a recorded GPU's measurements, on a computer without one
-        here = None
-    kept = (recording(name).machine for name in recordings())
-    for known in (here, *kept):
-        if known is not None and known.id == id and known.threads in (None, threads):
-            return known
-    return None
-
-
 def ceilings(dots: Sequence[Dot], machine: Machine | None) -> tuple[Ceiling, ...]:
     """Roofs to draw: memory's for every dtype that is there, and the caches that feed a warm point.
 
@@ -903,7 +879,7 @@ class Morph(anywidget.AnyWidget):
     def _drawn(self) -> bytes:
         return still(resolved(self.geometry, self.axes))
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict, dict]:
+    def _repr_mimebundle_(self, **kwargs: Any) -> canvas.Bundle:
         under = (self._drawn(), "First and last stop, uncovered.") if self.covered else None
         live = super()._repr_mimebundle_(**kwargs)
         return canvas.mimebundle(live, self.still(), self.words, under, cut=0.5)
@@ -952,6 +928,8 @@ def morph(
     >>> morph.sentence.split(", ")[0]
     'Your own 2 measurements'
     """
+    from rooflab.measure.this_machine import machine_of
+
     things = awaited(after)
     if isinstance(after, Mapping):
         if guesses is not None and not isinstance(guesses, Mapping):

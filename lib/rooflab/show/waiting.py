@@ -129,7 +129,7 @@ class Said(Waiting):
     def __repr__(self) -> str:
         return self.sentence if self.covered else "\n".join(map(str, self.what))
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict, dict]:
+    def _repr_mimebundle_(self, **kwargs: Any) -> canvas.Bundle:
         live = super()._repr_mimebundle_(**kwargs)
         data = dict((live[0] if isinstance(live, tuple) else live) or {})
         data["text/plain"] = repr(self)
