@@ -148,6 +148,7 @@ def test_the_box_starts_as_a_stick_and_becomes_axpy_when_it_accumulates() -> Non
         ({"machines": "h1000"}, ValueError, "machine='h1000' is unknown"),
         ({"machines": []}, ValueError, "machines=.* is empty"),
         ({"dtype": "fp31"}, ValueError, "dtype='fp31' is unknown"),
+        ({"dtypes": ["fp32", "fp31"]}, ValueError, "dtypes='fp31' is unknown"),
         ({"n": 0}, ValueError, "n=0 must be a positive integer"),
         ({"batch": 1.5}, TypeError, "batch=1.5 is a float"),
         ({"machines": "this"}, ValueError, "rl.this_machine"),

@@ -213,3 +213,10 @@ def test_bad_input_is_named() -> None:
         morph("ten")
     with pytest.raises(ValueError, match="machine='h1000' is unknown"):
         morph(MEASURED, machine="h1000")
+
+
+def test_one_measurement_is_told_in_the_singular():
+    found = morph([measurement(rl.gemm(64, 64, 64), "here", 1e-5)]).geometry["says"]
+    assert found[0].startswith("Your own measurement, time against work: GEMM 64³ takes 10.0 µs.")
+    assert "52.4 GFLOP/s" in found[1]  # 2 · 64³ FLOP in 10 µs
+    assert not any("measurements" in one or "points" in one for one in found)

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rooflab.cli.terminal import complain, console, say, table
+from rooflab.count.si import several
 from rooflab.grade.inside.limits import Limits
 
 if TYPE_CHECKING:
@@ -193,7 +194,7 @@ def _summary(results: Results, out: Path, notice: str) -> None:
 
     graded = [row for row in results.rows if row.verdicts]
     count = len(results.rows)
-    say(f"{count} file{'' if count == 1 else 's'}, {len(graded)} graded, seed {results.seed}.")
+    say(f"{several(count, 'file')}, {len(graded)} graded, seed {results.seed}.")
     if shares := [row.points / row.max for row in graded if row.max]:
         say(f"On average {100 * mean(shares):.0f} % of the points.")
     lines = console()

@@ -78,11 +78,6 @@ def fold(factor: float) -> str:
     return f"{plain(factor, 3)} times"
 
 
-def several(number: int, noun: str) -> str:
-    """A number and its ``noun``, in the plural unless it is one: ``"1 token"``, ``"64 tokens"``."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 def largest_cache(machine: Machine) -> float:
     """Bytes of the largest cache of ``machine``; 0 where none is told of."""
     return max((n for level, n in machine.capacities.items() if level != "dram"), default=0)

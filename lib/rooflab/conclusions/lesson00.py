@@ -10,8 +10,8 @@ import math
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from rooflab.conclusions import Conclusion, cautions, several
-from rooflab.count.si import percent, plain
+from rooflab.conclusions import Conclusion, cautions
+from rooflab.count.si import percent, plain, several
 from rooflab.measure.free_lunch import FreeLunch
 from rooflab.predict.machine import Machine
 from rooflab.predict.roofline import Roofline

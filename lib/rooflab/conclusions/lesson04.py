@@ -6,9 +6,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
 
-from rooflab.conclusions import Conclusion, cautions, fold, largest_cache, several
+from rooflab.conclusions import Conclusion, cautions, fold, largest_cache
 from rooflab.count.operation import Operation
-from rooflab.count.si import percent, plain, si
+from rooflab.count.si import percent, plain, several, si
 from rooflab.measure.measurement import Measurement
 from rooflab.predict.estimate import mix_of
 from rooflab.predict.roofline import Roofline

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from math import ceil
 
-from rooflab.conclusions import Conclusion, cautions, fold, largest_cache, several
-from rooflab.count.si import percent, plain, si
+from rooflab.conclusions import Conclusion, cautions, fold, largest_cache
+from rooflab.count.si import percent, plain, several, si
 from rooflab.count.validation import unknown
 from rooflab.labs.llm.decode_loop import DecodeRun
 from rooflab.labs.llm.decode_prediction import WEIGHED, DecodePrediction, bound

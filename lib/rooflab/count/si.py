@@ -75,3 +75,8 @@ def times(factor: float, digits: int = 3) -> str:
 def percent(share: float) -> str:
     """Format a share of one: 0.87 is ``"87 %"``; below 10 % one decimal is kept."""
     return f"{100 * share:.0f} %" if share >= 0.0995 else f"{100 * share:.2g} %"
+
+
+def several(number: int, noun: str) -> str:
+    """A number and its ``noun``, in the plural unless it is one: ``"1 token"``, ``"64 tokens"``."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

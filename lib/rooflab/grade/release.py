@@ -15,6 +15,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
+from rooflab.count.si import several
 from rooflab.count.validation import unknown
 from rooflab.exercises import registry
 from rooflab.exercises.course import NAME, Course
@@ -38,11 +39,6 @@ def day(due: date | None) -> str:
     return f"{due.day} {_MONTHS[due.month - 1]} {due.year}" if due else ""
 
 
-def counted(points: int) -> str:
-    """Return "1 point", "3 points"."""
-    return f"{points} point{'' if points == 1 else 's'}"
-
-
 def points_of(exercise: Exercise, course: Course) -> int:
     """Return what an exercise is worth in ``course``."""
     return course.points.get(exercise.id, exercise.points)
@@ -56,7 +52,7 @@ def total(number: str, course: Course) -> int:
 def worth(exercise: Exercise, course: Course) -> str:
     """Return the line above an answer cell."""
     points = points_of(exercise, course)
-    told = counted(points) if points else "Voluntary, no points"
+    told = several(points, "point") if points else "Voluntary, no points"
     return f"**{told}** · {exercise.title} · `{exercise.id}`"
 
 
@@ -70,7 +66,7 @@ def due_note(number: str, order: Sequence[str], course: Course) -> str:
     ]
     return "\n".join(
         [
-            f"**{due}{counted(total(number, course)).capitalize()} in this lesson.** Write each "
+            f"**{due}{several(total(number, course), 'point')} in this lesson.** Write each "
             "answer into the cell below its question; keep the cell, because your answer is found "
             "by a mark in it. The last cell of the lesson says how you stand.",
             "",
@@ -323,7 +319,8 @@ def for_teachers(course: Course) -> str:
     """Return the README of the export."""
     names = {number: notebook(number).stem for number in course.lessons}
     rows = [
-        f"| `{name}` | {counted(total(number, course))} | {day(course.due.get(number)) or '–'} |"
+        f"| `{name}` | {several(total(number, course), 'point')} "
+        f"| {day(course.due.get(number)) or '–'} |"
         for number, name in names.items()
     ]
     dates = [

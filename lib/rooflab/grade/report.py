@@ -18,6 +18,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from rooflab.count.si import several
 from rooflab.exercises.compare import show
 from rooflab.exercises.registry import exercise
 from rooflab.exercises.verdict import Verdict
@@ -167,7 +168,7 @@ def _card(verdict: Verdict, printed: str) -> dict[str, Any]:
     """Return what the page shows of one exercise."""
     asked = exercise(verdict.exercise)
     state = "right" if verdict.passed else "open" if verdict.unanswered else "wrong"
-    points = f"{verdict.points} of {verdict.max} point{'s' if verdict.max > 1 else ''}"
+    points = f"{verdict.points} of {several(verdict.max, 'point')}"
     return {
         "state": state, "title": asked.title, "id": asked.id, "word": _WORDS[state],
         "points": points if verdict.max else "voluntary", "reason": _reason(verdict),
@@ -231,7 +232,7 @@ def write(results: Results, folder: Path, notice: str = "") -> None:
 def class_page(results: Results, notice: str = "") -> str:
     """Return the class page."""
     refused = sum(not row.verdicts for row in results.rows)
-    count = f"{len(results.rows)} file{'' if len(results.rows) == 1 else 's'}"
+    count = several(len(results.rows), "file")
     return _PAGES.get_template("class.html.j2").render(
         count=f"{count}, {refused} of them could not be graded" if refused else count,
         seed=results.seed,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from numbers import Real
 
 from rooflab.count import blas
+from rooflab.count.dtypes import DTypeLike
 from rooflab.count.operation import Operation
 from rooflab.count.si import si, times
 from rooflab.predict.estimate import CACHES, Prediction, overhead, predict

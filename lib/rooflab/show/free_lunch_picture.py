@@ -20,7 +20,7 @@ import traitlets
 from matplotlib import rc_context
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
-from rooflab.count.si import si
+from rooflab.count.si import several, si
 from rooflab.count.validation import unknown
 from rooflab.show import canvas, theme
 from rooflab.show.guess_axis import MINE
@@ -152,7 +152,7 @@ def _origin(curve: Any) -> str:
     threads = getattr(curve, "threads", None)
     parts = [
         getattr(curve, "name", ""),
-        f"{threads} thread{'s' if threads > 1 else ''}" if threads else "",
+        several(threads, "thread") if threads else "",
         getattr(curve, "dtype", ""),
         getattr(curve, "measured_on", "")[:10],
         *getattr(curve, "warnings", ()),

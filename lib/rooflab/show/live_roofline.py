@@ -16,7 +16,7 @@ from matplotlib import rc_context
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from rooflab.count import blas
-from rooflab.count.dtypes import DType
+from rooflab.count.dtypes import DTypeLike, as_dtypes
 from rooflab.count.dtypes import dtype as _dtype
 from rooflab.count.operation import Operation
 from rooflab.count.validation import size, unknown
@@ -28,7 +28,7 @@ from rooflab.show.canvas import DPI, Frame, empty
 from rooflab.show.ceiling_lines import CHOICES, MIX, as_band, ceilings, label_machine, roof
 from rooflab.show.families import Family, batches, families, sizes
 from rooflab.show.labels import Crowd
-from rooflab.show.machine_choices import WELL_KNOWN, Offer, offers, with_figures
+from rooflab.show.machine_choices import Offer, offers, well_known, with_figures
 from rooflab.show.roofline_figure import (
     Picture,
     Point,
@@ -58,8 +58,8 @@ def roofline(
     *,
     machine: Machine | str | None = None,
     ops: Iterable[str] | str = ("axpy", "gemv", "gemm"),
-    dtype: object = "fp32",
-    dtypes: Sequence[object] = DTYPES,
+    dtype: DTypeLike = "fp32",
+    dtypes: Sequence[DTypeLike] = DTYPES,
     n: int | None = None,
     batch: int = 1,
     cache: str = "cold",
@@ -132,8 +132,9 @@ def roofline(
     first_n = _measured_n(shown, measurements, smallest) if n is None else n
     sliders = _size_sliders(first_n, batch, smallest)
     series = tuple(_series(family, sliders[1].values) for family in shown)
-    scene = Scene(sliders, series, _kinds(dtypes, dtype), offered, overhead, as_band(band))
-    kind = str(_dtype(dtype))
+    first_kind = _dtype(dtype)
+    kinds, kind = as_dtypes("dtypes", dtypes, first_kind), str(first_kind)
+    scene = Scene(sliders, series, kinds, offered, overhead, as_band(band))
     start = {"machine": first.id, "dtype": kind, "cache": cache, "ops": [s.name for s in series]}
     beside = None
     if box:
@@ -146,12 +147,12 @@ def box(
     m: int = 1,
     n: int = 4096,
     k: int = 1,
-    dtype: object = "fp32",
+    dtype: DTypeLike = "fp32",
     *,
     accumulate: bool = False,
     machine: Machine | str | None = None,
     machines: Iterable[Machine | str] | Machine | str | None = None,
-    dtypes: Sequence[object] = ("fp64", "fp32", "fp16"),
+    dtypes: Sequence[DTypeLike] = ("fp64", "fp32", "fp16"),
 ) -> Live:
     """Return the box with sliders for M, N and K, and beside it the roofline its point walks on.
 
@@ -211,7 +212,7 @@ def product_box(
     label: str,
     sliders: tuple[Slider, ...],
     faces: tuple[tuple[str, str], ...],
-    types: tuple[Sequence[object], object],
+    types: tuple[Sequence[DTypeLike], DTypeLike],
     offer: tuple[tuple[Offer, ...], Offer],
     accumulate: bool = False,
     letters: str = "ABC",
@@ -220,14 +221,14 @@ def product_box(
 ) -> Live:
     """The box of one product whose three edges are ``sliders``, with its roofline."""
 
-    def build(m: int, n: int, k: int, kind: object) -> Operation:
+    def build(m: int, n: int, k: int, kind: DTypeLike) -> Operation:
         return blas.gemm(m, n, k, kind, accumulate=accumulate)
 
     unsaid = [""] * len(sliders[1].values)
     series = Series("gemm", "GEMM", build, unsaid, unsaid, spread=True, estimated=False)
-    offered, first = offer
-    scene = Scene(sliders, (series,), _kinds(*types), offered, mix=mix)
-    start = {"machine": first.id, "dtype": str(_dtype(types[1])), "ops": ["gemm"]}
+    (offered, first), first_kind = offer, _dtype(types[1])
+    scene = Scene(sliders, (series,), as_dtypes("dtypes", types[0], first_kind), offered, mix=mix)
+    start = {"machine": first.id, "dtype": str(first_kind), "ops": ["gemm"]}
     solid = Solid("gemm", label, build, lambda *edges: edges, faces, letters=tuple(letters))
     beside = _box_view([solid], scene, start["dtype"])
     return Live(scene, f"rooflab-{stem}", start, beside, after=after)
@@ -273,12 +274,6 @@ def _series(family: Family, every_batch: Sequence[int]) -> Series:
     )
 
 
-def _kinds(dtypes: Sequence[object] | object, first: object) -> tuple[DType, ...]:
-    """Return the dtypes on offer, the one shown first among them."""
-    several = dtypes if isinstance(dtypes, (list, tuple)) else [dtypes]
-    return tuple(dict.fromkeys(_dtype(kind) for kind in (*several, first)))
-
-
 def nearest(argument: str, value: object, values: Sequence[int]) -> int:
     """Return the index of the slider value nearest to ``value``, a positive integer."""
     wanted = size(argument, value)
@@ -301,9 +296,8 @@ def on_offer(
             offered = (first, *offered)
         return offered, first
     usable = with_figures(offered, machines)
-    known = [offer for offer in usable if offer.id == WELL_KNOWN]
-    here = [offer for offer in usable if offer.machine.origin == "measured"]
-    return offered, (here or known or usable)[0]
+    here = (offer for offer in usable if offer.machine.origin == "measured")
+    return offered, next(here, None) or well_known(usable)
 
 
 # The still picture of a live roofline: what a saved notebook, a printer or GitHub shows.
@@ -542,7 +536,11 @@ class Live(ipywidgets.VBox):
         after: Sequence[object] = (),
     ) -> None:
         self.scene, self.cover = scene, Cover(after) if after else None
-        self.sliders = [_slider(slider) for slider in scene.sliders if len(slider.values) > 1]
+        self.sliders = [
+            size_slider(slider.name, [(str(value), value) for value in slider.values], slider.start)
+            for slider in scene.sliders
+            if len(slider.values) > 1
+        ]
         self.view = Overlay(
             data=scene.pack(),
             **{letter: slider.start for letter, slider in zip("ijk", scene.sliders)},
@@ -600,13 +598,13 @@ class Live(ipywidgets.VBox):
         return canvas.mimebundle(live, covered(over), over, under, cut)
 
 
-def _slider(slider: Slider) -> ipywidgets.SelectionSlider:
+def size_slider(
+    name: str, options: Sequence[str | tuple[str, int]], index: int
+) -> ipywidgets.SelectionSlider:
+    """A slider as wide as a picture; ``options``: texts, or texts with their values."""
     widget = ipywidgets.SelectionSlider(
-        options=[(str(value), value) for value in slider.values],
-        index=slider.start,
-        description=slider.name,
-        continuous_update=True,
+        options=options, index=index, description=name, continuous_update=True,
         layout=ipywidgets.Layout(width="min(720px, 98%)"),
-    )
+    )  # fmt: skip
     widget.add_class("rooflab-slider")
     return widget

@@ -13,8 +13,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from rooflab.count.dtypes import DType
-from rooflab.count.dtypes import dtype as _dtype
+from rooflab.count.dtypes import DType, DTypeLike, as_dtypes
 from rooflab.count.operation import Operation
 from rooflab.count.si import si, times
 from rooflab.count.validation import unknown
@@ -294,7 +293,7 @@ def roofline(
     machines: Machine | str | Iterable[Machine | str],
     points: Iterable[object] = (),
     *,
-    dtype: object = None,
+    dtype: DTypeLike | Sequence[DTypeLike] | None = None,
     cache: str = "cold",
     overhead: bool = False,
     band: tuple[float, float] | None = None,
@@ -398,12 +397,14 @@ def _fill(
     label_points(crowd, points)
 
 
-def _kinds(dtype: object, given: Sequence[object]) -> tuple[DType, ...]:
-    if dtype is None:
-        used = {str(_op(one).compute_dtype): _op(one).compute_dtype for one in given}
-        return tuple(used.values()) or (_dtype("fp32"),)
-    several = dtype if isinstance(dtype, (list, tuple)) else [dtype]
-    return tuple(_dtype(one) for one in several)
+def _kinds(
+    dtype: DTypeLike | Sequence[DTypeLike] | None, given: Sequence[object]
+) -> tuple[DType, ...]:
+    """The dtypes asked for, else those of what is ``given``."""
+    if dtype is not None:
+        return as_dtypes("dtype", dtype)
+    used = {str(_op(one).compute_dtype): _op(one).compute_dtype for one in given}
+    return tuple(used.values()) or as_dtypes("dtype", "fp32")
 
 
 def _op(one: object) -> Operation:

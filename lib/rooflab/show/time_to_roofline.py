@@ -693,6 +693,18 @@ def _says(
     calls: Sequence[CallLine],
 ) -> list[str]:  # fmt: skip
     """A sentence for each named stop."""
+    stops = [_roof_says(dots, machine, roofs), _call_says(machine, calls)]
+    if len(dots) == 1:
+        (dot,) = dots
+        time = (
+            f"Your own measurement, time against work: {dot.label} takes {si(dot.seconds, 's')}. "
+            "One point alone does not say whether that is fast."
+        )
+        rate = (
+            "The same point, divided: FLOP by bytes, FLOP by seconds. Now height is speed: "
+            f"{si(dot.rate, 'FLOP/s')}."
+        )
+        return [time, rate, *stops]
     longest = max(dots, key=lambda d: d.seconds)
     shortest = min(dots, key=lambda d: d.seconds)
     near = sum(d.seconds < 0.05 * longest.seconds for d in dots)
@@ -709,11 +721,12 @@ def _says(
         f"{best.label} is the fastest, {si(best.rate, 'FLOP/s')}. To the left they still stick "
         "together."
     )
-    return [time, rate, _roof_says(dots, machine, roofs), _call_says(machine, calls)]
+    return [time, rate, *stops]
 
 
 def _roof_says(dots: Sequence[Dot], machine: Machine | None, roofs: Sequence[Ceiling]) -> str:
-    room = "Each step is now a factor of ten, and every point has its room."
+    every = "every point has" if len(dots) > 1 else "the point has"
+    room = f"Each step is now a factor of ten, and {every} its room."
     if machine is None or not roofs:
         return f"{room} The roofs of the machine they come from are not known here; pass machine=."
     roof = roofs[0].roof
@@ -721,8 +734,7 @@ def _roof_says(dots: Sequence[Dot], machine: Machine | None, roofs: Sequence[Cei
     return (
         f"{room} The line is the roof of {machine.name}: {si(roof.bandwidth, 'B/s')} from memory, "
         f"then {si(roof.peak, 'FLOP/s')}, with the ridge at {theme.ridge(roof.ridge)} FLOP/byte. "
-        "Your best "
-        f"point reaches {percent(share)} of the peak."
+        f"Your {'best ' if len(dots) > 1 else ''}point reaches {percent(share)} of the peak."
     )
 
 

@@ -37,7 +37,7 @@ HERE = {"flops": 2 * 10**9, "bytes": 10**6, "peak": 1e12, "bandwidth": [1e11, 1e
 def noisy(tmp_path, monkeypatch):
     """The shipped recording in the way of a busy machine: every sample later, by up to double."""
     rng = random.Random(1)
-    data = json.loads(room._files()[NAME].read_text(encoding="utf-8"))
+    data = json.loads(room.files()[NAME].read_text(encoding="utf-8"))
     data["recorded_on"] = "2031-01-01T00:00:00Z"
     for measured in data["measurements"]:
         measured["samples"] = [s * rng.uniform(1, 2) for s in measured["samples"]]

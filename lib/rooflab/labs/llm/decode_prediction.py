@@ -49,7 +49,7 @@ from rooflab.measure.backend import Backend, environment, host_id, now, select
 from rooflab.measure.cache_eviction import evictor
 from rooflab.measure.progress import Progress, progress_bar
 from rooflab.measure.record import target_of
-from rooflab.measure.recording import folders, published
+from rooflab.measure.recording import files, folders, published
 from rooflab.measure.this_machine import this_machine
 from rooflab.measure.timing import MEASUREMENT_LOCK, quickest
 from rooflab.optional import installed
@@ -242,7 +242,7 @@ def decode_recordings() -> tuple[str, ...]:
     >>> "epyc-2core-vm" in rl.decode_recordings()
     True
     """
-    return tuple(_files())
+    return tuple(files(FOLDER))
 
 
 def decode_recording(name: str) -> DecodeRecording:
@@ -273,7 +273,7 @@ def decode_recording(name: str) -> DecodeRecording:
     """
     if not isinstance(name, str):
         raise TypeError(f"name={name!r} must be the name of a recording, such as 'epyc-2core-vm'")
-    known = _files()
+    known = files(FOLDER)
     if not known:
         raise ValueError(f"name={name!r} is unknown: nothing is recorded; see rl.record_decode")
     if name not in known:
@@ -285,14 +285,6 @@ def decode_recording(name: str) -> DecodeRecording:
         return DecodeRecording.from_dict(named)
     except (OSError, ValueError, RecursionError) as error:  # the last: nothing but brackets
         raise ValueError(f"{path}: {error}") from error
-
-
-def _files() -> dict[str, Path]:
-    found: dict[str, Path] = {}
-    for folder in folders():
-        for path in sorted((folder / FOLDER).glob("*.json")):
-            found.setdefault(path.stem, path)
-    return found
 
 
 def _slim(run: DecodeRun) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from matplotlib import rc_context
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.patches import Rectangle
 
-from rooflab.count.dtypes import DType, DTypeLike
+from rooflab.count.dtypes import DTypeLike, as_dtypes
 from rooflab.count.dtypes import dtype as _dtype
 from rooflab.labs.llm import film_tables
 from rooflab.labs.llm import film_words as says
@@ -46,10 +46,10 @@ from rooflab.show import canvas, theme
 from rooflab.show.canvas import DPI, Frame, dress
 from rooflab.show.ceiling_lines import ceilings, label_machine
 from rooflab.show.labels import Crowd, Spot, spots_around
-from rooflab.show.live_roofline import nearest
-from rooflab.show.machine_choices import WELL_KNOWN, Offer, offers, with_figures
+from rooflab.show.live_roofline import nearest, size_slider
+from rooflab.show.machine_choices import WELL_KNOWN, Offer, offers, well_known, with_figures
 from rooflab.show.roofline_figure import Picture, draw_ceilings
-from rooflab.show.waiting import covered
+from rooflab.show.waiting import covered, waiting_sentence
 
 # The request film as one PNG: what a saved notebook keeps of it.
 
@@ -228,7 +228,6 @@ def _beside(figure: Picture, now: Now, left: float) -> None:
             figure.patches.append(Rectangle(*box, transform=figure.transFigure, color=colour))
 
 
-COVERED = "Covered until you have placed your guess above."
 USUAL = (
     "nvidia-a100-sxm-80", WELL_KNOWN, "nvidia-h200-sxm", "nvidia-b200", "nvidia-l4",
     "nvidia-rtx-3090", "nvidia-rtx-4090", "amd-mi300x",
@@ -267,14 +266,15 @@ class Film(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
         after: Any = None,
     ) -> None:
         self.grid, self.offers, self.runs = grid, tuple(offered), tuple(runs)
+        self.waits = "" if after is None else waiting_sentence((after,))
         self.frame = film_tables.sheet(grid, self.offers, self.runs)
         data = film_tables.pack_film(grid, self.offers, self.frame, self.runs) | {
-            "covered": COVERED
+            "covered": self.waits
         }
         self.view = FilmView(data=data, covered=bool(after and after.covered), **start)
         self.sliders = [
-            _slider("batch", data["sliders"][0]["values"], self.view.i),
-            _slider("context", data["sliders"][1]["values"], self.view.j),
+            size_slider("batch", data["sliders"][0]["values"], self.view.i),
+            size_slider("context", data["sliders"][1]["values"], self.view.j),
         ]
         for letter, slider in zip("ij", self.sliders):
             ipywidgets.jslink((slider, "index"), (self.view, letter))
@@ -302,11 +302,11 @@ class Film(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
     @property
     def sentence(self) -> str:
         """What the film says now (as far as the kernel knows where the sliders stand)."""
-        return f"The request film. {COVERED}" if self.view.covered else self.now.sentence
+        return f"The request film. {self.waits}" if self.view.covered else self.now.sentence
 
     def still(self) -> bytes:
         """The whole film as it is now, as one PNG."""
-        return covered(COVERED) if self.view.covered else self._drawn()
+        return covered(self.waits) if self.view.covered else self._drawn()
 
     def _drawn(self) -> bytes:
         return canvas.png(draw(self.now, self.fitted), transparent=False)
@@ -380,7 +380,7 @@ def film(
     """
     if after is not None and not hasattr(after, "covered"):
         raise TypeError(f"after={after!r} is no guess axis; pass what rl.ask returned")
-    shown, formats = _model(model), (_kinds("weights", weights), _kinds("kv", kv))
+    shown, formats = _model(model), (as_dtypes("weights", weights), as_dtypes("kv", kv))
     runs = film_tables.as_runs(decode_run, shown)
     timed = dict.fromkeys(_dtype(run.dtype) for run in runs)
     kinds = [tuple(dict.fromkeys((*timed, *each))) for each in formats]
@@ -408,13 +408,6 @@ def _usual() -> list[str]:
     return ["this", *recordings(), *USUAL]
 
 
-def _kinds(argument: str, given: DTypeLike | Sequence[DTypeLike]) -> tuple[DType, ...]:
-    several: Sequence[Any] = given if isinstance(given, (list, tuple)) else [given]
-    if not several:
-        raise ValueError(f"{argument}={given!r} is empty; give at least one format")
-    return tuple(dict.fromkeys(_dtype(kind) for kind in several))
-
-
 def _on_offer(
     machines: Iterable[Machine | str] | Machine | str | None,
     machine: Machine | str | None,
@@ -435,9 +428,7 @@ def _on_offer(
     measured = film_tables.home(runs, offered)
     if machine is not None:
         return offered, offered[0]
-    usable = with_figures(offered, machines)
-    known = [offer for offer in usable if offer.id == WELL_KNOWN]
-    return offered, measured or (known or usable)[0]
+    return offered, measured or well_known(with_figures(offered, machines))
 
 
 def _with_fp32(grid: Grid, first: Offer) -> Grid:
@@ -447,12 +438,3 @@ def _with_fp32(grid: Grid, first: Offer) -> Grid:
         return grid
     weights, kvs = (dict.fromkeys((fp32, *kinds)) for kinds in (grid.weights, grid.kvs))
     return replace(grid, weights=tuple(weights), kvs=tuple(kvs))
-
-
-def _slider(name: str, options: Sequence[str], index: int) -> ipywidgets.SelectionSlider:
-    widget = ipywidgets.SelectionSlider(
-        options=options, index=index, description=name, continuous_update=True,
-        layout=ipywidgets.Layout(width="min(720px, 98%)"),
-    )  # fmt: skip
-    widget.add_class("rooflab-slider")
-    return widget
