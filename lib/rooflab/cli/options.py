@@ -44,7 +44,7 @@ def machine(name: str, *, threads: int | None = None) -> Machine:
 # From the options --m --n --k --dtype --batch to an operation.
 
 
-# Which sizes an operation has; a size that is not given is that of its last one (n, or n for k).
+# Which sizes an operation has. One that is not given has the value of n.
 SIZES = {
     "axpy": ("n",), "dot": ("n",), "scale": ("n",),
     "ger": ("m", "n"), "gemv": ("m", "n"), "gemm": ("m", "n", "k"),

@@ -186,7 +186,7 @@ def doubt(text: str, expected: float) -> str:
     return f"{number} without a unit is {number} seconds; write {number}{unit} if you meant that"
 
 
-_ABSURD = 1e3  # times the bound: hardly a program that anybody times is that slow
+_ABSURD = 1e3  # times the bound: hardly any program that is timed is that slow
 
 # The waterfall in the terminal: bars of letters that are read without colour as well.
 

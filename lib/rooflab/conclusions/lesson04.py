@@ -112,7 +112,7 @@ def _tokens_of(op: Operation) -> int:
 
 
 def _more_bytes(op: Operation) -> str:
-    """How a sentence of a layer's product goes on: its bytes beside those for one token."""
+    """The end of a sentence: how many more bytes a layer's product moves than for one token."""
     tokens = _tokens_of(op)
     if tokens == 1:
         return ""

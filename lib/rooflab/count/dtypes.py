@@ -228,7 +228,7 @@ def as_dtype(argument: str, value: object) -> DType:
 
 
 def as_dtypes(argument: str, value: object, *more: DType) -> tuple[DType, ...]:
-    """Return ``value``, one format or a list of them, and ``more``, each once; errors as above."""
+    """Return ``value``, one format or a list of them, and ``more``: each once, one at least."""
     several = value if isinstance(value, (list, tuple)) else (value,)
     found = tuple(dict.fromkeys((*(as_dtype(argument, one) for one in several), *more)))
     if not found:

@@ -97,7 +97,7 @@ def stamp(cells: Iterable[Mapping[str, Any]], machine: str, day: date) -> dict[s
 
 
 def origin(notebook: Mapping[str, Any]) -> str:
-    """Words on where a notebook's outputs come from; an unknown origin is said to be one."""
+    """Where and when a notebook's outputs were made, in words, or that it is not known."""
     cells = notebook.get("cells", ())
     given = notebook.get("metadata", {}).get("rooflab", {}).get(STAMP, {})
     if given and given.get("outputs") == digest(cells):
@@ -140,8 +140,7 @@ def notebook_path() -> Path | None:
 def read(path: Path | None) -> RecordedOutputs:
     """Read tags and recorded outputs; whatever is wrong with the file is said in ``missing``.
 
-    The outputs of the last commit go before those in the file, which a lecturer who saves has
-    overwritten with their own.
+    The outputs of the last commit are preferred: a lecturer who saves overwrites those in the file.
     """
     if path is None:
         return RecordedOutputs(missing="This front end does not say which notebook file this is.")

@@ -221,10 +221,10 @@ def cache_levels(
 
 
 def beyond_caches(levels: list[Level], fallback: int, threads: int = 1) -> int:
-    """Bytes that only main memory holds: 4 x the largest cache (all of its copies in use).
+    """Bytes that only main memory holds: 4 x the largest cache, with all of its copies in use.
 
-    Up to 1 GiB it is 4 x for each of `threads`, as a virtual machine may show one cache where its
-    cores have two. `fallback`: the size of that cache where the system tells none.
+    A virtual machine may show one cache where its cores have two. So it is 4 x that cache for each
+    of `threads` where this is no more than 1 GiB. `fallback`: its size where the system tells none.
     """
     held = max((level.capacity for level in levels), default=fallback)
     one = max((level.capacity // level.copies for level in levels), default=fallback)

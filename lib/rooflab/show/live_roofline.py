@@ -536,10 +536,9 @@ class Live(ipywidgets.VBox):
         after: Sequence[object] = (),
     ) -> None:
         self.scene, self.cover = scene, Cover(after) if after else None
+        moved = [slider for slider in scene.sliders if len(slider.values) > 1]
         self.sliders = [
-            size_slider(slider.name, [(str(value), value) for value in slider.values], slider.start)
-            for slider in scene.sliders
-            if len(slider.values) > 1
+            size_slider(s.name, [(str(v), v) for v in s.values], s.start) for s in moved
         ]
         self.view = Overlay(
             data=scene.pack(),
