@@ -104,6 +104,11 @@ class Slider:
     values: Sequence[int]
     start: int
 
+    @property
+    def options(self) -> list[tuple[str, int]]:
+        """Its values with their texts; none where there is nothing to choose."""
+        return [(str(value), value) for value in self.values] if len(self.values) > 1 else []
+
 
 @dataclass(frozen=True)
 class Series:
