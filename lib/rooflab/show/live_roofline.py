@@ -40,7 +40,7 @@ from rooflab.show.roofline_figure import (
 )
 from rooflab.show.scene import Scene, Series, Slider
 from rooflab.show.waiting import Cover, awaited, covered
-from rooflab.show.waterfall_picture import link_waterfall, stacked, waterfall_of
+from rooflab.show.waterfall_picture import WaterfallView, link_waterfall, stacked, waterfall_of
 
 DTYPES = ("fp64", "fp32", "fp16", "bf16", "fp8_e4m3")
 EDGES = tuple(2**e for e in range(15))
@@ -531,15 +531,12 @@ class Live(ipywidgets.VBox):
         scene: Scene,
         stem: str,
         start: dict[str, object],
-        box=None,
-        waterfall=None,
+        box: BoxView | None = None,
+        waterfall: WaterfallView | None = None,
         after: Sequence[object] = (),
     ) -> None:
         self.scene, self.cover = scene, Cover(after) if after else None
-        moved = [slider for slider in scene.sliders if len(slider.values) > 1]
-        self.sliders = [
-            size_slider(s.name, [(str(v), v) for v in s.values], s.start) for s in moved
-        ]
+        self.sliders = [size_slider(s.name, s.options, s.start) for s in scene.sliders if s.options]
         self.view = Overlay(
             data=scene.pack(),
             **{letter: slider.start for letter, slider in zip("ijk", scene.sliders)},
