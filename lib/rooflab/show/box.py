@@ -10,6 +10,7 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import anywidget
 import ipywidgets
@@ -18,7 +19,7 @@ import traitlets
 from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
 
-from rooflab.count.dtypes import DType
+from rooflab.count.dtypes import DType, DTypeLike
 from rooflab.count.operation import Operation
 from rooflab.count.si import si
 from rooflab.show import canvas, captions, theme
@@ -114,7 +115,7 @@ class Solid:
 
     name: str
     label: str
-    build: Callable[[int, int, int, object], Operation]
+    build: Callable[[int, int, int, DTypeLike], Operation]
     edges: Callable[[int, int, int], tuple[int, int, int]]
     faces: tuple[tuple[str, str], ...]
     stays: str = ""
@@ -141,7 +142,7 @@ class BoxView(anywidget.AnyWidget):
         solids: Sequence[Solid],
         sliders: Sequence[Slider],
         dtypes: Sequence[DType],
-        **start: object,
+        **start: Any,
     ) -> None:
         self.solids, self.slider_values = tuple(solids), tuple(s.values for s in sliders)
         self.dtypes = tuple(dtypes)

@@ -20,6 +20,7 @@ from rooflab.show import theme
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
 
 # What a picture that moves in the browser needs from Python: empty axes as a PNG, and pixels.
 #
@@ -226,7 +227,7 @@ def figure(width: int, height: int, dpi: int = DPI) -> Figure:
     return fig
 
 
-def empty(fig: Figure, frame: Frame, beside: int = 0, above: int = 0):
+def empty(fig: Figure, frame: Frame, beside: int = 0, above: int = 0) -> Axes:
     """Draw the empty axes of ``frame`` on ``fig`` and return them.
 
     ``beside`` and ``above``: pixels that the figure has to the right of and above the frame.
@@ -240,7 +241,7 @@ def empty(fig: Figure, frame: Frame, beside: int = 0, above: int = 0):
     return ax
 
 
-def dress(ax, xlim: tuple[float, float], ylim: tuple[float, float]) -> None:
+def dress(ax: Axes, xlim: tuple[float, float], ylim: tuple[float, float]) -> None:
     """Give ``ax`` the log-log scales, grid, ticks and labels of a roofline."""
     ax.set(xscale="log", yscale="log", xlim=xlim, ylim=ylim)
     ax.set_xlabel(X_NAME)
@@ -254,7 +255,7 @@ def dress(ax, xlim: tuple[float, float], ylim: tuple[float, float]) -> None:
     ax.set_axisbelow(True)
 
 
-def _ticks(axis, limits: tuple[float, float], label) -> None:
+def _ticks(axis: Axis, limits: tuple[float, float], label: Callable[[float], str]) -> None:
     from matplotlib.ticker import FixedLocator, NullLocator
 
     tens = _tens(*(math.log10(limit) for limit in limits))

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -288,7 +289,7 @@ class Crowd:
         spots: Iterable[Spot],
         own: Sequence[Point] = (),
         forced: bool = True,
-        **style: object,
+        **style: Any,
     ) -> bool:
         """Write ``text``, which belongs to the markers ``own``, at the best of ``spots``.
 
@@ -326,7 +327,7 @@ class Crowd:
         self.room.taken += places[found[1]]
         return found[1]
 
-    def _annotate(self, text: str, spot: Spot, style: dict[str, object]) -> None:
+    def _annotate(self, text: str, spot: Spot, style: Mapping[str, Any]) -> None:
         # Figure points, unlike pixels, stay where they are when the figure is saved at another dpi.
         points = 72 / self.ax.figure.dpi
         self.ax.annotate(
@@ -336,7 +337,7 @@ class Crowd:
             path_effects=[withStroke(linewidth=3, foreground=theme.PAPER)],
         )  # fmt: skip
 
-    def _extent(self, text: str, style: dict[str, object]) -> tuple[float, float]:
+    def _extent(self, text: str, style: Mapping[str, Any]) -> tuple[float, float]:
         probe = self.ax.text(0, 0, text, **style)
         box = probe.get_window_extent(self.ax.figure.canvas.get_renderer())
         probe.remove()

@@ -7,7 +7,8 @@ saved notebook keeps one still picture and its sentences.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import anywidget
 import ipywidgets
@@ -42,6 +43,9 @@ from rooflab.show.scene import Scene, Series, Slider
 from rooflab.show.waiting import Cover, awaited, covered
 from rooflab.show.waterfall_picture import WaterfallView, link_waterfall, stacked, waterfall_of
 
+if TYPE_CHECKING:
+    from rooflab.measure.measurement import Measurement
+
 DTYPES = ("fp64", "fp32", "fp16", "bf16", "fp8_e4m3")
 EDGES = tuple(2**e for e in range(15))
 SMALLEST = 16  # N: an N×N matrix that lies in any L1
@@ -63,12 +67,12 @@ def roofline(
     n: int | None = None,
     batch: int = 1,
     cache: str = "cold",
-    measurements: Sequence[object] = (),
+    measurements: Sequence[Measurement] = (),
     box: bool = False,
     waterfall: bool = False,
     overhead: bool = False,
     band: tuple[float, float] | None = None,
-    after: object = None,
+    after: Any = None,
 ) -> Live:
     """Return the live roofline: sliders for N and the batch, choices for everything else.
 
@@ -217,7 +221,7 @@ def product_box(
     accumulate: bool = False,
     letters: str = "ABC",
     mix: str = MIX,
-    after: Sequence[object] = (),
+    after: Sequence[Any] = (),
 ) -> Live:
     """The box of one product whose three edges are ``sliders``, with its roofline."""
 
@@ -234,7 +238,7 @@ def product_box(
     return Live(scene, f"rooflab-{stem}", start, beside, after=after)
 
 
-def _measured_n(shown: Sequence[Family], measurements: Sequence[object], smallest: int) -> int:
+def _measured_n(shown: Sequence[Family], measurements: Sequence[Measurement], smallest: int) -> int:
     """The largest N at which an operation shown was measured; 1024 if none was."""
     timed = {(m.op.name, *m.op.dims.values()) for m in measurements if m.op.batch == 1}
 
@@ -274,7 +278,7 @@ def _series(family: Family, every_batch: Sequence[int]) -> Series:
     )
 
 
-def nearest(argument: str, value: object, values: Sequence[int]) -> int:
+def nearest(argument: str, value: int, values: Sequence[int]) -> int:
     """Return the index of the slider value nearest to ``value``, a positive integer."""
     wanted = size(argument, value)
     return min(range(len(values)), key=lambda index: abs(values[index] - wanted))
@@ -283,7 +287,7 @@ def nearest(argument: str, value: object, values: Sequence[int]) -> int:
 def on_offer(
     machines: Iterable[Machine | str] | Machine | str | None,
     machine: Machine | str | None,
-    measurements: Sequence[object],
+    measurements: Sequence[Measurement],
 ) -> tuple[tuple[Offer, ...], Offer]:
     """Return the machines on offer and the one shown first.
 
@@ -303,7 +307,7 @@ def on_offer(
 # The still picture of a live roofline: what a saved notebook, a printer or GitHub shows.
 
 
-def still(scene, view, box=None) -> Picture:
+def still(scene: Scene, view: Overlay, box: BoxView | None = None) -> Picture:
     """Draw what ``view`` shows now of ``scene`` (and its ``box``); the picture has its
     ``words``."""
     offer = next((one for one in scene.offers if one.id == view.machine), scene.offers[0])
@@ -343,7 +347,7 @@ def still(scene, view, box=None) -> Picture:
     return figure
 
 
-def _shown(scene, view) -> list:
+def _shown(scene: Scene, view: Overlay) -> list:
     values = [s.values[index] for s, index in zip(scene.sliders, (view.i, view.j, view.k))]
     return [
         (series, series.build(*values, _kind(scene, view)))
@@ -352,11 +356,11 @@ def _shown(scene, view) -> list:
     ]
 
 
-def _kind(scene, view):
+def _kind(scene: Scene, view: Overlay):
     return next(kind for kind in scene.dtypes if str(kind) == view.dtype)
 
 
-def _ceilings(scene, offer: Offer, view) -> tuple:
+def _ceilings(scene: Scene, offer: Offer, view: Overlay) -> tuple:
     try:
         side = ceiling_lines.last(offer.machine, view.dtype, view.cache)
         return ceilings(offer.machine, view.dtype, side, scene.mix) if offer.machine else ()
@@ -364,15 +368,17 @@ def _ceilings(scene, offer: Offer, view) -> tuple:
         return ()  # the figure is missing; the words give the reason
 
 
-def _level(offer: Offer, side: str, op) -> str:
+def _level(offer: Offer, side: str, op: Operation) -> str:
     return ceiling_lines.home(op, offer.machine, side)
 
 
-def _sides(offer: Offer, view) -> tuple[str, ...]:
+def _sides(offer: Offer, view: Overlay) -> tuple[str, ...]:
     return ceiling_lines.sides(offer.machine, view.dtype, view.cache)
 
 
-def _call_lines(scene, view, offer: Offer) -> dict[tuple[str, str], ceiling_lines.CallLine]:
+def _call_lines(
+    scene: Scene, view: Overlay, offer: Offer
+) -> dict[tuple[str, str], ceiling_lines.CallLine]:
     """Overhead lines of the operations shown, each with its batch."""
     if not (scene.overhead and offer.machine.routines):
         return {}
@@ -388,7 +394,7 @@ def _call_lines(scene, view, offer: Offer) -> dict[tuple[str, str], ceiling_line
     return {key: line for key, line in lines.items() if line}
 
 
-def _points(scene, view, offer: Offer) -> list[Point]:
+def _points(scene: Scene, view: Overlay, offer: Offer) -> list[Point]:
     points = []
     if not _ceilings(scene, offer, view):
         return points
@@ -417,7 +423,9 @@ def _points(scene, view, offer: Offer) -> list[Point]:
     return points
 
 
-def _split(scene, view, offer: Offer, series, op, side: str) -> Point:
+def _split(
+    scene: Scene, view: Overlay, offer: Offer, series: Series, op: Operation, side: str
+) -> Point:
     """What is best known of one side: measured, else predicted, else what its roof allows."""
     bound = roof(offer.machine, view.dtype, _level(offer, side, op), scene.mix).attainable(
         op.intensity
@@ -444,7 +452,7 @@ def _said(point: Point, cache: str) -> str:
     return captions.measured(point.rate, point.allowed, cache)
 
 
-def _words(scene, view, offer: Offer, points: list[Point], frame: Frame) -> str:
+def _words(scene: Scene, view: Overlay, offer: Offer, points: list[Point], frame: Frame) -> str:
     said = []
     for series, op in _shown(scene, view):
         mine = [p for p in points if p.op.label == op.label]
@@ -462,7 +470,9 @@ def _words(scene, view, offer: Offer, points: list[Point], frame: Frame) -> str:
     return "\n".join(filter(None, [*said, ceiling_lines.band_words(scene.band), offer.says]))
 
 
-def _one_side(scene, view, offer: Offer, op, points: list[Point], frame: Frame) -> str:
+def _one_side(
+    scene: Scene, view: Overlay, offer: Offer, op: Operation, points: list[Point], frame: Frame
+) -> str:
     (side,), mine = _sides(offer, view), {p.kind: p for p in points}
     line = captions.bound(op, roof(offer.machine, view.dtype, _level(offer, side, op), scene.mix))
     for kind in ("predicted", "measured"):
@@ -476,7 +486,7 @@ def _one_side(scene, view, offer: Offer, op, points: list[Point], frame: Frame) 
     return line
 
 
-def _side_words(scene, offer: Offer, p: Point, frame: Frame) -> str:
+def _side_words(scene: Scene, offer: Offer, p: Point, frame: Frame) -> str:
     if _below(p, frame):
         line = ceiling_lines.outside(p.side, p.kind, p.rate)
     else:
@@ -488,7 +498,7 @@ def _side_words(scene, offer: Offer, p: Point, frame: Frame) -> str:
     return line + trap + _call(scene, offer, p, p.side)
 
 
-def _call(scene, offer: Offer, p: Point, side: str) -> str:
+def _call(scene: Scene, offer: Offer, p: Point, side: str) -> str:
     """The cost of the call, where it is most of a predicted time and its line is drawn."""
     if not scene.overhead or p.kind != "predicted":
         return ""
@@ -530,10 +540,10 @@ class Live(ipywidgets.VBox):
         self,
         scene: Scene,
         stem: str,
-        start: dict[str, object],
+        start: Mapping[str, Any],
         box: BoxView | None = None,
         waterfall: WaterfallView | None = None,
-        after: Sequence[object] = (),
+        after: Sequence[Any] = (),
     ) -> None:
         self.scene, self.cover = scene, Cover(after) if after else None
         self.sliders = [size_slider(s.name, s.options, s.start) for s in scene.sliders if s.options]
@@ -580,7 +590,7 @@ class Live(ipywidgets.VBox):
     def _said(self, words: str) -> str:
         return words if self.waterfall is None else f"{words}\n{self.waterfall.sentence}"
 
-    def _repr_mimebundle_(self, **kwargs: object) -> canvas.Bundle:
+    def _repr_mimebundle_(self, **kwargs: Any) -> canvas.Bundle:
         picture = still(self.scene, self.view, self.box)
         below = self.waterfall and self.waterfall.picture(round(picture.get_figwidth() * DPI))
         words, live = self._said(picture.words), super()._repr_mimebundle_(**kwargs)

@@ -7,6 +7,7 @@ import itertools
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from matplotlib import rc_context
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -26,6 +27,9 @@ from rooflab.show.ceiling_lines import CHOICES, SIDES, CallLine, Ceiling, ceilin
 from rooflab.show.ceiling_lines import roof as roof_of
 from rooflab.show.labels import Crowd, spots_around
 from rooflab.show.machine_choices import listed
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 # The parts of a roofline drawing: ceilings with their labels, points with theirs.
 #
@@ -53,7 +57,7 @@ class Picture(Figure):
 
     words: str = ""
 
-    def _repr_mimebundle_(self, **kwargs: object) -> Bundle:
+    def _repr_mimebundle_(self, **kwargs: Any) -> Bundle:
         from rooflab.show import canvas
 
         return canvas.mimebundle({}, canvas.png(self, transparent=False), self.words)
@@ -194,7 +198,7 @@ def label_points(crowd: Crowd, points: Sequence[Point]) -> None:
         _count_hidden(crowd.ax, hidden)
 
 
-def _count_hidden(ax, hidden: int) -> None:
+def _count_hidden(ax: Axes, hidden: int) -> None:
     """Say how many names found no room, below the axes, where no point can be."""
     ax.annotate(
         captions.hidden(hidden), (1, 0), (0, -30), "axes fraction", "offset points",
@@ -202,7 +206,7 @@ def _count_hidden(ax, hidden: int) -> None:
     )  # fmt: skip
 
 
-def _inside(ax, rate: float) -> float:
+def _inside(ax: Axes, rate: float) -> float:
     lo, hi = ax.get_ylim()
     return min(max(rate, lo), hi)
 
@@ -219,7 +223,7 @@ def _label(p: Point, truth: dict[str, float], named: set[str]) -> str:
     return "\n".join(filter(None, (p.text, p.note)))
 
 
-def _mark(ax, p: Point, rate: float) -> None:
+def _mark(ax: Axes, p: Point, rate: float) -> None:
     look = theme.style(p.op.name)
     filled = p.kind == "measured"
     ax.plot(

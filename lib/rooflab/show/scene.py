@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from rooflab.count.dtypes import DType
+from rooflab.count.dtypes import DType, DTypeLike
 from rooflab.count.operation import LEVELS, Operation
 from rooflab.count.si import percent, si, times
 from rooflab.predict.estimate import predict
@@ -121,7 +121,7 @@ class Series:
 
     name: str
     label: str
-    build: Callable[[int, int, int, object], Operation]
+    build: Callable[[int, int, int, DTypeLike], Operation]
     tags: Sequence[str]
     why: Sequence[str]
     spread: bool

@@ -9,6 +9,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import TYPE_CHECKING, Any
 
 import anywidget
 import ipywidgets
@@ -35,6 +36,10 @@ from rooflab.show.ceiling_lines import CACHES, missing
 from rooflab.show.machine_choices import Offer
 from rooflab.show.roofline_figure import Picture
 from rooflab.show.scene import Pool, Scene, Series
+
+if TYPE_CHECKING:
+    from rooflab.measure.measurement import Measurement
+    from rooflab.show.box import BoxView
 
 # The waterfall as places on a log axis: from the roofline's bound, factor by factor, to the time.
 #
@@ -396,7 +401,7 @@ LEAST = 3  # pixels of the shortest bar, so that ×1 is seen to be a step
 
 
 def waterfall(
-    measured: object,
+    measured: Measurement | Operation,
     machine: Machine | str | None = None,
     seconds: float | None = None,
     *,
@@ -494,7 +499,7 @@ class _Page:
 
     ax: Axes
 
-    def text(self, x: float, y: float, text: str, **look: object) -> None:
+    def text(self, x: float, y: float, text: str, **look: Any) -> None:
         self.ax.text(x, y, text, **{"va": "center", "fontsize": theme.SMALL, **look})
 
 
@@ -651,7 +656,7 @@ class WaterfallView(anywidget.AnyWidget):
     cache = traitlets.Unicode("cold").tag(sync=True)
     op = traitlets.Unicode().tag(sync=True)
 
-    def __init__(self, scene: Scene, **start: object) -> None:
+    def __init__(self, scene: Scene, **start: Any) -> None:
         self.scene = scene
         whole = ipywidgets.Layout(width="100%", margin="0")
         super().__init__(data=pack(scene), layout=whole, **start)
@@ -713,7 +718,9 @@ class WaterfallView(anywidget.AnyWidget):
         return draw(now, width) if isinstance(now, Fall) else None
 
 
-def waterfall_of(scene: Scene, start: Mapping[str, object], box: object = None) -> WaterfallView:
+def waterfall_of(
+    scene: Scene, start: Mapping[str, Any], box: BoxView | None = None
+) -> WaterfallView:
     """The waterfall of ``scene``, where its sliders stand, with the choices of ``start``.
 
     It begins with the operation of ``box``, else with the first one that was measured there.
