@@ -85,10 +85,13 @@ def living() -> Mapping[str, Any]:
     from ipywidgets.widgets import widget
 
     # ipywidgets 7, which Colab has, keeps its widgets in the class.
-    return widget._instances if hasattr(widget, "_instances") else widget.Widget.widgets
+    found: Mapping[str, Any] = (
+        widget._instances if hasattr(widget, "_instances") else widget.Widget.widgets
+    )
+    return found
 
 
-def twins(widget: Any, kind: type, same: Callable[[Any], object]) -> list[Any]:
+def twins(widget: Any, kind: type[Any], same: Callable[[Any], object]) -> list[Any]:
     """Living widgets of its ``kind`` that ask the ``same``, and are not as covered as it is.
 
     A cell that is run again makes a second axis, and what stands below waits for the first one.
@@ -192,7 +195,7 @@ class Frame:
             "yLo": self.y_lo, "yDecade": self.y_decade,
         }  # fmt: skip
 
-    def ticks(self) -> dict[str, list]:
+    def ticks(self) -> dict[str, list[Any]]:
         """Return where the decades of both axes lie in pixels, what stands at each, and the
         names."""
         return {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 
@@ -317,7 +317,7 @@ def overhead_words(op: Operation, machine: Machine, cache: str) -> str:
     return SAY_OVERHEAD[f"call_{cache}"].format(call=si(overhead(op, machine, cache), "s"))
 
 
-def draw_overhead(crowd: Crowd, lines: dict[tuple[str, str], CallLine]) -> None:
+def draw_overhead(crowd: Crowd, lines: Mapping[tuple[str, str], CallLine]) -> None:
     """Draw the ``lines`` of :func:`of_operations`, thin, each in its operation's colour."""
     for (name, _), line in lines.items():
         xs, ys = zip(*line.points)

@@ -8,6 +8,7 @@ saved notebook keeps one still picture and its sentences.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import anywidget
@@ -17,7 +18,7 @@ from matplotlib import rc_context
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from rooflab.count import blas
-from rooflab.count.dtypes import DTypeLike, as_dtypes
+from rooflab.count.dtypes import DType, DTypeLike, as_dtypes
 from rooflab.count.dtypes import dtype as _dtype
 from rooflab.count.operation import Operation
 from rooflab.count.validation import size, unknown
@@ -26,7 +27,7 @@ from rooflab.predict.machine import Machine
 from rooflab.show import canvas, captions, ceiling_lines, theme
 from rooflab.show.box import BoxView, Solid, of_family
 from rooflab.show.canvas import DPI, Frame, empty
-from rooflab.show.ceiling_lines import CHOICES, MIX, as_band, ceilings, label_machine, roof
+from rooflab.show.ceiling_lines import CHOICES, MIX, Ceiling, as_band, ceilings, label_machine, roof
 from rooflab.show.families import Family, batches, families, sizes
 from rooflab.show.labels import Crowd
 from rooflab.show.machine_choices import Offer, offers, well_known, with_figures
@@ -219,7 +220,7 @@ def product_box(
     types: tuple[Sequence[DTypeLike], DTypeLike],
     offer: tuple[tuple[Offer, ...], Offer],
     accumulate: bool = False,
-    letters: str = "ABC",
+    letters: tuple[str, str, str] = ("A", "B", "C"),
     mix: str = MIX,
     after: Sequence[Any] = (),
 ) -> Live:
@@ -232,9 +233,10 @@ def product_box(
     series = Series("gemm", "GEMM", build, unsaid, unsaid, spread=True, estimated=False)
     (offered, first), first_kind = offer, _dtype(types[1])
     scene = Scene(sliders, (series,), as_dtypes("dtypes", types[0], first_kind), offered, mix=mix)
-    start = {"machine": first.id, "dtype": str(first_kind), "ops": ["gemm"]}
-    solid = Solid("gemm", label, build, lambda *edges: edges, faces, letters=tuple(letters))
-    beside = _box_view([solid], scene, start["dtype"])
+    kind = str(first_kind)
+    start = {"machine": first.id, "dtype": kind, "ops": ["gemm"]}
+    solid = Solid("gemm", label, build, lambda *edges: edges, faces, letters=letters)
+    beside = _box_view([solid], scene, kind)
     return Live(scene, f"rooflab-{stem}", start, beside, after=after)
 
 
@@ -300,7 +302,7 @@ def on_offer(
             offered = (first, *offered)
         return offered, first
     usable = with_figures(offered, machines)
-    here = (offer for offer in usable if offer.machine.origin == "measured")
+    here = (offer for offer in usable if offer.known.origin == "measured")
     return offered, next(here, None) or well_known(usable)
 
 
@@ -347,20 +349,21 @@ def still(scene: Scene, view: Overlay, box: BoxView | None = None) -> Picture:
     return figure
 
 
-def _shown(scene: Scene, view: Overlay) -> list:
-    values = [s.values[index] for s, index in zip(scene.sliders, (view.i, view.j, view.k))]
+def _shown(scene: Scene, view: Overlay) -> list[tuple[Series, Operation]]:
+    at = (view.i, view.j, view.k)
+    m, n, k = (slider.values[index] for slider, index in zip(scene.sliders, at))
     return [
-        (series, series.build(*values, _kind(scene, view)))
+        (series, series.build(m, n, k, _kind(scene, view)))
         for series in scene.series
         if series.name in view.ops
     ]
 
 
-def _kind(scene: Scene, view: Overlay):
+def _kind(scene: Scene, view: Overlay) -> DType:
     return next(kind for kind in scene.dtypes if str(kind) == view.dtype)
 
 
-def _ceilings(scene: Scene, offer: Offer, view: Overlay) -> tuple:
+def _ceilings(scene: Scene, offer: Offer, view: Overlay) -> tuple[Ceiling, ...]:
     try:
         side = ceiling_lines.last(offer.machine, view.dtype, view.cache)
         return ceilings(offer.machine, view.dtype, side, scene.mix) if offer.machine else ()
@@ -369,7 +372,7 @@ def _ceilings(scene: Scene, offer: Offer, view: Overlay) -> tuple:
 
 
 def _level(offer: Offer, side: str, op: Operation) -> str:
-    return ceiling_lines.home(op, offer.machine, side)
+    return ceiling_lines.home(op, offer.known, side)
 
 
 def _sides(offer: Offer, view: Overlay) -> tuple[str, ...]:
@@ -380,13 +383,13 @@ def _call_lines(
     scene: Scene, view: Overlay, offer: Offer
 ) -> dict[tuple[str, str], ceiling_lines.CallLine]:
     """Overhead lines of the operations shown, each with its batch."""
-    if not (scene.overhead and offer.machine.routines):
+    if not (scene.overhead and offer.known.routines):
         return {}
     batch, kind = scene.sliders[1].values[view.j], _kind(scene, view)
-    side = ceiling_lines.last(offer.machine, kind, view.cache)
+    side = ceiling_lines.last(offer.known, kind, view.cache)
     lines = {
         (s.name, view.dtype): ceiling_lines.call_line(
-            lambda n, s=s: s.build(n, batch, 1, kind), offer.machine, side
+            partial(_one_of, s, batch, kind), offer.known, side
         )
         for s in scene.series
         if s.name in view.ops and s.estimated
@@ -394,8 +397,12 @@ def _call_lines(
     return {key: line for key, line in lines.items() if line}
 
 
+def _one_of(series: Series, batch: int, kind: DType, n: int) -> Operation:
+    return series.build(n, batch, 1, kind)
+
+
 def _points(scene: Scene, view: Overlay, offer: Offer) -> list[Point]:
-    points = []
+    points: list[Point] = []
     if not _ceilings(scene, offer, view):
         return points
     shown = _sides(offer, view)
@@ -408,12 +415,12 @@ def _points(scene: Scene, view: Overlay, offer: Offer) -> list[Point]:
         return list(split)
     (side,) = shown
     for series, op in _shown(scene, view):
-        roofline = roof(offer.machine, view.dtype, _level(offer, side, op), scene.mix)
+        roofline = roof(offer.known, view.dtype, _level(offer, side, op), scene.mix)
         allowed = roofline.attainable(op.intensity)
         tag = series.tags[view.j]
         points.append(Point(op, allowed, "bound", tag, allowed))
-        if offer.machine.routines and series.estimated and view.j == 0:
-            seconds = predict(op, offer.machine, cache=side).seconds
+        if offer.known.routines and series.estimated and view.j == 0:
+            seconds = predict(op, offer.known, cache=side).seconds
             points.append(Point(op, op.flops / seconds, "predicted", tag, allowed))
         points += [
             Point(op, m.flop_per_s, "measured", tag, allowed)
@@ -427,17 +434,17 @@ def _split(
     scene: Scene, view: Overlay, offer: Offer, series: Series, op: Operation, side: str
 ) -> Point:
     """What is best known of one side: measured, else predicted, else what its roof allows."""
-    bound = roof(offer.machine, view.dtype, _level(offer, side, op), scene.mix).attainable(
+    bound = roof(offer.known, view.dtype, _level(offer, side, op), scene.mix).attainable(
         op.intensity
     )
     rate, kind = bound, "bound"
-    if offer.machine.routines and series.estimated and view.j == 0:
-        rate, kind = op.flops / predict(op, offer.machine, cache=side).seconds, "predicted"
+    if offer.known.routines and series.estimated and view.j == 0:
+        rate, kind = op.flops / predict(op, offer.known, cache=side).seconds, "predicted"
     for m in offer.measurements:
         if m.op.label == op.label and m.cache == side:
             rate, kind = m.flop_per_s, "measured"
             break
-    note = ceiling_lines.mark(op, rate, offer.machine) if side == "warm" else ""
+    note = ceiling_lines.mark(op, rate, offer.known) if side == "warm" else ""
     return Point(op, rate, kind, series.tags[view.j], bound, side, note)
 
 
@@ -449,7 +456,7 @@ def _below(point: Point, frame: Frame) -> bool:
 def _said(point: Point, cache: str) -> str:
     if point.kind == "predicted":
         return captions.predicted(point.rate)
-    return captions.measured(point.rate, point.allowed, cache)
+    return captions.measured(point.rate, point.allowed or point.rate, cache)
 
 
 def _words(scene: Scene, view: Overlay, offer: Offer, points: list[Point], frame: Frame) -> str:
@@ -460,7 +467,8 @@ def _words(scene: Scene, view: Overlay, offer: Offer, points: list[Point], frame
             said.append(captions.count(op))
             continue
         if mine[0].side:
-            line = captions.count(op) + "".join(_side_words(scene, offer, p, frame) for p in mine)
+            told = (_side_words(scene, offer, p, p.side, frame) for p in mine if p.side)
+            line = captions.count(op) + "".join(told)
         else:
             line = _one_side(scene, view, offer, op, mine, frame)
         reason = series.why[view.j]
@@ -474,7 +482,7 @@ def _one_side(
     scene: Scene, view: Overlay, offer: Offer, op: Operation, points: list[Point], frame: Frame
 ) -> str:
     (side,), mine = _sides(offer, view), {p.kind: p for p in points}
-    line = captions.bound(op, roof(offer.machine, view.dtype, _level(offer, side, op), scene.mix))
+    line = captions.bound(op, roof(offer.known, view.dtype, _level(offer, side, op), scene.mix))
     for kind in ("predicted", "measured"):
         if kind in mine:
             below = _below(mine[kind], frame)
@@ -486,23 +494,23 @@ def _one_side(
     return line
 
 
-def _side_words(scene: Scene, offer: Offer, p: Point, frame: Frame) -> str:
+def _side_words(scene: Scene, offer: Offer, p: Point, side: str, frame: Frame) -> str:
     if _below(p, frame):
-        line = ceiling_lines.outside(p.side, p.kind, p.rate)
+        line = ceiling_lines.outside(side, p.kind, p.rate)
     else:
-        level = _level(offer, p.side, p.op)
+        level = _level(offer, side, p.op)
         line = ceiling_lines.sides_words(
-            p.side, p.kind, p.op, p.rate, roof(offer.machine, p.op.compute_dtype, level, scene.mix)
+            side, p.kind, p.op, p.rate, roof(offer.known, p.op.compute_dtype, level, scene.mix)
         )
-    trap = ceiling_lines.trap(p.op, p.rate, offer.machine) if p.side == "warm" else ""
-    return line + trap + _call(scene, offer, p, p.side)
+    trap = ceiling_lines.trap(p.op, p.rate, offer.known) if side == "warm" else ""
+    return line + trap + _call(scene, offer, p, side)
 
 
 def _call(scene: Scene, offer: Offer, p: Point, side: str) -> str:
     """The cost of the call, where it is most of a predicted time and its line is drawn."""
     if not scene.overhead or p.kind != "predicted":
         return ""
-    return ceiling_lines.overhead_words(p.op, offer.machine, side)
+    return ceiling_lines.overhead_words(p.op, offer.known, side)
 
 
 class Overlay(anywidget.AnyWidget):
@@ -528,7 +536,7 @@ class Overlay(anywidget.AnyWidget):
     hushed = traitlets.List(traitlets.Unicode()).tag(sync=True)
 
 
-class Live(ipywidgets.VBox):
+class Live(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
     """Sliders above, pictures below, tied together in the browser.
 
     ``view`` is the roofline's :class:`Overlay`: its ``machine``, ``dtype``, ``cache`` and ``ops``
@@ -583,8 +591,8 @@ class Live(ipywidgets.VBox):
     @property
     def sentence(self) -> str:
         """What the picture shows now, in words, or what it waits for."""
-        if self.covered:
-            return self.cover.sentence
+        if self.cover is not None and self.cover.covered:
+            return str(self.cover.sentence)
         return self._said(still(self.scene, self.view, self.box).words)
 
     def _said(self, words: str) -> str:
@@ -598,7 +606,7 @@ class Live(ipywidgets.VBox):
         if below:
             png = stacked([picture, below])
             cut = picture.get_figheight() / (picture.get_figheight() + below.get_figheight())
-        if not self.covered:
+        if self.cover is None or not self.cover.covered:
             return canvas.mimebundle(live, png, words, cut=cut)
         over, under = self.cover.sentence, (png, "The live roofline, uncovered.")
         return canvas.mimebundle(live, covered(over), over, under, cut)

@@ -42,6 +42,13 @@ class Offer:
     measurements: tuple[Measurement, ...] = ()
     reason: str = ""
 
+    @property
+    def known(self) -> Machine:
+        """Its machine; ValueError where nothing is known of it."""
+        if self.machine is None:
+            raise ValueError(f"{self.name} has no figures: {self.reason}")
+        return self.machine
+
     def rates(self, dtypes: Iterable[DTypeLike]) -> list[float]:
         """FLOP/s that must fit on the axes: lowest and highest of the roofs, and what was timed."""
         m = self.machine

@@ -31,6 +31,8 @@ from rooflab.show.machine_choices import listed
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from rooflab.measure.measurement import Measurement
+
 # The parts of a roofline drawing: ceilings with their labels, points with theirs.
 #
 # Used by the static figure and by the still picture that a live roofline leaves in a notebook.
@@ -260,8 +262,7 @@ def legend(crowd: Crowd, points: Sequence[Point], lines: Iterable[CallLine] = ()
     if len(kinds) < 2 and not rings:
         kinds = []
     calls = list(lines)
-    handles = [_marker(kind) for kind in kinds] + [_ring(side) for side in rings]
-    handles += [_dashes(line) for line in calls]
+    handles = [*map(_marker, kinds), *map(_ring, rings), *map(_dashes, calls)]
     if not handles:
         return
     shown = crowd.ax.legend(
@@ -271,13 +272,16 @@ def legend(crowd: Crowd, points: Sequence[Point], lines: Iterable[CallLine] = ()
         handletextpad=0.2, labelspacing=0.3,
     )  # fmt: skip
     shown.set_zorder(3.5)  # over lines, under markers and their rings
-    crowd.add_box(tuple(shown.get_window_extent().extents))
+    box = shown.get_window_extent()
+    crowd.add_box((box.x0, box.y0, box.x1, box.y1))
 
 
-def _marker(kind: str) -> object:
-    look = {"ls": "", "mec": theme.INK, "mew": 1.6}
+def _marker(kind: str) -> Line2D | tuple[Line2D, ...]:
     fill = theme.INK if kind == "measured" else theme.PAPER
-    outer = Line2D([], [], marker="o", mfc=fill, ms=SIZES.get(kind, theme.MARKER) - 1, **look)
+    outer = Line2D(
+        [], [], marker="o", mfc=fill, ms=SIZES.get(kind, theme.MARKER) - 1, ls="", mec=theme.INK,
+        mew=1.6,
+    )  # fmt: skip
     inner = Line2D([], [], ls="", marker="o", ms=3, mfc=theme.INK, mec="none")
     return (outer, inner) if kind == "guess" else outer
 
@@ -295,7 +299,7 @@ _DASHES = ("-", "--", "-.", ":")
 
 def roofline(
     machines: Machine | str | Iterable[Machine | str],
-    points: Iterable[object] = (),
+    points: Iterable[Operation | Measurement | Point] | Operation | Measurement | Point = (),
     *,
     dtype: DTypeLike | Sequence[DTypeLike] | None = None,
     cache: str = "cold",
@@ -354,8 +358,7 @@ def roofline(
     if cache not in CHOICES:
         raise unknown("cache", cache, CHOICES)
     band = ceiling_lines.as_band(band)
-    alone = isinstance(points, Operation) or hasattr(points, "op")
-    given = [points] if alone else listed("points", points, "Operations, Measurements, Points")
+    given = _given(points)
     kinds = _kinds(dtype, given)
     roofs = [[ceilings(m, kind, cache) for kind in kinds] for m in shown]
     placed = _rings([p for one in given for p in _points(one, shown[0], cache)], cache)
@@ -411,6 +414,13 @@ def _kinds(
     return tuple(used.values()) or as_dtypes("dtype", "fp32")
 
 
+def _given(points: object) -> list[Any]:
+    """The points as a list, also where there is one alone."""
+    if isinstance(points, Operation) or hasattr(points, "op"):
+        return [points]
+    return listed("points", points, "Operations, Measurements, Points")
+
+
 def _op(one: object) -> Operation:
     op = one if isinstance(one, Operation) else getattr(one, "op", None)
     if not isinstance(op, Operation):
@@ -421,7 +431,7 @@ def _op(one: object) -> Operation:
     return op
 
 
-def _points(one: object, machine: Machine, cache: str) -> list[Point]:
+def _points(one: Operation | Measurement | Point, machine: Machine, cache: str) -> list[Point]:
     """The markers of one thing given: an operation has two where both sides are shown."""
     op = _op(one)
     if isinstance(one, Operation):
@@ -530,4 +540,4 @@ def _measured(p: Point, machine: Machine, cache: str) -> str:
         )
     if trap and cache == "cold":
         return f" Measured warm, {si(p.rate, 'FLOP/s')}.{trap}"
-    return captions.measured(p.rate, p.allowed, cache) + trap
+    return captions.measured(p.rate, p.allowed or p.rate, cache) + trap

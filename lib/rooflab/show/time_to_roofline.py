@@ -179,7 +179,7 @@ def _on_axis(name: str, axis: Any) -> float | TimeAxis | None:
     return None if axis.value is None else SECONDS[axis.unit] * axis.value
 
 
-def _seconds(name: str, value: object) -> float | None:
+def _seconds(name: str, value: Any) -> float | None:
     """Seconds of a guess: a number, or a Guess in a unit of time; None where nothing was
     guessed."""
     unit = getattr(getattr(value, "question", None), "unit", "s")
@@ -564,15 +564,18 @@ class TimeAxis:
     seconds: tuple[float, ...]
 
 
-def places_of_guess(dot: Dot, three: Sequence[Layout], plot: Sequence[int]) -> Placed:
+def places_of_guess(
+    dot: Dot, asked: TimeAxis, three: Sequence[Layout], plot: Sequence[int]
+) -> Placed:
     """The guess at every place of the axis: heights in the three layouts, words; no label yet."""
     _, top, _, bottom = plot
-    guesses = [dot.at_guess(seconds) for seconds in dot.asked.seconds]
+    guesses = [dot.at_guess(seconds) for seconds in asked.seconds]
     heights = [
-        [lay.place(g.op.intensity, g.op.flops, g.guess)[1] for lay in three] for g in guesses
+        [lay.place(dot.op.intensity, dot.op.flops, seconds)[1] for lay in three]
+        for seconds in asked.seconds
     ]
     return {
-        "id": dot.asked.id,
+        "id": asked.id,
         "y": [[min(max(y, top), bottom) for y in row] for row in heights],
         "says": [g.off_by for g in guesses],
         "told": [g.guess_told for g in guesses],
@@ -659,7 +662,7 @@ def _point(dot: Dot, three: Sequence[Layout]) -> dict[str, Any]:
         arrows = ["↑" if y < top else "↓" if y > bottom else "" for _, y in places]
         found["guess"] = {"at": inside, "arrow": arrows, "says": dot.off_by, "label": []}
     if dot.asked is not None:
-        found["asked"] = places_of_guess(dot, three, PLOT)
+        found["asked"] = places_of_guess(dot, dot.asked, three, PLOT)
     return found
 
 

@@ -378,7 +378,7 @@ class Now:
     @property
     def machine(self) -> Machine:
         """The machine; every film starts on one that has figures."""
-        return self.offer.machine  # type: ignore[return-value]  # nobody can choose another
+        return self.offer.known
 
     @cached_property
     def decode(self) -> Workload:

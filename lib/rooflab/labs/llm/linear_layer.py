@@ -76,5 +76,5 @@ def layer(
     things, offer = awaited(after), on_offer(machines, machine, ())
     return product_box(
         "layer", "layer", sliders, faces, (dtypes, dtype), offer,
-        letters="XWY", mix="read", after=things,
+        letters=("X", "W", "Y"), mix="read", after=things,
     )  # fmt: skip
