@@ -20,12 +20,12 @@ from nbformat.v4 import new_code_cell, new_notebook, new_raw_cell
 
 from benchmarks.report import RESULTS
 from rooflab.exercises.registry import exercise
-from rooflab.grade import given
+from rooflab.grade import lesson_notebook
 from tests.grade.support.notebooks import answer, solution
 from tests.grade.support.pupils import nothing
 
 LESSON = "00"
-ORDER = given.lesson(LESSON).order
+ORDER = lesson_notebook.lesson(LESSON).order
 PACKAGES = ("nbgrader==0.9.6", "otter-grader==7.0.0", "ipykernel==7.4.0", "numpy>=2,<3")
 ENVIRONMENT = RESULTS.parent.parent / ".cache" / "graders"
 SETUP = "import numpy as np"

@@ -13,7 +13,7 @@ import rooflab
 from rooflab.labs.llm import decode_prediction
 from rooflab.measure import this_machine
 from tests.labs.llm.support.habits import habits
-from tests.support.measured import ROOFS
+from tests.support.machine import ROOFS
 
 #: Of numpydoc's checks: no docstring; parameters that are missing, unknown or in another order;
 #: no Returns section; no Examples section.

@@ -20,7 +20,7 @@ ONE_IMPORTER = {
     "rooflab.labs.golf.array": "what a learner's function is given; run.py is what runs it",
     "rooflab.grade.answer_cells": "who answers what; merge.py is long enough",
     "rooflab.grade.kernel_client": "at the boundary of the sandbox",
-    "rooflab.grade.shipped": "at the boundary of trust: what the sandbox gets",
+    "rooflab.grade.sandbox_copy": "at the boundary of trust: what the sandbox gets",
     "rooflab.measure.verify": "is a result right: a subject of its own, and 570 lines",
     "rooflab.show.box": "a picture, which the facade rl.live names",
     "rooflab.labs.llm.film_tables": "what the browser gets of the film: counted, not drawn",

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from rooflab.exercises.lessons import lesson03, lesson04
-from rooflab.exercises.lessons.frozen import frozen_text
+from rooflab.exercises.lessons.timed_cases import timed_cases_text
 from rooflab.measure.atomic_file import replace_file
 
 RULES = {"03-predict": lesson03, "04-predict": lesson04}
@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"{kept.name} of {kept.recorded_on}: fair to ask are only {', '.join(few)}; "
               f"{rule.FEWEST} are needed, so record again on a quieter machine")  # fmt: skip
         return 1
-    replace_file(rule.FROZEN, frozen_text(kept, entries))
+    replace_file(rule.FROZEN, timed_cases_text(kept, entries))
     print(f"{rule.FROZEN}: {counts.total()} cases of {kept.name}, recorded {kept.recorded_on}")
     return 0
 

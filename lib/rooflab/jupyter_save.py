@@ -54,7 +54,8 @@ def _state_in(path: str, contents_manager: Any) -> dict[str, Any]:
     """The widgets' state in the file that is about to be written over; empty if it has none."""
     try:
         text = Path(contents_manager.root_dir, path.strip("/")).read_text("utf-8")
-        return json.loads(text)["metadata"]["widgets"][STATE]["state"]
+        state: dict[str, Any] = json.loads(text)["metadata"]["widgets"][STATE]["state"]
+        return state
     except (AttributeError, OSError, ValueError, KeyError, TypeError):
         return {}
 

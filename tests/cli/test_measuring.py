@@ -16,7 +16,7 @@ from rooflab.measure import measure as timed_room
 from rooflab.measure import record, this_machine, timing
 from rooflab.measure import recording as shelf
 from rooflab.predict.machine import Machine
-from tests.support.recording import roofs
+from tests.support.recording import roofs, small_campaign
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -151,9 +151,7 @@ def test_the_three_operations_are_beyond_the_last_level_cache(monkeypatch):
 
 @pytest.fixture
 def tiny(monkeypatch):
-    monkeypatch.setattr(record, "_LARGEST", {"cpu": {"axpy": 8, "gemv": 6, "gemm": 4}})
-    monkeypatch.setattr(record, "_roofs", lambda backend, threads: roofs(threads))
-    monkeypatch.setattr(record, "_lunch", lambda backend, name: None)
+    small_campaign(monkeypatch, axpy=8, gemv=6, gemm=4)
 
 
 def test_record_writes_lists_and_explains(tiny, tmp_path):
@@ -186,7 +184,7 @@ def test_ctrl_c_while_recording_says_that_nothing_is_lost(tiny, monkeypatch, tmp
     def interrupted(task, backend, name, tries):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(record, "_measure", interrupted)
+    monkeypatch.setattr(record, "measurement_step", interrupted)
     result = CliRunner().invoke(app, ["record", "mine", "--threads", "1"])
     assert result.exit_code == 130
     assert "nothing is lost" in result.stderr

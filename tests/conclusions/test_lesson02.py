@@ -116,7 +116,9 @@ TABLE = {
 def shown(monkeypatch: pytest.MonkeyPatch) -> None:
     """A system that shows an L3 of 503 316 480 bytes, and no environment variable beside it."""
     monkeypatch.delenv(caches.TOLD, raising=False)
-    monkeypatch.setattr(caches, "_found", lambda: (("l1", 32768), ("l2", None), ("l3", 480 << 20)))
+    monkeypatch.setattr(
+        caches, "system_sizes", lambda: (("l1", 32768), ("l2", None), ("l3", 480 << 20))
+    )
 
 
 def test_who_tells_of_the_largest_cache_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,7 +127,7 @@ def test_who_tells_of_the_largest_cache_is_said(monkeypatch: pytest.MonkeyPatch)
     found = conclude("02-cache")
     assert found.case == "told"
     assert "134 MB, as `ROOFLAB_LAST_LEVEL` says; the system shows 503 MB." in found.text
-    monkeypatch.setattr(caches, "_found", lambda: (("l1", None), ("l2", None), ("l3", None)))
+    monkeypatch.setattr(caches, "system_sizes", lambda: (("l1", None), ("l2", None), ("l3", None)))
     assert conclude("02-cache").case == "told" and "shows none" in conclude("02-cache").text
     monkeypatch.delenv(caches.TOLD)
     found = conclude("02-cache")

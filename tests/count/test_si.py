@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import rooflab as rl
-from rooflab.count.si import percent, plain, times
+from rooflab.count.si import percent, plain, several, times
 
 SCALE = {"a": -18, "f": -15, "p": -12, "n": -9, "µ": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9,
          "T": 12, "P": 15, "E": 18, "Z": 21, "Y": 24, "R": 27, "Q": 30}  # fmt: skip
@@ -89,3 +89,9 @@ def test_plain_numbers_say_what_they_always_said():
 
 def test_a_ratio_may_have_fewer_digits():
     assert [times(f, digits=2) for f in (1.234, 199.0, 4321)] == ["×1.2", "×200", "×4,300"]
+
+
+def test_one_is_the_singular_and_nothing_else_is():
+    assert [several(n, "file") for n in (0, 1, 2, 1200)] == [
+        "0 files", "1 file", "2 files", "1,200 files",
+    ]  # fmt: skip

@@ -18,7 +18,7 @@ from rooflab.cli import app
 from rooflab.exercises import ending
 from rooflab.exercises.check import check
 from rooflab.exercises.registry import exercise
-from rooflab.grade import given, intake, launch, verdicts
+from rooflab.grade import intake, launch, lesson_notebook, verdicts
 from rooflab.grade.merge import merge
 from tests.exercises.dress import lesson00, lesson01, lesson02, lesson03, lesson04, lesson05
 from tests.grade.support import in_process
@@ -89,7 +89,7 @@ def test_what_cannot_be_judged_is_refused_kindly(id, source, words):
 
 @pytest.mark.parametrize("lesson", TABLES)
 def test_every_exercise_has_its_cases(lesson):
-    asked = {id for id in given.lesson(lesson).order if exercise(id).kind != "timing"}
+    asked = {id for id in lesson_notebook.lesson(lesson).order if exercise(id).kind != "timing"}
     for name, least in (("RIGHT", 1), ("WRONG", 4)):
         ids = [row[0] for row in getattr(TABLES[lesson], name)]
         assert {id for id in asked if ids.count(id) < least} == set(), f"too few in {name}"
@@ -107,7 +107,7 @@ def submissions(lesson: str) -> list[dict[str, tuple]]:
 
 
 def named(lesson: str, id: str, source: str) -> str:
-    return f"{cell(source)}\n{given.lesson(lesson).names[id]} = answer"
+    return f"{cell(source)}\n{lesson_notebook.lesson(lesson).names[id]} = answer"
 
 
 @pytest.mark.parametrize("lesson", TABLES)
@@ -118,8 +118,10 @@ def test_the_grader_says_the_same(lesson, tmp_path):
         cases = {id: case for id, case in cases.items() if case}
         answers = {id: named(lesson, id, source) for id, (_, source, *_) in cases.items()}
         read = intake.read(put(tmp_path / f"{number}.ipynb", changed(answers, lesson)))
-        locked = merge(read, given.lesson(lesson), seed=77 + number)
-        found = verdicts.judge_outcome(locked, in_process.run(locked), given.lesson(lesson))
+        locked = merge(read, lesson_notebook.lesson(lesson), seed=77 + number)
+        found = verdicts.judge_outcome(
+            locked, in_process.run(locked), lesson_notebook.lesson(lesson)
+        )
         for id, (kind, _, *more) in cases.items():
             said = found[id]
             right = {

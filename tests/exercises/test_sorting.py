@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import rooflab as rl
 from rooflab.exercises.sorting import BINS, MOST, _packed, _unpacked, card, name, shuffled, sort
 from rooflab.measure.measurement import Measurement
-from tests.support.measured import ROOFS
+from tests.support.machine import ROOFS
 
 HERE = rl.Machine.from_roofs(
     ROOFS, id="here", name="A test machine",

@@ -17,7 +17,7 @@ import pytest
 from rooflab.exercises.judge import judge
 from rooflab.exercises.observe.collect import collect
 from rooflab.exercises.registry import exercise
-from rooflab.grade import given, report
+from rooflab.grade import lesson_notebook, report
 from rooflab.grade import results as table
 from rooflab.grade.inside.limits import Limits
 from rooflab.grade.pipeline import grade as graded
@@ -38,9 +38,8 @@ def verdict_of(id, source):
     names = {}
     exec("import math\nimport numpy as np\n" + source, names)
     cases = exercise(id).draw(7)
-    return judge(
-        exercise(id), cases, collect("function", cases, names[given.lesson(id[:2]).names[id]])
-    )
+    answer = names[lesson_notebook.lesson(id[:2]).names[id]]
+    return judge(exercise(id), cases, collect("function", cases, answer))
 
 
 def written(folder):

@@ -3,9 +3,9 @@
 import pytest
 
 from rooflab.grade import verdicts
-from rooflab.grade.given import lesson
 from rooflab.grade.intake import CodeCell, Submission
 from rooflab.grade.launch import missing
+from rooflab.grade.lesson_notebook import lesson
 from rooflab.grade.merge import merge
 
 TIMES = """

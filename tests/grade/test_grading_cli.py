@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 
 import pytest
 from typer.testing import CliRunner
@@ -28,7 +28,7 @@ needs_sandbox = pytest.mark.skipif(
 @pytest.fixture
 def plain(monkeypatch):
     """The class is run in this process; none of its notebooks is hostile."""
-    monkeypatch.setattr(grading, "_runner", lambda *_: nullcontext(in_process.run))
+    in_process.instead_of_the_sandbox(monkeypatch)
 
 
 def rooflab(*arguments, code=0):
@@ -125,7 +125,7 @@ def test_a_stop_says_how_to_go_on(plain, tmp_path, monkeypatch):
             raise KeyboardInterrupt
         return in_process.run(locked)
 
-    monkeypatch.setattr(grading, "_runner", lambda *_: nullcontext(stop))
+    in_process.instead_of_the_sandbox(monkeypatch, stop)
     path = put(tmp_path / "a.ipynb", solution("00"))
     assert "nothing is lost" in rooflab(path, "--out", tmp_path / "out", code=130)
     assert left == [130]
@@ -178,11 +178,11 @@ def test_the_graders_own_fault_is_a_row_is_told_and_is_tried_again(plain, tmp_pa
             raise OSError("no room")
         return in_process.run(locked)
 
-    monkeypatch.setattr(grading, "_runner", lambda *_: nullcontext(broken))
+    in_process.instead_of_the_sandbox(monkeypatch, broken)
     path = put(tmp_path / "a.ipynb", solution("00"))
     assert "tries it again" in rooflab(path, "--out", tmp_path / "out")
     assert results(tmp_path / "out")[0]["points"] == 0
-    monkeypatch.setattr(grading, "_runner", lambda *_: nullcontext(in_process.run))
+    in_process.instead_of_the_sandbox(monkeypatch)
     rooflab(path, "--out", tmp_path / "out")
     assert results(tmp_path / "out")[0]["points"] == 8
 
@@ -203,7 +203,7 @@ def test_a_full_disk_is_one_line_and_what_is_finished_is_kept(plain, tmp_path, m
     said = rooflab(*words, code=2)
     assert "No space left" in said and "goes on from here" in said and said.count("\n") == 1
     monkeypatch.undo()
-    monkeypatch.setattr(grading, "_runner", lambda *_: nullcontext(in_process.run))
+    in_process.instead_of_the_sandbox(monkeypatch)
     assert len(list((tmp_path / "out" / "journal").glob("*.json"))) == 2  # the seed, the first
     rooflab(*words)
     assert [one["points"] for one in results(tmp_path / "out")] == [8, 8, 8]
@@ -217,7 +217,7 @@ def test_a_longer_time_is_also_processor_time(tmp_path, monkeypatch, seconds, cp
         seen.append(limits)
         return in_process.run(locked)
 
-    monkeypatch.setattr(grading, "_runner", lambda *_: nullcontext(run))
+    in_process.instead_of_the_sandbox(monkeypatch, run)
     path = put(tmp_path / "a.ipynb", solution("00"))
     rooflab(path, "--out", tmp_path / "out", "--timeout", seconds)
     assert {(limits.wall, limits.cpu) for limits in seen} == {(seconds, cpu)}

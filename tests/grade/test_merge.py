@@ -8,7 +8,7 @@ import pytest
 
 from rooflab.exercises.check import check
 from rooflab.exercises.registry import exercises
-from rooflab.grade import given, intake, verdicts
+from rooflab.grade import intake, lesson_notebook, verdicts
 from rooflab.grade.locked_notebook import ANSWER, CHECK
 from rooflab.grade.merge import merge, secret
 from rooflab.grade.notebook_code import kept, names
@@ -35,13 +35,13 @@ KNOWN = {  # misconception → the change in the right answer that makes it
 def locked(tmp_path):
     def make(notebook, seed=7):
         read = intake.read(put(tmp_path / "x.ipynb", notebook))
-        return merge(read, given.lesson(read.lesson), seed)
+        return merge(read, lesson_notebook.lesson(read.lesson), seed)
 
     return make
 
 
 def judged(one):
-    return verdicts.judge_outcome(one, in_process.run(one), given.lesson(one.lesson))
+    return verdicts.judge_outcome(one, in_process.run(one), lesson_notebook.lesson(one.lesson))
 
 
 def roles(one, role):
@@ -66,7 +66,7 @@ def test_every_exercise_has_a_check_cell_with_a_word_of_its_own(locked):
     one = locked(solution("01"))
     checks = [c for c in roles(one, CHECK) if not c.metadata["rooflab"].get("try")]
     ids = [cell.metadata["rooflab"]["exercise"] for cell in checks]
-    assert ids == list(given.lesson("01").order) == list(one.cases)
+    assert ids == list(lesson_notebook.lesson("01").order) == list(one.cases)
     words = {one.word(id) for id in ids}
     assert len(words) == len(ids)
     for cell, id in zip(checks, ids, strict=True):
@@ -240,14 +240,15 @@ def test_points_are_carried_on_only_where_the_mistake_is_called(answers, locked)
 
 def test_every_known_mistake_is_rejected_and_named(locked):
     one = locked(solution("01"))
-    for exercise in given.lesson("01").exercises:
+    for exercise in lesson_notebook.lesson("01").exercises:
         if exercise.kind not in ("value", "function"):
             continue
         for mistake in exercise.misconceptions:
             outcome = in_process.run(one)
             seen = [{"value": _plain(mistake.wrong(*c.values()))} for c in one.cases[exercise.id]]
             outcome.observations[exercise.id] = seen
-            verdict = verdicts.judge_outcome(one, outcome, given.lesson("01"))[exercise.id]
+            found = verdicts.judge_outcome(one, outcome, lesson_notebook.lesson("01"))
+            verdict = found[exercise.id]
             assert not verdict.passed and verdict.hint
 
 
@@ -286,7 +287,7 @@ def test_what_is_kept_of_a_cell_calls_nothing():
 def test_outcomes_from_nowhere_are_zeros_with_a_reason(locked):
     from rooflab.grade.locked_notebook import Outcome
 
-    one, lesson = locked(solution("01")), given.lesson("01")
+    one, lesson = locked(solution("01")), lesson_notebook.lesson("01")
     for outcome, told in (
         (Outcome({}, {}, {}, "stopped after 45 s"), "stopped after 45 s"),
         (Outcome({}, {"01-product": "the kernel died"}), "the kernel died"),
@@ -303,7 +304,7 @@ def test_outcomes_from_nowhere_are_zeros_with_a_reason(locked):
 def test_what_was_not_run_any_more_says_where_the_run_ended(locked):
     from rooflab.grade.locked_notebook import ENDED, Outcome
 
-    one, lesson = locked(solution("01")), given.lesson("01")
+    one, lesson = locked(solution("01")), lesson_notebook.lesson("01")
     gone = dict.fromkeys(lesson.order[2:], "the kernel died")
     seen = in_process.run(one).observations
     outcome = Outcome({id: seen[id] for id in lesson.order[:2]}, gone, {}, "the kernel died")
@@ -324,11 +325,11 @@ def test_an_answer_cell_that_raised_is_told_so(locked):
     outcome = in_process.run(one)
     outcome.observations["01-name"] = [{"error": "NameError: name 'name' is not defined"}] * 4
     outcome.printed["01-name"] = "hello\nSyntaxError: expected ':' (3512.py, line 1)"
-    reason = verdicts.judge_outcome(one, outcome, given.lesson("01"))["01-name"].reason
+    reason = verdicts.judge_outcome(one, outcome, lesson_notebook.lesson("01"))["01-name"].reason
     assert reason == "there is no name: its answer cell raised SyntaxError: expected ':' (line 1)"
 
 
 def test_without_the_lessons_notebook_the_registry_gives_the_order(locked, tmp_path, monkeypatch):
-    monkeypatch.setenv(given.ENV, str(tmp_path / "nothing"))
+    monkeypatch.setenv(lesson_notebook.ENV, str(tmp_path / "nothing"))
     assert all(one.passed for one in judged(locked(solution("01"))).values())
     assert len(roles(locked(solution("01")), ANSWER)) == 10

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 import rooflab
-from rooflab.grade import given, intake, pipeline
+from rooflab.grade import intake, lesson_notebook, pipeline
 from rooflab.grade.locked_notebook import LOST, Outcome
 from rooflab.grade.pipeline import FOLDER, Journal, seed_for
 from tests.grade.support import in_process
@@ -240,7 +240,7 @@ def test_a_lesson_that_was_run_and_saved_counts_as_the_same(handed_in, tmp_path,
     notebook["cells"] = [{**cell, "outputs": []} if "outputs" in cell else cell
                          for cell in notebook["cells"]]  # fmt: skip
     lesson.write_text(json.dumps(notebook), encoding="utf-8")
-    given._lesson.cache_clear()
+    lesson_notebook._lesson.cache_clear()
     pipeline._asked.cache_clear()
     assert grade(handed_in, tmp_path / "out", runner=None) == first
 

@@ -8,14 +8,13 @@ import json
 import os
 import subprocess
 import sys
-from contextlib import nullcontext
 from pathlib import Path
 
 import nbformat
 import pytest
 from typer.testing import CliRunner
 
-from rooflab.cli import app, grading
+from rooflab.cli import app
 from rooflab.exercises import registry
 from rooflab.exercises.course import read
 from rooflab.grade import intake, release
@@ -140,7 +139,7 @@ assert recordings()
 
 
 def test_grading_counts_the_points_of_the_course(pack, tmp_path, monkeypatch):
-    monkeypatch.setattr(grading, "_runner", lambda *_: nullcontext(in_process.run))
+    in_process.instead_of_the_sandbox(monkeypatch)
     put(tmp_path / "in" / "ann.ipynb", solution("00"))
     wrong = {"00-bandwidth": "def bandwidth(seconds, n, itemsize):\n    return n"}
     put(tmp_path / "in" / "bob.ipynb", changed(wrong, "00"))
@@ -160,7 +159,7 @@ def test_grading_counts_the_points_of_the_course(pack, tmp_path, monkeypatch):
     page = next((out / "students").glob("cem-*")).read_text("utf-8")
     assert "✓ right · voluntary" in page and "0 of 0" not in page
     # Other points, and nothing is run again.
-    monkeypatch.setattr(grading, "_runner", lambda *_: nullcontext(None))
+    in_process.instead_of_the_sandbox(monkeypatch, None)
     rooflab("grade", tmp_path / "in", "--out", out, "--seed", 3)
     told = json.loads((out / "results.json").read_text("utf-8"))["submissions"]
     assert [(one["points"], one["max"]) for one in told] == [(8, 8), (7, 8), (28, 28)]

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from nbformat.v4 import new_code_cell
 
-from rooflab.grade import given, intake, verdicts
+from rooflab.grade import intake, lesson_notebook, verdicts
 from rooflab.grade.locked_notebook import CHECK, ENDED, check_source
 from rooflab.grade.merge import merge
 from tests.grade.support.notebooks import changed, put
@@ -21,7 +21,7 @@ IN_THE_CELL = "import os\nos._exit(1)\ndef {}(*inputs): ..."
 def graded(runner, answers, tmp_path):
     """The verdicts on lesson 01 with these answers in place of right ones, and the outcome."""
     read = intake.read(put(tmp_path / "x.ipynb", changed(answers)))
-    lesson = given.lesson("01")
+    lesson = lesson_notebook.lesson("01")
     outcome = runner.run(one := merge(read, lesson, 42))
     return verdicts.judge_outcome(one, outcome, lesson), outcome
 

@@ -11,7 +11,7 @@ import pytest
 
 import rooflab as rl
 from rooflab.exercises.registry import exercises
-from rooflab.grade import given, intake, refusal, verdicts
+from rooflab.grade import intake, lesson_notebook, refusal, verdicts
 from rooflab.grade.merge import merge
 from tests.grade.support.notebooks import answer, changed, put, solution
 from tests.grade.support.unusual import (
@@ -31,7 +31,7 @@ from tests.grade.support.unusual_more import OLDER, ON, WHOLE, copied, notebooks
 def graded(runner, notebook, tmp_path, seed=42):
     read = intake.read(put(tmp_path / "x.ipynb", notebook))
     assert isinstance(read, intake.Submission), read
-    lesson = given.lesson(read.lesson)
+    lesson = lesson_notebook.lesson(read.lesson)
     return verdicts.judge_outcome(
         locked := merge(read, lesson, seed), runner.run(locked), lesson
     ), locked
@@ -43,7 +43,7 @@ def test_full_points(name, runner, tmp_path):
     notebook = solution(lesson)
     change(notebook)
     found, _ = graded(runner, notebook, tmp_path)
-    assert list(found) == list(given.lesson(lesson).order)
+    assert list(found) == list(lesson_notebook.lesson(lesson).order)
     empty = {*HOLES[1:]} if name.startswith("golf by") else set()
     assert {id: one.reason for id, one in found.items() if not one.passed and id not in empty} == {}
 
@@ -75,7 +75,7 @@ def cell(source: str, names: dict | None = None) -> dict:
 @pytest.mark.parametrize("name", SAID)
 def test_what_is_refused_is_said_before_in_the_same_words(name, runner, tmp_path):
     id, source = SAID[name]
-    said = rl.check(id, cell(source)[given.lesson(id[:2]).names[id]])
+    said = rl.check(id, cell(source)[lesson_notebook.lesson(id[:2]).names[id]])
     assert said.passed and said.note.startswith("Handed in, it would get no points: "), said
     found, _ = graded(runner, changed({id: source}, id[:2]), tmp_path)
     assert not found[id].passed
@@ -102,7 +102,7 @@ def test_every_fallback_leaves_a_remark(tmp_path):
         exercise, change = {**CASES, **ON}[name]
         change(notebook := solution(exercise[:2]))
         read = intake.read(put(tmp_path / "x.ipynb", notebook))
-        flags = merge(read, given.lesson(exercise[:2]), 1).flags
+        flags = merge(read, lesson_notebook.lesson(exercise[:2]), 1).flags
         assert any(words in flag for flag in flags), (name, flags)
 
 
@@ -115,7 +115,7 @@ def test_a_wrong_answer_stays_wrong_in_any_dress(runner, tmp_path):
         "01-claims": checked("01-claims", 'rl.check("01-claims", ("right",) * 6)'),
     }
     for id, change in wrong.items():
-        name = given.lesson("01").names[id]
+        name = lesson_notebook.lesson("01").names[id]
         stub = id in ("01-product", "01-claims")
         value = exercises()[id].kind == "value"
         source = f"def {name}(*inputs):\n    {'...' if stub else 'return 3'}"
@@ -123,7 +123,7 @@ def test_a_wrong_answer_stays_wrong_in_any_dress(runner, tmp_path):
         change(notebook)
     found, _ = graded(runner, notebook, tmp_path)
     assert [id for id, one in found.items() if not one.passed] == [
-        id for id in given.lesson("01").order if id in wrong
+        id for id in lesson_notebook.lesson("01").order if id in wrong
     ]
 
 
@@ -135,7 +135,7 @@ def test_a_module_that_the_course_does_not_install_is_told_of(tmp_path, monkeypa
     said = rl.check("00-time", cell(source)["time"])
     assert said.passed and told in said.note
     read = intake.read(put(tmp_path / "x.ipynb", changed({"00-time": source}, "00")))
-    flags = merge(read, given.lesson("00"), 1).flags
+    flags = merge(read, lesson_notebook.lesson("00"), 1).flags
     assert [flag.partition(": ")[0] for flag in flags if told in flag] == ["00-time"]
 
 
@@ -206,7 +206,7 @@ def test_a_wrong_answer_is_not_told_of_the_grader():
 
 @pytest.mark.parametrize("lesson", sorted({each.lesson for each in exercises().values()}))
 def test_nothing_is_said_of_a_solution(lesson):
-    asked = given.lesson(lesson)
+    asked = lesson_notebook.lesson(lesson)
     names: dict = {"__name__": "__main__"}
     for id in asked.order:
         for source in asked.given.get(id, ()):

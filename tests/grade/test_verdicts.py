@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rooflab.grade import given, intake, verdicts
+from rooflab.grade import intake, lesson_notebook, verdicts
 from rooflab.grade.locked_notebook import Outcome
 from rooflab.grade.merge import merge
 from tests.grade.support import in_process
@@ -15,7 +15,7 @@ from tests.grade.support.small import RIGHT, SOON, honest, locked
 @pytest.fixture
 def ran(tmp_path):
     read = intake.read(put(tmp_path / "x.ipynb", solution("00")))
-    lesson = given.lesson("00")
+    lesson = lesson_notebook.lesson("00")
     merged = merge(read, lesson, 7)
     return merged, in_process.run(merged), lesson
 

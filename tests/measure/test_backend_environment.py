@@ -68,21 +68,21 @@ def test_hosts_with_the_same_processor_differ(monkeypatch):
 
 def test_cores_follow_the_affinity_and_the_quota(monkeypatch, tmp_path):
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(8)), raising=False)
-    monkeypatch.setattr(environment, "_cgroup_cores", lambda: None)
+    monkeypatch.setattr(environment, "cgroup_cores", lambda: None)
     assert environment.available_cores() == 8
-    monkeypatch.setattr(environment, "_cgroup_cores", lambda: 3)
+    monkeypatch.setattr(environment, "cgroup_cores", lambda: 3)
     assert environment.available_cores() == 3
     monkeypatch.undo()
     quota = tmp_path / "cpu.max"
     for text, cores in (("150000 100000", 2), ("max 100000", None), ("", None)):
         quota.write_text(text)
-        assert environment._cgroup_cores(quota) == cores
-    assert environment._cgroup_cores(tmp_path / "absent") is None
+        assert environment.cgroup_cores(quota) == cores
+    assert environment.cgroup_cores(tmp_path / "absent") is None
 
 
 def test_cores_without_an_affinity_call(monkeypatch):
     monkeypatch.delattr(os, "sched_getaffinity", raising=False)
-    monkeypatch.setattr(environment, "_cgroup_cores", lambda: None)
+    monkeypatch.setattr(environment, "cgroup_cores", lambda: None)
     assert 1 <= environment.available_cores() <= os.cpu_count()
     monkeypatch.delattr(psutil.Process, "cpu_affinity", raising=False)  # macOS
     assert environment.available_cores() == os.cpu_count()
@@ -220,7 +220,7 @@ def test_a_silent_system_gives_none_and_a_safe_default(monkeypatch, platform):
     monkeypatch.setattr(caches.sys, "platform", platform)
     for name in ("_linux", "_macos", "_windows"):
         monkeypatch.setattr(caches, name, silent)
-    monkeypatch.setattr(caches, "_found", caches._found.__wrapped__)
+    monkeypatch.setattr(caches, "system_sizes", caches.system_sizes.__wrapped__)
     monkeypatch.delenv(caches.TOLD)
     assert cache_sizes() == {"l1": None, "l2": None, "l3": None}
     assert last_level_bytes() == 32 << 20
@@ -230,7 +230,7 @@ def test_a_silent_system_gives_none_and_a_safe_default(monkeypatch, platform):
 
 def test_the_last_level_is_what_a_learner_says_it_is(monkeypatch):
     found = (("l1", 32 << 10), ("l2", 1 << 20), ("l3", None))
-    monkeypatch.setattr(caches, "_found", lambda: found)
+    monkeypatch.setattr(caches, "system_sizes", lambda: found)
     monkeypatch.setenv(caches.TOLD, " 24m ")
     assert cache_sizes() == {"l1": 32 << 10, "l2": 24 << 20, "l3": None}
     monkeypatch.setenv(caches.TOLD, "33554432")

@@ -14,12 +14,10 @@ import pytest
 import rooflab as rl
 from rooflab.measure import gpu, timing
 from rooflab.measure import measure as timed_room
-from rooflab.measure import record as campaign
-from rooflab.measure import record as journal
 from rooflab.measure import record as recorder
 from rooflab.measure import recording as shelf
 from rooflab.measure.measurement import Measurement
-from tests.support.recording import ASSETS, roofs, schema
+from tests.support.recording import ASSETS, roofs, schema, small_campaign
 
 
 @pytest.fixture(autouse=True)
@@ -27,9 +25,7 @@ def small(monkeypatch, tmp_path):
     """Two sizes an operation, short samples, roofs that were measured earlier."""
     monkeypatch.setenv("ROOFLAB_BACKEND", "cpu")
     monkeypatch.setenv(shelf.ENV, str(tmp_path))
-    monkeypatch.setattr(campaign, "_LARGEST", {"cpu": {"axpy": 10, "gemv": 7, "gemm": 5}})
-    monkeypatch.setattr(recorder, "_roofs", lambda backend, threads: roofs(threads))
-    monkeypatch.setattr(recorder, "_lunch", lambda backend, name: None)
+    small_campaign(monkeypatch, axpy=10, gemv=7, gemm=5)
     warm = functools.partial(timing.time_warm, sample_s=1e-5, settle_s=0.0)
     monkeypatch.setattr(timed_room, "time_warm", warm)
     monkeypatch.setattr(timed_room, "time_cold", functools.partial(timing.time_cold, settle_s=0.0))
@@ -80,7 +76,7 @@ class Kill(BaseException):
 
 
 def test_an_interrupted_run_goes_on_where_it_was(monkeypatch, tmp_path):
-    real, done, again = recorder._measure, [], []
+    real, done, again = recorder.measurement_step, [], []
 
     def interrupted(task, backend, name, tries):
         if len(done) == 5:
@@ -88,7 +84,7 @@ def test_an_interrupted_run_goes_on_where_it_was(monkeypatch, tmp_path):
         done.append(task.key)
         return real(task, backend, name, tries)
 
-    monkeypatch.setattr(recorder, "_measure", interrupted)
+    monkeypatch.setattr(recorder, "measurement_step", interrupted)
     with pytest.raises(Kill):
         record()
     assert not (tmp_path / "mine.json").exists()
@@ -99,7 +95,7 @@ def test_an_interrupted_run_goes_on_where_it_was(monkeypatch, tmp_path):
         again.append(task.key)
         return real(task, backend, name, tries)
 
-    monkeypatch.setattr(recorder, "_measure", counted)
+    monkeypatch.setattr(recorder, "measurement_step", counted)
     found = record()
     assert len(again) == 7
     assert not set(again) & set(done)
@@ -115,18 +111,17 @@ def test_a_killed_process_loses_only_the_measurement_it_was_at(tmp_path):
     script = textwrap.dedent("""
         import os, sys
         sys.path.insert(0, sys.argv[1])
+        import pytest
         from rooflab.measure import record
-        from tests.support.recording import roofs
-        record._LARGEST = {"cpu": {"axpy": 10, "gemv": 7, "gemm": 5}}
-        record._roofs = lambda backend, threads: roofs(threads)
-        record._lunch = lambda backend, name: None
-        real, count = record._measure, [0]
+        from tests.support.recording import small_campaign
+        small_campaign(pytest.MonkeyPatch(), axpy=10, gemv=7, gemm=5)
+        real, count = record.measurement_step, [0]
         def dies(task, backend, name, tries):
             count[0] += 1
             if count[0] > 3:
                 os._exit(9)
             return real(task, backend, name, tries)
-        record._measure = dies
+        record.measurement_step = dies
         record.record("mine", threads=(1,), dtypes=("fp32",), progress=False)
     """)
     command = [sys.executable, "-c", script, str(ASSETS.parents[1])]
@@ -142,7 +137,7 @@ def test_other_options_do_not_mix_into_an_unfinished_recording(monkeypatch, tmp_
         raise Kill
 
     with monkeypatch.context() as patch:
-        patch.setattr(recorder, "_measure", interrupted)
+        patch.setattr(recorder, "measurement_step", interrupted)
         with pytest.raises(Kill):
             record()
     option = next(iter(other))
@@ -196,17 +191,17 @@ def test_noisy_samples_are_taken_again_and_the_quietest_kept(monkeypatch):
 
 def test_a_run_that_has_to_stop_is_taken_up_by_the_next(monkeypatch, tmp_path):
     """Time passes only in measurements, a second in each."""
-    real, now = recorder._measure, [0.0]
-    monkeypatch.setattr(journal, "time", types.SimpleNamespace(monotonic=lambda: now[0]))
+    real, now = recorder.measurement_step, [0.0]
+    monkeypatch.setattr(recorder, "time", types.SimpleNamespace(monotonic=lambda: now[0]))
 
     def slow(*task):
         now[0] += 1.0
         return real(*task)
 
-    monkeypatch.setattr(recorder, "_measure", slow)
+    monkeypatch.setattr(recorder, "measurement_step", slow)
     for number in (1, 2):
         with pytest.raises(
-            journal.RecordingStopped, match="stopped after 5 s with .* steps kept in .*mine"
+            recorder.RecordingStopped, match="stopped after 5 s with .* steps kept in .*mine"
         ):
             record(stop_after=5)
         assert now[0] == 5 * number
@@ -242,7 +237,7 @@ def test_one_small_recording_for_real(monkeypatch, tmp_path):
     """Roofs, free lunch and calibration as on a learner's machine, on two tiny sizes."""
     monkeypatch.undo()
     monkeypatch.setenv("ROOFLAB_BACKEND", "cpu")
-    monkeypatch.setattr(campaign, "_LARGEST", {"cpu": {"axpy": 8, "gemv": 6, "gemm": 4}})
+    monkeypatch.setattr(recorder, "LARGEST", {"cpu": {"axpy": 8, "gemv": 6, "gemm": 4}})
     found = record(folder=tmp_path)
     assert len(found.measurements) == 6
     assert found.free_lunch.k[0] == 1 and found.free_lunch.machine == "mine"
@@ -260,9 +255,9 @@ def test_a_gpu_is_recorded_with_its_own_dtypes_and_no_threads(monkeypatch, tmp_p
     monkeypatch.setattr(gpu, "LEAST_FLUSH", 1 << 16)
     monkeypatch.setitem(gpu.time_gpu.__kwdefaults__, "warm_up_s", 0.0)
     monkeypatch.setattr(gpu, "nvidia_smi", lambda *_, **__: {})
-    monkeypatch.setattr(campaign, "_LARGEST", {"gpu": {"axpy": 8, "gemv": 6, "gemm": 4}})
+    monkeypatch.setattr(recorder, "LARGEST", {"gpu": {"axpy": 8, "gemv": 6, "gemm": 4}})
     roof = {**roofs(None), "backend": "gpu"}
-    monkeypatch.setattr(recorder, "_roofs", lambda backend, threads: roof)
+    monkeypatch.setattr(recorder, "roofs_step", lambda backend, threads: roof)
     found = record(threads=None, dtypes=None)
     kinds = {str(m.op.compute_dtype) for m in found.measurements}
     assert kinds | {entry["what"].split(", ")[0].split()[-1] for entry in found.left_out} == {

@@ -28,7 +28,7 @@ def test_the_plan_keeps_within_its_time_and_names_the_rest(machine):
 
 
 def test_the_plan_leaves_out_what_memory_cannot_hold(machine, monkeypatch):
-    monkeypatch.setattr(record, "_LARGEST", {"cpu": {"axpy": 44, "gemv": 7, "gemm": 5}})
+    monkeypatch.setattr(record, "LARGEST", {"cpu": {"axpy": 44, "gemv": 7, "gemm": 5}})
     everything = record.tasks(machine, "cpu", ("fp32",), quick=True)
     kept, left_out = record.within(everything, select("cpu"), 1e12)
     assert rl.axpy(2**44).label in left_out[-1].what

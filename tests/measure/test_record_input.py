@@ -12,7 +12,7 @@ from rooflab.measure import recording as shelf
 def nothing_is_measured(monkeypatch, tmp_path):
     monkeypatch.setenv("ROOFLAB_BACKEND", "cpu")
     monkeypatch.setenv(shelf.ENV, str(tmp_path))
-    monkeypatch.setattr(recorder, "_roofs", lambda *_: pytest.fail("measured"))
+    monkeypatch.setattr(recorder, "roofs_step", lambda *_: pytest.fail("measured"))
 
 
 def record(name="mine", **options):
@@ -59,7 +59,7 @@ def test_a_folder_that_cannot_be_written_to_is_told_first(monkeypatch, tmp_path)
 
 
 def test_a_journal_that_was_meddled_with_is_named_and_kept(monkeypatch, tmp_path):
-    monkeypatch.setattr(recorder, "_roofs", lambda *_: {"schema": 1})
+    monkeypatch.setattr(recorder, "roofs_step", lambda *_: {"schema": 1})
     with pytest.raises(KeyError):  # a fault of ours, and the journal now holds it
         record()
     with pytest.raises(ValueError, match=r"mine\.journal: cannot go on .*KeyError.*--restart"):

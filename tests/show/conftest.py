@@ -1,5 +1,5 @@
 """Tests of pictures: a measured machine that needs no measuring."""
 
-from tests.support.measured import here
+from tests.support.machine import here
 
 __all__ = ["here"]

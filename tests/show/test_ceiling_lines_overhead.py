@@ -14,7 +14,7 @@ from rooflab.predict.estimate import overhead
 from rooflab.show import ceiling_lines
 from rooflab.show.canvas import Frame
 from rooflab.show.ceiling_lines import roof
-from tests.support.measured import ROOFS
+from tests.support.machine import ROOFS
 
 CALL = 2e-6
 ROUTINES = {

@@ -15,7 +15,7 @@ from rooflab.count.operation import LEVELS
 from rooflab.predict.machine import Figure
 from rooflab.show import captions, ceiling_lines
 from rooflab.show.live_roofline import still
-from tests.support.measured import measurement
+from tests.support.machine import measurement
 
 OP = rl.axpy(8192)  # 64 KiB: in the L2 of the test machine, whose DRAM roof allows 20e9 / 6
 

@@ -12,8 +12,8 @@ from rooflab.labs.llm.film import draw, film
 from rooflab.show.canvas import figure
 from rooflab.show.labels import Crowd, Room, Spot, spots_around
 from rooflab.show.live_roofline import still
-from tests.support.apart import overlapping, written
 from tests.support.film_example import HERE, SMALL, run
+from tests.support.text_overlap import overlapping, written
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ import pytest
 
 import rooflab as rl
 from rooflab.labs.llm.film import draw
-from tests.support.apart import overlapping
 from tests.support.film_example import HERE, SMALL, run
-from tests.support.moving import WORDS, moving
+from tests.support.text_overlap import overlapping
+from tests.support.widget_page import WORDS, moving
 
 pytestmark = pytest.mark.browser
 

@@ -16,7 +16,7 @@ from ipywidgets.embed import embed_data
 import rooflab as rl
 from rooflab.measure.backend import host_id
 from rooflab.show.live_roofline import still
-from tests.support.measured import measurement
+from tests.support.machine import measurement
 
 LIMIT = 1_000_000  # bytes of saved state
 
@@ -148,6 +148,7 @@ def test_the_box_starts_as_a_stick_and_becomes_axpy_when_it_accumulates() -> Non
         ({"machines": "h1000"}, ValueError, "machine='h1000' is unknown"),
         ({"machines": []}, ValueError, "machines=.* is empty"),
         ({"dtype": "fp31"}, ValueError, "dtype='fp31' is unknown"),
+        ({"dtypes": ["fp32", "fp31"]}, ValueError, "dtypes='fp31' is unknown"),
         ({"n": 0}, ValueError, "n=0 must be a positive integer"),
         ({"batch": 1.5}, TypeError, "batch=1.5 is a float"),
         ({"machines": "this"}, ValueError, "rl.this_machine"),

@@ -6,7 +6,7 @@ import pytest
 
 import rooflab as rl
 from rooflab.show.machine_choices import offers
-from tests.support.measured import measurement
+from tests.support.machine import measurement
 
 WRONG = {
     "points": (

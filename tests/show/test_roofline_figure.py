@@ -85,6 +85,7 @@ def test_a_notebook_gets_picture_and_words_without_pyplot() -> None:
     [
         (([],), ValueError, "machines=.* is empty"),
         (("apple-m1", OPS[0], {"dtype": "fp64"}), ValueError, "Apple M1.*no fp64 figure"),
+        (("h100-sxm", OPS, {"dtype": []}), ValueError, r"dtype=\[\] is empty; .* such as 'fp32'"),
         (("h100-sxm", ["gemm"]), TypeError, "points: 'gemm' is a str"),
         (("h100-sxm", OPS, {"cache": "hot"}), ValueError, "cache='hot' is unknown"),
         (("h100-sxm", [rl.show.Point(OPS[0], 1e9, "felt")]), ValueError, "kind='felt' is unknown"),

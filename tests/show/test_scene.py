@@ -13,7 +13,7 @@ from rooflab.predict.machine import Figure
 from rooflab.show import captions
 from rooflab.show.machine_choices import offers
 from rooflab.show.scene import Pool, Scene, Series, Slider
-from tests.support.measured import measurement
+from tests.support.machine import measurement
 
 SIZES, BATCHES = (16, 64, 1024, 4096), (1, 8, 64)
 KINDS = (rl.dtype("fp32"), rl.dtype("fp64"), rl.dtype("bf16"))

@@ -12,7 +12,7 @@ import pytest
 import rooflab as rl
 from rooflab.show import time_to_roofline as module
 from rooflab.show.time_to_roofline import LAST, PLOT, STOPS, morph, stop_of
-from tests.support.measured import measurement
+from tests.support.machine import measurement
 from tests.support.morph_example import CALLS, HERE, MEASURED, OPS, bound, point
 
 
@@ -213,3 +213,10 @@ def test_bad_input_is_named() -> None:
         morph("ten")
     with pytest.raises(ValueError, match="machine='h1000' is unknown"):
         morph(MEASURED, machine="h1000")
+
+
+def test_one_measurement_is_told_in_the_singular():
+    found = morph([measurement(rl.gemm(64, 64, 64), "here", 1e-5)]).geometry["says"]
+    assert found[0].startswith("Your own measurement, time against work: GEMM 64³ takes 10.0 µs.")
+    assert "52.4 GFLOP/s" in found[1]  # 2 · 64³ FLOP in 10 µs
+    assert not any("measurements" in one or "points" in one for one in found)

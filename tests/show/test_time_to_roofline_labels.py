@@ -14,7 +14,7 @@ import rooflab as rl
 from rooflab.show.guess_axis import guess
 from rooflab.show.labels import Room, width
 from rooflab.show.time_to_roofline import PLOT, Morph, morph
-from tests.support.measured import measurement
+from tests.support.machine import measurement
 from tests.support.morph_example import HERE, MEASURED, OPS, bound
 
 

@@ -24,7 +24,7 @@ from rooflab.show.waterfall_picture import (
     ticks,
     window,
 )
-from tests.support.measured import ROOFS, measurement
+from tests.support.machine import ROOFS, measurement
 
 HERE = rl.Machine.from_roofs(ROOFS, id="here", name="A test machine")
 TIMED = dataclasses.replace(HERE, routines={

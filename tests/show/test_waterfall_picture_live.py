@@ -19,7 +19,7 @@ from rooflab.show import waterfall_picture
 from rooflab.show.waterfall_picture import LOWEST, PER_DECADE, ticks
 from tests.show.test_live_roofline import LIMIT
 from tests.show.test_waterfall_picture import TIMED
-from tests.support.measured import measurement
+from tests.support.machine import measurement
 
 
 @pytest.fixture(autouse=True)

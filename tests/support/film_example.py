@@ -5,7 +5,7 @@ from __future__ import annotations
 import rooflab as rl
 from rooflab.labs.llm.decode_loop import PHASES, DecodeRun, ledger
 from rooflab.labs.llm.step_time import timing
-from tests.support.measured import ROOFS
+from tests.support.machine import ROOFS
 
 SMALL = rl.Model(1024, 8, 8, kv_heads=2, intermediate=4096, vocab=8192, name="small", context=2048)
 HERE = rl.Machine.from_roofs(ROOFS, id="here", name="A test machine")

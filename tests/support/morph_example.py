@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import rooflab as rl
 from rooflab.show.time_to_roofline import Morph
-from tests.support.measured import ROOFS, measurement
+from tests.support.machine import ROOFS, measurement
 
 CALLS = {"axpy": 1e-7, "gemv": 2e-7, "gemm": 1.5e-7}
 HERE = rl.Machine.from_roofs(

@@ -6,8 +6,10 @@ import json
 from pathlib import Path
 
 import jsonschema
+import pytest
 
 import rooflab as rl
+from rooflab.measure import record
 from rooflab.measure.measurement import Measurement
 
 ASSETS = Path(__file__).parents[2] / "assets" / "recordings"
@@ -30,6 +32,13 @@ def roofs(threads: int | None = 1, peak: float = 1e11, bandwidth: float = 2e10) 
         },
         "bandwidth": {"dram": mixes}, "capacity": {"dram": 16_000_000_000},
     }  # fmt: skip
+
+
+def small_campaign(monkeypatch: pytest.MonkeyPatch, axpy: int, gemv: int, gemm: int) -> None:
+    """Sizes up to these powers of two, roofs that were measured earlier, no free lunch."""
+    monkeypatch.setattr(record, "LARGEST", {"cpu": {"axpy": axpy, "gemv": gemv, "gemm": gemm}})
+    monkeypatch.setattr(record, "roofs_step", lambda backend, threads: roofs(threads))
+    monkeypatch.setattr(record, "lunch_step", lambda backend, name: None)
 
 
 def document() -> dict:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -86,7 +86,7 @@ def _unit_of_rate(key: str) -> str:
     return "op/s" if key.startswith("int") else "FLOP/s"
 
 
-def _figure(key: str, entry: Mapping[str, object], unit: str = "") -> tuple[str, ...]:
+def _figure(key: str, entry: Mapping[str, Any], unit: str = "") -> tuple[str, ...]:
     notes = [entry[word] for word in ("note", "derived") if word in entry]
     return (
         _readable(key), _amount(key, entry["value"], unit), str(entry.get("unit", "")),
@@ -100,8 +100,9 @@ def _amount(key: str, value: object, unit: str = "") -> str:
     for ending, word in _ENDINGS:
         if not unit and key.endswith(ending):
             unit = word
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return si(value, unit, digits=4) if unit and number else str(value)
+    if unit and isinstance(value, (int, float)) and not isinstance(value, bool):
+        return si(value, unit, digits=4)
+    return str(value)
 
 
 def _readable(key: str) -> str:
@@ -110,7 +111,7 @@ def _readable(key: str) -> str:
     return key.removesuffix("_w").replace("_", " ")
 
 
-def _dispute(entry: Mapping[str, object]) -> tuple[str, str, str]:
+def _dispute(entry: Mapping[str, Any]) -> tuple[str, str, str]:
     figure = str(entry["figure"])
     unit = _unit_of_rate(figure.partition(".")[2]) if figure.startswith("peak_flops.") else ""
     said = ", ".join(

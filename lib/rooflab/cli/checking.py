@@ -29,7 +29,7 @@ def check(
     Runs them in a fresh kernel on this computer, without the cells that measure.
     """
     from rooflab.exercises import course
-    from rooflab.grade import given, intake, local_kernel, verdicts
+    from rooflab.grade import intake, lesson_notebook, local_kernel, verdicts
     from rooflab.grade.merge import merge
 
     if not seconds >= 1:
@@ -37,7 +37,7 @@ def check(
     read = intake.read(notebook)
     if isinstance(read, intake.Refused):
         raise ValueError(f"{read.file}: {read.reason}")
-    lesson = given.lesson(read.lesson)
+    lesson = lesson_notebook.lesson(read.lesson)
     locked = merge(read, lesson, None)
     outcome = local_kernel.run(locked, notebook.resolve().parent, seconds)
     worth = course.beside(notebook.resolve().parent).points

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rooflab.cli.terminal import complain, console, say, table
+from rooflab.count.si import several
 from rooflab.grade.inside.limits import Limits
 
 if TYPE_CHECKING:
@@ -66,13 +67,14 @@ def grade(
     has its row.
     """
     from rooflab.exercises import course
-    from rooflab.grade import given, intake, pipeline
+    from rooflab.grade import intake, lesson_notebook, pipeline
 
     _within_bounds(jobs, timeout, scheduler)
     worth = course.read(points).points if points else {}
     found = _existing(intake.found(paths))
     _folder(out)
-    run = _runs(scheduler, unsafe, {out, given.folder(), *(p.parent for p in found)}, jobs, timeout)
+    hidden = {out, lesson_notebook.folder(), *(path.parent for path in found)}
+    run = _runs(scheduler, unsafe, hidden, jobs, timeout)
     notice = UNSAFE if unsafe else ""
     try:
         with pipeline.alone(out, lambda: complain(f"waiting for another grader in {out}")):
@@ -124,11 +126,11 @@ def _runs(
     if scheduler is not None:
         from rooflab.grade.cluster import MOST_SENT as usual
 
-        open_runner = partial(_cluster, scheduler, unsafe, hidden)
+        open_runner = partial(cluster_runner, scheduler, unsafe, hidden)
     else:
         from rooflab.measure.backend import available_cores
 
-        open_runner = partial(_runner, unsafe, hidden)
+        open_runner = partial(sandbox_runner, unsafe, hidden)
         usual = min(available_cores(), MOST_JOBS)
     return partial(pipeline.grade, open_runner=open_runner, limits=limits, jobs=jobs or usual)
 
@@ -149,7 +151,8 @@ def _folder(out: Path) -> None:
 
 
 @contextmanager
-def _cluster(scheduler: str, unsafe: bool, hidden: Iterable[Path]) -> Iterator[Runner]:
+def cluster_runner(scheduler: str, unsafe: bool, hidden: Iterable[Path]) -> Iterator[Runner]:
+    """What runs a submission, on the workers of a cluster."""
     from rooflab.grade.cluster import cluster
 
     with cluster(scheduler, unsafe=unsafe, hidden=hidden) as connected:
@@ -157,7 +160,8 @@ def _cluster(scheduler: str, unsafe: bool, hidden: Iterable[Path]) -> Iterator[R
 
 
 @contextmanager
-def _runner(unsafe: bool, hidden: Iterable[Path]) -> Iterator[Runner]:
+def sandbox_runner(unsafe: bool, hidden: Iterable[Path]) -> Iterator[Runner]:
+    """What runs a submission, on this machine."""
     from rooflab.grade.launch import NotebookRunner
 
     with NotebookRunner(unsafe=unsafe, hidden=hidden) as runner:
@@ -190,7 +194,7 @@ def _summary(results: Results, out: Path, notice: str) -> None:
 
     graded = [row for row in results.rows if row.verdicts]
     count = len(results.rows)
-    say(f"{count} file{'' if count == 1 else 's'}, {len(graded)} graded, seed {results.seed}.")
+    say(f"{several(count, 'file')}, {len(graded)} graded, seed {results.seed}.")
     if shares := [row.points / row.max for row in graded if row.max]:
         say(f"On average {100 * mean(shares):.0f} % of the points.")
     lines = console()

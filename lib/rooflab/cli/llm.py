@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,7 +12,7 @@ from rooflab.cli.options import BACKEND
 from rooflab.cli.terminal import say, table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from rooflab.labs.llm.decode_loop import DecodeRun
     from rooflab.labs.llm.model import Model
@@ -41,16 +41,20 @@ def decode(
 
     backend = select(backend, threads).name
     chosen, batches = _model(model, backend), _batches(batch)
-    sizes = {"context": context, "steps": steps, "backend": backend, "threads": threads}
     if record is None:
         held = loop_weights(chosen, dtype, backend)
         runs = tuple(
-            decode_loop(chosen, each, weights=held, dtype=dtype, **sizes) for each in batches
-        )
+            decode_loop(
+                chosen, each, weights=held, dtype=dtype, context=context, steps=steps,
+                backend=backend, threads=threads,
+            )
+            for each in batches
+        )  # fmt: skip
     else:
         runs = record_decode(
-            record, [chosen], batches, **sizes, dtypes=(dtype,), folder=folder,
-            overwrite=overwrite, progress=sys.stderr.isatty(),
+            record, [chosen], batches, context=context, steps=steps, backend=backend,
+            threads=threads, dtypes=(dtype,), folder=folder, overwrite=overwrite,
+            progress=sys.stderr.isatty(),
         ).runs  # fmt: skip
     head = ("batch", "tokens/s", "a step", "attention", *(("predicted",) if predict else ()), "as")
     table(head, [_row(run, predict) for run in runs])
@@ -181,11 +185,11 @@ def _nothing_of_a_machine(given: Mapping[str, object]) -> None:
             raise ValueError(f"{option}={value!r} says nothing without a machine: --machine")
 
 
-def _terms(given: Mapping[str, object]) -> dict[str, object]:
+def _terms(given: Mapping[str, Any]) -> dict[str, Any]:
     """The options that are words, as the arguments that they stand for."""
     from rooflab.cli.terminal import duration
 
-    how: dict[str, object] = {}
+    how: dict[str, Any] = {}
     if given["traffic"]:
         how["traffic"] = [part.strip() for part in given["traffic"].split(",")]
     for option in ("overhead", "link-latency"):
@@ -256,7 +260,8 @@ def _work(name: str, phase: str, sizes: tuple[object, ...], quant: str | None) -
     makes = {"decode": "decode", "prefill": "prefill", "train": "train_step"}
     if phase not in makes:
         raise unknown("phase", phase, makes)
-    return getattr(found(name), makes[phase])(*sizes, quant=quant)
+    step: Callable[..., Workload] = getattr(found(name), makes[phase])
+    return step(*sizes, quant=quant)
 
 
 def _list() -> None:

@@ -180,7 +180,7 @@ def _draw(found: list[Measurement], machine: Machine, cache: str, picture: Path 
     from rooflab.predict.estimate import predict
     from rooflab.show.roofline_figure import Point, roofline
 
-    points: list[object] = []
+    points: list[Measurement | Operation | Point] = []
     for measured in found:
         expected = predict(measured.op, machine, cache=cache)
         points += [

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rooflab.count.operation import Operation
     from rooflab.predict.machine import Machine
 
@@ -42,7 +44,7 @@ def machine(name: str, *, threads: int | None = None) -> Machine:
 # From the options --m --n --k --dtype --batch to an operation.
 
 
-# Which sizes an operation has; a size that is not given is that of its last one (n, or n for k).
+# Which sizes an operation has. One that is not given has the value of n.
 SIZES = {
     "axpy": ("n",), "dot": ("n",), "scale": ("n",),
     "ger": ("m", "n"), "gemv": ("m", "n"), "gemm": ("m", "n", "k"),
@@ -94,7 +96,8 @@ def operation(
     if batch != 1 and key not in BATCHED:
         raise ValueError(f"--batch={batch}: only {' and '.join(BATCHED)} come in batches here")
     extra = {"batch": batch} if key in BATCHED else {}
-    return getattr(blas, key)(**sizes, dtype=dtype, **extra)
+    count: Callable[..., Operation] = getattr(blas, key)
+    return count(**sizes, dtype=dtype, **extra)
 
 
 def _options(letters: tuple[str, ...]) -> str:

@@ -10,7 +10,7 @@ import textwrap
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from itertools import zip_longest
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from typer.core import TyperGroup
 
@@ -34,18 +34,20 @@ _PLAIN = {
 class Terminal(TyperGroup):
     """A group of commands whose every error is one line on stderr, never a traceback."""
 
-    def main(self, *args: object, standalone_mode: bool = True, **extra: object) -> object:
+    def main(self, *args: Any, **options: Any) -> Any:
         """Run a command; leave with 0, or with 2 after an error (130 after Ctrl-C)."""
-        if not standalone_mode:
-            return super().main(*args, standalone_mode=False, **extra)
-        if not (sys.argv[1:] if extra.get("args") is None else extra["args"]):
-            extra["args"] = ["--help"]
+        ends_here = options.get("standalone_mode", True)
+        options["standalone_mode"] = False
+        if not ends_here:
+            return super().main(*args, **options)
+        if not (sys.argv[1:] if options.get("args") is None else options["args"]):
+            options["args"] = ["--help"]
         try:
             with warnings.catch_warnings():
                 # As one line too: a library's place in a file means nothing to a reader.
                 warnings.showwarning = lambda message, *_, **__: complain(str(message))
                 with installed("This command"):
-                    code = super().main(*args, standalone_mode=False, **extra)
+                    code = super().main(*args, **options)
         except KeyboardInterrupt:
             code = 130
         except Exception as error:
@@ -159,7 +161,7 @@ def duration(text: str, option: str) -> float:
 
 def _value(text: str, option: str) -> float:
     found = _TIME.fullmatch(text.strip())
-    unit = found.group(2) if found else None
+    unit = found.group(2) if found else ""
     if found is None or unit.lower() not in _UNITS or unit == "MS":
         raise ValueError(
             f"{option}={text!r} is not a time; write 31us, 31µs, 1.2ms, 3s, or seconds as 31e-6"
@@ -184,7 +186,7 @@ def doubt(text: str, expected: float) -> str:
     return f"{number} without a unit is {number} seconds; write {number}{unit} if you meant that"
 
 
-_ABSURD = 1e3  # times the bound: hardly a program that anybody times is that slow
+_ABSURD = 1e3  # times the bound: hardly any program that is timed is that slow
 
 # The waterfall in the terminal: bars of letters that are read without colour as well.
 

@@ -18,7 +18,12 @@ from numbers import Integral, Real
 
 from rooflab.count.si import plain
 from rooflab.count.validation import LONGEST, unknown
+from rooflab.measure.measurement import Measurement
 from rooflab.predict.machine import Machine
+
+if typing.TYPE_CHECKING:
+    from rooflab.labs.llm.decode_loop import DecodeRun
+    from rooflab.measure.free_lunch import FreeLunch
 
 _NUMBERS = {float: Real, int: Integral}  # those of NumPy are as good as Python's own
 
@@ -40,7 +45,7 @@ class Conclusion:
         return self.text
 
 
-def cautions(*measured: object) -> str:
+def cautions(*measured: Measurement | DecodeRun | FreeLunch) -> str:
     """Return what the clock warned of while ``measured`` was measured, as the end of a sentence.
 
     A number is never shown without its warning, and a warning says of which operations or decode
@@ -57,10 +62,10 @@ def cautions(*measured: object) -> str:
     )
 
 
-def _whose(one: object) -> str:
+def _whose(one: Measurement | DecodeRun | FreeLunch) -> str:
     """The operation that was measured, with the reader's own code for it if there is any, or the
     batch and context of a decode run; "" for a curve."""
-    if hasattr(one, "op"):
+    if isinstance(one, Measurement):
         _, own, code = one.environment.get("kernel", "").partition("run: ")
         return f"{one.op.label} by {code}" if own else one.op.label
     if hasattr(one, "batch") and hasattr(one, "context"):
@@ -73,12 +78,7 @@ def fold(factor: float) -> str:
     return f"{plain(factor, 3)} times"
 
 
-def several(number: int, noun: str) -> str:
-    """A number and its ``noun``, in the plural unless it is one: ``"1 token"``, ``"64 tokens"``."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def largest_cache(machine: Machine) -> int:
+def largest_cache(machine: Machine) -> float:
     """Bytes of the largest cache of ``machine``; 0 where none is told of."""
     return max((n for level, n in machine.capacities.items() if level != "dram"), default=0)
 

@@ -10,8 +10,8 @@ import math
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from rooflab.conclusions import Conclusion, cautions, several
-from rooflab.count.si import percent, plain
+from rooflab.conclusions import Conclusion, cautions
+from rooflab.count.si import percent, plain, several
 from rooflab.measure.free_lunch import FreeLunch
 from rooflab.predict.machine import Machine
 from rooflab.predict.roofline import Roofline
@@ -48,7 +48,7 @@ def nine(curve: FreeLunch) -> Conclusion:
 
 
 def _outlier(curve: FreeLunch, counts: tuple[int, ...]) -> tuple[int, int] | None:
-    """The first of ``counts`` whose point is slower than one with more arithmetic, and that one."""
+    """The first of ``counts`` that is slower than a point with more arithmetic, and that point."""
     for k in counts:
         quickest = min((more for more in curve.k if more >= k), key=curve.at)
         if curve.at(k) > FLAT * curve.at(quickest):
@@ -97,7 +97,7 @@ def free(curve: FreeLunch) -> Conclusion:
 
 
 def _few(curve: FreeLunch) -> str:
-    """What the peak of ``curve`` hangs on where fewer than three points carry it; else ""."""
+    """A doubt where fewer than three points carry the peak of ``curve``; else ""."""
     points, longest = curve.rising, curve.k[-1]
     if len(points) >= 3:
         return ""
@@ -242,7 +242,7 @@ def _flat_to(curve: FreeLunch) -> int:
     A point before it that is slower was disturbed: less arithmetic cannot take longer.
     """
     fastest = min(curve.seconds)
-    return max(k for k, s in zip(curve.k, curve.seconds, strict=True) if s <= FLAT * fastest)
+    return int(max(curve.k[curve.seconds <= FLAT * fastest]))
 
 
 def _free(curve: FreeLunch) -> float:

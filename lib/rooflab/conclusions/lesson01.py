@@ -1,8 +1,8 @@
 """Conclusions of lesson 01, three operations: how far apart AXPY and GEMM are, and by whose doing.
 
-At the roofs GEMM is ridge ÷ intensity of AXPY times as fast, with the bandwidth that this memory
-has for AXPY's own mix of two reads to a write. The measured ratio is that times the share of its
-roof that GEMM reaches, divided by the share that AXPY reaches: it may be smaller or larger.
+Were both at their roofs, GEMM would be ridge ÷ (intensity of AXPY) times as fast as AXPY. The ridge
+is that of the bandwidth for AXPY's own mix, two reads to a write. Each reaches a share of its roof,
+so the measured ratio is that one × GEMM's share ÷ AXPY's share. It may be smaller or larger.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ import numpy as np
 
 from rooflab.conclusions import Conclusion, cautions, fold
 from rooflab.count import axpy
-from rooflab.count.si import plain, si
+from rooflab.count.si import plain, several, si
 from rooflab.labs.golf.score import ChunkSweep, golf
 from rooflab.measure.caches import FALLBACK, last_level_bytes, last_level_words, shown_bytes
 from rooflab.measure.measurement import Measurement
@@ -204,7 +204,10 @@ def _bytes_fall(sweep: ChunkSweep, unit: str) -> str:
 
 
 def warm(why: Explanation, measured: Measurement) -> Conclusion:
-    """``why``: what ``rl.explain`` says of ``measured``, AXPY on short vectors again and again."""
+    """Where AXPY on short vectors, again and again, lies beside the roof of memory.
+
+    ``why``: what ``rl.explain`` says of ``measured``.
+    """
     doubts = cautions(measured)
     where = f"`{why.op.label}` with {si(why.op.working_set, 'B')}"
     if why.share > CLEARLY:
@@ -231,7 +234,10 @@ def warm(why: Explanation, measured: Measurement) -> Conclusion:
 
 
 def holes(table: Sequence[tuple[str, float, float]]) -> Conclusion:
-    """``table``: hole, score and seconds of every way to play it, from the worst to the best."""
+    """Whether a better score is also a better time.
+
+    ``table``: hole, score and seconds of every way to play it, from the worst to the best.
+    """
     rows = [(a, b) for a, b in pairwise(table) if a[0] == b[0] and b[1] < BETTER * a[1]]
     against = [b for a, b in rows if b[2] > BETTER * a[2]]
     if not rows:
@@ -261,7 +267,7 @@ def largest() -> Conclusion:
 
 
 def types(wide: Measurement, narrow: Measurement) -> Conclusion:
-    """AXPY on as many numbers in fp64 and in fp32."""
+    """Whether half the bytes take half the time: AXPY on as many numbers in fp64 and fp32."""
     ratio, doubts = wide.median_s / narrow.median_s, cautions(wide, narrow)
     said = f"fp64 takes {plain(ratio, 3)} times as long as fp32 here."
     if 2 / CLEARLY < ratio < 2 * CLEARLY:
@@ -282,12 +288,15 @@ def types(wide: Measurement, narrow: Measurement) -> Conclusion:
 def write_allocate(
     numpy: Measurement, with_out: Measurement, blas: Measurement, fresh: int
 ) -> Conclusion:
-    """The two programs beside AXPY; ``fresh``: new arrays that the one line holds at a time."""
+    """Whether the one line and the two calls take as long as their trips to memory say.
+
+    ``fresh``: new arrays that the one line holds at a time.
+    """
     one_line, two_calls = numpy.median_s / blas.median_s, with_out.median_s / blas.median_s
     trips = 5 + min(fresh, 2)
     doubts = cautions(numpy, with_out, blas)
     said = (
-        f"The one line holds {fresh} new array{'s' if fresh > 1 else ''} at a time, so it makes "
+        f"The one line holds {several(fresh, 'new array')} at a time, so it makes "
         f"{trips} trips, {plain(trips / 3, 3)} times those of AXPY, and it took "
         f"{plain(one_line, 3)} times as long. With `out=` there are 6 trips, twice those of AXPY, "
         f"and it took {plain(two_calls, 3)} times as long."

@@ -6,9 +6,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
 
-from rooflab.conclusions import Conclusion, cautions, fold, largest_cache, several
+from rooflab.conclusions import Conclusion, cautions, fold, largest_cache
 from rooflab.count.operation import Operation
-from rooflab.count.si import percent, plain, si
+from rooflab.count.si import percent, plain, several, si
 from rooflab.measure.measurement import Measurement
 from rooflab.predict.estimate import mix_of
 from rooflab.predict.roofline import Roofline
@@ -112,7 +112,7 @@ def _tokens_of(op: Operation) -> int:
 
 
 def _more_bytes(op: Operation) -> str:
-    """How a sentence of a layer's product goes on: its bytes beside those for one token."""
+    """The end of a sentence: how many more bytes a layer's product moves than for one token."""
     tokens = _tokens_of(op)
     if tokens == 1:
         return ""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from math import ceil
 
-from rooflab.conclusions import Conclusion, cautions, fold, largest_cache, several
-from rooflab.count.si import percent, plain, si
+from rooflab.conclusions import Conclusion, cautions, fold, largest_cache
+from rooflab.count.si import percent, plain, several, si
 from rooflab.count.validation import unknown
 from rooflab.labs.llm.decode_loop import DecodeRun
 from rooflab.labs.llm.decode_prediction import WEIGHED, DecodePrediction, bound
@@ -67,7 +67,7 @@ def one_sequence(run: DecodeRun, machine: Machine) -> Conclusion:
     return Conclusion(case, text + cautions(run))
 
 
-def _above(share: float, read: int, cache: int) -> tuple[str, str]:
+def _above(share: float, read: int, cache: float) -> tuple[str, str]:
     """Why a step beats bandwidth ÷ weights: ``read`` bytes of them, the largest ``cache``."""
     said = f"The clock beats bandwidth ÷ weights, {percent(share)} of it."
     if read - cache <= read / share:  # what the cache cannot hold came in time
@@ -237,7 +237,7 @@ def long_past(short: DecodeRun, long: DecodeRun, machine: Machine) -> Conclusion
     return Conclusion(case, text + cautions(short, long))
 
 
-def _quick(rate: float, cached: int, cache: int) -> str:
+def _quick(rate: float, cached: int, cache: float) -> str:
     """Why KV caches of ``cached`` bytes are read at ``rate`` times the bandwidth of memory."""
     if cached - cache <= cached / rate:  # what the cache cannot hold came in time
         return (

@@ -227,6 +227,15 @@ def as_dtype(argument: str, value: object) -> DType:
     return _DTYPES[key]
 
 
+def as_dtypes(argument: str, value: object, *more: DType) -> tuple[DType, ...]:
+    """Return ``value``, one format or a list of them, and ``more``: each once, one at least."""
+    several = value if isinstance(value, (list, tuple)) else (value,)
+    found = tuple(dict.fromkeys((*(as_dtype(argument, one) for one in several), *more)))
+    if not found:
+        raise ValueError(f"{argument}={value!r} is empty; give at least one format, such as 'fp32'")
+    return found
+
+
 def dtype_from_dict(data: Mapping[str, Any] | str) -> DType:
     """Inverse of :meth:`DType.to_dict`."""
     return as_dtype("dtype", data) if isinstance(data, str) else DType(**data)

@@ -285,7 +285,7 @@ def as_operation(argument: str, value: object) -> Operation:
 
 
 def as_timeable(argument: str, value: object) -> Operation:
-    """Return ``value`` if it is an Operation whose FLOPs and bytes, of any size, fit a float."""
+    """Return ``value`` if it is an Operation whose FLOPs and bytes are not beyond a float."""
     op = as_operation(argument, value)
     most = max(op.flops, op.bytes, *op.traffic.values())
     if most > sys.float_info.max:

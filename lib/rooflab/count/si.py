@@ -61,7 +61,7 @@ def plain(value: float, digits: int = 4) -> str:
     """
     short = rounded(value, digits)
     if abs(short) >= 1000 or not math.isfinite(short):
-        # From the value itself: rounded twice, 1001.47 would be 1001 by way of 1001.5: 1,002.
+        # Rounded once, from the value itself: by way of 1001.5, 1001.47 would become 1,002.
         return f"{value if abs(value) < 10**digits else short:,.0f}"
     text = format(Decimal(repr(short)), "f")  # 0.00001, where a float would say 1e-05
     return text.rstrip("0").rstrip(".") if "." in text else text
@@ -75,3 +75,8 @@ def times(factor: float, digits: int = 3) -> str:
 def percent(share: float) -> str:
     """Format a share of one: 0.87 is ``"87 %"``; below 10 % one decimal is kept."""
     return f"{100 * share:.0f} %" if share >= 0.0995 else f"{100 * share:.2g} %"
+
+
+def several(number: int, noun: str) -> str:
+    """A number and its ``noun``, in the plural unless it is one: ``"1 token"``, ``"64 tokens"``."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

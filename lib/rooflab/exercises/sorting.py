@@ -62,8 +62,7 @@ def where(things: Sequence[Thing], machine: Machine | str | None) -> Machine:
     if machine is not None:
         return _machine(machine)
     from rooflab.measure.backend import host_id
-    from rooflab.measure.this_machine import stored_machine, this_machine
-    from rooflab.show.time_to_roofline import machine_of
+    from rooflab.measure.this_machine import machine_of, stored_machine, this_machine
 
     seen = [m for _, _, m in things if m is not None]
     if not seen:

@@ -12,8 +12,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from rooflab.exercises.exercise import Exercise
-from rooflab.grade.given import Lesson
 from rooflab.grade.intake import CodeCell
+from rooflab.grade.lesson_notebook import Lesson
 from rooflab.grade.notebook_code import Checked, Needs, checks, exercise_of_id, given, parsed
 
 _MAY_GIVE_A_FUNCTION = (ast.Lambda, ast.Call, ast.Name, ast.Attribute, ast.IfExp)

@@ -21,7 +21,7 @@ from types import ModuleType
 from typing import Any
 
 import rooflab
-from rooflab.grade import given, launch
+from rooflab.grade import launch, lesson_notebook
 from rooflab.grade.inside.limits import Limits
 from rooflab.grade.launch import GRACE, NotebookRunner, packed, unpacked
 from rooflab.grade.locked_notebook import Locked, Outcome
@@ -80,7 +80,7 @@ class Place:
             self._timer.cancel()
 
     def _opened(self) -> NotebookRunner:
-        hidden = [given.folder(), *map(Path, self._hidden)]
+        hidden = [lesson_notebook.folder(), *map(Path, self._hidden)]
         runner = NotebookRunner(unsafe=self._unsafe, hidden=hidden)
         try:
             prove(runner.run, Limits())

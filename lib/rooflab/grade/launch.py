@@ -29,7 +29,7 @@ import rooflab
 from rooflab.grade.gate import gated
 from rooflab.grade.inside.limits import Limits
 from rooflab.grade.locked_notebook import LOST, Locked, Outcome
-from rooflab.grade.shipped import make_trimmed
+from rooflab.grade.sandbox_copy import copy_package
 
 # Scratch folders: short paths, and those that killed graders left behind are removed.
 
@@ -83,7 +83,7 @@ def _lock_of(folder: Path) -> FileLock:
 # The bubblewrap command line: what the sandbox sees, and whether there is a sandbox at all.
 
 
-COURSE = "/course"  # where the trimmed rooflab is mounted
+COURSE = "/course"  # where the copy of rooflab is mounted
 HOME = "/box"
 NOBODY = "65534"
 OUTER_SIZE = 1 << 20  # bytes of each outer folder, where nested namespaces have their own
@@ -142,7 +142,7 @@ def command(
 ) -> list[str]:
     """Return the command that runs ``inner`` in a new sandbox.
 
-    ``course``: folder of the trimmed rooflab. ``limits``: of the one submission that runs right in
+    ``course``: folder of the copy of rooflab. ``limits``: of the one submission that runs right in
     it; None where submissions get nested namespaces. ``hidden``: folders that must not be seen
     even if they lie within what is mounted, such as the submissions.
     """
@@ -224,7 +224,7 @@ HELLO_S = 60.0  # seconds until the fork server must have said hello
 class Setting:
     """How learners' code is locked in.
 
-    ``course``: folder with the trimmed rooflab; ``nested``: one fork server serves all
+    ``course``: folder with the copy of rooflab; ``nested``: one fork server serves all
     submissions, each in namespaces of its own; ``unsafe``: no sandbox; ``hidden``: folders that
     must not be seen in the sandbox.
     """
@@ -326,7 +326,7 @@ class NotebookRunner:
         if not unsafe and (why := missing()):
             raise NoSandbox(why)
         self._scratch = make_scratch()
-        course = make_trimmed(self._scratch.path / "course")
+        course = copy_package(self._scratch.path / "course")
         paths = tuple(str(Path(path).resolve()) for path in hidden)
         self._setting = Setting(str(course), nested, unsafe, paths)
         self._lock = threading.Lock()

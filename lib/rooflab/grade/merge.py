@@ -26,8 +26,8 @@ from rooflab.exercises.exercise import Exercise
 from rooflab.grade import suspects
 from rooflab.grade.answer_cells import Answers, Tries, answers_in, owners, tries_of
 from rooflab.grade.gate import innocent, lent_beside
-from rooflab.grade.given import Lesson
 from rooflab.grade.intake import CodeCell, Submission
+from rooflab.grade.lesson_notebook import Lesson
 from rooflab.grade.locked_notebook import (
     ANSWER,
     CHECK,

@@ -21,7 +21,7 @@ import rooflab
 from rooflab.exercises.judge import judge as judge_here
 from rooflab.exercises.observe.observation import describe
 from rooflab.exercises.verdict import failed
-from rooflab.grade import given, intake, verdicts
+from rooflab.grade import intake, lesson_notebook, verdicts
 from rooflab.grade.display_names import clean
 from rooflab.grade.inside.limits import Limits
 from rooflab.grade.intake import CodeCell, Refused, Submission
@@ -73,7 +73,7 @@ class Journal:
 
     def _path(self, submission: Submission) -> Path:
         told = [submission.file, submission.digest, self._settings, code_digest(),
-                _asked(submission.lesson, str(given.folder()))]  # fmt: skip
+                _asked(submission.lesson, str(lesson_notebook.folder()))]  # fmt: skip
         key = hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:24]
         return self.folder / f"{key}.json"
 
@@ -150,7 +150,7 @@ def code_digest() -> str:
 @cache
 def _asked(number: str, notebooks: str) -> str:
     """Return a digest of what a lesson's notebook asks and gives, whoever ran and saved it."""
-    lesson = given.lesson(number)
+    lesson = lesson_notebook.lesson(number)
     told = [lesson.order, dict(lesson.given), dict(lesson.names), sorted(lesson.sources)]
     return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
 
@@ -222,7 +222,7 @@ def prove(runner: Runner, limits: Limits) -> None:
 
     A sandbox that cannot run anything must not give a whole class zero points.
     """
-    lesson = given.lesson("00")
+    lesson = lesson_notebook.lesson("00")
     cells = (CodeCell(_RIGHT, 1, "00-time"),)
     locked = merge(Submission("", "", "00", "nobody", cells), lesson, seed=0)
     outcome = runner(locked, limits)
@@ -240,7 +240,7 @@ def one(
 
     Raises nothing but what the runner raises as NoRunner.
     """
-    lesson = given.lesson(submission.lesson)
+    lesson = lesson_notebook.lesson(submission.lesson)
     try:
         locked = merge(submission, lesson, seed)
         outcome = runner(locked, limits)

@@ -15,13 +15,14 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
+from rooflab.count.si import several
 from rooflab.count.validation import unknown
 from rooflab.exercises import registry
 from rooflab.exercises.course import NAME, Course
 from rooflab.exercises.exercise import Exercise
-from rooflab.grade import given
-from rooflab.grade.given import CHECKED
+from rooflab.grade import lesson_notebook
 from rooflab.grade.inside.limits import Limits
+from rooflab.grade.lesson_notebook import CHECKED
 from rooflab.grade.notebook_code import parsed
 
 # What a release says: the notes in its notebooks, and its README.
@@ -38,11 +39,6 @@ def day(due: date | None) -> str:
     return f"{due.day} {_MONTHS[due.month - 1]} {due.year}" if due else ""
 
 
-def counted(points: int) -> str:
-    """Return "1 point", "3 points"."""
-    return f"{points} point{'' if points == 1 else 's'}"
-
-
 def points_of(exercise: Exercise, course: Course) -> int:
     """Return what an exercise is worth in ``course``."""
     return course.points.get(exercise.id, exercise.points)
@@ -56,7 +52,7 @@ def total(number: str, course: Course) -> int:
 def worth(exercise: Exercise, course: Course) -> str:
     """Return the line above an answer cell."""
     points = points_of(exercise, course)
-    told = counted(points) if points else "Voluntary, no points"
+    told = several(points, "point") if points else "Voluntary, no points"
     return f"**{told}** · {exercise.title} · `{exercise.id}`"
 
 
@@ -70,7 +66,7 @@ def due_note(number: str, order: Sequence[str], course: Course) -> str:
     ]
     return "\n".join(
         [
-            f"**{due}{counted(total(number, course)).capitalize()} in this lesson.** Write each "
+            f"**{due}{several(total(number, course), 'point')} in this lesson.** Write each "
             "answer into the cell below its question; keep the cell, because your answer is found "
             "by a mark in it. The last cell of the lesson says how you stand.",
             "",
@@ -83,9 +79,9 @@ def due_note(number: str, order: Sequence[str], course: Course) -> str:
 
 def for_students(course: Course) -> str:
     """Return the README of a course pack."""
-    first = given_file(course.lessons[0])
+    first = notebook(course.lessons[0]).name
     rows = [
-        f"| [{given.lesson(number).title.removeprefix('Lesson ')}](notebooks/{given_file(number)}) "
+        f"| [{_title(number)}](notebooks/{notebook(number).name}) "
         f"| {len(registry.lesson(number))} | {total(number, course)} "
         f"| {day(course.due.get(number)) or '–'} |"
         for number in course.lessons
@@ -94,13 +90,12 @@ def for_students(course: Course) -> str:
     return "\n".join([f"# {course.title}", "", *head, *rows, "", _readme(first)])
 
 
+def _title(number: str) -> str:
+    return lesson_notebook.lesson(number).title.removeprefix("Lesson ")
+
+
 def _readme(first: str) -> str:
     return _README.format(first=first, cell=f"{Limits.cell:g}", whole=f"{Limits.wall:g}")
-
-
-def given_file(number: str) -> str:
-    """Return the file name of a lesson's notebook."""
-    return sorted(given.folder().glob(f"{number}_*.ipynb"))[0].name
 
 
 _README = """\
@@ -163,7 +158,7 @@ def noted(learner: NotebookNode, number: str, course: Course) -> NotebookNode:
 
 def _cells(learner: NotebookNode, number: str, course: Course) -> Iterator[NotebookNode]:
     told: set[str] = set()
-    order = given.lesson(number).order
+    order = lesson_notebook.lesson(number).order
     for place, cell in enumerate(learner.cells):
         exercise = exercise_of(cell)
         if exercise and exercise not in told:
@@ -215,11 +210,11 @@ def chosen(lessons: Sequence[str]) -> tuple[str, ...]:
 
     Raises ValueError for a lesson that does not exist; the message lists those that do.
     """
-    known = {path.name[:2]: path for path in sorted(given.folder().glob("[0-9][0-9]_*.ipynb"))}
-    asked = {e.lesson for e in registry.exercises().values()}
-    there = [number for number in known if number in asked]
+    folder = lesson_notebook.folder()
+    notebooks = {path.name[:2] for path in folder.glob("[0-9][0-9]_*.ipynb")}
+    there = sorted(notebooks & {each.lesson for each in registry.exercises().values()})
     if not there:
-        raise ValueError(f"there are no notebooks in {given.folder()}; run this in the course")
+        raise ValueError(f"there are no notebooks in {folder}; run this in the course")
     for number in lessons:
         if number not in there:
             raise unknown("lessons", number, there)
@@ -228,7 +223,7 @@ def chosen(lessons: Sequence[str]) -> tuple[str, ...]:
 
 def notebook(number: str, folder: Path | None = None) -> Path:
     """Return the file of lesson ``number`` in ``folder``, by default the learner's notebooks."""
-    folder = folder or given.folder()
+    folder = folder or lesson_notebook.folder()
     found = sorted(folder.glob(f"{number}_*.ipynb"))
     if not found:
         raise ValueError(f"lesson {number} has no notebook in {folder}")
@@ -242,7 +237,7 @@ def pack(course: Course, out: Path) -> None:
     """
 
     def fill(folder: Path) -> None:
-        root = given.folder().parent
+        root = lesson_notebook.folder().parent
         for name in WHOLE:
             shutil.copytree(_there(root / name), folder / name, ignore=_LEFT_OUT)
         for path in [*(_there(root / name) for name in SINGLE), *sorted(root.glob(LISTS))]:
@@ -322,9 +317,10 @@ c.Execute.timeout = 600
 
 def for_teachers(course: Course) -> str:
     """Return the README of the export."""
-    names = {number: given_file(number).removesuffix(".ipynb") for number in course.lessons}
+    names = {number: notebook(number).stem for number in course.lessons}
     rows = [
-        f"| `{name}` | {counted(total(number, course))} | {day(course.due.get(number)) or '–'} |"
+        f"| `{name}` | {several(total(number, course), 'point')} "
+        f"| {day(course.due.get(number)) or '–'} |"
         for number, name in names.items()
     ]
     dates = [
@@ -401,7 +397,7 @@ def export(course: Course, out: Path, seed: int) -> None:
     def fill(folder: Path) -> None:
         for number in course.lessons:
             learner = notebook(number)
-            solved = notebook(number, given.folder() / "solutions")
+            solved = notebook(number, lesson_notebook.folder() / "solutions")
             made = source(*(nbformat.read(p, as_version=4) for p in (learner, solved)),
                           number, course, seed)  # fmt: skip
             (folder / "source" / learner.stem).mkdir(parents=True)

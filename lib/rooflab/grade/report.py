@@ -18,10 +18,11 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from rooflab.count.si import several
 from rooflab.exercises.compare import show
 from rooflab.exercises.registry import exercise
 from rooflab.exercises.verdict import Verdict
-from rooflab.grade import given
+from rooflab.grade import lesson_notebook
 from rooflab.grade.display_names import COLOUR, one_line, page_name
 from rooflab.grade.results import Results, Row
 from rooflab.measure.atomic_file import replace_file
@@ -151,7 +152,7 @@ def student_page(student: str, row: Row, notice: str = "") -> str:
     """Return the page of one file. ``notice``: what the class has to know, such as no sandbox."""
     graded = row.lesson is not None
     return _PAGES.get_template("student.html.j2").render(
-        title=given.lesson(row.lesson).title if graded else "Not graded",
+        title=lesson_notebook.lesson(row.lesson).title if graded else "Not graded",
         student=student,
         file=row.file.split("/")[-1],  # the folders are the teacher's own business
         score=f"{row.points} of {row.max} points" if row.verdicts else "0 points",
@@ -167,7 +168,7 @@ def _card(verdict: Verdict, printed: str) -> dict[str, Any]:
     """Return what the page shows of one exercise."""
     asked = exercise(verdict.exercise)
     state = "right" if verdict.passed else "open" if verdict.unanswered else "wrong"
-    points = f"{verdict.points} of {verdict.max} point{'s' if verdict.max > 1 else ''}"
+    points = f"{verdict.points} of {several(verdict.max, 'point')}"
     return {
         "state": state, "title": asked.title, "id": asked.id, "word": _WORDS[state],
         "points": points if verdict.max else "voluntary", "reason": _reason(verdict),
@@ -178,7 +179,7 @@ def _card(verdict: Verdict, printed: str) -> dict[str, Any]:
 
 def _reason(verdict: Verdict) -> tuple[str, str, str]:
     """The reason in three parts; the second is the learner's name of the answer, set as code."""
-    called = given.lesson(verdict.exercise[:2]).names[verdict.exercise]
+    called = lesson_notebook.lesson(verdict.exercise[:2]).names[verdict.exercise]
     said = _sentence(verdict.reason, called)
     found = re.search(rf"\b{re.escape(called)}\b(?=\(|:| on )", said)
     return (said[: found.start()], called, said[found.end() :]) if found else (said, "", "")
@@ -231,7 +232,7 @@ def write(results: Results, folder: Path, notice: str = "") -> None:
 def class_page(results: Results, notice: str = "") -> str:
     """Return the class page."""
     refused = sum(not row.verdicts for row in results.rows)
-    count = f"{len(results.rows)} file{'' if len(results.rows) == 1 else 's'}"
+    count = several(len(results.rows), "file")
     return _PAGES.get_template("class.html.j2").render(
         count=f"{count}, {refused} of them could not be graded" if refused else count,
         seed=results.seed,
@@ -264,7 +265,7 @@ def _lesson(results: Results, number: str) -> dict[str, Any]:
     middle = f"mean {mean(points):.1f}, median {median(points):g}"
     went = hard(rows)
     return {
-        "number": number, "title": given.lesson(number).title,
+        "number": number, "title": lesson_notebook.lesson(number).title,
         "told": f"{len(rows)} graded: {middle} of {most} points",
         "histogram": histogram(points, most), "hardest": hardest(went), "went": went,
     }  # fmt: skip

@@ -15,9 +15,9 @@ from rooflab.exercises.registry import exercises
 from rooflab.exercises.verdict import Verdict, failed
 from rooflab.grade.display_names import clean
 from rooflab.grade.gate import DERIVE
-from rooflab.grade.given import Lesson
 from rooflab.grade.intake import CodeCell
 from rooflab.grade.judge_process import Judge
+from rooflab.grade.lesson_notebook import Lesson
 from rooflab.grade.locked_notebook import ANSWER, CHECK, ENDED, FOLLOW, Locked, Outcome
 from rooflab.grade.notebook_code import names
 

@@ -97,7 +97,7 @@ def stamp(cells: Iterable[Mapping[str, Any]], machine: str, day: date) -> dict[s
 
 
 def origin(notebook: Mapping[str, Any]) -> str:
-    """Words on where a notebook's outputs come from; an unknown origin is said to be one."""
+    """Where and when a notebook's outputs were made, in words, or that it is not known."""
     cells = notebook.get("cells", ())
     given = notebook.get("metadata", {}).get("rooflab", {}).get(STAMP, {})
     if given and given.get("outputs") == digest(cells):
@@ -140,8 +140,7 @@ def notebook_path() -> Path | None:
 def read(path: Path | None) -> RecordedOutputs:
     """Read tags and recorded outputs; whatever is wrong with the file is said in ``missing``.
 
-    The outputs of the last commit go before those in the file, which a lecturer who saves has
-    overwritten with their own.
+    The outputs of the last commit are preferred: a lecturer who saves overwrites those in the file.
     """
     if path is None:
         return RecordedOutputs(missing="This front end does not say which notebook file this is.")
@@ -168,7 +167,9 @@ def read(path: Path | None) -> RecordedOutputs:
 
 def _parsed(content: bytes) -> dict[str, Any]:
     """A notebook as plain data. Raises ValueError for anything else."""
-    notebook = json.loads(content)  # UnicodeDecodeError and JSONDecodeError are ValueErrors
+    notebook: dict[str, Any] = json.loads(
+        content
+    )  # UnicodeDecodeError and JSONDecodeError are ValueErrors
     cells = notebook.get("cells") if isinstance(notebook, dict) else None
     if not isinstance(cells, list) or not all(isinstance(c, dict) and "id" in c for c in cells):
         raise ValueError("not a notebook of format 4.5")
@@ -219,7 +220,7 @@ class Lecture(anywidget.AnyWidget):
         return {**data, "text/plain": f"Lecture: {self.sentence}"}, {}
 
 
-def _from_nothing() -> TemporaryDirectory:
+def _from_nothing() -> TemporaryDirectory[str]:
     """Let this kernel keep its guesses in a folder of the lecture's own, and cover every answer.
 
     The measured values go with it; the learner's own guesses stay where they are, untouched.

@@ -268,7 +268,7 @@ def available_cores() -> int:
     """Processors that this process may use: its affinity mask, and a container's CPU quota."""
     affinity = getattr(os, "sched_getaffinity", None)  # Linux; absent on macOS and Windows
     cores = len(affinity(0)) if affinity else _affinity_elsewhere()
-    quota = _cgroup_cores()
+    quota = cgroup_cores()
     return max(1, min(cores, quota) if quota else cores)
 
 
@@ -283,7 +283,7 @@ def _affinity_elsewhere() -> int:
         return os.cpu_count() or 1
 
 
-def _cgroup_cores(path: Path = Path("/sys/fs/cgroup/cpu.max")) -> int | None:
+def cgroup_cores(path: Path = Path("/sys/fs/cgroup/cpu.max")) -> int | None:
     """Cores that a container's quota amounts to, rounded up; None without a quota."""
     try:
         quota, period = path.read_text().split()[:2]

@@ -1,4 +1,4 @@
-"""Cold operands on a CPU: copies to go round, and a buffer to read, so that no cache has the next.
+"""Cold operands on a CPU: copies are used in turn, and a buffer is read to empty the caches.
 
 A GPU's L2 is emptied by ``l2_flush`` in gpu.py.
 
@@ -28,14 +28,16 @@ A_CORE = 128 << 20  # bytes that one core reads while evicting; for more, others
 def copies_needed(
     working_set: int, room: int, last_level: int | None = None, calls: int = MOST_COPIES
 ) -> int:
-    """How many sets of operands to go round: ``MARGIN`` × the last-level cache in all, if that is
-    within 64 sets, as many as there are ``calls``, and ``room`` bytes; 1 at least."""
+    """How many sets of operands are used in turn, so that they fill ``MARGIN`` last-level caches.
+
+    At most 64, one a call and what ``room`` bytes hold; at least 1.
+    """
     wanted = math.ceil(MARGIN * (last_level or last_level_bytes()) / max(1, working_set))
     return max(1, min(wanted, MOST_COPIES, calls, room // max(1, working_set)))
 
 
 def flows(passing: int, last_level: int) -> bool:
-    """Whether a round of operands, ``passing`` bytes, pushes itself out of the caches."""
+    """Whether a round of operands of ``passing`` bytes in all pushes its own first ones out."""
     return passing >= MARGIN * last_level
 
 
@@ -44,9 +46,9 @@ def evictor(
 ) -> Callable[[], float | None]:
     """Return a function that pushes the operands out of the caches by reading.
 
-    ``passing``: bytes that a round of operands moves through the caches by itself; when these are
-    enough, nothing more is read. With several ``threads`` each reads a part, because the operands
-    may also sit in the private caches of the other cores; much is read by all cores.
+    ``passing``: bytes that a round of operands moves through the caches by itself. Where they are
+    enough, nothing more is read. With several ``threads`` each reads a part, because operands may
+    also lie in the private caches of the other cores. A large buffer is read by all cores.
     """
     level = last_level or last_level_bytes()
     if flows(passing, level):
@@ -60,7 +62,7 @@ def evictor(
 
 @functools.lru_cache(maxsize=1)
 def _ones(length: int) -> np.ndarray:
-    """Written once, here: untouched pages would all be one zero page. Kept, as that takes long."""
+    """The buffer to read. It is written, because pages never touched are all one page of zeros."""
     return np.ones(length)
 
 

@@ -23,7 +23,8 @@ laptops have, because evicting too much costs time and evicting too little costs
 
 
 @functools.cache
-def _found() -> tuple[tuple[str, int | None], ...]:
+def system_sizes() -> tuple[tuple[str, int | None], ...]:
+    """Bytes of l1, l2 and l3 as the system shows them, None for what it does not show."""
     readers: dict[str, Callable[[], dict[str, int]]] = {"darwin": _macos, "win32": _windows}
     try:
         sizes = readers.get(sys.platform, _linux)()
@@ -39,7 +40,7 @@ def cache_sizes() -> dict[str, int | None]:
     environment variable ROOFLAB_LAST_LEVEL says ("32M"), if it is set: a virtual machine with two
     cores may show the cache of its whole host. Raises ValueError if that is not a size.
     """
-    sizes, told = dict(_found()), os.environ.get(TOLD, "").strip()
+    sizes, told = dict(system_sizes()), os.environ.get(TOLD, "").strip()
     if told:
         sizes[max((name for name, size in sizes.items() if size), default="l3")] = told_bytes(told)
     return sizes
@@ -52,7 +53,7 @@ def last_level_bytes() -> int:
 
 def shown_bytes() -> int | None:
     """Bytes of the largest cache that the system shows, whatever ROOFLAB_LAST_LEVEL says."""
-    return max((size for _, size in _found() if size), default=None)
+    return max((size for _, size in system_sizes() if size), default=None)
 
 
 def last_level_words() -> str:
@@ -220,10 +221,10 @@ def cache_levels(
 
 
 def beyond_caches(levels: list[Level], fallback: int, threads: int = 1) -> int:
-    """Bytes that only main memory holds: 4 x the largest cache (all of its copies in use).
+    """Bytes that only main memory holds: 4 x the largest cache, with all of its copies in use.
 
-    Up to 1 GiB it is 4 x for each of `threads`, as a virtual machine may show one cache where its
-    cores have two. `fallback`: the size of that cache where the system tells none.
+    A virtual machine may show one cache where its cores have two. So it is 4 x that cache for each
+    of `threads` where this is no more than 1 GiB. `fallback`: its size where the system tells none.
     """
     held = max((level.capacity for level in levels), default=fallback)
     one = max((level.capacity // level.copies for level in levels), default=fallback)

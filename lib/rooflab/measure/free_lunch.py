@@ -140,11 +140,11 @@ class FreeLunch:
     def peak(self) -> float:
         """FLOP/s from the slope of the rising end.
 
-        The median of the slopes between any two of its points (Theil-Sen), which one bad point
-        among five does not move. Among fewer it does, but only as far as the curve allows: the
-        arithmetic of a point takes no longer than the point itself, and at least what is left of
-        it without the flat time. With fewer than two points on the rising end, the highest rate
-        seen: a lower bound.
+        It is the median of the slopes between any two of its points (Theil-Sen), which one bad
+        point among five does not move. Among fewer points one can move it, so it is kept within
+        limits: the arithmetic of a point takes at most the time of the point, and at least that
+        time less the flat one. With fewer than two points on the rising end it is the highest rate
+        seen, a lower bound.
         """
         rising = [(2.0 * k * self.n, self.at(k)) for k in self.rising]
         slopes = [

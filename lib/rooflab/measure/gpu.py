@@ -196,7 +196,7 @@ QUEUE = 1000  # kernels that a queue holds (1024 today) before queueing one more
 QUICKEST_S = 1.5e-6  # no way of queueing a kernel through CuPy is faster
 GROUP_S = QUEUE * QUICKEST_S
 """Seconds of queueing behind one gate: in less time than this no queue can be filled."""
-TRIES = 3  # turns to look at, and gates to try
+TRIES = 3  # turns that are timed to learn how long queueing takes; gates, each longer
 
 SPIN = r"""
 // Waits until both have passed: nanoseconds of the GPU's own time, and cycles of its clock.
@@ -310,9 +310,9 @@ def time_gpu(
 
     Cold: before every start event a buffer of 4 × the L2 cache is read, which empties L2 of the
     operands (``flush``, by default what :func:`l2_flush` makes). Warm: an untimed call of the same
-    work stands there. All is queued behind a gate, so that the GPU runs from one call to the next
-    without waiting for Python. ``while_busy`` runs after the last launch, before the GPU is waited
-    for.
+    work takes the place of that read. All is queued behind a gate, so that the GPU runs from one
+    call to the next without waiting for Python. ``while_busy`` runs after the last launch, before
+    the GPU is waited for.
     """
     stream = xp.cuda.get_current_stream()
     before = (flush or l2_flush(xp)) if cache == "cold" else call
@@ -343,8 +343,8 @@ def event_step_s(xp: ModuleType) -> float:
 def _event_step_s(xp: ModuleType, _device: int) -> float:
     """The smallest difference between elapsed times that this GPU's events show.
 
-    Kernels of slightly different lengths are timed; what two of them differ by is a step or some.
-    The documented 0.5 µs where all seem equally long, and at most.
+    Kernels of slightly different lengths are timed: two of their times differ by whole steps. The
+    documented 0.5 µs is taken where all seem equally long, and where that is less.
     """
     gate, stream = Gate(xp), xp.cuda.get_current_stream()
     events = [(xp.cuda.Event(), xp.cuda.Event()) for _ in range(_PROBES)]

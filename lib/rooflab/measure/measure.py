@@ -114,7 +114,7 @@ def bimodal(samples: Sequence[float]) -> str | None:
 def unpaid_writes(
     op: Operation, backend: str, seconds: float, passing: float, last_level: float
 ) -> str | None:
-    """Warn when a cold call ends before its results reach memory and it pays for no earlier ones.
+    """Warn when a cold call is timed without carrying results to memory, its own or earlier ones.
 
     A cache keeps what was written until something pushes it out. In a steady stream of calls, each
     pushes out the results of the one before, and so pays for as many bytes as it writes itself. If

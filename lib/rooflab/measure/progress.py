@@ -8,7 +8,7 @@ from typing import Protocol
 
 Progress = bool | Callable[[float], None]
 """True draws a progress bar, False nothing; a function is called with the share done, 0 to 1."""
-WIDTH = 46  # of the text before the bar, which would jump from step to step otherwise
+WIDTH = 46  # of the text before the bar; a bar behind texts of any length would jump
 
 
 class Tell(Protocol):
@@ -19,8 +19,8 @@ class Tell(Protocol):
 
 @contextmanager
 def progress_bar(progress: Progress, what: str) -> Iterator[Tell]:
-    """A function to tell the share done to, and the step: a progress bar's, the caller's, or
-    nobody's."""
+    """A function that is told the share done and the step: it moves a bar, calls ``progress``, or
+    does nothing."""
     if callable(progress):
         yield lambda share, step="": progress(share)
         return

@@ -89,7 +89,7 @@ class RecordJournal:
     def once(self, step: str, work: Callable[[], Any]) -> Any:
         """Return what ``step`` found, doing its ``work`` unless it is kept already.
 
-        Raises Stopped instead of beginning a step when the time is over.
+        Raises RecordingStopped instead of beginning a step when the time is over.
         """
         if step not in self:
             if time.monotonic() >= self._latest:
@@ -186,12 +186,12 @@ def _line(entry: Mapping[str, Any]) -> str:
 
 DTYPES = {"cpu": ("fp32", "fp64"), "gpu": ("fp32", "fp64", "tf32", "bf16", "fp16")}
 # Powers of two: the sizes of AXPY are the element counts of the matrices of GEMV and GEMM too.
-_LARGEST = {
+LARGEST = {
     "cpu": {"axpy": 26, "gemv": 13, "gemm": 12},
     "gpu": {"axpy": 30, "gemv": 15, "gemm": 14},
 }
-_SMALLEST = {"axpy": 8, "gemv": 6, "gemm": 4}
-_STEP = {"axpy": 2, "gemv": 1, "gemm": 1}
+SMALLEST = {"axpy": 8, "gemv": 6, "gemm": 4}
+STRIDE = {"axpy": 2, "gemv": 1, "gemm": 1}
 FIXED_S = 0.35  # making a measurement ready: operands, warm-up, the description of the machine
 MAKING = {"cpu": 4e8, "gpu": 2e11}  # byte/s at which operands are filled, copied and checked
 CALLS = 8  # calls of a slow operation: settling, checking, three samples, and rates below the roof
@@ -229,11 +229,11 @@ def operations(backend: str, dtypes: Iterable[str], *, quick: bool) -> list[Oper
     """Return the operations of a recording: every size in every dtype, a third of them if quick."""
     found = []
     for kind in dtypes:
-        for name, largest in _LARGEST[backend].items():
+        for name, largest in LARGEST[backend].items():
             if _dtype(kind) == "tf32" and name != "gemm":
                 continue  # tf32 is a mode of matrix units; a vector operation has none
-            stride = _STEP[name] * (3 if quick else 1)
-            exponents = range(largest, _SMALLEST[name] - 1, -stride)  # the largest in any case
+            stride = STRIDE[name] * (3 if quick else 1)
+            exponents = range(largest, SMALLEST[name] - 1, -stride)  # the largest in any case
             found += [_square(name, 2**exponent, kind) for exponent in exponents]
     return found
 
@@ -399,8 +399,8 @@ def record(
     TypeError
         For an argument of a wrong type.
     RuntimeError
-        For "gpu" where none can be used. Also, as its subclass Stopped, when ``stop_after`` is
-        over; the next call with the same options goes on.
+        For "gpu" where none can be used. Also, as its subclass RecordingStopped, when
+        ``stop_after`` is over; the next call with the same options goes on.
 
     Examples
     --------
@@ -448,10 +448,10 @@ def _campaign(
     for number, count in enumerate(options["threads"]):
         tell(_BEFORE * number / (len(options["threads"]) + 1), "roofs")
         step = f"roofs, {count or 'all'} threads"
-        roofs[count] = journal.once(step, partial(_roofs, backend, count))
+        roofs[count] = journal.once(step, partial(roofs_step, backend, count))
     machines = {c: Machine.from_roofs(r, id=name, name=name) for c, r in roofs.items()}
     tell(_BEFORE * 0.8, "free lunch")
-    lunch = journal.once("free lunch", partial(_lunch, backend, name))
+    lunch = journal.once("free lunch", partial(lunch_step, backend, name))
     tasks, left_out = _plan(name, journal, machines, backend, options)
     failed: list[dict[str, Any]] = []
     measured: list[dict[str, Any]] = []
@@ -464,7 +464,7 @@ def _campaign(
         tell(_BEFORE + (1 - _BEFORE) * done / total, task.key)
         spare = deadline - time.monotonic() - (total - done)
         tries = TRIES if spare > TRIES * task.cost else 1
-        entry = journal.once(task.key, partial(_measure, task, backend, name, tries))
+        entry = journal.once(task.key, partial(measurement_step, task, backend, name, tries))
         (failed if "reason" in entry else measured).append(entry)
         done += task.cost
     return Recording.from_dict({
@@ -487,18 +487,6 @@ def _doubting(journal: RecordJournal) -> Iterator[None]:
             f"{journal.path}: cannot go on from what it holds ({type(error).__name__}: {error}); "
             "if it is damaged, record with restart=True (--restart)"
         ) from error
-
-
-def _roofs(backend: Backend, threads: int | None) -> dict[str, Any]:
-    return measured_roofs(backend, threads, progress=False)
-
-
-def _lunch(backend: Backend, name: str) -> dict[str, Any] | None:
-    from rooflab.measure.free_lunch import free_lunch
-
-    if backend.is_gpu:
-        return None  # the curve is the CPU's; a GPU's is drawn from its roofs
-    return {**free_lunch().to_dict(), "machine": name}
 
 
 def _plan(
@@ -525,40 +513,12 @@ def _fixed_s(task: Task, backend: Backend, name: str) -> float:
     """Seconds of measuring the smallest ``task``; the first time also loads and compiles."""
     for _ in range(2):
         began = time.perf_counter()
-        _measure(task, backend, name, tries=1)
+        measurement_step(task, backend, name, tries=1)
     return time.perf_counter() - began
 
 
 def _seconds(options: Mapping[str, Any]) -> float:
     return 60 * (options["minutes"] or MINUTES[options["quick"]])
-
-
-def _measure(task: Task, backend: Backend, name: str, tries: int) -> dict[str, Any]:
-    """One measurement as plain data, or why there is none.
-
-    Noisy samples are taken again, up to ``tries`` times, and the set that spreads least is kept:
-    spread comes from other programs, and says nothing about how fast the call is.
-    """
-    from rooflab.measure.measure import measure
-
-    found: list[Measurement] = []
-    try:
-        while len(found) < tries and not (found and _spread(found[-1]) <= NOISY):
-            found.append(
-                measure(task.op, backend=backend.name, cache=task.cache, threads=task.threads)
-            )
-    except (ValueError, MemoryError, RuntimeError) as error:  # CuPy's errors are RuntimeErrors
-        return LeftOut(task.key, " ".join(str(error).split())).to_dict()
-    finally:
-        if backend.is_gpu:
-            backend.xp.get_default_memory_pool().free_all_blocks()
-    best = min(found, key=_spread)
-    best = replace(best, environment={**best.environment, "tries": len(found)})
-    return with_machine(best, name).to_dict()
-
-
-def _spread(measured: Measurement) -> float:
-    return measured.iqr_s / measured.median_s
 
 
 def _positive(name: str, value: float, unit: str = "minutes") -> float:
@@ -590,3 +550,48 @@ def target_of(name: str, folder: str | Path | None, overwrite: bool) -> Path:
             f"{target} exists; choose another name, or replace it with overwrite=True (--overwrite)"
         )
     return target
+
+
+# The steps of a recording. Each returns what it found as plain JSON data, for the journal.
+
+
+def roofs_step(backend: Backend, threads: int | None) -> dict[str, Any]:
+    """The roofs with ``threads`` threads."""
+    return measured_roofs(backend, threads, progress=False)
+
+
+def lunch_step(backend: Backend, name: str) -> dict[str, Any] | None:
+    """The free-lunch curve of the machine ``name``; None for a GPU."""
+    from rooflab.measure.free_lunch import free_lunch
+
+    if backend.is_gpu:
+        return None  # the curve is the CPU's; a GPU's is drawn from its roofs
+    return {**free_lunch().to_dict(), "machine": name}
+
+
+def measurement_step(task: Task, backend: Backend, name: str, tries: int) -> dict[str, Any]:
+    """The measurement of ``task``, or why there is none.
+
+    Noisy samples are taken again, up to ``tries`` times, and the set that spreads least is kept:
+    spread comes from other programs, and says nothing about how fast the call is.
+    """
+    from rooflab.measure.measure import measure
+
+    found: list[Measurement] = []
+    try:
+        while len(found) < tries and not (found and _spread(found[-1]) <= NOISY):
+            found.append(
+                measure(task.op, backend=backend.name, cache=task.cache, threads=task.threads)
+            )
+    except (ValueError, MemoryError, RuntimeError) as error:  # CuPy's errors are RuntimeErrors
+        return LeftOut(task.key, " ".join(str(error).split())).to_dict()
+    finally:
+        if backend.is_gpu:
+            backend.xp.get_default_memory_pool().free_all_blocks()
+    best = min(found, key=_spread)
+    best = replace(best, environment={**best.environment, "tries": len(found)})
+    return with_machine(best, name).to_dict()
+
+
+def _spread(measured: Measurement) -> float:
+    return measured.iqr_s / measured.median_s

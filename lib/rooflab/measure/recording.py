@@ -213,7 +213,7 @@ def recordings() -> tuple[str, ...]:
     >>> "epyc-2core-vm" in rl.recordings()
     True
     """
-    return tuple(_files())
+    return tuple(files())
 
 
 def recording(name: str) -> Recording:
@@ -249,7 +249,7 @@ def recording(name: str) -> Recording:
     """
     if not isinstance(name, str):
         raise TypeError(f"name={name!r} must be the name of a recording, such as 'epyc-2core-vm'")
-    known = _files()
+    known = files()
     if name not in known:
         if not known:
             places = ", ".join(map(str, folders()))
@@ -320,11 +320,12 @@ def with_machine(measurement: Measurement, name: str) -> Measurement:
     return replace(measurement, machine=name, environment=environment)
 
 
-def _files() -> dict[str, Path]:
+def files(subfolder: str = "") -> dict[str, Path]:
+    """Return the recordings by name: those in ``subfolder`` of each of :func:`folders`."""
     found: dict[str, Path] = {}
     for folder in folders():
         try:
-            paths = sorted(folder.glob("*.json"))
+            paths = sorted((folder / subfolder).glob("*.json"))
         except OSError:  # a folder that may not be read is as good as none
             continue
         for path in paths:

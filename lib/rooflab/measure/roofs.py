@@ -172,8 +172,7 @@ class Roof:
 
 
 def cpu_roofs(backend: Backend, threads: int, tell: Callable[[float], None]) -> dict[str, Any]:
-    """Measure with `threads` threads; "peak", "bandwidth", "capacity", "spill", "notes" of the
-    roofs."""
+    """The roofs with `threads` threads: "peak", "bandwidth", "capacity", "spill", "notes"."""
     levels = cache_levels(cache_sizes(), threads, sharers())
     wanted = beyond_caches(levels, FALLBACK, threads)
     nbytes = affordable(wanted, available_bytes(backend))
@@ -391,8 +390,11 @@ def gpu_roofs(backend: Backend, tell: Callable[[float], None]) -> dict[str, Any]
 
 
 def _rates(backend: Backend, amount: float, call: Callable[[], Any]) -> dict[str, Any]:
-    """Rates of `amount` (FLOP or bytes) a call. Warm: the call before is of the same kind, so as
-    much of it is left to be written back as the timed one leaves behind."""
+    """Rates of a call that does or moves `amount` FLOP or bytes.
+
+    Warm, so that a call of the same kind comes before each. It leaves as much to be written back as
+    the timed one leaves behind.
+    """
     timing = time_gpu(
         backend.xp, call, cache="warm", samples=SAMPLES, seconds=SECONDS, warm_up_s=WARM_UP
     )

@@ -17,7 +17,7 @@ from rooflab.measure.atomic_file import replace_file
 from rooflab.measure.settings import path_setting, user_folder
 
 ENV = "ROOFLAB_CACHE"
-_unwritten: dict[Path, dict[str, Any]] = {}  # what a read-only directory has to do without
+_unwritten: dict[Path, dict[str, Any]] = {}  # documents for which there was no place on disk
 
 
 def cache_dir() -> Path:

@@ -6,13 +6,13 @@ import itertools
 import math
 import threading
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
 from statistics import median
-from typing import Any
+from typing import Any, Protocol
 
 from rooflab.count import Operation, axpy, dot, dtype, gemm, gemv, ger, scale
 from rooflab.measure import store
@@ -509,6 +509,38 @@ def explain(
     elif isinstance(machine, str) and machine in recordings():
         machine = recording(machine).machine
     return _explain(measured, machine, seconds, cache=cache)
+
+
+class Timed(Protocol):
+    """What says where it was timed: a measurement, a decode run."""
+
+    @property
+    def machine(self) -> str: ...
+    @property
+    def backend(self) -> str: ...
+    @property
+    def threads(self) -> int | None: ...
+
+
+def machine_of(measurements: Sequence[Timed]) -> Machine | None:
+    """The machine that ``measurements`` were taken on, if its roofs are stored or recorded.
+
+    None when they come from several machines or thread counts, or when nothing is known of it.
+    Nothing is measured.
+    """
+    homes_of = {(m.machine, m.backend, m.threads) for m in measurements}
+    if len(homes_of) != 1:
+        return None
+    id, backend, threads = homes_of.pop()
+    try:
+        here = stored_machine(backend, threads)
+    except (ValueError, RuntimeError):  # a recorded GPU's measurements, on a computer without one
+        here = None
+    kept = (recording(name).machine for name in recordings())
+    for known in (here, *kept):
+        if known is not None and known.id == id and known.threads in (None, threads):
+            return known
+    return None
 
 
 def _home(measured: Measurement) -> Machine | None:

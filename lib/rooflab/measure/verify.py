@@ -239,7 +239,7 @@ class _Product:
 
     @property
     def tolerance(self) -> float:
-        """Of the sums; every product after the first adds to a c that was stored in between."""
+        """Of the sums; each product after the first adds to a c that was rounded when stored."""
         stored = (len(self.pairs) - 1) * self.case.stored_rounding
         parts = self.case.part_rounding / math.sqrt(self.terms)
         return self.case.sum_tolerance(self.terms) + stored + parts

@@ -115,8 +115,8 @@ def _product(op: Operation, backend: str) -> tuple[int, ...]:
 def one_product(op: Operation, backend: str) -> bool:
     """Whether the whole batch of ``op`` is one call of a product on ``backend``, "cpu" or "gpu".
 
-    A batch of GEMVs with one matrix is a GEMM on both. A batch of GEMMs is one where what they do
-    not share lies in one piece.
+    A batch of GEMVs with one matrix is a GEMM on both. A batch of GEMMs that share one factor is a
+    GEMM where the other factors lie in one piece, one behind the other.
     """
     if op.batch == 1 or op.name not in ("gemv", "gemm"):
         return False
@@ -126,8 +126,8 @@ def one_product(op: Operation, backend: str) -> bool:
 def _per_level(points: Sequence[FittingSize], m: Machine, level: str) -> float:
     """Efficiency measured in ``level``, or in the nearest level that has a point.
 
-    No more than 1 in memory: what came faster than that came from a cache, or the roof was measured
-    in a busier moment. An estimate above the bound beside it would be one number too many.
+    In memory it is at most 1. A point that was faster came from a cache, or the roof was measured
+    in a busier moment, and an estimate must not beat the bound beside it.
     """
     place = m.levels.index(level)
     nearest = min(points, key=lambda p: abs(m.levels.index(p["level"]) - place))
@@ -149,7 +149,7 @@ def _per_size(points: Sequence[FittingSize], size: int) -> float:
 CACHES = ("cold", "warm")
 FADED = 4
 """A working set this many times the largest on which a cache was measured leaves nothing in it."""
-# In words, for the mixes that bandwidths are measured with: their names are operations'.
+# The mixes that bandwidths are measured with, in words, because "axpy" is also an operation.
 ROOFS = {
     "read": "roof of reading only",
     "axpy": "roof of two reads to a write",
@@ -313,9 +313,9 @@ def homes(nbytes: float, m: Machine, cache: str) -> dict[str, float]:
 def _spilled(nbytes: float, m: Machine, level: str) -> float:
     """Share of ``nbytes`` that the level behind ``level`` serves, 0 to 1.
 
-    Where the machine measured its caches, the logarithm of the size leads from one of its points
-    to the next, and from the last one to nothing left at FADED times its size. Elsewhere half the
-    cache's size is assumed to stay in it and twice its size to come from behind it.
+    Where the machine measured its caches, the share grows with the logarithm of the size from one
+    of its points to the next, and from the last one to 1 at FADED times its size. Elsewhere it is
+    assumed to grow from 0 at half the cache's size to 1 at twice its size.
     """
     held, known = m.capacities.get(level), m.spills.get(level)
     if known:
@@ -339,7 +339,7 @@ def _carried(op: Operation, m: Machine, shares: dict[str, float], level: str) ->
 
 
 def _roof(op: Operation, m: Machine, level: str) -> str:
-    """The roof of a level in words; its mix's own name is another operation's."""
+    """The roof of a level, in words."""
     return ONE_ROOF if m.origin == "datasheet" else ROOFS[mix_of(op, m, level)]
 
 

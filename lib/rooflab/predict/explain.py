@@ -253,7 +253,7 @@ def _unpaid(e: Explanation) -> float:
 
 
 def _beyond_cold(e: Explanation) -> str:
-    """Operands that lay in no cache: results that need not have left it yet, or a low roof."""
+    """Why cold operands beat the bound: results were still in a cache, or the roof is too low."""
     cache = max((v for k, v in e.machine.capacities.items() if k != "dram"), default=0)
     written = sum(o.nbytes * o.writes for o in e.op.operands)
     if written and _unpaid(e) <= min(written, cache):
@@ -269,7 +269,7 @@ def _beyond_cold(e: Explanation) -> str:
 
 
 def _beyond_the_peak(e: Explanation) -> str:
-    """More FLOP/s than the peak of the format: the count, another format, another kind of peak."""
+    """Why it beat the format's peak: the count is wrong, or the peak is not the one that counts."""
     kind, own = e.op.compute_dtype, e.machine.peaks
     families = {key.partition("_")[0] for key, rate in own.items() if rate >= e.rate}
     other = families & set(_FAMILIES) - {kind.family}

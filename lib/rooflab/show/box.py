@@ -10,6 +10,7 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import anywidget
 import ipywidgets
@@ -18,7 +19,7 @@ import traitlets
 from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
 
-from rooflab.count.dtypes import DType
+from rooflab.count.dtypes import DType, DTypeLike
 from rooflab.count.operation import Operation
 from rooflab.count.si import si
 from rooflab.show import canvas, captions, theme
@@ -94,7 +95,7 @@ def draw(
             ax.text(*middle, letter, ha="center", va="center", weight="bold")
     (x, y), (right, _), (_, bottom), _ = faces["C"]
     back = faces["A"][2]
-    small = {"fontsize": theme.SMALL, "va": "center"}
+    small: dict[str, Any] = {"fontsize": theme.SMALL, "va": "center"}
     ax.text((x + right) / 2, bottom + 21, f"N = {edges[1]}", ha="center", **small)
     ax.text(x - 7, (y + bottom) / 2, f"M = {edges[0]}", ha="right", **small)
     ax.text(
@@ -114,7 +115,7 @@ class Solid:
 
     name: str
     label: str
-    build: Callable[[int, int, int, object], Operation]
+    build: Callable[[int, int, int, DTypeLike], Operation]
     edges: Callable[[int, int, int], tuple[int, int, int]]
     faces: tuple[tuple[str, str], ...]
     stays: str = ""
@@ -141,7 +142,7 @@ class BoxView(anywidget.AnyWidget):
         solids: Sequence[Solid],
         sliders: Sequence[Slider],
         dtypes: Sequence[DType],
-        **start: object,
+        **start: Any,
     ) -> None:
         self.solids, self.slider_values = tuple(solids), tuple(s.values for s in sliders)
         self.dtypes = tuple(dtypes)
@@ -151,9 +152,10 @@ class BoxView(anywidget.AnyWidget):
 
     def _now(self) -> tuple[Solid, Operation, tuple[int, int, int]]:
         shown = next(s for s in self.solids if s.name == self.op)
-        values = [v[index] for v, index in zip(self.slider_values, (self.i, self.j, self.k))]
+        at = (self.i, self.j, self.k)
+        m, n, k = (values[index] for values, index in zip(self.slider_values, at))
         kind = next(d for d in self.dtypes if str(d) == self.dtype)
-        return shown, shown.build(*values, kind), shown.edges(*values)
+        return shown, shown.build(m, n, k, kind), shown.edges(m, n, k)
 
     @property
     def sentence(self) -> str:
@@ -178,21 +180,20 @@ def _boxes(op: Operation, edges: Sequence[int]) -> str:
 def _pack(
     solids: Sequence[Solid], values: Sequence[Sequence[int]], dtypes: Sequence[DType]
 ) -> dict[str, object]:
-    pool = Pool()
+    pool, (i, j, k) = Pool(), values
+    points = list(itertools.product(i, j, k))
     return {
         "width": WIDTH, "height": HEIGHT,
         "shape": [len(v) for v in values], "area": AREA,
         "across": ACROSS, "colours": theme.FACES,
         "scales": SCALE_WORDS, "sentence": captions.BOX,
-        "solids": [
-            _pack_one(one, list(itertools.product(*values)), dtypes, pool) for one in solids
-        ],
+        "solids": [_pack_one(one, points, dtypes, pool) for one in solids],
         "texts": pool.texts,
     }  # fmt: skip
 
 
 def _pack_one(
-    one: Solid, points: Sequence[tuple[int, ...]], dtypes: Sequence[DType], pool: Pool
+    one: Solid, points: Sequence[tuple[int, int, int]], dtypes: Sequence[DType], pool: Pool
 ) -> dict[str, object]:
     ledgers = {str(kind): [one.build(*point, kind) for point in points] for kind in dtypes}
     first = ledgers[str(dtypes[0])]

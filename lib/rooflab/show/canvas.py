@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from matplotlib import rc_context
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -20,6 +20,7 @@ from rooflab.show import theme
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
 
 # What a picture that moves in the browser needs from Python: empty axes as a PNG, and pixels.
 #
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 # only moves.
 
 
+#: What a widget says of itself to a front end: its data by MIME type, and the data's metadata.
+Bundle: TypeAlias = tuple[dict[str, Any], dict[str, Any]]
 #: CSS pixels per inch of the figures; the PNGs have twice as many, for beamers and dense screens.
 DPI = 100
 
@@ -82,10 +85,13 @@ def living() -> Mapping[str, Any]:
     from ipywidgets.widgets import widget
 
     # ipywidgets 7, which Colab has, keeps its widgets in the class.
-    return widget._instances if hasattr(widget, "_instances") else widget.Widget.widgets
+    found: Mapping[str, Any] = (
+        widget._instances if hasattr(widget, "_instances") else widget.Widget.widgets
+    )
+    return found
 
 
-def twins(widget: Any, kind: type, same: Callable[[Any], object]) -> list[Any]:
+def twins(widget: Any, kind: type[Any], same: Callable[[Any], object]) -> list[Any]:
     """Living widgets of its ``kind`` that ask the ``same``, and are not as covered as it is.
 
     A cell that is run again makes a second axis, and what stands below waits for the first one.
@@ -106,7 +112,7 @@ def mimebundle(
     under: tuple[bytes, str] | None = None,
     cut: float | None = None,
     says: str = "",
-) -> tuple[dict, dict]:
+) -> Bundle:
     """Add the still picture and its sentence to what a widget says of itself.
 
     A front end that can run the widget takes it; a file, GitHub or a mail shows the picture.
@@ -189,7 +195,7 @@ class Frame:
             "yLo": self.y_lo, "yDecade": self.y_decade,
         }  # fmt: skip
 
-    def ticks(self) -> dict[str, list]:
+    def ticks(self) -> dict[str, list[Any]]:
         """Return where the decades of both axes lie in pixels, what stands at each, and the
         names."""
         return {
@@ -224,7 +230,7 @@ def figure(width: int, height: int, dpi: int = DPI) -> Figure:
     return fig
 
 
-def empty(fig: Figure, frame: Frame, beside: int = 0, above: int = 0):
+def empty(fig: Figure, frame: Frame, beside: int = 0, above: int = 0) -> Axes:
     """Draw the empty axes of ``frame`` on ``fig`` and return them.
 
     ``beside`` and ``above``: pixels that the figure has to the right of and above the frame.
@@ -238,7 +244,7 @@ def empty(fig: Figure, frame: Frame, beside: int = 0, above: int = 0):
     return ax
 
 
-def dress(ax, xlim: tuple[float, float], ylim: tuple[float, float]) -> None:
+def dress(ax: Axes, xlim: tuple[float, float], ylim: tuple[float, float]) -> None:
     """Give ``ax`` the log-log scales, grid, ticks and labels of a roofline."""
     ax.set(xscale="log", yscale="log", xlim=xlim, ylim=ylim)
     ax.set_xlabel(X_NAME)
@@ -252,7 +258,7 @@ def dress(ax, xlim: tuple[float, float], ylim: tuple[float, float]) -> None:
     ax.set_axisbelow(True)
 
 
-def _ticks(axis, limits: tuple[float, float], label) -> None:
+def _ticks(axis: Axis, limits: tuple[float, float], label: Callable[[float], str]) -> None:
     from matplotlib.ticker import FixedLocator, NullLocator
 
     tens = _tens(*(math.log10(limit) for limit in limits))

@@ -7,7 +7,7 @@ the browser): the words under a moving point are the words that a saved notebook
 from __future__ import annotations
 
 from rooflab.count.operation import Operation
-from rooflab.count.si import percent, si, times
+from rooflab.count.si import percent, several, si, times
 from rooflab.predict.machine import Machine
 from rooflab.predict.roofline import Roofline
 from rooflab.show import theme
@@ -144,7 +144,7 @@ def outside(what: str, rate: float) -> str:
 
 def hidden(labels: int) -> str:
     """Say that so many ``labels`` found no room in a crowded picture."""
-    return f"{labels} label{'s' if labels > 1 else ''} left out"
+    return f"{several(labels, 'label')} left out"
 
 
 def here(machine: Machine) -> bool:

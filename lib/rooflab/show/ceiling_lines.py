@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 
 from rooflab.count import blas
+from rooflab.count.dtypes import DTypeLike
 from rooflab.count.operation import Operation
 from rooflab.count.si import si, times
 from rooflab.predict.estimate import CACHES, Prediction, overhead, predict
@@ -54,12 +55,12 @@ class Ceiling:
         ]
 
 
-def roof(machine: Machine, kind: object, level: str = "dram", mix: str = MIX) -> Roofline:
+def roof(machine: Machine, kind: DTypeLike, level: str = "dram", mix: str = MIX) -> Roofline:
     """Return the roofline that a picture draws: the best mix of reads and writes of ``level``."""
     return Roofline(machine, kind, level, mix=mix)
 
 
-def missing(machine: Machine, kind: object, cache: str) -> str:
+def missing(machine: Machine, kind: DTypeLike, cache: str) -> str:
     """Return what ``machine`` lacks for a roofline of dtype ``kind``, in a few words, or ""."""
     if not machine.has_peak(kind):
         return f"no {kind} figure"
@@ -70,7 +71,7 @@ def missing(machine: Machine, kind: object, cache: str) -> str:
     return ""
 
 
-def ceilings(machine: Machine, kind: object, cache: str, mix: str = MIX) -> tuple[Ceiling, ...]:
+def ceilings(machine: Machine, kind: DTypeLike, cache: str, mix: str = MIX) -> tuple[Ceiling, ...]:
     """Return the roofs of ``machine`` for dtype ``kind``, nearest memory level first.
 
     "cold": operands come from memory, one roof. "warm": they may still lie in a cache, one roof a
@@ -86,7 +87,7 @@ def ceilings(machine: Machine, kind: object, cache: str, mix: str = MIX) -> tupl
 
 
 def lines(
-    machine: Machine, kind: object, cache: str, frame: Frame, mix: str = MIX
+    machine: Machine, kind: DTypeLike, cache: str, frame: Frame, mix: str = MIX
 ) -> list[dict[str, object]]:
     """Return :func:`ceilings` as plain data for the browser."""
     return [
@@ -276,7 +277,7 @@ def of_operations(
     return found
 
 
-def square(name: str, kind: object) -> Callable[[int], Operation]:
+def square(name: str, kind: DTypeLike) -> Callable[[int], Operation]:
     """Return what makes the routine ``name`` in dtype ``kind`` with all its edges equal to n."""
     make, edges = getattr(blas, name), ROUTINES[name]
     return lambda n: make(*[n] * edges, kind)
@@ -316,7 +317,7 @@ def overhead_words(op: Operation, machine: Machine, cache: str) -> str:
     return SAY_OVERHEAD[f"call_{cache}"].format(call=si(overhead(op, machine, cache), "s"))
 
 
-def draw_overhead(crowd: Crowd, lines: dict[tuple[str, str], CallLine]) -> None:
+def draw_overhead(crowd: Crowd, lines: Mapping[tuple[str, str], CallLine]) -> None:
     """Draw the ``lines`` of :func:`of_operations`, thin, each in its operation's colour."""
     for (name, _), line in lines.items():
         xs, ys = zip(*line.points)
@@ -354,7 +355,7 @@ SAY_SIDES = {
 PEAK = "the peak"
 
 
-def sides(machine: Machine | None, kind: object, cache: str) -> tuple[str, ...]:
+def sides(machine: Machine | None, kind: DTypeLike, cache: str) -> tuple[str, ...]:
     """Return the sides that ``cache`` shows: cold, and warm only where it has a figure."""
     if cache == "cold":
         return (cache,)
@@ -364,7 +365,7 @@ def sides(machine: Machine | None, kind: object, cache: str) -> tuple[str, ...]:
     return tuple(there) or ("cold",)
 
 
-def last(machine: Machine | None, kind: object, cache: str) -> str:
+def last(machine: Machine | None, kind: DTypeLike, cache: str) -> str:
     """Return the side whose roofs are drawn uppermost: warm where it is shown."""
     return sides(machine, kind, cache)[-1]
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from rooflab.count import blas
+from rooflab.count.dtypes import DTypeLike
 from rooflab.count.operation import Operation
 from rooflab.count.validation import unknown
 
@@ -24,7 +25,7 @@ class Family:
     """
 
     name: str
-    build: Callable[[int, int, object], Operation]
+    build: Callable[[int, int, DTypeLike], Operation]
     edges: Callable[[int, int], tuple[int, int, int]]
     faces: tuple[tuple[str, str], ...]
     why: str

@@ -20,7 +20,7 @@ import traitlets
 from matplotlib import rc_context
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
-from rooflab.count.si import si
+from rooflab.count.si import several, si
 from rooflab.count.validation import unknown
 from rooflab.show import canvas, theme
 from rooflab.show.guess_axis import MINE
@@ -152,7 +152,7 @@ def _origin(curve: Any) -> str:
     threads = getattr(curve, "threads", None)
     parts = [
         getattr(curve, "name", ""),
-        f"{threads} thread{'s' if threads > 1 else ''}" if threads else "",
+        several(threads, "thread") if threads else "",
         getattr(curve, "dtype", ""),
         getattr(curve, "measured_on", "")[:10],
         *getattr(curve, "warnings", ()),
@@ -204,8 +204,10 @@ def empty(sweep: LunchSweep, view: str) -> tuple[Figure, Axes]:
         what = "multiply-adds on each number" + ("" if view == "time" else " (2 FLOP each)")
         axes.set_xlabel(what, loc="left")
         note = "both axes: each step is a factor"
-        place = {"xycoords": ("axes fraction", axes.xaxis.label), "color": theme.CEILING}
-        axes.annotate(note, (1, 0), ha="right", va="bottom", size=theme.SMALL, **place)
+        axes.annotate(
+            note, (1, 0), xycoords=("axes fraction", axes.xaxis.label), color=theme.CEILING,
+            ha="right", va="bottom", size=theme.SMALL,
+        )  # fmt: skip
         label = "time (ms)" if view == "time" else "work per second (GFLOP/s)"
         axes.annotate(label, (0, 1), (4, 7), "axes fraction", "offset points", va="bottom")
         axes.grid(color="black", alpha=0.1, lw=0.8)
@@ -348,8 +350,10 @@ def still(
     with rc_context(theme.RC):
         figure, axes = empty(sweep, view)
         if k is None:
-            place = {"ha": "center", "va": "center", "transform": axes.transAxes}
-            axes.text(0.5, 0.5, "covered until you have guessed", color=theme.CEILING, **place)
+            axes.text(
+                0.5, 0.5, "covered until you have guessed", color=theme.CEILING, ha="center",
+                va="center", transform=axes.transAxes,
+            )  # fmt: skip
             return canvas.png(figure, transparent=False)
 
         def draw(at: Any, seconds: Any, **look: Any) -> None:
@@ -367,14 +371,10 @@ def still(
             axes.annotate("your guess", (guess[0], y), (0, -16 if at_top else 10), ha="center",
                           textcoords="offset points", color=MINE_SAYS, weight="bold")  # fmt: skip
         _legend(sweep, view, names, axes)
-        at = {"xy": (1, 1), "xytext": (0, 7), "xycoords": "axes fraction", "ha": "right"}
         axes.annotate(
-            sweep.origin,
-            textcoords="offset points",
-            color=theme.CEILING,
-            size=theme.SMALL - 1,
-            **at,
-        )
+            sweep.origin, (1, 1), (0, 7), "axes fraction", "offset points", ha="right",
+            color=theme.CEILING, size=theme.SMALL - 1,
+        )  # fmt: skip
     return canvas.png(figure, transparent=False)
 
 
@@ -433,7 +433,7 @@ class LunchView(anywidget.AnyWidget):
     hushed = traitlets.List(traitlets.Unicode()).tag(sync=True)
 
 
-class FreeLunchPicture(widgets.VBox):
+class FreeLunchPicture(widgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
     """A slider and the picture it moves; ``sweep`` is the curve, ``live`` the moving part."""
 
     def __init__(
@@ -505,7 +505,7 @@ class FreeLunchPicture(widgets.VBox):
             return None
         return self._guess_k, SECONDS[self._after.unit] * self._after.value
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict, dict]:
+    def _repr_mimebundle_(self, **kwargs: Any) -> canvas.Bundle:
         live = super()._repr_mimebundle_(**kwargs)
         under = (self._drawn(), self._said()) if self.live.covered else None
         return canvas.mimebundle(live, self.still(), self.sentence, under)

@@ -100,7 +100,7 @@ class GuessAxis(anywidget.AnyWidget):
         """One PNG on white: the question over its axis, and what is uncovered of the answer."""
         return self.plan.still(self.value, self.covered)
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict, dict]:
+    def _repr_mimebundle_(self, **kwargs: Any) -> canvas.Bundle:
         text = self.plan.asked if self.covered else self.plan.verdict(self.value)
         live = super()._repr_mimebundle_(**kwargs)
         if not self.covered:
@@ -266,9 +266,9 @@ def guess(
 
     Raises TypeError or ValueError naming the argument; an axis too short for the result grows.
     """
-    for name, value in {"id": id, "question": question}.items():
-        if not isinstance(value, str) or not value.strip():
-            raise TypeError(f"{name}={value!r} must be a text that is not empty")
+    for name, text in {"id": id, "question": question}.items():
+        if not isinstance(text, str) or not text.strip():
+            raise TypeError(f"{name}={text!r} must be a text that is not empty")
     numbers = {"result": result, "low": low, "high": high}
     for name, value in [*numbers.items(), *marks.items(), *slips.items()]:
         if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -143,7 +144,7 @@ class Room:
 
     def put_all(self, named: Sequence[tuple[str, Point]]) -> list[list[float] | None]:
         """Place every (text, its marker) around its marker, in the order that works best."""
-        spots = [around(*own, text) for text, own in named]
+        spots = [around(own[0], own[1], text) for text, own in named]
         before, best = list(self.taken), None
         for order in _orders([own for _, own in named]):
             self.taken, cost = list(before), 0.0
@@ -223,7 +224,7 @@ def _apart(box: Box, point: Point) -> float:
     """Distance of ``point`` from ``box``."""
     x = max(box[0] - point[0], 0, point[0] - box[2])
     y = max(box[1] - point[1], 0, point[1] - box[3])
-    return (x * x + y * y) ** 0.5
+    return math.hypot(x, y)
 
 
 def _orders(places: Sequence[Point]) -> list[list[int]]:
@@ -288,7 +289,7 @@ class Crowd:
         spots: Iterable[Spot],
         own: Sequence[Point] = (),
         forced: bool = True,
-        **style: object,
+        **style: Any,
     ) -> bool:
         """Write ``text``, which belongs to the markers ``own``, at the best of ``spots``.
 
@@ -326,19 +327,19 @@ class Crowd:
         self.room.taken += places[found[1]]
         return found[1]
 
-    def _annotate(self, text: str, spot: Spot, style: dict[str, object]) -> None:
+    def _annotate(self, text: str, spot: Spot, style: Mapping[str, Any]) -> None:
         # Figure points, unlike pixels, stay where they are when the figure is saved at another dpi.
         points = 72 / self.ax.figure.dpi
         self.ax.annotate(
             text, (spot.x * points, spot.y * points), xycoords="figure points",
             ha=spot.ha, va=spot.va, rotation=spot.angle, rotation_mode="anchor",
-            annotation_clip=False, **{"color": theme.INK} | style,
+            annotation_clip=False, **{"color": theme.INK, **style},
             path_effects=[withStroke(linewidth=3, foreground=theme.PAPER)],
         )  # fmt: skip
 
-    def _extent(self, text: str, style: dict[str, object]) -> tuple[float, float]:
+    def _extent(self, text: str, style: Mapping[str, Any]) -> tuple[float, float]:
         probe = self.ax.text(0, 0, text, **style)
-        box = probe.get_window_extent(self.ax.figure.canvas.get_renderer())
+        box = probe.get_window_extent()
         probe.remove()
         return box.width, box.height
 

@@ -7,7 +7,9 @@ saved notebook keeps one still picture and its sentences.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import anywidget
 import ipywidgets
@@ -16,7 +18,7 @@ from matplotlib import rc_context
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from rooflab.count import blas
-from rooflab.count.dtypes import DType
+from rooflab.count.dtypes import DType, DTypeLike, as_dtypes
 from rooflab.count.dtypes import dtype as _dtype
 from rooflab.count.operation import Operation
 from rooflab.count.validation import size, unknown
@@ -25,10 +27,10 @@ from rooflab.predict.machine import Machine
 from rooflab.show import canvas, captions, ceiling_lines, theme
 from rooflab.show.box import BoxView, Solid, of_family
 from rooflab.show.canvas import DPI, Frame, empty
-from rooflab.show.ceiling_lines import CHOICES, MIX, as_band, ceilings, label_machine, roof
+from rooflab.show.ceiling_lines import CHOICES, MIX, Ceiling, as_band, ceilings, label_machine, roof
 from rooflab.show.families import Family, batches, families, sizes
 from rooflab.show.labels import Crowd
-from rooflab.show.machine_choices import WELL_KNOWN, Offer, offers, with_figures
+from rooflab.show.machine_choices import Offer, offers, well_known, with_figures
 from rooflab.show.roofline_figure import (
     Picture,
     Point,
@@ -40,7 +42,10 @@ from rooflab.show.roofline_figure import (
 )
 from rooflab.show.scene import Scene, Series, Slider
 from rooflab.show.waiting import Cover, awaited, covered
-from rooflab.show.waterfall_picture import link_waterfall, stacked, waterfall_of
+from rooflab.show.waterfall_picture import WaterfallView, link_waterfall, stacked, waterfall_of
+
+if TYPE_CHECKING:
+    from rooflab.measure.measurement import Measurement
 
 DTYPES = ("fp64", "fp32", "fp16", "bf16", "fp8_e4m3")
 EDGES = tuple(2**e for e in range(15))
@@ -58,17 +63,17 @@ def roofline(
     *,
     machine: Machine | str | None = None,
     ops: Iterable[str] | str = ("axpy", "gemv", "gemm"),
-    dtype: object = "fp32",
-    dtypes: Sequence[object] = DTYPES,
+    dtype: DTypeLike = "fp32",
+    dtypes: Sequence[DTypeLike] = DTYPES,
     n: int | None = None,
     batch: int = 1,
     cache: str = "cold",
-    measurements: Sequence[object] = (),
+    measurements: Sequence[Measurement] = (),
     box: bool = False,
     waterfall: bool = False,
     overhead: bool = False,
     band: tuple[float, float] | None = None,
-    after: object = None,
+    after: Any = None,
 ) -> Live:
     """Return the live roofline: sliders for N and the batch, choices for everything else.
 
@@ -132,8 +137,9 @@ def roofline(
     first_n = _measured_n(shown, measurements, smallest) if n is None else n
     sliders = _size_sliders(first_n, batch, smallest)
     series = tuple(_series(family, sliders[1].values) for family in shown)
-    scene = Scene(sliders, series, _kinds(dtypes, dtype), offered, overhead, as_band(band))
-    kind = str(_dtype(dtype))
+    first_kind = _dtype(dtype)
+    kinds, kind = as_dtypes("dtypes", dtypes, first_kind), str(first_kind)
+    scene = Scene(sliders, series, kinds, offered, overhead, as_band(band))
     start = {"machine": first.id, "dtype": kind, "cache": cache, "ops": [s.name for s in series]}
     beside = None
     if box:
@@ -146,12 +152,12 @@ def box(
     m: int = 1,
     n: int = 4096,
     k: int = 1,
-    dtype: object = "fp32",
+    dtype: DTypeLike = "fp32",
     *,
     accumulate: bool = False,
     machine: Machine | str | None = None,
     machines: Iterable[Machine | str] | Machine | str | None = None,
-    dtypes: Sequence[object] = ("fp64", "fp32", "fp16"),
+    dtypes: Sequence[DTypeLike] = ("fp64", "fp32", "fp16"),
 ) -> Live:
     """Return the box with sliders for M, N and K, and beside it the roofline its point walks on.
 
@@ -211,29 +217,30 @@ def product_box(
     label: str,
     sliders: tuple[Slider, ...],
     faces: tuple[tuple[str, str], ...],
-    types: tuple[Sequence[object], object],
+    types: tuple[Sequence[DTypeLike], DTypeLike],
     offer: tuple[tuple[Offer, ...], Offer],
     accumulate: bool = False,
-    letters: str = "ABC",
+    letters: tuple[str, str, str] = ("A", "B", "C"),
     mix: str = MIX,
-    after: Sequence[object] = (),
+    after: Sequence[Any] = (),
 ) -> Live:
     """The box of one product whose three edges are ``sliders``, with its roofline."""
 
-    def build(m: int, n: int, k: int, kind: object) -> Operation:
+    def build(m: int, n: int, k: int, kind: DTypeLike) -> Operation:
         return blas.gemm(m, n, k, kind, accumulate=accumulate)
 
     unsaid = [""] * len(sliders[1].values)
     series = Series("gemm", "GEMM", build, unsaid, unsaid, spread=True, estimated=False)
-    offered, first = offer
-    scene = Scene(sliders, (series,), _kinds(*types), offered, mix=mix)
-    start = {"machine": first.id, "dtype": str(_dtype(types[1])), "ops": ["gemm"]}
-    solid = Solid("gemm", label, build, lambda *edges: edges, faces, letters=tuple(letters))
-    beside = _box_view([solid], scene, start["dtype"])
+    (offered, first), first_kind = offer, _dtype(types[1])
+    scene = Scene(sliders, (series,), as_dtypes("dtypes", types[0], first_kind), offered, mix=mix)
+    kind = str(first_kind)
+    start = {"machine": first.id, "dtype": kind, "ops": ["gemm"]}
+    solid = Solid("gemm", label, build, lambda *edges: edges, faces, letters=letters)
+    beside = _box_view([solid], scene, kind)
     return Live(scene, f"rooflab-{stem}", start, beside, after=after)
 
 
-def _measured_n(shown: Sequence[Family], measurements: Sequence[object], smallest: int) -> int:
+def _measured_n(shown: Sequence[Family], measurements: Sequence[Measurement], smallest: int) -> int:
     """The largest N at which an operation shown was measured; 1024 if none was."""
     timed = {(m.op.name, *m.op.dims.values()) for m in measurements if m.op.batch == 1}
 
@@ -273,13 +280,7 @@ def _series(family: Family, every_batch: Sequence[int]) -> Series:
     )
 
 
-def _kinds(dtypes: Sequence[object] | object, first: object) -> tuple[DType, ...]:
-    """Return the dtypes on offer, the one shown first among them."""
-    several = dtypes if isinstance(dtypes, (list, tuple)) else [dtypes]
-    return tuple(dict.fromkeys(_dtype(kind) for kind in (*several, first)))
-
-
-def nearest(argument: str, value: object, values: Sequence[int]) -> int:
+def nearest(argument: str, value: int, values: Sequence[int]) -> int:
     """Return the index of the slider value nearest to ``value``, a positive integer."""
     wanted = size(argument, value)
     return min(range(len(values)), key=lambda index: abs(values[index] - wanted))
@@ -288,7 +289,7 @@ def nearest(argument: str, value: object, values: Sequence[int]) -> int:
 def on_offer(
     machines: Iterable[Machine | str] | Machine | str | None,
     machine: Machine | str | None,
-    measurements: Sequence[object],
+    measurements: Sequence[Measurement],
 ) -> tuple[tuple[Offer, ...], Offer]:
     """Return the machines on offer and the one shown first.
 
@@ -301,15 +302,14 @@ def on_offer(
             offered = (first, *offered)
         return offered, first
     usable = with_figures(offered, machines)
-    known = [offer for offer in usable if offer.id == WELL_KNOWN]
-    here = [offer for offer in usable if offer.machine.origin == "measured"]
-    return offered, (here or known or usable)[0]
+    here = (offer for offer in usable if offer.known.origin == "measured")
+    return offered, next(here, None) or well_known(usable)
 
 
 # The still picture of a live roofline: what a saved notebook, a printer or GitHub shows.
 
 
-def still(scene, view, box=None) -> Picture:
+def still(scene: Scene, view: Overlay, box: BoxView | None = None) -> Picture:
     """Draw what ``view`` shows now of ``scene`` (and its ``box``); the picture has its
     ``words``."""
     offer = next((one for one in scene.offers if one.id == view.machine), scene.offers[0])
@@ -349,20 +349,21 @@ def still(scene, view, box=None) -> Picture:
     return figure
 
 
-def _shown(scene, view) -> list:
-    values = [s.values[index] for s, index in zip(scene.sliders, (view.i, view.j, view.k))]
+def _shown(scene: Scene, view: Overlay) -> list[tuple[Series, Operation]]:
+    at = (view.i, view.j, view.k)
+    m, n, k = (slider.values[index] for slider, index in zip(scene.sliders, at))
     return [
-        (series, series.build(*values, _kind(scene, view)))
+        (series, series.build(m, n, k, _kind(scene, view)))
         for series in scene.series
         if series.name in view.ops
     ]
 
 
-def _kind(scene, view):
+def _kind(scene: Scene, view: Overlay) -> DType:
     return next(kind for kind in scene.dtypes if str(kind) == view.dtype)
 
 
-def _ceilings(scene, offer: Offer, view) -> tuple:
+def _ceilings(scene: Scene, offer: Offer, view: Overlay) -> tuple[Ceiling, ...]:
     try:
         side = ceiling_lines.last(offer.machine, view.dtype, view.cache)
         return ceilings(offer.machine, view.dtype, side, scene.mix) if offer.machine else ()
@@ -370,23 +371,25 @@ def _ceilings(scene, offer: Offer, view) -> tuple:
         return ()  # the figure is missing; the words give the reason
 
 
-def _level(offer: Offer, side: str, op) -> str:
-    return ceiling_lines.home(op, offer.machine, side)
+def _level(offer: Offer, side: str, op: Operation) -> str:
+    return ceiling_lines.home(op, offer.known, side)
 
 
-def _sides(offer: Offer, view) -> tuple[str, ...]:
+def _sides(offer: Offer, view: Overlay) -> tuple[str, ...]:
     return ceiling_lines.sides(offer.machine, view.dtype, view.cache)
 
 
-def _call_lines(scene, view, offer: Offer) -> dict[tuple[str, str], ceiling_lines.CallLine]:
+def _call_lines(
+    scene: Scene, view: Overlay, offer: Offer
+) -> dict[tuple[str, str], ceiling_lines.CallLine]:
     """Overhead lines of the operations shown, each with its batch."""
-    if not (scene.overhead and offer.machine.routines):
+    if not (scene.overhead and offer.known.routines):
         return {}
     batch, kind = scene.sliders[1].values[view.j], _kind(scene, view)
-    side = ceiling_lines.last(offer.machine, kind, view.cache)
+    side = ceiling_lines.last(offer.known, kind, view.cache)
     lines = {
         (s.name, view.dtype): ceiling_lines.call_line(
-            lambda n, s=s: s.build(n, batch, 1, kind), offer.machine, side
+            partial(_one_of, s, batch, kind), offer.known, side
         )
         for s in scene.series
         if s.name in view.ops and s.estimated
@@ -394,8 +397,12 @@ def _call_lines(scene, view, offer: Offer) -> dict[tuple[str, str], ceiling_line
     return {key: line for key, line in lines.items() if line}
 
 
-def _points(scene, view, offer: Offer) -> list[Point]:
-    points = []
+def _one_of(series: Series, batch: int, kind: DType, n: int) -> Operation:
+    return series.build(n, batch, 1, kind)
+
+
+def _points(scene: Scene, view: Overlay, offer: Offer) -> list[Point]:
+    points: list[Point] = []
     if not _ceilings(scene, offer, view):
         return points
     shown = _sides(offer, view)
@@ -408,12 +415,12 @@ def _points(scene, view, offer: Offer) -> list[Point]:
         return list(split)
     (side,) = shown
     for series, op in _shown(scene, view):
-        roofline = roof(offer.machine, view.dtype, _level(offer, side, op), scene.mix)
+        roofline = roof(offer.known, view.dtype, _level(offer, side, op), scene.mix)
         allowed = roofline.attainable(op.intensity)
         tag = series.tags[view.j]
         points.append(Point(op, allowed, "bound", tag, allowed))
-        if offer.machine.routines and series.estimated and view.j == 0:
-            seconds = predict(op, offer.machine, cache=side).seconds
+        if offer.known.routines and series.estimated and view.j == 0:
+            seconds = predict(op, offer.known, cache=side).seconds
             points.append(Point(op, op.flops / seconds, "predicted", tag, allowed))
         points += [
             Point(op, m.flop_per_s, "measured", tag, allowed)
@@ -423,19 +430,21 @@ def _points(scene, view, offer: Offer) -> list[Point]:
     return points
 
 
-def _split(scene, view, offer: Offer, series, op, side: str) -> Point:
+def _split(
+    scene: Scene, view: Overlay, offer: Offer, series: Series, op: Operation, side: str
+) -> Point:
     """What is best known of one side: measured, else predicted, else what its roof allows."""
-    bound = roof(offer.machine, view.dtype, _level(offer, side, op), scene.mix).attainable(
+    bound = roof(offer.known, view.dtype, _level(offer, side, op), scene.mix).attainable(
         op.intensity
     )
     rate, kind = bound, "bound"
-    if offer.machine.routines and series.estimated and view.j == 0:
-        rate, kind = op.flops / predict(op, offer.machine, cache=side).seconds, "predicted"
+    if offer.known.routines and series.estimated and view.j == 0:
+        rate, kind = op.flops / predict(op, offer.known, cache=side).seconds, "predicted"
     for m in offer.measurements:
         if m.op.label == op.label and m.cache == side:
             rate, kind = m.flop_per_s, "measured"
             break
-    note = ceiling_lines.mark(op, rate, offer.machine) if side == "warm" else ""
+    note = ceiling_lines.mark(op, rate, offer.known) if side == "warm" else ""
     return Point(op, rate, kind, series.tags[view.j], bound, side, note)
 
 
@@ -447,10 +456,10 @@ def _below(point: Point, frame: Frame) -> bool:
 def _said(point: Point, cache: str) -> str:
     if point.kind == "predicted":
         return captions.predicted(point.rate)
-    return captions.measured(point.rate, point.allowed, cache)
+    return captions.measured(point.rate, point.allowed or point.rate, cache)
 
 
-def _words(scene, view, offer: Offer, points: list[Point], frame: Frame) -> str:
+def _words(scene: Scene, view: Overlay, offer: Offer, points: list[Point], frame: Frame) -> str:
     said = []
     for series, op in _shown(scene, view):
         mine = [p for p in points if p.op.label == op.label]
@@ -458,7 +467,8 @@ def _words(scene, view, offer: Offer, points: list[Point], frame: Frame) -> str:
             said.append(captions.count(op))
             continue
         if mine[0].side:
-            line = captions.count(op) + "".join(_side_words(scene, offer, p, frame) for p in mine)
+            told = (_side_words(scene, offer, p, p.side, frame) for p in mine if p.side)
+            line = captions.count(op) + "".join(told)
         else:
             line = _one_side(scene, view, offer, op, mine, frame)
         reason = series.why[view.j]
@@ -468,9 +478,11 @@ def _words(scene, view, offer: Offer, points: list[Point], frame: Frame) -> str:
     return "\n".join(filter(None, [*said, ceiling_lines.band_words(scene.band), offer.says]))
 
 
-def _one_side(scene, view, offer: Offer, op, points: list[Point], frame: Frame) -> str:
+def _one_side(
+    scene: Scene, view: Overlay, offer: Offer, op: Operation, points: list[Point], frame: Frame
+) -> str:
     (side,), mine = _sides(offer, view), {p.kind: p for p in points}
-    line = captions.bound(op, roof(offer.machine, view.dtype, _level(offer, side, op), scene.mix))
+    line = captions.bound(op, roof(offer.known, view.dtype, _level(offer, side, op), scene.mix))
     for kind in ("predicted", "measured"):
         if kind in mine:
             below = _below(mine[kind], frame)
@@ -482,30 +494,30 @@ def _one_side(scene, view, offer: Offer, op, points: list[Point], frame: Frame) 
     return line
 
 
-def _side_words(scene, offer: Offer, p: Point, frame: Frame) -> str:
+def _side_words(scene: Scene, offer: Offer, p: Point, side: str, frame: Frame) -> str:
     if _below(p, frame):
-        line = ceiling_lines.outside(p.side, p.kind, p.rate)
+        line = ceiling_lines.outside(side, p.kind, p.rate)
     else:
-        level = _level(offer, p.side, p.op)
+        level = _level(offer, side, p.op)
         line = ceiling_lines.sides_words(
-            p.side, p.kind, p.op, p.rate, roof(offer.machine, p.op.compute_dtype, level, scene.mix)
+            side, p.kind, p.op, p.rate, roof(offer.known, p.op.compute_dtype, level, scene.mix)
         )
-    trap = ceiling_lines.trap(p.op, p.rate, offer.machine) if p.side == "warm" else ""
-    return line + trap + _call(scene, offer, p, p.side)
+    trap = ceiling_lines.trap(p.op, p.rate, offer.known) if side == "warm" else ""
+    return line + trap + _call(scene, offer, p, side)
 
 
-def _call(scene, offer: Offer, p: Point, side: str) -> str:
+def _call(scene: Scene, offer: Offer, p: Point, side: str) -> str:
     """The cost of the call, where it is most of a predicted time and its line is drawn."""
     if not scene.overhead or p.kind != "predicted":
         return ""
-    return ceiling_lines.overhead_words(p.op, offer.machine, side)
+    return ceiling_lines.overhead_words(p.op, offer.known, side)
 
 
 class Overlay(anywidget.AnyWidget):
     """The picture itself: axes, roofs, markers and sentences."""
 
     _esm = canvas.source(
-        "overlay.js", "reading.js", "live_chosen.js", "live_controls.js", "live_roofs.js",
+        "overlay.js", "reading.js", "live_choice.js", "live_controls.js", "live_roofs.js",
         "live_names.js", "live_axes.js", "live_dots.js", "live.js",
     )  # fmt: skip
     _css = canvas.source("live.css")
@@ -524,7 +536,7 @@ class Overlay(anywidget.AnyWidget):
     hushed = traitlets.List(traitlets.Unicode()).tag(sync=True)
 
 
-class Live(ipywidgets.VBox):
+class Live(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
     """Sliders above, pictures below, tied together in the browser.
 
     ``view`` is the roofline's :class:`Overlay`: its ``machine``, ``dtype``, ``cache`` and ``ops``
@@ -536,13 +548,13 @@ class Live(ipywidgets.VBox):
         self,
         scene: Scene,
         stem: str,
-        start: dict[str, object],
-        box=None,
-        waterfall=None,
-        after: Sequence[object] = (),
+        start: Mapping[str, Any],
+        box: BoxView | None = None,
+        waterfall: WaterfallView | None = None,
+        after: Sequence[Any] = (),
     ) -> None:
         self.scene, self.cover = scene, Cover(after) if after else None
-        self.sliders = [_slider(slider) for slider in scene.sliders if len(slider.values) > 1]
+        self.sliders = [size_slider(s.name, s.options, s.start) for s in scene.sliders if s.options]
         self.view = Overlay(
             data=scene.pack(),
             **{letter: slider.start for letter, slider in zip("ijk", scene.sliders)},
@@ -579,14 +591,14 @@ class Live(ipywidgets.VBox):
     @property
     def sentence(self) -> str:
         """What the picture shows now, in words, or what it waits for."""
-        if self.covered:
-            return self.cover.sentence
+        if self.cover is not None and self.cover.covered:
+            return str(self.cover.sentence)
         return self._said(still(self.scene, self.view, self.box).words)
 
     def _said(self, words: str) -> str:
         return words if self.waterfall is None else f"{words}\n{self.waterfall.sentence}"
 
-    def _repr_mimebundle_(self, **kwargs: object) -> tuple[dict, dict]:
+    def _repr_mimebundle_(self, **kwargs: Any) -> canvas.Bundle:
         picture = still(self.scene, self.view, self.box)
         below = self.waterfall and self.waterfall.picture(round(picture.get_figwidth() * DPI))
         words, live = self._said(picture.words), super()._repr_mimebundle_(**kwargs)
@@ -594,19 +606,19 @@ class Live(ipywidgets.VBox):
         if below:
             png = stacked([picture, below])
             cut = picture.get_figheight() / (picture.get_figheight() + below.get_figheight())
-        if not self.covered:
+        if self.cover is None or not self.cover.covered:
             return canvas.mimebundle(live, png, words, cut=cut)
         over, under = self.cover.sentence, (png, "The live roofline, uncovered.")
         return canvas.mimebundle(live, covered(over), over, under, cut)
 
 
-def _slider(slider: Slider) -> ipywidgets.SelectionSlider:
+def size_slider(
+    name: str, options: Sequence[str | tuple[str, int]], index: int
+) -> ipywidgets.SelectionSlider:
+    """A slider as wide as a picture; ``options``: texts, or texts with their values."""
     widget = ipywidgets.SelectionSlider(
-        options=[(str(value), value) for value in slider.values],
-        index=slider.start,
-        description=slider.name,
-        continuous_update=True,
+        options=options, index=index, description=name, continuous_update=True,
         layout=ipywidgets.Layout(width="min(720px, 98%)"),
-    )
+    )  # fmt: skip
     widget.add_class("rooflab-slider")
     return widget

@@ -8,12 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
+from rooflab.count.dtypes import DTypeLike
 from rooflab.predict.catalogue import machine as catalogue_machine
 from rooflab.predict.catalogue import machines as catalogue
 from rooflab.predict.machine import Machine
 from rooflab.show import captions
 from rooflab.show.ceiling_lines import MIX
+
+if TYPE_CHECKING:
+    from rooflab.measure.measurement import Measurement
 
 NOT_MEASURED = "not measured yet, rl.this_machine() does it"
 # Saved pages have other readers than the one who measured: "this computer" would not be theirs.
@@ -34,10 +39,17 @@ class Offer:
     group: str
     says: str
     machine: Machine | None = None
-    measurements: tuple[object, ...] = ()
+    measurements: tuple[Measurement, ...] = ()
     reason: str = ""
 
-    def rates(self, dtypes: Iterable[object]) -> list[float]:
+    @property
+    def known(self) -> Machine:
+        """Its machine; ValueError where nothing is known of it."""
+        if self.machine is None:
+            raise ValueError(f"{self.name} has no figures: {self.reason}")
+        return self.machine
+
+    def rates(self, dtypes: Iterable[DTypeLike]) -> list[float]:
         """FLOP/s that must fit on the axes: lowest and highest of the roofs, and what was timed."""
         m = self.machine
         if m is None:
@@ -50,7 +62,7 @@ class Offer:
 
 def offers(
     machines: Iterable[Machine | str] | Machine | str | None = None,
-    measurements: Sequence[object] = (),
+    measurements: Sequence[Measurement] = (),
 ) -> tuple[Offer, ...]:
     """Return the machines on offer, each once.
 
@@ -80,14 +92,14 @@ def offers(
     return tuple(found.values())
 
 
-def listed(argument: str, given: object, wanted: str) -> list:
+def listed(argument: str, given: object, wanted: str) -> list[Any]:
     """Return ``given`` as a list; TypeError naming ``argument`` if nothing can be taken from it."""
     if isinstance(given, Iterable):
         return list(given)
     raise TypeError(f"{argument}={given!r} is a {type(given).__name__}; give {wanted}")
 
 
-def _offer(one: Machine | str, measurements: Sequence[object]) -> Offer:
+def _offer(one: Machine | str, measurements: Sequence[Measurement]) -> Offer:
     if one == "this":
         return this_offer(measurements)
     if isinstance(one, str) and one in _recording_names():
@@ -102,7 +114,7 @@ def _offer(one: Machine | str, measurements: Sequence[object]) -> Offer:
     return _measured_offer(machine, measurements)
 
 
-def _measured_offer(machine: Machine, measurements: Sequence[object]) -> Offer:
+def _measured_offer(machine: Machine, measurements: Sequence[Measurement]) -> Offer:
     """A measured machine with what was timed on it, with as many threads as its roofs have."""
     own = tuple(
         m for m in measurements if m.machine == machine.id and machine.threads in (None, m.threads)
@@ -113,7 +125,7 @@ def _measured_offer(machine: Machine, measurements: Sequence[object]) -> Offer:
     return Offer(id, machine.name, group, captions.origin(machine), machine, own)
 
 
-def this_offer(measurements: Sequence[object] = ()) -> Offer:
+def this_offer(measurements: Sequence[Measurement] = ()) -> Offer:
     """Return this computer: with its stored roofs, or greyed if it has none."""
     machine = _stored_machine()
     if machine is None:
@@ -143,3 +155,8 @@ def with_figures(offered: Sequence[Offer], asked: object) -> list[Offer]:
             f"machines={asked!r}: none has figures; rl.this_machine() measures this one"
         )
     return usable
+
+
+def well_known(usable: Sequence[Offer]) -> Offer:
+    """The one that is shown first where nothing speaks for another."""
+    return next((offer for offer in usable if offer.id == WELL_KNOWN), usable[0])

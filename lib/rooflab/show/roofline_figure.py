@@ -7,14 +7,14 @@ import itertools
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from matplotlib import rc_context
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from rooflab.count.dtypes import DType
-from rooflab.count.dtypes import dtype as _dtype
+from rooflab.count.dtypes import DType, DTypeLike, as_dtypes
 from rooflab.count.operation import Operation
 from rooflab.count.si import si, times
 from rooflab.count.validation import unknown
@@ -22,11 +22,16 @@ from rooflab.predict.catalogue import machine as _machine
 from rooflab.predict.machine import Machine
 from rooflab.predict.roofline import Roofline
 from rooflab.show import captions, ceiling_lines, theme
-from rooflab.show.canvas import DPI, dress
+from rooflab.show.canvas import DPI, Bundle, dress
 from rooflab.show.ceiling_lines import CHOICES, SIDES, CallLine, Ceiling, ceilings, label_machine
 from rooflab.show.ceiling_lines import roof as roof_of
 from rooflab.show.labels import Crowd, spots_around
 from rooflab.show.machine_choices import listed
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from rooflab.measure.measurement import Measurement
 
 # The parts of a roofline drawing: ceilings with their labels, points with theirs.
 #
@@ -54,7 +59,7 @@ class Picture(Figure):
 
     words: str = ""
 
-    def _repr_mimebundle_(self, **kwargs: object) -> tuple[dict, dict]:
+    def _repr_mimebundle_(self, **kwargs: Any) -> Bundle:
         from rooflab.show import canvas
 
         return canvas.mimebundle({}, canvas.png(self, transparent=False), self.words)
@@ -195,7 +200,7 @@ def label_points(crowd: Crowd, points: Sequence[Point]) -> None:
         _count_hidden(crowd.ax, hidden)
 
 
-def _count_hidden(ax, hidden: int) -> None:
+def _count_hidden(ax: Axes, hidden: int) -> None:
     """Say how many names found no room, below the axes, where no point can be."""
     ax.annotate(
         captions.hidden(hidden), (1, 0), (0, -30), "axes fraction", "offset points",
@@ -203,7 +208,7 @@ def _count_hidden(ax, hidden: int) -> None:
     )  # fmt: skip
 
 
-def _inside(ax, rate: float) -> float:
+def _inside(ax: Axes, rate: float) -> float:
     lo, hi = ax.get_ylim()
     return min(max(rate, lo), hi)
 
@@ -220,7 +225,7 @@ def _label(p: Point, truth: dict[str, float], named: set[str]) -> str:
     return "\n".join(filter(None, (p.text, p.note)))
 
 
-def _mark(ax, p: Point, rate: float) -> None:
+def _mark(ax: Axes, p: Point, rate: float) -> None:
     look = theme.style(p.op.name)
     filled = p.kind == "measured"
     ax.plot(
@@ -257,8 +262,7 @@ def legend(crowd: Crowd, points: Sequence[Point], lines: Iterable[CallLine] = ()
     if len(kinds) < 2 and not rings:
         kinds = []
     calls = list(lines)
-    handles = [_marker(kind) for kind in kinds] + [_ring(side) for side in rings]
-    handles += [_dashes(line) for line in calls]
+    handles = [*map(_marker, kinds), *map(_ring, rings), *map(_dashes, calls)]
     if not handles:
         return
     shown = crowd.ax.legend(
@@ -268,13 +272,16 @@ def legend(crowd: Crowd, points: Sequence[Point], lines: Iterable[CallLine] = ()
         handletextpad=0.2, labelspacing=0.3,
     )  # fmt: skip
     shown.set_zorder(3.5)  # over lines, under markers and their rings
-    crowd.add_box(tuple(shown.get_window_extent().extents))
+    box = shown.get_window_extent()
+    crowd.add_box((box.x0, box.y0, box.x1, box.y1))
 
 
-def _marker(kind: str) -> object:
-    look = {"ls": "", "mec": theme.INK, "mew": 1.6}
+def _marker(kind: str) -> Line2D | tuple[Line2D, ...]:
     fill = theme.INK if kind == "measured" else theme.PAPER
-    outer = Line2D([], [], marker="o", mfc=fill, ms=SIZES.get(kind, theme.MARKER) - 1, **look)
+    outer = Line2D(
+        [], [], marker="o", mfc=fill, ms=SIZES.get(kind, theme.MARKER) - 1, ls="", mec=theme.INK,
+        mew=1.6,
+    )  # fmt: skip
     inner = Line2D([], [], ls="", marker="o", ms=3, mfc=theme.INK, mec="none")
     return (outer, inner) if kind == "guess" else outer
 
@@ -292,9 +299,9 @@ _DASHES = ("-", "--", "-.", ":")
 
 def roofline(
     machines: Machine | str | Iterable[Machine | str],
-    points: Iterable[object] = (),
+    points: Iterable[Operation | Measurement | Point] | Operation | Measurement | Point = (),
     *,
-    dtype: object = None,
+    dtype: DTypeLike | Sequence[DTypeLike] | None = None,
     cache: str = "cold",
     overhead: bool = False,
     band: tuple[float, float] | None = None,
@@ -351,8 +358,7 @@ def roofline(
     if cache not in CHOICES:
         raise unknown("cache", cache, CHOICES)
     band = ceiling_lines.as_band(band)
-    alone = isinstance(points, Operation) or hasattr(points, "op")
-    given = [points] if alone else listed("points", points, "Operations, Measurements, Points")
+    given = _given(points)
     kinds = _kinds(dtype, given)
     roofs = [[ceilings(m, kind, cache) for kind in kinds] for m in shown]
     placed = _rings([p for one in given for p in _points(one, shown[0], cache)], cache)
@@ -398,12 +404,21 @@ def _fill(
     label_points(crowd, points)
 
 
-def _kinds(dtype: object, given: Sequence[object]) -> tuple[DType, ...]:
-    if dtype is None:
-        used = {str(_op(one).compute_dtype): _op(one).compute_dtype for one in given}
-        return tuple(used.values()) or (_dtype("fp32"),)
-    several = dtype if isinstance(dtype, (list, tuple)) else [dtype]
-    return tuple(_dtype(one) for one in several)
+def _kinds(
+    dtype: DTypeLike | Sequence[DTypeLike] | None, given: Sequence[object]
+) -> tuple[DType, ...]:
+    """The dtypes asked for, else those of what is ``given``."""
+    if dtype is not None:
+        return as_dtypes("dtype", dtype)
+    used = {str(_op(one).compute_dtype): _op(one).compute_dtype for one in given}
+    return tuple(used.values()) or as_dtypes("dtype", "fp32")
+
+
+def _given(points: object) -> list[Any]:
+    """The points as a list, also where there is one alone."""
+    if isinstance(points, Operation) or hasattr(points, "op"):
+        return [points]
+    return listed("points", points, "Operations, Measurements, Points")
 
 
 def _op(one: object) -> Operation:
@@ -416,7 +431,7 @@ def _op(one: object) -> Operation:
     return op
 
 
-def _points(one: object, machine: Machine, cache: str) -> list[Point]:
+def _points(one: Operation | Measurement | Point, machine: Machine, cache: str) -> list[Point]:
     """The markers of one thing given: an operation has two where both sides are shown."""
     op = _op(one)
     if isinstance(one, Operation):
@@ -525,4 +540,4 @@ def _measured(p: Point, machine: Machine, cache: str) -> str:
         )
     if trap and cache == "cold":
         return f" Measured warm, {si(p.rate, 'FLOP/s')}.{trap}"
-    return captions.measured(p.rate, p.allowed, cache) + trap
+    return captions.measured(p.rate, p.allowed or p.rate, cache) + trap

@@ -11,13 +11,14 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from rooflab.count.dtypes import DType
+from rooflab.count.dtypes import DType, DTypeLike
 from rooflab.count.operation import LEVELS, Operation
 from rooflab.count.si import percent, si, times
-from rooflab.predict.estimate import predict
+from rooflab.predict.estimate import CACHES, predict
 from rooflab.predict.machine import Machine
 from rooflab.show import captions, ceiling_lines, theme
 from rooflab.show.canvas import Frame, around, frame_for
@@ -95,6 +96,10 @@ def gaps() -> dict[str, object]:
     return _ruler(3, range(5), lambda ratio: times(ratio).removeprefix("×"))
 
 
+#: The operations of a series in a dtype, in table order.
+Ledgers: TypeAlias = Mapping[tuple[str, DType], Sequence[Operation]]
+
+
 @dataclass(frozen=True)
 class Slider:
     """A slider of a live picture: what it is called, its values, where it starts (an index)."""
@@ -103,6 +108,11 @@ class Slider:
     label: str
     values: Sequence[int]
     start: int
+
+    @property
+    def options(self) -> list[tuple[str, int]]:
+        """Its values with their texts; none where there is nothing to choose."""
+        return [(str(value), value) for value in self.values] if len(self.values) > 1 else []
 
 
 @dataclass(frozen=True)
@@ -116,7 +126,7 @@ class Series:
 
     name: str
     label: str
-    build: Callable[[int, int, int, object], Operation]
+    build: Callable[[int, int, int, DTypeLike], Operation]
     tags: Sequence[str]
     why: Sequence[str]
     spread: bool
@@ -152,11 +162,12 @@ class Scene:
         if self.overhead and offer.machine.routines:
             rates.append(ceiling_lines.LOWEST)
         own = frame_for(rates)
-        return Frame(*around(own, Frame(*locked))) if locked else own
+        return Frame(*around(own, Frame(locked[0], locked[1]))) if locked else own
 
     def points(self) -> Iterable[tuple[int, int, int]]:
         """Every combination of slider values, in table order."""
-        return itertools.product(*(slider.values for slider in self.sliders))
+        i, j, k = (slider.values for slider in self.sliders)
+        return itertools.product(i, j, k)
 
     def pack(self) -> dict[str, object]:
         """Return the whole scene as the browser wants it: JSON values and bytes."""
@@ -186,7 +197,7 @@ class Scene:
         }
 
     def _series(
-        self, series: Series, ledgers: Mapping, frame: Frame, pool: Pool
+        self, series: Series, ledgers: Ledgers, frame: Frame, pool: Pool
     ) -> dict[str, object]:
         look, tables = theme.style(series.name), {}
         for kind in self.dtypes:
@@ -225,8 +236,8 @@ class Scene:
         """Index of the second slider at an entry (position, operation) of a table."""
         return entry[0] // self._inner % len(self.sliders[1].values)
 
-    def _offer(self, offer: Offer, ledgers: Mapping, frame: Frame) -> dict[str, object]:
-        packed: dict[str, object] = {
+    def _offer(self, offer: Offer, ledgers: Ledgers, frame: Frame) -> dict[str, object]:
+        packed: dict[str, Any] = {
             "id": offer.id, "name": offer.name, "group": offer.group, "origin": offer.says,
             "says": f"{offer.name} · {offer.machine.provenance}" if offer.machine else offer.name,
             "decades": around(self.frame_of(offer)), "roofs": {}, "no": {},
@@ -235,9 +246,7 @@ class Scene:
             packed["no"] = {"all": offer.reason}
             return packed
         for kind in self.dtypes:
-            reasons = {
-                c: ceiling_lines.missing(offer.machine, kind, c) for c in ceiling_lines.CACHES
-            }
+            reasons = {c: ceiling_lines.missing(offer.machine, kind, c) for c in CACHES}
             packed["no"][str(kind)] = {cache: text for cache, text in reasons.items() if text}
             packed["roofs"][str(kind)] = {
                 cache: ceiling_lines.lines(offer.machine, kind, cache, frame, self.mix)
@@ -261,7 +270,7 @@ class Scene:
         return packed
 
     def _predicted(
-        self, machine: Machine, roofs: Mapping, ledgers: Mapping, frame: Frame
+        self, machine: Machine, roofs: Mapping[str, Any], ledgers: Ledgers, frame: Frame
     ) -> dict[str, dict[str, dict[str, bytes]]]:
         def row(series: Series, kind: DType, cache: str) -> bytes:
             single = self._first_of_second(ledgers[series.name, kind])
@@ -277,7 +286,7 @@ class Scene:
             if roofs[str(kind)]
         }
 
-    def _calls(self, machine: Machine, roofs: Mapping, frame: Frame) -> dict[str, object]:
+    def _calls(self, machine: Machine, roofs: Mapping[str, Any], frame: Frame) -> dict[str, object]:
         firsts, batches = self.sliders[0].values, self.sliders[1].values
 
         def lines(series: Series, kind: DType, cache: str) -> dict[str, object] | None:
@@ -296,14 +305,14 @@ class Scene:
             for kind in self.dtypes
         }
 
-    def _measured(self, offer: Offer, ledgers: Mapping, frame: Frame) -> dict[str, object]:
+    def _measured(self, offer: Offer, ledgers: Ledgers, frame: Frame) -> dict[str, object]:
         # Several places may hold one operation: the last one written counts, with least batch.
         index = {
             (name, str(kind), tuple(op.dims.items()), op.batch): position
             for (name, kind), ops in ledgers.items()
             for position, op in sorted(enumerate(ops), key=self._batch_of, reverse=True)
         }
-        found: dict[str, object] = {}
+        found: dict[str, Any] = {}
         for m in offer.measurements:
             op, kind = m.op, str(m.op.compute_dtype)
             if kind not in map(str, self.dtypes) or op.name not in {s.name for s in self.series}:

@@ -150,7 +150,7 @@ class SortCards(anywidget.AnyWidget):
                     y += 24
             return canvas.png(figure, transparent=False)
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict, dict]:
+    def _repr_mimebundle_(self, **kwargs: Any) -> canvas.Bundle:
         live = super()._repr_mimebundle_(**kwargs)
         told = [*self._told(), self.origin] if self.covered else []
         under = (self._drawn(told), "\n".join(told)) if told else None

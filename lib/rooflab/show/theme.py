@@ -7,8 +7,12 @@ also has its own marker, so a picture survives a black-and-white printer.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from rooflab.count.si import si
+
+if TYPE_CHECKING:
+    from matplotlib.typing import RcKeyType
 
 INK = "#222222"
 CEILING = "#6B6B6B"
@@ -79,7 +83,7 @@ FONT = 11.6
 SMALL = 11
 MARKER = 10
 
-RC = {
+RC: dict[RcKeyType, Any] = {
     "font.family": "DejaVu Sans",  # ships with matplotlib: the same picture on every machine
     "font.size": FONT,
     "text.color": INK,

@@ -179,7 +179,7 @@ def _on_axis(name: str, axis: Any) -> float | TimeAxis | None:
     return None if axis.value is None else SECONDS[axis.unit] * axis.value
 
 
-def _seconds(name: str, value: object) -> float | None:
+def _seconds(name: str, value: Any) -> float | None:
     """Seconds of a guess: a number, or a Guess in a unit of time; None where nothing was
     guessed."""
     unit = getattr(getattr(value, "question", None), "unit", "s")
@@ -226,30 +226,6 @@ def estimate_of(m: Measurement, machine: Machine | None) -> Prediction | None:
 #
 # A call that does nothing still takes the time of a call. Over work that time is a floor; as a rate
 # it is FLOP ÷ call time, a line that small problems climb before they reach the roof.
-
-
-def machine_of(measurements: Sequence[Measurement]) -> Machine | None:
-    """The machine that ``measurements`` were taken on, if its roofs are stored or recorded.
-
-    None when they come from several machines or thread counts, or when nothing is known of it.
-    Nothing is measured.
-    """
-    from rooflab.measure.recording import recording, recordings
-    from rooflab.measure.this_machine import stored_machine
-
-    homes_of = {(m.machine, m.backend, m.threads) for m in measurements}
-    if len(homes_of) != 1:
-        return None
-    id, backend, threads = homes_of.pop()
-    try:
-        here = stored_machine(backend, threads)
-    except (ValueError, RuntimeError):  # a recorded GPU's measurements, on a computer without one
-        here = None
-    kept = (recording(name).machine for name in recordings())
-    for known in (here, *kept):
-        if known is not None and known.id == id and known.threads in (None, threads):
-            return known
-    return None
 
 
 def ceilings(dots: Sequence[Dot], machine: Machine | None) -> tuple[Ceiling, ...]:
@@ -588,15 +564,18 @@ class TimeAxis:
     seconds: tuple[float, ...]
 
 
-def places_of_guess(dot: Dot, three: Sequence[Layout], plot: Sequence[int]) -> Placed:
+def places_of_guess(
+    dot: Dot, asked: TimeAxis, three: Sequence[Layout], plot: Sequence[int]
+) -> Placed:
     """The guess at every place of the axis: heights in the three layouts, words; no label yet."""
     _, top, _, bottom = plot
-    guesses = [dot.at_guess(seconds) for seconds in dot.asked.seconds]
+    guesses = [dot.at_guess(seconds) for seconds in asked.seconds]
     heights = [
-        [lay.place(g.op.intensity, g.op.flops, g.guess)[1] for lay in three] for g in guesses
+        [lay.place(dot.op.intensity, dot.op.flops, seconds)[1] for lay in three]
+        for seconds in asked.seconds
     ]
     return {
-        "id": dot.asked.id,
+        "id": asked.id,
         "y": [[min(max(y, top), bottom) for y in row] for row in heights],
         "says": [g.off_by for g in guesses],
         "told": [g.guess_told for g in guesses],
@@ -683,7 +662,7 @@ def _point(dot: Dot, three: Sequence[Layout]) -> dict[str, Any]:
         arrows = ["↑" if y < top else "↓" if y > bottom else "" for _, y in places]
         found["guess"] = {"at": inside, "arrow": arrows, "says": dot.off_by, "label": []}
     if dot.asked is not None:
-        found["asked"] = places_of_guess(dot, three, PLOT)
+        found["asked"] = places_of_guess(dot, dot.asked, three, PLOT)
     return found
 
 
@@ -717,6 +696,18 @@ def _says(
     calls: Sequence[CallLine],
 ) -> list[str]:  # fmt: skip
     """A sentence for each named stop."""
+    stops = [_roof_says(dots, machine, roofs), _call_says(machine, calls)]
+    if len(dots) == 1:
+        (dot,) = dots
+        time = (
+            f"Your own measurement, time against work: {dot.label} takes {si(dot.seconds, 's')}. "
+            "One point alone does not say whether that is fast."
+        )
+        rate = (
+            "The same point, divided: FLOP by bytes, FLOP by seconds. Now height is speed: "
+            f"{si(dot.rate, 'FLOP/s')}."
+        )
+        return [time, rate, *stops]
     longest = max(dots, key=lambda d: d.seconds)
     shortest = min(dots, key=lambda d: d.seconds)
     near = sum(d.seconds < 0.05 * longest.seconds for d in dots)
@@ -733,11 +724,12 @@ def _says(
         f"{best.label} is the fastest, {si(best.rate, 'FLOP/s')}. To the left they still stick "
         "together."
     )
-    return [time, rate, _roof_says(dots, machine, roofs), _call_says(machine, calls)]
+    return [time, rate, *stops]
 
 
 def _roof_says(dots: Sequence[Dot], machine: Machine | None, roofs: Sequence[Ceiling]) -> str:
-    room = "Each step is now a factor of ten, and every point has its room."
+    every = "every point has" if len(dots) > 1 else "the point has"
+    room = f"Each step is now a factor of ten, and {every} its room."
     if machine is None or not roofs:
         return f"{room} The roofs of the machine they come from are not known here; pass machine=."
     roof = roofs[0].roof
@@ -745,8 +737,7 @@ def _roof_says(dots: Sequence[Dot], machine: Machine | None, roofs: Sequence[Cei
     return (
         f"{room} The line is the roof of {machine.name}: {si(roof.bandwidth, 'B/s')} from memory, "
         f"then {si(roof.peak, 'FLOP/s')}, with the ridge at {theme.ridge(roof.ridge)} FLOP/byte. "
-        "Your best "
-        f"point reaches {percent(share)} of the peak."
+        f"Your {'best ' if len(dots) > 1 else ''}point reaches {percent(share)} of the peak."
     )
 
 
@@ -903,7 +894,7 @@ class Morph(anywidget.AnyWidget):
     def _drawn(self) -> bytes:
         return still(resolved(self.geometry, self.axes))
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict, dict]:
+    def _repr_mimebundle_(self, **kwargs: Any) -> canvas.Bundle:
         under = (self._drawn(), "First and last stop, uncovered.") if self.covered else None
         live = super()._repr_mimebundle_(**kwargs)
         return canvas.mimebundle(live, self.still(), self.words, under, cut=0.5)
@@ -952,6 +943,8 @@ def morph(
     >>> morph.sentence.split(", ")[0]
     'Your own 2 measurements'
     """
+    from rooflab.measure.this_machine import machine_of
+
     things = awaited(after)
     if isinstance(after, Mapping):
         if guesses is not None and not isinstance(guesses, Mapping):

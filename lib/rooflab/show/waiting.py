@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from base64 import b64encode
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -29,7 +29,7 @@ def is_axis(value: object) -> bool:
     return hasattr(value, "covered") and hasattr(value, "unit") and hasattr(value, "geometry")
 
 
-def awaited(after: object) -> tuple[Any, ...]:
+def awaited(after: Any) -> tuple[Any, ...]:
     """What the picture waits for, as a tuple: one thing, several, or the values of a dict.
 
     Raises TypeError for anything that is never covered.
@@ -108,9 +108,11 @@ def covered(sentence: str, width: int = 720, height: int = 220) -> bytes:
         axes = figure.add_axes((0, 0, 1, 1))
         axes.set(xlim=(0, width), ylim=(0, height))
         axes.axis("off")
-        look = {"fc": FILL, "ec": theme.CEILING, "ls": "--", "lw": 1.1}
-        round_ = "round,pad=0,rounding_size=10"
-        axes.add_patch(FancyBboxPatch((6, 6), width - 12, height - 12, boxstyle=round_, **look))
+        frame = FancyBboxPatch(
+            (6, 6), width - 12, height - 12, boxstyle="round,pad=0,rounding_size=10",
+            fc=FILL, ec=theme.CEILING, ls="--", lw=1.1,
+        )  # fmt: skip
+        axes.add_patch(frame)
         axes.text(width / 2, height / 2, sentence, ha="center", va="center")
         return canvas.png(figure, transparent=False)
 
@@ -129,7 +131,7 @@ class Said(Waiting):
     def __repr__(self) -> str:
         return self.sentence if self.covered else "\n".join(map(str, self.what))
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict, dict]:
+    def _repr_mimebundle_(self, **kwargs: Any) -> canvas.Bundle:
         live = super()._repr_mimebundle_(**kwargs)
         data = dict((live[0] if isinstance(live, tuple) else live) or {})
         data["text/plain"] = repr(self)
@@ -195,7 +197,7 @@ def _page(what: Sequence[Any]) -> str:
     from markdown_it import MarkdownIt
 
     reader = MarkdownIt("commonmark").enable("table")
-    write = {
+    write: dict[str, Callable[[Any], str]] = {
         "picture": _image,
         "sentence": lambda one: reader.render(one._repr_markdown_()),
         "printed": lambda text: f"<pre>{html.escape(text)}</pre>",
@@ -213,7 +215,7 @@ def _words(picture: Any) -> str:
 
 
 def _markdown(what: Sequence[Any]) -> str:
-    write = {
+    write: dict[str, Callable[[Any], str]] = {
         "picture": _words,
         "sentence": lambda one: one._repr_markdown_(),
         "printed": lambda text: f"```text\n{text}\n```",

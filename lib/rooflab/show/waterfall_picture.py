@@ -9,6 +9,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import TYPE_CHECKING, Any
 
 import anywidget
 import ipywidgets
@@ -25,16 +26,20 @@ from rooflab.count.dtypes import DType
 from rooflab.count.operation import Operation
 from rooflab.count.si import rounded, si, times
 from rooflab.measure.this_machine import explain as explain_here
-from rooflab.predict.estimate import Prediction, peak_of, predict
+from rooflab.predict.estimate import CACHES, Prediction, peak_of, predict
 from rooflab.predict.explain import Explanation, Factor, explain
 from rooflab.predict.machine import Machine
 from rooflab.show import canvas, captions, theme
 from rooflab.show import scene as ruler
 from rooflab.show.canvas import DPI
-from rooflab.show.ceiling_lines import CACHES, missing
+from rooflab.show.ceiling_lines import missing
 from rooflab.show.machine_choices import Offer
 from rooflab.show.roofline_figure import Picture
-from rooflab.show.scene import Pool, Scene, Series
+from rooflab.show.scene import Ledgers, Pool, Scene, Series
+
+if TYPE_CHECKING:
+    from rooflab.measure.measurement import Measurement
+    from rooflab.show.box import BoxView
 
 # The waterfall as places on a log axis: from the roofline's bound, factor by factor, to the time.
 #
@@ -228,7 +233,7 @@ def factor_text(factor: float) -> str:
 
 
 def _power(decades: float) -> float:
-    return 10.0 ** min(decades, 308.0)
+    return math.pow(10.0, min(decades, 308.0))
 
 
 def _factor(decade: int) -> str:
@@ -252,7 +257,7 @@ def place(seconds: float) -> int:
     return min(max(code, 0), NOTHING - 1)
 
 
-def windows() -> list[dict[str, object]]:
+def windows() -> list[dict[str, Any]]:
     """Every window of the axis, narrowest first: the browser takes the first that fits."""
     found = [
         {"lo": -left, "hi": right, "ticks": [[at, label] for at, label in ticks(-left, right)]}
@@ -304,7 +309,7 @@ def ops_of(series: Series, scene: Scene, kind: DType) -> list[Operation]:
     return [series.build(n, j[0], k[0], kind) for n in i]
 
 
-def _offer(offer: Offer, scene: Scene, ledgers: Mapping, pool: Pool) -> dict[str, object]:
+def _offer(offer: Offer, scene: Scene, ledgers: Ledgers, pool: Pool) -> dict[str, object]:
     m = offer.machine
     if m is None:
         return {"name": offer.name, "kinds": [], "no": offer.reason}
@@ -360,7 +365,7 @@ def _row(op: Operation, m: Machine, cache: str, pool: Pool) -> list[int]:
 
 
 def _timed(
-    offer: Offer, scene: Scene, kinds: Sequence[DType], ledgers: Mapping, pool: Pool
+    offer: Offer, scene: Scene, kinds: Sequence[DType], ledgers: Ledgers, pool: Pool
 ) -> dict[str, dict[str, dict[str, dict[str, list[int]]]]]:
     """cache → dtype → operation → slider value → its last bar: place, factor, product, sentence."""
     index = {
@@ -368,7 +373,7 @@ def _timed(
         for (name, kind), ops in ledgers.items()
         for at, op in enumerate(ops)
     }
-    found: dict = {}
+    found: dict[str, dict[str, dict[str, dict[str, list[int]]]]] = {}
     for m in offer.measurements:
         kind = str(m.op.compute_dtype)
         at = index.get((m.op.name, kind, tuple(m.op.dims.items()), m.op.batch))
@@ -396,7 +401,7 @@ LEAST = 3  # pixels of the shortest bar, so that ×1 is seen to be a step
 
 
 def waterfall(
-    measured: object,
+    measured: Measurement | Operation,
     machine: Machine | str | None = None,
     seconds: float | None = None,
     *,
@@ -494,7 +499,7 @@ class _Page:
 
     ax: Axes
 
-    def text(self, x: float, y: float, text: str, **look: object) -> None:
+    def text(self, x: float, y: float, text: str, **look: Any) -> None:
         self.ax.text(x, y, text, **{"va": "center", "fontsize": theme.SMALL, **look})
 
 
@@ -592,8 +597,12 @@ def _stop(page: _Page, x: float, y: float, filled: bool = True) -> None:
                  mew=1.8, zorder=4)  # fmt: skip
 
 
-def _look(colour: str, solid: bool) -> dict[str, object]:
-    look = {"facecolor": colour if solid else theme.PAPER, "edgecolor": colour, "lw": 1.4}
+def _look(colour: str, solid: bool) -> dict[str, Any]:
+    look: dict[str, Any] = {
+        "facecolor": colour if solid else theme.PAPER,
+        "edgecolor": colour,
+        "lw": 1.4,
+    }
     return look if solid else {**look, "hatch": "////"}
 
 
@@ -651,7 +660,7 @@ class WaterfallView(anywidget.AnyWidget):
     cache = traitlets.Unicode("cold").tag(sync=True)
     op = traitlets.Unicode().tag(sync=True)
 
-    def __init__(self, scene: Scene, **start: object) -> None:
+    def __init__(self, scene: Scene, **start: Any) -> None:
         self.scene = scene
         whole = ipywidgets.Layout(width="100%", margin="0")
         super().__init__(data=pack(scene), layout=whole, **start)
@@ -687,7 +696,7 @@ class WaterfallView(anywidget.AnyWidget):
         offer = self._offer
         m, kind = offer.machine, self.dtype
         reason = offer.reason if m is None else missing(m, kind, "cold")
-        if reason:
+        if m is None or reason:
             return f"{offer.name}: {reason}."
         if self.j:
             return SINGLE
@@ -713,7 +722,9 @@ class WaterfallView(anywidget.AnyWidget):
         return draw(now, width) if isinstance(now, Fall) else None
 
 
-def waterfall_of(scene: Scene, start: Mapping[str, object], box: object = None) -> WaterfallView:
+def waterfall_of(
+    scene: Scene, start: Mapping[str, Any], box: BoxView | None = None
+) -> WaterfallView:
     """The waterfall of ``scene``, where its sliders stand, with the choices of ``start``.
 
     It begins with the operation of ``box``, else with the first one that was measured there.
@@ -747,11 +758,14 @@ def link_waterfall(
         ipywidgets.jslink((box, "op"), (waterfall, "op"))
 
 
+_NO_SOFTWARE: dict[str, Any] = {"Software": None}  # matplotlib would write its version there
+
+
 def stacked(pictures: Sequence[Figure]) -> bytes:
     """One PNG of several figures, the first on top; the same figures give the same bytes."""
     images = [imread(io.BytesIO(canvas.png(one, transparent=False)))[..., :3] for one in pictures]
     wide = max(image.shape[1] for image in images)
     page = [np.pad(i, ((0, 0), (0, wide - i.shape[1]), (0, 0)), constant_values=1) for i in images]
     file = io.BytesIO()
-    imsave(file, np.concatenate(page), format="png", metadata={"Software": None})
+    imsave(file, np.concatenate(page), format="png", metadata=_NO_SOFTWARE)
     return file.getvalue()

@@ -8,7 +8,6 @@ from dataclasses import replace
 import pytest
 
 from rooflab.exercises.judge import judge
-from rooflab.exercises.lessons.frozen import MARGIN, WITHIN
 from rooflab.exercises.lessons.lesson03 import (
     KINDS,
     PREDICT,
@@ -17,6 +16,7 @@ from rooflab.exercises.lessons.lesson03 import (
     timed,
     timed_elsewhere,
 )
+from rooflab.exercises.lessons.timed_cases import MARGIN, WITHIN
 from rooflab.exercises.observe.collect import collect
 from rooflab.exercises.registry import exercise
 

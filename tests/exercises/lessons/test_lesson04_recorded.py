@@ -15,7 +15,6 @@ import rooflab as rl
 from rooflab.exercises.check import check
 from rooflab.exercises.judge import judge
 from rooflab.exercises.lessons import lesson04
-from rooflab.exercises.lessons.frozen import MARGIN, WITHIN, frozen_text
 from rooflab.exercises.lessons.lesson04 import (
     DRAWN,
     FROZEN,
@@ -27,6 +26,7 @@ from rooflab.exercises.lessons.lesson04 import (
     recorded,
     ways,
 )
+from rooflab.exercises.lessons.timed_cases import MARGIN, WITHIN, timed_cases_text
 from rooflab.exercises.observe.collect import collect
 from tools import freeze
 
@@ -140,7 +140,7 @@ def test_what_is_asked_of_the_same_recording_is_what_was_frozen():
     assert frozen["recording"] == KEPT.name and len(frozen["asked"]) == len(ENTRIES)
     found = {(e.asked, e.known, e.case["tokens"]) for e in entries}
     if KEPT.recorded_on == frozen["recorded_on"]:
-        assert frozen_text(kept, entries) == FROZEN.read_text(encoding="utf-8")
+        assert timed_cases_text(kept, entries) == FROZEN.read_text(encoding="utf-8")
     assert len(found) >= 60, "of 160; a recording in which fewer are fair is too noisy"
 
 

@@ -7,10 +7,10 @@ import time
 import pytest
 
 from rooflab.grade import verdicts
-from rooflab.grade.given import lesson
 from rooflab.grade.intake import CodeCell, Submission
 from rooflab.grade.judge_process import judging
 from rooflab.grade.launch import missing
+from rooflab.grade.lesson_notebook import lesson
 from rooflab.grade.merge import merge
 from tests.grade.attacks.forgeries import GOLF, SQUARES, TIMING
 

@@ -8,9 +8,9 @@ from rooflab.exercises.lessons.lesson01 import GPUS
 from rooflab.exercises.observe.collect import collect
 from rooflab.exercises.registry import exercise
 from rooflab.grade import gate, verdicts
-from rooflab.grade.given import lesson
 from rooflab.grade.inside import kernel
 from rooflab.grade.intake import CodeCell, Submission
+from rooflab.grade.lesson_notebook import lesson
 from rooflab.grade.locked_notebook import Outcome
 from rooflab.grade.merge import merge
 from rooflab.labs.cuda import Device

@@ -8,12 +8,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from rooflab.grade import given
+from rooflab.grade import lesson_notebook
 from tests.grade.support.notebooks import answer, code, put, solution
 from tests.grade.support.pupils import Answered
 
 LESSON = "00"
-ORDER = given.lesson(LESSON).order
+ORDER = lesson_notebook.lesson(LESSON).order
 RLM = "\u200f"
 
 

@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any
 
 from rooflab.exercises.registry import exercise
-from rooflab.grade import given
+from rooflab.grade import lesson_notebook
 from tests.grade.attacks import answers as attacks
 from tests.grade.attacks import probes
 from tests.grade.support.notebooks import REPOSITORY, answer, solution, without_outputs
@@ -71,18 +71,20 @@ class Answered:
 
 def honest(lesson: str) -> Answered:
     """Everything right."""
-    return Answered(solution(lesson), frozenset(given.lesson(lesson).order))
+    return Answered(solution(lesson), frozenset(lesson_notebook.lesson(lesson).order))
 
 
 def nothing(lesson: str) -> Answered:
     """The lesson as it is given out."""
     file = next((REPOSITORY / "notebooks").glob(f"{lesson}_*.ipynb"))
-    return Answered(without_outputs(file), frozenset(), frozenset(given.lesson(lesson).order))
+    return Answered(
+        without_outputs(file), frozenset(), frozenset(lesson_notebook.lesson(lesson).order)
+    )
 
 
 def partly(lesson: str, draw: random.Random) -> Answered:
     """Some answers right; others with a usual mistake, wrong in a way of their own, or missing."""
-    notebook, order = solution(lesson), given.lesson(lesson).order
+    notebook, order = solution(lesson), lesson_notebook.lesson(lesson).order
     untouched = _untouched(lesson)
     passes, mistakes = [], {}
     for id in order:
@@ -107,7 +109,7 @@ def attacked(lesson: str, attack: str, at: int, here: str) -> Answered:
     What came before keeps its points; what comes after may be lost with the kernel. ``here``: the
     folder that the probes look for.
     """
-    order = given.lesson(lesson).order
+    order = lesson_notebook.lesson(lesson).order
     id = order[at]
     notebook = solution(lesson)
     answer(notebook, id)["source"] = aimed(ATTACKS[attack], id, here)
@@ -116,13 +118,13 @@ def attacked(lesson: str, attack: str, at: int, here: str) -> Answered:
 
 def targets(lesson: str) -> list[int]:
     """Numbers of the answers that an attack may take the place of: functions of plain data."""
-    order = given.lesson(lesson).order
+    order = lesson_notebook.lesson(lesson).order
     return [n for n, id in enumerate(order) if exercise(id).kind == "function" and n > 0]
 
 
 def aimed(source: str, id: str, here: str) -> str:
     """Return the source of an attack, written for 01-e1, as an answer to exercise ``id``."""
-    name = given.lesson(id[:2]).names[id]
+    name = lesson_notebook.lesson(id[:2]).names[id]
     source = source.replace("def f1(m, n)", f"def {name}(m=0, n=0, *more)").replace("01-e1", id)
     source = re.sub(r"\bf1\b", name, source)
     return f"import numpy as np\nHERE, PORT = {here!r}, 9\n{source}"
@@ -138,7 +140,7 @@ def mistaken(id: str, right: str) -> str:
 
 def spoiled(id: str, right: str) -> str:
     """The right answer with its result made wrong in a way that nobody has a name for."""
-    name = given.lesson(id[:2]).names[id]
+    name = lesson_notebook.lesson(id[:2]).names[id]
     if exercise(id).kind == "value":
         return f"{right}\n{SPOILED}\n{name} = _spoiled({name})"
     return (
@@ -153,5 +155,5 @@ def spoiled(id: str, right: str) -> str:
 @cache
 def _untouched(lesson: str) -> Mapping[str, str]:
     notebook = nothing(lesson).notebook
-    order = given.lesson(lesson).order
+    order = lesson_notebook.lesson(lesson).order
     return {id: "".join(answer(notebook, id)["source"]) for id in order}

@@ -1,6 +1,6 @@
 """Tests of language models: a stand-in for CuPy, clocks that do not dawdle, a machine."""
 
-from tests.support.measured import here
-from tests.support.measuring import fake, quick, unasked
+from tests.support.machine import here
+from tests.support.quick_clocks import fake, quick, unasked
 
 __all__ = ["fake", "here", "quick", "unasked"]

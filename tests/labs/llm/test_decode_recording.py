@@ -10,6 +10,7 @@ import rooflab as rl
 from rooflab.labs.llm import decode_loop
 from rooflab.labs.llm import decode_prediction as room
 from rooflab.labs.llm.decode_prediction import DecodeRecording
+from rooflab.measure import recording
 from rooflab.measure.operands import OperandsTooLarge
 from tests.labs.llm.support.plain_transformer import SMALL
 
@@ -42,7 +43,7 @@ def test_a_renamed_file_is_a_renamed_recording(recorded, tmp_path):
 
 
 def test_where_nothing_is_recorded_it_is_said(monkeypatch):
-    monkeypatch.setattr(room, "folders", tuple)
+    monkeypatch.setattr(recording, "folders", tuple)
     with pytest.raises(ValueError, match="nothing is recorded; see rl.record_decode"):
         rl.decode_recording("my-laptop")
     with pytest.raises(TypeError, match="name=5 must be the name of a recording"):

@@ -161,7 +161,7 @@ def test_what_was_measured_hangs_below_its_roof_and_is_said() -> None:
         ({"decode_run": 3}, "decode_run=3 is no DecodeRun"),
         ({"decode_run": run(1)}, "give machine=rl.this_machine()"),
         ({"decode_run": run(1), "model": "gpt2"}, "it ran small, and the film is of gpt2"),
-        ({"kv": "fp33"}, "fp33"),
+        ({"kv": "fp33"}, "kv='fp33' is unknown"),
     ],
 )
 def test_bad_input_is_named(arguments: dict, said: str) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from rooflab.count import gemm
 from rooflab.exercises.exercise import Case, Exercise, Misconception
 from rooflab.exercises.lessons.drawing import peak_and_bandwidth
-from rooflab.exercises.lessons.frozen import Clocked, read_frozen
+from rooflab.exercises.lessons.timed_cases import TimedCase, read_timed_cases
 from rooflab.measure.measurement import Measurement
 from rooflab.measure.recording import Recording, recording
 from rooflab.measure.threads import with_threads
@@ -881,7 +881,7 @@ SPARSE_PEAK = Exercise(
 #
 # ``lesson03_recorded.json`` holds what this rule found in a recording. It is frozen: a class is
 # asked the same tomorrow, whatever was recorded since. ``python -m tools.freeze`` made it (see
-# frozen.py).
+# timed_cases.py).
 
 
 FROZEN = Path(__file__).with_name("lesson03_recorded.json")
@@ -893,7 +893,7 @@ INPUTS = ("flops", "bytes", "peak", "bandwidth", "capacity", "call")  # of the l
 
 
 @dataclass(frozen=True)
-class TimedProduct(Clocked):
+class TimedProduct(TimedCase):
     """A timed operation with the figures of its machine.
 
     ``case``: FLOP, bytes, FLOP/s, byte/s and bytes of each level (nearest first), seconds of a
@@ -984,7 +984,7 @@ def recorded() -> tuple[TimedProduct, ...]:
             {name: row[name] for name in INPUTS}, row["seconds"], row["spread"],
             row["operation"], row["machine"],
         )
-        for row in read_frozen(FROZEN)
+        for row in read_timed_cases(FROZEN)
     )  # fmt: skip
 
 

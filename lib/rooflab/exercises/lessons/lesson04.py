@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from rooflab.count.si import rounded
 from rooflab.exercises.exercise import Case, Exercise, Misconception
 from rooflab.exercises.lessons.drawing import peak_and_bandwidth
-from rooflab.exercises.lessons.frozen import Clocked, read_frozen
+from rooflab.exercises.lessons.timed_cases import TimedCase, read_timed_cases
 
 if TYPE_CHECKING:
     from rooflab.labs.llm.decode_loop import DecodeRun
@@ -774,7 +774,7 @@ GRADIENTS = Exercise(
 #
 # ``lesson04_recorded.json`` holds what this rule found in a recording. It is frozen: a class is
 # asked the same tomorrow, whatever was recorded since. ``python -m tools.freeze`` made it, see
-# frozen.py.
+# timed_cases.py.
 
 
 FROZEN = Path(__file__).with_name("lesson04_recorded.json")
@@ -786,7 +786,7 @@ INPUTS = ("tokens", "inputs", "outputs", "first", "again", "copy", "peak")
 
 
 @dataclass(frozen=True)
-class TimedLayer(Clocked):
+class TimedLayer(TimedCase):
     """A product that was timed.
 
     ``case``: the edges; seconds a weight of the first vector, of each further one and of a copy;
@@ -891,7 +891,7 @@ def recorded() -> Mapping[tuple[float, ...], TimedLayer]:
             {name: row[name] for name in INPUTS}, row["seconds"], row["spread"],
             row["asked"], row["known"],
         )
-        for row in read_frozen(FROZEN)
+        for row in read_timed_cases(FROZEN)
     }  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
+from typing import Any
 
 from rooflab.count.validation import unknown
 from rooflab.labs.llm.model import Model
@@ -21,13 +22,14 @@ _SAME = {"llama-3.3-70b": "llama-3.1-70b", "deepseek-r1": "deepseek-v3"}
 
 
 @cache
-def document() -> Mapping[str, object]:
+def document() -> Mapping[str, Any]:
     """Return models.yaml as it is: the sources, and each model's sizes and published total."""
     import yaml  # costs 20 ms and is needed only when a catalogue model is asked for
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     text = files("rooflab.labs.llm").joinpath("models.yaml").read_text(encoding="utf-8")
-    return yaml.load(text, Loader=loader)
+    read: Mapping[str, Any] = yaml.load(text, Loader=loader)
+    return read
 
 
 @cache
@@ -109,7 +111,7 @@ def _bare(key: str) -> str:
     return re.sub(r"[-.]", "", key)  # llama2-7b and llama-2-7b are one
 
 
-def _model(row: Mapping[str, object]) -> Model:
+def _model(row: Mapping[str, Any]) -> Model:
     titles = document()["sources"]
     sizes = {key: value for key, value in row.items() if key not in ("parameters", "source")}
     return Model(**sizes, source=tuple(titles[key] for key in row["source"]))

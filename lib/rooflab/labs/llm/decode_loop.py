@@ -164,7 +164,7 @@ class DecodeRun:
         without a name, of everything."""
         if phase not in PHASES:
             raise unknown("phase", phase, PHASES)
-        found = getattr(self, phase)
+        found: Mapping[str, tuple[float, ...]] = getattr(self, phase)
         if name is None:
             return _added(found.values())
         if name == "attention":
@@ -264,11 +264,12 @@ class DecodeRun:
                 phase: {name: tuple(map(float, each)) for name, each in data[phase].items()}
                 for phase in PHASES
             }
-            names = {f.name for f in dataclasses.fields(cls)} - {"model", "tokens", *PHASES}
+            made = {"model", "tokens", "warnings", *PHASES}
+            names = {f.name for f in dataclasses.fields(cls)} - made
+            rest: dict[str, Any] = {**rows, **{name: data[name] for name in names}}
             found = cls(
-                model=Model(**model), tokens=tuple(tuple(row) for row in data["tokens"]), **rows,
-                **{name: data[name] for name in names - {"warnings"}},
-                warnings=tuple(data["warnings"]),
+                model=Model(**model), tokens=tuple(tuple(row) for row in data["tokens"]),
+                warnings=tuple(data["warnings"]), **rest,
             )  # fmt: skip
             _require_sound(found)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
@@ -392,8 +393,8 @@ class Clock:
 
     def _between(self, before: Any, after: Any) -> float:
         if self.backend.is_gpu:
-            return self.backend.xp.cuda.get_elapsed_time(before, after) * 1e-3
-        return (after - before) * 1e-9
+            return float(self.backend.xp.cuda.get_elapsed_time(before, after)) * 1e-3
+        return float(after - before) * 1e-9
 
 
 def unmarked(name: str) -> None:
@@ -645,7 +646,8 @@ def timed_steps(
 
 def timed_prefill(made: Decoder, prompt: Any, clock: Clock) -> tuple[Any, Rows]:
     """Run the prefill a few times; return the first tokens (batch, 1) and the seconds of each."""
-    began, rows = perf_counter(), []
+    rows: Rows = []
+    began = perf_counter()
     prompt = made.step.weights.backend.xp.asarray(prompt)
     take_in(made, prompt)  # pages its buffers in
     with undisturbed():

@@ -13,7 +13,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -49,13 +49,15 @@ from rooflab.measure.backend import Backend, environment, host_id, now, select
 from rooflab.measure.cache_eviction import evictor
 from rooflab.measure.progress import Progress, progress_bar
 from rooflab.measure.record import target_of
-from rooflab.measure.recording import folders, published
+from rooflab.measure.recording import files, folders, published
 from rooflab.measure.this_machine import this_machine
 from rooflab.measure.timing import MEASUREMENT_LOCK, quickest
 from rooflab.optional import installed
 from rooflab.predict.estimate import overhead
 from rooflab.predict.machine import Machine
 from rooflab.predict.roofline import Roofline
+
+T = TypeVar("T")
 
 # Decode runs as a file, recorded on one machine and replayed on any other. It lies in a folder
 # ``decode`` beside the machine recordings.
@@ -208,21 +210,23 @@ def _tasks(
     models: Iterable[Model | str], dtypes: Iterable[str], batches: Iterable[int], backend: Backend
 ) -> list[tuple[Model, str, int]]:
     """Model, dtype and batch of every run, in order; loop models get their layers here."""
-    lists = {"models": models, "dtypes": dtypes, "batches": batches}
-    for argument, given in lists.items():
-        if isinstance(given, str) or not isinstance(given, Iterable):
-            raise TypeError(f"{argument}={given!r} must be a list, such as [{given!r}]")
-    lists = {argument: list(given) for argument, given in lists.items()}
-    for argument, given in lists.items():
-        if not given:
-            raise ValueError(f"{argument}={given!r} is empty; give at least one")
+    given = _filled("models", models), _filled("dtypes", dtypes), _filled("batches", batches)
     sized = [
         loop_model(each, backend=backend.name) if isinstance(each, str) else each
-        for each in lists["models"]
+        for each in given[0]
     ]
-    kinds = [_dtype(kind).name for kind in lists["dtypes"]]
-    rows = [size(f"batches[{i}]", each) for i, each in enumerate(lists["batches"])]
+    kinds = [_dtype(kind).name for kind in given[1]]
+    rows = [size(f"batches[{i}]", each) for i, each in enumerate(given[2])]
     return [(model, kind, batch) for model in sized for kind in kinds for batch in rows]
+
+
+def _filled(argument: str, given: Iterable[T]) -> list[T]:
+    """``given`` as a list; an error that names ``argument`` where it is none, or empty."""
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise TypeError(f"{argument}={given!r} must be a list, such as [{given!r}]")
+    if not (found := list(given)):
+        raise ValueError(f"{argument}={given!r} is empty; give at least one")
+    return found
 
 
 def decode_recordings() -> tuple[str, ...]:
@@ -238,7 +242,7 @@ def decode_recordings() -> tuple[str, ...]:
     >>> "epyc-2core-vm" in rl.decode_recordings()
     True
     """
-    return tuple(_files())
+    return tuple(files(FOLDER))
 
 
 def decode_recording(name: str) -> DecodeRecording:
@@ -269,7 +273,7 @@ def decode_recording(name: str) -> DecodeRecording:
     """
     if not isinstance(name, str):
         raise TypeError(f"name={name!r} must be the name of a recording, such as 'epyc-2core-vm'")
-    known = _files()
+    known = files(FOLDER)
     if not known:
         raise ValueError(f"name={name!r} is unknown: nothing is recorded; see rl.record_decode")
     if name not in known:
@@ -281,14 +285,6 @@ def decode_recording(name: str) -> DecodeRecording:
         return DecodeRecording.from_dict(named)
     except (OSError, ValueError, RecursionError) as error:  # the last: nothing but brackets
         raise ValueError(f"{path}: {error}") from error
-
-
-def _files() -> dict[str, Path]:
-    found: dict[str, Path] = {}
-    for folder in folders():
-        for path in sorted((folder / FOLDER).glob("*.json")):
-            found.setdefault(path.stem, path)
-    return found
 
 
 def _slim(run: DecodeRun) -> dict[str, Any]:
@@ -426,7 +422,7 @@ def rows_of(run: DecodeRun) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def _stale(found: object, backend: Backend) -> str:
+def _stale(found: Any, backend: Backend) -> str:
     """What is wrong with data stored for ``backend``, "" if nothing is."""
     wrong = problem(found)
     if not wrong and backend.is_gpu and not found.get("gated"):
@@ -434,12 +430,12 @@ def _stale(found: object, backend: Backend) -> str:
     return wrong
 
 
-def problem(found: object) -> str:
+def problem(found: Any) -> str:
     """What is wrong with stored data, "" if nothing is."""
     if not isinstance(found, Mapping) or found.get("schema") != EFFICIENCY_SCHEMA:
         return "it is of another version"
-    rows = found.get("rows")
     try:
+        rows = found["rows"]
         times = [s for row in rows for s in row["seconds"].values()]
         sound = len(rows) == 2 * len(RUNS) and all(0 < s < math.inf for s in times)
         sound = sound and found["layers"] > 0 and isinstance(found["dtype"], str)
@@ -676,7 +672,7 @@ def _read_off(rows: Any, seconds: Sequence[float], at: Sequence[float]) -> float
 
 def _features(step: Step) -> tuple[float, ...]:
     op = step.op
-    found = (1, op.bytes)
+    found: tuple[float, ...] = (1, op.bytes)
     if op.name in ("scores", "values"):
         rows = zip(op.operands, step.roles, strict=True)
         kv_heads = next(o.shape[1] for o, role in rows if role == "kv")

@@ -19,7 +19,7 @@ from matplotlib import rc_context
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.patches import Rectangle
 
-from rooflab.count.dtypes import DType
+from rooflab.count.dtypes import DTypeLike, as_dtypes
 from rooflab.count.dtypes import dtype as _dtype
 from rooflab.labs.llm import film_tables
 from rooflab.labs.llm import film_words as says
@@ -46,11 +46,10 @@ from rooflab.show import canvas, theme
 from rooflab.show.canvas import DPI, Frame, dress
 from rooflab.show.ceiling_lines import ceilings, label_machine
 from rooflab.show.labels import Crowd, Spot, spots_around
-from rooflab.show.live_roofline import nearest
-from rooflab.show.machine_choices import WELL_KNOWN, Offer, offers, with_figures
+from rooflab.show.live_roofline import nearest, size_slider
+from rooflab.show.machine_choices import WELL_KNOWN, Offer, offers, well_known, with_figures
 from rooflab.show.roofline_figure import Picture, draw_ceilings
-from rooflab.show.time_to_roofline import machine_of
-from rooflab.show.waiting import covered
+from rooflab.show.waiting import covered, waiting_sentence
 
 # The request film as one PNG: what a saved notebook keeps of it.
 
@@ -139,10 +138,9 @@ def _bars(figure: Picture, now: Now, width: float, height: float) -> None:
         low += tall
     crowd = Crowd(ax)
     _tears(crowd, low, top)
-    edge = {"fc": "none", "ec": theme.INK, "lw": 2}
-    ax.bar([now.j], [min(low[now.j], top)], 0.94, **edge)
+    ax.bar([now.j], [min(low[now.j], top)], 0.94, fc="none", ec=theme.INK, lw=2)
     if now.crossing:
-        _crossing(crowd, now, top)
+        _crossing(crowd, now, now.crossing, top)
     _values(crowd, now, min(low[now.j], top), top)
     ax.set_xticks(places[::4])
     ax.set_xticklabels([theme.count(c) for c in contexts[::4]])
@@ -164,16 +162,17 @@ def _tears(crowd: Crowd, heights: np.ndarray, top: float) -> None:
             crowd.ax.plot(xs, ys, color=theme.PAPER, lw=2.5)
 
 
-def _crossing(crowd: Crowd, now: Now, top: float) -> None:
-    """Mark the context at which attention takes as long as all the rest."""
+def _crossing(crowd: Crowd, now: Now, at: float, top: float) -> None:
+    """Mark the context ``at`` which attention takes as long as all the rest."""
     ax, contexts = crowd.ax, now.grid.contexts
-    x = np.interp(np.log(now.crossing), np.log(contexts), range(len(contexts)))
+    x = np.interp(np.log(at), np.log(contexts), range(len(contexts)))
     ax.axvline(x, color=theme.INK, ls="--", lw=1.2)
     crowd.add_line([crowd.pixel(x, 0), crowd.pixel(x, top)])
-    said = ax.annotate(says.CROSSING.format(context=says.short(now.crossing)), (x, top), (-3, 3),
+    said = ax.annotate(says.CROSSING.format(context=says.short(at)), (x, top), (-3, 3),
                        textcoords="offset points", size=theme.SMALL,
                        ha="right" if x > len(contexts) / 2 else "left")  # fmt: skip
-    crowd.add_box(tuple(said.get_window_extent().extents))
+    box = said.get_window_extent()
+    crowd.add_box((box.x0, box.y0, box.x1, box.y1))
 
 
 def _values(crowd: Crowd, now: Now, height: float, top: float) -> None:
@@ -184,8 +183,8 @@ def _values(crowd: Crowd, now: Now, height: float, top: float) -> None:
     for x, y, _ in timed:
         ax.plot(x, y, "D", ms=9, mfc=theme.INK, mec=theme.PAPER, clip_on=False)
         crowd.add_disc(*crowd.pixel(x, y), 7)
-    x, y = crowd.pixel(now.j, height)
-    spots = [Spot(x + dx, y + up, ha, "bottom")
+    middle, upper = crowd.pixel(now.j, height)
+    spots = [Spot(middle + dx, upper + up, ha, "bottom")
              for up in (5, 22, 39, 56)
              for dx, ha in ((0, "center"), (-14, "left"), (14, "right"))]  # fmt: skip
     crowd.write(now.values["total"], spots, weight="bold", zorder=6)
@@ -229,7 +228,6 @@ def _beside(figure: Picture, now: Now, left: float) -> None:
             figure.patches.append(Rectangle(*box, transform=figure.transFigure, color=colour))
 
 
-COVERED = "Covered until you have placed your guess above."
 USUAL = (
     "nvidia-a100-sxm-80", WELL_KNOWN, "nvidia-h200-sxm", "nvidia-b200", "nvidia-l4",
     "nvidia-rtx-3090", "nvidia-rtx-4090", "amd-mi300x",
@@ -256,26 +254,27 @@ class FilmView(anywidget.AnyWidget):
     hushed = traitlets.List(traitlets.Unicode()).tag(sync=True)
 
 
-class Film(ipywidgets.VBox):
+class Film(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
     """Sliders for batch and context above, the film below; ``view`` is the part that moves."""
 
     def __init__(
         self,
         grid: Grid,
         offered: Sequence[Offer],
-        start: dict[str, object],
+        start: dict[str, Any],
         runs: Sequence[DecodeRun] = (),
         after: Any = None,
     ) -> None:
         self.grid, self.offers, self.runs = grid, tuple(offered), tuple(runs)
+        self.waits = "" if after is None else waiting_sentence((after,))
         self.frame = film_tables.sheet(grid, self.offers, self.runs)
         data = film_tables.pack_film(grid, self.offers, self.frame, self.runs) | {
-            "covered": COVERED
+            "covered": self.waits
         }
         self.view = FilmView(data=data, covered=bool(after and after.covered), **start)
         self.sliders = [
-            _slider("batch", data["sliders"][0]["values"], self.view.i),
-            _slider("context", data["sliders"][1]["values"], self.view.j),
+            size_slider("batch", data["sliders"][0]["values"], self.view.i),
+            size_slider("context", data["sliders"][1]["values"], self.view.j),
         ]
         for letter, slider in zip("ij", self.sliders):
             ipywidgets.jslink((slider, "index"), (self.view, letter))
@@ -303,16 +302,16 @@ class Film(ipywidgets.VBox):
     @property
     def sentence(self) -> str:
         """What the film says now (as far as the kernel knows where the sliders stand)."""
-        return f"The request film. {COVERED}" if self.view.covered else self.now.sentence
+        return f"The request film. {self.waits}" if self.view.covered else self.now.sentence
 
     def still(self) -> bytes:
         """The whole film as it is now, as one PNG."""
-        return covered(COVERED) if self.view.covered else self._drawn()
+        return covered(self.waits) if self.view.covered else self._drawn()
 
     def _drawn(self) -> bytes:
         return canvas.png(draw(self.now, self.fitted), transparent=False)
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict, dict]:
+    def _repr_mimebundle_(self, **kwargs: Any) -> canvas.Bundle:
         live = super()._repr_mimebundle_(**kwargs)
         under = (self._drawn(), self.now.sentence) if self.view.covered else None
         return canvas.mimebundle(live, self.still(), self.sentence, under)
@@ -325,8 +324,8 @@ def film(
     machine: Machine | str | None = None,
     batch: int = 1,
     context: int = 1024,
-    weights: Sequence[object] | object = ("bf16", "int8", "int4"),
-    kv: Sequence[object] | object = ("bf16", "int8"),
+    weights: DTypeLike | Sequence[DTypeLike] = ("bf16", "int8", "int4"),
+    kv: DTypeLike | Sequence[DTypeLike] = ("bf16", "int8"),
     decode_run: DecodeRun | Sequence[DecodeRun] | None = None,
     after: Any = None,
 ) -> Film:
@@ -381,10 +380,11 @@ def film(
     """
     if after is not None and not hasattr(after, "covered"):
         raise TypeError(f"after={after!r} is no guess axis; pass what rl.ask returned")
-    shown, formats = _model(model), (_kinds("weights", weights), _kinds("kv", kv))
+    shown, formats = _model(model), (as_dtypes("weights", weights), as_dtypes("kv", kv))
     runs = film_tables.as_runs(decode_run, shown)
     timed = dict.fromkeys(_dtype(run.dtype) for run in runs)
-    grid = Grid(shown, *(tuple(dict.fromkeys((*timed, *kinds))) for kinds in formats))
+    kinds = [tuple(dict.fromkeys((*timed, *each))) for each in formats]
+    grid = Grid(shown, kinds[0], kinds[1])
     offered, first = _on_offer(machines, machine, runs)
     grid = _with_fp32(grid, first)
     usable = [
@@ -408,13 +408,6 @@ def _usual() -> list[str]:
     return ["this", *recordings(), *USUAL]
 
 
-def _kinds(argument: str, given: Sequence[object] | object) -> tuple[DType, ...]:
-    several = given if isinstance(given, (list, tuple)) else [given]
-    if not several:
-        raise ValueError(f"{argument}={given!r} is empty; give at least one format")
-    return tuple(dict.fromkeys(_dtype(kind) for kind in several))
-
-
 def _on_offer(
     machines: Iterable[Machine | str] | Machine | str | None,
     machine: Machine | str | None,
@@ -424,6 +417,8 @@ def _on_offer(
 
     That is the one asked for, else the one that ``runs`` were measured on, else one well known.
     """
+    from rooflab.measure.this_machine import machine_of
+
     offered = offers(_usual() if machines is None else machines)
     ran = machine_of(runs[:1]) if runs else None
     for one in (ran, machine):  # the last one comes first
@@ -433,9 +428,7 @@ def _on_offer(
     measured = film_tables.home(runs, offered)
     if machine is not None:
         return offered, offered[0]
-    usable = with_figures(offered, machines)
-    known = [offer for offer in usable if offer.id == WELL_KNOWN]
-    return offered, measured or (known or usable)[0]
+    return offered, measured or well_known(with_figures(offered, machines))
 
 
 def _with_fp32(grid: Grid, first: Offer) -> Grid:
@@ -445,12 +438,3 @@ def _with_fp32(grid: Grid, first: Offer) -> Grid:
         return grid
     weights, kvs = (dict.fromkeys((fp32, *kinds)) for kinds in (grid.weights, grid.kvs))
     return replace(grid, weights=tuple(weights), kvs=tuple(kvs))
-
-
-def _slider(name: str, options: Sequence[str], index: int) -> ipywidgets.SelectionSlider:
-    widget = ipywidgets.SelectionSlider(
-        options=options, index=index, description=name, continuous_update=True,
-        layout=ipywidgets.Layout(width="min(720px, 98%)"),
-    )  # fmt: skip
-    widget.add_class("rooflab-slider")
-    return widget

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -115,7 +116,7 @@ class Grid:
     def wide(self) -> Iterator[tuple[int, int, int, int]]:
         """Indices (weights, KV cache, batch, context) in table order."""
         shape = (len(self.weights), len(self.kvs), len(self.batches), len(self.contexts))
-        return (tuple(map(int, index)) for index in np.ndindex(*shape))
+        return ((w, kv, i, j) for w, kv, i, j in np.ndindex(*shape))
 
     @cached_property
     def steps(self) -> dict[str, list[tuple[Step, ...]]]:
@@ -126,7 +127,8 @@ class Grid:
             for kind in KINDS:
                 if not kind.wide:
                     found[kind.name].append(mine.get(kind.name, ()))
-        seen: dict[tuple, tuple[Step, ...]] = {}  # weights of one width share their attention
+        # Weights of one width share their attention.
+        seen: dict[tuple[DType, int, int, int], tuple[Step, ...]] = {}
         for w, kv, i, j in self.wide():
             key = (self.weights[w] if self.model.latent else self.computed[w], kv, i, j)
             if key not in seen:
@@ -177,7 +179,8 @@ class Grid:
             float(self.model.kv_bytes(self.batches[i], self.contexts[j], self.kvs[kv]))
             for kv, i, j in np.ndindex(*shape)
         ]
-        return self.spread(np.array(rest)) + np.tile(cache, len(self.weights))
+        whole: np.ndarray = self.spread(np.array(rest)) + np.tile(cache, len(self.weights))
+        return whole
 
     def seconds(self, machine: Machine, w: Iterable[int]) -> dict[str, np.ndarray]:
         """Seconds of each kind on ``machine``, in table order; NaN outside weights formats
@@ -375,7 +378,7 @@ class Now:
     @property
     def machine(self) -> Machine:
         """The machine; every film starts on one that has figures."""
-        return self.offer.machine
+        return self.offer.known
 
     @cached_property
     def decode(self) -> Workload:
@@ -470,7 +473,7 @@ def fitted(grid: Grid, offer: Offer, runs: Sequence[DecodeRun] = ()) -> Frame:
     ends, m, rates = grid.ends, offer.machine, []
     low, high = map(math.log10, ends)
     low, high = math.floor(2 * low - 0.2) / 2, math.ceil(2 * high + 0.2) / 2
-    if _drawn(grid, offer):
+    if m is not None and _drawn(grid, offer):
         peaks = [m.peak(kind) for kind in grid.computed if m.has_peak(kind)]
         lowest = m.bandwidth(mix=MIX) * ends[0] * 10**-BELOW
         rates = [*rates_of_runs(timed(runs, m, grid)), *peaks, lowest]
@@ -491,7 +494,7 @@ def sheet(grid: Grid, offers: Sequence[Offer], runs: Sequence[DecodeRun] = ()) -
 
 def pack_film(
     grid: Grid, offers: Sequence[Offer], frame: Frame, runs: Sequence[DecodeRun] = ()
-) -> dict[str, object]:
+) -> dict[str, Any]:
     """Return the whole film as plain data and bytes."""
     pool = Pool()
     moved = _moved(grid)
@@ -530,7 +533,7 @@ def _labels(values: Sequence[int]) -> list[str]:
     return [theme.count(value) for value in values]
 
 
-def _floats(values: object) -> bytes:
+def _floats(values: Iterable[float]) -> bytes:
     return np.fromiter(values, "<f4").tobytes()
 
 
@@ -557,7 +560,7 @@ def _moved(grid: Grid) -> np.ndarray:
     return total
 
 
-def lacks(machine: Machine | None, kind: object, reason: str) -> str:
+def lacks(machine: Machine | None, kind: DType, reason: str) -> str:
     """What ``machine`` has no figure for, in a few words, or ""."""
     return reason if machine is None else ceiling_lines.missing(machine, kind, "cold")
 
@@ -568,14 +571,14 @@ def _machine(
     m = offer.machine
     kinds = grid.computed
     no = {str(w): lacks(m, kind, offer.reason) for w, kind in zip(grid.weights, kinds)}
-    packed: dict[str, object] = {
+    packed: dict[str, Any] = {
         "id": offer.id, "name": offer.name, "group": offer.group, "origin": origin(offer),
         "says": f"{offer.name} · {m.provenance}" if m else offer.name,
         "no": {kind: text for kind, text in no.items() if text}, "roofs": {}, "has": "", "runs": [],
         "decades": around(fitted(grid, offer, runs)),
     }  # fmt: skip
     usable = [w for w, kind in enumerate(grid.weights) if not no[str(kind)]]
-    if not usable:
+    if m is None or not usable:
         return packed
     for w in usable:
         packed["roofs"][str(grid.weights[w])] = ceiling_lines.lines(m, kinds[w], "cold", frame, MIX)
@@ -592,8 +595,8 @@ def origin(offer: Offer) -> str:
 
 def _timed(m: Machine, usable: Sequence[int], grid: Grid, pool: Pool) -> dict[str, object]:
     each = grid.seconds(m, usable)
-    rest = sum(each[kind.name] for kind in KINDS if not kind.wide)
-    attention = sum(each[kind.name] for kind in KINDS if kind.wide)
+    rest = sum((each[kind.name] for kind in KINDS if not kind.wide), np.zeros(1))
+    attention = sum((each[kind.name] for kind in KINDS if kind.wide), np.zeros(1))
     total = grid.spread(rest) + attention
     batch = np.broadcast_to(
         np.array(grid.batches)[:, None],
@@ -653,7 +656,7 @@ def bars(grid: Grid) -> dict[str, object]:
     }  # fmt: skip
 
 
-def scales() -> list[dict[str, object]]:
+def scales() -> list[dict[str, Any]]:
     """Scales of time from a microsecond to a day, each with its ticks as (share, label)."""
     found = []
     for decade in range(-6, 5):
@@ -666,7 +669,7 @@ def scales() -> list[dict[str, object]]:
     return found
 
 
-def fitting(seconds: float) -> dict[str, object]:
+def fitting(seconds: float) -> dict[str, Any]:
     """The first of :func:`scales` that reaches ``seconds``, else the last."""
     found = scales()
     return next((one for one in found if one["seconds"] >= seconds), found[-1])
@@ -674,8 +677,8 @@ def fitting(seconds: float) -> dict[str, object]:
 
 def trained(grid: Grid) -> dict[str, object] | None:
     """Where the contexts that the model was trained on end; None beyond the bars or unknown."""
-    limit = grid.model.context
-    inside = [j for j, context in enumerate(grid.contexts) if limit and context <= limit]
+    limit = grid.model.context or 0
+    inside = [j for j, context in enumerate(grid.contexts) if context <= limit]
     if not inside or len(inside) == len(grid.contexts):
         return None
     edge = centres(grid)[inside[-1]] + (X1 - X0) / len(grid.contexts) / 2

@@ -15,6 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from rooflab.count.blas import gemm
+from rooflab.count.dtypes import dtype as _dtype
 from rooflab.count.si import plain
 from rooflab.count.validation import size
 from rooflab.measure.measurement import Measurement
@@ -38,7 +39,7 @@ def knee(inputs: int, outputs: int, roof: Roofline) -> float:
 
     2/s ÷ (1/M + 1/N + 1/K) = ridge, solved for M.
     """
-    left = 16 / (roof.dtype.bits * roof.ridge) - 1 / inputs - 1 / outputs
+    left = 16 / (_dtype(roof.dtype).bits * roof.ridge) - 1 / inputs - 1 / outputs
     return 1 / left if left > 0 else math.inf
 
 
@@ -144,7 +145,7 @@ def _shown(points: Sequence[tuple[int, float]], each: bool) -> list[tuple[int, f
 def _bound(
     inputs: int, outputs: int, roof: Roofline, count: float, each: bool
 ) -> float:  # times one token's
-    moved = (count * (inputs + outputs) + inputs * outputs) * roof.dtype.bits / 8
+    moved = (count * (inputs + outputs) + inputs * outputs) * _dtype(roof.dtype).bits / 8
     longest = max(2 * count * inputs * outputs / roof.peak, moved / roof.bandwidth)
     found = longest / roof.time(gemm(1, outputs, inputs, roof.dtype))
     return found / count if each else found
@@ -184,8 +185,10 @@ def _curve(
 
 def _dots(ax: Axes, points: Sequence[tuple[int, float]]) -> None:
     if points:
-        look = {"marker": theme.style("gemv").marker, "ms": 8, "color": theme.INK, "zorder": 5}
-        ax.plot(*zip(*points), ls="", label="measured", **look)
+        ax.plot(
+            *zip(*points), ls="", label="measured", marker=theme.style("gemv").marker, ms=8,
+            color=theme.INK, zorder=5,
+        )  # fmt: skip
 
 
 def short(roof: Roofline) -> str:

@@ -7,6 +7,7 @@ roofs are equally high, and what differs between them is where they bend.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from matplotlib import rc_context
 from matplotlib.axes import Axes
@@ -83,7 +84,7 @@ def walk(
     The ridges are ... times apart.
     """
     size("inputs", inputs), size("outputs", outputs)
-    both = list(roofs) if isinstance(roofs, (list, tuple)) else [roofs]
+    both: list[Any] = list(roofs) if isinstance(roofs, (list, tuple)) else [roofs]
     for roof in both:
         if not isinstance(roof, Roofline):
             raise TypeError(f"roofs: {roof!r} is a {type(roof).__name__}; give two rl.Roofline")

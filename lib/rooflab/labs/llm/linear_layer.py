@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from rooflab.count.dtypes import DTypeLike
 from rooflab.labs.llm.layer_time import TOKENS, WIDTHS
 from rooflab.predict.machine import Machine
 from rooflab.show.live_roofline import Live, nearest, on_offer, product_box
@@ -15,11 +16,11 @@ def layer(
     tokens: int = 64,
     inputs: int = 4096,
     outputs: int = 11008,
-    dtype: object = "fp32",
+    dtype: DTypeLike = "fp32",
     *,
     machine: Machine | str | None = None,
     machines: Iterable[Machine | str] | Machine | str | None = None,
-    dtypes: Sequence[object] = ("fp32", "bf16"),
+    dtypes: Sequence[DTypeLike] = ("fp32", "bf16"),
     after: object = None,
 ) -> Live:
     """Return the box of a linear layer, tokens × outputs × inputs, and the roofline beside it.
@@ -75,5 +76,5 @@ def layer(
     things, offer = awaited(after), on_offer(machines, machine, ())
     return product_box(
         "layer", "layer", sliders, faces, (dtypes, dtype), offer,
-        letters="XWY", mix="read", after=things,
+        letters=("X", "W", "Y"), mix="read", after=things,
     )  # fmt: skip

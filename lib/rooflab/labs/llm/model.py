@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from rooflab.count.attention import head_counts
+from rooflab.count.dtypes import DType, DTypeLike
 from rooflab.count.dtypes import dtype as _dtype
 from rooflab.count.operation import Operand
 from rooflab.count.si import si
@@ -99,9 +100,10 @@ class Model:
     hidden: int
     layers: int
     heads: int
-    kv_heads: int | None = None
-    head_dim: int | None = None
-    intermediate: int | None = None
+    # A None that a caller leaves is a number in the model that is made: see __post_init__.
+    kv_heads: int = None  # type: ignore[assignment]  # as above
+    head_dim: int = None  # type: ignore[assignment]  # as above
+    intermediate: int = None  # type: ignore[assignment]  # as above
     vocab: int = 32_000
     tied: bool = False
     gated: bool = True
@@ -116,9 +118,9 @@ class Model:
     experts_active: int = 0
     shared_intermediate: int = 0
     dense_layers: int = 0
-    dense_intermediate: int | None = None
+    dense_intermediate: int = None  # type: ignore[assignment]  # as above
     window: int | None = None
-    windowed_layers: int | None = None
+    windowed_layers: int = None  # type: ignore[assignment]  # as above
     latent: Latent | Mapping[str, int] | None = None
     source: tuple[str, ...] = field(default=(), compare=False)
 
@@ -157,8 +159,9 @@ class Model:
 
     def _check_heads(self) -> None:
         if self.latent is not None:
-            self._set("latent", as_latent(self.latent))
-            self._set("head_dim", self.latent.nope + self.latent.rope)
+            latent = as_latent(self.latent)
+            self._set("latent", latent)
+            self._set("head_dim", latent.nope + latent.rope)
         elif self.head_dim is None and self.hidden % self.heads:
             raise ValueError(
                 f"heads={self.heads} must divide hidden={self.hidden}; or give head_dim="
@@ -237,7 +240,7 @@ class Model:
         """Parameters that one token uses: all but the other experts' (tables count in full)."""
         return self.parameters - sum(p.parameters - p.active_parameters for p in self.products)
 
-    def weight_bytes(self, dtype: object = "bf16") -> int:
+    def weight_bytes(self, dtype: DTypeLike = "bf16") -> int:
         """Bytes of all parameters in ``dtype``, scales included."""
         kind = _dtype(dtype)
         kept = (p for p in self.products if not (self.tied and p.name == "head"))
@@ -245,7 +248,7 @@ class Model:
         norms = Operand("norms", (self.norm_parameters,), kind).nbytes
         return sum(p.nbytes(kind) for p in kept) + tables + norms
 
-    def kv_bytes(self, batch: int, context: int, dtype: object = "bf16") -> int:
+    def kv_bytes(self, batch: int, context: int, dtype: DTypeLike = "bf16") -> int:
         """Bytes of the KV cache of ``batch`` sequences of ``context`` tokens each.
 
         A windowed layer keeps at most its window; latent attention one latent vector a position.
@@ -256,20 +259,20 @@ class Model:
         both = ((full, context), (self.windowed_layers, reached))
         return sum(n * self._layer_kv(batch, reach, kind) for n, reach in both if n)
 
-    def _layer_kv(self, batch: int, context: int, kind: object) -> int:
+    def _layer_kv(self, batch: int, context: int, kind: DType) -> int:
         if self.latent:
-            return Operand("k", (batch, context, self.latent.cached), kind).nbytes
+            return Operand("k", (batch, context, as_latent(self.latent).cached), kind).nbytes
         return 2 * Operand("k", (batch, self.kv_heads, context, self.head_dim), kind).nbytes
 
     def decode(
         self,
         batch: int,
         context: int,
-        weights: object = None,
-        kv: object = "bf16",
-        activations: object = None,
+        weights: DTypeLike | None = None,
+        kv: DTypeLike = "bf16",
+        activations: DTypeLike | None = None,
         *,
-        quant: object = None,
+        quant: DTypeLike | None = None,
         attention: str = "streamed",
     ) -> Workload:
         """One step that gives each of ``batch`` sequences its ``context``-th token.
@@ -322,11 +325,11 @@ class Model:
         self,
         batch: int,
         tokens: int,
-        weights: object = None,
-        kv: object = "bf16",
-        activations: object = None,
+        weights: DTypeLike | None = None,
+        kv: DTypeLike = "bf16",
+        activations: DTypeLike | None = None,
         *,
-        quant: object = None,
+        quant: DTypeLike | None = None,
         attention: str = "streamed",
         causal: bool = True,
         logits: str = "last",
@@ -372,8 +375,8 @@ class Model:
         13541153177600
         """
         batch, tokens = size("batch", batch), size("tokens", tokens)
-        formats, options = formats_of(weights, kv, activations, quant), {}
-        options["streamed"] = _streamed(attention)
+        formats = formats_of(weights, kv, activations, quant)
+        options: dict[str, bool | int] = {"streamed": _streamed(attention)}
         if logits not in LOGITS:
             raise unknown("logits", logits, LOGITS)
         options |= {"causal": flag("causal", causal), "logits": tokens if logits == "all" else 1}
@@ -383,11 +386,11 @@ class Model:
         self,
         batch: int,
         tokens: int,
-        weights: object = None,
-        kv: object = "bf16",
-        activations: object = None,
+        weights: DTypeLike | None = None,
+        kv: DTypeLike = "bf16",
+        activations: DTypeLike | None = None,
         *,
-        quant: object = None,
+        quant: DTypeLike | None = None,
         attention: str = "streamed",
         causal: bool = True,
     ) -> Workload:

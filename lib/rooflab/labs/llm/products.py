@@ -119,7 +119,7 @@ def _attention(m: Model) -> tuple[Product, ...]:
 
 def _latent_attention(m: Model) -> tuple[Product, ...]:
     """Names as in DeepSeek's code: q_a and q_b make queries, kv_a the latent, kv_b keys, values."""
-    t = m.latent
+    t = as_latent(m.latent)
     queries = m.heads * (t.nope + t.rope)
     sizes = {"q": (m.hidden, queries)}
     if t.q_rank:

@@ -6,8 +6,9 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from numbers import Real
+from typing import TypedDict, Unpack
 
-from rooflab.count.dtypes import DTYPES, DType, as_dtype, dtype
+from rooflab.count.dtypes import DTYPES, DType, DTypeLike, as_dtype, dtype
 from rooflab.count.validation import size, unknown
 from rooflab.labs.llm.steps import ROLES, Formats, Step
 from rooflab.predict.estimate import overhead
@@ -32,8 +33,9 @@ PLAIN = as_dtype("activations", "bf16")  # what activations are in where nothing
 
 
 def formats_of(
-    weights: object = None, kv: object = "bf16", activations: object = None, quant: object = None
-) -> Formats:
+    weights: DTypeLike | None = None, kv: DTypeLike = "bf16",
+    activations: DTypeLike | None = None, quant: DTypeLike | None = None,
+) -> Formats:  # fmt: skip
     """Return the formats of a step from its arguments; see :meth:`Model.decode`.
 
     ``weights`` None is bf16. ``quant``: one of :data:`QUANTS`, or a format that weights and
@@ -53,7 +55,7 @@ def formats_of(
     return Formats(weights, kv, sixteen_bits(weights), assumed=True)
 
 
-def _quantised(quant: object, kv: DType) -> tuple[DType, DType, DType]:
+def _quantised(quant: DTypeLike, kv: DType) -> tuple[DType, DType, DType]:
     key = quant.strip().lower() if isinstance(quant, str) else quant
     if isinstance(key, str) and key in QUANTS:
         weights, activations = (as_dtype("quant", name) for name in QUANTS[key])
@@ -184,6 +186,23 @@ class StepTiming:
         return max(total, key=total.__getitem__)
 
 
+class Terms(TypedDict, total=False):
+    """How a time is worked out, by name; see :meth:`Workload.seconds` for each."""
+
+    bound: str
+    roofs: str
+    traffic: Collection[str] | None
+    overhead: float | None
+    link_latency: float
+    efficiency: Mapping[str, float] | None
+
+
+class LinkTerms(Terms, total=False):
+    """The same, with the rate of the link between devices."""
+
+    link: float | None
+
+
 @dataclass(frozen=True)
 class Assumptions:
     """What a time is worked out with, checked; see :meth:`Workload.seconds` for each."""
@@ -207,13 +226,14 @@ class Assumptions:
         link_rate(self.link)
         for name in ("overhead", "link_latency"):
             _duration(name, getattr(self, name))
-        object.__setattr__(self, "efficiency", _shares(self.efficiency))
+        _shares(self.efficiency)
 
 
 def timing(
-    steps: tuple[Step, ...], m: Machine, *, notes: Iterable[str] = (), **how: object
-) -> StepTiming:
-    """Time ``steps`` on machine ``m``; ``how``: the fields of :class:`Assumptions`.
+    steps: tuple[Step, ...], m: Machine, *, devices: int = 1, notes: Iterable[str] = (),
+    **how: Unpack[LinkTerms],
+) -> StepTiming:  # fmt: skip
+    """Time ``steps`` on ``devices`` machines ``m``; ``how``: the fields of :class:`Assumptions`.
 
     ``notes``: what is known already; what is assumed here is added to them.
     """
@@ -221,8 +241,9 @@ def timing(
     for name in set(how) - known:
         takes = ", ".join(sorted(known))
         raise TypeError(f"{name}= is no argument of a step's time; it takes {takes}")
-    given = Assumptions(**how)
+    given = Assumptions(devices, **how)
     said, roles = dict.fromkeys(notes), roles_of(given.traffic)
+    shares = _shares(given.efficiency)
     bandwidth = dram_rate(m, given.roofs, said)
     peaks: dict[tuple[DType, str], tuple[float, DType]] = {}
     parts = []
@@ -233,11 +254,11 @@ def timing(
         if key not in peaks:
             peaks[key] = peak_for(m, *key, given.roofs, said)
         rate, kind = peaks[key]
-        slope = bandwidth * given.efficiency["memory"] * given.devices
+        slope = bandwidth * shares["memory"] * given.devices
         carry = {role: step.bytes_of(role) / slope for role in roles}
         if "activations" in carry:
             carry["activations"] *= given.devices  # every device has them whole
-        compute = step.count * step.op.flops / (rate * given.efficiency["compute"]) / given.devices
+        compute = step.count * step.op.flops / (rate * shares["compute"]) / given.devices
         called, sent = _calls(step, kind, m, given), _send(step, given)
         parts.append(Part(step.name, compute, carry, called, sent, rate))
     if not parts:

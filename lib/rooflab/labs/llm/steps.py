@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rooflab.count.attention import attention, materialised
 from rooflab.count.dtypes import DType, dtype, wider
 from rooflab.count.operation import Operand, Operation
-from rooflab.labs.llm.products import NORMS, Product
+from rooflab.labs.llm.products import NORMS, Product, as_latent
 
 if TYPE_CHECKING:
     from rooflab.labs.llm.model import Model
@@ -64,7 +64,7 @@ def rotate(model: Model, rows: int, act: DType) -> list[Row]:
         return []
     width = (model.heads + model.kv_heads) * model.head_dim
     if model.latent:
-        width = (model.heads + 1) * model.latent.rope
+        width = (model.heads + 1) * as_latent(model.latent).rope
     op = over("rope", (rows, width), act, FLOP["rope"])
     return [(op, model.layers, _roles(op))]
 
@@ -275,19 +275,24 @@ def attend(
     full = model.layers - model.windowed_layers
     for layers, window in ((full, None), (model.windowed_layers, model.window)):
         if layers:
+            sizes = (batch, queries, context, model.heads, model.kv_heads, model.head_dim)
             ops = _attention(
-                streamed, causal, batch, queries, context, model.heads, model.kv_heads,
-                model.head_dim, formats.activations, kv=formats.kv, append=True, window=window,
+                streamed, causal, sizes, formats.activations, kv=formats.kv, append=True,
+                window=window,
             )  # fmt: skip
             prefix = "local " if window and full else ""
             found += [_cached(replace(op, name=prefix + op.name), layers) for op in ops]
     return found
 
 
-def _attention(streamed: bool, causal: bool, *sizes: object, **how: object) -> list[Operation]:
+def _attention(
+    streamed: bool, causal: bool, sizes: tuple[int, int, int, int, int, int], act: DType,
+    **how: Any,
+) -> list[Operation]:  # fmt: skip
+    """Attention over ``sizes``: batch, queries, context, heads, kv_heads, head_dim."""
     if streamed:
-        return [attention(*sizes, causal=causal, **how)]
-    return list(materialised(*sizes, **how))
+        return [attention(*sizes, act, causal=causal, **how)]
+    return list(materialised(*sizes, act, **how))
 
 
 def _cached(op: Operation, layers: int) -> Step:
@@ -305,19 +310,17 @@ def _attend_latent(
     In the decode step all heads share one key, the cached vector, whose first kv_rank numbers are
     the value too; the matrix that would have rebuilt K and V moves to the query and to the output.
     """
-    t, act = model.latent, formats.activations
+    t, act = as_latent(model.latent), formats.activations
     if queries == 1:
         ops = _attention(
-            streamed, causal, batch, 1, context, model.heads, 1, t.cached, act, kv=formats.kv,
+            streamed, causal, (batch, 1, context, model.heads, 1, t.cached), act, kv=formats.kv,
             append=True, value_dim=t.kv_rank, latent=True,
         )  # fmt: skip
         into = _absorbed("absorb k", model, batch, t.nope, t.kv_rank, formats)
         out = _absorbed("absorb v", model, batch, t.kv_rank, t.value, formats)
         return [into, *(_cached(op, model.layers) for op in ops), out]
-    ops = _attention(
-        streamed, causal, batch, queries, context, model.heads, model.heads, model.head_dim, act,
-        value_dim=t.value,
-    )  # fmt: skip
+    sizes = (batch, queries, context, model.heads, model.heads, model.head_dim)
+    ops = _attention(streamed, causal, sizes, act, value_dim=t.value)
     cache = Operand("k cache", (batch, queries, t.cached), formats.kv, reads=0, writes=1)
     ops[-1] = replace(ops[-1], operands=(*ops[-1].operands, cache))
     rows = [tuple("kv" if o is cache else "activations" for o in op.operands) for op in ops]

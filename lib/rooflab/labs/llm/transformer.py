@@ -56,7 +56,7 @@ FORMS = {
 }
 
 
-def array_dtype(kind: str, backend: Backend) -> np.dtype:
+def array_dtype(kind: str, backend: Backend) -> np.dtype[Any]:
     """The array dtype of ``kind`` ("fp32", …); ValueError where the backend has no products."""
     known = DTYPES[backend.name]
     if kind not in known:
@@ -65,7 +65,7 @@ def array_dtype(kind: str, backend: Backend) -> np.dtype:
     if kind == "bf16":
         import ml_dtypes
 
-        return np.dtype(ml_dtypes.bfloat16)
+        known = {**known, "bf16": ml_dtypes.bfloat16}
     return np.dtype(known[kind])
 
 
@@ -372,7 +372,7 @@ class Pass:
     batch: int
     tokens: int
     calls: Mapping[str, list[Call]]
-    buffers: Mapping[str, Any]
+    buffers: dict[str, Any]
     turns: tuple[Any, Any] | None
 
 
@@ -419,13 +419,11 @@ def forward_pass(
         "q": ("h", "q"), "k": ("h", "k"), "v": ("h", "v"), "o": ("a", "y"),
         "gate": ("h", "gate"), "up": ("h", "up"), "down": ("up", "y"), "head": ("last", "logits"),
     }  # fmt: skip
-    calls = {
-        p.name: [
-            bind(forms[p.name], matrix, *(buffers[end] for end in ways[p.name]), backend)
-            for matrix in weights.matrices(p.name)
-        ]
-        for p in model.products
-    }
+    calls = {}
+    for name in (p.name for p in model.products):
+        x, y = (buffers[end] for end in ways[name])
+        matrices = weights.matrices(name)
+        calls[name] = [bind(forms[name], matrix, x, y, backend) for matrix in matrices]
     turned = None if model.positions else turns(positions, model.head_dim, kind, xp)
     return Pass(weights, batch, tokens, calls, buffers, turned)
 
@@ -444,7 +442,7 @@ def run(p: Pass, tokens: Any, cache: KVCache, start: int, mark: Mark) -> Any:
         for name in ("q", "k", "v"):
             _product(p, name, layer, mark)
         if p.turns is not None:
-            _rope(p, start)
+            _rope(p, p.turns, start)
             mark("rope")
         _attend(p, cache, layer, start, mark)
         _product(p, "o", layer, mark)
@@ -495,8 +493,8 @@ def _norm(p: Pass, name: str, layer: int, x: Any, out: Any) -> None:
         rms_norm(x, arrays[name][layer], out, xp)
 
 
-def _rope(p: Pass, start: int) -> None:
-    model, (cos, sin) = p.weights.model, p.turns
+def _rope(p: Pass, turns: tuple[Any, Any], start: int) -> None:
+    model, (cos, sin) = p.weights.model, turns
     here = slice(start, start + p.tokens)
     for name, heads in (("q", model.heads), ("k", model.kv_heads)):
         shape = (p.batch, p.tokens, heads, model.head_dim)

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Real
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Unpack
 
 from rooflab.count.dtypes import DTYPES, DType, dtype
 from rooflab.count.operation import Operation
@@ -16,7 +16,9 @@ from rooflab.count.si import percent, plain, si, times
 from rooflab.count.validation import size, unknown
 from rooflab.labs.llm.step_time import (
     ROOFS,
+    LinkTerms,
     StepTiming,
+    Terms,
     dram_rate,
     formats_on,
     link_rate,
@@ -97,7 +99,7 @@ class Workload:
         phase: str,
         sizes: tuple[int, int, int],
         formats: Formats,
-        options: Mapping[str, object],
+        options: Mapping[str, Any],
     ) -> Workload:
         """Make the step of ``phase`` with ``sizes`` (batch, queries, context)."""
         batch, queries, context = sizes
@@ -200,7 +202,7 @@ class Workload:
         m, said = self.model, []
         if m.context and self.context > m.context:
             said.append(f"context={self.context} is beyond the {m.context} tokens of its training")
-        if m.windowed_layers and self.context > m.window:
+        if m.windowed_layers and m.window and self.context > m.window:
             said.append(f"{m.windowed_layers} layers look back over {m.window} positions only")
         if m.experts and self.tokens > 1:
             touched = distinct(m.experts, m.experts_active, self.tokens)
@@ -272,16 +274,16 @@ class Workload:
         if max(self.flops, self.bytes) > sys.float_info.max:
             raise ValueError(f"a step of {si(self.flops, 'FLOP')} is beyond any time")
 
-    def time(self, machine: Machine | str, devices: int = 1, **how: object) -> StepTiming:
+    def time(
+        self, machine: Machine | str, devices: int = 1, **how: Unpack[LinkTerms]
+    ) -> StepTiming:
         """Time with its parts and what was assumed (notes); arguments as in :meth:`seconds`."""
         m, devices = _machine(machine), size("devices", devices)
         self._timeable()
         _, assumed = formats_on(m, self.formats)
         return self.on(m)._time(m, devices, [assumed] if assumed else [], how)
 
-    def _time(
-        self, m: Machine, devices: int, notes: list[str], how: Mapping[str, object]
-    ) -> StepTiming:
+    def _time(self, m: Machine, devices: int, notes: list[str], how: LinkTerms) -> StepTiming:
         notes += self.warnings
         if self.fits(m, devices) is False:
             holds = f"{si(m.capacities['dram'], 'B')} of {m.name}"
@@ -364,27 +366,32 @@ class Workload:
         >>> round(w.seconds("h100-sxm") * 1e3, 2)  # ms
         4.11
         """
-        how = {
+        how: LinkTerms = {
             "link": link, "bound": bound, "roofs": roofs, "traffic": traffic,
             "overhead": overhead, "link_latency": link_latency, "efficiency": efficiency,
         }  # fmt: skip
         return self.time(machine, devices, **how).seconds
 
     def tokens_per_s(
-        self, machine: Machine | str, devices: int = 1, link: float | None = None, **how: object
-    ) -> float:
+        self, machine: Machine | str, devices: int = 1, link: float | None = None,
+        **how: Unpack[Terms],
+    ) -> float:  # fmt: skip
         """Estimated tokens a second over the whole batch and all devices; see :meth:`seconds`."""
         return self.tokens / self.seconds(machine, devices, link, **how)
 
-    def limits(self, machine: Machine | str, devices: int = 1, **how: object) -> dict[str, str]:
+    def limits(
+        self, machine: Machine | str, devices: int = 1, **how: Unpack[LinkTerms]
+    ) -> dict[str, str]:
         """What limits each operation: "compute", "memory:weights", "memory:kv", "link", … ."""
         return {part.name: part.limit for part in self.time(machine, devices, **how).parts}
 
-    def limit(self, machine: Machine | str, devices: int = 1, **how: object) -> str:
+    def limit(self, machine: Machine | str, devices: int = 1, **how: Unpack[LinkTerms]) -> str:
         """What most of the step's time goes to, in the words of :meth:`limits`."""
         return self.time(machine, devices, **how).limit
 
-    def joules(self, machine: Machine | str, devices: int = 1, **how: object) -> float | None:
+    def joules(
+        self, machine: Machine | str, devices: int = 1, **how: Unpack[LinkTerms]
+    ) -> float | None:
         """Energy of the step at the devices' rated power (TDP), in joules; None if not known.
 
         A memory-bound step draws less than that, so it is an upper figure for the estimated time.
@@ -393,14 +400,15 @@ class Workload:
         power = record(m.id).get("tdp_w") if m.id in machines() else None
         if power is None:
             return None
-        return self.seconds(m, devices, **how) * size("devices", devices) * power["value"]
+        watts: float = power["value"]
+        return self.seconds(m, devices, **how) * size("devices", devices) * watts
 
     def explain(
         self,
         machine: Machine | str,
         tokens_per_s: float | None = None,
         devices: int = 1,
-        **how: object,
+        **how: Unpack[LinkTerms],
     ) -> Account:
         """The steps that lead from "weights read once" to the estimate and to a measured rate.
 
@@ -428,8 +436,7 @@ class Workload:
         (0.61, 'unexplained')
         """
         m = _machine(machine)
-        how = {"link": None, "roofs": "catalogue", **how}
-        bound = self._strict(m, devices, how["link"], how["roofs"])
+        bound = self._strict(m, devices, how.get("link"), how.get("roofs", "catalogue"))
         return account(self, m, tokens_per_s, devices, how, bound)
 
     def __repr__(self) -> str:
@@ -600,17 +607,17 @@ def account(
     m: Machine,
     tokens_per_s: float | None,
     devices: int,
-    how: Mapping[str, object],
+    how: LinkTerms,
     bound: Bound,
 ) -> Account:
     """Account for the time of ``w``; see :meth:`Workload.explain`."""
     measured, there = _rate(tokens_per_s), w.on(m)
-    full = {**how, "efficiency": None}
-    best = w.time(m, devices, **{**full, "roofs": "catalogue"})
-    to_published = measured is not None or how["roofs"] == "measured"
-    roofs = "measured" if to_published else "catalogue"
-    reached = w.time(m, devices, **{**full, "roofs": roofs})
-    slowed = w.time(m, devices, **{**how, "roofs": roofs})
+    full: LinkTerms = {**how, "efficiency": None}
+    best = w.time(m, devices, **(full | {"roofs": "catalogue"}))
+    asked = how.get("roofs", "catalogue")
+    roofs = asked if measured is None else "measured"
+    reached = w.time(m, devices, **(full | {"roofs": roofs}))
+    slowed = w.time(m, devices, **(how | {"roofs": roofs}))
     carried = {role: sum(p.carry.get(role, 0.0) for p in best.parts) for role in there.traffic}
     extra = sum(p.call + p.send for p in best.parts)
     stages = []
@@ -631,7 +638,7 @@ def account(
     start = carried["weights"] or sum(carried.values())
     estimate = w.time(m, devices, **how)
     return Account(
-        there, m, devices, start, estimate, bound, _factors(start, stages), measured, how["roofs"],
+        there, m, devices, start, estimate, bound, _factors(start, stages), measured, asked,
         restricted=how.get("traffic") is not None,
     )  # fmt: skip
 
@@ -661,7 +668,7 @@ def _roof(m: Machine, best: StepTiming, reached: StepTiming) -> str:
         unit = "FLOP/s" if reached.limit == "compute" else "B/s"
         longer = {roof: more for roof, more in longer.items() if roof[2] == unit}
     least = 0.02 * sum(longer.values())  # what adds less than that is no reason
-    named = sorted((roof for roof, more in longer.items() if more > least), key=longer.get)
+    named = sorted((roof for roof, more in longer.items() if more > least), key=longer.__getitem__)
     said = [f"{si(got, unit)} of {si(stated, unit)}" for got, stated, unit in reversed(named)]
     return f"published runs reach {' and '.join(said) or 'what the datasheet states'}"
 
@@ -796,7 +803,7 @@ def _fastest(m: Machine, bits: int, kind: DType, roofs: str, said: dict[str, Non
     return rate
 
 
-def _record(m: Machine) -> Mapping[str, object]:
+def _record(m: Machine) -> Mapping[str, Any]:
     """What the catalogue says of ``m`` beyond its figures; nothing of a machine of one's own."""
     return record(m.id) if m.origin == "datasheet" and m.id in machines() else {}
 

@@ -9,7 +9,6 @@ import pytest
 
 import rooflab as rl
 from rooflab.exercises.lessons import lesson03
-from rooflab.exercises.lessons.frozen import frozen_text
 from rooflab.exercises.lessons.lesson03 import (
     FROZEN,
     KINDS,
@@ -23,8 +22,9 @@ from rooflab.exercises.lessons.lesson03 import (
     timed,
     timed_elsewhere,
 )
+from rooflab.exercises.lessons.timed_cases import timed_cases_text
 from rooflab.grade.pipeline import code_digest
-from rooflab.grade.shipped import make_trimmed
+from rooflab.grade.sandbox_copy import copy_package
 from rooflab.measure import recording as room
 from tools import freeze
 
@@ -37,7 +37,7 @@ HERE = {"flops": 2 * 10**9, "bytes": 10**6, "peak": 1e12, "bandwidth": [1e11, 1e
 def noisy(tmp_path, monkeypatch):
     """The shipped recording in the way of a busy machine: every sample later, by up to double."""
     rng = random.Random(1)
-    data = json.loads(room._files()[NAME].read_text(encoding="utf-8"))
+    data = json.loads(room.files()[NAME].read_text(encoding="utf-8"))
     data["recorded_on"] = "2031-01-01T00:00:00Z"
     for measured in data["measurements"]:
         measured["samples"] = [s * rng.uniform(1, 2) for s in measured["samples"]]
@@ -84,7 +84,7 @@ def test_freezing_writes_what_the_rule_finds_and_reads_it_back(tmp_path, monkeyp
     status = freeze.main(["03-predict", NAME])
     if status:  # the shipped recording may be a noisy one; then it is said, and nothing is written
         assert "record again" in capsys.readouterr().out and not target.exists()
-        target.write_text(frozen_text(kept, found_in(kept)), encoding="utf-8")
+        target.write_text(timed_cases_text(kept, found_in(kept)), encoding="utf-8")
     assert recorded.__wrapped__() == found_in(kept)
 
 
@@ -141,7 +141,7 @@ def test_what_is_asked_from_elsewhere_is_from_eight_machines_of_three_makers():
 
 
 def test_the_answers_are_not_in_the_sandbox_and_count_for_what_is_finished(tmp_path, monkeypatch):
-    assert not list(make_trimmed(tmp_path / "course").rglob("lesson03_*"))
+    assert not list(copy_package(tmp_path / "course").rglob("lesson03_*"))
     digest, here = code_digest.__wrapped__(), FROZEN.read_bytes()
     read = type(FROZEN).read_bytes
     monkeypatch.setattr(

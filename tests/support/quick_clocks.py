@@ -40,4 +40,3 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gpu, "LEAST_FLUSH", 1 << 16)
     monkeypatch.setitem(gpu.time_gpu.__kwdefaults__, "warm_up_s", 0.0)
     monkeypatch.setattr(gpu, "nvidia_smi", lambda *_, **__: {})
-    monkeypatch.setattr(gpu, "nvidia_smi", lambda *_, **__: {})

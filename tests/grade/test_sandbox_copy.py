@@ -9,12 +9,12 @@ import pytest
 
 from rooflab.exercises.registry import exercises
 from rooflab.grade.notebook_code import needed
-from rooflab.grade.shipped import make_trimmed
+from rooflab.grade.sandbox_copy import copy_package
 
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory):
-    return make_trimmed(tmp_path_factory.mktemp("course")) / "rooflab"
+    return copy_package(tmp_path_factory.mktemp("course")) / "rooflab"
 
 
 def test_no_exercise_and_no_judge_is_in_it(copy):
@@ -104,6 +104,6 @@ def test_a_conclusion_beside_an_answer_is_not_run_with_it():
 
 
 def test_it_is_never_written_to_by_two_at_once(tmp_path):
-    make_trimmed(tmp_path)
+    copy_package(tmp_path)
     with pytest.raises(FileExistsError):
-        make_trimmed(tmp_path)
+        copy_package(tmp_path)

@@ -24,7 +24,7 @@ WITHIN = 0.9  # a case is asked where the model needs no more of the allowance t
 
 
 @dataclass(frozen=True)
-class Clocked:
+class TimedCase:
     """What the learner's function gets, and what the clock said: ``seconds``, the median.
 
     ``spread``: its IQR ÷ median, 0 where none was published.
@@ -52,7 +52,7 @@ class Clocked:
         return self.off(formula) > self.allowed / WITHIN
 
 
-def frozen_text(kept: Recording | DecodeRecording, entries: Iterable[Clocked]) -> str:
+def timed_cases_text(kept: Recording | DecodeRecording, entries: Iterable[TimedCase]) -> str:
     """Content of the frozen file of ``entries``, which are from the recording ``kept``."""
     from rooflab.measure.recording import published
 
@@ -65,7 +65,7 @@ def frozen_text(kept: Recording | DecodeRecording, entries: Iterable[Clocked]) -
     return "{\n" + ",\n".join([*head, f'  "asked": [\n{rows}\n  ]']) + "\n}\n"
 
 
-def read_frozen(path: Path) -> list[Mapping[str, Any]]:
+def read_timed_cases(path: Path) -> list[Mapping[str, Any]]:
     """The cases of a frozen file. Raises ValueError for a file of another schema."""
     data = json.loads(path.read_text(encoding="utf-8"))
     if data["schema"] != SCHEMA:
@@ -73,7 +73,7 @@ def read_frozen(path: Path) -> list[Mapping[str, Any]]:
     return data["asked"]
 
 
-def _row(entry: Clocked) -> Mapping[str, Any]:
+def _row(entry: TimedCase) -> Mapping[str, Any]:
     fields = dict(vars(entry))
     case, seconds, spread = (fields.pop(name) for name in ("case", "seconds", "spread"))
     return {**fields, **case, "seconds": seconds, "spread": spread}

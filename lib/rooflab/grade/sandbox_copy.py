@@ -29,7 +29,7 @@ _STAND_INS = {
 }
 
 
-def make_trimmed(folder: Path) -> Path:
+def copy_package(folder: Path) -> Path:
     """Write the copy to ``folder``/rooflab and return ``folder``, to be put on the path."""
     source, target = Path(rooflab.__file__).parent, folder / "rooflab"
 
