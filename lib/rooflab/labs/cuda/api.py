@@ -133,7 +133,13 @@ class StreamFactory(Namespace):
     def __init__(self, cuda: Cuda) -> None:
         self._cuda, self.null = cuda, cuda.current
 
-    def __call__(self, null: bool = False, non_blocking: bool = False, **_: object) -> StreamHandle:
+    def __call__(
+        self,
+        null: bool = False,
+        non_blocking: bool = False,
+        ptds: bool = False,
+        priority: int | None = None,
+    ) -> StreamHandle:
         if null:
             return self.null
         return StreamHandle(self._cuda, self._cuda._gpu.new_stream(not non_blocking))
