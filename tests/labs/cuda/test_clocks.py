@@ -334,8 +334,9 @@ def test_a_block_of_with_ends_where_it_began_even_after_an_error(cp):
     outer, inner = cp.cuda.Stream(), cp.cuda.Stream()
     null = cp.cuda.get_current_stream()
     with outer:
-        with pytest.raises(ZeroDivisionError), inner:
+        with inner:
             assert cp.cuda.get_current_stream() is inner
+        with pytest.raises(ZeroDivisionError), inner:
             _ = 1 / 0
         assert cp.cuda.get_current_stream() is outer
     assert cp.cuda.get_current_stream() is null is cp.cuda.Stream.null

@@ -59,6 +59,7 @@ CUPY = {
     "random.default_rng": "seed=None",
     "cuda.Event": "block=False, disable_timing=False, interprocess=False",
     "cuda.Stream": "null=False, non_blocking=False, ptds=False, priority=None",
+    "cuda.Device": "device=None",
     "cuda.get_current_stream": "device_id=-1",
     "cuda.get_elapsed_time": "start_event, end_event",
     "cuda.is_available": "",
@@ -171,7 +172,7 @@ def test_every_function_of_the_stand_in_is_compared_above(cp):
     for part, handles in (
         ("cublas", set()),
         ("random", set()),
-        ("cuda", {"runtime", "stream", "Device"}),
+        ("cuda", {"runtime", "stream"}),
         ("cuda.runtime", {"CUDARuntimeError", "cudaDevAttrL2CacheSize"}),
     ):
         told = {p.rpartition(".")[2] for p in CUPY if p.rpartition(".")[0] == part}
@@ -239,6 +240,21 @@ def test_a_device_is_the_first_and_only_one(cp):
         with device as entered:
             assert entered is device is device.use()
     assert cp.cuda.runtime.getDevice() == 0
+
+
+def test_another_device_can_be_named_and_not_be_used(cp):
+    """As in CuPy: Device(1) is only a number until something is asked of it."""
+    other, cuda = cp.cuda.Device(1), cp.cuda.runtime
+    assert other.id == 1
+    for use in (
+        other.use, other.__enter__, other.synchronize, lambda: other.attributes,
+        lambda: other.compute_capability, lambda: cuda.getDeviceProperties(1),
+        lambda: cuda.deviceGetAttribute(cuda.cudaDevAttrL2CacheSize, 1),
+    ):  # fmt: skip
+        with pytest.raises(cuda.CUDARuntimeError, match="cudaErrorInvalidDevice: invalid device"):
+            use()
+    with pytest.raises(ValueError, match="invalid literal"):
+        cp.cuda.Device("gpu")
 
 
 # Nothing of the insides is public by another way.
