@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rooflab.labs.cuda import Device, StandIn
@@ -148,6 +148,7 @@ class Both:
         assert self.events[event].done is (mark is None or mark.finished <= self.model.now)
 
 
+@settings(max_examples=300)
 @given(PROGRAMS)
 def test_every_event_is_stamped_when_cuda_would_reach_it(program):
     both = Both()
@@ -252,6 +253,18 @@ def test_a_stream_that_waits_for_an_event_runs_after_it(cp, busy):
     assert not behind.done
     gate.synchronize()
     assert behind.done
+
+
+def test_the_null_streams_waiting_is_a_gate_for_the_blocking_ones(cp, busy):
+    """The CUDA Runtime API, "Stream synchronization behavior": for an action such as a launch or
+    cudaStreamWaitEvent() the null stream waits for the blocking ones, and they then for it."""
+    old, first, second = cp.cuda.Event(), cp.cuda.Stream(), cp.cuda.Stream()
+    old.record()
+    with first:
+        busy()
+    assert second.record().done, "two blocking streams do not wait for each other"
+    cp.cuda.Stream.null.wait_event(old)
+    assert not second.record().done
 
 
 def test_to_wait_for_an_event_that_nobody_recorded_is_to_wait_for_nothing(cp, busy):

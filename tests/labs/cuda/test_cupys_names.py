@@ -6,7 +6,10 @@ meaning. The other way round it need not be: CuPy has more.
 
 from __future__ import annotations
 
+import importlib
 import inspect
+import pickle
+import sys
 
 import numpy as np
 import pytest
@@ -290,8 +293,6 @@ def test_a_private_name_is_missing_without_a_word_about_cupy(cp, called):
 
 @pytest.mark.parametrize("called", things(StandIn(DEVICE)))
 def test_nothing_of_it_is_pickled(cp, called):
-    import pickle
-
     if called == "cp.cuda.Stream":
         return
     with pytest.raises(TypeError, match="cannot be copied or pickled"):
@@ -308,28 +309,22 @@ def test_a_slip_of_the_pen_gets_the_nearest_names_first_among_them(cp):
 
 
 def test_importing_finds_every_module_that_is_said_to_be_there(cp):
-    import importlib
-
     with modules.imported_as_cupy(cp):
         for name in modules.IMPORTED:
             module = importlib.import_module(name)
             assert module.__name__ == name
-        import cupy
-        import cupyx.profiler
-
+        cupy, profiler = (importlib.import_module(name) for name in ("cupy", "cupyx.profiler"))
         assert cupy.ones(3).get().tolist() == [1, 1, 1]
         assert isinstance(cupy.ones(3), ndarray) and cupy.ndarray is cp.ndarray
         with pytest.raises(AttributeError, match=r"no cp\.fft; real CuPy may have it"):
             cupy.fft  # noqa: B018
         with pytest.raises(ImportError):
-            from cupy import fft  # noqa: F401
+            importlib.import_module("cupy.fft")
         with pytest.raises(NotImplementedError, match="synchronises after each repeat and leaves"):
-            cupyx.profiler.benchmark(print, n_repeat=3)
+            profiler.benchmark(print, n_repeat=3)
 
 
 def test_the_modules_go_again_after_an_error(cp):
-    import sys
-
     before = {name: sys.modules.get(name) for name in modules.IMPORTED}
     with pytest.raises(ZeroDivisionError), modules.imported_as_cupy(cp):
         _ = 1 / 0

@@ -116,7 +116,10 @@ class StreamHandle(Namespace):
         self._cuda._gpu.wait_stream(self.stream)
 
     def wait_event(self, event: Event) -> None:
-        self.stream.free_at = max(self.stream.free_at, _given("event", event, Event).stamp or 0.0)
+        """Wait with what comes next until ``event`` is over; never recorded, it is over."""
+        stamp = _given("event", event, Event).stamp
+        if stamp is not None:  # the null stream waits for the blocking ones here too
+            self.stream.free_at = max(self._cuda._gpu._queue_end(self.stream), stamp)
 
     @property
     def done(self) -> bool:
