@@ -369,6 +369,14 @@ def test_use_makes_a_stream_the_current_one_until_another_is(cp, busy):
     assert cp.gpu.log[-1]["stream"] == cp.cuda.Stream.null.ptr == 0
 
 
+def test_use_within_a_block_lasts_until_its_end(cp):
+    outer, inner = cp.cuda.Stream(), cp.cuda.Stream()
+    with outer:
+        inner.use()
+        assert cp.cuda.get_current_stream() is inner
+    assert cp.cuda.get_current_stream() is cp.cuda.Stream.null
+
+
 def test_the_null_stream_is_one_object_however_it_is_asked_for(cp):
     assert cp.cuda.Stream(null=True) is cp.cuda.Stream.null
     assert cp.cuda.stream.get_current_stream() is cp.cuda.get_current_stream()
