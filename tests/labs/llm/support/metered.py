@@ -23,12 +23,17 @@ WEIGHTS, KV, ACT = "weights", "kv", "activations"
 
 @dataclass
 class Meter:
-    """Runs, FLOP and bytes by the name of the operation; ``width``: bytes of a number by role."""
+    """Runs, FLOP and bytes by the name of the operation; ``width``: bytes of a number by role.
+
+    ``weighed``: of each product with weights the numbers that go in, of the matrix, and that come
+    out, a run after the other.
+    """
 
     width: dict[str, int]
     runs: Counter = field(default_factory=Counter)
     flops: Counter = field(default_factory=Counter)
     moved: Counter = field(default_factory=Counter)
+    weighed: dict[str, list[tuple[int, int, int]]] = field(default_factory=dict)
 
     def count(self, name: str, flops: int, **numbers: int) -> None:
         """One run of ``name``, which passes over so many numbers of each role."""
@@ -130,6 +135,7 @@ class Metered:
         if (bias := w.get(name + " bias")) is not None:
             y, flops, weights = y + bias, flops + y.size, weights + bias.size
         self.meter.count(name, flops, weights=weights, activations=x.size + y.size)
+        self.meter.weighed.setdefault(name, []).append((x.size, w[name].size, y.size))
         return y
 
     def mlp(self, w: dict[str, np.ndarray], x: np.ndarray) -> np.ndarray:
