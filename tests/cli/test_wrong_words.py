@@ -29,7 +29,8 @@ WRONG = [
             ("devices", "2", "2"), ("bound", "max-of-sum", "'max-of-sum'"),
             ("roofs", "measured", "'measured'"), ("traffic", "kv", "'kv'"),
             ("link", "1e9", "1000000000.0"), ("measured", "50", "50.0"),
-            ("link-latency", "2us", "'2us'"), ("efficiency", "compute=1", "'compute=1'"), ("traffic", "", "''"),
+            ("link-latency", "2us", "'2us'"), ("efficiency", "compute=1", "'compute=1'"),
+            ("traffic", "", "''"),
         )
     ],
     # Numbers out of range, and words that are no numbers
