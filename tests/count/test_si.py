@@ -46,6 +46,15 @@ def test_what_is_printed_is_what_was_given(value, digits):
     assert 1 <= float(number) < 1000
 
 
+@given(st.integers(309, 3000), st.integers(-1, 1), st.integers(1, 9))
+@example(512, 0, 1)
+@example(1024, 0, 1)
+def test_beyond_a_float_the_power_of_ten_is_exact(power, beside, leading):
+    value = leading * 10**power + beside
+    assert rl.si(value, "B") == f"1e{len(str(value)) - 1} B"
+    assert rl.si(-value) == f"-1e{len(str(value)) - 1}"
+
+
 def test_ratios_and_shares():
     assert [times(f) for f in (1.2367, 310, 12345)] == ["×1.24", "×310", "×12,300"]
     assert times(999.7) == "×1,000"  # not ×1e+03

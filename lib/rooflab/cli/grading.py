@@ -261,7 +261,7 @@ def _course(words: Sequence[str], title: str) -> Course:
     from rooflab.grade.release import chosen
 
     numbers, points, days = [], {}, []
-    for word in (part for each in words for part in each.split(",") if part):
+    for word in (part for each in words for part in ([*filter(None, each.split(","))] or [each])):
         if told := _POINTS.fullmatch(word):
             points[told[1]] = int(told[2])
         elif told := _DUE.fullmatch(word):

@@ -135,6 +135,7 @@ ROOFS = Annotated[str, typer.Option(help="catalogue or measured (published achie
 TRAFFIC = Annotated[
     str | None, typer.Option(help="Count only these bytes: weights,kv as published tables do.")
 ]
+_USUAL = {"devices": 1, "bound": "sum-of-max", "roofs": "catalogue"}  # where nothing is said
 MEASURED = Annotated[float | None, typer.Option(help="Measured tokens a second, to be explained.")]
 
 
@@ -148,13 +149,13 @@ def model(
     kv: KV = "bf16",
     activations: ACTIVATIONS = None,
     quant: QUANT = None,
-    devices: DEVICES = 1,
+    devices: DEVICES = _USUAL["devices"],
     link: LINK = None,
     link_latency: LATENCY = None,
     overhead: OVERHEAD = None,
     efficiency: EFFICIENCY = None,
-    bound: BOUND = "sum-of-max",
-    roofs: ROOFS = "catalogue",
+    bound: BOUND = _USUAL["bound"],
+    roofs: ROOFS = _USUAL["roofs"],
     traffic: TRAFFIC = None,
     measured: MEASURED = None,
 ) -> None:
@@ -165,7 +166,8 @@ def model(
     work = _work(name, phase, (batch, context, weights, kv, activations), quant)
     given = {
         "link": link, "traffic": traffic, "measured": measured, "overhead": overhead,
-        "link-latency": link_latency, "efficiency": efficiency,
+        "link-latency": link_latency, "efficiency": efficiency, "devices": devices,
+        "bound": bound, "roofs": roofs,
     }  # fmt: skip
     if machine is None:
         _nothing_of_a_machine(given)
@@ -181,7 +183,7 @@ def model(
 
 def _nothing_of_a_machine(given: Mapping[str, object]) -> None:
     for option, value in given.items():
-        if value is not None:
+        if value not in (None, _USUAL.get(option)):
             raise ValueError(f"{option}={value!r} says nothing without a machine: --machine")
 
 
@@ -190,12 +192,12 @@ def _terms(given: Mapping[str, Any]) -> dict[str, Any]:
     from rooflab.cli.terminal import duration
 
     how: dict[str, Any] = {}
-    if given["traffic"]:
+    if given["traffic"] is not None:
         how["traffic"] = [part.strip() for part in given["traffic"].split(",")]
     for option in ("overhead", "link-latency"):
         if given[option] is not None:
             how[option.replace("-", "_")] = duration(given[option], f"--{option}")
-    if given["efficiency"]:
+    if given["efficiency"] is not None:
         how["efficiency"] = _shares(given["efficiency"])
     return how
 
@@ -205,6 +207,8 @@ def _shares(text: str) -> dict[str, float]:
     shares = {}
     for part in text.split(","):
         name, _, share = part.partition("=")
+        if name.strip() in shares:
+            raise ValueError(f"--efficiency={text!r} names {name.strip()} twice")
         try:
             shares[name.strip()] = float(share)
         except ValueError:

@@ -99,22 +99,33 @@ def table(
     right: Iterable[int] = (),
     keep: Iterable[int] = (0,),
 ) -> None:
-    """Print a table. ``right``: columns of numbers; ``keep``: columns that never wrap."""
+    """Print a table. ``right``: columns of numbers; ``keep``: columns that never wrap.
+
+    Where the terminal is too narrow for them, its lines are longer than it: a number that is cut
+    short is a wrong number.
+    """
     from rich import box
+    from rich.cells import cell_len
+    from rich.measure import Measurement
     from rich.table import Table
 
-    right, keep = set(right), set(keep)
+    rows, right, keep = list(rows), set(right), set(keep)
     grid = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     for number, heading in enumerate(columns):
+        whole = number in keep or number in right
         grid.add_column(
             heading,
             justify="right" if number in right else "left",
-            no_wrap=number in keep or number in right,
+            no_wrap=whole,
+            min_width=max(cell_len(row[number]) for row in [columns, *rows]) if whole else None,
             overflow="fold",
         )
     for row in rows:
         grid.add_row(*row)
-    console().print(grid)
+    out = console()
+    roomy = out.options.update(width=10_000)
+    out.width = max(out.width, Measurement.get(out, roomy, grid).minimum)
+    out.print(grid)
 
 
 def plain_letters_where_needed() -> None:
@@ -206,6 +217,7 @@ def waterfall(fall: Fall, *, notes: bool = True, key: bool = True) -> None:
     from rich.text import Text
 
     out = console()
+    out.width = max(out.width, NAME + TIME + FACTOR)  # bars may be cut, numbers may not
     width = min(out.width, WIDEST)
     why = [fall.note, *(step.note for step in fall.steps), ""] if notes else []
     out.print()

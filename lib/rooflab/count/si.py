@@ -36,7 +36,7 @@ def si(value: float, unit: str = "", digits: int = 3) -> str:
     """
     if isinstance(value, int) and abs(value) > sys.float_info.max:
         sign = "-" if value < 0 else ""
-        return f"{sign}1e{math.floor(math.log10(abs(value)))} {unit}".rstrip()
+        return f"{sign}1e{_decade(abs(value))} {unit}".rstrip()
     if value == 0 or not math.isfinite(value):
         return f"{value:g} {unit}".rstrip()
     # Round first: 999.7e9 with three digits is 1.00 T, not 1000 G.
@@ -47,6 +47,12 @@ def si(value: float, unit: str = "", digits: int = 3) -> str:
     scaled = rounded / 10**exponent
     decimals = max(0, digits - 1 - max(0, math.floor(math.log10(abs(scaled)) + 1e-12)))
     return f"{scaled:.{decimals}f} {_PREFIXES[exponent].strip()}{unit}".rstrip()
+
+
+def _decade(value: int) -> int:
+    """The largest n with 10**n ≤ ``value``; the logarithm alone is one off beside a power."""
+    near = round(math.log10(value))
+    return near if 10**near <= value else near - 1
 
 
 def rounded(value: float, digits: int) -> float:

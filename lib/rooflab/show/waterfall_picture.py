@@ -226,7 +226,7 @@ def _step(factor: Factor, start: float, end: float) -> WaterfallStep:
 
 def factor_text(factor: float) -> str:
     """Format a factor in at most eight letters: ``×1.13``, ``×12,300``, ``×1.2e-9``."""
-    if 1e-4 <= factor < 1e6:
+    if 1e-4 <= factor < 1e6 or not math.isfinite(factor):
         return times(factor)
     mantissa, _, exponent = f"{factor:.1e}".partition("e")
     return f"×{mantissa}e{int(exponent)}"

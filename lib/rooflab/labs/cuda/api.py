@@ -26,7 +26,7 @@ class Cuda(Namespace):
         )
         self.Stream = StreamFactory(self)
         self.stream = Streams(self)
-        self.Device = lambda device=0: DeviceHandle(gpu)
+        self.Device = lambda device=None: DeviceHandle(gpu, device)
         self.runtime = Runtime(self)
 
     @property
@@ -118,6 +118,7 @@ class StreamHandle(Namespace):
         self._cuda._gpu.wait_stream(self.stream)
 
     def wait_event(self, event: Event) -> None:
+        """Wait with what comes next until ``event`` is over; never recorded, it is over."""
         self._cuda._gpu.hold(self.stream, _given("event", event, Event).number)
 
     @property
@@ -135,7 +136,13 @@ class StreamFactory(Namespace):
     def __init__(self, cuda: Cuda) -> None:
         self._cuda, self.null = cuda, cuda.current
 
-    def __call__(self, null: bool = False, non_blocking: bool = False, **_: object) -> StreamHandle:
+    def __call__(
+        self,
+        null: bool = False,
+        non_blocking: bool = False,
+        ptds: bool = False,
+        priority: int | None = None,
+    ) -> StreamHandle:
         if null:
             return self.null
         return StreamHandle(self._cuda, self._cuda._gpu.new_stream(not non_blocking))
@@ -154,23 +161,33 @@ class DeviceHandle(Namespace):
     """``cp.cuda.Device``."""
 
     _called = "Device()"
-    id = 0
-    compute_capability = "90"
 
-    def __init__(self, gpu: SimulatedGpu) -> None:
+    def __init__(self, gpu: SimulatedGpu, device: int | None = None) -> None:
         self._gpu = gpu
-        self.attributes = Figures(L2CacheSize=gpu.device.l2_bytes)
+        self.id = 0 if device is None else int(device)
+
+    @property
+    def compute_capability(self) -> str:
+        _only_device(self.id)
+        return "90"
+
+    @property
+    def attributes(self) -> Figures:
+        _only_device(self.id)
+        return Figures(L2CacheSize=self._gpu.device.l2_bytes)
 
     def __enter__(self) -> DeviceHandle:
-        return self
+        return self.use()
 
     def __exit__(self, *exc: object) -> None:
         return None
 
     def use(self) -> DeviceHandle:
+        _only_device(self.id)
         return self
 
     def synchronize(self) -> None:
+        _only_device(self.id)
         self._gpu.wait_all()
 
 
@@ -194,10 +211,12 @@ class Runtime(Namespace):
         return 0
 
     def getDeviceProperties(self, device: int) -> dict[str, object]:
-        device = self._gpu.device
-        return Figures(name=device.name.encode(), l2CacheSize=device.l2_bytes)
+        _only_device(device)
+        figures = self._gpu.device
+        return Figures(name=figures.name.encode(), l2CacheSize=figures.l2_bytes)
 
     def deviceGetAttribute(self, attrib: int, device: int) -> int:
+        _only_device(device)
         if attrib != _L2_CACHE_SIZE:
             raise NotImplementedError(
                 f"attrib={attrib!r}: the stand-in knows cudaDevAttrL2CacheSize; real CuPy knows "
@@ -232,6 +251,12 @@ class Runtime(Namespace):
         if found is None:
             raise CUDARuntimeError("cudaErrorInvalidResourceHandle: invalid resource handle")
         return found
+
+
+def _only_device(number: int) -> None:
+    """Raise CUDA's error unless ``number`` is that of the one GPU that is simulated."""
+    if number != 0:
+        raise CUDARuntimeError("cudaErrorInvalidDevice: invalid device ordinal")
 
 
 def _given(name: str, value: object, kind: type[_Handle]) -> _Handle:

@@ -253,9 +253,11 @@ class SimulatedGpu:
         self.log.append({"what": "synchronize", "of": what, "now": self.now})
 
     def hold(self, stream: Stream, event: int) -> None:
-        """Let later work of a stream wait for an event."""
+        """Let later work of a stream wait for an event; one that was never recorded is over."""
         self.commands.append(["hold", stream.number, event])
-        stream.free_at = max(stream.free_at, self._stamps.get(event, 0.0))
+        stamp = self._stamps.get(event)
+        if stamp is not None:  # the null stream waits for the blocking ones here too
+            stream.free_at = max(self._queue_end(stream), stamp)
 
     def look(self) -> None:
         """Let the host ask how far the device is: the time that this takes passes."""

@@ -21,6 +21,7 @@ _BEFORE, _AFTER = 0.45, 0.12  # what is drawn around the two events, in units of
 _MOST = 0.5  # share of its bytes with which a kernel counts as served by L2
 _WORTH_SAYING = 0.05  # a share of the time or of the bytes that gets a sentence
 _LETTER = 7.2  # pixels, of 13 px text
+_ASKED = ("elapsed", "not ready")  # what is logged when a time between two events is asked for
 _LAST = 10  # launches that are drawn where no two events were read
 _FILLS = {"memory": "#007D5C", "L2": "#2F7DB3", "computing": "#A8327E", "other": "#6B6B6B",
           "dirty": "#B85C00"}  # fmt: skip
@@ -57,14 +58,14 @@ def gpu_timeline(log: Sequence[Entry], op: Operation, device: Device) -> GpuTime
         return None
     start, stop = sorted(pair or (min(last[0].begin, last[0].at), last[-1].end))
     window = _Window(start - _BEFORE * (stop - start), stop + _AFTER * (stop - start))
-    inside = [k for k in kernels if k.begin >= start and k.end <= stop]
+    there = [k for k in kernels if k.end > start and k.begin < stop]
     parts = [
         *(_drawn(k, window) for k in kernels if window.shows(k.begin, k.end)),
         *_waits(kernels, start, stop, window),
         *_python(log, start, window),
         *(_events(start, stop, window) if pair else ()),
     ]
-    words = _between(log, pair, inside) if pair else _without_events(last)
+    words = _between(log, pair, there) if pair else _without_events(last)
     return GpuTimeline(_svg(parts, words), words)
 
 
@@ -75,7 +76,7 @@ def _pair(log: Sequence[Entry]) -> tuple[float, float] | None:
     for entry in log:
         if entry["what"] == "record":
             stamps[entry["event"]] = float(entry["stamp"])
-        elif entry["what"] in ("elapsed", "not ready"):
+        elif entry["what"] in _ASKED:
             pair = stamps.get(entry["start"], 0.0), stamps.get(entry["stop"], 0.0)
     return pair if pair and pair[0] != pair[1] else None
 
@@ -214,19 +215,25 @@ def _events(start: float, stop: float, window: _Window) -> list[str]:
     ]  # fmt: skip
 
 
-def _between(log: Sequence[Entry], pair: tuple[float, float], inside: Sequence[_Kernel]) -> str:
-    """What lies between the events, in sentences; what is as it should be is not mentioned."""
-    span, wanted = abs(pair[1] - pair[0]), [k for k in inside if k.wanted]
+def _between(log: Sequence[Entry], pair: tuple[float, float], there: Sequence[_Kernel]) -> str:
+    """What lies between the events, in sentences; what is as it should be is not mentioned.
+
+    ``there``: the kernels that ran between them, wholly or in part.
+    """
+    start, stop = sorted(pair)
+    inside = [k for k in there if k.begin >= start and k.end <= stop]
+    span, wanted = stop - start, [k for k in inside if k.wanted]
     launches = "1 launch" if len(wanted) == 1 else f"{len(wanted)} launches"
     said = [f"Between your last two events: {launches} of the operation, {si(span, 's')}."]
     if pair[0] > pair[1]:
         said.append("You asked for them in the wrong order.")
-    if not any(e["what"] == "elapsed" for e in log):
+    asked = [e["what"] for e in log if e["what"] in _ASKED]
+    if asked[-1] == "not ready":
         said.append("You asked for this time before the GPU had come to the second event.")
-    others = len(inside) - len(wanted)
+    others = sum(not k.wanted for k in there)
     if others:
         said.append(f"{others} other kernel{'s' * (others > 1)} ran there too (grey).")
-    idle = span - sum(k.end - k.begin for k in inside)
+    idle = span - sum(min(k.end, stop) - max(k.begin, start) for k in there)
     if idle > _WORTH_SAYING * span:
         said.append(f"For {si(idle, 's')} of it the GPU waited for Python.")
     moved, dirty = sum(k.bytes for k in wanted), sum(k.dirty for k in wanted)

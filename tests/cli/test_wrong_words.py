@@ -1,0 +1,145 @@
+"""Wrong words at every command: one line on stderr, exit code 2, and nothing is done or shown."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from typer.testing import CliRunner
+
+from rooflab.cli import app
+from rooflab.measure import recording as shelf
+
+ON = ["llama-2-7b", "--machine", "h100-sxm"]
+EXPLAIN = ["explain", "axpy", "--n", "8", "--machine", "h100-sxm"]
+RELEASE = ["release", "--out", "pack"]
+GRADE = ["grade", "hw.ipynb", "--out", "out"]
+WRONG = [
+    # A machine, a model, an operation
+    (["machines", ""], "machine='' is unknown"),
+    (["machines", "h100", "h200"], "unexpected extra argument"),
+    (["recordings", "mine"], "unexpected extra argument"),
+    (["model", ""], "model='' is unknown"),
+    (["explain", "", *EXPLAIN[2:], "--time", "1ms"], "op='' is unknown"),
+    (["explain", "conv2d", *EXPLAIN[2:], "--time", "1ms"], "op='conv2d' is unknown; Known: axpy"),
+    # What says nothing without a machine
+    *[
+        (["model", "llama-2-7b", f"--{option}", value], f"{option}={said} says nothing without a")
+        for option, value, said in (
+            ("devices", "2", "2"), ("bound", "max-of-sum", "'max-of-sum'"),
+            ("roofs", "measured", "'measured'"), ("traffic", "kv", "'kv'"),
+            ("link", "1e9", "1000000000.0"), ("measured", "50", "50.0"),
+            ("link-latency", "2us", "'2us'"), ("efficiency", "compute=1", "'compute=1'"),
+            ("traffic", "", "''"),
+        )
+    ],
+    # Numbers out of range, and words that are no numbers
+    *[(["model", *ON, "--link", v], f"link={v}") for v in ("nan", "inf", "-1.0", "0.0")],
+    *[(["model", *ON, "--measured", v], f"tokens_per_s={v} must") for v in ("nan", "inf", "0.0")],
+    (["model", *ON, "--devices", "0"], "devices=0 must be a positive integer"),
+    (["model", *ON, "--devices", "two"], "Invalid value for '--devices'"),
+    (["model", *ON, "--context", "0"], "context=0 must be a positive integer"),
+    (["model", *ON, "--context", "1e3"], "Invalid value for '--context'"),
+    (["model", *ON, "--efficiency", ""], "--efficiency='' must name shares"),
+    (["model", *ON, "--efficiency", "compute"], "must name shares, as in compute=0.75"),
+    (["model", *ON, "--efficiency", "compute=nan"], "efficiency['compute']=nan must be a share"),
+    (["model", *ON, "--efficiency", "compute=0"], "efficiency['compute']=0.0 must be a share"),
+    (["model", *ON, "--efficiency", "memory=1,memory=0.5"], "names memory twice"),
+    (["model", *ON, "--traffic", ""], "traffic='' is unknown; Known: weights, kv"),
+    (["model", *ON, "--traffic", "weights,"], "traffic='' is unknown"),
+    (["model", *ON, "--roofs", "sheet"], "roofs='sheet' is unknown"),
+    (["model", *ON, "--overhead", "2 weeks"], "--overhead='2 weeks' is not a time"),
+    (["model", *ON, "--link-latency", "-1us"], "--link-latency='-1us' must be zero or more"),
+    ([*EXPLAIN, "--time", ""], "--time='' is not a time"),
+    ([*EXPLAIN, "--time", "1e-400"], "must be more than zero"),
+    ([*EXPLAIN, "--time", "1ms", "--batch", "0"], "--batch=0 must be a positive integer"),
+    ([*EXPLAIN, "--time", "1ms", "--m", "8"], "axpy has no m, only --n"),
+    (["explain", "gemm", "--n", "9" * 200, *EXPLAIN[4:], "--time", "1s"], "is beyond any time"),
+    # Decoding and recording
+    (["decode", "--batch", ""], "--batch=: give one or more batch sizes"),
+    (["decode", "--batch", "1,,2"], "--batch=1,,2: give one or more"),
+    (["decode", "--batch", "-1"], "--batch=-1: give one or more"),
+    (["decode", "--backend", "tpu"], "backend='tpu' is unknown"),
+    (["decode", "--record", "My Run", "--batch", "1"], "name='My Run' must be lower-case letters"),
+    (["record", ""], "name='' must be lower-case letters"),
+    (["record", "../up"], "name='../up' must be lower-case letters"),
+    (["record", "a", "--threads", "1,,2"], "--threads='1,,2' must be counts, as in 1,4"),
+    (["record", "a", "--threads", ""], "--threads='' must be counts"),
+    (["record", "a", "--dtypes", "fp32,"], "dtype='' is unknown"),
+    (["record", "a", "--stop-after", "nan"], "stop_after=nan must be a positive number"),
+    (["record", "a", "--minutes", "inf"], "minutes=inf must be a positive number"),
+    # Checking and grading
+    (["check", "none.ipynb"], "none.ipynb: there is no such file"),
+    (["check", "."], "a folder, not a notebook"),
+    (["check", "hw.ipynb", "--timeout", "nan"], "--timeout=nan must be 1 second or more"),
+    (["check"], "Missing argument"),
+    (["grade", "none", "--out", "out"], "PATHS='none' names no file"),
+    (["grade", "hw.ipynb"], "Missing option '--out'"),
+    ([*GRADE, "--jobs", "0"], "--jobs=0 must be from 1 to 1024"),
+    ([*GRADE, "--timeout", "nan"], "--timeout=nan must be from 1 to 86400 seconds"),
+    ([*GRADE, "--timeout", "0.5"], "--timeout=0.5 must be from 1"),
+    ([*GRADE, "--scheduler", " "], "--scheduler=' ' must be an address, such as tcp://host:8786"),
+    ([*GRADE, "--points", "none.json"], "'none.json' cannot be read (No such file or directory)"),
+    ([*GRADE, "--points", "hw.ipynb"], "is no course.json"),
+    ([*GRADE[:3], "hw.ipynb/out"], "--out='hw.ipynb/out' cannot be a folder to write to"),
+    # A release
+    ([*RELEASE, "--format", "zip"], "--format='zip' must be pack or nbgrader"),
+    ([*RELEASE, "--title", " "], "--title=' ' must be one line of text"),
+    ([*RELEASE, "--title", "a\nb"], "must be one line of text"),
+    ([*RELEASE, "--lessons", "99"], "lessons='99' is unknown; Known: 00, 01"),
+    ([*RELEASE, "--lessons", ""], "'' is no lesson, as in 01"),
+    ([*RELEASE, "--lessons", ","], "',' is no lesson, as in 01"),
+    ([*RELEASE, "--due", "tomorrow"], "'tomorrow' is no lesson, as in 01, no points"),
+    ([*RELEASE, "--due", "2026-02-30"], "--due='2026-02-30' must be a date that exists"),
+    ([*RELEASE, "--lessons", "01", "--due", "02=2026-12-01"], "lesson 02 is not in this release"),
+    ([*RELEASE, "--lessons", "01", "--points", "00-peak=1"], "lesson 00 is not in this release"),
+    ([*RELEASE, "--points", "01-produkt=1"], "exercise='01-produkt' is unknown; did you mean"),
+    ([*RELEASE, "--points", "01-product=-1"], "-1 must be a whole number from 0 to 1000"),
+    ([*RELEASE, "--points", "01-product=1001"], "1001 must be a whole number from 0 to 1000"),
+    (["release", "--out", "hw.ipynb"], "--out='hw.ipynb' is there already"),
+    # No command at all
+    (["--version"], "No such option: --version"),
+    (["mesure"], "did you mean 'measure'"),
+]  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def empty_desk(monkeypatch, tmp_path):
+    """A folder that holds one file, and no recordings anywhere."""
+    monkeypatch.setenv(shelf.ENV, str(tmp_path / "recordings"))
+    monkeypatch.setenv("ROOFLAB_BACKEND", "cpu")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "hw.ipynb").write_text("no notebook", encoding="utf-8")
+    return tmp_path
+
+
+def named(command) -> str:
+    return re.sub(r"9{20,}|\s", "_", " ".join(command))
+
+
+@pytest.mark.parametrize(("words", "said"), [pytest.param(*w, id=named(w[0])) for w in WRONG])
+def test_one_line_and_exit_code_2(words, said, empty_desk):
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 2, result.output
+    assert result.stdout == ""
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("rooflab: ") and said.lower() in line.lower()
+    assert len(line) < 600
+    assert [path.name for path in empty_desk.iterdir()] == ["hw.ipynb"], "nothing was written"
+
+
+@pytest.mark.parametrize("seconds", ["1e300", "1e-300", "1e30", "1e9s"])
+def test_the_strangest_times_are_explained_all_the_same(seconds):
+    result = CliRunner().invoke(app, [*EXPLAIN, "--time", seconds])
+    assert result.exit_code == 0 and "limited by memory" in " ".join(result.stdout.split())
+    assert "nan" not in result.stdout
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["machines", " H100-SXM "], ["model", " LLAMA-2-7B "], [*EXPLAIN, "--time", " 1 MS ".lower()],
+     ["explain", "AXPY", *EXPLAIN[2:], "--time", "1ms", "--cache", "WARM", "--dtype", "Float32"]],
+    ids=named,
+)  # fmt: skip
+def test_capitals_and_blanks_around_a_name_do_no_harm(words):
+    assert CliRunner().invoke(app, words).exit_code == 0

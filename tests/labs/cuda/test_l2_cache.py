@@ -1,0 +1,225 @@
+"""The simulated L2 against a slow model that keeps every byte by itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rooflab.labs.cuda import Device, StandIn, device
+from rooflab.labs.cuda.device import BLOCK, L2Cache, Span
+
+SMALL = 8  # bytes of a piece where the model counts bytes one by one
+
+
+@dataclass
+class ByteByByte:
+    """A write-back cache that knows of every byte whether it is here, and whether it is dirty.
+
+    Pieces leave whole. ``order`` is the list of the pieces, the least recently used one first.
+    """
+
+    capacity: int
+    piece: int
+    here: set[tuple[int, int]] = field(default_factory=set)
+    dirty: set[tuple[int, int]] = field(default_factory=set)
+    order: list[tuple[int, int]] = field(default_factory=list)
+
+    def touch(self, span: Span, writes: bool) -> tuple[int, int]:
+        """Bytes that were found, and dirty ones that had to leave."""
+        found, left = 0, 0
+        inside = [(span.buffer, at) for at in range(span.start, span.start + span.nbytes)]
+        for number in dict.fromkeys(at // self.piece for _, at in inside):
+            wanted = {byte for byte in inside if byte[1] // self.piece == number}
+            found += len(wanted & self.here)
+            self.here |= wanted
+            self.dirty |= wanted if writes else set()
+            name = (span.buffer, number)
+            self.order = [piece for piece in self.order if piece != name] + [name]
+            left += self.shrink()
+        return found, left
+
+    def shrink(self) -> int:
+        left = 0
+        while len(self.here) > self.capacity:
+            buffer, number = self.order.pop(0)
+            gone = {(b, at) for b, at in self.here if (b, at // self.piece) == (buffer, number)}
+            left += len(gone & self.dirty)
+            self.here -= gone
+            self.dirty -= gone
+        return left
+
+
+def passes(starts: st.SearchStrategy[int], lengths: st.SearchStrategy[int]):
+    """Lists of passes: buffer, start, length, and whether the pass writes."""
+    one = st.tuples(st.integers(0, 2), starts, lengths, st.booleans())
+    return st.lists(one, min_size=1, max_size=25)
+
+
+def both(cache: L2Cache, model: ByteByByte, buffer: int, start: int, length: int, writes: bool):
+    """What the cache and the model say of one pass."""
+    span = Span(buffer, start, length)
+    found, left = model.touch(span, writes)
+    return (cache.write(span), left) if writes else (cache.read(span), (found, left))
+
+
+@given(passes(st.integers(0, 3), st.integers(1, 4)), st.integers(2, 7))
+def test_whole_pieces_are_found_and_leave_as_in_the_model(program, room):
+    cache, model = L2Cache(room * BLOCK), ByteByByte(room, 1)  # in the model a piece is a byte
+    for buffer, start, length, writes in program:
+        span = Span(buffer, start * BLOCK, length * BLOCK)
+        found, left = model.touch(Span(buffer, start, length), writes)
+        if writes:
+            assert cache.write(span) == left * BLOCK
+        else:
+            assert cache.read(span) == (found * BLOCK, left * BLOCK)
+
+
+@given(
+    passes(st.integers(0, 3).map(lambda n: n * SMALL), st.integers(1, 5 * SMALL)),
+    st.integers(1, 6 * SMALL),
+)
+def test_pieces_that_are_partly_filled_count_their_bytes(program, capacity):
+    """A piece is filled from its beginning here; the capacity need be no multiple of a piece."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(device, "BLOCK", SMALL)
+        cache, model = L2Cache(capacity), ByteByByte(capacity, SMALL)
+        for step in program:
+            said, right = both(cache, model, *step)
+            assert said == right, step
+
+
+@given(passes(st.integers(0, 40), st.integers(1, 40)), st.integers(8, 64))
+def test_wherever_a_pass_begins_no_byte_is_invented(program, capacity):
+    """Found at most what was wanted; written back at most what was written, and dirty once."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(device, "BLOCK", SMALL)
+        cache, written, back = L2Cache(capacity), 0, 0
+        for buffer, start, length, writes in program:
+            span = Span(buffer, start, length)
+            if writes:
+                back += cache.write(span)
+                written += length
+            else:
+                found, left = cache.read(span)
+                back += left
+                assert 0 <= found <= length
+            assert back <= written
+        emptied = cache.read(Span(9, 0, 2 * capacity))[1]
+        assert back + emptied <= written
+        assert cache.read(Span(8, 0, 2 * capacity)) == (0, 0), "nothing dirty is left"
+
+
+def test_the_least_recently_used_leaves_first_whoever_wrote_it():
+    cache = L2Cache(3 * BLOCK)
+    a, b, c, d = (Span(number, 0, BLOCK) for number in range(4))
+    cache.write(a), cache.read(b), cache.read(c)
+    assert cache.read(a) == (BLOCK, 0)  # a is now the one used last
+    assert cache.read(d) == (0, 0)  # so b leaves, and it was clean
+    assert cache.read(b) == (0, 0)  # c leaves
+    assert cache.read(c) == (0, BLOCK)  # and now a, which is dirty
+
+
+def test_reading_what_is_dirty_does_not_clean_it_and_leaving_does():
+    cache = L2Cache(BLOCK)
+    x, other = Span(1, 0, BLOCK), Span(2, 0, BLOCK)
+    cache.write(x)
+    assert cache.read(x) == (BLOCK, 0)
+    assert cache.read(other) == (0, BLOCK)
+    assert cache.read(x) == (0, 0)
+    assert cache.read(other) == (0, 0)
+
+
+def test_a_span_larger_than_the_cache_leaves_its_own_end_behind():
+    cache = L2Cache(4 * BLOCK)
+    assert cache.write(Span(1, 0, 10 * BLOCK)) == 6 * BLOCK
+    assert cache.read(Span(1, 6 * BLOCK, 4 * BLOCK)) == (4 * BLOCK, 0)
+    assert cache.read(Span(1, 0, BLOCK)) == (0, BLOCK)
+
+
+def test_a_pass_over_nothing_changes_nothing():
+    cache = L2Cache(BLOCK)
+    cache.write(Span(1, 0, BLOCK))
+    assert cache.read(Span(2, 5, 0)) == (0, 0) and cache.write(Span(3, 5, 0)) == 0
+    assert cache.read(Span(1, 0, BLOCK)) == (BLOCK, 0)
+
+
+# The same, seen from a program.
+
+
+def gpu_of(megabytes: int) -> StandIn:
+    return StandIn(
+        Device(
+            "toy", bandwidth=1e12, l2_bandwidth=4e12, l2_bytes=megabytes << 20,
+            peak={"float32": 1e13},
+        )
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("share", [0.25, 0.5, 0.9, 1.5, 4.0])
+def test_a_second_pass_finds_what_fits_and_nothing_of_a_larger_array(share):
+    """Least recently used is all or nothing for a repeated pass: the mean of both never shows."""
+    cp = gpu_of(64)
+    x = cp.ones(int(share * (64 << 20)) // 4, dtype=cp.float32)
+    x.sum(), x.sum()
+    launch = cp.gpu.log[-1]
+    assert launch["l2_bytes"] == (x.nbytes if share < 1 else 0)
+
+
+def test_arrays_made_earlier_are_found_by_slices_of_them():
+    cp = gpu_of(64)
+    x = cp.ones(8 << 20, dtype=cp.float32)
+    half = x[: x.size // 2]
+    x.sum()
+    half.sum()
+    assert cp.gpu.log[-1]["l2_bytes"] == half.nbytes
+    assert cp.gpu.log[-1]["bytes"] == half.nbytes + 4
+
+
+def test_a_kernel_pays_for_the_dirty_bytes_that_it_displaces_and_is_slower_by_them():
+    """The same reading pass, after 128 MiB that were read and after 128 MiB that were written."""
+    seconds = {}
+    for work in ("read", "written"):
+        cp = gpu_of(64)
+        x, big = cp.ones(8 << 20, dtype=cp.float32), cp.ones(32 << 20, dtype=cp.float32)
+        big.sum() if work == "read" else big.fill(0)
+        x.sum()
+        launch = cp.gpu.log[-1]
+        seconds[work] = launch["end"] - launch["begin"]
+        # The 32 MiB come in, and as many of the written ones go out.
+        moved = x.nbytes + (x.nbytes if work == "written" else 0)
+        assert launch["l2_bytes"] == 0
+        assert seconds[work] - cp.gpu.device.kernel_s == pytest.approx(moved / 1e12, rel=0.02)
+    assert seconds["written"] > 1.9 * seconds["read"]
+
+
+def test_bytes_of_l2_cost_time_too():
+    """A pass that L2 serves runs at L2's bandwidth, not at once."""
+    cp = gpu_of(64)
+    x = cp.ones(8 << 20, dtype=cp.float32)
+    x.sum(), x.sum()
+    launch = cp.gpu.log[-1]
+    took = launch["end"] - launch["begin"] - cp.gpu.device.kernel_s
+    assert took == pytest.approx(x.nbytes / 4e12, rel=0.01)
+
+
+@given(st.integers(1, 6), st.integers(1, 12))
+def test_rotating_over_copies_is_cold_exactly_when_together_they_exceed_l2(count, each):
+    """How a learner keeps a product cold without a flush: more copies than L2 holds."""
+    cp = gpu_of(16)
+    copies = [cp.ones((each << 20) // 4, dtype=cp.float32) for _ in range(count)]
+    for _ in range(2):
+        for one in copies:
+            one.sum()
+    last = [e for e in cp.gpu.log if e["what"] == "launch"][-count:]
+    fits = count * each + count <= 16  # the results of the sums are there too, a piece each
+    beyond = count * each > 16
+    if fits:
+        assert all(e["l2_bytes"] == each << 20 for e in last)
+    if beyond:
+        assert all(e["l2_bytes"] == 0 for e in last)
+    begins = [e["begin"] for e in last]
+    assert all(a < b for a, b in pairwise(begins))

@@ -1,0 +1,198 @@
+"""The tables behind a request film: each of their numbers, worked out again one at a time."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import rooflab as rl
+from rooflab.labs.llm import film_words
+from rooflab.labs.llm.film_tables import (
+    CLEAR,
+    COLOURS,
+    KINDS,
+    X0,
+    X1,
+    Grid,
+    Now,
+    bars,
+    centres,
+    crossing,
+    fitting,
+    kind_of,
+    scales,
+    trained,
+)
+from rooflab.labs.llm.film_tables import _place as place_of
+from rooflab.show.machine_choices import offers
+
+NAMES = ["llama-3-8b", "gpt2", "mixtral-8x7b", "gemma-2-9b", "deepseek-v2-lite"]
+H100 = rl.machine("h100-sxm")
+KINDS_OF = ("bf16", "int8"), ("bf16", "fp8")
+
+
+def grid_of(name: str) -> Grid:
+    weights, kvs = (tuple(map(rl.dtype, names)) for names in KINDS_OF)
+    return Grid(rl.model(name), weights, kvs, batches=(1, 7), contexts=(32, 100, 5000))
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def grid(request) -> Grid:
+    return grid_of(request.param)
+
+
+def steps_of(grid: Grid, w: int, kv: int, i: int, j: int):
+    """The decode step at four places, made by the model alone; the film computes in 16 bits."""
+    kinds = KINDS_OF[0][w], KINDS_OF[1][kv], "bf16"
+    return grid.model.decode(grid.batches[i], grid.contexts[j], *kinds)
+
+
+def places(grid: Grid) -> list[tuple[int, int, int, int]]:
+    return list(np.ndindex(2, 2, len(grid.batches), len(grid.contexts)))
+
+
+def test_every_operation_has_one_kind_and_all_of_them_are_there(grid):
+    for w, kv, i, j in places(grid):
+        whole = steps_of(grid, w, kv, i, j)
+        flops, nbytes = 0, 0
+        for kind in KINDS:
+            row = (w * len(grid.batches) + i, ((w * 2 + kv) * 2 + i) * 3 + j)[kind.wide]
+            mine = grid.steps[kind.name][row]
+            flops += sum(s.count * s.op.flops for s in mine)
+            nbytes += sum(s.count * s.op.bytes for s in mine)
+        assert (flops, nbytes) == (whole.flops, whole.bytes)
+
+
+def test_intensities_are_flop_over_bytes_of_the_kind(grid):
+    for w, kv, i, j in places(grid):
+        whole = steps_of(grid, w, kv, i, j)
+        for kind in KINDS:
+            row = (w * len(grid.batches) + i, ((w * 2 + kv) * 2 + i) * 3 + j)[kind.wide]
+            mine = [s for s in whole.steps if kind_of(s) == kind.name]
+            flops = sum(s.count * s.op.flops for s in mine)
+            moved = sum(s.count * s.op.bytes for s in mine)
+            assert grid.intensities[kind.name][row] == pytest.approx(flops / moved)
+    lowest, highest = grid.ends
+    everything = np.concatenate(list(grid.intensities.values()))
+    assert lowest == everything.min() > 0 and highest == everything.max()
+
+
+def test_prompts_and_needs_are_the_models(grid):
+    for row, (w, kv, j) in enumerate(np.ndindex(2, 2, 3)):
+        kinds = KINDS_OF[0][w], KINDS_OF[1][kv], "bf16"
+        prompt = grid.model.prefill(1, grid.contexts[j], *kinds)
+        assert grid.intensities["prefill"][row] == pytest.approx(prompt.intensity)
+    for w, kv, i, j in places(grid):
+        whole = steps_of(grid, w, kv, i, j)
+        need = grid.needs[((w * 2 + kv) * 2 + i) * 3 + j]
+        assert need == pytest.approx(whole.memory_bytes, rel=0.01)
+        assert need >= whole.memory["weights"] + whole.memory["kv"]
+
+
+def test_seconds_add_up_to_the_estimate_and_are_missing_where_not_asked(grid):
+    each = grid.seconds(H100, [0])
+    rest = sum(each[kind.name] for kind in KINDS if not kind.wide)
+    for w, kv, i, j in places(grid):
+        total = rest[w * 2 + i] + each["attention"][((w * 2 + kv) * 2 + i) * 3 + j]
+        if w == 0:
+            assert total == pytest.approx(steps_of(grid, w, kv, i, j).seconds(H100))
+        else:
+            assert math.isnan(total)
+
+
+def test_what_is_shown_at_a_place_is_the_step_there(grid):
+    (offer,) = offers([H100])
+    for i, j in np.ndindex(2, 3):
+        now, whole = Now(grid, offer, 0, 1, i, j), steps_of(grid, 0, 1, i, j)
+        assert now.decode.flops == whole.flops and now.decode.traffic == whole.traffic
+        assert sum(now.parts(j).values()) == pytest.approx(whole.seconds(H100))
+        assert set(now.parts(j)) == set(COLOURS)
+        assert now.values["total"] == rl.si(whole.seconds(H100), "s")
+        assert now.values["moved"] == rl.si(whole.bytes, "B")
+        assert now.fits is whole.fits(H100)
+        assert ("It does not fit" in now.sentence) is not whole.fits(H100)
+        limit = grid.model.context
+        assert ("was trained on" in now.sentence) is (grid.contexts[j] > limit)
+
+
+RISING = st.lists(st.floats(0.01, 100), min_size=2, max_size=8).map(
+    lambda gaps: list(np.cumsum(gaps))
+)
+
+
+@given(RISING, st.floats(0.001, 1000))
+def test_a_crossing_lies_where_the_line_reaches_the_rest(times, rest):
+    contexts = [10 * n for n in range(1, len(times) + 1)]
+    found = crossing(contexts, np.array(times), rest)
+    if found is None:
+        assert rest > times[-1]
+    elif found == 0:
+        assert rest <= times[0]
+    else:
+        assert contexts[0] <= found <= contexts[-1]
+        assert np.interp(found, contexts, times) == pytest.approx(rest)
+
+
+@given(st.floats(1e-7, 1e6))
+def test_a_scale_holds_the_time_and_is_no_more_than_twice_as_long(seconds):
+    found = fitting(seconds)
+    if 1e-6 <= seconds <= 7e4:
+        assert seconds <= found["seconds"] <= 2 * seconds
+    assert found in scales()
+
+
+@pytest.mark.parametrize("scale", scales(), ids=lambda scale: f"{scale['seconds']:.1e}")
+def test_a_ticks_words_are_its_place(scale):
+    sizes = {"n": 1e-9, "µ": 1e-6, "m": 1e-3, "": 1.0, "k": 1e3}
+    for share, label in scale["ticks"][1:]:
+        number, prefix = re.fullmatch(r"([\d.]+) (\D?)s", label).groups()
+        assert float(number) * sizes[prefix] == pytest.approx(share * scale["seconds"])
+    shares = [share for share, _ in scale["ticks"]]
+    assert shares == sorted(set(shares)) and shares[0] == 0 and shares[-1] <= 1
+
+
+def test_bars_stand_side_by_side_between_the_axes_ends(grid):
+    xs, drawn = centres(grid), bars(grid)
+    gaps = np.diff(xs)
+    assert xs[0] > X0 and xs[-1] < X1 and np.allclose(gaps, gaps[0], atol=0.02)
+    assert 0 < drawn["wide"] < gaps[0]
+    for j, context in enumerate(grid.contexts):
+        assert place_of(grid, context) == pytest.approx(xs[j])
+    between = place_of(grid, math.sqrt(grid.contexts[0] * grid.contexts[1]))
+    assert between == pytest.approx((xs[0] + xs[1]) / 2, abs=0.01)
+    assert place_of(grid, None) == place_of(grid, 0) == CLEAR < X0
+
+
+def test_where_training_ended_is_right_of_the_last_bar_within_it(grid):
+    told, limit = trained(grid), grid.model.context
+    inside = [context for context in grid.contexts if context <= limit]
+    if len(inside) == len(grid.contexts):
+        assert told is None
+        return
+    xs = centres(grid)
+    assert grid.contexts[told["at"]] == inside[-1]
+    assert xs[told["at"]] < told["x"] < xs[told["at"] + 1]
+
+
+@settings(max_examples=50)
+@given(st.floats(1e-3, 1e7))
+def test_a_rate_is_told_in_three_digits(value):
+    number, unit = film_words.rate(value).rsplit(" ", 1)
+    assert unit == "tokens/s"
+    assert float(number.replace(",", "")) == pytest.approx(value, rel=5.1e-3)
+
+
+def test_the_sentences_of_a_crossing():
+    narrow = "\u202f"  # a space that does not break, between thousands
+    assert f" Up to a context of 131{narrow}072 attention" in film_words.crossing(None, 131072)
+    assert "at every context here" in film_words.crossing(0, 131072)
+    assert f" From a context of 25{narrow}700 on," in film_words.crossing(25_731.4, 131072)
+    said = film_words.measured(2e-2, 1e-2, 1025, 50.0)
+    assert said == (
+        " Measured at context 1025: 20.0 ms a step, 50.0 tokens/s, ×2 the estimate of 10.0 ms."
+    )
