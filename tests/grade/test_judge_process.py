@@ -54,9 +54,10 @@ def test_memory_is_limited():
 
 
 def test_time_is_limited(monkeypatch):
-    monkeypatch.setattr(judge_process, "SECONDS", 3.0)
     with judging() as apart:
-        verdict = apart(SQUARES, CASES, seen(*LONG))
+        with monkeypatch.context() as short:
+            short.setattr(judge_process, "SECONDS", 3.0)
+            verdict = apart(SQUARES, CASES, seen(*LONG))
         assert not verdict.passed and verdict.reason == judge_process.TOO_MUCH
         assert apart(SQUARES, CASES, seen()).passed
 

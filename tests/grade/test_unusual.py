@@ -16,6 +16,7 @@ from rooflab.grade.merge import merge
 from tests.grade.support.notebooks import answer, changed, put, solution
 from tests.grade.support.unusual import (
     CASES,
+    FREE,
     GOLF,
     HOLES,
     SAID,
@@ -81,6 +82,15 @@ def test_what_is_refused_is_said_before_in_the_same_words(name, runner, tmp_path
     assert not found[id].passed
     told = said.note.removeprefix("Handed in, it would get no points: ").rstrip(".")
     assert told in found[id].reason, (told, found[id].reason)
+
+
+@pytest.mark.parametrize("name", FREE)
+def test_words_cost_nothing_where_only_the_program_counts(name, runner, tmp_path):
+    id, source = FREE[name]
+    said = rl.check(id, cell(source)[lesson_notebook.lesson(id[:2]).names[id]])
+    assert said.passed and said.note is None, said
+    found, _ = graded(runner, changed({id: source}, id[:2]), tmp_path)
+    assert found[id].passed, found[id]
 
 
 @pytest.mark.parametrize("name", [name for name, source in GOLF.items() if "%" not in source])

@@ -307,7 +307,7 @@ def request(
 DEFAULT = Limits()
 GRACE = 60.0  # seconds beyond the wall limit after which the runner itself counts as dead
 LOADED_S = 120.0
-LONGEST_TEXT = 20_000  # characters
+LONGEST_TEXT = 500_000  # characters; a golf program of some ten thousand calls has 100 000
 MOST_LEVELS = 12
 MOST_TRIES = 100  # numbers of tries go no higher
 

@@ -616,6 +616,9 @@ SAID = {  # right, and refused: (exercise, source); rl.check must say so in the 
         "accumulate=accumulate)\n"
         "    return op.flops, op.bytes, op.intensity",
     ),
+}
+
+FREE = {  # right; refused as long as golf read answers for words: (exercise, source)
     "a module of the system": (
         "02-golf-axpy",
         f"import os\ndef golf_axpy(a, x, y):\n    os.getpid()\n{LOOP}",

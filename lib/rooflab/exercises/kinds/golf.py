@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from rooflab.exercises.exercise import Case, Exercise, Misconception, Observation
-from rooflab.exercises.observe.golf import TOTALS, arrays, digest, played, unpacked
+from rooflab.exercises.observe.golf import LIMITS, TOTALS, arrays, digest, played, unpacked
+from rooflab.exercises.observe.observation import stopped
 from rooflab.exercises.verdict import Verdict, failed, passed
 from rooflab.labs.golf import HOLES
 from rooflab.labs.golf.replay import function_of
@@ -23,6 +25,9 @@ ELSEWHERE = (
     "give something else. A number left NumPy on the way{}; let NumPy choose and compute, as with "
     "np.maximum in place of an if"
 )
+LATE = "right, but its NumPy calls took too long when golf ran them once more; do fewer of them"
+UNREAD = "right, but what came back of its NumPy calls cannot be read"
+AGAIN = replace(LIMITS, seconds=15.0)  # it was done in less once
 _BITS = 32  # of a seed
 LEAST = 1.0  # a lower score: something escaped the trace
 
@@ -80,13 +85,17 @@ def once_more(case: Case, seen: Observation) -> tuple[Case, Observation]:
         function, outside = function_of(program, len(given))
         left = [str(door) for door in program["left"]]
     except (ValueError, KeyError, TypeError) as error:
-        return other, {"error": f"ValueError: {error}"}
-    again, _ = played(other, function, (*given, *outside))
+        return other, {"unreadable": f"{UNREAD}: {error}"}
+    again, _ = played(other, function, (*given, *outside), limits=AGAIN)
     return other, {**again, "left": left}
 
 
 def _elsewhere(again: Observation) -> str:
     """Say why a right result cannot be had from its NumPy calls alone."""
+    if "unreadable" in again:
+        return str(again["unreadable"])
+    if stopped(str(again.get("error", ""))):
+        return LATE
     doors = again.get("left")
     how = f" ({doors[0]})" if isinstance(doors, list) and doors else ""
     return ELSEWHERE.format(how)

@@ -7,7 +7,7 @@ own for the same and believes only that one's log and clock.
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import permutations
@@ -225,17 +225,21 @@ def _problem(exercise: Exercise, case: Case, seen: Observation) -> str | None:
         return f"{', '.join(exercise.returns)} are wanted, in this order"
     if not close(truth(case), seconds, AGREE):
         return "your seconds are more than 10 % away from what its clock needed"
-    took = (k["end"] - k["begin"] for region in regions(seen) for k in region.of(op))
-    if not any(close(truth(case), each, AGREE) for each in took):
-        return (
-            f"your seconds are right, but no {op.name} between two events that you read took them"
-        )
+    if not any(close(truth(case), each, AGREE) for each in _measured(op, seen)):
+        return f"your seconds are right, but no {op.name} between events that you read took them"
     value = seen["value"] if isinstance(seen["value"], list) else [seconds]
     follows = [seconds, *derived(case, seconds)]
     for name, right, mine in zip(exercise.returns, follows, value, strict=True):
         if not same(right, mine, ARITHMETIC):
             return f"the {name} does not follow from your own seconds"
     return None
+
+
+def _measured(op: Operation, seen: Observation) -> Iterator[float]:
+    """Seconds of an operation that may follow from the times that were read."""
+    for region in regions(seen):
+        if many := len(region.of(op)):
+            yield region.seconds / many
 
 
 def _misshapen(exercise: Exercise, seen: Observation) -> str | None:

@@ -49,7 +49,11 @@ def run(case: Case, answer: Callable[..., object]) -> Observation:
 
 
 def played(
-    case: Case, answer: Callable[..., object], given: tuple[Any, ...], record: bool = False
+    case: Case,
+    answer: Callable[..., object],
+    given: tuple[Any, ...],
+    record: bool = False,
+    limits: Limits = LIMITS,
 ) -> tuple[Observation, Plain]:
     """Return what golf saw of ``answer`` on ``given``, and its program if that is to be had."""
     games: list[Any] = []
@@ -80,6 +84,8 @@ def unpacked(text: object) -> Plain:
     try:
         unzip = zlib.decompressobj()
         found = unzip.decompress(base64.b64decode(text, validate=True), LONGEST_PROGRAM)
+        if not unzip.eof:
+            raise ValueError("a program without its end")
         return json.loads(found)
     except (zlib.error, RecursionError) as error:
         raise ValueError(f"no program: {error}") from None

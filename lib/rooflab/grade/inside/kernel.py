@@ -105,7 +105,7 @@ def _refusal(name: str) -> FunctionType:
 # ran, so a learner who replaced ``print``, ``json`` or ``sys.stdout`` still gets a fair verdict.
 
 
-LONGEST = 400_000  # characters of a result line
+LONGEST = 2_000_000  # characters of a result line
 _texts = linecache.cache  # file name → its text; IPython puts every cell there
 _dumps = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
 
