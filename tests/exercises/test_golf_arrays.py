@@ -9,6 +9,11 @@ from rooflab.labs.golf.holes import HOLES
 from tests.support.golf_arrays import drawn_once
 
 
+@pytest.fixture(scope="module", autouse=True)
+def golf_arrays() -> None:
+    """Not as in the other modules: what is right is drawn anew here."""
+
+
 @pytest.mark.parametrize("hole", HOLES.values(), ids=lambda hole: hole.name)
 def test_what_is_kept_is_what_is_drawn_and_nobody_writes_over_it(hole):
     wanted = hole.make(512, "float32", 3)
