@@ -12,10 +12,12 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+import rooflab.grade  # noqa: F401, before nbformat, which then starts at once
 from rooflab.measure.caches import TOLD, last_level_bytes
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
+# The shell is the same engine without the windows of a browser: it needs a sixth less of the CPU.
+CHROMIUM = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 # Chromium in a container: no sandbox of its own, no GPU, and no talking to anybody.
 FLAGS = [
     "--no-sandbox",
@@ -34,8 +36,9 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ["ROOFLAB_HOME"] = tempfile.mkdtemp(prefix="rooflab-tests-")
         config.add_cleanup(lambda: shutil.rmtree(os.environ["ROOFLAB_HOME"], ignore_errors=True))
     os.environ.setdefault("ROOFLAB_CACHE", str(REPOSITORY / ".cache" / "roofs"))
-    # A server's cache may be that of 60 cores, and emptying it over and over takes an hour.
-    os.environ.setdefault(TOLD, str(min(last_level_bytes(), 32 << 20)))
+    # A server's cache may be that of 60 cores, and emptying it over and over takes an hour. No test
+    # asks how long memory takes, so one that is soon emptied will do.
+    os.environ.setdefault(TOLD, str(min(last_level_bytes(), 8 << 20)))
     # Bars are chosen for a terminal or a notebook once: here, before a test starts a kernel.
     with contextlib.suppress(ImportError):  # the tests of counting need no bars
         import tqdm.auto  # noqa: F401

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from copy import deepcopy
 from pathlib import Path
 
@@ -44,6 +44,18 @@ def ran(lesson: Path) -> nbformat.NotebookNode:
         return run_core(lesson)
 
 
+@pytest.fixture(scope="module")
+def deck(
+    lesson: Path, ran: nbformat.NotebookNode, tab: Tab, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[object]:
+    """The lesson's slides on the first one: opened once, because that takes longer than to look."""
+    address = build(lesson, tmp_path_factory.mktemp("slides"), ran).as_uri()
+    with tab.silent(address, (1280, 720), motion="reduce") as opened:
+        opened.wait_for_selector(".lec-bar")
+        stand(opened, ".jp-Cell")
+        yield opened
+
+
 def guessed(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
     """The notebook as Lab saves it when every guess is made."""
     notebook = deepcopy(notebook)
@@ -78,14 +90,8 @@ def shown(notebook: nbformat.NotebookNode) -> list[int]:
     ]
 
 
-def test_every_slide_fits(
-    lesson: Path, ran: nbformat.NotebookNode, tab: Tab, tmp_path: Path
-) -> None:
-    address = build(lesson, tmp_path, ran).as_uri()
-    with tab.silent(address, (1280, 720), motion="reduce") as opened:
-        opened.wait_for_selector(".lec-bar")
-        stand(opened, ".jp-Cell")
-        assert misfits(opened, type=24) == []
+def test_every_slide_fits(deck) -> None:
+    assert misfits(deck, type=24) == []
 
 
 # What stands on the slide that is shown, covered or not.
@@ -93,22 +99,17 @@ SHOWN = "() => [...document.querySelectorAll('.lec-on')].map(one => one.innerTex
 HEADINGS = "all => all.map(one => [one.querySelector('b').textContent, one.lastChild.textContent])"
 
 
-def test_the_guide_for_lecturers_names_the_slides_by_their_numbers(
-    lesson: Path, ran: nbformat.NotebookNode, tab: Tab, tmp_path: Path
-) -> None:
+def test_the_guide_for_lecturers_names_the_slides_by_their_numbers(lesson: Path, deck) -> None:
     wanted = [one for one in named() if one.lesson == lesson.name[:2]]
     if not wanted:
         return  # the script of the lecture does not come to this lesson
-    address = build(lesson, tmp_path, ran).as_uri()
-    with tab.silent(address, (1280, 720), motion="reduce") as opened:
-        opened.wait_for_selector(".lec-bar")
-        stand(opened, ".jp-Cell")
-        texts = []
-        for _ in range(place(opened)[1]):
-            texts.append(opened.evaluate(SHOWN))
-            opened.keyboard.press("PageDown")
-        opened.keyboard.press("g")
-        headings = opened.locator(".lec-list button").evaluate_all(HEADINGS)
+    deck.keyboard.press("Home")
+    texts = []
+    for _ in range(place(deck)[1]):
+        texts.append(deck.evaluate(SHOWN))
+        deck.keyboard.press("PageDown")
+    deck.keyboard.press("g")
+    headings = deck.locator(".lec-list button").evaluate_all(HEADINGS)
     steps = {heading: int(number) for number, heading in headings}
     assert [found for one in wanted for found in astray(one, steps, texts)] == []
 

@@ -1,10 +1,20 @@
-"""A home of its own for every test of guesses, where they start from nothing."""
+"""A home of its own for every test of guesses, and golf's arrays drawn once for all answers."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from tests.support.golf_arrays import drawn_once
+
+
+@pytest.fixture(scope="module", autouse=True)
+def golf_arrays() -> Iterator[None]:
+    """A module's answers play the same cases: their arrays are drawn once, and copied."""
+    with drawn_once():
+        yield
 
 
 @pytest.fixture

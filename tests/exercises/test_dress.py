@@ -118,7 +118,8 @@ def test_the_grader_says_the_same(lesson, tmp_path):
         cases = {id: case for id, case in cases.items() if case}
         answers = {id: named(lesson, id, source) for id, (_, source, *_) in cases.items()}
         read = intake.read(put(tmp_path / f"{number}.ipynb", changed(answers, lesson)))
-        locked = merge(read, lesson_notebook.lesson(lesson), seed=77 + number)
+        # Golf's arrays of a seed are drawn once (conftest.py): a few seeds do, one after another.
+        locked = merge(read, lesson_notebook.lesson(lesson), seed=77 + number // 10)
         found = verdicts.judge_outcome(
             locked, in_process.run(locked), lesson_notebook.lesson(lesson)
         )

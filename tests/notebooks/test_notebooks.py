@@ -36,6 +36,7 @@ def nbval(notebook: Path, folder: Path, *, gpu: bool = False) -> tuple[int, str]
         # This pytest is a worker of another one; the inner one must not think the same of itself.
         clean = {k: v for k, v in environment.items() if not k.startswith("PYTEST_")}
         clean |= {"PYTHONPATH": str(REPOSITORY), "ROOFLAB_QUICK": "1", "ROOFLAB_BACKEND": "cpu"}
+        clean["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # nbval alone is used
         if gpu:
             clean["PYTHONPATH"] += os.pathsep + str(FAKE_GPU)
             clean["ROOFLAB_BACKEND"] = "auto"
@@ -44,6 +45,8 @@ def nbval(notebook: Path, folder: Path, *, gpu: bool = False) -> tuple[int, str]
             + [
                 "-p",
                 "tests.notebooks.ports",
+                "-p",
+                "nbval.plugin",
                 "--rootdir=.",
                 "-p",
                 "no:cacheprovider",

@@ -60,6 +60,7 @@ def computed(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     return out
 
 
+FLUSHED = 256 << 20  # bytes that are read to flush L2
 LARGE = 1e9  # FLOP of a product from which on its last results are kept
 _products: dict[tuple, np.ndarray] = {}
 
@@ -197,12 +198,18 @@ class ndarray:
         self._host[...] = array
 
     def sum(self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False):
-        """A sum; one into an array is how L2 is flushed, and stands in the log."""
+        """A sum; one into an array is how L2 is flushed, and stands in the log.
+
+        A flush reads 256 MiB, and nobody asks what their sum is: here it is no number.
+        """
         if out is None:
             return computed(np.sum, self, axis=axis, dtype=dtype, keepdims=keepdims)
         usual = gpu.flush_s if gpu.flush_s is not None else gpu.seconds(self.nbytes)
         gpu.launch(f"sum {self.nbytes}", usual)
-        result = self._host.sum(axis=axis, dtype=dtype, keepdims=keepdims)
+        if axis is None and self.nbytes >= FLUSHED:
+            result = np.full((1,) * self.ndim if keepdims else (), np.nan)
+        else:
+            result = self._host.sum(axis=axis, dtype=dtype, keepdims=keepdims)
         if out.shape != np.shape(result):
             raise ValueError(f"Output shape mismatch: {np.shape(result)} into {out.shape}")
         out._host[...] = result

@@ -97,8 +97,9 @@ def gemm(
 
 def _tf32(values: np.ndarray) -> np.ndarray:
     """fp32 rounded to the 11 significant bits of tf32."""
-    bits = np.ascontiguousarray(values).view(np.uint32)
-    return ((bits + 0x1000) & 0xFFFFE000).astype(np.uint32).view(np.float32)
+    bits = np.ascontiguousarray(values).view(np.uint32) + np.uint32(0x1000)
+    bits &= np.uint32(0xFFFFE000)
+    return bits.view(np.float32)
 
 
 def _turned(trans: Any, a: ndarray) -> np.ndarray:

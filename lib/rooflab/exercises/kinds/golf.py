@@ -28,7 +28,7 @@ ELSEWHERE = (
 LATE = "right, but its NumPy calls took too long when golf ran them once more; do fewer of them"
 UNREAD = "right, but what came back of its NumPy calls cannot be read"
 AGAIN = replace(LIMITS, seconds=15.0)  # it was done in less once
-_BITS = 32  # of a seed
+SEED_BITS = 32  # of the judge's own arrays
 LEAST = 1.0  # a lower score: something escaped the trace
 
 
@@ -78,7 +78,7 @@ def judge(
 
 def once_more(case: Case, seen: Observation) -> tuple[Case, Observation]:
     """Return a case with other arrays, and what golf sees of the program of ``seen`` on them."""
-    other = {**case, "seed": secrets.randbits(_BITS)}
+    other = {**case, "seed": secrets.randbits(SEED_BITS)}
     given = arrays(other)
     try:
         program = unpacked(seen.get("program"))
