@@ -135,7 +135,11 @@ ROOFS = Annotated[str, typer.Option(help="catalogue or measured (published achie
 TRAFFIC = Annotated[
     str | None, typer.Option(help="Count only these bytes: weights,kv as published tables do.")
 ]
-_USUAL = {"devices": 1, "bound": "sum-of-max", "roofs": "catalogue"}  # where nothing is said
+_USUAL: Mapping[str, Any] = {
+    "devices": 1,
+    "bound": "sum-of-max",
+    "roofs": "catalogue",
+}  # where nothing is said
 MEASURED = Annotated[float | None, typer.Option(help="Measured tokens a second, to be explained.")]
 
 
