@@ -140,6 +140,7 @@ MEASURED = Annotated[float | None, typer.Option(help="Measured tokens a second, 
 
 
 def model(
+    command: typer.Context,
     name: NAME = None,
     machine: MACHINE = None,
     batch: BATCH = 1,
@@ -161,6 +162,7 @@ def model(
 ) -> None:
     """Count a language model's step, and say what a machine makes of it: about, and at most."""
     if name is None:
+        _nothing_of_a_model(command)
         _list()
         return
     work = _work(name, phase, (batch, context, weights, kv, activations), quant)
@@ -179,6 +181,17 @@ def model(
     told = work.explain(on, measured, devices, **how)  # says what is wrong before anything is shown
     _counted(told.workload, told.workload.limits(on, devices, **how))
     _account(told)
+
+
+def _nothing_of_a_model(command: typer.Context) -> None:
+    """Refuse an option of a command without a model: the list of models has none."""
+    for option, value in command.params.items():
+        source = command.get_parameter_source(option)
+        if source is not None and source.name == "COMMANDLINE":
+            raise ValueError(
+                f"--{option.replace('_', '-')}={value} needs a model, as in "
+                "`rooflab model llama-2-7b`"
+            )
 
 
 def _nothing_of_a_machine(given: Mapping[str, object]) -> None:
@@ -262,6 +275,7 @@ def _work(name: str, phase: str, sizes: tuple[object, ...], quant: str | None) -
     from rooflab.labs.llm.catalogue import model as found
 
     makes = {"decode": "decode", "prefill": "prefill", "train": "train_step"}
+    phase = phase.strip().lower()
     if phase not in makes:
         raise unknown("phase", phase, makes)
     step: Callable[..., Workload] = getattr(found(name), makes[phase])

@@ -130,9 +130,9 @@ class StreamHandle(Namespace):
 
     @property
     def done(self) -> bool:
-        """Whether the device has finished all of it; asking takes the host a little time."""
+        """Whether synchronize() would return at once; asking takes the host a little time."""
         self._cuda._gpu.look()
-        return self.stream.free_at <= self._cuda._gpu.now
+        return self._cuda._gpu.over(self.stream)
 
 
 class StreamFactory(Namespace):
