@@ -135,7 +135,8 @@ ROOFS = Annotated[str, typer.Option(help="catalogue or measured (published achie
 TRAFFIC = Annotated[
     str | None, typer.Option(help="Count only these bytes: weights,kv as published tables do.")
 ]
-_USUAL = {"devices": 1, "bound": "sum-of-max", "roofs": "catalogue"}  # where nothing is said
+# Where nothing is said.
+_USUAL: dict[str, Any] = {"devices": 1, "bound": "sum-of-max", "roofs": "catalogue"}
 MEASURED = Annotated[float | None, typer.Option(help="Measured tokens a second, to be explained.")]
 
 
@@ -162,8 +163,7 @@ def model(
 ) -> None:
     """Count a language model's step, and say what a machine makes of it: about, and at most."""
     if name is None:
-        _nothing_of_a_model(command)
-        _list()
+        _list(command)
         return
     work = _work(name, phase, (batch, context, weights, kv, activations), quant)
     given = {
@@ -181,17 +181,6 @@ def model(
     told = work.explain(on, measured, devices, **how)  # says what is wrong before anything is shown
     _counted(told.workload, told.workload.limits(on, devices, **how))
     _account(told)
-
-
-def _nothing_of_a_model(command: typer.Context) -> None:
-    """Refuse an option of a command without a model: the list of models has none."""
-    for option, value in command.params.items():
-        source = command.get_parameter_source(option)
-        if source is not None and source.name == "COMMANDLINE":
-            raise ValueError(
-                f"--{option.replace('_', '-')}={value} needs a model, as in "
-                "`rooflab model llama-2-7b`"
-            )
 
 
 def _nothing_of_a_machine(given: Mapping[str, object]) -> None:
@@ -282,10 +271,18 @@ def _work(name: str, phase: str, sizes: tuple[object, ...], quant: str | None) -
     return step(*sizes, quant=quant)
 
 
-def _list() -> None:
+def _list(command: typer.Context) -> None:
+    """All models; an option is refused, since it is of one model's step."""
     from rooflab.count.si import si
     from rooflab.labs.llm.catalogue import models
 
+    for option, value in command.params.items():
+        source = command.get_parameter_source(option)
+        if source is not None and source.name == "COMMANDLINE":
+            raise ValueError(
+                f"--{option.replace('_', '-')}={value} needs a model, as in "
+                "`rooflab model llama-2-7b`"
+            )
     rows = [
         (m.name, si(m.parameters), si(m.active_parameters), str(m.layers), str(m.hidden),
          f"{m.heads}/{m.kv_heads}", si(m.kv_bytes(1, 1), "B"), str(m.context))
