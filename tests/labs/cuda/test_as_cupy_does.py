@@ -362,6 +362,14 @@ def test_what_is_no_arithmetic_of_c_is_refused(cp, text):
         cp.ElementwiseKernel("T x", "T y", text, "k")
 
 
+def test_a_cast_is_c_plus_plus_and_no_flop(cp):
+    kernel = cp.ElementwiseKernel("T x", "T y", "y = int(x) / 2 + float(1)", "k")
+    assert kernel(of(cp, 3.9, -3.9)).get().tolist() == [2, 0]
+    assert cp.gpu.log[-2]["flops"] == 2 * 2
+    with pytest.raises(ValueError, match="uses float, not a parameter"):
+        cp.ElementwiseKernel("T x", "T y", "y = x * float", "k")
+
+
 @pytest.mark.parametrize("dtype", ["float32", "int32"])
 def test_dividing_by_zero_warns_of_nothing(cp, dtype):
     kernel = cp.ElementwiseKernel("T x, T z", "T y", "y = x / z", "k")

@@ -157,8 +157,8 @@ def test_dirty_bytes_of_others_are_orange_and_told():
     (launch,) = [e for e in program.cp.gpu.log if e["what"] == "launch"][-1:]
     assert launch["written_back"] == 32 << 20
     said = (
-        f"{rl.si(more, 'B')} more went from L2 to memory than the operation wrote: others had left "
-        "them dirty (orange)."
+        f"{rl.si(more, 'B')} more went to memory than the operation wrote: what others had left "
+        "dirty in L2 (orange)."
     )
     assert said in picture.words
 

@@ -29,7 +29,8 @@ from rooflab.labs.cuda.arrays import (
 from rooflab.labs.cuda.device import Device, SimulatedGpu
 from rooflab.labs.cuda.modules import Namespace
 
-# ``cp.ElementwiseKernel`` of the stand-in, for operations made of + − * / on its parameters.
+# ``cp.ElementwiseKernel`` of the stand-in, for operations made of + − * / on its parameters, of
+# numbers and of C++'s casts float(x), double(x) and int(x).
 
 
 _SIGNS = {
@@ -78,12 +79,14 @@ class ElementwiseKernel:
         self._target, self._expression = _parse(operation)
         if [out.name for out in self._outputs] != [self._target]:
             raise NotImplementedError("the stand-in takes one output and one assignment to it")
-        used = {n.id for n in ast.walk(self._expression) if isinstance(n, ast.Name)} - {*_CASTS}
+        nodes = list(ast.walk(self._expression))
+        casts = [n.func for n in nodes if isinstance(n, ast.Call)]
+        used = {n.id for n in nodes if isinstance(n, ast.Name) and n not in casts}
         unknown = used - {*(p.name for p in self._inputs), self._target}
         if unknown:
             raise ValueError(f"{operation!r} uses {', '.join(sorted(unknown))}, not a parameter")
         self._reads_target = self._target in used
-        self._flops = sum(isinstance(n, ast.BinOp) for n in ast.walk(self._expression))
+        self._flops = sum(isinstance(n, ast.BinOp) for n in nodes)
 
     def __call__(self, *args: object) -> ndarray:
         many = len(self._inputs)

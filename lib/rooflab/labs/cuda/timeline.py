@@ -245,8 +245,8 @@ def _between(log: Sequence[Entry], pair: tuple[float, float], there: Sequence[_K
         )
     if dirty > _WORTH_SAYING * moved:
         said.append(
-            f"{si(dirty, 'B')} more went from L2 to memory than the operation wrote: others had "
-            "left them dirty (orange)."
+            f"{si(dirty, 'B')} more went to memory than the operation wrote: what others had left "
+            "dirty in L2 (orange)."
         )
     if any(k.first for k in inside):
         said.append("The first use of a kernel is among them, and it sets things up.")
