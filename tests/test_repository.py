@@ -22,7 +22,6 @@ MOST_LINES, MOST_FUNCTION_LINES = 800, 40
 LONGER = {  # modules that are one subject at more than MOST_LINES, and as long as they may become
     **{f"lib/rooflab/exercises/lessons/lesson0{n}.py": 1300 for n in range(1, 6)},  # data, mostly
     "lib/rooflab/show/time_to_roofline.py": 950,  # one picture, drawn twice until it is a scene
-    "lib/rooflab/labs/cuda/standin.py": 850,  # one stand-in: arrays, elementwise kernels, cuBLAS
     "tests/grade/support/unusual_more.py": 920,  # data
 }
 CODE = sorted(

@@ -93,6 +93,9 @@ def test_memory_is_always_told():
     [
         (["lama-2-7b"], "did you mean 'llama-2-7b'"),
         (["llama-2-7b", "--phase", "dekode"], "did you mean 'decode'"),
+        (["--batch", "4"], "--batch=4 needs a model, as in `rooflab model llama-2-7b`"),
+        (["--batch", "1"], "--batch=1 needs a model"),  # even the usual one
+        (["--link-latency", "3us"], "--link-latency=3us needs a model"),
         (["llama-2-7b", "--batch", "0"], "batch=0 must be a positive integer"),
         (["llama-2-7b", "--machine", "a100"], "is vague"),
         (["llama-2-7b", "--kv", "q9"], "kv='q9' is unknown"),
@@ -114,3 +117,10 @@ def test_wrong_words_are_told(words, said):
     assert told.exit_code == 2
     assert said in " ".join(told.output.split())
     assert "FLOP" not in told.stdout  # what is wrong is said before anything is shown
+
+
+@pytest.mark.parametrize("phase", ["DECODE", "Prefill", " train "])
+def test_the_case_of_a_phase_does_not_matter(phase):
+    assert run("llama-2-7b", "--phase", phase).output == (
+        run("llama-2-7b", "--phase", phase.strip().lower()).output
+    )

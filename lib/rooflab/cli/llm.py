@@ -135,15 +135,13 @@ ROOFS = Annotated[str, typer.Option(help="catalogue or measured (published achie
 TRAFFIC = Annotated[
     str | None, typer.Option(help="Count only these bytes: weights,kv as published tables do.")
 ]
-_USUAL: Mapping[str, Any] = {
-    "devices": 1,
-    "bound": "sum-of-max",
-    "roofs": "catalogue",
-}  # where nothing is said
+# Where nothing is said.
+_USUAL: dict[str, Any] = {"devices": 1, "bound": "sum-of-max", "roofs": "catalogue"}
 MEASURED = Annotated[float | None, typer.Option(help="Measured tokens a second, to be explained.")]
 
 
 def model(
+    command: typer.Context,
     name: NAME = None,
     machine: MACHINE = None,
     batch: BATCH = 1,
@@ -165,7 +163,7 @@ def model(
 ) -> None:
     """Count a language model's step, and say what a machine makes of it: about, and at most."""
     if name is None:
-        _list()
+        _list(command)
         return
     work = _work(name, phase, (batch, context, weights, kv, activations), quant)
     given = {
@@ -266,16 +264,25 @@ def _work(name: str, phase: str, sizes: tuple[object, ...], quant: str | None) -
     from rooflab.labs.llm.catalogue import model as found
 
     makes = {"decode": "decode", "prefill": "prefill", "train": "train_step"}
+    phase = phase.strip().lower()
     if phase not in makes:
         raise unknown("phase", phase, makes)
     step: Callable[..., Workload] = getattr(found(name), makes[phase])
     return step(*sizes, quant=quant)
 
 
-def _list() -> None:
+def _list(command: typer.Context) -> None:
+    """All models; an option is refused, since it is of one model's step."""
     from rooflab.count.si import si
     from rooflab.labs.llm.catalogue import models
 
+    for option, value in command.params.items():
+        source = command.get_parameter_source(option)
+        if source is not None and source.name == "COMMANDLINE":
+            raise ValueError(
+                f"--{option.replace('_', '-')}={value} needs a model, as in "
+                "`rooflab model llama-2-7b`"
+            )
     rows = [
         (m.name, si(m.parameters), si(m.active_parameters), str(m.layers), str(m.hidden),
          f"{m.heads}/{m.kv_heads}", si(m.kv_bytes(1, 1), "B"), str(m.context))

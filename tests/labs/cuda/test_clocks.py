@@ -267,6 +267,25 @@ def test_the_null_streams_waiting_is_a_gate_for_the_blocking_ones(cp, busy):
     assert not second.record().done
 
 
+@pytest.mark.parametrize("non_blocking", [False, True])
+@pytest.mark.parametrize("working", ["null", "other"])
+def test_a_stream_is_done_exactly_when_waiting_for_it_takes_no_time(
+    cp, busy, working, non_blocking
+):
+    """CUDA: where cudaStreamQuery() answers success, cudaStreamSynchronize() returns at once."""
+    idle = cp.cuda.Stream(non_blocking=non_blocking)
+    other = cp.cuda.Stream()
+    with cp.cuda.Stream.null if working == "null" else other:
+        busy()
+    done, before = idle.done, cp.gpu.now
+    assert done is (non_blocking or working == "other"), "a blocking one waits for the null stream"
+    idle.synchronize()
+    assert (cp.gpu.now == before) is done and idle.done
+    assert cp.cuda.Stream.null.done is not done
+    cp.cuda.Stream.null.synchronize()
+    assert cp.cuda.Stream.null.done and other.done
+
+
 def test_to_wait_for_an_event_that_nobody_recorded_is_to_wait_for_nothing(cp, busy):
     stream, never = cp.cuda.Stream(non_blocking=True), cp.cuda.Event()
     busy()

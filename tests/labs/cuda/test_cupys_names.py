@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 from rooflab.labs.cuda import Device, StandIn, modules
+from rooflab.labs.cuda.arrays import ndarray
 from rooflab.labs.cuda.modules import Cupyx, Namespace
-from rooflab.labs.cuda.standin import ndarray
 from tests.strict_cupy.cupy import NAMES
 
 DEVICE = Device("toy", bandwidth=1e12, l2_bandwidth=4e12, l2_bytes=32 << 20, peak={"float32": 1e13})
@@ -95,13 +95,6 @@ OF_A_HANDLE = {
     "Stream": {"record": "event=None", "synchronize": "", "use": "", "wait_event": "event"},
     "Device": {"synchronize": "", "use": ""},
 }
-# What CuPy calls otherwise than the stand-in: nobody names these arguments.
-OTHERWISE = {
-    "empty_like": {"a": "prototype"},
-    "dot of an array": {"other": "b"},
-    "rand": {"sizes": "size"},
-}
-ONLY_OURS = {"ascontiguousarray": {"order"}}  # it is asarray(), which has that argument
 # Given by position, this argument of CuPy's stands elsewhere: by name it is the same.
 BY_NAME = {"astype": {"copy"}}
 
@@ -122,11 +115,8 @@ def assert_narrower(ours: inspect.Signature, theirs: inspect.Signature, name: st
     """Each argument of ``ours`` is one of ``theirs``, at its place, with its default."""
     other = list(theirs.parameters.values())
     named = {argument.name: argument for argument in other}
-    renamed = OTHERWISE.get(name, {})
     for place, mine in enumerate(ours.parameters.values()):
-        if mine.name in ONLY_OURS.get(name, ()):
-            continue
-        match = named.get(mine.name) or named.get(renamed.get(mine.name, ""))
+        match = named.get(mine.name)
         assert match is not None, f"{name}: CuPy knows no {mine.name}"
         if mine.kind in (mine.VAR_POSITIONAL, mine.VAR_KEYWORD):
             assert match.kind is mine.kind, f"{name}: {mine.name}"
@@ -158,8 +148,7 @@ def test_functions_take_what_cupys_take(cp, path):
 @pytest.mark.parametrize("name", OF_AN_ARRAY)
 def test_an_arrays_methods_take_what_cupys_take(cp, name):
     ours = inspect.signature(getattr(cp.ones(2), name))
-    key = "dot of an array" if name == "dot" else name
-    assert_narrower(ours, taken(OF_AN_ARRAY[name]), key)
+    assert_narrower(ours, taken(OF_AN_ARRAY[name]), name)
 
 
 @pytest.mark.parametrize(("kind", "name"), [(k, n) for k in OF_A_HANDLE for n in OF_A_HANDLE[k]])

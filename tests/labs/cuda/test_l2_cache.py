@@ -78,12 +78,9 @@ def test_whole_pieces_are_found_and_leave_as_in_the_model(program, room):
             assert cache.read(span) == (found * BLOCK, left * BLOCK)
 
 
-@given(
-    passes(st.integers(0, 3).map(lambda n: n * SMALL), st.integers(1, 5 * SMALL)),
-    st.integers(1, 6 * SMALL),
-)
+@given(passes(st.integers(0, 3 * SMALL), st.integers(1, 5 * SMALL)), st.integers(1, 6 * SMALL))
 def test_pieces_that_are_partly_filled_count_their_bytes(program, capacity):
-    """A piece is filled from its beginning here; the capacity need be no multiple of a piece."""
+    """Wherever a pass begins and ends; the capacity need be no multiple of a piece."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(device, "BLOCK", SMALL)
         cache, model = L2Cache(capacity), ByteByByte(capacity, SMALL)
@@ -138,6 +135,16 @@ def test_a_span_larger_than_the_cache_leaves_its_own_end_behind():
     assert cache.write(Span(1, 0, 10 * BLOCK)) == 6 * BLOCK
     assert cache.read(Span(1, 6 * BLOCK, 4 * BLOCK)) == (4 * BLOCK, 0)
     assert cache.read(Span(1, 0, BLOCK)) == (0, BLOCK)
+
+
+def test_the_other_half_of_a_piece_is_not_found():
+    """Bytes that nobody has read are not in L2, though others of the same piece are."""
+    cache, half = L2Cache(4 * BLOCK), BLOCK // 2
+    first, second = Span(1, 0, half), Span(1, half, half)
+    assert cache.read(first) == (0, 0) and cache.read(second) == (0, 0)
+    assert cache.read(Span(1, half // 2, half)) == (half, 0)
+    cache.write(second)
+    assert cache.read(Span(2, 0, 4 * BLOCK)) == (0, half), "one half of the piece was dirty"
 
 
 def test_a_pass_over_nothing_changes_nothing():

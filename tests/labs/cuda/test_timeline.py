@@ -140,7 +140,10 @@ def test_what_l2_serves_is_blue_and_its_share_is_told():
 
 
 def test_dirty_bytes_of_others_are_orange_and_told():
-    """A full L2 of them goes to memory in AXPY's time, and AXPY's own 24 MiB stay behind."""
+    """A full L2 of them goes to memory in AXPY's time, and AXPY's own 24 MiB stay behind.
+
+    So the 32 MiB are 8 more than AXPY's ledger has, and only these make it slower.
+    """
     program, op = Program(6 << 20), rl.axpy(6 << 20)
     big = program.cp.empty(64 << 20, dtype=program.cp.uint8)
     big.fill(0)
@@ -151,7 +154,12 @@ def test_dirty_bytes_of_others_are_orange_and_told():
     assert left == whole[0]
     more = (32 - 24) << 20
     assert (right - left) / (whole[1] - whole[0]) == pytest.approx(more / (op.bytes + more), 0.02)
-    said = f"{rl.si(more, 'B')} that others left dirty in L2 had to leave first (orange)."
+    (launch,) = [e for e in program.cp.gpu.log if e["what"] == "launch"][-1:]
+    assert launch["written_back"] == 32 << 20
+    said = (
+        f"{rl.si(more, 'B')} more went to memory than the operation wrote: what others had left "
+        "dirty in L2 (orange)."
+    )
     assert said in picture.words
 
 

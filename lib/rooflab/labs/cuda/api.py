@@ -1,11 +1,18 @@
-"""``cp.cuda`` of the stand-in: events, streams, device."""
+"""``cp.cuda`` of the stand-in, with events, streams and the device, and its ``cp.cublas``."""
 
 from __future__ import annotations
 
-from typing import TypeVar
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
+import numpy as np
+
+from rooflab.labs.cuda.arrays import can_hold, few, ndarray, of_the_gpu, repeated
 from rooflab.labs.cuda.device import CUDARuntimeError, SimulatedGpu, Stream
 from rooflab.labs.cuda.modules import Namespace
+
+if TYPE_CHECKING:
+    from rooflab.labs.cuda.standin import StandIn
 
 _Handle = TypeVar("_Handle")
 _L2_CACHE_SIZE = 38  # cudaDevAttrL2CacheSize of the CUDA Runtime API
@@ -123,9 +130,9 @@ class StreamHandle(Namespace):
 
     @property
     def done(self) -> bool:
-        """Whether the device has finished all of it; asking takes the host a little time."""
+        """Whether synchronize() would return at once; asking takes the host a little time."""
         self._cuda._gpu.look()
-        return self.stream.free_at <= self._cuda._gpu.now
+        return self._cuda._gpu.over(self.stream)
 
 
 class StreamFactory(Namespace):
@@ -265,3 +272,144 @@ def _given(name: str, value: object, kind: type[_Handle]) -> _Handle:
         what = "cp.cuda.Event()" if kind is Event else "cp.cuda.Stream()"
         raise TypeError(f"{name} must be made by {what}, not a {type(value).__name__}")
     return value
+
+
+# ``cp.cublas`` of the stand-in, and the one product that all of it and ``cp.matmul`` run on.
+
+
+Transposed = str | int
+_TURNS = {"N": False, "T": True, "H": True, 0: False, 1: True, 2: True}  # H and 2: and conjugated
+
+
+class Cublas(Namespace):
+    """``cp.cublas``: axpy, scal, dot, gemv, gemm with CuPy's argument order.
+
+    Of real CuPy this is a module that ``import cupy`` does not load.
+    """
+
+    _called = "cp.cublas"
+    _inside = frozenset(("product",))
+
+    def __init__(self, cp: StandIn) -> None:
+        self._cp = cp
+
+    def axpy(self, a: float, x: ndarray, y: ndarray) -> None:
+        """y += a·x."""
+        _for_blas(x, y)
+        if x.ndim != 1 or x.shape != y.shape or x.dtype != y.dtype:
+            raise TypeError(
+                f"x {x.shape} {x.dtype} and y {y.shape} {y.dtype} must be alike vectors"
+            )
+        constant = x.constant and y.constant
+        self._blas(
+            "axpy", y, [x, y], lambda: few(y, constant) + _number(a, y) * few(x, constant),
+            constant, 2 * x.size,
+        )  # fmt: skip
+
+    def scal(self, a: float, x: ndarray) -> None:
+        """x *= a."""
+        _for_blas(x)
+        self._blas("scal", x, [x], lambda: few(x, x.constant) * _number(a, x), x.constant, x.size)
+
+    def dot(self, x: ndarray, y: ndarray, out: ndarray | None = None) -> ndarray:
+        """xᵀy."""
+        _for_blas(x, y)
+        return self.product(x, y, out)
+
+    def gemv(
+        self, transa: Transposed, alpha: float, a: ndarray, x: ndarray, beta: float, y: ndarray
+    ) -> None:
+        """y = alpha·op(a)·x + beta·y."""
+        _for_blas(a, x, y)
+        if (a.ndim, x.ndim, y.ndim) != (2, 1, 1):
+            raise ValueError(f"a {a.shape}, x {x.shape}, y {y.shape}: a matrix and two vectors")
+        self.product(_turned(a, transa), x, y, alpha, beta)
+
+    def gemm(
+        self,
+        transa: Transposed,
+        transb: Transposed,
+        a: ndarray,
+        b: ndarray,
+        out: ndarray | None = None,
+        alpha: float = 1.0,
+        beta: float = 0.0,
+    ) -> ndarray:
+        """out = alpha·op(a)·op(b) + beta·out."""
+        _for_blas(a, b, *([] if out is None else [out]))
+        if (a.ndim, b.ndim) != (2, 2):
+            raise ValueError(f"a {a.shape}, b {b.shape}: two matrices are wanted")
+        return self.product(_turned(a, transa), _turned(b, transb), out, alpha, beta)
+
+    def product(
+        self,
+        a: ndarray,
+        b: ndarray,
+        out: ndarray | None = None,
+        alpha: float = 1.0,
+        beta: float = 0.0,
+    ) -> ndarray:
+        """alpha·a@b + beta·out by one library kernel; a new array without ``out``."""
+        of_the_gpu(a, b)
+        if a.dtype != b.dtype or a.ndim > 2 or b.ndim > 2:
+            raise NotImplementedError("the stand-in multiplies vectors and matrices of one dtype")
+        if not a.ndim or not b.ndim or a.shape[-1] != b.shape[0]:
+            raise ValueError(f"shapes {a.shape} and {b.shape} do not fit a product")
+        shape = a.shape[:-1] + b.shape[1:]
+        if out is None:
+            out, beta = self._cp.empty(shape, a.dtype), 0.0
+        can_hold(out, shape, a.dtype)
+        scale, kept = _number(alpha, out), _number(beta, out)
+        k, constant = a.shape[-1], a.constant and b.constant and (beta == 0 or out.constant)
+        inputs = [a, b] if beta == 0 else [a, b, out]
+
+        def compute() -> np.ndarray:
+            many = _product_of_equals(a, b, k) if constant else a.values() @ b.values()
+            old = 0 if beta == 0 else kept * few(out, constant)
+            return np.asarray(scale * many + old, dtype=out.dtype).reshape(
+                -1 if constant else shape
+            )
+
+        name = {2: "gemm", 1: "gemv", 0: "dot"}[len(shape)]
+        self._blas(name, out, inputs, compute, constant, 2 * out.size * k)
+        return out
+
+    def _blas(
+        self,
+        name: str,
+        out: ndarray,
+        inputs: Sequence[ndarray],
+        compute: Callable[[], np.ndarray],
+        constant: bool,
+        flops: float,
+    ) -> None:
+        self._cp.run(name, out, inputs, compute, constant, flops=flops, library="cublas")
+
+
+def _for_blas(*arrays: ndarray) -> None:
+    """Raise CuPy's TypeError unless cuBLAS has a routine for the type of these arrays."""
+    of_the_gpu(*arrays)
+    for array in arrays:
+        if array.dtype.char not in "fd":
+            raise TypeError(f"invalid dtype {array.dtype}: cp.cublas takes float32 and float64")
+
+
+def _number(value: float, like: ndarray) -> np.generic:
+    """``value``, which scales an array, in that array's type."""
+    if isinstance(value, ndarray):
+        raise NotImplementedError("the stand-in scales by numbers only; real CuPy may have more")
+    return like.dtype.type(value)
+
+
+def _turned(a: ndarray, trans: Transposed) -> ndarray:
+    if trans not in _TURNS:
+        raise TypeError(f"invalid trans (actual: {trans}); 'N', 'T' or 'H' is wanted")
+    return a.T if _TURNS[trans] else a
+
+
+def _product_of_equals(a: ndarray, b: ndarray, k: int) -> np.ndarray:
+    """One element of a @ b where all elements of each are equal, and k of them meet."""
+    if k == 0:
+        return np.zeros(1, a.dtype)
+    wide = float if a.dtype.kind == "f" else a.dtype
+    return repeated(few(a, True).astype(wide) * few(b, True).astype(wide), k)

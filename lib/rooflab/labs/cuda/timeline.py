@@ -85,8 +85,9 @@ def _pair(log: Sequence[Entry]) -> tuple[float, float] | None:
 class _Kernel:
     """A launch as the picture needs it.
 
-    ``at``: when Python had queued it; ``warm``: its share of bytes from L2; ``dirty``: bytes that
-    it carried to memory beyond those of its own result; ``wanted``: it is the operation.
+    ``at``: when Python had queued it; ``warm``: its share of bytes from L2; ``dirty``: how many
+    more bytes went from L2 to memory than the operation writes; ``wanted``: it is the operation.
+    Of what went there more than ``dirty`` may be of others: the own result may still be in L2.
     """
 
     name: str
@@ -243,7 +244,10 @@ def _between(log: Sequence[Entry], pair: tuple[float, float], there: Sequence[_K
             f"{100 * warm / moved:.0f} % of the bytes came from L2 (blue), not from memory."
         )
     if dirty > _WORTH_SAYING * moved:
-        said.append(f"{si(dirty, 'B')} that others left dirty in L2 had to leave first (orange).")
+        said.append(
+            f"{si(dirty, 'B')} more went to memory than the operation wrote: what others had left "
+            "dirty in L2 (orange)."
+        )
     if any(k.first for k in inside):
         said.append("The first use of a kernel is among them, and it sets things up.")
     return " ".join(said)
