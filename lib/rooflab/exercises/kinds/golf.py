@@ -20,7 +20,8 @@ from rooflab.labs.golf.replay import function_of
 AGREE = {"float32": 1e-4, "float64": 1e-9}  # relative, of the weighted sum of a block
 ELSEWHERE = (
     "right on these arrays, but golf ran its NumPy calls once more on other arrays, and there they "
-    "give something else. A number left NumPy on the way{}; let NumPy choose and compute, as with "
+    "give something else. A number left NumPy on the way{}. Compute with numbers as NumPy gives "
+    "them, or with float(…) and math; where one of them is to be chosen, write max(…) or "
     "np.maximum in place of an if"
 )
 _BITS = 32  # of a seed
