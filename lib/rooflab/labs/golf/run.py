@@ -352,7 +352,7 @@ def reached(function: FunctionType | None) -> Iterator[tuple[Any, str, Any]]:
     waiting = [function] if function else []
     if function:  # a method: the others of its class, too
         owner = function.__globals__.get(function.__qualname__.partition(".")[0])
-        waiting += _functions_in(owner, function.__globals__)
+        waiting += _functions_in(owner, function.__globals__) if isinstance(owner, type) else []
     seen: set[object] = set()
     while waiting:
         current = waiting.pop()
