@@ -420,3 +420,37 @@ def test_a_long_program_is_short_as_text():
     (seen, *_) = collect("golf", cases, axpy)
     assert "program" in seen and len(seen["program"]) < 150_000 < len(json.dumps(
         unpacked(seen["program"])))  # fmt: skip
+
+
+def freed_pieces(case):
+    """Calls that compute the result in pieces, let go of them, and return memory as it is found."""
+    dtype, size = {"dtype": np.dtype(case["dtype"]).str}, 1 << 13
+    calls, at = [], 10
+    for start in range(0, case["n"], size):
+        piece = {"slice": [start, start + size, None]}
+        calls += [
+            [".__getitem__", [{"at": 1}, piece], {}, at],
+            [".__getitem__", [{"at": 2}, piece], {}, at + 1],
+            ["multiply.__call__", [{"at": at}, 0.5], {}, at + 2],
+            ["add.__call__", [{"at": at + 2}, {"at": at + 1}], {}, at + 3],
+            *(["gone", at + k] for k in range(3)),
+        ]
+        at += 4
+    calls += [["gone", number] for number in range(13, at, 4)]
+    return [*calls, ["empty", [case["n"], dtype], {}, 3]]
+
+
+def only_memory(case):
+    return [["empty", [case["n"], {"dtype": np.dtype(case["dtype"]).str}], {}, 3]]
+
+
+@pytest.mark.parametrize("calls", [only_memory, freed_pieces])
+def test_memory_that_nobody_wrote_holds_no_right_result(calls):
+    axpy = exercise("02-golf-axpy")
+    cases = axpy.draw("memory")
+    seen = collect("golf", cases, axpy.reference)
+    for case, one in zip(cases, seen, strict=True):
+        inputs = [["x", 1, 1], ["y", 2, 2]]
+        program = {"inputs": inputs, "calls": calls(case), "answer": {"at": 3}, "left": []}
+        one["program"] = packed(program)
+    assert not judge(axpy, cases, seen).passed
