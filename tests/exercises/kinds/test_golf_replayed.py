@@ -393,7 +393,7 @@ def set_calls(*calls):
         lambda program: program.update(inputs=[["x", 7, 1]]),
         lambda program: program.update(inputs=[["not a name", 0, 1]]),
         lambda program: program.update(inputs=[["x", {"zeros": [[1, 2], 3]}, 1]]),
-        lambda program: program.update(inputs=[["x", 0, 1], ["z", {"zeros": ["<f8", [1 << 50]]}, 7]]),
+        lambda program: program["inputs"].append(["z", {"zeros": ["<f8", [1 << 50]]}, 7]),
         lambda program: program.clear(), lambda program: program.update(left=3),
     ],
 )  # fmt: skip
