@@ -6,8 +6,13 @@ function may handle its numbers, and to refuse what was computed where golf did 
 
 from __future__ import annotations
 
+import decimal
+import functools
 import json
 import math
+import operator
+import statistics
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -102,9 +107,183 @@ def with_numbers_as_texts(x):
     return total
 
 
+def parts(x):
+    return [np.dot(piece, piece) for piece in chunks(x)]
+
+
+class Sum:
+    """A class whose methods are the only ones that ask NumPy or math for anything."""
+
+    def __init__(self):
+        self.root = 0.0
+
+    def add(self, piece):
+        self.root = math.hypot(self.root, math.sqrt(float(np.dot(piece, piece))))
+
+    @property
+    def square(self):
+        return math.pow(self.root, 2)
+
+
+def in_a_class(x):
+    found = Sum()
+    for piece in chunks(x):
+        found.add(piece)
+    return found.square
+
+
+@functools.lru_cache
+def of_size(size):
+    return np.empty(size)
+
+
+def in_a_cached_function(x):
+    small = of_size(len(chunks(x)))
+    small[:] = parts(x)
+    of_size.cache_clear()
+    return small.sum()
+
+
+class Total:
+    def __init__(self, value):
+        self.value = value
+
+    def __lt__(self, other):
+        return self.value < other.value
+
+    def __radd__(self, other):
+        return other + self.value
+
+
+def scaled(x, how):
+    """The list of parts, which is there once, and how many there are."""
+    made = parts(x)
+    return how(made) * len(made)
+
+
+def with_a_dot(x, how):
+    return how(np.dot(x, x))
+
+
+def from_an_iterator(x):
+    return np.fromiter((np.dot(piece, piece) for piece in chunks(x)), float).sum()
+
+
+def in_threads(x):
+    with ThreadPoolExecutor(3) as pool:
+        return sum(pool.map(lambda piece: piece @ piece, chunks(x)))
+
+
+def whole_and_rest(x):
+    whole, rest = divmod(float(np.dot(x, x)), 1.0)
+    return whole + rest
+
+
+def by_newton(x):
+    """A root whose steps end when Python finds it good enough."""
+    square = float(np.dot(x, x))
+    root = square
+    while abs(root * root - square) > 1e-13 * square:
+        root = (root + square / root) / 2
+    return root * root
+
+
+WAYS = {  # in which a number goes through Python and comes back
+    "tolist": lambda x: sum(part.tolist() for part in parts(x)),
+    "the array's own type": lambda x: x.dtype.type(sum(parts(x))),
+    "statistics": lambda x: scaled(x, statistics.fmean),
+    "statistics of floats": lambda x: scaled(x, lambda made: statistics.mean(map(float, made))),
+    "the largest by a key": lambda x: max([np.dot(x, x), 0.0], key=abs),
+    "the larger of values": lambda x: max({"a": np.dot(x, x), "b": 0.0}.values()),
+    "rounded": lambda x: round(float(np.dot(x, x)), 9),
+    "rounded by NumPy": lambda x: np.dot(x, x).round(7),
+    "a part after the point": lambda x: sum(math.modf(np.dot(x, x))),
+    "np.modf": lambda x: sum(np.modf(np.dot(x, x))),
+    "np.divmod": lambda x: sum(np.divmod(np.dot(x, x), 1)),
+    "divmod": lambda x: sum(divmod(np.dot(x, x), 1)),
+    "a text": lambda x: float(str(np.dot(x, x))),
+    "JSON": lambda x: json.loads(json.dumps(float(np.dot(x, x)))),
+    "a ratio": lambda x: operator.truediv(*float(np.dot(x, x)).as_integer_ratio()),
+    "complex": lambda x: complex(np.dot(x, x)).real,
+    "conjugate": lambda x: np.dot(x, x).conjugate(),
+    "Decimal": lambda x: float(decimal.Decimal(float(np.dot(x, x)))),
+    "long double": lambda x: float(sum(map(np.longdouble, parts(x)), np.longdouble(0))),
+    "chosen by np.where": lambda x: with_a_dot(x, lambda s: np.where(s > 0, s, 0)),
+    "not chosen by np.where": lambda x: with_a_dot(x, lambda s: np.where(s < 0, 0, s)),
+    "np.nan_to_num": lambda x: np.nan_to_num(np.dot(x, x)),
+    "np.isclose": lambda x: with_a_dot(x, lambda s: 0.0 if np.isclose(s, 0) else s),
+    "np.add.reduce of a list": lambda x: np.add.reduce(parts(x)),
+    "np.cumsum of a list": lambda x: np.cumsum(parts(x))[-1],
+    "np.stack": lambda x: np.stack(parts(x)).sum(),
+    "np.hstack": lambda x: np.hstack(parts(x)).sum(),
+    "np.concatenate": lambda x: np.concatenate([[part] for part in parts(x)]).sum(),
+    "np.atleast_1d": lambda x: np.atleast_1d(np.dot(x, x)),
+    "np.dot of a list": lambda x: np.dot(parts(x), np.ones(len(chunks(x)))),
+    "in sorted objects": lambda x: sum(sorted(map(Total, parts(x)))),
+}
+
+
+@pytest.mark.parametrize("name", WAYS)
+def test_a_number_may_take_a_way_round(name):
+    verdict = check(SQUARES.id, WAYS[name])
+    assert verdict.passed, verdict
+
+
+LENGTHS = {  # of a row: a number that leaves NumPy and comes back for every row
+    "the array's own type": lambda row: row.dtype.type(math.sqrt(np.dot(row, row))),
+    "tolist": lambda row: np.dot(row, row).tolist() ** 0.5,
+    "or": lambda row: np.linalg.norm(row) or 1.0,
+    "math.frexp": lambda row: math.ldexp(*math.frexp(np.linalg.norm(row))),
+    "hypot": lambda row: math.hypot(*(np.linalg.norm(half) for half in np.split(row, 2))),
+    "np.clip": lambda row: np.clip(np.linalg.norm(row), 1e-9, None),
+}
+
+
+@pytest.mark.parametrize("name", LENGTHS)
+def test_the_length_of_a_row_may_take_a_way_round(name):
+    def row_norm(x):
+        for row in x:
+            row /= LENGTHS[name](row)
+        return x
+
+    verdict = check("02-golf-row-norm", row_norm)
+    assert verdict.passed, verdict
+
+
+def test_an_index_stays_a_whole_number():
+    def squares(x):
+        return np.dot(x, x) * x[np.argmax(x[:9]).item()] / max(x[:9])
+
+    verdict = check(SQUARES.id, squares)
+    assert "raised" not in verdict.reason, verdict
+
+
+def test_a_number_of_an_earlier_run_is_a_constant():
+    kept = []
+
+    def squares(x):
+        kept.append(np.dot(x, x))
+        return kept[0] + (kept[-1] - kept[0])
+
+    cases = SQUARES.draw("kept")
+    seen = collect("golf", cases, squares)
+    assert [set(one) & {"error", "unreadable"} for one in seen] == [set()] * len(cases)
+
+
+def by_decimals(x):
+    return float(sum(decimal.Decimal(float(part)) for part in parts(x)))
+
+
+def test_what_cannot_be_followed_is_told_what_would_do():
+    verdict = check(SQUARES.id, by_decimals)
+    assert not verdict.passed
+    assert "float(…) and math" in verdict.reason and "max(…)" in verdict.reason
+
+
 @pytest.mark.parametrize(
     "answer",
     [
+        in_a_class, in_a_cached_function, from_an_iterator, in_threads, whole_and_rest, by_newton,
         in_floats, by_math, by_imported_math, by_item, in_double, in_a_list, in_an_array,
         as_a_number_type, guarded, along_an_axis, with_numbers_as_texts,
     ],
@@ -214,6 +393,7 @@ def set_calls(*calls):
         lambda program: program.update(inputs=[["x", 7, 1]]),
         lambda program: program.update(inputs=[["not a name", 0, 1]]),
         lambda program: program.update(inputs=[["x", {"zeros": [[1, 2], 3]}, 1]]),
+        lambda program: program["inputs"].append(["z", {"zeros": ["<f8", [1 << 50]]}, 7]),
         lambda program: program.clear(), lambda program: program.update(left=3),
     ],
 )  # fmt: skip
@@ -241,3 +421,37 @@ def test_a_long_program_is_short_as_text():
     (seen, *_) = collect("golf", cases, axpy)
     assert "program" in seen and len(seen["program"]) < 150_000 < len(json.dumps(
         unpacked(seen["program"])))  # fmt: skip
+
+
+def freed_pieces(case):
+    """Calls that compute the result in pieces, let go of them, and return memory as it is found."""
+    dtype, size = {"dtype": np.dtype(case["dtype"]).str}, 1 << 13
+    calls, at = [], 10
+    for start in range(0, case["n"], size):
+        piece = {"slice": [start, start + size, None]}
+        calls += [
+            [".__getitem__", [{"at": 1}, piece], {}, at],
+            [".__getitem__", [{"at": 2}, piece], {}, at + 1],
+            ["multiply.__call__", [{"at": at}, 0.5], {}, at + 2],
+            ["add.__call__", [{"at": at + 2}, {"at": at + 1}], {}, at + 3],
+            *(["gone", at + k] for k in range(3)),
+        ]
+        at += 4
+    calls += [["gone", number] for number in range(13, at, 4)]
+    return [*calls, ["empty", [case["n"], dtype], {}, 3]]
+
+
+def only_memory(case):
+    return [["empty", [case["n"], {"dtype": np.dtype(case["dtype"]).str}], {}, 3]]
+
+
+@pytest.mark.parametrize("calls", [only_memory, freed_pieces])
+def test_memory_that_nobody_wrote_holds_no_right_result(calls):
+    axpy = exercise("02-golf-axpy")
+    cases = axpy.draw("memory")
+    seen = collect("golf", cases, axpy.reference)
+    for case, one in zip(cases, seen, strict=True):
+        inputs = [["x", 1, 1], ["y", 2, 2]]
+        program = {"inputs": inputs, "calls": calls(case), "answer": {"at": 3}, "left": []}
+        one["program"] = packed(program)
+    assert not judge(axpy, cases, seen).passed

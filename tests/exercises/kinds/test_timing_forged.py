@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 
@@ -149,3 +150,49 @@ def test_a_device_that_is_not_tampered_with_is_replayed_to_the_bit():
         other, *_ = prepared(case)
         replay(other.gpu, json.loads(json.dumps(cp.gpu.commands[before:])))
         assert other.gpu.log == mine and any(entry["what"] == "elapsed" for entry in mine)
+
+
+# Commands that no program has given, or that would keep the judge busy for minutes
+
+LAUNCH = ["launch", "axpy", 0, 2.0, "float32", [], [], ""]
+MANY = 50_000
+COMMANDS = {
+    "more FLOPs than a float holds": [["launch", "axpy", 0, 10**400, "float32", [], [], ""]],
+    "a list in a list": [[["launch"]]],
+    "a number": [3],
+    "streams": [["new_stream", True]] * MANY + [["wait_all"]] * MANY,
+    "arrays of a launch": [["launch", "axpy", 0, 2.0, "float32", [[1, 0, 0]] * 600_000, [], ""]],
+    "bytes": [["launch", "axpy", 0, 2.0, "float32", [[1, 0, 1 << 60]], [], ""]],
+    "one time read again and again": [
+        ["record", 1, 0], *[LAUNCH] * MANY, ["record", 2, 0], ["wait_all"],
+        *[["elapsed", 1, 2]] * MANY,
+    ],
+    "launches before a time": [
+        *[LAUNCH] * MANY, ["record", 1, 0], ["wait_all"], *[["elapsed", 1, 1]] * MANY,
+    ],
+    "a time that runs backwards": [
+        ["record", 1, 0], *[LAUNCH] * MANY, ["record", 2, 0], ["wait_all"],
+        *[["elapsed", 2, 1]] * MANY,
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_commands_that_cannot_be_fail_soon(name):
+    asked = exercise("01-cuda-axpy")
+    cases = asked.draw("forged")
+    begin = time.process_time()
+    found = judge(asked, cases, [{"value": 1e-3, "commands": COMMANDS[name]} for _ in cases])
+    assert not found.passed
+    assert "what cannot be done" in found.reason
+    assert time.process_time() - begin < 10
+
+
+def test_many_events_are_read_in_good_time():
+    asked = exercise("01-cuda-axpy")
+    cases = asked.draw("forged")
+    commands = [*(["record", k, 0] for k in range(MANY)), ["wait_all"],
+                *(["elapsed", k, k + 1] for k in range(MANY - 1))]  # fmt: skip
+    begin = time.process_time()
+    found = judge(asked, cases, [{"value": 1e-3, "commands": commands} for _ in cases])
+    assert not found.passed and time.process_time() - begin < 20

@@ -14,7 +14,7 @@ import numpy as np
 
 from rooflab.exercises.exercise import Case, Exercise, Misconception, Observation
 from rooflab.exercises.observe.golf import LIMITS, TOTALS, arrays, digest, played, unpacked
-from rooflab.exercises.observe.observation import stopped
+from rooflab.exercises.observe.observation import describe, stopped
 from rooflab.exercises.verdict import Verdict, failed, passed
 from rooflab.labs.golf import HOLES
 from rooflab.labs.golf.replay import function_of
@@ -22,7 +22,8 @@ from rooflab.labs.golf.replay import function_of
 AGREE = {"float32": 1e-4, "float64": 1e-9}  # relative, of the weighted sum of a block
 ELSEWHERE = (
     "right on these arrays, but golf ran its NumPy calls once more on other arrays, and there they "
-    "give something else. A number left NumPy on the way{}; let NumPy choose and compute, as with "
+    "give something else. A number left NumPy on the way{}. Compute with numbers as NumPy gives "
+    "them, or with float(…) and math; where one of them is to be chosen, write max(…) or "
     "np.maximum in place of an if"
 )
 LATE = "right, but its NumPy calls took too long when golf ran them once more; do fewer of them"
@@ -52,20 +53,14 @@ def judge(
     exercise: Exercise, cases: Sequence[Case], observations: Sequence[Observation]
 ) -> Verdict:
     """Return the verdict: the result must be right on every case, then the score at par."""
-    problems, replayed = [], []
+    replayed = []
     for case, seen in zip(cases, observations, strict=True):
         problem = _flaw(exercise, case, seen)
-        other, again = (case, seen) if problem else once_more(case, seen)
-        if problem is None and _flaw(exercise, other, again):
-            problem = _elsewhere(again)
-        problems.append(problem)
-        replayed.append((other, again))
-    for case, seen, problem, pair in zip(cases, observations, problems, replayed, strict=True):
-        mine = 0.0 if problem else score(*pair)
-        if problem is None and mine > exercise.par:
-            problem = f"right, but {_bytes_said(*pair)}: score {mine:.2f}, par {exercise.par}"
-        if problem is None and mine < LEAST:
-            problem = "it moved fewer bytes than the result needs; golf cannot have seen everything"
+        if problem is None:
+            other, again = once_more(case, seen)
+            wrong = _flaw(exercise, other, again)
+            problem = _elsewhere(again) if wrong else _dear(exercise, other, again)
+            replayed.append((other, again))
         if problem:
             shown = (m for m in exercise.misconceptions if sound(seen) and m.shows(case, seen))
             mistake = next(shown, None) or _stumble(exercise, seen)
@@ -76,6 +71,16 @@ def judge(
     return passed(exercise, f"right; {said}")
 
 
+def _dear(exercise: Exercise, case: Case, seen: Observation) -> str | None:
+    """Say what a right result cost, if that is not what it may cost."""
+    mine = score(case, seen)
+    if mine < LEAST:
+        return "it moved fewer bytes than the result needs; golf cannot have seen everything"
+    if mine > exercise.par:
+        return f"right, but {_bytes_said(case, seen)}: score {mine:.2f}, par {exercise.par}"
+    return None
+
+
 def once_more(case: Case, seen: Observation) -> tuple[Case, Observation]:
     """Return a case with other arrays, and what golf sees of the program of ``seen`` on them."""
     other = {**case, "seed": secrets.randbits(SEED_BITS)}
@@ -84,8 +89,8 @@ def once_more(case: Case, seen: Observation) -> tuple[Case, Observation]:
         program = unpacked(seen.get("program"))
         function, outside = function_of(program, len(given))
         left = [str(door) for door in program["left"]]
-    except (ValueError, KeyError, TypeError) as error:
-        return other, {"unreadable": f"{UNREAD}: {error}"}
+    except (ValueError, KeyError, TypeError, MemoryError, RecursionError) as error:
+        return other, {"unreadable": f"{UNREAD}: {describe(error)}"}
     again, _ = played(other, function, (*given, *outside), limits=AGAIN)
     return other, {**again, "left": left}
 
@@ -110,7 +115,7 @@ def _stumble(exercise: Exercise, seen: Observation) -> Misconception | None:
 
 def score(case: Case, seen: Observation) -> float:
     """Bytes that crossed the memory bus ÷ the least that any program must move."""
-    return seen["bytes"] / HOLES[case["hole"]].minimum(*arrays(case))
+    return seen["bytes"] / (HOLES[case["hole"]].trips * seen["size"])
 
 
 def _bytes_said(case: Case, seen: Observation) -> str:

@@ -7,6 +7,7 @@ own for the same and believes only that one's log and clock.
 from __future__ import annotations
 
 import statistics
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -82,32 +83,63 @@ def truth(case: Case) -> float:
 def with_log(case: Case, seen: Observation) -> Observation:
     """Return an observation with the "log" of a fresh device that does its "commands".
 
-    Raises ValueError for commands that no stand-in has written.
+    Raises ValueError for commands that no stand-in has written, or that would take minutes.
     """
     if "commands" not in seen:
         return {**seen, "log": []}
     cp, *_ = prepared(case)
-    replay(cp.gpu, seen["commands"])
+    try:
+        _afford(seen["commands"])
+        replay(cp.gpu, seen["commands"])
+    except (TypeError, OverflowError) as error:
+        raise ValueError(f"no such commands ({error})") from None
+    enclosed = sum(max(begin, end) - last for last, begin, end in _bounds(cp.gpu.log))
+    if enclosed > MOST_ENCLOSED:
+        raise ValueError("the times that it read enclose too many launches; fewer will do")
     return {**{key: seen[key] for key in seen if key != "commands"}, "log": cp.gpu.log}
+
+
+MOST_STREAMS = 500
+MOST_SPANS = 500_000  # arrays of all launches together
+MOST_ENCLOSED = 1_000_000  # entries of a log between two events, of all times that were read
+
+
+def _afford(commands: object) -> None:
+    asked = commands if isinstance(commands, list) else []
+    if sum(command[:1] == ["new_stream"] for command in asked) > MOST_STREAMS:
+        raise ValueError(f"more than {MOST_STREAMS} streams; fewer will do")
+    launches = [command for command in asked if command[:1] == ["launch"]]
+    if sum(len(part) for command in launches for part in command[5:7]) > MOST_SPANS:
+        raise ValueError(f"the launches name more than {MOST_SPANS:,} arrays; fewer will do")
+
+
+def _bounds(log: Sequence[Observation]) -> list[tuple[int, int, int]]:
+    """Places in the log for each elapsed time: the event before, where it begins, where it ends."""
+    at: dict[int, int] = {}
+    stamps: list[int] = []
+    found = []
+    for place, entry in enumerate(log):
+        if entry["what"] == "record":
+            at[entry["event"]] = place
+            stamps.append(place)
+        elif entry["what"] == "elapsed":
+            begin, end = at[entry["start"]], at[entry["stop"]]
+            earlier = bisect_left(stamps, begin)
+            found.append((stamps[earlier - 1] if earlier else 0, begin, end))
+    return found
 
 
 def regions(observation: Observation) -> list[Region]:
     """Return the timed regions of a log, one for each elapsed time that was read."""
-    at: dict[int, int] = {}
-    found = []
     log = observation["log"]
-    stamps = [place for place, entry in enumerate(log) if entry["what"] == "record"]
-    for place, entry in enumerate(log):
-        if entry["what"] == "record":
-            at[entry["event"]] = place
-        elif entry["what"] == "elapsed":
-            begin, end = at[entry["start"]], at[entry["stop"]]
-            kernels = tuple(e for e in log[begin:end] if e["what"] == "launch")
-            waits = sum(e["what"] == "synchronize" for e in log[begin:end])
-            last = max((e for e in stamps if e < begin), default=0)
-            before = sum(e["bytes"] for e in log[last:begin] if e["what"] == "launch")
-            made = log[end]["buffers"] - log[begin]["buffers"]
-            found.append(Region(entry["ms"] / 1e3, kernels, waits, before, made))
+    times = [entry["ms"] / 1e3 for entry in log if entry["what"] == "elapsed"]
+    found = []
+    for seconds, (last, begin, end) in zip(times, _bounds(log), strict=True):
+        kernels = tuple(e for e in log[begin:end] if e["what"] == "launch")
+        waits = sum(e["what"] == "synchronize" for e in log[begin:end])
+        before = sum(e["bytes"] for e in log[last:begin] if e["what"] == "launch")
+        made = log[end]["buffers"] - log[begin]["buffers"]
+        found.append(Region(seconds, kernels, waits, before, made))
     return found
 
 

@@ -325,7 +325,7 @@ class SimulatedGpu:
 
 
 MOST_COMMANDS = 200_000
-MOST_PIECES = 5_000_000  # of L2, over which all kernels pass together
+MOST_PIECES = 2_000_000  # of L2, over which all kernels pass together
 _OF_COMMANDS: Mapping[str, tuple[type, ...]] = {  # name → what its arguments are
     "new_stream": (bool,), "new_buffer": (), "record": (int, int), "wait_event": (int,),
     "wait_stream": (int,), "wait_all": (), "hold": (int, int), "look": (), "elapsed": (int, int),

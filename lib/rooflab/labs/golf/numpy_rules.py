@@ -14,7 +14,7 @@ from numpy import ndarray
 from numpy.lib.array_utils import byte_bounds
 
 from rooflab.labs.golf.buffers import Untraceable, no_model, owner_of, place, stripped
-from rooflab.labs.golf.program import KINDS, by_id, unfollowed
+from rooflab.labs.golf.program import by_id, in_numpy, unfollowed
 from rooflab.labs.golf.trace import Trace
 
 # Universal functions on traced arrays: calls, reductions, outer products, ``at``.
@@ -259,7 +259,7 @@ def vector_norm(
 def dot(trace: Trace, a: Any, b: Any, out: Any = None) -> Any:
     """Each matrix or vector once; BLAS gets copies of what it cannot take as it is."""
     trace.own(out)
-    plain = [trace.raw(a), trace.raw(b)]
+    plain = [np.asarray(x) if type(x) in (list, tuple) else trace.raw(x) for x in (a, b)]
     arrays = [x for x in plain if isinstance(x, ndarray)]
     if len(arrays) < 2 or 0 in (arrays[0].ndim, arrays[1].ndim):
         return np.multiply(a, b, out=out) if out is not None else np.multiply(a, b)
@@ -591,8 +591,7 @@ def stand_ins(trace: Trace) -> dict[int, Any]:
     exchanged |= {f.__name__: (f, _stand_in(trace, f, _convert)) for f in _CONVERTERS}
     exchanged |= {f.__name__: (f, _stand_in(trace, f, _after_joining)) for f in _OF_ONE_ARRAY}
     if trace.recorder is not None:
-        types = {kind: new for kind, new in KINDS.items() if issubclass(kind, np.generic)}
-        exchanged |= {kind.__name__: (kind, new) for kind, new in types.items()}
+        exchanged |= in_numpy()
     module = NumPy({name: new for name, (_, new) in exchanged.items()})
     others = {} if trace.recorder is None else by_id()
     return {id(np): module, **{id(old): new for old, new in exchanged.values()}, **others}

@@ -16,7 +16,7 @@ import numpy as np
 from numpy import ndarray
 
 from rooflab.labs.golf.numpy_rules import FUNCTIONS
-from rooflab.labs.golf.program import BUILTINS, KINDS, MATH, OPERATORS, decoded
+from rooflab.labs.golf.program import BUILTINS, KINDS, MATH, OF_LISTS, OPERATORS, decoded
 
 _METHODS = (".copy", ".flatten", ".astype", ".transpose", ".view", ".item", ".__getitem__",
             ".__setitem__")  # fmt: skip
@@ -81,7 +81,7 @@ def _keep(result: Any, came: Any, values: dict[int, Any]) -> None:
 
 def _function(name: str, numpy: Any, args: list[Any]) -> Callable[..., Any]:
     """What a call names; a method or attribute is taken from the first of ``args``."""
-    if name in FUNCTIONS:
+    if name in FUNCTIONS or name in OF_LISTS:
         return operator.attrgetter(name)(numpy)
     if name in _METHODS or name in (".T", ".mT"):
         found = getattr(args.pop(0), name[1:])

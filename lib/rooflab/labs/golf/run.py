@@ -297,8 +297,9 @@ def _checked(value: Any, name: str) -> Any:
 #
 # While it is traced, names that hold an array give a traced one, and names that hold numpy or one
 # of its makers (``from numpy import empty``) give its stand-in. Everything is put back afterwards.
-# Functions of the same module that it calls see the same; functions of other modules do not, and
-# large arrays that they make are refused when they turn up.
+# Functions of the same module that it calls see the same, and so do methods of its classes and
+# functions in a list or dictionary. Functions of other modules do not, and large arrays that they
+# make are refused when they turn up.
 
 
 _ONE = threading.RLock()  # one run at a time exchanges names
@@ -349,6 +350,9 @@ def _set(scope: dict[str, Any] | CellType, name: str, value: Any) -> None:
 def reached(function: FunctionType | None) -> Iterator[tuple[Any, str, Any]]:
     """Every (scope, name, value) that the function and its module's functions can reach."""
     waiting = [function] if function else []
+    if function:  # a method: the others of its class, too
+        owner = function.__globals__.get(function.__qualname__.partition(".")[0])
+        waiting += _functions_in(owner, function.__globals__) if isinstance(owner, type) else []
     seen: set[object] = set()
     while waiting:
         current = waiting.pop()
@@ -359,8 +363,32 @@ def reached(function: FunctionType | None) -> Iterator[tuple[Any, str, Any]]:
             if (id(scope), name) not in seen:
                 seen.add((id(scope), name))
                 yield scope, name, value
-            if isinstance(value, FunctionType) and value.__globals__ is function.__globals__:
-                waiting.append(value)
+            waiting += _functions_in(value, function.__globals__)
+
+
+DEEP = 3  # levels: a dictionary of objects with methods
+
+
+def _functions_in(value: Any, scope: dict[str, Any], levels: int = DEEP) -> list[FunctionType]:
+    """Return the functions of the module ``scope`` that ``value`` is, wraps or holds."""
+    if isinstance(value, FunctionType):
+        return [value] if value.__globals__ is scope else []
+    kind = value if isinstance(value, type) else type(value)
+    held: list[Any] = []
+    if type(value) in (list, tuple, dict):
+        held += value.values() if type(value) is dict else value
+    elif kind.__module__ == scope.get("__name__"):
+        held += vars(kind).values()
+    elif kind is property:
+        held += [value.fget, value.fset]
+    else:  # partial, a method, a cached function
+        held += [inspect.getattr_static(value, name, None) for name in _WRAPPED]
+        held = [one for one in held if isinstance(one, FunctionType)]
+    inner = (_functions_in(one, scope, levels - 1) for one in held if levels)
+    return [function for functions in inner for function in functions]
+
+
+_WRAPPED = ("__func__", "__wrapped__", "func")
 
 
 def _held_by(function: FunctionType) -> Iterator[tuple[Any, str, Any]]:
