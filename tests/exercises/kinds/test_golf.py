@@ -225,8 +225,7 @@ def forged(**changes):
     "changes",
     [
         {"bytes": 1}, {"bytes": True}, {"bytes": None}, {"trips": 3}, {"trips": [None]},
-        {"trips": [{}]}, {"size": 0}, {"size": "x"}, {"value": 7}, {"value": {}},
-        {"value": {"shape": [], "dtype": "float32", "sums": ["1"]}},
+        {"trips": [{}]}, {"size": 0}, {"size": "x"}, {"value": 7},
     ],
 )  # fmt: skip
 def test_a_forged_trace_fails_and_breaks_nothing(changes):
@@ -234,10 +233,11 @@ def test_a_forged_trace_fails_and_breaks_nothing(changes):
     assert not judge(exercise("02-golf-squares"), cases, seen).passed
 
 
-def test_the_bytes_that_came_back_are_not_believed():
-    cases, seen = forged(trips=[], bytes=0)
-    verdict = judge(exercise("02-golf-squares"), cases, seen)
-    assert verdict.passed and "4 bytes for every" in verdict.reason  # what its program moves
+def test_the_result_and_the_bytes_that_came_back_are_not_believed():
+    for changes in ({"trips": [], "bytes": 0}, {"value": {}}, {"value": {"sums": ["1"]}}):
+        cases, seen = forged(**changes)
+        verdict = judge(exercise("02-golf-squares"), cases, seen)
+        assert verdict.passed and "4 bytes for every" in verdict.reason  # what its program moves
     cases = exercise("02-golf-squares").draw(0)
     wasteful = collect("golf", cases, lambda x: np.sum(x * x))
     verdict = judge(exercise("02-golf-squares"), cases, [{**s, "bytes": s["size"], "trips": [

@@ -9,6 +9,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -55,11 +56,13 @@ def judge(
     """Return the verdict: the result must be right on every case, then the score at par."""
     replayed = []
     for case, seen in zip(cases, observations, strict=True):
-        problem = _flaw(exercise, case, seen)
+        problem = _unfit(seen)
         if problem is None:
-            other, again = once_more(case, seen)
-            wrong = _flaw(exercise, other, again)
-            problem = _elsewhere(again) if wrong else _dear(exercise, other, again)
+            other, given, again = once_more(case, seen)
+            if _unfit(again) or _wrong(exercise, other, again, given):
+                problem = _wrong(exercise, case, seen, arrays(case)) or _elsewhere(again)
+            else:
+                problem = _dear(exercise, other, again)
             replayed.append((other, again))
         if problem:
             shown = (m for m in exercise.misconceptions if sound(seen) and m.shows(case, seen))
@@ -81,8 +84,8 @@ def _dear(exercise: Exercise, case: Case, seen: Observation) -> str | None:
     return None
 
 
-def once_more(case: Case, seen: Observation) -> tuple[Case, Observation]:
-    """Return a case with other arrays, and what golf sees of the program of ``seen`` on them."""
+def once_more(case: Case, seen: Observation) -> tuple[Case, tuple[Any, ...], Observation]:
+    """Return a case with other arrays, these, and what golf sees of the program of ``seen``."""
     other = {**case, "seed": secrets.randbits(SEED_BITS)}
     given = arrays(other)
     try:
@@ -90,9 +93,9 @@ def once_more(case: Case, seen: Observation) -> tuple[Case, Observation]:
         function, outside = function_of(program, len(given))
         left = [str(door) for door in program["left"]]
     except (ValueError, KeyError, TypeError, MemoryError, RecursionError) as error:
-        return other, {"unreadable": f"{UNREAD}: {describe(error)}"}
+        return other, given, {"unreadable": f"{UNREAD}: {describe(error)}"}
     again, _ = played(other, function, (*given, *outside), limits=AGAIN)
-    return other, {**again, "left": left}
+    return other, given, {**again, "left": left}
 
 
 def _elsewhere(again: Observation) -> str:
@@ -123,8 +126,8 @@ def _bytes_said(case: Case, seen: Observation) -> str:
     return f"{seen['bytes'] * width / seen['size']:.4g} bytes for every {case['dtype']} number"
 
 
-def _flaw(exercise: Exercise, case: Case, seen: Observation) -> str | None:
-    """Say what is wrong with the result itself, never what would be right."""
+def _unfit(seen: Observation) -> str | None:
+    """Say why an observation holds no result."""
     if seen.get("missing"):
         return "it returned None; does it reach a return?"
     if "error" in seen:
@@ -138,7 +141,15 @@ def _flaw(exercise: Exercise, case: Case, seen: Observation) -> str | None:
         return str(seen["unreadable"])
     if not sound(seen) or not isinstance(seen.get("value"), dict):
         return "the trace that came back cannot be read"
-    right = digest(exercise.reference(*arrays(case)), case["seed"])
+    return None
+
+
+def _wrong(exercise: Exercise, case: Case, seen: Observation, given: tuple[Any, ...]) -> str | None:
+    """Say what is wrong with a result, never what would be right.
+
+    ``given``: the arrays of the case, which may be written over.
+    """
+    right = digest(exercise.reference(*given), case["seed"])
     mine = seen["value"]
     one = right["shape"] == [] and one_number(mine.get("shape"))
     if mine.get("shape") != right["shape"] and not one:
