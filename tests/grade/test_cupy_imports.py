@@ -7,20 +7,9 @@ from rooflab.grade.intake import CodeCell, Submission
 from rooflab.grade.launch import missing
 from rooflab.grade.lesson_notebook import lesson
 from rooflab.grade.merge import merge
+from tests.exercises.support.timing_ways import PRELUDE, RIGHT
 
-TIMES = """
-def time_axpy(cp, x, y, a):
-    import cupy.cublas
-    from cupy.cuda import Event
-    cupy.cublas.axpy(a, x, y)
-    start, stop = Event(), Event()
-    start.record()
-    for _ in range(10):
-        cupy.cublas.axpy(a, x, y)
-    stop.record()
-    stop.synchronize()
-    return cupy.cuda.get_elapsed_time(start, stop) / 1e4
-"""
+TIMES = PRELUDE + RIGHT["01-cuda-axpy", "import cupy"] + "\ntime_axpy = answer\n"
 
 
 @pytest.mark.skipif(missing() is not None, reason="no bubblewrap")

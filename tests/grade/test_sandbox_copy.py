@@ -17,6 +17,13 @@ def copy(tmp_path_factory):
     return copy_package(tmp_path_factory.mktemp("course")) / "rooflab"
 
 
+def run(copy, program):
+    """Run a program in a fresh Python that finds the copy and nothing else of rooflab."""
+    command = [sys.executable, "-P", "-c", program]
+    return subprocess.run(command, env={"PYTHONPATH": str(copy.parent)}, capture_output=True,
+                          text=True, timeout=60, check=False)  # fmt: skip
+
+
 def test_no_exercise_and_no_judge_is_in_it(copy):
     rooms = ("exercises", "grade", "labs/golf")
     names = {path.stem for room in rooms for path in (copy / room).rglob("*.py")}
@@ -50,9 +57,7 @@ assert rooflab.mine.product() == "stands in"
 try: rooflab.mine.layer
 except AttributeError: print("done")
 """
-    command = [sys.executable, "-P", "-c", program]
-    done = subprocess.run(command, env={"PYTHONPATH": str(copy.parent)}, capture_output=True,
-                          text=True, timeout=60, check=False)  # fmt: skip
+    done = run(copy, program)
     assert done.stdout == "done\n", done.stderr
 
 
@@ -66,9 +71,7 @@ def walk(package):
 walk(rooflab)
 print("done")
 """
-    command = [sys.executable, "-P", "-c", program]
-    done = subprocess.run(command, env={"PYTHONPATH": str(copy.parent)}, capture_output=True,
-                          text=True, timeout=60, check=False)  # fmt: skip
+    done = run(copy, program)
     assert done.stdout == "done\n", done.stderr
 
 
@@ -78,9 +81,7 @@ from rooflab.labs.golf import HOLES
 try: HOLES["axpy"].reference
 except RuntimeError as why: print(why)
 """
-    command = [sys.executable, "-P", "-c", program]
-    done = subprocess.run(command, env={"PYTHONPATH": str(copy.parent)}, capture_output=True,
-                          text=True, timeout=60, check=False)  # fmt: skip
+    done = run(copy, program)
     assert done.stdout == "holes have no answers while notebooks are graded\n", done.stderr
 
 
@@ -89,9 +90,7 @@ def test_nothing_is_concluded_in_it_and_whoever_tries_is_told(copy):
     program = (
         'import rooflab as rl\ntry: rl.conclude("01-ratio", 1)\nexcept RuntimeError as e: print(e)'
     )
-    command = [sys.executable, "-P", "-c", program]
-    done = subprocess.run(command, env={"PYTHONPATH": str(copy.parent)}, capture_output=True,
-                          text=True, timeout=60, check=False)  # fmt: skip
+    done = run(copy, program)
     assert "while notebooks are graded" in done.stdout, done.stderr
 
 

@@ -2,7 +2,7 @@
 
 Where a fork is safe, on Linux, the answer runs in a child process, which is killed when its time is
 over (below). That ends everything, also one long call into C. Elsewhere, and while a GPU is in
-use, the answer runs here, under the clock of byte golf; labs/golf/run.py says what that can stop.
+use, the answer runs here, beside a watchdog; labs/golf/watchdog.py says what that can stop.
 The grader has limits of its own, around the whole process.
 """
 
@@ -33,7 +33,7 @@ from typing import Any, NoReturn
 from rooflab.exercises.exercise import Case, Observation
 from rooflab.exercises.observe import collect, plaindata
 from rooflab.labs.golf.buffers import Stopped
-from rooflab.labs.golf.run import Watch, limited, may_loop
+from rooflab.labs.golf.watchdog import Watch, limited, may_loop
 
 # A forked copy of the notebook's process: an answer runs in it, and it can be killed.
 #

@@ -6,17 +6,10 @@ Only syntax is looked at, for words; nothing is executed.
 from __future__ import annotations
 
 import ast
-import importlib
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 
-# Words of Python that an answer has no need of, and with which it could run a locked function.
-
-
-_PLAIN = ("numpy", "math", "cmath", "statistics", "itertools", "functools", "collections",
-          "fractions", "decimal", "random", "time", "typing", "operator", "rooflab",
-          "__future__")  # fmt: skip
 # Modules of which a part is harmless, and that part.
 ONLY = {
     "contextlib": ("contextmanager", "suppress", "nullcontext", "closing", "ExitStack"),
@@ -33,10 +26,11 @@ _BY_NAME = frozenset((  # read or set what a text names, or run that text
 _SHELL = frozenset(("shell", "do_execute"))  # Jupyter's own, which run a text
 # What an answer to derive may import: with others code could be loaded or run once more.
 DERIVING_MODULES = frozenset((
-    *_PLAIN, "dataclasses", "numbers", "enum", "abc", "copy", "re", "json", "string",
-    "textwrap", "pprint", "warnings", "logging", "traceback", "datetime", "calendar", "heapq",
-    "bisect", "array", "os", "sys", "pathlib", "scipy", "matplotlib", "numba", "cupy", "tqdm",
-    "ipywidgets",
+    "numpy", "math", "cmath", "statistics", "itertools", "functools", "collections", "fractions",
+    "decimal", "random", "time", "typing", "operator", "rooflab", "__future__", "dataclasses",
+    "numbers", "enum", "abc", "copy", "re", "json", "string", "textwrap", "pprint",
+    "warnings", "logging", "traceback", "datetime", "calendar", "heapq", "bisect", "array",
+    "os", "sys", "pathlib", "scipy", "matplotlib", "numba", "cupy", "tqdm", "ipywidgets",
 ))  # fmt: skip
 BORROWED_NAMES = frozenset((
     "eval", "exec", "compile", "__import__", "__builtins__", "_lock", "getattr", "setattr",
@@ -124,45 +118,21 @@ def _lends(module: str) -> bool:
     return ours or any(map(_borrowed, parts))
 
 
-def _given_by(node: ast.AST) -> Iterator[str]:
-    """The names that ``node`` gives, of an import those that it chooses itself."""
-    if isinstance(node, (ast.Import, ast.ImportFrom)):
-        yield from (each.asname for each in node.names if each.asname)
-    else:
-        yield from _bindings(node)
-
-
-def _imported(node: ast.AST) -> Iterator[tuple[str, str]]:
-    if isinstance(node, ast.Import):
-        for name in node.names:
-            first = name.name.partition(".")[0]
-            yield (name.asname or first, name.name if name.asname else first)
-    elif isinstance(node, ast.ImportFrom) and not node.level:
-        for name in node.names:
-            if name.name != "*":
-                yield (name.asname or name.name, f"{node.module}.{name.name}")
-            elif node.module in _PLAIN:
-                found = importlib.import_module(node.module)
-                all_of_it = getattr(found, "__all__", None) or dir(found)
-                yield from ((each, f"{node.module}.{each}") for each in all_of_it)
-
-
 _NAMED = (
     ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs,
     ast.MatchStar,
 )  # fmt: skip
 
 
-def _bindings(node: ast.AST) -> Iterator[str]:
-    """Names to which ``node`` itself gives a value."""
-    if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+def _given_by(node: ast.AST) -> Iterator[str]:
+    """Names to which ``node`` itself gives a value, of an import those that it chooses itself."""
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        yield from (each.asname for each in node.names if each.asname)
+    elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
         yield node.id
     elif isinstance(node, ast.arg):
         yield node.arg
     elif isinstance(node, ast.MatchMapping) and node.rest:
         yield node.rest
-    elif isinstance(node, _NAMED):
-        if node.name:
-            yield node.name
-    elif isinstance(node, (ast.Import, ast.ImportFrom)):
-        yield from (name for name, _ in _imported(node))
+    elif isinstance(node, _NAMED) and node.name:
+        yield node.name

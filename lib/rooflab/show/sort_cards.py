@@ -18,7 +18,7 @@ from matplotlib import rc_context
 
 from rooflab.show import canvas, theme
 
-WIDTH, ROW = 720, 58
+WIDTH = 720
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from rooflab.exercises.observe.collect import collect
 from rooflab.exercises.observe.timing import prepared
 from rooflab.exercises.registry import exercise
 from rooflab.labs.cuda.device import replay
+from tests.grade.attacks.forgeries import TIMING
 
 
 def timed(launch):
@@ -58,61 +59,15 @@ def test_only_a_product_counts_as_one():
     assert "enclose one gemm" in forged.reason
 
 
-# What an answer does to the stand-in, instead of timing: the judge's own device knows nothing of it
+FROM_A_FORMULA = ("not measured", "a log of its own", "a clock that stands", "other times")
 
 
-def by_formula(case_bytes, prepare=lambda cp: None):
-    """An answer that computes its seconds from the device's figures, beside a warm AXPY."""
-
-    def answer(cp, x, y, a):
-        prepare(cp)
-        device = cp.gpu.device
-        small = slice(0, 1024)
-        cp.cublas.axpy(a, x[small], y[small])
-        start, stop = cp.cuda.Event(), cp.cuda.Event()
-        start.record()
-        cp.cublas.axpy(a, x[small], y[small])
-        stop.record()
-        stop.synchronize()
-        cp.cuda.get_elapsed_time(start, stop)
-        return case_bytes(x) / device.bandwidth
-
-    return answer
-
-
-def three_vectors(x):
-    return 3 * x.nbytes
-
-
-def stopped_clock(cp):
-    cp.gpu.look = cp.gpu.launch = lambda *a, **k: None
-    cp.gpu.now = 0.0
-
-
-def patched_times(cp):
-    cp.gpu.elapsed = lambda start, stop: 1.0
-
-
-def filled_log(cp):
-    """Entries that say what a right answer's log would say."""
-    n = 3 << 24
-    cp.gpu.log += [
-        {"what": "record", "event": 1, "stream": 0, "stamp": 0.0, "at": 0.0, "buffers": 2},
-        {"what": "launch", "kernel": "axpy", "stream": 0, "flops": 2 * n, "bytes": 12 * n,
-         "l2_bytes": 0, "written_back": 0, "setup": False, "begin": 0.0, "end": 1e-3,
-         "library": "cublas", "at": 0.0},
-        {"what": "record", "event": 2, "stream": 0, "stamp": 1e-3, "at": 0.0, "buffers": 2},
-        {"what": "elapsed", "start": 1, "stop": 2, "ms": 1.0},
-    ]  # fmt: skip
-
-
-@pytest.mark.parametrize("tamper", [lambda cp: None, stopped_clock, patched_times, filled_log])
-def test_right_seconds_without_their_measurement_do_not_count(tamper):
-    asked = exercise("01-cuda-axpy")
+@pytest.mark.parametrize("name", FROM_A_FORMULA)
+def test_right_seconds_without_their_measurement_do_not_count(name):
+    asked, names = exercise("01-cuda-axpy"), {}
     cases = asked.draw("forged")
-    found = judge(
-        asked, cases, collect(asked.kind, cases, by_formula(three_vectors, prepare=tamper))
-    )
+    exec(TIMING[name], names)
+    found = judge(asked, cases, collect(asked.kind, cases, names["time_axpy"]))
     assert not found.passed
     assert "enclose one axpy" in found.reason
 

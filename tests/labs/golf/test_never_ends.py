@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from rooflab.labs.golf import GolfError, Limits, golf
-from rooflab.labs.golf.run import may_loop
+from rooflab.labs.golf.watchdog import may_loop
 
 X = np.arange(10_000.0)
 TIMER = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()

@@ -20,8 +20,9 @@ from rooflab.exercises.observe.observation import Case, Observation, observe
 from rooflab.exercises.observe.plaindata import Plain
 from rooflab.labs.golf import HOLES, Limits, golf
 from rooflab.labs.golf.ledger import Step
-from rooflab.labs.golf.run import as_function, may_loop
+from rooflab.labs.golf.run import as_function
 from rooflab.labs.golf.trace import UNSEEN
+from rooflab.labs.golf.watchdog import may_loop
 
 BLOCKS = 256
 LIMITS = Limits(steps=50_000, seconds=5.0, unseen=UNSEEN)  # of one case

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
-import dis
 import functools
 import inspect
 import linecache
-import random
-import signal
 import threading
 import time
 import traceback
@@ -19,7 +15,6 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from numbers import Number
 from pathlib import Path
-from time import monotonic
 from types import CellType, CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
@@ -33,70 +28,14 @@ from rooflab.labs.golf.ledger import Step
 from rooflab.labs.golf.numpy_rules import arrays_in, importing, refuse_dtype, stand_ins
 from rooflab.labs.golf.program import Recorder, in_builtins, is_number, unfollowed
 from rooflab.labs.golf.trace import Limits, Trace
+from rooflab.labs.golf.watchdog import Watch, limited, may_loop
 
-# Whether a function that did not end has a loop that may be the reason.
-
-
-def may_loop(function: object) -> bool:
-    """Whether ``function``, or one of its own module that it calls, has a loop.
-
-    What is no plain function may have one.
-    """
-    return not isinstance(function, FunctionType) or any(
-        "JUMP_BACKWARD" in step.opname for code in _codes(function) for step in dis.Bytecode(code)
-    )
+# The time that f has. Every further call that golf sees raises Stopped too.
 
 
-def _codes(function: FunctionType) -> Iterator[CodeType]:
-    """The code of ``function``, of what is defined in it and of what it calls in its module."""
-    seen: set[CodeType] = set()
-    waiting = [function.__code__]
-    while waiting:
-        code = waiting.pop()
-        if code in seen:
-            continue
-        seen.add(code)
-        yield code
-        called = [function.__globals__.get(name) for name in code.co_names]
-        waiting += [each for each in code.co_consts if isinstance(each, CodeType)]
-        waiting += [
-            each.__code__
-            for each in called
-            if isinstance(each, FunctionType) and each.__module__ == function.__module__
-        ]
-
-
-# Stopping a function that never ends, even one that calls nothing.
-#
-# In the main thread of a POSIX system an interval timer raises Stopped between two bytecodes, and
-# also ends a sleep. Elsewhere (other threads, Windows) a second thread asks the interpreter to
-# raise it, which happens between two bytecodes as well. What neither can stop is one long call into
-# C, such as a product of two huge matrices or ``10**10**9``: it is stopped when that call returns.
-# The exception comes again every ``AGAIN_S``, and the timer's then at short, irregular times, so
-# that one of them falls outside the ``try`` of a loop with a bare ``except:``; every further call
-# that golf sees raises it too. The timer does not interrupt our own code around it. A function that
-# takes the alarm away (``signal.signal``) is not stopped by it: what means harm belongs in a
-# process of its own.
-
-
-AGAIN_S = 0.25
-SOON_S = 2e-5  # about what a few lines of Python take
 _OURS = (str(Path(__file__).parent), str(weakref.__file__))
 _PROGRAMS = str(Path(__file__).with_name("replay.py"))  # stands in f's place
 _CALLS_F = str(Path(__file__).with_name("run.py"))
-
-
-@dataclass(frozen=True)
-class Watch:
-    """``seconds`` for a function; when they are over, ``tell(reason)`` is called.
-
-    ``inside`` says of the frame that runs whether it is the function, and not our code around it.
-    """
-
-    seconds: float
-    reason: str
-    inside: Callable[[FrameType | None], bool]
-    tell: Callable[[str], None]
 
 
 def watched(trace: Trace) -> contextlib.AbstractContextManager[None]:
@@ -109,43 +48,6 @@ def watched(trace: Trace) -> contextlib.AbstractContextManager[None]:
     return limited(Watch(seconds, f"{seconds:g} s", _inside_f, tell))
 
 
-def limited(watch: Watch) -> contextlib.AbstractContextManager[None]:
-    """Raise Stopped in the body, with the watch's reason, once its seconds are over."""
-    in_main = threading.current_thread() is threading.main_thread()
-    return (_by_signal if in_main and hasattr(signal, "setitimer") else _by_thread)(watch)
-
-
-@contextmanager
-def _by_signal(watch: Watch) -> Iterator[None]:
-    times, busy, ended = 0, False, False
-
-    def stop(_: int, frame: FrameType | None) -> None:
-        nonlocal times, busy
-        if busy or ended:
-            return
-        busy, times = True, times + 1
-        watch.tell(watch.reason)
-        ours = not watch.inside(frame)
-        if ours or times > 1:
-            soon = SOON_S * random.random()
-            signal.setitimer(signal.ITIMER_REAL, soon + 1e-6, 10 * soon + SOON_S)
-        busy = False
-        if not ours:
-            raise Stopped(watch.reason)
-
-    start = monotonic()
-    usual = signal.signal(signal.SIGALRM, stop)
-    left, every = signal.setitimer(signal.ITIMER_REAL, watch.seconds, AGAIN_S)
-    try:
-        yield
-    finally:
-        ended = True
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, usual)
-        if left:  # somebody else's alarm goes on
-            signal.setitimer(signal.ITIMER_REAL, max(left - (monotonic() - start), 1e-3), every)
-
-
 def _inside_f(frame: FrameType | None) -> bool:
     """Whether f runs, and not golf's own code or what that calls, such as a weakref's callback."""
     if frame is not None and frame.f_code.co_filename == contextlib.__file__:
@@ -156,55 +58,6 @@ def _inside_f(frame: FrameType | None) -> bool:
     ):
         frame = frame.f_back
     return frame is not None and frame is not top and frame.f_code.co_filename == _CALLS_F
-
-
-@contextmanager
-def _by_thread(watch: Watch) -> Iterator[None]:
-    done, watched_thread = threading.Event(), ctypes.c_ulong(threading.get_ident())
-    gate = threading.Lock()  # nothing is raised any more once the body has ended
-
-    def wait_and_stop() -> None:
-        wait = watch.seconds
-        while not done.wait(wait):
-            wait = AGAIN_S
-            with gate:
-                if not done.is_set():
-                    watch.tell(watch.reason)
-                    _raise_in(watched_thread, ctypes.py_object(Stopped))
-
-    watcher = threading.Thread(target=wait_and_stop, name="golf-watchdog", daemon=True)
-    try:
-        watcher.start()
-    except RuntimeError:  # no threads here, as with Python in a browser: nobody watches
-        yield
-        return
-    try:
-        yield
-    finally:
-        with gate:
-            done.set()
-            _settle(watched_thread)
-        watcher.join()
-
-
-class _Settled(BaseException):
-    """Takes the place of what was asked for and not yet raised."""
-
-
-def _settle(thread: ctypes.c_ulong) -> None:
-    """Take back what was asked for in this thread, by an exception of our own that is caught.
-
-    Asking for None would take it back too. But CPython then goes on looking for it before every
-    call, and a debugger's trace function never gets past that.
-    """
-    with contextlib.suppress(_Settled):
-        _raise_in(thread, ctypes.py_object(_Settled))
-        for _ in range(1_000_000):  # it comes at the end of the first turn
-            pass
-
-
-def _raise_in(thread: ctypes.c_ulong, exception: object) -> None:
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, exception)
 
 
 # What golf is given: the function inside ``f``, and its arguments by name, checked.

@@ -1,0 +1,161 @@
+"""Stopping a function that never ends, even one that calls nothing.
+
+In the main thread of a POSIX system an interval timer raises Stopped between two bytecodes, and
+also ends a sleep. Elsewhere (other threads, Windows) a second thread asks the interpreter to raise
+it, which happens between two bytecodes as well. What neither can stop is one long call into C, such
+as a product of two huge matrices or ``10**10**9``: it is stopped when that call returns. The
+exception comes again every ``AGAIN_S``, and the timer's then at short, irregular times, so that one
+of them falls outside the ``try`` of a loop with a bare ``except:``. The timer does not interrupt
+code that is not the function's own. A function that takes the alarm away (``signal.signal``) is not
+stopped by it: what means harm belongs in a process of its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import dis
+import random
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from time import monotonic
+from types import CodeType, FrameType, FunctionType
+
+from rooflab.labs.golf.buffers import Stopped
+
+AGAIN_S = 0.25
+SOON_S = 2e-5  # about what a few lines of Python take
+
+
+@dataclass(frozen=True)
+class Watch:
+    """``seconds`` for a function; when they are over, ``tell(reason)`` is called.
+
+    ``inside`` says of the frame that runs whether it is the function, and not our code around it.
+    """
+
+    seconds: float
+    reason: str
+    inside: Callable[[FrameType | None], bool]
+    tell: Callable[[str], None]
+
+
+def limited(watch: Watch) -> contextlib.AbstractContextManager[None]:
+    """Raise Stopped in the body, with the watch's reason, once its seconds are over."""
+    in_main = threading.current_thread() is threading.main_thread()
+    return (_by_signal if in_main and hasattr(signal, "setitimer") else _by_thread)(watch)
+
+
+@contextmanager
+def _by_signal(watch: Watch) -> Iterator[None]:
+    times, busy, ended = 0, False, False
+
+    def stop(_: int, frame: FrameType | None) -> None:
+        nonlocal times, busy
+        if busy or ended:
+            return
+        busy, times = True, times + 1
+        watch.tell(watch.reason)
+        ours = not watch.inside(frame)
+        if ours or times > 1:
+            soon = SOON_S * random.random()
+            signal.setitimer(signal.ITIMER_REAL, soon + 1e-6, 10 * soon + SOON_S)
+        busy = False
+        if not ours:
+            raise Stopped(watch.reason)
+
+    start = monotonic()
+    usual = signal.signal(signal.SIGALRM, stop)
+    left, every = signal.setitimer(signal.ITIMER_REAL, watch.seconds, AGAIN_S)
+    try:
+        yield
+    finally:
+        ended = True
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, usual)
+        if left:  # somebody else's alarm goes on
+            signal.setitimer(signal.ITIMER_REAL, max(left - (monotonic() - start), 1e-3), every)
+
+
+@contextmanager
+def _by_thread(watch: Watch) -> Iterator[None]:
+    done, watched_thread = threading.Event(), ctypes.c_ulong(threading.get_ident())
+    gate = threading.Lock()  # nothing is raised any more once the body has ended
+
+    def wait_and_stop() -> None:
+        wait = watch.seconds
+        while not done.wait(wait):
+            wait = AGAIN_S
+            with gate:
+                if not done.is_set():
+                    watch.tell(watch.reason)
+                    _raise_in(watched_thread, ctypes.py_object(Stopped))
+
+    watcher = threading.Thread(target=wait_and_stop, name="golf-watchdog", daemon=True)
+    try:
+        watcher.start()
+    except RuntimeError:  # no threads here, as with Python in a browser: nobody watches
+        yield
+        return
+    try:
+        yield
+    finally:
+        with gate:
+            done.set()
+            _settle(watched_thread)
+        watcher.join()
+
+
+class _Settled(BaseException):
+    """Takes the place of what was asked for and not yet raised."""
+
+
+def _settle(thread: ctypes.c_ulong) -> None:
+    """Take back what was asked for in this thread, by an exception of our own that is caught.
+
+    Asking for None would take it back too. But CPython then goes on looking for it before every
+    call, and a debugger's trace function never gets past that.
+    """
+    with contextlib.suppress(_Settled):
+        _raise_in(thread, ctypes.py_object(_Settled))
+        for _ in range(1_000_000):  # it comes at the end of the first turn
+            pass
+
+
+def _raise_in(thread: ctypes.c_ulong, exception: object) -> None:
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, exception)
+
+
+# Whether a function that did not end has a loop that may be the reason.
+
+
+def may_loop(function: object) -> bool:
+    """Whether ``function``, or one of its own module that it calls, has a loop.
+
+    What is no plain function may have one.
+    """
+    return not isinstance(function, FunctionType) or any(
+        "JUMP_BACKWARD" in step.opname for code in _codes(function) for step in dis.Bytecode(code)
+    )
+
+
+def _codes(function: FunctionType) -> Iterator[CodeType]:
+    """The code of ``function``, of what is defined in it and of what it calls in its module."""
+    seen: set[CodeType] = set()
+    waiting = [function.__code__]
+    while waiting:
+        code = waiting.pop()
+        if code in seen:
+            continue
+        seen.add(code)
+        yield code
+        called = [function.__globals__.get(name) for name in code.co_names]
+        waiting += [each for each in code.co_consts if isinstance(each, CodeType)]
+        waiting += [
+            each.__code__
+            for each in called
+            if isinstance(each, FunctionType) and each.__module__ == function.__module__
+        ]
