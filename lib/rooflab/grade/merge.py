@@ -188,15 +188,12 @@ KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": 
 MOST_CELLS = 20  # of one exercise: answer cells, and the learner's own around them
 
 
-def merge(
-    submission: Submission, lesson: Lesson, seed: int | None, nonce: str | None = None
-) -> Locked:
+def merge(submission: Submission, lesson: Lesson, seed: int | None) -> Locked:
     """Return the locked notebook of ``submission``.
 
-    ``seed``: the class's; None draws the public cases of ``rl.check``. ``nonce``: a secret of this
-    run, drawn if it is None. An exercise whose answer cell is gone has no cells and no cases.
+    ``seed``: the class's; None draws the public cases of ``rl.check``. An exercise whose answer
+    cell is gone has no cells and no cases.
     """
-    nonce = nonce or secrets.token_hex(16)
     answers = answers_in(submission.cells, lesson)
     cases = {e.id: e.draw(secret(seed, e.id)) for e in lesson.exercises if e.id in answers.cells}
     locked = Locked(
@@ -204,7 +201,7 @@ def merge(
         lesson=lesson.number,
         student=submission.student or "",
         cases=cases,
-        nonce=nonce,
+        nonce=secrets.token_hex(16),
         flags=(
             *submission.remarks,
             *answers.remarks,

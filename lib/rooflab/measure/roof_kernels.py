@@ -108,9 +108,7 @@ def assembly(ir: str, target: Target | None = None) -> str:
     return str(generator.emit_assembly(module))
 
 
-def compile_kernel(
-    ir: str, argtypes: tuple[type, ...], restype: type | None = None
-) -> Callable[..., object]:
+def compile_kernel(ir: str, argtypes: tuple[type, ...]) -> Callable[..., object]:
     """The function `kernel` of `ir`, callable; its code lives as long as the callable.
 
     Only LLVM's code generator runs, none of its optimising passes: what `ir` says is what the
@@ -123,7 +121,7 @@ def compile_kernel(
     module.verify()
     engine = llvm.create_mcjit_compiler(module, generator)
     engine.finalize_object()
-    function = ctypes.CFUNCTYPE(restype, *argtypes)(engine.get_function_address("kernel"))
+    function = ctypes.CFUNCTYPE(None, *argtypes)(engine.get_function_address("kernel"))
     # The code is freed with its engine. ctypes lets its functions carry attributes.
     function.engine = engine  # type: ignore[attr-defined]  # typeshed knows no attributes of them
     return function
@@ -218,14 +216,14 @@ def fma_ir(dtype: str, target: Target) -> str:
     return "\n".join([*lines, "  ret void", "}"])
 
 
-def stream_ir(mix: str, target: Target, dtype: str = "fp64") -> str:
-    """kernel(gate, x, y, bytes, passes, a, b): `passes` times over `bytes` of x (and of y).
+def stream_ir(mix: str, target: Target) -> str:
+    """kernel(gate, x, y, bytes, passes, a, b): `passes` times over `bytes` of x (and of y), fp64.
 
     Loads are volatile and every pass ends in a memory barrier: none can be dropped or merged.
     """
-    _, vector, _ = _vector(dtype, target)
+    _, vector, _ = _vector("fp64", target)
     align = target.vector_bytes
-    lines = _head(dtype, target, "ptr %x, ptr %y, i64 %bytes, i64 %passes")
+    lines = _head("fp64", target, "ptr %x, ptr %y, i64 %bytes, i64 %passes")
     lines += ["  br label %pass", "pass:", "  %r = phi i64 [0, %start], [%rnext, %passed]"]
     lines += ["  br label %block", "block:", "  %i = phi i64 [0, %pass], [%inext, %block]"]
     for u in range(UNROLL):
@@ -244,7 +242,7 @@ def stream_ir(mix: str, target: Target, dtype: str = "fp64") -> str:
         elif mix == "axpy":
             value, where = f"%f{u}", f"%y{u}"
             lines.append(f"  %m{u} = load volatile {vector}, ptr {where}, align {align}")
-            lines += _multiply_add(value, f"%l{u}", "%as", f"%m{u}", dtype, target)
+            lines += _multiply_add(value, f"%l{u}", "%as", f"%m{u}", "fp64", target)
         if value:
             lines.append(f"  store {vector} {value}, ptr {where}, align {align}")
     lines += [

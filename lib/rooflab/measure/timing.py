@@ -133,9 +133,9 @@ def settle(calls: Sequence[Call], seconds: float) -> float:
             return max(elapsed / done, 1e-9)
 
 
-def clock_step_s(readings: int = 1000) -> float:
+def clock_step_s() -> float:
     """Smallest step between two readings of the clock, reading it included, in seconds."""
-    times = [perf_counter_ns() for _ in range(readings)]
+    times = [perf_counter_ns() for _ in range(1000)]
     steps = [later - earlier for earlier, later in itertools.pairwise(times) if later > earlier]
     return min(steps, default=1) * 1e-9
 
