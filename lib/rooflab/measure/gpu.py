@@ -303,17 +303,19 @@ def time_gpu(
     samples: int = SAMPLES,
     seconds: float = SECONDS,
     warm_up_s: float = WARM_UP_S,
+    flush: Call | None = None,
     while_busy: Callable[[], None] | None = None,
 ) -> Timing:
     """Time ``call``, which queues work on the current stream of CuPy (``xp``).
 
     Cold: before every start event a buffer of 4 × the L2 cache is read, which empties L2 of the
-    operands. Warm: an untimed call of the same work takes the place of that read. All is queued
-    behind a gate, so that the GPU runs from one call to the next without waiting for Python.
-    ``while_busy`` runs after the last launch, before the GPU is waited for.
+    operands (``flush``, by default what :func:`l2_flush` makes). Warm: an untimed call of the same
+    work takes the place of that read. All is queued behind a gate, so that the GPU runs from one
+    call to the next without waiting for Python. ``while_busy`` runs after the last launch, before
+    the GPU is waited for.
     """
     stream = xp.cuda.get_current_stream()
-    before = l2_flush(xp) if cache == "cold" else call
+    before = (flush or l2_flush(xp)) if cache == "cold" else call
     each = warm_up(call, before, stream, warm_up_s)
     count = max(min(samples, int(seconds / each)), FEWEST)
     events = [(xp.cuda.Event(), xp.cuda.Event()) for _ in range(count)]
