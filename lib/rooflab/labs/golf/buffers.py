@@ -142,9 +142,6 @@ class Coverage:
             for (address, *rest), (low, high, count) in self._some.items()
         }
 
-    def __bool__(self) -> bool:
-        return bool(self._runs or self._loose or self._some)
-
     def _inside(self, low: int, high: int) -> bool:
         return any(start <= low and high <= stop for start, stop in reversed(self._runs))
 

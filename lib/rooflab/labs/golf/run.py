@@ -78,9 +78,7 @@ def as_function(f: Any) -> tuple[FunctionType | None, str]:
             f"{f.__name__} is compiled by numba, and golf counts NumPy calls; a compiled loop "
             "moves the minimum when each array appears in it once"
         )
-    inner = f
-    while isinstance(inner, functools.partial):
-        inner = inner.func
+    inner = _whole(f)
     inner = inspect.unwrap(getattr(inner, "__func__", inner))
     name = getattr(inner, "__name__", type(inner).__name__)
     if not isinstance(inner, FunctionType):
@@ -90,12 +88,19 @@ def as_function(f: Any) -> tuple[FunctionType | None, str]:
     return (inner if ours else None), "the function" if name == "<lambda>" else name
 
 
+def _whole(f: Any) -> Any:
+    """The function that ``f`` fills a part of, where it is a partial."""
+    while isinstance(f, functools.partial):
+        f = f.func
+    return f
+
+
 def bind(f: Any, name: str, arrays: tuple[Any, ...]) -> inspect.BoundArguments | tuple[Any, ...]:
     try:
         signature = inspect.signature(f)
     except (TypeError, ValueError):
         return arrays  # NumPy's own functions in C do not tell their parameters
-    if isinstance(f, np.ufunc):
+    if isinstance(_whole(f), np.ufunc):
         return arrays
     try:
         bound = signature.bind(*arrays)
