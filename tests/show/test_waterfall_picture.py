@@ -99,7 +99,7 @@ def test_ticks_name_factors() -> None:
 
 
 def test_a_factor_near_one_does_not_fill_the_picture() -> None:
-    lo, hi = window([0, 0.001])
+    lo, hi = window([0, 0.001], 0.0)
     assert hi - lo == pytest.approx(0.5) and lo < 0 < hi
 
 

@@ -355,17 +355,13 @@ SAY_SIDES = {
 PEAK = "the peak"
 
 
-def sides(machine: Machine | None, kind: DTypeLike, cache: str) -> tuple[str, ...]:
+def sides(machine: Machine, kind: DTypeLike, cache: str) -> tuple[str, ...]:
     """Return the sides that ``cache`` shows: cold, and warm only where it has a figure."""
-    if cache == "cold":
-        return (cache,)
-    if cache == "warm":
-        return ("cold",) if machine is not None and missing(machine, kind, "warm") else (cache,)
-    there = [side for side in CACHES if machine is not None and not missing(machine, kind, side)]
-    return tuple(there) or ("cold",)
+    asked = CACHES if cache == "both" else (cache,)
+    return tuple(side for side in asked if not missing(machine, kind, side)) or ("cold",)
 
 
-def last(machine: Machine | None, kind: DTypeLike, cache: str) -> str:
+def last(machine: Machine, kind: DTypeLike, cache: str) -> str:
     """Return the side whose roofs are drawn uppermost: warm where it is shown."""
     return sides(machine, kind, cache)[-1]
 

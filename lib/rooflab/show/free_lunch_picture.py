@@ -84,10 +84,10 @@ def ms(seconds: float) -> str:
     return f"{value:.{decimals}f} ms"
 
 
-def stops(sweep: LunchSweep, most: int = 150) -> list[int]:
+def stops(sweep: LunchSweep) -> list[int]:
     """The k the slider stops at: whole, even on the log axis, every measured one among them."""
     first, last = sweep.k[0], sweep.k[-1]
-    between = np.rint(np.geomspace(first, last, most)).astype(int)
+    between = np.rint(np.geomspace(first, last, 150)).astype(int)
     return sorted({*between.tolist(), *sweep.k})
 
 

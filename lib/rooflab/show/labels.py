@@ -33,7 +33,7 @@ Point = Sequence[float]
 
 
 @cache
-def width(text: str, size: float = SIZE) -> float:
+def width(text: str) -> float:
     """Width of ``text`` in CSS pixels, in DejaVu Sans: wider than what most browsers have."""
     if not text:
         return 0.0
@@ -41,7 +41,7 @@ def width(text: str, size: float = SIZE) -> float:
     from matplotlib.textpath import TextPath
 
     return float(
-        TextPath((0, 0), text, size=size, prop=FontProperties("DejaVu Sans")).get_extents().x1
+        TextPath((0, 0), text, size=SIZE, prop=FontProperties("DejaVu Sans")).get_extents().x1
     )
 
 
@@ -95,14 +95,12 @@ class Room:
                 best = (cost, number)
         return best
 
-    def put(
-        self, text: str, spots: Iterable[tuple[float, float]], own: Point | None = None
-    ) -> list[float] | None:
+    def put(self, text: str, spots: Iterable[tuple[float, float]]) -> list[float] | None:
         """Place ``text`` with its middle at the best of ``spots``; None if every one is taken.
 
         Returns [x, y] of the text's middle on its baseline.
         """
-        best = self._best(text, spots, own)
+        best = self._best(text, spots)
         if best is None:
             return None
         self.taken.append(best[1])
@@ -139,7 +137,7 @@ class Room:
 
     def try_put(self, text: str, spots: Iterable[tuple[float, float]]) -> list[float] | None:
         """Like :meth:`put`, but the place stays free."""
-        best = self._best(text, spots, None)
+        best = self._best(text, spots)
         return None if best is None else best[2]
 
     def put_all(self, named: Sequence[tuple[str, Point]]) -> list[list[float] | None]:
@@ -163,7 +161,7 @@ class Room:
         return best[2] if best else []
 
     def _best(
-        self, text: str, spots: Iterable[tuple[float, float]], own: Point | None
+        self, text: str, spots: Iterable[tuple[float, float]], own: Point | None = None
     ) -> tuple[float, Box, list[float]] | None:
         half, spots = width(text) / 2 + 3, list(spots)
         boxes = [(x - half, y - 14, x + half, y + 5) for x, y in spots]

@@ -363,12 +363,18 @@ def _kind(scene: Scene, view: Overlay) -> DType:
     return next(kind for kind in scene.dtypes if str(kind) == view.dtype)
 
 
+def _lacks(offer: Offer, view: Overlay) -> str:
+    """What is missing for any roof, in a few words, or ""."""
+    if offer.machine is None:
+        return offer.reason
+    return ceiling_lines.missing(offer.machine, view.dtype, "cold")
+
+
 def _ceilings(scene: Scene, offer: Offer, view: Overlay) -> tuple[Ceiling, ...]:
-    try:
-        side = ceiling_lines.last(offer.machine, view.dtype, view.cache)
-        return ceilings(offer.machine, view.dtype, side, scene.mix) if offer.machine else ()
-    except ValueError:
-        return ()  # the figure is missing; the words give the reason
+    if _lacks(offer, view):
+        return ()
+    side = ceiling_lines.last(offer.known, view.dtype, view.cache)
+    return ceilings(offer.known, view.dtype, side, scene.mix)
 
 
 def _level(offer: Offer, side: str, op: Operation) -> str:
@@ -376,7 +382,7 @@ def _level(offer: Offer, side: str, op: Operation) -> str:
 
 
 def _sides(offer: Offer, view: Overlay) -> tuple[str, ...]:
-    return ceiling_lines.sides(offer.machine, view.dtype, view.cache)
+    return ceiling_lines.sides(offer.known, view.dtype, view.cache)
 
 
 def _call_lines(
@@ -403,7 +409,7 @@ def _one_of(series: Series, batch: int, kind: DType, n: int) -> Operation:
 
 def _points(scene: Scene, view: Overlay, offer: Offer) -> list[Point]:
     points: list[Point] = []
-    if not _ceilings(scene, offer, view):
+    if _lacks(offer, view):
         return points
     shown = _sides(offer, view)
     if len(shown) > 1:
@@ -475,7 +481,9 @@ def _words(scene: Scene, view: Overlay, offer: Offer, points: list[Point], frame
         said.append(
             f"{line} {reason}".replace("{n}", str(scene.sliders[0].values[view.i])).rstrip()
         )
-    return "\n".join(filter(None, [*said, ceiling_lines.band_words(scene.band), offer.says]))
+    lacks = "" if offer.machine is None else _lacks(offer, view)
+    why = f"{offer.name}: {lacks}, so there is no roof to draw." if lacks else ""
+    return "\n".join(filter(None, [*said, why, ceiling_lines.band_words(scene.band), offer.says]))
 
 
 def _one_side(

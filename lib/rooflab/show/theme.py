@@ -57,11 +57,11 @@ def ink(colour: str) -> str:
     """Return ``colour`` (``#rrggbb``) for words: darker where it is too pale to be read on
     paper."""
     channels = [int(colour[at : at + 2], 16) for at in (1, 3, 5)]
-    for percent in range(100, 0, -1):
-        darker = "#" + "".join(f"{channel * percent // 100:02X}" for channel in channels)
-        if contrast(darker) > CONTRAST + 0.1:
-            return darker
-    return INK
+    shades = (
+        "#" + "".join(f"{channel * percent // 100:02X}" for channel in channels)
+        for percent in range(100, -1, -1)
+    )
+    return next(shade for shade in shades if contrast(shade) > CONTRAST + 0.1)
 
 
 _STYLES = {

@@ -10,7 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import anywidget
 import traitlets
@@ -31,9 +31,6 @@ from rooflab.show import canvas, captions, ceiling_lines, theme
 from rooflab.show.ceiling_lines import CallLine, Ceiling, missing, roof
 from rooflab.show.labels import Box, Room, width
 from rooflab.show.waiting import awaited, covered, is_axis, waiting_sentence
-
-if TYPE_CHECKING:
-    from rooflab.show.labels import Room
 
 # The points of the morph: the learner's own measurements, read, named and put into words.
 #
@@ -170,7 +167,7 @@ def _guesses(
 
 
 def _on_axis(name: str, axis: Any) -> float | TimeAxis | None:
-    """What a guess axis holds: seconds, None after a look without a guess, Asked while covered."""
+    """The seconds on a guess axis; None after a look without a guess, where it is while covered."""
     if axis.unit not in SECONDS:
         raise ValueError(f"guesses[{name!r}] is in {axis.unit!r}; a guess here is a time")
     if axis.covered:
@@ -457,7 +454,7 @@ def _aside(room: Room, hidden: Sequence[Placed], layout: Layout) -> list[Placed]
         at = room.put(text, clear) or room.put(text, _rings(*own))
         if at is not None:
             end = min(max(own[0], at[0] - width(text) / 2 - 4), at[0] + width(text) / 2 + 4)
-            foot = at[1] - 5 if end not in (own[0],) else at[1] + (6 if at[1] < own[1] else -16)
+            foot = at[1] - 5 if end != own[0] else at[1] + (6 if at[1] < own[1] else -16)
             lead = _stop_short([end, foot], own)
             found.append(
                 {
@@ -480,10 +477,10 @@ def _rings(x: float, y: float) -> list[tuple[float, float]]:
     ]
 
 
-def _stop_short(start: Sequence[float], own: Sequence[float], gap: float = 10) -> list[list[float]]:
-    """The line from a label to its marker, ending ``gap`` pixels before the marker's middle."""
+def _stop_short(start: Sequence[float], own: Sequence[float]) -> list[list[float]]:
+    """The line from a label to its marker, ending 10 pixels before the marker's middle."""
     dx, dy = own[0] - start[0], own[1] - start[1]
-    share = max(0.0, 1 - gap / max(math.hypot(dx, dy), gap))
+    share = max(0.0, 1 - 10 / max(math.hypot(dx, dy), 10))
     return [
         [round(v, 1) for v in start],
         [round(start[0] + share * dx, 1), round(start[1] + share * dy, 1)],
@@ -515,13 +512,16 @@ def _name_roofs(
             else:
                 _name_slope(room, ceiling.slope_text, line, bend, 1)
     if caches:
-        slow, fast = (f(c.roof.bandwidth for c, _ in caches) for f in (min, max))
-        text = (
-            caches[0][0].slope_text
-            if len(caches) == 1
-            else f"caches {si(slow, '')[:-2]} to {si(fast, 'B/s')}"
-        )
+        text = caches[0][0].slope_text if len(caches) == 1 else _span(c for c, _ in caches)
         _name_slope(room, text, caches[-1][1], layout.x(caches[-1][0].roof.ridge), -1)
+
+
+def _span(caches: Iterable[Ceiling]) -> str:
+    """``caches 60.0 to 400 GB/s``, ``caches 368 GB/s to 1.12 TB/s``."""
+    rates = sorted(ceiling.roof.bandwidth for ceiling in caches)
+    slow, fast = (si(rate, "B/s") for rate in (rates[0], rates[-1]))
+    number, unit = slow.split()
+    return f"caches {number if fast.endswith(f' {unit}') else slow} to {fast}"
 
 
 def _name_calls(room: Room, call_paths: list[Placed]) -> None:

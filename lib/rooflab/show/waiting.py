@@ -11,15 +11,11 @@ from typing import Any
 import anywidget
 import traitlets
 from matplotlib import rc_context
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
 from rooflab.show import canvas, theme
 
-# What stands in the place of a picture that waits: one sentence in a frame, still and live.
-
-
+WIDTH, HEIGHT = 720, 220  # CSS pixels of the frame that stands in the place of a picture
 FILL = "#F3F3F3"
 COUNTS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
 
@@ -100,20 +96,18 @@ class Cover(Waiting):
     _css = canvas.source("cover.css")
 
 
-def covered(sentence: str, width: int = 720, height: int = 220) -> bytes:
-    """PNG of a framed box of ``width`` × ``height`` CSS pixels with ``sentence`` in it."""
+def covered(sentence: str) -> bytes:
+    """PNG of a framed box with ``sentence`` in it."""
     with rc_context(theme.RC):
-        figure = Figure((width / canvas.DPI, height / canvas.DPI), dpi=canvas.DPI)
-        FigureCanvasAgg(figure)
-        axes = figure.add_axes((0, 0, 1, 1))
-        axes.set(xlim=(0, width), ylim=(0, height))
+        figure, axes = canvas.empty_axes(WIDTH, HEIGHT, (0, 0, 0, 0))
+        axes.set(xlim=(0, WIDTH), ylim=(0, HEIGHT))
         axes.axis("off")
         frame = FancyBboxPatch(
-            (6, 6), width - 12, height - 12, boxstyle="round,pad=0,rounding_size=10",
+            (6, 6), WIDTH - 12, HEIGHT - 12, boxstyle="round,pad=0,rounding_size=10",
             fc=FILL, ec=theme.CEILING, ls="--", lw=1.1,
         )  # fmt: skip
         axes.add_patch(frame)
-        axes.text(width / 2, height / 2, sentence, ha="center", va="center")
+        axes.text(WIDTH / 2, HEIGHT / 2, sentence, ha="center", va="center")
         return canvas.png(figure, transparent=False)
 
 

@@ -183,18 +183,16 @@ def why_it_stops(machine: Machine) -> str:
 
 def said_of(op: Operation, machine: Machine, bound: float) -> dict[str, str]:
     """Values of the sentences: what, on which machine, and the bound in seconds."""
-    from rooflab.show import captions  # which loads matplotlib; the terminal draws without
-
     return {"what": captions.what(op), "machine": machine.name, "bound": si(bound, "s")}
 
 
-def window(places: Sequence[float], pad: float = 0.0, least: float = 0.5) -> tuple[float, float]:
+def window(places: Sequence[float], pad: float) -> tuple[float, float]:
     """Limits in decades that hold ``places``, ``pad`` (a share of the width) free on each side.
 
-    ``least``: the narrowest, so that a factor of 1.02 does not fill the picture.
+    Half a decade at least, so that a factor of 1.02 does not fill the picture.
     """
     lo, hi = min(places), max(places)
-    width = max(least, hi - lo)
+    width = max(0.5, hi - lo)
     slack = (width - (hi - lo)) / 2 + pad * width
     return lo - slack, hi + slack
 

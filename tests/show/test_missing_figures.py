@@ -1,0 +1,129 @@
+"""Machines that lack a figure, and rates below the axes: what is drawn, and what is said."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+import rooflab as rl
+from rooflab.show import ceiling_lines
+from rooflab.show.live_roofline import Live, still
+from rooflab.show.machine_choices import offers
+from tests.support.machine import measurement
+
+APPLE = "Apple M1 (8-core GPU)"
+
+
+@pytest.fixture(autouse=True)
+def _nothing_stored(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
+    monkeypatch.setenv("ROOFLAB_CACHE", str(tmp_path))
+
+
+def drawn(live: Live) -> tuple[str, int]:
+    """The heading of the still picture, and how many lines and markers it has."""
+    figure = still(live.scene, live.view)
+    return figure.texts[0].get_text(), len(figure.axes[0].lines)
+
+
+def test_without_a_peak_the_counts_stay_and_the_reason_is_said() -> None:
+    live = rl.live.roofline("apple-m1", dtype="fp64", ops="gemv", band=(4, 8))
+    count, reason, band, origin = live.sentence.splitlines()
+    assert count == "GEMV 1024×1024 in fp64: 2.10 MFLOP over 8.40 MB is 0.2495 FLOP/byte."
+    assert reason == f"{APPLE}: no fp64 figure, so there is no roof to draw."
+    assert band.startswith("Shaded:") and origin.startswith(f"Roofs of {APPLE}")
+    assert drawn(live) == (f"{APPLE} · fp64 · datasheet", 0)
+    live.view.dtype = "fp32"
+    assert "no roof" not in live.sentence and drawn(live)[1] > 0
+
+
+def test_a_band_is_shaded_though_there_is_no_roof() -> None:
+    live = rl.live.roofline("apple-m1", dtype="fp64", ops="gemv", band=(4, 8))
+    said = [text.get_text() for text in still(live.scene, live.view).axes[0].texts]
+    assert {"< 4 memory", "> 8 compute?"} <= set(said)
+
+
+def test_a_computer_that_was_never_measured_says_how_to_measure_it(here: rl.Machine) -> None:
+    live = rl.live.roofline(["this", here], machine=here, ops="gemv", waterfall=True)
+    live.view.machine = live.waterfall.machine = "this"
+    _, origin, waterfall = live.sentence.splitlines()
+    assert origin == "This computer: not measured yet, rl.this_machine() does it."
+    assert waterfall == "this computer: not measured yet, rl.this_machine() does it."
+    assert drawn(live)[1] == 0 and live.waterfall.picture() is None
+    assert live.waterfall.data["machines"]["this"]["kinds"] == []
+
+
+def test_what_is_not_measured_has_no_figures_to_ask_for() -> None:
+    (this,) = offers("this")
+    assert this.rates(["fp32"]) == []
+    with pytest.raises(ValueError, match="this computer has no figures: not measured yet"):
+        _ = this.known
+
+
+def test_the_machine_shown_first_is_on_offer_whatever_else_is() -> None:
+    live = rl.live.roofline("apple-m1", machine="h100-sxm", ops="gemv")
+    assert [offer.id for offer in live.scene.offers] == ["nvidia-h100-sxm", "apple-m1"]
+    assert live.view.machine == "nvidia-h100-sxm"
+
+
+@pytest.mark.parametrize("cache", ["cold", "both"])
+def test_a_rate_below_the_axes_is_said_and_not_drawn(here: rl.Machine, cache: str) -> None:
+    op = rl.gemv(64, 64)
+    fast = measurement(op, "here", op.flops / 2e9)
+    slow = measurement(op, "here", op.flops / 1e6)
+    lives = [
+        rl.live.roofline(here, ops="gemv", measurements=[one], n=64, cache=cache)
+        for one in (fast, slow)
+    ]
+    assert "easured 1.00 MFLOP/s, which lies below this picture." in lives[1].sentence
+    assert "below this picture" not in lives[0].sentence
+    # A marker, and the gap up to its roof or the band that joins both sides.
+    assert drawn(lives[0])[1] > drawn(lives[1])[1]
+
+
+def test_a_measurement_in_a_number_type_not_on_offer_is_left_out(here: rl.Machine) -> None:
+    taken = measurement(rl.gemv(64, 64, "fp16"), "here", 1.0)
+    live = rl.live.roofline(here, ops="gemv", measurements=[taken], n=64, waterfall=True)
+    assert live.waterfall.data["machines"]["here/1"].get("measured", {}) == {}
+    assert "easured at" not in live.sentence and "unexplained" not in live.sentence
+
+
+@pytest.mark.parametrize(
+    ("lacks", "reason"),
+    [
+        ({"bandwidths": {}}, "no memory bandwidth"),
+        ({"peaks": {}}, "no fp32 figure"),
+    ],
+)
+def test_a_static_picture_is_refused_in_the_same_words(here, lacks, reason) -> None:
+    bare = dataclasses.replace(here, **lacks)
+    assert ceiling_lines.missing(bare, "fp32", "cold") == reason
+    with pytest.raises(ValueError, match=f"A test machine: {reason}, so there is no cold roof"):
+        rl.show.roofline(bare, rl.axpy(100))
+
+
+def test_a_guess_alone_is_named_and_has_no_factor(here: rl.Machine) -> None:
+    figure = rl.show.roofline(here, rl.show.Point(rl.gemv(64, 64), 1e9, "guess"))
+    assert "your guess" in [text.get_text() for text in figure.axes[0].texts]
+    assert figure.words.splitlines()[-1] == "GEMV 64×64 in fp32: guess 1.00 GFLOP/s."
+
+
+@pytest.mark.parametrize(
+    ("machines", "options", "title"),
+    [
+        (
+            "h100-sxm",
+            {"dtype": ["fp32", "fp16"]},
+            "NVIDIA H100 SXM5 80 GB · fp32, fp16 · datasheet",
+        ),
+        (["h100-sxm", "mi300x"], {}, "2 machines · fp32 · datasheet"),
+        ("h100-sxm", {"title": "My own"}, "My own"),
+    ],
+)
+def test_the_title_says_which_machines_and_where_the_figures_come_from(machines, options, title):
+    assert [text.get_text() for text in rl.show.roofline(machines, **options).texts] == [title]
+
+
+def test_machines_measured_and_promised_are_not_called_the_same(here: rl.Machine) -> None:
+    (title,) = rl.show.roofline([here, "mi300x"]).texts
+    assert title.get_text() == f"2 machines · fp32 · datasheet, {here.provenance}"
