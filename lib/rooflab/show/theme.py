@@ -7,9 +7,10 @@ also has its own marker, so a picture survives a black-and-white printer.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from rooflab.count.si import si
+from rooflab.count.si import rounded, si
 
 if TYPE_CHECKING:
     from matplotlib.typing import RcKeyType
@@ -116,14 +117,15 @@ def ridge(value: float) -> str:
     return si(value) if value < 999.5 else intensity(value)
 
 
+_MILLIONS = {1e15: "quadrillion", 1e12: "trillion", 1e9: "billion", 1e6: "million"}
+
+
 def count(value: int) -> str:
     """Format a number of things: ``4096``, ``131 072``, and ``16.8 million`` from a million on."""
-    for limit, name in (
-        (1e15, "quadrillion"),
-        (1e12, "trillion"),
-        (1e9, "billion"),
-        (1e6, "million"),
-    ):
-        if value >= limit:
-            return f"{si(value / limit)} {name}"
-    return f"{value:,}".replace(",", "\u202f") if value > 9999 else str(value)
+    if value < 1e6:
+        return f"{value:,}".replace(",", "\u202f") if value > 9999 else str(value)
+    if value >= 1e18:
+        return f"{Decimal(value):.2e}"
+    near = rounded(value, 3)  # 999.7 million are 1.00 billion
+    limit = next(limit for limit in _MILLIONS if near >= limit)
+    return f"{si(near / limit)} {_MILLIONS[limit]}"
