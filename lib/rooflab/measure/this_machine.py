@@ -536,7 +536,7 @@ def machine_of(measurements: Sequence[Timed]) -> Machine | None:
         here = stored_machine(backend, threads)
     except (ValueError, RuntimeError):  # a recorded GPU's measurements, on a computer without one
         here = None
-    kept = (recording(name).machine for name in recordings())
+    kept = (machine for name in recordings() for machine in recording(name).machines)
     for known in (here, *kept):
         if known is not None and known.id == id and known.threads in (None, threads):
             return known
@@ -545,7 +545,7 @@ def machine_of(measurements: Sequence[Timed]) -> Machine | None:
 
 def _home(measured: Measurement) -> Machine | None:
     if measured.machine in recordings():
-        return recording(measured.machine).machine
+        return recording(measured.machine).at(measured.threads)
     if measured.machine != _here(measured.backend):
         return None  # of another computer: perhaps the catalogue knows it
     return this_machine(measured.backend, measured.threads)

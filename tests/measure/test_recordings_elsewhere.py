@@ -1,0 +1,89 @@
+"""What was recorded on another computer finds its machine there, and damaged files say so."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+
+import rooflab as rl
+from rooflab.measure import recording, this_machine
+from rooflab.measure.free_lunch import FreeLunch
+from rooflab.measure.record import RecordJournal
+
+EPYC = "epyc-2core-vm"
+
+
+@pytest.fixture(autouse=True)
+def _nothing_stored(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
+    monkeypatch.setenv("ROOFLAB_CACHE", str(tmp_path))
+
+
+def taken(threads: int):
+    return next(m for m in rl.recording(EPYC).measurements if m.threads == threads)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_measurements_of_a_recording_have_its_machine_with_as_many_threads(threads) -> None:
+    found = this_machine.machine_of([taken(threads), taken(threads)])
+    assert found == rl.recording(EPYC).at(threads) and found.threads == threads
+    assert this_machine.machine_of([taken(1), taken(2)]) is None
+
+
+def test_measurements_of_several_machines_have_none_in_common() -> None:
+    other = dataclasses.replace(taken(1), machine="elsewhere")
+    assert this_machine.machine_of([taken(1), other]) is None
+    assert this_machine.machine_of([taken(1), dataclasses.replace(taken(1), threads=7)]) is None
+    assert this_machine.machine_of([other]) is None and this_machine.machine_of([]) is None
+
+
+def test_without_a_gpu_its_recorded_measurements_are_looked_up_all_the_same(monkeypatch) -> None:
+    def no_gpu(*_: object) -> None:
+        raise RuntimeError("no GPU here")
+
+    monkeypatch.setattr(this_machine, "stored_machine", no_gpu)
+    assert this_machine.machine_of([taken(1)]) == rl.recording(EPYC).at(1)
+    assert this_machine.machine_of([dataclasses.replace(taken(1), machine="elsewhere")]) is None
+
+
+def test_a_recordings_name_stands_for_its_machine() -> None:
+    op = rl.axpy(10**6)
+    by_name = rl.explain(op, EPYC, seconds=1.0)
+    assert by_name.machine == rl.recording(EPYC).machine
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_recorded_measurement_is_explained_with_the_roofs_of_its_threads(threads) -> None:
+    why = rl.explain(taken(threads))
+    assert why.machine == rl.recording(EPYC).at(threads)
+    assert f"{threads} thread" in why.sentence
+
+
+def test_a_recording_that_cannot_be_read_says_why(tmp_path) -> None:
+    folder = tmp_path / "gone.json"
+    folder.mkdir()
+    with pytest.raises(ValueError, match=r"gone\.json: cannot be read \(Is a directory\)"):
+        recording.read(folder)
+
+
+@pytest.mark.parametrize("head", [{"journal": 0, "campaign": {}}, {"campaign": []}, {}])
+def test_a_journal_of_another_version_is_not_taken_up(tmp_path, head) -> None:
+    path = tmp_path / "a.journal"
+    journal = RecordJournal(path, {"n": 1})
+    journal.add("one", 1)
+    journal.close()
+    _, *lines = path.read_text(encoding="utf-8").splitlines()
+    path.write_text("\n".join([json.dumps(head), *lines]) + "\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="not a journal that this version .*restart=True"):
+        RecordJournal(path, {"n": 1})
+    RecordJournal(path, {"n": 1}, restart=True).close()
+
+
+def test_a_curve_knows_only_what_was_measured() -> None:
+    k = np.array([1, 2, 4])
+    curve = FreeLunch(k, 1e-3 * k, 0.0 * k, n=1000, itemsize=4, threads=1)
+    assert [curve.at(one) for one in (1, 2, 4)] == [1e-3, 2e-3, 4e-3]
+    with pytest.raises(ValueError, match="k=3 was not measured; there are 1, 2, 4"):
+        curve.at(3)
