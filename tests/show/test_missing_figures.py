@@ -44,7 +44,9 @@ def test_a_band_is_shaded_though_there_is_no_roof() -> None:
 
 
 def test_a_computer_that_was_never_measured_says_how_to_measure_it(here: rl.Machine) -> None:
-    live = rl.live.roofline(["this", here], machine=here, ops="gemv", waterfall=True)
+    live = rl.live.roofline(
+        ["this", here], machine=here, ops="gemv", waterfall=True, dtypes=["fp32"]
+    )
     live.view.machine = live.waterfall.machine = "this"
     _, origin, waterfall = live.sentence.splitlines()
     assert origin == "This computer: not measured yet, rl.this_machine() does it."
@@ -61,7 +63,7 @@ def test_what_is_not_measured_has_no_figures_to_ask_for() -> None:
 
 
 def test_the_machine_shown_first_is_on_offer_whatever_else_is() -> None:
-    live = rl.live.roofline("apple-m1", machine="h100-sxm", ops="gemv")
+    live = rl.live.roofline("apple-m1", machine="h100-sxm", ops="gemv", dtypes=["fp32"])
     assert [offer.id for offer in live.scene.offers] == ["nvidia-h100-sxm", "apple-m1"]
     assert live.view.machine == "nvidia-h100-sxm"
 
@@ -72,7 +74,7 @@ def test_a_rate_below_the_axes_is_said_and_not_drawn(here: rl.Machine, cache: st
     fast = measurement(op, "here", op.flops / 2e9)
     slow = measurement(op, "here", op.flops / 1e6)
     lives = [
-        rl.live.roofline(here, ops="gemv", measurements=[one], n=64, cache=cache)
+        rl.live.roofline(here, ops="gemv", measurements=[one], n=64, cache=cache, dtypes=["fp32"])
         for one in (fast, slow)
     ]
     assert "easured 1.00 MFLOP/s, which lies below this picture." in lives[1].sentence
@@ -83,7 +85,9 @@ def test_a_rate_below_the_axes_is_said_and_not_drawn(here: rl.Machine, cache: st
 
 def test_a_measurement_in_a_number_type_not_on_offer_is_left_out(here: rl.Machine) -> None:
     taken = measurement(rl.gemv(64, 64, "fp16"), "here", 1.0)
-    live = rl.live.roofline(here, ops="gemv", measurements=[taken], n=64, waterfall=True)
+    live = rl.live.roofline(
+        here, ops="gemv", measurements=[taken], n=64, waterfall=True, dtypes=["fp32"]
+    )
     assert live.waterfall.data["machines"]["here/1"].get("measured", {}) == {}
     assert "easured at" not in live.sentence and "unexplained" not in live.sentence
 

@@ -45,7 +45,7 @@ def test_a_size_just_below_a_billion_has_one_unit() -> None:
 @pytest.mark.parametrize(
     ("value", "text"),
     [(0.504, "0.504"), (0.00123, "0.00123"), (1.0, "1.00"), (13.94, "13.9"), (295.2, "295"),
-     (999.4, "999"), (1365.3, "1365"), (12_345.0, "12\u202f345")],
+     (999.4, "999"), (1000.2, "1000"), (1365.3, "1365"), (12_345.0, "12\u202f345")],
 )  # fmt: skip
 def test_a_ridge_has_three_digits_and_no_prefix(value: float, text: str) -> None:
     assert theme.ridge(value) == text

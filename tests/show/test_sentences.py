@@ -1,0 +1,140 @@
+"""Whole sentences of the pictures, word by word, on a machine whose figures are round."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import rooflab as rl
+from rooflab.show.waterfall_picture import factor_text, of_bound, of_prediction
+from tests.support.machine import measurement
+from tests.support.morph_example import HERE
+
+ORIGIN = "Roofs of A test machine, a recording of 2026-11-21."
+
+
+def said(**options) -> list[str]:
+    return rl.live.roofline(HERE, dtypes=["fp32"], **options).sentence.splitlines()
+
+
+def test_a_single_problem_has_its_bound_and_its_estimate() -> None:
+    assert said(ops="gemv", n=1024) == [
+        "GEMV 1024×1024 in fp32: 2.10 MFLOP over 4.20 MB is 0.499 FLOP/byte, left of the ridge "
+        "(6.00). Memory is the limit: by this roof 9.98 GFLOP/s, 8.3 % of the peak. Predicted "
+        "9.79 GFLOP/s.",
+        ORIGIN,
+    ]
+
+
+def test_a_batch_has_a_reason_and_no_estimate() -> None:
+    assert said(ops="gemv", n=1024, batch=4)[0] == (
+        "GEMV 1024×1024, batch 4, in fp32: 8.39 MFLOP over 4.23 MB is 1.984 FLOP/byte, left of the "
+        "ridge (6.00). Memory is the limit: by this roof 39.7 GFLOP/s, 33 % of the peak. 4 vectors "
+        "share one matrix, which is read once: this is the matrix product 1024×4×1024, and the "
+        "point walks right."
+    )
+    assert said(ops="gemm", n=1024, batch=4)[0].endswith(
+        "Arithmetic is the limit: by this roof 120 GFLOP/s, the peak. GEMM stays: each of the 4 "
+        "products has matrices of its own, so it is 4 times the FLOPs on 4 times the bytes."
+    )
+
+
+def test_both_sides_are_said_each_with_its_own_roof() -> None:
+    assert said(ops="gemv", n=1024, cache="both")[0].partition(". ")[2] == (
+        "Cold: predicted 9.79 GFLOP/s, ×1.02 below the memory roof. Warm: predicted 29.9 GFLOP/s, "
+        "×1 below the L3 roof. That is ×2.99 of the DRAM roof, more than 100 %: it is read from "
+        "L3, not from memory."
+    )
+
+
+def test_the_cost_of_a_call_is_said_where_it_is_most_of_the_time_and_drawn() -> None:
+    (axpy, gemv, _) = said(ops=("axpy", "gemv"), n=8, overhead=True)
+    assert axpy.endswith(
+        "Predicted 62.8 MFLOP/s. More than half of that time is the call itself, 2.00 µs with its "
+        "operands in memory."
+    )
+    assert gemv.endswith("the call itself, 4.00 µs with its operands in memory.")
+    assert "the call itself" not in said(ops="axpy", n=8)[0], "its line is not drawn"
+    assert "the call itself" not in said(ops="axpy", n=4096, overhead=True)[0]
+    assert said(ops="axpy", n=8, overhead=True, cache="warm")[0].endswith("call itself, 100 ns.")
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        (
+            "axpy",
+            "AXPY is a stick of 1×4096×1, 8 of them: 32\u202f768 multiply-adds inside, "
+            "98\u202f304 elements moved through its faces, 0.3333 multiply-adds for each. "
+            "65.5 kFLOP over 393 kB is 0.1667 FLOP/byte in fp32.",
+        ),
+        (
+            "gemv",
+            "GEMV is a slab of 64×8×64: 32\u202f768 multiply-adds inside, 5120 elements moved "
+            "through its faces, 6.4 multiply-adds for each. 65.5 kFLOP over 20.5 kB is 3.2 "
+            "FLOP/byte in fp32.",
+        ),
+        (
+            "gemm",
+            "GEMM is a cube of 64×64×64, 8 of them: 2.10 million multiply-adds inside, "
+            "98\u202f304 elements moved through its faces, 21.33 multiply-adds for each. "
+            "4.19 MFLOP over 393 kB is 10.67 FLOP/byte in fp32.",
+        ),
+    ],
+)
+def test_the_box_says_its_solid_and_how_many_there_are(name: str, sentence: str) -> None:
+    live = rl.live.roofline(HERE, ops=name, n=64, batch=8, box=True, dtypes=["fp32"])
+    assert live.box.sentence == sentence
+
+
+@pytest.mark.parametrize(
+    ("accumulate", "face"), [(False, "C"), (True, "C: counted twice, read and written")]
+)
+def test_the_face_of_c_says_whether_it_is_read_as_well(accumulate: bool, face: str) -> None:
+    live = rl.live.box(8, 16, 32, machines=HERE, dtypes=["fp32"], accumulate=accumulate)
+    assert live.box.data["solids"][0]["faces"] == ["A", "B", face]
+    moved = 8 * 32 + 32 * 16 + 8 * 16 * (2 if accumulate else 1)
+    assert f" {moved} elements moved" in live.box.sentence
+
+
+def test_the_waterfall_of_an_estimate_line_by_line() -> None:
+    op = rl.gemv(64, 64)
+    assert of_prediction(op, HERE, rl.predict(op, HERE)).words.splitlines() == [
+        "GEMV 64×64 in fp32 on A test machine: the roofline allows 845 ns, 4.84 µs is predicted "
+        "(×5.73). Nothing was measured at this size, so the waterfall stops at the prediction.",
+        "roofline bound: 845 ns (120 GFLOP/s peak, 20.0 GB/s DRAM, measured on 2026-11-21).",
+        "level and mix ×1: 845 ns (16.9 kB moved, operands in DRAM, roof of reading only).",
+        "call overhead ×5.73: 4.84 µs (4.00 µs a cold call).",
+        "routine efficiency ×1: 4.84 µs (100 % of the roof (gemv/fp32)).",
+        "predicted: 4.84 µs, ×5.73 the bound.",
+    ]
+    first, second = of_bound(rl.gemv(4096, 4096), rl.machine("h100-sxm")).words.splitlines()
+    assert first.startswith("GEMV 4096×4096 in fp32 on NVIDIA H100 SXM5 80 GB: the roofline allows")
+    assert second == "roofline bound: 20.0 µs (66.9 TFLOP/s peak, 3.35 TB/s DRAM, datasheet)."
+
+
+@pytest.mark.parametrize("cache", ["cold", "warm"])
+def test_the_browsers_rows_end_with_the_product_of_the_factors(cache: str) -> None:
+    live = rl.live.roofline(HERE, ops="gemv", dtypes=("fp32",), waterfall=True)
+    data = live.waterfall.data
+    rows = np.frombuffer(data["machines"]["here/1"]["rows"][cache], "<u2").reshape(-1, 10)
+    for n, row in zip(live.scene.sliders[0].values, rows, strict=True):
+        told = rl.predict(rl.gemv(n, n), HERE, cache=cache)
+        steps = [
+            after.seconds / before.seconds for before, after in zip(told.terms, told.terms[1:])
+        ]
+        wanted = [factor_text(factor) for factor in (*steps, told.seconds / told.bound)]
+        assert [data["texts"][text] for text in (*row[3:6], row[9])] == wanted
+
+
+def test_the_static_picture_says_its_roofs_and_every_point() -> None:
+    op = rl.gemv(64, 64)
+    points = [measurement(op, "here", 1e-5), rl.show.Point(op, 1e9, "predicted")]
+    assert rl.show.roofline(HERE, points).words.splitlines() == [
+        ORIGIN,
+        "A test machine, fp32: 20.0 GB/s from memory, 120 GFLOP/s at the peak, ridge at 6.00 "
+        "FLOP/byte.",
+        "GEMV 64×64 in fp32: 8.19 kFLOP over 16.9 kB is 0.4848 FLOP/byte. Measured 819 MFLOP/s, "
+        "×11.8 below this roof.",
+        "GEMV 64×64 in fp32: predicted 1.00 GFLOP/s.",
+    ]

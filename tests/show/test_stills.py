@@ -1,0 +1,128 @@
+"""Still pictures: a guess is drawn where it was placed, at the edge if it lies beyond the axes."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from matplotlib.image import imread
+
+import rooflab as rl
+from rooflab.show.free_lunch_picture import FreeLunchPicture, free_lunch, read_curve, still
+from rooflab.show.guess_axis import MINE, GuessAxis, guess
+from rooflab.show.time_to_roofline import morph
+from rooflab.show.waterfall_picture import stacked
+from tests.show.test_free_lunch_picture import CURVE
+from tests.support.machine import measurement
+
+SWEEP = read_curve(CURVE)
+ORANGE = [int(MINE[at : at + 2], 16) for at in (1, 3, 5)]
+
+
+def pixels(png: bytes) -> np.ndarray:
+    return np.rint(255 * imread(io.BytesIO(png))[..., :3]).astype(int)
+
+
+def marker(png: bytes) -> tuple[float, float] | None:
+    """Middle of what is drawn in the learner's own colour, from 0 to 1; None if nothing is."""
+    image = pixels(png)
+    rows, columns = np.nonzero((abs(image - ORANGE) < 3).all(axis=2))
+    if not rows.size:
+        return None
+    return float(np.median(columns)) / image.shape[1], float(np.median(rows)) / image.shape[0]
+
+
+def asked() -> GuessAxis:
+    return guess("00-nine", "Seventeen?", result=4.0, unit="ms", low=1, high=200)
+
+
+def waiting_for(axis: GuessAxis, **options) -> FreeLunchPicture:
+    return free_lunch(CURVE, after=axis, guess_k=17, **options)
+
+
+def placed(at: int) -> GuessAxis:
+    axis = asked()
+    axis.guess_at = at
+    axis.covered = False
+    return axis
+
+
+@pytest.mark.parametrize("view", ["time", "rate"])
+def test_a_guess_stands_above_its_k_and_moves_with_its_time(view: str) -> None:
+    short, long = (marker(still(SWEEP, view, 9, guess=(17, s))) for s in (2e-3, 8e-3))
+    assert short[0] == long[0], "above the same k"
+    assert (short[1] > long[1]) == (view == "time"), "more time is higher, and a lower rate"
+    assert marker(still(SWEEP, view, 9)) is None
+    assert marker(still(SWEEP, view, 9, guess=(65, 2e-3)))[0] > short[0]
+
+
+@pytest.mark.parametrize("view", ["time", "rate"])
+def test_a_guess_beyond_the_axes_sits_at_their_edge(view: str) -> None:
+    for beyond in ((1e3, 1e6), (1e-9, 1e-12)):
+        one, other = (still(SWEEP, view, 9, guess=(17, s)) for s in beyond)
+        assert one == other and 0.05 < marker(one)[1] < 0.9
+
+
+def test_the_picture_draws_the_guess_it_waited_for() -> None:
+    low, high = (waiting_for(placed(at)) for at in (60, 180))
+    assert not low.live.covered and low.live.guess_at == 60
+    assert marker(high.still())[1] < marker(low.still())[1]
+    assert marker(waiting_for(placed(-1)).still()) is None, "looked, without a guess"
+    alone = free_lunch(CURVE)
+    assert marker(alone.still()) is None and alone.live.guess_at == -1
+
+
+def test_a_covered_picture_shows_no_guess_and_keeps_the_uncovered_one_aside() -> None:
+    picture = waiting_for(asked())
+    assert picture.live.covered and marker(picture.still()) is None
+    _, about = picture._repr_mimebundle_()
+    assert about["rooflab"]["under"]["alt"].startswith("1 multiply-add: carrying 4.0 ms")
+    assert "rooflab" not in free_lunch(CURVE)._repr_mimebundle_()[1]
+
+
+def test_a_k_outside_the_curve_cannot_be_guessed() -> None:
+    with pytest.raises(ValueError, match="guess_k=400 is outside the sweep: 1 to 257"):
+        free_lunch(CURVE, after=asked(), guess_k=400)
+
+
+def test_the_axis_itself_draws_the_guess_also_while_it_is_covered() -> None:
+    plan = asked().plan
+    assert marker(plan.still(None, True)) is None and marker(plan.still(None, False)) is None
+    low, high = (marker(plan.still(value, True)) for value in (2.0, 100.0))
+    assert low[0] < high[0] and low[1] == high[1]
+    assert marker(plan.still(1e9, False)) == marker(plan.still(1e6, False)), "at the axis' end"
+
+
+def test_an_axis_that_is_covered_again_forgets_its_guess() -> None:
+    axis = placed(120)
+    assert axis.value == pytest.approx(14.1, rel=0.02)
+    axis.cover()
+    assert axis.covered and axis.value is None and axis.guess_at == -1
+
+
+def test_stacked_pictures_are_white_beside_the_narrower_one() -> None:
+    wide, narrow = (Figure((width, 1), dpi=50, facecolor="black") for width in (4, 2))
+    with_both = pixels(stacked([wide, narrow]))
+    high, across, _ = with_both.shape
+    below = with_both[high // 2 :]
+    assert (below[:, across // 2 + 1 :] == 255).all()
+    assert stacked([wide, narrow]) == stacked([wide, narrow])
+
+
+def test_intensities_on_an_axis_have_no_prefix() -> None:
+    op = rl.gemm(8192, 8192, 8192, "fp16")
+    axes = morph([measurement(op, "elsewhere", 1e-3)], machine="h100-sxm").geometry["axes"]
+    said = [text for text, *_ in axes[2]["x"]]
+    assert "1000" in said and not any(" k" in text for text in said)
+    assert {text.split()[1] for text, *_ in axes[2]["y"]} <= {"G", "T", "P"}
+    assert axes[0]["y"][0][0] == "0" and axes[0]["y"][-1][0].endswith("ms")
+
+
+def test_one_point_is_told_in_the_singular_at_the_roof_too() -> None:
+    one = [measurement(rl.gemm(64, 64, 64), "elsewhere", 1e-5)]
+    two = [*one, measurement(rl.gemm(32, 32, 32), "elsewhere", 1e-5)]
+    single, several = (morph(seen, machine="h100-sxm").geometry["says"][2] for seen in (one, two))
+    assert "and the point has its room" in single and "Your point reaches" in single
+    assert "and every point has its room" in several and "Your best point reaches" in several
