@@ -138,3 +138,25 @@ def test_the_static_picture_says_its_roofs_and_every_point() -> None:
         "×11.8 below this roof.",
         "GEMV 64×64 in fp32: predicted 1.00 GFLOP/s.",
     ]
+
+
+@pytest.mark.parametrize("given", [None, 2e10])
+def test_a_points_gap_goes_up_to_the_roof_or_to_what_was_given(given) -> None:
+    op = rl.gemv(64, 64)
+    allowed = rl.Roofline(HERE, "fp32").attainable(op.intensity)
+    figure = rl.show.roofline(HERE, rl.show.Point(op, 1e9, allowed=given))
+    dotted = [line.get_ydata() for line in figure.axes[0].lines if line.get_linestyle() == ":"]
+    tops = [top for foot, top in dotted if foot == 1e9]
+    assert tops == [pytest.approx(given or allowed)]
+    assert f"×{(given or allowed) / 1e9:.3g} below this roof" in figure.words
+
+
+def test_only_a_warm_rate_above_the_memory_roof_needs_a_cache_to_explain_it() -> None:
+    op = rl.gemv(64, 64)
+    fast = measurement(op, "here", op.bytes / 4e10)  # twice the bandwidth of memory, cold
+    live = rl.live.roofline(
+        HERE, ops="gemv", n=64, cache="both", measurements=[fast], dtypes=["fp32"]
+    )
+    cold, warm = live.sentence.splitlines()[0].split(" Warm: ")
+    assert cold.endswith("Cold: measured 19.4 GFLOP/s, ×2 above the memory roof.")
+    assert "more than 100 %: it is read from L1" in warm

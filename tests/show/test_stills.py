@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from base64 import b64decode
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from tests.show.test_free_lunch_picture import CURVE
 from tests.support.machine import measurement
 
 SWEEP = read_curve(CURVE)
+CURVE_PNG = still(SWEEP, "time", 9)
 ORANGE = [int(MINE[at : at + 2], 16) for at in (1, 3, 5)]
 
 
@@ -126,3 +128,24 @@ def test_one_point_is_told_in_the_singular_at_the_roof_too() -> None:
     single, several = (morph(seen, machine="h100-sxm").geometry["says"][2] for seen in (one, two))
     assert "and the point has its room" in single and "Your point reaches" in single
     assert "and every point has its room" in several and "Your best point reaches" in several
+
+
+@pytest.mark.parametrize(
+    ("sentence", "under"),
+    [
+        ("Seventeen are free.", "Seventeen are free."),
+        ("", "It is 4.0 ms (shown without a guess)."),
+    ],
+)
+def test_a_covered_axis_keeps_its_picture_and_what_it_says_aside(sentence: str, under: str) -> None:
+    axis = guess(
+        "x", "Seventeen?", result=4.0, unit="ms", low=1, high=200,
+        picture=CURVE_PNG, sentence=sentence,
+    )  # fmt: skip
+    aside = axis._repr_mimebundle_()[1]["rooflab"]["under"]
+    assert b64decode(aside["png"]) == CURVE_PNG
+    assert aside["alt"] == under and aside["says"] == "It is 4.0 ms (shown without a guess)."
+    axis.guess_at, axis.covered = 120, False
+    data, about = axis._repr_mimebundle_()
+    assert data["text/plain"] == "You guessed 14 ms, it is 4.0 ms: off by ×3.5, too high."
+    assert "rooflab" not in about

@@ -86,8 +86,8 @@ class Point:
     label : str, optional
         What stands beside the marker; None: the operation's sizes.
     allowed : float, optional
-        FLOP/s that the roof allows there: a dotted gap joins a measured marker to it. None draws no
-        gap.
+        FLOP/s that the roof allows there: a dotted gap joins a measured marker to it. None: what
+        the first machine's roof allows.
     side : {"cold", "warm"}, optional
         Draws a ring around it; None draws none.
     note : str
