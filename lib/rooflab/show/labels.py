@@ -143,7 +143,8 @@ class Room:
     def put_all(self, named: Sequence[tuple[str, Point]]) -> list[list[float] | None]:
         """Place every (text, its marker) around its marker, in the order that works best."""
         spots = [around(own[0], own[1], text) for text, own in named]
-        before, best = list(self.taken), None
+        before = list(self.taken)
+        best: tuple[float, list[Box], list[list[float] | None]] = (math.inf, before, [])
         for order in _orders([own for _, own in named]):
             self.taken, cost = list(before), 0.0
             found: list[list[float] | None] = [None] * len(named)
@@ -155,10 +156,10 @@ class Room:
                 cost += place[0]
                 self.taken.append(place[1])
                 found[i] = place[2]
-            if best is None or cost < best[0]:
+            if cost < best[0]:
                 best = (cost, self.taken, found)
-        self.taken = best[1] if best else before
-        return best[2] if best else []
+        _, self.taken, found = best
+        return found
 
     def _best(
         self, text: str, spots: Iterable[tuple[float, float]], own: Point | None = None
