@@ -64,7 +64,7 @@ def test_a_warm_point_is_told_which_cache_served_it() -> None:
 )
 def test_a_guess_is_said_with_its_factor_on_either_side(guessed: float, words: str) -> None:
     dot = Dot(rl.axpy(9), "cold", 1e-3, "AXPY 9", "").at_guess(guessed)
-    assert dot.off_by == words and dot.guess_told.endswith(f": {words}.")
+    assert dot.off_by == words and dot.guess_told == f" You guessed {rl.si(guessed, 's')}: {words}."
     assert dot.guessed_rate == pytest.approx(18 / guessed)
     assert Dot(rl.axpy(9), "cold", 1e-3, "AXPY 9", "").guess_told == ""
 
