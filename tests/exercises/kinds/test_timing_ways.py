@@ -5,11 +5,13 @@ from __future__ import annotations
 import importlib
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 import pytest
 
+from rooflab.count.si import percent
 from rooflab.exercises import on_gpu
 from rooflab.exercises.judge import judge
 from rooflab.exercises.observe.collect import collect
@@ -65,6 +67,16 @@ def test_a_wrong_way_gets_the_name_of_its_mistake(way):
     cell, name = WRONG[way]
     found = verdict(way[0], cell)
     assert not found.passed and found.misconception == name, found
+
+
+@pytest.mark.parametrize(("tolerance", "off", "passes"), [(0.1, 1.05, True), (0.1, 1.2, False),
+                         (0.5, 1.2, True), (0.01, 1.05, False)])  # fmt: skip
+def test_the_tolerance_is_the_exercises_own(tolerance, off, passes):
+    asked = replace(exercise("01-cuda-axpy"), tolerance=tolerance)
+    cases = asked.draw("off")
+    found = judge(asked, cases, collect(asked.kind, cases, lambda *a: off * asked.reference(*a)))
+    assert found.passed is passes, found
+    assert passes or f"more than {percent(tolerance)} away" in found.reason
 
 
 # The same on a CuPy that is no simulation: arrays on NumPy, refusing what CuPy's refuse.
