@@ -92,7 +92,7 @@ def strict(monkeypatch):
     monkeypatch.setattr(importlib.import_module("rooflab.measure.backend"), "select",
                         lambda name: backend)  # fmt: skip
     monkeypatch.setattr(on_gpu, "LOAD_S", 0)
-    monkeypatch.setattr(on_gpu, "_agree", lambda ours, mine: ours > 0 and mine > 0)
+    monkeypatch.setattr(on_gpu, "_agree", lambda ours, mine, _: ours > 0 and mine > 0)
     small = {"axpy": {"n": 4096}, "gemv": {"m": 16, "n": 4096}, "gemm": {"n": 32}}
     monkeypatch.setattr(on_gpu, "sizes", lambda op, l2_bytes: small[op])
     yield fake
