@@ -57,7 +57,7 @@ def test_the_right_answer_passes_on_every_seed(found):
     [pytest.param(e, m, id=f"{e.id}/{m.name}") for e in EVERY for m in e.misconceptions],
 )
 def test_each_misconception_is_rejected_and_named_by_its_own_hint(found, mistake):
-    for seed in seeds(found):
+    for seed in SEEDS if found in QUICK else FEW_SEEDS[1:]:
         for wrong in (mistake.wrong, *mistake.variants):
             verdict = verdict_on(found, wrong, seed)
             assert not verdict.passed and verdict.points == 0

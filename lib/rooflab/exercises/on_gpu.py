@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from rooflab.count.si import si
+from rooflab.count.si import percent, si
 from rooflab.exercises.compare import close
 from rooflab.exercises.exercise import Exercise
-from rooflab.exercises.kinds.timing import AGREE, seconds_of, sizes
+from rooflab.exercises.kinds.timing import seconds_of, sizes
 from rooflab.exercises.observe.observation import describe, observe
 from rooflab.exercises.observe.timing import arguments
 from rooflab.exercises.verdict import Verdict, failed
@@ -35,7 +35,7 @@ def confirm(exercise: Exercise, answer: Callable[..., object], verdict: Verdict)
     """Return ``verdict``, confirmed or taken back by a run on this machine's GPU, if it has one.
 
     The learner's seconds and those of the exercise's reference, on the same arrays, must agree
-    within 10 %, or within one step of the GPU's clock where that is more.
+    within its tolerance, or within one step of the GPU's clock where that is more.
     """
     from rooflab.measure.backend import cublas_of, select
 
@@ -49,15 +49,16 @@ def confirm(exercise: Exercise, answer: Callable[..., object], verdict: Verdict)
     try:
         if not hasattr(cp, "cublas"):
             cublas_of(cp)  # `import cupy` does not load it, and learners say cp.cublas
-        ours, mine = _alternating(exercise.reference, answer, _operands(exercise, cp))
+        ours, mine = _alternating(exercise, answer, _operands(exercise, cp))
     except _Wrong as problem:
         return failed(exercise, f"{exercise.name} on {backend.device}: {problem}")
     except Exception as error:  # of ours: too little memory, say
         return replace(verdict, note=f"Not compared on {backend.device}: {describe(error)}")
-    if _agree(ours, mine):
+    if _agree(ours, mine, exercise.tolerance):
         told = f"On {backend.device} it agrees with the course's own function"
-        return replace(verdict, note=f"{told} within {_reached(ours, mine)}.")
-    return failed(exercise, _difference(backend.device, ours, mine))
+        return replace(verdict, note=f"{told} within {_reached(ours, mine, exercise.tolerance)}.")
+    told = _difference(backend.device, ours, mine, exercise.tolerance)
+    return failed(exercise, told)
 
 
 def _operands(exercise: Exercise, cp: Any) -> list[object]:
@@ -73,9 +74,10 @@ def _operands(exercise: Exercise, cp: Any) -> list[object]:
 
 
 def _alternating(
-    reference: Callable[..., object], answer: Callable[..., object], given: Sequence[Any]
+    exercise: Exercise, answer: Callable[..., object], given: Sequence[Any]
 ) -> tuple[float, float]:
     """Return the least seconds of the reference and of the answer, run by turns after a load."""
+    reference = exercise.reference
     _ours(reference, given), _mine(answer, given)  # whatever is compiled is compiled here
     began = time.perf_counter()
     while time.perf_counter() - began < LOAD_S:
@@ -85,7 +87,7 @@ def _alternating(
         for _ in range(ROUNDS):
             ours.append(_ours(reference, given))
             mine.append(_mine(answer, given))
-        if _agree(min(ours), min(mine)):
+        if _agree(min(ours), min(mine), exercise.tolerance):
             break
     return min(ours), min(mine)
 
@@ -104,25 +106,25 @@ def _mine(answer: Callable[..., object], given: Sequence[Any]) -> float:
     return seconds
 
 
-def _agree(ours: float, mine: float) -> bool:
+def _agree(ours: float, mine: float, tolerance: float) -> bool:
     from rooflab.measure.gpu import EVENT_STEP_S
 
-    return close(ours, mine, AGREE) or abs(ours - mine) <= EVENT_STEP_S
+    return close(ours, mine, tolerance) or abs(ours - mine) <= EVENT_STEP_S
 
 
-def _reached(ours: float, mine: float) -> str:
+def _reached(ours: float, mine: float, tolerance: float) -> str:
     """Within what two times that agree do so."""
     from rooflab.measure.gpu import EVENT_STEP_S
 
-    if close(ours, mine, AGREE):
-        return "10 %"
-    return f"one step of the GPU's clock, {si(EVENT_STEP_S, 's')}, not within 10 %"
+    if close(ours, mine, tolerance):
+        return percent(tolerance)
+    return f"one step of the GPU's clock, {si(EVENT_STEP_S, 's')}, not within {percent(tolerance)}"
 
 
-def _difference(device: str, ours: float, mine: float) -> str:
+def _difference(device: str, ours: float, mine: float, tolerance: float) -> str:
     told = (
         f"right on the stand-in, but on {device} your {mine:.3g} s and the {ours:.3g} s of the "
-        "course's own function, on the same arrays, differ by more than 10 %"
+        f"course's own function, on the same arrays, differ by more than {percent(tolerance)}"
     )
     if mine > ours:
         return f"{told}; between your events the GPU also did something else, or waited for Python"

@@ -5,11 +5,13 @@ from __future__ import annotations
 import importlib
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 import pytest
 
+from rooflab.count.si import percent
 from rooflab.exercises import on_gpu
 from rooflab.exercises.judge import judge
 from rooflab.exercises.observe.collect import collect
@@ -67,6 +69,16 @@ def test_a_wrong_way_gets_the_name_of_its_mistake(way):
     assert not found.passed and found.misconception == name, found
 
 
+@pytest.mark.parametrize(("tolerance", "off", "passes"), [(0.1, 1.05, True), (0.1, 1.2, False),
+                         (0.5, 1.2, True), (0.01, 1.05, False)])  # fmt: skip
+def test_the_tolerance_is_the_exercises_own(tolerance, off, passes):
+    asked = replace(exercise("01-cuda-axpy"), tolerance=tolerance)
+    cases = asked.draw("off")
+    found = judge(asked, cases, collect(asked.kind, cases, lambda *a: off * asked.reference(*a)))
+    assert found.passed is passes, found
+    assert passes or f"more than {percent(tolerance)} away" in found.reason
+
+
 # The same on a CuPy that is no simulation: arrays on NumPy, refusing what CuPy's refuse.
 
 
@@ -80,7 +92,7 @@ def strict(monkeypatch):
     monkeypatch.setattr(importlib.import_module("rooflab.measure.backend"), "select",
                         lambda name: backend)  # fmt: skip
     monkeypatch.setattr(on_gpu, "LOAD_S", 0)
-    monkeypatch.setattr(on_gpu, "_agree", lambda ours, mine: ours > 0 and mine > 0)
+    monkeypatch.setattr(on_gpu, "_agree", lambda ours, mine, _: ours > 0 and mine > 0)
     small = {"axpy": {"n": 4096}, "gemv": {"m": 16, "n": 4096}, "gemm": {"n": 32}}
     monkeypatch.setattr(on_gpu, "sizes", lambda op, l2_bytes: small[op])
     yield fake

@@ -15,6 +15,7 @@ from itertools import permutations
 from typing import TYPE_CHECKING
 
 from rooflab.count import Operation, axpy, gemm, gemv
+from rooflab.count.si import percent
 from rooflab.exercises.compare import close, same, show
 from rooflab.exercises.exercise import Case, Exercise, Misconception, Observation
 from rooflab.exercises.observe.plaindata import Plain
@@ -26,7 +27,6 @@ from rooflab.labs.cuda.device import replay
 if TYPE_CHECKING:
     from rooflab.labs.cuda.timeline import GpuTimeline
 
-AGREE = 0.10  # relative: seconds against the simulated clock, or against ours on a real GPU
 ARITHMETIC = 0.01  # relative: what follows from the learner's own seconds
 LEAST_VECTOR = 32 << 20
 """Bytes of AXPY's vectors at least: on a GPU with a small L2 they keep it busy for some 300 µs,
@@ -171,18 +171,22 @@ def derived(case: Case, seconds: float) -> list[float]:
     return [rate, rate / case["roof"]]
 
 
-def reordered(case: Case, seen: Observation) -> bool:
-    """Whether the values are the right ones, in another order than asked."""
+def reordered(case: Case, seen: Observation, tolerance: float) -> bool:
+    """Whether the values are the right ones, in another order than asked.
+
+    ``tolerance`` of the seconds is relative.
+    """
     value = seen.get("value")
     if not isinstance(value, list) or len(value) != 1 + len(derived(case, 1.0)):
         return False
-    return any(_right(case, order) for order in permutations(value) if list(order) != value)
+    others = (order for order in permutations(value) if list(order) != value)
+    return any(_right(case, order, tolerance) for order in others)
 
 
-def _right(case: Case, values: Sequence[Plain]) -> bool:
+def _right(case: Case, values: Sequence[Plain], tolerance: float) -> bool:
     """Whether ``values`` are the right seconds, and what follows from them."""
     seconds, *rest = values
-    return same(truth(case), seconds, AGREE) and all(
+    return same(truth(case), seconds, tolerance) and all(
         same(right, mine, ARITHMETIC)
         for right, mine in zip(derived(case, seconds), rest, strict=True)
     )
@@ -248,16 +252,16 @@ def _problem(exercise: Exercise, case: Case, seen: Observation) -> str | None:
         return str(seen["unreadable"])
     if (shape := _misshapen(exercise, seen)) is not None:
         return shape
-    seconds, op = seconds_of(seen), operation(case)
+    seconds, op, room = seconds_of(seen), operation(case), exercise.tolerance
     if not any(region.of(op) for region in regions(seen)):
         if any(region.seconds < 0 for region in regions(seen)):
             return "the time that you read between two events is negative"
         return f"no two events that you read enclose one {op.name} of the right size"
-    if reordered(case, seen):
+    if reordered(case, seen, room):
         return f"{', '.join(exercise.returns)} are wanted, in this order"
-    if not close(truth(case), seconds, AGREE):
-        return "your seconds are more than 10 % away from what its clock needed"
-    if not any(close(truth(case), each, AGREE) for each in _measured(op, seen)):
+    if not close(truth(case), seconds, room):
+        return f"your seconds are more than {percent(room)} away from what its clock needed"
+    if not any(close(truth(case), each, room) for each in _measured(op, seen)):
         return f"your seconds are right, but no {op.name} between events that you read took them"
     value = seen["value"] if isinstance(seen["value"], list) else [seconds]
     follows = [seconds, *derived(case, seconds)]

@@ -1010,6 +1010,7 @@ def _gemm(
     return answer
 
 
+CLOCK = 0.1  # relative: tolerance of seconds that were timed on a GPU
 _QUEUED = partial(timing_with, queue=10)
 _COLD = partial(timing_with, flush="before")
 _LONG = partial(timing_with, queue=2)
@@ -1061,7 +1062,7 @@ def _another_order(answer: Answer, returns: Sequence[str]) -> Misconception:
     return Misconception(
         "another order", lambda *given: answer(*given)[::-1],
         f"these are the right values in another order: {', '.join(returns)}.",
-        reordered,
+        partial(reordered, tolerance=CLOCK),
     )  # fmt: skip
 
 
@@ -1107,7 +1108,7 @@ CUDA_AXPY = Exercise(
     "01-cuda-axpy", "Time AXPY on a GPU", 2,
     "Return the seconds of one cp.cublas.axpy(a, x, y), by CUDA events; x and y are far beyond L2.",
     "time_axpy(cp, x, y, a)", _axpy(_QUEUED), kind="timing", timed="axpy", lines=8,
-    returns=("seconds",), cases=partial(_cases, "axpy", None), tolerance=0.1,
+    returns=("seconds",), cases=partial(_cases, "axpy", None), tolerance=CLOCK,
     remarks=(
         ("but you were asked to queue ten launches between the two events: on a real GPU the start "
          "of a single one counts", few_launches),
@@ -1144,7 +1145,7 @@ CUDA_GEMV = Exercise(
     "Return seconds, byte/s and the share of the bandwidth roof of one cp.matmul(A, x, out=y) that "
     "finds nothing in L2, although A would fit.",
     "gemv_share(cp, A, x, y, bandwidth)", _gemv(_COLD), kind="timing", timed="gemv", lines=11,
-    returns=BYTES, tolerance=0.1, cases=partial(_cases, "gemv", lambda gpu: gpu.bandwidth()),
+    returns=BYTES, tolerance=CLOCK, cases=partial(_cases, "gemv", lambda gpu: gpu.bandwidth()),
     remarks=(
         (_NEW_ARRAY.format("y"), new_array),
         ("but your flush carries less than 4 × L2: this cache forgets the oldest first, and a real "
@@ -1193,7 +1194,7 @@ CUDA_GEMM = Exercise(
     "01-cuda-gemm", "Time GEMM on a GPU", 3,
     "Return seconds, FLOP/s and the share of the compute roof of one cp.matmul(A, B, out=C).",
     "gemm_share(cp, A, B, C, peak)", _gemm(_LONG), kind="timing", timed="gemm", lines=9,
-    returns=FLOPS, tolerance=0.1,
+    returns=FLOPS, tolerance=CLOCK,
     cases=partial(_cases, "gemm", lambda gpu: gpu.peak("fp32", "vector")),
     remarks=((_NEW_ARRAY.format("C"), new_array),),
     misconceptions=(
