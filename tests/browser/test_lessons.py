@@ -1,4 +1,7 @@
-"""Every lesson as its slides, and opened again tomorrow in Lab and Notebook 7; run once for all."""
+"""Every lesson as its slides, and opened again tomorrow in Lab and Notebook 7; run once for all.
+
+The run is the one of nbval, with the solutions: tests/notebooks sees to what it prints.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +12,16 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from rooflab.jupyter_save import STATE, VIEW
+from rooflab.jupyter_save import STATE, VIEW, drop_unseen
 from tests.browser.front import Front
 from tests.browser.server import Server
 from tests.browser.tab import Tab, stand
 from tests.browser.test_return import ICON, LOST
 from tests.browser.test_slides import misfits, place
 from tests.lecture.guide import astray, named
+from tests.support.nbval_run import run_once
 from tools.site import NOTEBOOKS
-from tools.slides import build, run_core
+from tools.slides import build, deep
 
 pytestmark = [pytest.mark.browser, pytest.mark.notebook]
 LESSONS = sorted(NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))
@@ -37,11 +41,13 @@ def lesson(request: pytest.FixtureRequest) -> Path:
 
 
 @pytest.fixture(scope="module")
-def ran(lesson: Path) -> nbformat.NotebookNode:
+def ran(lesson: Path, shared: Path) -> nbformat.NotebookNode:
     """What the lesson's slides show, run, with the state of its widgets."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("ROOFLAB_QUICK", "1")
-        return run_core(lesson)
+    solution = lesson.parent / "solutions" / lesson.name
+    notebook = run_once(solution, shared, gpu=True).notebook()
+    notebook.cells = [cell for cell in notebook.cells if not deep(cell)]
+    drop_unseen({"type": "notebook", "content": notebook})
+    return notebook
 
 
 @pytest.fixture(scope="module")
