@@ -60,6 +60,13 @@ def repository() -> Path:
 
 
 @pytest.fixture(scope="session")
+def shared(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
+    """A folder that all processes of this test run know."""
+    own = tmp_path_factory.getbasetemp()
+    return own.parent if hasattr(request.config, "workerinput") else own
+
+
+@pytest.fixture(scope="session")
 def chromium() -> Iterator[object]:
     """A headless Chromium (a playwright Browser); skips where none is installed."""
     found = next((path for name in CHROMIUM if (path := shutil.which(name))), None)

@@ -65,12 +65,13 @@ def core(solved: NotebookNode, learner: NotebookNode) -> NotebookNode:
     return deck
 
 
-def _deep(cell: NotebookNode) -> bool:
+def deep(cell: NotebookNode) -> bool:
+    """Whether a cell belongs to what a lecture leaves out."""
     return "deep" in cell.metadata.get("tags", [])
 
 
 def _on_stage(cell: NotebookNode) -> bool:
-    if _deep(cell):
+    if deep(cell):
         return False
     return cell.cell_type != "code" or not BACKSTAGE.match(cell.source)
 
@@ -119,7 +120,7 @@ def run_core(lesson: Path) -> NotebookNode:
     from tools.execute import run_notebook
 
     staged = nbformat.read(lesson.parent / "solutions" / lesson.name, as_version=4)
-    staged.cells = [cell for cell in staged.cells if not _deep(cell)]
+    staged.cells = [cell for cell in staged.cells if not deep(cell)]
     with tempfile.TemporaryDirectory(prefix="rooflab-slides-") as folder:
         return run_notebook(staged, lesson.stem, Path(folder))
 

@@ -6,11 +6,13 @@ import itertools
 
 import numpy as np
 import pytest
+from matplotlib.font_manager import FontProperties
+from matplotlib.textpath import TextPath
 
 import rooflab as rl
 from rooflab.labs.llm.film import draw, film
 from rooflab.show.canvas import figure
-from rooflab.show.labels import Crowd, Room, Spot, spots_around
+from rooflab.show.labels import SIZE, Crowd, Room, Spot, spots_around, width
 from rooflab.show.live_roofline import still
 from tests.support.film_example import HERE, SMALL, run
 from tests.support.text_overlap import overlapping, written
@@ -26,6 +28,12 @@ def crowd() -> Crowd:
 
 def spoken(crowd: Crowd) -> list[str]:
     return [text.get_text() for text in crowd.ax.texts]
+
+
+@pytest.mark.parametrize("text", ["gemm 96×96×96, 7.11 FLOP/byte", *"oOCeg3%S@&?×→µ²÷≥·…“é"])
+def test_a_text_is_as_wide_as_the_curves_of_its_letters(text: str) -> None:
+    outline = TextPath((0, 0), text, size=SIZE, prop=FontProperties("DejaVu Sans"))
+    assert width(text) == pytest.approx(outline.get_extents().x1)
 
 
 def test_a_label_takes_the_free_place(crowd: Crowd) -> None:

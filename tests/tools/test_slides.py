@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import builtins
 import json
 import re
 from copy import deepcopy
@@ -12,8 +14,9 @@ import pytest
 from nbformat import NotebookNode
 
 from tests.tools.test_site import PICTURE, WIDGETS
-from tools.execute import run_notebook
-from tools.slides import build_deck, core, main
+from tools.lesson import read_lesson
+from tools.site import NOTEBOOKS
+from tools.slides import build_deck, core, main, run_core
 
 NEEDS_HOST = re.compile(r"""(?:src|href)=["'](?!data:|blob:|#)([^"']+)""")
 LONG = "\n\n".join(f"Paragraph {n}. " + "One thing that is said at length. " * 9 for n in range(9))
@@ -54,10 +57,13 @@ def learner() -> NotebookNode:
 
 @pytest.fixture(scope="module")
 def notebooks(tmp_path_factory: pytest.TempPathFactory) -> tuple[NotebookNode, NotebookNode]:
-    """The learner's notebook, and the solution executed."""
+    """The learner's notebook, and the core of the solution executed."""
     asked, solved = learner(), learner()
     solved.cells[6].source = "answer = 6 * 7 < 50"
-    return asked, run_notebook(solved, "slides", tmp_path_factory.mktemp("run"))
+    lesson = tmp_path_factory.mktemp("run") / "00_slides.ipynb"
+    (lesson.parent / "solutions").mkdir()
+    nbformat.write(solved, lesson.parent / "solutions" / lesson.name)
+    return asked, run_core(lesson)
 
 
 @pytest.fixture(scope="module")
@@ -69,9 +75,78 @@ def page(notebooks, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_deep_cells_and_checks_stay_behind_the_stage(notebooks) -> None:
-    asked, solved = notebooks
-    shown = [cell.id for cell in core(solved, asked).cells]
-    assert shown == ["title", "import", "long", "widget", "vote", "answer", "other", "printed"]
+    wanted = ["title", "import", "long", "widget", "vote", "answer", "other", "printed"]
+    assert [cell.id for cell in core(learner(), learner()).cells] == wanted
+    assert [cell.id for cell in notebooks[1].cells] == [*wanted[:-1], "check", "printed"]
+
+
+class Names(ast.NodeVisitor):
+    """The names that code gives a value, ``mine.decode`` among them, and those that it reads."""
+
+    def __init__(self, code: str) -> None:
+        self.given: set[str] = set()
+        self.read: set[str] = set()
+        self.visit(ast.parse(code))
+
+    def visit_Name(self, node: ast.Name) -> None:
+        (self.read if isinstance(node.ctx, ast.Load) else self.given).add(node.id)
+
+    def visit_alias(self, node: ast.alias) -> None:
+        self.given.add((node.asname or node.name).partition(".")[0])
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        self.given.add(node.name)
+        self.given.update(one.arg for one in ast.walk(node.args) if isinstance(one, ast.arg))
+        self.generic_visit(node)
+
+    def visit_Lambda(self, node: ast.Lambda) -> None:
+        self.given.update(one.arg for one in ast.walk(node.args) if isinstance(one, ast.arg))
+        self.generic_visit(node)
+
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        if ast.unparse(node.value) == "rl.mine" and node.attr != "save":
+            self.read.add(f"mine.{node.attr}")
+        self.generic_visit(node)
+
+    def visit_Call(self, node: ast.Call) -> None:
+        if ast.unparse(node.func) == "rl.mine.save":
+            self.given.update(f"mine.{ast.unparse(one)}" for one in node.args)
+        self.generic_visit(node)
+
+
+def missing(cells: list[NotebookNode]) -> list[str]:
+    """The names that a lesson's core reads where no cell of the core has given them a value."""
+    known, lost = {*dir(builtins), "get_ipython"}, []
+    for one in cells:
+        if one.cell_type == "code" and "deep" not in one.metadata.tags:
+            names = Names(one.source)
+            known |= names.given
+            lost += sorted(names.read - known)
+    return lost
+
+
+SOURCES = sorted((NOTEBOOKS / "source").glob("[0-9]*.py"))
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
+def test_the_core_of_a_lesson_needs_none_of_its_deeper_cells(source: Path) -> None:
+    assert missing(read_lesson(source).solution.cells) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("import math", "math.pi"),
+        ("def f(x): ...", "f(1)"),
+        (
+            "import rooflab as rl\ndef f(): ...\nrl.mine.save(f)",
+            "import rooflab as rl\nrl.mine.f()",
+        ),
+    ],
+)
+def test_what_only_a_deeper_cell_gives_is_missed(before: str, after: str) -> None:
+    assert missing([cell("code", before, "core", id="a"), cell("code", after, id="b")]) == []
+    (_,) = missing([cell("code", before, "deep", id="a"), cell("code", after, id="b")])
 
 
 def test_an_exercise_shows_its_stub_and_covers_its_solution(notebooks) -> None:
@@ -81,7 +156,8 @@ def test_an_exercise_shows_its_stub_and_covers_its_solution(notebooks) -> None:
     (covered,) = answer.outputs
     assert covered.data["text/html"].startswith("<details><summary>Solution</summary>")
     assert "6 * 7 &lt; 50" in covered.data["text/html"], "code is text, not markup"
-    assert solved.cells[6].source == "answer = 6 * 7 < 50", "the notebook itself is untouched"
+    (given,) = (cell for cell in solved.cells if cell.id == "answer")
+    assert given.source == "answer = 6 * 7 < 50", "the notebook itself is untouched"
 
 
 def test_the_page_is_one_file_that_asks_for_no_other(page: Path) -> None:

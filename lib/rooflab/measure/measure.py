@@ -223,7 +223,7 @@ def measure(
         How many samples to take: 20 by default, 5 where ROOFLAB_QUICK is set.
     seconds : float, optional
         Time for the samples, 0.5 s by default. Where it is short, fewer samples are taken, but
-        three at least.
+        three at least. Where ROOFLAB_QUICK is set, both are a quarter, and two will do.
 
     Returns
     -------

@@ -30,11 +30,11 @@ import numpy as np
 from rooflab.measure.settings import fewer
 
 SAMPLES = fewer(20)
-SECONDS = 0.5
+SECONDS = fewer(8) / 16  # half a second, or an eighth of one in a hurry
 SAMPLE_S = 2e-3
 SETTLE_S = 0.06
 STEPS = 20  # a sample must last this many steps of its clock: one step is then 5 %
-FEWEST = 3  # samples of a call so slow that SECONDS are over: a median and a spread need three
+FEWEST = fewer(3)  # samples of a slow call: a median and a spread need three, a hurry takes two
 
 Call = Callable[[], Any]
 
@@ -75,7 +75,7 @@ def time_warm(
     """Time ``call`` on the operands it has just used.
 
     Takes ``samples`` samples of at least ``sample_s`` seconds, or as many as fit into ``seconds``,
-    but never fewer than 3.
+    but never fewer than 3 (2 where ROOFLAB_QUICK is set).
     """
     each = settle([call], settle_s)
     inner = max(1, math.ceil(sample_s / each))

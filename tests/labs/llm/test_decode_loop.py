@@ -229,6 +229,18 @@ def test_models_of_the_loop_are_larger_than_the_cache():
         loop_model("smal")
 
 
+def test_a_hurry_takes_fewer_layers_and_still_more_than_the_cache(monkeypatch):
+    whole = loop_model("large")
+    monkeypatch.setenv("ROOFLAB_QUICK", "1")
+    monkeypatch.setenv("ROOFLAB_LAST_LEVEL", "8M")
+    quick = loop_model("large")
+    assert quick.layers == 2 < whole.layers and quick.hidden == whole.hidden
+    monkeypatch.setenv("ROOFLAB_LAST_LEVEL", "256M")
+    model = loop_model("large")
+    table = model.vocab * model.hidden
+    assert 4 * (model.parameters - table) >= 4 * (256 << 20) and model.layers > 2
+
+
 def test_the_odd_model_shares_no_shape_with_the_others():
     def shapes(model):
         return {(p.outputs, p.inputs) for p in model.products}

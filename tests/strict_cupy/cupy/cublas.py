@@ -33,10 +33,16 @@ def _number(value: Any, like: ndarray) -> Any:
     return np.asarray(value, like.dtype)
 
 
+PIECE = 1 << 15  # elements that a cache holds with what is added to them
+
+
 def axpy(a: Any, x: ndarray, y: ndarray) -> None:
     """y += a * x."""
     _launch("axpy", 2 * x.size, y, x)
-    y._host[...] += _number(a, x) * host(x)
+    added, alpha = host(x), _number(a, x)
+    for start in range(0, x.size, PIECE):
+        part = slice(start, start + PIECE)
+        y._host[part] += alpha * added[part]
 
 
 def scal(a: Any, x: ndarray) -> None:

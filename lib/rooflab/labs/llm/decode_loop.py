@@ -534,7 +534,7 @@ def _trial(weights: Weights, samples: Mapping[str, dict[str, list[float]]]) -> T
 # A transformer that generates: the prefill, the decode step, and the time of their operations.
 
 
-PREFILLS, PREFILL_S = 3, 1.0  # runs of the prefill, if they fit into so many seconds
+PREFILLS, PREFILL_S = fewer(3), 1.0  # runs of the prefill, if they fit into so many seconds
 Rows = list[dict[str, float]]
 """Seconds by operation, one dict a run."""
 

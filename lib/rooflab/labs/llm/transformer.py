@@ -21,6 +21,7 @@ from rooflab.measure.backend import Backend, cublas_of, select
 from rooflab.measure.cache_eviction import MARGIN
 from rooflab.measure.caches import last_level_bytes
 from rooflab.measure.kernels import in_turn
+from rooflab.measure.settings import fewer
 from rooflab.measure.timing import Call
 
 # A linear layer, Y = X Wᵀ, in the ways that a library offers for it.
@@ -580,7 +581,8 @@ def loop_model(which: str = "small", itemsize: int = 4, backend: str = "cpu") ->
     """A model of the Llama kind for :func:`rooflab.decode_loop`: "small" or "large".
 
     It gets as many more layers as its weights need to be 4 × the last cache of where it will run.
-    Smaller ones would stay there from step to step, which no real model's do.
+    Smaller ones would stay there from step to step, which no real model's do. Where ROOFLAB_QUICK
+    is set, it gets no more than those, and 2 at least.
 
     Parameters
     ----------
@@ -613,7 +615,8 @@ def loop_model(which: str = "small", itemsize: int = 4, backend: str = "cpu") ->
     """
     if not isinstance(which, str) or which not in SIZES:
         raise unknown("which", which, SIZES)
-    return beyond(SIZES[which], last_cache_bytes(select(backend)), size("itemsize", itemsize))
+    model = replace(SIZES[which], layers=fewer(SIZES[which].layers))
+    return beyond(model, last_cache_bytes(select(backend)), size("itemsize", itemsize))
 
 
 def last_cache_bytes(backend: Backend) -> int:
