@@ -266,7 +266,8 @@ def run_notebook(
         [*(f"-pno:{name}" for name in _NOT_NEEDED), "--nbval", "--nbval-kernel-name", "sandbox",
          "--nbval-cell-timeout", str(limits.cell),
          "-p", "nbval.plugin", "-c", "/dev/null", "--color=no", "-q",
-         "--rootdir", str(path.parent), "--tb=no", str(path)],
+         "--rootdir", str(path.parent), "--confcutdir", str(path.parent), "--noconftest",
+         "--tb=no", str(path)],
         plugins=[reporter],
     )  # fmt: skip
 
