@@ -47,8 +47,10 @@ def test_a_long_path_is_avoided(monkeypatch, tmp_path):
 
 
 @pytest.mark.skipif(launch.missing() is not None, reason="no sandbox")
-def test_a_conftest_beside_the_runner_s_folder_is_not_run(top):
-    """pytest would run it outside the sandbox, and a folder for temporary files is everybody's."""
+def test_pytest_in_the_runner_heeds_no_settings_of_others(top, monkeypatch):
+    """Nor a conftest.py, which runs outside the sandbox: folders for temporary files are open."""
+    monkeypatch.setenv("PYTEST_ADDOPTS", "--no-such-option")
+    monkeypatch.setenv("PYTEST_PLUGINS", "no_such_plugin")
     Path(top, "conftest.py").write_text(f"open({top + '/was-run'!r}, 'w')")
     with NotebookRunner() as runner:
         assert runner.run(locked(honest(0)), SOON).observations == {"01-e0": RIGHT}
