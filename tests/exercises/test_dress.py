@@ -9,6 +9,7 @@ expression, or statements that define ``answer``. Add a line when a learner wrot
 from __future__ import annotations
 
 import json
+from collections import Counter
 from itertools import islice, zip_longest
 
 import pytest
@@ -102,8 +103,25 @@ def submissions(lesson: str) -> list[dict[str, tuple]]:
     for name in ("RIGHT", "WRONG", "TOLD"):
         for id, *case in getattr(table, name):
             listed.setdefault(id, []).append((name, *case))
-    packed = zip_longest(*listed.values())
-    return [dict(zip(listed, cases, strict=True)) for cases in packed]
+    packed = zip_longest(*(enough(id, cases) for id, cases in listed.items()))
+    return [{id: case for id, case in zip(listed, cases, strict=True) if case} for cases in packed]
+
+
+def enough(id: str, cases: list[tuple]) -> list[tuple]:
+    """All cases of an exercise; of golf two right answers, each mistake once, each refusal once.
+
+    Golf takes a second an answer, and the judge is that of ``rl.check``, which judges all of them.
+    """
+    if exercise(id).kind != "golf":
+        return cases
+    wanted = Counter({("RIGHT",): 2})
+    found = []
+    for case in cases:
+        kind, _, *more = case
+        wanted.setdefault((kind, *more), 1)
+        wanted[kind, *more] -= 1
+        found += [case] if wanted[kind, *more] >= 0 else []
+    return found
 
 
 def named(lesson: str, id: str, source: str) -> str:
@@ -114,9 +132,10 @@ def named(lesson: str, id: str, source: str) -> str:
 def test_the_grader_says_the_same(lesson, tmp_path):
     """On cases of another seed, through everything but the sandbox."""
     wrong = []
+    golf = [id for id in lesson_notebook.lesson(lesson).order if exercise(id).kind == "golf"]
     for number, cases in enumerate(submissions(lesson)):
-        cases = {id: case for id, case in cases.items() if case}
-        answers = {id: named(lesson, id, source) for id, (_, source, *_) in cases.items()}
+        answers = dict.fromkeys(golf, "")  # where there is no case left, no long run of a solution
+        answers |= {id: named(lesson, id, source) for id, (_, source, *_) in cases.items()}
         read = intake.read(put(tmp_path / f"{number}.ipynb", changed(answers, lesson)))
         # Golf's arrays of a seed are drawn once (conftest.py): a few seeds do, one after another.
         locked = merge(read, lesson_notebook.lesson(lesson), seed=77 + number // 10)

@@ -2,10 +2,13 @@
 
 import os
 import tempfile
+from pathlib import Path
 
 import pytest
 
-from rooflab.grade.launch import LONGEST, PREFIX, make_scratch
+from rooflab.grade import launch
+from rooflab.grade.launch import LONGEST, PREFIX, NotebookRunner, make_scratch
+from tests.grade.support.small import RIGHT, SOON, honest, locked
 
 
 @pytest.fixture(autouse=True)
@@ -41,3 +44,14 @@ def test_a_long_path_is_avoided(monkeypatch, tmp_path):
     scratch = make_scratch()
     scratch.remove()
     assert len(str(scratch.path)) < LONGEST
+
+
+@pytest.mark.skipif(launch.missing() is not None, reason="no sandbox")
+def test_pytest_in_the_runner_heeds_no_settings_of_others(top, monkeypatch):
+    """Nor a conftest.py, which runs outside the sandbox: folders for temporary files are open."""
+    monkeypatch.setenv("PYTEST_ADDOPTS", "--no-such-option")
+    monkeypatch.setenv("PYTEST_PLUGINS", "no_such_plugin")
+    Path(top, "conftest.py").write_text(f"open({top + '/was-run'!r}, 'w')")
+    with NotebookRunner() as runner:
+        assert runner.run(locked(honest(0)), SOON).observations == {"01-e0": RIGHT}
+    assert not Path(top, "was-run").exists()

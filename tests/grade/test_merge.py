@@ -240,13 +240,13 @@ def test_points_are_carried_on_only_where_the_mistake_is_called(answers, locked)
 
 def test_every_known_mistake_is_rejected_and_named(locked):
     one = locked(solution("01"))
+    whole = in_process.run(one)
     for exercise in lesson_notebook.lesson("01").exercises:
         if exercise.kind not in ("value", "function"):
             continue
         for mistake in exercise.misconceptions:
-            outcome = in_process.run(one)
             seen = [{"value": _plain(mistake.wrong(*c.values()))} for c in one.cases[exercise.id]]
-            outcome.observations[exercise.id] = seen
+            outcome = replace(whole, observations={**whole.observations, exercise.id: seen})
             found = verdicts.judge_outcome(one, outcome, lesson_notebook.lesson("01"))
             verdict = found[exercise.id]
             assert not verdict.passed and verdict.hint

@@ -5,7 +5,7 @@ from rooflab.grade.inside.limits import Limits
 from tests.grade.support.small import RIGHT, honest, locked
 
 ENDLESS = "def f{0}(m, n):\n    while True:\n        pass"
-SOON = Limits(wall=20, cell=8, cpu=30)
+SOON = Limits(wall=12, cell=5, cpu=30)
 
 
 def test_five_endless_answers_cost_five_exercises(runner):

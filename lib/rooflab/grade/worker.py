@@ -266,7 +266,8 @@ def run_notebook(
         [*(f"-pno:{name}" for name in _NOT_NEEDED), "--nbval", "--nbval-kernel-name", "sandbox",
          "--nbval-cell-timeout", str(limits.cell),
          "-p", "nbval.plugin", "-c", "/dev/null", "--color=no", "-q",
-         "--rootdir", str(path.parent), "--tb=no", str(path)],
+         "--rootdir", str(path.parent), "--confcutdir", str(path.parent), "--noconftest",
+         "--tb=no", str(path)],
         plugins=[reporter],
     )  # fmt: skip
 
@@ -286,6 +287,8 @@ def main(arguments: list[str]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     control = socket.socket(fileno=int(arguments[0]))
     setting = Setting(**json.loads(arguments[1]))
+    for theirs in ("PYTEST_ADDOPTS", "PYTEST_PLUGINS"):  # meant for other tests than ours
+        os.environ.pop(theirs, None)
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     folder = Path(tempfile.mkdtemp(prefix="", dir=Path.cwd()))  # in the runner's own
     over = False

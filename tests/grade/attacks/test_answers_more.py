@@ -1,7 +1,6 @@
 """More attacks. Those that only lie need no kernel; the others share a few submissions."""
 
 import json
-import re
 import sys
 
 import pytest
@@ -12,7 +11,7 @@ from rooflab.exercises.observe.collect import collect
 from rooflab.grade import verdicts
 from rooflab.grade.launch import read_outcome
 from tests.grade.attacks import answers_more as attacks_more
-from tests.grade.support.small import CASES, RIGHT, SOON, honest, left_over, locked
+from tests.grade.support.small import CASES, RIGHT, SOON, honest, left_over, locked, shared
 
 MISTAKES = tuple(
     Misconception(name, wrong, "look again")
@@ -37,16 +36,6 @@ def test_what_lies_is_not_believed(name, monkeypatch):
     found = verdicts.tidy(judge(PRODUCT, CASES, came.observations["01-product"]))
     assert not found.passed and 5 < len(found.reason) <= verdicts.LONGEST
     assert found.reason.isprintable(), "one line without control marks"
-
-
-def shared(sources):
-    """One submission: every attack with an honest answer behind it."""
-    answers = [honest(0)]
-    for source in sources:
-        number = len(answers)
-        own = re.sub(r"\bf1\b", f"f{number}", source).replace("01-e1", f"01-e{number}")
-        answers += [own, honest(number + 1)]
-    return locked(*answers)
 
 
 SHARES = list(attacks_more.SHARES)

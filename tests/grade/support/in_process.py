@@ -13,6 +13,7 @@ from rooflab.exercises.observe.observation import describe
 from rooflab.exercises.registry import exercise
 from rooflab.grade import pipeline
 from rooflab.grade.inside.limits import Limits
+from rooflab.grade.inside.protocol import settled
 from rooflab.grade.locked_notebook import ANSWER, CHECK, Locked, Outcome
 from rooflab.grade.pipeline import Runner
 
@@ -21,6 +22,7 @@ def run(locked: Locked, limits: Limits | None = None) -> Outcome:
     """Run the cells of ``locked`` here and now; a cell that raises is passed over, as in nbval."""
     names: dict[str, object] = {"__name__": "__main__"}
     observations, reasons, printed, again = {}, {}, {}, {}
+    tried: dict[str, list[object]] = {}  # answers that raised nothing: not run a second time
     for cell in locked.notebook.cells:
         mark = cell.metadata["rooflab"]
         if mark["role"] == CHECK:
@@ -28,7 +30,11 @@ def run(locked: Locked, limits: Limits | None = None) -> Outcome:
             name = re.search(r"lambda: (\w+)(, again=True)?\)$", cell.source)[1]
             number = mark.get("try", 0)
             if name in names:
+                if number and any(names[name] is one for one in tried.get(id, ())):
+                    continue  # as the sandbox's kernel does
                 seen = collect(exercise(id).kind, locked.cases[id], names[name])
+                if settled(seen):
+                    tried.setdefault(id, []).append(names[name])
                 if number:
                     again.setdefault(id, {})[number] = seen
                 else:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
+from collections.abc import Iterable
 
 from nbformat.v4 import new_code_cell, new_notebook
 
@@ -41,6 +43,23 @@ def _cell(source: str, role: str, exercise: str | None = None):
 def honest(number: int) -> str:
     """The right answer of exercise ``number``."""
     return f"def f{number}(m, n):\n    return m * n"
+
+
+def shared(attacks: Iterable[str]) -> Locked:
+    """Return one submission with every attack, written as f1 of 01-e1, and an honest answer behind.
+
+    Attack number k, from 0, is exercise 2k + 1.
+    """
+    answers = [honest(0)]
+    for source in attacks:
+        number = len(answers)
+
+        def exercise(found: re.Match[str], number: int = number) -> str:
+            return f"01-e{number + int(found[1]) - 1}"
+
+        own = re.sub(r"\b01-e([12])\b", exercise, re.sub(r"\bf1\b", f"f{number}", source))
+        answers += [own, honest(number + 1)]
+    return locked(*answers)
 
 
 def left_over(runner: NotebookRunner, seconds: float = 2.0) -> int:
