@@ -12,7 +12,9 @@ import json
 import math
 import operator
 import statistics
+import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -21,7 +23,7 @@ from rooflab.exercises.check import check
 from rooflab.exercises.judge import judge
 from rooflab.exercises.kinds import golf as kind
 from rooflab.exercises.observe.collect import collect
-from rooflab.exercises.observe.golf import packed, unpacked
+from rooflab.exercises.observe.golf import LIMITS, arrays, packed, played, unpacked
 from rooflab.exercises.registry import exercise
 
 SQUARES = exercise("02-golf-squares")
@@ -455,3 +457,17 @@ def test_memory_that_nobody_wrote_holds_no_right_result(calls):
         program = {"inputs": inputs, "calls": calls(case), "answer": {"at": 3}, "left": []}
         one["program"] = packed(program)
     assert not judge(axpy, cases, seen).passed
+
+
+def test_a_judge_may_give_it_less_or_more_time():
+    def endless(x):
+        while True:
+            np.dot(x, x)
+
+    case = SQUARES.draw("limits")[0]
+    for seconds in (0.2, 0.4):
+        limits = replace(LIMITS, seconds=seconds)
+        begin = time.monotonic()
+        seen, program = played(case, endless, arrays(case), limits=limits)
+        assert f"stopped after {seconds} s" in seen["error"] and program is None
+        assert seconds <= time.monotonic() - begin < seconds + 5

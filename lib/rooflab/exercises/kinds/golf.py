@@ -29,7 +29,7 @@ ELSEWHERE = (
 )
 LATE = "right, but its NumPy calls took too long when golf ran them once more; do fewer of them"
 UNREAD = "right, but what came back of its NumPy calls cannot be read"
-AGAIN = replace(LIMITS, seconds=15.0)  # it was done in less once
+AGAIN = replace(LIMITS, seconds=2 * LIMITS.seconds)  # it was done in less once
 SEED_BITS = 32  # of the judge's own arrays
 LEAST = 1.0  # a lower score: something escaped the trace
 

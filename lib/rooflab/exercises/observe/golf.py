@@ -59,7 +59,7 @@ def played(
 ) -> tuple[Observation, Plain]:
     """Return what golf saw of ``answer`` on ``given``, and its program if that is to be had."""
     games: list[Any] = []
-    seen = observe(lambda: games.append(golf(answer, *given, limits=LIMITS, record=record)) or True)
+    seen = observe(lambda: games.append(golf(answer, *given, limits=limits, record=record)) or True)
     if "value" not in seen:
         return seen, None
     game = games[0]
