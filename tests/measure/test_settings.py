@@ -12,7 +12,7 @@ import rooflab as rl
 from rooflab.exercises.guesses import home
 from rooflab.measure.record import target_of
 from rooflab.measure.recording import folders
-from rooflab.measure.settings import fewer, path_setting, path_settings, user_folder
+from rooflab.measure.settings import briefer, fewer, path_setting, path_settings, user_folder
 from rooflab.measure.store import cache_dir
 
 READERS = {
@@ -50,7 +50,7 @@ def test_a_folder_that_was_given_is_named_as_such() -> None:
 def test_who_is_in_a_hurry_gets_a_quarter_of_the_samples(monkeypatch) -> None:
     for told, samples in (("", 20), ("0", 20), ("1", 5)):
         monkeypatch.setenv("ROOFLAB_QUICK", told)
-        assert fewer(20) == samples
+        assert fewer(20) == samples and briefer(2.0) == samples / 10
     assert fewer(5) == 2
 
 

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from rooflab.measure.backend import Backend
-from rooflab.measure.settings import fewer
+from rooflab.measure.settings import briefer
 from rooflab.measure.timing import FEWEST, SAMPLES, SECONDS, STEPS, Call, Timing, undisturbed
 
 # What NVIDIA's driver tells about a GPU: its facts, its clock, and what slows it down.
@@ -286,7 +286,7 @@ class Gate:
         return False
 
 
-WARM_UP_S = fewer(20) / 100  # compilation, cuBLAS's heuristics, clocks that rise only under load
+WARM_UP_S = briefer(0.2)  # compilation, cuBLAS's heuristics, clocks that rise only under load
 EVENT_STEP_S = 0.5e-6
 """Resolution of an elapsed time between events (CUDA runtime API, cudaEventElapsedTime): "around
 0.5 microseconds". Many GPUs are finer, see :func:`event_step_s`."""

@@ -27,10 +27,10 @@ from typing import Any
 
 import numpy as np
 
-from rooflab.measure.settings import fewer
+from rooflab.measure.settings import briefer, fewer
 
 SAMPLES = fewer(20)
-SECONDS = fewer(8) / 16  # half a second, or an eighth of one in a hurry
+SECONDS = briefer(0.5)
 SAMPLE_S = 2e-3
 SETTLE_S = 0.06
 STEPS = 20  # a sample must last this many steps of its clock: one step is then 5 %

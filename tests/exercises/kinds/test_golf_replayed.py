@@ -468,6 +468,6 @@ def test_a_judge_may_give_it_less_or_more_time():
     for seconds in (0.2, 0.4):
         limits = replace(LIMITS, seconds=seconds)
         begin = time.monotonic()
-        seen, program = played(case, endless, arrays(case), limits=limits)
+        seen, program = played(case, endless, arrays(case), limits)
         assert f"stopped after {seconds} s" in seen["error"] and program is None
         assert seconds <= time.monotonic() - begin < seconds + 5

@@ -10,8 +10,8 @@ GOLF = {  # golf_axpy(a, x, y): three passes where one would do, or nothing at a
     "another run": """
 import rooflab.exercises.observe.golf as g
 honest = g.played
-def forged(case, answer, given, record=False):
-    seen, program = honest(case, lambda a, x, y: a * x + y, given, record)
+def forged(case, answer, given, limits, record=False):
+    seen, program = honest(case, lambda a, x, y: a * x + y, given, limits, record)
     for trip in seen["trips"]: trip["moved"] = 0
     seen["trips"][0]["moved"] = seen["bytes"] = 3 * seen["size"]
     return seen, program

@@ -94,7 +94,7 @@ def once_more(case: Case, seen: Observation) -> tuple[Case, tuple[Any, ...], Obs
         left = [str(door) for door in program["left"]]
     except (ValueError, KeyError, TypeError, MemoryError, RecursionError) as error:
         return other, given, {"unreadable": f"{UNREAD}: {describe(error)}"}
-    again, _ = played(other, function, (*given, *outside), limits=AGAIN)
+    again, _ = played(other, function, (*given, *outside), AGAIN)
     return other, given, {**again, "left": left}
 
 

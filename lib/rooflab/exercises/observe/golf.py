@@ -43,7 +43,7 @@ def run(case: Case, answer: Callable[..., object]) -> Observation:
     "calls": names of the NumPy functions that it called; "loops": whether a loop stands in it.
     """
     written, _ = as_function(answer) if callable(answer) else (None, "")
-    seen, program = played(case, answer, arrays(case), record=True)
+    seen, program = played(case, answer, arrays(case), LIMITS, record=True)
     if "bytes" not in seen or program is None:
         return seen
     loops = written is not None and may_loop(written)
@@ -54,8 +54,8 @@ def played(
     case: Case,
     answer: Callable[..., object],
     given: tuple[Any, ...],
+    limits: Limits,
     record: bool = False,
-    limits: Limits = LIMITS,
 ) -> tuple[Observation, Plain]:
     """Return what golf saw of ``answer`` on ``given``, and its program if that is to be had."""
     games: list[Any] = []
