@@ -15,6 +15,7 @@ import html
 import re
 import shutil
 import sys
+import tempfile
 from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
@@ -201,15 +202,16 @@ def build_site(out: Path, lessons: Sequence[Path]) -> list[Path]:
     titles = sorted({**_standing(out), **given}.items())
     names = [name for name, _ in titles]
     pages = []
-    for i, path in enumerate(lessons):
-        print(f"page {i + 1}/{len(lessons)}: {path.stem}", flush=True)
-        notebook = run_notebook(nbformat.read(path, as_version=4), path.stem, path.parent)
-        at = names.index(path.stem)
-        neighbours = {
-            "previous": titles[at - 1] if at else None,
-            "following": titles[at + 1] if at + 1 < len(titles) else None,
-        }
-        pages.append(build_page(notebook, out, path.stem, **neighbours))
+    with tempfile.TemporaryDirectory(prefix="rooflab-site-") as folder:  # lessons write mine.py
+        for i, path in enumerate(lessons):
+            print(f"page {i + 1}/{len(lessons)}: {path.stem}", flush=True)
+            notebook = run_notebook(nbformat.read(path, as_version=4), path.stem, Path(folder))
+            at = names.index(path.stem)
+            neighbours = {
+                "previous": titles[at - 1] if at else None,
+                "following": titles[at + 1] if at + 1 < len(titles) else None,
+            }
+            pages.append(build_page(notebook, out, path.stem, **neighbours))
     contents = Template((ASSETS / "site/contents.html").read_text(encoding="utf-8"))
     items = [f'<li><a href="{name}.html">{html.escape(title)}</a></li>' for name, title in titles]
     page = contents.substitute(lessons="\n".join(items))

@@ -109,7 +109,7 @@ def test_contents_list_all_lessons_and_neighbours_link(tmp_path: Path) -> None:
     for number, title in enumerate(("First", "Second & last")):
         cells = [
             nbformat.v4.new_markdown_cell(f"# {title}"),
-            nbformat.v4.new_code_cell("print(1)"),
+            nbformat.v4.new_code_cell("open('mine.py', 'a').close()"),
         ]
         paths.append(tmp_path / f"0{number}_lesson.ipynb")
         nbformat.write(nbformat.v4.new_notebook(cells=cells), paths[-1])
@@ -117,6 +117,7 @@ def test_contents_list_all_lessons_and_neighbours_link(tmp_path: Path) -> None:
     out.mkdir()
     pages = build_site(out, paths)
     assert [p.name for p in pages] == ["00_lesson.html", "01_lesson.html", "index.html"]
+    assert not (tmp_path / "mine.py").exists(), "what a lesson writes stays out of the notebooks"
     assert "Next: Second &amp; last" in pages[0].read_text("utf-8")
     assert "Back: First" in pages[1].read_text("utf-8")
     assert pages[2].read_text("utf-8").count("<li>") == 2
