@@ -109,7 +109,7 @@ def test_contents_list_all_lessons_and_neighbours_link(tmp_path: Path) -> None:
     for number, title in enumerate(("First", "Second & last")):
         cells = [
             nbformat.v4.new_markdown_cell(f"# {title}"),
-            nbformat.v4.new_code_cell("open('mine.py', 'a').close()"),
+            nbformat.v4.new_code_cell("print(open('mine.py', 'w').write('a = 1'))"),
         ]
         paths.append(tmp_path / f"0{number}_lesson.ipynb")
         nbformat.write(nbformat.v4.new_notebook(cells=cells), paths[-1])
