@@ -110,7 +110,7 @@ def submissions(lesson: str) -> list[dict[str, tuple]]:
 def enough(id: str, cases: list[tuple]) -> list[tuple]:
     """All cases of an exercise; of golf two right answers, each mistake once, each refusal once.
 
-    Golf takes a second an answer, and the judge is that of ``rl.check``, which judges all of them.
+    Golf takes the longest, and its judge is that of ``rl.check``, which judges all of them.
     """
     if exercise(id).kind != "golf":
         return cases

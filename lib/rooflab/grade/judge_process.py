@@ -23,7 +23,7 @@ from rooflab.exercises.registry import exercises
 from rooflab.exercises.verdict import Verdict, failed
 
 APART = ("golf",)  # kinds of exercises
-SECONDS = 45.0  # for all cases of an exercise; golf itself stops each after 10 s
+SECONDS = 45.0  # for all cases of an exercise; golf itself stops each one sooner
 MEMORY = 8 << 30  # bytes of address space: NumPy's libraries alone take 1 or 2 GB of it
 TRIES = 2  # when a process dies, perhaps for another one's sake
 TOO_MUCH = "its NumPy calls could not be run once more: they took too much memory or time"

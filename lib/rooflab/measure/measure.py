@@ -222,8 +222,8 @@ def measure(
     samples : int, optional
         How many samples to take: 20 by default, 5 where ROOFLAB_QUICK is set.
     seconds : float, optional
-        Time for the samples, 0.5 s by default. Where it is short, fewer samples are taken, but
-        three at least. Where ROOFLAB_QUICK is set, both are a quarter, and two will do.
+        Time for the samples, 0.5 s by default, a quarter of it where ROOFLAB_QUICK is set. Where
+        it is short, fewer samples are taken, but three at least, or two with ROOFLAB_QUICK.
 
     Returns
     -------

@@ -582,7 +582,7 @@ def loop_model(which: str = "small", itemsize: int = 4, backend: str = "cpu") ->
 
     It gets as many more layers as its weights need to be 4 × the last cache of where it will run.
     Smaller ones would stay there from step to step, which no real model's do. Where ROOFLAB_QUICK
-    is set, it gets no more than those, and 2 at least.
+    is set, it begins with a quarter of its layers, two at least.
 
     Parameters
     ----------
