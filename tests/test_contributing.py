@@ -82,10 +82,13 @@ def test_an_operation(copy: Path) -> None:
 
 
 def test_a_lab_and_a_picture(copy: Path) -> None:
-    program = "p = rl.stream.bars(['example-1', 'h100-sxm'])\nprint(p)\n"
-    program += "print(len(p._repr_mimebundle_()[0]['image/png']) > 1000)"
-    said, drawn = python(copy, program).splitlines()
-    assert "Example 1: 50.0 GB/s" in said and drawn == "True"
+    program = "p = rl.stream.bars(['example-1', 'h100-sxm'])\n"
+    program += "p.size = 3\nprint(p.sentence)\n"
+    program += "print(len(p._repr_mimebundle_()[0]['image/png']) > 1000)\n"
+    program += "print(p.scene.value(p.scene.marks[1], 'box', size=3)[2])"
+    said, drawn, length = python(copy, program).splitlines()
+    assert said.startswith("8.59 GB: Example 1 needs 172 ms; NVIDIA H100") and drawn == "True"
+    assert float(length) == pytest.approx(420 * 2**33 / 2**37)
 
 
 def test_the_imports_still_run_one_way(copy: Path) -> None:

@@ -78,7 +78,7 @@ CONTRASTS = """ours => {
     const written = [...document.querySelectorAll(`${ours} :is(${texts})`)]
         .filter(n => [...n.childNodes].some(one => one.nodeType === 3 && one.textContent.trim())
             || n.matches('select'))
-        .filter(n => !n.matches(':disabled, .rl-fall-lane .rl-on')
+        .filter(n => !n.matches(':disabled')
             && !n.closest('.rl-hidden, .aside, .widget-readout, .widget-label'));
     for (const text of written) {
         const drawn = Boolean(text.ownerSVGElement), style = getComputedStyle(text),
@@ -116,7 +116,7 @@ SMALL = """ours => [...document.querySelectorAll(
     .filter(([, b]) => Math.min(b.width, b.height) < 23.9)
     .map(([name, b]) => [name, b.width, b.height])"""
 CUT = """ours => [...document.querySelectorAll(
-    `${ours} :is(.rl-fall-time, .rl-fall-axis small, button, select, b)`)]
+    `${ours} :is(.rl-fall text, button, select, b)`)]
     .filter(n => n.getClientRects().length && n.textContent.trim())
     .filter(n => { const b = n.getBoundingClientRect();
         let own = n.closest('.rl-card, .rl-pic, .rl-golf, .rl-lunch');

@@ -16,7 +16,7 @@ import rooflab as rl
 from rooflab.cli import app
 from rooflab.cli.terminal import FACTOR, NAME, TIME, rows
 from rooflab.predict.explain import explain
-from rooflab.show.waterfall_picture import of_explanation, window
+from rooflab.show.falls import of_explanation, window
 from tests.show.test_waterfall_picture import CACHES, MACHINES, OPS, SECONDS, TIMED
 
 BARS = NAME + TIME + FACTOR + 2

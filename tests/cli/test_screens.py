@@ -20,7 +20,7 @@ from rooflab.cli import app
 from rooflab.cli.terminal import complain, rows, say, table, waterfall
 from rooflab.measure import recording as shelf
 from rooflab.predict.explain import explain
-from rooflab.show.waterfall_picture import of_explanation
+from rooflab.show.falls import of_explanation
 
 EXPLAIN = ["explain", "gemm", "--n", "4096", "--machine", "h100-sxm", "--time", "9ms"]
 COMMANDS = {

@@ -1,8 +1,8 @@
-"""The box: geometry that is the same for picture and browser, and counts that are the ledger's."""
+"""The box: geometry that keeps its proportions, and counts that are the ledger's."""
 
 from __future__ import annotations
 
-import itertools
+import json
 
 import numpy as np
 import pytest
@@ -11,70 +11,123 @@ from hypothesis import strategies as st
 
 import rooflab as rl
 from rooflab.show import box, theme
+from rooflab.show.scene import Scene, drawn
+from tests.support.scenes import named, some_states
 
 EDGE = st.integers(0, 14).map(lambda e: 2**e)
+LONGEST = 2**14
+VIEW = rl.live.box(m=64, n=128, k=32, machine="h100-sxm").box
+SCENE = VIEW.scene
+BOTH = rl.live.roofline(machine="h100-sxm", box=True).box
 
 
-@given(EDGE, EDGE, EDGE, st.sampled_from(box.SCALES))
-def test_it_fits_the_picture(m: int, n: int, k: int, scale: str) -> None:
-    faces = box.corners(box.edge_lengths((m, n, k), scale))
-    points = np.array([corner for face in faces.values() for corner in face])
-    left, top, right, bottom = box.AREA
-    assert left <= points[:, 0].min() and points[:, 0].max() <= right
-    assert top <= points[:, 1].min() and points[:, 1].max() <= bottom
-
-
-@given(EDGE, EDGE, EDGE, st.sampled_from(box.SCALES))
-def test_the_names_of_the_edges_fit_and_step_on_nothing(m: int, n: int, k: int, scale: str) -> None:
-    from rooflab.show.canvas import figure as blank
-
-    fig = blank(box.WIDTH, box.HEIGHT)
-    box.draw(fig, 0, "GEMM: a cube", (m, n, k), scale, box.SCALE_WORDS[scale])
-    fig.draw_without_rendering()
-    boxes = [t.get_window_extent() for t in fig.axes[0].texts if len(t.get_text()) > 1]
-    assert all(b.x0 >= 0 and b.x1 <= box.WIDTH and b.y0 >= 0 for b in boxes)
-    assert not any(a.overlaps(b) for a, b in itertools.combinations(boxes, 2))
+def corners(scene: Scene, face: str, **state: object) -> np.ndarray:
+    (mark,) = named(scene, f"face-{face}")
+    return scene.value(mark, "points", **state).reshape(-1, 2)
 
 
 @given(EDGE, EDGE)
 def test_a_doubling_adds_the_same_length(small: int, large: int) -> None:
     def length(edge: int) -> float:
-        return box.edge_lengths((edge, 1, 1), "log")[0]
+        return box.edge_lengths((edge, 1, 1), "log", LONGEST)[0]
 
     assert length(2 * small) - length(small) == pytest.approx(length(2 * large) - length(large))
 
 
 def test_true_proportions_are_true_until_a_line_would_vanish() -> None:
-    assert box.edge_lengths((64, 128, 64), "true") == (75, 150, 75)
-    assert min(box.edge_lengths((1, 16384, 1), "true")) > 1
+    m, n, k = box.edge_lengths((64, 128, 64), "true", LONGEST)
+    assert m == k == n / 2
+    assert min(box.edge_lengths((1, 16384, 1), "true", LONGEST)) > 1
+
+
+def test_each_solid_has_its_own_doubling_so_that_axpys_stick_fits() -> None:
+    longest = BOTH.scene.dim("i").size - 1  # AXPY of 16384² numbers
+    x = corners(BOTH.scene, "C", op="axpy", i=longest)[:, 0]
+    assert x.max() < box.WIDTH and np.ptp(x) == pytest.approx(
+        np.ptp(corners(BOTH.scene, "C", op="gemm", i=longest)[:, 0])
+    )
+
+
+@pytest.mark.parametrize("scene", [SCENE, BOTH.scene], ids=["product", "families"])
+def test_it_fits_its_sheet(scene: Scene) -> None:
+    for state in some_states(scene, 3):
+        for mark, held in drawn(scene, **state):
+            if mark.kind == "line":
+                x, y = held["points"][::2], held["points"][1::2]
+                assert x.min() >= 0 and x.max() <= box.WIDTH, (mark.name, state)
+                assert y.min() >= 0 and y.max() <= box.HEIGHT, (mark.name, state)
 
 
 def test_faces_share_edges() -> None:
-    faces = box.corners((50, 60, 70))
-    shared = [set(faces[a]) & set(faces[b]) for a, b in (("A", "B"), ("A", "C"), ("B", "C"))]
-    assert [len(points) for points in shared] == [2, 2, 2]
+    faces = {face: {tuple(p) for p in corners(SCENE, face).round(6)} for face in "ABC"}
+    for one, other in (("A", "B"), ("A", "C"), ("B", "C")):
+        assert len(faces[one] & faces[other]) == 2
 
 
-def test_the_longest_stick_of_the_roofline_fits() -> None:
-    lengths = box.edge_lengths((1, 16384**2, 1), "log")
-    assert max(x for face in box.corners(lengths).values() for x, _ in face) <= box.WIDTH
+def test_an_edge_that_grows_leaves_the_others_alone() -> None:
+    before, after = (corners(SCENE, "C", i=4, j=7, k=k) for k in (2, 9))
+    np.testing.assert_allclose(before, after)  # C is M×N
+    wide, wider = (corners(SCENE, "C", i=4, j=j, k=2) for j in (7, 8))
+    assert np.ptp(wide[:, 1]) == pytest.approx(np.ptp(wider[:, 1]))
+    assert np.ptp(wider[:, 0]) > np.ptp(wide[:, 0])
+
+
+def counted(scene: Scene, kind: str, **state: object) -> list[str]:
+    return [scene.value(mark, "text", **state) for mark in named(scene, f"count-{kind}")]
 
 
 def test_painted_faces_are_the_operands() -> None:
-    view = rl.live.box(m=64, n=128, k=32, machine="h100-sxm").box
-    table = view.data["solids"][0]["tables"]
-    at = (view.i * 15 + view.j) * 15 + view.k
-
-    def text(name: str) -> str:
-        return view.data["texts"][np.frombuffer(table[name], "<u2")[at]]
-
-    assert [text(face) for face in "ABC"] == [theme.count(v) for v in (64 * 32, 32 * 128, 64 * 128)]
-    assert text("volume") == theme.count(64 * 128 * 32)
+    state = VIEW.state
+    said = [counted(SCENE, face, **state)[0] for face in "ABC"]
+    assert said == [theme.count(v) for v in (64 * 32, 32 * 128, 64 * 128)]
+    assert counted(SCENE, "inside", **state) == [theme.count(64 * 128 * 32)]
+    op = rl.gemm(64, 128, 32)
+    assert counted(SCENE, "total", **state)[-1] == f"{theme.intensity(op.intensity)} FLOP/byte"
 
 
 def test_axpys_alpha_is_not_moved() -> None:
-    view = rl.live.roofline(machine="h100-sxm", box=True, ops="axpy").box
-    table = view.data["solids"][0]["tables"]
-    index = np.frombuffer(table["A"], "<u2")
-    assert {view.data["texts"][i] for i in index} == {"not moved"}
-    assert "is a stick of 1×" in view.sentence
+    scene = BOTH.scene
+    stops = range(0, scene.dim("i").size, 9)
+    assert {counted(scene, "A", op="axpy", i=i)[0] for i in stops} == {"not moved"}
+    assert "is a stick of 1×" in scene.sentence(op="axpy")
+
+
+def test_pointing_lights_what_a_part_of_c_needs() -> None:
+    """Row 3 of 8 lies as high on A as on C, and the column as far right on B as on C."""
+    state = {"i": 10, "j": 8, "k": 12, "row": 3, "column": 2}
+
+    def lit(name: str) -> np.ndarray:
+        (mark,) = named(SCENE, name)
+        return SCENE.value(mark, "points", **state).reshape(-1, 2)
+
+    cell, row, column = (lit(f"needs-{face}") for face in "CAB")
+    front = corners(SCENE, "C", **state)
+    assert np.ptp(cell[:, 0]) == pytest.approx(np.ptp(front[:, 0]) / 8)
+    assert np.ptp(cell[:, 1]) == pytest.approx(np.ptp(front[:, 1]) / 8)
+    np.testing.assert_allclose(sorted(row[:2, 1]), sorted({*cell[:, 1]}))
+    np.testing.assert_allclose(sorted(column[:2, 0]), sorted({*cell[:, 0]}))
+    rod = lit("rod")
+    assert {tuple(p) for p in cell.round(6)} & {tuple(p) for p in rod.round(6)}
+
+
+@pytest.mark.parametrize(("m", "rows"), [(0, 1), (1, 2), (2, 4), (3, 8), (9, 8)])
+def test_no_more_rows_can_be_pointed_at_than_there_are(m: int, rows: int) -> None:
+    (mark,) = named(SCENE, "needs-A")
+    shown = [
+        not np.isnan(SCENE.value(mark, "points", i=m, row=row, column=1)).any()
+        for row in range(box.CELLS + 1)
+    ]
+    assert shown == [0 < row <= rows for row in range(box.CELLS + 1)]
+
+
+def test_a_batch_that_thickens_nothing_says_why() -> None:
+    (stays,) = named(BOTH.scene, "stays")
+    assert BOTH.scene.value(stays, "text", op="gemm", j=3).startswith("GEMM stays:")
+    assert BOTH.scene.value(stays, "text", op="gemm", j=0) == ""
+    assert "1024×8×1024" in BOTH.scene.sentence(op="gemv", i=BOTH.i, j=3)
+
+
+def test_its_state_is_small() -> None:
+    for view in (VIEW, BOTH):
+        (packed,) = view.scenes
+        assert len(json.dumps({**packed, "buffer": ""})) + len(packed["buffer"]) * 4 / 3 < 300e3

@@ -15,6 +15,8 @@ from rooflab.measure.free_lunch import FreeLunch
 from rooflab.show import free_lunch_picture
 from rooflab.show.free_lunch_picture import free_lunch
 from rooflab.show.guess_axis import guess
+from rooflab.show.scene import Scene, drawn
+from tests.support.scenes import named, some_states
 
 PNG = b"\x89PNG"
 
@@ -26,20 +28,38 @@ def ideal(carry: float, compute: float, k=(1, 2, 3, 5, 9, 17, 33, 65, 129, 257))
 
 
 CURVE = ideal(4e-3, 0.2e-3)
-_GEOMETRY = free_lunch_picture.lunch_geometry(free_lunch_picture.read_curve(CURVE))
+SWEEP = CURVE
+STOPS = free_lunch_picture.stops(SWEEP)
+SCENES = [free_lunch_picture.lunch_scene(SWEEP, wide, names=True) for wide in (720, 400)]
+each_sheet = pytest.mark.parametrize("scene", SCENES, ids=["wide", "narrow"])
+
+
+def bars(scene: Scene, view: str) -> tuple[np.ndarray, np.ndarray]:
+    """How long the two bars are at every stop."""
+    both = (named(scene, f"bar {name}")[0] for name in ("carrying", "computing"))
+    return tuple(
+        np.array([scene.value(bar, "box", view=view, i=i)[2] for i in range(len(STOPS))])
+        for bar in both
+    )
+
+
+def track(scene: Scene, view: str) -> np.ndarray:
+    """Where the ring stands at every stop."""
+    (ring,) = named(scene, "now")
+    return np.array([scene.value(ring, "at", view=view, i=i) for i in range(len(STOPS))])
 
 
 def test_the_flat_end_gives_the_bandwidth_and_the_result_travels_too() -> None:
     # 2²⁴ fp32 numbers there and back are 134 MB; in 4 ms that is 33.6 GB/s.
-    assert free_lunch_picture.read_curve(CURVE).bandwidth == pytest.approx(2 * 2**24 * 4 / 4e-3)
+    assert CURVE.bandwidth == pytest.approx(2 * 2**24 * 4 / 4e-3)
 
 
 def test_the_rising_end_gives_the_peak_at_two_flop_a_multiply_add() -> None:
-    assert free_lunch_picture.read_curve(CURVE).peak == pytest.approx(2 * 2**24 / 0.2e-3)
+    assert CURVE.peak == pytest.approx(2 * 2**24 / 0.2e-3)
 
 
 def test_the_bend_is_the_ridge_in_flop_per_byte() -> None:
-    sweep = free_lunch_picture.read_curve(CURVE)
+    sweep = CURVE
     assert sweep.bend == pytest.approx(20)
     # 20 multiply-adds are 40 FLOP on a number of which 4 bytes come and 4 go.
     assert sweep.ridge == pytest.approx(40 / 8)
@@ -48,13 +68,13 @@ def test_the_bend_is_the_ridge_in_flop_per_byte() -> None:
 @settings(deadline=None, max_examples=25)
 @given(carry=st.floats(1e-5, 1e-1), bend=st.floats(4, 60))
 def test_both_ends_of_any_ideal_machine_are_found(carry: float, bend: float) -> None:
-    sweep = free_lunch_picture.read_curve(ideal(carry, carry / bend))
+    sweep = ideal(carry, carry / bend)
     assert sweep.carry_s == pytest.approx(carry, rel=0.15)
     assert sweep.compute_s == pytest.approx(carry / bend)
 
 
 def test_the_sentence_says_which_is_longer_and_that_the_other_is_free() -> None:
-    sweep = free_lunch_picture.read_curve(CURVE)
+    sweep = CURVE
     time, _ = free_lunch_picture.sentences(sweep, 9)
     assert time == (
         "9 multiply-adds: carrying 4.0 ms, computing 1.8 ms → 4.0 ms. The arithmetic is free. "
@@ -67,69 +87,101 @@ def test_the_sentence_says_which_is_longer_and_that_the_other_is_free() -> None:
 
 
 def test_the_rate_sentence_names_the_lower_roof() -> None:
-    rate = free_lunch_picture.sentences(free_lunch_picture.read_curve(CURVE), 100)[1]
+    rate = free_lunch_picture.sentences(CURVE, 100)[1]
     assert re.search(r"\(200 FLOP\).*839 GFLOP/s.*168 GFLOP/s → 168 GFLOP/s", rate)
 
 
 def test_no_vocabulary_before_the_reveal() -> None:
-    for index in range(len(_GEOMETRY["k"])):
-        for view in ("time", "rate"):
-            words = _GEOMETRY["views"][view]["says"][index]
-            assert not re.search("bandwidth|peak|ridge", words)
-    assert free_lunch(CURVE).live.names is False
+    scene = free_lunch(CURVE).scene
+    said = [scene.sentence(view=view, i=i) for view in ("time", "rate") for i in range(len(STOPS))]
+    marks = [str(mark.channels.get("text")) for mark in scene.marks]
+    assert not re.search("bandwidth|peak|ridge", " ".join([*said, *marks]))
 
 
 def test_the_slider_stops_at_every_measured_k_and_at_whole_numbers_between() -> None:
-    assert set(CURVE.k) <= set(_GEOMETRY["k"])
-    assert _GEOMETRY["k"][:20] == list(range(1, 21))
-    assert _GEOMETRY["k"] == sorted(set(_GEOMETRY["k"])) and _GEOMETRY["k"][-1] == 257
+    assert set(CURVE.k) <= set(STOPS)
+    assert STOPS[:20] == list(range(1, 21))
+    assert sorted(set(STOPS)) == STOPS and STOPS[-1] == 257
 
 
-def test_on_an_ideal_machine_every_dot_lies_on_the_roof_in_both_views() -> None:
-    rows = [_GEOMETRY["k"].index(k) for k in CURVE.k]
-    for view in _GEOMETRY["views"].values():
-        track = [[_GEOMETRY["x"][i], view["track"][i]] for i in rows]
-        np.testing.assert_allclose(view["dots"], track, atol=0.11)
+@each_sheet
+@pytest.mark.parametrize("view", ["time", "rate"])
+def test_on_an_ideal_machine_every_dot_lies_on_the_roof(scene: Scene, view: str) -> None:
+    dots = [scene.value(dot, "at", view=view) for dot in named(scene, "measured")]
+    np.testing.assert_allclose(dots, track(scene, view)[[STOPS.index(k) for k in CURVE.k]])
 
 
-def test_time_is_flat_then_rises_and_the_rate_rises_then_is_flat() -> None:
-    bend = _GEOMETRY["k"].index(20)
-    time, rate = (np.array(_GEOMETRY["views"][view]["track"]) for view in ("time", "rate"))
-    assert np.ptp(time[:bend]) == 0 and (np.diff(time[bend + 1 :]) < 0).all()  # up is smaller y
-    assert (np.diff(rate[:bend]) < 0).all() and np.ptp(rate[bend + 1 :]) == 0
+@each_sheet
+def test_time_is_flat_then_rises_and_the_rate_rises_then_is_flat(scene: Scene) -> None:
+    bend = STOPS.index(20)
+    time, rate = (track(scene, view)[:, 1] for view in ("time", "rate"))
+    np.testing.assert_allclose(time[:bend], time[0])
+    assert (np.diff(time[bend + 1 :]) < 0).all()  # up is smaller y
+    assert (np.diff(rate[:bend]) < 0).all()
+    np.testing.assert_allclose(rate[bend + 1 :], rate[-1])
 
 
-def test_the_carrying_bar_never_moves_and_the_computing_bar_grows_in_proportion() -> None:
-    carry, compute, _ = (np.array(column, float) for column in zip(*_GEOMETRY["bars"], strict=True))
-    left, _, right, _ = _GEOMETRY["plot"]
-    assert np.ptp(carry) == 0
-    inside = compute < right - left
-    ratio = np.array(_GEOMETRY["k"])[inside] / 20
-    np.testing.assert_allclose(compute[inside] / carry[inside], ratio, rtol=0.02)
-    assert compute.max() == right - left, "a longer bar stops at the edge"
+@each_sheet
+def test_one_bar_never_moves_and_the_other_grows_in_proportion(scene: Scene) -> None:
+    room = scene.value(named(scene, "bed")[0], "box")[2]
+    carry, compute = bars(scene, "time")
+    rate_carry, rate_compute = bars(scene, "rate")
+    for still, grows in ((carry, compute), (rate_compute, rate_carry)):
+        np.testing.assert_allclose(still, still[0])
+        inside = grows < room
+        np.testing.assert_allclose(grows[inside] / still[inside], np.array(STOPS)[inside] / 20)
+        assert grows.max() == room, "a longer bar stops at the edge"
 
 
-def test_everything_drawn_lies_inside_the_picture() -> None:
-    left, top, right, bottom = _GEOMETRY["plot"]
-    for view in _GEOMETRY["views"].values():
-        for x, y in view["dots"]:
-            assert left <= x <= right and top <= y <= bottom
-        for x, y, _ in view["labels"].values():
-            assert 0 <= x <= _GEOMETRY["width"] and 0 <= y <= _GEOMETRY["height"]
+@each_sheet
+def test_the_bar_that_decides_is_the_strong_one(scene: Scene) -> None:
+    """The longer time, the lower rate."""
+    for view, slow in (("time", "computing"), ("rate", "computing")):
+        shown = scene.value(named(scene, f"bar {slow}")[0], "opacity", view=view, i=len(STOPS) - 1)
+        other = scene.value(named(scene, "bar carrying")[0], "opacity", view=view, i=len(STOPS) - 1)
+        assert shown == 1 and other < 1
+
+
+@each_sheet
+def test_a_bar_that_goes_on_is_cut_and_says_so(scene: Scene) -> None:
+    last = {"view": "time", "i": len(STOPS) - 1}
+    assert scene.value(named(scene, "value computing")[0], "text", **last) == "51 ms →"
+    cuts = [scene.value(cut, "points", **last) for cut in named(scene, "cut")]
+    assert [bool(np.isnan(cut).any()) for cut in cuts] == [True, True, False, False]
+
+
+@each_sheet
+def test_everything_drawn_lies_on_the_sheet(scene: Scene) -> None:
+    for state in some_states(scene):
+        for mark, held in drawn(scene, **state):
+            spot = next(held[name] for name in ("points", "box", "at") if name in held)
+            if mark.clip is None:
+                xs, ys = (spot[0], spot[1]) if spot.size < 4 else (spot.flat[::2], spot.flat[1::2])
+                assert np.min(xs) >= 0 and np.max(xs) <= scene.width, (mark, state)
+                assert np.min(ys) >= 0 and np.max(ys) <= scene.height, (mark, state)
+
+
+def test_the_slope_says_its_formula_and_the_flat_part_its_peak() -> None:
+    carry, compute = (named(SCENES[0], f"label {name}")[0] for name in ("carrying", "computing"))
+    assert SCENES[0].value(carry, "text", view="rate") == "33.6 GB/s × FLOP/byte"
+    assert SCENES[0].value(compute, "text", view="rate") == "peak 168 GFLOP/s"
+    assert SCENES[0].value(carry, "text", view="rate", names=0) == "carrying"
 
 
 def test_a_sweep_that_never_bends_is_still_drawn() -> None:
-    flat = free_lunch_picture.lunch_geometry(free_lunch_picture.read_curve(ideal(4e-3, 1e-6)))
-    json.dumps(flat, allow_nan=False)
-    assert "free" in flat["views"]["time"]["says"][0]
+    flat = free_lunch(ideal(4e-3, 1e-6))
+    assert "free" in flat.sentence and flat.still().startswith(PNG)
 
 
 def test_the_state_is_small_and_deterministic() -> None:
-    one, two = free_lunch(CURVE), free_lunch(CURVE)
-    live = one.live
-    assert live.axes_time == two.live.axes_time and live.geometry == two.live.geometry
-    state = len(json.dumps(live.geometry)) + len(live._esm) + len(live._css)
-    assert state + 4 / 3 * (len(live.axes_time) + len(live.axes_rate)) < 300e3
+    axis = guess("00-nine", "Seventeen?", result=4.0, unit="ms", low=1, high=200)
+    one, two = (free_lunch(CURVE, names=True, after=axis, guess_k=17) for _ in range(2))
+    assert one.scenes == two.scenes
+    packed = sum(
+        len(json.dumps({**s, "buffer": ""})) + len(s.get("buffer", b"")) * 4 / 3 for s in one.scenes
+    )
+    assert packed < 300e3
+    axis.covered = False
     assert one.still() == two.still()
 
 
@@ -142,9 +194,9 @@ def test_a_file_keeps_one_picture_and_its_sentence() -> None:
 
 def test_picture_and_file_say_whose_curve_it_is() -> None:
     curve = dataclasses.replace(CURVE, measured_on="2026-11-21T10:00:00Z", warnings=("noisy",))
-    origin = free_lunch(curve).live.geometry["origin"]
-    assert origin == "Some CPU · 1 thread · fp32 · 2026-11-21 · noisy"
-    assert free_lunch(curve).still() != free_lunch(CURVE).still()
+    ((_, origin, _),) = free_lunch(curve).scene.notes
+    assert origin.endswith(" Some CPU · 1 thread · fp32 · 2026-11-21 · noisy")
+    assert origin.startswith("Dots: measured.")
 
 
 def test_two_pictures_of_one_curve_have_their_own_ids() -> None:
@@ -156,11 +208,9 @@ def test_the_picture_waits_for_its_guess() -> None:
     axis = guess("00-nine", "Seventeen?", result=4.0, unit="ms", low=1, high=200)
     picture = free_lunch(CURVE, after=axis, guess_k=17, start=17)
     covered = picture.still()
-    assert picture.live.covered and "covered" in picture.sentence
+    assert picture.covered and picture.sentence.startswith("Covered until")
     assert "4.0 ms" not in picture.sentence
-    # What the browser does on a click; the links between the widgets live there too.
     axis.guess_at, axis.covered = 200, False
-    picture.live.covered = False
     assert "4.0 ms" in picture.sentence
     assert picture.still() != covered and picture.still().startswith(PNG)
 
@@ -168,16 +218,25 @@ def test_the_picture_waits_for_its_guess() -> None:
 def test_the_guess_lies_where_its_time_lies() -> None:
     axis = guess("00-nine", "Seventeen?", result=4.0, unit="ms", low=1, high=200)
     picture = free_lunch(CURVE, after=axis, guess_k=17)
+    scene, (mine,) = picture.scene, named(picture.scene, "mine")
+    assert mine not in [mark for mark, _ in drawn(scene, guess=0)]
     near = int(np.argmin(np.abs(np.array(axis.geometry["values"]) - 4.0)))
-    seventeen = picture.live.geometry["views"]["time"]["dots"][list(CURVE.k).index(17)]
-    assert picture.live.guesses["time"][near][:2] == pytest.approx(seventeen, abs=3)
-    assert picture.live.guesses["time"][-1][2] == "↑" and picture.live.guesses["rate"][-1][2] == "↓"
+    axis.guess_at = near
+    assert picture.guess == near + 1
+    for view in ("time", "rate"):
+        seventeen = named(scene, "measured")[list(CURVE.k).index(17)]
+        there = scene.value(mine, "at", view=view, guess=near + 1)
+        assert there == pytest.approx(scene.value(seventeen, "at", view=view), abs=3)
+    (says,) = named(scene, "mine-says")
+    last = len(axis.geometry["values"])
+    assert scene.value(says, "text", view="time", guess=last) == "your guess: 200 ms ↑"
+    assert scene.value(says, "text", view="rate", guess=last) == "your guess: 2.85 GFLOP/s ↓"
 
 
 @pytest.mark.parametrize(
     ("bad", "error", "words"),
     [
-        ([1, 2, 3], TypeError, "has no k, seconds, n, flops, bytes, bandwidth, peak"),
+        ([1, 2, 3], TypeError, "is no measured curve; pass what rl.free_lunch"),
         (dataclasses.replace(CURVE, k=(1, 2)), ValueError, "2 k and 10 seconds"),
         (dataclasses.replace(CURVE, k=CURVE.k[::-1]), ValueError, "must rise"),
         (dataclasses.replace(CURVE, seconds=(0.0,) * 10), ValueError, "must be positive"),
@@ -204,7 +263,7 @@ def test_bad_arguments_are_named() -> None:
 def test_it_may_open_as_work_per_second() -> None:
     picture = free_lunch(CURVE, view="rate")
     assert (
-        picture.live.view == "rate"
+        picture.view == "rate"
         and picture.sentence == free_lunch_picture.sentences(picture.sweep, picture.sweep.k[0])[1]
     )
     with pytest.raises(ValueError, match="view='roof' is unknown"):

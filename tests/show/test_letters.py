@@ -13,14 +13,13 @@ pytestmark = pytest.mark.browser
 
 STAGE = "".join(files("rooflab.lecture").joinpath(f"{n}.css").read_text("utf-8")
                 for n in ("stage", "pictures"))  # fmt: skip
-STYLES = canvas.source("live.css", "box.css") + STAGE
+STYLES = canvas.source("live.css", "player.css") + STAGE
 TEXTS = "".join(f'<text class="{name}">A</text>' for name in ("", "rl-key", "rl-thumb", "rl-over"))
 PAGE = f"""<style>{STYLES}</style><body class="lec-root"><div class="rooflab-live">
 <div class="rl-card"><div class="rl-bar"><button>cold</button></div>
 <div class="rl-stage"><svg class="rl-live" viewBox="0 0 720 480">{TEXTS}</svg></div></div>
-<div class="rl-card rl-box"><svg class="rl-solid"><text>M = 8</text></svg>
-<div class="rl-count"><div>A</div></div></div></div>"""
-SIZES = """() => [...document.querySelectorAll('text, button, .rl-count div')]
+<div class="rl-scene rl-box"><svg><text style="font-size: 14px">M</text></svg></div></div>"""
+SIZES = """() => [...document.querySelectorAll('text, button')]
     .map(node => [node.className.baseVal ?? node.tagName,
         parseFloat(getComputedStyle(node).fontSize)])"""
 WIDEST = """names => { const svg = document.querySelector('.rl-live'), found = [];
@@ -43,7 +42,7 @@ def stage(chromium) -> object:
 
 def test_beside_each_other_roofline_and_box_have_letters_of_18_pixels(stage) -> None:
     sizes = stage.evaluate(SIZES)
-    assert len(sizes) == 7 and [one for one in sizes if one[1] < 18] == []
+    assert len(sizes) == 6 and [one for one in sizes if one[1] < 18] == []
 
 
 def test_no_name_is_wider_than_its_letters_are_reckoned(stage) -> None:

@@ -52,7 +52,7 @@ def test_a_computer_that_was_never_measured_says_how_to_measure_it(here: rl.Mach
     assert origin == "This computer: not measured yet, rl.this_machine() does it."
     assert waterfall == "this computer: not measured yet, rl.this_machine() does it."
     assert drawn(live)[1] == 0 and live.waterfall.picture() is None
-    assert live.waterfall.data["machines"]["this"]["kinds"] == []
+    assert live.waterfall.sentence == waterfall
 
 
 def test_what_is_not_measured_has_no_figures_to_ask_for() -> None:
@@ -88,7 +88,7 @@ def test_a_measurement_in_a_number_type_not_on_offer_is_left_out(here: rl.Machin
     live = rl.live.roofline(
         here, ops="gemv", measurements=[taken], n=64, waterfall=True, dtypes=["fp32"]
     )
-    assert live.waterfall.data["machines"]["here/1"].get("measured", {}) == {}
+    assert live.waterfall.scene.controls == []  # no size to go to
     assert "easured at" not in live.sentence and "unexplained" not in live.sentence
 
 

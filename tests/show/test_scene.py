@@ -1,164 +1,256 @@
-"""What the browser gets is what Python counted, and it is small."""
+"""Scenes: what stands where in which state, what is refused, and what a browser gets of it."""
 
 from __future__ import annotations
 
-import dataclasses
+import json
+import math
+from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-import rooflab as rl
-from rooflab.count.operation import LEVELS
-from rooflab.predict.machine import Figure
-from rooflab.show import captions
-from rooflab.show.machine_choices import offers
-from rooflab.show.scene import Pool, Scene, Series, Slider
-from tests.support.machine import measurement
-
-SIZES, BATCHES = (16, 64, 1024, 4096), (1, 8, 64)
-KINDS = (rl.dtype("fp32"), rl.dtype("fp64"), rl.dtype("bf16"))
+from rooflab.show.scene import MISSING, By, Dim, Fill, Scene, drawn, outline, pack
+from tests.support.scenes import some_states
 
 
-def gemv(n: int, batch: int, _: int, kind: object) -> rl.Operation:
-    return rl.gemv(n, n, kind, batch=batch, shared=("a",))
+def scene(*more: Dim) -> Scene:
+    return Scene(200, 100, [Dim("n", ["one", "two", "four"]), *more])
 
 
-def gemm(n: int, batch: int, _: int, kind: object) -> rl.Operation:
-    return rl.gemm(n, n, n, kind, batch=batch)
+def test_a_channel_holds_one_value_a_place() -> None:
+    page = scene()
+    bar = page.rect(10, 40, By("n", [20, 40, 80]), 20)
+    assert [page.value(bar, "box", n=n)[2] for n in range(3)] == [20, 40, 80]
+    assert page.value(bar, "box").tolist() == [10, 40, 20, 20], "it starts at its first stop"
 
 
-def scene(machines, measurements=()) -> Scene:
-    sliders = (
-        Slider("N", "size", SIZES, 0),
-        Slider("batch", "batch", BATCHES, 0),
-        Slider("", "", (1,), 0),
+def test_parts_of_a_place_may_depend_on_different_dimensions() -> None:
+    page = scene(Dim("view", ["time", "rate"], ["time", "rate"]))
+    dot = page.dot(By("n", [1, 2, 3]), By("view", [10, 90]))
+    assert page.value(dot, "at", n=2, view="rate").tolist() == [3, 90]
+
+
+def test_dimensions_keep_their_order_however_they_are_written() -> None:
+    page = scene(Dim("m", ["a", "b"]))
+    table = np.arange(6).reshape(2, 3)
+    dot = page.dot(By("m n", table), By("n m", table.T))
+    for m, n in np.ndindex(2, 3):
+        assert page.value(dot, "at", m=m, n=n).tolist() == [table[m, n]] * 2
+
+
+def test_words_have_holes_that_change_on_their_own() -> None:
+    page = scene()
+    page.says = Fill(
+        "{n} of {all} on {where}", n=By("n", ["1", "2", "4"]), all="8", where="the bus"
     )
-    series = (
-        Series("gemv", "GEMV", gemv, ["GEMV"] * 3, ["", "x", "x"], spread=True),
-        Series("gemm", "GEMM", gemm, ["GEMM"] * 3, ["", "x", "x"], spread=False),
+    assert page.sentence(n=2) == "4 of 8 on the bus"
+
+
+def test_between_the_stops_of_a_path_numbers_go_straight_and_words_change_half_way() -> None:
+    page = Scene(200, 100, [Dim("s", ["a", "b", "c"], keys=(0, 2, 6))])
+    text = page.text(By("s", [0, 20, 60]), 5, By("s", ["a", "b", "c"]))
+    assert page.table(text.channels["at"])[:, 0].tolist() == [0, 10, 20, 30, 40, 50, 60]
+    assert page.table(text.channels["text"]).tolist() == [*"abbbccc"]
+    assert page.value(text, "at", s=1)[0] == 20, "a state names the stop, not the place"
+
+
+def test_opacity_nought_and_what_is_no_number_are_not_drawn() -> None:
+    page = scene()
+    page.dot(By("n", [1, math.nan, 3]), 5, name="dot")
+    page.rect(0, 0, 5, 5, opacity=By("n", [0, 0, 1]), name="box")
+    seen = [[mark.name for mark, _ in drawn(page, n=n)] for n in range(3)]
+    assert seen == [["dot"], [], ["dot", "box"]]
+
+
+def test_each_asks_for_every_place() -> None:
+    page = scene(Dim("m", ["a", "b"]))
+    by = page.each("m n", lambda m, n: (m, 10 * n))
+    assert by.values.shape == (2, 3, 2) and by.values[1, 2].tolist() == [1, 20]
+    assert page.each("n", lambda n: f"<{n}>").values.tolist() == ["<0>", "<1>", "<2>"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (lambda s: s.rect(0, 0, By("n", [1, 2]), 5), r"By\('n'\) holds \(2,\) values; \(3,\)"),
+        (lambda s: s.rect(0, 0, By("m", [1, 2]), 5), "dim='m' is unknown"),
+        (lambda s: s.dot(0, 0, "star"), "shape='star' is unknown"),
+        (lambda s: s.slider("k", "how many"), "dim='k' is unknown"),
+        (lambda s: s.slider("n", "how many", at=[1, 2]), "at has 2 places; n has 3 stops"),
+        (lambda s: s.choice("n", "how many", ["a"]), "one a stop of n"),
+        (lambda s: s.switch("n", "on"), "n has 3 stops; a switch turns two"),
+        (lambda s: s.sentence(n=3), "n=3 is unknown"),
+        (lambda s: s.sentence(k=3), "dim='k' is unknown"),
+        (lambda s: s.text(0, 0, By("n", [])), "none"),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_is_refused_with_a_reason(wrong: Any, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        wrong(scene())
+
+
+def test_an_unknown_argument_is_named() -> None:
+    with pytest.raises(TypeError, match=r"rect\(\) has no argument colour"):
+        scene().rect(0, 0, 5, 5, colour="ink")
+
+
+def test_outlines_have_the_size_asked_for() -> None:
+    assert outline("circle", 4) == "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z"
+    assert outline("square", 8) == "M-7 -7 7 -7 7 7 -7 7z"
+    assert outline("square", 16) == "M-14 -14 14 -14 14 14 -14 14z"
+
+
+# What is packed: read back here as a browser does, without its way of reading.
+
+
+def unpacked(packed: dict[str, Any], track: Any, places: dict[str, int]) -> Any:
+    """What a packed channel holds at places that were kept as they are."""
+    if isinstance(track, (str, list)):
+        return track
+    if "template" in track:
+        holes = {key: unpacked(packed, hole, places) for key, hole in track["holes"].items()}
+        return track["template"].format(**holes)
+    if "parts" in track:
+        parts = [unpacked(packed, part, places) for part in track["parts"]]
+        return None if None in parts else [parts[n][0] for n in track["of"]]
+    codes = np.frombuffer(packed["buffer"], "<i2")
+    flat, shape = 0, track["shape"]
+    keys = track.get("keys") or [None] * len(shape)
+    spots = []
+    for dim, known in zip(track["dims"], keys, strict=True):
+        place = places[packed["dims"][dim]["name"]]
+        if known is None:
+            spots.append(place)
+        else:  # words hold from the last key on
+            spots.append(max(n for n, key in enumerate(known) if key <= place))
+    last = len(shape) - ("rows" in track)
+    for size, spot in zip(shape[:last], spots[:last], strict=True):
+        flat = flat * size + spot
+    if "rows" in track:
+        flat = int(codes[track["rows"] + flat]) * shape[-1] + spots[-1]
+    found = codes[track["at"] + flat * track["n"] :][: track["n"]]
+    if track.get("words"):
+        return packed["texts"][int(found.view("<u2")[0])]
+    return [None if code == MISSING else code / track["scale"] for code in found]
+
+
+NUMBERS = st.floats(-1000, 1000, allow_nan=False)
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    st.lists(
+        st.lists(st.sampled_from([0.0, 1.5, 7.25, math.nan]), min_size=4, max_size=4),
+        min_size=3,
+        max_size=3,
+    ),
+    st.booleans(),
+)
+def test_what_is_packed_is_what_was_meant(rows: list[list[float]], words: bool) -> None:
+    page = scene(Dim("m", [*"abcd"]), Dim("other", ["x", "y"]))
+    mark = page.text(
+        By("n m", rows), 3, By("n m", [[str(v) for v in row] for row in rows]) if words else "a"
     )
-    return Scene(sliders, series, KINDS, offers(machines, measurements))
+    packed = pack(page)
+    channels = packed["marks"][0]["channels"]
+    for state in some_states(page):
+        meant = page.value(mark, "at", **state)
+        got = unpacked(packed, channels["at"], state)
+        if math.isnan(meant[0]):
+            assert got is None or got[0] is None
+        else:
+            assert got == pytest.approx(meant.tolist(), abs=1 / 32)
+        assert unpacked(packed, channels["text"], state) == page.value(mark, "text", **state)
 
 
-def test_tables_hold_the_ledger() -> None:
-    made = scene("h100-sxm")
-    packed, frame = made.pack(), made.frame
-    texts = packed["texts"]
-    for op_data, build in zip(packed["ops"], (gemv, gemm)):
-        for kind in KINDS:
-            table = op_data["dtypes"][str(kind)]
-            xs = np.frombuffer(table["x"], "<f4")
-            moved, ratio = (np.frombuffer(table[key], "<u2") for key in ("bytes", "intensity"))
-            for i, n in enumerate(SIZES):
-                for j, batch in enumerate(BATCHES):
-                    op, at = build(n, batch, 1, kind), i * len(BATCHES) + j
-                    spot = at if op_data["spread"] else i
-                    said = captions.counts(op)
-                    assert xs[spot] == pytest.approx(frame.x(op.intensity), abs=1e-4)
-                    assert texts[moved[at]] == said["bytes"]
-                    assert texts[ratio[spot]] == said["intensity"]
+def test_a_dimension_that_changes_nothing_costs_nothing() -> None:
+    many = Dim("many", [str(n) for n in range(1000)])
+    page = scene(many)
+    page.rect(0, 0, By("many n", np.tile([20.0, 40, 80], (1000, 1))), 20)
+    packed = pack(page)
+    parts = packed["marks"][0]["channels"]["box"]["parts"]
+    assert [0] in [part.get("dims") for part in parts if isinstance(part, dict)]
+    assert len(packed["buffer"]) <= 2 * (1 + 3 + 1)
 
 
-def test_warm_homes_are_the_machines(here: rl.Machine) -> None:
-    packed = scene(here).pack()
-    found = packed["machines"][0]["home"]["fp32"]["gemv"]
-    ops = [gemv(n, batch, 1, "fp32") for n in SIZES for batch in BATCHES]
-    assert [LEVELS[level] for level in found] == [here.home(op.working_set) for op in ops]
-    assert {"l1", "l3", "dram"} <= {LEVELS[level] for level in found}
-
-
-def test_what_is_missing_has_a_reason(here: rl.Machine) -> None:
-    apple, ours = scene(["apple-m1", here]).pack()["machines"]
-    assert apple["no"]["fp64"] == {"cold": "no fp64 figure", "warm": "no fp64 figure"}
-    assert (
-        apple["no"]["fp32"] == {"warm": "no cache bandwidth"} and "cold" in apple["roofs"]["fp32"]
+def test_rows_that_are_alike_are_kept_once() -> None:
+    page = Scene(
+        200, 100, [Dim("a", [str(n) for n in range(50)]), Dim("b", [str(n) for n in range(60)])]
     )
-    assert ours["no"]["fp32"] == {} and ours["no"]["bf16"]["cold"] == "no bf16 figure"
+    table = np.tile(np.linspace(0, 90, 60), (50, 1))
+    table[0] += 1
+    page.dot(By("a b", table), 0)
+    packed = pack(page)
+    assert len(packed["buffer"]) < 2 * (2 * 60 * 2 + 50) + 1
+    track = packed["marks"][0]["channels"]["at"]
+    for a, b in ((0, 0), (0, 59), (1, 30), (49, 59)):
+        assert unpacked(packed, track, {"a": a, "b": b}) == pytest.approx(
+            [table[a, b], 0], abs=1 / 32
+        )
 
 
-def test_measurements_lie_at_their_slider_value(here: rl.Machine) -> None:
-    taken = measurement(rl.gemm(64, 64, 64), "here", 1e-5)
-    other = measurement(rl.gemm(65, 65, 65), "here", 1e-5)
-    foreign = measurement(rl.gemm(16, 16, 16), "elsewhere", 1e-5)
-    made = scene(here, [taken, other, foreign])
-    packed = made.pack()["machines"][0]
-    first, second = packed["measured"]["fp32"]["cold"]["gemm"]
-    assert first["at"] == 1 * len(BATCHES) and second["at"] == -1
-    assert first["y"] == pytest.approx(made.frame.y(taken.flop_per_s), abs=1e-3)
+def test_of_a_path_only_the_bends_are_kept() -> None:
+    page = Scene(200, 100, [Dim("s", ["a", "b"], keys=(0, 100))])
+    bend = np.interp(np.arange(101), [0, 30, 100], [0, 60, 60])
+    page.dot(By("s", bend), 0)
+    page.text(0, 0, By("s", ["early"] * 40 + ["late"] * 61))
+    packed = pack(page)
+    at, text = (packed["marks"][n]["channels"][name] for n, name in ((0, "at"), (1, "text")))
+    (moving,) = [part for part in at["parts"] if "keys" in part]
+    assert moving["keys"] == [[0, 30, 100]] and text["keys"] == [[0, 40]]
 
 
-def test_an_axpy_is_found_at_its_own_size_not_in_a_batch(here: rl.Machine) -> None:
-    live = rl.live.roofline(here, measurements=[measurement(rl.axpy(4096**2), "here", 1e-2)])
-    (found,) = live.view.data["machines"][0]["measured"]["fp32"]["cold"]["axpy"]
-    sizes, batches = live.scene.sliders[0].values, live.scene.sliders[1].values
-    assert found["at"] == sizes.index(4096) * len(batches)
+def test_the_packed_scene_is_json_and_one_buffer_and_always_the_same() -> None:
+    def made() -> dict[str, Any]:
+        page = scene(Dim("t", ["off", "on"], [False, True]))
+        page.dot(By("n", [1, 2, 3]), 4, "diamond", ink="paper")
+        page.line([(0, 0), (By("n", [1, 2, 3]), 9)], dash=(4, 2), clip=(0, 0, 9, 9))
+        page.point(page.marks[0], By("n", ["a", "b", "c"]))
+        page.button(By("n", ["x", "y", "z"]), {"t": 1}, shown=By("t", [1, 0]))
+        page.grip("n", By("n", [0, 50, 99]), 5, area=page.marks[0], label="how many")
+        page.note("from a test")
+        return pack(page)
+
+    one = made()
+    assert json.dumps({**one, "buffer": ""}, allow_nan=False)
+    assert one == made()
+    assert one["grips"][0]["area"] == 0 and one["dims"][1]["names"] == [False, True]
 
 
-def test_a_full_pool_says_so() -> None:
-    pool = Pool()
-    with pytest.raises(ValueError, match="65536 different texts"):
-        pool.table(str(i) for i in range(70_000))
-    assert Pool().table(["a", "b", "a"]) == b"\x00\x00\x01\x00\x00\x00"
-
-
-@pytest.mark.parametrize("name", ["axpy", "gemv", "gemm"])
-def test_what_was_measured_alone_lies_at_the_large_n_without_a_batch(
-    here: rl.Machine, name: str
-) -> None:
-    """AXPY on 4096² numbers is also a batch of 4096 vectors of 64²: it belongs to N = 4096."""
-    live = rl.live.roofline(here, measurements=[measurement(op_of(name, 4096), "here", 0.05)])
-    found = live.view.data["machines"][0]["measured"]["fp32"]["cold"][name][0]["at"]
-    n, batch = (slider.values for slider in live.scene.sliders[:2])
-    assert (n[found // len(batch)], batch[found % len(batch)]) == (4096, 1)
-    assert live.sliders[0].value == 4096
-
-
-def op_of(name: str, n: int) -> rl.Operation:
-    return {"axpy": rl.axpy(n * n), "gemv": rl.gemv(n, n), "gemm": rl.gemm(n, n, n)}[name]
-
-
-def test_one_machine_fills_its_axes(here: rl.Machine) -> None:
-    """The catalogue needs six decades and more; one core with its measurements needs three."""
-    taken = [measurement(op_of("axpy", 4096), "here", 0.02)]
-    alone, crowd = scene(here, taken), scene([here, "nvidia-b200"], taken)
-    own, other = (crowd.frame_of(offer) for offer in crowd.offers)
-    assert own == alone.frame_of(alone.offers[0]) == alone.frame
-    assert own.y_hi - own.y_lo == 3 and own.y(1.2e11) < 180
-    assert other.y_hi > 15 > own.y_hi and other.y_lo > own.y_lo
-    assert (crowd.frame.y_lo, crowd.frame.y_hi) == (own.y_lo, other.y_hi)
-
-
-def test_locked_axes_hold_the_machine_as_well(here: rl.Machine) -> None:
-    made = scene([here, "nvidia-b200"])
-    own, other = (made.frame_of(offer) for offer in made.offers)
-    locked = made.frame_of(made.offers[1], (own.y_lo, own.y_hi))
-    assert (locked.y_lo, locked.y_hi) == (own.y_lo, other.y_hi)
-    assert made.frame_of(made.offers[0], (own.y_lo - 1, own.y_hi + 1)).y_lo == own.y_lo - 1
-
-
-def test_the_roof_is_the_best_mix_so_no_mix_lies_above_it(here: rl.Machine) -> None:
-    """AXPY in place may travel faster than reading alone; its dot must stay under the roof."""
-    bandwidths = {"dram": {"read": Figure(1e10), "axpy": Figure(2e10)}}
-    quick = dataclasses.replace(here, bandwidths=bandwidths)
-    op = op_of("axpy", 4096)
-    live = rl.live.roofline(quick, measurements=[measurement(op, "here", op.bytes / 1.9e10)])
-    assert "×1.05 below this roof" in live.sentence and "memory 20.0 GB/s" in str(
-        live.view.data["machines"]
+def test_a_browser_hears_of_letters_of_code_and_of_an_even_pace() -> None:
+    page = Scene(
+        200, 100, [Dim("s", ["a", "b"], keys=(0, 4), glide=100, even=True), Dim("n", "ab")]
     )
-    figure = rl.show.roofline(quick, [measurement(op, "here", op.bytes / 1.9e10)])
-    assert "below" in figure.words and "above" not in figure.words
+    page.text(0, 0, "x + y", mono=True)
+    page.text(0, 0, "words")
+    packed = pack(page)
+    assert [mark["look"].get("mono") for mark in packed["marks"]] == [True, None]
+    assert [dim["even"] for dim in packed["dims"]] == [True, False]
 
 
-def test_a_prediction_below_the_axes_is_said_and_not_drawn(here: rl.Machine, monkeypatch) -> None:
-    from types import SimpleNamespace
+STRETCH = st.tuples(st.integers(1, 30), st.floats(-500, 500), st.booleans())
 
-    from rooflab.show import live_roofline
 
-    slow = dataclasses.replace(here, routines={"axpy": {}})
-    crawl = lambda op, machine, cache: SimpleNamespace(seconds=op.flops / 3e6)  # noqa: E731
-    monkeypatch.setattr(live_roofline, "predict", crawl)
-    monkeypatch.setattr("rooflab.show.scene.predict", crawl)
-    live = rl.live.roofline(slow, ops="axpy")
-    assert "Predicted 3.00 MFLOP/s, which lies below this picture." in live.sentence
-    drawn = live_roofline.still(live.scene, live.view).axes[0].lines
-    assert sum(line.get_marker() == "o" for line in drawn) == 1, "the bound alone"
+@settings(deadline=None, max_examples=60)
+@given(st.lists(STRETCH, min_size=1, max_size=6))
+def test_a_path_is_read_back_at_every_place(stretches: list[tuple[int, float, bool]]) -> None:
+    """Stretches of so many places that stand still at a number, or go straight to it."""
+    path = [0.0]
+    for many, goal, still in stretches:
+        path += [goal] * many if still else np.linspace(path[-1], goal, many + 1)[1:].tolist()
+    page = Scene(200, 100, [Dim("s", ["a", "b"], keys=(0, len(path) - 1))])
+    page.dot(By("s", path), 0)
+    packed = pack(page)
+    at = packed["marks"][0]["channels"]["at"]
+    codes = np.frombuffer(packed["buffer"], "<i2")
+    parts = at if isinstance(at, list) else at.get("parts", [at])
+    moving = [part for part in parts if isinstance(part, dict) and part.get("dims")]
+    if isinstance(at, list) or not moving:
+        assert len(set(path)) == 1 or np.ptp(path) < 1 / 8
+        return
+    (x,) = moving
+    keys = x["keys"][0] if x.get("keys") else range(len(path))
+    held = codes[x["at"] :][: x["n"] * len(keys) : x["n"]] / x["scale"]
+    assert np.interp(range(len(path)), keys, held) == pytest.approx(path, abs=2 / 16)

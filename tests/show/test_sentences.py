@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 import rooflab as rl
-from rooflab.show.waterfall_picture import factor_text, of_bound, of_prediction
+from rooflab.show.falls import factor_text, of_bound, of_prediction
 from tests.support.machine import measurement
 from tests.support.morph_example import HERE
+from tests.support.scenes import named
 
 ORIGIN = "Roofs of A test machine, a recording of 2026-11-21."
 
@@ -92,7 +92,9 @@ def test_the_box_says_its_solid_and_how_many_there_are(name: str, sentence: str)
 )
 def test_the_face_of_c_says_whether_it_is_read_as_well(accumulate: bool, face: str) -> None:
     live = rl.live.box(8, 16, 32, machines=HERE, dtypes=["fp32"], accumulate=accumulate)
-    assert live.box.data["solids"][0]["faces"] == ["A", "B", face]
+    scene = live.box.scene
+    names = [scene.value(named(scene, f"name-{one}")[0], "text") for one in "ABC"]
+    assert names == ["A", "B", face]
     moved = 8 * 32 + 32 * 16 + 8 * 16 * (2 if accumulate else 1)
     assert f" {moved} elements moved" in live.box.sentence
 
@@ -115,16 +117,17 @@ def test_the_waterfall_of_an_estimate_line_by_line() -> None:
 
 @pytest.mark.parametrize("cache", ["cold", "warm"])
 def test_the_browsers_rows_end_with_the_product_of_the_factors(cache: str) -> None:
-    live = rl.live.roofline(HERE, ops="gemv", dtypes=("fp32",), waterfall=True)
-    data = live.waterfall.data
-    rows = np.frombuffer(data["machines"]["here/1"]["rows"][cache], "<u2").reshape(-1, 10)
-    for n, row in zip(live.scene.sliders[0].values, rows, strict=True):
+    view = rl.live.roofline(HERE, ops="gemv", dtypes=("fp32",), waterfall=True).waterfall
+    words = [mark for mark in view.scene.marks if mark.name in ("factor", "name")]
+    for i, n in enumerate(view.tables.sliders[0].values):
         told = rl.predict(rl.gemv(n, n), HERE, cache=cache)
         steps = [
             after.seconds / before.seconds for before, after in zip(told.terms, told.terms[1:])
         ]
-        wanted = [factor_text(factor) for factor in (*steps, told.seconds / told.bound)]
-        assert [data["texts"][text] for text in (*row[3:6], row[9])] == wanted
+        total = f"predicted: {factor_text(told.seconds / told.bound)} the bound"
+        said = [view.scene.value(mark, "text", cache=cache, i=i) for mark in words]
+        factors = [text.split(" ")[0] for text in said if text.startswith("×")]
+        assert factors == [factor_text(factor) for factor in steps] and total in said
 
 
 def test_the_static_picture_says_its_roofs_and_every_point() -> None:

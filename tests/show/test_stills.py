@@ -11,15 +11,14 @@ from matplotlib.figure import Figure
 from matplotlib.image import imread
 
 import rooflab as rl
-from rooflab.show.free_lunch_picture import FreeLunchPicture, free_lunch, read_curve, still
+from rooflab.show.free_lunch_picture import FreeLunchPicture, free_lunch
 from rooflab.show.guess_axis import MINE, GuessAxis, guess
 from rooflab.show.time_to_roofline import morph
 from rooflab.show.waterfall_picture import stacked
 from tests.show.test_free_lunch_picture import CURVE
 from tests.support.machine import measurement
 
-SWEEP = read_curve(CURVE)
-CURVE_PNG = still(SWEEP, "time", 9)
+CURVE_PNG = free_lunch(CURVE, start=9).still()
 ORANGE = [int(MINE[at : at + 2], 16) for at in (1, 3, 5)]
 
 
@@ -53,32 +52,30 @@ def placed(at: int) -> GuessAxis:
 
 @pytest.mark.parametrize("view", ["time", "rate"])
 def test_a_guess_stands_above_its_k_and_moves_with_its_time(view: str) -> None:
-    short, long = (marker(still(SWEEP, view, 9, guess=(17, s))) for s in (2e-3, 8e-3))
-    assert short[0] == long[0], "above the same k"
-    assert (short[1] > long[1]) == (view == "time"), "more time is higher, and a lower rate"
-    assert marker(still(SWEEP, view, 9)) is None
-    assert marker(still(SWEEP, view, 9, guess=(65, 2e-3)))[0] > short[0]
+    low, high = (marker(waiting_for(placed(at), view=view).still()) for at in (40, 90))
+    assert low[0] == high[0], "above the same k"
+    assert (high[1] < low[1]) == (view == "time"), "more time is higher, and a lower rate"
+    right = free_lunch(CURVE, after=placed(90), guess_k=65, view=view)
+    assert marker(right.still())[0] > high[0]
 
 
 @pytest.mark.parametrize("view", ["time", "rate"])
 def test_a_guess_beyond_the_axes_sits_at_their_edge(view: str) -> None:
-    for beyond in ((1e3, 1e6), (1e-9, 1e-12)):
-        one, other = (still(SWEEP, view, 9, guess=(17, s)) for s in beyond)
-        assert one == other and 0.05 < marker(one)[1] < 0.9
+    one, other = (marker(waiting_for(placed(at), view=view).still()) for at in (220, 240))
+    assert one == other and 0.03 < one[1] < 0.7
 
 
 def test_the_picture_draws_the_guess_it_waited_for() -> None:
     low, high = (waiting_for(placed(at)) for at in (60, 180))
-    assert not low.live.covered and low.live.guess_at == 60
+    assert not low.covered and low.guess == 61
     assert marker(high.still())[1] < marker(low.still())[1]
     assert marker(waiting_for(placed(-1)).still()) is None, "looked, without a guess"
-    alone = free_lunch(CURVE)
-    assert marker(alone.still()) is None and alone.live.guess_at == -1
+    assert marker(free_lunch(CURVE).still()) is None
 
 
 def test_a_covered_picture_shows_no_guess_and_keeps_the_uncovered_one_aside() -> None:
     picture = waiting_for(asked())
-    assert picture.live.covered and marker(picture.still()) is None
+    assert picture.covered and marker(picture.still()) is None
     _, about = picture._repr_mimebundle_()
     assert about["rooflab"]["under"]["alt"].startswith("1 multiply-add: carrying 4.0 ms")
     assert "rooflab" not in free_lunch(CURVE)._repr_mimebundle_()[1]

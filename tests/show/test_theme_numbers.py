@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import rooflab as rl
 from rooflab.show import captions, theme
-from rooflab.show.waterfall_picture import factor_text, seconds_of, ticks
+from rooflab.show.falls import factor_text, seconds_of, ticks
 
 
 @pytest.mark.parametrize(

@@ -13,17 +13,9 @@ from hypothesis import strategies as st
 
 import rooflab as rl
 from rooflab.predict.explain import explain
-from rooflab.show.waterfall_picture import (
-    Fall,
-    bar_of,
-    draw,
-    lane_of,
-    of_bound,
-    of_explanation,
-    of_prediction,
-    ticks,
-    window,
-)
+from rooflab.show.falls import Fall, of_bound, of_explanation, of_prediction, ticks, window
+from rooflab.show.scene import Scene
+from rooflab.show.waterfall_picture import draw, fall_scene, lane
 from tests.support.machine import ROOFS, measurement
 
 HERE = rl.Machine.from_roofs(ROOFS, id="here", name="A test machine")
@@ -39,19 +31,29 @@ MACHINES = st.sampled_from([HERE, TIMED, "h100-sxm", "mi250x-gcd", "raspberry-pi
 CACHES = st.sampled_from(["cold", "warm"])
 
 
+def bars(scene: Scene, **state: object) -> list[tuple[float, float]]:
+    """Where each bar of a waterfall begins and ends, in pixels; none where there is no step."""
+    found = [mark for mark in scene.marks if mark.name.startswith("bar ")]
+    corners = [scene.value(mark, "points", **state).reshape(-1, 2) for mark in found]
+    return [(float(one[0, 0]), float(one[1, 0])) for one in corners]
+
+
+def decade(fall: Fall, wide: float = 760) -> float:
+    """Pixels of a factor of ten."""
+    (left, right), (lo, hi) = lane(wide), window(fall.places, 0.06)
+    return (right - left) / (hi - lo)
+
+
 @given(OPS, MACHINES, SECONDS, CACHES)
 def test_the_lengths_multiply_up_to_what_was_measured(op, machine, seconds, cache) -> None:
     e = explain(op, machine, seconds, cache=cache)
     fall = of_explanation(e)
-    lane = lane_of(fall)
-    product = 1.0
-    for step in fall.steps:
-        signed = lane.x(step.end) - lane.x(step.start)
-        left, right = bar_of(step, lane)
-        assert right - left == pytest.approx(abs(signed))
-        product *= 10 ** (signed / lane.decade)
-    assert product == pytest.approx(e.seconds / e.bound, rel=1e-9)
-    assert math.prod(f.factor for f in e.factors) == pytest.approx(product, rel=1e-9)
+    lengths = [(end - begin) / decade(fall) for begin, end in bars(fall_scene(fall))]
+    for length, step in zip(lengths, fall.steps, strict=True):
+        assert length == pytest.approx(step.end - step.start, abs=1e-9)
+    assert 10 ** sum(lengths) == pytest.approx(e.seconds / e.bound, rel=1e-9)
+    product = math.prod(f.factor for f in e.factors)
+    assert product == pytest.approx(10 ** sum(lengths), rel=1e-9)
 
 
 @given(OPS, MACHINES, SECONDS, CACHES)
@@ -65,25 +67,45 @@ def test_each_bar_starts_where_the_last_one_ended(op, machine, seconds, cache) -
         assert (step.kind == "slower") <= (step.end > step.start)
         assert (step.kind == "faster") <= (step.end < step.start)
         assert step.explained == (step is not fall.steps[-1])
+    drawn = bars(fall_scene(fall))
+    for (_, end), (begin, _) in itertools.pairwise(drawn):
+        assert begin == end
 
 
 @given(OPS, SECONDS, st.floats(0.1, 9.5))
 def test_equal_factors_have_equal_lengths(op, seconds, factor) -> None:
     def length(time: float) -> float:
-        short, long = (of_explanation(explain(op, HERE, t)) for t in (time, time * factor))
-        return lane_of(long).x(long.end) - lane_of(long).x(short.end), lane_of(long).decade
+        fall = of_explanation(explain(op, HERE, time))
+        return sum(end - begin for begin, end in bars(fall_scene(fall))) / decade(fall)
 
-    pixels, decade = length(seconds)
-    assert pixels / decade == pytest.approx(math.log10(factor), abs=1e-6)
+    assert length(seconds * factor) - length(seconds) == pytest.approx(math.log10(factor), abs=1e-6)
 
 
 @given(OPS, MACHINES, SECONDS)
 def test_nothing_is_clipped(op, machine, seconds) -> None:
-    fall = of_explanation(explain(op, machine, seconds))
-    lane = lane_of(fall)
-    for step in fall.steps:
-        left, right = bar_of(step, lane)
-        assert lane.x0 <= left <= right <= lane.x1
+    left, right = lane(760)
+    for bar in bars(fall_scene(of_explanation(explain(op, machine, seconds)))):
+        assert left <= min(bar) and max(bar) <= right
+
+
+def test_colours_say_what_a_step_is_made_of_and_hollow_bars_make_it_shorter() -> None:
+    fall = of_explanation(explain(rl.gemv(64, 64), TIMED, 5e-6, cache="warm"))
+    scene = fall_scene(fall)
+    looks = {
+        mark.name.removeprefix("bar "): (mark.channels["ink"], mark.channels["fill"])
+        for mark in scene.marks
+        if mark.name.startswith("bar ")
+    }
+    kinds = {step.name: step.kind for step in fall.steps}
+    assert kinds["level and mix"] == "faster" and kinds["call overhead"] == "slower"
+    assert looks["level-and-mix"] == ("carrying", "paper")
+    assert looks["call-overhead"] == ("overhead", "overhead")
+    assert looks["routine-efficiency"] == ("computing", "computing")
+    assert looks["unexplained"] == ("soft", "paper")
+    said = [scene.value(mark, "text") for mark in scene.marks if mark.name == "factor"]
+    assert said[1].endswith(" ←") and said[2].endswith(" →")
+    dashed = [mark.name for mark in scene.marks if mark.look.get("dash") and "bar" in mark.name]
+    assert dashed == ["bar unexplained"]
 
 
 @given(st.floats(-300, 300), st.floats(0.1, 300))

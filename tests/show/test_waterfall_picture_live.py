@@ -1,10 +1,12 @@
-"""The live waterfall without a browser: its tables hold what explain() and predict() say."""
+"""The live waterfall without a browser: in every state it says and shows what explain() says."""
 
 from __future__ import annotations
 
 import dataclasses
 import io
+import itertools
 import json
+import math
 from base64 import b64decode
 
 import numpy as np
@@ -15,11 +17,27 @@ from matplotlib.image import imread
 
 import rooflab as rl
 from rooflab.predict.explain import explain
-from rooflab.show import waterfall_picture
-from rooflab.show.waterfall_picture import LOWEST, PER_DECADE, ticks
+from rooflab.show import painter
+from rooflab.show.falls import Fall
+from rooflab.show.scene import Scene
+from rooflab.show.waterfall_picture import (
+    NARROW,
+    WIDE,
+    Cases,
+    WaterfallView,
+    Wording,
+    lane,
+    live_scene,
+    ticks_of,
+    windows,
+)
 from tests.show.test_live_roofline import LIMIT
-from tests.show.test_waterfall_picture import TIMED
+from tests.show.test_waterfall_picture import TIMED, bars, overlaps
 from tests.support.machine import measurement
+
+COLD = measurement(rl.gemv(4096, 4096), "here", 0.02)
+WARM = dataclasses.replace(measurement(rl.gemv(1024, 1024), "here", 1e-4), cache="warm")
+OWN_LIMIT = 450_000  # bytes of its saved state with all machines
 
 
 @pytest.fixture(autouse=True)
@@ -29,121 +47,197 @@ def _nothing_stored(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
 
 def live(*, ops="gemv", n=4096, **options) -> object:
     machines = [TIMED, "h100-sxm", "apple-m1"]
-    return rl.live.roofline(machines, ops=ops, n=n, waterfall=True, **options)
+    kinds = ("fp64", "fp32")
+    return rl.live.roofline(machines, ops=ops, n=n, dtypes=kinds, waterfall=True, **options)
 
 
-def machine(view, name: str) -> dict:
-    return view.data["machines"][name]
+@pytest.fixture(scope="module")
+def measured() -> WaterfallView:
+    every = ("axpy", "gemv", "gemm")
+    return live(ops=every, measurements=[COLD, WARM]).waterfall
 
 
-def numbers(raw: bytes, kind: str) -> np.ndarray:
-    return np.frombuffer(raw, kind)
+def sheet(view: WaterfallView, wide: int) -> Scene:
+    start = {dim.name: getattr(view, dim.name) for dim in view.scene.given}
+    return live_scene(Wording(Cases(view.tables)), wide, start)
 
 
-def read(seconds: dict, place: float) -> str:
-    """What the browser reads at a place (reading.js), in seconds."""
-    decade = int(np.floor(place))
-    marks = numbers(seconds["marks"], "<f4")
-    row = int(np.searchsorted(marks, place - decade, side="right"))
-    decade, row = (decade + 1, 0) if row == len(marks) else (decade, row)
-    period = len(seconds["labels"]) // len(marks)
-    turn, within = divmod(decade - seconds["lo"], period)
-    return seconds["labels"][within * len(marks) + row] + seconds["suffixes"][turn]
+def seen(scene: Scene, name: str, view: WaterfallView) -> list[str]:
+    """The words of all rows with that name, as they are read in the state of ``view``."""
+    places = scene.places(**view.state)
+    marks = [mark for mark in scene.marks if mark.name == name]
+    return [scene.settled(mark.channels["text"], places) for mark in marks]
 
 
-@pytest.mark.parametrize("cache", ["cold", "warm"])
-def test_the_rows_are_the_stages_of_predict(cache: str) -> None:
-    made = live(ops=("axpy", "gemv", "gemm"))
-    data, many = made.waterfall.data, made.waterfall.data["many"]
-    mine = machine(made.waterfall, "here/1")
-    table = numbers(mine["rows"][cache], "<u2").reshape(len(mine["kinds"]), 3, many, 10)
-    for at, n in enumerate(made.scene.sliders[0].values):
-        p = rl.predict(rl.gemv(n, n, mine["kinds"][1]), TIMED, cache=cache)
-        row = table[1, 1, at]
-        for stage, place, note in zip(p.terms[1:], row[:3], row[6:9]):
-            assert read(data["seconds"], place / PER_DECADE + LOWEST) == rl.si(stage.seconds, "s")
-            assert data["texts"][note] == stage.note
+def states(view: WaterfallView) -> list[dict[str, object]]:
+    """Every choice, at the sizes that were measured, beside them, and at the ends."""
+    values = list(view.tables.sliders[0].values)
+    sizes = [0, *(values.index(n) + step for n in (1024, 4096) for step in (0, 1)), -1]
+    names = [[*dim.names] for dim in view.scene.given if dim.names]
+    keys = [dim.name for dim in view.scene.given if dim.names]
+    found = []
+    for chosen in itertools.product(*names):
+        for i, j in [*((i % len(values), 0) for i in sizes), (3, 2)]:
+            found.append({**dict(zip(keys, chosen)), "i": i, "j": j})
+    return found
 
 
-@pytest.mark.parametrize("name", ["here/1", "nvidia-h100-sxm", "apple-m1"])
-def test_the_curves_are_the_bounds_of_predict(name: str) -> None:
-    made = live(ops=("axpy", "gemv", "gemm"))
-    data, mine = made.waterfall.data, machine(made.waterfall, name)
-    offer = next(one for one in made.scene.offers if one.id == name)
-    for k, kind in enumerate(mine["kinds"]):
-        for s, series in enumerate(made.scene.series):
-            carried, low, high = mine["bound"][k * 3 + s]
-            curves = {
-                key: numbers(raw, "<f4") for key, raw in data["ops"][s]["curves"][kind].items()
-            }
-            for at, n in enumerate(made.scene.sliders[0].values):
-                bound = rl.predict(series.build(n, 1, 1, kind), offer.machine).bound
-                place = curves["carry"][at] + low if at < carried else curves["compute"][at] + high
-                assert place == pytest.approx(np.log10(bound), abs=1e-5)
+def test_in_every_state_its_words_are_those_of_the_explanation(measured) -> None:
+    """The sentence, the rows for who cannot see them, and each number that stands in a row."""
+    scene, kinds = measured.scene, set()
+    (steps,) = (words for kind, words, _ in scene.notes if kind == "aside steps")
+    for state in states(measured):
+        measured.set_trait("machine", state["machine"])
+        for key, value in state.items():
+            setattr(measured, key, value)
+        fall, places = measured.fall, scene.places(**state)
+        said, *rows = measured.words.splitlines()
+        assert measured.sentence == said
+        assert scene.settled(steps, places) == " ".join(rows)
+        if not isinstance(fall, Fall):
+            kinds.add("none")
+            assert seen(scene, "time", measured) == [""] * 6
+            continue
+        kinds.add(fall.reached)
+        held = {step.name: step for step in fall.steps}
+        names = seen(scene, "name", measured)[1:5]
+        every = [held.get(name) for name in names]
+        assert seen(scene, "time", measured)[1:5] == [s.seconds if s else "" for s in every]
+        factors = [text.split(" ")[0] for text in seen(scene, "factor", measured)[1:5]]
+        assert factors == [s.factor if s else "" for s in every]
+    assert kinds == {"none", "", "predicted", "measured"}
 
 
-@pytest.mark.parametrize("seconds", [1e-9, 9.994e-9, 9.996e-9, 1.234e-6, 0.0999, 999.4, 5000.0])
-def test_a_place_reads_as_the_three_digits_that_python_writes(seconds: float) -> None:
-    place = waterfall_picture.place(seconds) / PER_DECADE + LOWEST
-    assert read(live().waterfall.data["seconds"], place) == rl.si(seconds, "s")
+@pytest.mark.parametrize("wide", [WIDE, NARROW])
+def test_in_every_state_the_bars_are_the_factors_and_lie_in_their_room(measured, wide) -> None:
+    scene, (left, right) = sheet(measured, wide), lane(wide)
+    for state in states(measured):
+        for key, value in state.items():
+            setattr(measured, key, value)
+        fall, drawn = measured.fall, bars(scene, **state)
+        shown = [one for one in drawn if not math.isnan(one[0])]
+        steps = fall.steps if isinstance(fall, Fall) else ()
+        assert len(shown) == len(steps)
+        for (_, end), (begin, _) in itertools.pairwise(shown):
+            assert begin == end
+        for bar, step in zip(shown, steps):
+            assert left <= min(bar) and max(bar) <= right
+            assert np.sign(bar[1] - bar[0]) == np.sign(step.end - step.start)
+        total = sum(abs(end - begin) for begin, end in shown)
+        decades = sum(abs(step.end - step.start) for step in steps) or 1.0
+        for bar, step in zip(shown, steps):
+            share = abs(step.end - step.start) / decades
+            assert abs(bar[1] - bar[0]) == pytest.approx(share * total, abs=1e-6)
+
+
+@pytest.mark.parametrize("wide", [WIDE, NARROW])
+def test_ticks_lie_where_their_factors_do(measured, wide) -> None:
+    scene = sheet(measured, wide)
+    measured.set_trait("machine", "here/1")
+    for key, value in {"dtype": "fp32", "op": "gemv", "cache": "cold", "i": 0, "j": 0}.items():
+        setattr(measured, key, value)
+    state, fall = measured.state, measured.fall
+    (begin, *_), last = bars(scene, **state)[0], bars(scene, **state)[2][1]
+    per = (last - begin) / (fall.end - fall.start)
+    ticks = [mark for mark in scene.marks if mark.name == "tick"]
+    at = {scene.value(m, "text", **state): scene.value(m, "at", **state)[0] for m in ticks}
+    assert at.pop("×1") == pytest.approx(begin)
+    shown = {label: x for label, x in at.items() if not math.isnan(x)}
+    assert len(shown) >= 2
+    for label, x in shown.items():
+        decades = math.log10(float(label.removeprefix("×").replace(",", "")))
+        assert (x - begin) / per == pytest.approx(decades, abs=1e-6)
+
+
+def test_every_fall_fits_a_window_and_ticks_have_room() -> None:
+    found = windows()
+    widths = [hi - lo for lo, hi in found]
+    assert widths == sorted(widths) and found[-1][0] <= -7 and found[-1][1] >= 7
+    for (lo, hi), wide in itertools.product(found, (WIDE, NARROW)):
+        places = sorted([*(x for x, _ in ticks_of(lo, hi, wide))])
+        assert all(b - a > 40 for a, b in itertools.pairwise(places))
+
+
+@pytest.mark.parametrize("wide", [WIDE, NARROW])
+def test_no_text_steps_on_another_or_leaves_the_sheet(measured, wide) -> None:
+    scene = sheet(measured, wide)
+    told = [s for s in states(measured) if s["op"] == "gemv" and s["dtype"] == "fp32"]
+    for state in told[::3]:
+        figure = painter.figure(scene, [state])
+        shown = [text for text in figure.axes[0].texts if text.get_text()]
+        assert len(shown) > 10 and overlaps(figure) == []
+        for text in shown:
+            box = text.get_window_extent()
+            assert box.x0 >= 0 and box.x1 <= wide and box.y0 >= 0 and box.y1 <= scene.height, text
+            assert text.get_fontsize() * 100 / 72 >= 12.99
 
 
 def test_a_measured_size_ends_at_the_measurement() -> None:
-    timed = measurement(rl.gemv(4096, 4096), "here", 0.02)
-    made = live(measurements=[timed])
-    found = machine(made.waterfall, "here/1")["measured"]["cold"]["fp32"]["gemv"]
-    ((at, (place, *texts)),) = found.items()
-    assert made.scene.sliders[0].values[int(at)] == 4096
-    e = explain(timed, TIMED)
-    said = [made.waterfall.data["texts"][text] for text in texts]
-    assert read(made.waterfall.data["seconds"], place / PER_DECADE + LOWEST) == "20.0 ms"
-    assert said[2] == e.sentence and e.sentence in made.sentence
+    made = live(measurements=[COLD])
+    e = explain(COLD, TIMED)
+    assert e.sentence in made.sentence and made.waterfall.sentence == e.sentence
+    assert seen(made.waterfall.scene, "time", made.waterfall)[-1] == "20.0 ms"
+    last = [m for m in made.waterfall.scene.marks if m.name == "stop end"][0]
+    scene, state = made.waterfall.scene, made.waterfall.state
+    assert scene.value(last, "at", **state)[0] == bars(scene, **state)[-1][1]
+    assert scene.value(last, "fill", **state) == "ink"
+    assert scene.value(last, "fill", **{**state, "i": state["i"] - 1}) == "paper"
 
 
 def test_it_says_why_it_stops() -> None:
-    made = live()
-    assert "Nothing was measured at this size" in made.waterfall.sentence
-    made.waterfall.machine = "nvidia-h100-sxm"
-    assert "A datasheet knows no caches" in made.waterfall.sentence
-    made.waterfall.j = 3
-    assert "set the batch to 1" in made.sentence and made.waterfall.picture() is None
-    made.waterfall.machine, made.waterfall.dtype = "apple-m1", "fp64"
-    assert made.waterfall.sentence == "Apple M1 (8-core GPU): no fp64 figure."
+    view = live().waterfall
+    assert "Nothing was measured at this size" in view.sentence
+    view.machine = "nvidia-h100-sxm"
+    assert "A datasheet knows no caches" in view.sentence
+    assert seen(view.scene, "note", view)[:2] == ["66.9 TFLOP/s peak, 3.35 TB/s DRAM,", "datasheet"]
+    view.j = 3
+    assert "set the batch to 1" in view.words and view.picture() is None
+    view.machine, view.dtype = "apple-m1", "fp64"
+    assert view.words == view.sentence == "Apple M1 (8-core GPU): no fp64 figure."
 
 
 def test_of_both_sides_the_measured_one_is_explained() -> None:
-    cold = measurement(rl.gemv(4096, 4096), "here", 0.02)
-    warm = dataclasses.replace(measurement(rl.gemv(1024, 1024), "here", 1e-3), cache="warm")
-    made = live(measurements=[cold, warm], cache="both")
-    values = made.scene.sliders[0].values
-    for timed, side in ((cold, "cold"), (warm, "warm")):
-        made.waterfall.i = values.index(timed.op.dims["n"])
-        assert made.waterfall.state == side
-        assert explain(timed, TIMED).sentence in made.sentence
-        assert f"This is the {side} side." in made.waterfall.sentence
-    made.waterfall.i -= 1
-    assert made.waterfall.state == "cold" and "Nothing was measured" in made.waterfall.sentence
-    made.waterfall.cache = "warm"
-    assert "side." not in made.waterfall.sentence
-    assert made.waterfall.data["sizes"] == [str(value) for value in values]
+    made = live(measurements=[COLD, WARM], cache="both")
+    view, values = made.waterfall, made.scene.sliders[0].values
+    for timed, side in ((COLD, "cold"), (WARM, "warm")):
+        view.i = values.index(timed.op.dims["n"])
+        assert view.sentence == f"{explain(timed, TIMED).sentence} This is the {side} side."
+    view.i -= 1
+    assert "Nothing was measured" in view.sentence and view.sentence.endswith("cold side.")
+    view.cache = "warm"
+    assert "side." not in view.sentence
+
+
+def test_the_sizes_that_were_measured_are_buttons() -> None:
+    made = live(measurements=[COLD, WARM], cache="both")
+    scene, values = made.waterfall.scene, made.scene.sliders[0].values
+    jumps = [one for one in scene.controls if one["kind"] == "button"]
+
+    def offered(**state: object) -> list[tuple[str, int, bool]]:
+        """Label, size and whether it is pressed, of each button that is shown."""
+        places = scene.places(**{**made.waterfall.state, **state})
+        held = [{key: scene.settled(one[key], places) for key in ("label", "shown", "pressed")} | {
+            "i": int(scene.settled(one["sets"]["i"], places))} for one in jumps]  # fmt: skip
+        return [(h["label"], values[h["i"]], bool(h["pressed"])) for h in held if h["shown"]]
+
+    at = values.index(1024)
+    assert offered(i=at) == [("1024", 1024, True), ("4096", 4096, False)]
+    assert offered(i=at, j=2) == [("1024", 1024, False), ("4096", 4096, False)]
+    assert offered(cache="cold", i=at) == [("4096", 4096, False)]
+    assert offered(machine="nvidia-h100-sxm") == offered(dtype="fp64") == []
+    assert {one["row"] for one in jumps} == {"measured at N ="}
+    assert all(one["sets"]["j"] == 0 for one in jumps)
 
 
 def test_a_machine_without_timed_routines_is_explained_where_it_was_measured(here) -> None:
-    timed = measurement(rl.gemv(4096, 4096), "here", 0.02)
-    made = rl.live.roofline(here, ops="gemv", measurements=[timed], waterfall=True)
-    assert "unexplained" in made.waterfall.sentence
-    made.waterfall.i -= 1
-    assert "never timed" in made.waterfall.sentence
-    assert not machine(made.waterfall, "here/1")["predicts"]
-
-
-def test_every_fall_fits_a_window_whose_ticks_lie_inside() -> None:
-    found = waterfall_picture.windows()
-    widths = [one["hi"] - one["lo"] for one in found]
-    assert widths == sorted(widths) and found[-1]["lo"] <= -7 and found[-1]["hi"] >= 7
-    for one in found:
-        assert [tuple(tick) for tick in one["ticks"]] == list(ticks(one["lo"], one["hi"]))
-        assert [0, "×1"] in one["ticks"]
+    made = rl.live.roofline(here, ops="gemv", measurements=[COLD], waterfall=True)
+    view = made.waterfall
+    assert "unexplained" in view.words
+    drawn = dict(zip(seen(view.scene, "name", view)[1:5], bars(view.scene, **view.state)))
+    assert math.isnan(drawn["routine efficiency"][0]) and not math.isnan(drawn["unexplained"][0])
+    view.i -= 1
+    assert "never timed" in view.words
+    assert all(math.isnan(begin) for begin, _ in bars(view.scene, **view.state))
 
 
 def test_it_starts_with_what_was_measured_and_follows_the_box() -> None:
@@ -171,15 +265,17 @@ def test_links_need_no_kernel_and_its_ticks_are_hushed() -> None:
     targets = [m["state"]["target"][0] for m in state.values() if m["model_name"] == "LinkModel"]
     assert targets.count(f"IPY_MODEL_{made.waterfall.model_id}") == 6
     assert made.waterfall.model_id in made.view.hushed
+    sent = made.waterfall.trait_metadata
+    assert sent("i", "echo_update") is False and sent("j", "echo_update") is False
 
 
-@pytest.mark.parametrize("box", [False, True])
-def test_the_state_stays_below_a_megabyte(box: bool, monkeypatch) -> None:
+def test_the_state_stays_below_a_megabyte(monkeypatch) -> None:
     from rooflab.measure import this_machine
 
     own = dataclasses.replace(TIMED, id="own", name="This computer")
     monkeypatch.setattr(this_machine, "stored_machine", lambda *a, **k: own)
     Widget.close_all()
-    made = rl.live.roofline(box=box, waterfall=True)
+    made = rl.live.roofline(waterfall=True)
     state = embed_data(views=[made])["manager_state"]["state"]
     assert len(json.dumps(state)) < LIMIT
+    assert len(json.dumps(state[made.waterfall.model_id])) < OWN_LIMIT

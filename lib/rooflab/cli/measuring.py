@@ -241,7 +241,7 @@ def show(explanation: Explanation, *, notes: bool = True, key: bool = True) -> N
     ``notes``: a line below each says why; ``key``: the last line says what the letters mean.
     """
     from rooflab.cli.terminal import waterfall
-    from rooflab.show.waterfall_picture import of_explanation
+    from rooflab.show.falls import of_explanation
 
     if notes:
         say(str(explanation.op))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from rooflab.show.waterfall_picture import Fall, WaterfallStep
+    from rooflab.show.falls import Fall, WaterfallStep
 
 WIDTH = 80  # columns where the terminal does not say
 WRONG = 2  # exit code of every error: a wrong option and a wrong value are the same to a caller
@@ -235,7 +235,7 @@ def rows(fall: Fall, columns: int) -> list[Text]:
     """The lines of the picture, the bars on ``columns`` columns of one log axis."""
     from rich.text import Text
 
-    from rooflab.show.waterfall_picture import BOUND, seconds_of, window
+    from rooflab.show.falls import BOUND, seconds_of, window
 
     lo, hi = window(fall.places, 0.04)
 

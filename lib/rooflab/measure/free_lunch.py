@@ -12,6 +12,7 @@ import time
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -125,7 +126,7 @@ class FreeLunch:
         """The same points as work per second."""
         return tuple(flops / s for flops, s in zip(self.flops, self.seconds.tolist(), strict=True))
 
-    @property
+    @cached_property
     def bandwidth(self) -> float:
         """byte/s from the flat end: all points within a tenth of the fastest."""
         flat = self.seconds[self.seconds <= 1.1 * self.seconds.min()]
@@ -136,7 +137,7 @@ class FreeLunch:
         """The k that carry the peak: those that take at least twice as long as the fastest."""
         return tuple(self.k[self.seconds >= 2 * self.seconds.min()].tolist())
 
-    @property
+    @cached_property
     def peak(self) -> float:
         """FLOP/s from the slope of the rising end.
 
@@ -155,14 +156,28 @@ class FreeLunch:
         lowest = max(self.flop_per_s)
         if not slopes:
             return lowest
-        flat = self.bytes / self.bandwidth
-        highest = max(flops / (s - flat) for flops, s in rising)
+        highest = max(flops / (s - self.carry_s) for flops, s in rising)
         return min(max(float(np.median(slopes)), lowest), highest)
 
     @property
     def ridge(self) -> float:
         """FLOP/byte at which the two ends meet: peak / bandwidth."""
         return self.peak / self.bandwidth
+
+    @property
+    def carry_s(self) -> float:
+        """Seconds that carrying all numbers there and back takes."""
+        return self.bytes / self.bandwidth
+
+    @property
+    def compute_s(self) -> float:
+        """Seconds that one multiply-add on every number takes."""
+        return 2 * self.n / self.peak
+
+    @property
+    def bend(self) -> float:
+        """The k at which carrying and computing take equally long."""
+        return self.carry_s / self.compute_s
 
     def at(self, k: int) -> float:
         """Seconds for `k` multiply-adds on each element; ValueError if that k was not measured."""

@@ -1,108 +1,60 @@
 """The box: a product as an M×N×K solid whose volume is work and whose painted faces are traffic.
 
-Drawn in the browser beside the roofline, on the same sliders. As everywhere, Python counts and
-places, the browser draws.
+It grows from its lower left front corner: N to the right, M upwards, K to the back. So the front is
+C (M×N), the top B (K×N) and the right side A (M×K): all three faces that carry operands are seen.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import anywidget
-import ipywidgets
 import numpy as np
-import traitlets
 from matplotlib.figure import Figure
-from matplotlib.patches import Polygon
 
 from rooflab.count.dtypes import DType, DTypeLike
 from rooflab.count.operation import Operation
 from rooflab.count.si import si
-from rooflab.show import canvas, captions, theme
+from rooflab.show import captions, painter, theme
 from rooflab.show.families import Family
-from rooflab.show.scene import Pool, Slider
+from rooflab.show.player import Player
+from rooflab.show.roofline_tables import Slider
+from rooflab.show.scene import By, Dim, Fill, Scene, Sum, Times
 
-# The M×N×K box as a drawing: lengths of its edges, its three painted faces, its still picture.
-#
-# N runs to the right, M down, K back to the upper right. So the front is C (M×N), the top B (K×N)
-# and the right side A (M×K): all three faces that carry operands are in sight.
-
-
-WIDTH, HEIGHT = 420, 330
-# Left, top, right and bottom of where the box itself is drawn, in pixels: around it stand the
-# title, the edges' names (M to the left, K to the right, N below) and a note, and never on each
-# other.
-AREA = (94, 32, 352, 278)
-# Directions of the edges in pixels per pixel of length; y grows downwards.
-ACROSS = {"n": (1.0, 0.0), "m": (0.0, 1.0), "k": (0.52, -0.42)}
+WIDTH, HEIGHT = 480, 600
+CORNER = (92.0, 378.0)  # the corner it grows from
+ACROSS, DOWN, BACK = np.array(
+    [[1.0, 0.0], [0.0, -1.0], [0.42, -0.36]]
+)  # pixels of a pixel's length
 SCALES = ("log", "true")
 SCALE_WORDS = {
     "log": "log edges: each doubling adds the same length",
     "true": "true proportions; the longest edge keeps its length",
 }
-_BASE, _DOUBLING, _LONGEST = 8.0, 8.4, 150.0
+CELLS = 8  # at most so many rows and columns of C can be pointed at
+_BASE, _LONGEST = 10.0, 244.0
+_SAME_IN_ALL_TYPES = ("solid", "m", "n", "k", "volume", "painted", "reuse", "flops")
+_TABLE = 428  # where the counts begin
+#: The faces as corners of the unit box (n, m, k), and how strongly they are painted.
+_FACES = {
+    "C": ([(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)], 0.62),
+    "B": ([(0, 1, 0), (1, 1, 0), (1, 1, 1), (0, 1, 1)], 0.2),
+    "A": ([(1, 0, 0), (1, 1, 0), (1, 1, 1), (1, 0, 1)], 0.4),
+}
 
 
-def edge_lengths(edges: Sequence[int], scale: str) -> tuple[float, float, float]:
-    """Return the drawn lengths of M, N and K in pixels; a true edge is never thinner than 1.5."""
+def edge_lengths(edges: Any, scale: str, longest: int) -> Any:
+    """Return the drawn lengths of M, N and K in pixels, in a box with edges up to ``longest``.
+
+    ``edges``: the last axis holds M, N and K. A true edge is never thinner than 1.5.
+    """
+    found = np.asarray(edges, float)
     if scale == "log":
-        m, n, k = (_BASE + _DOUBLING * math.log2(edge) for edge in edges)
-    else:
-        m, n, k = (max(1.5, _LONGEST * edge / max(edges)) for edge in edges)
-    return m, n, k
-
-
-def corners(lengths: Sequence[float]) -> dict[str, list[tuple[float, float]]]:
-    """Return the corners of faces A, B and C in pixels, the box centred in its area."""
-    m, n, k = lengths
-    step = {
-        axis: (x * length, y * length) for (axis, (x, y)), length in zip(ACROSS.items(), (n, m, k))
-    }
-    width, height = n + step["k"][0], m - step["k"][1]
-    x, y = (AREA[0] + AREA[2] - width) / 2, (AREA[1] + AREA[3] - height) / 2 - step["k"][1]
-
-    def at(*axes: str) -> tuple[float, float]:
-        return (x + sum(step[a][0] for a in axes), y + sum(step[a][1] for a in axes))
-
-    return {
-        "C": [at(), at("n"), at("n", "m"), at("m")],
-        "B": [at(), at("n"), at("n", "k"), at("k")],
-        "A": [at("n"), at("n", "m"), at("n", "m", "k"), at("n", "k")],
-    }
-
-
-def draw(
-    figure: Figure, left: float, title: str, edges: Sequence[int], scale: str, note: str,
-    letters: Sequence[str] = "ABC",
-) -> None:  # fmt: skip
-    """Draw the box on ``figure``, ``left`` pixels from its left edge, edges and faces named."""
-    dots = figure.dpi
-    wide, high = figure.get_figwidth() * dots, figure.get_figheight() * dots
-    ax = figure.add_axes((left / wide, 0.5 - HEIGHT / high / 2, WIDTH / wide, HEIGHT / high))
-    ax.set(xlim=(0, WIDTH), ylim=(HEIGHT, 0))
-    ax.axis("off")
-    faces = corners(edge_lengths(edges, scale))
-    for name, points in faces.items():
-        ax.add_patch(Polygon(points, fc=theme.FACES[name], ec=theme.INK, lw=1, joinstyle="round"))
-        (x0, y0), (x1, y1), (x2, y2), (x3, y3) = points
-        if min(math.hypot(x1 - x0, y1 - y0), math.hypot(x2 - x1, y2 - y1)) > 18:
-            middle = ((x0 + x2) / 2, (y0 + y2) / 2)
-            letter = letters["ABC".index(name)]
-            ax.text(*middle, letter, ha="center", va="center", weight="bold")
-    (x, y), (right, _), (_, bottom), _ = faces["C"]
-    back = faces["A"][2]
-    small: dict[str, Any] = {"fontsize": theme.SMALL, "va": "center"}
-    ax.text((x + right) / 2, bottom + 21, f"N = {edges[1]}", ha="center", **small)
-    ax.text(x - 7, (y + bottom) / 2, f"M = {edges[0]}", ha="right", **small)
-    ax.text(
-        (right + back[0]) / 2 + 8, (bottom + back[1]) / 2 + 5, f"K = {edges[2]}", ha="left", **small
-    )
-    ax.text(WIDTH / 2, 12, title, ha="center", weight="bold")
-    ax.text(WIDTH / 2, HEIGHT - 8, note, ha="center", fontsize=theme.SMALL - 0.5, color="#555555")
+        return _BASE + (_LONGEST - _BASE) / max(1.0, math.log2(longest)) * np.log2(found)
+    return np.maximum(1.5, _LONGEST * found / found.max(-1, keepdims=True))
 
 
 @dataclass(frozen=True)
@@ -122,104 +74,268 @@ class Solid:
     letters: tuple[str, str, str] = ("A", "B", "C")
 
 
-class BoxView(anywidget.AnyWidget):
-    """The solid with its three painted faces and what they count."""
-
-    _esm = canvas.source("overlay.js", "reading.js", "box.js")
-    _css = canvas.source("live.css", "box.css")
-    data = traitlets.Dict().tag(sync=True)
-    # Ticks are the browser's own: the kernel need not send them back.
-    i = traitlets.Int(0).tag(sync=True, echo_update=False)
-    j = traitlets.Int(0).tag(sync=True, echo_update=False)
-    k = traitlets.Int(0).tag(sync=True, echo_update=False)
-    dtype = traitlets.Unicode().tag(sync=True)
-    op = traitlets.Unicode().tag(sync=True)
-    scale = traitlets.Unicode("log").tag(sync=True)
-    width = WIDTH
+class BoxView(Player):
+    """The solid with its three painted faces and what they count; ``op`` says which one."""
 
     def __init__(
-        self,
-        solids: Sequence[Solid],
-        sliders: Sequence[Slider],
-        dtypes: Sequence[DType],
+        self, solids: Sequence[Solid], sliders: Sequence[Slider], dtypes: Sequence[DType],
         **start: Any,
-    ) -> None:
-        self.solids, self.slider_values = tuple(solids), tuple(s.values for s in sliders)
-        self.dtypes = tuple(dtypes)
-        beside = ipywidgets.Layout(flex="1 1 330px", max_width="440px", margin="0")
-        data = _pack(self.solids, self.slider_values, self.dtypes)
-        super().__init__(data=data, layout=beside, **start)
+    ) -> None:  # fmt: skip
+        scene = box_scene(solids, sliders, dtypes)
+        super().__init__(scene, stem="rooflab-box", kind="rl-box", **start)
+        self.layout.flex, self.layout.max_width, self.layout.margin = "2 1 400px", "560px", "0"
 
-    def _now(self) -> tuple[Solid, Operation, tuple[int, int, int]]:
-        shown = next(s for s in self.solids if s.name == self.op)
-        at = (self.i, self.j, self.k)
-        m, n, k = (values[index] for values, index in zip(self.slider_values, at))
-        kind = next(d for d in self.dtypes if str(d) == self.dtype)
-        return shown, shown.build(m, n, k, kind), shown.edges(m, n, k)
+    #: Pixels that its still takes beside a roofline.
+    width = WIDTH
 
-    @property
-    def sentence(self) -> str:
-        """What the box shows now, in words."""
-        _, op, edges = self._now()
-        return captions.BOX.format(**captions.box(op, *edges), boxes=_boxes(op, edges))
-
-    def draw(self, figure: Figure, left: float) -> None:
+    def paint(self, figure: Figure, left: float) -> None:
         """Draw the box as it is now on ``figure``, ``left`` pixels from its left edge."""
-        shown, op, edges = self._now()
-        title = f"{shown.label}: a {captions.solid(*edges)}"
-        note = SCALE_WORDS[self.scale]
-        draw(figure, left, title, edges, self.scale, note, shown.letters)
+        wide, high = figure.get_size_inches() * figure.dpi
+        share = min(1.0, high / HEIGHT)
+        place = (
+            left / wide,
+            1 - share * HEIGHT / high,
+            share * WIDTH / wide,
+            share * HEIGHT / high,
+        )
+        painter.paint(figure.add_axes(place), self.scene, share, **self.state)
 
 
-def _boxes(op: Operation, edges: Sequence[int]) -> str:
-    """``, 8 of them`` when the batch is separate boxes instead of one thicker one."""
-    many = op.flops // 2 // int(np.prod(edges, dtype=object))
-    return f", {many} of them" if many > 1 else ""
+@dataclass(frozen=True)
+class _Drawing:
+    """Everything that the marks are made of: the scene, and the solids at each slider value."""
+
+    scene: Scene
+    solids: Sequence[Solid]
+    edges: np.ndarray  # of the box, by solid, i, j and k
+    lengths: By  # N, M, K in pixels
+
+    def spot(
+        self, *corners: tuple[float, float, float], shift: tuple[float, float] = (0, 0)
+    ) -> Sum:
+        """Places at shares (n, m, k) of the edges, moved by ``shift`` pixels."""
+        matrix = [direction(corner, axis) for corner in corners for axis in range(2)]
+        fixed = np.tile(np.add(CORNER, shift), len(corners))
+        return Sum(fixed, Times(np.array(matrix).ravel(), self.lengths))
 
 
-def _pack(
-    solids: Sequence[Solid], values: Sequence[Sequence[int]], dtypes: Sequence[DType]
-) -> dict[str, object]:
-    pool, (i, j, k) = Pool(), values
-    points = list(itertools.product(i, j, k))
-    return {
-        "width": WIDTH, "height": HEIGHT,
-        "shape": [len(v) for v in values], "area": AREA,
-        "across": ACROSS, "colours": theme.FACES,
-        "scales": SCALE_WORDS, "sentence": captions.BOX,
-        "solids": [_pack_one(one, points, dtypes, pool) for one in solids],
-        "texts": pool.texts,
-    }  # fmt: skip
+def direction(corner: Sequence[float], axis: int) -> list[float]:
+    """Pixels along an axis of the sheet for a pixel of N, M and K, at shares of these edges."""
+    return [share * way[axis] for share, way in zip(corner, (ACROSS, DOWN, BACK), strict=True)]
 
 
-def _pack_one(
-    one: Solid, points: Sequence[tuple[int, int, int]], dtypes: Sequence[DType], pool: Pool
-) -> dict[str, object]:
-    ledgers = {str(kind): [one.build(*point, kind) for point in points] for kind in dtypes}
-    first = ledgers[str(dtypes[0])]
-    edges = [one.edges(*point) for point in points]
-    said = [captions.box(op, *edge) for op, edge in zip(first, edges)]
-    keys = ("solid", "m", "n", "k", "volume", "painted", "reuse", "flops")
-    tables = {key: pool.table(entry[key] for entry in said) for key in keys}
-    tables["boxes"] = pool.table(_boxes(op, edge) for op, edge in zip(first, edges))
-    for face, (_, name) in zip("ABC", one.faces):
-        tables[face] = pool.table(_moved(op, name) for op in first)
-    lengths = {
-        scale: np.array([edge_lengths(edge, scale) for edge in edges]) * 64 for scale in SCALES
+def box_scene(solids: Sequence[Solid], sliders: Sequence[Slider], dtypes: Sequence[DType]) -> Scene:
+    """The boxes of ``solids`` for every value of three ``sliders``, with their counts."""
+    every = [[str(v) for v in slider.values] for slider in sliders]
+    dims = [
+        Dim("op", [s.label for s in solids], [s.name for s in solids], glide=350),
+        *(Dim(name, stops) for name, stops in zip("ijk", every, strict=True)),
+        Dim("scale", ["log edges", "true shape"], SCALES, glide=350),
+        Dim("dtype", [str(d) for d in dtypes], [str(d) for d in dtypes]),
+        *(Dim(name, ["none", *(str(n + 1) for n in range(CELLS))]) for name in ("row", "column")),
+    ]
+    scene = Scene(WIDTH, HEIGHT, dims)
+    first, second, third = (slider.values for slider in sliders)
+    points = list(itertools.product(first, second, third))
+    shape = tuple(len(slider.values) for slider in sliders)
+    edges = np.array([[s.edges(*p) for p in points] for s in solids], object)
+    found = [np.stack([edge_lengths(row, one, row.max()) for one in SCALES], 1) for row in edges]
+    table = np.reshape(found, (len(solids), *shape, 2, 3))[..., [1, 0, 2]]  # N, M, K
+    drawing = _Drawing(
+        scene, solids, edges.reshape(len(solids), *shape, 3), By("op i j k scale", table)
+    )
+    _solid(drawing)
+    _pointing(drawing)
+    _handles(drawing, [len(slider.values) > 1 for slider in sliders])
+    _counts(drawing, points, shape, dtypes)
+    if len(solids) > 1:
+        scene.choice("op", "operation in the box", [s.label for s in solids])
+    scene.choice("scale", "scale of the edges", ["log edges", "true shape"])
+    return scene
+
+
+def _solid(drawing: _Drawing) -> None:
+    """The painted faces with their letters, the edges behind them, and the edges' names."""
+    scene, edges = drawing.scene, drawing.edges
+    hidden = [((0, 0, 1), end) for end in ((1, 0, 1), (0, 1, 1), (0, 0, 0))]
+    for start, end in hidden:
+        scene.line(drawing.spot(start, end), "computing", 1, dash=(3, 4), name="inside")
+    for face, (corners, paint) in _FACES.items():
+        scene.line(drawing.spot(*corners), None, fill="paper", name="paper")
+        scene.line(
+            drawing.spot(*corners), None, fill="carrying", opacity=paint, name=f"face-{face}"
+        )
+        scene.line(drawing.spot(*corners), "ink", 1, closed=True)
+    axes = {"A": (1, 2), "B": (0, 2), "C": (0, 1)}
+    lengths = scene.table(drawing.lengths)
+    for face, (corners, _) in _FACES.items():
+        room = lengths[..., list(axes[face])].min(-1) * (0.42 if face != "C" else 1)
+        letter = By("op", [s.letters["ABC".index(face)] for s in drawing.solids])
+        middle = tuple(np.mean(corners, axis=0))
+        shown = By("op i j k scale", np.where(room > 15, 1.0, 0.0))
+        look: dict[str, Any] = {"anchor": "middle", "bold": True, "halo": True, "opacity": shown}
+        scene.text(drawing.spot(middle, shift=(0, 5)), None, letter, name="letter", **look)
+    for n, name, middle, shift, anchor in (
+        (1, "N", (0.5, 0, 0), (0, 22), "middle"),
+        (0, "M", (0, 0.5, 0), (-8, 5), "end"),
+        (2, "K", (1, 0, 0.5), (10, 12), "start"),
+    ):
+        words = By(
+            "op i j k",
+            np.vectorize(lambda v, name=name: f"{name} = {v}", otypes=[object])(edges[..., n]),
+        )
+        scene.text(
+            drawing.spot(middle, shift=shift),
+            None,
+            words,
+            anchor=anchor,
+            halo=True,
+            size=14,
+            name=f"edge-{name}",
+        )
+
+
+def _pointing(drawing: _Drawing) -> None:
+    """Pointing at a part of C: rows of A and columns of B that it needs, and the work inside."""
+    scene = drawing.scene
+    shares = _Shares(drawing.edges)
+    strips: dict[str, list[Any]] = {
+        "A": [(1, "m0", 0), (1, "m1", 0), (1, "m1", 1), (1, "m0", 1)],
+        "B": [("n0", 1, 0), ("n1", 1, 0), ("n1", 1, 1), ("n0", 1, 1)],
+        "C": [("n0", "m0", 0), ("n1", "m0", 0), ("n1", "m1", 0), ("n0", "m1", 0)],
     }
-    return {
-        "name": one.name, "label": one.label, "ink": theme.style(one.name).ink,
-        "faces": [text for text, _ in one.faces], "letters": one.letters, "stays": one.stays,
-        "tables": tables,
-        "lengths": {scale: found.astype("<u2").tobytes() for scale, found in lengths.items()},
-        "dtypes": {
-            kind: {
-                "bytes": pool.table(si(op.bytes, "B") for op in ops),
-                "intensity": pool.table(theme.intensity(op.intensity) for op in ops),
-            }
-            for kind, ops in ledgers.items()
-        },
-    }  # fmt: skip
+    rod: list[Any] = [
+        ("n0", "m0", 0),
+        ("n1", "m0", 0),
+        ("n1", "m0", 1),
+        ("n1", "m1", 1),
+        ("n0", "m1", 1),
+        ("n0", "m1", 0),
+    ]
+    for face, corners in strips.items():
+        spot = shares.spot(drawing, corners)
+        scene.line(spot, "carrying", 2, fill="carrying", opacity=0.75, name=f"needs-{face}")
+    scene.line(
+        shares.spot(drawing, rod), "computing", 1.5, fill="computing", opacity=0.55, name="rod"
+    )
+    (front,) = (mark for mark in scene.marks if mark.name == "face-C")
+    scene.grip("row column", shares.spot(drawing, [("n", "m", 0)]), None, area=front, hover=True)
+    said = "This part of C needs these rows of A and columns of B, whole."
+    words = By("row", ["", *[said] * CELLS])
+    scene.text(WIDTH / 2, 46, words, "soft", size=13, anchor="middle", name="needs")
+
+
+class _Shares:
+    """Ends and middles of the rows and columns of C that can be pointed at, as shares of M, N."""
+
+    def __init__(self, edges: np.ndarray) -> None:
+        self.by: dict[str, tuple[str, np.ndarray]] = {}
+        for name, dim, axis in (("m", "row", 0), ("n", "column", 1)):
+            many = np.minimum(edges[..., axis].astype(float), CELLS)[..., None]
+            place = np.arange(CELLS + 1) - 1.0
+            inside = (place >= 0) & (place < many)
+            for end, key in ((0.0, f"{name}0"), (0.5, name), (1.0, f"{name}1")):
+                self.by[key] = (dim, np.where(inside, (place + end) / many, np.nan))
+
+    def spot(self, drawing: _Drawing, corners: Sequence[Sequence[Any]]) -> Sum:
+        """Places whose shares (n, m, k) are numbers, or names of those that depend on a pointer."""
+        fixed = [[0.0 if isinstance(v, str) else float(v) for v in corner] for corner in corners]
+        rows = np.array([direction(corner, axis) for corner in fixed for axis in range(2)])
+        parts: list[Any] = [rows.ravel()]
+        for dim, way, column in (("column", ACROSS, 0), ("row", DOWN, 1)):
+            table = np.zeros((*drawing.edges.shape[:-1], CELLS + 1, 2 * len(corners), 3))
+            for n, corner in enumerate(corners):
+                if isinstance(corner[column], str):
+                    share = self.by[corner[column]][1]
+                    for axis in range(2):
+                        table[..., 2 * n + axis, column] = share * way[axis]
+            if np.isnan(table).any():
+                flat = table.reshape(*table.shape[:-2], -1)
+                parts.append(By(f"op i j k {dim}", flat))
+        return Sum(np.tile(CORNER, len(corners)), Times(Sum(*parts), drawing.lengths))
+
+
+def _handles(drawing: _Drawing, moves: Sequence[bool]) -> None:
+    """Where the box is pulled: the back lower corner for K, the front upper one for N and M."""
+    scene = drawing.scene
+    dims = " ".join(name for name, one in zip("ij", moves) if one)
+    for name, corner in (("k" if moves[2] else "", (1, 0, 1)), (dims, (1, 1, 0))):
+        if name:
+            knob = scene.dot(
+                drawing.spot(corner), None, size=9, fill="paper", ink="key", width=3, name="knob"
+            )
+            scene.grip(name, drawing.spot(corner), None, area=knob)
+
+
+def _counts(
+    drawing: _Drawing, points: Sequence[tuple[int, int, int]], shape: tuple[int, ...],
+    dtypes: Sequence[DType],
+) -> None:  # fmt: skip
+    """The counts under the box, its title, and its sentence."""
+    scene, solids = drawing.scene, drawing.solids
+    cells = [[(s, s.build(*p, kind)) for s in solids for p in points] for kind in dtypes]
+    edges = drawing.edges.reshape(-1, 3)
+
+    def table(texts: Iterable[str], more: str = "") -> By:
+        full = (*((len(dtypes),) if more else ()), len(solids), *shape)
+        return By(f"{more} op i j k", np.array([*texts], object).reshape(full))
+
+    told = [captions.box(op, *e) for (_, op), e in zip(cells[0], edges, strict=True)]
+    holes: dict[str, Any] = {key: table(one[key] for one in told) for key in _SAME_IN_ALL_TYPES}
+    holes["boxes"] = table(_boxes(op, e) for (_, op), e in zip(cells[0], edges, strict=True))
+    every = [op for row in cells for _, op in row]
+    holes["bytes"] = table((si(op.bytes, "B") for op in every), "dtype")
+    holes["intensity"] = table((theme.intensity(op.intensity) for op in every), "dtype")
+    holes["name"] = By("op", [s.label for s in solids])
+    holes["dtype"] = By("dtype", [str(d) for d in dtypes])
+    scene.says = Fill(captions.BOX, **holes)
+    title = Fill("a {solid}{boxes}", solid=holes["solid"], boxes=holes["boxes"])
+    scene.text(WIDTH / 2, 24, title, bold=True, anchor="middle", size=17, name="title")
+    rows: list[tuple[Any, Any, str]] = []
+    for n, face in enumerate("ABC"):
+        moved = table(_moved(op, s.faces[n][1]) for s, op in cells[0])
+        rows.append((By("op", [s.faces[n][0] for s in solids]), moved, face))
+    work = Fill("{flops} ÷ {bytes}", flops=holes["flops"], bytes=holes["bytes"])
+    rows += [
+        ("elements painted", holes["painted"], "total"),
+        ("multiply-adds inside", holes["volume"], "inside"),
+        ("multiply-adds per element", holes["reuse"], "total"),
+        (work, Fill("{i} FLOP/byte", i=holes["intensity"]), "total"),
+    ]
+    _table(scene, rows)
+    _foot(scene, solids)
+
+
+def _foot(scene: Scene, solids: Sequence[Solid]) -> None:
+    """How its edges are drawn, and why a batch does not thicken it."""
+    soft: dict[str, Any] = {"size": 13, "anchor": "middle"}
+    told = By("scale", [SCALE_WORDS[scale] for scale in SCALES])
+    scene.text(WIDTH / 2, HEIGHT - 26, told, "soft", name="scale", **soft)
+    if any(s.stays for s in solids):
+        stays = [[s.stays if j else "" for j in range(scene.dim("j").size)] for s in solids]
+        scene.text(WIDTH / 2, HEIGHT - 8, By("op j", stays), "soft", name="stays", **soft)
+
+
+def _table(scene: Scene, rows: Sequence[tuple[Any, Any, str]]) -> None:
+    """Names and values below each other; ``kind`` is a face, "inside" or "total"."""
+    for row, (name, value, kind) in enumerate(rows):
+        y = _TABLE + 21 * row
+        if kind in _FACES:
+            scene.rect(24, y - 11, 14, 14, "paper", ink="ink", width=1, radius=1)
+            scene.rect(24, y - 11, 14, 14, "carrying", opacity=_FACES[kind][1], radius=1)
+        else:
+            scene.line([(24, y - 15), (WIDTH - 24, y - 15)], "grid", 1)
+        ink = "computing" if kind == "inside" else "ink"
+        scene.text(46 if kind in _FACES else 24, y, name, ink, size=14, name=f"name-{kind}")
+        scene.text(
+            WIDTH - 24, y, value, ink, size=14, bold=True, anchor="end", name=f"count-{kind}"
+        )
+
+
+def _boxes(op: Operation, edges: Iterable[int]) -> str:
+    """``, 8 of them`` when the batch is separate boxes instead of one thicker one."""
+    many = op.flops // 2 // math.prod(int(edge) for edge in edges)
+    return f", {many} of them" if many > 1 else ""
 
 
 def _moved(op: Operation, name: str) -> str:

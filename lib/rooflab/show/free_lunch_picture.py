@@ -13,68 +13,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import anywidget
-import ipywidgets as widgets
 import numpy as np
-import traitlets
-from matplotlib import rc_context
-from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
 from rooflab.count.si import several, si
 from rooflab.count.validation import unknown
-from rooflab.show import canvas, theme
-from rooflab.show.guess_axis import MINE
+from rooflab.measure.free_lunch import FreeLunch
+from rooflab.show.axes import LETTERS, Frame, Scale
+from rooflab.show.labels import width
+from rooflab.show.player import Player
+from rooflab.show.scene import By, Dim, Scene
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
     from rooflab.show.guess_axis import GuessAxis
-
-# A measured free-lunch curve: its two ends, its bend, and what to say at every point of it.
-
-
-@dataclass(frozen=True)
-class LunchSweep:
-    """A measured curve with its two ends, as the picture needs it.
-
-    k: multiply-adds on each of n numbers; seconds: time of one pass, for each k; flops: FLOP of
-    one multiply-add on all numbers; carried: bytes there and back; bandwidth in byte/s from the
-    flat end, peak in FLOP/s from the rising end; origin: where and when it was measured.
-    """
-
-    k: tuple[int, ...]
-    seconds: tuple[float, ...]
-    n: int
-    flops: float
-    carried: float
-    bandwidth: float
-    peak: float
-    origin: str = ""
-
-    @property
-    def carry_s(self) -> float:
-        """Seconds that carrying all numbers there and back takes."""
-        return self.carried / self.bandwidth
-
-    @property
-    def compute_s(self) -> float:
-        """Seconds that one multiply-add on every number takes."""
-        return self.flops / self.peak
-
-    @property
-    def bend(self) -> float:
-        """The k at which carrying and computing take equally long."""
-        return self.carry_s / self.compute_s
-
-    @property
-    def ridge(self) -> float:
-        """FLOP/byte of the bend."""
-        return self.peak / self.bandwidth
-
-    def rate(self, k: Any, seconds: Any) -> Any:
-        """FLOP/s when k multiply-adds on each number take that long."""
-        return self.flops * np.asarray(k) / np.asarray(seconds)
 
 
 def ms(seconds: float) -> str:
@@ -84,33 +34,41 @@ def ms(seconds: float) -> str:
     return f"{value:.{decimals}f} ms"
 
 
-def stops(sweep: LunchSweep) -> list[int]:
+def stops(curve: FreeLunch) -> list[int]:
     """The k the slider stops at: whole, even on the log axis, every measured one among them."""
-    first, last = sweep.k[0], sweep.k[-1]
-    between = np.rint(np.geomspace(first, last, 150)).astype(int)
-    return sorted({*between.tolist(), *sweep.k})
+    between = np.rint(np.geomspace(curve.k[0], curve.k[-1], 150)).astype(int)
+    return sorted({*between.tolist(), *curve.k.tolist()})
 
 
-def sentences(sweep: LunchSweep, k: int) -> tuple[str, str]:
+def sentences(curve: FreeLunch, k: int) -> tuple[str, str]:
     """What the picture says at k: of the time, and of the work per second."""
-    carry, compute = sweep.carry_s, k * sweep.compute_s
+    carry, compute = curve.carry_s, k * curve.compute_s
     moral, verdict = _moral(compute / carry)
-    adds = "1 multiply-add" if k == 1 else f"{k} multiply-adds"
+    adds = several(k, "multiply-add")
     slower = max(carry, compute)
     time = f"{adds}: carrying {ms(carry)}, computing {ms(compute)} → {ms(slower)}. {moral}"
-    by_carry, by_compute, least = (_rate(sweep, k, t) for t in (carry, compute, slower))
+    by_carry, by_compute, least = (_rate_text(curve, k, t) for t in (carry, compute, slower))
     rate = (
-        f"{adds} ({k * sweep.flops / sweep.n:g} FLOP): carrying allows {by_carry}, "
+        f"{adds} ({2 * k} FLOP): carrying allows {by_carry}, "
         f"computing {by_compute} → {least}. {verdict}"
     )
-    seen = dict(zip(sweep.k, sweep.seconds, strict=True)).get(k)
+    seen = _seen(curve).get(k)
     if seen is None:
         return time, rate
-    return f"{time} You measured {ms(seen)}.", f"{rate} You measured {_rate(sweep, k, seen)}."
+    return f"{time} You measured {ms(seen)}.", f"{rate} You measured {_rate_text(curve, k, seen)}."
 
 
-def _rate(sweep: LunchSweep, k: int, seconds: float) -> str:
-    return si(float(sweep.rate(k, seconds)), "FLOP/s")
+def _seen(curve: FreeLunch) -> dict[int, float]:
+    return dict(zip(curve.k.tolist(), curve.seconds.tolist(), strict=True))
+
+
+def _rate(curve: FreeLunch, k: Any, seconds: Any) -> Any:
+    """FLOP/s when k multiply-adds on each number take that long."""
+    return 2 * curve.n * np.asarray(k) / np.asarray(seconds)
+
+
+def _rate_text(curve: FreeLunch, k: int, seconds: float) -> str:
+    return si(float(_rate(curve, k, seconds)), "FLOP/s")
 
 
 def _moral(share: float) -> tuple[str, str]:
@@ -122,393 +80,339 @@ def _moral(share: float) -> tuple[str, str]:
     return "Now you pay for the arithmetic, and the carrying is free.", "Computing decides."
 
 
-def read_curve(curve: Any) -> LunchSweep:
-    """Read a measured curve (:class:`rooflab.measure.free_lunch.FreeLunch`, or one like it).
-
-    Raises TypeError if it lacks something, ValueError if it cannot be drawn.
-    """
-    needed = ("k", "seconds", "n", "flops", "bytes", "bandwidth", "peak")
-    missing = [name for name in needed if name not in dir(curve)]
-    if missing:
-        raise TypeError(
-            f"curve={curve!r} has no {', '.join(missing)}; pass a measured free-lunch curve"
-        )
-    k = tuple(int(v) for v in curve.k)
-    seconds = tuple(float(v) for v in curve.seconds)
+def _check(curve: Any) -> None:
+    """Raise TypeError for what is no measured curve, ValueError for one that cannot be drawn."""
+    if not isinstance(curve, FreeLunch):
+        raise TypeError(f"curve={curve!r} is no measured curve; pass what rl.free_lunch() returned")
+    k, seconds = curve.k.tolist(), curve.seconds.tolist()
     if len(k) != len(seconds) or len(k) < 2:
         raise ValueError(f"curve has {len(k)} k and {len(seconds)} seconds; give 2 or more of both")
     if k[0] < 1 or any(a >= b for a, b in itertools.pairwise(k)):
-        raise ValueError(f"curve.k={k} must rise and start at 1 or more")
+        raise ValueError(f"curve.k={tuple(k)} must rise and start at 1 or more")
     if not all(math.isfinite(t) and t > 0 for t in seconds):
-        raise ValueError(f"curve.seconds={seconds} must be positive times in seconds")
-    return LunchSweep(
-        k, seconds, int(curve.n), curve.flops[0] / k[0], curve.bytes,
-        curve.bandwidth, curve.peak, _origin(curve),
-    )  # fmt: skip
+        raise ValueError(f"curve.seconds={tuple(seconds)} must be positive times in seconds")
 
 
-def _origin(curve: Any) -> str:
+def _origin(curve: FreeLunch) -> str:
     """Whose curve this is: processor, threads, dtype, day; and what was wrong while measuring."""
-    threads = getattr(curve, "threads", None)
-    parts = [
-        getattr(curve, "name", ""),
-        several(threads, "thread") if threads else "",
-        getattr(curve, "dtype", ""),
-        getattr(curve, "measured_on", "")[:10],
-        *getattr(curve, "warnings", ()),
-    ]
-    return " · ".join(part for part in parts if part)
+    whose = (curve.name, several(curve.threads, "thread"), curve.dtype, curve.measured_on[:10])
+    return " · ".join(filter(None, (*whose, *curve.warnings)))
 
 
-# The free-lunch picture in numbers and pixels: every line, dot, bar and sentence, computed once.
-#
-# Two views of the same points over k, the multiply-adds done on each number: the time, where the
-# line is flat and then rises, and the work per second, where the same line rises and is then flat.
-
-
-WIDTH, HEIGHT = 720, 390
-INSET = (92, 32, 18, 50)
-#: The carrying bar's share of the room for bars. It never changes while k moves: that is the point.
-#: A computing bar that needs more than the room runs off the edge and says so.
-CARRY_SHARE = 0.3
-
-
-def _limits(sweep: LunchSweep) -> dict[str, tuple[float, float]]:
-    """y limits of both views: all dots, the roof, and a piece of each line beyond the bend."""
-    t, k = np.asarray(sweep.seconds), np.asarray(sweep.k)
-    rate = sweep.rate(k, t)
-    low_t, high_t = min(t.min(), sweep.carry_s), max(t.max(), sweep.compute_s * sweep.k[-1])
-    low_r = min(rate.min(), float(sweep.rate(sweep.k[0], sweep.carry_s)))
-    high_r = max(rate.max(), sweep.peak)
-    return {
-        "time": (low_t / 5 * 1e3, high_t * 1.5 * 1e3),
-        "rate": (low_r / 1.5 / 1e9, high_r * 5 / 1e9),
-    }
-
-
-def empty(sweep: LunchSweep, view: str) -> tuple[Figure, Axes]:
-    """The empty log-log axes of a view: ms or GFLOP/s over multiply-adds per number."""
-    with rc_context(theme.RC):
-        figure, axes = canvas.empty_axes(WIDTH, HEIGHT, INSET)
-        axes.set(xscale="log", yscale="log", ylim=_limits(sweep)[view])
-        axes.set_xlim(sweep.k[0] / 1.15, sweep.k[-1] * 1.15)
-        lo, hi = (math.log2(v) for v in axes.get_xlim())
-        axes.xaxis.set_major_locator(
-            FixedLocator([2**e for e in range(math.ceil(lo), math.floor(hi) + 1)])
-        )
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
-        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
-        axes.xaxis.set_minor_locator(NullLocator())
-        axes.yaxis.set_minor_locator(NullLocator())
-        what = "multiply-adds on each number" + ("" if view == "time" else " (2 FLOP each)")
-        axes.set_xlabel(what, loc="left")
-        note = "both axes: each step is a factor"
-        axes.annotate(
-            note, (1, 0), xycoords=("axes fraction", axes.xaxis.label), color=theme.CEILING,
-            ha="right", va="bottom", size=theme.SMALL,
-        )  # fmt: skip
-        label = "time (ms)" if view == "time" else "work per second (GFLOP/s)"
-        axes.annotate(label, (0, 1), (4, 7), "axes fraction", "offset points", va="bottom")
-        axes.grid(color="black", alpha=0.1, lw=0.8)
-        axes.set_axisbelow(True)
-        axes.tick_params(length=3)
-    return figure, axes
-
-
-def values(sweep: LunchSweep, view: str, k: Any, seconds: Any) -> Any:
-    """y of a view in its unit: ms, or GFLOP/s."""
-    return np.asarray(seconds) * 1e3 if view == "time" else sweep.rate(k, seconds) / 1e9
-
-
-def _place(sweep: LunchSweep, view: str, shown: Sequence[int], axes: Axes) -> dict[str, Any]:
-    """Pixels of everything in one view."""
-    k = np.asarray(shown)
-    ends = np.array([axes.get_xlim()[0], axes.get_xlim()[1]])
-    through = np.array([ends[0], sweep.bend, ends[1]])
-
-    def at(x: Any, seconds: Any) -> list[list[float]]:
-        return canvas.pixels(axes, x, values(sweep, view, x, seconds))
-
-    carry = at(ends, np.full(2, sweep.carry_s))
-    compute = at(ends, ends * sweep.compute_s)
-    corner = at(through, np.maximum(sweep.carry_s, through * sweep.compute_s))
-    slope = {
-        name: round(math.degrees(math.atan2(b[1] - a[1], b[0] - a[0])), 1)
-        for name, (a, b) in {"carry": carry, "compute": compute}.items()
-    }
-    return {
-        "track": [y for _, y in at(k, np.maximum(sweep.carry_s, k * sweep.compute_s))],
-        "dots": at(np.asarray(sweep.k), np.asarray(sweep.seconds)),
-        "roof": [v for point in corner for v in point],
-        "carry": [v for point in carry for v in point],
-        "compute": [v for point in compute for v in point],
-        "labels": _labels(view, axes, corner[1], slope),
-    }
-
-
-def guess_spots(sweep: LunchSweep, k: int, seconds: Sequence[float]) -> dict[str, list[Any]]:
-    """Where guessed times at k lie in both views: [x, y, arrow] each.
-
-    A guess beyond the axes sits at their edge, and its arrow says on which side it really is.
-    """
-    spots = {}
-    for view in ("time", "rate"):
-        axes = empty(sweep, view)[1]
-        true = values(sweep, view, k, seconds)
-        low, high = axes.get_ylim()
-        placed = canvas.pixels(axes, k, np.clip(true, low, high))
-        arrows = ["↑" if v > high else "↓" if v < low else "" for v in true]
-        spots[view] = [[*spot, arrow] for spot, arrow in zip(placed, arrows, strict=True)]
-    return spots
-
-
-def _labels(view: str, axes: Axes, corner: list[float], slope: dict[str, float]) -> dict[str, Any]:
-    """Where the names of the two lines stand: on the dotted ends, where no dot ever lies."""
-    box = axes.get_window_extent()
-    left, right, top, bottom = box.x0, box.x1, HEIGHT - box.y1, HEIGHT - box.y0
-    x, y = corner
-    lift = 8.0
-    steep = "compute" if view == "time" else "carry"
-    up = math.tan(math.radians(slope[steep]))
-    if view == "time":  # the flat line goes on to the right, the steep one down to the left
-        foot = min(x, max(left, x + (bottom - y) / up)) if up else x
-        middle = ((foot + x) / 2, y + up * ((foot + x) / 2 - x))
-        flat = (right - 6, y - lift)
-    else:  # the flat line goes on to the left, the steep one up to the right
-        head = min(right, max(x, x + (top - y) / up)) if up else x
-        middle = ((x + head) / 2, y + up * ((x + head) / 2 - x))
-        flat = (left + 10, y - lift)
-    normal = math.radians(slope[steep])
-    away = 17.0 if view == "time" else -lift
-    spots = {
-        steep: [
-            middle[0] - away * math.sin(normal),
-            middle[1] + away * math.cos(normal),
-            slope[steep],
-        ],
-        ("carry" if view == "time" else "compute"): [*flat, 0.0],
-    }
-    return {name: [round(v, 1) for v in spot] for name, spot in spots.items()}
-
-
-def lunch_geometry(sweep: LunchSweep) -> dict[str, Any]:
-    """All that the browser needs, as plain JSON: pixels and words, nothing to compute."""
-    k = stops(sweep)
-    figures = {view: empty(sweep, view) for view in ("time", "rate")}
-    axes = figures["time"][1]
-    seen = dict(zip(sweep.k, sweep.seconds, strict=True))
-    room = WIDTH - INSET[0] - INSET[2]
-    scale = CARRY_SHARE * room / sweep.carry_s
-    said = [sentences(sweep, stop) for stop in k]
-    trio = [(sweep.carry_s, stop * sweep.compute_s, seen.get(stop)) for stop in k]
-    box = axes.get_window_extent()
-    views = {view: _place(sweep, view, k, ax) for view, (_, ax) in figures.items()}
-    for index, view in enumerate(("time", "rate")):
-        views[view]["says"] = [pair[index] for pair in said]
-    return {
-        "width": WIDTH,
-        "height": HEIGHT,
-        "plot": [round(v, 1) for v in (box.x0, HEIGHT - box.y1, box.x1, HEIGHT - box.y0)],
-        "k": k,
-        "x": [x for x, _ in canvas.pixels(axes, k, axes.get_ylim()[0])],
-        "views": views,
-        "bars": [
-            [None if t is None else min(room, round(t * scale, 1)) for t in three] for three in trio
-        ],
-        "bar_says": [["" if t is None else ms(t) for t in three] for three in trio],
-        "origin": sweep.origin,
-        "words": {"carry": "carrying", "compute": "computing"},
-        "names": {
-            "carry": f"bandwidth {si(sweep.bandwidth, 'B/s')}",
-            "compute": f"peak {si(sweep.peak, 'FLOP/s')}",
-            "ridge": f"ridge: {sweep.bend:.3g} multiply-adds = {sweep.ridge:.3g} FLOP/byte",
-        },
-    }
-
-
-# The free-lunch picture as one PNG: what a saved notebook, GitHub or a printer shows of it.
-
-
-# The same colours as in overlay.css, where they are lighter on a dark page.
-CARRY, COMPUTE, KEY = "#007D5C", "#A8327E", "#0B5CAD"
-MINE_SAYS = "#7A5400"  # MINE is too light for letters on white
-
-
-def still(
-    sweep: LunchSweep,
-    view: str,
-    k: int | None,
-    *,
-    names: bool = False,
-    guess: tuple[int, float] | None = None,
-) -> bytes:
-    """PNG of a view ("time" or "rate") with the marker at k, or covered where k is None.
-
-    guess: (k, seconds) of the learner's guess, drawn orange and at the axes' edge if beyond it.
-    """
-    with rc_context(theme.RC):
-        figure, axes = empty(sweep, view)
-        if k is None:
-            axes.text(
-                0.5, 0.5, "covered until you have guessed", color=theme.CEILING, ha="center",
-                va="center", transform=axes.transAxes,
-            )  # fmt: skip
-            return canvas.png(figure, transparent=False)
-
-        def draw(at: Any, seconds: Any, **look: Any) -> None:
-            axes.plot(at, values(sweep, view, at, seconds), **look)
-
-        _roof(sweep, axes.get_xlim(), draw)
-        draw(sweep.k, sweep.seconds, color=theme.INK, ls="", marker="o", ms=6)
-        ring = {"ls": "", "marker": "o", "mfc": "none", "mec": KEY, "ms": 13, "mew": 2.2}
-        draw([k], [max(sweep.carry_s, k * sweep.compute_s)], **ring)
-        if guess is not None:
-            low, high = axes.get_ylim()
-            y = min(max(float(values(sweep, view, *guess)), low), high)
-            axes.plot(guess[0], y, "o", ms=10, mfc=MINE, mec=theme.INK, mew=1.2, clip_on=False)
-            at_top = y > (low * high) ** 0.5
-            axes.annotate("your guess", (guess[0], y), (0, -16 if at_top else 10), ha="center",
-                          textcoords="offset points", color=MINE_SAYS, weight="bold")  # fmt: skip
-        _legend(sweep, view, names, axes)
-        axes.annotate(
-            sweep.origin, (1, 1), (0, 7), "axes fraction", "offset points", ha="right",
-            color=theme.CEILING, size=theme.SMALL - 1,
-        )  # fmt: skip
-    return canvas.png(figure, transparent=False)
-
-
-def _roof(sweep: LunchSweep, ends: tuple[float, float], draw: Any) -> None:
-    """Both lines: solid where they are the roof, dotted where the other one is slower."""
-    left, right = ends
-    bend, carry, compute = sweep.bend, sweep.carry_s, sweep.compute_s
-    for solid, x, seconds, colour in (
-        (True, (left, bend), (carry, carry), CARRY),
-        (False, (bend, right), (carry, carry), CARRY),
-        (True, (bend, right), (carry, compute * right), COMPUTE),
-        (False, (left, bend), (compute * left, carry), COMPUTE),
-    ):
-        if x[0] < x[1]:
-            draw(x, seconds, color=colour, lw=2.4 if solid else 1.2, ls="-" if solid else ":")
-
-
-def _legend(sweep: LunchSweep, view: str, names: bool, axes: Any) -> None:
-    """The names of the lines, in the corner that the roof leaves empty."""
-    words = {"carrying": CARRY, "computing": COMPUTE}
-    if names:
-        words = {
-            f"bandwidth {si(sweep.bandwidth, 'B/s')}": CARRY,
-            f"peak {si(sweep.peak, 'FLOP/s')}": COMPUTE,
-            f"ridge {sweep.ridge:.3g} FLOP/byte": theme.CEILING,
-        }
-    least = "longer" if view == "time" else "lower"
-    words |= {"dots: measured": theme.INK, f"line: the {least} of the two": theme.INK}
-    for row, (text, colour) in enumerate(words.items()):
-        x, top, side = (0.02, 0.93, "left") if view == "time" else (0.98, 0.38, "right")
-        look = {"color": colour, "weight": "bold", "ha": side}
-        axes.text(x, top - 0.08 * row, text, transform=axes.transAxes, **look)
-
+# The picture: two views of the same points over k, the multiply-adds done on each number. As time,
+# the line is flat and then rises; as work per second, the same line rises and is then flat.
 
 VIEWS = ("time", "rate")
 SECONDS = {"s": 1.0, "ms": 1e-3, "µs": 1e-6}
+WIDE, NARROW, HEIGHT = 720, 400, 516
+LEFT, PLOT_TOP, PLOT_BOTTOM = 100, 34, 330
+BOLD = 1.1  # bold letters are so much wider
+SLIDER, BARS = 396, 432  # where the slider lies, and where the bars begin
+#: The share of the room for bars that the one takes which never changes while k moves. The other
+#: bar may need more than the room: then it runs off the edge and says so.
+SHARE = 0.3
 
 
-class LunchView(anywidget.AnyWidget):
-    """The part that moves: axes as PNG, an SVG over them, two bars, a sentence."""
+@dataclass(frozen=True)
+class _Drawing:
+    """A sweep on a sheet of one width: its scene, and the scales of both views."""
 
-    _esm = canvas.source("overlay.js", "lunch.js")
-    _css = canvas.source("overlay.css")
-    uid = traitlets.Unicode().tag(sync=True)
-    axes_time = traitlets.Bytes(b"").tag(sync=True)
-    axes_rate = traitlets.Bytes(b"").tag(sync=True)
-    geometry = traitlets.Dict().tag(sync=True)
-    i = traitlets.Int(0).tag(sync=True)
-    view = traitlets.Enum(VIEWS, "time").tag(sync=True)
-    names = traitlets.Bool(False).tag(sync=True)
-    covered = traitlets.Bool(False).tag(sync=True)
-    #: The guess that uncovers the picture: where each place on its axis lies here, and which it is.
-    guesses = traitlets.Dict().tag(sync=True)
-    guess_at = traitlets.Int(-1).tag(sync=True)
-    #: Ids of the widgets that a drag changes: the kernel hears of them when the hand rests.
-    hushed = traitlets.List(traitlets.Unicode()).tag(sync=True)
-
-
-class FreeLunchPicture(widgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
-    """A slider and the picture it moves; ``sweep`` is the curve, ``live`` the moving part."""
-
-    def __init__(
-        self,
-        sweep: LunchSweep,
-        *,
-        names: bool,
-        after: GuessAxis | None,
-        guess_k: int | None,
-        start: int,
-        view: str,
-    ) -> None:
-        self.sweep, self._after, self._guess_k = sweep, after, guess_k
-        uid = canvas.free_model_id("free-lunch-names" if names else "free-lunch")
-        self._stops = (geometry := lunch_geometry(sweep))["k"]
-        index = min(range(len(self._stops)), key=lambda i: abs(self._stops[i] - start))
-        self.live = LunchView(
-            uid=f"{uid}-plot",
-            geometry=geometry,
-            i=index,
-            view=view,
-            names=names,
-            covered=after is not None and after.covered,
-            guesses=_guesses(sweep, after, guess_k),
-            guess_at=after.guess_at if after is not None else -1,
-            axes_time=canvas.png(empty(sweep, "time")[0], transparent=True),
-            axes_rate=canvas.png(empty(sweep, "rate")[0], transparent=True),
-        )
-        self.slider = widgets.SelectionSlider(
-            options=[str(k) for k in self._stops],
-            index=index,
-            readout=False,  # the picture tells the number, where the handle is
-            layout={"width": "auto", "margin": "0"},
-        )
-        self.live.hushed = [self.slider.model_id, self.live.model_id]
-        super().__init__([self.live, self.slider], model_id=uid)
-        self.add_class("rl-lunch")
-        # All three run in the browser: no kernel is needed to move, to compare or to uncover.
-        widgets.jslink((self.slider, "index"), (self.live, "i"))
-        if after is not None:
-            widgets.jslink((after, "guess_at"), (self.live, "guess_at"))
-            widgets.jslink((after, "covered"), (self.live, "covered"))
+    sweep: FreeLunch
+    scene: Scene
+    frame: Frame
 
     @property
-    def sentence(self) -> str:
-        """What the picture says now (as far as the kernel knows where the slider stands)."""
-        if self.live.covered:
-            return "The free lunch: covered until you have placed your guess."
-        return self._said()
+    def x(self) -> Scale:
+        """k → pixels, the same in both views."""
+        k = self.sweep.k
+        return self.frame.x(k[0] / 1.15, k[-1] * 1.15)
 
-    def _said(self) -> str:
-        time, rate = sentences(self.sweep, self._stops[self.live.i])
-        return time if self.live.view == "time" else rate
+    def y(self, view: str) -> Scale:
+        """Milliseconds or GFLOP/s → pixels: room for all dots, the roof, and a piece beyond."""
+        sweep, t, k = self.sweep, np.asarray(self.sweep.seconds), np.asarray(self.sweep.k)
+        if view == "time":
+            low, high = min(t.min(), sweep.carry_s), max(t.max(), sweep.compute_s * k[-1])
+            return self.frame.y(low / 5 * 1e3, high * 1.5 * 1e3)
+        rate = _rate(sweep, k, t)
+        low = min(rate.min(), float(_rate(sweep, k[0], sweep.carry_s)))
+        return self.frame.y(low / 1.5 / 1e9, max(rate.max(), sweep.peak) * 5 / 1e9)
 
-    def still(self) -> bytes:
-        """The whole picture as one PNG, drawn by matplotlib."""
-        live = self.live
-        if live.covered:
-            return still(self.sweep, live.view, None, names=live.names)
-        return self._drawn()
+    def height(self, view: str, k: Any, seconds: Any) -> Any:
+        """Pixels of what takes ``seconds`` with k multiply-adds on each number."""
+        seen = np.asarray(seconds) * 1e3 if view == "time" else _rate(self.sweep, k, seconds) / 1e9
+        return self.y(view)(seen)
 
-    def _drawn(self) -> bytes:
-        live = self.live
-        at = self._stops[live.i]
-        return still(self.sweep, live.view, at, names=live.names, guess=self._guess())
+    def points(self, k: Any, seconds: Any) -> By:
+        """Points at k that take ``seconds``, in both views."""
+        x = self.x(np.asarray(k, float))
+        both = [np.column_stack([x, self.height(view, k, seconds)]) for view in VIEWS]
+        return By("view", np.stack(both))
 
-    def _guess(self) -> tuple[int, float] | None:
-        if self._after is None or self._guess_k is None or self._after.value is None:
-            return None
-        return self._guess_k, SECONDS[self._after.unit] * self._after.value
+    def heights(self, k: Any, seconds: Any) -> By:
+        """The height of one point in both views."""
+        return By("view", [float(self.height(view, k, seconds)) for view in VIEWS])
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> canvas.Bundle:
-        live = super()._repr_mimebundle_(**kwargs)
-        under = (self._drawn(), self._said()) if self.live.covered else None
-        return canvas.mimebundle(live, self.still(), self.sentence, under)
+
+def lunch_scene(
+    sweep: FreeLunch, wide: int, *, names: bool = False, start: int = 0, view: str = "time",
+    guess: tuple[int, GuessAxis] | None = None,
+) -> Scene:  # fmt: skip
+    """The picture of ``sweep`` on a sheet ``wide`` pixels wide.
+
+    ``guess``: a k and the axis on which the seconds at it were guessed.
+    """
+    k = stops(sweep)
+    adds = [several(one, "multiply-add") for one in k]
+    dims = [
+        Dim("view", ["time", "work per second"], VIEWS, VIEWS.index(view), 300, keys=(0, 3)),
+        Dim("i", adds, start=start),
+    ]
+    if names:
+        dims.append(Dim("names", ["off", "on"], start=1))
+    if guess is not None:
+        dims.append(Dim("guess", ["none", *guess[1].geometry["says"]], start=0))
+    scene = Scene(wide, HEIGHT, dims)
+    frame = Frame(LEFT, PLOT_TOP, wide - 14, PLOT_BOTTOM)
+    drawing = _Drawing(sweep, scene, frame)
+    _axes(drawing)
+    _roof(drawing, names)
+    for seen, seconds in zip(sweep.k, sweep.seconds, strict=True):
+        scene.dot(drawing.x(seen), drawing.heights(seen, seconds), size=4.2, name="measured")
+    if guess is not None:
+        _guess(drawing, *guess)
+    _marker(drawing, k)
+    _bars(drawing, k)
+    scene.choice("view", "what the picture shows", ["time", "work per second"])
+    if names:
+        scene.switch("names", "names")
+    said = [sentences(sweep, one) for one in k]
+    scene.says = By("view i", [[pair[n] for pair in said] for n in range(2)])
+    scene.note("Dots: measured. Line: the slower of the two. " + _origin(sweep))
+    return scene
+
+
+def _axes(drawing: _Drawing) -> None:
+    scene, frame, sweep, x = drawing.scene, drawing.frame, drawing.sweep, drawing.x
+    for view, name in zip(VIEWS, ("time (ms)", "work per second (GFLOP/s)"), strict=True):
+        shown = By("view", [1, 0, 0, 0] if view == "time" else [0, 0, 0, 1])
+        y = drawing.y(view)
+        frame.y_ticks(
+            scene, y, y.steps() if y.hi < 300 * y.lo else y.decades(), _plain, opacity=shown
+        )
+        scene.text(frame.left - 60, frame.top - 14, name, size=LETTERS, opacity=shown)
+    lo, hi = math.ceil(math.log2(x.lo)), math.floor(math.log2(x.hi))
+    twos = [2.0**e for e in range(lo, hi + 1)]
+    frame.x_ticks(scene, x, twos, _plain)
+    below = By("view", [0, 0, 0, 1])
+    per = 2 * sweep.n / sweep.bytes  # FLOP/byte of one multiply-add on each number
+    frame.x_ticks(scene, x, twos, lambda v: f"{v * per:.3g}", opacity=below, below=54, grid=False)
+    foot = frame.bottom
+    scene.text(frame.left - 8, foot + 20, "×", size=LETTERS, anchor="end")
+    scene.text(
+        frame.right, foot + 37, "multiply-adds on each number", "soft", size=13, anchor="end"
+    )
+    scene.text(frame.left - 8, foot + 54, "FLOP/byte", "soft", size=13, anchor="end", opacity=below)
+    frame.draw(scene)
+
+
+def _plain(value: float) -> str:
+    return f"{value:g}"
+
+
+def _roof(drawing: _Drawing, names: bool) -> None:
+    """Both lines: solid where they are the roof, dotted where the other one is slower."""
+    scene, frame, sweep, x = drawing.scene, drawing.frame, drawing.sweep, drawing.x
+    bend, carry, compute = sweep.bend, sweep.carry_s, sweep.compute_s
+    for solid, ends, seconds, ink in (
+        (False, (bend, x.hi), (carry, carry), "carrying"),
+        (False, (x.lo, bend), (compute * x.lo, carry), "computing"),
+        (True, (x.lo, bend), (carry, carry), "carrying"),
+        (True, (bend, x.hi), (carry, compute * x.hi), "computing"),
+    ):
+        if ends[0] < ends[1]:
+            look: dict[str, Any] = {"width": 3} if solid else {"width": 1.6, "dash": (2, 5)}
+            points = drawing.points(ends, seconds)
+            scene.line(
+                points, ink, clip=frame.box, name=f"{'roof' if solid else 'beyond'} {ink}", **look
+            )
+    if names:
+        _ridge(drawing)
+    _labels(drawing, names)
+
+
+def _ridge(drawing: _Drawing) -> None:
+    scene, frame, sweep, on = drawing.scene, drawing.frame, drawing.sweep, By("names", [0, 1])
+    x, y = drawing.x(sweep.bend), drawing.heights(sweep.bend, sweep.carry_s)
+    scene.line([(x, y), (x, frame.bottom)], "soft", dash=(1, 4), opacity=on)
+    short = f"ridge: {sweep.ridge:.3g} FLOP/byte"
+    long = short.replace(":", f": {sweep.bend:.3g} multiply-adds =")
+    words = long if x + 12 + width(long) < frame.right else short
+    fits = x + 12 + width(words) < frame.right
+    left, foot = (x + 6, frame.bottom - 28) if fits else (frame.left + 6, frame.top + 16)
+    scene.text(left, foot, words, "soft", size=14, halo=True, opacity=on, name="ridge-says")
+
+
+def _labels(drawing: _Drawing, names: bool) -> None:
+    """The names of the two lines: on the dotted ends, where no dot ever lies."""
+    sweep = drawing.sweep
+    bandwidth, peak = si(sweep.bandwidth, "B/s"), si(sweep.peak, "FLOP/s")
+    long = {
+        "carrying": {"time": [f"bandwidth {bandwidth}"], "rate": [f"{bandwidth} × FLOP/byte"]},
+        "computing": {"time": [f"peak {peak}"], "rate": [f"peak {peak}"]},
+    }
+    for ink, figure in (("carrying", bandwidth), ("computing", peak)):
+        spots = []
+        for shown in ([[ink]] * 2, [[*long[ink][view], figure] for view in VIEWS])[: 1 + names]:
+            spots.append([_label(drawing, *one, ink) for one in zip(VIEWS, shown, strict=True)])
+        dims = "names view" if names else "view"
+        table = spots if names else spots[0]
+        x, y, turn = (By(dims, np.array(table, object)[..., n].astype(float)) for n in range(3))
+        words = By(dims, np.array(table, object)[..., 3])
+        look: dict[str, Any] = {
+            "anchor": "middle",
+            "bold": True,
+            "halo": True,
+            "name": f"label {ink}",
+        }
+        drawing.scene.text(x, y, words, ink, turn=turn, **look)
+
+
+def _label(
+    drawing: _Drawing, view: str, words: Sequence[str], ink: str
+) -> tuple[float, float, float, str]:
+    """Middle of the baseline, slant and text of a label: the first of ``words`` with room."""
+    sweep, frame = drawing.sweep, drawing.frame
+    bend, level = drawing.x(sweep.bend), drawing.height(view, sweep.bend, sweep.carry_s)
+    if (ink == "carrying") == (view == "time"):  # the flat line
+        room = frame.right - bend if view == "time" else bend - frame.left
+        text = next((one for one in words if width(one) * BOLD < room), words[-1])
+        half = width(text) * BOLD / 2 + 4
+        x = max(bend, frame.right - half) if view == "time" else min(bend, frame.left + half)
+        return x, level - 8, 0.0, text
+    end = sweep.k[0] / 1.15  # the slope: dotted below the bend of the time, solid in the rate
+    seconds = end * sweep.compute_s if view == "time" else sweep.carry_s
+    x, y = drawing.x(end), drawing.height(view, end, seconds)
+    share = min(1.0, (frame.bottom - level) / (y - level))  # of the way that lies in the picture
+    x, y = bend + share * (x - bend), level + share * (y - level)
+    room = math.hypot(x - bend, y - level)
+    text = next((one for one in words if width(one) * BOLD < room), words[-1])
+    turn = math.atan2(level - y, bend - x)
+    away = 17.0 if view == "time" else -12.0  # below the rising time, above the rising rate
+    middle = (bend + x) / 2 - away * math.sin(turn), (level + y) / 2 + away * math.cos(turn)
+    return *middle, math.degrees(turn), text
+
+
+def _guess(drawing: _Drawing, k: int, axis: GuessAxis) -> None:
+    """The learner's guess; beyond the axes it stands at their edge, and an arrow says where."""
+    scene, frame, sweep = drawing.scene, drawing.frame, drawing.sweep
+    seconds = [SECONDS[axis.unit] * value for value in axis.geometry["values"]]
+    x, heights, says = drawing.x(k), [], []
+    for view in VIEWS:
+        free = [float(drawing.height(view, k, s)) for s in seconds]
+        heights.append([math.nan, *np.clip(free, frame.top, frame.bottom)])
+        told = (
+            axis.geometry["says"] if view == "time" else [_rate_text(sweep, k, s) for s in seconds]
+        )
+        arrows = [" ↑" if y < frame.top else " ↓" if y > frame.bottom else "" for y in free]
+        says.append(["", *(f"your guess: {one}{arrow}" for one, arrow in zip(told, arrows))])
+    y = np.array(heights)
+    scene.dot(x, By("view guess", y), size=7.5, fill="mine", ink="ink", name="mine")
+    lift = np.where(y < frame.bottom - 40, 24, -14)
+    half = 70
+    middle = min(max(x, frame.left + half), frame.right - half)
+    scene.text(middle, By("view guess", y + lift), By("view guess", says), "mine-says",
+               anchor="middle", bold=True, halo=True, name="mine-says")  # fmt: skip
+
+
+def _marker(drawing: _Drawing, k: Sequence[int]) -> None:
+    """The ring on the roof, its two guide lines, and how far along it stands."""
+    scene, frame, sweep = drawing.scene, drawing.frame, drawing.sweep
+    at = np.asarray(k, float)
+    slower = np.maximum(sweep.carry_s, at * sweep.compute_s)
+    x, y = (
+        By("i", drawing.x(at)),
+        By("view i", [drawing.height(view, at, slower) for view in VIEWS]),
+    )
+    scene.line([(x, frame.bottom), (x, y), (frame.left, y)], "key", 1.5, dash=(3, 3))
+    scene.dot(x, y, size=9, fill=None, ink="key", width=3, name="now")
+    scene.text(x, frame.bottom - 8, By("i", [str(one) for one in k]), anchor="middle", bold=True,
+               halo=True, size=16, name="at")  # fmt: skip
+    scene.grip("i", x, 0, area=frame.box)
+    scene.slider("i", "multiply-adds on each number", at=drawing.x(at), y=SLIDER)
+
+
+def _bars(drawing: _Drawing, k: Sequence[int]) -> None:
+    """What carrying and computing need, and what was measured: the longer time, the lower rate."""
+    scene, frame, sweep = drawing.scene, drawing.frame, drawing.sweep
+    room, at, seen = frame.right - frame.left, np.asarray(k, float), _seen(sweep)
+    measured = [seen.get(one, math.nan) for one in k]
+    time = np.array([np.full(len(at), sweep.carry_s), at * sweep.compute_s, measured])
+    rate = _rate(sweep, at, time)
+    long = np.stack([time / sweep.carry_s, rate / sweep.peak]) * SHARE * room  # view, bar, i
+    wide = np.minimum(long, room)
+    end = frame.left + np.stack([wide[0, :2].max(0), wide[1, :2].min(0)])
+    for n, word in enumerate(("carrying", "computing", "measured")):
+        top, x = BARS + 28 * n, frame.left + wide[:, n]
+        ink = word if n < 2 else "ink"
+        scene.text(frame.left - 8, top + 15, word, ink, anchor="end", bold=n < 2)
+        if n == 2:
+            there = np.where(wide[:, n] < room, x, math.nan)
+            scene.dot(By("view i", there), top + 10, size=4.2)
+        else:
+            shown = np.where(abs(x - end) > 0.01, 0.45, 1.0)  # the other one decides
+            length, strength = By("view i", wide[:, n]), By("view i", shown)
+            scene.rect(frame.left, top, room, 20, "soft", opacity=0.12, name="bed")
+            scene.rect(frame.left, top, length, 20, word, opacity=strength, name=f"bar {word}")
+            _cut(scene, frame, top, long[:, n] >= room)
+        said = np.array(
+            [[_text(v, t) for t in both[n]] for v, both in zip(VIEWS, (time, rate))], object
+        )
+        said = said + np.where(long[:, n] >= room, " →", "").astype(object)
+        inside = x > frame.right - 110
+        beyond = (x < end) & (x > end - 90) & (n < 2)  # keep clear of the finish line
+        spot = By("view i", np.where(inside, x - 10, np.where(beyond, end, x) + 10))
+        look = By("view i", np.where(inside & (n < 2), "paper", "ink"))
+        anchor = By("view i", np.where(inside, "end", "start"))
+        scene.text(spot, top + 15, By("view i", said), look, anchor=anchor, name=f"value {word}")
+    line = By("view i", np.where(end < frame.right, end, math.nan))
+    scene.line([(line, BARS - 4), (line, BARS + 76)], dash=(4, 3), name="finish")
+
+
+def _text(view: str, value: float) -> str:
+    """A bar's time or rate; nothing for what was not measured."""
+    if math.isnan(value):
+        return ""
+    return ms(value) if view == "time" else si(value, "FLOP/s")
+
+
+def _cut(scene: Scene, frame: Frame, top: float, cut: np.ndarray) -> None:
+    """Two slanted gaps in a bar that goes on beyond the room."""
+    for gap in (140, 128):
+        x = By("view i", np.where(cut, frame.right - gap, math.nan))
+        lean = By("view i", np.where(cut, frame.right - gap - 8, math.nan))
+        scene.line([(x, top - 2), (lean, top + 22)], "paper", 4, name="cut")
+
+
+class FreeLunchPicture(Player):
+    """The picture of a measured curve, ``sweep``; ``i`` is where its slider stands."""
+
+    def __init__(
+        self, sweep: FreeLunch, *, names: bool, after: GuessAxis | None, guess_k: int | None,
+        start: int, view: str,
+    ) -> None:  # fmt: skip
+        self.sweep = sweep
+        near = stops(sweep)
+        index = min(range(len(near)), key=lambda i: abs(near[i] - start))
+        guess = None if after is None or guess_k is None else (guess_k, after)
+        follows = {"guess": (after.model_id, "guess_at", 1)} if guess and after else {}
+        scenes = (
+            lunch_scene(sweep, width, names=names, start=index, view=view, guess=guess)
+            for width in (WIDE, NARROW)
+        )
+        super().__init__(*scenes, stem="free-lunch", kind="rl-lunch", after=after, follows=follows)
+        if guess and after:
+            self.guess = after.guess_at + 1
+            after.observe(lambda change: setattr(self, "guess", change["new"] + 1), "guess_at")
 
 
 def free_lunch(
@@ -562,10 +466,10 @@ def free_lunch(
     """
     if view not in VIEWS:
         raise unknown("view", view, VIEWS)
-    sweep = read_curve(curve)
-    if start is not None and not sweep.k[0] <= start <= sweep.k[-1]:
+    _check(curve)
+    if start is not None and not curve.k[0] <= start <= curve.k[-1]:
         raise ValueError(
-            f"start={start!r} is outside the sweep: take {sweep.k[0]} to {sweep.k[-1]}"
+            f"start={start!r} is outside the sweep: take {curve.k[0]} to {curve.k[-1]}"
         )
     if after is not None and not hasattr(after, "covered"):
         raise TypeError(f"after={after!r} is no guess axis; pass what rl.ask returned")
@@ -573,16 +477,9 @@ def free_lunch(
         raise ValueError(
             f"guess_k={guess_k!r} needs after=, a guess axis in one of {list(SECONDS)}"
         )
-    if guess_k is not None and not sweep.k[0] <= guess_k <= sweep.k[-1]:
-        raise ValueError(f"guess_k={guess_k!r} is outside the sweep: {sweep.k[0]} to {sweep.k[-1]}")
-    first = sweep.k[0] if start is None else start
+    if guess_k is not None and not curve.k[0] <= guess_k <= curve.k[-1]:
+        raise ValueError(f"guess_k={guess_k!r} is outside the sweep: {curve.k[0]} to {curve.k[-1]}")
+    first = curve.k[0] if start is None else start
     return FreeLunchPicture(
-        sweep, names=bool(names), after=after, guess_k=guess_k, start=first, view=view
+        curve, names=bool(names), after=after, guess_k=guess_k, start=first, view=view
     )
-
-
-def _guesses(sweep: LunchSweep, after: GuessAxis | None, k: int | None) -> dict[str, Any]:
-    if after is None or k is None:
-        return {}
-    seconds = [SECONDS[after.unit] * value for value in after.geometry["values"]]
-    return {**guess_spots(sweep, k, seconds), "says": after.geometry["says"]}

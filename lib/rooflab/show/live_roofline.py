@@ -40,7 +40,7 @@ from rooflab.show.roofline_figure import (
     label_points,
     legend,
 )
-from rooflab.show.scene import Scene, Series, Slider
+from rooflab.show.roofline_tables import Series, Slider, Tables
 from rooflab.show.waiting import Cover, awaited, covered
 from rooflab.show.waterfall_picture import WaterfallView, link_waterfall, stacked, waterfall_of
 
@@ -139,7 +139,7 @@ def roofline(
     series = tuple(_series(family, sliders[1].values) for family in shown)
     first_kind = _dtype(dtype)
     kinds, kind = as_dtypes("dtypes", dtypes, first_kind), str(first_kind)
-    scene = Scene(sliders, series, kinds, offered, overhead, as_band(band))
+    scene = Tables(sliders, series, kinds, offered, overhead, as_band(band))
     start = {"machine": first.id, "dtype": kind, "cache": cache, "ops": [s.name for s in series]}
     beside = None
     if box:
@@ -232,7 +232,7 @@ def product_box(
     unsaid = [""] * len(sliders[1].values)
     series = Series("gemm", "GEMM", build, unsaid, unsaid, spread=True, estimated=False)
     (offered, first), first_kind = offer, _dtype(types[1])
-    scene = Scene(sliders, (series,), as_dtypes("dtypes", types[0], first_kind), offered, mix=mix)
+    scene = Tables(sliders, (series,), as_dtypes("dtypes", types[0], first_kind), offered, mix=mix)
     kind = str(first_kind)
     start = {"machine": first.id, "dtype": kind, "ops": ["gemm"]}
     solid = Solid("gemm", label, build, lambda *edges: edges, faces, letters=letters)
@@ -263,7 +263,7 @@ def _size_sliders(n: int, batch: int, smallest: int) -> tuple[Slider, Slider, Sl
     )
 
 
-def _box_view(solids: Sequence[Solid], scene: Scene, kind: str) -> BoxView:
+def _box_view(solids: Sequence[Solid], scene: Tables, kind: str) -> BoxView:
     start = {letter: slider.start for letter, slider in zip("ijk", scene.sliders)}
     return BoxView(solids, scene.sliders, scene.dtypes, dtype=kind, op=solids[-1].name, **start)
 
@@ -309,7 +309,7 @@ def on_offer(
 # The still picture of a live roofline: what a saved notebook, a printer or GitHub shows.
 
 
-def still(scene: Scene, view: Overlay, box: BoxView | None = None) -> Picture:
+def still(scene: Tables, view: Overlay, box: BoxView | None = None) -> Picture:
     """Draw what ``view`` shows now of ``scene`` (and its ``box``); the picture has its
     ``words``."""
     offer = next((one for one in scene.offers if one.id == view.machine), scene.offers[0])
@@ -342,14 +342,14 @@ def still(scene: Scene, view: Overlay, box: BoxView | None = None) -> Picture:
             va="top", weight="bold",
         )  # fmt: skip
         if box is not None:
-            box.draw(figure, frame.width)
+            box.paint(figure, frame.width)
     figure.words = _words(scene, view, offer, points, frame)
     if box is not None:
         figure.words += "\n" + box.sentence
     return figure
 
 
-def _shown(scene: Scene, view: Overlay) -> list[tuple[Series, Operation]]:
+def _shown(scene: Tables, view: Overlay) -> list[tuple[Series, Operation]]:
     at = (view.i, view.j, view.k)
     m, n, k = (slider.values[index] for slider, index in zip(scene.sliders, at))
     return [
@@ -359,7 +359,7 @@ def _shown(scene: Scene, view: Overlay) -> list[tuple[Series, Operation]]:
     ]
 
 
-def _kind(scene: Scene, view: Overlay) -> DType:
+def _kind(scene: Tables, view: Overlay) -> DType:
     return next(kind for kind in scene.dtypes if str(kind) == view.dtype)
 
 
@@ -370,7 +370,7 @@ def _lacks(offer: Offer, view: Overlay) -> str:
     return ceiling_lines.missing(offer.machine, view.dtype, "cold")
 
 
-def _ceilings(scene: Scene, offer: Offer, view: Overlay) -> tuple[Ceiling, ...]:
+def _ceilings(scene: Tables, offer: Offer, view: Overlay) -> tuple[Ceiling, ...]:
     if _lacks(offer, view):
         return ()
     side = ceiling_lines.last(offer.known, view.dtype, view.cache)
@@ -386,7 +386,7 @@ def _sides(offer: Offer, view: Overlay) -> tuple[str, ...]:
 
 
 def _call_lines(
-    scene: Scene, view: Overlay, offer: Offer
+    scene: Tables, view: Overlay, offer: Offer
 ) -> dict[tuple[str, str], ceiling_lines.CallLine]:
     """Overhead lines of the operations shown, each with its batch."""
     if not (scene.overhead and offer.known.routines):
@@ -407,7 +407,7 @@ def _one_of(series: Series, batch: int, kind: DType, n: int) -> Operation:
     return series.build(n, batch, 1, kind)
 
 
-def _points(scene: Scene, view: Overlay, offer: Offer) -> list[Point]:
+def _points(scene: Tables, view: Overlay, offer: Offer) -> list[Point]:
     points: list[Point] = []
     if _lacks(offer, view):
         return points
@@ -437,7 +437,7 @@ def _points(scene: Scene, view: Overlay, offer: Offer) -> list[Point]:
 
 
 def _split(
-    scene: Scene, view: Overlay, offer: Offer, series: Series, op: Operation, side: str
+    scene: Tables, view: Overlay, offer: Offer, series: Series, op: Operation, side: str
 ) -> Point:
     """What is best known of one side: measured, else predicted, else what its roof allows."""
     bound = roof(offer.known, view.dtype, _level(offer, side, op), scene.mix).attainable(
@@ -465,7 +465,7 @@ def _said(point: Point, cache: str) -> str:
     return captions.measured(point.rate, point.allowed or point.rate, cache)
 
 
-def _words(scene: Scene, view: Overlay, offer: Offer, points: list[Point], frame: Frame) -> str:
+def _words(scene: Tables, view: Overlay, offer: Offer, points: list[Point], frame: Frame) -> str:
     said = []
     for series, op in _shown(scene, view):
         mine = [p for p in points if p.op.label == op.label]
@@ -487,7 +487,7 @@ def _words(scene: Scene, view: Overlay, offer: Offer, points: list[Point], frame
 
 
 def _one_side(
-    scene: Scene, view: Overlay, offer: Offer, op: Operation, points: list[Point], frame: Frame
+    scene: Tables, view: Overlay, offer: Offer, op: Operation, points: list[Point], frame: Frame
 ) -> str:
     (side,), mine = _sides(offer, view), {p.kind: p for p in points}
     line = captions.bound(op, roof(offer.known, view.dtype, _level(offer, side, op), scene.mix))
@@ -502,7 +502,7 @@ def _one_side(
     return line
 
 
-def _side_words(scene: Scene, offer: Offer, p: Point, side: str, frame: Frame) -> str:
+def _side_words(scene: Tables, offer: Offer, p: Point, side: str, frame: Frame) -> str:
     if _below(p, frame):
         line = ceiling_lines.outside(side, p.kind, p.rate)
     else:
@@ -514,7 +514,7 @@ def _side_words(scene: Scene, offer: Offer, p: Point, side: str, frame: Frame) -
     return line + trap + _call(scene, offer, p, side)
 
 
-def _call(scene: Scene, offer: Offer, p: Point, side: str) -> str:
+def _call(scene: Tables, offer: Offer, p: Point, side: str) -> str:
     """The cost of the call, where it is most of a predicted time and its line is drawn."""
     if not scene.overhead or p.kind != "predicted":
         return ""
@@ -554,7 +554,7 @@ class Live(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
 
     def __init__(
         self,
-        scene: Scene,
+        scene: Tables,
         stem: str,
         start: Mapping[str, Any],
         box: BoxView | None = None,
@@ -569,7 +569,7 @@ class Live(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
             **start,
         )
         self.box, self.waterfall = box, waterfall
-        pictures = [self.view] if box is None else [self.view, box]
+        pictures = [self.view] if box is None else [box, self.view]
         for letter, slider in zip("ijk", self.sliders):
             for picture in pictures:
                 ipywidgets.jslink((slider, "index"), (picture, letter))
@@ -604,11 +604,11 @@ class Live(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
         return self._said(still(self.scene, self.view, self.box).words)
 
     def _said(self, words: str) -> str:
-        return words if self.waterfall is None else f"{words}\n{self.waterfall.sentence}"
+        return words if self.waterfall is None else f"{words}\n{self.waterfall.words}"
 
     def _repr_mimebundle_(self, **kwargs: Any) -> canvas.Bundle:
         picture = still(self.scene, self.view, self.box)
-        below = self.waterfall and self.waterfall.picture(round(picture.get_figwidth() * DPI))
+        below = self.waterfall and self.waterfall.picture()
         words, live = self._said(picture.words), super()._repr_mimebundle_(**kwargs)
         png, cut = canvas.png(picture, transparent=False), None
         if below:

@@ -33,13 +33,13 @@ function speaker(node) {
   return text => { clearTimeout(timer); timer = setTimeout(() => { node.textContent = text; }, 400); };
 }
 
-// Calls frame(0…1) until the time is up; returns what stops it.
-function animate(milliseconds, frame) {
+// Calls frame(0…1) until the time is up, slow at both ends or even; returns what stops it.
+function animate(milliseconds, frame, even = false) {
   if (still()) { frame(1); return () => {}; }
   let id; const begin = performance.now();
   const step = now => {
     const t = Math.min(1, (now - begin) / milliseconds);
-    frame(t < 0.5 ? 4 * t * t * t : 1 - (2 - 2 * t) ** 3 / 2);
+    frame(even ? t : t < 0.5 ? 4 * t * t * t : 1 - (2 - 2 * t) ** 3 / 2);
     if (t < 1) id = requestAnimationFrame(step);
   };
   id = requestAnimationFrame(step);

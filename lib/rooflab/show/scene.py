@@ -1,336 +1,737 @@
-"""What the browser gets: every count made, every point placed, every number formatted.
+"""A picture as data: marks on a sheet, whose places and words depend on a state.
 
-A scene is plain data. The sliders give three indices (i, j, k); each table holds one entry an
-index triple, row-major. Text tables are 16-bit indices into one pool of strings, positions are
-32-bit pixels: exact enough that a ruler read in the browser agrees with Python to the last digit.
+A state has a position along each *dimension*: where a slider stands, which button is pressed, which
+step of a program has been reached. A mark has *channels*: its points, its opacity, its words. What
+a channel shows is the same in every state, or one value a position (:class:`By`). Python counts,
+places and formats all of them. ``player.js`` looks them up and moves the marks in a browser;
+:mod:`rooflab.show.painter` draws the marks of one state with Matplotlib.
+
+>>> from rooflab.show.scene import By, Dim, Scene
+>>> scene = Scene(200, 100, [Dim("n", ["one", "two", "four"])])
+>>> bar = scene.rect(10, 40, By("n", [20, 40, 80]), 20, fill="carrying")
+>>> scene.slider("n", "how many")
+>>> scene.says = By("n", ["It is short.", "It is longer.", "It is the longest."])
+>>> scene.sentence(n=2), scene.value(bar, "box", n=2).tolist()
+('It is the longest.', [10.0, 40.0, 80.0, 20.0])
 """
 
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from rooflab.count.dtypes import DType, DTypeLike
-from rooflab.count.operation import LEVELS, Operation
-from rooflab.count.si import percent, si, times
-from rooflab.predict.estimate import CACHES, predict
-from rooflab.predict.machine import Machine
-from rooflab.show import captions, ceiling_lines, theme
-from rooflab.show.canvas import Frame, around, frame_for
-from rooflab.show.machine_choices import Offer
+from rooflab.count.validation import unknown
 
-# The texts of a packed picture, each kept once: tables in the browser are indices into them.
-
-
-@dataclass
-class Pool:
-    """Strings, each kept once."""
-
-    texts: list[str] = field(default_factory=list)
-    _index: dict[str, int] = field(default_factory=dict)
-
-    def add(self, text: str) -> int:
-        """Return the index of ``text``."""
-        if text not in self._index:
-            self._index[text] = len(self.texts)
-            self.texts.append(text)
-        return self._index[text]
-
-    def table(self, texts: Iterable[str]) -> bytes:
-        """Return the indices of ``texts`` as little-endian 16-bit integers."""
-        indices = [self.add(text) for text in texts]
-        if len(self.texts) > 65536:
-            raise ValueError("more than 65536 different texts; give fewer sizes or dtypes")
-        return np.array(indices, "<u2").tobytes()
-
-
-# Rulers: tables that read a distance on a log axis as a formatted number.
-#
-# The browser knows pixels only. To say "3.24 TFLOP/s" it lays a ruler on the axis: the marks are
-# the places where the rounded number changes, and beside each mark stands the text that Python's
-# own formatting gives. No value is computed or formatted in the browser.
-
-
-def _ruler(
-    digits: int, decades: range, label: Callable[[float], str], suffixes: tuple[str, ...] = ("",)
-) -> dict[str, object]:
-    """Marks within a decade, one label a mark over ``decades``, and a suffix each time they
-    repeat."""
-    lo, hi = 10 ** (digits - 1), 10**digits
-    marks = [math.log10((mantissa + 0.5) / lo) for mantissa in range(lo, hi)]
-    labels = [
-        label(mantissa / lo * 10.0**decade) for decade in decades for mantissa in range(lo, hi)
-    ]
-    return {
-        "marks": np.array(marks, "<f4").tobytes(),
-        "labels": labels,
-        "lo": decades.start,
-        "suffixes": list(suffixes),
-    }
-
-
-def rates(unit: str = "FLOP/s") -> dict[str, object]:
-    """Ruler from 1 to 10¹⁸ in ``unit``, three digits: the labels repeat every three decades."""
-    suffixes = tuple(si(10.0**decade, unit).partition(" ")[2] for decade in range(0, 18, 3))
-    return _ruler(3, range(3), si, tuple(f" {suffix}" for suffix in suffixes))
-
-
-def seconds() -> dict[str, object]:
-    """Ruler from 1 ps to 1 Ms, three digits: the labels repeat every three decades."""
-    suffixes = tuple(si(10.0**decade, "s").partition(" ")[2] for decade in range(-12, 6, 3))
-    return _ruler(3, range(3), si, tuple(f" {suffix}" for suffix in suffixes)) | {"lo": -12}
-
-
-def shares() -> dict[str, object]:
-    """Ruler of a share of the peak, from one millionth to ten times, two digits."""
-    return _ruler(2, range(-6, 1), percent)
-
-
-def gaps() -> dict[str, object]:
-    """Ruler of a ratio from 1 to 99,900, three digits, without the × of :func:`times`."""
-    return _ruler(3, range(5), lambda ratio: times(ratio).removeprefix("×"))
-
-
-#: The operations of a series in a dtype, in table order.
-Ledgers: TypeAlias = Mapping[tuple[str, DType], Sequence[Operation]]
+#: Glyphs of markers as outlines around (0, 0), about 16 pixels wide; a circle is a circle.
+GLYPHS: dict[str, list[tuple[float, float]]] = {
+    "circle": [],
+    "square": [(-7, -7), (7, -7), (7, 7), (-7, 7)],
+    "diamond": [(0, -9.5), (9.5, 0), (0, 9.5), (-9.5, 0)],
+    "triangle": [(0, -9), (8.5, 7), (-8.5, 7)],
+    "down": [(0, 9), (8.5, -7), (-8.5, -7)],
+}
+GLYPH = 8  # the size in which they are given
+FONT = 15  # pixels of a letter where nothing else is said
 
 
 @dataclass(frozen=True)
-class Slider:
-    """A slider of a live picture: what it is called, its values, where it starts (an index)."""
+class Dim:
+    """A dimension of the states, with what stands at each of its stops.
 
-    name: str
-    label: str
-    values: Sequence[int]
-    start: int
+    ``stops`` are the texts of the places where it can rest, which a slider says. ``names`` are what
+    the widget's trait of this name holds there, texts, truths or numbers; None: the stop's number.
+    ``start``: where it begins, the number of a stop.
 
-    @property
-    def options(self) -> list[tuple[str, int]]:
-        """Its values with their texts; none where there is nothing to choose."""
-        return [(str(value), value) for value in self.values] if len(self.values) > 1 else []
+    ``glide``: milliseconds of a change from one stop to another; 0 is at once. With ``keys`` the
+    way from one stop to the next leads through more places than the two: ``keys[s]`` is the number
+    of the place at which stop s lies, and ``glide`` is the time from one place to the next.
+    ``free``: a hand may also rest between two stops. ``even``: the way along the places has one
+    speed, instead of a slow start and a slow end.
 
-
-@dataclass(frozen=True)
-class Series:
-    """One moving marker: ``build(i-value, j-value, k-value, dtype)`` gives its operation.
-
-    ``tags`` and ``why`` are its label and its reason at each value of the second slider;
-    ``spread``: its place depends on that second slider; ``estimated``: predict() is asked for it
-    at the first value of the second slider (a single problem), on machines with routines.
+    ``of``: its place at each place of dimensions before it. Then it follows from those: no hand
+    moves it and no widget holds it. What many states share is said once for each of its stops.
     """
 
     name: str
-    label: str
-    build: Callable[[int, int, int, DTypeLike], Operation]
-    tags: Sequence[str]
-    why: Sequence[str]
-    spread: bool
-    estimated: bool = True
+    stops: Sequence[str]
+    names: Sequence[Any] | None = None
+    start: int = 0
+    glide: float = 0
+    keys: Sequence[int] | None = None
+    free: bool = False
+    even: bool = False
+    of: By | None = None
+
+    @property
+    def size(self) -> int:
+        """How many places it has."""
+        return len(self.stops) if self.keys is None else self.keys[-1] + 1
+
+    @property
+    def path(self) -> bool:
+        """Whether it is walked along, so that positions between two places are seen."""
+        return self.keys is not None or self.free
+
+    def index(self, value: Any) -> int:
+        """The place of a stop, given as the trait of its widget holds it."""
+        known = self.names if self.names is not None else range(len(self.stops))
+        if value not in known:
+            raise unknown(self.name, value, [str(one) for one in known])
+        stop = list(known).index(value)
+        return self.keys[stop] if self.keys is not None else stop
 
 
 @dataclass(frozen=True)
+class By:
+    """A value for each place along some dimensions: ``By("view k", table)``.
+
+    ``values[i, j, …]`` belongs to the places i, j, … of ``dims`` in the order written; more axes
+    behind them hold the numbers of one value (x and y of points). Texts stand for words. A
+    dimension with keys may be given by its stops alone: numbers go straight from one to the next,
+    words change half-way.
+    """
+
+    dims: str
+    values: Any
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of its dimensions."""
+        return tuple(self.dims.split())
+
+
+@dataclass(frozen=True)
+class Sum:
+    """Numbers that add up, each part by its own dimensions: a table for each, and none for all."""
+
+    parts: tuple[Any, ...]
+
+    def __init__(self, *parts: Any) -> None:
+        object.__setattr__(self, "parts", parts)
+
+
+@dataclass(frozen=True)
+class Times:
+    """``matrix`` times ``vector``: places that follow a few lengths in fixed directions.
+
+    The matrix has a row for each number of the place, one after the other.
+    """
+
+    matrix: Any
+    vector: Any
+
+
+@dataclass(frozen=True)
+class Fill:
+    """Words with holes: ``Fill("{n} of {all}", n=By("n", …), all="12")``.
+
+    The template may be a By as well; each of its texts has some of the holes.
+    """
+
+    template: str | By
+    holes: Mapping[str, Any]
+
+    def __init__(self, template: str | By, **holes: Any) -> None:
+        object.__setattr__(self, "template", template)
+        object.__setattr__(self, "holes", holes)
+
+
+Words: TypeAlias = "str | By | Fill"
+Number: TypeAlias = "float | By"
+Place: TypeAlias = "Number | Sum | Times"  # an x, or x and y in one: then there is no y
+
+
+@dataclass(eq=False)
+class Mark:
+    """One thing on the sheet: its kind, its channels, and what never changes of its look."""
+
+    kind: str
+    channels: dict[str, Any]
+    look: dict[str, Any] = field(default_factory=dict)
+    name: str = ""
+
+    @property
+    def clip(self) -> tuple[float, float, float, float] | None:
+        """Left, top, right and bottom of what is seen of it, or None for all."""
+        clip: tuple[float, float, float, float] | None = self.look.get("clip")
+        return clip
+
+
+@dataclass
 class Scene:
-    """A live picture before it is packed: sliders (three), series, dtypes, machines on offer."""
+    """A sheet of ``width`` × ``height`` CSS pixels, y downwards; marks lie in the order made.
 
-    sliders: tuple[Slider, ...]
-    series: tuple[Series, ...]
-    dtypes: tuple[DType, ...]
-    offers: tuple[Offer, ...]
-    overhead: bool = False  # whether lines show what a call costs, where calls were timed
-    band: tuple[float, float] | None = None  # intensities of a thumb rule
-    mix: str = ceiling_lines.MIX  # of reading and writing, for which the memory roofs are drawn
+    Colours are names of :data:`rooflab.show.theme.COLOURS`. Opacity 0 hides a mark, and so does a
+    place that is not a number.
+    """
+
+    width: float
+    height: float
+    dims: Sequence[Dim]
+    marks: list[Mark] = field(default_factory=list)
+    controls: list[dict[str, Any]] = field(default_factory=list)
+    grips: list[dict[str, Any]] = field(default_factory=list)
+    says: Words = ""
+    notes: list[tuple[str, Words, bool]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        for one in self.dims:
+            self._check(one.of)
 
     @property
-    def frame(self) -> Frame:
-        """The sheet that everything is placed on: axes that hold every machine on offer."""
-        own = [self.frame_of(offer) for offer in self.offers if offer.machine]
-        return Frame(*around(*own)) if own else frame_for(())
+    def given(self) -> list[Dim]:
+        """The dimensions that a hand or a widget moves; the others follow from them."""
+        return [one for one in self.dims if one.of is None]
 
-    def frame_of(self, offer: Offer, locked: Sequence[float] = ()) -> Frame:
-        """Axes that fit ``offer``: its roofs in every dtype, and what was measured on it.
+    # Marks.
 
-        ``locked``: decades (lowest, highest) that the axes show as well, or none.
+    def line(
+        self, points: Any, ink: Words | None = "ink", width: float = 1.5, *,
+        dash: Sequence[float] = (), fill: Words | None = None, closed: bool = False, **more: Any,
+    ) -> Mark:  # fmt: skip
+        """A line through ``points``: pairs of numbers (or :class:`By`), or one By of pairs.
+
+        A :class:`Sum` or :class:`Times` stands for all numbers in a row.
+
+        ``fill`` paints the area inside, ``closed`` joins its ends, ``dash`` are lengths on and off.
         """
-        if offer.machine is None:
-            return self.frame
-        rates = offer.rates(self.dtypes)
-        if self.overhead and offer.machine.routines:
-            rates.append(ceiling_lines.LOWEST)
-        own = frame_for(rates)
-        return Frame(*around(own, Frame(locked[0], locked[1]))) if locked else own
+        if not isinstance(points, (By, Sum, Times)):
+            points = self._stack(*(part for point in points for part in point))
+        look = {"width": width, "dash": list(dash), "closed": closed or fill is not None}
+        return self._add("line", {"points": points, "ink": ink, "fill": fill}, look, more)
 
-    def points(self) -> Iterable[tuple[int, int, int]]:
-        """Every combination of slider values, in table order."""
-        i, j, k = (slider.values for slider in self.sliders)
-        return itertools.product(i, j, k)
+    def rect(
+        self, x: Number, y: Number, w: Number, h: Number, fill: Words | None = "ink", *,
+        ink: Words | None = None, width: float = 1.5, radius: float = 2,
+        dash: Sequence[float] = (), **more: Any,
+    ) -> Mark:  # fmt: skip
+        """A rectangle from its upper left corner, ``radius`` pixels round."""
+        look = {"width": width, "radius": radius, "dash": list(dash)}
+        channels = {"box": self._stack(x, y, w, h), "fill": fill, "ink": ink}
+        return self._add("rect", channels, look, more)
 
-    def pack(self) -> dict[str, object]:
-        """Return the whole scene as the browser wants it: JSON values and bytes."""
-        frame, pool = self.frame, Pool()
-        ledgers = {
-            (series.name, kind): [series.build(*point, kind) for point in self.points()]
-            for series in self.series
-            for kind in self.dtypes
+    def dot(
+        self, x: Place, y: Number | None, shape: str = "circle", size: float = 8, *,
+        fill: Words | None = "ink", ink: Words | None = None, width: float = 1.5, **more: Any,
+    ) -> Mark:  # fmt: skip
+        """A marker of :data:`GLYPHS`, ``size`` pixels from its middle to its edge.
+
+        ``x`` may be a :class:`Sum` or :class:`Times` of both x and y; so it may in a text.
+        """
+        if shape not in GLYPHS:
+            raise unknown("shape", shape, GLYPHS)
+        look = {"shape": shape, "size": size, "width": width}
+        channels = {"at": self._stack(x, y), "fill": fill, "ink": ink}
+        return self._add("dot", channels, look, more)
+
+    def text(
+        self, x: Place, y: Number | None, words: Words, ink: Words = "ink", *, size: float = FONT,
+        bold: bool = False, mono: bool = False, anchor: Words = "start", halo: bool = False,
+        turn: Number = 0, **more: Any,
+    ) -> Mark:  # fmt: skip
+        """Words on the baseline at (x, y): "start", "middle" or "end" of them stands there.
+
+        ``turn``: degrees, clockwise. ``halo``: an edge in the colour of the paper around letters.
+        ``mono``: in the letters of code.
+        """
+        look = {"size": size, "bold": bold, "mono": mono, "halo": halo}
+        channels = {"at": self._stack(x, y, turn), "text": words, "fill": ink, "anchor": anchor}
+        return self._add("text", channels, look, more)
+
+    def _add(
+        self, kind: str, channels: dict[str, Any], look: dict[str, Any], more: dict[str, Any]
+    ) -> Mark:
+        wrong = set(more) - {"opacity", "clip", "name"}
+        if wrong:
+            raise TypeError(f"{kind}() has no argument {', '.join(sorted(wrong))}")
+        channels["opacity"] = more.get("opacity", 1)
+        if more.get("clip") is not None:
+            look["clip"] = tuple(more["clip"])
+        kept = {key: value for key, value in channels.items() if value is not None}
+        mark = Mark(kind, kept, look, more.get("name", ""))
+        for value in kept.values():
+            self._check(value)
+        self.marks.append(mark)
+        return mark
+
+    # What moves it.
+
+    def slider(
+        self, dim: str, label: str, *, at: Sequence[float] | None = None, y: float = 0
+    ) -> None:
+        """A slider over the stops of ``dim``, below the sheet.
+
+        ``at``: the x of each stop, for a slider that lies along an axis, with its middle at ``y``.
+        """
+        found = self.dim(dim)
+        if at is not None and len(at) != len(found.stops):
+            raise ValueError(f"at has {len(at)} places; {dim} has {len(found.stops)} stops")
+        places = None if at is None else [round(float(x), 2) for x in at]
+        self.controls.append(
+            {"kind": "slider", "dim": dim, "label": label, "at": places, "y": y, "above": False}
+        )
+
+    def choice(self, dim: str, legend: str, labels: Sequence[str], *, above: bool = True) -> None:
+        """A row of buttons, one a stop of ``dim``; ``legend`` names the row for screen readers."""
+        if len(labels) != len(self.dim(dim).stops):
+            raise ValueError(f"labels={list(labels)!r} must be one a stop of {dim}")
+        self.controls.append(
+            {"kind": "choice", "dim": dim, "label": legend, "labels": [*labels], "above": above}
+        )
+
+    def switch(self, dim: str, label: str, *, above: bool = True) -> None:
+        """A button that turns ``dim`` from its first stop to its second and back."""
+        if len(self.dim(dim).stops) != 2:
+            raise ValueError(f"{dim} has {len(self.dim(dim).stops)} stops; a switch turns two")
+        self.controls.append({"kind": "switch", "dim": dim, "label": label, "above": above})
+
+    def play(
+        self, dim: str, run: str = "▶ run", stop: str = "❚❚ stop", again: str = "↺ again"
+    ) -> None:
+        """A button that walks through all stops of ``dim``; its words before, during and after."""
+        labels = [run, stop, again]
+        self.controls.append({"kind": "play", "dim": dim, "labels": labels, "above": True})
+
+    def button(
+        self, label: Words, sets: Mapping[str, Number], *, shown: Number = 1, enabled: Number = 1,
+        pressed: Number | None = None, row: str = "", kind: str = "", above: bool = False,
+    ) -> None:  # fmt: skip
+        """A button that brings dimensions to the stops ``sets``, each a number or By of numbers.
+
+        ``shown``, ``enabled`` and ``pressed`` are 1 or 0 in every state; ``kind`` is its CSS class.
+        Buttons of one ``row`` stand in a line of their own, behind these words.
+        """
+        for value in (label, shown, enabled, pressed, *sets.values()):
+            self._check(value)
+        for name in sets:
+            self.dim(name)
+        self.controls.append(
+            {"kind": "button", "label": label, "sets": dict(sets), "shown": shown, "row": row,
+             "enabled": enabled, "pressed": pressed, "class": kind, "above": above}
+        )  # fmt: skip
+
+    def grip(
+        self, dims: str, x: Place, y: Number | None, *, area: Sequence[float] | Mark,
+        hover: bool = False, label: str = "",
+    ) -> None:  # fmt: skip
+        """Make ``area`` (left, top, right, bottom, or a mark) a place to pull at.
+
+        While it is pulled, the stops of ``dims`` become those at which (x, y) lies nearest to the
+        pointer; where that is not a number, nothing can be pulled to. ``hover``: pointing is
+        enough, and what is left goes back to its first stop. ``label``: a name for the keyboard,
+        for a grip of one dimension that has no slider. Arrow keys then move it, and Enter presses
+        the first button of the kind "confirm".
+        """
+        for name in dims.split():
+            self.dim(name)
+        found: Any = self.marks.index(area) if isinstance(area, Mark) else [*map(float, area)]
+        grip = {
+            "dims": dims.split(),
+            "area": found,
+            "hover": hover,
+            "at": self._stack(x, y),
+            "label": label,
         }
-        return {
-            "frame": frame.as_data(),
-            "ticks": frame.ticks(),
-            "shape": [len(slider.values) for slider in self.sliders],
-            "sliders": [
-                {"label": s.label, "values": [str(v) for v in s.values]} for s in self.sliders
-            ],
-            "dtypes": [str(kind) for kind in self.dtypes],
-            "levels": list(LEVELS),
-            "levelWords": {level: captions.level_word(level) for level in LEVELS},
-            "ops": [self._series(s, ledgers, frame, pool) for s in self.series],
-            "machines": [self._offer(offer, ledgers, frame) for offer in self.offers],
-            "rulers": {"rate": rates(), "share": shares(), "gap": gaps()},
-            "say": {**captions.SAY, **ceiling_lines.SAY_SIDES, **ceiling_lines.SAY_OVERHEAD},
-            "sides": ceiling_lines.pack_sides(LEVELS),
-            "band": ceiling_lines.pack_band(self.band, frame),
-            "texts": pool.texts,
+        self._check(grip["at"])
+        found = grip["at"].names if isinstance(grip["at"], By) else ()
+        wrong = [name for name in found if self.dim(name).of is not None]
+        if wrong:
+            raise ValueError(f"a grip lies where a hand puts it; {', '.join(wrong)} follows")
+        self.grips.append(grip)
+
+    def point(self, mark: Mark, says: Words) -> None:
+        """Let ``mark`` be pointed at and focused: it then says its own sentence."""
+        self._check(says)
+        mark.look["point"] = says
+
+    def note(self, words: Words, kind: str = "origin", *, above: bool = False) -> None:
+        """A line under the sentence, or ``above`` the sheet; empty words take no room.
+
+        ``kind`` is its CSS class: "origin" is small, "title" bold, "code" in the letters of code.
+        """
+        self._check(words)
+        self.notes.append((kind, words, above))
+
+    # States.
+
+    def dim(self, name: str) -> Dim:
+        """The dimension of that name; an unknown one raises ValueError with suggestions."""
+        for one in self.dims:
+            if one.name == name:
+                return one
+        raise unknown("dim", name, [one.name for one in self.dims])
+
+    def each(self, dims: str, value: Callable[..., Any]) -> By:
+        """``value(i, j, …)`` at every place of ``dims``, as a :class:`By`."""
+        ranges = [range(self.dim(name).size) for name in dims.split()]
+        found = [value(*place) for place in itertools.product(*ranges)]
+        shape = tuple(len(one) for one in ranges)
+        if isinstance(found[0], str):
+            return By(dims, np.array(found, dtype=object).reshape(shape))
+        table = np.array(found, float)
+        return By(dims, table.reshape(shape + table.shape[1:]))
+
+    def places(self, **state: Any) -> dict[str, int]:
+        """The place along every dimension: that of ``state``, else where it starts."""
+        for name in state:
+            self.dim(name)
+        found = {
+            one.name: one.index(
+                state.get(one.name, one.start if one.names is None else one.names[one.start])
+            )
+            for one in self.given
         }
-
-    def _series(
-        self, series: Series, ledgers: Ledgers, frame: Frame, pool: Pool
-    ) -> dict[str, object]:
-        look, tables = theme.style(series.name), {}
-        for kind in self.dtypes:
-            ops = ledgers[series.name, kind]
-            once = self._once(series, ops)
-            tables[str(kind)] = {
-                "bytes": pool.table(si(op.bytes, "B") for op in ops),
-                "intensity": pool.table(theme.intensity(op.intensity) for op in once),
-                "x": np.array([frame.x(op.intensity) for op in once], "<f4").tobytes(),
-            }
-        first = ledgers[series.name, self.dtypes[0]]
-        second = first[:: self._inner][: len(self.sliders[1].values)]
-        return {
-            "name": series.name, "label": series.label,
-            "colour": look.colour, "ink": look.ink, "shape": look.shape, "spread": series.spread,
-            "sizes": pool.table(captions.sizes(op) for op in first),
-            "flops": pool.table(si(op.flops, "FLOP") for op in first),
-            "batch": [captions.batch(op) for op in second],
-            "tags": list(series.tags), "why": list(series.why),
-            "dtypes": tables,
-        }  # fmt: skip
-
-    @property
-    def _inner(self) -> int:
-        return len(self.sliders[2].values)
-
-    def _once(self, series: Series, ops: Sequence[Operation]) -> Sequence[Operation]:
-        """Without the second slider where it changes nothing: its first value stands for all."""
-        return ops if series.spread else self._first_of_second(ops)
-
-    def _first_of_second(self, ops: Sequence[Operation]) -> Sequence[Operation]:
-        turn = self._inner * len(self.sliders[1].values)
-        return [op for place, op in enumerate(ops) if place % turn < self._inner]
-
-    def _batch_of(self, entry: tuple[int, Operation]) -> int:
-        """Index of the second slider at an entry (position, operation) of a table."""
-        return entry[0] // self._inner % len(self.sliders[1].values)
-
-    def _offer(self, offer: Offer, ledgers: Ledgers, frame: Frame) -> dict[str, object]:
-        packed: dict[str, Any] = {
-            "id": offer.id, "name": offer.name, "group": offer.group, "origin": offer.says,
-            "says": f"{offer.name} · {offer.machine.provenance}" if offer.machine else offer.name,
-            "decades": around(self.frame_of(offer)), "roofs": {}, "no": {},
-        }  # fmt: skip
-        if offer.machine is None:
-            packed["no"] = {"all": offer.reason}
-            return packed
-        for kind in self.dtypes:
-            reasons = {c: ceiling_lines.missing(offer.machine, kind, c) for c in CACHES}
-            packed["no"][str(kind)] = {cache: text for cache, text in reasons.items() if text}
-            packed["roofs"][str(kind)] = {
-                cache: ceiling_lines.lines(offer.machine, kind, cache, frame, self.mix)
-                for cache, text in reasons.items()
-                if not text
-            }
-        warm = [kind for kind in self.dtypes if "warm" in packed["roofs"][str(kind)]]
-        if warm:
-            packed["home"] = {
-                str(kind): {
-                    s.name: _homes(offer.machine, ledgers[s.name, kind]) for s in self.series
-                }
-                for kind in warm
-            }
-        if offer.machine.routines:
-            packed["predicted"] = self._predicted(offer.machine, packed["roofs"], ledgers, frame)
-            if self.overhead:
-                packed["calls"] = self._calls(offer.machine, packed["roofs"], frame)
-        if offer.measurements:
-            packed["measured"] = self._measured(offer, ledgers, frame)
-        return packed
-
-    def _predicted(
-        self, machine: Machine, roofs: Mapping[str, Any], ledgers: Ledgers, frame: Frame
-    ) -> dict[str, dict[str, dict[str, bytes]]]:
-        def row(series: Series, kind: DType, cache: str) -> bytes:
-            single = self._first_of_second(ledgers[series.name, kind])
-            rates = [op.flops / predict(op, machine, cache=cache).seconds for op in single]
-            return np.array([frame.y(rate) for rate in rates], "<f4").tobytes()
-
-        return {
-            str(kind): {
-                cache: {s.name: row(s, kind, cache) for s in self.series if s.estimated}
-                for cache in roofs[str(kind)]
-            }
-            for kind in self.dtypes
-            if roofs[str(kind)]
-        }
-
-    def _calls(self, machine: Machine, roofs: Mapping[str, Any], frame: Frame) -> dict[str, object]:
-        firsts, batches = self.sliders[0].values, self.sliders[1].values
-
-        def lines(series: Series, kind: DType, cache: str) -> dict[str, object] | None:
-            builds = [
-                lambda n, b=b: series.build(n, b, 1, kind)
-                for b in (batches if series.spread else batches[:1])
-            ]
-            estimates = [predict(builds[0](n), machine, cache=cache) for n in firsts]
-            return ceiling_lines.pack_overhead(builds, machine, cache, frame, estimates)
-
-        return {
-            str(kind): {
-                cache: {s.name: lines(s, kind, cache) for s in self.series if s.estimated}
-                for cache in roofs[str(kind)]
-            }
-            for kind in self.dtypes
-        }
-
-    def _measured(self, offer: Offer, ledgers: Ledgers, frame: Frame) -> dict[str, object]:
-        # Several places may hold one operation: the last one written counts, with least batch.
-        index = {
-            (name, str(kind), tuple(op.dims.items()), op.batch): position
-            for (name, kind), ops in ledgers.items()
-            for position, op in sorted(enumerate(ops), key=self._batch_of, reverse=True)
-        }
-        found: dict[str, Any] = {}
-        for m in offer.measurements:
-            op, kind = m.op, str(m.op.compute_dtype)
-            if kind not in map(str, self.dtypes) or op.name not in {s.name for s in self.series}:
-                continue
-            key = (op.name, kind, tuple(op.dims.items()), op.batch)
-            place = found.setdefault(kind, {}).setdefault(m.cache, {}).setdefault(op.name, [])
-            place.append({
-                "x": round(frame.x(op.intensity), 2), "y": round(frame.y(m.flop_per_s), 4),
-                "at": index.get(key, -1),
-            })  # fmt: skip
+        for one in self.dims:
+            if one.of is not None:
+                found[one.name] = int(self.settled(one.of, found))
         return found
 
+    def value(self, mark: Mark, channel: str, **state: Any) -> Any:
+        """What a channel of ``mark`` holds in a state: an array of numbers, or words."""
+        return self.settled(mark.channels[channel], self.places(**state))
 
-def _homes(machine: Machine, ops: Sequence[Operation]) -> bytes:
-    """Return :meth:`Machine.home` of every working set, as indices into LEVELS, one byte each."""
-    held = np.array([float(op.working_set) for op in ops])
-    homes = np.full(len(held), LEVELS.index("dram"), np.uint8)
-    for level in reversed(machine.levels):  # the nearest level that fits wins
-        if level != "dram":
-            homes[held <= machine.capacities.get(level, 0)] = LEVELS.index(level)
-    return homes.tobytes()
+    def sentence(self, **state: Any) -> str:
+        """The sentence of a state."""
+        return str(self.settled(self.says, self.places(**state)))
+
+    def settled(self, value: Any, places: Mapping[str, int]) -> Any:
+        """A value of a channel at ``places``."""
+        if isinstance(value, Fill):
+            holes = {key: self.settled(hole, places) for key, hole in value.holes.items()}
+            return self.settled(value.template, places).format(**holes)
+        if isinstance(value, Sum):
+            return sum(self.settled(part, places) for part in value.parts)
+        if isinstance(value, Times):
+            vector = self.settled(value.vector, places)
+            return self.settled(value.matrix, places).reshape(-1, len(vector)) @ vector
+        if isinstance(value, By):
+            found = self.table(value)[tuple(places[name] for name in value.names)]
+            return str(found) if isinstance(found, str) else np.asarray(found, float)
+        return value if isinstance(value, str) else np.asarray(value, float)
+
+    def table(self, by: By) -> np.ndarray:
+        """The values of ``by`` with one entry a place; stops alone are filled up to all places."""
+        words = _words(by.values)
+        found = np.asarray(by.values, object if words else float)
+        for axis, name in enumerate(by.names):
+            one = self.dim(name)
+            if one.keys is not None and found.shape[axis] == len(one.stops) != one.size:
+                found = _between(found, axis, one.keys, words)
+        return found
+
+    def longest(self, words: Words, many: int = 3) -> list[str]:
+        """The longest texts that ``words`` can be: they need the most room."""
+        if isinstance(words, Fill):
+            holes = {key: self.longest(hole, 1)[0] for key, hole in words.holes.items()}
+            return [one.format(**holes) for one in self.longest(words.template, many)]
+        if isinstance(words, str):
+            return [words]
+        return sorted(set(np.ravel(words.values).tolist()), key=len, reverse=True)[:many]
+
+    def _check(self, value: Any) -> None:
+        """A clear error for a By whose table does not fit its dimensions, and for a hole's."""
+        for one in _parts(value):
+            if not isinstance(one, By):
+                continue
+            wanted = tuple(self.dim(name).size for name in one.names)
+            found = self.table(one).shape[: len(wanted)]
+            if found != wanted:
+                raise ValueError(f"By({one.dims!r}) holds {found} values; {wanted} are needed")
+
+    def _stack(self, *parts: Any) -> Any:
+        """Numbers that are said one by one, as one value: each may depend on other dimensions."""
+        if isinstance(parts[0], (Sum, Times)):  # which are whole places
+            return parts[0]
+        by = [part for part in parts if isinstance(part, By)]
+        for part in by:
+            self._check(part)
+        if not by:
+            return np.array(parts, float)
+        asked = {name for part in by for name in part.names}
+        for name in asked:
+            self.dim(name)
+        names = [one.name for one in self.dims if one.name in asked]
+        spread = [self._spread(part, names) for part in parts]
+        return By(" ".join(names), np.stack(np.broadcast_arrays(*spread), axis=-1))
+
+    def _spread(self, part: Any, names: Sequence[str]) -> np.ndarray:
+        """A number's table with one axis for each of ``names``."""
+        if not isinstance(part, By):
+            return np.asarray(part, float).reshape((1,) * len(names))
+        order = [part.names.index(name) for name in names if name in part.names]
+        table = self.table(part).transpose(order)
+        sizes = [self.dim(name).size if name in part.names else 1 for name in names]
+        return np.broadcast_to(table.reshape(sizes), sizes)
+
+
+def _parts(value: Any) -> list[Any]:
+    """The values that one of a channel is made of."""
+    if isinstance(value, Fill):
+        return [one for part in (value.template, *value.holes.values()) for one in _parts(part)]
+    if isinstance(value, Sum):
+        return [one for part in value.parts for one in _parts(part)]
+    return [*_parts(value.matrix), value.vector] if isinstance(value, Times) else [value]
+
+
+def _words(values: Any) -> bool:
+    """Whether a table holds words."""
+    first = values
+    while isinstance(first, (list, tuple, np.ndarray)):
+        if len(first) == 0:
+            raise ValueError("a By needs a value for each place; it has none")
+        first = first[0]
+    return isinstance(first, str)
+
+
+def _between(table: np.ndarray, axis: int, keys: Sequence[int], words: bool) -> np.ndarray:
+    """One value a place from one a stop: straight between numbers, half-way for words."""
+    places = np.arange(keys[-1] + 1)
+    stop = np.interp(places, keys, np.arange(len(keys)))
+    if words:
+        return np.take(table, np.floor(stop + 0.5).astype(int), axis)
+    low = np.minimum(np.floor(stop).astype(int), len(keys) - 2)
+    share = (stop - low).reshape([-1 if a == axis else 1 for a in range(table.ndim)])
+    a, b = np.take(table, low, axis), np.take(table, low + 1, axis)
+    return np.asarray(np.where(share == 0, a, np.where(share == 1, b, a + (b - a) * share)))
+
+
+# What the browser gets: every table once, as whole numbers in one buffer.
+#
+# A table loses each dimension along which nothing changes. Rows that are alike are kept once. On a
+# path only the places are kept between which a straight line would lead astray. Where few numbers
+# of a mark change, each of them is a table of its own: marks that share one keep it once. The
+# sheets of a picture share one buffer and one pool of words.
+
+SCALE = {  # steps of a unit
+    "points": 16, "box": 16, "at": 16, "opacity": 1000, "stop": 1, "matrix": 1000, "vector": 64,
+}  # fmt: skip
+MISSING = -32768  # a place that is not a number: the mark is not there
+_MOST = 32767
+_FEW = 3  # numbers of a mark that change, at most, for each to be a table of its own
+
+
+class Packer:
+    """Turns the channels of a scene into tables in one buffer, and its words into one pool."""
+
+    def __init__(self, scene: Scene) -> None:
+        self.scene = scene
+        self.texts: dict[str, int] = {}
+        self._parts: list[np.ndarray] = []
+        self._packed_words: dict[int, tuple[By, Any]] = {}
+        self._where: dict[bytes, int] = {}
+        self._length = 0
+
+    @property
+    def buffer(self) -> bytes:
+        """All tables, as little-endian 16-bit integers."""
+        return np.concatenate([np.zeros(0, "<i2"), *self._parts]).astype("<i2").tobytes()
+
+    def track(self, value: Any, channel: str) -> Any:
+        """What a browser reads a channel from: a constant, a table, or a template with holes."""
+        if isinstance(value, Fill):
+            holes = {key: self.track(hole, "text") for key, hole in value.holes.items()}
+            return {"template": self.track(value.template, "text"), "holes": holes}
+        if isinstance(value, Sum):
+            return {"sum": [self.track(part, channel) for part in value.parts]}
+        if isinstance(value, Times):
+            matrix, vector = self.track(value.matrix, "matrix"), self.track(value.vector, "vector")
+            return {"matrix": matrix, "vector": vector}
+        if isinstance(value, str):
+            return value
+        if not isinstance(value, By):
+            return [None if np.isnan(v) else round(v, 3) for v in np.ravel(value).tolist()]
+        table = self.scene.table(value)
+        words = table.dtype == object
+        if words:  # those that are used again and again are looked through once
+            if id(value) not in self._packed_words:
+                found = self._packed(self._words(table), list(value.names), True, 1)
+                self._packed_words[id(value)] = value, found
+            return self._packed_words[id(value)][1]
+        codes, scale = _coded(table, len(value.names), SCALE[channel]), SCALE[channel]
+        parts, of = _columns(codes)
+        if not parts:
+            return self._packed(codes, list(value.names), False, scale)
+        found = [
+            [part.flat[0] / scale]
+            if (part == part.flat[0]).all()
+            else self._packed(part, list(value.names), False, scale)
+            for part in parts
+        ]
+        return {"parts": found, "of": of}
+
+    def _words(self, table: np.ndarray) -> np.ndarray:
+        index = [self.texts.setdefault(text, len(self.texts)) for text in table.ravel()]
+        if len(self.texts) > 2 * _MOST:
+            raise ValueError(f"more than {2 * _MOST} different texts; give fewer states")
+        return np.array(index, "<u2").view("<i2").reshape((*table.shape, 1))
+
+    def _packed(self, codes: np.ndarray, names: list[str], words: bool, scale: int) -> Any:
+        for axis in reversed(range(len(names))):
+            if (codes == codes.take([0], axis)).all():
+                codes, _ = codes.take(0, axis), names.pop(axis)
+        found: dict[str, Any] = {"n": codes.shape[-1]}
+        found |= {"words": True} if words else {"scale": scale}
+        keys = {}
+        for axis, name in enumerate(names):
+            if self.scene.dim(name).path and codes.shape[axis] > 2:
+                kept = _kept(np.moveaxis(codes, axis, 0), words)
+                if len(kept) < codes.shape[axis]:
+                    codes, keys[name] = codes.take(kept, axis), kept
+        order = [one.name for one in self.scene.dims]
+        found |= {"dims": [order.index(n) for n in names], "shape": [*codes.shape[:-1]]}
+        if keys:
+            found["keys"] = [keys.get(name) for name in names]
+        return found | self._rows(codes)
+
+    def _rows(self, codes: np.ndarray) -> dict[str, int]:
+        """Where the table lies; rows along its last dimension are kept once if that is shorter."""
+        if codes.ndim < 3:
+            return {"at": self._put(codes)}
+        rows = codes.reshape(-1, codes.shape[-2] * codes.shape[-1])
+        kept, index = np.unique(rows, axis=0, return_inverse=True)
+        if kept.size + index.size < 0.8 * rows.size and len(kept) <= _MOST:
+            return {"rows": self._put(index.astype("<i2")), "at": self._put(kept)}
+        return {"at": self._put(codes)}
+
+    def _put(self, codes: np.ndarray) -> int:
+        data = np.ascontiguousarray(codes, "<i2").ravel()
+        key = data.tobytes()
+        if key not in self._where:
+            self._where[key] = self._length
+            self._parts.append(data)
+            self._length += data.size
+        return self._where[key]
+
+
+def _coded(table: np.ndarray, dims: int, scale: int) -> np.ndarray:
+    """A table of numbers as whole steps of 1/scale, one axis for each dimension and one more."""
+    flat = table.reshape((*table.shape[:dims], -1))
+    steps = np.clip(np.rint(np.nan_to_num(flat, nan=0.0) * scale), -_MOST, _MOST)
+    return np.where(np.isnan(flat), MISSING, steps).astype("<i2")
+
+
+def _columns(codes: np.ndarray) -> tuple[list[np.ndarray], list[int]]:
+    """The different numbers of a mark, and which of them each number is; none if many change."""
+    many = codes.shape[-1]
+    columns = codes.reshape(-1, many)
+    if many == 1 or (columns == MISSING).all(axis=0).any():
+        return [], []
+    different: dict[bytes, int] = {}
+    of = [different.setdefault(columns[:, n].tobytes(), len(different)) for n in range(many)]
+    kept = [codes[..., of.index(n), None] for n in range(len(different))]
+    if sum(bool((part != part.flat[0]).any()) for part in kept) > _FEW:
+        return [], []
+    return kept, of
+
+
+def _kept(codes: np.ndarray, words: bool) -> list[int]:
+    """The places along the first axis that are needed: between them all lies on a line.
+
+    For words, the places at which they change.
+    """
+    flat = codes.reshape(len(codes), -1).astype(float)
+    last = len(flat) - 1
+    changes = np.flatnonzero((flat[1:] != flat[:-1]).any(1)).tolist()  # the place before each
+    if words:
+        return [0, *(place + 1 for place in changes)]
+    kept, start = [0], 0
+    while start < last:
+        steady = next((place for place in changes if place >= start), last)
+        end = max(start + 1, steady)
+        while end < last and _straight(flat, start, end + 1):
+            end += 1
+        kept.append(end)
+        start = end
+    return kept
+
+
+def _straight(flat: np.ndarray, start: int, end: int) -> bool:
+    if ((flat[start : end + 1] == MISSING) != (flat[start] == MISSING)).any():
+        return False
+    share = np.linspace(0, 1, end - start + 1)[:, None]
+    return bool(
+        (abs(flat[start] + share * (flat[end] - flat[start]) - flat[start : end + 1]) < 1).all()
+    )
+
+
+def pack(scene: Scene) -> dict[str, Any]:
+    """Return ``scene`` as the player wants it: JSON values and one buffer of bytes."""
+    return sheets(scene)[0]
+
+
+def sheets(*scenes: Scene) -> list[dict[str, Any]]:
+    """Return the sheets of a picture, packed; the first one holds words and buffer of all."""
+    packer = Packer(scenes[0])
+    found = [_sheet(scene, packer) for scene in scenes]
+    found[0] |= {"texts": list(packer.texts), "buffer": packer.buffer}
+    return found
+
+
+def _sheet(scene: Scene, packer: Packer) -> dict[str, Any]:
+    marks = [_mark(mark, packer) for mark in scene.marks]
+    grips = [{**grip, "at": packer.track(grip["at"], "at")} for grip in scene.grips]
+    notes = [[kind, packer.track(words, "text"), above] for kind, words, above in scene.notes]
+    controls = [_control(one, packer) for one in scene.controls]
+    return {
+        "width": scene.width, "height": scene.height,
+        "dims": [_dim(one, packer) for one in scene.dims],
+        "marks": marks, "controls": controls, "grips": grips,
+        "says": packer.track(scene.says, "text"), "longest": _longest(scene), "notes": notes,
+    }  # fmt: skip
+
+
+def _longest(scene: Scene) -> list[str]:
+    """The sentences that need the most room, so that the picture can keep it."""
+    points = [mark.look["point"] for mark in scene.marks if "point" in mark.look]
+    every = {text for words in (scene.says, *points) for text in scene.longest(words)}
+    return sorted(every, key=len, reverse=True)[:3]
+
+
+def _dim(one: Dim, packer: Packer) -> dict[str, Any]:
+    return {
+        "name": one.name, "stops": [*one.stops], "names": one.names and [*one.names],
+        "keys": one.keys and [*one.keys], "glide": one.glide, "free": one.free, "even": one.even,
+        "of": None if one.of is None else packer.track(one.of, "stop"),
+    }  # fmt: skip
+
+
+def _control(one: dict[str, Any], packer: Packer) -> dict[str, Any]:
+    if one["kind"] != "button":
+        return one
+    states = [key for key in ("shown", "enabled", "pressed") if one[key] is not None]
+    numbers = {key: packer.track(one[key], "stop") for key in states}
+    sets = {name: packer.track(value, "stop") for name, value in one["sets"].items()}
+    return {**one, **numbers, "label": packer.track(one["label"], "text"), "sets": sets}
+
+
+def _mark(mark: Mark, packer: Packer) -> dict[str, Any]:
+    look = {key: value for key, value in mark.look.items() if value not in ([], None, False)}
+    if "point" in look:
+        look["point"] = packer.track(look["point"], "text")
+    if mark.kind == "dot":
+        look["outline"] = outline(mark.look["shape"], mark.look["size"])
+    channels = {name: packer.track(value, name) for name, value in mark.channels.items()}
+    return {"kind": mark.kind, "name": mark.name, "look": look, "channels": channels}
+
+
+def outline(shape: str, size: float) -> str:
+    """A glyph of :data:`GLYPHS` as the path of an SVG, ``size`` pixels from middle to edge."""
+    if shape == "circle":
+        return f"M{-size} 0a{size} {size} 0 1 0 {2 * size} 0a{size} {size} 0 1 0 {-2 * size} 0z"
+    corners = " ".join(f"{x * size / GLYPH:g} {y * size / GLYPH:g}" for x, y in GLYPHS[shape])
+    return f"M{corners}z"
+
+
+def drawn(scene: Scene, **state: Any) -> Iterable[tuple[Mark, dict[str, Any]]]:
+    """The marks that are seen in a state, with what their channels hold there."""
+    places = scene.places(**state)
+    for mark in scene.marks:
+        held = {name: scene.settled(value, places) for name, value in mark.channels.items()}
+        opacity = held["opacity"] = float(held["opacity"])
+        spot = next(held[name] for name in ("points", "box", "at") if name in held)
+        if opacity > 0 and not np.isnan(spot).any():
+            yield mark, held

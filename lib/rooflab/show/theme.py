@@ -24,6 +24,39 @@ WARN = "#B00020"
 FACES = {"A": "#56B4E9", "B": "#F0E442", "C": "#009E73"}
 
 
+#: The one language of colour: a name → what it is on white paper and on a dark page.
+#: Carrying, computing and overhead have these three colours everywhere, so that a slope, a bar and
+#: a step of a waterfall say the same. Operations have none: their markers and labels tell them.
+#: The three stay apart for eyes that lack a cone, and are read as letters (tests/show/test_theme).
+COLOURS = {
+    "ink": ("#222222", "#E4E4E4"),
+    "soft": ("#636363", "#A9A9A9"),
+    "grid": ("#E3E3E3", "#3A3A3A"),
+    "paper": ("#FFFFFF", "#111111"),
+    "carrying": ("#007A76", "#2CC7B0"),
+    "computing": ("#A31FAD", "#F06BEE"),
+    "overhead": ("#7A4A00", "#D98A5A"),
+    "mine": ("#E69F00", "#E69F00"),  # the learner's own guess, always with an edge of ink
+    "mine-says": ("#7A5400", "#FFC24D"),  # the same in letters
+    "key": ("#0B5CAD", "#7DB8FF"),  # what a hand can take hold of
+}
+CARRYING, COMPUTING, OVERHEAD = (COLOURS[n][0] for n in ("carrying", "computing", "overhead"))
+
+
+def colour(name: str, *, dark: bool = False) -> str:
+    """Return the colour of that name in :data:`COLOURS` as ``#RRGGBB``."""
+    return COLOURS[name][dark]
+
+
+def css() -> str:
+    """Return the colours as the variables of a picture in a browser, on light and dark pages."""
+    rules = []
+    for dark, place in enumerate((".rl-pic", ".rl-pic.rl-dark")):
+        held = "".join(f" --{name}: {both[dark]};" for name, both in COLOURS.items())
+        rules.append(f"{place} {{{held} }}")
+    return "\n".join(rules)
+
+
 CONTRAST = 4.5  # of words on paper, at least: WCAG 2.2, success criterion 1.4.3
 
 

@@ -6,396 +6,244 @@ import dataclasses
 import io
 import math
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from functools import cached_property, partial
+from itertools import product, zip_longest
 from typing import TYPE_CHECKING, Any
 
-import anywidget
 import ipywidgets
 import numpy as np
 import traitlets
 from matplotlib import rc_context
-from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.image import imread, imsave
-from matplotlib.patches import Rectangle
 
 from rooflab.count.dtypes import DType
 from rooflab.count.operation import Operation
-from rooflab.count.si import rounded, si, times
+from rooflab.count.si import si
 from rooflab.measure.this_machine import explain as explain_here
-from rooflab.predict.estimate import CACHES, Prediction, peak_of, predict
-from rooflab.predict.explain import Explanation, Factor, explain
+from rooflab.predict.estimate import CACHES, peak_of, predict
+from rooflab.predict.explain import Explanation, explain
 from rooflab.predict.machine import Machine
-from rooflab.show import canvas, captions, theme
-from rooflab.show import scene as ruler
+from rooflab.show import canvas, captions, painter, theme
+from rooflab.show.axes import Scale
 from rooflab.show.canvas import DPI
-from rooflab.show.ceiling_lines import missing
+from rooflab.show.ceiling_lines import CHOICES, missing
+from rooflab.show.falls import (
+    ALLOWED,
+    BOUND,
+    EXPECTED,
+    REST,
+    ROOF,
+    SAID_BOUND,
+    SAID_END,
+    SAID_STEP,
+    UNTIMED,
+    Fall,
+    WaterfallStep,
+    of_bound,
+    of_explanation,
+    of_prediction,
+    seconds_of,
+    ticks,
+    why_it_stops,
+    window,
+)
 from rooflab.show.machine_choices import Offer
+from rooflab.show.player import Player
 from rooflab.show.roofline_figure import Picture
-from rooflab.show.scene import Ledgers, Pool, Scene, Series
+from rooflab.show.roofline_tables import Series, Tables
+from rooflab.show.scene import By, Dim, Fill, Number, Scene, Words
 
 if TYPE_CHECKING:
     from rooflab.measure.measurement import Measurement
     from rooflab.show.box import BoxView
 
-# The waterfall as places on a log axis: from the roofline's bound, factor by factor, to the time.
-#
-# On a log axis a factor is a length. Each bar starts where the last one ended, so the bars' lengths
-# add up to the distance from the bound to the measured time: their product is measured / bound.
-# One geometry serves the figure, the terminal and the browser.
+# The picture: rows on a sheet, from the bound down to the time. What stands in a row comes from one
+# Fall or, in the live picture, from the tables of many: each place and each word is a plain value
+# or one by state. One drawing serves both.
 
 
-BOUND, REST = "roofline bound", "unexplained"
-ALLOWED = "{what} on {machine}: the roofline allows {bound}."
-EXPECTED = ALLOWED.removesuffix(".") + ", {end} is predicted (×{factor})."
-UNTIMED = "Nothing was measured at this size, so the waterfall stops at the prediction."
-DATASHEET = (
-    "A datasheet knows no caches, calls and routines: the waterfall stops at the bound. "
-    "Choose a measured machine to go on."
-)
-NO_ROUTINES = "Its calls and routines were never timed: the waterfall stops at the bound."
 SINGLE = "The steps are worked out for a single problem: set the batch to 1."
 SIDE = {"cold": "This is the cold side.", "warm": "This is the warm side."}
-_TICKS = (  # within a decade, and the decades between the two nearest of them
-    ((1, 1.2, 1.5, 2, 3, 5, 7), math.log10(1.2)),
-    ((1, 1.5, 2, 3, 5), math.log10(2 / 1.5)),
-    ((1, 2, 5), math.log10(2)),
-)
 KEY = {"slower": "longer", "faster": "shorter", "rest": "unexplained"}
+LOOKS = {"slower": ("ink", "ink"), "faster": ("ink", "paper"), "rest": ("soft", "paper")}
 RULE = "Each bar starts where the last one ended."
+AXIS = "times the bound (equal factors, equal lengths)"
+NAMES, TIMES, LANE = 293, 92, 12  # pixels: where names end, room of the times, beside the bars
+WIDE, NARROW = 720, 400  # pixels of the two live sheets; on the narrow one bars lie below names
+LINE, BAR, NOTE = 17, 20, 13  # pixels of a line of notes, of a bar's height, of a note's letters
+TICK = 64  # pixels at least between two ticks
+WITH_RULE = 700  # pixels of the narrowest sheet whose key has room for the rule beside it
+FAINT = 0.45  # how clear the name of a step is that is not there
+ARROWS = {"slower": " →", "faster": " ←", "same": ""}
+#: What the time of a step goes into. The roofs are ink, as everywhere; the rest is not known.
+INKS = {
+    "measured roof": "ink", "level and mix": "carrying", "call overhead": "overhead",
+    "routine efficiency": "computing", REST: "soft",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
-class WaterfallStep:
-    """One bar, from ``start`` to ``end`` (log10 of seconds); ``note`` says why it is there."""
+class Row:
+    """What stands in a row: words, and both ends of its ``bar``, if it has one.
 
-    name: str
-    start: float
-    end: float
-    factor: str
-    note: str
+    ``end``: where the next row begins. ``ink`` is the colour of the bar's edge and of the factor,
+    ``fill`` the bar's own. ``shown``: how clear the name is.
+    """
 
-    @property
-    def kind(self) -> str:
-        """ "slower", "faster" or "same" (a factor that three digits write as ×1)."""
-        if self.factor == "×1":
-            return "same"
-        return "slower" if self.end > self.start else "faster"
-
-    @property
-    def explained(self) -> bool:
-        """Whether a known step made it."""
-        return self.name != REST
-
-    @property
-    def seconds(self) -> str:
-        """The time so far, formatted."""
-        return seconds_of(self.end)
+    name: Words
+    time: Words
+    notes: Sequence[Words] = ()
+    factor: Words = ""
+    ink: str = "ink"
+    fill: Words = "ink"
+    bar: tuple[Number, Number] | None = None
+    end: Number = math.nan
+    shown: Number = 1
 
 
 @dataclass(frozen=True)
-class Fall:
-    """A waterfall: the ``sentence`` above it, its ``start`` (log10 s) and the ``steps`` from there.
+class Sheet:
+    """The rows of a waterfall on a scene, the first of them at ``top``."""
 
-    ``reached``: "measured", "predicted", or "" when it stops at the bound; ``note``: which roof
-    the bound comes from.
-    """
-
-    sentence: str
-    note: str
-    start: float
-    steps: tuple[WaterfallStep, ...]
-    reached: str
+    scene: Scene
+    rows: Sequence[Row]
+    top: float
 
     @property
-    def end(self) -> float:
-        """Where it ends, log10 of seconds."""
-        return self.steps[-1].end if self.steps else self.start
+    def stacked(self) -> bool:
+        """Whether bars lie below their names, for want of room beside them."""
+        return stacks(self.scene.width)
 
     @property
-    def total(self) -> str:
-        """The product of all factors, formatted."""
-        return factor_text(_power(self.end - self.start))
+    def tops(self) -> list[float]:
+        """The upper edge of every row, and the lower edge of the last."""
+        found = [self.top]
+        for row in self.rows:
+            lines = LINE * len(row.notes)
+            found.append(found[-1] + (47 if self.stacked else max(30, 36 - lines)) + lines)
+        return found
 
-    @property
-    def places(self) -> tuple[float, ...]:
-        """Start and end of every bar, log10 of seconds."""
-        return (self.start, *(step.end for step in self.steps))
+    def middle(self, number: int) -> float:
+        """The height at which the bar of a row lies."""
+        top, bottom = self.tops[number : number + 2]
+        return top + 34 if self.stacked else (top + bottom) / 2
 
-    @property
-    def words(self) -> str:
-        """The whole picture as text: the sentence, then a line a bar."""
-        lines = [self.sentence, f"{BOUND}: {seconds_of(self.start)} ({self.note})."]
-        lines += [f"{s.name} {s.factor}: {s.seconds} ({s.note})." for s in self.steps]
-        if self.reached:
-            lines.append(f"{self.reached}: {seconds_of(self.end)}, {self.total} the bound.")
-        return "\n".join(lines)
+    def draw(self, ticks: Sequence[tuple[Number, Words]], hollow: Words = "ink") -> None:
+        """All of it: key, axis, rows. ``hollow`` is what the mark of the last row is filled with.
+
+        It ends 44 pixels below the last row.
+        """
+        self._key()
+        scene, bottom, last = self.scene, self.tops[-1], len(self.rows) - 1
+        zero = self.rows[0].end
+        for x, label in ticks:
+            scene.line([(x, self.top), (x, bottom)], "grid", 1, name="grid")
+            scene.text(x, bottom + 17, label, size=NOTE, anchor="middle", name="tick")
+        scene.line([(zero, self.top), (zero, bottom)], "ink", 1.6, name="one")
+        scene.text(zero, bottom + 17, "×1", anchor="middle", bold=True, size=NOTE, name="tick")
+        middle = sum(lane(scene.width)) / 2
+        scene.text(middle, bottom + 37, AXIS, "soft", size=NOTE, anchor="middle", name="axis")
+        for number, row in enumerate(self.rows[1:-1], 1):
+            points = [(row.end, self.middle(number)), (row.end, self.middle(number + 1))]
+            scene.line(points, "soft", 1.2, name="link")
+        for number, row in enumerate(self.rows):
+            self._words(number, row)
+            if row.bar is not None:
+                name = f"bar {str(row.name).replace(' ', '-')}"
+                self._box(row.bar, self.middle(number), BAR, row.ink, row.fill, name)
+        scene.dot(zero, self.middle(0), "diamond", name="stop bound")
+        if last:
+            end = self.rows[last].end
+            scene.dot(end, self.middle(last), "diamond", fill=hollow, ink="ink", name="stop end")
+
+    def _key(self) -> None:
+        """What the looks of bars mean, over the first row; on a narrow sheet below the rule."""
+        scene, y, x = self.scene, self.top - 9, 8.0
+        right, first = scene.width - 8, y - 19 if self.stacked else y
+        for kind, word in KEY.items():
+            ink, fill = LOOKS[kind]
+            self._box((x, x + 22), y - 4.5, 14, ink, fill, "key")
+            said = word + ARROWS.get(kind, "")
+            scene.text(x + 28, y, said, size=NOTE, name="key")
+            x += 28 + 0.62 * NOTE * len(said) + 12
+        if self.stacked or scene.width >= WITH_RULE:
+            scene.text(8 if self.stacked else x, first, RULE, "soft", size=NOTE, name="key")
+        scene.text(right, first, "time so far", "soft", size=NOTE, anchor="end", name="key")
+
+    def _words(self, number: int, row: Row) -> None:
+        scene, y, right = self.scene, self.tops[number], self.scene.width - 8
+        scene.line([(8, y), (right, y)], "grid", 1, name="rule")
+        y += 19
+        scene.text(8, y, row.name, bold=True, halo=True, opacity=row.shown, name="name")
+        at = right - 100 if self.stacked else NAMES
+        scene.text(
+            at, y, row.factor, row.ink, bold=True, anchor="end", halo=self.stacked, name="factor"
+        )
+        last = number == len(self.rows) - 1
+        below = y if self.stacked else self.middle(number) + 5
+        scene.text(right, below, row.time, anchor="end", bold=last, halo=True, name="time")
+        first = y + 38 if self.stacked else y + LINE
+        for line, note in enumerate(row.notes):
+            scene.text(8, first + LINE * line, note, "soft", size=NOTE, halo=True, name="note")
+
+    def _box(
+        self, ends: tuple[Number, Number], y: float, high: float, ink: str, fill: Words, name: str
+    ) -> None:
+        """A bar between two places; the edge of what is not known is dashed."""
+        (begin, end), low, up = ends, y + high / 2, y - high / 2
+        corners = [(begin, up), (end, up), (end, low), (begin, low)]
+        dash = (4, 3) if ink == INKS[REST] else ()
+        self.scene.line(corners, ink, 2, fill=fill, closed=True, dash=dash, name=name)
 
 
-def of_explanation(e: Explanation) -> Fall:
-    """The waterfall of a measured time: its last bar ends at the time itself."""
-    start = math.log10(e.bound)
-    steps: list[WaterfallStep] = []
-    place = start
-    for factor in e.factors[:-1]:
-        begin, place = place, place + math.log10(factor.factor)
-        # What was never timed multiplies by exactly one: no bar, or it would look like a finding.
-        if e.machine.routines or factor.factor != 1:
-            steps.append(_step(factor, begin, place))
-    steps.append(_step(e.factors[-1], place, math.log10(e.seconds)))
-    return Fall(e.sentence, roof_of(e.op, e.machine), start, tuple(steps), "measured")
+def fill_of(step: WaterfallStep) -> str:
+    """What a bar is filled with: what makes the time shorter is hollow, as is what is not known."""
+    hollow = step.kind == "faster" or not step.explained
+    return "paper" if hollow else INKS.get(step.name, "ink")
 
 
-def of_prediction(op: Operation, machine: Machine, predicted: Prediction) -> Fall:
-    """The waterfall of a predicted time, where nothing was measured."""
-    first, *stages = predicted.terms
-    ends = [math.log10(stage.seconds) for stage in predicted.terms]
-    steps = tuple(
-        WaterfallStep(stage.name, start, end, factor_text(_power(end - start)), stage.note)
-        for stage, start, end in zip(stages, ends, ends[1:])
-    )
-    said = EXPECTED.format(**said_of(op, machine, first.seconds), end=si(predicted.seconds, "s"),
-                           factor=times(predicted.seconds / first.seconds)[1:])  # fmt: skip
-    return Fall(f"{said} {UNTIMED}", roof_of(op, machine), ends[0], steps, "predicted")
+def stacks(wide: float) -> bool:
+    """Whether a sheet ``wide`` pixels wide has its bars below their names."""
+    return wide < 500
 
 
-def of_bound(op: Operation, machine: Machine) -> Fall:
-    """The waterfall of a machine of which only the roofs are known: it stops at the bound."""
-    bound = predict(op, machine).bound
-    said = f"{ALLOWED.format(**said_of(op, machine, bound))} {why_it_stops(machine)}"
-    return Fall(said, roof_of(op, machine), math.log10(bound), (), "")
+def lane(wide: float) -> tuple[float, float]:
+    """Left and right edge of the bars on a sheet ``wide`` pixels wide."""
+    return (20, wide - 20) if stacks(wide) else (NAMES + LANE, wide - TIMES)
 
 
-def roof_of(op: Operation, machine: Machine) -> str:
-    """The two figures that the bound comes from, and where they come from."""
-    peak, _ = peak_of(op, machine)
-    bandwidth = machine.bandwidth("dram", "best")
-    return f"{si(peak, 'FLOP/s')} peak, {si(bandwidth, 'B/s')} DRAM, {machine.provenance}"
+def ticks_of(lo: float, hi: float, wide: float) -> list[tuple[float, str]]:
+    """Pixels and labels of the ticks between ``lo`` and ``hi`` decades, the bound left out."""
+    left, right = lane(wide)
+    scale = Scale(lo, hi, left, right)
+    found = ticks(lo, hi, (right - left) / TICK)
+    return [(scale(at), label) for at, label in found if at != 0]
 
 
-def why_it_stops(machine: Machine) -> str:
-    """Why the waterfall of ``machine`` ends at the bound."""
-    return DATASHEET if machine.origin == "datasheet" else NO_ROUTINES
+def bars(
+    ends: np.ndarray, lo: Any, hi: Any, wide: float
+) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Both ends of each bar in pixels, and where the next one begins, one entry a state.
 
-
-def said_of(op: Operation, machine: Machine, bound: float) -> dict[str, str]:
-    """Values of the sentences: what, on which machine, and the bound in seconds."""
-    return {"what": captions.what(op), "machine": machine.name, "bound": si(bound, "s")}
-
-
-def window(places: Sequence[float], pad: float) -> tuple[float, float]:
-    """Limits in decades that hold ``places``, ``pad`` (a share of the width) free on each side.
-
-    Half a decade at least, so that a factor of 1.02 does not fill the picture.
+    ``ends``: decades from the bound, with the steps along the last axis; a step that is not there
+    is not a number. ``lo`` and ``hi``: the window.
     """
-    lo, hi = min(places), max(places)
-    width = max(0.5, hi - lo)
-    slack = (width - (hi - lo)) / 2 + pad * width
-    return lo - slack, hi + slack
-
-
-def ticks(lo: float, hi: float, most: float = 9) -> tuple[tuple[float, str], ...]:
-    """Ticks between ``lo`` and ``hi``, decades from the bound, each with its factor: ``×2``.
-
-    As many as are useful, with at least a share 1/``most`` of the width between neighbours.
-    """
-    least = (hi - lo) / most
-    for mantissas, gap in _TICKS:
-        if gap >= least:
-            marks = ((d + math.log10(m), times(m * 10.0**d, 2))
-                     for d in range(math.floor(lo), math.ceil(hi)) for m in mantissas)  # fmt: skip
-            return tuple((at, label) for at, label in marks if lo <= at <= hi)
-    every = math.ceil(least)
-    first = math.ceil(lo / every - 1e-9) * every
-    return tuple((float(d), _factor(d)) for d in range(first, math.floor(hi) + 1, every))
-
-
-def seconds_of(decades: float) -> str:
-    """Format 10**decades seconds, also beyond what a float holds."""
-    return si(10.0**decades, "s") if -300 < decades < 300 else f"1e{decades:.0f} s"
-
-
-def _step(factor: Factor, start: float, end: float) -> WaterfallStep:
-    return WaterfallStep(factor.name, start, end, factor_text(factor.factor), factor.note)
-
-
-def factor_text(factor: float) -> str:
-    """Format a factor in at most eight letters: ``×1.13``, ``×12,300``, ``×1.2e-9``."""
-    if 1e-4 <= factor < 1e6 or not math.isfinite(factor):
-        return times(factor)
-    mantissa, _, exponent = f"{factor:.1e}".partition("e")
-    return f"×{mantissa}e{int(exponent)}"
-
-
-def _power(decades: float) -> float:
-    return math.pow(10.0, min(decades, 308.0))
-
-
-def _factor(decade: int) -> str:
-    return times(10.0**decade, 1) if abs(decade) <= 3 else f"×1e{decade}"
-
-
-# What the live waterfall gets: every step of every slider value, placed and formatted.
-#
-# Places are log10 of seconds as 16-bit integers; each lies where a ruler reads the same three
-# digits that Python writes. Texts are 16-bit indices into one pool.
-
-
-PER_DECADE, LOWEST = 4000, -12  # 16-bit places from 1 ps to 24 000 s, finer than three digits
-NOTHING = 65535
-_SIDES = (0.25, 0.6, 1.2, 2.2, 4, 8), (0.5, 1.1, 2.2, 3.2, 5, 8)  # decades left, right of the bound
-
-
-def place(seconds: float) -> int:
-    """The 16-bit place of a time, rounded to the three digits that are written."""
-    code = round((math.log10(rounded(seconds, 3)) - LOWEST) * PER_DECADE)
-    return min(max(code, 0), NOTHING - 1)
-
-
-def windows() -> list[dict[str, Any]]:
-    """Every window of the axis, narrowest first: the browser takes the first that fits."""
-    found = [
-        {"lo": -left, "hi": right, "ticks": [[at, label] for at, label in ticks(-left, right)]}
-        for left, right in product(*_SIDES)
-    ]
-    return sorted(found, key=lambda one: one["hi"] - one["lo"])
-
-
-def pack(scene: Scene) -> dict[str, object]:
-    """Return the waterfalls of a scene as the browser wants them: JSON values and bytes.
-
-    They are those of single problems, the first value of the second and third slider.
-    """
-    pool = Pool()
-    ledgers = {
-        (series.name, kind): ops_of(series, scene, kind)
-        for series in scene.series
-        for kind in scene.dtypes
-    }
-    first = scene.dtypes[0]
-    return {
-        "ops": [
-            {
-                "name": s.name, "label": s.label, "ink": theme.style(s.name).ink,
-                "sizes": pool.table(captions.sizes(op) for op in ledgers[s.name, first]),
-                "curves": {str(kind): _curves(ledgers[s.name, kind]) for kind in scene.dtypes},
-            }
-            for s in scene.series
-        ],
-        "many": len(scene.sliders[0].values),
-        "sizes": [str(value) for value in scene.sliders[0].values],
-        "machines": {offer.id: _offer(offer, scene, ledgers, pool) for offer in scene.offers},
-        "windows": windows(),
-        "seconds": ruler.seconds(), "perDecade": PER_DECADE, "lowest": LOWEST,
-        "steps": ["level and mix", "call overhead", "routine efficiency"],
-        "say": {
-            "what": captions.WHAT, "allowed": ALLOWED, "expected": f"{EXPECTED} {UNTIMED}",
-            "single": SINGLE, "bound": BOUND, "rest": REST, "rule": RULE, **KEY, **SIDE,
-            "jumps": f"measured at {scene.sliders[0].name} =",
-            "jump": f"go to {scene.sliders[0].name} =",
-        },
-        "texts": pool.texts,
-    }  # fmt: skip
-
-
-def ops_of(series: Series, scene: Scene, kind: DType) -> list[Operation]:
-    """The single problems of ``series``: one operation a value of the first slider."""
-    i, j, k = (slider.values for slider in scene.sliders)
-    return [series.build(n, j[0], k[0], kind) for n in i]
-
-
-def _offer(offer: Offer, scene: Scene, ledgers: Ledgers, pool: Pool) -> dict[str, object]:
-    m = offer.machine
-    if m is None:
-        return {"name": offer.name, "kinds": [], "no": offer.reason}
-    kinds = [kind for kind in scene.dtypes if not missing(m, kind, "cold")]
-    ops = [ledgers[series.name, kind] for kind in kinds for series in scene.series]
-    packed: dict[str, object] = {
-        "name": offer.name, "kinds": [str(kind) for kind in kinds], "no": "no figure",
-        "bound": [_bound(some, m) for some in ops],
-        "notes": [pool.add(roof_of(some[0], m)) for some in ops],
-        "why": why_it_stops(m),
-    }  # fmt: skip
-    timed = _timed(offer, scene, kinds, ledgers, pool)
-    if m.routines or timed:
-        packed["rows"] = {cache: _rows(ops, m, cache, pool) for cache in CACHES}
-        packed["predicts"] = bool(m.routines)
-        packed["measured"] = timed
-    return packed
-
-
-def _curves(ops: Sequence[Operation]) -> dict[str, bytes]:
-    """log10 of the bytes and of the FLOPs of ``ops``: the shapes that every bound is made of."""
-    moved, work = (np.log10([float(x) for x in xs]) for xs in (
-        (op.bytes_at("dram") for op in ops), (op.flops for op in ops)
-    ))  # fmt: skip
-    return {"carry": moved.astype("<f4").tobytes(), "compute": work.astype("<f4").tobytes()}
-
-
-def _bound(ops: Sequence[Operation], m: Machine) -> list[float]:
-    """The bounds of ``ops``, growing in size: so many follow the one curve, the others the other.
-
-    [how many, shift of those, shift of the others]; a curve and its shift add up to the log10 of
-    predict()'s bound in seconds. Ten times smaller than the bounds of 40 machines themselves.
-    """
-    bandwidth, peak = m.bandwidth("dram", "best"), peak_of(ops[0], m)[0]
-    carried = sum(op.bytes_at("dram") / bandwidth >= op.flops / peak for op in ops)
-    return [carried, round(-math.log10(bandwidth), 6), round(-math.log10(peak), 6)]
-
-
-def _rows(ops: Sequence[Sequence[Operation]], m: Machine, cache: str, pool: Pool) -> bytes:
-    """Ten numbers an operation: three places, three factors, three notes, the product."""
-    found = [_row(op, m, cache, pool) for some in ops for op in some]
-    return np.array(found, "<u2").tobytes()
-
-
-def _row(op: Operation, m: Machine, cache: str, pool: Pool) -> list[int]:
-    terms = predict(op, m, cache=cache).terms
-    reached = [term.seconds for term in terms]
-    factors = [factor_text(after / before) for before, after in zip(reached, reached[1:])]
-    factors.append(factor_text(reached[-1] / reached[0]))
-    notes = [pool.add(term.note) for term in terms[1:]]
-    factor = [pool.add(text) for text in factors]
-    return [*(place(s) for s in reached[1:]), *factor[:3], *notes, factor[3]]
-
-
-def _timed(
-    offer: Offer, scene: Scene, kinds: Sequence[DType], ledgers: Ledgers, pool: Pool
-) -> dict[str, dict[str, dict[str, dict[str, list[int]]]]]:
-    """cache → dtype → operation → slider value → its last bar: place, factor, product, sentence."""
-    index = {
-        (name, str(kind), tuple(op.dims.items()), op.batch): at
-        for (name, kind), ops in ledgers.items()
-        for at, op in enumerate(ops)
-    }
-    found: dict[str, dict[str, dict[str, dict[str, list[int]]]]] = {}
-    for m in offer.measurements:
-        kind = str(m.op.compute_dtype)
-        at = index.get((m.op.name, kind, tuple(m.op.dims.items()), m.op.batch))
-        if at is None or kind not in map(str, kinds):
-            continue
-        e = explain(m, offer.machine)
-        last = [pool.add(text) for text in (
-            factor_text(e.factors[-1].factor), factor_text(e.seconds / e.bound), e.sentence,
-            e.factors[-1].note,
-        )]  # fmt: skip
-        there = found.setdefault(m.cache, {}).setdefault(kind, {}).setdefault(m.op.name, {})
-        there.setdefault(str(at), [place(e.seconds), *last])
+    left, right = lane(wide)
+    per = (right - left) / (np.asarray(hi, float) - lo)
+    places = left + (ends - np.asarray(lo)[..., None]) * per[..., None]
+    here, found = left - np.asarray(lo) * per, []
+    for end in np.moveaxis(places, -1, 0):
+        begin = np.where(np.isnan(end), math.nan, here)
+        here = np.where(np.isnan(end), here, end)
+        found.append((begin, end, here))
     return found
 
 
-# The static waterfall: ``rl.show.waterfall(measurement)``, from the bound to the measured time.
-
-
-NAMES, TIMES = 282, 92  # pixels for the names and notes on the left, the times on the right
-LINE, BAR = 19, 24  # pixels of a line of text, of a bar's height
-SLOWER, FASTER, SAME = "#7B3294", "#00713A", theme.CEILING  # told apart by every kind of eye
-WITH_RULE = 740  # pixels of the narrowest picture whose key has room for the rule
-TICK = 64  # pixels at least between two ticks
-LEAST = 3  # pixels of the shortest bar, so that ×1 is seen to be a step
+# The still picture: ``rl.show.waterfall(measurement)``, from the bound to the measured time.
 
 
 def waterfall(
@@ -461,183 +309,400 @@ def waterfall(
     return draw(of_explanation(explain_here(measured, machine, seconds, cache=cache)), width)
 
 
-@dataclass(frozen=True)
-class Lane:
-    """The part of the picture that holds the bars: decades to pixels."""
-
-    x0: float
-    x1: float
-    lo: float
-    hi: float
-
-    def x(self, place: float) -> float:
-        """Pixels from the left edge for ``place`` (log10 of seconds)."""
-        return self.x0 + (place - self.lo) / (self.hi - self.lo) * (self.x1 - self.x0)
-
-    @property
-    def decade(self) -> float:
-        """Pixels of a factor of ten."""
-        return (self.x1 - self.x0) / (self.hi - self.lo)
-
-
-def lane_of(fall: Fall, width: int = 760) -> Lane:
-    """The lane of a picture ``width`` pixels wide."""
-    return Lane(NAMES, width - TIMES, *window(fall.places, 0.06))
-
-
-def bar_of(step: WaterfallStep, lane: Lane) -> tuple[float, float]:
-    """Left and right edge of a bar in pixels."""
-    left, right = sorted((lane.x(step.start), lane.x(step.end)))
-    return left, right
-
-
-@dataclass(frozen=True)
-class _Page:
-    """An axes in pixels, y downwards."""
-
-    ax: Axes
-
-    def text(self, x: float, y: float, text: str, **look: Any) -> None:
-        self.ax.text(x, y, text, **{"va": "center", "fontsize": theme.SMALL, **look})
-
-
 def draw(fall: Fall, width: int = 760) -> Picture:
     """Draw ``fall`` as a figure ``width`` pixels wide, as high as it needs; ``words`` say it."""
-    said = textwrap.wrap(fall.sentence, int((width - 16) / 9.1))
-    notes = [_wrapped(note) for note in (fall.note, *(step.note for step in fall.steps))]
-    heights = [max(2, 1 + len(lines)) * LINE + 12 for lines in notes] + [LINE + 14]
-    top = 10 + LINE * len(said) + 6 + LINE + 10
-    height = top + sum(heights if fall.reached else heights[:-1]) + 46
+    scene = fall_scene(fall, width)
     with rc_context(theme.RC):
-        figure = Picture((width / DPI, height / DPI), dpi=DPI)
+        figure = Picture((width / DPI, scene.height / DPI), dpi=DPI)
         FigureCanvasAgg(figure)
-        ax = figure.add_axes((0, 0, 1, 1))
-        ax.set(xlim=(0, width), ylim=(height, 0))
-        ax.axis("off")
-        page, lane = _Page(ax), lane_of(fall, width)
-        for number, line in enumerate(said):
-            page.text(8, 10 + LINE * (number + 0.5), line, fontsize=theme.FONT)
-        _key(page, top - 10 - LINE / 2)
-        _axis(page, fall, lane, top, height - 46)
-        _figure_rows(page, fall, lane, notes, top, heights)
+        painter.paint(figure.add_axes((0, 0, 1, 1)), scene)
     figure.words = fall.words
     return figure
 
 
-def _wrapped(note: str) -> list[str]:
-    return textwrap.wrap(note, 33)
-
-
-def _key(page: _Page, y: float) -> None:
-    x = 8.0
-    for kind, word in KEY.items():
-        colour = {"slower": SLOWER, "faster": FASTER}.get(kind, SLOWER)
-        page.ax.add_patch(Rectangle((x, y - 7), 22, 14, **_look(colour, kind != "rest")))
-        page.text(x + 28, y, word)
-        x += 28 + 9 * len(word) + 16
-    if page.ax.get_xlim()[1] >= WITH_RULE:
-        page.text(x, y, RULE, color="#555555")
-
-
-def _axis(page: _Page, fall: Fall, lane: Lane, top: float, bottom: float) -> None:
-    for at, label in ticks(lane.lo - fall.start, lane.hi - fall.start, (lane.x1 - lane.x0) / TICK):
-        x = lane.x(fall.start + at)
-        bound = at == 0
-        page.ax.plot([x, x], [top, bottom], lw=1.6 if bound else 0.9, zorder=0,
-                     color=theme.INK if bound else theme.GRID)  # fmt: skip
-        page.text(x, bottom + 12, label, ha="center", weight="bold" if bound else "normal")
-    page.text(
-        (lane.x0 + lane.x1) / 2, bottom + 33, "times the bound (equal factors, equal lengths)",
-        ha="center", color="#555555",
-    )  # fmt: skip
-
-
-def _figure_rows(
-    page: _Page,
-    fall: Fall,
-    lane: Lane,
-    notes: Sequence[Sequence[str]],
-    top: float,
-    heights: Sequence[float],
-) -> None:
-    right = page.ax.get_xlim()[1] - 8
-    y, middle = top, top + heights[0] / 2
-    _name(page, BOUND, notes[0], y)
-    _stop(page, lane.x(fall.start), middle)
-    page.text(right, top + 6 + LINE / 2, "time so far", ha="right", color="#555555")
-    page.text(right, max(middle, top + 6 + LINE * 1.5), seconds_of(fall.start), ha="right")
-    for step, lines, above, own in zip(fall.steps, notes[1:], heights, heights[1:]):
-        y += above
-        _name(page, step.name, lines, y)
-        x = lane.x(step.start)
-        page.ax.plot([x, x], [middle, y + own / 2], color="#777777", lw=1.1, zorder=1)
-        middle = y + own / 2
-        _bar(page, step, lane, middle)
-        page.text(right, middle, step.seconds, ha="right")
+def fall_scene(fall: Fall, width: float = 760) -> Scene:
+    """The picture of one waterfall, its sentence above it."""
+    said = textwrap.wrap(fall.sentence, int((width - 16) / 9.2))
+    top = 20 * len(said) + 38
+    lo, hi = (limit - fall.start for limit in window(fall.places, 0.06))
+    placed = bars(np.array([step.end - fall.start for step in fall.steps]), lo, hi, width)
+    zero = bars(np.zeros(1), lo, hi, width)[0][2].item()
+    rows = [Row(BOUND, seconds_of(fall.start), _wrapped(fall.note), end=zero)]
+    for step, places in zip(fall.steps, placed):
+        begin, end, _ = (place.item() for place in places)
+        rows.append(
+            Row(step.name, step.seconds, _wrapped(step.note), step.factor + ARROWS[step.kind],
+                INKS.get(step.name, "ink"), fill_of(step), (begin, end), end)
+        )  # fmt: skip
     if fall.reached:
-        y += heights[len(fall.steps)]
-        x, last = lane.x(fall.end), y + heights[-1] / 2
-        page.ax.plot([x, x], [middle, last], color="#777777", lw=1.1, zorder=1)
-        _name(page, f"{fall.reached}: {fall.total} the bound", (), y)
-        _stop(page, x, last, filled=fall.reached == "measured")
-        page.text(right, last, seconds_of(fall.end), ha="right", weight="bold")
+        total = f"{fall.reached}: {fall.total} the bound"
+        rows.append(Row(total, seconds_of(fall.end), end=rows[-1].end))
+    scene = Scene(width, 0, [])
+    sheet = Sheet(scene, rows, top)
+    scene.height, scene.says = sheet.tops[-1] + 44, fall.words
+    for number, line in enumerate(said):
+        scene.text(8, 22 + 20 * number, line, name="say")
+    sheet.draw(ticks_of(lo, hi, width), "ink" if fall.reached == "measured" else "paper")
+    return scene
 
 
-def _name(page: _Page, name: str, lines: Sequence[str], y: float) -> None:
-    page.ax.plot([8, page.ax.get_xlim()[1] - 8], [y, y], color=theme.GRID, lw=0.9, zorder=0)
-    page.text(8, y + 6 + LINE / 2, name, weight="bold", fontsize=theme.FONT)
-    for number, line in enumerate(lines, 1):
-        page.text(8, y + 6 + LINE * (number + 0.5), line, color="#555555")
+def _wrapped(note: str) -> list[str]:
+    return textwrap.wrap(note, 36)
 
 
-def _stop(page: _Page, x: float, y: float, filled: bool = True) -> None:
-    page.ax.plot([x], [y], "D", ms=9, mfc=theme.INK if filled else theme.PAPER, mec=theme.INK,
-                 mew=1.8, zorder=4)  # fmt: skip
+# The live waterfall, below the live roofline on the same sliders and choices. Its tables have a row
+# for each *case*: a machine, a number type, an operation and a side of which more than the bound is
+# known. Case 0 is that nothing is.
 
 
-def _look(colour: str, solid: bool) -> dict[str, Any]:
-    look: dict[str, Any] = {
-        "facecolor": colour if solid else theme.PAPER,
-        "edgecolor": colour,
-        "lw": 1.4,
+STEPS = ("level and mix", "call overhead", "routine efficiency", REST)
+KINDS = ("no figure", "batch", "bound", "predicted", "measured")  # what can be shown
+_SIDES = (0.25, 0.6, 1.2, 2.2, 4, 8), (0.5, 1.1, 2.2, 3.2, 5, 8)  # decades left, right of the bound
+NOT_THERE = "nothing was measured at this size"
+
+
+def fall_at(op: Operation, m: Machine, timed: Measurement | None, cache: str) -> Fall:
+    """The waterfall of ``op`` on one side: of its time there, else of what is predicted."""
+    if timed is not None:
+        return of_explanation(explain(timed, m))
+    return of_prediction(op, m, predict(op, m, cache=cache)) if m.routines else of_bound(op, m)
+
+
+def of_both(cold: Fall, warm: Fall) -> tuple[Fall, str]:
+    """Of both sides the one that was measured, first cold; and the words that say which it is."""
+    side = "warm" if warm.reached == "measured" != cold.reached else "cold"
+    found = warm if side == "warm" else cold
+    return found, f" {SIDE[side]}" if found.reached else ""
+
+
+def timed_on(offer: Offer) -> dict[tuple[str, str], Measurement]:
+    """What was measured, by operation and side; the first of several counts."""
+    return {(m.op.label, m.cache): m for m in reversed(offer.measurements)}
+
+
+def windows() -> list[tuple[float, float]]:
+    """Every window of the axis in decades from the bound, narrowest first: the first that fits."""
+    return sorted(((-a, b) for a, b in product(*_SIDES)), key=lambda one: one[1] - one[0])
+
+
+class Cases:
+    """The waterfalls of a live picture, and their numbers and words as tables by case and size.
+
+    ``case[m, d, o, c]``: the number for a machine, a dtype, an operation and a choice of side.
+    """
+
+    def __init__(self, tables: Tables) -> None:
+        self.tables = tables
+        self.ops = [[ops_of(s, tables, kind) for s in tables.series] for kind in tables.dtypes]
+        self.many = len(tables.sliders[0].values)
+        shape = (len(tables.offers), len(tables.dtypes), len(tables.series), len(CHOICES))
+        self.case = np.zeros(shape, int)
+        self.falls: list[Sequence[tuple[Fall | None, str]]] = [[(None, "")] * self.many]
+        for place in np.ndindex(shape[:3]):
+            self._add(*place)
+        self.window, self.windows = self._windows()
+
+    def _add(self, m: int, d: int, o: int) -> None:
+        """Number the cases of a machine, a dtype and an operation, if any are known."""
+        offer, ops = self.tables.offers[m], self.ops[d][o]
+        if offer.machine is None or lacks(offer, self.tables.dtypes[d]):
+            return
+        if not offer.machine.routines and not offer.measurements:
+            return
+        timed = timed_on(offer)
+        here = {cache: [timed.get((op.label, cache)) for op in ops] for cache in CACHES}
+        cold, warm = (
+            [fall_at(op, offer.machine, one, cache) for op, one in zip(ops, here[cache])]
+            for cache in CACHES
+        )
+        rows = {"cold": [(f, "") for f in cold], "warm": [(f, "") for f in warm]}
+        rows["both"] = [of_both(*pair) for pair in zip(cold, warm)]
+        for c, choice in enumerate(CHOICES):
+            self.case[m, d, o, c] = len(self.falls)
+            self.falls.append(rows[choice])
+
+    def numbers(self, value: Callable[[Fall], float]) -> np.ndarray:
+        """A number of each waterfall, by case and size."""
+        return np.array([[math.nan if f is None else value(f) for f, _ in row]
+                         for row in self.falls])  # fmt: skip
+
+    def words(self, value: Callable[[Fall], str], none: str = "") -> By:
+        """A text of each waterfall, by case and size."""
+        found = [[none if f is None else value(f) for f, _ in row] for row in self.falls]
+        return By("case i", np.array(found, object))
+
+    def step(self, name: str, value: Callable[[WaterfallStep], str], none: str = "") -> By:
+        """A text of a step of each waterfall, or ``none`` where the step is not there."""
+        return self.words(lambda f: next((value(s) for s in f.steps if s.name == name), none), none)
+
+    @cached_property
+    def reached(self) -> np.ndarray:
+        """0 where only the bound is known, 1 where it ends at a prediction, 2 at a time."""
+        found = self.numbers(lambda f: KINDS.index(f.reached or "bound") - 2)
+        return np.where(np.isnan(found), 0, found)
+
+    @cached_property
+    def ends(self) -> np.ndarray:
+        """Decades from the bound to the end of each of STEPS; not a number if it is not there."""
+
+        def end(name: str) -> np.ndarray:
+            return self.numbers(
+                lambda f: next((s.end - f.start for s in f.steps if s.name == name), math.nan)
+            )
+
+        return np.stack([end(name) for name in STEPS], axis=-1)
+
+    def _windows(self) -> tuple[np.ndarray, list[tuple[float, float]]]:
+        """The number of each state's window, and the windows that are used."""
+        every = windows()
+        held = np.concatenate([np.zeros((*self.ends.shape[:2], 1)), self.ends], axis=-1)
+        least, most = np.nanmin(held, axis=-1), np.nanmax(held, axis=-1)
+        found = np.full(least.shape, len(every) - 1)
+        for number, (lo, hi) in reversed([*enumerate(every)]):
+            free = 0.06 * (hi - lo)
+            found[(lo + free <= least) & (most <= hi - free)] = number
+        used = np.unique([0, *found.flat])
+        return np.searchsorted(used, found), [every[number] for number in used]
+
+    def measured(self) -> list[list[int]]:
+        """The places of the sizes that were measured, for each case."""
+        return [np.flatnonzero(row == 2).tolist() for row in self.reached]
+
+
+def lacks(offer: Offer, kind: DType) -> str:
+    """Why there is no waterfall for a number type on a machine, or nothing."""
+    return missing(offer.machine, kind, "cold") if offer.machine else offer.reason
+
+
+def ops_of(series: Series, tables: Tables, kind: DType) -> list[Operation]:
+    """The single problems of ``series``: one operation a value of the first slider."""
+    i, j, k = (slider.values for slider in tables.sliders)
+    return [series.build(n, j[0], k[0], kind) for n in i]
+
+
+def dims_of(cases: Cases, start: Mapping[str, Any]) -> list[Dim]:
+    """The dimensions of the live picture: what is chosen, and what follows from it."""
+    tables = cases.tables
+    names = {
+        "machine": [offer.id for offer in tables.offers],
+        "dtype": [str(kind) for kind in tables.dtypes],
+        "op": [series.name for series in tables.series],
+        "cache": list(CHOICES),
     }
-    return look if solid else {**look, "hatch": "////"}
-
-
-def _bar(page: _Page, step: WaterfallStep, lane: Lane, y: float) -> None:
-    colour = {"slower": SLOWER, "faster": FASTER, "same": SAME}[step.kind]
-    left, right = bar_of(step, lane)
-    wide = max(right - left, LEAST)
-    middle = (left + right) / 2
-    page.ax.add_patch(
-        Rectangle((middle - wide / 2, y - BAR / 2), wide, BAR, zorder=3,
-                  **_look(colour, step.explained))
-    )  # fmt: skip
-    x, align, inside = _label_place(left, right, 10.5 * len(step.factor), lane, step.kind)
-    back = (
-        {"fc": theme.PAPER, "ec": "none", "pad": 1.5} if not inside or not step.explained else None
+    given = [Dim(key, held, held, held.index(start[key]), 250) for key, held in names.items()]
+    i, j = (
+        Dim(key, [str(value) for value in slider.values], start=start[key])
+        for key, slider in zip("ij", tables.sliders)
     )
-    page.text(x, y, step.factor, ha=align, weight="bold", fontsize=theme.FONT, zorder=5, bbox=back,
-              color=theme.PAPER if inside and step.explained else colour)  # fmt: skip
+    many, windows = np.arange(len(cases.falls)), np.arange(len(cases.windows))
+    there = [[not lacks(offer, kind) for kind in tables.dtypes] for offer in tables.offers]
+    batch = np.arange(len(j.stops))[:, None] > 0
+    kind = np.where(batch, 1, [2, 3, 4]) * np.array([0, 1])[:, None, None]
+    axis = np.where(np.arange(len(KINDS))[:, None] < 2, 0, 1 + windows)
+    return [
+        *given,
+        j,
+        _following("there", 2, "machine dtype", there),
+        _following("spot", len(many), "machine dtype op cache", cases.case),
+        _following("case", len(many), "j spot", np.where(batch, 0, many)),
+        i,
+        _following("reached", 3, "case i", cases.reached),
+        _following("kind", len(KINDS), "there j reached", kind),
+        _following("window", len(windows), "case i", cases.window),
+        _following("axis", 1 + len(windows), "kind window", axis),
+    ]
 
 
-def _label_place(
-    left: float, right: float, need: float, lane: Lane, kind: str
-) -> tuple[float, str, bool]:
-    """Where a bar's ×k stands: beyond its tip, else at its other end, else on it."""
-    after, before = (right + 8, "left", False), (left - 8, "right", False)
-    fits = {True: right + 8 + need <= lane.x1 + 6, False: left - 8 - need >= lane.x0 - 6}
-    first, second = (after, before) if kind != "faster" else (before, after)
-    for place, free in ((first, fits[first is after]), (second, fits[second is after])):
-        if free:
-            return place
-    return (left + right) / 2, "center", True
+def _following(name: str, stops: int, dims: str, of: Any) -> Dim:
+    return Dim(name, [""] * stops, of=By(dims, of))
 
 
-# The live waterfall, below the live roofline on the same sliders and choices.
+def _part(n: int, step: WaterfallStep) -> str:
+    """Of the note on level and mix: the bytes, where they lay, or the roof."""
+    return step.note.split(", ", 2)[n]
 
 
-class WaterfallView(anywidget.AnyWidget):
+class Wording:
+    """The words of the live picture by state: what its rows say, and all of it in sentences."""
+
+    def __init__(self, cases: Cases) -> None:
+        self.cases = cases
+        known = [offer.machine for offer in cases.tables.offers]
+        self.bound, peak = self._bounds()
+        self.roof = {
+            "peak": peak,
+            "bandwidth": By("machine", [
+                si(m.bandwidth("dram", "best"), "B/s") if m and "dram" in m.levels else ""
+                for m in known
+            ]),
+            "provenance": By("machine", [m.provenance if m else "" for m in known]),
+        }  # fmt: skip
+        self.mix = {key: cases.step(STEPS[0], partial(_part, n))
+                    for n, key in enumerate(("moved", "where", "roof"))}  # fmt: skip
+        self.notes = [cases.step(name, lambda step: step.note) for name in STEPS[1:]]
+        self.times = [cases.step(name, lambda step: step.seconds) for name in STEPS]
+        self.factors = [cases.step(name, lambda step: step.factor) for name in STEPS]
+        self.arrows = [cases.step(name, lambda step: ARROWS[step.kind]) for name in STEPS]
+        self.fills = [cases.step(name, fill_of, "paper") for name in STEPS]
+        self.end = cases.words(lambda fall: seconds_of(fall.end) if fall.reached else "")
+        self.total = cases.words(lambda fall: fall.total if fall.reached else "")
+
+    def _bounds(self) -> tuple[By, By]:
+        """The bound and the peak of every machine, dtype and operation."""
+        tables, shape = self.cases.tables, self.cases.case.shape[:3]
+        times = np.full((*shape, self.cases.many), "", object)
+        peaks = np.full(shape, "", object)
+        said: dict[Any, list[str]] = {}
+        every = self.cases.ops
+        work = [[np.array([float(op.flops) for op in ops]) for ops in row] for row in every]
+        moved = [
+            [np.array([float(op.bytes_at("dram")) for op in ops]) for ops in row] for row in every
+        ]
+        for m, d, o in np.ndindex(shape):
+            machine, ops = tables.offers[m].machine, every[d][o]
+            if machine is None or lacks(tables.offers[m], tables.dtypes[d]):
+                continue
+            peak, bandwidth = peak_of(ops[0], machine)[0], machine.bandwidth("dram", "best")
+            key = (ops[0].name, moved[d][o][0], float(peak), float(bandwidth))
+            if key not in said:
+                bounds = np.maximum(work[d][o] / peak, moved[d][o] / bandwidth)
+                said[key] = [si(seconds, "s") for seconds in bounds.tolist()]
+            times[m, d, o], peaks[m, d, o] = said[key], si(peak, "FLOP/s")
+        return By("machine dtype op i", times), By("machine dtype op", peaks)
+
+    def where(self, step: int, template: str) -> By:
+        """A template where a step is there, else nothing."""
+        there = ~np.isnan(self.cases.ends[..., step])
+        return By("case i", np.where(there, template, "").astype(object))
+
+    def rows(self, wide: float) -> list[Row]:
+        """The rows of a sheet ``wide`` pixels wide."""
+        cases = self.cases
+        lo, hi = np.array(cases.windows)[cases.window].transpose(2, 0, 1)
+        placed = bars(cases.ends, lo, hi, wide)
+        going = np.where(cases.reached > 0, 0.0, math.nan)
+        time = By("kind", ["", "", "{time}", "{time}", "{time}"])
+        found = [Row(BOUND, Fill(time, time=self.bound), self._roof(), end=self._zero(wide))]
+        for n, (name, notes) in enumerate(zip(STEPS, self._notes(stacks(wide)))):
+            begin, end, after = placed[n]
+            bar = By("case i", begin), By("case i", end)
+            shown = By("case i", np.where(np.isnan(end), FAINT, 1.0))
+            factor = Fill("{factor}{arrow}", factor=self.factors[n], arrow=self.arrows[n])
+            found.append(
+                Row(name, self.times[n], notes, factor, INKS[name], self.fills[n], bar,
+                    By("case i", after + going), shown)
+            )  # fmt: skip
+        last = By("kind", ["measured"] * 3 + [f"{kind}: {{total}} the bound" for kind in KINDS[3:]])
+        shown = By("kind", [FAINT] * 3 + [1, 1])
+        found.append(Row(Fill(last, total=self.total), self.end, end=found[-1].end, shown=shown))
+        return found
+
+    def _zero(self, wide: float) -> By:
+        """Where the bound lies, in pixels."""
+        left, right = lane(wide)
+        places = [Scale(lo, hi, left, right)(0) for lo, hi in self.cases.windows]
+        return By("axis", [math.nan, *places])
+
+    def _roof(self) -> list[Words]:
+        lines = ["{peak} peak, {bandwidth} DRAM,", "{provenance}"]
+        return [Fill(By("kind", ["", "", line, line, line]), **self.roof) for line in lines]
+
+    def _notes(self, stacked: bool) -> list[list[Words]]:
+        """The lines of every step's note."""
+        lines = ["{moved},", "{where},", "{roof}"]
+        mixed = [f"{lines[0]} {lines[1]}", lines[2]] if stacked else lines
+        rest = self.cases.words(
+            lambda fall: NOT_THERE if fall.reached == "predicted" else fall.steps[-1].note
+            if fall.steps else ""
+        )  # fmt: skip
+        call, routine, _ = self.notes
+        first: list[Words] = [Fill(self.where(0, line), **self.mix) for line in mixed]
+        return [first, [call], [routine], [rest]]
+
+    @cached_property
+    def says(self) -> Words:
+        """The sentence."""
+        cases, offers = self.cases, self.cases.tables.offers
+        estimate = f"{EXPECTED} {UNTIMED}{{side}}"
+        no = [[f"{one.name}: {lacks(one, kind)}." for kind in cases.tables.dtypes]
+              for one in offers]  # fmt: skip
+        return Fill(
+            By("kind", ["{no}", SINGLE, f"{ALLOWED} {{why}}", estimate, "{measured}{side}"]),
+            no=By("machine dtype", no),
+            what=self._what(),
+            machine=By("machine", [one.name for one in offers]),
+            why=By("machine", [why_it_stops(one.machine) if one.machine else "" for one in offers]),
+            bound=self.bound,
+            end=self.end,
+            total=self.total,
+            measured=cases.words(lambda f: f.sentence if f.reached == "measured" else ""),
+            side=By("case i", [[side for _, side in row] for row in cases.falls]),
+        )
+
+    def _what(self) -> Words:
+        """The operation as a sentence names it."""
+        first = self.cases.ops[0]
+        kinds = [str(kind) for kind in self.cases.tables.dtypes]
+        return Fill(
+            captions.WHAT,
+            name=By("op", [row[0].name.upper() for row in first]),
+            sizes=By("op i", [[captions.sizes(op) for op in row] for row in first]),
+            batch="",
+            dtype=By("dtype", kinds),
+        )
+
+    @cached_property
+    def steps(self) -> Words:
+        """The rows as sentences, as in :attr:`Fall.words`."""
+        notes = [Fill("{moved}, {where}, {roof}", **self.mix), *self.notes]
+        bound = Fill(SAID_BOUND, name=BOUND, time=self.bound, note=Fill(ROOF, **self.roof))
+        rows = {
+            f"step{n}": Fill(self.where(n, f" {SAID_STEP}"), name=STEPS[n], factor=self.factors[n],
+                             time=self.times[n], note=notes[n])
+            for n in range(len(STEPS))
+        }  # fmt: skip
+        end = Fill(f" {SAID_END}", reached=By("kind", KINDS), time=self.end, total=self.total)
+        every = "{bound}{step0}{step1}{step2}{step3}"
+        words = By("kind", ["", "", "{bound}", f"{every}{{end}}", f"{every}{{end}}"])
+        return Fill(words, bound=bound, end=end, **rows)
+
+
+def live_scene(words: Wording, wide: float, start: Mapping[str, Any]) -> Scene:
+    """The live picture on a sheet ``wide`` pixels wide."""
+    cases = words.cases
+    scene = Scene(wide, 0, dims_of(cases, start))
+    sheet = Sheet(scene, words.rows(wide), 34 if wide >= WITH_RULE else 54)
+    scene.height = sheet.tops[-1] + 44
+    every = [[], *(ticks_of(lo, hi, wide) for lo, hi in cases.windows)]
+    ticks = []
+    for slot in zip_longest(*every, fillvalue=(math.nan, "")):
+        places, labels = zip(*slot)
+        ticks.append((By("axis", places), By("axis", labels)))
+    sheet.draw(ticks, By("kind", ["paper"] * 4 + ["ink"]))
+    series = cases.tables.series
+    if len(series) > 1:
+        scene.choice("op", "operation in the waterfall", [one.label for one in series])
+    _jumps(scene, cases)
+    scene.says = words.says
+    scene.note(words.steps, "aside steps")
+    return scene
+
+
+def _jumps(scene: Scene, cases: Cases) -> None:
+    """Buttons for the sizes that were measured: they move the slider."""
+    sizes, slider = cases.measured(), cases.tables.sliders[0]
+    at = np.arange(cases.many)
+    for n in range(max(map(len, sizes))):
+        goal = np.array([one[n] if n < len(one) else -1 for one in sizes])
+        label = [str(slider.values[i]) if i >= 0 else "" for i in goal]
+        scene.button(
+            By("spot", label), {"i": By("spot", np.maximum(goal, 0)), "j": 0},
+            shown=By("spot", goal >= 0), pressed=By("case i", goal[:, None] == at),
+            row=f"measured at {slider.name} =", kind="jump",
+        )  # fmt: skip
+
+
+class WaterfallView(Player):
     """Where the time goes: from the bound of one operation, factor by factor, to its time.
 
     Where the roofline shows both sides, the one that was measured at this size is explained.
@@ -647,97 +712,64 @@ class WaterfallView(anywidget.AnyWidget):
     never measured at the prediction.
     """
 
-    _esm = canvas.source("overlay.js", "reading.js", "waterfall.js")
-    _css = canvas.source("live.css", "waterfall.css")
-    data = traitlets.Dict().tag(sync=True)
     # Ticks are the browser's own: the kernel need not send them back.
     i = traitlets.Int(0).tag(sync=True, echo_update=False)
     j = traitlets.Int(0).tag(sync=True, echo_update=False)
-    machine = traitlets.Unicode().tag(sync=True)
-    dtype = traitlets.Unicode().tag(sync=True)
-    cache = traitlets.Unicode("cold").tag(sync=True)
-    op = traitlets.Unicode().tag(sync=True)
 
-    def __init__(self, scene: Scene, **start: Any) -> None:
-        self.scene = scene
+    def __init__(self, tables: Tables, **start: Any) -> None:
+        self.tables = tables
+        words = Wording(Cases(tables))
+        scenes = [live_scene(words, wide, start) for wide in (WIDE, NARROW)]
         whole = ipywidgets.Layout(width="100%", margin="0")
-        super().__init__(data=pack(scene), layout=whole, **start)
-
-    @property
-    def state(self) -> str:
-        """ "cold" or "warm": what is explained; of both the one that was measured, first cold."""
-        if self.cache != "both":
-            return self.cache
-        offer, op = self._offer, self._op
-        timed = {m.cache for m in offer.measurements if m.op.label == op.label}
-        return "warm" if timed == {"warm"} else "cold"
-
-    @property
-    def _offer(self) -> Offer:
-        return next(one for one in self.scene.offers if one.id == self.machine)
-
-    @property
-    def _op(self) -> Operation:
-        kind = next(d for d in self.scene.dtypes if str(d) == self.dtype)
-        series = next(s for s in self.scene.series if s.name == self.op)
-        return ops_of(series, self.scene, kind)[self.i]
+        super().__init__(*scenes, stem="waterfall", kind="rl-fall", layout=whole, **start)
 
     @property
     def fall(self) -> Fall | str:
         """The waterfall as it is now, or the reason why there is none."""
-        found = self._fall()
-        if self.cache != "both" or not isinstance(found, Fall) or not found.reached:
-            return found
-        return dataclasses.replace(found, sentence=f"{found.sentence} {SIDE[self.state]}")
-
-    def _fall(self) -> Fall | str:
-        offer = self._offer
-        m, kind = offer.machine, self.dtype
-        reason = offer.reason if m is None else missing(m, kind, "cold")
-        if m is None or reason:
-            return f"{offer.name}: {reason}."
+        offer = next(one for one in self.tables.offers if one.id == self.machine)
+        kind = next(one for one in self.tables.dtypes if str(one) == self.dtype)
+        m = offer.machine
+        if m is None or lacks(offer, kind):
+            return f"{offer.name}: {lacks(offer, kind)}."
         if self.j:
             return SINGLE
-        op = self._op
-        for timed in offer.measurements:
-            if timed.op.label == op.label and timed.cache == self.state:
-                return of_explanation(explain(timed, m))
-        return (
-            of_prediction(op, m, predict(op, m, cache=self.state))
-            if m.routines
-            else of_bound(op, m)
-        )
+        series = next(one for one in self.tables.series if one.name == self.op)
+        op, timed = ops_of(series, self.tables, kind)[self.i], timed_on(offer)
+        found = {c: fall_at(op, m, timed.get((op.label, c)), c) for c in CACHES}
+        if self.cache != "both":
+            return found[self.cache]
+        fall, side = of_both(found["cold"], found["warm"])
+        return dataclasses.replace(fall, sentence=fall.sentence + side)
 
     @property
-    def sentence(self) -> str:
-        """What the waterfall shows now, in words."""
+    def words(self) -> str:
+        """The waterfall as text: its sentence, then a line a bar."""
         now = self.fall
         return now.words if isinstance(now, Fall) else now
 
-    def picture(self, width: int = 760) -> Picture | None:
-        """The still waterfall as it is now, ``width`` pixels wide; None where there is none."""
-        now = self.fall
-        return draw(now, width) if isinstance(now, Fall) else None
+    def picture(self) -> Figure | None:
+        """The still waterfall as it is now; None where there is none."""
+        return painter.figure(self.scene, [self.state]) if isinstance(self.fall, Fall) else None
 
 
 def waterfall_of(
-    scene: Scene, start: Mapping[str, Any], box: BoxView | None = None
+    tables: Tables, start: Mapping[str, Any], box: BoxView | None = None
 ) -> WaterfallView:
-    """The waterfall of ``scene``, where its sliders stand, with the choices of ``start``.
+    """The waterfall of ``tables``, where its sliders stand, with the choices of ``start``.
 
     It begins with the operation of ``box``, else with the first one that was measured there.
     """
-    i, j, _ = (slider.start for slider in scene.sliders)
+    i, j, _ = (slider.start for slider in tables.sliders)
     choices = {key: start[key] for key in ("machine", "dtype", "cache")}
-    view = WaterfallView(scene, i=i, j=j, op=scene.series[0].name, **choices)
+    view = WaterfallView(tables, i=i, j=j, op=tables.series[0].name, **choices)
     if box is not None:
         view.op = box.op
         return view
-    for series in scene.series:
+    for series in tables.series:
         view.op = series.name
         if isinstance(view.fall, Fall) and view.fall.reached == "measured":
             return view
-    view.op = scene.series[0].name
+    view.op = tables.series[0].name
     return view
 
 

@@ -1,14 +1,15 @@
-"""The golf picture: where its blocks lie, what its bars say, and what a file keeps of it."""
+"""The golf picture: what lies where at each step and chunk size, and what a file keeps of it."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import replace
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rooflab as rl
@@ -16,45 +17,77 @@ from rooflab.labs.golf import HOLES, picture
 from rooflab.labs.golf import sweep as measured
 from rooflab.labs.golf.ledger import Step
 from rooflab.labs.golf.live import golf
-from rooflab.labs.golf.picture import story
+from rooflab.labs.golf.picture import NARROW, WIDE, golf_scene, size
+from rooflab.labs.golf.story import Story, story
+from rooflab.labs.golf.story import sweep as read
 from rooflab.show.guess_axis import guess
-from tests.labs.golf.test_picture_story import N, chunked, expression, run, trip
+from rooflab.show.scene import Scene, drawn
+from tests.labs.golf.test_story import N, chunked, expression, run, trip
+from tests.support.scenes import named
 
 CHUNKS = (1024, 4096, 65536, N)
 SECONDS = (3.0e-3, 0.94e-3, 1.4e-3, 1.54e-3)
 SWEEP = SimpleNamespace(chunks=CHUNKS, golfs=tuple(map(chunked, CHUNKS)), seconds=SECONDS)
 PNG = b"\x89PNG"
+KIB = 1024
 
 
-def placed(*stories: object) -> dict:
-    return picture.geometry([story(one, fold=True) for one in stories])
+def scene_of(*golfs: Any, width: float = WIDE) -> Scene:
+    """The scene of one run, or of several as if each were a chunk size."""
+    told = [story(one, fold=len(golfs) > 1) for one in golfs]
+    return golf_scene(told, width, sweep=read(SWEEP) if len(golfs) > 1 else None)
 
 
-def placed_short(one: object) -> dict:
-    return picture.geometry([story(one)])
+def swept(width: float = WIDE) -> Scene:
+    return golf_scene(read(SWEEP).stories, width, sweep=read(SWEEP))
 
 
-def entries(geometry: dict, at: int = 0) -> list[list[float]]:
-    """[start, end] of every block in the ledger, in bytes an element."""
-    (x0, zero), (x1, one) = geometry["ticks"][0], geometry["ticks"][-1]
-    scale = (float(one) - float(zero)) / (x1 - x0)
-    blocks = [block[4:] for block in geometry["stories"][at]["blocks"]]
-    return [[(x - x0) * scale, (x + w - x0) * scale] for x, w in blocks]
+def boxes(scene: Scene, name: str, **state: Any) -> dict[Any, np.ndarray]:
+    """The boxes of all marks of a name that are seen, by their number among them."""
+    marks = named(scene, name)
+    return {marks.index(mark): held["box"] for mark, held in drawn(scene, **state) if mark in marks}
 
 
-def test_the_ledger_is_as_wide_as_the_bytes() -> None:
-    expected = [[0, 8], [8, 16], [16, 24], [24, 32], [32, 40]]
-    np.testing.assert_allclose(entries(placed(expression())), expected, atol=0.02)
+def texts(scene: Scene, name: str, **state: Any) -> list[str]:
+    marks = named(scene, name)
+    held = [held["text"] for mark, held in drawn(scene, **state) if mark in marks]
+    return [text for text in held if text]
+
+
+def bytes_of(scene: Scene, x: Any) -> Any:
+    """Bytes an element at a place of the ledger, from the numbers at its ticks."""
+    ticks = [(scene.value(m, "at")[0], float(scene.value(m, "text"))) for m in named(scene, "tick")]
+    (x0, zero), (x1, one) = ticks[0], ticks[-2]  # the last one may be moved off the edge
+    return zero + (np.asarray(x) - x0) * (one - zero) / (x1 - x0)
+
+
+def ledger(scene: Scene, **state: Any) -> list[list[float]]:
+    """[start, end] of every block that has crossed, in bytes an element."""
+    found = [box for box in boxes(scene, "entry", **state).values() if box[2] > 0]
+    return [bytes_of(scene, [x, x + w]).round(2).tolist() for x, _, w, _ in found]
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_the_ledger_grows_block_by_block_as_wide_as_the_bytes(width: float) -> None:
+    scene = scene_of(expression(), width=width)
+    assert ledger(scene, step=0) == []
+    assert ledger(scene, step=1) == [[0, 8], [8, 16]]
+    assert ledger(scene, step=2) == [[0, 8], [8, 16], [16, 24], [24, 32], [32, 40]]
+    assert texts(scene, "entry-says", step=2) == ["x", "tmp1", "tmp1", "y", "result"]
+    assert texts(scene, "step", step=0) == ["1 multiply", "2 add"]
 
 
 def test_the_minimum_stands_at_24() -> None:
-    geometry = placed(expression())
-    tick = {says: x for x, says in geometry["ticks"]}
-    assert geometry["stories"][0]["least"] == [tick["24"], "minimum 24"]
+    scene = scene_of(expression())
+    x = scene.value(named(scene, "least")[0], "points")[0]
+    assert bytes_of(scene, x) == pytest.approx(24)
+    assert texts(scene, "least-says") == ["minimum 24"]
 
 
 def test_the_counter_counts_trip_by_trip() -> None:
-    said = placed(expression())["stories"][0]["counters"]
+    scene = scene_of(expression())
+    said = scene.table(named(scene, "count")[0].channels["text"])[0].tolist()
+    said = list(dict.fromkeys(said))
     assert [text.split(" ")[0] for text in said] == ["0", "8", "16", "24", "32", "40"]
     assert said[3] == "24 of 40 bytes an element"
 
@@ -65,16 +98,48 @@ def test_ticks_are_few_and_inside(bytes_: float) -> None:
     assert 4 <= len(found) <= 9 and found[0] == 0 and found[-1] <= bytes_
 
 
-def test_at_small_chunks_the_temporary_drops_into_the_cache_lane() -> None:
-    geometry = placed(*SWEEP.golfs)
-    tmp = [column["name"] for column in geometry["columns"]].index("tmp1")
-    ys = [shown["homes"][-1][tmp][0] for shown in geometry["stories"]]
-    top, bottom = picture.CACHE
-    assert [top <= y < bottom for y in ys] == [True, True, False, False]
-    mine = [n for n, key in enumerate(geometry["keys"]) if key[1] == tmp]
-    for shown, small in zip(geometry["stories"], (True, True, False, False), strict=True):
-        for n in mine:
-            assert shown["free"][n] is small and (shown["blocks"][n][5] == 0) is small
+def lane(scene: Scene, name: str, **state: Any) -> str:
+    """Where the home of the array with this name lies."""
+    number = texts(scene, "array", chunk=N).index(name)
+    top = named(scene, "home")[number]
+    y = scene.value(top, "box", **state)[1]
+    memory = named(scene, "home")[0]  # that of x
+    return "memory" if y == scene.value(memory, "box", **state)[1] else "cache"
+
+
+def test_at_small_chunks_the_temporary_drops_into_the_cache() -> None:
+    scene = swept()
+    where = [lane(scene, "tmp1", chunk=chunk, step=2) for chunk in CHUNKS]
+    assert where == ["cache", "cache", "memory", "memory"]
+    for chunk, total in zip(CHUNKS, (24, 24, 40, 40), strict=True):
+        assert ledger(scene, chunk=chunk, step=2)[-1][1] == total
+        assert texts(scene, "count", chunk=chunk, step=2) == [
+            f"{total} of {total} bytes an element"
+        ]
+    assert "↓ free" in texts(scene, "trip-says", chunk=4096, step=2)
+    assert "↓ free" not in texts(scene, "trip-says", chunk=65536, step=2)
+
+
+def test_only_what_crosses_the_bus_is_filled() -> None:
+    scene = swept()
+    for chunk, free in ((4096, "paper"), (65536, "carrying")):
+        fills = [
+            held["fill"] for mark, held in drawn(scene, chunk=chunk, step=1) if mark.name == "trip"
+        ]
+        assert fills == ["carrying", free], "x is read, tmp1 is written"
+
+
+def test_an_array_is_a_dashed_place_until_it_is_made() -> None:
+    scene = scene_of(expression())
+    names = texts(scene, "array")
+    seen = [
+        [names[n] for n in sorted(boxes(scene, kind, step=step))]
+        for step in (0, 1, 2) for kind in ("unborn", "home")
+    ]  # fmt: skip
+    assert seen == [
+        ["tmp1", "result"], ["x", "y"], ["result"], ["x", "tmp1", "y"], [],
+        ["x", "tmp1", "y", "result"],
+    ]  # fmt: skip
 
 
 def test_a_name_that_comes_back_for_another_array_moves_its_home() -> None:
@@ -84,67 +149,165 @@ def test_a_name_that_comes_back_for_another_array_moves_its_home() -> None:
         Step("sin", (trip("tmp2", "read"), trip("tmp1", "write")), 1),
         Step("cos", (trip("tmp1", "read"), trip("result", "write")), 1),
     ]
-    geometry = placed_short(run(steps))
-    shown, tmp = geometry["stories"][0], geometry["columns"][1]
-    assert tmp["name"] == "tmp1"
-    tops = [tops[1][0] for tops in shown["homes"]]
-    assert [picture.CACHE[0] <= y for y in tops] == [True, True, True, False, False]
-    assert [alive[1] for alive in shown["alive"]] == [0, 1, 1, 1, 1]
+    scene = scene_of(run(steps))
+    tmp1, x = named(scene, "home")[1], named(scene, "home")[0]
+    near = [
+        scene.value(tmp1, "box", step=step)[1] > scene.value(x, "box", step=step)[1]
+        for step in range(5)
+    ]
+    assert near == [True, True, True, False, False]
 
 
 def test_reading_and_writing_one_array_in_place_are_two_blocks() -> None:
-    step = Step("multiply", (trip("x", "read"), trip("x", "write")), 1)
-    first, second = placed(run([step], minimum=16 * N))["stories"][0]["blocks"]
-    assert first[1] + first[3] <= second[1], "one above the other"
+    scene = scene_of(run([Step("multiply", (trip("x", "read"), trip("x", "write")), 1)]))
+    first, second = boxes(scene, "trip", step=1).values()
+    assert first[1] + first[3] < second[1], "one above the other"
 
 
+def test_a_block_flies_from_its_home_and_the_ledger_grows_with_it() -> None:
+    scene = scene_of(expression())
+    read_, written = named(scene, "trip")[:2]
+    first = scene.dim("step").keys[1]
+    tops = [scene.table(mark.channels["box"])[0, : first + 1, 1] for mark in (read_, written)]
+    assert (np.diff(tops[0]) >= 0).all() and np.ptp(tops[0]) > 30, "down to the bus"
+    assert (np.diff(tops[1]) <= 0).all() and np.ptp(tops[1]) > 30, "up to the bus"
+    grown = [scene.table(m.channels["box"])[0, : first + 1, 2] for m in named(scene, "entry")[:2]]
+    assert (np.diff(grown[0]) >= 0).all() and (grown[1][grown[0] < grown[0][-1]] == 0).all(), (
+        "one after the other"
+    )
+
+
+@settings(deadline=None, max_examples=30)
 @given(st.lists(st.sampled_from([1, 100, N]), min_size=1, max_size=9))
-def test_every_block_lies_inside_and_beside_its_neighbours(sizes: list[int]) -> None:
-    trips = tuple(trip(f"tmp{n}", "write", size) for n, size in enumerate(sizes))
-    geometry = placed(run([Step("make", trips, 1)]))
-    json.dumps(geometry, allow_nan=False)
-    middles = [column["x"] for column in geometry["columns"]]
-    wide = [width for _, width in geometry["stories"][0]["homes"][-1]]
-    homes = sorted([x - w / 2, w] for x, w in zip(middles, wide, strict=True))
-    for x, width in homes:
-        assert x >= picture.LEFT and x + width <= picture.RIGHT
-    assert all(a[0] + a[1] < b[0] for a, b in zip(homes, homes[1:], strict=False))
+def test_every_home_lies_inside_and_beside_its_neighbours(sizes: list[int]) -> None:
+    trips = tuple(trip(f"tmp{n}", "write", elements) for n, elements in enumerate(sizes))
+    for width in (WIDE, NARROW):
+        scene = scene_of(run([Step("make", trips, 1)]), width=width)
+        homes = sorted(box[:3:2].tolist() for box in boxes(scene, "home", step=1).values())
+        assert all(x > 70 and x + wide < width for x, wide in homes)
+        assert all(a[0] + a[1] < b[0] for a, b in zip(homes, homes[1:], strict=False))
 
 
-def test_a_name_keeps_its_colour_and_no_two_of_few_share_one() -> None:
-    names = ("x", "y", "tmp1", "tmp2", "tmp3", "result")
-    found = picture.colours(names)
-    assert len(set(found.values())) == len(names)
-    assert picture.colours(("x", "tmp1", "result")).items() <= found.items()
+# The cache and its pieces.
 
 
-def test_the_figure_has_one_block_a_trip_and_words_for_each_step() -> None:
+def pieces(scene: Scene, chunk: int) -> tuple[list[float], float]:
+    """The widths of the pieces in the cache, and the room up to its wall."""
+    found = [box for box in boxes(scene, "piece", chunk=chunk, step=1).values() if box[2] > 0]
+    wall = scene.value(named(scene, "wall")[0], "points")[0]
+    return [box[2] for box in found], wall - min(box[0] for box in found)
+
+
+def with_cache(golf_: SimpleNamespace, cache: int) -> SimpleNamespace:
+    return SimpleNamespace(**vars(golf_), cache=cache)
+
+
+def test_pieces_are_drawn_at_their_size_in_the_room_of_the_cache() -> None:
+    cached = SimpleNamespace(
+        **{**vars(SWEEP), "golfs": tuple(with_cache(one, 512 * KIB) for one in SWEEP.golfs)}
+    )
+    scene = golf(cached).scene
+    widths, room = pieces(scene, 4096)
+    assert widths == pytest.approx([room * 32 / 512] * 4), "32 KiB each: x, tmp1, y and result"
+    assert texts(scene, "round", chunk=4096) == ["128 KiB a round"]
+    widths, room = pieces(scene, 65536)
+    assert sum(widths) > room and texts(scene, "round", chunk=65536) == ["2 MiB a round →"]
+    assert texts(scene, "round", chunk=N) == ["30.5 MiB in all →"]
+
+
+def test_pulling_at_the_pieces_chooses_the_chunk_size() -> None:
+    cached = SimpleNamespace(
+        **{**vars(SWEEP), "golfs": tuple(with_cache(one, 512 * KIB) for one in SWEEP.golfs)}
+    )
+    scene = golf(cached).scene
+    grip = next(one for one in scene.grips if one["dims"] == ["chunk"])
+    x = scene.table(grip["at"])[:, 0, 0]
+    assert (np.diff(x) >= 8).all(), "every size has a place of its own"
+
+
+def test_pulling_along_the_ledger_chooses_the_step() -> None:
+    scene = scene_of(expression())
+    grip = next(one for one in scene.grips if one["dims"] == ["step"])
+    at = scene.table(grip["at"])[0, scene.dim("step").keys, 0]
+    assert bytes_of(scene, at) == pytest.approx([0, 16, 40])
+
+
+def test_without_a_known_cache_there_is_no_strip() -> None:
+    with pytest.raises(AssertionError, match="piece"):
+        named(scene_of(expression()), "piece")
+
+
+@pytest.mark.parametrize(
+    ("count", "words"),
+    [
+        (0, "0 B"),
+        (999, "999 B"),
+        (1023, "0.999 KiB"),
+        (1024, "1 KiB"),
+        (512 * KIB, "512 KiB"),
+        (3 << 29, "1.5 GiB"),
+    ],
+)
+def test_sizes_are_written_in_the_units_of_caches(count: int, words: str) -> None:
+    assert size(count) == words
+
+
+# The code line.
+
+
+def code(told: Story, width: float) -> list[str]:
+    return texts(golf_scene([told], width, start=1), "code")
+
+
+def test_a_long_line_of_code_is_broken_and_not_cut() -> None:
+    told = story(expression())
+    line = "total = " + " + ".join(f"weights[{n}] * x" for n in range(9))
+    long = replace(told, stops=(replace(told.stops[0], code=line), told.stops[1]))
+    for width in (WIDE, NARROW):
+        shown = code(long, width)
+        assert len(shown) > 1 and " ".join(one.strip() for one in shown) == line
+    assert code(told, WIDE) == ["tmp1 = multiply(x)"]
+    endless = replace(told, stops=(replace(told.stops[0], code="z + " * 400), told.stops[1]))
+    assert len(code(endless, WIDE)) == 6 and code(endless, WIDE)[-1].endswith("…")
+    wide = golf_scene([long], WIDE).height - golf_scene([told], WIDE).height
+    assert wide == 20 * (len(code(long, WIDE)) - 1)
+
+
+# The figure.
+
+
+def test_the_figure_shows_the_last_step_and_has_words_for_each() -> None:
     figure = rl.show.golf(expression())
     (axes,) = figure.axes
-    assert len(axes.patches) == 5 + 1, "five trips and the cache lane"
+    shown = [text.get_text() for text in axes.texts]
+    assert "40 of 40 bytes an element" in shown and shown.count("tmp1") == 3
+    assert [text.get_text() for text in figure.texts] == [story(expression()).verdict]
+    assert rl.show.golf(expression(), title="Mine").texts[0].get_text() == "Mine"
     assert figure.words.count("Step") == 2 and "40 bytes an element" in figure.words
     data, metadata = figure._repr_mimebundle_()
     assert data["image/png"] and metadata["image/png"]["alt"] == figure.words
 
 
-def texts(figure: object) -> list[object]:
-    return [text for text in figure.axes[0].texts if text.get_text()]
+def outside(figure: Any) -> list[str]:
+    """Texts of a figure that leave it, lie on another one, or are too small."""
+    shown = [text for text in (*figure.axes[0].texts, *figure.texts) if text.get_text()]
+    extents = [text.get_window_extent() for text in shown]
+    width, height = figure.bbox.width, figure.bbox.height
+    found = [
+        text.get_text()
+        for text, box in zip(shown, extents, strict=True)
+        if box.x0 < 0 or box.x1 > width or box.y0 < 0 or box.y1 > height
+        or text.get_fontsize() * 100 / 72 < 12.9
+    ]  # fmt: skip
+    for n, one in enumerate(extents):
+        own = one.padded(-2)  # air above and below the letters
+        found += [shown[n].get_text() for other in extents[n + 1 :] if own.overlaps(other)]
+    return found
 
 
 @pytest.mark.parametrize("shown", [expression(), chunked(4096), chunked(N // 5)])
-def test_no_text_of_the_figure_leaves_it_or_is_too_small(shown: object) -> None:
-    figure = rl.show.golf(shown)
-    width, height = figure.bbox.width, figure.bbox.height
-    for text in texts(figure):
-        box = text.get_window_extent()
-        assert box.x0 >= 0 and box.x1 <= width and box.y0 >= 0 and box.y1 <= height, text
-        assert text.get_fontsize() * 100 / 72 >= 14.9, text
-
-
-def test_texts_of_the_figure_do_not_overlap() -> None:
-    boxes = [text.get_window_extent() for text in texts(rl.show.golf(chunked(4096)))]
-    for n, one in enumerate(boxes):
-        assert not any(one.overlaps(other) for other in boxes[n + 1 :])
+def test_no_text_of_the_figure_leaves_it_or_is_too_small(shown: Any) -> None:
+    assert outside(rl.show.golf(shown)) == outside(rl.show.golf(shown, width=560)) == []
 
 
 def test_the_figure_refuses_what_it_cannot_draw() -> None:
@@ -154,56 +317,84 @@ def test_the_figure_refuses_what_it_cannot_draw() -> None:
         rl.show.golf(expression(), width=100)
 
 
-def test_a_file_keeps_one_picture_and_its_sentence() -> None:
-    data, metadata = golf(SWEEP, start=2)._repr_mimebundle_()
-    assert data["text/plain"].startswith("Step 2 of 2, add:")
-    assert "Chunks of 1.00 million: measured 1.54 ms" in data["text/plain"]
-    assert metadata["image/png"]["alt"] == data["text/plain"]
-    assert "application/vnd.jupyter.widget-view+json" in data
+@pytest.mark.parametrize("hole", HOLES)
+def test_every_hole_can_be_drawn(hole: str) -> None:
+    arrays = HOLES[hole].make(40_000, "float64", 0)
+    for variant in HOLES[hole].variants.values():
+        run_ = rl.golf(variant, *arrays)
+        figure, told = rl.show.golf(run_), story(run_)
+        assert figure.bbox.height <= 600 and outside(figure) == []
+        made = golf(run_)
+        assert texts(made.scene, "array", step=len(told.stops)) == list(told.names)
+        assert made.scene.height <= 560 and made.words.startswith("Step ")
 
 
-def test_sliders_begin_where_they_are_told() -> None:
-    assert golf(expression()).live.i == 0 == golf(SWEEP).live.i, "not at its end"
-    assert golf(expression(), start=1).sliders[0].index == 1
-    assert golf(SWEEP).live.c == 3 and golf(SWEEP).sliders[1].index == 3
+# The widget, and what a file keeps of it.
+
+
+def test_a_file_keeps_the_last_step_and_its_sentence() -> None:
+    for start in (None, 2):
+        data, metadata = golf(SWEEP, start=start)._repr_mimebundle_()
+        assert data["text/plain"].startswith("Step 2 of 2, add:")
+        assert "Chunks of 1.00 million: measured 1.54 ms" in data["text/plain"]
+        assert metadata["image/png"]["alt"] == data["text/plain"]
+        assert "application/vnd.jupyter.widget-view+json" in data
+
+
+def test_it_begins_where_it_is_told() -> None:
+    assert golf(expression()).step == 0 == golf(SWEEP).step, "not at its end"
+    assert golf(expression(), start=1).step == 1
+    assert golf(SWEEP).chunk == N
+    assert golf(SWEEP).sentence.startswith("2 steps ahead.")
     for bad in (3, -1, 1.5, True):
         with pytest.raises(ValueError, match="must be a step from 0"):
             golf(expression(), start=bad)
 
 
+def test_the_sentence_follows_both_sliders() -> None:
+    made = golf(SWEEP)
+    made.chunk, made.step = 4096, 2
+    assert made.sentence == (
+        "Step 2 of 2, add, 245 times: y is read, result is written, 16 bytes an element. tmp1 "
+        "stays in cache: free. In all 24 bytes an element, the least possible. Chunks of 4096: "
+        "measured 940 µs, counted 924 µs (60 % of the bytes)."
+    )
+
+
+def state(made: Any) -> int:
+    """Bytes that a browser gets of a picture's two sheets."""
+    return sum(
+        len(one.get("buffer", b"")) + len(json.dumps({**one, "buffer": ""}, ensure_ascii=False))
+        for one in made.scenes
+    )
+
+
 def test_the_state_is_small_and_deterministic() -> None:
     one, two = golf(SWEEP), golf(SWEEP)
-    assert one.live.geometry == two.live.geometry and one.still() == two.still()
+    assert one.scenes == two.scenes and one.still() == two.still()
     assert one.model_id != two.model_id and one.model_id.startswith("golf")
-    assert len(json.dumps(one.live.geometry)) + len(one.live._esm) + len(one.live._css) < 100e3
+    assert state(one) < 80e3
 
 
 def test_many_chunks_of_a_long_program_stay_small() -> None:
     steps = [Step(f"call{n}", (trip("x", "read"), trip("result", "write")), n) for n in range(60)]
     golfs = tuple(run(steps) for _ in range(16))
     wide = SimpleNamespace(chunks=tuple(range(1, 17)), golfs=golfs, seconds=(1e-3,) * 16)
-    assert len(json.dumps(golf(wide).live.geometry)) < 500e3
+    assert state(golf(wide)) < 1e6
 
 
 def test_the_picture_waits_for_its_guess() -> None:
     axis = guess("02-ratio", "How much slower?", result=1.6, unit="times", low=1, high=20)
-    picture = golf(SWEEP, after=axis)
-    covered = picture.still()
-    assert picture.live.covered and "1.54" not in picture.sentence and covered.startswith(PNG)
-    picture.live.covered = False
-    assert "1.54" in picture.sentence and picture.still() != covered
+    made = golf(SWEEP, after=axis)
+    covered = made.still()
+    assert made.covered and "1.54" not in made.sentence and covered.startswith(PNG)
+    bundle = made._repr_mimebundle_()
+    assert "1.54" not in bundle[0]["text/plain"]
+    assert bundle[1]["rooflab"]["under"]["alt"].startswith("Step 2 of 2")
+    axis.covered = False
+    assert "1.54" in made.sentence and made.still() != covered
     with pytest.raises(TypeError, match="no guess axis"):
         golf(SWEEP, after="02-ratio")
-
-
-def test_a_story_whose_code_is_long_is_cut_in_the_figure_only() -> None:
-    told = story(expression())
-    long = replace(told.stops[0], code="z" * 90)
-    assert placed(expression())["stories"][0]["codes"][1] == "tmp1 = multiply(x)"
-    from rooflab.labs.golf.picture import picture
-
-    drawn = [t.get_text() for t in texts(picture(replace(told, stops=(long, told.stops[1]))))]
-    assert max(len(text) for text in drawn if text.startswith("zz")) < 30
 
 
 def real_chunks(x, y, chunk=4096):
@@ -216,25 +407,13 @@ def real_chunks(x, y, chunk=4096):
 
 def test_the_real_engine_and_the_picture_agree() -> None:
     x, y = np.ones(50_000), np.ones(50_000)
-    picture = golf(measured(real_chunks, x, y, chunks=(1000, 50_000), rounds=0))
-    assert [column["name"] for column in picture.live.geometry["columns"]] == [
-        "x", "tmp1", "y", "result",
-    ]  # fmt: skip
-    small, large = picture.live.geometry["stories"]
-    assert [one["counters"][-1].split()[0] for one in (small, large)] == ["24", "40"]
-    assert small["codes"][1] == "half = 0.5 * x[i : i + chunk]"
-    assert small["rounds"][1:] == ["× 50", "× 50"]
-
-
-@pytest.mark.parametrize("hole", HOLES)
-def test_every_hole_can_be_drawn(hole: str) -> None:
-    arrays = HOLES[hole].make(40_000, "float64", 0)
-    for variant in HOLES[hole].variants.values():
-        run_ = rl.golf(variant, *arrays)
-        figure = rl.show.golf(run_)
-        assert figure.bbox.height <= 700
-        words = " ".join(text.get_text() for text in texts(figure)).split()
-        assert set(story(run_).names) <= set(words), "in a block or in the legend"
-        assert len(golf(run_).live.geometry["stories"][0]["says"]) > 1
-        boxes = [text.get_window_extent() for text in texts(figure)]
-        assert not any(a.overlaps(b) for n, a in enumerate(boxes) for b in boxes[n + 1 :])
+    made = golf(measured(real_chunks, x, y, chunks=(1000, 50_000), rounds=0))
+    scene = made.scene
+    assert texts(scene, "array", chunk=50_000) == ["x", "half", "y", "result"]
+    ends = [texts(scene, "count", chunk=chunk, step=2)[0].split()[0] for chunk in (1000, 50_000)]
+    assert ends == ["24", "40"]
+    assert texts(scene, "code", chunk=1000, step=1) == ["half = 0.5 * x[i : i + chunk]"]
+    calls = [texts(scene, "call", chunk=1000, step=step) for step in (0, 1, 2)]
+    assert calls == [[], ["multiply × 50"], ["add × 50"]]
+    assert [words for _, words, _ in scene.notes] == ["In the log of rl.golf half is tmp1."]
+    assert texts(scene, "round", chunk=1000) == ["31.2 KiB a round"], "4 pieces of 8000 bytes"

@@ -15,8 +15,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from rooflab.count.si import plain, si
-from rooflab.labs.golf.picture import ChunkStories
-from rooflab.labs.golf.picture import sweep as read
+from rooflab.labs.golf.story import ChunkStories
+from rooflab.labs.golf.story import sweep as read
 from rooflab.show import theme
 from rooflab.show.canvas import DPI
 from rooflab.show.machine_choices import listed

@@ -1,449 +1,49 @@
-"""The golf picture as a figure: one row a step, one block a trip, as wide as its bytes an element.
+"""Byte golf as a picture: arrays cross the bus step by step, and every byte stays in the ledger.
 
-Blocks that cross the bus stand one after the other on the axis, so their end is the total; blocks
-that stay in cache stand apart on the left, hollow, and take nothing from the axis.
+From top to bottom: the line of code, memory with the arrays' homes, the bus, the cache, the
+processor. Below them the ledger, in which every block that crossed the bus stays, as wide as its
+bytes an element. A sweep over chunk sizes has two more bars: the time measured, and the time that
+the counted bytes promise.
 """
 
 from __future__ import annotations
 
-import functools
-import inspect
 import math
-import re
+import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
 
+import numpy as np
 from matplotlib import rc_context
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.patches import Rectangle
 
-from rooflab.count.si import percent, plain, si, times
-from rooflab.labs.golf.ledger import A_LITTLE, stretches
-from rooflab.show import theme
+from rooflab.count.si import plain
+from rooflab.labs.golf.story import ArrayTrip, ChunkStories, Stop, Story, number, story
+from rooflab.show import labels, painter, theme
 from rooflab.show.canvas import DPI
 from rooflab.show.roofline_figure import Picture
-
-# From the steps of a golf run to the stops of its picture: loops folded, long runs cut short.
-#
-# A chunk loop makes thousands of NumPy calls; its rounds repeat the same few, so they are folded:
-# one stop a call, its bytes summed over the rounds.
-
-
-#: Up to so many steps each is its own stop; a longer run is a loop and is folded.
-SHORT = 12
-#: More stops than this do not fit on a slider or a page: the rest becomes one.
-MOST_STOPS = 40
-MOST_ARRAYS = 7
-
-
-def story(golf: Any, *, fold: bool = False, most: int = MOST_STOPS, whole: float = 1.0) -> Story:
-    """Read a Golf: its steps as at most ``most`` stops, loops folded (always with ``fold``).
-
-    ``whole``: how many times as long the full run is, where only its beginning was traced.
-
-    Raises TypeError for something that is no Golf, ValueError for one without any step.
-    """
-    missing = [name for name in ("bytes", "minimum", "steps") if not hasattr(golf, name)]
-    if missing:
-        hint = "; give one of its .golfs" if hasattr(golf, "golfs") else ""
-        raise TypeError(
-            f"golf={golf!r} has no {', '.join(missing)}; pass what rl.golf returned{hint}"
-        )
-    steps = tuple(golf.steps)
-    if not steps:
-        raise ValueError("golf: the function made no NumPy call, so there is nothing to show")
-    elements = _elements(golf)
-    source = _source(golf)
-    stops = [_stop(step, elements, source) for step in steps]
-    if fold or len(stops) > SHORT:
-        stops = _numbered(folded(stops))
-    stops = [replace(s, rounds=_up(s.rounds * whole)) if s.rounds > 1 else s for s in stops]
-    calls = sum(stop.rounds for stop in stops)
-    stops = _few_arrays(_few_stops(stops, most))
-    return Story(tuple(stops), golf.bytes / elements, golf.minimum / elements, calls)
-
-
-def _up(rounds: float) -> int:
-    """The last, smaller piece is a round as well: rounded up, but not for a float's last digit."""
-    return math.ceil(rounds - 1e-6)
-
-
-def folded(stops: Sequence[Stop]) -> list[Stop]:
-    """Fold every stretch in which the same calls on the same kinds of array repeat."""
-    done = []
-    for start, period, rounds in stretches([_key(stop) for stop in stops]):
-        for offset in range(period):
-            turns = stops[start + offset : start + period * rounds : period]
-            done.append(_sum(turns) if rounds > 1 else turns[0])
-    return done
-
-
-def _key(stop: Stop) -> object:
-    trips = tuple((re.sub(r"^tmp\d+$", "tmp", trip.name), trip.way) for trip in stop.trips)
-    return stop.call, stop.line, trips
-
-
-def _sum(turns: Sequence[Stop]) -> Stop:
-    """All rounds of one call as one stop, under the names of the first round."""
-    first = turns[0]
-    trips = []
-    for place, trip in enumerate(first.trips):
-        all_of_it = [turn.trips[place] for turn in turns]
-        crossing = sum(one.per for one in all_of_it if one.where == "memory")
-        per = sum(one.per for one in all_of_it)
-        near = crossing * A_LITTLE <= per  # a first or a last piece may cross all the same
-        where = "cache" if near else "memory"
-        trips.append(replace(trip, where=where, per=per if near else crossing))
-    return replace(first, rounds=sum(turn.rounds for turn in turns), trips=tuple(trips))
-
-
-def _numbered(stops: Sequence[Stop]) -> list[Stop]:
-    """Temporaries from tmp1 on, so that every chunk size has the same ones."""
-    names = dict.fromkeys(t.name for s in stops for t in s.trips if t.name.startswith("tmp"))
-    number = {name: f"tmp{n}" for n, name in enumerate(names, 1)}
-    return [
-        replace(s, trips=tuple(replace(t, name=number.get(t.name, t.name)) for t in s.trips))
-        for s in stops
-    ]
-
-
-def _few_stops(stops: Sequence[Stop], most: int) -> list[Stop]:
-    if len(stops) <= most:
-        return list(stops)
-    rest = stops[most - 1 :]
-    trips = _merge([trip for stop in rest for trip in stop.trips])
-    return [*stops[: most - 1], Stop(f"{len(rest)} more calls", "…", None, 1, trips)]
-
-
-def _few_arrays(stops: Sequence[Stop]) -> list[Stop]:
-    """Arrays beyond the room for them share one place."""
-    names = list(dict.fromkeys(trip.name for stop in stops for trip in stop.trips))
-    if len(names) <= MOST_ARRAYS:
-        return list(stops)
-    kept = {*[name for name in names if name != "result"][: MOST_ARRAYS - 2], "result"}
-    return [
-        replace(
-            stop,
-            trips=_merge(
-                [t if t.name in kept else replace(t, name=REST) for t in stop.trips],
-            ),
-        )
-        for stop in stops
-    ]
-
-
-def _merge(trips: Sequence[ArrayTrip]) -> tuple[ArrayTrip, ...]:
-    per: dict[tuple[str, str, str], float] = {}
-    for trip in trips:
-        key = (trip.name, trip.way, trip.where)
-        per[key] = per.get(key, 0.0) + trip.per
-    return tuple(ArrayTrip(name, sum_, way, where) for (name, way, where), sum_ in per.items())
-
-
-def _elements(golf: Any) -> float:
-    """Elements of the largest input, from the ratio the Golf itself uses."""
-    per = getattr(golf, "per_element", 0)
-    if golf.bytes and per:
-        return golf.bytes / per
-    sizes = [math.prod(trip.shape) for step in golf.steps for trip in step.operands]
-    return max([1, *sizes])
-
-
-def _source(golf: Any) -> list[str]:
-    """The lines of the function that ran; none where Python did not keep them."""
-    function = getattr(golf, "function", None)
-    while isinstance(function, functools.partial):
-        function = function.func
-    try:
-        return inspect.getsourcelines(inspect.unwrap(function))[0]
-    except (OSError, TypeError):
-        return []
-
-
-def _stop(step: Any, elements: float, source: Sequence[str]) -> Stop:
-    trips = [
-        ArrayTrip(t.name, (t.moved if t.where == "memory" else t.bytes) / elements, t.way, t.where)
-        for t in step.operands
-    ]
-    written = [trip.name for trip in trips if trip.way == "write"]
-    read = ", ".join(dict.fromkeys(trip.name for trip in trips if trip.way == "read"))
-    code = f"{', '.join(written) or '…'} = {step.call}({read})"
-    if step.line is not None and 0 < step.line <= len(source):
-        code = source[step.line - 1].strip()
-    return Stop(step.call, code, step.line, 1, tuple(trips))
-
-
-# A golf round as a picture tells it: stops, the trips made at each, and what has crossed by then.
-#
-# All bytes here are per element of the largest input, the unit in which 24 and 40 are said.
-
-
-#: The one place of the arrays for which there is no place of their own.
-REST = "others"
-
-
-@dataclass(frozen=True)
-class ArrayTrip:
-    """One array's way at one stop: ``per`` bytes an element, to ("write") or from ("read") its
-    home.
-
-    ``where`` is "memory" (it crosses the bus) or "cache" (it costs nothing).
-    """
-
-    name: str
-    per: float
-    way: str
-    where: str
-
-
-@dataclass(frozen=True)
-class Stop:
-    """One NumPy call, or one call of a loop's body with all its ``rounds``."""
-
-    call: str
-    code: str
-    line: int | None
-    rounds: int
-    trips: tuple[ArrayTrip, ...]
-
-    @property
-    def crossing(self) -> float:
-        """Bytes an element that cross the bus here."""
-        return sum(trip.per for trip in self.trips if trip.where == "memory")
-
-
-@dataclass(frozen=True)
-class Story:
-    """A whole run: its stops, and bytes an element in total and at least."""
-
-    stops: tuple[Stop, ...]
-    total: float
-    minimum: float
-    calls: int
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Every array's name, inputs and temporaries as they come, the result last."""
-        seen = dict.fromkeys(trip.name for stop in self.stops for trip in stop.trips)
-        return tuple(sorted(seen, key=lambda name: (name == "result") + 2 * (name == REST)))
-
-    def crossed(self, stops: int) -> float:
-        """Bytes an element that have crossed the bus after the first ``stops`` stops."""
-        return sum(stop.crossing for stop in self.stops[:stops])
-
-    def sentence(self, at: int) -> str:
-        """What has happened at stop ``at``; 0 is before the start."""
-        steps = len(self.stops)
-        if at == 0:
-            return f"{_steps(steps)} ahead. Nothing has crossed the bus yet."
-        stop = self.stops[at - 1]
-        often = f", {theme.count(stop.rounds)} times" if stop.rounds > 1 else ""
-        said = f"Step {at} of {steps}, {stop.call}{often}: {_moves(stop)}."
-        stays = [trip.name for trip in stop.trips if trip.where == "cache"]
-        if stays:
-            said += f" {_list(stays)} stay{'s' if len(set(stays)) == 1 else ''} in cache: free."
-        if at == 1 < steps:
-            return said
-        if at < steps:
-            return f"{said} So far {number(self.crossed(at))} bytes an element."
-        return f"{said} {self.verdict}"
-
-    @property
-    def verdict(self) -> str:
-        """Total against minimum, in one sentence."""
-        total, least = number(self.total), number(self.minimum)
-        if self.total <= 0:
-            return "Nothing crossed the bus: everything fits the cache."
-        if total == least:
-            return f"In all {total} bytes an element, the least possible."
-        if self.minimum <= 0 or self.total < self.minimum:
-            return f"In all {total} bytes an element; the minimum was set to {least}."
-        ratio = plain(self.total / self.minimum, 3)
-        return f"In all {total} bytes an element, {ratio} times the least possible {least}."
-
-
-def number(per: float) -> str:
-    """Bytes an element as text: ``"8"``, ``"0.0039"``."""
-    return plain(per, 3)
-
-
-def _moves(stop: Stop) -> str:
-    """``x is read, tmp1 is written: 16 bytes an element cross the bus``."""
-    parts = []
-    for way, word in (("read", "read"), ("write", "written")):
-        names = [t.name for t in stop.trips if t.way == way and t.where == "memory"]
-        if names:
-            parts.append(f"{_list(names)} {'is' if len(set(names)) == 1 else 'are'} {word}")
-    if not parts:
-        return "no byte crosses the bus"
-    per = stop.crossing
-    return f"{', '.join(parts)}, {number(per)} byte{'' if per == 1 else 's'} an element"
-
-
-def _list(names: Sequence[str]) -> str:
-    *first, last = dict.fromkeys(names)
-    return f"{', '.join(first)} and {last}" if first else last
-
-
-def _steps(count: int) -> str:
-    return f"{count} step{'' if count == 1 else 's'}"
-
-
-# The two bars of a chunk sweep: the time measured, and the time that the counted bytes promise.
-#
-# The promise starts from one measured time, that of the largest chunk: half the bytes, half the
-# time. So both bars agree there, and elsewhere the gap between them is what bytes do not explain.
-
-
-#: From this gap on the sentence speaks of it; below it lies what timings scatter anyway.
-WORTH_SAYING = 1.25
-#: How much longer than the largest chunk's bar another may be before it is cut off.
-ROOM_TO_GROW = 1.25
-
-
-@dataclass(frozen=True)
-class ChunkStories:
-    """Chunk sizes in rising order with their stories, measured and counted seconds.
-
-    Both are empty where nothing was timed: then there are no bars.
-    """
-
-    chunks: tuple[int, ...]
-    stories: tuple[Story, ...]
-    measured: tuple[float, ...]
-    counted: tuple[float, ...]
-
-    @property
-    def reach(self) -> float:
-        """Seconds that the bars' bed is long: the largest chunk's bar decides, longer ones run
-        off."""
-        return min(max(*self.measured, *self.counted), ROOM_TO_GROW * self.measured[-1])
-
-    def shares(self, at: int) -> tuple[float, float]:
-        """Both bars' parts of their bed, 0 to 1; what would be longer ends with the bed."""
-        return tuple(min(1.0, s / self.reach) for s in (self.measured[at], self.counted[at]))
-
-    def labels(self, at: int) -> tuple[str, str]:
-        """The two times, with an arrow where the bar is cut off."""
-        both = (self.measured[at], self.counted[at])
-        return tuple(si(s, "s") + (" →" if s > self.reach else "") for s in both)
-
-    def says(self, at: int) -> tuple[str, str]:
-        """The two times in words."""
-        return si(self.measured[at], "s"), si(self.counted[at], "s")
-
-    def sentence(self, at: int) -> str:
-        """What was measured with this chunk, what the bytes promise, and why they may differ."""
-        if not self.measured:
-            return f"Chunks of {theme.count(self.chunks[at])}."
-        measured, counted = self.says(at)
-        said = f"Chunks of {theme.count(self.chunks[at])}: measured {measured}"
-        if at == len(self.chunks) - 1:
-            return f"{said}; the counted bars of smaller chunks start from it."
-        share = percent(self.stories[at].total / self.stories[-1].total)
-        said += f", counted {counted} ({share} of the bytes)."
-        gap = self.measured[at] / self.counted[at]
-        if gap > WORTH_SAYING:
-            why = f"{theme.count(self.stories[at].calls)} calls take time, too"
-            return f"{said} {times(gap, 2)} more: {why}."
-        if gap < 1 / WORTH_SAYING:
-            why = "a larger cache kept some of them"
-            return f"{said} {times(1 / gap, 2)} less: {why}."
-        return said
-
-
-def sweep(given: Any) -> ChunkStories:
-    """Read a ChunkSweep, smallest chunk first.
-
-    Raises TypeError for something that is none, ValueError for lengths that differ, a chunk
-    that comes twice, times that are not positive, or a run that moved nothing.
-    """
-    missing = [name for name in ("chunks", "golfs", "seconds") if not hasattr(given, name)]
-    if missing:
-        raise TypeError(
-            f"golf={given!r} has no {', '.join(missing)}; "
-            "pass what rl.golf or rooflab.labs.golf.sweep returned"
-        )
-    lengths = {len(given.chunks), len(given.golfs), len(given.seconds) or len(given.chunks)}
-    if len(lengths) != 1 or lengths == {0}:
-        raise ValueError(
-            f"golf: {len(given.chunks)} chunks, {len(given.golfs)} golfs, "
-            f"{len(given.seconds)} seconds; give one of each a chunk size"
-        )
-    if len(set(given.chunks)) != len(given.chunks):
-        raise ValueError(f"golf: chunks={tuple(given.chunks)!r} has one size twice")
-    order = sorted(range(len(given.chunks)), key=lambda i: given.chunks[i])
-    seconds = [float(given.seconds[i]) for i in order if len(given.seconds)]
-    if not all(math.isfinite(s) and s > 0 for s in seconds):
-        raise ValueError(f"golf: seconds={tuple(given.seconds)!r} must all be positive")
-    stories = tuple(story(given.golfs[i], fold=True, whole=_whole(given, i)) for i in order)
-    if not all(one.total > 0 for one in stories):
-        raise ValueError("golf: a run of the sweep moved no byte; take a larger array")
-    counted = tuple(seconds[-1] * one.total / stories[-1].total for one in stories if seconds)
-    return ChunkStories(tuple(given.chunks[i] for i in order), stories, tuple(seconds), counted)
-
-
-def _whole(given: Any, at: int) -> float:
-    """How many times as long the timed run is as the traced one: small chunks are traced on
-    less."""
-    elements, traced = (getattr(one, "elements", 0) for one in (given, given.golfs[at]))
-    return elements / traced if elements and traced else 1.0
-
-
-def bars(shown: ChunkStories, room: float) -> dict[str, Sequence[Any]]:
-    """Lengths in pixels and labels of both bars at every chunk, for a bed ``room`` pixels long."""
-    timed = range(len(shown.measured))
-    return {
-        "lengths": [[round(room * share, 1) for share in shown.shares(at)] for at in timed]
-        or [[]] * len(shown.chunks),
-        "says": [list(shown.labels(at)) for at in timed],
-        "sentences": [shown.sentence(at) for at in range(len(shown.chunks))],
-    }
-
-
-# The golf picture in pixels: lanes, blocks, ledger and bars, placed once for every chunk size.
-#
-# From top to bottom: memory with the arrays' homes, the bus, the cache, the processor; below them
-# the ledger, in which every block that crossed the bus stays, as wide as its bytes an element. The
-# browser blends between these placings; it computes nothing.
-
-
-WIDTH, LEFT, RIGHT = 720, 96, 702
-#: Top and bottom of each lane, in CSS pixels.
-MEMORY, BUS, CACHE, NEAR, CPU = (4, 72), (72, 144), (144, 198), (198, 262), (262, 292)
-LEDGER = (332, 364)
-HEIGHT, BARS_HEIGHT = 416, 478
-BARS = ((426, 446), (452, 472))
-SLOT, _BLOCK, _GAP = 42, 27, 10
-#: Widths of a letter at 16 px: what a label needs to fit its block.
-LETTER = 9.5
-
-_INPUTS = ("#56B4E9", "#F0E442", "#0072B2", "#BBBBBB")
-_TEMPORARIES = ("#D55E00", "#CC79A7", "#E69F00", "#8A6FBF")
-_RESULT, _OTHERS = theme.FACES["C"], "#BBBBBB"
-
-
-def colours(names: Sequence[str]) -> dict[str, str]:
-    """One colour a name, the same all along: inputs, temporaries, the result."""
-    found, inputs, temporaries = {}, 0, 0
-    for name in names:
-        if name == "result":
-            found[name] = _RESULT
-        elif name == "others":
-            found[name] = _OTHERS
-        elif name.startswith("tmp"):
-            found[name] = _TEMPORARIES[temporaries % len(_TEMPORARIES)]
-            temporaries += 1
-        else:
-            found[name] = _INPUTS[inputs % len(_INPUTS)]
-            inputs += 1
-    return found
-
-
-def ink(colour: str) -> str:
-    """The colour of letters on a block: dark, but white on the dark blue one."""
-    return theme.PAPER if colour == "#0072B2" else theme.INK
+from rooflab.show.scene import By, Dim, Scene
+
+#: The two sheets: a page's column, and a phone.
+WIDE, NARROW = 720, 400
+#: The walk through a program: milliseconds a place; places before a call, and of each flight.
+GLIDE, LEAD, FLIGHT = 200, 1, 4
+TURN = 450  # milliseconds of everything to another chunk size
+BLOCK, LETTERS, SMALL = 26, 15, 13  # pixels of a block's height, and of letters
+GAP, TINY = 10, 3  # pixels between columns; of what would be too small to be seen
+#: The share of its strip that the cache takes; pieces that need more reach beyond it.
+ROOM = 0.6
+MOST_CODE = 6  # lines
+Key: TypeAlias = tuple[int, str, str]  # a flight: stop, array, way
+Look: TypeAlias = dict[str, Any]  # what several marks have in common
+
+
+def size(count: float) -> str:
+    """Bytes as text, in the units of caches: ``"512 KiB"``."""
+    power = sum(count >= 1000 * 1024**n for n in range(3))
+    return f"{plain(count / 1024**power, 3)} {('B', 'KiB', 'MiB', 'GiB')[power]}"
 
 
 def ticks(longest: float) -> list[float]:
@@ -452,158 +52,535 @@ def ticks(longest: float) -> list[float]:
     return [step * n for n in range(math.floor(longest / step + 1e-9) + 1)]
 
 
-def longest(stories: Sequence[Story]) -> float:
-    """The length of the ledger in bytes an element: every total and minimum has room."""
-    return max(max(s.total, s.minimum, s.crossed(len(s.stops))) for s in stories) or 1.0
+def wide(words: str, letters: float = LETTERS) -> float:
+    """Pixels that they need, with some air."""
+    return labels.width(words) * letters / labels.SIZE + 6
 
 
-def names(stories: Sequence[Story]) -> tuple[str, ...]:
-    """Every array in any story, the result last."""
-    seen = dict.fromkeys(name for story in stories for name in story.names)
-    return tuple(sorted(seen, key=lambda name: (name == "result") + 2 * (name == "others")))
+def first_fit(room: float, *words: str, letters: float = LETTERS) -> str:
+    """The first of ``words`` for which there are ``room`` pixels; none is empty."""
+    return next((one for one in words if wide(one, letters) <= room), "")
 
 
-def geometry(stories: Sequence[Story]) -> dict[str, Any]:
-    """Everything the browser draws, for each story (one a chunk size) the same blocks and
-    columns."""
-    shown, scale = names(stories), (RIGHT - LEFT) / longest(stories)
-    colour = colours(shown)
-    keys = list(dict.fromkeys(key for story in stories for key in _keys(story)))
-    keys.sort(key=lambda key: key[0])
-    columns = _Columns(shown, scale)
-    return {
-        "width": WIDTH,
-        "left": LEFT,
-        "right": RIGHT,
-        "lanes": [["memory", *MEMORY], ["bus", *BUS], ["cache", *CACHE], ["CPU", *CPU]],
-        "ledger": list(LEDGER),
-        "ticks": [[round(LEFT + t * scale, 1), number(t)] for t in ticks(longest(stories))],
-        "columns": [
-            {
-                "name": n,
-                "colour": colour[n],
-                "ink": ink(colour[n]),
-                "x": round(columns.middle[n], 1),
-            }
-            for n in shown
-        ],
-        "pitch": round(columns.pitch, 1),
-        "slot": SLOT,
-        "keys": [[stop, shown.index(name), way] for stop, name, way in keys],
-        "stories": [_place(story, keys, columns, scale) for story in stories],
-    }
+# Where everything lies: in time, along the walk through the program, and on the sheet.
 
 
-def _keys(story: Story) -> list[tuple[int, str, str]]:
-    return [(n, t.name, t.way) for n, stop in enumerate(story.stops, 1) for t in stop.trips]
+@dataclass(frozen=True)
+class Walk:
+    """The steps of all stories as places of one walk: a call, then its flights one by one."""
+
+    stories: Sequence[Story]
+
+    @cached_property
+    def flights(self) -> list[Key]:
+        """Every trip of any story, in the order of the program."""
+        every = dict.fromkeys(
+            (n, trip.name, trip.way)
+            for told in self.stories
+            for n, stop in enumerate(told.stops, 1)
+            for trip in stop.trips
+        )
+        return sorted(every, key=lambda key: key[0])
+
+    @cached_property
+    def stops(self) -> list[int]:
+        """The place of every stop, 0 included."""
+        many = max(len(told.stops) for told in self.stories)
+        flown = np.bincount([stop for stop, _, _ in self.flights], minlength=many + 1)[1:]
+        return [0, *np.cumsum(LEAD + FLIGHT * flown).tolist()]
+
+    @cached_property
+    def starts(self) -> list[int]:
+        """The place at which each flight begins; it ends ``FLIGHT`` places later."""
+        return [LEAD * stop + FLIGHT * n for n, (stop, _, _) in enumerate(self.flights)]
+
+    @cached_property
+    def places(self) -> np.ndarray:
+        """0, 1, … to the last place."""
+        return np.arange(self.stops[-1] + 1)
+
+    @cached_property
+    def at(self) -> np.ndarray:
+        """The stop that each place belongs to."""
+        return np.searchsorted(self.stops, self.places)
+
+    def share(self, flight: int) -> np.ndarray:
+        """How far a flight has come at every place, from 0 to 1."""
+        return np.clip((self.places - self.starts[flight]) / FLIGHT, 0, 1)
+
+    def under_way(self, flight: int) -> np.ndarray:
+        """At which places it has begun, or rests until the next call."""
+        begun = self.places > self.starts[flight]
+        return begun & (self.at == self.flights[flight][0])
 
 
-class _Columns:
-    """Where each array's column stands, and how wide its home and its blocks are."""
+class Sheet:
+    """The stories, one a chunk size, on a sheet of one width: what lies where, and its scene."""
 
-    def __init__(self, shown: Sequence[str], scale: float) -> None:
-        self.pitch = (RIGHT - LEFT) / len(shown)
-        self.middle = {n: LEFT + (i + 0.5) * self.pitch for i, n in enumerate(shown)}
-        self.scale = scale
+    def __init__(
+        self, stories: Sequence[Story], width: float, sweep: ChunkStories | None, start: int
+    ) -> None:
+        self.stories, self.sweep, self.walk = stories, sweep, Walk(stories)
+        self.left, self.right = (82.0, width - 12) if width < 560 else (96.0, width - 18)
+        self.room = self.right - self.left
+        seen = dict.fromkeys(name for told in stories for name in told.names)
+        self.names = sorted(seen, key=lambda name: (name == "result") + 2 * (name == "others"))
+        self.pitch = self.room / len(self.names)
+        self.reach = max(max(s.total, s.minimum, s.crossed(len(s.stops))) for s in stories) or 1.0
+        self.code = self._code(width)
+        self.lines = max(map(len, self.code.values()))
+        timed = sweep is not None and sweep.measured
+        tops = 20 * self.lines + 18 + np.cumsum([0, 52, 80, 70, 56, 30, 54, 30, 50])
+        highs = (52, 80, 70, 56, 30, 0, 30, 0, 46 if timed else 0)
+        lanes = [(float(top), float(top + high)) for top, high in zip(tops, highs, strict=True)]
+        self.memory, self.bus, self.cache, self.near, self.cpu, _, self.ledger, _, self.bars = lanes
+        self.scene = Scene(width, self.bars[1] + 2, self._dims(start))
+
+    def _dims(self, start: int) -> list[Dim]:
+        sizes = [0] if self.sweep is None else list(self.sweep.chunks)
+        shown = ["all at once"] if self.sweep is None else [theme.count(one) for one in sizes]
+        last, keys = len(self.walk.stops) - 1, self.walk.stops
+        steps = [f"{n} of {last}" for n in range(last + 1)]
+        return [
+            Dim("chunk", shown, sizes, start=len(sizes) - 1, glide=TURN),
+            Dim("step", steps, start=start, glide=GLIDE, keys=keys, even=True),
+        ]
+
+    def _code(self, width: float) -> dict[str, list[str]]:
+        """Every line of code, cut into lines that fit the sheet."""
+        letters = int((width - 24) / (0.61 * LETTERS))
+        every = dict.fromkeys(stop.code for told in self.stories for stop in told.stops)
+        return {"": ["before the first step"]} | {code: _wrapped(code, letters) for code in every}
+
+    def middle(self, name: str) -> float:
+        """The middle of an array's column."""
+        return self.left + (self.names.index(name) + 0.5) * self.pitch
+
+    def long(self, per: float) -> float:
+        """Pixels of ``per`` bytes an element in the ledger."""
+        return per * self.room / self.reach
 
     def block(self, per: float) -> float:
-        """The width of a block of ``per`` bytes an element; a tiny one stays visible."""
-        return min(max(per * self.scale, 3.0), self.pitch - _GAP)
+        """The width of a block in its column; a tiny one stays visible."""
+        return min(max(self.long(per), TINY), self.pitch - GAP)
 
-    def home(self, name: str, per: float) -> float:
-        """The width of an array's home: that of its block, or what its name needs."""
-        return round(max(self.block(per), min(LETTER * len(name) + 8, self.pitch - _GAP)), 1)
+    def label(self, lane: tuple[float, float], words: str, ink: str = "ink") -> None:
+        """The name of a lane, left of it."""
+        self.scene.text(self.left - 12, sum(lane) / 2 + 5, words, ink, anchor="end", size=14)
 
-
-def _place(
-    story: Story, keys: Sequence[tuple[int, str, str]], columns: _Columns, scale: float
-) -> dict[str, Any]:
-    homes, alive = _homes(story, columns)
-    trips = {(n, t.name, t.way): t for n, stop in enumerate(story.stops, 1) for t in stop.trips}
-    at, blocks, counters = 0.0, [], []
-    for key in keys:
-        trip = trips.get(key)
-        crossing = trip.per if trip is not None and trip.where == "memory" else 0.0
-        blocks.append([*_rest(trip, key, trips, columns), *_entry(at, crossing, scale)])
-        at += crossing
-        counters.append(f"{number(at)} of {number(story.total)} bytes an element")
-    per = [trips[key].per if key in trips else 0.0 for key in keys]
-    return {
-        "homes": homes,
-        "alive": alive,
-        "blocks": blocks,
-        "free": [key in trips and trips[key].where == "cache" for key in keys],
-        "there": [key in trips for key in keys],
-        "per": [f"{number(p)} B" for p in per],
-        "counters": [f"0 of {number(story.total)} bytes an element", *counters],
-        "least": [round(LEFT + story.minimum * scale, 1), f"minimum {number(story.minimum)}"],
-        "calls": ["", *(stop.call for stop in story.stops)],
-        "codes": ["", *(stop.code for stop in story.stops)],
-        "rounds": [
-            "",
-            *(f"× {theme.count(s.rounds)}" if s.rounds > 1 else "" for s in story.stops),
-        ],
-        "says": [story.sentence(n) for n in range(len(story.stops) + 1)],
-    }
+    def each(self, value: Any) -> By:
+        """``value(story, stop)`` at every chunk size and place."""
+        many = range(len(self.walk.stops))
+        spots = [[value(told, min(n, len(told.stops))) for n in many] for told in self.stories]
+        kind = object if isinstance(spots[0][0], str) else float
+        return both(np.array(spots, kind)[:, self.walk.at])
 
 
-def _homes(story: Story, columns: _Columns) -> tuple[list[list[list[float]]], list[list[int]]]:
-    """For each stop, 0 included, [top, width] of each array's home, and whether it is there yet.
+def chunk(values: Any) -> By:
+    """One value a chunk size."""
+    return By("chunk", values)
 
-    A name may come back for another array, after the first has gone: then its home moves.
+
+def both(values: Any) -> By:
+    """One row a chunk size, one value a place."""
+    return By("chunk step", values)
+
+
+def _wrapped(code: str, letters: int) -> list[str]:
+    """A line of code in lines of so many letters; a very long one is cut."""
+    lines = textwrap.wrap(code, letters, subsequent_indent="    ", break_on_hyphens=False) or [""]
+    return [*lines[: MOST_CODE - 1], lines[MOST_CODE - 1] + " …"] if lines[MOST_CODE:] else lines
+
+
+def golf_scene(
+    stories: Sequence[Story], width: float = WIDE, *, sweep: ChunkStories | None = None,
+    start: int = 0, hands: bool = True,
+) -> Scene:  # fmt: skip
+    """The scene of the stories, one a chunk size of ``sweep``, at the step ``start``.
+
+    ``hands``: whether there is something to take hold of.
     """
-    now: dict[str, ArrayTrip] = {}
-    for trip in (t for stop in reversed(story.stops) for t in reversed(stop.trips)):
-        now[trip.name] = trip  # in the end: each array's first trip
-    there = {name for name, trip in now.items() if trip.way == "read"}
-    homes, alive = [], []
-    for trips in ((), *(stop.trips for stop in story.stops)):
-        now |= {trip.name: trip for trip in trips}
-        there |= {trip.name for trip in trips}
-        homes.append([_home(now.get(name), name, columns) for name in columns.middle])
-        alive.append([int(n in there) if n in now else -1 for n in columns.middle])
-    return homes, alive
+    sheet = Sheet(stories, width, sweep, start)
+    _lanes(sheet)
+    flights = [_flight(sheet, n) for n in range(len(sheet.walk.flights))]
+    for flight in flights:
+        flight.draw_trail()
+    if any(told.cache for told in stories):
+        _strip(sheet)
+    for name in sheet.names:
+        _home(sheet, name)
+    for flight in flights:
+        flight.draw_block()
+    _ledger(sheet, hands)
+    if sweep is not None and sweep.measured:
+        _bars(sheet, sweep)
+    sheet.scene.play("step")
+    sheet.scene.slider("step", "step")
+    if sweep is not None:
+        sheet.scene.slider("chunk", "chunk size")
+    _words(sheet)
+    return sheet.scene
 
 
-def _home(trip: ArrayTrip | None, name: str, columns: _Columns) -> list[float]:
-    top, bottom = CACHE if trip is not None and trip.where == "cache" else MEMORY
-    return [(top + bottom - SLOT) / 2, columns.home(name, trip.per if trip is not None else 0)]
+def _lanes(sheet: Sheet) -> None:
+    """The line of code; memory, bus, cache and processor, and the call that it does."""
+    scene = sheet.scene
+    scene.rect(0, 0, scene.width, 20 * sheet.lines + 10, "soft", opacity=0.1, radius=4)
+    for n in range(sheet.lines):
+        line = {code: "".join(cut[n : n + 1]) for code, cut in sheet.code.items()}
+        said = sheet.each(lambda told, at, line=line: line[_before(told, at).code])
+        scene.text(8, 20 * n + 20, said, mono=True, name="code")
+    for lane, shade in ((sheet.memory, 0.1), (sheet.cache, 0.1), (sheet.cpu, 0.2)):
+        scene.rect(0, lane[0], scene.width, lane[1] - lane[0], "soft", opacity=shade, radius=0)
+    middle, high = sum(sheet.bus) / 2, sheet.bus[1] - sheet.bus[0]
+    wires = [(sheet.left, middle), (sheet.right, middle)]
+    scene.line(wires, "soft", high, dash=(1, 21), opacity=0.35)
+    sheet.label(sheet.memory, "memory")
+    sheet.label(sheet.bus, "bus", "soft")
+    sheet.label((sheet.cache[0], sheet.cache[0] + 34), "cache")
+    sheet.label(sheet.cpu, "CPU")
+
+    def call(told: Story, at: int) -> str:
+        one = _before(told, at)
+        return one.call + (f" × {theme.count(one.rounds)}" if one.rounds > 1 else "")
+
+    middle = (sheet.left + sheet.right) / 2
+    look: Look = {"bold": True, "anchor": "middle", "name": "call"}
+    scene.text(middle, sum(sheet.cpu) / 2 + 5, sheet.each(call), **look)
 
 
-def _rest(
-    trip: ArrayTrip | None,
-    key: tuple[int, str, str],
-    trips: dict[Any, ArrayTrip],
-    columns: _Columns,
-) -> list[float]:
-    """[x, y, width, height] of a block where it stays for this stop: in the bus or above the
-    CPU."""
-    stop, name, way = key
-    middle = columns.middle[name]
+def _before(told: Story, at: int) -> Stop:
+    """The call that led to a stop; before the first one there is none."""
+    return told.stops[at - 1] if at else Stop("", "", None, 1, ())
+
+
+# Homes: where an array is while nobody needs it. A name may come back for another array, after the
+# first has gone; then its home moves.
+
+
+def _home(sheet: Sheet, name: str) -> None:
+    """A dashed place until the array is made, then a box; it is green in the cache."""
+    scene = sheet.scene
+    box = sheet.each(lambda told, at: _box(sheet, name, _whereabouts(told, name, at))).values
+    made = np.array([_made(sheet.walk, told, name) for told in sheet.stories])
+    x, y, w, h = (both(box[..., n]) for n in range(4))
+    ink = both(np.where(box[..., 1] > sheet.cache[0], "carrying", "soft"))
+    look: Look = {"dash": (4, 4), "opacity": both(~made), "name": "unborn"}
+    scene.rect(x, y, w, h, None, ink="soft", **look)
+    scene.rect(x, y, w, h, "paper", ink=ink, width=2, opacity=both(made), name="home")
+    room = sheet.pitch - GAP
+    short = first_fit(room, name, *(name[:n] + "…" for n in range(len(name) - 1, 0, -1)))
+    foot, ink = both(box[..., 1] + box[..., 3] / 2 + 5), both(np.where(made, "ink", "soft"))
+    scene.text(sheet.middle(name), foot, short, ink, anchor="middle", name="array")
+
+
+def _whereabouts(told: Story, name: str, at: int) -> ArrayTrip | None:
+    """The trip that says where an array is at a stop: its last one, or else its first."""
+    trips = [[trip for trip in stop.trips if trip.name == name] for stop in told.stops]
+    so_far = [trip for here in trips[:at] for trip in here]
+    return so_far[-1] if so_far else next((trip for here in trips for trip in here), None)
+
+
+def _box(sheet: Sheet, name: str, trip: ArrayTrip | None) -> tuple[float, float, float, float]:
+    """An array's home: in memory or in the cache, as wide as its bytes or as its name needs."""
     if trip is None:
-        return [round(middle, 1), sum(NEAR) / 2, 0.0, 0.0]
-    top, bottom = BUS if trip.where == "memory" else NEAR
-    other = trips.get((stop, name, "write" if way == "read" else "read"))
-    shares = other is not None and other.where == trip.where  # read and written in one call
-    shift = (-1 if way == "read" else 1) * (_BLOCK / 2 + 3) if shares else 0
-    width = columns.block(trip.per)
-    y = (top + bottom - _BLOCK) / 2 + shift
-    return [round(middle - width / 2, 1), round(y, 1), round(width, 1), _BLOCK]
+        return math.nan, math.nan, math.nan, math.nan
+    long = min(max(sheet.block(trip.per), wide(name) + 4), sheet.pitch - GAP)
+    y, high = (sheet.memory[0] + 8, 36) if trip.where == "memory" else (sheet.cache[1] - 34, 28)
+    return sheet.middle(name) - long / 2, y, long, high
 
 
-def _entry(at: float, crossing: float, scale: float) -> list[float]:
-    return [round(LEFT + at * scale, 1), round(crossing * scale, 1)]
+def _made(walk: Walk, told: Story, name: str) -> np.ndarray:
+    """At which places an array exists: from the end of the flight that writes it first."""
+    first = next(
+        ((n, name, t.way) for n, s in enumerate(told.stops, 1) for t in s.trips if t.name == name),
+        (0, name, "read"),
+    )
+    if first[2] == "read":
+        return np.ones(len(walk.places), bool)
+    return walk.share(walk.flights.index(first)) == 1
 
 
-#: Rows of the figure; the rest of a long run becomes one more row.
+# Flights: from an array's home to the processor, or back. Over the bus goes a full block; from the
+# cache a hollow one, which costs nothing.
+
+
+@dataclass(frozen=True)
+class _Flight:
+    """One trip in every story, None where there is no such trip: its block and its trail.
+
+    ``aside``: pixels that the resting block lies lower, where a call reads and writes one array.
+    """
+
+    sheet: Sheet
+    number: int
+    trips: list[ArrayTrip | None]
+    aside: list[float]
+
+    @property
+    def down(self) -> bool:
+        """From the home to the processor."""
+        return self.sheet.walk.flights[self.number][2] == "read"
+
+    @property
+    def middle(self) -> float:
+        """The middle of its column."""
+        return self.sheet.middle(self.sheet.walk.flights[self.number][1])
+
+    @cached_property
+    def free(self) -> np.ndarray:
+        """Whether it costs nothing, for each chunk size."""
+        return np.array([trip is not None and trip.where == "cache" for trip in self.trips])
+
+    @cached_property
+    def ends(self) -> np.ndarray:
+        """Where the trail begins and ends, for each chunk size."""
+        homes = np.where(self.free, self.sheet.cache[1] - 6, self.sheet.memory[0] + 44)
+        ends = np.stack([homes, np.full(len(homes), self.sheet.cpu[0])], axis=1)
+        return ends if self.down else ends[:, ::-1]
+
+    def front(self) -> np.ndarray:
+        """How far the trail has come, slow at both ends; a row a chunk size."""
+        t = self.sheet.walk.share(self.number)
+        return self.ends[:, :1] + np.diff(self.ends) * t * t * (3 - 2 * t)
+
+    def shown(self) -> By:
+        """From the beginning of the flight until the next call."""
+        there = np.array([[trip is not None] for trip in self.trips])
+        return both(there & self.sheet.walk.under_way(self.number))
+
+    def draw_trail(self) -> None:
+        """A line from where it comes from, with an arrow at its head."""
+        scene, x = self.sheet.scene, chunk(self.middle + 0.4 * np.array(self.aside))
+        tip = both(self.front() + (-6 if self.down else 6))
+        look: Look = {"opacity": self.shown(), "name": "trail"}
+        scene.line([(x, chunk(self.ends[:, 0])), (x, tip)], "carrying", 4, **look)
+        scene.dot(x, tip, "down" if self.down else "triangle", 7, fill="carrying", **look)
+
+    def draw_block(self) -> None:
+        """A block that goes with the trail's head, and stays on the bus or near the processor."""
+        sheet, scene, free = self.sheet, self.sheet.scene, self.free
+        long = np.array([sheet.block(trip.per if trip else 0) for trip in self.trips])
+        rest = np.where(free, sum(sheet.near) / 2, sum(sheet.bus) / 2) + self.aside - BLOCK / 2
+        nearer = np.minimum if self.down else np.maximum
+        y = nearer(self.front() - BLOCK * self.down, rest[:, None])
+        look: Look = {"opacity": self.shown()}
+        x, fill = chunk(self.middle - long / 2), chunk(np.where(free, "paper", "carrying"))
+        box = x, both(y), chunk(long), BLOCK
+        scene.rect(*box, fill, ink="carrying", width=2, name="trip", **look)
+        arrow = "↓" if self.down else "↑"
+        said = [
+            f"{arrow} free" if at_no_cost else f"{arrow} {number(trip.per if trip else 0)} B"
+            for trip, at_no_cost in zip(self.trips, free, strict=True)
+        ]
+        room = sheet.pitch / 2 - long / 2
+        beside = [w < wide(one, SMALL) < r for one, w, r in zip(said, long, room, strict=True)]
+        inside = [first_fit(r, one, arrow, letters=SMALL) for r, one in zip(long, said)]
+        look |= {"anchor": chunk(np.where(beside, "start", "middle")), "name": "trip-says"}
+        ink = np.where(np.logical_or(free, beside), "ink", "paper")
+        x = chunk(self.middle + np.where(beside, long / 2 + 5, 0))
+        words = chunk(np.where(beside, said, inside).astype(object))
+        scene.text(x, both(y + 18), words, chunk(ink), size=SMALL, **look)
+
+
+def _flight(sheet: Sheet, flight: int) -> _Flight:
+    stop, name, way = sheet.walk.flights[flight]
+    trips, aside = [], []
+    for told in sheet.stories:
+        here = told.stops[stop - 1].trips if stop <= len(told.stops) else ()
+        mine = {trip.way: trip for trip in here if trip.name == name}
+        trips.append(mine.get(way))
+        both_ways = len(mine) == 2 and len({trip.where for trip in mine.values()}) == 1
+        aside.append((-15.5 if way == "read" else 15.5) * both_ways)
+    return _Flight(sheet, flight, trips, aside)
+
+
+# The room of the cache, and the pieces that one round of the program touches, at their size.
+
+
+def _strip(sheet: Sheet) -> None:
+    """Pieces that need more than the room reach beyond its wall; those that stay are hollow."""
+    scene, left, right, top = sheet.scene, sheet.left, sheet.right, sheet.cache[0] + 7
+    wall, capacity = left + ROOM * sheet.room, max(told.cache for told in sheet.stories)
+    scene.rect(left, top, right - left, 20, "paper", radius=0)
+    first = [name for name in sheet.names if name != "result" and not _is_given(sheet, name)]
+    names = sorted(sheet.names, key=lambda name: name not in first)
+    scale = (wall - left) / capacity
+
+    def pieces(told: Story, at: int) -> list[float]:
+        held = told.together(at)
+        return [max(held[name] * scale, TINY) if name in held else 0 for name in names]
+
+    long = sheet.each(pieces).values
+    ends = np.minimum(left + np.cumsum(long, axis=-1), right + 2)
+    starts = np.concatenate([np.full_like(ends[..., :1], left), ends[..., :-1]], axis=-1)
+    look: Look = {"clip": (left, top - 1, right, top + 21), "radius": 0}
+    for n, name in enumerate(names):
+        filled = sheet.each(lambda told, at, name=name: 0.25 * _came(told, at, name))
+        x, w = both(starts[..., n]), both(ends[..., n] - starts[..., n])
+        scene.rect(x, top, w, 20, "carrying", opacity=filled, name="touched", **look)
+        scene.rect(x, top, w, 20, None, ink="carrying", name="piece", **look)
+        seen = np.minimum(ends[..., n], wall) - starts[..., n]
+        words = both(np.where(seen > wide(name, SMALL), name, "").astype(object))
+        scene.text(both(starts[..., n] + seen / 2), top + 15, words, size=SMALL, anchor="middle")
+    scene.line([(wall, top - 5), (wall, top + 25)], width=3, name="wall")
+    scene.text(left - 12, top + 42, size(capacity), "soft", size=SMALL, anchor="end")
+    _round(sheet, top, wall, ends[..., -1])
+
+
+def _is_given(sheet: Sheet, name: str) -> bool:
+    """Whether an array is there before the program begins."""
+    first = (_whereabouts(told, name, 0) for told in sheet.stories)
+    return any(trip is not None and trip.way == "read" for trip in first)
+
+
+def _came(told: Story, at: int, name: str) -> bool:
+    """Whether pieces of an array have crossed the bus by a stop."""
+    trips = (trip for stop in told.stops[:at] for trip in stop.trips)
+    return any(trip.name == name and trip.where == "memory" for trip in trips)
+
+
+def _round(sheet: Sheet, top: float, wall: float, ends: np.ndarray) -> None:
+    """How much one round touches, and the handle that makes its pieces larger or smaller."""
+    scene, right = sheet.scene, sheet.right - (14 if sheet.sweep else 4)
+
+    def said(told: Story, at: int) -> str:
+        touched = size(sum(told.together(at).values()))
+        often = "a round" if told.stops[max(at, 1) - 1].rounds > 1 else "in all"
+        return first_fit(right - wall - 14, f"{touched} {often}", touched, letters=SMALL)
+
+    beyond = np.where(ends > sheet.right, " →", "").astype(object)
+    words = both(sheet.each(said).values + beyond)
+    scene.text(right, top + 15, words, size=SMALL, anchor="end", name="round")
+    if sheet.sweep is None:
+        return
+    hand = np.minimum(ends, sheet.right)
+    look: Look = {"fill": "paper", "ink": "key", "width": 3, "name": "chunk-now"}
+    scene.dot(both(hand), top + 10, size=7, **look)
+    spots = hand.copy()  # what lies at one place, too small or too large, is pulled to 8 px apart
+    for n in range(1, len(spots)):
+        spots[n] = np.maximum(spots[n], spots[n - 1] + 8)
+    area = (sheet.left - 14, top - 6, sheet.right + 14, top + 26)
+    scene.grip("chunk", both(spots), top + 10, area=area)
+
+
+# The ledger: what has crossed the bus so far, block after block.
+
+
+def _ledger(sheet: Sheet, hands: bool) -> None:
+    scene, walk, (top, foot) = sheet.scene, sheet.walk, sheet.ledger
+    scene.rect(sheet.left, top, sheet.room, foot - top, "soft", opacity=0.12, radius=0)
+    sheet.label(sheet.ledger, "crossed")
+    starts, long = _entries(sheet)
+    come = np.array([np.clip(2 * walk.share(n) - 1, 0, 1) for n in range(len(walk.flights))])
+    for n, (stop, name, _) in enumerate(walk.flights):
+        x, here = chunk(starts[:, n]), both(long[:, n, None] * come[n])
+        scene.rect(x, top, chunk(long[:, n]), 30, None, ink="soft", width=1, opacity=0.6)
+        edge = By("step", np.where(walk.at == stop, "ink", "paper"))
+        scene.rect(x, top, here, 30, "carrying", ink=edge, name="entry")
+        said = chunk([first_fit(one, name) for one in long[:, n]])
+        look: Look = {"anchor": "middle", "opacity": By("step", come[n] == 1), "name": "entry-says"}
+        scene.text(chunk(starts[:, n] + long[:, n] / 2), top + 20, said, "paper", **look)
+    _steps(sheet, starts, long)
+    _axis(sheet)
+    counts = [
+        [f"{number(per)} of {number(told.total)} bytes an element" for per in row]
+        for told, row in zip(sheet.stories, long @ (come == 1) / sheet.long(1), strict=True)
+    ]
+    scene.text(sheet.left, top - 26, both(counts), bold=True, name="count")
+    if hands:
+        end, middle = both(sheet.left + long @ come), (top + foot) / 2
+        scene.dot(end, middle, fill="paper", ink="key", width=3, name="step-now")
+        area = (sheet.left - 16, top - 8, sheet.right + 16, foot + 8)
+        scene.grip("step", end, middle, area=area)
+
+
+def _entries(sheet: Sheet) -> tuple[np.ndarray, np.ndarray]:
+    """Where each flight's block begins in the ledger, and its length: rows are chunk sizes."""
+    long = np.zeros((len(sheet.stories), len(sheet.walk.flights)))
+    place = {key: n for n, key in enumerate(sheet.walk.flights)}
+    for row, told in zip(long, sheet.stories, strict=True):
+        for n, stop in enumerate(told.stops, 1):
+            for trip in stop.trips:
+                row[place[n, trip.name, trip.way]] += trip.per * (trip.where == "memory")
+    long = sheet.long(1) * long
+    return sheet.left + np.cumsum(long, axis=1) - long, long
+
+
+def _steps(sheet: Sheet, starts: np.ndarray, long: np.ndarray) -> None:
+    """Over the ledger: the step that its blocks belong to."""
+    walk, stops = sheet.walk, np.array([key[0] for key in sheet.walk.flights])
+    for stop in range(1, len(walk.stops)):
+        own = stops == stop
+        if not own.any():
+            continue
+        start, span = starts[:, own].min(1), long[:, own].sum(1)
+        calls = [told.stops[min(stop, len(told.stops)) - 1].call for told in sheet.stories]
+        said = [
+            first_fit(room, f"{stop} {call}", str(stop), letters=SMALL)
+            for room, call in zip(span, calls, strict=True)
+        ]
+        ink = By("step", np.where(walk.at >= stop, "ink", "soft"))
+        look: Look = {"size": SMALL, "anchor": "middle", "name": "step"}
+        sheet.scene.text(chunk(start + span / 2), sheet.ledger[0] - 6, chunk(said), ink, **look)
+
+
+def _axis(sheet: Sheet) -> None:
+    """Bytes an element under the ledger, and the least that any program needs."""
+    scene, (top, foot), edge = sheet.scene, sheet.ledger, sheet.scene.width - 2
+    scene.line([(sheet.left, foot), (sheet.right, foot)], "soft", 1)
+    last = -math.inf
+    for tick in ticks(sheet.reach):
+        x, half = sheet.left + sheet.long(tick), wide(number(tick), 14) / 2
+        scene.line([(x, foot), (x, foot + 5)], "soft", 1)
+        x = min(x, edge - half)
+        if x - half > last:
+            scene.text(x, foot + 21, number(tick), anchor="middle", size=14, name="tick")
+            last = x + half
+    least = np.array([sheet.left + sheet.long(told.minimum) for told in sheet.stories])
+    ends = [(chunk(least), top - 3), (chunk(least), foot + 8)]
+    scene.line(ends, width=2.5, dash=(5, 3), name="least")
+    said = [f"minimum {number(told.minimum)}" for told in sheet.stories]
+    half = 0.55 * max(map(wide, said))
+    middle = chunk(np.clip(least, sheet.left + half, edge - half))
+    scene.text(middle, foot + 40, chunk(said), bold=True, anchor="middle", name="least-says")
+
+
+def _bars(sheet: Sheet, sweep: ChunkStories) -> None:
+    """The time measured with each chunk size, and the time that its bytes promise."""
+    scene, left, many = sheet.scene, sheet.left, range(len(sweep.chunks))
+    for n, (name, ink) in enumerate((("measured", "ink"), ("counted", "carrying"))):
+        top = sheet.bars[0] + 24 * n
+        sheet.label((top, top + 20), name)
+        scene.rect(left, top, sheet.room, 20, "soft", opacity=0.12, radius=0)
+        long = np.array([sheet.room * sweep.shares(at)[n] for at in many])
+        scene.rect(left, top, chunk(long), 20, ink, radius=0, name=name)
+        said = [sweep.labels(at)[n] for at in many]
+        inside = long > sheet.room - 100
+        x, ink_on = left + long + np.where(inside, -8, 8), np.where(inside, "paper", "ink")
+        look: Look = {"anchor": chunk(np.where(inside, "end", "start")), "name": f"{name}-says"}
+        scene.text(chunk(x), top + 15, chunk(said), chunk(ink_on), size=14, bold=n == 0, **look)
+
+
+def _words(sheet: Sheet) -> None:
+    """The sentence of every state, and what the log calls an array with the learner's name."""
+    sweep = sheet.sweep
+    further = [f" {sweep.sentence(at)}" if sweep else "" for at in range(len(sheet.stories))]
+    said = sheet.each(lambda told, at: told.sentence(at)).values
+    sheet.scene.says = both(said + np.array(further, object)[:, None])
+    renamed = dict(pair for told in sheet.stories for pair in told.renamed)
+    if renamed:
+        also = ", ".join(f"{name} is {tmp}" for tmp, name in renamed.items())
+        sheet.scene.note(f"In the log of rl.golf {also}.")
+
+
+#: Steps of the figure; the rest of a long run becomes one more.
 ROWS = 12
-_TEXT, _PAD, _ROW, _FIGURE_BLOCK = 236, 14, 46, 30
-_TOP, _BOTTOM, _BARS = 66, 62, 84
-_MOST_CODE = 23
+TITLE = 34  # pixels
 
 
 def golf(golf: Any, *, title: str | None = None, width: int = 760) -> Picture:
-    """Draw every trip of an ``rl.golf`` run as a block, step by step.
+    """Draw every trip of an ``rl.golf`` run as a block of the ledger, and its last step.
 
     Parameters
     ----------
@@ -638,161 +615,17 @@ def golf(golf: Any, *, title: str | None = None, width: int = 760) -> Picture:
     return picture(story(golf, most=ROWS), title=title, width=width)
 
 
-def picture(
-    told: Story,
-    *,
-    title: str | None = None,
-    width: int = 760,
-    sweep: ChunkStories | None = None,
-    at: int = 0,
-) -> Picture:
-    """The figure of a story; with ``sweep`` the two bars of its chunk size ``at`` stand below
-    it."""
-    extra = _BARS if sweep is not None and sweep.measured else 0
-    height = _TOP + _ROW * len(told.stops) + _BOTTOM + extra
+def picture(told: Story, *, title: str | None = None, width: int = 760) -> Picture:
+    """A story's figure: its scene at the last step, under a title."""
+    scene = golf_scene([told], width, start=len(told.stops), hands=False)
+    height = scene.height + TITLE
     with rc_context(theme.RC):
         figure = Picture((width / DPI, height / DPI), dpi=DPI)
         FigureCanvasAgg(figure)
-        axes = figure.add_axes((0, 0, 1, 1))
-        axes.set(xlim=(0, width), ylim=(height, 0))  # pixels, origin at the top left
-        axes.axis("off")
-        _Page(axes, told, width, height - extra).draw(title or told.verdict)
-        if extra:
-            _bars(axes, sweep, at, width, height - extra)
-    said = [told.sentence(n) for n in range(1, len(told.stops) + 1)]
-    figure.words = "\n".join([*said, *([sweep.sentence(at)] if sweep is not None else [])])
+        painter.paint(figure.add_axes((0, 0, 1, scene.height / height)), scene)
+        said, points = title or told.verdict, theme.FONT + 1
+        points *= min(1.0, (width - 16) / (1.1 * wide(said, points / painter.POINTS)))
+        look: Look = {"va": "top", "weight": "bold", "fontsize": points}
+        figure.text(8 / width, 1 - 8 / height, said, **look)
+    figure.words = "\n".join(told.sentence(n) for n in range(1, len(told.stops) + 1))
     return figure
-
-
-class _Page:
-    """A story on axes in pixels: text on the left, the cache beside it, then the bus."""
-
-    def __init__(self, axes: Any, told: Story, width: int, height: int) -> None:
-        self.axes, self.told = axes, told
-        self.colours = colours(told.names)
-        self.end = width - 24
-        free = max(sum(t.per for t in s.trips if t.where == "cache") for s in told.stops)
-        reach = longest([told])
-        room = self.end - _TEXT - 3 * _PAD
-        lane = max(free * room / (free + reach), 90.0)  # its title fits at least
-        self.scale = min(room / (free + reach), (room - lane) / reach)
-        self.cache = (_TEXT, _TEXT + lane + _PAD)
-        self.bus = self.cache[1] + _PAD
-        self.foot = height - _BOTTOM + 4
-        self.foot_of_last, self.legend_end = 0.0, self.bus
-        self.unnamed = dict.fromkeys(told.names)
-
-    def x(self, per: float) -> float:
-        return self.bus + per * self.scale
-
-    def draw(self, title: str) -> None:
-        self.axes.text(_PAD, 12, title, va="top", weight="bold", fontsize=theme.FONT + 1)
-        self._lanes()
-        crossed = 0.0
-        for row, stop in enumerate(self.told.stops):
-            y = _TOP + _ROW * row
-            self._label(row, y)
-            crossed = self._blocks(stop.trips, y, crossed)
-        self._axis()
-        self._legend()
-
-    def _lanes(self) -> None:
-        left, right = self.cache
-        grey = {"color": theme.CEILING, "fontsize": theme.SMALL, "va": "bottom"}
-        self.axes.add_patch(
-            Rectangle((left, _TOP - 6), right - left, self.foot - _TOP + 6,
-                      color=theme.GRID, lw=0, alpha=0.55)
-        )  # fmt: skip
-        self.axes.text((left + right) / 2, _TOP - 10, "cache: free", ha="center", **grey)
-        self.axes.text(self.bus, _TOP - 10, "over the bus: → read, ← written", **grey)
-
-    def _label(self, row: int, y: float) -> None:
-        stop = self.told.stops[row]
-        often = f"  ×{theme.count(stop.rounds)}" if stop.rounds > 1 else ""
-        middle = y + _FIGURE_BLOCK / 2
-        self.axes.text(
-            _PAD, middle - 9, f"{row + 1}  {stop.call}{often}", va="center", weight="bold"
-        )
-        code = stop.code.removeprefix("return ")
-        code = code if len(code) <= _MOST_CODE else code[: _MOST_CODE - 1] + "…"
-        look = {"family": "DejaVu Sans Mono", "fontsize": 10.8, "color": theme.CEILING}
-        self.axes.text(_PAD, middle + 10, code, va="center", **look)
-
-    def _blocks(self, trips: tuple[ArrayTrip, ...], y: float, crossed: float) -> float:
-        """Draw a row's blocks; return the bytes an element that have crossed after it."""
-        free = self.cache[0] + _PAD / 2
-        if any(trip.where == "memory" for trip in trips):
-            if self.foot_of_last:  # a thin line carries the sum on from the block before
-                line = {"color": theme.CEILING, "lw": 0.8}
-                self.axes.plot([self.x(crossed)] * 2, [self.foot_of_last, y], **line)
-            self.foot_of_last = y + _FIGURE_BLOCK
-        for trip in trips:
-            colour = self.colours[trip.name]
-            size = trip.per * self.scale
-            if trip.where == "cache":
-                look = {"fc": "none", "ec": colour, "lw": 2.0}
-                self._block(free, y, size, trip, theme.INK, look)
-                free += size
-            else:
-                look = {"fc": colour, "ec": theme.PAPER, "lw": 1.5}
-                self._block(self.x(crossed), y, size, trip, ink(colour), look)
-                crossed += trip.per
-        return crossed
-
-    def _block(
-        self, x: float, y: float, size: float, trip: ArrayTrip, letters: str, look: Any
-    ) -> None:
-        size = max(size, 1.5)
-        self.axes.add_patch(Rectangle((x, y), size, _FIGURE_BLOCK, **look))
-        arrow = "→" if trip.way == "read" else "←"
-        spot = (x + size / 2, y + _FIGURE_BLOCK / 2)
-        look = {"ha": "center", "va": "center_baseline", "color": letters}
-        for label in (f"{trip.name} {arrow}", trip.name, arrow):
-            text = self.axes.text(*spot, label, **look)
-            if text.get_window_extent().width + 5 <= size:
-                if label != arrow:
-                    self.unnamed.pop(trip.name, None)
-                break
-            text.remove()
-
-    def _legend(self) -> None:
-        """Names that fitted none of their blocks, left of the minimum as far as there is room."""
-        x, y = _PAD, self.foot + 29
-        for name in self.unnamed:
-            text = self.axes.text(x + 20, y, name, va="top")
-            end = x + 34 + text.get_window_extent().width
-            if end > self.legend_end:
-                text.remove()
-                break
-            self.axes.add_patch(Rectangle((x, y + 2), 14, 14, color=self.colours[name], lw=0))
-            x = end
-
-    def _axis(self) -> None:
-        axes, foot, reach = self.axes, self.foot, longest([self.told])
-        axes.plot([self.x(0), self.x(reach)], [foot, foot], color=theme.CEILING, lw=0.9)
-        for tick in ticks(reach):
-            axes.plot([self.x(tick)] * 2, [foot, foot + 4], color=theme.CEILING, lw=0.9)
-            axes.text(self.x(tick), foot + 8, number(tick), ha="center", va="top")
-        axes.text(_PAD, foot + 8, "bytes an element, sum", va="top", color=theme.CEILING)
-        least, text = self.x(self.told.minimum), f"minimum {number(self.told.minimum)}"
-        axes.plot([least] * 2, [_TOP - 6, foot + 5], color=theme.WARN, lw=1.8, ls=(0, (4, 3)))
-        look = {"ha": "center", "va": "top", "color": theme.WARN, "weight": "bold"}
-        said = axes.text(min(least, self.end - 42), foot + 28, text, **look)
-        self.legend_end = said.get_window_extent().x0
-
-
-def _bars(axes: Any, sweep: ChunkStories, at: int, width: int, top: int) -> None:
-    """Measured and counted time at a chunk size, on one scale for the whole sweep."""
-    room = width - _TEXT - _PAD - 110  # the rest is for the time behind the bar
-    rows = (
-        (f"chunk {theme.count(sweep.chunks[at])}: measured", theme.INK),
-        ("counted from the bytes", theme.CEILING),
-    )
-    told = zip(rows, sweep.shares(at), sweep.labels(at), strict=True)
-    for row, ((what, colour), share, says) in enumerate(told):
-        y, size = top + 10 + 34 * row, share * room
-        axes.text(_TEXT, y + 11, what, va="center", ha="right")
-        axes.add_patch(Rectangle((_TEXT + _PAD, y), size, 22, color=colour, lw=0))
-        axes.text(
-            _TEXT + _PAD + size + 8, y + 11, says, va="center", weight="bold" if not row else None
-        )

@@ -25,7 +25,7 @@ from rooflab.show import ceiling_lines, labels, theme
 from rooflab.show.canvas import Frame, around, frame_for
 from rooflab.show.ceiling_lines import roof
 from rooflab.show.machine_choices import Offer
-from rooflab.show.scene import Pool
+from rooflab.show.roofline_tables import Pool
 
 # What a request film is counted over: batches, contexts, formats, and the kinds of operation.
 #

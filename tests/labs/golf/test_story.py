@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rooflab.labs.golf.ledger import Step, Trip
-from rooflab.labs.golf.picture import MOST_STOPS, REST, story
+from rooflab.labs.golf.story import MOST_STOPS, REST, learners_names, story
 
 N = 1_000_000
 
@@ -157,3 +158,79 @@ def test_a_minimum_that_was_set_too_high_is_no_ratio() -> None:
 def test_bad_runs_are_named(bad: object, error: type, words: str) -> None:
     with pytest.raises(error, match=words):
         story(bad)
+
+
+# What one round touches, and the learner's names.
+
+
+def test_a_round_touches_a_piece_of_every_array() -> None:
+    told = story(chunked(4096))
+    assert told.together(1) == told.together(2) == dict.fromkeys(told.names, 8 * 4096)
+    whole = story(expression())
+    assert whole.together(0) == dict.fromkeys(whole.names, 8 * N), "outside of a loop: all of it"
+
+
+def test_what_lies_before_a_loop_is_no_part_of_its_round() -> None:
+    first = Step("add.reduce", (trip("x", "read"), trip("result", "write", 1, "cache")), 1)
+    told = story(run([first, *chunked(4096).steps]))
+    assert told.together(1) == {"x": 8 * N, "result": 8}
+    assert told.together(2) == dict.fromkeys(("x", "tmp1", "y", "result"), 8 * 4096)
+
+
+def of_source(program: str, *steps: tuple[str, int, str]) -> dict[str, str]:
+    """The learner's names where a program's lines did these calls: "x y>tmp1"."""
+    made = []
+    for call, line, way in steps:
+        read, written = (part.split() for part in way.split(">"))
+        trips = [trip(n, "read") for n in read] + [trip(n, "write") for n in written]
+        made.append(Step(call, tuple(trips), line))
+    return learners_names(story(run(made)).stops, program)
+
+
+@pytest.mark.parametrize(
+    ("program", "steps", "names"),
+    [
+        ("def f(x):\n  t = 2 * x", [("multiply", 2, "x>tmp1")], {"tmp1": "t"}),
+        ("def f(x):\n  np.multiply(x, 2, out=t[:9])", [("multiply", 2, "x>tmp1")], {"tmp1": "t"}),
+        ("  def f(x):\n    t = np.sqrt(x)", [("sqrt", 2, "x>tmp1")], {"tmp1": "t"}),
+        (
+            "def f(x):\n  t = (2 *\n    x + 1)",
+            [("multiply", 2, "x>tmp1"), ("add", 2, "tmp1>tmp2")], {"tmp2": "t"},
+        ),
+        (
+            "def f(x):\n  t = 2 * x\n  t += 1",
+            [("multiply", 2, "x>tmp1"), ("add", 3, "tmp1>tmp1")], {"tmp1": "t"},
+        ),
+        # Nobody's name, or not for certain:
+        ("def f(x):\n  return 2 * x + 1", [("multiply", 2, "x>tmp1")], {}),
+        ("def f(x):\n  t = x + x + x", [("add", 2, "x>tmp1"), ("add", 2, "tmp1>tmp2")], {}),
+        ("def f(x):\n  x = 2 * x", [("multiply", 2, "x>tmp1")], {}),
+        ("def f(x):\n  t = 2 * x; s = 3 * x", [("multiply", 2, "x>tmp1")], {}),
+        (
+            "def f(x):\n  t = 2 * x\n  t = x - 1",
+            [("multiply", 2, "x>tmp1"), ("subtract", 3, "x>tmp2")], {},
+        ),
+        (
+            "def f(x):\n  t = 2 * x\n  y = -x - 1",
+            [("multiply", 2, "x>tmp1"), ("negative", 3, "x>tmp1")], {},
+        ),
+        ("rl.golf(lambda x: 2 * x,", [("multiply", 1, "x>tmp1")], {}),
+        ("", [("multiply", 1, "x>tmp1")], {}),
+    ],
+)  # fmt: skip
+def test_a_temporary_has_the_learners_name_where_it_is_certain(
+    program: str, steps: list[tuple[str, int, str]], names: dict[str, str]
+) -> None:
+    assert of_source(program, *steps) == names
+
+
+def test_sentences_use_the_learners_names_and_the_story_knows_the_others() -> None:
+    def f(x, y):
+        half = 0.5 * x
+        return half + y
+
+    steps = [replace(step, line=line) for step, line in zip(expression().steps, (2, 3))]
+    named = SimpleNamespace(**vars(run(steps)), function=f)
+    told = story(named)
+    assert told.names == ("x", "half", "y", "result") and told.renamed == (("tmp1", "half"),)
+    assert told.sentence(1).startswith("Step 1 of 2, multiply: x is read, half is written")

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rooflab.count.si import percent, si, times
-from rooflab.show import scene
+from rooflab.show import roofline_tables as tables
 
 
 def read(table: dict, decades: float) -> str:
@@ -34,24 +34,24 @@ def away_from_rounding(value: float, digits: int) -> bool:
 @given(st.floats(1, 9e17))
 def test_rates_are_si(value: float) -> None:
     if away_from_rounding(value, 3):
-        assert read(scene.rates(), math.log10(value)) == si(value, "FLOP/s")
+        assert read(tables.rates(), math.log10(value)) == si(value, "FLOP/s")
 
 
 @given(st.floats(1.1e-6, 9.9))
 def test_shares_are_percent(value: float) -> None:
     if away_from_rounding(value, 2) and value < 0.994:
-        assert read(scene.shares(), math.log10(value)) == percent(value)
+        assert read(tables.shares(), math.log10(value)) == percent(value)
 
 
 @given(st.floats(1, 990))
 def test_gaps_are_times(value: float) -> None:
     if away_from_rounding(value, 3):
-        assert "×" + read(scene.gaps(), math.log10(value)) == times(value)
+        assert "×" + read(tables.gaps(), math.log10(value)) == times(value)
 
 
 def test_landmarks() -> None:
-    rates = scene.rates()
+    rates = tables.rates()
     assert read(rates, 12 + 1e-9) == "1.00 TFLOP/s"
     assert read(rates, math.log10(3.24e12)) == "3.24 TFLOP/s"
     assert read(rates, math.log10(999.7e9)) == "1.00 TFLOP/s", "rounds up into the next prefix"
-    assert read(scene.shares(), 0.0) == "100 %"
+    assert read(tables.shares(), 0.0) == "100 %"

@@ -8,38 +8,40 @@ from types import SimpleNamespace
 
 import pytest
 
-from rooflab.labs.golf import picture
 from rooflab.labs.golf.live import golf
-from tests.labs.golf.test_picture import CHUNKS, PNG, SECONDS, SWEEP
-from tests.labs.golf.test_picture_story import N
+from rooflab.labs.golf.story import sweep as read
+from rooflab.show.scene import Scene
+from tests.labs.golf.test_picture import CHUNKS, PNG, SECONDS, SWEEP, boxes, texts
+from tests.labs.golf.test_story import N
 
 
 def test_half_the_bytes_promise_half_the_time() -> None:
-    sweep = picture.sweep(SWEEP)
+    sweep = read(SWEEP)
     assert sweep.counted == pytest.approx([s * 1.54e-3 for s in (0.6, 0.6, 1, 1)])
     assert sweep.counted[-1] == sweep.measured[-1]
     assert sweep.says(1) == ("940 µs", "924 µs")
 
 
 def test_the_sentence_of_a_bar_says_what_the_bytes_do_not_explain() -> None:
-    sweep = picture.sweep(SWEEP)
+    sweep = read(SWEEP)
     assert sweep.sentence(1) == (
         "Chunks of 4096: measured 940 µs, counted 924 µs (60 % of the bytes)."
     )
     assert sweep.sentence(0).endswith("×3.2 more: 1954 calls take time, too.")
     assert "start from it" in sweep.sentence(3)
     fast = SimpleNamespace(**{**vars(SWEEP), "seconds": (1e-4, *SECONDS[1:])})
-    assert "less: a larger cache kept some" in picture.sweep(fast).sentence(0)
+    assert "less: a larger cache kept some" in read(fast).sentence(0)
 
 
 def test_a_sweep_in_any_order_is_shown_from_small_to_large() -> None:
     backwards = SimpleNamespace(chunks=CHUNKS[::-1], golfs=SWEEP.golfs[::-1], seconds=SECONDS[::-1])
-    assert picture.sweep(backwards) == picture.sweep(SWEEP)
+    assert read(backwards) == read(SWEEP)
 
 
 def test_a_sweep_that_was_not_timed_has_no_bars() -> None:
     untimed = golf(SimpleNamespace(**{**vars(SWEEP), "seconds": ()}))
-    assert untimed.live.geometry["bars"]["rows"] == []
+    assert untimed.scene.height < golf(SWEEP).scene.height - 40
+    assert not [mark for mark in untimed.scene.marks if mark.name in ("measured", "counted")]
     assert untimed.sentence.endswith("Chunks of 1.00 million.")
     assert untimed.still().startswith(PNG)
 
@@ -47,7 +49,7 @@ def test_a_sweep_that_was_not_timed_has_no_bars() -> None:
 def test_a_small_chunk_traced_on_a_part_tells_the_rounds_of_the_whole() -> None:
     parts = [SimpleNamespace(**vars(one), elements=N) for one in SWEEP.golfs]
     longer = SimpleNamespace(**{**vars(SWEEP), "golfs": parts}, elements=10 * N)
-    told = picture.sweep(longer).stories[1]
+    told = read(longer).stories[1]
     assert [stop.rounds for stop in told.stops] == [2450, 2450] and told.calls == 4900
     assert told.total == 24
 
@@ -60,17 +62,30 @@ def test_the_last_smaller_piece_counts_as_one(elements: int, pieces: int) -> Non
         for one in SWEEP.golfs
     ]
     longer = SimpleNamespace(**{**vars(SWEEP), "golfs": first}, elements=elements)
-    told = picture.sweep(longer).stories[1]
+    told = read(longer).stories[1]
     assert [stop.rounds for stop in told.stops] == [pieces] * 2 and told.calls == 2 * pieces
+
+
+def bars(scene: Scene, chunk: int) -> list[float]:
+    """How long both bars are."""
+    return [boxes(scene, name, chunk=chunk)[0][2] for name in ("measured", "counted")]
 
 
 def test_bars_are_measured_by_the_largest_chunk_and_longer_ones_run_off() -> None:
     slow = SimpleNamespace(**{**vars(SWEEP), "seconds": (82e-3, *SECONDS[1:])})
-    bars = picture.bars(picture.sweep(slow), 600)
-    assert bars["lengths"][-1] == [480.0, 480.0], "four fifths of the bed"
-    assert bars["lengths"][0][0] == 600 and bars["says"][0] == ["82.0 ms →", "924 µs"]
-    assert bars["lengths"][1][0] == pytest.approx(480 * SECONDS[1] / SECONDS[3], abs=0.1)
+    scene = golf(slow).scene
+    bed = bars(scene, CHUNKS[0])[0]
+    assert bars(scene, CHUNKS[-1]) == pytest.approx([0.8 * bed] * 2), "four fifths of the bed"
+    assert texts(scene, "measured-says", chunk=CHUNKS[0]) == ["82.0 ms →"]
+    assert texts(scene, "counted-says", chunk=CHUNKS[0]) == ["924 µs"]
+    assert bars(scene, CHUNKS[1])[0] == pytest.approx(0.8 * bed * SECONDS[1] / SECONDS[3])
     assert golf(slow).still().startswith(PNG)
+
+
+def test_a_bar_falls_with_the_bytes() -> None:
+    scene = golf(SWEEP).scene
+    large, small = (bars(scene, chunk)[1] for chunk in (CHUNKS[-1], CHUNKS[1]))
+    assert small / large == pytest.approx(24 / 40)
 
 
 @pytest.mark.parametrize(
@@ -90,11 +105,7 @@ def test_a_bad_sweep_is_named(change: dict, words: str) -> None:
 
 def test_counts_are_written_as_in_every_other_picture() -> None:
     """A thin space from ten thousand on, words from a million; never a comma."""
-    picture = golf(SWEEP)
-    assert [label for label, _ in picture.sliders[1].options] == [
-        "1024", "4096", "65\u202f536", "1.00 million",
-    ]  # fmt: skip
-    geometry = picture.live.geometry
-    assert geometry["chunks"][2] == "chunks of 65\u202f536"
-    written = json.dumps([geometry["bars"]["sentences"], geometry["stories"]], ensure_ascii=False)
-    assert re.search(r"\d,\d{3}", written) is None
+    made = golf(SWEEP)
+    assert made.scene.dim("chunk").stops == ["1024", "4096", "65\u202f536", "1.00 million"]
+    written = json.dumps([one["texts"] for one in made.scenes], ensure_ascii=False)
+    assert "65\u202f536" in written and re.search(r"\d,\d{3}", written) is None

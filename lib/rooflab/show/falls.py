@@ -1,0 +1,217 @@
+"""Waterfalls as places on a log axis: from the roofline's bound, factor by factor, to the time.
+
+On a log axis a factor is a length. Each bar starts where the last one ended, so the bars' lengths
+add up to the distance from the bound to the measured time: their product is measured / bound. The
+pictures and the terminal draw the same places.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rooflab.count.operation import Operation
+from rooflab.count.si import rounded, si, times
+from rooflab.predict.estimate import Prediction, peak_of, predict
+from rooflab.predict.explain import Explanation, Factor
+from rooflab.predict.machine import Machine
+from rooflab.show import captions
+
+BOUND, REST = "roofline bound", "unexplained"
+ALLOWED = "{what} on {machine}: the roofline allows {bound}."
+EXPECTED = ALLOWED.removesuffix(".") + ", {end} is predicted ({total})."
+UNTIMED = "Nothing was measured at this size, so the waterfall stops at the prediction."
+DATASHEET = (
+    "A datasheet knows no caches, calls and routines: the waterfall stops at the bound. "
+    "Choose a measured machine to go on."
+)
+NO_ROUTINES = "Its calls and routines were never timed: the waterfall stops at the bound."
+_TICKS = (  # within a decade, and the decades between the two nearest of them
+    ((1, 1.2, 1.5, 2, 3, 5, 7), math.log10(1.2)),
+    ((1, 1.5, 2, 3, 5), math.log10(2 / 1.5)),
+    ((1, 2, 5), math.log10(2)),
+)
+ROOF = "{peak} peak, {bandwidth} DRAM, {provenance}"
+# The rows as sentences.
+SAID_BOUND = "{name}: {time} ({note})."
+SAID_STEP = "{name} {factor}: {time} ({note})."
+SAID_END = "{reached}: {time}, {total} the bound."
+
+
+@dataclass(frozen=True)
+class WaterfallStep:
+    """One bar, from ``start`` to ``end`` (log10 of seconds); ``note`` says why it is there."""
+
+    name: str
+    start: float
+    end: float
+    factor: str
+    note: str
+
+    @property
+    def kind(self) -> str:
+        """ "slower", "faster" or "same" (a factor that three digits write as ×1)."""
+        if self.factor == "×1":
+            return "same"
+        return "slower" if self.end > self.start else "faster"
+
+    @property
+    def explained(self) -> bool:
+        """Whether a known step made it."""
+        return self.name != REST
+
+    @property
+    def seconds(self) -> str:
+        """The time so far, formatted."""
+        return seconds_of(self.end)
+
+
+@dataclass(frozen=True)
+class Fall:
+    """A waterfall: the ``sentence`` above it, its ``start`` (log10 s) and the ``steps`` from there.
+
+    ``reached``: "measured", "predicted", or "" when it stops at the bound; ``note``: which roof
+    the bound comes from.
+    """
+
+    sentence: str
+    note: str
+    start: float
+    steps: tuple[WaterfallStep, ...]
+    reached: str
+
+    @property
+    def end(self) -> float:
+        """Where it ends, log10 of seconds."""
+        return self.steps[-1].end if self.steps else self.start
+
+    @property
+    def total(self) -> str:
+        """The product of all factors, formatted."""
+        return factor_text(_power(self.end - self.start))
+
+    @property
+    def places(self) -> tuple[float, ...]:
+        """Start and end of every bar, log10 of seconds."""
+        return (self.start, *(step.end for step in self.steps))
+
+    @property
+    def words(self) -> str:
+        """The whole picture as text: the sentence, then a line a bar."""
+        bound = SAID_BOUND.format(name=BOUND, time=seconds_of(self.start), note=self.note)
+        lines = [self.sentence, bound]
+        lines += [
+            SAID_STEP.format(name=s.name, factor=s.factor, time=s.seconds, note=s.note)
+            for s in self.steps
+        ]
+        if self.reached:
+            end = {"time": seconds_of(self.end), "total": self.total}
+            lines.append(SAID_END.format(reached=self.reached, **end))
+        return "\n".join(lines)
+
+
+def of_explanation(e: Explanation) -> Fall:
+    """The waterfall of a measured time: its last bar ends at the time itself."""
+    start = math.log10(e.bound)
+    steps: list[WaterfallStep] = []
+    place = start
+    for factor in e.factors[:-1]:
+        begin, place = place, place + math.log10(factor.factor)
+        # What was never timed multiplies by exactly one: no bar, or it would look like a finding.
+        if e.machine.routines or factor.factor != 1:
+            steps.append(_step(factor, begin, place))
+    steps.append(_step(e.factors[-1], place, math.log10(e.seconds)))
+    return Fall(e.sentence, roof_of(e.op, e.machine), start, tuple(steps), "measured")
+
+
+def of_prediction(op: Operation, machine: Machine, predicted: Prediction) -> Fall:
+    """The waterfall of a predicted time, where nothing was measured."""
+    first, *stages = predicted.terms
+    ends = [math.log10(stage.seconds) for stage in predicted.terms]
+    steps = tuple(
+        WaterfallStep(stage.name, start, end, factor_text(_power(end - start)), stage.note)
+        for stage, start, end in zip(stages, ends, ends[1:])
+    )
+    said = EXPECTED.format(**said_of(op, machine, first.seconds), end=si(predicted.seconds, "s"),
+                           total=factor_text(predicted.seconds / first.seconds))  # fmt: skip
+    return Fall(f"{said} {UNTIMED}", roof_of(op, machine), ends[0], steps, "predicted")
+
+
+def of_bound(op: Operation, machine: Machine) -> Fall:
+    """The waterfall of a machine of which only the roofs are known: it stops at the bound."""
+    bound = predict(op, machine).bound
+    said = f"{ALLOWED.format(**said_of(op, machine, bound))} {why_it_stops(machine)}"
+    return Fall(said, roof_of(op, machine), math.log10(bound), (), "")
+
+
+def roof_of(op: Operation, machine: Machine) -> str:
+    """The two figures that the bound comes from, and where they come from."""
+    peak, _ = peak_of(op, machine)
+    bandwidth = machine.bandwidth("dram", "best")
+    return ROOF.format(peak=si(peak, "FLOP/s"), bandwidth=si(bandwidth, "B/s"),
+                       provenance=machine.provenance)  # fmt: skip
+
+
+def why_it_stops(machine: Machine) -> str:
+    """Why the waterfall of ``machine`` ends at the bound."""
+    return DATASHEET if machine.origin == "datasheet" else NO_ROUTINES
+
+
+def said_of(op: Operation, machine: Machine, bound: float) -> dict[str, str]:
+    """Values of the sentences: what, on which machine, and the bound in seconds."""
+    return {"what": captions.what(op), "machine": machine.name, "bound": si(bound, "s")}
+
+
+def window(places: Sequence[float], pad: float) -> tuple[float, float]:
+    """Limits in decades that hold ``places``, ``pad`` (a share of the width) free on each side.
+
+    Half a decade at least, so that a factor of 1.02 does not fill the picture.
+    """
+    lo, hi = min(places), max(places)
+    width = max(0.5, hi - lo)
+    slack = (width - (hi - lo)) / 2 + pad * width
+    return lo - slack, hi + slack
+
+
+def ticks(lo: float, hi: float, most: float = 9) -> tuple[tuple[float, str], ...]:
+    """Ticks between ``lo`` and ``hi``, decades from the bound, each with its factor: ``×2``.
+
+    As many as are useful, with at least a share 1/``most`` of the width between neighbours.
+    """
+    least = (hi - lo) / most
+    for mantissas, gap in _TICKS:
+        if gap >= least:
+            marks = ((d + math.log10(m), times(m * 10.0**d, 2))
+                     for d in range(math.floor(lo), math.ceil(hi)) for m in mantissas)  # fmt: skip
+            return tuple((at, label) for at, label in marks if lo <= at <= hi)
+    every = math.ceil(least)
+    first = math.ceil(lo / every - 1e-9) * every
+    return tuple((float(d), _factor(d)) for d in range(first, math.floor(hi) + 1, every))
+
+
+def seconds_of(decades: float) -> str:
+    """Format 10**decades seconds, also beyond what a float holds."""
+    if not -300 < decades < 300:
+        return f"1e{decades:.0f} s"
+    return si(rounded(10.0**decades, 12), "s")  # as the seconds read that the logarithm is of
+
+
+def _step(factor: Factor, start: float, end: float) -> WaterfallStep:
+    return WaterfallStep(factor.name, start, end, factor_text(factor.factor), factor.note)
+
+
+def factor_text(factor: float) -> str:
+    """Format a factor in at most eight letters: ``×1.13``, ``×12,300``, ``×1.2e-9``."""
+    if 1e-4 <= factor < 1e6 or not math.isfinite(factor):
+        return times(factor)
+    mantissa, _, exponent = f"{factor:.1e}".partition("e")
+    return f"×{mantissa}e{int(exponent)}"
+
+
+def _power(decades: float) -> float:
+    return math.pow(10.0, min(decades, 308.0))
+
+
+def _factor(decade: int) -> str:
+    return times(10.0**decade, 1) if abs(decade) <= 3 else f"×1e{decade}"

@@ -1,0 +1,405 @@
+// Plays a scene of scene.py: looks its marks up for the state that a hand has set, and moves them.
+// Nothing is counted, placed or formatted here.
+
+const FRAME = 24; // pixels of a slider's thumb, which reaches half of them beyond its ends
+const MISSING = -32768; // as in scene.py: what is not there
+
+// The tables of a scene, in the buffer of all its sheets. A place is a position along a dimension; between two, numbers are blended.
+function tables(g) {
+  const b = g.buffer, codes = new Int16Array((b.buffer ?? b).slice(b.byteOffset ?? 0, (b.byteOffset ?? 0) + b.byteLength));
+
+  function near(track, axis, p) { // [entry along the axis, how far on to the next one]
+    const keys = track.keys?.[axis];
+    if (!keys) {
+      const low = track.words ? Math.round(p) : Math.floor(p);
+      return [low, track.words ? 0 : p - low];
+    }
+    let low = keys.length - 1;
+    while (low && keys[low] > p + 1e-6) low--;
+    return [low, track.words || low === keys.length - 1 ? 0 : (p - keys[low]) / (keys[low + 1] - keys[low])];
+  }
+
+  function entry(track, spots) { // the numbers that stand there, null for what is missing
+    let flat = 0;
+    const last = track.shape.length - 1;
+    for (let axis = 0; axis < (track.rows === undefined ? last + 1 : last); axis++) flat = flat * track.shape[axis] + spots[axis][0];
+    if (track.rows !== undefined) flat = (codes[track.rows + flat] & 0xffff) * track.shape[last] + spots[last][0];
+    const from = track.at + flat * track.n;
+    if (track.words) return g.texts[codes[from] & 0xffff];
+    const found = new Array(track.n);
+    for (let i = 0; i < track.n; i++) { if (codes[from + i] === MISSING) return null; found[i] = codes[from + i] / track.scale; }
+    return found;
+  }
+
+  function value(track, spots) {
+    const axis = spots.findIndex(([, t]) => t > 0);
+    if (axis < 0) return entry(track, spots);
+    const [low, t] = spots[axis], on = (place) => value(track, spots.with(axis, [place, 0])), a = on(low), c = on(low + 1);
+    return a && c ? blend(a, c, t) : t < 0.5 ? a : c;
+  }
+
+  return function read(track, positions) {
+    if (typeof track === 'string' || Array.isArray(track)) return track;
+    if (track.parts) { const found = track.parts.map((part) => read(part, positions)); return found.includes(null) ? null : track.of.map((n) => found[n][0]); }
+    if (track.template !== undefined) return read(track.template, positions).replace(/\{(\w+)\}/g, (_, hole) => read(track.holes[hole], positions));
+    if (track.sum) return track.sum.map((part) => read(part, positions)).reduce((a, b) => a && b && a.map((v, i) => v + b[i]));
+    if (track.matrix) {
+      const m = read(track.matrix, positions), v = read(track.vector, positions);
+      return m && v && Array.from({ length: m.length / v.length }, (_, row) => v.reduce((sum, x, i) => sum + x * m[row * v.length + i], 0));
+    }
+    return value(track, track.dims.map((dim, axis) => near(track, axis, positions[dim])));
+  };
+}
+
+const made = (track) => [track.template, ...Object.values(track.holes ?? {}), ...(track.sum ?? []), ...(track.parts ?? []), track.matrix, track.vector];
+const depends = (track) => (!track || typeof track !== 'object' || Array.isArray(track) ? [] : track.dims ?? made(track).flatMap(depends));
+
+const ink = (name) => `var(--${name})`;
+const put = { // a channel's value → attributes of its node
+  points: (node, v, look) => node.setAttribute('d', `M${v.map((x, i) => (i && i % 2 === 0 ? `L${x.toFixed(2)}` : x.toFixed(2))).join(' ')}${look.closed ? 'Z' : ''}`),
+  box: (node, v) => ['x', 'y', 'width', 'height'].forEach((name, i) => node.setAttribute(name, i > 1 ? Math.max(0, v[i]) : v[i])),
+  at: (node, v) => node.setAttribute('transform', `translate(${v[0].toFixed(2)} ${v[1].toFixed(2)})${v[2] ? ` rotate(${v[2]})` : ''}`),
+  opacity: (node, [v]) => { node.style.opacity = v; node.dataset.clear = v < 0.004 ? 1 : ''; },
+  text: (node, v) => { node.textContent = v; },
+  fill: (node, v) => { node.style.fill = ink(v); },
+  ink: (node, v) => { node.style.stroke = ink(v); },
+  anchor: (node, v) => node.setAttribute('text-anchor', v),
+};
+const SVG = 'http://www.w3.org/2000/svg';
+const TAGS = { line: 'path', rect: 'rect', dot: 'path', text: 'text' };
+
+function svgNode(tag, attributes, parent) {
+  const node = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) if (value !== undefined) node.setAttribute(name, value);
+  parent?.append(node);
+  return node;
+}
+
+function htmlNode(tag, properties, parent) {
+  const node = Object.assign(document.createElement(tag), properties);
+  parent?.append(node);
+  return node;
+}
+
+// A mark as a node with what never changes of its look.
+function markNode({ kind, look, name, channels }, svg, clip) {
+  let home = svg;
+  if (look.clip) home = svgNode('g', { 'clip-path': clip(look.clip) }, svg);
+  if (kind === 'dot') { // a group is moved, the outline stands in it
+    home = svgNode('g', { class: `dot ${name}` }, home);
+    svgNode('path', { d: look.outline, 'stroke-width': look.width }, home);
+    return home;
+  }
+  const node = svgNode(TAGS[kind], { class: `${kind} ${name}`, rx: look.radius, 'stroke-width': look.width, 'stroke-dasharray': look.dash?.join(' ') }, home);
+  if (kind === 'line' && !('fill' in channels)) node.style.fill = 'none';
+  if (kind === 'rect' && !('fill' in channels)) node.style.fill = 'none';
+  if (kind === 'text') { node.style.fontSize = `${look.size}px`; if (look.bold) node.style.fontWeight = 600; if (look.halo) node.classList.add('halo'); if (look.mono) node.classList.add('mono'); }
+  return node;
+}
+
+function play(model, el, g) {
+  const read = tables(g), names = g.dims.map((dim) => dim.name);
+  const stage = htmlNode('div', { className: 'stage' }), svg = svgNode('svg', { viewBox: `0 0 ${g.width} ${g.height}`, role: g.marks.some((m) => m.look.point) ? 'group' : 'img' }, stage);
+  const place = (dim, stop) => { // of a stop, which may be a fraction where a hand is free
+    if (!dim.keys) return stop;
+    const low = Math.min(Math.floor(stop), dim.keys.length - 2);
+    return dim.keys.length < 2 ? 0 : dim.keys[low] + (stop - low) * (dim.keys[low + 1] - dim.keys[low]);
+  };
+  const stopOf = (d) => { const dim = g.dims[d], v = model.get(dim.name); return dim.names ? Math.max(0, dim.names.indexOf(v)) : Math.max(0, Math.min(dim.stops.length - 1, v)); };
+  const stops = g.dims.map((_, d) => stopOf(d)), positions = stops.map((stop, d) => place(g.dims[d], stop));
+  const derive = (dims) => { // these, and the dimensions that follow from them
+    const all = [...dims];
+    g.dims.forEach(({ of }, d) => { if (of && depends(of).some((one) => all.includes(one))) { stops[d] = positions[d] = Math.round(read(of, positions)[0]); all.push(d); } });
+    return all;
+  };
+  derive(names.map((_, d) => d));
+  const stopping = new Map(), timers = { save: 0 };
+  let held = null, byButton = false, playing = -1;
+
+  // Marks: every channel with where its node is, and which dimensions it depends on.
+  const clips = new Map(), defs = svgNode('defs', {}, svg);
+  const clip = (box) => {
+    const key = box.join(' ');
+    if (!clips.has(key)) {
+      const id = `rl-${Math.random().toString(36).slice(2)}`, [x, y, right, bottom] = box;
+      svgNode('rect', { x, y, width: right - x, height: bottom - y }, svgNode('clipPath', { id }, defs));
+      clips.set(key, `url(#${id})`);
+    }
+    return clips.get(key);
+  };
+  const nodes = g.marks.map((mark) => markNode(mark, svg, clip)), channels = [];
+  g.marks.forEach((mark, m) => {
+    nodes[m].dataset.mark = m;
+    for (const [name, track] of Object.entries(mark.channels)) {
+      const one = { node: nodes[m], name, track, look: mark.look, dims: depends(track), shown: undefined };
+      write(one, read(track, positions));
+      if (one.dims.length) channels.push(one);
+    }
+  });
+  function write(one, value) {
+    const spot = one.name === 'points' || one.name === 'box' || one.name === 'at';
+    if (spot) one.node.dataset.gone = value === null ? 1 : '';
+    if (value !== null) put[one.name](one.node, one.name === 'opacity' && !Array.isArray(value) ? [value] : value, one.look);
+    one.shown = value;
+  }
+
+  // Words.
+  const room = htmlNode('div', { className: 'rl-says' }), say = htmlNode('p', { className: 'say' }, room), notes = g.notes.map(([kind, track, above]) => ({ node: htmlNode('p', { className: kind }), track, above }));
+  const aside = htmlNode('div', { className: 'aside' }), speak = speaker(aside);
+  aside.setAttribute('aria-live', 'polite');
+  for (const text of g.longest) htmlNode('p', { className: 'ghost', textContent: text, ariaHidden: true }, room); // it keeps room for them
+  function words(loud = true) {
+    const text = read(held ?? g.says, positions);
+    if (say.textContent !== text) { say.textContent = text; if (loud) speak(text); }
+    svg.setAttribute('aria-label', read(g.says, positions));
+    for (const { node, track } of notes) { node.textContent = read(track, positions); node.hidden = !node.textContent; }
+  }
+
+  // Moving: `show` looks up all that depends on some dimensions; a glide takes its time.
+  function show(changed) {
+    const dims = derive(changed);
+    for (const one of channels) if (!one.from && one.dims.some((d) => dims.includes(d))) write(one, read(one.track, positions));
+    for (const d of dims) svg.dataset[names[d]] = stops[d];
+    svg.dataset.tick = stops.join(' ');
+    controls.forEach((control) => control.look());
+    words();
+  }
+
+  function go(d, stop, hand = false) {
+    const dim = g.dims[d], before = stops[d], goal = place(dim, stop), ahead = stop === before + 1;
+    if (stop === before && positions[d] === goal) return;
+    stopping.get(d)?.(); stopping.delete(d);
+    stops[d] = stop;
+    if (dim.glide && !hand && (dim.keys || dim.free) && (byButton || playing === d || ahead)) walk(d, goal, dim);
+    else if (dim.glide && !hand && !dim.keys && !dim.free) glide(d, goal, dim.glide);
+    else { positions[d] = goal; show([d]); arrived(d); }
+  }
+
+  function walk(d, goal, dim) { // along the places between
+    const from = positions[d];
+    stopping.set(d, animate(dim.glide * Math.abs(goal - from), (t) => {
+      positions[d] = from + (goal - from) * t; show([d]);
+      if (t === 1) { stopping.delete(d); arrived(d); }
+    }, dim.even));
+  }
+
+  function glide(d, goal, time) { // straight from what is shown to what is next
+    positions[d] = goal;
+    const dims = derive([d]), moved = channels.filter((one) => one.dims.some((v) => dims.includes(v)) && Array.isArray(one.shown));
+    for (const one of moved) one.from = one.shown;
+    const end = () => { for (const one of moved) one.from = undefined; show([d]); };
+    show([d]);
+    const stop = animate(time, (t) => {
+      for (const one of moved) { const to = read(one.track, positions); write(one, to && one.from ? blend(one.from, to, t) : to); }
+      if (t === 1) { stopping.delete(d); end(); }
+    });
+    stopping.set(d, () => { stop(); end(); });
+  }
+
+  function arrived(d) {
+    svg.dataset.rests = names[d];
+    if (playing !== d) return;
+    if (stops[d] < g.dims[d].stops.length - 1) setTimeout(() => playing === d && set(d, stops[d] + 1)); else { playing = -1; show([d]); }
+  }
+
+  function set(d, stop, hand = false) {
+    const dim = g.dims[d];
+    if (hand) go(d, stop, true); // before the others hear of it, so that it does not glide
+    model.set(dim.name, dim.names ? dim.names[stop] : stop);
+    clearTimeout(timers.save);
+    timers.save = setTimeout(() => model.save_changes(), 150); // once the hand rests
+  }
+  const press = (d, stop) => { byButton = true; set(d, stop); byButton = false; };
+
+  // Controls, each with what it shows of the state.
+  const bars = { true: htmlNode('div', { className: 'row' }), false: htmlNode('div', { className: 'rl-sliders' }) };
+  const rows = new Map(); // lines of buttons, by the words before them
+  const build = { slider: sliderOf, choice: choiceOf, switch: switchOf, play: playOf, button: buttonOf };
+  const controls = g.controls.map((one) => build[one.kind](one, bars[one.above], names.indexOf(one.dim)));
+
+  function sliderOf(one, parent, d) {
+    const dim = g.dims[d], last = dim.stops.length - 1, home = htmlNode('div', { className: `rl-slider${one.at ? ' rl-inside' : ''}` }, one.at ? stage : parent);
+    const label = one.at ? null : htmlNode('span', { textContent: one.label }, home), input = htmlNode('input', { type: 'range', min: 0, max: last, step: dim.free ? 0.01 : 1 }, home);
+    const output = one.at ? null : htmlNode('output', {}, home), at = one.at ?? dim.stops.map((_, n) => n), span = at.at(-1) - at[0];
+    input.setAttribute('aria-label', one.label); keepKeys(input); label?.setAttribute('aria-hidden', true);
+    if (one.at) {
+      Object.assign(input, { max: span, step: 'any' });
+      home.style.left = `calc(${(100 * at[0]) / g.width}% - ${FRAME / 2}px)`; home.style.top = `${(100 * one.y) / g.height}%`; home.style.width = `calc(${(100 * span) / g.width}% + ${FRAME}px)`;
+    }
+    const nearest = (x) => at.reduce((best, v, n) => (Math.abs(v - at[0] - x) < Math.abs(at[best] - at[0] - x) ? n : best), 0);
+    input.addEventListener('input', () => { playing = -1; set(d, one.at ? nearest(+input.value) : +input.value, dim.free); look(); });
+    input.addEventListener('keydown', (event) => {
+      event.stopPropagation();
+      const page = Math.max(1, Math.round(last / 10)), step = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: page, PageDown: -page }[event.key];
+      const to = event.key === 'Home' ? 0 : event.key === 'End' ? last : step && (dim.free && Math.abs(step) === 1 ? stops[d] + step / 50 : step > 0 ? Math.floor(stops[d]) + step : Math.ceil(stops[d]) + step);
+      if (to === undefined) return;
+      event.preventDefault(); playing = -1;
+      set(d, Math.max(0, Math.min(last, to)), dim.free && Math.abs(step) === 1);
+    });
+    function look() {
+      const stop = stops[d], said = dim.stops[Math.round(stop)];
+      input.value = one.at ? at[stop] - at[0] : stop;
+      if (output) output.textContent = said;
+      input.setAttribute('aria-valuetext', said); input.setAttribute('aria-valuenow', stop);
+    }
+    return { look };
+  }
+
+  function buttons(parent, legend) {
+    const group = htmlNode('span', { className: 'rl-group' }, parent);
+    if (legend) { group.setAttribute('role', 'group'); group.setAttribute('aria-label', legend); }
+    return (text, act) => { const node = htmlNode('button', { type: 'button', textContent: text }, group); keepKeys(node); node.addEventListener('click', act); return node; };
+  }
+
+  function choiceOf(one, parent, d) {
+    const add = buttons(parent, one.label), all = one.labels.map((text, n) => add(text, () => press(d, n)));
+    return { look: () => all.forEach((node, n) => node.setAttribute('aria-pressed', stops[d] === n)) };
+  }
+
+  function switchOf(one, parent, d) {
+    const node = buttons(parent)(one.label, () => press(d, stops[d] ? 0 : 1));
+    return { look: () => node.setAttribute('aria-pressed', Boolean(stops[d])) };
+  }
+
+  function playOf(one, parent, d) {
+    const last = g.dims[d].stops.length - 1, node = buttons(parent)('', act);
+    node.classList.add('rl-play');
+    function act() {
+      if (playing === d) { playing = -1; stopping.get(d)?.(); stopping.delete(d); positions[d] = place(g.dims[d], stops[d]); show([d]); return; }
+      if (stops[d] === last) { stops[d] = 0; positions[d] = place(g.dims[d], 0); model.set(g.dims[d].name, 0); show([d]); }
+      if (still()) { press(d, last); return; }
+      playing = d; set(d, stops[d] + 1);
+    }
+    return { look: () => { node.textContent = one.labels[playing === d ? 1 : stops[d] === last ? 2 : 0]; } };
+  }
+
+  function rowOf(words, parent) {
+    if (!rows.has(words)) { const home = htmlNode('div', { className: 'rl-buttons' }, parent); htmlNode('span', { textContent: words }, home).setAttribute('aria-hidden', true); rows.set(words, { home, add: buttons(home, words), all: [] }); }
+    return rows.get(words);
+  }
+
+  function buttonOf(one, parent) {
+    const row = one.row && rowOf(one.row, parent), node = (row ? row.add : buttons(parent))('', act), number = (track) => Math.round(read(track, positions)?.[0] ?? 0);
+    if (one.class) node.classList.add(...one.class.split(' '));
+    if (row) row.all.push(node);
+    function act() {
+      if (!awake()) return;
+      for (const [name, track] of Object.entries(one.sets)) press(names.indexOf(name), number(track));
+    }
+    return { look: () => { node.textContent = read(one.label, positions); node.hidden = !number(one.shown); node.disabled = !number(one.enabled); if (one.pressed) node.setAttribute('aria-pressed', Boolean(number(one.pressed))); if (row) row.home.hidden = row.all.every((other) => other.hidden); } };
+  }
+
+  // An answer that nobody would keep is not taken.
+  function awake() {
+    const is = !model.get('asks') || !asleep(model, el);
+    if (!is) { say.textContent = RUN_FIRST; aside.textContent = RUN_FIRST; }
+    return is;
+  }
+
+  // Places to pull at: the stops at which the grip lies nearest to the pointer.
+  const grips = g.grips.map((grip) => {
+    const node = typeof grip.area === 'number' ? nodes[grip.area] : svgNode('rect', { x: grip.area[0], y: grip.area[1], width: grip.area[2] - grip.area[0], height: grip.area[3] - grip.area[1] }, svg);
+    node.classList.add(grip.hover ? 'rl-hover' : 'rl-grip');
+    if (typeof grip.area === 'number') node.classList.add('rl-held');
+    const dims = grip.dims.map((name) => names.indexOf(name));
+    const pull = (event) => {
+      const box = svg.getBoundingClientRect(), x = ((event.clientX - box.left) * g.width) / box.width, y = ((event.clientY - box.top) * g.height) / box.height;
+      const found = nearestStops(grip.at, dims, x, y);
+      dims.forEach((d, n) => { if (stops[d] !== found[n]) { playing = -1; set(d, found[n], true); } });
+    };
+    if (grip.hover) {
+      node.addEventListener('pointermove', (event) => { if (!event.buttons) pull(event); });
+      node.addEventListener('pointerleave', () => dims.forEach((d) => set(d, 0, true)));
+      return node;
+    }
+    if (grip.label) byKeys(node, grip, dims[0]);
+    node.addEventListener('pointerdown', (event) => { if (!awake()) return; node.setPointerCapture(event.pointerId); node.dataset.pulled = 1; pull(event); });
+    node.addEventListener('pointermove', (event) => { if (event.buttons && node.dataset.pulled) pull(event); });
+    for (const end of ['pointerup', 'pointercancel']) node.addEventListener(end, () => { node.dataset.pulled = ''; });
+    return node;
+  });
+
+  function byKeys(node, grip, d) { // a grip as a slider: one step, ten steps, the ends, and what confirms
+    const dim = g.dims[d], last = dim.stops.length - 1, there = (stop) => read(grip.at, positions.with(d, place(dim, stop))) !== null;
+    const open = [...dim.stops.keys()].filter(there);
+    for (const [name, value] of Object.entries({ tabindex: 0, role: 'slider', 'aria-label': grip.label, 'aria-valuemin': 0, 'aria-valuemax': last })) node.setAttribute(name, value);
+    keepKeys(node);
+    controls.push({ look: () => { node.setAttribute('aria-valuenow', stops[d]); node.setAttribute('aria-valuetext', dim.stops[stops[d]]); } });
+    node.addEventListener('keydown', (event) => {
+      const step = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 20, PageDown: -20, Home: -Infinity, End: Infinity }[event.key];
+      if (event.key === 'Enter') el.querySelector('button.confirm:enabled')?.click();
+      else if (!step || !awake()) return;
+      else if (there(stops[d]) || !open.length) { const to = Math.max(open[0], Math.min(open.at(-1), stops[d] + step)); if (there(to)) set(d, to, true); }
+      else set(d, open[Math.round((open.length - 1) / 2)], true); // it begins in the middle
+      event.preventDefault(); event.stopPropagation();
+    });
+  }
+
+  function nearestStops(track, dims, x, y) {
+    const tried = [...positions], best = { far: Infinity, stops: dims.map((d) => stops[d]) }, now = [];
+    const walkAll = (n) => {
+      if (n === dims.length) {
+        const spot = read(track, tried), far = spot ? Math.hypot(spot[0] - x, spot[1] - y) : Infinity;
+        if (far < best.far) Object.assign(best, { far, stops: [...now] });
+        return;
+      }
+      const dim = g.dims[dims[n]];
+      for (let stop = 0; stop < dim.stops.length; stop++) { now[n] = stop; tried[dims[n]] = place(dim, stop); walkAll(n + 1); }
+    };
+    walkAll(0);
+    return best.stops;
+  }
+
+  // Marks that can be pointed at: they say their own sentence.
+  g.marks.forEach((mark, m) => {
+    const says = mark.look.point, node = nodes[m];
+    if (!says) return;
+    svg.append(node.parentNode === svg ? node : node.parentNode); // above the places to pull at
+    node.setAttribute('tabindex', 0); node.setAttribute('role', 'img'); node.classList.add('rl-point'); keepKeys(node);
+    const name = () => node.setAttribute('aria-label', read(says, positions));
+    const hold = () => { held = says; name(); node.classList.add('held'); words(); };
+    const leave = () => { if (held === says) { held = null; words(false); } node.classList.remove('held'); };
+    node.addEventListener('pointerenter', hold); node.addEventListener('focus', hold); node.addEventListener('click', () => node.focus());
+    node.addEventListener('pointerleave', () => { if (document.activeElement !== node) leave(); }); node.addEventListener('blur', leave);
+    name(); controls.push({ look: name });
+  });
+
+  const lines = (above) => notes.filter((one) => one.above === above).map(({ node }) => node);
+  el.append(...lines(true), bars.true, stage, bars.false, room, ...lines(false), aside);
+  for (const bar of Object.values(bars)) bar.hidden = !bar.children.length;
+  el.style.setProperty('--ratio', g.width / g.height);
+  const heard = g.dims.flatMap((dim, d) => (dim.of ? [] : [[`change:${dim.name}`, () => go(d, stopOf(d))]]));
+  for (const [name, call] of heard) model.on(name, call);
+  show(names.map((_, d) => d));
+  return () => { for (const stop of stopping.values()) stop(); clearTimeout(timers.save); for (const [name, call] of heard) model.off(name, call); };
+}
+
+// What another widget holds, this one follows: a guess on its axis, a slider beside it.
+function follow(model) {
+  const heard = [];
+  for (const [dim, [id, trait, shift]] of Object.entries(model.get('follows'))) findModel(model, id).then((other) => {
+    if (!other) return;
+    const take = () => model.set(dim, typeof other.get(trait) === 'number' ? other.get(trait) + shift : other.get(trait));
+    heard.push([other, `change:${trait}`, take]); other.on(`change:${trait}`, take); take();
+  });
+  return () => { for (const [other, name, call] of heard) other.off(name, call); };
+}
+
+function render({ model, el }) {
+  el.rooflab = model; // for the page around it: an address with a state, a lecture, a test
+  el.classList.add('rl-pic', 'rl-scene', ...model.get('kind').split(' ').filter(Boolean));
+  const cover = htmlNode('div', { className: 'cover', hidden: true }, el), home = htmlNode('div', { className: 'rl-play-home' }, el);
+  const scenes = model.get('scenes').map((g, _, [{ texts, buffer }]) => ({ ...g, texts, buffer })); // the first has those of all
+  let shown = -1, end = () => {};
+  function fit(wide) { // the widest sheet whose letters stay large enough there
+    const fits = scenes.findIndex((g) => g.width <= 1.35 * wide), next = !wide ? 0 : fits < 0 ? scenes.length - 1 : fits;
+    if (next === shown) return;
+    shown = next; end(); home.replaceChildren(); end = play(model, home, scenes[next]);
+  }
+  const sized = new ResizeObserver(([entry]) => { if (entry.contentRect.width) fit(entry.contentRect.width); });
+  fit(el.clientWidth); sized.observe(el);
+  cover.textContent = model.get('cover');
+  const forget = followTheme(el), stop = follow(model), waited = !model.get('cover') ? () => {} : waitForGuesses(model, (covered) => { cover.hidden = !covered; el.classList.toggle('rl-covered', covered); });
+  return () => { end(); sized.disconnect(); forget(); stop(); waited(); };
+}
+export default { render };

@@ -1,0 +1,112 @@
+"""The widget that plays a scene, and what every picture made of scenes can do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import anywidget
+import traitlets
+
+from rooflab.show import canvas, painter, theme
+from rooflab.show.scene import Dim, Scene, sheets
+from rooflab.show.waiting import awaited, covered, waiting_sentence
+
+
+class Player(anywidget.AnyWidget):
+    """A picture that moves in the browser: its scene, and a trait for each of its dimensions.
+
+    ``scenes`` are the same picture on sheets of several widths, the widest first: the browser takes
+    the widest whose letters are large enough where it stands. All have the same dimensions. A
+    dimension's trait holds the name of its stop, or its number where stops have no names.
+
+    ``after``: what has to be uncovered first, guess axes above all. ``follows``: dimension → (id of
+    another widget, its trait, what is added to a number): the dimension takes what the other holds.
+    ``kind``: CSS classes. Arguments named like dimensions say where they start.
+    """
+
+    _esm = canvas.source("overlay.js", "player.js")
+    _css = theme.css() + canvas.source("overlay.css", "player.css")
+    scenes: Any = traitlets.List().tag(sync=True)
+    kind = traitlets.Unicode().tag(sync=True)
+    follows = traitlets.Dict().tag(sync=True)
+    #: Whether what a hand does here is an answer, which a kernel has to keep.
+    asks = traitlets.Bool(False).tag(sync=True)
+    #: Ids of the widgets that it waits for, and what stands in its place until then.
+    waits = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    cover = traitlets.Unicode().tag(sync=True)
+    covered = traitlets.Bool(False).tag(sync=True)
+
+    def __init__(
+        self,
+        *scenes: Scene,
+        stem: str,
+        kind: str = "",
+        after: Any = None,
+        follows: Mapping[str, tuple[str, str, int]] | None = None,
+        **start: Any,
+    ) -> None:
+        self.sheets, self.scene, self.after = scenes, scenes[0], awaited(after)
+        own = {dim.name: _trait(dim) for dim in self.scene.given if not self.has_trait(dim.name)}
+        self.add_traits(**own)
+        super().__init__(
+            scenes=sheets(*scenes),
+            kind=kind,
+            follows={name: list(found) for name, found in (follows or {}).items()},
+            waits=[one.model_id for one in self.after],
+            cover=waiting_sentence(self.after) if self.after else "",
+            covered=any(one.covered for one in self.after),
+            model_id=canvas.free_model_id(stem),
+            **start,
+        )
+        for one in self.after:
+            one.observe(self._look, "covered")
+
+    def _look(self, change: Any) -> None:
+        self.covered = any(one.covered for one in self.after)
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """Where it stands along each dimension, as far as the kernel has heard."""
+        return {dim.name: getattr(self, dim.name) for dim in self.scene.given}
+
+    @property
+    def sentence(self) -> str:
+        """What it says now, or what it waits for."""
+        return self.cover if self.covered else self.scene.sentence(**self.state)
+
+    @property
+    def words(self) -> str:
+        """The whole picture in words: what stands beside its still."""
+        return self.sentence
+
+    def states(self) -> Sequence[Mapping[str, Any]]:
+        """The states that its still shows, one below the other."""
+        return [self.state]
+
+    def still(self) -> bytes:
+        """It as one PNG, drawn by Matplotlib; a frame with a sentence while it is covered."""
+        return covered(self.cover) if self.covered else self.drawn()
+
+    def drawn(self) -> bytes:
+        """The PNG of what it shows, or would show."""
+        return painter.still(self.scene, *self.states())
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> canvas.Bundle:
+        live = super()._repr_mimebundle_(**kwargs)
+        under = (self.drawn(), self.scene.sentence(**self.states()[-1])) if self.covered else None
+        cut = 0.5 if len(self.states()) == 2 else None
+        return canvas.mimebundle(live, self.still(), self.words, under, cut=cut)
+
+
+_TRAITS: dict[type, Any] = {str: traitlets.Unicode, bool: traitlets.Bool, int: traitlets.Int}
+
+
+def _trait(dim: Dim) -> Any:
+    if dim.names is not None:
+        first = dim.names[dim.start]
+        trait: Any = _TRAITS.get(type(first), traitlets.Any)(first)
+    else:
+        number = traitlets.Float if dim.free else traitlets.Int
+        trait = number(dim.start, min=0, max=len(dim.stops) - 1)
+    return trait.tag(sync=True)

@@ -1,0 +1,123 @@
+"""Every picture made of a scene: the browser shows what the still shows, in every state.
+
+And no text lies on another, none is cut off, and nothing below the picture ever moves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rooflab.show.player import Player
+from rooflab.show.scene import Scene, drawn
+from tests.support.scenes import some_states
+
+pytestmark = pytest.mark.browser
+
+MOST = 60  # states looked at in each picture and window
+WINDOWS = [(1366, 680), (900, 700), (390, 800)]
+PICTURES = {  # each leaves its widget in `picture`
+    "free_lunch": """from rooflab.measure.free_lunch import FreeLunch
+k = (1, 2, 3, 5, 9, 17, 33, 65, 129, 257)
+curve = FreeLunch(k, tuple(max(4e-3, 2e-4 * v) for v in k), (0.0,) * 10, 1 << 24, 4, 1)
+picture = rl.live.free_lunch(curve, names=True, start=17)""",
+    "box": 'picture = rl.live.box(64, 256, 64, machine="h100-sxm").box',
+    "waterfall": """live = rl.live.roofline(
+    ["epyc-2core-vm", "h100-sxm", "apple-m1"], machine="epyc-2core-vm", waterfall=True
+)
+picture = live.waterfall""",
+    "boxes": 'picture = rl.live.roofline(machine="h100-sxm", box=True).box',
+}
+START = "import rooflab as rl\n"
+
+SCRIPT = Path(__file__).with_name("scenes.js").read_text("utf-8")
+
+
+def ask(page: Any, name: str, *given: Any) -> Any:
+    """What a function of scenes.js says of the page's picture."""
+    page.locator(".rl-scene [data-mark]").first.wait_for(state="attached")
+    el = page.locator(".rl-scene").first.element_handle()
+    return page.evaluate(f"given => ({SCRIPT}).{name}(...given)", [el, *given])
+
+
+def made(name: str) -> Player:
+    names: dict[str, Any] = {}
+    exec(START + PICTURES[name], names)
+    picture: Player = names["picture"]
+    return picture
+
+
+@pytest.fixture(scope="module")
+def addresses(static_page: Callable[..., str]) -> dict[str, str]:
+    return {
+        name: static_page(f"scene-{name}", f"{START}{code}\npicture")
+        for name, code in PICTURES.items()
+    }
+
+
+def opened(tab: Any, address: str, window: tuple[int, int]) -> Any:
+    return tab.silent(address, window, motion="reduce")
+
+
+def states(scene: Scene) -> list[dict[str, Any]]:
+    """Some states, spread over all that :func:`some_states` gives."""
+    every = list(some_states(scene))
+    return list(islice(every, 0, None, max(1, -(-len(every) // MOST))))
+
+
+def sheet(page: Any, picture: Player) -> Scene:
+    """The scene that is shown: the one as wide as the picture's sheet."""
+    page.locator(".rl-scene [data-mark]").first.wait_for(state="attached")
+    wide = page.evaluate("() => document.querySelector('.rl-scene svg').viewBox.baseVal.width")
+    return next(one for one in picture.sheets if one.width == wide)
+
+
+@pytest.mark.parametrize("window", WINDOWS[::2], ids=str)
+@pytest.mark.parametrize("name", PICTURES)
+def test_the_player_shows_what_the_painter_draws(tab, addresses, name: str, window) -> None:
+    picture = made(name)
+    with opened(tab, addresses[name], window) as page:
+        scene = sheet(page, picture)
+        for state in states(scene):
+            ask(page, "set", state)
+            seen = {mark: rest for mark, *rest in ask(page, "marks")}
+            wanted = list(drawn(scene, **state))
+            assert sorted(seen) == [scene.marks.index(mark) for mark, _ in wanted], state
+            for mark, held in wanted:
+                place, text, opacity = seen[scene.marks.index(mark)]
+                spot = next(held[key] for key in ("points", "box", "at") if key in held)
+                turned = np.ravel(spot)[: len(place)]
+                assert place == pytest.approx(turned.tolist(), abs=0.08), (mark.name, state)
+                assert opacity == pytest.approx(held["opacity"], abs=0.002)
+                assert text == held.get("text", ""), state
+            assert page.locator(".rl-scene .say").text_content() == scene.sentence(**state)
+
+
+@pytest.mark.parametrize("window", WINDOWS, ids=str)
+@pytest.mark.parametrize("name", PICTURES)
+def test_no_text_lies_on_another_and_nothing_jumps(tab, addresses, name: str, window) -> None:
+    picture = made(name)
+    with opened(tab, addresses[name], window) as page:
+        scene = sheet(page, picture)
+        slides = {one["dim"] for one in scene.controls if one["kind"] == "slider"} | {*"ijk"}
+        heights: dict[str, set[int]] = {}
+        faults = {}
+        for state in states(scene):
+            ask(page, "set", state)
+            found, sheet_high, high = ask(page, "faults")
+            chosen = {name: value for name, value in state.items() if name not in slides}
+            heights.setdefault(str(chosen), set()).add(high)
+            heights.setdefault("the sheet", set()).add(sheet_high)
+            if found:
+                faults[str(state)] = found
+        assert not faults
+        assert {key: high for key, high in heights.items() if len(high) > 1} == {}
+        sideways = (
+            "() => document.documentElement.scrollWidth > document.documentElement.clientWidth"
+        )
+        assert not page.evaluate(sideways)
