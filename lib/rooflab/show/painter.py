@@ -94,7 +94,7 @@ def _dot(axes: Axes, mark: Mark, held: Mapping[str, Any], unit: float) -> list[A
 
 
 def _text(axes: Axes, mark: Mark, held: Mapping[str, Any], unit: float) -> list[Artist]:
-    x, y, turn = (*held["at"], 0.0)[:3]  # a Sum gives the place alone
+    x, y, turn = (*held["at"], *np.ravel(held.get("turn", 0.0)))[:3]
     halo = [withStroke(linewidth=4 * unit, foreground=theme.colour("paper"))]
     return [
         axes.text(

@@ -6,7 +6,8 @@ const MISSING = -32768; // as in scene.py: what is not there
 
 // The tables of a scene, in the buffer of all its sheets. A place is a position along a dimension; between two, numbers are blended.
 function tables(g) {
-  const b = g.buffer, codes = new Int16Array((b.buffer ?? b).slice(b.byteOffset ?? 0, (b.byteOffset ?? 0) + b.byteLength));
+  const own = (b) => (b.buffer ?? b).slice(b.byteOffset ?? 0, (b.byteOffset ?? 0) + b.byteLength);
+  const codes = new Int16Array(own(g.buffer)), exact = g.exact && new Float32Array(own(g.exact));
 
   function near(track, axis, p) { // [entry along the axis, how far on to the next one]
     const keys = track.keys?.[axis];
@@ -24,6 +25,7 @@ function tables(g) {
     const last = track.shape.length - 1;
     for (let axis = 0; axis < (track.rows === undefined ? last + 1 : last); axis++) flat = flat * track.shape[axis] + spots[axis][0];
     if (track.rows !== undefined) flat = (codes[track.rows + flat] & 0xffff) * track.shape[last] + spots[last][0];
+    if (track.exact !== undefined) { const from = track.exact + flat * track.n, found = Array.from(exact.subarray(from, from + track.n)); return found.some(Number.isNaN) ? null : found; }
     const from = track.at + flat * track.n;
     if (track.words) return g.texts[codes[from] & 0xffff];
     const found = new Array(track.n);
@@ -42,6 +44,7 @@ function tables(g) {
     if (typeof track === 'string' || Array.isArray(track)) return track;
     if (track.parts) { const found = track.parts.map((part) => read(part, positions)); return found.includes(null) ? null : track.of.map((n) => found[n][0]); }
     if (track.template !== undefined) return read(track.template, positions).replace(/\{(\w+)\}/g, (_, hole) => read(track.holes[hole], positions));
+    if (track.made) { const parts = track.from.map((part) => read(part, positions)); return track.made === 'above' || !parts.includes(null) ? WORK[track.made](parts, g.rulers?.[track.ruler]) : null; }
     if (track.sum) return track.sum.map((part) => read(part, positions)).reduce((a, b) => a && b && a.map((v, i) => v + b[i]));
     if (track.matrix) {
       const m = read(track.matrix, positions), v = read(track.vector, positions);
@@ -51,14 +54,31 @@ function tables(g) {
   };
 }
 
-const made = (track) => [track.template, ...Object.values(track.holes ?? {}), ...(track.sum ?? []), ...(track.parts ?? []), track.matrix, track.vector];
+// What values are worked out of others: graph.py says what each means.
+const WORK = {
+  along: ([[x], line]) => { let n = 0; while (n < line.length - 4 && line[n + 2] <= x) n += 2; return [line[n + 1] + ((x - line[n]) / (line[n + 2] - line[n])) * (line[n + 3] - line[n + 1])]; },
+  axes: ([[left, low, across, foot, floor, up], ...points]) => points.flat().map((v, i) => (i % 2 ? foot - (v - floor) * up : left + (v - low) * across)),
+  less: ([a, b]) => a.map((v, i) => v - b[i]),
+  above: ([value]) => [value && value[0] > 0 ? 1 : 0],
+  reading: ([[decades]], { marks, labels, low, suffixes }) => {
+    let decade = Math.floor(decades), at = 0, end = marks.length;
+    while (at < end) { const middle = (at + end) >> 1; if (marks[middle] <= decades - decade) at = middle + 1; else end = middle; }
+    if (at === marks.length) { decade += 1; at = 0; }
+    const period = labels.length / marks.length, row = decade - low, turn = Math.floor(row / period);
+    if (row < 0) return `less than ${labels[0]}${suffixes[0]}`;
+    return turn >= suffixes.length ? `more than ${labels.at(-1)}${suffixes.at(-1)}` : labels[(row % period) * marks.length + at] + suffixes[turn];
+  },
+};
+
+const made = (track) => [track.template, ...(track.from ?? []), ...Object.values(track.holes ?? {}), ...(track.sum ?? []), ...(track.parts ?? []), track.matrix, track.vector];
 const depends = (track) => (!track || typeof track !== 'object' || Array.isArray(track) ? [] : track.dims ?? made(track).flatMap(depends));
 
 const ink = (name) => `var(--${name})`;
 const put = { // a channel's value → attributes of its node
   points: (node, v, look) => node.setAttribute('d', `M${v.map((x, i) => (i && i % 2 === 0 ? `L${x.toFixed(2)}` : x.toFixed(2))).join(' ')}${look.closed ? 'Z' : ''}`),
   box: (node, v) => ['x', 'y', 'width', 'height'].forEach((name, i) => node.setAttribute(name, i > 1 ? Math.max(0, v[i]) : v[i])),
-  at: (node, v) => node.setAttribute('transform', `translate(${v[0].toFixed(2)} ${v[1].toFixed(2)})${v[2] ? ` rotate(${v[2]})` : ''}`),
+  at: (node, v) => node.setAttribute('transform', `translate(${v[0].toFixed(2)} ${v[1].toFixed(2)})${v[2] ?? node.rlTurn ? ` rotate(${v[2] ?? node.rlTurn})` : ''}`),
+  turn: (node, [v]) => { node.rlTurn = v; },
   opacity: (node, [v]) => { node.style.opacity = v; node.dataset.clear = v < 0.004 ? 1 : ''; },
   text: (node, v) => { node.textContent = v; },
   fill: (node, v) => { node.style.fill = ink(v); },
@@ -109,7 +129,7 @@ function play(model, el, g) {
   const stops = g.dims.map((_, d) => stopOf(d)), positions = stops.map((stop, d) => place(g.dims[d], stop));
   const derive = (dims) => { // these, and the dimensions that follow from them
     const all = [...dims];
-    g.dims.forEach(({ of }, d) => { if (of && depends(of).some((one) => all.includes(one))) { stops[d] = positions[d] = Math.round(read(of, positions)[0]); all.push(d); } });
+    g.dims.forEach(({ of }, d) => { if (of && depends(of).some((one) => all.includes(one))) { stops[d] = positions[d] = Math.round(read(of, positions)?.[0] ?? 0); all.push(d); if (g.dims[d].names) model.set(names[d], g.dims[d].names[stops[d]]); } });
     return all;
   };
   derive(names.map((_, d) => d));
@@ -165,9 +185,13 @@ function play(model, el, g) {
     words();
   }
 
+  const ghost = svgNode('g', { class: 'rl-ghost', 'aria-hidden': true });
+  function leaveGhost() { ghost.replaceChildren(...g.marks.flatMap(({ look }, m) => { if (!look.trail || nodes[m].dataset.gone) return []; const copy = (nodes[m].parentNode === svg ? nodes[m] : nodes[m].parentNode).cloneNode(true); for (const one of [copy, ...copy.querySelectorAll('[data-mark]')]) one.removeAttribute('data-mark'); return [copy]; })); }
+
   function go(d, stop, hand = false) {
     const dim = g.dims[d], before = stops[d], goal = place(dim, stop), ahead = stop === before + 1;
     if (stop === before && positions[d] === goal) return;
+    if (dim.trail) leaveGhost();
     stopping.get(d)?.(); stopping.delete(d);
     stops[d] = stop;
     if (dim.glide && !hand && (dim.keys || dim.free) && (byButton || playing === d || ahead)) walk(d, goal, dim);
@@ -209,13 +233,16 @@ function play(model, el, g) {
     clearTimeout(timers.save);
     timers.save = setTimeout(() => model.save_changes(), 150); // once the hand rests
   }
+  const touch = (sets) => { for (const [name, stop] of Object.entries(sets ?? {})) set(names.indexOf(name), stop, true); };
   const press = (d, stop) => { byButton = true; set(d, stop); byButton = false; };
 
   // Controls, each with what it shows of the state.
   const bars = { true: htmlNode('div', { className: 'row' }), false: htmlNode('div', { className: 'rl-sliders' }) };
+  const fold = htmlNode('details', { className: 'rl-more' }); htmlNode('summary', { textContent: 'more' }, fold); keepKeys(fold.firstChild);
   const rows = new Map(); // lines of buttons, by the words before them
-  const build = { slider: sliderOf, choice: choiceOf, switch: switchOf, play: playOf, button: buttonOf };
-  const controls = g.controls.map((one) => build[one.kind](one, bars[one.above], names.indexOf(one.dim)));
+  const build = { slider: sliderOf, choice: choiceOf, switch: switchOf, play: playOf, button: buttonOf, select: selectOf };
+  const controls = g.controls.map((one) => build[one.kind](one, one.more ? fold : bars[one.above], names.indexOf(one.dim)));
+  const off = (one, d, n) => Math.round(read(one.off, positions.with(d, n))?.[0] ?? 0) === 1;
 
   function sliderOf(one, parent, d) {
     const dim = g.dims[d], last = dim.stops.length - 1, home = htmlNode('div', { className: `rl-slider${one.at ? ' rl-inside' : ''}` }, one.at ? stage : parent);
@@ -253,11 +280,23 @@ function play(model, el, g) {
 
   function choiceOf(one, parent, d) {
     const add = buttons(parent, one.label), all = one.labels.map((text, n) => add(text, () => press(d, n)));
-    return { look: () => all.forEach((node, n) => node.setAttribute('aria-pressed', stops[d] === n)) };
+    return { look: () => all.forEach((node, n) => { node.setAttribute('aria-pressed', stops[d] === n); node.disabled = off(one, d, n); }) };
+  }
+
+  function selectOf(one, parent, d) {
+    const home = htmlNode('label', { textContent: `${one.label} ` }, parent), node = htmlNode('select', {}, home), groups = new Map();
+    keepKeys(node);
+    const options = g.dims[d].stops.map((_, n) => {
+      const under = one.groups[n];
+      if (under && !groups.has(under)) groups.set(under, htmlNode('optgroup', { label: under }, node));
+      return htmlNode('option', { value: n }, groups.get(under) ?? node);
+    });
+    node.addEventListener('change', () => set(d, +node.value));
+    return { look: () => { options.forEach((option, n) => { option.textContent = read(one.options, positions.with(d, n)); option.disabled = off(one, d, n); }); node.value = stops[d]; } };
   }
 
   function switchOf(one, parent, d) {
-    const node = buttons(parent)(one.label, () => press(d, stops[d] ? 0 : 1));
+    const node = buttons(parent)(one.label, () => { touch(one.sets); press(d, stops[d] ? 0 : 1); });
     return { look: () => node.setAttribute('aria-pressed', Boolean(stops[d])) };
   }
 
@@ -312,10 +351,13 @@ function play(model, el, g) {
       node.addEventListener('pointerleave', () => dims.forEach((d) => set(d, 0, true)));
       return node;
     }
-    if (grip.label) byKeys(node, grip, dims[0]);
-    node.addEventListener('pointerdown', (event) => { if (!awake()) return; node.setPointerCapture(event.pointerId); node.dataset.pulled = 1; pull(event); });
-    node.addEventListener('pointermove', (event) => { if (event.buttons && node.dataset.pulled) pull(event); });
-    for (const end of ['pointerup', 'pointercancel']) node.addEventListener(end, () => { node.dataset.pulled = ''; });
+    if (grip.label && dims.length) byKeys(node, grip, dims[0]);
+    const give = (event, back) => { const by = (v, from) => (back ? 0 : 24 * Math.tanh((v - from) / 60)); node.style.transition = back ? 'translate .3s cubic-bezier(.3, 1.8, .5, 1)' : ''; node.style.translate = `${by(event.clientX, from[0])}px ${by(event.clientY, from[1])}px`; };
+    let from = [0, 0];
+    const move = (event) => (grip.spring ? give(event) : pull(event));
+    node.addEventListener('pointerdown', (event) => { if (!awake()) return; node.setPointerCapture(event.pointerId); node.dataset.pulled = 1; from = [event.clientX, event.clientY]; touch(grip.sets); if (typeof grip.area !== 'number' || grip.spring) move(event); });
+    node.addEventListener('pointermove', (event) => { if (event.buttons && node.dataset.pulled) move(event); });
+    for (const end of ['pointerup', 'pointercancel']) node.addEventListener(end, (event) => { node.dataset.pulled = ''; if (grip.spring) give(event, true); });
     return node;
   });
 
@@ -329,7 +371,7 @@ function play(model, el, g) {
       const step = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 20, PageDown: -20, Home: -Infinity, End: Infinity }[event.key];
       if (event.key === 'Enter') el.querySelector('button.confirm:enabled')?.click();
       else if (!step || !awake()) return;
-      else if (there(stops[d]) || !open.length) { const to = Math.max(open[0], Math.min(open.at(-1), stops[d] + step)); if (there(to)) set(d, to, true); }
+      else if (touch(grip.sets), there(stops[d]) || !open.length) { const to = Math.max(open[0], Math.min(open.at(-1), stops[d] + step)); if (there(to)) set(d, to, true); }
       else set(d, open[Math.round((open.length - 1) / 2)], true); // it begins in the middle
       event.preventDefault(); event.stopPropagation();
     });
@@ -364,8 +406,11 @@ function play(model, el, g) {
     name(); controls.push({ look: name });
   });
 
-  const lines = (above) => notes.filter((one) => one.above === above).map(({ node }) => node);
+  svg.prepend(ghost);
+  fold.append(...notes.filter(({ node }) => node.className === 'more').map(({ node }) => node));
+  const lines = (above) => notes.filter((one) => one.above === above && one.node.className !== 'more').map(({ node }) => node);
   el.append(...lines(true), bars.true, stage, bars.false, room, ...lines(false), aside);
+  if (fold.children.length > 1) room.after(fold);
   for (const bar of Object.values(bars)) bar.hidden = !bar.children.length;
   el.style.setProperty('--ratio', g.width / g.height);
   const heard = g.dims.flatMap((dim, d) => (dim.of ? [] : [[`change:${dim.name}`, () => go(d, stopOf(d))]]));
@@ -389,7 +434,7 @@ function render({ model, el }) {
   el.rooflab = model; // for the page around it: an address with a state, a lecture, a test
   el.classList.add('rl-pic', 'rl-scene', ...model.get('kind').split(' ').filter(Boolean));
   const cover = htmlNode('div', { className: 'cover', hidden: true }, el), home = htmlNode('div', { className: 'rl-play-home' }, el);
-  const scenes = model.get('scenes').map((g, _, [{ texts, buffer }]) => ({ ...g, texts, buffer })); // the first has those of all
+  const scenes = model.get('scenes').map((g, _, [{ texts, buffer, exact, rulers }]) => ({ ...g, texts, buffer, exact, rulers })); // the first has those of all
   let shown = -1, end = () => {};
   function fit(wide) { // the widest sheet whose letters stay large enough there
     const fits = scenes.findIndex((g) => g.width <= 1.35 * wide), next = !wide ? 0 : fits < 0 ? scenes.length - 1 : fits;

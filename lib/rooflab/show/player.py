@@ -47,7 +47,7 @@ class Player(anywidget.AnyWidget):
         **start: Any,
     ) -> None:
         self.sheets, self.scene, self.after = scenes, scenes[0], awaited(after)
-        own = {dim.name: _trait(dim) for dim in self.scene.given if not self.has_trait(dim.name)}
+        own = {dim.name: _trait(dim) for dim in self.scene.told if not self.has_trait(dim.name)}
         self.add_traits(**own)
         super().__init__(
             scenes=sheets(*scenes),

@@ -53,7 +53,9 @@ class Dim:
     speed, instead of a slow start and a slow end.
 
     ``of``: its place at each place of dimensions before it. Then it follows from those: no hand
-    moves it and no widget holds it. What many states share is said once for each of its stops.
+    moves it; its trait says where it is. What many states share is said once for each of its stops.
+
+    ``trail``: where it leaves one stop for another, the marks that say so stay behind as a ghost.
     """
 
     name: str
@@ -64,7 +66,8 @@ class Dim:
     keys: Sequence[int] | None = None
     free: bool = False
     even: bool = False
-    of: By | None = None
+    of: By | Made | None = None
+    trail: bool = False
 
     @property
     def size(self) -> int:
@@ -125,6 +128,30 @@ class Times:
     vector: Any
 
 
+class Made:
+    """A value that is worked out of others where it is shown: see :mod:`rooflab.show.graph`.
+
+    ``kind`` names the work in player.js that :meth:`work` is in Python. Its parts are exact: they
+    are 32-bit numbers in a browser.
+    """
+
+    kind: str
+
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        """The values that it is made of."""
+        raise NotImplementedError
+
+    def work(self, *parts: np.ndarray) -> np.ndarray | str:
+        """The value, given those of its parts in one state."""
+        raise NotImplementedError
+
+    @property
+    def longest(self) -> str:
+        """The longest words that it can be, where it is words."""
+        return ""
+
+
 @dataclass(frozen=True)
 class Fill:
     """Words with holes: ``Fill("{n} of {all}", n=By("n", …), all="12")``.
@@ -140,9 +167,11 @@ class Fill:
         object.__setattr__(self, "holes", holes)
 
 
-Words: TypeAlias = "str | By | Fill"
+Words: TypeAlias = "str | By | Fill | Made"
 Number: TypeAlias = "float | By"
-Place: TypeAlias = "Number | Sum | Times"  # an x, or x and y in one: then there is no y
+Value: TypeAlias = "np.ndarray | By | Sum | Times | Made"
+Place: TypeAlias = "Number | Sum | Times | Made"  # an x, or x and y in one: then there is no y
+WHOLE = (Sum, Times, Made)  # both x and y, or all numbers of a line
 
 
 @dataclass(eq=False)
@@ -187,6 +216,11 @@ class Scene:
         """The dimensions that a hand or a widget moves; the others follow from them."""
         return [one for one in self.dims if one.of is None]
 
+    @property
+    def told(self) -> list[Dim]:
+        """The dimensions that a widget has traits for: those given, and those with names."""
+        return [one for one in self.dims if one.of is None or one.names is not None]
+
     # Marks.
 
     def line(
@@ -199,7 +233,7 @@ class Scene:
 
         ``fill`` paints the area inside, ``closed`` joins its ends, ``dash`` are lengths on and off.
         """
-        if not isinstance(points, (By, Sum, Times)):
+        if not isinstance(points, (By, *WHOLE)):
             points = self._stack(*(part for point in points for part in point))
         look = {"width": width, "dash": list(dash), "closed": closed or fill is not None}
         return self._add("line", {"points": points, "ink": ink, "fill": fill}, look, more)
@@ -239,18 +273,22 @@ class Scene:
         ``mono``: in the letters of code.
         """
         look = {"size": size, "bold": bold, "mono": mono, "halo": halo}
-        channels = {"at": self._stack(x, y, turn), "text": words, "fill": ink, "anchor": anchor}
+        turned = {"turn": self._stack(turn)} if isinstance(x, WHOLE) and not (isinstance(turn, int) and turn == 0) else {}
+        at = {"at": self._stack(x, y, turn)}
+        channels = {**turned, **at, "text": words, "fill": ink, "anchor": anchor}
         return self._add("text", channels, look, more)
 
     def _add(
         self, kind: str, channels: dict[str, Any], look: dict[str, Any], more: dict[str, Any]
     ) -> Mark:
-        wrong = set(more) - {"opacity", "clip", "name"}
+        wrong = set(more) - {"opacity", "clip", "name", "trail"}
         if wrong:
             raise TypeError(f"{kind}() has no argument {', '.join(sorted(wrong))}")
         channels["opacity"] = more.get("opacity", 1)
         if more.get("clip") is not None:
             look["clip"] = tuple(more["clip"])
+        if more.get("trail"):
+            look["trail"] = True
         kept = {key: value for key, value in channels.items() if value is not None}
         mark = Mark(kind, kept, look, more.get("name", ""))
         for value in kept.values():
@@ -261,8 +299,9 @@ class Scene:
     # What moves it.
 
     def slider(
-        self, dim: str, label: str, *, at: Sequence[float] | None = None, y: float = 0
-    ) -> None:
+        self, dim: str, label: str, *, at: Sequence[float] | None = None, y: float = 0,
+        more: bool = False,
+    ) -> None:  # fmt: skip
         """A slider over the stops of ``dim``, below the sheet.
 
         ``at``: the x of each stop, for a slider that lies along an axis, with its middle at ``y``.
@@ -272,22 +311,61 @@ class Scene:
             raise ValueError(f"at has {len(at)} places; {dim} has {len(found.stops)} stops")
         places = None if at is None else [round(float(x), 2) for x in at]
         self.controls.append(
-            {"kind": "slider", "dim": dim, "label": label, "at": places, "y": y, "above": False}
-        )
+            {"kind": "slider", "dim": dim, "label": label, "at": places, "y": y, "above": False,
+             "more": more}
+        )  # fmt: skip
 
-    def choice(self, dim: str, legend: str, labels: Sequence[str], *, above: bool = True) -> None:
-        """A row of buttons, one a stop of ``dim``; ``legend`` names the row for screen readers."""
+    def choice(
+        self, dim: str, legend: str, labels: Sequence[str], *, off: Number = 0, above: bool = True
+    ) -> None:
+        """A row of buttons, one a stop of ``dim``; ``legend`` names the row for screen readers.
+
+        ``off`` is 1 at the stops of ``dim`` that cannot be pressed in a state.
+        """
         if len(labels) != len(self.dim(dim).stops):
             raise ValueError(f"labels={list(labels)!r} must be one a stop of {dim}")
+        self._check(off)
         self.controls.append(
-            {"kind": "choice", "dim": dim, "label": legend, "labels": [*labels], "above": above}
-        )
+            {"kind": "choice", "dim": dim, "label": legend, "labels": [*labels], "off": off,
+             "above": above}
+        )  # fmt: skip
 
-    def switch(self, dim: str, label: str, *, above: bool = True) -> None:
-        """A button that turns ``dim`` from its first stop to its second and back."""
+    def select(
+        self, dim: str, label: str, options: Words, *, off: Number = 0,
+        groups: Sequence[str] = (), above: bool = True,
+    ) -> None:  # fmt: skip
+        """A list to choose a stop of ``dim`` from; ``label`` stands before it.
+
+        ``options``: the words of each stop, in a state; ``off`` is 1 at those that cannot be
+        chosen. ``groups``: the heading under which each stop stands.
+        """
+        found = self.dim(dim)
+        if groups and len(groups) != len(found.stops):
+            raise ValueError(f"groups={list(groups)!r} must be one a stop of {dim}")
+        for value in (options, off):
+            self._check(value)
+        self.controls.append(
+            {"kind": "select", "dim": dim, "label": label, "options": options, "off": off,
+             "groups": [*groups], "above": above}
+        )  # fmt: skip
+
+    def switch(
+        self, dim: str, label: str, *, above: bool = True, more: bool = False,
+        sets: Mapping[str, int] | None = None,
+    ) -> None:  # fmt: skip
+        """A button that turns ``dim`` from its first stop to its second and back.
+
+        ``sets``: dimension → stop, what it brings about besides. ``more``: it is folded away
+        until somebody asks for more.
+        """
         if len(self.dim(dim).stops) != 2:
             raise ValueError(f"{dim} has {len(self.dim(dim).stops)} stops; a switch turns two")
-        self.controls.append({"kind": "switch", "dim": dim, "label": label, "above": above})
+        for name in sets or {}:
+            self.dim(name)
+        self.controls.append(
+            {"kind": "switch", "dim": dim, "label": label, "above": above, "more": more,
+             "sets": dict(sets or {})}
+        )  # fmt: skip
 
     def play(
         self, dim: str, run: str = "▶ run", stop: str = "❚❚ stop", again: str = "↺ again"
@@ -316,7 +394,8 @@ class Scene:
 
     def grip(
         self, dims: str, x: Place, y: Number | None, *, area: Sequence[float] | Mark,
-        hover: bool = False, label: str = "",
+        hover: bool = False, label: str = "", spring: bool = False,
+        sets: Mapping[str, int] | None = None,
     ) -> None:  # fmt: skip
         """Make ``area`` (left, top, right, bottom, or a mark) a place to pull at.
 
@@ -324,9 +403,10 @@ class Scene:
         pointer; where that is not a number, nothing can be pulled to. ``hover``: pointing is
         enough, and what is left goes back to its first stop. ``label``: a name for the keyboard,
         for a grip of one dimension that has no slider. Arrow keys then move it, and Enter presses
-        the first button of the kind "confirm".
+        the first button of the kind "confirm". ``spring``: what is pulled gives a little, and goes
+        back when it is let go; it has no dims. ``sets``: dimension → stop, set at each touch.
         """
-        for name in dims.split():
+        for name in (*dims.split(), *(sets or {})):
             self.dim(name)
         found: Any = self.marks.index(area) if isinstance(area, Mark) else [*map(float, area)]
         grip = {
@@ -335,6 +415,8 @@ class Scene:
             "hover": hover,
             "at": self._stack(x, y),
             "label": label,
+            "spring": spring,
+            "sets": dict(sets or {}),
         }
         self._check(grip["at"])
         found = grip["at"].names if isinstance(grip["at"], By) else ()
@@ -351,7 +433,8 @@ class Scene:
     def note(self, words: Words, kind: str = "origin", *, above: bool = False) -> None:
         """A line under the sentence, or ``above`` the sheet; empty words take no room.
 
-        ``kind`` is its CSS class: "origin" is small, "title" bold, "code" in the letters of code.
+        ``kind`` is its CSS class: "origin" is small, "title" bold, "code" in the letters of code,
+        "more" stands with the controls that are folded away.
         """
         self._check(words)
         self.notes.append((kind, words, above))
@@ -387,7 +470,8 @@ class Scene:
         }
         for one in self.dims:
             if one.of is not None:
-                found[one.name] = int(self.settled(one.of, found))
+                place = np.ravel(self.settled(one.of, found))[0]
+                found[one.name] = 0 if np.isnan(place) else int(place)
         return found
 
     def value(self, mark: Mark, channel: str, **state: Any) -> Any:
@@ -408,6 +492,8 @@ class Scene:
         if isinstance(value, Times):
             vector = self.settled(value.vector, places)
             return self.settled(value.matrix, places).reshape(-1, len(vector)) @ vector
+        if isinstance(value, Made):
+            return value.work(*(np.atleast_1d(self.settled(part, places)) for part in value.parts))
         if isinstance(value, By):
             found = self.table(value)[tuple(places[name] for name in value.names)]
             return str(found) if isinstance(found, str) else np.asarray(found, float)
@@ -425,6 +511,8 @@ class Scene:
 
     def longest(self, words: Words, many: int = 3) -> list[str]:
         """The longest texts that ``words`` can be: they need the most room."""
+        if isinstance(words, Made):
+            return [words.longest]
         if isinstance(words, Fill):
             holes = {key: self.longest(hole, 1)[0] for key, hole in words.holes.items()}
             return [one.format(**holes) for one in self.longest(words.template, many)]
@@ -444,7 +532,7 @@ class Scene:
 
     def _stack(self, *parts: Any) -> Any:
         """Numbers that are said one by one, as one value: each may depend on other dimensions."""
-        if isinstance(parts[0], (Sum, Times)):  # which are whole places
+        if isinstance(parts[0], WHOLE):  # which are whole places
             return parts[0]
         by = [part for part in parts if isinstance(part, By)]
         for part in by:
@@ -472,7 +560,7 @@ def _parts(value: Any) -> list[Any]:
     """The values that one of a channel is made of."""
     if isinstance(value, Fill):
         return [one for part in (value.template, *value.holes.values()) for one in _parts(part)]
-    if isinstance(value, Sum):
+    if isinstance(value, (Sum, Made)):
         return [one for part in value.parts for one in _parts(part)]
     return [*_parts(value.matrix), value.vector] if isinstance(value, Times) else [value]
 
@@ -520,21 +608,30 @@ class Packer:
     def __init__(self, scene: Scene) -> None:
         self.scene = scene
         self.texts: dict[str, int] = {}
+        self.rulers: dict[str, Any] = {}
+        self._exact: list[np.ndarray] = []
         self._parts: list[np.ndarray] = []
         self._packed_words: dict[int, tuple[By, Any]] = {}
-        self._where: dict[bytes, int] = {}
-        self._length = 0
+        self._where: dict[tuple[bool, bytes], int] = {}
+        self._lengths = {False: 0, True: 0}  # of the buffer, and of the one of exact numbers
 
     @property
     def buffer(self) -> bytes:
         """All tables, as little-endian 16-bit integers."""
         return np.concatenate([np.zeros(0, "<i2"), *self._parts]).astype("<i2").tobytes()
 
+    @property
+    def exact(self) -> bytes:
+        """Tables of exact numbers, as little-endian 32-bit floats."""
+        return np.concatenate([np.zeros(0, "<f4"), *self._exact]).astype("<f4").tobytes()
+
     def track(self, value: Any, channel: str) -> Any:
         """What a browser reads a channel from: a constant, a table, or a template with holes."""
         if isinstance(value, Fill):
             holes = {key: self.track(hole, "text") for key, hole in value.holes.items()}
             return {"template": self.track(value.template, "text"), "holes": holes}
+        if isinstance(value, Made):
+            return self._made(value)
         if isinstance(value, Sum):
             return {"sum": [self.track(part, channel) for part in value.parts]}
         if isinstance(value, Times):
@@ -543,9 +640,12 @@ class Packer:
         if isinstance(value, str):
             return value
         if not isinstance(value, By):
-            return [None if np.isnan(v) else round(v, 3) for v in np.ravel(value).tolist()]
+            digits = 6 if channel == "exact" else 3
+            return [None if np.isnan(v) else round(v, digits) for v in np.ravel(value).tolist()]
         table = self.scene.table(value)
         words = table.dtype == object
+        if channel == "exact" and not words:
+            return self._packed_exact(value, table)
         if words:  # those that are used again and again are looked through once
             if id(value) not in self._packed_words:
                 found = self._packed(self._words(table), list(value.names), True, 1)
@@ -562,6 +662,24 @@ class Packer:
             for part in parts
         ]
         return {"parts": found, "of": of}
+
+    def _made(self, value: Made) -> dict[str, Any]:
+        found: dict[str, Any] = {"made": value.kind}
+        ruler = getattr(value, "ruler", None)
+        if ruler is not None:
+            self.rulers.setdefault(ruler.name, ruler.packed())
+            found["ruler"] = ruler.name
+        return found | {"from": [self.track(part, "exact") for part in value.parts]}
+
+    def _packed_exact(self, value: By, table: np.ndarray) -> dict[str, Any]:
+        order = [one.name for one in self.scene.dims]
+        many = len(value.names)
+        data = table.astype("<f4").reshape((*table.shape[:many], -1))
+        found = {
+            "exact": self._put(data, self._exact), "n": data.shape[-1],
+            "dims": [order.index(name) for name in value.names], "shape": [*data.shape[:-1]],
+        }  # fmt: skip
+        return found
 
     def _words(self, table: np.ndarray) -> np.ndarray:
         index = [self.texts.setdefault(text, len(self.texts)) for text in table.ravel()]
@@ -597,13 +715,14 @@ class Packer:
             return {"rows": self._put(index.astype("<i2")), "at": self._put(kept)}
         return {"at": self._put(codes)}
 
-    def _put(self, codes: np.ndarray) -> int:
-        data = np.ascontiguousarray(codes, "<i2").ravel()
-        key = data.tobytes()
+    def _put(self, codes: np.ndarray, home: list[np.ndarray] | None = None) -> int:
+        exact, home = home is not None, self._parts if home is None else home
+        data = np.ascontiguousarray(codes, "<f4" if exact else "<i2").ravel()
+        key = (exact, data.tobytes())
         if key not in self._where:
-            self._where[key] = self._length
-            self._parts.append(data)
-            self._length += data.size
+            self._where[key] = self._lengths[exact]
+            home.append(data)
+            self._lengths[exact] += data.size
         return self._where[key]
 
 
@@ -668,6 +787,8 @@ def sheets(*scenes: Scene) -> list[dict[str, Any]]:
     packer = Packer(scenes[0])
     found = [_sheet(scene, packer) for scene in scenes]
     found[0] |= {"texts": list(packer.texts), "buffer": packer.buffer}
+    if packer.rulers or packer.exact:
+        found[0] |= {"rulers": packer.rulers, "exact": packer.exact}
     return found
 
 
@@ -692,7 +813,7 @@ def _longest(scene: Scene) -> list[str]:
 
 
 def _dim(one: Dim, packer: Packer) -> dict[str, Any]:
-    return {
+    return ({"trail": True} if one.trail else {}) | {
         "name": one.name, "stops": [*one.stops], "names": one.names and [*one.names],
         "keys": one.keys and [*one.keys], "glide": one.glide, "free": one.free, "even": one.even,
         "of": None if one.of is None else packer.track(one.of, "stop"),
@@ -700,6 +821,9 @@ def _dim(one: Dim, packer: Packer) -> dict[str, Any]:
 
 
 def _control(one: dict[str, Any], packer: Packer) -> dict[str, Any]:
+    if one["kind"] in ("select", "choice"):
+        words = {"options": packer.track(one["options"], "text")} if "options" in one else {}
+        return {**one, "off": packer.track(one["off"], "stop"), **words}
     if one["kind"] != "button":
         return one
     states = [key for key in ("shown", "enabled", "pressed") if one[key] is not None]
