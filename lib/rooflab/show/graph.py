@@ -104,6 +104,22 @@ class Above(Made):
 
 
 @dataclass(frozen=True)
+class Either(Made):
+    """The one of ``options`` whose number ``which`` is."""
+
+    which: Value
+    options: tuple[Value, ...]
+    kind = "either"
+
+    @property
+    def parts(self) -> tuple[Value, ...]:
+        return (self.which, *self.options)
+
+    def work(self, which: NUMBER, *options: NUMBER) -> NUMBER:  # type: ignore[override]
+        return options[int(np.ravel(which)[0])]
+
+
+@dataclass(frozen=True)
 class Ruler:
     """Reads decades as a rounded number: nothing is counted or formatted in a browser.
 
@@ -135,7 +151,7 @@ class Ruler:
     def packed(self) -> dict[str, Any]:
         """Itself as a browser takes it."""
         return {
-            "marks": [round(mark, 6) for mark in self.marks], "labels": [*self.labels],
+            "marks": [round(mark, 6) for mark in self.marks], "labels": "|".join(self.labels),
             "low": self.low, "suffixes": [*self.suffixes],
         }  # fmt: skip
 
@@ -153,7 +169,8 @@ class Reading(Made):
         return (self.value,)
 
     def work(self, value: NUMBER) -> str:  # type: ignore[override]
-        return self.ruler.read(float(np.ravel(value)[0]))
+        decades = float(np.ravel(value)[0])
+        return "" if math.isnan(decades) else self.ruler.read(decades)
 
     @property
     def longest(self) -> str:
@@ -191,5 +208,5 @@ def gaps() -> Ruler:
 
 @cache
 def ridges() -> Ruler:
-    """An intensity from 0.01 to 99 900 FLOP/byte, three digits."""
-    return _ruler("ridge", 3, range(-2, 5), theme.ridge)
+    """An intensity from 0.01 to 99 000 FLOP/byte, two digits."""
+    return _ruler("ridge", 2, range(-2, 5), theme.ridge)

@@ -44,7 +44,7 @@ function tables(g) {
     if (typeof track === 'string' || Array.isArray(track)) return track;
     if (track.parts) { const found = track.parts.map((part) => read(part, positions)); return found.includes(null) ? null : track.of.map((n) => found[n][0]); }
     if (track.template !== undefined) return read(track.template, positions).replace(/\{(\w+)\}/g, (_, hole) => read(track.holes[hole], positions));
-    if (track.made) { const parts = track.from.map((part) => read(part, positions)); return track.made === 'above' || !parts.includes(null) ? WORK[track.made](parts, g.rulers?.[track.ruler]) : null; }
+    if (track.made) { const parts = track.from.map((part) => read(part, positions)); return track.made === 'above' || track.made === 'either' || !parts.includes(null) ? WORK[track.made](parts, g.rulers?.[track.ruler]) : track.ruler ? '' : null; }
     if (track.sum) return track.sum.map((part) => read(part, positions)).reduce((a, b) => a && b && a.map((v, i) => v + b[i]));
     if (track.matrix) {
       const m = read(track.matrix, positions), v = read(track.vector, positions);
@@ -59,8 +59,10 @@ const WORK = {
   along: ([[x], line]) => { let n = 0; while (n < line.length - 4 && line[n + 2] <= x) n += 2; return [line[n + 1] + ((x - line[n]) / (line[n + 2] - line[n])) * (line[n + 3] - line[n + 1])]; },
   axes: ([[left, low, across, foot, floor, up], ...points]) => points.flat().map((v, i) => (i % 2 ? foot - (v - floor) * up : left + (v - low) * across)),
   less: ([a, b]) => a.map((v, i) => v - b[i]),
+  either: ([[which], ...options]) => options[Math.round(which)],
   above: ([value]) => [value && value[0] > 0 ? 1 : 0],
-  reading: ([[decades]], { marks, labels, low, suffixes }) => {
+  reading: ([[decades]], ruler) => {
+    const { marks, low, suffixes } = ruler, labels = (ruler.all ??= ruler.labels.split('|'));
     let decade = Math.floor(decades), at = 0, end = marks.length;
     while (at < end) { const middle = (at + end) >> 1; if (marks[middle] <= decades - decade) at = middle + 1; else end = middle; }
     if (at === marks.length) { decade += 1; at = 0; }
@@ -69,6 +71,14 @@ const WORK = {
     return turn >= suffixes.length ? `more than ${labels.at(-1)}${suffixes.at(-1)}` : labels[(row % period) * marks.length + at] + suffixes[turn];
   },
 };
+
+// What a scene says more than once is kept once: it is put back where it is referred to.
+function unpooled(node, pool) {
+  if (Array.isArray(node)) return node.map((one) => unpooled(one, pool));
+  if (node === null || typeof node !== 'object' || node instanceof DataView || ArrayBuffer.isView(node)) return node;
+  if (node.ref !== undefined) return (pool[node.ref].whole ??= unpooled(pool[node.ref].part, pool));
+  return Object.fromEntries(Object.entries(node).map(([key, one]) => [key, unpooled(one, pool)]));
+}
 
 const made = (track) => [track.template, ...(track.from ?? []), ...Object.values(track.holes ?? {}), ...(track.sum ?? []), ...(track.parts ?? []), track.matrix, track.vector];
 const depends = (track) => (!track || typeof track !== 'object' || Array.isArray(track) ? [] : track.dims ?? made(track).flatMap(depends));
@@ -185,13 +195,10 @@ function play(model, el, g) {
     words();
   }
 
-  const ghost = svgNode('g', { class: 'rl-ghost', 'aria-hidden': true });
-  function leaveGhost() { ghost.replaceChildren(...g.marks.flatMap(({ look }, m) => { if (!look.trail || nodes[m].dataset.gone) return []; const copy = (nodes[m].parentNode === svg ? nodes[m] : nodes[m].parentNode).cloneNode(true); for (const one of [copy, ...copy.querySelectorAll('[data-mark]')]) one.removeAttribute('data-mark'); return [copy]; })); }
-
   function go(d, stop, hand = false) {
     const dim = g.dims[d], before = stops[d], goal = place(dim, stop), ahead = stop === before + 1;
     if (stop === before && positions[d] === goal) return;
-    if (dim.trail) leaveGhost();
+    g.dims.forEach((one, t) => { if (one.trail === names[d]) set(t, before, true); });
     stopping.get(d)?.(); stopping.delete(d);
     stops[d] = stop;
     if (dim.glide && !hand && (dim.keys || dim.free) && (byButton || playing === d || ahead)) walk(d, goal, dim);
@@ -355,7 +362,7 @@ function play(model, el, g) {
     const give = (event, back) => { const by = (v, from) => (back ? 0 : 24 * Math.tanh((v - from) / 60)); node.style.transition = back ? 'translate .3s cubic-bezier(.3, 1.8, .5, 1)' : ''; node.style.translate = `${by(event.clientX, from[0])}px ${by(event.clientY, from[1])}px`; };
     let from = [0, 0];
     const move = (event) => (grip.spring ? give(event) : pull(event));
-    node.addEventListener('pointerdown', (event) => { if (!awake()) return; node.setPointerCapture(event.pointerId); node.dataset.pulled = 1; from = [event.clientX, event.clientY]; touch(grip.sets); if (typeof grip.area !== 'number' || grip.spring) move(event); });
+    node.addEventListener('pointerdown', (event) => { if (!awake()) return; node.setPointerCapture(event.pointerId); node.dataset.pulled = 1; from = [event.clientX, event.clientY]; touch(grip.sets); move(event); });
     node.addEventListener('pointermove', (event) => { if (event.buttons && node.dataset.pulled) move(event); });
     for (const end of ['pointerup', 'pointercancel']) node.addEventListener(end, (event) => { node.dataset.pulled = ''; if (grip.spring) give(event, true); });
     return node;
@@ -406,7 +413,6 @@ function play(model, el, g) {
     name(); controls.push({ look: name });
   });
 
-  svg.prepend(ghost);
   fold.append(...notes.filter(({ node }) => node.className === 'more').map(({ node }) => node));
   const lines = (above) => notes.filter((one) => one.above === above && one.node.className !== 'more').map(({ node }) => node);
   el.append(...lines(true), bars.true, stage, bars.false, room, ...lines(false), aside);
@@ -434,7 +440,7 @@ function render({ model, el }) {
   el.rooflab = model; // for the page around it: an address with a state, a lecture, a test
   el.classList.add('rl-pic', 'rl-scene', ...model.get('kind').split(' ').filter(Boolean));
   const cover = htmlNode('div', { className: 'cover', hidden: true }, el), home = htmlNode('div', { className: 'rl-play-home' }, el);
-  const scenes = model.get('scenes').map((g, _, [{ texts, buffer, exact, rulers }]) => ({ ...g, texts, buffer, exact, rulers })); // the first has those of all
+  const scenes = model.get('scenes').map((g, _, [{ texts, buffer, exact, rulers, pool }]) => ({ ...unpooled(g, pool.map((part) => ({ part }))), texts, buffer, exact, rulers })); // the first has those of all
   let shown = -1, end = () => {};
   function fit(wide) { // the widest sheet whose letters stay large enough there
     const fits = scenes.findIndex((g) => g.width <= 1.35 * wide), next = !wide ? 0 : fits < 0 ? scenes.length - 1 : fits;

@@ -18,6 +18,7 @@ places and formats all of them. ``player.js`` looks them up and moves the marks 
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -55,7 +56,7 @@ class Dim:
     ``of``: its place at each place of dimensions before it. Then it follows from those: no hand
     moves it; its trait says where it is. What many states share is said once for each of its stops.
 
-    ``trail``: where it leaves one stop for another, the marks that say so stay behind as a ghost.
+    ``trail``: the name of a dimension before it: it takes the stop which that one has just left.
     """
 
     name: str
@@ -67,7 +68,7 @@ class Dim:
     free: bool = False
     even: bool = False
     of: By | Made | None = None
-    trail: bool = False
+    trail: str = ""
 
     @property
     def size(self) -> int:
@@ -281,14 +282,12 @@ class Scene:
     def _add(
         self, kind: str, channels: dict[str, Any], look: dict[str, Any], more: dict[str, Any]
     ) -> Mark:
-        wrong = set(more) - {"opacity", "clip", "name", "trail"}
+        wrong = set(more) - {"opacity", "clip", "name"}
         if wrong:
             raise TypeError(f"{kind}() has no argument {', '.join(sorted(wrong))}")
         channels["opacity"] = more.get("opacity", 1)
         if more.get("clip") is not None:
             look["clip"] = tuple(more["clip"])
-        if more.get("trail"):
-            look["trail"] = True
         kept = {key: value for key, value in channels.items() if value is not None}
         mark = Mark(kind, kept, look, more.get("name", ""))
         for value in kept.values():
@@ -595,9 +594,10 @@ def _between(table: np.ndarray, axis: int, keys: Sequence[int], words: bool) -> 
 # sheets of a picture share one buffer and one pool of words.
 
 SCALE = {  # steps of a unit
-    "points": 16, "box": 16, "at": 16, "opacity": 1000, "stop": 1, "matrix": 1000, "vector": 64,
+    "points": 16, "box": 16, "at": 16, "turn": 100, "opacity": 1000, "stop": 1, "matrix": 1000, "vector": 64,
 }  # fmt: skip
 MISSING = -32768  # a place that is not a number: the mark is not there
+LONG = 90  # letters of a part from which it is kept once
 _MOST = 32767
 _FEW = 3  # numbers of a mark that change, at most, for each to be a table of its own
 
@@ -785,11 +785,25 @@ def pack(scene: Scene) -> dict[str, Any]:
 def sheets(*scenes: Scene) -> list[dict[str, Any]]:
     """Return the sheets of a picture, packed; the first one holds words and buffer of all."""
     packer = Packer(scenes[0])
-    found = [_sheet(scene, packer) for scene in scenes]
+    pool: dict[str, int] = {}
+    found = [_pooled(_sheet(scene, packer), pool, top=True) for scene in scenes]
+    found[0]["pool"] = [json.loads(one) for one in pool]
     found[0] |= {"texts": list(packer.texts), "buffer": packer.buffer}
     if packer.rulers or packer.exact:
         found[0] |= {"rulers": packer.rulers, "exact": packer.exact}
     return found
+
+
+def _pooled(node: Any, pool: dict[str, int], *, top: bool = False) -> Any:
+    """The same, with each long part of it kept once, in ``pool``: {"ref": its number}."""
+    if isinstance(node, list):
+        return [_pooled(one, pool) for one in node]
+    if not isinstance(node, dict):
+        return node
+    found = {key: _pooled(one, pool) for key, one in node.items()}
+    if top or len(text := json.dumps(found)) < LONG:
+        return found
+    return {"ref": pool.setdefault(text, len(pool))}
 
 
 def _sheet(scene: Scene, packer: Packer) -> dict[str, Any]:
@@ -813,7 +827,7 @@ def _longest(scene: Scene) -> list[str]:
 
 
 def _dim(one: Dim, packer: Packer) -> dict[str, Any]:
-    return ({"trail": True} if one.trail else {}) | {
+    return ({"trail": one.trail} if one.trail else {}) | {
         "name": one.name, "stops": [*one.stops], "names": one.names and [*one.names],
         "keys": one.keys and [*one.keys], "glide": one.glide, "free": one.free, "even": one.even,
         "of": None if one.of is None else packer.track(one.of, "stop"),

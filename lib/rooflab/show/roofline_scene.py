@@ -1,0 +1,414 @@
+"""The live roofline as a scene: roofs, dots that walk along them, and hands that pull at both."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from rooflab.count.operation import Operation
+from rooflab.count.si import si
+from rooflab.predict.estimate import CACHES
+from rooflab.show import canvas, captions, ceiling_lines, theme
+from rooflab.show.axes import Frame, Scale
+from rooflab.show.graph import Along, Less, OnAxes, Reading, rates
+from rooflab.show.roofline_tables import Series, Tables
+from rooflab.show.roofline_values import FACTORS, LEVELS, NO, RooflineValues
+from rooflab.show.roofline_words import ridge_words, sentence
+from rooflab.show.scene import By, Dim, Fill, Mark, Scene, Sum, Value, Words
+
+WIDE, NARROW = (760, 420), (400, 420)  # width and height of the two sheets
+CALL_POINTS = 24  # corners of a line of calls
+SLOPE, FLAT = slice(0, 4), slice(2, 6)  # the parts of a roof's six numbers
+KNOBS = (-1.4, 4.4)  # decades of FLOP/byte at which slope and flat roof can be grabbed
+LETTERS = 14  # pixels of what stands at roofs and dots
+FLIP = 110  # pixels from the right edge within which a label stands left of its dot
+SHOWN = {"cold": [1, 0, 1], "warm": [0, 1, 1]}  # a side's marks while cold, warm, both are chosen
+SIDE_WORDS = ["cold: operands come from memory", "warm: operands may still lie in a cache", "both"]
+
+
+def roofline_scenes(spec: Tables, start: dict[str, Any]) -> tuple[Scene, Scene]:
+    """The picture on a wide and on a narrow sheet."""
+    values = RooflineValues(spec, start)
+    words = [sentence(values, series) for series in spec.series]
+    return Sheet(values, words, *WIDE).scene, Sheet(values, words, *NARROW).scene
+
+
+class Sheet:
+    """One sheet of the picture, drawn from back to front."""
+
+    def __init__(self, values: RooflineValues, words: list[Words], wide: int, high: int) -> None:
+        self.values, self.spec = values, values.spec
+        self.scene = Scene(wide, high, values.dims)
+        self.wide = wide > 500
+        self.frame = Frame(66 if self.wide else 54, 60, wide - 14, high - 52)
+        self.axes = self._axes()
+        self._grid()
+        self._band()
+        self._ghost()
+        for level in reversed(LEVELS):
+            self._roof(level)
+        for series in self.spec.series:
+            self._campaign(series)
+        for row, series in enumerate(self.spec.series):
+            self._calls(series, row)
+        for row, series in enumerate(self.spec.series):
+            for side in CACHES:
+                self._dot(series, row, side)
+        self._knobs()
+        self._controls(words)
+
+    # Axes.
+
+    def _axes(self) -> By:
+        f, (x_lo, x_hi) = self.frame, canvas.X_DECADES
+        across = (f.right - f.left) / (x_hi - x_lo)
+        return By("machine same_axes", [
+            [[f.left, x_lo, across, f.bottom, lo, (f.bottom - f.top) / (hi - lo)]
+             for lo, hi in row] for row in self.values.limits
+        ])  # fmt: skip
+
+    def at(self, *points: Value | float) -> OnAxes:
+        """Pixels of points, given by their decades one after the other."""
+        return OnAxes(tuple(np.array([p]) if isinstance(p, float) else p for p in points), self.axes)
+
+    def near(self, place: OnAxes, dx: float | By, dy: float) -> Sum:
+        """A place some pixels from another."""
+        if not isinstance(dx, By):
+            return Sum(place, np.array([dx, dy]))
+        moved = np.stack(np.broadcast_arrays(np.asarray(dx.values), dy), -1)
+        return Sum(place, By(dx.dims, moved))
+
+    @property
+    def across(self) -> Scale:
+        lo, hi = canvas.X_DECADES
+        return self.frame.x(10.0**lo, 10.0**hi)
+
+    def _grid(self) -> None:
+        scene, f, across = self.scene, self.frame, self.across
+        f.x_ticks(scene, across, across.decades(), theme.intensity)
+        left, right = canvas.X_DECADES
+        every = [limit for row in self.values.limits for limits in row for limit in limits]
+        for decade in range(math.ceil(min(every)), math.floor(max(every)) + 1):
+            line = self.at(left, float(decade), right, float(decade))
+            seen = By("machine same_axes", [[float(lo - 1e-9 <= decade <= hi + 1e-9) for lo, hi in row]
+                                       for row in self.values.limits])  # fmt: skip
+            scene.line(line, "grid", 1, opacity=seen, clip=f.box, name="grid")
+            place = self.near(self.at(left, float(decade)), -7, 5)
+            words = canvas.rate_tick(10.0**decade)
+            scene.text(place, None, words, size=LETTERS, anchor="end", opacity=seen, name="tick")
+        f.draw(scene)
+        middle = (f.left + f.right) / 2
+        scene.text(middle, f.bottom + 42, canvas.X_NAME, size=LETTERS, anchor="middle", name="axis")
+        scene.text(f.left if self.wide else 8, 14, canvas.Y_NAME, size=LETTERS, name="axis")
+
+    def _band(self) -> None:
+        if self.spec.band is None:
+            return
+        left, right = (self.across(edge) for edge in self.spec.band)
+        f, (low, high) = self.frame, ceiling_lines.labels(self.spec.band)
+        self.scene.rect(left, f.top, right - left, f.bottom - f.top, "soft", opacity=0.18, radius=0,
+                        name="band")  # fmt: skip
+        y = f.top - 8
+        self.scene.text(left - 4, y, low, "soft", size=LETTERS - 1, anchor="end", name="thumb")
+        self.scene.text(right + 4, y, high, "soft", size=LETTERS - 1, name="thumb")
+
+    # Roofs.
+
+    def _ghost(self) -> None:
+        """The roof of the machine that was shown before."""
+        many = len(self.values.offers)
+        other = 1 - np.eye(many)
+        line = self.at(self.values.line_before())
+        self.scene.line(line, "soft", 2, opacity=By("machine before", 0.45 * other),
+                        clip=self.frame.box, name="ghost")  # fmt: skip
+
+    def _roof(self, level: str) -> None:
+        values, scene, f = self.values, self.scene, self.frame
+        main = level == "dram"
+        if not main and not any(level in o.known.levels for o in values.cached):
+            return
+        seen = 1 if main else By("side", SHOWN["warm"])
+        width = 3 if main else 1.6
+        more: dict[str, Any] = {"opacity": seen, "clip": f.box}
+        scene.line(self.at(values.line(level, SLOPE)), "carrying", width, name=f"slope {level}", **more)
+        scene.line(self.at(values.line(level, FLAT)), "computing", width, name=f"flat {level}", **more)
+        self._slope_label(level)
+        if main:
+            self._ridge(), self._flat_label()
+
+    def _ridge(self) -> None:
+        values, scene = self.values, self.scene
+        corner, x = values.line("dram", slice(2, 4)), values.line("dram", slice(2, 3))
+        foot = self.at(x, values.floor)
+        line = self.at(corner, x, values.floor)
+        scene.line(line, "soft", 1.3, dash=(2, 4), clip=self.frame.box, name="ridge")
+        words = Fill("ridge {at}", at=ridge_words(values, "machine kind", x, "dram"))
+        up = 8 + (18 * len(self.spec.series) if self.spec.overhead else 0)
+        scene.text(self.near(foot, 6, -up), None, words, "soft", size=LETTERS - 1, halo=True,
+                   name="ridge")  # fmt: skip
+
+    def _slope_label(self, level: str) -> None:
+        """The bandwidth along the slope: it is what FLOP/byte is multiplied by."""
+        values, scene = self.values, self.scene
+        x, turn, off, seen = self._slope_place(level)
+        known = self._by_roof(level, lambda roof: si(roof.bandwidth, "B/s"))
+        line = values.line(level, slice(0, 4))
+        corner = values.line(level, slice(3, 4)), values.line(level, slice(2, 3))
+        rate = Fill(By("real", ["{read}", "{known}"]), known=known,
+                    read=Reading(rates("B/s"), Less(*corner)))  # fmt: skip
+        times = By("side", [" × FLOP/byte" if self.wide else "", "", ""]) if level == "dram" else ""
+        words = Fill(f"{ceiling_lines.LEVELS[level]} {{rate}}{{times}}", rate=rate, times=times)
+        place = Sum(self.at(x, Along(x, line)), off)
+        scene.text(place, None, words, "carrying", size=LETTERS - 1, anchor="middle", halo=True,
+                   turn=turn, opacity=seen, name=f"bandwidth {level}")  # fmt: skip
+
+    def _by_roof(self, level: str, words: Any) -> By:
+        values = self.values
+        found = [[values.roof(o, k, level) for k in values.kinds] for o in values.offers]
+        table = [[words(roof) if roof else "" for roof in row] for row in found]
+        return By("machine kind", np.array(table, object))
+
+    def _slope_place(self, level: str) -> tuple[By, By, By, By]:
+        """Middle of a slope's label in decades, its turn, what it is shifted by, whether it fits."""
+        values, number, (left, _) = self.values, LEVELS.index(level), canvas.X_DECADES
+        ridges = values._lines[:, :, number, 2]
+        half = (78 if self.wide else 62) if level == "dram" else 48
+        axes = np.asarray(self.axes.values)
+        across, up = axes[..., 2], axes[..., 5]
+        angle = np.arctan2(up, across)
+        reach = (half * np.cos(angle) + 12) / across  # decades from the left end to the middle
+        middle = np.broadcast_to((left + reach)[:, None, :], (*ridges.shape, 2))
+        off = np.stack([-9 * np.sin(angle), -9 * np.cos(angle)], -1)
+        above = values._lines[:, :, number + 1 :, 1]  # where the next roof over it begins
+        gap = np.nanmin(
+            np.concatenate([above, np.full((*ridges.shape, 1), np.inf)], -1), axis=-1
+        ) - values._lines[:, :, number, 1]
+        room = gap[:, :, None] * (up * np.cos(angle))[:, None, :]
+        fits = (middle + 0.6 * reach[:, None, :] < ridges[..., None]) & ~(room < 17)
+        alone = (middle + 0.6 * reach[:, None, :] < ridges[..., None])
+        seen = np.stack([alone if level == "dram" else 0 * alone, fits, fits], -1).astype(float)
+        return (
+            By("machine kind same_axes", middle[..., None]),
+            By("machine same_axes", -np.degrees(angle)),
+            By("machine same_axes", off),
+            By("machine kind same_axes side", seen),
+        )
+
+    def _flat_label(self) -> None:
+        values = self.values
+        known = self._by_roof("dram", lambda roof: si(roof.peak, "FLOP/s"))
+        rate = Fill(By("real", ["{read}", "{known}"]), known=known,
+                    read=Reading(rates(), values.peak()))  # fmt: skip
+        words = Fill("{kind} {rate}", kind=By("kind", [str(k) for k in values.kinds]), rate=rate)
+        place = self.near(self.at(KNOBS[1] - 0.15, values.peak()), 0, -28)
+        self.scene.text(place, None, words, "computing", size=LETTERS, bold=True, anchor="end",
+                        halo=True, name="peak")  # fmt: skip
+
+    # Operations.
+
+    def _campaign(self, series: Series) -> None:
+        """Everything measured of an operation, small."""
+        values, look = self.values, theme.style(series.name)
+        shows = f"shows_{series.name}"
+        for s, side in enumerate(CACHES):
+            for who, kind, x, rate in values.hits(series, side).points:
+                seen = np.zeros((len(values.timed) + 1, len(values.kinds), 3, 2))
+                seen[who, values.kinds.index(kind), [s, 2], 1] = 0.5
+                self.scene.dot(
+                    self.at(x, rate), None, look.shape, 3, fill="soft",
+                    opacity=By(f"who kind side {shows}", seen), clip=self.frame.box, name="campaign",
+                )  # fmt: skip
+
+    def _seen(self, series: Series, side: str, *more: tuple[str, Any]) -> By:
+        """Where the marks of an operation's side are shown; ``more``: dims, tables of 0 and 1."""
+        table = np.multiply.outer([0, 1], SHOWN[side]).astype(float)
+        names = f"shows_{series.name} side"
+        for dims, shown in more:
+            table, names = np.multiply.outer(table, shown), f"{names} {dims}"
+        return By(names, table)
+
+    def _dot(self, series: Series, row: int, side: str) -> None:
+        values, scene, look = self.values, self.scene, theme.style(series.name)
+        at, x, clip = f"{series.name}_{side}", values.x(series), self.frame.box
+        roof, cold = values.roof_over(series, side), side == "cold"
+        timed, foreseen = values.measured(series, side), values.predicted(series, side)
+        seen, dash = self._seen(series, side), () if cold else (3, 3)
+        can = self._seen(series, side, (f"can_{side}", [0, 1]))
+        if series.estimated:
+            scene.line(self.at(x, roof, x, foreseen), "soft", 2, dash=dash, opacity=can, clip=clip,
+                       name="thread")  # fmt: skip
+        scene.line(self.at(x, roof, x, timed), "ink", 2, dash=dash, opacity=seen, clip=clip,
+                   name=f"thread {at}")  # fmt: skip
+        more: dict[str, Any] = {"ink": "ink", "opacity": seen, "clip": clip}
+        bound = scene.dot(self.at(x, roof), None, look.shape, 9, fill="paper",
+                          width=3 if cold else 1.5, **more, name=f"bound {at}")  # fmt: skip
+        if series.estimated:
+            scene.dot(self.at(x, foreseen), None, look.shape, 5, fill="paper", width=2,
+                      **{**more, "opacity": can}, name=f"predicted {at}")  # fmt: skip
+        scene.dot(self.at(x, timed), None, look.shape, 7, fill="ink", width=1.5, **more,
+                  name=f"measured {at}")  # fmt: skip
+        self._dot_label(series, side)
+        self._grip(series, row, bound, self.at(x, roof))
+
+    def _dot_label(self, series: Series, side: str) -> None:
+        values, name = self.values, series.name
+        x, tags = values.x(series), By("j", np.array(series.tags, object))
+        places = self.across(10.0 ** np.asarray(x.values)[..., 0])
+        flip = places > self.frame.right - FLIP
+        anchor = By(x.dims, np.where(flip, "end", "start").astype(object))
+        gemm = name == "gemm"
+        dx, dy = np.where(flip, -13, 13), (-10 if gemm else 20)
+        place = self.near(self.at(x, values.roof_over(series, side)), By(x.dims, dx), dy)
+        if side == "cold":
+            words, seen = tags, self._seen(series, side)
+        else:  # where both sides are shown, the name stands at the cold one
+            words = Fill(By("side", ["", "{tag}", "warm"]), tag=tags)
+            both = np.array([[0, 0], [1, 1], [0, 1]], float)
+            table = np.multiply.outer([0.0, 1.0], both)
+            seen = By(f"shows_{name} side apart_{name}", table)
+        self.scene.text(place, None, words, size=LETTERS, bold=True, anchor=anchor, halo=True,
+                        opacity=seen, name=f"label {name} {side}")  # fmt: skip
+
+    def _grip(self, series: Series, row: int, bound: Mark, place: OnAxes) -> None:
+        """Pull at a dot: N runs up, the batch grows, or it gives a little and springs back."""
+        first, second, third = (len(slider.values) > 1 for slider in self.spec.sliders)
+        if third:
+            return
+        dims = ""
+        if series.name == "gemm" and first:
+            dims = "i"
+        elif series.spread and second:
+            dims = "j"
+        self.scene.grip(dims, place, None, area=bound, spring=not dims, sets={"touched": row})
+
+    def _calls(self, series: Series, row: int) -> None:
+        """FLOP ÷ call time, as far as the roof, with its name at the foot."""
+        if not (self.spec.overhead and series.estimated and self.values.timed):
+            return
+        lines, labels, dims = self._call_tables(series)
+        seen = By(f"shows_{series.name} real", [[0, 0], [0, 1]])
+        f, values = self.frame, self.values
+        self.scene.line(self.at(By(dims, lines)), "overhead", 1.8, dash=(7, 4), opacity=seen,
+                        clip=f.box, name="call")  # fmt: skip
+        up = 8 + 18 * row
+        start = By(dims, lines[..., :1])
+        place = self.near(self.at(start, values.floor), 8, -up)
+        self.scene.text(place, None, By(dims, labels), "overhead", size=LETTERS - 1, halo=True,
+                        opacity=seen, name="call")  # fmt: skip
+
+    def _call_tables(self, series: Series) -> tuple[np.ndarray, np.ndarray, str]:
+        values, batches = self.values, self.spec.sliders[1].values
+        batches = batches if series.spread else batches[:1]
+        shape = (len(values.timed) + 1, len(values.kinds), 3, len(batches))
+        lines, labels = np.full((*shape, 2 * CALL_POINTS), NO), np.full(shape, "", object)
+        for place in np.ndindex(*shape):
+            w, k, side, b = place
+            offer, kind = values.timed[w - 1], values.kinds[k]
+            cache = "warm" if side else "cold"
+            if not w or not offer.known.routines or not values.has(offer, kind, cache):
+                continue
+
+            def build(n: int, batch: int = batches[b], kind: Any = kind) -> Operation:
+                return series.build(n, batch, 1, kind)
+
+            found = ceiling_lines.call_line(build, offer.known, cache)
+            if found:
+                xs, ys = np.log10(found.points).T
+                even = np.linspace(0, len(xs) - 1, CALL_POINTS)
+                for axis, along in enumerate((xs, ys)):
+                    lines[place][axis::2] = np.interp(even, np.arange(len(xs)), along)
+                labels[place] = found.label
+        if series.spread:
+            return lines, labels, "who kind side j"
+        return lines[:, :, :, 0], labels[:, :, :, 0], "who kind side"
+
+    # What moves it.
+
+    def _knobs(self) -> None:
+        """Where the roofs can be grabbed: next year's machine."""
+        values, scene = self.values, self.scene
+        for dim, x, name, ink, y in (
+            ("memory", KNOBS[0], "bandwidth", "carrying", values.line("dram")),
+            ("arithmetic", KNOBS[1], "peak", "computing", values.line("dram")),
+        ):
+            place = self.at(x, Along(np.array([x]), y))
+            knob = scene.dot(place, None, "circle", 9, fill="paper", ink=ink, width=2.5,
+                             clip=self._reach(), name=f"knob {dim}")  # fmt: skip
+            scene.line(_twice(place, [0, -4, 0, 4]), ink, 2, clip=self._reach(), name=f"arrow {dim}")
+            scene.grip(dim, place, None, area=knob, label=f"{name} of this machine, times")
+
+    def _reach(self) -> tuple[float, float, float, float]:
+        f = self.frame
+        return f.left - 12, f.top - 30, f.right + 14, f.bottom
+
+    def _controls(self, words: list[Words]) -> None:
+        scene, spec, values = self.scene, self.spec, self.values
+        self._choices()
+        for letter, slider in zip("ijk", spec.sliders):
+            if slider.options:
+                scene.slider(letter, slider.label)
+        if len(spec.series) > 1:
+            for row, series in enumerate(spec.series):
+                scene.switch(f"shows_{series.name}", series.label, sets={"touched": row})
+        scene.switch("same_axes", "same axes for every machine", more=True)
+        scene.slider("memory", "bandwidth, times", more=True)
+        scene.slider("arithmetic", "peak, times", more=True)
+        holes = {series.name: said for series, said in zip(spec.series, words)}
+        order = np.array([f"{{{series.name}}}" for series in spec.series], object)
+        scene.says = Fill(By("touched", order), **holes)
+        if len(spec.series) > 1:
+            for series, said in zip(spec.series, words):
+                line = Fill(By(f"shows_{series.name}", ["", "{said}"]), said=said)
+                scene.note(line, "more")
+        self._notes()
+
+    def _choices(self) -> None:
+        scene, values = self.scene, self.values
+        lacking = [[("" if values.has(o, k, "cold") else self._lack(o, k)) for o in values.offers]
+                   for k in values.kinds]  # fmt: skip
+        names = np.array([[o.name + (f" ({no})" if no else "") for o, no in zip(values.offers, row)]
+                          for row in lacking], object)  # fmt: skip
+        off = [float(not any(values.has(o, k, "cold") for k in values.kinds)) for o in values.offers]
+        scene.select("machine", "machine", By("dtype machine", names), off=By("machine", off),
+                     groups=[o.group for o in values.offers])  # fmt: skip
+        kinds = np.array([[str(k) + (" (no figure)" if no[m] else "") for k, no in
+                           zip(values.kinds, lacking)] for m in range(len(values.offers))], object)  # fmt: skip
+        none = [[float(bool(no[m])) for no in lacking] for m in range(len(values.offers))]
+        scene.select("dtype", "dtype", By("machine dtype", kinds), off=By("machine dtype", none))
+        if values.cached:
+            off = [[[float(n > 0 and not values.has(o, k, "warm")) for n in range(3)]
+                    for k in values.kinds] for o in values.offers]  # fmt: skip
+            scene.choice("cache", "where the operands come from", ["cold", "warm", "both"],
+                         off=By("machine kind cache", off))  # fmt: skip
+
+    def _lack(self, offer: Any, kind: Any) -> str:
+        if offer.machine is None:
+            return str(offer.reason)
+        return ceiling_lines.missing(offer.machine, kind, "cold")
+
+    def _notes(self) -> None:
+        scene, values = self.scene, self.values
+        how = [o.machine.provenance if o.machine else o.reason for o in values.offers]
+        title = Fill("{name} · {kind} · {how}", name=By("machine", [o.name for o in values.offers]),
+                     kind=By("kind", [str(k) for k in values.kinds]), how=By("machine", how))  # fmt: skip
+        scene.note(title, "title", above=True)
+        fell = np.full((len(values.offers), len(values.kinds)), "", object)
+        for m, offer in enumerate(values.offers):
+            for k, kind in enumerate(values.kinds):
+                lack, shown = self._lack(offer, kind), values.kind(offer, kind)
+                if offer.machine is not None and lack and shown != kind:
+                    fell[m, k] = f"{offer.name}: {lack}, so this is {shown}. "
+        if self.spec.band is not None:
+            scene.note(ceiling_lines.band_words(self.spec.band))
+        scene.note(Fill("{fell}{says}", fell=By("machine dtype", fell),
+                        says=By("machine", [o.says for o in values.offers])))  # fmt: skip
+
+
+def _twice(place: OnAxes, off: Sequence[float]) -> Sum:
+    """The place two times over, each a little off: both ends of a short line."""
+    twice = OnAxes((*place.points, *place.points), place.axes)
+    return Sum(twice, np.array(off, float))

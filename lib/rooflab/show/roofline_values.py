@@ -1,0 +1,345 @@
+"""What a live roofline shows, as values of a scene: roofs, and where each operation lies.
+
+Everything is in decades, the log10 of FLOP/byte and of FLOP/s. A machine, a number type and where
+the operands lie pick the roofs; the sliders pick the operations. What follows from those is a
+dimension too: the number type that a machine has a figure for, the cache that holds an operation,
+whether something was measured there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from rooflab.count.dtypes import DType
+from rooflab.count.operation import Operation
+from rooflab.predict.estimate import CACHES, predict
+from rooflab.predict.roofline import Roofline
+from rooflab.show import canvas, ceiling_lines
+from rooflab.show.ceiling_lines import CHOICES, missing
+from rooflab.show.graph import Above, Along, Either, Less
+from rooflab.show.machine_choices import Offer
+from rooflab.show.roofline_tables import Series, Tables
+from rooflab.show.scene import By, Dim, Sum, Value
+
+LEVELS = ("dram", "l3", "l2", "l1")  # of the roofs, from below
+FACTORS = tuple(2 ** (n / 2) for n in range(-2, 5))  # of next year's machine
+AS_IT_IS = FACTORS.index(1.0)
+FAR = (-3.0, 7.0)  # decades of FLOP/byte far beyond the axes, where a roof's lines end
+NO = math.nan
+
+
+class RooflineValues:
+    """The dimensions of a live roofline, and its values by them: the same ones on every sheet."""
+
+    def __init__(self, spec: Tables, start: dict[str, Any]) -> None:
+        self.spec, self.offers, self.kinds = spec, spec.offers, spec.dtypes
+        self.timed = [o for o in spec.offers if o.machine and (o.machine.routines or o.measurements)]
+        self.cached = [o for o in spec.offers if o.machine and len(o.machine.levels) > 1]
+        self.dims = [*self._given(start), *self._derived()]
+        for series in spec.series:
+            self.dims += self._derived_of(series)
+
+    # Dimensions that a hand moves, and those that follow.
+
+    def _given(self, start: dict[str, Any]) -> list[Dim]:
+        ids, names = [o.id for o in self.offers], [o.name for o in self.offers]
+        first, kinds = ids.index(start["machine"]), [str(kind) for kind in self.kinds]
+        shown, cache = start.get("ops", ()), start.get("cache", "cold")
+        factors = [f"×{f:.3g}" for f in FACTORS]
+        return [
+            Dim("machine", names, ids, first, glide=280),
+            Dim("before", names, ids, first, trail="machine"),
+            Dim("dtype", kinds, kinds, kinds.index(start["dtype"]), glide=280),
+            Dim("cache", CHOICES, CHOICES, CHOICES.index(cache), glide=280),
+            Dim("same_axes", ["fit the machine", "the same for all"], [False, True], glide=280),
+            *(Dim(letter, [str(v) for v in slider.values], start=slider.start)
+              for letter, slider in zip("ijk", self.spec.sliders)),
+            *(Dim(f"shows_{s.name}", ["no", "yes"], [False, True], int(s.name in shown))
+              for s in self.spec.series),
+            Dim("touched", [s.label for s in self.spec.series], start=len(self.spec.series) - 1),
+            Dim("memory", factors, start=AS_IT_IS),
+            Dim("arithmetic", factors, start=AS_IT_IS),
+        ]  # fmt: skip
+
+    def _derived(self) -> list[Dim]:
+        kinds, many = [str(kind) for kind in self.kinds], len(FACTORS)
+        as_it_is = np.zeros((many, many))
+        as_it_is[AS_IT_IS, AS_IT_IS] = 1
+        return [
+            Dim("kind", kinds, kinds, of=By("machine dtype", self._kinds)),
+            Dim("old_kind", kinds, of=By("before dtype", self._kinds)),
+            Dim("side", CHOICES, of=By("machine kind cache", self._sides)),
+            Dim("who", ["", *(o.name for o in self.timed)],
+                of=By("machine", self._places(self.timed))),
+            Dim("caches", ["", *(o.name for o in self.cached)],
+                of=By("machine", self._places(self.cached))),
+            Dim("real", ["what if", "as it is"], of=By("memory arithmetic", as_it_is)),
+            *(Dim(f"can_{side}", ["no", "yes"], of=By("who kind j real", self._can(side)))
+              for side in CACHES),
+        ]  # fmt: skip
+
+    def _derived_of(self, series: Series) -> list[Dim]:
+        name, yes_no = series.name, ["no", "yes"]
+        found = [Dim(f"home_{name}", LEVELS, of=self._homes(series))]
+        for side in CACHES:
+            at, hits = f"{name}_{side}", self.hits(series, side)
+            found.append(Dim(f"hit_{at}", [str(n) for n in range(len(hits))], of=hits.by))
+            roof, timed = self.roof_over(series, side), self.measured(series, side)
+            known, foreseen = self.known(series, side), self.predicted(series, side)
+            has = [0.0, *[1.0] * (len(hits) - 1)]
+            can = [[0.0, 1.0 if series.estimated else 0.0], [2.0, 2.0]]
+            found += [
+                Dim(f"has_{at}", yes_no, of=By(f"hit_{at}", has)),
+                Dim(f"how_{at}", ["bound", "predicted", "measured"],
+                    of=By(f"has_{at} can_{side}", can)),
+                Dim(f"right_{at}", yes_no, of=Above(Less(self.x(series), self.ridge(series, side)))),
+                Dim(f"over_{at}", yes_no, of=Above(Less(timed, roof))),
+                Dim(f"out_{at}", yes_no, of=Above(Less(self.floor, timed))),
+                Dim(f"low_{at}", yes_no, of=Above(Less(self.floor, foreseen))),
+                Dim(f"known_over_{at}", yes_no, of=Above(Less(known, roof))),
+                Dim(f"known_out_{at}", yes_no, of=Above(Less(self.floor, known))),
+            ]  # fmt: skip
+        memory, far = self.roof_over(series, "cold"), self.known(series, "warm")
+        least = np.array([math.log10(1.005)])  # less is ×1 once it is rounded
+        return [
+            *found,
+            Dim(f"trap_{name}", yes_no, of=Above(Less(Less(far, memory), least))),
+            Dim(f"apart_{name}", yes_no, of=Above(
+                Less(Less(self.roof_over(series, "warm"), memory), np.array([0.4])))),
+        ]  # fmt: skip
+
+    @cached_property
+    def _kinds(self) -> list[list[float]]:
+        """The number type that each machine is shown in, for each that is asked for."""
+        return [[float(self.kinds.index(self.kind(o, k))) for k in self.kinds] for o in self.offers]
+
+    def kind(self, offer: Offer, wanted: DType) -> DType:
+        """``wanted``, or one that the machine has a figure for: fp32 before others."""
+        tried = [wanted, *(k for k in self.kinds if str(k) == "fp32"), *self.kinds]
+        return next((k for k in tried if self.has(offer, k, "cold")), wanted)
+
+    def has(self, offer: Offer, kind: DType, cache: str) -> bool:
+        """Whether there is a roof to draw."""
+        return offer.machine is not None and not missing(offer.machine, kind, cache)
+
+    @cached_property
+    def _sides(self) -> list[Any]:
+        """Cold, warm or both; cold alone where no cache has a figure."""
+        return [
+            [[float(n if self.has(o, k, "warm") else 0) for n in range(3)] for k in self.kinds]
+            for o in self.offers
+        ]
+
+    def _places(self, some: Sequence[Offer]) -> list[float]:
+        return [float(some.index(o) + 1) if o in some else 0.0 for o in self.offers]
+
+    def _can(self, side: str) -> np.ndarray:
+        """Where a prediction is shown: of single problems, on machines whose routines are known."""
+        many = len(self.timed) + 1, len(self.kinds), len(self.spec.sliders[1].values), 2
+        found = np.zeros(many)
+        for w, offer in enumerate(self.timed, 1):
+            for k, kind in enumerate(self.kinds):
+                found[w, k, 0, 1] = bool(offer.known.routines) and self.has(offer, kind, side)
+        return found
+
+    # Roofs.
+
+    @cached_property
+    def limits(self) -> list[list[tuple[float, float]]]:
+        """Decades of FLOP/s on the axis of each machine: its own, and those that hold all."""
+        every = canvas.around(self.spec.frame)
+        return [[canvas.around(self.spec.frame_of(o)), every] for o in self.offers]
+
+    @property
+    def floor(self) -> By:
+        """The decade of FLOP/s at the foot of the axes."""
+        return By("machine same_axes", [[[low] for low, _ in row] for row in self.limits])
+
+    def roof(self, offer: Offer, kind: DType, level: str) -> Roofline | None:
+        """The roof of ``level``, or None where a figure is missing."""
+        if level not in getattr(offer.machine, "levels", ()) or not self.has(offer, kind, "cold"):
+            return None
+        return ceiling_lines.roof(offer.known, kind, level, self.spec.mix)
+
+    def _corners(self, offer: Offer, kind: DType, level: str) -> list[float]:
+        line = self.roof(offer, kind, level)
+        if line is None:
+            return [NO] * 6
+        ridge, peak, (left, right) = math.log10(line.ridge), math.log10(line.peak), FAR
+        return [left, peak - ridge + left, ridge, peak, right, peak]
+
+    @cached_property
+    def _lines(self) -> np.ndarray:
+        """Machine, number type and level → left end, ridge and right end of the roof."""
+        return np.array([
+            [[self._corners(o, k, level) for level in LEVELS] for k in self.kinds]
+            for o in self.offers
+        ])  # fmt: skip
+
+    def line(self, level: str, part: slice = slice(None)) -> Value:
+        """The corners of a level's roof, or a ``part`` of them, with what-if."""
+        table = self._lines[:, :, LEVELS.index(level), part]
+        return self._if(By("machine kind", table), part)
+
+    def line_before(self, part: slice = slice(None)) -> Value:
+        """The same for memory and the machine that was shown before."""
+        return By("before old_kind", self._lines[:, :, 0, part])
+
+    def home_line(self, series: Series, part: slice = slice(None)) -> Value:
+        """The roof of the level that holds the operation."""
+        return self._if(By(f"machine kind home_{series.name}", self._lines[..., part]), part)
+
+    def _if(self, own: By, part: slice) -> Value:
+        logs = [math.log10(f) for f in FACTORS]
+        memory = np.array([[0, s, -s, 0, 0, 0] for s in logs])[:, part]
+        arithmetic = np.array([[0, 0, s, s, 0, s] for s in logs])[:, part]
+        return Sum(own, By("memory", memory), By("arithmetic", arithmetic))
+
+    def side_line(self, series: Series, side: str, part: slice = slice(None)) -> Value:
+        """The roof over an operation: memory's if it is cold, that of its home if it is warm."""
+        return self.line("dram", part) if side == "cold" else self.home_line(series, part)
+
+    def ridge(self, series: Series, side: str) -> Value:
+        """The decade of the ridge of that roof."""
+        return self.side_line(series, side, slice(2, 3))
+
+    def peak(self) -> Value:
+        """The decade of the flat roof."""
+        return self.line("dram", slice(5, 6))
+
+    # Operations.
+
+    @cached_property
+    def ledgers(self) -> dict[str, np.ndarray]:
+        """Each series' operations by number type and the places of the three sliders."""
+        shape = [len(slider.values) for slider in self.spec.sliders]
+        found = {}
+        for series in self.spec.series:
+            ops = np.empty((len(self.kinds), *shape), object)
+            for k, kind in enumerate(self.kinds):
+                for place, values in zip(np.ndindex(*shape), self.spec.points()):
+                    ops[(k, *place)] = series.build(*values, kind)
+            found[series.name] = ops
+        return found
+
+    def by_op(self, series: Series, value: Callable[[Operation], Any], dims: str) -> By:
+        """A number or words of the operations of a series, by some of ``kind i j k``."""
+        ops = self.ledgers[series.name]
+        for axis, name in reversed(list(enumerate("kind i j k".split()))):
+            if name not in dims.split():
+                ops = ops.take(0, axis)
+        found = [value(op) for op in ops.ravel()]
+        table = np.array(found, object if isinstance(found[0], str) else float)
+        return By(dims, table.reshape(ops.shape))
+
+    def own(self, series: Series, dims: str = "kind i j k") -> str:
+        """The ``dims`` on which its intensity depends: a batch that shares nothing is none."""
+        return dims if series.spread else dims.replace(" j", "")
+
+    def x(self, series: Series) -> By:
+        """The decade of its intensity."""
+        found = self.by_op(series, lambda op: math.log10(op.intensity), self.own(series))
+        return By(found.dims, np.asarray(found.values)[..., None])
+
+    def roof_over(self, series: Series, side: str) -> Value:
+        """The decade of FLOP/s that its roof allows."""
+        return Along(self.x(series), self.side_line(series, side))
+
+    def _homes(self, series: Series) -> By:
+        """The level that holds its working set, on machines with caches."""
+        held = self.by_op(series, lambda op: float(op.working_set), "kind i j k").values
+        table = np.zeros((len(self.cached) + 1, *held.shape))
+        for w, offer in enumerate(self.cached, 1):
+            for level in LEVELS[1:]:  # the nearest level that fits wins
+                if level in offer.known.levels:
+                    table[w][held <= offer.known.capacities.get(level, 0)] = LEVELS.index(level)
+        return By("caches kind i j k", table)
+
+    def hits(self, series: Series, side: str) -> Hits:
+        """What was measured of it."""
+        key = series.name, side
+        if key not in self._found:
+            self._found[key] = Hits(self, series, side)
+        return self._found[key]
+
+    @cached_property
+    def _found(self) -> dict[tuple[str, str], Hits]:
+        return {}
+
+    def measured(self, series: Series, side: str) -> Value:
+        """The decade of FLOP/s that was measured of this very operation, if it was."""
+        rates = self.hits(series, side).rates
+        return By(f"hit_{series.name}_{side}", [[NO], *([rate] for rate in rates)])
+
+    def predicted(self, series: Series, side: str) -> Value:
+        """The decade of FLOP/s that is predicted of the single operation, if it can be."""
+        return By("who kind i k", self._predicted(series, side)[..., None])
+
+    def estimates(self, series: Series, side: str, value: Callable[..., Any], none: Any) -> Any:
+        """``value(op, prediction)`` by who, kind, i, k: of single operations."""
+        ops = self.ledgers[series.name][:, :, 0]
+        kind = object if isinstance(none, str) else float
+        found = np.full((len(self.timed) + 1, *ops.shape), none, kind)
+        for w, offer in enumerate(self.timed, 1):
+            for place in np.ndindex(*ops.shape):
+                usable = self.has(offer, self.kinds[place[0]], side)
+                if usable and offer.known.routines and series.estimated:
+                    op = ops[place]
+                    found[(w, *place)] = value(op, predict(op, offer.known, cache=side))
+        return found
+
+    def _predicted(self, series: Series, side: str) -> np.ndarray:
+        key = series.name, side
+        if key not in self._foreseen:
+            self._foreseen[key] = self.estimates(
+                series, side, lambda op, found: math.log10(op.flops / found.seconds), NO
+            )
+        return self._foreseen[key]
+
+    @cached_property
+    def _foreseen(self) -> dict[tuple[str, str], np.ndarray]:
+        return {}
+
+    def known(self, series: Series, side: str) -> Value:
+        """What is best known of it: measured, else predicted, else what its roof allows."""
+        which = By(f"how_{series.name}_{side}", [[0.0], [1.0], [2.0]])
+        told = self.predicted(series, side), self.measured(series, side)
+        return Either(which, (self.roof_over(series, side), *told))
+
+
+class Hits:
+    """The measurements of a series on one side: which of them is of the operation shown."""
+
+    def __init__(self, values: RooflineValues, series: Series, side: str) -> None:
+        self.rates: list[float] = []
+        self.points: list[tuple[int, DType, float, float]] = []  # who, number type, decades
+        ops = values.ledgers[series.name]
+        table = np.zeros((len(values.timed) + 1, *ops.shape))
+        # Several places may hold one operation: the one with least batch counts.
+        places = sorted(np.ndindex(*ops.shape), key=lambda place: -place[2])
+        where = {_key(ops[place]): place for place in places}
+        for w, offer in enumerate(values.timed, 1):
+            for m in offer.measurements:
+                if m.op.name != series.name or m.cache != side:
+                    continue
+                if m.op.compute_dtype not in values.kinds:
+                    continue
+                rate = math.log10(m.flop_per_s)
+                self.points.append((w, m.op.compute_dtype, math.log10(m.op.intensity), rate))
+                place = where.get(_key(m.op))
+                if place is not None:
+                    self.rates.append(rate)
+                    table[(w, *place)] = len(self.rates)
+        self.by = By("who kind i j k", table)
+
+    def __len__(self) -> int:
+        return len(self.rates) + 1
+
+
+def _key(op: Operation) -> tuple[object, ...]:
+    return str(op.compute_dtype), tuple(op.dims.items()), op.batch
