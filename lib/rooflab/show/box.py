@@ -13,12 +13,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from rooflab.count.dtypes import DType, DTypeLike
 from rooflab.count.operation import Operation
 from rooflab.count.si import si
-from rooflab.show import captions, painter, theme
+from rooflab.show import captions, theme
 from rooflab.show.families import Family
 from rooflab.show.player import Player
 from rooflab.show.roofline_tables import Slider
@@ -84,21 +83,6 @@ class BoxView(Player):
         scene = box_scene(solids, sliders, dtypes)
         super().__init__(scene, stem="rooflab-box", kind="rl-box", **start)
         self.layout.flex, self.layout.max_width, self.layout.margin = "2 1 400px", "560px", "0"
-
-    #: Pixels that its still takes beside a roofline.
-    width = WIDTH
-
-    def paint(self, figure: Figure, left: float) -> None:
-        """Draw the box as it is now on ``figure``, ``left`` pixels from its left edge."""
-        wide, high = figure.get_size_inches() * figure.dpi
-        share = min(1.0, high / HEIGHT)
-        place = (
-            left / wide,
-            1 - share * HEIGHT / high,
-            share * WIDTH / wide,
-            share * HEIGHT / high,
-        )
-        painter.paint(figure.add_axes(place), self.scene, share, **self.state)
 
 
 @dataclass(frozen=True)

@@ -8,41 +8,26 @@ saved notebook keeps one still picture and its sentences.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import anywidget
 import ipywidgets
-import traitlets
-from matplotlib import rc_context
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from rooflab.count import blas
-from rooflab.count.dtypes import DType, DTypeLike, as_dtypes
+from rooflab.count.dtypes import DTypeLike, as_dtypes
 from rooflab.count.dtypes import dtype as _dtype
 from rooflab.count.operation import Operation
 from rooflab.count.validation import size, unknown
-from rooflab.predict.estimate import predict
 from rooflab.predict.machine import Machine
-from rooflab.show import canvas, captions, ceiling_lines, theme
+from rooflab.show import canvas, painter
 from rooflab.show.box import BoxView, Solid, of_family
-from rooflab.show.canvas import DPI, Frame, empty
-from rooflab.show.ceiling_lines import CHOICES, MIX, Ceiling, as_band, ceilings, label_machine, roof
+from rooflab.show.ceiling_lines import CHOICES, MIX, as_band
 from rooflab.show.families import Family, batches, families, sizes
-from rooflab.show.labels import Crowd
 from rooflab.show.machine_choices import Offer, offers, well_known, with_figures
-from rooflab.show.roofline_figure import (
-    Picture,
-    Point,
-    draw_ceilings,
-    draw_points,
-    draw_splits,
-    label_points,
-    legend,
-)
+from rooflab.show.player import Player
+from rooflab.show.roofline_scene import roofline_scenes
 from rooflab.show.roofline_tables import Series, Slider, Tables
 from rooflab.show.waiting import Cover, awaited, covered
-from rooflab.show.waterfall_picture import WaterfallView, link_waterfall, stacked, waterfall_of
+from rooflab.show.waterfall_picture import WaterfallView, stacked, waterfall_of
 
 if TYPE_CHECKING:
     from rooflab.measure.measurement import Measurement
@@ -234,7 +219,7 @@ def product_box(
     (offered, first), first_kind = offer, _dtype(types[1])
     scene = Tables(sliders, (series,), as_dtypes("dtypes", types[0], first_kind), offered, mix=mix)
     kind = str(first_kind)
-    start = {"machine": first.id, "dtype": kind, "ops": ["gemm"]}
+    start = {"machine": first.id, "dtype": kind, "cache": "cold", "ops": ["gemm"]}
     solid = Solid("gemm", label, build, lambda *edges: edges, faces, letters=letters)
     beside = _box_view([solid], scene, kind)
     return Live(scene, f"rooflab-{stem}", start, beside, after=after)
@@ -306,250 +291,46 @@ def on_offer(
     return offered, next(here, None) or well_known(usable)
 
 
-# The still picture of a live roofline: what a saved notebook, a printer or GitHub shows.
+class RooflineView(Player):
+    """The roofline itself: ``machine``, ``dtype``, ``cache`` and ``ops`` say what it shows.
 
+    ``i``, ``j`` and ``k`` are the numbers of the sliders' values.
+    """
 
-def still(scene: Tables, view: Overlay, box: BoxView | None = None) -> Picture:
-    """Draw what ``view`` shows now of ``scene`` (and its ``box``); the picture has its
-    ``words``."""
-    offer = next((one for one in scene.offers if one.id == view.machine), scene.offers[0])
-    frame, beside = scene.frame_of(offer, view.decades), 0 if box is None else box.width
-    extra = 26  # a line above the axes for the machine's name
-    figure = Picture(((frame.width + beside) / DPI, (frame.height + extra) / DPI), dpi=DPI)
-    FigureCanvasAgg(figure)
-    points = _points(scene, view, offer)
-    with rc_context(theme.RC):
-        ax = empty(figure, frame, beside, extra)
-        crowd, drawn = Crowd(ax), _ceilings(scene, offer, view)
-        lines = _call_lines(scene, view, offer) if drawn else {}
-        legend(crowd, points, lines.values())
-        if drawn:
-            active = {_level(offer, p.side or view.cache, p.op) for p in points}
-            draw_ceilings(crowd, drawn, active)
-            inside = [p for p in points if not _below(p, frame)]
-            draw_splits(crowd, inside)
-            draw_points(crowd, inside)
-            ceiling_lines.draw_overhead(crowd, lines)
-            ceiling_lines.draw_band(crowd, scene.band)
-            label_machine(crowd, [drawn], active)
-            label_points(crowd, inside)
-        else:
-            ceiling_lines.draw_band(crowd, scene.band)
-        figure.text(
-            8 / DPI / figure.get_figwidth(), 1 - 6 / DPI / figure.get_figheight(),
-            f"{offer.name} · {view.dtype} · "
-            f"{offer.machine.provenance if offer.machine else offer.reason}",
-            va="top", weight="bold",
-        )  # fmt: skip
-        if box is not None:
-            box.paint(figure, frame.width)
-    figure.words = _words(scene, view, offer, points, frame)
-    if box is not None:
-        figure.words += "\n" + box.sentence
-    return figure
+    def __init__(self, spec: Tables, start: Mapping[str, Any], **more: Any) -> None:
+        self.spec = spec
+        scenes = roofline_scenes(spec, dict(start))
+        super().__init__(*scenes, stem="roofline", kind="rl-live-roofline", **more)
 
+    @property
+    def ops(self) -> list[str]:
+        """The operations that are shown, by their names."""
+        return [s.name for s in self.spec.series if getattr(self, f"shows_{s.name}")]
 
-def _shown(scene: Tables, view: Overlay) -> list[tuple[Series, Operation]]:
-    at = (view.i, view.j, view.k)
-    m, n, k = (slider.values[index] for slider, index in zip(scene.sliders, at))
-    return [
-        (series, series.build(m, n, k, _kind(scene, view)))
-        for series in scene.series
-        if series.name in view.ops
-    ]
+    @ops.setter
+    def ops(self, names: Sequence[str]) -> None:
+        for name in names:
+            if name not in {s.name for s in self.spec.series}:
+                raise unknown("ops", name, [s.name for s in self.spec.series])
+        for series in self.spec.series:
+            setattr(self, f"shows_{series.name}", series.name in names)
 
-
-def _kind(scene: Tables, view: Overlay) -> DType:
-    return next(kind for kind in scene.dtypes if str(kind) == view.dtype)
-
-
-def _lacks(offer: Offer, view: Overlay) -> str:
-    """What is missing for any roof, in a few words, or ""."""
-    if offer.machine is None:
-        return offer.reason
-    return ceiling_lines.missing(offer.machine, view.dtype, "cold")
-
-
-def _ceilings(scene: Tables, offer: Offer, view: Overlay) -> tuple[Ceiling, ...]:
-    if _lacks(offer, view):
-        return ()
-    side = ceiling_lines.last(offer.known, view.dtype, view.cache)
-    return ceilings(offer.known, view.dtype, side, scene.mix)
-
-
-def _level(offer: Offer, side: str, op: Operation) -> str:
-    return ceiling_lines.home(op, offer.known, side)
-
-
-def _sides(offer: Offer, view: Overlay) -> tuple[str, ...]:
-    return ceiling_lines.sides(offer.known, view.dtype, view.cache)
-
-
-def _call_lines(
-    scene: Tables, view: Overlay, offer: Offer
-) -> dict[tuple[str, str], ceiling_lines.CallLine]:
-    """Overhead lines of the operations shown, each with its batch."""
-    if not (scene.overhead and offer.known.routines):
-        return {}
-    batch, kind = scene.sliders[1].values[view.j], _kind(scene, view)
-    side = ceiling_lines.last(offer.known, kind, view.cache)
-    lines = {
-        (s.name, view.dtype): ceiling_lines.call_line(
-            partial(_one_of, s, batch, kind), offer.known, side
-        )
-        for s in scene.series
-        if s.name in view.ops and s.estimated
-    }
-    return {key: line for key, line in lines.items() if line}
-
-
-def _one_of(series: Series, batch: int, kind: DType, n: int) -> Operation:
-    return series.build(n, batch, 1, kind)
-
-
-def _points(scene: Tables, view: Overlay, offer: Offer) -> list[Point]:
-    points: list[Point] = []
-    if _lacks(offer, view):
-        return points
-    shown = _sides(offer, view)
-    if len(shown) > 1:
-        split = (
-            _split(scene, view, offer, series, op, side)
-            for series, op in _shown(scene, view)
-            for side in shown
-        )
-        return list(split)
-    (side,) = shown
-    for series, op in _shown(scene, view):
-        roofline = roof(offer.known, view.dtype, _level(offer, side, op), scene.mix)
-        allowed = roofline.attainable(op.intensity)
-        tag = series.tags[view.j]
-        points.append(Point(op, allowed, "bound", tag, allowed))
-        if offer.known.routines and series.estimated and view.j == 0:
-            seconds = predict(op, offer.known, cache=side).seconds
-            points.append(Point(op, op.flops / seconds, "predicted", tag, allowed))
-        points += [
-            Point(op, m.flop_per_s, "measured", tag, allowed)
-            for m in offer.measurements
-            if m.op.label == op.label and m.cache == side
-        ]
-    return points
-
-
-def _split(
-    scene: Tables, view: Overlay, offer: Offer, series: Series, op: Operation, side: str
-) -> Point:
-    """What is best known of one side: measured, else predicted, else what its roof allows."""
-    bound = roof(offer.known, view.dtype, _level(offer, side, op), scene.mix).attainable(
-        op.intensity
-    )
-    rate, kind = bound, "bound"
-    if offer.known.routines and series.estimated and view.j == 0:
-        rate, kind = op.flops / predict(op, offer.known, cache=side).seconds, "predicted"
-    for m in offer.measurements:
-        if m.op.label == op.label and m.cache == side:
-            rate, kind = m.flop_per_s, "measured"
-            break
-    note = ceiling_lines.mark(op, rate, offer.known) if side == "warm" else ""
-    return Point(op, rate, kind, series.tags[view.j], bound, side, note)
-
-
-def _below(point: Point, frame: Frame) -> bool:
-    """Whether ``point`` lies below the axes; it is then said and not drawn."""
-    return point.rate < 10**frame.y_lo
-
-
-def _said(point: Point, cache: str) -> str:
-    if point.kind == "predicted":
-        return captions.predicted(point.rate)
-    return captions.measured(point.rate, point.allowed or point.rate, cache)
-
-
-def _words(scene: Tables, view: Overlay, offer: Offer, points: list[Point], frame: Frame) -> str:
-    said = []
-    for series, op in _shown(scene, view):
-        mine = [p for p in points if p.op.label == op.label]
-        if not mine:
-            said.append(captions.count(op))
-            continue
-        if mine[0].side:
-            told = (_side_words(scene, offer, p, p.side, frame) for p in mine if p.side)
-            line = captions.count(op) + "".join(told)
-        else:
-            line = _one_side(scene, view, offer, op, mine, frame)
-        reason = series.why[view.j]
-        said.append(
-            f"{line} {reason}".replace("{n}", str(scene.sliders[0].values[view.i])).rstrip()
-        )
-    lacks = "" if offer.machine is None else _lacks(offer, view)
-    why = f"{offer.name}: {lacks}, so there is no roof to draw." if lacks else ""
-    return "\n".join(filter(None, [*said, why, ceiling_lines.band_words(scene.band), offer.says]))
-
-
-def _one_side(
-    scene: Tables, view: Overlay, offer: Offer, op: Operation, points: list[Point], frame: Frame
-) -> str:
-    (side,), mine = _sides(offer, view), {p.kind: p for p in points}
-    line = captions.bound(op, roof(offer.known, view.dtype, _level(offer, side, op), scene.mix))
-    for kind in ("predicted", "measured"):
-        if kind in mine:
-            below = _below(mine[kind], frame)
-            line += (
-                captions.outside(kind.capitalize(), mine[kind].rate)
-                if below
-                else _said(mine[kind], side)
-            ) + _call(scene, offer, mine[kind], side)
-    return line
-
-
-def _side_words(scene: Tables, offer: Offer, p: Point, side: str, frame: Frame) -> str:
-    if _below(p, frame):
-        line = ceiling_lines.outside(side, p.kind, p.rate)
-    else:
-        level = _level(offer, side, p.op)
-        line = ceiling_lines.sides_words(
-            side, p.kind, p.op, p.rate, roof(offer.known, p.op.compute_dtype, level, scene.mix)
-        )
-    trap = ceiling_lines.trap(p.op, p.rate, offer.known) if side == "warm" else ""
-    return line + trap + _call(scene, offer, p, side)
-
-
-def _call(scene: Tables, offer: Offer, p: Point, side: str) -> str:
-    """The cost of the call, where it is most of a predicted time and its line is drawn."""
-    if not scene.overhead or p.kind != "predicted":
-        return ""
-    return ceiling_lines.overhead_words(p.op, offer.known, side)
-
-
-class Overlay(anywidget.AnyWidget):
-    """The picture itself: axes, roofs, markers and sentences."""
-
-    _esm = canvas.source(
-        "overlay.js", "reading.js", "live_choice.js", "live_controls.js", "live_roofs.js",
-        "live_names.js", "live_axes.js", "live_dots.js", "live.js",
-    )  # fmt: skip
-    _css = canvas.source("live.css")
-    data = traitlets.Dict().tag(sync=True)
-    # Ticks are the browser's own: the kernel need not send them back.
-    i = traitlets.Int(0).tag(sync=True, echo_update=False)
-    j = traitlets.Int(0).tag(sync=True, echo_update=False)
-    k = traitlets.Int(0).tag(sync=True, echo_update=False)
-    machine = traitlets.Unicode().tag(sync=True)
-    dtype = traitlets.Unicode().tag(sync=True)
-    cache = traitlets.Unicode("cold").tag(sync=True)
-    ops = traitlets.List(traitlets.Unicode()).tag(sync=True)
-    #: Decades of FLOP/s, lowest and highest, to which the axes are locked; none: they fit.
-    decades = traitlets.List(traitlets.Float(), maxlen=2).tag(sync=True)
-    #: Ids of the widgets that a drag changes: the kernel hears of them when the hand rests.
-    hushed = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    @property
+    def words(self) -> str:
+        """A line for each operation that is shown, then what is said of the picture."""
+        places = self.scene.places(**self.state)
+        lines = {kind: [] for kind in ("more", "origin", "title")}
+        for kind, words, _ in self.scene.notes:
+            lines[kind].append(str(self.scene.settled(words, places)))
+        return "\n".join(filter(None, [*lines["more"], *lines["origin"]]))
 
 
 class Live(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
-    """Sliders above, pictures below, tied together in the browser.
+    """A live roofline, with the box beside it and the waterfall below, on the same sliders.
 
-    ``view`` is the roofline's :class:`Overlay`: its ``machine``, ``dtype``, ``cache`` and ``ops``
-    can be read and set from Python; ``sliders`` are ordinary ipywidgets. ``after``: guess axes or
-    sortings; until all of them are uncovered, one sentence is shown and nothing else.
+    ``view`` is the roofline: its ``machine``, ``dtype``, ``cache`` and ``ops`` can be read and set
+    from Python. ``after``: guess axes or sortings; until all of them are uncovered, one sentence is
+    shown and nothing else.
     """
 
     def __init__(
@@ -562,34 +343,32 @@ class Live(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
         after: Sequence[Any] = (),
     ) -> None:
         self.scene, self.cover = scene, Cover(after) if after else None
-        self.sliders = [size_slider(s.name, s.options, s.start) for s in scene.sliders if s.options]
-        self.view = Overlay(
-            data=scene.pack(),
-            **{letter: slider.start for letter, slider in zip("ijk", scene.sliders)},
-            **start,
-        )
+        self.view = RooflineView(scene, start)
         self.box, self.waterfall = box, waterfall
+        self._tie()
         pictures = [self.view] if box is None else [box, self.view]
-        for letter, slider in zip("ijk", self.sliders):
-            for picture in pictures:
-                ipywidgets.jslink((slider, "index"), (picture, letter))
-        if box is not None:
-            ipywidgets.jslink((self.view, "dtype"), (box, "dtype"))
-        below = [] if waterfall is None else [waterfall]
-        if waterfall is not None:
-            link_waterfall(waterfall, self.sliders, self.view, box)
-        moving = (*self.sliders, *pictures, *below)
-        self.view.hushed = [widget.model_id for widget in moving]
         wide = "1100px" if box is None else "752px"  # beside the box the picture is at its own size
         self.view.layout = ipywidgets.Layout(flex="3 1 480px", max_width=wide, margin="0")
         row = ipywidgets.HBox(
             pictures, layout=ipywidgets.Layout(flex_flow="row wrap", grid_gap="8px")
         )
         over = [] if self.cover is None else [self.cover]
-        super().__init__([*over, *self.sliders, row, *below], model_id=canvas.free_model_id(stem))
+        below = [] if waterfall is None else [waterfall]
+        super().__init__([*over, row, *below], model_id=canvas.free_model_id(stem))
         self.add_class("rooflab-live")
-        if box is None:
-            self.add_class("rl-alone")
+
+    def _tie(self) -> None:
+        """Let each picture follow the others where they share a slider or a choice."""
+        view, box, waterfall = self.view, self.box, self.waterfall
+        if box is not None:
+            edges = {letter: (view.model_id, letter, 0) for letter in "ijk"}
+            box.follow(**edges, dtype=(view.model_id, "kind", 0))
+            view.follow(**{letter: (box.model_id, letter, 0) for letter in "ijk"})
+        if waterfall is not None:
+            shared = {name: (view.model_id, name, 0) for name in ("i", "j", "machine", "cache")}
+            waterfall.follow(**shared, dtype=(view.model_id, "kind", 0))
+            if box is not None:
+                waterfall.follow(op=(box.model_id, "op", 0))
 
     @property
     def covered(self) -> bool:
@@ -601,32 +380,28 @@ class Live(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
         """What the picture shows now, in words, or what it waits for."""
         if self.cover is not None and self.cover.covered:
             return str(self.cover.sentence)
-        return self._said(still(self.scene, self.view, self.box).words)
+        return self._said()
 
-    def _said(self, words: str) -> str:
-        return words if self.waterfall is None else f"{words}\n{self.waterfall.words}"
+    def _said(self) -> str:
+        parts = [one.words for one in (self.view, self.box, self.waterfall) if one is not None]
+        return "\n".join(parts)
+
+    def still(self) -> tuple[bytes, float | None]:
+        """A PNG of all pictures, and where the waterfall begins as a share of its height."""
+        beside = [(self.view.scene, self.view.state)]
+        if self.box is not None:
+            beside.append((self.box.scene, self.box.state))
+        top = painter.row(beside)
+        below = self.waterfall and self.waterfall.picture()
+        if not below:
+            return canvas.png(top, transparent=False), None
+        high = top.get_figheight(), below.get_figheight()
+        return stacked([top, below]), high[0] / sum(high)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> canvas.Bundle:
-        picture = still(self.scene, self.view, self.box)
-        below = self.waterfall and self.waterfall.picture()
-        words, live = self._said(picture.words), super()._repr_mimebundle_(**kwargs)
-        png, cut = canvas.png(picture, transparent=False), None
-        if below:
-            png = stacked([picture, below])
-            cut = picture.get_figheight() / (picture.get_figheight() + below.get_figheight())
+        live, words = super()._repr_mimebundle_(**kwargs), self._said()
+        png, cut = self.still()
         if self.cover is None or not self.cover.covered:
             return canvas.mimebundle(live, png, words, cut=cut)
         over, under = self.cover.sentence, (png, "The live roofline, uncovered.")
         return canvas.mimebundle(live, covered(over), over, under, cut)
-
-
-def size_slider(
-    name: str, options: Sequence[str | tuple[str, int]], index: int
-) -> ipywidgets.SelectionSlider:
-    """A slider as wide as a picture; ``options``: texts, or texts with their values."""
-    widget = ipywidgets.SelectionSlider(
-        options=options, index=index, description=name, continuous_update=True,
-        layout=ipywidgets.Layout(width="min(720px, 98%)"),
-    )  # fmt: skip
-    widget.add_class("rooflab-slider")
-    return widget

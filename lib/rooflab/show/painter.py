@@ -51,6 +51,19 @@ def figure(scene: Scene, states: Sequence[Mapping[str, Any]] = ({},)) -> Figure:
     return made
 
 
+def row(states: Sequence[tuple[Scene, Mapping[str, Any]]]) -> Figure:
+    """Several scenes side by side, each in its state, and all as high as the first."""
+    high = states[0][0].height
+    wide = [round(scene.width * high / scene.height) for scene, _ in states]
+    with rc_context(theme.RC):
+        made, left = canvas.figure(sum(wide), round(high)), 0.0
+        for (scene, state), one in zip(states, wide):
+            share = one / sum(wide)
+            paint(made.add_axes((left, 0, share, 1)), scene, high / scene.height, **state)
+            left += share
+    return made
+
+
 def still(scene: Scene, *states: Mapping[str, Any]) -> bytes:
     """The same as a PNG, twice as fine as CSS pixels."""
     return canvas.png(figure(scene, states or ({},)), transparent=False)

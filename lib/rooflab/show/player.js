@@ -428,12 +428,18 @@ function play(model, el, g) {
 // What another widget holds, this one follows: a guess on its axis, a slider beside it.
 function follow(model) {
   const heard = [];
+  let save = 0;
   for (const [dim, [id, trait, shift]] of Object.entries(model.get('follows'))) findModel(model, id).then((other) => {
     if (!other) return;
-    const take = () => model.set(dim, typeof other.get(trait) === 'number' ? other.get(trait) + shift : other.get(trait));
+    const take = () => {
+      const now = typeof other.get(trait) === 'number' ? other.get(trait) + shift : other.get(trait);
+      if (model.get(dim) === now) return;
+      model.set(dim, now);
+      clearTimeout(save); save = setTimeout(() => model.save_changes(), 150);
+    };
     heard.push([other, `change:${trait}`, take]); other.on(`change:${trait}`, take); take();
   });
-  return () => { for (const [other, name, call] of heard) other.off(name, call); };
+  return () => { clearTimeout(save); for (const [other, name, call] of heard) other.off(name, call); };
 }
 
 function render({ model, el }) {

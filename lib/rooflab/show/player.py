@@ -62,6 +62,13 @@ class Player(anywidget.AnyWidget):
         for one in self.after:
             one.observe(self._look, "covered")
 
+    def follow(self, **others: tuple[str, str, int]) -> None:
+        """Let dimensions follow other widgets, as the argument ``follows`` does."""
+        for name in others:
+            self.scene.dim(name)
+        found = {name: list(other) for name, other in others.items()}
+        self.follows = {**self.follows, **found}
+
     def _look(self, change: Any) -> None:
         self.covered = any(one.covered for one in self.after)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,13 +11,13 @@ import numpy as np
 from rooflab.count.operation import Operation
 from rooflab.count.si import si
 from rooflab.predict.estimate import CACHES
-from rooflab.show import canvas, captions, ceiling_lines, theme
+from rooflab.show import canvas, ceiling_lines, theme
 from rooflab.show.axes import Frame, Scale
 from rooflab.show.graph import Along, Less, OnAxes, Reading, rates
 from rooflab.show.roofline_tables import Series, Tables
-from rooflab.show.roofline_values import FACTORS, LEVELS, NO, RooflineValues
-from rooflab.show.roofline_words import ridge_words, sentence
-from rooflab.show.scene import By, Dim, Fill, Mark, Scene, Sum, Value, Words
+from rooflab.show.roofline_values import LEVELS, NO, RooflineValues
+from rooflab.show.roofline_words import ridge_words, sentence, why
+from rooflab.show.scene import By, Fill, Mark, Scene, Sum, Value, Words
 
 WIDE, NARROW = (760, 420), (400, 420)  # width and height of the two sheets
 CALL_POINTS = 24  # corners of a line of calls
@@ -73,7 +72,8 @@ class Sheet:
 
     def at(self, *points: Value | float) -> OnAxes:
         """Pixels of points, given by their decades one after the other."""
-        return OnAxes(tuple(np.array([p]) if isinstance(p, float) else p for p in points), self.axes)
+        placed = tuple(np.array([p]) if isinstance(p, float) else p for p in points)
+        return OnAxes(placed, self.axes)
 
     def near(self, place: OnAxes, dx: float | By, dy: float) -> Sum:
         """A place some pixels from another."""
@@ -94,8 +94,9 @@ class Sheet:
         every = [limit for row in self.values.limits for limits in row for limit in limits]
         for decade in range(math.ceil(min(every)), math.floor(max(every)) + 1):
             line = self.at(left, float(decade), right, float(decade))
-            seen = By("machine same_axes", [[float(lo - 1e-9 <= decade <= hi + 1e-9) for lo, hi in row]
-                                       for row in self.values.limits])  # fmt: skip
+            inside = [[float(lo - 1e-9 <= decade <= hi + 1e-9) for lo, hi in row]
+                      for row in self.values.limits]  # fmt: skip
+            seen = By("machine same_axes", inside)
             scene.line(line, "grid", 1, opacity=seen, clip=f.box, name="grid")
             place = self.near(self.at(left, float(decade)), -7, 5)
             words = canvas.rate_tick(10.0**decade)
@@ -103,7 +104,7 @@ class Sheet:
         f.draw(scene)
         middle = (f.left + f.right) / 2
         scene.text(middle, f.bottom + 42, canvas.X_NAME, size=LETTERS, anchor="middle", name="axis")
-        scene.text(f.left if self.wide else 8, 14, canvas.Y_NAME, size=LETTERS, name="axis")
+        scene.text(f.left if self.wide else 8, f.top - 42, canvas.Y_NAME, size=LETTERS, name="axis")
 
     def _band(self) -> None:
         if self.spec.band is None:
@@ -132,10 +133,9 @@ class Sheet:
         if not main and not any(level in o.known.levels for o in values.cached):
             return
         seen = 1 if main else By("side", SHOWN["warm"])
-        width = 3 if main else 1.6
-        more: dict[str, Any] = {"opacity": seen, "clip": f.box}
-        scene.line(self.at(values.line(level, SLOPE)), "carrying", width, name=f"slope {level}", **more)
-        scene.line(self.at(values.line(level, FLAT)), "computing", width, name=f"flat {level}", **more)
+        for part, ink, name in ((SLOPE, "carrying", "slope"), (FLAT, "computing", "flat")):
+            line, width = self.at(values.line(level, part)), 3 if main else 1.6
+            scene.line(line, ink, width, opacity=seen, clip=f.box, name=f"{name} {level}")
         self._slope_label(level)
         if main:
             self._ridge(), self._flat_label()
@@ -160,8 +160,9 @@ class Sheet:
         corner = values.line(level, slice(3, 4)), values.line(level, slice(2, 3))
         rate = Fill(By("real", ["{read}", "{known}"]), known=known,
                     read=Reading(rates("B/s"), Less(*corner)))  # fmt: skip
-        times = By("side", [" × FLOP/byte" if self.wide else "", "", ""]) if level == "dram" else ""
-        words = Fill(f"{ceiling_lines.LEVELS[level]} {{rate}}{{times}}", rate=rate, times=times)
+        name = ceiling_lines.LEVELS[level]
+        alone = f"{name} {{rate}}" + (" × FLOP/byte" if self.wide else "")
+        words = Fill(By("side", np.array([alone, name, name], object)), rate=rate)
         place = Sum(self.at(x, Along(x, line)), off)
         scene.text(place, None, words, "carrying", size=LETTERS - 1, anchor="middle", halo=True,
                    turn=turn, opacity=seen, name=f"bandwidth {level}")  # fmt: skip
@@ -173,29 +174,27 @@ class Sheet:
         return By("machine kind", np.array(table, object))
 
     def _slope_place(self, level: str) -> tuple[By, By, By, By]:
-        """Middle of a slope's label in decades, its turn, what it is shifted by, whether it fits."""
+        """Middle of a slope's label in decades, turn, shift in pixels, and whether it fits."""
         values, number, (left, _) = self.values, LEVELS.index(level), canvas.X_DECADES
-        ridges = values._lines[:, :, number, 2]
-        half = (78 if self.wide else 62) if level == "dram" else 48
+        half = np.array([104 if self.wide else 64, 26, 26])  # of the words, by side
         axes = np.asarray(self.axes.values)
-        across, up = axes[..., 2], axes[..., 5]
+        across, up = axes[..., 2], axes[..., 5]  # by machine and same_axes
         angle = np.arctan2(up, across)
-        reach = (half * np.cos(angle) + 12) / across  # decades from the left end to the middle
-        middle = np.broadcast_to((left + reach)[:, None, :], (*ridges.shape, 2))
-        off = np.stack([-9 * np.sin(angle), -9 * np.cos(angle)], -1)
-        above = values._lines[:, :, number + 1 :, 1]  # where the next roof over it begins
-        gap = np.nanmin(
-            np.concatenate([above, np.full((*ridges.shape, 1), np.inf)], -1), axis=-1
-        ) - values._lines[:, :, number, 1]
+        reach = half * (np.cos(angle) / across)[..., None] + 0.26  # decades from the left end
+        middle = left + reach  # by machine, same_axes, side
+        ridge = values.lines[:, :, number, 2][:, :, None, None]
+        near = values.lines[:, :, number + 1 :, 1] - values.lines[:, :, number, 1, None]
+        gap = np.min(np.nan_to_num(near, nan=9), axis=-1, initial=9)  # to the next roof above
         room = gap[:, :, None] * (up * np.cos(angle))[:, None, :]
-        fits = (middle + 0.6 * reach[:, None, :] < ridges[..., None]) & ~(room < 17)
-        alone = (middle + 0.6 * reach[:, None, :] < ridges[..., None])
-        seen = np.stack([alone if level == "dram" else 0 * alone, fits, fits], -1).astype(float)
+        seen = (middle + 0.4 * reach)[:, None] < np.nan_to_num(ridge, nan=-9)
+        seen = seen & (room[..., None] > 16)
+        seen[..., 0] = level == "dram"
+        off = np.stack([-8 * np.sin(angle), -8 * np.cos(angle)], -1)
         return (
-            By("machine kind same_axes", middle[..., None]),
+            By("machine same_axes side", middle[..., None]),
             By("machine same_axes", -np.degrees(angle)),
             By("machine same_axes", off),
-            By("machine kind same_axes side", seen),
+            By("machine kind same_axes side", seen.astype(float)),
         )
 
     def _flat_label(self) -> None:
@@ -218,10 +217,9 @@ class Sheet:
             for who, kind, x, rate in values.hits(series, side).points:
                 seen = np.zeros((len(values.timed) + 1, len(values.kinds), 3, 2))
                 seen[who, values.kinds.index(kind), [s, 2], 1] = 0.5
-                self.scene.dot(
-                    self.at(x, rate), None, look.shape, 3, fill="soft",
-                    opacity=By(f"who kind side {shows}", seen), clip=self.frame.box, name="campaign",
-                )  # fmt: skip
+                opacity = By(f"who kind side {shows}", seen)
+                self.scene.dot(self.at(x, rate), None, look.shape, 3, fill="soft", opacity=opacity,
+                               clip=self.frame.box, name="campaign")  # fmt: skip
 
     def _seen(self, series: Series, side: str, *more: tuple[str, Any]) -> By:
         """Where the marks of an operation's side are shown; ``more``: dims, tables of 0 and 1."""
@@ -270,7 +268,7 @@ class Sheet:
             both = np.array([[0, 0], [1, 1], [0, 1]], float)
             table = np.multiply.outer([0.0, 1.0], both)
             seen = By(f"shows_{name} side apart_{name}", table)
-        self.scene.text(place, None, words, size=LETTERS, bold=True, anchor=anchor, halo=True,
+        self.scene.text(place, None, words, size=LETTERS - 2, bold=True, anchor=anchor, halo=True,
                         opacity=seen, name=f"label {name} {side}")  # fmt: skip
 
     def _grip(self, series: Series, row: int, bound: Mark, place: OnAxes) -> None:
@@ -338,7 +336,8 @@ class Sheet:
             place = self.at(x, Along(np.array([x]), y))
             knob = scene.dot(place, None, "circle", 9, fill="paper", ink=ink, width=2.5,
                              clip=self._reach(), name=f"knob {dim}")  # fmt: skip
-            scene.line(_twice(place, [0, -4, 0, 4]), ink, 2, clip=self._reach(), name=f"arrow {dim}")
+            arrow = _twice(place, [0, -4, 0, 4])
+            scene.line(arrow, ink, 2, clip=self._reach(), name=f"arrow {dim}")
             scene.grip(dim, place, None, area=knob, label=f"{name} of this machine, times")
 
     def _reach(self) -> tuple[float, float, float, float]:
@@ -360,25 +359,24 @@ class Sheet:
         holes = {series.name: said for series, said in zip(spec.series, words)}
         order = np.array([f"{{{series.name}}}" for series in spec.series], object)
         scene.says = Fill(By("touched", order), **holes)
-        if len(spec.series) > 1:
-            for series, said in zip(spec.series, words):
-                line = Fill(By(f"shows_{series.name}", ["", "{said}"]), said=said)
-                scene.note(line, "more")
+        for series, said in zip(spec.series, words):
+            line = By(f"shows_{series.name}", ["", "{said}{why}"])
+            scene.note(Fill(line, said=said, why=why(values, series)), "more")
         self._notes()
 
     def _choices(self) -> None:
         scene, values = self.scene, self.values
-        lacking = [[("" if values.has(o, k, "cold") else self._lack(o, k)) for o in values.offers]
-                   for k in values.kinds]  # fmt: skip
-        names = np.array([[o.name + (f" ({no})" if no else "") for o, no in zip(values.offers, row)]
-                          for row in lacking], object)  # fmt: skip
-        off = [float(not any(values.has(o, k, "cold") for k in values.kinds)) for o in values.offers]
-        scene.select("machine", "machine", By("dtype machine", names), off=By("machine", off),
-                     groups=[o.group for o in values.offers])  # fmt: skip
-        kinds = np.array([[str(k) + (" (no figure)" if no[m] else "") for k, no in
-                           zip(values.kinds, lacking)] for m in range(len(values.offers))], object)  # fmt: skip
-        none = [[float(bool(no[m])) for no in lacking] for m in range(len(values.offers))]
-        scene.select("dtype", "dtype", By("machine dtype", kinds), off=By("machine dtype", none))
+        lacks = [[self._lack(o, k) for k in values.kinds] for o in values.offers]
+        names = [[o.name + (f" ({no})" if no else "") for o, no in zip(values.offers, column)]
+                 for column in zip(*lacks)]  # fmt: skip
+        off = [float(all(row)) for row in lacks]
+        scene.select("machine", "machine", By("dtype machine", np.array(names, object)),
+                     off=By("machine", off), groups=[o.group for o in values.offers])  # fmt: skip
+        kinds = [[str(k) + (" (no figure)" if no else "") for k, no in zip(values.kinds, row)]
+                 for row in lacks]  # fmt: skip
+        off = [[float(bool(no)) for no in row] for row in lacks]
+        scene.select("dtype", "dtype", By("machine dtype", np.array(kinds, object)),
+                     off=By("machine dtype", off))  # fmt: skip
         if values.cached:
             off = [[[float(n > 0 and not values.has(o, k, "warm")) for n in range(3)]
                     for k in values.kinds] for o in values.offers]  # fmt: skip
@@ -393,8 +391,9 @@ class Sheet:
     def _notes(self) -> None:
         scene, values = self.scene, self.values
         how = [o.machine.provenance if o.machine else o.reason for o in values.offers]
-        title = Fill("{name} · {kind} · {how}", name=By("machine", [o.name for o in values.offers]),
-                     kind=By("kind", [str(k) for k in values.kinds]), how=By("machine", how))  # fmt: skip
+        names, kinds = [o.name for o in values.offers], [str(k) for k in values.kinds]
+        title = Fill("{name} · {kind} · {how}", name=By("machine", names), kind=By("kind", kinds),
+                     how=By("machine", how))  # fmt: skip
         scene.note(title, "title", above=True)
         fell = np.full((len(values.offers), len(values.kinds)), "", object)
         for m, offer in enumerate(values.offers):

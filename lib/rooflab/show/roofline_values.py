@@ -38,8 +38,9 @@ class RooflineValues:
 
     def __init__(self, spec: Tables, start: dict[str, Any]) -> None:
         self.spec, self.offers, self.kinds = spec, spec.offers, spec.dtypes
-        self.timed = [o for o in spec.offers if o.machine and (o.machine.routines or o.measurements)]
-        self.cached = [o for o in spec.offers if o.machine and len(o.machine.levels) > 1]
+        usable = [o for o in spec.offers if o.machine]
+        self.timed = [o for o in usable if o.known.routines or o.measurements]
+        self.cached = [o for o in usable if len(o.known.levels) > 1]
         self.dims = [*self._given(start), *self._derived()]
         for series in spec.series:
             self.dims += self._derived_of(series)
@@ -97,7 +98,8 @@ class RooflineValues:
                 Dim(f"has_{at}", yes_no, of=By(f"hit_{at}", has)),
                 Dim(f"how_{at}", ["bound", "predicted", "measured"],
                     of=By(f"has_{at} can_{side}", can)),
-                Dim(f"right_{at}", yes_no, of=Above(Less(self.x(series), self.ridge(series, side)))),
+                Dim(f"right_{at}", yes_no,
+                    of=Above(Less(self.x(series), self.ridge(series, side)))),
                 Dim(f"over_{at}", yes_no, of=Above(Less(timed, roof))),
                 Dim(f"out_{at}", yes_no, of=Above(Less(self.floor, timed))),
                 Dim(f"low_{at}", yes_no, of=Above(Less(self.floor, foreseen))),
@@ -174,7 +176,7 @@ class RooflineValues:
         return [left, peak - ridge + left, ridge, peak, right, peak]
 
     @cached_property
-    def _lines(self) -> np.ndarray:
+    def lines(self) -> np.ndarray:
         """Machine, number type and level → left end, ridge and right end of the roof."""
         return np.array([
             [[self._corners(o, k, level) for level in LEVELS] for k in self.kinds]
@@ -183,16 +185,16 @@ class RooflineValues:
 
     def line(self, level: str, part: slice = slice(None)) -> Value:
         """The corners of a level's roof, or a ``part`` of them, with what-if."""
-        table = self._lines[:, :, LEVELS.index(level), part]
+        table = self.lines[:, :, LEVELS.index(level), part]
         return self._if(By("machine kind", table), part)
 
     def line_before(self, part: slice = slice(None)) -> Value:
         """The same for memory and the machine that was shown before."""
-        return By("before old_kind", self._lines[:, :, 0, part])
+        return By("before old_kind", self.lines[:, :, 0, part])
 
     def home_line(self, series: Series, part: slice = slice(None)) -> Value:
         """The roof of the level that holds the operation."""
-        return self._if(By(f"machine kind home_{series.name}", self._lines[..., part]), part)
+        return self._if(By(f"machine kind home_{series.name}", self.lines[..., part]), part)
 
     def _if(self, own: By, part: slice) -> Value:
         logs = [math.log10(f) for f in FACTORS]
@@ -230,7 +232,7 @@ class RooflineValues:
     def by_op(self, series: Series, value: Callable[[Operation], Any], dims: str) -> By:
         """A number or words of the operations of a series, by some of ``kind i j k``."""
         ops = self.ledgers[series.name]
-        for axis, name in reversed(list(enumerate("kind i j k".split()))):
+        for axis, name in reversed(list(enumerate(["kind", "i", "j", "k"]))):
             if name not in dims.split():
                 ops = ops.take(0, axis)
         found = [value(op) for op in ops.ravel()]

@@ -19,10 +19,10 @@ WHAT_IF = "What if: ×{memory} the bandwidth, ×{arithmetic} the peak. "
 
 
 def sentence(values: RooflineValues, series: Series) -> Words:
-    """Say all that is known of the operation of ``series``: counts, roof, prediction, measurement."""
+    """Say what is known of an operation: counts, roof, prediction, measurement."""
     roofless = [float(o.machine is None or not any(values.has(o, k, "cold") for k in values.kinds))
                 for o in values.offers]  # fmt: skip
-    kinds = ["{cold}{why}", "{warm}{why}", "{both}{why}"]
+    kinds = ["{cold}", "{warm}", "{both}"]
     none = [[*kinds] if not lacks else ["{none}"] * 3 for lacks in roofless]
     counted = _counts(values, series)
     parts = [_side(values, series, side) for side in CACHES]
@@ -31,7 +31,7 @@ def sentence(values: RooflineValues, series: Series) -> Words:
     return Fill(
         By("machine side", np.array(none, object)),
         cold=_alone(values, series, "cold", counted), warm=_alone(values, series, "warm", counted),
-        both=both, none=Fill(SAY["none"], **counted), why=_why(values, series),
+        both=both, none=Fill(SAY["none"], **counted),
     )  # fmt: skip
 
 
@@ -65,9 +65,7 @@ def _ridge(values: RooflineValues, offer: object, kind: object, level: str) -> s
     return theme.ridge(line.ridge) if line else ""
 
 
-def _alone(
-    values: RooflineValues, series: Series, side: str, counted: dict[str, Words]
-) -> Words:
+def _alone(values: RooflineValues, series: Series, side: str, counted: dict[str, Words]) -> Words:
     """One side alone: the bound by its roof, then what was predicted and measured."""
     at, home = f"{series.name}_{side}", f"home_{series.name}"
     roof, ridge = values.roof_over(series, side), values.ridge(series, side)
@@ -79,7 +77,7 @@ def _alone(
     bound = Fill(
         By(f"right_{at}", [SAY["memory"], SAY["compute"]]), **counted, level=level,
         ridge=ridge_words(values, dims, ridge, "dram" if cold else ""),
-        rate=Reading(rates(), roof), share=Reading(shares(), Less(roof, values.peak())),
+        rate=_allowed(values, series, side), share=Reading(shares(), Less(roof, values.peak())),
     )  # fmt: skip
     timed = values.measured(series, side)
     above = SAY["above" if cold else "above_warm"]
@@ -97,6 +95,18 @@ def _alone(
         )  # fmt: skip
     return Fill("{bound}{predicted}{call}{measured}", bound=bound, predicted=predicted,
                 call=_call(values, series, side), measured=measured)  # fmt: skip
+
+
+def _allowed(values: RooflineValues, series: Series, side: str) -> Words:
+    """The rate that the roof allows; a known peak is said as it is formatted for the machine."""
+    peaks = [[values.roof(o, k, "dram") for k in values.kinds] for o in values.offers]
+    words = [[si(one.peak, "FLOP/s") if one else "" for one in row] for row in peaks]
+    templates = np.array([["{read}", "{read}"], ["{read}", "{peak}"]], object)
+    return Fill(
+        By(f"right_{series.name}_{side} real", templates),
+        read=Reading(rates(), values.roof_over(series, side)),
+        peak=By("machine kind", np.array(words, object)),
+    )
 
 
 def _gap(value: Value, roof: Value, over: str) -> Words:
@@ -128,6 +138,7 @@ def _side(values: RooflineValues, series: Series, side: str) -> Words:
     at, home = f"{series.name}_{side}", f"home_{series.name}"
     roof, known = values.roof_over(series, side), values.known(series, side)
     bound, told, out = (SAY_SIDES[key] for key in ("side_bound", "side", "side_outside"))
+    bound = bound.replace("{rate}", "{allowed}")
     roofs = [ceiling_lines.roof_word(level) for level in LEVELS]
     word = (
         By(f"right_{at}", [roofs[0], PEAK])
@@ -138,7 +149,7 @@ def _side(values: RooflineValues, series: Series, side: str) -> Words:
     said = Fill(
         By(f"how_{at} known_out_{at}", np.array(templates, object)), side=SIDES[side].name,
         how=By(f"how_{at}", ["bound", "predicted", "measured"]), roof=word,
-        rate=Reading(rates(), known), where=By(f"known_over_{at}", ["below", "above"]),
+        rate=Reading(rates(), known), allowed=_allowed(values, series, side), where=By(f"known_over_{at}", ["below", "above"]),
         gap=_gap(known, roof, f"known_over_{at}"),
     )  # fmt: skip
     call = Fill(By(f"how_{at}", ["", "{call}", ""]), call=_call(values, series, side))
@@ -155,7 +166,7 @@ def _trap(values: RooflineValues, series: Series) -> Words:
     )
 
 
-def _why(values: RooflineValues, series: Series) -> Words:
+def why(values: RooflineValues, series: Series) -> Words:
     """What a batch does to it."""
     reasons = [f" {why}" if why else "" for why in series.why]
     sizes = [str(value) for value in values.spec.sliders[0].values]

@@ -274,9 +274,9 @@ class Scene:
         ``mono``: in the letters of code.
         """
         look = {"size": size, "bold": bold, "mono": mono, "halo": halo}
-        turned = {"turn": self._stack(turn)} if isinstance(x, WHOLE) and not (isinstance(turn, int) and turn == 0) else {}
-        at = {"at": self._stack(x, y, turn)}
-        channels = {**turned, **at, "text": words, "fill": ink, "anchor": anchor}
+        turned = isinstance(x, WHOLE) and isinstance(turn, By)
+        channels = {"turn": self._stack(turn)} if turned else {}  # before the place, which needs it
+        channels |= {"at": self._stack(x, y, turn), "text": words, "fill": ink, "anchor": anchor}
         return self._add("text", channels, look, more)
 
     def _add(
@@ -594,7 +594,8 @@ def _between(table: np.ndarray, axis: int, keys: Sequence[int], words: bool) -> 
 # sheets of a picture share one buffer and one pool of words.
 
 SCALE = {  # steps of a unit
-    "points": 16, "box": 16, "at": 16, "turn": 100, "opacity": 1000, "stop": 1, "matrix": 1000, "vector": 64,
+    "points": 16, "box": 16, "at": 16, "turn": 100, "opacity": 1000, "stop": 1, "matrix": 1000,
+    "vector": 64,
 }  # fmt: skip
 MISSING = -32768  # a place that is not a number: the mark is not there
 LONG = 90  # letters of a part from which it is kept once

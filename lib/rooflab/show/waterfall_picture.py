@@ -773,21 +773,6 @@ def waterfall_of(
     return view
 
 
-def link_waterfall(
-    waterfall: WaterfallView,
-    sliders: Sequence[ipywidgets.Widget],
-    roofline: ipywidgets.Widget,
-    box: ipywidgets.Widget | None,
-) -> None:
-    """Tie ``waterfall`` to the sliders and choices of a live roofline, in the browser."""
-    for letter, slider in zip("ij", sliders):
-        ipywidgets.jslink((slider, "index"), (waterfall, letter))
-    for choice in ("machine", "dtype", "cache"):
-        ipywidgets.jslink((roofline, choice), (waterfall, choice))
-    if box is not None:
-        ipywidgets.jslink((box, "op"), (waterfall, "op"))
-
-
 _NO_SOFTWARE: dict[str, Any] = {"Software": None}  # matplotlib would write its version there
 
 
