@@ -17,8 +17,8 @@ from tests.browser.server import Server, jupyter_server
 from tests.browser.tab import Tab
 from tools.site import build_page
 
-TICK = "const tick = () => document.querySelector('svg.rl-live').dataset.tick;"
-DOT = '.rl-dot[data-op="gemv"] .rl-bound'
+TICK = "const tick = () => document.querySelector('.rl-live-roofline .stage svg').dataset.tick;"
+BOUND = ".rl-live-roofline .bound.{}_cold"  # the mark on the roof of an operation, by its name
 
 
 @pytest.fixture(scope="session")
@@ -54,19 +54,19 @@ def moving_page(tab: Tab, address: str, request: pytest.FixtureRequest) -> Itera
         yield opened
 
 
-def x_of(page, selector: str = DOT) -> float:
+def x_of(page, selector: str) -> float:
     """Where a marker is, in pixels of its picture."""
     text = page.locator(selector).first.get_attribute("transform")
     return float(text.split("(")[1].split()[0])
 
 
-def y_of(page, selector: str = DOT) -> float:
+def y_of(page, selector: str) -> float:
     text = page.locator(selector).first.get_attribute("transform")
     return float(text.split("(")[1].split()[1].rstrip(")"))
 
 
 def handle(page, number: int):
-    return page.locator(".rooflab-slider .noUi-handle").nth(number)
+    return page.locator(".rl-live-roofline .rl-sliders input").nth(number)
 
 
 def press(page, number: int, key: str, times: int = 1) -> None:
@@ -79,12 +79,8 @@ def press(page, number: int, key: str, times: int = 1) -> None:
 
 
 def ready(page) -> None:
-    """Wait until picture and sliders are there, and the sliders keep their keys to themselves."""
-    page.wait_for_selector(".rl-bound", state="attached")
-    page.wait_for_function(
-        """() => { const all = [...document.querySelectorAll('.rooflab-slider')];
-        return all.length && all.every(one => one.querySelector('.noUi-handle[aria-label]')); }"""
-    )
+    """Wait until the picture is there."""
+    page.wait_for_selector(".rl-live-roofline .bound", state="attached")
 
 
 @pytest.fixture(scope="session")

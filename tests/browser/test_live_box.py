@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tests.browser.conftest import press, x_of, y_of
+from tests.browser.conftest import BOUND, handle, press, x_of, y_of
 
-GEMM = '.rl-dot[data-op="gemm"] .rl-bound'
+GEMM = BOUND.format("gemm")
 
 
 def test_stick_sheet_cube_and_the_point_sticks_at_the_roof(show_picture) -> None:
@@ -76,9 +76,9 @@ def test_its_corners_are_pulled(show_picture) -> None:
     sheet = pull(front, 0, -120)
     assert "is a sheet of" in sheet and "×1024×1:" in sheet and "of 1×" not in sheet
     assert "×1:" not in pull(back, 60, -50)
-    place = "document.querySelector('[data-op=gemm] .rl-bound').getAttribute('transform')"
+    place = "document.querySelector('.rl-live-roofline .bound').getAttribute('transform')"
     page.wait_for_function(f"x => {place}.match(/[\\d.]+/)[0] > x", arg=before)
-    assert page.locator(".rooflab-slider .widget-readout").first.inner_text() != "1"
+    assert handle(page, 0).get_attribute("aria-valuetext") != "1"
 
 
 def test_pointing_at_a_part_of_c_lights_what_it_needs(show_picture) -> None:

@@ -7,10 +7,10 @@ import pytest
 import rooflab as rl
 from rooflab.labs.llm.layer_time import TOKENS, knee
 from rooflab.show import theme
-from tests.browser.conftest import handle, press, x_of, y_of
+from tests.browser.conftest import BOUND, handle, press, x_of, y_of
 from tests.browser.tab import resize
 
-GEMM = '.rl-dot[data-op="gemm"] .rl-bound'
+GEMM = BOUND.format("gemm")
 CLIPPED = """() => { const card = document.querySelector(".rl-box");
     const inside = card.parentElement.getBoundingClientRect();
     return card.getBoundingClientRect().right - inside.right; }"""
@@ -18,8 +18,9 @@ CLIPPED = """() => { const card = document.querySelector(".rl-box");
 
 def test_tokens_thicken_the_box_and_bring_the_point_to_the_roof(show_picture) -> None:
     page = show_picture("layer")
-    solid = page.locator("svg.rl-solid")
-    assert page.locator(".rl-solid .rl-face").all_text_contents()[:3] == ["X", "W", "Y"]
+    solid = page.locator(".rl-box .stage svg")
+    faces = [page.locator(f".rl-box .name-{one}").first.text_content() for one in "ABC"]
+    assert [face.split(",")[0] for face in faces] == ["X", "W", "Y"]
     assert "a sheet of 1×11008×4096" in solid.get_attribute("aria-label")
     start = x_of(page, GEMM), y_of(page, GEMM)
     weights = page.locator(".rl-count b").nth(1)

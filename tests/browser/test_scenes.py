@@ -31,6 +31,12 @@ picture = rl.live.free_lunch(curve, names=True, start=17)""",
     ["epyc-2core-vm", "h100-sxm", "apple-m1"], machine="epyc-2core-vm", waterfall=True
 )
 picture = live.waterfall""",
+    "roofline": 'picture = rl.live.roofline(machine="h100-sxm", band=(4, 8)).view',
+    "cold and warm": """picture = rl.live.roofline(
+    ["epyc-2core-vm", "h100-sxm", "mi250x-gcd"], machine="epyc-2core-vm", cache="both",
+    overhead=True,
+).view""",
+    "product": 'picture = rl.live.box(machine="h100-sxm").view',
     "boxes": 'picture = rl.live.roofline(machine="h100-sxm", box=True).box',
 }
 START = "import rooflab as rl\n"
@@ -91,7 +97,7 @@ def test_the_player_shows_what_the_painter_draws(tab, addresses, name: str, wind
             for mark, held in wanted:
                 place, text, opacity = seen[scene.marks.index(mark)]
                 spot = next(held[key] for key in ("points", "box", "at") if key in held)
-                turned = np.ravel(spot)[: len(place)]
+                turned = np.hstack([np.ravel(spot), held.get("turn", [])])[: len(place)]
                 assert place == pytest.approx(turned.tolist(), abs=0.08), (mark.name, state)
                 assert opacity == pytest.approx(held["opacity"], abs=0.002)
                 assert text == held.get("text", ""), state

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import rooflab as rl
-from rooflab.show import ceiling_lines
-from rooflab.show.canvas import Frame
+from rooflab.show.scene import drawn
+from tests.support.scenes import named, seen
 
 
 def texts(figure) -> set[str]:
@@ -25,21 +25,24 @@ def test_it_is_shaded_and_labelled_on_both_sides(machine: str) -> None:
 def test_without_it_nothing_is_shaded() -> None:
     figure = rl.show.roofline("h100-sxm", rl.axpy(100))
     assert not figure.axes[0].patches and "thumb" not in figure.words
-    assert rl.live.roofline("h100-sxm").view.data["band"] is None
+    assert "band" not in seen(rl.live.roofline("h100-sxm").view)
 
 
-def test_the_browser_gets_it_in_pixels() -> None:
-    live = rl.live.roofline(["h100-sxm", "mi300x"], band=(4, 8))
-    frame, band = live.scene.frame, live.view.data["band"]
-    assert band["x0"] == pytest.approx(frame.x(4), abs=0.01)
-    assert band["x1"] == pytest.approx(frame.x(8), abs=0.01)
-    assert "less than 4 FLOP/byte" in live.sentence
+def test_in_the_live_picture_it_lies_between_its_two_intensities() -> None:
+    view = rl.live.roofline(["h100-sxm", "mi300x"], band=(1, 10)).view
+    (band,) = named(view.scene, "band")
+    left, _, wide, _ = view.scene.value(band, "box")
+    ticks = {h["text"]: h["at"][0] for m, h in drawn(view.scene) if m.kind == "text"}
+    assert (left, left + wide) == pytest.approx((ticks["1"], ticks["10"]))
+    assert "less than 1 FLOP/byte" in view.words
 
 
 def test_a_band_beyond_the_axes_ends_at_them() -> None:
-    frame = Frame(9, 12)
-    packed = ceiling_lines.pack_band((1e-9, 1e9), frame)
-    assert (packed["x0"], packed["x1"]) == (frame.left, frame.width - frame.right)
+    view = rl.live.roofline("h100-sxm", band=(1e-9, 1e9)).view
+    (band,), (axis, *_) = named(view.scene, "band"), named(view.scene, "axis")
+    left, _, wide, _ = view.scene.value(band, "box")
+    corners = view.scene.value(axis, "points")
+    assert (left, left + wide) == (corners[0], corners[4])
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 import rooflab as rl
 from rooflab.predict.estimate import overhead
 from rooflab.show import ceiling_lines
-from rooflab.show.canvas import Frame
 from rooflab.show.ceiling_lines import roof
 from tests.support.machine import ROOFS
+from tests.support.scenes import named, seen, texts
 
 CALL = 2e-6
 ROUTINES = {
@@ -61,42 +61,43 @@ def test_without_timed_calls_there_is_no_line(here: rl.Machine) -> None:
     assert ceiling_lines.call_line(BUILDS["gemm"], here, "cold") is None
     assert ceiling_lines.call_line(BUILDS["gemm"], rl.machine("h100-sxm"), "cold") is None
     live = rl.live.roofline([here, "h100-sxm"], overhead=True)
-    assert not any("calls" in machine for machine in live.view.data["machines"])
+    assert "call" not in seen(live.view)
     picture = rl.show.roofline("h100-sxm", [rl.gemm(8, 8, 8)], overhead=True)
     assert picture.axes[0].get_legend() is None
 
 
-def test_the_paths_lie_on_the_axes_of_the_picture() -> None:
-    frame = Frame(7, 12)
-    estimates = [rl.predict(BUILDS["gemm"](n), TIMED, cache="warm") for n in (8, 16, 512, 1024)]
-    packed = ceiling_lines.pack_overhead([BUILDS["gemm"]], TIMED, "warm", frame, estimates)
-    x, y = map(float, packed["paths"][0].removeprefix("M").split("L")[0].split())
+def test_the_lines_lie_on_the_axes_of_the_picture() -> None:
+    view = rl.live.roofline(TIMED, ops="gemm", overhead=True, cache="warm").view
+    (line,) = (mark for mark in named(view.scene, "call") if mark.kind == "line")
+    x, y = view.scene.value(line, "points", **view.state)[:2]
+    axes = view.scene.settled(line.channels["points"].axes, view.scene.places(**view.state))
     op = BUILDS["gemm"](1)
-    assert x == pytest.approx(frame.x(op.intensity), abs=0.06)
-    assert y == pytest.approx(frame.y(op.flops / CALL), abs=0.06)
-    limits = [one.limit for one in estimates]
-    assert limits[0] == "overhead" and limits[-1] == "compute"
-    assert packed["until"] == max(i for i, limit in enumerate(limits) if limit == "overhead")
-    assert packed["labels"] == ["GEMM call 2.00 µs"]
+    wanted = axes[0] + (math.log10(op.intensity) - axes[1]) * axes[2]
+    high = axes[3] - (math.log10(op.flops / CALL) - axes[4]) * axes[5]
+    assert (x, y) == pytest.approx((wanted, high))
 
 
 def test_a_batch_that_shares_its_matrix_has_lines_of_its_own() -> None:
-    live = rl.live.roofline(TIMED, overhead=True)
-    packed = live.view.data["machines"][0]["calls"]["fp32"]["cold"]
-    many = len(live.scene.sliders[1].values)
-    assert len(packed["gemv"]["paths"]) == len(packed["gemv"]["labels"]) == many
-    assert len(packed["axpy"]["paths"]) == len(packed["gemm"]["paths"]) == 1
+    view = rl.live.roofline(TIMED, overhead=True).view
+    lines = [mark for mark in named(view.scene, "call") if mark.kind == "line"]
+    before, after = (
+        [view.scene.value(one, "points", j=j).tolist() for one in lines] for j in (0, 3)
+    )
+    assert len(lines) == 3 and before[0] == after[0] and before[2] == after[2]
+    assert before[1] != after[1]
+    assert texts(view, "call") == ["AXPY call 2.00 µs", "GEMV call 2.00 µs", "GEMM call 2.00 µs"]
 
 
 def test_n_starts_small_and_what_is_mostly_call_says_so() -> None:
     live = rl.live.roofline(TIMED, overhead=True, n=8, ops="gemm", cache="warm")
-    assert live.sliders[0].value == 8
+    assert live.scene.sliders[0].values[live.view.i] == 8
     assert "More than half of that time is the call itself, 2.00 µs." in live.sentence
     live.view.cache = "both"
     assert "the call itself, 8.00 µs with its operands in memory." in live.sentence
     live.view.i = len(live.scene.sliders[0].values) - 1
     assert "call itself" not in live.sentence
-    assert rl.live.roofline(TIMED, n=8).sliders[0].value == 16
+    plain = rl.live.roofline(TIMED, n=8)
+    assert plain.scene.sliders[0].values[plain.view.i] == 16
 
 
 def test_the_static_figure_draws_one_line_a_routine() -> None:

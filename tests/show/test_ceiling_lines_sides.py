@@ -14,8 +14,9 @@ import rooflab as rl
 from rooflab.count.operation import LEVELS
 from rooflab.predict.machine import Figure
 from rooflab.show import captions, ceiling_lines
-from rooflab.show.live_roofline import still
 from tests.support.machine import measurement
+from tests.support.scenes import seen
+from tests.support.scenes import texts as written
 
 OP = rl.axpy(8192)  # 64 KiB: in the L2 of the test machine, whose DRAM roof allows 20e9 / 6
 
@@ -113,9 +114,11 @@ def test_the_live_still_splits_the_dot(here: rl.Machine) -> None:
     picture = live(here)
     assert "Cold: measured 833 MFLOP/s, ×4 below the memory roof." in picture.sentence
     assert "That is ×2.5 of the DRAM roof, more than 100 %: it is read from L1" in picture.sentence
-    figure = still(picture.scene, picture.view)
-    assert rings(figure) == [ceiling_lines.SIDES["cold"].colour, ceiling_lines.SIDES["warm"].colour]
-    assert {"AXPY", "×2.5 of memory: L1"} <= set(texts(figure))
+    found = seen(picture.view)
+    for side in ("cold", "warm"):
+        assert {f"bound axpy_{side}", f"measured axpy_{side}", f"thread axpy_{side}"} <= set(found)
+    assert written(picture.view, "label axpy cold") == ["AXPY"]
+    assert written(picture.view, "label axpy warm") == ["warm"]
 
 
 @pytest.mark.parametrize("cache", ["both", "warm"])
@@ -129,6 +132,7 @@ def test_without_a_warm_figure_both_is_cold(here: rl.Machine) -> None:
     bare = dataclasses.replace(here, bandwidths={"dram": {"read": Figure(2e10)}})
     picture = live(bare)
     assert "left of the ridge" in picture.sentence and "Cold:" not in picture.sentence
-    assert picture.view.data["machines"][0]["no"]["fp32"] == {"warm": "no cache bandwidth"}
+    assert not [name for name in seen(picture.view) if name.endswith("_warm")]
+    assert not [one for one in picture.view.scene.controls if one.get("dim") == "cache"]
     with pytest.raises(ValueError, match="no cache bandwidth, so there is no warm roof"):
         rl.show.roofline(bare, OP, cache="both")

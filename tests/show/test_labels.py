@@ -13,7 +13,6 @@ import rooflab as rl
 from rooflab.labs.llm.film import draw, film
 from rooflab.show.canvas import figure
 from rooflab.show.labels import SIZE, Crowd, Room, Spot, spots_around, width
-from rooflab.show.live_roofline import still
 from tests.support.film_example import HERE, SMALL, run
 from tests.support.text_overlap import overlapping, written
 
@@ -75,25 +74,6 @@ def test_the_less_a_forced_text_covers_the_better() -> None:
     room = Room((0, 0, 100, 100), taken=[(0, 0, 60, 60), (0, 0, 20, 20)])
     places = [[(0, 0, 10, 10)], [(30, 30, 40, 40)], [(95, 95, 130, 99)]]
     assert room.choose(places) is None and room.choose(places, forced=True)[1] == 1
-
-
-# (dtype, cache, overhead, N): pictures in which words once lay on each other, on ticks
-# or on slopes.
-CROWDED = [
-    ("fp64", "both", True, 3072), ("fp64", "both", False, 512), ("fp64", "cold", True, 8),
-    ("fp32", "both", True, 96), ("fp32", "warm", False, 2048), ("fp32", "cold", False, 16),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("dtype", "cache", "overhead", "n"), CROWDED)
-def test_no_two_texts_of_a_still_overlap(dtype: str, cache: str, overhead: bool, n: int) -> None:
-    here = rl.recording("epyc-2core-vm")
-    band = (4, 8) if overhead else None
-    live = rl.live.roofline(
-        here.machine, measurements=here.measurements, dtype=dtype, cache=cache, overhead=overhead,
-        band=band, n=n,
-    )  # fmt: skip
-    assert overlapping(still(live.scene, live.view)) == []
 
 
 @pytest.mark.parametrize("cache", ["cold", "warm", "both"])

@@ -103,21 +103,3 @@ def test_the_fault_finder_finds_faults(chromium) -> None:
 def test_no_word_of_a_films_still_lies_on_another(batch: int, context: int) -> None:
     film = rl.live.film("llama-2-7b", "rtx-4090", batch=batch, context=context)
     assert overlapping(draw(film.now, film.fitted)) == []
-
-
-@pytest.mark.parametrize("cache", ["cold", "both"])
-def test_no_word_of_the_live_roofline_lies_on_another_or_on_an_axis(chromium, cache: str) -> None:
-    live = rl.live.roofline(
-        ["epyc-2core-vm", "h100-sxm", "apple-m1"], machine="epyc-2core-vm", cache=cache,
-        overhead=True,
-    )  # fmt: skip
-    data, marks = live.view.data, ":is(.rl-bound, .rl-predicted, .rl-measured, .rl-side circle)"
-    frame = {edge: data["frame"][edge] for edge in ("x0", "x1", "y0", "y1")}
-    sizes = (data["shape"][0], 1)
-    with moving(chromium, live.view) as page:
-        for machine in [one["id"] for one in data["machines"]]:
-            page.evaluate("id => model.set('machine', id)", machine)
-            for locked in (False, True):
-                page.evaluate("locked => model.set('decades', locked ? [7, 16] : [])", locked)
-                told = faults(page, [["svg.rl-live", frame]], sizes, marks)
-                assert told["found"] == [], (machine, locked)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import math
 import subprocess
 import sys
 from base64 import b64decode
@@ -15,7 +14,6 @@ from ipywidgets.embed import embed_data
 
 import rooflab as rl
 from rooflab.measure.backend import host_id
-from rooflab.show.live_roofline import still
 from tests.support.machine import measurement
 
 LIMIT = 1_000_000  # bytes of saved state
@@ -28,6 +26,12 @@ def _nothing_stored(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
 
 def state(widget) -> dict:
     return embed_data(views=[widget])["manager_state"]["state"]
+
+
+def at(live) -> list[int]:
+    """What its sliders stand at."""
+    return [slider.values[getattr(live.view, letter)]
+            for letter, slider in zip("ijk", live.scene.sliders)]  # fmt: skip
 
 
 @pytest.mark.parametrize("make", [
@@ -71,8 +75,8 @@ def test_nothing_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(roofs, "measure_roofs", refuse)
     monkeypatch.setattr(this_machine, "measure_roofs", refuse)
     live = rl.live.roofline()
-    first = live.view.data["machines"][0]
-    assert first["no"]["all"].startswith("not measured yet") and live.view.machine != first["id"]
+    first = live.scene.offers[0]
+    assert first.reason.startswith("not measured yet") and live.view.machine != first.id
 
 
 def test_this_computer_comes_first_once_it_is_stored(monkeypatch, here: rl.Machine) -> None:
@@ -92,15 +96,15 @@ def test_saved_pictures_do_not_call_the_readers_computer_this_one(monkeypatch, h
     own = dataclasses.replace(here, id=host_id())
     monkeypatch.setattr(this_machine, "stored_machine", lambda *a, **k: own)
     live = rl.live.roofline(["this", here], waterfall=True)
-    said = json.dumps({key: live.view.data[key] for key in ("machines", "say")}, default=str)
+    said = json.dumps(live.view.scenes, default=str)
     for text in (said, live.sentence):
         assert "this computer" not in text and host_id() not in text.replace(live.view.machine, "")
 
 
 def test_without_the_cost_of_calls_n_starts_at_a_matrix_that_lies_in_l1(here) -> None:
     live = rl.live.roofline(here, n=1, cache="warm", ops="axpy")
-    assert live.sliders[0].value == 16 and "The L1 cache is the limit" in live.sentence
-    assert rl.live.roofline(here, n=1, overhead=True).sliders[0].value == 8
+    assert at(live)[0] == 16 and "The L1 cache is the limit" in live.sentence
+    assert at(rl.live.roofline(here, n=1, overhead=True))[0] == 8
 
 
 def test_one_computer_with_other_threads_is_another_offer(here: rl.Machine) -> None:
@@ -113,23 +117,33 @@ def test_one_computer_with_other_threads_is_another_offer(here: rl.Machine) -> N
 def test_it_starts_where_something_was_measured(here: rl.Machine) -> None:
     taken = [measurement(rl.gemm(n, n, n), "here", 1e-3) for n in (64, 512)]
     live = rl.live.roofline(here, measurements=taken)
-    assert live.sliders[0].value == 512
+    assert at(live)[0] == 512
     assert "Measured 268 GFLOP/s" in live.sentence and "above this roof" in live.sentence
-    assert rl.live.roofline(here, n=100).sliders[0].value == 96
+    assert at(rl.live.roofline(here, n=100))[0] == 96
 
 
 def test_sliders_start_where_asked_and_sentences_follow_them() -> None:
     live = rl.live.roofline(machine="h100-sxm", n=4000, batch=30, ops="gemv", dtype="fp16")
-    assert [slider.value for slider in live.sliders] == [4096, 32]
+    assert at(live) == [4096, 32, 1]
     assert live.sentence.startswith("GEMV 4096×4096, batch 32, in fp16")
     live.view.j = 0
     assert "batch" not in live.sentence
 
 
-def test_links_need_no_kernel() -> None:
+def test_pictures_follow_each_other_without_a_kernel() -> None:
     live = rl.live.roofline(machine="h100-sxm", box=True)
-    links = [m for m in state(live).values() if m["model_name"] == "LinkModel"]
-    assert len(links) >= 5
+    view, box = live.view.model_id, live.box.model_id
+    assert live.view.follows == {letter: [box, letter, 0] for letter in "ijk"}
+    mine = {letter: [view, letter, 0] for letter in "ijk"}
+    assert live.box.follows == mine | {"dtype": [view, "kind", 0]}
+
+
+def test_operations_are_chosen_by_name_from_python() -> None:
+    live = rl.live.roofline(machine="h100-sxm")
+    live.view.ops = ["gemv"]
+    assert live.view.ops == ["gemv"] and live.sentence.startswith("GEMV")
+    with pytest.raises(ValueError, match="ops='gemw' is unknown; did you mean 'gemv'"):
+        live.view.ops = ["gemw"]
 
 
 def test_the_box_starts_as_a_stick_and_becomes_axpy_when_it_accumulates() -> None:
@@ -157,19 +171,3 @@ def test_the_box_starts_as_a_stick_and_becomes_axpy_when_it_accumulates() -> Non
 def test_bad_input(arguments: dict, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         rl.live.roofline(**arguments)
-
-
-def test_the_still_fits_its_machine_and_keeps_a_lock(here: rl.Machine) -> None:
-    live = rl.live.roofline([here, "nvidia-b200"], machine=here)
-
-    def decades() -> tuple[float, float]:
-        low, high = still(live.scene, live.view).axes[0].get_ylim()
-        return round(math.log10(low), 6), round(math.log10(high), 6)
-
-    own = decades()
-    assert own[1] - own[0] == 3
-    live.view.machine = "nvidia-b200"
-    other = decades()
-    assert other[0] > own[0] and other[1] > own[1]
-    live.view.decades = list(own)
-    assert decades() == (own[0], other[1])

@@ -8,9 +8,10 @@ import pytest
 
 import rooflab as rl
 from rooflab.show import ceiling_lines
-from rooflab.show.live_roofline import Live, still
+from rooflab.show.live_roofline import Live
 from rooflab.show.machine_choices import offers
 from tests.support.machine import measurement
+from tests.support.scenes import seen, texts
 
 APPLE = "Apple M1 (8-core GPU)"
 
@@ -20,27 +21,42 @@ def _nothing_stored(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
     monkeypatch.setenv("ROOFLAB_CACHE", str(tmp_path))
 
 
-def drawn(live: Live) -> tuple[str, int]:
-    """The heading of the still picture, and how many lines and markers it has."""
-    figure = still(live.scene, live.view)
-    return figure.texts[0].get_text(), len(figure.axes[0].lines)
+def title(live: Live) -> str:
+    """What stands above the picture."""
+    (words,) = (words for kind, words, _ in live.view.scene.notes if kind == "title")
+    return str(live.view.scene.settled(words, live.view.scene.places(**live.view.state)))
+
+
+def marks(live: Live) -> list[str]:
+    """The roofs and dots that are seen."""
+    parts = ("slope", "flat", "bound", "measured", "thread")
+    return [name for name in seen(live.view) if name.startswith(parts)]
 
 
 def test_without_a_peak_the_counts_stay_and_the_reason_is_said() -> None:
-    live = rl.live.roofline("apple-m1", dtype="fp64", ops="gemv", band=(4, 8))
-    count, reason, band, origin = live.sentence.splitlines()
+    live = rl.live.roofline("apple-m1", dtype="fp64", dtypes=["fp64"], ops="gemv", band=(4, 8))
+    count, band, origin = live.sentence.splitlines()
     assert count == "GEMV 1024×1024 in fp64: 2.10 MFLOP over 8.40 MB is 0.2495 FLOP/byte."
-    assert reason == f"{APPLE}: no fp64 figure, so there is no roof to draw."
-    assert band.startswith("Shaded:") and origin.startswith(f"Roofs of {APPLE}")
-    assert drawn(live) == (f"{APPLE} · fp64 · datasheet", 0)
+    assert band.startswith("Shaded:")
+    reason = f"{APPLE}: no fp64 figure, so there is no roof to draw."
+    assert origin.startswith(f"{reason} Roofs of {APPLE}")
+    assert title(live) == f"{APPLE} · fp64 · datasheet" and marks(live) == []
+
+
+def test_another_number_type_is_shown_where_the_machine_lacks_the_one_asked_for() -> None:
+    live = rl.live.roofline("apple-m1", dtype="fp64", ops="gemv")
+    assert f"{APPLE}: no fp64 figure, so this is fp32. Roofs of" in live.sentence
+    assert title(live) == f"{APPLE} · fp32 · datasheet"
+    assert live.sentence.startswith("GEMV 1024×1024 in fp32: ") and "no roof" not in live.sentence
+    assert {"slope dram", "flat dram", "bound gemv_cold"} <= set(marks(live))
     live.view.dtype = "fp32"
-    assert "no roof" not in live.sentence and drawn(live)[1] > 0
+    assert "no fp64" not in live.sentence
 
 
 def test_a_band_is_shaded_though_there_is_no_roof() -> None:
-    live = rl.live.roofline("apple-m1", dtype="fp64", ops="gemv", band=(4, 8))
-    said = [text.get_text() for text in still(live.scene, live.view).axes[0].texts]
-    assert {"< 4 memory", "> 8 compute?"} <= set(said)
+    live = rl.live.roofline("apple-m1", dtype="fp64", dtypes=["fp64"], ops="gemv", band=(4, 8))
+    assert texts(live.view, "thumb") == ["< 4 memory", "> 8 compute?"]
+    assert "band" in seen(live.view)
 
 
 def test_a_computer_that_was_never_measured_says_how_to_measure_it(here: rl.Machine) -> None:
@@ -51,7 +67,7 @@ def test_a_computer_that_was_never_measured_says_how_to_measure_it(here: rl.Mach
     _, origin, waterfall = live.sentence.splitlines()
     assert origin == "This computer: not measured yet, rl.this_machine() does it."
     assert waterfall == "this computer: not measured yet, rl.this_machine() does it."
-    assert drawn(live)[1] == 0 and live.waterfall.picture() is None
+    assert marks(live) == [] and live.waterfall.picture() is None
     assert live.waterfall.sentence == waterfall
 
 
@@ -79,8 +95,6 @@ def test_a_rate_below_the_axes_is_said_and_not_drawn(here: rl.Machine, cache: st
     ]
     assert "easured 1.00 MFLOP/s, which lies below this picture." in lives[1].sentence
     assert "below this picture" not in lives[0].sentence
-    # A marker, and the gap up to its roof or the band that joins both sides.
-    assert drawn(lives[0])[1] > drawn(lives[1])[1]
 
 
 def test_a_measurement_in_a_number_type_not_on_offer_is_left_out(here: rl.Machine) -> None:

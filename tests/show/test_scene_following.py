@@ -39,7 +39,7 @@ def test_a_widget_holds_only_what_a_hand_moves() -> None:
     player = Player(follower(), stem="follower", b=1)
     assert player.state == {"a": 0, "b": 1} and player.sentence == "They differ."
     assert not player.has_trait("same")
-    of = [dim["of"] for dim in player.scenes[0]["dims"]]
+    of = [dim["of"] for dim in pack(player.scene)["dims"]]
     assert of[:2] == [None, None] and of[2]["dims"] == [0, 1]
 
 

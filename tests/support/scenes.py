@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator
 from typing import Any
 
-from rooflab.show.scene import Dim, Mark, Scene
+from rooflab.show.scene import Dim, Mark, Scene, drawn
 
 
 def named(scene: Scene, name: str) -> list[Mark]:
@@ -14,6 +14,17 @@ def named(scene: Scene, name: str) -> list[Mark]:
     found = [mark for mark in scene.marks if mark.name == name]
     assert found, f"no mark is called {name!r}"
     return found
+
+
+def seen(picture: Any) -> list[str]:
+    """The names of all marks that a picture shows now."""
+    return [mark.name for mark, _ in drawn(picture.scene, **picture.state)]
+
+
+def texts(picture: Any, name: str = "") -> list[str]:
+    """The words that a picture shows now, or those of the marks of one name."""
+    found = drawn(picture.scene, **picture.state)
+    return [h["text"] for m, h in found if h.get("text") and (not name or m.name == name)]
 
 
 def values(dim: Dim) -> list[Any]:

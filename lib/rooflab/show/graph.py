@@ -150,10 +150,8 @@ class Ruler:
 
     def packed(self) -> dict[str, Any]:
         """Itself as a browser takes it."""
-        return {
-            "marks": [round(mark, 6) for mark in self.marks], "labels": "|".join(self.labels),
-            "low": self.low, "suffixes": [*self.suffixes],
-        }  # fmt: skip
+        scale = {"marks": [round(m, 6) for m in self.marks], "labels": "|".join(self.labels)}
+        return {"scale": scale, "low": self.low, "suffixes": [*self.suffixes]}
 
 
 @dataclass(frozen=True)
@@ -202,8 +200,8 @@ def shares() -> Ruler:
 
 @cache
 def gaps() -> Ruler:
-    """A ratio from 1 to 99,900, three digits, without the × of :func:`rooflab.count.si.times`."""
-    return _ruler("gap", 3, range(5), lambda ratio: times(ratio).removeprefix("×"))
+    """A ratio from 1 to 9,990, three digits, without the × of :func:`rooflab.count.si.times`."""
+    return _ruler("gap", 3, range(4), lambda ratio: times(ratio).removeprefix("×"))
 
 
 @cache

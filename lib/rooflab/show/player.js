@@ -62,7 +62,7 @@ const WORK = {
   either: ([[which], ...options]) => options[Math.round(which)],
   above: ([value]) => [value && value[0] > 0 ? 1 : 0],
   reading: ([[decades]], ruler) => {
-    const { marks, low, suffixes } = ruler, labels = (ruler.all ??= ruler.labels.split('|'));
+    const { scale, low, suffixes } = ruler, { marks } = scale, labels = (scale.all ??= scale.labels.split('|'));
     let decade = Math.floor(decades), at = 0, end = marks.length;
     while (at < end) { const middle = (at + end) >> 1; if (marks[middle] <= decades - decade) at = middle + 1; else end = middle; }
     if (at === marks.length) { decade += 1; at = 0; }
@@ -291,7 +291,7 @@ function play(model, el, g) {
   }
 
   function selectOf(one, parent, d) {
-    const home = htmlNode('label', { textContent: `${one.label} ` }, parent), node = htmlNode('select', {}, home), groups = new Map();
+    const home = htmlNode('label', { textContent: `${one.label} ` }, parent), node = htmlNode('select', { ariaLabel: one.label }, home), groups = new Map();
     keepKeys(node);
     const options = g.dims[d].stops.map((_, n) => {
       const under = one.groups[n];
@@ -446,7 +446,8 @@ function render({ model, el }) {
   el.rooflab = model; // for the page around it: an address with a state, a lecture, a test
   el.classList.add('rl-pic', 'rl-scene', ...model.get('kind').split(' ').filter(Boolean));
   const cover = htmlNode('div', { className: 'cover', hidden: true }, el), home = htmlNode('div', { className: 'rl-play-home' }, el);
-  const scenes = model.get('scenes').map((g, _, [{ texts, buffer, exact, rulers, pool }]) => ({ ...unpooled(g, pool.map((part) => ({ part }))), texts, buffer, exact, rulers })); // the first has those of all
+  const [{ texts, buffer, exact, rulers, pool }] = model.get('scenes'), parts = pool.map((part) => ({ part })), shared = { texts, buffer, exact, rulers: unpooled(rulers ?? {}, parts) };
+  const scenes = model.get('scenes').map((g) => ({ ...unpooled(g, parts), ...shared })); // the first has those of all
   let shown = -1, end = () => {};
   function fit(wide) { // the widest sheet whose letters stay large enough there
     const fits = scenes.findIndex((g) => g.width <= 1.35 * wide), next = !wide ? 0 : fits < 0 ? scenes.length - 1 : fits;

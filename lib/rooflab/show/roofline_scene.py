@@ -109,8 +109,9 @@ class Sheet:
     def _band(self) -> None:
         if self.spec.band is None:
             return
-        left, right = (self.across(edge) for edge in self.spec.band)
         f, (low, high) = self.frame, ceiling_lines.labels(self.spec.band)
+        edges = (self.across(edge) for edge in self.spec.band)
+        left, right = (min(max(edge, f.left), f.right) for edge in edges)
         self.scene.rect(left, f.top, right - left, f.bottom - f.top, "soft", opacity=0.18, radius=0,
                         name="band")  # fmt: skip
         y = f.top - 8
@@ -125,7 +126,7 @@ class Sheet:
         other = 1 - np.eye(many)
         line = self.at(self.values.line_before())
         self.scene.line(line, "soft", 2, opacity=By("machine before", 0.45 * other),
-                        clip=self.frame.box, name="ghost")  # fmt: skip
+                        clip=self.frame.box, name="before")  # fmt: skip
 
     def _roof(self, level: str) -> None:
         values, scene, f = self.values, self.scene, self.frame
@@ -399,8 +400,9 @@ class Sheet:
         for m, offer in enumerate(values.offers):
             for k, kind in enumerate(values.kinds):
                 lack, shown = self._lack(offer, kind), values.kind(offer, kind)
-                if offer.machine is not None and lack and shown != kind:
-                    fell[m, k] = f"{offer.name}: {lack}, so this is {shown}. "
+                if offer.machine is not None and lack:
+                    so = f"this is {shown}" if shown != kind else "there is no roof to draw"
+                    fell[m, k] = f"{offer.name}: {lack}, so {so}. "
         if self.spec.band is not None:
             scene.note(ceiling_lines.band_words(self.spec.band))
         scene.note(Fill("{fell}{says}", fell=By("machine dtype", fell),

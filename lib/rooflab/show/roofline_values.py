@@ -322,9 +322,9 @@ class Hits:
         self.points: list[tuple[int, DType, float, float]] = []  # who, number type, decades
         ops = values.ledgers[series.name]
         table = np.zeros((len(values.timed) + 1, *ops.shape))
-        # Several places may hold one operation: the one with least batch counts.
-        places = sorted(np.ndindex(*ops.shape), key=lambda place: -place[2])
-        where = {_key(ops[place]): place for place in places}
+        where: dict[object, list[tuple[int, ...]]] = {}  # several places may hold one operation
+        for place in np.ndindex(*ops.shape):
+            where.setdefault(_key(ops[place]), []).append(place)
         for w, offer in enumerate(values.timed, 1):
             for m in offer.measurements:
                 if m.op.name != series.name or m.cache != side:
@@ -333,9 +333,8 @@ class Hits:
                     continue
                 rate = math.log10(m.flop_per_s)
                 self.points.append((w, m.op.compute_dtype, math.log10(m.op.intensity), rate))
-                place = where.get(_key(m.op))
-                if place is not None:
-                    self.rates.append(rate)
+                self.rates.append(rate)
+                for place in where.get(_key(m.op), ()):
                     table[(w, *place)] = len(self.rates)
         self.by = By("who kind i j k", table)
 

@@ -149,8 +149,8 @@ def _side(values: RooflineValues, series: Series, side: str) -> Words:
     said = Fill(
         By(f"how_{at} known_out_{at}", np.array(templates, object)), side=SIDES[side].name,
         how=By(f"how_{at}", ["bound", "predicted", "measured"]), roof=word,
-        rate=Reading(rates(), known), allowed=_allowed(values, series, side), where=By(f"known_over_{at}", ["below", "above"]),
-        gap=_gap(known, roof, f"known_over_{at}"),
+        rate=Reading(rates(), known), allowed=_allowed(values, series, side),
+        where=By(f"known_over_{at}", ["below", "above"]), gap=_gap(known, roof, f"known_over_{at}"),
     )  # fmt: skip
     call = Fill(By(f"how_{at}", ["", "{call}", ""]), call=_call(values, series, side))
     return Fill("{said}{call}", said=said, call=call)

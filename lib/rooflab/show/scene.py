@@ -779,30 +779,42 @@ def _straight(flat: np.ndarray, start: int, end: int) -> bool:
 
 
 def pack(scene: Scene) -> dict[str, Any]:
-    """Return ``scene`` as the player wants it: JSON values and one buffer of bytes."""
-    return sheets(scene)[0]
+    """Return ``scene`` as the player reads it: JSON values, and tables as bytes."""
+    return _packed([scene])[0]
 
 
 def sheets(*scenes: Scene) -> list[dict[str, Any]]:
-    """Return the sheets of a picture, packed; the first one holds words and buffer of all."""
-    packer = Packer(scenes[0])
+    """Return the sheets of a picture for a browser; the first one holds what all share.
+
+    That is words, tables, rulers, and in ``pool`` each long part that is said more than once.
+    """
     pool: dict[str, int] = {}
-    found = [_pooled(_sheet(scene, packer), pool, top=True) for scene in scenes]
+    shared = ("texts", "buffer", "exact")
+    found = [
+        {key: one[key] if key in shared else _pooled(one[key], pool) for key in one}
+        for one in _packed(scenes)
+    ]
     found[0]["pool"] = [json.loads(one) for one in pool]
+    return found
+
+
+def _packed(scenes: Sequence[Scene]) -> list[dict[str, Any]]:
+    packer = Packer(scenes[0])
+    found = [_sheet(scene, packer) for scene in scenes]
     found[0] |= {"texts": list(packer.texts), "buffer": packer.buffer}
     if packer.rulers or packer.exact:
         found[0] |= {"rulers": packer.rulers, "exact": packer.exact}
     return found
 
 
-def _pooled(node: Any, pool: dict[str, int], *, top: bool = False) -> Any:
+def _pooled(node: Any, pool: dict[str, int]) -> Any:
     """The same, with each long part of it kept once, in ``pool``: {"ref": its number}."""
     if isinstance(node, list):
         return [_pooled(one, pool) for one in node]
     if not isinstance(node, dict):
         return node
     found = {key: _pooled(one, pool) for key, one in node.items()}
-    if top or len(text := json.dumps(found)) < LONG:
+    if len(text := json.dumps(found)) < LONG:
         return found
     return {"ref": pool.setdefault(text, len(pool))}
 
