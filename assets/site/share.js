@@ -7,20 +7,23 @@
   const SVG = 'http://www.w3.org/2000/svg';
   const page = () => location.pathname.split('/').pop().replace(/\.html$/, '') || 'picture';
 
-  // Every look stands on its node, because the file has no styles; a colour is written as all programs read it.
+  // Looks stand on the nodes, because the file has no styles; a colour is written as all programs read it.
   const plain = (value) => value.replace(/color\(srgb ([\d.e-]+) ([\d.e-]+) ([\d.e-]+)(?: \/ ([\d.]+))?\)/g, (_, ...of) => {
     const [r, g, b] = of.slice(0, 3).map((part) => Math.round(255 * part));
     return of[3] === undefined ? `rgb(${r}, ${g}, ${b})` : `rgba(${r}, ${g}, ${b}, ${of[3]})`;
   });
 
-  function dressed(node) {
-    const style = getComputedStyle(node), copy = node.cloneNode(false);
+  function dressed(node, worn = {}) {
+    const style = getComputedStyle(node), copy = node.cloneNode(false), own = { ...worn };
     if (style.display === 'none') return null;
     if (node instanceof SVGElement && !node.closest('defs')) {
       for (const name of [...copy.getAttributeNames()]) if (/^(class|style|tabindex|role|aria-|data-)/.test(name)) copy.removeAttribute(name);
-      for (const name of LOOKS) copy.style.setProperty(name, plain(style.getPropertyValue(name)));
+      for (const name of LOOKS) {
+        own[name] = plain(style.getPropertyValue(name));
+        if (own[name] !== (name === 'opacity' ? '1' : worn[name])) copy.style.setProperty(name, own[name]);
+      }
     }
-    for (const child of node.childNodes) { const part = child.nodeType === 1 ? dressed(child) : child.cloneNode(); if (part) copy.append(part); }
+    for (const child of node.childNodes) { const part = child.nodeType === 1 ? dressed(child, own) : child.cloneNode(); if (part) copy.append(part); }
     return copy;
   }
 
@@ -61,7 +64,8 @@
   }
 
   // What a reader has changed: traits of the slot's widgets that are not as they were at first.
-  const widgets = (slot) => slot.dataset.holds.split(' ').map((id) => rooflabPage.models.get(id)).filter((model) => model?.kind === 'AnyModel' && !model.get('asks'));
+  const answers = (model) => model.get('asks') || 'guess_at' in model.first || 'placed' in model.first;
+  const widgets = (slot) => slot.dataset.holds.split(' ').map((id) => rooflabPage.models.get(id)).filter((model) => model?.kind === 'AnyModel' && !answers(model));
   const open = (model, name) => name in model.first && !OWN.test(name) && !(name in (model.get('follows') ?? {})) && /^(string|number|boolean)$/.test(typeof model.first[name]);
 
   function address(slot) {
