@@ -212,18 +212,20 @@ def image(png: str, words: str, shelf: Shelf) -> str:
     )
 
 
+def asked_for(page: str, folder: Path) -> set[str]:
+    """The names of all files in `folder` that a page, given as its text, may ever load."""
+    found: set[str] = set()
+    texts = [page]
+    while texts:
+        new = set(NAME.findall(texts.pop())) - found
+        found |= new
+        texts += [(folder / name).read_text("utf-8") for name in new if name.endswith(".js")]
+    return found
+
+
 def sweep(site: Path, folder: Path) -> None:
     """Delete what lies in the `folder` of a `site` and no page asks for any more."""
-    asked: set[str] = set()
-    texts = [page.read_text("utf-8") for page in site.glob("*.html")]
-    while texts:
-        new = set(NAME.findall(texts.pop())) - asked
-        asked |= new
-        texts += [_text(folder / name) for name in new if name.endswith(".js")]
+    pages = [asked_for(page.read_text("utf-8"), folder) for page in site.glob("*.html")]
     for file in folder.iterdir():
-        if NAME.fullmatch(file.name) and file.name not in asked:
+        if NAME.fullmatch(file.name) and not any(file.name in names for names in pages):
             file.unlink()
-
-
-def _text(file: Path) -> str:
-    return file.read_text("utf-8") if file.exists() else ""

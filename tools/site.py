@@ -147,7 +147,9 @@ def _jupyter_styles() -> str:
 
 
 def _own_styles() -> str:
-    return "".join((ASSETS / "site" / css).read_text("utf-8") for css in ("widgets.css", "site.css"))
+    return "".join(
+        (ASSETS / "site" / css).read_text("utf-8") for css in ("widgets.css", "site.css")
+    )
 
 
 def styles() -> str:
