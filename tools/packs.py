@@ -117,7 +117,8 @@ def shelve(notebook: NotebookNode, shelf: Shelf) -> None:
             print(f"a page does not move {', '.join(sorted(strange))}", file=sys.stderr)
             continue
         number += 1
-        output.data["text/html"] = _slot(number, top, whole, models, shelf)
+        place = f'id="picture-{number}" {_room(output.data.get("image/png"))}'
+        output.data["text/html"] = f"<div {place} {_pack(top, whole, models, shelf)}>"
         output.metadata["slot"] = True
 
 
@@ -140,17 +141,29 @@ def _ends(link: dict[str, Any]) -> Iterator[str]:
         yield link[end][0].removeprefix("IPY_MODEL_")
 
 
-def _slot(number: int, top: str, ids: list[str], models: Models, shelf: Shelf) -> str:
-    """The tag of the place where picture `number` of the page is drawn."""
+def _room(png: str | None) -> str:
+    """Attributes of a place that is as high as a picture's still until the picture is drawn."""
+    if png is None:
+        return 'class="rl-slot"'
+    wide, high = _size(b64decode(png))  # twice as many pixels as on the page
+    return f'class="rl-slot" style="min-height: min({high // 2}px, {100 * high // wide}vw)"'
+
+
+def _size(png: bytes) -> tuple[int, int]:
+    """Width and height in pixels."""
+    wide, high = (int.from_bytes(png[at : at + 4]) for at in (16, 20))
+    return wide, high
+
+
+def _pack(top: str, ids: list[str], models: Models, shelf: Shelf) -> str:
+    """Put these widgets on the `shelf`; the attributes of the place where `top` is drawn."""
     pack = {id: _packed(models[id], shelf) for id in ids if _needed(models[id])}
     text = json.dumps(pack, ensure_ascii=False, separators=(",", ":"))
     text = PICTURE.sub(lambda found: shelf.picture(b64decode(found[1])), text)
     name = shelf.put(text, "js", lambda name: _given(name, f"return ({text});"))
-    holds = [id for id, one in pack.items() if one["kind"] in DRAWN]
-    return (
-        f'<div class="rl-slot" id="picture-{number}" data-pack="{name}"'
-        f' data-model="{html.escape(top)}" data-holds="{html.escape(" ".join(holds))}">'
-    )
+    holds = " ".join(id for id, one in pack.items() if one["kind"] in DRAWN)
+    model, held = html.escape(top), html.escape(holds)
+    return f'data-pack="{name}" data-model="{model}" data-holds="{held}"'
 
 
 def _needed(model: dict[str, Any]) -> bool:
@@ -205,7 +218,7 @@ def _given(name: str, body: str) -> str:
 def image(png: str, words: str, shelf: Shelf) -> str:
     """The tag of a picture (base64), which a browser loads when it comes near."""
     raw = b64decode(png)
-    wide, high = (int.from_bytes(raw[at : at + 4]) for at in (16, 20))
+    wide, high = _size(raw)
     return (
         f'<img loading="lazy" decoding="async" src="{shelf.picture(raw)}"'
         f' width="{wide}" height="{high}" alt="{html.escape(words)}">'

@@ -123,7 +123,7 @@ def test_an_address_brings_back_what_was_shown(tab: Tab, static_page: Callable[.
         page.evaluate("document.querySelector('.rl-scene').rooflab.set('j', 3)")  # as by a drag
         sentence = page.locator(".rl-scene .say").inner_text()
         page.get_by_role("button", name="copy a link to this").click()
-        expect(page.locator(".rl-share span")).to_contain_text("as it is")
+        expect(page.locator(".rl-offer span")).to_contain_text("as it is")
         link = page.url
     assert re.search(r"#picture-1(&\w+=[^&]+){2,}$", link)
     with tab.silent(link, WINDOW, motion="reduce") as page:
@@ -141,10 +141,10 @@ def test_no_address_holds_an_answer_or_uncovers_one(tab: Tab, address: str) -> N
     with tab.silent(address + uncovered, WINDOW, motion="reduce") as page:
         page.locator(".rl-guess .axis svg[tabindex]").wait_for()
         assert page.locator(".rl-guess.done").count() == 0
-        assert not page.locator("#picture-2 .rl-share").is_visible(), "it is still covered"
-        assert page.locator("#picture-1 .rl-share").count() == 0, "an answer is nobody else's"
+        assert not page.locator("#picture-2 .rl-offer").is_visible(), "it is still covered"
+        assert page.locator("#picture-1 .rl-offer").count() == 0, "an answer is nobody else's"
         click_axis(page, 0.5)
         confirm(page)
         page.locator("#picture-2").get_by_role("button", name="copy a link to this").click()
-        expect(page.locator("#picture-2 .rl-share span")).to_contain_text("as it is")
+        expect(page.locator("#picture-2 .rl-offer span")).to_contain_text("as it is")
         assert page.url.endswith("#picture-2")

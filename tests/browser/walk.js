@@ -1,7 +1,7 @@
 // Moves all that a hand can move in a part of a page, and notes what is seen there after each move.
 async (root) => {
   const frame = () => new Promise(requestAnimationFrame), notes = [];
-  const seen = (node) => node.getClientRects().length > 0 && getComputedStyle(node).visibility !== 'hidden' && !node.closest('.rl-share, [aria-live]');
+  const seen = (node) => node.getClientRects().length > 0 && getComputedStyle(node).visibility !== 'hidden' && !node.closest('.rl-offer, [aria-live]');
   const PLACE = ['d', 'transform', 'points', 'x', 'y', 'width', 'height', 'cx', 'cy', 'x1', 'x2', 'y1', 'y2'];
 
   function note(what) {
