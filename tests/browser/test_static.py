@@ -52,7 +52,7 @@ def test_it_shows_in_every_state_what_lab_shows(
             assert one == other, one["what"]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def address(static_page: Callable[..., str]) -> str:
     """A guess, a picture that waits for it, and far below a picture that does not."""
     room = "from IPython.display import HTML\nHTML('<div style=\"height: 3000px\"></div>')"

@@ -29,5 +29,8 @@ async (root) => {
       note(`${node.getAttribute('aria-label') ?? node.textContent} ${what}`);
     }
   }
+  await new Promise((rested) => { setTimeout(rested, 600); }); // then readers of the screen are told
+  note('at rest');
+  notes.at(-1).spoken = [...root.querySelectorAll('svg[aria-label], [aria-live]')].map((node) => node.getAttribute('aria-label') ?? node.textContent);
   return notes;
 }
