@@ -67,7 +67,7 @@ def test_a_picture_is_drawn_when_it_comes_near_and_waits_for_a_guess_far_above(
         guess, live = page.locator(".rl-guess"), page.locator("svg.rl-live")
         expect(guess).not_to_be_attached()
         page.evaluate("scrollTo(0, 0)")
-        page.locator(".rl-guess .axis svg[tabindex]").wait_for()
+        page.locator(".rl-guess .skip").wait_for()
         assert not live.is_visible()
         click_axis(page, 0.5)
         confirm(page)
@@ -139,7 +139,7 @@ def test_an_address_brings_back_what_was_shown(tab: Tab, static_page: Callable[.
 def test_no_address_holds_an_answer_or_uncovers_one(tab: Tab, address: str) -> None:
     uncovered = "#picture-1&covered=false&guess_at=3"
     with tab.silent(address + uncovered, WINDOW, motion="reduce") as page:
-        page.locator(".rl-guess .axis svg[tabindex]").wait_for()
+        page.locator(".rl-guess .skip").wait_for()
         assert page.locator(".rl-guess.done").count() == 0
         assert not page.locator("#picture-2 .rl-offer").is_visible(), "it is still covered"
         assert page.locator("#picture-1 .rl-offer").count() == 0, "an answer is nobody else's"
