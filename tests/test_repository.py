@@ -187,6 +187,7 @@ def test_everything_that_is_imported_is_declared() -> None:
             "zmq": "pyzmq",
             "importlinter": "import-linter",
             "ml_dtypes": "ml_dtypes",
+            "PIL": "pillow",
         }
         return known.get(package, package.lower().replace("_", "-"))
 

@@ -2,10 +2,10 @@
 
     python tools/site.py [--out site] [LESSON …]
 
-A page is the executed learner's notebook with its widget state. Everything it loads lies beside
-it in ``static/``: the widget manager and its loader (``assets/vendor``), anywidget's script (from
-the installed package) and JupyterLab's styles (from nbconvert). Formulas become MathML while the
-page is built, so no script draws them.
+A page is the executed learner's notebook. What it loads lies beside it in ``static/``: JupyterLab's
+styles (from nbconvert), pictures, and the widgets as `tools.packs` keeps them, which
+``assets/site/runtime.js`` draws and ``assets/site/share.js`` saves. A browser asks for a picture
+when it comes near. Formulas become MathML while the page is built, so no script draws them.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Sequence
+from copy import deepcopy
 from importlib import metadata
 from pathlib import Path
 from string import Template
@@ -33,6 +34,7 @@ if str(REPOSITORY) not in sys.path:  # so that `python tools/site.py` works as w
     sys.path.insert(0, str(REPOSITORY))
 
 from tools.outputs import settle  # noqa: E402, after the path is set
+from tools.packs import Folder, Shelf, image, shelve, sweep  # noqa: E402
 
 ASSETS = REPOSITORY / "assets"
 NOTEBOOKS = REPOSITORY / "notebooks"
@@ -54,12 +56,14 @@ class Page(HTMLExporter):
     exclude_input_prompt = True
     exclude_output_prompt = True
 
-    def __init__(self, template: str = "site") -> None:
+    def __init__(self, template: str, shelf: Shelf) -> None:
         where = [str(ASSETS)]  # for the template, and for one that it extends
         super().__init__(
             extra_template_basedirs=where, extra_template_paths=where, template_name=template
         )
-        self.register_filter("alternative_text", alternative_text)
+        self.register_filter(
+            "picture", lambda one: image(one.data["image/png"], alternative_text(one), shelf)
+        )
 
     @pass_context
     def markdown2html(self, context: object, source: str) -> str:
@@ -108,15 +112,18 @@ def build_page(
     name = name or "page"
     if not any(cell.get("outputs") for cell in notebook.cells):
         raise ValueError(f"notebook {name!r} has no output; run it before making its page")
+    notebook = deepcopy(notebook)
     settle(notebook)
-    write_static(out / "static")
+    static = out / "static"
+    write_static(static)
+    shelve(notebook, Folder(static))
     title = lesson_title(notebook)
     notebook.metadata["title"] = f"{title} · rooflab"
     resources = {
         "rooflab_header": _bar(previous, following),
         "rooflab_footer": _bar(previous, following, foot=True),
     }
-    body, _ = Page().from_notebook_node(notebook, resources=resources)
+    body, _ = Page("site", Folder(static)).from_notebook_node(notebook, resources=resources)
     page = out / f"{name}.html"
     page.write_text(body, encoding="utf-8")
     return page
@@ -125,18 +132,10 @@ def build_page(
 def write_static(folder: Path) -> None:
     """Copy every script and style that pages share into `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name, path in _scripts().items():
-        shutil.copyfile(path, folder / name)
-    shutil.copyfile(ASSETS / "site/site.css", folder / "site.css")
+    for name in ("runtime.js", "share.js"):
+        shutil.copyfile(ASSETS / "site" / name, folder / name)
     (folder / "jupyter.css").write_text(_jupyter_styles(), encoding="utf-8")
-
-
-def _scripts() -> dict[str, Path]:
-    return {
-        "require.js": ASSETS / "vendor/requirejs/require.js",
-        "embed-amd.js": ASSETS / "vendor/html-manager/embed-amd.js",
-        "anywidget.js": _installed("anywidget", "nbextensions/anywidget/index.js"),
-    }
+    (folder / "site.css").write_text(_own_styles(), encoding="utf-8")
 
 
 def _jupyter_styles() -> str:
@@ -147,21 +146,15 @@ def _jupyter_styles() -> str:
     return "\n".join(path.read_text(encoding="utf-8") for path in lab)
 
 
-def scripts() -> list[tuple[str, str]]:
-    """The texts of all scripts and the attributes of their tags, for a page that holds them."""
-    loader, manager, anywidget = (path.read_text("utf-8") for path in _scripts().values())
-    # anywidget's module has no name of its own: a loader takes it from the file that it asked for.
-    named = "Object.assign((...given) => window.define('anywidget', ...given), { amd: true })"
-    return [
-        (loader, ""),
-        (f"(define => {{ {anywidget}\n}})({named});", ""),
-        (manager, ' data-jupyter-widgets-cdn="static/"'),
-    ]
+def _own_styles() -> str:
+    return "".join(
+        (ASSETS / "site" / css).read_text("utf-8") for css in ("widgets.css", "site.css")
+    )
 
 
 def styles() -> str:
-    """The texts of all styles, for a page that holds them."""
-    return _jupyter_styles() + (ASSETS / "site/site.css").read_text("utf-8")
+    """The texts of all styles that pages share, for a page that holds them."""
+    return _jupyter_styles() + _own_styles()
 
 
 def _installed(package: str, ending: str) -> Path:
@@ -216,6 +209,7 @@ def build_site(out: Path, lessons: Sequence[Path]) -> list[Path]:
     items = [f'<li><a href="{name}.html">{html.escape(title)}</a></li>' for name, title in titles]
     page = contents.substitute(lessons="\n".join(items))
     (out / "index.html").write_text(page, encoding="utf-8")
+    sweep(out, out / "static")
     return [*pages, out / "index.html"]
 
 

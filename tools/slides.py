@@ -18,7 +18,6 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from copy import deepcopy
-from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
@@ -34,19 +33,13 @@ from rooflab.lecture.present import (  # noqa: E402
     recorded,
 )
 from tools.outputs import settle  # noqa: E402
-from tools.site import ASSETS, NOTEBOOKS, Page, lesson_title, scripts, styles  # noqa: E402
+from tools.packs import Inside, shelve  # noqa: E402
+from tools.site import ASSETS, NOTEBOOKS, Page, lesson_title, styles  # noqa: E402
 
 STAGE = REPOSITORY / "lib" / "rooflab" / "lecture"
 SCRIPTS, STYLES = ("cut.js", "replay.js", "jump.js", "stage.js"), ("stage.css", "pictures.css")
+RUNTIME = ASSETS / "site" / "runtime.js"
 SOLUTION = "<details><summary>Solution</summary><pre>{}</pre></details>"
-
-
-@dataclass(frozen=True)
-class Script:
-    """One script of the page: its text, and the attributes of its tag."""
-
-    text: str
-    attributes: str = ""
 
 
 def core(solved: NotebookNode, learner: NotebookNode) -> NotebookNode:
@@ -87,6 +80,8 @@ def build_deck(solved: NotebookNode, learner: NotebookNode, recording: NotebookN
     if not deck.cells:
         raise ValueError("the notebook has no cell with the tag 'core'")
     settle(deck)
+    shelf = Inside()
+    shelve(deck, shelf)
     deck.metadata["title"] = f"{lesson_title(deck)} · slides"
     saved = recorded(cell for cell in recording.cells if _on_stage(cell))
     data = {
@@ -95,15 +90,17 @@ def build_deck(solved: NotebookNode, learner: NotebookNode, recording: NotebookN
         "none": "" if saved else "The committed notebook holds no output: nothing is recorded.",
     }
     parts = {
-        "scripts": [Script(_closed(text), attributes) for text, attributes in scripts()],
-        "styles": styles() + "".join((STAGE / name).read_text("utf-8") for name in STYLES),
+        "scripts": [_closed(text) for text in (RUNTIME.read_text("utf-8"), *shelf.all("js"))],
+        "styles": "\n".join(
+            (styles(), *shelf.all("css"), *((STAGE / name).read_text("utf-8") for name in STYLES))
+        ),
         "stage": "\n".join(
             path.read_text("utf-8")
             for path in (*(STAGE / name for name in SCRIPTS), ASSETS / "slides" / "deck.js")
         ),
         "recorded": _closed(json.dumps(data)),
     }
-    body, _ = Page("slides").from_notebook_node(deck, resources={"slides": parts})
+    body, _ = Page("slides", shelf).from_notebook_node(deck, resources={"slides": parts})
     return body
 
 

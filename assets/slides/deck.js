@@ -9,8 +9,5 @@
       onStep: place => history.replaceState(null, '', `#${place + 1}`),
     });
   };
-  const waiting = () => [...page.querySelectorAll('.jupyter-widgets:has(> script)')].some(node => !node.querySelector('.widget-subarea > *'));
-  let tries = 200;
-  const soon = () => (waiting() && tries-- ? setTimeout(soon, 50) : setTimeout(open, 150));
-  addEventListener('load', soon);
+  addEventListener('load', () => rooflabPage.all().then(() => setTimeout(open, 150)));
 })();

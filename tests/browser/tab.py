@@ -97,8 +97,12 @@ class Tab:
         window: tuple[int, int] = WINDOW,
         motion: str = "no-preference",
         colours: str = "light",
+        whole: bool = True,
     ) -> Iterator[object]:
-        """The page on ``address``, which must not say a word of trouble on its console."""
+        """The page on ``address``, which must not say a word of trouble on its console.
+
+        ``whole``: every picture of a static page is drawn, those too that are far below.
+        """
         page, said = self.page, []
 
         def heard(message) -> None:
@@ -115,6 +119,8 @@ class Tab:
         page.on("pageerror", failed)
         try:
             page.goto(address)
+            if whole:
+                page.evaluate("() => window.rooflabPage?.all()")
             yield page
         finally:
             self.clear()

@@ -5,6 +5,8 @@ The run is the one of nbval, with the solutions: tests/notebooks sees to what it
 
 from __future__ import annotations
 
+import gzip
+import re
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from pathlib import Path
@@ -20,7 +22,8 @@ from tests.browser.test_return import ICON, LOST
 from tests.browser.test_slides import misfits, place
 from tests.lecture.guide import astray, named
 from tests.support.nbval_run import run_once
-from tools.site import NOTEBOOKS
+from tools.packs import asked_for
+from tools.site import NOTEBOOKS, build_page
 from tools.slides import build, deep
 
 pytestmark = [pytest.mark.browser, pytest.mark.notebook]
@@ -41,10 +44,15 @@ def lesson(request: pytest.FixtureRequest) -> Path:
 
 
 @pytest.fixture(scope="module")
-def ran(lesson: Path, shared: Path) -> nbformat.NotebookNode:
+def whole(lesson: Path, shared: Path) -> nbformat.NotebookNode:
+    """The lesson, run, with the state of its widgets."""
+    return run_once(lesson.parent / "solutions" / lesson.name, shared, gpu=True).notebook()
+
+
+@pytest.fixture(scope="module")
+def ran(whole: nbformat.NotebookNode) -> nbformat.NotebookNode:
     """What the lesson's slides show, run, with the state of its widgets."""
-    solution = lesson.parent / "solutions" / lesson.name
-    notebook = run_once(solution, shared, gpu=True).notebook()
+    notebook = deepcopy(whole)
     notebook.cells = [cell for cell in notebook.cells if not deep(cell)]
     drop_unseen({"type": "notebook", "content": notebook})
     return notebook
@@ -159,3 +167,35 @@ def test_tomorrow_it_is_all_there_and_moves(
         front.save()
         assert states(file) == before, "what is opened and saved without a run loses nothing"
     assert file.stat().st_size < 3.5e6, f"{file.stat().st_size / 1e6:.1f} MB"
+
+
+FIRST_VIEW, WHOLE_PAGE = 150_000, 700_000  # bytes
+
+
+def weight(files: set[Path]) -> int:
+    """Bytes on the way from a server: pictures as they are, everything else by gzip."""
+    sizes = {
+        file: len(read if file.suffix == ".webp" else gzip.compress(read, 6))
+        for file in files
+        if (read := file.read_bytes())
+    }
+    return sum(sizes.values())
+
+
+def test_its_static_page_is_light(whole: nbformat.NotebookNode, tab: Tab, tmp_path: Path) -> None:
+    """What is asked for before anybody scrolls, and all that a reader may ever ask for."""
+    page = build_page(whole, tmp_path, "lesson")
+    folder, urls = tmp_path / "static", list[str]()
+    with tab.silent(window=(1366, 680), whole=False) as opened:
+        opened.on("request", lambda request: urls.append(request.url))
+        opened.goto(page.as_uri())
+        opened.wait_for_function(
+            """() => [...document.querySelectorAll('[data-pack]')].every(one => one.dataset.drawn
+                || one.getBoundingClientRect().top > innerHeight + 600)"""
+        )
+    asked = {Path(url.removeprefix("file://")) for url in urls if not url.startswith("blob:")}
+    text = re.sub("<noscript>.*?</noscript>", "", page.read_text("utf-8"), flags=re.S)
+    shared = {folder / name for name in ("runtime.js", "share.js", "jupyter.css", "site.css")}
+    every = {page, *shared, *(folder / name for name in asked_for(text, folder))}
+    assert asked <= every and {page, *shared} <= asked
+    assert weight(asked) <= FIRST_VIEW and weight(every) <= WHOLE_PAGE
