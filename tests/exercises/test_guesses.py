@@ -202,10 +202,11 @@ def test_the_axis_to_click_on_writes_into_the_same_store():
 
 def test_who_multiplies_what_is_marked_is_told_so_after_the_guess():
     axis = ask.ask("00-nine", 6.6, marks={"one multiply-add": 5.4})
-    said = dict(zip(axis.geometry["values"], axis.geometry["verdicts"], strict=True))
+    said = {value: axis.plan.verdict(value) for value in axis.geometry["values"]}
     near = [at for at, words in said.items() if words.endswith("nine times as long as one.")]
     assert 40 < min(near) < 9 * 5.4 < max(near) < 59 and len(near) < len(said) / 10
-    bare = ask.ask("00-nine", 6.6).geometry["verdicts"]
+    plan = ask.ask("00-nine", 6.6).plan
+    bare = [plan.verdict(value) for value in plan.values]
     assert not any("multiplied" in words for words in bare), "of what, if nothing is marked?"
 
 

@@ -79,7 +79,7 @@ function render({ model, el }) {
 
 // A guess without its place, or cards without their bins; what waits for them follows.
 function nothingSaid(asked) {
-  if (asked.get('question')) return { covered: true, guess_at: -1 };
+  if (asked.get('question')) return { covered: true, guess_at: -1, placed: 0 };
   return asked.get('bins') ? { covered: true, placed: asked.get('placed').map(() => -1) } : {};
 }
 

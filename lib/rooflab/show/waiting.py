@@ -22,7 +22,7 @@ COUNTS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
 
 def is_axis(value: object) -> bool:
     """Whether ``value`` is a guess axis (what ``rl.ask`` returns)."""
-    return hasattr(value, "covered") and hasattr(value, "unit") and hasattr(value, "geometry")
+    return hasattr(value, "covered") and hasattr(value, "unit") and hasattr(value, "guess_at")
 
 
 def awaited(after: Any) -> tuple[Any, ...]:
