@@ -9,7 +9,7 @@ and ``reveal_without_guess(id)``; this module keeps no guesses itself.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Protocol

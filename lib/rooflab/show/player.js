@@ -110,11 +110,11 @@ function play(model, el, g) {
     const low = Math.min(Math.floor(stop), dim.keys.length - 2);
     return dim.keys.length < 2 ? 0 : dim.keys[low] + (stop - low) * (dim.keys[low + 1] - dim.keys[low]);
   };
-  const stopOf = (d) => { const dim = g.dims[d], v = model.get(dim.name); return dim.names ? Math.max(0, dim.names.indexOf(v)) : Math.max(0, Math.min(dim.stops.length - 1, v)); };
+  const stopOf = (d) => { const dim = g.dims[d], v = model.get(dim.name); return dim.of ? 0 : dim.names ? Math.max(0, dim.names.indexOf(v)) : Math.max(0, Math.min(dim.stops.length - 1, v)); };
   const stops = g.dims.map((_, d) => stopOf(d)), positions = stops.map((stop, d) => place(g.dims[d], stop));
   const derive = (dims) => { // these, and the dimensions that follow from them
     const all = [...dims];
-    g.dims.forEach(({ of }, d) => { if (of && depends(of).some((one) => all.includes(one))) { stops[d] = positions[d] = Math.round(read(of, positions)[0]); all.push(d); } });
+    g.dims.forEach(({ of }, d) => { const on = of ? depends(of) : []; if (of && (!on.length || on.some((one) => all.includes(one)))) { stops[d] = positions[d] = Math.round(read(of, positions)[0]); all.push(d); } });
     return all;
   };
   derive(names.map((_, d) => d));

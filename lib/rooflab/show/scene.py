@@ -699,10 +699,17 @@ def sheets(*scenes: Scene) -> list[dict[str, Any]]:
     return found
 
 
+_GRIP = {"at": "at", "enabled": "stop"}  # what a grip's values are packed as
+
+
 def _sheet(scene: Scene, packer: Packer) -> dict[str, Any]:
     marks = [_mark(mark, packer) for mark in scene.marks]
     grips = [
-        {**one, "at": packer.track(one["at"], "at"), "enabled": packer.track(one["enabled"], "stop")}
+        {
+            **one,
+            "at": packer.track(one["at"], "at"),
+            "enabled": packer.track(one["enabled"], "stop"),
+        }
         for one in scene.grips
     ]
     presses = [_press(one, packer) for one in scene.presses]
