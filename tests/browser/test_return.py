@@ -28,7 +28,7 @@ def move(page, picture: str) -> None:
     """One step of the picture's slider; returns when its marker has followed."""
     svg = page.locator(f"{picture} .stage svg").first
     before = svg.get_attribute("data-i")
-    page.locator(f"{picture} .noUi-handle[aria-label]").first.focus()
+    page.locator(f"{picture} input[type=range]").first.focus()
     page.keyboard.press("ArrowRight")
     page.wait_for_function(
         "([one, before]) => document.querySelector(one).dataset.i !== before",
@@ -47,10 +47,10 @@ def test_a_saved_notebook_shows_its_pictures_again_and_they_move(
     page = open_notebook(front, name, asked, picture, unasked, roofline)
     page.locator(".rl-guess .rl-grip[tabindex]").nth(1).wait_for()
     page.locator(".rl-guess .skip").first.click()
-    page.locator(".rl-lunch .noUi-handle[aria-label]").wait_for()
+    page.locator(".rl-lunch input[type=range]").wait_for()
     ready(page)
     page = fronts[front].come_back(name)
-    page.locator(".rl-lunch .noUi-handle[aria-label]").wait_for()
+    page.locator(".rl-lunch input[type=range]").wait_for()
     assert page.locator(LOST).count() == 0
     assert page.locator(".rl-guess.done").first.inner_text().startswith("How long do seventeen")
     move(page, ".rl-lunch")
@@ -104,11 +104,11 @@ def test_a_cell_that_is_run_again_leaves_no_picture_behind_in_the_file(
     sizes, file = [], jupyter.folder / "again.ipynb"
     for _ in range(3):
         page.wait_for_function(HAS_RUN)
-        page.locator(".rl-lunch .noUi-handle[aria-label]").wait_for(state="attached")
+        page.locator(".rl-lunch input[type=range]").wait_for(state="attached")
         page = fronts["lab"].open_again("again.ipynb")
         sizes.append(file.stat().st_size)
         page.evaluate(RUN_ALL)
         page.wait_for_function("!document.querySelector('.jupyter-widgets-disconnected')")
     assert max(sizes) < 1.05 * min(sizes), sizes
     state = nbformat.read(file, as_version=4).metadata.widgets[STATE]["state"]
-    assert [one["model_name"] for one in state.values()].count("LinkModel") == 3
+    assert [one["model_name"] for one in state.values()].count("AnyModel") == 2
