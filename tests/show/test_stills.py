@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 from matplotlib.image import imread
 
 import rooflab as rl
-from rooflab.show.free_lunch_picture import FreeLunchPicture, free_lunch
 from rooflab.show import theme
+from rooflab.show.free_lunch_picture import FreeLunchPicture, free_lunch
 from rooflab.show.guess_axis import GuessAxis, guess
 from rooflab.show.time_to_roofline import morph
 from rooflab.show.waterfall_picture import stacked
