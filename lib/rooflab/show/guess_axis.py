@@ -254,7 +254,7 @@ def axis_scene(plan: _Plan, wide: float) -> Scene:
         enabled=shut,
     )  # fmt: skip
     ready = By("placed", [0, *[1] * PLACES])
-    commit = {"guess_at": By("placed", [*range(PLACES + 1)]), "covered": 1}
+    commit: dict[str, Any] = {"guess_at": By("placed", [*range(PLACES + 1)]), "covered": 1}
     scene.button("this is my guess", commit, shown=shut, enabled=ready, kind="confirm mine-is")
     scene.button("skip: show me", {"covered": 1}, shown=shut, kind="skip")
     fresh = {"placed": 0, "guess_at": 0, "covered": 0}

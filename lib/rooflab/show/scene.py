@@ -750,7 +750,9 @@ def _control(one: dict[str, Any], packer: Packer) -> dict[str, Any]:
 
 def _press(one: dict[str, Any], packer: Packer) -> dict[str, Any]:
     """A button or a mark that is pressed, with what both have."""
-    words = {key: packer.track(one[key], "text") for key in ("label", "says") if key in one}
+    words: dict[str, Any] = {
+        key: packer.track(one[key], "text") for key in ("label", "says") if key in one
+    }
     sets = {name: packer.track(value, "stop") for name, value in one["sets"].items()}
     return {**one, **words, "sets": sets, "enabled": packer.track(one["enabled"], "stop")}
 

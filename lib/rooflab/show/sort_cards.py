@@ -9,6 +9,7 @@ and covered in the page, so that it works without a kernel; with one, the sortin
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -42,9 +43,7 @@ class SortStore(Protocol):
     """Where a sorting is kept."""
 
     def recall(self) -> tuple[list[int] | None, bool]:
-        """The places of the cards in the bins (None: not sorted yet), and whether they were
-        shown."""
-        ...
+        """The bins of the cards (None: not sorted yet), and whether the truth was shown."""
 
     def record(self, placed: Sequence[int]) -> None: ...
     def look(self) -> None: ...
@@ -98,7 +97,7 @@ class SortCards(Player):
     def __init__(self, deck: Deck, store: SortStore | None, stem: str) -> None:
         self.deck, self.faces, self.store = deck, deck.faces, store
         placed, shown = store.recall() if store is not None else (None, False)
-        start = dict(zip(names(len(deck.faces)), placed or [], strict=False))
+        start: dict[str, Any] = dict(zip(names(len(deck.faces)), placed or [], strict=False))
         super().__init__(
             *(cards_scene(deck, wide) for wide in (WIDE, NARROW)),
             stem=stem,
@@ -156,21 +155,21 @@ class SortCards(Player):
         """How many of the sorted cards lie right; it says so if none was sorted."""
         return self.deck.head(sum(at >= 0 for at in self.placed), self.right)
 
-    def _lines(self, placed: Sequence[int] | None) -> list[str]:
-        """A line or two for each card; the truth, if cards are ``placed``."""
-        if placed is None:
+    def _lines(self, covered: bool) -> list[str]:
+        """A line for each card while it is covered, then two."""
+        if covered:
             rows = [f"{n:>4}  {face.name}" for n, face in enumerate(self.faces, 1)]
             return [*rows, f"Covered. {self.deck.how}"]
         found = []
-        for number, at in enumerate(placed):
-            found += [self.deck.told(number, at), f"    {self.faces[number].reason}"]
+        for number, (at, face) in enumerate(zip(self.placed, self.faces, strict=True)):
+            found += [self.deck.told(number, at), f"    {face.reason}"]
         return [*found, self.deck.origin]
 
     @property
     def words(self) -> str:
         """The cards as text: the question while they are covered, then a line or two for each."""
         first = self.deck.title if self.covered else self.head
-        return "\n".join([first, *self._lines(None if self.covered else self.placed)])
+        return "\n".join([first, *self._lines(self.covered)])
 
     def __repr__(self) -> str:
         return self.words
@@ -184,7 +183,7 @@ class SortCards(Player):
         live = super(Player, self)._repr_mimebundle_(**kwargs)
         under = None
         if self.covered:
-            lines, head = self._lines(self.placed), self.head
+            lines, head = self._lines(False), self.head
             drawn = painter.page(self.scene, head, lines, **{**self.state, "covered": False})
             under = (drawn, "\n".join([head, *lines]))
         return canvas.mimebundle(live, self.still(), self.words, under)
@@ -212,10 +211,13 @@ def _dims(deck: Deck, beside: bool) -> list[Dim]:
         uncovered = [face.bin + 1, 1, 2, 3]
         lies = By(f"covered card{n}", [[0, 1, 2, 3], uncovered])
         dims.append(Dim(f"lies{n}", stops, of=lies))
-    for name, found in (("top", _first), ("back", _last)):
+    for name in ("top", "back"):  # card by card, from what the cards before it say
         for n in range(many):
             here = name if n == many - 1 else f"{name}{n}"
-            table = [[found(before, n, stop) for stop in range(4)] for before in range(n + 1)]
+            table = [
+                [before, *[n + 1 if name == "back" or before == n else before] * 3]
+                for before in range(n + 1)
+            ]
             of = By(f"{name}{n - 1} card{n}", table) if n else By("card0", table[0])
             dims.append(Dim(here, [*map(str, range(n + 2))], of=of))
     every = [*map(str, range(many + 1))]
@@ -225,8 +227,8 @@ def _dims(deck: Deck, beside: bool) -> list[Dim]:
     for b in range(3):
         below = [0, *(int(other < b and not beside) for other in range(3))]
         for name, one in ((f"held{b}", np.eye(4)[b + 1]), (f"rows{b}", below)):
-            found = Sum(*(By(f"lies{m}", one) for m in range(many)))
-            dims.append(Dim(name, every, of=found))
+            cards = (By(f"lies{m}", one) for m in range(many))
+            dims.append(Dim(name, every, of=Sum(*cards)))
     right = [np.eye(4)[face.bin + 1] for face in deck.faces]
     put = Sum(*(By(name, [0, 1, 1, 1]) for name in names(many)))
     hits = Sum(*(By(name, one) for name, one in zip(names(many), right, strict=True)))
@@ -242,34 +244,18 @@ def _above(m: int, n: int, beside: bool) -> By:
     return By(f"lies{m} lies{n}", table)
 
 
-def _first(before: int, n: int, stop: int) -> int:
-    """The first of n + 1 cards that lies nowhere, from that of n cards; n + 1 if all lie."""
-    return before if before < n or not stop else n + 1
-
-
-def _last(before: int, n: int, stop: int) -> int:
-    """One more than the last of n + 1 cards that was put somewhere; 0 if none was."""
-    return n + 1 if stop else before
-
-
 class _Table:
     """A deck on a sheet of one width."""
 
     def __init__(self, deck: Deck, wide: float) -> None:
         self.deck, self.wide, self.many = deck, wide, len(deck.faces)
         self.beside = wide > NARROW
-        across = (wide - 2 * GAP) / 3 if self.beside else wide
-        self.room = across - 2 * 8
-        low = HEAD + 4 if self.beside else 3 * (HEAD + GAP)
-        high = DECK + GAP + low + self.many * ROW + (8 if self.beside else 0)
-        self.scene = Scene(wide, high, _dims(deck, self.beside))
-        tall = low + self.many * ROW + 4 if self.beside else HEAD
-        self.boxes = [
-            (b * (across + GAP), DECK + GAP, across, tall)
-            if self.beside
-            else (0.0, DECK + GAP + b * (HEAD + GAP), across, tall)
-            for b in range(3)
-        ]
+        self.across = (wide - 2 * GAP) / 3 if self.beside else wide
+        self.room = self.across - 2 * 8
+        right, down = (self.across + GAP, 0) if self.beside else (0, HEAD + GAP)
+        self.corners = [(b * right, DECK + GAP + b * down) for b in range(3)]
+        self.foot = self.corners[2][1] + HEAD + self.many * ROW + 8
+        self.scene = Scene(wide, self.foot + 4, _dims(deck, self.beside))
 
     @cached_property
     def open(self) -> By:
@@ -278,20 +264,20 @@ class _Table:
 
     def bin(self, b: int, right: float, down: float) -> tuple[float, By]:
         """A place in a bin, from its upper left corner: x and y."""
-        x, y, _, _ = self.boxes[b]
+        x, y = self.corners[b]
         return x + right, By(f"rows{b}", y + down + ROW * np.arange(self.many + 1))
 
     def tall(self, b: int) -> By | float:
         """The height of a bin; below each other, they grow with their cards."""
         if self.beside:
-            return self.boxes[b][3]
+            return self.foot - self.corners[b][1]
         return By(f"held{b}", HEAD + 4 + ROW * np.arange(self.many + 1.0))
 
     def card(self, n: int, right: float, down: float) -> tuple[By, By]:
         """A place on the card n, from its upper left corner: x and y."""
         lies, rows = f"lies{n}", ROW * np.arange(self.many + 1)
-        xs = [math.nan, *(x + 8 + right for x, _, _, _ in self.boxes)]
-        ys = [rows * math.nan, *(y + HEAD + down + rows for _, y, _, _ in self.boxes)]
+        xs = [math.nan, *(x + 8 + right for x, _ in self.corners)]
+        ys = [rows * math.nan, *(y + HEAD + down + rows for _, y in self.corners)]
         return By(lies, xs), By(f"{lies} row{n}", ys)
 
     def fit(self, words: str, room: float) -> str:
@@ -314,9 +300,9 @@ def cards_scene(deck: Deck, wide: float) -> Scene:
     _buttons(table)
     scene.note(deck.title, "title", above=True)
     for n, face in enumerate(deck.faces):
-        told = [deck.told(n, at) for at in range(-1, 3)]
+        told = [_whole(deck.told(n, at)) for at in range(-1, 3)]
         scene.note(By(f"covered card{n}", [[""] * 4, told]), "fact")
-        scene.note(By("covered", ["", face.reason]), "origin reason")
+        scene.note(By("covered", ["", _whole(face.reason)]), "origin reason")
     scene.note(By("covered", ["", deck.origin]), "origin")
     ask = [f"{face.name}: which one decides how long it takes? Tap a bin, or click here and press "
            "1, 2 or 3. A tap on a placed card takes it back." for face in deck.faces]  # fmt: skip
@@ -336,12 +322,10 @@ def _top(table: _Table) -> None:
                opacity=By("covered", [1, 0.4]))  # fmt: skip
     counts = [*(f"card {n} of {many}" for n in range(1, many + 1)), "all placed"]
     size = 20 if table.beside else 15
-    left, foot = (14, 36) if table.beside else (12, 22)
     faces = [*(face.name for face in table.deck.faces), ""]
     none, shut = [""] * (many + 1), By("covered", [1, 0])
-    scene.text(left, foot, By("covered top", [counts, none]), "soft", size=14, name="count")
-    name_x, name_y = (130, 36) if table.beside else (12, 44)
-    scene.text(name_x, name_y, By("top", faces), size=size, bold=True, opacity=shut, name="top")
+    scene.text(14, 21, By("covered top", [counts, none]), "soft", size=14, name="count")
+    scene.text(14, 45, By("top", faces), size=size, bold=True, opacity=shut, name="top")
     each = range(many + 1)
     score = [[f"{hits} of {some}" if some else "not sorted" for hits in each] for some in each]
     scene.text(14, 36, By("sorted right", score), size=20, bold=True,
@@ -350,7 +334,7 @@ def _top(table: _Table) -> None:
 
 def _bin(table: _Table, b: int) -> None:
     """A bin: a frame that takes the card on top, its name and its key."""
-    scene, deck, (_, _, wide, _) = table.scene, table.deck, table.boxes[b]
+    scene, deck, wide = table.scene, table.deck, table.across
     frame = scene.rect(*table.bin(b, 1, 0), wide - 2, table.tall(b), None, ink="soft", radius=10,
                        name="bin")  # fmt: skip
     scene.text(*table.bin(b, 14, 26), deck.bins[b], INKS[b], size=16, bold=True, name="bin-name")
@@ -358,14 +342,19 @@ def _bin(table: _Table, b: int) -> None:
     scene.rect(*table.bin(b, wide - 34, 9), 22, 22, None, ink="soft", opacity=shut)
     scene.text(*table.bin(b, wide - 23, 25), key, size=14, anchor="middle", opacity=shut,
                name="key")  # fmt: skip
-    sets = {}
-    for n, name in enumerate(names(table.many)):
-        stops = np.tile(np.arange(4), (table.many + 1, 1))
-        stops[n] = b + 1
-        sets[name] = By(f"top {name}", stops)
     said = [*(f"{face.name}: {deck.bins[b]}." for face in deck.faces), ""]
-    scene.press(frame, sets, f"{deck.bins[b]}, key {key}", enabled=table.open, key=key,
-                says=By("top", said))  # fmt: skip
+    scene.press(frame, _move(table.many, "top", 0, b + 1), f"{deck.bins[b]}, key {key}",
+                enabled=table.open, key=key, says=By("top", said))  # fmt: skip
+
+
+def _move(many: int, dim: str, first: int, stop: int) -> dict[str, By]:
+    """What brings to ``stop`` the card that ``dim`` stands at, counted from ``first``."""
+    sets = {}
+    for n, name in enumerate(names(many)):
+        stops = np.tile(np.arange(4), (many + 1, 1))
+        stops[n + first] = stop
+        sets[name] = By(f"{dim} {name}", stops)
+    return sets
 
 
 def _card(table: _Table, n: int, short: str) -> None:
@@ -391,6 +380,11 @@ def _card(table: _Table, n: int, short: str) -> None:
                 says=f"Taken back: {face.name}.")  # fmt: skip
 
 
+def _whole(words: str) -> str:
+    """Words in which no line ends between a number and its unit."""
+    return re.sub(r"(\d) (?=\S)", "\\1\u00a0", words)
+
+
 def _wide(words: str) -> float:
     """Pixels that words on a card need."""
     return labels.width(words) * LETTERS / labels.SIZE
@@ -403,9 +397,5 @@ def _buttons(table: _Table) -> None:
                  key="Enter")  # fmt: skip
     scene.button("skip: show me", {"covered": 1}, shown=table.open, kind="skip")
     some = By("covered back", [[0, *[1] * many], [0] * (many + 1)])
-    sets = {}
-    for n, name in enumerate(names(many)):
-        stops = np.tile(np.arange(4), (many + 1, 1))
-        stops[n + 1] = 0
-        sets[name] = By(f"back {name}", stops)
-    scene.button("take the last one back", sets, shown=some, kind="back", key="Backspace")
+    back = _move(many, "back", 1, 0)
+    scene.button("take the last one back", back, shown=some, kind="back", key="Backspace")
