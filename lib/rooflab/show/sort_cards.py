@@ -22,7 +22,7 @@ from rooflab.show.player import Player
 from rooflab.show.scene import By, Dim, Fill, Scene, Sum
 
 #: The two sheets: the bins beside each other, and on a phone below each other.
-WIDE, NARROW = 900, 400
+WIDE, NARROW = 960, 400
 DECK, HEAD, GAP = 58, 40, 10  # pixels of the deck and of a bin's head, and between bins
 CARD, ROW = 30, 34  # pixels of a card, and from one to the next
 LETTERS = 14
@@ -317,7 +317,7 @@ def cards_scene(deck: Deck, wide: float) -> Scene:
 
 def _top(table: _Table) -> None:
     """The deck: the card on top, then the score."""
-    scene, many = table.scene, table.many
+    scene, many, each = table.scene, table.many, range(table.many + 1)
     scene.rect(1, 1, table.wide - 2, DECK - 2, None, ink="key", width=2, radius=10,
                opacity=By("covered", [1, 0.4]))  # fmt: skip
     counts = [*(f"card {n} of {many}" for n in range(1, many + 1)), "all placed"]
@@ -326,7 +326,6 @@ def _top(table: _Table) -> None:
     none, shut = [""] * (many + 1), By("covered", [1, 0])
     scene.text(14, 21, By("covered top", [counts, none]), "soft", size=14, name="count")
     scene.text(14, 45, By("top", faces), size=size, bold=True, opacity=shut, name="top")
-    each = range(many + 1)
     score = [[f"{hits} of {some}" if some else "not sorted" for hits in each] for some in each]
     scene.text(14, 36, By("sorted right", score), size=20, bold=True,
                opacity=By("covered", [0, 1]), name="score")  # fmt: skip
@@ -365,7 +364,7 @@ def _card(table: _Table, n: int, short: str) -> None:
     frame = scene.rect(*table.card(n, 0, 0), table.room, CARD, "paper", ink=By(own, inks), width=2,
                        radius=7, name="card")  # fmt: skip
     goal = f"→ {deck.bins[face.bin]}"
-    left = room - 1.06 * _wide(goal)  # bold letters are wider
+    left = room - 1.04 * _wide(goal) - 3  # bold letters are wider, but these are small
     said, wrong = [], []
     for at in range(-1, 3):
         astray = at not in (-1, face.bin)
@@ -373,7 +372,7 @@ def _card(table: _Table, n: int, short: str) -> None:
         wrong.append(float(astray and _wide(said[-1]) < left))
     words = By(own, [[table.fit(short, room)] * 4, said])
     scene.text(*table.card(n, 10, 20), words, size=LETTERS, name="card-name")
-    scene.text(*table.card(n, table.room - 10, 20), goal, INKS[face.bin], size=LETTERS,
+    scene.text(*table.card(n, table.room - 10, 20), goal, INKS[face.bin], size=13,
                bold=True, anchor="end", opacity=By(own, [[0] * 4, wrong]), name="goal")  # fmt: skip
     where = [f"{face.name}: {one}; take it back" for one in ("not placed", *deck.bins)]
     scene.press(frame, {f"card{n}": 0}, By(f"card{n}", where), enabled=By("covered", [1, 0]),
@@ -393,9 +392,9 @@ def _wide(words: str) -> float:
 def _buttons(table: _Table) -> None:
     scene, many = table.scene, table.many
     full = By("covered top", [[*[0] * many, 1], [0] * (many + 1)])
-    scene.button("what the model says", {"covered": 1}, shown=full, kind="confirm mine-is",
-                 key="Enter")  # fmt: skip
+    look: dict[str, Any] = {"shown": full, "kind": "confirm mine-is", "key": "Enter"}
+    scene.button("what the model says", {"covered": 1}, **look)
     scene.button("skip: show me", {"covered": 1}, shown=table.open, kind="skip")
     some = By("covered back", [[0, *[1] * many], [0] * (many + 1)])
-    back = _move(many, "back", 1, 0)
-    scene.button("take the last one back", back, shown=some, kind="back", key="Backspace")
+    look = {"shown": some, "kind": "back", "key": "Backspace"}
+    scene.button("take the last one back", _move(many, "back", 1, 0), **look)
