@@ -364,7 +364,7 @@ def _card(table: _Table, n: int, short: str) -> None:
     frame = scene.rect(*table.card(n, 0, 0), table.room, CARD, "paper", ink=By(own, inks), width=2,
                        radius=7, name="card")  # fmt: skip
     goal = f"→ {deck.bins[face.bin]}"
-    left = room - 1.04 * _wide(goal) - 3  # bold letters are wider, but these are small
+    left = room - 1.04 * _wide(goal) - 2  # bold letters are wider, but these are small
     said, wrong = [], []
     for at in range(-1, 3):
         astray = at not in (-1, face.bin)
