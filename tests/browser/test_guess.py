@@ -15,9 +15,9 @@ WINDOW = (900, 800)
 HINT = "Click where you think it is. On the keyboard: Tab to the axis, then ← →."
 
 QUESTION = """from rooflab.show.guess_axis import guess
-from rooflab.show.canvas import empty_axes, png
+from rooflab.show.canvas import figure, png
 asked = {"result": 4.3, "unit": "ms", "low": 1, "high": 200}
-picture = png(empty_axes(300, 100, (20, 20, 20, 20))[0], transparent=False)
+picture = png(figure(300, 100), transparent=False)
 words = "Nearly the same time."
 guess("seventeen", "How long do <b>seventeen</b> take?", picture=picture, sentence=words, **asked)
 """
