@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import x_of
 from tests.browser.front import ask_kernel, wait_for_kernel
+from tests.browser.tab import Tab
 
 pytestmark = pytest.mark.browser
 WINDOW = (900, 800)
@@ -101,6 +102,18 @@ def test_a_confirmed_guess_uncovers(still_page) -> None:
     expect(still_page.locator(".rl-guess [aria-live]")).to_have_text(verdict)
     truth, mine = (x_of(still_page, f".rl-guess .{mark}") for mark in ("truth", "mine"))
     assert 40 < truth < mine < 680
+
+
+def test_a_picture_without_words_of_its_own_is_told_by_the_verdict(
+    tab: Tab, static_page: Callable[..., str]
+) -> None:
+    address = static_page("wordless", QUESTION.replace(", sentence=words", ""))
+    with tab.silent(address, WINDOW, motion="reduce") as page:
+        settled(page)
+        page.get_by_role("button", name="skip: show me").click()
+        image = page.locator(".rl-guess .result img")
+        expect(image).to_have_attribute("alt", "It is 4.3 ms (shown without a guess).")
+        assert page.locator(".rl-guess details").count() == 0
 
 
 def test_the_first_guess_stays(still_page) -> None:

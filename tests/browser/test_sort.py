@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.front import wait_for_kernel
-from tests.browser.tab import Tab, stand
+from tests.browser.tab import Tab, resize, stand
 
 pytestmark = pytest.mark.browser
 
@@ -193,6 +193,16 @@ def test_a_click_anywhere_brings_the_keys_and_the_hint_says_so(table, spot: str)
     table.locator(f".rl-sort {spot}").click(force=True)
     table.keyboard.press("2")
     assert placed(table) == 1
+
+
+def test_on_another_sheet_the_same_keys_press_once(table) -> None:
+    table.locator(".rl-sort svg").focus()
+    table.keyboard.press("1")
+    resize(table, (420, 900))
+    table.locator(".rl-sort svg").focus()
+    table.keyboard.press("2")
+    assert placed(table) == 2, "a key puts one card"
+    assert len(names_in(table, "memory")) == len(names_in(table, "compute")) == 1
 
 
 def test_bins_and_cards_are_buttons_for_the_keyboard(table) -> None:

@@ -104,7 +104,8 @@ function markNode({ kind, look, name, channels }, svg, clip) {
 
 function play(model, el, g) {
   const read = tables(g), names = g.dims.map((dim) => dim.name);
-  const stage = htmlNode('div', { className: 'stage' }), svg = svgNode('svg', { viewBox: `0 0 ${g.width} ${g.height}`, role: g.presses.length || g.grips.some((grip) => grip.label) || g.marks.some((m) => m.look.point) ? 'group' : 'img' }, stage);
+  const stage = htmlNode('div', { className: 'stage' }), holds = g.presses.length || g.grips.some((grip) => grip.label) || g.marks.some((m) => m.look.point);
+  const svg = svgNode('svg', { viewBox: `0 0 ${g.width} ${g.height}`, role: holds ? 'group' : 'img' }, stage);
   const place = (dim, stop) => { // of a stop, which may be a fraction where a hand is free
     if (!dim.keys) return stop;
     const low = Math.min(Math.floor(stop), dim.keys.length - 2);
@@ -114,7 +115,11 @@ function play(model, el, g) {
   const stops = g.dims.map((_, d) => stopOf(d)), positions = stops.map((stop, d) => place(g.dims[d], stop));
   const derive = (dims) => { // these, and the dimensions that follow from them
     const all = [...dims];
-    g.dims.forEach(({ of }, d) => { const on = of ? depends(of) : []; if (of && (!on.length || on.some((one) => all.includes(one)))) { stops[d] = positions[d] = Math.round(read(of, positions)[0]); all.push(d); } });
+    g.dims.forEach(({ of }, d) => {
+      const on = of ? depends(of) : [];
+      if (!of || (on.length && !on.some((one) => all.includes(one)))) return;
+      stops[d] = positions[d] = Math.round(read(of, positions)[0]); all.push(d);
+    });
     return all;
   };
   derive(names.map((_, d) => d));
@@ -226,6 +231,7 @@ function play(model, el, g) {
   // Controls, each with what it shows of the state.
   const bars = { true: htmlNode('div', { className: 'row' }), false: htmlNode('div', { className: 'rl-sliders' }) };
   const keyed = []; // what a key presses, wherever in the picture the focus is
+  const leaving = new AbortController(), here = { signal: leaving.signal }; // another sheet may take this one's place
   const rows = new Map(); // lines of buttons, by the words before them
   const build = { slider: sliderOf, choice: choiceOf, switch: switchOf, play: playOf, button: buttonOf };
   const controls = g.controls.map((one) => build[one.kind](one, bars[one.above], names.indexOf(one.dim)));
@@ -331,13 +337,14 @@ function play(model, el, g) {
       node.addEventListener('pointerleave', () => dims.forEach((d) => set(d, 0, true)));
       return node;
     }
-    const ghost = names.indexOf(grip.ghost), haunt = (stop) => { if (ghost >= 0 && stops[ghost] !== stop) { go(ghost, stop, true); model.set(grip.ghost, stop); } }; // no kernel hears of it
+    const ghost = names.indexOf(grip.ghost);
+    const haunt = (stop) => { if (ghost >= 0 && stops[ghost] !== stop) { go(ghost, stop, true); model.set(grip.ghost, stop); } }; // no kernel hears of it
     if (grip.label) byKeys(node, grip, dims[0]);
     controls.push({ look: () => { node.dataset.off = number(grip.enabled) ? '' : 1; } });
     node.addEventListener('pointerdown', (event) => { if (!awake()) return; node.setPointerCapture(event.pointerId); node.dataset.pulled = 1; haunt(0); pull(event); });
     node.addEventListener('pointermove', (event) => {
       if (event.buttons && node.dataset.pulled) pull(event);
-      else if (!event.buttons && !asleep(model, el)) haunt(ghost < 0 ? 0 : nearestStops(grip.at, dims, ...spot(event))[0]);
+      else if (ghost >= 0 && !event.buttons && !asleep(model, el)) haunt(nearestStops(grip.at, dims, ...spot(event))[0]);
     });
     node.addEventListener('pointerleave', () => haunt(0));
     for (const end of ['pointerup', 'pointercancel']) node.addEventListener(end, () => { node.dataset.pulled = ''; });
@@ -348,7 +355,9 @@ function play(model, el, g) {
     const dim = g.dims[d], last = dim.stops.length - 1, there = (stop) => read(grip.at, positions.with(d, place(dim, stop))) !== null;
     const open = [...dim.stops.keys()].filter(there);
     keepKeys(node);
-    controls.push({ look: () => dress(node, number(grip.enabled), { tabindex: 0, role: 'slider', 'aria-label': grip.label, 'aria-valuemin': 0, 'aria-valuemax': last, 'aria-valuenow': stops[d], 'aria-valuetext': dim.stops[stops[d]] }) });
+    const same = { tabindex: 0, role: 'slider', 'aria-label': grip.label, 'aria-valuemin': 0, 'aria-valuemax': last };
+    const look = () => dress(node, number(grip.enabled), { ...same, 'aria-valuenow': stops[d], 'aria-valuetext': dim.stops[stops[d]] });
+    controls.push({ look });
     node.addEventListener('keydown', (event) => {
       const step = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 20, PageDown: -20, Home: -Infinity, End: Infinity }[event.key];
       if (event.key === 'Enter') el.querySelector('button.confirm:enabled:not([hidden])')?.click();
@@ -382,25 +391,37 @@ function play(model, el, g) {
       const told = read(one.says, positions);
       bring(one.sets);
       if (told) speak(`${told} ${say.textContent}`);
-      if (!open() && (document.activeElement === node || !el.contains(document.activeElement))) svg.focus({ preventScroll: true });
+      const lost = document.activeElement === node || !el.contains(document.activeElement);
+      if (!open() && lost) svg.focus({ preventScroll: true });
     };
     node.classList.add('rl-press'); keepKeys(node);
     node.addEventListener('click', act);
-    node.addEventListener('keydown', (event) => { if (event.key === 'Enter' || event.key === ' ') { act(); event.preventDefault(); event.stopPropagation(); } });
-    controls.push({ look: () => { dress(node, open(), { tabindex: 0, role: 'button', 'aria-label': read(one.label, positions) }); node.dataset.off = open() ? '' : 1; } });
+    node.addEventListener('keydown', (event) => {
+      if (event.key !== 'Enter' && event.key !== ' ') return;
+      act(); event.preventDefault(); event.stopPropagation();
+    });
+    const look = () => {
+      dress(node, open(), { tabindex: 0, role: 'button', 'aria-label': read(one.label, positions) });
+      node.dataset.off = open() ? '' : 1;
+    };
+    controls.push({ look });
     if (one.key) keyed.push({ key: one.key, open, act });
   }
   if (keyed.length) {
-    const waits = () => keyed.some((one) => one.open());
+    const waits = () => keyed.some((one) => one.open()), come = () => svg.focus({ preventScroll: true });
     keepKeys(svg); controls.push({ look: () => dress(svg, waits(), { tabindex: 0 }) });
     el.addEventListener('keydown', (event) => {
       const found = keyed.find((one) => one.key === event.key && one.open());
-      if (!found || event.ctrlKey || event.metaKey || event.altKey || (event.key === 'Enter' && event.target !== svg)) return;
+      if (!found || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (event.key === 'Enter' && event.target !== svg) return; // it presses what has the focus
       found.act(); event.preventDefault(); event.stopPropagation();
-    });
+    }, here);
     // A click anywhere in here brings the keys here, also where a notebook would keep the focus on its cell.
-    el.addEventListener('mousedown', (event) => { if (waits() && !event.target.closest('button, [tabindex]')) { event.preventDefault(); svg.focus({ preventScroll: true }); } });
-    el.addEventListener('click', () => { if (waits() && !el.contains(document.activeElement)) svg.focus({ preventScroll: true }); });
+    el.addEventListener('mousedown', (event) => {
+      if (!waits() || event.target.closest('button, [tabindex]')) return;
+      event.preventDefault(); come();
+    }, here);
+    el.addEventListener('click', () => { if (waits() && !el.contains(document.activeElement)) come(); }, here);
   }
 
   // Marks that can be pointed at: they say their own sentence.
@@ -424,7 +445,7 @@ function play(model, el, g) {
   const heard = g.dims.flatMap((dim, d) => (dim.of ? [] : [[`change:${dim.name}`, () => go(d, stopOf(d))]]));
   for (const [name, call] of heard) model.on(name, call);
   show(names.map((_, d) => d));
-  return () => { for (const stop of stopping.values()) stop(); clearTimeout(timers.save); for (const [name, call] of heard) model.off(name, call); };
+  return () => { leaving.abort(); for (const stop of stopping.values()) stop(); clearTimeout(timers.save); for (const [name, call] of heard) model.off(name, call); };
 }
 
 // What another widget holds, this one follows: a guess on its axis, a slider beside it.
@@ -443,11 +464,14 @@ function below(model, el) {
   const bytes = model.get('picture'), more = model.get('more') ?? '', drawn = Boolean(bytes?.byteLength);
   if (!drawn && !more) return () => {};
   const box = htmlNode('div', { className: 'result' }, el), url = drawn && pictureFrom(bytes);
-  if (drawn) htmlNode('img', { src: url, alt: more || model.get('told') }, box);
+  const image = drawn && htmlNode('img', { src: url, alt: more }, box);
   const home = drawn && more ? htmlNode('details', {}, box) : box;
   if (drawn && more) htmlNode('summary', { textContent: 'the picture in words' }, home);
   if (more) htmlNode('p', { className: 'more', textContent: more }, home);
-  const look = () => { box.hidden = model.get('covered'); };
+  const look = () => {
+    box.hidden = model.get('covered');
+    if (image && !more) setTimeout(() => { image.alt = el.querySelector('.say').textContent; });
+  };
   model.on('change:covered', look); look();
   return () => { model.off('change:covered', look); if (url) URL.revokeObjectURL(url); };
 }
