@@ -54,7 +54,7 @@ CELLS = (
 )
 OURS = ":is(.rl-pic, .rl-card, .rooflab-live, .rl-golf, .rl-lunch)"
 READY = f"""() => document.querySelectorAll('{OURS}').length >= 9
-    && document.querySelector('.rl-sort .deck')
+    && document.querySelector('.rl-sort svg[tabindex]')
     && !document.querySelector('.noUi-handle:not([data-lm-suppress-shortcuts])')"""
 RULES = {"runOnly": {"type": "tag", "values": [
     "wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]},
@@ -187,6 +187,6 @@ def test_on_a_telephone_nothing_is_cut(tab: Tab, address: str, width: int) -> No
 @pytest.mark.parametrize("front", ["lab", "notebook"])
 def test_axe_finds_nothing_in_our_pictures_in_jupyter(open_notebook, front: str) -> None:
     page = open_notebook(front, f"axe_{front}.ipynb", *CELLS[1:4], CELLS[-1])
-    page.locator(".rl-sort .deck").wait_for()
+    page.locator(".rl-sort svg[tabindex]").wait_for()
     page.locator(".rooflab-film .rl-rate").wait_for(state="attached")
     assert violations(page, {"include": [[OURS]]}) == []

@@ -24,7 +24,7 @@ def address(static_page: Callable[..., str]) -> str:
 
 
 def settled(page) -> None:
-    page.locator(".rl-guess .axis svg[tabindex]").wait_for()
+    page.locator(".rl-guess .rl-grip[tabindex]").wait_for()
     page.locator(".rl-waits .cover").wait_for()
 
 

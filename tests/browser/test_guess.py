@@ -7,15 +7,18 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.conftest import x_of
 from tests.browser.front import ask_kernel, wait_for_kernel
+from tests.browser.tab import Tab
 
 pytestmark = pytest.mark.browser
 WINDOW = (900, 800)
+HINT = "Click where you think it is. On the keyboard: Tab to the axis, then ← →."
 
 QUESTION = """from rooflab.show.guess_axis import guess
-from rooflab.show.canvas import empty_axes, png
+from rooflab.show.canvas import figure, png
 asked = {"result": 4.3, "unit": "ms", "low": 1, "high": 200}
-picture = png(empty_axes(300, 100, (20, 20, 20, 20))[0], transparent=False)
+picture = png(figure(300, 100), transparent=False)
 words = "Nearly the same time."
 guess("seventeen", "How long do <b>seventeen</b> take?", picture=picture, sentence=words, **asked)
 """
@@ -27,12 +30,12 @@ def address(static_page: Callable[..., str]) -> str:
 
 
 def settled(page) -> None:
-    page.locator(".rl-guess .axis svg[tabindex]").wait_for()
+    page.locator(".rl-guess .rl-grip[tabindex]").wait_for()
 
 
 def click_axis(page, share: float) -> None:
     """Click at a share of the axis' length, where 0 is its low end and 1 its high end."""
-    axis = page.locator(".rl-guess .axis svg")
+    axis = page.locator(".rl-guess .stage svg")
     box = axis.bounding_box()
     left, right = 40 / 720, 680 / 720
     at = {"x": box["width"] * (left + share * (right - left)), "y": box["height"] * 0.6}
@@ -54,28 +57,29 @@ def test_everything_is_covered_before_a_guess(still_page) -> None:
     assert not visible(still_page, ".rl-guess .truth") and not visible(
         still_page, ".rl-guess .result"
     )
-    assert not visible(still_page, ".rl-guess .say") and visible(still_page, ".rl-guess .skip")
+    assert still_page.locator(".rl-guess .say").inner_text() == HINT
+    assert visible(still_page, ".rl-guess .skip")
     assert still_page.get_by_role("button", name="this is my guess").is_disabled()
     assert "4.3" not in still_page.locator(".rl-guess").inner_text()
 
 
 def test_hovering_shows_a_ghost_and_uncovers_nothing(still_page) -> None:
-    box = still_page.locator(".rl-guess .axis svg").bounding_box()
+    box = still_page.locator(".rl-guess .stage svg").bounding_box()
     still_page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 60)
-    still_page.locator(".rl-guess .mark.ghost").wait_for()
+    still_page.locator(".rl-guess g.hovered").wait_for()
     assert not visible(still_page, ".rl-guess .truth")
     still_page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 400)
-    still_page.locator(".rl-guess .mark").wait_for(state="hidden")
+    still_page.locator(".rl-guess g.hovered").wait_for(state="hidden")
 
 
 def test_a_click_places_the_guess_and_another_moves_it(still_page) -> None:
-    mine = still_page.locator(".rl-guess .mine-says")
+    mine = still_page.locator(".rl-guess .placed-says")
     for share, says in ((0.8, "your guess: 69 ms"), (0.5, "your guess: 14 ms")):
         click_axis(still_page, share)
         expect(mine).to_have_text(says)
-        assert visible(still_page, ".rl-guess .mine")
+        assert visible(still_page, ".rl-guess .placed")
         assert not visible(still_page, ".rl-guess .truth"), "nothing counts before it is confirmed"
-    box = still_page.locator(".rl-guess .axis svg").bounding_box()
+    box = still_page.locator(".rl-guess .stage svg").bounding_box()
     still_page.mouse.move(box["x"] + 60, box["y"] + 60)
     assert mine.text_content() == "your guess: 14 ms", "passing over it moves nothing"
     confirm(still_page)
@@ -88,17 +92,28 @@ def test_a_confirmed_guess_uncovers(still_page) -> None:
     assert visible(still_page, ".rl-guess .mine") and visible(still_page, ".rl-guess .truth")
     verdict = still_page.locator(".rl-guess .say").inner_text()
     assert verdict == "You guessed 14 ms, it is 4.3 ms: off by ×3.3, too high."
-    assert visible(still_page, ".rl-guess .result img")
     image = still_page.locator(".rl-guess .result img")
+    expect(image).to_be_visible()
     assert image.get_attribute("alt") == "Nearly the same time."
     more = still_page.locator(".rl-guess .more")
     assert not more.is_visible(), "the picture comes first, its words on demand"
     still_page.locator(".rl-guess summary").click()
     assert more.inner_text() == "Nearly the same time."
-    assert verdict in still_page.locator(".rl-guess [aria-live]").inner_text()
-    truth = float(still_page.locator(".rl-guess .truth").get_attribute("cx"))
-    mine = float(still_page.locator(".rl-guess .mine").get_attribute("cx"))
+    expect(still_page.locator(".rl-guess [aria-live]")).to_have_text(verdict)
+    truth, mine = (x_of(still_page, f".rl-guess .{mark}") for mark in ("truth", "mine"))
     assert 40 < truth < mine < 680
+
+
+def test_a_picture_without_words_of_its_own_is_told_by_the_verdict(
+    tab: Tab, static_page: Callable[..., str]
+) -> None:
+    address = static_page("wordless", QUESTION.replace(", sentence=words", ""))
+    with tab.silent(address, WINDOW, motion="reduce") as page:
+        settled(page)
+        page.get_by_role("button", name="skip: show me").click()
+        image = page.locator(".rl-guess .result img")
+        expect(image).to_have_attribute("alt", "It is 4.3 ms (shown without a guess).")
+        assert page.locator(".rl-guess details").count() == 0
 
 
 def test_the_first_guess_stays(still_page) -> None:
@@ -112,7 +127,7 @@ def test_the_first_guess_stays(still_page) -> None:
 
 
 def test_the_keyboard_alone_is_enough(still_page) -> None:
-    axis = still_page.locator(".rl-guess .axis svg")
+    axis = still_page.locator(".rl-guess .rl-grip")
     axis.focus()
     still_page.keyboard.press("Enter")
     assert not visible(still_page, ".rl-guess .truth"), "Enter without a place is no guess"
@@ -120,14 +135,13 @@ def test_the_keyboard_alone_is_enough(still_page) -> None:
     assert axis.get_attribute("aria-valuetext") == "14 ms"
     for key in ("PageUp", "ArrowLeft", "ArrowRight", "ArrowRight"):
         still_page.keyboard.press(key)
-    assert axis.get_attribute("aria-valuenow") == "141"
+    assert axis.get_attribute("aria-valuenow") == "142"
     still_page.keyboard.press("Enter")
     assert "too high" in still_page.locator(".rl-guess .say").inner_text()
 
 
 def test_the_hint_says_how_the_keys_get_to_the_axis(still_page) -> None:
-    hint = still_page.locator(".rl-guess .hint").inner_text()
-    assert hint == "Click where you think it is. On the keyboard: Tab to the axis, then ← →."
+    assert still_page.locator(".rl-guess .say").inner_text() == HINT
     still_page.locator(".rl-guess .title").click()
     still_page.keyboard.press("Tab")  # from the words above it there is nothing in between
     still_page.keyboard.press("ArrowLeft")
@@ -139,16 +153,17 @@ def test_one_can_guess_again(still_page) -> None:
     again = still_page.get_by_role("button", name="guess again")
     again.focus()
     still_page.keyboard.press("Enter")
-    assert not visible(still_page, ".rl-guess .truth") and not visible(still_page, ".rl-guess .say")
+    assert not visible(still_page, ".rl-guess .truth")
+    assert still_page.locator(".rl-guess .say").inner_text() == HINT
     assert not again.is_visible() and not visible(still_page, ".rl-guess .result")
     still_page.keyboard.press("ArrowRight")  # the axis has the keys again
     still_page.keyboard.press("Enter")
     assert still_page.locator(".rl-guess .say").inner_text().startswith("You guessed 14 ms")
-    assert visible(still_page, ".rl-guess .result img")
+    expect(still_page.locator(".rl-guess .result img")).to_be_visible()
 
 
 def test_the_axis_tells_a_screen_reader_what_it_is(still_page) -> None:
-    axis = still_page.locator(".rl-guess .axis svg")
+    axis = still_page.locator(".rl-guess .rl-grip")
     assert axis.get_attribute("role") == "slider"
     assert axis.get_attribute("aria-label") == "How long do <b>seventeen</b> take?"
     assert axis.get_attribute("data-lm-suppress-shortcuts") == "true"

@@ -64,7 +64,7 @@ def open_lecture(open_notebook: Callable[..., object]) -> Iterator[Callable[...,
         opened.append(page)
         page.wait_for_function(READY)
         page.wait_for_selector(".noUi-handle", state="attached")
-        page.wait_for_selector(".rl-guess .axis svg[tabindex]", state="attached")
+        page.wait_for_selector(".rl-guess .rl-grip[tabindex]", state="attached")
         return page
 
     yield lecture
@@ -169,7 +169,7 @@ curve = FreeLunch(k, tuple(max(4e-3, 2e-4 * v) for v in k), (0.0,) * 10, 1 << 24
 rl.guess("00-nine", 55)
 nine = rl.ask("00-nine", 4.0)
 nine"""
-WAITING = ".rl-guess .axis svg[tabindex]"
+WAITING = ".rl-guess .rl-grip[tabindex]"
 
 
 def recorded_twice() -> list[nbformat.NotebookNode]:
@@ -291,7 +291,7 @@ def staged(open_notebook: Callable[..., object]) -> Iterator[object]:
     page = open_notebook("lab", "every-kind.ipynb", *of_every_kind())
     page.wait_for_function(READY)
     page.locator(".lec-door").nth(1).wait_for(state="attached")
-    page.locator(".rl-sort .deck").nth(1).wait_for(state="attached")
+    page.locator(".rl-sort svg[tabindex]").nth(1).wait_for(state="attached")
     yield page
     page.evaluate("() => document.querySelector('.lec-bar [title=\"leave the lecture\"]')?.click()")
 

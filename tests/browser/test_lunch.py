@@ -204,7 +204,7 @@ def test_the_picture_stays_covered_until_the_guess_above_is_placed(still_page) -
 
 def place_guess(page) -> None:
     """With the keyboard, some way right of the middle."""
-    page.locator(".rl-guess [role=slider], .rl-guess .axis svg").first.focus()
+    page.locator(".rl-guess [role=slider]").first.focus()
     for key in ("ArrowRight", "PageUp", "PageUp", "Enter"):
         page.keyboard.press(key)
 

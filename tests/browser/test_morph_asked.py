@@ -38,14 +38,14 @@ def asked_address(static_page: Callable[..., str]) -> str:
 @pytest.fixture
 def asked_page(tab: Tab, asked_address: str) -> Iterator[object]:
     with tab.silent(asked_address, (1280, 1100), motion="reduce") as opened:
-        opened.locator(".rl-guess .axis svg[tabindex]").nth(1).wait_for()
+        opened.locator(".rl-guess .rl-grip[tabindex]").nth(1).wait_for()
         opened.locator(".rl-morph.rl-covered").wait_for()
         yield opened
 
 
 def guess_at(page, number: int, key: str, times: int) -> None:
     """Place a guess with the keyboard, from the middle of its axis, and confirm it."""
-    axis = page.locator(".rl-guess .axis svg").nth(number)
+    axis = page.locator(".rl-guess .rl-grip").nth(number)
     axis.focus()
     for _ in range(times):
         page.keyboard.press(key)

@@ -27,7 +27,7 @@ def address(static_page: Callable[..., str]) -> str:
 
 
 def settled(page) -> None:
-    page.locator(".rl-guess .axis svg[tabindex]").wait_for()
+    page.locator(".rl-guess .rl-grip[tabindex]").wait_for()
     page.locator(".rl-said .cover").wait_for()
 
 
@@ -44,7 +44,7 @@ def test_it_comes_with_the_guess_and_goes_with_another(still_page) -> None:
     still_page.get_by_role("button", name="guess again").click()
     expect(words.locator(".cover")).to_be_visible()
     assert words.inner_text() == "Covered until you have placed your guess above."
-    axis = still_page.locator(".rl-guess .axis svg")
+    axis = still_page.locator(".rl-guess .rl-grip")
     assert not still_page.locator(".rl-guess .truth").is_visible()
     assert axis.get_attribute("aria-valuetext") == "no guess yet"
     click_axis(still_page, 0.8)

@@ -37,6 +37,28 @@ picture = live.waterfall""",
     overhead=True,
 ).view""",
     "product": 'picture = rl.live.box(machine="h100-sxm").view',
+    "guess": """from rooflab.show.guess_axis import guess
+asked = {"result": 43.0, "unit": "ms", "low": 1, "high": 1000}
+picture = guess("nine", "One takes 3.7 ms. Nine?", marks={"one multiply-add": 3.7}, **asked)""",
+    "guess at its end": """from types import SimpleNamespace
+from rooflab.show.guess_axis import guess
+class Store:
+    def get(self, id): return SimpleNamespace(value=1e5)
+asked = {"result": 1.0, "unit": "tokens/s", "low": 0.1, "high": 10_000}
+picture = guess("many", "How many?", store=Store(), **asked)""",
+    "cards": """import os, tempfile
+os.environ["ROOFLAB_GUESSES"] = tempfile.mkdtemp()
+cases = [rl.axpy(2**28), rl.gemm(8192, 8192, 8192), rl.gemv(2048, 2048, batch=64, shared=("a",)),
+    rl.gemm(8, 8, 8)]
+picture = rl.sort("four", cases, machine="h100-sxm")""",
+    "my guesses": """import os, tempfile
+os.environ["ROOFLAB_GUESSES"] = tempfile.mkdtemp()
+from rooflab.exercises.my_guesses import my_guesses as mine
+for id, value in {"00-nine": 20, "01-gemv-ratio": 30, "02-warm": 4, "05-small": 3e5}.items():
+    rl.guess(id, value)
+    rl.ask(id, 10)
+rl.show_me("00-bend")
+picture = mine().picture""",
     "boxes": 'picture = rl.live.roofline(machine="h100-sxm", box=True).box',
 }
 START = "import rooflab as rl\n"

@@ -193,9 +193,9 @@ def test_the_answers_of_a_vote_stay_above_what_they_mean(deck) -> None:
 CARDS = """() => {
     const out = document.querySelector('.lec-cut.lec-on .widget-subarea, .lec-cut.lec-on');
     out.insertAdjacentHTML('beforeend',
-        `<div class="rl-sort"><div class="deck" tabindex="0">?</div></div>`);
-    out.querySelector('.deck').addEventListener('keydown', event => {
-        event.target.textContent += event.key; });
+        `<div class="rl-sort"><svg width="9" height="9" tabindex="0"><text>?</text></svg></div>`);
+    out.querySelector('.rl-sort svg').addEventListener('keydown', event => {
+        event.target.firstChild.textContent += event.key; });
 }"""
 
 
@@ -205,7 +205,7 @@ def test_digits_belong_to_the_cards_on_show(deck) -> None:
     deck.evaluate(CARDS)
     deck.keyboard.type("231")
     deck.keyboard.press("Enter")
-    assert deck.locator(".deck").text_content() == "?231" and place(deck)[0] == here
+    assert deck.locator(".rl-sort svg").text_content() == "?231" and place(deck)[0] == here
     deck.keyboard.press("g")
     deck.keyboard.type("1")
     deck.keyboard.press("Enter")

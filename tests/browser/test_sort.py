@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.front import wait_for_kernel
-from tests.browser.tab import Tab, stand
+from tests.browser.tab import Tab, resize, stand
 
 pytestmark = pytest.mark.browser
 
@@ -32,16 +33,28 @@ def address(static_page: Callable[..., str]) -> str:
 def table(tab: Tab, address: str) -> Iterator[object]:
     """The page with the cards still covered."""
     with tab.silent(address) as opened:
-        opened.locator(".rl-sort .deck").wait_for()
+        opened.locator(".rl-sort svg[tabindex]").wait_for()
         yield opened
 
 
 def top(page) -> str:
-    return page.locator(".rl-sort .top").inner_text()
+    """What stands on the card on top of the deck."""
+    return page.locator(".rl-sort text.top").text_content()
 
 
 def placed(page) -> int:
-    return int(page.locator(".rl-sort").get_attribute("data-placed"))
+    return int(page.locator(".rl-sort svg").get_attribute("data-sorted"))
+
+
+def names_in(page, bin: str) -> list[str]:
+    """The cards in a bin, from top to bottom, by what a screen reader calls them."""
+    nodes = page.locator(f".rl-sort [aria-label*=': {bin}; take it back']").all()
+    nodes.sort(key=lambda node: node.bounding_box()["y"])
+    return [node.get_attribute("aria-label").partition(": ")[0] for node in nodes]
+
+
+def bin_of(page, bin: str):
+    return page.locator(f".rl-sort .bin[aria-label^='{bin}']")
 
 
 def truth(card: str) -> str:
@@ -52,10 +65,19 @@ def truth(card: str) -> str:
 
 
 def sort_all(page, key: Callable[[str], str]) -> None:
-    page.locator(".rl-sort .deck").focus()
+    page.locator(".rl-sort svg").focus()
     for count in range(10):
         page.keyboard.press(key(top(page)))
-        page.locator(f".rl-sort[data-placed='{count + 1}']").wait_for()
+        page.locator(f".rl-sort svg[data-sorted='{count + 1}']").wait_for()
+
+
+def says(page) -> str:
+    return page.locator(".rl-sort .say").inner_text()
+
+
+def facts(page, mark: str) -> list[str]:
+    found = page.locator(".rl-sort .fact").all_inner_texts()
+    return [one for one in found if one.startswith(mark)]
 
 
 def test_ten_keys_sort_ten_cards_and_enter_uncovers(table) -> None:
@@ -63,40 +85,58 @@ def test_ten_keys_sort_ten_cards_and_enter_uncovers(table) -> None:
     assert not table.get_by_text("GFLOP/s").first.is_visible()
     table.keyboard.press("Enter")
     table.locator(".rl-sort.done").wait_for()
-    assert top(table) == "10 of 10 lie where the model puts them"
-    assert table.locator("li.right").count() == 10
-    assert (
-        table.locator("section[data-bin=overhead] .reason")
-        .first.inner_text()
-        .startswith("The call")
-    )
-    assert table.locator(".fact").first.inner_text().startswith("measured ")
+    assert says(table) == "10 of 10 lie where the model puts them."
+    assert len(facts(table, "✓")) == 10
+    assert all("measured " in one for one in facts(table, "✓"))
+    reasons = table.locator(".rl-sort .reason").all_inner_texts()
+    assert len(reasons) == 10 and any(one.startswith("The call") for one in reasons)
+    assert table.locator(".rl-sort [role=button], .rl-sort svg[tabindex]").count() == 0
 
 
 def test_wrong_cards_say_where_they_belong(table) -> None:
     sort_all(table, lambda card: "1" if truth(card) == "3" else truth(card))
+    assert len(names_in(table, "memory")) == 7
     table.get_by_role("button", name="what the model says").click()
-    assert top(table).startswith("7 of 10")
-    assert table.locator("li.wrong .truth").all_inner_texts() == ["it is overhead"] * 3
-    assert table.locator("section[data-bin=memory] li").count() == 7
+    assert says(table).startswith("7 of 10")
+    wrong = facts(table, "✗")
+    assert len(wrong) == 3 and all(": overhead (you said memory). " in one for one in wrong)
+    goals = [one for one in table.locator(".rl-sort .goal").all() if one.is_visible()]
+    assert [one.text_content() for one in goals] == ["→ overhead"] * 3
 
 
 def test_a_tap_on_a_bin_places_and_a_tap_on_a_card_takes_back(table) -> None:
     first = top(table)
-    table.locator("section[data-bin=compute] .head").click()
+    bin_of(table, "compute").click(position={"x": 20, "y": 200})
     assert placed(table) == 1 and top(table) != first
-    table.locator("section[data-bin=memory] ul").click()
+    bin_of(table, "memory").click(position={"x": 20, "y": 200})
     assert placed(table) == 2
     table.get_by_role("button", name=first).click()
     assert placed(table) == 1 and top(table) == first
     table.keyboard.press("3")
-    assert table.locator("section[data-bin=overhead] .chip").inner_text() == first
+    assert names_in(table, "overhead") == [first]
     table.keyboard.press("Backspace")
     assert placed(table) == 1, "the last one in the deck's order"
+    table.get_by_role("button", name="take the last one back").click()
+    assert placed(table) == 0
+
+
+def test_cards_in_one_bin_stand_below_each_other(table) -> None:
+    table.locator(".rl-sort svg").focus()
+    order = []
+    for key in "1121":
+        order += [top(table)] * (key == "1")
+        table.keyboard.press(key)
+    assert names_in(table, "memory") == order
+    boxes = [one.bounding_box() for one in table.locator(".rl-sort .card[role=button]").all()]
+    for one in boxes:
+        assert one["height"] >= 24
+        for other in boxes:
+            apart = abs(one["y"] - other["y"]) >= one["height"] or abs(one["x"] - other["x"]) > 99
+            assert one is other or apart
 
 
 def test_nothing_is_uncovered_before_all_cards_lie(table) -> None:
-    table.locator(".rl-sort .deck").focus()
+    table.locator(".rl-sort svg").focus()
     for _ in range(9):
         table.keyboard.press("1")
     assert not table.get_by_role("button", name="what the model says").is_visible()
@@ -104,74 +144,99 @@ def test_nothing_is_uncovered_before_all_cards_lie(table) -> None:
     assert "done" not in table.locator(".rl-sort").get_attribute("class")
     table.keyboard.press("1")
     table.get_by_role("button", name="what the model says").wait_for()
-    assert "all placed" in table.locator(".rl-sort .count").inner_text()
+    assert "all placed" in table.locator(".rl-sort .count").text_content()
 
 
 def test_show_me_uncovers_without_a_score(table) -> None:
     table.get_by_role("button", name="skip: show me").click()
-    assert top(table) == "Shown without a sorting."
-    assert table.locator("li.told").count() == 10
-    assert table.locator("section[data-bin=compute] li").count() == 3
+    assert says(table) == "Shown without a sorting."
+    assert len(facts(table, "·")) == 10
+    assert sum(": compute. " in one for one in facts(table, "·")) == 3
 
 
 def test_the_cards_that_were_sorted_are_counted_though_not_all_were(table) -> None:
-    table.locator(".rl-sort .deck").focus()
+    table.locator(".rl-sort svg").focus()
     for right in (True, False, True):
         bin = truth(top(table))
         table.keyboard.press(bin if right else "123".replace(bin, "")[0])
     table.get_by_role("button", name="skip: show me").click()
-    assert top(table) == "2 of the 3 sorted lie where the model puts them"
-    assert table.locator("li.told").count() == 7 and table.locator("li.wrong").count() == 1
+    assert says(table) == "2 of the 3 sorted lie where the model puts them."
+    assert len(facts(table, "·")) == 7 and len(facts(table, "✗")) == 1
 
 
 def test_keys_are_kept_from_the_notebook_and_spoken(table) -> None:
-    for node in table.locator(".rl-sort button, .rl-sort .deck").all():
+    for node in table.locator(".rl-sort button, .rl-sort [tabindex]").all():
         assert node.get_attribute("data-lm-suppress-shortcuts") == "true"
     first = top(table)
-    table.locator(".rl-sort .deck").focus()
+    table.locator(".rl-sort svg").focus()
     table.keyboard.press("1")
-    table.wait_for_function(
-        "name => document.querySelector('.rl-sort [aria-live]').textContent.startsWith(`${name}: "
-        "memory`)",
-        arg=first,
-    )
+    live = table.locator(".rl-sort [aria-live]")
+    expect(live).to_have_text(re.compile(f"^{re.escape(first)}: memory. "))
+    expect(live).to_contain_text(f"{top(table)}: which one decides")
+    table.keyboard.press("Backspace")
+    expect(live).to_have_text(re.compile(f"^{re.escape(first)}: which one decides"))
 
 
 def test_the_keys_stand_on_the_bins_and_letters_do_nothing(table) -> None:
-    assert table.locator(".rl-sort kbd").all_inner_texts() == ["1", "2", "3"]
-    table.locator(".rl-sort .deck").focus()
+    assert table.locator(".rl-sort text.key").all_text_contents() == ["1", "2", "3"]
+    table.locator(".rl-sort svg").focus()
     for letter in "mcoMCO":
         table.keyboard.press(letter)
     assert placed(table) == 0
 
 
-@pytest.mark.parametrize("spot", [".hint", ".title", ".deck", ".top"])
+@pytest.mark.parametrize("spot", [".say", ".title", "text.top"])
 def test_a_click_anywhere_brings_the_keys_and_the_hint_says_so(table, spot: str) -> None:
-    hint = table.locator(".rl-sort .hint")
-    assert "click the card first, then press 1, 2 or 3" in hint.inner_text()
-    table.locator(f".rl-sort {spot}").click()
-    expect(hint).to_contain_text("or press 1, 2 or 3")
+    assert "Tap a bin, or click here and press 1, 2 or 3." in says(table)
+    table.keyboard.press("2")
+    assert placed(table) == 0, "the keys are not here yet"
+    table.locator(f".rl-sort {spot}").click(force=True)
     table.keyboard.press("2")
     assert placed(table) == 1
 
 
+def test_on_another_sheet_the_same_keys_press_once(table) -> None:
+    table.locator(".rl-sort svg").focus()
+    table.keyboard.press("1")
+    resize(table, (420, 900))
+    table.locator(".rl-sort svg").focus()
+    table.keyboard.press("2")
+    assert placed(table) == 2, "a key puts one card"
+    assert len(names_in(table, "memory")) == len(names_in(table, "compute")) == 1
+
+
+def test_bins_and_cards_are_buttons_for_the_keyboard(table) -> None:
+    labels = [bin_of(table, one).get_attribute("aria-label") for one in ("memory", "compute")]
+    assert labels == ["memory, key 1", "compute, key 2"]
+    first = top(table)
+    bin_of(table, "compute").focus()
+    table.keyboard.press("Enter")
+    assert names_in(table, "compute") == [first]
+    table.get_by_role("button", name=first).focus()
+    table.keyboard.press(" ")
+    assert placed(table) == 0
+    table.keyboard.press("3")
+    assert names_in(table, "overhead") == [first], "the picture still has the keys"
+
+
 def test_on_a_phone_the_bins_stand_below_each_other(tab: Tab, address: str) -> None:
     with tab.silent(address, (420, 900)) as page:
-        page.locator(".rl-sort .deck").wait_for()
+        page.locator(".rl-sort svg[tabindex]").wait_for()
         stand(page)
-        lefts = {round(bin.bounding_box()["x"]) for bin in page.locator(".rl-sort .bin").all()}
-        assert len(lefts) == 1
+        bins = [bin.bounding_box() for bin in page.locator(".rl-sort .bin").all()]
+        assert len({round(one["x"]) for one in bins}) == 1 and len(bins) == 3
+        assert all(a["y"] + a["height"] <= b["y"] for a, b in zip(bins, bins[1:], strict=False))
         assert page.evaluate("document.documentElement.scrollWidth") <= 420
 
 
 def test_in_lab_keys_sort_and_the_kernel_keeps_the_sorting(open_notebook) -> None:
     page = open_notebook("lab", "sort.ipynb", CELL.replace("rl.sort", "w = rl.sort", 1) + "\nw")
-    page.locator(".rl-sort .deck").wait_for()
-    page.locator(".rl-sort .hint").click()
+    page.locator(".rl-sort svg[tabindex]").wait_for()
+    page.locator(".rl-sort .say").click()
     page.keyboard.press(truth(top(page)))
-    page.locator(".rl-sort[data-placed='1']").wait_for()
+    page.locator(".rl-sort svg[data-sorted='1']").wait_for()
     page.keyboard.press("Backspace")
-    page.locator(".rl-sort[data-placed='0']").wait_for()
+    page.locator(".rl-sort svg[data-sorted='0']").wait_for()
     sort_all(page, truth)
     page.keyboard.press("Enter")
     page.locator(".rl-sort.done").wait_for()

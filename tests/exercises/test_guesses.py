@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-import re
 import warnings
-from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -22,9 +20,13 @@ from rooflab.exercises.guesses import (
     outcome,
     question,
     reveal,
+    sentence,
     show_me,
 )
 from rooflab.exercises.my_guesses import my_guesses
+from rooflab.show.gauges import EDGE
+from rooflab.show.scene import Scene
+from tests.support.scenes import named
 
 ID = "01-speed-ratio"
 pytestmark = pytest.mark.usefixtures("home")
@@ -123,13 +125,19 @@ def test_a_result_shows_itself_in_a_notebook(capsys, monkeypatch):
     assert displayed == [42] and "You guessed 26" in capsys.readouterr().out
 
 
-def gauges(page: str) -> list[ElementTree.Element]:
-    """The drawings of what a notebook shows, which must be well-formed."""
-    return list(ElementTree.fromstring(page.replace("<br>", "<br/>")).iter("svg"))
+def spots(scene: Scene, name: str) -> list[float]:
+    """The x of all marks of that name, in the order drawn."""
+    return [float(mark.channels["at"][0]) for mark in scene.marks if mark.name == name]
+
+
+def said(scene: Scene, name: str) -> str:
+    """All words of that name, one after the other."""
+    return " ".join(mark.channels["text"] for mark in scene.marks if mark.name == name)
 
 
 def test_my_guesses_show_question_unit_guess_and_truth_on_a_gauge_each():
-    assert "No guesses yet" in repr(my_guesses()) and my_guesses()._repr_html_() is None
+    assert "No guesses yet" in repr(my_guesses())
+    assert my_guesses()._repr_mimebundle_() == ({"text/plain": repr(my_guesses())}, {})
     guess("00-nine", 54.64), outcome("00-nine", 6.6)
     guess("01-gemv-ratio", 30), outcome("01-gemv-ratio", 3)
     show_me("01-small-ratio"), outcome("01-small-ratio", 4)
@@ -143,44 +151,49 @@ def test_my_guesses_show_question_unit_guess_and_truth_on_a_gauge_each():
         question("01-small-ratio").text,
         "    You looked without a guess; it is 4 times.",
     ]
-    page = mine._repr_html_()
-    assert "00-nine" not in page and question("00-nine").text in page
-    assert len(gauges(page)) == 3, "no chart of all of them as long as there are fewer than four"
+    for scene in mine.picture.sheets:
+        assert "00-nine" not in said(scene, "question")
+        assert said(scene, "question").startswith(question("00-nine").text)
+        assert said(scene, "sentence").endswith("You looked without a guess; it is 4 times.")
+        assert len(spots(scene, "truth")) == 3 and len(spots(scene, "mine")) == 2
+        assert len(named(scene, "axis")) == 3, "no axis of all as long as there are fewer than four"
+    data, _ = mine._repr_mimebundle_()
+    assert data["text/plain"] == repr(mine) and data["image/png"]
     assert len(mine) == 3 and all(isinstance(g, Guess) for g in mine)
 
 
 def test_a_gauge_is_the_questions_own_log_axis_and_grows_for_what_lies_beyond():
     guess("00-nine", 10), outcome("00-nine", 100)
-    drawn = gauges(my_guesses()._repr_html_())[0]
-    truth, mine = (float(one.get("cx")) for one in drawn.iter("circle"))
-    assert (mine, truth) == pytest.approx((12 + 536 / 3, 12 + 2 * 536 / 3), abs=0.1)
-    assert [text.text for text in drawn.iter("text")] == ["1", "1,000 ms"]
+    drawn = my_guesses().picture.scene
+    low, high = EDGE, drawn.width - EDGE
+    third = (high - low) / 3
+    assert spots(drawn, "mine") == pytest.approx([low + third], abs=0.1)
+    assert spots(drawn, "truth") == pytest.approx([low + 2 * third], abs=0.1)
+    assert said(drawn, "tick") == "1 1,000 ms"
     outcome("00-nine", 1e5)
-    beyond = gauges(my_guesses()._repr_html_())[0]
-    assert max(float(one.get("cx")) for one in beyond.iter("circle")) == 548.0
+    assert spots(my_guesses().picture.scene, "truth") == [high]
 
 
-def test_four_guesses_are_summed_up_and_no_line_joins_them():
+def test_four_guesses_are_summed_up_and_each_ring_says_which_it_is():
     for id, value in {"00-nine": 20, "01-gemv-ratio": 30, "02-warm": 4, "02-out": 8}.items():
         guess(id, value), outcome(id, 10)
     mine = my_guesses()
     assert mine.summary == "Half of your 4 guesses were off by ×2.2 or less."
-    every = gauges(mine._repr_html_())
-    assert len(every) == 5 and len(list(every[-1].iter("circle"))) == 4
-    assert {line.get("stroke") for line in every[-1].iter("line")} == {"currentColor"}
-    assert every[-1].find("path") is None and every[-1].find("polyline") is None
-
-
-def test_the_gauges_take_the_colours_of_the_page_they_stand_on():
-    guess("00-nine", 20), outcome("00-nine", 6)
-    page = my_guesses()._repr_html_()
-    assert set(re.findall("#[0-9A-Fa-f]{6}", page)) == {"#E69F00"}
-    assert "background:transparent" in page and "<img" not in page
+    scene = mine.picture.scene
+    assert scene.sentence() == mine.summary
+    assert len(named(scene, "axis")) == 5 and len(named(scene, "gap")) == 4, "no line joins them"
+    rings = [mark for mark in named(scene, "mine") if "point" in mark.look]
+    told = [mark.look["point"] for mark in rings]
+    assert told == [f"{g.question.text} {sentence(g)}" for g in mine]
+    off = np.log([mine.off_by[g.id] for g in mine])
+    at = [float(mark.channels["at"][0]) for mark in rings]
+    assert np.argsort(at).tolist() == np.argsort(off).tolist()
 
 
 def test_looking_without_an_outcome_gives_words_without_a_gauge():
     show_me("00-bend")
-    assert gauges(my_guesses()._repr_html_()) == []
+    scene = my_guesses().picture.scene
+    assert {mark.name for mark in scene.marks} == {"question", "sentence"}
 
 
 def test_every_question_has_a_sensible_axis():
@@ -202,10 +215,11 @@ def test_the_axis_to_click_on_writes_into_the_same_store():
 
 def test_who_multiplies_what_is_marked_is_told_so_after_the_guess():
     axis = ask.ask("00-nine", 6.6, marks={"one multiply-add": 5.4})
-    said = dict(zip(axis.geometry["values"], axis.geometry["verdicts"], strict=True))
+    said = {value: axis.plan.verdict(value) for value in axis.geometry["values"]}
     near = [at for at, words in said.items() if words.endswith("nine times as long as one.")]
     assert 40 < min(near) < 9 * 5.4 < max(near) < 59 and len(near) < len(said) / 10
-    bare = ask.ask("00-nine", 6.6).geometry["verdicts"]
+    plan = ask.ask("00-nine", 6.6).plan
+    bare = [plan.verdict(value) for value in plan.values]
     assert not any("multiplied" in words for words in bare), "of what, if nothing is marked?"
 
 

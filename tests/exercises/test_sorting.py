@@ -195,7 +195,7 @@ def test_a_cell_that_is_run_again_opens_what_waits_for_its_first_cards(home) -> 
     again.covered = False
     assert not first.covered and first.placed == [2]
     assert other.covered, "other cards are another question"
-    again.cover()
+    again.forget()
     assert first.covered and first.placed == [-1]
 
 

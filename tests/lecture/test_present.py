@@ -64,7 +64,7 @@ def test_the_sorting_is_covered_too_and_says_how_many_cards_were_sorted(home) ->
     assert cards.covered
     cards.placed = [face.bin for face in cards.faces][:2] + [-1]
     assert cards.show().head == "2 of the 2 sorted lie where the model puts them."
-    assert [line[0] for line in cards.text.splitlines() if line[0] in "✓✗·"] == ["✓", "✓", "·"]
+    assert [line[0] for line in cards.words.splitlines() if line[0] in "✓✗·"] == ["✓", "✓", "·"]
     assert not home.exists()
     lecture()
     assert cards.covered and cards.placed == [-1] * 3

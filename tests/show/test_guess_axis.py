@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rooflab.show.guess_axis import PLACES, guess
+from rooflab.show.guess_axis import CLICK, MOVE, PLACES, guess
+from rooflab.show.scene import drawn
+from tests.support.scenes import named
 
 QUESTION = "One multiply-add takes 3.7 ms. How long do seventeen take?"
 
@@ -89,7 +92,8 @@ def test_a_stored_guess_shows_uncovered_with_its_own_value() -> None:
 def test_a_stored_guess_beyond_the_axis_sits_at_its_end() -> None:
     axis = ask(store=Store(seventeen=5000))
     assert axis.value == 5000
-    assert axis.geometry["x"][-1] == max(axis.geometry["x"])
+    places = named(axis.scene, "mine")[0].channels["at"]
+    assert places.values[-1, 0] == np.nanmax(places.values[:, 0])
 
 
 def test_who_only_looked_sees_it_uncovered_without_a_marker() -> None:
@@ -113,16 +117,83 @@ def test_a_close_guess_is_spot_on() -> None:
     assert ask().plan.verdict(4.5).endswith("spot on.")
 
 
+def spots(axis, mark: str, dim: str, stops) -> list[float]:
+    """The x of a mark at some stops of a dimension, for who has guessed."""
+    (found,) = named(axis.scene, mark)
+    return [axis.scene.value(found, "at", covered=False, **{dim: one})[0] for one in stops]
+
+
 def test_places_are_even_in_pixels_and_rise_in_value() -> None:
-    g = ask().geometry
-    assert len(g["x"]) == len(g["says"]) == len(g["verdicts"]) == len(g["values"]) == PLACES
-    steps = [b - a for a, b in zip(g["x"], g["x"][1:], strict=False)]
-    assert max(steps) - min(steps) < 0.5 and g["values"] == sorted(g["values"])
+    axis = ask()
+    values = axis.geometry["values"]
+    assert len(axis.geometry["says"]) == len(values) == PLACES and values == sorted(values)
+    for mark, dim, stops in (
+        ("mine", "guess_at", range(PLACES)),
+        ("placed", "placed", range(1, PLACES + 1)),
+        ("hovered", "over", range(1, PLACES + 1)),
+    ):
+        steps = np.diff(spots(axis, mark, dim, stops))
+        assert steps.max() - steps.min() < 0.5 and steps.min() > 2
 
 
 def test_an_axis_too_short_for_the_result_grows_to_hold_it() -> None:
-    g = ask(result=900.0).geometry
-    assert g["x"][0] < g["truth"][0] < g["x"][-1]
+    axis = ask(result=900.0)
+    low, high = spots(axis, "mine", "guess_at", (0, PLACES - 1))
+    (truth,) = spots(axis, "truth", "guess_at", (-1,))
+    assert low < truth < high
+
+
+def test_a_hand_and_its_ghost_are_no_answer_and_the_truth_comes_from_the_guess() -> None:
+    axis = ask()
+    scene = axis.scene
+    seen = {state: {mark.name for mark, _ in drawn(scene, **dict(state))} for state in STATES}
+    nothing, over, placed, moved, answered, looked = seen.values()
+    assert not nothing & {"hovered", "placed", "mine", "truth"}
+    assert "hovered" in over and "placed" not in over and "truth" not in over
+    assert "placed" in placed and "placed" in moved and "hovered" not in moved
+    assert {"mine", "truth", "gap"} <= answered and "placed" not in answered
+    assert "truth" in looked and not looked & {"mine", "placed", "hovered"}
+    (truth,), (mine,) = named(scene, "truth"), named(scene, "mine")
+    begins = scene.value(truth, "at", guess_at=100)
+    assert begins.tolist() == scene.value(mine, "at", guess_at=100).tolist()
+
+
+STATES = (
+    (),
+    (("over", 50),),
+    (("placed", 120),),
+    (("placed", 120), ("over", 50)),
+    (("placed", 120), ("guess_at", 119), ("covered", False)),
+    (("placed", 120), ("covered", False)),
+)
+
+
+def test_it_says_what_to_do_and_then_how_far_off_it_was() -> None:
+    scene = ask().scene
+    assert scene.sentence() == CLICK and scene.sentence(placed=3) == MOVE
+    assert scene.sentence(placed=3, covered=False) == "It is 4.3 ms (shown without a guess)."
+    assert scene.sentence(guess_at=120, covered=False).startswith("You guessed 14 ms, it is 4.3")
+    assert len(scene.notes) == 1 and scene.notes[0][:2] == ("title", QUESTION)
+
+
+def test_its_button_commits_the_place_and_the_other_none() -> None:
+    scene = ask().scene
+    mine, skip, again = scene.controls
+    stops = [scene.settled(mine["sets"]["guess_at"], {"placed": n}) for n in (1, PLACES)]
+    assert stops == [1, PLACES] and mine["sets"]["covered"] == 1
+    assert skip["sets"] == {"covered": 1}
+    assert again["sets"] == {"placed": 0, "guess_at": 0, "covered": 0}
+    assert not scene.settled(mine["enabled"], {"placed": 0})
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.1, 10), (1, 1e4), (1e-6, 1e6)])
+def test_on_every_sheet_ticks_stand_apart(low: float, high: float) -> None:
+    for scene in ask(low=low, high=high).sheets:
+        ticks = [held for mark, held in drawn(scene) if mark.kind == "text" and not mark.name]
+        at = sorted((one["at"][0], one["text"]) for one in ticks if one["text"] != "ms")
+        assert len(at) >= 3
+        for (x, word), (following, other) in zip(at, at[1:], strict=False):
+            assert x + 4 * len(word) < following - 4 * len(other), (word, other)
 
 
 def test_the_covered_picture_does_not_hold_the_result() -> None:
@@ -135,16 +206,19 @@ def test_a_cell_that_is_run_again_opens_what_waits_for_its_first_axis() -> None:
     from_browser(again, guess_at=120, covered=False)
     assert not first.covered and first.value == again.value
     assert store.told == [("seventeen", again.value)], "and is recorded once"
-    again.cover()
+    again.placed = 7
+    again.forget()
+    assert again.placed == 0
     assert first.covered and first.value is None
 
 
 def test_what_is_known_already_is_marked_on_the_axis() -> None:
     marked = ask(marks={"one multiply-add": 3.7})
-    assert marked.axis_png != ask().axis_png and marked.still() != ask().still()
+    assert marked.still() != ask().still() and len(named(marked.scene, "known-says")) == 1
     wanted = QUESTION + " Marked on the axis: one multiply-add, 3.7 ms."
-    assert marked.geometry["asked"] == marked._repr_mimebundle_()[0]["text/plain"] == wanted
-    assert ask().geometry["asked"] == QUESTION
+    assert marked.scene.grips[0]["label"] == wanted
+    assert marked._repr_mimebundle_()[0]["text/plain"] == wanted
+    assert ask().scene.grips[0]["label"] == QUESTION
     g = ask(marks={"far out": 900.0}).geometry
     assert max(g["values"]) == pytest.approx(1800), "the axis grows to hold the mark"
 
@@ -161,7 +235,7 @@ def test_a_usual_slip_is_named_after_the_guess_and_not_before() -> None:
 
 
 def test_the_same_question_gives_the_same_bytes() -> None:
-    assert ask().still() == ask().still() and ask().axis_png == ask().axis_png
+    assert ask().still() == ask().still() and ask().scenes == ask().scenes
 
 
 @pytest.mark.parametrize(

@@ -111,3 +111,23 @@ def test_letters_of_code_are_equally_wide() -> None:
             wide[mono, letters] = np.ptp(np.argwhere(pixels(scene).mean(2) < 0.7)[:, 1])
     assert abs(wide[True, "iiii"] - wide[True, "mmmm"]) < 12 < 2 * wide[False, "iiii"]
     assert wide[False, "mmmm"] > 2.5 * wide[False, "iiii"]
+
+
+def test_a_page_has_its_title_above_the_sheet_and_its_words_below() -> None:
+    scene = sheet()
+    scene.rect(0, 0, 120, 80, By("n", ["carrying", "computing"]), radius=0)
+
+    def page(title: str, lines: list[str], **state: int) -> np.ndarray:
+        return imread(io.BytesIO(painter.page(scene, title, lines, **state)))[1::2, 1::2, :3]
+
+    short, long = page("A", ["b"]), page("A", ["b", "c", "d"])
+    assert len(long) == len(short) + 2 * painter.ROW and short.shape[1] == 120
+    top = painter.ROW + painter.MARGIN
+    for image, lines in ((short, 1), (long, 3)):
+        foot = image[top + 80 :]
+        assert is_(image, 60, top + 2, "carrying") and is_(image, 60, top + 77, "carrying")
+        rows = (foot[:, :40] < 0.5).all(axis=2).any(axis=1)
+        assert np.count_nonzero(np.diff(rows.astype(int)) == 1) == lines
+        assert (image[:top] < 0.5).all(axis=2).any(), "the title"
+    assert is_(page("A", ["b"], n=1), 60, top + 40, "computing")
+    assert len(page("A", ["words " * 9])) > len(short), "what is too long goes on below"

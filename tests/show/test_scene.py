@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rooflab.show.scene import MISSING, By, Dim, Fill, Scene, drawn, outline, pack
+from rooflab.show.scene import MISSING, By, Dim, Fill, Scene, Sum, drawn, outline, pack
 from tests.support.scenes import some_states
 
 
@@ -228,6 +228,47 @@ def test_a_browser_hears_of_letters_of_code_and_of_an_even_pace() -> None:
     packed = pack(page)
     assert [mark["look"].get("mono") for mark in packed["marks"]] == [True, None]
     assert [dim["even"] for dim in packed["dims"]] == [True, False]
+
+
+def test_a_dimension_may_count_what_others_hold() -> None:
+    cards = [Dim(f"card{n}", ["out", "in"]) for n in range(3)]
+    count = Dim("in", ["0", "1", "2", "3"], of=Sum(*(By(card.name, [0, 1]) for card in cards)))
+    page = Scene(200, 100, [*cards, count])
+    page.says = By("in", ["none", "one", "two", "three"])
+    assert [one.name for one in page.given] == ["card0", "card1", "card2"]
+    assert page.sentence(card0=1, card2=1) == "two" and page.sentence() == "none"
+    assert len(pack(page)["dims"][3]["of"]["sum"]) == 3
+    with pytest.raises(ValueError, match=r"By\('card0'\) holds \(3,\) values; \(2,\) are needed"):
+        Scene(200, 100, [*cards, Dim("in", "abc", of=Sum(By("card0", [0, 1, 2])))])
+
+
+def test_a_mark_that_is_pressed_has_a_name_in_every_state_and_may_have_a_key() -> None:
+    page = scene(Dim("t", ["off", "on"], [True, False]))
+    box = page.rect(0, 0, 40, 40)
+    open_ = By("t", [1, 0])
+    page.press(box, {"n": By("n", [1, 2, 0])}, By("t", ["on", "off"]), enabled=open_, key="1",
+               says=By("n", ["one", "two", "four"]))  # fmt: skip
+    page.button("the same", {"n": 2}, key="Enter")
+    page.classes["done"] = By("t", [0, 1])
+    packed = pack(page)
+    (pressed,) = packed["presses"]
+    assert (pressed["mark"], pressed["key"]) == (0, "1")
+    assert pressed["label"]["words"] and pressed["says"]["words"] and pressed["enabled"]["dims"]
+    assert packed["controls"][0]["key"] == "Enter" and list(packed["classes"]) == ["done"]
+    with pytest.raises(ValueError, match="dim='m' is unknown"):
+        page.press(box, {"m": 1}, "no such place")
+    with pytest.raises(ValueError, match="holds"):
+        page.press(box, {"n": 1}, By("t", ["one", "two", "three"]))
+
+
+def test_a_grip_may_have_a_ghost_and_be_let_go_of() -> None:
+    page = scene(Dim("over", ["one", "two", "four"]))
+    page.grip("n", By("n", [0, 50, 99]), 5, area=(0, 0, 200, 100), label="how many", ghost="over",
+              enabled=By("n", [1, 1, 0]))  # fmt: skip
+    (grip,) = pack(page)["grips"]
+    assert grip["ghost"] == "over" and grip["enabled"]["dims"] == [0]
+    with pytest.raises(ValueError, match="dim='above' is unknown"):
+        page.grip("n", 0, 5, area=(0, 0, 9, 9), ghost="above")
 
 
 STRETCH = st.tuples(st.integers(1, 30), st.floats(-500, 500), st.booleans())

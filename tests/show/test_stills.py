@@ -11,14 +11,16 @@ from matplotlib.figure import Figure
 from matplotlib.image import imread
 
 import rooflab as rl
+from rooflab.show import theme
 from rooflab.show.free_lunch_picture import FreeLunchPicture, free_lunch
-from rooflab.show.guess_axis import MINE, GuessAxis, guess
+from rooflab.show.guess_axis import GuessAxis, guess
 from rooflab.show.time_to_roofline import morph
 from rooflab.show.waterfall_picture import stacked
 from tests.show.test_free_lunch_picture import CURVE
 from tests.support.machine import measurement
 
 CURVE_PNG = free_lunch(CURVE, start=9).still()
+MINE = theme.colour("mine")
 ORANGE = [int(MINE[at : at + 2], 16) for at in (1, 3, 5)]
 
 
@@ -86,18 +88,22 @@ def test_a_k_outside_the_curve_cannot_be_guessed() -> None:
         free_lunch(CURVE, after=asked(), guess_k=400)
 
 
-def test_the_axis_itself_draws_the_guess_also_while_it_is_covered() -> None:
-    plan = asked().plan
-    assert marker(plan.still(None, True)) is None and marker(plan.still(None, False)) is None
-    low, high = (marker(plan.still(value, True)) for value in (2.0, 100.0))
-    assert low[0] < high[0] and low[1] == high[1]
-    assert marker(plan.still(1e9, False)) == marker(plan.still(1e6, False)), "at the axis' end"
+def test_the_axis_itself_draws_the_guess_also_while_it_can_still_be_moved() -> None:
+    axis = asked()
+    assert marker(axis.still()) is None
+    spots = []
+    for axis.placed in (40, 200):
+        spots.append(marker(axis.still()))
+    assert spots[0][0] < spots[1][0] and spots[0][1] == spots[1][1]
+    axis.covered = False
+    assert marker(axis.still()) is None, "looked, without a guess"
+    assert marker(placed(40).still())[0] < marker(placed(200).still())[0]
 
 
 def test_an_axis_that_is_covered_again_forgets_its_guess() -> None:
     axis = placed(120)
     assert axis.value == pytest.approx(14.1, rel=0.02)
-    axis.cover()
+    axis.forget()
     assert axis.covered and axis.value is None and axis.guess_at == -1
 
 

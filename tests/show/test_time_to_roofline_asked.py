@@ -7,7 +7,7 @@ import json
 import pytest
 
 from rooflab.show.guess_axis import PLACES, GuessAxis, guess
-from rooflab.show.sort_cards import Face, SortCards
+from rooflab.show.sort_cards import Deck, Face, SortCards
 from rooflab.show.time_to_roofline import Morph, morph
 from tests.support.morph_example import HERE, MEASURED, OPS, bound, point
 
@@ -108,7 +108,8 @@ def test_guesses_may_be_axes_without_a_cover() -> None:
 
 
 def test_cards_to_sort_can_be_waited_for_too() -> None:
-    cards = SortCards([Face("one", 0, "", "")], None, "", title="", bins=["memory"])
+    deck = Deck((Face("one", 0, "", ""),), "", ("memory", "compute", "overhead"), "", "")
+    cards = SortCards(deck, None, "one")
     picture = morph(MEASURED, machine=HERE, after=[axis(), cards])
     assert picture.cover == "Covered until you have placed your guess and sorted the cards above."
     only = morph(MEASURED, machine=HERE, after=cards)

@@ -121,7 +121,7 @@ def test_an_uncovered_axis_gives_its_guess_in_its_own_unit(unit, value, seconds)
     axis.covered = False
     p = point(morph(TWO, machine=HERE, guesses={OPS[8]: axis}), "GEMM 1024³")
     assert f"You guessed {rl.si(axis.value * seconds / value, 's')}" in p["says"]
-    axis.cover()
+    axis.forget()
     assert axis.value is None and axis.covered
     axis.covered = False  # looked, without a guess
     assert "guess" not in point(morph(TWO, machine=HERE, guesses={OPS[8]: axis}), "GEMM 1024³")

@@ -229,8 +229,8 @@ def sort(
     >>> rl.sort("demo", ops, ["compute", "memory"], machine="H100-SXM").score
     '2 of 2'
     """
-    from rooflab.show import canvas, captions
-    from rooflab.show.sort_cards import Face, SortCards
+    from rooflab.show import captions
+    from rooflab.show.sort_cards import Deck, Face, SortCards
 
     if not isinstance(id, str) or not id.strip():
         raise TypeError(f"id={id!r} must be a text such as '03-ten'")
@@ -242,10 +242,9 @@ def sort(
     faces = [Face(c.name, BINS.index(c.limit), c.fact, c.reason) for c in deck]
     title = f"{len(deck)} operations: what decides how long each takes?"
     how = f'Sort them: rl.sort("{id}", …, answers=[…]) with memory, compute or overhead for each.'
-    cards = SortCards(
-        faces, _Kept(id.strip().lower(), names), how, title=title, bins=list(BINS),
-        origin=captions.origin(home), model_id=canvas.free_model_id(f"sort-{id.strip().lower()}"),
-    )  # fmt: skip
+    own = id.strip().lower()
+    asked = Deck(tuple(faces), title, BINS, captions.origin(home), how)
+    cards = SortCards(asked, _Kept(own, names), f"sort-{own}")
     if placed is not None:
         cards.covered = True
         cards.placed = placed

@@ -77,10 +77,11 @@ function render({ model, el }) {
   attached(el, () => { if (asleep()) coverSaved(); else if (!model.get('opened')) open(); });
 }
 
-// A guess without its place, or cards without their bins; what waits for them follows.
+// An answer taken back: a picture that asks begins at the first stop of each of its dimensions. What
+// waits for it follows.
 function nothingSaid(asked) {
-  if (asked.get('question')) return { covered: true, guess_at: -1 };
-  return asked.get('bins') ? { covered: true, placed: asked.get('placed').map(() => -1) } : {};
+  const dims = asked.get('asks') ? asked.get('scenes')[0].dims.filter(dim => !dim.of) : [];
+  return Object.fromEntries(dims.map(({ name, names }) => [name, names ? names[0] : 0]));
 }
 
 // A busy front end puts an output into its page long after it was drawn.

@@ -233,7 +233,7 @@ def _from_nothing() -> TemporaryDirectory[str]:
     os.environ[GUESSES] = folder.name
     for widget in list(canvas.living().values()):
         if isinstance(widget, (GuessAxis, SortCards)):
-            widget.cover()
+            widget.forget()
     return folder
 
 

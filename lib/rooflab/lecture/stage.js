@@ -156,7 +156,7 @@ function openStage({ root, page, cells, recorded, id, live, at = 0, onStep = () 
 
   // Cards that are being sorted get their keys wherever the focus is.
   function toCards(event) {
-    const cards = jump.open() ? null : cellsOn().flatMap(cell => inSight(cell, '.rl-sort:not(.done) .deck'))[0];
+    const cards = jump.open() ? null : cellsOn().flatMap(cell => inSight(cell, '.rl-sort:not(.done) svg'))[0];
     if (!cards || !/^([1-9]|Backspace)$/.test(event.key)) return false;
     cards.dispatchEvent(new KeyboardEvent('keydown', { key: event.key, bubbles: true, cancelable: true }));
     return true;

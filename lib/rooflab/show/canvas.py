@@ -1,4 +1,4 @@
-"""The empty axes of a picture as a PNG, and what a moving one needs from Python."""
+"""What a widget with a picture shows of itself, and the empty axes of a roofline."""
 
 from __future__ import annotations
 
@@ -22,13 +22,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
 
-# What a picture that moves in the browser needs from Python: empty axes as a PNG, and pixels.
-#
-# matplotlib draws the axes once; the browser lays an SVG of the same size over them. Everything the
-# SVG shows is placed here, in CSS pixels with the origin at the top left, so the browser
-# only moves.
-
-
 #: What a widget says of itself to a front end: its data by MIME type, and the data's metadata.
 Bundle: TypeAlias = tuple[dict[str, Any], dict[str, Any]]
 #: CSS pixels per inch of the figures; the PNGs have twice as many, for beamers and dense screens.
@@ -44,31 +37,12 @@ def source(*names: str, beside: str = __file__) -> str:
     return "\n".join((own if own.exists() else shared).read_text("utf-8") for own, shared in places)
 
 
-def empty_axes(width: int, height: int, inset: tuple[int, int, int, int]) -> tuple[Figure, Axes]:
-    """A figure of width × height CSS pixels with one axes, inset = (left, top, right, bottom)."""
-    left, top, right, bottom = inset
-    figure = Figure((width / DPI, height / DPI), dpi=DPI)
-    FigureCanvasAgg(figure)  # matplotlib 3.11's pyplot.close would take a shared canvas away
-    box = (left / width, bottom / height, 1 - (left + right) / width, 1 - (top + bottom) / height)
-    return figure, figure.add_axes(box)
-
-
 def png(figure: Figure, *, transparent: bool) -> bytes:
     """The figure as PNG at twice its CSS size; the same figure gives the same bytes."""
     file = io.BytesIO()
     with rc_context(theme.RC):
         figure.savefig(file, dpi=2 * DPI, transparent=transparent, metadata={"Software": None})
     return file.getvalue()
-
-
-def pixels(axes: Axes, x: Any, y: Any) -> list[list[float]]:
-    """Data points to [[px, py], ...] in CSS pixels, origin top left, one decimal."""
-    import numpy as np
-
-    points = np.column_stack(np.broadcast_arrays(np.atleast_1d(x), np.atleast_1d(y))).astype(float)
-    placed = axes.transData.transform(points)
-    height = axes.figure.bbox.height
-    return [[round(float(px), 1), round(float(height - py), 1)] for px, py in placed]
 
 
 def free_model_id(stem: str) -> str:

@@ -10,26 +10,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Protocol
 
-import anywidget
 import numpy as np
 import traitlets
-from matplotlib import rc_context
-from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from rooflab.count.si import times
-from rooflab.show import canvas, theme
+from rooflab.show import canvas, labels, painter, theme
+from rooflab.show.axes import Frame, Scale
+from rooflab.show.player import Player
+from rooflab.show.scene import By, Dim, Fill, Scene
 
-WIDTH, HEIGHT = 720, 140
-INSET = (40, 76, 40, 58)
+#: The two sheets: a page's column, and a phone.
+WIDE, NARROW = 720, 400
+HEIGHT, BASE, SIDE = 128, 80, 40  # pixels of a sheet; where the axis lies; the room at its ends
+LETTERS = 15
 #: Places on the axis where a guess can be put: about every third pixel.
 PLACES = 241
-#: The learner's own guess, in every picture.
-MINE = "#E69F00"
 SAME_AS_SLIP = 1.2  # times the value that a slip leads to: nearer, and that slip was made
 _WORDS = {"×": "times"}  # a unit as a sentence says it, where that is not the sign itself
+CLICK = "Click where you think it is. On the keyboard: Tab to the axis, then ← →."
+MOVE = "You can still move it. Enter confirms it, too."
+RUN = "Run this cell, then click on the axis: the result is covered until you guess."
 
 
 class GuessStore(Protocol):
@@ -40,32 +44,30 @@ class GuessStore(Protocol):
     def reveal_without_guess(self, id: str) -> Any: ...
 
 
-class GuessAxis(anywidget.AnyWidget):
-    """The axis, the guess on it and the covered result. Make one with ``guess``."""
+class GuessAxis(Player):
+    """The axis, the guess on it and the covered result. Make one with ``guess``.
 
-    _esm = canvas.source("overlay.js", "guess.js")
-    _css = canvas.source("overlay.css")
-    question = traitlets.Unicode().tag(sync=True)
-    axis_png = traitlets.Bytes(b"").tag(sync=True)
-    geometry = traitlets.Dict().tag(sync=True)
+    ``guess_at`` is the place of the guess that counts, -1 while there is none; ``placed`` is one
+    more than the place where a hand has put a mark that can still be moved, and 0 without one.
+    """
+
+    #: A PNG that is uncovered with the result.
     picture = traitlets.Bytes(b"").tag(sync=True)
-    sentence = traitlets.Unicode().tag(sync=True)
-    #: Which of the places holds the guess; -1 while there is none.
-    guess_at = traitlets.Int(-1).tag(sync=True)
-    covered = traitlets.Bool(True).tag(sync=True)
+    #: What is said of the picture.
+    more = traitlets.Unicode().tag(sync=True)
 
     def __init__(self, plan: _Plan, store: GuessStore | None, **traits: Any) -> None:
         self.plan, self.store = plan, store
         stored = store.get(plan.id) if store is not None else None
         value = getattr(stored, "value", None)
-        if value is not None:
-            traits["guess_at"] = PLACES
+        plan.values += [] if value is None else [float(value)]
         super().__init__(
-            question=plan.question,
-            axis_png=canvas.png(plan.axes()[0], transparent=True),
-            geometry=plan.geometry(value),
+            *(axis_scene(plan, wide) for wide in (WIDE, NARROW)),
+            stem=f"guess-{plan.id}",
+            kind="rl-guess",
+            asks=True,
+            guess_at=-1 if value is None else PLACES,
             covered=stored is None,
-            model_id=canvas.free_model_id(f"guess-{plan.id}"),
             **traits,
         )
         self.observe(self._tell, "covered")
@@ -73,13 +75,18 @@ class GuessAxis(anywidget.AnyWidget):
     @property
     def value(self) -> float | None:
         """The guess in the axis' unit, or None."""
-        places = self.geometry["values"]
+        places = self.plan.values
         return places[self.guess_at] if 0 <= self.guess_at < len(places) else None
 
     @property
     def unit(self) -> str:
         """The unit of the axis, of the guess and of the result."""
         return self.plan.unit
+
+    @property
+    def geometry(self) -> dict[str, list[Any]]:
+        """The places of ``guess_at``: their values, and the words for each of them."""
+        return {"values": self.plan.values, "says": self.plan.says}
 
     def _tell(self, change: Any) -> None:
         # The browser sends the place of the guess and the uncovering in one message.
@@ -91,27 +98,33 @@ class GuessAxis(anywidget.AnyWidget):
         for twin in canvas.twins(self, GuessAxis, lambda axis: axis.plan.key):
             twin.guess_at, twin.covered = self.guess_at, self.covered
 
-    def cover(self) -> None:
+    def forget(self) -> None:
         """Cover the result again, as if nobody had guessed; what ``store`` has stays there."""
-        self.guess_at = -1
+        self.placed, self.guess_at = 0, -1
         self.covered = True
+
+    @property
+    def words(self) -> str:
+        """The question, or how far off the guess was."""
+        return self.plan.asked if self.covered else self.plan.verdict(self.value)
 
     def still(self) -> bytes:
         """One PNG on white: the question over its axis, and what is uncovered of the answer."""
-        return self.plan.still(self.value, self.covered)
+        said = RUN if self.covered else self.plan.verdict(self.value)
+        return painter.page(self.scene, self.plan.question, [said], **self.state)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> canvas.Bundle:
-        text = self.plan.asked if self.covered else self.plan.verdict(self.value)
-        live = super()._repr_mimebundle_(**kwargs)
+        live = super(Player, self)._repr_mimebundle_(**kwargs)
         if not self.covered:
-            return canvas.mimebundle(live, self.still(), text)
+            return canvas.mimebundle(live, self.still(), self.words)
         shown = self.plan.verdict(None)
-        if not self.picture:
-            under = (self.plan.still(None, False), shown)
-            return canvas.mimebundle(live, self.still(), text, under)
-        # The picture is what the guess was asked for; the number is said beside it.
-        under = (self.picture, self.sentence or shown)
-        return canvas.mimebundle(live, self.still(), text, under, says=shown)
+        if self.picture:
+            # The picture is what the guess was asked for; the number is said beside it.
+            under = (self.picture, self.more or shown)
+            return canvas.mimebundle(live, self.still(), self.words, under, says=shown)
+        looked = {**self.state, "guess_at": -1, "covered": False}
+        drawn = painter.page(self.scene, self.plan.question, [shown], **looked)
+        return canvas.mimebundle(live, self.still(), self.words, (drawn, shown))
 
 
 class _Plan:
@@ -129,9 +142,11 @@ class _Plan:
     ) -> None:
         self.id, self.question, self.result, self.unit = id, question, result, unit
         self.marks, self.slips = dict(marks), dict(slips)
+        # ``values``: those of the places on the axis; a stored guess comes last.
         # A machine nobody thought of must not stop a lesson: the axis grows to hold all of it.
         self.low = min(ends[0], *(value / 2 for value in (result, *self.marks.values())))
         self.high = max(ends[1], *(value * 2 for value in (result, *self.marks.values())))
+        self.values = [float(f"{v:.4g}") for v in np.geomspace(self.low, self.high, PLACES)]
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -139,17 +154,27 @@ class _Plan:
         return self.id, self.question, self.unit
 
     @property
+    def says(self) -> list[str]:
+        """The values of the places in words."""
+        return [self.number(value) for value in self.values]
+
+    @property
     def asked(self) -> str:
         """The question, and what is marked on its axis."""
         seen = "; ".join(f"{words}, {self.number(value)}" for words, value in self.marks.items())
         return f"{self.question} Marked on the axis: {seen}." if seen else self.question
+
+    @property
+    def unit_words(self) -> str:
+        """The unit as a sentence says it."""
+        return _WORDS.get(self.unit, self.unit)
 
     def number(self, value: float) -> str:
         """The value with two digits and its unit."""
         digits = max(0, 1 - math.floor(math.log10(value)))
         short = round(value, 1 - math.floor(math.log10(value)))
         written = theme.intensity(short) if short > 999 else f"{short:.{digits}f}"
-        return f"{written} {_WORDS.get(self.unit, self.unit)}".rstrip()
+        return f"{written} {self.unit_words}".rstrip()
 
     def verdict(self, value: float | None) -> str:
         """How far off a guess is; None stands for looking without guessing."""
@@ -170,76 +195,128 @@ class _Plan:
                 return f" {words}"
         return ""
 
-    def axes(self) -> tuple[Any, Any]:
-        """The empty axis, one line with its ticks."""
-        with rc_context(theme.RC):
-            figure, axes = canvas.empty_axes(WIDTH, HEIGHT, INSET)
-            axes.set(xscale="log", xlim=(self.low, self.high), ylim=(0, 1))
-            decades = math.log10(self.high / self.low)
-            axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if decades < 3.2 else (1,)))
-            axes.xaxis.set_major_formatter(FuncFormatter(lambda v, _: theme.intensity(v)))
-            axes.xaxis.set_minor_locator(
-                LogLocator(subs=range(1, 10)) if decades < 8 else NullLocator()
-            )
-            axes.xaxis.set_minor_formatter(FuncFormatter(lambda v, _: ""))
-            axes.yaxis.set_visible(False)
-            axes.spines["left"].set_visible(False)
-            axes.tick_params(which="major", length=6)
-            axes.tick_params(which="minor", length=3)
-            # Below the axis: beside it a long unit would be cut off.
-            axes.set_xlabel(_WORDS.get(self.unit, self.unit))
-            for words, value in self.marks.items():
-                self._mark(axes, words, value)
-        return figure, axes
 
-    def _mark(self, axes: Any, words: str, value: float) -> None:
-        """A short stroke on the axis, named at its left, where there is room."""
-        stroke = axes.get_xaxis_transform()
-        axes.plot([value, value], [0, 2], color=theme.INK, lw=2, transform=stroke, clip_on=False)
-        left = value / self.low > (self.high / self.low) ** 0.2
-        axes.annotate(
-            words, (value, 0), xycoords=stroke, xytext=(-4 if left else 4, 1),
-            textcoords="offset points", ha="right" if left else "left", va="bottom",
-            size=theme.SMALL, color=theme.INK,
-        )  # fmt: skip
+# The scene. A mark that is pointed at, one that is put down and one that counts look alike; each
+# has a dimension of its own, so that only the last one is an answer.
 
-    def geometry(self, stored: float | None) -> dict[str, Any]:
-        """Places on the axis with their values, words and verdicts; a stored guess comes last."""
-        axes = self.axes()[1]
-        values = [float(f"{v:.4g}") for v in np.geomspace(self.low, self.high, PLACES)]
-        values += [] if stored is None else [float(stored)]
-        inside = np.clip([*values, self.result], self.low, self.high)
-        x = [px for px, _ in canvas.pixels(axes, inside, 0)]
-        return {
-            "width": WIDTH,
-            "height": HEIGHT,
-            "plot": [INSET[0], INSET[1], WIDTH - INSET[2], HEIGHT - INSET[3]],
-            "places": PLACES,
-            "values": values,
-            "x": x[:-1],
-            "says": [self.number(v) for v in values],
-            "verdicts": [self.verdict(v) for v in values],
-            "truth": [x[-1], self.number(self.result)],
-            "asked": self.asked,
-            "shown": self.verdict(None),
-        }
 
-    def still(self, value: float | None, covered: bool) -> bytes:
-        with rc_context(theme.RC):
-            figure, axes = self.axes()
-            figure.text(0.02, 0.97, self.question, weight="bold", va="top", wrap=True)
-            if covered:
-                hint = (
-                    "Run this cell, then click on the axis: the result is covered until you guess."
-                )
-                figure.text(0.02, 0.65, hint, color=theme.CEILING, va="top", size=theme.SMALL)
-            else:
-                figure.text(0.02, 0.65, self.verdict(value), va="top")
-                axes.plot(self.result, 0, "o", color=theme.INK, ms=9, clip_on=False)
-            if value is not None:
-                at = min(max(value, self.low), self.high)
-                axes.plot(at, 0, "o", mfc=MINE, mec=theme.INK, mew=1.2, ms=11, clip_on=False)
-        return canvas.png(figure, transparent=False)
+class _Drawing:
+    """The axis of a plan on a sheet of one width."""
+
+    def __init__(self, plan: _Plan, wide: float) -> None:
+        self.plan, self.wide = plan, wide
+        self.frame = Frame(SIDE, 0, wide - SIDE, BASE)
+        self.x: Scale = self.frame.x(plan.low, plan.high)
+        none, says = "no guess yet", plan.says
+        numbers = [-1, *range(len(says))]
+        dims = [
+            Dim("placed", [none, *says[:PLACES]]),
+            Dim("over", ["nowhere", *says[:PLACES]]),
+            Dim("guess_at", [none, *says], numbers),
+            Dim("covered", ["covered", "uncovered"], [True, False], glide=700),
+        ]
+        self.scene = Scene(wide, HEIGHT, dims)
+
+    @cached_property
+    def places(self) -> np.ndarray:
+        """Pixels of all places; what lies beyond the axis is at its end."""
+        inside = np.clip(self.plan.values, self.plan.low, self.plan.high)
+        return np.asarray(self.x(inside))
+
+    def at(self, dim: str) -> By:
+        """Where the mark of a dimension stands; its first stop has no mark."""
+        many = len(self.scene.dim(dim).stops)
+        return By(dim, [math.nan, *self.places[: many - 1]])
+
+    def sides(self, x: Any) -> tuple[np.ndarray, list[str]]:
+        """Where words about ``x`` begin, end or have their middle: near an end they grow inwards.
+
+        Returns pixels and anchors.
+        """
+        edge = 0.21 * self.wide
+        near = [1 if one < edge else -1 if one > self.wide - edge else 0 for one in x]
+        return np.asarray(x) - 7 * np.array(near), [("middle", "start", "end")[n] for n in near]
+
+
+def axis_scene(plan: _Plan, wide: float) -> Scene:
+    """The scene of a question on a sheet ``wide`` pixels wide."""
+    drawing = _Drawing(plan, wide)
+    scene, shut, open_ = drawing.scene, By("covered", [1, 0]), By("covered", [0, 1])
+    _axis(drawing)
+    _truth(drawing)
+    free = [0.55, *[0] * PLACES]
+    _mark(drawing, "over", "hovered", By("covered placed", [free, [0] * (PLACES + 1)]))
+    _mark(drawing, "placed", "placed", shut)
+    _mark(drawing, "guess_at", "mine", open_)
+    area = (0, 0, wide, HEIGHT)
+    scene.grip(
+        "placed", drawing.at("placed"), BASE, area=area, label=plan.asked, ghost="over",
+        enabled=shut,
+    )  # fmt: skip
+    ready = By("placed", [0, *[1] * PLACES])
+    commit: dict[str, Any] = {"guess_at": By("placed", [*range(PLACES + 1)]), "covered": 1}
+    scene.button("this is my guess", commit, shown=shut, enabled=ready, kind="confirm mine-is")
+    scene.button("skip: show me", {"covered": 1}, shown=shut, kind="skip")
+    fresh = {"placed": 0, "guess_at": 0, "covered": 0}
+    scene.button("guess again", fresh, shown=open_, kind="again")
+    scene.note(plan.question, "title", above=True)
+    verdicts = By("guess_at", [plan.verdict(one) for one in (None, *plan.values)])
+    hints = By("placed", [CLICK, *[MOVE] * PLACES])
+    scene.says = Fill(By("covered", ["{hint}", "{verdict}"]), hint=hints, verdict=verdicts)
+    scene.classes["done"] = open_
+    return scene
+
+
+def _axis(drawing: _Drawing) -> None:
+    """The line with its ticks, the unit, and what is known already."""
+    scene, x, plan, frame = drawing.scene, drawing.x, drawing.plan, drawing.frame
+    decades = math.log10(plan.high / plan.low)
+    minor = x.steps(range(1, 10)) if decades < 8 else []
+    named = x.steps() if decades < drawing.wide / 225 else x.decades()
+    comb: list[tuple[float, float]] = [(frame.left, BASE)]
+    for value in sorted({*minor, *named}):
+        foot = BASE + (6 if value in named else 3)
+        comb += [(x(value), BASE), (x(value), foot), (x(value), BASE)]
+    scene.line([*comb, (frame.right, BASE)], "soft", 1, name="axis")
+    frame.x_ticks(scene, x, named, theme.intensity, grid=False, below=22)
+    scene.text(drawing.wide / 2, BASE + 42, plan.unit_words, "soft", size=14, anchor="middle")
+    for words, value in plan.marks.items():
+        at, room = x(value), labels.width(words) * LETTERS / labels.SIZE + 12
+        left = at - frame.left > room
+        scene.line([(at, BASE - 22), (at, BASE)], width=2, name="known")
+        scene.text(at - 5 if left else at + 5, BASE - 8, words, size=14,
+                   anchor="end" if left else "start", name="known-says")  # fmt: skip
+
+
+def _mark(drawing: _Drawing, dim: str, name: str, opacity: By) -> None:
+    """A guess on the axis, with its value above it."""
+    scene, at = drawing.scene, drawing.at(dim)
+    many = len(scene.dim(dim).stops)
+    places, anchors = drawing.sides(drawing.places[: many - 1])
+    says = ["", *(f"your guess: {one}" for one in drawing.plan.says[: many - 1])]
+    scene.line([(at, BASE), (at, BASE - 46)], "soft", 1, opacity=opacity)
+    scene.dot(at, BASE, size=7.5, fill="mine", ink="ink", opacity=opacity, name=name)
+    scene.text(
+        By(dim, [math.nan, *places]), BASE - 52, By(dim, says), "mine-says", bold=True, halo=True,
+        anchor=By(dim, ["middle", *anchors]), opacity=opacity, name=f"{name}-says",
+    )  # fmt: skip
+
+
+def _truth(drawing: _Drawing) -> None:
+    """The result; it comes from the guess, and the line between them is how far off that was."""
+    scene, plan, shown = drawing.scene, drawing.plan, By("covered", [0, 1])
+    there = drawing.x(plan.result)
+    mine = drawing.at("guess_at").values
+    begin = np.where(np.isnan(mine), there, mine)
+    moving = By("covered guess_at", np.array([begin, np.full(len(begin), there)]))
+    way = [(By("guess_at", begin), BASE), (moving, BASE)]
+    scene.line(way, "mine", 5, opacity=By("covered", [0, 0.3]), name="gap")
+    look: dict[str, Any] = {"opacity": shown}
+    scene.line([(moving, BASE), (moving, BASE - 26)], "soft", 1, **look)
+    scene.dot(moving, BASE, size=6.5, name="truth", **look)
+    (x,), (anchor,) = drawing.sides([there])
+    scene.text(x, BASE - 32, plan.number(plan.result), anchor=anchor, bold=True, halo=True,
+               name="truth-says", **look)  # fmt: skip
 
 
 def guess(
@@ -282,4 +359,4 @@ def guess(
     if not isinstance(picture, bytes) or (picture and not picture.startswith(b"\x89PNG")):
         raise TypeError("picture must be the bytes of a PNG file (or empty)")
     plan = _Plan(id, question, float(result), unit, (float(low), float(high)), marks, slips)
-    return GuessAxis(plan, store, picture=picture, sentence=sentence)
+    return GuessAxis(plan, store, picture=picture, more=sentence)

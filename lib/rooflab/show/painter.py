@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 POINTS = 72 / canvas.DPI  # points in a CSS pixel
+ROW, LETTERS, MARGIN = 22, 15, 12  # pixels of the words around a sheet
 _ANCHORS = {"start": "left", "middle": "center", "end": "right"}
 
 
@@ -67,6 +69,33 @@ def row(states: Sequence[tuple[Scene, Mapping[str, Any]]]) -> Figure:
 def still(scene: Scene, *states: Mapping[str, Any]) -> bytes:
     """The same as a PNG, twice as fine as CSS pixels."""
     return canvas.png(figure(scene, states or ({},)), transparent=False)
+
+
+def page(scene: Scene, title: str, lines: Sequence[str], **state: Any) -> bytes:
+    """A sheet as a PNG with the words that a browser sets around it: ``title`` above, ``lines``."""
+    letters = int((scene.width - 2 * MARGIN) / (0.6 * LETTERS))
+    above, below = _wrapped([title], letters), _wrapped(lines, letters)
+    top, foot = ROW * len(above) + MARGIN, ROW * len(below) + MARGIN
+    high = round(top + scene.height + foot)
+    with rc_context(theme.RC):
+        made = canvas.figure(round(scene.width), high)
+        paint(made.add_axes((0, foot / high, 1, scene.height / high)), scene, **state)
+        for first, rows, weight in ((0, above, "bold"), (high - foot, below, "normal")):
+            for n, words in enumerate(rows, 1):
+                made.text(
+                    MARGIN / scene.width, 1 - (first + ROW * n) / high, words, weight=weight,
+                    size=LETTERS * POINTS, parse_math=False,
+                )  # fmt: skip
+    return canvas.png(made, transparent=False)
+
+
+def _wrapped(lines: Sequence[str], letters: int) -> list[str]:
+    """Lines of at most so many letters; what continues one stands further in, as it begins."""
+    found = []
+    for line in lines:
+        lead = " " * (len(line) - len(line.lstrip()))
+        found += textwrap.wrap(line, letters, subsequent_indent=lead) or [""]
+    return found
 
 
 def _colour(name: str | None) -> str:

@@ -105,6 +105,10 @@ function svgNode(tag, attributes, parent) {
   return node;
 }
 
+function dress(node, on, attributes) { // they stand there, or none of them does
+  for (const [name, value] of Object.entries(attributes)) if (on) node.setAttribute(name, value); else node.removeAttribute(name);
+}
+
 function htmlNode(tag, properties, parent) {
   const node = Object.assign(document.createElement(tag), properties);
   parent?.append(node);
@@ -117,7 +121,8 @@ function markNode({ kind, look, name, channels }, svg, clip) {
   if (look.clip) home = svgNode('g', { 'clip-path': clip(look.clip) }, svg);
   if (kind === 'dot') { // a group is moved, the outline stands in it
     home = svgNode('g', { class: `dot ${name}` }, home);
-    svgNode('path', { d: look.outline, 'stroke-width': look.width }, home);
+    const shape = svgNode('path', { d: look.outline, 'stroke-width': look.width }, home);
+    if (!('fill' in channels)) shape.style.fill = 'none';
     return home;
   }
   const node = svgNode(TAGS[kind], { class: `${kind} ${name}`, rx: look.radius, 'stroke-width': look.width, 'stroke-dasharray': look.dash?.join(' ') }, home);
@@ -129,17 +134,23 @@ function markNode({ kind, look, name, channels }, svg, clip) {
 
 function play(model, el, g) {
   const read = tables(g), names = g.dims.map((dim) => dim.name);
-  const stage = htmlNode('div', { className: 'stage' }), svg = svgNode('svg', { viewBox: `0 0 ${g.width} ${g.height}`, role: g.marks.some((m) => m.look.point) ? 'group' : 'img' }, stage);
+  const stage = htmlNode('div', { className: 'stage' }), holds = g.presses.length || g.grips.some((grip) => grip.label) || g.marks.some((m) => m.look.point);
+  const svg = svgNode('svg', { viewBox: `0 0 ${g.width} ${g.height}`, role: holds ? 'group' : 'img' }, stage);
   const place = (dim, stop) => { // of a stop, which may be a fraction where a hand is free
     if (!dim.keys) return stop;
     const low = Math.min(Math.floor(stop), dim.keys.length - 2);
     return dim.keys.length < 2 ? 0 : dim.keys[low] + (stop - low) * (dim.keys[low + 1] - dim.keys[low]);
   };
-  const stopOf = (d) => { const dim = g.dims[d], v = model.get(dim.name); return dim.names ? Math.max(0, dim.names.indexOf(v)) : Math.max(0, Math.min(dim.stops.length - 1, v)); };
+  const stopOf = (d) => { const dim = g.dims[d], v = model.get(dim.name); return dim.of ? 0 : dim.names ? Math.max(0, dim.names.indexOf(v)) : Math.max(0, Math.min(dim.stops.length - 1, v)); };
   const stops = g.dims.map((_, d) => stopOf(d)), positions = stops.map((stop, d) => place(g.dims[d], stop));
   const derive = (dims) => { // these, and the dimensions that follow from them
     const all = [...dims];
-    g.dims.forEach(({ of }, d) => { if (of && depends(of).some((one) => all.includes(one))) { stops[d] = positions[d] = Math.round(read(of, positions)?.[0] ?? 0); all.push(d); if (g.dims[d].names) model.set(names[d], g.dims[d].names[stops[d]]); } });
+    g.dims.forEach(({ of }, d) => {
+      const on = of ? depends(of) : [];
+      if (!of || (on.length && !on.some((one) => all.includes(one)))) return;
+      stops[d] = positions[d] = Math.round(read(of, positions)?.[0] ?? 0); all.push(d);
+      if (g.dims[d].names) model.set(names[d], g.dims[d].names[stops[d]]);
+    });
     return all;
   };
   derive(names.map((_, d) => d));
@@ -192,6 +203,7 @@ function play(model, el, g) {
     for (const d of dims) svg.dataset[names[d]] = stops[d];
     svg.dataset.tick = stops.join(' ');
     controls.forEach((control) => control.look());
+    for (const [name, track] of Object.entries(g.classes)) el.parentElement.classList.toggle(name, Boolean(number(track)));
     words();
   }
 
@@ -241,11 +253,19 @@ function play(model, el, g) {
     timers.save = setTimeout(() => model.save_changes(), 150); // once the hand rests
   }
   const touch = (sets) => { for (const [name, stop] of Object.entries(sets ?? {})) set(names.indexOf(name), stop, true); };
+  const number = (track) => Math.round(read(track, positions)?.[0] ?? 0);
+  function bring(sets) { // all stops are looked up before the first one changes; an answer is kept at once
+    const goals = Object.entries(sets).map(([name, track]) => [names.indexOf(name), number(track)]);
+    for (const [d, stop] of goals) if (stops[d] !== stop) press(d, stop);
+    if (model.get('asks')) { clearTimeout(timers.save); model.save_changes(); }
+  }
   const press = (d, stop) => { byButton = true; set(d, stop); byButton = false; };
 
   // Controls, each with what it shows of the state.
   const bars = { true: htmlNode('div', { className: 'row' }), false: htmlNode('div', { className: 'rl-sliders' }) };
   const fold = htmlNode('details', { className: 'rl-more' }); htmlNode('summary', { textContent: 'more' }, fold); keepKeys(fold.firstChild);
+  const keyed = []; // what a key presses, wherever in the picture the focus is
+  const leaving = new AbortController(), here = { signal: leaving.signal }; // another sheet may take this one's place
   const rows = new Map(); // lines of buttons, by the words before them
   const build = { slider: sliderOf, choice: choiceOf, switch: switchOf, play: playOf, button: buttonOf, select: selectOf };
   const controls = g.controls.map((one) => build[one.kind](one, one.more ? fold : bars[one.above], names.indexOf(one.dim)));
@@ -325,13 +345,16 @@ function play(model, el, g) {
   }
 
   function buttonOf(one, parent) {
-    const row = one.row && rowOf(one.row, parent), node = (row ? row.add : buttons(parent))('', act), number = (track) => Math.round(read(track, positions)?.[0] ?? 0);
+    const row = one.row && rowOf(one.row, parent), node = (row ? row.add : buttons(parent))('', act);
     if (one.class) node.classList.add(...one.class.split(' '));
     if (row) row.all.push(node);
     function act() {
+      const focused = document.activeElement === node;
       if (!awake()) return;
-      for (const [name, track] of Object.entries(one.sets)) press(names.indexOf(name), number(track));
+      bring(one.sets);
+      if (focused && node.hidden) svg.querySelector('.rl-grip[tabindex]')?.focus({ preventScroll: true }); // the next to take hold of
     }
+    if (one.key) keyed.push({ key: one.key, open: () => !node.hidden && !node.disabled, act });
     return { look: () => { node.textContent = read(one.label, positions); node.hidden = !number(one.shown); node.disabled = !number(one.enabled); if (one.pressed) node.setAttribute('aria-pressed', Boolean(number(one.pressed))); if (row) row.home.hidden = row.all.every((other) => other.hidden); } };
   }
 
@@ -348,9 +371,12 @@ function play(model, el, g) {
     node.classList.add(grip.hover ? 'rl-hover' : 'rl-grip');
     if (typeof grip.area === 'number') node.classList.add('rl-held');
     const dims = grip.dims.map((name) => names.indexOf(name));
+    const spot = (event) => {
+      const box = svg.getBoundingClientRect();
+      return [((event.clientX - box.left) * g.width) / box.width, ((event.clientY - box.top) * g.height) / box.height];
+    };
     const pull = (event) => {
-      const box = svg.getBoundingClientRect(), x = ((event.clientX - box.left) * g.width) / box.width, y = ((event.clientY - box.top) * g.height) / box.height;
-      const found = nearestStops(grip.at, dims, x, y);
+      const found = nearestStops(grip.at, dims, ...spot(event));
       dims.forEach((d, n) => { if (stops[d] !== found[n]) { playing = -1; set(d, found[n], true); } });
     };
     if (grip.hover) {
@@ -359,11 +385,22 @@ function play(model, el, g) {
       return node;
     }
     if (grip.label && dims.length) byKeys(node, grip, dims[0]);
-    const give = (event, back) => { const by = (v, from) => (back ? 0 : 24 * Math.tanh((v - from) / 60)); node.style.transition = back ? 'translate .3s cubic-bezier(.3, 1.8, .5, 1)' : ''; node.style.translate = `${by(event.clientX, from[0])}px ${by(event.clientY, from[1])}px`; };
-    let from = [0, 0];
+    const ghost = names.indexOf(grip.ghost);
+    const haunt = (stop) => { if (ghost >= 0 && stops[ghost] !== stop) { go(ghost, stop, true); model.set(grip.ghost, stop); } }; // no kernel hears of it
+    controls.push({ look: () => { node.dataset.off = number(grip.enabled) ? '' : 1; } });
+    let from = [0, 0]; // where the hand took hold of it
+    const give = (event, back) => {
+      const by = (v, start) => (back ? 0 : 24 * Math.tanh((v - start) / 60));
+      node.style.transition = back && !still() ? 'translate .3s cubic-bezier(.3, 1.8, .5, 1)' : '';
+      node.style.translate = `${by(event.clientX, from[0])}px ${by(event.clientY, from[1])}px`;
+    };
     const move = (event) => (grip.spring ? give(event) : pull(event));
-    node.addEventListener('pointerdown', (event) => { if (!awake()) return; node.setPointerCapture(event.pointerId); node.dataset.pulled = 1; from = [event.clientX, event.clientY]; touch(grip.sets); move(event); });
-    node.addEventListener('pointermove', (event) => { if (event.buttons && node.dataset.pulled) move(event); });
+    node.addEventListener('pointerdown', (event) => { if (!awake()) return; node.setPointerCapture(event.pointerId); node.dataset.pulled = 1; from = [event.clientX, event.clientY]; haunt(0); touch(grip.sets); move(event); });
+    node.addEventListener('pointermove', (event) => {
+      if (event.buttons && node.dataset.pulled) move(event);
+      else if (ghost >= 0 && !event.buttons && !asleep(model, el)) haunt(nearestStops(grip.at, dims, ...spot(event))[0]);
+    });
+    node.addEventListener('pointerleave', () => haunt(0));
     for (const end of ['pointerup', 'pointercancel']) node.addEventListener(end, (event) => { node.dataset.pulled = ''; if (grip.spring) give(event, true); });
     return node;
   });
@@ -371,12 +408,13 @@ function play(model, el, g) {
   function byKeys(node, grip, d) { // a grip as a slider: one step, ten steps, the ends, and what confirms
     const dim = g.dims[d], last = dim.stops.length - 1, there = (stop) => read(grip.at, positions.with(d, place(dim, stop))) !== null;
     const open = [...dim.stops.keys()].filter(there);
-    for (const [name, value] of Object.entries({ tabindex: 0, role: 'slider', 'aria-label': grip.label, 'aria-valuemin': 0, 'aria-valuemax': last })) node.setAttribute(name, value);
     keepKeys(node);
-    controls.push({ look: () => { node.setAttribute('aria-valuenow', stops[d]); node.setAttribute('aria-valuetext', dim.stops[stops[d]]); } });
+    const same = { tabindex: 0, role: 'slider', 'aria-label': grip.label, 'aria-valuemin': 0, 'aria-valuemax': last };
+    const look = () => dress(node, number(grip.enabled), { ...same, 'aria-valuenow': stops[d], 'aria-valuetext': dim.stops[stops[d]] });
+    controls.push({ look });
     node.addEventListener('keydown', (event) => {
       const step = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 20, PageDown: -20, Home: -Infinity, End: Infinity }[event.key];
-      if (event.key === 'Enter') el.querySelector('button.confirm:enabled')?.click();
+      if (event.key === 'Enter') el.querySelector('button.confirm:enabled:not([hidden])')?.click();
       else if (!step || !awake()) return;
       else if (touch(grip.sets), there(stops[d]) || !open.length) { const to = Math.max(open[0], Math.min(open.at(-1), stops[d] + step)); if (there(to)) set(d, to, true); }
       else set(d, open[Math.round((open.length - 1) / 2)], true); // it begins in the middle
@@ -397,6 +435,47 @@ function play(model, el, g) {
     };
     walkAll(0);
     return best.stops;
+  }
+
+  // Marks that are pressed like buttons, and keys that press from anywhere in the picture.
+  for (const one of g.presses) {
+    const node = nodes[one.mark], open = () => number(one.enabled) && node.dataset.gone !== '1';
+    const act = () => {
+      if (!open() || !awake()) return;
+      const told = read(one.says, positions);
+      bring(one.sets);
+      if (told) speak(`${told} ${say.textContent}`);
+      const lost = document.activeElement === node || !el.contains(document.activeElement);
+      if (!open() && lost) svg.focus({ preventScroll: true });
+    };
+    node.classList.add('rl-press'); keepKeys(node);
+    node.addEventListener('click', act);
+    node.addEventListener('keydown', (event) => {
+      if (event.key !== 'Enter' && event.key !== ' ') return;
+      act(); event.preventDefault(); event.stopPropagation();
+    });
+    const look = () => {
+      dress(node, open(), { tabindex: 0, role: 'button', 'aria-label': read(one.label, positions) });
+      node.dataset.off = open() ? '' : 1;
+    };
+    controls.push({ look });
+    if (one.key) keyed.push({ key: one.key, open, act });
+  }
+  if (keyed.length) {
+    const waits = () => keyed.some((one) => one.open()), come = () => svg.focus({ preventScroll: true });
+    keepKeys(svg); controls.push({ look: () => dress(svg, waits(), { tabindex: 0 }) });
+    el.addEventListener('keydown', (event) => {
+      const found = keyed.find((one) => one.key === event.key && one.open());
+      if (!found || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (event.key === 'Enter' && event.target !== svg) return; // it presses what has the focus
+      found.act(); event.preventDefault(); event.stopPropagation();
+    }, here);
+    // A click anywhere in here brings the keys here, also where a notebook would keep the focus on its cell.
+    el.addEventListener('mousedown', (event) => {
+      if (!waits() || event.target.closest('button, [tabindex]')) return;
+      event.preventDefault(); come();
+    }, here);
+    el.addEventListener('click', () => { if (waits() && !el.contains(document.activeElement)) come(); }, here);
   }
 
   // Marks that can be pointed at: they say their own sentence.
@@ -422,7 +501,7 @@ function play(model, el, g) {
   const heard = g.dims.flatMap((dim, d) => (dim.of ? [] : [[`change:${dim.name}`, () => go(d, stopOf(d))]]));
   for (const [name, call] of heard) model.on(name, call);
   show(names.map((_, d) => d));
-  return () => { for (const stop of stopping.values()) stop(); clearTimeout(timers.save); for (const [name, call] of heard) model.off(name, call); };
+  return () => { leaving.abort(); for (const stop of stopping.values()) stop(); clearTimeout(timers.save); for (const [name, call] of heard) model.off(name, call); };
 }
 
 // What another widget holds, this one follows: a guess on its axis, a slider beside it.
@@ -442,6 +521,23 @@ function follow(model) {
   return () => { clearTimeout(save); for (const [other, name, call] of heard) other.off(name, call); };
 }
 
+// A picture that was drawn already, uncovered with the answer: below the scene, its words on demand.
+function below(model, el) {
+  const bytes = model.get('picture'), more = model.get('more') ?? '', drawn = Boolean(bytes?.byteLength);
+  if (!drawn && !more) return () => {};
+  const box = htmlNode('div', { className: 'result' }, el), url = drawn && pictureFrom(bytes);
+  const image = drawn && htmlNode('img', { src: url, alt: more }, box);
+  const home = drawn && more ? htmlNode('details', {}, box) : box;
+  if (drawn && more) htmlNode('summary', { textContent: 'the picture in words' }, home);
+  if (more) htmlNode('p', { className: 'more', textContent: more }, home);
+  const look = () => {
+    box.hidden = model.get('covered');
+    if (image && !more) setTimeout(() => { image.alt = el.querySelector('.say').textContent; });
+  };
+  model.on('change:covered', look); look();
+  return () => { model.off('change:covered', look); if (url) URL.revokeObjectURL(url); };
+}
+
 function render({ model, el }) {
   el.rooflab = model; // for the page around it: an address with a state, a lecture, a test
   el.classList.add('rl-pic', 'rl-scene', ...model.get('kind').split(' ').filter(Boolean));
@@ -457,7 +553,7 @@ function render({ model, el }) {
   const sized = new ResizeObserver(([entry]) => { if (entry.contentRect.width) fit(entry.contentRect.width); });
   fit(el.clientWidth); sized.observe(el);
   cover.textContent = model.get('cover');
-  const forget = followTheme(el), stop = follow(model), waited = !model.get('cover') ? () => {} : waitForGuesses(model, (covered) => { cover.hidden = !covered; el.classList.toggle('rl-covered', covered); });
-  return () => { end(); sized.disconnect(); forget(); stop(); waited(); };
+  const undrawn = below(model, el), forget = followTheme(el), stop = follow(model), waited = !model.get('cover') ? () => {} : waitForGuesses(model, (covered) => { cover.hidden = !covered; el.classList.toggle('rl-covered', covered); });
+  return () => { end(); sized.disconnect(); forget(); stop(); waited(); undrawn(); };
 }
 export default { render };

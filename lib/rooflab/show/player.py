@@ -55,9 +55,8 @@ class Player(anywidget.AnyWidget):
             follows={name: list(found) for name, found in (follows or {}).items()},
             waits=[one.model_id for one in self.after],
             cover=waiting_sentence(self.after) if self.after else "",
-            covered=any(one.covered for one in self.after),
             model_id=canvas.free_model_id(stem),
-            **start,
+            **{"covered": any(one.covered for one in self.after)} | start,
         )
         for one in self.after:
             one.observe(self._look, "covered")

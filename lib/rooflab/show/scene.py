@@ -53,8 +53,9 @@ class Dim:
     ``free``: a hand may also rest between two stops. ``even``: the way along the places has one
     speed, instead of a slow start and a slow end.
 
-    ``of``: its place at each place of dimensions before it. Then it follows from those: no hand
-    moves it; its trait says where it is. What many states share is said once for each of its stops.
+    ``of``: its place at each place of dimensions before it, or a :class:`Sum` that counts, or what
+    is worked out. Then it follows from those: no hand moves it, and if its stops have names its
+    trait says where it is. What many states share is said once for each of its stops.
 
     ``trail``: the name of a dimension before it: it takes the stop which that one has just left.
     """
@@ -67,7 +68,7 @@ class Dim:
     keys: Sequence[int] | None = None
     free: bool = False
     even: bool = False
-    of: By | Made | None = None
+    of: By | Sum | Made | None = None
     trail: str = ""
 
     @property
@@ -207,6 +208,9 @@ class Scene:
     grips: list[dict[str, Any]] = field(default_factory=list)
     says: Words = ""
     notes: list[tuple[str, Words, bool]] = field(default_factory=list)
+    presses: list[dict[str, Any]] = field(default_factory=list)
+    #: CSS classes of the whole picture, each with 1 or 0 in every state.
+    classes: dict[str, Number] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for one in self.dims:
@@ -375,12 +379,14 @@ class Scene:
 
     def button(
         self, label: Words, sets: Mapping[str, Number], *, shown: Number = 1, enabled: Number = 1,
-        pressed: Number | None = None, row: str = "", kind: str = "", above: bool = False,
+        pressed: Number | None = None, row: str = "", kind: str = "", key: str = "",
+        above: bool = False,
     ) -> None:  # fmt: skip
         """A button that brings dimensions to the stops ``sets``, each a number or By of numbers.
 
         ``shown``, ``enabled`` and ``pressed`` are 1 or 0 in every state; ``kind`` is its CSS class.
-        Buttons of one ``row`` stand in a line of their own, behind these words.
+        Buttons of one ``row`` stand in a line of their own, behind these words. ``key`` presses it
+        too, anywhere in the picture: the name that a browser gives the key.
         """
         for value in (label, shown, enabled, pressed, *sets.values()):
             self._check(value)
@@ -388,13 +394,13 @@ class Scene:
             self.dim(name)
         self.controls.append(
             {"kind": "button", "label": label, "sets": dict(sets), "shown": shown, "row": row,
-             "enabled": enabled, "pressed": pressed, "class": kind, "above": above}
+             "enabled": enabled, "pressed": pressed, "class": kind, "above": above, "key": key}
         )  # fmt: skip
 
     def grip(
         self, dims: str, x: Place, y: Number | None, *, area: Sequence[float] | Mark,
-        hover: bool = False, label: str = "", spring: bool = False,
-        sets: Mapping[str, int] | None = None,
+        hover: bool = False, label: str = "", ghost: str = "", enabled: Number = 1,
+        spring: bool = False, sets: Mapping[str, int] | None = None,
     ) -> None:  # fmt: skip
         """Make ``area`` (left, top, right, bottom, or a mark) a place to pull at.
 
@@ -402,10 +408,12 @@ class Scene:
         pointer; where that is not a number, nothing can be pulled to. ``hover``: pointing is
         enough, and what is left goes back to its first stop. ``label``: a name for the keyboard,
         for a grip of one dimension that has no slider. Arrow keys then move it, and Enter presses
-        the first button of the kind "confirm". ``spring``: what is pulled gives a little, and goes
-        back when it is let go; it has no dims. ``sets``: dimension → stop, set at each touch.
+        the first button of the kind "confirm". ``ghost``: a dimension with as many stops as the
+        grip's own, which takes the stop that is only pointed at, and 0 when nothing is. ``enabled``
+        is 1 or 0 in every state. ``spring``: what is pulled gives a little, and goes back when it
+        is let go; it has no dims. ``sets``: dimension → stop, set at each touch.
         """
-        for name in (*dims.split(), *(sets or {})):
+        for name in (*dims.split(), *ghost.split(), *(sets or {})):
             self.dim(name)
         found: Any = self.marks.index(area) if isinstance(area, Mark) else [*map(float, area)]
         grip = {
@@ -416,8 +424,11 @@ class Scene:
             "label": label,
             "spring": spring,
             "sets": dict(sets or {}),
+            "ghost": ghost,
+            "enabled": enabled,
         }
-        self._check(grip["at"])
+        for value in (grip["at"], enabled):
+            self._check(value)
         found = grip["at"].names if isinstance(grip["at"], By) else ()
         wrong = [name for name in found if self.dim(name).of is not None]
         if wrong:
@@ -428,6 +439,23 @@ class Scene:
         """Let ``mark`` be pointed at and focused: it then says its own sentence."""
         self._check(says)
         mark.look["point"] = says
+
+    def press(
+        self, mark: Mark, sets: Mapping[str, Number], label: Words, *, enabled: Number = 1,
+        key: str = "", says: Words = "",
+    ) -> None:  # fmt: skip
+        """Let ``mark`` be pressed like a button that is called ``label``; see :meth:`button`.
+
+        ``says``: what a screen reader hears of the press, before the sentence.
+        """
+        for value in (label, enabled, says, *sets.values()):
+            self._check(value)
+        for name in sets:
+            self.dim(name)
+        self.presses.append(
+            {"mark": self.marks.index(mark), "sets": dict(sets), "label": label,
+             "enabled": enabled, "key": key, "says": says}
+        )  # fmt: skip
 
     def note(self, words: Words, kind: str = "origin", *, above: bool = False) -> None:
         """A line under the sentence, or ``above`` the sheet; empty words take no room.
@@ -819,15 +847,28 @@ def _pooled(node: Any, pool: dict[str, int]) -> Any:
     return {"ref": pool.setdefault(text, len(pool))}
 
 
+_GRIP = {"at": "at", "enabled": "stop"}  # what a grip's values are packed as
+
+
 def _sheet(scene: Scene, packer: Packer) -> dict[str, Any]:
     marks = [_mark(mark, packer) for mark in scene.marks]
-    grips = [{**grip, "at": packer.track(grip["at"], "at")} for grip in scene.grips]
+    grips = [
+        {
+            **one,
+            "at": packer.track(one["at"], "at"),
+            "enabled": packer.track(one["enabled"], "stop"),
+        }
+        for one in scene.grips
+    ]
+    presses = [_press(one, packer) for one in scene.presses]
+    classes = {name: packer.track(value, "stop") for name, value in scene.classes.items()}
     notes = [[kind, packer.track(words, "text"), above] for kind, words, above in scene.notes]
     controls = [_control(one, packer) for one in scene.controls]
     return {
         "width": scene.width, "height": scene.height,
         "dims": [_dim(one, packer) for one in scene.dims],
-        "marks": marks, "controls": controls, "grips": grips,
+        "marks": marks, "controls": controls, "grips": grips, "presses": presses,
+        "classes": classes,
         "says": packer.track(scene.says, "text"), "longest": _longest(scene), "notes": notes,
     }  # fmt: skip
 
@@ -855,8 +896,16 @@ def _control(one: dict[str, Any], packer: Packer) -> dict[str, Any]:
         return one
     states = [key for key in ("shown", "enabled", "pressed") if one[key] is not None]
     numbers = {key: packer.track(one[key], "stop") for key in states}
+    return {**_press(one, packer), **numbers}
+
+
+def _press(one: dict[str, Any], packer: Packer) -> dict[str, Any]:
+    """A button or a mark that is pressed, with what both have."""
+    words: dict[str, Any] = {
+        key: packer.track(one[key], "text") for key in ("label", "says") if key in one
+    }
     sets = {name: packer.track(value, "stop") for name, value in one["sets"].items()}
-    return {**one, **numbers, "label": packer.track(one["label"], "text"), "sets": sets}
+    return {**one, **words, "sets": sets, "enabled": packer.track(one["enabled"], "stop")}
 
 
 def _mark(mark: Mark, packer: Packer) -> dict[str, Any]:

@@ -8,17 +8,25 @@ and covered in the page, so that it works without a kernel; with one, the sortin
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
-import anywidget
-import traitlets
-from matplotlib import rc_context
+import numpy as np
 
-from rooflab.show import canvas, theme
+from rooflab.show import canvas, labels, painter
+from rooflab.show.player import Player
+from rooflab.show.scene import By, Dim, Fill, Scene, Sum
 
-WIDTH = 720
+#: The two sheets: the bins beside each other, and on a phone below each other.
+WIDE, NARROW = 960, 400
+DECK, HEAD, GAP = 58, 40, 10  # pixels of the deck and of a bin's head, and between bins
+CARD, ROW = 30, 34  # pixels of a card, and from one to the next
+LETTERS = 14
+INKS = ("carrying", "computing", "overhead")  # of the three bins: the course's language of colour
 
 
 @dataclass(frozen=True)
@@ -35,38 +43,81 @@ class SortStore(Protocol):
     """Where a sorting is kept."""
 
     def recall(self) -> tuple[list[int] | None, bool]:
-        """The places of the cards in the bins (None: not sorted yet), and whether they were
-        shown."""
-        ...
+        """The bins of the cards (None: not sorted yet), and whether the truth was shown."""
 
     def record(self, placed: Sequence[int]) -> None: ...
     def look(self) -> None: ...
 
 
-class SortCards(anywidget.AnyWidget):
-    """The cards, the bins and the covered truth. ``placed``: a bin for each card, -1 for none."""
+@dataclass(frozen=True)
+class Deck:
+    """The cards with their question: ``title``, the names of the ``bins``, ``origin`` of a truth.
 
-    _esm = canvas.source("overlay.js", "reading.js", "sort_cards.js")
-    _css = canvas.source("overlay.css", "sort_cards.css")
-    title = traitlets.Unicode().tag(sync=True)
-    bins = traitlets.List(traitlets.Unicode()).tag(sync=True)
-    cards = traitlets.List(traitlets.Dict()).tag(sync=True)
-    placed = traitlets.List(traitlets.Int()).tag(sync=True)
-    covered = traitlets.Bool(True).tag(sync=True)
-    origin = traitlets.Unicode().tag(sync=True)
+    ``how``: how to sort without a mouse.
+    """
 
-    def __init__(
-        self, faces: Sequence[Face], store: SortStore | None, how: str, **traits: Any
-    ) -> None:
-        self.faces, self.store, self.how = tuple(faces), store, how
+    faces: tuple[Face, ...]
+    title: str
+    bins: tuple[str, ...]
+    origin: str
+    how: str
+
+    def head(self, sorted_: int, right: int) -> str:
+        """How many of the sorted cards lie right; it says so if none was sorted."""
+        if not sorted_:
+            return "Shown without a sorting."
+        whose = f"the {sorted_} sorted" if sorted_ < len(self.faces) else f"{sorted_}"
+        return f"{right} of {whose} lie where the model puts them."
+
+    def told(self, number: int, at: int) -> str:
+        """The truth of a card that was put into the bin ``at``, or into none."""
+        face = self.faces[number]
+        mine = f" (you said {self.bins[at]})" if at not in (-1, face.bin) else ""
+        return f"{sign(face, at)} {face.name}: {self.bins[face.bin]}{mine}. {face.fact}."
+
+    @property
+    def shortest(self) -> list[str]:
+        """The names of the cards without the parts that all of them have."""
+        parts = [face.name.split(", ") for face in self.faces]
+        common = set(parts[0]).intersection(*parts) if len(parts) > 1 else set()
+        return [", ".join(one for one in name if one not in common) for name in parts]
+
+
+def sign(face: Face, at: int) -> str:
+    """A tick, a cross, or a dot for a card that lies in the bin ``at``."""
+    return "·" if at < 0 else "✓" if at == face.bin else "✗"
+
+
+class SortCards(Player):
+    """The cards, the bins and the covered truth. Make one with ``rl.sort``.
+
+    The trait ``card0`` holds the bin of the first card, -1 for none; the others follow.
+    """
+
+    def __init__(self, deck: Deck, store: SortStore | None, stem: str) -> None:
+        self.deck, self.faces, self.store = deck, deck.faces, store
         placed, shown = store.recall() if store is not None else (None, False)
+        start: dict[str, Any] = dict(zip(names(len(deck.faces)), placed or [], strict=False))
         super().__init__(
-            cards=[vars(face) for face in faces],
-            placed=list(placed or [-1] * len(faces)),
+            *(cards_scene(deck, wide) for wide in (WIDE, NARROW)),
+            stem=stem,
+            kind="rl-sort rl-wide",
+            asks=True,
             covered=placed is None and not shown,
-            **traits,
+            **start,
         )
         self.observe(self._tell, "covered")
+
+    @property
+    def placed(self) -> list[int]:
+        """A bin for each card, -1 for none."""
+        return [getattr(self, name) for name in names(len(self.faces))]
+
+    @placed.setter
+    def placed(self, bins: Sequence[int]) -> None:
+        with self.hold_sync():
+            for name, at in zip(names(len(self.faces)), bins, strict=True):
+                setattr(self, name, at)
 
     @property
     def right(self) -> int:
@@ -83,7 +134,7 @@ class SortCards(anywidget.AnyWidget):
         self.covered = False
         return self
 
-    def cover(self) -> None:
+    def forget(self) -> None:
         """Take all cards back and cover the truth again; what the store has stays there."""
         self.placed = [-1] * len(self.faces)
         self.covered = True
@@ -95,70 +146,255 @@ class SortCards(anywidget.AnyWidget):
             else:
                 self.store.record(self.placed)
         for twin in canvas.twins(
-            self, SortCards, lambda one: [one.how, *(face.name for face in one.faces)]
+            self, SortCards, lambda one: (one.deck.how, *(face.name for face in one.faces))
         ):
             twin.placed, twin.covered = self.placed, self.covered
 
     @property
-    def text(self) -> str:
-        """The cards as text: the question while they are covered, then a line or two for each."""
-        rows = [f"{n:>4}  {face.name}" for n, face in enumerate(self.faces, 1)]
-        if self.covered:
-            return "\n".join([self.title, *rows, f"Covered. {self.how}"])
-        return "\n".join([*self._told(), self.origin])
-
-    @property
     def head(self) -> str:
         """How many of the sorted cards lie right; it says so if none was sorted."""
-        sorted_ = sum(at >= 0 for at in self.placed)
-        if not sorted_:
-            return "Shown without a sorting."
-        whose = f"the {sorted_} sorted" if sorted_ < len(self.faces) else f"{sorted_}"
-        return f"{self.right} of {whose} lie where the model puts them."
+        return self.deck.head(sum(at >= 0 for at in self.placed), self.right)
 
-    def _told(self) -> list[str]:
-        """The truth: a line or two for each card, with a mark for each that was sorted."""
-        marks = [
-            "·" if at < 0 else "✓" if at == face.bin else "✗"
-            for at, face in zip(self.placed, self.faces, strict=True)
-        ]
-        lines = [self.head]
-        for mark, at, face in zip(marks, self.placed, self.faces, strict=True):
-            mine = f" (you said {self.bins[at]})" if mark == "✗" else ""
-            lines += [f"{mark} {face.name}: {self.bins[face.bin]}{mine}. {face.fact}."]
-            lines += [f"    {face.reason}"]
-        return lines
+    def _lines(self, covered: bool) -> list[str]:
+        """A line for each card while it is covered, then two."""
+        if covered:
+            rows = [f"{n:>4}  {face.name}" for n, face in enumerate(self.faces, 1)]
+            return [*rows, f"Covered. {self.deck.how}"]
+        found = []
+        for number, (at, face) in enumerate(zip(self.placed, self.faces, strict=True)):
+            found += [self.deck.told(number, at), f"    {face.reason}"]
+        return [*found, self.deck.origin]
+
+    @property
+    def words(self) -> str:
+        """The cards as text: the question while they are covered, then a line or two for each."""
+        first = self.deck.title if self.covered else self.head
+        return "\n".join([first, *self._lines(self.covered)])
 
     def __repr__(self) -> str:
-        return self.text
+        return self.words
 
     def still(self) -> bytes:
-        """One PNG: the cards with what is uncovered of them."""
-        return self._drawn(self.text.splitlines())
-
-    def _drawn(self, lines: Sequence[str]) -> bytes:
-        with rc_context(theme.RC):
-            height = 24 + 24 * sum(1 + len(line) // 82 for line in lines)
-            figure, axes = canvas.empty_axes(WIDTH, height, (0, 0, 0, 0))
-            axes.set(xlim=(0, WIDTH), ylim=(height, 0))
-            axes.axis("off")
-            y = 24
-            for row, line in enumerate(lines):
-                for part in _wrapped(line, 82):
-                    weight = "bold" if row == 0 else "normal"
-                    axes.text(12, y, part, weight=weight, va="baseline", size=theme.SMALL)
-                    y += 24
-            return canvas.png(figure, transparent=False)
+        """One PNG: the cards and bins, and below them the cards in words."""
+        first, *lines = self.words.splitlines()
+        return painter.page(self.scene, first, lines, **self.state)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> canvas.Bundle:
-        live = super()._repr_mimebundle_(**kwargs)
-        told = [*self._told(), self.origin] if self.covered else []
-        under = (self._drawn(told), "\n".join(told)) if told else None
-        return canvas.mimebundle(live, self.still(), self.text, under)
+        live = super(Player, self)._repr_mimebundle_(**kwargs)
+        under = None
+        if self.covered:
+            lines, head = self._lines(False), self.head
+            drawn = painter.page(self.scene, head, lines, **{**self.state, "covered": False})
+            under = (drawn, "\n".join([head, *lines]))
+        return canvas.mimebundle(live, self.still(), self.words, under)
 
 
-def _wrapped(line: str, most: int) -> list[str]:
-    import textwrap
+# The scene. A card that lies somewhere stands a row lower for each card above it: their count is a
+# dimension that follows, a sum of what each other card adds. That depends on the bins of the two.
 
-    lead = " " * (len(line) - len(line.lstrip()))
-    return textwrap.wrap(line, most, initial_indent="", subsequent_indent=lead + "    ") or [""]
+
+def names(many: int) -> list[str]:
+    """The dimensions of so many cards."""
+    return [f"card{n}" for n in range(many)]
+
+
+def _dims(deck: Deck, beside: bool) -> list[Dim]:
+    """Where each card was put, where it lies and in which row, and what follows from that.
+
+    ``top`` is the first card that lies nowhere; ``back`` is one more than the last that was put.
+    ``beside``: each bin counts its own rows; else they go on from bin to bin.
+    """
+    many, stops = len(deck.faces), ["not placed", *deck.bins]
+    dims = [Dim(name, stops, [-1, *range(len(deck.bins))]) for name in names(many)]
+    dims.append(Dim("covered", ["covered", "uncovered"], [True, False]))
+    for n, face in enumerate(deck.faces):
+        uncovered = [face.bin + 1, 1, 2, 3]
+        lies = By(f"covered card{n}", [[0, 1, 2, 3], uncovered])
+        dims.append(Dim(f"lies{n}", stops, of=lies))
+    for name in ("top", "back"):  # card by card, from what the cards before it say
+        for n in range(many):
+            here = name if n == many - 1 else f"{name}{n}"
+            table = [
+                [before, *[n + 1 if name == "back" or before == n else before] * 3]
+                for before in range(n + 1)
+            ]
+            of = By(f"{name}{n - 1} card{n}", table) if n else By("card0", table[0])
+            dims.append(Dim(here, [*map(str, range(n + 2))], of=of))
+    every = [*map(str, range(many + 1))]
+    for n in range(many):
+        above = [_above(m, n, beside) for m in range(many) if m < n or (m > n and not beside)]
+        dims.append(Dim(f"row{n}", every, of=Sum(By(f"lies{n}", [0] * 4), *above)))
+    for b in range(3):
+        below = [0, *(int(other < b and not beside) for other in range(3))]
+        for name, one in ((f"held{b}", np.eye(4)[b + 1]), (f"rows{b}", below)):
+            cards = (By(f"lies{m}", one) for m in range(many))
+            dims.append(Dim(name, every, of=Sum(*cards)))
+    right = [np.eye(4)[face.bin + 1] for face in deck.faces]
+    put = Sum(*(By(name, [0, 1, 1, 1]) for name in names(many)))
+    hits = Sum(*(By(name, one) for name, one in zip(names(many), right, strict=True)))
+    return [*dims, Dim("sorted", every, of=put), Dim("right", every, of=hits)]
+
+
+def _above(m: int, n: int, beside: bool) -> By:
+    """Whether the card m lies above the card n, by the bins of both."""
+    table = np.zeros((4, 4))
+    for theirs, mine in np.ndindex(3, 3):
+        above = m < n if theirs == mine else theirs < mine and not beside
+        table[theirs + 1, mine + 1] = above
+    return By(f"lies{m} lies{n}", table)
+
+
+class _Table:
+    """A deck on a sheet of one width."""
+
+    def __init__(self, deck: Deck, wide: float) -> None:
+        self.deck, self.wide, self.many = deck, wide, len(deck.faces)
+        self.beside = wide > NARROW
+        self.across = (wide - 2 * GAP) / 3 if self.beside else wide
+        self.room = self.across - 2 * 8
+        right, down = (self.across + GAP, 0) if self.beside else (0, HEAD + GAP)
+        self.corners = [(b * right, DECK + GAP + b * down) for b in range(3)]
+        self.foot = self.corners[2][1] + HEAD + self.many * ROW + 8
+        self.scene = Scene(wide, self.foot + 4, _dims(deck, self.beside))
+
+    @cached_property
+    def open(self) -> By:
+        """Whether a card lies on top and may be put."""
+        return By("covered top", [[*[1] * self.many, 0], [0] * (self.many + 1)])
+
+    def bin(self, b: int, right: float, down: float) -> tuple[float, By]:
+        """A place in a bin, from its upper left corner: x and y."""
+        x, y = self.corners[b]
+        return x + right, By(f"rows{b}", y + down + ROW * np.arange(self.many + 1))
+
+    def tall(self, b: int) -> By | float:
+        """The height of a bin; below each other, they grow with their cards."""
+        if self.beside:
+            return self.foot - self.corners[b][1]
+        return By(f"held{b}", HEAD + 4 + ROW * np.arange(self.many + 1.0))
+
+    def card(self, n: int, right: float, down: float) -> tuple[By, By]:
+        """A place on the card n, from its upper left corner: x and y."""
+        lies, rows = f"lies{n}", ROW * np.arange(self.many + 1)
+        xs = [math.nan, *(x + 8 + right for x, _ in self.corners)]
+        ys = [rows * math.nan, *(y + HEAD + down + rows for _, y in self.corners)]
+        return By(lies, xs), By(f"{lies} row{n}", ys)
+
+    def fit(self, words: str, room: float) -> str:
+        """``words``, without their last parts where there is no room for them."""
+        parts = words.split(", ")
+        while len(parts) > 1 and _wide(", ".join(parts)) > room:
+            parts.pop()
+        return ", ".join(parts)
+
+
+def cards_scene(deck: Deck, wide: float) -> Scene:
+    """The scene of a deck on a sheet ``wide`` pixels wide."""
+    table = _Table(deck, wide)
+    scene = table.scene
+    _top(table)
+    for b in range(3):
+        _bin(table, b)
+    for n, short in enumerate(deck.shortest):
+        _card(table, n, short)
+    _buttons(table)
+    scene.note(deck.title, "title", above=True)
+    for n, face in enumerate(deck.faces):
+        told = [_whole(deck.told(n, at)) for at in range(-1, 3)]
+        scene.note(By(f"covered card{n}", [[""] * 4, told]), "fact")
+        scene.note(By("covered", ["", _whole(face.reason)]), "origin reason")
+    scene.note(By("covered", ["", deck.origin]), "origin")
+    ask = [f"{face.name}: which one decides how long it takes? Tap a bin, or click here and press "
+           "1, 2 or 3. A tap on a placed card takes it back." for face in deck.faces]  # fmt: skip
+    ask.append("All cards are placed: see what the model says. A tap on a card takes it back.")
+    each = range(table.many + 1)
+    head = By("sorted right", [[deck.head(some, right) for right in each] for some in each])
+    shown = By("covered", ["{ask}", "{head}"])
+    scene.says = Fill(shown, ask=By("top", ask), head=head)
+    scene.classes["done"] = By("covered", [0, 1])
+    return scene
+
+
+def _top(table: _Table) -> None:
+    """The deck: the card on top, then the score."""
+    scene, many, each = table.scene, table.many, range(table.many + 1)
+    scene.rect(1, 1, table.wide - 2, DECK - 2, None, ink="key", width=2, radius=10,
+               opacity=By("covered", [1, 0.4]))  # fmt: skip
+    counts = [*(f"card {n} of {many}" for n in range(1, many + 1)), "all placed"]
+    size = 20 if table.beside else 15
+    faces = [*(face.name for face in table.deck.faces), ""]
+    none, shut = [""] * (many + 1), By("covered", [1, 0])
+    scene.text(14, 21, By("covered top", [counts, none]), "soft", size=14, name="count")
+    scene.text(14, 45, By("top", faces), size=size, bold=True, opacity=shut, name="top")
+    score = [[f"{hits} of {some}" if some else "not sorted" for hits in each] for some in each]
+    scene.text(14, 36, By("sorted right", score), size=20, bold=True,
+               opacity=By("covered", [0, 1]), name="score")  # fmt: skip
+
+
+def _bin(table: _Table, b: int) -> None:
+    """A bin: a frame that takes the card on top, its name and its key."""
+    scene, deck, wide = table.scene, table.deck, table.across
+    frame = scene.rect(*table.bin(b, 1, 0), wide - 2, table.tall(b), None, ink="soft", radius=10,
+                       name="bin")  # fmt: skip
+    scene.text(*table.bin(b, 14, 26), deck.bins[b], INKS[b], size=16, bold=True, name="bin-name")
+    shut, key = By("covered", [1, 0]), str(b + 1)
+    scene.rect(*table.bin(b, wide - 34, 9), 22, 22, None, ink="soft", opacity=shut)
+    scene.text(*table.bin(b, wide - 23, 25), key, size=14, anchor="middle", opacity=shut,
+               name="key")  # fmt: skip
+    said = [*(f"{face.name}: {deck.bins[b]}." for face in deck.faces), ""]
+    scene.press(frame, _move(table.many, "top", 0, b + 1), f"{deck.bins[b]}, key {key}",
+                enabled=table.open, key=key, says=By("top", said))  # fmt: skip
+
+
+def _move(many: int, dim: str, first: int, stop: int) -> dict[str, By]:
+    """What brings to ``stop`` the card that ``dim`` stands at, counted from ``first``."""
+    sets = {}
+    for n, name in enumerate(names(many)):
+        stops = np.tile(np.arange(4), (many + 1, 1))
+        stops[n + first] = stop
+        sets[name] = By(f"{dim} {name}", stops)
+    return sets
+
+
+def _card(table: _Table, n: int, short: str) -> None:
+    """A card that was put into a bin: a tap takes it back; at the end it says how right it lies."""
+    scene, deck, face = table.scene, table.deck, table.deck.faces[n]
+    own, room = f"covered card{n}", table.room - 20
+    inks = [["soft"] * 4, ["soft", *[INKS[face.bin]] * 3]]
+    frame = scene.rect(*table.card(n, 0, 0), table.room, CARD, "paper", ink=By(own, inks), width=2,
+                       radius=7, name="card")  # fmt: skip
+    goal = f"→ {deck.bins[face.bin]}"
+    left = room - 1.04 * _wide(goal) - 2  # bold letters are wider, but these are small
+    said, wrong = [], []
+    for at in range(-1, 3):
+        astray = at not in (-1, face.bin)
+        said.append(table.fit(f"{sign(face, at)} {short}", left if astray else room))
+        wrong.append(float(astray and _wide(said[-1]) < left))
+    words = By(own, [[table.fit(short, room)] * 4, said])
+    scene.text(*table.card(n, 10, 20), words, size=LETTERS, name="card-name")
+    scene.text(*table.card(n, table.room - 10, 20), goal, INKS[face.bin], size=13,
+               bold=True, anchor="end", opacity=By(own, [[0] * 4, wrong]), name="goal")  # fmt: skip
+    where = [f"{face.name}: {one}; take it back" for one in ("not placed", *deck.bins)]
+    scene.press(frame, {f"card{n}": 0}, By(f"card{n}", where), enabled=By("covered", [1, 0]),
+                says=f"Taken back: {face.name}.")  # fmt: skip
+
+
+def _whole(words: str) -> str:
+    """Words in which no line ends between a number and its unit."""
+    return re.sub(r"(\d) (?=\S)", "\\1\u00a0", words)
+
+
+def _wide(words: str) -> float:
+    """Pixels that words on a card need."""
+    return labels.width(words) * LETTERS / labels.SIZE
+
+
+def _buttons(table: _Table) -> None:
+    scene, many = table.scene, table.many
+    full = By("covered top", [[*[0] * many, 1], [0] * (many + 1)])
+    look: dict[str, Any] = {"shown": full, "kind": "confirm mine-is", "key": "Enter"}
+    scene.button("what the model says", {"covered": 1}, **look)
+    scene.button("skip: show me", {"covered": 1}, shown=table.open, kind="skip")
+    some = By("covered back", [[0, *[1] * many], [0] * (many + 1)])
+    look = {"shown": some, "kind": "back", "key": "Backspace"}
+    scene.button("take the last one back", _move(many, "back", 1, 0), **look)

@@ -10,19 +10,17 @@ from typing import Any
 
 import anywidget
 import traitlets
-from matplotlib import rc_context
-from matplotlib.patches import FancyBboxPatch
 
-from rooflab.show import canvas, theme
+from rooflab.show import canvas, painter
+from rooflab.show.scene import Scene
 
 WIDTH, HEIGHT = 720, 220  # CSS pixels of the frame that stands in the place of a picture
-FILL = "#F3F3F3"
 COUNTS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
 
 
 def is_axis(value: object) -> bool:
     """Whether ``value`` is a guess axis (what ``rl.ask`` returns)."""
-    return hasattr(value, "covered") and hasattr(value, "unit") and hasattr(value, "geometry")
+    return hasattr(value, "covered") and hasattr(value, "unit") and hasattr(value, "guess_at")
 
 
 def awaited(after: Any) -> tuple[Any, ...]:
@@ -98,17 +96,12 @@ class Cover(Waiting):
 
 def covered(sentence: str) -> bytes:
     """PNG of a framed box with ``sentence`` in it."""
-    with rc_context(theme.RC):
-        figure, axes = canvas.empty_axes(WIDTH, HEIGHT, (0, 0, 0, 0))
-        axes.set(xlim=(0, WIDTH), ylim=(0, HEIGHT))
-        axes.axis("off")
-        frame = FancyBboxPatch(
-            (6, 6), WIDTH - 12, HEIGHT - 12, boxstyle="round,pad=0,rounding_size=10",
-            fc=FILL, ec=theme.CEILING, ls="--", lw=1.1,
-        )  # fmt: skip
-        axes.add_patch(frame)
-        axes.text(WIDTH / 2, HEIGHT / 2, sentence, ha="center", va="center")
-        return canvas.png(figure, transparent=False)
+    scene = Scene(WIDTH, HEIGHT, [])
+    box = (6, 6, WIDTH - 12, HEIGHT - 12)
+    scene.rect(*box, "soft", radius=10, opacity=0.09)
+    scene.rect(*box, None, ink="soft", dash=(6, 4), radius=10)
+    scene.text(WIDTH / 2, HEIGHT / 2 + 5, sentence, anchor="middle")
+    return painter.still(scene)
 
 
 class Said(Waiting):
