@@ -30,13 +30,13 @@ def settled(page) -> None:
 
 def test_picture_and_sliders_come_with_the_guess_and_go_with_another(still_page) -> None:
     page, live = still_page, still_page.locator(".rooflab-live")
-    hidden = page.locator(".rooflab-live :is(svg.rl-live, select, .rooflab-slider, .rl-words)")
+    hidden = page.locator(".rooflab-live :is(.stage svg, select, .rl-sliders, .say)")
     expect(hidden.first).to_be_attached()
     assert live.inner_text() == "Covered until you have placed your guess above."
     assert not any(one.is_visible() for one in hidden.all())
     click_axis(page, 0.5)
     confirm(page)
-    expect(page.locator("svg.rl-live")).to_be_visible()
+    expect(page.locator(".rl-live-roofline .stage svg")).to_be_visible()
     assert not page.locator(".rl-waits").is_visible()
     assert all(one.is_visible() for one in hidden.all())
     ready(page)

@@ -405,9 +405,9 @@ def test_the_live_roofline_alone_can_be_read_on_a_dark_stage(
     for name in ("stage.css", "pictures.css"):
         page.add_style_tag(path=Path(present.__file__).with_name(name))
     page.evaluate(DARK)
-    page.locator(".rooflab-live.rl-dark, .rl-dark .rl-card").first.wait_for(state="attached")
+    page.locator(".rl-live-roofline.rl-dark").first.wait_for(state="attached")
     stand(page)
-    for what in (".rl-axes text", ".rl-words p", ".rl-bar"):
+    for what in (".rl-live-roofline .tick", ".rl-live-roofline .say", ".rl-live-roofline .row"):
         part = page.locator(what).first
         assert contrast(part.screenshot()) > 7, what
     assert "dark" in page.evaluate(PAPER)

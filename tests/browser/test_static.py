@@ -64,7 +64,7 @@ def test_a_picture_is_drawn_when_it_comes_near_and_waits_for_a_guess_far_above(
 ) -> None:
     with tab.silent(f"{address}#picture-2", WINDOW, motion="reduce", whole=False) as page:
         page.locator(".rl-waits .cover").wait_for()
-        guess, live = page.locator(".rl-guess"), page.locator("svg.rl-live")
+        guess, live = page.locator(".rl-guess"), page.locator(".rl-live-roofline .stage svg")
         expect(guess).not_to_be_attached()
         page.evaluate("scrollTo(0, 0)")
         page.locator(".rl-guess .skip").wait_for()

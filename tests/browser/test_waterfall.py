@@ -34,7 +34,7 @@ def page(tab: Tab, address: str) -> Iterator[object]:
 
 
 def settled(page) -> None:
-    page.locator(".noUi-handle[aria-label]").nth(1).wait_for(state="attached")
+    handle(page, 1).wait_for(state="attached")
     page.wait_for_selector(".rl-fall svg .bar", state="attached")
 
 
@@ -50,6 +50,10 @@ def measured(name: str, n: int, cache: str) -> object:
 
 def choose(page, group: str, name: str) -> None:
     page.get_by_role("group", name=group).get_by_role("button", name=name).click()
+
+
+def machine(page, name: str) -> None:
+    page.get_by_label("machine", exact=True).select_option(label=name)
 
 
 def says(page, text: str) -> None:
@@ -125,11 +129,12 @@ def test_the_sizes_that_were_measured_are_buttons_that_move_every_picture(page) 
     assert sizes.first.get_attribute("aria-pressed") == "true"
     for number, value in enumerate((str(found[0]), "1")):
         page.wait_for_function(
-            "([k, value]) => document.querySelectorAll('.noUi-handle')[k].ariaValueText === value",
+            "([k, value]) => document.querySelectorAll('.rl-live-roofline .rl-sliders input')[k]"
+            ".ariaValueText === value",
             arg=[number, value],
         )
-    assert f"{found[0]}×{found[0]}" in page.locator(".rl-words").inner_text()
-    page.locator("select.rl-machine").select_option("nvidia-h100-sxm")
+    assert f"{found[0]}×{found[0]}" in page.locator(".rl-live-roofline .say").inner_text()
+    machine(page, "NVIDIA H100 SXM5 80 GB")
     says(page, "the waterfall stops at the bound")
     assert sizes.count() == 0 and not page.get_by_text("measured at N =").is_visible()
 
@@ -184,9 +189,9 @@ def test_no_text_is_small_cut_off_or_on_another(page, width: int) -> None:
 def test_it_is_as_high_in_every_state(page) -> None:
     card = page.locator(".rl-fall svg")
     before = card.bounding_box()["height"]
-    for machine in ("nvidia-h100-sxm", "epyc-2core-vm/2"):
-        page.locator("select.rl-machine").select_option(machine)
-        says(page, "EPYC" if machine.startswith("epyc") else "H100")
+    for name in ("NVIDIA H100 SXM5 80 GB", "AMD EPYC, 2 threads"):
+        machine(page, name)
+        says(page, "EPYC" if "EPYC" in name else "H100")
         assert card.bounding_box()["height"] == before
 
 
@@ -198,8 +203,8 @@ def test_the_static_picture_stands_in_the_page(page) -> None:
 def test_in_lab_it_stands_below_the_roofline_and_moves(open_notebook) -> None:
     lab = open_notebook("lab", "waterfall.ipynb", CELL)
     settled(lab)
-    stand(lab, "svg.rl-live, .rl-fall")
-    roofline, fall = (lab.locator(s).first.bounding_box() for s in ("svg.rl-live", ".rl-fall"))
+    stand(lab, ".rl-live-roofline .stage svg, .rl-fall")
+    roofline, fall = (lab.locator(s).first.bounding_box() for s in (".rl-live-roofline .stage svg", ".rl-fall"))
     assert fall["y"] > roofline["y"] + roofline["height"]
     handle(lab, 0).focus()
     lab.keyboard.press("ArrowRight")

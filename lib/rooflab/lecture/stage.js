@@ -147,7 +147,7 @@ function openStage({ root, page, cells, recorded, id, live, at = 0, onStep = () 
       root.classList.remove('lec-left'); root.classList.toggle('lec-right');
       later(); return;
     }
-    if (!cellsOn().some(cell => inSight(cell, '.rl-alone:has(.rl-fall)').length)) { tell('There is one picture here.'); return; }
+    if (!cellsOn().some(cell => inSight(cell, '.rooflab-live:has(.rl-fall)').length)) { tell('There is one picture here.'); return; }
     const at = HALVES.findIndex(name => root.classList.contains(name));
     root.classList.remove(...HALVES);
     if (at < 1) root.classList.add(HALVES[at + 1]);
