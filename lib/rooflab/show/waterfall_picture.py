@@ -51,9 +51,9 @@ from rooflab.show.falls import (
     why_it_stops,
     window,
 )
+from rooflab.show.figures import Picture
 from rooflab.show.machine_choices import Offer
 from rooflab.show.player import Player
-from rooflab.show.roofline_figure import Picture
 from rooflab.show.roofline_tables import Series, Tables
 from rooflab.show.scene import By, Dim, Fill, Number, Scene, Words
 

@@ -19,8 +19,8 @@ from rooflab.labs.golf.story import ChunkStories
 from rooflab.labs.golf.story import sweep as read
 from rooflab.show import theme
 from rooflab.show.canvas import DPI
+from rooflab.show.figures import Picture
 from rooflab.show.machine_choices import listed
-from rooflab.show.roofline_figure import Picture
 
 _BYTES, _CALLS = theme.FACES["C"], "#CC79A7"
 _HOLES = (("#0072B2", "o"), ("#D55E00", "s"), ("#882255", "^"), ("#007D5C", "D"), ("#CC79A7", "v"))

@@ -23,7 +23,7 @@ from rooflab.count.si import plain
 from rooflab.labs.golf.story import ArrayTrip, ChunkStories, Stop, Story, number, story
 from rooflab.show import labels, painter, theme
 from rooflab.show.canvas import DPI
-from rooflab.show.roofline_figure import Picture
+from rooflab.show.figures import Picture
 from rooflab.show.scene import By, Dim, Scene
 
 #: The two sheets: a page's column, and a phone.

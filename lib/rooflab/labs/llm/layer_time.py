@@ -22,8 +22,8 @@ from rooflab.measure.measurement import Measurement
 from rooflab.predict.roofline import Roofline
 from rooflab.show import theme
 from rooflab.show.canvas import DPI
+from rooflab.show.figures import Picture
 from rooflab.show.machine_choices import listed
-from rooflab.show.roofline_figure import Picture
 
 MOST = 1024  # tokens on the axis
 # Edges of a layer on sliders: tokens, two steps to every doubling; widths of language models.

@@ -22,8 +22,8 @@ from rooflab.measure.measurement import Measurement
 from rooflab.predict.roofline import Roofline
 from rooflab.show import theme
 from rooflab.show.canvas import DPI
+from rooflab.show.figures import Picture
 from rooflab.show.labels import Crowd, Spot
-from rooflab.show.roofline_figure import Picture
 
 TOKENS = (1, 4, 16, 64, 256, 1024)
 X_LIMITS, Y_LIMITS = (0.2, 4000), (1 / 800, 4)
