@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from numbers import Real
@@ -15,9 +15,10 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure, SubFigure
 
-from rooflab.show import canvas, theme
+from rooflab.show import canvas, painter, theme
 from rooflab.show.canvas import DPI, Bundle
 from rooflab.show.labels import Crowd
+from rooflab.show.scene import Scene
 
 FULL = 7.6  # inches of a figure in a notebook: its letters are as large as they get
 LEAST = 0.65  # of these letters, at least: the smallest then has 6 points
@@ -303,3 +304,54 @@ def write_title(figure: Figure, title: str, share: float, left: float) -> int:
                 lines[-1] += f"{joint}{word}"
     text.set_text("\n".join(lines))
     return len(lines)
+
+
+def painted(
+    build: Callable[[float], Scene], words: str, ax: object, width: object,
+    title: str | None = None, natural: str = "",
+) -> Picture | Panel:  # fmt: skip
+    """Paint the scene that ``build`` makes for a width in pixels, as high as it needs.
+
+    Raises ValueError naming ``ax`` if that is not high enough.
+    """
+    sized(ax, width, None, title)
+    if ax is not None:
+        (axes,) = own_axes(ax)
+        if title:
+            axes.set_title(title, loc="left", weight="bold")
+        _paint_into(axes, build)
+        return Panel((axes,), words)
+    wide = FULL if width is None else inches("width", width)
+    share = share_of(wide)
+    scene = build(wide * DPI / share)
+    with rc_context(_rc(share)):
+        made = Picture((wide, 1), dpi=DPI)
+        FigureCanvasAgg(made)
+        said = natural if title is None else title
+        lines = write_title(made, said, share, 8)
+        above = LINE * lines + 12 if lines else 0
+        made.clear()
+        made.set_size_inches(wide, (scene.height + above) * share / DPI)
+        write_title(made, said, share, 8)
+        room = scene.height / (scene.height + above)
+        painter.paint(made.add_axes((0, 0, 1, room)), scene, share)
+    made.words = words
+    return made
+
+
+def _paint_into(axes: Axes, build: Callable[[float], Scene]) -> None:
+    """Paint a scene into axes, with smaller letters if it is too high else."""
+    box = axes.get_window_extent()
+    wide, high = box.width / axes.figure.dpi, box.height / axes.figure.dpi
+    needed = 0.0
+    for share in dict.fromkeys((share_of(wide), LEAST)):
+        scene = build(wide * DPI / share)
+        needed = scene.height * share / DPI
+        if needed <= high:
+            painter.paint(axes, scene, share)
+            axes.set_ylim(high * DPI / share, 0)
+            return
+    raise ValueError(
+        f"ax is {wide:.2g} inches wide and {high:.2g} high; at this width the figure needs a "
+        f"height of {needed + 0.05:.2g}"
+    )

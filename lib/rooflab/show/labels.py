@@ -344,6 +344,15 @@ class Crowd:
         self._annotate(one, spot, style)
         return True
 
+    def width(self, text: str, size: float = theme.FONT) -> float:
+        """Width of ``text`` in pixels, in letters of ``size`` points."""
+        return self._extent(text, {"fontsize": size})[0]
+
+    def place(self, text: str, spot: Spot, size: float = theme.FONT) -> None:
+        """Write ``text`` there, whatever is there; nothing else comes near it."""
+        self.room.taken += _boxes(spot, *self._extent(text, {"fontsize": size}))
+        self._annotate(text, spot, {"fontsize": size})
+
     def write_rows(
         self, rows: Sequence[tuple[str, bool]], corners: Iterable[Spot], **style: Any
     ) -> None:
