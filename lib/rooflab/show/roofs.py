@@ -65,10 +65,10 @@ def label_overhead(crowd: Crowd, lines: Mapping[tuple[str, str], CallLine]) -> N
             for t in (0.02, 0.1, 0.2, 0.3, 0.45, 0.6, 0.75)
             for side, ha in ((6, "left"), (-6, "right"))
         ]
-        along = _along(seen[0], seen[-1], [0.05 * step for step in range(4, 19)])
+        beside = along(seen[0], seen[-1], [0.05 * step for step in range(4, 19)])
         look: Look = {"color": theme.OVERHEAD, "fontsize": theme.SMALL}
         texts = (line.label, f"{line.name.upper()} call")
-        places = [(text, spots) for text in texts for spots in (along, level)]
+        places = [(text, spots) for text in texts for spots in (beside, level)]
         any(crowd.write(text, spots, forced=False, **look) for text, spots in places)
 
 
@@ -79,7 +79,7 @@ def _seen(crowd: Crowd, line: CallLine) -> list[tuple[float, float]]:
     return [crowd.pixel(x, y) for x, y in inside or line.points[-1:]]
 
 
-def _along(
+def along(
     start: tuple[float, float], end: tuple[float, float], shares: Sequence[float]
 ) -> list[Spot]:
     """Spots for words along a straight line in pixels: above it first, then below."""
@@ -164,11 +164,11 @@ def label_slope(crowd: Crowd, ceiling: Ceiling, name: str = "") -> None:
         return
     rate = si(roof.bandwidth, "B/s")
     texts = (
-        *(f"{one}: {what}" for what in (ceiling.slope_text, rate) for one in _names(name)),
+        *(f"{one}: {what}" for what in (ceiling.slope_text, rate) for one in names(name)),
         *((ceiling.slope_text,) if not name else ()),
         rate,
     )
-    spots = _along(start, end, (0.3, 0.45, 0.6, 0.2, 0.75, 0.1, 0.9))
+    spots = along(start, end, (0.3, 0.45, 0.6, 0.2, 0.75, 0.1, 0.9))
     crowd.write(texts, spots, color=theme.CARRYING, fontsize=_size(name), weight="bold")
 
 
@@ -183,7 +183,7 @@ def label_peak(crowd: Crowd, ceiling: Ceiling, text: str, name: str = "") -> Non
         for side, va in ((5, "bottom"), (-6, "top"))
         for x, ha in ((right - 4, "right"), ((right + bend) / 2, "center"), (bend + 8, "left"))
     ]
-    texts = [f"{one}: {what}" for what in (text, si(roof.peak, "FLOP/s")) for one in _names(name)]
+    texts = [f"{one}: {what}" for what in (text, si(roof.peak, "FLOP/s")) for one in names(name)]
     look: Look = {"color": theme.COMPUTING, "fontsize": _size(name), "weight": "bold"}
     crowd.write(texts or text, spots, **look)
     ridge, foot = crowd.pixel(roof.ridge, crowd.ax.get_ylim()[0])
@@ -193,7 +193,7 @@ def label_peak(crowd: Crowd, ceiling: Ceiling, text: str, name: str = "") -> Non
         crowd.write(f"ridge {theme.ridge(roof.ridge)}", spots, fontsize=theme.SMALL)
 
 
-def _names(name: str) -> list[str]:
+def names(name: str) -> list[str]:
     """A machine's name, then without its maker; none for ""."""
     maker, _, rest = name.partition(" ")
     return [name, rest] if maker in MAKERS and rest else [name] if name else []

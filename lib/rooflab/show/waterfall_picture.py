@@ -316,7 +316,7 @@ def draw(fall: Fall, ax: Axes | None = None, width: float | None = None) -> Pict
 def fall_scene(fall: Fall, width: float = 760) -> Scene:
     """The picture of one waterfall, its sentence above it."""
     said = textwrap.wrap(fall.sentence, int((width - 16) / 9.2))
-    top = 20 * len(said) + 38
+    top = 20 * len(said) + (57 if stacks(width) else 38)
     lo, hi = (limit - fall.start for limit in window(fall.places, 0.06))
     placed = bars(np.array([step.end - fall.start for step in fall.steps]), lo, hi, width)
     zero = bars(np.zeros(1), lo, hi, width)[0][2].item()

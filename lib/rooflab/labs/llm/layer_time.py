@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 from matplotlib.axes import Axes
@@ -21,8 +22,9 @@ from rooflab.measure.measurement import Measurement
 from rooflab.predict.roofline import Roofline
 from rooflab.show import theme
 from rooflab.show.figures import Inset, Panel, Picture, page
-from rooflab.show.labels import Crowd, Spot, spots_around
+from rooflab.show.labels import Crowd, spots_around
 from rooflab.show.machine_choices import listed
+from rooflab.show.roofs import along, names
 
 MOST = 1024  # tokens on the axis
 # Edges of a layer on sliders: tokens, two steps to every doubling; widths of language models.
@@ -192,20 +194,17 @@ def _curve(
     return [own], places
 
 
-def _name_curve(crowd: Crowd, roof: Roofline, knee_at: Places, line: Places) -> None:
-    """Write whose roof a curve belongs to beside it, shorter where there is less room."""
+def _name_curve(crowd: Crowd, roof: Roofline, bend: Places, line: Places) -> None:
+    """Write whose roof a curve belongs to along one of its parts, shorter where there is less
+    room."""
     name, kind = short(roof), f", {roof.dtype}"
     source = f" ({roof.machine.provenance})"
-    texts = (f"{name}{kind}{source}", f"{name}{kind}", name)
-    spots = [
-        Spot(x + side * 8, y + up, ha, va)
-        for x, y in line[8:-8:8]
-        for side, ha in ((1, "left"), (-1, "right"))
-        for up, va in ((9, "bottom"), (-9, "top"))
-    ]
-    # Anything on the curve is as good as its knee: the nearest point of it counts as the owner.
-    own = [*knee_at, *line[::4]]
-    crowd.write(texts, spots, own, fontsize=theme.FONT)
+    texts = (f"{name}{kind}{source}", f"{name}{kind}", *names(name))
+    corners = [line[0], *bend, line[-1]]
+    parts = sorted(pairwise(corners), key=lambda part: part[0][0] - part[1][0])
+    shares = [0.05 * step for step in range(4, 18)]
+    spots = [spot for start, end in parts for spot in along(start, end, shares)]
+    crowd.write(texts, spots, fontsize=theme.SMALL)
 
 
 def _dots(crowd: Crowd, points: Sequence[tuple[int, float]]) -> None:

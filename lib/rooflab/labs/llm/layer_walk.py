@@ -6,6 +6,7 @@ roofs are equally high, and what differs between them is where they bend.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
@@ -21,10 +22,12 @@ from rooflab.predict.roofline import Roofline
 from rooflab.show import theme
 from rooflab.show.figures import Inset, Panel, Picture, page
 from rooflab.show.labels import Crowd, Spot, spots_around
+from rooflab.show.roofs import names
 
 TOKENS = (1, 4, 16, 64, 256, 1024)
 X_LIMITS, Y_LIMITS = (0.2, 4000), (1 / 800, 4)
-INSET = Inset(68, 14, 50, 56)
+INSET, NARROW = Inset(68, 14, 50, 56), Inset(68, 14, 50, 94)  # with two lines above a panel; four
+WITH_LINES = 6.5  # inches of a figure whose headings have two lines
 WORDS = (("memory", "mem."), ("computing", "comp."))  # what limits each side
 Look: TypeAlias = dict[str, Any]
 
@@ -92,9 +95,8 @@ def walk(
         raise ValueError(f"roofs: {len(both)} given; two stand side by side")
     timed = {tokens_of(one, inputs, outputs): one for one in measured}
     title = f"A layer {inputs} → {outputs}, 1 to 1024 tokens: share of the peak"
-    with page(
-        ax, width, height, None, title, high=0.57, inset=INSET, panels=2, between=24
-    ) as sheet:
+    inset = INSET if width is None or width >= WITH_LINES else NARROW
+    with page(ax, width, height, None, title, high=0.57, inset=inset, panels=2) as sheet:
         for number, (roof, panel) in enumerate(zip(both, sheet.axes, strict=True)):
             _axes(panel, first=number == 0)
             ops = _ops(inputs, outputs, roof)
@@ -140,13 +142,18 @@ def _panel(
 
 
 def _heading(crowd: Crowd, roof: Roofline) -> None:
-    """The machine and its figures above the panel, in as few letters as its width asks for."""
+    """The machine and its figures above the panel, in as many lines as its width asks for."""
     left, _, right, top = crowd.frame
-    figures = f"{roof.dtype}: {si(roof.peak, 'FLOP/s')}, {si(roof.bandwidth, 'B/s')}"
-    name = f"{short(roof)} ({roof.machine.provenance.split(' on ')[0]})"
-    for number, text in enumerate((figures, name)):
-        while crowd.width(text, theme.SMALL) > right - left:
-            text = text[:-2].rstrip() + "…"
+    fits = [one for one in names(short(roof)) if crowd.width(one, theme.SMALL) <= right - left]
+    name = fits[0] if fits else textwrap.shorten(short(roof), 20, placeholder="…")
+    source = f"({roof.machine.provenance.split(' on ')[0]})"
+    figures = (f"{roof.dtype}: {si(roof.peak, 'FLOP/s')},", si(roof.bandwidth, "B/s"))
+    lines: list[str] = []
+    for one, other in (figures, (name, source)):
+        whole = f"{one} {other}"
+        one_line = crowd.width(whole, theme.SMALL) <= right - left
+        lines += [whole] if one_line else [other, one.removesuffix(",")]
+    for number, text in enumerate(lines):
         crowd.place(text, Spot(left, top + 8 + 19 * number, "left", "bottom"), theme.SMALL)
 
 
