@@ -137,7 +137,7 @@ class Inset:
     """Pixels around the axes of a figure of its own, at full letters; ``top`` without title."""
 
     left: int = 64
-    right: int = 20
+    right: int = 26
     bottom: int = 50
     top: int = 40
 

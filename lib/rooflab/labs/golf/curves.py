@@ -141,8 +141,10 @@ def _draw_scores(sheet: Page, shown: Sequence[Row], own: Sequence[Row]) -> None:
     """Programs as points, a line and a marker for each hole, with the hole's name at an end."""
     ax, every = sheet.ax, [*shown, *own]
     _axes(ax, "score: bytes ÷ fewest bytes")
-    _ticks(ax.xaxis, [1, 1.5, 2, 3, 4, 5, 6], lambda v: plain(v, 2))
-    ax.set_xlim(0.9, max(1.6, 1.15 * max(score for _, score, _ in every)))
+    right = max(1.6, 1.15 * max(score for _, score, _ in every))
+    ax.set_xlim(0.9, right)
+    marks = [mark for mark in (1, 1.5, 2, 3, 4, 5, 6, 10, 20, 50, 100) if mark <= right]
+    _ticks(ax.xaxis, marks, lambda v: plain(v, 2))
     _seconds(ax, [seconds for _, _, seconds in every])
     crowd, names = sheet.crowd(ax), []
     for place, hole in enumerate(dict.fromkeys(name for name, _, _ in every)):
