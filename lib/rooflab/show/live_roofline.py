@@ -24,22 +24,16 @@ from rooflab.count.operation import Operation
 from rooflab.count.validation import size, unknown
 from rooflab.predict.estimate import predict
 from rooflab.predict.machine import Machine
-from rooflab.show import canvas, captions, ceiling_lines, theme
+from rooflab.show import canvas, captions, ceiling_lines, roofs, theme
 from rooflab.show.box import BoxView, Solid, of_family
 from rooflab.show.canvas import DPI, Frame, empty
-from rooflab.show.ceiling_lines import CHOICES, MIX, Ceiling, as_band, ceilings, label_machine, roof
+from rooflab.show.ceiling_lines import CHOICES, MIX, Ceiling, as_band, ceilings, roof
 from rooflab.show.families import Family, batches, families, sizes
+from rooflab.show.figures import Picture
 from rooflab.show.labels import Crowd
 from rooflab.show.machine_choices import Offer, offers, well_known, with_figures
-from rooflab.show.roofline_figure import (
-    Picture,
-    Point,
-    draw_ceilings,
-    draw_points,
-    draw_splits,
-    label_points,
-    legend,
-)
+from rooflab.show.points import Point, label_points
+from rooflab.show.roofline_figure import draw_marks
 from rooflab.show.roofline_tables import Series, Slider, Tables
 from rooflab.show.waiting import Cover, awaited, covered
 from rooflab.show.waterfall_picture import WaterfallView, link_waterfall, stacked, waterfall_of
@@ -322,19 +316,17 @@ def still(scene: Tables, view: Overlay, box: BoxView | None = None) -> Picture:
         ax = empty(figure, frame, beside, extra)
         crowd, drawn = Crowd(ax), _ceilings(scene, offer, view)
         lines = _call_lines(scene, view, offer) if drawn else {}
-        legend(crowd, points, lines.values())
         if drawn:
-            active = {_level(offer, p.side or view.cache, p.op) for p in points}
-            draw_ceilings(crowd, drawn, active)
+            active = {_level(offer, p.side or view.cache, p.operation) for p in points}
+            roofs.draw_ceilings(crowd, drawn, active)
             inside = [p for p in points if not _below(p, frame)]
-            draw_splits(crowd, inside)
-            draw_points(crowd, inside)
-            ceiling_lines.draw_overhead(crowd, lines)
-            ceiling_lines.draw_band(crowd, scene.band)
-            label_machine(crowd, [drawn], active)
+            draw_marks(crowd, inside, lines)
+            roofs.draw_band(crowd, scene.band)
+            roofs.label_machine(crowd, [drawn], active)
             label_points(crowd, inside)
+            roofs.label_overhead(crowd, lines)
         else:
-            ceiling_lines.draw_band(crowd, scene.band)
+            roofs.draw_band(crowd, scene.band)
         figure.text(
             8 / DPI / figure.get_figwidth(), 1 - 6 / DPI / figure.get_figheight(),
             f"{offer.name} · {view.dtype} · "
@@ -468,7 +460,7 @@ def _said(point: Point, cache: str) -> str:
 def _words(scene: Tables, view: Overlay, offer: Offer, points: list[Point], frame: Frame) -> str:
     said = []
     for series, op in _shown(scene, view):
-        mine = [p for p in points if p.op.label == op.label]
+        mine = [p for p in points if p.operation.label == op.label]
         if not mine:
             said.append(captions.count(op))
             continue
@@ -506,11 +498,15 @@ def _side_words(scene: Tables, offer: Offer, p: Point, side: str, frame: Frame) 
     if _below(p, frame):
         line = ceiling_lines.outside(side, p.kind, p.rate)
     else:
-        level = _level(offer, side, p.op)
+        level = _level(offer, side, p.operation)
         line = ceiling_lines.sides_words(
-            side, p.kind, p.op, p.rate, roof(offer.known, p.op.compute_dtype, level, scene.mix)
+            side,
+            p.kind,
+            p.operation,
+            p.rate,
+            roof(offer.known, p.operation.compute_dtype, level, scene.mix),
         )
-    trap = ceiling_lines.trap(p.op, p.rate, offer.known) if side == "warm" else ""
+    trap = ceiling_lines.trap(p.operation, p.rate, offer.known) if side == "warm" else ""
     return line + trap + _call(scene, offer, p, side)
 
 
@@ -518,7 +514,7 @@ def _call(scene: Tables, offer: Offer, p: Point, side: str) -> str:
     """The cost of the call, where it is most of a predicted time and its line is drawn."""
     if not scene.overhead or p.kind != "predicted":
         return ""
-    return ceiling_lines.overhead_words(p.op, offer.known, side)
+    return ceiling_lines.overhead_words(p.operation, offer.known, side)
 
 
 class Overlay(anywidget.AnyWidget):
