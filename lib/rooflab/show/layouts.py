@@ -30,6 +30,7 @@ BELOW_BEND = 45  # pixels between the flat part of a roof and the words at its s
 
 Spot = list[float]  # x and y of the middle of words on their baseline, and their slant if any
 Path = np.ndarray  # points × (x, y)
+Hanging = tuple[list[str], Path]  # which end of the words stands where, for each place of a guess
 
 
 # What stands still: the machine's roofs, and the lines on which a call is all cost.
@@ -126,12 +127,12 @@ class Words:
 
     ``names``: one a point. ``calls``: one a call line. ``roofs``: the text, its spot, and whether
     it names a bandwidth. ``floor``: what is said of the cheapest call. ``guesses``: number of a
-    point → which end of what is said of its guess stands where, for each place of the guess.
+    point → what is said of its guess.
     """
 
     names: list[Spot | None]
     calls: list[Spot | None]
-    guesses: dict[int, tuple[str, Path]] = field(default_factory=dict)
+    guesses: dict[int, Hanging] = field(default_factory=dict)
     roofs: list[tuple[str, Spot | None, bool]] = field(default_factory=list)
     floor: tuple[str, Spot | None] | None = None
     asides: list[Aside] = field(default_factory=list)
@@ -139,12 +140,26 @@ class Words:
 
 @dataclass(frozen=True)
 class Plan:
-    """All that is drawn in ``frame``, with its three layouts and the words of each."""
+    """All that is drawn in ``frame``, with its three layouts and the words of each.
+
+    ``numbered``: numbers stand for the names of the points.
+    """
 
     frame: Frame
     dots: tuple[Dot, ...]
     roofs: tuple[Ceiling, ...]
     calls: tuple[CallLine, ...]
+    numbered: bool = False
+
+    @property
+    def names(self) -> list[str]:
+        """What stands at each point."""
+        return [str(n) if self.numbered else dot.label for n, dot in enumerate(self.dots, 1)]
+
+    @property
+    def crowded(self) -> bool:
+        """Whether a name in decades has no place beside its point."""
+        return None in self.words[2].names
 
     @cached_property
     def layouts(self) -> tuple[Layout, Layout, Layout]:
@@ -202,8 +217,9 @@ def _write(plan: Plan, layout: Layout) -> Words:
         words.roofs = _name_roofs(room, plan, layout)
     if k == 0 and plan.calls:
         words.floor = _name_floor(room, plan)
-    room.taken += [_hanging(dot, layout) for dot in dots if dot.asked is not None]
-    named = [(dot.label, spot) for dot, spot in zip(dots, spots)]
+    strips = [_hanging(dot, layout) for dot in dots if dot.asked is not None]
+    room.taken += strips
+    named = list(zip(plan.names, spots))
     if k == 2:  # only there is the gap of a guess long enough to carry words
         fixed = {n: dot.guess for n, dot in enumerate(dots) if dot.guess is not None}
         named += [(layout.said(dots[n])[0], layout.guess(dots[n], s)) for n, s in fixed.items()]
@@ -211,25 +227,23 @@ def _write(plan: Plan, layout: Layout) -> Words:
     words.names = places[: len(dots)]
     if k == 2:
         words.calls = [_name_call(room, line.label, plan.call(line, layout)) for line in plan.calls]
-    words.asides = _aside(room, plan, layout, [n for n, at in enumerate(words.names) if at is None])
+    hidden = [n for n, at in enumerate(words.names) if at is None]
+    words.asides = _aside(room, plan, layout, hidden, strips)
     if k == 2:  # last, so that names go first
         words.guesses = _beside_guesses(room, plan)
-        words.guesses |= {n: _constant(at) for n, at in zip(fixed, places[len(dots) :]) if at}
+        placed = zip(fixed, places[len(dots) :])
+        words.guesses |= {n: (["middle"], np.array([at])) for n, at in placed if at}
     return words
 
 
-def _constant(at: Spot) -> tuple[str, Path]:
-    return "middle", np.array([at], float)
-
-
-def _beside_guesses(room: Room, plan: Plan) -> dict[int, tuple[str, Path]]:
-    """What is said of guesses that are not made yet: beside the marker of each, on one side of it.
+def _beside_guesses(room: Room, plan: Plan) -> dict[int, Hanging]:
+    """What is said of guesses that are not made yet: beside the marker of each.
 
     Nothing is said at places where the words would lie on a name, or where another guess's words
     may come to stand. The sides are those at which the fewest places are lost.
     """
     asked = [n for n, dot in enumerate(plan.dots) if dot.asked is not None]
-    every = [{side: _on_side(room, plan, n, side) for side in (1, -1)} for n in asked]
+    every = [{side: _at_side(room, plan, n, side) for side in (1, -1)} for n in asked]
     best: list[Path] = []
     for sides in itertools.product((1, -1), repeat=len(asked)):
         found: list[Path] = []
@@ -238,23 +252,27 @@ def _beside_guesses(room: Room, plan: Plan) -> dict[int, tuple[str, Path]]:
             for other in found:
                 own[_covered(own, other)] = np.nan
             found.append(own)
-        if not best or _seen(found) > _seen(best):
-            best, taken = found, sides
-    return {
-        n: ("start" if side > 0 else "end", boxes[:, [0 if side > 0 else 2, 3]] - (-3 * side, 5))
-        for n, boxes, side in (zip(asked, best, taken) if asked else ())
-    }
+        if _seen(found) > _seen(best):
+            best = found
+    return {n: _ends(plan.layouts[2].place(plan.dots[n])[0], one) for n, one in zip(asked, best)}
 
 
-def _on_side(room: Room, plan: Plan, n: int, side: int) -> Path:
-    """The box of what is said of each guess of point ``n`` on a side of it; NaN without room."""
+def _ends(own: float, boxes: Path) -> Hanging:
+    """The ends of words in ``boxes`` that are nearer to x = ``own``, where their marker is."""
+    right = boxes[:, 0] > own
+    x = np.where(right, boxes[:, 0] + 3, boxes[:, 2] - 3)
+    return ["start" if one else "end" for one in right], np.column_stack([x, boxes[:, 3] - 5])
+
+
+def _at_side(room: Room, plan: Plan, n: int, first: int) -> Path:
+    """The box of what is said of each guess of point ``n``, best on one side; NaN without room."""
     layout, dot, frame = plan.layouts[2], plan.dots[n], room.frame
     texts, taken = layout.said(dot), np.array(room.taken)
     boxes = np.full((len(texts), 4), np.nan)
     for g, (text, seconds) in enumerate(zip(texts, dot.guesses)):
         x, y = layout.guess(dot, seconds)
-        near, far = x + side * 10, x + side * (width(text) + 16)
-        for lift in LIFTS:
+        for side, lift in itertools.product((first, -first), LIFTS):
+            near, far = x + side * 10, x + side * (width(text) + 16)
             box = (min(near, far), y + lift - 14, max(near, far), y + lift + 5)
             inside = box[0] >= frame[0] and box[2] <= frame[2] and frame[1] <= box[1]
             if inside and box[3] <= frame[3] and not _covered(np.array([box]), taken)[0]:
@@ -309,12 +327,17 @@ def _name_floor(room: Room, plan: Plan) -> tuple[str, Spot | None]:
     return text, room.put(text, spots)
 
 
-def _aside(room: Room, plan: Plan, layout: Layout, hidden: Sequence[int]) -> list[Aside]:
-    """Names at the end of a thin line, or in layouts 0 and 1 one note that counts the points."""
+def _aside(
+    room: Room, plan: Plan, layout: Layout, hidden: Sequence[int], strips: Sequence[Box]
+) -> list[Aside]:
+    """Names at the end of a thin line, or in layouts 0 and 1 one note that counts the points.
+
+    ``strips``: where guesses may come to hang. A name without any other room lies there.
+    """
     spots = [layout.place(plan.dots[n]) for n in hidden]
     named: list[tuple[str, tuple[float, float], int | None]] = []
     if layout.index == 2 or len(hidden) == 1:
-        named = [(plan.dots[n].label, spot, n) for n, spot in zip(hidden, spots)]
+        named = [(plan.names[n], spot, n) for n, spot in zip(hidden, spots)]
     elif hidden:
         x, y = np.mean(spots, axis=0).tolist()
         named = [(f"no room for {len(hidden)} more names", (x, y), None)]
@@ -324,6 +347,10 @@ def _aside(room: Room, plan: Plan, layout: Layout, hidden: Sequence[int]) -> lis
         at = room.put(text, clear)
         lined = at is not None or n is not None  # a note without a clear line has none
         at = at or room.put(text, _rings(*own))
+        if at is None:
+            bare = Room(room.frame, [box for box in room.taken if box not in strips], room.lines)
+            at = bare.put(text, _rings(*own))
+            room.taken += bare.taken[-1:] if at else []
         if at is not None:
             lead = _lead(at, width(text) / 2 + 4, own) if lined else None
             room.add_line(lead or [])

@@ -7,7 +7,7 @@ against intensity, the same in factors of ten under the machine's roof, and last
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -111,6 +111,8 @@ def morph_scene(seen: Sequence[Dot], where: Machine | None, sheet: tuple[Any, ..
     scene = Scene(wide, high, dims)
     frame = Frame(left, top, wide - right, high - bottom)
     plan = Plan(frame, tuple(seen), ceilings(seen, where), call_lines(seen, where))
+    if wide < SHEETS[0][0] and plan.crowded:
+        plan = replace(plan, numbered=True)
     drawing = _Drawing(scene, plan)
     for k in range(3):
         _axes(drawing, k)
@@ -124,6 +126,10 @@ def morph_scene(seen: Sequence[Dot], where: Machine | None, sheet: tuple[Any, ..
     scene.choice("at", "named stops of the slider", STOPS)
     scene.play("at", "▶ play", again="↺ play")
     _slider(drawing)
+    if plan.numbered:
+        scene.note(
+            ", ".join(f"{n}\u00a0{dot.label}" for n, dot in enumerate(seen, 1)) + ".", "names"
+        )
     if where is not None:
         scene.note(captions.origin(where))
     return scene
@@ -259,7 +265,7 @@ def _points(drawing: _Drawing) -> None:
         mark = scene.dot(place, None, shape, 8, ink="paper", width=1.2, name="point")
         scene.point(mark, says)
         names = [words.names[n] for words in plan.words]
-        drawing.words(dot.label, names, "ink", name="name")
+        drawing.words(plan.names[n], names, "ink", name="name")
 
 
 def _guess(drawing: _Drawing, n: int, dim: int | None) -> None:
@@ -282,11 +288,12 @@ def _guess(drawing: _Drawing, n: int, dim: int | None) -> None:
     look: dict[str, Any] = {"fill": "mine", "ink": "ink", "opacity": shown, "name": "guess"}
     scene.dot(Sum(By(names, ends[..., 2:])), None, theme.style(dot.op.name).shape, 8, **look)
     if n in plan.words[2].guesses:
-        anchor, at = plan.words[2].guesses[n]
-        if dim is None:
-            x, y = at[0].tolist()
-        else:
+        ends_at, at = plan.words[2].guesses[n]
+        anchor: Words = ends_at[0]
+        x, y = at[0].tolist()
+        if dim is not None:
             x, y = (By(f"guess{dim}", [np.nan, *at[:, axis]]) for axis in (0, 1))
+            anchor = By(f"guess{dim}", ["start", *ends_at])
         look = {"opacity": opacity, "anchor": anchor, "halo": True, "size": LETTERS, "name": "off"}
         scene.text(x, y, text, "mine-says", **look)
 
