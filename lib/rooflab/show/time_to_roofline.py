@@ -153,19 +153,23 @@ def _axes(drawing: _Drawing, k: int) -> None:
     scene, frame = drawing.scene, drawing.plan.frame
     here, shown = drawing.plan.layouts[k], By("at", _near(k))
     other = drawing.plan.layouts[(0, 2, 1)[k]]
-    look: dict[str, Any] = {"size": LETTERS, "opacity": shown, "name": f"tick-{k}"}
+    look: dict[str, Any] = {"size": LETTERS, "opacity": shown}
+    below: Any = (0, frame.bottom, scene.width, frame.bottom + 28)
+    beside: Any = (0, frame.top - 12, frame.left, frame.bottom + 12)
+    grid: dict[str, Any] = {"clip": frame.box, "opacity": shown}
     last = 0.0
     for value, text in _ticks(here.x, "" if k == 0 else None, 110 if k < 2 else 64):
-        x = _way(k, here.x(value), other.x(value))
-        scene.line([(x, frame.top), (x, frame.bottom)], "grid", 1, opacity=shown)
-        half = width(text) / 2 + 4
+        x, half = _way(k, here.x(value), other.x(value)), width(text) / 2 + 4
+        scene.line([(x, frame.top), (x, frame.bottom)], "grid", 1, **grid)
         if here.x(value) - half > last and here.x(value) + half <= scene.width + 4:
-            scene.text(x, frame.bottom + 20, text, anchor="middle", **look)
+            scene.text(x, frame.bottom + 20, text, anchor="middle", clip=below,
+                       name=f"tick-{k} x", **look)  # fmt: skip
             last = here.x(value) + half
     for value, text in _ticks(here.y, "s" if k == 0 else "", 64):
-        y = _way(k, here.y(value), other.y(value))
-        scene.line([(frame.left, y), (frame.right, y)], "grid", 1, opacity=shown)
-        scene.text(frame.left - 7, By("at", np.asarray(y.values) + 5), text, anchor="end", **look)
+        y, foot = (_way(k, here.y(value) + down, other.y(value) + down) for down in (0, 5))
+        scene.line([(frame.left, y), (frame.right, y)], "grid", 1, **grid)
+        scene.text(frame.left - 7, foot, text, anchor="end", clip=beside,
+                   name=f"tick-{k} y", **look)  # fmt: skip
     across, up = NAMES[k]
     look |= {"name": f"axis-{k}"}
     scene.text(frame.right, frame.bottom + 44, across, anchor="end", **look)
