@@ -72,13 +72,17 @@ def test_a_guess_placed_on_the_page_hangs_at_its_point_without_a_kernel(asked_pa
     asked_page.locator(".rl-morph:not(.rl-covered)").wait_for()
     stop(asked_page, "the roofline")
     x, y = place(asked_page, BIG)
-    gx, gy = place(asked_page, ".guess >> nth=0")
+    gx, gy = place(asked_page, ".rl-morph .guess >> nth=0")
     assert gx == pytest.approx(x, abs=0.1) and gy < y - 20, "a shorter time is faster"
-    off = asked_page.locator(".off").first
-    assert visible(asked_page, ".off >> nth=0") and off.text_content().startswith("off by ×")
+    off = asked_page.locator(".rl-morph .off").first
+    assert visible(asked_page, ".rl-morph .off >> nth=0") and off.text_content().startswith(
+        "off by ×"
+    )
     assert "You guessed" in asked_page.locator(BIG).get_attribute("aria-label")
-    assert not visible(asked_page, ".guess >> nth=1"), "shown without a guess"
-    assert not visible(asked_page, ".gap >> nth=1") and not visible(asked_page, ".off >> nth=1")
+    assert not visible(asked_page, ".rl-morph .guess >> nth=1"), "shown without a guess"
+    assert not visible(asked_page, ".rl-morph .gap >> nth=1") and not visible(
+        asked_page, ".rl-morph .off >> nth=1"
+    )
 
 
 @pytest.mark.parametrize("paper", ["#fff", "#111"])

@@ -52,7 +52,7 @@ def spans(text: str, at: list[float]) -> list[tuple[str, float, float, float, fl
 def assert_apart(picture: Morph) -> None:
     for scene, k in product(picture.sheets, range(4)):
         for a, b in combinations(boxes(scene, k), 2):
-            if a[0] == b[0] and a[3] - a[1] == b[3] - b[1] == 10:
+            if a[0] == b[0] and max(a[3] - a[1], b[3] - b[1]) < 10.1:
                 continue  # two pieces of one slanted label
             clear = a[3] <= b[1] or b[3] <= a[1] or a[4] <= b[2] or b[4] <= a[2]
             assert clear, (scene.width, k, a, b)
