@@ -58,7 +58,7 @@ def assert_apart(picture: Morph) -> None:
             assert clear, (scene.width, k, a, b)
         for text, left, top, right, bottom in boxes(scene, k):
             inside = left >= 0 and right <= scene.width and top >= 15
-            assert inside and bottom <= scene.height - 94, (scene.width, text)
+            assert inside and bottom <= scene.height - 86, (scene.width, text)
 
 
 def test_labels_keep_apart_at_every_stop(picture: Morph) -> None:

@@ -137,11 +137,6 @@ class Room:
         slant = round(math.degrees(math.atan2(dy, dx)), 1)
         return [round(float(x - foot * dy), 1), round(float(y + foot * dx), 1), slant]
 
-    def try_put(self, text: str, spots: Iterable[tuple[float, float]]) -> list[float] | None:
-        """Like :meth:`put`, but the place stays free."""
-        best = self._best(text, spots)
-        return None if best is None else best[2]
-
     def put_all(self, named: Sequence[tuple[str, Point]]) -> list[list[float] | None]:
         """Place every (text, its marker) around its marker, in the order that works best."""
         choices = [self._choices(text, own) for text, own in named]

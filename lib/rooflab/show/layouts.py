@@ -15,11 +15,8 @@ from functools import cached_property
 import numpy as np
 
 from rooflab.count.si import si
-from rooflab.predict.estimate import homes, overhead, predict
-from rooflab.predict.machine import Machine
-from rooflab.show import ceiling_lines
 from rooflab.show.axes import Frame, Scale
-from rooflab.show.ceiling_lines import CallLine, Ceiling, missing, roof
+from rooflab.show.ceiling_lines import CallLine, Ceiling
 from rooflab.show.labels import Box, Room, width
 from rooflab.show.measured_points import Dot
 
@@ -31,50 +28,6 @@ BELOW_BEND = 45  # pixels between the flat part of a roof and the words at its s
 Spot = list[float]  # x and y of the middle of words on their baseline, and their slant if any
 Path = np.ndarray  # points × (x, y)
 Hanging = tuple[list[str], Path]  # which end of the words stands where, for each place of a guess
-
-
-# What stands still: the machine's roofs, and the lines on which a call is all cost.
-#
-# A call that does nothing still takes the time of a call. Over work that time is a floor; as a rate
-# it is FLOP ÷ call time, a line that small problems climb before they reach the roof.
-
-
-def ceilings(dots: Sequence[Dot], machine: Machine | None) -> tuple[Ceiling, ...]:
-    """Roofs to draw: memory's for every dtype that is there, and the caches that feed a warm point.
-
-    Empty without a machine, and for a dtype that it has no figure for.
-    """
-    if machine is None:
-        return ()
-    kinds = list(dict.fromkeys(dot.op.compute_dtype for dot in dots))
-    found = [
-        Ceiling("dram", roof(machine, kind)) for kind in kinds if not missing(machine, kind, "cold")
-    ]
-    if found:
-        kind = found[0].roof.dtype
-        levels = {next(iter(homes(dot.op.working_set, machine, dot.cache))) for dot in dots}
-        caches = [level for level in machine.levels if level in levels - {"dram"}]
-        found += [Ceiling(level, roof(machine, kind, level)) for level in caches]
-    return tuple(found)
-
-
-def call_lines(dots: Sequence[Dot], machine: Machine | None) -> tuple[CallLine, ...]:
-    """The overhead lines of the routines whose call decides for one of ``dots``.
-
-    If it decides for none, of all routines that are there. The warm call is taken, the cheapest
-    there is, so that nothing can lie above its line. Empty where no call was calibrated.
-    """
-    if machine is None or not machine.routines:
-        return ()
-    usable = [
-        dot for dot in dots
-        if dot.op.name in ceiling_lines.ROUTINES and overhead(dot.op, machine) > 0
-        and not missing(machine, dot.op.compute_dtype, "cold")
-    ]  # fmt: skip
-    small = [d for d in usable if predict(d.op, machine, cache=d.cache).limit == "overhead"]
-    routines = dict.fromkeys((d.op.name, d.op.compute_dtype) for d in small or usable)
-    lines = (ceiling_lines.call_line(ceiling_lines.square(*key), machine, None) for key in routines)
-    return tuple(line for line in lines if line)
 
 
 @dataclass(frozen=True)

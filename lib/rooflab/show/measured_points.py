@@ -1,4 +1,4 @@
-"""Measured operations as points: read, named, with the guesses made of them, and put into words.
+"""Measured operations as points: read, named, with their guesses and roofs, and put into words.
 
 One point is one measurement, with the learner's guess of its time beside it where there is one.
 """
@@ -14,10 +14,10 @@ from rooflab.count.operation import Operation
 from rooflab.count.si import percent, plain, si, times
 from rooflab.count.validation import unknown
 from rooflab.measure.measurement import Measurement
-from rooflab.predict.estimate import Prediction, predict
+from rooflab.predict.estimate import Prediction, homes, overhead, predict
 from rooflab.predict.machine import Machine
-from rooflab.show import captions, theme
-from rooflab.show.ceiling_lines import CallLine, Ceiling
+from rooflab.show import captions, ceiling_lines, theme
+from rooflab.show.ceiling_lines import CallLine, Ceiling, missing, roof
 from rooflab.show.waiting import is_axis
 
 SECONDS = {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}
@@ -219,6 +219,50 @@ def estimate_of(m: Measurement, machine: Machine | None) -> Prediction | None:
     if machine is None or not machine.has_peak(m.op.compute_dtype) or "dram" not in machine.levels:
         return None
     return predict(m.op, machine, cache=m.cache)
+
+
+# The machine's roofs that matter to the points, and the lines on which a call is all cost.
+#
+# A call that does nothing still takes the time of a call. Over work that time is a floor; as a rate
+# it is FLOP ÷ call time, a line that small problems climb before they reach the roof.
+
+
+def ceilings(dots: Sequence[Dot], machine: Machine | None) -> tuple[Ceiling, ...]:
+    """Roofs to draw: memory's for every dtype that is there, and the caches that feed a warm point.
+
+    Empty without a machine, and for a dtype that it has no figure for.
+    """
+    if machine is None:
+        return ()
+    kinds = list(dict.fromkeys(dot.op.compute_dtype for dot in dots))
+    found = [
+        Ceiling("dram", roof(machine, kind)) for kind in kinds if not missing(machine, kind, "cold")
+    ]
+    if found:
+        kind = found[0].roof.dtype
+        levels = {next(iter(homes(dot.op.working_set, machine, dot.cache))) for dot in dots}
+        caches = [level for level in machine.levels if level in levels - {"dram"}]
+        found += [Ceiling(level, roof(machine, kind, level)) for level in caches]
+    return tuple(found)
+
+
+def call_lines(dots: Sequence[Dot], machine: Machine | None) -> tuple[CallLine, ...]:
+    """The overhead lines of the routines whose call decides for one of ``dots``.
+
+    If it decides for none, of all routines that are there. The warm call is taken, the cheapest
+    there is, so that nothing can lie above its line. Empty where no call was calibrated.
+    """
+    if machine is None or not machine.routines:
+        return ()
+    usable = [
+        dot for dot in dots
+        if dot.op.name in ceiling_lines.ROUTINES and overhead(dot.op, machine) > 0
+        and not missing(machine, dot.op.compute_dtype, "cold")
+    ]  # fmt: skip
+    small = [d for d in usable if predict(d.op, machine, cache=d.cache).limit == "overhead"]
+    routines = dict.fromkeys((d.op.name, d.op.compute_dtype) for d in small or usable)
+    lines = (ceiling_lines.call_line(ceiling_lines.square(*key), machine, None) for key in routines)
+    return tuple(line for line in lines if line)
 
 
 # What the picture of all points says at its four stops.

@@ -19,8 +19,8 @@ from rooflab.predict.machine import Machine
 from rooflab.show import captions, theme
 from rooflab.show.axes import Frame, Scale
 from rooflab.show.labels import width
-from rooflab.show.layouts import Plan, Spot, call_lines, ceilings
-from rooflab.show.measured_points import Dot, dots, stop_sentences
+from rooflab.show.layouts import Plan, Spot
+from rooflab.show.measured_points import Dot, call_lines, ceilings, dots, stop_sentences
 from rooflab.show.player import Player
 from rooflab.show.scene import By, Dim, Fill, Scene, Sum, Words
 from rooflab.show.waiting import awaited, is_axis
@@ -38,7 +38,7 @@ NAMES = (
 LETTERS = 16  # pixels; labels.py reckons with them
 FAR = 400.0  # pixels beyond the axes at which a tick of another layout is far enough away
 #: Sheets: width, height, and what the axes leave free at the left, top, right and bottom.
-SHEETS = ((720, 530, (76, 34, 16, 94)), (440, 640, (76, 34, 16, 94)))
+SHEETS = ((720, 522, (76, 34, 16, 86)), (440, 632, (76, 34, 16, 86)))
 #: How far each place lies along the stops.
 AT = np.arange(WAY * (len(STOPS) - 1) + 1) / WAY
 
