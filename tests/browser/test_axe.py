@@ -55,7 +55,7 @@ CELLS = (
 OURS = ":is(.rl-pic, .rl-card, .rooflab-live, .rl-golf, .rl-lunch)"
 READY = f"""() => document.querySelectorAll('{OURS}').length >= 9
     && document.querySelector('.rl-sort .deck')
-    && document.querySelectorAll('.noUi-handle[data-lm-suppress-shortcuts]').length >= 6"""
+    && document.querySelectorAll('.noUi-handle[data-lm-suppress-shortcuts]').length >= 4"""
 RULES = {"runOnly": {"type": "tag", "values": [
     "wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]},
     "resultTypes": ["violations"], "preload": False}  # fmt: skip
