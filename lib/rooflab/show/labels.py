@@ -31,6 +31,7 @@ TRIES = 30
 
 Box = tuple[float, float, float, float]
 Point = Sequence[float]
+_Choice = tuple[float, Box, list[float]]  # a place for a text: its cost, its box, its middle
 
 
 @cache
@@ -137,35 +138,34 @@ class Room:
         slant = round(math.degrees(math.atan2(dy, dx)), 1)
         return [round(float(x - foot * dy), 1), round(float(y + foot * dx), 1), slant]
 
-    def try_put(self, text: str, spots: Iterable[tuple[float, float]]) -> list[float] | None:
-        """Like :meth:`put`, but the place stays free."""
-        best = self._best(text, spots)
-        return None if best is None else best[2]
-
     def put_all(self, named: Sequence[tuple[str, Point]]) -> list[list[float] | None]:
         """Place every (text, its marker) around its marker, in the order that works best."""
-        spots = [around(own[0], own[1], text) for text, own in named]
-        before = list(self.taken)
-        best: tuple[float, list[Box], list[list[float] | None]] = (math.inf, before, [])
+        choices = [self._choices(text, own) for text, own in named]
+        best: tuple[float, list[_Choice | None]] = (math.inf, [])
         for order in _orders([own for _, own in named]):
-            self.taken, cost = list(before), 0.0
-            found: list[list[float] | None] = [None] * len(named)
+            taken, cost = list[Box](), 0.0
+            found: list[_Choice | None] = [None] * len(named)
             for i in order:
-                place = self._best(named[i][0], spots[i], named[i][1])
-                if place is None or place[0] >= UNNAMED:
-                    cost += UNNAMED
-                    continue
-                cost += place[0]
-                self.taken.append(place[1])
-                found[i] = place[2]
+                found[i] = place = _free(choices[i], taken)
+                cost += place[0] if place else UNNAMED
+                taken += [place[1]] if place else []
             if cost < best[0]:
-                best = (cost, self.taken, found)
-        _, self.taken, found = best
-        return found
+                best = cost, found
+        self.taken += [one[1] for one in best[1] if one]
+        return [one[2] if one else None for one in best[1]]
+
+    def _choices(self, text: str, own: Point) -> list[_Choice]:
+        """The places for ``text`` around its marker that are free now, the best one first."""
+        found = []
+        for number, spot in enumerate(around(own[0], own[1], text)):
+            place = self._best(text, [spot], own)
+            if place is not None and place[0] + DETOUR * number < UNNAMED:
+                found.append((place[0] + DETOUR * number, *place[1:]))
+        return sorted(found, key=lambda one: one[0])
 
     def _best(
         self, text: str, spots: Iterable[tuple[float, float]], own: Point | None = None
-    ) -> tuple[float, Box, list[float]] | None:
+    ) -> _Choice | None:
         half, spots = width(text) / 2 + 3, list(spots)
         boxes = [(x - half, y - 14, x + half, y + 5) for x, y in spots]
         best = self.choose(([box] for box in boxes), () if own is None else (tuple(own),))
@@ -209,6 +209,11 @@ def around(x: float, y: float, text: str) -> list[tuple[float, float]]:
     ]  # fmt: skip
     far = [(x + side * half, y + lift) for lift in (-28, 38, -45, 55) for side in (1, 0, -1)]
     return near + far
+
+
+def _free(choices: Sequence[_Choice], taken: Sequence[Box]) -> _Choice | None:
+    """The first of ``choices`` that lies on nothing of ``taken``."""
+    return next((one for one in choices if not any(_overlap(one[1], b) for b in taken)), None)
 
 
 def _overlap(a: Box, b: Box) -> bool:
