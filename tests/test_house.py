@@ -22,8 +22,10 @@ ONE_IMPORTER = {
     "rooflab.grade.kernel_client": "at the boundary of the sandbox",
     "rooflab.grade.sandbox_copy": "at the boundary of trust: what the sandbox gets",
     "rooflab.measure.verify": "is a result right: a subject of its own, and 570 lines",
+    "rooflab.show.layouts": "where all of the morph stands, before anything is drawn",
     "rooflab.show.box": "a picture, which the facade rl.live names",
     "rooflab.show.waterfall_picture": "a picture, which the facade rl.show names",
+    "rooflab.labs.golf.picture": "a picture, which the facade rl.show names",
     "rooflab.labs.llm.film_tables": "what the browser gets of the film: counted, not drawn",
 }
 #: Imports that close a circle today. It is made inside a function.

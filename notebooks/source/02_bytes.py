@@ -228,7 +228,7 @@ second
 rl.live.golf(pieces, after=second)
 
 # %% [markdown] tags=["core"]
-# And all sizes in one curve. The green line is what the bytes cost at the best rate seen here, the
+# And all sizes in one curve. The teal line is what the bytes cost at the best rate seen here, the
 # dashed one what the calls cost. Read it from the right.
 
 # %% tags=["core"]
@@ -425,7 +425,7 @@ guesses = first, kept, second
 rl.show.say(*lines, after=guesses)
 
 # %% [markdown] tags=["core"]
-# And your own three functions, as rings among them:
+# And your own three functions, in orange among them:
 
 # %% tags=["core"]
 mine, own = [], (golf_axpy, squares, row_norm)

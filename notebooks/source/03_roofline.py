@@ -118,7 +118,7 @@ cards
 # ## One picture for all ten
 #
 # The same ten points, and one slider. Drag it slowly. At each stop, read the line below the
-# picture. Hollow markers are your three guesses; the gap to the point is how far off you were.
+# picture. Orange markers are your three guesses; the gap to the point is how far off you were.
 
 # %% tags=["core"]
 asked = {measured[4].op: tiny, measured[6].op: stream, measured[9].op: many, "sorted": cards}

@@ -123,7 +123,7 @@ further
 # %% [markdown] tags=["core"]
 # <details><summary>What the picture shows (open this when you have guessed)</summary>
 #
-# Each half is a roofline: blue where memory limits a product, orange where computing does. Speed is
+# Each half is a roofline: teal where memory limits a product, purple where computing does. Speed is
 # a share of the machine's own peak, so both roofs are equally high. The numbers are tokens, the
 # diamonds what the roof allows, the squares your measurements.
 #

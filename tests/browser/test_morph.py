@@ -21,8 +21,8 @@ sys.path.insert(0, {str(ROOT)!r})
 import rooflab as rl
 from tests.support.morph_example import HERE, MEASURED
 rl.live.morph(MEASURED, machine=HERE, guesses={{"gemm 1024×1024×1024 fp32": 0.2}})"""
-BIG = '[data-name="GEMM 1024³"] .mark'
-MIDDLE = '[data-name="GEMV 2048×2048, batch 64"] .mark'
+BIG, MIDDLE, SMALL = (f".point >> nth={n}" for n in (8, 9, 0))
+STOPS = ("time against work", "speed against intensity", "the roofline", "the cost of a call")
 
 
 @pytest.fixture(scope="module")
@@ -34,13 +34,20 @@ def settled(page) -> None:
     page.locator(".rl-morph svg[data-at='0']").wait_for()
 
 
-def stop(page, name: str, at: int) -> None:
+def stop(page, name: str) -> None:
     page.get_by_role("button", name=name, exact=True).click()
-    page.locator(f".rl-morph svg[data-at='{at}']").wait_for()
+    page.locator(f".rl-morph svg[data-at='{STOPS.index(name)}']").wait_for()
+
+
+def rest(page, at: float) -> None:
+    """Move the slider as a hand does: it may rest between two stops."""
+    slider = page.locator(".rl-morph input")
+    slider.fill(str(at / 3 * float(slider.get_attribute("max"))))
+    page.locator(f".rl-morph svg[data-at='{at:g}']").wait_for()
 
 
 def place(page, selector: str) -> tuple[float, float]:
-    text = page.locator(selector).get_attribute("transform")
+    text = page.locator(selector).first.get_attribute("transform")
     x, y = text.removeprefix("translate(").rstrip(")").split()
     return float(x), float(y)
 
@@ -56,32 +63,33 @@ def visible(page, selector: str) -> bool:
 
 def test_the_four_stops_and_what_they_say(still_page) -> None:
     said = []
-    for at, name in enumerate(
-        ("time against work", "speed against intensity", "the roofline", "the cost of a call")
-    ):
-        stop(still_page, name, 100 * at)
+    for name in STOPS:
+        stop(still_page, name)
         said.append(still_page.locator(".rl-morph .say").inner_text())
         slider = still_page.locator(".rl-morph input")
         assert slider.get_attribute("aria-valuetext") == name
+        pressed = still_page.locator(".rl-morph button[aria-pressed=true]")
+        assert pressed.all_inner_texts() == [name]
     assert "crushed" in said[0] and "divided" in said[1] and "roof" in said[2]
     assert "FLOP ÷ call time" in said[3]
+    rest(still_page, 2.5)
+    assert slider.get_attribute("aria-valuetext").endswith(", on the way")
+    assert slider.get_attribute("aria-label") == "from time against work to the roofline"
 
 
 def test_roof_and_call_line_wait_for_their_stops(still_page) -> None:
     shown = []
-    for at, name in enumerate(
-        ("time against work", "speed against intensity", "the roofline", "the cost of a call")
-    ):
-        stop(still_page, name, 100 * at)
-        shown.append((visible(still_page, ".roofs path"), visible(still_page, ".calls path")))
+    for name in STOPS:
+        stop(still_page, name)
+        shown.append((visible(still_page, ".roof"), visible(still_page, ".call")))
     assert shown == [(False, False), (False, False), (True, False), (True, True)]
-    stop(still_page, "time against work", 0)
-    assert visible(still_page, ".calls path"), "once seen, it is a floor under the times"
-    for name, at in (("speed against intensity", 100), ("the roofline", 200)):
-        stop(still_page, name, at)
-        assert not visible(still_page, ".calls path"), "and nowhere else"
-    stop(still_page, "time against work", 0)
-    heights = still_page.locator(".calls path").first.evaluate(
+    stop(still_page, "time against work")
+    assert visible(still_page, ".call"), "once seen, it is a floor under the times"
+    for name in STOPS[1:3]:
+        stop(still_page, name)
+        assert not visible(still_page, ".call"), "and nowhere else"
+    stop(still_page, "time against work")
+    heights = still_page.locator(".call").first.evaluate(
         "p => [0, 1].map(t => p.getPointAtLength(t * p.getTotalLength()).y)"
     )
     assert heights[0] == pytest.approx(heights[1], abs=0.1)
@@ -94,22 +102,23 @@ def test_arrow_and_page_keys_move_the_slider(still_page) -> None:
     before = place(still_page, MIDDLE)
     for _ in range(5):
         still_page.keyboard.press("ArrowRight")
-    still_page.locator(".rl-morph svg[data-at='5']").wait_for()
+    still_page.locator(".rl-morph svg[data-at='0.1']").wait_for()
     assert place(still_page, MIDDLE) != before
-    for key, at in (("PageUp", 100), ("PageUp", 200), ("End", 300), ("PageDown", 200), ("Home", 0)):
+    for key, at in (("PageUp", 1), ("PageUp", 2), ("End", 3), ("PageDown", 2), ("Home", 0)):
         still_page.keyboard.press(key)
         still_page.locator(f".rl-morph svg[data-at='{at}']").wait_for()
     assert place(still_page, MIDDLE) == before
 
 
 def test_every_step_moves_a_little(still_page) -> None:
-    """From 0 to 300 no marker jumps: the film is smooth wherever the hand stops."""
+    """From the first stop to the last no marker jumps: it is smooth wherever the hand rests."""
     longest = still_page.evaluate(
         """() => { const input = document.querySelector('.rl-morph input');
-        const marks = [...document.querySelectorAll('.rl-morph .mark')];
+        const marks = [...document.querySelectorAll('.rl-morph .point')];
         const at = () => marks.map(m => m.transform.baseVal[0].matrix).map(m => [m.e, m.f]);
         let before = null, longest = 0;
-        for (let s = 0; s <= 300; s++) { input.value = s; input.dispatchEvent(new Event('input'));
+        for (let s = 0; s <= 300; s++) { input.value = s / 300 * input.max;
+          input.dispatchEvent(new Event('input'));
           const now = at();
           if (before) now.forEach((p, n) => {
               longest = Math.max(longest, Math.hypot(p[0] - before[n][0], p[1] - before[n][1])); });
@@ -120,35 +129,55 @@ def test_every_step_moves_a_little(still_page) -> None:
 
 
 def test_a_guess_hangs_straight_below_its_point_at_every_stop(still_page) -> None:
-    for at in (0, 60, 100, 170, 200, 300):
-        still_page.locator(".rl-morph input").fill(str(at))
+    for at in (0, 0.6, 1, 1.7, 2, 3):
+        rest(still_page, at)
         x, y = place(still_page, BIG)
-        guess_x, guess_y = place(still_page, '[data-name="GEMM 1024³"] .guess')
+        guess_x, guess_y = place(still_page, ".guess")
         assert guess_x == pytest.approx(x, abs=0.1)
-        if at >= 100:
+        if at >= 1:
             assert guess_y > y + 20
     assert visible(still_page, "text:text('off by ×11')")
 
 
 def test_the_axes_cross_fade(still_page) -> None:
     names = ["time of one call", "FLOP per second", "FLOP per second, each step a factor of ten"]
-    for k, at in enumerate((0, 100, 200)):
-        still_page.locator(".rl-morph input").fill(str(at))
-        seen = [n for n in range(3) if visible(still_page, f".axis >> nth={n}")]
+    for k in range(3):
+        rest(still_page, k)
+        seen = [n for n in range(3) if visible(still_page, f".axis-{n}")]
         assert seen == [k]
-        inside = still_page.locator(".axis").nth(k).locator("text").all_text_contents()
-        assert names[k] in inside
+        assert names[k] in still_page.locator(f".axis-{k}").all_text_contents()
+
+
+def test_the_slider_goes_along_while_the_picture_glides(moving_page) -> None:
+    by_hand(moving_page)
+    moving_page.get_by_role("button", name="speed against intensity", exact=True).click()
+    steps = frames(moving_page, "() => +document.querySelector('.rl-morph input').value", 40)
+    assert len(set(steps)) > 10 and steps == sorted(steps)
+
+
+def test_playing_goes_through_all_stops_and_rests_where_it_is_stopped(moving_page) -> None:
+    by_hand(moving_page)
+    play = moving_page.locator(".rl-morph .rl-play")
+    assert play.inner_text() == "▶ play"
+    play.click()
+    moving_page.evaluate("() => { for (let n = 0; n < 20; n++) oneFrame(20); }")
+    play.click()
+    rests = float(moving_page.locator(".rl-morph svg").get_attribute("data-at"))
+    assert 0 < rests < 1 and play.inner_text() == "▶ play"
+    play.click()
+    moving_page.evaluate(
+        """async () => { for (let n = 0; n < 400; n++) {
+            oneFrame(20); await new Promise(then => setTimeout(then)); } }"""
+    )
+    moving_page.locator(".rl-morph svg[data-at='3']").wait_for()
+    assert play.inner_text() == "↺ play"
 
 
 def test_labels_keep_apart_as_the_browser_draws_them(still_page) -> None:
-    for name, at in (
-        ("time against work", 0),
-        ("speed against intensity", 100),
-        ("the cost of a call", 300),
-    ):
-        stop(still_page, name, at)
+    for name in STOPS:
+        stop(still_page, name)
         boxes = still_page.evaluate(
-            """() => [...document.querySelectorAll('.rl-morph svg text:not([transform])')]
+            """() => [...document.querySelectorAll('.rl-morph svg text:not([transform*=rotate])')]
               .filter(node => {
               for (let n = node; n.ownerSVGElement; n = n.parentNode) {
                 const s = getComputedStyle(n);
@@ -167,31 +196,31 @@ def test_labels_keep_apart_as_the_browser_draws_them(still_page) -> None:
 
 def test_the_words_turn_with_the_axes(still_page) -> None:
     say = still_page.locator(".rl-morph .say")
-    for at, word in ((150, "The same points"), (184, "The same points"), (190, "Each step is now")):
-        still_page.locator(".rl-morph input").fill(str(at))
+    for at, word in ((1.5, "The same points"), (1.84, "The same points"), (1.9, "Each step is")):
+        rest(still_page, at)
         assert say.inner_text().startswith(word)
 
 
 def test_pointing_at_a_point_says_its_sentence(still_page) -> None:
-    stop(still_page, "the roofline", 200)
+    stop(still_page, "the roofline")
     still_page.locator(BIG).hover()
     say = still_page.locator(".rl-morph .say")
     expect(say).to_contain_text("GEMM 1024×1024×1024 in fp32, cold: 2.15 GFLOP over")
     still_page.mouse.move(2, 2)
     expect(say).to_contain_text("Each step is now a factor of ten")
-    mark = still_page.locator('[data-name="AXPY 256"] .mark')
+    mark = still_page.locator(SMALL)
     mark.focus()
     expect(say).to_have_text(mark.get_attribute("aria-label"))
 
 
-def test_points_keep_colour_and_marker(still_page) -> None:
+def test_points_keep_their_marker(still_page) -> None:
     def looks() -> list[list[str]]:
-        return still_page.locator(".rl-morph .mark path").evaluate_all(
+        return still_page.locator(".rl-morph .point path").evaluate_all(
             "all => all.map(p => [p.getAttribute('d'), getComputedStyle(p).fill])"
         )
 
     before = looks()
-    stop(still_page, "the cost of a call", 300)
+    stop(still_page, "the cost of a call")
     assert looks() == before
     assert len({tuple(look) for look in before}) == 3, "AXPY, GEMV, GEMM"
 
@@ -199,15 +228,17 @@ def test_points_keep_colour_and_marker(still_page) -> None:
 def test_the_buttons_glide_unless_the_reader_asked_for_stillness(moving_page) -> None:
     by_hand(moving_page)
     moving_page.get_by_role("button", name="the roofline", exact=True).click()
-    steps = frames(moving_page, "() => +document.querySelector('.rl-morph svg').dataset.at", 40)
-    assert len(set(steps)) > 20 and steps == sorted(steps) and steps[-1] == 200
+    seen = "() => document.querySelector('.rl-morph .point').transform.baseVal[0].matrix.f"
+    steps = frames(moving_page, seen, 40)
+    assert len(set(steps)) > 20
+    assert moving_page.locator(".rl-morph svg").get_attribute("data-at") == "2"
 
 
 def test_on_a_dark_page_every_point_is_seen(still_page) -> None:
     still_page.evaluate("document.body.style.background = '#111'; document.body.className += ' x'")
     still_page.locator(".rl-morph.rl-dark").wait_for()
-    fill = still_page.locator(BIG + " path").evaluate("p => getComputedStyle(p).fill")
-    assert fill == "rgb(255, 255, 255)"
+    fill = still_page.locator(BIG).evaluate("p => getComputedStyle(p).fill")
+    assert fill == "rgb(228, 228, 228)"
 
 
 def test_in_lab_arrow_keys_move_it_and_the_kernel_knows_where_it_stands(open_notebook) -> None:
@@ -216,8 +247,8 @@ def test_in_lab_arrow_keys_move_it_and_the_kernel_knows_where_it_stands(open_not
     page.locator(".rl-morph input").focus()
     for _ in range(3):
         page.keyboard.press("ArrowRight")
-    page.locator(".rl-morph svg[data-at='3']").wait_for()
+    page.locator(".rl-morph svg[data-at='0.06']").wait_for()
     assert page.evaluate("document.activeElement.type") == "range", "Lab did not take the keys"
     page.keyboard.press("End")
-    page.locator(".rl-morph svg[data-at='300']").wait_for()
-    wait_for_kernel(page, "w.at", "300")
+    page.locator(".rl-morph svg[data-at='3']").wait_for()
+    wait_for_kernel(page, "(w.at, w.seen)", "(3.0, True)")

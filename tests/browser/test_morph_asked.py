@@ -8,7 +8,7 @@ import pytest
 
 from tests.browser.front import wait_for_kernel
 from tests.browser.tab import Tab, stand
-from tests.browser.test_morph import CELL, place, stop
+from tests.browser.test_morph import BIG, CELL, place, stop, visible
 
 pytestmark = pytest.mark.browser
 
@@ -62,6 +62,7 @@ def test_the_cover_opens_after_the_last_guess_and_shows_one_sentence(asked_page)
     asked_page.locator(".rl-guess").nth(1).get_by_role("button", name="skip: show me").click()
     asked_page.locator(".rl-morph:not(.rl-covered)").wait_for()
     assert picture.locator(".say").is_visible() and not picture.locator(".cover").is_visible()
+    assert picture.locator(".point").count() == 10
     assert low < 0.6 * picture.bounding_box()["height"]
 
 
@@ -69,14 +70,19 @@ def test_a_guess_placed_on_the_page_hangs_at_its_point_without_a_kernel(asked_pa
     guess_at(asked_page, 0, "PageDown", 2)  # 21 of 240 places below the middle is ×99^(1/3)
     asked_page.locator(".rl-guess").nth(1).get_by_role("button", name="skip: show me").click()
     asked_page.locator(".rl-morph:not(.rl-covered)").wait_for()
-    stop(asked_page, "the roofline", 200)
-    big, other = '[data-name="GEMM 1024³"]', '[data-name="GEMV 2048×2048, batch 64"]'
-    x, y = place(asked_page, f"{big} .mark")
-    gx, gy = place(asked_page, f"{big} .guess")
+    stop(asked_page, "the roofline")
+    x, y = place(asked_page, BIG)
+    gx, gy = place(asked_page, ".rl-morph .guess >> nth=0")
     assert gx == pytest.approx(x, abs=0.1) and gy < y - 20, "a shorter time is faster"
-    assert asked_page.locator(f"{big} .off").text_content().startswith("off by ×")
-    assert "You guessed" in asked_page.locator(f"{big} .mark").get_attribute("aria-label")
-    assert not asked_page.locator(f"{other} .guess").is_visible(), "shown without a guess"
+    off = asked_page.locator(".rl-morph .off").first
+    assert visible(asked_page, ".rl-morph .off >> nth=0") and off.text_content().startswith(
+        "off by ×"
+    )
+    assert "You guessed" in asked_page.locator(BIG).get_attribute("aria-label")
+    assert not visible(asked_page, ".rl-morph .guess >> nth=1"), "shown without a guess"
+    assert not visible(asked_page, ".rl-morph .gap >> nth=1") and not visible(
+        asked_page, ".rl-morph .off >> nth=1"
+    )
 
 
 @pytest.mark.parametrize("paper", ["#fff", "#111"])

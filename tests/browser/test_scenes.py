@@ -59,9 +59,28 @@ for id, value in {"00-nine": 20, "01-gemv-ratio": 30, "02-warm": 4, "05-small": 
     rl.ask(id, 10)
 rl.show_me("00-bend")
 picture = mine().picture""",
+    "morph": """from tests.support.morph_example import HERE, MEASURED
+picture = rl.live.morph(MEASURED, machine=HERE, guesses={"gemm 1024×1024×1024 fp32": 0.2})""",
+    "morph_asked": """from rooflab.show.guess_axis import guess
+from tests.support.morph_example import HERE, MEASURED, OPS, bound
+asked = {}
+for n in (2, 5, 9):
+    ms = 1e3 * bound(OPS[n])
+    asked[OPS[n]] = guess(f"m{n}", "How long?", result=ms, unit="ms", low=ms / 30, high=ms * 30)
+picture = rl.live.morph(MEASURED, machine=HERE, guesses=asked)""",
+    "morph_crowd": """import dataclasses
+from tests.support.machine import measurement
+from tests.support.morph_example import HERE, OPS
+rates = (3.68e9, 8.77e9, 5.65e9, 21.5e9, 40.1e9, 3.52e9, 11.9e9, 96.7e9, 88.4e9, 70e9)
+seen = [measurement(op, "here", op.flops / rate) for op, rate in zip(OPS, rates)]
+seen[3:5] = [dataclasses.replace(one, cache="warm") for one in seen[3:5]]
+picture = rl.live.morph(seen, machine=HERE, guesses={OPS[2]: 1e-5, OPS[5]: 0.4, OPS[9]: 1e-3})""",
     "boxes": 'picture = rl.live.roofline(machine="h100-sxm", box=True).box',
 }
-START = "import rooflab as rl\n"
+START = f"""import sys
+sys.path.insert(0, {str(Path(__file__).parents[2])!r})
+import rooflab as rl
+"""
 
 SCRIPT = Path(__file__).with_name("scenes.js").read_text("utf-8")
 

@@ -204,7 +204,9 @@ def test_in_lab_it_stands_below_the_roofline_and_moves(open_notebook) -> None:
     lab = open_notebook("lab", "waterfall.ipynb", CELL)
     settled(lab)
     stand(lab, ".rl-live-roofline .stage svg, .rl-fall")
-    roofline, fall = (lab.locator(s).first.bounding_box() for s in (".rl-live-roofline .stage svg", ".rl-fall"))
+    roofline, fall = (
+        lab.locator(s).first.bounding_box() for s in (".rl-live-roofline .stage svg", ".rl-fall")
+    )
     assert fall["y"] > roofline["y"] + roofline["height"]
     handle(lab, 0).focus()
     lab.keyboard.press("ArrowRight")

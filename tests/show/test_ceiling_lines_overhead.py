@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import rooflab as rl
 from rooflab.predict.estimate import overhead
-from rooflab.show import ceiling_lines
+from rooflab.show import ceiling_lines, theme
 from rooflab.show.ceiling_lines import roof
 from tests.support.machine import ROOFS
 from tests.support.scenes import named, seen, texts
@@ -63,7 +63,7 @@ def test_without_timed_calls_there_is_no_line(here: rl.Machine) -> None:
     live = rl.live.roofline([here, "h100-sxm"], overhead=True)
     assert "call" not in seen(live.view)
     picture = rl.show.roofline("h100-sxm", [rl.gemm(8, 8, 8)], overhead=True)
-    assert picture.axes[0].get_legend() is None
+    assert not any("call" in text.get_text() for text in picture.axes[0].texts)
 
 
 def test_the_lines_lie_on_the_axes_of_the_picture() -> None:
@@ -105,8 +105,11 @@ def test_the_static_figure_draws_one_line_a_routine() -> None:
     picture = rl.show.roofline(TIMED, ops, overhead=True)
     dashed = [line for line in picture.axes[0].lines if line.get_linestyle() == "--"]
     assert len(dashed) == 2
-    key = [text.get_text() for text in picture.axes[0].get_legend().get_texts()]
-    assert key == ["GEMM call 2.00 µs", "AXPY call 2.00 µs"]
+    assert {line.get_color() for line in dashed} == {theme.OVERHEAD}
+    said = [text for text in picture.axes[0].texts if "call" in text.get_text()]
+    assert [text.get_text() for text in said] == ["GEMM call 2.00 µs", "AXPY call 2.00 µs"]
+    assert [text.get_color() for text in said] == [theme.OVERHEAD] * 2
+    assert picture.axes[0].get_legend() is None
 
 
 def test_the_frame_reaches_down_to_small_sizes_only_where_calls_were_timed() -> None:

@@ -13,7 +13,7 @@ from matplotlib.colors import to_hex
 import rooflab as rl
 from rooflab.count.operation import LEVELS
 from rooflab.predict.machine import Figure
-from rooflab.show import captions, ceiling_lines
+from rooflab.show import captions, ceiling_lines, theme
 from tests.support.machine import measurement
 from tests.support.scenes import seen
 from tests.support.scenes import texts as written
@@ -31,26 +31,33 @@ def texts(figure) -> list[str]:
     return [text.get_text() for text in figure.axes[0].texts]
 
 
-def rings(figure) -> list[str]:
-    """Edge colours of the rings drawn around markers."""
-    lines = [line for line in figure.axes[0].lines if line.get_markeredgewidth() == 3]
-    return [to_hex(line.get_markeredgecolor(), keep_alpha=False).upper() for line in lines]
+def fills(figure) -> list[str]:
+    """What the markers of one point each are filled with: ink (measured cold) or paper."""
+    lines = [line for line in figure.axes[0].lines if len(line.get_xdata()) == 1]
+    return [to_hex(line.get_markerfacecolor()).upper() for line in lines]
+
+
+def sides_said(figure) -> list[str]:
+    """The sides that stand beside markers."""
+    return [side for text in texts(figure) for side in ("cold", "warm")
+            if text.partition("\n")[0].endswith(side)]  # fmt: skip
 
 
 @pytest.mark.parametrize("cache", ["cold", "warm", "both"])
 def test_a_warm_rate_above_the_dram_roof_is_marked_with_its_cache(here, cache: str) -> None:
     pair = [taken(OP, 0.5, "cold"), taken(OP, 1.8, "warm")]
     figure = rl.show.roofline(here, pair, cache=cache)
-    assert "×1.8 of memory: L2" in texts(figure)
+    assert "warm\n×1.8 of memory: L2" in texts(figure)
     assert "more than 100 %: it is read from L2, not from memory" in figure.words
-    assert rings(figure) == [ceiling_lines.SIDES["cold"].colour, ceiling_lines.SIDES["warm"].colour]
+    assert fills(figure) == [theme.INK, theme.PAPER], "cold is filled, warm is hollow"
+    assert sides_said(figure) == ["cold", "warm"]
 
 
 def test_the_trap_is_not_sprung_by_cold_or_slow_measurements(here: rl.Machine) -> None:
     for share, cache in ((0.9, "warm"), (1.0, "warm"), (1.8, "cold")):
         figure = rl.show.roofline(here, [taken(OP, share, cache)])
         assert "100 %" not in figure.words and not any("DRAM" in text for text in texts(figure))
-        assert rings(figure) == [], "one side alone needs no rings"
+        assert fills(figure) == [theme.INK] and sides_said(figure) == [], "one side alone"
 
 
 def test_what_fits_no_cache_is_said_to_come_from_one_in_part(here: rl.Machine) -> None:
@@ -68,7 +75,7 @@ def test_both_compares_each_side_with_its_own_roof(here: rl.Machine) -> None:
 
 def test_an_operation_has_two_bounds_where_both_are_shown(here: rl.Machine) -> None:
     figure = rl.show.roofline(here, OP, cache="both")
-    assert len(rings(figure)) == 2
+    assert sides_said(figure) == ["cold", "warm"] and fills(figure) == [theme.PAPER] * 2
     assert "3.33 GFLOP/s" in figure.words and "25.0 GFLOP/s" in figure.words
 
 

@@ -219,6 +219,26 @@ def test_the_packed_scene_is_json_and_one_buffer_and_always_the_same() -> None:
     assert one["grips"][0]["area"] == 0 and one["dims"][1]["names"] == [False, True]
 
 
+def test_a_hand_may_rest_between_two_stops_of_a_free_dimension() -> None:
+    page = Scene(200, 100, [Dim("s", ["a", "b", "c"], keys=(0, 2, 6), free=True)])
+    dot = page.dot(By("s", [0, 20, 60]), 50)
+    for held, x in ((0.0, 0), (0.5, 10), (1, 20), (1.5, 40), (1.74, 50), (2.0, 60)):
+        assert page.value(dot, "at", s=held)[0] == x, "the nearest place on the way"
+    for wrong in (2.5, -0.1):
+        with pytest.raises(ValueError, match="s="):
+            page.value(dot, "at", s=wrong)
+    fixed = Scene(200, 100, [Dim("s", ["a", "b"])])
+    with pytest.raises(ValueError, match="s=0.5"):
+        fixed.places(s=0.5)
+
+
+def test_what_was_seen_once_is_told_to_the_browser_and_must_be_there() -> None:
+    page = Scene(200, 100, [Dim("s", "ab"), Dim("seen", "ab", once="s")])
+    assert [dim["once"] for dim in pack(page)["dims"]] == ["", "s"]
+    with pytest.raises(ValueError, match="dim='t' is unknown"):
+        Scene(200, 100, [Dim("s", "ab"), Dim("seen", "ab", once="t")])
+
+
 def test_a_browser_hears_of_letters_of_code_and_of_an_even_pace() -> None:
     page = Scene(
         200, 100, [Dim("s", ["a", "b"], keys=(0, 4), glide=100, even=True), Dim("n", "ab")]

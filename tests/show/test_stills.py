@@ -18,6 +18,7 @@ from rooflab.show.time_to_roofline import morph
 from rooflab.show.waterfall_picture import stacked
 from tests.show.test_free_lunch_picture import CURVE
 from tests.support.machine import measurement
+from tests.support.morph_example import says, written
 
 CURVE_PNG = free_lunch(CURVE, start=9).still()
 MINE = theme.colour("mine")
@@ -118,17 +119,18 @@ def test_stacked_pictures_are_white_beside_the_narrower_one() -> None:
 
 def test_intensities_on_an_axis_have_no_prefix() -> None:
     op = rl.gemm(8192, 8192, 8192, "fp16")
-    axes = morph([measurement(op, "elsewhere", 1e-3)], machine="h100-sxm").geometry["axes"]
-    said = [text for text, *_ in axes[2]["x"]]
-    assert "1000" in said and not any(" k" in text for text in said)
-    assert {text.split()[1] for text, *_ in axes[2]["y"]} <= {"G", "T", "P"}
-    assert axes[0]["y"][0][0] == "0" and axes[0]["y"][-1][0].endswith("ms")
+    scene = morph([measurement(op, "elsewhere", 1e-3)], machine="h100-sxm").scene
+    across, up = ([*written(scene, "tick-2 " + axis)] for axis in "xy")
+    assert "1000" in across and not any(" k" in text for text in across)
+    assert {text.split()[1] for text in up} <= {"G", "T", "P"}
+    times = [*written(scene, "tick-0 y")]
+    assert times[0] == "0" and times[-1].endswith("ms")
 
 
 def test_one_point_is_told_in_the_singular_at_the_roof_too() -> None:
     one = [measurement(rl.gemm(64, 64, 64), "elsewhere", 1e-5)]
     two = [*one, measurement(rl.gemm(32, 32, 32), "elsewhere", 1e-5)]
-    single, several = (morph(seen, machine="h100-sxm").geometry["says"][2] for seen in (one, two))
+    single, several = (says(morph(seen, machine="h100-sxm"))[2] for seen in (one, two))
     assert "and the point has its room" in single and "Your point reaches" in single
     assert "and every point has its room" in several and "Your best point reaches" in several
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -13,9 +13,12 @@ from hypothesis import strategies as st
 import rooflab as rl
 from rooflab.show.guess_axis import guess
 from rooflab.show.labels import Room, width
-from rooflab.show.time_to_roofline import PLOT, Morph, morph
+from rooflab.show.scene import Scene, drawn
+from rooflab.show.time_to_roofline import Morph, morph
 from tests.support.machine import measurement
-from tests.support.morph_example import HERE, MEASURED, OPS, bound
+from tests.support.morph_example import HERE, MEASURED, OPS, bound, lines, points, written
+
+PLOT = (76, 34, 704, 436)  # left, top, right and bottom of the axes on the wide sheet
 
 
 @pytest.fixture(scope="module")
@@ -23,25 +26,19 @@ def picture() -> Morph:
     return morph(MEASURED, machine=HERE, guesses={"gemm 1024×1024×1024 fp32": 0.2})
 
 
-def boxes(geometry: dict, k: int) -> list[tuple[str, float, float, float, float]]:
-    """Every label of layout k with the room its text takes."""
-    found = [(p["name"], p["label"][k]) for p in geometry["points"]]
-    found += [
-        (p["guess"]["says"], p["guess"]["label"][k]) for p in geometry["points"] if "guess" in p
-    ]
-    found += [(one["text"], one["at"]) for one in geometry["notes"][k]["marks"]]
-    if k == 2:
-        found += [tuple(label) for line in geometry["roofs"] for label in line["labels"]]
-        found += [(line["says"], line["label"]) for line in geometry["calls"]]
-    elif k == 0 and "floor" in geometry["notes"][0]:
-        found.append(tuple(geometry["notes"][0]["floor"]))
-    return [box for text, at in found if at for box in spans(text, at)]
+def boxes(scene: Scene, k: int) -> list[tuple[str, float, float, float, float]]:
+    """Every label at stop k, but those of the axes, with the room that its text takes."""
+    found = []
+    for mark, held in drawn(scene, at=k, seen=True):
+        if mark.kind == "text" and not mark.name.startswith(("tick", "axis")):
+            found += spans(held["text"], held["at"].tolist())
+    return found
 
 
 def spans(text: str, at: list[float]) -> list[tuple[str, float, float, float, float]]:
     """The box of a level label, or small ones along the middle of a slanted one."""
     half = width(text) / 2
-    if len(at) == 2:
+    if not at[2]:
         return [(text, at[0] - half, at[1] - 12, at[0] + half, at[1] + 4)]
     turn = math.radians(at[2])
     along, down = (math.cos(turn), math.sin(turn)), (-math.sin(turn), math.cos(turn))
@@ -52,25 +49,26 @@ def spans(text: str, at: list[float]) -> list[tuple[str, float, float, float, fl
     return [(text, x - 5, y - 5, x + 5, y + 5) for x, y in middles]
 
 
-def assert_apart(geometry: dict) -> None:
-    for k in range(3):
-        for a, b in combinations(boxes(geometry, k), 2):
-            if a[0] == b[0] and a[3] - a[1] == b[3] - b[1] == 10:
+def assert_apart(picture: Morph) -> None:
+    for scene, k in product(picture.sheets, range(4)):
+        for a, b in combinations(boxes(scene, k), 2):
+            if a[0] == b[0] and max(a[3] - a[1], b[3] - b[1]) < 10.1:
                 continue  # two pieces of one slanted label
             clear = a[3] <= b[1] or b[3] <= a[1] or a[4] <= b[2] or b[4] <= a[2]
-            assert clear, (k, a, b)
-        for text, left, top, right, bottom in boxes(geometry, k):
-            assert left >= 0 and right <= 720 and top >= 15 and bottom <= PLOT[3], text
+            assert clear, (scene.width, k, a, b)
+        for text, left, top, right, bottom in boxes(scene, k):
+            inside = left >= 0 and right <= scene.width and top >= 15
+            assert inside and bottom <= scene.height - 86, (scene.width, text)
 
 
 def test_labels_keep_apart_at_every_stop(picture: Morph) -> None:
-    assert_apart(picture.geometry)
+    assert_apart(picture)
 
 
 def test_in_decades_every_point_has_its_name(picture: Morph) -> None:
-    named = {p["name"] for p in picture.geometry["points"] if p["label"][2]}
-    named |= {one["text"] for one in picture.geometry["notes"][2]["marks"]}
-    assert named == {p["name"] for p in picture.geometry["points"]}
+    named = set(written(picture.scene, "name")) | set(written(picture.scene, "apart"))
+    seen = {text for text, *_ in boxes(picture.scene, 2)}
+    assert seen & named == {dot.label for dot in picture.dots}
 
 
 SIZES = st.integers(1, 4096)
@@ -84,19 +82,21 @@ SOME = st.one_of(
 @given(st.lists(st.tuples(SOME, st.floats(1, 100)), min_size=1, max_size=12))
 def test_whatever_was_measured_labels_keep_apart_and_points_stay_inside(slowed: list) -> None:
     seen = [measurement(op, "here", bound(op) * factor) for op, factor in slowed]
-    geometry = morph(seen, machine=HERE).geometry
-    assert_apart(geometry)
+    picture = morph(seen, machine=HERE)
+    assert_apart(picture)
     left, top, right, bottom = PLOT
-    for p in geometry["points"]:
+    for p in points(picture):
         for x, y in p["at"]:
             assert left - 0.1 <= x <= right + 0.1 and top - 0.1 <= y <= bottom + 0.1
 
 
 def test_memory_is_named_along_its_slope_and_the_caches_left_of_theirs(picture: Morph) -> None:
-    memory = next(line for line in picture.geometry["roofs"] if line["main"])
-    text, at = next(label for label in memory["labels"] if label[0].startswith("memory"))
-    bend = min(range(len(memory["path"][2])), key=lambda i: (memory["path"][2][i][1], i))
-    (x0, y0), (x1, y1) = memory["path"][2][0], memory["path"][2][bend]
+    scene = picture.scene
+    label = written(scene, "roof-says")["memory 20.0 GB/s"]
+    at = scene.value(label, "at", at=2).tolist()
+    slope = lines(scene, "roof main")[0]
+    (x0, y0), *_, (x1, y1) = scene.value(slope, "points", at=2).reshape(-1, 2)
+    assert scene.value(label, "fill") == "carrying" == scene.value(slope, "ink")
     slant = math.degrees(math.atan2(y1 - y0, x1 - x0))
     assert at[2] == pytest.approx(slant, abs=0.5)
     turn = math.radians(slant)
@@ -111,10 +111,11 @@ def test_the_gap_of_a_guess_runs_through_no_name_that_could_stand_elsewhere(
     which: list[int], decades: float
 ) -> None:
     guesses = {OPS[i].label: bound(OPS[i]) * 10**decades for i in which}
-    geometry = morph(MEASURED, machine=HERE, guesses=guesses).geometry
-    named = [(p["name"], p["label"][2]) for p in geometry["points"] if p["label"][2]]
+    picture = morph(MEASURED, machine=HERE, guesses=guesses)
+    found = written(picture.scene, "name").items()
+    named = [(name, picture.scene.value(mark, "at", at=2)) for name, mark in found]
     crossed = set()
-    for p in (p for p in geometry["points"] if "guess" in p):
+    for p in (p for p in points(picture) if "guess" in p):
         x = p["at"][2][0]
         low, high = sorted((p["at"][2][1], p["guess"]["at"][2][1]))
         for name, at in named:
@@ -125,7 +126,7 @@ def test_the_gap_of_a_guess_runs_through_no_name_that_could_stand_elsewhere(
 
 
 def test_without_roofs_labels_keep_apart_too() -> None:
-    assert_apart(morph(MEASURED, machine="h100-sxm").geometry)
+    assert_apart(morph(MEASURED, machine="h100-sxm"))
 
 
 def test_a_label_stands_beside_its_own_marker_or_nowhere() -> None:
@@ -151,15 +152,37 @@ def test_wherever_a_guess_will_hang_its_words_keep_off_all_names() -> None:
     """A crowd, measured once: some of its names stand aside, at the ends of thin lines."""
     crowd = [measurement(op, "here", op.flops / r) for op, r in zip(OPS, RATES, strict=True)]
     asked = guess("tiny", "How long?", result=180, unit="ns", low=1, high=10_000)
-    geometry = morph(crowd, machine=HERE, after={OPS[2]: asked}).geometry
-    places = next(p["asked"] for p in geometry["points"] if "asked" in p)
+    picture = morph(crowd, machine=HERE, after={OPS[2]: asked})
+    places = next(p["asked"] for p in points(picture) if "asked" in p)
     words = [one for one in zip(places["says"], places["label"], strict=True) if one[1]]
-    assert words and geometry["notes"][2]["marks"]
-    for name, *box in boxes(geometry, 2):
-        for text, at in words:
-            (_, left, top, right, bottom) = spans(text, at)[0]
+    assert len(words) > 200 and written(picture.scene, "apart")
+    for name, *box in boxes(picture.scene, 2):
+        for text, (x, y, anchor) in words:
+            half = {"start": 1, "end": -1}[anchor] * width(text) / 2
+            (_, left, top, right, bottom) = spans(text, [x + half, y, 0])[0]
             clear = right <= box[0] or box[2] <= left or bottom <= box[1] or box[3] <= top
             assert clear, (name, text)
+
+
+def test_the_words_of_two_guesses_never_meet() -> None:
+    """Both operations have the same intensity: their guesses hang on one line."""
+    asked = {}
+    for i in (4, 6):
+        ms = 1e3 * MEASURED[i].median_s
+        asked[OPS[i]] = guess(f"m{i}", "How long?", result=ms, unit="ms", low=ms / 9, high=ms * 9)
+    picture = morph(MEASURED, machine=HERE, after=asked)
+    own = [p["asked"] for p in points(picture) if "asked" in p]
+    rooms = []
+    for one in own:
+        held = []
+        for text, spot in zip(one["says"], one["label"], strict=True):
+            if spot:
+                half = {"start": 1, "end": -1}[spot[2]] * width(text) / 2
+                held.append(spans(text, [spot[0] + half, spot[1], 0])[0][1:])
+        rooms.append(held)
+    assert all(rooms)
+    for a, b in product(*rooms):
+        assert a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1]
 
 
 def test_no_name_lies_where_a_guess_may_come_to_hang() -> None:
@@ -168,11 +191,11 @@ def test_no_name_lies_where_a_guess_may_come_to_hang() -> None:
     for i in (4, 9):
         ms = 1e3 * crowd[i].median_s
         asked[OPS[i]] = guess(f"q{i}", "How long?", result=ms, unit="ms", low=ms / 50, high=60 * ms)
-    geometry = morph(crowd, machine=HERE, after=asked).geometry
-    names = {p["name"] for p in geometry["points"]}
+    picture = morph(crowd, machine=HERE, after=asked)
+    names = {dot.label for dot in picture.dots}
     for k in range(3):
-        named = [box for box in boxes(geometry, k) if box[0] in names]
-        for p in (p for p in geometry["points"] if "asked" in p):
+        named = [box for box in boxes(picture.scene, k) if box[0] in names]
+        for p in (p for p in points(picture) if "asked" in p):
             x = p["at"][k][0]
             for y in (row[k] for row in p["asked"]["y"]):
                 under = [

@@ -8,9 +8,10 @@ import pytest
 
 import rooflab as rl
 from rooflab.show.guess_axis import guess
-from rooflab.show.time_to_roofline import Dot, morph, short
+from rooflab.show.measured_points import Dot
+from rooflab.show.time_to_roofline import morph, short
 from tests.support.machine import ROOFS, measurement
-from tests.support.morph_example import HERE, MEASURED, OPS, point
+from tests.support.morph_example import HERE, MEASURED, OPS, point, points, written
 
 TWO = MEASURED[::8]  # AXPY 256 and GEMM 1024³
 SIZES = (1000, 8192, 1_000_000, 2**24)  # of AXPY: they lie in L1, L2, L3 and in memory
@@ -31,8 +32,7 @@ def warm(n: int) -> object:
 
 
 def names_of_roofs(where: rl.Machine, sizes=SIZES) -> list[str]:
-    roofs = morph([warm(n) for n in sizes], machine=where).geometry["roofs"]
-    return [text for roof in roofs for text, _ in roof["labels"]]
+    return [*written(morph([warm(n) for n in sizes], machine=where).scene, "roof-says")]
 
 
 def test_memory_has_two_names_and_all_caches_share_one() -> None:
@@ -50,9 +50,7 @@ def test_a_span_of_caches_names_both_units_where_they_differ() -> None:
 
 
 def test_a_warm_point_is_told_which_cache_served_it() -> None:
-    said = [
-        p["says"] for p in morph([warm(n) for n in SIZES], machine=machine()).geometry["points"]
-    ]
+    said = [p["says"] for p in points(morph([warm(n) for n in SIZES], machine=machine()))]
     for text, cache in zip(said, ("L1", "L2", "L3")):
         assert text.endswith(f"The limit is memory, served by the {cache} cache.")
     assert said[3].endswith("The limit is memory.")
@@ -89,8 +87,10 @@ def test_a_guess_beyond_the_picture_points_to_where_it_is() -> None:
         point(morph(TWO, machine=HERE, guesses=guesses), name)["guess"]
         for name in ("GEMM 1024³", "AXPY 256")
     )
-    assert slow["arrow"] == ["↑", "", "↓"], "a rate of nearly zero lies on the foot of its axis"
-    assert fast["arrow"] == ["", "↑", "↑"], "and so does a time of nearly zero"
+    assert slow["says"].endswith(" ↓") and fast["says"].endswith(" ↑")
+    heights = [[y for _, y in one["at"]] for one in (slow, fast)]
+    assert heights[0] == [34, pytest.approx(436, abs=1), 436], "a rate of nearly zero lies low"
+    assert heights[1] == [pytest.approx(436, abs=1), 34, 34], "and so does a time of nearly zero"
 
 
 def test_what_does_no_flop_has_no_rate_to_show() -> None:

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
+import numpy as np
+
 import rooflab as rl
+from rooflab.show.scene import Mark, Scene
 from rooflab.show.time_to_roofline import Morph
 from tests.support.machine import ROOFS, measurement
+from tests.support.scenes import named
 
 CALLS = {"axpy": 1e-7, "gemv": 2e-7, "gemm": 1.5e-7}
 HERE = rl.Machine.from_roofs(
@@ -29,6 +36,78 @@ def bound(op: rl.Operation) -> float:
 MEASURED = tuple(measurement(op, "here", bound(op)) for op in OPS)
 
 
-def point(picture: Morph, name: str) -> dict:
-    """The point of that name in the picture's geometry."""
-    return next(p for p in picture.geometry["points"] if p["name"] == name)
+def says(picture: Morph) -> list[str]:
+    """The sentence of each stop."""
+    return [picture.scene.sentence(at=at) for at in range(4)]
+
+
+def packed(picture: Morph) -> float:
+    """Bytes of what a browser gets of the picture."""
+    held = [len(json.dumps({**one, "buffer": ""})) for one in picture.scenes]
+    return sum(held) + 4 / 3 * sum(len(one.get("buffer", b"")) for one in picture.scenes)
+
+
+def places(scene: Scene, mark: Mark, channel: str = "at", **state: Any) -> np.ndarray:
+    """Where a mark lies at the first three stops."""
+    return np.array([scene.value(mark, channel, at=at, **state) for at in range(3)])
+
+
+def lines(scene: Scene, name: str) -> list[Mark]:
+    """The lines of that name, none if there is none."""
+    return [mark for mark in scene.marks if mark.kind == "line" and mark.name == name]
+
+
+def written(scene: Scene, name: str) -> dict[str, Mark]:
+    """Texts of that name: what they say at the last stop → the mark."""
+    marks = [mark for mark in scene.marks if mark.kind == "text" and mark.name == name]
+    return {str(scene.value(mark, "text", at=3)): mark for mark in marks}
+
+
+def points(picture: Morph) -> list[dict[str, Any]]:
+    """Every point as it is drawn, in the order measured."""
+    return [point(picture, dot.label) for dot in picture.dots]
+
+
+def point(picture: Morph, name: str, scene: Scene | None = None) -> dict[str, Any]:
+    """The point of that name: its places, what it says, and the guess that hangs at it.
+
+    A guess that is asked for has all its places: "y" and "told" of each, and "says" and "label"
+    of the words beside it, if there are any.
+    """
+    scene, state = scene or picture.scene, picture.state
+    number = [dot.label for dot in picture.dots].index(name)
+    dot, mark = picture.dots[number], named(scene, "point")[number]
+    told = scene.settled(mark.look["point"], scene.places(**state))
+    found = {"name": name, "at": places(scene, mark).tolist(), "says": told,
+             "shape": mark.look["shape"], "mark": mark}  # fmt: skip
+    if dot.guesses:
+        before = [one for one in picture.dots[:number] if one.guesses]
+        guess = named(scene, "guess")[len(before)]
+        after = scene.marks[scene.marks.index(guess) + 1]
+        off = after if after.name == "off" else None
+        found |= {"off": off} | ({"guess": _guess(scene, guess, off)} if dot.asked is None else {})
+        if dot.asked is not None:
+            asked = len([one for one in before if one.asked is not None])
+            found["asked"] = _asked(scene, mark, guess, off, asked) | {"id": dot.asked.id}
+    return found
+
+
+def _guess(scene: Scene, guess: Mark, off: Mark | None) -> dict[str, Any]:
+    words = "" if off is None else scene.value(off, "text")
+    return {"at": places(scene, guess).tolist(), "says": words}
+
+
+def _asked(scene: Scene, mark: Mark, guess: Mark, off: Mark | None, n: int) -> dict[str, Any]:
+    many = scene.dim(f"guess{n}").size - 1
+    states = [{f"guess{n}": g + 1, f"hidden{n}": False} for g in range(many)]
+    told = [scene.settled(mark.look["point"], scene.places(**state)) for state in states]
+    own = scene.settled(mark.look["point"], scene.places())
+    words = [off and str(scene.value(off, "text", **state)) for state in states]
+    spots = [off and scene.value(off, "at", at=2, **state) for state in states]
+    anchors = [off and str(scene.value(off, "anchor", **state)) for state in states]
+    return {
+        "y": [places(scene, guess, **state)[:, 1].tolist() for state in states],
+        "says": words, "told": [text.removeprefix(own) for text in told],
+        "label": [None if at is None or np.isnan(at).any() else [*at[:2], anchor]
+                  for at, anchor in zip(spots, anchors)],
+    }  # fmt: skip

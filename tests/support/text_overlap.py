@@ -45,3 +45,16 @@ def overlapping(figure: object) -> list[tuple[str, str]]:
         if i != j and not b.get_rotation() and boxes[i].overlaps(boxes[j])
         and any(boxes[j].contains(x, y) for x, y in grids[i])
     ]  # fmt: skip
+
+
+def outside(figure: object, least: float = 6.0) -> list[str]:
+    """Texts that leave ``figure``, or have letters of less than ``least`` points."""
+    figure.canvas.draw()
+    page = figure.bbox
+    return [
+        text.get_text() for text in written(figure)
+        for points in [grid(text)]
+        if text.get_fontsize() < least
+        or points[:, 0].min() < page.x0 or points[:, 0].max() > page.x1
+        or points[:, 1].min() < page.y0 or points[:, 1].max() > page.y1
+    ]  # fmt: skip

@@ -178,7 +178,8 @@ def _unwritable(path: Path, error: OSError) -> ValueError:
 
 def _draw(found: list[Measurement], machine: Machine, cache: str, picture: Path | None) -> None:
     from rooflab.predict.estimate import predict
-    from rooflab.show.roofline_figure import Point, roofline
+    from rooflab.show.points import Point
+    from rooflab.show.roofline_figure import roofline
 
     points: list[Measurement | Operation | Point] = []
     for measured in found:
@@ -190,7 +191,7 @@ def _draw(found: list[Measurement], machine: Machine, cache: str, picture: Path 
     roofs = cache if len(machine.levels) > 1 else "cold"  # "warm" draws one roof a cache level
     path = picture or Path(f"roofline-{_slug(found)}.png")
     try:
-        roofline(machine, points, cache=roofs).savefig(path)
+        roofline(machine, points, cache=roofs).save(path)
     except OSError as error:
         if picture is not None:
             raise _unwritable(picture, error) from error

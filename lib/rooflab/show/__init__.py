@@ -15,8 +15,9 @@ _HOME = {
     "tokens": "rooflab.labs.llm.layer_time",
     "walk": "rooflab.labs.llm.layer_walk",
     "say": "rooflab.show.waiting",
-    "Point": "rooflab.show.roofline_figure",
-    "Picture": "rooflab.show.roofline_figure",
+    "Point": "rooflab.show.points",
+    "Picture": "rooflab.show.figures",
+    "Panel": "rooflab.show.figures",
 }
 __all__ = [*_HOME]
 

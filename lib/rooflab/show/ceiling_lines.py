@@ -1,9 +1,9 @@
-"""The ceilings of a roofline: corners, names, overhead lines, cold and warm, and bands."""
+"""The ceilings of a roofline as data: corners, overhead lines, cold and warm, and bands."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from numbers import Real
 
@@ -16,7 +16,6 @@ from rooflab.predict.machine import Machine
 from rooflab.predict.roofline import Roofline
 from rooflab.show import theme
 from rooflab.show.canvas import Frame
-from rooflab.show.labels import Crowd, Spot
 
 # Roofs as polylines: the corners of each ceiling of a machine, in values and in pixels.
 #
@@ -100,94 +99,6 @@ def lines(
         }
         for ceiling in ceilings(machine, kind, cache, mix)
     ]
-
-
-# The words of a roofline drawing's roofs: bandwidths, peaks and ridges, each figure once.
-
-
-def label_ceilings(
-    crowd: Crowd, ceilings: Sequence[Ceiling], active: Collection[str], name: str = ""
-) -> None:
-    """Write the bandwidths: one on its slanted line, several in a key, bold where they count."""
-    if len(ceilings) == 1:
-        label_slope(crowd, ceilings[0], name)
-        return
-    box = crowd.ax.get_window_extent()
-    right = [
-        Spot(box.x1 - 170, box.y1 - down * box.height, "left", "top") for down in (0.02, 0.3, 0.4)
-    ]
-    heading = f"{name}, roofs from the top" if name else "roofs from the top"
-    rows = [(ceiling.slope_text, ceiling.level in active) for ceiling in ceilings]
-    crowd.write_rows(
-        [(heading, False), *rows], [Spot(box.x0 + 8, right[0].y, "left", "top"), *right]
-    )
-
-
-def label_slope(crowd: Crowd, ceiling: Ceiling, name: str = "") -> None:
-    """Write the bandwidth of ``ceiling`` along its slanted line, where there is room."""
-    ax, roof = crowd.ax, ceiling.roof
-    (x_lo, x_hi), y_lo = ax.get_xlim(), ax.get_ylim()[0]
-    left = max(x_lo, y_lo / roof.bandwidth)
-    ends = [crowd.pixel(x, roof.attainable(x)) for x in (left, min(roof.ridge, x_hi))]
-    (x0, y0), (x1, y1) = ends
-    if x1 - x0 < 60:
-        return
-    angle = math.degrees(math.atan2(y1 - y0, x1 - x0))
-    spots = [
-        Spot(x0 + t * (x1 - x0), y0 + t * (y1 - y0) + side, "center", va, angle)
-        for side, va in ((11, "bottom"), (-11, "top"))
-        for t in (0.3, 0.45, 0.6, 0.2, 0.75, 0.1, 0.9)
-    ]
-    label = f"{name}: {ceiling.slope_text}" if name else ceiling.slope_text
-    crowd.write(label, spots, color="#333333", fontsize=_size(name), weight="bold")
-
-
-def label_peak(crowd: Crowd, ceiling: Ceiling, text: str, name: str = "") -> None:
-    """Write ``text`` on the flat roof of ``ceiling`` and its ridge at the foot."""
-    x_hi = crowd.ax.get_xlim()[1]
-    roof = ceiling.roof
-    right, y = crowd.pixel(x_hi, roof.peak)
-    bend = crowd.pixel(min(roof.ridge, x_hi), roof.peak)[0]
-    spots = [
-        Spot(x, y + side, ha, va)
-        for side, va in ((5, "bottom"), (-6, "top"))
-        for x, ha in ((right - 4, "right"), ((right + bend) / 2, "center"), (bend + 8, "left"))
-    ]
-    crowd.write(
-        f"{name}: {text}" if name else text,
-        spots,
-        color="#333333",
-        fontsize=_size(name),
-        weight="bold",
-    )
-    ridge, foot = crowd.pixel(roof.ridge, crowd.ax.get_ylim()[0])
-    if roof.ridge < x_hi:
-        spots = [Spot(ridge + 5, foot + up, "left", "bottom") for up in (5, 20, 35)]
-        spots += [Spot(ridge - 5, foot + up, "right", "bottom") for up in (5, 20, 35)]
-        crowd.write(
-            f"ridge {theme.ridge(roof.ridge)}", spots, color="#333333", fontsize=theme.SMALL
-        )
-
-
-def _size(name: str) -> float:
-    """Points of a roof's label: smaller where each carries the machine's ``name`` as well."""
-    return theme.SMALL - 1.5 if name else theme.SMALL
-
-
-def label_machine(
-    crowd: Crowd, groups: Sequence[Sequence[Ceiling]], active: Collection[str], name: str = ""
-) -> None:
-    """Label the roofs of one machine (a group of ceilings per dtype), each figure once.
-
-    ``name`` stands before the labels when there are several machines.
-    """
-    label_ceilings(crowd, groups[0], active, name)
-    # The farthest active level: where both sides are shown that is memory, whose ridge counts.
-    tops = [next((c for c in reversed(group) if c.level in active), group[-1]) for group in groups]
-    for peak in dict.fromkeys(float(top.roof.peak) for top in tops):
-        same = [top for top in tops if top.roof.peak == peak]
-        kinds = ", ".join(str(top.roof.dtype) for top in same)
-        label_peak(crowd, same[0], f"{kinds} {si(peak, 'FLOP/s')}", name)
 
 
 # The overhead line: what an operation reaches if all of its time is the cost of the call.
@@ -317,14 +228,6 @@ def overhead_words(op: Operation, machine: Machine, cache: str) -> str:
     return SAY_OVERHEAD[f"call_{cache}"].format(call=si(overhead(op, machine, cache), "s"))
 
 
-def draw_overhead(crowd: Crowd, lines: Mapping[tuple[str, str], CallLine]) -> None:
-    """Draw the ``lines`` of :func:`of_operations`, thin, each in its operation's colour."""
-    for (name, _), line in lines.items():
-        xs, ys = zip(*line.points)
-        crowd.ax.plot(xs, ys, "--", color=theme.style(name).colour, lw=1.2, zorder=2)
-        crowd.add_line([crowd.pixel(x, max(y, crowd.ax.get_ylim()[0])) for x, y in line.points], 2)
-
-
 # Cold and warm side by side: how each side looks, and what is said of it.
 #
 # A warm measurement may lie far above the DRAM roof. It is no mistake and no miracle: the bytes
@@ -447,8 +350,8 @@ def pack_sides(levels: Iterable[str]) -> dict[str, object]:
 # The rules were made for one machine. The band stays where it is while the ridge moves away.
 
 
-COLOUR = "#CC79A7"  # Okabe and Ito's purple: no roof and no operation of the live roofline has it
-SHADE = 0.22
+COLOUR = theme.colour("soft")  # grey: the band says neither carrying nor computing
+SHADE = 0.16
 
 
 def as_band(band: object) -> tuple[float, float] | None:
@@ -479,23 +382,6 @@ def pack_band(band: tuple[float, float] | None, frame: Frame) -> dict[str, objec
         "x0": round(left, 2), "x1": round(right, 2), "colour": COLOUR, "shade": SHADE,
         "labels": labels(band), "said": band_words(band),
     }  # fmt: skip
-
-
-def draw_band(crowd: Crowd, band: tuple[float, float] | None) -> None:
-    """Shade ``band`` and write its labels beside it, at the top if nothing else is there."""
-    if band is None:
-        return
-    ax = crowd.ax
-    ax.axvspan(*band, color=COLOUR, alpha=SHADE, lw=0, zorder=0.5)
-    foot, top = ax.get_ylim()
-    for text, edge, ha, side in zip(labels(band), band, ("right", "left"), (-6, 6)):
-        (x, low), (_, high) = crowd.pixel(edge, foot), crowd.pixel(edge, top)
-        places = [
-            *(high - down for down in (26, 46, 66)),
-            *(low + up for up in (24, 44, 64, 6, 84)),
-        ]
-        spots = [Spot(x + side, y, ha, "bottom") for y in places]
-        crowd.write(text, spots, color="#8C3A6B", fontsize=theme.SMALL)
 
 
 def band_words(band: tuple[float, float] | None) -> str:

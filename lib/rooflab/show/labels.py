@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.patheffects import withStroke
+from matplotlib.patheffects import AbstractPathEffect, Stroke
+from matplotlib.text import Text
 
 from rooflab.show import theme
 
@@ -30,6 +31,7 @@ TRIES = 30
 
 Box = tuple[float, float, float, float]
 Point = Sequence[float]
+_Choice = tuple[float, Box, list[float]]  # a place for a text: its cost, its box, its middle
 
 
 @cache
@@ -136,35 +138,34 @@ class Room:
         slant = round(math.degrees(math.atan2(dy, dx)), 1)
         return [round(float(x - foot * dy), 1), round(float(y + foot * dx), 1), slant]
 
-    def try_put(self, text: str, spots: Iterable[tuple[float, float]]) -> list[float] | None:
-        """Like :meth:`put`, but the place stays free."""
-        best = self._best(text, spots)
-        return None if best is None else best[2]
-
     def put_all(self, named: Sequence[tuple[str, Point]]) -> list[list[float] | None]:
         """Place every (text, its marker) around its marker, in the order that works best."""
-        spots = [around(own[0], own[1], text) for text, own in named]
-        before = list(self.taken)
-        best: tuple[float, list[Box], list[list[float] | None]] = (math.inf, before, [])
+        choices = [self._choices(text, own) for text, own in named]
+        best: tuple[float, list[_Choice | None]] = (math.inf, [])
         for order in _orders([own for _, own in named]):
-            self.taken, cost = list(before), 0.0
-            found: list[list[float] | None] = [None] * len(named)
+            taken, cost = list[Box](), 0.0
+            found: list[_Choice | None] = [None] * len(named)
             for i in order:
-                place = self._best(named[i][0], spots[i], named[i][1])
-                if place is None or place[0] >= UNNAMED:
-                    cost += UNNAMED
-                    continue
-                cost += place[0]
-                self.taken.append(place[1])
-                found[i] = place[2]
+                found[i] = place = _free(choices[i], taken)
+                cost += place[0] if place else UNNAMED
+                taken += [place[1]] if place else []
             if cost < best[0]:
-                best = (cost, self.taken, found)
-        _, self.taken, found = best
-        return found
+                best = cost, found
+        self.taken += [one[1] for one in best[1] if one]
+        return [one[2] if one else None for one in best[1]]
+
+    def _choices(self, text: str, own: Point) -> list[_Choice]:
+        """The places for ``text`` around its marker that are free now, the best one first."""
+        found = []
+        for number, spot in enumerate(around(own[0], own[1], text)):
+            place = self._best(text, [spot], own)
+            if place is not None and place[0] + DETOUR * number < UNNAMED:
+                found.append((place[0] + DETOUR * number, *place[1:]))
+        return sorted(found, key=lambda one: one[0])
 
     def _best(
         self, text: str, spots: Iterable[tuple[float, float]], own: Point | None = None
-    ) -> tuple[float, Box, list[float]] | None:
+    ) -> _Choice | None:
         half, spots = width(text) / 2 + 3, list(spots)
         boxes = [(x - half, y - 14, x + half, y + 5) for x, y in spots]
         best = self.choose(([box] for box in boxes), () if own is None else (tuple(own),))
@@ -210,6 +211,11 @@ def around(x: float, y: float, text: str) -> list[tuple[float, float]]:
     return near + far
 
 
+def _free(choices: Sequence[_Choice], taken: Sequence[Box]) -> _Choice | None:
+    """The first of ``choices`` that lies on nothing of ``taken``."""
+    return next((one for one in choices if not any(_overlap(one[1], b) for b in taken)), None)
+
+
 def _overlap(a: Box, b: Box) -> bool:
     return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
 
@@ -245,6 +251,8 @@ def _orders(places: Sequence[Point]) -> list[list[int]]:
 ABOVE = 12  # pixels over the axes where a label may still stand
 SLANTED = 0.65  # part of a slanted text's height that its boxes need to keep off a round marker
 CROSSED = 3  # spots that a label rather passes over than to cross a line
+SHORTER = 8  # what a shorter text has to save to be better than the one before it
+STEEP = 60  # degrees from which on a text is no longer read beside a line, but along it
 
 
 @dataclass(frozen=True)
@@ -258,18 +266,40 @@ class Spot:
     angle: float = 0.0
 
 
-class Crowd:
-    """What already stands on ``ax``, in pixels (y upwards), and the room that is left."""
+class Haloed(Text):
+    """Words with an outline of paper. In a PDF or an SVG their letters stay letters."""
 
-    def __init__(self, ax: Axes) -> None:
-        frame = ax.get_window_extent()
-        self.ax = ax
-        self.room = Room((frame.x0, frame.y0, frame.x1, frame.y1 + ABOVE))
+    def __init__(self, *args: Any, outline: float = 3.0, **style: Any) -> None:
+        self.outline = outline  # points
+        super().__init__(*args, **style)
+
+    def draw(self, renderer: Any) -> None:
+        """Draw the outline, then the words: Matplotlib turns what has an outline into shapes."""
+        effects: list[AbstractPathEffect] = [Stroke(linewidth=self.outline, foreground=theme.PAPER)]
+        for drawn in (effects, []):
+            self.set_path_effects(drawn)
+            super().draw(renderer)
+
+
+class Crowd:
+    """What already stands on ``ax``, in pixels (y upwards), and the room that is left.
+
+    ``share``: how large letters are there, of those in a notebook. Pixels are those of a figure
+    with full letters: where letters are small, there is room for more.
+    """
+
+    def __init__(self, ax: Axes, share: float = 1.0) -> None:
+        self.ax, self.share = ax, share
+        self.unit = share * ax.figure.dpi / 100
+        box = ax.get_window_extent()
+        left, foot, right, top = (edge / self.unit for edge in box.extents)
+        self.frame = (left, foot, right, top)
+        self.room = Room((left, foot, right, top + ABOVE))
 
     def pixel(self, x: float, y: float) -> tuple[float, float]:
         """Pixels (y upwards) of a data point."""
         px, py = self.ax.transData.transform((x, y))
-        return float(px), float(py)
+        return float(px) / self.unit, float(py) / self.unit
 
     def add_line(self, corners: Sequence[Point], radius: float = 2.0) -> None:
         """Add a polyline given by its corners in pixels."""
@@ -285,7 +315,7 @@ class Crowd:
 
     def write(
         self,
-        text: str,
+        text: str | Sequence[str],
         spots: Iterable[Spot],
         own: Sequence[Point] = (),
         forced: bool = True,
@@ -293,55 +323,83 @@ class Crowd:
     ) -> bool:
         """Write ``text``, which belongs to the markers ``own``, at the best of ``spots``.
 
-        Returns whether there was one: unless it is ``forced``, a text keeps off all others.
+        Of several texts, each shorter than the last, it is the one whose best spot costs least.
+        Returns whether there was one: unless it is ``forced``, a text keeps off all others, and
+        stays away rather than be taken for the name of another marker.
         """
-        spots, size = list(spots), self._extent(text, style)
-        best = self._take([_boxes(spot, *size) for spot in spots], own, forced)
-        if best is not None:
-            self.room.taken += _boxes(spots[best], *size, whole=True)
-            self._annotate(text, spots[best], style)
-        return best is not None
+        spots, best = list(spots), None
+        # Slanted words may come nearer to a marker, whose corners are empty, than to other words.
+        slanted = [spot for spot in spots if 0 < abs(spot.angle) < STEEP]
+        tries = [(spot, True) for spot in spots] + [(spot, False) for spot in slanted]
+        texts = (text,) if isinstance(text, str) else tuple(text)
+        for number, one in enumerate(texts):
+            size = self._extent(one, style)
+            places = [_boxes(spot, *size, whole) for spot, whole in tries]
+            last = forced and number == len(texts) - 1 and best is None
+            found = self.room.choose(places, own, last)
+            if found is None or (found[0] >= UNNAMED and not forced):
+                continue
+            cost = found[0] + SHORTER * number
+            if best is None or cost < best[0]:
+                best = (cost, one, tries[found[1]][0], size)
+        if best is None:
+            return False
+        _, one, spot, size = best
+        self.room.taken += _boxes(spot, *size, whole=True)
+        self._annotate(one, spot, style)
+        return True
 
-    def write_rows(self, rows: Sequence[tuple[str, bool]], corners: Iterable[Spot]) -> None:
+    def width(self, text: str, size: float = theme.FONT) -> float:
+        """Width of ``text`` in pixels, in letters of ``size`` points."""
+        return self._extent(text, {"fontsize": size})[0]
+
+    def place(self, text: str, spot: Spot, size: float = theme.FONT) -> None:
+        """Write ``text`` there, whatever is there; nothing else comes near it."""
+        self.room.taken += _boxes(spot, *self._extent(text, {"fontsize": size}))
+        self._annotate(text, spot, {"fontsize": size})
+
+    def write_rows(
+        self, rows: Sequence[tuple[str, bool]], corners: Iterable[Spot], **style: Any
+    ) -> None:
         """Write small ``rows`` (text, whether it is bold), one below the other, in one place.
 
         ``corners``: where the first row may begin, at its left end, "top" or "bottom" of all.
         """
-        looks = [{"fontsize": theme.SMALL, "weight": "bold" if bold else None} for _, bold in rows]
+        looks = [
+            {"fontsize": theme.SMALL, "weight": "bold" if bold else None, **style}
+            for _, bold in rows
+        ]
         sizes = [self._extent(text, look) for (text, _), look in zip(rows, looks)]
         wide, step = max(w for w, _ in sizes), 1.25 * max(h for _, h in sizes)
         corners = list(corners)
         whole = [_boxes(corner, wide, step * len(rows)) for corner in corners]
-        corner = corners[self._take(whole) or 0]
+        found = self.room.choose(whole, forced=True)
+        corner = corners[found[1] if found else 0]
+        self.room.taken += whole[found[1] if found else 0]
         top = corner.y + (step * len(rows) if corner.va == "bottom" else 0)
         for number, ((text, _), look) in enumerate(zip(rows, looks)):
             self._annotate(text, Spot(corner.x, top - (number + 0.5) * step), look)
 
-    def _take(
-        self, places: Sequence[Sequence[Box]], own: Sequence[Point] = (), forced: bool = True
-    ) -> int | None:
-        """Number of the best of ``places``, which is taken from now on."""
-        found = self.room.choose(places, own, forced)
-        if found is None:
-            return None
-        self.room.taken += places[found[1]]
-        return found[1]
-
     def _annotate(self, text: str, spot: Spot, style: Mapping[str, Any]) -> None:
-        # Figure points, unlike pixels, stay where they are when the figure is saved at another dpi.
-        points = 72 / self.ax.figure.dpi
-        self.ax.annotate(
-            text, (spot.x * points, spot.y * points), xycoords="figure points",
-            ha=spot.ha, va=spot.va, rotation=spot.angle, rotation_mode="anchor",
-            annotation_clip=False, **{"color": theme.INK, **style},
-            path_effects=[withStroke(linewidth=3, foreground=theme.PAPER)],
+        # As a share of the axes, words stay in their place at any resolution and in any layout.
+        left, foot, right, top = self.frame
+        place = ((spot.x - left) / (right - left), (spot.y - foot) / (top - foot))
+        look = {"color": theme.INK, "fontsize": theme.FONT, **style}
+        look["fontsize"] *= self.share
+        self.ax.add_artist(
+            Haloed(
+                *place, text, transform=self.ax.transAxes, ha=spot.ha, va=spot.va,
+                rotation=spot.angle, rotation_mode="anchor", clip_on=False,
+                outline=3 * self.share, **look,
+            )
         )  # fmt: skip
 
     def _extent(self, text: str, style: Mapping[str, Any]) -> tuple[float, float]:
-        probe = self.ax.text(0, 0, text, **style)
+        size = self.share * style.get("fontsize", theme.FONT)
+        probe = self.ax.text(0, 0, text, **{**style, "fontsize": size})
         box = probe.get_window_extent()
         probe.remove()
-        return box.width, box.height
+        return box.width / self.unit, box.height / self.unit
 
 
 def _boxes(spot: Spot, width: float, height: float, whole: bool = False) -> list[Box]:

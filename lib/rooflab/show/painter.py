@@ -10,9 +10,10 @@ import numpy as np
 from matplotlib import rc_context
 from matplotlib.patches import FancyBboxPatch, Polygon, Rectangle
 from matplotlib.path import Path
-from matplotlib.patheffects import withStroke
+from matplotlib.text import Text
 
 from rooflab.show import canvas, theme
+from rooflab.show.labels import Haloed
 from rooflab.show.scene import GLYPH, GLYPHS, Mark, Scene, drawn
 
 if TYPE_CHECKING:
@@ -137,16 +138,14 @@ def _dot(axes: Axes, mark: Mark, held: Mapping[str, Any], unit: float) -> list[A
 
 def _text(axes: Axes, mark: Mark, held: Mapping[str, Any], unit: float) -> list[Artist]:
     x, y, turn = (*held["at"], *np.ravel(held.get("turn", 0.0)))[:3]
-    halo = [withStroke(linewidth=4 * unit, foreground=theme.colour("paper"))]
-    return [
-        axes.text(
-            x, y, held["text"], color=_colour(held["fill"]), size=mark.look["size"] * unit,
-            weight="bold" if mark.look["bold"] else "normal", ha=_ANCHORS[held["anchor"]],
-            va="baseline", rotation=-turn, rotation_mode="anchor", parse_math=False,
-            path_effects=halo if mark.look["halo"] else None,
-            family="DejaVu Sans Mono" if mark.look["mono"] else "DejaVu Sans",
-        )
-    ]  # fmt: skip
+    look: dict[str, Any] = {"outline": 4 * unit} if mark.look["halo"] else {}
+    made = (Haloed if look else Text)(
+        x, y, held["text"], color=_colour(held["fill"]), size=mark.look["size"] * unit,
+        weight="bold" if mark.look["bold"] else "normal", ha=_ANCHORS[held["anchor"]],
+        va="baseline", rotation=-turn, rotation_mode="anchor", parse_math=False, clip_on=False,
+        family="DejaVu Sans Mono" if mark.look["mono"] else "DejaVu Sans", **look,
+    )  # fmt: skip
+    return [axes.add_artist(made)]
 
 
 _DRAW = {"line": _line, "rect": _rect, "dot": _dot, "text": _text}

@@ -123,6 +123,7 @@ function markNode({ kind, look, name, channels }, svg, clip) {
     home = svgNode('g', { class: `dot ${name}` }, home);
     const shape = svgNode('path', { d: look.outline, 'stroke-width': look.width }, home);
     if (!('fill' in channels)) shape.style.fill = 'none';
+    if (look.point) svgNode('circle', { r: 13, class: 'hit' }, home); // a finger is wider than a marker
     return home;
   }
   const node = svgNode(TAGS[kind], { class: `${kind} ${name}`, rx: look.radius, 'stroke-width': look.width, 'stroke-dasharray': look.dash?.join(' ') }, home);
@@ -140,6 +141,12 @@ function play(model, el, g) {
     if (!dim.keys) return stop;
     const low = Math.min(Math.floor(stop), dim.keys.length - 2);
     return dim.keys.length < 2 ? 0 : dim.keys[low] + (stop - low) * (dim.keys[low + 1] - dim.keys[low]);
+  };
+  const standing = (d) => { // the stop, or how far between two, at which the picture is shown
+    const { keys, free } = g.dims[d], p = positions[d];
+    if (!free || !keys) return free ? p : stops[d];
+    const low = Math.max(0, Math.min(keys.length - 2, keys.findLastIndex((key) => key <= p)));
+    return low + (p - keys[low]) / (keys[low + 1] - keys[low]);
   };
   const stopOf = (d) => { const dim = g.dims[d], v = model.get(dim.name); return dim.of ? 0 : dim.names ? Math.max(0, dim.names.indexOf(v)) : Math.max(0, Math.min(dim.stops.length - 1, v)); };
   const stops = g.dims.map((_, d) => stopOf(d)), positions = stops.map((stop, d) => place(g.dims[d], stop));
@@ -240,9 +247,10 @@ function play(model, el, g) {
   }
 
   function arrived(d) {
+    g.dims.forEach((dim, e) => { if (dim.once === names[d] && stops[d] > g.dims[d].stops.length - 1.05) set(e, dim.stops.length - 1, true); });
     svg.dataset.rests = names[d];
     if (playing !== d) return;
-    if (stops[d] < g.dims[d].stops.length - 1) setTimeout(() => playing === d && set(d, stops[d] + 1)); else { playing = -1; show([d]); }
+    if (stops[d] < g.dims[d].stops.length - 1) setTimeout(() => playing === d && set(d, Math.floor(stops[d]) + 1)); else { playing = -1; show([d]); }
   }
 
   function set(d, stop, hand = false) {
@@ -280,19 +288,21 @@ function play(model, el, g) {
       Object.assign(input, { max: span, step: 'any' });
       home.style.left = `calc(${(100 * at[0]) / g.width}% - ${FRAME / 2}px)`; home.style.top = `${(100 * one.y) / g.height}%`; home.style.width = `calc(${(100 * span) / g.width}% + ${FRAME}px)`;
     }
-    const nearest = (x) => at.reduce((best, v, n) => (Math.abs(v - at[0] - x) < Math.abs(at[best] - at[0] - x) ? n : best), 0);
+    const spot = (stop) => { const n = Math.min(Math.floor(stop), last - 1); return at[n] - at[0] + (stop - n) * (at[n + 1] - at[n]); };
+    const stopAt = (x) => { const n = Math.max(0, Math.min(last - 1, at.findLastIndex((v) => v - at[0] <= x))); return n + (x - at[n] + at[0]) / (at[n + 1] - at[n]); };
+    const nearest = (x) => dim.free ? Math.round(100 * stopAt(x)) / 100 : at.reduce((best, v, n) => (Math.abs(v - at[0] - x) < Math.abs(at[best] - at[0] - x) ? n : best), 0);
     input.addEventListener('input', () => { playing = -1; set(d, one.at ? nearest(+input.value) : +input.value, dim.free); look(); });
     input.addEventListener('keydown', (event) => {
       event.stopPropagation();
-      const page = Math.max(1, Math.round(last / 10)), step = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: page, PageDown: -page }[event.key];
-      const to = event.key === 'Home' ? 0 : event.key === 'End' ? last : step && (dim.free && Math.abs(step) === 1 ? stops[d] + step / 50 : step > 0 ? Math.floor(stops[d]) + step : Math.ceil(stops[d]) + step);
+      const page = Math.max(1, Math.round(last / 10)), slow = dim.free && event.key.startsWith('Arrow'), step = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: page, PageDown: -page }[event.key];
+      const to = event.key === 'Home' ? 0 : event.key === 'End' ? last : step && (slow ? stops[d] + step / 50 : step > 0 ? Math.floor(stops[d]) + step : Math.ceil(stops[d]) + step);
       if (to === undefined) return;
       event.preventDefault(); playing = -1;
-      set(d, Math.max(0, Math.min(last, to)), dim.free && Math.abs(step) === 1);
+      (dim.free && !slow ? press : set)(d, Math.max(0, Math.min(last, to)), slow);
     });
     function look() {
-      const stop = stops[d], said = dim.stops[Math.round(stop)];
-      input.value = one.at ? at[stop] - at[0] : stop;
+      const stop = stops[d], now = standing(d), said = dim.stops[Math.round(stop)] + (stop % 1 ? ', on the way' : '');
+      input.value = one.at ? spot(now) : now;
       if (output) output.textContent = said;
       input.setAttribute('aria-valuetext', said); input.setAttribute('aria-valuenow', stop);
     }
@@ -331,10 +341,11 @@ function play(model, el, g) {
     const last = g.dims[d].stops.length - 1, node = buttons(parent)('', act);
     node.classList.add('rl-play');
     function act() {
+      if (playing === d && g.dims[d].free) { playing = -1; set(d, Math.round(100 * standing(d)) / 100, true); return; } // it rests where it is
       if (playing === d) { playing = -1; stopping.get(d)?.(); stopping.delete(d); positions[d] = place(g.dims[d], stops[d]); show([d]); return; }
       if (stops[d] === last) { stops[d] = 0; positions[d] = place(g.dims[d], 0); model.set(g.dims[d].name, 0); show([d]); }
       if (still()) { press(d, last); return; }
-      playing = d; set(d, stops[d] + 1);
+      playing = d; set(d, Math.floor(stops[d]) + 1);
     }
     return { look: () => { node.textContent = one.labels[playing === d ? 1 : stops[d] === last ? 2 : 0]; } };
   }

@@ -5,320 +5,60 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
-
-from matplotlib import rc_context
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from rooflab.count.dtypes import DType, DTypeLike, as_dtypes
 from rooflab.count.operation import Operation
-from rooflab.count.si import si, times
+from rooflab.count.si import si
 from rooflab.count.validation import unknown
 from rooflab.predict.catalogue import machine as _machine
 from rooflab.predict.machine import Machine
 from rooflab.predict.roofline import Roofline
-from rooflab.show import captions, ceiling_lines, theme
-from rooflab.show.canvas import DPI, Bundle, dress
-from rooflab.show.ceiling_lines import CHOICES, SIDES, CallLine, Ceiling, ceilings, label_machine
+from rooflab.show import captions, ceiling_lines, roofs, theme
+from rooflab.show import points as marks
+from rooflab.show.canvas import dress
+from rooflab.show.ceiling_lines import CHOICES, CallLine, Ceiling, ceilings
 from rooflab.show.ceiling_lines import roof as roof_of
-from rooflab.show.labels import Crowd, spots_around
+from rooflab.show.figures import Page, Panel, Picture, page
+from rooflab.show.labels import Crowd
 from rooflab.show.machine_choices import listed
+from rooflab.show.points import Point
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from rooflab.measure.measurement import Measurement
 
-# The parts of a roofline drawing: ceilings with their labels, points with theirs.
-#
-# Used by the static figure and by the still picture that a live roofline leaves in a notebook.
-
-
-KINDS = ("bound", "predicted", "measured", "guess")
-_NAMED_AT = ("guess", "measured", "bound", "predicted")  # where an operation's name stands first
-SIZES = {"bound": theme.MARKER, "predicted": 0.55 * theme.MARKER}
-
-
-class Picture(Figure):
-    """A matplotlib figure that a notebook shows by itself, with ``words`` as its text twin.
-
-    IPython draws figures only after pyplot was imported, which this package never does.
-
-    Examples
-    --------
-    >>> figure = rl.show.roofline("H100-SXM")
-    >>> isinstance(figure, rl.show.Picture)
-    True
-    >>> print(figure.words.splitlines()[0])
-    Roofs of NVIDIA H100 SXM5 80 GB from its datasheet: a promise, not a measurement.
-    """
-
-    words: str = ""
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> Bundle:
-        from rooflab.show import canvas
-
-        return canvas.mimebundle({}, canvas.png(self, transparent=False), self.words)
-
-    def __repr__(self) -> str:
-        return self.words or super().__repr__()
-
-    __str__ = __repr__
-
-
-@dataclass(frozen=True)
-class Point:
-    """A marker on a roofline: ``op`` at ``rate`` FLOP/s.
-
-    Parameters
-    ----------
-    op : Operation
-        What was predicted, measured or guessed.
-    rate : float
-        FLOP/s.
-    kind : {"measured", "bound", "predicted", "guess"}
-        "measured" is filled, "bound" and "predicted" are hollow. "guess" is hollow and dashed, with
-        "off by ×k" when the same operation was measured.
-    label : str, optional
-        What stands beside the marker; None: the operation's sizes.
-    allowed : float, optional
-        FLOP/s that the roof allows there: a dotted gap joins a measured marker to it. None: what
-        the first machine's roof allows.
-    side : {"cold", "warm"}, optional
-        Draws a ring around it; None draws none.
-    note : str
-        Stands below the label.
-    level : str
-        The memory whose traffic places it, the operation's own where it states one.
-
-    Examples
-    --------
-    >>> point = rl.show.Point(rl.axpy(1000), 1e9, "guess")
-    >>> point.text, round(point.intensity, 4)
-    ('AXPY 1000', 0.1667)
-    >>> print(rl.show.roofline("H100-SXM", point).words.splitlines()[-1])
-    AXPY of 1000 in fp32: guess 1.00 GFLOP/s.
-    """
-
-    op: Operation
-    rate: float
-    kind: str = "measured"
-    label: str | None = None
-    allowed: float | None = None
-    side: str | None = None
-    note: str = ""
-    level: str = "dram"
-
-    @property
-    def intensity(self) -> float:
-        """FLOP per byte that crosses ``level``: where it stands on the axis."""
-        return self.op.intensity_at(self.level)
-
-    @property
-    def text(self) -> str:
-        """What stands beside the marker."""
-        return captions.short(self.op) if self.label is None else self.label
-
-
-def draw_ceilings(
-    crowd: Crowd, ceilings: Sequence[Ceiling], active: Collection[str], dashes: str = "-"
-) -> None:
-    """Draw roofs that share one peak; those of the ``active`` levels are thick, with their
-    ridge."""
-    ax = crowd.ax
-    x_lo, x_hi = ax.get_xlim()
-    for ceiling in ceilings:
-        roof, thick = ceiling.roof, ceiling.level in active
-        xs = [x_lo, min(roof.ridge, x_hi), x_hi]
-        ys = [roof.attainable(x) for x in xs]
-        ax.plot(
-            xs, ys, dashes, color="#444444" if thick else theme.CEILING,
-            lw=2.6 if thick else 1.1, solid_joinstyle="miter", zorder=2,
-        )  # fmt: skip
-        crowd.add_line([crowd.pixel(x, y) for x, y in zip(xs, ys)])
-        if thick and x_lo < roof.ridge < x_hi:
-            foot = (roof.ridge, ax.get_ylim()[0])
-            ax.plot(
-                [roof.ridge] * 2, [foot[1], roof.peak], ":", color=theme.CEILING, lw=1.2, zorder=1
-            )
-            crowd.add_line([crowd.pixel(*foot), crowd.pixel(roof.ridge, roof.peak)], 1)
-
-
-def draw_points(crowd: Crowd, points: Sequence[Point]) -> None:
-    """Draw ``points``: a dotted gap up to the roof for measured ones, a band from guess to
-    truth."""
-    ax = crowd.ax
-    truth = {p.op.label: p.rate for p in points if p.kind == "measured"}
-    for p in points:
-        x, rate, colour = p.intensity, _inside(ax, p.rate), theme.style(p.op.name).colour
-        _mark(ax, p, rate)
-        crowd.add_disc(*crowd.pixel(x, rate), SIDES[p.side].radius if p.side else 8)
-        if p.kind == "measured" and p.allowed and p.allowed / p.rate > 1.15:
-            ax.plot([x, x], [rate, p.allowed], ":", lw=1.6, color=colour, zorder=3)
-            crowd.add_line([crowd.pixel(x, rate), crowd.pixel(x, p.allowed)])
-        if p.kind == "guess" and p.op.label in truth:
-            right = _inside(ax, truth[p.op.label])
-            ax.plot([x, x], [rate, right], "-", lw=5, alpha=0.25, color=colour, zorder=2)
-            crowd.add_line([crowd.pixel(x, rate), crowd.pixel(x, right)], 3)
-
-
-def draw_splits(crowd: Crowd, points: Sequence[Point]) -> None:
-    """Join the cold and the warm marker of an operation by a broad band."""
-    cold = {p.op.label: p for p in points if p.side == "cold"}
-    for p in points:
-        other = cold.get(p.op.label)
-        if p.side == "warm" and other:
-            ends = [_inside(crowd.ax, one.rate) for one in (other, p)]
-            colour = theme.style(p.op.name).colour
-            crowd.ax.plot([p.intensity] * 2, ends, "-", lw=6, alpha=0.25, color=colour, zorder=2)
-            crowd.add_line([crowd.pixel(p.intensity, end) for end in ends], 3)
-
-
-def label_points(crowd: Crowd, points: Sequence[Point]) -> None:
-    """Name every operation once, at its measured point if it has one; guesses get their ×k."""
-    truth = {p.op.label: p.rate for p in points if p.kind == "measured"}
-    named: set[str] = set()
-
-    def place(p: Point) -> tuple[float, float]:
-        return crowd.pixel(p.intensity, _inside(crowd.ax, p.rate))
-
-    hidden = 0
-    for p in sorted(points, key=lambda p: _NAMED_AT.index(p.kind)):
-        text = _label(p, truth, named)
-        if text:
-            own = [place(one) for one in points if one.op.label == p.op.label]
-            gap = SIDES[p.side].radius + 4 if p.side else 11
-            hidden += not crowd.write(
-                text, spots_around(*place(p), gap), own, forced=False, zorder=6,
-                color=theme.style(p.op.name).ink, fontsize=theme.SMALL + 0.5,
-            )  # fmt: skip
-    if hidden:
-        _count_hidden(crowd.ax, hidden)
-
-
-def _count_hidden(ax: Axes, hidden: int) -> None:
-    """Say how many names found no room, below the axes, where no point can be."""
-    ax.annotate(
-        captions.hidden(hidden), (1, 0), (0, -30), "axes fraction", "offset points",
-        ha="right", va="bottom", color=theme.CEILING, fontsize=theme.SMALL,
-    )  # fmt: skip
-
-
-def _inside(ax: Axes, rate: float) -> float:
-    lo, hi = ax.get_ylim()
-    return min(max(rate, lo), hi)
-
-
-def _label(p: Point, truth: dict[str, float], named: set[str]) -> str:
-    if p.kind == "guess":
-        right = truth.get(p.op.label)
-        if right is None:
-            return "your guess"
-        return f"your guess, off by {times(max(right / p.rate, p.rate / right))}"
-    if p.op.label in named:
-        return p.note  # one name for a measured point and its bound
-    named.add(p.op.label)
-    return "\n".join(filter(None, (p.text, p.note)))
-
-
-def _mark(ax: Axes, p: Point, rate: float) -> None:
-    look = theme.style(p.op.name)
-    filled = p.kind == "measured"
-    ax.plot(
-        [p.intensity], [rate], look.marker, ms=SIZES.get(p.kind, theme.MARKER),
-        mfc=look.colour if filled else theme.PAPER, mec=theme.PAPER if filled else look.colour,
-        mew=1.0 if filled else 2.2, zorder=5 if filled else 4, clip_on=False,
-    )  # fmt: skip
-    if p.side:
-        ring = SIDES[p.side]
-        ax.plot(
-            [p.intensity], [rate], "o", ms=1.44 * ring.radius, mfc="none", mec=ring.colour,
-            mew=3, zorder=4, clip_on=False,
-        )  # fmt: skip
-    if p.kind == "guess":  # a dashed look that survives any marker size
-        ax.plot([p.intensity], [rate], look.marker, ms=4, mfc=look.colour, mec="none", zorder=6)
-
-
-# What hollow, filled and ringed markers mean, in a corner of a drawing.
-
-
-_SAID = {
-    "bound": "the roof allows",
-    "predicted": "predicted",
-    "measured": "measured",
-    "guess": "your guess",
-}
-
-
-def legend(crowd: Crowd, points: Sequence[Point], lines: Iterable[CallLine] = ()) -> None:
-    """Say what filled, hollow and ringed mean, if there is more than one, and name the
-    ``lines``."""
-    kinds = [kind for kind in KINDS if any(p.kind == kind for p in points)]
-    rings = [side for side in SIDES if any(p.side == side for p in points)]
-    if len(kinds) < 2 and not rings:
-        kinds = []
-    calls = list(lines)
-    handles = [*map(_marker, kinds), *map(_ring, rings), *map(_dashes, calls)]
-    if not handles:
-        return
-    shown = crowd.ax.legend(
-        handles, [*(_SAID[kind] for kind in kinds), *rings, *(line.label for line in calls)],
-        loc="lower right", fontsize=theme.SMALL, facecolor=theme.PAPER, edgecolor="none",
-        framealpha=0.9,
-        handletextpad=0.2, labelspacing=0.3,
-    )  # fmt: skip
-    shown.set_zorder(3.5)  # over lines, under markers and their rings
-    box = shown.get_window_extent()
-    crowd.add_box((box.x0, box.y0, box.x1, box.y1))
-
-
-def _marker(kind: str) -> Line2D | tuple[Line2D, ...]:
-    fill = theme.INK if kind == "measured" else theme.PAPER
-    outer = Line2D(
-        [], [], marker="o", mfc=fill, ms=SIZES.get(kind, theme.MARKER) - 1, ls="", mec=theme.INK,
-        mew=1.6,
-    )  # fmt: skip
-    inner = Line2D([], [], ls="", marker="o", ms=3, mfc=theme.INK, mec="none")
-    return (outer, inner) if kind == "guess" else outer
-
-
-def _dashes(line: CallLine) -> Line2D:
-    return Line2D([], [], ls="--", lw=1.6, color=theme.style(line.name).colour)
-
-
-def _ring(side: str) -> Line2D:
-    return Line2D([], [], ls="", marker="o", mfc="none", ms=11, mew=3, mec=SIDES[side].colour)
-
-
 _DASHES = ("-", "--", "-.", ":")
 
 
 def roofline(
     machines: Machine | str | Iterable[Machine | str],
-    points: Iterable[Operation | Measurement | Point] | Operation | Measurement | Point = (),
+    points: Any = (),
     *,
     dtype: DTypeLike | Sequence[DTypeLike] | None = None,
     cache: str = "cold",
     overhead: bool = False,
     band: tuple[float, float] | None = None,
     title: str | None = None,
-    width: int = 760,
-    height: int = 480,
-) -> Picture:
+    ax: Axes | None = None,
+    width: float | None = None,
+    height: float | None = None,
+) -> Picture | Panel:
     """Draw the roofs of ``machines`` and put ``points`` under them.
 
     Parameters
     ----------
     machines : Machine, str or iterable of them
         One or several machines or their names.
-    points : Operation, Measurement, Point or iterable of them
+    points : Operation, Measurement, Point, table, or iterable of them
         An Operation is hollow, at what the first machine's roof allows; one that states its traffic
         (``op.with_traffic``) stands at the intensity of that. A Measurement is filled; a warm one
-        above the DRAM roof is marked as such. A :class:`Point` is a prediction or a guess.
+        above the DRAM roof is marked as such. A :class:`Point` is a prediction or a guess. A table
+        is a DataFrame or a mapping, with the columns ``intensity`` (FLOP/B) and ``rate`` (FLOP/s),
+        and maybe ``name`` and ``cache``. Pairs ``(intensity, rate)`` are measured points too, as
+        are ``(name, intensity, rate)``.
     dtype : str, DType or sequence of them, optional
         Whose peaks are drawn; None: the dtypes of the points, else fp32.
     cache : {"cold", "warm", "both"}
@@ -329,16 +69,19 @@ def roofline(
     band : (float, float), optional
         Intensities of a thumb rule to shade, in FLOP/byte, e.g. (4, 8).
     title : str, optional
-        None: the machines and the dtype.
-    width : int
-        Pixels at 100 dpi.
-    height : int
-        Pixels at 100 dpi.
+        None: the machines and the dtype, or nothing in axes of yours. "": none.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw into, where they are. None: a figure of its own.
+    width : float, optional
+        Inches: 3.3 for a paper's column, 7 for a post, 7.6 by default.
+    height : float, optional
+        Inches; None: as high as suits the width.
 
     Returns
     -------
-    Picture
-        A figure whose ``words`` say what it shows.
+    Picture or Panel
+        A figure, or what was drawn into ``ax``. Its ``words`` say what it shows, and ``save(path)``
+        writes a pdf, svg or png.
 
     Raises
     ------
@@ -350,6 +93,10 @@ def roofline(
     >>> figure = rl.show.roofline("H100-SXM", rl.gemv(4096, 4096, "bf16"))
     >>> print(figure.words.splitlines()[-1].split(". ")[0])
     GEMV 4096×4096 in bf16: 33.6 MFLOP over 33.6 MB is 0.9995 FLOP/byte, left of the ridge (295)
+    >>> timed = {"name": ["conv", "norm"], "intensity": [180.0, 0.6], "rate": [4.1e13, 1.6e12]}
+    >>> column = rl.show.roofline("H100-SXM", timed, width=3.3)
+    >>> print(column.words.splitlines()[-1])
+    norm: 0.6 FLOP/byte. Measured 1.60 TFLOP/s, ×1.26 below this roof.
     """
     several = [machines] if isinstance(machines, (Machine, str)) else machines
     shown = [_machine(m) for m in listed("machines", several, "a machine or its name")]
@@ -358,98 +105,90 @@ def roofline(
     if cache not in CHOICES:
         raise unknown("cache", cache, CHOICES)
     band = ceiling_lines.as_band(band)
-    given = _given(points)
+    given = marks.given_points(points)
     kinds = _kinds(dtype, given)
-    roofs = [[ceilings(m, kind, cache) for kind in kinds] for m in shown]
-    placed = _rings([p for one in given for p in _points(one, shown[0], cache)], cache)
-    ops = [p.op for p in placed] if overhead else []
+    lines = [[ceilings(m, kind, cache) for kind in kinds] for m in shown]
+    placed = [p for one in given for p in _points(one, shown[0], cache)]
+    placed = [_allowed(p, shown[0], kinds[0]) for p in marks.without_lone_side(placed)]
+    ops = [p.op for p in placed if p.op] if overhead else []
     reach = ceiling_lines.last(shown[0], kinds[0], cache)
-    lines = ceiling_lines.of_operations(ops, shown[0], reach)
-    with rc_context(theme.RC):
-        figure = Picture((width / DPI, height / DPI), dpi=DPI)
-        FigureCanvasAgg(figure)
-        ax = figure.add_axes((64 / width, 50 / height, 1 - 84 / width, 1 - 112 / height))
-        dress(ax, *_limits([c for groups in roofs for group in groups for c in group], placed))
-        _fill(Crowd(ax), shown, roofs, placed, cache, lines, band)
-        figure.text(
-            64 / width, 1 - 8 / height, title or _title(shown, kinds), va="top",
-            fontsize=theme.FONT + 1, weight="bold",
-        )  # fmt: skip
-    figure.words = _words(shown, kinds, placed, cache)
-    figure.words += f"\n{ceiling_lines.band_words(band)}" if band else ""
-    return figure
+    calls = ceiling_lines.of_operations(ops, shown[0], reach)
+    with page(ax, width, height, title, _title(shown, kinds)) as sheet:
+        dress(
+            sheet.ax, *_limits([c for groups in lines for group in groups for c in group], placed)
+        )
+        _fill(sheet, shown, lines, placed, cache, calls, band)
+    words = _words(shown, kinds, placed, cache)
+    return sheet.done(words + (f"\n{ceiling_lines.band_words(band)}" if band else ""))
 
 
 def _fill(
-    crowd: Crowd,
+    sheet: Page,
     machines: Sequence[Machine],
-    roofs: Sequence[Sequence[Sequence[Ceiling]]],
+    lines: Sequence[Sequence[Sequence[Ceiling]]],
     points: Sequence[Point],
     cache: str,
-    lines: Mapping[tuple[str, str], ceiling_lines.CallLine],
+    calls: Mapping[tuple[str, str], CallLine],
     band: tuple[float, float] | None,
 ) -> None:
     """Draw everything first and write labels last, so that they know what to avoid."""
-    legend(crowd, points, lines.values())
-    for m, groups, dashes in zip(machines, roofs, itertools.cycle(_DASHES)):
+    crowd = sheet.crowd(sheet.ax)
+    for m, groups, dashes in zip(machines, lines, itertools.cycle(_DASHES)):
         for group in groups:
-            draw_ceilings(crowd, group, _active(m, points, cache), dashes)
-    draw_splits(crowd, points)
-    draw_points(crowd, points)
-    ceiling_lines.draw_overhead(crowd, lines)
-    ceiling_lines.draw_band(crowd, band)
-    for m, groups in zip(machines, roofs):
+            roofs.draw_ceilings(crowd, group, _active(m, points, cache), dashes)
+    draw_marks(crowd, points, calls)
+    roofs.draw_band(crowd, band)
+    for m, groups in zip(machines, lines):
         name = _short(m) if len(machines) > 1 else ""
-        label_machine(crowd, groups, _active(m, points, cache), name)
-    label_points(crowd, points)
+        roofs.label_machine(crowd, groups, _active(m, points, cache), name)
+    marks.label_points(crowd, points)
+    roofs.label_overhead(crowd, calls)
+
+
+def draw_marks(
+    crowd: Crowd, points: Sequence[Point], calls: Mapping[tuple[str, str], CallLine]
+) -> None:
+    """Draw points, what joins them, and the lines of calls, all without their words."""
+    marks.draw_splits(crowd, points)
+    marks.draw_points(crowd, points)
+    roofs.draw_overhead(crowd, calls)
 
 
 def _kinds(
-    dtype: DTypeLike | Sequence[DTypeLike] | None, given: Sequence[object]
+    dtype: DTypeLike | Sequence[DTypeLike] | None, given: Sequence[Any]
 ) -> tuple[DType, ...]:
     """The dtypes asked for, else those of what is ``given``."""
     if dtype is not None:
         return as_dtypes("dtype", dtype)
-    used = {str(_op(one).compute_dtype): _op(one).compute_dtype for one in given}
+    ops = [one if isinstance(one, Operation) else one.op for one in given]
+    used = {str(op.compute_dtype): op.compute_dtype for op in ops if op}
     return tuple(used.values()) or as_dtypes("dtype", "fp32")
-
-
-def _given(points: object) -> list[Any]:
-    """The points as a list, also where there is one alone."""
-    if isinstance(points, Operation) or hasattr(points, "op"):
-        return [points]
-    return listed("points", points, "Operations, Measurements, Points")
-
-
-def _op(one: object) -> Operation:
-    op = one if isinstance(one, Operation) else getattr(one, "op", None)
-    if not isinstance(op, Operation):
-        raise TypeError(
-            f"points: {one!r} is a {type(one).__name__}; "
-            "give an Operation, a Measurement or a rooflab.show.Point"
-        )
-    return op
 
 
 def _points(one: Operation | Measurement | Point, machine: Machine, cache: str) -> list[Point]:
     """The markers of one thing given: an operation has two where both sides are shown."""
-    op = _op(one)
+    if isinstance(one, Point):
+        return [_placed(one, machine, cache)]
+    op = one if isinstance(one, Operation) else one.op
     if isinstance(one, Operation):
         shown = ceiling_lines.sides(machine, op.compute_dtype, cache)
         return [_bound(op, _roof(op, machine, side), side) for side in shown]
-    if isinstance(one, Point):
-        if one.kind not in KINDS:
-            raise unknown("kind", one.kind, KINDS)
-        bound = _bound(op, _roof(op, machine, one.side or cache), one.side)
-        note = one.note or bound.note
-        allowed = one.allowed or bound.rate
-        return [dataclasses.replace(one, allowed=allowed, note=note, level=bound.level)]
     # Compared with the roof that was asked for; with both shown, with that of its own side.
     against = one.cache if cache == "both" else cache
     bound = _bound(op, _roof(op, machine, against), one.cache)
     trap = ceiling_lines.mark(op, one.flop_per_s, machine) if one.cache == "warm" else ""
     note = "\n".join(filter(None, (bound.note, trap)))
     return [dataclasses.replace(bound, rate=one.flop_per_s, kind="measured", note=note)]
+
+
+def _placed(point: Point, machine: Machine, cache: str) -> Point:
+    """A point with what its roof allows; one without an operation lies under the memory roof."""
+    if point.op is None:
+        return point
+    bound = _bound(point.op, _roof(point.op, machine, point.side or cache), point.side)
+    return dataclasses.replace(
+        point, allowed=point.allowed or bound.rate, note=point.note or bound.note, level=bound.level
+    )
 
 
 def _bound(op: Operation, roof: Roofline, side: str | None) -> Point:
@@ -459,12 +198,11 @@ def _bound(op: Operation, roof: Roofline, side: str | None) -> Point:
     return Point(op, rate, "bound", None, rate, side, moved, roof.level)
 
 
-def _rings(points: list[Point], cache: str) -> list[Point]:
-    """Rings tell cold from warm where both are in the picture; else they say nothing new."""
-    told = {p.side for p in points if p.side}
-    if cache == "both" or len(told) > 1:
-        return points
-    return [dataclasses.replace(p, side=None) for p in points]
+def _allowed(point: Point, machine: Machine, kind: DType) -> Point:
+    """A point without an operation, with what the memory roof allows it."""
+    if point.op is not None or point.allowed:
+        return point
+    return dataclasses.replace(point, allowed=roof_of(machine, kind).attainable(point.intensity))
 
 
 def _roof(op: Operation, machine: Machine, side: str) -> Roofline:
@@ -476,7 +214,7 @@ def _active(machine: Machine, points: Sequence[Point], cache: str) -> set[str]:
     """Levels that the points live in; without any point, memory."""
     if cache == "cold":
         return {"dram"}
-    homes = {ceiling_lines.home(p.op, machine, p.side or cache) for p in points}
+    homes = {ceiling_lines.home(p.op, machine, p.side or cache) if p.op else "dram" for p in points}
     return homes | {"dram"} if cache == "both" else homes or {"dram"}
 
 
@@ -517,27 +255,27 @@ def _words(
                 f"{si(roof.peak, 'FLOP/s')} at the peak, ridge at {theme.ridge(roof.ridge)} "
                 "FLOP/byte."
             )
-    for p in points:
-        if p.kind == "bound":
-            said.append(captions.bound(p.op, _roof(p.op, machines[0], p.side or cache)))
-        elif p.kind == "measured":
-            said.append(captions.count(p.op, p.level) + _measured(p, machines[0], cache))
-        else:
-            said.append(f"{captions.what(p.op)}: {p.kind} {si(p.rate, 'FLOP/s')}.")
-    return "\n".join(said)
+    return "\n".join([*said, *(_said(p, machines[0], cache) for p in points)])
 
 
-def _measured(p: Point, machine: Machine, cache: str) -> str:
+def _said(p: Point, machine: Machine, cache: str) -> str:
+    """One point in words."""
+    if p.op is None and p.kind == "measured":
+        return marks.measured_words(p)
+    if p.op is None or p.kind in ("predicted", "guess"):
+        return marks.rate_words(p)
+    if p.kind == "bound":
+        return captions.bound(p.op, _roof(p.op, machine, p.side or cache))
+    return captions.count(p.op, p.level) + _measured(p, p.op, machine, cache)
+
+
+def _measured(p: Point, op: Operation, machine: Machine, cache: str) -> str:
     """A measured rate against its roof, and the reason if it is warm and above the DRAM roof."""
-    warm = ceiling_lines.mark(p.op, p.rate, machine)
-    trap = ceiling_lines.trap(p.op, p.rate, machine) if warm and warm in p.note else ""
+    warm = ceiling_lines.mark(op, p.rate, machine)
+    trap = ceiling_lines.trap(op, p.rate, machine) if warm and warm in p.note else ""
     if p.side:
-        return (
-            ceiling_lines.sides_words(
-                p.side, "measured", p.op, p.rate, _roof(p.op, machine, p.side)
-            )
-            + trap
-        )
+        roof = _roof(op, machine, p.side)
+        return ceiling_lines.sides_words(p.side, "measured", op, p.rate, roof) + trap
     if trap and cache == "cold":
         return f" Measured warm, {si(p.rate, 'FLOP/s')}.{trap}"
     return captions.measured(p.rate, p.allowed or p.rate, cache) + trap

@@ -70,6 +70,7 @@ class Dim:
     even: bool = False
     of: By | Sum | Made | None = None
     trail: str = ""
+    once: str = ""
 
     @property
     def size(self) -> int:
@@ -82,7 +83,14 @@ class Dim:
         return self.keys is not None or self.free
 
     def index(self, value: Any) -> int:
-        """The place of a stop, given as the trait of its widget holds it."""
+        """The place of a stop, given as the trait of its widget holds it.
+
+        Between two stops it is the nearest place on the way from one to the other.
+        """
+        last = len(self.stops) - 1
+        if self.free and isinstance(value, float) and 0 <= value <= last:
+            ways = self.keys if self.keys is not None else range(last + 1)
+            return round(float(np.interp(value, range(last + 1), ways)))
         known = self.names if self.names is not None else range(len(self.stops))
         if value not in known:
             raise unknown(self.name, value, [str(one) for one in known])
@@ -215,6 +223,8 @@ class Scene:
     def __post_init__(self) -> None:
         for one in self.dims:
             self._check(one.of)
+            if one.once:
+                self.dim(one.once)
 
     @property
     def given(self) -> list[Dim]:
@@ -307,7 +317,7 @@ class Scene:
     ) -> None:  # fmt: skip
         """A slider over the stops of ``dim``, below the sheet.
 
-        ``at``: the x of each stop, for a slider that lies along an axis, with its middle at ``y``.
+        ``at``: the x of each stop, for a slider that lies on the sheet, with its middle at ``y``.
         """
         found = self.dim(dim)
         if at is not None and len(at) != len(found.stops):
@@ -884,6 +894,7 @@ def _dim(one: Dim, packer: Packer) -> dict[str, Any]:
     return ({"trail": one.trail} if one.trail else {}) | {
         "name": one.name, "stops": [*one.stops], "names": one.names and [*one.names],
         "keys": one.keys and [*one.keys], "glide": one.glide, "free": one.free, "even": one.even,
+        "once": one.once,
         "of": None if one.of is None else packer.track(one.of, "stop"),
     }  # fmt: skip
 

@@ -112,6 +112,11 @@ def style(operation: str) -> Style:
     return _STYLES.get(operation, _OTHER)
 
 
+def has_style(operation: str) -> bool:
+    """Whether an operation of that name has a marker of its own."""
+    return operation in _STYLES
+
+
 # Points at 100 dpi; text stays readable from the back row when the picture fills half a beamer.
 FONT = 11.6
 SMALL = 11

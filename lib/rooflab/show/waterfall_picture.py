@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets
 import numpy as np
 import traitlets
-from matplotlib import rc_context
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.image import imread, imsave
 
@@ -27,9 +25,8 @@ from rooflab.measure.this_machine import explain as explain_here
 from rooflab.predict.estimate import CACHES, peak_of, predict
 from rooflab.predict.explain import Explanation, explain
 from rooflab.predict.machine import Machine
-from rooflab.show import canvas, captions, painter, theme
+from rooflab.show import canvas, captions, figures, painter
 from rooflab.show.axes import Scale
-from rooflab.show.canvas import DPI
 from rooflab.show.ceiling_lines import CHOICES, missing
 from rooflab.show.falls import (
     ALLOWED,
@@ -51,13 +48,15 @@ from rooflab.show.falls import (
     why_it_stops,
     window,
 )
+from rooflab.show.figures import Panel, Picture
 from rooflab.show.machine_choices import Offer
 from rooflab.show.player import Player
-from rooflab.show.roofline_figure import Picture
 from rooflab.show.roofline_tables import Series, Tables
 from rooflab.show.scene import By, Dim, Fill, Number, Scene, Words
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from rooflab.measure.measurement import Measurement
     from rooflab.show.box import BoxView
 
@@ -208,7 +207,7 @@ def fill_of(step: WaterfallStep) -> str:
 
 def stacks(wide: float) -> bool:
     """Whether a sheet ``wide`` pixels wide has its bars below their names."""
-    return wide < 500
+    return wide < 560
 
 
 def lane(wide: float) -> tuple[float, float]:
@@ -252,8 +251,9 @@ def waterfall(
     seconds: float | None = None,
     *,
     cache: str | None = None,
-    width: int = 760,
-) -> Picture:
+    ax: Axes | None = None,
+    width: float | None = None,
+) -> Picture | Panel:
     """Draw where a measured time went: a bar a factor, from the roofline's bound to the time.
 
     The axis is logarithmic, so equal factors have equal lengths. The arguments are those of
@@ -269,13 +269,16 @@ def waterfall(
         The time that an Operation took; None: the time measured.
     cache : {"cold", "warm"}, optional
         Where the operands lay; None: where they lay in the measurement, else "cold".
-    width : int
-        Pixels at 100 dpi, 560 to 4000.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw into, where they are. None: a figure of its own.
+    width : float, optional
+        Inches: 3.3 for a paper's column, 7 for a post, 7.6 by default.
 
     Returns
     -------
-    Picture
-        A figure whose ``words`` say what it shows.
+    Picture or Panel
+        A figure, or what was drawn into ``ax``. Its ``words`` say what it shows, and ``save(path)``
+        writes a pdf, svg or png.
 
     Raises
     ------
@@ -291,39 +294,29 @@ def waterfall(
     unexplained ×1.44: 200 µs (what none of the steps above accounts for).
     measured: 200 µs, ×1.44 the bound.
     """
-    if isinstance(width, bool) or not isinstance(width, int):
-        raise TypeError(f"width={width!r} must be a whole number of pixels")
-    if not 560 <= width <= 4000:
-        raise ValueError(f"width={width} must be 560 to 4000 pixels")
     if isinstance(measured, Explanation):
         given = {"machine": machine, "seconds": seconds, "cache": cache}
         for name, value in given.items():
             if value is not None:
                 raise TypeError(f"{name}={value!r}: an Explanation already has its own")
-        return draw(of_explanation(measured), width)
+        return draw(of_explanation(measured), ax, width)
     if not isinstance(getattr(measured, "op", measured), Operation):
         raise TypeError(
             f"measured={measured!r} is a {type(measured).__name__}; "
             "give a Measurement, an Explanation, or an Operation with machine= and seconds="
         )
-    return draw(of_explanation(explain_here(measured, machine, seconds, cache=cache)), width)
+    return draw(of_explanation(explain_here(measured, machine, seconds, cache=cache)), ax, width)
 
 
-def draw(fall: Fall, width: int = 760) -> Picture:
-    """Draw ``fall`` as a figure ``width`` pixels wide, as high as it needs; ``words`` say it."""
-    scene = fall_scene(fall, width)
-    with rc_context(theme.RC):
-        figure = Picture((width / DPI, scene.height / DPI), dpi=DPI)
-        FigureCanvasAgg(figure)
-        painter.paint(figure.add_axes((0, 0, 1, 1)), scene)
-    figure.words = fall.words
-    return figure
+def draw(fall: Fall, ax: Axes | None = None, width: float | None = None) -> Picture | Panel:
+    """Draw ``fall`` as a figure, as high as it needs; ``words`` say it."""
+    return figures.painted(partial(fall_scene, fall), fall.words, ax, width)
 
 
 def fall_scene(fall: Fall, width: float = 760) -> Scene:
     """The picture of one waterfall, its sentence above it."""
     said = textwrap.wrap(fall.sentence, int((width - 16) / 9.2))
-    top = 20 * len(said) + 38
+    top = 20 * len(said) + (57 if stacks(width) else 38)
     lo, hi = (limit - fall.start for limit in window(fall.places, 0.06))
     placed = bars(np.array([step.end - fall.start for step in fall.steps]), lo, hi, width)
     zero = bars(np.zeros(1), lo, hi, width)[0][2].item()

@@ -10,7 +10,7 @@ from matplotlib.colors import to_hex
 
 import rooflab as rl
 from rooflab.labs.golf import ChunkSweep, golf
-from rooflab.labs.golf.curves import _MINE
+from rooflab.show import theme
 
 N = 1 << 16
 
@@ -37,8 +37,8 @@ VALLEY = ((64, 9e-3), (256, 2e-3), (4096, 5e-3), (N, 6e-3))
 def test_the_valley_is_bytes_and_calls_and_what_was_measured() -> None:
     figure = rl.show.pieces(swept(*VALLEY))
     found = lines(figure)
-    np.testing.assert_allclose(found["#222222"], VALLEY)
-    bytes_, calls = found["#009e73"][:, 1], found["#cc79a7"][:, 1]
+    np.testing.assert_allclose(figure.axes[0].lines[2].get_xydata(), VALLEY)
+    bytes_, calls = (found[ink.lower()][:, 1] for ink in (theme.CARRYING, theme.OVERHEAD))
     np.testing.assert_allclose(bytes_, [2e-3, 2e-3, 6e-3, 6e-3], rtol=0.02)  # 8 and 24 a number
     np.testing.assert_allclose(calls, [7e-3, 7e-3 / 4, 7e-3 / 64, 7e-3 / 1024], rtol=0.02)
     assert figure.texts[0].get_text() == "A valley: the best piece has 256 numbers"
@@ -70,18 +70,17 @@ def test_words_stay_inside_the_picture_and_off_one_another(best) -> None:
 ROWS = [("hole 1", 3.0, 0.08), ("hole 1", 1.0, 0.03), ("hole 2", 2.5, 0.01)]
 
 
-def test_every_program_stands_at_its_score_and_its_time_and_mine_has_a_ring() -> None:
+def test_every_program_stands_at_its_score_and_its_time_and_mine_is_in_its_colour() -> None:
     figure = rl.show.scores(ROWS, [("hole 2", 1.5, 0.004)])
     (ax,) = figure.axes
     dots = [tuple(point) for line in ax.get_lines() for point in line.get_xydata()]
     assert sorted(dots) == sorted([(s, t) for _, s, t in [*ROWS, ("hole 2", 1.5, 0.004)]])
-    (ringed,) = [line for line in ax.get_lines() if line.get_markeredgecolor() == _MINE][:1]
-    assert tuple(ringed.get_xydata()[0]) == (1.5, 0.004)
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == [
-        "hole 1",
-        "hole 2",
-        "yours",
-    ]
+    mine = theme.colour("mine")
+    (own,) = [line for line in ax.get_lines() if line.get_markerfacecolor() == mine]
+    assert tuple(own.get_xydata()[0]) == (1.5, 0.004)
+    assert [text.get_text() for text in ax.texts] == ["hole 1", "hole 2", "yours"]
+    shapes = {line.get_marker() for line in ax.get_lines()}
+    assert len(shapes) == 2 and ax.get_legend() is None
     low, high = ax.get_ylim()
     assert low < 0.004 and high > 0.08
     assert "yours, hole 2: score 1.5, 4.00 ms." in figure.words

@@ -7,28 +7,30 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
-from matplotlib import rc_context
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from rooflab.count.si import plain, si
 from rooflab.labs.golf.story import ChunkStories
 from rooflab.labs.golf.story import sweep as read
 from rooflab.show import theme
-from rooflab.show.canvas import DPI
+from rooflab.show.columns import Column, is_table, rows_of
+from rooflab.show.figures import Inset, Page, Panel, Picture, page
+from rooflab.show.labels import spots_around
 from rooflab.show.machine_choices import listed
-from rooflab.show.roofline_figure import Picture
 
-_BYTES, _CALLS = theme.FACES["C"], "#CC79A7"
-_HOLES = (("#0072B2", "o"), ("#D55E00", "s"), ("#882255", "^"), ("#007D5C", "D"), ("#CC79A7", "v"))
-_MINE = "#E69F00"
-Row = tuple[str, float, float]
+MARKERS = ("o", "s", "^", "D", "v")  # of the holes
+HIGH, INSET = 0.57, Inset(96, 24, 56, 30)  # height by width; pixels around the axes
+Row: TypeAlias = tuple[str, float, float]
+Look: TypeAlias = dict[str, Any]
 
 
-def pieces(swept: Any, *, unit: str = "numbers", width: int = 760, height: int = 430) -> Picture:
+def pieces(
+    swept: Any, *, unit: str = "numbers", ax: Axes | None = None, width: float | None = None,
+    height: float | None = None,
+) -> Picture | Panel:  # fmt: skip
     """Draw a sweep's times over the size of a piece, and the two parts that they are made of.
 
     Parameters
@@ -37,15 +39,18 @@ def pieces(swept: Any, *, unit: str = "numbers", width: int = 760, height: int =
         What ``rooflab.labs.golf.sweep`` returned, timed, of two sizes or more.
     unit : str
         What a piece is counted in.
-    width : int
-        Pixels at 100 dpi.
-    height : int
-        Pixels at 100 dpi.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw into, where they are. None: a figure of its own.
+    width : float, optional
+        Inches: 3.3 for a paper's column, 7 for a post, 7.6 by default.
+    height : float, optional
+        Inches; None: as high as suits the width.
 
     Returns
     -------
-    Picture
-        A figure whose ``words`` say what it shows.
+    Picture or Panel
+        A figure, or what was drawn into ``ax``. Its ``words`` say what it shows, and ``save(path)``
+        writes a pdf, svg or png.
 
     Raises
     ------
@@ -79,41 +84,36 @@ def pieces(swept: Any, *, unit: str = "numbers", width: int = 760, height: int =
     best = min(range(len(shown.chunks)), key=shown.measured.__getitem__)
     shown = replace(shown, counted=_bytes(shown, best))
     calls = _calls(shown)
-    figure, ax = _page(width, height)
-    ax.set(xscale="log", yscale="log", xlabel=f"{unit} in a piece", ylabel="time")
-    ax.fill_between(shown.chunks, shown.counted, _floor(shown), color=_BYTES, alpha=0.18, lw=0)
-    ax.plot(shown.chunks, shown.counted, color=_BYTES, lw=2)
-    ax.plot(shown.chunks, calls, color=_CALLS, lw=2, ls="--")
-    ax.plot(shown.chunks, shown.measured, "o-", color=theme.INK, ms=theme.MARKER - 2, lw=1)
-    ax.plot(shown.chunks[best], shown.measured[best], "o", mfc="none", mec=_MINE, mew=2.5, ms=17)
-    _label_valley(ax, shown, calls, best)
-    _scale(ax, shown)
-    figure.text(64 / width, 1 - 10 / height, _valley_title(shown, best, unit), va="top",
-                fontsize=theme.FONT + 1, weight="bold")  # fmt: skip
-    figure.words = _valley_words(shown, calls, best, unit)
-    return figure
+    title = _valley_title(shown, best, unit)
+    with page(ax, width, height, None, title, high=HIGH, inset=INSET) as sheet:
+        _draw_valley(sheet, shown, calls, best, unit)
+    return sheet.done(_valley_words(shown, calls, best, unit))
 
 
 def scores(
-    rows: Sequence[Row], mine: Sequence[Row] = (), *, width: int = 760, height: int = 430
-) -> Picture:
-    """Draw the time of programs over their golf scores, a colour for each hole.
+    rows: Any, mine: Any = (), *, ax: Axes | None = None, width: float | None = None,
+    height: float | None = None,
+) -> Picture | Panel:  # fmt: skip
+    """Draw the time of programs over their golf scores, a marker for each hole.
 
     Parameters
     ----------
-    rows : sequence of (str, float, float)
-        Hole, score and seconds of each program.
-    mine : sequence of (str, float, float)
-        The same of the reader's own functions, drawn as rings; by default none.
-    width : int
-        Pixels at 100 dpi.
-    height : int
-        Pixels at 100 dpi.
+    rows : sequence of (str, float, float), or table
+        Hole, score and seconds of each program: tuples, a DataFrame or a mapping of columns.
+    mine : sequence of (str, float, float), or table
+        The same of the reader's own functions, in the colour of guesses; by default none.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw into, where they are. None: a figure of its own.
+    width : float, optional
+        Inches: 3.3 for a paper's column, 7 for a post, 7.6 by default.
+    height : float, optional
+        Inches; None: as high as suits the width.
 
     Returns
     -------
-    Picture
-        A figure whose ``words`` say what it shows.
+    Picture or Panel
+        A figure, or what was drawn into ``ax``. Its ``words`` say what it shows, and ``save(path)``
+        writes a pdf, svg or png.
 
     Raises
     ------
@@ -132,46 +132,66 @@ def scores(
     shown, own = _rows("rows", rows), _rows("mine", mine)
     if not shown:
         raise ValueError("rows is empty; give (hole, score, seconds) of each program")
-    figure, ax = _page(width, height)
-    ax.set(xscale="log", yscale="log", xlabel="score: bytes ÷ fewest bytes", ylabel="time")
-    holes = list(dict.fromkeys(name for name, _, _ in (*shown, *own)))
-    for place, hole in enumerate(holes):
-        colour, marker = _HOLES[place % len(_HOLES)]
-        there = sorted((s, t) for name, s, t in shown if name == hole)
-        look = {"color": colour, "marker": marker, "ms": theme.MARKER, "lw": 1, "alpha": 0.9}
-        ax.plot(*zip(*there, strict=True), label=hole, **look) if there else None
-        for name, score, seconds in own:
-            if name == hole:
-                ax.plot(score, seconds, marker, color=colour, mec=_MINE, mew=3, ms=15)
-    if own:
-        ax.plot([], [], "o", mfc="none", mec=_MINE, mew=3, ms=12, ls="none", label="yours")
-    every = [*shown, *own]
-    _ticks(ax.xaxis, [1, 1.5, 2, 3, 4, 5, 6], lambda v: plain(v, 2))
-    ax.set_xlim(0.9, max(1.6, 1.15 * max(score for _, score, _ in every)))
+    with page(ax, width, height, None, "Fewer bytes, less time?", high=HIGH, inset=INSET) as sheet:
+        _draw_scores(sheet, shown, own)
+    return sheet.done(_score_words(shown, own))
+
+
+def _draw_scores(sheet: Page, shown: Sequence[Row], own: Sequence[Row]) -> None:
+    """Programs as points, a line and a marker for each hole, with the hole's name at an end."""
+    ax, every = sheet.ax, [*shown, *own]
+    _axes(ax, "score: bytes ÷ fewest bytes")
+    right = max(1.6, 1.15 * max(score for _, score, _ in every))
+    ax.set_xlim(0.9, right)
+    marks = [mark for mark in (1, 1.5, 2, 3, 4, 5, 6, 10, 20, 50, 100) if mark <= right]
+    _ticks(ax.xaxis, marks, lambda v: plain(v, 2))
     _seconds(ax, [seconds for _, _, seconds in every])
-    ax.legend(frameon=False, loc="upper left", fontsize=theme.FONT)
-    figure.text(64 / width, 1 - 10 / height, "Fewer bytes, less time?", va="top",
-                fontsize=theme.FONT + 1, weight="bold")  # fmt: skip
-    figure.words = _score_words(shown, own)
-    return figure
+    crowd, names = sheet.crowd(ax), []
+    for place, hole in enumerate(dict.fromkeys(name for name, _, _ in every)):
+        marker = MARKERS[place % len(MARKERS)]
+        there = sorted((s, t) for name, s, t in shown if name == hole)
+        mine = [(s, t) for name, s, t in own if name == hole]
+        look: Look = {"ms": sheet.points(theme.MARKER), "mec": theme.INK, "marker": marker}
+        if there:
+            ax.plot(*zip(*there, strict=True), lw=sheet.points(1), color=theme.INK, **look)
+            crowd.add_line([crowd.pixel(*at) for at in there])
+        for at in mine:
+            ax.plot(*at, mfc=theme.colour("mine"), ls="", zorder=4, **look)
+        for at in (*there, *mine):
+            crowd.add_disc(*crowd.pixel(*at), 8)
+        names.append((hole, there, mine))
+    for hole, there, mine in names:
+        ends = [crowd.pixel(*at) for at in (there[-1:] + there[:1]) or mine]
+        spots = [spot for end in ends for spot in spots_around(*end, 11)]
+        crowd.write(hole, spots, ends, forced=False, fontsize=theme.SMALL)
+    for _, _, mine in names:
+        for end in (crowd.pixel(*at) for at in mine):
+            look = {"color": theme.colour("mine-says"), "fontsize": theme.SMALL}
+            crowd.write("yours", spots_around(*end, 11), [end], forced=False, **look)
 
 
-def _page(width: int, height: int) -> tuple[Picture, Axes]:
-    with rc_context(theme.RC):
-        figure = Picture((width / DPI, height / DPI), dpi=DPI)
-        FigureCanvasAgg(figure)
-        ax = figure.add_axes((96 / width, 56 / height, 1 - 120 / width, 1 - 100 / height))
-        ax.grid(True, which="major", color=theme.GRID, lw=0.8)
-        ax.set_axisbelow(True)
-    return figure, ax
+_COLUMNS = (
+    Column("hole", others=("name", "program")),
+    Column("score", "bytes ÷ fewest bytes"),
+    Column("seconds", "s", ("time", "time_s", "median_s")),
+)
 
 
-def _rows(name: str, given: Sequence[Row]) -> list[Row]:
-    found = [tuple(row) for row in listed(name, given, "(hole, score, seconds)")]
-    for row in found:
+def _rows(name: str, given: Any) -> list[Row]:
+    if is_table(given):
+        found = rows_of(name, given, _COLUMNS)
+        return [(row["hole"], row["score"], row["seconds"]) for row in found]
+    rows = [tuple(row) for row in listed(name, given, "(hole, score, seconds)")]
+    for row in rows:
         if len(row) != 3 or not all(math.isfinite(v) and v > 0 for v in row[1:]):
             raise ValueError(f"{name}: {row!r} is not (hole, score, seconds), the two above 0")
-    return found
+    return rows
+
+
+def _axes(ax: Axes, across: str) -> None:
+    ax.set(xscale="log", yscale="log", xlabel=across, ylabel="time")
+    ax.grid(True, which="major", color=theme.GRID, lw=0.8)
+    ax.set_axisbelow(True)
 
 
 def _bytes(shown: ChunkStories, best: int) -> tuple[float, ...]:
@@ -211,23 +231,35 @@ def _ticks(axis: Any, places: Sequence[float], say: Any) -> None:
     axis.set_major_formatter(FuncFormatter(lambda value, _: say(value)))
 
 
-def _label_valley(ax: Axes, shown: ChunkStories, calls: Sequence[float], best: int) -> None:
-    look = {"fontsize": theme.FONT, "weight": "bold"}
-    last = best == len(shown.chunks) - 1
-    end, side = (0, "left") if last else (-1, "right")  # away from the best one's words
-    ax.text(shown.chunks[end], shown.counted[end] / 1.08, "bytes", color=theme.ink(_BYTES),
-            ha=side, va="top", **look)  # fmt: skip
-    visible = [at for at, seconds in enumerate(calls) if seconds > _floor(shown)]
-    if visible:  # at the right of the line's lower end, where no other line comes
-        low = visible[-1]
-        ax.annotate("calls", (shown.chunks[low], calls[low]), xytext=(8, 2),
-                    textcoords="offset points", color=theme.ink(_CALLS), **look)  # fmt: skip
-    ax.annotate(
-        f"best: {si(shown.measured[best], 's')}", (shown.chunks[best], shown.measured[best]),
-        xytext=(12 if last else -12 if best == 0 else 0, -30), textcoords="offset points",
-        ha="right" if last else "left" if best == 0 else "center", color=theme.ink(_MINE),
-        fontsize=theme.FONT,
-    )  # fmt: skip
+def _draw_valley(
+    sheet: Page, shown: ChunkStories, calls: Sequence[float], best: int, unit: str
+) -> None:
+    """What was measured, and below it its two parts, each with its name on its line."""
+    ax, chunks = sheet.ax, shown.chunks
+    _axes(ax, f"{unit} in a piece")
+    _scale(ax, shown)
+    crowd, thick = sheet.crowd(ax), sheet.points(2)
+    ax.fill_between(chunks, shown.counted, _floor(shown), color=theme.CARRYING, alpha=0.15, lw=0)
+    ax.plot(chunks, shown.counted, color=theme.CARRYING, lw=thick)
+    ax.plot(chunks, calls, color=theme.OVERHEAD, lw=thick, ls="--")
+    look: Look = {"ms": sheet.points(theme.MARKER - 2), "lw": sheet.points(1)}
+    ax.plot(chunks, shown.measured, "o-", color=theme.INK, **look)
+    ring: Look = {"mec": theme.INK, "mew": sheet.points(1.5), "ms": sheet.points(17)}
+    ax.plot(chunks[best], shown.measured[best], "o", mfc="none", **ring)
+    visible = [(x, y) for x, y in zip(chunks, calls, strict=True) if y > _floor(shown)]
+    parts = (list(zip(chunks, shown.counted, strict=True)), visible)
+    lines = [[crowd.pixel(*at) for at in line] for line in parts]
+    tops = [crowd.pixel(*at) for at in zip(chunks, shown.measured, strict=True)]
+    for line in (*lines, tops):
+        crowd.add_line(line)
+    for number, at in enumerate(tops):
+        crowd.add_disc(*at, 13 if number == best else 6)
+    said = f"best: {si(shown.measured[best], 's')}"
+    crowd.write(said, spots_around(*tops[best], 17), [tops[best]], fontsize=theme.FONT)
+    inks = (theme.CARRYING, theme.OVERHEAD)
+    for name, line, ink in zip(("bytes", "calls"), lines, inks, strict=True):
+        spots = [spot for end in reversed(line) for spot in spots_around(*end, 10)]
+        crowd.write(name, spots, line, forced=False, color=ink, fontsize=theme.FONT, weight="bold")
 
 
 def _valley_title(shown: ChunkStories, best: int, unit: str) -> str:

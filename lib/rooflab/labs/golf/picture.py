@@ -12,19 +12,19 @@ import math
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, TypeAlias
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from matplotlib import rc_context
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from rooflab.count.si import plain
 from rooflab.labs.golf.story import ArrayTrip, ChunkStories, Stop, Story, number, story
-from rooflab.show import labels, painter, theme
-from rooflab.show.canvas import DPI
-from rooflab.show.roofline_figure import Picture
+from rooflab.show import figures, labels, theme
+from rooflab.show.figures import Panel, Picture
 from rooflab.show.scene import By, Dim, Scene
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 #: The two sheets: a page's column, and a phone.
 WIDE, NARROW = 720, 400
@@ -576,10 +576,11 @@ def _words(sheet: Sheet) -> None:
 
 #: Steps of the figure; the rest of a long run becomes one more.
 ROWS = 12
-TITLE = 34  # pixels
 
 
-def golf(golf: Any, *, title: str | None = None, width: int = 760) -> Picture:
+def golf(
+    golf: Any, *, title: str | None = None, ax: Axes | None = None, width: float | None = None
+) -> Picture | Panel:
     """Draw every trip of an ``rl.golf`` run as a block of the ledger, and its last step.
 
     Parameters
@@ -587,21 +588,24 @@ def golf(golf: Any, *, title: str | None = None, width: int = 760) -> Picture:
     golf : Golf
         What ``rl.golf`` returned.
     title : str, optional
-        None: the total against the minimum.
-    width : int
-        Pixels at 100 dpi, 560 or more.
+        None: the total against the minimum, or nothing in axes of yours. "": none.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw into, where they are. None: a figure of its own.
+    width : float, optional
+        Inches: 3.3 for a paper's column, 7 for a post, 7.6 by default.
 
     Returns
     -------
-    Picture
-        A figure whose ``words`` say what it shows.
+    Picture or Panel
+        A figure, or what was drawn into ``ax``. Its ``words`` say what it shows, and ``save(path)``
+        writes a pdf, svg or png.
 
     Raises
     ------
     TypeError
         For something that is no Golf.
     ValueError
-        For a run without steps and for a width too small for its text.
+        For a run without steps, and for a width or axes too small for its text.
 
     Examples
     --------
@@ -610,22 +614,7 @@ def golf(golf: Any, *, title: str | None = None, width: int = 760) -> Picture:
     >>> print(rl.show.golf(run).words.splitlines()[0])
     Step 1 of 2, multiply: x is read, tmp1 is written, 16 bytes an element.
     """
-    if not isinstance(width, int) or isinstance(width, bool) or width < 560:
-        raise ValueError(f"width={width!r} must be a whole number of pixels, 560 or more")
-    return picture(story(golf, most=ROWS), title=title, width=width)
-
-
-def picture(told: Story, *, title: str | None = None, width: int = 760) -> Picture:
-    """A story's figure: its scene at the last step, under a title."""
-    scene = golf_scene([told], width, start=len(told.stops), hands=False)
-    height = scene.height + TITLE
-    with rc_context(theme.RC):
-        figure = Picture((width / DPI, height / DPI), dpi=DPI)
-        FigureCanvasAgg(figure)
-        painter.paint(figure.add_axes((0, 0, 1, scene.height / height)), scene)
-        said, points = title or told.verdict, theme.FONT + 1
-        points *= min(1.0, (width - 16) / (1.1 * wide(said, points / painter.POINTS)))
-        look: Look = {"va": "top", "weight": "bold", "fontsize": points}
-        figure.text(8 / width, 1 - 8 / height, said, **look)
-    figure.words = "\n".join(told.sentence(n) for n in range(1, len(told.stops) + 1))
-    return figure
+    told = story(golf, most=ROWS)
+    build = partial(golf_scene, [told], start=len(told.stops), hands=False)
+    words = "\n".join(told.sentence(n) for n in range(1, len(told.stops) + 1))
+    return figures.painted(build, words, ax, width, title, told.verdict)

@@ -44,11 +44,12 @@ from rooflab.labs.llm.step_time import MIX
 from rooflab.predict.machine import Machine
 from rooflab.show import canvas, theme
 from rooflab.show.canvas import DPI, Frame, dress
-from rooflab.show.ceiling_lines import ceilings, label_machine
+from rooflab.show.ceiling_lines import ceilings
+from rooflab.show.figures import Picture
 from rooflab.show.labels import Crowd, Spot, spots_around
 from rooflab.show.live_roofline import nearest, size_slider
 from rooflab.show.machine_choices import WELL_KNOWN, Offer, offers, well_known, with_figures
-from rooflab.show.roofline_figure import Picture, draw_ceilings
+from rooflab.show.roofs import draw_ceilings, label_machine
 from rooflab.show.waiting import covered, waiting_sentence
 
 # The request film as one PNG: what a saved notebook keeps of it.

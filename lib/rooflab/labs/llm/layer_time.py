@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, TypeAlias
 
-from matplotlib import rc_context
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from rooflab.count.blas import gemm
 from rooflab.count.dtypes import dtype as _dtype
@@ -21,16 +21,18 @@ from rooflab.count.validation import size
 from rooflab.measure.measurement import Measurement
 from rooflab.predict.roofline import Roofline
 from rooflab.show import theme
-from rooflab.show.canvas import DPI
+from rooflab.show.figures import Inset, Panel, Picture, page
+from rooflab.show.labels import Crowd, spots_around
 from rooflab.show.machine_choices import listed
-from rooflab.show.roofline_figure import Picture
+from rooflab.show.roofs import along, names
 
 MOST = 1024  # tokens on the axis
 # Edges of a layer on sliders: tokens, two steps to every doubling; widths of language models.
 TOKENS = tuple(sorted({2**e for e in range(13)} | {3 * 2**e for e in range(11)}))
 WIDTHS = (16, 256, 768, 1600, 2048, 3072, 4096, 5120, 8192, 11008, 14336, 28672)
-_COLOURS = ("#D55E00", "#0072B2", "#007D5C", "#882255")  # of the roofs, in their order
-_DASHES = ("-", "--", "-.", ":")
+_DASHES = ("-", "--", "-.", ":")  # of the roofs, in their order
+INSET = Inset(62, 22, 52, 34)
+Look: TypeAlias = dict[str, Any]
 _NAMES = {False: "time ÷ bound for one token", True: "time for each token ÷ bound for one"}
 
 
@@ -50,9 +52,10 @@ def tokens(
     measured: Sequence[Measurement] | Measurement = (),
     *,
     each: bool = False,
-    width: int = 760,
-    height: int = 440,
-) -> Picture:
+    ax: Axes | None = None,
+    width: float | None = None,
+    height: float | None = None,
+) -> Picture | Panel:
     """Draw the bound of a layer over its tokens under ``roofs``, and ``measured`` points.
 
     Parameters
@@ -68,15 +71,18 @@ def tokens(
         ``rl.gemm(tokens, outputs, inputs)``, on the machine of the first roof.
     each : bool, optional
         True draws the time for each token instead of the time for all of them.
-    width : int, optional
-        In pixels at 100 dpi, 760 by default.
-    height : int, optional
-        In pixels at 100 dpi, 440 by default.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw into, where they are. None: a figure of its own.
+    width : float, optional
+        Inches: 3.3 for a paper's column, 7 for a post, 7.6 by default.
+    height : float, optional
+        Inches; None: as high as suits the width.
 
     Returns
     -------
-    Picture
-        A figure; ``words`` says what it shows.
+    Picture or Panel
+        A figure, or what was drawn into ``ax``. Its ``words`` say what it shows, and ``save(path)``
+        writes a pdf, svg or png.
 
     Raises
     ------
@@ -97,23 +103,18 @@ def tokens(
     for roof in several:
         if not isinstance(roof, Roofline):
             raise TypeError(f"roofs: {roof!r} is a {type(roof).__name__}; give an rl.Roofline")
-    if not 1 <= len(several) <= len(_COLOURS):
-        raise ValueError(f"roofs: {len(several)} given; 1 to {len(_COLOURS)} fit the picture")
+    if not 1 <= len(several) <= len(_DASHES):
+        raise ValueError(f"roofs: {len(several)} given; 1 to {len(_DASHES)} fit the picture")
     points = _points(inputs, outputs, measured, several[0])
-    with rc_context(theme.RC):
-        figure = Picture((width / DPI, height / DPI), dpi=DPI)
-        FigureCanvasAgg(figure)
-        ax = figure.add_axes((62 / width, 52 / height, 1 - 84 / width, 1 - 96 / height))
-        _axes(ax, [y for _, y in _shown(points, each)], each)
-        figure.text(62 / width, 1 - 10 / height, f"A layer {inputs} → {outputs}: {_NAMES[each]}",
-                    va="top", fontsize=theme.FONT + 1, weight="bold")  # fmt: skip
-        for roof, colour, dashes in zip(several, _COLOURS, _DASHES):
-            _curve(ax, inputs, outputs, roof, each, colour, dashes)
-        _dots(ax, _shown(points, each))
-        ax.legend(loc="upper right" if each else "upper left", fontsize=theme.FONT, frameon=False,
-                  borderaxespad=0.2)  # fmt: skip
-    figure.words = _words(inputs, outputs, several, points)
-    return figure
+    title = f"A layer {inputs} → {outputs}: {_NAMES[each]}"
+    with page(ax, width, height, None, title, high=0.58, inset=INSET) as sheet:
+        _axes(sheet.ax, [y for _, y in _shown(points, each)], each)
+        crowd = sheet.crowd(sheet.ax)
+        curves = [_curve(crowd, inputs, outputs, r, each, d) for r, d in zip(several, _DASHES)]
+        _dots(crowd, _shown(points, each))
+        for roof, (knee_at, line) in zip(several, curves):
+            _name_curve(crowd, roof, knee_at, line)
+    return sheet.done(_words(inputs, outputs, several, points))
 
 
 def _points(
@@ -165,30 +166,58 @@ def _axes(ax: Axes, seen: Sequence[float], each: bool) -> None:
     ax.set_xlabel("tokens at once")
 
 
+Places: TypeAlias = list[tuple[float, float]]  # pixels
+
+
 def _curve(
-    ax: Axes, inputs: int, outputs: int, roof: Roofline, each: bool, colour: str, dashes: str
-) -> None:
+    crowd: Crowd, inputs: int, outputs: int, roof: Roofline, each: bool, dashes: str
+) -> tuple[Places, Places]:
+    """Draw a bound, carrying up to its knee and computing after it; its knee and its places."""
+    bend, ax, thick = knee(inputs, outputs, roof), crowd.ax, 2.2 * crowd.share
     at = [2 ** (step / 16) for step in range(16 * 10 + 1)]
+    at = sorted({*at, bend} if bend <= MOST else at)
     ys = [_bound(inputs, outputs, roof, count, each) for count in at]
-    label = f"{short(roof)}, {roof.dtype} ({roof.machine.provenance})"
-    ax.plot(at, ys, dashes, color=colour, lw=2.2, zorder=3, label=label)
-    bend = knee(inputs, outputs, roof)
-    if bend <= MOST:
-        place = (bend, _bound(inputs, outputs, roof, bend, each))
-        ax.plot(*place, "o", ms=11, mfc=theme.PAPER, mec=colour, mew=2.2, zorder=4)
-        ax.annotate(
-            f"knee at {plain(bend, 3)}", place, (-8, -8) if each else (0, -12),
-            textcoords="offset points", ha="right" if each else "center", va="top",
-            fontsize=theme.FONT, color=colour, weight="bold",
-        )  # fmt: skip
+    first = sum(count <= bend for count in at)
+    look: Look = {"lw": thick, "zorder": 3}
+    ax.plot(at[:first], ys[:first], dashes, color=theme.CARRYING, **look)
+    ax.plot(at[first - 1 :], ys[first - 1 :], dashes, color=theme.COMPUTING, **look)
+    places = [crowd.pixel(x, y) for x, y in zip(at, ys)]
+    crowd.add_line(places)
+    if bend > MOST:
+        return [], places
+    ring: Look = {"ms": 11 * crowd.share, "mfc": theme.PAPER, "mec": theme.INK, "mew": thick}
+    ax.plot(bend, ys[first - 1], "o", zorder=4, **ring)
+    crowd.add_disc(*places[first - 1], 8)
+    look = {"fontsize": theme.FONT, "weight": "bold"}
+    own = places[first - 1]
+    crowd.write(f"knee at {plain(bend, 3)}", spots_around(*own, 12), [own], **look)
+    return [own], places
 
 
-def _dots(ax: Axes, points: Sequence[tuple[int, float]]) -> None:
-    if points:
-        ax.plot(
-            *zip(*points), ls="", label="measured", marker=theme.style("gemv").marker, ms=8,
-            color=theme.INK, zorder=5,
-        )  # fmt: skip
+def _name_curve(crowd: Crowd, roof: Roofline, bend: Places, line: Places) -> None:
+    """Write whose roof a curve belongs to along one of its parts, shorter where there is less
+    room."""
+    name, kind = short(roof), f", {roof.dtype}"
+    source = f" ({roof.machine.provenance})"
+    texts = (f"{name}{kind}{source}", f"{name}{kind}", *names(name))
+    corners = [line[0], *bend, line[-1]]
+    parts = sorted(pairwise(corners), key=lambda part: part[0][0] - part[1][0])
+    shares = [0.05 * step for step in range(4, 18)]
+    spots = [spot for start, end in parts for spot in along(start, end, shares)]
+    crowd.write(texts, spots, fontsize=theme.SMALL)
+
+
+def _dots(crowd: Crowd, points: Sequence[tuple[int, float]]) -> None:
+    """Measured points, of which one says so."""
+    if not points:
+        return
+    look: Look = {"ms": 8 * crowd.share, "color": theme.INK, "zorder": 5}
+    crowd.ax.plot(*zip(*points), ls="", marker=theme.style("gemv").marker, **look)
+    places = [crowd.pixel(*one) for one in points]
+    for place in places:
+        crowd.add_disc(*place, 7)
+    spots = [spot for place in places for spot in spots_around(*place, 11)]
+    crowd.write("measured", spots, places, forced=False, fontsize=theme.FONT)
 
 
 def short(roof: Roofline) -> str:

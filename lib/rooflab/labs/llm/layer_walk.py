@@ -6,12 +6,11 @@ roofs are equally high, and what differs between them is where they bend.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
-from matplotlib import rc_context
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from rooflab.count.blas import gemm
 from rooflab.count.operation import Operation
@@ -21,16 +20,16 @@ from rooflab.labs.llm.layer_time import short, tokens_of
 from rooflab.measure.measurement import Measurement
 from rooflab.predict.roofline import Roofline
 from rooflab.show import theme
-from rooflab.show.canvas import DPI
-from rooflab.show.labels import Crowd, Spot
-from rooflab.show.roofline_figure import Picture
+from rooflab.show.figures import Inset, Panel, Picture, page
+from rooflab.show.labels import Crowd, Spot, spots_around
+from rooflab.show.roofs import names
 
 TOKENS = (1, 4, 16, 64, 256, 1024)
 X_LIMITS, Y_LIMITS = (0.2, 4000), (1 / 800, 4)
-LEFT, RIGHT, BOTTOM, TOP, BETWEEN = 68, 12, 50, 82, 24  # pixels around the panels
-SIDES = ("#CFE6F5", "#FBE3D0")  # limited by memory, limited by computing
-NARROW = 60  # pixels: less does not hold the word on it
-LONGEST = 34  # characters of a machine's name above a panel
+INSET, NARROW = Inset(68, 14, 50, 56), Inset(68, 14, 50, 94)  # with two lines above a panel; four
+WITH_LINES = 6.5  # inches of a figure whose headings have two lines
+WORDS = (("memory", "mem."), ("computing", "comp."))  # what limits each side
+Look: TypeAlias = dict[str, Any]
 
 
 def walk(
@@ -39,9 +38,10 @@ def walk(
     roofs: Sequence[Roofline],
     measured: Sequence[Measurement] = (),
     *,
-    width: int = 760,
-    height: int = 430,
-) -> Picture:
+    ax: Sequence[Axes] | None = None,
+    width: float | None = None,
+    height: float | None = None,
+) -> Picture | Panel:
     """Draw a layer of 1 to 1024 tokens under each of two ``roofs``, side by side.
 
     Hollow markers are what a roof allows.
@@ -56,15 +56,18 @@ def walk(
         Two.
     measured : sequence of Measurement, optional
         As in :func:`rooflab.show.tokens`, on the machine of the first roof.
-    width : int, optional
-        In pixels at 100 dpi, 760 by default.
-    height : int, optional
-        In pixels at 100 dpi, 430 by default.
+    ax : pair of matplotlib.axes.Axes, optional
+        Two axes to draw into, where they are. None: a figure of its own.
+    width : float, optional
+        Inches: 3.3 for a paper's column, 7 for a post, 7.6 by default.
+    height : float, optional
+        Inches; None: as high as suits the width.
 
     Returns
     -------
-    Picture
-        A figure; ``words`` says what it shows.
+    Picture or Panel
+        A figure, or what was drawn into ``ax``. Its ``words`` say what it shows, and ``save(path)``
+        writes a pdf, svg or png.
 
     Raises
     ------
@@ -91,24 +94,14 @@ def walk(
     if len(both) != 2:
         raise ValueError(f"roofs: {len(both)} given; two stand side by side")
     timed = {tokens_of(one, inputs, outputs): one for one in measured}
-    across = (width - LEFT - RIGHT - BETWEEN) / 2
-    with rc_context(theme.RC):
-        figure = Picture((width / DPI, height / DPI), dpi=DPI)
-        FigureCanvasAgg(figure)
-        figure.text(
-            LEFT / width, 1 - 8 / height,
-            f"A layer {inputs} → {outputs}, 1 to 1024 tokens: share of the peak",
-            va="top", fontsize=theme.FONT + 1, weight="bold",
-        )  # fmt: skip
-        for number, roof in enumerate(both):
-            left = LEFT + number * (across + BETWEEN)
-            ax = figure.add_axes((
-                left / width, BOTTOM / height, across / width, 1 - (BOTTOM + TOP) / height,
-            ))  # fmt: skip
-            _panel(ax, roof, _ops(inputs, outputs, roof), timed if number == 0 else {})
-            _axes(ax, first=number == 0)
-    figure.words = _words(inputs, outputs, both, timed)
-    return figure
+    title = f"A layer {inputs} → {outputs}, 1 to 1024 tokens: share of the peak"
+    inset = INSET if width is None or width >= WITH_LINES else NARROW
+    with page(ax, width, height, None, title, high=0.57, inset=inset, panels=2) as sheet:
+        for number, (roof, panel) in enumerate(zip(both, sheet.axes, strict=True)):
+            _axes(panel, first=number == 0)
+            ops = _ops(inputs, outputs, roof)
+            _panel(sheet.crowd(panel), roof, ops, timed if number == 0 else {})
+    return sheet.done(_words(inputs, outputs, both, timed))
 
 
 def _ops(inputs: int, outputs: int, roof: Roofline) -> dict[int, Operation]:
@@ -116,37 +109,52 @@ def _ops(inputs: int, outputs: int, roof: Roofline) -> dict[int, Operation]:
 
 
 def _axes(ax: Axes, first: bool) -> None:
+    ax.set(xscale="log", yscale="log", xlim=X_LIMITS, ylim=Y_LIMITS)
     ax.set_xticks([1, 10, 100, 1000], ["1", "10", "100", "1000"])
     ax.set_yticks([1, 0.1, 0.01], ["100 %", "10 %", "1 %"] if first else [""] * 3)
     ax.minorticks_off()
     ax.grid(color=theme.GRID, lw=0.8)
     ax.set_axisbelow(True)
-    ax.set_xlabel("intensity: FLOP per byte")
+    ax.set_xlabel("FLOP per byte")
 
 
 def _panel(
-    ax: Axes, roof: Roofline, ops: dict[int, Operation], timed: dict[int, Measurement]
+    crowd: Crowd, roof: Roofline, ops: dict[int, Operation], timed: dict[int, Measurement]
 ) -> None:
     """One roof, its two sides, its points, and their labels where there is room."""
-    ax.set(xscale="log", yscale="log", xlim=X_LIMITS, ylim=Y_LIMITS)
-    for (start, end), colour in zip(
-        ((X_LIMITS[0], roof.ridge), (roof.ridge, X_LIMITS[1])), SIDES, strict=True
-    ):
-        ax.axvspan(start, end, color=colour, lw=0, zorder=0)
-    xs = (X_LIMITS[0], roof.ridge, X_LIMITS[1])
-    ys = [roof.attainable(x) / roof.peak for x in xs]
-    ax.plot(xs, ys, color="#444444", lw=2.6, solid_joinstyle="miter", zorder=2)
-    ax.plot([roof.ridge] * 2, [Y_LIMITS[0], 1], ":", color=theme.CEILING, lw=1.4, zorder=1)
-    crowd = Crowd(ax)
-    crowd.add_line([crowd.pixel(x, y) for x, y in zip(xs, ys)])
+    ax, share = crowd.ax, crowd.share
+    corners = [(x, roof.attainable(x) / roof.peak) for x in (X_LIMITS[0], roof.ridge, X_LIMITS[1])]
+    places = [crowd.pixel(*corner) for corner in corners]
+    for one, other, colour in zip(corners, corners[1:], (theme.CARRYING, theme.COMPUTING)):
+        ax.axvspan(one[0], other[0], color=colour, alpha=0.09, lw=0, zorder=0)
+        ax.plot(*zip(one, other), color=colour, lw=2.6 * share, solid_capstyle="round", zorder=2)
+    ridge: Look = {"color": theme.CEILING, "lw": 1.4 * share, "zorder": 1}
+    ax.plot([roof.ridge] * 2, [Y_LIMITS[0], 1], ":", **ridge)
+    crowd.add_line(places)
     at = {count: (op.intensity, roof.attainable(op.intensity) / roof.peak)
           for count, op in ops.items()}  # fmt: skip
-    _dots(crowd, at, timed, roof)
+    measured = _dots(crowd, at, timed, roof)
     _names(crowd, roof, at)
-    ax.annotate(
-        f"{_name(roof)}\n{roof.dtype}: {si(roof.peak, 'FLOP/s')}, {si(roof.bandwidth, 'B/s')}",
-        (0, 1), (0, 6), "axes fraction", "offset points", va="bottom", fontsize=theme.SMALL,
-    )  # fmt: skip
+    if measured:
+        spots = [spot for one in measured for spot in spots_around(*one, 11)]
+        crowd.write("measured", spots, measured, forced=False, fontsize=theme.FONT)
+    _heading(crowd, roof)
+
+
+def _heading(crowd: Crowd, roof: Roofline) -> None:
+    """The machine and its figures above the panel, in as many lines as its width asks for."""
+    left, _, right, top = crowd.frame
+    fits = [one for one in names(short(roof)) if crowd.width(one, theme.SMALL) <= right - left]
+    name = fits[0] if fits else textwrap.shorten(short(roof), 20, placeholder="…")
+    source = f"({roof.machine.provenance.split(' on ')[0]})"
+    figures = (f"{roof.dtype}: {si(roof.peak, 'FLOP/s')},", si(roof.bandwidth, "B/s"))
+    lines: list[str] = []
+    for one, other in (figures, (name, source)):
+        whole = f"{one} {other}"
+        one_line = crowd.width(whole, theme.SMALL) <= right - left
+        lines += [whole] if one_line else [other, one.removesuffix(",")]
+    for number, text in enumerate(lines):
+        crowd.place(text, Spot(left, top + 8 + 19 * number, "left", "bottom"), theme.SMALL)
 
 
 def _dots(
@@ -154,23 +162,21 @@ def _dots(
     at: dict[int, tuple[float, float]],
     timed: dict[int, Measurement],
     roof: Roofline,
-) -> None:
-    look = theme.style("gemm")
+) -> list[tuple[float, float]]:
+    """What the roof allows is hollow, what was measured is filled; the places of the latter."""
+    look, style, share = theme.style("gemm"), theme.style("gemv"), crowd.share
+    hollow: Look = {"ms": 8 * share, "mfc": theme.PAPER, "mec": theme.INK, "mew": 2 * share}
     for x, y in at.values():
-        crowd.ax.plot(x, y, look.marker, ms=8, mfc=theme.PAPER, mec=look.colour, mew=2, zorder=4)
+        crowd.ax.plot(x, y, look.marker, zorder=4, **hollow)
         crowd.add_disc(*crowd.pixel(x, y), 7)
-    style = theme.style("gemv")
+    places = []
     for count, one in timed.items():
         x = at[count][0] if count in at else one.op.intensity
-        share = one.flop_per_s / roof.peak
-        crowd.ax.plot(x, share, style.marker, ms=7, color=theme.INK, zorder=5)
-        crowd.add_disc(*crowd.pixel(x, share), 7)
-    if timed:
-        crowd.ax.plot([], [], style.marker, ms=7, color=theme.INK, label="measured")
-        crowd.ax.plot([], [], look.marker, ms=8, mfc=theme.PAPER, mec=look.colour, mew=2,
-                      label="by the roof")  # fmt: skip
-        crowd.ax.legend(loc="lower right", bbox_to_anchor=(1, 0.1), fontsize=theme.FONT,
-                        frameon=False, handletextpad=0.2)  # fmt: skip
+        y = one.flop_per_s / roof.peak
+        crowd.ax.plot(x, y, style.marker, ms=7 * share, color=theme.INK, zorder=5)
+        places.append(crowd.pixel(x, y))
+        crowd.add_disc(*places[-1], 7)
+    return places
 
 
 def _names(crowd: Crowd, roof: Roofline, at: dict[int, tuple[float, float]]) -> None:
@@ -181,6 +187,13 @@ def _names(crowd: Crowd, roof: Roofline, at: dict[int, tuple[float, float]]) -> 
         for up in (6, 26) for side, ha in ((6, "left"), (-6, "right"))
     ]  # fmt: skip
     crowd.write(f"ridge {theme.ridge(roof.ridge)}", spots, fontsize=theme.FONT, weight="bold")
+    top, edges = crowd.pixel(1, Y_LIMITS[1])[1] - 4, (X_LIMITS[0], roof.ridge, X_LIMITS[1])
+    ends, sides = [crowd.pixel(x, 1)[0] for x in edges], (theme.CARRYING, theme.COMPUTING)
+    for left, right, words, ink in zip(ends, ends[1:], WORDS, sides, strict=False):
+        room = [one for one in words if crowd.width(one, theme.FONT) < right - left - 4]
+        if room:
+            middle = [Spot((left + right) / 2, top, "center", "top")]
+            crowd.write(room[0], middle, forced=False, fontsize=theme.FONT, color=ink)
     for count, (x, y) in at.items():
         px, py = crowd.pixel(x, y)
         flat = x > roof.ridge
@@ -188,19 +201,10 @@ def _names(crowd: Crowd, roof: Roofline, at: dict[int, tuple[float, float]]) -> 
             Spot(px if flat else px - 9, py + (9 if flat else 5), "center" if flat else "right",
                  "bottom"),
             Spot(px + 10, py - 6, "left", "top"),
+            Spot(px, py - 9, "center", "top"),
         ]  # fmt: skip
-        crowd.write(f"{count}", spots, fontsize=theme.FONT, weight="bold" if count == 64 else None)
-    top, edges = crowd.pixel(1, Y_LIMITS[1])[1] - 4, (X_LIMITS[0], roof.ridge, X_LIMITS[1])
-    ends = [crowd.pixel(x, 1)[0] for x in edges]
-    for left, right, word in zip(ends, ends[1:], ("memory", "computing"), strict=False):
-        if right - left > NARROW:
-            crowd.write(word, [Spot((left + right) / 2, top, "center", "top")],
-                        fontsize=theme.FONT, color=theme.CEILING)  # fmt: skip
-
-
-def _name(roof: Roofline) -> str:
-    name = f"{short(roof)} ({roof.machine.provenance.split(' on ')[0]})"
-    return name if len(name) <= LONGEST else name[: LONGEST - 1] + "…"
+        look: Look = {"fontsize": theme.FONT, "weight": "bold" if count == 64 else None}
+        crowd.write(f"{count}", spots, [(px, py)], forced=False, **look)
 
 
 def _words(
