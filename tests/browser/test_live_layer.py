@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from playwright.sync_api import expect
 
 import rooflab as rl
 from rooflab.labs.llm.layer_time import TOKENS, knee
@@ -23,33 +24,34 @@ def test_tokens_thicken_the_box_and_bring_the_point_to_the_roof(show_picture) ->
     assert [face.split(",")[0] for face in faces] == ["X", "W", "Y"]
     assert "a sheet of 1×11008×4096" in solid.get_attribute("aria-label")
     start = x_of(page, GEMM), y_of(page, GEMM)
-    weights = page.locator(".rl-count b").nth(1)
-    before = weights.inner_text()
     steps = TOKENS.index(384)
     assert TOKENS[steps - 2] < knee(4096, 11008, rl.Roofline("h100-sxm", "bf16")) < 384
     press(page, 0, "ArrowRight", steps)
     op = rl.gemm(384, 11008, 4096, "bf16")
-    said = page.locator(".rl-count").inner_text()
+    said = " ".join(page.locator(".rl-box svg text:visible").all_text_contents())
     assert f"{theme.intensity(op.intensity)} FLOP/byte" in said
-    assert weights.inner_text() == before, "more tokens bring no more weights"
+    assert theme.count(11008 * 4096) in said, "more tokens bring no more weights"
     assert x_of(page, GEMM) > start[0] and y_of(page, GEMM) < start[1]
-    assert "Arithmetic is the limit" in page.locator(".rl-words").first.inner_text()
+    say = page.locator(".rl-live-roofline .say")
+    expect(say).to_contain_text("Arithmetic is the limit")
     press(page, 2, "Home")
-    assert "Memory is the limit" in page.locator(".rl-words").first.inner_text()
+    expect(say).to_contain_text("Memory is the limit")
 
 
 def test_it_is_dragged_and_another_machine_moves_the_roof_alone(show_picture) -> None:
     page = show_picture("layer")
     at = x_of(page, GEMM)
-    page.get_by_label("machine").select_option(label="NVIDIA GeForce RTX 4090")
-    page.wait_for_function("document.querySelector('.rl-words').innerText.includes('4090')")
+    page.get_by_label("machine", exact=True).select_option(label="NVIDIA GeForce RTX 4090")
+    expect(page.locator(".rl-live-roofline .peak")).to_contain_text("165 TFLOP/s")
     assert x_of(page, GEMM) == at, "the machine is no part of the intensity"
     box = handle(page, 0).bounding_box()
-    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.move(box["x"] + 12, box["y"] + box["height"] / 2)
     page.mouse.down()
-    page.mouse.move(box["x"] + 300, box["y"] + 8, steps=4)
+    page.mouse.move(box["x"] + 12 + box["width"] / 2, box["y"] + 8, steps=4)
     page.mouse.up()
-    page.wait_for_function("!document.querySelector('.rl-solid').ariaLabel.includes('sheet')")
+    page.wait_for_function(
+        "!document.querySelector('.rl-box .stage svg').ariaLabel.includes('sheet')"
+    )
     assert x_of(page, GEMM) > at
 
 

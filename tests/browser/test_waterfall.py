@@ -105,7 +105,7 @@ def test_sliders_machine_and_box_move_it_without_a_kernel(page) -> None:
     assert hollow == "var(--paper)"
     page.keyboard.press("ArrowLeft")
     says(page, "gemv 1024×1024 fp32")
-    page.locator("select.rl-machine").select_option("nvidia-h100-sxm")
+    machine(page, "NVIDIA H100 SXM5 80 GB")
     says(page, "the waterfall stops at the bound")
     assert page.locator(".rl-fall .bar:visible").count() == 0
     handle(page, 1).focus()

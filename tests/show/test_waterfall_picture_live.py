@@ -261,12 +261,14 @@ def test_a_saved_notebook_keeps_both_pictures() -> None:
 def test_it_follows_its_neighbours_without_a_kernel() -> None:
     made = live(box=True)
     view, box = made.view.model_id, made.box.model_id
-    assert made.waterfall.follows == {
-        "i": [view, "i", 0], "j": [view, "j", 0], "machine": [view, "machine", 0],
-        "cache": [view, "cache", 0], "dtype": [view, "kind", 0], "op": [box, "op", 0],
-    }  # fmt: skip
-    sent = made.waterfall.trait_metadata
-    assert sent("i", "echo_update") is False and sent("j", "echo_update") is False
+    shared = {name: [[view, name, 0]] for name in ("i", "j", "machine", "cache")}
+    own = {"dtype": [[view, "kind", 0]], "op": [[box, "op", 0]]}
+    assert made.waterfall.follows == shared | own
+    there = made.waterfall.model_id
+    assert [there, "i", 0] in made.view.follows["i"] and [box, "i", 0] in made.view.follows["i"]
+    for picture in (made.view, made.box, made.waterfall):
+        for dim in picture.scene.given:
+            assert picture.trait_metadata(dim.name, "echo_update") is False, dim.name
 
 
 def test_the_state_stays_below_a_megabyte(monkeypatch) -> None:

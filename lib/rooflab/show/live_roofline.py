@@ -367,6 +367,7 @@ class Live(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
         if waterfall is not None:
             shared = {name: (view.model_id, name, 0) for name in ("i", "j", "machine", "cache")}
             waterfall.follow(**shared, dtype=(view.model_id, "kind", 0))
+            view.follow(i=(waterfall.model_id, "i", 0), j=(waterfall.model_id, "j", 0))
             if box is not None:
                 waterfall.follow(op=(box.model_id, "op", 0))
 

@@ -519,7 +519,7 @@ function play(model, el, g) {
 function follow(model) {
   const heard = [];
   let save = 0;
-  for (const [dim, [id, trait, shift]] of Object.entries(model.get('follows'))) findModel(model, id).then((other) => {
+  for (const [dim, all] of Object.entries(model.get('follows'))) for (const [id, trait, shift] of all) findModel(model, id).then((other) => {
     if (!other) return;
     const take = () => {
       const now = typeof other.get(trait) === 'number' ? other.get(trait) + shift : other.get(trait);

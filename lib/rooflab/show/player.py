@@ -52,7 +52,7 @@ class Player(anywidget.AnyWidget):
         super().__init__(
             scenes=sheets(*scenes),
             kind=kind,
-            follows={name: list(found) for name, found in (follows or {}).items()},
+            follows={name: [list(found)] for name, found in (follows or {}).items()},
             waits=[one.model_id for one in self.after],
             cover=waiting_sentence(self.after) if self.after else "",
             model_id=canvas.free_model_id(stem),
@@ -62,11 +62,12 @@ class Player(anywidget.AnyWidget):
             one.observe(self._look, "covered")
 
     def follow(self, **others: tuple[str, str, int]) -> None:
-        """Let dimensions follow other widgets, as the argument ``follows`` does."""
+        """Let dimensions follow one more widget, as the argument ``follows`` does."""
         for name in others:
             self.scene.dim(name)
-        found = {name: list(other) for name, other in others.items()}
-        self.follows = {**self.follows, **found}
+        held = self.follows
+        more = {name: [*held.get(name, []), list(other)] for name, other in others.items()}
+        self.follows = {**held, **more}
 
     def _look(self, change: Any) -> None:
         self.covered = any(one.covered for one in self.after)
@@ -115,4 +116,5 @@ def _trait(dim: Dim) -> Any:
     else:
         number = traitlets.Float if dim.free else traitlets.Int
         trait = number(dim.start, min=0, max=len(dim.stops) - 1)
-    return trait.tag(sync=True)
+    # A hand may be further on by now: what the kernel was told need not come back.
+    return trait.tag(sync=True, echo_update=False)

@@ -16,7 +16,7 @@ from rooflab.show.axes import Frame, Scale
 from rooflab.show.graph import Along, Less, OnAxes, Reading, rates
 from rooflab.show.roofline_tables import Series, Tables
 from rooflab.show.roofline_values import LEVELS, NO, RooflineValues
-from rooflab.show.roofline_words import ridge_words, sentence, why
+from rooflab.show.roofline_words import as_it_is, ridge_words, sentence, why
 from rooflab.show.scene import By, Fill, Mark, Scene, Sum, Value, Words
 
 WIDE, NARROW = (760, 420), (400, 420)  # width and height of the two sheets
@@ -159,7 +159,7 @@ class Sheet:
         known = self._by_roof(level, lambda roof: si(roof.bandwidth, "B/s"))
         line = values.line(level, slice(0, 4))
         corner = values.line(level, slice(3, 4)), values.line(level, slice(2, 3))
-        rate = Fill(By("real", ["{read}", "{known}"]), known=known,
+        rate = Fill(By("memory", as_it_is()), known=known,
                     read=Reading(rates("B/s"), Less(*corner)))  # fmt: skip
         name = ceiling_lines.LEVELS[level]
         alone = f"{name} {{rate}}" + (" × FLOP/byte" if self.wide else "")
@@ -201,7 +201,7 @@ class Sheet:
     def _flat_label(self) -> None:
         values = self.values
         known = self._by_roof("dram", lambda roof: si(roof.peak, "FLOP/s"))
-        rate = Fill(By("real", ["{read}", "{known}"]), known=known,
+        rate = Fill(By("arithmetic", as_it_is()), known=known,
                     read=Reading(rates(), values.peak()))  # fmt: skip
         words = Fill("{kind} {rate}", kind=By("kind", [str(k) for k in values.kinds]), rate=rate)
         place = self.near(self.at(KNOBS[1] - 0.15, values.peak()), 0, -28)

@@ -11,7 +11,7 @@ from rooflab.show import captions, ceiling_lines, theme
 from rooflab.show.ceiling_lines import PEAK, SAY_OVERHEAD, SAY_SIDES, SIDES
 from rooflab.show.graph import Less, Reading, gaps, rates, ridges, shares
 from rooflab.show.roofline_tables import Series
-from rooflab.show.roofline_values import LEVELS, RooflineValues
+from rooflab.show.roofline_values import AS_IT_IS, FACTORS, LEVELS, RooflineValues
 from rooflab.show.scene import By, Fill, Value, Words
 
 SAY = captions.SAY
@@ -33,6 +33,11 @@ def sentence(values: RooflineValues, series: Series) -> Words:
         cold=_alone(values, series, "cold", counted), warm=_alone(values, series, "warm", counted),
         both=both, none=Fill(SAY["none"], **counted),
     )  # fmt: skip
+
+
+def as_it_is() -> list[str]:
+    """Templates by a what-if: read off the axis, or known where nothing was changed."""
+    return ["{known}" if n == AS_IT_IS else "{read}" for n in range(len(FACTORS))]
 
 
 def _counts(values: RooflineValues, series: Series) -> dict[str, Words]:
@@ -101,11 +106,11 @@ def _allowed(values: RooflineValues, series: Series, side: str) -> Words:
     """The rate that the roof allows; a known peak is said as it is formatted for the machine."""
     peaks = [[values.roof(o, k, "dram") for k in values.kinds] for o in values.offers]
     words = [[si(one.peak, "FLOP/s") if one else "" for one in row] for row in peaks]
-    templates = np.array([["{read}", "{read}"], ["{read}", "{peak}"]], object)
+    templates = np.array([["{read}"] * len(FACTORS), as_it_is()], object)
     return Fill(
-        By(f"right_{series.name}_{side} real", templates),
+        By(f"right_{series.name}_{side} arithmetic", templates),
         read=Reading(rates(), values.roof_over(series, side)),
-        peak=By("machine kind", np.array(words, object)),
+        known=By("machine kind", np.array(words, object)),
     )
 
 

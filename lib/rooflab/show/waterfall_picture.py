@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import ipywidgets
 import numpy as np
-import traitlets
 from matplotlib.figure import Figure
 from matplotlib.image import imread, imsave
 
@@ -704,10 +703,6 @@ class WaterfallView(Player):
     is explained. A machine of which only the roofs are known stops at the bound, a size that was
     never measured at the prediction.
     """
-
-    # Ticks are the browser's own: the kernel need not send them back.
-    i = traitlets.Int(0).tag(sync=True, echo_update=False)
-    j = traitlets.Int(0).tag(sync=True, echo_update=False)
 
     def __init__(self, tables: Tables, **start: Any) -> None:
         self.tables = tables
