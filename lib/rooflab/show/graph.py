@@ -150,7 +150,7 @@ class Ruler:
 
     def packed(self) -> dict[str, Any]:
         """Itself as a browser takes it."""
-        scale = {"marks": [round(m, 6) for m in self.marks], "labels": "|".join(self.labels)}
+        scale = {"marks": [round(m, 7) for m in self.marks], "labels": "|".join(self.labels)}
         return {"scale": scale, "low": self.low, "suffixes": [*self.suffixes]}
 
 
@@ -180,7 +180,8 @@ def _ruler(
     suffixes: tuple[str, ...] = ("",),
 ) -> Ruler:  # fmt: skip
     lo, hi = 10 ** (digits - 1), 10**digits
-    marks = tuple(math.log10((mantissa + 0.5) / lo) for mantissa in range(lo, hi))
+    # A number half-way between two is read as the upper one: 32 bits would leave that to chance.
+    marks = tuple(math.log10((mantissa + 0.5) / lo) - 2e-6 for mantissa in range(lo, hi))
     labels = tuple(label(n / lo * 10.0**e) for e in decades for n in range(lo, hi))
     return Ruler(name, marks, labels, decades.start, suffixes)
 

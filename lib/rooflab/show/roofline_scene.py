@@ -190,7 +190,7 @@ class Sheet:
         seen = (middle + 0.4 * reach)[:, None] < np.nan_to_num(ridge, nan=-9)
         seen = seen & (room[..., None] > 16)
         seen[..., 0] = level == "dram"
-        off = np.stack([-8 * np.sin(angle), -8 * np.cos(angle)], -1)
+        off = np.stack([-12 * np.sin(angle), -12 * np.cos(angle)], -1)
         return (
             By("machine same_axes side", middle[..., None]),
             By("machine same_axes", -np.degrees(angle)),
