@@ -31,9 +31,20 @@ picture = rl.live.free_lunch(curve, names=True, start=17)""",
     ["epyc-2core-vm", "h100-sxm", "apple-m1"], machine="epyc-2core-vm", waterfall=True
 )
 picture = live.waterfall""",
+    "film": """picture = rl.live.film(
+    "llama-3-8b", ["h100-sxm", "rtx-4090", "epyc-2core-vm"], machine="h100-sxm"
+)""",
+    "film of experts": """picture = rl.live.film(
+    "deepseek-v2-lite", ["a100-sxm-80", "nvidia-l4"], weights=["bf16", "fp8"]
+)""",
+    "film measured": """from tests.support.film_example import HERE, SMALL, run
+picture = rl.live.film(SMALL, HERE, decode_run=[run(1), run(8)], context=256)""",
     "boxes": 'picture = rl.live.roofline(machine="h100-sxm", box=True).box',
 }
-START = "import rooflab as rl\n"
+START = f"""import sys
+import rooflab as rl
+sys.path.insert(0, {str(Path(__file__).parents[2])!r})
+"""
 
 SCRIPT = Path(__file__).with_name("scenes.js").read_text("utf-8")
 

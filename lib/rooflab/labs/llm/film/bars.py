@@ -19,7 +19,7 @@ from rooflab.labs.llm.film.roofline import SMALL, shown
 from rooflab.labs.llm.film.tables import FilmTables, scales, written
 from rooflab.show import labels, theme
 from rooflab.show.axes import Frame
-from rooflab.show.scene import By, Number, Scene, Sum, Times
+from rooflab.show.scene import By, Number, Scene, Sum, Times, Words
 
 LETTERS = 15  # pixels
 #: What time goes into, each in its colour. The KV cache is carried, too: its areas are pale.
@@ -190,17 +190,17 @@ class FilmBars:
         """Mark the context at which attention takes as long as all the rest."""
         scene, frame = self.scene, self.frame
         wide, at = "machine weights kv batch", self.place_of(self.tables.crossing)
-        x, late = By(wide, at), np.nan_to_num(at) > (frame.left + frame.right) / 2
+        x = By(wide, at)
         scene.line([(x, frame.top - 14), (x, frame.bottom)], "ink", 1.5, dash=(6, 4),
                    name="crossing")  # fmt: skip
         said = written(
             np.where(np.isnan(at), np.nan, self.tables.crossing),
             lambda context: words.CROSSING.format(context=words.short(context)),
         )
-        anchor = np.where(late, "end", "start").astype(object)
-        beside = By(wide, at + np.where(late, 4, -4))
-        scene.text(beside, frame.top - 18, By(wide, said), size=SMALL, anchor=By(wide, anchor),
-                   halo=True, name="crossing-says")  # fmt: skip
+        half = SMALL / labels.SIZE / 2 * np.vectorize(lambda text: labels.width(str(text)))(said)
+        middle = By(wide, np.clip(at, frame.left + half, frame.right - half))
+        scene.text(middle, frame.top - 18, By(wide, said), size=SMALL, anchor="middle", halo=True,
+                   name="crossing-says")  # fmt: skip
 
     def _ran_bars(self) -> None:
         """A diamond where a real decode loop took its time."""
@@ -230,7 +230,12 @@ class FilmBars:
                         opacity=on, name="now")  # fmt: skip
         above = np.full((many, 2), frame.bottom - 8.0)
         above[:, 0] = np.clip(self.centres, frame.left + 30, frame.right - 30)
+        anchor: Words = "middle"
+        if any(t.timed):  # beside the diamond of what was measured
+            late = np.arange(many) > many // 3
+            above[:, 0] = self.centres + np.where(late, -11, 11)
+            anchor = By("context", np.where(late, "end", "start").astype(object))
         lift = By("context", matrix[:, 1].reshape(many, -1))
         place = Sum(By("context", above), Times(lift, self.heights))
         self.scene.text(place, None, self.captions.total, size=LETTERS, bold=True, halo=True,
-                        anchor="middle", opacity=on, name="total")  # fmt: skip
+                        anchor=anchor, opacity=on, name="total")  # fmt: skip

@@ -65,8 +65,8 @@ def film_scene(captions: Captions, layout: Layout, start: Mapping[str, int]) -> 
         enabled=[By("machine", t.usable[:, w]) for w in range(len(kinds))],
     )  # fmt: skip
     scene.menu("kv", "KV cache", [str(kind) for kind in t.grid.kvs])
-    scene.slider("batch", "batch, sequences that share one step")
-    scene.slider("context", "context, tokens so far in each sequence")
+    scene.slider("batch", "batch, sequences")
+    scene.slider("context", "context, tokens")
     scene.says = captions.sentence
     scene.note(captions.origin)
     return scene

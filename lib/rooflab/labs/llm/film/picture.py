@@ -30,9 +30,10 @@ TURN = 280  # milliseconds to another machine or format
 class Layout:
     """Where the parts of a sheet stand, in pixels.
 
-    ``rate`` and ``sizes``: x, y and anchor of the rate and of batch and context. ``key``: how many
-    entries the key has in a row. ``facts``: left, right, first line; None without them. ``shares``
-    likewise; ``lane``: where their bars begin and how long they are, and where words stand.
+    ``rate``, ``sizes`` and ``ran``: x, y and anchor of the rate, of batch and context, and of what
+    was measured. ``key``: where the key begins, and how many entries it has in a row. ``facts``:
+    left, right and first line; None without them. ``shares``: the same, and the height of a row.
+    ``lane``: where their bars begin, how long they are, and how far below its row a bar lies.
     """
 
     width: int
@@ -40,7 +41,8 @@ class Layout:
     roof: Frame
     bars: Frame
     rate: tuple[float, float]
-    sizes: tuple[float, float, str]
+    sizes: tuple[float, float]
+    ran: tuple[float, float, str]
     key: tuple[float, int]
     facts: tuple[float, float, float] | None
     shares: tuple[float, float, float, float]
@@ -48,12 +50,12 @@ class Layout:
 
 
 WIDE = Layout(
-    760, 462, Frame(48, 52, 470, 238), Frame(54, 332, 470, 424), (494, 60), (494, 84, "start"),
-    (8, 4), (494, 752, 128), (494, 752, 254, 37), (494, 112, 17),
+    760, 462, Frame(48, 52, 460, 238), Frame(62, 332, 460, 424), (494, 60), (494, 84),
+    (494, 104, "start"), (8, 4), (494, 752, 128), (494, 752, 254, 37), (494, 112, 17),
 )  # fmt: skip
 NARROW = Layout(
-    400, 640, Frame(46, 118, 392, 266), Frame(54, 384, 392, 476), (8, 66), (392, 66, "end"),
-    (8, 2), None, (8, 392, 530, 20), (188, 60, 0),
+    400, 640, Frame(46, 118, 370, 266), Frame(62, 384, 372, 476), (8, 63), (8, 86),
+    (392, 86, "end"), (8, 2), None, (8, 392, 530, 20), (188, 52, 0),
 )  # fmt: skip
 
 
@@ -149,16 +151,14 @@ class FilmSheet:
                 area(self.scene, points, part, on, name=f"share-{kind.name}")
 
     def _rate(self) -> None:
-        scene, c, (x, y), (right, line, anchor) = (
-            self.scene, self.captions, self.layout.rate, self.layout.sizes
-        )  # fmt: skip
-        on = shown(self.tables)
-        scene.text(x, y, c.rate, size=25, bold=True, opacity=on, name="rate")
+        scene, c, at = self.scene, self.captions, self.layout
+        scene.text(*at.rate, c.rate, size=25, bold=True, opacity=shown(self.tables), name="rate")
         sizes = Fill("batch {batch}, context {context}", batch=c.batch, context=c.context)
-        scene.text(right, line, sizes, "soft", size=LETTERS, anchor=anchor, name="sizes")
+        scene.text(*at.sizes, sizes, "soft", size=LETTERS, name="sizes")
         if any(self.tables.timed):
-            low = max(y, line) + 20
-            scene.text(x, low, c.ran("rate", " "), size=LETTERS, bold=True, name="ran-rate")
+            x, y, anchor = at.ran
+            scene.text(x, y, c.ran("rate", " "), size=SMALL, bold=True, anchor=anchor,
+                       name="ran-rate")  # fmt: skip
 
     def _facts(self, left: float, right: float, y: float) -> None:
         scene, c, on = self.scene, self.captions, shown(self.tables)

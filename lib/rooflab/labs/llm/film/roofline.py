@@ -112,7 +112,7 @@ class FilmRoofline:
         foot = By("machine weights", self.across(t.ridge) + np.where(beyond, -5, 5))
         anchor = By("machine weights", np.where(beyond, "end", "start").astype(object))
         on = shown(self.tables)
-        scene.text(frame.left + 8, frame.top + 17, slope_says, "carrying", size=SMALL, bold=True,
+        scene.text(frame.left + 8, frame.top + 13, slope_says, "carrying", size=SMALL, bold=True,
                    opacity=on, name="slope-says")  # fmt: skip
         scene.text(frame.right, frame.top - 9, flat_says, "computing", size=SMALL, bold=True,
                    anchor="end", opacity=on, name="flat-says")  # fmt: skip
@@ -147,32 +147,32 @@ class FilmRoofline:
             qkvo: np.where(one_name, "", np.where(two_names, "Q K V O, head", "Q K V O")),
             head: np.where(one_name | two_names, "", "head"),
         }
+        # They lie right below their dots, as far as there is room; the MLP's is lower where its
+        # neighbour's is at the same height.
+        level = (self.places(mlp) - self.places(qkvo))[..., 1] < 16
+        close = ~one_name & (x[1] - x[0] < 80) & level
         for kind, at, found in zip(names, x, names.values(), strict=True):
-            # To the right below its dot; to the left at the edge, and where the MLP is apart.
             wide = np.vectorize(lambda text: labels.width(str(text)))(found)
-            back = at + 10 + wide > self.frame.right
-            low = ~one_name & (kind is mlp)
-            move = np.stack([np.where(low, -6, np.where(back, 8, 10)), np.where(low, 36, 22)], -1)
-            anchor = np.where(low | back, "end", "start")
-            self.scene.text(
-                self.spot(kind, By("weights batch", move)), None,
-                By("weights batch", found.astype(object)), size=SMALL, bold=True, halo=True,
-                anchor=By("weights batch", anchor.astype(object)), name=f"name-{kind.name}",
-            )  # fmt: skip
+            across = np.minimum(10, self.frame.right + 20 - wide - at)
+            down = np.where(close & (kind is mlp), 39, 24)
+            move = np.stack(np.broadcast_arrays(across[None], down), -1)
+            place = self.spot(kind, By("machine weights batch", move))
+            said = By("weights batch", found.astype(object))
+            self.scene.text(place, None, said, size=SMALL, bold=True, halo=True,
+                            name=f"name-{kind.name}")  # fmt: skip
 
     def _name_prefill(self) -> None:
         """Its name stands over the flat roof, and a thread leads to it."""
         frame, places = self.frame, self.places(PREFILL)
-        (attention,) = (one for one in KINDS if one.wide)
-        # Where attention itself comes near the flat roof, the two names need two rows.
-        crowded = np.nanmax(self.tables.intensity(attention)) > 20
-        lid = self.up(self.tables.roofs[1]) - (30 if crowded else 13)
+        # Where attention comes near this roof as well, its name has the row below.
+        lid = self.up(self.tables.roofs[1]) - np.where(self.tables.crowded, 42, 13)
         lid = np.broadcast_to(FilmTables.along(lid, 4), places.shape[:-1])
         wide, x, y = "machine weights kv context", places[..., 0], places[..., 1]
-        ends = np.stack([x, np.maximum(y - 9, lid), x, np.minimum(lid + 4, y - 9)], -1)
+        middle = np.clip(x, frame.left + 180, frame.right - 28)  # clear of the bandwidth
+        ends = np.stack([x, np.maximum(y - 9, lid), middle, np.minimum(lid + 4, y - 9)], -1)
         self.scene.line(By(wide, ends), "soft", 1, dash=(2, 3), name="thread")
-        middle = By(wide, np.stack([np.clip(x, frame.left + 28, frame.right - 28), lid], -1))
-        self.scene.text(Sum(middle), None, PREFILL.label, size=SMALL, bold=True, anchor="middle",
+        place = Sum(By(wide, np.stack([middle, lid], -1)))
+        self.scene.text(place, None, PREFILL.label, size=SMALL, bold=True, anchor="middle",
                         halo=True, name="name-prefill")  # fmt: skip
 
     def _runs(self) -> None:

@@ -38,7 +38,9 @@ from rooflab.show.machine_choices import Offer
 NEAR = 2.4  # times all but attention: what the bars' axis holds until a bar is higher
 ROOM = 1.25  # times the highest bar, so that its value has room above it
 # Decades that a roofline has below its lowest dot and above its highest peak, for their names.
-BELOW, ABOVE, LEAST = 0.6, 0.45, 3
+# Above there are two rows of them where attention comes within a factor CLOSE of the ridge.
+BELOW, ABOVE, TWO_ROWS, LEAST = 0.6, 0.65, 1.3, 3
+CLOSE = 5
 # Where a scale of time ends within a decade, and its ticks.
 STEPS = (
     (1, (0.5, 1)),
@@ -155,8 +157,16 @@ class FilmTables:
             lowest = np.nanmin(self.roofs[0][m]) * self.grid.ends[0] * 10**-BELOW
             rates = [lowest, bandwidth * self.grid.ends[0], *rates_of_runs(self.timed[m])]
             low = math.floor(2 * math.log10(min(rates))) / 2
-            high = math.ceil(2 * (math.log10(peak) + ABOVE)) / 2
+            above = TWO_ROWS if self.crowded[m].any() else ABOVE
+            high = math.ceil(2 * (math.log10(peak) + above)) / 2
             found[m] = low, max(high, low + LEAST)
+        return found
+
+    @property
+    def crowded(self) -> np.ndarray:
+        """Whether attention comes near the flat roof, by machine and weights."""
+        (attention,) = (kind for kind in KINDS if kind.wide)
+        found: np.ndarray = CLOSE * np.nanmax(self.intensity(attention)) > self.ridge
         return found
 
     def intensity(self, kind: DotKind) -> np.ndarray:
