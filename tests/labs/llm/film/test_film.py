@@ -187,7 +187,8 @@ def test_a_computer_without_bf16_gets_fp32_and_is_shown_in_it() -> None:
 
 def test_a_machine_without_a_figure_says_so_and_hides_its_numbers() -> None:
     shown = film(SMALL, (HERE, H100), machine=H100, weights=("bf16", "int8"))
-    state = shown.state | {"machine": HERE.id, "weights": "bf16"}
+    here = shown.tables.offers[1].id
+    state = shown.state | {"machine": here, "weights": "bf16"}
     assert "no bf16 figure, so there is no roof" in shown.scene.sentence(**state)
     seen = {mark.name for mark, held in drawn(shown.scene, **state) if held.get("text")}
     assert not {"rate", "total", "fact-total", "limit-mlp"} & seen

@@ -132,7 +132,7 @@ class FilmSheet:
         """How much of the step a kind takes; ``whole``: of LANE pixels, all but attention."""
         t, (lane, long, _) = self.tables, self.layout.lane
         self.scene.rect(lane, y, long, 11, "grid", radius=0)
-        base, matrix = np.tile([lane, y], 4), np.zeros(8)
+        base, matrix = np.tile([float(lane), y], 4), np.zeros(8)
         base[[2, 4]], base[[5, 7]] = lane + 1.5, y + 11
         if kind.wide:
             base[[2, 4]] += long
