@@ -90,9 +90,9 @@ def test_past_the_ridge_the_weight_products_compute(still_page) -> None:
 
 def test_a_click_on_a_bar_moves_the_context_slider(still_page) -> None:
     picture = still_page.locator(FILM)
-    box = picture.locator("rect.rl-grip").bounding_box()
-    slider = picture.locator("input[type=range]").nth(1)
-    still_page.mouse.click(box["x"] + box["width"] * 3.5 / 25, box["y"] + box["height"] / 2)
+    bars, slider = picture.locator("rect.rl-grip"), picture.locator("input[type=range]").nth(1)
+    box = bars.bounding_box()
+    bars.click(position={"x": box["width"] * 3.5 / 25, "y": box["height"] / 2})
     assert slider.get_attribute("aria-valuetext") == "96"
 
 
