@@ -53,7 +53,7 @@ CELLS = (
     'rl.sort("03-ten", TEN, machine=SORTED)',
 )
 OURS = ":is(.rl-pic, .rl-card, .rooflab-live, .rl-golf, .rl-lunch)"
-READY = f"""() => document.querySelectorAll('{OURS}').length >= 9
+READY = f"""() => document.querySelectorAll('{OURS}').length >= 8
     && document.querySelector('.rl-sort .deck')
     && document.querySelectorAll('.noUi-handle[data-lm-suppress-shortcuts]').length >= 4"""
 RULES = {"runOnly": {"type": "tag", "values": [
