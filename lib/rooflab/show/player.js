@@ -241,7 +241,7 @@ function play(model, el, g) {
   const keyed = []; // what a key presses, wherever in the picture the focus is
   const leaving = new AbortController(), here = { signal: leaving.signal }; // another sheet may take this one's place
   const rows = new Map(); // lines of buttons, by the words before them
-  const build = { slider: sliderOf, choice: choiceOf, switch: switchOf, play: playOf, button: buttonOf };
+  const build = { slider: sliderOf, choice: choiceOf, menu: menuOf, switch: switchOf, play: playOf, button: buttonOf };
   const controls = g.controls.map((one) => build[one.kind](one, bars[one.above], names.indexOf(one.dim)));
 
   function sliderOf(one, parent, d) {
@@ -283,6 +283,18 @@ function play(model, el, g) {
   function choiceOf(one, parent, d) {
     const add = buttons(parent, one.label), all = one.labels.map((text, n) => add(text, () => press(d, n)));
     return { look: () => all.forEach((node, n) => node.setAttribute('aria-pressed', stops[d] === n)) };
+  }
+
+  function menuOf(one, parent, d) {
+    const row = htmlNode('label', { className: 'rl-menu', textContent: `${one.label} ` }, parent), select = htmlNode('select', {}, row), groups = new Map();
+    const number = (track) => Math.round(read(track, positions)?.[0] ?? 0), options = one.labels.map((_, n) => {
+      const group = one.groups[n];
+      if (group && !groups.has(group)) groups.set(group, htmlNode('optgroup', { label: group }, select));
+      return htmlNode('option', { value: n }, groups.get(group) ?? select);
+    });
+    keepKeys(select);
+    select.addEventListener('change', () => { press(d, +select.value); for (const [name, track] of Object.entries(one.also)) press(names.indexOf(name), number(track)); });
+    return { look: () => { options.forEach((node, n) => { const text = read(one.labels[n], positions); if (node.textContent !== text) node.textContent = text; node.disabled = !number(one.enabled[n]); }); select.value = stops[d]; } };
   }
 
   function switchOf(one, parent, d) {

@@ -297,6 +297,29 @@ class Scene:
             {"kind": "choice", "dim": dim, "label": legend, "labels": [*labels], "above": above}
         )
 
+    def menu(
+        self, dim: str, label: str, labels: Sequence[Words], *, groups: Sequence[str] = (),
+        enabled: Sequence[Number] = (), also: Mapping[str, Number] | None = None,
+    ) -> None:  # fmt: skip
+        """A list that opens over the sheet, an entry a stop of ``dim``.
+
+        ``groups``: the heading under which each entry stands. ``enabled``: 1 where it can be
+        chosen, 0 where it is greyed. ``also``: dimensions that are then brought to these stops,
+        numbers or By of numbers, read after the choice.
+        """
+        many, also = len(self.dim(dim).stops), dict(also or {})
+        for name, found in (("labels", labels), ("groups", groups), ("enabled", enabled)):
+            if len(found) != many and (found or name == "labels"):
+                raise ValueError(f"{name}={list(found)!r} must be one a stop of {dim}")
+        for value in (*labels, *enabled, *also.values()):
+            self._check(value)
+        for name in also:
+            self.dim(name)
+        self.controls.append(
+            {"kind": "menu", "dim": dim, "label": label, "labels": [*labels], "above": True,
+             "groups": [*groups], "enabled": [*enabled] or [1] * many, "also": also}
+        )  # fmt: skip
+
     def switch(self, dim: str, label: str, *, above: bool = True) -> None:
         """A button that turns ``dim`` from its first stop to its second and back."""
         if len(self.dim(dim).stops) != 2:
@@ -549,6 +572,7 @@ SCALE = {  # steps of a unit
 }  # fmt: skip
 MISSING = -32768  # a place that is not a number: the mark is not there
 _MOST = 32767
+_LONG = 64  # numbers of a matrix that stays the same, from which on it is a table
 _FEW = 3  # numbers of a mark that change, at most, for each to be a table of its own
 
 
@@ -581,6 +605,9 @@ class Packer:
         if isinstance(value, str):
             return value
         if not isinstance(value, By):
+            if channel == "matrix" and np.size(value) > _LONG:  # shorter as bytes than as JSON
+                codes = _coded(np.ravel(value), 0, SCALE[channel])
+                return self._packed(codes, [], False, SCALE[channel])
             return [None if np.isnan(v) else round(v, 3) for v in np.ravel(value).tolist()]
         table = self.scene.table(value)
         words = table.dtype == object
@@ -752,6 +779,11 @@ def _dim(one: Dim, packer: Packer) -> dict[str, Any]:
 
 
 def _control(one: dict[str, Any], packer: Packer) -> dict[str, Any]:
+    if one["kind"] == "menu":
+        labels = [packer.track(words, "text") for words in one["labels"]]
+        enabled = [packer.track(number, "stop") for number in one["enabled"]]
+        also = {name: packer.track(value, "stop") for name, value in one["also"].items()}
+        return {**one, "labels": labels, "enabled": enabled, "also": also}
     if one["kind"] != "button":
         return one
     states = [key for key in ("shown", "enabled", "pressed") if one[key] is not None]
