@@ -24,6 +24,7 @@ PICTURES = {
     "roofline and waterfall": 'rl.live.roofline(machine="h100-sxm", waterfall=True)',
     "film": 'rl.live.film(rl.model("llama-3-8b"), machine="h100-sxm")',
 }
+SLIDERS = ".noUi-handle, input[type=range]"
 TARGET = 33.0  # ms
 SLOWEST = 400  # ms after which a tick counts as not drawn: the slider was at its end
 # From the key's own time stamp to the task after the frame in which the SVG told its new tick.
@@ -54,7 +55,7 @@ def pages(folder: Path) -> dict[str, str]:
 
 def ticks(tab: object, slider: int, presses: int) -> list[float]:
     """Press arrow keys on a slider, there and back; milliseconds of every tick that was drawn."""
-    handle = tab.locator(".noUi-handle").nth(slider)
+    handle = tab.locator(SLIDERS).nth(slider)
     handle.focus()
     for number in range(presses):
         before = tab.evaluate("took.length")
@@ -87,7 +88,7 @@ def measure(presses: int, rounds: int) -> tuple[str, dict[str, list[float]]]:
                 tab = chromium.new_page(viewport={"width": 1280, "height": 1000})
                 tab.goto(address)
                 tab.wait_for_selector("svg[data-tick]", state="attached", timeout=60_000)
-                tab.wait_for_selector(".noUi-handle", state="attached")
+                tab.wait_for_selector(SLIDERS, state="attached")
                 tab.wait_for_load_state("networkidle")
                 tab.evaluate(PROBE)
                 for slider in (0, 1):

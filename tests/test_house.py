@@ -26,7 +26,8 @@ ONE_IMPORTER = {
     "rooflab.show.box": "a picture, which the facade rl.live names",
     "rooflab.show.waterfall_picture": "a picture, which the facade rl.show names",
     "rooflab.labs.golf.picture": "a picture, which the facade rl.show names",
-    "rooflab.labs.llm.film_tables": "what the browser gets of the film: counted, not drawn",
+    "rooflab.labs.llm.film.picture": "a picture, which live.py makes a widget",
+    "rooflab.labs.llm.film.bars": "half of a picture, whose limit is 400 lines",
 }
 #: Imports that close a circle today. It is made inside a function.
 CIRCLES = {

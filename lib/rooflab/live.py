@@ -12,7 +12,7 @@ _HOME = {
     "free_lunch": "rooflab.show.free_lunch_picture",
     "morph": "rooflab.show.time_to_roofline",
     "golf": "rooflab.labs.golf.live",
-    "film": "rooflab.labs.llm.film",
+    "film": "rooflab.labs.llm.film.live",
     "layer": "rooflab.labs.llm.linear_layer",
 }
 __all__ = [*_HOME]

@@ -10,7 +10,8 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import TextPath
 
 import rooflab as rl
-from rooflab.labs.llm.film import draw, film
+from rooflab.labs.llm.film.live import film
+from rooflab.show import painter
 from rooflab.show.canvas import figure
 from rooflab.show.labels import SIZE, Crowd, Room, Spot, spots_around, width
 from tests.support.film_example import HERE, SMALL, run
@@ -89,4 +90,4 @@ def test_a_crowd_names_whom_it_can_and_counts_the_rest(cache: str) -> None:
 @pytest.mark.parametrize("context", [32, 40, 131072])
 def test_a_films_bar_and_what_was_measured_beside_it_say_their_times_apart(context: int) -> None:
     shown = film(SMALL, HERE, decode_run=[run(1, context - 1)], context=context)
-    assert overlapping(draw(shown.now, shown.frame)) == []
+    assert overlapping(painter.figure(shown.scene, shown.states())) == []

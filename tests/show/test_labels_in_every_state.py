@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import pytest
 
 import rooflab as rl
-from rooflab.labs.llm.film import draw
-from tests.support.film_example import HERE, SMALL, run
+from rooflab.show import painter
 from tests.support.text_overlap import overlapping
 from tests.support.widget_page import WORDS, moving
 
@@ -43,50 +40,15 @@ FAULTS = """([is, js, pictures, marks]) => { const words = %s, found = [];
     }
     return { found: found.slice(0, 5), seen }; }""".replace("%s", WORDS)
 
-FILMS = {
-    "three machines": lambda: rl.live.film(
-        "llama-2-7b", ("h100-sxm", "rtx-4090", "epyc-2core-vm"), machine="h100-sxm"
-    ),
-    "grouped queries": lambda: rl.live.film("llama-3-8b", ("a100-sxm-80", "rtx-3090")),
-    "measured": lambda: rl.live.film(SMALL, HERE, decode_run=[run(1), run(8)], context=256),
-}
-
-
-@cache
-def shown(name: str):
-    """One of FILMS, made once."""
-    return FILMS[name]()
-
 
 def faults(page, pictures: list, sizes: tuple[int, int], marks: str) -> dict:
     return page.evaluate(FAULTS, [list(range(sizes[0])), list(range(sizes[1])), pictures, marks])
 
 
-@pytest.mark.parametrize("width", [760, 1340])  # a notebook, a beamer
-@pytest.mark.parametrize("name", FILMS)
-def test_no_word_of_a_film_lies_on_another_or_on_an_axis(chromium, name: str, width: int) -> None:
-    film = shown(name)
-    data = film.view.data
-    axes = {key: {edge: data[key][edge] for edge in ("x0", "x1", "y0", "y1")}
-            for key in ("frame", "bars")}  # fmt: skip
-    pictures = [["svg.rl-live", axes["frame"]], ["svg.rl-bars", axes["bars"]]]
-    sizes = tuple(data["shape"]) if width == 760 else (4, 6)
-    with moving(chromium, film.view, width) as page:
-        for machine in data["machines"]:
-            for weights in machine["roofs"]:
-                page.evaluate(
-                    "([m, w]) => { model.set('machine', m); model.set('weights', w); }",
-                    [machine["id"], weights],
-                )
-                told = faults(page, pictures, sizes, ":is(.rl-dot, .rl-timed)")
-                assert told["found"] == [], (machine["id"], weights)
-                assert told["seen"] > 12 * sizes[0] * sizes[1], "the words were looked at"
-
-
 def test_the_fault_finder_finds_faults(chromium) -> None:
-    film = shown("measured")
-    frame = {edge: film.view.data["frame"][edge] for edge in ("x0", "x1", "y0", "y1")}
-    with moving(chromium, film.view) as page:
+    live = rl.live.roofline("h100-sxm")
+    frame = {edge: live.view.data["frame"][edge] for edge in ("x0", "x1", "y0", "y1")}
+    with moving(chromium, live.view) as page:
         for moved in ({"y": frame["y0"]}, {"y": frame["y1"] + 5}, {"x": frame["x0"]}, {"x": -30}):
             page.evaluate(
                 """moved => { const t = document.querySelector('svg.rl-live .rl-flat');
@@ -94,12 +56,14 @@ def test_the_fault_finder_finds_faults(chromium) -> None:
                 for (const k in moved) t.setAttribute(k, moved[k]); }""",
                 moved,
             )
-            told = faults(page, [["svg.rl-live", frame]], (1, 1), ".rl-dot")
+            told = faults(page, [["svg.rl-live", frame]], (1, 1), ".rl-bound")
             assert any("FLOP/s" in text for _, _, text, _ in told["found"]), moved
 
 
+@pytest.mark.parametrize("model", ["llama-2-7b", "mixtral-8x7b"])
 @pytest.mark.parametrize("batch", [1, 8, 512])
 @pytest.mark.parametrize("context", [32, 4096, 131072])
-def test_no_word_of_a_films_still_lies_on_another(batch: int, context: int) -> None:
-    film = rl.live.film("llama-2-7b", "rtx-4090", batch=batch, context=context)
-    assert overlapping(draw(film.now, film.fitted)) == []
+def test_no_word_of_a_films_still_lies_on_another(model: str, batch: int, context: int) -> None:
+    film = rl.live.film(model, "rtx-4090", batch=batch, context=context)
+    for sheet in film.sheets:
+        assert overlapping(painter.figure(sheet, film.states())) == []

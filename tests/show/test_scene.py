@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rooflab.show.scene import MISSING, By, Dim, Fill, Scene, Sum, drawn, outline, pack
+from rooflab.show.scene import MISSING, By, Dim, Fill, Scene, Sum, Times, drawn, outline, pack
 from tests.support.scenes import some_states
 
 
@@ -315,3 +315,24 @@ def test_a_path_is_read_back_at_every_place(stretches: list[tuple[int, float, bo
     keys = x["keys"][0] if x.get("keys") else range(len(path))
     held = codes[x["at"] :][: x["n"] * len(keys) : x["n"]] / x["scale"]
     assert np.interp(range(len(path)), keys, held) == pytest.approx(path, abs=2 / 16)
+
+
+def test_a_menu_greys_entries_and_may_bring_others_along() -> None:
+    scene = Scene(100, 50, [Dim("m", ["a", "b"]), Dim("w", ["x", "y"])])
+    scene.menu("w", "format", ["x", By("m", ["y", "y (none)"])], enabled=[1, By("m", [1, 0])])
+    scene.menu("m", "machine", ["a", "b"], also={"w": By("m w", [[0, 1], [0, 0]])})
+    first, second = pack(scene)["controls"]
+    assert first["kind"] == "menu" and first["enabled"][0] == [1.0]
+    assert first["labels"][1]["words"] and second["also"]["w"]["dims"] == [0, 1]
+    with pytest.raises(ValueError, match="must be one a stop of w"):
+        scene.menu("w", "format", ["x"])
+    with pytest.raises(ValueError, match="dim='q'"):
+        scene.menu("w", "format", ["x", "y"], also={"q": 0})
+
+
+def test_a_long_matrix_that_stays_the_same_is_a_table() -> None:
+    scene = Scene(100, 50, [Dim("n", ["a", "b"])])
+    matrix = np.tile([0.0, 1.0], 50)
+    scene.line(Times(matrix, By("n", [[1.0], [2.0]])))
+    found = pack(scene)["marks"][0]["channels"]["points"]["matrix"]
+    assert found["n"] == 100 and found["dims"] == []

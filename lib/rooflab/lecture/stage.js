@@ -132,7 +132,7 @@ function openStage({ root, page, cells, recorded, id, live, at = 0, onStep = () 
       const output = cell.querySelector(':scope > .jp-Cell-outputWrapper');
       if (!cell.querySelector('.lec-recorded')) output.append(replay(recorded.cells[id(cell)], recorded.of));
       // What was uncovered live lies open in the recording.
-      if (cell.querySelector('.rl-guess.done, .rl-sort.done, .rl-golf, .rl-scene:not(.rl-guess, .rl-sort, .rl-covered), .rooflab-film, .rooflab-live')) cell.querySelector('.lec-recorded').classList.add('lec-open');
+      if (cell.querySelector('.rl-guess.done, .rl-sort.done, .rl-golf, .rl-scene:not(.rl-guess, .rl-sort, .rl-covered), .rooflab-live')) cell.querySelector('.lec-recorded').classList.add('lec-open');
       cell.classList.toggle('lec-swapped', on);
     }
     const two = on && mine.some(cell => inSight(cell, '.lec-half').length);

@@ -406,15 +406,3 @@ class Live(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
             return canvas.mimebundle(live, png, words, cut=cut)
         over, under = self.cover.sentence, (png, "The live roofline, uncovered.")
         return canvas.mimebundle(live, covered(over), over, under, cut)
-
-
-def size_slider(
-    name: str, options: Sequence[str | tuple[str, int]], index: int
-) -> ipywidgets.SelectionSlider:
-    """A slider as wide as a picture; ``options``: texts, or texts with their values."""
-    widget = ipywidgets.SelectionSlider(
-        options=options, index=index, description=name, continuous_update=True,
-        layout=ipywidgets.Layout(width="min(720px, 98%)"),
-    )  # fmt: skip
-    widget.add_class("rooflab-slider")
-    return widget

@@ -275,7 +275,7 @@ function play(model, el, g) {
   const keyed = []; // what a key presses, wherever in the picture the focus is
   const leaving = new AbortController(), here = { signal: leaving.signal }; // another sheet may take this one's place
   const rows = new Map(); // lines of buttons, by the words before them
-  const build = { slider: sliderOf, choice: choiceOf, switch: switchOf, play: playOf, button: buttonOf, select: selectOf };
+  const build = { slider: sliderOf, choice: choiceOf, menu: menuOf, switch: switchOf, play: playOf, button: buttonOf };
   const controls = g.controls.map((one) => build[one.kind](one, one.more ? fold : bars[one.above], names.indexOf(one.dim)));
   const off = (one, d, n) => Math.round(read(one.off, positions.with(d, n))?.[0] ?? 0) === 1;
 
@@ -320,16 +320,16 @@ function play(model, el, g) {
     return { look: () => all.forEach((node, n) => { node.setAttribute('aria-pressed', stops[d] === n); node.disabled = off(one, d, n); }) };
   }
 
-  function selectOf(one, parent, d) {
-    const home = htmlNode('label', { textContent: `${one.label} ` }, parent), node = htmlNode('select', { ariaLabel: one.label }, home), groups = new Map();
-    keepKeys(node);
-    const options = g.dims[d].stops.map((_, n) => {
-      const under = one.groups[n];
-      if (under && !groups.has(under)) groups.set(under, htmlNode('optgroup', { label: under }, node));
-      return htmlNode('option', { value: n }, groups.get(under) ?? node);
+  function menuOf(one, parent, d) {
+    const row = htmlNode('label', { className: 'rl-menu', textContent: `${one.label} ` }, parent), select = htmlNode('select', { ariaLabel: one.label }, row), groups = new Map();
+    const options = one.labels.map((_, n) => {
+      const group = one.groups[n];
+      if (group && !groups.has(group)) groups.set(group, htmlNode('optgroup', { label: group }, select));
+      return htmlNode('option', { value: n }, groups.get(group) ?? select);
     });
-    node.addEventListener('change', () => set(d, +node.value));
-    return { look: () => { options.forEach((option, n) => { option.textContent = read(one.options, positions.with(d, n)); option.disabled = off(one, d, n); }); node.value = stops[d]; } };
+    keepKeys(select);
+    select.addEventListener('change', () => { press(d, +select.value); for (const [name, track] of Object.entries(one.also)) press(names.indexOf(name), number(track)); });
+    return { look: () => { options.forEach((node, n) => { const text = read(one.labels[n], positions); if (node.textContent !== text) node.textContent = text; node.disabled = !number(one.enabled[n]); }); select.value = stops[d]; } };
   }
 
   function switchOf(one, parent, d) {

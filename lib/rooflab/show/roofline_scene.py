@@ -368,16 +368,21 @@ class Sheet:
     def _choices(self) -> None:
         scene, values = self.scene, self.values
         lacks = [[self._lack(o, k) for k in values.kinds] for o in values.offers]
-        names = [[o.name + (f" ({no})" if no else "") for o, no in zip(values.offers, column)]
-                 for column in zip(*lacks)]  # fmt: skip
-        off = [float(all(row)) for row in lacks]
-        scene.select("machine", "machine", By("dtype machine", np.array(names, object)),
-                     off=By("machine", off), groups=[o.group for o in values.offers])  # fmt: skip
-        kinds = [[str(k) + (" (no figure)" if no else "") for k, no in zip(values.kinds, row)]
-                 for row in lacks]  # fmt: skip
-        off = [[float(bool(no)) for no in row] for row in lacks]
-        scene.select("dtype", "dtype", By("machine dtype", np.array(kinds, object)),
-                     off=By("machine dtype", off))  # fmt: skip
+        words = [
+            By("dtype", np.array([o.name + (f" ({no})" if no else "") for no in row], object))
+            for o, row in zip(values.offers, lacks)
+        ]
+        scene.menu(
+            "machine", "machine", words, groups=[o.group for o in values.offers],
+            enabled=[float(not all(row)) for row in lacks],
+        )  # fmt: skip
+        columns = list(zip(*lacks))
+        words = [
+            By("machine", np.array([f"{k} (no figure)" if no else str(k) for no in column], object))
+            for k, column in zip(values.kinds, columns)
+        ]
+        known = [By("machine", [float(not no) for no in column]) for column in columns]
+        scene.menu("dtype", "dtype", words, enabled=known)
         if values.cached:
             off = [[[float(n > 0 and not values.has(o, k, "warm")) for n in range(3)]
                     for k in values.kinds] for o in values.offers]  # fmt: skip

@@ -343,23 +343,27 @@ class Scene:
              "above": above}
         )  # fmt: skip
 
-    def select(
-        self, dim: str, label: str, options: Words, *, off: Number = 0,
-        groups: Sequence[str] = (), above: bool = True,
+    def menu(
+        self, dim: str, label: str, labels: Sequence[Words], *, groups: Sequence[str] = (),
+        enabled: Sequence[Number] = (), also: Mapping[str, Number] | None = None,
     ) -> None:  # fmt: skip
-        """A list to choose a stop of ``dim`` from; ``label`` stands before it.
+        """A list that opens over the sheet, an entry a stop of ``dim``.
 
-        ``options``: the words of each stop, in a state; ``off`` is 1 at those that cannot be
-        chosen. ``groups``: the heading under which each stop stands.
+        ``groups``: the heading under which each entry stands. ``enabled``: 1 where it can be
+        chosen, 0 where it is greyed. ``also``: dimensions that are then brought to these stops,
+        numbers or By of numbers, read after the choice.
         """
-        found = self.dim(dim)
-        if groups and len(groups) != len(found.stops):
-            raise ValueError(f"groups={list(groups)!r} must be one a stop of {dim}")
-        for value in (options, off):
+        many, also = len(self.dim(dim).stops), dict(also or {})
+        for name, found in (("labels", labels), ("groups", groups), ("enabled", enabled)):
+            if len(found) != many and (found or name == "labels"):
+                raise ValueError(f"{name}={list(found)!r} must be one a stop of {dim}")
+        for value in (*labels, *enabled, *also.values()):
             self._check(value)
+        for name in also:
+            self.dim(name)
         self.controls.append(
-            {"kind": "select", "dim": dim, "label": label, "options": options, "off": off,
-             "groups": [*groups], "above": above}
+            {"kind": "menu", "dim": dim, "label": label, "labels": [*labels], "above": True,
+             "groups": [*groups], "enabled": [*enabled] or [1] * many, "also": also}
         )  # fmt: skip
 
     def switch(
@@ -638,6 +642,7 @@ SCALE = {  # steps of a unit
 MISSING = -32768  # a place that is not a number: the mark is not there
 LONG = 90  # letters of a part from which it is kept once
 _MOST = 32767
+_LONG = 64  # numbers of a matrix that stays the same, from which on it is a table
 _FEW = 3  # numbers of a mark that change, at most, for each to be a table of its own
 
 
@@ -680,6 +685,9 @@ class Packer:
             return value
         if not isinstance(value, By):
             digits = 6 if channel == "exact" else 3
+            if channel == "matrix" and np.size(value) > _LONG:  # shorter as bytes than as JSON
+                codes = _coded(np.ravel(value), 0, SCALE[channel])
+                return self._packed(codes, [], False, SCALE[channel])
             return [None if np.isnan(v) else round(v, digits) for v in np.ravel(value).tolist()]
         table = self.scene.table(value)
         words = table.dtype == object
@@ -900,9 +908,13 @@ def _dim(one: Dim, packer: Packer) -> dict[str, Any]:
 
 
 def _control(one: dict[str, Any], packer: Packer) -> dict[str, Any]:
-    if one["kind"] in ("select", "choice"):
-        words = {"options": packer.track(one["options"], "text")} if "options" in one else {}
-        return {**one, "off": packer.track(one["off"], "stop"), **words}
+    if one["kind"] == "choice":
+        return {**one, "off": packer.track(one["off"], "stop")}
+    if one["kind"] == "menu":
+        labels = [packer.track(words, "text") for words in one["labels"]]
+        enabled = [packer.track(number, "stop") for number in one["enabled"]]
+        also = {name: packer.track(value, "stop") for name, value in one["also"].items()}
+        return {**one, "labels": labels, "enabled": enabled, "also": also}
     if one["kind"] != "button":
         return one
     states = [key for key in ("shown", "enabled", "pressed") if one[key] is not None]

@@ -1,30 +1,36 @@
-"""The sentences of a request film: filled in the browser, and here for what a notebook keeps."""
+"""The sentences of a request film, with holes for its numbers; and how the numbers are written."""
 
 from __future__ import annotations
 
 from rooflab.count.si import plain, si, times
+from rooflab.labs.llm.film.grid import COMPUTE, KV, OTHER, WEIGHTS
 from rooflab.show import theme
 
-SAY = {
-    "step": "A batch of {batch} at context {context}: one step moves {moved} and takes about "
-    "{total}, so {rate} in all.",
-    "fits": " It needs {need} of {machine}'s {has}.",
-    "full": " It does not fit: it needs {need}, {machine} has {has}.",
-    "beyond": " The model was trained on contexts up to {limit}.",
-    "none": "{machine}: {reason}, so there is no roof and no time.",
-    "needs": "{need}",
-    "held": "{need} of {has}",
-    "misfit": "{need} of {has}: does not fit",
-}
-FACTS = (
-    ("each", "each sequence"),
-    ("total", "one step"),
-    ("moved", "bytes moved"),
-    ("prompt", "reading one prompt"),
-    ("need", "memory"),
+STEP = (
+    "A batch of {batch} at context {context}: one step moves {moved} and takes about "
+    "{total}, so {rate} in all.{fits}{crossed}{beyond}{measured}"
 )
-LIMITS = {"weights": "memory: weights", "kv": "memory: KV cache", "compute": "compute",
-          "other": "memory: activations"}  # fmt: skip
+FITS = " It needs {need} of {machine}'s {has}."
+FULL = " It does not fit: it needs {need}, {machine} has {has}."
+BEYOND = " The model was trained on contexts up to {limit}."
+NONE = "{machine}: {reason}, so there is no roof and no time."
+#: The numbers beside the roofline.
+FACTS = {
+    "each": "each sequence",
+    "total": "one step",
+    "moved": "bytes moved",
+    "prompt": "reading one prompt",
+    "need": "memory",
+}
+MISFIT = "does not fit"
+#: The parts of a bar, first at its foot, and what they say in the key.
+PARTS = {
+    WEIGHTS: "carrying weights", COMPUTE: "computing", OTHER: "other", KV: "carrying KV cache"
+}  # fmt: skip
+LIMITS = {
+    WEIGHTS: "memory: weights", COMPUTE: "compute", OTHER: "memory: activations",
+    KV: "memory: KV cache",
+}  # fmt: skip
 CROSSING = "attention = all the rest at {context}"
 MEASURED = "measured {value}"
 FREE = "What a call costs is not known here: counted as nothing."

@@ -11,25 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rooflab as rl
-from rooflab.labs.llm import film_words
-from rooflab.labs.llm.film_tables import (
-    CLEAR,
-    COLOURS,
-    KINDS,
-    X0,
-    X1,
-    Grid,
-    Now,
-    bars,
-    centres,
-    crossing,
-    fitting,
-    kind_of,
-    scales,
-    trained,
-)
-from rooflab.labs.llm.film_tables import _place as place_of
+from rooflab.labs.llm.film import words
+from rooflab.labs.llm.film.captions import Captions
+from rooflab.labs.llm.film.grid import COMPUTE, KINDS, OTHER, WEIGHTS, Grid, crossing, kind_of
+from rooflab.labs.llm.film.tables import FilmTables, fitting, scales
 from rooflab.show.machine_choices import offers
+from rooflab.show.scene import By
 
 NAMES = ["llama-3-8b", "gpt2", "mixtral-8x7b", "gemma-2-9b", "deepseek-v2-lite"]
 H100 = rl.machine("h100-sxm")
@@ -106,18 +93,36 @@ def test_seconds_add_up_to_the_estimate_and_are_missing_where_not_asked(grid):
 
 
 def test_what_is_shown_at_a_place_is_the_step_there(grid):
-    (offer,) = offers([H100])
+    tables = FilmTables(grid, offers([H100]))
+    captions, parts = Captions(tables), tables.parts
     for i, j in np.ndindex(2, 3):
-        now, whole = Now(grid, offer, 0, 1, i, j), steps_of(grid, 0, 1, i, j)
-        assert now.decode.flops == whole.flops and now.decode.traffic == whole.traffic
-        assert sum(now.parts(j).values()) == pytest.approx(whole.seconds(H100))
-        assert set(now.parts(j)) == set(COLOURS)
-        assert now.values["total"] == rl.si(whole.seconds(H100), "s")
-        assert now.values["moved"] == rl.si(whole.bytes, "B")
-        assert now.fits is whole.fits(H100)
-        assert ("It does not fit" in now.sentence) is not whole.fits(H100)
-        limit = grid.model.context
-        assert ("was trained on" in now.sentence) is (grid.contexts[j] > limit)
+        at, whole = (0, 1, i, j), steps_of(grid, 0, 1, i, j)
+        shown = sum(parts[part][0, 0, i] for part in (WEIGHTS, COMPUTE, OTHER))
+        shown += sum(one[(0, *at)] for one in tables.attention.values())
+        assert shown == pytest.approx(whole.seconds(H100))
+        assert tables.total[(0, *at)] == pytest.approx(whole.seconds(H100))
+        assert captions.total.values[(0, *at)] == rl.si(whole.seconds(H100), "s")
+        assert captions.moved.values[at] == rl.si(whole.bytes, "B")
+        assert captions.rate.values[(0, *at)] == words.rate(whole.tokens_per_s(H100))
+        assert (tables.fits[(0, *at)] == 2) == whole.fits(H100)
+        assert (captions.misfit.values[(0, *at)] == "") == whole.fits(H100)
+
+
+def test_what_is_beyond_training_is_said(grid):
+    said = Captions(FilmTables(grid, offers([H100]))).sentence.holes["beyond"]
+    assert isinstance(said, By)
+    for context, text in zip(grid.contexts, said.values, strict=True):
+        assert ("was trained on" in text) is (context > grid.model.context)
+
+
+def test_a_kind_computes_where_its_intensity_reaches_the_ridge(grid):
+    tables = FilmTables(grid, offers([H100]))
+    for kind in KINDS:
+        x, rates = tables.intensity(kind), tables.on_roof(kind)[0]
+        for place in np.ndindex(x.shape):
+            ridge, peak = tables.ridge[0, place[0]], tables.roofs[1][0, place[0]]
+            assert tables.computes(kind)[(0, *place)] == (x[place] >= ridge)
+            assert (rates[place] == peak) == (x[place] >= ridge)
 
 
 RISING = st.lists(st.floats(0.01, 100), min_size=2, max_size=8).map(
@@ -140,59 +145,44 @@ def test_a_crossing_lies_where_the_line_reaches_the_rest(times, rest):
 
 @given(st.floats(1e-7, 1e6))
 def test_a_scale_holds_the_time_and_is_no_more_than_twice_as_long(seconds):
-    found = fitting(seconds)
+    found = scales()[int(fitting(np.array(seconds)))]
     if 1e-6 <= seconds <= 7e4:
-        assert seconds <= found["seconds"] <= 2 * seconds
-    assert found in scales()
+        assert seconds <= found.top <= 2 * seconds
 
 
-@pytest.mark.parametrize("scale", scales(), ids=lambda scale: f"{scale['seconds']:.1e}")
+@pytest.mark.parametrize("scale", scales(), ids=lambda scale: f"{scale.top:.1e}")
 def test_a_ticks_words_are_its_place(scale):
     sizes = {"n": 1e-9, "µ": 1e-6, "m": 1e-3, "": 1.0, "k": 1e3}
-    for share, label in scale["ticks"][1:]:
+    for seconds, label in scale.ticks[1:]:
         number, prefix = re.fullmatch(r"([\d.]+) (\D?)s", label).groups()
-        assert float(number) * sizes[prefix] == pytest.approx(share * scale["seconds"])
-    shares = [share for share, _ in scale["ticks"]]
-    assert shares == sorted(set(shares)) and shares[0] == 0 and shares[-1] <= 1
+        assert float(number) * sizes[prefix] == pytest.approx(seconds)
+    ticks = [seconds for seconds, _ in scale.ticks]
+    assert ticks == sorted(set(ticks)) and ticks[0] == 0 and ticks[-1] <= scale.top
 
 
-def test_bars_stand_side_by_side_between_the_axes_ends(grid):
-    xs, drawn = centres(grid), bars(grid)
-    gaps = np.diff(xs)
-    assert xs[0] > X0 and xs[-1] < X1 and np.allclose(gaps, gaps[0], atol=0.02)
-    assert 0 < drawn["wide"] < gaps[0]
-    for j, context in enumerate(grid.contexts):
-        assert place_of(grid, context) == pytest.approx(xs[j])
-    between = place_of(grid, math.sqrt(grid.contexts[0] * grid.contexts[1]))
-    assert between == pytest.approx((xs[0] + xs[1]) / 2, abs=0.01)
-    assert place_of(grid, None) == place_of(grid, 0) == CLEAR < X0
-
-
-def test_where_training_ended_is_right_of_the_last_bar_within_it(grid):
-    told, limit = trained(grid), grid.model.context
-    inside = [context for context in grid.contexts if context <= limit]
-    if len(inside) == len(grid.contexts):
-        assert told is None
-        return
-    xs = centres(grid)
-    assert grid.contexts[told["at"]] == inside[-1]
-    assert xs[told["at"]] < told["x"] < xs[told["at"] + 1]
+def test_the_bars_axis_holds_this_bar_near_or_far(grid):
+    tables = FilmTables(grid, offers([H100]))
+    tops = np.array([one.top for one in scales()])[tables.scale]
+    for place in np.ndindex(tables.total.shape):
+        if tables.usable[place[:2]]:
+            far = int(tables.far[place])
+            assert tables.total[place] <= tops[(*place[:4], far)]
 
 
 @settings(max_examples=50)
 @given(st.floats(1e-3, 1e7))
 def test_a_rate_is_told_in_three_digits(value):
-    number, unit = film_words.rate(value).rsplit(" ", 1)
+    number, unit = words.rate(value).rsplit(" ", 1)
     assert unit == "tokens/s"
     assert float(number.replace(",", "")) == pytest.approx(value, rel=5.1e-3)
 
 
 def test_the_sentences_of_a_crossing():
     narrow = "\u202f"  # a space that does not break, between thousands
-    assert f" Up to a context of 131{narrow}072 attention" in film_words.crossing(None, 131072)
-    assert "at every context here" in film_words.crossing(0, 131072)
-    assert f" From a context of 25{narrow}700 on," in film_words.crossing(25_731.4, 131072)
-    said = film_words.measured(2e-2, 1e-2, 1025, 50.0)
+    assert f" Up to a context of 131{narrow}072 attention" in words.crossing(None, 131072)
+    assert "at every context here" in words.crossing(0, 131072)
+    assert f" From a context of 25{narrow}700 on," in words.crossing(25_731.4, 131072)
+    said = words.measured(2e-2, 1e-2, 1025, 50.0)
     assert said == (
         " Measured at context 1025: 20.0 ms a step, 50.0 tokens/s, ×2 the estimate of 10.0 ms."
     )

@@ -1,0 +1,241 @@
+"""The time of a step over the context, as stacked bars.
+
+The bars of all contexts are one outline for each part: a few heights in pixels, one on top of the
+other. Near and far scales of time take turns, so that this bar is never too high.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from rooflab.labs.llm.film import words
+from rooflab.labs.llm.film.captions import Captions
+from rooflab.labs.llm.film.grid import COMPUTE, KV, OTHER, WEIGHTS
+from rooflab.labs.llm.film.roofline import SMALL, shown
+from rooflab.labs.llm.film.tables import FilmTables, scales, written
+from rooflab.show import labels, theme
+from rooflab.show.axes import Frame
+from rooflab.show.scene import By, Number, Scene, Sum, Times, Words
+
+LETTERS = 15  # pixels
+#: What time goes into, each in its colour. The KV cache is carried, too: its areas are pale.
+INKS = {WEIGHTS: "carrying", KV: "carrying", COMPUTE: "computing", OTHER: "soft"}
+PALE = 0.4
+ZIGZAG = 5  # pixels: the edge of a bar that goes on beyond the axis
+
+
+def area(scene: Scene, points: Any, part: str, clear: Number = 1.0, **more: Any) -> None:
+    """An area of a part; a pale one has an edge."""
+    if part != KV:
+        scene.line(points, None, fill=INKS[part], opacity=clear, **more)
+        return
+    pale = By(clear.dims, PALE * np.asarray(clear.values)) if isinstance(clear, By) else PALE
+    scene.line(points, None, fill=INKS[part], opacity=pale, **more)
+    scene.line(points, INKS[part], 1.3, closed=True, opacity=clear, **more)
+
+
+@dataclass(frozen=True)
+class FilmBars:
+    """The bars of ``captions``' film within a ``frame`` of ``scene``.
+
+    ``key``: x of the key over them, and how many entries it has in a row.
+    """
+
+    captions: Captions
+    scene: Scene
+    frame: Frame
+    key: tuple[float, int]
+
+    @property
+    def tables(self) -> FilmTables:
+        """What they are drawn from."""
+        return self.captions.tables
+
+    def draw(self) -> None:
+        """Key, bars, and what stands over them; a hand pulls the context along them."""
+        self._key()
+        self._bars()
+        self._axis()
+        self._crossing()
+        self._ran_bars()
+        self._bar_now()
+        place = By("context", self.centres)
+        self.scene.grip("context", place, self.frame.bottom, area=self.frame.box)
+
+    @cached_property
+    def centres(self) -> np.ndarray:
+        """x of the middle of each bar."""
+        frame, many = self.frame, self.tables.shape[4]
+        return frame.left + (frame.right - frame.left) * (np.arange(many) + 0.5) / many
+
+    @property
+    def half(self) -> float:
+        """Pixels from the middle of a bar to its edge."""
+        return float(0.37 * (self.centres[1] - self.centres[0]))
+
+    @cached_property
+    def per_second(self) -> np.ndarray:
+        """Pixels of a second, by all but the context, near and far."""
+        frame, tops = self.frame, np.array([one.top for one in scales()])
+        found: np.ndarray = (frame.bottom - frame.top) / tops[self.tables.scale]
+        return found
+
+    @cached_property
+    def heights(self) -> By:
+        """Pixels of the three parts below attention, and of attention at each context.
+
+        Attention stands there twice where it computes at some of them.
+        """
+        t, per = self.tables, self.per_second
+        parts = np.stack([t.parts[part] for part in (WEIGHTS, COMPUTE, OTHER)], -1)
+        low = parts[:, :, None, :, None, :] * per[..., None]
+        turns = [t.attention[part][..., None, :] * per[..., None] for part in self.turns]
+        cap = 2 * (self.frame.bottom - self.frame.top)
+        found = np.minimum(np.nan_to_num(np.concatenate([low, *turns], -1)), cap)
+        return By("machine weights kv batch zoom", found)
+
+    @cached_property
+    def turns(self) -> tuple[str, ...]:
+        """What attention does, from the foot of a bar up."""
+        computes = self.tables.attention[COMPUTE]
+        return (COMPUTE, KV) if np.nansum(computes) > 0 else (KV,)
+
+    @cached_property
+    def levels(self) -> list[tuple[str, np.ndarray]]:
+        """The parts of the bars from the foot up; which of :attr:`heights` lie below their tops."""
+        many, found = self.tables.shape[4], []
+        below = np.zeros((many, 3 + many * len(self.turns)))
+        for column, part in enumerate((WEIGHTS, COMPUTE, OTHER)):
+            below[:, column] = 1
+            found.append((part, below.copy()))
+        for turn, part in enumerate(self.turns):
+            below[:, 3 + turn * many : 3 + (turn + 1) * many] = np.eye(many)
+            found.append((part, below.copy()))
+        return found
+
+    def outline(self, low: np.ndarray, high: np.ndarray) -> Sum:
+        """The outline of all bars of a part, from its lower edges to its upper ones."""
+        many, frame = self.tables.shape[4], self.frame
+        base = np.full((many, 4, 2), float(frame.bottom))
+        base[:, :, 0] = self.centres[:, None] + self.half * np.array([-1, -1, 1, 1])
+        matrix = np.zeros((many, 4, 2, low.shape[-1]))
+        for corner, edge in enumerate((low, high, high, low)):
+            matrix[:, corner, 1] = 0 - edge
+        return Sum(base.ravel(), Times(matrix.ravel(), self.heights))
+
+    def _bars(self) -> None:
+        scene, frame = self.scene, self.frame
+        used = [scales()[int(n)] for n in scene.dim("scale").stops]
+        for n in range(max(len(one.ticks) for one in used)):
+            at = [one.ticks[min(n, len(one.ticks) - 1)] for one in used]
+            y = np.array([frame.bottom - (frame.bottom - frame.top) * tick / one.top
+                          for one, (tick, _) in zip(used, at)])  # fmt: skip
+            clear = By("scale", [float(n < len(one.ticks)) for one in used])
+            ends = [(x, By("scale", y)) for x in (frame.left, frame.right)]
+            scene.line(ends, "grid", 1, opacity=clear)
+            scene.text(frame.left - 6, By("scale", y + 5), By("scale", [text for _, text in at]),
+                       size=SMALL, anchor="end", opacity=clear, name="time-tick")  # fmt: skip
+        clip = (frame.left, frame.top - ZIGZAG - 3, frame.right, frame.bottom)
+        low = np.zeros_like(self.levels[0][1])
+        for part, high in self.levels:
+            area(self.scene, self.outline(low, high), part, clip=clip, name=f"part-{part}")
+            low = high
+        xs = np.linspace(frame.left, frame.right, 4 * self.tables.shape[4] + 1)
+        teeth = frame.top - ZIGZAG + 2.0 * (np.arange(len(xs)) % 2)
+        scene.line(list(zip(xs.tolist(), teeth.tolist())), "paper", 3, name="torn")
+        scene.line([(frame.left, frame.bottom), (frame.right, frame.bottom)], "soft", 1)
+
+    def _key(self) -> None:
+        scene, (left, many) = self.scene, self.key
+        x, y = left, self.frame.top - 37 - 18 * (4 // many - 1)
+        for n, (part, said) in enumerate(words.PARTS.items()):
+            if n and n % many == 0:
+                x, y = left, y + 18
+            corners = [(x, y - 11), (x + 12, y - 11), (x + 12, y + 1), (x, y + 1)]
+            area(self.scene, [*corners], part, name="key")
+            scene.text(x + 17, y, said, size=SMALL, name="key")
+            x += 17 + SMALL / labels.SIZE * labels.width(said) + 12
+
+    def _axis(self) -> None:
+        scene, frame, t = self.scene, self.frame, self.tables
+        contexts = t.grid.contexts
+        for j in range(0, len(contexts), 4 if self.key[1] == 4 else 6):
+            scene.text(self.centres[j], frame.bottom + 17, theme.count(contexts[j]), size=SMALL,
+                       anchor="middle", name="context")  # fmt: skip
+        limit = t.grid.model.context
+        said = f"context, tokens (| trained up to {theme.count(limit)})" if limit else ""
+        middle = (frame.left + frame.right) / 2
+        scene.text(middle, frame.bottom + 35, said or "context, tokens", size=SMALL,
+                   anchor="middle")  # fmt: skip
+        inside = sum(context <= (limit or 0) for context in contexts)
+        if 0 < inside < len(contexts):
+            edge = float(self.centres[inside - 1 : inside + 1].mean())
+            scene.line([(edge, frame.bottom + 1), (edge, frame.bottom + 7)], "ink", 2,
+                       name="trained")  # fmt: skip
+
+    def place_of(self, context: np.ndarray) -> np.ndarray:
+        """x of a context between the bars; not a number beyond them."""
+        first, last = self.tables.grid.contexts[0], self.tables.grid.contexts[-1]
+        known = np.where((context >= first) & (context <= last), context, np.nan)
+        found: np.ndarray = np.interp(
+            np.log(known), np.log(self.tables.grid.contexts), self.centres
+        )
+        return found
+
+    def _crossing(self) -> None:
+        """Mark the context at which attention takes as long as all the rest."""
+        scene, frame = self.scene, self.frame
+        wide, at = "machine weights kv batch", self.place_of(self.tables.crossing)
+        x = By(wide, at)
+        scene.line([(x, frame.top - 14), (x, frame.bottom)], "ink", 1.5, dash=(6, 4),
+                   name="crossing")  # fmt: skip
+        said = written(
+            np.where(np.isnan(at), np.nan, self.tables.crossing),
+            lambda context: words.CROSSING.format(context=words.short(context)),
+        )
+        half = SMALL / labels.SIZE / 2 * np.vectorize(lambda text: labels.width(str(text)))(said)
+        middle = By(wide, np.clip(at, frame.left + half, frame.right - half))
+        scene.text(middle, frame.top - 18, By(wide, said), size=SMALL, anchor="middle", halo=True,
+                   name="crossing-says")  # fmt: skip
+
+    def _ran_bars(self) -> None:
+        """A diamond where a real decode loop took its time."""
+        frame, t = self.frame, self.tables
+        tops = np.array([scales()[int(n)].top for n in self.scene.dim("scale").stops])
+        for m, found in enumerate(t.timed):
+            for one in (one for one in found if one.i >= 0):
+                now = np.zeros((t.shape[0], t.shape[1], t.shape[3]))
+                now[m, one.w, one.i] = 1
+                high = (frame.bottom - frame.top) * np.minimum(one.seconds / tops, 1)
+                x = float(np.interp(np.log(one.context), np.log(t.grid.contexts), self.centres))
+                self.scene.dot(x, By("scale", frame.bottom - high), "diamond", 7, fill="ink",
+                               ink="paper", opacity=By("machine weights batch", now),
+                               name="ran")  # fmt: skip
+
+    def _bar_now(self) -> None:
+        """A frame around the bar of this context, and its time above it."""
+        frame, t, top = self.frame, self.tables, self.levels[-1][1]
+        many = len(top)
+        base, matrix = np.empty((many, 4, 2)), np.zeros((many, 4, 2, top.shape[1]))
+        base[:, :, 0] = self.centres[:, None] + (self.half + 2.5) * np.array([-1, -1, 1, 1])
+        base[:, :, 1] = frame.bottom - np.array([0, 2.5, 2.5, 0])
+        matrix[:, 1, 1] = matrix[:, 2, 1] = 0 - top
+        around = By("context", base.reshape(many, 8)), By("context", matrix.reshape(many, -1))
+        on = shown(t)
+        self.scene.line(Sum(around[0], Times(around[1], self.heights)), "ink", 2.5, closed=True,
+                        opacity=on, name="now")  # fmt: skip
+        above = np.full((many, 2), frame.bottom - 8.0)
+        above[:, 0] = np.clip(self.centres, frame.left + 30, frame.right - 30)
+        anchor: Words = "middle"
+        if any(t.timed):  # beside the diamond of what was measured
+            late = np.arange(many) > many // 3
+            above[:, 0] = self.centres + np.where(late, -11, 11)
+            anchor = By("context", np.where(late, "end", "start").astype(object))
+        lift = By("context", matrix[:, 1].reshape(many, -1))
+        place = Sum(By("context", above), Times(lift, self.heights))
+        self.scene.text(place, None, self.captions.total, size=LETTERS, bold=True, halo=True,
+                        anchor=anchor, opacity=on, name="total")  # fmt: skip

@@ -1,0 +1,174 @@
+"""The request film as a picture: a roofline, the time of a step over the context, its numbers.
+
+Machine, formats, batch and context are dimensions. Two more follow from them: whether the bars are
+seen from near or from far, and the scale of time that holds them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rooflab.labs.llm.film import words
+from rooflab.labs.llm.film.bars import LETTERS, FilmBars, area
+from rooflab.labs.llm.film.captions import ALL, Captions
+from rooflab.labs.llm.film.grid import COMPUTE, KINDS, DotKind
+from rooflab.labs.llm.film.roofline import SMALL, FilmRoofline, shown
+from rooflab.labs.llm.film.tables import FilmTables, written
+from rooflab.show import theme
+from rooflab.show.axes import Frame
+from rooflab.show.scene import By, Dim, Fill, Number, Scene, Sum, Times, Words
+
+LANE = 112  # pixels of the longest bar beside the roofline
+TURN = 280  # milliseconds to another machine or format
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where the parts of a sheet stand, in pixels.
+
+    ``rate``, ``sizes`` and ``ran``: x, y and anchor of the rate, of batch and context, and of what
+    was measured. ``key``: where the key begins, and how many entries it has in a row. ``facts``:
+    left, right and first line; None without them. ``shares``: the same, and the height of a row.
+    ``lane``: where their bars begin, how long they are, and how far below its row a bar lies.
+    """
+
+    width: int
+    height: int
+    roof: Frame
+    bars: Frame
+    rate: tuple[float, float]
+    sizes: tuple[float, float]
+    ran: tuple[float, float, str]
+    key: tuple[float, int]
+    facts: tuple[float, float, float] | None
+    shares: tuple[float, float, float, float]
+    lane: tuple[float, float, float]
+
+
+WIDE = Layout(
+    760, 462, Frame(48, 52, 460, 238), Frame(62, 332, 460, 424), (494, 60), (494, 84),
+    (494, 104, "start"), (8, 4), (494, 752, 128), (494, 752, 254, 37), (494, 112, 17),
+)  # fmt: skip
+NARROW = Layout(
+    400, 640, Frame(46, 118, 370, 266), Frame(62, 384, 372, 476), (8, 63), (8, 86),
+    (392, 86, "end"), (8, 2), None, (8, 392, 530, 20), (188, 52, 0),
+)  # fmt: skip
+
+
+def film_dims(tables: FilmTables, start: Mapping[str, Any]) -> list[Dim]:
+    """The dimensions of a film, beginning at ``start``: the place along each."""
+    g, offers = tables.grid, tables.offers
+    weights, kvs = [str(kind) for kind in g.weights], [str(kind) for kind in g.kvs]
+    used, scale = np.unique(tables.scale, return_inverse=True)
+    scale = scale.reshape(tables.scale.shape)
+    names: list[tuple[str, list[str], list[Any], float]] = [
+        ("machine", [one.name for one in offers], [one.id for one in offers], TURN),
+        ("weights", weights, weights, TURN),
+        ("kv", kvs, kvs, TURN),
+        ("batch", [theme.count(n) for n in g.batches], list(g.batches), 0),
+        ("context", [theme.count(n) for n in g.contexts], list(g.contexts), 0),
+    ]
+    return [
+        *(Dim(name, said, held, start.get(name, 0), glide) for name, said, held, glide in names),
+        Dim("zoom", ["near", "far"], of=By(ALL, tables.far)),
+        Dim("scale", [str(n) for n in used], of=By("machine weights kv batch zoom", scale)),
+    ]
+
+
+class FilmSheet:
+    """A film on a sheet of one ``layout``; :meth:`draw` makes its marks on ``scene``."""
+
+    def __init__(self, captions: Captions, layout: Layout, start: Mapping[str, int]) -> None:
+        self.captions, self.tables, self.layout = captions, captions.tables, layout
+        self.scene = Scene(layout.width, layout.height, film_dims(self.tables, start))
+
+    def draw(self) -> None:
+        """Draw everything; controls and sentences are not its matter."""
+        self._title()
+        FilmRoofline(self.tables, self.scene, self.layout.roof).draw()
+        FilmBars(self.captions, self.scene, self.layout.bars, self.layout.key).draw()
+        self._rate()
+        self._shares()
+        if self.layout.facts:
+            self._facts(*self.layout.facts)
+
+    def _title(self) -> None:
+        machine, weights, kv = (By(one.name, list(one.stops)) for one in self.scene.dims[:3])
+        lines = ["{model} · weights {weights} · KV cache {kv}", "{machine}"]
+        if self.layout.facts:
+            lines = [" · ".join(lines)]
+        for n, template in enumerate(lines):
+            line = Fill(template, model=self.tables.grid.model.name, machine=machine,
+                        weights=weights, kv=kv)  # fmt: skip
+            self.scene.text(8, 16 + 19 * n, line, "soft", size=SMALL, name="title")
+
+    def _shares(self) -> None:
+        scene, t = self.scene, self.tables
+        left, right, y, step = self.layout.shares
+        stacked, (lane, _, below) = bool(self.layout.facts), self.layout.lane
+        scene.text(left, y, words.HEADING, bold=True, name="heading")
+        scene.line([(left, y + 6), (right, y + 6)], "soft", 1)
+        rest = np.broadcast_to(t.rest[:, :, None, :, None], t.total.shape)
+        whole = By(ALL, np.nan_to_num(LANE * rest / t.total)[..., None])
+        for n, kind in enumerate(KINDS):
+            row = y + (22 if stacked else 21) + step * n
+            scene.dot(left + 9, row - 5, kind.shape, 6.5, fill="paper", ink="ink", width=2)
+            scene.text(left + 22, row, kind.label, size=LETTERS, name="kind")
+            dims = ALL if kind.wide else "machine weights batch"
+            time = By(dims, written(t.seconds[kind.name], words.seconds))
+            scene.text(right if stacked else lane - 10, row, time, size=LETTERS, bold=True,
+                       anchor="end", name=f"time-{kind.name}")  # fmt: skip
+            self._share(kind, row + below - 10, whole)
+            computes = t.computes(kind)
+            limit = np.where(computes, words.LIMITS[COMPUTE], words.LIMITS[kind.part])
+            scene.text(right, row + below, By(dims, limit.astype(object)), "soft", size=SMALL,
+                       anchor="end", opacity=shown(t), name=f"limit-{kind.name}")  # fmt: skip
+
+    def _share(self, kind: DotKind, y: float, whole: By) -> None:
+        """How much of the step a kind takes; ``whole``: of LANE pixels, all but attention."""
+        t, (lane, long, _) = self.tables, self.layout.lane
+        self.scene.rect(lane, y, long, 11, "grid", radius=0)
+        base, matrix = np.tile([float(lane), y], 4), np.zeros(8)
+        base[[2, 4]], base[[5, 7]] = lane + 1.5, y + 11
+        if kind.wide:
+            base[[2, 4]] += long
+            matrix[[2, 4]] = -long / LANE
+            points = Sum(base, Times(matrix, whole))
+        else:
+            matrix[[2, 4]] = long / LANE
+            share = np.nan_to_num(t.seconds[kind.name] / t.rest)[..., None] * matrix
+            points = Sum(base, Times(By("machine weights batch", share), whole))
+        computes = np.broadcast_to(t.computes(kind), t.seconds[kind.name].shape)
+        dims = ALL if kind.wide else "machine weights batch"
+        for part, clear in ((COMPUTE, computes), (kind.part, ~computes)):
+            clear = clear & FilmTables.along(t.usable, clear.ndim)
+            if clear.any():
+                on: Number = 1.0 if clear.all() else By(dims, clear)
+                area(self.scene, points, part, on, name=f"share-{kind.name}")
+
+    def _rate(self) -> None:
+        scene, c, at = self.scene, self.captions, self.layout
+        scene.text(*at.rate, c.rate, size=25, bold=True, opacity=shown(self.tables), name="rate")
+        sizes = Fill("batch {batch}, context {context}", batch=c.batch, context=c.context)
+        scene.text(*at.sizes, sizes, "soft", size=LETTERS, name="sizes")
+        if any(self.tables.timed):
+            x, y, anchor = at.ran
+            scene.text(x, y, c.ran("rate", " "), size=SMALL, bold=True, anchor=anchor,
+                       name="ran-rate")  # fmt: skip
+
+    def _facts(self, left: float, right: float, y: float) -> None:
+        scene, c, on = self.scene, self.captions, shown(self.tables)
+        said: dict[str, Words] = {"each": c.each, "total": c.total, "moved": c.moved,
+                                  "prompt": c.prompt, "need": c.memory}  # fmt: skip
+        for n, (name, label) in enumerate(words.FACTS.items()):
+            low = y + 21 * n
+            scene.line([(left, low + 6), (right, low + 6)], "grid", 1)
+            scene.text(left, low, label, size=LETTERS, name="fact")
+            scene.text(right, low, said[name], size=LETTERS, bold=True, anchor="end", opacity=on,
+                       name=f"fact-{name}")  # fmt: skip
+        scene.text(right, y + 21 * len(said), c.misfit, size=LETTERS, bold=True, anchor="end",
+                   opacity=on, name="misfit")  # fmt: skip

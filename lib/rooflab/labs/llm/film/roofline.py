@@ -1,0 +1,200 @@
+"""The roofline of a film: a dot for each kind of operation, and what was measured below it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from rooflab.count.si import si
+from rooflab.labs.llm.film.captions import ALL
+from rooflab.labs.llm.film.grid import KINDS, OTHER, PREFILL, WEIGHTS, DotKind
+from rooflab.labs.llm.film.tables import FilmTables, written
+from rooflab.show import labels, theme
+from rooflab.show.axes import Frame, Scale
+from rooflab.show.canvas import rate_tick
+from rooflab.show.scene import By, Number, Scene, Sum, Times
+
+SMALL = 14  # pixels of letters
+UNIT = 400  # of a frame's width or height are all of it
+
+
+def shown(tables: FilmTables, clear: float = 1.0) -> Number:
+    """How clear a mark is: not at all where a machine has no figure."""
+    return clear if tables.usable.all() else By("machine weights", clear * tables.usable)
+
+
+@dataclass(frozen=True)
+class FilmRoofline:
+    """The roofline of ``tables`` within a ``frame`` of ``scene``."""
+
+    tables: FilmTables
+    scene: Scene
+    frame: Frame
+
+    def draw(self) -> None:
+        """Axes, roofs, dots with their names, measurements."""
+        self._axes()
+        self._roof()
+        self._runs()
+        self._dots()
+
+    @cached_property
+    def across(self) -> Scale:
+        """FLOP/byte to pixels."""
+        low, high = np.log10(self.tables.grid.ends)
+        ends = np.floor(2 * low - 0.2) / 2, np.ceil(2 * high + 0.2) / 2
+        return self.frame.x(10 ** ends[0], 10 ** ends[1])
+
+    def up(self, rates: np.ndarray) -> np.ndarray:
+        """FLOP/s to pixels, on each machine's own axis; the machine is the first axis."""
+        low, high = (FilmTables.along(one, rates.ndim) for one in self.tables.decades.T)
+        frame, share = self.frame, (np.log10(rates) - low) / (high - low)
+        found: np.ndarray = frame.bottom - share * (frame.bottom - frame.top)
+        return found
+
+    def places(self, kind: DotKind) -> np.ndarray:
+        """x and y of a dot."""
+        x, y = self.across(self.tables.intensity(kind)), self.up(self.tables.on_roof(kind))
+        return np.stack(np.broadcast_arrays(x[None], y), -1)
+
+    def spot(self, kind: DotKind, move: Any = None) -> Sum:
+        """The same as a place, with what is added to it.
+
+        What changes is a share of the frame: sheets of all sizes have it in common.
+        """
+        frame, places = self.frame, self.places(kind)
+        size = frame.right - frame.left, frame.bottom - frame.top
+        shares = UNIT * abs(places - (frame.left, frame.bottom)) / size
+        wide = "machine weights kv context" if kind is PREFILL else ALL
+        table = By(wide if kind.wide else "machine weights batch", shares)
+        pixels = Times([size[0] / UNIT, 0, 0, -size[1] / UNIT], table)
+        return Sum((frame.left, frame.bottom), pixels, *([] if move is None else [move]))
+
+    def _axes(self) -> None:
+        scene, frame = self.scene, self.frame
+        frame.x_ticks(scene, self.across, self.across.decades(), theme.intensity, below=18)
+        middle = (frame.left + frame.right) / 2
+        scene.text(middle, frame.bottom + 36, "FLOP per byte moved", size=SMALL, anchor="middle")
+        scene.text(8, frame.top - 9, "FLOP per second", size=SMALL)
+        low, high = self.tables.decades.T
+        for decade in range(int(np.ceil(low.min())), int(np.floor(high.max())) + 1):
+            rate = 10.0**decade
+            y = self.up(np.full(len(low), rate))
+            inside = By("machine", (low - 1e-9 <= decade) & (decade <= high + 1e-9))
+            ends = [(x, By("machine", y)) for x in (frame.left, frame.right)]
+            scene.line(ends, "grid", 1, opacity=inside)
+            scene.text(frame.left - 6, By("machine", y + 5), rate_tick(rate), size=SMALL,
+                       anchor="end", opacity=inside, name="tick")  # fmt: skip
+        frame.draw(scene)
+
+    def _roof(self) -> None:
+        scene, frame, t = self.scene, self.frame, self.tables
+        bandwidth, peak = t.roofs
+        left, right = 10 ** np.log10([self.across.lo, self.across.hi])
+        ends = self.up(bandwidth * left), self.up(peak)
+        bend = By("machine weights", self.across(t.ridge)), By("machine weights", ends[1])
+        slope = [(frame.left, By("machine weights", ends[0])), bend]
+        flat = [bend, (self.across(right), bend[1])]
+        scene.line([bend, (bend[0], frame.bottom)], "soft", 1.5, dash=(1, 4), name="ridge")
+        scene.line(slope, "carrying", 3, clip=frame.box, name="slope")
+        scene.line(flat, "computing", 3, clip=frame.box, name="flat")
+        said = [
+            written(bandwidth, lambda rate: f"memory {si(rate, 'B/s')}"),
+            np.array([[f"{kind} {si(rate, 'FLOP/s')}" for kind, rate in zip(t.grid.computed, row)]
+                      for row in peak.tolist()], object),
+            written(t.ridge, lambda ridge: f"ridge {theme.ridge(ridge)}"),
+        ]  # fmt: skip
+        slope_says, flat_says, ridge_says = (By("machine weights", one) for one in said)
+        beyond = np.nan_to_num(self.across(t.ridge)) + 90 > frame.right
+        foot = By("machine weights", self.across(t.ridge) + np.where(beyond, -5, 5))
+        anchor = By("machine weights", np.where(beyond, "end", "start").astype(object))
+        on = shown(self.tables)
+        scene.text(frame.left + 8, frame.top + 13, slope_says, "carrying", size=SMALL, bold=True,
+                   opacity=on, name="slope-says")  # fmt: skip
+        scene.text(frame.right, frame.top - 9, flat_says, "computing", size=SMALL, bold=True,
+                   anchor="end", opacity=on, name="flat-says")  # fmt: skip
+        scene.text(foot, frame.bottom - 7, ridge_says, "soft", size=SMALL, anchor=anchor,
+                   opacity=on, name="ridge-says")  # fmt: skip
+
+    def _dots(self) -> None:
+        scene = self.scene
+        self._name_prefill()
+        for kind in sorted((*KINDS, PREFILL), key=lambda one: -one.size):
+            mark = scene.dot(self.spot(kind), None, kind.shape, kind.size, fill="paper",
+                             ink="ink", width=2.5, name=f"op-{kind.name}")  # fmt: skip
+            if kind.name == "mlp":
+                x, y = np.moveaxis(self.places(kind), -1, 0)
+                at = (By("machine weights batch", one) for one in (x, y))
+                scene.grip("batch", *at, area=mark)
+        (attention,) = (one for one in KINDS if one.wide)
+        (other,) = (one for one in KINDS if one.part == OTHER)
+        self._name_weights()
+        for kind, move, anchor in ((attention, (0, -28), "middle"), (other, (-6, 24), "start")):
+            scene.text(self.spot(kind, move), None, kind.label, size=SMALL, bold=True,
+                       anchor=anchor, halo=True, name=f"name-{kind.name}")  # fmt: skip
+
+    def _name_weights(self) -> None:
+        """Products with weights share a name while their dots lie together."""
+        mlp, qkvo, head = (one for one in KINDS if one.part == WEIGHTS)
+        x = np.stack([self.across(self.tables.intensity(one)) for one in (mlp, qkvo, head)])
+        one_name = x.max(0) - x.min(0) <= 26
+        two_names = abs(x[2] - x[1]) <= 80
+        names = {
+            mlp: np.where(one_name, "weight products", "MLP"),
+            qkvo: np.where(one_name, "", np.where(two_names, "Q K V O, head", "Q K V O")),
+            head: np.where(one_name | two_names, "", "head"),
+        }
+        # They lie right below their dots, as far as there is room; the MLP's is lower where its
+        # neighbour's is at the same height.
+        level = (self.places(mlp) - self.places(qkvo))[..., 1] < 16
+        close = ~one_name & (x[1] - x[0] < 80) & level
+        for kind, at, found in zip(names, x, names.values(), strict=True):
+            wide = np.vectorize(lambda text: labels.width(str(text)))(found)
+            across = np.minimum(10, self.frame.right + 20 - wide - at)
+            down = np.where(close & (kind is mlp), 39, 24)
+            move = np.stack(np.broadcast_arrays(across[None], down), -1)
+            place = self.spot(kind, By("machine weights batch", move))
+            said = By("weights batch", found.astype(object))
+            self.scene.text(place, None, said, size=SMALL, bold=True, halo=True,
+                            name=f"name-{kind.name}")  # fmt: skip
+
+    def _name_prefill(self) -> None:
+        """Its name stands over the flat roof, and a thread leads to it."""
+        frame, places = self.frame, self.places(PREFILL)
+        # Where attention comes near this roof as well, its name has the row below.
+        lid = self.up(self.tables.roofs[1]) - np.where(self.tables.crowded, 42, 13)
+        lid = np.broadcast_to(FilmTables.along(lid, 4), places.shape[:-1])
+        wide, x, y = "machine weights kv context", places[..., 0], places[..., 1]
+        middle = np.clip(x, frame.left + 180, frame.right - 28)  # clear of the bandwidth
+        ends = np.stack([x, np.maximum(y - 9, lid), middle, np.minimum(lid + 4, y - 9)], -1)
+        self.scene.line(By(wide, ends), "soft", 1, dash=(2, 3), name="thread")
+        place = Sum(By(wide, np.stack([middle, lid], -1)))
+        self.scene.text(place, None, PREFILL.label, size=SMALL, bold=True, anchor="middle",
+                        halo=True, name="name-prefill")  # fmt: skip
+
+    def _runs(self) -> None:
+        """What was measured hangs below its roof: this batch large, the others small."""
+        scene, t = self.scene, self.tables
+        every = [(m, one) for m, found in enumerate(t.timed) for one in found]
+        for m, one in every:
+            here = np.zeros((t.shape[0], t.shape[1], t.shape[3]))
+            here[m, one.w] = 0.5
+            pale, now = here.copy(), np.zeros_like(here)
+            if one.i >= 0:
+                pale[m, one.w, one.i], now[m, one.w, one.i] = 0, 1
+            bandwidth, peak = (float(roof[m, one.w]) for roof in t.roofs)
+            for kind in (kind for kind in KINDS if kind.name in one.dots):
+                x, rate = one.dots[kind.name]
+                rates = np.array([min(peak, x * bandwidth), rate])
+                on = np.tile(rates, (t.shape[0], 1))
+                top, foot = self.up(on)[m].tolist()
+                across = float(self.across(x))
+                both: Any = By("machine weights batch", now)
+                scene.line([(across, top), (across, foot)], "ink", 2, dash=(2, 3), opacity=both,
+                           name="trail")  # fmt: skip
+                scene.dot(across, foot, kind.shape, 6.5, opacity=both, name=f"ran-{kind.name}")
+                scene.dot(across, foot, kind.shape, 3.2, name="ran-before",
+                          opacity=By("machine weights batch", pale))  # fmt: skip

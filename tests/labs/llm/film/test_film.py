@@ -1,0 +1,270 @@
+"""The request film: what it draws, times and says is what the model's workloads say."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import rooflab as rl
+from rooflab.labs.llm.film import grid as counted
+from rooflab.labs.llm.film import words
+from rooflab.labs.llm.film.grid import BATCHES, CONTEXTS
+from rooflab.labs.llm.film.live import Film, film
+from rooflab.labs.llm.film.tables import scales
+from rooflab.show.guess_axis import guess
+from rooflab.show.scene import drawn
+from tests.support.film_example import HERE, SHARE, SMALL, run
+from tests.support.scenes import named
+
+H100 = "nvidia-h100-sxm"
+PLACES = st.tuples(
+    st.integers(0, 2), st.integers(0, 1), st.integers(0, len(BATCHES) - 1), st.integers(0, 24)
+)
+
+
+@pytest.fixture(scope="module")
+def llama() -> Film:
+    return film("llama-2-7b", (H100, "nvidia-rtx-4090"), machine=H100)
+
+
+def state_at(w: int, kv: int, i: int, j: int, machine: str = H100) -> dict:
+    return {"machine": machine, "weights": ("bf16", "int8", "int4")[w],
+            "kv": ("bf16", "int8")[kv], "batch": BATCHES[i], "context": CONTEXTS[j]}  # fmt: skip
+
+
+def text(shown: Film, name: str, **state: object) -> str:
+    (mark,) = named(shown.scene, name)
+    return shown.scene.value(mark, "text", **(shown.state | state))
+
+
+def spot(shown: Film, name: str, **state: object) -> np.ndarray:
+    (mark,) = named(shown.scene, name)
+    return shown.scene.value(mark, "at", **(shown.state | state))
+
+
+@settings(max_examples=30, deadline=None)
+@given(PLACES)
+def test_every_number_is_the_workloads(llama: Film, place: tuple) -> None:
+    state = state_at(*place)
+    step = rl.model("llama-2-7b").decode(
+        state["batch"], state["context"], state["weights"], state["kv"], "bf16"
+    )
+    seconds = step.seconds(H100)
+    assert text(llama, "total", **state) == rl.si(seconds, "s")
+    assert text(llama, "fact-total", **state) == rl.si(seconds, "s")
+    assert text(llama, "rate", **state) == words.rate(step.tokens_per_s(H100))
+    assert text(llama, "fact-each", **state) == words.rate(1 / seconds)
+    assert text(llama, "fact-moved", **state) == rl.si(step.bytes, "B")
+    assert text(llama, "fact-need", **state).startswith(rl.si(step.memory_bytes, "B"))
+    assert (text(llama, "misfit", **state) == "") is step.fits(H100)
+    said = llama.scene.sentence(**state)
+    assert rl.si(seconds, "s") in said and ("It does not fit" in said) is not step.fits(H100)
+
+
+@settings(max_examples=30, deadline=None)
+@given(PLACES)
+def test_the_bar_now_is_as_high_as_its_time(llama: Film, place: tuple) -> None:
+    scene, state = llama.scene, state_at(*place)
+    step = rl.model("llama-2-7b").decode(
+        state["batch"], state["context"], state["weights"], state["kv"], "bf16"
+    )
+    (now,) = named(scene, "now")
+    box = scene.value(now, "points", **state).reshape(4, 2)
+    top = scales()[int(scene.dim("scale").stops[scene.places(**state)["scale"]])].top
+    high = box[0, 1] - box[1, 1] - 2.5  # of its frame
+    (part,) = named(scene, "part-weights")
+    _, y0, _, y1 = part.clip
+    assert high == pytest.approx(step.seconds(H100) / top * (y1 - y0 - 8), abs=0.1)
+    assert high < y1 - y0 - 8, "no bar that is looked at reaches beyond the axis"
+
+
+@settings(max_examples=30, deadline=None)
+@given(PLACES)
+def test_the_shares_are_those_of_the_time(llama: Film, place: tuple) -> None:
+    scene, state, lengths = llama.scene, state_at(*place), {}
+    for kind in counted.KINDS:
+        mark = named(scene, f"share-{kind.name}")[0]
+        left, _, right = scene.value(mark, "points", **state)[:3]
+        lengths[kind.name] = right - left - 1.5
+    seconds = rl.model("llama-2-7b").decode(
+        state["batch"], state["context"], state["weights"], state["kv"], "bf16"
+    ).time(H100)  # fmt: skip
+    attention = sum(p.seconds for p in seconds.parts if p.name == "attention")
+    assert sum(lengths.values()) == pytest.approx(112, abs=0.1)
+    assert lengths["attention"] / 112 == pytest.approx(attention / seconds.seconds, abs=0.002)
+
+
+def test_the_published_rate_of_a_7b_model_on_an_rtx_4090() -> None:
+    """7e9 fp16 parameters at 1.008 TB/s: 72 tokens/s; with exact weights a little more."""
+    shown = film("llama-2-7b", "nvidia-rtx-4090", context=128, weights="fp16", kv="fp16")
+    rate = float(text(shown, "rate").split()[0])
+    assert 72 < rate < 78 and rate == pytest.approx(1.008e12 / (2 * 6.61e9), rel=0.02)
+
+
+def test_batch_moves_the_weight_products_and_leaves_attention(llama: Film) -> None:
+    x = llama.tables.grid.intensities
+    for kind in ("mlp", "qkvo", "head"):
+        assert x[kind][0] == pytest.approx(1, rel=0.01)  # bf16: 2 FLOP over 2 bytes
+        assert x[kind][5] / x[kind][0] == pytest.approx(8, rel=0.03)
+    attention = x["attention"].reshape(3, 2, len(BATCHES), -1)[0, 0]
+    assert np.allclose(attention[:, 10:], attention[0, 10], rtol=0.01)
+    assert attention[0, -1] == pytest.approx(1, rel=0.03)
+
+
+def test_dots_lie_on_their_roof(llama: Film) -> None:
+    """On the slope with the ridge's foot, on the flat part with its peak."""
+    scene = llama.scene
+    (slope,), (flat,) = named(scene, "slope"), named(scene, "flat")
+    for machine, batch in ((H100, 1), (H100, 512), ("nvidia-rtx-4090", 64)):
+        state = llama.state | {"machine": machine, "batch": batch}
+        x0, y0, bend, peak = scene.value(slope, "points", **state)
+        assert scene.value(flat, "points", **state)[:2] == pytest.approx([bend, peak])
+        for name in ("mlp", "qkvo", "head", "attention", "other", "prefill"):
+            x, y = spot(llama, f"op-{name}", **state)
+            on = peak if x >= bend else y0 + (x - x0) / (bend - x0) * (peak - y0)
+            assert y == pytest.approx(on, abs=0.02), name
+
+
+def test_the_crossing_is_where_attention_takes_as_long_as_all_the_rest(llama: Film) -> None:
+    said = text(llama, "crossing-says")
+    context = int(re.sub(r"\D", "", said))
+
+    def share(tokens: int) -> float:
+        parts = {
+            p.name: p.seconds for p in rl.model("llama-2-7b").decode(1, tokens).time(H100).parts
+        }
+        return parts["attention"] / sum(parts.values())
+
+    assert share(context) == pytest.approx(0.5, abs=0.005)
+    assert share(CONTEXTS[-1]) > 0.5 > share(CONTEXTS[0])
+    assert f"From a context of {said.split(' at ')[1]} on" in llama.sentence
+
+
+@given(st.floats(1e-6, 1), st.floats(0.001, 1000))
+def test_a_crossing_of_straight_lines_is_exact(slope: float, ratio: float) -> None:
+    times, rest = slope * np.array(CONTEXTS), slope * CONTEXTS[3] * ratio
+    found = counted.crossing(CONTEXTS, times, rest)
+    if rest <= times[0]:
+        assert found == 0
+    elif rest > times[-1]:
+        assert found is None
+    else:
+        assert found * slope == pytest.approx(rest)
+
+
+def test_it_says_what_does_not_fit_and_what_was_never_trained() -> None:
+    big = film("llama-2-70b", H100, context=6144)
+    assert re.search("It does not fit: it needs 1[34][0-9] GB", big.sentence)
+    assert "trained on contexts up to 4096" in big.sentence
+    small = film("llama-2-7b", H100)
+    assert "does not fit" not in small.sentence and "trained" not in small.sentence
+
+
+@pytest.mark.parametrize("name", ["mixtral-8x7b", "gemma-2-9b", "gpt2", "deepseek-v3"])
+def test_every_model_of_the_catalogue_has_a_film(name: str) -> None:
+    shown = film(name, H100)
+    assert shown.sentence.startswith("A batch of 1 at context 1024")
+    assert rl.si(rl.model(name).decode(1, 1024).seconds(H100), "s") in shown.sentence
+
+
+def test_a_computer_without_bf16_gets_fp32_and_is_shown_in_it() -> None:
+    shown = film(SMALL, HERE)
+    assert (shown.weights, shown.kv) == ("fp32", "fp32")
+    (_, origin, _), *_ = shown.scene.notes
+    said = shown.scene.settled(origin, shown.scene.places())
+    assert "measured on 2026-11-21" in said or "recording of 2026-11-21" in said
+    menu = next(one for one in shown.scene.controls if one["dim"] == "weights")
+    places = shown.scene.places()
+    labels = [shown.scene.settled(one, places) for one in menu["labels"]]
+    assert [bool(shown.scene.settled(one, places)) for one in menu["enabled"]].count(True) == 1
+    assert "fp32" in labels and "bf16 (no bf16 figure)" in labels
+
+
+def test_a_machine_without_a_figure_says_so_and_hides_its_numbers() -> None:
+    shown = film(SMALL, (HERE, H100), machine=H100, weights=("bf16", "int8"))
+    here = shown.tables.offers[1].id
+    state = shown.state | {"machine": here, "weights": "bf16"}
+    assert "no bf16 figure, so there is no roof" in shown.scene.sentence(**state)
+    seen = {mark.name for mark, held in drawn(shown.scene, **state) if held.get("text")}
+    assert not {"rate", "total", "fact-total", "limit-mlp"} & seen
+    menu = next(one for one in shown.scene.controls if one["dim"] == "machine")
+    assert menu["enabled"] == [any(not reason for reason in row) for row in shown.tables.no], (
+        "greyed where no format has a roof"
+    )
+
+
+def test_what_was_measured_hangs_below_its_roof_and_is_said() -> None:
+    runs = [run(1), run(8), run(5)]
+    shown = film(SMALL, HERE, decode_run=runs, batch=8, context=256)
+    (found,) = shown.tables.timed
+    assert [one.i for one in found] == [0, BATCHES.index(8), -1]
+    one, (bandwidth, peak) = found[1], (roof[0, 0] for roof in shown.tables.roofs)
+    expected = SMALL.decode(8, 256, "fp32", "fp32").seconds(HERE)
+    assert 1 / SHARE * 0.9 < one.seconds / expected < 1 / SHARE * 1.4
+    for x, rate in one.dots.values():
+        assert rate == pytest.approx(SHARE * min(peak, x * bandwidth), rel=0.02)
+    assert "Measured at context 257" in shown.sentence and rl.si(one.seconds, "s") in shown.sentence
+    assert text(shown, "ran-rate") == one.rate and text(shown, "ran-rate", batch=2) == ""
+    clear = [mark for mark, _ in drawn(shown.scene, **shown.state) if mark.name == "ran-mlp"]
+    assert len(clear) == 1 and named(shown.scene, "ran-mlp").index(clear[0]) == 1
+    only = film(SMALL, HERE, decode_run=runs[0])
+    assert len(only.tables.timed[0]) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"after": 3}, "after=3 is no guess axis; pass what rl.ask returned"),
+        ({"weights": ()}, "weights=() is empty"),
+        ({"batch": 0}, "batch=0"),
+        ({"context": -1}, "context=-1"),
+        ({"decode_run": 3}, "decode_run=3 is no DecodeRun"),
+        ({"decode_run": run(1)}, "give machine=rl.this_machine()"),
+        ({"decode_run": run(1), "model": "gpt2"}, "it ran small, and the film is of gpt2"),
+        ({"kv": "fp33"}, "kv='fp33' is unknown"),
+    ],
+)
+def test_bad_input_is_named(arguments: dict, said: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=re.escape(said)):
+        film(**{"model": SMALL, "machines": H100, **arguments})
+
+
+def test_an_unknown_model_and_one_that_is_none() -> None:
+    with pytest.raises(ValueError, match="llama"):
+        film("llama-2-7")
+    with pytest.raises(TypeError, match="model=7"):
+        film(7)
+
+
+def test_the_picture_is_the_same_every_time_and_says_its_words(llama: Film) -> None:
+    bundle, told = llama._repr_mimebundle_()
+    assert bundle["text/plain"] == llama.sentence == told["image/png"]["alt"]
+    assert llama.still() == llama.still() and llama.still().startswith(b"\x89PNG")
+
+
+def test_covered_it_shows_nothing_and_keeps_the_picture_for_a_lecture() -> None:
+    asked = guess("film", "How many?", result=240, unit="tokens/s", low=1, high=10_000)
+    shown = film(SMALL, H100, after=asked)
+    bundle, told = shown._repr_mimebundle_()
+    assert "tokens/s" not in bundle["text/plain"] and "Covered" in bundle["text/plain"]
+    assert "tokens/s" in told["rooflab"]["under"]["alt"]
+
+
+@pytest.mark.parametrize("model", ["llama-2-7b", "deepseek-v3"])
+def test_the_state_stays_small(model: str) -> None:
+    """With the machines that are offered by default; a megabyte is the limit."""
+    first, *others = film(model).scenes
+    plain = {key: value for key, value in first.items() if key != "buffer"}
+    assert len(first["buffer"]) + len(json.dumps([plain, *others])) < 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("value", "said"), [(38, "38.0"), (0.25, "0.25"), (243.4, "243"), (5136.0, "5,140")]
+)
+def test_a_rate_has_three_digits(value: float, said: str) -> None:
+    assert words.rate(value) == f"{said} tokens/s"
