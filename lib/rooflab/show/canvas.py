@@ -160,15 +160,6 @@ class Frame:
         """Pixels from the top edge for ``rate`` in FLOP/s."""
         return self.height - self.bottom - (math.log10(rate) - self.y_lo) * self.y_decade
 
-    def as_data(self) -> dict[str, float]:
-        """Return what a browser needs to place things on the axes."""
-        return {
-            "width": self.width, "height": self.height,
-            "x0": self.left, "x1": self.width - self.right,
-            "y0": self.height - self.bottom, "y1": self.top,
-            "yLo": self.y_lo, "yDecade": self.y_decade,
-        }  # fmt: skip
-
     def ticks(self) -> dict[str, list[Any]]:
         """Return where the decades of both axes lie in pixels, what stands at each, and the
         names."""

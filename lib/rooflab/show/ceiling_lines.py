@@ -11,11 +11,10 @@ from rooflab.count import blas
 from rooflab.count.dtypes import DTypeLike
 from rooflab.count.operation import Operation
 from rooflab.count.si import si, times
-from rooflab.predict.estimate import CACHES, Prediction, overhead, predict
+from rooflab.predict.estimate import CACHES, overhead
 from rooflab.predict.machine import Machine
 from rooflab.predict.roofline import Roofline
 from rooflab.show import theme
-from rooflab.show.canvas import Frame
 
 # Roofs as polylines: the corners of each ceiling of a machine, in values and in pixels.
 #
@@ -43,15 +42,6 @@ class Ceiling:
     def flat_text(self) -> str:
         """What stands on the flat part, e.g. ``fp32 67.0 TFLOP/s``."""
         return f"{self.roof.dtype} {si(self.roof.peak, 'FLOP/s')}"
-
-    def corners(self, frame: Frame) -> list[float]:
-        """Pixels x0, y0, x1, y1, x2, y2 of left end, ridge and right end of the roof."""
-        ends = (10**frame.x_lo, self.roof.ridge, 10**frame.x_hi)
-        return [
-            pixel
-            for intensity in ends
-            for pixel in (frame.x(intensity), frame.y(self.roof.attainable(intensity)))
-        ]
 
 
 def roof(machine: Machine, kind: DTypeLike, level: str = "dram", mix: str = MIX) -> Roofline:
@@ -83,22 +73,6 @@ def ceilings(machine: Machine, kind: DTypeLike, cache: str, mix: str = MIX) -> t
         raise ValueError(f"{machine.name}: {reason}, so there is no {which} roof to draw")
     levels = ("dram",) if cache == "cold" else machine.levels
     return tuple(Ceiling(level, roof(machine, kind, level, mix)) for level in levels)
-
-
-def lines(
-    machine: Machine, kind: DTypeLike, cache: str, frame: Frame, mix: str = MIX
-) -> list[dict[str, object]]:
-    """Return :func:`ceilings` as plain data for the browser."""
-    return [
-        {
-            "level": ceiling.level,
-            "corners": [round(pixel, 4) for pixel in ceiling.corners(frame)],
-            "slope": ceiling.slope_text,
-            "flat": ceiling.flat_text,
-            "ridge": theme.ridge(ceiling.roof.ridge),
-        }
-        for ceiling in ceilings(machine, kind, cache, mix)
-    ]
 
 
 # The overhead line: what an operation reaches if all of its time is the cost of the call.
@@ -194,66 +168,20 @@ def square(name: str, kind: DTypeLike) -> Callable[[int], Operation]:
     return lambda n: make(*[n] * edges, kind)
 
 
-def pack_overhead(
-    builds: Sequence[Callable[[int], Operation]],
-    machine: Machine,
-    cache: str,
-    frame: Frame,
-    estimates: Sequence[Prediction],
-) -> dict[str, object] | None:
-    """Return the lines of one operation for the browser: an SVG path for each of ``builds``.
-
-    ``until``: index of the last of ``estimates`` (one a slider value, smallest first) that is
-    mostly call; ``labels``: what the key says of each, "" where there is no line.
-    """
-    lines = [call_line(build, machine, cache) for build in builds]
-    if not any(lines):
-        return None
-    placed = [
-        [(frame.x(x), frame.y(rate)) for x, rate in line.points] if line else [] for line in lines
-    ]
-    limited = [place for place, estimate in enumerate(estimates) if estimate.limit == "overhead"]
-    return {
-        "paths": ["M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in p) if p else "" for p in placed],
-        "call": si(overhead(builds[0](1), machine, cache), "s"),
-        "labels": [line.label if line else "" for line in lines],
-        "until": max(limited, default=-1),
-    }  # fmt: skip
-
-
-def overhead_words(op: Operation, machine: Machine, cache: str) -> str:
-    """Say what the call costs, if it is most of the predicted time of ``op``; else ""."""
-    if predict(op, machine, cache=cache).limit != "overhead":
-        return ""
-    return SAY_OVERHEAD[f"call_{cache}"].format(call=si(overhead(op, machine, cache), "s"))
-
-
-# Cold and warm side by side: how each side looks, and what is said of it.
+# Cold and warm side by side: what is said of each.
 #
 # A warm measurement may lie far above the DRAM roof. It is no mistake and no miracle: the bytes
 # came from a cache, whose roof is higher. So each side is compared with its own roof, and what a
 # warm one is of the DRAM roof is said with the place it was read from.
 
 
-@dataclass(frozen=True)
-class Side:
-    """How one side looks: the ``colour`` and ``radius`` (pixels) of the ring around its markers."""
-
-    name: str
-    colour: str
-    radius: int
-
-
-# Okabe and Ito's sky blue and orange, which no operation has; warm's ring is wider, so that both
-# are seen where the two sides coincide.
-SIDES = {"cold": Side("Cold", "#56B4E9", 13), "warm": Side("Warm", "#E69F00", 17)}
+SIDES = {"cold": "Cold", "warm": "Warm"}  # as a sentence begins with them
 TRAP_MARK = "×{gap} of memory: {place}"
 SAY_SIDES = {
     "side": " {side}: {how} {rate}, ×{gap} {where} {roof}.",
     "side_bound": " {side}: by {roof} {rate}.",
     "side_outside": " {side}: {how} {rate}, which lies below this picture.",
     "trap": " That is ×{gap} of the DRAM roof, more than 100 %: {source}.",
-    "trap_label": TRAP_MARK,
 }
 PEAK = "the peak"
 
@@ -318,31 +246,12 @@ def sides_words(side: str, how: str, op: Operation, rate: float, bound: Roofline
     intensity = op.intensity_at(bound.level)
     allowed = bound.attainable(intensity)
     values = {
-        "side": SIDES[side].name, "how": how, "rate": si(rate, "FLOP/s"),
+        "side": SIDES[side], "how": how, "rate": si(rate, "FLOP/s"),
         "roof": PEAK if intensity >= bound.ridge else roof_word(bound.level),
         "where": "above" if rate > allowed else "below",
         "gap": times(max(rate / allowed, allowed / rate)).removeprefix("×"),
     }  # fmt: skip
     return SAY_SIDES["side_bound" if how == "bound" else "side"].format(**values)
-
-
-def outside(side: str, how: str, rate: float) -> str:
-    """Say a ``rate`` in FLOP/s that the picture leaves out."""
-    return SAY_SIDES["side_outside"].format(side=SIDES[side].name, how=how, rate=si(rate, "FLOP/s"))
-
-
-def pack_sides(levels: Iterable[str]) -> dict[str, object]:
-    """Return what a browser needs to draw and say both sides: looks, words for each level."""
-    known = list(levels)
-    return {
-        "looks": {
-            key: {"name": s.name, "colour": s.colour, "radius": s.radius}
-            for key, s in SIDES.items()
-        },
-        "roof": {**{level: roof_word(level) for level in known}, "peak": PEAK},
-        "place": {level: place(level) for level in known},
-        "source": {level: source(level) for level in known},
-    }  # fmt: skip
 
 
 # The band of the thumb rules: "below 4 FLOP/byte it is memory, above 8 it is compute".
@@ -371,17 +280,6 @@ def labels(band: tuple[float, float]) -> tuple[str, str]:
     """Return what stands left and right of ``band``: ``< 4 memory`` and ``> 8 compute?``."""
     low, high = (theme.intensity(edge) for edge in band)
     return f"< {low} memory", f"> {high} compute?"
-
-
-def pack_band(band: tuple[float, float] | None, frame: Frame) -> dict[str, object] | None:
-    """Return the band in pixels of ``frame`` with its labels; None where there is none."""
-    if band is None:
-        return None
-    left, right = (min(max(frame.x(edge), frame.left), frame.width - frame.right) for edge in band)
-    return {
-        "x0": round(left, 2), "x1": round(right, 2), "colour": COLOUR, "shade": SHADE,
-        "labels": labels(band), "said": band_words(band),
-    }  # fmt: skip
 
 
 def band_words(band: tuple[float, float] | None) -> str:

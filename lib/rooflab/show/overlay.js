@@ -50,29 +50,6 @@ function animate(milliseconds, frame, even = false) {
 const keepKeys = node => node.setAttribute('data-lm-suppress-shortcuts', 'true');
 const blend = (a, b, t) => a.map((v, i) => v + (b[i] - v) * t);
 
-// While a hand moves a slider the kernel hears nothing; it is told once the hand rests. Every message
-// would turn Lab busy and idle again (status bar, two fetches of the tab's icon): more than a tick of ours.
-// What a slow kernel says meanwhile of an earlier place must not move the slider under the hand.
-async function hush(model, ids) {
-  for (const id of ids) {
-    const other = await model.widget_manager.get_model(id);
-    if (!other || other.rlHushed) continue;
-    const save = other.save_changes.bind(other), take = other.set_state.bind(other), moved = new Set();
-    let timer = 0, told = false;
-    other.rlHushed = true;
-    other.on('change', () => { if (!told) Object.keys(other.changed).forEach(name => moved.add(name)); });
-    other.save_changes = (...how) => {
-      clearTimeout(timer);
-      timer = setTimeout(() => { timer = 0; moved.clear(); save(...how); }, 150);
-    };
-    other.set_state = state => {
-      if (!timer) moved.clear();
-      told = true;
-      try { return take(Object.fromEntries(Object.entries(state).filter(([name]) => !moved.has(name)))); } finally { told = false; }
-    };
-  }
-}
-
 // Whether nobody would keep what is answered here: a notebook marks a widget that no kernel answers.
 // A page from disk has no notebook around it, and is never asleep.
 const asleep = (model, el) => Boolean(model.widget_manager?.context && el.closest('.jupyter-widgets-disconnected'));

@@ -15,8 +15,8 @@ from rooflab.show import canvas, ceiling_lines, theme
 from rooflab.show.axes import Frame, Scale
 from rooflab.show.graph import Along, Less, OnAxes, Reading, rates
 from rooflab.show.roofline_tables import Series, Tables
-from rooflab.show.roofline_values import LEVELS, NO, RooflineValues
-from rooflab.show.roofline_words import as_it_is, ridge_words, sentence, why
+from rooflab.show.roofline_values import FACTORS, LEVELS, NO, RooflineValues
+from rooflab.show.roofline_words import WHAT_IF, as_it_is, ridge_words, sentence, why
 from rooflab.show.scene import By, Fill, Mark, Scene, Sum, Value, Words
 
 WIDE, NARROW = (760, 420), (400, 420)  # width and height of the two sheets
@@ -26,7 +26,6 @@ KNOBS = (-1.4, 4.4)  # decades of FLOP/byte at which slope and flat roof can be 
 LETTERS = 14  # pixels of what stands at roofs and dots
 FLIP = 110  # pixels from the right edge within which a label stands left of its dot
 SHOWN = {"cold": [1, 0, 1], "warm": [0, 1, 1]}  # a side's marks while cold, warm, both are chosen
-SIDE_WORDS = ["cold: operands come from memory", "warm: operands may still lie in a cache", "both"]
 
 
 def roofline_scenes(spec: Tables, start: dict[str, Any]) -> tuple[Scene, Scene]:
@@ -398,8 +397,15 @@ class Sheet:
         scene, values = self.scene, self.values
         how = [o.machine.provenance if o.machine else o.reason for o in values.offers]
         names, kinds = [o.name for o in values.offers], [str(k) for k in values.kinds]
-        title = Fill("{name} · {kind} · {how}", name=By("machine", names), kind=By("kind", kinds),
-                     how=By("machine", how))  # fmt: skip
+        factors = [f"×{factor:.3g}" for factor in FACTORS]
+        what_if = Fill(
+            By("real", [WHAT_IF, ""]), memory=By("memory", factors),
+            arithmetic=By("arithmetic", factors),
+        )  # fmt: skip
+        title = Fill(
+            "{name} · {kind} · {how}{what_if}", name=By("machine", names), kind=By("kind", kinds),
+            how=By("machine", how), what_if=what_if,
+        )  # fmt: skip
         scene.note(title, "title", above=True)
         fell = np.full((len(values.offers), len(values.kinds)), "", object)
         for m, offer in enumerate(values.offers):

@@ -15,7 +15,7 @@ from rooflab.show.roofline_values import AS_IT_IS, FACTORS, LEVELS, RooflineValu
 from rooflab.show.scene import By, Fill, Value, Words
 
 SAY = captions.SAY
-WHAT_IF = "What if: ×{memory} the bandwidth, ×{arithmetic} the peak. "
+WHAT_IF = " · what if: bandwidth {memory}, peak {arithmetic}"
 
 
 def sentence(values: RooflineValues, series: Series) -> Words:
@@ -152,7 +152,7 @@ def _side(values: RooflineValues, series: Series, side: str) -> Words:
     )
     templates = [[bound, bound], [told, out], [told, out]]
     said = Fill(
-        By(f"how_{at} known_out_{at}", np.array(templates, object)), side=SIDES[side].name,
+        By(f"how_{at} known_out_{at}", np.array(templates, object)), side=SIDES[side],
         how=By(f"how_{at}", ["bound", "predicted", "measured"]), roof=word,
         rate=Reading(rates(), known), allowed=_allowed(values, series, side),
         where=By(f"known_over_{at}", ["below", "above"]), gap=_gap(known, roof, f"known_over_{at}"),
