@@ -41,7 +41,7 @@ s.observe(move, "value"); display(s, fig.canvas)
 """
 # One tick a slider value needs more values than a lesson's slider has.
 LIVE = f"""import rooflab as rl
-from rooflab.show import live_roofline as live
+from rooflab.show.rooflines import live
 live.sizes = lambda *lowest: tuple(range(16, 16 + {STEPS} + 1))
 live.batches = lambda: (1,)
 w = rl.live.roofline(machine="h100-sxm", dtype="bf16", dtypes=("bf16",), n=16)

@@ -7,8 +7,8 @@ import importlib
 from rooflab.optional import installed
 
 _HOME = {
-    "roofline": "rooflab.show.live_roofline",
-    "box": "rooflab.show.live_roofline",
+    "roofline": "rooflab.show.rooflines.live",
+    "box": "rooflab.show.rooflines.live",
     "free_lunch": "rooflab.show.free_lunch_picture",
     "morph": "rooflab.show.time_to_roofline",
     "golf": "rooflab.labs.golf.live",

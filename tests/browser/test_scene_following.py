@@ -11,7 +11,7 @@ from tests.browser.tab import Tab, resize
 
 pytestmark = pytest.mark.browser
 CELL = """import numpy as np
-from rooflab.show.player import Player
+from rooflab.show.scene.player import Player
 from rooflab.show.scene import By, Dim, Fill, Scene
 def sheet(wide):
     same = Dim("same", ["no", "yes"], of=By("a b", [[1, 0], [0, 1]]))

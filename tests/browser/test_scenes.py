@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rooflab.show.player import Player
 from rooflab.show.scene import Scene, drawn
+from rooflab.show.scene.player import Player
 from tests.support.scenes import some_states
 
 pytestmark = pytest.mark.browser

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 import rooflab as rl
 from rooflab.predict.estimate import overhead
-from rooflab.show import ceiling_lines, theme
-from rooflab.show.ceiling_lines import roof
+from rooflab.show import theme
+from rooflab.show.rooflines import ceiling_lines
+from rooflab.show.rooflines.ceiling_lines import roof
 from tests.support.machine import ROOFS
 from tests.support.scenes import named, seen, texts
 

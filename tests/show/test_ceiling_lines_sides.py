@@ -13,7 +13,8 @@ from matplotlib.colors import to_hex
 import rooflab as rl
 from rooflab.count.operation import LEVELS
 from rooflab.predict.machine import Figure
-from rooflab.show import captions, ceiling_lines, theme
+from rooflab.show import captions, theme
+from rooflab.show.rooflines import ceiling_lines
 from tests.support.machine import measurement
 from tests.support.scenes import seen
 from tests.support.scenes import texts as written

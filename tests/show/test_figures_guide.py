@@ -8,7 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from rooflab.show import figures, points, theme
+from rooflab.show import figures, theme
+from rooflab.show.rooflines import points
 
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rooflab.count.si import percent, si, times
-from rooflab.show.graph import (
+from rooflab.show.scene import By, Dim, Fill, Scene, pack
+from rooflab.show.scene.graph import (
     Above,
     Along,
     Either,
@@ -23,7 +24,6 @@ from rooflab.show.graph import (
     ridges,
     shares,
 )  # fmt: skip
-from rooflab.show.scene import By, Dim, Fill, Scene, pack
 
 ROOF = np.array([-3.0, 7.0, 1.0, 11.0, 7.0, 11.0])
 

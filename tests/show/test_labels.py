@@ -11,9 +11,9 @@ from matplotlib.textpath import TextPath
 
 import rooflab as rl
 from rooflab.labs.llm.film.live import film
-from rooflab.show import painter
 from rooflab.show.canvas import figure
 from rooflab.show.labels import SIZE, Crowd, Room, Spot, spots_around, width
+from rooflab.show.scene import painter
 from tests.support.film_example import HERE, SMALL, run
 from tests.support.text_overlap import overlapping, written
 

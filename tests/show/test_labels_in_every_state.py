@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import rooflab as rl
-from rooflab.show import painter
+from rooflab.show.scene import painter
 from tests.support.text_overlap import overlapping
 from tests.support.widget_page import WORDS, moving
 

@@ -8,7 +8,7 @@ import pytest
 
 from rooflab.measure import backend, store, this_machine
 from rooflab.measure.backend import Backend
-from rooflab.show.machine_choices import NOT_MEASURED, this_offer
+from rooflab.show.rooflines.machine_choices import NOT_MEASURED, this_offer
 from tests.measure.test_this_machine import ROUTINES, roofs
 
 

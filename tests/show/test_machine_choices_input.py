@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import rooflab as rl
-from rooflab.show.machine_choices import offers
+from rooflab.show.rooflines.machine_choices import offers
 from tests.support.machine import measurement
 
 WRONG = {

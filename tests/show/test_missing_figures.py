@@ -7,9 +7,9 @@ import dataclasses
 import pytest
 
 import rooflab as rl
-from rooflab.show import ceiling_lines
-from rooflab.show.live_roofline import Live
-from rooflab.show.machine_choices import offers
+from rooflab.show.rooflines import ceiling_lines
+from rooflab.show.rooflines.live import Live
+from rooflab.show.rooflines.machine_choices import offers
 from tests.support.machine import measurement
 from tests.support.scenes import seen, texts
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 
-from rooflab.show import painter, theme
-from rooflab.show.scene import By, Dim, Scene
+from rooflab.show import theme
+from rooflab.show.scene import By, Dim, Scene, painter
 
 
 def pixels(scene: Scene, *states: dict) -> np.ndarray:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rooflab as rl
-from rooflab.show.points import MARKERS, Point, given_points, markers
+from rooflab.show.rooflines.points import MARKERS, Point, given_points, markers
 
 ROWS = [("conv", 180.0, 4e13), ("norm", 0.6, 1.6e12)]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rooflab.show.player import Player
 from rooflab.show.scene import By, Dim, Fill, Scene, pack, sheets
+from rooflab.show.scene.player import Player
 
 
 def test_the_template_of_a_sentence_may_depend_on_the_state() -> None:

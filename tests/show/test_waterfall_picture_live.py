@@ -17,9 +17,8 @@ from matplotlib.image import imread
 
 import rooflab as rl
 from rooflab.predict.explain import explain
-from rooflab.show import painter
 from rooflab.show.falls import Fall
-from rooflab.show.scene import Scene
+from rooflab.show.scene import Scene, painter
 from rooflab.show.waterfall_picture import (
     NARROW,
     WIDE,

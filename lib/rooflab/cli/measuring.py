@@ -178,8 +178,8 @@ def _unwritable(path: Path, error: OSError) -> ValueError:
 
 def _draw(found: list[Measurement], machine: Machine, cache: str, picture: Path | None) -> None:
     from rooflab.predict.estimate import predict
-    from rooflab.show.points import Point
-    from rooflab.show.roofline_figure import roofline
+    from rooflab.show.rooflines.figure import roofline
+    from rooflab.show.rooflines.points import Point
 
     points: list[Measurement | Operation | Point] = []
     for measured in found:

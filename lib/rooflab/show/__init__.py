@@ -7,7 +7,7 @@ import importlib
 from rooflab.optional import installed
 
 _HOME = {
-    "roofline": "rooflab.show.roofline_figure",
+    "roofline": "rooflab.show.rooflines.figure",
     "waterfall": "rooflab.show.waterfall_picture",
     "golf": "rooflab.labs.golf.picture",
     "pieces": "rooflab.labs.golf.curves",
@@ -15,7 +15,7 @@ _HOME = {
     "tokens": "rooflab.labs.llm.layer_time",
     "walk": "rooflab.labs.llm.layer_walk",
     "say": "rooflab.show.waiting",
-    "Point": "rooflab.show.points",
+    "Point": "rooflab.show.rooflines.points",
     "Picture": "rooflab.show.figures",
     "Panel": "rooflab.show.figures",
 }

@@ -18,10 +18,10 @@ from rooflab.count.dtypes import DType, DTypeLike
 from rooflab.count.operation import Operation
 from rooflab.count.si import si
 from rooflab.show import captions, theme
-from rooflab.show.families import Family
-from rooflab.show.player import Player
-from rooflab.show.roofline_tables import Slider
+from rooflab.show.rooflines.families import Family
+from rooflab.show.rooflines.tables import Slider
 from rooflab.show.scene import By, Dim, Fill, Scene, Sum, Times
+from rooflab.show.scene.player import Player
 
 WIDTH, HEIGHT = 480, 600
 CORNER = (92.0, 378.0)  # the corner it grows from

@@ -11,7 +11,7 @@ from rooflab.count.si import percent, several, si, times
 from rooflab.predict.machine import Machine
 from rooflab.predict.roofline import Roofline
 from rooflab.show import theme
-from rooflab.show.ceiling_lines import LEVELS
+from rooflab.show.rooflines.ceiling_lines import LEVELS
 
 WHAT = "{name} {sizes}{batch} in {dtype}"
 COUNT = WHAT + ": {flops} over {bytes} is {intensity} FLOP/byte"

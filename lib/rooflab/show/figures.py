@@ -15,10 +15,10 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure, SubFigure
 
-from rooflab.show import canvas, painter, theme
+from rooflab.show import canvas, theme
 from rooflab.show.canvas import DPI, Bundle
 from rooflab.show.labels import Crowd
-from rooflab.show.scene import Scene
+from rooflab.show.scene import Scene, painter
 
 FULL = 7.6  # inches of a figure in a notebook: its letters are as large as they get
 LEAST = 0.65  # of these letters, at least: the smallest then has 6 points

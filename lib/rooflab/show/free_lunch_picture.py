@@ -18,10 +18,10 @@ import numpy as np
 from rooflab.count.si import several, si
 from rooflab.count.validation import unknown
 from rooflab.measure.free_lunch import FreeLunch
-from rooflab.show.axes import LETTERS, Frame, Scale
 from rooflab.show.labels import width
-from rooflab.show.player import Player
 from rooflab.show.scene import By, Dim, Scene
+from rooflab.show.scene.axes import LETTERS, Frame, Scale
+from rooflab.show.scene.player import Player
 
 if TYPE_CHECKING:
     from rooflab.show.guess_axis import GuessAxis

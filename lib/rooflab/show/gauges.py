@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from rooflab.count.si import plain
 from rooflab.show import labels
-from rooflab.show.axes import Frame, Scale
-from rooflab.show.player import Player
 from rooflab.show.scene import Scene
+from rooflab.show.scene.axes import Frame, Scale
+from rooflab.show.scene.player import Player
 
 #: The two sheets: a page's column, and a phone.
 WIDE, NARROW = 720, 400

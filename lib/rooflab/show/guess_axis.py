@@ -18,10 +18,10 @@ import numpy as np
 import traitlets
 
 from rooflab.count.si import times
-from rooflab.show import canvas, labels, painter, theme
-from rooflab.show.axes import Frame, Scale
-from rooflab.show.player import Player
-from rooflab.show.scene import By, Dim, Fill, Scene
+from rooflab.show import canvas, labels, theme
+from rooflab.show.scene import By, Dim, Fill, Scene, painter
+from rooflab.show.scene.axes import Frame, Scale
+from rooflab.show.scene.player import Player
 
 #: The two sheets: a page's column, and a phone.
 WIDE, NARROW = 720, 400

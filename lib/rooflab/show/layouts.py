@@ -15,10 +15,10 @@ from functools import cached_property
 import numpy as np
 
 from rooflab.count.si import si
-from rooflab.show.axes import Frame, Scale
-from rooflab.show.ceiling_lines import CallLine, Ceiling
 from rooflab.show.labels import Box, Room, width
 from rooflab.show.measured_points import Dot
+from rooflab.show.rooflines.ceiling_lines import CallLine, Ceiling
+from rooflab.show.scene.axes import Frame, Scale
 
 STEPS = 40  # points of a roof between its ends, so that it bends as the axes do
 GAP = 40  # how much worse words where a guess will hang are than on a roof

@@ -16,8 +16,9 @@ from rooflab.count.validation import unknown
 from rooflab.measure.measurement import Measurement
 from rooflab.predict.estimate import Prediction, homes, overhead, predict
 from rooflab.predict.machine import Machine
-from rooflab.show import captions, ceiling_lines, theme
-from rooflab.show.ceiling_lines import CallLine, Ceiling, missing, roof
+from rooflab.show import captions, theme
+from rooflab.show.rooflines import ceiling_lines
+from rooflab.show.rooflines.ceiling_lines import CallLine, Ceiling, missing, roof
 from rooflab.show.waiting import is_axis
 
 SECONDS = {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}

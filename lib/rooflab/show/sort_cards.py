@@ -17,9 +17,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from rooflab.show import canvas, labels, painter
-from rooflab.show.player import Player
-from rooflab.show.scene import By, Dim, Fill, Scene, Sum
+from rooflab.show import canvas, labels
+from rooflab.show.scene import By, Dim, Fill, Scene, Sum, painter
+from rooflab.show.scene.player import Player
 
 #: The two sheets: the bins beside each other, and on a phone below each other.
 WIDE, NARROW = 960, 400

@@ -17,12 +17,12 @@ from rooflab.measure.measurement import Measurement
 from rooflab.predict.catalogue import machine as _machine
 from rooflab.predict.machine import Machine
 from rooflab.show import captions, theme
-from rooflab.show.axes import Frame, Scale
 from rooflab.show.labels import width
 from rooflab.show.layouts import Plan, Spot
 from rooflab.show.measured_points import Dot, call_lines, ceilings, dots, stop_sentences
-from rooflab.show.player import Player
 from rooflab.show.scene import By, Dim, Fill, Scene, Sum, Words
+from rooflab.show.scene.axes import Frame, Scale
+from rooflab.show.scene.player import Player
 from rooflab.show.waiting import awaited, is_axis
 
 STOPS = ("time against work", "speed against intensity", "the roofline", "the cost of a call")

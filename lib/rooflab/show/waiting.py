@@ -11,8 +11,8 @@ from typing import Any
 import anywidget
 import traitlets
 
-from rooflab.show import canvas, painter
-from rooflab.show.scene import Scene
+from rooflab.show import canvas
+from rooflab.show.scene import Scene, painter
 
 WIDTH, HEIGHT = 720, 220  # CSS pixels of the frame that stands in the place of a picture
 COUNTS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}

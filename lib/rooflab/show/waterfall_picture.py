@@ -24,9 +24,7 @@ from rooflab.measure.this_machine import explain as explain_here
 from rooflab.predict.estimate import CACHES, peak_of, predict
 from rooflab.predict.explain import Explanation, explain
 from rooflab.predict.machine import Machine
-from rooflab.show import canvas, captions, figures, painter
-from rooflab.show.axes import Scale
-from rooflab.show.ceiling_lines import CHOICES, missing
+from rooflab.show import canvas, captions, figures
 from rooflab.show.falls import (
     ALLOWED,
     BOUND,
@@ -48,10 +46,12 @@ from rooflab.show.falls import (
     window,
 )
 from rooflab.show.figures import Panel, Picture
-from rooflab.show.machine_choices import Offer
-from rooflab.show.player import Player
-from rooflab.show.roofline_tables import Series, Tables
-from rooflab.show.scene import By, Dim, Fill, Number, Scene, Words
+from rooflab.show.rooflines.ceiling_lines import CHOICES, missing
+from rooflab.show.rooflines.machine_choices import Offer
+from rooflab.show.rooflines.tables import Series, Tables
+from rooflab.show.scene import By, Dim, Fill, Number, Scene, Words, painter
+from rooflab.show.scene.axes import Scale
+from rooflab.show.scene.player import Player
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -16,10 +16,10 @@ from rooflab.count.si import plain, si
 from rooflab.labs.golf.story import ChunkStories
 from rooflab.labs.golf.story import sweep as read
 from rooflab.show import theme
-from rooflab.show.columns import Column, is_table, rows_of
 from rooflab.show.figures import Inset, Page, Panel, Picture, page
 from rooflab.show.labels import spots_around
-from rooflab.show.machine_choices import listed
+from rooflab.show.rooflines.columns import Column, is_table, rows_of
+from rooflab.show.rooflines.machine_choices import listed
 
 MARKERS = ("o", "s", "^", "D", "v")  # of the holes
 HIGH, INSET = 0.57, Inset(96, 24, 56, 30)  # height by width; pixels around the axes

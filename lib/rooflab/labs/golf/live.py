@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from rooflab.labs.golf.picture import NARROW, WIDE, golf_scene
 from rooflab.labs.golf.story import story
 from rooflab.labs.golf.story import sweep as read
-from rooflab.show.player import Player
+from rooflab.show.scene.player import Player
 
 if TYPE_CHECKING:
     from rooflab.show.guess_axis import GuessAxis

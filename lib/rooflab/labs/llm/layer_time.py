@@ -23,8 +23,8 @@ from rooflab.predict.roofline import Roofline
 from rooflab.show import theme
 from rooflab.show.figures import Inset, Panel, Picture, page
 from rooflab.show.labels import Crowd, spots_around
-from rooflab.show.machine_choices import listed
-from rooflab.show.roofs import along, names
+from rooflab.show.rooflines.machine_choices import listed
+from rooflab.show.rooflines.roofs import along, names
 
 MOST = 1024  # tokens on the axis
 # Edges of a layer on sliders: tokens, two steps to every doubling; widths of language models.

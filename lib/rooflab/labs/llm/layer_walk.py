@@ -22,7 +22,7 @@ from rooflab.predict.roofline import Roofline
 from rooflab.show import theme
 from rooflab.show.figures import Inset, Panel, Picture, page
 from rooflab.show.labels import Crowd, Spot, spots_around
-from rooflab.show.roofs import names
+from rooflab.show.rooflines.roofs import names
 
 TOKENS = (1, 4, 16, 64, 256, 1024)
 X_LIMITS, Y_LIMITS = (0.2, 4000), (1 / 800, 4)

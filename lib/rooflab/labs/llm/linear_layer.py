@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from rooflab.count.dtypes import DTypeLike
 from rooflab.labs.llm.layer_time import TOKENS, WIDTHS
 from rooflab.predict.machine import Machine
-from rooflab.show.live_roofline import Live, nearest, on_offer, product_box
-from rooflab.show.roofline_tables import Slider
+from rooflab.show.rooflines.live import Live, nearest, on_offer, product_box
+from rooflab.show.rooflines.tables import Slider
 from rooflab.show.waiting import awaited
 
 

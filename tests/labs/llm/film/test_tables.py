@@ -15,7 +15,7 @@ from rooflab.labs.llm.film import words
 from rooflab.labs.llm.film.captions import Captions
 from rooflab.labs.llm.film.grid import COMPUTE, KINDS, OTHER, WEIGHTS, Grid, crossing, kind_of
 from rooflab.labs.llm.film.tables import FilmTables, fitting, scales
-from rooflab.show.machine_choices import offers
+from rooflab.show.rooflines.machine_choices import offers
 from rooflab.show.scene import By
 
 NAMES = ["llama-3-8b", "gpt2", "mixtral-8x7b", "gemma-2-9b", "deepseek-v2-lite"]

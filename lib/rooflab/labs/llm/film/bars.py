@@ -18,8 +18,8 @@ from rooflab.labs.llm.film.grid import COMPUTE, KV, OTHER, WEIGHTS
 from rooflab.labs.llm.film.roofline import SMALL, shown
 from rooflab.labs.llm.film.tables import FilmTables, scales, written
 from rooflab.show import labels, theme
-from rooflab.show.axes import Frame
 from rooflab.show.scene import By, Number, Scene, Sum, Times, Words
+from rooflab.show.scene.axes import Frame
 
 LETTERS = 15  # pixels
 #: What time goes into, each in its colour. The KV cache is carried, too: its areas are pale.

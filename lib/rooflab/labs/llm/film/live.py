@@ -25,9 +25,15 @@ from rooflab.labs.llm.film.runs import as_runs, home
 from rooflab.labs.llm.film.tables import FilmTables, lacks
 from rooflab.labs.llm.model import Model
 from rooflab.predict.machine import Machine
-from rooflab.show.machine_choices import WELL_KNOWN, Offer, offers, well_known, with_figures
-from rooflab.show.player import Player
+from rooflab.show.rooflines.machine_choices import (
+    WELL_KNOWN,
+    Offer,
+    offers,
+    well_known,
+    with_figures,
+)
 from rooflab.show.scene import By, Scene
+from rooflab.show.scene.player import Player
 
 USUAL = (
     "nvidia-a100-sxm-80", WELL_KNOWN, "nvidia-h200-sxm", "nvidia-b200", "nvidia-l4",

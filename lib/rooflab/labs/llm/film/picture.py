@@ -19,8 +19,8 @@ from rooflab.labs.llm.film.grid import COMPUTE, KINDS, DotKind
 from rooflab.labs.llm.film.roofline import SMALL, FilmRoofline, shown
 from rooflab.labs.llm.film.tables import FilmTables, written
 from rooflab.show import theme
-from rooflab.show.axes import Frame
 from rooflab.show.scene import By, Dim, Fill, Number, Scene, Sum, Times, Words
+from rooflab.show.scene.axes import Frame
 
 LANE = 112  # pixels of the longest bar beside the roofline
 TURN = 280  # milliseconds to another machine or format

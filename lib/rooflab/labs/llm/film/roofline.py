@@ -13,9 +13,9 @@ from rooflab.labs.llm.film.captions import ALL
 from rooflab.labs.llm.film.grid import KINDS, OTHER, PREFILL, WEIGHTS, DotKind
 from rooflab.labs.llm.film.tables import FilmTables, written
 from rooflab.show import labels, theme
-from rooflab.show.axes import Frame, Scale
 from rooflab.show.canvas import rate_tick
 from rooflab.show.scene import By, Number, Scene, Sum, Times
+from rooflab.show.scene.axes import Frame, Scale
 
 SMALL = 14  # pixels of letters
 UNIT = 400  # of a frame's width or height are all of it

@@ -13,7 +13,7 @@ from rooflab.labs.llm.film import words
 from rooflab.labs.llm.film.grid import Grid, by_kind, totals
 from rooflab.labs.llm.model import Model
 from rooflab.predict.machine import Machine
-from rooflab.show.machine_choices import Offer
+from rooflab.show.rooflines.machine_choices import Offer
 
 
 @dataclass(frozen=True)

@@ -32,8 +32,8 @@ from rooflab.labs.llm.film.grid import (
 from rooflab.labs.llm.film.runs import TimedRun, rates_of_runs, timed
 from rooflab.labs.llm.step_time import MIX
 from rooflab.predict.machine import Machine
-from rooflab.show import ceiling_lines
-from rooflab.show.machine_choices import Offer
+from rooflab.show.rooflines import ceiling_lines
+from rooflab.show.rooflines.machine_choices import Offer
 
 NEAR = 2.4  # times all but attention: what the bars' axis holds until a bar is higher
 ROOM = 1.25  # times the highest bar, so that its value has room above it

@@ -7,12 +7,13 @@ import numpy as np
 from rooflab.count.operation import Operation
 from rooflab.count.si import si
 from rooflab.predict.estimate import CACHES, Prediction, overhead
-from rooflab.show import captions, ceiling_lines, theme
-from rooflab.show.ceiling_lines import PEAK, SAY_OVERHEAD, SAY_SIDES, SIDES
-from rooflab.show.graph import Less, Reading, gaps, rates, ridges, shares
-from rooflab.show.roofline_tables import Series
-from rooflab.show.roofline_values import AS_IT_IS, FACTORS, LEVELS, RooflineValues
+from rooflab.show import captions, theme
+from rooflab.show.rooflines import ceiling_lines
+from rooflab.show.rooflines.ceiling_lines import PEAK, SAY_OVERHEAD, SAY_SIDES, SIDES
+from rooflab.show.rooflines.tables import Series
+from rooflab.show.rooflines.values import AS_IT_IS, FACTORS, LEVELS, RooflineValues
 from rooflab.show.scene import By, Fill, Value, Words
+from rooflab.show.scene.graph import Less, Reading, gaps, rates, ridges, shares
 
 SAY = captions.SAY
 WHAT_IF = " · what if: bandwidth {memory}, peak {arithmetic}"

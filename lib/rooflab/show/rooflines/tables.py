@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from rooflab.count.dtypes import DType, DTypeLike
 from rooflab.count.operation import Operation
-from rooflab.show import ceiling_lines
 from rooflab.show.canvas import Frame, around, frame_for
-from rooflab.show.machine_choices import Offer
+from rooflab.show.rooflines import ceiling_lines
+from rooflab.show.rooflines.machine_choices import Offer
 
 
 @dataclass(frozen=True)

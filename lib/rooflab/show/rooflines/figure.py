@@ -15,15 +15,16 @@ from rooflab.count.validation import unknown
 from rooflab.predict.catalogue import machine as _machine
 from rooflab.predict.machine import Machine
 from rooflab.predict.roofline import Roofline
-from rooflab.show import captions, ceiling_lines, roofs, theme
-from rooflab.show import points as marks
+from rooflab.show import captions, theme
 from rooflab.show.canvas import dress
-from rooflab.show.ceiling_lines import CHOICES, CallLine, Ceiling, ceilings
-from rooflab.show.ceiling_lines import roof as roof_of
 from rooflab.show.figures import Page, Panel, Picture, page
 from rooflab.show.labels import Crowd
-from rooflab.show.machine_choices import listed
-from rooflab.show.points import Point
+from rooflab.show.rooflines import ceiling_lines, roofs
+from rooflab.show.rooflines import points as marks
+from rooflab.show.rooflines.ceiling_lines import CHOICES, CallLine, Ceiling, ceilings
+from rooflab.show.rooflines.ceiling_lines import roof as roof_of
+from rooflab.show.rooflines.machine_choices import listed
+from rooflab.show.rooflines.points import Point
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

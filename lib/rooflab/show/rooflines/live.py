@@ -18,14 +18,15 @@ from rooflab.count.dtypes import dtype as _dtype
 from rooflab.count.operation import Operation
 from rooflab.count.validation import size, unknown
 from rooflab.predict.machine import Machine
-from rooflab.show import canvas, painter
+from rooflab.show import canvas
 from rooflab.show.box import BoxView, Solid, of_family
-from rooflab.show.ceiling_lines import CHOICES, MIX, as_band
-from rooflab.show.families import Family, batches, families, sizes
-from rooflab.show.machine_choices import Offer, offers, well_known, with_figures
-from rooflab.show.player import Player
-from rooflab.show.roofline_scene import roofline_scenes
-from rooflab.show.roofline_tables import Series, Slider, Tables
+from rooflab.show.rooflines.ceiling_lines import CHOICES, MIX, as_band
+from rooflab.show.rooflines.families import Family, batches, families, sizes
+from rooflab.show.rooflines.machine_choices import Offer, offers, well_known, with_figures
+from rooflab.show.rooflines.picture import roofline_scenes
+from rooflab.show.rooflines.tables import Series, Slider, Tables
+from rooflab.show.scene import painter
+from rooflab.show.scene.player import Player
 from rooflab.show.waiting import Cover, awaited, covered
 from rooflab.show.waterfall_picture import WaterfallView, stacked, waterfall_of
 

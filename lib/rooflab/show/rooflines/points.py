@@ -11,9 +11,9 @@ from rooflab.count.operation import Operation
 from rooflab.count.si import si, times
 from rooflab.count.validation import unknown
 from rooflab.show import captions, theme
-from rooflab.show.columns import Column, is_number, is_table, row_of, rows_of
 from rooflab.show.labels import Crowd, Haloed, spots_around
-from rooflab.show.machine_choices import listed
+from rooflab.show.rooflines.columns import Column, is_number, is_table, row_of, rows_of
+from rooflab.show.rooflines.machine_choices import listed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

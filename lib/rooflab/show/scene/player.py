@@ -8,8 +8,8 @@ from typing import Any
 import anywidget
 import traitlets
 
-from rooflab.show import canvas, painter, theme
-from rooflab.show.scene import Dim, Scene, sheets
+from rooflab.show import canvas, theme
+from rooflab.show.scene import Dim, Scene, painter, sheets
 from rooflab.show.waiting import awaited, covered, waiting_sentence
 
 
@@ -25,8 +25,8 @@ class Player(anywidget.AnyWidget):
     ``kind``: CSS classes. Arguments named like dimensions say where they start.
     """
 
-    _esm = canvas.source("overlay.js", "player.js")
-    _css = theme.css() + canvas.source("overlay.css", "player.css")
+    _esm = canvas.source("overlay.js", "player.js", beside=__file__)
+    _css = theme.css() + canvas.source("player.css", beside=__file__)
     scenes: Any = traitlets.List().tag(sync=True)
     kind = traitlets.Unicode().tag(sync=True)
     follows = traitlets.Dict().tag(sync=True)

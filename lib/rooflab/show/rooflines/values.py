@@ -19,12 +19,13 @@ from rooflab.count.dtypes import DType
 from rooflab.count.operation import Operation
 from rooflab.predict.estimate import CACHES, predict
 from rooflab.predict.roofline import Roofline
-from rooflab.show import canvas, ceiling_lines
-from rooflab.show.ceiling_lines import CHOICES, missing
-from rooflab.show.graph import Above, Along, Either, Less
-from rooflab.show.machine_choices import Offer
-from rooflab.show.roofline_tables import Series, Tables
+from rooflab.show import canvas
+from rooflab.show.rooflines import ceiling_lines
+from rooflab.show.rooflines.ceiling_lines import CHOICES, missing
+from rooflab.show.rooflines.machine_choices import Offer
+from rooflab.show.rooflines.tables import Series, Tables
 from rooflab.show.scene import By, Dim, Sum, Value
+from rooflab.show.scene.graph import Above, Along, Either, Less
 
 LEVELS = ("dram", "l3", "l2", "l1")  # of the roofs, from below
 FACTORS = tuple(2 ** (n / 2) for n in range(-2, 5))  # of next year's machine

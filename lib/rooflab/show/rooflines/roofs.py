@@ -12,8 +12,8 @@ from typing import Any, TypeAlias
 
 from rooflab.count.si import si
 from rooflab.show import theme
-from rooflab.show.ceiling_lines import COLOUR, SHADE, CallLine, Ceiling, labels
 from rooflab.show.labels import STEEP, Crowd, Spot
+from rooflab.show.rooflines.ceiling_lines import COLOUR, SHADE, CallLine, Ceiling, labels
 
 Look: TypeAlias = dict[str, Any]
 THICK, THIN = 2.6, 1.1  # points of a roof that a point lives under, and of another one
@@ -47,7 +47,7 @@ def draw_ceilings(
 
 
 def draw_overhead(crowd: Crowd, lines: Mapping[tuple[str, str], CallLine]) -> None:
-    """Draw the ``lines`` of :func:`rooflab.show.ceiling_lines.of_operations`, thin and dashed."""
+    """Draw the ``lines`` of :func:`.ceiling_lines.of_operations`, thin and dashed."""
     for line in lines.values():
         crowd.ax.plot(
             *zip(*line.points), "--", color=theme.OVERHEAD, lw=1.2 * crowd.share, zorder=2

@@ -15,7 +15,7 @@ from rooflab.predict.catalogue import machine as catalogue_machine
 from rooflab.predict.catalogue import machines as catalogue
 from rooflab.predict.machine import Machine
 from rooflab.show import captions
-from rooflab.show.ceiling_lines import MIX
+from rooflab.show.rooflines.ceiling_lines import MIX
 
 if TYPE_CHECKING:
     from rooflab.measure.measurement import Measurement

@@ -11,13 +11,14 @@ import numpy as np
 from rooflab.count.operation import Operation
 from rooflab.count.si import si
 from rooflab.predict.estimate import CACHES
-from rooflab.show import canvas, ceiling_lines, theme
-from rooflab.show.axes import Frame, Scale
-from rooflab.show.graph import Along, Less, OnAxes, Reading, rates
-from rooflab.show.roofline_tables import Series, Tables
-from rooflab.show.roofline_values import FACTORS, LEVELS, NO, RooflineValues
-from rooflab.show.roofline_words import WHAT_IF, as_it_is, ridge_words, sentence, why
+from rooflab.show import canvas, theme
+from rooflab.show.rooflines import ceiling_lines
+from rooflab.show.rooflines.tables import Series, Tables
+from rooflab.show.rooflines.values import FACTORS, LEVELS, NO, RooflineValues
+from rooflab.show.rooflines.words import WHAT_IF, as_it_is, ridge_words, sentence, why
 from rooflab.show.scene import By, Fill, Mark, Scene, Sum, Value, Words
+from rooflab.show.scene.axes import Frame, Scale
+from rooflab.show.scene.graph import Along, Less, OnAxes, Reading, rates
 
 WIDE, NARROW = (760, 420), (400, 420)  # width and height of the two sheets
 CALL_POINTS = 24  # corners of a line of calls

@@ -5,7 +5,7 @@ table of all of them. All are decades, the log10 of what they stand for: there a
 line, a factor is a length, and axes only shift and stretch.
 
 >>> import numpy as np
->>> from rooflab.show.graph import Along, Less, Reading, rates
+>>> from rooflab.show.scene.graph import Along, Less, Reading, rates
 >>> roof = np.array([-2.0, 9.0, 1.0, 12.0, 4.0, 12.0])  # two lines that meet at 10 FLOP/byte
 >>> float(Along(np.array([0.0]), roof).work(np.array([0.0]), roof)[0])
 11.0
