@@ -320,7 +320,7 @@ class RooflineView(Player):
     def words(self) -> str:
         """A line for each operation that is shown, then what is said of the picture."""
         places = self.scene.places(**self.state)
-        lines = {kind: [] for kind in ("more", "origin", "title")}
+        lines: dict[str, list[str]] = {kind: [] for kind in ("more", "origin", "title")}
         for kind, words, _ in self.scene.notes:
             lines[kind].append(str(self.scene.settled(words, places)))
         return "\n".join(filter(None, [*lines["more"], *lines["origin"]]))

@@ -139,7 +139,8 @@ class Sheet:
             scene.line(line, ink, width, opacity=seen, clip=f.box, name=f"{name} {level}")
         self._slope_label(level)
         if main:
-            self._ridge(), self._flat_label()
+            self._ridge()
+            self._flat_label()
 
     def _ridge(self) -> None:
         values, scene = self.values, self.scene
