@@ -176,3 +176,15 @@ def test_no_text_lies_on_another_and_nothing_jumps(tab, addresses, name: str, wi
             "() => document.documentElement.scrollWidth > document.documentElement.clientWidth"
         )
         assert not page.evaluate(sideways)
+
+
+def test_texts_that_overlap_or_are_cut_off_are_found(tab, addresses) -> None:
+    """Else the test above would prove nothing."""
+    with opened(tab, addresses["free_lunch"], WINDOWS[0]) as page:
+        for place in ("translate(-20 100)", None):
+            page.evaluate(
+                """place => { const [one, two] = document.querySelectorAll('.rl-scene svg text');
+                one.setAttribute('transform', place ?? two.getAttribute('transform')); }""",
+                place,
+            )
+            assert ask(page, "faults")[0], place

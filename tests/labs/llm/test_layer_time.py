@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import math
 
 import pytest
+from ipywidgets.embed import embed_data
 
 import rooflab as rl
 from rooflab.labs.llm.layer_time import MOST, TOKENS, WIDTHS, _bound, knee
 from rooflab.measure.measurement import Measurement
+from tests.support.scenes import texts
 
 H200, MI300X = rl.Roofline("h200-sxm", "bf16"), rl.Roofline("mi300x", "fp16")
 
@@ -100,8 +103,7 @@ def test_bad_input_is_named(arguments, error, said):
 
 def test_the_box_of_a_layer_has_tokens_as_its_thickness():
     live = rl.live.layer(machines=["h200-sxm"], dtype="bf16")
-    assert [slider.description for slider in live.sliders] == ["tokens", "outputs", "inputs"]
-    assert [slider.value for slider in live.sliders] == [64, 11008, 4096]
+    assert edges(live) == {"tokens": 64, "outputs": 11008, "inputs": 4096}
     assert "slab of 64×11008×4096" in live.box.sentence and "62.66 FLOP/byte" in live.sentence
     one = rl.live.layer(1, machines=["h200-sxm"], dtype="bf16")
     assert "sheet of 1×11008×4096" in one.box.sentence and "left of the ridge" in one.sentence
@@ -111,28 +113,24 @@ def test_the_box_of_a_layer_has_the_roof_that_the_lesson_computes_with():
     """Weights are read: the same ridge as rl.Roofline, in the page and in its still picture."""
     core = rl.recording("epyc-2core-vm").at(threads=1)
     live = rl.live.layer(machines=[core], dtypes=["fp32"])
-    (packed,) = live.view.data["machines"]
-    assert packed["roofs"]["fp32"]["cold"][0]["ridge"] == "3.38"
+    assert texts(live.view, "ridge") == ["ridge 3.38"]
     assert rl.Roofline(core, "fp32").ridge == pytest.approx(3.38, abs=0.005)
     assert "right of the ridge (3.38)" in live.sentence
 
 
 def test_the_box_of_a_layer_starts_at_the_nearest_sizes_and_stays_small():
     live = rl.live.layer(70, 700, 3000, machines=["h200-sxm"])
-    assert [slider.value for slider in live.sliders] == [64, 3072, 768]
+    assert edges(live) == {"tokens": 64, "outputs": 3072, "inputs": 768}
     assert TOKENS[0] == 1 and TOKENS[-1] == 4096 and MOST in TOKENS
     assert {768, 3072, 4096, 11008, 14336} < set(WIDTHS)
-    kept = [v for w in (live.view, live.box) for v in _buffers(w.data)]
-    assert sum(kept) < 1_000_000
+    state = embed_data(views=[live])["manager_state"]["state"]
+    assert max(len(json.dumps(one)) for one in state.values()) < 1_000_000
 
 
-def _buffers(data):
-    """Bytes of everything in a widget's data."""
-    if isinstance(data, dict):
-        return [n for value in data.values() for n in _buffers(value)]
-    if isinstance(data, (list, tuple)):
-        return [n for value in data for n in _buffers(value)]
-    return [len(data) if isinstance(data, (bytes, str)) else 8]
+def edges(live):
+    """What its sliders stand at, by their names."""
+    found = zip("ijk", live.scene.sliders)
+    return {slider.name: slider.values[getattr(live.view, letter)] for letter, slider in found}
 
 
 @pytest.mark.parametrize("argument", ["tokens", "inputs", "outputs"])

@@ -263,8 +263,9 @@ class Sheet:
         gemm = name == "gemm"
         dx, dy = np.where(flip, -13, 13), (-10 if gemm else 20)
         place = self.near(self.at(x, values.roof_over(series, side)), By(x.dims, dx), dy)
+        words: Words = tags
         if side == "cold":
-            words, seen = tags, self._seen(series, side)
+            seen = self._seen(series, side)
         else:  # where both sides are shown, the name stands at the cold one
             words = Fill(By("side", ["", "{tag}", "warm"]), tag=tags)
             both = np.array([[0, 0], [1, 1], [0, 1]], float)

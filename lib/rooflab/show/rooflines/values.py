@@ -285,7 +285,7 @@ class RooflineValues:
 
     def estimates(self, series: Series, side: str, value: Callable[..., Any], none: Any) -> Any:
         """``value(op, prediction)`` by who, kind, i, k: of single operations."""
-        ops = self.ledgers[series.name][:, :, 0]
+        ops: Any = self.ledgers[series.name][:, :, 0]
         kind = object if isinstance(none, str) else float
         found = np.full((len(self.timed) + 1, *ops.shape), none, kind)
         for w, offer in enumerate(self.timed, 1):
@@ -321,7 +321,7 @@ class Hits:
     def __init__(self, values: RooflineValues, series: Series, side: str) -> None:
         self.rates: list[float] = []
         self.points: list[tuple[int, DType, float, float]] = []  # who, number type, decades
-        ops = values.ledgers[series.name]
+        ops: Any = values.ledgers[series.name]
         table = np.zeros((len(values.timed) + 1, *ops.shape))
         where: dict[object, list[tuple[int, ...]]] = {}  # several places may hold one operation
         for place in np.ndindex(*ops.shape):
