@@ -6,7 +6,7 @@
     if (event.type === "keydown") { if (event.key !== "ArrowRight") return; P.keys.push(moment); }
     // After the slider has taken the event, its handle says which value is wanted.
     setTimeout(() => {
-      const wanted = Number(document.querySelector(".noUi-handle")?.getAttribute("aria-valuenow"));
+      const wanted = Number(document.querySelector(":is(.noUi-handle, .rl-live-roofline .rl-sliders input)")?.getAttribute("aria-valuenow"));
       if (P.inputs.at(-1)?.[1] !== wanted) P.inputs.push([moment, wanted]);
     }, 0);
   };
@@ -36,7 +36,7 @@
   }
   let node = null, address = null;
   function look() {
-    if (P.kind === "data") return Number(document.querySelector("svg.rl-live")?.dataset.tick ?? NaN);
+    if (P.kind === "data") return Number(document.querySelector(".rl-live-roofline .stage svg")?.dataset.i ?? NaN);
     const now = source();
     if (!now || (P.kind === "img" && (!now.complete || !now.naturalWidth))) return P.value;
     if (P.kind === "img" && now === node && now.src === address) return P.value;

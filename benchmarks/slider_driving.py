@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks.slider_variants import KIND, VARIANTS
+from benchmarks.slider_variants import KIND, SLIDER, VARIANTS
 
 HERE = Path(__file__).resolve().parent
 
@@ -38,15 +38,15 @@ def open_variant(server, chromium, name: str):
         " await app.shell.currentWidget.sessionContext.ready;"
         " app.commands.execute('notebook:run-all-cells'); }"
     )
-    page.wait_for_selector(".noUi-handle")
+    page.wait_for_selector(SLIDER)
     page.evaluate(f"probe.start('{KIND[name]}')")
     page.wait_for_function("probe.value !== null")
     page.first_picture = time.perf_counter() - begin
     page.wait_for_timeout(1500)
-    page.locator(".noUi-handle").first.evaluate(
+    page.locator(SLIDER).first.evaluate(
         "node => node.setAttribute('data-lm-suppress-shortcuts', 'true')"
     )
-    page.locator(".noUi-handle").first.focus()
+    page.locator(SLIDER).first.focus()
     return page
 
 
@@ -66,7 +66,7 @@ def single_ticks(page, count: int) -> list[float]:
 
 def to_start(page) -> None:
     """Put the slider back to its first value, so that no burst runs into its end."""
-    page.locator(".noUi-handle").first.focus()
+    page.locator(SLIDER).first.focus()
     page.keyboard.press("Home")
     page.wait_for_timeout(1000)
 
@@ -118,8 +118,9 @@ def hold_key(page, session, rate: float = 30, seconds: float = 2.5) -> dict[str,
 def drag(page, session, rate: float = 60, seconds: float = 2.0) -> dict[str, object]:
     """The handle dragged to the right by mouse, ``rate`` moves a second."""
     to_start(page)
-    box = page.locator(".noUi-handle").first.bounding_box()
-    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    box = page.locator(SLIDER).first.bounding_box()
+    # A handle is held in its middle, our slider at the left end of its track, where its thumb is.
+    x, y = box["x"] + min(12, box["width"] / 2), box["y"] + box["height"] / 2
     mouse = {"button": "left", "buttons": 1, "y": y}
     session.send(
         "Input.dispatchMouseEvent", {"type": "mousePressed", "x": x, "clickCount": 1, **mouse}

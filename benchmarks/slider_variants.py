@@ -5,7 +5,8 @@ corner, which probe.js reads; the live roofline says it in an attribute.
 """
 
 STEPS = 1500
-TICK = "svg.rl-live"
+#: What is moved: the handle of ipywidgets, or the slider of our own picture.
+SLIDER = ":is(.noUi-handle, .rl-live-roofline .rl-sliders input)"
 
 INTERACT = f"""%matplotlib inline
 import matplotlib.pyplot as plt

@@ -147,8 +147,9 @@ rl.mine.save(product)
 # is $M \times K$, $B$ is $K \times N$, $C$ is $M \times N$. The painted area is what has to
 # travel.
 #
-# Move the sliders, one after the other. Make it a stick, then a sheet, then a cube, and watch the
-# dot on the roofline. *Log edges* draws every doubling as the same step, so that a thin sheet can
+# Move the sliders, one after the other, or drag a corner. Make it a stick, then a sheet, then a
+# cube, and watch the dot on the roofline. Point at $C$: it shows what one of its numbers needs.
+# *Log edges* draws every doubling as the same step, so that a thin sheet can
 # still be seen. *True shape* shows it as it is.
 
 # %% tags=["core"]
