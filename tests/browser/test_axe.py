@@ -52,21 +52,15 @@ CELLS = (
     'rl.live.morph(MEASURED, machine=HERE, guesses={"gemm 1024×1024×1024 fp32": 0.2})',
     'rl.sort("03-ten", TEN, machine=SORTED)',
 )
-OURS = ":is(.rl-pic, .rl-card, .rooflab-live, .rl-golf, .rl-lunch)"
+OURS = ":is(.rl-pic, .rooflab-live, .rl-waits)"
 READY = f"""() => document.querySelectorAll('{OURS}').length >= 8
-    && document.querySelector('.rl-sort svg[tabindex]')
-    && !document.querySelector('.noUi-handle:not([data-lm-suppress-shortcuts])')"""
+    && document.querySelector('.rl-sort svg[tabindex]')"""
 RULES = {"runOnly": {"type": "tag", "values": [
     "wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]},
     "resultTypes": ["violations"], "preload": False}  # fmt: skip
 # Colour of words against what lies below them, where axe cannot judge: drawn words, dark cards.
 CONTRASTS = """ours => {
-    const parse = text => text.match(/[\\d.]+/g).map(Number),
-        mix = (m, c) => m.map(row => row.reduce((sum, v, i) => sum + v * c[i], 0));
-    const turned = c => { // what a dark page makes of a card: invert(0.92) hue-rotate(180deg)
-        const inverted = c.map(v => 255 * 0.92 + v * (1 - 2 * 0.92));
-        return mix([[-0.574, 1.43, 0.144], [0.426, 0.43, 0.144], [0.426, 1.43, -0.856]], inverted)
-            .map(v => Math.min(255, Math.max(0, v))); };
+    const parse = text => text.match(/[\\d.]+/g).map(Number);
     const bright = c => { const [r, g, b] = c.map(v => v / 255)
         .map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
         return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
@@ -101,7 +95,6 @@ CONTRASTS = """ours => {
             if ((parse(c)[3] ?? 1) === 1) paper = c;
         }
         let ink = parse(fill).slice(0, 3), under = parse(paper).slice(0, 3);
-        if (text.closest('.rl-dark > .rl-card')) { ink = turned(ink); under = turned(under); }
         const [low, high] = [bright(ink), bright(under)].sort((p, q) => p - q),
             ratio = (high + 0.05) / (low + 0.05);
         seen += 1;
@@ -110,7 +103,7 @@ CONTRASTS = """ours => {
     sheet.remove();
     return { found, seen }; }"""
 SMALL = """ours => [...document.querySelectorAll(
-    `${ours} :is(button, select, summary, .noUi-handle, [role=button])`)]
+    `${ours} :is(button, select, summary, [role=button])`)]
     .filter(n => n.getClientRects().length && getComputedStyle(n).visibility !== 'hidden')
     .map(n => [n.className || n.textContent, n.getBoundingClientRect()])
     .filter(([, b]) => Math.min(b.width, b.height) < 23.9)
@@ -119,7 +112,7 @@ CUT = """ours => [...document.querySelectorAll(
     `${ours} :is(.rl-fall text, button, select, b)`)]
     .filter(n => n.getClientRects().length && n.textContent.trim())
     .filter(n => { const b = n.getBoundingClientRect();
-        let own = n.closest('.rl-card, .rl-pic, .rl-golf, .rl-lunch');
+        let own = n.closest('.rl-pic, .rooflab-live');
         // one that has no box of its own
         while (!own.getBoundingClientRect().width) own = own.parentElement;
         const card = own.getBoundingClientRect();
@@ -158,7 +151,7 @@ def test_axe_finds_nothing_on_a_static_page(still_page) -> None:
 
 def test_axe_would_find_what_is_wrong(still_page) -> None:
     still_page.evaluate(
-        "document.querySelector('.rl-card button').style.cssText = 'background: #fff; color: #bbb'"
+        "document.querySelector('.rl-scene button').style.cssText = 'background: #fff; color: #bbb'"
     )
     assert any(text.startswith("color-contrast") for text in violations(still_page))
 

@@ -28,7 +28,7 @@ from tools.slides import build, deep
 
 pytestmark = [pytest.mark.browser, pytest.mark.notebook]
 LESSONS = sorted(NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))
-OURS = ":is(.rl-pic, .rl-card, .rl-said, .rooflab-live)"
+OURS = ":is(.rl-pic, .rl-said, .rooflab-live)"
 MOVED = ":is(input[type=range], .noUi-handle[aria-label])"
 GO_TO = """async n => {
     const notebook = window.jupyterapp.shell.currentWidget.content;

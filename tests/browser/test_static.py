@@ -20,7 +20,7 @@ from tests.browser.test_guess import click_axis, confirm
 pytestmark = pytest.mark.browser
 WINDOW = (1500, 1000)
 WALK = Path(__file__).with_name("walk.js").read_text("utf-8")
-OUTPUTS = ".jp-OutputArea-output:has(svg, .rl-pic, .rl-card)"
+OUTPUTS = ".jp-OutputArea-output:has(svg, .rl-pic)"
 # All pictures are there, and have put their names on their sliders.
 READY = f"""count => document.querySelectorAll('{OUTPUTS}').length === count
     && [...document.querySelectorAll('.noUi-handle')].every(one => one.ariaLabel)"""

@@ -43,7 +43,7 @@ function code(cell) {
 
 function codeBlocks(cell) {
   const [input, output] = ['.jp-Cell-inputWrapper', '.jp-Cell-outputWrapper'].map(s => cell.querySelector(`:scope > ${s}`));
-  const bar = output?.querySelector('.widget-hprogress') && !output.querySelector('.rl-pic, .rl-card, img');
+  const bar = output?.querySelector('.widget-hprogress') && !output.querySelector('.rl-pic, img');
   const shown = !bar && output?.querySelector('.jp-OutputArea-output');
   if (!shown && IMPORTS.test(code(cell))) return [];  // nothing to see from a wall
   const kind = output?.querySelector(PICTURE) ? 'picture' : SAYS.test(code(cell)) ? 'said' : 'output';
