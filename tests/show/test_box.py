@@ -129,5 +129,5 @@ def test_a_batch_that_thickens_nothing_says_why() -> None:
 
 def test_its_state_is_small() -> None:
     for view in (VIEW, BOTH):
-        (packed,) = view.scenes
+        (packed,) = view.packed
         assert len(json.dumps({**packed, "buffer": ""})) + len(packed["buffer"]) * 4 / 3 < 300e3

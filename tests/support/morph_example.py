@@ -43,8 +43,8 @@ def says(picture: Morph) -> list[str]:
 
 def packed(picture: Morph) -> float:
     """Bytes of what a browser gets of the picture."""
-    held = [len(json.dumps({**one, "buffer": ""})) for one in picture.scenes]
-    return sum(held) + 4 / 3 * sum(len(one.get("buffer", b"")) for one in picture.scenes)
+    held = [len(json.dumps({**one, "buffer": ""})) for one in picture.packed]
+    return sum(held) + 4 / 3 * sum(len(one.get("buffer", b"")) for one in picture.packed)
 
 
 def places(scene: Scene, mark: Mark, channel: str = "at", **state: Any) -> np.ndarray:

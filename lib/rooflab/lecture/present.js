@@ -80,7 +80,7 @@ function render({ model, el }) {
 // An answer taken back: a picture that asks begins at the first stop of each of its dimensions. What
 // waits for it follows.
 function nothingSaid(asked) {
-  const dims = asked.get('asks') ? asked.get('scenes')[0].dims.filter(dim => !dim.of) : [];
+  const dims = asked.get('asks') ? JSON.parse(asked.get('scenes'))[0].dims.filter(dim => !dim.of) : [];
   return Object.fromEntries(dims.map(({ name, names }) => [name, names ? names[0] : 0]));
 }
 

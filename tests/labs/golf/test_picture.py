@@ -366,13 +366,13 @@ def state(made: Any) -> int:
     """Bytes that a browser gets of a picture's two sheets."""
     return sum(
         len(one.get("buffer", b"")) + len(json.dumps({**one, "buffer": ""}, ensure_ascii=False))
-        for one in made.scenes
+        for one in made.packed
     )
 
 
 def test_the_state_is_small_and_deterministic() -> None:
     one, two = golf(SWEEP), golf(SWEEP)
-    assert one.scenes == two.scenes and one.still() == two.still()
+    assert one.packed == two.packed and one.still() == two.still()
     assert one.model_id != two.model_id and one.model_id.startswith("golf")
     assert state(one) < 80e3
 

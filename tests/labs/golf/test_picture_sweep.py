@@ -107,5 +107,5 @@ def test_counts_are_written_as_in_every_other_picture() -> None:
     """A thin space from ten thousand on, words from a million; never a comma."""
     made = golf(SWEEP)
     assert made.scene.dim("chunk").stops == ["1024", "4096", "65\u202f536", "1.00 million"]
-    written = json.dumps([one.get("texts", []) for one in made.scenes], ensure_ascii=False)
+    written = json.dumps([one.get("texts", []) for one in made.packed], ensure_ascii=False)
     assert "65\u202f536" in written and re.search(r"\d,\d{3}", written) is None

@@ -6,6 +6,7 @@ import json
 import math
 
 import pytest
+from ipywidgets import Widget
 from ipywidgets.embed import embed_data
 
 import rooflab as rl
@@ -119,6 +120,7 @@ def test_the_box_of_a_layer_has_the_roof_that_the_lesson_computes_with():
 
 
 def test_the_box_of_a_layer_starts_at_the_nearest_sizes_and_stays_small():
+    Widget.close_all()
     live = rl.live.layer(70, 700, 3000, machines=["h200-sxm"])
     assert edges(live) == {"tokens": 64, "outputs": 3072, "inputs": 768}
     assert TOKENS[0] == 1 and TOKENS[-1] == 4096 and MOST in TOKENS

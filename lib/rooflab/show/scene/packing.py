@@ -216,7 +216,7 @@ def sheets(*scenes: Scene) -> list[dict[str, Any]]:
     That is words, tables, rulers, and in ``pool`` each long part that is said more than once.
     """
     pool: dict[str, int] = {}
-    shared = ("texts", "buffer", "exact")
+    shared = ("texts", "buffer", "exact", "dims")  # dims are read by a lecture, too
     found = [
         {key: one[key] if key in shared else _pooled(one[key], pool) for key in one}
         for one in _packed(scenes)

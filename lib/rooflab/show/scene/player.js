@@ -553,8 +553,8 @@ function render({ model, el }) {
   el.rooflab = model; // for the page around it: an address with a state, a lecture, a test
   el.classList.add('rl-pic', 'rl-scene', ...model.get('kind').split(' ').filter(Boolean));
   const cover = htmlNode('div', { className: 'cover', hidden: true }, el), home = htmlNode('div', { className: 'rl-play-home' }, el);
-  const [{ texts, buffer, exact, rulers, pool }] = model.get('scenes'), parts = pool.map((part) => ({ part })), shared = { texts, buffer, exact, rulers: unpooled(rulers ?? {}, parts) };
-  const scenes = model.get('scenes').map((g) => ({ ...unpooled(g, parts), ...shared })); // the first has those of all
+  const sheets = JSON.parse(model.get('scenes')), [{ texts, rulers, pool }] = sheets, buffer = model.get('numbers'), exact = model.get('exact'), parts = pool.map((part) => ({ part })), shared = { texts, buffer, exact, rulers: unpooled(rulers ?? {}, parts) };
+  const scenes = sheets.map((g) => ({ ...unpooled(g, parts), ...shared })); // the first has those of all
   let shown = -1, end = () => {};
   function fit(wide) { // the widest sheet whose letters stay large enough there
     const fits = scenes.findIndex((g) => g.width <= 1.35 * wide), next = !wide ? 0 : fits < 0 ? scenes.length - 1 : fits;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -27,7 +28,11 @@ class Player(anywidget.AnyWidget):
 
     _esm = canvas.source("overlay.js", "player.js", beside=__file__)
     _css = theme.css() + canvas.source("player.css", beside=__file__)
-    scenes: Any = traitlets.List().tag(sync=True)
+    #: The sheets as JSON: one text, which a notebook that is saved does not spread over lines.
+    scenes = traitlets.Unicode().tag(sync=True)
+    #: The tables of all sheets: 16-bit whole numbers, and 32-bit ones.
+    numbers = traitlets.Bytes().tag(sync=True)
+    exact = traitlets.Bytes().tag(sync=True)
     kind = traitlets.Unicode().tag(sync=True)
     follows = traitlets.Dict().tag(sync=True)
     #: Whether what a hand does here is an answer, which a kernel has to keep.
@@ -49,8 +54,12 @@ class Player(anywidget.AnyWidget):
         self.sheets, self.scene, self.after = scenes, scenes[0], awaited(after)
         own = {dim.name: _trait(dim) for dim in self.scene.told if not self.has_trait(dim.name)}
         self.add_traits(**own)
+        packed = sheets(*scenes)
+        numbers, exact = packed[0].pop("buffer"), packed[0].pop("exact", b"")
         super().__init__(
-            scenes=sheets(*scenes),
+            scenes=json.dumps(packed, separators=(",", ":"), ensure_ascii=False, default=float),
+            numbers=numbers,
+            exact=exact,
             kind=kind,
             follows={name: [list(found)] for name, found in (follows or {}).items()},
             waits=[one.model_id for one in self.after],
@@ -71,6 +80,13 @@ class Player(anywidget.AnyWidget):
 
     def _look(self, change: Any) -> None:
         self.covered = any(one.covered for one in self.after)
+
+    @property
+    def packed(self) -> list[dict[str, Any]]:
+        """The sheets as a browser has them, with their tables."""
+        found: list[dict[str, Any]] = json.loads(self.scenes)
+        found[0] |= {"buffer": self.numbers} | ({"exact": self.exact} if self.exact else {})
+        return found
 
     @property
     def state(self) -> dict[str, Any]:

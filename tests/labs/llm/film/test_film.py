@@ -258,7 +258,7 @@ def test_covered_it_shows_nothing_and_keeps_the_picture_for_a_lecture() -> None:
 @pytest.mark.parametrize("model", ["llama-2-7b", "deepseek-v3"])
 def test_the_state_stays_small(model: str) -> None:
     """With the machines that are offered by default; a megabyte is the limit."""
-    first, *others = film(model).scenes
+    first, *others = film(model).packed
     plain = {key: value for key, value in first.items() if key != "buffer"}
     assert len(first["buffer"]) + len(json.dumps([plain, *others])) < 1_000_000
 
