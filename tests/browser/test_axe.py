@@ -152,7 +152,8 @@ def test_axe_finds_nothing_on_a_static_page(still_page) -> None:
 def test_axe_would_find_what_is_wrong(still_page) -> None:
     still_page.evaluate(
         """[...document.querySelectorAll('.rl-scene button:enabled')]
-            .find(one => one.getClientRects().length).style.cssText = 'background: #fff; color: #bbb'"""
+            .find(one => one.getClientRects().length)
+            .style.cssText = 'background: #fff; color: #bbb'"""
     )
     assert any(text.startswith("color-contrast") for text in violations(still_page))
 
