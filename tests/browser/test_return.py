@@ -8,7 +8,7 @@ import nbformat
 import pytest
 
 from rooflab.jupyter_save import STATE
-from tests.browser.conftest import PICTURES, press, ready, x_of
+from tests.browser.conftest import BOUND, PICTURES, press, ready, x_of
 from tests.browser.front import RUN_ALL, Front
 from tests.browser.server import Server
 from tests.browser.test_guess import click_axis, confirm
@@ -55,9 +55,9 @@ def test_a_saved_notebook_shows_its_pictures_again_and_they_move(
     assert page.locator(".rl-guess.done").first.inner_text().startswith("How long do seventeen")
     move(page, ".rl-lunch")
     ready(page)
-    before = x_of(page)
+    before = x_of(page, BOUND.format("gemm"))
     press(page, 0, "PageUp")
-    assert x_of(page) > before, "the live roofline moves, too"
+    assert x_of(page, BOUND.format("gemm")) > before, "the live roofline moves, too"
     assert page.locator(".jupyter-widgets-disconnected").count() > 0, "no kernel answers them"
     assert page.evaluate(ICON) == [], "a broken chain stands in a picture"
 
