@@ -66,7 +66,8 @@
   // What a reader has changed: traits of the slot's widgets that are not as they were at first.
   const answers = (model) => model.get('asks') || 'guess_at' in model.first || 'placed' in model.first;
   const widgets = (slot) => slot.dataset.holds.split(' ').map((id) => rooflabPage.models.get(id)).filter((model) => model?.kind === 'AnyModel' && !answers(model));
-  const open = (model, name) => name in model.first && !OWN.test(name) && !(name in (model.get('follows') ?? {})) && /^(string|number|boolean)$/.test(typeof model.first[name]);
+  const told = (model, name) => (model.get('follows')?.[name] ?? []).some(([id]) => rooflabPage.models.has(id) && answers(rooflabPage.models.get(id)));
+  const open = (model, name) => name in model.first && !OWN.test(name) && !told(model, name) && /^(string|number|boolean)$/.test(typeof model.first[name]);
 
   function address(slot) {
     const changed = widgets(slot).flatMap((model, n) => Object.keys(model.first)

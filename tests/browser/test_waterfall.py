@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
+from playwright.sync_api import expect
 
 import rooflab as rl
 from rooflab.predict.explain import explain
@@ -107,7 +108,7 @@ def test_sliders_machine_and_box_move_it_without_a_kernel(page) -> None:
     says(page, "gemv 1024×1024 fp32")
     machine(page, "NVIDIA H100 SXM5 80 GB")
     says(page, "the waterfall stops at the bound")
-    assert page.locator(".rl-fall .bar:visible").count() == 0
+    expect(page.locator(".rl-fall .bar:visible")).to_have_count(0)
     handle(page, 1).focus()
     page.keyboard.press("ArrowRight")
     says(page, "set the batch to 1")

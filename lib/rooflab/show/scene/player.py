@@ -54,6 +54,10 @@ class Player(anywidget.AnyWidget):
         self.sheets, self.scene, self.after = scenes, scenes[0], awaited(after)
         own = {dim.name: _trait(dim) for dim in self.scene.told if not self.has_trait(dim.name)}
         self.add_traits(**own)
+        places = self.scene.places(**{k: v for k, v in start.items() if k in own})
+        for dim in self.scene.told:
+            if dim.of is not None and dim.names is not None:
+                start[dim.name] = dim.names[places[dim.name]]
         packed = sheets(*scenes)
         numbers, exact = packed[0].pop("buffer"), packed[0].pop("exact", b"")
         super().__init__(

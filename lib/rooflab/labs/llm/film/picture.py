@@ -104,7 +104,8 @@ class FilmSheet:
         for n, template in enumerate(lines):
             line = Fill(template, model=self.tables.grid.model.name, machine=machine,
                         weights=weights, kv=kv)  # fmt: skip
-            self.scene.text(8, 16 + 19 * n, line, "soft", size=SMALL, name="title")
+            size = SMALL if self.layout.facts else SMALL - 2
+            self.scene.text(8, 16 + 19 * n, line, "soft", size=size, name="title")
 
     def _shares(self) -> None:
         scene, t = self.scene, self.tables
