@@ -551,7 +551,7 @@ function below(model, el) {
 
 function render({ model, el }) {
   el.rooflab = model; // for the page around it: an address with a state, a lecture, a test
-  el.classList.add('rl-pic', 'rl-scene', ...model.get('kind').split(' ').filter(Boolean));
+  el.classList.add('rl-pic', 'rl-scene', ...model.get('classes').split(' ').filter(Boolean));
   const cover = htmlNode('div', { className: 'cover', hidden: true }, el), home = htmlNode('div', { className: 'rl-play-home' }, el);
   const sheets = JSON.parse(model.get('scenes')), [{ texts, rulers, pool }] = sheets, buffer = model.get('numbers'), exact = model.get('exact'), parts = pool.map((part) => ({ part })), shared = { texts, buffer, exact, rulers: unpooled(rulers ?? {}, parts) };
   const scenes = sheets.map((g) => ({ ...unpooled(g, parts), ...shared })); // the first has those of all

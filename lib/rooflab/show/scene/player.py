@@ -33,7 +33,7 @@ class Player(anywidget.AnyWidget):
     #: The tables of all sheets: 16-bit whole numbers, and 32-bit ones.
     numbers = traitlets.Bytes().tag(sync=True)
     exact = traitlets.Bytes().tag(sync=True)
-    kind = traitlets.Unicode().tag(sync=True)
+    classes = traitlets.Unicode().tag(sync=True)
     follows = traitlets.Dict().tag(sync=True)
     #: Whether what a hand does here is an answer, which a kernel has to keep.
     asks = traitlets.Bool(False).tag(sync=True)
@@ -64,7 +64,7 @@ class Player(anywidget.AnyWidget):
             scenes=json.dumps(packed, separators=(",", ":"), ensure_ascii=False, default=float),
             numbers=numbers,
             exact=exact,
-            kind=kind,
+            classes=kind,
             follows={name: [list(found)] for name, found in (follows or {}).items()},
             waits=[one.model_id for one in self.after],
             cover=waiting_sentence(self.after) if self.after else "",
