@@ -19,7 +19,7 @@ from tests.support.scenes import some_states
 
 pytestmark = pytest.mark.browser
 
-MOST = 60  # states looked at in each picture and window
+MOST = 30  # states looked at in each picture and window
 WINDOWS = [(1366, 680), (900, 700), (390, 800)]
 PICTURES = {  # each leaves its widget in `picture`
     "free_lunch": """from rooflab.measure.free_lunch import FreeLunch
