@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from playwright.sync_api import expect
+
 from tests.browser.conftest import BOUND, handle, press, x_of, y_of
 
 GEMM = BOUND.format("gemm")
@@ -87,9 +89,11 @@ def test_pointing_at_a_part_of_c_lights_what_it_needs(show_picture) -> None:
     press(page, 2, "ArrowRight", 8)
     face = page.locator(".rl-box .face-C")
     lit = page.locator(".rl-box :is(.needs-A, .needs-B, .needs-C, .rod)")
-    assert not lit.first.is_visible()
+    expect(lit.first).not_to_be_visible()
     face.hover()
-    assert all(one.is_visible() for one in lit.all()) and lit.count() == 4
+    expect(lit).to_have_count(4)
+    for one in lit.all():
+        expect(one).to_be_visible()
     assert "needs these rows of A" in page.locator(".rl-box .needs").text_content()
     page.mouse.move(1, 1)
-    assert not lit.first.is_visible()
+    expect(lit.first).not_to_be_visible()

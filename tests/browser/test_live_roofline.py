@@ -154,14 +154,15 @@ def test_another_machine_moves_the_roof_and_says_what_it_lacks(still_page) -> No
         still_page.get_by_label("dtype", exact=True).locator("option:disabled").all_text_contents()
     )
     assert {"fp64 (no figure)", "bf16 (no figure)"} <= set(kinds)
-    assert still_page.locator(".rl-live-roofline .line.before").is_visible(), "the machine before"
+    expect(still_page.locator(".rl-live-roofline .line.before")).to_be_visible()
     expect(chip(still_page, "warm")).to_be_disabled()
 
 
 def test_operations_can_be_hidden(still_page) -> None:
     chip(still_page, "GEMV").click()
     assert chip(still_page, "GEMV").get_attribute("aria-pressed") == "false"
-    assert not still_page.locator(GEMV).is_visible() and still_page.locator(GEMM).is_visible()
+    expect(still_page.locator(GEMV)).not_to_be_visible()
+    expect(still_page.locator(GEMM)).to_be_visible()
     assert [bool(line) for line in lines(still_page)] == [True, False, True]
 
 

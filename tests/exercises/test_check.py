@@ -76,7 +76,10 @@ HOSTILE = [
     "id",
     ["01-speed-limit", "01-product", "01-claim-1365", "00-peak", "01-cuda-gemv", "02-golf-squares"],
 )
-def test_nothing_raises_and_nothing_wrong_passes(id, number):
+@pytest.mark.parametrize("forks", [True, False])
+def test_nothing_raises_and_nothing_wrong_passes(id, number, forks, monkeypatch):
+    if not forks:  # as on a Mac, or with a GPU open: the answer runs in this very process
+        monkeypatch.setattr("rooflab.exercises.ending.possible", lambda: False)
     answer = HOSTILE[number]
     verdict = check(id, answer)
     assert not verdict.passed and not verdict and verdict.points == 0 and verdict.max > 0

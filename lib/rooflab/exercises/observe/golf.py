@@ -42,12 +42,13 @@ def run(case: Case, answer: Callable[..., object]) -> Observation:
 
     "calls": names of the NumPy functions that it called; "loops": whether a loop stands in it.
     """
-    written, _ = as_function(answer) if callable(answer) else (None, "")
     seen, program = played(case, answer, arrays(case), LIMITS, record=True)
     if "bytes" not in seen or program is None:
         return seen
-    loops = written is not None and may_loop(written)
-    return {**seen, "loops": loops, "program": packed(program)}
+    loops = observe(lambda: (inner := as_function(answer)[0]) is not None and may_loop(inner))
+    if "value" not in loops:  # an object that can be called once, and raises when asked again
+        return loops
+    return {**seen, "loops": loops["value"], "program": packed(program)}
 
 
 def played(
