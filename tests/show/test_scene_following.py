@@ -86,3 +86,11 @@ def test_the_sheets_of_a_picture_share_words_and_tables() -> None:
     assert first["texts"] == ["left", "right"] and first["buffer"] and "texts" not in second
     assert first["marks"] == second["marks"] and first["width"] != second["width"]
     assert first["buffer"] == pack(sheet(200))["buffer"]
+
+
+@pytest.mark.parametrize("name", ["classes", "state", "layout"])
+def test_a_dimension_named_like_something_of_every_player_is_refused(name: str) -> None:
+    scene = Scene(100, 100, [Dim(name, ["a", "b"])])
+    scene.says = "A picture."
+    with pytest.raises(ValueError, match=f"'{name}' would hide the player's own '{name}'"):
+        Player(scene, stem="clash")

@@ -143,15 +143,22 @@ class Ruler:
         period, row = len(self.labels) // many, decade - self.low
         turn = row // period
         if row < 0:
-            return "less than " + self.labels[0] + self.suffixes[0]
+            return self.ends[0]
         if turn >= len(self.suffixes):
-            return "more than " + self.labels[-1] + self.suffixes[-1]
+            return self.ends[1]
         return self.labels[row % period * many + at] + self.suffixes[turn]
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """What it says of a number that is below its first label, and above its last one."""
+        first, last = self.labels[0] + self.suffixes[0], self.labels[-1] + self.suffixes[-1]
+        return f"less than {first}", f"more than {last}"
 
     def packed(self) -> dict[str, Any]:
         """Itself as a browser takes it."""
         scale = {"marks": [round(m, 7) for m in self.marks], "labels": "|".join(self.labels)}
-        return {"scale": scale, "low": self.low, "suffixes": [*self.suffixes]}
+        suffixes, ends = [*self.suffixes], [*self.ends]
+        return {"scale": scale, "low": self.low, "suffixes": suffixes, "ends": ends}
 
 
 @dataclass(frozen=True)

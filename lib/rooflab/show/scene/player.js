@@ -67,8 +67,8 @@ const WORK = {
     while (at < end) { const middle = (at + end) >> 1; if (marks[middle] <= decades - decade) at = middle + 1; else end = middle; }
     if (at === marks.length) { decade += 1; at = 0; }
     const period = labels.length / marks.length, row = decade - low, turn = Math.floor(row / period);
-    if (row < 0) return `less than ${labels[0]}${suffixes[0]}`;
-    return turn >= suffixes.length ? `more than ${labels.at(-1)}${suffixes.at(-1)}` : labels[(row % period) * marks.length + at] + suffixes[turn];
+    if (row < 0 || turn >= suffixes.length) return ruler.ends[row < 0 ? 0 : 1];
+    return labels[(row % period) * marks.length + at] + suffixes[turn];
   },
 };
 

@@ -13,6 +13,8 @@ from rooflab.show import canvas, theme
 from rooflab.show.scene import Dim, Scene, painter, sheets
 from rooflab.show.waiting import awaited, covered, waiting_sentence
 
+_SHARED = {"covered"}  # a dimension may stand for it: a picture that is uncovered by hand
+
 
 class Player(anywidget.AnyWidget):
     """A picture that moves in the browser: its scene, and a trait for each of its dimensions.
@@ -52,6 +54,12 @@ class Player(anywidget.AnyWidget):
         **start: Any,
     ) -> None:
         self.sheets, self.scene, self.after = scenes, scenes[0], awaited(after)
+        names = {dim.name for dim in self.scene.told}
+        if taken := sorted(name for name in names - _SHARED if hasattr(Player, name)):
+            raise ValueError(
+                f"dims: a dimension named {taken[0]!r} would hide the player's own {taken[0]!r}; "
+                "give it another name"
+            )
         own = {dim.name: _trait(dim) for dim in self.scene.told if not self.has_trait(dim.name)}
         self.add_traits(**own)
         places = self.scene.places(**{k: v for k, v in start.items() if k in own})
