@@ -13,9 +13,10 @@ from rooflab.count.si import si
 from rooflab.predict.estimate import CACHES
 from rooflab.show import canvas, theme
 from rooflab.show.rooflines import ceiling_lines
+from rooflab.show.rooflines.controls import add_controls
 from rooflab.show.rooflines.tables import Series, Tables
-from rooflab.show.rooflines.values import FACTORS, LEVELS, NO, RooflineValues
-from rooflab.show.rooflines.words import WHAT_IF, as_it_is, ridge_words, sentence, why
+from rooflab.show.rooflines.values import LEVELS, NO, RooflineValues
+from rooflab.show.rooflines.words import as_it_is, ridge_words, sentence
 from rooflab.show.scene import By, Fill, Mark, Scene, Sum, Value, Words
 from rooflab.show.scene.axes import Frame, Scale
 from rooflab.show.scene.graph import Along, Less, OnAxes, Reading, rates
@@ -43,7 +44,7 @@ class Sheet:
         self.values, self.spec = values, values.spec
         self.scene = Scene(wide, high, values.dims)
         self.wide = wide > 500
-        self.frame = Frame(66 if self.wide else 54, 60, wide - 14, high - 52)
+        self.frame = Frame(66 if self.wide else 54, 44, wide - 14, high - 52)
         self.axes = self._axes()
         self._grid()
         self._band()
@@ -58,7 +59,7 @@ class Sheet:
             for side in CACHES:
                 self._dot(series, row, side)
         self._knobs()
-        self._controls(words)
+        add_controls(self.scene, values, words)
 
     # Axes.
 
@@ -104,7 +105,8 @@ class Sheet:
         f.draw(scene)
         middle = (f.left + f.right) / 2
         scene.text(middle, f.bottom + 42, canvas.X_NAME, size=LETTERS, anchor="middle", name="axis")
-        scene.text(f.left if self.wide else 8, f.top - 42, canvas.Y_NAME, size=LETTERS, name="axis")
+        up = 14 if self.wide or self.spec.band is None else 28  # above the names of the band
+        scene.text(8, f.top - up, canvas.Y_NAME, size=LETTERS, name="axis")
 
     def _band(self) -> None:
         if self.spec.band is None:
@@ -121,12 +123,20 @@ class Sheet:
     # Roofs.
 
     def _ghost(self) -> None:
-        """The roof of the machine that was shown before."""
-        many = len(self.values.offers)
-        other = 1 - np.eye(many)
-        line = self.at(self.values.line_before())
-        self.scene.line(line, "soft", 2, opacity=By("machine before", 0.45 * other),
-                        clip=self.frame.box, name="before")  # fmt: skip
+        """The roof of the machine that was shown before, and its name where there is room."""
+        values, scene, f = self.values, self.scene, self.frame
+        other = 1 - np.eye(len(values.offers))
+        line = self.at(values.line_before())
+        scene.line(line, "soft", 2, opacity=By("machine before", 0.45 * other), clip=f.box,
+                   name="before")  # fmt: skip
+        names = [offer.name for offer in values.offers]
+        short = [float(8 * len(name) < 0.6 * (f.right - f.left)) for name in names]
+        far = np.zeros((2, 2, 2, 2))  # higher, lower, over the foot, under the top of the axes
+        far[1, :, :, 1] = far[:, 1, 1, :] = 1
+        seen = By("before higher lower over under", np.multiply.outer(short, far))
+        at = self.near(self.at(KNOBS[1], values.line_before(slice(5, 6))), 0, -8)
+        scene.text(at, None, By("before", names), "soft", size=LETTERS - 2, anchor="end", halo=True,
+                   opacity=seen, name="before")  # fmt: skip
 
     def _roof(self, level: str) -> None:
         values, scene, f = self.values, self.scene, self.frame
@@ -191,11 +201,12 @@ class Sheet:
         seen = (middle + 0.4 * reach)[:, None] < np.nan_to_num(ridge, nan=-9)
         seen = seen & (room[..., None] > 16)
         seen[..., 0] = level == "dram"
-        off = np.stack([-12 * np.sin(angle), -12 * np.cos(angle)], -1)
+        away = np.array([16, 12, 12])  # above the line, in pixels: the long words clear the dots
+        off = -np.stack([np.sin(angle), np.cos(angle)], -1)[:, :, None] * away[:, None]
         return (
             By("machine same_axes side", middle[..., None]),
             By("machine same_axes", -np.degrees(angle)),
-            By("machine same_axes", off),
+            By("machine same_axes side", off),
             By("machine kind same_axes side", seen.astype(float)),
         )
 
@@ -345,82 +356,7 @@ class Sheet:
 
     def _reach(self) -> tuple[float, float, float, float]:
         f = self.frame
-        return f.left - 12, f.top - 30, f.right + 14, f.bottom
-
-    def _controls(self, words: list[Words]) -> None:
-        scene, spec, values = self.scene, self.spec, self.values
-        self._choices()
-        for letter, slider in zip("ijk", spec.sliders):
-            if slider.options:
-                scene.slider(letter, slider.label)
-        if len(spec.series) > 1:
-            for row, series in enumerate(spec.series):
-                scene.switch(f"shows_{series.name}", series.label, sets={"touched": row})
-        scene.switch("same_axes", "same axes for every machine", more=True)
-        scene.slider("memory", "bandwidth, times", more=True)
-        scene.slider("arithmetic", "peak, times", more=True)
-        holes = {series.name: said for series, said in zip(spec.series, words)}
-        order = np.array([f"{{{series.name}}}" for series in spec.series], object)
-        scene.says = Fill(By("touched", order), **holes)
-        for series, said in zip(spec.series, words):
-            line = By(f"shows_{series.name}", ["", "{said}{why}"])
-            scene.note(Fill(line, said=said, why=why(values, series)), "more")
-        self._notes()
-
-    def _choices(self) -> None:
-        scene, values = self.scene, self.values
-        lacks = [[self._lack(o, k) for k in values.kinds] for o in values.offers]
-        words = [
-            By("dtype", np.array([o.name + (f" ({no})" if no else "") for no in row], object))
-            for o, row in zip(values.offers, lacks)
-        ]
-        scene.menu(
-            "machine", "machine", words, groups=[o.group for o in values.offers],
-            enabled=[float(not all(row)) for row in lacks],
-        )  # fmt: skip
-        columns = list(zip(*lacks))
-        words = [
-            By("machine", np.array([f"{k} (no figure)" if no else str(k) for no in column], object))
-            for k, column in zip(values.kinds, columns)
-        ]
-        known = [By("machine", [float(not no) for no in column]) for column in columns]
-        scene.menu("dtype", "dtype", words, enabled=known)
-        if values.cached:
-            off = [[[float(n > 0 and not values.has(o, k, "warm")) for n in range(3)]
-                    for k in values.kinds] for o in values.offers]  # fmt: skip
-            scene.choice("cache", "where the operands come from", ["cold", "warm", "both"],
-                         off=By("machine kind cache", off))  # fmt: skip
-
-    def _lack(self, offer: Any, kind: Any) -> str:
-        if offer.machine is None:
-            return str(offer.reason)
-        return ceiling_lines.missing(offer.machine, kind, "cold")
-
-    def _notes(self) -> None:
-        scene, values = self.scene, self.values
-        how = [o.machine.provenance if o.machine else o.reason for o in values.offers]
-        names, kinds = [o.name for o in values.offers], [str(k) for k in values.kinds]
-        factors = [f"×{factor:.3g}" for factor in FACTORS]
-        what_if = Fill(
-            By("real", [WHAT_IF, ""]), memory=By("memory", factors),
-            arithmetic=By("arithmetic", factors),
-        )  # fmt: skip
-        title = Fill(
-            "{name} · {kind} · {how}{what_if}", name=By("machine", names), kind=By("kind", kinds),
-            how=By("machine", how), what_if=what_if,
-        )  # fmt: skip
-        scene.note(title, "title", above=True)
-        fell = np.full((len(values.offers), len(values.kinds)), "", object)
-        for m, offer in enumerate(values.offers):
-            for k, kind in enumerate(values.kinds):
-                lack, shown = self._lack(offer, kind), values.kind(offer, kind)
-                if offer.machine is not None and lack:
-                    so = f"this is {shown}" if shown != kind else "there is no roof to draw"
-                    fell[m, k] = f"{offer.name}: {lack}, so {so}. "
-        if self.spec.band is not None:
-            scene.note(ceiling_lines.band_words(self.spec.band))
-        scene.note(Fill("{fell}{says}", fell=By("machine dtype", fell),
-                        says=By("machine", [o.says for o in values.offers])))  # fmt: skip
+        return f.left - 12, f.top - 30, f.right + 14, f.bottom + 10
 
 
 def _twice(place: OnAxes, off: Sequence[float]) -> Sum:

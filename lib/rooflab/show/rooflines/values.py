@@ -72,6 +72,8 @@ class RooflineValues:
         kinds, many = [str(kind) for kind in self.kinds], len(FACTORS)
         as_it_is = np.zeros((many, many))
         as_it_is[AS_IT_IS, AS_IT_IS] = 1
+        peak, before, far = self.peak(), self.line_before(slice(5, 6)), np.array([1.0])
+        yes_no = ["no", "yes"]
         return [
             Dim("kind", kinds, kinds, of=By("machine dtype", self._kinds)),
             Dim("old_kind", kinds, of=By("before dtype", self._kinds)),
@@ -81,8 +83,13 @@ class RooflineValues:
             Dim("caches", ["", *(o.name for o in self.cached)],
                 of=By("machine", self._places(self.cached))),
             Dim("real", ["what if", "as it is"], of=By("memory arithmetic", as_it_is)),
-            *(Dim(f"can_{side}", ["no", "yes"], of=By("who kind j real", self._can(side)))
+            *(Dim(f"can_{side}", yes_no, of=By("who kind j real", self._can(side)))
               for side in CACHES),
+            # The peak of the machine before: a decade from this one's, and on the axes.
+            Dim("higher", yes_no, of=Above(Less(Less(before, peak), far))),
+            Dim("lower", yes_no, of=Above(Less(Less(peak, before), far))),
+            Dim("over", yes_no, of=Above(Less(before, self.floor))),
+            Dim("under", yes_no, of=Above(Less(self.top, before))),
         ]  # fmt: skip
 
     def _derived_of(self, series: Series) -> list[Dim]:
@@ -162,6 +169,11 @@ class RooflineValues:
     def floor(self) -> By:
         """The decade of FLOP/s at the foot of the axes."""
         return By("machine same_axes", [[[low] for low, _ in row] for row in self.limits])
+
+    @property
+    def top(self) -> By:
+        """The one at their upper end."""
+        return By("machine same_axes", [[[high] for _, high in row] for row in self.limits])
 
     def roof(self, offer: Offer, kind: DType, level: str) -> Roofline | None:
         """The roof of ``level``, or None where a figure is missing."""
