@@ -257,13 +257,17 @@ third = rl.ask("02-warm", why.share, picture=above)
 third
 
 # %% [markdown] tags=["core"]
-# Have you guessed? Then read on. In the next picture *both* is pressed, and the dots of AXPY and
-# GEMV split in two: the cold one under the roof of the memory, the warm one under that of its cache.
-# GEMM's stay together, because arithmetic limits it. Slide `N`; AXPY has `N` × `N` numbers here. The
-# vectors grow out of your caches, and where none holds them the two dots meet.
+# Have you guessed? Then read on. In the next picture *both* is pressed, and the marks of AXPY and
+# GEMV split in two: the cold one on the roof of the memory, the warm one on that of its cache.
+# GEMM's stay together where arithmetic limits it. The small hollow marks are what the course
+# predicts, and the pale dots what you measured. Slide `N` up; AXPY has `N` × `N` numbers here, so
+# the first picture has about the 10 000 of above. The vectors grow out of your caches, and where
+# none holds them the two marks meet.
 
 # %% tags=["core"]
-rl.live.roofline(here, measurements=[blas, warm], dtype="fp64", cache="both", after=third)
+ops = ["gemm", "gemv", "axpy"]
+timed = [blas, warm]
+rl.live.roofline(here, measurements=timed, ops=ops, n=96, dtype="fp64", cache="both", after=third)
 
 # %% tags=["core"]
 rl.show.say(rl.conclude("02-warm", why, warm), after=third)

@@ -241,17 +241,19 @@ rl.live.roofline(
 
 # %% [markdown] tags=["core"]
 # 1. **Cold and warm.** Each operation is there twice: with its name where it is cold, and where it
-#    is *warm*. A hollow mark is what the roof allows, a filled one what you measured, and a thread
-#    joins the two. Where the operands fit a cache, warm is straight above cold: the intensity is
-#    the same. Where they don't, the two meet.
-# 2. **Slide N down**, or pull GEMM itself to the left. Its filled marks walk to the left under the
+#    is *warm*. A large hollow mark is what the roof allows, a small hollow one what the course
+#    predicts. A filled one is what you measured at this size, a pale dot what you measured at
+#    another. A thread joins what belongs together. Where the operands fit a cache, warm is straight
+#    above cold: the intensity is the same. Where they don't, the two meet.
+# 2. **Slide N down**, or pull GEMM itself to the left. Its small marks walk to the left under the
 #    flat roof, and then they *fall off* and follow the dashed line of the call. Where do they leave
 #    the roof? The cold one falls further: a cold call has to wait for memory before it can begin.
 # 3. **Change the machine**, then the number type. The points move with the type, the roof with
-#    both. The thin line is the machine before. Watch the shaded band from 4 to 8 FLOP/byte: it
+#    both. The grey line is the machine before, if these axes hold it; its name says where it is.
+#    *Same axes*, under *more*, shows both in full. Watch the shaded band from 4 to 8 FLOP/byte: it
 #    stays.
 # 4. **Pull a roof** by its round handle: next year's machine. Which operations gain from twice the
-#    bandwidth, and which from twice the peak?
+#    bandwidth, and which from twice the peak? *Undo* gives you back the machine as it is.
 # 5. **Read the waterfall**, factor by factor from what the roof allows to what the clock said. A
 #    machine from the catalogue has only a datasheet, so there it stops at the bound. The factors:
 #     - *level and mix*: the operands came from a cache and not from the main memory (*DRAM*), or

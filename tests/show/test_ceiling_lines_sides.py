@@ -115,7 +115,9 @@ def live(here: rl.Machine, **arguments: object) -> object:
 def test_the_live_still_splits_the_dot(here: rl.Machine) -> None:
     picture = live(here)
     assert "Cold: measured 833 MFLOP/s, ×4 below the memory roof." in picture.sentence
-    assert "That is ×2.5 of the DRAM roof, more than 100 %: it is read from L1" in picture.sentence
+    assert (
+        "That is ×2.5 of the memory roof, more than 100 %: it is read from L1" in picture.sentence
+    )
     found = seen(picture.view)
     for side in ("cold", "warm"):
         assert {f"bound axpy_{side}", f"measured axpy_{side}", f"thread axpy_{side}"} <= set(found)

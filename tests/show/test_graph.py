@@ -57,7 +57,7 @@ def test_landmarks() -> None:
     assert rates().read(12 + 1e-9) == "1.00 TFLOP/s"
     assert rates().read(math.log10(999.7e9)) == "1.00 TFLOP/s", "rounds up into the next prefix"
     assert shares().read(0.0) == "100 %"
-    assert ridges().read(math.log10(13.2)) == "13.0", "two digits: it is where a hand put it"
+    assert ridges().read(math.log10(13.2)) == "13.2", "as the ridge of a machine is written"
     assert rates().read(-0.5) == "less than 1.00 FLOP/s"
     assert rates().read(18.5).startswith("more than 999 P")
 

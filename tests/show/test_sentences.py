@@ -42,7 +42,7 @@ def test_a_batch_has_a_reason_and_no_estimate() -> None:
 def test_both_sides_are_said_each_with_its_own_roof() -> None:
     assert said(ops="gemv", n=1024, cache="both")[0].partition(". ")[2] == (
         "Cold: predicted 9.79 GFLOP/s, ×1.02 below the memory roof. Warm: predicted 29.9 GFLOP/s, "
-        "×1 below the L3 roof. That is ×2.99 of the DRAM roof, more than 100 %: it is read from "
+        "×1 below the L3 roof. That is ×2.99 of the memory roof, more than 100 %: it is read from "
         "L3, not from memory."
     )
 

@@ -181,7 +181,7 @@ SAY_SIDES = {
     "side": " {side}: {how} {rate}, ×{gap} {where} {roof}.",
     "side_bound": " {side}: by {roof} {rate}.",
     "side_outside": " {side}: {how} {rate}, which lies below this picture.",
-    "trap": " That is ×{gap} of the DRAM roof, more than 100 %: {source}.",
+    "trap": " That is ×{gap} of the memory roof, more than 100 %: {source}.",
 }
 PEAK = "the peak"
 

@@ -7,8 +7,8 @@ import numpy as np
 from rooflab.count.dtypes import DType
 from rooflab.show.rooflines import ceiling_lines
 from rooflab.show.rooflines.machine_choices import Offer
-from rooflab.show.rooflines.values import FACTORS, RooflineValues
-from rooflab.show.rooflines.words import WHAT_IF, why
+from rooflab.show.rooflines.values import AS_IT_WAS, RooflineValues
+from rooflab.show.rooflines.words import why
 from rooflab.show.scene import By, Fill, Scene, Words
 
 
@@ -43,6 +43,7 @@ def _choices(scene: Scene, values: RooflineValues) -> None:
     scene.menu(
         "machine", "machine", words, groups=[o.group for o in values.offers],
         enabled=[float(not all(row)) for row in lacks],
+        also=AS_IT_WAS,
     )  # fmt: skip
     columns = list(zip(*lacks))
     words = [
@@ -67,14 +68,9 @@ def _lack(offer: Offer, kind: DType) -> str:
 def _notes(scene: Scene, values: RooflineValues) -> None:
     how = [o.machine.provenance if o.machine else o.reason for o in values.offers]
     names, kinds = [o.name for o in values.offers], [str(k) for k in values.kinds]
-    factors = [f"×{factor:.3g}" for factor in FACTORS]
-    what_if = Fill(
-        By("real", [WHAT_IF, ""]), memory=By("memory", factors),
-        arithmetic=By("arithmetic", factors),
-    )  # fmt: skip
     title = Fill(
-        "{name} · {kind} · {how}{what_if}", name=By("machine", names), kind=By("kind", kinds),
-        how=By("machine", how), what_if=what_if,
+        "{name} · {kind} · {how}", name=By("machine", names), kind=By("kind", kinds),
+        how=By("machine", how),
     )  # fmt: skip
     scene.note(title, "title", above=True)
     fell = np.full((len(values.offers), len(values.kinds)), "", object)

@@ -73,7 +73,8 @@ def roofline(
     machine : Machine or str, optional
         The one shown first.
     ops : str or iterable of str
-        Some of "axpy", "gemv", "gemm". AXPY has N² numbers, as many as the others' N×N matrix.
+        Some of "axpy", "gemv", "gemm". AXPY has N² numbers, as many as the others' N×N matrix. The
+        first sentence is about the last of them.
     dtype : str or DType
         The number type shown first.
     dtypes : sequence of str or DType

@@ -8,23 +8,24 @@ from typing import Any
 
 import numpy as np
 
-from rooflab.count.operation import Operation
 from rooflab.count.si import si
 from rooflab.predict.estimate import CACHES
 from rooflab.show import canvas, theme
 from rooflab.show.rooflines import ceiling_lines
 from rooflab.show.rooflines.controls import add_controls
 from rooflab.show.rooflines.tables import Series, Tables
-from rooflab.show.rooflines.values import LEVELS, NO, RooflineValues
+from rooflab.show.rooflines.values import AS_IT_WAS, FACTORS, LEVELS, RooflineValues
 from rooflab.show.rooflines.words import as_it_is, ridge_words, sentence
 from rooflab.show.scene import By, Fill, Mark, Scene, Sum, Value, Words
 from rooflab.show.scene.axes import Frame, Scale
-from rooflab.show.scene.graph import Along, Less, OnAxes, Reading, rates
+from rooflab.show.scene.graph import Along, Either, Less, OnAxes, Reading, rates
 
 WIDE, NARROW = (760, 420), (400, 420)  # width and height of the two sheets
-CALL_POINTS = 24  # corners of a line of calls
 SLOPE, FLAT = slice(0, 4), slice(2, 6)  # the parts of a roof's six numbers
-KNOBS = (-1.4, 4.4)  # decades of FLOP/byte at which slope and flat roof can be grabbed
+KNOBS = (
+    -1.4,
+    4.4,
+)  # decades of FLOP/byte at which slope and flat roof can be grabbed, if on the axes
 LETTERS = 14  # pixels of what stands at roofs and dots
 FLIP = 110  # pixels from the right edge within which a label stands left of its dot
 SHOWN = {"cold": [1, 0, 1], "warm": [0, 1, 1]}  # a side's marks while cold, warm, both are chosen
@@ -44,7 +45,7 @@ class Sheet:
         self.values, self.spec = values, values.spec
         self.scene = Scene(wide, high, values.dims)
         self.wide = wide > 500
-        self.frame = Frame(66 if self.wide else 54, 44, wide - 14, high - 52)
+        self.frame = Frame(66 if self.wide else 54, 50, wide - 14, high - 52)
         self.axes = self._axes()
         self._grid()
         self._band()
@@ -55,9 +56,11 @@ class Sheet:
             self._campaign(series)
         for row, series in enumerate(self.spec.series):
             self._calls(series, row)
-        for row, series in enumerate(self.spec.series):
-            for side in CACHES:
-                self._dot(series, row, side)
+        sides = [(row, s, side) for row, s in enumerate(self.spec.series) for side in CACHES]
+        for _, series, side in sides:
+            self._dot_label(series, side)
+        for row, series, side in sides:
+            self._dot(series, row, side)
         self._knobs()
         add_controls(self.scene, values, words)
 
@@ -130,13 +133,20 @@ class Sheet:
         scene.line(line, "soft", 2, opacity=By("machine before", 0.45 * other), clip=f.box,
                    name="before")  # fmt: skip
         names = [offer.name for offer in values.offers]
-        short = [float(8 * len(name) < 0.6 * (f.right - f.left)) for name in names]
-        far = np.zeros((2, 2, 2, 2))  # higher, lower, over the foot, under the top of the axes
-        far[1, :, :, 1] = far[:, 1, 1, :] = 1
-        seen = By("before higher lower over under", np.multiply.outer(short, far))
+        off = [[f"{name}: {where} these axes" for where in ("above", "below")] for name in names]
+        short = [float(7.5 * len(words[0]) < f.right - f.left) for words in off]
+        on, beyond = np.zeros((2, 2, 2, 2, 2))  # higher, lower, over the foot, under the top
+        on[1, :, :, 1] = on[:, 1, 1, :] = 1
+        beyond[1, :, :, 0] = beyond[:, 1, 0, :] = 1
         at = self.near(self.at(KNOBS[1], values.line_before(slice(5, 6))), 0, -8)
-        scene.text(at, None, By("before", names), "soft", size=LETTERS - 2, anchor="end", halo=True,
-                   opacity=seen, name="before")  # fmt: skip
+        corner = Sum(np.array([f.left + 10, f.top + 16]))
+        for place, anchor, words, seen in (
+            (at, "end", By("before", names), on),
+            (corner, "start", By("before lower", np.array(off, object)), beyond),
+        ):
+            opacity = By("before higher lower over under", np.multiply.outer(short, seen))
+            scene.text(place, None, words, "soft", size=LETTERS - 2, anchor=anchor, halo=True,
+                       opacity=opacity, name="before")  # fmt: skip
 
     def _roof(self, level: str) -> None:
         values, scene, f = self.values, self.scene, self.frame
@@ -153,15 +163,31 @@ class Sheet:
             self._flat_label()
 
     def _ridge(self) -> None:
-        values, scene = self.values, self.scene
-        corner, x = values.line("dram", slice(2, 4)), values.line("dram", slice(2, 3))
-        foot = self.at(x, values.floor)
+        """The ridge that the sentence names: memory's, or that of the cache that holds it."""
+        values, scene, series = self.values, self.scene, self.spec.series
+        own = np.zeros((len(series), 3))
+        own[:, 1] = range(1, len(series) + 1)  # only warm is shown: the level of what was touched
+        which = By("touched side", own)
+        names = ["" if level == "dram" else f"{ceiling_lines.LEVELS[level]} " for level in LEVELS]
+        lines, words = [values.line("dram", slice(2, 4))], {}
+        lines += [values.home_line(one, slice(2, 4)) for one in series]
+        xs = [
+            values.ridge(one, side)
+            for side, one in [("cold", series[0])] + [("warm", s) for s in series]
+        ]
+        corner, x = Either(which, tuple(lines)), Either(which, tuple(xs))
+        for n, at in enumerate(xs):
+            home = f"home_{series[n - 1].name}"
+            dims, level = (f"machine kind {home}", By(home, names)) if n else ("machine kind", "")
+            read = ridge_words(values, dims, at, "" if n else "dram")
+            words[f"ridge{n}"] = Fill("{level}ridge {at}", level=level, at=read)
         line = self.at(corner, x, values.floor)
         scene.line(line, "soft", 1.3, dash=(2, 4), clip=self.frame.box, name="ridge")
-        words = Fill("ridge {at}", at=ridge_words(values, "machine kind", x, "dram"))
-        up = 8 + (18 * len(self.spec.series) if self.spec.overhead else 0)
-        scene.text(self.near(foot, 6, -up), None, words, "soft", size=LETTERS - 1, halo=True,
-                   name="ridge")  # fmt: skip
+        templates = np.array([f"{{ridge{n:.0f}}}" for n in own.ravel()], object)
+        up = 8 + (18 * len(series) if self.spec.overhead else 0)
+        scene.text(self.near(self.at(x, values.floor), 6, -up), None,
+                   Fill(By("touched side", templates.reshape(own.shape)), **words), "soft",
+                   size=LETTERS - 1, halo=True, name="ridge")  # fmt: skip
 
     def _slope_label(self, level: str) -> None:
         """The bandwidth along the slope: it is what FLOP/byte is multiplied by."""
@@ -244,7 +270,8 @@ class Sheet:
 
     def _dot(self, series: Series, row: int, side: str) -> None:
         values, scene, look = self.values, self.scene, theme.style(series.name)
-        at, x, clip = f"{series.name}_{side}", values.x(series), self.frame.box
+        at, x, f = f"{series.name}_{side}", values.x(series), self.frame
+        clip = f.left, f.top - 14, f.right, f.bottom  # a dot on the uppermost roof is whole
         roof, cold = values.roof_over(series, side), side == "cold"
         timed, foreseen = values.measured(series, side), values.predicted(series, side)
         seen, dash = self._seen(series, side), () if cold else (3, 3)
@@ -262,18 +289,15 @@ class Sheet:
                       **{**more, "opacity": can}, name=f"predicted {at}")  # fmt: skip
         scene.dot(self.at(x, timed), None, look.shape, 7, fill="ink", width=1.5, **more,
                   name=f"measured {at}")  # fmt: skip
-        self._dot_label(series, side)
         self._grip(series, row, bound, self.at(x, roof))
 
     def _dot_label(self, series: Series, side: str) -> None:
         values, name = self.values, series.name
         x, tags = values.x(series), By("j", np.array(series.tags, object))
-        places = self.across(10.0 ** np.asarray(x.values)[..., 0])
-        flip = places > self.frame.right - FLIP
-        anchor = By(x.dims, np.where(flip, "end", "start").astype(object))
-        gemm = name == "gemm"
-        dx, dy = np.where(flip, -13, 13), (-10 if gemm else 20)
-        place = self.near(self.at(x, values.roof_over(series, side)), By(x.dims, dx), dy)
+        dims, flip = self._flipped(series)
+        anchor = By(dims, np.where(flip, "end", "start").astype(object))
+        dx, dy = np.where(flip, -13, 13), (-10 if name == "gemm" else 20)
+        place = self.near(self.at(x, values.roof_over(series, side)), By(dims, dx), dy)
         words: Words = tags
         if side == "cold":
             seen = self._seen(series, side)
@@ -284,6 +308,18 @@ class Sheet:
             seen = By(f"shows_{name} side apart_{name}", table)
         self.scene.text(place, None, words, size=LETTERS - 2, bold=True, anchor=anchor, halo=True,
                         opacity=seen, name=f"label {name} {side}")  # fmt: skip
+
+    def _flipped(self, series: Series) -> tuple[str, np.ndarray]:
+        """Where its name stands left of its dot: near the right edge, or with GEMV at GEMM's."""
+        x = self.values.x(series)
+        places = self.across(10.0 ** np.asarray(x.values)[..., 0])
+        flip = places > self.frame.right - FLIP
+        gemv = next((one for one in self.spec.series if one.name == "gemv" and one.spread), None)
+        if series.name != "gemm" or gemv is None or "j" in x.names:
+            return x.dims, flip
+        other = self.across(10.0 ** np.asarray(self.values.x(gemv).values)[..., 0])
+        near = abs(other - places[:, :, None]) < 40  # kind, i, j, k
+        return "kind i j k", flip[:, :, None] | near
 
     def _grip(self, series: Series, row: int, bound: Mark, place: OnAxes) -> None:
         """Pull at a dot: N runs up, the batch grows, or it gives a little and springs back."""
@@ -301,7 +337,7 @@ class Sheet:
         """FLOP ÷ call time, as far as the roof, with its name at the foot."""
         if not (self.spec.overhead and series.estimated and self.values.timed):
             return
-        lines, labels, dims = self._call_tables(series)
+        lines, labels, dims = self.values.calls(series)
         seen = By(f"shows_{series.name} real", [[0, 0], [0, 1]])
         f, values = self.frame, self.values
         self.scene.line(self.at(By(dims, lines)), "overhead", 1.8, dash=(7, 4), opacity=seen,
@@ -312,47 +348,44 @@ class Sheet:
         self.scene.text(place, None, By(dims, labels), "overhead", size=LETTERS - 1, halo=True,
                         opacity=seen, name="call")  # fmt: skip
 
-    def _call_tables(self, series: Series) -> tuple[np.ndarray, np.ndarray, str]:
-        values, batches = self.values, self.spec.sliders[1].values
-        batches = batches if series.spread else batches[:1]
-        shape = (len(values.timed) + 1, len(values.kinds), 3, len(batches))
-        lines, labels = np.full((*shape, 2 * CALL_POINTS), NO), np.full(shape, "", object)
-        for place in np.ndindex(*shape):
-            w, k, side, b = place
-            offer, kind = values.timed[w - 1], values.kinds[k]
-            cache = "warm" if side else "cold"
-            if not w or not offer.known.routines or not values.has(offer, kind, cache):
-                continue
-
-            def build(n: int, batch: int = batches[b], kind: Any = kind) -> Operation:
-                return series.build(n, batch, 1, kind)
-
-            found = ceiling_lines.call_line(build, offer.known, cache)
-            if found:
-                xs, ys = np.log10(found.points).T
-                even = np.linspace(0, len(xs) - 1, CALL_POINTS)
-                for axis, along in enumerate((xs, ys)):
-                    lines[place][axis::2] = np.interp(even, np.arange(len(xs)), along)
-                labels[place] = found.label
-        if series.spread:
-            return lines, labels, "who kind side j"
-        return lines[:, :, :, 0], labels[:, :, :, 0], "who kind side"
-
     # What moves it.
 
     def _knobs(self) -> None:
         """Where the roofs can be grabbed: next year's machine."""
-        values, scene = self.values, self.scene
-        for dim, x, name, ink, y in (
-            ("memory", KNOBS[0], "bandwidth", "carrying", values.line("dram")),
-            ("arithmetic", KNOBS[1], "peak", "computing", values.line("dram")),
+        values, scene, roof = self.values, self.scene, self.values.line("dram")
+        rate = np.nanmax(values.lines[:, :, 0, 3] - values.lines[:, :, 0, 2], axis=1)
+        foot = np.asarray(values.floor.values)[..., 0] - rate[:, None]  # where the slope comes in
+        least = foot + 0.6  # half the bandwidth takes 0.3 decades
+        slope = By("machine same_axes", np.maximum(KNOBS[0], np.nan_to_num(least))[..., None])
+        for dim, x, name, ink in (
+            ("memory", slope, "bandwidth", "carrying"),
+            ("arithmetic", np.array([KNOBS[1]]), "peak", "computing"),
         ):
-            place = self.at(x, Along(np.array([x]), y))
+            place = self.at(x, Along(x, roof))
             knob = scene.dot(place, None, "circle", 9, fill="paper", ink=ink, width=2.5,
                              clip=self._reach(), name=f"knob {dim}")  # fmt: skip
             arrow = _twice(place, [0, -4, 0, 4])
             scene.line(arrow, ink, 2, clip=self._reach(), name=f"arrow {dim}")
             scene.grip(dim, place, None, area=knob, label=f"{name} of this machine, times")
+        self._undo()
+
+    def _undo(self) -> None:
+        """What a hand has made of the machine, on a button that makes it what it is."""
+        scene, f = self.scene, self.frame
+        changed = By("real", [1.0, 0.0])
+        left, wide = (130, 350) if self.wide else (118, f.right - 118)
+        button = scene.rect(left, 1, wide, 26, "paper", ink="key", width=1.5, radius=13,
+                            opacity=changed, name="undo")  # fmt: skip
+        factors = [f"×{factor:.3g}" for factor in FACTORS]
+        words = (
+            "what if: bandwidth {b}, peak {p} · undo"
+            if self.wide
+            else "bandwidth {b}, peak {p} · undo"
+        )
+        told = Fill(words, b=By("memory", factors), p=By("arithmetic", factors))
+        scene.text(left + wide / 2, 19, told, size=LETTERS - 1, anchor="middle", opacity=changed,
+                   name="undo")  # fmt: skip
+        scene.press(button, AS_IT_WAS, "undo: the machine as it is", enabled=changed)
 
     def _reach(self) -> tuple[float, float, float, float]:
         f = self.frame

@@ -30,6 +30,8 @@ from rooflab.show.scene.graph import Above, Along, Either, Less
 LEVELS = ("dram", "l3", "l2", "l1")  # of the roofs, from below
 FACTORS = tuple(2 ** (n / 2) for n in range(-2, 5))  # of next year's machine
 AS_IT_IS = FACTORS.index(1.0)
+AS_IT_WAS = {"memory": AS_IT_IS, "arithmetic": AS_IT_IS}  # stops of a machine without what-if
+CALL_POINTS = 24  # corners of a line of calls
 FAR = (-3.0, 7.0)  # decades of FLOP/byte far beyond the axes, where a roof's lines end
 NO = math.nan
 
@@ -307,6 +309,33 @@ class RooflineValues:
                     op = ops[place]
                     found[(w, *place)] = value(op, predict(op, offer.known, cache=side))
         return found
+
+    def calls(self, series: Series) -> tuple[np.ndarray, np.ndarray, str]:
+        """Lines of FLOP ÷ call time, in decades, their names, and the dimensions of both."""
+        batches = self.spec.sliders[1].values
+        batches = batches if series.spread else batches[:1]
+        shape = (len(self.timed) + 1, len(self.kinds), 3, len(batches))
+        lines, labels = np.full((*shape, 2 * CALL_POINTS), NO), np.full(shape, "", object)
+        for place in np.ndindex(*shape):
+            w, k, side, b = place
+            offer, kind = self.timed[w - 1], self.kinds[k]
+            cache = "warm" if side else "cold"
+            if not w or not offer.known.routines or not self.has(offer, kind, cache):
+                continue
+
+            def build(n: int, batch: int = batches[b], kind: Any = kind) -> Operation:
+                return series.build(n, batch, 1, kind)
+
+            found = ceiling_lines.call_line(build, offer.known, cache)
+            if found:
+                xs, ys = np.log10(found.points).T
+                even = np.linspace(0, len(xs) - 1, CALL_POINTS)
+                for axis, along in enumerate((xs, ys)):
+                    lines[place][axis::2] = np.interp(even, np.arange(len(xs)), along)
+                labels[place] = found.label
+        if series.spread:
+            return lines, labels, "who kind side j"
+        return lines[:, :, :, 0], labels[:, :, :, 0], "who kind side"
 
     def _predicted(self, series: Series, side: str) -> np.ndarray:
         key = series.name, side

@@ -16,7 +16,6 @@ from rooflab.show.scene import By, Fill, Value, Words
 from rooflab.show.scene.graph import Less, Reading, gaps, rates, ridges, shares
 
 SAY = captions.SAY
-WHAT_IF = " · what if: bandwidth {memory}, peak {arithmetic}"
 
 
 def sentence(values: RooflineValues, series: Series) -> Words:

@@ -214,5 +214,5 @@ def gaps() -> Ruler:
 
 @cache
 def ridges() -> Ruler:
-    """An intensity from 0.01 to 99 000 FLOP/byte, two digits."""
-    return _ruler("ridge", 2, range(-2, 5), theme.ridge)
+    """An intensity from 0.01 to 9990 FLOP/byte, three digits."""
+    return _ruler("ridge", 3, range(-2, 4), theme.ridge)
