@@ -25,7 +25,6 @@ ONE_IMPORTER = {
     "rooflab.show.layouts": "where all of the morph stands, before anything is drawn",
     "rooflab.show.rooflines.picture": "a picture, which live.py makes a widget",
     "rooflab.show.rooflines.controls": "what stands around a picture, whose limit is 400 lines",
-    "rooflab.show.rooflines.words": "what a picture says, apart from where it stands",
     "rooflab.labs.golf.picture": "a picture, which the facade rl.show names",
     "rooflab.labs.llm.film.picture": "a picture, which live.py makes a widget",
     "rooflab.labs.llm.film.bars": "half of a picture, whose limit is 400 lines",

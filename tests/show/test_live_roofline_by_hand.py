@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import rooflab as rl
-from rooflab.show.rooflines.values import AS_IT_IS, FACTORS
+from rooflab.show.rooflines.tables import FACTORS
+from rooflab.show.rooflines.values import AS_IT_IS
 from rooflab.show.scene import drawn
 from tests.support.scenes import named, texts, values
 

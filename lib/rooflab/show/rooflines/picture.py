@@ -13,8 +13,8 @@ from rooflab.predict.estimate import CACHES
 from rooflab.show import canvas, theme
 from rooflab.show.rooflines import ceiling_lines
 from rooflab.show.rooflines.controls import add_controls
-from rooflab.show.rooflines.tables import Series, Tables
-from rooflab.show.rooflines.values import AS_IT_WAS, FACTORS, LEVELS, RooflineValues
+from rooflab.show.rooflines.tables import FACTORS, KNOBS, Series, Tables
+from rooflab.show.rooflines.values import AS_IT_WAS, LEVELS, RooflineValues
 from rooflab.show.rooflines.words import as_it_is, ridge_words, sentence
 from rooflab.show.scene import By, Fill, Mark, Scene, Sum, Value, Words
 from rooflab.show.scene.axes import Frame, Scale
@@ -22,10 +22,6 @@ from rooflab.show.scene.graph import Along, Either, Less, OnAxes, Reading, rates
 
 WIDE, NARROW = (760, 420), (400, 420)  # width and height of the two sheets
 SLOPE, FLAT = slice(0, 4), slice(2, 6)  # the parts of a roof's six numbers
-KNOBS = (
-    -1.4,
-    4.4,
-)  # decades of FLOP/byte at which slope and flat roof can be grabbed, if on the axes
 LETTERS = 14  # pixels of what stands at roofs and dots
 FLIP = 110  # pixels from the right edge within which a label stands left of its dot
 SHOWN = {"cold": [1, 0, 1], "warm": [0, 1, 1]}  # a side's marks while cold, warm, both are chosen
@@ -282,8 +278,9 @@ class Sheet:
         scene.line(self.at(x, roof, x, timed), "ink", 2, dash=dash, opacity=seen, clip=clip,
                    name=f"thread {at}")  # fmt: skip
         more: dict[str, Any] = {"ink": "ink", "opacity": seen, "clip": clip}
+        held = {"ink": "key"} if self.pulled else {}
         bound = scene.dot(self.at(x, roof), None, look.shape, 9, fill="paper",
-                          width=3 if cold else 1.5, **more, name=f"bound {at}")  # fmt: skip
+                          width=3 if cold else 1.5, **more | held, name=f"bound {at}")  # fmt: skip
         if series.estimated:
             scene.dot(self.at(x, foreseen), None, look.shape, 5, fill="paper", width=2,
                       **{**more, "opacity": can}, name=f"predicted {at}")  # fmt: skip
@@ -321,11 +318,16 @@ class Sheet:
         near = abs(other - places[:, :, None]) < 40  # kind, i, j, k
         return "kind i j k", flip[:, :, None] | near
 
+    @property
+    def pulled(self) -> bool:
+        """Whether dots can be pulled: not where three sliders and a box move them."""
+        return len(self.spec.sliders[2].values) == 1
+
     def _grip(self, series: Series, row: int, bound: Mark, place: OnAxes) -> None:
         """Pull at a dot: N runs up, the batch grows, or it gives a little and springs back."""
-        first, second, third = (len(slider.values) > 1 for slider in self.spec.sliders)
-        if third:
+        if not self.pulled:
             return
+        first, second, _ = (len(slider.values) > 1 for slider in self.spec.sliders)
         dims = ""
         if series.name == "gemm" and first:
             dims = "i"
@@ -355,17 +357,17 @@ class Sheet:
         values, scene, roof = self.values, self.scene, self.values.line("dram")
         rate = np.nanmax(values.lines[:, :, 0, 3] - values.lines[:, :, 0, 2], axis=1)
         foot = np.asarray(values.floor.values)[..., 0] - rate[:, None]  # where the slope comes in
-        least = foot + 0.6  # half the bandwidth takes 0.3 decades
+        least = foot + 0.5  # half the bandwidth takes 0.3 decades
         slope = By("machine same_axes", np.maximum(KNOBS[0], np.nan_to_num(least))[..., None])
-        for dim, x, name, ink in (
-            ("memory", slope, "bandwidth", "carrying"),
-            ("arithmetic", np.array([KNOBS[1]]), "peak", "computing"),
+        for dim, x, name in (
+            ("memory", slope, "bandwidth"),
+            ("arithmetic", np.array([KNOBS[1]]), "peak"),
         ):
             place = self.at(x, Along(x, roof))
-            knob = scene.dot(place, None, "circle", 9, fill="paper", ink=ink, width=2.5,
+            knob = scene.dot(place, None, "circle", 9, fill="paper", ink="key", width=2.5,
                              clip=self._reach(), name=f"knob {dim}")  # fmt: skip
             arrow = _twice(place, [0, -4, 0, 4])
-            scene.line(arrow, ink, 2, clip=self._reach(), name=f"arrow {dim}")
+            scene.line(arrow, "key", 2, clip=self._reach(), name=f"arrow {dim}")
             scene.grip(dim, place, None, area=knob, label=f"{name} of this machine, times")
         self._undo()
 

@@ -12,6 +12,9 @@ from rooflab.show.canvas import Frame, around, frame_for
 from rooflab.show.rooflines import ceiling_lines
 from rooflab.show.rooflines.machine_choices import Offer
 
+FACTORS = tuple(2 ** (n / 2) for n in range(-2, 5))  # of next year's machine
+KNOBS = (-1.4, 4.4)  # decades of FLOP/byte at which slope and flat roof can be grabbed
+
 
 @dataclass(frozen=True)
 class Slider:
@@ -69,6 +72,8 @@ class Tables:
         if offer.machine is None:
             return self.frame
         rates = offer.rates(self.dtypes)
+        if "dram" in offer.machine.levels:  # the slope's handle, with the least bandwidth
+            rates.append(0.9 * offer.machine.bandwidth() * 10 ** KNOBS[0] * FACTORS[0])
         if self.overhead and offer.machine.routines:
             rates.append(ceiling_lines.LOWEST)
         return frame_for(rates)

@@ -23,12 +23,11 @@ from rooflab.show import canvas
 from rooflab.show.rooflines import ceiling_lines
 from rooflab.show.rooflines.ceiling_lines import CHOICES, missing
 from rooflab.show.rooflines.machine_choices import Offer
-from rooflab.show.rooflines.tables import Series, Tables
+from rooflab.show.rooflines.tables import FACTORS, Series, Tables
 from rooflab.show.scene import By, Dim, Sum, Value
 from rooflab.show.scene.graph import Above, Along, Either, Less
 
 LEVELS = ("dram", "l3", "l2", "l1")  # of the roofs, from below
-FACTORS = tuple(2 ** (n / 2) for n in range(-2, 5))  # of next year's machine
 AS_IT_IS = FACTORS.index(1.0)
 AS_IT_WAS = {"memory": AS_IT_IS, "arithmetic": AS_IT_IS}  # stops of a machine without what-if
 CALL_POINTS = 24  # corners of a line of calls

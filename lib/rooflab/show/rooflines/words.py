@@ -10,8 +10,8 @@ from rooflab.predict.estimate import CACHES, Prediction, overhead
 from rooflab.show import captions, theme
 from rooflab.show.rooflines import ceiling_lines
 from rooflab.show.rooflines.ceiling_lines import PEAK, SAY_OVERHEAD, SAY_SIDES, SIDES
-from rooflab.show.rooflines.tables import Series
-from rooflab.show.rooflines.values import AS_IT_IS, FACTORS, LEVELS, RooflineValues
+from rooflab.show.rooflines.tables import FACTORS, Series
+from rooflab.show.rooflines.values import AS_IT_IS, LEVELS, RooflineValues
 from rooflab.show.scene import By, Fill, Value, Words
 from rooflab.show.scene.graph import Less, Reading, gaps, rates, ridges, shares
 
