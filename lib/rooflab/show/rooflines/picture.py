@@ -20,7 +20,7 @@ from rooflab.show.scene import By, Fill, Mark, Scene, Sum, Value, Words
 from rooflab.show.scene.axes import Frame, Scale
 from rooflab.show.scene.graph import Along, Either, Less, OnAxes, Reading, rates
 
-WIDE, NARROW = (760, 420), (400, 420)  # width and height of the two sheets
+WIDE, NARROW = (690, 384), (400, 420)  # width and height of the two sheets
 SLOPE, FLAT = slice(0, 4), slice(2, 6)  # the parts of a roof's six numbers
 LETTERS = 14  # pixels of what stands at roofs and dots
 FLIP = 110  # pixels from the right edge within which a label stands left of its dot
@@ -42,6 +42,7 @@ class Sheet:
         self.scene = Scene(wide, high, values.dims)
         self.wide = wide > 500
         self.frame = Frame(66 if self.wide else 54, 50, wide - 14, high - 52)
+        self.name_up = 14 if self.spec.band is None else 28  # above the names of the band
         self.axes = self._axes()
         self._grid()
         self._band()
@@ -104,8 +105,7 @@ class Sheet:
         f.draw(scene)
         middle = (f.left + f.right) / 2
         scene.text(middle, f.bottom + 42, canvas.X_NAME, size=LETTERS, anchor="middle", name="axis")
-        up = 14 if self.wide or self.spec.band is None else 28  # above the names of the band
-        scene.text(8, f.top - up, canvas.Y_NAME, size=LETTERS, name="axis")
+        scene.text(8, f.top - self.name_up, canvas.Y_NAME, size=LETTERS, name="axis")
 
     def _band(self) -> None:
         if self.spec.band is None:
@@ -129,18 +129,19 @@ class Sheet:
         scene.line(line, "soft", 2, opacity=By("machine before", 0.45 * other), clip=f.box,
                    name="before")  # fmt: skip
         names = [offer.name for offer in values.offers]
-        off = [[f"{name}: {where} these axes" for where in ("above", "below")] for name in names]
-        short = [float(7.5 * len(words[0]) < f.right - f.left) for words in off]
+        off = [[f"{name} lies {where}" for where in ("above", "below")] for name in names]
+        short = [float(7.2 * len(words[0]) < f.right - 118) for words in off]
         on, beyond = np.zeros((2, 2, 2, 2, 2))  # higher, lower, over the foot, under the top
         on[1, :, :, 1] = on[:, 1, 1, :] = 1
         beyond[1, :, :, 0] = beyond[:, 1, 0, :] = 1
         at = self.near(self.at(KNOBS[1], values.line_before(slice(5, 6))), 0, -8)
-        corner = Sum(np.array([f.left + 10, f.top + 16]))
+        corner = Sum(np.array([f.right, f.top - self.name_up]))
         for place, anchor, words, seen in (
             (at, "end", By("before", names), on),
-            (corner, "start", By("before lower", np.array(off, object)), beyond),
+            (corner, "end", By("before lower", np.array(off, object)), beyond),
         ):
-            opacity = By("before higher lower over under", np.multiply.outer(short, seen))
+            seen = np.multiply.outer(np.multiply.outer(short, seen), [0.0, 1.0])
+            opacity = By("before higher lower over under real", seen)
             scene.text(place, None, words, "soft", size=LETTERS - 2, anchor=anchor, halo=True,
                        opacity=opacity, name="before")  # fmt: skip
 
@@ -293,18 +294,18 @@ class Sheet:
         x, tags = values.x(series), By("j", np.array(series.tags, object))
         dims, flip = self._flipped(series)
         anchor = By(dims, np.where(flip, "end", "start").astype(object))
-        dx, dy = np.where(flip, -13, 13), (-10 if name == "gemm" else 20)
+        dx, dy = np.where(flip, -12, 12), (-10 if name == "gemm" else 20)
         place = self.near(self.at(x, values.roof_over(series, side)), By(dims, dx), dy)
-        words: Words = tags
-        if side == "cold":
-            seen = self._seen(series, side)
-        else:  # where both sides are shown, the name stands at the cold one
-            words = Fill(By("side", ["", "{tag}", "warm"]), tag=tags)
-            both = np.array([[0, 0], [1, 1], [0, 1]], float)
-            table = np.multiply.outer([0.0, 1.0], both)
-            seen = By(f"shows_{name} side apart_{name}", table)
-        self.scene.text(place, None, words, size=LETTERS - 2, bold=True, anchor=anchor, halo=True,
-                        opacity=seen, name=f"label {name} {side}")  # fmt: skip
+        shown: list[Any] = [(tags, [1, 0, 1])]  # with both sides the name stands at the cold one
+        if side == "warm":
+            shown = [(tags, [0, 1, 0]), ("warm", [0, 0, int(self.wide)])]
+        for words, sides in shown:
+            more, table = "", np.multiply.outer([0.0, 1.0], sides)
+            if words == "warm":
+                more, table = f" apart_{name}", np.multiply.outer(table, [0.0, 1.0])
+            seen, size = By(f"shows_{name} side{more}", table), LETTERS - (2 if more else 1)
+            self.scene.text(place, None, words, size=size, bold=not more, anchor=anchor, halo=True,
+                            opacity=seen, name=f"label {name} {side}")  # fmt: skip
 
     def _flipped(self, series: Series) -> tuple[str, np.ndarray]:
         """Where its name stands left of its dot: near the right edge, or with GEMV at GEMM's."""
