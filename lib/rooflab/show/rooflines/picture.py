@@ -345,9 +345,8 @@ class Sheet:
         f, values = self.frame, self.values
         self.scene.line(self.at(By(dims, lines)), "overhead", 1.8, dash=(7, 4), opacity=seen,
                         clip=f.box, name="call")  # fmt: skip
-        up = 8 + 18 * row
         start = By(dims, lines[..., :1])
-        place = self.near(self.at(start, values.floor), 8, -up)
+        place = self.near(self.at(start, values.floor), 8, -8 - 18 * row)
         self.scene.text(place, None, By(dims, labels), "overhead", size=LETTERS - 1, halo=True,
                         opacity=seen, name="call")  # fmt: skip
 
