@@ -27,7 +27,9 @@ from tests.support.scenes import named
 
 CHUNKS = (1024, 4096, 65536, N)
 SECONDS = (3.0e-3, 0.94e-3, 1.4e-3, 1.54e-3)
-SWEEP = SimpleNamespace(chunks=CHUNKS, golfs=tuple(map(chunked, CHUNKS)), seconds=SECONDS)
+SWEEP = SimpleNamespace(
+    chunks=CHUNKS, golfs=tuple(map(chunked, CHUNKS)), seconds=SECONDS, elements=N
+)
 PNG = b"\x89PNG"
 KIB = 1024
 
@@ -380,7 +382,8 @@ def test_the_state_is_small_and_deterministic() -> None:
 def test_many_chunks_of_a_long_program_stay_small() -> None:
     steps = [Step(f"call{n}", (trip("x", "read"), trip("result", "write")), n) for n in range(60)]
     golfs = tuple(run(steps) for _ in range(16))
-    wide = SimpleNamespace(chunks=tuple(range(1, 17)), golfs=golfs, seconds=(1e-3,) * 16)
+    seconds = (1e-3,) * 16
+    wide = SimpleNamespace(chunks=range(1, 17), golfs=golfs, seconds=seconds, elements=N)
     assert state(golf(wide)) < 1e6
 
 

@@ -24,7 +24,7 @@ def trip(name: str, way: str, elements: int = N, where: str = "memory") -> Trip:
 def run(steps: list[Step], minimum: int = 24 * N) -> SimpleNamespace:
     """What a golf run shows of itself."""
     moved = sum(step.bytes for step in steps)
-    return SimpleNamespace(bytes=moved, minimum=minimum, steps=tuple(steps), per_element=moved / N)
+    return SimpleNamespace(bytes=moved, minimum=minimum, steps=tuple(steps), elements=N)
 
 
 def expression() -> SimpleNamespace:
