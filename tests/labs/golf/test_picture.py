@@ -17,8 +17,9 @@ from rooflab.labs.golf import HOLES, picture
 from rooflab.labs.golf import sweep as measured
 from rooflab.labs.golf.ledger import Step
 from rooflab.labs.golf.live import golf
-from rooflab.labs.golf.picture import NARROW, WIDE, golf_scene, size
-from rooflab.labs.golf.story import Story, story
+from rooflab.labs.golf.picture import golf_scene, size
+from rooflab.labs.golf.sheet import NARROW, WIDE
+from rooflab.labs.golf.story import Story, names_of, story
 from rooflab.labs.golf.story import sweep as read
 from rooflab.show.guess_axis import guess
 from rooflab.show.scene import Scene, drawn
@@ -328,7 +329,7 @@ def test_every_hole_can_be_drawn(hole: str) -> None:
         figure, told = rl.show.golf(run_), story(run_)
         assert figure.bbox.height <= 600 and outside(figure) == []
         made = golf(run_)
-        assert texts(made.scene, "array", step=len(told.stops)) == list(told.names)
+        assert texts(made.scene, "array", step=len(told.stops)) == names_of(told.stops)
         assert made.scene.height <= 560 and made.words.startswith("Step ")
 
 

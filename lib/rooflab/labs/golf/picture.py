@@ -9,37 +9,27 @@ the counted bytes promise.
 from __future__ import annotations
 
 import math
-import textwrap
-from bisect import bisect
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from rooflab.count.si import plain, si
-from rooflab.labs.golf.story import ArrayTrip, ChunkStories, Story, names_of, number, story
-from rooflab.show import figures, labels, theme
+from rooflab.labs.golf.sheet import GAP, TINY, WIDE, Flight, Sheet, both, chunk, first_fit, wide
+from rooflab.labs.golf.story import ChunkStories, Story, number, story
+from rooflab.show import figures, theme
 from rooflab.show.figures import Panel, Picture
-from rooflab.show.scene import By, Dim, Scene
+from rooflab.show.scene import By, Scene
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: The two sheets: a page's column, and a phone.
-WIDE, NARROW = 720, 400
-#: The walk through a program: milliseconds a place; places before a call, and of each flight.
-GLIDE, LEAD, FLIGHT = 200, 1, 4
-TURN = 450  # milliseconds of everything to another chunk size
-BLOCK, LETTERS, SMALL = 26, 15, 13  # pixels of a block's height, and of letters
-GAP, TINY = 10, 3  # pixels between columns; of what would be too small to be seen
-#: Memory, bus, cache, what is near the processor, processor, ledger, bars: pixels from the foot of
-#: the line of code to the top and the foot of each.
-LANES = ((8, 60), (60, 140), (140, 210), (210, 266), (266, 296), (350, 380), (430, 476))
+BLOCK, SMALL = 26, 13  # pixels of a block's height, and of small letters
 #: The share of its strip that the cache takes; pieces that need more reach beyond it.
 ROOM = 0.6
-MOST_CODE = 6  # lines
+#: Steps of the figure; the rest of a long run becomes one more.
+ROWS = 12
 Look: TypeAlias = dict[str, Any]  # what several marks have in common
 
 
@@ -53,155 +43,6 @@ def ticks(longest: float) -> list[float]:
     """Powers of two apart, from 0 to ``longest`` bytes an element: four to eight steps."""
     step = 2.0 ** math.ceil(math.log2(longest / 8))
     return [step * n for n in range(math.floor(longest / step + 1e-9) + 1)]
-
-
-def wide(words: str, letters: float = LETTERS) -> float:
-    """Pixels that they need, with some air."""
-    return labels.width(words) * letters / labels.SIZE + 6
-
-
-def first_fit(room: float, *words: str, letters: float = LETTERS) -> str:
-    """The first of ``words`` for which there are ``room`` pixels; none is empty."""
-    return next((one for one in words if wide(one, letters) <= room), "")
-
-
-def chunk(values: Any) -> By:
-    """One value a chunk size."""
-    return By("chunk", values)
-
-
-def both(values: Any) -> By:
-    """One row a chunk size, one value a place."""
-    return By("chunk step", values)
-
-
-# Where everything lies: in time, along the walk through the program, and on the sheet.
-
-
-@dataclass(frozen=True)
-class Flight:
-    """An array's trip at one stop: ``down`` to the processor, or back to its home.
-
-    A number a chunk size: is it ``there``, is it ``free`` because the cache holds the array; its
-    bytes an element, and those of them that are ``crossing`` the bus; is the array read and written
-    in ``one_place``. Numbers a place: how far it has ``come``, from 0 to 1; is it ``under_way``, or
-    rests until the next call.
-    """
-
-    stop: int
-    name: str
-    down: bool
-    there: np.ndarray
-    free: np.ndarray
-    per: np.ndarray
-    crossing: np.ndarray
-    one_place: np.ndarray
-    come: np.ndarray
-    under_way: np.ndarray
-
-    @property
-    def seen(self) -> By:
-        """From the beginning of the flight until the next call."""
-        return both(self.there[:, None] & self.under_way)
-
-
-class Sheet:
-    """The stories, one a chunk size, on a sheet of one width: what lies where, and its scene."""
-
-    def __init__(
-        self, stories: Sequence[Story], width: float, sweep: ChunkStories | None, start: int
-    ) -> None:
-        self.stories, self.sweep = stories, sweep
-        self.left, self.right = (82.0, width - 12) if width < 560 else (96.0, width - 18)
-        self.room = self.right - self.left
-        self.names = names_of(stop for told in stories for stop in told.stops)
-        self.pitch = self.room / len(self.names)
-        self.reach = max(max(s.total, s.minimum, s.crossed(len(s.stops))) for s in stories) or 1.0
-        self._walk()
-        every = dict.fromkeys(stop.code for told in stories for stop in told.stops)
-        letters = int((width - 24) / (0.61 * LETTERS))
-        self.code = {"": ["before the first step"]} | {one: wrapped(one, letters) for one in every}
-        self.lines = max(map(len, self.code.values()))
-        foot = 20.0 * self.lines + 10
-        lanes = [(foot + top, foot + low) for top, low in LANES]
-        self.memory, self.bus, self.cache, self.near, self.cpu, self.ledger, self.bars = lanes
-        high = self.bars[sweep is not None and bool(sweep.measured)] + 2
-        self.scene = Scene(width, high, self._dims(start))
-
-    def _walk(self) -> None:
-        """The steps of all stories as places of one walk: a call, then its flights one by one."""
-        every = dict.fromkeys(
-            (n, trip.name, trip.way)
-            for told in self.stories
-            for n, stop in enumerate(told.stops, 1)
-            for trip in stop.trips
-        )
-        keys = sorted(every, key=lambda key: key[0])
-        flown, many = [stop for stop, _, _ in keys], max(len(told.stops) for told in self.stories)
-        #: The place of every stop, 0 included; the stop that each place belongs to.
-        self.stops = [LEAD * n + FLIGHT * bisect(flown, n) for n in range(many + 1)]
-        self.at = np.searchsorted(self.stops, np.arange(self.stops[-1] + 1))
-        self.flights = [self._flight(n, *key) for n, key in enumerate(keys)]
-
-    def _flight(self, number: int, stop: int, name: str, way: str) -> Flight:
-        here = [told.trips(name, stop - 1, stop) for told in self.stories]
-        ways = [{trip.way: trip for trip in trips} for trips in here]
-        mine = [one.get(way, ArrayTrip(name, 0, way, "")) for one in ways]
-        places = np.arange(len(self.at)) - LEAD * stop - FLIGHT * number
-        return Flight(
-            stop, name, way == "read",
-            there=np.array([way in one for one in ways]),
-            free=np.array([trip.where == "cache" for trip in mine]),
-            per=np.array([trip.per for trip in mine]),
-            crossing=np.array([
-                sum(trip.per for trip in trips if (trip.way, trip.where) == (way, "memory"))
-                for trips in here
-            ]),
-            one_place=np.array([
-                len(one) == 2 and len({trip.where for trip in one.values()}) == 1 for one in ways
-            ]),
-            come=np.clip(places / FLIGHT, 0, 1),
-            under_way=(places > 0) & (self.at == stop),
-        )  # fmt: skip
-
-    def _dims(self, start: int) -> list[Dim]:
-        sizes = [0] if self.sweep is None else list(self.sweep.chunks)
-        shown = ["all at once"] if self.sweep is None else [theme.count(one) for one in sizes]
-        last = len(self.stops) - 1
-        steps = [f"{n} of {last}" for n in range(last + 1)]
-        return [
-            Dim("chunk", shown, sizes, start=len(sizes) - 1, glide=TURN),
-            Dim("step", steps, start=start, glide=GLIDE, keys=self.stops, even=True),
-        ]
-
-    def middle(self, name: str) -> float:
-        """The middle of an array's column."""
-        return self.left + (self.names.index(name) + 0.5) * self.pitch
-
-    def long(self, per: Any) -> Any:
-        """Pixels of ``per`` bytes an element in the ledger."""
-        return per * self.room / self.reach
-
-    def block(self, per: Any) -> Any:
-        """The width of a block in its column; a tiny one stays visible."""
-        return np.clip(self.long(per), TINY, self.pitch - GAP)
-
-    def label(self, lane: tuple[float, float], words: str, ink: str = "ink") -> None:
-        """The name of a lane, left of it."""
-        self.scene.text(self.left - 12, sum(lane) / 2 + 5, words, ink, anchor="end", size=14)
-
-    def each(self, value: Callable[[Story, int], Any]) -> By:
-        """``value(story, stop)`` at every chunk size and place."""
-        many = range(len(self.stops))
-        spots = [[value(told, min(n, len(told.stops))) for n in many] for told in self.stories]
-        kind = object if isinstance(spots[0][0], str) else float
-        return both(np.array(spots, kind)[:, self.at])
-
-
-def wrapped(code: str, letters: int) -> list[str]:
-    """A line of code in lines of so many letters; a very long one is cut."""
-    lines = textwrap.wrap(code, letters, subsequent_indent="    ", break_on_hyphens=False) or [""]
-    return [*lines[: MOST_CODE - 1], lines[MOST_CODE - 1] + " …"] if lines[MOST_CODE:] else lines
 
 
 def golf_scene(
@@ -266,27 +107,27 @@ def _lanes(sheet: Sheet) -> None:
 
 def _home(sheet: Sheet, name: str) -> None:
     """A dashed place until the array is made, then a box; it is green in the cache."""
-    scene = sheet.scene
-    box = sheet.each(lambda told, at: _box(sheet, name, told.home(name, at))).values
+    scene, room = sheet.scene, sheet.pitch - GAP
+
+    def box(told: Story, at: int) -> tuple[float, ...]:
+        trip = told.home(name, at)
+        if trip is None:
+            return (math.nan,) * 4
+        long = min(max(sheet.block(trip.per), wide(name) + 4), room)
+        near = trip.where == "cache"
+        y, high = (sheet.cache[1] - 34, 28) if near else (sheet.memory[0] + 8, 36)
+        return sheet.middle(name) - long / 2, y, long, high
+
+    x, y, w, h = np.moveaxis(sheet.each(box).values, -1, 0)
     made = np.array([_made(sheet, row, name) for row in range(len(sheet.stories))])
-    x, y, w, h = (both(box[..., n]) for n in range(4))
-    ink = both(np.where(box[..., 1] > sheet.cache[0], "carrying", "soft"))
+    where, ink = [both(one) for one in (x, y, w, h)], np.where(made, "ink", "soft")
+    edge = both(np.where(y > sheet.cache[0], "carrying", "soft"))
     look: Look = {"dash": (4, 4), "opacity": both(~made), "name": "unborn"}
-    scene.rect(x, y, w, h, None, ink="soft", **look)
-    scene.rect(x, y, w, h, "paper", ink=ink, width=2, opacity=both(made), name="home")
-    room = sheet.pitch - GAP
+    scene.rect(*where, None, ink="soft", **look)
+    scene.rect(*where, "paper", ink=edge, width=2, opacity=both(made), name="home")
     short = first_fit(room, name, *(name[:n] + "…" for n in range(len(name) - 1, 0, -1)))
-    foot, ink = both(box[..., 1] + box[..., 3] / 2 + 5), both(np.where(made, "ink", "soft"))
-    scene.text(sheet.middle(name), foot, short, ink, anchor="middle", name="array")
-
-
-def _box(sheet: Sheet, name: str, trip: ArrayTrip | None) -> tuple[float, float, float, float]:
-    """An array's home: in memory or in the cache, as wide as its bytes or as its name needs."""
-    if trip is None:
-        return math.nan, math.nan, math.nan, math.nan
-    long = min(max(sheet.block(trip.per), wide(name) + 4), sheet.pitch - GAP)
-    y, high = (sheet.memory[0] + 8, 36) if trip.where == "memory" else (sheet.cache[1] - 34, 28)
-    return sheet.middle(name) - long / 2, y, long, high
+    look = {"anchor": "middle", "name": "array"}
+    scene.text(sheet.middle(name), both(y + h / 2 + 5), short, both(ink), **look)
 
 
 def _made(sheet: Sheet, row: int, name: str) -> np.ndarray:
@@ -308,15 +149,10 @@ def _front(sheet: Sheet, flight: Flight) -> tuple[np.ndarray, np.ndarray]:
     return start[:, 0], start + (end - start) * t * t * (3 - 2 * t)
 
 
-def _aside(flight: Flight) -> np.ndarray:
-    """Pixels that its block rests lower, where a call reads and writes one array."""
-    return np.where(flight.one_place, -15.5 if flight.down else 15.5, 0)
-
-
 def _trail(sheet: Sheet, flight: Flight) -> None:
     """A line from where it comes from, with an arrow at its head."""
     start, front = _front(sheet, flight)
-    x, tip = chunk(sheet.middle(flight.name) + 0.4 * _aside(flight)), 6 - 12 * flight.down
+    x, tip = chunk(sheet.middle(flight.name) + 0.4 * flight.aside), 6 - 12 * flight.down
     look: Look = {"opacity": flight.seen, "name": "trail"}
     sheet.scene.line([(x, chunk(start)), (x, both(front + tip))], "carrying", 4, **look)
     shape = "down" if flight.down else "triangle"
@@ -327,14 +163,12 @@ def _block(sheet: Sheet, flight: Flight) -> None:
     """A block that goes with the trail's head, and stays on the bus or near the processor."""
     scene, middle, free = sheet.scene, sheet.middle(flight.name), flight.free
     long, front = sheet.block(flight.per), _front(sheet, flight)[1]
-    rest = np.where(free, sum(sheet.near), sum(sheet.bus)) / 2 + _aside(flight) - BLOCK / 2
+    rest = np.where(free, sum(sheet.near), sum(sheet.bus)) / 2 + flight.aside - BLOCK / 2
     nearer = np.minimum if flight.down else np.maximum
     y = nearer(front - BLOCK * flight.down, rest[:, None])
-    box, fill = (
-        (chunk(middle - long / 2), both(y), chunk(long), BLOCK),
-        np.where(free, "paper", "carrying"),
-    )
-    scene.rect(*box, chunk(fill), ink="carrying", width=2, opacity=flight.seen, name="trip")
+    x, fill = chunk(middle - long / 2), chunk(np.where(free, "paper", "carrying"))
+    look: Look = {"ink": "carrying", "width": 2, "opacity": flight.seen}
+    scene.rect(x, both(y), chunk(long), BLOCK, fill, name="trip", **look)
     arrow = "↓" if flight.down else "↑"
     said = [f"{arrow} free" if at_no_cost else f"{arrow} {number(per)} B"
             for per, at_no_cost in zip(flight.per, free)]  # fmt: skip
@@ -344,7 +178,7 @@ def _block(sheet: Sheet, flight: Flight) -> None:
     words = np.where(beside, said, inside).astype(object)
     x = middle + np.where(beside, long / 2 + 5, 0)
     ink, anchor = np.where(free | beside, "ink", "paper"), np.where(beside, "start", "middle")
-    look: Look = {"anchor": chunk(anchor), "opacity": flight.seen, "name": "trip-says"}
+    look = {"anchor": chunk(anchor), "opacity": flight.seen, "name": "trip-says"}
     scene.text(chunk(x), both(y + 18), chunk(words), chunk(ink), size=SMALL, **look)
 
 
@@ -504,10 +338,6 @@ def _words(sheet: Sheet) -> None:
     if renamed:
         also = ", ".join(f"{name} is {tmp}" for tmp, name in renamed.items())
         sheet.scene.note(f"In the log of rl.golf {also}.")
-
-
-#: Steps of the figure; the rest of a long run becomes one more.
-ROWS = 12
 
 
 def golf(

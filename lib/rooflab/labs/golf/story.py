@@ -8,17 +8,18 @@ are per element of the largest input, the unit in which 24 and 40 are said.
 from __future__ import annotations
 
 import ast
-import functools
 import inspect
 import math
 import textwrap
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Any
 
 from rooflab.count.si import percent, plain, several, si, times
 from rooflab.labs.golf.ledger import A_LITTLE, MOST_ROWS, Step, Trip, calls
+from rooflab.labs.golf.run import as_function
 from rooflab.show import theme
 
 #: More stops than this do not fit on a slider or a page: the rest becomes one.
@@ -74,11 +75,6 @@ class Story:
     cache: int = 0
     renamed: tuple[tuple[str, str], ...] = ()
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Every array's name, inputs and temporaries as they come, the result last."""
-        return tuple(names_of(self.stops))
-
     def crossed(self, stops: int) -> float:
         """Bytes an element that have crossed the bus after the first ``stops`` stops."""
         return sum(stop.crossing for stop in self.stops[:stops])
@@ -98,14 +94,14 @@ class Story:
 
         Calls outside of any loop are one round.
         """
-        rounds = [stop.rounds for stop in self.stops]
-        first = last = max(at, 1) - 1
-        while first and rounds[first - 1] == rounds[first]:
-            first -= 1
-        while last + 1 < len(rounds) and rounds[last + 1] == rounds[last]:
-            last += 1
+        n = max(at, 1) - 1
+
+        def inside(stop: Stop) -> bool:
+            return stop.rounds == self.stops[n].rounds
+
+        loop = (*takewhile(inside, self.stops[:n][::-1]), *takewhile(inside, self.stops[n:]))
         found: dict[str, int] = {}
-        for trip in (trip for stop in self.stops[first : last + 1] for trip in stop.trips):
+        for trip in (trip for stop in loop for trip in stop.trips):
             found[trip.name] = max(found.get(trip.name, 0), trip.piece)
         return found
 
@@ -119,7 +115,7 @@ class Story:
         said = f"Step {at} of {steps}, {stop.call}{often}: {_moves(stop)}."
         stays = [trip.name for trip in stop.trips if trip.where == "cache"]
         if stays:
-            said += f" {_list(stays)} stay{'s' if len(set(stays)) == 1 else ''} in cache: free."
+            said += f" {_list(stays, 'stays', 'stay')} in cache: free."
         if at == 1 < steps:
             return said
         if at < steps:
@@ -157,16 +153,16 @@ def _moves(stop: Stop) -> str:
     for way, word in (("read", "read"), ("write", "written")):
         names = [t.name for t in stop.trips if t.way == way and t.where == "memory"]
         if names:
-            parts.append(f"{_list(names)} {'is' if len(set(names)) == 1 else 'are'} {word}")
+            parts.append(f"{_list(names, 'is', 'are')} {word}")
     if not parts:
         return "no byte crosses the bus"
     per = stop.crossing
     return f"{', '.join(parts)}, {number(per)} byte{'' if per == 1 else 's'} an element"
 
 
-def _list(names: Sequence[str]) -> str:
+def _list(names: Sequence[str], does: str, do: str) -> str:
     *first, last = dict.fromkeys(names)
-    return f"{', '.join(first)} and {last}" if first else last
+    return f"{', '.join(first)} and {last} {do}" if first else f"{last} {does}"
 
 
 # From the steps of a golf run to the stops of its picture: a chunk loop makes thousands of NumPy
@@ -211,11 +207,8 @@ def _has(golf: Any, *names: str, right: str) -> None:
 
 def _source(golf: Any) -> list[str]:
     """The lines of the function that ran; none where Python did not keep them."""
-    function = getattr(golf, "function", None)
-    while isinstance(function, functools.partial):
-        function = function.func
     try:
-        return inspect.getsourcelines(inspect.unwrap(function))[0]
+        return inspect.getsourcelines(as_function(getattr(golf, "function", None))[0])[0]
     except (OSError, TypeError):
         return []
 
@@ -307,12 +300,8 @@ def learners_names(stops: Sequence[Stop], source: str) -> dict[str, str]:
                 if names or trip.name not in read:  # t *= 2 leaves t what it was
                     held[trip.name] |= names or {""}
     found = {tmp: next(iter(names)) for tmp, names in held.items() if len(names) == 1}
-    taken = [trip.name for stop in stops for trip in stop.trips] + [REST, "result"]
-    return {
-        tmp: name
-        for tmp, name in found.items()
-        if name and name not in taken and [*found.values()].count(name) == 1
-    }
+    many = Counter([*found.values(), *names_of(stops), REST, "result"])
+    return {tmp: name for tmp, name in found.items() if name and many[name] == 1}
 
 
 def _assigned(source: str) -> dict[tuple[int | None, str], set[str]]:
