@@ -16,7 +16,7 @@ from rooflab.labs.llm.film import words
 from rooflab.labs.llm.film.bars import LETTERS, FilmBars, area
 from rooflab.labs.llm.film.captions import ALL, Captions
 from rooflab.labs.llm.film.grid import COMPUTE, KINDS, DotKind
-from rooflab.labs.llm.film.roofline import SMALL, FilmRoofline, shown
+from rooflab.labs.llm.film.roofline import SMALL, FilmRoofline, Look, shown
 from rooflab.labs.llm.film.tables import FilmTables, written
 from rooflab.show import theme
 from rooflab.show.scene import By, Dim, Fill, Number, Scene, Sum, Times, Words
@@ -102,8 +102,8 @@ class FilmSheet:
         if self.layout.facts:
             lines = [" · ".join(lines)]
         for n, template in enumerate(lines):
-            line = Fill(template, model=self.tables.grid.model.name, machine=machine,
-                        weights=weights, kv=kv)  # fmt: skip
+            name = self.tables.grid.model.name
+            line = Fill(template, model=name, machine=machine, weights=weights, kv=kv)
             size = SMALL if self.layout.facts else SMALL - 2
             self.scene.text(8, 16 + 19 * n, line, "soft", size=size, name="title")
 
@@ -158,18 +158,24 @@ class FilmSheet:
         scene.text(*at.sizes, sizes, "soft", size=LETTERS, name="sizes")
         if any(self.tables.timed):
             x, y, anchor = at.ran
-            scene.text(x, y, c.ran("rate", " "), size=SMALL, bold=True, anchor=anchor,
-                       name="ran-rate")  # fmt: skip
+            look: Look = {"size": SMALL, "bold": True, "anchor": anchor, "name": "ran-rate"}
+            scene.text(x, y, c.ran("rate", " "), **look)
 
     def _facts(self, left: float, right: float, y: float) -> None:
-        scene, c, on = self.scene, self.captions, shown(self.tables)
-        said: dict[str, Words] = {"each": c.each, "total": c.total, "moved": c.moved,
-                                  "prompt": c.prompt, "need": c.memory}  # fmt: skip
+        scene, c, t = self.scene, self.captions, self.tables
+        known = np.where(np.isnan(t.memory), "{need}", "{need} of {has}").astype(object)
+        said: dict[str, Words] = {
+            "each": By(ALL, written(1 / t.total, words.rate)),
+            "total": c.total,
+            "moved": c.moved,
+            "prompt": By("machine weights kv context", written(t.prompt, words.seconds)),
+            "need": Fill(By("machine", known), need=c.need, has=c.has),
+        }
+        look: Look = {"size": LETTERS, "bold": True, "anchor": "end", "opacity": shown(t)}
         for n, (name, label) in enumerate(words.FACTS.items()):
             low = y + 21 * n
             scene.line([(left, low + 6), (right, low + 6)], "grid", 1)
             scene.text(left, low, label, size=LETTERS, name="fact")
-            scene.text(right, low, said[name], size=LETTERS, bold=True, anchor="end", opacity=on,
-                       name=f"fact-{name}")  # fmt: skip
-        scene.text(right, y + 21 * len(said), c.misfit, size=LETTERS, bold=True, anchor="end",
-                   opacity=on, name="misfit")  # fmt: skip
+            scene.text(right, low, said[name], name=f"fact-{name}", **look)
+        misfit = By(ALL, np.where(t.fits == 1, words.MISFIT, "").astype(object))
+        scene.text(right, y + 21 * len(said), misfit, name="misfit", **look)

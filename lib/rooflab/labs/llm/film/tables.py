@@ -22,14 +22,14 @@ from rooflab.labs.llm.film.grid import (
     KINDS,
     KV,
     OTHER,
-    PREFILL,
     WEIGHTS,
     DotKind,
     Grid,
     crossing,
+    each,
     totals,
 )
-from rooflab.labs.llm.film.runs import TimedRun, rates_of_runs, timed
+from rooflab.labs.llm.film.runs import TimedRun, timed
 from rooflab.labs.llm.step_time import MIX
 from rooflab.predict.machine import Machine
 from rooflab.show.rooflines import ceiling_lines
@@ -107,8 +107,7 @@ class FilmTables:
     @cached_property
     def shape(self) -> tuple[int, int, int, int, int]:
         """How many machines, formats of weights and of the KV cache, batches, contexts."""
-        g = self.grid
-        return len(self.offers), len(g.weights), len(g.kvs), len(g.batches), len(g.contexts)
+        return len(self.offers), *self.grid.shape
 
     @cached_property
     def no(self) -> list[list[str]]:
@@ -155,7 +154,8 @@ class FilmTables:
         for m in np.flatnonzero(self.usable.any(1)):
             bandwidth, peak = (np.nanmax(one[m]) for one in self.roofs)
             lowest = np.nanmin(self.roofs[0][m]) * self.grid.ends[0] * 10**-BELOW
-            rates = [lowest, bandwidth * self.grid.ends[0], *rates_of_runs(self.timed[m])]
+            ran = [rate for run in self.timed[m] for _, rate in run.dots.values()]
+            rates = [lowest, bandwidth * self.grid.ends[0], *filter(math.isfinite, ran)]
             low = math.floor(2 * math.log10(min(rates))) / 2
             above = TWO_ROWS if self.crowded[m].any() else ABOVE
             high = math.ceil(2 * (math.log10(peak) + above)) / 2
@@ -171,10 +171,7 @@ class FilmTables:
 
     def intensity(self, kind: DotKind) -> np.ndarray:
         """FLOP/byte, by weights and batch, or all but the machine; the prefill has no batch."""
-        _, w, kv, i, j = self.shape
-        found = self.grid.intensities[kind.name]
-        shape = (w, kv, j) if kind is PREFILL else (w, kv, i, j) if kind.wide else (w, i)
-        return np.where(found > 0, found, np.nan).reshape(shape)
+        return self.grid.intensities[kind.name]
 
     def on_roof(self, kind: DotKind) -> np.ndarray:
         """FLOP/s that the roofs allow a kind of operation."""
@@ -199,14 +196,13 @@ class FilmTables:
     @cached_property
     def seconds(self) -> dict[str, np.ndarray]:
         """Seconds of each kind, by machine, weights and batch; attention by all five."""
-        m, w, kv, i, j = self.shape
-        found = {kind.name: np.full((m, w, kv, i, j) if kind.wide else (m, w, i), np.nan)
-                 for kind in KINDS}  # fmt: skip
+        tables = self.grid.steps.items()
+        found = {name: np.full((len(self.offers), *one.shape), np.nan) for name, one in tables}
         for place, offer in enumerate(self.offers):
             usable = np.flatnonzero(self.usable[place]).tolist()
             if usable and offer.machine:
                 for name, values in self.grid.seconds(offer.machine, usable).items():
-                    found[name][place] = values.reshape(found[name].shape[1:])
+                    found[name][place] = values
         return found
 
     @cached_property
@@ -242,12 +238,12 @@ class FilmTables:
     @cached_property
     def prompt(self) -> np.ndarray:
         """Seconds of reading a prompt, by machine, weights, KV cache and context."""
-        m, w, kv, _, j = self.shape
-        found = np.full((m, w, kv, j), np.nan)
-        for place, offer in enumerate(self.offers):
-            for row, prompt in zip(np.ndindex(w, kv, j), self.grid.prompts, strict=True):
-                if offer.machine and self.usable[place, row[0]]:
-                    found[(place, *row)] = prompt.seconds(offer.machine)
+        prompts = self.grid.prompts
+        found = np.full((len(self.offers), *prompts.shape), np.nan)
+        for m, w, kv, j in np.ndindex(found.shape):
+            machine = self.offers[m].machine
+            if machine and self.usable[m, w]:
+                found[m, w, kv, j] = prompts.item(w, kv, j).seconds(machine)
         return found
 
     @cached_property
@@ -290,17 +286,11 @@ class FilmTables:
     @cached_property
     def moved(self) -> np.ndarray:
         """Bytes of the step, by weights, KV cache, batch and context."""
-        _, w, kv, i, j = self.shape
-        whole = np.zeros((w, kv, i, j))
+        whole = np.zeros(self.grid.shape)
         for kind in KINDS:
-            nbytes = np.array([float(totals(steps)[1]) for steps in self.grid.steps[kind.name]])
-            whole += nbytes.reshape((w, kv, i, j) if kind.wide else (w, 1, i, 1))
+            nbytes = each(self.grid.steps[kind.name], lambda steps: totals(steps)[1])
+            whole += nbytes if kind.wide else nbytes[:, None, :, None]
         return whole
-
-    @property
-    def needs(self) -> np.ndarray:
-        """Bytes of memory that the step needs, likewise."""
-        return self.grid.needs.reshape(self.shape[1:])
 
     @cached_property
     def memory(self) -> np.ndarray:
@@ -313,5 +303,5 @@ class FilmTables:
     def fits(self) -> np.ndarray:
         """Whether the step fits: 2 yes, 1 no, 0 where that is not known; by all five."""
         memory = self.memory[:, None, None, None, None]
-        found: np.ndarray = np.where(np.isnan(memory), 0, 1 + (self.needs[None] <= memory))
+        found: np.ndarray = np.where(np.isnan(memory), 0, 1 + (self.grid.needs <= memory))
         return found
