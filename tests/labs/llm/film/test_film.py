@@ -15,7 +15,7 @@ from rooflab.labs.llm.film import grid as counted
 from rooflab.labs.llm.film import words
 from rooflab.labs.llm.film.grid import BATCHES, CONTEXTS
 from rooflab.labs.llm.film.live import Film, film
-from rooflab.labs.llm.film.tables import scales
+from rooflab.labs.llm.film.tables import SCALES
 from rooflab.show.guess_axis import guess
 from rooflab.show.scene import drawn
 from tests.support.film_example import HERE, SHARE, SMALL, run
@@ -75,7 +75,7 @@ def test_the_bar_now_is_as_high_as_its_time(llama: Film, place: tuple) -> None:
     )
     (now,) = named(scene, "now")
     box = scene.value(now, "points", **state).reshape(4, 2)
-    top = scales()[int(scene.dim("scale").stops[scene.places(**state)["scale"]])].top
+    top = SCALES[int(scene.dim("scale").stops[scene.places(**state)["scale"]])].top
     high = box[0, 1] - box[1, 1] - 2.5  # of its frame
     (part,) = named(scene, "part-weights")
     _, y0, _, y1 = part.clip

@@ -14,7 +14,7 @@ import rooflab as rl
 from rooflab.labs.llm.film import words
 from rooflab.labs.llm.film.captions import Captions
 from rooflab.labs.llm.film.grid import COMPUTE, KINDS, OTHER, WEIGHTS, Grid, crossing, kind_of
-from rooflab.labs.llm.film.tables import FilmTables, fitting, scales
+from rooflab.labs.llm.film.tables import SCALES, TOPS, FilmTables, fitting
 from rooflab.show.rooflines.machine_choices import offers
 from rooflab.show.scene import By
 
@@ -144,12 +144,12 @@ def test_a_crossing_lies_where_the_line_reaches_the_rest(times, rest):
 
 @given(st.floats(1e-7, 1e6))
 def test_a_scale_holds_the_time_and_is_no_more_than_twice_as_long(seconds):
-    found = scales()[int(fitting(np.array(seconds)))]
+    found = SCALES[int(fitting(np.array(seconds)))]
     if 1e-6 <= seconds <= 7e4:
         assert seconds <= found.top <= 2 * seconds
 
 
-@pytest.mark.parametrize("scale", scales(), ids=lambda scale: f"{scale.top:.1e}")
+@pytest.mark.parametrize("scale", SCALES, ids=lambda scale: f"{scale.top:.1e}")
 def test_a_ticks_words_are_its_place(scale):
     sizes = {"n": 1e-9, "µ": 1e-6, "m": 1e-3, "": 1.0, "k": 1e3}
     for seconds, label in scale.ticks[1:]:
@@ -161,7 +161,7 @@ def test_a_ticks_words_are_its_place(scale):
 
 def test_the_bars_axis_holds_this_bar_near_or_far(grid):
     tables = FilmTables(grid, offers([H100]))
-    tops = np.array([one.top for one in scales()])[tables.scale]
+    tops = TOPS[tables.scale]
     for place in np.ndindex(tables.total.shape):
         if tables.usable[place[:2]]:
             far = int(tables.far[place])

@@ -60,22 +60,19 @@ class TimeScale:
     ticks: tuple[tuple[float, str], ...]
 
 
-def scales() -> list[TimeScale]:
-    """Scales of time from a microsecond to a day."""
-    found = []
-    for decade in range(-6, 5):
-        for top, ticks in STEPS:
-            one = 10.0**decade
-            said = ((tick, 2 if tick == 1.5 else 1) for tick in ticks)
-            written = tuple((tick * one, si(tick * one, "s", digits=n)) for tick, n in said)
-            found.append(TimeScale(top * one, ((0.0, "0"), *written)))
-    return found
+def _scale(decade: float, top: float, ticks: tuple[float, ...]) -> TimeScale:
+    said = ((tick * decade, si(tick * decade, "s", 2 if tick == 1.5 else 1)) for tick in ticks)
+    return TimeScale(top * decade, ((0.0, "0"), *said))
+
+
+#: Scales of time from a microsecond to a day, and where they end.
+SCALES = [_scale(10.0**e, top, ticks) for e in range(-6, 5) for top, ticks in STEPS]
+TOPS = np.array([one.top for one in SCALES])
 
 
 def fitting(seconds: np.ndarray) -> np.ndarray:
-    """Which of :func:`scales` is the first that reaches ``seconds``, else the last."""
-    tops = [one.top for one in scales()]
-    found: np.ndarray = np.minimum(np.searchsorted(tops, np.nan_to_num(seconds)), len(tops) - 1)
+    """Which of :data:`SCALES` is the first that reaches ``seconds``, else the last."""
+    found: np.ndarray = np.searchsorted(TOPS[:-1], np.nan_to_num(seconds))
     return found
 
 
@@ -264,7 +261,7 @@ class FilmTables:
 
     @cached_property
     def scale(self) -> np.ndarray:
-        """Which of :func:`scales` the bars have: near, and far enough to hold every bar."""
+        """Which of :data:`SCALES` the bars have: near, and far enough to hold every bar."""
         last = ROOM * self.total.max(-1)
         near = np.minimum(NEAR * self.rest[:, :, None], last)
         ran = np.zeros(self.rest.shape)
@@ -277,8 +274,8 @@ class FilmTables:
     @cached_property
     def far(self) -> np.ndarray:
         """Whether a bar is too high for the near scale, by all five."""
-        tops = np.array([one.top for one in scales()])[self.scale[..., 0]]
-        found: np.ndarray = np.nan_to_num(self.total) * (ROOM + 1) / 2 > tops[..., None]
+        tops = TOPS[self.scale[..., 0], None]
+        found: np.ndarray = np.nan_to_num(self.total) * (ROOM + 1) / 2 > tops
         return found
 
     # Memory and traffic.
