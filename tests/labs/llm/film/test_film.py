@@ -152,7 +152,7 @@ def test_a_crossing_of_straight_lines_is_exact(slope: float, ratio: float) -> No
     if rest <= times[0]:
         assert found == 0
     elif rest > times[-1]:
-        assert found is None
+        assert found == float("inf")
     else:
         assert found * slope == pytest.approx(rest)
 

@@ -13,7 +13,16 @@ from hypothesis import strategies as st
 import rooflab as rl
 from rooflab.labs.llm.film import words
 from rooflab.labs.llm.film.captions import Captions
-from rooflab.labs.llm.film.grid import COMPUTE, KINDS, OTHER, WEIGHTS, Grid, crossing, kind_of
+from rooflab.labs.llm.film.grid import (
+    ATTENTION,
+    COMPUTE,
+    KINDS,
+    OTHER,
+    WEIGHTS,
+    Grid,
+    crossing,
+    kind_of,
+)
 from rooflab.labs.llm.film.tables import SCALES, TOPS, FilmTables, fitting
 from rooflab.show.rooflines.machine_choices import offers
 from rooflab.show.scene import By
@@ -48,7 +57,7 @@ def test_every_operation_has_one_kind_and_all_of_them_are_there(grid):
         whole = steps_of(grid, w, kv, i, j)
         flops, nbytes = 0, 0
         for kind in KINDS:
-            row = (w, kv, i, j) if kind.wide else (w, i)
+            row = (w, kv, i, j) if kind is ATTENTION else (w, i)
             mine = grid.steps[kind.name][row]
             flops += sum(s.count * s.op.flops for s in mine)
             nbytes += sum(s.count * s.op.bytes for s in mine)
@@ -59,7 +68,7 @@ def test_intensities_are_flop_over_bytes_of_the_kind(grid):
     for w, kv, i, j in places(grid):
         whole = steps_of(grid, w, kv, i, j)
         for kind in KINDS:
-            row = (w, kv, i, j) if kind.wide else (w, i)
+            row = (w, kv, i, j) if kind is ATTENTION else (w, i)
             mine = [s for s in whole.steps if kind_of(s) == kind.name]
             flops = sum(s.count * s.op.flops for s in mine)
             moved = sum(s.count * s.op.bytes for s in mine)
@@ -83,7 +92,7 @@ def test_prompts_and_needs_are_the_models(grid):
 
 def test_seconds_add_up_to_the_estimate_and_are_missing_where_not_asked(grid):
     each = grid.seconds(H100, [0])
-    rest = sum(each[kind.name] for kind in KINDS if not kind.wide)
+    rest = sum(each[kind.name] for kind in KINDS if kind is not ATTENTION)
     for w, kv, i, j in places(grid):
         total = rest[w, i] + each["attention"][w, kv, i, j]
         if w == 0:
@@ -133,7 +142,7 @@ RISING = st.lists(st.floats(0.01, 100), min_size=2, max_size=8).map(
 def test_a_crossing_lies_where_the_line_reaches_the_rest(times, rest):
     contexts = [10 * n for n in range(1, len(times) + 1)]
     found = crossing(contexts, np.array(times), rest)
-    if found is None:
+    if found == math.inf:
         assert rest > times[-1]
     elif found == 0:
         assert rest <= times[0]
@@ -178,7 +187,7 @@ def test_a_rate_is_told_in_three_digits(value):
 
 def test_the_sentences_of_a_crossing():
     narrow = "\u202f"  # a space that does not break, between thousands
-    assert f" Up to a context of 131{narrow}072 attention" in words.crossing(None, 131072)
+    assert f" Up to a context of 131{narrow}072 attention" in words.crossing(math.inf, 131072)
     assert "at every context here" in words.crossing(0, 131072)
     assert f" From a context of 25{narrow}700 on," in words.crossing(25_731.4, 131072)
     said = words.measured(2e-2, 1e-2, 1025, 50.0)

@@ -14,7 +14,7 @@ import numpy as np
 
 from rooflab.labs.llm.film import words
 from rooflab.labs.llm.film.captions import Captions
-from rooflab.labs.llm.film.grid import COMPUTE, KV, OTHER, WEIGHTS
+from rooflab.labs.llm.film.grid import COMPUTE, KV, NARROW, OTHER, WEIGHTS
 from rooflab.labs.llm.film.roofline import SMALL, Look, shown
 from rooflab.labs.llm.film.tables import SCALES, TOPS, FilmTables, written
 from rooflab.show import labels, theme
@@ -201,7 +201,7 @@ class FilmBars:
             now[m, one.w, one.i] = 1
             x = float(np.interp(np.log(one.context), np.log(t.grid.contexts), self.centres))
             y = frame.bottom - (frame.bottom - frame.top) * np.minimum(one.seconds / tops, 1)
-            on = By("machine weights batch", now)
+            on = By(NARROW, now)
             self.scene.dot(x, By("scale", y), "diamond", 7, opacity=on, **look)
 
     def _bar_now(self) -> None:

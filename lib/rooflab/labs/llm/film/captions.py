@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
 from rooflab.labs.llm.film import words
+from rooflab.labs.llm.film.grid import ALL, NARROW
 from rooflab.labs.llm.film.tables import FilmTables, written
 from rooflab.show import theme
 from rooflab.show.scene import By, Fill, Words
-
-ALL = "machine weights kv batch context"
 
 
 @dataclass(frozen=True)
@@ -81,11 +80,7 @@ class Captions:
 
     @property
     def _crossed(self) -> By:
-        last = self.tables.grid.contexts[-1]
-
-        def write(at: float) -> str:
-            return words.crossing(None if np.isinf(at) else at, last)
-
+        write = partial(words.crossing, last=self.tables.grid.contexts[-1])
         return By("machine weights kv batch", written(self.tables.crossing, write))
 
     @property
@@ -103,4 +98,4 @@ class Captions:
                 said = found[place, one.w, one.i]
                 text = getattr(one, what)
                 found[place, one.w, one.i] = said + between + text if said else text
-        return By("machine weights batch", found)
+        return By(NARROW, found)

@@ -24,14 +24,16 @@ from rooflab.predict.machine import Machine
 BATCHES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
 CONTEXTS = tuple(n * 2**e for e in range(12) for n in (32, 48)) + (131072,)
 WEIGHTS, KV, OTHER, COMPUTE = "weights", "kv", "other", "compute"
+#: The dimensions of a film, and those that weight products depend on.
+ALL, NARROW = "machine weights kv batch context", "machine weights batch"
 
 
 @dataclass(frozen=True)
 class DotKind:
     """Operations that share a dot: ``part`` is what they carry while memory is their limit.
 
-    ``wide``: they depend on the context. ``size``: pixels from the middle to the edge, so that dots
-    in one place stay visible inside each other.
+    ``size``: pixels from the middle to the edge, so that dots in one place stay visible inside each
+    other. ``dims``: what their times depend on.
     """
 
     name: str
@@ -39,17 +41,18 @@ class DotKind:
     part: str
     shape: str
     size: float
-    wide: bool = False
+    dims: str = NARROW
 
 
+ATTENTION = DotKind("attention", "attention", KV, "circle", 11, ALL)
 KINDS = (
     DotKind("mlp", "MLP", WEIGHTS, "square", 8),
     DotKind("qkvo", "Q K V O", WEIGHTS, "circle", 5),
     DotKind("head", "head", WEIGHTS, "triangle", 2.7),
-    DotKind("attention", "attention", KV, "circle", 11, wide=True),
+    ATTENTION,
     DotKind("other", "norms etc.", OTHER, "down", 7),
 )
-PREFILL = DotKind("prefill", "prefill", COMPUTE, "diamond", 8, wide=True)
+PREFILL = DotKind("prefill", "prefill", COMPUTE, "diamond", 8, "machine weights kv context")
 
 
 def kind_of(step: Step) -> str:
@@ -101,7 +104,7 @@ class Grid:
         weights, _, batches, _ = self.shape
         mine = table((weights, batches), lambda w, i: by_kind(self.decode(w, 0, i, 0).steps))
         found = {}
-        for name in (kind.name for kind in KINDS if not kind.wide):
+        for name in (kind.name for kind in KINDS if kind is not ATTENTION):
             found[name] = table(mine.shape, lambda w, i, name=name: mine.item(w, i).get(name, ()))
         # Weights of one width share their attention.
         formats = self.weights if self.model.latent else self.computed
@@ -200,14 +203,15 @@ def totals(steps: Iterable[Step]) -> tuple[int, int]:
     return flops, moved
 
 
-def crossing(contexts: Iterable[int], attention: np.ndarray, rest: float) -> float | None:
-    """Context at which attention takes as long as the ``rest`` (seconds); None beyond ``contexts``.
+def crossing(contexts: Iterable[int], attention: np.ndarray, rest: float) -> float:
+    """Context at which attention takes as long as the ``rest`` (seconds).
 
-    Between two contexts attention's time is a straight line. 0: it is so from the first one on.
+    Between two contexts attention's time is a straight line. 0: it is so from the first one on;
+    infinite: it is so at none of ``contexts``.
     """
     known = list(contexts)
     if attention[0] >= rest:
         return 0.0
     if attention[-1] < rest:
-        return None
+        return math.inf
     return float(np.interp(rest, attention, known))

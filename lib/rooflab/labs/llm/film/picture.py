@@ -14,8 +14,8 @@ import numpy as np
 
 from rooflab.labs.llm.film import words
 from rooflab.labs.llm.film.bars import LETTERS, FilmBars, area
-from rooflab.labs.llm.film.captions import ALL, Captions
-from rooflab.labs.llm.film.grid import COMPUTE, KINDS, DotKind
+from rooflab.labs.llm.film.captions import Captions
+from rooflab.labs.llm.film.grid import ALL, ATTENTION, COMPUTE, KINDS, DotKind
 from rooflab.labs.llm.film.roofline import SMALL, FilmRoofline, Look, shown
 from rooflab.labs.llm.film.tables import FilmTables, written
 from rooflab.show import theme
@@ -119,15 +119,15 @@ class FilmSheet:
             row = y + (22 if stacked else 21) + step * n
             scene.dot(left + 9, row - 5, kind.shape, 6.5, fill="paper", ink="ink", width=2)
             scene.text(left + 22, row, kind.label, size=LETTERS, name="kind")
-            dims = ALL if kind.wide else "machine weights batch"
-            time = By(dims, written(t.seconds[kind.name], words.seconds))
-            scene.text(right if stacked else lane - 10, row, time, size=LETTERS, bold=True,
-                       anchor="end", name=f"time-{kind.name}")  # fmt: skip
+            time = By(kind.dims, written(t.seconds[kind.name], words.seconds))
+            look: Look = {"size": LETTERS, "bold": True, "anchor": "end"}
+            end = right if stacked else lane - 10
+            scene.text(end, row, time, name=f"time-{kind.name}", **look)
             self._share(kind, row + below - 10, whole)
-            computes = t.computes(kind)
-            limit = np.where(computes, words.LIMITS[COMPUTE], words.LIMITS[kind.part])
-            scene.text(right, row + below, By(dims, limit.astype(object)), "soft", size=SMALL,
-                       anchor="end", opacity=shown(t), name=f"limit-{kind.name}")  # fmt: skip
+            limits = words.LIMITS[COMPUTE], words.LIMITS[kind.part]
+            limit = By(kind.dims, np.where(t.computes(kind), *limits).astype(object))
+            look = {"size": SMALL, "anchor": "end", "opacity": shown(t)}
+            scene.text(right, row + below, limit, "soft", name=f"limit-{kind.name}", **look)
 
     def _share(self, kind: DotKind, y: float, whole: By) -> None:
         """How much of the step a kind takes; ``whole``: of LANE pixels, all but attention."""
@@ -135,20 +135,19 @@ class FilmSheet:
         self.scene.rect(lane, y, long, 11, "grid", radius=0)
         base, matrix = np.tile([float(lane), y], 4), np.zeros(8)
         base[[2, 4]], base[[5, 7]] = lane + 1.5, y + 11
-        if kind.wide:
+        if kind is ATTENTION:
             base[[2, 4]] += long
             matrix[[2, 4]] = -long / LANE
             points = Sum(base, Times(matrix, whole))
         else:
             matrix[[2, 4]] = long / LANE
             share = np.nan_to_num(t.seconds[kind.name] / t.rest)[..., None] * matrix
-            points = Sum(base, Times(By("machine weights batch", share), whole))
+            points = Sum(base, Times(By(kind.dims, share), whole))
         computes = np.broadcast_to(t.computes(kind), t.seconds[kind.name].shape)
-        dims = ALL if kind.wide else "machine weights batch"
         for part, clear in ((COMPUTE, computes), (kind.part, ~computes)):
             clear = clear & FilmTables.along(t.usable, clear.ndim)
             if clear.any():
-                on: Number = 1.0 if clear.all() else By(dims, clear)
+                on: Number = 1.0 if clear.all() else By(kind.dims, clear)
                 area(self.scene, points, part, on, name=f"share-{kind.name}")
 
     def _rate(self) -> None:

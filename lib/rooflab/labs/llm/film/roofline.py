@@ -9,8 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from rooflab.count.si import si
-from rooflab.labs.llm.film.captions import ALL
-from rooflab.labs.llm.film.grid import KINDS, OTHER, PREFILL, WEIGHTS, DotKind
+from rooflab.labs.llm.film.grid import ATTENTION, KINDS, NARROW, OTHER, PREFILL, WEIGHTS, DotKind
 from rooflab.labs.llm.film.tables import FilmTables, written
 from rooflab.show import labels, theme
 from rooflab.show.canvas import rate_tick
@@ -70,8 +69,7 @@ class FilmRoofline:
         frame, places = self.frame, self.places(kind)
         size = frame.right - frame.left, frame.bottom - frame.top
         shares = UNIT * abs(places - (frame.left, frame.bottom)) / size
-        wide = "machine weights kv context" if kind is PREFILL else ALL
-        table = By(wide if kind.wide else "machine weights batch", shares)
+        table = By(kind.dims, shares)
         pixels = Times([size[0] / UNIT, 0, 0, -size[1] / UNIT], table)
         return Sum((frame.left, frame.bottom), pixels, *([] if move is None else [move]))
 
@@ -127,12 +125,11 @@ class FilmRoofline:
             mark = scene.dot(self.spot(kind), None, kind.shape, kind.size, **ring)
             if kind.name == "mlp":
                 x, y = np.moveaxis(self.places(kind), -1, 0)
-                at = (By("machine weights batch", one) for one in (x, y))
+                at = (By(NARROW, one) for one in (x, y))
                 scene.grip("batch", *at, area=mark)
-        (attention,) = (one for one in KINDS if one.wide)
         (other,) = (one for one in KINDS if one.part == OTHER)
         self._name_weights()
-        for kind, move, anchor in ((attention, (0, -28), "middle"), (other, (-6, 24), "start")):
+        for kind, move, anchor in ((ATTENTION, (0, -28), "middle"), (other, (-6, 24), "start")):
             look: Look = {"anchor": anchor, "name": f"name-{kind.name}"} | NAME
             scene.text(self.spot(kind, move), None, kind.label, **look)
 
@@ -156,7 +153,7 @@ class FilmRoofline:
             across = np.minimum(10, self.frame.right + 20 - wide - at)
             down = np.where(close & (kind is mlp), 39, 24)
             move = np.stack(np.broadcast_arrays(across[None], down), -1)
-            place = self.spot(kind, By("machine weights batch", move))
+            place = self.spot(kind, By(NARROW, move))
             said = By("weights batch", found.astype(object))
             self.scene.text(place, None, said, name=f"name-{kind.name}", **NAME)
 
@@ -166,7 +163,7 @@ class FilmRoofline:
         # Where attention comes near this roof as well, its name has the row below.
         lid = self.up(self.tables.roofs[1]) - np.where(self.tables.crowded, 42, 13)
         lid = np.broadcast_to(FilmTables.along(lid, 4), places.shape[:-1])
-        wide, x, y = "machine weights kv context", places[..., 0], places[..., 1]
+        wide, x, y = PREFILL.dims, places[..., 0], places[..., 1]
         middle = np.clip(x, frame.left + 180, frame.right - 28)  # clear of the bandwidth
         ends = np.stack([x, np.maximum(y - 9, lid), middle, np.minimum(lid + 4, y - 9)], -1)
         self.scene.line(By(wide, ends), "soft", 1, dash=(2, 3), name="thread")
@@ -181,7 +178,7 @@ class FilmRoofline:
             pale[m, one.w] = 0.5
             if one.i >= 0:
                 pale[m, one.w, one.i], now[m, one.w, one.i] = 0, 1
-            on, before = By("machine weights batch", now), By("machine weights batch", pale)
+            on, before = By(NARROW, now), By(NARROW, pale)
             bandwidth, peak = (float(roof[m, one.w]) for roof in t.roofs)
             for kind in (kind for kind in KINDS if kind.name in one.dots):
                 x, rate = one.dots[kind.name]

@@ -18,6 +18,7 @@ from rooflab.count.si import si
 from rooflab.labs.llm.decode_loop import DecodeRun
 from rooflab.labs.llm.film import words
 from rooflab.labs.llm.film.grid import (
+    ATTENTION,
     COMPUTE,
     KINDS,
     KV,
@@ -162,8 +163,7 @@ class FilmTables:
     @property
     def crowded(self) -> np.ndarray:
         """Whether attention comes near the flat roof, by machine and weights."""
-        (attention,) = (kind for kind in KINDS if kind.wide)
-        found: np.ndarray = CLOSE * np.nanmax(self.intensity(attention)) > self.ridge
+        found: np.ndarray = CLOSE * np.nanmax(self.intensity(ATTENTION)) > self.ridge
         return found
 
     def intensity(self, kind: DotKind) -> np.ndarray:
@@ -207,7 +207,7 @@ class FilmTables:
         """Seconds that all but attention carries weights, computes, or does something else."""
         found = {part: np.zeros(self.seconds["mlp"].shape) for part in (WEIGHTS, COMPUTE, OTHER)}
         for kind in KINDS:
-            if not kind.wide:
+            if kind is not ATTENTION:
                 computes, seconds = self.computes(kind), self.seconds[kind.name]
                 found[COMPUTE] += np.where(computes, seconds, 0)
                 found[kind.part] += np.where(computes, 0, seconds)
@@ -216,14 +216,13 @@ class FilmTables:
     @cached_property
     def attention(self) -> dict[str, np.ndarray]:
         """Seconds in which attention carries the KV cache, and in which it computes."""
-        (kind,) = (one for one in KINDS if one.wide)
-        computes, seconds = self.computes(kind), self.seconds[kind.name]
+        computes, seconds = self.computes(ATTENTION), self.seconds[ATTENTION.name]
         return {KV: np.where(computes, 0, seconds), COMPUTE: np.where(computes, seconds, 0)}
 
     @cached_property
     def rest(self) -> np.ndarray:
         """Seconds of all but attention, by machine, weights and batch."""
-        whole: np.ndarray = sum(self.seconds[kind.name] for kind in KINDS if not kind.wide)  # type: ignore[assignment]
+        whole: np.ndarray = sum(self.seconds[kind.name] for kind in KINDS if kind is not ATTENTION)  # type: ignore[assignment]
         return whole
 
     @cached_property
@@ -253,8 +252,7 @@ class FilmTables:
         for m, w, kv, i in np.ndindex(found.shape):
             if self.usable[m, w]:
                 turn = self.seconds["attention"][m, w, kv, i]
-                at = crossing(self.grid.contexts, turn, float(self.rest[m, w, i]))
-                found[m, w, kv, i] = math.inf if at is None else at
+                found[m, w, kv, i] = crossing(self.grid.contexts, turn, float(self.rest[m, w, i]))
         return found
 
     # What the bars' axis holds.
@@ -286,7 +284,7 @@ class FilmTables:
         whole = np.zeros(self.grid.shape)
         for kind in KINDS:
             nbytes = each(self.grid.steps[kind.name], lambda steps: totals(steps)[1])
-            whole += nbytes if kind.wide else nbytes[:, None, :, None]
+            whole += nbytes if kind is ATTENTION else nbytes[:, None, :, None]
         return whole
 
     @cached_property
