@@ -144,7 +144,8 @@ def _made(sheet: Sheet, row: int, name: str) -> np.ndarray:
 def _front(sheet: Sheet, flight: Flight) -> tuple[np.ndarray, np.ndarray]:
     """y at which its trail begins, and how far it has come, slow at both ends; chunk × place."""
     homes = np.where(flight.free, sheet.cache[1] - 6, sheet.memory[0] + 44)[:, None]
-    start, end = (homes, sheet.cpu[0]) if flight.down else (sheet.cpu[0] + 0 * homes, homes)
+    cpu = np.full_like(homes, sheet.cpu[0])
+    start, end = (homes, cpu) if flight.down else (cpu, homes)
     t = flight.come
     return start[:, 0], start + (end - start) * t * t * (3 - 2 * t)
 

@@ -1,6 +1,4 @@
-"""Where everything of a golf picture lies: in time, along the walk through the program, and on a
-sheet of one width.
-"""
+"""Where everything of a golf picture lies: along the walk through the program, and on the sheet."""
 
 from __future__ import annotations
 
@@ -53,10 +51,10 @@ def both(values: Any) -> By:
 class Flight:
     """An array's trip at one stop: ``down`` to the processor, or back to its home.
 
-    A number a chunk size: is it ``there``, is it ``free`` because the cache holds the array; its
-    bytes an element, and those of them that are ``crossing`` the bus; pixels that it lies
-    ``aside``, where a call reads and writes one array. ``come``: how far it has come at every
-    place, from 0 to 1. ``seen``: from its beginning until the next call.
+    ``there`` to ``aside`` have an entry for each chunk size: whether the trip is made; whether it
+    is free, because the cache holds the array; its bytes an element; those of them that cross the
+    bus; pixels that its block rests lower, where a call reads and writes one array. ``come``: how
+    far it has come at every place, from 0 to 1. ``seen``: from its beginning until the next call.
     """
 
     stop: int
@@ -91,7 +89,7 @@ class Sheet:
         foot = 20.0 * self.lines + 10
         lanes = [(foot + top, foot + low) for top, low in LANES]
         self.memory, self.bus, self.cache, self.near, self.cpu, self.ledger, self.bars = lanes
-        high = self.bars[sweep is not None and bool(sweep.measured)] + 2
+        timed = sweep is not None and sweep.measured
         last, sizes = len(self.stops) - 1, [0] if sweep is None else list(sweep.chunks)
         shown = ["all at once"] if sweep is None else [theme.count(one) for one in sizes]
         steps = [f"{n} of {last}" for n in range(last + 1)]
@@ -99,7 +97,7 @@ class Sheet:
             Dim("chunk", shown, sizes, start=len(sizes) - 1, glide=TURN),
             Dim("step", steps, start=start, glide=GLIDE, keys=self.stops, even=True),
         ]
-        self.scene = Scene(width, high, dims)
+        self.scene = Scene(width, self.bars[1 if timed else 0] + 2, dims)
 
     def _walk(self) -> None:
         """The steps of all stories as places of one walk: a call, then its flights one by one."""
@@ -121,10 +119,10 @@ class Sheet:
         for told in self.stories:
             here = told.trips(name, stop - 1, stop)
             mine = [trip for trip in here if trip.way == way]
-            places = {trip.way: trip.where for trip in here}
+            homes = {trip.way: trip.where for trip in here}
             crossing = sum(trip.per for trip in mine if trip.where == "memory")
-            aside = 15.5 * (len(places) == 2 and len({*places.values()}) == 1)
-            free, per = places.get(way) == "cache", mine[-1].per if mine else 0
+            aside = 15.5 * (len(homes) == 2 and len({*homes.values()}) == 1)
+            free, per = homes.get(way) == "cache", mine[-1].per if mine else 0
             rows.append((bool(mine), free, per, crossing, -aside if way == "read" else aside))
         there, free, per, crossing, aside = np.array(rows).T
         gone = np.arange(len(self.at)) - LEAD * stop - FLIGHT * number
