@@ -8,6 +8,7 @@ are per element of the largest input, the unit in which 24 and 40 are said.
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 import math
 import textwrap
@@ -19,7 +20,6 @@ from typing import Any
 
 from rooflab.count.si import percent, plain, several, si, times
 from rooflab.labs.golf.ledger import A_LITTLE, MOST_ROWS, Step, Trip, calls
-from rooflab.labs.golf.run import as_function
 from rooflab.show import theme
 
 #: More stops than this do not fit on a slider or a page: the rest becomes one.
@@ -207,8 +207,11 @@ def _has(golf: Any, *names: str, right: str) -> None:
 
 def _source(golf: Any) -> list[str]:
     """The lines of the function that ran; none where Python did not keep them."""
+    function = getattr(golf, "function", None)
+    while isinstance(function, functools.partial):
+        function = function.func
     try:
-        return inspect.getsourcelines(as_function(getattr(golf, "function", None))[0])[0]
+        return inspect.getsourcelines(inspect.unwrap(function))[0]
     except (OSError, TypeError):
         return []
 
