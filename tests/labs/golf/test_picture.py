@@ -17,8 +17,9 @@ from rooflab.labs.golf import HOLES, picture
 from rooflab.labs.golf import sweep as measured
 from rooflab.labs.golf.ledger import Step
 from rooflab.labs.golf.live import golf
-from rooflab.labs.golf.picture import NARROW, WIDE, golf_scene, size
-from rooflab.labs.golf.story import Story, story
+from rooflab.labs.golf.picture import golf_scene, size
+from rooflab.labs.golf.sheet import NARROW, WIDE
+from rooflab.labs.golf.story import Story, names_of, story
 from rooflab.labs.golf.story import sweep as read
 from rooflab.show.guess_axis import guess
 from rooflab.show.scene import Scene, drawn
@@ -27,7 +28,9 @@ from tests.support.scenes import named
 
 CHUNKS = (1024, 4096, 65536, N)
 SECONDS = (3.0e-3, 0.94e-3, 1.4e-3, 1.54e-3)
-SWEEP = SimpleNamespace(chunks=CHUNKS, golfs=tuple(map(chunked, CHUNKS)), seconds=SECONDS)
+SWEEP = SimpleNamespace(
+    chunks=CHUNKS, golfs=tuple(map(chunked, CHUNKS)), seconds=SECONDS, elements=N
+)
 PNG = b"\x89PNG"
 KIB = 1024
 
@@ -326,7 +329,7 @@ def test_every_hole_can_be_drawn(hole: str) -> None:
         figure, told = rl.show.golf(run_), story(run_)
         assert figure.bbox.height <= 600 and outside(figure) == []
         made = golf(run_)
-        assert texts(made.scene, "array", step=len(told.stops)) == list(told.names)
+        assert texts(made.scene, "array", step=len(told.stops)) == names_of(told.stops)
         assert made.scene.height <= 560 and made.words.startswith("Step ")
 
 
@@ -380,7 +383,8 @@ def test_the_state_is_small_and_deterministic() -> None:
 def test_many_chunks_of_a_long_program_stay_small() -> None:
     steps = [Step(f"call{n}", (trip("x", "read"), trip("result", "write")), n) for n in range(60)]
     golfs = tuple(run(steps) for _ in range(16))
-    wide = SimpleNamespace(chunks=tuple(range(1, 17)), golfs=golfs, seconds=(1e-3,) * 16)
+    seconds = (1e-3,) * 16
+    wide = SimpleNamespace(chunks=range(1, 17), golfs=golfs, seconds=seconds, elements=N)
     assert state(golf(wide)) < 1e6
 
 

@@ -34,7 +34,9 @@ def test_the_sentence_of_a_bar_says_what_the_bytes_do_not_explain() -> None:
 
 
 def test_a_sweep_in_any_order_is_shown_from_small_to_large() -> None:
-    backwards = SimpleNamespace(chunks=CHUNKS[::-1], golfs=SWEEP.golfs[::-1], seconds=SECONDS[::-1])
+    backwards = SimpleNamespace(
+        chunks=CHUNKS[::-1], golfs=SWEEP.golfs[::-1], seconds=SECONDS[::-1], elements=N
+    )
     assert read(backwards) == read(SWEEP)
 
 
@@ -47,8 +49,7 @@ def test_a_sweep_that_was_not_timed_has_no_bars() -> None:
 
 
 def test_a_small_chunk_traced_on_a_part_tells_the_rounds_of_the_whole() -> None:
-    parts = [SimpleNamespace(**vars(one), elements=N) for one in SWEEP.golfs]
-    longer = SimpleNamespace(**{**vars(SWEEP), "golfs": parts}, elements=10 * N)
+    longer = SimpleNamespace(**vars(SWEEP) | {"elements": 10 * N})
     told = read(longer).stories[1]
     assert [stop.rounds for stop in told.stops] == [2450, 2450] and told.calls == 4900
     assert told.total == 24
@@ -61,7 +62,7 @@ def test_the_last_smaller_piece_counts_as_one(elements: int, pieces: int) -> Non
         SimpleNamespace(**vars(one) | {"steps": one.steps[: 2 * 64], "elements": 64 * 4096})
         for one in SWEEP.golfs
     ]
-    longer = SimpleNamespace(**{**vars(SWEEP), "golfs": first}, elements=elements)
+    longer = SimpleNamespace(**vars(SWEEP) | {"golfs": first, "elements": elements})
     told = read(longer).stories[1]
     assert [stop.rounds for stop in told.stops] == [pieces] * 2 and told.calls == 2 * pieces
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rooflab.labs.golf.ledger import Step, Trip
-from rooflab.labs.golf.story import MOST_STOPS, REST, learners_names, story
+from rooflab.labs.golf.story import MOST_STOPS, REST, learners_names, names_of, story
 
 N = 1_000_000
 
@@ -24,7 +24,7 @@ def trip(name: str, way: str, elements: int = N, where: str = "memory") -> Trip:
 def run(steps: list[Step], minimum: int = 24 * N) -> SimpleNamespace:
     """What a golf run shows of itself."""
     moved = sum(step.bytes for step in steps)
-    return SimpleNamespace(bytes=moved, minimum=minimum, steps=tuple(steps), per_element=moved / N)
+    return SimpleNamespace(bytes=moved, minimum=minimum, steps=tuple(steps), elements=N)
 
 
 def expression() -> SimpleNamespace:
@@ -59,7 +59,7 @@ def test_the_expression_moves_40_bytes_where_24_are_enough() -> None:
     assert (told.total, told.minimum) == (40, 24)
     assert [stop.crossing for stop in told.stops] == [16, 24]
     assert [told.crossed(n) for n in range(3)] == [0, 16, 40]
-    assert told.names == ("x", "tmp1", "y", "result")
+    assert names_of(told.stops) == ["x", "tmp1", "y", "result"]
     assert sum(len(stop.trips) for stop in told.stops) == 5, "five trips, not three"
 
 
@@ -88,7 +88,7 @@ def test_each_stop_has_its_line_of_code() -> None:
 def test_a_chunk_loop_is_two_stops_and_its_temporary_stays_in_cache() -> None:
     told = story(chunked(4096))
     assert [(s.call, s.rounds) for s in told.stops] == [("multiply", 245), ("add", 245)]
-    assert told.calls == 490 and told.names == ("x", "tmp1", "y", "result")
+    assert told.calls == 490 and names_of(told.stops) == ["x", "tmp1", "y", "result"]
     assert [t.where for t in told.stops[0].trips] == ["memory", "cache"]
     assert (told.total, told.minimum) == (24, 24)
     assert told.sentence(1).endswith("x is read, 8 bytes an element. tmp1 stays in cache: free.")
@@ -133,7 +133,7 @@ def test_many_temporaries_share_one_place() -> None:
     steps = [Step("add", (trip(f"tmp{n}", "write"),), n) for n in range(1, 12)]
     steps.append(Step("add", (trip("tmp11", "read"), trip("result", "write")), 12))
     told = story(run(steps))
-    assert told.names == ("tmp1", "tmp2", "tmp3", "tmp4", "tmp5", "result", REST)
+    assert names_of(told.stops) == ["tmp1", "tmp2", "tmp3", "tmp4", "tmp5", "result", REST]
     assert told.crossed(len(told.stops)) == told.total
 
 
@@ -165,9 +165,11 @@ def test_bad_runs_are_named(bad: object, error: type, words: str) -> None:
 
 def test_a_round_touches_a_piece_of_every_array() -> None:
     told = story(chunked(4096))
-    assert told.together(1) == told.together(2) == dict.fromkeys(told.names, 8 * 4096)
+    assert told.together(1) == told.together(2) == dict.fromkeys(names_of(told.stops), 8 * 4096)
     whole = story(expression())
-    assert whole.together(0) == dict.fromkeys(whole.names, 8 * N), "outside of a loop: all of it"
+    assert whole.together(0) == dict.fromkeys(names_of(whole.stops), 8 * N), (
+        "outside of a loop: all of it"
+    )
 
 
 def test_what_lies_before_a_loop_is_no_part_of_its_round() -> None:
@@ -232,5 +234,7 @@ def test_sentences_use_the_learners_names_and_the_story_knows_the_others() -> No
     steps = [replace(step, line=line) for step, line in zip(expression().steps, (2, 3))]
     named = SimpleNamespace(**vars(run(steps)), function=f)
     told = story(named)
-    assert told.names == ("x", "half", "y", "result") and told.renamed == (("tmp1", "half"),)
+    assert names_of(told.stops) == ["x", "half", "y", "result"] and told.renamed == (
+        ("tmp1", "half"),
+    )
     assert told.sentence(1).startswith("Step 1 of 2, multiply: x is read, half is written")

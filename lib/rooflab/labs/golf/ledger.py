@@ -40,7 +40,7 @@ def _repeat(keys: Sequence[object], at: int) -> tuple[int, int]:
 
 
 A_LITTLE = 20  # a part in so many: the edges of a piece
-MOST_ROWS = 12  # of a ledger that a repr prints
+MOST_ROWS = 12  # of a ledger that a repr prints; a run of more steps is a loop
 
 
 @dataclass(frozen=True)
@@ -84,16 +84,16 @@ def table(steps: Sequence[Step], elements: int) -> list[str]:
 
     The rounds of a loop are added up, a line for each of its calls.
     """
-    calls = _calls(steps) if len(steps) > MOST_ROWS else [[step] for step in steps]
-    rows = [_row(number, turns, elements) for number, turns in enumerate(calls[:MOST_ROWS], 1)]
-    left = [step for turns in calls[MOST_ROWS:] for step in turns]
+    found = calls(steps) if len(steps) > MOST_ROWS else [[step] for step in steps]
+    rows = [_row(number, turns, elements) for number, turns in enumerate(found[:MOST_ROWS], 1)]
+    left = [step for turns in found[MOST_ROWS:] for step in turns]
     if left:
         rest = sum(step.bytes for step in left) / elements
         rows.append(f"  … and {len(left):,} more steps, {plain(rest)} B an element")
     return rows
 
 
-def _calls(steps: Sequence[Step]) -> list[Sequence[Step]]:
+def calls(steps: Sequence[Step]) -> list[Sequence[Step]]:
     """The steps, those of one call in all rounds of a loop together."""
     return [
         steps[start + offset : start + period * rounds : period]

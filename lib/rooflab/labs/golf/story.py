@@ -1,7 +1,8 @@
 """A golf run as a picture tells it: stops, the trips made at each, and what has crossed by then.
 
 Loops are folded, arrays have the names of the learner's own variables where the program shows them,
-and a sweep over chunk sizes has the time measured beside the time that the bytes promise.
+and a sweep over chunk sizes has the time measured beside the time that the bytes promise. All bytes
+are per element of the largest input, the unit in which 24 and 40 are said.
 """
 
 from __future__ import annotations
@@ -10,197 +11,27 @@ import ast
 import functools
 import inspect
 import math
-import re
 import textwrap
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Any
 
-from rooflab.count.si import percent, plain, si, times
-from rooflab.labs.golf.ledger import A_LITTLE, stretches
+from rooflab.count.si import percent, plain, several, si, times
+from rooflab.labs.golf.ledger import A_LITTLE, MOST_ROWS, Step, Trip, calls
 from rooflab.show import theme
 
-# From the steps of a golf run to the stops of its picture: loops folded, long runs cut short.
-#
-# A chunk loop makes thousands of NumPy calls; its rounds repeat the same few, so they are folded:
-# one stop a call, its bytes summed over the rounds.
-
-
-#: Up to so many steps each is its own stop; a longer run is a loop and is folded.
-SHORT = 12
 #: More stops than this do not fit on a slider or a page: the rest becomes one.
 MOST_STOPS = 40
 MOST_ARRAYS = 7
-
-
-def story(golf: Any, *, fold: bool = False, most: int = MOST_STOPS, whole: float = 1.0) -> Story:
-    """Read a Golf: its steps as at most ``most`` stops, loops folded (always with ``fold``).
-
-    ``whole``: how many times as long the full run is, where only its beginning was traced.
-
-    Raises TypeError for something that is no Golf, ValueError for one without any step.
-    """
-    missing = [name for name in ("bytes", "minimum", "steps") if not hasattr(golf, name)]
-    if missing:
-        hint = "; give one of its .golfs" if hasattr(golf, "golfs") else ""
-        raise TypeError(
-            f"golf={golf!r} has no {', '.join(missing)}; pass what rl.golf returned{hint}"
-        )
-    steps = tuple(golf.steps)
-    if not steps:
-        raise ValueError("golf: the function made no NumPy call, so there is nothing to show")
-    elements = _elements(golf)
-    source = _source(golf)
-    stops = [_stop(step, elements, source) for step in steps]
-    if fold or len(stops) > SHORT:
-        stops = _numbered(folded(stops))
-    stops = [replace(s, rounds=_up(s.rounds * whole)) if s.rounds > 1 else s for s in stops]
-    calls = sum(stop.rounds for stop in stops)
-    renamed = learners_names(stops, "".join(source))
-    stops = _few_arrays(_few_stops(_renamed(stops, renamed), most))
-    return Story(
-        tuple(stops), golf.bytes / elements, golf.minimum / elements, calls,
-        getattr(golf, "cache", 0), tuple(renamed.items()),
-    )  # fmt: skip
-
-
-def _up(rounds: float) -> int:
-    """The last, smaller piece is a round as well: rounded up, but not for a float's last digit."""
-    return math.ceil(rounds - 1e-6)
-
-
-def folded(stops: Sequence[Stop]) -> list[Stop]:
-    """Fold every stretch in which the same calls on the same kinds of array repeat."""
-    done = []
-    for start, period, rounds in stretches([_key(stop) for stop in stops]):
-        for offset in range(period):
-            turns = stops[start + offset : start + period * rounds : period]
-            done.append(_sum(turns) if rounds > 1 else turns[0])
-    return done
-
-
-def _key(stop: Stop) -> object:
-    trips = tuple((re.sub(r"^tmp\d+$", "tmp", trip.name), trip.way) for trip in stop.trips)
-    return stop.call, stop.line, trips
-
-
-def _sum(turns: Sequence[Stop]) -> Stop:
-    """All rounds of one call as one stop, under the names of the first round."""
-    first = turns[0]
-    trips = []
-    for place, trip in enumerate(first.trips):
-        all_of_it = [turn.trips[place] for turn in turns]
-        crossing = sum(one.per for one in all_of_it if one.where == "memory")
-        per = sum(one.per for one in all_of_it)
-        near = crossing * A_LITTLE <= per  # a first or a last piece may cross all the same
-        where = "cache" if near else "memory"
-        piece = max(one.piece for one in all_of_it)
-        trips.append(replace(trip, where=where, per=per if near else crossing, piece=piece))
-    return replace(first, rounds=sum(turn.rounds for turn in turns), trips=tuple(trips))
-
-
-def _numbered(stops: Sequence[Stop]) -> list[Stop]:
-    """Temporaries from tmp1 on, so that every chunk size has the same ones."""
-    names = dict.fromkeys(t.name for s in stops for t in s.trips if t.name.startswith("tmp"))
-    return _renamed(stops, {name: f"tmp{n}" for n, name in enumerate(names, 1)})
-
-
-def _renamed(stops: Sequence[Stop], names: Mapping[str, str]) -> list[Stop]:
-    return [
-        replace(s, trips=tuple(replace(t, name=names.get(t.name, t.name)) for t in s.trips))
-        for s in stops
-    ]
-
-
-def _few_stops(stops: Sequence[Stop], most: int) -> list[Stop]:
-    if len(stops) <= most:
-        return list(stops)
-    rest = stops[most - 1 :]
-    trips = _merge([trip for stop in rest for trip in stop.trips], max)
-    return [*stops[: most - 1], Stop(f"{len(rest)} more calls", "…", None, 1, trips)]
-
-
-def _few_arrays(stops: Sequence[Stop]) -> list[Stop]:
-    """Arrays beyond the room for them share one place."""
-    names = list(dict.fromkeys(trip.name for stop in stops for trip in stop.trips))
-    if len(names) <= MOST_ARRAYS:
-        return list(stops)
-    kept = {*[name for name in names if name != "result"][: MOST_ARRAYS - 2], "result"}
-    return [
-        replace(
-            stop,
-            trips=_merge([t if t.name in kept else replace(t, name=REST) for t in stop.trips], sum),
-        )
-        for stop in stops
-    ]
-
-
-def _merge(
-    trips: Sequence[ArrayTrip], pieces: Callable[[Iterable[int]], int]
-) -> tuple[ArrayTrip, ...]:
-    """One trip for all of a name, way and place; ``pieces`` says how large a piece they are."""
-    alike: dict[tuple[str, str, str], list[ArrayTrip]] = defaultdict(list)
-    for trip in trips:
-        alike[trip.name, trip.way, trip.where].append(trip)
-    return tuple(
-        replace(ones[0], per=sum(t.per for t in ones), piece=pieces(t.piece for t in ones))
-        for ones in alike.values()
-    )
-
-
-def _elements(golf: Any) -> float:
-    """Elements of the largest input, from the ratio the Golf itself uses."""
-    per = getattr(golf, "per_element", 0)
-    if golf.bytes and per:
-        return golf.bytes / per
-    sizes = [math.prod(trip.shape) for step in golf.steps for trip in step.operands]
-    return max([1, *sizes])
-
-
-def _source(golf: Any) -> list[str]:
-    """The lines of the function that ran; none where Python did not keep them."""
-    function = getattr(golf, "function", None)
-    while isinstance(function, functools.partial):
-        function = function.func
-    try:
-        return inspect.getsourcelines(inspect.unwrap(function))[0]
-    except (OSError, TypeError):
-        return []
-
-
-def _stop(step: Any, elements: float, source: Sequence[str]) -> Stop:
-    trips = [
-        ArrayTrip(
-            t.name,
-            (t.moved if t.where == "memory" else t.bytes) / elements,
-            t.way,
-            t.where,
-            t.bytes,
-        )
-        for t in step.operands
-    ]
-    written = [trip.name for trip in trips if trip.way == "write"]
-    read = ", ".join(dict.fromkeys(trip.name for trip in trips if trip.way == "read"))
-    code = f"{', '.join(written) or '…'} = {step.call}({read})"
-    if step.line is not None and 0 < step.line <= len(source):
-        code = source[step.line - 1].strip()
-    return Stop(step.call, code, step.line, 1, tuple(trips))
-
-
-# A golf round as a picture tells it: stops, the trips made at each, and what has crossed by then.
-#
-# All bytes here are per element of the largest input, the unit in which 24 and 40 are said.
-
-
 #: The one place of the arrays for which there is no place of their own.
 REST = "others"
 
 
 @dataclass(frozen=True)
 class ArrayTrip:
-    """One array's way at one stop: ``per`` bytes an element, to ("write") or from ("read") its
-    home.
+    """One array at one stop: ``per`` bytes an element, to ("write") or from ("read") its home.
 
     ``where`` is "memory" (it crosses the bus) or "cache" (it costs nothing). ``piece``: bytes that
     one call touches of it.
@@ -244,29 +75,33 @@ class Story:
     cache: int = 0
     renamed: tuple[tuple[str, str], ...] = ()
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Every array's name, inputs and temporaries as they come, the result last."""
-        seen = dict.fromkeys(trip.name for stop in self.stops for trip in stop.trips)
-        return tuple(sorted(seen, key=lambda name: (name == "result") + 2 * (name == REST)))
-
     def crossed(self, stops: int) -> float:
         """Bytes an element that have crossed the bus after the first ``stops`` stops."""
         return sum(stop.crossing for stop in self.stops[:stops])
+
+    def trips(self, name: str, first: int = 0, last: int | None = None) -> list[ArrayTrip]:
+        """The trips of an array between two stops; None: to the end."""
+        stops = self.stops[first:last]
+        return [trip for stop in stops for trip in stop.trips if trip.name == name]
+
+    def home(self, name: str, at: int) -> ArrayTrip | None:
+        """The trip that says where an array is at a stop: its last one, or else its first."""
+        earlier = self.trips(name, 0, at)
+        return earlier[-1] if earlier else next(iter(self.trips(name)), None)
 
     def together(self, at: int) -> dict[str, int]:
         """Bytes of every array that one round of the loop around stop ``at`` touches.
 
         Calls outside of any loop are one round.
         """
-        rounds = [stop.rounds for stop in self.stops]
-        first = last = max(at, 1) - 1
-        while first and rounds[first - 1] == rounds[first]:
-            first -= 1
-        while last + 1 < len(rounds) and rounds[last + 1] == rounds[last]:
-            last += 1
+        n = max(at, 1) - 1
+
+        def inside(stop: Stop) -> bool:
+            return stop.rounds == self.stops[n].rounds
+
+        loop = (*takewhile(inside, self.stops[:n][::-1]), *takewhile(inside, self.stops[n:]))
         found: dict[str, int] = {}
-        for trip in (trip for stop in self.stops[first : last + 1] for trip in stop.trips):
+        for trip in (trip for stop in loop for trip in stop.trips):
             found[trip.name] = max(found.get(trip.name, 0), trip.piece)
         return found
 
@@ -274,13 +109,13 @@ class Story:
         """What has happened at stop ``at``; 0 is before the start."""
         steps = len(self.stops)
         if at == 0:
-            return f"{_steps(steps)} ahead. Nothing has crossed the bus yet."
+            return f"{several(steps, 'step')} ahead. Nothing has crossed the bus yet."
         stop = self.stops[at - 1]
         often = f", {theme.count(stop.rounds)} times" if stop.rounds > 1 else ""
         said = f"Step {at} of {steps}, {stop.call}{often}: {_moves(stop)}."
         stays = [trip.name for trip in stop.trips if trip.where == "cache"]
         if stays:
-            said += f" {_list(stays)} stay{'s' if len(set(stays)) == 1 else ''} in cache: free."
+            said += f" {_list(stays, 'stays', 'stay')} in cache: free."
         if at == 1 < steps:
             return said
         if at < steps:
@@ -301,6 +136,12 @@ class Story:
         return f"In all {total} bytes an element, {ratio} times the least possible {least}."
 
 
+def names_of(stops: Iterable[Stop]) -> list[str]:
+    """The arrays of all trips, inputs and temporaries as they come, the result last."""
+    seen = dict.fromkeys(trip.name for stop in stops for trip in stop.trips)
+    return sorted(seen, key=lambda name: (name == "result") + 2 * (name == REST))
+
+
 def number(per: float) -> str:
     """Bytes an element as text: ``"8"``, ``"0.0039"``."""
     return plain(per, 3)
@@ -312,20 +153,129 @@ def _moves(stop: Stop) -> str:
     for way, word in (("read", "read"), ("write", "written")):
         names = [t.name for t in stop.trips if t.way == way and t.where == "memory"]
         if names:
-            parts.append(f"{_list(names)} {'is' if len(set(names)) == 1 else 'are'} {word}")
+            parts.append(f"{_list(names, 'is', 'are')} {word}")
     if not parts:
         return "no byte crosses the bus"
     per = stop.crossing
     return f"{', '.join(parts)}, {number(per)} byte{'' if per == 1 else 's'} an element"
 
 
-def _list(names: Sequence[str]) -> str:
+def _list(names: Sequence[str], does: str, do: str) -> str:
     *first, last = dict.fromkeys(names)
-    return f"{', '.join(first)} and {last}" if first else last
+    return f"{', '.join(first)} and {last} {do}" if first else f"{last} {does}"
 
 
-def _steps(count: int) -> str:
-    return f"{count} step{'' if count == 1 else 's'}"
+# From the steps of a golf run to the stops of its picture: a chunk loop makes thousands of NumPy
+# calls, and its rounds repeat the same few. So there is one stop a call, its rounds added up.
+
+
+def story(golf: Any, *, fold: bool = False, most: int = MOST_STOPS, elements: int = 0) -> Story:
+    """Read a Golf: its steps as at most ``most`` stops, loops folded (always with ``fold``).
+
+    ``elements``: those of the full run, where only its beginning was traced.
+
+    Raises TypeError for something that is no Golf, ValueError for one without any step.
+    """
+    hint = "; give one of its .golfs" if hasattr(golf, "golfs") else ""
+    _has(golf, "bytes", "minimum", "steps", right=f"what rl.golf returned{hint}")
+    if not golf.steps:
+        raise ValueError("golf: the function made no NumPy call, so there is nothing to show")
+    source = _source(golf)
+    fold = fold or len(golf.steps) > MOST_ROWS
+    turns = calls(golf.steps) if fold else [[step] for step in golf.steps]
+    whole = (elements or golf.elements) / golf.elements
+    stops = [_stop(one, golf.elements, source, whole) for one in turns]
+    if fold:  # every chunk size has the same temporaries, from tmp1 on
+        made = [name for name in names_of(stops) if name.startswith("tmp")]
+        stops = _renamed(stops, {name: f"tmp{n}" for n, name in enumerate(made, 1)})
+    renamed = learners_names(stops, "".join(source))
+    return Story(
+        stops=tuple(_few_arrays(_few_stops(_renamed(stops, renamed), most))),
+        total=golf.bytes / golf.elements,
+        minimum=golf.minimum / golf.elements,
+        calls=sum(stop.rounds for stop in stops),
+        cache=getattr(golf, "cache", 0),
+        renamed=tuple(renamed.items()),
+    )
+
+
+def _has(golf: Any, *names: str, right: str) -> None:
+    missing = ", ".join(name for name in names if not hasattr(golf, name))
+    if missing:
+        raise TypeError(f"golf={golf!r} has no {missing}; pass {right}")
+
+
+def _source(golf: Any) -> list[str]:
+    """The lines of the function that ran; none where Python did not keep them."""
+    function = getattr(golf, "function", None)
+    while isinstance(function, functools.partial):
+        function = function.func
+    try:
+        return inspect.getsourcelines(inspect.unwrap(function))[0]
+    except (OSError, TypeError):
+        return []
+
+
+def _stop(turns: Sequence[Step], elements: int, source: Sequence[str], whole: float) -> Stop:
+    """All rounds of one call as one stop, under the names of the first round."""
+    step = turns[0]
+    trips = tuple(_trip(one, elements) for one in zip(*(turn.operands for turn in turns)))
+    if step.line is not None and 0 < step.line <= len(source):
+        code = source[step.line - 1].strip()
+    else:
+        written = ", ".join(trip.name for trip in trips if trip.way == "write") or "…"
+        read = ", ".join(dict.fromkeys(trip.name for trip in trips if trip.way == "read"))
+        code = f"{written} = {step.call}({read})"
+    # A last, smaller piece is a round as well; the last digit of a float is none.
+    rounds = math.ceil(len(turns) * whole - 1e-6) if len(turns) > 1 else 1
+    return Stop(step.call, code, step.line, rounds, trips)
+
+
+def _trip(rounds: Sequence[Trip], elements: int) -> ArrayTrip:
+    """All rounds of one trip: near even if a first or a last piece of it crosses the bus."""
+    crossing = sum(one.moved for one in rounds if one.where == "memory")
+    passing = crossing + sum(one.bytes for one in rounds if one.where == "cache")
+    near = crossing * A_LITTLE <= passing
+    where, moved = ("cache", passing) if near else ("memory", crossing)
+    piece = max(one.bytes for one in rounds)
+    return ArrayTrip(rounds[0].name, moved / elements, rounds[0].way, where, piece)
+
+
+def _renamed(stops: Sequence[Stop], names: Mapping[str, str]) -> list[Stop]:
+    return [
+        replace(s, trips=tuple(replace(t, name=names.get(t.name, t.name)) for t in s.trips))
+        for s in stops
+    ]
+
+
+def _few_stops(stops: Sequence[Stop], most: int) -> list[Stop]:
+    if len(stops) <= most:
+        return list(stops)
+    rest = stops[most - 1 :]
+    trips = _merge([trip for stop in rest for trip in stop.trips], max)
+    return [*stops[: most - 1], Stop(f"{len(rest)} more calls", "…", None, 1, trips)]
+
+
+def _few_arrays(stops: Sequence[Stop]) -> list[Stop]:
+    """Arrays beyond the room for them share one place."""
+    names = names_of(stops)
+    if len(names) <= MOST_ARRAYS:
+        return list(stops)
+    rest = {name: REST for name in names[MOST_ARRAYS - 2 :] if name != "result"}
+    return [replace(stop, trips=_merge(stop.trips, sum)) for stop in _renamed(stops, rest)]
+
+
+def _merge(
+    trips: Iterable[ArrayTrip], pieces: Callable[[Iterable[int]], int]
+) -> tuple[ArrayTrip, ...]:
+    """One trip for all of a name, way and place; ``pieces`` says how large a piece they are."""
+    alike: dict[tuple[str, str, str], list[ArrayTrip]] = defaultdict(list)
+    for trip in trips:
+        alike[trip.name, trip.way, trip.where].append(trip)
+    return tuple(
+        replace(ones[0], per=sum(t.per for t in ones), piece=pieces(t.piece for t in ones))
+        for ones in alike.values()
+    )
 
 
 # The learner's own names for temporaries, as far as the program's text tells them for certain.
@@ -353,12 +303,8 @@ def learners_names(stops: Sequence[Stop], source: str) -> dict[str, str]:
                 if names or trip.name not in read:  # t *= 2 leaves t what it was
                     held[trip.name] |= names or {""}
     found = {tmp: next(iter(names)) for tmp, names in held.items() if len(names) == 1}
-    taken = [trip.name for stop in stops for trip in stop.trips] + [REST, "result"]
-    return {
-        tmp: name
-        for tmp, name in found.items()
-        if name and name not in taken and [*found.values()].count(name) == 1
-    }
+    many = Counter([*found.values(), *names_of(stops), REST, "result"])
+    return {tmp: name for tmp, name in found.items() if name and many[name] == 1}
 
 
 def _assigned(source: str) -> dict[tuple[int | None, str], set[str]]:
@@ -425,22 +371,8 @@ class ChunkStories:
 
     @property
     def reach(self) -> float:
-        """Seconds that the bars' bed is long: the largest chunk's bar decides, longer ones run
-        off."""
+        """Seconds that both bars have room for: longer ones than the largest chunk's run off."""
         return min(max(*self.measured, *self.counted), ROOM_TO_GROW * self.measured[-1])
-
-    def shares(self, at: int) -> tuple[float, float]:
-        """Both bars' parts of their bed, 0 to 1; what would be longer ends with the bed."""
-        measured, counted = self.measured[at] / self.reach, self.counted[at] / self.reach
-        return min(1.0, measured), min(1.0, counted)
-
-    def labels(self, at: int) -> tuple[str, str]:
-        """The two times, with an arrow where the bar is cut off."""
-        measured, counted = (
-            si(s, "s") + (" →" if s > self.reach else "")
-            for s in (self.measured[at], self.counted[at])
-        )
-        return measured, counted
 
     def says(self, at: int) -> tuple[str, str]:
         """The two times in words."""
@@ -458,11 +390,10 @@ class ChunkStories:
         said += f", counted {counted} ({share} of the bytes)."
         gap = self.measured[at] / self.counted[at]
         if gap > WORTH_SAYING:
-            why = f"{theme.count(self.stories[at].calls)} calls take time, too"
-            return f"{said} {times(gap, 2)} more: {why}."
+            calls_made = theme.count(self.stories[at].calls)
+            return f"{said} {times(gap, 2)} more: {calls_made} calls take time, too."
         if gap < 1 / WORTH_SAYING:
-            why = "a larger cache kept some of them"
-            return f"{said} {times(1 / gap, 2)} less: {why}."
+            return f"{said} {times(1 / gap, 2)} less: a larger cache kept some of them."
         return said
 
 
@@ -472,12 +403,8 @@ def sweep(given: Any) -> ChunkStories:
     Raises TypeError for something that is none, ValueError for lengths that differ, a chunk
     that comes twice, times that are not positive, or a run that moved nothing.
     """
-    missing = [name for name in ("chunks", "golfs", "seconds") if not hasattr(given, name)]
-    if missing:
-        raise TypeError(
-            f"golf={given!r} has no {', '.join(missing)}; "
-            "pass what rl.golf or rooflab.labs.golf.sweep returned"
-        )
+    right = "what rl.golf or rooflab.labs.golf.sweep returned"
+    _has(given, "chunks", "golfs", "seconds", "elements", right=right)
     lengths = {len(given.chunks), len(given.golfs), len(given.seconds) or len(given.chunks)}
     if len(lengths) != 1 or lengths == {0}:
         raise ValueError(
@@ -490,15 +417,8 @@ def sweep(given: Any) -> ChunkStories:
     seconds = [float(given.seconds[i]) for i in order if len(given.seconds)]
     if not all(math.isfinite(s) and s > 0 for s in seconds):
         raise ValueError(f"golf: seconds={tuple(given.seconds)!r} must all be positive")
-    stories = tuple(story(given.golfs[i], fold=True, whole=_whole(given, i)) for i in order)
+    stories = tuple(story(given.golfs[i], fold=True, elements=given.elements) for i in order)
     if not all(one.total > 0 for one in stories):
         raise ValueError("golf: a run of the sweep moved no byte; take a larger array")
     counted = tuple(seconds[-1] * one.total / stories[-1].total for one in stories if seconds)
     return ChunkStories(tuple(given.chunks[i] for i in order), stories, tuple(seconds), counted)
-
-
-def _whole(given: Any, at: int) -> float:
-    """How many times as long the timed run is as the traced one: small chunks are traced on
-    less."""
-    elements, traced = (getattr(one, "elements", 0) for one in (given, given.golfs[at]))
-    return elements / traced if elements and traced else 1.0

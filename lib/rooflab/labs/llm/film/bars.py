@@ -14,9 +14,9 @@ import numpy as np
 
 from rooflab.labs.llm.film import words
 from rooflab.labs.llm.film.captions import Captions
-from rooflab.labs.llm.film.grid import COMPUTE, KV, OTHER, WEIGHTS
-from rooflab.labs.llm.film.roofline import SMALL, shown
-from rooflab.labs.llm.film.tables import FilmTables, scales, written
+from rooflab.labs.llm.film.grid import COMPUTE, KV, NARROW, OTHER, WEIGHTS
+from rooflab.labs.llm.film.roofline import SMALL, Look, shown
+from rooflab.labs.llm.film.tables import SCALES, TOPS, FilmTables, written
 from rooflab.show import labels, theme
 from rooflab.show.scene import By, Number, Scene, Sum, Times, Words
 from rooflab.show.scene.axes import Frame
@@ -78,24 +78,17 @@ class FilmBars:
         return float(0.37 * (self.centres[1] - self.centres[0]))
 
     @cached_property
-    def per_second(self) -> np.ndarray:
-        """Pixels of a second, by all but the context, near and far."""
-        frame, tops = self.frame, np.array([one.top for one in scales()])
-        found: np.ndarray = (frame.bottom - frame.top) / tops[self.tables.scale]
-        return found
-
-    @cached_property
     def heights(self) -> By:
         """Pixels of the three parts below attention, and of attention at each context.
 
         Attention stands there twice where it computes at some of them.
         """
-        t, per = self.tables, self.per_second
+        t, high = self.tables, self.frame.bottom - self.frame.top
+        per = high / TOPS[t.scale]  # pixels of a second, near and far
         parts = np.stack([t.parts[part] for part in (WEIGHTS, COMPUTE, OTHER)], -1)
         low = parts[:, :, None, :, None, :] * per[..., None]
         turns = [t.attention[part][..., None, :] * per[..., None] for part in self.turns]
-        cap = 2 * (self.frame.bottom - self.frame.top)
-        found = np.minimum(np.nan_to_num(np.concatenate([low, *turns], -1)), cap)
+        found = np.minimum(np.nan_to_num(np.concatenate([low, *turns], -1)), 2 * high)
         return By("machine weights kv batch zoom", found)
 
     @cached_property
@@ -117,32 +110,38 @@ class FilmBars:
             found.append((part, below.copy()))
         return found
 
-    def outline(self, low: np.ndarray, high: np.ndarray) -> Sum:
-        """The outline of all bars of a part, from its lower edges to its upper ones."""
-        many, frame = self.tables.shape[4], self.frame
-        base = np.full((many, 4, 2), float(frame.bottom))
-        base[:, :, 0] = self.centres[:, None] + self.half * np.array([-1, -1, 1, 1])
-        matrix = np.zeros((many, 4, 2, low.shape[-1]))
-        for corner, edge in enumerate((low, high, high, low)):
-            matrix[:, corner, 1] = 0 - edge
-        return Sum(base.ravel(), Times(matrix.ravel(), self.heights))
+    def corners(
+        self, low: np.ndarray, high: np.ndarray, more: float = 0
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The four corners of every bar, ``more`` pixels around it: where its foot would be, and
+        what times :attr:`heights` is added, from lower edges to upper ones.
+        """
+        base = np.empty((len(low), 4, 2))
+        base[:, :, 0] = self.centres[:, None] + (self.half + more) * np.array([-1, -1, 1, 1])
+        base[:, :, 1] = self.frame.bottom - np.array([0, more, more, 0])
+        matrix = np.zeros((*base.shape, low.shape[-1]))
+        matrix[:, :, 1] = 0 - np.stack([low, high, high, low], 1)
+        return base, matrix
 
     def _bars(self) -> None:
         scene, frame = self.scene, self.frame
-        used = [scales()[int(n)] for n in scene.dim("scale").stops]
+        used = [SCALES[int(n)] for n in scene.dim("scale").stops]
         for n in range(max(len(one.ticks) for one in used)):
             at = [one.ticks[min(n, len(one.ticks) - 1)] for one in used]
-            y = np.array([frame.bottom - (frame.bottom - frame.top) * tick / one.top
-                          for one, (tick, _) in zip(used, at)])  # fmt: skip
+            share = np.array([tick / one.top for one, (tick, _) in zip(used, at)])
+            y = frame.bottom - (frame.bottom - frame.top) * share
             clear = By("scale", [float(n < len(one.ticks)) for one in used])
             ends = [(x, By("scale", y)) for x in (frame.left, frame.right)]
             scene.line(ends, "grid", 1, opacity=clear)
-            scene.text(frame.left - 6, By("scale", y + 5), By("scale", [text for _, text in at]),
-                       size=SMALL, anchor="end", opacity=clear, name="time-tick")  # fmt: skip
+            said = By("scale", [text for _, text in at])
+            look: Look = {"size": SMALL, "anchor": "end", "opacity": clear, "name": "time-tick"}
+            scene.text(frame.left - 6, By("scale", y + 5), said, **look)
         clip = (frame.left, frame.top - ZIGZAG - 3, frame.right, frame.bottom)
         low = np.zeros_like(self.levels[0][1])
         for part, high in self.levels:
-            area(self.scene, self.outline(low, high), part, clip=clip, name=f"part-{part}")
+            base, matrix = self.corners(low, high)
+            outline = Sum(base.ravel(), Times(matrix.ravel(), self.heights))
+            area(self.scene, outline, part, clip=clip, name=f"part-{part}")
             low = high
         xs = np.linspace(frame.left, frame.right, 4 * self.tables.shape[4] + 1)
         teeth = frame.top - ZIGZAG + 2.0 * (np.arange(len(xs)) % 2)
@@ -163,71 +162,56 @@ class FilmBars:
     def _axis(self) -> None:
         scene, frame, t = self.scene, self.frame, self.tables
         contexts = t.grid.contexts
+        look: Look = {"size": SMALL, "anchor": "middle"}
         for j in range(0, len(contexts), 4 if self.key[1] == 4 else 6):
-            scene.text(self.centres[j], frame.bottom + 17, theme.count(contexts[j]), size=SMALL,
-                       anchor="middle", name="context")  # fmt: skip
+            said = theme.count(contexts[j])
+            scene.text(self.centres[j], frame.bottom + 17, said, name="context", **look)
         limit = t.grid.model.context
-        said = f"context, tokens (| trained up to {theme.count(limit)})" if limit else ""
-        middle = (frame.left + frame.right) / 2
-        scene.text(middle, frame.bottom + 35, said or "context, tokens", size=SMALL,
-                   anchor="middle")  # fmt: skip
+        said = "context, tokens"
+        if limit:
+            said += f" (| trained up to {theme.count(limit)})"
+        scene.text((frame.left + frame.right) / 2, frame.bottom + 35, said, **look)
         inside = sum(context <= (limit or 0) for context in contexts)
         if 0 < inside < len(contexts):
             edge = float(self.centres[inside - 1 : inside + 1].mean())
-            scene.line([(edge, frame.bottom + 1), (edge, frame.bottom + 7)], "ink", 2,
-                       name="trained")  # fmt: skip
-
-    def place_of(self, context: np.ndarray) -> np.ndarray:
-        """x of a context between the bars; not a number beyond them."""
-        first, last = self.tables.grid.contexts[0], self.tables.grid.contexts[-1]
-        known = np.where((context >= first) & (context <= last), context, np.nan)
-        found: np.ndarray = np.interp(
-            np.log(known), np.log(self.tables.grid.contexts), self.centres
-        )
-        return found
+            ends = [(edge, frame.bottom + 1), (edge, frame.bottom + 7)]
+            scene.line(ends, "ink", 2, name="trained")
 
     def _crossing(self) -> None:
         """Mark the context at which attention takes as long as all the rest."""
-        scene, frame = self.scene, self.frame
-        wide, at = "machine weights kv batch", self.place_of(self.tables.crossing)
-        x = By(wide, at)
-        scene.line([(x, frame.top - 14), (x, frame.bottom)], "ink", 1.5, dash=(6, 4),
-                   name="crossing")  # fmt: skip
-        said = written(
-            np.where(np.isnan(at), np.nan, self.tables.crossing),
-            lambda context: words.CROSSING.format(context=words.short(context)),
-        )
+        scene, frame, contexts = self.scene, self.frame, np.array(self.tables.grid.contexts)
+        wide, at = "machine weights kv batch", self.tables.crossing
+        at = np.where((at >= contexts[0]) & (at <= contexts[-1]), at, np.nan)
+        x = np.interp(np.log(at), np.log(contexts), self.centres)
+        ends = [(By(wide, x), frame.top - 14), (By(wide, x), frame.bottom)]
+        scene.line(ends, "ink", 1.5, dash=(6, 4), name="crossing")
+        said = written(at, lambda one: words.CROSSING.format(context=words.short(one)))
         half = SMALL / labels.SIZE / 2 * np.vectorize(lambda text: labels.width(str(text)))(said)
-        middle = By(wide, np.clip(at, frame.left + half, frame.right - half))
-        scene.text(middle, frame.top - 18, By(wide, said), size=SMALL, anchor="middle", halo=True,
-                   name="crossing-says")  # fmt: skip
+        middle = By(wide, np.clip(x, frame.left + half, frame.right - half))
+        look: Look = {"size": SMALL, "anchor": "middle", "halo": True, "name": "crossing-says"}
+        scene.text(middle, frame.top - 18, By(wide, said), **look)
 
     def _ran_bars(self) -> None:
         """A diamond where a real decode loop took its time."""
         frame, t = self.frame, self.tables
-        tops = np.array([scales()[int(n)].top for n in self.scene.dim("scale").stops])
-        for m, found in enumerate(t.timed):
-            for one in (one for one in found if one.i >= 0):
-                now = np.zeros((t.shape[0], t.shape[1], t.shape[3]))
-                now[m, one.w, one.i] = 1
-                high = (frame.bottom - frame.top) * np.minimum(one.seconds / tops, 1)
-                x = float(np.interp(np.log(one.context), np.log(t.grid.contexts), self.centres))
-                self.scene.dot(x, By("scale", frame.bottom - high), "diamond", 7, fill="ink",
-                               ink="paper", opacity=By("machine weights batch", now),
-                               name="ran")  # fmt: skip
+        tops = TOPS[[int(n) for n in self.scene.dim("scale").stops]]
+        look: Look = {"fill": "ink", "ink": "paper", "name": "ran"}
+        for m, one in ((m, one) for m, found in enumerate(t.timed) for one in found if one.i >= 0):
+            now = np.zeros((t.shape[0], t.shape[1], t.shape[3]))
+            now[m, one.w, one.i] = 1
+            x = float(np.interp(np.log(one.context), np.log(t.grid.contexts), self.centres))
+            y = frame.bottom - (frame.bottom - frame.top) * np.minimum(one.seconds / tops, 1)
+            on = By(NARROW, now)
+            self.scene.dot(x, By("scale", y), "diamond", 7, opacity=on, **look)
 
     def _bar_now(self) -> None:
         """A frame around the bar of this context, and its time above it."""
         frame, t, top = self.frame, self.tables, self.levels[-1][1]
-        many = len(top)
-        base, matrix = np.empty((many, 4, 2)), np.zeros((many, 4, 2, top.shape[1]))
-        base[:, :, 0] = self.centres[:, None] + (self.half + 2.5) * np.array([-1, -1, 1, 1])
-        base[:, :, 1] = frame.bottom - np.array([0, 2.5, 2.5, 0])
-        matrix[:, 1, 1] = matrix[:, 2, 1] = 0 - top
+        many, on = len(top), shown(t)
+        base, matrix = self.corners(np.zeros_like(top), top, 2.5)
         around = By("context", base.reshape(many, 8)), By("context", matrix.reshape(many, -1))
-        on = shown(t)
-        self.scene.line(Sum(around[0], Times(around[1], self.heights)), "ink", 2.5, closed=True,
-                        opacity=on, name="now")  # fmt: skip
+        points = Sum(around[0], Times(around[1], self.heights))
+        self.scene.line(points, "ink", 2.5, closed=True, opacity=on, name="now")
         above = np.full((many, 2), frame.bottom - 8.0)
         above[:, 0] = np.clip(self.centres, frame.left + 30, frame.right - 30)
         anchor: Words = "middle"
@@ -237,5 +221,5 @@ class FilmBars:
             anchor = By("context", np.where(late, "end", "start").astype(object))
         lift = By("context", matrix[:, 1].reshape(many, -1))
         place = Sum(By("context", above), Times(lift, self.heights))
-        self.scene.text(place, None, self.captions.total, size=LETTERS, bold=True, halo=True,
-                        anchor=anchor, opacity=on, name="total")  # fmt: skip
+        look: Look = {"bold": True, "halo": True, "anchor": anchor, "opacity": on}
+        self.scene.text(place, None, self.captions.total, size=LETTERS, name="total", **look)

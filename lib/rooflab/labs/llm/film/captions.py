@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
 from rooflab.labs.llm.film import words
-from rooflab.labs.llm.film.tables import FilmTables, origin, written
+from rooflab.labs.llm.film.grid import ALL, NARROW
+from rooflab.labs.llm.film.tables import FilmTables, written
 from rooflab.show import theme
 from rooflab.show.scene import By, Fill, Words
-
-ALL = "machine weights kv batch context"
 
 
 @dataclass(frozen=True)
@@ -33,16 +32,6 @@ class Captions:
         return By(ALL, written(batches / self.tables.total, words.rate))
 
     @cached_property
-    def each(self) -> By:
-        """Tokens a second of one sequence."""
-        return By(ALL, written(1 / self.tables.total, words.rate))
-
-    @cached_property
-    def prompt(self) -> By:
-        """Time of reading a prompt."""
-        return By("machine weights kv context", written(self.tables.prompt, words.seconds))
-
-    @cached_property
     def moved(self) -> By:
         """Bytes of the step."""
         return By("weights kv batch context", written(self.tables.moved, words.size))
@@ -50,24 +39,12 @@ class Captions:
     @cached_property
     def need(self) -> By:
         """Bytes of memory that it needs."""
-        return By("weights kv batch context", written(self.tables.needs, words.size))
+        return By("weights kv batch context", written(self.tables.grid.needs, words.size))
 
     @cached_property
     def has(self) -> By:
         """Bytes of memory that the machine has."""
         return By("machine", written(self.tables.memory, words.size))
-
-    @cached_property
-    def memory(self) -> Fill:
-        """What the step needs of what there is."""
-        known = np.isnan(self.tables.memory)
-        template = np.where(known, "{need}", "{need} of {has}").astype(object)
-        return Fill(By("machine", template), need=self.need, has=self.has)
-
-    @cached_property
-    def misfit(self) -> By:
-        """That it does not fit, or nothing."""
-        return By(ALL, np.where(self.tables.fits == 1, words.MISFIT, "").astype(object))
 
     @cached_property
     def batch(self) -> By:
@@ -83,11 +60,6 @@ class Captions:
     def machine(self) -> By:
         """Name of the machine."""
         return By("machine", [offer.name for offer in self.tables.offers])
-
-    @cached_property
-    def origin(self) -> By:
-        """Where its roofs come from."""
-        return By("machine", [origin(offer) for offer in self.tables.offers])
 
     @cached_property
     def sentence(self) -> Words:
@@ -108,11 +80,7 @@ class Captions:
 
     @property
     def _crossed(self) -> By:
-        last = self.tables.grid.contexts[-1]
-
-        def write(at: float) -> str:
-            return words.crossing(None if np.isinf(at) else at, last)
-
+        write = partial(words.crossing, last=self.tables.grid.contexts[-1])
         return By("machine weights kv batch", written(self.tables.crossing, write))
 
     @property
@@ -130,4 +98,4 @@ class Captions:
                 said = found[place, one.w, one.i]
                 text = getattr(one, what)
                 found[place, one.w, one.i] = said + between + text if said else text
-        return By("machine weights batch", found)
+        return By(NARROW, found)

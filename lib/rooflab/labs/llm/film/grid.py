@@ -6,9 +6,11 @@ weight products are counted once a batch and format, attention once a batch, con
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from typing import Any
 
 import numpy as np
 
@@ -22,14 +24,16 @@ from rooflab.predict.machine import Machine
 BATCHES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
 CONTEXTS = tuple(n * 2**e for e in range(12) for n in (32, 48)) + (131072,)
 WEIGHTS, KV, OTHER, COMPUTE = "weights", "kv", "other", "compute"
+#: The dimensions of a film, and those that weight products depend on.
+ALL, NARROW = "machine weights kv batch context", "machine weights batch"
 
 
 @dataclass(frozen=True)
 class DotKind:
     """Operations that share a dot: ``part`` is what they carry while memory is their limit.
 
-    ``wide``: they depend on the context. ``size``: pixels from the middle to the edge, so that dots
-    in one place stay visible inside each other.
+    ``size``: pixels from the middle to the edge, so that dots in one place stay visible inside each
+    other. ``dims``: what their times depend on.
     """
 
     name: str
@@ -37,17 +41,18 @@ class DotKind:
     part: str
     shape: str
     size: float
-    wide: bool = False
+    dims: str = NARROW
 
 
+ATTENTION = DotKind("attention", "attention", KV, "circle", 11, ALL)
 KINDS = (
     DotKind("mlp", "MLP", WEIGHTS, "square", 8),
     DotKind("qkvo", "Q K V O", WEIGHTS, "circle", 5),
     DotKind("head", "head", WEIGHTS, "triangle", 2.7),
-    DotKind("attention", "attention", KV, "circle", 11, wide=True),
+    ATTENTION,
     DotKind("other", "norms etc.", OTHER, "down", 7),
 )
-PREFILL = DotKind("prefill", "prefill", COMPUTE, "diamond", 8, wide=True)
+PREFILL = DotKind("prefill", "prefill", COMPUTE, "diamond", 8, "machine weights kv context")
 
 
 def kind_of(step: Step) -> str:
@@ -88,31 +93,23 @@ class Grid:
         """For each format of the weights, the one in which products are computed."""
         return tuple(self.decode(w, 0, 0, 0).formats.activations for w in range(len(self.weights)))
 
-    def narrow(self) -> Iterator[tuple[int, int]]:
-        """Indices (weights, batch) in table order."""
-        return ((w, i) for w in range(len(self.weights)) for i in range(len(self.batches)))
-
-    def wide(self) -> Iterator[tuple[int, int, int, int]]:
-        """Indices (weights, KV cache, batch, context) in table order."""
-        shape = (len(self.weights), len(self.kvs), len(self.batches), len(self.contexts))
-        return ((w, kv, i, j) for w, kv, i, j in np.ndindex(*shape))
+    @property
+    def shape(self) -> tuple[int, int, int, int]:
+        """How many formats of weights and of the KV cache, batches, contexts."""
+        return len(self.weights), len(self.kvs), len(self.batches), len(self.contexts)
 
     @cached_property
-    def steps(self) -> dict[str, list[tuple[Step, ...]]]:
-        """The steps of each kind, in table order: narrow for most, wide for attention."""
-        found: dict[str, list[tuple[Step, ...]]] = {kind.name: [] for kind in KINDS}
-        for w, i in self.narrow():
-            mine = by_kind(self.decode(w, 0, i, 0).steps)
-            for kind in KINDS:
-                if not kind.wide:
-                    found[kind.name].append(mine.get(kind.name, ()))
+    def steps(self) -> dict[str, np.ndarray]:
+        """The steps of each kind, by weights and batch; those of attention by all four."""
+        weights, _, batches, _ = self.shape
+        mine = table((weights, batches), lambda w, i: by_kind(self.decode(w, 0, i, 0).steps))
+        found = {}
+        for name in (kind.name for kind in KINDS if kind is not ATTENTION):
+            found[name] = table(mine.shape, lambda w, i, name=name: mine.item(w, i).get(name, ()))
         # Weights of one width share their attention.
-        seen: dict[tuple[DType, int, int, int], tuple[Step, ...]] = {}
-        for w, kv, i, j in self.wide():
-            key = (self.weights[w] if self.model.latent else self.computed[w], kv, i, j)
-            if key not in seen:
-                seen[key] = self._attention(w, kv, i, j)
-            found["attention"].append(seen[key])
+        formats = self.weights if self.model.latent else self.computed
+        alike, shared = [formats.index(one) for one in formats], cache(self._attention)
+        found["attention"] = table(self.shape, lambda w, *place: shared(alike[w], *place))
         return found
 
     def _attention(self, w: int, kv: int, i: int, j: int) -> tuple[Step, ...]:
@@ -122,67 +119,64 @@ class Grid:
         return by_kind(found)["attention"]
 
     @cached_property
-    def prompts(self) -> list[Workload]:
-        """Prefills in table order (weights, KV cache, context)."""
-        shape = (len(self.weights), len(self.kvs), len(self.contexts))
-        return [self.prefill(*map(int, index)) for index in np.ndindex(*shape)]
+    def prompts(self) -> np.ndarray:
+        """Prefills, by weights, KV cache and context."""
+        weights, kvs, _, contexts = self.shape
+        return table((weights, kvs, contexts), self.prefill)
 
     @cached_property
     def intensities(self) -> dict[str, np.ndarray]:
-        """FLOP per byte of every dot, in table order; 0 where a kind has no operation."""
-        known: dict[int, float] = {}
-
-        def of(steps: tuple[Step, ...]) -> float:
-            if id(steps) not in known:
-                known[id(steps)] = intensity(steps)
-            return known[id(steps)]
-
-        found = {kind.name: np.array(list(map(of, self.steps[kind.name]))) for kind in KINDS}
-        return found | {PREFILL.name: np.array([p.intensity for p in self.prompts])}
+        """FLOP per byte of every dot; not a number where a kind has no operation."""
+        found = {kind.name: each(self.steps[kind.name], intensity) for kind in KINDS}
+        return found | {PREFILL.name: each(self.prompts, lambda prompt: prompt.intensity)}
 
     @property
     def ends(self) -> tuple[float, float]:
         """Lowest and highest FLOP per byte of any dot."""
-        known = np.concatenate(list(self.intensities.values()))
-        return float(known[known > 0].min()), float(known.max())
+        known = np.concatenate([one.ravel() for one in self.intensities.values()])
+        return float(np.nanmin(known)), float(np.nanmax(known))
 
     @cached_property
     def needs(self) -> np.ndarray:
-        """Bytes of memory that each decode step needs, a wide table."""
-        rest = []
-        for w, i in self.narrow():
+        """Bytes of memory that each decode step needs, by all four."""
+
+        def cached(kv: int, i: int, j: int) -> int:
+            return self.model.kv_bytes(self.batches[i], self.contexts[j], self.kvs[kv])
+
+        def rest(w: int, i: int) -> int:
             step = self.decode(w, 0, i, 0)
-            rest.append(float(step.memory_bytes - step.memory["kv"]))
-        shape = (len(self.kvs), len(self.batches), len(self.contexts))
-        cache = [
-            float(self.model.kv_bytes(self.batches[i], self.contexts[j], self.kvs[kv]))
-            for kv, i, j in np.ndindex(*shape)
-        ]
-        whole: np.ndarray = self.spread(np.array(rest)) + np.tile(cache, len(self.weights))
+            return step.memory_bytes - step.memory["kv"]
+
+        narrow = table((len(self.weights), len(self.batches)), rest).astype(float)
+        whole: np.ndarray = narrow[:, None, :, None] + table(self.shape[1:], cached).astype(float)
         return whole
 
-    def seconds(self, machine: Machine, w: Iterable[int]) -> dict[str, np.ndarray]:
-        """Seconds of each kind on ``machine``, in table order; NaN outside weights formats
-        ``w``."""
-        usable, each = set(w), {}
-        for kind in KINDS:
-            rows = self.steps[kind.name]
-            span = len(rows) // len(self.weights)
-            known: dict[int, float] = {}
-            found = np.full(len(rows), np.nan)
-            for place, steps in enumerate(rows):
-                if place // span in usable:
-                    if id(steps) not in known:
-                        known[id(steps)] = sum(p.seconds for p in timing(steps, machine).parts)
-                    found[place] = known[id(steps)]
-            each[kind.name] = found
-        return each
+    def seconds(self, machine: Machine, w: Sequence[int]) -> dict[str, np.ndarray]:
+        """Seconds of each kind on ``machine``; not a number outside weights formats ``w``."""
 
-    def spread(self, values: np.ndarray) -> np.ndarray:
-        """Values of a narrow table, repeated over KV formats and contexts: a wide table."""
-        shape = (len(self.weights), 1, len(self.batches), 1)
-        whole = (len(self.weights), len(self.kvs), len(self.batches), len(self.contexts))
-        return np.broadcast_to(values.reshape(shape), whole).ravel()
+        def time(steps: tuple[Step, ...]) -> float:
+            return sum(part.seconds for part in timing(steps, machine).parts)
+
+        found = {}
+        for kind in KINDS:
+            steps = self.steps[kind.name]
+            found[kind.name] = np.full(steps.shape, np.nan)
+            found[kind.name][list(w)] = each(steps[list(w)], time)
+        return found
+
+
+def table(shape: tuple[int, ...], make: Callable[..., Any]) -> np.ndarray:
+    """``make(*place)`` at every place."""
+    found = np.empty(shape, object)
+    for place in np.ndindex(*shape):
+        found[place] = make(*place)
+    return found
+
+
+def each(found: np.ndarray, count: Callable[[Any], float]) -> np.ndarray:
+    """``count`` of everything in a table; what stands at several places is counted once."""
+    known = {id(one): count(one) for one in {id(one): one for one in found.flat}.values()}
+    return np.array([known[id(one)] for one in found.flat], float).reshape(found.shape)
 
 
 def by_kind(steps: Iterable[Step]) -> dict[str, tuple[Step, ...]]:
@@ -195,9 +189,9 @@ def by_kind(steps: Iterable[Step]) -> dict[str, tuple[Step, ...]]:
 
 
 def intensity(steps: Iterable[Step]) -> float:
-    """FLOP per byte of ``steps`` together."""
+    """FLOP per byte of ``steps`` together; not a number where there are none."""
     flops, moved = totals(steps)
-    return flops / moved if moved else 0.0
+    return flops / moved if moved else math.nan
 
 
 def totals(steps: Iterable[Step]) -> tuple[int, int]:
@@ -209,14 +203,15 @@ def totals(steps: Iterable[Step]) -> tuple[int, int]:
     return flops, moved
 
 
-def crossing(contexts: Iterable[int], attention: np.ndarray, rest: float) -> float | None:
-    """Context at which attention takes as long as the ``rest`` (seconds); None beyond ``contexts``.
+def crossing(contexts: Iterable[int], attention: np.ndarray, rest: float) -> float:
+    """Context at which attention takes as long as the ``rest`` (seconds).
 
-    Between two contexts attention's time is a straight line. 0: it is so from the first one on.
+    Between two contexts attention's time is a straight line. 0: it is so from the first one on;
+    infinite: it is so at none of ``contexts``.
     """
     known = list(contexts)
     if attention[0] >= rest:
         return 0.0
     if attention[-1] < rest:
-        return None
+        return math.inf
     return float(np.interp(rest, attention, known))

@@ -22,7 +22,7 @@ from rooflab.labs.llm.film.captions import Captions
 from rooflab.labs.llm.film.grid import BATCHES, CONTEXTS, Grid
 from rooflab.labs.llm.film.picture import NARROW, WIDE, FilmSheet, Layout
 from rooflab.labs.llm.film.runs import as_runs, home
-from rooflab.labs.llm.film.tables import FilmTables, lacks
+from rooflab.labs.llm.film.tables import FilmTables, lacks, origin
 from rooflab.labs.llm.model import Model
 from rooflab.predict.machine import Machine
 from rooflab.show.rooflines.machine_choices import (
@@ -74,7 +74,7 @@ def film_scene(captions: Captions, layout: Layout, start: Mapping[str, int]) -> 
     scene.slider("batch", "batch, sequences")
     scene.slider("context", "context, tokens")
     scene.says = captions.sentence
-    scene.note(captions.origin)
+    scene.note(By("machine", [origin(offer) for offer in t.offers]))
     return scene
 
 

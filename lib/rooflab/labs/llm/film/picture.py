@@ -14,9 +14,9 @@ import numpy as np
 
 from rooflab.labs.llm.film import words
 from rooflab.labs.llm.film.bars import LETTERS, FilmBars, area
-from rooflab.labs.llm.film.captions import ALL, Captions
-from rooflab.labs.llm.film.grid import COMPUTE, KINDS, DotKind
-from rooflab.labs.llm.film.roofline import SMALL, FilmRoofline, shown
+from rooflab.labs.llm.film.captions import Captions
+from rooflab.labs.llm.film.grid import ALL, ATTENTION, COMPUTE, KINDS, DotKind
+from rooflab.labs.llm.film.roofline import SMALL, FilmRoofline, Look, shown
 from rooflab.labs.llm.film.tables import FilmTables, written
 from rooflab.show import theme
 from rooflab.show.scene import By, Dim, Fill, Number, Scene, Sum, Times, Words
@@ -102,8 +102,8 @@ class FilmSheet:
         if self.layout.facts:
             lines = [" · ".join(lines)]
         for n, template in enumerate(lines):
-            line = Fill(template, model=self.tables.grid.model.name, machine=machine,
-                        weights=weights, kv=kv)  # fmt: skip
+            name = self.tables.grid.model.name
+            line = Fill(template, model=name, machine=machine, weights=weights, kv=kv)
             size = SMALL if self.layout.facts else SMALL - 2
             self.scene.text(8, 16 + 19 * n, line, "soft", size=size, name="title")
 
@@ -119,15 +119,15 @@ class FilmSheet:
             row = y + (22 if stacked else 21) + step * n
             scene.dot(left + 9, row - 5, kind.shape, 6.5, fill="paper", ink="ink", width=2)
             scene.text(left + 22, row, kind.label, size=LETTERS, name="kind")
-            dims = ALL if kind.wide else "machine weights batch"
-            time = By(dims, written(t.seconds[kind.name], words.seconds))
-            scene.text(right if stacked else lane - 10, row, time, size=LETTERS, bold=True,
-                       anchor="end", name=f"time-{kind.name}")  # fmt: skip
+            time = By(kind.dims, written(t.seconds[kind.name], words.seconds))
+            look: Look = {"size": LETTERS, "bold": True, "anchor": "end"}
+            end = right if stacked else lane - 10
+            scene.text(end, row, time, name=f"time-{kind.name}", **look)
             self._share(kind, row + below - 10, whole)
-            computes = t.computes(kind)
-            limit = np.where(computes, words.LIMITS[COMPUTE], words.LIMITS[kind.part])
-            scene.text(right, row + below, By(dims, limit.astype(object)), "soft", size=SMALL,
-                       anchor="end", opacity=shown(t), name=f"limit-{kind.name}")  # fmt: skip
+            limits = words.LIMITS[COMPUTE], words.LIMITS[kind.part]
+            limit = By(kind.dims, np.where(t.computes(kind), *limits).astype(object))
+            look = {"size": SMALL, "anchor": "end", "opacity": shown(t)}
+            scene.text(right, row + below, limit, "soft", name=f"limit-{kind.name}", **look)
 
     def _share(self, kind: DotKind, y: float, whole: By) -> None:
         """How much of the step a kind takes; ``whole``: of LANE pixels, all but attention."""
@@ -135,20 +135,19 @@ class FilmSheet:
         self.scene.rect(lane, y, long, 11, "grid", radius=0)
         base, matrix = np.tile([float(lane), y], 4), np.zeros(8)
         base[[2, 4]], base[[5, 7]] = lane + 1.5, y + 11
-        if kind.wide:
+        if kind is ATTENTION:
             base[[2, 4]] += long
             matrix[[2, 4]] = -long / LANE
             points = Sum(base, Times(matrix, whole))
         else:
             matrix[[2, 4]] = long / LANE
             share = np.nan_to_num(t.seconds[kind.name] / t.rest)[..., None] * matrix
-            points = Sum(base, Times(By("machine weights batch", share), whole))
+            points = Sum(base, Times(By(kind.dims, share), whole))
         computes = np.broadcast_to(t.computes(kind), t.seconds[kind.name].shape)
-        dims = ALL if kind.wide else "machine weights batch"
         for part, clear in ((COMPUTE, computes), (kind.part, ~computes)):
             clear = clear & FilmTables.along(t.usable, clear.ndim)
             if clear.any():
-                on: Number = 1.0 if clear.all() else By(dims, clear)
+                on: Number = 1.0 if clear.all() else By(kind.dims, clear)
                 area(self.scene, points, part, on, name=f"share-{kind.name}")
 
     def _rate(self) -> None:
@@ -158,18 +157,24 @@ class FilmSheet:
         scene.text(*at.sizes, sizes, "soft", size=LETTERS, name="sizes")
         if any(self.tables.timed):
             x, y, anchor = at.ran
-            scene.text(x, y, c.ran("rate", " "), size=SMALL, bold=True, anchor=anchor,
-                       name="ran-rate")  # fmt: skip
+            look: Look = {"size": SMALL, "bold": True, "anchor": anchor, "name": "ran-rate"}
+            scene.text(x, y, c.ran("rate", " "), **look)
 
     def _facts(self, left: float, right: float, y: float) -> None:
-        scene, c, on = self.scene, self.captions, shown(self.tables)
-        said: dict[str, Words] = {"each": c.each, "total": c.total, "moved": c.moved,
-                                  "prompt": c.prompt, "need": c.memory}  # fmt: skip
+        scene, c, t = self.scene, self.captions, self.tables
+        known = np.where(np.isnan(t.memory), "{need}", "{need} of {has}").astype(object)
+        said: dict[str, Words] = {
+            "each": By(ALL, written(1 / t.total, words.rate)),
+            "total": c.total,
+            "moved": c.moved,
+            "prompt": By("machine weights kv context", written(t.prompt, words.seconds)),
+            "need": Fill(By("machine", known), need=c.need, has=c.has),
+        }
+        look: Look = {"size": LETTERS, "bold": True, "anchor": "end", "opacity": shown(t)}
         for n, (name, label) in enumerate(words.FACTS.items()):
             low = y + 21 * n
             scene.line([(left, low + 6), (right, low + 6)], "grid", 1)
             scene.text(left, low, label, size=LETTERS, name="fact")
-            scene.text(right, low, said[name], size=LETTERS, bold=True, anchor="end", opacity=on,
-                       name=f"fact-{name}")  # fmt: skip
-        scene.text(right, y + 21 * len(said), c.misfit, size=LETTERS, bold=True, anchor="end",
-                   opacity=on, name="misfit")  # fmt: skip
+            scene.text(right, low, said[name], name=f"fact-{name}", **look)
+        misfit = By(ALL, np.where(t.fits == 1, words.MISFIT, "").astype(object))
+        scene.text(right, y + 21 * len(said), misfit, name="misfit", **look)

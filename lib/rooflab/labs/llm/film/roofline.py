@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from rooflab.count.si import si
-from rooflab.labs.llm.film.captions import ALL
-from rooflab.labs.llm.film.grid import KINDS, OTHER, PREFILL, WEIGHTS, DotKind
+from rooflab.labs.llm.film.grid import ATTENTION, KINDS, NARROW, OTHER, PREFILL, WEIGHTS, DotKind
 from rooflab.labs.llm.film.tables import FilmTables, written
 from rooflab.show import labels, theme
 from rooflab.show.canvas import rate_tick
@@ -19,6 +18,8 @@ from rooflab.show.scene.axes import Frame, Scale
 
 SMALL = 14  # pixels of letters
 UNIT = 400  # of a frame's width or height are all of it
+Look: TypeAlias = dict[str, Any]  # what several marks have in common
+NAME: Look = {"size": SMALL, "bold": True, "halo": True}
 
 
 def shown(tables: FilmTables, clear: float = 1.0) -> Number:
@@ -68,8 +69,7 @@ class FilmRoofline:
         frame, places = self.frame, self.places(kind)
         size = frame.right - frame.left, frame.bottom - frame.top
         shares = UNIT * abs(places - (frame.left, frame.bottom)) / size
-        wide = "machine weights kv context" if kind is PREFILL else ALL
-        table = By(wide if kind.wide else "machine weights batch", shares)
+        table = By(kind.dims, shares)
         pixels = Times([size[0] / UNIT, 0, 0, -size[1] / UNIT], table)
         return Sum((frame.left, frame.bottom), pixels, *([] if move is None else [move]))
 
@@ -86,18 +86,17 @@ class FilmRoofline:
             inside = By("machine", (low - 1e-9 <= decade) & (decade <= high + 1e-9))
             ends = [(x, By("machine", y)) for x in (frame.left, frame.right)]
             scene.line(ends, "grid", 1, opacity=inside)
-            scene.text(frame.left - 6, By("machine", y + 5), rate_tick(rate), size=SMALL,
-                       anchor="end", opacity=inside, name="tick")  # fmt: skip
+            look: Look = {"size": SMALL, "anchor": "end", "opacity": inside, "name": "tick"}
+            scene.text(frame.left - 6, By("machine", y + 5), rate_tick(rate), **look)
         frame.draw(scene)
 
     def _roof(self) -> None:
         scene, frame, t = self.scene, self.frame, self.tables
         bandwidth, peak = t.roofs
-        left, right = 10 ** np.log10([self.across.lo, self.across.hi])
-        ends = self.up(bandwidth * left), self.up(peak)
+        ends = self.up(bandwidth * self.across.lo), self.up(peak)
         bend = By("machine weights", self.across(t.ridge)), By("machine weights", ends[1])
         slope = [(frame.left, By("machine weights", ends[0])), bend]
-        flat = [bend, (self.across(right), bend[1])]
+        flat = [bend, (frame.right, bend[1])]
         scene.line([bend, (bend[0], frame.bottom)], "soft", 1.5, dash=(1, 4), name="ridge")
         scene.line(slope, "carrying", 3, clip=frame.box, name="slope")
         scene.line(flat, "computing", 3, clip=frame.box, name="flat")
@@ -111,30 +110,28 @@ class FilmRoofline:
         beyond = np.nan_to_num(self.across(t.ridge)) + 90 > frame.right
         foot = By("machine weights", self.across(t.ridge) + np.where(beyond, -5, 5))
         anchor = By("machine weights", np.where(beyond, "end", "start").astype(object))
-        on = shown(self.tables)
-        scene.text(frame.left + 8, frame.top + 13, slope_says, "carrying", size=SMALL, bold=True,
-                   opacity=on, name="slope-says")  # fmt: skip
-        scene.text(frame.right, frame.top - 9, flat_says, "computing", size=SMALL, bold=True,
-                   anchor="end", opacity=on, name="flat-says")  # fmt: skip
-        scene.text(foot, frame.bottom - 7, ridge_says, "soft", size=SMALL, anchor=anchor,
-                   opacity=on, name="ridge-says")  # fmt: skip
+        look: Look = {"size": SMALL, "opacity": shown(t), "bold": True, "name": "slope-says"}
+        scene.text(frame.left + 8, frame.top + 13, slope_says, "carrying", **look)
+        look |= {"anchor": "end", "name": "flat-says"}
+        scene.text(frame.right, frame.top - 9, flat_says, "computing", **look)
+        look |= {"anchor": anchor, "bold": False, "name": "ridge-says"}
+        scene.text(foot, frame.bottom - 7, ridge_says, "soft", **look)
 
     def _dots(self) -> None:
         scene = self.scene
         self._name_prefill()
         for kind in sorted((*KINDS, PREFILL), key=lambda one: -one.size):
-            mark = scene.dot(self.spot(kind), None, kind.shape, kind.size, fill="paper",
-                             ink="ink", width=2.5, name=f"op-{kind.name}")  # fmt: skip
+            ring: Look = {"fill": "paper", "ink": "ink", "width": 2.5, "name": f"op-{kind.name}"}
+            mark = scene.dot(self.spot(kind), None, kind.shape, kind.size, **ring)
             if kind.name == "mlp":
                 x, y = np.moveaxis(self.places(kind), -1, 0)
-                at = (By("machine weights batch", one) for one in (x, y))
+                at = (By(NARROW, one) for one in (x, y))
                 scene.grip("batch", *at, area=mark)
-        (attention,) = (one for one in KINDS if one.wide)
         (other,) = (one for one in KINDS if one.part == OTHER)
         self._name_weights()
-        for kind, move, anchor in ((attention, (0, -28), "middle"), (other, (-6, 24), "start")):
-            scene.text(self.spot(kind, move), None, kind.label, size=SMALL, bold=True,
-                       anchor=anchor, halo=True, name=f"name-{kind.name}")  # fmt: skip
+        for kind, move, anchor in ((ATTENTION, (0, -28), "middle"), (other, (-6, 24), "start")):
+            look: Look = {"anchor": anchor, "name": f"name-{kind.name}"} | NAME
+            scene.text(self.spot(kind, move), None, kind.label, **look)
 
     def _name_weights(self) -> None:
         """Products with weights share a name while their dots lie together."""
@@ -156,10 +153,9 @@ class FilmRoofline:
             across = np.minimum(10, self.frame.right + 20 - wide - at)
             down = np.where(close & (kind is mlp), 39, 24)
             move = np.stack(np.broadcast_arrays(across[None], down), -1)
-            place = self.spot(kind, By("machine weights batch", move))
+            place = self.spot(kind, By(NARROW, move))
             said = By("weights batch", found.astype(object))
-            self.scene.text(place, None, said, size=SMALL, bold=True, halo=True,
-                            name=f"name-{kind.name}")  # fmt: skip
+            self.scene.text(place, None, said, name=f"name-{kind.name}", **NAME)
 
     def _name_prefill(self) -> None:
         """Its name stands over the flat roof, and a thread leads to it."""
@@ -167,34 +163,29 @@ class FilmRoofline:
         # Where attention comes near this roof as well, its name has the row below.
         lid = self.up(self.tables.roofs[1]) - np.where(self.tables.crowded, 42, 13)
         lid = np.broadcast_to(FilmTables.along(lid, 4), places.shape[:-1])
-        wide, x, y = "machine weights kv context", places[..., 0], places[..., 1]
+        wide, x, y = PREFILL.dims, places[..., 0], places[..., 1]
         middle = np.clip(x, frame.left + 180, frame.right - 28)  # clear of the bandwidth
         ends = np.stack([x, np.maximum(y - 9, lid), middle, np.minimum(lid + 4, y - 9)], -1)
         self.scene.line(By(wide, ends), "soft", 1, dash=(2, 3), name="thread")
         place = Sum(By(wide, np.stack([middle, lid], -1)))
-        self.scene.text(place, None, PREFILL.label, size=SMALL, bold=True, anchor="middle",
-                        halo=True, name="name-prefill")  # fmt: skip
+        self.scene.text(place, None, PREFILL.label, anchor="middle", name="name-prefill", **NAME)
 
     def _runs(self) -> None:
         """What was measured hangs below its roof: this batch large, the others small."""
         scene, t = self.scene, self.tables
-        every = [(m, one) for m, found in enumerate(t.timed) for one in found]
-        for m, one in every:
-            here = np.zeros((t.shape[0], t.shape[1], t.shape[3]))
-            here[m, one.w] = 0.5
-            pale, now = here.copy(), np.zeros_like(here)
+        for m, one in ((m, one) for m, found in enumerate(t.timed) for one in found):
+            now, pale = np.zeros((2, t.shape[0], t.shape[1], t.shape[3]))
+            pale[m, one.w] = 0.5
             if one.i >= 0:
                 pale[m, one.w, one.i], now[m, one.w, one.i] = 0, 1
+            on, before = By(NARROW, now), By(NARROW, pale)
             bandwidth, peak = (float(roof[m, one.w]) for roof in t.roofs)
             for kind in (kind for kind in KINDS if kind.name in one.dots):
                 x, rate = one.dots[kind.name]
                 rates = np.array([min(peak, x * bandwidth), rate])
-                on = np.tile(rates, (t.shape[0], 1))
-                top, foot = self.up(on)[m].tolist()
-                across = float(self.across(x))
-                both: Any = By("machine weights batch", now)
-                scene.line([(across, top), (across, foot)], "ink", 2, dash=(2, 3), opacity=both,
-                           name="trail")  # fmt: skip
-                scene.dot(across, foot, kind.shape, 6.5, opacity=both, name=f"ran-{kind.name}")
-                scene.dot(across, foot, kind.shape, 3.2, name="ran-before",
-                          opacity=By("machine weights batch", pale))  # fmt: skip
+                top, foot = self.up(np.tile(rates, (t.shape[0], 1)))[m].tolist()
+                x = float(self.across(x))
+                look: Look = {"dash": (2, 3), "opacity": on, "name": "trail"}
+                scene.line([(x, top), (x, foot)], "ink", 2, **look)
+                scene.dot(x, foot, kind.shape, 6.5, opacity=on, name=f"ran-{kind.name}")
+                scene.dot(x, foot, kind.shape, 3.2, opacity=before, name="ran-before")

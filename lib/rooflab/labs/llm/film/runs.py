@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from rooflab.count.dtypes import dtype as _dtype
 from rooflab.labs.llm.decode_loop import DecodeRun
 from rooflab.labs.llm.film import words
@@ -89,17 +87,9 @@ def _timed_run(run: DecodeRun, machine: Machine, grid: Grid) -> TimedRun:
         seconds = sum(run.seconds(step.name) for step in steps)
         if flops and seconds > 0:
             dots[name] = (flops / moved, flops / seconds)
+    place = grid.batches.index(run.batch) if run.batch in grid.batches else -1
     return TimedRun(
-        grid.weights.index(kind), _place_run(run.batch, grid.batches), run.middle, run.step_s,
+        grid.weights.index(kind), place, run.middle, run.step_s,
         words.measured(run.step_s, expected, run.middle, run.tokens_per_s),
         words.MEASURED.format(value=words.rate(run.tokens_per_s)), dots,
     )  # fmt: skip
-
-
-def _place_run(value: int, values: Sequence[int]) -> int:
-    return values.index(value) if value in values else -1
-
-
-def rates_of_runs(found: Iterable[TimedRun]) -> list[float]:
-    """The rates, in FLOP/s, that the axes should hold."""
-    return [rate for one in found for _, rate in one.dots.values() if np.isfinite(rate)]

@@ -18,18 +18,19 @@ from rooflab.count.si import si
 from rooflab.labs.llm.decode_loop import DecodeRun
 from rooflab.labs.llm.film import words
 from rooflab.labs.llm.film.grid import (
+    ATTENTION,
     COMPUTE,
     KINDS,
     KV,
     OTHER,
-    PREFILL,
     WEIGHTS,
     DotKind,
     Grid,
     crossing,
+    each,
     totals,
 )
-from rooflab.labs.llm.film.runs import TimedRun, rates_of_runs, timed
+from rooflab.labs.llm.film.runs import TimedRun, timed
 from rooflab.labs.llm.step_time import MIX
 from rooflab.predict.machine import Machine
 from rooflab.show.rooflines import ceiling_lines
@@ -60,22 +61,19 @@ class TimeScale:
     ticks: tuple[tuple[float, str], ...]
 
 
-def scales() -> list[TimeScale]:
-    """Scales of time from a microsecond to a day."""
-    found = []
-    for decade in range(-6, 5):
-        for top, ticks in STEPS:
-            one = 10.0**decade
-            said = ((tick, 2 if tick == 1.5 else 1) for tick in ticks)
-            written = tuple((tick * one, si(tick * one, "s", digits=n)) for tick, n in said)
-            found.append(TimeScale(top * one, ((0.0, "0"), *written)))
-    return found
+def _scale(decade: float, top: float, ticks: tuple[float, ...]) -> TimeScale:
+    said = ((tick * decade, si(tick * decade, "s", 2 if tick == 1.5 else 1)) for tick in ticks)
+    return TimeScale(top * decade, ((0.0, "0"), *said))
+
+
+#: Scales of time from a microsecond to a day, and where they end.
+SCALES = [_scale(10.0**e, top, ticks) for e in range(-6, 5) for top, ticks in STEPS]
+TOPS = np.array([one.top for one in SCALES])
 
 
 def fitting(seconds: np.ndarray) -> np.ndarray:
-    """Which of :func:`scales` is the first that reaches ``seconds``, else the last."""
-    tops = [one.top for one in scales()]
-    found: np.ndarray = np.minimum(np.searchsorted(tops, np.nan_to_num(seconds)), len(tops) - 1)
+    """Which of :data:`SCALES` is the first that reaches ``seconds``, else the last."""
+    found: np.ndarray = np.searchsorted(TOPS[:-1], np.nan_to_num(seconds))
     return found
 
 
@@ -107,8 +105,7 @@ class FilmTables:
     @cached_property
     def shape(self) -> tuple[int, int, int, int, int]:
         """How many machines, formats of weights and of the KV cache, batches, contexts."""
-        g = self.grid
-        return len(self.offers), len(g.weights), len(g.kvs), len(g.batches), len(g.contexts)
+        return len(self.offers), *self.grid.shape
 
     @cached_property
     def no(self) -> list[list[str]]:
@@ -155,7 +152,8 @@ class FilmTables:
         for m in np.flatnonzero(self.usable.any(1)):
             bandwidth, peak = (np.nanmax(one[m]) for one in self.roofs)
             lowest = np.nanmin(self.roofs[0][m]) * self.grid.ends[0] * 10**-BELOW
-            rates = [lowest, bandwidth * self.grid.ends[0], *rates_of_runs(self.timed[m])]
+            ran = [rate for run in self.timed[m] for _, rate in run.dots.values()]
+            rates = [lowest, bandwidth * self.grid.ends[0], *filter(math.isfinite, ran)]
             low = math.floor(2 * math.log10(min(rates))) / 2
             above = TWO_ROWS if self.crowded[m].any() else ABOVE
             high = math.ceil(2 * (math.log10(peak) + above)) / 2
@@ -165,16 +163,12 @@ class FilmTables:
     @property
     def crowded(self) -> np.ndarray:
         """Whether attention comes near the flat roof, by machine and weights."""
-        (attention,) = (kind for kind in KINDS if kind.wide)
-        found: np.ndarray = CLOSE * np.nanmax(self.intensity(attention)) > self.ridge
+        found: np.ndarray = CLOSE * np.nanmax(self.intensity(ATTENTION)) > self.ridge
         return found
 
     def intensity(self, kind: DotKind) -> np.ndarray:
         """FLOP/byte, by weights and batch, or all but the machine; the prefill has no batch."""
-        _, w, kv, i, j = self.shape
-        found = self.grid.intensities[kind.name]
-        shape = (w, kv, j) if kind is PREFILL else (w, kv, i, j) if kind.wide else (w, i)
-        return np.where(found > 0, found, np.nan).reshape(shape)
+        return self.grid.intensities[kind.name]
 
     def on_roof(self, kind: DotKind) -> np.ndarray:
         """FLOP/s that the roofs allow a kind of operation."""
@@ -199,14 +193,13 @@ class FilmTables:
     @cached_property
     def seconds(self) -> dict[str, np.ndarray]:
         """Seconds of each kind, by machine, weights and batch; attention by all five."""
-        m, w, kv, i, j = self.shape
-        found = {kind.name: np.full((m, w, kv, i, j) if kind.wide else (m, w, i), np.nan)
-                 for kind in KINDS}  # fmt: skip
+        tables = self.grid.steps.items()
+        found = {name: np.full((len(self.offers), *one.shape), np.nan) for name, one in tables}
         for place, offer in enumerate(self.offers):
             usable = np.flatnonzero(self.usable[place]).tolist()
             if usable and offer.machine:
                 for name, values in self.grid.seconds(offer.machine, usable).items():
-                    found[name][place] = values.reshape(found[name].shape[1:])
+                    found[name][place] = values
         return found
 
     @cached_property
@@ -214,7 +207,7 @@ class FilmTables:
         """Seconds that all but attention carries weights, computes, or does something else."""
         found = {part: np.zeros(self.seconds["mlp"].shape) for part in (WEIGHTS, COMPUTE, OTHER)}
         for kind in KINDS:
-            if not kind.wide:
+            if kind is not ATTENTION:
                 computes, seconds = self.computes(kind), self.seconds[kind.name]
                 found[COMPUTE] += np.where(computes, seconds, 0)
                 found[kind.part] += np.where(computes, 0, seconds)
@@ -223,14 +216,13 @@ class FilmTables:
     @cached_property
     def attention(self) -> dict[str, np.ndarray]:
         """Seconds in which attention carries the KV cache, and in which it computes."""
-        (kind,) = (one for one in KINDS if one.wide)
-        computes, seconds = self.computes(kind), self.seconds[kind.name]
+        computes, seconds = self.computes(ATTENTION), self.seconds[ATTENTION.name]
         return {KV: np.where(computes, 0, seconds), COMPUTE: np.where(computes, seconds, 0)}
 
     @cached_property
     def rest(self) -> np.ndarray:
         """Seconds of all but attention, by machine, weights and batch."""
-        whole: np.ndarray = sum(self.seconds[kind.name] for kind in KINDS if not kind.wide)  # type: ignore[assignment]
+        whole: np.ndarray = sum(self.seconds[kind.name] for kind in KINDS if kind is not ATTENTION)  # type: ignore[assignment]
         return whole
 
     @cached_property
@@ -242,12 +234,12 @@ class FilmTables:
     @cached_property
     def prompt(self) -> np.ndarray:
         """Seconds of reading a prompt, by machine, weights, KV cache and context."""
-        m, w, kv, _, j = self.shape
-        found = np.full((m, w, kv, j), np.nan)
-        for place, offer in enumerate(self.offers):
-            for row, prompt in zip(np.ndindex(w, kv, j), self.grid.prompts, strict=True):
-                if offer.machine and self.usable[place, row[0]]:
-                    found[(place, *row)] = prompt.seconds(offer.machine)
+        prompts = self.grid.prompts
+        found = np.full((len(self.offers), *prompts.shape), np.nan)
+        for m, w, kv, j in np.ndindex(found.shape):
+            machine = self.offers[m].machine
+            if machine and self.usable[m, w]:
+                found[m, w, kv, j] = prompts.item(w, kv, j).seconds(machine)
         return found
 
     @cached_property
@@ -260,15 +252,14 @@ class FilmTables:
         for m, w, kv, i in np.ndindex(found.shape):
             if self.usable[m, w]:
                 turn = self.seconds["attention"][m, w, kv, i]
-                at = crossing(self.grid.contexts, turn, float(self.rest[m, w, i]))
-                found[m, w, kv, i] = math.inf if at is None else at
+                found[m, w, kv, i] = crossing(self.grid.contexts, turn, float(self.rest[m, w, i]))
         return found
 
     # What the bars' axis holds.
 
     @cached_property
     def scale(self) -> np.ndarray:
-        """Which of :func:`scales` the bars have: near, and far enough to hold every bar."""
+        """Which of :data:`SCALES` the bars have: near, and far enough to hold every bar."""
         last = ROOM * self.total.max(-1)
         near = np.minimum(NEAR * self.rest[:, :, None], last)
         ran = np.zeros(self.rest.shape)
@@ -281,8 +272,8 @@ class FilmTables:
     @cached_property
     def far(self) -> np.ndarray:
         """Whether a bar is too high for the near scale, by all five."""
-        tops = np.array([one.top for one in scales()])[self.scale[..., 0]]
-        found: np.ndarray = np.nan_to_num(self.total) * (ROOM + 1) / 2 > tops[..., None]
+        tops = TOPS[self.scale[..., 0], None]
+        found: np.ndarray = np.nan_to_num(self.total) * (ROOM + 1) / 2 > tops
         return found
 
     # Memory and traffic.
@@ -290,17 +281,11 @@ class FilmTables:
     @cached_property
     def moved(self) -> np.ndarray:
         """Bytes of the step, by weights, KV cache, batch and context."""
-        _, w, kv, i, j = self.shape
-        whole = np.zeros((w, kv, i, j))
+        whole = np.zeros(self.grid.shape)
         for kind in KINDS:
-            nbytes = np.array([float(totals(steps)[1]) for steps in self.grid.steps[kind.name]])
-            whole += nbytes.reshape((w, kv, i, j) if kind.wide else (w, 1, i, 1))
+            nbytes = each(self.grid.steps[kind.name], lambda steps: totals(steps)[1])
+            whole += nbytes if kind is ATTENTION else nbytes[:, None, :, None]
         return whole
-
-    @property
-    def needs(self) -> np.ndarray:
-        """Bytes of memory that the step needs, likewise."""
-        return self.grid.needs.reshape(self.shape[1:])
 
     @cached_property
     def memory(self) -> np.ndarray:
@@ -313,5 +298,5 @@ class FilmTables:
     def fits(self) -> np.ndarray:
         """Whether the step fits: 2 yes, 1 no, 0 where that is not known; by all five."""
         memory = self.memory[:, None, None, None, None]
-        found: np.ndarray = np.where(np.isnan(memory), 0, 1 + (self.needs[None] <= memory))
+        found: np.ndarray = np.where(np.isnan(memory), 0, 1 + (self.grid.needs <= memory))
         return found

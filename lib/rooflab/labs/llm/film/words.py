@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from rooflab.count.si import plain, si, times
 from rooflab.labs.llm.film.grid import COMPUTE, KV, OTHER, WEIGHTS
 from rooflab.show import theme
@@ -43,9 +45,9 @@ def rate(per_second: float) -> str:
     return f"{short} tokens/s"
 
 
-def crossing(context: float | None, last: int) -> str:
+def crossing(context: float, last: int) -> str:
     """Say where attention, which reads the KV cache, takes as long as all the rest."""
-    if context is None:
+    if math.isinf(context):
         return (
             f" Up to a context of {theme.count(last)} attention takes less time than all the rest."
         )
