@@ -91,12 +91,6 @@ def _part(n: int, step: WaterfallStep) -> str:
     return step.note.split(", ", 2)[n]
 
 
-def joined(lines: Sequence[Words]) -> Fill:
-    """Lines as one text."""
-    holes = {f"line{n}": line for n, line in enumerate(lines)}
-    return Fill(" ".join(f"{{{name}}}" for name in holes), **holes)
-
-
 def from_kind(kind: str, template: str) -> By:
     """A template from one of KINDS on, and nothing before."""
     first = KINDS.index(kind)
@@ -176,8 +170,15 @@ class Cases:
         """A text or a number of a step of each waterfall, ``none`` where the step is not there."""
         return self.each(lambda f: next((value(s) for s in f.steps if s.name == name), none), none)
 
-    def rows(self, stacked: bool) -> list[Row]:
-        """What stands in the rows of a sheet."""
+    def rows_on(self, wide: float) -> list[Row]:
+        """What stands in the rows of a sheet ``wide`` pixels wide."""
+        first, mix, *others = self.rows
+        lines = ["{moved}, {where},"] if wide < STACKED else ["{moved},", "{where},"]
+        return [first, dataclasses.replace(mix, notes=self._mix(*lines, "{roof}")), *others]
+
+    @cached_property
+    def rows(self) -> list[Row]:
+        """What stands in the rows of every sheet; each note is one line."""
         found = [Row(falls.BOUND, Fill(from_kind("bound", "{time}"), time=self.bound), self.roof)]
         start = self.each(lambda fall: fall.start, math.nan).values
         here = np.where(self.kind > KINDS.index("bound"), 0.0, math.nan)
@@ -189,7 +190,7 @@ class Cases:
                 Row(
                     name,
                     self.step(name, lambda step: step.seconds),
-                    self._notes(name, stacked),
+                    self._notes(name),
                     self.step(name, lambda step: step.factor),
                     self.step(name, lambda step: ARROWS[step.kind]),
                     INKS[name],
@@ -204,32 +205,33 @@ class Cases:
         found.append(Row(Fill(last, total=self.total), self.end, end=found[-1].end, shown=shown))
         return found
 
-    def _notes(self, name: str, stacked: bool) -> list[Words]:
-        """The lines of a step's note."""
-        if name == STEPS[0]:  # what many notes share is said once
-            moved, where, roof = (self.step(name, partial(_part, n)) for n in range(3))
-            parts = {"moved": moved, "where": where, "roof": roof}
-            first = ["{moved}, {where},"] if stacked else ["{moved},", "{where},"]
-            there = self.step(name, lambda _: "{line}")
-            return [Fill(there, line=Fill(line, **parts)) for line in [*first, "{roof}"]]
+    def _notes(self, name: str) -> list[Words]:
+        """The note of a step."""
         notes = self.step(name, lambda step: step.note)
         if name == REST:
             notes.values[self.kind == KINDS.index("predicted")] = NOT_THERE
-        return [notes]
+        return self._mix("{moved}, {where}, {roof}") if name == STEPS[0] else [notes]
+
+    def _mix(self, *lines: str) -> list[Words]:
+        """The note on level and mix in some lines; what many notes share is said once."""
+        there = self.step(STEPS[0], lambda _: "{line}")
+        moved, where, roof = (self.step(STEPS[0], partial(_part, n)) for n in range(3))
+        parts = {"moved": moved, "where": where, "roof": roof}
+        return [Fill(there, line=Fill(line, **parts)) for line in lines]
 
     @cached_property
     def sentences(self) -> Words:
         """The rows as sentences, as in :attr:`Fall.words`."""
-        first, *steps, _ = self.rows(stacked=True)
+        first, *steps, _ = self.rows
         found: dict[str, Words] = {}
         for n, row in enumerate(steps):
             template = self.step(STEPS[n], lambda _: f" {falls.SAID_STEP}")
             held = {"name": row.name, "factor": row.factor, "time": row.time}
-            found[f"step{n}"] = Fill(template, **held, note=joined(row.notes))
-        found["bound"] = Fill(
-            from_kind("bound", falls.SAID_BOUND),
-            name=first.name, time=self.bound, note=joined(first.notes),
-        )  # fmt: skip
+            found[f"step{n}"] = Fill(template, **held, note=row.notes[0])
+        figures, source = first.notes
+        note = Fill("{figures} {source}", figures=figures, source=source)
+        template = from_kind("bound", falls.SAID_BOUND)
+        found["bound"] = Fill(template, name=first.name, time=self.bound, note=note)
         found["end"] = Fill(
             from_kind("predicted", f" {falls.SAID_END}"),
             reached=By("kind", KINDS), time=self.end, total=self.total,
@@ -295,7 +297,7 @@ def live_scene(cases: Cases, wide: float, start: Mapping[str, Any]) -> Scene:
     """The live picture on a sheet ``wide`` pixels wide."""
     scene = Scene(wide, 0, cases.dims(start), says=cases.says)
     top, windows = 34 if wide >= WITH_RULE else 54, [(math.nan, math.nan), *cases.windows]
-    sheet = Sheet(scene, cases.rows(wide < STACKED), top, windows)
+    sheet = Sheet(scene, cases.rows_on(wide), top, windows)
     sheet.draw(By("kind", ["paper"] * 4 + ["ink"]))
     series = cases.tables.series
     if len(series) > 1:
