@@ -14,8 +14,8 @@ import rooflab as rl
 from rooflab.show import theme
 from rooflab.show.free_lunch_picture import FreeLunchPicture, free_lunch
 from rooflab.show.guess_axis import GuessAxis, guess
+from rooflab.show.scene import painter
 from rooflab.show.time_to_roofline import morph
-from rooflab.show.waterfall_picture import stacked
 from tests.show.test_free_lunch_picture import CURVE
 from tests.support.machine import measurement
 from tests.support.morph_example import says, written
@@ -110,11 +110,11 @@ def test_an_axis_that_is_covered_again_forgets_its_guess() -> None:
 
 def test_stacked_pictures_are_white_beside_the_narrower_one() -> None:
     wide, narrow = (Figure((width, 1), dpi=50, facecolor="black") for width in (4, 2))
-    with_both = pixels(stacked([wide, narrow]))
+    with_both = pixels(painter.stacked([wide, narrow]))
     high, across, _ = with_both.shape
     below = with_both[high // 2 :]
     assert (below[:, across // 2 + 1 :] == 255).all()
-    assert stacked([wide, narrow]) == stacked([wide, narrow])
+    assert painter.stacked([wide, narrow]) == painter.stacked([wide, narrow])
 
 
 def test_intensities_on_an_axis_have_no_prefix() -> None:

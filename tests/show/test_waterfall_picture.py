@@ -7,6 +7,7 @@ import itertools
 import math
 from base64 import b64decode
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -34,8 +35,9 @@ CACHES = st.sampled_from(["cold", "warm"])
 def bars(scene: Scene, **state: object) -> list[tuple[float, float]]:
     """Where each bar of a waterfall begins and ends, in pixels; none where there is no step."""
     found = [mark for mark in scene.marks if mark.name.startswith("bar ")]
-    corners = [scene.value(mark, "points", **state).reshape(-1, 2) for mark in found]
-    return [(float(one[0, 0]), float(one[1, 0])) for one in corners]
+    ends = [scene.value(mark, "points", **state).reshape(-1, 2)[:2, 0] for mark in found]
+    gone = (math.nan, math.nan)
+    return [gone if np.isnan(one).any() else (float(one[0]), float(one[1])) for one in ends]
 
 
 def decade(fall: Fall, wide: float = 760) -> float:

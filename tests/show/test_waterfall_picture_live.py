@@ -17,19 +17,16 @@ from matplotlib.image import imread
 
 import rooflab as rl
 from rooflab.predict.explain import explain
-from rooflab.show.falls import Fall
-from rooflab.show.scene import Scene, painter
-from rooflab.show.waterfall_picture import (
+from rooflab.show.falls import Fall, ticks
+from rooflab.show.live_waterfall import (
     NARROW,
     WIDE,
-    Cases,
+    WINDOWS,
     WaterfallView,
-    Wording,
-    lane,
     live_scene,
-    ticks_of,
-    windows,
 )
+from rooflab.show.scene import Scene, painter
+from rooflab.show.waterfall_picture import TICK, lane
 from tests.show.test_live_roofline import LIMIT
 from tests.show.test_waterfall_picture import TIMED, bars, overlaps
 from tests.support.machine import measurement
@@ -58,7 +55,7 @@ def measured() -> WaterfallView:
 
 def sheet(view: WaterfallView, wide: int) -> Scene:
     start = {dim.name: getattr(view, dim.name) for dim in view.scene.given}
-    return live_scene(Wording(Cases(view.tables)), wide, start)
+    return live_scene(view.cases, wide, start)
 
 
 def seen(scene: Scene, name: str, view: WaterfallView) -> list[str]:
@@ -70,7 +67,7 @@ def seen(scene: Scene, name: str, view: WaterfallView) -> list[str]:
 
 def states(view: WaterfallView) -> list[dict[str, object]]:
     """Every choice, at the sizes that were measured, beside them, and at the ends."""
-    values = list(view.tables.sliders[0].values)
+    values = list(view.cases.tables.sliders[0].values)
     sizes = [0, *(values.index(n) + step for n in (1024, 4096) for step in (0, 1)), -1]
     names = [[*dim.names] for dim in view.scene.given if dim.names]
     keys = [dim.name for dim in view.scene.given if dim.names]
@@ -149,12 +146,13 @@ def test_ticks_lie_where_their_factors_do(measured, wide) -> None:
 
 
 def test_every_fall_fits_a_window_and_ticks_have_room() -> None:
-    found = windows()
-    widths = [hi - lo for lo, hi in found]
-    assert widths == sorted(widths) and found[-1][0] <= -7 and found[-1][1] >= 7
-    for (lo, hi), wide in itertools.product(found, (WIDE, NARROW)):
-        places = sorted([*(x for x, _ in ticks_of(lo, hi, wide))])
-        assert all(b - a > 40 for a, b in itertools.pairwise(places))
+    widths = [hi - lo for lo, hi in WINDOWS]
+    assert widths == sorted(widths) and WINDOWS[-1][0] <= -7 and WINDOWS[-1][1] >= 7
+    for (lo, hi), wide in itertools.product(WINDOWS, (WIDE, NARROW)):
+        left, right = lane(wide)
+        places = [at for at, _ in ticks(lo, hi, (right - left) / TICK)]
+        decade = (right - left) / (hi - lo)
+        assert all((b - a) * decade > 40 for a, b in itertools.pairwise(places))
 
 
 @pytest.mark.parametrize("wide", [WIDE, NARROW])

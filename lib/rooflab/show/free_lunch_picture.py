@@ -10,7 +10,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +18,8 @@ from rooflab.count.si import several, si
 from rooflab.count.validation import unknown
 from rooflab.measure.free_lunch import FreeLunch
 from rooflab.show.labels import width
-from rooflab.show.scene import By, Dim, Scene
+from rooflab.show.measured_points import SECONDS
+from rooflab.show.scene import By, Dim, Scene, Sum
 from rooflab.show.scene.axes import LETTERS, Frame, Scale
 from rooflab.show.scene.player import Player
 
@@ -48,10 +48,8 @@ def sentences(curve: FreeLunch, k: int) -> tuple[str, str]:
     slower = max(carry, compute)
     time = f"{adds}: carrying {ms(carry)}, computing {ms(compute)} → {ms(slower)}. {moral}"
     by_carry, by_compute, least = (_rate_text(curve, k, t) for t in (carry, compute, slower))
-    rate = (
-        f"{adds} ({2 * k} FLOP): carrying allows {by_carry}, "
-        f"computing {by_compute} → {least}. {verdict}"
-    )
+    allowed = f"carrying allows {by_carry}, computing {by_compute} → {least}"
+    rate = f"{adds} ({2 * k} FLOP): {allowed}. {verdict}"
     seen = _seen(curve).get(k)
     if seen is None:
         return time, rate
@@ -68,7 +66,14 @@ def _rate(curve: FreeLunch, k: Any, seconds: Any) -> Any:
 
 
 def _rate_text(curve: FreeLunch, k: int, seconds: float) -> str:
-    return si(float(_rate(curve, k, seconds)), "FLOP/s")
+    return _text("rate", float(_rate(curve, k, seconds)))
+
+
+def _text(view: str, value: float) -> str:
+    """A bar's time or rate; nothing for what was not measured."""
+    if math.isnan(value):
+        return ""
+    return ms(value) if view == "time" else si(value, "FLOP/s")
 
 
 def _moral(share: float) -> tuple[str, str]:
@@ -93,17 +98,10 @@ def _check(curve: Any) -> None:
         raise ValueError(f"curve.seconds={tuple(seconds)} must be positive times in seconds")
 
 
-def _origin(curve: FreeLunch) -> str:
-    """Whose curve this is: processor, threads, dtype, day; and what was wrong while measuring."""
-    whose = (curve.name, several(curve.threads, "thread"), curve.dtype, curve.measured_on[:10])
-    return " · ".join(filter(None, (*whose, *curve.warnings)))
-
-
 # The picture: two views of the same points over k, the multiply-adds done on each number. As time,
 # the line is flat and then rises; as work per second, the same line rises and is then flat.
 
 VIEWS = ("time", "rate")
-SECONDS = {"s": 1.0, "ms": 1e-3, "µs": 1e-6}
 WIDE, NARROW, HEIGHT = 720, 400, 516
 LEFT, PLOT_TOP, PLOT_BOTTOM = 100, 34, 330
 BOLD = 1.1  # bold letters are so much wider
@@ -111,46 +109,6 @@ SLIDER, BARS = 396, 432  # where the slider lies, and where the bars begin
 #: The share of the room for bars that the one takes which never changes while k moves. The other
 #: bar may need more than the room: then it runs off the edge and says so.
 SHARE = 0.3
-
-
-@dataclass(frozen=True)
-class _Drawing:
-    """A sweep on a sheet of one width: its scene, and the scales of both views."""
-
-    sweep: FreeLunch
-    scene: Scene
-    frame: Frame
-
-    @property
-    def x(self) -> Scale:
-        """k → pixels, the same in both views."""
-        k = self.sweep.k
-        return self.frame.x(k[0] / 1.15, k[-1] * 1.15)
-
-    def y(self, view: str) -> Scale:
-        """Milliseconds or GFLOP/s → pixels: room for all dots, the roof, and a piece beyond."""
-        sweep, t, k = self.sweep, np.asarray(self.sweep.seconds), np.asarray(self.sweep.k)
-        if view == "time":
-            low, high = min(t.min(), sweep.carry_s), max(t.max(), sweep.compute_s * k[-1])
-            return self.frame.y(low / 5 * 1e3, high * 1.5 * 1e3)
-        rate = _rate(sweep, k, t)
-        low = min(rate.min(), float(_rate(sweep, k[0], sweep.carry_s)))
-        return self.frame.y(low / 1.5 / 1e9, max(rate.max(), sweep.peak) * 5 / 1e9)
-
-    def height(self, view: str, k: Any, seconds: Any) -> Any:
-        """Pixels of what takes ``seconds`` with k multiply-adds on each number."""
-        seen = np.asarray(seconds) * 1e3 if view == "time" else _rate(self.sweep, k, seconds) / 1e9
-        return self.y(view)(seen)
-
-    def points(self, k: Any, seconds: Any) -> By:
-        """Points at k that take ``seconds``, in both views."""
-        x = self.x(np.asarray(k, float))
-        both = [np.column_stack([x, self.height(view, k, seconds)]) for view in VIEWS]
-        return By("view", np.stack(both))
-
-    def heights(self, k: Any, seconds: Any) -> By:
-        """The height of one point in both views."""
-        return By("view", [float(self.height(view, k, seconds)) for view in VIEWS])
 
 
 def lunch_scene(
@@ -161,254 +119,246 @@ def lunch_scene(
 
     ``guess``: a k and the axis on which the seconds at it were guessed.
     """
-    k = stops(sweep)
-    adds = [several(one, "multiply-add") for one in k]
+    k, labels = stops(sweep), ["time", "work per second"]
     dims = [
-        Dim("view", ["time", "work per second"], VIEWS, VIEWS.index(view), 300, keys=(0, 3)),
-        Dim("i", adds, start=start),
+        Dim("view", labels, VIEWS, VIEWS.index(view), 300, keys=(0, 3)),
+        Dim("i", [several(one, "multiply-add") for one in k], start=start),
     ]
     if names:
         dims.append(Dim("names", ["off", "on"], start=1))
     if guess is not None:
         dims.append(Dim("guess", ["none", *guess[1].geometry["says"]], start=0))
-    scene = Scene(wide, HEIGHT, dims)
-    frame = Frame(LEFT, PLOT_TOP, wide - 14, PLOT_BOTTOM)
-    drawing = _Drawing(sweep, scene, frame)
-    _axes(drawing)
-    _roof(drawing, names)
-    for seen, seconds in zip(sweep.k, sweep.seconds, strict=True):
-        scene.dot(drawing.x(seen), drawing.heights(seen, seconds), size=4.2, name="measured")
+    sheet = _Sheet(sweep, Scene(wide, HEIGHT, dims), names)
+    sheet.draw_axes()
+    sheet.draw_roof()
+    sheet.draw_labels()
+    sheet.draw_dots()
     if guess is not None:
-        _guess(drawing, *guess)
-    _marker(drawing, k)
-    _bars(drawing, k)
-    scene.choice("view", "what the picture shows", ["time", "work per second"])
+        sheet.draw_guess(*guess)
+    sheet.draw_marker(k)
+    sheet.draw_bars(k)
+    scene = sheet.scene
+    scene.choice("view", "what the picture shows", labels)
     if names:
         scene.switch("names", "names")
-    said = [sentences(sweep, one) for one in k]
-    scene.says = By("view i", [[pair[n] for pair in said] for n in range(2)])
-    scene.note("Dots: measured. Line: the slower of the two. " + _origin(sweep))
+    scene.says = By("view i", [*zip(*(sentences(sweep, one) for one in k))])
+    whose = (sweep.name, several(sweep.threads, "thread"), sweep.dtype, sweep.measured_on[:10])
+    origin = " · ".join(filter(None, (*whose, *sweep.warnings)))
+    scene.note(f"Dots: measured. Line: the slower of the two. {origin}")
     return scene
 
 
-def _axes(drawing: _Drawing) -> None:
-    scene, frame, sweep, x = drawing.scene, drawing.frame, drawing.sweep, drawing.x
-    for view, name in zip(VIEWS, ("time (ms)", "work per second (GFLOP/s)"), strict=True):
-        shown = By("view", [1, 0, 0, 0] if view == "time" else [0, 0, 0, 1])
-        y = drawing.y(view)
-        frame.y_ticks(
-            scene, y, y.steps() if y.hi < 300 * y.lo else y.decades(), _plain, opacity=shown
+class _Sheet:
+    """A sweep on a sheet of one width: its scene, and the scales of both views."""
+
+    def __init__(self, sweep: FreeLunch, scene: Scene, names: bool) -> None:
+        self.sweep, self.scene, self.names = sweep, scene, names
+        self.frame = Frame(LEFT, PLOT_TOP, scene.width - 14, PLOT_BOTTOM)
+        #: k → pixels, the same in both views; milliseconds or GFLOP/s → pixels.
+        self.x = self.frame.x(sweep.k[0] / 1.15, sweep.k[-1] * 1.15)
+        self.y = {view: self._scale(view) for view in VIEWS}
+
+    def _scale(self, view: str) -> Scale:
+        """Room for all dots, the roof, and a piece beyond."""
+        sweep = self.sweep
+        seen = self.value(view, sweep.k, sweep.seconds)
+        flat, last = self.value(view, sweep.k[0], sweep.carry_s), sweep.k[-1]
+        end = self.value(view, last, last * sweep.compute_s)
+        below, above = (5, 1.5) if view == "time" else (1.5, 5)
+        return self.frame.y(min(seen.min(), flat) / below, max(seen.max(), end) * above)
+
+    def value(self, view: str, k: Any, seconds: Any) -> Any:
+        """Milliseconds, or GFLOP/s of k multiply-adds on each number in ``seconds``."""
+        return np.asarray(seconds) * 1e3 if view == "time" else _rate(self.sweep, k, seconds) / 1e9
+
+    def height(self, view: str, k: Any, seconds: Any) -> Any:
+        """Pixels of what takes ``seconds`` with k multiply-adds on each number."""
+        return self.y[view](self.value(view, k, seconds))
+
+    def heights(self, k: Any, seconds: Any) -> By:
+        """The height of one point in both views."""
+        return By("view", [float(self.height(view, k, seconds)) for view in VIEWS])
+
+    def draw_axes(self) -> None:
+        """Ticks and names of both views: k below, and with the rate FLOP/byte as well."""
+        scene, frame, x, foot = self.scene, self.frame, self.x, self.frame.bottom
+        early, late = By("view", [1, 0, 0, 0]), By("view", [0, 0, 0, 1])
+        for y, name, shown in zip(
+            self.y.values(), ("time (ms)", "work per second (GFLOP/s)"), (early, late)
+        ):
+            values = y.steps() if y.hi < 300 * y.lo else y.decades()
+            frame.y_ticks(scene, y, values, "{:g}".format, opacity=shown)
+            scene.text(frame.left - 60, frame.top - 14, name, size=LETTERS, opacity=shown)
+        twos = [2.0**e for e in range(math.ceil(math.log2(x.lo)), math.floor(math.log2(x.hi)) + 1)]
+        frame.x_ticks(scene, x, twos, "{:g}".format)
+        per = 2 * self.sweep.n / self.sweep.bytes  # FLOP/byte of one multiply-add on each number
+        frame.x_ticks(
+            scene, x, twos, lambda v: f"{v * per:.3g}", opacity=late, below=54, grid=False
         )
-        scene.text(frame.left - 60, frame.top - 14, name, size=LETTERS, opacity=shown)
-    lo, hi = math.ceil(math.log2(x.lo)), math.floor(math.log2(x.hi))
-    twos = [2.0**e for e in range(lo, hi + 1)]
-    frame.x_ticks(scene, x, twos, _plain)
-    below = By("view", [0, 0, 0, 1])
-    per = 2 * sweep.n / sweep.bytes  # FLOP/byte of one multiply-add on each number
-    frame.x_ticks(scene, x, twos, lambda v: f"{v * per:.3g}", opacity=below, below=54, grid=False)
-    foot = frame.bottom
-    scene.text(frame.left - 8, foot + 20, "×", size=LETTERS, anchor="end")
-    scene.text(
-        frame.right, foot + 37, "multiply-adds on each number", "soft", size=13, anchor="end"
-    )
-    scene.text(frame.left - 8, foot + 54, "FLOP/byte", "soft", size=13, anchor="end", opacity=below)
-    frame.draw(scene)
+        look: dict[str, Any] = {"size": 13, "anchor": "end"}
+        scene.text(frame.left - 8, foot + 20, "×", size=LETTERS, anchor="end")
+        scene.text(frame.right, foot + 37, "multiply-adds on each number", "soft", **look)
+        scene.text(frame.left - 8, foot + 54, "FLOP/byte", "soft", opacity=late, **look)
+        frame.draw(scene)
+
+    def draw_roof(self) -> None:
+        """Both lines: solid where they are the roof, dotted where the other one is slower."""
+        sweep, x = self.sweep, self.x
+        bend, carry, compute = sweep.bend, sweep.carry_s, sweep.compute_s
+        for name, ends, seconds, ink in (
+            ("beyond", (bend, x.hi), (carry, carry), "carrying"),
+            ("beyond", (x.lo, bend), (compute * x.lo, carry), "computing"),
+            ("roof", (x.lo, bend), (carry, carry), "carrying"),
+            ("roof", (bend, x.hi), (carry, compute * x.hi), "computing"),
+        ):
+            if ends[0] < ends[1]:
+                dotted: dict[str, Any] = {"width": 1.6, "dash": (2, 5)}
+                look = dotted if name == "beyond" else {"width": 3}
+                points = [(x(k), self.heights(k, s)) for k, s in zip(ends, seconds)]
+                self.scene.line(points, ink, clip=self.frame.box, name=f"{name} {ink}", **look)
+        if self.names:
+            self._ridge()
+
+    def _ridge(self) -> None:
+        scene, frame, sweep, on = self.scene, self.frame, self.sweep, By("names", [0, 1])
+        x, y = self.x(sweep.bend), self.heights(sweep.bend, sweep.carry_s)
+        scene.line([(x, y), (x, frame.bottom)], "soft", dash=(1, 4), opacity=on)
+        short = f"ridge: {sweep.ridge:.3g} FLOP/byte"
+        long = short.replace(":", f": {sweep.bend:.3g} multiply-adds =")
+        room = frame.right - x - 12
+        words = long if width(long) < room else short
+        beside = (x + 6, frame.bottom - 28), (frame.left + 6, frame.top + 16)
+        left, foot = beside[width(words) >= room]
+        scene.text(left, foot, words, "soft", size=14, halo=True, opacity=on, name="ridge-says")
+
+    def draw_labels(self) -> None:
+        """The names of the two lines: on the dotted ends, where no dot ever lies."""
+        bandwidth, peak = si(self.sweep.bandwidth, "B/s"), si(self.sweep.peak, "FLOP/s")
+        long = [f"bandwidth {bandwidth}", f"{bandwidth} × FLOP/byte"], [f"peak {peak}"] * 2
+        for ink, figure, said in zip(("carrying", "computing"), (bandwidth, peak), long):
+            found = [[self._label(view, [ink], ink) for view in VIEWS]]
+            if self.names:
+                both = zip(VIEWS, said)
+                found.append([self._label(view, [one, figure], ink) for view, one in both])
+            table = np.array(found if self.names else found[0], object)
+            dims = "names view" if self.names else "view"
+            place = Sum(By(dims, table[..., :3].astype(float)))
+            self.scene.text(place, None, By(dims, table[..., 3]), ink, anchor="middle", bold=True,
+                            halo=True, name=f"label {ink}")  # fmt: skip
+
+    def _label(self, view: str, words: Sequence[str], ink: str) -> tuple[float, float, float, str]:
+        """Middle of the baseline, slant and text of a label: the first of ``words`` with room."""
+        sweep, frame, time = self.sweep, self.frame, view == "time"
+        bend, level = self.x(sweep.bend), self.height(view, sweep.bend, sweep.carry_s)
+        if (ink == "carrying") == time:  # the flat line
+            text = _fitting(words, frame.right - bend if time else bend - frame.left)
+            half = width(text) * BOLD / 2 + 4
+            x = max(bend, frame.right - half) if time else min(bend, frame.left + half)
+            return x, level - 8, 0.0, text
+        end = self.x.lo  # the slope: dotted below the bend of the time, solid in the rate
+        x, y = self.x(end), self.height(view, end, end * sweep.compute_s if time else sweep.carry_s)
+        share = min(1.0, (frame.bottom - level) / (y - level))  # of the way that is in the picture
+        x, y = bend + share * (x - bend), level + share * (y - level)
+        turn, away = math.atan2(level - y, bend - x), 17.0 if time else -12.0  # below it, above it
+        middle = (bend + x) / 2 - away * math.sin(turn), (level + y) / 2 + away * math.cos(turn)
+        return *middle, math.degrees(turn), _fitting(words, math.hypot(x - bend, y - level))
+
+    def draw_dots(self) -> None:
+        """What was measured."""
+        for k, seconds in zip(self.sweep.k, self.sweep.seconds, strict=True):
+            self.scene.dot(self.x(k), self.heights(k, seconds), size=4.2, name="measured")
+
+    def draw_guess(self, k: int, axis: GuessAxis) -> None:
+        """The learner's guess. Beyond the axes it stands at their edge, and an arrow says where."""
+        scene, frame, places = self.scene, self.frame, axis.geometry
+        seconds = [SECONDS[axis.unit] * value for value in places["values"]]
+        free = np.array([self.height(view, k, seconds) for view in VIEWS])
+        arrows = np.where(free < frame.top, " ↑", np.where(free > frame.bottom, " ↓", ""))
+        told = [places["says"], [_rate_text(self.sweep, k, s) for s in seconds]]
+        says = [["", *(f"your guess: {one}{arrow}" for one, arrow in zip(*both))]
+                for both in zip(told, arrows)]  # fmt: skip
+        y = np.insert(np.clip(free, frame.top, frame.bottom), 0, math.nan, axis=1)
+        x, half = self.x(k), 70
+        scene.dot(x, By("view guess", y), size=7.5, fill="mine", ink="ink", name="mine")
+        lift = np.where(y < frame.bottom - 40, 24, -14)
+        middle = min(max(x, frame.left + half), frame.right - half)
+        scene.text(middle, By("view guess", y + lift), By("view guess", says), "mine-says",
+                   anchor="middle", bold=True, halo=True, name="mine-says")  # fmt: skip
+
+    def draw_marker(self, k: Sequence[int]) -> None:
+        """The ring on the roof, its two guide lines, and how far along it stands."""
+        scene, frame, sweep, at = self.scene, self.frame, self.sweep, np.asarray(k, float)
+        slower = np.maximum(sweep.carry_s, at * sweep.compute_s)
+        x = By("i", self.x(at))
+        y = By("view i", [self.height(view, at, slower) for view in VIEWS])
+        scene.line([(x, frame.bottom), (x, y), (frame.left, y)], "key", 1.5, dash=(3, 3))
+        scene.dot(x, y, size=9, fill=None, ink="key", width=3, name="now")
+        scene.text(x, frame.bottom - 8, By("i", [str(one) for one in k]), anchor="middle",
+                   bold=True, halo=True, size=16, name="at")  # fmt: skip
+        scene.grip("i", x, 0, area=frame.box)
+        scene.slider("i", "multiply-adds on each number", at=self.x(at), y=SLIDER)
+
+    def draw_bars(self, k: Sequence[int]) -> None:
+        """What carrying and computing need, and what was measured.
+
+        The longer of two times decides, and the lower of two rates.
+        """
+        scene, frame, sweep = self.scene, self.frame, self.sweep
+        room, at, seen = frame.right - frame.left, np.asarray(k, float), _seen(sweep)
+        measured = [seen.get(one, math.nan) for one in k]
+        time = np.array([np.full(len(at), sweep.carry_s), at * sweep.compute_s, measured])
+        both = np.stack([time, _rate(sweep, at, time)])  # view, bar, i
+        scale = np.array([sweep.carry_s, sweep.peak])[:, None, None]
+        long = both / scale * SHARE * room
+        wide = np.minimum(long, room)
+        end = frame.left + np.stack([wide[0, :2].max(0), wide[1, :2].min(0)])
+        for n, word in enumerate(("carrying", "computing", "measured")):
+            top, x, cut = BARS + 28 * n, frame.left + wide[:, n], long[:, n] >= room
+            look: dict[str, Any] = {"anchor": "end", "bold": n < 2}
+            scene.text(frame.left - 8, top + 15, word, word if n < 2 else "ink", **look)
+            if n < 2:
+                faint = abs(x - end) > 0.01  # it is the other one that decides
+                scene.rect(frame.left, top, room, 20, "soft", opacity=0.12, name="bed")
+                look = {"opacity": By("view i", np.where(faint, 0.45, 1.0)), "name": f"bar {word}"}
+                scene.rect(frame.left, top, By("view i", wide[:, n]), 20, word, **look)
+                self._cut(top, cut)
+            else:
+                scene.dot(By("view i", np.where(cut, math.nan, x)), top + 10, size=4.2)
+            said = [[_text(view, one) for one in row] for view, row in zip(VIEWS, both[:, n])]
+            words = np.array(said, object) + np.where(cut, " →", "").astype(object)
+            beyond = (n < 2) & (x < end) & (x > end - 90)  # keep clear of the finish line
+            inside, spot = x > frame.right - 110, np.where(beyond, end, x) + 10
+            scene.text(
+                By("view i", np.where(inside, x - 10, spot)), top + 15, By("view i", words),
+                By("view i", np.where(inside & (n < 2), "paper", "ink")),
+                anchor=By("view i", np.where(inside, "end", "start")), name=f"value {word}",
+            )  # fmt: skip
+        line = By("view i", np.where(end < frame.right, end, math.nan))
+        scene.line([(line, BARS - 4), (line, BARS + 76)], dash=(4, 3), name="finish")
+
+    def _cut(self, top: float, cut: np.ndarray) -> None:
+        """Two slanted gaps in a bar that goes on beyond the room."""
+        for gap in (140, 128):
+            x = np.where(cut, self.frame.right - gap, math.nan)
+            points = [(By("view i", x), top - 2), (By("view i", x - 8), top + 22)]
+            self.scene.line(points, "paper", 4, name="cut")
 
 
-def _plain(value: float) -> str:
-    return f"{value:g}"
-
-
-def _roof(drawing: _Drawing, names: bool) -> None:
-    """Both lines: solid where they are the roof, dotted where the other one is slower."""
-    scene, frame, sweep, x = drawing.scene, drawing.frame, drawing.sweep, drawing.x
-    bend, carry, compute = sweep.bend, sweep.carry_s, sweep.compute_s
-    for solid, ends, seconds, ink in (
-        (False, (bend, x.hi), (carry, carry), "carrying"),
-        (False, (x.lo, bend), (compute * x.lo, carry), "computing"),
-        (True, (x.lo, bend), (carry, carry), "carrying"),
-        (True, (bend, x.hi), (carry, compute * x.hi), "computing"),
-    ):
-        if ends[0] < ends[1]:
-            look: dict[str, Any] = {"width": 3} if solid else {"width": 1.6, "dash": (2, 5)}
-            points = drawing.points(ends, seconds)
-            scene.line(
-                points, ink, clip=frame.box, name=f"{'roof' if solid else 'beyond'} {ink}", **look
-            )
-    if names:
-        _ridge(drawing)
-    _labels(drawing, names)
-
-
-def _ridge(drawing: _Drawing) -> None:
-    scene, frame, sweep, on = drawing.scene, drawing.frame, drawing.sweep, By("names", [0, 1])
-    x, y = drawing.x(sweep.bend), drawing.heights(sweep.bend, sweep.carry_s)
-    scene.line([(x, y), (x, frame.bottom)], "soft", dash=(1, 4), opacity=on)
-    short = f"ridge: {sweep.ridge:.3g} FLOP/byte"
-    long = short.replace(":", f": {sweep.bend:.3g} multiply-adds =")
-    words = long if x + 12 + width(long) < frame.right else short
-    fits = x + 12 + width(words) < frame.right
-    left, foot = (x + 6, frame.bottom - 28) if fits else (frame.left + 6, frame.top + 16)
-    scene.text(left, foot, words, "soft", size=14, halo=True, opacity=on, name="ridge-says")
-
-
-def _labels(drawing: _Drawing, names: bool) -> None:
-    """The names of the two lines: on the dotted ends, where no dot ever lies."""
-    sweep = drawing.sweep
-    bandwidth, peak = si(sweep.bandwidth, "B/s"), si(sweep.peak, "FLOP/s")
-    long = {
-        "carrying": {"time": [f"bandwidth {bandwidth}"], "rate": [f"{bandwidth} × FLOP/byte"]},
-        "computing": {"time": [f"peak {peak}"], "rate": [f"peak {peak}"]},
-    }
-    for ink, figure in (("carrying", bandwidth), ("computing", peak)):
-        spots = []
-        for shown in ([[ink]] * 2, [[*long[ink][view], figure] for view in VIEWS])[: 1 + names]:
-            spots.append([_label(drawing, *one, ink) for one in zip(VIEWS, shown, strict=True)])
-        dims = "names view" if names else "view"
-        table = spots if names else spots[0]
-        x, y, turn = (By(dims, np.array(table, object)[..., n].astype(float)) for n in range(3))
-        words = By(dims, np.array(table, object)[..., 3])
-        look: dict[str, Any] = {
-            "anchor": "middle",
-            "bold": True,
-            "halo": True,
-            "name": f"label {ink}",
-        }
-        drawing.scene.text(x, y, words, ink, turn=turn, **look)
-
-
-def _label(
-    drawing: _Drawing, view: str, words: Sequence[str], ink: str
-) -> tuple[float, float, float, str]:
-    """Middle of the baseline, slant and text of a label: the first of ``words`` with room."""
-    sweep, frame = drawing.sweep, drawing.frame
-    bend, level = drawing.x(sweep.bend), drawing.height(view, sweep.bend, sweep.carry_s)
-    if (ink == "carrying") == (view == "time"):  # the flat line
-        room = frame.right - bend if view == "time" else bend - frame.left
-        text = next((one for one in words if width(one) * BOLD < room), words[-1])
-        half = width(text) * BOLD / 2 + 4
-        x = max(bend, frame.right - half) if view == "time" else min(bend, frame.left + half)
-        return x, level - 8, 0.0, text
-    end = sweep.k[0] / 1.15  # the slope: dotted below the bend of the time, solid in the rate
-    seconds = end * sweep.compute_s if view == "time" else sweep.carry_s
-    x, y = drawing.x(end), drawing.height(view, end, seconds)
-    share = min(1.0, (frame.bottom - level) / (y - level))  # of the way that lies in the picture
-    x, y = bend + share * (x - bend), level + share * (y - level)
-    room = math.hypot(x - bend, y - level)
-    text = next((one for one in words if width(one) * BOLD < room), words[-1])
-    turn = math.atan2(level - y, bend - x)
-    away = 17.0 if view == "time" else -12.0  # below the rising time, above the rising rate
-    middle = (bend + x) / 2 - away * math.sin(turn), (level + y) / 2 + away * math.cos(turn)
-    return *middle, math.degrees(turn), text
-
-
-def _guess(drawing: _Drawing, k: int, axis: GuessAxis) -> None:
-    """The learner's guess; beyond the axes it stands at their edge, and an arrow says where."""
-    scene, frame, sweep = drawing.scene, drawing.frame, drawing.sweep
-    seconds = [SECONDS[axis.unit] * value for value in axis.geometry["values"]]
-    x, heights, says = drawing.x(k), [], []
-    for view in VIEWS:
-        free = [float(drawing.height(view, k, s)) for s in seconds]
-        heights.append([math.nan, *np.clip(free, frame.top, frame.bottom)])
-        told = (
-            axis.geometry["says"] if view == "time" else [_rate_text(sweep, k, s) for s in seconds]
-        )
-        arrows = [" ↑" if y < frame.top else " ↓" if y > frame.bottom else "" for y in free]
-        says.append(["", *(f"your guess: {one}{arrow}" for one, arrow in zip(told, arrows))])
-    y = np.array(heights)
-    scene.dot(x, By("view guess", y), size=7.5, fill="mine", ink="ink", name="mine")
-    lift = np.where(y < frame.bottom - 40, 24, -14)
-    half = 70
-    middle = min(max(x, frame.left + half), frame.right - half)
-    scene.text(middle, By("view guess", y + lift), By("view guess", says), "mine-says",
-               anchor="middle", bold=True, halo=True, name="mine-says")  # fmt: skip
-
-
-def _marker(drawing: _Drawing, k: Sequence[int]) -> None:
-    """The ring on the roof, its two guide lines, and how far along it stands."""
-    scene, frame, sweep = drawing.scene, drawing.frame, drawing.sweep
-    at = np.asarray(k, float)
-    slower = np.maximum(sweep.carry_s, at * sweep.compute_s)
-    x, y = (
-        By("i", drawing.x(at)),
-        By("view i", [drawing.height(view, at, slower) for view in VIEWS]),
-    )
-    scene.line([(x, frame.bottom), (x, y), (frame.left, y)], "key", 1.5, dash=(3, 3))
-    scene.dot(x, y, size=9, fill=None, ink="key", width=3, name="now")
-    scene.text(x, frame.bottom - 8, By("i", [str(one) for one in k]), anchor="middle", bold=True,
-               halo=True, size=16, name="at")  # fmt: skip
-    scene.grip("i", x, 0, area=frame.box)
-    scene.slider("i", "multiply-adds on each number", at=drawing.x(at), y=SLIDER)
-
-
-def _bars(drawing: _Drawing, k: Sequence[int]) -> None:
-    """What carrying and computing need, and what was measured: the longer time, the lower rate."""
-    scene, frame, sweep = drawing.scene, drawing.frame, drawing.sweep
-    room, at, seen = frame.right - frame.left, np.asarray(k, float), _seen(sweep)
-    measured = [seen.get(one, math.nan) for one in k]
-    time = np.array([np.full(len(at), sweep.carry_s), at * sweep.compute_s, measured])
-    rate = _rate(sweep, at, time)
-    long = np.stack([time / sweep.carry_s, rate / sweep.peak]) * SHARE * room  # view, bar, i
-    wide = np.minimum(long, room)
-    end = frame.left + np.stack([wide[0, :2].max(0), wide[1, :2].min(0)])
-    for n, word in enumerate(("carrying", "computing", "measured")):
-        top, x = BARS + 28 * n, frame.left + wide[:, n]
-        ink = word if n < 2 else "ink"
-        scene.text(frame.left - 8, top + 15, word, ink, anchor="end", bold=n < 2)
-        if n == 2:
-            there = np.where(wide[:, n] < room, x, math.nan)
-            scene.dot(By("view i", there), top + 10, size=4.2)
-        else:
-            shown = np.where(abs(x - end) > 0.01, 0.45, 1.0)  # the other one decides
-            length, strength = By("view i", wide[:, n]), By("view i", shown)
-            scene.rect(frame.left, top, room, 20, "soft", opacity=0.12, name="bed")
-            scene.rect(frame.left, top, length, 20, word, opacity=strength, name=f"bar {word}")
-            _cut(scene, frame, top, long[:, n] >= room)
-        said = np.array(
-            [[_text(v, t) for t in both[n]] for v, both in zip(VIEWS, (time, rate))], object
-        )
-        said = said + np.where(long[:, n] >= room, " →", "").astype(object)
-        inside = x > frame.right - 110
-        beyond = (x < end) & (x > end - 90) & (n < 2)  # keep clear of the finish line
-        spot = By("view i", np.where(inside, x - 10, np.where(beyond, end, x) + 10))
-        look = By("view i", np.where(inside & (n < 2), "paper", "ink"))
-        anchor = By("view i", np.where(inside, "end", "start"))
-        scene.text(spot, top + 15, By("view i", said), look, anchor=anchor, name=f"value {word}")
-    line = By("view i", np.where(end < frame.right, end, math.nan))
-    scene.line([(line, BARS - 4), (line, BARS + 76)], dash=(4, 3), name="finish")
-
-
-def _text(view: str, value: float) -> str:
-    """A bar's time or rate; nothing for what was not measured."""
-    if math.isnan(value):
-        return ""
-    return ms(value) if view == "time" else si(value, "FLOP/s")
-
-
-def _cut(scene: Scene, frame: Frame, top: float, cut: np.ndarray) -> None:
-    """Two slanted gaps in a bar that goes on beyond the room."""
-    for gap in (140, 128):
-        x = By("view i", np.where(cut, frame.right - gap, math.nan))
-        lean = By("view i", np.where(cut, frame.right - gap - 8, math.nan))
-        scene.line([(x, top - 2), (lean, top + 22)], "paper", 4, name="cut")
+def _fitting(words: Sequence[str], room: float) -> str:
+    """The first of some bold words for which there is room, or the last."""
+    return next((one for one in words if width(one) * BOLD < room), words[-1])
 
 
 class FreeLunchPicture(Player):
     """The picture of a measured curve, ``sweep``; ``i`` is where its slider stands."""
 
     def __init__(
-        self, sweep: FreeLunch, *, names: bool, after: GuessAxis | None, guess_k: int | None,
-        start: int, view: str,
-    ) -> None:  # fmt: skip
+        self, sweep: FreeLunch, after: GuessAxis | None, guess_k: int | None, **look: Any
+    ) -> None:
         self.sweep = sweep
-        near = stops(sweep)
-        index = min(range(len(near)), key=lambda i: abs(near[i] - start))
         guess = None if after is None or guess_k is None else (guess_k, after)
         follows = {"guess": (after.model_id, "guess_at", 1)} if guess and after else {}
-        scenes = (
-            lunch_scene(sweep, width, names=names, start=index, view=view, guess=guess)
-            for width in (WIDE, NARROW)
-        )
+        scenes = [lunch_scene(sweep, wide, guess=guess, **look) for wide in (WIDE, NARROW)]
         super().__init__(*scenes, stem="free-lunch", kind="rl-lunch", after=after, follows=follows)
         if guess and after:
             self.guess = after.guess_at + 1
@@ -436,7 +386,7 @@ def free_lunch(
         What ``rl.ask`` returned: the picture stays covered until that guess is placed. None covers
         nothing.
     guess_k : int, optional
-        The k that guess is about (its unit then is s, ms or µs): it stays as an orange marker. None
+        The k that guess is about (its unit then is a time): it stays as an orange marker. None
         draws no guess.
     start : int, optional
         The k at which the slider stands first; None: the smallest measured one.
@@ -467,19 +417,15 @@ def free_lunch(
     if view not in VIEWS:
         raise unknown("view", view, VIEWS)
     _check(curve)
-    if start is not None and not curve.k[0] <= start <= curve.k[-1]:
-        raise ValueError(
-            f"start={start!r} is outside the sweep: take {curve.k[0]} to {curve.k[-1]}"
-        )
     if after is not None and not hasattr(after, "covered"):
         raise TypeError(f"after={after!r} is no guess axis; pass what rl.ask returned")
     if guess_k is not None and (after is None or after.unit not in SECONDS):
-        raise ValueError(
-            f"guess_k={guess_k!r} needs after=, a guess axis in one of {list(SECONDS)}"
-        )
-    if guess_k is not None and not curve.k[0] <= guess_k <= curve.k[-1]:
-        raise ValueError(f"guess_k={guess_k!r} is outside the sweep: {curve.k[0]} to {curve.k[-1]}")
+        units = list(SECONDS)
+        raise ValueError(f"guess_k={guess_k!r} needs after=, a guess axis in one of {units}")
+    for name, k in (("start", start), ("guess_k", guess_k)):
+        if k is not None and not curve.k[0] <= k <= curve.k[-1]:
+            raise ValueError(f"{name}={k!r} is outside the sweep: {curve.k[0]} to {curve.k[-1]}")
     first = curve.k[0] if start is None else start
-    return FreeLunchPicture(
-        curve, names=bool(names), after=after, guess_k=guess_k, start=first, view=view
-    )
+    near = [abs(k - first) for k in stops(curve)]
+    look = {"names": bool(names), "start": near.index(min(near)), "view": view}
+    return FreeLunchPicture(curve, after, guess_k, **look)

@@ -5,6 +5,7 @@ One point is one measurement, with the learner's guess of its time beside it whe
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +15,7 @@ from rooflab.count.operation import Operation
 from rooflab.count.si import percent, plain, si, times
 from rooflab.count.validation import unknown
 from rooflab.measure.measurement import Measurement
-from rooflab.predict.estimate import Prediction, homes, overhead, predict
+from rooflab.predict.estimate import homes, overhead, predict
 from rooflab.predict.machine import Machine
 from rooflab.show import captions, theme
 from rooflab.show.rooflines import ceiling_lines
@@ -88,17 +89,16 @@ class Dot:
 
 
 def dots(
-    measurements: object, machine: Machine | None, guesses: Mapping[Any, Any] | None
+    seen: Sequence[Measurement], machine: Machine | None, guesses: Mapping[Any, Any] | None
 ) -> tuple[Dot, ...]:
-    """Read ``measurements`` into points; one that was measured again counts once, the last time.
+    """The points of what :func:`read` has read.
 
     ``guesses``: label of an operation (or the Operation) → seconds, or what ``rl.guess`` or
     ``rl.ask`` returned; a guess axis that is still covered makes an ``asked`` point.
     Raises TypeError or ValueError naming the argument.
     """
-    seen = _read(measurements)
-    wanted = _guesses(guesses, seen)
     labels = _labels(seen)
+    wanted = _guesses(guesses, seen, labels)
     found = []
     for i, m in enumerate(seen):
         given = wanted.get(i)
@@ -108,7 +108,11 @@ def dots(
     return tuple(found)
 
 
-def _read(measurements: object) -> list[Measurement]:
+def read(measurements: object) -> list[Measurement]:
+    """Read ``measurements``; what was measured again counts once, the last time.
+
+    Raises TypeError or ValueError naming the argument.
+    """
     if isinstance(measurements, Measurement):
         measurements = [measurements]
     if not isinstance(measurements, Iterable) or isinstance(measurements, (str, Mapping)):
@@ -126,7 +130,7 @@ def _read(measurements: object) -> list[Measurement]:
     return list({(m.op, m.cache): m for m in found}.values())
 
 
-def _labels(seen: list[Measurement]) -> list[str]:
+def _labels(seen: Sequence[Measurement]) -> list[str]:
     """Short names, each as long as it must be to be the only one."""
     short = [_short(m.op) for m in seen]
     for more in (lambda m: str(m.op.compute_dtype), lambda m: m.cache):
@@ -147,7 +151,7 @@ def _short(op: Operation) -> str:
 
 
 def _guesses(
-    guesses: Mapping[Any, Any] | None, seen: list[Measurement]
+    guesses: Mapping[Any, Any] | None, seen: Sequence[Measurement], labels: Sequence[str]
 ) -> dict[int, float | TimeAxis]:
     """Place of a point → guessed seconds, or where they are asked for."""
     if guesses is None:
@@ -155,7 +159,7 @@ def _guesses(
     if not isinstance(guesses, Mapping):
         raise TypeError(f"guesses={guesses!r} must be a dict: an operation's label → seconds")
     places: dict[str, int] = {}
-    for i, (m, label) in enumerate(zip(seen, _labels(seen), strict=True)):
+    for i, (m, label) in enumerate(zip(seen, labels, strict=True)):
         for name in (m.op.label, f"{m.op.label} {m.cache}", captions.short(m.op), label):
             places.setdefault(name.lower(), i)
     found = {}
@@ -163,40 +167,33 @@ def _guesses(
         name = key.label if isinstance(key, Operation) else str(key)
         if name.strip().lower() not in places:
             raise unknown("guesses: the operation", name, [m.op.label for m in seen])
-        seconds = _on_axis(name, value) if is_axis(value) else _seconds(name, value)
+        seconds = _seconds(name, value)
         if seconds is not None:
             found[places[name.strip().lower()]] = seconds
     return found
 
 
-def _on_axis(name: str, axis: Any) -> float | TimeAxis | None:
-    """The seconds on a guess axis; None after a look without a guess, where it is while covered."""
-    if axis.unit not in SECONDS:
-        raise ValueError(f"guesses[{name!r}] is in {axis.unit!r}; a guess here is a time")
-    if axis.covered:
-        values = axis.geometry["values"]
-        return TimeAxis(axis.model_id, tuple(SECONDS[axis.unit] * v for v in values))
-    return None if axis.value is None else SECONDS[axis.unit] * axis.value
+def _seconds(name: str, value: Any) -> float | TimeAxis | None:
+    """Seconds of a guess: a number, or a Guess or guess axis in a unit of time.
 
-
-def _seconds(name: str, value: Any) -> float | None:
-    """Seconds of a guess: a number, or a Guess in a unit of time; None where nothing was
-    guessed."""
-    unit = getattr(getattr(value, "question", None), "unit", "s")
-    if hasattr(value, "question"):
-        value = getattr(value, "value", None)
-        if value is None:
-            return None
+    None where nothing was guessed. An axis that is still covered is where they are asked for.
+    """
+    asked = value if is_axis(value) else getattr(value, "question", None)
+    unit = "s" if asked is None else getattr(asked, "unit", "s")
     if unit not in SECONDS:
         raise ValueError(f"guesses[{name!r}] is in {unit!r}; a guess here is a time, in seconds")
-    wrong = f"guesses[{name!r}]={value!r} must be a positive number of seconds"
-    if isinstance(value, bool):
-        raise ValueError(wrong)
+    if is_axis(value) and value.covered:
+        places = value.geometry["values"]
+        return TimeAxis(value.model_id, tuple(SECONDS[unit] * place for place in places))
+    given: Any = value if asked is None else getattr(value, "value", None)
+    if given is None and asked is not None:
+        return None
+    wrong = f"guesses[{name!r}]={given!r} must be a positive number of seconds"
     try:
-        seconds = float(value) * SECONDS[unit]
+        seconds = math.nan if isinstance(given, bool) else float(given) * SECONDS[unit]
     except (TypeError, ValueError, OverflowError):
         raise ValueError(wrong) from None
-    if not 0 < seconds < float("inf"):
+    if not 0 < seconds < math.inf:
         raise ValueError(wrong)
     return seconds
 
@@ -207,19 +204,12 @@ def _sentence(m: Measurement, machine: Machine | None) -> str:
         f"{theme.intensity(m.op.intensity)} FLOP/byte. Measured {si(m.median_s, 's')}: "
         f"{si(m.flop_per_s, 'FLOP/s')}."
     )
-    estimate = estimate_of(m, machine)
-    if estimate is not None:
-        limit, _, level = estimate.limit.partition(":")
+    known = machine is not None and not missing(machine, m.op.compute_dtype, "cold")
+    if machine is not None and known:
+        limit, _, level = predict(m.op, machine, cache=m.cache).limit.partition(":")
         where = f", served by {captions.level_word(level)}" if level not in ("", "dram") else ""
         text += f" The limit is {LIMITS[limit]}{where.replace('The', 'the')}."
     return text
-
-
-def estimate_of(m: Measurement, machine: Machine | None) -> Prediction | None:
-    """What predict() says of a measured operation on ``machine``; None where it cannot."""
-    if machine is None or not machine.has_peak(m.op.compute_dtype) or "dram" not in machine.levels:
-        return None
-    return predict(m.op, machine, cache=m.cache)
 
 
 # The machine's roofs that matter to the points, and the lines on which a call is all cost.
@@ -274,18 +264,23 @@ def stop_sentences(
     calls: Sequence[CallLine],
 ) -> list[str]:  # fmt: skip
     """A sentence for each named stop."""
-    stops = [_roof_says(dots, machine, roofs), _call_says(machine, calls)]
-    if len(dots) == 1:
-        (dot,) = dots
-        time = (
-            f"Your own measurement, time against work: {dot.label} takes {si(dot.seconds, 's')}. "
-            "One point alone does not say whether that is fast."
-        )
-        rate = (
-            "The same point, divided: FLOP by bytes, FLOP by seconds. Now height is speed: "
-            f"{si(dot.rate, 'FLOP/s')}."
-        )
-        return [time, rate, *stops]
+    first = _one_says(dots[0]) if len(dots) == 1 else _all_say(dots)
+    return [*first, _roof_says(dots, machine, roofs), _call_says(calls)]
+
+
+def _one_says(dot: Dot) -> tuple[str, str]:
+    time = (
+        f"Your own measurement, time against work: {dot.label} takes {si(dot.seconds, 's')}. "
+        "One point alone does not say whether that is fast."
+    )
+    rate = (
+        "The same point, divided: FLOP by bytes, FLOP by seconds. Now height is speed: "
+        f"{si(dot.rate, 'FLOP/s')}."
+    )
+    return time, rate
+
+
+def _all_say(dots: Sequence[Dot]) -> tuple[str, str]:
     longest = max(dots, key=lambda d: d.seconds)
     shortest = min(dots, key=lambda d: d.seconds)
     near = sum(d.seconds < 0.05 * longest.seconds for d in dots)
@@ -302,7 +297,7 @@ def stop_sentences(
         f"{best.label} is the fastest, {si(best.rate, 'FLOP/s')}. To the left they still stick "
         "together."
     )
-    return [time, rate, *stops]
+    return time, rate
 
 
 def _roof_says(dots: Sequence[Dot], machine: Machine | None, roofs: Sequence[Ceiling]) -> str:
@@ -319,7 +314,7 @@ def _roof_says(dots: Sequence[Dot], machine: Machine | None, roofs: Sequence[Cei
     )
 
 
-def _call_says(machine: Machine | None, calls: Sequence[CallLine]) -> str:
+def _call_says(calls: Sequence[CallLine]) -> str:
     if not calls:
         return "What a call costs was not measured on this machine, so there is no line to draw."
     cheapest, dearest = (f(calls, key=lambda c: c.seconds) for f in (min, max))

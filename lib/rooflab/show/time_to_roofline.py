@@ -19,7 +19,7 @@ from rooflab.predict.machine import Machine
 from rooflab.show import captions, theme
 from rooflab.show.labels import width
 from rooflab.show.layouts import Plan, Spot
-from rooflab.show.measured_points import Dot, call_lines, ceilings, dots, stop_sentences
+from rooflab.show.measured_points import Dot, call_lines, ceilings, dots, read, stop_sentences
 from rooflab.show.scene import By, Dim, Fill, Scene, Sum, Words
 from rooflab.show.scene.axes import Frame, Scale
 from rooflab.show.scene.player import Player
@@ -392,14 +392,8 @@ def morph(
             raise TypeError(f"guesses={guesses!r} must be a dict: an operation's label → seconds")
         axes = {key: one for key, one in after.items() if is_axis(one)}
         guesses = {**axes, **(guesses or {})}
-    if isinstance(measurements, Iterable) and not isinstance(measurements, (str, Mapping)):
-        measurements = list(measurements)
-    seen = dots(measurements, None, guesses)
-    where = _machine(machine) if machine is not None else machine_of(_listed(measurements))
-    seen = dots(measurements, where, guesses)
+    seen = read(measurements)
+    where = _machine(machine) if machine is not None else machine_of(seen)
+    points = dots(seen, where, guesses)
     asking = [one for one in (guesses or {}).values() if is_axis(one)]
-    return Morph(seen, where, asking, after)
-
-
-def _listed(measurements: Any) -> list[Measurement]:
-    return [measurements] if isinstance(measurements, Measurement) else measurements
+    return Morph(points, where, asking, after)

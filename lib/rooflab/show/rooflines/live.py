@@ -20,6 +20,7 @@ from rooflab.count.validation import size, unknown
 from rooflab.predict.machine import Machine
 from rooflab.show import canvas
 from rooflab.show.box import BoxView, Solid, of_family
+from rooflab.show.live_waterfall import WaterfallView, waterfall_of
 from rooflab.show.rooflines.ceiling_lines import CHOICES, MIX, as_band
 from rooflab.show.rooflines.families import Family, batches, families, sizes
 from rooflab.show.rooflines.machine_choices import Offer, offers, well_known, with_figures
@@ -28,7 +29,6 @@ from rooflab.show.rooflines.tables import Series, Slider, Tables
 from rooflab.show.scene import painter
 from rooflab.show.scene.player import Player
 from rooflab.show.waiting import Cover, awaited, covered
-from rooflab.show.waterfall_picture import WaterfallView, stacked, waterfall_of
 
 if TYPE_CHECKING:
     from rooflab.measure.measurement import Measurement
@@ -399,7 +399,7 @@ class Live(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
         if not below:
             return canvas.png(top, transparent=False), None
         high = top.get_figheight(), below.get_figheight()
-        return stacked([top, below]), high[0] / sum(high)
+        return painter.stacked([top, below]), high[0] / sum(high)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> canvas.Bundle:
         live, words = super()._repr_mimebundle_(**kwargs), self._said()

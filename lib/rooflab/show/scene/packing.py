@@ -104,10 +104,10 @@ class Packer:
         many = len(value.names)
         data = table.astype("<f4").reshape((*table.shape[:many], -1))
         found = {
-            "exact": self._put(data, self._exact), "n": data.shape[-1],
-            "dims": [order.index(name) for name in value.names], "shape": [*data.shape[:-1]],
+            "n": data.shape[-1], "shape": [*data.shape[:-1]],
+            "dims": [order.index(name) for name in value.names],
         }  # fmt: skip
-        return found
+        return found | self._rows(data, self._exact)
 
     def _words(self, table: np.ndarray) -> np.ndarray:
         index = [self.texts.setdefault(text, len(self.texts)) for text in table.ravel()]
@@ -133,15 +133,17 @@ class Packer:
             found["keys"] = [keys.get(name) for name in names]
         return found | self._rows(codes)
 
-    def _rows(self, codes: np.ndarray) -> dict[str, int]:
+    def _rows(self, codes: np.ndarray, home: list[np.ndarray] | None = None) -> dict[str, int]:
         """Where the table lies; rows along its last dimension are kept once if that is shorter."""
-        if codes.ndim < 3:
-            return {"at": self._put(codes)}
-        rows = codes.reshape(-1, codes.shape[-2] * codes.shape[-1])
-        kept, index = np.unique(rows, axis=0, return_inverse=True)
-        if kept.size + index.size < 0.8 * rows.size and len(kept) <= _MOST:
-            return {"rows": self._put(index.astype("<i2")), "at": self._put(kept)}
-        return {"at": self._put(codes)}
+        at = "at" if home is None else "exact"
+        if codes.ndim >= 3:
+            rows = codes.reshape(-1, codes.shape[-2] * codes.shape[-1])
+            bits = rows.view(f"<i{rows.itemsize}")  # there, what is not a number equals itself
+            _, first, index = np.unique(bits, axis=0, return_index=True, return_inverse=True)
+            if rows[first].size + index.size < 0.8 * rows.size and len(first) <= _MOST:
+                kept = self._put(rows[first], home)
+                return {"rows": self._put(index.astype("<i2")), at: kept}
+        return {at: self._put(codes, home)}
 
     def _put(self, codes: np.ndarray, home: list[np.ndarray] | None = None) -> int:
         exact, home = home is not None, self._parts if home is None else home
