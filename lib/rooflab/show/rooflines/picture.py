@@ -355,7 +355,7 @@ class Sheet:
     def _knobs(self) -> None:
         """Where the roofs can be grabbed: next year's machine."""
         values, scene, roof = self.values, self.scene, self.values.line("dram")
-        rate = np.nanmax(values.lines[:, :, 0, 3] - values.lines[:, :, 0, 2], axis=1)
+        rate = np.fmax.reduce(values.lines[:, :, 0, 3] - values.lines[:, :, 0, 2], axis=1)
         foot = np.asarray(values.floor.values)[..., 0] - rate[:, None]  # where the slope comes in
         least = foot + 0.5  # half the bandwidth takes 0.3 decades
         slope = By("machine same_axes", np.maximum(KNOBS[0], np.nan_to_num(least))[..., None])
