@@ -97,3 +97,12 @@ def test_pointing_at_a_part_of_c_lights_what_it_needs(show_picture) -> None:
     assert "needs these rows of A" in page.locator(".rl-box .needs").text_content()
     page.mouse.move(1, 1)
     expect(lit.first).not_to_be_visible()
+
+
+def test_the_operation_of_the_box_is_the_one_that_the_roofline_speaks_of(show_picture) -> None:
+    page = show_picture("both")
+    said = page.locator(".rl-live-roofline .say")
+    expect(said).to_contain_text("GEMM ")
+    for name in ("AXPY", "GEMV"):
+        page.locator(".rl-box").get_by_role("button", name=name, exact=True).click()
+        expect(said).to_contain_text(f"{name} ")

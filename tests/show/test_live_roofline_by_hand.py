@@ -55,7 +55,7 @@ def test_both_handles_lie_on_the_axes_whatever_was_pulled(view, ids, sheet) -> N
 def test_the_ridge_drawn_is_the_one_that_the_sentence_names(view, ids) -> None:
     for machine in ("epyc-2core-vm", "h100-sxm"):
         for cache in ("cold", "warm"):
-            for touched in range(3):
+            for touched in view.scene.dim("touched").names:
                 view.machine, view.cache, view.touched = ids[machine], cache, touched
                 said = re.search(r"the ridge \(([^)]*)\)", view.sentence)
                 (drawn,) = texts(view, "ridge")

@@ -22,7 +22,8 @@ def add_controls(scene: Scene, values: RooflineValues, words: list[Words]) -> No
     if len(spec.series) > 1:
         for row, series in enumerate(spec.series):
             scene.switch(f"shows_{series.name}", series.label, sets={"touched": row})
-    scene.switch("same_axes", "same axes for every machine", more=True)
+    if len(values.offers) > 1:
+        scene.switch("same_axes", "same axes for every machine", more=True)
     scene.slider("memory", "bandwidth, times", more=True)
     scene.slider("arithmetic", "peak, times", more=True)
     holes = {series.name: said for series, said in zip(spec.series, words)}

@@ -366,6 +366,10 @@ class Live(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
             edges = {letter: (view.model_id, letter, 0) for letter in "ijk"}
             box.follow(**edges, dtype=(view.model_id, "kind", 0))
             view.follow(**{letter: (box.model_id, letter, 0) for letter in "ijk"})
+            ops = box.scene.dim("op").names
+            if ops is not None and set(ops) <= {series.name for series in self.scene.series}:
+                view.follow(touched=(box.model_id, "op", 0))
+                box.follow(op=(view.model_id, "touched", 0))
         if waterfall is not None:
             shared = {name: (view.model_id, name, 0) for name in ("i", "j", "machine", "cache")}
             waterfall.follow(**shared, dtype=(view.model_id, "kind", 0))

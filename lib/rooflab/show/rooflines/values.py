@@ -64,7 +64,8 @@ class RooflineValues:
               for letter, slider in zip("ijk", self.spec.sliders)),
             *(Dim(f"shows_{s.name}", ["no", "yes"], [False, True], int(s.name in shown))
               for s in self.spec.series),
-            Dim("touched", [s.label for s in self.spec.series], start=len(self.spec.series) - 1),
+            Dim("touched", [s.label for s in self.spec.series], [s.name for s in self.spec.series],
+                len(self.spec.series) - 1),
             Dim("memory", factors, start=AS_IT_IS),
             Dim("arithmetic", factors, start=AS_IT_IS),
         ]  # fmt: skip
