@@ -2,10 +2,9 @@
 
 const KEYS = [['→  Space  Page Down', 'next step'], ['←  Page Up', 'back'], ['R', 'uncover: the result of a guess, what a vote\'s answers mean'],
   ['L', 'live output ↔ recorded output'], ['23 Enter', 'to step 23 (where cards take the digits: G first)'], ['G', 'the list of headings'],
-  ['Z', 'two pictures: one of them alone, the other, both'], ['1 2 3', 'where cards are sorted: put the card there'], ['Home  End', 'first and last step'], ['?', 'these keys']];
+  ['Z', 'two pictures: the first alone, the second, both'], ['1 2 3', 'where cards are sorted: put the card there'], ['Home  End', 'first and last step'], ['?', 'these keys']];
 const GO = { ArrowRight: 1, ArrowDown: 1, ' ': 1, PageDown: 1, ArrowLeft: -1, ArrowUp: -1, PageUp: -1 };
 const TYPING = 'input:not([type=range]), textarea, select, [contenteditable=true], .cm-content';
-const HALVES = ['lec-left', 'lec-right'];
 const SLIDING = '[role=slider], [role=listbox], [role=radiogroup], [role=option], [type=range], [data-rl-keys]';
 
 // root: what fills the window; page: the cells' container, which becomes the stage; recorded: { of:
@@ -26,7 +25,7 @@ function openStage({ root, page, cells, recorded, id, live, at = 0, onStep = () 
 
   function show(to, anew = true) {
     if (jump.open()) jump.toggle(false);
-    root.classList.remove(...HALVES);
+    isolate([], -1);
     place = Math.max(0, Math.min(plan.length - 1, to));
     for (const node of root.querySelectorAll('.lec-on')) node.classList.remove('lec-on');
     for (const one of plan[place] ?? []) for (const node of [one.cell, ...one.nodes]) node.classList.add('lec-on');
@@ -85,7 +84,7 @@ function openStage({ root, page, cells, recorded, id, live, at = 0, onStep = () 
   }
 
   function uncover() {
-    const on = cellsOn(), notes = on.flatMap(cell => inSight(cell, 'details'));
+    const on = cellsOn(), notes = on.flatMap(cell => inSight(cell, 'details:not(.rl-pic *)'));
     const under = on.flatMap(cell => inSight(cell, '.lec-recorded')).filter(node => node.querySelector('.lec-under'));
     const covered = on.flatMap(cell => inSight(cell, COVERED))[0], cover = on.flatMap(cell => inSight(cell, '.cover'))[0];
     if (under.length) under.forEach(node => node.classList.toggle('lec-open'));
@@ -140,17 +139,23 @@ function openStage({ root, page, cells, recorded, id, live, at = 0, onStep = () 
     later();
   }
 
-  // Two pictures beside each other are small: Z shows the left one alone, the right one, both. Recorded
-  // ones stand below each other, so that only one of them is shown at a time.
+  // One of the pictures beside each other alone, or all of them (-1); of a recorded output the half it is in.
+  function isolate(pictures, n) {
+    root.querySelectorAll('.lec-alone').forEach(node => node.classList.remove('lec-alone'));
+    pictures[n]?.classList.add('lec-alone');
+    root.classList.toggle('lec-one', n >= 0); root.classList.toggle('lec-lower', Boolean(pictures[n]?.matches('.rl-fall')));
+  }
+
+  // Pictures beside each other are small: Z shows each alone, in their order, then all of them again.
+  // Recorded ones stand below each other, and one half is shown at a time.
   function zoom() {
+    const pictures = cellsOn().flatMap(cell => [...cell.querySelectorAll('.rooflab-live .rl-scene')]);
+    const open = cellsOn().some(cell => inSight(cell, '.rooflab-live').some(live => !inSight(live, '.cover').length));
     if (cellsOn().some(cell => inSight(cell, '.lec-half').length)) {
-      root.classList.remove('lec-left'); root.classList.toggle('lec-right');
-      later(); return;
-    }
-    if (!cellsOn().some(cell => inSight(cell, '.rooflab-live:has(.rl-fall)').length)) { tell('There is one picture here.'); return; }
-    const at = HALVES.findIndex(name => root.classList.contains(name));
-    root.classList.remove(...HALVES);
-    if (at < 1) root.classList.add(HALVES[at + 1]);
+      const lower = !root.classList.contains('lec-lower');
+      isolate(pictures, lower ? pictures.length - 1 : -1); root.classList.toggle('lec-lower', lower);
+    } else if (pictures.length < 2 || !open) { tell('There is one picture here.'); return; }
+    else { const n = pictures.findIndex(node => node.matches('.lec-alone')) + 1; isolate(pictures, n < pictures.length ? n : -1); }
     later();
   }
 
@@ -202,7 +207,7 @@ function openStage({ root, page, cells, recorded, id, live, at = 0, onStep = () 
     seen.disconnect(); mend(plan);
     root.querySelectorAll('.lec-recorded').forEach(node => node.remove());
     root.querySelectorAll('.lec-swapped, .lec-away, .lec-on, .lec-in').forEach(node => node.classList.remove('lec-swapped', 'lec-away', 'lec-on', 'lec-in'));
-    root.classList.remove('lec-root', ...HALVES); page.classList.remove('lec-page', 'lec-large');
+    isolate([], -1); root.classList.remove('lec-root'); page.classList.remove('lec-page', 'lec-large');
     bar.remove(); help.remove(); jump.node.remove();
     onLeave?.();
   }
