@@ -2,6 +2,7 @@
 (() => {
   const page = document.querySelector('main'), id = cell => cell.id.replace(/^cell-id=/, '');
   const open = () => {
+    for (const output of page.querySelectorAll('.jp-OutputArea-output[tabindex]')) output.removeAttribute('tabindex');  // nothing is scrolled here
     window.rlStage = openStage({
       root: document.body, page, id, live: false, cells: () => [...page.querySelectorAll(':scope > .jp-Cell')],
       recorded: JSON.parse(document.querySelector('#lec-recorded').textContent),

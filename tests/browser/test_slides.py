@@ -34,8 +34,9 @@ def place(tab) -> tuple[int, int]:
 
 
 # Whether R could show more on this step: a note, a guess, cards, a picture that waits.
-COVERED = """() => [...document.querySelectorAll('.lec-on :is(details, .skip, .cover)')]
-    .some(node => node.getClientRects().length)"""
+COVERED = """() => [
+    ...document.querySelectorAll('.lec-on :is(details:not(.rl-pic *), .skip, .cover)')].some(
+    node => node.getClientRects().length)"""
 # What a key uncovers, or a new window, is scaled in later frames: measured once it stands.
 STANDING = f"""async () => {{
     const measured = {MEASURED}, frame = () => new Promise(requestAnimationFrame);
@@ -240,3 +241,22 @@ def test_help_comes_and_goes(deck) -> None:
     assert deck.get_by_text("Page Down").is_visible()
     deck.keyboard.press("Escape")
     assert not deck.get_by_text("Page Down").is_visible() and place(deck)[0] == 1
+    deck.keyboard.press("?")
+    words = deck.locator(".lec-keys").inner_text()
+    assert "Backspace" in words and "all cards of a sorting" in words
+    deck.keyboard.press("PageDown")
+    assert not deck.locator(".lec-keys").is_visible() and place(deck)[0] == 2
+
+
+def test_the_list_begins_at_the_heading_that_is_spoken_of(deck) -> None:
+    go_to(deck, "Paragraph 8.")
+    deck.keyboard.press("g")
+    assert "At length" in deck.evaluate("document.activeElement.textContent")
+    deck.keyboard.press("ArrowDown")
+    deck.keyboard.press("Enter")
+    assert on_stage(deck, "Which?")
+
+
+def test_what_readers_are_told_under_the_title_is_not_on_the_stage(deck) -> None:
+    assert on_stage(deck, "A first word.") and not on_stage(deck, "Run the cells")
+    assert "Run the cells" in deck.locator("main").text_content()

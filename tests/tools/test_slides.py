@@ -41,7 +41,7 @@ def cell(kind: str, source: str, *tags: str, id: str) -> NotebookNode:
 
 def learner() -> NotebookNode:
     cells = [
-        cell("text", "# 00 · Slides\n\nA first word.", "core", id="title"),
+        cell("text", "# 00 · Slides\n\n*Run the cells.*\n\nA first word.", "core", id="title"),
         cell("code", "import math", "core", id="import"),
         cell("text", "## At length\n\n" + LONG, "core", id="long"),
         cell("code", WIDGETS.strip(), "core", id="widget"),

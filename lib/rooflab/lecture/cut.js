@@ -7,6 +7,7 @@ const WIDTHS = [560, 640, 730, 790, 960, 1060, 1110, 1180];
 const PICTURE = '.rl-sort, .jupyter-widgets:not(.rl-said, :has(.rl-said)), .jp-RenderedImage, .jp-OutputArea-output :is(img, svg)';
 const IMPORTS = /^\s*((import|from) .*\s*)*$/;
 const HEADING = /^H[1-3]$/;
+const TO_READERS = 'h1 + p:has(> em:only-child)';  // italics under the title: how to work through the notebook
 const SAYS = /\bconclude\(/;  // code whose output is a sentence on what was measured
 
 // How many CSS pixels a stage pixel has now.
@@ -23,6 +24,7 @@ function textBlocks(text) {
   const found = [];
   for (const node of text.children) {
     if (/^(STYLE|SCRIPT)$/.test(node.tagName)) continue;
+    if (node.matches(TO_READERS) && node.firstElementChild.textContent === node.textContent.trim()) { node.classList.add('lec-away'); continue; }
     if (HEADING.test(node.tagName)) { found.push(block('heading', node)); continue; }
     const whole = block(node.tagName === 'DETAILS' ? 'details' : 'text', node);
     if (/^[UO]L$/.test(node.tagName) && whole.high > HIGH / 2) {
@@ -110,6 +112,16 @@ function reach(node) {
   const { left } = node.getBoundingClientRect();
   return [...node.querySelectorAll(':scope *:not(svg *, .aside, .rl-hidden, .jp-OutputArea, .jp-OutputArea-child, .jp-OutputArea-output)')]
     .reduce((far, one) => Math.max(far, one.getBoundingClientRect().right - left), 200);
+}
+
+// Of sorted cards the bins are shown as far as they are filled: the room is for what is said of each.
+function crop(cards) {
+  const svg = cards.querySelector('.stage svg'), wide = svg.viewBox.baseVal.width;
+  const of = name => [...svg.querySelectorAll(`rect.${name}`)].map(node => [+node.getAttribute('y'), +node.getAttribute('height')]);
+  const top = Math.min(...of('bin').map(([y]) => y)) - 2, low = Math.max(...of('card').map(([y, high]) => y + high)) + 14;
+  const before = cards.style.getPropertyValue('--lec-low');
+  cards.style.setProperty('--lec-top', top / wide); cards.style.setProperty('--lec-low', low / wide);
+  return cards.style.getPropertyValue('--lec-low') !== before;
 }
 
 // How far down a step reaches, in stage pixels from the top of its room.

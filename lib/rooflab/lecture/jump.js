@@ -24,18 +24,20 @@ function jumper({ plan, place, show, tell }) {
     node.hidden = !open;
     if (!open) return;
     const list = document.createElement('ol');
-    for (const { step, text, level } of outline(plan())) {
+    const headings = outline(plan()), here = headings.findLast(({ step }) => step - 1 <= place());
+    for (const heading of headings) {
+      const { step, text, level } = heading;
       const item = document.createElement('li'), button = document.createElement('button'), number = document.createElement('b');
       button.type = 'button'; number.textContent = step;
       button.append(number, text);
       button.setAttribute('data-lm-suppress-shortcuts', 'true');  // else Lab takes Enter
       button.className = level > 2 ? 'lec-sub' : '';
-      if (step - 1 === place()) button.setAttribute('aria-current', 'step');
+      if (heading === here) button.setAttribute('aria-current', 'step');
       button.addEventListener('click', () => { toggle(false); show(step - 1); });
       item.append(button); list.append(item);
     }
     node.replaceChildren(list);
-    (node.querySelector('[aria-current]') ?? node.querySelector('button'))?.focus({ preventScroll: true });
+    (node.querySelector('[aria-current]') ?? node.querySelector('button'))?.focus();
   }
 
   function key(event) {

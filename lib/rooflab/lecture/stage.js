@@ -1,11 +1,12 @@
 // The stage: one step of a lesson at a time, by keys, mouse, touch or a presenter's remote.
 
-const KEYS = [['→  Space  Page Down', 'next step'], ['←  Page Up', 'back'], ['R', 'uncover: the result of a guess, what a vote\'s answers mean'],
+const KEYS = [['→  Space  Page Down', 'next step'], ['←  Page Up', 'back'], ['R', 'uncover: the result of a guess, all cards of a sorting, what a vote\'s answers mean'],
   ['L', 'live output ↔ recorded output'], ['23 Enter', 'to step 23 (where cards take the digits: G first)'], ['G', 'the list of headings'],
-  ['Z', 'two pictures: one of them alone, the other, both'], ['1 2 3', 'where cards are sorted: put the card there'], ['Home  End', 'first and last step'], ['?', 'these keys']];
+  ['Z', 'two pictures: the first alone, the second, both'], ['1 2 3  Backspace', 'where cards are sorted: put the card there, take the last one back'], ['Home  End', 'first and last step'], ['?', 'these keys']];
 const GO = { ArrowRight: 1, ArrowDown: 1, ' ': 1, PageDown: 1, ArrowLeft: -1, ArrowUp: -1, PageUp: -1 };
 const TYPING = 'input:not([type=range]), textarea, select, [contenteditable=true], .cm-content';
-const HALVES = ['lec-left', 'lec-right'];
+// What a finger moves or presses: a swipe that begins there is not for the page.
+const HELD = '.rl-grip, .rl-hover, .rl-press, .rl-point, .noUi-target, .widget-slider, input, select, button, a, summary';
 const SLIDING = '[role=slider], [role=listbox], [role=radiogroup], [role=option], [type=range], [data-rl-keys]';
 
 // root: what fills the window; page: the cells' container, which becomes the stage; recorded: { of:
@@ -26,11 +27,12 @@ function openStage({ root, page, cells, recorded, id, live, at = 0, onStep = () 
 
   function show(to, anew = true) {
     if (jump.open()) jump.toggle(false);
-    root.classList.remove(...HALVES);
+    help.hidden = true;
+    isolate([], -1);
     place = Math.max(0, Math.min(plan.length - 1, to));
     for (const node of root.querySelectorAll('.lec-on')) node.classList.remove('lec-on');
     for (const one of plan[place] ?? []) for (const node of [one.cell, ...one.nodes]) node.classList.add('lec-on');
-    if (anew && root.contains(document.activeElement)) document.activeElement.blur();
+    if (anew) begin();
     bar.querySelector('output').textContent = `${place + 1} / ${plan.length}`;
     const pictured = plan[place]?.find(one => one.kind === 'picture');
     const line = pictured ? code(pictured.cell).trim() : '';
@@ -41,12 +43,21 @@ function openStage({ root, page, cells, recorded, id, live, at = 0, onStep = () 
     root.dispatchEvent(new CustomEvent('rl-step', { detail: place }));
   }
 
+  // Tab goes on from the step's first block, which keeps no focus itself.
+  function begin() {
+    const first = plan[place]?.[0]?.nodes[0];
+    if (!first) return;
+    first.tabIndex = -1; first.focus({ preventScroll: true }); first.blur();
+    first.removeAttribute('tabindex');
+  }
+
   function refit() {
     page.style.setProperty('--lec-k', unit());
     const step = plan[place] ?? [];
     // A solution takes the place of its stub; the options of a vote stay above what they mean.
     const open = one => step.some(other => other.cell === one.cell && other.nodes[0].matches('details[open], :has(details[open])'));
     for (const one of step) one.nodes[0].classList.toggle('lec-away', one.kind === 'code' && open(one));
+    for (const one of step) for (const cards of one.cell.querySelectorAll('.rl-sort.done')) if (crop(cards)) setTimeout(later, 400);  // they glide
     fit(step, page);
     // What does not fit below them takes the place of the heading, then that of the question.
     const spare = step.filter(one => one.vote && open(one) && !/^([UO]L|DETAILS)$/.test(one.nodes[0].tagName));
@@ -85,7 +96,7 @@ function openStage({ root, page, cells, recorded, id, live, at = 0, onStep = () 
   }
 
   function uncover() {
-    const on = cellsOn(), notes = on.flatMap(cell => inSight(cell, 'details'));
+    const on = cellsOn(), notes = on.flatMap(cell => inSight(cell, 'details:not(.rl-pic *)'));
     const under = on.flatMap(cell => inSight(cell, '.lec-recorded')).filter(node => node.querySelector('.lec-under'));
     const covered = on.flatMap(cell => inSight(cell, COVERED))[0], cover = on.flatMap(cell => inSight(cell, '.cover'))[0];
     if (under.length) under.forEach(node => node.classList.toggle('lec-open'));
@@ -140,17 +151,23 @@ function openStage({ root, page, cells, recorded, id, live, at = 0, onStep = () 
     later();
   }
 
-  // Two pictures beside each other are small: Z shows the left one alone, the right one, both. Recorded
-  // ones stand below each other, so that only one of them is shown at a time.
+  // One of the pictures beside each other alone, or all of them (-1); of a recorded output the half it is in.
+  function isolate(pictures, n) {
+    root.querySelectorAll('.lec-alone').forEach(node => node.classList.remove('lec-alone'));
+    pictures[n]?.classList.add('lec-alone');
+    root.classList.toggle('lec-one', n >= 0); root.classList.toggle('lec-lower', Boolean(pictures[n]?.matches('.rl-fall')));
+  }
+
+  // Pictures beside each other are small: Z shows each alone, in their order, then all of them again.
+  // Recorded ones stand below each other, and one half is shown at a time.
   function zoom() {
+    const pictures = cellsOn().flatMap(cell => [...cell.querySelectorAll('.rooflab-live .rl-scene')]);
+    const open = cellsOn().some(cell => inSight(cell, '.rooflab-live').some(live => !inSight(live, '.cover').length));
     if (cellsOn().some(cell => inSight(cell, '.lec-half').length)) {
-      root.classList.remove('lec-left'); root.classList.toggle('lec-right');
-      later(); return;
-    }
-    if (!cellsOn().some(cell => inSight(cell, '.rooflab-live:has(.rl-fall)').length)) { tell('There is one picture here.'); return; }
-    const at = HALVES.findIndex(name => root.classList.contains(name));
-    root.classList.remove(...HALVES);
-    if (at < 1) root.classList.add(HALVES[at + 1]);
+      const lower = !root.classList.contains('lec-lower');
+      isolate(pictures, lower ? pictures.length - 1 : -1); root.classList.toggle('lec-lower', lower);
+    } else if (pictures.length < 2 || !open) { tell('There is one picture here.'); return; }
+    else { const n = pictures.findIndex(node => node.matches('.lec-alone')) + 1; isolate(pictures, n < pictures.length ? n : -1); }
     later();
   }
 
@@ -189,7 +206,7 @@ function openStage({ root, page, cells, recorded, id, live, at = 0, onStep = () 
 
   function touch(event) {
     const from = event.changedTouches[0];
-    if (event.target.closest(`${SLIDING}, ${TYPING}, button, .jupyter-widgets, svg`)) return;
+    if (event.target.closest(`${HELD}, ${TYPING}`)) return;
     addEventListener('touchend', to => {
       const far = to.changedTouches[0].clientX - from.clientX;
       if (Math.abs(far) > 60 && Math.abs(to.changedTouches[0].clientY - from.clientY) < 60) show(place + (far < 0 ? 1 : -1));
@@ -202,7 +219,7 @@ function openStage({ root, page, cells, recorded, id, live, at = 0, onStep = () 
     seen.disconnect(); mend(plan);
     root.querySelectorAll('.lec-recorded').forEach(node => node.remove());
     root.querySelectorAll('.lec-swapped, .lec-away, .lec-on, .lec-in').forEach(node => node.classList.remove('lec-swapped', 'lec-away', 'lec-on', 'lec-in'));
-    root.classList.remove('lec-root', ...HALVES); page.classList.remove('lec-page', 'lec-large');
+    isolate([], -1); root.classList.remove('lec-root'); page.classList.remove('lec-page', 'lec-large');
     bar.remove(); help.remove(); jump.node.remove();
     onLeave?.();
   }
