@@ -73,7 +73,7 @@ CONTRASTS = """ours => {
         .filter(n => [...n.childNodes].some(one => one.nodeType === 3 && one.textContent.trim())
             || n.matches('select'))
         .filter(n => !n.matches(':disabled')
-            && !n.closest('.rl-hidden, .aside, .widget-readout, .widget-label'));
+            && !n.closest('.rl-hidden, .aside'));
     for (const text of written) {
         const drawn = Boolean(text.ownerSVGElement), style = getComputedStyle(text),
             part = text.getClientRects()[0], fill = drawn ? style.fill : style.color;

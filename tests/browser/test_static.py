@@ -21,9 +21,7 @@ pytestmark = pytest.mark.browser
 WINDOW = (1500, 1000)
 WALK = Path(__file__).with_name("walk.js").read_text("utf-8")
 OUTPUTS = ".jp-OutputArea-output:has(svg, .rl-pic)"
-# All pictures are there, and have put their names on their sliders.
-READY = f"""count => document.querySelectorAll('{OUTPUTS}').length === count
-    && [...document.querySelectorAll('.noUi-handle')].every(one => one.ariaLabel)"""
+READY = f"count => document.querySelectorAll('{OUTPUTS}').length === count"
 SMALL = 'rl.live.box(64, 256, 64, machine="h100-sxm").box'
 
 
