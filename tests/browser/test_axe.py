@@ -145,8 +145,19 @@ def darken(page) -> None:
     stand(page, f"{OURS} *")
 
 
-def test_axe_finds_nothing_on_a_static_page(still_page) -> None:
-    assert violations(still_page) == []
+@pytest.mark.parametrize("colours", ["light", "dark"])
+def test_axe_finds_nothing_on_a_static_page(tab: Tab, address: str, colours: str) -> None:
+    with tab.silent(address, WINDOW, motion="reduce", colours=colours) as page:
+        settled(page)
+        assert violations(page) == []
+
+
+def test_drawn_words_stand_out_on_a_page_that_is_dark_by_itself(tab: Tab, address: str) -> None:
+    with tab.silent(address, WINDOW, motion="reduce", colours="dark") as page:
+        settled(page)
+        assert page.locator(f"{OURS}.rl-dark").count() >= 5
+        told = page.evaluate(CONTRASTS, f":is({OURS}, .rl-offer)")
+        assert told["found"] == [] and told["seen"] > 150
 
 
 def test_axe_would_find_what_is_wrong(still_page) -> None:
