@@ -12,7 +12,7 @@ import json
 import re
 import sys
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
@@ -27,9 +27,9 @@ Models = dict[str, dict[str, Any]]
 Wrapping = Callable[[str], str] | None
 
 #: What runtime.js draws, and what it reads of others to draw them.
-DRAWN = {"AnyModel", "HBoxModel", "IntSliderModel", "SelectionSliderModel", "VBoxModel"}
-READ = {"LayoutModel", "LinkModel", "DirectionalLinkModel"}
-PRIVATE = {"_options_labels", "_dom_classes"}  # of the traits with an underscore, those it reads
+DRAWN = {"AnyModel", "HBoxModel", "VBoxModel"}
+READ = {"LayoutModel"}
+PRIVATE = {"_dom_classes"}  # of the traits with an underscore, those it reads
 REFERENCE = re.compile(r"IPY_MODEL_([^\"]+)")
 EXPORT = re.compile(r"^export\s+default\s+", re.M)
 MODULE = re.compile(r"^\s*(?:import|export)\b(?!\s*\()", re.M)
@@ -123,22 +123,14 @@ def shelve(notebook: NotebookNode, shelf: Shelf) -> None:
 
 
 def _closure(top: str, models: Models) -> list[str]:
-    """`top`, what it refers to, and the links that begin or end there."""
+    """`top`, and all that it refers to."""
     found, waiting = dict[str, None](), [top]
     while waiting:
         id = waiting.pop()
         if id in models and id not in found:
             found[id] = None
             waiting += REFERENCE.findall(json.dumps(models[id]["state"]))
-    links = (id for id, one in models.items() if one["model_name"].endswith("LinkModel"))
-    tied = [id for id in links if any(end in found for end in _ends(models[id]["state"]))]
-    return [*found, *tied]
-
-
-def _ends(link: dict[str, Any]) -> Iterator[str]:
-    """The widgets that a link ties together."""
-    for end in ("source", "target"):
-        yield link[end][0].removeprefix("IPY_MODEL_")
+    return [*found]
 
 
 def _room(png: str | None) -> str:
@@ -157,17 +149,13 @@ def _size(png: bytes) -> tuple[int, int]:
 
 def _pack(top: str, ids: list[str], models: Models, shelf: Shelf) -> str:
     """Put these widgets on the `shelf`; the attributes of the place where `top` is drawn."""
-    pack = {id: _packed(models[id], shelf) for id in ids if _needed(models[id])}
+    pack = {id: _packed(models[id], shelf) for id in ids}
     text = json.dumps(pack, ensure_ascii=False, separators=(",", ":"))
     text = PICTURE.sub(lambda found: shelf.picture(b64decode(found[1])), text)
     name = shelf.put(text, "js", lambda name: _given(name, f"return ({text});"))
     holds = " ".join(id for id, one in pack.items() if one["kind"] in DRAWN)
     model, held = html.escape(top), html.escape(holds)
     return f'data-pack="{name}" data-model="{model}" data-holds="{held}"'
-
-
-def _needed(model: dict[str, Any]) -> bool:
-    return not model["model_name"].endswith("StyleModel")
 
 
 def _packed(model: dict[str, Any], shelf: Shelf) -> dict[str, Any]:

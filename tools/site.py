@@ -135,26 +135,39 @@ def write_static(folder: Path) -> None:
     for name in ("runtime.js", "share.js"):
         shutil.copyfile(ASSETS / "site" / name, folder / name)
     (folder / "jupyter.css").write_text(_jupyter_styles(), encoding="utf-8")
-    (folder / "site.css").write_text(_own_styles(), encoding="utf-8")
+    (folder / "site.css").write_text(_own_styles() + _dark_styles(), encoding="utf-8")
 
 
 def _jupyter_styles() -> str:
-    lab = [
-        _installed("nbconvert", f"templates/lab/static/{css}")
-        for css in ("index.css", "theme-light.css")
-    ]
-    return "\n".join(path.read_text(encoding="utf-8") for path in lab)
+    return "\n".join(_of_lab(css) for css in ("index.css", "theme-light.css"))
+
+
+def _of_lab(css: str) -> str:
+    return _installed("nbconvert", f"templates/lab/static/{css}").read_text(encoding="utf-8")
 
 
 def _own_styles() -> str:
-    return "".join(
-        (ASSETS / "site" / css).read_text("utf-8") for css in ("widgets.css", "site.css")
-    )
+    return (ASSETS / "site/site.css").read_text("utf-8")
 
 
 def styles() -> str:
-    """The texts of all styles that pages share, for a page that holds them."""
+    """The texts of all styles that pages share, for a page that holds them and is never dark."""
     return _jupyter_styles() + _own_styles()
+
+
+def _dark_styles() -> str:
+    """What changes for readers whose system is dark: Lab's colours that differ, then our own."""
+    light, dark = (_variables(_of_lab(f"theme-{name}.css")) for name in ("light", "dark"))
+    changed = "".join(f"{name}:{dark[name]};" for name in dark if dark[name] != light.get(name))
+    own = (ASSETS / "site/dark.css").read_text("utf-8")
+    return f"@media screen and (prefers-color-scheme: dark) {{\n:root {{{changed}}}\n{own}}}\n"
+
+
+def _variables(css: str) -> dict[str, str]:
+    """The variables that a theme sets, without line breaks."""
+    text = re.sub(r"/\*.*?\*/", "", css, flags=re.S)
+    found = re.findall(r"(--[\w-]+)\s*:([^;]+);", text)
+    return {name: " ".join(value.split()) for name, value in found}
 
 
 def _installed(package: str, ending: str) -> Path:

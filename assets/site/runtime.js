@@ -1,6 +1,6 @@
 // The widgets of a page that no kernel answers: what a saved notebook holds is shown, and moves.
-// It draws anywidget's render({ model, el }), boxes and sliders, and ties linked ones together. Every
-// script is a classic one, because a page that is opened from disk may load no modules.
+// It draws anywidget's render({ model, el }), and boxes with some in them. Every script is a classic
+// one, because a page that is opened from disk may load no modules.
 (() => {
   const here = document.currentScript.src.replace(/[^/]*$/, ''); // empty where the page is a single file
   const given = new Map(), loads = new Map(), models = new Map(), starts = new Map();
@@ -64,24 +64,12 @@
       for (const [path, data] of one.buffers ?? []) path.slice(0, -1).reduce((node, key) => (node[key] ??= {}), one.state)[path.at(-1)] = bytes(data);
       models.set(id, new Model(id, one));
     }
-    for (const link of models.values()) if (/LinkModel$/.test(link.kind) && !link.tied) tie(link);
-  }
-
-  function tie(link) { // once both of its ends are there
-    const [[from, out], [to, into]] = ['source', 'target'].map((end) => link.get(end)).map(([id, trait]) => [models.get(plain(id)), trait]);
-    if (!from || !to) return;
-    const take = () => to.set(into, from.get(out));
-    link.tied = true;
-    from.on(`change:${out}`, take); take();
-    if (link.kind === 'LinkModel') to.on(`change:${into}`, () => from.set(out, to.get(into)));
   }
 
   const box = (model, el) => Promise.all(model.get('children').map((child) => show(models.get(plain(child)), el)));
   const DRAW = {
     VBoxModel: ['widget-container widget-box widget-vbox', box],
     HBoxModel: ['widget-container widget-box widget-hbox', box],
-    SelectionSliderModel: ['widget-inline-hbox widget-slider widget-hslider', slider],
-    IntSliderModel: ['widget-inline-hbox widget-slider widget-hslider', slider],
     AnyModel: ['', async (model, el) => {
       const [script] = await Promise.all([model.get('script'), model.get('style')].map((name) => name && load(name)));
       model.widget ??= typeof script === 'function' ? await script() : script;
@@ -97,36 +85,6 @@
     const layout = models.get(plain(model.get('layout') ?? ''))?.state ?? {};
     for (const [name, value] of Object.entries(layout)) el.style.setProperty(name.replaceAll('_', '-'), value);
     return draw(model, el);
-  }
-
-  // A slider as Lab draws it: one step by arrows, five by Page Up and Page Down, or by hand.
-  function slider(model, el) {
-    const names = model.get('_options_labels'), trait = names ? 'index' : 'value';
-    const low = names ? 0 : model.get('min'), high = names ? names.length - 1 : model.get('max'), step = names ? 1 : model.get('step');
-    const label = make('label', { className: 'widget-label', textContent: model.get('description') ?? '' }, el);
-    label.hidden = !label.textContent;
-    const room = make('div', { className: 'slider-container' }, el), bar = make('div', { className: 'slider noUi-target noUi-ltr noUi-horizontal' }, room);
-    const base = make('div', { className: 'noUi-base' }, bar), origin = make('div', { className: 'noUi-origin' }, base);
-    const handle = make('div', { className: 'noUi-handle noUi-handle-lower', tabIndex: 0, role: 'slider', ariaOrientation: 'horizontal' }, origin);
-    const readout = make('div', { className: 'widget-readout', hidden: !model.get('readout') }, el);
-    const put = () => {
-      const now = model.get(trait), told = names ? names[now] : String(now);
-      origin.style.left = `${(100 * (now - low)) / (high - low || 1)}%`;
-      readout.textContent = told;
-      for (const [name, value] of Object.entries({ valuemin: low, valuemax: high, valuenow: now })) handle.setAttribute(`aria-${name}`, value.toFixed(1));
-      handle.setAttribute('aria-valuetext', told);
-    };
-    const to = (value) => { model.set(trait, Math.max(low, Math.min(high, low + step * Math.round((value - low) / step)))); model.save_changes(); };
-    const by = (event) => { const { left, width } = base.getBoundingClientRect(); to(low + ((event.clientX - left) / width) * (high - low)); };
-    room.addEventListener('pointerdown', (event) => { event.preventDefault(); handle.focus(); room.setPointerCapture(event.pointerId); by(event); });
-    room.addEventListener('pointermove', (event) => { if (room.hasPointerCapture(event.pointerId)) by(event); });
-    handle.addEventListener('keydown', (event) => {
-      const steps = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 5, PageDown: -5, Home: -Infinity, End: Infinity }[event.key];
-      if (!steps) return;
-      event.preventDefault();
-      to(Number.isFinite(steps) ? model.get(trait) + steps * step : steps < 0 ? low : high);
-    });
-    model.on(`change:${trait}`, put); put();
   }
 
   async function draw(slot) {

@@ -27,23 +27,57 @@
     return copy;
   }
 
-  // All that is drawn in a slot as one picture: every part where it stands, on the colour of the page.
+  const set = (node, attributes) => { for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value); return node; };
+  const svgNode = (tag, attributes, text = '') => Object.assign(set(document.createElementNS(SVG, tag), attributes), { textContent: text });
+
+  // Paragraphs of the page as lines that are no wider than `wide`: [what makes them, below x and y, and how high they are].
+  function written(paragraphs, wide) {
+    const pen = document.createElement('canvas').getContext('2d'), lines = [];
+    let high = 0;
+    for (const paragraph of paragraphs) {
+      const { fontWeight, fontSize, fontFamily, color, lineHeight } = getComputedStyle(paragraph), rows = [''];
+      pen.font = `${fontWeight} ${fontSize} ${fontFamily}`;
+      for (const word of paragraph.textContent.split(/\s+/)) {
+        const longer = `${rows.at(-1)} ${word}`.trim();
+        if (rows.at(-1) && pen.measureText(longer).width > wide) rows.push(word); else rows.splice(-1, 1, longer);
+      }
+      const style = `font: ${pen.font}; fill: ${plain(color)}`;
+      for (const row of rows) { high += parseFloat(lineHeight); lines.push({ row, style, down: high - 0.3 * parseFloat(fontSize) }); }
+    }
+    return [(x, y) => lines.map(({ row, style, down }) => svgNode('text', { x, y: y + down, style }, row)), high];
+  }
+
+  // All that is drawn in a slot as one picture, on the colour of the page: the parts as they stand, each
+  // with its own title above and the origin of its figures below.
   function whole(slot) {
     const seen = (node) => node.checkVisibility({ visibilityProperty: true }) && node.getBoundingClientRect().width > 100;
-    const parts = [...slot.querySelectorAll('svg')].filter((node) => !node.parentElement.closest('svg') && seen(node));
+    const drawn = [...slot.querySelectorAll('svg')].filter((node) => !node.parentElement.closest('svg') && seen(node));
+    const parts = drawn.map((node) => {
+      const box = node.getBoundingClientRect(), home = node.closest('.rl-play-home');
+      const words = (kind) => [...home?.querySelectorAll(`:scope > .${kind}`) ?? []].filter(seen);
+      return { node, box, title: written(words('title'), box.width), origin: written(words('origin'), box.width) };
+    }).sort((one, other) => one.box.top - other.box.top);
     if (!parts.length) return null;
-    const boxes = parts.map((node) => node.getBoundingClientRect()), edge = 12;
-    const left = Math.min(...boxes.map((box) => box.left)) - edge, top = Math.min(...boxes.map((box) => box.top)) - edge;
-    const wide = Math.max(...boxes.map((box) => box.right)) + edge - left, high = Math.max(...boxes.map((box) => box.bottom)) + edge - top;
-    const svg = document.createElementNS(SVG, 'svg'), said = document.createElementNS(SVG, 'desc'), paper = document.createElementNS(SVG, 'rect');
-    for (const [name, value] of Object.entries({ xmlns: SVG, width: wide, height: high, viewBox: `0 0 ${wide} ${high}` })) svg.setAttribute(name, value);
-    for (const [name, value] of Object.entries({ width: wide, height: high, fill: getComputedStyle(parts[0]).getPropertyValue('--paper') || '#fff' })) paper.setAttribute(name, value);
-    said.textContent = parts.map((node) => node.getAttribute('aria-label')).filter(Boolean).join(' ');
-    svg.append(said, paper, ...parts.map((node, n) => {
-      const part = dressed(node), box = boxes[n];
-      for (const [name, value] of Object.entries({ x: box.left - left, y: box.top - top, width: box.width, height: box.height, overflow: 'visible' })) part.setAttribute(name, value);
-      return part;
-    }));
+    const edge = 12, gap = edge / 2, left = Math.min(...parts.map(({ box }) => box.left)) - edge;
+    const wide = Math.max(...parts.map(({ box }) => box.right)) + edge - left;
+    const rows = []; // parts that stand beside each other
+    for (const part of parts) if (part.box.top < rows.at(-1)?.[0].box.bottom) rows.at(-1).push(part); else rows.push([part]);
+    const inside = [];
+    let high = 0;
+    for (const row of rows) {
+      const top = high + edge + Math.max(...row.map(({ title }) => title[1])) + gap - row[0].box.top;
+      for (const { node, box: { top: from, left: at, width, height }, title, origin } of row) {
+        const part = dressed(node), x = at - left, y = top + from;
+        set(part, { x, y, width, height, overflow: 'visible' });
+        inside.push(...title[0](x, y - gap - title[1]), part, ...origin[0](x, y + height + gap));
+        high = Math.max(high, y + height + gap + origin[1]);
+      }
+    }
+    high += edge;
+    const svg = svgNode('svg', { width: wide, height: high, viewBox: `0 0 ${wide} ${high}` });
+    const paper = getComputedStyle(drawn[0]).getPropertyValue('--paper') || '#fff';
+    const said = drawn.map((node) => node.getAttribute('aria-label')).filter(Boolean).join(' ');
+    svg.append(svgNode('desc', {}, said), svgNode('rect', { width: wide, height: high, fill: paper }), ...inside);
     return { text: new XMLSerializer().serializeToString(svg), wide, high };
   }
 

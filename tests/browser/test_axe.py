@@ -73,7 +73,7 @@ CONTRASTS = """ours => {
         .filter(n => [...n.childNodes].some(one => one.nodeType === 3 && one.textContent.trim())
             || n.matches('select'))
         .filter(n => !n.matches(':disabled')
-            && !n.closest('.rl-hidden, .aside, .widget-readout, .widget-label'));
+            && !n.closest('.rl-hidden, .aside'));
     for (const text of written) {
         const drawn = Boolean(text.ownerSVGElement), style = getComputedStyle(text),
             part = text.getClientRects()[0], fill = drawn ? style.fill : style.color;
@@ -145,8 +145,19 @@ def darken(page) -> None:
     stand(page, f"{OURS} *")
 
 
-def test_axe_finds_nothing_on_a_static_page(still_page) -> None:
-    assert violations(still_page) == []
+@pytest.mark.parametrize("colours", ["light", "dark"])
+def test_axe_finds_nothing_on_a_static_page(tab: Tab, address: str, colours: str) -> None:
+    with tab.silent(address, WINDOW, motion="reduce", colours=colours) as page:
+        settled(page)
+        assert violations(page) == []
+
+
+def test_drawn_words_stand_out_on_a_page_that_is_dark_by_itself(tab: Tab, address: str) -> None:
+    with tab.silent(address, WINDOW, motion="reduce", colours="dark") as page:
+        settled(page)
+        assert page.locator(f"{OURS}.rl-dark").count() >= 5
+        told = page.evaluate(CONTRASTS, f":is({OURS}, .rl-offer)")
+        assert told["found"] == [] and told["seen"] > 150
 
 
 def test_axe_would_find_what_is_wrong(still_page) -> None:

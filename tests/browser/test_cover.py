@@ -30,7 +30,9 @@ def settled(page) -> None:
 
 def test_picture_and_sliders_come_with_the_guess_and_go_with_another(still_page) -> None:
     page, live = still_page, still_page.locator(".rooflab-live")
-    hidden = page.locator(".rooflab-live :is(.stage svg, select, .rl-sliders, .say)")
+    hidden = page.locator(
+        ".rooflab-live :is(.stage svg, select, .rl-play-home > .rl-sliders, .say)"
+    )
     expect(hidden.first).to_be_attached()
     assert live.inner_text() == "Covered until you have placed your guess above."
     assert not any(one.is_visible() for one in hidden.all())

@@ -74,7 +74,7 @@ def deck(tab: Tab, page: Path) -> Iterator[object]:  # noqa: F811
     with tab.silent(page.as_uri(), (1280, 720), motion="reduce") as opened:
         opened.wait_for_selector(".lec-bar")
         opened.wait_for_selector("output:text('y=0')", state="attached")
-        opened.wait_for_selector(".noUi-handle", state="attached")
+        opened.wait_for_selector("input[type=range]", state="attached")
         yield opened
 
 
@@ -125,7 +125,7 @@ def test_a_remote_and_the_keyboard_turn_the_pages(deck) -> None:
 def test_arrows_belong_to_a_slider_that_is_used(deck) -> None:
     go_to(deck, "y=0")
     here = place(deck)[0]
-    deck.locator(".noUi-handle").focus()
+    deck.locator("input[type=range]").focus()
     for _ in range(3):
         deck.keyboard.press("ArrowRight")
     assert on_stage(deck, "y=9") and place(deck)[0] == here
@@ -151,9 +151,9 @@ def test_the_recorded_output_takes_the_live_ones_place(deck) -> None:
     image = deck.locator(".lec-on .lec-recorded img")
     image.wait_for()  # it is read from the page's own data
     assert image.get_attribute("alt") == "the still"
-    assert not deck.locator(".noUi-handle").is_visible()
+    assert not deck.locator("input[type=range]").is_visible()
     deck.keyboard.press("L")
-    assert not image.is_visible() and deck.locator(".noUi-handle").is_visible()
+    assert not image.is_visible() and deck.locator("input[type=range]").is_visible()
     go_to(deck, "Which?")
     deck.keyboard.press("l")
     assert "Nothing is recorded" in deck.locator(".lec-told").text_content()

@@ -21,9 +21,7 @@ pytestmark = pytest.mark.browser
 WINDOW = (1500, 1000)
 WALK = Path(__file__).with_name("walk.js").read_text("utf-8")
 OUTPUTS = ".jp-OutputArea-output:has(svg, .rl-pic)"
-# All pictures are there, and have put their names on their sliders.
-READY = f"""count => document.querySelectorAll('{OUTPUTS}').length === count
-    && [...document.querySelectorAll('.noUi-handle')].every(one => one.ariaLabel)"""
+READY = f"count => document.querySelectorAll('{OUTPUTS}').length === count"
 SMALL = 'rl.live.box(64, 256, 64, machine="h100-sxm").box'
 
 
@@ -114,6 +112,69 @@ def test_a_picture_is_saved_as_it_is_shown(
     with Image.open(pixels) as image:
         assert image.width == round(2 * float(file.get("width")))
         assert len(image.convert("RGB").getcolors(1 << 24)) > 20, "not an empty sheet"
+
+
+# Every word of a file: its text, and where it begins and ends, with the width of the sheet.
+WRITTEN = """() => [document.documentElement.viewBox.baseVal.width,
+    [...document.querySelectorAll('text')].filter(one => one.textContent).map(one => {
+        const box = one.getBoundingClientRect();
+        return [one.textContent, box.left, box.top, box.right]; })]"""
+
+
+def lines(words: list[list], text: str) -> list[list]:
+    """Those of a file's words, one after the other, that are the text together."""
+    runs = (words[first:end] for end in range(len(words) + 1) for first in range(end))
+    return next(run for run in runs if " ".join(one[0] for one in run) == text)
+
+
+@pytest.mark.parametrize("width", [1366, 390])
+def test_a_saved_picture_says_whose_it_is(
+    tab: Tab, picture_page: Callable[[str], str], tmp_path: Path, width: int
+) -> None:
+    """A box and a roofline: the title and the origin of its figures stand at the roofline."""
+    with tab.silent(picture_page("both"), (width, 900), motion="reduce") as page:
+        page.evaluate("document.querySelector('.rl-live-roofline').rooflab.set('memory', 0)")
+        title, origin = (
+            page.locator(f".rl-live-roofline .{kind}").locator("visible=true").inner_text()
+            for kind in ("title", "origin")
+        )
+        drawing = saved(page, "svg", tmp_path)
+    assert "H100" in title and "what if" in title and "H100" in origin
+    with tab.silent(drawing.as_uri()) as page:
+        sheet, words = page.evaluate(WRITTEN)
+    assert all(left >= 0 and right <= sheet for _, left, _, right in words), "nothing is cut off"
+    of_title, of_origin = lines(words, title), lines(words, origin)
+    assert len(of_origin) == (2 if width == 390 else 1), "wrapped where the picture is narrow"
+    axis = next(one for one in words if one[0] == "FLOP per second")
+    assert max(one[2] for one in of_title) < axis[2] < min(one[2] for one in of_origin)
+    if width == 1366:
+        assert min(one[1] for one in of_title + of_origin) > sheet / 3, "not over the box"
+
+
+FIGURE = """from IPython.display import Image
+from rooflab.show.canvas import figure, png
+Image(png(figure(300, 100), transparent=False))"""
+SHOWN = """() => [getComputedStyle(document.body).backgroundColor,
+    ...[...document.querySelectorAll('.rl-pic')].map(one => one.classList.contains('rl-dark')),
+    getComputedStyle(document.querySelector('.jp-RenderedImage img')).filter !== 'none']"""
+
+
+def test_a_page_is_dark_where_the_system_is(tab: Tab, static_page: Callable[..., str]) -> None:
+    address = static_page("dark", f"import rooflab as rl\n{SMALL}", FIGURE)
+    black, white = "rgb(20, 20, 20)", "rgb(255, 255, 255)"
+    with tab.silent(address, WINDOW, colours="dark") as page:
+        page.locator(".rl-scene .say").wait_for()
+        assert page.evaluate(SHOWN) == [black, True, True]
+        page.emulate_media(color_scheme="light")
+        page.wait_for_function("!document.querySelector('.rl-dark')")
+        assert page.evaluate(SHOWN) == [white, False, False]
+        page.emulate_media(color_scheme="dark")
+        page.wait_for_function("document.querySelector('.rl-dark')")
+        assert page.evaluate(SHOWN) == [black, True, True]
+        page.emulate_media(color_scheme="dark", media="print")
+        page.wait_for_function("!document.querySelector('.rl-dark')")
+        assert page.evaluate(SHOWN) == [white, False, False], "paper is white"
+        page.emulate_media(media="screen")
 
 
 def test_an_address_brings_back_what_was_shown(tab: Tab, static_page: Callable[..., str]) -> None:

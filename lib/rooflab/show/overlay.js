@@ -15,12 +15,12 @@ function followTheme(el) {
   };
   const seen = new MutationObserver(look);
   for (const node of [document.documentElement, document.body]) seen.observe(node, { attributes: true });
-  const media = matchMedia('(prefers-color-scheme: dark)');
-  media.addEventListener('change', look);
+  const media = ['(prefers-color-scheme: dark)', 'print'].map(asked => matchMedia(asked));
+  for (const one of media) one.addEventListener('change', look);
   let tries = 600;
   const first = () => { if (el.isConnected) look(); else if (tries--) requestAnimationFrame(first); };
   first();
-  return () => { seen.disconnect(); media.removeEventListener('change', look); };
+  return () => { seen.disconnect(); for (const one of media) one.removeEventListener('change', look); };
 }
 
 function pictureFrom(bytes) {

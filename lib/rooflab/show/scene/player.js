@@ -272,19 +272,23 @@ function play(model, el, g) {
   // Controls, each with what it shows of the state.
   const bars = { true: htmlNode('div', { className: 'row' }), false: htmlNode('div', { className: 'rl-sliders' }) };
   const fold = htmlNode('details', { className: 'rl-more' }); htmlNode('summary', { textContent: 'more' }, fold); keepKeys(fold.firstChild);
+  bars.fold = htmlNode('div', { className: 'rl-sliders' }, fold);
   const keyed = []; // what a key presses, wherever in the picture the focus is
   const leaving = new AbortController(), here = { signal: leaving.signal }; // another sheet may take this one's place
   const rows = new Map(); // lines of buttons, by the words before them
   const build = { slider: sliderOf, choice: choiceOf, menu: menuOf, switch: switchOf, play: playOf, button: buttonOf };
-  const controls = g.controls.map((one) => build[one.kind](one, one.more ? fold : bars[one.above], names.indexOf(one.dim)));
+  const controls = g.controls.map((one) => build[one.kind](one, bars[one.more ? 'fold' : one.above], names.indexOf(one.dim)));
   const off = (one, d, n) => Math.round(read(one.off, positions.with(d, n))?.[0] ?? 0) === 1;
 
   function sliderOf(one, parent, d) {
     const dim = g.dims[d], last = dim.stops.length - 1, home = htmlNode('div', { className: `rl-slider${one.at ? ' rl-inside' : ''}` }, one.at ? stage : parent);
     const label = one.at ? null : htmlNode('span', { textContent: one.label }, home), input = htmlNode('input', { type: 'range', min: 0, max: last, step: dim.free ? 0.01 : 1 }, home);
-    const output = one.at ? null : htmlNode('output', {}, home), at = one.at ?? dim.stops.map((_, n) => n), span = at.at(-1) - at[0];
+    const output = one.at ? null : htmlNode('output', {}, home), longest = Math.max(...dim.stops.map((text) => text.length)), at = one.at ?? dim.stops.map((_, n) => n), span = at.at(-1) - at[0];
     input.setAttribute('aria-label', one.label); keepKeys(input); label?.setAttribute('aria-hidden', true);
-    if (one.at) {
+    if (!one.at) {
+      home.style.setProperty('--value', `${longest}ch`); // its track keeps its length
+      if (one.label.length >= 20) parent.classList.add('rl-long');
+    } else {
       Object.assign(input, { max: span, step: 'any' });
       home.style.left = `calc(${(100 * at[0]) / g.width}% - ${FRAME / 2}px)`; home.style.top = `${(100 * one.y) / g.height}%`; home.style.width = `calc(${(100 * span) / g.width}% + ${FRAME}px)`;
     }
@@ -506,8 +510,8 @@ function play(model, el, g) {
   fold.append(...notes.filter(({ node }) => node.className === 'more').map(({ node }) => node));
   const lines = (above) => notes.filter((one) => one.above === above && one.node.className !== 'more').map(({ node }) => node);
   el.append(...lines(true), bars.true, stage, bars.false, room, ...lines(false), aside);
-  if (fold.children.length > 1) room.after(fold);
   for (const bar of Object.values(bars)) bar.hidden = !bar.children.length;
+  if (!bars.fold.hidden || fold.children.length > 2) room.after(fold);
   el.style.setProperty('--ratio', g.width / g.height);
   const heard = g.dims.flatMap((dim, d) => (dim.of ? [] : [[`change:${dim.name}`, () => go(d, stopOf(d))]]));
   for (const [name, call] of heard) model.on(name, call);
