@@ -105,9 +105,9 @@ def test_bad_input_is_named(arguments, error, said):
 def test_the_box_of_a_layer_has_tokens_as_its_thickness():
     live = rl.live.layer(machines=["h200-sxm"], dtype="bf16")
     assert edges(live) == {"tokens": 64, "outputs": 11008, "inputs": 4096}
-    assert "slab of 64×11008×4096" in live.box.sentence and "62.66 FLOP/byte" in live.sentence
+    assert "slab of 64×11\u202f008×4096" in live.box.sentence and "62.66 FLOP/byte" in live.sentence
     one = rl.live.layer(1, machines=["h200-sxm"], dtype="bf16")
-    assert "sheet of 1×11008×4096" in one.box.sentence and "left of the ridge" in one.sentence
+    assert "sheet of 1×11\u202f008×4096" in one.box.sentence and "left of the ridge" in one.sentence
 
 
 def test_the_box_of_a_layer_has_the_roof_that_the_lesson_computes_with():

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rooflab.count.operation import Operation
-from rooflab.count.si import si, times
+from rooflab.count.si import grouped, si, times
 from rooflab.count.validation import unknown
 from rooflab.show import captions, theme
 from rooflab.show.labels import Crowd, Haloed, spots_around
@@ -107,10 +107,10 @@ class Point:
         """The same, then shorter, for where there is less room."""
         if self.op is None or self.label is not None:
             return (self.text,)
-        long, sizes = self.text, "×".join(map(str, self.op.dims.values()))
+        long, sizes = self.text, captions.sizes(self.op)
         edges = set(self.op.dims.values())
         if len(edges) == 1 and 1 < len(self.op.dims) < 4:
-            return long, long.replace(sizes, f"{edges.pop()}{'²³'[len(self.op.dims) - 2]}")
+            return long, long.replace(sizes, f"{grouped(edges.pop())}{'²³'[len(self.op.dims) - 2]}")
         return (long,)
 
     @property
