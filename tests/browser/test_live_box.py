@@ -94,7 +94,7 @@ def test_pointing_at_a_part_of_c_lights_what_it_needs(show_picture) -> None:
     expect(lit).to_have_count(4)
     for one in lit.all():
         expect(one).to_be_visible()
-    assert "needs these rows of A" in page.locator(".rl-box .needs").text_content()
+    assert "needs whole rows of A" in page.locator(".rl-box .needs").text_content()
     page.mouse.move(1, 1)
     expect(lit.first).not_to_be_visible()
 

@@ -22,7 +22,7 @@ def test_tokens_thicken_the_box_and_bring_the_point_to_the_roof(show_picture) ->
     solid = page.locator(".rl-box .stage svg")
     faces = [page.locator(f".rl-box .name-{one}").first.text_content() for one in "ABC"]
     assert [face.split(",")[0] for face in faces] == ["X", "W", "Y"]
-    assert "a sheet of 1×11008×4096" in solid.get_attribute("aria-label")
+    assert "a sheet of 1×11\u202f008×4096" in solid.get_attribute("aria-label")
     start = x_of(page, GEMM), y_of(page, GEMM)
     steps = TOKENS.index(384)
     assert TOKENS[steps - 2] < knee(4096, 11008, rl.Roofline("h100-sxm", "bf16")) < 384

@@ -194,7 +194,7 @@ def test_an_address_brings_back_what_was_shown(tab: Tab, static_page: Callable[.
         )
     with tab.silent(address + "#picture-1&k=no&m=&nothing=1&scenes=0", WINDOW) as page:
         assert page.locator(".rl-scene .say").inner_text() != sentence
-        assert page.locator(".rl-scene .say").inner_text().startswith("product is a box of 64")
+        assert page.locator(".rl-scene .say").inner_text().startswith("This product is a box of 64")
 
 
 def test_no_address_holds_an_answer_or_uncovers_one(tab: Tab, address: str) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import rooflab as rl
+from rooflab.show import theme
 from rooflab.show.rooflines.points import MARKERS, Point, given_points, markers
 
 ROWS = [("conv", 180.0, 4e13), ("norm", 0.6, 1.6e12)]
@@ -74,14 +75,16 @@ def test_tables_and_operations_stand_in_one_picture() -> None:
     assert "bf16" in figure.words and "mine: 300 FLOP/byte" in figure.words
 
 
-def test_cold_and_warm_rows_are_filled_and_hollow() -> None:
-    table = {"name": ["f", "f"], "intensity": [1, 1], "rate": [1e11, 3e11],
-             "cache": ["cold", "Warm"]}  # fmt: skip
+def test_cold_and_warm_rows_are_filled_alike_and_each_says_which_it_is() -> None:
+    table = {"name": ["f", "f", "g", "g"], "intensity": [1, 1, 20, 20],
+             "rate": [1e11, 3e11, 2e12, 9e12],
+             "cache": ["cold", "Warm", "cold", "warm"]}  # fmt: skip
     figure = rl.show.roofline("h100-sxm", table)
     faces = [line.get_markerfacecolor() for line in figure.axes[0].lines
              if len(line.get_xdata()) == 1]  # fmt: skip
-    assert len(set(faces)) == 2
-    assert {"f, cold", "warm"} <= {text.get_text() for text in figure.axes[0].texts}
+    assert faces == [theme.INK] * 4, "filled is measured"
+    said = [text.get_text() for text in figure.axes[0].texts]
+    assert {"f, cold", "g, cold"} <= set(said) and said.count("warm") == 2
 
 
 def test_names_that_begin_alike_share_a_marker_and_no_other_has_it() -> None:

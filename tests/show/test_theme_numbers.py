@@ -53,8 +53,8 @@ def test_a_ridge_has_three_digits_and_no_prefix(value: float, text: str) -> None
 
 @pytest.mark.parametrize(
     ("factor", "text"),
-    [(1.0, "×1"), (1.13, "×1.13"), (12_300.0, "×12,300"), (1e-4, "×0.0001"), (1.2e-9, "×1.2e-9"),
-     (3e7, "×3.0e7"), (float("inf"), "×inf")],
+    [(1.0, "×1"), (1.13, "×1.13"), (12_300.0, "×12\u202f300"), (1e-4, "×0.0001"),
+     (1.2e-9, "×1.2e-9"), (3e7, "×3.0e7"), (float("inf"), "×inf")],
 )  # fmt: skip
 def test_a_factor_has_at_most_eight_letters(factor: float, text: str) -> None:
     assert factor_text(factor) == text and len(text) <= 8

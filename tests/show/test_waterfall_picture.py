@@ -119,7 +119,7 @@ def test_ticks_are_few_and_lie_inside(lo, width) -> None:
 
 def test_ticks_name_factors() -> None:
     assert [label for _, label in ticks(-0.1, 1.1)] == ["×1", "×2", "×5", "×10"]
-    assert [label for _, label in ticks(-1, 3)] == ["×0.1", "×1", "×10", "×100", "×1,000"]
+    assert [label for _, label in ticks(-1, 3)] == ["×0.1", "×1", "×10", "×100", "×1000"]
 
 
 def test_a_factor_near_one_does_not_fill_the_picture() -> None:

@@ -60,21 +60,31 @@ def rounded(value: float, digits: int) -> float:
     return float(f"{value:.{digits}g}")
 
 
+def grouped(value: int) -> str:
+    """Format a whole number, from 10 000 on with thin spaces: ``"4096"``, ``"16 384"``.
+
+    The space is U+202F: it is narrow, and no line ends there.
+    """
+    return f"{value:,}".replace(",", "\u202f") if abs(value) > 9999 else str(value)
+
+
 def plain(value: float, digits: int = 4) -> str:
-    """Format a number without prefix or exponent: ``"0.5"``, ``"12"``, ``"4,096"``.
+    """Format a number without prefix or exponent: ``"0.5"``, ``"4096"``, ``"12 350"``.
 
     It has ``digits`` significant digits, and from 1000 on no decimals.
     """
     short = rounded(value, digits)
-    if abs(short) >= 1000 or not math.isfinite(short):
-        # Rounded once, from the value itself: by way of 1001.5, 1001.47 would become 1,002.
-        return f"{value if abs(value) < 10**digits else short:,.0f}"
+    if not math.isfinite(short):
+        return f"{short:.0f}"
+    if abs(short) >= 1000:
+        # Rounded once, from the value itself: by way of 1001.5, 1001.47 would become 1002.
+        return grouped(round(value if abs(value) < 10**digits else short))
     text = format(Decimal(repr(short)), "f")  # 0.00001, where a float would say 1e-05
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def times(factor: float, digits: int = 3) -> str:
-    """Format a ratio: ``"×1.24"``, ``"×310"``, ``"×12,000"``."""
+    """Format a ratio: ``"×1.24"``, ``"×310"``, ``"×12 000"``."""
     return f"×{plain(factor, digits)}"
 
 
@@ -85,4 +95,4 @@ def percent(share: float) -> str:
 
 def several(number: int, noun: str) -> str:
     """A number and its ``noun``, in the plural unless it is one: ``"1 token"``, ``"64 tokens"``."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    return f"{grouped(number)} {noun}{'' if number == 1 else 's'}"

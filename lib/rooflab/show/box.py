@@ -16,15 +16,16 @@ import numpy as np
 
 from rooflab.count.dtypes import DType, DTypeLike
 from rooflab.count.operation import Operation
-from rooflab.count.si import si
+from rooflab.count.si import grouped, si
 from rooflab.show import captions, theme
 from rooflab.show.rooflines.families import Family
 from rooflab.show.rooflines.tables import Slider
 from rooflab.show.scene import By, Dim, Fill, Scene, Sum, Times
 from rooflab.show.scene.player import Player
 
-WIDTH, HEIGHT = 480, 600
-CORNER = (92.0, 378.0)  # the corner it grows from
+#: So narrow that letters of 14 pixels stay larger than 12 on a phone.
+WIDTH, HEIGHT, LETTERS = 420, 550, 14
+CORNER = (90.0, 336.0)  # the corner it grows from
 ACROSS, DOWN, BACK = np.array(
     [[1.0, 0.0], [0.0, -1.0], [0.42, -0.36]]
 )  # pixels of a pixel's length
@@ -34,9 +35,11 @@ SCALE_WORDS = {
     "true": "true proportions; the longest edge keeps its length",
 }
 CELLS = 8  # at most so many rows and columns of C can be pointed at
-_BASE, _LONGEST = 10.0, 244.0
+_BASE, _LONGEST = 10.0, 198.0
 _SAME_IN_ALL_TYPES = ("solid", "m", "n", "k", "volume", "painted", "reuse", "flops")
-_TABLE = 428  # where the counts begin
+_TABLE, _ROW = 386, 20  # where the counts begin; from one to the next
+#: From the corners that are pulled to their handles: they keep apart, and off the words.
+_OUT = {"k": (18.0, -12.0), "nm": (-6.0, -14.0)}
 #: The faces as corners of the unit box (n, m, k), and how strongly they are painted.
 _FACES = {
     "C": ([(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)], 0.62),
@@ -82,7 +85,7 @@ class BoxView(Player):
     ) -> None:  # fmt: skip
         scene = box_scene(solids, sliders, dtypes)
         super().__init__(scene, stem="rooflab-box", kind="rl-box", **start)
-        self.layout.flex, self.layout.max_width, self.layout.margin = "2 1 400px", "560px", "0"
+        self.layout.flex, self.layout.max_width, self.layout.margin = "2 1 400px", "500px", "0"
 
 
 @dataclass(frozen=True)
@@ -94,13 +97,11 @@ class _Drawing:
     edges: np.ndarray  # of the box, by solid, i, j and k
     lengths: By  # N, M, K in pixels
 
-    def spot(
-        self, *corners: tuple[float, float, float], shift: tuple[float, float] = (0, 0)
-    ) -> Sum:
-        """Places at shares (n, m, k) of the edges, moved by ``shift`` pixels."""
+    def spot(self, *corners: tuple[float, float, float], shift: Any = (0, 0)) -> Sum:
+        """Places at shares (n, m, k) of the edges, moved by ``shift`` pixels, or a row for each."""
         matrix = [direction(corner, axis) for corner in corners for axis in range(2)]
-        fixed = np.tile(np.add(CORNER, shift), len(corners))
-        return Sum(fixed, Times(np.array(matrix).ravel(), self.lengths))
+        fixed = np.broadcast_to(np.add(CORNER, shift), (len(corners), 2))
+        return Sum(fixed.ravel(), Times(np.array(matrix).ravel(), self.lengths))
 
 
 def direction(corner: Sequence[float], axis: int) -> list[float]:
@@ -160,13 +161,15 @@ def _solid(drawing: _Drawing) -> None:
         look: dict[str, Any] = {"anchor": "middle", "bold": True, "halo": True, "opacity": shown}
         scene.text(drawing.spot(middle, shift=(0, 5)), None, letter, name="letter", **look)
     for n, name, middle, shift, anchor in (
-        (1, "N", (0.5, 0, 0), (0, 22), "middle"),
-        (0, "M", (0, 0.5, 0), (-8, 5), "end"),
-        (2, "K", (1, 0, 0.5), (10, 12), "start"),
+        (1, "N", (0.5, 0, 0), (0, 28), "middle"),
+        (0, "M", (0, 0.5, 0), (-10, 9), "end"),
+        (2, "K", (1, 0, 0.5), (10, 14), "start"),
     ):
         words = By(
             "op i j k",
-            np.vectorize(lambda v, name=name: f"{name} = {v}", otypes=[object])(edges[..., n]),
+            np.vectorize(lambda v, name=name: f"{name} = {grouped(v)}", otypes=[object])(
+                edges[..., n]
+            ),
         )
         scene.text(
             drawing.spot(middle, shift=shift),
@@ -174,7 +177,7 @@ def _solid(drawing: _Drawing) -> None:
             words,
             anchor=anchor,
             halo=True,
-            size=14,
+            size=LETTERS,
             name=f"edge-{name}",
         )
 
@@ -204,9 +207,8 @@ def _pointing(drawing: _Drawing) -> None:
     )
     (front,) = (mark for mark in scene.marks if mark.name == "face-C")
     scene.grip("row column", shares.spot(drawing, [("n", "m", 0)]), None, area=front, hover=True)
-    said = "This part of C needs these rows of A and columns of B, whole."
-    words = By("row", ["", *[said] * CELLS])
-    scene.text(WIDTH / 2, 46, words, "soft", size=13, anchor="middle", name="needs")
+    words = By("row", ["", *["This part needs whole rows of A and columns of B."] * CELLS])
+    scene.text(WIDTH / 2, 42, words, "soft", size=LETTERS, anchor="middle", name="needs")
 
 
 class _Shares:
@@ -240,15 +242,18 @@ class _Shares:
 
 
 def _handles(drawing: _Drawing, moves: Sequence[bool]) -> None:
-    """Where the box is pulled: the back lower corner for K, the front upper one for N and M."""
+    """Where the box is pulled: at its right upper edge, the back corner for K, the front one for N
+    and M."""
     scene = drawing.scene
     dims = " ".join(name for name, one in zip("ij", moves) if one)
-    for name, corner in (("k" if moves[2] else "", (1, 0, 1)), (dims, (1, 1, 0))):
+    for key, name, back in (("k", "k" if moves[2] else "", 1), ("nm", dims, 0)):
         if name:
-            knob = scene.dot(
-                drawing.spot(corner), None, size=9, fill="paper", ink="key", width=3, name="knob"
-            )
-            scene.grip(name, drawing.spot(corner), None, area=knob)
+            corner = (1, 1, back)
+            stem = drawing.spot(corner, corner, shift=((0, 0), _OUT[key]))
+            scene.line(stem, "key", 2, name="stem")
+            spot = drawing.spot(corner, shift=_OUT[key])
+            knob = scene.dot(spot, None, size=9, fill="paper", ink="key", width=3, name="knob")
+            scene.grip(name, spot, None, area=knob)
 
 
 def _counts(
@@ -270,11 +275,11 @@ def _counts(
     every = [op for row in cells for _, op in row]
     holes["bytes"] = table((si(op.bytes, "B") for op in every), "dtype")
     holes["intensity"] = table((theme.intensity(op.intensity) for op in every), "dtype")
-    holes["name"] = By("op", [s.label for s in solids])
+    holes["name"] = By("op", [_subject(s.label) for s in solids])
     holes["dtype"] = By("dtype", [str(d) for d in dtypes])
     scene.says = Fill(captions.BOX, **holes)
     title = Fill("a {solid}{boxes}", solid=holes["solid"], boxes=holes["boxes"])
-    scene.text(WIDTH / 2, 24, title, bold=True, anchor="middle", size=17, name="title")
+    scene.text(WIDTH / 2, 22, title, bold=True, anchor="middle", size=17, name="title")
     rows: list[tuple[Any, Any, str]] = []
     for n, face in enumerate("ABC"):
         moved = table(_moved(op, s.faces[n][1]) for s, op in cells[0])
@@ -292,7 +297,7 @@ def _counts(
 
 def _foot(scene: Scene, solids: Sequence[Solid]) -> None:
     """How its edges are drawn, and why a batch does not thicken it."""
-    soft: dict[str, Any] = {"size": 13, "anchor": "middle"}
+    soft: dict[str, Any] = {"size": LETTERS, "anchor": "middle"}
     told = By("scale", [SCALE_WORDS[scale] for scale in SCALES])
     scene.text(WIDTH / 2, HEIGHT - 26, told, "soft", name="scale", **soft)
     if any(s.stays for s in solids):
@@ -303,17 +308,22 @@ def _foot(scene: Scene, solids: Sequence[Solid]) -> None:
 def _table(scene: Scene, rows: Sequence[tuple[Any, Any, str]]) -> None:
     """Names and values below each other; ``kind`` is a face, "inside" or "total"."""
     for row, (name, value, kind) in enumerate(rows):
-        y = _TABLE + 21 * row
+        y = _TABLE + _ROW * row
         if kind in _FACES:
             scene.rect(24, y - 11, 14, 14, "paper", ink="ink", width=1, radius=1)
             scene.rect(24, y - 11, 14, 14, "carrying", opacity=_FACES[kind][1], radius=1)
         else:
             scene.line([(24, y - 15), (WIDTH - 24, y - 15)], "grid", 1)
         ink = "computing" if kind == "inside" else "ink"
-        scene.text(46 if kind in _FACES else 24, y, name, ink, size=14, name=f"name-{kind}")
-        scene.text(
-            WIDTH - 24, y, value, ink, size=14, bold=True, anchor="end", name=f"count-{kind}"
-        )
+        look: dict[str, Any] = {"size": LETTERS}
+        scene.text(46 if kind in _FACES else 24, y, name, ink, name=f"name-{kind}", **look)
+        look |= {"bold": True, "anchor": "end"}
+        scene.text(WIDTH - 24, y, value, ink, name=f"count-{kind}", **look)
+
+
+def _subject(label: str) -> str:
+    """What a sentence about a solid begins with: ``This layer``, but ``GEMM``."""
+    return label if label[:1].isupper() else f"This {label}"
 
 
 def _boxes(op: Operation, edges: Iterable[int]) -> str:

@@ -7,7 +7,7 @@ the browser): the words under a moving point are the words that a saved notebook
 from __future__ import annotations
 
 from rooflab.count.operation import Operation
-from rooflab.count.si import percent, several, si, times
+from rooflab.count.si import grouped, percent, several, si, times
 from rooflab.predict.machine import Machine
 from rooflab.predict.roofline import Roofline
 from rooflab.show import theme
@@ -56,7 +56,7 @@ def short(op: Operation) -> str:
 def sizes(op: Operation) -> str:
     """Return the sizes: ``4096×4096``, ``of 16.8 million``."""
     found = list(op.dims.values())
-    return f"of {theme.count(found[0])}" if len(found) == 1 else "×".join(map(str, found))
+    return f"of {theme.count(found[0])}" if len(found) == 1 else "×".join(map(grouped, found))
 
 
 def batch(op: Operation) -> str:
@@ -98,7 +98,7 @@ def box(op: Operation, m: int, n: int, k: int) -> dict[str, str]:
     moved = sum(operand.elements * (operand.reads + operand.writes) for operand in op.operands)
     return {
         **counts(op),
-        "solid": solid(m, n, k), "m": str(m), "n": str(n), "k": str(k),
+        "solid": solid(m, n, k), "m": grouped(m), "n": grouped(n), "k": grouped(k),
         "volume": theme.count(op.flops // 2),
         "painted": theme.count(moved),
         "reuse": theme.intensity(op.flops / 2 / moved),

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rooflab.count.si import plain
+from rooflab.count.si import plain, times
 from rooflab.show import labels
 from rooflab.show.scene import Scene
 from rooflab.show.scene.axes import Frame, Scale
@@ -138,6 +138,6 @@ def _overview(scene: Scene, rows: Sequence[Gauge], y: float) -> None:
     free = -float(EDGE)
     for tick in TICKS:
         if tick <= top:
-            free = _tick(scene, x(tick), y, f"×{tick:,.0f}", free)
+            free = _tick(scene, x(tick), y, times(tick), free)
     for row in known:
         _ring(scene, x(row.off_by), y, f"{row.question} {row.sentence}")

@@ -24,7 +24,8 @@ from rooflab.show.scene.player import Player
 #: The two sheets: the bins beside each other, and on a phone below each other.
 WIDE, NARROW = 960, 400
 DECK, HEAD, GAP = 58, 40, 10  # pixels of the deck and of a bin's head, and between bins
-CARD, ROW = 30, 34  # pixels of a card, and from one to the next
+#: Pixels of a card, from one to the next, and of half of that: a second line on a card.
+CARD, ROW, LINE = 30, 34, 17
 LETTERS = 14
 INKS = ("carrying", "computing", "overhead")  # of the three bins: the course's language of colour
 
@@ -198,50 +199,63 @@ def names(many: int) -> list[str]:
     return [f"card{n}" for n in range(many)]
 
 
-def _dims(deck: Deck, beside: bool) -> list[Dim]:
-    """Where each card was put, where it lies and in which row, and what follows from that.
+def _dims(deck: Deck, beside: bool, long: Sequence[int]) -> list[Dim]:
+    """Where each card was put, where it lies, and what follows from that.
 
     ``top`` is the first card that lies nowhere; ``back`` is one more than the last that was put.
-    ``beside``: each bin counts its own rows; else they go on from bin to bin.
     """
     many, stops = len(deck.faces), ["not placed", *deck.bins]
     dims = [Dim(name, stops, [-1, *range(len(deck.bins))]) for name in names(many)]
     dims.append(Dim("covered", ["covered", "uncovered"], [True, False]))
     for n, face in enumerate(deck.faces):
-        uncovered = [face.bin + 1, 1, 2, 3]
-        lies = By(f"covered card{n}", [[0, 1, 2, 3], uncovered])
+        lies = By(f"covered card{n}", [[0, 1, 2, 3], [face.bin + 1, 1, 2, 3]])
         dims.append(Dim(f"lies{n}", stops, of=lies))
     for name in ("top", "back"):  # card by card, from what the cards before it say
         for n in range(many):
             here = name if n == many - 1 else f"{name}{n}"
-            table = [
-                [before, *[n + 1 if name == "back" or before == n else before] * 3]
-                for before in range(n + 1)
-            ]
+            table = [[before, *[n + 1 if name == "back" or before == n else before] * 3]
+                     for before in range(n + 1)]  # fmt: skip
             of = By(f"{name}{n - 1} card{n}", table) if n else By("card0", table[0])
             dims.append(Dim(here, [*map(str, range(n + 2))], of=of))
     every = [*map(str, range(many + 1))]
-    for n in range(many):
-        above = [_above(m, n, beside) for m in range(many) if m < n or (m > n and not beside)]
-        dims.append(Dim(f"row{n}", every, of=Sum(By(f"lies{n}", [0] * 4), *above)))
-    for b in range(3):
-        below = [0, *(int(other < b and not beside) for other in range(3))]
-        for name, one in ((f"held{b}", np.eye(4)[b + 1]), (f"rows{b}", below)):
-            cards = (By(f"lies{m}", one) for m in range(many))
-            dims.append(Dim(name, every, of=Sum(*cards)))
     right = [np.eye(4)[face.bin + 1] for face in deck.faces]
     put = Sum(*(By(name, [0, 1, 1, 1]) for name in names(many)))
     hits = Sum(*(By(name, one) for name, one in zip(names(many), right, strict=True)))
-    return [*dims, Dim("sorted", every, of=put), Dim("right", every, of=hits)]
+    dims += [Dim("sorted", every, of=put), Dim("right", every, of=hits)]
+    return dims + _lines(deck, beside, long)
 
 
-def _above(m: int, n: int, beside: bool) -> By:
-    """Whether the card m lies above the card n, by the bins of both."""
-    table = np.zeros((4, 4))
-    for theirs, mine in np.ndindex(3, 3):
-        above = m < n if theirs == mine else theirs < mine and not beside
-        table[theirs + 1, mine + 1] = above
-    return By(f"lies{m} lies{n}", table)
+def _lines(deck: Deck, beside: bool, long: Sequence[int]) -> list[Dim]:
+    """The lines above each card and bin, and in each bin.
+
+    ``beside``: each bin counts its own; else they go on from bin to bin. A card is two lines, but
+    the ``long`` ones are three where they are seen to lie wrong.
+    """
+    many, dims = len(deck.faces), list[Dim]()
+    lines = [*map(str, range(2 * many + len(long) + 1))]
+
+    def tall(m: int, others: str, table: np.ndarray) -> By:
+        """The lines of the card m, where a table by the bins of it and of others says 1."""
+        right = np.arange(4) == deck.faces[m].bin + 1
+        wrong = (table.T * ~right).T * (m in long)
+        return By(f"covered lies{m} {others}", [2 * table, 2 * table + wrong])
+
+    for n in range(many):
+        above = [tall(m, f"lies{n}", _above(m < n, beside)) for m in range(many)
+                 if m < n or (m > n and not beside)]  # fmt: skip
+        dims.append(Dim(f"row{n}", lines, of=Sum(By(f"lies{n}", [0] * 4), *above)))
+    for b in range(3):
+        below = np.array([0, *(int(other < b and not beside) for other in range(3))])
+        for name, one in ((f"held{b}", np.eye(4)[b + 1]), (f"rows{b}", below)):
+            dims.append(Dim(name, lines, of=Sum(*(tall(m, "", one) for m in range(many)))))
+    return dims
+
+
+def _above(first: bool, beside: bool) -> np.ndarray:
+    """Whether a card lies above another, by the bins of both; ``first``: it comes first."""
+    theirs, mine = np.indices((4, 4))
+    above = first * (theirs == mine) + (theirs < mine) * (not beside)
+    return above * (theirs > 0) * (mine > 0)
 
 
 class _Table:
@@ -254,8 +268,10 @@ class _Table:
         self.room = self.across - 2 * 8
         right, down = (self.across + GAP, 0) if self.beside else (0, HEAD + GAP)
         self.corners = [(b * right, DECK + GAP + b * down) for b in range(3)]
-        self.foot = self.corners[2][1] + HEAD + self.many * ROW + 8
-        self.scene = Scene(wide, self.foot + 4, _dims(deck, self.beside))
+        self.long = [n for n in range(self.many) if not self.holds_goal(n)]
+        self.lines = LINE * np.arange(2.0 * self.many + len(self.long) + 1)  # pixels of so many
+        self.foot = self.corners[2][1] + HEAD + self.lines[-1] + 8
+        self.scene = Scene(wide, self.foot + 4, _dims(deck, self.beside, self.long))
 
     @cached_property
     def open(self) -> By:
@@ -265,20 +281,25 @@ class _Table:
     def bin(self, b: int, right: float, down: float) -> tuple[float, By]:
         """A place in a bin, from its upper left corner: x and y."""
         x, y = self.corners[b]
-        return x + right, By(f"rows{b}", y + down + ROW * np.arange(self.many + 1))
+        return x + right, By(f"rows{b}", y + down + self.lines)
 
-    def tall(self, b: int) -> By | float:
-        """The height of a bin; below each other, they grow with their cards."""
-        if self.beside:
-            return self.foot - self.corners[b][1]
-        return By(f"held{b}", HEAD + 4 + ROW * np.arange(self.many + 1.0))
+    def tall(self, b: int) -> By:
+        """The height of a bin: that of its cards; beside each other, first that of all cards."""
+        held = HEAD + 4 + self.lines
+        whole = np.full_like(held, self.foot - self.corners[b][1])
+        return By(f"covered held{b}", [whole if self.beside else held, held])
 
     def card(self, n: int, right: float, down: float) -> tuple[By, By]:
         """A place on the card n, from its upper left corner: x and y."""
-        lies, rows = f"lies{n}", ROW * np.arange(self.many + 1)
         xs = [math.nan, *(x + 8 + right for x, _ in self.corners)]
-        ys = [rows * math.nan, *(y + HEAD + down + rows for _, y in self.corners)]
-        return By(lies, xs), By(f"{lies} row{n}", ys)
+        ys = [self.lines * math.nan, *(y + HEAD + down + self.lines for _, y in self.corners)]
+        return By(f"lies{n}", xs), By(f"lies{n} row{n}", ys)
+
+    def holds_goal(self, n: int) -> bool:
+        """Whether the name of the card n and the bin it belongs to fit on one line."""
+        name, goal = self.deck.shortest[n], self.deck.bins[self.deck.faces[n].bin]
+        words = _wide(f"✗ {name}") + 1.04 * _wide(f"→ {goal}")  # bold is wider, but small
+        return words + 8 <= self.room - 20
 
     def fit(self, words: str, room: float) -> str:
         """``words``, without their last parts where there is no room for them."""
@@ -318,15 +339,16 @@ def cards_scene(deck: Deck, wide: float) -> Scene:
 def _top(table: _Table) -> None:
     """The deck: the card on top, then the score."""
     scene, many, each = table.scene, table.many, range(table.many + 1)
-    scene.rect(1, 1, table.wide - 2, DECK - 2, None, ink="key", width=2, radius=10,
-               opacity=By("covered", [1, 0.4]))  # fmt: skip
+    seen = By("covered sorted", [[1.0] * (many + 1), [0, *[0.4] * many]])  # a score has a frame
+    scene.rect(1, 1, table.wide - 2, DECK - 2, None, ink="key", width=2, radius=10, opacity=seen,
+               name="deck")  # fmt: skip
     counts = [*(f"card {n} of {many}" for n in range(1, many + 1)), "all placed"]
     size = 20 if table.beside else 15
     faces = [*(face.name for face in table.deck.faces), ""]
     none, shut = [""] * (many + 1), By("covered", [1, 0])
     scene.text(14, 21, By("covered top", [counts, none]), "soft", size=14, name="count")
     scene.text(14, 45, By("top", faces), size=size, bold=True, opacity=shut, name="top")
-    score = [[f"{hits} of {some}" if some else "not sorted" for hits in each] for some in each]
+    score = [[f"{hits} of {some}" if some else "" for hits in each] for some in each]
     scene.text(14, 36, By("sorted right", score), size=20, bold=True,
                opacity=By("covered", [0, 1]), name="score")  # fmt: skip
 
@@ -348,32 +370,26 @@ def _bin(table: _Table, b: int) -> None:
 
 def _move(many: int, dim: str, first: int, stop: int) -> dict[str, By]:
     """What brings to ``stop`` the card that ``dim`` stands at, counted from ``first``."""
-    sets = {}
-    for n, name in enumerate(names(many)):
-        stops = np.tile(np.arange(4), (many + 1, 1))
-        stops[n + first] = stop
-        sets[name] = By(f"{dim} {name}", stops)
-    return sets
+    here, stays = np.arange(many + 1)[:, None], np.arange(4)
+    return {name: By(f"{dim} {name}", np.where(here == n + first, stop, stays))
+            for n, name in enumerate(names(many))}  # fmt: skip
 
 
 def _card(table: _Table, n: int, short: str) -> None:
     """A card that was put into a bin: a tap takes it back; at the end it says how right it lies."""
     scene, deck, face = table.scene, table.deck, table.deck.faces[n]
-    own, room = f"covered card{n}", table.room - 20
+    own, room, more = f"covered card{n}", table.room - 20, LINE * (n in table.long)
     inks = [["soft"] * 4, ["soft", *[INKS[face.bin]] * 3]]
-    frame = scene.rect(*table.card(n, 0, 0), table.room, CARD, "paper", ink=By(own, inks), width=2,
+    wrong = np.array([0.0, *(at != face.bin for at in range(3))])
+    tall = By(own, [[CARD] * 4, CARD + more * wrong])
+    frame = scene.rect(*table.card(n, 0, 0), table.room, tall, "paper", ink=By(own, inks), width=2,
                        radius=7, name="card")  # fmt: skip
-    goal = f"→ {deck.bins[face.bin]}"
-    left = room - 1.04 * _wide(goal) - 2  # bold letters are wider, but these are small
-    said, wrong = [], []
-    for at in range(-1, 3):
-        astray = at not in (-1, face.bin)
-        said.append(table.fit(f"{sign(face, at)} {short}", left if astray else room))
-        wrong.append(float(astray and _wide(said[-1]) < left))
+    said = [table.fit(f"{sign(face, at)} {short}", room) for at in range(-1, 3)]
     words = By(own, [[table.fit(short, room)] * 4, said])
     scene.text(*table.card(n, 10, 20), words, size=LETTERS, name="card-name")
-    scene.text(*table.card(n, table.room - 10, 20), goal, INKS[face.bin], size=13,
-               bold=True, anchor="end", opacity=By(own, [[0] * 4, wrong]), name="goal")  # fmt: skip
+    scene.text(*table.card(n, table.room - 10, 20 + more), f"→ {deck.bins[face.bin]}",
+               INKS[face.bin], size=13, bold=True, anchor="end",
+               opacity=By(own, [[0] * 4, wrong]), name="goal")  # fmt: skip
     where = [f"{face.name}: {one}; take it back" for one in ("not placed", *deck.bins)]
     scene.press(frame, {f"card{n}": 0}, By(f"card{n}", where), enabled=By("covered", [1, 0]),
                 says=f"Taken back: {face.name}.")  # fmt: skip
@@ -390,11 +406,10 @@ def _wide(words: str) -> float:
 
 
 def _buttons(table: _Table) -> None:
-    scene, many = table.scene, table.many
-    full = By("covered top", [[*[0] * many, 1], [0] * (many + 1)])
-    look: dict[str, Any] = {"shown": full, "kind": "confirm mine-is", "key": "Enter"}
-    scene.button("what the model says", {"covered": 1}, **look)
+    scene, many, none = table.scene, table.many, [0] * (table.many + 1)
+    full, some = [*[0] * many, 1], [0, *[1] * many]
+    scene.button("what the model says", {"covered": 1}, shown=By("covered top", [full, none]),
+                 kind="confirm mine-is", key="Enter")  # fmt: skip
     scene.button("skip: show me", {"covered": 1}, shown=table.open, kind="skip")
-    some = By("covered back", [[0, *[1] * many], [0] * (many + 1)])
-    look = {"shown": some, "kind": "back", "key": "Backspace"}
-    scene.button("take the last one back", _move(many, "back", 1, 0), **look)
+    scene.button("take the last one back", _move(many, "back", 1, 0),
+                 shown=By("covered back", [some, none]), kind="back", key="Backspace")  # fmt: skip

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
+from math import inf
 from typing import TYPE_CHECKING, Any
 
-from rooflab.count.si import rounded, si
+from rooflab.count.si import grouped, rounded, si
 
 if TYPE_CHECKING:
     from matplotlib.typing import RcKeyType
@@ -143,8 +144,8 @@ RC: dict[RcKeyType, Any] = {
 
 def intensity(value: float) -> str:
     """Format an intensity in FLOP/byte with four digits: ``682.7``, ``0.1667``, ``10 923``."""
-    if value >= 9999.5:
-        return f"{value:,.0f}".replace(",", "\u202f")
+    if 9999.5 <= value < inf:
+        return grouped(round(value))
     return f"{value:.4g}"
 
 
@@ -161,7 +162,7 @@ _MILLIONS = {1e15: "quadrillion", 1e12: "trillion", 1e9: "billion", 1e6: "millio
 def count(value: int) -> str:
     """Format a number of things: ``4096``, ``131 072``, and ``16.8 million`` from a million on."""
     if value < 1e6:
-        return f"{value:,}".replace(",", "\u202f") if value > 9999 else str(value)
+        return grouped(value)
     if value >= 1e18:
         return f"{Decimal(value):.2e}"
     near = rounded(value, 3)  # 999.7 million are 1.00 billion

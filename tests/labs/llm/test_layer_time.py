@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 
+import numpy as np
 import pytest
 from ipywidgets import Widget
 from ipywidgets.embed import embed_data
@@ -12,7 +13,9 @@ from ipywidgets.embed import embed_data
 import rooflab as rl
 from rooflab.labs.llm.layer_time import MOST, TOKENS, WIDTHS, _bound, knee
 from rooflab.measure.measurement import Measurement
+from rooflab.show import theme
 from tests.support.scenes import texts
+from tests.support.text_overlap import outside, overlapping
 
 H200, MI300X = rl.Roofline("h200-sxm", "bf16"), rl.Roofline("mi300x", "fp16")
 
@@ -84,6 +87,89 @@ def test_everything_lies_inside_the_picture(each):
         assert text.get_fontsize() * figure.dpi / 72 >= 15, text.get_text()
 
 
+CORE = rl.Roofline(rl.recording("epyc-2core-vm").at(threads=1), "fp32")
+MARKS = [timed(1, 0.01), timed(16, 0.02), timed(128, 0.1)]
+
+
+def boxes(figure, word):
+    """The boxes of the texts that begin with a word, in pixels."""
+    (ax,), drawn = figure.axes, figure.canvas.get_renderer()
+    return [one.get_window_extent(drawn) for one in ax.texts if one.get_text().startswith(word)]
+
+
+def curves(ax):
+    """The drawn bounds as pixels; each is two lines, carrying and computing."""
+    lines = [line for line in ax.lines if len(line.get_xdata()) > 3 and line.get_lw() and
+             line.get_linestyle() != "None"]  # fmt: skip
+    return [ax.transData.transform(np.column_stack(line.get_data())) for line in lines]
+
+
+@pytest.mark.parametrize("width", [7.6, 3.3])
+@pytest.mark.parametrize("each", [False, True])
+def test_every_curve_is_named_at_its_right_end_in_its_own_colour(each, width):
+    figure = rl.show.tokens(4096, 11008, [CORE, H200], MARKS, each=each, width=width)
+    (ax,), drawn = figure.axes, figure.canvas.get_renderer()
+    names = [one for one in ax.texts if "(" in one.get_text()]
+    assert [one.get_text().split()[0] for one in names] == (
+        ["NVIDIA", "AMD"] if _bound(4096, 11008, CORE, MOST, each) > 0.05 else ["AMD", "NVIDIA"]
+    )
+    assert {one.get_color() for one in names} == {theme.COMPUTING}
+    ends = sorted(float(line.get_ydata()[-1]) for line in ax.lines
+                  if line.get_xdata()[-1] == MOST)  # fmt: skip
+    for name, y in zip(names, ends, strict=True):
+        box, (x, y) = name.get_window_extent(drawn), ax.transData.transform((MOST, y))
+        assert x < box.x0 < x + 20 and box.y0 - 1 <= y <= box.y1 + 1
+    thin = rl.show.tokens(4096, 16, H200).axes[0]
+    assert [one.get_color() for one in thin.texts if "(" in one.get_text()] == [theme.CARRYING]
+
+
+@pytest.mark.parametrize("each", [False, True])
+def test_names_of_curves_that_end_together_give_way_in_both_directions(each):
+    roofs = [rl.Roofline("h100-sxm", "bf16"), MI300X, H200]
+    figure = rl.show.tokens(4096, 11008, roofs, each=each)
+    (ax,), drawn = figure.axes, figure.canvas.get_renderer()
+    assert overlapping(figure) == [] and outside(figure) == []
+    named = [one.get_window_extent(drawn) for one in ax.texts if "(" in one.get_text()]
+    ends = [ax.transData.transform((MOST, line.get_ydata()[-1]))[1]
+            for line in ax.lines if line.get_xdata()[-1] == MOST]  # fmt: skip
+    assert min(box.y0 for box in named) < min(ends) and max(box.y1 for box in named) > max(ends)
+
+
+@pytest.mark.parametrize("width", [7.6, 3.3])
+@pytest.mark.parametrize("each", [False, True])
+def test_no_line_passes_through_the_words_at_a_knee(each, width):
+    figure = rl.show.tokens(4096, 11008, [CORE, H200], MARKS, each=each, width=width)
+    (ax,), said = figure.axes, boxes(figure, "knee at")
+    assert len(said) == 2
+    for line in curves(ax):
+        steps = np.linspace(0, len(line) - 1, 4000)
+        x, y = (np.interp(steps, range(len(line)), line[:, axis]) for axis in (0, 1))
+        for box in said:
+            assert not ((x > box.x0) & (x < box.x1) & (y > box.y0) & (y < box.y1)).any()
+
+
+@pytest.mark.parametrize("each", [False, True])
+def test_the_axis_ends_just_above_what_is_drawn_and_says_what_it_is(each):
+    figure = rl.show.tokens(4096, 11008, [CORE, H200], MARKS, each=each)
+    (ax,) = figure.axes
+    seen = [float(y) for line in ax.lines for y in line.get_ydata()]
+    assert max(seen) < ax.get_ylim()[1] < 2 * max(seen)
+    assert "time ÷ bound" in [text.get_text() for text in ax.texts]
+    ticks = [tick.get_text() for tick in ax.get_yticklabels()]
+    assert "×1" in ticks and all(tick.startswith("×") for tick in ticks)
+
+
+def test_a_product_is_a_diamond_when_measured_and_a_knee_is_a_stroke():
+    (ax,) = rl.show.tokens(4096, 11008, [CORE, H200], MARKS).axes
+    assert [line.get_marker() for line in ax.lines if line.get_marker() != "None"] == [
+        "|", "|", theme.style("gemm").marker,
+    ]  # fmt: skip
+    left, _ = rl.show.walk(4096, 11008, [CORE, H200], MARKS).axes
+    marked = [line for line in left.lines if line.get_marker() != "None"]
+    assert {line.get_marker() for line in marked} == {theme.style("gemm").marker}
+    assert [line.get_markerfacecolor() for line in marked].count(theme.INK) == len(MARKS)
+
+
 @pytest.mark.parametrize(
     ("arguments", "error", "said"),
     [
@@ -105,9 +191,9 @@ def test_bad_input_is_named(arguments, error, said):
 def test_the_box_of_a_layer_has_tokens_as_its_thickness():
     live = rl.live.layer(machines=["h200-sxm"], dtype="bf16")
     assert edges(live) == {"tokens": 64, "outputs": 11008, "inputs": 4096}
-    assert "slab of 64×11008×4096" in live.box.sentence and "62.66 FLOP/byte" in live.sentence
+    assert "slab of 64×11\u202f008×4096" in live.box.sentence and "62.66 FLOP/byte" in live.sentence
     one = rl.live.layer(1, machines=["h200-sxm"], dtype="bf16")
-    assert "sheet of 1×11008×4096" in one.box.sentence and "left of the ridge" in one.sentence
+    assert "sheet of 1×11\u202f008×4096" in one.box.sentence and "left of the ridge" in one.sentence
 
 
 def test_the_box_of_a_layer_has_the_roof_that_the_lesson_computes_with():

@@ -7,6 +7,7 @@ import pytest
 import rooflab as rl
 from rooflab.labs.llm.layer_walk import TOKENS, X_LIMITS, Y_LIMITS
 from rooflab.measure.measurement import Measurement
+from rooflab.show import theme
 
 CORE = rl.Roofline(rl.recording("epyc-2core-vm").at(threads=1), "fp32")
 H200, PI = rl.Roofline("h200-sxm", "bf16"), rl.Roofline("raspberry-pi-5", "fp32")
@@ -58,8 +59,13 @@ def test_the_words_say_the_ridges_and_where_the_walk_turns():
 def test_measured_points_stand_under_the_first_roof_only():
     marks = [timed(1, 0.1), timed(2, 0.05), timed(64, 0.6)]
     left, right = rl.show.walk(4096, 11008, [CORE, H200], marks).axes
-    assert [y for _, y in dots(left, "s")] == pytest.approx([0.1, 0.05, 0.6])
-    assert not dots(right, "s")
+    filled, none = (
+        [line for line in ax.lines
+         if line.get_marker() == "D" and line.get_markerfacecolor() == theme.INK]
+        for ax in (left, right)
+    )  # fmt: skip
+    assert [line.get_ydata()[0] for line in filled] == pytest.approx([0.1, 0.05, 0.6])
+    assert not none
     said = [["measured" in text.get_text() for text in ax.texts] for ax in (left, right)]
     assert [sum(one) for one in said] == [2, 0], "in the heading, and beside a point"
 

@@ -16,7 +16,7 @@ from rooflab.count.blas import gemm
 from rooflab.count.operation import Operation
 from rooflab.count.si import plain, si
 from rooflab.count.validation import size
-from rooflab.labs.llm.layer_time import short, tokens_of
+from rooflab.labs.llm.layer_time import layer_name, short, tokens_of
 from rooflab.measure.measurement import Measurement
 from rooflab.predict.roofline import Roofline
 from rooflab.show import theme
@@ -81,7 +81,7 @@ def walk(
     >>> epyc = rl.Roofline(rl.recording("epyc-2core-vm").machine, "fp32")
     >>> h100 = rl.Roofline(rl.machine("h100-sxm"), "bf16")
     >>> print(rl.show.walk(4096, 11008, [epyc, h100]).words)
-    A layer 4096 → 11008 under two roofs.
+    A layer 4096 → 11 008 under two roofs.
     AMD EPYC, 2 threads, fp32 (measured on ...): ridge at ... tokens 1, 4 are limited by memory.
     NVIDIA H100 SXM5 80 GB, bf16 (datasheet): ridge at 295 FLOP/byte; ... limited by memory.
     The ridges are ... times apart.
@@ -94,7 +94,7 @@ def walk(
     if len(both) != 2:
         raise ValueError(f"roofs: {len(both)} given; two stand side by side")
     timed = {tokens_of(one, inputs, outputs): one for one in measured}
-    title = f"A layer {inputs} → {outputs}, 1 to 1024 tokens: share of the peak"
+    title = f"{layer_name(inputs, outputs)}, 1 to 1024 tokens: share of the peak"
     inset = INSET if width is None or width >= WITH_LINES else NARROW
     with page(ax, width, height, None, title, high=0.57, inset=inset, panels=2) as sheet:
         for number, (roof, panel) in enumerate(zip(both, sheet.axes, strict=True)):
@@ -164,16 +164,16 @@ def _dots(
     roof: Roofline,
 ) -> list[tuple[float, float]]:
     """What the roof allows is hollow, what was measured is filled; the places of the latter."""
-    look, style, share = theme.style("gemm"), theme.style("gemv"), crowd.share
+    marker, share = theme.style("gemm").marker, crowd.share
     hollow: Look = {"ms": 8 * share, "mfc": theme.PAPER, "mec": theme.INK, "mew": 2 * share}
     for x, y in at.values():
-        crowd.ax.plot(x, y, look.marker, zorder=4, **hollow)
+        crowd.ax.plot(x, y, marker, zorder=4, **hollow)
         crowd.add_disc(*crowd.pixel(x, y), 7)
     places = []
     for count, one in timed.items():
         x = at[count][0] if count in at else one.op.intensity
         y = one.flop_per_s / roof.peak
-        crowd.ax.plot(x, y, style.marker, ms=7 * share, color=theme.INK, zorder=5)
+        crowd.ax.plot(x, y, marker, ms=8 * share, color=theme.INK, zorder=5)
         places.append(crowd.pixel(x, y))
         crowd.add_disc(*places[-1], 7)
     return places
@@ -210,7 +210,7 @@ def _names(crowd: Crowd, roof: Roofline, at: dict[int, tuple[float, float]]) -> 
 def _words(
     inputs: int, outputs: int, roofs: Sequence[Roofline], timed: dict[int, Measurement]
 ) -> str:
-    lines = [f"A layer {inputs} → {outputs} under two roofs."]
+    lines = [f"{layer_name(inputs, outputs)} under two roofs."]
     for roof in roofs:
         ops = _ops(inputs, outputs, roof)
         left = [str(count) for count, op in ops.items() if roof.limit(op) == "memory"]

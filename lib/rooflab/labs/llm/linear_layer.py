@@ -64,7 +64,7 @@ def layer(
     --------
     >>> box = rl.live.layer(64, 4096, 11008, "bf16", machines="h100-sxm")
     >>> box.sentence.splitlines()[0]
-    'GEMM 64×11008×4096 in bf16: 5.77 GFLOP over 92.1 MB is 62.66 FLOP/byte, left of the ridge ...'
+    'GEMM 64×... in bf16: 5.77 GFLOP over 92.1 MB is 62.66 FLOP/byte, left of the ridge ...'
     """
     edges = ("tokens", "rows"), ("outputs", "numbers out"), ("inputs", "numbers in")
     asked = (tokens, TOKENS), (outputs, WIDTHS), (inputs, WIDTHS)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rooflab.count.operation import Operation
-from rooflab.count.si import si, times
+from rooflab.count.si import grouped, si, times
 from rooflab.count.validation import unknown
 from rooflab.show import captions, theme
 from rooflab.show.labels import Crowd, Haloed, spots_around
@@ -39,9 +39,8 @@ class Point:
     rate : float
         FLOP/s.
     kind : {"measured", "bound", "predicted", "guess"}
-        "measured" is filled, and hollow where operands were warm. "bound" and "predicted" are
-        smaller and hollow. "guess" has the colour of guesses, and says "off by ×k" when the same
-        operation was measured.
+        "measured" is filled. "bound" and "predicted" are smaller and hollow. "guess" has the
+        colour of guesses, and says "off by ×k" when the same operation was measured.
     label : str, optional
         What stands beside the marker; None: the operation's sizes.
     allowed : float, optional
@@ -107,10 +106,10 @@ class Point:
         """The same, then shorter, for where there is less room."""
         if self.op is None or self.label is not None:
             return (self.text,)
-        long, sizes = self.text, "×".join(map(str, self.op.dims.values()))
+        long, sizes = self.text, captions.sizes(self.op)
         edges = set(self.op.dims.values())
         if len(edges) == 1 and 1 < len(self.op.dims) < 4:
-            return long, long.replace(sizes, f"{edges.pop()}{'²³'[len(self.op.dims) - 2]}")
+            return long, long.replace(sizes, f"{grouped(edges.pop())}{'²³'[len(self.op.dims) - 2]}")
         return (long,)
 
     @property
@@ -200,7 +199,7 @@ def _alike(points: Sequence[Point]) -> set[object]:
     return {key for key, cold, warm in pairs if cold and warm and 0.97 < cold / warm < 1.03}
 
 
-# Markers: the shape is the operation, filled is measured, hollow is warm or not measured.
+# Markers: the shape is the operation; filled is measured, hollow is not.
 
 
 def markers(points: Iterable[Point]) -> dict[str, str]:
@@ -245,13 +244,12 @@ def _band(crowd: Crowd, x: float, ends: tuple[float, float], colour: str) -> Non
 
 def _mark(crowd: Crowd, p: Point, rate: float, marker: str) -> None:
     full, guess = p.kind == "measured", p.kind == "guess"
-    filled = full and p.side != "warm"
     size = {"bound": 0.85, "predicted": 0.6}.get(p.kind, 1.0) * theme.MARKER
-    face = theme.INK if filled else theme.colour("mine") if guess else theme.PAPER
+    face = theme.INK if full else theme.colour("mine") if guess else theme.PAPER
     crowd.ax.plot(
         [p.intensity], [rate], marker, ms=size * crowd.share, mfc=face,
-        mec=theme.PAPER if filled else theme.INK, clip_on=False, zorder=5 if full else 4,
-        mew=(1.0 if filled else 2.2 if full else 1.6) * crowd.share,
+        mec=theme.PAPER if full else theme.INK, clip_on=False, zorder=5 if full else 4,
+        mew=(1.0 if full else 1.6) * crowd.share,
     )  # fmt: skip
 
 
@@ -260,16 +258,17 @@ def _inside(ax: Axes, rate: float) -> float:
     return min(max(rate, lo), hi)
 
 
-# Labels: every operation is named once, and what a hollow marker means is said at the first one.
+# Labels: every operation is named once, and cold or warm is said at its marker.
 
 
 def label_points(crowd: Crowd, points: Sequence[Point]) -> None:
     """Name every operation once, at its measured point if it has one; guesses get their ×k.
 
-    Whatever hollow means, cold, warm or not measured, is said at the first such marker.
+    What a hollow marker means is said at the first one. Cold or warm looks alike, so that every
+    operation that has both says it at both.
     """
     truth = {p.key: p.rate for p in points if p.kind == "measured"}
-    said: set[str | None] = {None, "measured", "guess"} | (set() if truth else set(SAID))
+    said = {"measured", "guess"} | (set() if truth else set(SAID))
     alike, named, hidden = _alike(points), set[object](), 0
     for p in sorted(points, key=lambda p: _NAMED_AT.index(p.kind)):
         place = crowd.pixel(p.intensity, _inside(crowd.ax, p.rate))
@@ -277,18 +276,22 @@ def label_points(crowd: Crowd, points: Sequence[Point]) -> None:
             crowd.pixel(one.intensity, _inside(crowd.ax, one.rate))
             for one in points if one.key == p.key
         ]  # fmt: skip
-        side = "" if p.side in said or p.key in alike else p.side or ""
+        side = "" if p.key in alike else p.side or ""
         kind = "" if p.kind in said else SAID[p.kind]
-        texts = _labels(p, truth, p.key in named, side, kind)
+        # In a crowd, a name alone is better than neither name nor side.
+        tries = [_labels(p, truth, p.key in named, one, kind) for one in dict.fromkeys((side, ""))]
         named.add(p.key)
-        if not texts:
+        if not tries[0]:
             continue
-        ink = theme.colour("mine-says") if p.kind == "guess" else theme.INK
-        shown = crowd.write(
-            texts, spots_around(*place, GAP), own, forced=False, zorder=6, color=ink,
-            fontsize=theme.SMALL + 0.5,
+        look = {"color": theme.colour("mine-says") if p.kind == "guess" else theme.INK}
+        shown = any(
+            crowd.write(
+                texts, spots_around(*place, GAP), own, forced=False, zorder=6,
+                fontsize=theme.SMALL + 0.5, **look,
+            )
+            for texts in tries if texts
         )  # fmt: skip
-        said |= {p.side if side else None, p.kind} if shown else set()
+        said |= {p.kind} if shown else set()
         hidden += not shown
     if hidden:
         _count_hidden(crowd, hidden)
