@@ -49,7 +49,6 @@ CHANCE = {
     150: "player.js: milliseconds of rest before a kernel is told",
     255: "share.js: steps of a colour",
     400: "overlay.js: milliseconds before a question is asked again",
-    600: "player.js: weight of a bold letter; runtime.js: pixels ahead of the window",
 }
 
 _NUMBER = re.compile(
