@@ -116,7 +116,8 @@ function reach(node) {
 
 // Of sorted cards the bins are shown as far as they are filled: the room is for what is said of each.
 function crop(cards) {
-  const svg = cards.querySelector('.stage svg'), wide = svg.viewBox.baseVal.width;
+  const svg = cards.querySelector('.stage svg:has(rect.bin)'), wide = svg?.viewBox.baseVal.width;
+  if (!svg) return false;  // not drawn yet
   const of = name => [...svg.querySelectorAll(`rect.${name}`)].map(node => [+node.getAttribute('y'), +node.getAttribute('height')]);
   const top = Math.min(...of('bin').map(([y]) => y)) - 2, low = Math.max(...of('card').map(([y, high]) => y + high)) + 14;
   const before = cards.style.getPropertyValue('--lec-low');
