@@ -254,8 +254,8 @@ def _lines(deck: Deck, beside: bool, long: Sequence[int]) -> list[Dim]:
 def _above(first: bool, beside: bool) -> np.ndarray:
     """Whether a card lies above another, by the bins of both; ``first``: it comes first."""
     theirs, mine = np.indices((4, 4))
-    above = first * (theirs == mine) + (theirs < mine) * (not beside)
-    return above * (theirs > 0) * (mine > 0)
+    above: np.ndarray = first * (theirs == mine) + (theirs < mine) * (not beside)
+    return np.where((theirs > 0) & (mine > 0), above, 0)
 
 
 class _Table:
