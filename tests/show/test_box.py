@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rooflab as rl
-from rooflab.show import box, theme
+from rooflab.show import box, labels, theme
 from rooflab.show.scene import Scene, drawn
 from tests.support.scenes import named, some_states
 
@@ -125,6 +126,35 @@ def test_a_batch_that_thickens_nothing_says_why() -> None:
     assert BOTH.scene.value(stays, "text", op="gemm", j=3).startswith("GEMM stays:")
     assert BOTH.scene.value(stays, "text", op="gemm", j=0) == ""
     assert "1024×8×1024" in BOTH.scene.sentence(op="gemv", i=BOTH.i, j=3)
+
+
+@pytest.mark.parametrize("scene", [SCENE, BOTH.scene], ids=["product", "families"])
+def test_handles_keep_apart_and_words_stay_on_the_sheet(scene: Scene) -> None:
+    ends = [(0, scene.dim(one).size - 1) for one in "ijk"]
+    for *place, scale in itertools.product(*ends, box.SCALES):
+        found = list(drawn(scene, **dict(zip("ijk", place, strict=True)), scale=scale))
+        knobs = [np.array(held["at"][:2]) for mark, held in found if mark.name == "knob"]
+        for one, other in itertools.combinations(knobs, 2):
+            assert np.hypot(*(one - other)) > 2 * (9 + 1.5), "radius and half a line"
+        edges = [held for mark, held in found if str(mark.name).startswith("edge-")]
+        assert len(edges) == 3
+        for held, part in zip(edges, (0.5, 1, 0), strict=True):  # of its width, left of its place
+            wide = labels.width(held["text"]) * box.LETTERS / labels.SIZE
+            left = held["at"][0] - part * wide
+            assert left >= 0 and left + wide <= box.WIDTH, held["text"]
+
+
+def test_letters_are_large_enough_on_a_phone() -> None:
+    """A page 390 pixels wide leaves a picture 374."""
+    sizes = [mark.look["size"] for mark in SCENE.marks if mark.kind == "text"]
+    assert min(sizes) * 374 / box.WIDTH >= 12
+
+
+def test_a_sentence_has_a_subject() -> None:
+    assert SCENE.sentence().startswith("This product is a ")
+    assert BOTH.scene.sentence(op="axpy").startswith("AXPY is a ")
+    layer = rl.live.layer(machines=["h100-sxm"], dtype="bf16").box
+    assert layer.sentence.startswith("This layer is a ")
 
 
 def test_its_state_is_small() -> None:

@@ -255,7 +255,7 @@ def _above(first: bool, beside: bool) -> np.ndarray:
     """Whether a card lies above another, by the bins of both; ``first``: it comes first."""
     theirs, mine = np.indices((4, 4))
     above: np.ndarray = first * (theirs == mine) + (theirs < mine) * (not beside)
-    return above & (theirs > 0) & (mine > 0)
+    return np.where((theirs > 0) & (mine > 0), above, 0)
 
 
 class _Table:
