@@ -42,6 +42,11 @@ def text(shown: Film, name: str, **state: object) -> str:
     return shown.scene.value(mark, "text", **(shown.state | state))
 
 
+def ink(shown: Film, name: str, **state: object) -> str:
+    (mark,) = named(shown.scene, name)
+    return shown.scene.value(mark, "fill", **(shown.state | state))
+
+
 def spot(shown: Film, name: str, **state: object) -> np.ndarray:
     (mark,) = named(shown.scene, name)
     return shown.scene.value(mark, "at", **(shown.state | state))
@@ -61,7 +66,10 @@ def test_every_number_is_the_workloads(llama: Film, place: tuple) -> None:
     assert text(llama, "fact-each", **state) == words.rate(1 / seconds)
     assert text(llama, "fact-moved", **state) == rl.si(step.bytes, "B")
     assert text(llama, "fact-need", **state).startswith(rl.si(step.memory_bytes, "B"))
-    assert (text(llama, "misfit", **state) == "") is step.fits(H100)
+    for name, usual in (("rate", "ink"), ("sizes", "soft"), ("fact-need", "ink")):
+        wrong = "soft" if name == "rate" else "warn"
+        assert ink(llama, name, **state) == (usual if step.fits(H100) else wrong)
+    assert ("does not fit: " in text(llama, "sizes", **state)) is not step.fits(H100)
     said = llama.scene.sentence(**state)
     assert rl.si(seconds, "s") in said and ("It does not fit" in said) is not step.fits(H100)
 
@@ -163,6 +171,18 @@ def test_it_says_what_does_not_fit_and_what_was_never_trained() -> None:
     assert "trained on contexts up to 4096" in big.sentence
     small = film("llama-2-7b", H100)
     assert "does not fit" not in small.sentence and "trained" not in small.sentence
+
+
+@pytest.mark.parametrize("sheet", [0, 1], ids=["wide", "narrow"])
+def test_what_does_not_fit_is_no_result(sheet: int) -> None:
+    """On both sheets: the rate is pale, and the line below it says why in the colour of a warning."""
+    shown = film("llama-3-8b", H100, batch=512, context=131_072)
+    marks = {mark.name: held for mark, held in drawn(shown.sheets[sheet], **shown.state)}
+    assert marks["sizes"]["text"] == "does not fit: 8.81 TB of 85.9 GB"
+    assert (marks["rate"]["fill"], marks["sizes"]["fill"]) == ("soft", "warn")
+    marks = {m.name: held for m, held in drawn(shown.sheets[sheet], **shown.state | {"batch": 1})}
+    assert marks["sizes"]["text"] == "batch 1, context 131\u202f072"
+    assert (marks["rate"]["fill"], marks["sizes"]["fill"]) == ("ink", "soft")
 
 
 @pytest.mark.parametrize("name", ["mixtral-8x7b", "gemma-2-9b", "gpt2", "deepseek-v3"])

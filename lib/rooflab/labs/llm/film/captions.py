@@ -56,6 +56,13 @@ class Captions:
         """How many tokens a sequence has so far."""
         return By("context", [theme.count(n) for n in self.tables.grid.contexts])
 
+    @property
+    def sizes(self) -> Fill:
+        """Batch and context, or that they do not fit."""
+        template = By("fit", [words.SIZES, words.MISFIT, words.SIZES])
+        holes = {"batch": self.batch, "context": self.context, "need": self.need, "has": self.has}
+        return Fill(template, **holes)
+
     @cached_property
     def machine(self) -> By:
         """Name of the machine."""
@@ -75,8 +82,8 @@ class Captions:
 
     @property
     def _fits(self) -> Fill:
-        template = np.array(["", words.FULL, words.FITS], object)[self.tables.fits]
-        return Fill(By(ALL, template), need=self.need, machine=self.machine, has=self.has)
+        template = By("fit", ["", words.FULL, words.FITS])
+        return Fill(template, need=self.need, machine=self.machine, has=self.has)
 
     @property
     def _crossed(self) -> By:

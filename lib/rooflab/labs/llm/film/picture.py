@@ -1,7 +1,8 @@
 """The request film as a picture: a roofline, the time of a step over the context, its numbers.
 
-Machine, formats, batch and context are dimensions. Two more follow from them: whether the bars are
-seen from near or from far, and the scale of time that holds them.
+Machine, formats, batch and context are dimensions. Three more follow from them: whether the step
+fits the memory, whether the bars are seen from near or from far, and the scale of time that holds
+them.
 """
 
 from __future__ import annotations
@@ -74,6 +75,7 @@ def film_dims(tables: FilmTables, start: Mapping[str, Any]) -> list[Dim]:
     ]
     return [
         *(Dim(name, said, held, start.get(name, 0), glide) for name, said, held, glide in names),
+        Dim("fit", ["unknown", "no", "yes"], of=By(ALL, tables.fits)),
         Dim("zoom", ["near", "far"], of=By(ALL, tables.far)),
         Dim("scale", [str(n) for n in used], of=By("machine weights kv batch zoom", scale)),
     ]
@@ -152,12 +154,13 @@ class FilmSheet:
 
     def _rate(self) -> None:
         scene, c, at = self.scene, self.captions, self.layout
-        scene.text(*at.rate, c.rate, size=25, bold=True, opacity=shown(self.tables), name="rate")
-        sizes = Fill("batch {batch}, context {context}", batch=c.batch, context=c.context)
-        scene.text(*at.sizes, sizes, "soft", size=LETTERS, name="sizes")
+        look: Look = {"bold": True, "opacity": shown(self.tables), "name": "rate"}
+        scene.text(*at.rate, c.rate, By("fit", ["ink", "soft", "ink"]), size=25, **look)
+        ink = By("fit", ["soft", "warn", "soft"])
+        scene.text(*at.sizes, c.sizes, ink, size=LETTERS, name="sizes")
         if any(self.tables.timed):
             x, y, anchor = at.ran
-            look: Look = {"size": SMALL, "bold": True, "anchor": anchor, "name": "ran-rate"}
+            look = {"size": SMALL, "bold": True, "anchor": anchor, "name": "ran-rate"}
             scene.text(x, y, c.ran("rate", " "), **look)
 
     def _facts(self, left: float, right: float, y: float) -> None:
@@ -175,6 +178,5 @@ class FilmSheet:
             low = y + 21 * n
             scene.line([(left, low + 6), (right, low + 6)], "grid", 1)
             scene.text(left, low, label, size=LETTERS, name="fact")
-            scene.text(right, low, said[name], name=f"fact-{name}", **look)
-        misfit = By(ALL, np.where(t.fits == 1, words.MISFIT, "").astype(object))
-        scene.text(right, y + 21 * len(said), misfit, name="misfit", **look)
+            ink = By("fit", ["ink", "warn", "ink"]) if name == "need" else "ink"
+            scene.text(right, low, said[name], ink, name=f"fact-{name}", **look)
