@@ -93,7 +93,7 @@ def test_a_click_on_a_bar_moves_the_context_slider(still_page) -> None:
     picture = still_page.locator(FILM)
     bars, slider = picture.locator("rect.rl-grip"), picture.locator("input[type=range]").nth(1)
     box = bars.bounding_box()
-    bars.click(position={"x": box["width"] * 3.5 / 25, "y": box["height"] / 2})
+    bars.click(position={"x": box["width"] * 5.5 / 27, "y": box["height"] / 2})
     assert slider.get_attribute("aria-valuetext") == "96"
 
 

@@ -31,6 +31,13 @@ class Captions:
         batches = np.array(self.tables.grid.batches)[:, None]
         return By(ALL, written(batches / self.tables.total, words.rate))
 
+    @property
+    def headline(self) -> Fill:
+        """The rate; that it is estimated where something measured stands beside it."""
+        beside = self.ran("rate", " ")
+        template = np.where(beside.values == "", "{rate}", words.ESTIMATED).astype(object)
+        return Fill(By(NARROW, template), rate=self.rate)
+
     @cached_property
     def moved(self) -> By:
         """Bytes of the step."""
@@ -96,7 +103,7 @@ class Captions:
         said = words.BEYOND.format(limit=theme.count(limit)) if limit else ""
         return By("context", [said if c > (limit or c) else "" for c in self.tables.grid.contexts])
 
-    def ran(self, what: str, between: str) -> Words:
+    def ran(self, what: str, between: str) -> By:
         """A text of what was measured with these weights and this batch; "" where nothing was."""
         m, w, _, i, _ = self.tables.shape
         found = np.full((m, w, i), "", object)

@@ -37,6 +37,7 @@ LIMITS = {
 }  # fmt: skip
 CROSSING = "attention = all the rest at {context}"
 MEASURED = "measured {value}"
+ESTIMATED = "estimated {rate}"  # where something measured stands beside it
 FREE = "What a call costs is not known here: counted as nothing."
 HEADING = "Where the step's time goes"
 
