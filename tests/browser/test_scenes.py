@@ -84,8 +84,9 @@ picture = rl.live.morph(seen, machine=HERE, guesses={OPS[2]: 1e-5, OPS[5]: 0.4, 
     "film measured": """from tests.support.film_example import HERE, SMALL, run
 picture = rl.live.film(SMALL, HERE, decode_run=[run(1), run(8)], context=256)""",
     "golf": """import numpy as np
+from rooflab.labs.golf.solutions import axpy_expression
 x, y = np.ones(10**6), np.ones(10**6)
-picture = rl.live.golf(rl.golf(lambda x, y: 0.5 * x + y, x, y))""",
+picture = rl.live.golf(rl.golf(axpy_expression, 0.5, x, y))""",
     "golf in pieces": """import dataclasses
 import numpy as np
 from rooflab.labs.golf import sweep
