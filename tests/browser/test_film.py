@@ -76,9 +76,10 @@ def test_a_longer_context_costs_time_and_moves_the_prefill(still_page) -> None:
     assert rate(picture) < one / 4 and x_of(picture, "prefill") > prefill
     said = picture.locator(".say").inner_text()
     assert "trained on contexts up to 4096" in said and "131\u202f072" in said
-    assert picture.locator(".misfit").text_content() == ""
+    assert picture.locator(".sizes").text_content().startswith("batch 1, context")
     slide(still_page, picture, 0, "End")
-    assert picture.locator(".misfit").text_content() == "does not fit"
+    assert picture.locator(".sizes").text_content().startswith("does not fit: ")
+    assert picture.locator(".sizes").evaluate("t => getComputedStyle(t).fill") == "rgb(176, 0, 32)"
 
 
 def test_past_the_ridge_the_weight_products_compute(still_page) -> None:
@@ -92,7 +93,7 @@ def test_a_click_on_a_bar_moves_the_context_slider(still_page) -> None:
     picture = still_page.locator(FILM)
     bars, slider = picture.locator("rect.rl-grip"), picture.locator("input[type=range]").nth(1)
     box = bars.bounding_box()
-    bars.click(position={"x": box["width"] * 3.5 / 25, "y": box["height"] / 2})
+    bars.click(position={"x": box["width"] * 5.5 / 27, "y": box["height"] / 2})
     assert slider.get_attribute("aria-valuetext") == "96"
 
 

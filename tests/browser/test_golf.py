@@ -167,12 +167,12 @@ def test_a_small_chunk_drops_the_temporary_into_cache_and_the_bars_fall(still_pa
     after = homes(picture)
     assert after["half"] > before["half"] + 100 and after["x"] == before["x"]
     assert widths(picture, "rect.measured")[0] / measured == pytest.approx(9.4 / 15.4, rel=0.01)
-    assert widths(picture, "rect.counted")[0] / measured == pytest.approx(24 / 40, rel=0.01)
+    assert widths(picture, "rect.expected")[0] / measured == pytest.approx(24 / 40, rel=0.01)
     assert "↓ free" in letters(picture, ".trip-says")
     assert count(picture) == "24 of 24 bytes an element"
     assert letters(picture, "text.call") == ["add × 13"]
-    assert letters(picture, "text.round") == ["125 KiB a round"]
-    assert "measured 9.40 ms, counted 9.24 ms (60 % of the bytes)" in said(picture)
+    assert letters(picture, "text.round") == ["one piece of each: 128 kB"]
+    assert "measured 9.40 ms. Expected from the bytes: 9.24 ms." in said(picture)
     assert "half stays in cache: free." in said(picture)
     assert picture.locator(".origin").inner_text() == "In the log of rl.golf half is tmp1."
 
@@ -246,7 +246,7 @@ def test_all_of_it_is_in_sight_on_a_laptop_and_every_letter_is_large_enough(stil
     picture = still_page.locator(SWEPT)
     for window, most in (((1366, 680), 600), ((1280, 900), 780), ((390, 800), 600)):
         resize(still_page, window)
-        top, bar = picture.bounding_box(), picture.locator("rect.counted").bounding_box()
+        top, bar = picture.bounding_box(), picture.locator("rect.expected").bounding_box()
         assert bar["y"] + bar["height"] - top["y"] < most, window
         small = picture.evaluate(
             """picture => { const svg = picture.querySelector('.stage svg');

@@ -83,6 +83,17 @@ picture = rl.live.morph(seen, machine=HERE, guesses={OPS[2]: 1e-5, OPS[5]: 0.4, 
 )""",
     "film measured": """from tests.support.film_example import HERE, SMALL, run
 picture = rl.live.film(SMALL, HERE, decode_run=[run(1), run(8)], context=256)""",
+    "golf": """import numpy as np
+from rooflab.labs.golf.solutions import axpy_expression
+x, y = np.ones(10**6), np.ones(10**6)
+picture = rl.live.golf(rl.golf(axpy_expression, 0.5, x, y))""",
+    "golf in pieces": """import dataclasses
+import numpy as np
+from rooflab.labs.golf import sweep
+from rooflab.labs.golf.solutions import axpy_chunks
+x, y = np.ones(10**6), np.ones(10**6)
+pieces = sweep(axpy_chunks, 0.5, x, y, chunks=(1000, 16_000, 10**6), rounds=0)
+picture = rl.live.golf(dataclasses.replace(pieces, seconds=(23.6e-3, 5e-3, 8e-3)))""",
     "boxes": 'picture = rl.live.roofline(machine="h100-sxm", box=True).box',
 }
 START = f"""import sys

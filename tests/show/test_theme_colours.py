@@ -64,7 +64,7 @@ def test_the_three_colours_are_told_apart(eyes: str, dark: bool) -> None:
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_letters_stand_out_by_4_5_and_marks_by_3(dark: bool) -> None:
-    for name in ("ink", "soft", "carrying", "computing", "overhead", "mine-says", "key"):
+    for name in ("ink", "soft", "carrying", "computing", "overhead", "mine-says", "key", "warn"):
         assert theme.contrast(theme.colour(name, dark=dark), PAPER[dark]) >= theme.CONTRAST, name
     # The guess is always drawn with an edge of ink.
     assert theme.contrast(theme.colour("ink", dark=dark), PAPER[dark]) >= 3

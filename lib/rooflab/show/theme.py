@@ -20,7 +20,6 @@ INK = "#222222"
 CEILING = "#6B6B6B"
 GRID = "#E3E3E3"
 PAPER = "#FFFFFF"
-WARN = "#B00020"
 # The three painted faces of the box: the operands A, B and C of a product.
 FACES = {"A": "#56B4E9", "B": "#F0E442", "C": "#009E73"}
 
@@ -40,6 +39,7 @@ COLOURS = {
     "mine": ("#E69F00", "#E69F00"),  # the learner's own guess, always with an edge of ink
     "mine-says": ("#7A5400", "#FFC24D"),  # the same in letters
     "key": ("#0B5CAD", "#7DB8FF"),  # what a hand can take hold of
+    "warn": ("#B00020", "#FF8A8A"),  # what cannot be: more bytes than there is room for
 }
 CARRYING, COMPUTING, OVERHEAD = (COLOURS[n][0] for n in ("carrying", "computing", "overhead"))
 

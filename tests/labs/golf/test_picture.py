@@ -212,10 +212,36 @@ def test_pieces_are_drawn_at_their_size_in_the_room_of_the_cache() -> None:
     scene = golf(cached).scene
     widths, room = pieces(scene, 4096)
     assert widths == pytest.approx([room * 32 / 512] * 4), "32 KiB each: x, tmp1, y and result"
-    assert texts(scene, "round", chunk=4096) == ["128 KiB a round"]
+    assert texts(scene, "round", chunk=4096) == ["one piece of each: 131 kB"]
     widths, room = pieces(scene, 65536)
-    assert sum(widths) > room and texts(scene, "round", chunk=65536) == ["2 MiB a round →"]
-    assert texts(scene, "round", chunk=N) == ["30.5 MiB in all →"]
+    assert sum(widths) > room and texts(scene, "round", chunk=65536, step=1) == [
+        "one piece of each: 2.10 MB →"
+    ]
+    assert texts(scene, "round", chunk=N, step=1) == ["all arrays: 32.0 MB →"]
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_nothing_lies_in_the_cache_before_the_first_step(width: float) -> None:
+    scene = golf_scene([story(with_cache(expression(), 512 * KIB))], width)
+    assert boxes(scene, "piece", step=0) == {} and texts(scene, "piece-says", step=0) == []
+    assert "→" not in texts(scene, "round", step=0)[0]
+    assert boxes(scene, "piece", step=1)
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_what_does_not_fit_the_cache_says_so_and_is_torn_off(width: float) -> None:
+    """A temporary of 8 MB reaches beyond the mark of 512 KiB; one of 32 KiB is all inside."""
+    cached = [with_cache(one, 512 * KIB) for one in SWEEP.golfs]
+    scene = golf_scene([story(one, fold=True) for one in cached], width, sweep=read(SWEEP))
+    wall = scene.value(named(scene, "wall")[0], "points")[0]
+    torn = named(scene, "torn")[0]
+    for chunk, fits in ((4096, True), (N, False)):
+        x, _, wide, _ = boxes(scene, "piece", chunk=chunk, step=1)[0]  # tmp1 comes first
+        assert bool(x + wide < wall) is fits
+        assert ("tmp1: does not fit" in texts(scene, "piece-says", chunk=chunk, step=1)) is not fits
+        assert bool(scene.value(torn, "opacity", chunk=chunk, step=1)) is not fits
+        assert texts(scene, "round", chunk=chunk, step=1)[0].endswith(" →") is not fits
+    assert not scene.value(torn, "opacity", chunk=N, step=0)
 
 
 def test_pulling_at_the_pieces_chooses_the_chunk_size() -> None:
@@ -245,10 +271,10 @@ def test_without_a_known_cache_there_is_no_strip() -> None:
     [
         (0, "0 B"),
         (999, "999 B"),
-        (1023, "0.999 KiB"),
         (1024, "1 KiB"),
         (512 * KIB, "512 KiB"),
-        (3 << 29, "1.5 GiB"),
+        (32 << 20, "33.6 MB"),
+        (3 << 29, "1.61 GB"),
     ],
 )
 def test_sizes_are_written_in_the_units_of_caches(count: int, words: str) -> None:
@@ -361,7 +387,7 @@ def test_the_sentence_follows_both_sliders() -> None:
     assert made.sentence == (
         "Step 2 of 2, add, 245 times: y is read, result is written, 16 bytes an element. tmp1 "
         "stays in cache: free. In all 24 bytes an element, the least possible. Chunks of 4096: "
-        "measured 940 µs, counted 924 µs (60 % of the bytes)."
+        "measured 940 µs. Expected from the bytes: 924 µs."
     )
 
 
@@ -421,4 +447,6 @@ def test_the_real_engine_and_the_picture_agree() -> None:
     calls = [texts(scene, "call", chunk=1000, step=step) for step in (0, 1, 2)]
     assert calls == [[], ["multiply × 50"], ["add × 50"]]
     assert [words for _, words, _ in scene.notes] == ["In the log of rl.golf half is tmp1."]
-    assert texts(scene, "round", chunk=1000) == ["31.2 KiB a round"], "4 pieces of 8000 bytes"
+    assert texts(scene, "round", chunk=1000) == ["one piece of each: 32.0 kB"], (
+        "4 pieces of 8000 bytes"
+    )

@@ -13,24 +13,30 @@ from rooflab.labs.golf.story import sweep as read
 from rooflab.show.scene import Scene
 from tests.labs.golf.test_picture import CHUNKS, PNG, SECONDS, SWEEP, boxes, texts
 from tests.labs.golf.test_story import N
+from tests.support.scenes import named
 
 
 def test_half_the_bytes_promise_half_the_time() -> None:
     sweep = read(SWEEP)
-    assert sweep.counted == pytest.approx([s * 1.54e-3 for s in (0.6, 0.6, 1, 1)])
-    assert sweep.counted[-1] == sweep.measured[-1]
+    assert sweep.expected == pytest.approx([s * 1.54e-3 for s in (0.6, 0.6, 1, 1)])
+    assert sweep.expected[-1] == sweep.measured[-1]
     assert sweep.says(1) == ("940 µs", "924 µs")
 
 
 def test_the_sentence_of_a_bar_says_what_the_bytes_do_not_explain() -> None:
     sweep = read(SWEEP)
     assert sweep.sentence(1) == (
-        "Chunks of 4096: measured 940 µs, counted 924 µs (60 % of the bytes)."
+        "Chunks of 4096: measured 940 µs. Expected from the bytes: 924 µs."
     )
-    assert sweep.sentence(0).endswith("×3.2 more: 1954 calls take time, too.")
-    assert "start from it" in sweep.sentence(3)
+    assert sweep.sentence(0).endswith(" It took ×3.2 as long: 1954 calls take time, too.")
+    assert sweep.sentence(3) == (
+        "Chunks of 1.00 million: measured 1.54 ms. Chunks that move half the bytes are expected to "
+        "take half of it."
+    )
     fast = SimpleNamespace(**{**vars(SWEEP), "seconds": (1e-4, *SECONDS[1:])})
-    assert "less: a larger cache kept some" in read(fast).sentence(0)
+    assert (
+        read(fast).sentence(0).endswith(" It took ×0.11 as long: a larger cache kept some of them.")
+    )
 
 
 def test_a_sweep_in_any_order_is_shown_from_small_to_large() -> None:
@@ -43,7 +49,7 @@ def test_a_sweep_in_any_order_is_shown_from_small_to_large() -> None:
 def test_a_sweep_that_was_not_timed_has_no_bars() -> None:
     untimed = golf(SimpleNamespace(**{**vars(SWEEP), "seconds": ()}))
     assert untimed.scene.height < golf(SWEEP).scene.height - 40
-    assert not [mark for mark in untimed.scene.marks if mark.name in ("measured", "counted")]
+    assert not [mark for mark in untimed.scene.marks if mark.name in ("measured", "expected")]
     assert untimed.sentence.endswith("Chunks of 1.00 million.")
     assert untimed.still().startswith(PNG)
 
@@ -69,7 +75,7 @@ def test_the_last_smaller_piece_counts_as_one(elements: int, pieces: int) -> Non
 
 def bars(scene: Scene, chunk: int) -> list[float]:
     """How long both bars are."""
-    return [boxes(scene, name, chunk=chunk)[0][2] for name in ("measured", "counted")]
+    return [boxes(scene, name, chunk=chunk)[0][2] for name in ("measured", "expected")]
 
 
 def test_bars_are_measured_by_the_largest_chunk_and_longer_ones_run_off() -> None:
@@ -78,7 +84,9 @@ def test_bars_are_measured_by_the_largest_chunk_and_longer_ones_run_off() -> Non
     bed = bars(scene, CHUNKS[0])[0]
     assert bars(scene, CHUNKS[-1]) == pytest.approx([0.8 * bed] * 2), "four fifths of the bed"
     assert texts(scene, "measured-says", chunk=CHUNKS[0]) == ["82.0 ms →"]
-    assert texts(scene, "counted-says", chunk=CHUNKS[0]) == ["924 µs"]
+    assert texts(scene, "expected-says", chunk=CHUNKS[0]) == ["924 µs"]
+    torn = [scene.value(one, "opacity", chunk=CHUNKS[0]) for one in named(scene, "torn")]
+    assert torn == [1, 0], "the bar that goes on beyond its bed"
     assert bars(scene, CHUNKS[1])[0] == pytest.approx(0.8 * bed * SECONDS[1] / SECONDS[3])
     assert golf(slow).still().startswith(PNG)
 

@@ -82,7 +82,7 @@ def pieces(
     if len(shown.measured) < 2:
         raise ValueError("pieces: a timed sweep of two sizes or more is wanted; give rounds=3")
     best = min(range(len(shown.chunks)), key=shown.measured.__getitem__)
-    shown = replace(shown, counted=_bytes(shown, best))
+    shown = replace(shown, expected=_bytes(shown, best))
     calls = _calls(shown)
     title = _valley_title(shown, best, unit)
     with page(ax, width, height, None, title, high=HIGH, inset=INSET) as sheet:
@@ -203,19 +203,19 @@ def _bytes(shown: ChunkStories, best: int) -> tuple[float, ...]:
 def _calls(shown: ChunkStories) -> list[float]:
     """Seconds of the calls at every size: a price for each piece, from the smallest size."""
     rounds = [-(-shown.chunks[-1] // chunk) for chunk in shown.chunks]
-    price = max(shown.measured[0] - shown.counted[0], 0.0) / rounds[0]
+    price = max(shown.measured[0] - shown.expected[0], 0.0) / rounds[0]
     return [max(price * many, 1e-12) for many in rounds]
 
 
 def _floor(shown: ChunkStories) -> float:
-    return min(*shown.measured, *shown.counted) / 3
+    return min(*shown.measured, *shown.expected) / 3
 
 
 def _scale(ax: Axes, shown: ChunkStories) -> None:
     low, high = shown.chunks[0], shown.chunks[-1]
     ax.set_xlim(low / 1.6, high * 1.6)
     _ticks(ax.xaxis, shown.chunks[:: -(-len(shown.chunks) // 6)], lambda v: theme.count(int(v)))
-    _seconds(ax, [*shown.measured, *shown.counted], _floor(shown))
+    _seconds(ax, [*shown.measured, *shown.expected], _floor(shown))
 
 
 def _seconds(ax: Axes, values: Sequence[float], floor: float | None = None) -> None:
@@ -239,15 +239,15 @@ def _draw_valley(
     _axes(ax, f"{unit} in a piece")
     _scale(ax, shown)
     crowd, thick = sheet.crowd(ax), sheet.points(2)
-    ax.fill_between(chunks, shown.counted, _floor(shown), color=theme.CARRYING, alpha=0.15, lw=0)
-    ax.plot(chunks, shown.counted, color=theme.CARRYING, lw=thick)
+    ax.fill_between(chunks, shown.expected, _floor(shown), color=theme.CARRYING, alpha=0.15, lw=0)
+    ax.plot(chunks, shown.expected, color=theme.CARRYING, lw=thick)
     ax.plot(chunks, calls, color=theme.OVERHEAD, lw=thick, ls="--")
     look: Look = {"ms": sheet.points(theme.MARKER - 2), "lw": sheet.points(1)}
     ax.plot(chunks, shown.measured, "o-", color=theme.INK, **look)
     ring: Look = {"mec": theme.INK, "mew": sheet.points(1.5), "ms": sheet.points(17)}
     ax.plot(chunks[best], shown.measured[best], "o", mfc="none", **ring)
     visible = [(x, y) for x, y in zip(chunks, calls, strict=True) if y > _floor(shown)]
-    parts = (list(zip(chunks, shown.counted, strict=True)), visible)
+    parts = (list(zip(chunks, shown.expected, strict=True)), visible)
     lines = [[crowd.pixel(*at) for at in line] for line in parts]
     tops = [crowd.pixel(*at) for at in zip(chunks, shown.measured, strict=True)]
     for line in (*lines, tops):

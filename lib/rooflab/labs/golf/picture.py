@@ -3,7 +3,7 @@
 From top to bottom: the line of code, memory with the arrays' homes, the bus, the cache, the
 processor. Below them the ledger, in which every block that crossed the bus stays, as wide as its
 bytes an element. A sweep over chunk sizes has two more bars: the time measured, and the time that
-the counted bytes promise.
+the bytes promise.
 """
 
 from __future__ import annotations
@@ -34,9 +34,10 @@ Look: TypeAlias = dict[str, Any]  # what several marks have in common
 
 
 def size(count: float) -> str:
-    """Bytes as text, in the units of caches: ``"512 KiB"``."""
-    power = sum(count >= 1000 * 1024**n for n in range(3))
-    return f"{plain(count / 1024**power, 3)} {('B', 'KiB', 'MiB', 'GiB')[power]}"
+    """Bytes of a cache as text: ``"512 KiB"`` as golf's rule says, ``"33.6 MB"`` from 1 MB on."""
+    if 1024 <= count < 1e6:
+        return f"{plain(count / 1024, 3)} KiB"
+    return si(count, "B")
 
 
 def ticks(longest: float) -> list[float]:
@@ -187,17 +188,16 @@ def _block(sheet: Sheet, flight: Flight) -> None:
 
 
 def _strip(sheet: Sheet) -> None:
-    """Pieces that need more than the room reach beyond its wall; those that stay are hollow."""
+    """From step 1 on: what is too large reaches beyond the wall; what stays is hollow."""
     scene, left, right, top = sheet.scene, sheet.left, sheet.right, sheet.cache[0] + 7
     wall, capacity = left + ROOM * sheet.room, max(told.cache for told in sheet.stories)
     scene.rect(left, top, right - left, 20, "paper", radius=0)
     homes = [(name, told.home(name, 0)) for told in sheet.stories for name in sheet.names]
     given = {name for name, trip in homes if trip and trip.way == "read"} | {"result"}
     names = sorted(sheet.names, key=lambda name: name in given)
-    scale = (wall - left) / capacity
 
     def pieces(told: Story, at: int) -> list[float]:
-        held = told.together(at)
+        held, scale = told.together(at), (wall - left) / capacity
         return [max(held[name] * scale, TINY) if name in held else 0 for name in names]
 
     def came(told: Story, at: int) -> list[bool]:
@@ -207,30 +207,44 @@ def _strip(sheet: Sheet) -> None:
     ends = np.minimum(left + np.cumsum(long, axis=-1), right + 2)
     starts = np.concatenate([np.full_like(ends[..., :1], left), ends[..., :-1]], axis=-1)
     seen = np.minimum(ends, wall) - starts
+    on = sheet.each(lambda told, at: float(at > 0)).values
     look: Look = {"clip": (left, top - 1, right, top + 21), "radius": 0}
-    for n, name in enumerate(names):
+    for n in range(len(names)):
         x, w = both(starts[..., n]), both(ends[..., n] - starts[..., n])
         scene.rect(x, top, w, 20, "carrying", opacity=both(filled[..., n]), name="touched", **look)
-        scene.rect(x, top, w, 20, None, ink="carrying", name="piece", **look)
-        words = both(np.where(seen[..., n] > wide(name, SMALL), name, "").astype(object))
+        scene.rect(x, top, w, 20, None, ink="carrying", opacity=both(on), name="piece", **look)
+        out = (ends[..., n] > wall + 0.1) & (names[n] not in given)
+        words = both(np.where(on > 0, _piece_says(seen[..., n], out, names[n]), ""))
         middle = both(starts[..., n] + seen[..., n] / 2)
-        scene.text(middle, top + 15, words, size=SMALL, anchor="middle")
+        scene.text(middle, top + 15, words, size=SMALL, anchor="middle", name="piece-says")
     scene.line([(wall, top - 5), (wall, top + 25)], width=3, name="wall")
     scene.text(left - 12, top + 42, size(capacity), "soft", size=SMALL, anchor="end")
+    sheet.torn(top, both(on * (ends[..., -1] > right)))
     _round(sheet, top, wall, ends[..., -1])
 
 
+@partial(np.vectorize, otypes=[object])
+def _piece_says(room: float, out: bool, name: str) -> str:
+    """A piece's name; where it reaches ``out`` of the cache, that it does not fit."""
+    every = (f"{name}: does not fit", f"{name} →", name) if out else (name,)
+    return first_fit(room, *every, letters=SMALL)
+
+
 def _round(sheet: Sheet, top: float, wall: float, ends: np.ndarray) -> None:
-    """How much one round touches, and the handle that makes its pieces larger or smaller."""
-    scene, right = sheet.scene, sheet.right - (14 if sheet.sweep else 4)
+    """How much is touched together, and the handle that makes the pieces larger or smaller."""
+    scene, right = sheet.scene, sheet.right - 14
+    scale = (wall - sheet.left) / max(told.cache for told in sheet.stories)
 
     def said(told: Story, at: int) -> str:
-        touched = size(sum(told.together(at).values()))
-        often = "a round" if told.stops[max(at, 1) - 1].rounds > 1 else "in all"
-        return first_fit(right - wall - 14, f"{touched} {often}", touched, letters=SMALL)
+        together = sum(told.together(at).values())
+        loop = told.stops[max(at, 1) - 1].rounds > 1
+        arrow = " →" if at and scale * together > sheet.room else ""
+        touched = si(together, "B") + arrow
+        every = ("one piece of each", "pieces") if loop else ("all arrays", "all")
+        words = (*(f"{one}: {touched}" for one in every), touched)
+        return first_fit(right - wall - 2, *words, letters=SMALL)
 
-    words = both(sheet.each(said).values + np.where(ends > sheet.right, " →", "").astype(object))
-    scene.text(right, top + 15, words, size=SMALL, anchor="end", name="round")
+    scene.text(right, top + 15, sheet.each(said), size=SMALL, anchor="end", name="round")
     if sheet.sweep is None:
         return
     hand = np.minimum(ends, sheet.right)
@@ -314,15 +328,16 @@ def _axis(sheet: Sheet) -> None:
 def _bars(sheet: Sheet, sweep: ChunkStories) -> None:
     """The time measured with each chunk size, and the time that its bytes promise."""
     scene, left, top = sheet.scene, sheet.left, sheet.bars[0]
-    two = ("measured", "ink", sweep.measured), ("counted", "carrying", sweep.counted)
+    two = ("measured", "ink", sweep.measured), ("expected", "carrying", sweep.expected)
     for name, ink, seconds in two:
         sheet.label((top, top + 20), name)
         scene.rect(left, top, sheet.room, 20, "soft", opacity=0.12, radius=0)
         long = sheet.room * np.minimum(np.array(seconds) / sweep.reach, 1)
         scene.rect(left, top, chunk(long), 20, ink, radius=0, name=name)
+        sheet.torn(top, chunk(np.array(seconds) > sweep.reach))
         said = [si(one, "s") + (" →" if one > sweep.reach else "") for one in seconds]
         inside = long > sheet.room - 100
-        x, ink_on = left + long + np.where(inside, -8, 8), np.where(inside, "paper", "ink")
+        x, ink_on = left + long + np.where(inside, -14, 8), np.where(inside, "paper", "ink")
         look: Look = {"anchor": chunk(np.where(inside, "end", "start")), "name": f"{name}-says"}
         bold = name == "measured"
         scene.text(chunk(x), top + 15, chunk(said), chunk(ink_on), size=14, bold=bold, **look)

@@ -147,6 +147,12 @@ class Sheet:
         """The name of a lane, left of it."""
         self.scene.text(self.left - 12, sum(lane) / 2 + 5, words, ink, anchor="end", size=14)
 
+    def torn(self, top: float, on: By) -> None:
+        """The torn edge of what goes on beyond the right end of its bed."""
+        ys = np.linspace(top, top + 20, 9)
+        xs = self.right - 6 + 2.0 * (np.arange(len(ys)) % 2)
+        self.scene.line([*zip(xs.tolist(), ys.tolist())], "paper", 3, opacity=on, name="torn")
+
     def each(self, value: Callable[[Story, int], Any]) -> By:
         """``value(story, stop)`` at every chunk size and place."""
         many = range(len(self.stops))

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Any
 
-from rooflab.count.si import percent, plain, several, si, times
+from rooflab.count.si import plain, several, si, times
 from rooflab.labs.golf.ledger import A_LITTLE, MOST_ROWS, Step, Trip, calls
 from rooflab.show import theme
 
@@ -345,7 +345,7 @@ def _call(node: Any) -> str:
     return ""
 
 
-# The two bars of a chunk sweep: the time measured, and the time that the counted bytes promise.
+# The two bars of a chunk sweep: the time measured, and the time that the bytes promise.
 #
 # The promise starts from one measured time, that of the largest chunk: half the bytes, half the
 # time. So both bars agree there, and elsewhere the gap between them is what bytes do not explain.
@@ -359,7 +359,7 @@ ROOM_TO_GROW = 1.25
 
 @dataclass(frozen=True)
 class ChunkStories:
-    """Chunk sizes in rising order with their stories, measured and counted seconds.
+    """Chunk sizes in rising order with their stories, and seconds: measured, expected from bytes.
 
     Both are empty where nothing was timed: then there are no bars.
     """
@@ -367,33 +367,32 @@ class ChunkStories:
     chunks: tuple[int, ...]
     stories: tuple[Story, ...]
     measured: tuple[float, ...]
-    counted: tuple[float, ...]
+    expected: tuple[float, ...]
 
     @property
     def reach(self) -> float:
         """Seconds that both bars have room for: longer ones than the largest chunk's run off."""
-        return min(max(*self.measured, *self.counted), ROOM_TO_GROW * self.measured[-1])
+        return min(max(*self.measured, *self.expected), ROOM_TO_GROW * self.measured[-1])
 
     def says(self, at: int) -> tuple[str, str]:
         """The two times in words."""
-        return si(self.measured[at], "s"), si(self.counted[at], "s")
+        return si(self.measured[at], "s"), si(self.expected[at], "s")
 
     def sentence(self, at: int) -> str:
         """What was measured with this chunk, what the bytes promise, and why they may differ."""
         if not self.measured:
             return f"Chunks of {theme.count(self.chunks[at])}."
-        measured, counted = self.says(at)
-        said = f"Chunks of {theme.count(self.chunks[at])}: measured {measured}"
+        measured, expected = self.says(at)
+        said = f"Chunks of {theme.count(self.chunks[at])}: measured {measured}."
         if at == len(self.chunks) - 1:
-            return f"{said}; the counted bars of smaller chunks start from it."
-        share = percent(self.stories[at].total / self.stories[-1].total)
-        said += f", counted {counted} ({share} of the bytes)."
-        gap = self.measured[at] / self.counted[at]
+            return f"{said} Chunks that move half the bytes are expected to take half of it."
+        said += f" Expected from the bytes: {expected}."
+        gap = self.measured[at] / self.expected[at]
         if gap > WORTH_SAYING:
             calls_made = theme.count(self.stories[at].calls)
-            return f"{said} {times(gap, 2)} more: {calls_made} calls take time, too."
+            return f"{said} It took {times(gap, 2)} as long: {calls_made} calls take time, too."
         if gap < 1 / WORTH_SAYING:
-            return f"{said} {times(1 / gap, 2)} less: a larger cache kept some of them."
+            return f"{said} It took {times(gap, 2)} as long: a larger cache kept some of them."
         return said
 
 
@@ -420,5 +419,5 @@ def sweep(given: Any) -> ChunkStories:
     stories = tuple(story(given.golfs[i], fold=True, elements=given.elements) for i in order)
     if not all(one.total > 0 for one in stories):
         raise ValueError("golf: a run of the sweep moved no byte; take a larger array")
-    counted = tuple(seconds[-1] * one.total / stories[-1].total for one in stories if seconds)
-    return ChunkStories(tuple(given.chunks[i] for i in order), stories, tuple(seconds), counted)
+    expected = tuple(seconds[-1] * one.total / stories[-1].total for one in stories if seconds)
+    return ChunkStories(tuple(given.chunks[i] for i in order), stories, tuple(seconds), expected)

@@ -16,6 +16,7 @@ from rooflab.labs.llm.film import words
 from rooflab.labs.llm.film.grid import BATCHES, CONTEXTS
 from rooflab.labs.llm.film.live import Film, film
 from rooflab.labs.llm.film.tables import SCALES
+from rooflab.show import labels
 from rooflab.show.guess_axis import guess
 from rooflab.show.scene import drawn
 from tests.support.film_example import HERE, SHARE, SMALL, run
@@ -23,7 +24,10 @@ from tests.support.scenes import named
 
 H100 = "nvidia-h100-sxm"
 PLACES = st.tuples(
-    st.integers(0, 2), st.integers(0, 1), st.integers(0, len(BATCHES) - 1), st.integers(0, 24)
+    st.integers(0, 2),
+    st.integers(0, 1),
+    st.integers(0, len(BATCHES) - 1),
+    st.integers(0, len(CONTEXTS) - 1),
 )
 
 
@@ -40,6 +44,11 @@ def state_at(w: int, kv: int, i: int, j: int, machine: str = H100) -> dict:
 def text(shown: Film, name: str, **state: object) -> str:
     (mark,) = named(shown.scene, name)
     return shown.scene.value(mark, "text", **(shown.state | state))
+
+
+def ink(shown: Film, name: str, **state: object) -> str:
+    (mark,) = named(shown.scene, name)
+    return shown.scene.value(mark, "fill", **(shown.state | state))
 
 
 def spot(shown: Film, name: str, **state: object) -> np.ndarray:
@@ -61,7 +70,10 @@ def test_every_number_is_the_workloads(llama: Film, place: tuple) -> None:
     assert text(llama, "fact-each", **state) == words.rate(1 / seconds)
     assert text(llama, "fact-moved", **state) == rl.si(step.bytes, "B")
     assert text(llama, "fact-need", **state).startswith(rl.si(step.memory_bytes, "B"))
-    assert (text(llama, "misfit", **state) == "") is step.fits(H100)
+    for name, usual in (("rate", "ink"), ("sizes", "soft"), ("fact-need", "ink")):
+        wrong = "soft" if name == "rate" else "warn"
+        assert ink(llama, name, **state) == (usual if step.fits(H100) else wrong)
+    assert ("does not fit: " in text(llama, "sizes", **state)) is not step.fits(H100)
     said = llama.scene.sentence(**state)
     assert rl.si(seconds, "s") in said and ("It does not fit" in said) is not step.fits(H100)
 
@@ -112,7 +124,7 @@ def test_batch_moves_the_weight_products_and_leaves_attention(llama: Film) -> No
         assert x[kind][0, 0] == pytest.approx(1, rel=0.01)  # bf16: 2 FLOP over 2 bytes
         assert x[kind][0, 5] / x[kind][0, 0] == pytest.approx(8, rel=0.03)
     attention = x["attention"][0, 0]
-    assert np.allclose(attention[:, 10:], attention[0, 10], rtol=0.01)
+    assert np.allclose(attention[:, 12:], attention[0, 12], rtol=0.01)
     assert attention[0, -1] == pytest.approx(1, rel=0.03)
 
 
@@ -163,6 +175,75 @@ def test_it_says_what_does_not_fit_and_what_was_never_trained() -> None:
     assert "trained on contexts up to 4096" in big.sentence
     small = film("llama-2-7b", H100)
     assert "does not fit" not in small.sentence and "trained" not in small.sentence
+
+
+@pytest.mark.parametrize("sheet", [0, 1], ids=["wide", "narrow"])
+def test_what_does_not_fit_is_no_result(sheet: int) -> None:
+    """The rate is pale, and the line below it says why in the colour of a warning."""
+    shown = film("llama-3-8b", H100, batch=512, context=131_072)
+    marks = {mark.name: held for mark, held in drawn(shown.sheets[sheet], **shown.state)}
+    assert marks["sizes"]["text"] == "does not fit: 8.81 TB of 85.9 GB"
+    assert (marks["rate"]["fill"], marks["sizes"]["fill"]) == ("soft", "warn")
+    marks = {m.name: held for m, held in drawn(shown.sheets[sheet], **shown.state | {"batch": 1})}
+    assert marks["sizes"]["text"] == "batch 1, context 131\u202f072"
+    assert (marks["rate"]["fill"], marks["sizes"]["fill"]) == ("ink", "soft")
+
+
+def test_an_arrow_stands_over_each_bar_that_goes_on_beyond_the_axis(llama: Film) -> None:
+    scene = llama.scene
+    for batch, context in ((1, 1024), (24, 1024), (24, 131_072), (512, 16)):
+        state = llama.state | {"batch": batch, "context": context}
+        top = SCALES[int(scene.dim("scale").stops[scene.places(**state)["scale"]])].top
+        i = BATCHES.index(batch)
+        beyond = sum(seconds > top for seconds in llama.tables.total[0, 0, 0, i])
+        (arrows,) = named(scene, "goes-on")
+        tips = scene.value(arrows, "points", **state).reshape(-1, 3, 2)[:, 1, 0]
+        seen = len(set(tips)) if scene.value(arrows, "opacity", **state) else 0
+        assert seen == beyond, (batch, context)
+    assert beyond > 0
+
+
+def test_every_kind_has_a_shape_of_its_own(llama: Film) -> None:
+    kinds = (*counted.KINDS, counted.PREFILL)
+    assert len({kind.shape for kind in kinds}) == len(kinds)
+    sizes = {kind.name: kind.size for kind in kinds}
+    assert sizes["mlp"] > sizes["qkvo"] + 3 > sizes["head"] + 6, "seen inside each other"
+
+
+@pytest.mark.parametrize("name", ["llama-2-7b", "gemma-2-9b"])
+def test_names_of_weight_products_keep_off_the_ridge_and_the_frame(name: str) -> None:
+    for scene in film(name, H100).sheets:
+        (ridge,), (flat,) = named(scene, "ridge"), named(scene, "flat")
+        for batch in BATCHES:
+            at, right = (
+                scene.value(one, "points", batch=batch)[n] for one, n in ((ridge, 0), (flat, 2))
+            )
+            for kind in ("mlp", "qkvo", "head"):
+                (mark,) = named(scene, f"name-{kind}")
+                said = scene.value(mark, "text", batch=batch)
+                start = scene.value(mark, "at", batch=batch)[0]
+                end = start + labels.width(said)
+                assert end <= right + 0.1, (batch, said)
+                assert not said or start > at or end < at or "," in said, (batch, said)
+
+
+def test_what_can_be_grabbed_has_the_colour_of_a_handle(llama: Film) -> None:
+    for scene in llama.sheets:
+        edges = [named(scene, name)[0].channels["ink"] for name in ("op-mlp", "now")]
+        assert edges == ["key", "key"]
+        assert named(scene, "op-head")[0].channels["ink"] == "ink"
+
+
+def test_an_estimate_beside_a_measurement_says_so_and_is_as_large() -> None:
+    shown = film(SMALL, HERE, decode_run=run(1, 20), context=16)
+    assert shown.context == 16, "a slider's stop"
+    for scene in shown.sheets:
+        (rate,), (ran,) = named(scene, "rate"), named(scene, "ran-rate")
+        assert rate.look["size"] == ran.look["size"]
+        assert scene.value(rate, "text", **shown.state).startswith("estimated ")
+        assert scene.value(ran, "text", **shown.state).startswith("measured ")
+        elsewhere = shown.state | {"batch": 2}
+        assert "estimated" not in scene.value(rate, "text", **elsewhere)
 
 
 @pytest.mark.parametrize("name", ["mixtral-8x7b", "gemma-2-9b", "gpt2", "deepseek-v3"])

@@ -166,6 +166,7 @@ def test_a_ticks_words_are_its_place(scale):
         assert float(number) * sizes[prefix] == pytest.approx(seconds)
     ticks = [seconds for seconds, _ in scale.ticks]
     assert ticks == sorted(set(ticks)) and ticks[0] == 0 and ticks[-1] <= scale.top
+    assert np.diff(ticks) == pytest.approx([ticks[1]] * (len(ticks) - 1)), "all as far apart"
 
 
 def test_the_bars_axis_holds_this_bar_near_or_far(grid):

@@ -25,7 +25,8 @@ LETTERS = 15  # pixels
 #: What time goes into, each in its colour. The KV cache is carried, too: its areas are pale.
 INKS = {WEIGHTS: "carrying", KV: "carrying", COMPUTE: "computing", OTHER: "soft"}
 PALE = 0.4
-ZIGZAG = 5  # pixels: the edge of a bar that goes on beyond the axis
+# Pixels: the torn edge of a bar that goes on beyond the axis, and half the arrow over it.
+ZIGZAG, ARROW = 5, 4.5
 
 
 def area(scene: Scene, points: Any, part: str, clear: Number = 1.0, **more: Any) -> None:
@@ -146,7 +147,18 @@ class FilmBars:
         xs = np.linspace(frame.left, frame.right, 4 * self.tables.shape[4] + 1)
         teeth = frame.top - ZIGZAG + 2.0 * (np.arange(len(xs)) % 2)
         scene.line(list(zip(xs.tolist(), teeth.tolist())), "paper", 3, name="torn")
+        self._arrows()
         scene.line([(frame.left, frame.bottom), (frame.right, frame.bottom)], "soft", 1)
+
+    def _arrows(self) -> None:
+        """Over every bar that goes on beyond the axis: all of them are one outline."""
+        many, foot = self.tables.shape[4], self.frame.top - ZIGZAG - 4
+        one = np.array([(-ARROW, 0), (0, -1.3 * ARROW), (ARROW, 0)]) + (0, foot)
+        every = one + np.stack([self.centres, np.zeros(many)], -1)[:, None]
+        last = [np.maximum(np.arange(many), many - max(cut, 1)) for cut in range(many + 1)]
+        outlines = np.stack([every[at] for at in last]).reshape(many + 1, -1)
+        on = By("cut", np.arange(many + 1) > 0)
+        self.scene.line(By("cut", outlines), None, fill="soft", opacity=on, name="goes-on")
 
     def _key(self) -> None:
         scene, (left, many) = self.scene, self.key
@@ -174,7 +186,7 @@ class FilmBars:
         inside = sum(context <= (limit or 0) for context in contexts)
         if 0 < inside < len(contexts):
             edge = float(self.centres[inside - 1 : inside + 1].mean())
-            ends = [(edge, frame.bottom + 1), (edge, frame.bottom + 7)]
+            ends = [(edge, frame.bottom - 7), (edge, frame.bottom + 4)]
             scene.line(ends, "ink", 2, name="trained")
 
     def _crossing(self) -> None:
@@ -211,7 +223,7 @@ class FilmBars:
         base, matrix = self.corners(np.zeros_like(top), top, 2.5)
         around = By("context", base.reshape(many, 8)), By("context", matrix.reshape(many, -1))
         points = Sum(around[0], Times(around[1], self.heights))
-        self.scene.line(points, "ink", 2.5, closed=True, opacity=on, name="now")
+        self.scene.line(points, "key", 2.5, closed=True, opacity=on, name="now")
         above = np.full((many, 2), frame.bottom - 8.0)
         above[:, 0] = np.clip(self.centres, frame.left + 30, frame.right - 30)
         anchor: Words = "middle"

@@ -31,6 +31,13 @@ class Captions:
         batches = np.array(self.tables.grid.batches)[:, None]
         return By(ALL, written(batches / self.tables.total, words.rate))
 
+    @property
+    def headline(self) -> Fill:
+        """The rate; that it is estimated where something measured stands beside it."""
+        beside = self.ran("rate", " ")
+        template = np.where(beside.values == "", "{rate}", words.ESTIMATED).astype(object)
+        return Fill(By(NARROW, template), rate=self.rate)
+
     @cached_property
     def moved(self) -> By:
         """Bytes of the step."""
@@ -56,6 +63,13 @@ class Captions:
         """How many tokens a sequence has so far."""
         return By("context", [theme.count(n) for n in self.tables.grid.contexts])
 
+    @property
+    def sizes(self) -> Fill:
+        """Batch and context, or that they do not fit."""
+        template = By("fit", [words.SIZES, words.MISFIT, words.SIZES])
+        holes = {"batch": self.batch, "context": self.context, "need": self.need, "has": self.has}
+        return Fill(template, **holes)
+
     @cached_property
     def machine(self) -> By:
         """Name of the machine."""
@@ -75,8 +89,8 @@ class Captions:
 
     @property
     def _fits(self) -> Fill:
-        template = np.array(["", words.FULL, words.FITS], object)[self.tables.fits]
-        return Fill(By(ALL, template), need=self.need, machine=self.machine, has=self.has)
+        template = By("fit", ["", words.FULL, words.FITS])
+        return Fill(template, need=self.need, machine=self.machine, has=self.has)
 
     @property
     def _crossed(self) -> By:
@@ -89,7 +103,7 @@ class Captions:
         said = words.BEYOND.format(limit=theme.count(limit)) if limit else ""
         return By("context", [said if c > (limit or c) else "" for c in self.tables.grid.contexts])
 
-    def ran(self, what: str, between: str) -> Words:
+    def ran(self, what: str, between: str) -> By:
         """A text of what was measured with these weights and this batch; "" where nothing was."""
         m, w, _, i, _ = self.tables.shape
         found = np.full((m, w, i), "", object)

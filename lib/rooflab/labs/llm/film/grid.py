@@ -22,7 +22,7 @@ from rooflab.labs.llm.workload import Workload
 from rooflab.predict.machine import Machine
 
 BATCHES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
-CONTEXTS = tuple(n * 2**e for e in range(12) for n in (32, 48)) + (131072,)
+CONTEXTS = tuple(n * 2**e for e in range(13) for n in (16, 24)) + (131072,)
 WEIGHTS, KV, OTHER, COMPUTE = "weights", "kv", "other", "compute"
 #: The dimensions of a film, and those that weight products depend on.
 ALL, NARROW = "machine weights kv batch context", "machine weights batch"
@@ -44,11 +44,11 @@ class DotKind:
     dims: str = NARROW
 
 
-ATTENTION = DotKind("attention", "attention", KV, "circle", 11, ALL)
+ATTENTION = DotKind("attention", "attention", KV, "hexagon", 9, ALL)
 KINDS = (
-    DotKind("mlp", "MLP", WEIGHTS, "square", 8),
-    DotKind("qkvo", "Q K V O", WEIGHTS, "circle", 5),
-    DotKind("head", "head", WEIGHTS, "triangle", 2.7),
+    DotKind("mlp", "MLP", WEIGHTS, "square", 11),
+    DotKind("qkvo", "Q K V O", WEIGHTS, "circle", 7),
+    DotKind("head", "head", WEIGHTS, "triangle", 3.8),
     ATTENTION,
     DotKind("other", "norms etc.", OTHER, "down", 7),
 )

@@ -1,7 +1,8 @@
 """The request film as a picture: a roofline, the time of a step over the context, its numbers.
 
-Machine, formats, batch and context are dimensions. Two more follow from them: whether the bars are
-seen from near or from far, and the scale of time that holds them.
+Machine, formats, batch and context are dimensions. Others follow from them: whether the step fits
+the memory, whether the bars are seen from near or from far, the scale of time that holds them, and
+how many of them go on beyond it.
 """
 
 from __future__ import annotations
@@ -30,9 +31,10 @@ TURN = 280  # milliseconds to another machine or format
 class Layout:
     """Where the parts of a sheet stand, in pixels.
 
-    ``rate``, ``sizes`` and ``ran``: x, y and anchor of the rate, of batch and context, and of what
-    was measured. ``key``: where the key begins, and how many entries it has in a row. ``facts``:
-    left, right and first line; None without them. ``shares``: the same, and the height of a row.
+    ``rate`` and ``sizes``: x and y of the rate, and of batch and context. ``ran``: where something
+    was measured, y of the rate, of what was measured, and of batch and context. ``key``: where the
+    key begins, and how many entries it has in a row. ``facts``: left, right and first line; None
+    without them. ``shares``: the same, and the height of a row.
     ``lane``: where their bars begin, how long they are, and how far below its row a bar lies.
     """
 
@@ -42,7 +44,7 @@ class Layout:
     bars: Frame
     rate: tuple[float, float]
     sizes: tuple[float, float]
-    ran: tuple[float, float, str]
+    ran: tuple[float, float, float]
     key: tuple[float, int]
     facts: tuple[float, float, float] | None
     shares: tuple[float, float, float, float]
@@ -50,12 +52,12 @@ class Layout:
 
 
 WIDE = Layout(
-    760, 462, Frame(48, 52, 460, 238), Frame(62, 332, 460, 424), (494, 60), (494, 84),
-    (494, 104, "start"), (8, 4), (494, 752, 128), (494, 752, 254, 37), (494, 112, 17),
+    760, 462, Frame(54, 52, 460, 238), Frame(62, 332, 460, 424), (494, 60), (494, 84),
+    (57, 80, 103), (8, 4), (494, 752, 128), (494, 752, 254, 37), (494, 112, 17),
 )  # fmt: skip
 NARROW = Layout(
-    400, 640, Frame(46, 118, 370, 266), Frame(62, 384, 372, 476), (8, 63), (8, 86),
-    (392, 86, "end"), (8, 2), None, (8, 392, 530, 20), (188, 52, 0),
+    400, 640, Frame(52, 118, 370, 266), Frame(62, 384, 372, 476), (8, 63), (8, 86),
+    (54, 74, 92), (8, 2), None, (8, 392, 530, 20), (188, 52, 0),
 )  # fmt: skip
 
 
@@ -74,8 +76,14 @@ def film_dims(tables: FilmTables, start: Mapping[str, Any]) -> list[Dim]:
     ]
     return [
         *(Dim(name, said, held, start.get(name, 0), glide) for name, said, held, glide in names),
+        Dim("fit", ["unknown", "no", "yes"], of=By(ALL, tables.fits)),
         Dim("zoom", ["near", "far"], of=By(ALL, tables.far)),
         Dim("scale", [str(n) for n in used], of=By("machine weights kv batch zoom", scale)),
+        Dim(
+            "cut",
+            [str(n) for n in range(len(g.contexts) + 1)],
+            of=By("machine weights kv batch zoom", tables.cut),
+        ),
     ]
 
 
@@ -151,14 +159,16 @@ class FilmSheet:
                 area(self.scene, points, part, on, name=f"share-{kind.name}")
 
     def _rate(self) -> None:
+        """The rate, and what it is the rate of; with what was measured, as large, below it."""
         scene, c, at = self.scene, self.captions, self.layout
-        scene.text(*at.rate, c.rate, size=25, bold=True, opacity=shown(self.tables), name="rate")
-        sizes = Fill("batch {batch}, context {context}", batch=c.batch, context=c.context)
-        scene.text(*at.sizes, sizes, "soft", size=LETTERS, name="sizes")
+        (x, rate), (_, sizes), letters = at.rate, at.sizes, 25
         if any(self.tables.timed):
-            x, y, anchor = at.ran
-            look: Look = {"size": SMALL, "bold": True, "anchor": anchor, "name": "ran-rate"}
-            scene.text(x, y, c.ran("rate", " "), **look)
+            (rate, ran, sizes), letters = at.ran, 18
+            scene.text(x, ran, c.ran("rate", " "), size=letters, bold=True, name="ran-rate")
+        look: Look = {"bold": True, "opacity": shown(self.tables), "name": "rate"}
+        scene.text(x, rate, c.headline, By("fit", ["ink", "soft", "ink"]), size=letters, **look)
+        ink = By("fit", ["soft", "warn", "soft"])
+        scene.text(x, sizes, c.sizes, ink, size=LETTERS, name="sizes")
 
     def _facts(self, left: float, right: float, y: float) -> None:
         scene, c, t = self.scene, self.captions, self.tables
@@ -175,6 +185,5 @@ class FilmSheet:
             low = y + 21 * n
             scene.line([(left, low + 6), (right, low + 6)], "grid", 1)
             scene.text(left, low, label, size=LETTERS, name="fact")
-            scene.text(right, low, said[name], name=f"fact-{name}", **look)
-        misfit = By(ALL, np.where(t.fits == 1, words.MISFIT, "").astype(object))
-        scene.text(right, y + 21 * len(said), misfit, name="misfit", **look)
+            ink = By("fit", ["ink", "warn", "ink"]) if name == "need" else "ink"
+            scene.text(right, low, said[name], ink, name=f"fact-{name}", **look)

@@ -39,8 +39,9 @@ class FilmRoofline:
         """Axes, roofs, dots with their names, measurements."""
         self._axes()
         self._roof()
-        self._runs()
         self._dots()
+        self._runs()
+        self._names()
 
     @cached_property
     def across(self) -> Scale:
@@ -111,57 +112,92 @@ class FilmRoofline:
         foot = By("machine weights", self.across(t.ridge) + np.where(beyond, -5, 5))
         anchor = By("machine weights", np.where(beyond, "end", "start").astype(object))
         look: Look = {"size": SMALL, "opacity": shown(t), "bold": True, "name": "slope-says"}
-        scene.text(frame.left + 8, frame.top + 13, slope_says, "carrying", **look)
+        above = By("machine weights", self._above_slope(said[0]))
+        scene.text(frame.left + 8, above, slope_says, "carrying", **look)
         look |= {"anchor": "end", "name": "flat-says"}
         scene.text(frame.right, frame.top - 9, flat_says, "computing", **look)
         look |= {"anchor": anchor, "bold": False, "name": "ridge-says"}
         scene.text(foot, frame.bottom - 7, ridge_says, "soft", **look)
 
+    def _above_slope(self, said: np.ndarray) -> np.ndarray:
+        """y of words over the left end of the slope: as low as its dots and attention's name let
+        them lie.
+        """
+        wide = np.vectorize(lambda text: labels.width(str(text)))(said)
+        start, end = self.frame.left + 8, self.frame.left + 8 + wide
+        frame, across = self.frame, self.across
+        share = (end - frame.left) / (frame.right - frame.left)
+        low = self.up(self.tables.roofs[0] * across.lo * (across.hi / across.lo) ** share) - 16
+        x, y = np.moveaxis(self.places(ATTENTION), -1, 0)
+        half = labels.width(ATTENTION.label) / 2 + 4
+        near = (x + half > start) & (x - half < FilmTables.along(end, x.ndim))
+        lid = np.where(near, y - 28 - SMALL - 4, np.inf).min((2, 3, 4))
+        found: np.ndarray = np.maximum(np.minimum(low, lid), self.frame.top + 13)
+        return found
+
     def _dots(self) -> None:
+        """The large ones first: what lies in one place is seen inside each other."""
         scene = self.scene
-        self._name_prefill()
         for kind in sorted((*KINDS, PREFILL), key=lambda one: -one.size):
-            ring: Look = {"fill": "paper", "ink": "ink", "width": 2.5, "name": f"op-{kind.name}"}
+            ink = "key" if kind.name == "mlp" else "ink"  # the one that a hand can pull
+            ring: Look = {"fill": "paper", "ink": ink, "width": 2.2, "name": f"op-{kind.name}"}
             mark = scene.dot(self.spot(kind), None, kind.shape, kind.size, **ring)
             if kind.name == "mlp":
                 x, y = np.moveaxis(self.places(kind), -1, 0)
                 at = (By(NARROW, one) for one in (x, y))
                 scene.grip("batch", *at, area=mark)
+
+    def _names(self) -> None:
         (other,) = (one for one in KINDS if one.part == OTHER)
+        self._name_prefill()
         self._name_weights()
         for kind, move, anchor in ((ATTENTION, (0, -28), "middle"), (other, (-6, 24), "start")):
             look: Look = {"anchor": anchor, "name": f"name-{kind.name}"} | NAME
-            scene.text(self.spot(kind, move), None, kind.label, **look)
+            self.scene.text(self.spot(kind, move), None, kind.label, **look)
 
     def _name_weights(self) -> None:
-        """Products with weights share a name while their dots lie together."""
+        """Products with weights share a name while their dots lie together.
+
+        Names lie right below their dots, and none on the line of the ridge or beyond the frame: one
+        that would begins right of the ridge, and is shorter there. The MLP's is lower where its
+        neighbour's is at the same height.
+        """
         mlp, qkvo, head = (one for one in KINDS if one.part == WEIGHTS)
         x = np.stack([self.across(self.tables.intensity(one)) for one in (mlp, qkvo, head)])
         one_name = x.max(0) - x.min(0) <= 26
         two_names = abs(x[2] - x[1]) <= 80
+        mine, _ = self._beside(x[0], np.array("weight products"))
+        room = np.isclose(mine, x[0] + 10)
         names = {
-            mlp: np.where(one_name, "weight products", "MLP"),
+            mlp: np.where(one_name, np.where(room, "weight products", "weights"), "MLP"),
             qkvo: np.where(one_name, "", np.where(two_names, "Q K V O, head", "Q K V O")),
             head: np.where(one_name | two_names, "", "head"),
         }
-        # They lie right below their dots, as far as there is room; the MLP's is lower where its
-        # neighbour's is at the same height.
+        starts = [self._beside(at, found) for at, found in zip(x, names.values())]
+        (first, wide), (second, _) = starts[:2]
         level = (self.places(mlp) - self.places(qkvo))[..., 1] < 16
-        close = ~one_name & (x[1] - x[0] < 80) & level
-        for kind, at, found in zip(names, x, names.values(), strict=True):
-            wide = np.vectorize(lambda text: labels.width(str(text)))(found)
-            across = np.minimum(10, self.frame.right + 20 - wide - at)
-            down = np.where(close & (kind is mlp), 39, 24)
-            move = np.stack(np.broadcast_arrays(across[None], down), -1)
+        close = ~one_name & (second - first < wide + 8) & level
+        for kind, at, found, (start, _) in zip(names, x, names.values(), starts):
+            down = np.where(close & (kind is mlp), 36, 21)
+            move = np.stack(np.broadcast_arrays(start - at, down), -1)
             place = self.spot(kind, By(NARROW, move))
-            said = By("weights batch", found.astype(object))
+            said = By(NARROW, np.broadcast_to(found, level.shape).astype(object))
             self.scene.text(place, None, said, name=f"name-{kind.name}", **NAME)
+
+    def _beside(self, at: np.ndarray, said: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Where names begin that belong to dots at x ``at``, and how long they are."""
+        wide = np.vectorize(lambda text: labels.width(str(text)))(said)
+        start, ridge = at + 10, self.across(self.tables.ridge)[..., None]
+        on = (start < ridge + 5) & (start + wide > ridge - 5)
+        found = np.minimum(np.where(on, ridge + 5, start), self.frame.right - wide)
+        return np.broadcast_to(found, np.broadcast_shapes(found.shape, wide.shape)), wide
 
     def _name_prefill(self) -> None:
         """Its name stands over the flat roof, and a thread leads to it."""
         frame, places = self.frame, self.places(PREFILL)
         # Where attention comes near this roof as well, its name has the row below.
         lid = self.up(self.tables.roofs[1]) - np.where(self.tables.crowded, 42, 13)
+        lid = np.maximum(lid, frame.top + 8)
         lid = np.broadcast_to(FilmTables.along(lid, 4), places.shape[:-1])
         wide, x, y = PREFILL.dims, places[..., 0], places[..., 1]
         middle = np.clip(x, frame.left + 180, frame.right - 28)  # clear of the bandwidth

@@ -40,16 +40,16 @@ NEAR = 2.4  # times all but attention: what the bars' axis holds until a bar is 
 ROOM = 1.25  # times the highest bar, so that its value has room above it
 # Decades that a roofline has below its lowest dot and above its highest peak, for their names.
 # Above there are two rows of them where attention comes within a factor CLOSE of the ridge.
-BELOW, ABOVE, TWO_ROWS, LEAST = 0.6, 0.65, 1.3, 3
+BELOW, ABOVE, TWO_ROWS, LEAST = 1.0, 0.65, 1.3, 3
 CLOSE = 5
-# Where a scale of time ends within a decade, and its ticks.
+# Where a scale of time ends within a decade, and its ticks: all as far apart as 0 and the first.
 STEPS = (
     (1, (0.5, 1)),
     (1.5, (0.5, 1, 1.5)),
     (2, (1, 2)),
     (3, (1, 2, 3)),
-    (5, (1, 3, 5)),
-    (7, (2, 4, 6)),
+    (4, (2, 4)),
+    (6, (2, 4, 6)),
 )
 
 
@@ -274,6 +274,12 @@ class FilmTables:
         """Whether a bar is too high for the near scale, by all five."""
         tops = TOPS[self.scale[..., 0], None]
         found: np.ndarray = np.nan_to_num(self.total) * (ROOM + 1) / 2 > tops
+        return found
+
+    @cached_property
+    def cut(self) -> np.ndarray:
+        """How many bars go on beyond the axis, by all but the context, near and far."""
+        found: np.ndarray = (self.total[..., None] > TOPS[self.scale][..., None, :]).sum(-2)
         return found
 
     # Memory and traffic.

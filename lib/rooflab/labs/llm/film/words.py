@@ -24,7 +24,9 @@ FACTS = {
     "prompt": "reading one prompt",
     "need": "memory",
 }
-MISFIT = "does not fit"
+#: Under the rate: what it is the rate of, or why there is none.
+SIZES = "batch {batch}, context {context}"
+MISFIT = "does not fit: {need} of {has}"
 #: The parts of a bar, first at its foot, and what they say in the key.
 PARTS = {
     WEIGHTS: "carrying weights", COMPUTE: "computing", OTHER: "other", KV: "carrying KV cache"
@@ -35,6 +37,7 @@ LIMITS = {
 }  # fmt: skip
 CROSSING = "attention = all the rest at {context}"
 MEASURED = "measured {value}"
+ESTIMATED = "estimated {rate}"  # where something measured stands beside it
 FREE = "What a call costs is not known here: counted as nothing."
 HEADING = "Where the step's time goes"
 
