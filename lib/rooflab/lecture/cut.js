@@ -110,7 +110,7 @@ function conclude(done, step, at, all) {
 // How far to the right anything in a picture's output reaches, in CSS pixels.
 function reach(node) {
   const { left } = node.getBoundingClientRect();
-  return [...node.querySelectorAll(':scope *:not(svg *, .aside, .rl-hidden, .jp-OutputArea, .jp-OutputArea-child, .jp-OutputArea-output)')]
+  return [...node.querySelectorAll(':scope *:not(svg *, .aside, .rl-hidden, details:not([open]) *, .jp-OutputArea, .jp-OutputArea-child, .jp-OutputArea-output)')]
     .reduce((far, one) => Math.max(far, one.getBoundingClientRect().right - left), 200);
 }
 
