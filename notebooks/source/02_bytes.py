@@ -220,9 +220,9 @@ second
 
 # %% [markdown] tags=["core"]
 # The picture has two sliders now. Begin with the largest piece, all numbers at once, and make it
-# smaller. As soon as a piece has room, the products (`tmp1`, your `t`) drop into the cache lane.
-# They still travel, but they stay inside the processor, and the counted bytes fall. Does the
-# measured time fall with them, and does it go on falling?
+# smaller. As soon as a piece has room, the products, your `t`, drop into the cache lane. They still
+# travel, but they stay inside the processor, and the counted bytes fall. Does the measured time
+# fall with them, and does it go on falling?
 
 # %% tags=["core"]
 rl.live.golf(pieces, after=second)

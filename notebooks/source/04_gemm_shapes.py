@@ -82,8 +82,8 @@ grows
 # The solid line is the bound: what the roof of this core allows, in units of the shortest time for
 # a single token. It is flat at first: the weights have to come from memory, and while they come
 # there is time to multiply each of them with a few tokens. Then it bends and rises. From there on
-# the core is busy computing, and twice the tokens take twice the time. The squares are your
-# measurements, in the same unit. Your guess was the square at 64 tokens ÷ the one at 1 token.
+# the core is busy computing, and twice the tokens take twice the time. The diamonds are your
+# measurements, in the same unit. Your guess was the diamond at 64 tokens ÷ the one at 1 token.
 #
 # The dashed line is the layer under the roof of an H200, a data-centre GPU, in `bf16`: 2-byte
 # numbers with fewer digits. It is a *datasheet*, not a run.
@@ -125,7 +125,7 @@ further
 #
 # Each half is a roofline: teal where memory limits a product, purple where computing does. Speed is
 # a share of the machine's own peak, so both roofs are equally high. The numbers are tokens, the
-# diamonds what the roof allows, the squares your measurements.
+# hollow diamonds what the roof allows, the filled ones your measurements.
 #
 # It is the same walk in both halves. On the right every step has twice the intensity, because each
 # number has half the bytes, and the roof bends much further right: 64 tokens are still on the
@@ -371,7 +371,7 @@ rl.show.say(each, after=grows)
 # %% [markdown] tags=["core"]
 # On the slope the tokens share the weights, and each new one makes all of them cheaper. Beyond the
 # **knee** every token pays for its own arithmetic, and company no longer helps. That is how large a
-# batch wants to be, by the roof. And your squares?
+# batch wants to be, by the roof. And your diamonds?
 
 # %% tags=["core"]
 rl.show.say(rl.conclude("04-beyond", walk, core), after=grows)
