@@ -119,7 +119,7 @@ def test_the_waterfall_of_an_estimate_line_by_line() -> None:
 def test_the_browsers_rows_end_with_the_product_of_the_factors(cache: str) -> None:
     view = rl.live.roofline(HERE, ops="gemv", dtypes=("fp32",), waterfall=True).waterfall
     words = [mark for mark in view.scene.marks if mark.name in ("factor", "name")]
-    for i, n in enumerate(view.tables.sliders[0].values):
+    for i, n in enumerate(view.cases.tables.sliders[0].values):
         told = rl.predict(rl.gemv(n, n), HERE, cache=cache)
         steps = [
             after.seconds / before.seconds for before, after in zip(told.terms, told.terms[1:])

@@ -278,3 +278,15 @@ def test_the_state_stays_below_a_megabyte(monkeypatch) -> None:
     state = embed_data(views=[made])["manager_state"]["state"]
     assert max(len(json.dumps(one)) for one in state.values()) < LIMIT
     assert len(json.dumps(state[made.waterfall.model_id])) < OWN_LIMIT
+
+
+def test_on_the_narrow_sheet_no_upright_line_runs_through_words(measured: WaterfallView) -> None:
+    view = measured
+    narrow = next(sheet for sheet in view.sheets if sheet.width == NARROW)
+    texts = [m for m in narrow.marks if m.name in ("name", "factor", "time", "note")]
+    feet = {float(narrow.value(mark, "at", **view.state)[1]) for mark in texts}
+    uprights = [mark for mark in narrow.marks if mark.name in ("one", "link")]
+    assert uprights
+    for mark in uprights:
+        up, low = narrow.value(mark, "points", **view.state).reshape(-1, 2)[:, 1]
+        assert not [foot for foot in feet if up < foot + 3 and foot - 10 < low], (up, low)

@@ -19,7 +19,7 @@ from rooflab.count.validation import unknown
 from rooflab.measure.free_lunch import FreeLunch
 from rooflab.show.labels import width
 from rooflab.show.measured_points import SECONDS
-from rooflab.show.scene import By, Dim, Scene, Sum
+from rooflab.show.scene import By, Dim, Scene, Sum, Words
 from rooflab.show.scene.axes import LETTERS, Frame, Scale
 from rooflab.show.scene.player import Player
 
@@ -48,7 +48,7 @@ def sentences(curve: FreeLunch, k: int) -> tuple[str, str]:
     slower = max(carry, compute)
     time = f"{adds}: carrying {ms(carry)}, computing {ms(compute)} → {ms(slower)}. {moral}"
     by_carry, by_compute, least = (_rate_text(curve, k, t) for t in (carry, compute, slower))
-    allowed = f"carrying allows {by_carry}, computing {by_compute} → {least}"
+    allowed = f"carrying allows {by_carry}, computing {by_compute} → {least}, the smaller one"
     rate = f"{adds} ({2 * k} FLOP): {allowed}. {verdict}"
     seen = _seen(curve).get(k)
     if seen is None:
@@ -102,10 +102,10 @@ def _check(curve: Any) -> None:
 # the line is flat and then rises; as work per second, the same line rises and is then flat.
 
 VIEWS = ("time", "rate")
-WIDE, NARROW, HEIGHT = 720, 400, 516
+WIDE, NARROW, HEIGHT = 720, 400, 532
 LEFT, PLOT_TOP, PLOT_BOTTOM = 100, 34, 330
 BOLD = 1.1  # bold letters are so much wider
-SLIDER, BARS = 396, 432  # where the slider lies, and where the bars begin
+SLIDER, BARS = 412, 448  # where the slider lies, below both scales, and where the bars begin
 #: The share of the room for bars that the one takes which never changes while k moves. The other
 #: bar may need more than the room: then it runs off the edge and says so.
 SHARE = 0.3
@@ -227,9 +227,12 @@ class _Sheet:
         long = short.replace(":", f": {sweep.bend:.3g} multiply-adds =")
         room = frame.right - x - 12
         words = long if width(long) < room else short
-        beside = (x + 6, frame.bottom - 28), (frame.left + 6, frame.top + 16)
-        left, foot = beside[width(words) >= room]
-        scene.text(left, foot, words, "soft", size=14, halo=True, opacity=on, name="ridge-says")
+        anchor: Words = "start"
+        left, foot = x + 6, frame.bottom - 28
+        if width(words) >= room:  # then on the other side of the line
+            left, anchor = x - 6, "end"
+        scene.text(left, foot, words, "soft", size=14, halo=True, opacity=on, anchor=anchor,
+                   name="ridge-says")  # fmt: skip
 
     def draw_labels(self) -> None:
         """The names of the two lines: on the dotted ends, where no dot ever lies."""
@@ -315,22 +318,28 @@ class _Sheet:
         for n, word in enumerate(("carrying", "computing", "measured")):
             top, x, cut = BARS + 28 * n, frame.left + wide[:, n], long[:, n] >= room
             look: dict[str, Any] = {"anchor": "end", "bold": n < 2}
-            scene.text(frame.left - 8, top + 15, word, word if n < 2 else "ink", **look)
+            foot = By("view", [top + 15, top + (15 if n == 2 else 9)])
+            scene.text(frame.left - 8, foot, word, word if n < 2 else "ink", **look)
+            faint = abs(x - end) > 0.01  # it is the other one that decides
             if n < 2:
-                faint = abs(x - end) > 0.01  # it is the other one that decides
+                late = {"anchor": "end", "opacity": By("view", [0, 1]), "size": 13}
+                scene.text(frame.left - 8, top + 22, "allows", word, name="allows", **late)
                 scene.rect(frame.left, top, room, 20, "soft", opacity=0.12, name="bed")
                 look = {"opacity": By("view i", np.where(faint, 0.45, 1.0)), "name": f"bar {word}"}
                 scene.rect(frame.left, top, By("view i", wide[:, n]), 20, word, **look)
                 self._cut(top, cut)
             else:
                 scene.dot(By("view i", np.where(cut, math.nan, x)), top + 10, size=4.2)
+                gone = By("i", np.where(np.isnan(measured), 1.0, 0.0))
+                scene.text(frame.left + 10, top + 15, "not measured here", "soft", opacity=gone,
+                           name="not-measured")  # fmt: skip
             said = [[_text(view, one) for one in row] for view, row in zip(VIEWS, both[:, n])]
             words = np.array(said, object) + np.where(cut, " →", "").astype(object)
             beyond = (n < 2) & (x < end) & (x > end - 90)  # keep clear of the finish line
             inside, spot = x > frame.right - 110, np.where(beyond, end, x) + 10
             scene.text(
                 By("view i", np.where(inside, x - 10, spot)), top + 15, By("view i", words),
-                By("view i", np.where(inside & (n < 2), "paper", "ink")),
+                By("view i", np.where(inside & (n < 2) & ~faint, "paper", "ink")),
                 anchor=By("view i", np.where(inside, "end", "start")), name=f"value {word}",
             )  # fmt: skip
         line = By("view i", np.where(end < frame.right, end, math.nan))

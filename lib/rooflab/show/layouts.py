@@ -22,7 +22,7 @@ from rooflab.show.scene.axes import Frame, Scale
 
 STEPS = 40  # points of a roof between its ends, so that it bends as the axes do
 GAP = 40  # how much worse words where a guess will hang are than on a roof
-LIFTS = (5, -15, 24, -28, 38)  # of words beside a guess, from the middle of its marker
+LIFTS = (5, -15, 24, -28, 38, -42, 52)  # of words beside a guess, from the middle of its marker
 BELOW_BEND = 45  # pixels between the flat part of a roof and the words at its slope
 
 Spot = list[float]  # x and y of the middle of words on their baseline, and their slant if any

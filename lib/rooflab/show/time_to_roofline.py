@@ -39,7 +39,7 @@ LETTERS = 16  # pixels; labels.py reckons with them
 FAR = 400.0  # pixels beyond the axes at which a tick of another layout is far enough away
 #: Sheets: width, height, and what the axes leave free at the left, top, right and bottom.
 SHEETS = ((720, 522, (76, 34, 16, 86)), (440, 632, (76, 34, 16, 86)))
-LINES = (3, 0)  # names that may stand apart on each sheet; with more, every name is a number
+LINES = (3, 1)  # names that may stand apart on each sheet; with more, every name is a number
 #: How far each place lies along the stops.
 AT = np.arange(WAY * (len(STOPS) - 1) + 1) / WAY
 
