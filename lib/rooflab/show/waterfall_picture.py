@@ -262,10 +262,10 @@ def waterfall(
     --------
     >>> op = rl.gemm(4096, 4096, 4096, "fp16")
     >>> print(rl.show.waterfall(op, "H100-SXM", seconds=200e-6).words)
-    gemm 4096×4096×4096 fp16 in 200 µs on NVIDIA H100 SXM5 80 GB: 687 TFLOP/s, 69 % of the ...
-    roofline bound: 139 µs (989 TFLOP/s peak, 3.35 TB/s DRAM, datasheet).
+    GEMM 4096×4096×4096 fp16 in 200 µs on NVIDIA H100 SXM5 80 GB: 687 TFLOP/s, 69 % of the ...
+    roofline bound: 139 µs (989 TFLOP/s peak, 3.35 TB/s memory, datasheet).
     unexplained ×1.44: 200 µs (what none of the steps above accounts for).
-    measured: 200 µs, ×1.44 the bound.
+    measured: 200 µs, ×1.44 the bound (the bound is that of the peak).
     """
     if isinstance(measured, Explanation):
         given = {"machine": machine, "seconds": seconds, "cache": cache}
@@ -301,7 +301,7 @@ def fall_scene(fall: Fall, width: float = 760) -> Scene:
         )  # fmt: skip
     if fall.reached:
         total = f"{fall.reached}: {fall.total} the bound"
-        rows.append(Row(total, seconds_of(fall.end), end=rows[-1].end))
+        rows.append(Row(total, seconds_of(fall.end), [fall.roof], end=rows[-1].end))
     lo, hi = window(fall.places, 0.06)
     top = 20 * len(said) + (57 if width < STACKED else 38)
     sheet = Sheet(scene, rows, top, [(lo - fall.start, hi - fall.start)])
