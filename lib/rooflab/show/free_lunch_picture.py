@@ -126,7 +126,7 @@ class _Sheet:
         ):
             values = y.steps() if y.hi < 300 * y.lo else y.decades()
             frame.y_ticks(scene, y, values, "{:g}".format, opacity=shown)
-            scene.text(frame.left - 60, frame.top - 14, name, size=LETTERS, opacity=shown)
+            scene.text(8, frame.top - 14, name, size=LETTERS, opacity=shown)
         twos = [2.0**e for e in range(math.ceil(math.log2(x.lo)), math.floor(math.log2(x.hi)) + 1)]
         frame.x_ticks(scene, x, twos, "{:g}".format)
         per = 2 * self.sweep.n / self.sweep.bytes  # FLOP/byte of one multiply-add on each number
@@ -163,13 +163,12 @@ class _Sheet:
         scene.line([(x, y), (x, frame.bottom)], "soft", dash=(1, 4), opacity=on)
         short = f"ridge: {sweep.ridge:.3g} FLOP/byte"
         long = short.replace(":", f": {sweep.bend:.3g} multiply-adds =")
+        said = (long, short, short.removesuffix(" FLOP/byte"))
         room = frame.right - x - 12
-        words = long if width(long) < room else short
-        anchor: Words = "start"
-        left, foot = x + 6, frame.bottom - 28
-        if width(words) >= room:  # then on the other side of the line
-            left, anchor = x - 6, "end"
-        scene.text(left, foot, words, "soft", size=14, halo=True, opacity=on, anchor=anchor,
+        words = next((one for one in said if width(one) < room), said[-1])
+        beside: Words = "start" if width(words) < room else "end"
+        left, foot = x + (6 if beside == "start" else -6), frame.bottom - 28
+        scene.text(left, foot, words, "soft", size=14, halo=True, opacity=on, anchor=beside,
                    name="ridge-says")  # fmt: skip
 
     def draw_labels(self) -> None:
@@ -260,7 +259,7 @@ class _Sheet:
             scene.text(frame.left - 8, foot, word, word if n < 2 else "ink", **look)
             faint = abs(x - end) > 0.01  # it is the other one that decides
             if n < 2:
-                late = {"anchor": "end", "opacity": By("view", [0, 1]), "size": 13}
+                late: dict[str, Any] = {"anchor": "end", "opacity": By("view", [0, 1]), "size": 13}
                 scene.text(frame.left - 8, top + 22, "allows", word, name="allows", **late)
                 scene.rect(frame.left, top, room, 20, "soft", opacity=0.12, name="bed")
                 look = {"opacity": By("view i", np.where(faint, 0.45, 1.0)), "name": f"bar {word}"}

@@ -172,7 +172,7 @@ def _write(plan: Plan, layout: Layout) -> Words:
     if k == 0 and plan.calls:
         words.floor = _name_floor(room, plan)
     strips = [_hanging(dot, layout) for dot in dots if dot.asked is not None]
-    own = [(x, y) for x, y in spots]
+    own = list(spots)
     guessed = [n for n, dot in enumerate(dots) if dot.guess is not None]
     hung = {n: layout.guess(dots[n], dots[n].guess or 0) for n in guessed}
     named = [

@@ -168,7 +168,8 @@ def _cross(a: Line, b: Line) -> bool:
     def turn(p: Point, q: Point, r: Point) -> float:
         return (q[0] - p[0]) * (r[1] - p[1]) - (q[1] - p[1]) * (r[0] - p[0])
 
-    return turn(*a, b[0]) * turn(*a, b[1]) < 0 and turn(*b, a[0]) * turn(*b, a[1]) < 0
+    (p, q), (r, s) = a, b
+    return turn(p, q, r) * turn(p, q, s) < 0 and turn(r, s, p) * turn(r, s, q) < 0
 
 
 def _orders(places: Sequence[Point]) -> list[list[int]]:

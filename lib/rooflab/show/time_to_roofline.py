@@ -174,7 +174,7 @@ def _axes(drawing: _Drawing, k: int) -> None:
     across, up = NAMES[k]
     look |= {"name": f"axis-{k}"}
     scene.text(frame.right, frame.bottom + 44, across, anchor="end", **look)
-    scene.text(frame.left - 60, frame.top - 14, up, **look)
+    scene.text(8, frame.top - 14, up, **look)
 
 
 def _way(k: int, here: float, other: float) -> By:
