@@ -99,14 +99,14 @@ def test_the_bars_are_the_factors_and_follow_each_other(page, cache: str) -> Non
 
 def test_sliders_machine_and_box_move_it_without_a_kernel(page) -> None:
     choose(page, "operation in the box", "GEMV")
-    says(page, "gemv 1024×1024 fp32")
+    says(page, "GEMV 1024×1024 fp32")
     handle(page, 0).focus()
     page.keyboard.press("ArrowRight")
     says(page, "Nothing was measured at this size, so the waterfall stops at the prediction.")
     hollow = page.locator(".rl-fall .dot.end path").evaluate("node => node.parentNode.style.fill")
     assert hollow == "var(--paper)"
     page.keyboard.press("ArrowLeft")
-    says(page, "gemv 1024×1024 fp32")
+    says(page, "GEMV 1024×1024 fp32")
     machine(page, "NVIDIA H100 SXM5 80 GB")
     says(page, "the waterfall stops at the bound")
     expect(page.locator(".rl-fall .bar:visible")).to_have_count(0)
@@ -147,7 +147,7 @@ def test_the_buttons_work_by_keyboard_and_the_sentence_is_spoken(page) -> None:
     assert button.get_attribute("data-lm-suppress-shortcuts") == "true"
     button.focus()
     page.keyboard.press("Enter")
-    says(page, "axpy 1048576 fp32")
+    says(page, "AXPY 1048576 fp32")
     assert button.get_attribute("aria-pressed") == "true"
     page.wait_for_function(
         """document.querySelector('.rl-fall [aria-live]').textContent.includes('axpy 1048576')"""
