@@ -23,6 +23,8 @@ ONE_IMPORTER = {
     "rooflab.grade.sandbox_copy": "at the boundary of trust: what the sandbox gets",
     "rooflab.measure.verify": "is a result right: a subject of its own, and 570 lines",
     "rooflab.show.layouts": "where all of the morph stands, before anything is drawn",
+    "rooflab.show.name_places": "which name stands where: a subject of its own",
+    "rooflab.show.free_lunch_words": "what a picture says, whose limit is 400 lines",
     "rooflab.show.waterfall_picture": "a picture, which the facade rl.show names",
     "rooflab.show.rooflines.picture": "a picture, which live.py makes a widget",
     "rooflab.show.rooflines.controls": "what stands around a picture, whose limit is 400 lines",

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rooflab.measure.free_lunch import FreeLunch
-from rooflab.show import free_lunch_picture
+from rooflab.show import free_lunch_picture, free_lunch_words
 from rooflab.show.free_lunch_picture import free_lunch
 from rooflab.show.guess_axis import guess
 from rooflab.show.scene import Scene, drawn
@@ -29,7 +29,7 @@ def ideal(carry: float, compute: float, k=(1, 2, 3, 5, 9, 17, 33, 65, 129, 257))
 
 CURVE = ideal(4e-3, 0.2e-3)
 SWEEP = CURVE
-STOPS = free_lunch_picture.stops(SWEEP)
+STOPS = free_lunch_words.stops(SWEEP)
 SCENES = [free_lunch_picture.lunch_scene(SWEEP, wide, names=True) for wide in (720, 400)]
 each_sheet = pytest.mark.parametrize("scene", SCENES, ids=["wide", "narrow"])
 
@@ -75,19 +75,19 @@ def test_both_ends_of_any_ideal_machine_are_found(carry: float, bend: float) -> 
 
 def test_the_sentence_says_which_is_longer_and_that_the_other_is_free() -> None:
     sweep = CURVE
-    time, _ = free_lunch_picture.sentences(sweep, 9)
+    time, _ = free_lunch_words.sentences(sweep, 9)
     assert time == (
         "9 multiply-adds: carrying 4.0 ms, computing 1.8 ms → 4.0 ms. The arithmetic is free. "
         "You measured 4.0 ms."
     )
-    assert "the carrying is free" in free_lunch_picture.sentences(sweep, 100)[0]
-    assert "bends" in free_lunch_picture.sentences(sweep, 20)[0]
-    assert "measured" not in free_lunch_picture.sentences(sweep, 100)[0]
-    assert free_lunch_picture.sentences(sweep, 1)[0].startswith("1 multiply-add:")
+    assert "the carrying is free" in free_lunch_words.sentences(sweep, 100)[0]
+    assert "bends" in free_lunch_words.sentences(sweep, 20)[0]
+    assert "measured" not in free_lunch_words.sentences(sweep, 100)[0]
+    assert free_lunch_words.sentences(sweep, 1)[0].startswith("1 multiply-add:")
 
 
 def test_the_rate_sentence_names_the_lower_roof() -> None:
-    rate = free_lunch_picture.sentences(CURVE, 100)[1]
+    rate = free_lunch_words.sentences(CURVE, 100)[1]
     assert re.search(r"\(200 FLOP\).*839 GFLOP/s.*168 GFLOP/s → 168 GFLOP/s", rate)
 
 
@@ -264,7 +264,34 @@ def test_it_may_open_as_work_per_second() -> None:
     picture = free_lunch(CURVE, view="rate")
     assert (
         picture.view == "rate"
-        and picture.sentence == free_lunch_picture.sentences(picture.sweep, picture.sweep.k[0])[1]
+        and picture.sentence == free_lunch_words.sentences(picture.sweep, picture.sweep.k[0])[1]
     )
     with pytest.raises(ValueError, match="view='roof' is unknown"):
         free_lunch(CURVE, view="roof")
+
+
+@pytest.mark.parametrize("scene", SCENES)
+def test_the_slider_covers_neither_scale(scene) -> None:
+    labels = [mark for mark in scene.marks if mark.kind == "text"]
+    feet = [scene.value(mark, "at", view="rate")[1] for mark in labels]
+    scales = [foot for foot in feet if foot < free_lunch_picture.SLIDER]
+    assert scales and max(scales) + 3 < free_lunch_picture.SLIDER - 12
+
+
+@pytest.mark.parametrize("scene", SCENES)
+def test_letters_on_a_faint_bar_are_ink_and_an_unmeasured_place_says_so(scene) -> None:
+    for word in ("carrying", "computing"):
+        bar, value = named(scene, f"bar {word}")[0], named(scene, f"value {word}")[0]
+        for view in ("time", "rate"):
+            for i in range(len(STOPS)):
+                if scene.value(bar, "opacity", view=view, i=i) < 1:
+                    assert scene.value(value, "fill", view=view, i=i) == "ink"
+    told = named(scene, "not-measured")[0]
+    for i, k in enumerate(STOPS):
+        assert bool(scene.value(told, "opacity", i=i)) == (k not in SWEEP.k.tolist())
+
+
+def test_in_the_rate_the_smaller_one_decides() -> None:
+    assert "the smaller one" in free_lunch_words.sentences(SWEEP, 1)[1]
+    shown = named(SCENES[0], "allows")
+    assert [SCENES[0].value(mark, "opacity", view="rate") for mark in shown] == [1, 1]

@@ -104,22 +104,22 @@ def test_the_waterfall_of_an_estimate_line_by_line() -> None:
     assert of_prediction(op, HERE, rl.predict(op, HERE)).words.splitlines() == [
         "GEMV 64×64 in fp32 on A test machine: the roofline allows 845 ns, 4.84 µs is predicted "
         "(×5.73). Nothing was measured at this size, so the waterfall stops at the prediction.",
-        "roofline bound: 845 ns (120 GFLOP/s peak, 20.0 GB/s DRAM, measured on 2026-11-21).",
+        "roofline bound: 845 ns (120 GFLOP/s peak, 20.0 GB/s memory, measured on 2026-11-21).",
         "level and mix ×1: 845 ns (16.9 kB moved, operands in DRAM, roof of reading only).",
         "call overhead ×5.73: 4.84 µs (4.00 µs a cold call).",
-        "routine efficiency ×1: 4.84 µs (100 % of the roof (gemv/fp32)).",
-        "predicted: 4.84 µs, ×5.73 the bound.",
+        "routine efficiency ×1: 4.84 µs (then 100 % of the roof (gemv/fp32)).",
+        "predicted: 4.84 µs, ×5.73 the bound (the bound is that of memory).",
     ]
     first, second = of_bound(rl.gemv(4096, 4096), rl.machine("h100-sxm")).words.splitlines()
     assert first.startswith("GEMV 4096×4096 in fp32 on NVIDIA H100 SXM5 80 GB: the roofline allows")
-    assert second == "roofline bound: 20.0 µs (66.9 TFLOP/s peak, 3.35 TB/s DRAM, datasheet)."
+    assert second == "roofline bound: 20.0 µs (66.9 TFLOP/s peak, 3.35 TB/s memory, datasheet)."
 
 
 @pytest.mark.parametrize("cache", ["cold", "warm"])
 def test_the_browsers_rows_end_with_the_product_of_the_factors(cache: str) -> None:
     view = rl.live.roofline(HERE, ops="gemv", dtypes=("fp32",), waterfall=True).waterfall
     words = [mark for mark in view.scene.marks if mark.name in ("factor", "name")]
-    for i, n in enumerate(view.tables.sliders[0].values):
+    for i, n in enumerate(view.cases.tables.sliders[0].values):
         told = rl.predict(rl.gemv(n, n), HERE, cache=cache)
         steps = [
             after.seconds / before.seconds for before, after in zip(told.terms, told.terms[1:])

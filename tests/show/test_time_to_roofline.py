@@ -176,6 +176,7 @@ def test_a_sentence_tells_count_time_rate_and_limit(picture: module.Morph) -> No
     assert "crushed" in time and "points" in rate
     assert "20.0 GB/s" in roof and "120 GFLOP/s" in roof and "ridge at 6" in roof
     assert "100 ns to 200 ns" in call
+    assert "are the dashed lines of AXPY, GEMV and GEMM" in call, "three are drawn"
 
 
 def test_state_is_small_and_the_same_every_time(picture: module.Morph) -> None:
@@ -223,7 +224,8 @@ def test_on_a_narrow_sheet_a_crowd_has_numbers(picture: module.Morph) -> None:
     assert key.startswith("1\u00a0AXPY 256, 2\u00a0GEMV 32×32, 3\u00a0GEMM 8³")
     few = morph(MEASURED[:1], machine=HERE)
     assert not [kind for kind, *_ in few.sheets[1].notes if kind == "names"]
-    assert not [kind for kind, *_ in picture.scene.notes if kind == "names"]
+    wide = morph(MEASURED, machine=HERE).scene
+    assert not [kind for kind, *_ in wide.notes if kind == "names"], "there each has its name"
 
 
 def test_a_saved_notebook_keeps_one_picture_and_all_sentences(picture: module.Morph) -> None:

@@ -111,7 +111,7 @@ def test_a_guess_that_is_not_confirmed_yet_hangs_nowhere() -> None:
     """What it is off by would give the answer away."""
     asked = axis()
     picture = morph(MEASURED, machine=HERE, guesses={BIG: asked})
-    asked.guess_at = 60
+    asked.guess_at = 160
     assert "You guessed" not in picture.words
     seen = {mark.name for mark, _ in drawn(picture.scene, **picture.state)}
     assert not seen & {"guess", "gap", "off"}

@@ -12,11 +12,24 @@ from hypothesis import strategies as st
 
 import rooflab as rl
 from rooflab.show.guess_axis import guess
-from rooflab.show.labels import Room, width
+from rooflab.show.labels import Room, apart, width
+from rooflab.show.name_places import Name, put_names
 from rooflab.show.scene import Scene, drawn
 from rooflab.show.time_to_roofline import Morph, morph
 from tests.support.machine import measurement
-from tests.support.morph_example import HERE, MEASURED, OPS, bound, lines, points, written
+from tests.support.morph_example import (
+    HERE,
+    LESSON,
+    MEASURED,
+    OPS,
+    THERE,
+    bound,
+    lines,
+    point,
+    points,
+    written,
+)
+from tests.support.scenes import named
 
 PLOT = (76, 34, 704, 436)  # left, top, right and bottom of the axes on the wide sheet
 
@@ -66,9 +79,9 @@ def test_labels_keep_apart_at_every_stop(picture: Morph) -> None:
 
 
 def test_in_decades_every_point_has_its_name(picture: Morph) -> None:
-    named = set(written(picture.scene, "name")) | set(written(picture.scene, "apart"))
+    every = set(written(picture.scene, "name")) | set(written(picture.scene, "apart"))
     seen = {text for text, *_ in boxes(picture.scene, 2)}
-    assert seen & named == {dot.label for dot in picture.dots}
+    assert seen & every == {dot.label for dot in picture.dots}
 
 
 SIZES = st.integers(1, 4096)
@@ -113,12 +126,12 @@ def test_the_gap_of_a_guess_runs_through_no_name_that_could_stand_elsewhere(
     guesses = {OPS[i].label: bound(OPS[i]) * 10**decades for i in which}
     picture = morph(MEASURED, machine=HERE, guesses=guesses)
     found = written(picture.scene, "name").items()
-    named = [(name, picture.scene.value(mark, "at", at=2)) for name, mark in found]
+    placed = [(name, picture.scene.value(mark, "at", at=2)) for name, mark in found]
     crossed = set()
     for p in (p for p in points(picture) if "guess" in p):
         x = p["at"][2][0]
         low, high = sorted((p["at"][2][1], p["guess"]["at"][2][1]))
-        for name, at in named:
+        for name, at in placed:
             wide = abs(at[0] - x) < width(name) / 2
             if wide and at[1] - 12 < high and at[1] + 4 > low:
                 crossed.add(name)
@@ -130,14 +143,105 @@ def test_without_roofs_labels_keep_apart_too() -> None:
 
 
 def test_a_label_stands_beside_its_own_marker_or_nowhere() -> None:
-    room = Room((0, 0, 400, 200))
-    for x in (100, 118, 136):
-        room.add_marker(x, 100)
-    names = [("first", (100, 100)), ("second", (118, 100)), ("third", (136, 100))]
-    for (_, own), at in zip(names, room.put_all(names), strict=True):
-        if at is not None:
-            nearest = min((100, 118, 136), key=lambda x: abs(x - at[0]))
-            assert nearest == own[0]
+    room, marks = Room((0, 0, 400, 200)), ((100, 100), (118, 100), (136, 100))
+    for mark in marks:
+        room.add_marker(*mark)
+    found = put_names(room, [Name(text, own) for text, own in zip("abc", marks)], lines=False)
+    assert any(found)
+    for own, place in zip(marks, found):
+        if place is not None:
+            assert min(marks, key=lambda mark: apart(place.box, mark)) == own
+
+
+# What a reader sees must tell whose name a name is.
+
+
+@pytest.fixture(scope="module", params=["exact", "lesson", "guessed", "asked"])
+def shown(request: pytest.FixtureRequest) -> Morph:
+    """Measurements on their roof, and those of the lesson, without and with guesses."""
+    if request.param == "exact":
+        return morph(MEASURED, machine=HERE)
+    off = {4: 1.4, 6: 3.0, 9: 0.4}
+    guesses: dict = {LESSON[i].op: factor * LESSON[i].median_s for i, factor in off.items()}
+    if request.param == "asked":
+        for i in off:
+            ms = 1e3 * LESSON[i].median_s
+            axis = guess(f"l{i}", "?", result=ms, unit="ms", low=ms / 30, high=ms * 30)
+            guesses[LESSON[i].op] = axis
+    return morph(LESSON, machine=THERE, guesses=None if request.param == "lesson" else guesses)
+
+
+def marks_at(scene: Scene, k: int) -> list[tuple[float, float]]:
+    """Middles of all points at a stop, in the order measured."""
+    return [tuple(scene.value(mark, "at", at=k).tolist()) for mark in named(scene, "point")]
+
+
+def names_at(picture: Morph, scene: Scene, k: int) -> list[tuple[int, tuple[float, ...], bool]]:
+    """Number of a point, box of its name, and whether it stands apart, at a stop."""
+    numbered = any(kind == "names" for kind, *_ in scene.notes)
+    names = [str(n + 1) if numbered else dot.label for n, dot in enumerate(picture.dots)]
+    found = []
+    for mark, held in drawn(scene, at=k):
+        if mark.name in ("name", "apart") and held["text"] in names:
+            (_, *box), *_ = spans(held["text"], held["at"].tolist())
+            found.append((names.index(held["text"]), tuple(box), mark.name == "apart"))
+    return found
+
+
+def test_a_name_is_nearer_to_its_own_point_than_to_any_other(shown: Morph) -> None:
+    for scene, k in product(shown.sheets, range(4)):
+        marks, seen = marks_at(scene, k), names_at(shown, scene, k)
+        assert len(seen) == len(marks) or k < 2, "in decades each point has its name"
+        for n, box, on_line in seen:
+            others = [
+                m for m in marks if math.dist(m, marks[n]) > 16
+            ]  # else they lie on each other
+            near = min((apart(box, m) for m in others), default=999)
+            if on_line:
+                assert k < 2 or near > 20, (k, n)
+            else:
+                assert apart(box, marks[n]) < min(near, 20), (scene.width, k, n)
+
+
+def test_names_of_a_column_stand_in_the_order_of_their_points(shown: Morph) -> None:
+    for scene, k in product(shown.sheets, (2, 3)):
+        marks = marks_at(scene, k)
+        for (a, box, _), (b, other, _) in combinations(names_at(shown, scene, k), 2):
+            (ax, ay), (bx, by) = marks[a], marks[b]
+            if abs(ax - bx) < 30 and abs(ay - by) > 4:
+                assert (ay - by) * (box[1] - other[1]) >= 0, (scene.width, a, b)
+
+
+def test_no_thin_line_passes_another_point(shown: Morph) -> None:
+    for scene in shown.sheets:
+        marks = marks_at(scene, 2)
+        for leader in lines(scene, "leader"):
+            if scene.value(leader, "opacity", at=2) > 0:
+                a, b = scene.value(leader, "points", at=2).reshape(-1, 2)
+                own = min(marks, key=lambda m: math.dist(m, b))
+                assert math.dist(own, b) < 11, "it ends at a point"
+                for mark in (m for m in marks if math.dist(m, own) > 16):
+                    near = min(math.dist(a + t * (b - a), mark) for t in np.linspace(0, 1, 50))
+                    assert near > 10
+
+
+def test_off_by_stands_next_to_its_orange_mark(shown: Morph) -> None:
+    for scene in shown.sheets:
+        for n, (dot, mark) in enumerate(zip(shown.dots, marks_at(scene, 2))):
+            others = [m for m in marks_at(scene, 2) if m != mark]
+            found = point(shown, dot.label, scene)
+            labels: list = []
+            if "guess" in found and found["off"]:
+                x, y = scene.value(found["off"], "at", at=2).tolist()[:2]
+                labels = [(found["guess"]["says"], found["guess"]["at"][2], [x, y, "middle"])]
+            if "asked" in found:
+                held = found["asked"]
+                places = [(mark[0], row[2]) for row in held["y"]]
+                labels = [one for one in zip(held["says"], places, held["label"]) if one[2]]
+            for text, place, (x, y, anchor) in labels:
+                half = {"start": 1, "middle": 0, "end": -1}[anchor] * width(text) / 2
+                (_, *box), *_ = spans(text, [x + half, y, 0])
+                assert apart(box, place) < min(45, *(apart(box, m) for m in others)), (n, text)
 
 
 def test_text_is_as_wide_as_its_letters() -> None:
@@ -194,12 +298,12 @@ def test_no_name_lies_where_a_guess_may_come_to_hang() -> None:
     picture = morph(crowd, machine=HERE, after=asked)
     names = {dot.label for dot in picture.dots}
     for k in range(3):
-        named = [box for box in boxes(picture.scene, k) if box[0] in names]
+        found = [box for box in boxes(picture.scene, k) if box[0] in names]
         for p in (p for p in points(picture) if "asked" in p):
             x = p["at"][k][0]
             for y in (row[k] for row in p["asked"]["y"]):
                 under = [
-                    name for name, left, top, right, bottom in named
+                    name for name, left, top, right, bottom in found
                     if left < x + 8 and x - 8 < right and top < y + 8 and y - 8 < bottom
                 ]  # fmt: skip
                 assert under == [], (k, p["name"])

@@ -183,7 +183,9 @@ def test_a_measurement_is_explained_and_a_notebook_shows_it() -> None:
     figure = rl.show.waterfall(timed, HERE)
     data, about = figure._repr_mimebundle_()
     assert b64decode(data["image/png"]).startswith(b"\x89PNG")
-    assert data["text/plain"].startswith(explain(timed, HERE).sentence)
+    said = explain(timed, HERE).sentence.replace("gemv", "GEMV")
+    assert data["text/plain"].startswith(said), "names as in every other picture"
+    assert "the bound is that of memory" in data["text/plain"], "not the peak above it"
     assert about["image/png"]["alt"] == figure.words
     again = rl.show.waterfall(explain(timed, HERE))
     assert again.words == figure.words

@@ -172,7 +172,8 @@ def test_no_text_steps_on_another_or_leaves_the_sheet(measured, wide) -> None:
 def test_a_measured_size_ends_at_the_measurement() -> None:
     made = live(measurements=[COLD])
     e = explain(COLD, TIMED)
-    assert e.sentence in made.sentence and made.waterfall.sentence == e.sentence
+    said = e.sentence.replace("gemv", "GEMV")
+    assert said in made.sentence and made.waterfall.sentence == said
     assert seen(made.waterfall.scene, "time", made.waterfall)[-1] == "20.0 ms"
     last = [m for m in made.waterfall.scene.marks if m.name == "stop end"][0]
     scene, state = made.waterfall.scene, made.waterfall.state
@@ -186,7 +187,10 @@ def test_it_says_why_it_stops() -> None:
     assert "Nothing was measured at this size" in view.sentence
     view.machine = "nvidia-h100-sxm"
     assert "A datasheet knows no caches" in view.sentence
-    assert seen(view.scene, "note", view)[:2] == ["66.9 TFLOP/s peak, 3.35 TB/s DRAM,", "datasheet"]
+    assert seen(view.scene, "note", view)[:2] == [
+        "66.9 TFLOP/s peak, 3.35 TB/s memory,",
+        "datasheet",
+    ]
     view.j = 3
     assert "set the batch to 1" in view.words and view.picture() is None
     view.machine, view.dtype = "apple-m1", "fp64"
@@ -198,7 +202,10 @@ def test_of_both_sides_the_measured_one_is_explained() -> None:
     view, values = made.waterfall, made.scene.sliders[0].values
     for timed, side in ((COLD, "cold"), (WARM, "warm")):
         view.i = values.index(timed.op.dims["n"])
-        assert view.sentence == f"{explain(timed, TIMED).sentence} This is the {side} side."
+        assert (
+            view.sentence
+            == f"{explain(timed, TIMED).sentence} This is the {side} side.".replace("gemv", "GEMV")
+        )
     view.i -= 1
     assert "Nothing was measured" in view.sentence and view.sentence.endswith("cold side.")
     view.cache = "warm"
@@ -278,3 +285,15 @@ def test_the_state_stays_below_a_megabyte(monkeypatch) -> None:
     state = embed_data(views=[made])["manager_state"]["state"]
     assert max(len(json.dumps(one)) for one in state.values()) < LIMIT
     assert len(json.dumps(state[made.waterfall.model_id])) < OWN_LIMIT
+
+
+def test_on_the_narrow_sheet_no_upright_line_runs_through_words(measured: WaterfallView) -> None:
+    view = measured
+    narrow = next(sheet for sheet in view.sheets if sheet.width == NARROW)
+    texts = [m for m in narrow.marks if m.name in ("name", "factor", "time", "note")]
+    feet = {float(narrow.value(mark, "at", **view.state)[1]) for mark in texts}
+    uprights = [mark for mark in narrow.marks if mark.name in ("one", "link")]
+    assert uprights
+    for mark in uprights:
+        up, low = narrow.value(mark, "points", **view.state).reshape(-1, 2)[:, 1]
+        assert not [foot for foot in feet if up < foot + 3 and foot - 10 < low], (up, low)

@@ -366,7 +366,7 @@ def _stages(op: Operation, m: Machine, cache: str) -> tuple[tuple[Stage, ...], s
     else:
         slowed = sum(part / efficiency(op, m, name) for name, part in carrying.items())
     total = call + max(computing, slowed)
-    known = f"{percent(here / (total - call))} of the roof" if m.routines else "not measured"
+    known = f"then {percent(here / (total - call))} of the roof" if m.routines else "not measured"
     stages.append(Stage("routine efficiency", total, f"{known} ({routine(op, m.backend)})"))
     if call > total / 2:
         return tuple(stages), "overhead", level

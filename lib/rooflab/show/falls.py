@@ -32,11 +32,13 @@ _TICKS = (  # within a decade, and the decades between the two nearest of them
     ((1, 1.5, 2, 3, 5), math.log10(2 / 1.5)),
     ((1, 2, 5), math.log10(2)),
 )
-ROOF = "{peak} peak, {bandwidth} DRAM, {provenance}"
+ROOF = "{peak} peak, {bandwidth} memory, {provenance}"
+#: Which roof the bound is on. The roofline beside it says how far a point lies below a roof.
+ROOFS = {"memory": "the bound is that of memory", "compute": "the bound is that of the peak"}
 # The rows as sentences.
 SAID_BOUND = "{name}: {time} ({note})."
 SAID_STEP = "{name} {factor}: {time} ({note})."
-SAID_END = "{reached}: {time}, {total} the bound."
+SAID_END = "{reached}: {time}, {total} the bound ({roof})."
 
 
 @dataclass(frozen=True)
@@ -71,8 +73,8 @@ class WaterfallStep:
 class Fall:
     """A waterfall: the ``sentence`` above it, its ``start`` (log10 s) and the ``steps`` from there.
 
-    ``reached``: "measured", "predicted", or "" when it stops at the bound; ``note``: which roof
-    the bound comes from.
+    ``reached``: "measured", "predicted", or "" when it stops at the bound; ``note``: the roofs
+    that the bound comes from; ``limit``: which of them it is, "memory" or "compute".
     """
 
     sentence: str
@@ -80,6 +82,12 @@ class Fall:
     start: float
     steps: tuple[WaterfallStep, ...]
     reached: str
+    limit: str = ""
+
+    @property
+    def roof(self) -> str:
+        """Which roof the bound lies on, in words; "" where nothing is compared with it."""
+        return ROOFS.get(self.limit, "")
 
     @property
     def end(self) -> float:
@@ -106,7 +114,7 @@ class Fall:
             for s in self.steps
         ]
         if self.reached:
-            end = {"time": seconds_of(self.end), "total": self.total}
+            end = {"time": seconds_of(self.end), "total": self.total, "roof": self.roof}
             lines.append(SAID_END.format(reached=self.reached, **end))
         return "\n".join(lines)
 
@@ -122,7 +130,8 @@ def of_explanation(e: Explanation) -> Fall:
         if e.machine.routines or factor.factor != 1:
             steps.append(_step(factor, begin, place))
     steps.append(_step(e.factors[-1], place, math.log10(e.seconds)))
-    return Fall(e.sentence, roof_of(e.op, e.machine), start, tuple(steps), "measured")
+    named = e.sentence.replace(e.op.label, f"{captions.short(e.op)} {e.op.compute_dtype}", 1)
+    return Fall(named, roof_of(e.op, e.machine), start, tuple(steps), "measured", e.limit)
 
 
 def of_prediction(op: Operation, machine: Machine, predicted: Prediction) -> Fall:
@@ -135,7 +144,9 @@ def of_prediction(op: Operation, machine: Machine, predicted: Prediction) -> Fal
     )
     said = EXPECTED.format(**said_of(op, machine, first.seconds), end=si(predicted.seconds, "s"),
                            total=factor_text(predicted.seconds / first.seconds))  # fmt: skip
-    return Fall(f"{said} {UNTIMED}", roof_of(op, machine), ends[0], steps, "predicted")
+    peak, _ = peak_of(op, machine)
+    limit = "memory" if op.flops / peak < first.seconds else "compute"
+    return Fall(f"{said} {UNTIMED}", roof_of(op, machine), ends[0], steps, "predicted", limit)
 
 
 def of_bound(op: Operation, machine: Machine) -> Fall:

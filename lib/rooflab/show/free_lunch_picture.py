@@ -7,7 +7,6 @@ work per second, where the same two lines are a roof. Everything moves in the br
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -17,95 +16,32 @@ import numpy as np
 from rooflab.count.si import several, si
 from rooflab.count.validation import unknown
 from rooflab.measure.free_lunch import FreeLunch
+from rooflab.show.free_lunch_words import (
+    check,
+    rate_of,
+    rate_text,
+    seen_at,
+    sentences,
+    stops,
+    text_of,
+)
 from rooflab.show.labels import width
 from rooflab.show.measured_points import SECONDS
-from rooflab.show.scene import By, Dim, Scene, Sum
+from rooflab.show.scene import By, Dim, Scene, Sum, Words
 from rooflab.show.scene.axes import LETTERS, Frame, Scale
 from rooflab.show.scene.player import Player
 
 if TYPE_CHECKING:
     from rooflab.show.guess_axis import GuessAxis
 
-
-def ms(seconds: float) -> str:
-    """Milliseconds with two significant digits, in the one unit the whole picture uses."""
-    value = 1e3 * seconds
-    decimals = max(0, 1 - math.floor(math.log10(value)))
-    return f"{value:.{decimals}f} ms"
-
-
-def stops(curve: FreeLunch) -> list[int]:
-    """The k the slider stops at: whole, even on the log axis, every measured one among them."""
-    between = np.rint(np.geomspace(curve.k[0], curve.k[-1], 150)).astype(int)
-    return sorted({*between.tolist(), *curve.k.tolist()})
-
-
-def sentences(curve: FreeLunch, k: int) -> tuple[str, str]:
-    """What the picture says at k: of the time, and of the work per second."""
-    carry, compute = curve.carry_s, k * curve.compute_s
-    moral, verdict = _moral(compute / carry)
-    adds = several(k, "multiply-add")
-    slower = max(carry, compute)
-    time = f"{adds}: carrying {ms(carry)}, computing {ms(compute)} → {ms(slower)}. {moral}"
-    by_carry, by_compute, least = (_rate_text(curve, k, t) for t in (carry, compute, slower))
-    allowed = f"carrying allows {by_carry}, computing {by_compute} → {least}"
-    rate = f"{adds} ({2 * k} FLOP): {allowed}. {verdict}"
-    seen = _seen(curve).get(k)
-    if seen is None:
-        return time, rate
-    return f"{time} You measured {ms(seen)}.", f"{rate} You measured {_rate_text(curve, k, seen)}."
-
-
-def _seen(curve: FreeLunch) -> dict[int, float]:
-    return dict(zip(curve.k.tolist(), curve.seconds.tolist(), strict=True))
-
-
-def _rate(curve: FreeLunch, k: Any, seconds: Any) -> Any:
-    """FLOP/s when k multiply-adds on each number take that long."""
-    return 2 * curve.n * np.asarray(k) / np.asarray(seconds)
-
-
-def _rate_text(curve: FreeLunch, k: int, seconds: float) -> str:
-    return _text("rate", float(_rate(curve, k, seconds)))
-
-
-def _text(view: str, value: float) -> str:
-    """A bar's time or rate; nothing for what was not measured."""
-    if math.isnan(value):
-        return ""
-    return ms(value) if view == "time" else si(value, "FLOP/s")
-
-
-def _moral(share: float) -> tuple[str, str]:
-    """The lesson where computing takes ``share`` of carrying: for the time, for the rate."""
-    if share < 0.8:
-        return "The arithmetic is free.", "Carrying decides."
-    if share <= 1.25:
-        return "Both take about as long: here the curve bends.", "Here the roof bends."
-    return "Now you pay for the arithmetic, and the carrying is free.", "Computing decides."
-
-
-def _check(curve: Any) -> None:
-    """Raise TypeError for what is no measured curve, ValueError for one that cannot be drawn."""
-    if not isinstance(curve, FreeLunch):
-        raise TypeError(f"curve={curve!r} is no measured curve; pass what rl.free_lunch() returned")
-    k, seconds = curve.k.tolist(), curve.seconds.tolist()
-    if len(k) != len(seconds) or len(k) < 2:
-        raise ValueError(f"curve has {len(k)} k and {len(seconds)} seconds; give 2 or more of both")
-    if k[0] < 1 or any(a >= b for a, b in itertools.pairwise(k)):
-        raise ValueError(f"curve.k={tuple(k)} must rise and start at 1 or more")
-    if not all(math.isfinite(t) and t > 0 for t in seconds):
-        raise ValueError(f"curve.seconds={tuple(seconds)} must be positive times in seconds")
-
-
 # The picture: two views of the same points over k, the multiply-adds done on each number. As time,
 # the line is flat and then rises; as work per second, the same line rises and is then flat.
 
 VIEWS = ("time", "rate")
-WIDE, NARROW, HEIGHT = 720, 400, 516
+WIDE, NARROW, HEIGHT = 720, 400, 532
 LEFT, PLOT_TOP, PLOT_BOTTOM = 100, 34, 330
 BOLD = 1.1  # bold letters are so much wider
-SLIDER, BARS = 396, 432  # where the slider lies, and where the bars begin
+SLIDER, BARS = 412, 448  # where the slider lies, below both scales, and where the bars begin
 #: The share of the room for bars that the one takes which never changes while k moves. The other
 #: bar may need more than the room: then it runs off the edge and says so.
 SHARE = 0.3
@@ -169,7 +105,9 @@ class _Sheet:
 
     def value(self, view: str, k: Any, seconds: Any) -> Any:
         """Milliseconds, or GFLOP/s of k multiply-adds on each number in ``seconds``."""
-        return np.asarray(seconds) * 1e3 if view == "time" else _rate(self.sweep, k, seconds) / 1e9
+        return (
+            np.asarray(seconds) * 1e3 if view == "time" else rate_of(self.sweep, k, seconds) / 1e9
+        )
 
     def height(self, view: str, k: Any, seconds: Any) -> Any:
         """Pixels of what takes ``seconds`` with k multiply-adds on each number."""
@@ -188,7 +126,7 @@ class _Sheet:
         ):
             values = y.steps() if y.hi < 300 * y.lo else y.decades()
             frame.y_ticks(scene, y, values, "{:g}".format, opacity=shown)
-            scene.text(frame.left - 60, frame.top - 14, name, size=LETTERS, opacity=shown)
+            scene.text(8, frame.top - 14, name, size=LETTERS, opacity=shown)
         twos = [2.0**e for e in range(math.ceil(math.log2(x.lo)), math.floor(math.log2(x.hi)) + 1)]
         frame.x_ticks(scene, x, twos, "{:g}".format)
         per = 2 * self.sweep.n / self.sweep.bytes  # FLOP/byte of one multiply-add on each number
@@ -225,11 +163,13 @@ class _Sheet:
         scene.line([(x, y), (x, frame.bottom)], "soft", dash=(1, 4), opacity=on)
         short = f"ridge: {sweep.ridge:.3g} FLOP/byte"
         long = short.replace(":", f": {sweep.bend:.3g} multiply-adds =")
+        said = (long, short, short.removesuffix(" FLOP/byte"))
         room = frame.right - x - 12
-        words = long if width(long) < room else short
-        beside = (x + 6, frame.bottom - 28), (frame.left + 6, frame.top + 16)
-        left, foot = beside[width(words) >= room]
-        scene.text(left, foot, words, "soft", size=14, halo=True, opacity=on, name="ridge-says")
+        words = next((one for one in said if width(one) < room), said[-1])
+        beside: Words = "start" if width(words) < room else "end"
+        left, foot = x + (6 if beside == "start" else -6), frame.bottom - 28
+        scene.text(left, foot, words, "soft", size=14, halo=True, opacity=on, anchor=beside,
+                   name="ridge-says")  # fmt: skip
 
     def draw_labels(self) -> None:
         """The names of the two lines: on the dotted ends, where no dot ever lies."""
@@ -274,7 +214,7 @@ class _Sheet:
         seconds = [SECONDS[axis.unit] * value for value in places["values"]]
         free = np.array([self.height(view, k, seconds) for view in VIEWS])
         arrows = np.where(free < frame.top, " ↑", np.where(free > frame.bottom, " ↓", ""))
-        told = [places["says"], [_rate_text(self.sweep, k, s) for s in seconds]]
+        told = [places["says"], [rate_text(self.sweep, k, s) for s in seconds]]
         says = [["", *(f"your guess: {one}{arrow}" for one, arrow in zip(*both))]
                 for both in zip(told, arrows)]  # fmt: skip
         y = np.insert(np.clip(free, frame.top, frame.bottom), 0, math.nan, axis=1)
@@ -304,10 +244,10 @@ class _Sheet:
         The longer of two times decides, and the lower of two rates.
         """
         scene, frame, sweep = self.scene, self.frame, self.sweep
-        room, at, seen = frame.right - frame.left, np.asarray(k, float), _seen(sweep)
+        room, at, seen = frame.right - frame.left, np.asarray(k, float), seen_at(sweep)
         measured = [seen.get(one, math.nan) for one in k]
         time = np.array([np.full(len(at), sweep.carry_s), at * sweep.compute_s, measured])
-        both = np.stack([time, _rate(sweep, at, time)])  # view, bar, i
+        both = np.stack([time, rate_of(sweep, at, time)])  # view, bar, i
         scale = np.array([sweep.carry_s, sweep.peak])[:, None, None]
         long = both / scale * SHARE * room
         wide = np.minimum(long, room)
@@ -315,22 +255,28 @@ class _Sheet:
         for n, word in enumerate(("carrying", "computing", "measured")):
             top, x, cut = BARS + 28 * n, frame.left + wide[:, n], long[:, n] >= room
             look: dict[str, Any] = {"anchor": "end", "bold": n < 2}
-            scene.text(frame.left - 8, top + 15, word, word if n < 2 else "ink", **look)
+            foot = By("view", [top + 15, top + (15 if n == 2 else 9)])
+            scene.text(frame.left - 8, foot, word, word if n < 2 else "ink", **look)
+            faint = abs(x - end) > 0.01  # it is the other one that decides
             if n < 2:
-                faint = abs(x - end) > 0.01  # it is the other one that decides
+                late: dict[str, Any] = {"anchor": "end", "opacity": By("view", [0, 1]), "size": 13}
+                scene.text(frame.left - 8, top + 22, "allows", word, name="allows", **late)
                 scene.rect(frame.left, top, room, 20, "soft", opacity=0.12, name="bed")
                 look = {"opacity": By("view i", np.where(faint, 0.45, 1.0)), "name": f"bar {word}"}
                 scene.rect(frame.left, top, By("view i", wide[:, n]), 20, word, **look)
                 self._cut(top, cut)
             else:
                 scene.dot(By("view i", np.where(cut, math.nan, x)), top + 10, size=4.2)
-            said = [[_text(view, one) for one in row] for view, row in zip(VIEWS, both[:, n])]
+                gone = By("i", np.where(np.isnan(measured), 1.0, 0.0))
+                scene.text(frame.left + 10, top + 15, "not measured here", "soft", opacity=gone,
+                           name="not-measured")  # fmt: skip
+            said = [[text_of(view, one) for one in row] for view, row in zip(VIEWS, both[:, n])]
             words = np.array(said, object) + np.where(cut, " →", "").astype(object)
             beyond = (n < 2) & (x < end) & (x > end - 90)  # keep clear of the finish line
             inside, spot = x > frame.right - 110, np.where(beyond, end, x) + 10
             scene.text(
                 By("view i", np.where(inside, x - 10, spot)), top + 15, By("view i", words),
-                By("view i", np.where(inside & (n < 2), "paper", "ink")),
+                By("view i", np.where(inside & (n < 2) & ~faint, "paper", "ink")),
                 anchor=By("view i", np.where(inside, "end", "start")), name=f"value {word}",
             )  # fmt: skip
         line = By("view i", np.where(end < frame.right, end, math.nan))
@@ -416,7 +362,7 @@ def free_lunch(
     """
     if view not in VIEWS:
         raise unknown("view", view, VIEWS)
-    _check(curve)
+    check(curve)
     if after is not None and not hasattr(after, "covered"):
         raise TypeError(f"after={after!r} is no guess axis; pass what rl.ask returned")
     if guess_k is not None and (after is None or after.unit not in SECONDS):

@@ -8,7 +8,6 @@ least of the lines, comes early, and is nearer to its own marker than to any oth
 from __future__ import annotations
 
 import math
-import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -27,11 +26,9 @@ DETOUR = 1.2  # boxes of a line that a label may rather cover than take the next
 ASTRAY = 120  # nearer to another marker than to its own: worse than no label
 UNNAMED = 100  # a place that costs more is worse than no label
 COVERED, OUT = 1000, 100  # for a text or marker below the label; for a pixel outside the frame
-TRIES = 30
 
 Box = tuple[float, float, float, float]
 Point = Sequence[float]
-_Choice = tuple[float, Box, list[float]]  # a place for a text: its cost, its box, its middle
 
 
 @cache
@@ -86,14 +83,14 @@ class Room:
             cost = DETOUR * number
             if best is not None and cost >= best[0]:
                 break
-            hindered = self._hindered(boxes)
+            hindered = self.hindered(boxes)
             if hindered and not forced:
                 continue
             cost += hindered + sum(_overlaps(box, lines) for box in boxes)
             if own:
-                far = min(_apart(box, marker) for box in boxes for marker in own) - 2
+                far = min(apart(box, marker) for box in boxes for marker in own) - 2
                 others = [marker for marker in self.markers if marker not in own]
-                cost += ASTRAY * any(_apart(box, m) < far for box in boxes for m in others)
+                cost += ASTRAY * any(apart(box, m) < far for box in boxes for m in others)
             if best is None or cost < best[0]:
                 best = (cost, number)
         return best
@@ -103,11 +100,13 @@ class Room:
 
         Returns [x, y] of the text's middle on its baseline.
         """
-        best = self._best(text, spots)
+        half, spots = width(text) / 2 + 3, list(spots)
+        boxes = [(x - half, y - 14, x + half, y + 5) for x, y in spots]
+        best = self.choose([box] for box in boxes)
         if best is None:
             return None
-        self.taken.append(best[1])
-        return best[2]
+        self.taken.append(boxes[best[1]])
+        return [round(v, 1) for v in spots[best[1]]]
 
     def put_along(self, text: str, path: Sequence[Point], side: int = 1) -> list[float] | None:
         """Write ``text`` along a straight ``path``, below it (side -1: above); None without room.
@@ -138,85 +137,33 @@ class Room:
         slant = round(math.degrees(math.atan2(dy, dx)), 1)
         return [round(float(x - foot * dy), 1), round(float(y + foot * dx), 1), slant]
 
-    def put_all(self, named: Sequence[tuple[str, Point]]) -> list[list[float] | None]:
-        """Place every (text, its marker) around its marker, in the order that works best."""
-        choices = [self._choices(text, own) for text, own in named]
-        best: tuple[float, list[_Choice | None]] = (math.inf, [])
-        for order in _orders([own for _, own in named]):
-            taken, cost = list[Box](), 0.0
-            found: list[_Choice | None] = [None] * len(named)
-            for i in order:
-                found[i] = place = _free(choices[i], taken)
-                cost += place[0] if place else UNNAMED
-                taken += [place[1]] if place else []
-            if cost < best[0]:
-                best = cost, found
-        self.taken += [one[1] for one in best[1] if one]
-        return [one[2] if one else None for one in best[1]]
+    def sees(self, spot: Point, own: Point) -> bool:
+        """Whether a thin line from ``spot`` to ``own`` keeps off all that is taken.
 
-    def _choices(self, text: str, own: Point) -> list[_Choice]:
-        """The places for ``text`` around its marker that are free now, the best one first."""
-        found = []
-        for number, spot in enumerate(around(own[0], own[1], text)):
-            place = self._best(text, [spot], own)
-            if place is not None and place[0] + DETOUR * number < UNNAMED:
-                found.append((place[0] + DETOUR * number, *place[1:]))
-        return sorted(found, key=lambda one: one[0])
-
-    def _best(
-        self, text: str, spots: Iterable[tuple[float, float]], own: Point | None = None
-    ) -> _Choice | None:
-        half, spots = width(text) / 2 + 3, list(spots)
-        boxes = [(x - half, y - 14, x + half, y + 5) for x, y in spots]
-        best = self.choose(([box] for box in boxes), () if own is None else (tuple(own),))
-        if best is None:
-            return None
-        return best[0], boxes[best[1]], [round(v, 1) for v in spots[best[1]]]
-
-    def sees(self, spot: Point, own: Point, near: float) -> bool:
-        """Whether a thin line from ``spot`` to ``own`` keeps off labels and markers.
-
-        What lies within ``near`` pixels of ``own`` does not count.
+        What holds ``own`` itself does not count.
         """
-        steps = [0.1 * step for step in range(11)]
+        steps = [0.05 * step for step in range(21)]
         line = [(spot[0] + t * (own[0] - spot[0]), spot[1] + t * (own[1] - spot[1])) for t in steps]
-        dots = [
-            (x - 2, y - 2, x + 2, y + 2)
-            for x, y in line
-            if max(abs(x - own[0]), abs(y - own[1])) > near
-        ]
-        return not any(_overlap(dot, box) for dot in dots for box in self.taken)
+        held = [box for box in self.taken if apart(box, own) > 0]
+        return not any(overlap((x - 2, y - 2, x + 2, y + 2), b) for x, y in line for b in held)
 
-    def _hindered(self, boxes: Sequence[Box]) -> float:
+    def crossed(self, box: Box) -> int:
+        """How many pieces of lines ``box`` covers."""
+        return _overlaps(box, np.array(self.lines).reshape(-1, 4))
+
+    def hindered(self, boxes: Sequence[Box]) -> float:
         """0 for boxes inside the frame that lie on nothing; the worse they lie, the more."""
         left, top, right, bottom = self.frame
         out = sum(
             max(0, left - b[0], b[2] - right) + max(0, top - b[1], b[3] - bottom) for b in boxes
         )
         return OUT * out + COVERED * sum(
-            _overlap(box, other) for box in boxes for other in self.taken
+            overlap(box, other) for box in boxes for other in self.taken
         )
 
 
-def around(x: float, y: float, text: str) -> list[tuple[float, float]]:
-    """Places for ``text`` around a marker at (x, y): beside it first, then above, below,
-    farther."""
-    half = width(text) / 2 + 13
-    near = [
-        (x + half, y + 5), (x - half, y + 5), (x, y - 14), (x, y + 26),
-        (x + half - 4, y - 15), (x + half - 4, y + 24),
-        (x - half + 4, y - 15), (x - half + 4, y + 24),
-    ]  # fmt: skip
-    far = [(x + side * half, y + lift) for lift in (-28, 38, -45, 55) for side in (1, 0, -1)]
-    return near + far
-
-
-def _free(choices: Sequence[_Choice], taken: Sequence[Box]) -> _Choice | None:
-    """The first of ``choices`` that lies on nothing of ``taken``."""
-    return next((one for one in choices if not any(_overlap(one[1], b) for b in taken)), None)
-
-
-def _overlap(a: Box, b: Box) -> bool:
+def overlap(a: Box, b: Box) -> bool:
+    """Whether two boxes share some room."""
     return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
 
 
@@ -226,21 +173,11 @@ def _overlaps(box: Box, others: np.ndarray) -> int:
     return int(((left < box[2]) & (box[0] < right) & (top < box[3]) & (box[1] < bottom)).sum())
 
 
-def _apart(box: Box, point: Point) -> float:
+def apart(box: Box, point: Point) -> float:
     """Distance of ``point`` from ``box``."""
     x = max(box[0] - point[0], 0, point[0] - box[2])
     y = max(box[1] - point[1], 0, point[1] - box[3])
     return math.hypot(x, y)
-
-
-def _orders(places: Sequence[Point]) -> list[list[int]]:
-    """Orders in which to place labels: along each axis, both ways, and some at random."""
-    whole = list(range(len(places)))
-    sorts = [
-        sorted(whole, key=lambda i: side * places[i][axis]) for axis in (0, 1) for side in (-1, 1)
-    ]
-    dice = random.Random(0)  # the same picture every time
-    return sorts + [dice.sample(whole, len(whole)) for _ in range(TRIES)]
 
 
 # Labels on a matplotlib axes: each spot for a text becomes boxes, of which a Room takes the best.

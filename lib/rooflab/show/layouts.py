@@ -7,7 +7,6 @@ From 1 to 2 a place moves along its own axis only: what stands above another sta
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,8 +14,9 @@ from functools import cached_property
 import numpy as np
 
 from rooflab.count.si import si
-from rooflab.show.labels import Box, Room, width
+from rooflab.show.labels import Box, Room, apart, width
 from rooflab.show.measured_points import Dot
+from rooflab.show.name_places import NEARER, Name, lead_of, put_names, rings
 from rooflab.show.rooflines.ceiling_lines import CallLine, Ceiling
 from rooflab.show.scene.axes import Frame, Scale
 
@@ -80,7 +80,7 @@ class Words:
 
     ``names``: one a point. ``calls``: one a call line. ``roofs``: the text, its spot, and whether
     it names a bandwidth. ``floor``: what is said of the cheapest call. ``guesses``: number of a
-    point → what is said of its guess.
+    point → what is said of its guess. ``hidden``: numbers of the points that have no name.
     """
 
     names: list[Spot | None]
@@ -89,6 +89,7 @@ class Words:
     roofs: list[tuple[str, Spot | None, bool]] = field(default_factory=list)
     floor: tuple[str, Spot | None] | None = None
     asides: list[Aside] = field(default_factory=list)
+    hidden: list[int] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -109,10 +110,10 @@ class Plan:
         """What stands at each point."""
         return [str(n) if self.numbered else dot.label for n, dot in enumerate(self.dots, 1)]
 
-    @property
-    def crowded(self) -> bool:
-        """Whether a name in decades has no place beside its point."""
-        return None in self.words[2].names
+    def crowded(self, lines: int) -> bool:
+        """Whether a name in decades finds no place, or more than so many stand apart on lines."""
+        third = self.words[2]
+        return bool(third.hidden) or sum(one.lead is not None for one in third.asides) > lines
 
     @cached_property
     def layouts(self) -> tuple[Layout, Layout, Layout]:
@@ -156,8 +157,8 @@ class Plan:
         return first, second, third
 
 
-# A point that finds no room for its name gets it at the end of a thin line; where whole crowds of
-# points lie on each other, one note counts them.
+# In decades every point has its name. Where whole crowds of points lie on each other, one note
+# counts them.
 
 
 def _write(plan: Plan, layout: Layout) -> Words:
@@ -171,21 +172,31 @@ def _write(plan: Plan, layout: Layout) -> Words:
     if k == 0 and plan.calls:
         words.floor = _name_floor(room, plan)
     strips = [_hanging(dot, layout) for dot in dots if dot.asked is not None]
-    room.taken += strips
-    named = list(zip(plan.names, spots))
+    own = list(spots)
+    guessed = [n for n, dot in enumerate(dots) if dot.guess is not None]
+    hung = {n: layout.guess(dots[n], dots[n].guess or 0) for n in guessed}
+    named = [
+        Name(text, at, [hung[n]] if n in hung else [])
+        for n, (text, at) in enumerate(zip(plan.names, own))
+    ]
     if k == 2:  # only there is the gap of a guess long enough to carry words
-        fixed = {n: dot.guess for n, dot in enumerate(dots) if dot.guess is not None}
-        named += [(layout.said(dots[n])[0], layout.guess(dots[n], s)) for n, s in fixed.items()]
-    places = room.put_all(named)
-    words.names = places[: len(dots)]
+        named += [Name(layout.said(dots[n])[0], hung[n], [own[n]]) for n in guessed]
+    places = put_names(room, named, k == 2, strips)
+    for n, place in enumerate(places[: len(dots)]):
+        if place and place.lead:
+            words.asides.append(Aside(plan.names[n], place.at, place.lead, n))
+        elif place:
+            words.names[n] = place.at
     if k == 2:
-        words.calls = [_name_call(room, line.label, plan.call(line, layout)) for line in plan.calls]
-    hidden = [n for n, at in enumerate(words.names) if at is None]
-    words.asides = _aside(room, plan, layout, hidden, strips)
+        paths = [plan.call(line, layout) for line in plan.calls]
+        words.calls = [_name_call(room, c.label, at, strips) for c, at in zip(plan.calls, paths)]
+    words.hidden = [n for n, place in enumerate(places[: len(dots)]) if place is None]
+    if k < 2 and words.hidden:
+        words.asides += _note(room, plan, layout, words.hidden)
     if k == 2:  # last, so that names go first
         words.guesses = _beside_guesses(room, plan)
-        placed = zip(fixed, places[len(dots) :])
-        words.guesses |= {n: (["middle"], np.array([at])) for n, at in placed if at}
+        placed = zip(guessed, places[len(dots) :])
+        words.guesses |= {n: (["middle"], np.array([one.at])) for n, one in placed if one}
     return words
 
 
@@ -221,6 +232,7 @@ def _at_side(room: Room, plan: Plan, n: int, first: int) -> Path:
     """The box of what is said of each guess of point ``n``, best on one side; NaN without room."""
     layout, dot, frame = plan.layouts[2], plan.dots[n], room.frame
     texts, taken = layout.said(dot), np.array(room.taken)
+    others = [mark for mark in room.markers if mark != layout.place(dot)]
     boxes = np.full((len(texts), 4), np.nan)
     for g, (text, seconds) in enumerate(zip(texts, dot.guesses)):
         x, y = layout.guess(dot, seconds)
@@ -228,7 +240,10 @@ def _at_side(room: Room, plan: Plan, n: int, first: int) -> Path:
             near, far = x + side * 10, x + side * (width(text) + 16)
             box = (min(near, far), y + lift - 14, max(near, far), y + lift + 5)
             inside = box[0] >= frame[0] and box[2] <= frame[2] and frame[1] <= box[1]
-            if inside and box[3] <= frame[3] and not _covered(np.array([box]), taken)[0]:
+            far = NEARER * apart(box, (x, y))  # nearer to its own marker than to any other
+            if not inside or box[3] > frame[3] or any(apart(box, one) <= far for one in others):
+                continue
+            if not _covered(np.array([box]), taken)[0]:
                 boxes[g] = box
                 break
     return boxes
@@ -280,53 +295,18 @@ def _name_floor(room: Room, plan: Plan) -> tuple[str, Spot | None]:
     return text, room.put(text, spots)
 
 
-def _aside(
-    room: Room, plan: Plan, layout: Layout, hidden: Sequence[int], strips: Sequence[Box]
-) -> list[Aside]:
-    """Names at the end of a thin line, or in layouts 0 and 1 one note that counts the points.
-
-    ``strips``: where guesses may come to hang. A name without any other room lies there.
-    """
+def _note(room: Room, plan: Plan, layout: Layout, hidden: Sequence[int]) -> list[Aside]:
+    """One note that counts the points without a name in a crowd, or the only such name."""
     spots = [layout.place(plan.dots[n]) for n in hidden]
-    named: list[tuple[str, tuple[float, float], int | None]] = []
-    if layout.index == 2 or len(hidden) == 1:
-        named = [(plan.names[n], spot, n) for n, spot in zip(hidden, spots)]
-    elif hidden:
-        x, y = np.mean(spots, axis=0).tolist()
-        named = [(f"no room for {len(hidden)} more names", (x, y), None)]
-    found = []
-    for text, own, n in named:
-        clear = [spot for spot in _rings(*own) if room.sees(spot, own, 24)]
-        at = room.put(text, clear)
-        lined = at is not None or n is not None  # a note without a clear line has none
-        at = at or room.put(text, _rings(*own))
-        if at is None:
-            bare = Room(room.frame, [box for box in room.taken if box not in strips], room.lines)
-            at = bare.put(text, _rings(*own))
-            room.taken += bare.taken[-1:] if at else []
-        if at is not None:
-            lead = _lead(at, width(text) / 2 + 4, own) if lined else None
-            room.add_line(lead or [])
-            found.append(Aside(text, at, lead, n))
-    return found
-
-
-def _rings(x: float, y: float) -> list[tuple[float, float]]:
-    """Places around (x, y), nearer ones first."""
-    return [
-        (x + 1.6 * far * math.cos(math.pi * turn / 8), y - far * math.sin(math.pi * turn / 8))
-        for far in (35, 50, 65, 80, 100, 120, 145, 170, 200, 235)
-        for turn in (1, 0.5, 2, 0, -1, 3, 4, -2, -3, -4, 5, 6, 7, 7.5, 8, -5, -6, -7)
-    ]
-
-
-def _lead(at: Spot, half: float, own: Sequence[float]) -> list[list[float]]:
-    """The line from words to their marker, ending 10 pixels before the marker's middle."""
-    x = min(max(own[0], at[0] - half), at[0] + half)
-    y = at[1] - 5 if x != own[0] else at[1] + (6 if at[1] < own[1] else -16)
-    dx, dy = own[0] - x, own[1] - y
-    share = max(0.0, 1 - 10 / max(math.hypot(dx, dy), 10))
-    return [[x, y], [x + share * dx, y + share * dy]]
+    text = plan.names[hidden[0]] if len(hidden) == 1 else f"no room for {len(hidden)} more names"
+    x, y = np.mean(spots, axis=0).tolist()
+    clear = [spot for spot in rings(x, y) if room.sees(spot, (x, y))]
+    at = room.put(text, clear)
+    lead = lead_of(at, width(text) / 2 + 4, (x, y)) if at else None
+    if at is None and len(hidden) > 1:
+        at = room.put(text, rings(x, y))
+    room.add_line(lead or [])
+    return [Aside(text, at, lead, hidden[0] if len(hidden) == 1 else None)] if at else []
 
 
 def _name_roofs(room: Room, plan: Plan, layout: Layout) -> list[tuple[str, Spot | None, bool]]:
@@ -359,11 +339,17 @@ def _span(caches: Iterable[Ceiling]) -> str:
     return f"caches {number if fast.endswith(f' {unit}') else slow} to {fast}"
 
 
-def _name_call(room: Room, text: str, path: Path) -> Spot | None:
-    """What a call costs, beside its line."""
+def _name_call(room: Room, text: str, path: Path, strips: Sequence[Box]) -> Spot | None:
+    """What a call costs, beside its line; without other room it lies on one of ``strips``."""
     half, (left, top, right, bottom) = width(text) / 2 + 13, room.frame
     inside = [(x, y) for x, y in path.tolist() if left <= x <= right and top <= y <= bottom]
-    return room.put(text, [(x + d, y + 5) for x, y in inside for d in (half, -half)])
+    spots = [(x + d, y + 5) for x, y in inside for d in (half, -half)]
+    bare = Room(room.frame, [box for box in room.taken if box not in strips], room.lines)
+    if at := room.put(text, spots):
+        return at
+    at = bare.put(text, spots)
+    room.taken += bare.taken[-1:] if at else []
+    return at
 
 
 def _name_slope(

@@ -130,6 +130,7 @@ class Cases:
         self.bound, self.roof = self._bounds()
         self.end = self.each(lambda fall: falls.seconds_of(fall.end) if fall.reached else "")
         self.total = self.each(lambda fall: fall.total if fall.reached else "")
+        self.limit = self.each(lambda fall: fall.roof if fall.reached else "")
 
     def _case(self, m: int, d: int, o: int) -> int | range:
         """The numbers of a machine, a dtype and a series; they may be new ones."""
@@ -202,7 +203,10 @@ class Cases:
             )
         last = By("kind", ["measured"] * 3 + [f"{kind}: {{total}} the bound" for kind in KINDS[3:]])
         shown = By("kind", [FAINT] * 3 + [1, 1])
-        found.append(Row(Fill(last, total=self.total), self.end, end=found[-1].end, shown=shown))
+        note = [self.limit]
+        found.append(
+            Row(Fill(last, total=self.total), self.end, note, end=found[-1].end, shown=shown)
+        )
         return found
 
     def _notes(self, name: str) -> list[Words]:
@@ -234,7 +238,7 @@ class Cases:
         found["bound"] = Fill(template, name=first.name, time=self.bound, note=note)
         found["end"] = Fill(
             from_kind("predicted", f" {falls.SAID_END}"),
-            reached=By("kind", KINDS), time=self.end, total=self.total,
+            reached=By("kind", KINDS), time=self.end, total=self.total, roof=self.limit,
         )  # fmt: skip
         return Fill("{bound}{step0}{step1}{step2}{step3}{end}", **found)
 

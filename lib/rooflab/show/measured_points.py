@@ -321,8 +321,15 @@ def _call_says(calls: Sequence[CallLine]) -> str:
     span = f"{si(cheapest.seconds, 's')}"
     if dearest is not cheapest:
         span += f" to {si(dearest.seconds, 's')}"
+    names = [line.label.partition(" call")[0] for line in calls]
+    lines = f"the dashed line of {names[0]}"
+    if len(names) > 1:
+        lines = f"the dashed lines of {', '.join(names[:-1])} and {names[-1]}"
+    verb, it, back = (
+        ("are", "them", "they are floors") if names[1:] else ("is", "it", "it is a floor")
+    )
     return (
-        f"A call alone costs {span} here, even if it does nothing. FLOP ÷ call time is the dashed "
-        "line: small problems climb it before they reach the roof. Slide back, and it is a floor "
+        f"A call alone costs {span} here, even if it does nothing. FLOP ÷ call time {verb} "
+        f"{lines}: small problems climb {it} before they reach the roof. Slide back, and {back} "
         "under the times."
     )

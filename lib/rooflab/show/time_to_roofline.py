@@ -39,6 +39,7 @@ LETTERS = 16  # pixels; labels.py reckons with them
 FAR = 400.0  # pixels beyond the axes at which a tick of another layout is far enough away
 #: Sheets: width, height, and what the axes leave free at the left, top, right and bottom.
 SHEETS = ((720, 522, (76, 34, 16, 86)), (440, 632, (76, 34, 16, 86)))
+LINES = (3, 1)  # names that may stand apart on each sheet; with more, every name is a number
 #: How far each place lies along the stops.
 AT = np.arange(WAY * (len(STOPS) - 1) + 1) / WAY
 
@@ -111,7 +112,7 @@ def morph_scene(seen: Sequence[Dot], where: Machine | None, sheet: tuple[Any, ..
     scene = Scene(wide, high, dims)
     frame = Frame(left, top, wide - right, high - bottom)
     plan = Plan(frame, tuple(seen), ceilings(seen, where), call_lines(seen, where))
-    if wide < SHEETS[0][0] and plan.crowded:
+    if plan.crowded(LINES[wide < SHEETS[0][0]]):
         plan = replace(plan, numbered=True)
     drawing = _Drawing(scene, plan)
     for k in range(3):
@@ -173,7 +174,7 @@ def _axes(drawing: _Drawing, k: int) -> None:
     across, up = NAMES[k]
     look |= {"name": f"axis-{k}"}
     scene.text(frame.right, frame.bottom + 44, across, anchor="end", **look)
-    scene.text(frame.left - 60, frame.top - 14, up, **look)
+    scene.text(8, frame.top - 14, up, **look)
 
 
 def _way(k: int, here: float, other: float) -> By:

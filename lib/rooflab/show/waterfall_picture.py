@@ -48,6 +48,7 @@ AXIS = "times the bound (equal factors, equal lengths)"
 NAMES, TIMES, LANE = 293, 92, 12  # pixels: where names end, room of the times, beside the bars
 STACKED = 560  # pixels of a sheet on which bars begin to have room beside their names
 LINE, BAR, NOTE = 17, 20, 13  # pixels of a line of notes, of a bar's height, of a note's letters
+STRIP = 11  # pixels above and below the middle of a bar that are free of words
 WRAP = 36  # letters of a line of notes on a figure
 TICK = 64  # pixels at least between two ticks
 WITH_RULE = 700  # pixels of the narrowest sheet whose key has room for the rule beside it
@@ -118,8 +119,8 @@ class Sheet:
         self._axis()
         scene, last = self.scene, len(self.rows) - 1
         for number, row in enumerate(self.rows[1:-1], 1):
-            points = self.at((row.end, self.middle(number)), (row.end, self.middle(number + 1)))
-            scene.line(points, "soft", 1.2, name="link")
+            for up, low in self._clear(self.middle(number), self.middle(number + 1)):
+                scene.line(self.at((row.end, up), (row.end, low)), "soft", 1.2, name="link")
         for number, row in enumerate(self.rows):
             self._words(number, row)
             if row.bar is not None:
@@ -137,9 +138,18 @@ class Sheet:
         for place, label in self._ticks():
             scene.line(self.at((place, top), (place, bottom)), "grid", 1, name="grid")
             scene.text(self.at((place, bottom + 17)), None, label, name="tick", **look)
-        scene.line(self.at((0, top), (0, bottom)), "ink", 1.6, name="one")
+        for up, low in self._clear(top, bottom):
+            scene.line(self.at((0, up), (0, low)), "ink", 1.6, name="one")
         scene.text(self.at((0, bottom + 17)), None, "×1", bold=True, name="tick", **look)
         scene.text(sum(lane(scene.width)) / 2, bottom + 37, AXIS, "soft", name="axis", **look)
+
+    def _clear(self, top: float, bottom: float) -> list[tuple[float, float]]:
+        """The parts of an upright line that meet no words: on a narrow sheet, beside the bars."""
+        if not self.stacked:
+            return [(top, bottom)]
+        strips = [(self.middle(n) - STRIP, self.middle(n) + STRIP) for n in range(len(self.rows))]
+        parts = [(max(top, up), min(bottom, low)) for up, low in strips]
+        return [(up, low) for up, low in parts if up < low]
 
     def _ticks(self) -> Iterator[tuple[By, By]]:
         """Decade and label of each tick but that of the bound, by the window."""
@@ -252,10 +262,10 @@ def waterfall(
     --------
     >>> op = rl.gemm(4096, 4096, 4096, "fp16")
     >>> print(rl.show.waterfall(op, "H100-SXM", seconds=200e-6).words)
-    gemm 4096×4096×4096 fp16 in 200 µs on NVIDIA H100 SXM5 80 GB: 687 TFLOP/s, 69 % of the ...
-    roofline bound: 139 µs (989 TFLOP/s peak, 3.35 TB/s DRAM, datasheet).
+    GEMM 4096×4096×4096 fp16 in 200 µs on NVIDIA H100 SXM5 80 GB: 687 TFLOP/s, 69 % of the ...
+    roofline bound: 139 µs (989 TFLOP/s peak, 3.35 TB/s memory, datasheet).
     unexplained ×1.44: 200 µs (what none of the steps above accounts for).
-    measured: 200 µs, ×1.44 the bound.
+    measured: 200 µs, ×1.44 the bound (the bound is that of the peak).
     """
     if isinstance(measured, Explanation):
         given = {"machine": machine, "seconds": seconds, "cache": cache}
@@ -291,7 +301,7 @@ def fall_scene(fall: Fall, width: float = 760) -> Scene:
         )  # fmt: skip
     if fall.reached:
         total = f"{fall.reached}: {fall.total} the bound"
-        rows.append(Row(total, seconds_of(fall.end), end=rows[-1].end))
+        rows.append(Row(total, seconds_of(fall.end), [fall.roof], end=rows[-1].end))
     lo, hi = window(fall.places, 0.06)
     top = 20 * len(said) + (57 if width < STACKED else 38)
     sheet = Sheet(scene, rows, top, [(lo - fall.start, hi - fall.start)])
