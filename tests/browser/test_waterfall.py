@@ -126,7 +126,7 @@ def test_the_sizes_that_were_measured_are_buttons_that_move_every_picture(page) 
     page.keyboard.press("ArrowRight")
     says(page, "set the batch to 1")
     sizes.first.click()
-    says(page, f"gemm {found[0]}×{found[0]}×{found[0]} fp32")
+    says(page, f"GEMM {found[0]}×{found[0]}×{found[0]} fp32")
     says(page, "This is the cold side.")
     assert sizes.first.get_attribute("aria-pressed") == "true"
     for number, value in enumerate((str(found[0]), "1")):
@@ -147,10 +147,10 @@ def test_the_buttons_work_by_keyboard_and_the_sentence_is_spoken(page) -> None:
     assert button.get_attribute("data-lm-suppress-shortcuts") == "true"
     button.focus()
     page.keyboard.press("Enter")
-    says(page, "AXPY 1048576 fp32")
+    says(page, "AXPY 1.05 million fp32")
     assert button.get_attribute("aria-pressed") == "true"
     page.wait_for_function(
-        """document.querySelector('.rl-fall [aria-live]').textContent.includes('axpy 1048576')"""
+        """document.querySelector('.rl-fall [aria-live]').textContent.includes('AXPY 1.05')"""
     )
     assert " unexplained ×" in page.locator(".rl-fall .steps").text_content()
 
