@@ -133,9 +133,10 @@ def test_sliders_start_where_asked_and_sentences_follow_them() -> None:
 def test_pictures_follow_each_other_without_a_kernel() -> None:
     live = rl.live.roofline(machine="h100-sxm", box=True)
     view, box = live.view.model_id, live.box.model_id
-    assert live.view.follows == {letter: [[box, letter, 0]] for letter in "ijk"}
+    theirs = {letter: [[box, letter, 0]] for letter in "ijk"}
+    assert live.view.follows == theirs | {"touched": [[box, "op", 0]]}
     mine = {letter: [[view, letter, 0]] for letter in "ijk"}
-    assert live.box.follows == mine | {"dtype": [[view, "kind", 0]]}
+    assert live.box.follows == mine | {"dtype": [[view, "kind", 0]], "op": [[view, "touched", 0]]}
 
 
 def test_operations_are_chosen_by_name_from_python() -> None:
