@@ -133,7 +133,7 @@ class _Sheet:
         frame.x_ticks(
             scene, x, twos, lambda v: f"{v * per:.3g}", opacity=late, below=54, grid=False
         )
-        look: dict[str, Any] = {"size": 13, "anchor": "end"}
+        look: dict[str, Any] = {"size": 13.5, "anchor": "end"}
         scene.text(frame.left - 8, foot + 20, "×", size=LETTERS, anchor="end")
         scene.text(frame.right, foot + 37, "multiply-adds on each number", "soft", **look)
         scene.text(frame.left - 8, foot + 54, "FLOP/byte", "soft", opacity=late, **look)
@@ -259,7 +259,11 @@ class _Sheet:
             scene.text(frame.left - 8, foot, word, word if n < 2 else "ink", **look)
             faint = abs(x - end) > 0.01  # it is the other one that decides
             if n < 2:
-                late: dict[str, Any] = {"anchor": "end", "opacity": By("view", [0, 1]), "size": 13}
+                late: dict[str, Any] = {
+                    "anchor": "end",
+                    "opacity": By("view", [0, 1]),
+                    "size": 13.5,
+                }
                 scene.text(frame.left - 8, top + 22, "allows", word, name="allows", **late)
                 scene.rect(frame.left, top, room, 20, "soft", opacity=0.12, name="bed")
                 look = {"opacity": By("view i", np.where(faint, 0.45, 1.0)), "name": f"bar {word}"}
