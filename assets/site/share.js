@@ -15,7 +15,7 @@
 
   function dressed(node, worn = {}) {
     const style = getComputedStyle(node), copy = node.cloneNode(false), own = { ...worn };
-    if (style.display === 'none') return null;
+    if (style.display === 'none' || node.classList?.contains('live-only')) return null;
     if (node instanceof SVGElement && !node.closest('defs')) {
       for (const name of [...copy.getAttributeNames()]) if (/^(class|style|tabindex|role|aria-|data-)/.test(name)) copy.removeAttribute(name);
       for (const name of LOOKS) {

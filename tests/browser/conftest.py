@@ -137,8 +137,14 @@ def open_notebook(leave: Callable[[str], Front], jupyter: Server) -> Callable[..
 def static_page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., str]]:
     """``static_page(name, *cells)`` runs cells, writes the page of tools/site.py: its URL."""
     out = tmp_path_factory.mktemp("site with spaces é")
+    known: dict[str, tuple[str, ...]] = {}
     with one_kernel(out) as run:
-        yield lambda name, *cells: build_page(run(*cells), out, name).as_uri()
+
+        def page(name: str, *cells: str) -> str:
+            assert known.setdefault(name, cells) == cells, f"another page is called {name!r}"
+            return build_page(run(*cells), out, name).as_uri()
+
+        yield page
 
 
 PICTURES = {

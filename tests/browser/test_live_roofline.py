@@ -251,7 +251,7 @@ def test_in_lab_the_kernel_hears_of_every_choice(open_notebook) -> None:
 
 @pytest.fixture(scope="module")
 def address(static_page) -> str:
-    return static_page("both", SPLIT)
+    return static_page("split", SPLIT)
 
 
 @pytest.fixture

@@ -63,9 +63,9 @@ def test_the_ridge_drawn_is_the_one_that_the_sentence_names(view, ids) -> None:
 
 
 def test_a_pulled_roof_is_said_in_the_picture_and_the_next_machine_is_as_it_is(view) -> None:
-    assert not texts(view, "undo")
+    assert not texts(view, "what-if")
     view.memory = len(FACTORS) - 1
-    assert texts(view, "undo") == ["what if: bandwidth ×4, peak ×1 · undo"]
+    assert texts(view, "what-if") == ["what if: bandwidth ×4, peak ×1"]
     (press,) = view.scene.presses
     assert press["sets"] == {"memory": AS_IT_IS, "arithmetic": AS_IT_IS}
     (menu,) = [one for one in view.scene.controls if one.get("label") == "machine"]

@@ -375,18 +375,18 @@ class Sheet:
         """What a hand has made of the machine, on a button that makes it what it is."""
         scene, f = self.scene, self.frame
         changed = By("real", [1.0, 0.0])
-        left, wide = (130, 350) if self.wide else (118, f.right - 118)
+        left, wide = (130, 320) if self.wide else (118, f.right - 118)
+        look: dict[str, Any] = {"size": LETTERS - 1, "opacity": changed}
         button = scene.rect(left, 1, wide, 26, "paper", ink="key", width=1.5, radius=13,
-                            opacity=changed, name="undo")  # fmt: skip
+                            opacity=changed, name="undo live-only")  # fmt: skip
         factors = [f"×{factor:.3g}" for factor in FACTORS]
-        words = (
-            "what if: bandwidth {b}, peak {p} · undo"
-            if self.wide
-            else "bandwidth {b}, peak {p} · undo"
-        )
-        told = Fill(words, b=By("memory", factors), p=By("arithmetic", factors))
-        scene.text(left + wide / 2, 19, told, size=LETTERS - 1, anchor="middle", opacity=changed,
-                   name="undo")  # fmt: skip
+        told = Fill(
+            f"{'what if: ' * self.wide}bandwidth {{b}}, peak {{p}}",
+            b=By("memory", factors), p=By("arithmetic", factors),
+        )  # fmt: skip
+        scene.text(left + 12, 19, told, name="what-if", **look)
+        scene.text(left + wide - 12, 19, "undo", "key", anchor="end", bold=True,
+                   name="undo live-only", **look)  # fmt: skip
         scene.press(button, AS_IT_WAS, "undo: the machine as it is", enabled=changed)
 
     def _reach(self) -> tuple[float, float, float, float]:
