@@ -259,11 +259,7 @@ class _Sheet:
             scene.text(frame.left - 8, foot, word, word if n < 2 else "ink", **look)
             faint = abs(x - end) > 0.01  # it is the other one that decides
             if n < 2:
-                late: dict[str, Any] = {
-                    "anchor": "end",
-                    "opacity": By("view", [0, 1]),
-                    "size": 13.5,
-                }
+                late: Any = {"anchor": "end", "opacity": By("view", [0, 1]), "size": 13.5}
                 scene.text(frame.left - 8, top + 22, "allows", word, name="allows", **late)
                 scene.rect(frame.left, top, room, 20, "soft", opacity=0.12, name="bed")
                 look = {"opacity": By("view i", np.where(faint, 0.45, 1.0)), "name": f"bar {word}"}

@@ -375,17 +375,17 @@ class Sheet:
         """What a hand has made of the machine, on a button that makes it what it is."""
         scene, f = self.scene, self.frame
         changed = By("real", [1.0, 0.0])
-        left, wide = (130, 320) if self.wide else (118, f.right - 118)
+        left, wide = (130, 345) if self.wide else (118, f.right - 118)
         look: dict[str, Any] = {"size": LETTERS - 1, "opacity": changed}
         button = scene.rect(left, 1, wide, 26, "paper", ink="key", width=1.5, radius=13,
                             opacity=changed, name="undo live-only")  # fmt: skip
-        factors = [f"×{factor:.3g}" for factor in FACTORS]
+        factors = [f"×{factor:.2g}" for factor in FACTORS]
         told = Fill(
             f"{'what if: ' * self.wide}bandwidth {{b}}, peak {{p}}",
             b=By("memory", factors), p=By("arithmetic", factors),
         )  # fmt: skip
-        scene.text(left + 12, 19, told, name="what-if", **look)
-        scene.text(left + wide - 12, 19, "undo", "key", anchor="end", bold=True,
+        scene.text(left + 11, 19, told, name="what-if", **look)
+        scene.text(left + wide - 11, 19, "undo", "key", anchor="end", bold=True,
                    name="undo live-only", **look)  # fmt: skip
         scene.press(button, AS_IT_WAS, "undo: the machine as it is", enabled=changed)
 
