@@ -27,7 +27,7 @@ ONE_IMPORTER = {
     "rooflab.show.free_lunch_words": "what a picture says, whose limit is 400 lines",
     "rooflab.show.waterfall_picture": "a picture, which the facade rl.show names",
     "rooflab.show.rooflines.picture": "a picture, which live.py makes a widget",
-    "rooflab.show.rooflines.controls": "what stands around a picture, whose limit is 400 lines",
+    "rooflab.show.rooflines.controls": "menus, sliders and lines of words: nothing that is drawn",
     "rooflab.labs.golf.picture": "a picture, which the facade rl.show names",
     "rooflab.labs.llm.film.picture": "a picture, which live.py makes a widget",
     "rooflab.labs.llm.film.bars": "half of a picture, whose limit is 400 lines",

@@ -13,6 +13,7 @@
     return of[3] === undefined ? `rgb(${r}, ${g}, ${b})` : `rgba(${r}, ${g}, ${b}, ${of[3]})`;
   });
 
+  // What is there to be pressed, of the class live-only, stays out of the file.
   function dressed(node, worn = {}) {
     const style = getComputedStyle(node), copy = node.cloneNode(false), own = { ...worn };
     if (style.display === 'none' || node.classList?.contains('live-only')) return null;

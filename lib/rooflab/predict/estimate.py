@@ -285,6 +285,11 @@ def peak_of(op: Operation, m: Machine) -> tuple[Figure, str]:
     return figure, f"{figure.unit} peak: {m.id} lists no {op.unit} peak for {op.compute_dtype}"
 
 
+def limit_of(op: Operation, m: Machine, bound: float) -> str:
+    """Return "memory" or "compute": which of its two times the ``bound`` of ``op`` is."""
+    return "memory" if op.flops / peak_of(op, m)[0] < bound else "compute"
+
+
 def mix_of(op: Operation, m: Machine, level: str) -> str:
     """Mix of ``m`` nearest to the ledger of ``op``: its share of writes, and in place or not."""
     written = sum(o.nbytes * o.writes for o in op.operands) / op.bytes

@@ -18,7 +18,7 @@ from rooflab.count.operation import LEVELS, Operation
 from rooflab.count.si import percent, si, times
 from rooflab.predict.catalogue import machine as _machine
 from rooflab.predict.catalogue import machines
-from rooflab.predict.estimate import Stage, overhead, peak_of, predict
+from rooflab.predict.estimate import Stage, limit_of, overhead, peak_of, predict
 from rooflab.predict.machine import Machine
 
 
@@ -167,8 +167,7 @@ def explain(
     m = _machine(machine)
     prediction = predict(op, m, cache=cache or "cold")
     bound = prediction.bound
-    peak, _ = peak_of(op, m)
-    limit = "memory" if op.flops / peak < bound else "compute"  # the bound is the longer of the two
+    limit = limit_of(op, m, bound)
     rate = (op.bytes_at("dram") if limit == "memory" else op.flops) / seconds
     factors = _factors(op, m, seconds, prediction.terms)
     call = overhead(op, m, cache or "cold") if prediction.limit == "overhead" else 0.0

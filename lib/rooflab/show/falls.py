@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from rooflab.count.operation import Operation
 from rooflab.count.si import rounded, si, times
-from rooflab.predict.estimate import Prediction, peak_of, predict
+from rooflab.predict.estimate import Prediction, limit_of, peak_of, predict
 from rooflab.predict.explain import Explanation, Factor
 from rooflab.predict.machine import Machine
 from rooflab.show import captions
@@ -144,8 +144,7 @@ def of_prediction(op: Operation, machine: Machine, predicted: Prediction) -> Fal
     )
     said = EXPECTED.format(**said_of(op, machine, first.seconds), end=si(predicted.seconds, "s"),
                            total=factor_text(predicted.seconds / first.seconds))  # fmt: skip
-    peak, _ = peak_of(op, machine)
-    limit = "memory" if op.flops / peak < first.seconds else "compute"
+    limit = limit_of(op, machine, first.seconds)
     return Fall(f"{said} {UNTIMED}", roof_of(op, machine), ends[0], steps, "predicted", limit)
 
 

@@ -26,6 +26,7 @@ from rooflab.show import theme
 from rooflab.show.figures import Inset, Panel, Picture, page
 from rooflab.show.labels import Crowd, Spot, spots_around
 from rooflab.show.rooflines.machine_choices import listed
+from rooflab.show.scene.painter import POINTS
 
 MOST = 1024  # tokens on the axis
 # Edges of a layer on sliders: tokens, two steps to every doubling; widths of language models.
@@ -253,7 +254,7 @@ def _draw(crowd: Crowd, curve: _Curve, dashes: str) -> None:
     ax.plot(curve.at[first - 1 :], curve.ys[first - 1 :], dashes, color=theme.COMPUTING, **look)
     crowd.room.add_line([crowd.pixel(x, y) for x, y in zip(curve.at, curve.ys)], 2.0, CROSSED)
     if curve.bends:
-        tall = TICK * 72 / 100 * crowd.share
+        tall = TICK * POINTS * crowd.share
         ax.plot(*curve.knee, "|", ms=tall, mec=theme.INK, mew=thick, zorder=4)
         crowd.add_disc(*crowd.pixel(*curve.knee), TICK / 2)
 

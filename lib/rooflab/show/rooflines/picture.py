@@ -13,7 +13,7 @@ from rooflab.predict.estimate import CACHES
 from rooflab.show import canvas, theme
 from rooflab.show.rooflines import ceiling_lines
 from rooflab.show.rooflines.controls import add_controls
-from rooflab.show.rooflines.tables import FACTORS, KNOBS, Series, Tables
+from rooflab.show.rooflines.tables import KNOBS, Series, Tables
 from rooflab.show.rooflines.values import AS_IT_WAS, LEVELS, RooflineValues
 from rooflab.show.rooflines.words import as_it_is, ridge_words, sentence
 from rooflab.show.scene import By, Fill, Mark, Scene, Sum, Value, Words
@@ -23,6 +23,7 @@ from rooflab.show.scene.graph import Along, Either, Less, OnAxes, Reading, rates
 WIDE, NARROW = (690, 384), (400, 420)  # width and height of the two sheets
 SLOPE, FLAT = slice(0, 4), slice(2, 6)  # the parts of a roof's six numbers
 LETTERS = 14  # pixels of what stands at roofs and dots
+NAMED = 118  # pixels from the left at which the name of the y axis has ended
 FLIP = 110  # pixels from the right edge within which a label stands left of its dot
 SHOWN = {"cold": [1, 0, 1], "warm": [0, 1, 1]}  # a side's marks while cold, warm, both are chosen
 
@@ -130,7 +131,7 @@ class Sheet:
                    name="before")  # fmt: skip
         names = [offer.name for offer in values.offers]
         off = [[f"{name} lies {where}" for where in ("above", "below")] for name in names]
-        short = [float(7.2 * len(words[0]) < f.right - 118) for words in off]
+        short = [float(7.2 * len(words[0]) < f.right - NAMED) for words in off]
         on, beyond = np.zeros((2, 2, 2, 2, 2))  # higher, lower, over the foot, under the top
         on[1, :, :, 1] = on[:, 1, 1, :] = 1
         beyond[1, :, :, 0] = beyond[:, 1, 0, :] = 1
@@ -375,15 +376,15 @@ class Sheet:
         """What a hand has made of the machine, on a button that makes it what it is."""
         scene, f = self.scene, self.frame
         changed = By("real", [1.0, 0.0])
-        left, wide = (130, 345) if self.wide else (118, f.right - 118)
+        left, wide = (130, 345) if self.wide else (NAMED, f.right - NAMED)
         look: dict[str, Any] = {"size": LETTERS - 1, "opacity": changed}
         button = scene.rect(left, 1, wide, 26, "paper", ink="key", width=1.5, radius=13,
                             opacity=changed, name="undo live-only")  # fmt: skip
-        factors = [f"×{factor:.2g}" for factor in FACTORS]
         told = Fill(
             f"{'what if: ' * self.wide}bandwidth {{b}}, peak {{p}}",
-            b=By("memory", factors), p=By("arithmetic", factors),
-        )  # fmt: skip
+            b=By("memory", scene.dim("memory").stops),
+            p=By("arithmetic", scene.dim("arithmetic").stops),
+        )
         scene.text(left + 11, 19, told, name="what-if", **look)
         scene.text(left + wide - 11, 19, "undo", "key", anchor="end", bold=True,
                    name="undo live-only", **look)  # fmt: skip

@@ -53,7 +53,7 @@ class RooflineValues:
         ids, names = [o.id for o in self.offers], [o.name for o in self.offers]
         first, kinds = ids.index(start["machine"]), [str(kind) for kind in self.kinds]
         shown, cache = start.get("ops", ()), start.get("cache", "cold")
-        factors = [f"×{f:.3g}" for f in FACTORS]
+        factors = [f"×{f:.2g}" for f in FACTORS]
         return [
             Dim("machine", names, ids, first, glide=280),
             Dim("before", names, ids, first, trail="machine"),
