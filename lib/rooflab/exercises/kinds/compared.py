@@ -23,7 +23,7 @@ from rooflab.exercises.compare import (
     upside_down,
 )
 from rooflab.exercises.exercise import Case, Exercise, Misconception, Observation
-from rooflab.exercises.observe.plaindata import Plain
+from rooflab.exercises.observe.plaindata import Plain, to_plain
 from rooflab.exercises.verdict import Verdict, failed, passed
 
 Part = tuple[Plain, Plain, float]  # right, given, and the tolerance of the case
@@ -88,7 +88,7 @@ class Comparison:
     def __iter__(self) -> Iterator[tuple[Case, Plain, Observation]]:
         return zip(self.cases, self.expected, self.observations, strict=True)
 
-    def parts(self) -> list[list[Part]]:
+    def rows(self) -> list[list[Part]]:
         """The parts of each case; empty where an answer has another shape than the right one."""
         rows = []
         for case, right, seen in self:
@@ -97,6 +97,11 @@ class Comparison:
                 return []
             rows.append([(*pair, self.exercise.allowed(case)) for pair in pairs])
         return rows
+
+    def parts(self) -> list[list[Part]]:
+        """The rows, where every case has as many parts; else empty."""
+        rows = self.rows()
+        return rows if len({len(row) for row in rows}) == 1 else []
 
     def first_wrong(self, among: Collection[int] = ()) -> tuple[int, int | None]:
         """The first case that is wrong and the first part that is wrong there.
@@ -174,9 +179,11 @@ def _changed(found: Comparison, wrong: Callable[..., object]) -> set[int]:
     for case, right, seen in found:
         mine = parts(right, seen.get("value"))
         theirs = parts(right, wrong(*case.values()))
-        if mine is None or theirs is None or "value" not in seen:
+        if "value" not in seen:
             return set()
-        rows.append([(r, w, m) for (r, w), (_, m) in zip(theirs, mine, strict=True)])
+        rows.append([(r, w, m) for (r, w), (_, m) in zip(theirs or (), mine or ())])
+    if not rows[0] or len({len(row) for row in rows}) > 1:
+        return {0} if _as_a_whole(found, wrong) else set()
     changed = set()
     for number, column in enumerate(zip(*rows, strict=True)):
         if all(same(right, theirs, tolerance) for right, theirs, _ in column):
@@ -185,6 +192,12 @@ def _changed(found: Comparison, wrong: Callable[..., object]) -> set[int]:
             return set()
         changed.add(number)
     return changed
+
+
+def _as_a_whole(found: Comparison, wrong: Callable[..., object]) -> bool:
+    """Whether ``wrong`` gives the learner's values, for answers that have not parts alike."""
+    pairs = [(to_plain(wrong(*case.values())), seen["value"]) for case, _, seen in found]
+    return all(same(theirs, mine, found.exercise.tolerance) for theirs, mine in pairs)
 
 
 def _stumble(found: Comparison) -> tuple[str, str] | None:
@@ -204,7 +217,9 @@ def _stumble(found: Comparison) -> tuple[str, str] | None:
 def _slip(found: Comparison) -> tuple[str, str] | None:
     """Name and hint of a slip that any answer of numbers may have."""
     if not found.parts():
-        return _several(found)
+        every = [part for row in found.rows() for part in row]
+        known = ((name, hint) for shows, name, hint in _SLIPS if every and shows(every))
+        return next(known, None) or _several(found)
     first, shown = found.first_wrong()
     if isinstance(found.observations[first]["value"], list) and not found.several:
         kind = "word" if isinstance(found.expected[first], str) else "number"
