@@ -21,7 +21,15 @@ from rooflab.exercises.check import check
 from rooflab.exercises.registry import exercise
 from rooflab.grade import intake, launch, lesson_notebook, verdicts
 from rooflab.grade.merge import merge
-from tests.exercises.dress import lesson00, lesson01, lesson02, lesson03, lesson04, lesson05
+from tests.exercises.dress import (
+    lesson00,
+    lesson01,
+    lesson02,
+    lesson03,
+    lesson04,
+    lesson05,
+    lesson06,
+)
 from tests.grade.support import in_process
 from tests.grade.support.notebooks import changed, put
 
@@ -32,6 +40,7 @@ TABLES = {
     "03": lesson03,
     "04": lesson04,
     "05": lesson05,
+    "06": lesson06,
 }
 IMPORTS = """import math, statistics
 import numpy as np

@@ -330,7 +330,8 @@ def show(value: Plain, digits: int = 6, exact: int = 18) -> str:
     if isinstance(value, dict):
         return "{" + _some([f"{k}: {show(v, digits, exact)}" for k, v in value.items()]) + "}"
     if isinstance(value, Sequence):
-        return "(" + _some([show(v, digits, exact) for v in value]) + ")"
+        items = _some([show(v, digits, exact) for v in value])
+        return f"({items},)" if len(value) == 1 else f"({items})"
     return type(value).__name__
 
 

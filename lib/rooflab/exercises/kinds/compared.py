@@ -309,7 +309,7 @@ def complaint(found: Comparison, diagnosis: Diagnosis) -> str:
     if pairs is None or (isinstance(got, list) and not isinstance(right, (list, tuple))):
         several = "keys" if isinstance(got, dict) else "values"
         wanted = f"{len(labels)} {several} are wanted: {', '.join(labels)}"
-        wanted = wanted if labels else _kind(right)
+        wanted = wanted if labels else _kind(right, got)
         return f"{subject} {show(got)}; {wanted}"
     if at is None:  # another case has not the parts that are wanted
         at = next(n for n, pair in enumerate(pairs) if not same(*pair, exercise.allowed(case)))
@@ -360,7 +360,10 @@ def _vocabulary(exercise: Exercise, cases: Sequence[Case]) -> list[str]:
     return sorted(found)
 
 
-def _kind(expected: Plain) -> str:
+def _kind(expected: Plain, mine: Plain = None) -> str:
+    if isinstance(expected, (list, tuple)):
+        several = isinstance(mine, (list, tuple)) and len(mine) != len(expected)
+        return "a list of another length is wanted" if several else "a list of numbers is wanted"
     if isinstance(expected, bool):
         return "True or False is wanted"
     return "a text is wanted" if isinstance(expected, str) else "one number is wanted"

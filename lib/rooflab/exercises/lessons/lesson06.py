@@ -51,8 +51,8 @@ LEVELS = Exercise(
     "Return the list of the caches' capacities, the nearest first, as far as these sizes tell.",
     "caches(sizes, seconds)", _levels, lines=3,
     cases=lambda rng: [_mountain(rng, caches) for caches in (3, 2, 4)],
-    insight="That is how the capacities of processors were found before anybody printed them. Run "
-            "it on the sizes and seconds of your own mountain.",
+    insight="That is how caches were measured before anybody printed their sizes. Run it on the "
+            "sizes and seconds of your own mountain.",
     misconceptions=(
         Misconception("first size beyond", lambda z, t: [z[at + 1] for at in _steps(z, t)],
                       "that size is already too large for the cache; which one did it still hold?"),
@@ -134,9 +134,9 @@ CHAIN = Exercise(
     "Line i of an array holds follows[i], the number of the line to go to next. Every line has 64 "
     "bytes. How many bytes does a walk that begins at line 0 really touch?",
     "working_set(follows)", _chain, cases=_chains, lines=5,
-    insight="A shuffled array falls into several rings. A walk stays in its own, which has half of "
-            "the lines on average and often far fewer. So the clock may show a cache where its "
-            "owner believes to see the memory. Your mountain was walked in one ring of all lines.",
+    insight="A shuffled array falls into several rings, and a walk stays in its own: half of the "
+            "lines on average. So the clock may show a cache where its owner believes to see the "
+            "memory.",
     misconceptions=(
         Misconception("all lines", lambda f: LINE * len(f),
                       "the walk comes back to line 0 before it has been everywhere: where a chain "
@@ -185,8 +185,7 @@ UNDERWAY = Exercise(
     "of cores that use all of it.",
     "cores_needed(bandwidth, latency, lines)", _underway, cases=_memories, lines=3,
     returns=("lines underway", "byte/s of one core", "cores"), tolerance=1e-6,
-    insight="Nothing in it computes. One core of a large server may reach a tenth of its memory's "
-            "bandwidth, and a faster core would not reach more.",
+    insight="Nothing in it computes. A core with faster arithmetic would not get one byte more.",
     misconceptions=(
         Misconception("one line at a time",
                       lambda b, t, n: (b * t / LINE, min(LINE / t, b), ceil(b * t / LINE)),
@@ -330,8 +329,8 @@ JOULES = Exercise(
     "carrying and those of computing.",
     "joules(m, n, k, itemsize, byte, add, multiply)", _joules, cases=_products, lines=3,
     returns=("carried", "computed"), tolerance=1e-6, derives=("gemm", "gemv"),
-    insight="Times overlap: the longer one counts. Energies never do: both are paid. So an energy "
-            "roofline has no bend, only an arch.",
+    insight="Times overlap, and the longer one counts; energies add up, and both are paid. So an "
+            "energy roofline has no bend, only an arch.",
     misconceptions=(
         Misconception("picojoules",
                       lambda *a: tuple(1e12 * x for x in _joules(*a)),

@@ -1,0 +1,115 @@
+"""Lesson 06's exercises: published facts that their references must give, and other ways."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from rooflab.exercises.judge import judge
+from rooflab.exercises.lessons import lesson06
+from rooflab.exercises.observe.collect import collect
+from rooflab.exercises.registry import exercise, lesson
+
+SEEDS = [0, *range(40)]
+
+
+def verdict(id: str, answer, seed):
+    found = exercise(id)
+    cases = found.draw(seed)
+    return judge(found, cases, collect(found.kind, cases, answer))
+
+
+def by_the_curve(sizes, seconds):
+    """06-levels from where the slope of the logarithms is steep."""
+    steep = np.diff(np.log(seconds)) / np.diff(np.log(sizes)) > 0.5
+    return list(np.array(sizes[:-1])[steep])
+
+
+def by_marking(follows):
+    """06-claim-chain with a mark on every line that was visited."""
+    visited, at = [False] * len(follows), 0
+    while not visited[at]:
+        visited[at], at = True, follows[at]
+    return 64 * sum(visited)
+
+
+OTHER_WAYS = {
+    "06-levels": by_the_curve,
+    "06-claim-chain": by_marking,
+    "06-underway": lambda b, t, n: (b / (64 / t), min(b, n * 64 / t), math.ceil(b * t / n / 64)),
+    "06-bus": lambda r, a, b, f: r / (len(a) + len(b)) * (len(a) + len(b) + f * len({*b} - {*a})),
+    "06-joules": lambda m, n, k, s, b, p, q: (
+        2 * m * n * k / (2 / s / (1 / m + 1 / n + 1 / k)) * b / 1e12, (p + q) / 1e12 * m * n * k
+    ),
+    "06-break-even": lambda s, b, p, q, peak, w: (s * b / ((p + q) / 3), peak / w / (2 / 3 / s)),
+    "06-token": lambda w, s, n, c, b, p, q: (
+        (w * (s / n * b + p + q) + c * b) / 1e12, 1 / ((p + q) / s / b)
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("id", OTHER_WAYS)
+def test_other_algebra_is_accepted(id):
+    for seed in SEEDS:
+        assert verdict(id, OTHER_WAYS[id], seed).passed, seed
+
+
+def test_every_exercise_has_another_way():
+    assert {e.id for e in lesson("06")} == set(OTHER_WAYS) and len(OTHER_WAYS) >= 6
+
+
+def test_a_product_of_392_costs_as_much_to_carry_as_to_compute_at_45_nm():
+    """Horowitz (ISSCC 2014): 0.9 and 4 pJ for an fp32 addition and multiplication, rounded, and
+    Dally (MICRO 2019): 640 pJ for a word of 4 bytes from memory."""
+    even, _ = lesson06._even(4, 640 / 4, 0.9, 4.0, 1.0, 1.0)
+    assert even == pytest.approx(392, abs=0.5)
+    carried, computed = lesson06._joules(100, 100, 100, 4, 640 / 4, 0.9, 4.0)
+    assert carried == pytest.approx(19.2e-6) and computed == pytest.approx(4.9e-6)
+    carried, computed = lesson06._joules(1024, 1024, 1024, 4, 640 / 4, 0.9, 4.0)
+    assert carried == pytest.approx(2013e-6, rel=1e-3)
+    assert computed == pytest.approx(5261e-6, rel=1e-3)
+
+
+def test_the_time_of_a_product_breaks_even_at_the_ridge():
+    from rooflab.count import gemm
+
+    _, even = lesson06._even(8, 1.0, 1.0, 1.0, 3e12, 2e10)
+    n = round(even)
+    assert gemm(n, n, n, "fp64").intensity == pytest.approx(3e12 / 2e10, rel=0.01)
+
+
+def test_stream_counts_a_triad_three_times_and_the_bus_carries_four():
+    """McCalpin's STREAM counts 24 bytes for a triad in fp64; with write-allocate 32 travel."""
+    assert lesson06._bus(24.0, ["b", "c"], ["a"], True) == 32
+    assert lesson06._bus(16.0, ["x"], ["y"], True) == 24
+    assert lesson06._bus(16.0, ["x"], ["y"], False) == 16
+    assert lesson06._bus(24.0, ["x", "y"], ["y"], True) == 24
+
+
+def test_one_line_at_a_time_is_a_bandwidth_that_no_one_would_buy():
+    """64 bytes every 80 ns are 0.8 GB/s; 20 lines underway make 16 GB/s of it (Little's law)."""
+    assert lesson06._underway(1e12, 80e-9, 1)[1] == pytest.approx(0.8e9)
+    assert lesson06._underway(1e12, 80e-9, 20)[1] == pytest.approx(16e9)
+    assert lesson06._underway(16e9, 80e-9, 20)[0] == pytest.approx(20)
+
+
+def test_the_cases_of_the_chain_are_permutations_and_rarely_one_ring():
+    for seed in SEEDS:
+        rings = []
+        for case in exercise("06-claim-chain").draw(seed):
+            follows = case["follows"]
+            assert sorted(follows) == list(range(len(follows)))
+            rings.append(lesson06._chain(follows) < 64 * len(follows))
+        assert sum(rings) == len(rings) - 1
+
+
+def test_mountains_have_as_many_steps_as_caches():
+    for seed in SEEDS:
+        for case, caches in zip(exercise("06-levels").draw(seed), (3, 2, 4), strict=True):
+            assert len(lesson06._levels(**case)) == caches
+            assert all(
+                b / a < 1.05 or b / a > 2.3 for a, b in zip(case["seconds"], case["seconds"][1:])
+            )
