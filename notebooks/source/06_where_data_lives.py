@@ -1,0 +1,471 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown] tags=["core"]
+# # 06 · Where data lives
+#
+# *Run the cells from the top, each with Shift+Enter. Until then, every result below is that of
+# another computer.*
+#
+# **What does it cost to fetch a number, in time and in energy?**
+#
+# After this lesson you will be able to
+#
+# - **find** the caches of a computer in a curve that you measured, and say how large they are,
+# - **compute** how much must be underway at once for a memory to be fully used,
+# - **tell** why several bandwidths of one memory can all be true,
+# - **add up** the energy of an operation, and say when moving costs more than computing,
+# - after the *Deeper* parts: **read** a roofline of energy, and **compute** the joules of a token.
+#
+# It takes about 50 minutes, with the *Deeper* parts 75; a lecture shows some of it in 25. You need
+# lessons 00 to 03.
+
+# %% tags=["core"]
+import rooflab as rl
+
+# %% [markdown] tags=["core"]
+# ## A treasure hunt
+#
+# Until now data came in order: the first number, the second, the third. A processor sees such an
+# order and asks for the next numbers before the program does. That is called *prefetching*. It is
+# a great help, and it hides what a single trip costs.
+#
+# So let's make it impossible. In a treasure hunt every note says where the next note lies, and
+# nobody can look for the next one before this one is read. Here is the same for a computer. Memory
+# comes in *lines*, of 64 bytes on most processors. Every line of an array holds the place of
+# another line. The places are shuffled, and they lead through all the lines exactly once before
+# the walk is back where it began. Following them is called a **pointer chase**, and the time of one
+# hop is the **latency**: how long it takes until a line is there.
+#
+# The next cell makes arrays of many sizes, from some kilobytes to hundreds of megabytes, and chases
+# through each. It also reads them in order and copies them, as lessons 00 to 03 did. All that takes
+# about a quarter of a minute. **By what factor is a hop in the largest array slower than in the
+# smallest?** Guess.
+
+# %% tags=["core"]
+mountain = rl.memory.mountain(threads=1)
+hop = rl.ask("06-hop", mountain.latency[-1] / mountain.latency[0])
+hop
+
+# %% [markdown] tags=["core"]
+# Below waits the whole picture. The array that is walked again and again is the **working set**.
+# Upwards is what a core reads, copies or waits for. Drag the slider, and walk from one end to the
+# other.
+
+# %% tags=["core"]
+rl.live.mountain(mountain, after=hop)
+
+# %% tags=["core"]
+here = rl.this_machine(threads=1)
+rl.show.say(rl.conclude("06-hop", mountain, here), after=hop)
+
+# %% [markdown] tags=["core"]
+# People call this picture the *memory mountain*: from the left the curves of bandwidth fall in
+# steps. Each step is the end of a cache. As long as the working set fits, every hop finds its line
+# there. One size larger, and the chase always comes back to lines that have just been thrown out.
+#
+# Nobody told the program how large the caches are. It found them in the curve, and the next cell
+# compares them with what the operating system says.
+
+# %% tags=["core"]
+rl.show.say(rl.conclude("06-levels", mountain), after=hop)
+
+# %% [markdown] tags=["core"]
+# ### Exercise 1 · Find the caches
+#
+# `sizes` are working sets in bytes, `seconds` the time of a hop in each of them, on a made-up
+# machine. Its clock wobbles by some per cent, and a step between two levels is at least a factor of
+# two. Return the list of the caches' capacities, the nearest first: the largest size that each of
+# them still holds.
+
+
+# %% tags=["core", "answer"] rooflab={"exercise": "06-levels"}
+def caches(sizes, seconds):
+    # BEGIN SOLUTION
+    rows = zip(sizes, seconds, seconds[1:])
+    return [size for size, hop, larger in rows if larger > 1.5 * hop]
+    # END SOLUTION
+
+
+# %% tags=["core", "nbval-check-output"]
+rl.check("06-levels", caches)
+
+# %% [markdown] tags=["core"]
+# ## Claim court: shuffled is a chain
+#
+# A widespread recipe for such a measurement has two lines: take the numbers 0, 1, 2 … of all lines,
+# shuffle them, and follow them. If line `i` holds the number `follows[i]`, the walk goes from line
+# 0 to line `follows[0]`, and so on. It is random, and no line is left out of the list. So the walk
+# goes through the whole array. On trial: does it?
+
+# %% tags=["core", "nbval-check-output"]
+follows, at = [3, 4, 1, 5, 2, 0], 0
+for _ in range(7):
+    print(at, end=" → ")
+    at = follows[at]
+
+# %% [markdown] tags=["core"]
+# ### Exercise 2 · The walk from line 0
+#
+# Every line has 64 bytes. Return how many bytes the walk that begins at line 0 really touches, over
+# and over.
+
+
+# %% tags=["core", "answer"] rooflab={"exercise": "06-claim-chain"}
+def working_set(follows):
+    # BEGIN SOLUTION
+    lines, at = 1, follows[0]
+    while at != 0:
+        lines, at = lines + 1, follows[at]
+    return 64 * lines
+    # END SOLUTION
+
+
+# %% tags=["core", "nbval-check-output"]
+rl.check("06-claim-chain", working_set)
+
+# %% [markdown] tags=["core"]
+# ## Many at a time
+#
+# A chase gets one line in each latency. In your chase through memory that makes
+
+# %% tags=["core"]
+wait = mountain.latency[-1]
+print(f"{mountain.line} bytes every {rl.si(wait, 's')}: {rl.si(mountain.line / wait, 'B/s')}")
+print(f"read in order, one core: {rl.si(mountain.read[-1], 'B/s')}")
+
+# %% [markdown] tags=["core"]
+# It is the same memory and the same core. Reading in order is not faster because a trip takes less
+# time. It is faster because **many trips are made at once**: while one line is underway, the core
+# and its prefetchers have asked for others.
+#
+# Suppose that a line is underway for 100 ns, and one arrives every 10 ns. Then 10 lines are
+# underway at any moment. This holds for everything that waits, for cars in a tunnel and guests in
+# a café, and it is called **Little's law**:
+#
+# $$\text{underway} = \text{rate} \times \text{time of each}$$
+#
+# For a memory the rate is its bandwidth in lines a second, and the time is its latency. **How many
+# lines are underway while one core of yours reads in order from memory?** The next cell runs
+# several chases side by side, 1, 2, 4 and more of them, and measures how much that helps.
+
+# %% tags=["core"]
+chases = rl.memory.concurrency("dram")
+lines = rl.ask("06-underway", chases.lines(chases.core.stream))
+lines
+
+# %% tags=["core"]
+rl.show.say(rl.conclude("06-underway", chases), after=lines)
+
+# %% [markdown] tags=["core"]
+# A core has only so many places in which it notes what it waits for. On many processors they are
+# called *line-fill buffers*, and there are some ten to fifty of them next to the first cache. When
+# all are taken, the next request has to wait. So **one core's bandwidth is not a property of the
+# memory. It is its own buffers × the bytes of a line ÷ the latency of that memory**, as long as the
+# memory has more to give. Servers show it best: their memory serves dozens of cores, its latency is
+# long, and one core alone gets a small part of it.
+#
+# ### Vote, or choose for yourself
+#
+# A new memory has twice the bandwidth and the same latency. One core, whose buffers were all taken
+# before, now reads …
+#
+# <details><summary><b>A</b> twice as fast.</summary>
+#
+# This is *bandwidth is speed*. The core cannot ask for more lines than it has buffers, and each
+# still takes as long.
+#
+# </details>
+#
+# <details><summary><b>B</b> as fast as before.</summary>
+#
+# **Right.** Lines underway and latency are what they were, and so is their ratio. Twice as many
+# cores can now be served.
+#
+# </details>
+#
+# <details><summary><b>C</b> half as fast: twice as many lines are underway in the memory.</summary>
+#
+# This takes the memory's capacity for a queue. Nobody else is waiting in it here.
+#
+# </details>
+#
+# <details><summary><b>D</b> as fast as its arithmetic allows.</summary>
+#
+# Arithmetic had no part in it, before or after.
+#
+# </details>
+#
+# ### Exercise 3 · How many cores fill a memory?
+#
+# A memory gives `bandwidth` byte/s; a line of 64 bytes arrives `latency` seconds after it was asked
+# for; a core can have `lines` lines underway. Return
+#
+# 1. how many lines must be underway to use the whole bandwidth,
+# 2. the byte/s of one core,
+# 3. the least number of cores that use all of it together.
+
+
+# %% tags=["core", "answer"] rooflab={"exercise": "06-underway"}
+def cores_needed(bandwidth, latency, lines):
+    # BEGIN SOLUTION
+    wanted, one = bandwidth * latency / 64, lines * 64 / latency
+    return wanted, min(one, bandwidth), -int(-bandwidth // one)
+    # END SOLUTION
+
+
+# %% tags=["core", "nbval-check-output"]
+rl.check("06-underway", cores_needed)
+
+# %% [markdown] tags=["core"]
+# ## One memory, several bandwidths
+#
+# Have you noticed? Lesson 00 found a bandwidth of one core, lesson 02 timed AXPY, lesson 03 drew a
+# roof for reading, and they were not the same. None of them was wrong. Each counted the bytes that
+# its own loop *asks for*, in both directions together. But a core runs out of buffers for the lines
+# that it **fetches**. What it writes back leaves by another way, and needs none of them.
+#
+# - *reading* asks for one line and fetches one;
+# - *updating in place*, as in lesson 00, fetches a line and writes the same line back: two for one;
+# - *AXPY* fetches two lines and writes one of them back: three for two;
+# - *copying* asks for two lines: one to read, one to write. But most processors fetch a line before
+#   they write it, since a program could be going to change a part of it only. So three lines
+#   travel, and the copy reports two.
+#
+# Here are your own figures, and what they become when everything that travels is counted.
+
+# %% tags=["core"]
+rl.conclude("06-bandwidths", rl.memory.bandwidths(here, chases=chases))
+
+# %% [markdown] tags=["core"]
+# ### Exercise 4 · What crosses the bus
+#
+# A benchmark reports `rate` byte/s. It counts every array of the list `read` once, and every array
+# of `written` once. If `fetches` is true, the processor fetches each line that it is going to write
+# and has not read. Return the byte/s that really cross the bus, both directions together.
+#
+# For a copy: `read` is `["x"]` and `written` is `["y"]`.
+
+
+# %% tags=["core", "answer"] rooflab={"exercise": "06-bus"}
+def bus_rate(rate, read, written, fetches):
+    # BEGIN SOLUTION
+    counted = len(read) + len(written)
+    fetched = sum(name not in read for name in written) if fetches else 0
+    return rate * (counted + fetched) / counted
+    # END SOLUTION
+
+
+# %% tags=["core", "nbval-check-output"]
+rl.check("06-bus", bus_rate)
+
+# %% [markdown] tags=["core"]
+# ## What a trip costs in energy
+#
+# A trip costs time only if you wait for it. It costs energy always. Charging a wire takes energy
+# for every bit, and a wire to the memory is long.
+#
+# These figures were published in 2014 for chips of that time, in *picojoules*: 1 pJ is $10^{-12}$
+# joules. They are still quoted everywhere. Today's chips need less for all of it, but the
+# arithmetic has become cheaper faster than the wires have.
+
+# %% tags=["core", "nbval-check-output"]
+table = rl.memory.energy_table("horowitz-45nm")
+word = {level: 4e12 * table.per_byte(level) for level in ("l1", "l2", "dram")}
+fma = 1e12 * table.per_operation("fp32", "fma")
+print(*[f"4 bytes from {level}: {pj:.0f} pJ" for level, pj in word.items()], sep="\n")
+
+# %% [markdown] tags=["core"]
+# **How many multiply-adds in `fp32` cost as much energy as fetching one of their numbers, 4 bytes,
+# from memory?** Guess.
+
+# %% tags=["core"]
+price = rl.ask("06-price", word["dram"] / fma)
+price
+
+# %% tags=["core"]
+rl.memory.energy_bars(after=price)
+
+# %% [markdown] tags=["core"]
+# The bars are AXPY, GEMV and GEMM on N × N numbers. Slide N, and watch the share of moving data in
+# GEMM. Then let the picture charge for what a processor does besides: operands that come from the
+# first cache, and the instructions themselves.
+#
+# An instruction costs about as much whether it does one addition or sixteen. So it pays to do
+# many operations with one of them. That is what the *vectors* of a processor are for, and why
+# matrix units exist.
+#
+# ### Exercise 5 · Carried and computed
+#
+# A product of an `m` × `k` and a `k` × `n` matrix with numbers of `itemsize` bytes, where each
+# operand is carried once. A byte to or from memory takes `byte` pJ, an addition `add` pJ, a
+# multiplication `multiply` pJ. Return the joules of carrying, and those of computing.
+
+
+# %% tags=["core", "answer"] rooflab={"exercise": "06-joules"}
+def joules(m, n, k, itemsize, byte, add, multiply):
+    # BEGIN SOLUTION
+    carried = (m * k + k * n + m * n) * itemsize * byte
+    computed = m * n * k * (add + multiply)
+    return carried * 1e-12, computed * 1e-12
+    # END SOLUTION
+
+
+# %% tags=["core", "nbval-check-output"]
+rl.check("06-joules", joules)
+
+# %% [markdown] tags=["core"]
+# ## Claim court: “moving data costs more than computing”
+#
+# You find this sentence in most talks about hardware, and mostly this very table is behind it. For
+# one access and one operation it is plainly true. Is it true of a program?
+#
+# ### Vote, or choose for yourself
+#
+# By that table, for AXPY and GEMM in `fp32`, each operand carried once, moving costs more …
+#
+# <details><summary><b>A</b> always: one access costs a hundred operations.</summary>
+#
+# This compares one access with one operation. GEMM uses each number many times.
+#
+# </details>
+#
+# <details><summary><b>B</b> in AXPY always, in GEMM below some N.</summary>
+#
+# **Right.** AXPY uses every number once, whatever N is. GEMM moves 3N² numbers for N³ multiply-adds,
+# so the operations catch up.
+#
+# </details>
+#
+# <details><summary><b>C</b> where memory is the limit of the time.</summary>
+#
+# Close, and still wrong: the two borders are not at the same place. The next exercise finds both.
+#
+# </details>
+#
+# <details><summary><b>D</b> never: caches make it free.</summary>
+#
+# Caches save trips to memory. They are paid for their own.
+#
+# </details>
+#
+# ### Exercise 6 · Two break-evens
+#
+# A product of two N × N matrices, each operand carried once. Return
+#
+# 1. the N at which computing costs as much *energy* as carrying,
+# 2. the N at which it takes as much *time*.
+#
+# `byte`, `add` and `multiply` are in pJ, `peak` in FLOP/s, `bandwidth` in byte/s. Neither N need be
+# a whole number.
+
+
+# %% tags=["core", "answer"] rooflab={"exercise": "06-break-even"}
+def break_even(itemsize, byte, add, multiply, peak, bandwidth):
+    # BEGIN SOLUTION
+    energy = 3 * itemsize * byte / (add + multiply)
+    time = 3 * itemsize / bandwidth * peak / 2
+    return energy, time
+    # END SOLUTION
+
+
+# %% tags=["core", "nbval-check-output"]
+rl.check("06-break-even", break_even)
+
+# %% tags=["core", "nbval-check-output"]
+for n in (64, 256, 1024, 4096):
+    print(rl.memory.energy(rl.gemm(n, n, n)))
+
+# %% [markdown] tags=["deep"]
+# ## Deeper: a roofline of energy
+#
+# Divide the joules of an operation by its FLOPs, and you have the energy of one FLOP. It depends on
+# the intensity alone, just as the roof does: a fixed price for the arithmetic, and the price of a
+# byte divided by the intensity. The figure below draws its reciprocal, FLOPs for each joule.
+#
+# There is no bend in it. Times overlap, so the longer one counts and the roof has a corner. Energies
+# add up, so the curve is an arch. Where both parts cost the same, it is at half its height. That
+# intensity is the *balance of energy*, and it need not be the ridge.
+
+# %% tags=["deep", "nbval-check-output"]
+arch = rl.memory.energy_roofline("horowitz-45nm", "fp32")
+print(f"balance of energy: {arch.balance:.0f} FLOP/byte")
+for intensity in (1 / 6, 1 / 2, 16, 170, 1365):
+    print(f"{intensity:8.2f} FLOP/byte: {rl.si(float(arch.efficiency(intensity)), 'FLOP/J')}")
+
+# %% [markdown] tags=["deep"]
+# ## Deeper: joules from your own machine
+#
+# Many processors count the energy that they use. On Linux a program may read those counters if the
+# system lets it; a GPU of NVIDIA tells its own. The next cell asks, and if nothing can be read here
+# it says why.
+
+# %% tags=["deep"]
+with rl.memory.joules() as spent:
+    product = rl.measure(rl.gemm(1024, 1024, 1024), cache="warm", threads=1)
+print(spent)
+
+# %% [markdown] tags=["deep"]
+# ## Deeper: joules for each token
+#
+# Lesson 05 made tokens one after another. For every step all weights are fetched once, for all
+# sequences of the batch. So the energy of the weights is shared, and that of the arithmetic is not.
+#
+# ### Exercise 7 · Joules for each token
+#
+# A model has `weights` weights of `itemsize` bytes, and makes one token for each of `batch`
+# sequences at once. For each sequence, every weight is used in one multiply-add, and `kv_bytes` of
+# its own are read. Energies are in pJ, as before. Return
+#
+# 1. the joules for each token,
+# 2. the batch at which the arithmetic of the weights costs as much as carrying them.
+
+
+# %% tags=["deep", "answer"] rooflab={"exercise": "06-token"}
+def token(weights, itemsize, batch, kv_bytes, byte, add, multiply):
+    # BEGIN SOLUTION
+    carried = (weights * itemsize / batch + kv_bytes) * byte
+    computed = weights * (add + multiply)
+    return (carried + computed) * 1e-12, itemsize * byte / (add + multiply)
+    # END SOLUTION
+
+
+# %% tags=["deep", "nbval-check-output"]
+rl.check("06-token", token)
+
+# %% [markdown] tags=["deep"]
+# A model that you know, with figures of a newer chip:
+
+# %% tags=["deep", "nbval-check-output"]
+for batch in (1, 8, 64):
+    step = rl.model("gpt2").decode(batch, 1024)
+    runs = [(one.op, one.count) for one in step.steps]
+    whole = rl.memory.energy_of(runs, "tpuv4i-7nm", label=f"a step of GPT-2 at batch {batch}")
+    print(f"{whole}; {rl.si(whole.joules / batch, 'J')} for each token")
+
+# %% [markdown] tags=["core"]
+# ## What you can do now
+#
+# - **Find** caches in a curve: a step is the end of a level, and the largest size before it is what
+#   that level holds.
+# - **Compute** what must be underway: bandwidth × latency. A core that cannot have so much underway
+#   cannot use the memory alone.
+# - **Tell** bandwidths apart: each loop counts what it asks for, and the bus carries what is fetched
+#   and written back.
+# - **Add up** energy: bytes × their price plus operations × theirs. Times overlap, energies add.
+# - And if you went deeper: **read** the arch of energy, and **compute** the joules of a token.
+#
+# You know now where data lives, and what it costs to fetch it from each place. GEMM has the
+# intensity to pay for it only once. But that counts every operand once, and a real program
+# fetches them again and again. Lesson 07 counts how often, and makes it less.
+
+# %% tags=["core"]
+rl.my_guesses()
+
+# %% tags=["core"]
+rl.progress("06")
