@@ -22,7 +22,7 @@ import numpy as np
 
 from rooflab.count.si import si, times
 
-STEP = 1.4  # times the latency of the plateau before: less is no level of its own
+STEP = 1.5  # times the latency of the plateau before: less is no level of its own
 SHORTEST = 0.7  # octaves of a plateau, and at least POINTS working sets
 POINTS = 3
 CLIMB = 0.2, 2.5  # cost of an octave that belongs to no plateau: so much, and times the noise
@@ -260,9 +260,7 @@ def _end(curves: Curves, near: Plateau, far: Plateau) -> float:
     return float(2 ** (x[above - 1] + min(share, 1.0) * (x[above] - x[above - 1])))
 
 
-def _paired(
-    found: Sequence[float], told: Sequence[int]
-) -> list[tuple[float | None, int | None]]:
+def _paired(found: Sequence[float], told: Sequence[int]) -> list[tuple[float | None, int | None]]:
     """Found ends beside told caches, both in order: the cheapest way, alone where that is cheaper.
 
     A pair costs the doublings between its sizes, one that stays alone costs APART.

@@ -1,0 +1,26 @@
+"""Memory: bandwidth and latency of every level, how many lines a core keeps in flight."""
+
+from __future__ import annotations
+
+import importlib
+
+from rooflab.optional import installed
+
+_HOME = {
+    **dict.fromkeys(("Mountain", "mountain"), "rooflab.labs.memory.mountain"),
+    **dict.fromkeys(("Climb", "Level"), "rooflab.labs.memory.levels"),
+}
+__all__ = [*_HOME]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME:
+        raise AttributeError(f"module 'rooflab.memory' has no attribute {name!r}")
+    with installed(f"rooflab.memory.{name}"):
+        found = getattr(importlib.import_module(_HOME[name]), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])
