@@ -10,6 +10,7 @@ a few samples of each.
 
 from __future__ import annotations
 
+import itertools
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -42,9 +43,9 @@ from rooflab.measure.caches import (
     sharers,
     system_sizes,
 )
+from rooflab.measure.measure import on_battery
 from rooflab.measure.operands import affordable, aligned, available_bytes
 from rooflab.measure.progress import Progress, progress_bar
-from rooflab.measure.measure import on_battery
 from rooflab.measure.roofs import thread_count
 from rooflab.measure.settings import briefer
 from rooflab.measure.threads import Crew, core_kinds, hybrid_note, processor_now, with_threads
@@ -134,7 +135,7 @@ class Mountain:
                     f"samples[{key!r}] must hold samples for all {len(self.sizes)} sizes"
                 )
             if not all(0 < value < math.inf for value in values):
-                raise ValueError(f"samples[{key!r}] must be positive and finite")
+                raise ValueError(f"samples: those of {key!r} must be positive and finite")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Mountain) and self.to_dict() == other.to_dict()
@@ -296,7 +297,7 @@ def mountain(
 
 
 def usual_sizes(last: int, largest: int) -> tuple[int, ...]:
-    """Working sets from 4 KiB to ``largest``: closer together up to the ``last`` cache, in bytes."""
+    """Bytes from 4 KiB to ``largest``: working sets closer together up to the ``last`` cache."""
     near = min(2 * last, largest)
     count = round(STEPS * math.log2(max(near / SMALLEST, 2)))
     exact = [SMALLEST * 2 ** (i / STEPS) for i in range(count + 1)]
@@ -310,7 +311,7 @@ def working_sets(sizes: object) -> tuple[int, ...]:
     if isinstance(sizes, (str, int)) or not isinstance(sizes, Sequence | np.ndarray):
         raise TypeError(f"sizes={sizes!r}: give several working sets in bytes, as [4096, 2**20]")
     found = tuple(size(f"sizes[{i}]", one, ROUND_TO) for i, one in enumerate(sizes))
-    if len(found) < 2 or any(b <= a for a, b in zip(found, found[1:])):
+    if len(found) < 2 or any(b <= a for a, b in itertools.pairwise(found)):
         raise ValueError(f"sizes={found}: give at least two, each larger than the one before")
     return found
 
@@ -328,6 +329,8 @@ def _fields(found: Mountain) -> dict[str, Any]:
 def _doubts(found: Mountain) -> list[str]:
     """What to distrust in a mountain, in words."""
     doubts = []
+    if max(b / a for a, b in itertools.pairwise(found.sizes)) > 2:
+        doubts.append("working sets lie more than an octave apart: levels between them stay unseen")
     noisy = [int((found.iqr(key) > NOISY).sum()) for key in SERIES]
     if max(noisy) > len(found.sizes) / 4:
         worst = SERIES[noisy.index(max(noisy))]
@@ -361,7 +364,7 @@ def _measured(
             walks.append({
                 "copy": stream("copy", nbytes, streamed),
                 "read": stream("read", nbytes, streamed),
-                "latency": chase(cycles),
+                "latency": chase(chased, cycles),
             })  # fmt: skip
             tell(LAYING * (number + 1) / len(sizes))
         with undisturbed():

@@ -43,13 +43,14 @@ class Walk:
 
     ``jobs(passes)`` is the work of each thread. One pass does ``amount`` (bytes or hops), ``whole``
     passes go once through the working set. A stream is sampled in byte/s, a chase (``rate`` False)
-    in seconds of a hop.
+    in seconds of a hop. ``memory`` is what the addresses of the jobs point into: it must live.
     """
 
     jobs: Callable[[int], list[Job]]
     amount: float
     whole: int
     rate: bool
+    memory: Sequence[np.ndarray]
     passes: int = 1
     pass_s: float = 0.0
     samples: list[float] = field(default_factory=list)
@@ -92,7 +93,7 @@ def stream(mix: str, nbytes: int, stores: Sequence[np.ndarray]) -> Walk:
     def jobs(passes: int) -> list[Job]:
         return [(kernel, (at, at + part + SKEW, part, passes, 1.0, 0.0)) for at in starts]
 
-    return Walk(jobs, arrays * part * len(stores), 1, rate=True)
+    return Walk(jobs, arrays * part * len(stores), 1, True, stores)
 
 
 def _fill(store: np.ndarray) -> None:
@@ -141,7 +142,7 @@ def places(lines: Sequence[int], line: int) -> tuple[tuple[Place, ...], int]:
 
 
 def lay(store: np.ndarray, place: Place, line: int, seed: int) -> np.ndarray:
-    """Write a cycle into ``store`` (uint8); the addresses of its lines in the order of the cycle."""
+    """Write a cycle into ``store`` (uint8); the addresses of its lines, in the cycle's order."""
     order, after = cycle(place.lines, np.random.default_rng(seed))
     rows = store[place.offset : place.offset + place.lines * line].view(np.int64)
     first = store.ctypes.data + place.offset + ADDRESS * place.lane
@@ -153,7 +154,7 @@ def lay(store: np.ndarray, place: Place, line: int, seed: int) -> np.ndarray:
 def laid(
     stores: Sequence[np.ndarray], place: Place, line: int, seed: int, crew: Crew
 ) -> list[np.ndarray]:
-    """:func:`lay` by every worker in its own store, so that the memory is near the one who uses it."""
+    """:func:`lay` by every worker in its own store, so that the memory lies near its user."""
     found = [np.empty(0, np.int64)] * len(stores)
 
     def work(number: int) -> None:
@@ -163,8 +164,8 @@ def laid(
     return found
 
 
-def chase(cycles: Sequence[np.ndarray], chains: int = 1) -> Walk:
-    """``chains`` chases on every thread, side by side; ``cycles``: what :func:`lay` gave for each.
+def chase(stores: Sequence[np.ndarray], cycles: Sequence[np.ndarray], chains: int = 1) -> Walk:
+    """``chains`` chases side by side in every store; ``cycles``: what :func:`lay` gave for each.
 
     They begin at equal distances along the same cycle, so that none follows close to another. Each
     walk goes on where the last one ended.
@@ -175,7 +176,7 @@ def chase(cycles: Sequence[np.ndarray], chains: int = 1) -> Walk:
     def jobs(turns: int) -> list[Job]:
         return [(kernel, (each.ctypes.data, turns)) for each in at]
 
-    return Walk(jobs, hops, max(1, lines // (hops * chains)), rate=False)
+    return Walk(jobs, hops, max(1, lines // (hops * chains)), False, stores)
 
 
 def huge_page_share(store: np.ndarray, smaps: Path = SMAPS) -> float | None:
