@@ -7,6 +7,8 @@ import importlib
 from rooflab.optional import installed
 
 _HOME = {
+    **dict.fromkeys(("Bandwidth", "Bandwidths", "bandwidths"), "rooflab.labs.memory.bandwidths"),
+    **dict.fromkeys(("Concurrency", "Run", "concurrency"), "rooflab.labs.memory.concurrency"),
     **dict.fromkeys(("Mountain", "mountain"), "rooflab.labs.memory.mountain"),
     **dict.fromkeys(("Climb", "Level"), "rooflab.labs.memory.levels"),
 }

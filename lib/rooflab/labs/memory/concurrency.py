@@ -47,8 +47,8 @@ from rooflab.measure.timing import MEASUREMENT_LOCK, iqr, quickest, robust_peak,
 from rooflab.optional import installed
 
 SCHEMA = 1
-CHAINS = (1, 2, 4, 6, 8, 12, 16, 24, 32)
-MOST_CHAINS = 64
+CHAINS = (1, 2, 4, 8, 12, 16, 24, 32, 48, 64)
+MOST_CHAINS = 128
 BUDGET = briefer(2.0)  # seconds of rounds for each number of threads, after the first three
 ROUNDS, FEWEST = 12, 3
 GROWS = 1.08  # times: chases that gain less have found the buffers full
@@ -143,7 +143,7 @@ class Concurrency:
     @cached_property
     def bandwidth(self) -> np.ndarray:
         """Byte/s of one thread's chases, one for each number of chases."""
-        rates = np.array(self.chains) * self.line / np.array(self.core.hop_s)
+        rates: np.ndarray = np.array(self.chains) * self.line / np.array(self.core.hop_s)
         rates.flags.writeable = False
         return rates
 
@@ -280,7 +280,7 @@ def concurrency(
     level : str, optional
         "dram" (default) or a cache that the system tells of: "l1", "l2", "l3".
     chains : sequence of int, optional
-        Chases side by side on each thread, increasing from 1 to at most 64.
+        Chases side by side on each thread, increasing from 1 to at most 128.
     threads : int, optional
         CPU threads of the second run; None, the default, for every core that this process may use,
         1 for no second run.

@@ -268,7 +268,7 @@ def _paired(found: Sequence[float], told: Sequence[int]) -> list[tuple[float | N
     cost = {(0, 0): 0.0}
     way: dict[tuple[int, int], list[tuple[float | None, int | None]]] = {(0, 0): []}
     for f, t in itertools.product(range(len(found) + 1), range(len(told) + 1)):
-        ways = []
+        ways: list[tuple[float, tuple[int, int], tuple[float | None, int | None]]] = []
         if f and t:
             apart = abs(math.log2(found[f - 1] / told[t - 1]))
             ways.append((cost[f - 1, t - 1] + apart, (f - 1, t - 1), (found[f - 1], t - 1)))
