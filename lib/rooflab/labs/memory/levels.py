@@ -29,7 +29,7 @@ CLIMB = 0.2, 2.5  # cost of an octave that belongs to no plateau: so much, and t
 PLATEAU = 0.15  # cost of each plateau
 OUTLIER = 0.6  # doublings: a point further off costs no more
 FALLS = 1.12  # times: bandwidth that falls by less has not felt the step
-AGREES = 1.6  # times: how far two sizes of one cache may be apart
+AGREES = 1.75  # times: how far two sizes of one cache may be apart
 APART = 2.0  # doublings of size for which a found and a told level would rather stay alone
 
 

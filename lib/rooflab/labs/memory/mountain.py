@@ -56,7 +56,8 @@ SCHEMA = 1
 SERIES = ("read", "copy", "latency")
 SMALLEST, LARGEST = 4 << 10, 256 << 20
 STEPS, FAR_STEPS = 4, 3  # working sets an octave, up to the last cache and beyond it
-ROUND_TO = 1 << 10
+LEAST = 1 << 10  # bytes that can be asked for
+ROUND_TO = 256
 BUDGET = briefer(6.0)  # seconds of rounds at most, after the first three
 ROUNDS, FEWEST = 12, 3
 LAYING = 0.2  # of the time: writing the cycles
@@ -132,7 +133,8 @@ class Mountain:
             values = [value for row in rows for value in row]
             if len(rows) != len(self.sizes) or not all(rows):
                 raise ValueError(
-                    f"samples[{key!r}] must hold samples for all {len(self.sizes)} sizes"
+                    f"samples: {key!r} holds {sum(map(bool, rows))} rows of samples; there are "
+                    f"{len(self.sizes)} sizes"
                 )
             if not all(0 < value < math.inf for value in values):
                 raise ValueError(f"samples: those of {key!r} must be positive and finite")
@@ -310,7 +312,7 @@ def working_sets(sizes: object) -> tuple[int, ...]:
     """``sizes`` checked: at least two, each 1 KiB or more and larger than the one before."""
     if isinstance(sizes, (str, int)) or not isinstance(sizes, Sequence | np.ndarray):
         raise TypeError(f"sizes={sizes!r}: give several working sets in bytes, as [4096, 2**20]")
-    found = tuple(size(f"sizes[{i}]", one, ROUND_TO) for i, one in enumerate(sizes))
+    found = tuple(size(f"sizes[{i}]", one, LEAST) for i, one in enumerate(sizes))
     if len(found) < 2 or any(b <= a for a, b in itertools.pairwise(found)):
         raise ValueError(f"sizes={found}: give at least two, each larger than the one before")
     return found

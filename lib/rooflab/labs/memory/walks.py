@@ -194,4 +194,4 @@ def huge_page_share(store: np.ndarray, smaps: Path = SMAPS) -> float | None:
     for low, high, kib in re.findall(piece, text, re.M | re.S):
         if int(low, 16) < first + whole and int(high, 16) > first:
             huge, seen = huge + 1024 * int(kib), True
-    return min(1.0, huge / whole) if seen else None
+    return min(1.0, huge / whole) if seen and whole else None
