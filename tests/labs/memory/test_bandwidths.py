@@ -6,7 +6,7 @@ import pytest
 
 import rooflab as rl
 from rooflab.measure.roof_kernels import MIXES
-from tests.labs.memory.test_concurrency import found
+from tests.labs.memory.support.core import found
 
 
 def core(**rates: float) -> rl.Machine:
