@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -66,9 +68,7 @@ def test_loads_follow_the_cycle(chains):
             (job,) = walk.jobs(turns)
             crew.time([job])
             hops = number * turns * chase_hops(chains)
-            at = np.ctypeslib.as_array(
-                (np.ctypeslib.ctypes.c_int64 * chains).from_address(job[1][0])
-            )
+            at = np.array((ctypes.c_int64 * chains).from_address(job[1][0]))
             assert at.tolist() == addresses[(begin + hops) % lines].tolist()
 
 
