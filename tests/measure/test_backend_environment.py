@@ -212,6 +212,28 @@ def test_macos_asks_the_performance_cores_first(monkeypatch):
     assert caches._macos() == {"l1": 131072, "l2": 4 << 20}
 
 
+@pytest.mark.parametrize(
+    ("platform", "told", "line"),
+    [("linux", "64", 64), ("linux", "256", 256), ("darwin", "128", 128), ("linux", "0", 64),
+     ("linux", "48", 64), ("linux", "no", 64), ("darwin", None, 64), ("win32", None, 64)],
+)  # fmt: skip
+def test_the_length_of_a_cache_line(monkeypatch, tmp_path, platform, told, line):
+    """128 bytes on Apple's chips, 64 elsewhere and where the system says none or nonsense."""
+
+    def sysctl(*_, **__):
+        if told is None:
+            raise FileNotFoundError("sysctl")
+        return type("Done", (), {"stdout": f"{told}\n"})
+
+    (tmp_path / "index0").mkdir()
+    if told is not None:
+        (tmp_path / "index0" / "coherency_line_size").write_text(f"{told}\n")
+    monkeypatch.setattr(caches, "SYSFS", tmp_path)
+    monkeypatch.setattr(caches.sys, "platform", platform)
+    monkeypatch.setattr(caches.subprocess, "run", sysctl)
+    assert caches.line_bytes.__wrapped__() == line
+
+
 @pytest.mark.parametrize("platform", ["linux", "darwin", "win32", "freebsd14"])
 def test_a_silent_system_gives_none_and_a_safe_default(monkeypatch, platform):
     def silent(*_, **__):

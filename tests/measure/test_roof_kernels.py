@@ -163,3 +163,19 @@ def test_a_platform_that_hides_its_features_gets_the_baseline(monkeypatch):
     found = roof_kernels.host.__wrapped__()
     assert found.vector_bytes == 16
     assert found.features == ""
+
+
+@pytest.mark.parametrize("target", [AVX512, NEON], ids=["x86", "arm"])
+@pytest.mark.parametrize("chains", [1, 2, 5])
+def test_a_chase_is_nothing_but_loads_that_wait_for_each_other(chains, target):
+    """In its loop each load's address is what the load before it, of the same chase, returned."""
+    code = assembly(roof_kernels.chase_ir(chains, target), target)
+    load = r"^\s+movq\s+\((%r\w+)\), \1$" if target is AVX512 else r"^\s+ldr\s+(x\d+), \[\1\]$"
+    hops = roof_kernels.chase_hops(chains) * chains
+    assert hops <= roof_kernels.CHASE_UNROLL
+    assert len(re.findall(load, code, re.M)) >= hops  # and two where a register is reused
+
+
+@pytest.mark.parametrize(("chains", "hops"), [(1, 16), (2, 8), (5, 3), (16, 1), (64, 1)])
+def test_hops_of_one_turn(chains, hops):
+    assert roof_kernels.chase_hops(chains) == hops

@@ -1,4 +1,4 @@
-"""The terminal: ``rooflab measure | explain | machines | record | check | grade | release | …``.
+"""The terminal: ``rooflab measure | explain | mountain | machines | record | check | …``.
 
 Light to start: a command imports what it needs when it runs.
 """
@@ -12,6 +12,7 @@ from rooflab.cli.checking import check
 from rooflab.cli.grading import grade, release
 from rooflab.cli.llm import decode, model
 from rooflab.cli.measuring import explain, measure
+from rooflab.cli.memory import mountain
 from rooflab.cli.recording import record
 from rooflab.cli.terminal import Terminal, plain_letters_where_needed
 
@@ -23,7 +24,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 for command in (
-    measure, explain, machines, model, decode, record, recordings, check, grade, release,
+    measure, explain, mountain, machines, model, decode, record, recordings, check, grade, release,
 ):  # fmt: skip
     app.command()(command)
 

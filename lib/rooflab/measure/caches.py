@@ -21,6 +21,9 @@ FALLBACK = 32 << 20
 """Bytes assumed for a last-level cache that the system does not tell: on the large side of what
 laptops have, because evicting too much costs time and evicting too little costs the truth."""
 
+LINE = 64
+"""Bytes of a cache line that the system does not tell."""
+
 
 @functools.cache
 def system_sizes() -> tuple[tuple[str, int | None], ...]:
@@ -149,6 +152,21 @@ def from_windows_table(table: bytes, pointer: int) -> dict[str, int]:
         for level, _, _, size, kind in [struct.unpack_from("<BBHII", table, start + 2 * pointer)]
         if relationship == 2 and kind != 1 and size
     )
+
+
+@functools.cache
+def line_bytes() -> int:
+    """Bytes of a cache line as the system tells them; 64 where it does not, as most have."""
+    try:
+        if sys.platform == "darwin":
+            ask = ["sysctl", "-n", "hw.cachelinesize"]
+            told = subprocess.run(ask, capture_output=True, text=True, timeout=5, check=True).stdout
+        else:
+            told = (SYSFS / "index0" / "coherency_line_size").read_text()
+        line = int(told)
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return LINE
+    return line if line >= 8 and line & (line - 1) == 0 else LINE
 
 
 def _largest(found: Iterable[tuple[str, int]]) -> dict[str, int]:

@@ -1,10 +1,13 @@
-"""The loops that touch the roofs: pure multiply-adds, and streams that only load and store.
+"""The loops that touch the roofs: pure multiply-adds, streams that only load and store, and chases.
 
 They are written in LLVM IR and compiled by llvmlite (installed with numba) rather than as numba
 functions, because a roof must not depend on what an optimiser makes of a loop. numba would have to
 be *persuaded* to use full vectors, enough independent chains and no common subexpressions, and
 takes seconds to compile; here each kernel says exactly which loads, stores and multiply-adds run,
 at the host's vector width, and takes milliseconds.
+
+A chase touches no roof. It follows pointers from cache line to cache line, so that each load has
+to wait for the one before it: what it shows is latency.
 
 Every kernel first waits at a gate, a counter in memory that each thread lowers by one: the work
 starts when the last thread has come. Data must be aligned to the vector; lengths are in bytes and
@@ -132,6 +135,7 @@ MIXES = {"read": (1, 0), "axpy": (2, 1), "copy": (1, 1), "update": (1, 1)}
 place (BLAS scal). copy alone writes lines that it has not read."""
 
 UNROLL = 8  # vectors per loop turn: the loop's own instructions stay a small part
+CHASE_UNROLL = 16  # hops per loop turn, of all chases together
 AHEAD = 4  # blocks from the one that the free-lunch loop works on to the one that it asks for
 LINE = 64  # bytes; on processors with longer lines some are asked for twice, which costs nothing
 _REAL = {"fp32": ("float", 4, "f32", ctypes.c_float), "fp64": ("double", 8, "f64", ctypes.c_double)}
@@ -155,14 +159,11 @@ def _vector(dtype: str, target: Target) -> tuple[str, str, str]:
     return scalar, f"<{lanes} x {scalar}>", f"v{lanes}{short}"
 
 
-def _head(dtype: str, target: Target, arguments: str) -> list[str]:
-    """The function's opening, the gate, and the scalars %a and %b spread over vectors."""
-    scalar, vector, short = _vector(dtype, target)
+def _gate(arguments: str, target: Target) -> list[str]:
+    """The function's opening, and the gate at which every thread waits for the last one."""
     width = 8 * target.vector_bytes  # stated, or LLVM may split 64-byte vectors in two
-    lines = [
-        f"declare {vector} @llvm.fma.{short}({vector}, {vector}, {vector})",
-        f"define void @kernel(ptr %gate, {arguments}, {scalar} %a, {scalar} %b) "
-        f'"min-legal-vector-width"="{width}" {{',
+    return [
+        f'define void @kernel(ptr %gate, {arguments}) "min-legal-vector-width"="{width}" {{',
         "arrive:",
         "  %before = atomicrmw sub ptr %gate, i64 1 seq_cst",
         "  br label %wait",
@@ -171,6 +172,15 @@ def _head(dtype: str, target: Target, arguments: str) -> list[str]:
         "  %closed = icmp sgt i64 %missing, 0",
         "  br i1 %closed, label %wait, label %start",
         "start:",
+    ]
+
+
+def _head(dtype: str, target: Target, arguments: str) -> list[str]:
+    """The opening and the gate, and the scalars %a and %b spread over vectors."""
+    scalar, vector, short = _vector(dtype, target)
+    lines = [
+        f"declare {vector} @llvm.fma.{short}({vector}, {vector}, {vector})",
+        *_gate(f"{arguments}, {scalar} %a, {scalar} %b", target),
     ]
     for name in "ab":
         lines += [
@@ -289,6 +299,34 @@ def lunch_ir(dtype: str, target: Target) -> str:
     return "\n".join([*lines, "done:", "  ret void", "}"])
 
 
+def chase_ir(chains: int, target: Target) -> str:
+    """kernel(gate, at, turns): `chains` chases side by side, `chase_hops(chains)` hops a turn each.
+
+    `at` holds the line that each chase stands on, before and after: the next call goes on from
+    there. A hop loads the address of the next line from the one that it is on. The hops of one
+    chase wait for each other, those of different chases do not.
+    """
+    lines = _gate("ptr %at, i64 %turns", target)
+    for c in range(chains):
+        lines.append(f"  %at{c} = getelementptr ptr, ptr %at, i64 {c}")
+        lines.append(f"  %from{c} = load ptr, ptr %at{c}, align 8")
+    lines += ["  br label %loop", "loop:", "  %i = phi i64 [0, %start], [%inext, %loop]"]
+    last = chase_hops(chains)
+    lines += [f"  %h{c}x0 = phi ptr [%from{c}, %start], [%h{c}x{last}, %loop]"
+              for c in range(chains)]  # fmt: skip
+    for hop in range(last):
+        for c in range(chains):
+            lines.append(f"  %h{c}x{hop + 1} = load volatile ptr, ptr %h{c}x{hop}, align 8")
+    lines += [*_loop_end("i", "1", "%turns", "loop", "done"), "done:"]
+    lines += [f"  store ptr %h{c}x{last}, ptr %at{c}, align 8" for c in range(chains)]
+    return "\n".join([*lines, "  ret void", "}"])
+
+
+def chase_hops(chains: int) -> int:
+    """Hops that each of `chains` chases makes in one turn of their loop."""
+    return max(1, CHASE_UNROLL // chains)
+
+
 @functools.cache
 def fma_kernel(dtype: str) -> tuple[Callable[..., object], int]:
     """(kernel(gate, out, turns, a, b), FLOP per turn) for this processor."""
@@ -311,3 +349,9 @@ def lunch_kernel(dtype: str) -> Callable[..., object]:
     scalar = _REAL[dtype][3]
     arguments = (_POINTER, _POINTER, _LONG, _LONG, scalar, scalar)
     return compile_kernel(lunch_ir(dtype, host()), arguments)
+
+
+@functools.cache
+def chase_kernel(chains: int) -> Callable[..., object]:
+    """kernel(gate, at, turns) for this processor; `at` points to `chains` addresses."""
+    return compile_kernel(chase_ir(chains, host()), (_POINTER, _POINTER, _LONG))

@@ -1,0 +1,318 @@
+"""Levels of a memory hierarchy: found in measured curves, then compared with what the system tells.
+
+Finding looks at the curves alone. A level is a *plateau*: a range of working sets over which the
+latency of a hop stays nearly the same. Between two plateaus the curve climbs, at once or over an
+octave or two, as a cache serves fewer and fewer of the hops. The best division into plateaus and
+climbs is computed exactly, by dynamic programming over all of them.
+
+Not every climb is the end of a cache. Addresses are translated page by page, and the processor
+remembers a few hundred translations in its TLB (translation lookaside buffer). Where these run out,
+latency rises too. A stream stays on a page for many lines and hardly notices. So a step in latency
+is taken for the end of a cache only if bandwidth falls with it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rooflab.count.si import si, times
+
+STEP = 1.5  # times the latency of the plateau before: less is no level of its own
+SHORTEST = 0.7  # octaves of a plateau, and at least POINTS working sets
+POINTS = 3
+CLIMB = 0.2, 2.5  # cost of an octave that belongs to no plateau: so much, and times the noise
+PLATEAU = 0.15  # cost of each plateau
+OUTLIER = 0.6  # doublings: a point further off costs no more
+FALLS = 1.12  # times: bandwidth that falls by less has not felt the step
+AGREES = 1.75  # times: how far two sizes of one cache may be apart
+APART = 2.0  # doublings of size for which a found and a told level would rather stay alone
+
+
+@dataclass(frozen=True)
+class Plateau:
+    """Working sets ``first`` to ``last`` (their numbers) and the latency there in seconds."""
+
+    first: int
+    last: int
+    latency: float
+
+
+def plateaus(sizes: Sequence[int], latency: Sequence[float]) -> tuple[Plateau, ...]:
+    """The plateaus of ``latency`` (seconds) over ``sizes`` (bytes, increasing), nearest first.
+
+    Deviations are counted in doublings and weighted by the octaves that a point stands for, so that
+    neither the unit nor the density of points matters. Each plateau costs something, so does each
+    octave between two: a few noisy points are cheaper to bear than to explain. How noisy they are
+    is seen from one point to the next, the few steps among them left aside.
+    """
+    weight, levels = _octaves(sizes), np.log2(np.asarray(latency, float))
+    climb = CLIMB[0] + CLIMB[1] * float(np.median(np.abs(np.diff(levels))))
+    spans, cost, level = _candidates(sizes, levels, weight)
+    upto = np.concatenate([[0.0], np.cumsum(weight)])
+    first, last = spans[:, 0], spans[:, 1]
+    total, before = np.empty(len(spans)), np.full(len(spans), -1)
+    for n in range(len(spans)):  # in the order of their first points, so all before it are done
+        total[n] = cost[n] + PLATEAU + climb * upto[first[n]]
+        fits = (last[:n] < first[n]) & (level[:n] + math.log2(STEP) <= level[n])
+        if fits.any():
+            ways = np.where(fits, total[:n] + climb * (upto[first[n]] - upto[last[:n] + 1]), np.inf)
+            best = int(np.argmin(ways))
+            if ways[best] + cost[n] + PLATEAU < total[n]:
+                total[n], before[n] = ways[best] + cost[n] + PLATEAU, best
+    at = int(np.argmin(total + climb * (upto[-1] - upto[last + 1])))
+    found = []
+    while at >= 0:
+        found.append(Plateau(int(first[at]), int(last[at]), float(2 ** level[at])))
+        at = int(before[at])
+    return tuple(found[::-1])
+
+
+def _octaves(sizes: Sequence[int]) -> np.ndarray:
+    """For how many octaves of working set each point stands."""
+    x = np.log2(np.asarray(sizes, float))
+    middles = (x[1:] + x[:-1]) / 2
+    return np.diff(np.concatenate([[x[0]], middles, [x[-1]]]))
+
+
+def _candidates(
+    sizes: Sequence[int], levels: np.ndarray, weight: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """All plateaus that could be: their first and last points, their cost, their level."""
+    spans, cost, level = [], [], []
+    for first in range(len(sizes)):
+        for last in range(first + POINTS - 1, len(sizes)):
+            if math.log2(sizes[last] / sizes[first]) < SHORTEST:
+                continue
+            part = levels[first : last + 1]
+            middle = float(np.median(part))
+            off = np.minimum(np.abs(part - middle), OUTLIER)
+            spans.append((first, last))
+            cost.append(float(off @ weight[first : last + 1]))
+            level.append(middle)
+    if not spans:  # too few points for any plateau: all of them are one
+        return np.array([[0, len(sizes) - 1]]), np.zeros(1), np.array([np.median(levels)])
+    return np.array(spans), np.array(cost), np.array(level)
+
+
+@dataclass(frozen=True)
+class Level:
+    """One level: what was found of it, and what the system tells of it.
+
+    Attributes
+    ----------
+    name : str
+        "L1", "L2", … as the system numbers them, "cache" for one it does not tell of, "memory".
+    found, told : float or None
+        Bytes for one thread: where the curve leaves the level, and what the system says. None where
+        there is no such step, or the system tells of no such cache. Both None for the memory.
+    kind : str
+        "agrees", "smaller", "larger" (the found beside the told), "untold", "unseen", "memory".
+    latency, read, copy : float
+        Seconds of a hop, and byte/s, in the middle of the level; NaN for one that was not seen.
+    first, last : int
+        Bytes of the smallest and the largest working set on its plateau; 0 where there is none.
+    largest : int
+        Bytes of the largest working set that was measured.
+    """
+
+    name: str
+    found: float | None
+    told: int | None
+    kind: str
+    latency: float = math.nan
+    read: float = math.nan
+    copy: float = math.nan
+    first: int = 0
+    last: int = 0
+    largest: int = 0
+
+    @property
+    def sentence(self) -> str:
+        """What there is to say of it, chosen by what was found."""
+        found = "" if self.found is None else si(self.found, "B", 2)
+        told = "" if self.told is None else si(self.told, "B")
+        both = f"{self.name}: the system tells {told}, the data show about {found}"
+        if self.kind == "agrees":
+            return f"{both}: they agree."
+        if self.kind == "smaller":
+            return (
+                f"{both}. This program gets only a part: a virtual machine may show the cache of "
+                "its whole host, and other programs use it too."
+            )
+        if self.kind == "larger":
+            return (
+                f"{both}. More is near than one such cache holds: another copy of it, or a level "
+                "behind it that the system does not tell of."
+            )
+        if self.kind == "untold":
+            return f"A cache of about {found} is in the data. The system tells of none."
+        if self.kind == "unseen":
+            return f"{self.name}: the system tells {told}, the data show no step there.{self._why}"
+        seen = f"From {si(self.first, 'B', 2)} on the memory answers"
+        if self.told is not None:
+            return f"{seen}, or still a cache: the largest working set is smaller than {told}."
+        return f"{seen}, after {si(self.latency, 's')}."
+
+    @property
+    def _why(self) -> str:
+        if self.told is not None and self.largest < AGREES * self.told:
+            return f" The largest working set was {si(self.largest, 'B', 2)}, too small to tell."
+        return " It may be shared out, or as fast as what lies behind it."
+
+
+@dataclass(frozen=True)
+class Climb:
+    """A step in latency that bandwidth does not feel: bytes at which it is, seconds around it."""
+
+    at: float
+    before: float
+    after: float
+    huge_pages: float | None
+
+    @property
+    def sentence(self) -> str:
+        """Why this is not counted as the end of a cache."""
+        step = (
+            f"At about {si(self.at, 'B', 2)} latency rises from {si(self.before, 's')} to "
+            f"{si(self.after, 's')} while bandwidth does not fall"
+        )
+        if self.huge_pages is not None and self.huge_pages > 0.9:
+            return (
+                f"{step}. The data lay in huge pages. So it may be a cache with the bandwidth of "
+                "the level behind it, or a virtual machine whose host has small pages."
+            )
+        return f"{step}: that is the mark of address translation (TLB), not of a cache."
+
+
+@dataclass(frozen=True)
+class Curves:
+    """What levels are found in: a value for each of ``sizes``, in bytes, seconds and byte/s."""
+
+    sizes: tuple[int, ...]
+    latency: tuple[float, ...]
+    read: tuple[float, ...]
+    copy: tuple[float, ...]
+
+
+def hierarchy(
+    curves: Curves, told: Mapping[str, int | None], huge_pages: float | None = None
+) -> tuple[tuple[Level, ...], tuple[Climb, ...]]:
+    """The levels in ``curves`` beside those that are ``told``, and the climbs that are no levels.
+
+    ``told``: {"l1": bytes for one thread, …}, nearest first, None for what the system does not
+    tell. It names and judges what was found, and has no part in finding it.
+    """
+    kept, climbs = _joined(curves, plateaus(curves.sizes, curves.latency), huge_pages)
+    ends = [_end(curves, near, far) for near, far in itertools.pairwise(kept)]
+    known = {name: size for name, size in told.items() if size}
+    pairs = _paired(ends, list(known.values()))
+    names, seen, levels = list(known), iter(zip(kept, ends)), []
+    for end, index in pairs:
+        size = None if index is None else known[names[index]]
+        name = "cache" if index is None else names[index].upper()
+        if end is None:
+            unseen = Level(name, None, size, "unseen", largest=curves.sizes[-1])
+            levels.append(unseen)
+        else:
+            plateau, _ = next(seen)
+            levels.append(_level(curves, plateau, name, end, size))
+    largest = curves.sizes[-1]
+    behind = [size for size in known.values() if size > largest]
+    levels.append(_level(curves, kept[-1], "memory", None, max(behind, default=None)))
+    return tuple(levels), tuple(climbs)
+
+
+def _joined(
+    curves: Curves, found: Sequence[Plateau], huge_pages: float | None
+) -> tuple[list[Plateau], list[Climb]]:
+    """Plateaus between which bandwidth falls, and the climbs at which it does not."""
+    kept, climbs = [found[0]], []
+    for far in found[1:]:
+        near = kept[-1]
+        if any(_middle(rates, near) > FALLS * _middle(rates, far)
+               for rates in (curves.read, curves.copy)):  # fmt: skip
+            kept.append(far)
+            continue
+        climbs.append(Climb(_end(curves, near, far), near.latency, far.latency, huge_pages))
+        joined = curves.latency[near.first : far.last + 1]
+        kept[-1] = Plateau(near.first, far.last, float(np.median(joined)))
+    return kept, climbs
+
+
+def _middle(values: Sequence[float], plateau: Plateau) -> float:
+    return float(np.median(values[plateau.first : plateau.last + 1]))
+
+
+def _end(curves: Curves, near: Plateau, far: Plateau) -> float:
+    """Bytes at which latency has made half of its way, in doublings, from ``near`` to ``far``."""
+    half = math.log2(near.latency * far.latency) / 2
+    x = np.log2(np.array(curves.sizes[near.last : far.first + 1], float))
+    y = np.log2(np.array(curves.latency[near.last : far.first + 1]))
+    above = int(np.argmax(y > half)) if (y > half).any() else len(y) - 1
+    if above == 0:
+        return float(2 ** x[0])
+    share = (half - y[above - 1]) / max(y[above] - y[above - 1], 1e-9)
+    return float(2 ** (x[above - 1] + min(share, 1.0) * (x[above] - x[above - 1])))
+
+
+def _paired(found: Sequence[float], told: Sequence[int]) -> list[tuple[float | None, int | None]]:
+    """Found ends beside told caches, both in order: the cheapest way, alone where that is cheaper.
+
+    A pair costs the doublings between its sizes, one that stays alone costs APART.
+    """
+    cost = {(0, 0): 0.0}
+    way: dict[tuple[int, int], list[tuple[float | None, int | None]]] = {(0, 0): []}
+    for f, t in itertools.product(range(len(found) + 1), range(len(told) + 1)):
+        ways: list[tuple[float, tuple[int, int], tuple[float | None, int | None]]] = []
+        if f and t:
+            apart = abs(math.log2(found[f - 1] / told[t - 1]))
+            ways.append((cost[f - 1, t - 1] + apart, (f - 1, t - 1), (found[f - 1], t - 1)))
+        if f:
+            ways.append((cost[f - 1, t] + APART, (f - 1, t), (found[f - 1], None)))
+        if t:
+            ways.append((cost[f, t - 1] + APART, (f, t - 1), (None, t - 1)))
+        if ways:
+            least, before, step = min(ways, key=lambda one: one[0])
+            cost[f, t], way[f, t] = least, [*way[before], step]
+    return way[len(found), len(told)]
+
+
+def _level(
+    curves: Curves, plateau: Plateau, name: str, end: float | None, told: int | None
+) -> Level:
+    kind = "memory"
+    if end is not None:
+        kind = "untold" if told is None else _judged(end / told)
+    return Level(
+        name, end, told, kind, plateau.latency, _middle(curves.read, plateau),
+        _middle(curves.copy, plateau), curves.sizes[plateau.first], curves.sizes[plateau.last],
+        curves.sizes[-1],
+    )  # fmt: skip
+
+
+def _judged(ratio: float) -> str:
+    if 1 / AGREES <= ratio <= AGREES:
+        return "agrees"
+    return "smaller" if ratio < 1 else "larger"
+
+
+def table(levels: Sequence[Level]) -> list[tuple[str, ...]]:
+    """A row for each level: name, found, told, latency, read, copy, and latency to the first's."""
+    nearest = next((one.latency for one in levels if math.isfinite(one.latency)), math.nan)
+
+    def cell(value: float | None, unit: str, digits: int = 3) -> str:
+        return "–" if value is None or not math.isfinite(value) else si(value, unit, digits)
+
+    return [
+        (
+            one.name, cell(one.found, "B", 2), cell(one.told, "B"), cell(one.latency, "s"),
+            times(one.latency / nearest) if math.isfinite(one.latency) else "–",
+            cell(one.read, "B/s"), cell(one.copy, "B/s"),
+        )
+        for one in levels
+    ]  # fmt: skip

@@ -1,0 +1,197 @@
+"""Walks through a working set: chases and streams, timed after an untimed lead-in.
+
+A chase follows addresses: each cache line holds the address of the next one. The order is random,
+so no prefetcher can guess it, and each load has to wait for the one before it. A cache line has
+room for several addresses, 8 in 64 bytes. So several cycles can share the same memory, each in a
+*lane* of its own.
+
+A stream runs through its data in order, with the loops that measure the roofs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from rooflab.count.si import rounded
+from rooflab.measure.operands import HUGE_PAGE, aligned
+from rooflab.measure.roof_kernels import (
+    chase_hops,
+    chase_kernel,
+    host,
+    stream_block,
+    stream_kernel,
+)
+from rooflab.measure.roofs import SKEW
+from rooflab.measure.threads import Crew, Job
+
+ADDRESS = 8  # bytes
+SMAPS = Path("/proc/self/smaps")
+SLICE = 1.5e-3  # seconds of a timed walk: thousands of timer ticks, short beside a scheduler's turn
+LEAD_S = 0.04  # seconds of an untimed chase at most, or once round the cycle where that is less
+FIRST_TURNS = 128  # of the very first lead, whose speed nobody knows yet
+KEPT = 4  # digits of a sample
+
+
+@dataclass
+class Walk:
+    """What is walked, how far each time, and the samples so far.
+
+    ``jobs(passes)`` is the work of each thread. One pass does ``amount`` (bytes or hops), ``whole``
+    passes go once through the working set. A stream is sampled in byte/s, a chase (``rate`` False)
+    in seconds of a hop. ``memory`` is what the addresses of the jobs point into: it must live.
+    """
+
+    jobs: Callable[[int], list[Job]]
+    amount: float
+    whole: int
+    rate: bool
+    memory: Sequence[np.ndarray]
+    passes: int = 1
+    pass_s: float = 0.0
+    samples: list[float] = field(default_factory=list)
+
+    def visit(self, crew: Crew) -> None:
+        """Walk untimed, once through the working set or for LEAD_S seconds, then timed.
+
+        After the lead-in the caches hold what they hold when the walk goes on for ever, and as much
+        is written back to memory as is left behind.
+        """
+        if not self.pass_s:
+            few = min(self.whole, FIRST_TURNS)
+            self.pass_s = crew.time(self.jobs(few)) / few
+        lead = max(1, min(self.whole, int(LEAD_S / max(self.pass_s, 1e-9))))
+        crew.time(self.jobs(lead))
+        seconds = max(crew.time(self.jobs(self.passes)), 1e-8)
+        value = self.amount * self.passes / seconds
+        self.samples.append(rounded(value if self.rate else 1 / value, KEPT))
+        self.pass_s = seconds / self.passes
+        self.passes = max(1, min(int(SLICE / self.pass_s), 100 * self.passes))
+
+
+# Streams.
+
+
+def stream_stores(nbytes: int, crew: Crew) -> list[np.ndarray]:
+    """Memory for each worker of ``crew`` to stream through, filled with ones by that worker."""
+    stores = [aligned(nbytes + 2 * SKEW + HUGE_PAGE) for _ in range(crew.size)]
+    crew.run([(_fill, (store,)) for store in stores])
+    return stores
+
+
+def stream(mix: str, nbytes: int, stores: Sequence[np.ndarray]) -> Walk:
+    """``mix`` on ``nbytes`` of each store: in place, or from one half of them to the other."""
+    kernel, block = stream_kernel(mix), stream_block(host())
+    arrays = 2 if mix in ("copy", "axpy") else 1
+    part = max(block, nbytes // arrays // block * block)
+    starts = [store.ctypes.data for store in stores]
+
+    def jobs(passes: int) -> list[Job]:
+        return [(kernel, (at, at + part + SKEW, part, passes, 1.0, 0.0)) for at in starts]
+
+    return Walk(jobs, arrays * part * len(stores), 1, True, stores)
+
+
+def _fill(store: np.ndarray) -> None:
+    store[: store.nbytes // 8 * 8].view(np.float64)[:] = 1.0
+
+
+# Chases.
+
+
+def cycle(lines: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """(order, after): the lines in the order of one random cycle, and the line after each line."""
+    order = rng.permutation(lines)
+    after = np.empty(lines, np.int64)
+    after[order] = np.roll(order, -1)
+    return order, after
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where in a store a cycle lies: ``lines`` lines from ``offset`` bytes on, in one lane."""
+
+    lines: int
+    lane: int = 0
+    offset: int = 0
+
+
+def places(lines: Sequence[int], line: int) -> tuple[tuple[Place, ...], int]:
+    """A place for a cycle of each length, and the bytes of store that they need together.
+
+    The longest is placed first, each one in the first lane that has room for it.
+    """
+    length = max(lines)
+    while True:
+        used = [0] * (line // ADDRESS)
+        found: dict[int, Place] = {}
+        for number in sorted(range(len(lines)), key=lambda i: -lines[i]):
+            room = (lane for lane, taken in enumerate(used) if taken + lines[number] <= length)
+            lane = next(room, None)
+            if lane is None:
+                break
+            found[number] = Place(lines[number], lane, used[lane] * line)
+            used[lane] += lines[number]
+        if len(found) == len(lines):
+            return tuple(found[i] for i in range(len(lines))), length * line
+        length += -(-length // 4)
+
+
+def lay(store: np.ndarray, place: Place, line: int, seed: int) -> np.ndarray:
+    """Write a cycle into ``store`` (uint8); the addresses of its lines, in the cycle's order."""
+    order, after = cycle(place.lines, np.random.default_rng(seed))
+    rows = store[place.offset : place.offset + place.lines * line].view(np.int64)
+    first = store.ctypes.data + place.offset + ADDRESS * place.lane
+    rows.reshape(place.lines, -1)[:, place.lane] = first + after * line
+    addresses: np.ndarray = first + order * line
+    return addresses
+
+
+def laid(
+    stores: Sequence[np.ndarray], place: Place, line: int, seed: int, crew: Crew
+) -> list[np.ndarray]:
+    """:func:`lay` by every worker in its own store, so that the memory lies near its user."""
+    found = [np.empty(0, np.int64)] * len(stores)
+
+    def work(number: int) -> None:
+        found[number] = lay(stores[number], place, line, seed)
+
+    crew.run([(work, (number,)) for number in range(len(stores))])
+    return found
+
+
+def chase(stores: Sequence[np.ndarray], cycles: Sequence[np.ndarray], chains: int = 1) -> Walk:
+    """``chains`` chases side by side in every store; ``cycles``: what :func:`lay` gave for each.
+
+    They begin at equal distances along the same cycle, so that none follows close to another. Each
+    walk goes on where the last one ended.
+    """
+    lines, hops, kernel = len(cycles[0]), chase_hops(chains), chase_kernel(chains)
+    at = [one[np.arange(chains) * lines // chains] for one in cycles]
+
+    def jobs(turns: int) -> list[Job]:
+        return [(kernel, (each.ctypes.data, turns)) for each in at]
+
+    return Walk(jobs, hops, max(1, lines // (hops * chains)), False, stores)
+
+
+def huge_page_share(store: np.ndarray, smaps: Path = SMAPS) -> float | None:
+    """The share of ``store`` that lies in huge pages; None where the system does not tell.
+
+    Linux lists for each piece of a program's memory how much of it is in huge pages.
+    """
+    first, whole = store.ctypes.data, store.nbytes // HUGE_PAGE * HUGE_PAGE
+    try:
+        text = smaps.read_text()
+    except OSError:
+        return None
+    huge, seen = 0, False
+    piece = r"^([0-9a-f]+)-([0-9a-f]+) .*?^AnonHugePages:\s+(\d+) kB"
+    for low, high, kib in re.findall(piece, text, re.M | re.S):
+        if int(low, 16) < first + whole and int(high, 16) > first:
+            huge, seen = huge + 1024 * int(kib), True
+    return min(1.0, huge / whole) if seen and whole else None

@@ -1,0 +1,137 @@
+"""Levels found in curves of machines that are known, whatever the system tells of them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rooflab.labs.memory.levels import AGREES, hierarchy, plateaus
+from tests.labs.memory.support.synthetic import KIB, MIB, SIZES, curves, zen
+
+ZEN = {"l1": 48 * KIB, "l2": MIB, "l3": 32 * MIB}
+
+
+def kinds(levels):
+    return [(level.name, level.kind) for level in levels]
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.03, 0.1])
+@pytest.mark.parametrize("seed", range(3))
+def test_four_levels_are_found_where_they_are(noise, seed):
+    levels, _ = hierarchy(zen(32 * MIB, noise=noise, seed=seed), ZEN)
+    assert kinds(levels) == [(n, "agrees") for n in ("L1", "L2", "L3")] + [("memory", "memory")]
+    for level, true in zip(levels, (1e-9, 3.5e-9, 14e-9, 130e-9)):
+        assert level.latency == pytest.approx(true, rel=0.02 + 2 * noise)
+
+
+@pytest.mark.parametrize(
+    ("caches", "latency", "rates"),
+    [
+        ((32 * KIB,), (1e-9, 80e-9), (30e9, 3e9)),
+        ((128 * KIB, 12 * MIB), (1e-9, 5.5e-9, 100e-9), (300e9, 150e9, 60e9)),
+        ((48 * KIB, 2 * MIB, 36 * MIB), (1e-9, 4e-9, 20e-9, 90e-9), (300e9, 120e9, 60e9, 20e9)),
+    ],
+    ids=["two", "three", "four"],
+)
+@pytest.mark.parametrize("seed", range(3))
+def test_as_many_levels_as_there_are(caches, latency, rates, seed):
+    shape = curves(caches, latency, rates, noise=0.05, seed=seed)
+    levels, _ = hierarchy(shape, {})
+    assert [level.kind for level in levels] == ["untold"] * len(caches) + ["memory"]
+    for level, cache in zip(levels, caches):
+        assert 1 / AGREES < level.found / cache < AGREES
+
+
+def test_one_level_is_one_level():
+    levels, climbs = hierarchy(curves((), (90e-9,), (10e9,), noise=0.1), {})
+    assert kinds(levels) == [("memory", "memory")] and not climbs
+
+
+def test_what_the_system_tells_has_no_part_in_finding():
+    shape = zen(32 * MIB, noise=0.05)
+    found = [level.found for level in hierarchy(shape, ZEN)[0] if level.found]
+    for told in ({}, {"l1": 4 * KIB}, {"l1": MIB, "l2": 2 * MIB, "l3": 900 * MIB}):
+        assert [one.found for one in hierarchy(shape, told)[0] if one.found] == found
+
+
+def test_a_virtual_machine_that_shows_its_hosts_cache():
+    levels, _ = hierarchy(zen(64 * MIB, noise=0.02), {**ZEN, "l3": 480 * MIB})
+    assert kinds(levels)[2] == ("L3", "smaller")
+    assert "the system tells 503 MB, the data show about" in levels[2].sentence
+    assert "virtual machine" in levels[2].sentence
+
+
+def test_a_mac_tells_no_third_level():
+    """Apple's system cache stands behind the L2, and no call tells of it."""
+    shape = curves(
+        (128 * KIB, 12 * MIB, 64 * MIB),
+        (1e-9, 5.5e-9, 30e-9, 120e-9),
+        (300e9, 150e9, 90e9, 60e9),
+        noise=0.02,
+    )
+    levels, _ = hierarchy(shape, {"l1": 128 * KIB, "l2": 12 * MIB, "l3": None})
+    assert kinds(levels)[1:3] == [("L2", "agrees"), ("cache", "untold")]
+    assert "The system tells of none" in levels[2].sentence
+
+
+def test_a_told_cache_without_a_step_is_said():
+    two = curves((32 * KIB,), (1e-9, 80e-9), (30e9, 3e9))
+    levels, _ = hierarchy(two, {"l1": 32 * KIB, "l2": 900 * KIB, "l3": 900 * MIB})
+    assert kinds(levels)[1:3] == [("L2", "unseen"), ("L3", "unseen")]
+    assert "no step there. It may be" in levels[1].sentence
+    assert "too small to tell" in levels[2].sentence
+    assert "or still a cache" in levels[3].sentence
+
+
+def test_larger_than_told():
+    levels, _ = hierarchy(zen(32 * MIB), {**ZEN, "l3": 12 * MIB})
+    assert kinds(levels)[2] == ("L3", "larger") and "another copy" in levels[2].sentence
+
+
+@pytest.mark.parametrize(("huge", "said"), [(None, "TLB"), (0.0, "TLB"), (1.0, "huge pages")])
+def test_a_step_that_bandwidth_does_not_feel_is_no_cache(huge, said):
+    """The reach of a TLB of 1536 pages of 4 KiB is 6 MiB, amid an L3."""
+    shape = curves(
+        (48 * KIB, MIB, 6 * MIB, 64 * MIB),
+        (1e-9, 3.5e-9, 12e-9, 26e-9, 130e-9),
+        (300e9, 150e9, 70e9, 70e9, 40e9),
+        noise=0.02,
+    )
+    levels, climbs = hierarchy(shape, {**ZEN, "l3": 64 * MIB}, huge)
+    assert kinds(levels) == [(n, "agrees") for n in ("L1", "L2", "L3")] + [("memory", "memory")]
+    (climb,) = climbs
+    assert 4 * MIB < climb.at < 12 * MIB and said in climb.sentence
+
+
+@settings(max_examples=8)
+@given(st.floats(1e-3, 1e3), st.integers(0, 5))
+def test_the_unit_of_latency_does_not_matter(factor, seed):
+    shape = zen(32 * MIB, noise=0.05, seed=seed)
+    before = plateaus(SIZES, shape.latency)
+    after = plateaus(SIZES, np.array(shape.latency) * factor)
+    assert [(one.first, one.last) for one in after] == [(one.first, one.last) for one in before]
+
+
+@given(st.lists(st.floats(1e-9, 1e-6), min_size=2, max_size=24))
+def test_plateaus_never_overlap_and_always_rise(latency):
+    found = plateaus(SIZES[: len(latency)], latency)
+    assert found
+    for near, far in zip(found, found[1:]):
+        assert near.last < far.first and near.latency < far.latency
+    assert all(0 <= one.first <= one.last < len(latency) for one in found)
+
+
+def test_a_few_wild_samples_make_no_level():
+    latency = np.array(zen(32 * MIB, noise=0.02).latency)
+    true = [(one.first, one.last) for one in plateaus(SIZES, latency)]
+    latency[[5, 25, 45, 60]] *= 6
+    assert [(one.first, one.last) for one in plateaus(SIZES, latency)] == true
+
+
+def test_a_level_that_was_not_seen_has_no_figures():
+    levels, _ = hierarchy(curves((), (9e-8,), (1e9,)), {"l1": 48 * KIB})
+    assert levels[0].kind == "unseen" and math.isnan(levels[0].latency)

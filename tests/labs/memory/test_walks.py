@@ -1,0 +1,113 @@
+"""Chases: one cycle through all lines, in memory of its own, followed by real loads."""
+
+from __future__ import annotations
+
+import ctypes
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rooflab.labs.memory import walks
+from rooflab.labs.memory.walks import Place, chase, cycle, lay, places
+from rooflab.measure.operands import HUGE_PAGE, aligned
+from rooflab.measure.roof_kernels import chase_hops
+from rooflab.measure.threads import Crew
+
+LINE = 64
+
+
+@given(st.integers(1, 2000), st.integers(0, 2**32 - 1))
+def test_a_cycle_comes_by_every_line_once(lines, seed):
+    """A random permutation would do with many short cycles: most of the lines unvisited."""
+    order, after = cycle(lines, np.random.default_rng(seed))
+    at, seen = order[0], []
+    for _ in range(lines):
+        seen.append(at)
+        at = after[at]
+    assert at == order[0] and sorted(seen) == list(range(lines))
+    assert seen == order.tolist()
+
+
+def test_a_cycle_has_no_stride_that_a_prefetcher_could_learn():
+    order, _ = cycle(4096, np.random.default_rng(0))
+    steps = np.diff(order)
+    _, counts = np.unique(steps, return_counts=True)
+    assert counts.max() < 0.01 * len(steps) and (abs(steps) == 1).mean() < 0.01
+
+
+@given(st.lists(st.integers(1, 5000), min_size=1, max_size=40, unique=True))
+def test_cycles_never_share_an_address(lines):
+    found, room = places(lines, LINE)
+    taken = set()
+    for place, wanted in zip(found, lines):
+        assert place.lines == wanted and place.offset + wanted * LINE <= room
+        first = place.offset // LINE
+        own = {(place.lane, line) for line in range(first, first + wanted)}
+        assert not own & taken
+        taken |= own
+    assert room >= max(lines) * LINE
+
+
+def test_working_sets_of_a_mountain_fit_into_the_memory_of_the_largest():
+    lines = [64 * 2 ** (i // 4) + 16 * (i % 4) * 2 ** (i // 4) for i in range(64)]
+    assert places(lines, LINE)[1] == max(lines) * LINE
+
+
+@pytest.mark.parametrize("chains", [1, 3, 8, 40])
+def test_loads_follow_the_cycle(chains):
+    """After so many turns each chase stands where the cycle says, and goes on from there."""
+    lines, turns = 500, 37
+    store = aligned(lines * LINE + 4096)
+    addresses = lay(store, Place(lines, lane=3, offset=4096), LINE, seed=1)
+    begin = np.arange(chains) * lines // chains
+    walk = chase([store], [addresses], chains)
+    with Crew(1) as crew:
+        for number in (1, 2):
+            (job,) = walk.jobs(turns)
+            crew.time([job])
+            hops = number * turns * chase_hops(chains)
+            at = np.array((ctypes.c_int64 * chains).from_address(job[1][0]))
+            assert at.tolist() == addresses[(begin + hops) % lines].tolist()
+
+
+def test_a_visit_adds_one_sample_and_aims_at_its_length():
+    store = aligned(64 * LINE)
+    walk = chase([store], [lay(store, Place(64), LINE, 0)])
+    with Crew(1) as crew:
+        for _ in range(6):
+            walk.visit(crew)
+    assert len(walk.samples) == 6 and all(0 < one < 1e-6 for one in walk.samples)
+    assert walk.passes > 100
+
+
+def test_lines_of_other_lengths():
+    store = aligned(100 * 128)
+    addresses = lay(store, Place(100), 128, 0)
+    assert set((addresses - store.ctypes.data).tolist()) == set(range(0, 12800, 128))
+
+
+SMAPS = """{first:x}-{last:x} rw-p 00000000 00:00 0
+Size:               8192 kB
+AnonHugePages:      {huge} kB
+VmFlags: rd wr
+7f0000000000-7f0000001000 r--p 00000000 08:01 1  /lib/libc.so
+AnonHugePages:         0 kB
+"""
+
+
+@pytest.mark.parametrize(("huge", "share"), [(8192, 1.0), (2048, 0.25), (0, 0.0)])
+def test_the_share_in_huge_pages_is_read_from_the_system(tmp_path, huge, share):
+    store = aligned(4 * HUGE_PAGE)
+    first = store.ctypes.data
+    told = tmp_path / "smaps"
+    told.write_text(SMAPS.format(first=first, last=first + store.nbytes, huge=huge))
+    assert walks.huge_page_share(store, told) == share
+
+
+def test_no_share_where_nobody_tells(tmp_path):
+    assert walks.huge_page_share(aligned(4 * HUGE_PAGE), tmp_path / "none") is None
+    assert walks.huge_page_share(np.zeros(64, np.uint8)) is None
+    (tmp_path / "other").write_text("not a list of pieces")
+    assert walks.huge_page_share(aligned(4 * HUGE_PAGE), tmp_path / "other") is None
