@@ -57,7 +57,9 @@ _HOME = {
     "sort": "rooflab.exercises.sorting",
     "conclude": "rooflab.conclusions",
 }
-_MODULES = {"show": "rooflab.show", "live": "rooflab.live"}
+_MODULES = {
+    "memory": "rooflab.labs.memory", "show": "rooflab.show", "live": "rooflab.live",
+}  # fmt: skip
 
 __all__ = [*_HOME, *_MODULES]
 

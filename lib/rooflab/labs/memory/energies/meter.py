@@ -10,21 +10,22 @@ from __future__ import annotations
 
 import importlib
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from numbers import Real
 from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import Any, TypeAlias
 
 from rooflab.count.si import si
+from rooflab.count.validation import flag
 from rooflab.measure.settings import briefer
 
 POWERCAP = Path("/sys/class/powercap")
 SHORT_S = 0.5
 """Seconds from which on a reading means something. A GPU's counter moves every 20 to 100 ms (PETSc,
 manual page of PetscLogGpuEnergyMeter)."""
-#: What a domain of the kernel holds. Only the first kinds are added up: cores lie in their package.
-_KINDS = {"package": "package", "dram": "dram", "core": "core", "uncore": "uncore", "psys": "psys"}
+#: Domains that are added up: a package holds its cores, and psys all of the machine.
 _ADDED = ("package", "dram", "gpu")
 _ROOT_ONLY = (
     "only root may read the processor's energy counters (Linux closed them in November 2020, "
@@ -106,59 +107,23 @@ class Joules:
         return "\n".join([*lines, *(f"  {said}" for said in self.warnings)]) + ">"
 
 
-class joules:
-    """Count the joules that a ``with`` block uses: of the processor, its DRAM and the GPUs.
+class Meter:
+    """Counts what a ``with`` block uses by ``counters``; ``missing`` says why there are no others.
 
-    Parameters
-    ----------
-    idle_s : float, default 1
-        Seconds to stay idle before the block, so that ``above_idle`` is known; 0 skips it.
-    gpu : bool, default True
-        Whether GPUs are asked too. What they have queued must have ended within the block.
-
-    Returns
-    -------
-    Joules
-        What the ``with`` statement binds; it fills when the block ends.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If ``idle_s`` is no number of seconds, 0 or more.
-
-    Notes
-    -----
-    The counters see the whole machine: everything that runs beside is counted too. Where there is
-    none, or it is closed, ``joules`` stays empty and ``missing`` says why; nothing is raised.
-
-    Examples
-    --------
-    >>> with rl.memory.joules(idle_s=0) as used:
-    ...     total = sum(range(100_000))
-    >>> used.total is None or used.total >= 0
-    True
+    ``idle_s``: seconds to stay idle first. ``clock`` tells seconds, ``sleep`` waits for some.
     """
 
     def __init__(
         self,
-        idle_s: float = 1.0,
+        counters: Sequence[Counter],
+        missing: Sequence[str] = (),
+        idle_s: float = 0.0,
         *,
-        gpu: bool = True,
-        _powercap: Path = POWERCAP,
-        _nvml: ModuleType | Any | None = None,
-        _clock: Callable[[], float] = time.perf_counter,
-        _sleep: Callable[[float], None] = time.sleep,
+        clock: Callable[[], float] = time.perf_counter,
+        sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        if isinstance(idle_s, bool) or not isinstance(idle_s, (int, float)):
-            raise TypeError(f"idle_s={idle_s!r} must be a number of seconds, 0 or more")
-        if not 0 <= idle_s < 3600:
-            raise ValueError(f"idle_s={idle_s!r} must be a number of seconds, from 0 to an hour")
-        self._idle_s, self._clock, self._sleep = briefer(idle_s), _clock, _sleep
-        self._counters, missing = processor_counters(_powercap)
-        if gpu:
-            found, why = gpu_counters(_nvml)
-            self._counters += found
-            missing += why
+        self._counters, self._idle_s = tuple(counters), idle_s
+        self._clock, self._sleep = clock, sleep
         self.used = Joules(missing=tuple(missing))
         self._began: tuple[float, dict[str, float]] = (0.0, {})
 
@@ -198,6 +163,50 @@ class joules:
             grown = last[name] - first[name]
             spent[name] = grown + most if grown < 0 else grown
         return max(ended - began, 1e-9), spent
+
+
+def joules(idle_s: float = 1.0, *, gpu: bool = True) -> Meter:
+    """Count the joules that a ``with`` block uses: of the processor, its DRAM and the GPUs.
+
+    Parameters
+    ----------
+    idle_s : float, default 1
+        Seconds to stay idle before the block, so that ``above_idle`` is known; 0 skips it.
+    gpu : bool, default True
+        Whether GPUs are asked too. What they have queued must have ended within the block.
+
+    Returns
+    -------
+    Meter
+        For a ``with`` statement. What it binds is a :class:`Joules`, which fills when the block
+        ends.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If ``idle_s`` is no number of seconds from 0 to an hour.
+
+    Notes
+    -----
+    The counters see the whole machine: everything that runs beside is counted too. Where there is
+    none, or it is closed, ``joules`` stays empty and ``missing`` says why; nothing is raised.
+
+    Examples
+    --------
+    >>> with rl.memory.joules(idle_s=0) as used:
+    ...     total = sum(range(100_000))
+    >>> used.total is None or used.total >= 0
+    True
+    """
+    if isinstance(idle_s, bool) or not isinstance(idle_s, Real):
+        raise TypeError(f"idle_s={idle_s!r} must be a number of seconds, 0 or more")
+    if not 0 <= idle_s <= 3600:
+        raise ValueError(f"idle_s={idle_s!r} must be a number of seconds, from 0 to an hour")
+    counters, missing = processor_counters(POWERCAP)
+    if flag("gpu", gpu):
+        found, why = gpu_counters()
+        counters, missing = counters + found, missing + why
+    return Meter(counters, missing, briefer(float(idle_s)))
 
 
 def processor_counters(folder: Path) -> tuple[list[Counter], list[str]]:

@@ -202,7 +202,7 @@ def _number(name: str, value: object, *, above: bool = False) -> None:
     right = "a positive number" if above else "a number, 0 or more"
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name}={value!r} must be {right}")
-    if not (0 < value if above else 0 <= value) or not value < math.inf:
+    if not 0 <= float(value) < math.inf or (above and value == 0):
         raise ValueError(f"{name}={value!r} must be {right}")
 
 

@@ -56,7 +56,8 @@ class EnergyTable:
 
     Examples
     --------
-    >>> mine = rl.memory.EnergyTable("mine", {"dram": 1e-10}, {"fp32": {"add": 1e-12, "mult": 3e-12}})
+    >>> fp32 = {"add": 1e-12, "mult": 3e-12}
+    >>> mine = rl.memory.EnergyTable("mine", {"dram": 1e-10}, {"fp32": fp32})
     >>> mine.per_operation("fp32") * 1e12  # pJ of a multiply-add
     4.0
     """
@@ -114,7 +115,7 @@ class EnergyTable:
         return sum(row[one] for one in wanted)
 
     def with_memory(self, memory: str | float) -> EnergyTable:
-        """Return the table with another DRAM: a name of :func:`energy_memories`, or joules a byte."""
+        """Return the table with another DRAM: one of :func:`energy_memories`, or joules a byte."""
         if isinstance(memory, str):
             known = energy_memories()
             if memory.strip().lower() not in known:
@@ -155,7 +156,7 @@ def _figure(argument: str, value: object) -> Figure:
     """``value`` in joules as a Figure."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{argument}={value!r} must be a number of joules")
-    if not 0 < value < math.inf:
+    if not 0 < float(value) < math.inf:
         raise ValueError(f"{argument}={value!r} must be a positive number of joules")
     return value if isinstance(value, Figure) else Figure(float(value))
 
