@@ -57,9 +57,7 @@ _HOME = {
     "sort": "rooflab.exercises.sorting",
     "conclude": "rooflab.conclusions",
 }
-_MODULES = {
-    "memory": "rooflab.labs.memory", "show": "rooflab.show", "live": "rooflab.live",
-}  # fmt: skip
+_MODULES = {"show": "rooflab.show", "live": "rooflab.live", "memory": "rooflab.labs.memory"}
 
 __all__ = [*_HOME, *_MODULES]
 

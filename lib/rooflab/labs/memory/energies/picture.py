@@ -33,6 +33,7 @@ OPERATIONS: dict[str, Callable[[int, DTypeLike], Operation]] = {
     "GEMV": lambda n, kind: gemv(n, n, kind),
     "GEMM": lambda n, kind: gemm(n, n, n, kind),
 }
+NUMBERS = {"AXPY": "N² long", "GEMV": "N×N", "GEMM": "N×N×N"}
 #: What is paid for → its words, its colour, and how full the colour is.
 PARTS = {
     "dram": ("DRAM", "carrying", 1.0),
@@ -128,12 +129,16 @@ class Bills:
         Both grow with powers of N, 3N² numbers against N³ multiply-adds.
         """
         bill = self.all["GEMM"][0][0]
-        return SIZES[0] * bill.parts["dram"] / bill.parts[ARITHMETIC]
+        return float(SIZES[0] * bill.parts["dram"] / bill.parts[ARITHMETIC])
 
     def each(self, name: str, value: Callable[[Energy], Any]) -> np.ndarray:
         """``value`` of a bill of the operation ``name``, by size and way to pay."""
         found = [[value(bill) for bill in row] for row in self.all[name]]
         return np.array(found, object if isinstance(found[0][0], str) else float)
+
+    def shares(self, name: str, part: str) -> np.ndarray:
+        """The share of ``part`` in the bills of the operation ``name``."""
+        return self.each(name, lambda bill: bill.share(part))
 
     def per_flop(self, part: str) -> np.ndarray:
         """Picojoules a FLOP of GEMM that go to ``part``, by size and way to pay; NaN for none."""
@@ -148,8 +153,8 @@ class Bills:
         ]
         more = "more" if SIZES[n] > self.crossing else "less"
         return (
-            f"N = {grouped(SIZES[n])}, {self.said[way]}. Moving data takes {_listed(moved)}. GEMM's "
-            f"arithmetic costs {more} than its bytes from DRAM: they are equal at "
+            f"N = {grouped(SIZES[n])}, {self.said[way]}. Moving data takes {_listed(moved)}. "
+            f"GEMM's arithmetic costs {more} than its bytes from DRAM: they are equal at "
             f"N = {plain(self.crossing, 3)}."
         )
 
@@ -159,7 +164,7 @@ def _listed(parts: Sequence[str]) -> str:
 
 
 def bars_scene(story: Bills, wide: float, start: int) -> Scene:
-    """The picture of ``story`` on a sheet ``wide`` pixels wide, the slider at its stop ``start``."""
+    """The picture of ``story``, ``wide`` pixels wide; ``start`` is the slider's first stop."""
     stops = [f"N = {grouped(n)}" for n in SIZES]
     ways = Dim("paid", story.buttons, WAYS[: len(story.buttons)], glide=300)
     scene = Scene(wide, HEIGHT, [Dim("n", stops, start=start), ways])
@@ -177,29 +182,35 @@ def _bar(scene: Scene, story: Bills, name: str, foot: float) -> None:
     """An operation's name and joules at ``foot``, and below them its bar, cut by what is paid."""
     room = scene.width - 2 * EDGE
     scene.text(EDGE, foot, name, bold=True, name="operation")
+    scene.text(EDGE + 58, foot, NUMBERS[name], "soft", size=SMALL, name="numbers")
     said = story.each(name, lambda bill: f"{si(bill.joules, 'J')}, {_rate(bill)}")
     scene.text(scene.width - EDGE, foot, By("n paid", said), anchor="end", name="joules")
     left = np.zeros((len(SIZES), len(story.buttons)))
     for part, (word, ink, full) in PARTS.items():
-        shares = story.each(name, lambda bill, part=part: bill.share(part))
+        shares = story.shares(name, part)
         long = room * shares
         if not long.any():
             continue
         box = By("n paid", EDGE + left), foot + 8, By("n paid", long), BAR
-        shown = By("paid", np.where(long.any(axis=0), full, 0.0))
-        scene.rect(*box, ink, radius=0, opacity=shown, name=f"bar {part}")
-        words = np.array([[f"{word} {share_text(one)}" for one in row] for row in shares], object)
-        fits = np.vectorize(_wide)(words) + 8 < long
+        there = long.any(axis=0).astype(float)
+        scene.rect(*box, ink, radius=0, opacity=By("paid", full * there), name=f"bar {part}")
+        words = np.array([[_share(word, *one) for one in zip(*row)] for row in zip(shares, long)])
         scene.text(
-            By("n paid", EDGE + left + long / 2), foot + 25, By("n paid", words),
+            By("n paid", EDGE + left + long / 2), foot + 25, By("n paid", words.astype(object)),
             "paper" if full == 1 else "ink", size=SMALL, anchor="middle",
-            opacity=By("n paid", np.where(fits, 1.0, 0.0)), name=f"share {part}",
+            opacity=By("paid", there), name=f"share {part}",
         )  # fmt: skip
         left = left + long
 
 
 def _rate(bill: Energy) -> str:
     return f"{si(bill.per_flop, 'J')} a FLOP"
+
+
+def _share(word: str, share: float, room: float) -> str:
+    """What stands in a piece of a bar that is ``room`` pixels long: as much as fits."""
+    both = f"{word} {share_text(share)}", share_text(share), ""
+    return next(one for one in both if not one or _wide(one) + 8 < room)
 
 
 def _wide(words: str) -> float:
@@ -237,12 +248,13 @@ class _Plot:
         frame.y_ticks(scene, self.y, self.y.decades(), "{:g}".format)
         frame.x_ticks(scene, self.x, [4**e for e in range(2, 7)], lambda n: grouped(int(n)))
         scene.text(8, frame.top - 12, "GEMM, pJ a FLOP", "soft", size=LETTERS, name="axis")
-        scene.text(frame.left - 8, frame.bottom + 20, "N", "soft", size=LETTERS, anchor="end")
+        scene.text(frame.left - 15, frame.bottom + 20, "N", "soft", size=LETTERS, anchor="end")
         frame.draw(scene)
+        self._marker()
         for part in PARTS:
             self._line(part)
         self._crossing()
-        self._marker()
+        self._rings()
 
     def _line(self, part: str) -> None:
         """What one part costs. A line that is not paid for yet is not seen, and lies ready."""
@@ -281,14 +293,11 @@ class _Plot:
         )  # fmt: skip
 
     def _marker(self) -> None:
-        """The size that the slider is at: a line, a ring on each of two lines, its number."""
+        """The size that the slider is at, as a line with its number, and what moves it."""
         scene, frame = self.scene, self.frame
         along = np.array([self.x(n) for n in SIZES])
         x = By("n", along)
         scene.line([(x, frame.top), (x, frame.bottom)], "key", 1.5, dash=(3, 3), name="now")
-        for part in ("dram", ARITHMETIC):
-            y = By("n", self.y(self.lines[part][:, 0]))
-            scene.dot(x, y, size=6, fill=None, ink="key", width=2.5, name=f"now {part}")
         side = np.where(along > frame.right - 90, along - 5, along + 5)
         anchors = By("n", np.where(along > frame.right - 90, "end", "start").astype(object))
         scene.text(
@@ -297,3 +306,11 @@ class _Plot:
         )  # fmt: skip
         scene.grip("n", x, 0, area=frame.box)
         scene.slider("n", "N", at=along.tolist(), y=SLIDER)
+
+    def _rings(self) -> None:
+        """What DRAM and arithmetic cost at the size that the slider is at."""
+        x = By("n", np.array([self.x(n) for n in SIZES]))
+        for part in ("dram", ARITHMETIC):
+            y = By("n", self.y(self.lines[part][:, 0]))
+            look: dict[str, Any] = {"size": 6, "fill": None, "ink": "key", "width": 2.5}
+            self.scene.dot(x, y, **look, name=f"now {part}")
