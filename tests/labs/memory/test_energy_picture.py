@@ -60,7 +60,7 @@ def test_the_lines_meet_at_the_crossing(picture: Any) -> None:
 
 def test_its_sentence_is_the_bill_in_words(picture: Any) -> None:
     assert picture.sentence == (
-        "N = 1024, DRAM and arithmetic alone. Moving data takes 99.76 % of AXPY's 2.05 mJ, "
+        "N = 1024. Paid for: DRAM, arithmetic. Moving data takes 99.76 % of AXPY's 2.05 mJ, "
         "99 % of GEMV's 688 µJ and 29 % of GEMM's 6.98 mJ. GEMM's arithmetic costs more than its "
         "bytes from DRAM: they are equal at N = 424."
     )

@@ -247,7 +247,7 @@ def energy_of(
     >>> runs = [(one.op, one.count) for one in step.steps]
     >>> token = rl.memory.energy_of(runs, "tpuv4i-7nm", label="a token of GPT-2")
     >>> print(token)
-    a token of GPT-2: 8.98 mJ, 31.5 pJ a FLOP, 99.49 % of it for moving data
+    a token of GPT-2: 8.98 mJ, 31.5 pJ a FLOP, 99 % of it for moving data
     """
     if isinstance(ops, (Operation, str)) or not isinstance(ops, Iterable):
         raise TypeError(f"ops={ops!r} must be several operations; one alone goes to energy()")

@@ -90,7 +90,7 @@ def energy_bars(
     --------
     >>> picture = rl.memory.energy_bars(start=1024)
     >>> print(picture.sentence)
-    N = 1024, DRAM and arithmetic alone. Moving data takes 99.76 % of AXPY's 2.05 mJ, 99.3 % of ...
+    N = 1024. Paid for: DRAM, arithmetic. Moving data takes 99.76 % of AXPY's 2.05 mJ, 99 % of ...
     """
     costs, kind = energy_table(table), as_dtype("dtype", dtype)
     size("lanes", lanes), size("start", start)
@@ -105,16 +105,15 @@ class Bills:
 
     def __init__(self, table: EnergyTable, kind: DTypeLike, lanes: int) -> None:
         self.table, self.kind = table, kind
+        inner, paid = {"operands": "l1"}, "DRAM, arithmetic"
         ways: list[tuple[str, str, dict[str, Any]]] = [
-            ("DRAM", "DRAM and arithmetic alone", {}),
-            ("+ L1", "operands from L1 as well", {"operands": "l1"}),
+            ("DRAM", paid, {}),
+            ("+ L1", f"{paid}, operands from L1", inner),
         ]
         if table.instruction is not None:
-            for button, said, many in (
-                ("+ instructions", "and an instruction for each operation", 1),
-                (f"SIMD ×{lanes}", f"and an instruction for {lanes} operations", lanes),
-            ):
-                ways.append((button, said, {"operands": "l1", "lanes": many}))
+            each = f"{paid}, operands from L1, an instruction for"
+            ways.append(("+ instructions", f"{each} every operation", {**inner, "lanes": 1}))
+            ways.append((f"SIMD ×{lanes}", f"{each} {lanes} operations", {**inner, "lanes": lanes}))
         self.buttons = [button for button, _, _ in ways]
         self.said = [said for _, said, _ in ways]
         self.all: dict[str, list[list[Energy]]] = {
@@ -153,7 +152,8 @@ class Bills:
         ]
         more = "more" if SIZES[n] > self.crossing else "less"
         return (
-            f"N = {grouped(SIZES[n])}, {self.said[way]}. Moving data takes {_listed(moved)}. "
+            f"N = {grouped(SIZES[n])}. Paid for: {self.said[way]}. "
+            f"Moving data takes {_listed(moved)}. "
             f"GEMM's arithmetic costs {more} than its bytes from DRAM: they are equal at "
             f"N = {plain(self.crossing, 3)}."
         )
