@@ -29,7 +29,10 @@ NAMES = sorted(
         *(f"Workload.{name}" for name in ("bound", "seconds", "explain")),
     ]
 )
-CONSTRUCTED = {"DType", "Machine", "Model", "Operand", "Operation", "Roofline", "show.Point"}
+CONSTRUCTED = {
+    "DType", "Machine", "Model", "Operand", "Operation", "Roofline", "memory.Energy",
+    "memory.EnergyRoofline", "memory.EnergyTable", "show.Point",
+}  # fmt: skip
 
 
 @pytest.fixture(autouse=True)

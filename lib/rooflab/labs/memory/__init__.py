@@ -1,4 +1,4 @@
-"""Memory: bandwidth and latency of every level, how many lines a core keeps in flight."""
+"""Memory: where data lies, and what it costs in time and in energy to fetch it from there."""
 
 from __future__ import annotations
 
@@ -9,9 +9,18 @@ from types import ModuleType
 from rooflab.optional import installed
 
 _HOME = {
-    **dict.fromkeys(("Bandwidths", "bandwidths"), "rooflab.labs.memory.bandwidths"),
-    **dict.fromkeys(("Concurrency", "concurrency"), "rooflab.labs.memory.concurrency"),
+    **dict.fromkeys(("Bandwidth", "Bandwidths", "bandwidths"), "rooflab.labs.memory.bandwidths"),
+    **dict.fromkeys(("Concurrency", "Run", "concurrency"), "rooflab.labs.memory.concurrency"),
     **dict.fromkeys(("Mountain", "mountain"), "rooflab.labs.memory.mountain"),
+    **dict.fromkeys(("Climb", "Level"), "rooflab.labs.memory.levels"),
+    **dict.fromkeys(("Energy", "energy", "energy_of"), "rooflab.labs.memory.energies.bill"),
+    **dict.fromkeys(
+        ("EnergyTable", "energy_table", "energy_tables", "energy_memories"),
+        "rooflab.labs.memory.energies.table",
+    ),
+    **dict.fromkeys(("EnergyRoofline", "energy_roofline"), "rooflab.labs.memory.energies.roofline"),
+    **dict.fromkeys(("Joules", "joules"), "rooflab.labs.memory.energies.meter"),
+    "energy_bars": "rooflab.labs.memory.energies.picture",
 }
 __all__ = [*_HOME]
 

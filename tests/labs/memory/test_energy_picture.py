@@ -1,0 +1,117 @@
+"""The picture of what AXPY, GEMV and GEMM pay for: its bars, its crossing, its words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rooflab as rl
+from rooflab.labs.memory.energies.picture import EDGE, SIZES
+from tests.support.scenes import named, some_states, texts
+
+
+@pytest.fixture(scope="module")
+def picture() -> Any:
+    return rl.memory.energy_bars(start=1024)
+
+
+@pytest.mark.parametrize("sheet", [0, 1])
+def test_a_bar_is_cut_by_the_shares_of_the_bill(picture: Any, sheet: int) -> None:
+    scene = picture.sheets[sheet]
+    room = scene.width - 2 * EDGE
+    make = (lambda n: rl.axpy(n * n), lambda n: rl.gemv(n, n), lambda n: rl.gemm(n, n, n))
+    for state in some_states(scene):
+        n, way = SIZES[state["n"]], state["paid"]
+        paid = {
+            "dram": {}, "l1": {"operands": "l1"}, "instructions": {"operands": "l1", "lanes": 1},
+            "simd": {"operands": "l1", "lanes": 16},
+        }[way]  # fmt: skip
+        for row, op in enumerate(one(n) for one in make):
+            bill, left = rl.memory.energy(op, **paid), float(EDGE)
+            for part in ("dram", "l1", "arithmetic", "instructions"):
+                x, _, long, _ = scene.value(named(scene, f"bar {part}")[row], "box", **state)
+                assert (x, long) == pytest.approx((left, room * bill.share(part)), abs=1e-6)
+                left += long
+            assert left == pytest.approx(EDGE + room)
+
+
+def test_where_gemms_arithmetic_overtakes_dram(picture: Any) -> None:
+    """3 · 650 pJ of DRAM words against 4.6 pJ a multiply-add: N = 424; by the ladder 392."""
+    assert "they are equal at N = 424." in picture.sentence
+    assert "equal at N = 424" in texts(picture, "crossing says")
+    assert "N = 392." in rl.memory.energy_bars("rounded-45nm").sentence
+    small, large = (picture.scene.sentence(n=n) for n in (0, len(SIZES) - 1))
+    assert "arithmetic costs less than its bytes" in small
+    assert "arithmetic costs more than its bytes" in large
+
+
+def test_the_lines_meet_at_the_crossing(picture: Any) -> None:
+    scene = picture.scene
+    dram, flat = (
+        np.reshape(scene.value(named(scene, f"line {part}")[0], "points"), (-1, 2))
+        for part in ("dram", "arithmetic")
+    )
+    x, y = scene.value(named(scene, "crossing")[0], "at")[:2]
+    assert np.interp(x, *dram.T) == pytest.approx(y, abs=0.01)
+    assert np.interp(x, *flat.T) == pytest.approx(y, abs=0.01)
+
+
+def test_its_sentence_is_the_bill_in_words(picture: Any) -> None:
+    assert picture.sentence == (
+        "N = 1024. Paid for: DRAM, arithmetic. Moving data takes 99.76 % of AXPY's 2.05 mJ, "
+        "99 % of GEMV's 688 µJ and 29 % of GEMM's 6.98 mJ. GEMM's arithmetic costs more than its "
+        "bytes from DRAM: they are equal at N = 424."
+    )
+
+
+def test_every_state_has_its_own_sentence(picture: Any) -> None:
+    said = [picture.scene.sentence(**state) for state in some_states(picture.scene)]
+    assert len(set(said)) == len(said)
+
+
+def test_instructions_rule_until_many_numbers_share_one(picture: Any) -> None:
+    scene, at = picture.scene, {"n": len(SIZES) - 1}
+    alone, shared = (
+        scene.value(named(scene, "bar instructions")[2], "box", paid=way, **at)[2]
+        for way in ("instructions", "simd")
+    )
+    room = scene.width - 2 * EDGE
+    assert alone > room / 2
+    assert shared < room / 5
+
+
+def test_words_in_a_bar_are_there_only_where_they_fit(picture: Any) -> None:
+    said = texts(picture, "share arithmetic")
+    assert said == ["computing 71 %"]  # AXPY's and GEMV's are too small for any words
+    assert texts(picture, "share dram")[0] == "DRAM 99.76 %"
+
+
+def test_a_table_without_instructions_has_two_buttons() -> None:
+    seven = rl.memory.energy_bars("tpuv4i-7nm", "bf16")
+    (choice,) = [one for one in seven.scene.controls if one["kind"] == "choice"]
+    assert choice["labels"] == ["DRAM", "+ L1"]
+    assert not [mark for mark in seven.scene.marks if "instructions" in mark.name]
+
+
+def test_both_sheets_have_the_same_dimensions_and_say_the_same(picture: Any) -> None:
+    wide, narrow = picture.sheets
+    assert [dim.name for dim in wide.dims] == [dim.name for dim in narrow.dims] == ["n", "paid"]
+    for state in some_states(wide, 3):
+        assert wide.sentence(**state) == narrow.sentence(**state)
+
+
+def test_the_slider_starts_at_the_nearest_size() -> None:
+    assert SIZES[rl.memory.energy_bars(start=1000).n] == 1024
+    assert SIZES[rl.memory.energy_bars(start=1).n] == 16
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [({"start": 0}, "start=0"), ({"lanes": 0}, "lanes=0"), ({"dtype": "fp64"}, "dtype='fp64'"),
+     ({"table": "x"}, "table='x'")],
+)  # fmt: skip
+def test_bad_input(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        rl.memory.energy_bars(**given)
