@@ -23,6 +23,8 @@ from rooflab.predict.machine import Machine
 
 if typing.TYPE_CHECKING:
     from rooflab.labs.llm.decode_loop import DecodeRun
+    from rooflab.labs.memory.concurrency import Concurrency
+    from rooflab.labs.memory.mountain import Mountain
     from rooflab.measure.free_lunch import FreeLunch
 
 _NUMBERS = {float: Real, int: Integral}  # those of NumPy are as good as Python's own
@@ -45,7 +47,7 @@ class Conclusion:
         return self.text
 
 
-def cautions(*measured: Measurement | DecodeRun | FreeLunch) -> str:
+def cautions(*measured: Measurement | DecodeRun | FreeLunch | Mountain | Concurrency) -> str:
     """Return what the clock warned of while ``measured`` was measured, as the end of a sentence.
 
     A number is never shown without its warning, and a warning says of which operations or decode
@@ -62,7 +64,7 @@ def cautions(*measured: Measurement | DecodeRun | FreeLunch) -> str:
     )
 
 
-def _whose(one: Measurement | DecodeRun | FreeLunch) -> str:
+def _whose(one: Measurement | DecodeRun | FreeLunch | Mountain | Concurrency) -> str:
     """The operation that was measured, with the reader's own code for it if there is any, or the
     batch and context of a decode run; "" for a curve."""
     if isinstance(one, Measurement):

@@ -282,6 +282,22 @@ _TABLE = (
         "Every sequence has a long past now: by what factor does a step take longer?",
         "×", 0.5, 100,
     ),
+    Question(
+        "06-hop",
+        "A hop from line to line, in the largest array and in the smallest: by what factor is it "
+        "slower?",
+        "×", 1, 1000,
+    ),
+    Question(
+        "06-underway",
+        "One core reads in order from memory: how many lines are underway at any moment?",
+        "lines", 1, 1000,
+    ),
+    Question(
+        "06-price",
+        "How many multiply-adds cost as much energy as fetching one number from memory?",
+        "multiply-adds", 0.1, 10_000,
+    ),
 )  # fmt: skip
 
 QUESTIONS: Mapping[str, Question] = MappingProxyType({q.id: q for q in _TABLE})
