@@ -19,7 +19,7 @@ def with_power(watts: float = 122.0) -> rl.memory.EnergyRoofline:
     return rl.memory.EnergyRoofline(1e-10, 5e-10, watts, 1.5e12, 1.9e11, "a GPU")
 
 
-# What the paper says (Choi, Bedard, Fowler, Vuduc, IPDPS 2013, section II).
+# What follows from the paper's E = W ε_flop + Q ε_mem + π₀ T (Choi, Bedard, Fowler, Vuduc, 2013).
 
 
 @given(COSTS, COSTS)
@@ -37,7 +37,7 @@ def test_the_arch_is_ideal_divided_by_one_plus_balance_over_intensity(intensity:
 
 
 @given(INTENSITIES)
-def test_constant_power_is_the_papers_effective_balance(intensity: float) -> None:
+def test_constant_power_is_an_effective_balance(intensity: float) -> None:
     """E = W ε̂ (1 + B̂(I) / I) with ε̂ = ε + ε₀, η = ε / ε̂, B̂ = η B_ε + (1 − η) max(0, B_τ − I)."""
     arch = with_power()
     constant = arch.watts / arch.peak
@@ -74,7 +74,7 @@ def test_without_reuse_power_falls_towards_that_of_the_memory() -> None:
     assert arch.power(1e9) == pytest.approx(arch.watts + arch.peak * arch.per_flop, rel=1e-4)
 
 
-# What follows from it.
+# What holds for all, and what follows for our tables.
 
 
 @given(INTENSITIES, st.floats(1.001, 10))
