@@ -57,11 +57,9 @@ _HOME = {
     "sort": "rooflab.exercises.sorting",
     "conclude": "rooflab.conclusions",
 }
-_MODULES = {
-    "memory": "rooflab.labs.memory",
-    "show": "rooflab.show",
-    "live": "rooflab.live",
-}
+_LABS = ("memory",)
+_MODULES = {"show": "rooflab.show", "live": "rooflab.live",
+            **{lab: f"rooflab.labs.{lab}" for lab in _LABS}}  # fmt: skip
 
 __all__ = [*_HOME, *_MODULES]
 
