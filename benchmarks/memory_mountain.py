@@ -1,10 +1,10 @@
 """The memory mountain beside likwid-bench (bandwidth) and a pointer chase in C (latency).
 
-One run. Each round measures one working set in every level: rooflab's mountain, a few runs of likwid with the
-same mix on as many bytes, and a chase that is written in C and compiled by `cc`, with huge pages
-and an untimed round before it as ours has. Rounds alternate, so that a slow minute of the machine
-hits all of them. The ratio is the median over the rounds. A whole mountain is timed at the end.
-What is not installed is left out. likwid-bench is Debian's package `likwid`.
+One run. Each round measures one working set in every level: rooflab's mountain, a few runs of
+likwid with the same mix on as many bytes, and a chase in C that `cc` compiles. The
+chase has huge pages, and a part that is not timed, as ours has. Rounds alternate, so that a slow
+minute of the machine hits all of them. The ratio is the median over the rounds. A whole mountain is
+timed at the end. What is not installed is left out. likwid-bench is Debian's package `likwid`.
 
     python -m benchmarks.memory_mountain [--rounds 3]
 """
