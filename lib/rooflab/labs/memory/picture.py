@@ -25,8 +25,9 @@ from rooflab.show.scene.player import Player
 if TYPE_CHECKING:
     from rooflab.show.guess_axis import GuessAxis
 
-WIDE, NARROW, HEIGHT = 720, 400, 560
-LEFT, TOP, MIDDLE, FOOT = 92, 62, 40, 52  # MIDDLE: between both panels
+WIDE, NARROW, HEIGHT = 720, 400, 592
+LEFT, RIGHT, TOP, FOOT = 92, 22, 62, 84  # pixels around both panels
+MIDDLE, SLIDER = 40, 64  # between them; from the lower one to the slider
 UPPER = 0.54  # of the room for both
 BAND = 0.09  # opacity of every other band
 ROOM = 1.6  # times: how much further than its values a scale reaches
@@ -86,7 +87,7 @@ class _Sheet:
 
     def __init__(self, found: Mountain, scene: Scene) -> None:
         self.found, self.scene = found, scene
-        right, room = scene.width - 14, HEIGHT - TOP - MIDDLE - FOOT
+        right, room = scene.width - RIGHT, HEIGHT - TOP - MIDDLE - FOOT
         turn = TOP + UPPER * room
         self.upper = Frame(LEFT, TOP, right, turn)
         self.lower = Frame(LEFT, turn + MIDDLE, right, HEIGHT - FOOT)
@@ -116,14 +117,13 @@ class _Sheet:
         scene, x = self.scene, self.x
         _ticks(self.upper, scene, self.rate, "B/s")
         _ticks(self.lower, scene, self.hop, "s")
-        powers = range(math.ceil(math.log2(x.lo)), math.floor(math.log2(x.hi)) + 1, 2)
-        marks = [2.0**power for power in powers]
-        self.upper.x_ticks(scene, x, marks, lambda _: "")
-        self.lower.x_ticks(scene, x, marks, _binary)
+        self.upper.x_ticks(scene, x, x.decades(), lambda _: "")
+        self.lower.x_ticks(scene, x, x.decades(), lambda nbytes: si(nbytes, "B", 1))
         look: dict[str, Any] = {"size": LETTERS, "anchor": "start"}
-        scene.text(8, TOP - 36, "bandwidth", **look)
+        scene.text(8, TOP - 31, "bandwidth", **look)
         scene.text(8, self.lower.top - 12, "latency of a hop", **look)
-        scene.text(self.lower.right, HEIGHT - 10, "working set", "soft", size=LETTERS, anchor="end")
+        foot = self.lower.bottom + 38
+        scene.text(self.lower.right, foot, "working set", "soft", size=LETTERS, anchor="end")
         for frame in (self.upper, self.lower):
             frame.draw(scene)
 
@@ -145,10 +145,8 @@ class _Sheet:
         ):
             points = [*zip(x.tolist(), y(values).tolist())]
             scene.line(points, ink, 2.4, dash=dash, name=name)
-        right = self.upper.right - 10
-        for row, (name, dash) in enumerate((("copy", (5, 3)), ("read", ()))):
-            foot = TOP - 31 if row == 0 else TOP - 31
-            end = right - row * 84
+        foot, right = TOP - 31, self.upper.right - 10
+        for end, name, dash in ((right, "copy", (5, 3)), (right - 84, "read", ())):
             scene.text(end, foot, name, "carrying", size=LETTERS, anchor="end", name="key")
             ends = [(end - 64, foot - 5), (end - 38, foot - 5)]
             scene.line(ends, "carrying", 2.4, dash=dash, name="key")
@@ -167,20 +165,12 @@ class _Sheet:
             scene.dot(x, By("i", y(values)), size=6, fill="paper", ink="key", width=2.5, name="now")
         for frame in (self.upper, self.lower):
             scene.grip("i", x, 0, area=frame.box)
-        scene.slider("i", "working set", at=at, y=HEIGHT - 36 + 18)
+        scene.slider("i", "working set", at=at, y=self.lower.bottom + SLIDER)
 
 
 def _ticks(frame: Frame, scene: Scene, y: Scale, unit: str) -> None:
     values = y.steps((1, 3)) if y.hi < 300 * y.lo else y.decades()
     frame.y_ticks(scene, y, values, lambda value: si(value, unit, 1))
-
-
-def _binary(nbytes: float) -> str:
-    """Bytes of a working set as its axis names them: powers of two, "64K" and "1M"."""
-    for letter, power in (("G", 30), ("M", 20), ("K", 10)):
-        if nbytes >= 2**power:
-            return f"{nbytes / 2**power:g}{letter}"
-    return f"{nbytes:g}"
 
 
 @installed("rooflab.live.mountain")
