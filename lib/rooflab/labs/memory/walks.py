@@ -10,6 +10,7 @@ A stream runs through its data in order, with the loops that measure the roofs.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -32,8 +33,9 @@ from rooflab.measure.threads import Crew, Job
 ADDRESS = 8  # bytes
 SMAPS = Path("/proc/self/smaps")
 SLICE = 1.5e-3  # seconds of a timed walk: thousands of timer ticks, short beside a scheduler's turn
-LEAD_S = 0.04  # seconds of an untimed chase at most, or once round the cycle where that is less
-FIRST_TURNS = 128  # of the very first lead, whose speed nobody knows yet
+LEAD_S = 0.06  # seconds of an untimed walk at most
+SETTLED = 0.97  # of the best time so far: a round that saves less ends the untimed walk
+FIRST_TURNS = 128  # of the very first walk, whose speed nobody knows yet
 KEPT = 4  # digits of a sample
 
 
@@ -56,21 +58,33 @@ class Walk:
     samples: list[float] = field(default_factory=list)
 
     def visit(self, crew: Crew) -> None:
-        """Walk untimed, once through the working set or for LEAD_S seconds, then timed.
-
-        After the lead-in the caches hold what they hold when the walk goes on for ever, and as much
-        is written back to memory as is left behind.
-        """
-        if not self.pass_s:
-            few = min(self.whole, FIRST_TURNS)
-            self.pass_s = crew.time(self.jobs(few)) / few
-        lead = max(1, min(self.whole, int(LEAD_S / max(self.pass_s, 1e-9))))
-        crew.time(self.jobs(lead))
+        """Walk untimed until the caches have settled, then timed."""
+        self._lead_in(crew)
         seconds = max(crew.time(self.jobs(self.passes)), 1e-8)
         value = self.amount * self.passes / seconds
         self.samples.append(rounded(value if self.rate else 1 / value, KEPT))
         self.pass_s = seconds / self.passes
         self.passes = max(1, min(int(SLICE / self.pass_s), 100 * self.passes))
+
+    def _lead_in(self, crew: Crew) -> None:
+        """Go round the working set until that gets no faster, for LEAD_S seconds at most.
+
+        Once round is not enough. Some caches keep what is new to them only when it comes back, and
+        a last-level cache of that kind needs five rounds and more before it serves all that it can.
+        And what is written reaches memory later: in the end as much of it is written back as is
+        left behind.
+        """
+        if not self.pass_s:
+            few = min(self.whole, FIRST_TURNS)
+            self.pass_s = crew.time(self.jobs(few)) / few
+        best, spent = math.inf, 0.0
+        while spent < LEAD_S:
+            lead = max(1, min(self.whole, int((LEAD_S - spent) / max(self.pass_s, 1e-9))))
+            seconds = crew.time(self.jobs(lead))
+            spent, self.pass_s = spent + seconds, seconds / lead
+            if lead < self.whole or self.pass_s > SETTLED * best:
+                return
+            best = self.pass_s
 
 
 # Streams.
