@@ -47,7 +47,7 @@ from rooflab.measure.timing import MEASUREMENT_LOCK, iqr, quickest, robust_peak,
 from rooflab.optional import installed
 
 SCHEMA = 1
-CHAINS = (1, 2, 4, 8, 12, 16, 24, 32, 48, 64)
+CHAINS = (1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128)
 MOST_CHAINS = 128
 BUDGET = briefer(2.0)  # seconds of rounds for each number of threads, after the first three
 ROUNDS, FEWEST = 12, 3

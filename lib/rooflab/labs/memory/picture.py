@@ -18,7 +18,7 @@ from rooflab.labs.memory.mountain import Mountain
 from rooflab.measure.threads import with_threads
 from rooflab.optional import installed
 from rooflab.show.labels import width
-from rooflab.show.scene import By, Dim, Scene
+from rooflab.show.scene import FONT, By, Dim, Scene
 from rooflab.show.scene.axes import LETTERS, Frame, Scale
 from rooflab.show.scene.player import Player
 
@@ -31,7 +31,7 @@ MIDDLE, SLIDER = 40, 64  # between them; from the lower one to the slider
 UPPER = 0.54  # of the room for both
 BAND = 0.09  # opacity of every other band
 ROOM = 1.6  # times: how much further than its values a scale reaches
-LEGEND = 2.5  # times: so much more, where the legend stands
+BOLD = 1.1  # bold letters are so much wider
 
 
 def picture_scene(found: Mountain, wide: int, start: int) -> Scene:
@@ -54,32 +54,32 @@ def picture_scene(found: Mountain, wide: int, start: int) -> Scene:
     return scene
 
 
-def home(found: Mountain, number: int) -> tuple[Level, bool]:
-    """The level of a working set, and whether it lies on that level's plateau.
-
-    Between two plateaus it belongs to the one at whose end latency has made half of its climb.
-    """
+def home(found: Mountain, number: int) -> tuple[Level, Level]:
+    """The level of a working set, twice, or the two between whose plateaus it lies."""
     seen = [level for level in found.levels if math.isfinite(level.latency)]
     nbytes = found.sizes[number]
-    own = next((one for one in seen if one.found is not None and nbytes <= one.found), seen[-1])
-    return own, own.first <= nbytes <= own.last
+    near = next((one for one in seen[::-1] if one.first <= nbytes), seen[0])
+    far = next((one for one in seen if nbytes <= one.last), seen[-1])
+    return near, far
 
 
 def sentence(found: Mountain, number: int) -> str:
     """What the picture says of one working set."""
-    level, flat = home(found, number)
+    near, far = (_called(level) for level in home(found, number))
     read, copy, hop = (float(one[number]) for one in (found.read, found.copy, found.latency))
-    where = "main memory" if level.name == "memory" else level.name
-    if level.name == "cache":
-        where = "a cache that the system does not tell of"
-    lies = f"lies in {where}" if flat else f"is at the edge of {where}"
-    lines = read * hop / found.line
+    lies = f"in {near}" if near == far else f"between {near} and {far}"
+    lines = plain(read * hop / found.line, 2)
     threads = "" if found.threads == 1 else f" for each of {found.threads} threads"
     return (
-        f"A working set of {si(found.sizes[number], 'B', 2)}{threads} {lies}: it is read with "
-        f"{si(read, 'B/s')} and copied with {si(copy, 'B/s')}. A lone hop takes {si(hop, 's')}. "
-        f"So reading keeps {plain(lines, 2)} lines of {found.line} bytes in flight."
+        f"A working set of {si(found.sizes[number], 'B', 2)}{threads} lies {lies}: it is read at "
+        f"{si(read, 'B/s')} and copied at {si(copy, 'B/s')}. A lone hop takes {si(hop, 's')}. "
+        f"By Little's law, reading keeps {lines} lines of {found.line} bytes in flight."
     )
+
+
+def _called(level: Level) -> str:
+    unknown = "a cache that the system does not tell of"
+    return {"memory": "main memory", "cache": unknown}.get(level.name, level.name)
 
 
 class _Sheet:
@@ -95,7 +95,7 @@ class _Sheet:
         self.x = self.upper.x(sizes[0] / 1.1, sizes[-1] * 1.1)
         rates = np.concatenate([found.read, found.copy])
         self.rate = self.upper.y(rates.min() / ROOM, rates.max() * ROOM)
-        self.hop = self.lower.y(found.latency.min() / ROOM, found.latency.max() * LEGEND)
+        self.hop = self.lower.y(found.latency.min() / ROOM, found.latency.max() * ROOM)
 
     def draw_bands(self) -> None:
         """A band for each level that was found, every other one shaded, with its name on top."""
@@ -103,13 +103,13 @@ class _Sheet:
         start = self.upper.left
         for number, level in enumerate(seen):
             end = self.upper.right if level.found is None else self.x(level.found)
-            for frame in (self.upper, self.lower):
+            for frame in (self.upper, self.lower) if number % 2 else ():
                 tall = frame.bottom - frame.top
                 self.scene.rect(start, frame.top, end - start, tall, "soft", radius=0,
-                                opacity=BAND * (number % 2), name="band")  # fmt: skip
-            if width(level.name) < end - start - 4:
-                self.scene.text((start + end) / 2, TOP - 8, level.name, "soft", bold=True,
-                                anchor="middle", name="level")  # fmt: skip
+                                opacity=BAND, name="band")  # fmt: skip
+            if BOLD * width(level.name) * LETTERS / FONT < end - start:
+                self.scene.text((start + end) / 2, TOP - 8, level.name, "soft", size=LETTERS,
+                                bold=True, anchor="middle", name="level")  # fmt: skip
             start = end
 
     def draw_axes(self) -> None:
