@@ -29,7 +29,6 @@ ONE_IMPORTER = {
     "rooflab.show.rooflines.picture": "a picture, which live.py makes a widget",
     "rooflab.show.rooflines.controls": "menus, sliders and lines of words: nothing that is drawn",
     "rooflab.labs.golf.picture": "a picture, which the facade rl.show names",
-    "rooflab.labs.memory.concurrency": "a measurement, which the facade rl.memory names",
     "rooflab.labs.llm.film.picture": "a picture, which live.py makes a widget",
     "rooflab.labs.llm.film.bars": "half of a picture, whose limit is 400 lines",
 }

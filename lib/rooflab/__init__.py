@@ -57,9 +57,11 @@ _HOME = {
     "sort": "rooflab.exercises.sorting",
     "conclude": "rooflab.conclusions",
 }
-_LABS = ("memory",)
-_MODULES = {"show": "rooflab.show", "live": "rooflab.live",
-            **{lab: f"rooflab.labs.{lab}" for lab in _LABS}}  # fmt: skip
+_MODULES = {
+    "memory": "rooflab.labs.memory",
+    "show": "rooflab.show",
+    "live": "rooflab.live",
+}
 
 __all__ = [*_HOME, *_MODULES]
 
