@@ -1,0 +1,33 @@
+"""``rl.search``: let the machine look for what is cheaper.
+
+Expressions are rewritten by rules until the cheapest equal one is known; operators are described by
+which elements they touch; compilers are compared by what they decide and what they check.
+"""
+
+from __future__ import annotations
+
+import importlib
+
+from rooflab.optional import installed
+
+_HOME = {
+    **dict.fromkeys(
+        ("Expression", "matrix", "vector", "elementwise"),
+        "rooflab.labs.search.rewrite.expression",
+    ),
+    "total": "rooflab.labs.search.rewrite.cost",
+    **dict.fromkeys(("Rule", "rule", "rules"), "rooflab.labs.search.rewrite.rules"),
+    **dict.fromkeys(("simplify", "Simplified", "greedy"), "rooflab.labs.search.rewrite.simplify"),
+}
+__all__ = [*_HOME]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME:
+        raise AttributeError(f"module 'rooflab.labs.search' has no attribute {name!r}")
+    with installed(f"rooflab.search.{name}"):
+        return getattr(importlib.import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])
