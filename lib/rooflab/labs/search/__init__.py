@@ -15,6 +15,7 @@ _HOME = {
         ("Expression", "matrix", "vector", "elementwise"),
         "rooflab.labs.search.rewrite.expression",
     ),
+    "egglog": "rooflab.labs.search.rewrite.egglog_graph",
     "total": "rooflab.labs.search.rewrite.cost",
     **dict.fromkeys(("Rule", "rule", "rules"), "rooflab.labs.search.rewrite.rules"),
     **dict.fromkeys(("simplify", "Simplified", "greedy"), "rooflab.labs.search.rewrite.simplify"),

@@ -311,10 +311,11 @@ def _fuse(graph: EGraph, number: int, node: Node) -> Iterator[Term]:
     """A pass over elements whose first operand comes from another pass: one pass does both."""
     if not isinstance(node.op, Map):
         return
-    for inner in graph.nodes(node.args[0]):
+    first = node.args[0]
+    for inner in graph.nodes(first):
         if isinstance(inner.op, Map) and len(inner.op.functions + node.op.functions) <= LONGEST:
             args = (*inner.args, *node.args[1:])
-            if number not in args:  # a pass that gives its own operand back only goes round
+            if number not in args and first not in inner.args:  # those only go round in a circle
                 yield Plan(Map(inner.op.functions + node.op.functions), args)
 
 
