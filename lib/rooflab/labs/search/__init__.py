@@ -18,12 +18,17 @@ _HOME = {
     "egglog": "rooflab.labs.search.rewrite.egglog_graph",
     "total": "rooflab.labs.search.rewrite.cost",
     **dict.fromkeys(("Rule", "rule", "rules"), "rooflab.labs.search.rewrite.rules"),
+    **dict.fromkeys(("compilers", "CompilerMap"), "rooflab.labs.search.compiler_map"),
+    **dict.fromkeys(("Operator", "operator"), "rooflab.labs.search.operators"),
     **dict.fromkeys(("simplify", "Simplified", "greedy"), "rooflab.labs.search.rewrite.simplify"),
 }
-__all__ = [*_HOME]
+_MODULES = {"operators": "rooflab.labs.search.operators"}
+__all__ = [*_HOME, *_MODULES]
 
 
 def __getattr__(name: str) -> object:
+    if name in _MODULES:
+        return importlib.import_module(_MODULES[name])
     if name not in _HOME:
         raise AttributeError(f"module 'rooflab.labs.search' has no attribute {name!r}")
     with installed(f"rooflab.search.{name}"):

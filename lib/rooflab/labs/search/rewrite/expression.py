@@ -115,7 +115,9 @@ def _broadcast(args: Sequence[Form]) -> tuple[int, int]:
     rows, columns = (max(form.shape[axis] for form in args) for axis in (0, 1))
     for form in args:
         if form.shape[0] not in (1, rows) or form.shape[1] not in (1, columns):
-            raise ValueError(f"shape: {form.shape} does not fit {rows}×{columns} element by element")
+            raise ValueError(
+                f"shape: {form.shape} does not fit {rows}×{columns} element by element"
+            )
     return rows, columns
 
 
@@ -204,7 +206,9 @@ class Expression:
     def _scaled(self, function: str, other: object) -> Expression:
         if isinstance(other, Real) and not isinstance(other, bool):
             if not math.isfinite(other) or (function == "div" and other == 0):
-                raise ValueError(f"{function}: {other!r} must be a finite number, and no division by 0")
+                raise ValueError(
+                    f"{function}: {other!r} must be a finite number, and no division by 0"
+                )
             return make(_single(function, float(other)), self)
         return make(_single(function), self, _expression("* or /", other))
 

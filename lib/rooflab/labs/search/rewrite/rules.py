@@ -132,9 +132,7 @@ def _node_matches(
         return
     match pattern.number:
         case ast.Name(id=name) if bound.get(name, function.number) == function.number:
-            yield from _matches(
-                graph, pattern.arg, node.args[0], {**bound, name: function.number}
-            )
+            yield from _matches(graph, pattern.arg, node.args[0], {**bound, name: function.number})
         case ast.Constant(value=value) if value == function.number:
             yield from _matches(graph, pattern.arg, node.args[0], bound)
 
