@@ -225,7 +225,7 @@ def compilers(*names: str, by: str = "") -> CompilerMap:
     Examples
     --------
     >>> print(rl.search.compilers()["Exo"].fact.quote)
-    The language implementation guarantees the correctness of these primitive rewrites with a set of ...
+    The language implementation guarantees the correctness of these primitive rewrites ...
     """
     if by and by not in GROUPED:
         raise unknown("by", by, GROUPED)

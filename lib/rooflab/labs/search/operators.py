@@ -401,7 +401,7 @@ def _accesses(
     extents: Mapping[str, int],
     shapes: Mapping[str, tuple[int, ...]],
 ) -> list[Access]:
-    """The accesses; a tensor without a shape ends with the last element that any of them touches."""
+    """The accesses; a tensor without a shape ends with the last element that one touches."""
     read = [(*_coordinates(one, extents), ast.unparse(one)) for one in elements]
     found: dict[str, tuple[int, ...]] = {}
     for tensor, index, said in read:

@@ -13,7 +13,6 @@ from rooflab.labs.search.rewrite.expression import (
     Array,
     Expression,
     Form,
-    Map,
     Op,
     Product,
     Transpose,

@@ -253,7 +253,6 @@ class Expression:
         ValueError
             If a matrix is missing or has another shape.
         """
-        import numpy as np
 
         results: dict[Expression, np.ndarray] = {}
         for one in self.subterms():
@@ -282,7 +281,8 @@ def _computed(op: Op, args: Sequence[np.ndarray]) -> np.ndarray:
     if isinstance(op, Product):
         left = args[0].T if op.left_transposed else args[0]
         right = args[1].T if op.right_transposed else args[1]
-        return left @ right + args[2] if op.adds else left @ right
+        product: np.ndarray = left @ right
+        return product + args[2] if op.adds else product
     assert isinstance(op, Map)
     waiting = list(args)
     value = waiting.pop(0)
@@ -297,14 +297,12 @@ def _applied(function: Function, value: np.ndarray, *others: np.ndarray) -> np.n
 
     from rooflab.measure.verify import functions
 
-    whole = value.dtype.kind == "i"
     if function.number is not None:
         others = (value.dtype.type(function.number),)
-    if function.name == "shift":
-        return np.left_shift(value, others[0])
-    if function.name == "div" and whole:
-        return np.floor_divide(value, others[0])
-    result: np.ndarray = functions(np)[function.name](value, *others)
+    known = {**functions(np), "shift": np.left_shift}
+    if value.dtype.kind == "i":
+        known["div"] = np.floor_divide
+    result: np.ndarray = known[function.name](value, *others)
     return result
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from types import MappingProxyType
@@ -282,14 +282,13 @@ def _require_truth(says: str, left: Pattern, right: Pattern, dtype: str) -> None
         for name in letters if name.isupper()
     }  # fmt: skip
     of = {name: matrix(name, size, size, dtype) for name in arrays}
-    sides = [_filled(side, of, numbers).value(arrays) for side in (left, right)]
-    differs = np.argwhere(~np.isclose(*sides, equal_nan=True))
+    one, other = (_filled(side, of, numbers).value(arrays) for side in (left, right))
+    differs = np.argwhere(~np.isclose(one, other, equal_nan=True))
     if len(differs):
         row, column = (int(at) for at in differs[0])
-        one, other = (side[row, column] for side in sides)
         raise ValueError(
             f"rule: {says} is not true: element ({row}, {column}) of random matrices is "
-            f"{one:g} on the left and {other:g} on the right"
+            f"{one[row, column]:g} on the left and {other[row, column]:g} on the right"
         )
 
 
@@ -374,8 +373,8 @@ def rules() -> Mapping[str, Rule]:
     Returns
     -------
     mapping of str to Rule
-        Each rule under its name, read-only. ``fuse``, ``accumulate`` and ``read-transposed`` choose a routine
-        that does more at once; the others are laws of matrices and numbers.
+        Each rule under its name, read-only. ``fuse``, ``accumulate`` and ``read-transposed``
+        choose a routine that does more at once; the others are laws of matrices and numbers.
 
     Notes
     -----
@@ -395,3 +394,22 @@ def rules() -> Mapping[str, Rule]:
     ):
         found[name] = Rule(name, says, rewrites)
     return MappingProxyType(found)
+
+
+#: Names of rules, rules, or both; None for all of the course's.
+Rules: TypeAlias = Iterable[str | Rule] | None
+
+
+def chosen(given: Rules) -> list[Rule]:
+    """The rules that are ``given``, in their order; ValueError for a name that is none."""
+    known = rules()
+    if given is None:
+        return list(known.values())
+    found = []
+    for one in (given,) if isinstance(given, (str, Rule)) else given:
+        if isinstance(one, str) and one not in known:
+            raise unknown("rules", one, known)
+        if not isinstance(one, (str, Rule)):
+            raise TypeError(f"rules: {one!r} must be the name of a rule, or a rule")
+        found.append(known[one] if isinstance(one, str) else one)
+    return found

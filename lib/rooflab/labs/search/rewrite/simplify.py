@@ -6,20 +6,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from rooflab.count.si import si, times
-from rooflab.count.validation import size, unknown
+from rooflab.count.validation import size
 from rooflab.labs.search.rewrite.cost import measure_of, price_of, total
 from rooflab.labs.search.rewrite.egraph import EGraph, Plan, Term
 from rooflab.labs.search.rewrite.expression import Expression, make
-from rooflab.labs.search.rewrite.rules import Rule, rules
+from rooflab.labs.search.rewrite.rules import Rule, Rules, chosen
 from rooflab.predict.machine import Machine
-
-#: Names of rules, rules, or both.
-Rules: TypeAlias = Iterable[str | Rule] | None
 
 NODES = 3000  # an e-graph of the course's expressions stays below; more takes seconds
 
@@ -157,10 +153,10 @@ def simplify(
     """
     if not isinstance(expression, Expression):
         raise TypeError(f"expression={expression!r} must be an expression, such as A @ B")
-    chosen, (_, unit) = _rules(rules), measure_of(cost)
+    applied, (_, unit) = chosen(rules), measure_of(cost)
     graph = EGraph()
     root = graph.add(expression)
-    growth, ended = _saturate(graph, chosen, size("rounds", rounds), size("nodes", nodes))
+    growth, ended = _saturate(graph, applied, size("rounds", rounds), size("nodes", nodes))
     after = graph.extract(root, price_of(cost))
     before_cost, after_cost = total(expression, cost), total(after, cost)
     if not after_cost < before_cost:
@@ -174,24 +170,8 @@ def simplify(
     )  # fmt: skip
 
 
-def _rules(given: Rules) -> list[Rule]:
-    known = rules()
-    if given is None:
-        return list(known.values())
-    if isinstance(given, (str, Rule)):
-        given = (given,)
-    found = []
-    for one in given:
-        if isinstance(one, str) and one not in known:
-            raise unknown("rules", one, known)
-        if not isinstance(one, (str, Rule)):
-            raise TypeError(f"rules: {one!r} must be the name of a rule, or a rule")
-        found.append(known[one] if isinstance(one, str) else one)
-    return found
-
-
 def _saturate(
-    graph: EGraph, chosen: Sequence[Rule], rounds: int, nodes: int
+    graph: EGraph, applied: Sequence[Rule], rounds: int, nodes: int
 ) -> tuple[list[Growth], str]:
     """Apply all rules to everything, again and again, until nothing is new or a limit is met."""
     growth = [Growth(0, *graph.size(), {})]
@@ -200,7 +180,7 @@ def _saturate(
             (rule.name, one, term)
             for one, members in graph.classes()
             for node in members
-            for rule in chosen
+            for rule in applied
             for term in rule.terms(graph, one, node)
         ]
         joined: Counter[str] = Counter()
@@ -258,20 +238,20 @@ def greedy(expression: Expression, rules: Rules = None, steps: int = 100) -> lis
     """
     if not isinstance(expression, Expression):
         raise TypeError(f"expression={expression!r} must be an expression, such as A @ B")
-    chosen, path = _rules(rules), [expression]
+    applied, path = chosen(rules), [expression]
     for _ in range(size("steps", steps)):
-        replaced = _first(path[-1], chosen)
+        replaced = _first(path[-1], applied)
         if replaced is None or replaced in path:
             break
         path.append(replaced)
     return path
 
 
-def _first(expression: Expression, chosen: Sequence[Rule]) -> Expression | None:
+def _first(expression: Expression, applied: Sequence[Rule]) -> Expression | None:
     """``expression`` after the first rule that fits, tried from the inside out."""
     graph = EGraph()  # with one node a class: here it only serves to look at
     terms = {graph.add(one): one for one in expression.subterms()}
-    for rule in chosen:
+    for rule in applied:
         for number, members in graph.classes():
             for node in members:
                 for term in rule.terms(graph, number, node):
