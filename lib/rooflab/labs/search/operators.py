@@ -336,7 +336,7 @@ def operator(
     Examples
     --------
     >>> rl.search.operator("y[i] += A[i, j] * x[j]", {"i": 4, "j": 8})
-    operator 4×8 fp32: 64 FLOP, 176 B, 0.3636 FLOP/B
+    operator 4×8 fp32: 64.0 FLOP, 176 B, 0.3636 FLOP/B
       i        4  broadcast    strides y 1, A 8, x 0
       j        8  reduction    strides y 0, A 1, x 1
     """
@@ -452,13 +452,23 @@ def _gather(tree: ast.expr, factor: int, coefficients: dict[str, int]) -> int:
             return _gather(left, factor, coefficients) + _gather(right, factor, coefficients)
         case ast.BinOp(left=left, op=ast.Sub(), right=right):
             return _gather(left, factor, coefficients) + _gather(right, -factor, coefficients)
-        case ast.BinOp(left=ast.Constant(value=int() as number), op=ast.Mult(), right=inner):
-            return _gather(inner, factor * number, coefficients)
-        case ast.BinOp(left=inner, op=ast.Mult(), right=ast.Constant(value=int() as number)):
-            return _gather(inner, factor * number, coefficients)
+        case ast.BinOp(left=left, op=ast.Mult(), right=right):
+            for number, inner in ((_whole(left), right), (_whole(right), left)):
+                if number is not None:
+                    return _gather(inner, factor * number, coefficients)
     raise ValueError(
         f"statement: index {ast.unparse(tree)!r} must be a sum of loops, such as 2*i + k - 1"
     )
+
+
+def _whole(tree: ast.expr) -> int | None:
+    """The whole number that ``tree`` is, or None."""
+    match tree:
+        case ast.Constant(value=int() as number):
+            return number
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() as number)):
+            return -number
+    return None
 
 
 # Instances.
