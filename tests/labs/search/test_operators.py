@@ -11,7 +11,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import rooflab as rl
-from rooflab.labs.search.operators import Access, Operator
+from rooflab.labs.search.statement import Access, Operator
 
 O = rl.search.operators  # noqa: E741
 

@@ -37,7 +37,25 @@ Term: TypeAlias = int | Plan
 
 
 class EGraph:
-    """Classes of equal operations. Add expressions, merge what is equal, extract the cheapest."""
+    """Classes of equal operations. Add expressions, merge what is equal, extract the cheapest.
+
+    See Also
+    --------
+    simplify : Fills one by rules, and extracts the cheapest expression.
+
+    Examples
+    --------
+    >>> A, B, C = (rl.search.matrix(name, 8, 8) for name in "ABC")
+    >>> graph = rl.search.EGraph()
+    >>> one, other = graph.add(A @ B), graph.add(A @ C)
+    >>> graph.merge(graph.add(B), graph.add(C))  # if B and C are equal,
+    True
+    >>> graph.rebuild()
+    >>> graph.find(one) == graph.find(other)  # so are AB and AC
+    True
+    >>> graph.size()  # nodes, and classes
+    (4, 3)
+    """
 
     def __init__(self) -> None:
         self._parent: list[int] = []  # union-find: a class that was merged points to the other
