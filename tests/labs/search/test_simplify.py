@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rooflab as rl
-from tests.labs.search.support.expressions import arrays_for, expressions
+from tests.labs.search.support.expressions import arrays_for, expressions, tree_cost
 
 S = rl.search
 
@@ -236,3 +236,15 @@ def test_the_answer_is_told_in_words() -> None:
 def test_bad_input_is_refused(call, error: type[Exception], said: str) -> None:
     with pytest.raises(error, match=said):
         call(S.matrix("A", 4, 4))
+
+
+def test_a_shared_product_is_not_torn_apart() -> None:
+    # AB is used twice. Paid twice, A (B V) is cheaper; paid once, as it runs, AB is.
+    n, m = 8, 6
+    a, b = S.matrix("A", n, n), S.matrix("B", n, n)
+    v, w = S.matrix("V", n, m), S.matrix("W", n, m)
+    shared, torn = (a @ b) @ v + (a @ b) @ w, a @ (b @ v) + a @ (b @ w)
+    assert tree_cost(torn, "flops") < tree_cost(shared, "flops")
+    assert S.total(shared, "flops") == 2 * n**3 + 4 * n**2 * m + n * m
+    assert S.total(torn, "flops") == 8 * n**2 * m + n * m > S.total(shared, "flops")
+    assert S.simplify(shared, "associate", "flops").after == shared
