@@ -26,7 +26,7 @@ from rooflab.labs.search.rewrite.expression import (
     Transpose,
     make,
 )
-from rooflab.labs.search.rewrite.rules import Pattern, Rule, Rules, Scaled, chosen, rules
+from rooflab.labs.search.rewrite.rules import Pattern, Rule, Rules, Scaled, as_rules, rules
 from rooflab.optional import installed
 from rooflab.predict.machine import Machine
 
@@ -105,7 +105,7 @@ class _Best:
 def _patterns(given: Rules) -> list[Rule]:
     if given is None:
         return [one for one in rules().values() if one.sides]
-    found = chosen(given)
+    found = as_rules(given)
     for one in found:
         if not one.sides:
             raise ValueError(f"rules: {one.name!r} is a function of ours; egglog takes patterns")

@@ -400,7 +400,7 @@ def rules() -> Mapping[str, Rule]:
 Rules: TypeAlias = Iterable[str | Rule] | None
 
 
-def chosen(given: Rules) -> list[Rule]:
+def as_rules(given: Rules) -> list[Rule]:
     """The rules that are ``given``, in their order; ValueError for a name that is none."""
     known = rules()
     if given is None:

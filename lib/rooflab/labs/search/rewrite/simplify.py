@@ -14,7 +14,7 @@ from rooflab.count.validation import size
 from rooflab.labs.search.rewrite.cost import measure_of, price_of, total
 from rooflab.labs.search.rewrite.egraph import EGraph, Plan, Term
 from rooflab.labs.search.rewrite.expression import Expression, make
-from rooflab.labs.search.rewrite.rules import Rule, Rules, chosen
+from rooflab.labs.search.rewrite.rules import Rule, Rules, as_rules
 from rooflab.predict.machine import Machine
 
 NODES = 3000  # an e-graph of the course's expressions stays below; more takes seconds
@@ -153,7 +153,7 @@ def simplify(
     """
     if not isinstance(expression, Expression):
         raise TypeError(f"expression={expression!r} must be an expression, such as A @ B")
-    applied, (_, unit) = chosen(rules), measure_of(cost)
+    applied, (_, unit) = as_rules(rules), measure_of(cost)
     graph = EGraph()
     root = graph.add(expression)
     growth, ended = _saturate(graph, applied, size("rounds", rounds), size("nodes", nodes))
@@ -238,7 +238,7 @@ def greedy(expression: Expression, rules: Rules = None, steps: int = 100) -> lis
     """
     if not isinstance(expression, Expression):
         raise TypeError(f"expression={expression!r} must be an expression, such as A @ B")
-    applied, path = chosen(rules), [expression]
+    applied, path = as_rules(rules), [expression]
     for _ in range(size("steps", steps)):
         replaced = _first(path[-1], applied)
         if replaced is None or replaced in path:
