@@ -152,3 +152,6 @@ def test_the_library_is_given_patterns_only() -> None:
         S.egglog(3)
     with pytest.raises(ValueError, match="rounds=0"):
         S.egglog(A, rounds=0)
+    for routine in (A @ B + C, S.elementwise("relu", A + B)):
+        with pytest.raises(ValueError, match="is one routine of ours"):
+            S.egglog(S.simplify(routine).after)

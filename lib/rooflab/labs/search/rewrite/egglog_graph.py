@@ -61,7 +61,7 @@ def egglog(
     ModuleNotFoundError
         If egglog is not installed.
     TypeError, ValueError
-        If a rule is unknown or is no pattern.
+        If a rule is unknown or is no pattern, or the expression has a fused pass or a ``gemm``.
 
     Examples
     --------
@@ -71,6 +71,10 @@ def egglog(
     """
     if not isinstance(expression, Expression):
         raise TypeError(f"expression={expression!r} must be an expression, such as A @ B")
+    for one in expression.subterms():
+        routine = isinstance(one.op, Product) and one.op != Product()
+        if routine or (isinstance(one.op, Map) and len(one.op.functions) > 1):
+            raise ValueError(f"expression: {one} is one routine of ours; egglog takes single steps")
     language, kind = _language(), expression.dtype.kind
     found = [one for one in _patterns(rules) if one.only in ("", kind)]
     rewrites = [one for rule in found for one in language.rewrites(rule, kind)]
