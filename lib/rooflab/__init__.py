@@ -59,6 +59,7 @@ _HOME = {
 }
 _MODULES = {
     "memory": "rooflab.labs.memory",
+    "search": "rooflab.labs.search",
     "show": "rooflab.show",
     "live": "rooflab.live",
 }
