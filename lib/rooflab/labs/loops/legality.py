@@ -200,8 +200,8 @@ def _tied(d: str, e: str, x: Array, y: Array, equations: list[tuple[int, int, in
 
 
 def _parts(value: Affine) -> dict[str, Affine]:
-    """An expression as a sum of parts of one dimension each; "" for the constant."""
-    parts = {"": constant(value.constant)}
+    """An expression, but for its constant, as a sum of parts of one dimension each."""
+    parts: dict[str, Affine] = {}
     for atom, factor in value.terms:
         names = set(atom.inner.names()) if isinstance(atom, Quotient) else {atom}
         if len(names) > 1:
@@ -225,11 +225,16 @@ class _Clock:
     def of(self, end: _End, dim: str, values: Array) -> Array:
         """The part of an iteration's time that ``dim`` makes, for each of its values."""
         total = np.zeros(len(values), dtype=self.kind)
-        for name, weight in self.weights.items():
+        for name, weight in self.weights.items() if dim else ():
             part = _parts(end.leaf.time[name]).get(dim)
-            if part is not None and (dim or part.constant):
+            if part is not None:
                 total = total + np.asarray(part.at({dim: values}), dtype=self.kind) * weight
         return total
+
+    def constant(self, end: _End) -> int:
+        """The part of an iteration's time that is the same for all."""
+        times = end.leaf.time
+        return sum(times[name].constant * weight for name, weight in self.weights.items())
 
 
 def _clock(shared: tuple[Loop, ...]) -> _Clock:
@@ -318,8 +323,7 @@ def _earliest(
     if any(not len(f.x) or not len(f.y) for f in factors):
         return None
     told = [(clock.of(a, f.first, f.x), clock.of(b, f.second, f.y)) for f in factors]
-    nothing = np.zeros(1, dtype=np.int64)
-    rest = int(clock.of(b, "", nothing)[0] - clock.of(a, "", nothing)[0]) if clock.weights else 0
+    rest = clock.constant(b) - clock.constant(a)
     leasts = [f.least(x, y) for f, (x, y) in zip(factors, told)]
     if not all(some.any() for _, some in leasts):
         return None
@@ -397,8 +401,7 @@ def _apart(
     and in the loop. Choices with equal rows are worth the same, so that one of them is enough.
     """
     clocks = _clock(outer), _clock((loop,))
-    nothing = np.zeros(1, dtype=np.int64)
-    apart = [int(clock.of(b, "", nothing)[0] - clock.of(a, "", nothing)[0]) for clock in clocks]
+    apart = [clock.constant(b) - clock.constant(a) for clock in clocks]
     rows = np.array([apart], dtype=clocks[0].kind)
     owners = _owners(factors, a, b, (*outer, loop))
     choices: list[tuple[_Factor, Steps, Array]] = []
