@@ -392,11 +392,45 @@ class Nest:
         plain.tree, plain.packed = self.original, ()
         return run(plain, "python", 1, arrays)
 
-    def stream(self, itemsize: int = 4) -> AccessStream:
-        """The accesses that are left after registers, for ``rl.cache.simulate``."""
+    def stream(
+        self, itemsize: int = 4, keep: bool = False, statement: str | None = None
+    ) -> AccessStream:
+        """The accesses that are left after registers, for ``rl.cache.simulate``.
+
+        Loops that are unrolled or vectorised leave the accesses of one tile, each element or
+        vector once. Where such a tile does not divide a loop, every access is a scalar one.
+
+        Parameters
+        ----------
+        itemsize : int
+            Bytes of an element.
+        keep : bool
+            Whether a sum stays in a register while inner loops only add to it, as a good compiler
+            would do. Otherwise each turn reads and writes it.
+        statement : str, optional
+            Of several nests, the one that this statement is in.
+
+        Returns
+        -------
+        AccessStream
+            The loops that run, and an affine reference for each access in them.
+
+        Raises
+        ------
+        ValueError
+            For a schedule whose addresses are no sums of loops, or that is no single nest.
+
+        Examples
+        --------
+        >>> gemm = rl.loops.Nest({"i": 4, "j": 4, "k": 4}, "C[i,j] += A[i,k]*B[k,j]")
+        >>> [one.array for one in gemm.stream().references]
+        ['A', 'B', 'C', 'C']
+        >>> [one.depth for one in gemm.stream(keep=True).references]
+        [2, 3, 3, 2]
+        """
         from rooflab.labs.loops.access_stream import stream
 
-        return stream(self, size("itemsize", itemsize))
+        return stream(self, size("itemsize", itemsize), flag("keep", keep), statement)
 
     # Checks of names.
 
