@@ -142,10 +142,10 @@ def _index(access: Access) -> str:
 
 
 def _guard(guard: Affine, style: str) -> str:
-    """A guard as a comparison without a minus sign in front: 30 > 8*io + ii."""
+    """A guard as a comparison: 8*io + ii <= 29."""
     positive = Affine(tuple((a, f) for a, f in guard.terms if f > 0), max(guard.constant, 0))
     negative = positive - guard
-    return f"{positive.text(style)} >= {negative.text(style)}"
+    return f"{negative.text(style)} <= {positive.text(style)}"
 
 
 def _value(

@@ -147,8 +147,9 @@ class Affine:
 
     def text(self, style: str = "python") -> str:
         """The expression as ``style`` writes it: "python", "c" or "isl"."""
-        said = ""
-        for atom, factor in self.terms:
+        front = self.constant if self.constant > 0 and all(f < 0 for _, f in self.terms) else 0
+        said = str(front) if front else ""
+        for atom, factor in sorted(self.terms, key=lambda term: term[1] < 0):
             name = atom if isinstance(atom, str) else atom.text(style)
             if abs(factor) != 1:
                 bare = isinstance(atom, str) or style == "isl"
@@ -156,7 +157,7 @@ class Affine:
             elif factor < 0 and not said and not isinstance(atom, str):
                 name = f"({name})"  # -i//8 would be (-i)//8
             said += (" - " if factor < 0 else " + ") + name if said else "-" * (factor < 0) + name
-        if self.constant or not said:
+        if (self.constant and not front) or not said:
             number = str(abs(self.constant)) if said else str(self.constant)
             said += (" - " if self.constant < 0 else " + ") + number if said else number
         return said

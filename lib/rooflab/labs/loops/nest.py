@@ -203,11 +203,10 @@ class Nest:
 
     def skew(self, loop: str, by: str, factor: int = 1) -> Nest:
         """Let ``loop`` count ``factor`` times ``by`` more: j becomes j + factor*i."""
-        found, (other, _) = self.loop(loop)[0], self.loop(by)
+        (found, above), (other, _) = self.loop(loop), self.loop(by)
         step = _whole("factor", factor)
-        for leaf, around, _ in trees.leaves((self.loop(loop)[0],)):
-            every = [*(one.name for one in around), *(x.name for x in self.loop(loop)[1])]
-            if found is other or other.name not in every:
+        for leaf, around, _ in trees.leaves((found,)):
+            if found is other or not any(one is other for one in (*above, *around)):
                 raise ValueError(f"by={by!r} must be a loop around {leaf.statement}, as {loop} is")
         return self._new(trees.skew(self.tree, found, other, step), "skew", loop, by, step)
 
