@@ -28,7 +28,9 @@ def copy(**extents: int) -> Nest:
 def test_a_tile_visits_one_block_after_the_other() -> None:
     # A picture of 100 x 100 in blocks of 10 x 10: the 11th instance is in row 1 of block 0, the
     # 101st begins block 1.
-    visited = [one.iteration for one in copy(i=100, j=100).tile({"i": 10, "j": 10}).instances(10_000)]
+    visited = [
+        one.iteration for one in copy(i=100, j=100).tile({"i": 10, "j": 10}).instances(10_000)
+    ]
     assert visited[10] == (1, 0)
     assert visited[100] == (0, 10)
     assert len(set(visited)) == 10_000
@@ -175,9 +177,13 @@ def test_text_that_is_not_understood_is_refused_with_its_place(text: str, words:
 
 
 def test_an_access_out_of_bounds_names_iteration_and_subscript() -> None:
-    with pytest.raises(ValueError, match=r"A\[i - 1, j\]: subscript 1, i - 1, is -1 in iteration S"):
+    with pytest.raises(
+        ValueError, match=r"A\[i - 1, j\]: subscript 1, i - 1, is -1 in iteration S"
+    ):
         Nest({"i": 4, "j": 4}, "B[i,j] = A[i-1,j]")
-    with pytest.raises(ValueError, match=r"subscript 2, j \+ 1, is 4 in iteration S\(0, 3\).* 0 to 3"):
+    with pytest.raises(
+        ValueError, match=r"subscript 2, j \+ 1, is 4 in iteration S\(0, 3\).* 0 to 3"
+    ):
         Nest({"i": 4, "j": 4}, "B[i,j] = A[i,j+1]", shapes={"A": (4, 4)})
     assert Nest({"i": (1, 4)}, "B[i] = A[i-1]").shapes == {"A": (3,), "B": (4,)}
 

@@ -43,8 +43,10 @@ class _Walk:
         for op in ops:
             if isinstance(op, For):
                 if when == "after":
-                    raise ValueError(f"loop {op.name!r} follows another one: fuse them, or stream "
-                                     "each statement's nest of order='nests' by its name")
+                    raise ValueError(
+                        f"loop {op.name!r} follows another one: fuse them, or stream "
+                        "each statement's nest of order='nests' by its name"
+                    )
                 self.enter(op)
                 self.down(op.body, depth + 1)
                 when = "after"

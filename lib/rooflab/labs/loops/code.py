@@ -10,8 +10,18 @@ from rooflab.count.validation import unknown
 from rooflab.labs.loops.expression import Affine
 from rooflab.labs.loops.packing import packed_shape
 from rooflab.labs.loops.program import (
-    Assign, Compute, For, Load, Op, Ops, Store, When, each_op, lanes, program,
-)  # fmt: skip
+    Assign,
+    Compute,
+    For,
+    Load,
+    Op,
+    Ops,
+    Store,
+    When,
+    each_op,
+    lanes,
+    program,
+)
 from rooflab.labs.loops.statement import Access, Value
 
 if TYPE_CHECKING:
@@ -93,8 +103,8 @@ class _Python:
 
     def line(self, op: Op) -> Iterator[str]:
         if isinstance(op, Assign):
-            for name, value in op.names:
-                yield f"{name} = {value}"
+            for name, place in op.names:
+                yield f"{name} = {place}"
             target, value = op.target.text(), _value(op.value, self.access, self.number)
             if op.reduction in ("max", "min"):
                 yield f"{target} = {op.reduction}({target}, {value})"
@@ -229,7 +239,9 @@ class _C:
                 there = f"*(lanes *)&{there}"
             elif op.lanes > 1:
                 there = f"(lanes){{}} + {there}"
-            yield f"{there} = {register}" if isinstance(op, Store) else f"{kind} {register} = {there}"
+            yield (
+                f"{there} = {register}" if isinstance(op, Store) else f"{kind} {register} = {there}"
+            )
         elif isinstance(op, Compute):
             told = [one if isinstance(one, str) else self.number(one) for one in op.operands]
             kind = "" if op.register in op.operands else "float " if op.lanes == 1 else "lanes "

@@ -15,7 +15,7 @@ import numpy as np
 from rooflab.labs.loops import tree as trees
 from rooflab.labs.loops.points import MARKS, touched
 from rooflab.labs.loops.tree import Loop, Tree
-from rooflab.labs.loops.verdict import LEGAL, Verdict, broken
+from rooflab.labs.loops.verdict import LEGAL, Cell, Verdict, broken
 
 if TYPE_CHECKING:
     from rooflab.labs.loops.nest import Nest
@@ -121,7 +121,8 @@ def _before(events: _Events, counts: Array) -> Array:
     step = int(events.new.max()) + 2
     level = np.maximum.accumulate(np.where(counts, events.new, -1) + segment * step)
     shifted = np.concatenate([[-1], level[:-1]]) - segment * step
-    return np.maximum(shifted, -1)
+    latest: Array = np.maximum(shifted, -1)
+    return latest
 
 
 def _late(events: _Events, reassociate: bool) -> tuple[int, int] | None:
@@ -178,7 +179,8 @@ def _together(events: _Events, under: Array, times: Array, column: int) -> tuple
     values = here[starts[group] : ends[group]]
     for at, one in enumerate(members):  # ends soon: a write is there, and a different turn
         later = members[at + 1 :][
-            (values[at + 1 :] != values[at]) & (events.writes[members[at + 1 :]] | events.writes[one])
+            (values[at + 1 :] != values[at])
+            & (events.writes[members[at + 1 :]] | events.writes[one])
         ]
         if len(later):
             return int(one), int(later[0])
@@ -194,13 +196,18 @@ def _said(
         name = max((n for n in starts if starts[n] <= run), key=lambda n: starts[n])
         return name, tuple(int(v[run - starts[name]]) for v in values[name].values())
 
-    cell = int(events.cell[second])
-    for array, sizes in nest.shapes.items():
-        room = int(np.prod(sizes))
-        if cell < room:
-            break
-        cell -= room
-    index = tuple(int(i) for i in np.unravel_index(cell, sizes))
     kind = "output" if events.writes[first] and events.writes[second] else "flow"
     kind = kind if events.writes[first] else "anti"
-    return broken(nest, kind, iteration(first), iteration(second), (array, index), loop)
+    return broken(
+        nest, kind, iteration(first), iteration(second), _cell(nest, int(events.cell[second])), loop
+    )
+
+
+def _cell(nest: Nest, number: int) -> Cell:
+    """The array element that has this number among the elements of all arrays."""
+    for array, sizes in nest.shapes.items():
+        room = int(np.prod(sizes))
+        if number < room:
+            return array, tuple(int(i) for i in np.unravel_index(number, sizes))
+        number -= room
+    raise IndexError(number)

@@ -129,7 +129,9 @@ class _End:
 
 def _ends(nest: Nest) -> list[tuple[_End, bool]]:
     """Every distinct access of every statement, and whether it is a reduction's own target."""
-    at = {leaf.statement: (leaf, around, places) for leaf, around, places in trees.leaves(nest.tree)}
+    at = {
+        leaf.statement: (leaf, around, places) for leaf, around, places in trees.leaves(nest.tree)
+    }
     return [
         (_End(one.name, access, writes, nest.dims(one.name), *at[one.name]), sums)
         for one in nest.statements
@@ -224,7 +226,7 @@ class _Clock:
 
     def of(self, end: _End, dim: str, values: Array) -> Array:
         """The part of an iteration's time that ``dim`` makes, for each of its values."""
-        total = np.zeros(len(values), dtype=self.kind)
+        total: Array = np.zeros(len(values), dtype=self.kind)
         for name, weight in self.weights.items() if dim else ():
             part = _parts(end.leaf.time[name]).get(dim)
             if part is not None:
@@ -402,7 +404,7 @@ def _apart(
     """
     clocks = _clock(outer), _clock((loop,))
     apart = [clock.constant(b) - clock.constant(a) for clock in clocks]
-    rows = np.array([apart], dtype=clocks[0].kind)
+    rows: Array = np.array([apart], dtype=clocks[0].kind)
     owners = _owners(factors, a, b, (*outer, loop))
     choices: list[tuple[_Factor, Steps, Array]] = []
     for factor, own in zip(factors, owners):
@@ -442,9 +444,7 @@ def _distinct(rows: Array) -> Array:
     return np.sort(order[np.concatenate([np.ones(min(1, len(rows)), dtype=bool), fresh])])
 
 
-def _steps(
-    factor: _Factor, a: _End, b: _End, clocks: tuple[_Clock, _Clock], own: bool
-) -> Steps:
+def _steps(factor: _Factor, a: _End, b: _End, clocks: tuple[_Clock, _Clock], own: bool) -> Steps:
     """What a factor can add to a row. ``own``: no other factor adds to the same loops."""
     x = np.stack([clock.of(a, factor.first, factor.x) for clock in clocks], axis=1)
     y = np.stack([clock.of(b, factor.second, factor.y) for clock in clocks], axis=1)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from rooflab.count.validation import flag, shape, size, unknown
 from rooflab.labs.loops import tree as trees
 from rooflab.labs.loops.expression import variable
-from rooflab.labs.loops.statement import FUNCTIONS, Statement, accesses, statements
+from rooflab.labs.loops.statement import Statement, accesses, nameable, statements
 from rooflab.labs.loops.tree import Leaf, Loop, Tree
 from rooflab.optional import installed
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from numpy import ndarray
 
     from rooflab.labs.cache.stream import AccessStream
-    from rooflab.labs.loops.legality import Verdict
     from rooflab.labs.loops.points import Arrow, Instance
+    from rooflab.labs.loops.verdict import Verdict
 
 ORDERS = ("body", "nests")
 Step = tuple[str, tuple[Any, ...]]
@@ -225,10 +225,12 @@ class Nest:
         if len(first.children) != 1 or first.children[0] is not second:
             raise ValueError(f"inner={inner!r} must be all that loop {outer!r} holds")
         new = first.name + second.name if name is None else name
-        if not isinstance(new, str) or not new.isidentifier():
+        if not isinstance(new, str) or not nameable(new):
             raise ValueError(f"name={new!r} must be a name such as 'ij'")
         self._free(second, (*around, first), new)
-        return self._new(trees.coalesce(self.tree, first, second, new), "coalesce", outer, inner, new)
+        return self._new(
+            trees.coalesce(self.tree, first, second, new), "coalesce", outer, inner, new
+        )
 
     def fuse(self, first: str, second: str, depth: int | None = None) -> Nest:
         """Run two statements' adjacent loops as one, ``depth`` loops deep (None: all they have)."""
@@ -275,9 +277,13 @@ class Nest:
             if one.array == array
         }
         plain = [e.terms[0][0] for one in found for e in one.subscripts if len(e.terms) == 1]
-        simple = all(e == variable(str(name)) for one in found for e, name in zip(one.subscripts, plain))
+        simple = all(
+            e == variable(str(name)) for one in found for e, name in zip(one.subscripts, plain)
+        )
         if len(found) != 1 or not simple or len(set(plain)) != len(self.shapes[array]):
-            raise ValueError(f"array={array!r} can be packed where it is read in one place, as A[i,k]")
+            raise ValueError(
+                f"array={array!r} can be packed where it is read in one place, as A[i,k]"
+            )
         made = self._new(self.tree, "pack", array)
         made.packed = tuple(dict.fromkeys((*self.packed, array)))
         return made
@@ -349,7 +355,9 @@ class Nest:
         return code(self, language)
 
     @installed("rooflab.loops.Nest.run")
-    def run(self, backend: str = "numba", threads: int = 1, **arrays: ndarray) -> dict[str, ndarray]:
+    def run(
+        self, backend: str = "numba", threads: int = 1, **arrays: ndarray
+    ) -> dict[str, ndarray]:
         """Run the schedule on copies of ``arrays``; arrays not given are zeros.
 
         Parameters
@@ -436,7 +444,7 @@ class Nest:
     def _free(self, loop: Loop, around: tuple[Loop, ...], *names: str) -> None:
         """Refuse names that another loop on the way to any statement in ``loop`` has."""
         used = {one.name for one in around} | {x.name for x, _ in trees.loops(loop.children)}
-        used |= {*self.shapes, *FUNCTIONS}
+        used |= set(self.shapes)
         for name in names:
             if name in used:
                 raise ValueError(f"a new loop would be called {name!r}, which is taken")
@@ -453,11 +461,14 @@ class Nest:
         chain = [*around, innermost][first:]
         for name, (loop, _) in zip(names, found):
             if not any(loop is one for one in chain):
-                raise ValueError(f"loop={name!r} and loop {innermost.name!r} are not inside each other")
+                raise ValueError(
+                    f"loop={name!r} and loop {innermost.name!r} are not inside each other"
+                )
         for loop in chain[:-1]:
             if len(loop.children) > 1:
                 raise ValueError(
-                    f"loop {loop.name!r} holds more than the next loop: distribute({loop.name!r}) first"
+                    f"loop {loop.name!r} holds more than the next loop: "
+                    f"distribute({loop.name!r}) first"
                 )
         return chain
 
@@ -521,7 +532,7 @@ def _extents(extents: object) -> dict[str, tuple[int, int]]:
         raise TypeError(f"extents={extents!r} must map loops to counts, such as {{'i': 64}}")
     found = {}
     for name, value in extents.items():
-        if not isinstance(name, str) or not name.isidentifier() or name in FUNCTIONS:
+        if not isinstance(name, str) or not nameable(name):
             raise ValueError(f"extents: {name!r} cannot name a loop; take a name such as 'i'")
         if isinstance(value, (tuple, list)):
             if len(value) != 2:
@@ -564,7 +575,9 @@ def _shapes(nest: Nest, given: Mapping[str, Sequence[int]] | None) -> dict[str, 
         name, rank = access.array, len(access.subscripts)
         if ranks.setdefault(name, rank) != rank or len(wanted.get(name, (0,) * rank)) != rank:
             known = len(wanted.get(name, (0,) * ranks[name]))
-            raise ValueError(f"{access.text()} has {rank} subscripts; array {name} has {known} axes")
+            raise ValueError(
+                f"{access.text()} has {rank} subscripts; array {name} has {known} axes"
+            )
         room = wanted.get(name, (2**62,) * rank)
         for axis, subscript in enumerate(access.subscripts):
             low, high = subscript.bounds(box)

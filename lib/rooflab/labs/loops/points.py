@@ -150,7 +150,9 @@ def _arrow(
     return Arrow(*ends, cell, kind, ok, loop if free or first.new < second.new else "")
 
 
-def unordered(nest: Nest, first: str, one: tuple[int, ...], second: str, other: tuple[int, ...]) -> str:
+def unordered(
+    nest: Nest, first: str, one: tuple[int, ...], second: str, other: tuple[int, ...]
+) -> str:
     """The parallel or vector loop in which two times differ while all outer ones agree, or ""."""
     around = {leaf.statement: loops for leaf, loops, _ in trees.leaves(nest.tree)}
     for depth, (a, b) in enumerate(zip(around[first], around[second])):

@@ -131,8 +131,10 @@ class _Lowering:
     def nodes(self, tree: Tree, around: tuple[Loop, ...], done: tuple[Affine, ...]) -> Ops:
         found: list[Op] = []
         for node in tree:
-            lower = self.leaf if isinstance(node, Leaf) else self.loop
-            found.extend(lower(node, around, done))  # type: ignore[operator]  # of its own kind
+            if isinstance(node, Leaf):
+                found.extend(self.leaf(node, around, done))
+            else:
+                found.extend(self.loop(node, around, done))
         return tuple(found)
 
     def leaf(self, leaf: Leaf, around: tuple[Loop, ...], done: tuple[Affine, ...]) -> Ops:
@@ -162,7 +164,9 @@ class _Lowering:
     ) -> For:
         """The loop with the guards that all its statements share as bounds."""
         inside = (*around, loop)
-        found = [trees.live_guards(leaf, (*around, *rest)) for leaf, rest, _ in trees.leaves((loop,))]
+        found = [
+            trees.live_guards(leaf, (*around, *rest)) for leaf, rest, _ in trees.leaves((loop,))
+        ]
         shared = [g for g in found[0] if g not in done and all(g in other for other in found[1:])]
         lower, upper = [constant(loop.lower)], [constant(loop.upper)]
         for guard in shared:
@@ -189,7 +193,12 @@ class _Lowering:
         names = {one.name for one in marked}
         mixed = [g for g in trees.live_guards(body[0], inside) if names & set(g.names())]
         rest = each[0] - set(mixed)
-        bounds = {g for at, one in enumerate(adding) for g in rest if _bound(g, (*around, *adding[: at + 1])) is not None}
+        bounds = {
+            g
+            for at, one in enumerate(adding)
+            for g in rest
+            if _bound(g, (*around, *adding[: at + 1])) is not None
+        }
         if rest - bounds or any(own != each[0] for own in each) or not all(g.linear for g in mixed):
             return None
         tile = _Tile(self, marked, inside, body)

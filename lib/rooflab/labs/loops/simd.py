@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 
 @functools.cache
@@ -16,23 +16,24 @@ def intrinsics(lanes: int, dtype: str) -> dict[str, Any]:
     """The functions by name, for vectors of ``lanes`` of ``dtype``: float32 or float64."""
     import llvmlite.ir as ir
     from numba import types
-    from numba.core import cgutils
+    from numba.core import cgutils as untyped
     from numba.extending import intrinsic, models, register_model
 
+    cgutils: Any = untyped
     real = ir.FloatType() if dtype == "float32" else ir.DoubleType()
     size = 4 if dtype == "float32" else 8
     vector = ir.VectorType(real, lanes)
 
-    class Vector(types.Type):  # type: ignore[misc]  # numba is not typed
+    class Vector(types.Type):
         def __init__(self) -> None:
             super().__init__(name=f"{dtype}x{lanes}")
 
-    @register_model(Vector)  # type: ignore[untyped-decorator]  # numba is not typed
-    class Model(models.PrimitiveModel):  # type: ignore[misc]
+    @register_model(Vector)
+    class Model(models.PrimitiveModel):
         def __init__(self, manager: Any, kind: Any) -> None:
-            super().__init__(manager, kind, vector)
+            super().__init__(manager, kind, vector)  # type: ignore[no-untyped-call]  # numba is not typed
 
-    kind = Vector()
+    kind = cast(Any, Vector)()
 
     def pointer(context: Any, builder: Any, types_: Any, values: Any) -> Any:
         """Where the lanes of an element and those after it lie."""
@@ -41,7 +42,7 @@ def intrinsics(lanes: int, dtype: str) -> dict[str, Any]:
         place = cgutils.get_item_pointer(context, builder, types_[0], array, index)
         return builder.bitcast(place, vector.as_pointer())
 
-    @intrinsic  # type: ignore[untyped-decorator]
+    @intrinsic
     def vload(typing: Any, array: Any, index: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
             loaded = builder.load(pointer(context, builder, signature.args, values))
@@ -50,7 +51,7 @@ def intrinsics(lanes: int, dtype: str) -> dict[str, Any]:
 
         return kind(array, index), generate
 
-    @intrinsic  # type: ignore[untyped-decorator]
+    @intrinsic
     def vstore(typing: Any, array: Any, index: Any, value: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
             place = pointer(context, builder, signature.args, values)
@@ -59,7 +60,7 @@ def intrinsics(lanes: int, dtype: str) -> dict[str, Any]:
 
         return types.void(array, index, value), generate
 
-    @intrinsic  # type: ignore[untyped-decorator]
+    @intrinsic
     def vsplat(typing: Any, value: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
             number, nothing = ir.IntType(32), ir.Constant(vector, ir.Undefined)
@@ -69,12 +70,14 @@ def intrinsics(lanes: int, dtype: str) -> dict[str, Any]:
 
         return kind(getattr(types, dtype)), generate
 
-    @intrinsic  # type: ignore[untyped-decorator]
+    @intrinsic
     def vfma(typing: Any, one: Any, other: Any, added: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
             name = f"llvm.fma.v{lanes}f{8 * size}"
             function = ir.FunctionType(vector, [vector] * 3)
-            return builder.call(cgutils.get_or_insert_function(builder.module, function, name), values)
+            return builder.call(
+                cgutils.get_or_insert_function(builder.module, function, name), values
+            )
 
         return kind(kind, kind, kind), generate
 

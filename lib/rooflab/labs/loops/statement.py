@@ -8,6 +8,7 @@ of ``FUNCTIONS`` on the right.
 from __future__ import annotations
 
 import ast
+import keyword
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -17,6 +18,14 @@ FUNCTIONS = {"sqrt": 1, "sin": 1, "exp": 1, "max": 2, "min": 2}
 _OPERATORS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 _UPDATES = {ast.Add: "+", ast.Mult: "*"}
 NAMES = "STUVWXYZ"
+_TAKEN = {  # by generated code, by C, and by the arguments of Nest.run
+    *FUNCTIONS, "auto", "backend", "break", "case", "char", "const", "continue", "default", "do",
+    "double", "else", "enum", "extern", "float", "for", "goto", "if", "inline", "int", "lanes",
+    "long", "main", "nest", "range", "real", "register", "restrict", "return", "self", "short",
+    "signed", "sizeof", "start", "static", "stop", "struct", "switch", "threads", "typedef",
+    "union", "unsigned", "vadd", "vdiv", "vfma", "vload", "vmul", "void", "volatile", "vsplat",
+    "vstore", "vsub", "while",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -79,6 +88,12 @@ class Statement:
         return Apply(self.reduction, (self.target, self.value)) if self.reduction else self.value
 
 
+def nameable(name: str) -> bool:
+    """Whether an array or a loop may have this name in generated code."""
+    ours = name.startswith(("acc_", "reg_", "_")) or name.endswith("_packed")
+    return name.isidentifier() and not keyword.iskeyword(name) and name not in _TAKEN and not ours
+
+
 def accesses(value: Value) -> Iterator[Access]:
     """Every access in a value, from left to right."""
     if isinstance(value, Access):
@@ -112,7 +127,7 @@ class _Reader:
 
     def wrong(self, node: ast.AST, why: str) -> ValueError:
         column = getattr(node, "col_offset", 0)
-        part = ast.get_source_segment(self.text, node) or self.text[column:]  # type: ignore[arg-type]
+        part = ast.get_source_segment(self.text, node) or self.text[column:]
         return ValueError(f"{self.text!r}, column {column + 1}, {part!r}: {why}")
 
     def statement(self, name: str) -> Statement:
@@ -139,7 +154,7 @@ class _Reader:
     def access(self, node: ast.AST) -> Access:
         if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name):
             raise self.wrong(node, "an array element is wanted here, such as A[i, j]")
-        if node.value.id in self.loops or node.value.id in FUNCTIONS:
+        if node.value.id in self.loops or not nameable(node.value.id):
             raise self.wrong(node, f"{node.value.id!r} cannot name an array")
         index = node.slice
         parts = index.elts if isinstance(index, ast.Tuple) else [index]

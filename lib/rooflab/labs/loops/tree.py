@@ -119,7 +119,10 @@ def _within(value: Affine, lower: int, upper: int) -> tuple[Affine, Affine]:
 
 
 def split(tree: Tree, loop: Loop, factor: int, outer: str, inner: str) -> Tree:
-    """``loop`` in chunks of ``factor``; a last chunk that is shorter is guarded."""
+    """``loop`` in chunks of ``factor``; a last chunk that is shorter is guarded.
+
+    A parallel loop stays parallel over its chunks, an unrolled or vector loop is one in a chunk.
+    """
     whole = variable(outer) * factor + variable(inner) + loop.lower
 
     def change(leaf: Leaf) -> Leaf:
@@ -130,8 +133,9 @@ def split(tree: Tree, loop: Loop, factor: int, outer: str, inner: str) -> Tree:
         return new
 
     children = each_leaf(loop.children, change)
-    within = Loop(inner, 0, factor, children, loop.kind)
-    return exchange(tree, loop, (Loop(outer, 0, -(-loop.extent // factor), (within,), loop.kind),))
+    kinds = (loop.kind, "for") if loop.kind == "parallel" else ("for", loop.kind)
+    within = Loop(inner, 0, factor, children, kinds[1])
+    return exchange(tree, loop, (Loop(outer, 0, -(-loop.extent // factor), (within,), kinds[0]),))
 
 
 def reverse(tree: Tree, loop: Loop) -> Tree:
@@ -168,7 +172,9 @@ def skew(tree: Tree, loop: Loop, by: Loop, factor: int) -> Tree:
 
 def shift(tree: Tree, loop: Loop, by: int, statement: str | None) -> Tree:
     """Run one statement (or all) ``by`` turns of ``loop`` later."""
-    chosen = {leaf.statement for leaf, _, _ in leaves((loop,))} if statement is None else {statement}
+    chosen = (
+        {leaf.statement for leaf, _, _ in leaves((loop,))} if statement is None else {statement}
+    )
     everything = all(leaf.statement in chosen for leaf, _, _ in leaves((loop,)))
     lower = loop.lower + (by if everything else min(by, 0))
     upper = loop.upper + (by if everything else max(by, 0))

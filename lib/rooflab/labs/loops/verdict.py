@@ -64,7 +64,7 @@ def iteration_text(iteration: Iteration) -> str:
 def broken(
     nest: Nest, kind: str, first: Iteration, second: Iteration, cell: Cell, loop: str = ""
 ) -> Verdict:
-    """The verdict on a schedule that breaks this dependence; ``loop`` names a loop without order."""
+    """The verdict on a schedule that breaks a dependence, in ``loop`` if that has no order."""
     one, other = iteration_text(first), iteration_text(second)
     does, then = KINDS[kind]
     at = f"{cell[0]}[{','.join(map(str, cell[1]))}]"
