@@ -57,7 +57,7 @@ _HOME = {
     "sort": "rooflab.exercises.sorting",
     "conclude": "rooflab.conclusions",
 }
-_MODULES = {"show": "rooflab.show", "live": "rooflab.live"}
+_MODULES = {"cache": "rooflab.labs.cache", "show": "rooflab.show", "live": "rooflab.live"}
 
 __all__ = [*_HOME, *_MODULES]
 
