@@ -1,7 +1,10 @@
 """The compiled simulator: caches with least-recently-used replacement, and the walk of a loop nest.
 
-numba compiles this module when the first simulation runs, and keeps the result on disk. A line of
-memory is found by a table, ``where[level, line]``, so that a hit costs the same in a cache of any
+numba compiles this module when the first simulation runs, and keeps the result on disk. Without
+``_nrt=False`` it would count who refers to every array at every call, which takes ten times as long
+as a hit; such functions allocate nothing.
+
+A line of memory is found by a table, ``where[level, line]``, so that a hit costs the same in a cache of any
 number of ways. Only a miss looks for the oldest line of its set: by age where a set has few ways,
 by a linked list where it has many.
 """
@@ -20,289 +23,297 @@ KINDS = 8
 DIRTY, FRESH = 1, 2  # marks of a slot: written to; prefetched and not yet asked for
 
 
-class Caches(NamedTuple):
-    """The state of a hierarchy. A slot is a place for one line; levels lie one after the other."""
+# Columns of a slot, which is a place for one line.
+TAG, AGE, MARK, NEWER, OLDER = range(5)
+# Columns of a set: the ends of the linked list of its slots.
+NEWEST, OLDEST = range(2)
+# Columns of a level.
+FIRST_SLOT, FIRST_SET, SETS, WAYS, LINKED, ALLOCATES, PREFETCHES, INCLUSIVE = range(8)
+# Columns of a reference.
+OFFSET, DEPTH, WRITE, LENGTH, OPERAND = range(5)
 
-    where: np.ndarray  # int32 (level, line): the slot that holds the line, or -1
-    owner: np.ndarray  # uint8 (line,): the operand that last asked for it
-    tag: np.ndarray  # int64 (slot,): the line in it, or -1
-    age: np.ndarray  # int64 (slot,): when it was last used, 0 for never
-    mark: np.ndarray  # uint8 (slot,): DIRTY and FRESH
-    newer: np.ndarray  # int32 (slot,): neighbours in the linked list of its set, or -1
-    older: np.ndarray  # int32 (slot,)
-    newest: np.ndarray  # int32 (set,): ends of that list
-    oldest: np.ndarray  # int32 (set,)
-    first_slot: np.ndarray  # int64 (level,)
-    first_set: np.ndarray  # int64 (level,)
-    sets: np.ndarray  # int64 (level,): a power of two
-    ways: np.ndarray  # int64 (level,)
-    linked: np.ndarray  # bool (level,)
-    allocates: np.ndarray  # bool (level,): a store that misses fetches the line
-    prefetches: np.ndarray  # bool (level,): a miss fetches the next line too
-    inclusive: np.ndarray  # bool (1,): what a level loses, the levels above lose too
-    clock: np.ndarray  # int64 (1,)
+
+class Caches(NamedTuple):
+    """The state of a hierarchy. Functions below take its arrays one by one."""
+
+    where: np.ndarray  # int32 (level, line): the slot that holds the line, or -1.
+    # Its last row is the operand that last asked for the line.
+    slots: np.ndarray  # int64 (slot, TAG …): the levels' slots, one level after the other
+    sets: np.ndarray  # int64 (set, NEWEST …)
+    levels: np.ndarray  # int64 (level, FIRST_SLOT …)
     counts: np.ndarray  # int64 (operand, level, kind)
-    trace: np.ndarray  # int64 (n,): takes the lines in place of the caches, if it is not empty
-    traced: np.ndarray  # int64 (1,): how many lines there were
+    clock: np.ndarray  # int64 (1,)
+    trace: np.ndarray  # int64 (n,): if it is not empty, it takes the lines in place of the caches
 
 
 class Walk(NamedTuple):
     """A loop nest: references before inner loops, then those of the innermost, then those after."""
 
     extents: np.ndarray  # int64 (loop,)
-    offset: np.ndarray  # int64 (reference,): bytes
-    stride: np.ndarray  # int64 (reference, loop): bytes
-    depth: np.ndarray  # int64 (reference,)
-    write: np.ndarray  # bool (reference,)
-    length: np.ndarray  # int64 (reference,): bytes
-    operand: np.ndarray  # int64 (reference,)
-    inner: np.ndarray  # int64 (2,): first reference of the innermost loop, and the first after it
-    coefficients: np.ndarray  # int64 (guard, loop)
-    limits: np.ndarray  # int64 (guard,)
-    shift: np.ndarray  # int64 (1,): logarithm of the line's bytes
+    references: np.ndarray  # int64 (reference, OFFSET …)
+    strides: np.ndarray  # int64 (reference, loop): bytes
+    guards: np.ndarray  # int64 (guard, loop): coefficients, and the limit in the last column
+    inner: np.ndarray  # int64 (3,): the first reference of the innermost loop, the first after it,
+    # and the logarithm of the line's bytes
+    index: np.ndarray  # int64 (loop,): zeros, in which the walk keeps where it is
+    position: np.ndarray  # int64 (reference,): and the address of every reference
 
 
-@njit(cache=True)
-def _unlink(caches, group, slot):
-    newer, older = caches.newer[slot], caches.older[slot]
+@njit(cache=True, _nrt=False)
+def _unlink(slots, sets, group, slot):
+    newer, older = slots[slot, NEWER], slots[slot, OLDER]
     if newer >= 0:
-        caches.older[newer] = older
+        slots[newer, OLDER] = older
     else:
-        caches.newest[group] = older
+        sets[group, NEWEST] = older
     if older >= 0:
-        caches.newer[older] = newer
+        slots[older, NEWER] = newer
     else:
-        caches.oldest[group] = newer
+        sets[group, OLDEST] = newer
 
 
-@njit(cache=True)
-def _link_newest(caches, group, slot):
-    second = caches.newest[group]
-    caches.newer[slot], caches.older[slot] = -1, second
-    caches.newest[group] = slot
+@njit(cache=True, _nrt=False)
+def _link_newest(slots, sets, group, slot):
+    second = sets[group, NEWEST]
+    slots[slot, NEWER], slots[slot, OLDER] = -1, second
+    sets[group, NEWEST] = slot
     if second >= 0:
-        caches.newer[second] = slot
+        slots[second, NEWER] = slot
     else:
-        caches.oldest[group] = slot
+        sets[group, OLDEST] = slot
 
 
-@njit(cache=True)
-def _link_oldest(caches, group, slot):
-    last = caches.oldest[group]
-    caches.newer[slot], caches.older[slot] = last, -1
-    caches.oldest[group] = slot
+@njit(cache=True, _nrt=False)
+def _link_oldest(slots, sets, group, slot):
+    last = sets[group, OLDEST]
+    slots[slot, NEWER], slots[slot, OLDER] = last, -1
+    sets[group, OLDEST] = slot
     if last >= 0:
-        caches.older[last] = slot
+        slots[last, OLDER] = slot
     else:
-        caches.newest[group] = slot
+        sets[group, NEWEST] = slot
 
 
-@njit(cache=True)
-def _group(caches, level, line):
+@njit(cache=True, _nrt=False, inline="always")
+def _group(levels, level, line):
     """The set of a level that a line belongs to."""
-    return caches.first_set[level] + (line & (caches.sets[level] - 1))
+    return levels[level, FIRST_SET] + (line & (levels[level, SETS] - 1))
 
 
-@njit(cache=True)
-def _use_linked(caches, level, line, slot):
-    group = _group(caches, level, line)
-    if caches.newest[group] != slot:
-        _unlink(caches, group, slot)
-        _link_newest(caches, group, slot)
+@njit(cache=True, _nrt=False)
+def _use_linked(slots, sets, levels, level, line, slot):
+    group = _group(levels, level, line)
+    if sets[group, NEWEST] != slot:
+        _unlink(slots, sets, group, slot)
+        _link_newest(slots, sets, group, slot)
 
 
-@njit(cache=True, inline="always")
-def _use(caches, level, line, slot, operand):
+@njit(cache=True, _nrt=False, inline="always")
+def _use(slots, sets, levels, counts, clock, level, line, slot, operand):
     """The program asks for a line that is there: it becomes the newest of its set."""
-    if caches.mark[slot] & FRESH:
-        caches.mark[slot] &= DIRTY
-        caches.counts[operand, level, USEFUL] += 1
-    if caches.linked[level]:
-        _use_linked(caches, level, line, slot)
+    if slots[slot, MARK] & FRESH:
+        slots[slot, MARK] &= DIRTY
+        counts[operand, level, USEFUL] += 1
+    if levels[level, LINKED]:
+        _use_linked(slots, sets, levels, level, line, slot)
     else:
-        caches.clock[0] += 1
-        caches.age[slot] = caches.clock[0]
+        clock[0] += 1
+        slots[slot, AGE] = clock[0]
 
 
-@njit(cache=True)
-def _oldest_slot(caches, level, line):
+@njit(cache=True, _nrt=False)
+def _oldest_slot(slots, sets, levels, level, line):
     """The slot of the line's set that was used longest ago; an empty one comes first."""
-    if caches.linked[level]:
-        return np.int64(caches.oldest[_group(caches, level, line)])
-    ways = caches.ways[level]
-    start = caches.first_slot[level] + (line & (caches.sets[level] - 1)) * ways
+    if levels[level, LINKED]:
+        return np.int64(sets[_group(levels, level, line), OLDEST])
+    ways = levels[level, WAYS]
+    start = levels[level, FIRST_SLOT] + (line & (levels[level, SETS] - 1)) * ways
     found = start
     for slot in range(start + 1, start + ways):
-        if caches.age[slot] < caches.age[found]:
+        if slots[slot, AGE] < slots[found, AGE]:
             found = slot
     return found
 
 
-@njit(cache=True)
-def _empty_above(caches, level, line):
+@njit(cache=True, _nrt=False)
+def _empty_above(where, slots, sets, levels, counts, level, line):
     """Take a line out of the levels above; return whether one of them had written to it."""
     dirty = False
     for above in range(level):
-        slot = caches.where[above, line]
+        slot = where[above, line]
         if slot >= 0:
-            if caches.mark[slot] & DIRTY:
+            if slots[slot, MARK] & DIRTY:
                 dirty = True
             if dirty:  # what was written above crosses every boundary down to here
-                caches.counts[caches.owner[line], above, WRITTEN] += 1
-            caches.where[above, line] = -1
-            caches.tag[slot], caches.age[slot], caches.mark[slot] = -1, 0, 0
-            if caches.linked[above]:
-                group = _group(caches, above, line)
-                _unlink(caches, group, slot)
-                _link_oldest(caches, group, slot)
+                counts[where[-1, line], above, WRITTEN] += 1
+            where[above, line] = -1
+            slots[slot, TAG], slots[slot, AGE], slots[slot, MARK] = -1, 0, 0
+            if levels[above, LINKED]:
+                group = _group(levels, above, line)
+                _unlink(slots, sets, group, slot)
+                _link_oldest(slots, sets, group, slot)
     return dirty
 
 
-@njit(cache=True)
-def _place(caches, level, line):
+@njit(cache=True, _nrt=False)
+def _place(where, slots, sets, levels, counts, clock, level, line):
     """Put a line into a level, the newest of its set; return the dirty line that left, or -1."""
-    slot = _oldest_slot(caches, level, line)
-    left = caches.tag[slot]
+    slot = _oldest_slot(slots, sets, levels, level, line)
+    left = slots[slot, TAG]
     dirty = False
     if left >= 0:
-        dirty = (caches.mark[slot] & DIRTY) != 0
-        caches.where[level, left] = -1
-        if caches.inclusive[0] and _empty_above(caches, level, left):
+        dirty = (slots[slot, MARK] & DIRTY) != 0
+        where[level, left] = -1
+        if levels[0, INCLUSIVE] and _empty_above(where, slots, sets, levels, counts, level, left):
             dirty = True
         if dirty:
-            caches.counts[caches.owner[left], level, WRITTEN] += 1
-    caches.tag[slot], caches.mark[slot] = line, 0
-    caches.where[level, line] = slot
-    caches.clock[0] += 1
-    caches.age[slot] = caches.clock[0]
-    if caches.linked[level]:
-        _use_linked(caches, level, line, slot)
+            counts[where[-1, left], level, WRITTEN] += 1
+    slots[slot, TAG], slots[slot, MARK] = line, 0
+    where[level, line] = slot
+    clock[0] += 1
+    slots[slot, AGE] = clock[0]
+    if levels[level, LINKED]:
+        _use_linked(slots, sets, levels, level, line, slot)
     return left if dirty else -1
 
 
-@njit(cache=True)
-def _write_back(caches, level, line):
+@njit(cache=True, _nrt=False)
+def _write_back(where, slots, sets, levels, counts, clock, level, line):
     """A dirty line arrives from above. It is whole, so a level that lost it does not fetch it.
 
     It does not become newer by it: the program did not ask for it.
     """
-    while line >= 0 and level < caches.sets.size:
-        slot = caches.where[level, line]
+    while line >= 0 and level < len(levels):
+        slot = where[level, line]
         if slot >= 0:
-            caches.mark[slot] |= DIRTY
+            slots[slot, MARK] |= DIRTY
             return
-        caches.counts[caches.owner[line], level, STRAY] += 1
-        left = _place(caches, level, line)
-        caches.mark[caches.where[level, line]] |= DIRTY
+        counts[where[-1, line], level, STRAY] += 1
+        left = _place(where, slots, sets, levels, counts, clock, level, line)
+        slots[where[level, line], MARK] |= DIRTY
         line, level = left, level + 1
 
 
-@njit(cache=True)
-def _bring(caches, level, line, operand):
+@njit(cache=True, _nrt=False)
+def _bring(where, slots, sets, levels, counts, clock, level, line, operand):
     """Copy a line that ``level`` lacks from the nearest level below; return that level."""
     source = level + 1
-    while source < caches.sets.size:
-        caches.counts[operand, source, ACCESS] += 1
-        slot = caches.where[source, line]
+    while source < len(levels):
+        counts[operand, source, ACCESS] += 1
+        slot = where[source, line]
         if slot >= 0:
-            _use(caches, source, line, slot, operand)
+            _use(slots, sets, levels, counts, clock, source, line, slot, operand)
             break
-        caches.counts[operand, source, MISS] += 1
+        counts[operand, source, MISS] += 1
         source += 1
-    caches.owner[line] = operand
+    where[-1, line] = operand
     for to in range(source - 1, level - 1, -1):
-        caches.counts[operand, to, FETCHED] += 1
-        _write_back(caches, to + 1, _place(caches, to, line))
+        counts[operand, to, FETCHED] += 1
+        _write_back(
+            where,
+            slots,
+            sets,
+            levels,
+            counts,
+            clock,
+            to + 1,
+            _place(where, slots, sets, levels, counts, clock, to, line),
+        )
     return source
 
 
-@njit(cache=True)
-def _miss(caches, line, operand, write, length):
+@njit(cache=True, _nrt=False)
+def _miss(where, slots, sets, levels, counts, clock, line, operand, write, length):
     """The first level lacks a line that the program asks for."""
     level = 0
-    caches.counts[operand, 0, MISS] += 1
-    while write and not caches.allocates[level]:  # the store goes past this level
-        caches.counts[operand, level, THROUGH] += length
+    counts[operand, 0, MISS] += 1
+    while write and not levels[level, ALLOCATES]:  # the store goes past this level
+        counts[operand, level, THROUGH] += length
         level += 1
-        if level == caches.sets.size:
+        if level == len(levels):
             return
-        caches.counts[operand, level, ACCESS] += 1
-        slot = caches.where[level, line]
+        counts[operand, level, ACCESS] += 1
+        slot = where[level, line]
         if slot >= 0:
-            _use(caches, level, line, slot, operand)
-            caches.mark[slot] |= DIRTY
+            _use(slots, sets, levels, counts, clock, level, line, slot, operand)
+            slots[slot, MARK] |= DIRTY
             return
-        caches.counts[operand, level, MISS] += 1
-    source = _bring(caches, level, line, operand)
+        counts[operand, level, MISS] += 1
+    source = _bring(where, slots, sets, levels, counts, clock, level, line, operand)
     if write:
-        caches.mark[caches.where[level, line]] |= DIRTY
+        slots[where[level, line], MARK] |= DIRTY
     for at in range(source - 1, level - 1, -1):
-        if caches.prefetches[at] and caches.where[at, line + 1] < 0:
-            caches.counts[operand, at, PREFETCHED] += 1
-            _bring(caches, at, line + 1, operand)
-            caches.mark[caches.where[at, line + 1]] |= FRESH
+        if levels[at, PREFETCHES] and where[at, line + 1] < 0:
+            counts[operand, at, PREFETCHED] += 1
+            _bring(where, slots, sets, levels, counts, clock, at, line + 1, operand)
+            slots[where[at, line + 1], MARK] |= FRESH
 
 
-@njit(cache=True, inline="always")
-def _touch(caches, line, operand, write, length):
+@njit(cache=True, _nrt=False, inline="always")
+def _touch(where, slots, sets, levels, counts, clock, line, operand, write, length):
     """One access to one line."""
-    caches.counts[operand, 0, ACCESS] += 1
-    slot = caches.where[0, line]
+    counts[operand, 0, ACCESS] += 1
+    slot = where[0, line]
     if slot < 0:
-        _miss(caches, line, operand, write, length)
+        _miss(where, slots, sets, levels, counts, clock, line, operand, write, length)
     else:
-        _use(caches, 0, line, slot, operand)
+        _use(slots, sets, levels, counts, clock, 0, line, slot, operand)
         if write:
-            caches.mark[slot] |= DIRTY
+            slots[slot, MARK] |= DIRTY
 
 
-@njit(cache=True)
-def play(caches, lines, writes, lengths, operand):
-    """Simulate a trace: arrays of lines, of whether each is a store, and of bytes."""
+@njit(cache=True, _nrt=False)
+def play(where, slots, sets, levels, counts, clock, lines, writes, lengths):
+    """Simulate a trace of one operand: its lines, which accesses are stores, and their bytes."""
     for i in range(lines.size):
-        _touch(caches, lines[i], operand, writes[i], lengths[i])
+        _touch(where, slots, sets, levels, counts, clock, lines[i], 0, writes[i], lengths[i])
 
 
-@njit(cache=True, inline="always")
-def _refer(caches, walk, reference, address):
+@njit(cache=True, _nrt=False)
+def _record(trace, first, last):
+    """Write lines down; the first element says how many there are, kept or not."""
+    for line in range(first, last + 1):
+        trace[0] += 1
+        if trace[0] < trace.size:
+            trace[trace[0]] = line
+
+
+@njit(cache=True, _nrt=False)
+def _refer(where, slots, sets, levels, counts, clock, trace, reference, address, shift):
     """One access of a reference: the line or lines that its bytes lie on."""
-    length, shift = walk.length[reference], walk.shift[0]
+    length, operand, write = reference[LENGTH], reference[OPERAND], reference[WRITE]
     last = (address + length - 1) >> shift
-    if caches.trace.size:
-        for line in range(address >> shift, last + 1):
-            if caches.traced[0] < caches.trace.size:
-                caches.trace[caches.traced[0]] = line
-            caches.traced[0] += 1
+    if trace.size:
+        _record(trace, address >> shift, last)
         return
-    operand, write = walk.operand[reference], walk.write[reference]
     for line in range(address >> shift, last + 1):
         start = max(address, line << shift)
         end = min(address + length, (line + 1) << shift)
-        _touch(caches, line, operand, write, end - start)
+        _touch(where, slots, sets, levels, counts, clock, line, operand, write, end - start)
 
 
-@njit(cache=True)
-def _allowed(walk, index, depth):
+@njit(cache=True, _nrt=False)
+def _allowed(guards, index, depth):
     """Whether the guards let an iteration run, the loops from ``depth`` on being at their start."""
-    for guard in range(walk.limits.size):
+    for guard in range(len(guards)):
         total = 0
         for loop in range(depth):
-            total += walk.coefficients[guard, loop] * index[loop]
-        if total >= walk.limits[guard]:
+            total += guards[guard, loop] * index[loop]
+        if total >= guards[guard, -1]:
             return False
     return True
 
 
-@njit(cache=True)
-def _trips(walk, index):
+@njit(cache=True, _nrt=False)
+def _trips(extents, guards, index):
     """How often the innermost loop runs now."""
-    last = walk.extents.size - 1
-    trips = walk.extents[last]
-    for guard in range(walk.limits.size):
-        left = walk.limits[guard]
+    last = extents.size - 1
+    trips = extents[last]
+    for guard in range(len(guards)):
+        left = guards[guard, -1]
         for loop in range(last):
-            left -= walk.coefficients[guard, loop] * index[loop]
-        step = walk.coefficients[guard, last]
+            left -= guards[guard, loop] * index[loop]
+        step = guards[guard, last]
         if left <= 0:
             return 0
         if step > 0:
@@ -310,20 +321,18 @@ def _trips(walk, index):
     return trips
 
 
-@njit(cache=True)
-def _steady(caches, walk, position, trips):
+@njit(cache=True, _nrt=False)
+def _steady(where, references, steps, position, shift, trips):
     """For how many iterations every reference of the innermost loop stays on its line.
 
     1 if one of them leaves it at once, or is not in the first level. Otherwise those iterations
     are hits, and they leave the caches as one of them does.
     """
-    shift = walk.shift[0]
-    last = walk.extents.size - 1
-    for r in range(walk.inner[0], walk.inner[1]):
-        step, start = walk.stride[r, last], position[r]
-        end = start + walk.length[r] - 1
+    for r in range(len(references)):
+        step, start = steps[r], position[r]
+        end = start + references[r, LENGTH] - 1
         line = start >> shift
-        if line != end >> shift or caches.where[0, line] < 0:
+        if line != end >> shift or where[0, line] < 0:
             return 1
         if step > 0:
             trips = min(trips, (((line + 1) << shift) - 1 - end) // step + 1)
@@ -334,51 +343,79 @@ def _steady(caches, walk, position, trips):
     return trips
 
 
-@njit(cache=True)
-def _innermost(caches, walk, index, position):
+@njit(cache=True, _nrt=False)
+def _innermost(
+    where, slots, sets, levels, counts, clock, trace, references, steps, position, shift, trips
+):
     """Run the innermost loop once; ``position`` is back at its start afterwards."""
-    last = walk.extents.size - 1
-    trips = _trips(walk, index)
     done = 0
     while done < trips:
-        for r in range(walk.inner[0], walk.inner[1]):
-            _refer(caches, walk, r, position[r])
-        steady = 1 if caches.trace.size else _steady(caches, walk, position, trips - done)
-        for r in range(walk.inner[0], walk.inner[1]):
-            caches.counts[walk.operand[r], 0, ACCESS] += steady - 1
-            position[r] += steady * walk.stride[r, last]
+        for r in range(len(references)):
+            _refer(
+                where, slots, sets, levels, counts, clock, trace, references[r], position[r], shift
+            )
+        steady = 1
+        if not trace.size:
+            steady = _steady(where, references, steps, position, shift, trips - done)
+        for r in range(len(references)):
+            counts[references[r, OPERAND], 0, ACCESS] += steady - 1
+            position[r] += steady * steps[r]
         done += steady
-    for r in range(walk.inner[0], walk.inner[1]):
-        position[r] -= done * walk.stride[r, last]
+    for r in range(len(references)):
+        position[r] -= done * steps[r]
 
 
-@njit(cache=True)
-def run(caches, walk):
+@njit(cache=True, _nrt=False)
+def run(
+    where,
+    slots,
+    sets,
+    levels,
+    counts,
+    clock,
+    trace,
+    extents,
+    references,
+    strides,
+    guards,
+    inner,
+    index,
+    position,
+):
     """Walk the nest once, from its first iteration to its last."""
-    last = walk.extents.size - 1
-    index = np.zeros(last + 1, np.int64)
-    position = walk.offset.copy()
+    last, first, end, shift = extents.size - 1, inner[0], inner[1], inner[2]
+    steps = strides[first:end, last]
+    for loop in range(last + 1):
+        index[loop] = 0
+    for r in range(len(references)):
+        position[r] = references[r, OFFSET]
     advanced = -1  # the loop that has just moved on; -1 before the first iteration
     while True:
-        for r in range(walk.inner[0]):
-            if walk.depth[r] > advanced and _allowed(walk, index, walk.depth[r]):
-                _refer(caches, walk, r, position[r])
-        _innermost(caches, walk, index, position)
+        for r in range(first):
+            if references[r, DEPTH] > advanced and _allowed(guards, index, references[r, DEPTH]):
+                one, at = references[r], position[r]
+                _refer(where, slots, sets, levels, counts, clock, trace, one, at, shift)
+        _innermost(
+            where, slots, sets, levels, counts, clock, trace,
+            references[first:end], steps, position[first:end], shift,
+            _trips(extents, guards, index),
+        )  # fmt: skip
         advanced = last - 1
-        while advanced >= 0 and index[advanced] + 1 == walk.extents[advanced]:
+        while advanced >= 0 and index[advanced] + 1 == extents[advanced]:
             advanced -= 1
-        for r in range(walk.inner[1], walk.depth.size):
-            if walk.depth[r] > advanced and _allowed(walk, index, walk.depth[r]):
-                _refer(caches, walk, r, position[r])
+        for r in range(end, len(references)):
+            if references[r, DEPTH] > advanced and _allowed(guards, index, references[r, DEPTH]):
+                one, at = references[r], position[r]
+                _refer(where, slots, sets, levels, counts, clock, trace, one, at, shift)
         if advanced < 0:
             return
-        for r in range(walk.depth.size):
-            position[r] += walk.stride[r, advanced]
         index[advanced] += 1
         for loop in range(advanced + 1, last):
-            for r in range(walk.depth.size):
-                position[r] -= walk.stride[r, loop] * index[loop]
             index[loop] = 0
+        for r in range(len(references)):
+            position[r] = references[r, OFFSET]
+            for loop in range(advanced + 1):
+                position[r] += strides[r, loop] * index[loop]
 
 
 @njit(cache=True)

@@ -88,14 +88,14 @@ def simulate(
         raise TypeError("writes: an AccessStream says itself what it writes; leave it out")
     operands = tuple(dict.fromkeys(array for one in streams for array in one.arrays))
     shift = lowest_address(streams, caches.line * max(cache.sets for cache in caches.caches))
-    state = _empty(caches, _lines(streams, shift, caches.line), len(operands))
+    state = empty_caches(caches, _lines(streams, shift, caches.line), len(operands))
     walks = [as_walk(one, operands, shift, caches.line) for one in streams]
 
     def once() -> None:
         from rooflab.labs.cache.engine import run
 
         for walk in walks:
-            run(state, walk)
+            run(*state, *walk)
 
     _play(state, caches, once, flush, warm)
     requested = dict.fromkeys(operands, 0)
@@ -126,12 +126,12 @@ def _of_addresses(
     lines = first[each] + np.arange(each.size) - np.repeat(np.cumsum(crossed) - crossed, crossed)
     starts = np.maximum(where[each], lines * caches.line)
     ends = np.minimum(where[each] + width, (lines + 1) * caches.line)
-    state = _empty(caches, int(lines.max(initial=0)) + 1, 1)
+    state = empty_caches(caches, int(lines.max(initial=0)) + 1, 1)
 
     def once() -> None:
         from rooflab.labs.cache.engine import play
 
-        play(state, lines, stores[each], ends - starts, 0)
+        play(*state[:-1], lines, stores[each].astype(np.int64), ends - starts)
 
     _play(state, caches, once, flush, warm)
     return _ledger(caches, (TRACE,), {TRACE: width * where.size}, state)
@@ -142,7 +142,9 @@ def _play(state: Caches, caches: Hierarchy, once: Any, flush: bool, warm: bool) 
     if warm:
         once()
         state.counts[:] = 0
-        state.mark[:] = 0
+        from rooflab.labs.cache.engine import MARK
+
+        state.slots[:, MARK] = 0
     once()
     if flush:
         _flush(state, len(caches.caches))
@@ -150,14 +152,14 @@ def _play(state: Caches, caches: Hierarchy, once: Any, flush: bool, warm: bool) 
 
 def _flush(state: Caches, levels: int) -> None:
     """Write dirty lines back to memory: each crosses every border below the one it is dirty in."""
-    from rooflab.labs.cache.engine import DIRTY, WRITTEN
+    from rooflab.labs.cache.engine import DIRTY, FIRST_SLOT, MARK, TAG, WRITTEN
 
-    dirty = np.zeros(state.owner.size, bool)
-    ends = np.append(state.first_slot[1:], state.tag.size)
+    dirty = np.zeros(state.where.shape[1], bool)
+    ends = [*state.levels[1:, FIRST_SLOT].tolist(), len(state.slots)]
     for level in range(levels):
-        slots = slice(int(state.first_slot[level]), int(ends[level]))
-        dirty[state.tag[slots][state.mark[slots] & DIRTY > 0]] = True
-        owners = state.owner[dirty]
+        slots = state.slots[state.levels[level, FIRST_SLOT] : ends[level]]
+        dirty[slots[slots[:, MARK] & DIRTY > 0, TAG]] = True
+        owners = state.where[-1, dirty]
         state.counts[:, level, WRITTEN] += np.bincount(owners, minlength=len(state.counts))
 
 
@@ -225,26 +227,25 @@ def as_walk(stream: AccessStream, operands: Sequence[str], shift: int, line: int
     after = sorted((r for r in outside if r.when == "after"), key=ahead)
     references = [*before, *inside, *after]
 
-    def column(values: list[int]) -> Integers:
-        return np.array(values, dtype=np.int64)
-
+    rows = [
+        (r.offset - shift, r.depth, r.write, r.bytes, list(operands).index(r.array))
+        for r in references
+    ]
+    guards = [(*guard.coefficients, guard.limit) for guard in stream.guards]
+    ends = (len(before), len(before) + len(inside), line.bit_length() - 1)
     return Walk(
-        column(list(stream.extents)),
-        column([r.offset - shift for r in references]),
-        column([step for r in references for step in r.strides]).reshape(-1, loops),
-        column([r.depth for r in references]),
-        np.array([r.write for r in references]),
-        column([r.bytes for r in references]),
-        column([list(operands).index(r.array) for r in references]),
-        column([len(before), len(before) + len(inside)]),
-        column([c for guard in stream.guards for c in guard.coefficients]).reshape(-1, loops),
-        column([guard.limit for guard in stream.guards]),
-        column([line.bit_length() - 1]),
+        np.array(stream.extents, np.int64),
+        np.array(rows, np.int64),
+        np.array([r.strides for r in references], np.int64),
+        np.array(guards, np.int64).reshape(-1, loops + 1),
+        np.array(ends, np.int64),
+        np.zeros(loops, np.int64),
+        np.zeros(len(references), np.int64),
     )
 
 
-def _empty(caches: Hierarchy, lines: int, operands: int, trace: int = 0) -> Caches:
-    """Empty caches, for addresses on ``lines`` lines."""
+def empty_caches(caches: Hierarchy, lines: int, operands: int, trace: int = 0) -> Caches:
+    """Empty caches, for addresses on ``lines`` lines; or a ``trace`` to write them down in."""
     from rooflab.labs.cache.engine import Caches
 
     if lines > MOST_LINES:
@@ -252,37 +253,39 @@ def _empty(caches: Hierarchy, lines: int, operands: int, trace: int = 0) -> Cach
             f"stream: its addresses lie on {grouped(lines)} lines from first to last, and at most "
             f"{grouped(MOST_LINES)} can be simulated; make it smaller or move its arrays closer"
         )
-    levels = caches.caches
-    sets, ways = (np.array([getattr(c, "sets") for c in levels]),
-                  np.array([c.lines // c.sets for c in levels]))
-    slots, groups = int((sets * ways).sum()), int(sets.sum())
-    first_slot = np.append(0, np.cumsum(sets * ways)[:-1])
-    first_set = np.append(0, np.cumsum(sets)[:-1])
-    newer, older, newest, oldest = _lists(sets, ways)
+    rows, slot, group = [], 0, 0
+    for cache in caches.caches:
+        ways = cache.lines // cache.sets
+        rows.append((
+            slot, group, cache.sets, ways, ways > FEW_WAYS, cache.write_allocate, cache.prefetch,
+            caches.inclusive,
+        ))  # fmt: skip
+        slot, group = slot + cache.lines, group + cache.sets
+    where = np.full((len(rows) + 1, lines + 1), -1, np.int32)
+    where[-1] = 0
+    slots, sets = _lists(caches)
     return Caches(
-        where=np.full((len(levels), lines + 1), -1, np.int32), owner=np.zeros(lines + 1, np.uint8),
-        tag=np.full(slots, -1), age=np.zeros(slots, np.int64), mark=np.zeros(slots, np.uint8),
-        newer=newer, older=older, newest=newest, oldest=oldest,
-        first_slot=first_slot, first_set=first_set, sets=sets, ways=ways, linked=ways > FEW_WAYS,
-        allocates=np.array([c.write_allocate for c in levels]),
-        prefetches=np.array([c.prefetch for c in levels]),
-        inclusive=np.array([caches.inclusive]), clock=np.zeros(1, np.int64),
-        counts=np.zeros((operands, len(levels), len(KINDS)), np.int64),
-        trace=np.empty(trace, np.int64), traced=np.zeros(1, np.int64),
+        where, slots, sets, np.array(rows, np.int64),
+        np.zeros((operands, len(rows), len(KINDS)), np.int64), np.zeros(1, np.int64),
+        np.zeros(trace, np.int64),
     )  # fmt: skip
 
 
-def _lists(sets: Integers, ways: Integers) -> tuple[np.ndarray[Any, np.dtype[np.int32]], ...]:
-    """The linked lists of all sets, each with its slots in their order."""
-    newer, older, newest, oldest = [], [], [], []
-    start = 0
-    for number, length in zip(sets.tolist(), ways.tolist(), strict=True):
-        slots = start + np.arange(number * length).reshape(number, length)
-        ends = np.full((number, 1), -1)
-        newer.append(np.hstack([ends, slots[:, :-1]]).ravel())
-        older.append(np.hstack([slots[:, 1:], ends]).ravel())
-        newest.append(slots[:, 0])
-        oldest.append(slots[:, -1])
-        start += number * length
-    lists = (np.concatenate(part).astype(np.int32) for part in (newer, older, newest, oldest))
-    return tuple(lists)
+def _lists(caches: Hierarchy) -> tuple[Integers, Integers]:
+    """Empty slots, and sets that link their slots to a list, newest first."""
+    from rooflab.labs.cache.engine import NEWER, NEWEST, OLDER, OLDEST, TAG
+
+    slots = np.zeros((sum(cache.lines for cache in caches.caches), 5), np.int64)
+    sets = np.zeros((sum(cache.sets for cache in caches.caches), 2), np.int64)
+    slots[:, TAG] = -1
+    number = np.arange(len(slots))
+    slots[:, NEWER], slots[:, OLDER] = number - 1, number + 1
+    slot = group = 0
+    for cache in caches.caches:
+        ways = cache.lines // cache.sets
+        first = slot + ways * np.arange(cache.sets)
+        slots[first, NEWER], slots[first + ways - 1, OLDER] = -1, -1
+        rows = slice(group, group + cache.sets)
+        sets[rows, NEWEST], sets[rows, OLDEST] = first, first + ways - 1
+        slot, group = slot + cache.lines, group + cache.sets
+    return slots, sets
