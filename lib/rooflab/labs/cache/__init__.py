@@ -18,8 +18,10 @@ _HOME = {
     **dict.fromkeys(
         ("stack_distance", "miss_curve", "smallest_cache"), "rooflab.labs.cache.stack_distance"
     ),
-    **dict.fromkeys(("tile_ledger", "gemm_bounds"), "rooflab.labs.cache.formula"),
-    **dict.fromkeys(("compare", "Comparison"), "rooflab.labs.cache.comparison"),
+    **dict.fromkeys(
+        ("tile_ledger", "footprint", "gemm_bounds", "Bound", "Moved"), "rooflab.labs.cache.formula"
+    ),
+    **dict.fromkeys(("compare", "Comparison", "Difference"), "rooflab.labs.cache.comparison"),
 }
 __all__ = [*_HOME]
 

@@ -4,17 +4,20 @@ numba compiles this module when the first simulation runs, and keeps the result 
 ``_nrt=False`` it would count who refers to every array at every call, which takes ten times as long
 as a hit; such functions allocate nothing.
 
-A line of memory is found by a table, ``where[level, line]``, so that a hit costs the same in a cache of any
-number of ways. Only a miss looks for the oldest line of its set: by age where a set has few ways,
-by a linked list where it has many.
+A line of memory is found by a table, ``where[level, line]``, so that a hit costs the same in a
+cache of any number of ways. Only a miss looks for the oldest line of its set: by age where a set
+has few ways, by a linked list where it has many.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import numba
 import numpy as np
-from numba import njit
+
+njit: Any = numba.njit  # numba's own types know no _nrt
+Array = np.ndarray[Any, np.dtype[Any]]
 
 # What is counted for each operand and level.
 ACCESS, MISS, FETCHED, WRITTEN, PREFETCHED, USEFUL, THROUGH, STRAY = range(8)
@@ -23,7 +26,7 @@ KINDS = 8
 DIRTY, FRESH = 1, 2  # marks of a slot: written to; prefetched and not yet asked for
 
 
-# Columns of a slot, which is a place for one line.
+# Rows of the slots. A slot is a place for one line.
 TAG, AGE, MARK, NEWER, OLDER = range(5)
 # Columns of a set: the ends of the linked list of its slots.
 NEWEST, OLDEST = range(2)
@@ -36,38 +39,38 @@ OFFSET, DEPTH, WRITE, LENGTH, OPERAND = range(5)
 class Caches(NamedTuple):
     """The state of a hierarchy. Functions below take its arrays one by one."""
 
-    where: np.ndarray  # int32 (level, line): the slot that holds the line, or -1.
+    where: Array  # int32 (level, line): the slot that holds the line, or -1.
     # Its last row is the operand that last asked for the line.
-    slots: np.ndarray  # int64 (slot, TAG …): the levels' slots, one level after the other
-    sets: np.ndarray  # int64 (set, NEWEST …)
-    levels: np.ndarray  # int64 (level, FIRST_SLOT …)
-    counts: np.ndarray  # int64 (operand, level, kind)
-    clock: np.ndarray  # int64 (1,)
-    trace: np.ndarray  # int64 (n,): if it is not empty, it takes the lines in place of the caches
+    slots: Array  # int64 (TAG …, slot): those of the levels, one level after the other
+    sets: Array  # int64 (set, NEWEST …)
+    levels: Array  # int64 (level, FIRST_SLOT …)
+    counts: Array  # int64 (operand, level, kind)
+    clock: Array  # int64 (1,)
+    trace: Array  # int64 (n,): if it is not empty, it takes the lines in place of the caches
 
 
 class Walk(NamedTuple):
     """A loop nest: references before inner loops, then those of the innermost, then those after."""
 
-    extents: np.ndarray  # int64 (loop,)
-    references: np.ndarray  # int64 (reference, OFFSET …)
-    strides: np.ndarray  # int64 (reference, loop): bytes
-    guards: np.ndarray  # int64 (guard, loop): coefficients, and the limit in the last column
-    inner: np.ndarray  # int64 (3,): the first reference of the innermost loop, the first after it,
+    extents: Array  # int64 (loop,)
+    references: Array  # int64 (reference, OFFSET …)
+    strides: Array  # int64 (reference, loop): bytes
+    guards: Array  # int64 (guard, loop): coefficients, and the limit in the last column
+    inner: Array  # int64 (3,): the first reference of the innermost loop, the first after it,
     # and the logarithm of the line's bytes
-    index: np.ndarray  # int64 (loop,): zeros, in which the walk keeps where it is
-    position: np.ndarray  # int64 (reference,): and the address of every reference
+    turn: Array  # int64 (loop,): where the walk keeps which turn each loop is at
+    position: Array  # int64 (reference,): and the address of every reference
 
 
 @njit(cache=True, _nrt=False)
 def _unlink(slots, sets, group, slot):
-    newer, older = slots[slot, NEWER], slots[slot, OLDER]
+    newer, older = slots[NEWER, slot], slots[OLDER, slot]
     if newer >= 0:
-        slots[newer, OLDER] = older
+        slots[OLDER, newer] = older
     else:
         sets[group, NEWEST] = older
     if older >= 0:
-        slots[older, NEWER] = newer
+        slots[NEWER, older] = newer
     else:
         sets[group, OLDEST] = newer
 
@@ -75,10 +78,10 @@ def _unlink(slots, sets, group, slot):
 @njit(cache=True, _nrt=False)
 def _link_newest(slots, sets, group, slot):
     second = sets[group, NEWEST]
-    slots[slot, NEWER], slots[slot, OLDER] = -1, second
+    slots[NEWER, slot], slots[OLDER, slot] = -1, second
     sets[group, NEWEST] = slot
     if second >= 0:
-        slots[second, NEWER] = slot
+        slots[NEWER, second] = slot
     else:
         sets[group, OLDEST] = slot
 
@@ -86,10 +89,10 @@ def _link_newest(slots, sets, group, slot):
 @njit(cache=True, _nrt=False)
 def _link_oldest(slots, sets, group, slot):
     last = sets[group, OLDEST]
-    slots[slot, NEWER], slots[slot, OLDER] = last, -1
+    slots[NEWER, slot], slots[OLDER, slot] = last, -1
     sets[group, OLDEST] = slot
     if last >= 0:
-        slots[last, OLDER] = slot
+        slots[OLDER, last] = slot
     else:
         sets[group, NEWEST] = slot
 
@@ -111,27 +114,29 @@ def _use_linked(slots, sets, levels, level, line, slot):
 @njit(cache=True, _nrt=False, inline="always")
 def _use(slots, sets, levels, counts, clock, level, line, slot, operand):
     """The program asks for a line that is there: it becomes the newest of its set."""
-    if slots[slot, MARK] & FRESH:
-        slots[slot, MARK] &= DIRTY
+    if slots[MARK, slot] & FRESH:
+        slots[MARK, slot] &= DIRTY
         counts[operand, level, USEFUL] += 1
     if levels[level, LINKED]:
         _use_linked(slots, sets, levels, level, line, slot)
     else:
         clock[0] += 1
-        slots[slot, AGE] = clock[0]
+        slots[AGE, slot] = clock[0]
 
 
-@njit(cache=True, _nrt=False)
+@njit(cache=True, _nrt=False, inline="always")
 def _oldest_slot(slots, sets, levels, level, line):
     """The slot of the line's set that was used longest ago; an empty one comes first."""
     if levels[level, LINKED]:
-        return np.int64(sets[_group(levels, level, line), OLDEST])
-    ways = levels[level, WAYS]
-    start = levels[level, FIRST_SLOT] + (line & (levels[level, SETS] - 1)) * ways
-    found = start
-    for slot in range(start + 1, start + ways):
-        if slots[slot, AGE] < slots[found, AGE]:
-            found = slot
+        found = sets[_group(levels, level, line), OLDEST]
+    else:
+        ways = levels[level, WAYS]
+        found = levels[level, FIRST_SLOT] + (line & (levels[level, SETS] - 1)) * ways
+        oldest = slots[AGE, found]
+        for slot in range(found + 1, found + ways):
+            age = slots[AGE, slot]
+            if age < oldest:
+                found, oldest = slot, age
     return found
 
 
@@ -142,12 +147,12 @@ def _empty_above(where, slots, sets, levels, counts, level, line):
     for above in range(level):
         slot = where[above, line]
         if slot >= 0:
-            if slots[slot, MARK] & DIRTY:
+            if slots[MARK, slot] & DIRTY:
                 dirty = True
             if dirty:  # what was written above crosses every boundary down to here
                 counts[where[-1, line], above, WRITTEN] += 1
             where[above, line] = -1
-            slots[slot, TAG], slots[slot, AGE], slots[slot, MARK] = -1, 0, 0
+            slots[TAG, slot], slots[AGE, slot], slots[MARK, slot] = -1, 0, 0
             if levels[above, LINKED]:
                 group = _group(levels, above, line)
                 _unlink(slots, sets, group, slot)
@@ -155,23 +160,23 @@ def _empty_above(where, slots, sets, levels, counts, level, line):
     return dirty
 
 
-@njit(cache=True, _nrt=False)
+@njit(cache=True, _nrt=False, inline="always")
 def _place(where, slots, sets, levels, counts, clock, level, line):
     """Put a line into a level, the newest of its set; return the dirty line that left, or -1."""
     slot = _oldest_slot(slots, sets, levels, level, line)
-    left = slots[slot, TAG]
+    left = slots[TAG, slot]
     dirty = False
     if left >= 0:
-        dirty = (slots[slot, MARK] & DIRTY) != 0
+        dirty = (slots[MARK, slot] & DIRTY) != 0
         where[level, left] = -1
         if levels[0, INCLUSIVE] and _empty_above(where, slots, sets, levels, counts, level, left):
             dirty = True
         if dirty:
             counts[where[-1, left], level, WRITTEN] += 1
-    slots[slot, TAG], slots[slot, MARK] = line, 0
+    slots[TAG, slot], slots[MARK, slot] = line, 0
     where[level, line] = slot
     clock[0] += 1
-    slots[slot, AGE] = clock[0]
+    slots[AGE, slot] = clock[0]
     if levels[level, LINKED]:
         _use_linked(slots, sets, levels, level, line, slot)
     return left if dirty else -1
@@ -186,11 +191,11 @@ def _write_back(where, slots, sets, levels, counts, clock, level, line):
     while line >= 0 and level < len(levels):
         slot = where[level, line]
         if slot >= 0:
-            slots[slot, MARK] |= DIRTY
+            slots[MARK, slot] |= DIRTY
             return
         counts[where[-1, line], level, STRAY] += 1
         left = _place(where, slots, sets, levels, counts, clock, level, line)
-        slots[where[level, line], MARK] |= DIRTY
+        slots[MARK, where[level, line]] |= DIRTY
         line, level = left, level + 1
 
 
@@ -209,16 +214,9 @@ def _bring(where, slots, sets, levels, counts, clock, level, line, operand):
     where[-1, line] = operand
     for to in range(source - 1, level - 1, -1):
         counts[operand, to, FETCHED] += 1
-        _write_back(
-            where,
-            slots,
-            sets,
-            levels,
-            counts,
-            clock,
-            to + 1,
-            _place(where, slots, sets, levels, counts, clock, to, line),
-        )
+        left = _place(where, slots, sets, levels, counts, clock, to, line)
+        if left >= 0:
+            _write_back(where, slots, sets, levels, counts, clock, to + 1, left)
     return source
 
 
@@ -236,17 +234,17 @@ def _miss(where, slots, sets, levels, counts, clock, line, operand, write, lengt
         slot = where[level, line]
         if slot >= 0:
             _use(slots, sets, levels, counts, clock, level, line, slot, operand)
-            slots[slot, MARK] |= DIRTY
+            slots[MARK, slot] |= DIRTY
             return
         counts[operand, level, MISS] += 1
     source = _bring(where, slots, sets, levels, counts, clock, level, line, operand)
     if write:
-        slots[where[level, line], MARK] |= DIRTY
+        slots[MARK, where[level, line]] |= DIRTY
     for at in range(source - 1, level - 1, -1):
         if levels[at, PREFETCHES] and where[at, line + 1] < 0:
             counts[operand, at, PREFETCHED] += 1
             _bring(where, slots, sets, levels, counts, clock, at, line + 1, operand)
-            slots[where[at, line + 1], MARK] |= FRESH
+            slots[MARK, where[at, line + 1]] |= FRESH
 
 
 @njit(cache=True, _nrt=False, inline="always")
@@ -259,7 +257,16 @@ def _touch(where, slots, sets, levels, counts, clock, line, operand, write, leng
     else:
         _use(slots, sets, levels, counts, clock, 0, line, slot, operand)
         if write:
-            slots[slot, MARK] |= DIRTY
+            slots[MARK, slot] |= DIRTY
+
+
+@njit(cache=True, _nrt=False)
+def _touch_each(where, slots, sets, levels, counts, clock, address, operand, write, length, shift):
+    """One access to several lines, each by the bytes that lie on it."""
+    for line in range(address >> shift, ((address + length - 1) >> shift) + 1):
+        start = max(address, line << shift)
+        end = min(address + length, (line + 1) << shift)
+        _touch(where, slots, sets, levels, counts, clock, line, operand, write, end - start)
 
 
 @njit(cache=True, _nrt=False)
@@ -278,18 +285,19 @@ def _record(trace, first, last):
             trace[trace[0]] = line
 
 
-@njit(cache=True, _nrt=False)
-def _refer(where, slots, sets, levels, counts, clock, trace, reference, address, shift):
+@njit(cache=True, _nrt=False, inline="always")
+def _refer(where, slots, sets, levels, counts, clock, trace, references, r, address, shift):
     """One access of a reference: the line or lines that its bytes lie on."""
-    length, operand, write = reference[LENGTH], reference[OPERAND], reference[WRITE]
-    last = (address + length - 1) >> shift
+    length, operand, write = references[r, LENGTH], references[r, OPERAND], references[r, WRITE]
+    line, last = address >> shift, (address + length - 1) >> shift
     if trace.size:
-        _record(trace, address >> shift, last)
-        return
-    for line in range(address >> shift, last + 1):
-        start = max(address, line << shift)
-        end = min(address + length, (line + 1) << shift)
-        _touch(where, slots, sets, levels, counts, clock, line, operand, write, end - start)
+        _record(trace, line, last)
+    elif line == last:
+        _touch(where, slots, sets, levels, counts, clock, line, operand, write, length)
+    else:
+        _touch_each(
+            where, slots, sets, levels, counts, clock, address, operand, write, length, shift
+        )
 
 
 @njit(cache=True, _nrt=False)
@@ -323,23 +331,23 @@ def _trips(extents, guards, index):
 
 @njit(cache=True, _nrt=False)
 def _steady(where, references, steps, position, shift, trips):
-    """For how many iterations every reference of the innermost loop stays on its line.
+    """For how many more iterations every reference of the innermost loop stays on its line.
 
-    1 if one of them leaves it at once, or is not in the first level. Otherwise those iterations
-    are hits, and they leave the caches as one of them does.
+    They are hits, if all those lines are in the first level, and they leave the caches as the
+    iteration before them did.
     """
     for r in range(len(references)):
         step, start = steps[r], position[r]
-        end = start + references[r, LENGTH] - 1
-        line = start >> shift
-        if line != end >> shift or where[0, line] < 0:
-            return 1
+        last, end = start - step, start + references[r, LENGTH] - 1
+        line = last >> shift
+        if line != start >> shift or line != end >> shift or where[0, line] < 0:
+            return 0
+        if line != (end - step) >> shift:
+            return 0
         if step > 0:
             trips = min(trips, (((line + 1) << shift) - 1 - end) // step + 1)
         elif step < 0:
             trips = min(trips, (start - (line << shift)) // -step + 1)
-        if trips <= 1:
-            return 1
     return trips
 
 
@@ -348,19 +356,25 @@ def _innermost(
     where, slots, sets, levels, counts, clock, trace, references, steps, position, shift, trips
 ):
     """Run the innermost loop once; ``position`` is back at its start afterwards."""
+    # Whether no iteration is like the one before: every step of a reference leaves its line, or a
+    # prefetch may have put a line between theirs.
+    leaves = trace.size > 0 or levels[0, PREFETCHES] > 0
+    for r in range(len(references)):
+        leaves |= abs(steps[r]) >> shift > 0
     done = 0
     while done < trips:
         for r in range(len(references)):
             _refer(
-                where, slots, sets, levels, counts, clock, trace, references[r], position[r], shift
+                where, slots, sets, levels, counts, clock, trace, references, r, position[r], shift
             )
-        steady = 1
-        if not trace.size:
-            steady = _steady(where, references, steps, position, shift, trips - done)
-        for r in range(len(references)):
-            counts[references[r, OPERAND], 0, ACCESS] += steady - 1
-            position[r] += steady * steps[r]
-        done += steady
+            position[r] += steps[r]
+        done += 1
+        if not leaves and done < trips:
+            turns = _steady(where, references, steps, position, shift, trips - done)
+            for r in range(len(references)):
+                counts[references[r, OPERAND], 0, ACCESS] += turns
+                position[r] += turns * steps[r]
+            done += turns
     for r in range(len(references)):
         position[r] -= done * steps[r]
 
@@ -393,8 +407,8 @@ def run(
     while True:
         for r in range(first):
             if references[r, DEPTH] > advanced and _allowed(guards, index, references[r, DEPTH]):
-                one, at = references[r], position[r]
-                _refer(where, slots, sets, levels, counts, clock, trace, one, at, shift)
+                at = position[r]
+                _refer(where, slots, sets, levels, counts, clock, trace, references, r, at, shift)
         _innermost(
             where, slots, sets, levels, counts, clock, trace,
             references[first:end], steps, position[first:end], shift,
@@ -405,8 +419,8 @@ def run(
             advanced -= 1
         for r in range(end, len(references)):
             if references[r, DEPTH] > advanced and _allowed(guards, index, references[r, DEPTH]):
-                one, at = references[r], position[r]
-                _refer(where, slots, sets, levels, counts, clock, trace, one, at, shift)
+                at = position[r]
+                _refer(where, slots, sets, levels, counts, clock, trace, references, r, at, shift)
         if advanced < 0:
             return
         index[advanced] += 1

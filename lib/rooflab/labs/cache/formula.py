@@ -137,9 +137,9 @@ def _loads(stream: AccessStream, group: list[Reference], depth: int) -> int:
     while outer and not one.strides[outer[-1]]:
         outer.pop()  # the tile stays while this loop runs
     inner = _moving(one, range(depth, len(stream.extents)))
-    box = math.prod(stream.extents[loop] for loop in inner)
-    # Tiles at the edge are smaller, which the iterations say; in a whole one some bytes are shared.
-    return stream.iterations([*outer, *inner]) * _distinct(stream, group, depth) // box
+    # Tiles at the edge are smaller, which the iterations say; in the first some bytes are shared.
+    tiles = stream.iterations([*outer, *inner]) / stream.iterations(inner)
+    return round(tiles * _distinct(stream, group, depth))
 
 
 def _distinct(stream: AccessStream, group: list[Reference], depth: int) -> int:
@@ -147,13 +147,13 @@ def _distinct(stream: AccessStream, group: list[Reference], depth: int) -> int:
     one = group[0]
     inner = _moving(one, range(depth, len(stream.extents)))
     grain = unit(AccessStream(stream.extents, tuple(group)))
-    elements = math.prod(stream.extents[loop] for loop in inner)
+    elements = stream.iterations(inner)
     pieces = sum(reference.bytes // grain for reference in group)
     if elements * pieces > MOST_ELEMENTS:
         return elements * max(reference.bytes for reference in group)
     starts = np.zeros(1, np.int64)
-    for loop in inner:
-        steps = np.arange(stream.extents[loop]) * one.strides[loop]
+    for loops, guards in stream.groups(inner):
+        steps = stream.indices(loops, guards) @ [one.strides[loop] for loop in loops]
         starts = np.unique((starts[:, None] + steps).ravel())
     touched = [
         starts + reference.offset + at

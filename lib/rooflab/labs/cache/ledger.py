@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
 
 from rooflab.count.operation import LEVELS, Operation, as_operation
 from rooflab.count.si import grouped, si
 from rooflab.count.validation import unknown
 from rooflab.labs.cache.hierarchy import Hierarchy
+from rooflab.labs.cache.stream import Integers
 
 REGISTERS = "registers"
 KINDS = (
@@ -86,7 +84,7 @@ class Ledger:
     hierarchy: Hierarchy
     operands: tuple[str, ...]
     requested: Mapping[str, int]
-    counts: np.ndarray[Any, np.dtype[np.int64]]
+    counts: Integers
 
     def traffic(self, level: str | None = None, operand: str | None = None) -> Traffic:
         """Return what a ``level`` (default: the last) saw of an ``operand`` (default: of all)."""

@@ -15,13 +15,11 @@ from rooflab.count.si import grouped
 from rooflab.count.validation import flag, size
 from rooflab.labs.cache.hierarchy import Cache, Hierarchy, as_hierarchy
 from rooflab.labs.cache.ledger import KINDS, Ledger
-from rooflab.labs.cache.stream import AccessStream, Reference
+from rooflab.labs.cache.stream import AccessStream, Integers, Reference
 from rooflab.optional import installed
 
 if TYPE_CHECKING:
     from rooflab.labs.cache.engine import Caches, Walk
-
-Integers = np.ndarray[Any, np.dtype[np.int64]]
 
 MOST_LINES = 1 << 25
 """Lines that may lie between the lowest and the highest address: 2 GiB of 64-byte lines."""
@@ -75,7 +73,8 @@ def simulate(
     Every element of a vector, twice. It fits into 4 KiB, and a line is fetched once:
 
     >>> x = rl.cache.Reference("x", 0, strides=(0, 4), depth=2)
-    >>> ledger = rl.cache.simulate(rl.cache.AccessStream((2, 1000), (x,)), rl.cache.Cache("L1", 4096))
+    >>> twice = rl.cache.AccessStream((2, 1000), (x,))
+    >>> ledger = rl.cache.simulate(twice, rl.cache.Cache("L1", 4096))
     >>> ledger.traffic("L1").misses, ledger.bytes("L1")
     (63, 4032)
     """
@@ -144,7 +143,7 @@ def _play(state: Caches, caches: Hierarchy, once: Any, flush: bool, warm: bool) 
         state.counts[:] = 0
         from rooflab.labs.cache.engine import MARK
 
-        state.slots[:, MARK] = 0
+        state.slots[MARK] = 0
     once()
     if flush:
         _flush(state, len(caches.caches))
@@ -155,10 +154,10 @@ def _flush(state: Caches, levels: int) -> None:
     from rooflab.labs.cache.engine import DIRTY, FIRST_SLOT, MARK, TAG, WRITTEN
 
     dirty = np.zeros(state.where.shape[1], bool)
-    ends = [*state.levels[1:, FIRST_SLOT].tolist(), len(state.slots)]
+    ends = [*state.levels[1:, FIRST_SLOT].tolist(), state.slots.shape[1]]
     for level in range(levels):
-        slots = state.slots[state.levels[level, FIRST_SLOT] : ends[level]]
-        dirty[slots[slots[:, MARK] & DIRTY > 0, TAG]] = True
+        slots = state.slots[:, state.levels[level, FIRST_SLOT] : ends[level]]
+        dirty[slots[TAG, slots[MARK] & DIRTY > 0]] = True
         owners = state.where[-1, dirty]
         state.counts[:, level, WRITTEN] += np.bincount(owners, minlength=len(state.counts))
 
@@ -275,16 +274,16 @@ def _lists(caches: Hierarchy) -> tuple[Integers, Integers]:
     """Empty slots, and sets that link their slots to a list, newest first."""
     from rooflab.labs.cache.engine import NEWER, NEWEST, OLDER, OLDEST, TAG
 
-    slots = np.zeros((sum(cache.lines for cache in caches.caches), 5), np.int64)
+    slots = np.zeros((5, sum(cache.lines for cache in caches.caches)), np.int64)
     sets = np.zeros((sum(cache.sets for cache in caches.caches), 2), np.int64)
-    slots[:, TAG] = -1
-    number = np.arange(len(slots))
-    slots[:, NEWER], slots[:, OLDER] = number - 1, number + 1
+    slots[TAG] = -1
+    number = np.arange(slots.shape[1])
+    slots[NEWER], slots[OLDER] = number - 1, number + 1
     slot = group = 0
     for cache in caches.caches:
         ways = cache.lines // cache.sets
         first = slot + ways * np.arange(cache.sets)
-        slots[first, NEWER], slots[first + ways - 1, OLDER] = -1, -1
+        slots[NEWER, first], slots[OLDER, first + ways - 1] = -1, -1
         rows = slice(group, group + cache.sets)
         sets[rows, NEWEST], sets[rows, OLDEST] = first, first + ways - 1
         slot, group = slot + cache.lines, group + cache.sets

@@ -17,14 +17,13 @@ from rooflab.count.validation import size
 from rooflab.labs.cache.formula import tile_ledger, unit
 from rooflab.labs.cache.hierarchy import LINE, Cache, Hierarchy
 from rooflab.labs.cache.simulator import (
-    Integers,
     as_addresses,
     as_streams,
     as_walk,
     empty_caches,
     lowest_address,
 )
-from rooflab.labs.cache.stream import AccessStream
+from rooflab.labs.cache.stream import AccessStream, Integers
 from rooflab.optional import installed
 
 MOST_ACCESSES = 1 << 27
@@ -133,11 +132,16 @@ def smallest_cache(stream: AccessStream, depth: int, line: int | None = None) ->
 
     Examples
     --------
-    Tiles of 10×10 words. Three of them are 300 words; a cache needs 520:
+    Tiles of 10×10 words. Three of them are 300 words; the cache must be larger, since B's last
+    tile and one of A's rows are still there when the next ones come in. With the loop over k
+    outermost inside a tile, a column of A and a row of B are enough beside C:
 
     >>> stream = rl.cache.gemm_stream(100, 100, 100, tile=10)
     >>> rl.cache.smallest_cache(stream, depth=3) // 4
-    520
+    410
+    >>> stream = rl.cache.gemm_stream(100, 100, 100, tile=10, order="kij")
+    >>> rl.cache.smallest_cache(stream, depth=3) // 4
+    131
     """
     line = unit(stream) if line is None else size("line", line)
     goal = sum(moved.bytes_in for moved in tile_ledger(stream, depth).values())

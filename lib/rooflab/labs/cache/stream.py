@@ -6,11 +6,17 @@ access how far one step of each loop moves it. So a nest of a billion iterations
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
 
 from rooflab.count.validation import flag, size, unknown
 
+Integers = np.ndarray[Any, np.dtype[np.int64]]
+Item = TypeVar("Item")
 PLACES = ("before", "after")
 
 
@@ -187,39 +193,36 @@ class AccessStream:
         return self.iterations(range(size("depth", depth, 0)))
 
     def iterations(self, loops: Iterable[int]) -> int:
-        """How many combinations of indices these ``loops`` run through, the others standing at 0.
+        """How many combinations of indices ``loops`` run through, the others standing at 0."""
+        return math.prod(
+            len(self.indices(group, guards)) if guards else self.extents[group[0]]
+            for group, guards in self.groups(loops)
+        )
 
-        Loops that no guard ties together multiply; those that one does are gone through.
+    def groups(self, loops: Iterable[int]) -> list[tuple[list[int], list[Guard]]]:
+        """Divide ``loops`` into groups that share no guard; each with its guards.
+
+        Combinations of indices of two groups are independent. A loop without a guard is alone.
         """
-        chosen = set(loops)
-        number = 1
-        while chosen:
-            tied, guards = {min(chosen)}, []
-            for guard in self.guards * len(self.guards):  # a guard may tie what a later one tied
-                own = {loop for loop in chosen if guard.coefficients[loop]}
+        left, found = set(loops), []
+        while left:
+            tied, guards = {min(left)}, []
+            for guard in self.guards * len(self.guards):  # one may tie what a later one ties too
+                own = {loop for loop in left if guard.coefficients[loop]}
                 if own & tied:
                     tied |= own
                     guards.append(guard)
-            chosen -= tied
-            number *= self._within(sorted(tied), guards)
-        return number
+            left -= tied
+            found.append((sorted(tied), guards))
+        return found
 
-    def _within(self, loops: list[int], guards: list[Guard]) -> int:
-        """Combinations of indices of ``loops`` that all ``guards`` let run."""
-        sums: dict[tuple[int, ...], int] = {(0,) * len(guards): 1}
-        for loop in loops:
-            steps = tuple(guard.coefficients[loop] for guard in guards)
-            if not any(steps):
-                return self.extents[loop]  # a loop that nothing ties stands alone
-            longer: dict[tuple[int, ...], int] = {}
-            for at, ways in sums.items():
-                for index in range(self.extents[loop]):
-                    there = tuple(a + index * step for a, step in zip(at, steps))
-                    if any(t >= guard.limit for t, guard in zip(there, guards)):
-                        break
-                    longer[there] = longer.get(there, 0) + ways
-            sums = longer
-        return sum(sums.values())
+    def indices(self, loops: Sequence[int], guards: Sequence[Guard]) -> Integers:
+        """All combinations of indices of ``loops`` that ``guards`` let run, a row for each."""
+        grid = np.indices([self.extents[loop] for loop in loops]).reshape(len(loops), -1).T
+        runs = np.ones(len(grid), bool)
+        for guard in guards:
+            runs &= grid @ [guard.coefficients[loop] for loop in loops] < guard.limit
+        return grid[runs]
 
     @property
     def requested(self) -> dict[str, int]:
@@ -230,7 +233,7 @@ class AccessStream:
         return asked
 
 
-def _all_are(name: str, values: object, kind: type) -> tuple[object, ...]:
+def _all_are(name: str, values: object, kind: type[Item]) -> tuple[Item, ...]:
     if not isinstance(values, (tuple, list)):
         raise TypeError(f"{name}={values!r} must be a tuple of {kind.__name__}")
     for place, value in enumerate(values):
