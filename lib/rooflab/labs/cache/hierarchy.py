@@ -171,7 +171,7 @@ class Hierarchy:
 
         Examples
         --------
-        >>> mine = rl.Machine("mine", peaks=1e11, bandwidths=1e10, capacities={"l1": 32768})
+        >>> mine = rl.Machine("mine", peaks={"fp32": 1e11}, capacities={"l1": 32768})
         >>> print(rl.cache.Hierarchy.like(mine))
         L1 32 KiB, 8-way, 64-byte lines
         """

@@ -235,11 +235,18 @@ def as_walk(stream: AccessStream, operands: Sequence[str], shift: int, line: int
     return Walk(
         np.array(stream.extents, np.int64),
         np.array(rows, np.int64),
-        np.array([r.strides for r in references], np.int64),
+        np.array([_outside(r) for r in references], np.int64),
         np.array(guards, np.int64).reshape(-1, loops + 1),
         np.array(ends, np.int64),
         np.zeros(loops, np.int64),
         np.zeros(len(references), np.int64),
+    )
+
+
+def _outside(reference: Reference) -> tuple[int, ...]:
+    """Its strides, but 0 for the loops inside it: they have run when what comes after them runs."""
+    return tuple(
+        step if loop < reference.depth else 0 for loop, step in enumerate(reference.strides)
     )
 
 
