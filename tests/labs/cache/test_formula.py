@@ -151,7 +151,7 @@ def test_the_parts_of_a_difference_sum_to_what_is_simulated():
         (gemm_stream(64, 64, 64, tile=8), Cache("L1", 4 * 192, line=4), "tile must fit"),
         (gemm_stream(64, 64, 64, "bf16"), Cache("L1", 2048), "Lines of 64 bytes add"),
         (gemm_stream(64, 64, 64, tile=16), Cache("L1", 8192, ways=2), "Conflicts add"),
-        (gemm_stream(40, 40, 40, tile=8), Cache("L1", 4 * 800, line=4), "more than a tile stays"),
+        (stencil_stream(30, 40), Cache("L1", 4 * 200, line=4), "more than a tile stays"),
         (gemm_stream(40, 40, 40), Cache("L1", 1 << 20), "what the formula says"),
     ],
 )

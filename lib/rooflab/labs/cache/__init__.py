@@ -16,7 +16,7 @@ _HOME = {
     **dict.fromkeys(("Ledger", "Traffic"), "rooflab.labs.cache.ledger"),
     "simulate": "rooflab.labs.cache.simulator",
     **dict.fromkeys(
-        ("stack_distance", "miss_curve", "smallest_cache"), "rooflab.labs.cache.stack_distance"
+        ("stack_distance", "miss_curve", "smallest_cache"), "rooflab.labs.cache.distances"
     ),
     **dict.fromkeys(
         ("tile_ledger", "footprint", "gemm_bounds", "Bound", "Moved"), "rooflab.labs.cache.formula"
