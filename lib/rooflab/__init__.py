@@ -57,7 +57,6 @@ _HOME = {
     "sort": "rooflab.exercises.sorting",
     "conclude": "rooflab.conclusions",
 }
-<<<<<<< HEAD
 _MODULES = {
     "cache": "rooflab.labs.cache",
     "loops": "rooflab.labs.loops",
