@@ -1,0 +1,201 @@
+"""Moves: what a search may do to a schedule in one step.
+
+A move is a function of a nest that yields nests. Splitting a loop alone makes nothing faster, so a
+move splits a loop, puts its parts where they belong and marks them, all at once. A search takes any
+functions of this form in place of those here, or beside them.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rooflab.labs.loops import tree as trees
+from rooflab.labs.loops.statement import Access
+from rooflab.labs.loops.tree import Leaf, Loop
+
+if TYPE_CHECKING:
+    from rooflab.labs.loops.nest import Nest
+
+Move = Callable[["Nest"], Iterable["Nest"]]
+
+LANES = (16, 32, 64)  # of fp32; LLVM splits what is wider than the processor's vectors
+COPIES = (2, 4, 6, 8, 12, 14)  # of a vector, in the other direction of a register tile
+TURNS = (2, 4)  # of a sum, written one after the other
+TILES = (8, 16, 32, 64, 128, 256, 512)
+MARKED = ("unroll", "vectorize")
+
+
+def register_tiles(nest: Nest) -> Iterator[Nest]:
+    """Yield the nest with innermost loops in registers: one in lanes, another one unrolled.
+
+    The loop in lanes is along the rows of all results. The loops that a sum runs over stand right
+    outside of the tile, so that it stays in registers while they run.
+    """
+    chain = _Chain.of(nest)
+    if chain is None or chain.marked or chain.parallel:
+        return
+    for across in chain.plain:
+        if chain.dim(across) not in chain.rows:
+            continue
+        for lanes in _dividing(across, LANES):
+            for other in chain.others(across):
+                yield _tiled(chain, (across, lanes), other)
+
+
+def _tiled(chain: _Chain, across: tuple[Loop, int], other: tuple[Loop, int] | None) -> Nest:
+    """The nest with one loop in lanes and another one unrolled, both innermost."""
+    made, order, inner = chain.nest, [*chain.plain], []
+    order.sort(key=chain.reduces)  # sums last: a stable sort leaves the others as they were
+    names = {loop.name: loop.name for loop in order}
+    for loop, factor in filter(None, (other, across)):
+        made = made.split(loop.name, factor)
+        names[loop.name] = f"{loop.name}o"
+        inner.append(f"{loop.name}i")
+    made = made.reorder(*names.values(), *inner)
+    for name in inner[:-1]:
+        made = made.unroll(name)
+    return made.vectorize(inner[-1])
+
+
+def unrolled_sums(nest: Nest) -> Iterator[Nest]:
+    """Yield the nest with a few turns of a sum written one after the other in a register tile."""
+    chain = _Chain.of(nest)
+    if chain is None or not chain.marked:
+        return
+    if any(loop.kind == "unroll" and chain.reduces(loop) for loop in chain.marked):
+        return
+    inner = [loop.name for loop in chain.marked]
+    for loop in chain.plain:
+        if chain.reduces(loop):
+            for turns in _dividing(loop, TURNS):
+                made = nest.split(loop.name, turns)
+                outer = _exchanged(chain.names, loop.name, f"{loop.name}o")
+                made = made.reorder(*outer, f"{loop.name}i", *inner)
+                yield made.unroll(f"{loop.name}i")
+
+
+def cache_tiles(nest: Nest) -> Iterator[Nest]:
+    """Yield the nest with a loop in two: the one over chunks outermost, or where it was."""
+    chain = _Chain.of(nest)
+    if chain is None or not chain.marked or chain.parallel:
+        return
+    names = chain.names
+    for place, loop in enumerate(chain.plain):
+        if sum(chain.dim(other) == chain.dim(loop) for other in chain.plain) > 1:
+            continue
+        for size in _dividing(loop, TILES):
+            within = _exchanged(names, loop.name, f"{loop.name}i")
+            for at in sorted({0, place}):
+                made = nest.split(loop.name, size)
+                order = [*within[:at], f"{loop.name}o", *within[at:]]
+                yield made.reorder(*order)
+
+
+def interchanges(nest: Nest) -> Iterator[Nest]:
+    """Yield the nest with two loops outside of its register tile swapped."""
+    chain = _Chain.of(nest)
+    if chain is not None and not chain.parallel:
+        for first, second in itertools.combinations(chain.names, 2):
+            yield nest.interchange(first, second)
+
+
+def packed_operands(nest: Nest) -> Iterator[Nest]:
+    """Yield the nest with one more operand copied into the order in which it is read."""
+    chain = _Chain.of(nest)
+    if chain is None or not chain.marked:
+        return
+    for array in nest.arrays:
+        if array not in nest.packed and array not in nest.written:
+            with suppress(ValueError):  # it is read in several places: no one order
+                yield nest.pack(array)
+
+
+def parallel_loops(nest: Nest) -> Iterator[Nest]:
+    """Yield the nest with its outermost loop shared among threads."""
+    chain = _Chain.of(nest)
+    if chain is not None and not chain.parallel and chain.plain:
+        yield nest.parallel(chain.plain[0].name)
+
+
+SPACE: tuple[Move, ...] = (
+    register_tiles, unrolled_sums, cache_tiles, interchanges, packed_operands, parallel_loops,
+)  # fmt: skip
+"""The moves of a search that is given no others."""
+
+
+@dataclass(frozen=True)
+class _Chain:
+    """A nest whose loops stand one in another, those of the register tile innermost."""
+
+    nest: Nest
+    leaf: Leaf
+    plain: tuple[Loop, ...]
+    marked: tuple[Loop, ...]
+
+    @classmethod
+    def of(cls, nest: Nest) -> _Chain | None:
+        """The nest as a chain, or None where it is none."""
+        every = list(trees.leaves(nest.tree))
+        leaf, around, _ = every[0]
+        if any(loops != around for _, loops, _ in every):
+            return None
+        plain = tuple(itertools.takewhile(lambda loop: loop.kind not in MARKED, around))
+        marked = around[len(plain) :]
+        if any(loop.kind not in MARKED for loop in marked):
+            return None
+        return cls(nest, leaf, plain, marked)
+
+    @property
+    def names(self) -> list[str]:
+        """The loops outside of the register tile."""
+        return [loop.name for loop in self.plain]
+
+    @property
+    def parallel(self) -> bool:
+        """Whether threads share a loop."""
+        return any(loop.kind == "parallel" for loop in self.plain)
+
+    def dim(self, loop: Loop) -> str:
+        """The dimension that a loop is a part of, "" if it is a part of several."""
+        found = [dim for dim, place in self.leaf.index.items() if loop.name in place.names()]
+        return found[0] if len(found) == 1 else ""
+
+    @property
+    def targets(self) -> list[Access]:
+        """What the statements write."""
+        return [one.target for one in self.nest.statements]
+
+    @property
+    def rows(self) -> set[str]:
+        """Dimensions along which all results are adjacent in memory."""
+        last = [one.subscripts[-1] for one in self.targets]
+        return {dim for dim in self.nest.extents if all(e.factor(dim) == 1 for e in last)}
+
+    def reduces(self, loop: Loop) -> bool:
+        """Whether results stay the same while the loop runs: then it sums."""
+        dim = self.dim(loop)
+        return not any(dim in e.names() for one in self.targets for e in one.subscripts)
+
+    def others(self, across: Loop) -> Iterator[tuple[Loop, int] | None]:
+        """The loops that can be unrolled beside one in lanes, and how often; None for none."""
+        yield None
+        for loop in self.plain:
+            if loop is not across and not self.reduces(loop):
+                yield from ((loop, copies) for copies in _dividing(loop, COPIES))
+
+
+def _exchanged(names: list[str], old: str, new: str) -> list[str]:
+    return [new if name == old else name for name in names]
+
+
+def _dividing(loop: Loop, factors: Iterable[int]) -> list[int]:
+    """The factors that divide a loop; where none does, those that are shorter than it.
+
+    A last chunk that is shorter then runs as plain loops, which the score takes into account.
+    """
+    shorter = [factor for factor in factors if factor < loop.extent]
+    return [factor for factor in shorter if loop.extent % factor == 0] or shorter

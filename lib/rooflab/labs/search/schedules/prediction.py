@@ -1,0 +1,265 @@
+"""What a schedule should take: its byte ledger at every level, and the machine's roofs.
+
+A loop nest touches boxes of memory. The ledger asks, for each cache, how many loops must stay
+outside so that what the others touch fits, and how often that is loaded. It is the formula of
+``rl.cache.tile_ledger`` with boxes counted in closed form and in whole cache lines, so that a
+schedule is judged in a millisecond.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rooflab.labs.cache.stream import AccessStream, Reference
+from rooflab.labs.loops import tree as trees
+from rooflab.labs.loops.points import count
+from rooflab.labs.loops.program import Assign, Compute, For, Ops, When, each_op, program
+from rooflab.labs.loops.statement import Apply, Value
+from rooflab.measure.roof_kernels import Target
+
+if TYPE_CHECKING:
+    from rooflab.labs.loops.nest import Nest
+    from rooflab.predict.machine import Machine
+
+LINE = 64  # bytes
+FULL = 0.75  # of a cache: old lines take the rest, as least-recently-used keeps them
+CACHES = ("l1", "l2", "l3")
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What a schedule should take on a machine.
+
+    Attributes
+    ----------
+    seconds : float
+        The sum of arithmetic and of traffic at every level, as if none of it overlapped. It ranks
+        schedules better than the longest of them.
+    flops : int
+        Floating-point operations.
+    bytes : mapping of str to float
+        Bytes that come from each level: "l1" is what the program asks for, "dram" what crosses
+        the border of the last cache.
+    """
+
+    seconds: float
+    flops: int
+    bytes: Mapping[str, float]
+
+    def intensity(self, level: str = "dram") -> float:
+        """FLOP per byte that comes from ``level``."""
+        return self.flops / self.bytes[level]
+
+
+def predicted(nest: Nest, machine: Machine, target: Target) -> Prediction:
+    """The prediction of a schedule on ``machine``, whose vectors are those of ``target``."""
+    whole = padded(nest)
+    stream = whole.stream()
+    sizes = {level: machine.capacities.get(level, 0) for level in CACHES}
+    moved = ledger(stream, {level: FULL * size for level, size in sizes.items() if size})
+    parallel = any(loop.kind == "parallel" for loop, _ in trees.loops(nest.tree))
+    share = 1 if parallel else 1 / (machine.threads or 1)
+    peak = share * machine.peak("fp32")
+    # A load or store takes its turn whether or not it fills a vector.
+    width = target.vector_bytes
+    issued = sum(
+        stream.times(one.depth) * width * math.ceil(one.bytes / width) for one in stream.references
+    )
+    seconds = _vectors(program(whole), target) * 2 * width / 4 / peak
+    for level, amount in {**moved, "l1": issued}.items():
+        if level in machine.bandwidths:
+            seconds += amount / (share * machine.bandwidth(level, "read"))
+    copies = sum(8 * math.prod(nest.shapes[name]) for name in nest.packed)
+    seconds += copies / (share * machine.bandwidth("dram", "copy"))
+    return Prediction(seconds, flops(nest), moved)
+
+
+def flops(nest: Nest) -> int:
+    """Operations of all statements; a multiply-add is two."""
+    each = [_operations(one.value) + bool(one.reduction) for one in nest.statements]
+    if nest.order == "body" or len(each) == 1:
+        return count(nest) // len(each) * sum(each)
+    total = 0
+    for one, operations in zip(nest.statements, each):
+        extents = [nest.extents[dim] for dim in nest.dims(one.name)]
+        total += operations * math.prod(stop - start for start, stop in extents)
+    return total
+
+
+def padded(nest: Nest) -> Nest:
+    """The nest with loops so long that every split divides; the same one where all do."""
+    from rooflab.labs.loops.nest import Nest
+
+    rooms = {}
+    for leaf, around, _ in trees.leaves(nest.tree):
+        if not trees.live_guards(leaf, around):
+            continue
+        extents = {loop.name: loop.extent for loop in around}
+        for dim, place in leaf.index.items():
+            lower, upper = nest.extents[dim]
+            if place.linear:
+                room = math.prod(extents[name] for name in place.names())
+                rooms[dim] = lower, lower + max(upper - lower, room)
+    if not rooms:
+        return nest
+    text = "; ".join(one.text for one in nest.statements)
+    return Nest({**nest.extents, **rooms}, text, order=nest.order).replay(nest.log)
+
+
+def sums(ops: Ops, target: Target) -> int:
+    """Vector registers that hold sums, the largest number at once."""
+    found = {
+        op.register: math.ceil(4 * op.lanes / target.vector_bytes)
+        for op in each_op(ops)
+        if isinstance(op, Compute) and op.register in op.operands
+    }
+    return sum(found.values())
+
+
+def misfit(nest: Nest, target: Target) -> str:
+    """Why a schedule cannot be fast on any data, or "": too many registers, too long a body."""
+    ops = program(nest)
+    # AVX-512 and arm64 (the one whose short vectors are fused) have 32 vector registers, other
+    # processors 16. Four hold operands.
+    many = target.vector_bytes == 64 or (target.fused and target.vector_bytes == 16)
+    most = 28 if many else 12
+    held = sums(ops, target)
+    if held > most:
+        return f"{held} vectors of sums do not fit into registers: {most} do"
+    body = sum(
+        math.ceil(4 * op.lanes / target.vector_bytes)
+        for op in each_op(ops)
+        if isinstance(op, Compute)
+    )
+    return f"{body} vector operations in one turn: more than {LONGEST}" if body > LONGEST else ""
+
+
+LONGEST = 96  # vector operations in one turn of a loop
+
+
+def _operations(value: Value) -> int:
+    if not isinstance(value, Apply):
+        return 0
+    return 1 + sum(map(_operations, value.arguments))
+
+
+def _vectors(ops: Ops, target: Target) -> float:
+    """Multiply-adds of whole vectors that the arithmetic takes the time of.
+
+    A scalar takes the time of a vector. Additions to few registers wait for each other.
+    """
+    independent = sums(ops, target)
+    wait = max(1.0, target.chains / independent) if independent else 1.0
+
+    def walk(ops: Ops, times: int, loop: str) -> float:
+        total = 0.0
+        for op in ops:
+            if isinstance(op, For):
+                turns = op.upper[0].constant - op.lower[0].constant
+                total += walk(op.body, times * turns, op.name)
+            elif isinstance(op, When):
+                total += walk(op.body, times, loop)
+            elif isinstance(op, Compute):
+                own = wait if op.register in op.operands else 1.0
+                total += own * times * math.ceil(4 * op.lanes / target.vector_bytes)
+            elif isinstance(op, Assign):
+                moves = any(loop in e.names() for e in op.target.subscripts)
+                own = target.chains if op.reduction and not moves else 1.0
+                total += own * times * max(1, _operations(op.value))
+        return total
+
+    return walk(ops, 1, "")
+
+
+# The ledger in closed form.
+
+
+def ledger(stream: AccessStream, capacities: Mapping[str, float]) -> dict[str, float]:
+    """Bytes that come from each level, given how much of each cache can be used.
+
+    "l1" is what the program asks for. The level below each cache serves what it cannot keep; the
+    one below the last is "dram".
+    """
+    found = {"l1": float(sum(stream.requested.values()))}
+    names = list(capacities)
+    for name, below in zip(names, [*names[1:], "dram"]):
+        depth = next(
+            (
+                depth
+                for depth in range(len(stream.extents))
+                if sum(_touched(stream, group, depth) for group in _groups(stream))
+                <= capacities[name]
+            ),
+            len(stream.extents),
+        )
+        found[below] = sum(_moved(stream, group, depth) for group in _groups(stream))
+    return found
+
+
+def _groups(stream: AccessStream) -> Iterator[list[Reference]]:
+    """References that walk side by side over one array."""
+    found: dict[object, list[Reference]] = defaultdict(list)
+    for one in stream.references:
+        found[one.array, one.strides[: one.depth]].append(one)
+    yield from found.values()
+
+
+def _touched(stream: AccessStream, group: list[Reference], depth: int) -> float:
+    """Bytes, in whole lines, of the box that a group touches inside the loops from ``depth``."""
+    return _lines(stream, group, range(depth, group[0].depth))
+
+
+def _lines(stream: AccessStream, group: list[Reference], loops: Iterable[int]) -> float:
+    """Bytes, in whole lines, that a group touches while ``loops`` run once."""
+    one, runs = group[0], _runs(group)
+    steps = [(abs(one.strides[at]), stream.extents[at]) for at in loops if one.strides[at]]
+    gaps = {after - before for (before, _), (after, _) in zip(runs, runs[1:])}
+    if len(gaps) == 1 and len({length for _, length in runs}) == 1:
+        steps.append((gaps.pop(), len(runs)))  # rows of a register tile: one more loop
+        runs = runs[:1]
+    return float(sum(_box(length, sorted(steps)) for _, length in runs))
+
+
+def _box(length: int, steps: list[tuple[int, int]]) -> int:
+    """Bytes of whole lines in a box: ``length`` contiguous bytes, moved by steps, small ones
+    first."""
+    pieces = 1
+    for step, extent in steps:
+        if step <= -(-length // LINE) * LINE:  # the next piece touches this one or shares its line
+            length += step * (extent - 1)
+        else:
+            pieces *= extent
+    return pieces * -(-length // LINE) * LINE
+
+
+def _runs(group: list[Reference]) -> list[tuple[int, int]]:
+    """Contiguous bytes that a group touches in one turn: where they begin, and how many."""
+    runs: list[tuple[int, int]] = []
+    for offset, length in sorted({(one.offset, one.bytes) for one in group}):
+        if runs and offset <= sum(runs[-1]):
+            start, before = runs[-1]
+            runs[-1] = start, max(before, offset + length - start)
+        else:
+            runs.append((offset, length))
+    return runs
+
+
+def _moved(stream: AccessStream, group: list[Reference], depth: int) -> float:
+    """Bytes that a group loads, box by box, and writes back where it writes.
+
+    A box stays while the next loop out does not move it. Where that loop moves it by less than a
+    line, the next box has most of its lines.
+    """
+    one = group[0]
+    outer, inner = list(range(min(depth, one.depth))), list(range(depth, one.depth))
+    while outer and not one.strides[outer[-1]]:
+        outer.pop()
+    while outer and 0 < abs(one.strides[outer[-1]]) < LINE:
+        inner.append(outer.pop())
+    times = math.prod(stream.extents[loop] for loop in outer)
+    directions = 1 + any(each.write for each in group)
+    return directions * times * _lines(stream, group, inner)
