@@ -1,7 +1,8 @@
 """``rl.search``: let the machine look for what is cheaper.
 
 Expressions are rewritten by rules until the cheapest equal one is known; operators are described by
-which elements they touch; compilers are compared by what they decide and what they check.
+which elements they touch; compilers are compared by what they decide and what they check; schedules of a loop nest are
+predicted, measured and improved.
 """
 
 from __future__ import annotations
@@ -22,6 +23,11 @@ _HOME = {
     **dict.fromkeys(("compilers", "CompilerMap"), "rooflab.labs.search.compiler_map"),
     **dict.fromkeys(("Operator", "operator"), "rooflab.labs.search.statement"),
     **dict.fromkeys(("simplify", "Simplified", "greedy"), "rooflab.labs.search.rewrite.simplify"),
+    "search": "rooflab.labs.search.schedules.beam",
+    **dict.fromkeys(("Search", "Candidate"), "rooflab.labs.search.schedules.trail"),
+    "Kernel": "rooflab.labs.search.schedules.kernel",
+    "llvm": "rooflab.labs.search.schedules.llvm",
+    "SPACE": "rooflab.labs.search.schedules.moves",
 }
 _MODULES = {"operators": "rooflab.labs.search.operators"}
 __all__ = [*_HOME, *_MODULES]

@@ -1,0 +1,397 @@
+"""Beam search: predict many schedules, measure the most promising, go on from the fastest."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from operator import itemgetter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rooflab.count.si import si
+from rooflab.count.validation import size
+from rooflab.labs.loops import tree as trees
+from rooflab.labs.loops.nest import Nest, outline
+from rooflab.labs.search.schedules.kernel import Array, Bound, Clock, Kernel, Team, room
+from rooflab.labs.search.schedules.moves import SPACE, Move, parallel_loops
+from rooflab.labs.search.schedules.prediction import flops, misfit, predicted
+from rooflab.labs.search.schedules.trail import ENDS, Candidate, Log, Search, log_key
+from rooflab.measure.progress import Progress, Tell, progress_bar
+from rooflab.measure.roof_kernels import Target, host
+from rooflab.measure.timing import MEASUREMENT_LOCK, undisturbed
+from rooflab.optional import installed
+
+if TYPE_CHECKING:
+    from rooflab.predict.machine import Machine
+
+GEMM = "C[i,j] += A[i,k]*B[k,j]"
+EACH = 12  # times the width: schedules of a round that are measured
+BETTER = 0.995  # of the time of the round before, or the search ends
+FINAL = 5  # whole runs of each schedule of the last beam
+Score = Callable[[Nest], float]
+
+
+@installed("rooflab.search.search")
+def search(
+    nest: Nest | int,
+    threads: int = 1,
+    *,
+    seconds: float = 60.0,
+    width: int = 4,
+    space: Sequence[Move] | None = None,
+    score: Score | None = None,
+    measure: Score | None = None,
+    machine: Machine | None = None,
+    log: str | Path | None = None,
+    progress: Progress = True,
+    seed: int = 0,
+    clock: Callable[[], float] = time.perf_counter,
+) -> Search:
+    """Look for a fast schedule of a loop nest.
+
+    Each round applies all moves to the ``width`` fastest schedules. What comes out is ranked by
+    a predicted score. The first of the ranking are checked for legality, compiled and measured, and
+    the measured time decides. The search ends when a round brings no gain or the time is up.
+    Control-C ends it too, and what was found by then is returned.
+
+    Parameters
+    ----------
+    nest : Nest or int
+        The nest as written, or N for a product of N×N matrices of fp32.
+    threads : int, default 1
+        Threads among which a schedule may share its outermost loop.
+    seconds : float, default 60
+        The time for this call. Measuring the machine's roofs, once, comes on top.
+    width : int, default 4
+        How many schedules each round goes on from.
+    space : sequence of functions, optional
+        The moves, by default ``rl.search.SPACE``. A move takes a nest and yields nests.
+    score : function, optional
+        Seconds, or any number that is to be small, for a nest; it ranks the candidates. By default
+        the byte ledger of the schedule at the machine's roofs.
+    measure : function, optional
+        What decides, by default the seconds that the compiled nest takes. Packing counts.
+    machine : Machine, optional
+        Whose roofs are used, by default this machine's.
+    log : str or Path, optional
+        A file that keeps every candidate, a line of JSON each. A search that is given the same
+        file again goes on from there.
+    progress : bool or callable, default True
+        True draws a progress bar. A function is called with the share done, 0 to 1.
+    seed : int, default 0
+        For the order of schedules that are predicted alike.
+    clock : function, optional
+        Tells the time in seconds.
+
+    Returns
+    -------
+    Search
+        The best schedule and every candidate, those that were not measured with the reason.
+
+    Raises
+    ------
+    TypeError
+        For an argument of a wrong type, and for a move that is no function of a nest.
+    ValueError
+        For a time that is not positive, a width below 1, a start that is not legal, and a log of
+        another search.
+
+    References
+    ----------
+    .. [1] A. Adams et al., "Learning to optimize Halide with tree search and random programs",
+       ACM Transactions on Graphics 38(4), 2019: beam search over schedules with a predicted score.
+
+    Examples
+    --------
+    >>> found = rl.search.search(64, seconds=2, width=1, progress=False)
+    >>> found.flops_per_s > found.rate(found.naive)
+    True
+    """
+    start = _start(nest)
+    count, beam = size("threads", threads), size("width", width)
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
+        raise TypeError(f"seconds={seconds!r} must be a number of seconds")
+    if not 0 < seconds < math.inf:
+        raise ValueError(f"seconds={seconds!r} leaves no time to measure; give more than 0")
+    moves = _moves(space, count)
+    legal = start.check()
+    if not legal:
+        raise ValueError(f"nest: its schedule is not legal. {legal.why}")
+    if score is None and machine is None:
+        machine = _roofs(count, progress)
+    head = {
+        "text": "; ".join(one.text for one in start.statements), "order": start.order,
+        "extents": start.extents, "start": start.log, "threads": count, "width": beam,
+        "seed": size("seed", seed, 0), "space": [name_of(move) for move in moves],
+    }  # fmt: skip
+    kept = Log(None if log is None else Path(log), head)
+    with Team(count) as team, progress_bar(progress, "search") as tell, MEASUREMENT_LOCK:
+        arrays = None if measure else _operands(start)
+        running = _Beam(
+            _Rules(start, moves, beam, score, machine, measure, arrays, team, host()),
+            kept, random.Random(seed), clock, float(seconds), tell,
+        )  # fmt: skip
+        ended = running.run()
+    return Search(
+        head["text"], start.extents, start.shapes, start.order, count, beam, flops(start),
+        tuple(running.candidates), ended, machine.name if machine else "",
+    )  # fmt: skip
+
+
+def _start(nest: object) -> Nest:
+    if isinstance(nest, Nest):
+        return nest
+    if not isinstance(nest, (int, np.integer)):
+        raise TypeError(f"nest={nest!r} must be a Nest, or N for a product of N×N matrices")
+    n = size("nest", nest)
+    return Nest({"i": n, "j": n, "k": n}, GEMM)
+
+
+def _moves(space: object, threads: int) -> tuple[Move, ...]:
+    if space is None:
+        return tuple(move for move in SPACE if threads > 1 or move is not parallel_loops)
+    if not isinstance(space, Sequence) or not space or not all(map(callable, space)):
+        raise TypeError(f"space={space!r} must be moves: functions of a nest that yield nests")
+    return tuple(space)
+
+
+def name_of(move: Move) -> str:
+    return getattr(move, "__name__", type(move).__name__)
+
+
+def _roofs(threads: int, progress: Progress) -> Machine:
+    from rooflab.measure.this_machine import this_machine
+
+    return this_machine("cpu", threads, progress=progress)
+
+
+def _operands(nest: Nest) -> dict[str, Array]:
+    """Random numbers in arrays that begin at a cache line."""
+    dice, found = np.random.default_rng(0), {}
+    for name, shape in nest.shapes.items():
+        found[name] = room(shape)
+        found[name][...] = dice.random(shape, np.float32)
+    return found
+
+
+@dataclass(frozen=True)
+class _Rules:
+    """What a search is asked for, and its two scores."""
+
+    start: Nest
+    moves: tuple[Move, ...]
+    width: int
+    score: Score | None
+    machine: Machine | None
+    measure: Score | None
+    arrays: dict[str, Array] | None
+    team: Team
+    target: Target
+
+    def predicted(self, nest: Nest) -> tuple[float | None, dict[str, float]]:
+        """The score that ranks, and the bytes that it counted; None for no affine schedule."""
+        if self.score is not None or self.machine is None:
+            return float(self.score(nest)) if self.score else None, {}
+        try:
+            found = predicted(nest, self.machine, self.target)
+        except ValueError:
+            return None, {}
+        return found.seconds, dict(found.bytes)
+
+    def bound(self, nest: Nest) -> Bound:
+        """A schedule on the arrays of this search."""
+        return Kernel(nest).bind(self.arrays or {}, self.team)
+
+    def measured(self, nest: Nest, best: float, clock: Clock) -> float:
+        """The score that decides."""
+        if self.measure is not None:
+            return float(self.measure(nest))
+        with undisturbed():
+            return self.bound(nest).seconds(best, clock)
+
+    def moved(self, nest: Nest) -> Iterator[Nest]:
+        """What all moves make of a schedule."""
+        for move in self.moves:
+            for made in move(nest):
+                if not isinstance(made, Nest):
+                    raise TypeError(f"space: the move {name_of(move)} yields {made!r}, no Nest")
+                yield made
+
+
+class _TimeUp(Exception):
+    """The time of a search is spent."""
+
+
+@dataclass
+class _Beam:
+    """One search while it runs."""
+
+    rules: _Rules
+    log: Log
+    dice: random.Random
+    clock: Clock
+    seconds: float
+    tell: Tell
+    candidates: list[Candidate] = field(default_factory=list)
+    seen: set[str] = field(default_factory=set)
+    began: float = 0.0
+    best: float = math.inf
+
+    def run(self) -> str:
+        """Search; the answer is why it ended."""
+        self.began = self.clock()
+        start = self.rules.start
+        self.seen.add(identity(start))
+        first = self.decided(start, 0, *self.rules.predicted(start), may_stop=False)
+        self.candidates.append(first)
+        if first.measured is None:
+            raise ValueError(f"nest: {first.why}")
+        beam = [(first.measured, start)]
+        try:
+            ended = self.rounds(beam)
+        except _TimeUp:
+            ended = ENDS[1]
+        except KeyboardInterrupt:
+            return ENDS[2]
+        with suppress(KeyboardInterrupt):
+            self.finals()
+        return ended
+
+    def rounds(self, beam: list[tuple[float, Nest]]) -> str:
+        """Round after round while they gain."""
+        for number in itertools.count(1):
+            before = beam[0][0]
+            beam = sorted([*beam, *self.round(beam, number)], key=itemgetter(0))[: self.rules.width]
+            if beam[0][0] > BETTER * before:
+                break
+        return ENDS[0]
+
+    def round(self, beam: list[tuple[float, Nest]], number: int) -> list[tuple[float, Nest]]:
+        """One round: new schedules, ranked, and the first of them measured."""
+        ranked = self.ranked(beam, number)
+        found: list[tuple[float, Nest]] = []
+        most = EACH * self.rules.width
+        for nest, score, amounts in ranked:
+            if len(found) >= most:
+                why = f"predicted slower than {most} others"
+                self.keep(Candidate(nest.log, number, score, None, amounts, self.spent(), why))
+                continue
+            candidate = self.decided(nest, number, score, amounts)
+            self.keep(candidate)
+            if candidate.measured is not None:
+                found.append((candidate.measured, nest))
+        return found
+
+    def ranked(
+        self, beam: list[tuple[float, Nest]], number: int
+    ) -> list[tuple[Nest, float | None, dict[str, float]]]:
+        """New schedules with their predictions, the most promising first."""
+        fresh = []
+        for _, nest in beam:
+            for made in self.rules.moved(nest):
+                name = identity(made)
+                if name not in self.seen:
+                    self.seen.add(name)
+                    fresh.append(made)
+        self.dice.shuffle(fresh)
+        ranked = []
+        for made in fresh:
+            self.wait()
+            why = _misfit(made, self.rules.target)
+            if why:
+                self.keep(Candidate(made.log, number, at_s=self.spent(), why=why))
+            else:
+                ranked.append((made, *self.rules.predicted(made)))
+        return sorted(ranked, key=lambda one: math.inf if one[1] is None else one[1])
+
+    def decided(
+        self, nest: Nest, number: int, score: float | None, amounts: dict[str, float],
+        may_stop: bool = True,
+    ) -> Candidate:  # fmt: skip
+        """A schedule, measured or refused; as the log has it if it does."""
+        known = self.log.known.get(log_key(nest.log))
+        if known is not None:
+            self.best = min(self.best, known.measured or math.inf)
+            return known
+        if may_stop:
+            self.wait()
+        verdict = nest.check()
+        found = Candidate(nest.log, number, score, None, amounts, self.spent(), verdict.why)
+        if verdict:
+            try:
+                measured = self.rules.measured(nest, self.best, self.clock)
+            except ValueError as error:  # marks that no code can follow
+                return replace(found, why=str(error))
+            self.best = min(self.best, measured)
+            found = replace(found, measured=measured, at_s=self.spent(), why="")
+        self.log.add(found)
+        return found
+
+    def keep(self, candidate: Candidate) -> None:
+        """Write a candidate down."""
+        self.log.add(candidate)
+        self.candidates.append(candidate)
+
+    def spent(self) -> float:
+        """Seconds of this search, those of the log before it too."""
+        return self.log.before + self.clock() - self.began
+
+    def wait(self) -> None:
+        """Tell how far the search is. Raises _TimeUp at its end."""
+        share = (self.clock() - self.began) / self.seconds
+        if share >= 1:
+            raise _TimeUp
+        rate = flops(self.rules.start) / self.best
+        self.tell(share, f"{si(rate, 'FLOP/s')}" if self.rules.measure is None else "")
+
+    def finals(self) -> None:
+        """Whole runs of the fastest schedules in turn: a slice of one may have been lucky."""
+        if self.rules.measure is not None:
+            return
+        measured = [one for one in self.candidates if one.measured is not None]
+        last = sorted(measured, key=lambda one: one.seconds)[: 2 * self.rules.width]
+        if FINAL * sum(one.seconds for one in last) > 0.1 * self.seconds:
+            return
+        nests = [_original(self.rules.start).replay(one.log) for one in last]
+        bounds = [self.rules.bound(nest) for nest in nests]
+        with undisturbed():
+            runs = [[_seconds(bound, self.clock) for bound in bounds] for _ in range(FINAL)]
+        for one, taken in zip(last, np.median(runs, axis=0)):
+            at = self.candidates.index(one)
+            self.candidates[at] = replace(one, final=float(taken))
+
+
+def _seconds(call: Callable[[], None], clock: Clock) -> float:
+    start = clock()
+    call()
+    return clock() - start
+
+
+def _original(nest: Nest) -> Nest:
+    """The nest as it was written."""
+    text = "; ".join(one.text for one in nest.statements)
+    return Nest(nest.extents, text, order=nest.order, shapes=nest.shapes)
+
+
+def _misfit(nest: Nest, target: Target) -> str:
+    try:
+        return misfit(nest, target)
+    except ValueError as error:  # marks that no code can follow
+        return str(error)
+
+
+def identity(nest: Nest) -> str:
+    """A schedule as text: the same for two ways that lead to it."""
+    places = [
+        f"{leaf.statement} {dim}={place}"
+        for leaf, _, _ in trees.leaves(nest.tree)
+        for dim, place in leaf.index.items()
+    ]
+    return "\n".join([outline(nest.tree), *places, *sorted(nest.packed)])

@@ -1,0 +1,269 @@
+"""What a search leaves: its candidates in order, the best of them, and a log to go on from."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rooflab.count.si import grouped, si
+from rooflab.count.validation import unknown
+
+if TYPE_CHECKING:
+    from rooflab.labs.loops.nest import Nest, Step
+    from rooflab.labs.search.schedules.kernel import Kernel
+
+SCHEMA = 1
+ENDS = ("no better schedule was found", "the time was up", "interrupted")
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A schedule that a search looked at.
+
+    Attributes
+    ----------
+    log : tuple of (str, tuple)
+        The transformations that lead to it, for ``Nest.replay``.
+    round : int
+        The round of the search; the schedule at the start is round 0.
+    predicted : float or None
+        Seconds by the ledger and the roofs, or what another score says.
+    measured : float or None
+        Seconds as measured; None for one that was not.
+    bytes : mapping of str to float
+        Predicted bytes from each level, "l1" to "dram"; empty with another score.
+    at_s : float
+        Seconds from the start of the search.
+    why : str
+        Why it was not measured, "" for one that was.
+    final : float or None
+        For the fastest of all: seconds of whole runs, taken in turn at the end.
+    """
+
+    log: tuple[Step, ...]
+    round: int
+    predicted: float | None = None
+    measured: float | None = None
+    bytes: Mapping[str, float] = field(default_factory=dict)
+    at_s: float = 0.0
+    why: str = ""
+    final: float | None = None
+
+    @property
+    def seconds(self) -> float:
+        """What it takes: by whole runs if there were any, else as measured; else infinite."""
+        return next((one for one in (self.final, self.measured) if one is not None), math.inf)
+
+    @property
+    def text(self) -> str:
+        """The transformations as they are written."""
+        return "".join(f".{name}({', '.join(map(repr, a))})" for name, a in self.log) or "as written"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the candidate as plain JSON data, with seconds and bytes."""
+        return {**asdict(self), "bytes": dict(self.bytes)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Candidate:
+        """Return the candidate of :meth:`to_dict`."""
+        steps = tuple((name, _tuples(arguments)) for name, arguments in data["log"])
+        return cls(**{**data, "log": steps})
+
+
+@dataclass(frozen=True)
+class Search:
+    """What a search for a schedule found, and how.
+
+    Attributes
+    ----------
+    text : str
+        The statements of the nest.
+    extents : mapping of str to (int, int)
+        Its loops: the first value and the one after the last.
+    shapes : mapping of str to tuple of int
+        Shapes of its arrays.
+    order : str
+        "body" or "nests", as for the nest.
+    threads : int
+        Threads that the schedules could use.
+    width : int
+        How many schedules each round went on from.
+    flops : int
+        Floating-point operations of one run.
+    candidates : tuple of Candidate
+        All schedules in the order in which they were decided, the one at the start first.
+    ended : str
+        Why the search ended.
+    machine : str
+        The name of the machine.
+    """
+
+    text: str
+    extents: Mapping[str, tuple[int, int]]
+    shapes: Mapping[str, tuple[int, ...]]
+    order: str
+    threads: int
+    width: int
+    flops: int
+    candidates: tuple[Candidate, ...]
+    ended: str
+    machine: str = ""
+
+    @property
+    def start(self) -> Nest:
+        """The nest as it was written."""
+        from rooflab.labs.loops.nest import Nest
+
+        return Nest(self.extents, self.text, order=self.order, shapes=self.shapes)
+
+    @property
+    def measured(self) -> tuple[Candidate, ...]:
+        """The candidates that were measured, in order."""
+        return tuple(one for one in self.candidates if one.measured is not None)
+
+    @property
+    def rejected(self) -> tuple[Candidate, ...]:
+        """The candidates that were not measured, each with its reason."""
+        return tuple(one for one in self.candidates if one.measured is None)
+
+    @property
+    def naive(self) -> Candidate:
+        """The schedule at the start."""
+        return self.candidates[0]
+
+    @property
+    def winner(self) -> Candidate:
+        """The candidate that took least time."""
+        finals = [one for one in self.measured if one.final is not None]
+        return min(finals or self.measured, key=lambda one: one.seconds)
+
+    @property
+    def best(self) -> Nest:
+        """The schedule that took least time."""
+        return self.start.replay(self.winner.log)
+
+    @property
+    def flops_per_s(self) -> float:
+        """FLOP/s of the best schedule."""
+        return self.rate(self.winner)
+
+    def rate(self, candidate: Candidate) -> float:
+        """FLOP/s of a candidate that was measured. Raises ValueError for another one."""
+        if candidate.measured is None:
+            raise ValueError(f"candidate={candidate.text!r} was not measured: {candidate.why}")
+        return self.flops / candidate.seconds
+
+    def intensity(self, candidate: Candidate, level: str = "dram") -> float:
+        """Predicted FLOP per byte that comes from ``level``, for a candidate with a ledger."""
+        if level not in candidate.bytes:
+            raise unknown("level", level, candidate.bytes)
+        return self.flops / candidate.bytes[level]
+
+    def records(self) -> tuple[Candidate, ...]:
+        """Return the candidates that were each the fastest so far: the way of the best point."""
+        found: list[Candidate] = []
+        for one in self.measured:
+            if not found or one.seconds < found[-1].seconds:
+                found.append(one)
+        return tuple(found)
+
+    def kernel(self) -> Kernel:
+        """Return the best schedule, compiled; its ``run`` takes the arrays."""
+        from rooflab.labs.search.schedules.kernel import Kernel
+
+        return Kernel(self.best)
+
+    def __repr__(self) -> str:
+        best, naive = self.winner, self.naive
+        reasons = len(self.rejected)
+        return (
+            f"{self.text}: {si(self.rate(best), 'FLOP/s')} with "
+            f"{self.threads} thread{'s' * (self.threads > 1)}, "
+            f"{si(self.rate(naive), 'FLOP/s')} as written; {grouped(len(self.measured))} of "
+            f"{grouped(len(self.candidates))} schedules measured, {grouped(reasons)} not; ended: "
+            f"{self.ended}\n{best.text}"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain JSON data: seconds, bytes, FLOP."""
+        return {
+            "schema": SCHEMA, "text": self.text, "order": self.order, "threads": self.threads,
+            "extents": {name: list(ends) for name, ends in self.extents.items()},
+            "shapes": {name: list(sizes) for name, sizes in self.shapes.items()},
+            "width": self.width, "flops": self.flops, "ended": self.ended, "machine": self.machine,
+            "candidates": [one.to_dict() for one in self.candidates],
+        }  # fmt: skip
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Search:
+        """Return the search of :meth:`to_dict`; ValueError for data of another schema."""
+        if data.get("schema") != SCHEMA:
+            raise ValueError(f"schema={data.get('schema')!r}: searches of {SCHEMA} are read here")
+        return cls(
+            data["text"], {name: (ends[0], ends[1]) for name, ends in data["extents"].items()},
+            {name: tuple(sizes) for name, sizes in data["shapes"].items()},
+            data["order"], data["threads"], data["width"], data["flops"],
+            tuple(map(Candidate.from_dict, data["candidates"])), data["ended"], data["machine"],
+        )  # fmt: skip
+
+
+class Log:
+    """A file of one candidate a line, behind a line that says what is searched.
+
+    A search that finds candidates in it takes them as they are, so that it goes on where the last
+    one stopped. A last line that is not whole, as after a kill, is dropped.
+    """
+
+    def __init__(self, path: Path | None, head: Mapping[str, Any]) -> None:
+        self.path = path
+        self.known: dict[str, Candidate] = {}
+        self.before = 0.0  # seconds of the search that wrote the log
+        if path is None:
+            return
+        text = path.read_text(encoding="utf-8") if path.exists() else ""
+        whole = text[: text.rfind("\n") + 1]
+        if whole:
+            self._read(path, whole.splitlines(), head)
+        if whole != text or not whole:
+            start = whole or json.dumps({"schema": SCHEMA, **head}) + "\n"
+            path.write_text(start, encoding="utf-8")
+
+    def _read(self, path: Path, lines: list[str], head: Mapping[str, Any]) -> None:
+        try:
+            first, *rest = map(json.loads, lines)
+            found = [Candidate.from_dict(one) for one in rest]
+        except (ValueError, KeyError, TypeError) as error:
+            raise ValueError(f"log={str(path)!r} is no log of a search ({error})") from None
+        wanted = json.loads(json.dumps({"schema": SCHEMA, **head}))
+        for name, value in wanted.items():
+            if not isinstance(first, dict) or first.get(name) != value:
+                was = first.get(name) if isinstance(first, dict) else first
+                raise ValueError(
+                    f"log={str(path)!r} is of another search: its {name} is {was!r}, here it is "
+                    f"{value!r}. Name a new file"
+                )
+        self.known = {log_key(one.log): one for one in found}
+        self.before = max((one.at_s for one in found), default=0.0)
+
+    def add(self, candidate: Candidate) -> None:
+        """Write a line, unless it is there."""
+        key = log_key(candidate.log)
+        if self.path is None or key in self.known:
+            return
+        self.known[key] = candidate
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(candidate.to_dict()) + "\n")
+
+
+def log_key(log: Sequence[Step]) -> str:
+    """Transformations as one text."""
+    return json.dumps(log)
+
+
+def _tuples(value: Any) -> Any:
+    """Lists of JSON as the tuples that they were."""
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
