@@ -12,6 +12,7 @@ import numpy as np
 from rooflab.count.validation import unknown
 from rooflab.labs.loops.code import code
 from rooflab.labs.loops.llvm import compiled
+from rooflab.labs.loops.llvm import turns as whole_turns
 from rooflab.labs.loops.packing import packed
 from rooflab.labs.loops.points import count
 from rooflab.labs.loops.program import lanes, program, shared_turns
@@ -80,9 +81,12 @@ def bind(nest: Nest, arrays: Mapping[str, Array], backend: str = "numba") -> Cal
     kind = str(values[0].dtype)
     turns = shared_turns(program(nest))
     if backend == "llvm":
+        whole = whole_turns(program(nest))
         kernel, places = compiled(nest, kind), [one.ctypes.data for one in values]
 
-        def call(start: int = 0, stop: int = 0, alive: object = values) -> None:
+        def call(
+            start: int = whole[0], stop: int = whole[1], alive: object = values
+        ) -> None:
             kernel(*places, start, stop)
 
         return call

@@ -24,7 +24,6 @@ from rooflab.labs.loops.program import (
     Store,
     When,
     program,
-    shared_turns,
 )
 from rooflab.labs.loops.statement import Access, Apply, Value
 
@@ -41,8 +40,17 @@ def ir(nest: Nest, dtype: str) -> str:
     return _Page(nest, dtype).text(program(nest))
 
 
+def turns(ops: Ops) -> tuple[int, int]:
+    """First turn of the outermost loop and its end; (0, 1) where one loop does not hold all."""
+    if len(ops) != 1 or not isinstance(ops[0], For):
+        return 0, 1
+    low = max(bound.constant for bound in ops[0].lower)
+    return low, min(bound.constant for bound in ops[0].upper)
+
+
 def compiled(nest: Nest, dtype: str) -> Callable[..., object]:
-    """The nest as a function of the arrays' addresses, its first turn and its end."""
+    """The nest as a function of the arrays' addresses, and of the ``turns`` of its outermost loop
+    that it runs: the first one and the one after the last."""
     from rooflab.measure.roof_kernels import compile_kernel
 
     arguments = (*[ctypes.c_void_p] * len(nest.arrays), ctypes.c_int64, ctypes.c_int64)
@@ -79,8 +87,7 @@ class _Page:
         self.count = itertools.count()
 
     def text(self, ops: Ops) -> str:
-        turns = shared_turns(ops)
-        self.ops(ops, {}, turns is not None)
+        self.ops(ops, {}, len(ops) == 1)
         arrays = ", ".join(f"ptr noalias %{name}" for name in names(self.nest))
         # Without the width stated, LLVM may split 64-byte vectors in two.
         head = f"define void @kernel({arrays}, i64 %start, i64 %stop) "

@@ -26,7 +26,6 @@ _HOME = {
     "search": "rooflab.labs.search.schedules.beam",
     **dict.fromkeys(("Search", "Candidate"), "rooflab.labs.search.schedules.trail"),
     "Kernel": "rooflab.labs.search.schedules.kernel",
-    "llvm": "rooflab.labs.search.schedules.llvm",
     "SPACE": "rooflab.labs.search.schedules.moves",
 }
 _MODULES = {"operators": "rooflab.labs.search.operators"}

@@ -13,11 +13,12 @@ import numpy as np
 from rooflab.count.validation import size, unknown
 from rooflab.labs.loops import tree as trees
 from rooflab.labs.loops.expression import Affine
+from rooflab.labs.loops.llvm import compiled, turns
 from rooflab.labs.loops.packing import packed, packed_loops
 from rooflab.labs.loops.program import For, program
 from rooflab.labs.loops.statement import Access, accesses
-from rooflab.labs.search.schedules.llvm import compiled, llvm, turns
 from rooflab.measure.operands import aligned
+from rooflab.measure.timing import quickest
 from rooflab.optional import installed
 
 if TYPE_CHECKING:
@@ -27,8 +28,8 @@ Array = np.ndarray[Any, np.dtype[np.float32]]
 Clock = Callable[[], float]
 
 SLICE_S = 3e-3  # a slice of the outermost loop runs at least so long
-AGAIN = 5  # slices of a schedule that may be the best
-PROMISING = 2.0  # times the best so far: slower than that is timed once
+SLICES = 7  # of a schedule that may be the best
+PROMISING = 2.5  # times the best so far: slower than that is timed once
 
 
 class Kernel:
@@ -56,7 +57,6 @@ class Kernel:
     turns: tuple[int, int]
     parallel: bool
 
-    @installed("rooflab.search.Kernel")
     def __init__(self, nest: Nest) -> None:
         self.nest = nest
         ops = program(nest)
@@ -65,7 +65,8 @@ class Kernel:
         marked = [loop.name for loop, _ in trees.loops(nest.tree) if loop.kind == "parallel"]
         if len(marked) > self.parallel:
             raise ValueError(f"loop {marked[-1]!r} is parallel; only an outermost loop can be")
-        self._function = compiled(llvm(nest), len(nest.arrays))
+        with installed("rooflab.search.Kernel"):
+            self._function = compiled(nest, "float32")
 
     def run(self, threads: int = 1, **arrays: Any) -> dict[str, Array]:
         """Run the schedule on copies of ``arrays``; those that are not given are zeros.
@@ -166,8 +167,8 @@ class Bound:
     def seconds(self, best: float, clock: Clock = perf_counter) -> float:
         """Seconds of a whole call, judged by a slice that grows until it takes ``SLICE_S``.
 
-        The median of several slices, or one where that is far slower than ``best``. The time for
-        packing is added whole.
+        The median of the three quickest of several slices, or one where that is far slower than
+        ``best``: what else runs only ever slows a slice. The time for packing is added whole.
         """
         self.pack()  # so that the room has been touched
         packing = min(self._timed(self.pack, clock) for _ in range(2)) if self.copies else 0.0
@@ -181,8 +182,8 @@ class Bound:
             most = min(whole, max(2 * most, int(grown)))
         found = [spent]
         if packing + spent * whole / most < PROMISING * best:
-            found += [self._timed(lambda: self.run(most), clock) for _ in range(AGAIN - 1)]
-        return packing + float(np.median(found)) * whole / most
+            found += [self._timed(lambda: self.run(most), clock) for _ in range(SLICES - 1)]
+        return packing + quickest(found) * whole / most
 
     @staticmethod
     def _timed(work: Callable[[], None], clock: Clock) -> float:

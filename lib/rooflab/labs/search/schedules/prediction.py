@@ -2,8 +2,8 @@
 
 A loop nest touches boxes of memory. The ledger asks, for each cache, how many loops must stay
 outside so that what the others touch fits, and how often that is loaded. It is the formula of
-``rl.cache.tile_ledger`` with boxes counted in closed form and in whole cache lines, so that a
-schedule is judged in a millisecond.
+``rl.cache.tile_ledger`` with boxes counted in closed form and in whole cache lines, and with the
+sets that they can use, so that a schedule is judged in a millisecond.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rooflab.labs.cache.hierarchy import Cache, Hierarchy
 from rooflab.labs.cache.stream import AccessStream, Reference
 from rooflab.labs.loops import tree as trees
 from rooflab.labs.loops.points import count
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
 LINE = 64  # bytes
 FULL = 0.75  # of a cache: old lines take the rest, as least-recently-used keeps them
-CACHES = ("l1", "l2", "l3")
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,8 @@ class Prediction:
     Attributes
     ----------
     seconds : float
-        The sum of arithmetic and of traffic at every level, as if none of it overlapped. It ranks
-        schedules better than the longest of them.
+        Arithmetic or what the program asks for, whichever takes longer, and the traffic of every
+        level below as if that did not overlap. It ranks schedules better than the longest alone.
     flops : int
         Floating-point operations.
     bytes : mapping of str to float
@@ -59,8 +59,7 @@ def predicted(nest: Nest, machine: Machine, target: Target) -> Prediction:
     """The prediction of a schedule on ``machine``, whose vectors are those of ``target``."""
     whole = padded(nest)
     stream = whole.stream()
-    sizes = {level: machine.capacities.get(level, 0) for level in CACHES}
-    moved = ledger(stream, {level: FULL * size for level, size in sizes.items() if size})
+    moved = ledger(stream, Hierarchy.like(machine))
     parallel = any(loop.kind == "parallel" for loop, _ in trees.loops(nest.tree))
     share = 1 if parallel else 1 / (machine.threads or 1)
     peak = share * machine.peak("fp32")
@@ -70,8 +69,10 @@ def predicted(nest: Nest, machine: Machine, target: Target) -> Prediction:
         stream.times(one.depth) * width * math.ceil(one.bytes / width) for one in stream.references
     )
     seconds = _vectors(program(whole), target) * 2 * width / 4 / peak
-    for level, amount in {**moved, "l1": issued}.items():
-        if level in machine.bandwidths:
+    if "l1" in machine.bandwidths:
+        seconds = max(seconds, issued / (share * machine.bandwidth("l1", "read")))
+    for level, amount in moved.items():
+        if level != "l1" and level in machine.bandwidths:
             seconds += amount / (share * machine.bandwidth(level, "read"))
     copies = sum(8 * math.prod(nest.shapes[name]) for name in nest.packed)
     seconds += copies / (share * machine.bandwidth("dram", "copy"))
@@ -178,25 +179,22 @@ def _vectors(ops: Ops, target: Target) -> float:
 # The ledger in closed form.
 
 
-def ledger(stream: AccessStream, capacities: Mapping[str, float]) -> dict[str, float]:
-    """Bytes that come from each level, given how much of each cache can be used.
+def ledger(stream: AccessStream, caches: Hierarchy) -> dict[str, float]:
+    """Bytes that come from each level.
 
     "l1" is what the program asks for. The level below each cache serves what it cannot keep; the
     one below the last is "dram".
     """
     found = {"l1": float(sum(stream.requested.values()))}
-    names = list(capacities)
-    for name, below in zip(names, [*names[1:], "dram"]):
-        depth = next(
-            (
-                depth
-                for depth in range(len(stream.extents))
-                if sum(_touched(stream, group, depth) for group in _groups(stream))
-                <= capacities[name]
-            ),
-            len(stream.extents),
-        )
-        found[below] = sum(_moved(stream, group, depth) for group in _groups(stream))
+    groups = list(_groups(stream))
+    below = [cache.name.lower() for cache in caches.caches[1:]]
+    for cache, name in zip(caches.caches, [*below, "dram"]):
+        depth = 0
+        while depth < len(stream.extents) and FULL * cache.capacity < sum(
+            _room(stream, group, depth, cache) for group in groups
+        ):
+            depth += 1
+        found[name] = sum(_moved(stream, group, depth) for group in groups)
     return found
 
 
@@ -208,32 +206,55 @@ def _groups(stream: AccessStream) -> Iterator[list[Reference]]:
     yield from found.values()
 
 
-def _touched(stream: AccessStream, group: list[Reference], depth: int) -> float:
-    """Bytes, in whole lines, of the box that a group touches inside the loops from ``depth``."""
-    return _lines(stream, group, range(depth, group[0].depth))
+Box = tuple[int, list[tuple[int, int]]]  # contiguous bytes; steps and how many of each
 
 
-def _lines(stream: AccessStream, group: list[Reference], loops: Iterable[int]) -> float:
-    """Bytes, in whole lines, that a group touches while ``loops`` run once."""
+def _boxes(stream: AccessStream, group: list[Reference], loops: Iterable[int]) -> list[Box]:
+    """What a group touches while ``loops`` run once."""
     one, runs = group[0], _runs(group)
     steps = [(abs(one.strides[at]), stream.extents[at]) for at in loops if one.strides[at]]
     gaps = {after - before for (before, _), (after, _) in zip(runs, runs[1:])}
     if len(gaps) == 1 and len({length for _, length in runs}) == 1:
         steps.append((gaps.pop(), len(runs)))  # rows of a register tile: one more loop
         runs = runs[:1]
-    return float(sum(_box(length, sorted(steps)) for _, length in runs))
+    return [_dense(length, sorted(steps)) for _, length in runs]
 
 
-def _box(length: int, steps: list[tuple[int, int]]) -> int:
-    """Bytes of whole lines in a box: ``length`` contiguous bytes, moved by steps, small ones
-    first."""
-    pieces = 1
+def _dense(length: int, steps: list[tuple[int, int]]) -> Box:
+    """The box with as many contiguous bytes as there are. Pieces in one line are contiguous."""
+    apart = []
     for step, extent in steps:
-        if step <= -(-length // LINE) * LINE:  # the next piece touches this one or shares its line
+        if step <= _whole(length):
             length += step * (extent - 1)
         else:
-            pieces *= extent
-    return pieces * -(-length // LINE) * LINE
+            apart.append((step, extent))
+    return length, apart
+
+
+def _whole(length: int) -> int:
+    """Bytes of whole lines."""
+    return -(-length // LINE) * LINE
+
+
+def _lines(boxes: list[Box]) -> int:
+    """Bytes of boxes in whole lines."""
+    return sum(_whole(length) * math.prod(n for _, n in steps) for length, steps in boxes)
+
+
+def _room(stream: AccessStream, group: list[Reference], depth: int, cache: Cache) -> float:
+    """Bytes of a cache that the loops from ``depth`` keep busy for a group.
+
+    More than the lines where steps are powers of two: then the pieces compete for a few sets, and
+    the others stay empty.
+    """
+    boxes = _boxes(stream, group, range(depth, group[0].depth))
+    way, busy = cache.sets * LINE, 0.0
+    for length, steps in boxes:
+        places = _whole(length)
+        for step, extent in steps:
+            places *= min(extent, way // math.gcd(step, way))
+        busy += _lines([(length, steps)]) * way / min(way, places)
+    return busy
 
 
 def _runs(group: list[Reference]) -> list[tuple[int, int]]:
@@ -262,4 +283,4 @@ def _moved(stream: AccessStream, group: list[Reference], depth: int) -> float:
         inner.append(outer.pop())
     times = math.prod(stream.extents[loop] for loop in outer)
     directions = 1 + any(each.write for each in group)
-    return directions * times * _lines(stream, group, inner)
+    return directions * times * _lines(_boxes(stream, group, inner))
