@@ -1,4 +1,4 @@
-"""The terminal: ``rooflab measure | explain | mountain | machines | record | check | …``.
+"""The terminal: ``rooflab measure | explain | mountain | search | machines | record | check | …``.
 
 Light to start: a command imports what it needs when it runs.
 """
@@ -14,6 +14,7 @@ from rooflab.cli.llm import decode, model
 from rooflab.cli.measuring import explain, measure
 from rooflab.cli.memory import mountain
 from rooflab.cli.recording import record
+from rooflab.cli.search import search
 from rooflab.cli.terminal import Terminal, plain_letters_where_needed
 
 app = typer.Typer(
@@ -24,7 +25,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 for command in (
-    measure, explain, mountain, machines, model, decode, record, recordings, check, grade, release,
+    measure, explain, mountain, search, machines, model, decode, record, recordings, check, grade,
+    release,
 ):  # fmt: skip
     app.command()(command)
 

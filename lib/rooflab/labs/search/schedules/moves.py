@@ -79,17 +79,20 @@ def unrolled_sums(nest: Nest) -> Iterator[Nest]:
 
 
 def cache_tiles(nest: Nest) -> Iterator[Nest]:
-    """Yield the nest with a loop in two: the one over chunks outermost, or where it was."""
+    """Yield the nest with a loop in two: the one over chunks outermost, or where it was.
+
+    A parallel loop stays outermost.
+    """
     chain = _Chain.of(nest)
-    if chain is None or not chain.marked or chain.parallel:
+    if chain is None or not chain.marked:
         return
-    names = chain.names
-    for place, loop in enumerate(chain.plain):
+    names, first = chain.names, int(chain.parallel)
+    for place, loop in enumerate(chain.plain[first:], first):
         if sum(chain.dim(other) == chain.dim(loop) for other in chain.plain) > 1:
             continue
         for size in _dividing(loop, TILES):
             within = _exchanged(names, loop.name, f"{loop.name}i")
-            for at in sorted({0, place}):
+            for at in sorted({first, place}):
                 made = nest.split(loop.name, size)
                 order = [*within[:at], f"{loop.name}o", *within[at:]]
                 yield made.reorder(*order)
@@ -98,8 +101,8 @@ def cache_tiles(nest: Nest) -> Iterator[Nest]:
 def interchanges(nest: Nest) -> Iterator[Nest]:
     """Yield the nest with two loops outside of its register tile swapped."""
     chain = _Chain.of(nest)
-    if chain is not None and not chain.parallel:
-        for first, second in itertools.combinations(chain.names, 2):
+    if chain is not None:
+        for first, second in itertools.combinations(chain.names[int(chain.parallel) :], 2):
             yield nest.interchange(first, second)
 
 

@@ -163,6 +163,20 @@ class Search:
             raise unknown("level", level, candidate.bytes)
         return self.flops / candidate.bytes[level]
 
+    def short(self, candidate: Candidate) -> str:
+        """Return a schedule in few words: its loops, the register tile, what is packed."""
+        from rooflab.labs.loops import tree as trees
+
+        nest = self.start.replay(candidate.log)
+        said, tile = [], []
+        for loop, _ in trees.loops(nest.tree):
+            if loop.kind in ("unroll", "vectorize"):
+                tile.append(f"{loop.name} {loop.extent}")
+            else:
+                said.append(loop.name if loop.kind == "for" else f"{loop.name} {loop.kind}")
+        said += [f"[{', '.join(tile)}]"] if tile else []
+        return "; ".join([" ".join(said), *(f"{name} packed" for name in nest.packed)])
+
     def records(self) -> tuple[Candidate, ...]:
         """Return the candidates that were each the fastest so far: the way of the best point."""
         found: list[Candidate] = []

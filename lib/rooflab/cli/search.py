@@ -1,0 +1,82 @@
+"""``rooflab search``: look for a fast schedule of a product of matrices, by prediction and clock."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rooflab.cli.options import THREADS
+from rooflab.cli.terminal import complain, say, table
+
+if TYPE_CHECKING:
+    from rooflab.labs.search.schedules.trail import Search
+
+OPERATIONS = ("gemm",)
+
+
+def search(
+    operation: Annotated[str, typer.Argument(help="gemm: C += A·B of fp32.")],
+    n: Annotated[int, typer.Option("--n", help="Rows and columns of the matrices.")] = 512,
+    threads: THREADS = 1,
+    seconds: Annotated[float, typer.Option("--seconds", help="Time for the search.")] = 60.0,
+    width: Annotated[int, typer.Option("--width", help="Schedules kept in each round.")] = 4,
+    log: Annotated[
+        Path | None, typer.Option("--log", help="File to go on from another time.")
+    ] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="File to keep the result in.")
+    ] = None,
+) -> None:
+    """Search for a fast schedule of a loop nest, and show how it got there.
+
+    Schedules are ranked by their predicted bytes and the machine's roofs; the clock decides.
+    Control-C ends the search and shows what it has found.
+    """
+    from rooflab.count.validation import unknown
+    from rooflab.labs.search.schedules.beam import search as found_by
+    from rooflab.measure.roofs import thread_count
+
+    if operation not in OPERATIONS:
+        raise unknown("operation", operation, OPERATIONS)
+    for option, path in (("--log", log), ("--json", json_file)):
+        if path is not None and not path.resolve().parent.is_dir():
+            raise ValueError(f"{option}={str(path)!r}: there is no folder to put it in")
+    found = found_by(
+        n, thread_count(threads), seconds=seconds, width=width, log=log,
+        progress=sys.stderr.isatty(),
+    )  # fmt: skip
+    if json_file is not None:
+        _keep(found, json_file)
+    _show(found)
+
+
+def _keep(found: Search, path: Path) -> None:
+    from rooflab.measure.atomic_file import replace_file
+
+    try:
+        replace_file(path, json.dumps(found.to_dict()))
+    except OSError as error:
+        complain(f"--json={str(path)!r} cannot be written ({error.strerror})")
+
+
+def _show(found: Search) -> None:
+    from rooflab.count.si import si
+
+    rows = []
+    for one in found.records():
+        predicted = "" if one.predicted is None else si(found.flops / one.predicted, "FLOP/s")
+        near, far = (f"{found.intensity(one, level):.3g}" for level in ("l2", "dram"))
+        rows.append((
+            f"{one.at_s:.1f} s", si(found.rate(one), "FLOP/s"), predicted, near, far,
+            found.short(one),
+        ))  # fmt: skip
+    columns = ("at", "measured", "predicted", "per L2 B", "per DRAM B", "loops [in registers]")
+    table(columns, rows, right=range(5))
+    say(f"{found.text}, {len(found.measured)} of {len(found.candidates)} schedules measured")
+    say(f"best: {si(found.flops_per_s, 'FLOP/s')}, {found.ended}")
+    for name, given in found.winner.log:
+        say(f"  .{name}({', '.join(map(repr, given))})")
