@@ -194,8 +194,13 @@ def ledger(stream: AccessStream, caches: Hierarchy) -> dict[str, float]:
             _room(stream, group, depth, cache) for group in groups
         ):
             depth += 1
-        found[name] = sum(_moved(stream, group, depth) for group in groups)
+        found[name] = float(traffic(stream, depth))
     return found
+
+
+def traffic(stream: AccessStream, depth: int) -> int:
+    """Bytes that move if a cache holds what the loops from ``depth`` inwards touch."""
+    return sum(_moved(stream, group, depth) for group in _groups(stream))
 
 
 def _groups(stream: AccessStream) -> Iterator[list[Reference]]:
@@ -247,13 +252,14 @@ def _room(stream: AccessStream, group: list[Reference], depth: int, cache: Cache
     More than the lines where steps are powers of two: then the pieces compete for a few sets, and
     the others stay empty.
     """
-    boxes = _boxes(stream, group, range(depth, group[0].depth))
     way, busy = cache.sets * LINE, 0.0
-    for length, steps in boxes:
-        places = _whole(length)
+    for length, steps in _boxes(stream, group, range(depth, group[0].depth)):
+        crowd = 1.0
         for step, extent in steps:
-            places *= min(extent, way // math.gcd(step, way))
-        busy += _lines([(length, steps)]) * way / min(way, places)
+            places = way // math.gcd(step, way)
+            if extent > places:
+                crowd = max(crowd, way / (places * _whole(length)))
+        busy += crowd * _lines([(length, steps)])
     return busy
 
 
@@ -269,7 +275,7 @@ def _runs(group: list[Reference]) -> list[tuple[int, int]]:
     return runs
 
 
-def _moved(stream: AccessStream, group: list[Reference], depth: int) -> float:
+def _moved(stream: AccessStream, group: list[Reference], depth: int) -> int:
     """Bytes that a group loads, box by box, and writes back where it writes.
 
     A box stays while the next loop out does not move it. Where that loop moves it by less than a
