@@ -1,0 +1,279 @@
+"""Search: the clock decides, nothing illegal is kept, an interrupted one goes on."""
+
+from __future__ import annotations
+
+import json
+import math
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rooflab as rl
+from rooflab.labs.loops.nest import Nest
+from rooflab.labs.search.schedules.beam import identity, search
+from rooflab.labs.search.schedules.trail import ENDS, Search
+from tests.labs.search.support.machines import PLAIN
+
+STENCIL = Nest({"i": (1, 17), "j": 16}, "A[i,j] = A[i-1,j+1]*0.5")
+
+
+class Ticks:
+    """A clock that moves by a second whenever it is read."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        self.now += 1.0
+        return self.now
+
+
+def made_up(nest: Nest) -> float:
+    """Seconds that depend on the schedule and on nothing else."""
+    return 1.0 + zlib.crc32(identity(nest).encode()) % 1000 / 1000
+
+
+def quick(nest: Nest | int = 32, **options: object) -> Search:
+    """A search without a clock of this machine, unless ``options`` say so."""
+    usual = {"machine": PLAIN, "measure": made_up, "clock": Ticks(), "seconds": 400.0, "width": 2}
+    return search(nest, progress=False, **{**usual, **options})
+
+
+# What a search must find.
+
+
+def test_a_search_finds_what_computes_the_product_faster() -> None:
+    found = search(64, seconds=1.5, width=2, machine=PLAIN, progress=False)
+    assert found.flops_per_s > 2 * found.rate(found.naive)
+    a, b = np.random.default_rng(0).random((2, 64, 64), np.float32)
+    np.testing.assert_allclose(found.kernel().run(A=a, B=b)["C"], a @ b, rtol=1e-4)
+    assert found.naive.log == () and found.winner in found.candidates
+    assert found.intensity(found.naive) == 2 * 64**3 / (4 * 4 * 64**2)
+
+
+def test_any_nest_can_be_searched() -> None:
+    for nest in (
+        Nest({"i": 40, "k": 30}, "C[i] += A[i,k]*B[k]"),
+        Nest({"x": 20, "y": 36, "p": 3, "q": 3}, "C[x,y] += A[x+p,y+q]*B[p,q]"),
+        Nest({"i": 30}, "B[i] = 2*A[i]; C[i] = B[i] + 1", order="nests"),
+        STENCIL,
+    ):
+        found = search(nest, seconds=0.4, width=1, machine=PLAIN, progress=False)
+        data = {name: np.ones(shape, np.float32) for name, shape in nest.shapes.items()}
+        wanted = nest.reference(**data)
+        for name, values in found.kernel().run(**data).items():
+            np.testing.assert_allclose(values, wanted[name], rtol=1e-4)
+
+
+# Who decides.
+
+
+def test_the_measured_time_decides() -> None:
+    found = quick()
+    assert found.winner.measured == min(one.measured for one in found.measured)
+    assert made_up(found.best) == found.winner.measured
+    rounds = {one.round for one in found.measured}
+    assert rounds == set(range(max(rounds) + 1)) and max(rounds) >= 2
+    assert found.ended == ENDS[0]
+
+
+def test_a_predicted_winner_that_loses_is_in_the_trail() -> None:
+    found = quick()
+    favourite = min(found.measured, key=lambda one: one.predicted)
+    assert favourite is not found.winner and favourite.measured > found.winner.measured
+    times = [one.measured for one in found.records()]
+    assert times == sorted(times, reverse=True) and found.records()[-1] == found.winner
+
+
+def test_prediction_prunes_and_says_so() -> None:
+    found = quick(64, width=1)
+    pruned = [one for one in found.rejected if one.why.startswith("predicted slower")]
+    assert pruned
+    for one in pruned:
+        measured = [other for other in found.measured if other.round == one.round]
+        assert len(measured) == 12
+        assert one.predicted >= max(other.predicted for other in measured)
+
+
+def test_a_score_of_ones_own_ranks() -> None:
+    found = quick(score=lambda nest: -len(nest.log), machine=None)
+    assert found.naive.predicted == 0 and found.machine == "" and not found.naive.bytes
+    first = [one for one in found.measured if one.round == 1]
+    assert [one.predicted for one in first] == sorted(one.predicted for one in first)
+
+
+def test_the_simulator_can_decide() -> None:
+    caches = rl.cache.Hierarchy(rl.cache.Cache("L1", 2048))
+
+    def simulated(nest: Nest) -> float:
+        return float(rl.cache.simulate(nest.stream(), caches).bytes("L1"))
+
+    found = quick(24, measure=simulated, space=rl.search.SPACE[:3], width=1)
+    assert found.winner.measured < found.naive.measured / 3
+
+
+def test_the_seed_orders_what_is_predicted_alike() -> None:
+    def flat(nest: Nest) -> float:
+        return 1.0
+
+    runs = [[c.log for c in quick(score=flat, seed=seed).candidates] for seed in (0, 0, 1)]
+    assert runs[0] == runs[1] != runs[2]
+
+
+# What is never kept.
+
+
+def reversed_loops(nest: Nest) -> Iterator[Nest]:
+    """A move of a learner: a loop runs backwards."""
+    for loop in nest.loops[:1]:
+        if not any(name == "reverse" for name, _ in nest.log):
+            yield nest.reverse(loop)
+
+
+def test_nothing_illegal_is_measured() -> None:
+    found = quick(STENCIL, space=(*rl.search.SPACE, reversed_loops), threads=2)
+    for one in found.measured:
+        assert found.start.replay(one.log).brute()
+    refused = [one for one in found.rejected if "must run first" in one.why]
+    steps = {one.log[-1][0] for one in refused}
+    assert {"interchange", "parallel", "reverse"} <= steps
+    for one in refused:
+        assert not found.start.replay(one.log).brute()
+
+
+def test_a_learners_move_is_made() -> None:
+    found = quick(Nest({"i": 8, "k": 8}, "C[i] += A[i,k]*B[k]"), space=(reversed_loops,))
+    assert [one.text for one in found.candidates] == ["as written", ".reverse('i')"]
+
+
+def test_what_cannot_be_compiled_is_rejected_with_the_reason() -> None:
+    def two_vectors(nest: Nest) -> Iterator[Nest]:
+        yield nest.reorder("k", "i", "j").vectorize("j").vectorize("i")
+
+    found = quick(8, space=(two_vectors,))
+    assert "vectorize one of them" in found.rejected[0].why
+
+
+# Time, interruption, and going on.
+
+
+def test_the_time_ends_a_search_within_a_schedule() -> None:
+    found = quick(seconds=20.0)
+    assert found.ended == ENDS[1] and 1 < len(found.measured) < 20
+
+
+def test_going_on_finds_what_going_through_finds(tmp_path: Path) -> None:
+    whole = quick()
+    path, ends = tmp_path / "search.jsonl", []
+    for _ in range(20):
+        found = quick(log=path, seconds=100.0)
+        ends.append(found.ended)
+        if found.ended == ENDS[0]:
+            break
+    assert ends[0] == ENDS[1] and len(ends) > 2
+    assert [(c.log, c.measured, c.predicted, c.why) for c in found.candidates] == [
+        (c.log, c.measured, c.predicted, c.why) for c in whole.candidates
+    ]
+    lines = path.read_text().splitlines()
+    assert len(lines) == 1 + len(found.candidates), "nothing is written twice"
+
+
+def test_an_interrupted_search_keeps_its_best_and_goes_on(tmp_path: Path) -> None:
+    path, calls = tmp_path / "search.jsonl", []
+
+    def pressed(nest: Nest) -> float:
+        calls.append(nest)
+        if len(calls) == 6:
+            raise KeyboardInterrupt
+        return made_up(nest)
+
+    found = quick(log=path, measure=pressed)
+    assert found.ended == ENDS[2] and len(found.measured) == 5
+    assert found.winner.measured == min(made_up(nest) for nest in calls[:5])
+    # A line that was being written is lost, and nothing else.
+    path.write_text(path.read_text() + '{"log": [["sp')
+    again = quick(log=path, measure=pressed)
+    assert again.ended == ENDS[0] and again.winner.log == quick().winner.log
+    assert all(identity(nest) != identity(calls[0]) for nest in calls[6:])
+    assert all(json.loads(line) for line in path.read_text().splitlines())
+
+
+def test_control_c_before_anything_is_known_is_not_swallowed() -> None:
+    def pressed(nest: Nest) -> float:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        quick(measure=pressed)
+
+
+def test_a_log_of_another_search_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "search.jsonl"
+    quick(16, log=path)
+    with pytest.raises(ValueError, match=r"of another search: its extents is .* Name a new file"):
+        quick(24, log=path)
+    with pytest.raises(ValueError, match="its width is 2, here it is 3"):
+        quick(16, log=path, width=3)
+    path.write_text("what is this\n")
+    with pytest.raises(ValueError, match="is no log of a search"):
+        quick(16, log=path)
+
+
+# What comes out.
+
+
+def test_a_search_survives_json() -> None:
+    found = quick(16, width=1)
+    again = Search.from_dict(json.loads(json.dumps(found.to_dict())))
+    assert again == found and again.best.log == found.best.log
+    with pytest.raises(ValueError, match="schema=9"):
+        Search.from_dict({**found.to_dict(), "schema": 9})
+
+
+def test_what_is_said_of_a_search() -> None:
+    found = quick(16, width=1)
+    assert repr(found).startswith("C[i,j] += A[i,k]*B[k,j]: ")
+    assert "with 1 thread," in repr(found) and found.ended in repr(found)
+    assert found.short(found.naive) == "i j k"
+    start = found.start.split("i", 4).split("j", 8).reorder("io", "jo", "k", "ii", "ji")
+    tile = start.unroll("ii").vectorize("ji").pack("B").parallel("io")
+    other = quick(tile, width=1)
+    assert other.short(other.naive) == "io parallel jo k [ii 4, ji 8]; B packed"
+    with pytest.raises(ValueError, match="was not measured"):
+        found.rate(next(iter(quick(64, width=1).rejected)))
+    with pytest.raises(ValueError, match="level='l9'"):
+        found.intensity(found.naive, "l9")
+
+
+def test_progress_is_told() -> None:
+    told: list[float] = []
+    search(16, seconds=20.0, measure=made_up, machine=PLAIN, clock=Ticks(), progress=told.append)
+    assert told == sorted(told) and 0 < told[-1] <= 1
+
+
+# What is refused.
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "said"),
+    [
+        ({"seconds": 0}, ValueError, "seconds=0 leaves no time"),
+        ({"seconds": -1.0}, ValueError, "leaves no time"),
+        ({"seconds": math.nan}, ValueError, "leaves no time"),
+        ({"seconds": "long"}, TypeError, "seconds='long' must be a number"),
+        ({"width": 0}, ValueError, "width=0 must be a positive integer"),
+        ({"threads": 0}, ValueError, "threads=0"),
+        ({"seed": -1}, ValueError, "seed=-1"),
+        ({"nest": 0}, ValueError, "nest=0"),
+        ({"nest": "gemm"}, TypeError, "nest='gemm' must be a Nest, or N"),
+        ({"nest": STENCIL.interchange("i", "j")}, ValueError, "not legal. S"),
+        ({"space": ()}, TypeError, "space=.* must be moves"),
+        ({"space": ("tile",)}, TypeError, "functions of a nest"),
+        ({"space": (lambda nest: ["x"],)}, TypeError, "yields 'x', no Nest"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(options: dict, error: type, said: str) -> None:
+    with pytest.raises(error, match=said):
+        quick(**options)
