@@ -1,4 +1,4 @@
-"""``rooflab search``: look for a fast schedule of a product of matrices, by prediction and clock."""
+"""``rooflab search``: look for a fast schedule of a product of matrices."""
 
 from __future__ import annotations
 

@@ -84,9 +84,7 @@ def bind(nest: Nest, arrays: Mapping[str, Array], backend: str = "numba") -> Cal
         whole = whole_turns(program(nest))
         kernel, places = compiled(nest, kind), [one.ctypes.data for one in values]
 
-        def call(
-            start: int = whole[0], stop: int = whole[1], alive: object = values
-        ) -> None:
+        def call(start: int = whole[0], stop: int = whole[1], alive: object = values) -> None:
             kernel(*places, start, stop)
 
         return call

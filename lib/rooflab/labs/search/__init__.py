@@ -1,8 +1,8 @@
 """``rl.search``: let the machine look for what is cheaper.
 
 Expressions are rewritten by rules until the cheapest equal one is known; operators are described by
-which elements they touch; compilers are compared by what they decide and what they check; schedules of a loop nest are
-predicted, measured and improved.
+which elements they touch; compilers are compared by what they decide and what they check. Schedules
+of a loop nest are predicted, measured and improved.
 """
 
 from __future__ import annotations

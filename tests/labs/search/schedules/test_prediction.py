@@ -8,7 +8,14 @@ import rooflab as rl
 from rooflab.labs.cache.formula import tile_ledger
 from rooflab.labs.loops.nest import Nest
 from rooflab.labs.search.schedules.moves import register_tiles
-from rooflab.labs.search.schedules.prediction import flops, ledger, misfit, padded, predicted, traffic
+from rooflab.labs.search.schedules.prediction import (
+    flops,
+    ledger,
+    misfit,
+    padded,
+    predicted,
+    traffic,
+)
 from tests.labs.search.support.machines import ARM, NARROW, PLAIN, WIDE
 
 

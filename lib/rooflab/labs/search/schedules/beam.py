@@ -126,8 +126,9 @@ def search(
         raise ValueError(f"nest: its schedule is not legal. {legal.why}")
     if score is None and machine is None:
         machine = _roofs(count, progress)
+    text = "; ".join(one.text for one in start.statements)
     head = {
-        "text": "; ".join(one.text for one in start.statements), "order": start.order,
+        "text": text, "order": start.order,
         "extents": start.extents, "start": start.log, "threads": count, "width": beam,
         "seed": size("seed", seed, 0), "space": [name_of(move) for move in moves],
     }  # fmt: skip
@@ -140,7 +141,7 @@ def search(
         )  # fmt: skip
         ended = running.run()
     return Search(
-        head["text"], start.extents, start.shapes, start.order, count, beam, flops(start),
+        text, start.extents, start.shapes, start.order, count, beam, flops(start),
         tuple(running.candidates), ended, machine.name if machine else "",
     )  # fmt: skip
 

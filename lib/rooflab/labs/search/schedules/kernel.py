@@ -171,24 +171,24 @@ class Bound:
         ``best``: what else runs only ever slows a slice. The time for packing is added whole.
         """
         self.pack()  # so that the room has been touched
-        packing = min(self._timed(self.pack, clock) for _ in range(2)) if self.copies else 0.0
+        packing = min(self._timed(None, clock) for _ in range(2)) if self.copies else 0.0
         whole, most = self.longest, 1
         self.run(most)
-        while True:
-            spent = self._timed(lambda: self.run(most), clock)
-            if spent >= SLICE_S or most == whole:
-                break
+        while (spent := self._timed(most, clock)) < SLICE_S and most < whole:
             grown = 1.3 * most * SLICE_S / max(spent, 1e-7)
             most = min(whole, max(2 * most, int(grown)))
         found = [spent]
         if packing + spent * whole / most < PROMISING * best:
-            found += [self._timed(lambda: self.run(most), clock) for _ in range(SLICES - 1)]
+            found += [self._timed(most, clock) for _ in range(SLICES - 1)]
         return packing + quickest(found) * whole / most
 
-    @staticmethod
-    def _timed(work: Callable[[], None], clock: Clock) -> float:
+    def _timed(self, most: int | None, clock: Clock) -> float:
+        """Seconds of packing, or of ``most`` turns."""
         start = clock()
-        work()
+        if most is None:
+            self.pack()
+        else:
+            self.run(most)
         return clock() - start
 
 

@@ -61,7 +61,9 @@ class Candidate:
     @property
     def text(self) -> str:
         """The transformations as they are written."""
-        return "".join(f".{name}({', '.join(map(repr, a))})" for name, a in self.log) or "as written"
+        return (
+            "".join(f".{name}({', '.join(map(repr, a))})" for name, a in self.log) or "as written"
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the candidate as plain JSON data, with seconds and bytes."""

@@ -1,0 +1,82 @@
+"""``rooflab search``: the records as a table, the best schedule, files; errors in one line."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+
+import rooflab as rl
+from rooflab.cli import main
+from rooflab.labs.search.schedules.trail import Search
+from tests.labs.search.support.machines import PLAIN
+
+
+@pytest.fixture(autouse=True)
+def asked(monkeypatch):
+    """A search that measures nothing: a schedule's predicted seconds are its measured ones."""
+    found = []
+    real = rl.search.search
+
+    def searched(n, threads, **options):
+        found.append((n, threads, options["seconds"], options["width"]))
+        options["progress"] = False
+        return real(n, threads, machine=PLAIN, measure=lambda nest: 1 / len(nest.code()), **options)
+
+    monkeypatch.setattr(sys.modules[real.__module__], "search", searched)
+    return found
+
+
+def told(monkeypatch, capsys, *arguments: str) -> tuple[int, str, str]:
+    monkeypatch.setattr("sys.argv", ["rooflab", "search", *arguments])
+    with pytest.raises(SystemExit) as end:
+        main()
+    return end.value.code, *capsys.readouterr()
+
+
+def test_records_and_the_best_schedule(monkeypatch, capsys, asked):
+    code, out, errors = told(monkeypatch, capsys, "gemm", "--n", "32", "--width", "1")
+    assert (code, errors, asked) == (0, "", [(32, 1, 60.0, 1)])
+    assert "i j k" in out and "[ii 2, ji 16]" in out
+    assert "schedules measured" in out and ".split('i', 2)" in out
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_files_keep_the_search_and_its_result(monkeypatch, capsys, tmp_path, asked):
+    log, path = tmp_path / "here.jsonl", tmp_path / "here.json"
+    options = ("gemm", "--n", "16", "--width", "1", "--threads", "1", "--seconds", "9")
+    code, first, _ = told(monkeypatch, capsys, *options, "--log", str(log), "--json", str(path))
+    assert code == 0 and asked == [(16, 1, 9.0, 1)]
+    found = Search.from_dict(json.loads(path.read_text()))
+    assert len(log.read_text().splitlines()) == 1 + len(found.candidates)
+    code, again, _ = told(monkeypatch, capsys, *options, "--log", str(log))
+    assert (code, again) == (0, first)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("gem",), "did you mean 'gemm'"),
+        ((), "operation"),
+        (("gemm", "--seconds", "0"), "seconds=0.0 leaves no time"),
+        (("gemm", "--width", "0"), "width=0"),
+        (("gemm", "--n", "0"), "nest=0"),
+        (("gemm", "--threads", "0"), "threads=0"),
+        (("gemm", "--threads", "999"), "this process may use"),
+        (("gemm", "--log", "no/such/x.jsonl"), "there is no folder"),
+        (("gemm", "--json", "no/such/x.json"), "there is no folder"),
+        (("gemm", "--log", "bad.jsonl"), "is no log of a search"),
+    ],
+)
+def test_what_cannot_be_is_one_line(monkeypatch, capsys, tmp_path, arguments, said):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bad.jsonl").write_text("{}\n3\n")
+    code, out, errors = told(monkeypatch, capsys, *arguments)
+    assert (code, out) == (2, "") and said in errors and errors.count("\n") == 1
+
+
+def test_a_file_that_cannot_be_written_does_not_lose_the_table(monkeypatch, capsys, tmp_path):
+    options = ("gemm", "--n", "16", "--width", "1", "--json", str(tmp_path))
+    code, out, errors = told(monkeypatch, capsys, *options)
+    assert code == 0 and "best:" in out and "cannot be written" in errors
