@@ -22,6 +22,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -112,9 +113,8 @@ def compared(path: Path, rounds: int) -> dict[str, Any]:
 
 
 def tinygrad(n: int, rounds: int) -> dict[str, Any]:
-    """tinygrad's product, its beam search made by the variables BEAM and CPU."""
-    import tinygrad as tg
-
+    """tinygrad's product, its beam search made by the variable BEAM."""
+    tg = import_module("tinygrad")
     a, b = tg.Tensor.rand(n, n).realize(), tg.Tensor.rand(n, n).realize()
 
     @tg.TinyJit
@@ -136,10 +136,11 @@ def tinygrad(n: int, rounds: int) -> dict[str, Any]:
 
 def halide(n: int, threads: int, rounds: int) -> dict[str, Any]:
     """Halide's product under the schedule that Adams2019 gives it."""
-    import halide as hl
     import numpy as np
 
-    hl.load_plugin("autoschedule_adams2019")
+    hl = import_module("halide")
+    plugin = next(Path(hl.__file__).parent.rglob("libautoschedule_adams2019.*"))
+    hl.load_plugin(str(plugin))
     dice = np.random.default_rng(0)
     a, b = (hl.Buffer(dice.random((n, n), np.float32)) for _ in range(2))
     first, second = (hl.ImageParam(hl.Float(32), 2, name) for name in "AB")
@@ -167,7 +168,7 @@ def peers(n: int, threads: int, rounds: int) -> dict[str, Any]:
         if find_spec(name):
             got[name] = run(
                 "--peer", name, "--sizes", str(n), "--threads", str(threads), "--rounds",
-                str(rounds), BEAM="2", CPU="1", CPU_COUNT=str(threads),
+                str(rounds), BEAM="2", DEV="CPU", CPU_COUNT=str(threads),
                 HL_NUM_THREADS=str(threads),
             )  # fmt: skip
     return got
@@ -207,7 +208,9 @@ def rows_of(name: str, result: dict[str, Any]) -> list[tuple[object, ...]]:
             alone / median["search"],
         ))  # fmt: skip
     for peer, got in result["peers"].items():
-        if "failed" not in got and "default" in result:
+        if "failed" in got:
+            rows.append((name, peer, got["failed"]))
+        elif "seconds" in result.get("default", {}):
             work = result["default"]["flops"] / 1e9
             ours = statistics.median(result["default"]["seconds"]["search"])
             taken = statistics.median(got["seconds"])

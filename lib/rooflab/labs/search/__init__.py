@@ -26,7 +26,7 @@ _HOME = {
     "search": "rooflab.labs.search.schedules.beam",
     **dict.fromkeys(("Search", "Candidate"), "rooflab.labs.search.schedules.trail"),
     "Kernel": "rooflab.labs.search.schedules.kernel",
-    "SPACE": "rooflab.labs.search.schedules.moves",
+    "space": "rooflab.labs.search.schedules.moves",
 }
 _MODULES = {"operators": "rooflab.labs.search.operators"}
 __all__ = [*_HOME, *_MODULES]

@@ -10,7 +10,7 @@ import pytest
 from rooflab.labs.loops.nest import Nest
 from rooflab.labs.loops.packing import packed
 from rooflab.labs.search.schedules.kernel import SLICE_S, Bound, Kernel, Team, room
-from rooflab.labs.search.schedules.moves import SPACE
+from rooflab.labs.search.schedules.moves import space
 
 
 def gemm(m: int, n: int, k: int) -> Nest:
@@ -59,9 +59,9 @@ def test_every_schedule_gives_the_reference(name: str) -> None:
 
 def test_whatever_the_moves_make_gives_numpys_product() -> None:
     start = gemm(18, 36, 20)  # nothing divides but 2, 4 and 6
-    nests = [made for move in SPACE for made in move(start)]
+    nests = [made for move in space(2) for made in move(start)]
     for _ in range(2):
-        nests += [made for one in nests[::3] for move in SPACE for made in move(one)][::3]
+        nests += [made for one in nests[::3] for move in space(2) for made in move(one)][::3]
     data = numbers(start)
     wanted = data["C"] + data["A"] @ data["B"]
     legal = [nest for nest in nests if nest.check()][::5]

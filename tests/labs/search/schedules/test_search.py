@@ -111,7 +111,7 @@ def test_the_simulator_can_decide() -> None:
     def simulated(nest: Nest) -> float:
         return float(rl.cache.simulate(nest.stream(), caches).bytes("L1"))
 
-    found = quick(24, measure=simulated, space=rl.search.SPACE[:3], width=1)
+    found = quick(24, measure=simulated, space=rl.search.space()[:3], width=1)
     assert found.winner.measured < found.naive.measured / 3
 
 
@@ -134,7 +134,7 @@ def reversed_loops(nest: Nest) -> Iterator[Nest]:
 
 
 def test_nothing_illegal_is_measured() -> None:
-    found = quick(STENCIL, space=(*rl.search.SPACE, reversed_loops), threads=2)
+    found = quick(STENCIL, space=(*rl.search.space(2), reversed_loops), threads=2)
     for one in found.measured:
         assert found.start.replay(one.log).brute()
     refused = [one for one in found.rejected if "must run first" in one.why]

@@ -20,7 +20,8 @@ from rooflab.count.validation import size
 from rooflab.labs.loops import tree as trees
 from rooflab.labs.loops.nest import Nest, outline
 from rooflab.labs.search.schedules.kernel import Array, Bound, Clock, Kernel, Team, room
-from rooflab.labs.search.schedules.moves import SPACE, Move, parallel_loops
+from rooflab.labs.search.schedules.moves import Move
+from rooflab.labs.search.schedules.moves import space as usual_moves
 from rooflab.labs.search.schedules.prediction import flops, misfit, predicted
 from rooflab.labs.search.schedules.trail import ENDS, Candidate, Log, Search, log_key
 from rooflab.measure.progress import Progress, Tell, progress_bar
@@ -72,7 +73,7 @@ def search(
     width : int, default 4
         How many schedules each round goes on from.
     space : sequence of functions, optional
-        The moves, by default ``rl.search.SPACE``. A move takes a nest and yields nests.
+        The moves, by default ``rl.search.space(threads)``. A move takes a nest and yields nests.
     score : function, optional
         Seconds, or any number that is to be small, for a nest; it ranks the candidates. By default
         the byte ledger of the schedule at the machine's roofs.
@@ -115,33 +116,25 @@ def search(
     True
     """
     start = _start(nest)
-    count, beam = size("threads", threads), size("width", width)
-    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
-        raise TypeError(f"seconds={seconds!r} must be a number of seconds")
-    if not 0 < seconds < math.inf:
-        raise ValueError(f"seconds={seconds!r} leaves no time to measure; give more than 0")
-    moves = _moves(space, count)
+    count, beam, dice = size("threads", threads), size("width", width), size("seed", seed, 0)
+    budget, moves = _budget(seconds), _moves(space, count)
     legal = start.check()
     if not legal:
         raise ValueError(f"nest: its schedule is not legal. {legal.why}")
     if score is None and machine is None:
         machine = _roofs(count, progress)
-    text = "; ".join(one.text for one in start.statements)
     head = {
-        "text": text, "order": start.order,
-        "extents": start.extents, "start": start.log, "threads": count, "width": beam,
-        "seed": size("seed", seed, 0), "space": [name_of(move) for move in moves],
+        "text": _text(start), "order": start.order, "extents": start.extents, "start": start.log,
+        "threads": count, "width": beam, "seed": dice, "space": [name_of(move) for move in moves],
     }  # fmt: skip
     kept = Log(None if log is None else Path(log), head)
     with Team(count) as team, progress_bar(progress, "search") as tell, MEASUREMENT_LOCK:
         arrays = None if measure else _operands(start)
-        running = _Beam(
-            _Rules(start, moves, beam, score, machine, measure, arrays, team, host()),
-            kept, random.Random(seed), clock, float(seconds), tell,
-        )  # fmt: skip
+        rules = _Rules(start, moves, beam, score, machine, measure, arrays, team, host())
+        running = _Beam(rules, kept, random.Random(dice), clock, budget, tell)
         ended = running.run()
     return Search(
-        text, start.extents, start.shapes, start.order, count, beam, flops(start),
+        _text(start), start.extents, start.shapes, start.order, count, beam, flops(start),
         tuple(running.candidates), ended, machine.name if machine else "",
     )  # fmt: skip
 
@@ -155,9 +148,17 @@ def _start(nest: object) -> Nest:
     return Nest({"i": n, "j": n, "k": n}, GEMM)
 
 
+def _budget(seconds: object) -> float:
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
+        raise TypeError(f"seconds={seconds!r} must be a number of seconds")
+    if not 0 < seconds < math.inf:
+        raise ValueError(f"seconds={seconds!r} leaves no time to measure; give more than 0")
+    return float(seconds)
+
+
 def _moves(space: object, threads: int) -> tuple[Move, ...]:
     if space is None:
-        return tuple(move for move in SPACE if threads > 1 or move is not parallel_loops)
+        return usual_moves(threads)
     if not isinstance(space, Sequence) or not space or not all(map(callable, space)):
         raise TypeError(f"space={space!r} must be moves: functions of a nest that yield nests")
     return tuple(space)
@@ -360,7 +361,7 @@ class _Beam:
         last = sorted(measured, key=lambda one: one.seconds)[: 2 * self.rules.width]
         if FINAL * sum(one.seconds for one in last) > 0.1 * self.seconds:
             return
-        nests = [_original(self.rules.start).replay(one.log) for one in last]
+        nests = [self.rules.start.untouched().replay(one.log) for one in last]
         bounds = [self.rules.bound(nest) for nest in nests]
         with undisturbed():
             runs = [[_seconds(bound, self.clock) for bound in bounds] for _ in range(FINAL)]
@@ -375,10 +376,8 @@ def _seconds(call: Callable[[], None], clock: Clock) -> float:
     return clock() - start
 
 
-def _original(nest: Nest) -> Nest:
-    """The nest as it was written."""
-    text = "; ".join(one.text for one in nest.statements)
-    return Nest(nest.extents, text, order=nest.order, shapes=nest.shapes)
+def _text(nest: Nest) -> str:
+    return "; ".join(one.text for one in nest.statements)
 
 
 def _misfit(nest: Nest, target: Target) -> str:

@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rooflab.count.validation import size
 from rooflab.labs.loops import tree as trees
 from rooflab.labs.loops.statement import Access
 from rooflab.labs.loops.tree import Leaf, Loop
@@ -90,10 +91,10 @@ def cache_tiles(nest: Nest) -> Iterator[Nest]:
     for place, loop in enumerate(chain.plain[first:], first):
         if sum(chain.dim(other) == chain.dim(loop) for other in chain.plain) > 1:
             continue
-        for size in _dividing(loop, TILES):
+        for tile in _dividing(loop, TILES):
             within = _exchanged(names, loop.name, f"{loop.name}i")
             for at in sorted({first, place}):
-                made = nest.split(loop.name, size)
+                made = nest.split(loop.name, tile)
                 order = [*within[:at], f"{loop.name}o", *within[at:]]
                 yield made.reorder(*order)
 
@@ -124,10 +125,34 @@ def parallel_loops(nest: Nest) -> Iterator[Nest]:
         yield nest.parallel(chain.plain[0].name)
 
 
-SPACE: tuple[Move, ...] = (
-    register_tiles, unrolled_sums, cache_tiles, interchanges, packed_operands, parallel_loops,
-)  # fmt: skip
-"""The moves of a search that is given no others."""
+def space(threads: int = 1) -> tuple[Move, ...]:
+    """Return the moves of a search that is given no others.
+
+    Parameters
+    ----------
+    threads : int, default 1
+        With more than one, loops are shared among them too.
+
+    Returns
+    -------
+    tuple of functions
+        Each takes a nest and yields nests. A function of your own can stand beside them.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If ``threads`` is no positive integer.
+
+    Examples
+    --------
+    >>> def backwards(nest):
+    ...     yield nest.reverse(nest.loops[0])
+    >>> moves = (*rl.search.space(), backwards)
+    >>> len(moves)
+    6
+    """
+    every = register_tiles, unrolled_sums, cache_tiles, interchanges, packed_operands
+    return (*every, parallel_loops) if size("threads", threads) > 1 else every
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,12 @@ class Candidate:
         Why it was not measured, "" for one that was.
     final : float or None
         For the fastest of all: seconds of whole runs, taken in turn at the end.
+
+    Examples
+    --------
+    >>> one = rl.search.Candidate((("split", ("i", 8)),), round=1, predicted=2e-3)
+    >>> one.text, one.seconds
+    (".split('i', 8)", inf)
     """
 
     log: tuple[Step, ...]
@@ -102,6 +108,21 @@ class Search:
         Why the search ended.
     machine : str
         The name of the machine.
+
+    Examples
+    --------
+    Let the simulator of the cache lab decide, in place of the clock:
+
+    >>> L1 = rl.cache.Cache("L1", 1024)
+    >>> def traffic(nest):
+    ...     return rl.cache.simulate(nest.stream(), L1).bytes()
+    >>> mine = rl.Machine("mine", kind="cpu", peaks={"fp32": 1e11}, bandwidths=1e10,
+    ...                   capacities={"l1": 1024})
+    >>> found = rl.search.search(24, measure=traffic, machine=mine, progress=False)
+    >>> found.winner.measured < found.naive.measured / 4
+    True
+    >>> found.best.check().ok
+    True
     """
 
     text: str
