@@ -216,6 +216,11 @@ def test_a_log_of_another_search_is_refused(tmp_path: Path) -> None:
         quick(24, log=path)
     with pytest.raises(ValueError, match="its width is 2, here it is 3"):
         quick(16, log=path, width=3)
+    path.write_bytes(b"\xff\xfe\n")
+    with pytest.raises(ValueError, match="cannot be read"):
+        quick(16, log=path)
+    with pytest.raises(ValueError, match="cannot be read"):
+        quick(16, log=tmp_path)
     path.write_text("what is this\n")
     with pytest.raises(ValueError, match="is no log of a search"):
         quick(16, log=path)

@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 GEMM = "C[i,j] += A[i,k]*B[k,j]"
 EACH = 12  # times the width: schedules of a round that are measured
 BETTER = 0.995  # of the time of the round before, or the search ends
-FINAL = 5  # whole runs of each schedule of the last beam
+FINAL = 5  # whole runs of each of the fastest schedules at the end
+FINAL_SHARE = 0.05  # of the time, kept for them
 Score = Callable[[Nest], float]
 
 
@@ -348,7 +349,7 @@ class _Beam:
     def wait(self) -> None:
         """Tell how far the search is. Raises _TimeUp at its end."""
         share = (self.clock() - self.began) / self.seconds
-        if share >= 1:
+        if share >= 1 - FINAL_SHARE:
             raise _TimeUp
         rate = flops(self.rules.start) / self.best
         self.tell(share, f"{si(rate, 'FLOP/s')}" if self.rules.measure is None else "")
@@ -359,7 +360,7 @@ class _Beam:
             return
         measured = [one for one in self.candidates if one.measured is not None]
         last = sorted(measured, key=lambda one: one.seconds)[: 2 * self.rules.width]
-        if FINAL * sum(one.seconds for one in last) > 0.1 * self.seconds:
+        if FINAL * sum(one.seconds for one in last) > FINAL_SHARE * self.seconds:
             return
         nests = [self.rules.start.untouched().replay(one.log) for one in last]
         bounds = [self.rules.bound(nest) for nest in nests]

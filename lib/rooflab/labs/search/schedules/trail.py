@@ -261,7 +261,10 @@ class Log:
         self.before = 0.0  # seconds of the search that wrote the log
         if path is None:
             return
-        text = path.read_text(encoding="utf-8") if path.exists() else ""
+        try:
+            text = path.read_text(encoding="utf-8") if path.exists() else ""
+        except (OSError, ValueError) as error:
+            raise ValueError(f"log={str(path)!r} cannot be read ({error})") from None
         whole = text[: text.rfind("\n") + 1]
         if whole:
             self._read(path, whole.splitlines(), head)
