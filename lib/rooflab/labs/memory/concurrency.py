@@ -174,16 +174,19 @@ class Concurrency:
     def _chases(self) -> str:
         rates = self.bandwidth
         best = int(np.argmax(rates >= rates.max() / GROWS))  # the fewest chases that are enough
-        gain = f"{si(float(rates.max()), 'B/s')}, {times(float(rates.max() / rates[0]))} of that"
+        reached = float(rates[best])
+        gain = (
+            f"{several(self.chains[best], 'chase')} side by side reach {si(reached, 'B/s')}, "
+            f"{times(reached / float(rates[0]), 2)} of that"
+        )
         if len(rates) > 1 and rates[-1] >= GROWS * rates[-2]:
             return (
-                f"{self.chains[-1]} chases side by side reach {gain}, and their number still pays: "
-                f"this core keeps more than {plain(self.most, 2)} lines in flight."
+                f"{gain}, and their number still pays: this core keeps more than "
+                f"{plain(self.most, 2)} lines in flight."
             )
         return (
-            f"{several(self.chains[best], 'chase')} side by side reach {gain}; more of them gain "
-            f"little. So about {plain(self.most, 2)} lines are in flight when the core's line-fill "
-            "buffers, or the way to this level, are full."
+            f"{gain}; more of them gain little. So about {plain(self.most, 2)} lines are in flight "
+            "when the core's line-fill buffers, or the way to this level, are full."
         )
 
     def _stream(self) -> str:
