@@ -24,8 +24,8 @@ from rooflab.labs.memory.walks import (
     chase,
     huge_page_share,
     laid,
-    stream,
-    stream_stores,
+    read,
+    stores_of,
 )
 from rooflab.measure.backend import cpu_name, host_id, now, power, select
 from rooflab.measure.caches import (
@@ -38,7 +38,7 @@ from rooflab.measure.caches import (
     sharers,
 )
 from rooflab.measure.measure import on_battery
-from rooflab.measure.operands import affordable, aligned, available_bytes
+from rooflab.measure.operands import affordable, available_bytes
 from rooflab.measure.progress import Progress, progress_bar
 from rooflab.measure.roofs import thread_count
 from rooflab.measure.settings import briefer
@@ -366,10 +366,10 @@ def _measured(
     line = line_bytes()
     with Crew(threads) as crew:
         place = Place(max(2 * max(counts), nbytes // line))
-        stores = [aligned(place.lines * line) for _ in range(threads)]
+        stores = stores_of(place.lines * line, crew)
         cycles = laid(stores, place, line, 0, crew)
         walks = [chase(stores, cycles, k) for k in counts]
-        walks.append(stream("read", nbytes, stream_stores(nbytes, crew)))
+        walks.append(read(nbytes, stores))
         with undisturbed():
             _rounds(walks, crew, tell)
         huge = huge_page_share(stores[0])
@@ -379,8 +379,7 @@ def _measured(
 
 def _rounds(walks: Sequence[Walk], crew: Crew, tell: Any) -> None:
     for walk in walks:
-        walk.visit(crew)
-        walk.samples.clear()
+        walk.start(crew)
     began = time.perf_counter()
     for number in range(ROUNDS):
         for walk in walks:
