@@ -25,6 +25,8 @@ NAMES = sorted(
         *(f"show.{name}" for name in rooflab.show.__all__),
         *(f"live.{name}" for name in rooflab.live.__all__),
         *(f"memory.{name}" for name in rooflab.memory.__all__),
+        *(f"search.{name}" for name in rooflab.search.__all__ if name != "operators"),
+        *(f"search.operators.{name}" for name in rooflab.search.operators.__all__),
         *(f"Model.{name}" for name in ("decode", "prefill", "train_step")),
         *(f"Workload.{name}" for name in ("bound", "seconds", "explain")),
     ]

@@ -21,7 +21,7 @@ ONE_IMPORTER = {
     "rooflab.grade.answer_cells": "who answers what; merge.py is long enough",
     "rooflab.grade.kernel_client": "at the boundary of the sandbox",
     "rooflab.grade.sandbox_copy": "at the boundary of trust: what the sandbox gets",
-    "rooflab.measure.verify": "is a result right: a subject of its own, and 570 lines",
+    "rooflab.labs.search.statement": "what any operator is; operators.py has those of the course",
     "rooflab.show.layouts": "where all of the morph stands, before anything is drawn",
     "rooflab.show.name_places": "which name stands where: a subject of its own",
     "rooflab.show.free_lunch_words": "what a picture says, whose limit is 400 lines",

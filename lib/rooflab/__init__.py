@@ -57,9 +57,12 @@ _HOME = {
     "sort": "rooflab.exercises.sorting",
     "conclude": "rooflab.conclusions",
 }
-_LABS = ("memory",)
-_MODULES = {"show": "rooflab.show", "live": "rooflab.live",
-            **{lab: f"rooflab.labs.{lab}" for lab in _LABS}}  # fmt: skip
+_MODULES = {
+    "memory": "rooflab.labs.memory",
+    "search": "rooflab.labs.search",
+    "show": "rooflab.show",
+    "live": "rooflab.live",
+}
 
 __all__ = [*_HOME, *_MODULES]
 

@@ -14,6 +14,7 @@ _HOME = {
     "golf": "rooflab.labs.golf.live",
     "film": "rooflab.labs.llm.film.live",
     "layer": "rooflab.labs.llm.linear_layer",
+    "mountain": "rooflab.labs.memory.picture",
 }
 __all__ = [*_HOME]
 

@@ -851,7 +851,10 @@ for tokens in (1024, 4096):
 # - **Fill** a machine: the smaller of two batches, by memory and by promise.
 # - And if you went deeper: **choose** what to shrink, and **say** what more GPUs do not divide.
 #
-# What you can do about it on the same machine is what lessons still to come ask.
+# What you can do about it on the same machine is what the lessons from here on ask. First: what
+# does a single trip to memory cost?
+#
+# Go on with [lesson 06](06_where_data_lives.ipynb).
 
 # %% tags=["core"]
 rl.my_guesses()

@@ -95,6 +95,10 @@ from rooflab.labs.golf.solutions import axpy_chunks
 x, y = np.ones(10**6), np.ones(10**6)
 pieces = sweep(axpy_chunks, 0.5, x, y, chunks=(1000, 16_000, 10**6), rounds=0)
 picture = rl.live.golf(dataclasses.replace(pieces, seconds=(23.6e-3, 5e-3, 8e-3)))""",
+    "mountain": """from tests.labs.memory.support.synthetic import KIB, MIB, mountain, zen
+told = {"l1": 48 * KIB, "l2": MIB, "l3": 480 * MIB}
+found = mountain(zen(24 * MIB, noise=0.05), told, name="A core", measured_on="2026-11-23")
+picture = rl.live.mountain(found, start=2 * MIB)""",
     "boxes": 'picture = rl.live.roofline(machine="h100-sxm", box=True).box',
 }
 START = f"""import sys

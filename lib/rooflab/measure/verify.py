@@ -432,15 +432,17 @@ def reference(case: Case) -> Mismatch | None:
 
 
 def _apply(xp: ModuleType, names: list[str], inputs: list[Any]) -> Any:
-    functions = _functions(xp)
+    known = functions(xp)
     waiting = list(inputs)
-    value = functions[names[0]](*[waiting.pop(0) for _ in range(ARITY[names[0]])])
+    value = known[names[0]](*[waiting.pop(0) for _ in range(ARITY[names[0]])])
     for name in names[1:]:
-        value = functions[name](value, *[waiting.pop(0) for _ in range(ARITY[name] - 1)])
+        value = known[name](value, *[waiting.pop(0) for _ in range(ARITY[name] - 1)])
     return value
 
 
-def _functions(xp: ModuleType) -> dict[str, Any]:
+def functions(xp: ModuleType) -> dict[str, Any]:
+    """The functions that element-wise operations know, by name, on arrays of ``xp``."""
+
     def sigmoid(x: Any) -> Any:
         return 1 / (1 + xp.exp(-x))
 

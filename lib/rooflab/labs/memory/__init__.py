@@ -9,10 +9,9 @@ from types import ModuleType
 from rooflab.optional import installed
 
 _HOME = {
-    **dict.fromkeys(("Bandwidth", "Bandwidths", "bandwidths"), "rooflab.labs.memory.bandwidths"),
-    **dict.fromkeys(("Concurrency", "Run", "concurrency"), "rooflab.labs.memory.concurrency"),
+    **dict.fromkeys(("Bandwidths", "bandwidths"), "rooflab.labs.memory.bandwidths"),
+    **dict.fromkeys(("Concurrency", "concurrency"), "rooflab.labs.memory.concurrency"),
     **dict.fromkeys(("Mountain", "mountain"), "rooflab.labs.memory.mountain"),
-    **dict.fromkeys(("Climb", "Level"), "rooflab.labs.memory.levels"),
     **dict.fromkeys(("Energy", "energy", "energy_of"), "rooflab.labs.memory.energies.bill"),
     **dict.fromkeys(
         ("EnergyTable", "energy_table", "energy_tables", "energy_memories"),

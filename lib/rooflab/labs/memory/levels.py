@@ -183,8 +183,9 @@ class Climb:
         )
         if self.huge_pages is not None and self.huge_pages > 0.9:
             return (
-                f"{step}. The data lay in huge pages. So it may be a cache with the bandwidth of "
-                "the level behind it, or a virtual machine whose host has small pages."
+                f"{step}. The data lay in huge pages. So it may be a cache as fast as the level "
+                "behind it, other programs in the same cache, or a virtual machine whose host has "
+                "small pages."
             )
         return f"{step}: that is the mark of address translation (TLB), not of a cache."
 

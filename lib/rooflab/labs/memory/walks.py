@@ -10,6 +10,7 @@ A stream runs through its data in order, with the loops that measure the roofs.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ import numpy as np
 from rooflab.count.si import rounded
 from rooflab.measure.operands import HUGE_PAGE, aligned
 from rooflab.measure.roof_kernels import (
+    MIXES,
     chase_hops,
     chase_kernel,
     host,
@@ -32,9 +34,12 @@ from rooflab.measure.threads import Crew, Job
 ADDRESS = 8  # bytes
 SMAPS = Path("/proc/self/smaps")
 SLICE = 1.5e-3  # seconds of a timed walk: thousands of timer ticks, short beside a scheduler's turn
-LEAD_S = 0.04  # seconds of an untimed chase at most, or once round the cycle where that is less
-FIRST_TURNS = 128  # of the very first lead, whose speed nobody knows yet
+LEAD_S = 0.06  # seconds of an untimed walk at most
+SETTLED = 0.97  # of the best time so far: a round that saves less ends the untimed walk
+FIRST_TURNS = 128  # of the very first walk, whose speed nobody knows yet
+BLOCK = 1 << 21  # lines that are shuffled together: 128 MiB
 KEPT = 4  # digits of a sample
+SPARE = 1 << 16  # bytes that a store has beyond what is walked
 
 
 @dataclass
@@ -55,45 +60,72 @@ class Walk:
     pass_s: float = 0.0
     samples: list[float] = field(default_factory=list)
 
-    def visit(self, crew: Crew) -> None:
-        """Walk untimed, once through the working set or for LEAD_S seconds, then timed.
+    def start(self, crew: Crew) -> None:
+        """Find out how long a pass takes, and how many make a timed walk."""
+        passes, seconds = min(self.whole, FIRST_TURNS), 0.0
+        while seconds < SLICE / 4:
+            seconds = crew.time(self.jobs(passes))
+            self.pass_s, passes = max(seconds / passes, 1e-10), 8 * passes
+        self.passes = max(1, int(SLICE / self.pass_s))
 
-        After the lead-in the caches hold what they hold when the walk goes on for ever, and as much
-        is written back to memory as is left behind.
-        """
-        if not self.pass_s:
-            few = min(self.whole, FIRST_TURNS)
-            self.pass_s = crew.time(self.jobs(few)) / few
-        lead = max(1, min(self.whole, int(LEAD_S / max(self.pass_s, 1e-9))))
-        crew.time(self.jobs(lead))
+    def visit(self, crew: Crew) -> None:
+        """Walk untimed until the caches have settled, then timed."""
+        self._lead_in(crew)
         seconds = max(crew.time(self.jobs(self.passes)), 1e-8)
         value = self.amount * self.passes / seconds
         self.samples.append(rounded(value if self.rate else 1 / value, KEPT))
         self.pass_s = seconds / self.passes
         self.passes = max(1, min(int(SLICE / self.pass_s), 100 * self.passes))
 
+    def _lead_in(self, crew: Crew) -> None:
+        """Go round the working set until that gets no faster, for LEAD_S seconds at most.
+
+        Once round is not enough. Some caches keep what is new to them only when it comes back, and
+        a last-level cache of that kind needs five rounds and more before it serves all that it can.
+        And what is written reaches memory later: in the end as much of it is written back as is
+        left behind.
+        """
+        if not self.pass_s:
+            self.start(crew)
+        best, spent = math.inf, 0.0
+        while spent < LEAD_S:
+            lead = max(1, min(self.whole, int((LEAD_S - spent) / max(self.pass_s, 1e-9))))
+            seconds = crew.time(self.jobs(lead))
+            spent, self.pass_s = spent + seconds, seconds / lead
+            if lead < self.whole or self.pass_s > SETTLED * best:
+                return
+            best = self.pass_s
+
 
 # Streams.
 
 
-def stream_stores(nbytes: int, crew: Crew) -> list[np.ndarray]:
-    """Memory for each worker of ``crew`` to stream through, filled with ones by that worker."""
-    stores = [aligned(nbytes + 2 * SKEW + HUGE_PAGE) for _ in range(crew.size)]
+def stores_of(nbytes: int, crew: Crew) -> list[np.ndarray]:
+    """Memory for each worker of ``crew``, filled with ones by that worker, to lie near it."""
+    stores = [aligned(nbytes + SPARE) for _ in range(crew.size)]
     crew.run([(_fill, (store,)) for store in stores])
     return stores
 
 
-def stream(mix: str, nbytes: int, stores: Sequence[np.ndarray]) -> Walk:
-    """``mix`` on ``nbytes`` of each store: in place, or from one half of them to the other."""
+def read(nbytes: int, stores: Sequence[np.ndarray]) -> Walk:
+    """Read ``nbytes`` of each store, whatever stands there."""
+    return _stream("read", nbytes, stores, stores)
+
+
+def copy(nbytes: int, stores: Sequence[np.ndarray], others: Sequence[np.ndarray]) -> Walk:
+    """Copy half of ``nbytes`` from each store to the other one: both halves are walked."""
+    return _stream("copy", nbytes // 2, stores, others)
+
+
+def _stream(mix: str, nbytes: int, xs: Sequence[np.ndarray], ys: Sequence[np.ndarray]) -> Walk:
     kernel, block = stream_kernel(mix), stream_block(host())
-    arrays = 2 if mix in ("copy", "axpy") else 1
-    part = max(block, nbytes // arrays // block * block)
-    starts = [store.ctypes.data for store in stores]
+    part = max(block, nbytes // block * block)
+    ends = [(x.ctypes.data, y.ctypes.data + SKEW) for x, y in zip(xs, ys)]
 
     def jobs(passes: int) -> list[Job]:
-        return [(kernel, (at, at + part + SKEW, part, passes, 1.0, 0.0)) for at in starts]
+        return [(kernel, (x, y, part, passes, 1.0, 0.0)) for x, y in ends]
 
-    return Walk(jobs, arrays * part * len(stores), 1, True, stores)
+    return Walk(jobs, sum(MIXES[mix]) * part * len(ends), 1, True, (*xs, *ys))
 
 
 def _fill(store: np.ndarray) -> None:
@@ -103,12 +135,21 @@ def _fill(store: np.ndarray) -> None:
 # Chases.
 
 
-def cycle(lines: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """(order, after): the lines in the order of one random cycle, and the line after each line."""
-    order = rng.permutation(lines)
-    after = np.empty(lines, np.int64)
-    after[order] = np.roll(order, -1)
-    return order, after
+def cycle(lines: int, rng: np.random.Generator) -> np.ndarray:
+    """All lines in the order of one random cycle.
+
+    Up to BLOCK lines any order may come. More lines are visited block by block, or shuffling them
+    would take longer than measuring. A block's order is that of the first one, its line numbers
+    with some bits turned over, so that no two are alike. No prefetcher remembers that many steps.
+    """
+    first = rng.permutation(np.arange(min(lines, BLOCK), dtype=np.int64))
+    whole, rest = divmod(lines, BLOCK)
+    if not whole:
+        return first
+    turned = rng.integers(0, BLOCK, whole)[:, None]
+    at = BLOCK * rng.permutation(whole)[:, None]
+    order = [(at + (first ^ turned)).ravel(), lines - rest + rng.permutation(rest)]
+    return np.concatenate(order)
 
 
 @dataclass(frozen=True)
@@ -143,11 +184,10 @@ def places(lines: Sequence[int], line: int) -> tuple[tuple[Place, ...], int]:
 
 def lay(store: np.ndarray, place: Place, line: int, seed: int) -> np.ndarray:
     """Write a cycle into ``store`` (uint8); the addresses of its lines, in the cycle's order."""
-    order, after = cycle(place.lines, np.random.default_rng(seed))
+    order = cycle(place.lines, np.random.default_rng(seed))
     rows = store[place.offset : place.offset + place.lines * line].view(np.int64)
-    first = store.ctypes.data + place.offset + ADDRESS * place.lane
-    rows.reshape(place.lines, -1)[:, place.lane] = first + after * line
-    addresses: np.ndarray = first + order * line
+    addresses: np.ndarray = store.ctypes.data + place.offset + ADDRESS * place.lane + order * line
+    rows.reshape(place.lines, -1)[order, place.lane] = np.roll(addresses, -1)
     return addresses
 
 

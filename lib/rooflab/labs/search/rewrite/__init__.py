@@ -1,0 +1,1 @@
+"""Rewriting expressions: e-graphs, rules, and what an expression costs."""

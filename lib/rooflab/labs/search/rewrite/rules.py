@@ -1,0 +1,415 @@
+"""Rules: two forms of one thing, such as (A @ B) @ C = A @ (B @ C), written as text.
+
+A rule is a pattern and what may stand for it. Capital letters are any matrices, small letters any
+numbers. ``->`` works in one direction, ``=`` in both. A rule that is not true of random matrices is
+refused. What a pattern cannot say, such as "any two passes over elements", is a function.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from types import MappingProxyType
+from typing import NamedTuple, TypeAlias
+
+from rooflab.count.elementwise import ARITY
+from rooflab.count.validation import unknown
+from rooflab.labs.search.rewrite.egraph import EGraph, Node, Plan, Term
+from rooflab.labs.search.rewrite.expression import (
+    Expression,
+    Function,
+    Map,
+    Op,
+    Product,
+    Transpose,
+    make,
+    matrix,
+)
+
+# Patterns.
+
+
+class Apply(NamedTuple):
+    """A pattern: an operation on patterns."""
+
+    op: Op
+    args: tuple[Pattern, ...]
+
+
+class Scaled(NamedTuple):
+    """A pattern: a function with a number, such as s * A; the number may be a small sum."""
+
+    function: str
+    number: ast.expr
+    arg: Pattern
+
+
+Pattern: TypeAlias = str | Apply | Scaled  # text is a variable, any matrix
+Bound: TypeAlias = Mapping[str, int | float]  # a class for a matrix, a float for a number
+_OPERATORS = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div"}
+_ARITHMETIC: dict[type[ast.operator], Callable[[float, float], float]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
+}  # fmt: skip
+
+
+def _parse(tree: ast.expr) -> Pattern:
+    match tree:
+        case ast.Name(id=name) if name.isupper():
+            return name
+        case ast.Attribute(value=inner, attr="T"):
+            return Apply(Transpose(), (_parse(inner),))
+        case ast.BinOp(left=left, op=ast.MatMult(), right=right):
+            return Apply(Product(), (_parse(left), _parse(right)))
+        case ast.BinOp(left=left, op=ast.LShift(), right=bits):
+            return Scaled("shift", bits, _parse(left))
+        case ast.BinOp(left=number, op=ast.Mult(), right=right) if _is_number(number):
+            return Scaled("mul", number, _parse(right))
+        case ast.BinOp(left=left, op=ast.Div(), right=number) if _is_number(number):
+            return Scaled("div", number, _parse(left))
+        case ast.BinOp(left=left, op=sign, right=right) if type(sign) in _OPERATORS:
+            function = Function(_OPERATORS[type(sign)])
+            return Apply(Map((function,)), (_parse(left), _parse(right)))
+        case ast.Call(func=ast.Name(id=name), args=args) if name in ARITY:
+            return Apply(Map((Function(name),)), tuple(map(_parse, args)))
+    raise ValueError(f"rule: {ast.unparse(tree)!r} is no pattern; see rl.search.rules()")
+
+
+def _is_number(tree: ast.expr) -> bool:
+    names = [one.id for one in ast.walk(tree) if isinstance(one, ast.Name)]
+    return all(name.islower() for name in names) and not isinstance(tree, ast.Call)
+
+
+def _number(tree: ast.expr, bound: Bound) -> float:
+    match tree:
+        case ast.Constant(value=int() | float() as value):
+            return float(value)
+        case ast.Name(id=name):
+            return float(bound[name])
+        case ast.BinOp(left=left, op=sign, right=right) if type(sign) in _ARITHMETIC:
+            return _ARITHMETIC[type(sign)](_number(left, bound), _number(right, bound))
+    raise ValueError(f"rule: {ast.unparse(tree)!r} is no number")
+
+
+def _names(pattern: Pattern) -> set[str]:
+    if isinstance(pattern, str):
+        return {pattern}
+    if isinstance(pattern, Scaled):
+        numbers = {one.id for one in ast.walk(pattern.number) if isinstance(one, ast.Name)}
+        return _names(pattern.arg) | numbers
+    return set().union(*map(_names, pattern.args))
+
+
+def _matches(graph: EGraph, pattern: Pattern, number: int, bound: Bound) -> Iterator[Bound]:
+    """Every way to read class ``number`` as ``pattern``: what its letters stand for."""
+    if isinstance(pattern, str):
+        known = bound.get(pattern)
+        if known is None:
+            yield {**bound, pattern: graph.find(number)}
+        elif known == graph.find(number):
+            yield bound
+        return
+    for node in graph.nodes(number):
+        yield from _node_matches(graph, pattern, node, bound)
+
+
+def _node_matches(
+    graph: EGraph, pattern: Apply | Scaled, node: Node, bound: Bound
+) -> Iterator[Bound]:
+    if isinstance(pattern, Apply):
+        if node.op == pattern.op:
+            found: Sequence[Bound] = [bound]
+            for inner, arg in zip(pattern.args, node.args, strict=True):
+                found = [two for one in found for two in _matches(graph, inner, arg, one)]
+            yield from found
+        return
+    if not isinstance(node.op, Map) or len(node.op.functions) > 1:
+        return
+    (function,) = node.op.functions
+    if function.name != pattern.function or function.number is None:
+        return
+    match pattern.number:
+        case ast.Name(id=name) if bound.get(name, function.number) == function.number:
+            yield from _matches(graph, pattern.arg, node.args[0], {**bound, name: function.number})
+        case ast.Constant(value=value) if value == function.number:
+            yield from _matches(graph, pattern.arg, node.args[0], bound)
+
+
+def _plan(pattern: Pattern, bound: Bound) -> Term:
+    """What ``pattern`` says with its letters filled in."""
+    if isinstance(pattern, str):
+        return int(bound[pattern])
+    if isinstance(pattern, Apply):
+        return Plan(pattern.op, tuple(_plan(arg, bound) for arg in pattern.args))
+    function = Function(pattern.function, _number(pattern.number, bound))
+    return Plan(Map((function,)), (_plan(pattern.arg, bound),))
+
+
+# Rules.
+
+#: All terms that equal a node of a class, which is given by its number.
+Rewrites: TypeAlias = Callable[[EGraph, int, Node], Iterator[Term]]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule that expressions may be rewritten by. Make one of your own with :func:`rule`.
+
+    Attributes
+    ----------
+    name : str
+        What it is called.
+    says : str
+        What may stand for what.
+    rewrites : callable
+        All terms that a node of an e-graph may be replaced by.
+    sides : tuple of (pattern, pattern)
+        The patterns of what is found and of what may stand for it; empty for a function.
+    only : {"", "float", "int"}
+        Kind of numbers that it is true of; all if empty.
+
+    Examples
+    --------
+    >>> rl.search.rules()["associate"]
+    <Rule associate: (A @ B) @ C = A @ (B @ C)>
+    """
+
+    name: str
+    says: str
+    rewrites: Rewrites
+    sides: tuple[tuple[Pattern, Pattern], ...] = ()
+    only: str = ""
+
+    def __repr__(self) -> str:
+        return f"<Rule {self.name}: {self.says}>"
+
+    def terms(self, graph: EGraph, number: int, node: Node) -> Iterator[Term]:
+        """Terms that equal ``node`` of class ``number``, where the rule holds for its numbers."""
+        if self.only in ("", graph.form(number).dtype.kind):
+            yield from self.rewrites(graph, number, node)
+
+
+def rule(says: str, name: str = "", only: str = "") -> Rule:
+    """A rule of one's own, such as ``rule("A @ B + A @ C = A @ (B + C)")``.
+
+    Parameters
+    ----------
+    says : str
+        Two patterns with ``->`` or ``=`` between them. Capital letters are matrices, small ones
+        are numbers. Operators are those of Python: ``@``, ``+``, ``-``, ``*``, ``/``, ``<<``,
+        ``.T``, and functions by their names.
+    name : str, default ``says``
+        What it is called.
+    only : {"", "float", "int"}, default ""
+        Kind of numbers that it is true of.
+
+    Returns
+    -------
+    Rule
+        The rule, to be given to :func:`simplify`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is no rule, says something of a letter that is not on its left, or is not true of
+        random square matrices. The message then has an element that differs.
+
+    Examples
+    --------
+    >>> rl.search.rule("A @ B -> B @ A")
+    Traceback (most recent call last):
+    ...
+    ValueError: rule: A @ B -> B @ A is not true: element (0, 0) of random matrices is ...
+    """
+    if not isinstance(says, str):
+        raise TypeError(f"rule={says!r} must be text, such as 'A + A -> 2 * A'")
+    if only not in ("", "float", "int"):
+        raise unknown("only", only, ("float", "int"))
+    sides = _sides(says)
+    for left, right in sides:
+        if isinstance(left, str):
+            raise ValueError(f"rule: the left of {says!r} is a lone letter and fits everything")
+        if extra := _names(right) - _names(left):
+            raise ValueError(f"rule: {says!r} does not say what {min(extra)} is")
+    _require_truth(says, *sides[0], "fp64" if only != "int" else "int32")
+
+    def rewrites(graph: EGraph, _: int, node: Node) -> Iterator[Term]:
+        for left, right in sides:
+            assert not isinstance(left, str)
+            for bound in _node_matches(graph, left, node, {}):
+                try:
+                    term = _plan(right, bound)
+                except ZeroDivisionError:
+                    continue  # the rule says nothing of this number
+                if _exists(term, graph.form(node.args[0]).dtype.kind):
+                    yield term
+
+    return Rule(name or says, says, rewrites, sides, only)
+
+
+def _sides(says: str) -> tuple[tuple[Pattern, Pattern], ...]:
+    both = "->" not in says
+    parts = says.split("=" if both else "->")
+    if len(parts) != 2:
+        raise ValueError(f"rule={says!r} must be two patterns with '->' or '=' between them")
+    try:
+        left, right = (_parse(ast.parse(part.strip(), mode="eval").body) for part in parts)
+    except SyntaxError as error:
+        raise ValueError(f"rule={says!r} is no Python: {error.msg}") from None
+    return ((left, right), (right, left)) if both else ((left, right),)
+
+
+def _exists(term: Term, kind: str) -> bool:
+    """Whether numbers of this kind can say it: there is no half of an integer."""
+    if isinstance(term, int) or kind == "float":
+        return True
+    functions = term.op.functions if isinstance(term.op, Map) else ()
+    whole = all(one.number is None or one.number == int(one.number) for one in functions)
+    return whole and all(_exists(arg, kind) for arg in term.args)
+
+
+def _require_truth(says: str, left: Pattern, right: Pattern, dtype: str) -> None:
+    """Raise ValueError where the two sides differ on random matrices."""
+    import numpy as np
+
+    rng, size = np.random.default_rng(0), 3
+    letters = sorted(_names(left))
+    numbers = {name: float(2 + at) for at, name in enumerate(letters) if name.islower()}
+    arrays = {
+        name: rng.integers(-9, 9, (size, size)).astype("int32" if dtype == "int32" else "float64")
+        for name in letters if name.isupper()
+    }  # fmt: skip
+    of = {name: matrix(name, size, size, dtype) for name in arrays}
+    one, other = (_filled(side, of, numbers).value(arrays) for side in (left, right))
+    differs = np.argwhere(~np.isclose(one, other, equal_nan=True))
+    if len(differs):
+        row, column = (int(at) for at in differs[0])
+        raise ValueError(
+            f"rule: {says} is not true: element ({row}, {column}) of random matrices is "
+            f"{one[row, column]:g} on the left and {other[row, column]:g} on the right"
+        )
+
+
+def _filled(pattern: Pattern, of: Mapping[str, Expression], numbers: Bound) -> Expression:
+    if isinstance(pattern, str):
+        return of[pattern]
+    if isinstance(pattern, Scaled):
+        function = Function(pattern.function, _number(pattern.number, numbers))
+        return make(Map((function,)), _filled(pattern.arg, of, numbers))
+    return make(pattern.op, *(_filled(arg, of, numbers) for arg in pattern.args))
+
+
+# What no pattern says.
+
+
+def _fuse(graph: EGraph, number: int, node: Node) -> Iterator[Term]:
+    """A pass over elements whose first operand comes from another pass: one pass does both."""
+    if not isinstance(node.op, Map):
+        return
+    first = node.args[0]
+    for inner in graph.nodes(first):
+        if isinstance(inner.op, Map) and len(inner.op.functions + node.op.functions) <= LONGEST:
+            args = (*inner.args, *node.args[1:])
+            if number not in args and first not in inner.args:  # those only go round in a circle
+                yield Plan(Map(inner.op.functions + node.op.functions), args)
+
+
+def _read_transposed(graph: EGraph, _: int, node: Node) -> Iterator[Term]:
+    """A product of a transpose: the routine reads the matrix the other way, without a copy."""
+    if not isinstance(node.op, Product):
+        return
+    for at, flag in enumerate(("left_transposed", "right_transposed")):
+        for inner in graph.nodes(node.args[at]):
+            if isinstance(inner.op, Transpose):
+                args = list(node.args)
+                args[at] = inner.args[0]
+                flipped = replace(node.op, **{flag: not getattr(node.op, flag)})
+                yield Plan(flipped, tuple(args))
+
+
+def _accumulate(graph: EGraph, _: int, node: Node) -> Iterator[Term]:
+    """A product and then a sum: the routine adds to what C holds."""
+    if node.op != Map((Function("add"),)):
+        return
+    for at, other in ((0, 1), (1, 0)):
+        if graph.form(node.args[at]).shape != graph.form(node.args[other]).shape:
+            continue
+        for inner in graph.nodes(node.args[at]):
+            if isinstance(inner.op, Product) and not inner.op.adds:
+                yield Plan(replace(inner.op, adds=True), (*inner.args, node.args[other]))
+
+
+LONGEST = 8  # functions of a fused pass
+
+_PATTERNS = (
+    ("associate", "(A @ B) @ C = A @ (B @ C)", ""),
+    ("distribute", "(A + B) @ C = A @ C + B @ C", ""),
+    ("distribute-left", "A @ (B + C) = A @ B + A @ C", ""),
+    ("transpose-twice", "A.T.T -> A", ""),
+    ("transpose-product", "(A @ B).T = B.T @ A.T", ""),
+    ("transpose-sum", "(A + B).T = A.T + B.T", ""),
+    ("transpose-scale", "(s * A).T = s * A.T", ""),
+    ("scale-product", "s * (A @ B) = (s * A) @ B", ""),
+    ("scale-product-right", "s * (A @ B) = A @ (s * B)", ""),
+    ("scale-sum", "s * (A + B) = s * A + s * B", ""),
+    ("scale-twice", "s * (t * A) -> (s * t) * A", ""),
+    ("multiply-divide", "(s * A) / t -> (s / t) * A", ""),
+    ("divide-multiply", "s * (A / t) -> (s / t) * A", "float"),
+    ("once", "1 * A -> A", ""),
+    ("twice", "A + A -> 2 * A", ""),
+    ("shift", "2 * A -> A << 1", "int"),
+    ("collect", "s * A + t * A -> (s + t) * A", ""),
+    ("commute", "A + B -> B + A", ""),
+    ("associate-sum", "(A + B) + C = A + (B + C)", ""),
+)  # fmt: skip
+
+
+@cache
+def rules() -> Mapping[str, Rule]:
+    """The rules of the course by name.
+
+    Returns
+    -------
+    mapping of str to Rule
+        Each rule under its name, read-only. ``fuse``, ``accumulate`` and ``read-transposed``
+        choose a routine that does more at once; the others are laws of matrices and numbers.
+
+    Notes
+    -----
+    The laws hold for real numbers. Floating-point results differ in their last digits, and
+    integers are taken not to overflow.
+
+    Examples
+    --------
+    >>> print(rl.search.rules()["fuse"].says)
+    one pass over the elements after another -> both in one pass
+    """
+    found = {name: rule(says, name, only) for name, says, only in _PATTERNS}
+    for name, says, rewrites in (
+        ("fuse", "one pass over the elements after another -> both in one pass", _fuse),
+        ("accumulate", "A @ B + C -> gemm(A, B, C)", _accumulate),
+        ("read-transposed", "A.T @ B -> gemm(A.T, B)", _read_transposed),
+    ):
+        found[name] = Rule(name, says, rewrites)
+    return MappingProxyType(found)
+
+
+#: Names of rules, rules, or both; None for all of the course's.
+Rules: TypeAlias = Iterable[str | Rule] | None
+
+
+def as_rules(given: Rules) -> list[Rule]:
+    """The rules that are ``given``, in their order; ValueError for a name that is none."""
+    known = rules()
+    if given is None:
+        return list(known.values())
+    found = []
+    for one in (given,) if isinstance(given, (str, Rule)) else given:
+        if isinstance(one, str) and one not in known:
+            raise unknown("rules", one, known)
+        if not isinstance(one, (str, Rule)):
+            raise TypeError(f"rules: {one!r} must be the name of a rule, or a rule")
+        found.append(known[one] if isinstance(one, str) else one)
+    return found

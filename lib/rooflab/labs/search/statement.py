@@ -1,0 +1,471 @@
+"""Operators from statements: named loops, an index map for each tensor, and FLOP per point.
+
+From those three follows what the course counts: points, FLOP, the elements of each tensor that are
+touched, bytes with a perfect cache and with none, reuse, and which loop is best innermost. Nothing
+is run. P. Feautrier, "Dataflow analysis of array and scalar references", 1991, is where loops with
+such indices, sums of loops with whole coefficients, are analysed exactly.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from rooflab.count.dtypes import DType, DTypeLike, as_dtype
+from rooflab.count.operation import Operand, Operation
+from rooflab.count.validation import shape as as_shape
+from rooflab.count.validation import size, unknown
+
+if TYPE_CHECKING:
+    import numpy as np
+
+LINE = 64  # bytes of a cache line
+MOST_POINTS = 20_000_000  # that are enumerated where no formula counts the footprint
+COMBINED = ("max", "min")
+
+
+@dataclass(frozen=True)
+class Index:
+    """One coordinate of an index map: Σ coefficient · loop + ``offset``."""
+
+    coefficients: Mapping[str, int]
+    offset: int = 0
+
+    def range(self, extents: Mapping[str, int]) -> tuple[int, int]:
+        """The lowest and the highest value over the loops."""
+        ends = [c * (extents[loop] - 1) for loop, c in self.coefficients.items()]
+        return self.offset + sum(min(0, e) for e in ends), self.offset + sum(
+            max(0, e) for e in ends
+        )
+
+
+@dataclass(frozen=True)
+class Access:
+    """A tensor and which element of it a point of the loops touches.
+
+    ``shape`` is the tensor's. A coordinate outside it, as in padding, touches nothing.
+    """
+
+    tensor: str
+    index: tuple[Index, ...]
+    shape: tuple[int, ...]
+
+    @property
+    def loops(self) -> tuple[str, ...]:
+        """Loops that it depends on."""
+        return tuple(dict.fromkeys(loop for one in self.index for loop in one.coefficients))
+
+    def stride(self, loop: str) -> int:
+        """Elements that it moves by when ``loop`` goes one on; rows lie one after the other."""
+        steps = [math.prod(self.shape[axis + 1 :]) for axis in range(len(self.shape))]
+        return sum(
+            one.coefficients.get(loop, 0) * step
+            for one, step in zip(self.index, steps, strict=True)
+        )
+
+    def footprint(self, extents: Mapping[str, int]) -> int:
+        """Different elements that it touches, over all points of the loops."""
+        named = [loop for one in self.index for loop in one.coefficients]
+        if len(named) > len(set(named)):  # a loop moves two coordinates at once: no formula
+            return len(set(_addresses(self, extents).tolist()))
+        return math.prod(
+            _values(one, length, extents)
+            for one, length in zip(self.index, self.shape, strict=True)
+        )
+
+
+def _values(index: Index, length: int, extents: Mapping[str, int]) -> int:
+    """Different values of one coordinate that lie within 0 … ``length`` - 1.
+
+    A loop of n steps of c reaches n values, c apart. A second loop whose step is a multiple of c,
+    and no longer than what is reached already, only makes the row of values longer. Where the
+    values have gaps they are listed.
+    """
+    lowest, _ = index.range(extents)
+    terms = sorted((abs(c), extents[loop]) for loop, c in index.coefficients.items() if c)
+    terms = [(c, n) for c, n in terms if n > 1]
+    if not terms:
+        return int(0 <= lowest < length)
+    step, count = terms[0]
+    for c, n in terms[1:]:
+        if c % step or c > step * count:
+            return _listed(lowest, terms, length)
+        count += c // step * (n - 1)
+    first = max(0, -(lowest // step))  # steps until 0 is reached
+    last = min(count - 1, (length - 1 - lowest) // step)
+    return max(0, last - first + 1)
+
+
+def _listed(lowest: int, terms: Sequence[tuple[int, int]], length: int) -> int:
+    import numpy as np
+
+    values = np.array([lowest])
+    for c, n in terms:
+        if len(values) * n > MOST_POINTS:
+            raise ValueError(f"extents: an index with {len(values) * n} values is not counted here")
+        values = np.unique(np.add.outer(values, c * np.arange(n)))
+    return int(((values >= 0) & (values < length)).sum())
+
+
+def _footprint(accesses: Sequence[Access], extents: Mapping[str, int]) -> int:
+    """Different elements that all ``accesses`` of one tensor touch together."""
+    if len(accesses) == 1:
+        return accesses[0].footprint(extents)
+    import numpy as np
+
+    return len(np.unique(np.concatenate([_addresses(one, extents) for one in accesses])))
+
+
+def _addresses(access: Access, extents: Mapping[str, int]) -> np.ndarray:
+    """Addresses of the elements that it touches, each at least once."""
+    import numpy as np
+
+    loops = access.loops
+    points = math.prod(extents[loop] for loop in loops)
+    if points > MOST_POINTS:
+        raise ValueError(
+            f"extents: {access.tensor} is touched in a way that no formula counts, so its {points} "
+            f"points must be enumerated; give at most {MOST_POINTS}"
+        )
+    grid = np.indices([extents[loop] for loop in loops]).reshape(len(loops), points)
+    address = np.zeros(points, dtype=np.int64)
+    inside = np.ones(points, dtype=bool)
+    for one, length in zip(access.index, access.shape, strict=True):
+        weights = np.array([one.coefficients.get(loop, 0) for loop in loops], dtype=np.int64)
+        at = weights @ grid + one.offset
+        inside &= (at >= 0) & (at < length)
+        address = address * length + at
+    return address[inside]
+
+
+@dataclass(frozen=True)
+class Operator:
+    """Loops, what each point of them touches, and what it computes. Made by :func:`operator`.
+
+    Attributes
+    ----------
+    name : str
+        What it is called.
+    extents : mapping of str to int
+        Steps of each loop.
+    output : Access
+        The tensor that is written.
+    inputs : tuple of Access
+        The tensors that are read.
+    flops_per_point : int
+        FLOP at each point.
+    combine : {"", "sum", "max", "min"}
+        How points that meet in one element of the output are combined.
+    dtype : DType
+        Format of all tensors.
+
+    See Also
+    --------
+    operator : Makes one of a statement.
+
+    Examples
+    --------
+    >>> product = rl.search.operators.gemm(1024, 1024, 1024)
+    >>> product.flops, product.compulsory_bytes, product.reuse("A")
+    (2147483648, 12582912, 1024.0)
+    """
+
+    name: str
+    extents: Mapping[str, int]
+    output: Access
+    inputs: tuple[Access, ...]
+    flops_per_point: int
+    combine: str
+    dtype: DType
+
+    @property
+    def points(self) -> int:
+        """Points of all loops together."""
+        return math.prod(self.extents.values())
+
+    @property
+    def flops(self) -> int:
+        """FLOP of all points.
+
+        A sum starts from zero and adds at each point. A maximum starts from its first element,
+        which is compared with nothing.
+        """
+        first = self.footprint(self.output.tensor) if self.combine in COMBINED else 0
+        return self.points * self.flops_per_point - first
+
+    @cached_property
+    def footprints(self) -> Mapping[str, int]:
+        """Different elements of each tensor that are touched."""
+        accesses: dict[str, list[Access]] = {}
+        for one in (*self.inputs, self.output):
+            accesses.setdefault(one.tensor, []).append(one)
+        return MappingProxyType({
+            tensor: _footprint(found, self.extents) for tensor, found in accesses.items()
+        })  # fmt: skip
+
+    def footprint(self, tensor: str) -> int:
+        """Different elements of ``tensor`` that are touched; ValueError if there is none."""
+        if tensor not in self.footprints:
+            raise unknown("tensor", tensor, self.footprints)
+        return self.footprints[tensor]
+
+    def reuse(self, tensor: str) -> float:
+        """Points to an element of ``tensor``: how often a perfect cache serves it."""
+        return self.points / self.footprint(tensor)
+
+    @property
+    def compulsory_bytes(self) -> int:
+        """Bytes with a perfect cache: every element that is touched crosses the bus once."""
+        return self.operation().bytes
+
+    @property
+    def no_cache_bytes(self) -> int:
+        """Bytes with no cache: every point reads its inputs and writes its output.
+
+        Where points are combined, the output is read, too.
+        """
+        accesses = len(self.inputs) + (2 if self.combine else 1)
+        return -(-self.points * accesses * self.dtype.bits // 8)
+
+    def role(self, loop: str) -> str:
+        """What ``loop`` does.
+
+        It is a "reduction" if the output does not depend on it, a "broadcast" if some input does
+        not, and "element-wise" if all tensors do.
+        """
+        if loop not in self.extents:
+            raise unknown("loop", loop, self.extents)
+        if loop not in self.output.loops:
+            return "reduction"
+        alike = all(loop in one.loops for one in self.inputs)
+        return "element-wise" if alike else "broadcast"
+
+    def lines(self, loop: str) -> float:
+        """Cache lines that a step of ``loop`` needs anew, on average, if it is innermost.
+
+        A tensor that stands still needs none, one that goes on element by element a part of a
+        line, one that jumps a whole line.
+
+        References
+        ----------
+        .. [1] S. Carr, K. S. McKinley, C.-W. Tseng, "Compiler optimizations for improving data
+           locality", ASPLOS 1994: the cost of a loop as the innermost one.
+        """
+        self.role(loop)
+        each = [
+            abs(one.stride(loop)) * self.dtype.bits / 8 / LINE
+            for one in (self.output, *self.inputs)
+        ]
+        return sum(min(1.0, part) for part in each)
+
+    @property
+    def innermost(self) -> str:
+        """The loop that needs fewest new cache lines a step, so the best one innermost."""
+        return min((loop for loop, n in self.extents.items() if n > 1), key=self.lines, default="")
+
+    def operation(self) -> Operation:
+        """The ledger: each input read once and the output written once, as far as touched."""
+        shapes = {one.tensor: one.shape for one in self.inputs}
+        operands = [
+            Operand(tensor, shape, self.dtype, touched=self.footprint(tensor))
+            for tensor, shape in shapes.items()
+        ]
+        tensor = self.output.tensor
+        written = Operand(
+            tensor, self.output.shape, self.dtype, 0, 1, touched=self.footprint(tensor)
+        )
+        return Operation(
+            self.name, self.extents, (*operands, written), self.flops, self.dtype,
+            unit="tensor" if self.combine == "sum" and len(self.inputs) > 1 else "vector",
+        )  # fmt: skip
+
+    def __repr__(self) -> str:
+        rows = [str(self.operation())]
+        for loop, extent in self.extents.items():
+            strides = ", ".join(
+                f"{one.tensor} {one.stride(loop)}" for one in (self.output, *self.inputs)
+            )
+            rows.append(f"  {loop:<4}{extent:>6}  {self.role(loop):<13}strides {strides}")
+        return "\n".join(rows)
+
+
+# Statements.
+
+
+def operator(
+    statement: str,
+    extents: Mapping[str, int],
+    dtype: DTypeLike = "fp32",
+    *,
+    name: str = "operator",
+    shapes: Mapping[str, Sequence[int]] | None = None,
+) -> Operator:
+    """An operator from its statement, such as ``"C[m, n] += A[m, k] * B[k, n]"``.
+
+    Parameters
+    ----------
+    statement : str
+        What happens at each point. An index is a sum of loops with whole coefficients, such as
+        ``2*ho + kh - 1``. ``+=`` sums, and ``O[i] = max(O[i], …)`` takes the largest.
+    extents : mapping of str to int
+        Steps of each loop.
+    dtype : str, DType or a dtype of NumPy or PyTorch, default "fp32"
+        Format of all tensors.
+    name : str, default "operator"
+        What it is called.
+    shapes : mapping of str to shape, optional
+        Shapes of tensors. By default a tensor ends with the last element that is touched.
+
+    Returns
+    -------
+    Operator
+        What can be counted of it without running it. A FLOP is counted for each operation and
+        function on the right, and for the sum.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the statement cannot be read, an index is no such sum, a loop is unknown or unused, or
+        an index leaves its tensor at the lower end and no shape says that this is padding.
+
+    Examples
+    --------
+    >>> rl.search.operator("y[i] += A[i, j] * x[j]", {"i": 4, "j": 8})
+    operator 4×8 fp32: 64.0 FLOP, 176 B, 0.3636 FLOP/B
+      i        4  broadcast    strides y 1, A 8, x 0
+      j        8  reduction    strides y 0, A 1, x 1
+    """
+    if not isinstance(statement, str):
+        raise TypeError(f"statement={statement!r} must be text, such as 'y[i] = a[i] + b[i]'")
+    if not isinstance(extents, Mapping):
+        raise TypeError(f"extents={extents!r} must be a mapping, such as {{'i': 64}}")
+    sizes = {str(loop): size(f"extents[{loop!r}]", n) for loop, n in extents.items()}
+    target, value, combine = _parts(statement)
+    given = {tensor: as_shape(f"shapes[{tensor!r}]", s) for tensor, s in (shapes or {}).items()}
+    read = {
+        ast.unparse(one): one
+        for one in ast.walk(value)
+        if isinstance(one, ast.Subscript) and ast.unparse(one) != ast.unparse(target)
+    }
+    output, *others = _accesses([target, *read.values()], sizes, given)
+    inputs = tuple(others)
+    if any(one.tensor == output.tensor for one in inputs):
+        raise ValueError(
+            f"statement={statement!r} reads other elements of {output.tensor} than it writes: "
+            "the order of its points matters then, and it is no operator"
+        )
+    unused = set(sizes).difference(*(one.loops for one in (output, *inputs)))
+    if unused:
+        raise ValueError(f"extents: loop {min(unused)!r} is in no index of {statement!r}")
+    flops = _flops(value) + (combine == "sum")
+    kind = as_dtype("dtype", dtype)
+    return Operator(name, MappingProxyType(sizes), output, inputs, flops, combine, kind)
+
+
+def _parts(statement: str) -> tuple[ast.Subscript, ast.expr, str]:
+    """What is written, what is computed, and how points that meet are combined."""
+    try:
+        (line,) = ast.parse(statement.strip()).body
+    except (SyntaxError, ValueError):
+        raise ValueError(f"statement={statement!r} must be one assignment") from None
+    match line:
+        case ast.AugAssign(target=ast.Subscript() as target, op=ast.Add(), value=value):
+            return target, value, "sum"
+        case ast.Assign(targets=[ast.Subscript() as target], value=value):
+            match value:
+                case ast.Call(func=ast.Name(id=name), args=[first, *_]) if (
+                    name in COMBINED and ast.unparse(first) == ast.unparse(target)
+                ):
+                    return target, value, name
+            return target, value, ""
+    raise ValueError(f"statement={statement!r} must assign to an element, as in 'y[i] = a[i]'")
+
+
+def _flops(value: ast.expr) -> int:
+    """Operations and functions on elements; those inside an index cost nothing."""
+    if isinstance(value, ast.Subscript):
+        return 0
+    own = isinstance(value, (ast.BinOp, ast.Call))
+    return own + sum(
+        _flops(one) for one in ast.iter_child_nodes(value) if isinstance(one, ast.expr)
+    )
+
+
+def _accesses(
+    elements: Sequence[ast.Subscript],
+    extents: Mapping[str, int],
+    shapes: Mapping[str, tuple[int, ...]],
+) -> list[Access]:
+    """The accesses; a tensor without a shape ends with the last element that one touches."""
+    read = [(*_coordinates(one, extents), ast.unparse(one)) for one in elements]
+    found: dict[str, tuple[int, ...]] = {}
+    for tensor, index, said in read:
+        ends = [part.range(extents) for part in index]
+        if tensor not in shapes and any(low < 0 for low, _ in ends):
+            raise ValueError(
+                f"statement: {said!r} begins before element 0; give shapes={{{tensor!r}: …}} if "
+                "what lies outside is padding"
+            )
+        before = found.get(tensor, (0,) * len(index))
+        found[tensor] = shapes.get(
+            tensor, tuple(max(n, high + 1) for n, (_, high) in zip(before, ends, strict=False))
+        )
+        if not len(found[tensor]) == len(before) == len(index):
+            raise ValueError(f"statement: {said!r} has {len(index)} coordinates, {tensor} has "
+                             f"{len(shapes.get(tensor, before))}")  # fmt: skip
+    return [Access(tensor, index, found[tensor]) for tensor, index, _ in read]
+
+
+def _coordinates(one: ast.Subscript, extents: Mapping[str, int]) -> tuple[str, tuple[Index, ...]]:
+    """Name of the tensor and its index map."""
+    if not isinstance(one.value, ast.Name):
+        raise ValueError(f"statement: {ast.unparse(one)!r} must be a tensor and its index")
+    coordinates = one.slice.elts if isinstance(one.slice, ast.Tuple) else [one.slice]
+    return one.value.id, tuple(_index(part, extents) for part in coordinates)
+
+
+def _index(tree: ast.expr, extents: Mapping[str, int]) -> Index:
+    coefficients: dict[str, int] = {}
+    offset = _gather(tree, 1, coefficients)
+    for loop in coefficients:
+        if loop not in extents:
+            raise unknown("loop", loop, extents)
+    return Index(MappingProxyType({loop: c for loop, c in coefficients.items() if c}), offset)
+
+
+def _gather(tree: ast.expr, factor: int, coefficients: dict[str, int]) -> int:
+    """Add ``factor`` times ``tree`` to ``coefficients``; return what has no loop."""
+    match tree:
+        case ast.Name(id=loop):
+            coefficients[loop] = coefficients.get(loop, 0) + factor
+            return 0
+        case ast.Constant(value=int() as number):
+            return factor * number
+        case ast.UnaryOp(op=ast.USub(), operand=inner):
+            return _gather(inner, -factor, coefficients)
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            return _gather(left, factor, coefficients) + _gather(right, factor, coefficients)
+        case ast.BinOp(left=left, op=ast.Sub(), right=right):
+            return _gather(left, factor, coefficients) + _gather(right, -factor, coefficients)
+        case ast.BinOp(left=left, op=ast.Mult(), right=right):
+            for times, inner in ((_whole(left), right), (_whole(right), left)):
+                if times is not None:
+                    return _gather(inner, factor * times, coefficients)
+    raise ValueError(
+        f"statement: index {ast.unparse(tree)!r} must be a sum of loops, such as 2*i + k - 1"
+    )
+
+
+def _whole(tree: ast.expr) -> int | None:
+    """The whole number that ``tree`` is, or None."""
+    match tree:
+        case ast.Constant(value=int() as number):
+            return number
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() as number)):
+            return -number
+    return None

@@ -1,0 +1,215 @@
+"""Operators: loops, index maps and FLOP, against tables, rooflab.count and enumeration."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import rooflab as rl
+from rooflab.labs.search.statement import Access, Operator
+
+O = rl.search.operators  # noqa: E741
+
+#: FLOP, bytes with a perfect cache, FLOP per byte: counted by hand, element by element.
+TABLE = [
+    (lambda: O.gemm(1024, 1024, 1024), 2_147_483_648, 12_582_912, 170.7),
+    (lambda: O.conv2d(1, 58, 58, 64, 64, 3), 231_211_008, 1_811_456, 127.6),
+    (lambda: O.max_pool(1, 57, 57, 64, 2, stride=1), 602_112, 1_634_560, 0.368),
+    (lambda: O.max_pool(1, 58, 58, 64, 3, stride=1), 1_605_632, 1_664_000, 0.965),
+    (lambda: O.max_pool(1, 56, 56, 64, 2, stride=2), 150_528, 1_003_520, 0.15),
+]
+
+
+@pytest.mark.parametrize(("make", "flops", "moved", "intensity"), TABLE)
+def test_the_table_comes_out(make, flops: int, moved: int, intensity: float) -> None:
+    one = make()
+    assert (one.flops, one.compulsory_bytes) == (flops, moved)
+    assert one.operation().intensity == pytest.approx(intensity, rel=1e-3)
+
+
+def test_the_two_products_of_attention() -> None:
+    scores, values = O.attention_scores(1024, 1024, 64), O.attention_values(1024, 1024, 64)
+    whole = rl.attention(1, 1024, 1024, 1, head_dim=64, dtype="fp16", causal=False)
+    assert scores.flops + values.flops == whole.flops == 268_435_456
+    between = 2 * 1024 * 1024 * 2  # the softmax reads the scores and writes them again
+    unfused = scores.compulsory_bytes + between + values.compulsory_bytes
+    kept = rl.attention(1, 1024, 1024, 1, head_dim=64, dtype="fp16", causal=False, streamed=False)
+    assert unfused == kept.bytes == 8_912_896
+    assert whole.bytes == 524_288
+
+
+def same_ledger(one: Operator, operation: rl.Operation) -> None:
+    assert (one.flops, one.compulsory_bytes) == (operation.flops, operation.bytes)
+    assert one.operation().unit == operation.unit
+
+
+@given(*[st.integers(1, 50)] * 3, st.sampled_from(["fp32", "fp64", "bf16"]))
+def test_products_have_the_ledgers_of_blas(m: int, n: int, k: int, dtype: str) -> None:
+    same_ledger(O.gemm(m, n, k, dtype), rl.gemm(m, n, k, dtype))
+    assert O.gemv(m, n, dtype).compulsory_bytes == rl.gemv(m, n, dtype).bytes
+    assert O.gemv(m, n, dtype).flops == rl.gemv(m, n, dtype).flops
+
+
+WINDOW = {
+    "height": st.integers(1, 20), "width": st.integers(1, 20), "kernel": st.integers(1, 5),
+    "stride": st.integers(1, 6), "padding": st.integers(0, 4),
+}  # fmt: skip
+
+
+@given(st.fixed_dictionaries({**WINDOW, "dilation": st.integers(1, 4)}))
+def test_convolutions_have_the_ledger_of_conv2d(window: dict[str, int]) -> None:
+    span = window["dilation"] * (window["kernel"] - 1) + 1
+    assume(span <= min(window["height"], window["width"]) + 2 * window["padding"])
+    height, width, kernel = (window.pop(name) for name in ("height", "width", "kernel"))
+    sizes = (2, height, width, 3, 4, kernel)
+    same_ledger(O.conv2d(*sizes, **window), rl.conv2d(*sizes, **window))
+
+
+@given(st.fixed_dictionaries(WINDOW))
+def test_pooling_has_the_ledger_of_pool2d(window: dict[str, int]) -> None:
+    edge = min(window["height"], window["width"]) + 2 * window["padding"]
+    assume(window["kernel"] <= edge)
+    height, width, kernel = (window.pop(name) for name in ("height", "width", "kernel"))
+    # A window that lies in the padding alone compares nothing; both count it as if it did.
+    same_ledger(
+        O.max_pool(2, height, width, 3, kernel, **window),
+        rl.pool2d(2, height, width, 3, kernel, **window),
+    )
+
+
+# Footprints, by formula and by looking at every point.
+
+
+def enumerated(access: Access, extents: dict[str, int]) -> int:
+    touched = set()
+    for point in itertools.product(*map(range, extents.values())):
+        at = dict(zip(extents, point, strict=True))
+        index = tuple(
+            sum(c * at[loop] for loop, c in one.coefficients.items()) + one.offset
+            for one in access.index
+        )
+        if all(0 <= i < n for i, n in zip(index, access.shape, strict=True)):
+            touched.add(index)
+    return len(touched)
+
+
+COEFFICIENT = st.integers(-3, 4)
+
+
+@settings(max_examples=150)
+@given(
+    st.tuples(*[st.integers(1, 5)] * 3),
+    st.lists(st.tuples(*[COEFFICIENT] * 3, st.integers(-4, 4)), min_size=1, max_size=2),
+    st.tuples(*[st.integers(1, 12)] * 2),
+)
+def test_a_footprint_is_what_is_touched(extents, rows, lengths) -> None:
+    loops = dict(zip("ijk", extents, strict=True))
+    index = ", ".join(f"{a}*i + {b}*j + {c}*k + {d}" for a, b, c, d in rows)
+    one = rl.search.operator(f"y[i, j, k] = x[{index}]", loops, shapes={"x": lengths[: len(rows)]})
+    (access,) = one.inputs
+    # Beyond both ends is padding.
+    assert one.footprint("x") == enumerated(access, loops)
+
+
+def test_reads_of_one_tensor_are_one_footprint() -> None:
+    one = rl.search.operator("y[i] = a[i] + a[i + 1] + a[i + 2]", {"i": 100})
+    assert one.footprint("a") == 102 and one.flops == 200
+    assert one.compulsory_bytes == 4 * (102 + 100)
+    assert one.no_cache_bytes == 4 * 4 * 100
+    assert one.operation().operands[0].shape == (102,)
+
+
+def test_a_diagonal_is_as_long_as_it_is() -> None:
+    one = rl.search.operator("y[i] = a[i, i]", {"i": 9})
+    assert one.footprint("a") == 9 and one.operation().operands[0].shape == (9, 9)
+
+
+# What follows.
+
+
+def test_reuse_of_a_product_is_a_side_of_the_box() -> None:
+    one = O.gemm(30, 40, 50)
+    assert {name: one.reuse(name) for name in "ABC"} == {"A": 40, "B": 30, "C": 50}
+    assert one.points == 60_000
+    assert one.no_cache_bytes == 4 * 4 * 60_000  # A, B, C read, C written
+
+
+def test_what_a_loop_does() -> None:
+    product = O.gemm(3, 4, 5)
+    assert [product.role(loop) for loop in "mnk"] == ["broadcast", "broadcast", "reduction"]
+    total = rl.search.operator("y[i] = a[i] + b[i]", {"i": 9})
+    assert total.role("i") == "element-wise" and total.flops == 9
+    pool = O.max_pool(1, 8, 8, 3, 2)
+    assert pool.role("kh") == "reduction" and pool.role("c") == "element-wise"
+
+
+def test_the_innermost_loop_is_the_one_that_goes_along_rows() -> None:
+    # Carr, McKinley and Tseng (1994) find J, K, I best where columns are contiguous. Here rows are,
+    # so that it is the loop over columns of C and B that goes innermost.
+    one = O.gemm(512, 512, 512)
+    assert one.innermost == "n"
+    assert [one.lines(loop) for loop in "mnk"] == [2.0, 2 * 4 / 64, 1 + 4 / 64]
+    assert [one.output.stride(loop) for loop in "mnk"] == [512, 1, 0]
+    assert O.gemv(512, 512).innermost == "n"
+
+
+@given(*[st.integers(2, 6)] * 3)
+def test_strides_are_those_of_numpy(m: int, n: int, k: int) -> None:
+    one = O.gemm(m, n, k)
+    for access in (one.output, *one.inputs):
+        strides = np.empty(access.shape, dtype=np.int8).strides
+        moved = [next(iter(part.coefficients)) for part in access.index]
+        assert [access.stride(loop) for loop in moved] == list(strides)
+
+
+def test_a_minimum_compares_one_less_than_it_sees() -> None:
+    one = rl.search.operator("y[i] = min(y[i], a[i, j])", {"i": 8, "j": 5})
+    assert one.flops == 8 * 4 and one.combine == "min"
+
+
+def test_the_ledger_can_be_predicted() -> None:
+    seconds = rl.predict(O.gemm(4096, 4096, 4096, "bf16").operation(), "h100-sxm").seconds
+    assert seconds == rl.predict(rl.gemm(4096, 4096, 4096, "bf16"), "h100-sxm").seconds
+
+
+def test_it_is_counted_without_running() -> None:
+    one = O.gemm(10**6, 10**6, 10**6)
+    assert one.footprint("A") == 10**12 and one.flops == 2 * 10**18
+    assert math.isclose(one.operation().intensity, 10**6 / 6)
+
+
+STATEMENT = "y[i] += a[i, j] * x[j]"
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "said"),
+    [
+        (lambda: rl.search.operator(3, {"i": 4}), TypeError, "statement=3"),
+        (lambda: rl.search.operator(STATEMENT, 4), TypeError, "extents=4"),
+        (lambda: rl.search.operator(STATEMENT, {"i": 0, "j": 1}), ValueError, r"extents\['i'\]=0"),
+        (lambda: rl.search.operator(STATEMENT, {"i": 4}), ValueError, "loop='j' is unknown"),
+        (lambda: rl.search.operator(STATEMENT, {"i": 4, "j": 4, "k": 2}), ValueError, "loop 'k'"),
+        (lambda: rl.search.operator("y[i] +", {"i": 4}), ValueError, "one assignment"),
+        (lambda: rl.search.operator("y = a", {"i": 4}), ValueError, "assign to an element"),
+        (lambda: rl.search.operator("y[i] = a[i*i]", {"i": 4}), ValueError, "a sum of loops"),
+        (lambda: rl.search.operator("y[i] = a[i - 1]", {"i": 4}), ValueError, "before element 0"),
+        (
+            lambda: rl.search.operator("y[i] = y[i + 1]", {"i": 4}),
+            ValueError,
+            "order of its points",
+        ),
+        (lambda: rl.search.operator("y[i] = a[i] + a[i, i]", {"i": 4}), ValueError, "coordinates"),
+        (lambda: O.gemm(4, 4, 4).role("q"), ValueError, "loop='q'"),
+        (lambda: O.gemm(4, 4, 4).reuse("D"), ValueError, "tensor='D'"),
+        (lambda: O.conv2d(1, 4, 4, 1, 1, 5), ValueError, "window of 5 does not fit 4"),
+        (lambda: O.gemm(4, 4, 4, "fp33"), ValueError, "fp33"),
+    ],
+)
+def test_bad_input_is_refused(call, error: type[Exception], said: str) -> None:
+    with pytest.raises(error, match=said):
+        call()
