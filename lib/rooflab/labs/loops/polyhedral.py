@@ -6,6 +6,7 @@ tests compare with, and the way out for large nests that ``legality`` cannot tak
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import itertools
 from collections.abc import Iterator
@@ -26,9 +27,14 @@ def available() -> bool:
     return importlib.util.find_spec("islpy") is not None
 
 
+def _isl() -> Any:
+    """islpy, by its name alone: there is none for Windows."""
+    return importlib.import_module("islpy")
+
+
 def polyhedral(nest: Nest, reassociate: bool) -> Verdict:
     """The verdict on a nest's schedule, by integer sets."""
-    import islpy as isl
+    isl = _isl()
 
     domain = isl.UnionSet(_union(_domain(nest, one) for one in nest.statements))
     old = isl.UnionMap(_times(nest, nest.original)).intersect_domain(domain)
@@ -118,7 +124,7 @@ def _marked(nest: Nest) -> Iterator[tuple[str, set[str], str]]:
 
 def _said(nest: Nest, wrong: Any, kind: str, access: Access, loop: str = "") -> Verdict:
     """The verdict with the first pair of a set of pairs."""
-    import islpy as isl
+    isl = _isl()
 
     pair = wrong.get_map_list().get_at(0)
     source = pair.domain().lexmin().sample_point()
