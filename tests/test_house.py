@@ -27,6 +27,7 @@ ONE_IMPORTER = {
     "rooflab.labs.loops.enumeration": "another algorithm; legality.py is long enough",
     "rooflab.labs.loops.execution": "runs generated code, which Nest offers beside much else",
     "rooflab.labs.loops.legality": "an algorithm of its own, which Nest offers beside much else",
+    "rooflab.labs.loops.llvm": "another language, with its own compiler",
     "rooflab.labs.loops.polyhedral": "needs an optional dependency",
     "rooflab.labs.loops.simd": "written for numba's compiler, not for Python",
     "rooflab.show.layouts": "where all of the morph stands, before anything is drawn",

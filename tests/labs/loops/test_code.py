@@ -38,8 +38,8 @@ def test_a_product_is_numpys() -> None:
     nest = register_tile(gemm(30, 40, 20)).pack("B").parallel("io")
     data = numbers(nest, dtype="float32")
     wanted = data["C"] + data["A"] @ data["B"]
-    for threads in (1, 2):
-        found = nest.run(threads=threads, **data)["C"]
+    for backend, threads in (("numba", 1), ("numba", 2), ("llvm", 1), ("llvm", 2)):
+        found = nest.run(backend, threads, **data)["C"]
         np.testing.assert_allclose(found, wanted, rtol=1e-5)
     np.testing.assert_allclose(nest.run("python", **data)["C"], wanted, rtol=1e-5)
 
@@ -48,7 +48,7 @@ def test_functions_are_numpys() -> None:
     text = "B[i] = sqrt(A[i]) + exp(-A[i])/2; C[i] = sin(B[i]); D[0] = max(D[0], A[i])"
     nest = Nest({"i": 50}, text)
     a = np.linspace(0.1, 2, 50)
-    for backend in ("python", "numba"):
+    for backend in ("python", "numba", "llvm"):
         found = nest.run(backend, A=a)
         np.testing.assert_allclose(found["B"], np.sqrt(a) + np.exp(-a) / 2)
         np.testing.assert_allclose(found["C"], np.sin(np.sqrt(a) + np.exp(-a) / 2))
@@ -105,9 +105,24 @@ def vectorized(first: int) -> Nest:
 def test_numba_gives_the_references_result(seed: int) -> None:
     nest = vectorized(seed)
     data = numbers(nest, seed)
-    wanted, found = nest.reference(**data), nest.run("numba", **data)
-    for name, values in wanted.items():
-        np.testing.assert_allclose(found[name], values, rtol=1e-12, err_msg=repr(nest))
+    wanted = nest.reference(**data)
+    for backend in ("numba", "llvm"):
+        found = nest.run(backend, **data)
+        for name, values in wanted.items():
+            np.testing.assert_allclose(found[name], values, rtol=1e-12, err_msg=repr(nest))
+
+
+def test_llvm_gives_the_references_result_on_random_schedules() -> None:
+    tried = 0
+    for seed in range(60):
+        nest = scheduled(seed)
+        if nest.check(reassociate=False):
+            data = numbers(nest, seed)
+            wanted, found = nest.reference(**data), nest.run("llvm", **data)
+            for name, values in wanted.items():
+                np.testing.assert_allclose(found[name], values, rtol=1e-14, err_msg=repr(nest))
+            tried += 1
+    assert tried > 20
 
 
 def test_an_illegal_schedule_gives_another_result() -> None:

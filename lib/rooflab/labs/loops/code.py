@@ -21,6 +21,7 @@ from rooflab.labs.loops.program import (
     each_op,
     lanes,
     program,
+    shared_turns,
 )
 from rooflab.labs.loops.statement import Access, Value
 
@@ -44,7 +45,7 @@ def code(nest: Nest, language: str) -> str:
     if language not in LANGUAGES:
         raise unknown("language", language, LANGUAGES)
     ops = program(nest, registers=language != "python")
-    shared = len(ops) == 1 and isinstance(ops[0], For) and ops[0].kind == "parallel"
+    shared = shared_turns(ops) is not None
     if language == "c":
         return _C(nest, lanes(ops)).text(ops, shared and language != "python")
     return _Python(nest, language, lanes(ops)).text(ops, shared and language == "numba")

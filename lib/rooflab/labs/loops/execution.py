@@ -11,15 +11,16 @@ import numpy as np
 
 from rooflab.count.validation import unknown
 from rooflab.labs.loops.code import code
+from rooflab.labs.loops.llvm import compiled
 from rooflab.labs.loops.packing import packed
 from rooflab.labs.loops.points import count
-from rooflab.labs.loops.program import For, lanes, program
+from rooflab.labs.loops.program import lanes, program, shared_turns
 
 if TYPE_CHECKING:
     from rooflab.labs.loops.nest import Nest
 
 Array = np.ndarray[Any, Any]
-BACKENDS = ("numba", "python")
+BACKENDS = ("numba", "llvm", "python")
 MOST_PYTHON = 300_000  # iterations; a second or so
 TYPES = ("float32", "float64")
 
@@ -37,8 +38,8 @@ def run(nest: Nest, backend: str, threads: int, given: Mapping[str, Array]) -> d
             )
         _interpreted(code(nest, "python"))(*_packed(nest, arrays))
     else:
-        call = bind(nest, arrays)
-        turns = shared_turns(nest)
+        call = bind(nest, arrays, backend)
+        turns = shared_turns(program(nest))
         if turns is None:
             if threads > 1:
                 raise ValueError(
@@ -69,28 +70,26 @@ def operands(nest: Nest, given: Mapping[str, Array]) -> dict[str, Array]:
     return found
 
 
-def shared_turns(nest: Nest) -> tuple[int, int] | None:
-    """First turn and end of an outermost parallel loop, or None."""
-    ops = program(nest)
-    if len(ops) == 1 and isinstance(ops[0], For) and ops[0].kind == "parallel":
-        low = max(bound.constant for bound in ops[0].lower)
-        return low, min(bound.constant for bound in ops[0].upper)
-    return None
-
-
-def bind(nest: Nest, arrays: Mapping[str, Array]) -> Callable[..., None]:
+def bind(nest: Nest, arrays: Mapping[str, Array], backend: str = "numba") -> Callable[..., None]:
     """The compiled nest on these very arrays, packed once.
 
     It is called with the first turn and the end where the outermost loop is parallel, else with
-    nothing.
+    nothing. ``arrays``: all of them, contiguous, as ``operands`` gives them.
     """
     values = _packed(nest, arrays)
     kind = str(values[0].dtype)
+    turns = shared_turns(program(nest))
+    if backend == "llvm":
+        kernel, places = compiled(nest, kind), [one.ctypes.data for one in values]
+
+        def call(start: int = 0, stop: int = 0, alive: object = values) -> None:
+            kernel(*places, start, stop)
+
+        return call
     ranks = tuple(one.ndim for one in values)
-    compiled = _compiled(
-        code(nest, "numba"), lanes(program(nest)), kind, ranks, shared_turns(nest) is not None
-    )
-    return lambda *turns: compiled(*turns, *values)
+    width = lanes(program(nest))
+    function = _compiled(code(nest, "numba"), width, kind, ranks, turns is not None)
+    return lambda *some: function(*some, *values)
 
 
 def _packed(nest: Nest, arrays: Mapping[str, Array]) -> list[Array]:

