@@ -57,11 +57,7 @@ _HOME = {
     "sort": "rooflab.exercises.sorting",
     "conclude": "rooflab.conclusions",
 }
-_MODULES = {
-    "show": "rooflab.show",
-    "live": "rooflab.live",
-    "loops": "rooflab.labs.loops",
-}
+_MODULES = {"show": "rooflab.show", "live": "rooflab.live", "loops": "rooflab.labs.loops"}
 
 __all__ = [*_HOME, *_MODULES]
 
