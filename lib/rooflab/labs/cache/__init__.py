@@ -1,0 +1,1 @@
+"""Caches: what a loop nest's accesses cost in a hierarchy of them."""
