@@ -88,9 +88,10 @@ def test_the_continuous_integration_has_both():
 
 N, TILE = 100, 10
 PROGRAM = """
-static float a[N * N] __attribute__((aligned(4096)));
-static float b[N * N] __attribute__((aligned(4096)));
-static float c[N * N] __attribute__((aligned(4096)));
+/* Not static, or the compiler would see that all they hold is zeros. */
+float a[N * N] __attribute__((aligned(4096)));
+float b[N * N] __attribute__((aligned(4096)));
+float c[N * N] __attribute__((aligned(4096)));
 
 int main(int arguments, char **words) {
   if (arguments > 1)
@@ -119,7 +120,7 @@ def misses(program: Path, geometry: str, arguments: list[str]) -> tuple[int, int
     """Data misses of the first level and of the last, in a run of ``program``."""
     done = subprocess.run(
         ["valgrind", "--tool=cachegrind", "--cache-sim=yes", f"--D1={geometry}",
-         "--LL=65536,16,64", "--cachegrind-out-file=/dev/null", str(program), *arguments],
+         "--LL=262144,16,64", "--cachegrind-out-file=/dev/null", str(program), *arguments],
         capture_output=True, text=True, check=False, timeout=60,
     )  # fmt: skip
     found = {
@@ -147,8 +148,7 @@ def test_cachegrind_counts_the_misses_of_compiled_loops(folder, tile, capacity, 
     geometry = f"{capacity},{ways},64"
     start, whole = (misses(program, geometry, words) for words in ([], ["run"]))
     stream: AccessStream = gemm_stream(N, N, N, tile=None if tile == N else tile)
-    caches = Hierarchy(Cache("L1", capacity, ways), Cache("L2", 65536, 16))
+    caches = Hierarchy(Cache("L1", capacity, ways), Cache("L2", 262144, 16))
     ledger = simulate(stream, caches)
     assert ledger.traffic("L1").misses == pytest.approx(whole[0] - start[0], rel=0.03)
-    if capacity == 4096:
-        assert ledger.traffic("L2").misses == pytest.approx(whole[1] - start[1], rel=0.03)
+    assert ledger.traffic("L2").misses == pytest.approx(whole[1] - start[1], rel=0.03)
