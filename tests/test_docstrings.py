@@ -24,11 +24,15 @@ NAMES = sorted(
         *(name for name in rooflab._HOME if name != "mine"),
         *(f"show.{name}" for name in rooflab.show.__all__),
         *(f"live.{name}" for name in rooflab.live.__all__),
+        *(f"cache.{name}" for name in rooflab.cache.__all__),
         *(f"Model.{name}" for name in ("decode", "prefill", "train_step")),
         *(f"Workload.{name}" for name in ("bound", "seconds", "explain")),
     ]
 )
-CONSTRUCTED = {"DType", "Machine", "Model", "Operand", "Operation", "Roofline", "show.Point"}
+CONSTRUCTED = {
+    "DType", "Machine", "Model", "Operand", "Operation", "Roofline", "show.Point",
+    "cache.AccessStream", "cache.Cache", "cache.Guard", "cache.Hierarchy", "cache.Reference",
+}  # fmt: skip
 
 
 @pytest.fixture(autouse=True)

@@ -94,7 +94,7 @@ def simulate(
         from rooflab.labs.cache.engine import run
 
         for walk in walks:
-            run(*state, *walk)
+            run(state, walk)
 
     _play(state, caches, once, flush, warm)
     requested = dict.fromkeys(operands, 0)
