@@ -58,6 +58,8 @@ _HOME = {
     "conclude": "rooflab.conclusions",
 }
 _MODULES = {
+    "cache": "rooflab.labs.cache",
+    "loops": "rooflab.labs.loops",
     "memory": "rooflab.labs.memory",
     "search": "rooflab.labs.search",
     "show": "rooflab.show",

@@ -1,0 +1,23 @@
+"""Loops: nests as text, transformations, exact legality with a counterexample, generated code."""
+
+from __future__ import annotations
+
+import importlib
+
+_HOME = {
+    "Nest": "rooflab.labs.loops.nest",
+    "Verdict": "rooflab.labs.loops.verdict",
+    "Instance": "rooflab.labs.loops.points",
+    "Arrow": "rooflab.labs.loops.points",
+}
+__all__ = [*_HOME]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME:
+        raise AttributeError(f"module 'rooflab.labs.loops' has no attribute {name!r}")
+    return getattr(importlib.import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

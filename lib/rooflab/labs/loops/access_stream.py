@@ -1,0 +1,143 @@
+"""The accesses that a schedule's registers leave over, for the cache simulator."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from rooflab.labs.cache.stream import AccessStream, Guard, Reference
+from rooflab.labs.loops.expression import Affine, variable
+from rooflab.labs.loops.packing import packed_shape
+from rooflab.labs.loops.program import Assign, For, Load, Ops, Store, When, each_op, program
+from rooflab.labs.loops.statement import Access, accesses
+
+if TYPE_CHECKING:
+    from rooflab.labs.loops.nest import Nest
+
+PAGE = 4096  # bytes: every array begins at a page of its own
+
+
+@dataclass(frozen=True)
+class _Made:
+    """An access and where it stands: inside ``depth`` loops, before or after the next one in."""
+
+    access: Access
+    depth: int
+    write: bool
+    lanes: int
+    when: str
+
+
+@dataclass
+class _Walk:
+    """What is met on the way down a chain of loops."""
+
+    loops: list[tuple[str, int, int]] = field(default_factory=list)  # name, lower, extent
+    guards: list[Affine] = field(default_factory=list)
+    made: list[_Made] = field(default_factory=list)
+
+    def down(self, ops: Ops, depth: int) -> None:
+        when = "before"
+        for op in ops:
+            if isinstance(op, For):
+                if when == "after":
+                    raise ValueError(
+                        f"loop {op.name!r} follows another one: fuse them, or stream "
+                        "each statement's nest of order='nests' by its name"
+                    )
+                self.enter(op)
+                self.down(op.body, depth + 1)
+                when = "after"
+            elif isinstance(op, When):
+                if len(ops) > 1:
+                    raise ValueError("some statements are guarded and others not: no single stream")
+                self.guards += op.guards
+                self.down(op.body, depth)
+            elif isinstance(op, Load):
+                lanes = 1 if op.spread else op.lanes
+                self.made.append(_Made(op.access, depth, False, lanes, when))
+            elif isinstance(op, Store):
+                self.made.append(_Made(op.access, depth, True, op.lanes, when))
+            elif isinstance(op, Assign):
+                for access, write in _touched(op):
+                    self.made.append(_Made(access, depth, write, 1, when))
+
+    def enter(self, op: For) -> None:
+        lower, upper = op.lower[0].constant, op.upper[0].constant
+        self.loops.append((op.name, lower, upper - lower))
+        self.guards += [variable(op.name) - bound for bound in op.lower[1:]]
+        self.guards += [bound - 1 - variable(op.name) for bound in op.upper[1:]]
+
+
+def stream(nest: Nest, itemsize: int, keep: bool, statement: str | None) -> AccessStream:
+    """The accesses of one chain of loops; the docstring of ``Nest.stream`` says which."""
+    ops = program(nest, keep=keep)
+    if any(isinstance(op, When) and op.otherwise for op in each_op(ops)):
+        ops = program(nest, registers=False)
+    if statement is not None:
+        ops = _with(nest, ops, statement)
+    walk = _Walk()
+    walk.down(ops, 0)
+    start, bases = 0, {}
+    for array in nest.shapes:
+        bases[array] = start
+        start += -(-math.prod(_shape(nest, array)) * itemsize // PAGE) * PAGE
+    names = [name for name, _, _ in walk.loops]
+    lower = {name: low for name, low, _ in walk.loops}
+    references = []
+    for one in walk.made:
+        array = one.access.array.removesuffix("_packed")
+        if array not in nest.shapes:
+            array = one.access.array
+        place = _linear(_flat(one.access, _shape(nest, array)), array)
+        strides = tuple(place.factor(name) * itemsize for name in names)
+        offset = bases[array] + place.at(lower) * itemsize
+        references.append(
+            Reference(array, offset, strides, one.depth, one.write, one.lanes * itemsize, one.when)
+        )
+    guards = tuple(_guard(_linear(each, "a guard"), names, lower) for each in walk.guards)
+    return AccessStream(tuple(extent for _, _, extent in walk.loops), tuple(references), guards)
+
+
+def _with(nest: Nest, ops: Ops, statement: str) -> Ops:
+    """The outermost loop around a statement, by its place among the roots of the tree."""
+    from rooflab.labs.loops import tree as trees
+
+    for leaf, _, places in trees.leaves(nest.tree):
+        if leaf.statement == statement and len(ops) == len(nest.tree):
+            return (ops[places[0]],)
+    raise ValueError(f"statement={statement!r} is no nest of its own in this schedule")
+
+
+def _touched(op: Assign) -> Iterator[tuple[Access, bool]]:
+    new = dict(op.names)
+    for access in dict.fromkeys(accesses(op.value)):
+        yield access.replace(new), False
+    if op.reduction:
+        yield op.target.replace(new), False
+    yield op.target.replace(new), True
+
+
+def _shape(nest: Nest, array: str) -> tuple[int, ...]:
+    return packed_shape(nest, array) if array in nest.packed else nest.shapes[array]
+
+
+def _flat(access: Access, shape: tuple[int, ...]) -> Affine:
+    """The element's number in a row-major array."""
+    total = Affine()
+    for subscript, room in zip(access.subscripts, shape):
+        total = total * room + subscript
+    return total
+
+
+def _linear(value: Affine, what: str) -> Affine:
+    if not value.linear:
+        raise ValueError(f"{what} is at {value}, which is no sum of loops: no affine stream")
+    return value
+
+
+def _guard(guard: Affine, names: list[str], lower: Mapping[str, int]) -> Guard:
+    """A guard that must not be negative, for loops that count from 0."""
+    return Guard(tuple(-guard.factor(name) for name in names), int(guard.at(lower)) + 1)

@@ -1,0 +1,142 @@
+"""Generated code at work: compiled, given arrays, its parallel loop shared among threads."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rooflab.count.validation import unknown
+from rooflab.labs.loops.code import code
+from rooflab.labs.loops.llvm import compiled
+from rooflab.labs.loops.packing import packed
+from rooflab.labs.loops.points import count
+from rooflab.labs.loops.program import lanes, program, shared_turns
+
+if TYPE_CHECKING:
+    from rooflab.labs.loops.nest import Nest
+
+Array = np.ndarray[Any, Any]
+BACKENDS = ("numba", "llvm", "python")
+MOST_PYTHON = 300_000  # iterations; a second or so
+TYPES = ("float32", "float64")
+
+
+def run(nest: Nest, backend: str, threads: int, given: Mapping[str, Array]) -> dict[str, Array]:
+    """Run a schedule on copies of the arrays; those that are not given are zeros."""
+    if backend not in BACKENDS:
+        raise unknown("backend", backend, BACKENDS)
+    arrays = operands(nest, given)
+    if backend == "python":
+        if count(nest) > MOST_PYTHON:
+            raise ValueError(
+                f"backend='python': {count(nest):,} iterations are too many to interpret; up to "
+                f"{MOST_PYTHON:,} are, and numba runs more"
+            )
+        _interpreted(code(nest, "python"))(*_packed(nest, arrays))
+    else:
+        call = bind(nest, arrays, backend)
+        turns = shared_turns(program(nest))
+        if turns is None:
+            if threads > 1:
+                raise ValueError(
+                    f"threads={threads}: the outermost loop is not parallel; reorder one to the "
+                    "outside, and mark it with parallel()"
+                )
+            call()
+        else:
+            _share(call, *turns, threads)
+    return {name: arrays[name] for name in nest.written}
+
+
+def operands(nest: Nest, given: Mapping[str, Array]) -> dict[str, Array]:
+    """Copies of the given arrays, and zeros for the others, checked once."""
+    for name in given:
+        if name not in nest.shapes:
+            raise unknown("array", name, nest.arrays)
+    kinds = {str(np.asarray(one).dtype) for one in given.values()} or {"float32"}
+    if len(kinds) > 1 or not kinds <= set(TYPES):
+        said = ", ".join(sorted(kinds))
+        raise ValueError(f"arrays are of {said}; give all as float32 or all as float64")
+    kind, found = kinds.pop(), {}
+    for name, sizes in nest.shapes.items():
+        value = given.get(name)
+        if value is not None and np.shape(value) != sizes:
+            raise ValueError(f"{name} has shape {np.shape(value)}; the nest needs {sizes}")
+        found[name] = np.zeros(sizes, kind) if value is None else np.array(value, order="C")
+    return found
+
+
+def bind(nest: Nest, arrays: Mapping[str, Array], backend: str = "numba") -> Callable[..., None]:
+    """The compiled nest on these very arrays, packed once.
+
+    It is called with the first turn and the end where the outermost loop is parallel, else with
+    nothing. ``arrays``: all of them, contiguous, as ``operands`` gives them.
+    """
+    values = _packed(nest, arrays)
+    kind = str(values[0].dtype)
+    turns = shared_turns(program(nest))
+    if backend == "llvm":
+        kernel, places = compiled(nest, kind), [one.ctypes.data for one in values]
+
+        def call(start: int = 0, stop: int = 0, alive: object = values) -> None:
+            kernel(*places, start, stop)
+
+        return call
+    ranks = tuple(one.ndim for one in values)
+    width = lanes(program(nest))
+    function = _compiled(code(nest, "numba"), width, kind, ranks, turns is not None)
+    return lambda *some: function(*some, *values)
+
+
+def _packed(nest: Nest, arrays: Mapping[str, Array]) -> list[Array]:
+    return [
+        packed(nest, name, values) if name in nest.packed else values
+        for name, values in arrays.items()
+    ]
+
+
+def _share(call: Callable[..., None], start: int, stop: int, threads: int) -> None:
+    """The turns in ``threads`` parts. The caller runs one too: then the others wake elsewhere."""
+    cuts = [start + (stop - start) * part // threads for part in range(threads + 1)]
+    if threads == 1:
+        call(start, stop)
+        return
+    with ThreadPoolExecutor(threads - 1) as pool:
+        rest = [pool.submit(call, low, high) for low, high in zip(cuts[1:-1], cuts[2:])]
+        call(cuts[0], cuts[1])
+        for one in rest:
+            one.result()
+
+
+def _function(text: str, names: dict[str, Any]) -> Any:
+    """The function in a page of generated code. No text of a user is in it, only our printing."""
+    space = {"sqrt": np.sqrt, "sin": np.sin, "exp": np.exp, **names}
+    exec(compile(text, "<loop nest>", "exec"), space)
+    return space["nest"]
+
+
+@functools.lru_cache(maxsize=64)
+def _interpreted(text: str) -> Callable[..., None]:
+    made: Callable[..., None] = _function(text, {})
+    return made
+
+
+@functools.lru_cache(maxsize=256)
+def _compiled(
+    text: str, width: int, kind: str, ranks: tuple[int, ...], shared: bool
+) -> Callable[..., None]:
+    import numba
+
+    from rooflab.labs.loops.simd import intrinsics
+
+    names = intrinsics(width, kind) if width > 1 else {}
+    function = _function(text, {**names, "real": np.dtype(kind).type})
+    real = getattr(numba, kind)
+    arrays = [numba.types.Array(real, rank, "C") for rank in ranks]
+    turns = [numba.int64, numba.int64] if shared else []
+    made: Callable[..., None] = numba.njit([numba.void(*turns, *arrays)], nogil=True)(function)
+    return made

@@ -1,0 +1,67 @@
+"""Packed copies: an array in the order in which a schedule's loops go through it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rooflab.labs.loops import tree as trees
+from rooflab.labs.loops.expression import variable
+from rooflab.labs.loops.statement import Access, accesses
+from rooflab.labs.loops.tree import Leaf, Loop
+
+if TYPE_CHECKING:
+    from rooflab.labs.loops.nest import Nest
+
+MOST_GROWTH = 4  # a packed copy may be so many times as large; a skewed loop would make it so
+
+
+def packed_loops(access: Access, leaf: Leaf, around: tuple[Loop, ...]) -> tuple[Loop, ...]:
+    """The loops that lead through an array, which are the axes of its packed copy."""
+    dims = {name for e in access.subscripts for name in e.names()}
+    names = {name for dim in dims for name in leaf.index[dim].names()}
+    return tuple(loop for loop in around if loop.name in names)
+
+
+def packed_access(access: Access, leaf: Leaf, around: tuple[Loop, ...]) -> Access:
+    """The same element in the packed copy."""
+    axes = packed_loops(access, leaf, around)
+    return Access(f"{access.array}_packed", tuple(variable(x.name) - x.lower for x in axes))
+
+
+def _axes(nest: Nest, array: str) -> tuple[Access, Leaf, tuple[Loop, ...]]:
+    """Where a packed array is read, and its axes. Raises ValueError for a copy far too large."""
+    for one in nest.statements:
+        for access in accesses(one.value):
+            if access.array == array:
+                leaf, around, _ = next(
+                    found for found in trees.leaves(nest.tree) if found[0].statement == one.name
+                )
+                axes = packed_loops(access, leaf, around)
+                room = np.prod([float(loop.extent) for loop in axes])
+                if room > MOST_GROWTH * np.prod([float(n) for n in nest.shapes[array]]):
+                    raise ValueError(f"array={array!r}: its packed copy would be {room:,.0f} large")
+                return access, leaf, axes
+    raise KeyError(array)
+
+
+def packed_shape(nest: Nest, array: str) -> tuple[int, ...]:
+    """The shape of an array's packed copy: chunks that do not fill are filled up."""
+    return tuple(loop.extent for loop in _axes(nest, array)[2])
+
+
+def packed(nest: Nest, array: str, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The packed copy of ``values``; zero where no iteration reads."""
+    access, leaf, axes = _axes(nest, array)
+    points = np.ogrid[tuple(slice(loop.lower, loop.upper) for loop in axes)]
+    at = dict(zip((loop.name for loop in axes), points))
+    dims = {str(name) for e in access.subscripts for name in e.names()}
+    index, inside = {}, np.ones(tuple(loop.extent for loop in axes), dtype=bool)
+    for dim in dims:
+        lower, upper = nest.extents[dim]
+        index[dim] = leaf.index[dim].at(at)
+        inside = inside & (index[dim] >= lower) & (index[dim] < upper)
+        index[dim] = np.clip(index[dim], lower, upper - 1)
+    found = values[tuple(np.asarray(e.at(index)) for e in access.subscripts)]
+    return np.ascontiguousarray(np.where(inside, found, values.dtype.type(0)))

@@ -1,0 +1,164 @@
+"""Iterations as points: when each runs, which of them depend on each other.
+
+For small nests and for pictures. ``legality`` decides large ones without listing their points.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rooflab.labs.loops import tree as trees
+from rooflab.labs.loops.statement import Access, Statement
+from rooflab.labs.loops.tree import Tree
+from rooflab.labs.loops.verdict import Cell, Iteration
+
+if TYPE_CHECKING:
+    from rooflab.labs.loops.nest import Nest
+
+MARKS = ("parallel", "vectorize")  # loops whose turns have no order among themselves
+
+
+@dataclass(frozen=True)
+class Instance:
+    """One iteration of one statement.
+
+    ``time``: when it runs. Position among siblings and value of each loop alternate, from the
+    root of the tree on; times are compared from left to right.
+    """
+
+    statement: str
+    iteration: tuple[int, ...]
+    time: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Arrow:
+    """A dependence: ``first`` must run before ``second``. ``loop``: what leaves them unordered."""
+
+    first: Iteration
+    second: Iteration
+    cell: Cell
+    kind: str
+    ok: bool
+    loop: str = ""
+
+
+def time_of(tree: Tree, statement: str, values: Mapping[str, int]) -> tuple[int, ...]:
+    """When the iteration of ``statement`` with these values of its dimensions runs in ``tree``."""
+    for leaf, around, places in trees.leaves(tree):
+        if leaf.statement == statement:
+            told = [int(leaf.time[loop.name].at(values)) for loop in around]
+            return (*itertools.chain.from_iterable(zip(places, told)), places[-1])
+    raise KeyError(statement)
+
+
+def count(nest: Nest) -> int:
+    """How many iterations all statements have together."""
+    total = 0
+    for statement in nest.statements:
+        product = 1
+        for dim in nest.dims(statement.name):
+            product *= nest.extents[dim][1] - nest.extents[dim][0]
+        total += product
+    return total
+
+
+def few(nest: Nest, limit: int) -> None:
+    """Refuse a nest with more than ``limit`` iterations."""
+    if count(nest) > limit:
+        raise ValueError(f"the nest has {count(nest):,} iterations; limit={limit:,} is too few")
+
+
+def iterations(nest: Nest, statement: str) -> Iterator[dict[str, int]]:
+    """The values of a statement's dimensions in each of its iterations."""
+    dims = nest.dims(statement)
+    for point in itertools.product(*(range(*nest.extents[dim]) for dim in dims)):
+        yield dict(zip(dims, point))
+
+
+def instances(nest: Nest, limit: int) -> list[Instance]:
+    """The iterations in the order of the schedule."""
+    few(nest, limit)
+    found = [
+        Instance(one.name, tuple(values.values()), time_of(nest.tree, one.name, values))
+        for one in nest.statements
+        for values in iterations(nest, one.name)
+    ]
+    return sorted(found, key=lambda instance: instance.time)
+
+
+@dataclass(frozen=True)
+class _Touch:
+    """An iteration's access to a cell."""
+
+    name: str
+    iteration: tuple[int, ...]
+    new: tuple[int, ...]
+    writes: bool
+    sums: bool  # it is a reduction's own target
+
+
+def arrows(nest: Nest, reassociate: bool, limit: int) -> list[Arrow]:
+    """Every dependence with its fate, in the original order of its iterations."""
+    few(nest, limit)
+    runs = [
+        (time_of(nest.original, one.name, values), one, values)
+        for one in nest.statements
+        for values in iterations(nest, one.name)
+    ]
+    cells: dict[Cell, list[_Touch]] = {}
+    for _, one, values in sorted(runs, key=lambda run: run[0]):
+        when = time_of(nest.tree, one.name, values)
+        for access, writes, sums in touched(one):
+            touch = _Touch(one.name, tuple(values.values()), when, writes, sums)
+            cells.setdefault((access.array, access.cell(values)), []).append(touch)
+    found: dict[tuple[Iteration, Iteration, Cell], Arrow] = {}
+    for cell, touches in cells.items():
+        for first, second in itertools.combinations(touches, 2):
+            arrow = _arrow(nest, cell, first, second, reassociate)
+            if arrow:
+                known = found.setdefault((arrow.first, arrow.second, cell), arrow)
+                if known.ok and not arrow.ok:
+                    found[arrow.first, arrow.second, cell] = arrow
+    return list(found.values())
+
+
+def touched(statement: Statement) -> Iterator[tuple[Access, bool, bool]]:
+    """A statement's accesses in order: which, whether it writes, whether a reduction's own."""
+    for access in statement.reads:
+        own = bool(statement.reduction) and access == statement.target
+        yield access, False, own
+    yield statement.target, True, bool(statement.reduction)
+
+
+def _arrow(
+    nest: Nest, cell: Cell, first: _Touch, second: _Touch, reassociate: bool
+) -> Arrow | None:
+    """The dependence between two touches of a cell; None if there is none or it may be broken."""
+    ends = (first.name, first.iteration), (second.name, second.iteration)
+    if not (first.writes or second.writes) or ends[0] == ends[1]:
+        return None
+    kind = "output" if first.writes and second.writes else "flow" if first.writes else "anti"
+    loop = unordered(nest, first.name, first.new, second.name, second.new)
+    free = reassociate and first.sums and second.sums and first.name == second.name
+    if free and not loop:
+        return None
+    ok = not loop and first.new < second.new
+    return Arrow(*ends, cell, kind, ok, loop if free or first.new < second.new else "")
+
+
+def unordered(
+    nest: Nest, first: str, one: tuple[int, ...], second: str, other: tuple[int, ...]
+) -> str:
+    """The parallel or vector loop in which two times differ while all outer ones agree, or ""."""
+    around = {leaf.statement: loops for leaf, loops, _ in trees.leaves(nest.tree)}
+    for depth, (a, b) in enumerate(zip(around[first], around[second])):
+        here = 2 * depth + 1
+        if one[:here] != other[:here]:
+            return ""
+        if a is b and a.kind in MARKS and one[here] != other[here]:
+            return a.name
+    return ""

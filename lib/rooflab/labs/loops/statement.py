@@ -1,0 +1,200 @@
+"""Statements of a loop nest, read from text: ``C[i,j] += A[i,k]*B[k,j]``.
+
+The text is parsed by Python's ``ast`` and never run. What is understood: one assignment to an array
+element; whole multiples of loops as subscripts; numbers, array elements, + - * / and the functions
+of ``FUNCTIONS`` on the right.
+"""
+
+from __future__ import annotations
+
+import ast
+import keyword
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from rooflab.labs.loops.expression import Affine, constant, variable
+
+FUNCTIONS = {"sqrt": 1, "sin": 1, "exp": 1, "max": 2, "min": 2}
+_OPERATORS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
+_UPDATES = {ast.Add: "+", ast.Mult: "*"}
+NAMES = "STUVWXYZ"
+_TAKEN = {  # by generated code, by C, and by the arguments of Nest.run
+    *FUNCTIONS, "auto", "backend", "break", "case", "char", "const", "continue", "default", "do",
+    "double", "else", "enum", "extern", "float", "for", "goto", "if", "inline", "int", "lanes",
+    "long", "main", "nest", "range", "real", "register", "restrict", "return", "self", "short",
+    "signed", "sizeof", "start", "static", "stop", "struct", "switch", "threads", "typedef",
+    "union", "unsigned", "vadd", "vdiv", "vfma", "vload", "vmul", "void", "volatile", "vsplat",
+    "vstore", "vsub", "while",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Access:
+    """One element of an array, by its subscripts."""
+
+    array: str
+    subscripts: tuple[Affine, ...]
+
+    def text(self, style: str = "python") -> str:
+        """The access as it is written: ``A[i + 1, j]``, in C ``A[i + 1][j]``."""
+        between = "][" if style == "c" else ", "
+        return f"{self.array}[{between.join(e.text(style) for e in self.subscripts)}]"
+
+    def cell(self, values: Mapping[str, int]) -> tuple[int, ...]:
+        """The element's index where the loops have ``values``."""
+        return tuple(int(e.at(values)) for e in self.subscripts)
+
+    def replace(self, new: Mapping[str, Affine]) -> Access:
+        """The access with loop variables replaced."""
+        return Access(self.array, tuple(e.replace(new) for e in self.subscripts))
+
+
+@dataclass(frozen=True)
+class Apply:
+    """An operator or function on values: ``+ - * /``, "negative", or one of ``FUNCTIONS``."""
+
+    function: str
+    arguments: tuple[Value, ...]
+
+
+Value = float | Access | Apply
+
+
+@dataclass(frozen=True)
+class Statement:
+    """An assignment. A reduction joins ``value`` to what ``target`` holds, by its operator."""
+
+    name: str
+    text: str
+    target: Access
+    value: Value
+    reduction: str = ""  # "", "+", "*", "max" or "min"
+
+    @property
+    def reads(self) -> tuple[Access, ...]:
+        """What is read, the target of a reduction last."""
+        found = tuple(dict.fromkeys(accesses(self.value)))
+        return (*found, self.target) if self.reduction else found
+
+    @property
+    def names(self) -> set[str]:
+        """The loops that subscripts mention."""
+        every = (self.target, *accesses(self.value))
+        return {name for one in every for e in one.subscripts for name in e.names()}
+
+    @property
+    def whole(self) -> Value:
+        """All that is assigned: a reduction's own target with its value."""
+        return Apply(self.reduction, (self.target, self.value)) if self.reduction else self.value
+
+
+def nameable(name: str) -> bool:
+    """Whether an array or a loop may have this name in generated code."""
+    ours = name.startswith(("acc_", "reg_", "_")) or name.endswith("_packed")
+    return name.isidentifier() and not keyword.iskeyword(name) and name not in _TAKEN and not ours
+
+
+def accesses(value: Value) -> Iterator[Access]:
+    """Every access in a value, from left to right."""
+    if isinstance(value, Access):
+        yield value
+    elif isinstance(value, Apply):
+        for argument in value.arguments:
+            yield from accesses(argument)
+
+
+def statements(text: object, loops: tuple[str, ...]) -> tuple[Statement, ...]:
+    """Read statements separated by ";" over these loops.
+
+    Raises TypeError for what is no text and ValueError with the place of what is not understood.
+    """
+    if not isinstance(text, str):
+        raise TypeError(f"text={text!r} must be statements such as 'C[i,j] += A[i,k]*B[k,j]'")
+    parts = [part.strip() for part in text.split(";") if part.strip()]
+    if not parts:
+        raise ValueError("text='' holds no statement; write one such as 'B[i] = 2*A[i]'")
+    if len(parts) > len(NAMES):
+        raise ValueError(f"text has {len(parts)} statements; {len(NAMES)} are the most")
+    return tuple(_Reader(part, loops).statement(name) for name, part in zip(NAMES, parts))
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """One statement's text, and how its parts become ours."""
+
+    text: str
+    loops: tuple[str, ...]
+
+    def wrong(self, node: ast.AST, why: str) -> ValueError:
+        column = getattr(node, "col_offset", 0)
+        part = ast.get_source_segment(self.text, node) or self.text[column:]
+        return ValueError(f"{self.text!r}, column {column + 1}, {part!r}: {why}")
+
+    def statement(self, name: str) -> Statement:
+        try:
+            body = ast.parse(self.text).body
+        except (SyntaxError, RecursionError, MemoryError) as error:
+            column = getattr(error, "offset", None) or 1
+            raise ValueError(f"{self.text!r}, column {column}: this is no assignment") from None
+        node = body[0]
+        if isinstance(node, ast.AugAssign):
+            if type(node.op) not in _UPDATES:
+                raise self.wrong(node, "of the updates, += and *= are understood")
+            target, value = self.access(node.target), self.value(node.value)
+            return Statement(name, self.text, target, value, _UPDATES[type(node.op)])
+        if not isinstance(node, ast.Assign) or len(node.targets) != 1 or len(body) != 1:
+            raise self.wrong(node, "write one assignment, such as B[i] = 2*A[i]")
+        target, value = self.access(node.targets[0]), self.value(node.value)
+        if isinstance(value, Apply) and value.function in ("max", "min", "+", "*"):
+            first, second = value.arguments  # C[i] = max(C[i], A[i]) is a reduction too
+            if first == target:
+                return Statement(name, self.text, target, second, value.function)
+        return Statement(name, self.text, target, value)
+
+    def access(self, node: ast.AST) -> Access:
+        if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name):
+            raise self.wrong(node, "an array element is wanted here, such as A[i, j]")
+        if node.value.id in self.loops or not nameable(node.value.id):
+            raise self.wrong(node, f"{node.value.id!r} cannot name an array")
+        index = node.slice
+        parts = index.elts if isinstance(index, ast.Tuple) else [index]
+        if not parts:
+            raise self.wrong(node, "at least one subscript is wanted")
+        return Access(node.value.id, tuple(self.subscript(part) for part in parts))
+
+    def subscript(self, node: ast.AST) -> Affine:
+        if isinstance(node, ast.Name):
+            if node.id not in self.loops:
+                raise self.wrong(node, f"no loop has this name; there are {', '.join(self.loops)}")
+            return variable(node.id)
+        if isinstance(node, ast.Constant) and type(node.value) is int:
+            return constant(node.value)
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            return -self.subscript(node.operand)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub, ast.Mult)):
+            left, right = self.subscript(node.left), self.subscript(node.right)
+            if isinstance(node.op, ast.Add):
+                return left + right
+            if isinstance(node.op, ast.Sub):
+                return left - right
+            for one, other in ((left, right), (right, left)):
+                if not one.terms:
+                    return other * one.constant
+        raise self.wrong(node, "a subscript is a sum of loops times whole numbers, such as 2*i + 1")
+
+    def value(self, node: ast.AST) -> Value:
+        if isinstance(node, ast.Subscript):
+            return self.access(node)
+        if isinstance(node, ast.Constant) and type(node.value) in (int, float):
+            return float(node.value)  # type: ignore[arg-type]  # its type is checked above
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            return Apply("negative", (self.value(node.operand),))
+        if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
+            both = self.value(node.left), self.value(node.right)
+            return Apply(_OPERATORS[type(node.op)], both)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords:
+            known = FUNCTIONS.get(node.func.id)
+            if known == len(node.args):
+                return Apply(node.func.id, tuple(self.value(each) for each in node.args))
+        said = ", ".join(FUNCTIONS)
+        raise self.wrong(node, f"array elements, numbers, + - * / and {said} are understood here")

@@ -1,0 +1,101 @@
+"""A published simulation: 4.0 bytes per FLOP before tiling a product of 100×100, 0.04 after.
+
+Both numbers are right for elements of 2 bytes, and tiling has no part in them.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+import rooflab as rl
+from rooflab.labs.cache import Cache, gemm_stream, simulate
+
+N = 100
+FLOPS = 2 * N**3
+
+
+def test_before_without_a_cache():
+    """A load of A, of B and of C, and a store of C, for every multiply-add."""
+    stream = gemm_stream(N, N, N, "bf16", c="memory")
+    assert sum(stream.requested.values()) / FLOPS == 4.0
+    fp32 = gemm_stream(N, N, N, "fp32", c="register")
+    assert (fp32.requested["A"] + fp32.requested["B"]) / FLOPS == 4.0
+
+
+@pytest.mark.parametrize("tile", [None, 25], ids=["no tiles", "tiles of 25"])
+@pytest.mark.parametrize("capacity", [64 << 10, 128 << 10, 512 << 10])
+def test_after_with_a_cache_and_no_tiles(tile: int | None, capacity: int) -> None:
+    """Each matrix once: 313 lines of each read, and those of C written."""
+    op = rl.gemm(N, N, N, "bf16")
+    ledger = simulate(gemm_stream(N, N, N, "bf16", tile), Cache("L2", capacity))
+    assert ledger.bytes() == 4 * 313 * 64 == 80_128
+    assert ledger.bytes_per_flop(op) == pytest.approx(0.0401, abs=5e-5)
+
+
+def test_without_tiles_half_of_the_matrices_is_room_enough():
+    """B and a row of A and C: 32 KiB hold them, and tiles of 25 only do harm there."""
+    op = rl.gemm(N, N, N, "bf16")
+    small = Cache("L1", 32 << 10)
+    assert simulate(gemm_stream(N, N, N, "bf16"), small).bytes() == 80_128
+    tiled = simulate(gemm_stream(N, N, N, "bf16", 25), small)
+    assert tiled.bytes_per_flop(op) == pytest.approx(0.0563, abs=5e-5)
+
+
+def test_the_published_model_of_the_program():
+    """Three inclusive levels; C is touched once before the tiles along k, and written after."""
+    stream = gemm_stream(N, N, N, "bf16", 25, order="kij", c="tile")
+    levels = Cache("L1", 32 << 10), Cache("L2", 512 << 10), Cache("L3", 8 << 20)
+    ledger = simulate(stream, rl.cache.Hierarchy(*levels, inclusive=True))
+    assert ledger.traffic("L3").bytes_in == 60_096
+    assert ledger.traffic("L3").bytes_out == 20_032
+
+
+TILES = (None, 10, 20, 25, 50)
+TABLE = [  # N, capacity in KiB, bytes per FLOP for each tile
+    (100, 4, (33.93, 0.530, 0.480, 0.358, 1.696)),
+    (100, 8, (1.034, 0.530, 0.199, 0.357, 0.832)),
+    (100, 16, (1.034, 0.138, 0.098, 0.150, 0.128)),
+    (100, 32, (0.0401, 0.0401, 0.0543, 0.0563, 0.0569)),
+    (200, 32, (1.016, 0.117, 0.0668, 0.136, 0.0638)),
+]
+
+
+@pytest.mark.parametrize(
+    ("n", "capacity", "tile", "expected"),
+    [
+        (n, capacity, tile, value)
+        for n, capacity, values in TABLE
+        for tile, value in zip(TILES, values, strict=True)
+    ],
+)
+def test_where_tiling_pays(n: int, capacity: int, tile: int | None, expected: float) -> None:
+    """One level, fully associative; another simulator found these numbers."""
+    ledger = simulate(gemm_stream(n, n, n, "bf16", tile), Cache("L1", capacity << 10))
+    found = ledger.bytes_per_flop(rl.gemm(n, n, n, "bf16"))
+    assert found == pytest.approx(expected, rel=2e-3, abs=6e-4)
+
+
+def test_lines_make_a_tiny_cache_worse_than_none():
+    """A line of 64 bytes for 2 that are used: without lines it is 1.03 instead of 33.9."""
+    stream = gemm_stream(N, N, N, "bf16")
+    op = rl.gemm(N, N, N, "bf16")
+    assert simulate(stream, Cache("L1", 4096)).bytes_per_flop(op) > 33
+    words = simulate(stream, Cache("L1", 512, line=2))
+    assert words.bytes_per_flop(op) == pytest.approx(1.03, abs=0.005)
+
+
+def test_a_memory_of_a_tile_gains_by_the_side_and_not_by_the_area():
+    """s/T + 2s/N: C is read and written once. Tiles of 10 gain 18 times, not 100."""
+    op = rl.gemm(N, N, N, "bf16")
+    stream = gemm_stream(N, N, N, "bf16", 10)
+    formula = sum(moved.bytes for moved in rl.cache.tile_ledger(stream, 3).values())
+    assert formula / op.flops == pytest.approx(2 / 10 + 2 / N)
+    assert simulate(stream, Cache("L1", 2048, line=2)).bytes() == formula
+
+
+@pytest.mark.parametrize(("side", "share"), [(1, 4.0), (10, 0.4), (100, 0.04)])
+def test_the_claim_holds_for_a_and_b_alone(side: int, share: float) -> None:
+    """In fp32, where C adds 0.04 once it is read and written."""
+    formula = rl.cache.tile_ledger(gemm_stream(N, N, N, "fp32", side), 3)
+    assert (formula["A"].bytes + formula["B"].bytes) / FLOPS == share
+    assert formula["C"].bytes / FLOPS == 0.04

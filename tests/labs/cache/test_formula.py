@@ -1,0 +1,165 @@
+"""The ledger of a tiled nest as a formula, against the textbook and the simulator; and bounds."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import rooflab as rl
+from rooflab.labs.cache import (
+    Cache,
+    Hierarchy,
+    compare,
+    elementwise_stream,
+    footprint,
+    gemm_bounds,
+    gemm_stream,
+    gemv_stream,
+    simulate,
+    stencil_stream,
+    tile_ledger,
+    transpose_stream,
+)
+
+SIDE = st.integers(1, 12)
+LARGE = Cache("L1", 1 << 20, line=4)
+NESTS = [
+    gemm_stream(20, 30, 40), gemm_stream(20, 30, 40, tile=(7, 8, 9)), gemv_stream(30, 40),
+    gemv_stream(30, 40, order="ji"), elementwise_stream(999, inputs=3), stencil_stream(20, 30),
+    transpose_stream(30, 50, tile=16), gemm_stream(20, 30, 40, tile=10, c="tile"),
+]  # fmt: skip
+
+
+def test_the_textbooks_ledger_of_a_tiled_product():
+    """A n/tn times, B m/tm times, C once: 4 bytes each."""
+    found = tile_ledger(gemm_stream(60, 80, 90, tile=(20, 16, 30)), 3)
+    assert found["A"].bytes == 4 * 60 * 90 * (80 // 16)
+    assert found["B"].bytes == 4 * 90 * 80 * (60 // 20)
+    assert (found["C"].bytes_in, found["C"].bytes_out) == (4 * 60 * 80, 4 * 60 * 80)
+
+
+@pytest.mark.parametrize(
+    ("order", "times"),
+    [("ijk", (5, 3, 1)), ("jik", (5, 3, 1)), ("ikj", (1, 3, 3)), ("kij", (1, 3, 3)),
+     ("jki", (5, 1, 3)), ("kji", (5, 1, 3))],
+)  # fmt: skip
+def test_the_innermost_loop_over_tiles_decides_what_stays(order, times):
+    """An operand that it does not move is loaded once for all of its turns."""
+    m, n, k = 60, 80, 90
+    found = tile_ledger(gemm_stream(m, n, k, tile=(20, 16, 30), tile_order=order), 3)
+    assert [found[name].bytes_in for name in "ABC"] == [
+        4 * size * count for size, count in zip((m * k, k * n, m * n), times, strict=True)
+    ]
+
+
+def test_a_tile_that_does_not_divide_costs_no_padding():
+    """100 in tiles of 16: seven times each of A and B, of 100×100 and not of 112×112."""
+    found = tile_ledger(gemm_stream(100, 100, 100, tile=16), 3)
+    assert [found[name].bytes_in for name in "ABC"] == [280_000, 280_000, 40_000]
+
+
+@given(SIDE, SIDE, SIDE, st.integers(1, 12), st.sampled_from(["ijk", "kij", "jki"]))
+@settings(max_examples=60, deadline=None)
+def test_a_cache_for_everything_moves_every_operand_once(m, n, k, tile, order):
+    stream = gemm_stream(m, n, k, tile=min(tile, m, n, k), order=order)
+    once = tile_ledger(stream, 0)
+    assert {name: moved.bytes for name, moved in once.items()} == {
+        "A": 4 * m * k, "B": 4 * k * n, "C": 8 * m * n,
+    }  # fmt: skip
+    assert simulate(stream, LARGE).bytes() == sum(moved.bytes for moved in once.values())
+
+
+@pytest.mark.parametrize("stream", NESTS)
+def test_the_compulsory_traffic_of_every_nest(stream):
+    ledger = simulate(stream, LARGE)
+    for name, moved in tile_ledger(stream, 0).items():
+        assert ledger.traffic("L1", name).bytes_in == moved.bytes_in
+        assert ledger.traffic("L1", name).bytes_out == moved.bytes_out
+
+
+@pytest.mark.parametrize("stream", NESTS)
+def test_a_nest_asks_for_what_its_operation_reads_and_writes(stream):
+    assert footprint(stream, 0) == {
+        name: moved.bytes_in for name, moved in tile_ledger(stream, 0).items()
+    }
+
+
+def test_three_tiles_lie_in_the_memory_of_the_formula():
+    assert footprint(gemm_stream(60, 80, 90, tile=(20, 16, 30)), 3) == {
+        "C": 4 * 20 * 16, "A": 4 * 20 * 30, "B": 4 * 30 * 16,
+    }  # fmt: skip
+
+
+# Lower bounds
+
+
+@given(
+    st.integers(4, 16), st.integers(4, 16), st.integers(4, 16),
+    st.integers(1, 16), st.sampled_from(["ijk", "kij", "ikj"]), st.integers(4, 200),
+)  # fmt: skip
+@settings(max_examples=80, deadline=None)
+def test_no_tile_and_no_order_goes_below_a_bound(m, n, k, tile, order, words):
+    stream = gemm_stream(m, n, k, tile=min(tile, m, n, k), order=order)
+    seen = simulate(stream, Cache("L1", 4 * words, line=4)).traffic()
+    for bound in gemm_bounds(m, n, k, 4 * words):
+        assert (seen.bytes_in if bound.counts == "read" else seen.bytes) >= bound.bytes
+
+
+def test_the_published_constants():
+    m = n = k = 1000
+    words = 10_000
+    found = {bound.name: bound.bytes / 8 for bound in gemm_bounds(m, n, k, 8 * words, "fp64")}
+    assert found["Smith et al. 2017"] == 2 * 1e9 / 100 - 2 * words
+    assert found["Kwasniewski et al. 2019"] == 2 * 1e9 / 100 + 1e6
+    assert found["Irony, Toledo, Tiskin 2004"] == pytest.approx(
+        1e9 / (2 * math.sqrt(2) * 100) - words
+    )
+
+
+def test_tall_tiles_of_c_come_near_the_bound():
+    """A tile of C of nearly all words, and a column of A and a row of B: 2mnk/√S."""
+    b, n = 15, 90
+    stream = gemm_stream(n, n, n, tile=(b, b, n), order="kij")
+    words = b * b + 3 * b + 1
+    ledger = simulate(stream, Cache("L1", 4 * words, line=4))
+    assert ledger.traffic().bytes_in < 1.2 * gemm_bounds(n, n, n, 4 * words)[-1].bytes
+
+
+def test_a_cache_for_all_leaves_only_each_operand_once():
+    assert [bound.name for bound in gemm_bounds(50, 50, 50, 1 << 20)] == ["every operand once"]
+
+
+# Simulated beside the formula
+
+
+def test_the_parts_of_a_difference_sum_to_what_is_simulated():
+    caches = Hierarchy(Cache("L1", 4096, ways=4), Cache("L2", 16384, ways=8))
+    stream = gemm_stream(48, 48, 48, tile=16)
+    found, ledger = compare(stream, caches), simulate(stream, caches)
+    for level in caches.names:
+        assert found.total(level).simulated == ledger.bytes(level)
+        for name, part in found.levels[level].items():
+            assert part.simulated == ledger.bytes(level, name)
+
+
+@pytest.mark.parametrize(
+    ("stream", "cache", "reason"),
+    [
+        (gemm_stream(64, 64, 64, tile=8), Cache("L1", 4 * 192, line=4), "tile must fit"),
+        (gemm_stream(64, 64, 64, "bf16"), Cache("L1", 2048), "Lines of 64 bytes add"),
+        (gemm_stream(64, 64, 64, tile=16), Cache("L1", 8192, ways=2), "Conflicts add"),
+        (stencil_stream(30, 40), Cache("L1", 4 * 200, line=4), "more than a tile stays"),
+        (gemm_stream(40, 40, 40), Cache("L1", 1 << 20), "what the formula says"),
+    ],
+)
+def test_the_sentence_names_the_reason(stream, cache, reason):
+    assert reason in compare(stream, cache).why[0]
+
+
+def test_a_comparison_of_a_product_prints_a_bound():
+    found = compare(gemm_stream(64, 64, 64), Cache("L1", 4096), rl.gemm(64, 64, 64))
+    assert "no order of the multiply-adds has less than" in str(found)
+    assert len(str(found).splitlines()) == 1 + 4 + 1 + 1

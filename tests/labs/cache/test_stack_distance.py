@@ -1,0 +1,89 @@
+"""Stack distances: Mattson's stack, and caches of every capacity simulated one by one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rooflab.labs.cache import (
+    Cache,
+    gemm_stream,
+    miss_curve,
+    simulate,
+    smallest_cache,
+    stack_distance,
+    stencil_stream,
+    tile_ledger,
+)
+
+TRACES = st.lists(st.integers(0, 30), min_size=1, max_size=200)
+QUICK = settings(max_examples=100, deadline=None)
+
+
+def mattson(trace: list[int]) -> list[int]:
+    """The definition: where each line stands in a stack of those used last."""
+    stack: list[int] = []
+    found = []
+    for line in trace:
+        found.append(stack.index(line) if line in stack else -1)
+        stack = [line, *(other for other in stack if other != line)]
+    return found
+
+
+@QUICK
+@given(TRACES)
+def test_the_depth_in_a_stack_of_lines(trace: list[int]) -> None:
+    assert stack_distance(trace).tolist() == mattson(trace)
+
+
+@QUICK
+@given(TRACES)
+def test_misses_of_every_capacity(trace: list[int]) -> None:
+    curve = miss_curve(trace)
+    assert curve[0] == len(trace)
+    assert curve[-1] == len(set(trace)) == curve.size - 1
+    for lines in range(1, curve.size):
+        ledger = simulate(np.array(trace) * 64, Cache("L1", 64 * lines))
+        assert ledger.traffic().misses == curve[lines]
+
+
+def test_a_larger_cache_never_misses_more():
+    """Replacing the least recently used has the inclusion property; other rules have not."""
+    curve = miss_curve(gemm_stream(30, 20, 25, tile=(8, 8, 8)), line=64)
+    assert (np.diff(curve) <= 0).all()
+
+
+@pytest.mark.parametrize(
+    "stream", [gemm_stream(24, 24, 24, tile=7), stencil_stream(30, 40)], ids=["gemm", "stencil"]
+)
+@pytest.mark.parametrize("line", [4, 64])
+def test_a_nest_through_caches_of_some_capacities(stream, line: int) -> None:
+    curve = miss_curve(stream, line)
+    for lines in (1, 2, 5, 13, 40, 64):
+        if lines < curve.size:
+            ledger = simulate(stream, Cache("L1", line * lines, line=line))
+            assert ledger.traffic().misses == curve[lines]
+
+
+@pytest.mark.parametrize("b", [5, 10, 20])
+def test_three_tiles_are_not_enough(b: int) -> None:
+    """4b² + b words with k innermost: B's last tile is still there while the next one comes in."""
+    assert smallest_cache(gemm_stream(100, 100, 100, tile=b), 3) == 4 * (4 * b * b + b)
+    outer = gemm_stream(100, 100, 100, tile=b, order="kij")
+    assert smallest_cache(outer, 3) == 4 * (b * b + 3 * b + 1)
+
+
+def test_the_traffic_at_three_and_at_five_squares():
+    """×1.8 at 3b², the condition of the textbooks; exactly the formula's at 5.2b²."""
+    stream = gemm_stream(100, 100, 100, tile=10)
+    formula = sum(moved.bytes for moved in tile_ledger(stream, 3).values())
+    assert formula == 880_000
+    found = {
+        words: simulate(stream, Cache("L1", 4 * words, line=4)).bytes() / formula
+        for words in (300, 409, 410, 520)
+    }
+    assert found[300] == pytest.approx(1.80, abs=0.005)
+    assert found[409] > 1.5
+    assert found[410] == found[520] == 1.0

@@ -1,0 +1,243 @@
+"""Generated code: what it says, and that every legal schedule computes what the text says."""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rooflab.labs.loops.nest import Nest
+from tests.labs.loops.support.random_nests import scheduled
+
+Arrays = dict[str, np.ndarray[Any, Any]]
+
+
+def gemm(m: int, n: int, k: int) -> Nest:
+    return Nest({"i": m, "j": n, "k": k}, "C[i,j] += A[i,k]*B[k,j]")
+
+
+def register_tile(nest: Nest, rows: int = 8, columns: int = 16) -> Nest:
+    split = nest.split("i", rows).split("j", columns).reorder("io", "jo", "k", "ii", "ji")
+    return split.unroll("ii").vectorize("ji")
+
+
+def numbers(nest: Nest, seed: int = 0, dtype: str = "float64") -> Arrays:
+    dice = np.random.default_rng(seed)
+    return {name: dice.random(sizes).astype(dtype) for name, sizes in nest.shapes.items()}
+
+
+# What must come out, by NumPy.
+
+
+def test_a_product_is_numpys() -> None:
+    nest = register_tile(gemm(30, 40, 20)).pack("B").parallel("io")
+    data = numbers(nest, dtype="float32")
+    wanted = data["C"] + data["A"] @ data["B"]
+    for backend, threads in (("numba", 1), ("numba", 2), ("llvm", 1), ("llvm", 2)):
+        found = nest.run(backend, threads, **data)["C"]
+        np.testing.assert_allclose(found, wanted, rtol=1e-5)
+    np.testing.assert_allclose(nest.run("python", **data)["C"], wanted, rtol=1e-5)
+
+
+def test_functions_are_numpys() -> None:
+    text = "B[i] = sqrt(A[i]) + exp(-A[i])/2; C[i] = sin(B[i]); D[0] = max(D[0], A[i])"
+    nest = Nest({"i": 50}, text)
+    a = np.linspace(0.1, 2, 50)
+    for backend in ("python", "numba", "llvm"):
+        found = nest.run(backend, A=a)
+        np.testing.assert_allclose(found["B"], np.sqrt(a) + np.exp(-a) / 2)
+        np.testing.assert_allclose(found["C"], np.sin(np.sqrt(a) + np.exp(-a) / 2))
+        assert found["D"].tolist() == [2.0]
+
+
+def test_convolution_and_pooling_are_numpys() -> None:
+    image, weights = np.random.default_rng(0).random((7, 9)), np.array([[1.0, 2.0], [3.0, 4.0]])
+    extents = {"h": 6, "w": 8, "p": 2, "q": 2}
+    conv = Nest(extents, "O[h,w] += I[h+p,w+q]*W[p,q]").tile({"h": 4, "w": 3})
+    pool = Nest(extents, "O[h,w] = max(O[h,w], I[h+p,w+q])").reorder("p", "q", "h", "w")
+    windows = np.lib.stride_tricks.sliding_window_view(image, (2, 2))
+    wanted = (windows * weights).sum((2, 3))
+    np.testing.assert_allclose(conv.run("python", I=image, W=weights)["O"], wanted)
+    np.testing.assert_array_equal(pool.run("python", I=image)["O"], windows.max((2, 3)))
+
+
+# A legal schedule gives the reference's result: exactly, unless sums were reordered.
+
+
+def test_legal_random_schedules_give_the_references_result() -> None:
+    exact = summed = 0
+    for seed in range(400):
+        nest = scheduled(seed)
+        strict = nest.check(reassociate=False).ok
+        if not strict and not nest.check():
+            continue
+        data = numbers(nest, seed)
+        wanted, found = nest.reference(**data), nest.run("python", **data)
+        for name, values in wanted.items():
+            if strict:
+                np.testing.assert_array_equal(found[name], values, err_msg=repr(nest))
+            else:
+                np.testing.assert_allclose(found[name], values, err_msg=repr(nest))
+        exact, summed = exact + strict, summed + (not strict)
+    assert exact > 200
+    assert summed > 5
+
+
+def vectorized(first: int) -> Nest:
+    """The first random legal nest from this seed on with a vector loop in its code."""
+    for seed in range(first, first + 2000):
+        nest = scheduled(seed, 8)
+        if any(name == "vectorize" for name, _ in nest.log) and nest.check():
+            try:
+                if "vload" in nest.code("numba"):
+                    return nest
+            except ValueError:
+                continue
+    raise AssertionError("no such nest")
+
+
+@pytest.mark.parametrize("seed", [0, 4000, 8000])
+def test_numba_gives_the_references_result(seed: int) -> None:
+    nest = vectorized(seed)
+    data = numbers(nest, seed)
+    wanted = nest.reference(**data)
+    for backend in ("numba", "llvm"):
+        found = nest.run(backend, **data)
+        for name, values in wanted.items():
+            np.testing.assert_allclose(found[name], values, rtol=1e-12, err_msg=repr(nest))
+
+
+def test_llvm_gives_the_references_result_on_random_schedules() -> None:
+    tried = 0
+    for seed in range(60):
+        nest = scheduled(seed)
+        if nest.check(reassociate=False):
+            data = numbers(nest, seed)
+            wanted, found = nest.reference(**data), nest.run("llvm", **data)
+            for name, values in wanted.items():
+                np.testing.assert_allclose(found[name], values, rtol=1e-14, err_msg=repr(nest))
+            tried += 1
+    assert tried > 20
+
+
+def test_an_illegal_schedule_gives_another_result() -> None:
+    nest = Nest({"i": (1, 9), "j": 8}, "A[i,j] = A[i-1,j+1]*0.5")
+    data = numbers(nest)
+    wrong = nest.interchange("i", "j").run("python", **data)["A"]
+    assert not np.array_equal(wrong, nest.reference(**data)["A"])
+
+
+@pytest.mark.parametrize("rows", [1, 3, 8])
+def test_tiles_that_do_not_fill_run_as_plain_loops(rows: int) -> None:
+    nest = register_tile(gemm(8, 20, 5), rows)
+    assert "else:" in nest.code("numba")
+    data = numbers(nest)
+    wanted = data["C"] + data["A"] @ data["B"]
+    np.testing.assert_allclose(nest.run(**data)["C"], wanted, rtol=1e-13)
+
+
+def test_a_vector_that_is_not_contiguous_is_unrolled() -> None:
+    nest = Nest({"i": 4, "j": 4}, "B[i,j] = A[j,i]*2").vectorize("j")
+    text = nest.code("numba")
+    assert "vload" not in text
+    assert text.count("A[") == 4
+    data = numbers(nest)
+    np.testing.assert_array_equal(nest.run(**data)["B"], data["A"].T * 2)
+
+
+def test_two_statements_in_lanes() -> None:
+    nest = Nest({"i": 32}, "X[i] = A[i]*2 + 1; Y[i] = X[i]/3 - A[i]").split("i", 8).vectorize("ii")
+    data = numbers(nest)
+    found = nest.run(**data)
+    np.testing.assert_allclose(found["X"], data["A"] * 2 + 1)
+    np.testing.assert_allclose(found["Y"], (data["A"] * 2 + 1) / 3 - data["A"])
+
+
+# What the code says.
+
+
+def test_python_is_the_text_in_loops() -> None:
+    assert gemm(4, 5, 6).code() == (
+        "def nest(A, B, C):\n"
+        "    for i in range(4):\n"
+        "        for j in range(5):\n"
+        "            for k in range(6):\n"
+        "                C[i, j] += A[i, k]*B[k, j]\n"
+    )
+
+
+def test_a_register_tile_is_loaded_once_and_stored_once() -> None:
+    lines = register_tile(gemm(64, 64, 64), 2).code("numba").splitlines()
+    said = [line.strip().split("(")[0] for line in lines]
+    inner = next(at for at, line in enumerate(lines) if "for k" in line)
+    assert said[inner - 2 : inner] == ["acc_0 = vload", "acc_1 = vload"]
+    assert said[inner + 1 :].count("acc_0 = vfma") == 1
+    assert [line for line in said if "vstore" in line] == ["vstore"] * 2
+    assert sum("vload(B" in line for line in lines) == 1  # shared by both rows
+
+
+def test_parentheses_stand_where_they_must() -> None:
+    nest = Nest({"i": 3}, "B[i] = (A[i] + 1)*(2 - (A[i] - 3))/(A[i]*A[i]) - -A[i]")
+    assert "(A[i] + 1)*(2 - (A[i] - 3))/(A[i]*A[i]) - (-A[i])" in nest.code()
+    data = numbers(nest)
+    a = data["A"]
+    wanted = (a + 1) * (2 - (a - 3)) / (a * a) + a
+    np.testing.assert_allclose(nest.run("python", **data)["B"], wanted)
+
+
+def test_a_packed_array_lies_in_the_order_of_the_loops() -> None:
+    nest = register_tile(gemm(16, 32, 4)).pack("B")
+    assert "vload(B_packed, (jo, k, 0))" in nest.code("numba")
+    assert "float B_packed[2][4][16]" in nest.code("c")
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
+@pytest.mark.parametrize("tiled", [False, True])
+def test_c_compiles_and_computes(tiled: bool, tmp_path: Path) -> None:
+    nest = gemm(10, 12, 7).coalesce("i", "j").split("ij", 9) if not tiled else None
+    nest = nest or register_tile(gemm(10, 20, 7), 4)
+    source, library = tmp_path / "nest.c", tmp_path / "nest.so"
+    source.write_text(nest.code("c"))
+    command = ["cc", "-O1", "-w", "-shared", "-fPIC", str(source), "-o", str(library), "-lm"]
+    subprocess.run(command, check=True)
+    data = numbers(nest, dtype="float32")
+    wanted = data["C"] + data["A"] @ data["B"]
+    ctypes.CDLL(str(library)).nest(*(ctypes.c_void_p(a.ctypes.data) for a in data.values()))
+    np.testing.assert_allclose(data["C"], wanted, rtol=1e-5)
+
+
+# What is refused.
+
+
+def test_wrong_arrays_are_refused() -> None:
+    nest = gemm(4, 4, 4)
+    with pytest.raises(ValueError, match=r"A has shape \(3, 4\); the nest needs \(4, 4\)"):
+        nest.run("python", A=np.zeros((3, 4)))
+    with pytest.raises(ValueError, match="array='Q' is unknown"):
+        nest.run("python", Q=np.zeros((4, 4)))
+    with pytest.raises(ValueError, match="arrays are of int64"):
+        nest.run("python", A=np.zeros((4, 4), int))
+    with pytest.raises(ValueError, match="backend='fortran'"):
+        nest.run("fortran")
+
+
+def test_arrays_that_are_given_are_not_changed() -> None:
+    c = np.zeros((4, 4))
+    gemm(4, 4, 4).run("python", C=c, A=np.ones((4, 4)), B=np.ones((4, 4)))
+    assert not c.any()
+
+
+def test_schedules_that_cannot_be_run_are_refused() -> None:
+    with pytest.raises(ValueError, match="1,048,576 iterations are too many to interpret"):
+        gemm(128, 128, 64).run("python")
+    with pytest.raises(ValueError, match="threads=2: the outermost loop is not parallel"):
+        gemm(4, 4, 4).run(threads=2)
+    with pytest.raises(ValueError, match="loops i make 4,096 copies"):
+        Nest({"i": 4096}, "B[i] = A[i]").unroll("i").code("numba")
+    with pytest.raises(ValueError, match="vectorize one of them"):
+        gemm(4, 4, 4).reorder("k", "i", "j").vectorize("i").vectorize("j").code("numba")
