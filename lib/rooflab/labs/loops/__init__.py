@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import importlib
 
+from rooflab.optional import installed
+
 _HOME = {
     "Nest": "rooflab.labs.loops.nest",
     "Verdict": "rooflab.labs.loops.verdict",
     "Instance": "rooflab.labs.loops.points",
     "Arrow": "rooflab.labs.loops.points",
+    "space": "rooflab.labs.loops.space_picture",
 }
 __all__ = [*_HOME]
 
@@ -16,7 +19,8 @@ __all__ = [*_HOME]
 def __getattr__(name: str) -> object:
     if name not in _HOME:
         raise AttributeError(f"module 'rooflab.labs.loops' has no attribute {name!r}")
-    return getattr(importlib.import_module(_HOME[name]), name)
+    with installed(f"rooflab.loops.{name}"):
+        return getattr(importlib.import_module(_HOME[name]), name)
 
 
 def __dir__() -> list[str]:

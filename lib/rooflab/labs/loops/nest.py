@@ -98,6 +98,12 @@ class Nest:
         made.tree, made.log = tree, (*self.log, (name, arguments))
         return made
 
+    def untouched(self) -> Nest:
+        """The nest in its original order, as if nothing had been done to it."""
+        plain = copy.copy(self)
+        plain.tree, plain.packed, plain.log = self.original, (), ()
+        return plain
+
     # What is in a nest.
 
     @property
@@ -396,9 +402,7 @@ class Nest:
         """The arrays that are written, by the original order in plain Python."""
         from rooflab.labs.loops.execution import run
 
-        plain = copy.copy(self)
-        plain.tree, plain.packed = self.original, ()
-        return run(plain, "python", 1, arrays)
+        return run(self.untouched(), "python", 1, arrays)
 
     def stream(
         self, itemsize: int = 4, keep: bool = False, statement: str | None = None
