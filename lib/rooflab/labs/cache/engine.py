@@ -270,10 +270,20 @@ def _touch_each(where, slots, sets, levels, counts, clock, address, operand, wri
 
 
 @njit(cache=True, _nrt=False)
-def play(where, slots, sets, levels, counts, clock, lines, writes, lengths):
-    """Simulate a trace of one operand: its lines, which accesses are stores, and their bytes."""
-    for i in range(lines.size):
-        _touch(where, slots, sets, levels, counts, clock, lines[i], 0, writes[i], lengths[i])
+def play(where, slots, sets, levels, counts, clock, addresses, writes, width, shift):
+    """Simulate a trace of one operand: addresses of ``width`` bytes, and which are stores.
+
+    ``writes`` may be empty: nothing is stored then.
+    """
+    for i in range(addresses.size):
+        write = writes.size > 0 and writes[i]
+        line, last = addresses[i] >> shift, (addresses[i] + width - 1) >> shift
+        if line == last:
+            _touch(where, slots, sets, levels, counts, clock, line, 0, write, width)
+        else:
+            _touch_each(
+                where, slots, sets, levels, counts, clock, addresses[i], 0, write, width, shift
+            )
 
 
 @njit(cache=True, _nrt=False)
