@@ -21,10 +21,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 # What is counted for each operand and level.
 ACCESS, MISS, FETCHED, WRITTEN, PREFETCHED, USEFUL, THROUGH, STRAY = range(8)
-KINDS = 8
-
 DIRTY, FRESH = 1, 2  # marks of a slot: written to; prefetched and not yet asked for
-
 
 # Rows of the slots. A slot is a place for one line.
 TAG, AGE, MARK, NEWER, OLDER = range(5)
@@ -374,9 +371,8 @@ def _innermost(
     done = 0
     while done < trips:
         for r in range(len(references)):
-            _refer(
-                where, slots, sets, levels, counts, clock, trace, references, r, position[r], shift
-            )
+            at = position[r]
+            _refer(where, slots, sets, levels, counts, clock, trace, references, r, at, shift)
             position[r] += steps[r]
         done += 1
         if not leaves and done < trips:
