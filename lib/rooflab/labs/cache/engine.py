@@ -21,10 +21,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 # What is counted for each operand and level.
 ACCESS, MISS, FETCHED, WRITTEN, PREFETCHED, USEFUL, THROUGH, STRAY = range(8)
-KINDS = 8
-
 DIRTY, FRESH = 1, 2  # marks of a slot: written to; prefetched and not yet asked for
-
 
 # Rows of the slots. A slot is a place for one line.
 TAG, AGE, MARK, NEWER, OLDER = range(5)
@@ -270,10 +267,20 @@ def _touch_each(where, slots, sets, levels, counts, clock, address, operand, wri
 
 
 @njit(cache=True, _nrt=False)
-def play(where, slots, sets, levels, counts, clock, lines, writes, lengths):
-    """Simulate a trace of one operand: its lines, which accesses are stores, and their bytes."""
-    for i in range(lines.size):
-        _touch(where, slots, sets, levels, counts, clock, lines[i], 0, writes[i], lengths[i])
+def play(where, slots, sets, levels, counts, clock, addresses, writes, width, shift):
+    """Simulate a trace of one operand: addresses of ``width`` bytes, and which are stores.
+
+    ``writes`` may be empty: nothing is stored then.
+    """
+    for i in range(addresses.size):
+        write = writes.size > 0 and writes[i]
+        line, last = addresses[i] >> shift, (addresses[i] + width - 1) >> shift
+        if line == last:
+            _touch(where, slots, sets, levels, counts, clock, line, 0, write, width)
+        else:
+            _touch_each(
+                where, slots, sets, levels, counts, clock, addresses[i], 0, write, width, shift
+            )
 
 
 @njit(cache=True, _nrt=False)
@@ -364,9 +371,8 @@ def _innermost(
     done = 0
     while done < trips:
         for r in range(len(references)):
-            _refer(
-                where, slots, sets, levels, counts, clock, trace, references, r, position[r], shift
-            )
+            at = position[r]
+            _refer(where, slots, sets, levels, counts, clock, trace, references, r, at, shift)
             position[r] += steps[r]
         done += 1
         if not leaves and done < trips:
