@@ -210,8 +210,7 @@ def measure(
         order of ``op.operands``. It writes the output operand or returns the result, and is checked
         once before it is timed. axpy and scale may use any α.
     setup : callable, optional
-        Returns the operands, if they are to hold your own numbers, or to lie by rows for your own
-        ``run``. By default rooflab fills them, by columns as BLAS reads them.
+        Returns the operands, if they are to hold your own numbers. By default rooflab fills them.
     backend : {"auto", "cpu", "gpu"}, optional
         "auto" and None: what the environment variable ROOFLAB_BACKEND says, else the CPU if
         ``threads`` are given, else a GPU if one works, else the CPU.
@@ -265,10 +264,7 @@ def measure(
     kernel = kernel_for(op, chosen, run)
     count = None if chosen.is_gpu else _threads(threads)
     require_memory(op, chosen, given=setup is not None, in_turn=run is None)
-    if setup is None:
-        operands = make(op, chosen)
-    else:
-        operands = require(op, _set_up(setup), chosen, any_order=run is not None)
+    operands = make(op, chosen) if setup is None else require(op, _set_up(setup), chosen)
     with MEASUREMENT_LOCK, thread_limit(count):
         doubts = [_check_once(op, chosen, kernel, operands)]
         heat = throttle_count()

@@ -133,13 +133,10 @@ def copies(operands: Sequence[np.ndarray], count: int) -> list[tuple[np.ndarray,
     return sets
 
 
-def require(
-    op: Operation, given: object, backend: Backend, *, any_order: bool = False
-) -> tuple[Any, ...]:
+def require(op: Operation, given: object, backend: Backend) -> tuple[Any, ...]:
     """Return what ``setup()`` gave, as a tuple; raise when an operand does not fit the ledger.
 
-    ``any_order``: whole arrays by rows or by columns, for code that is not BLAS. The error names
-    the operand, what it is and what it must be.
+    The error names the operand, what it is and what it must be.
     """
     names = ", ".join(operand.name for operand in op.operands)
     if not isinstance(given, (tuple, list)):
@@ -148,7 +145,7 @@ def require(
     if len(given) != len(op.operands):
         raise ValueError(f"setup() returned {len(given)} arrays; {op.label} has ({names})")
     for operand, array in zip(op.operands, given, strict=True):
-        _require_one(op, operand, array, backend, any_order)
+        _require_one(op, operand, array, backend)
     _require_apart(op, given, backend)
     return tuple(given)
 
@@ -165,9 +162,7 @@ def _require_apart(op: Operation, given: Sequence[Any], backend: Backend) -> Non
                 )
 
 
-def _require_one(
-    op: Operation, operand: Operand, array: Any, backend: Backend, any_order: bool
-) -> None:
+def _require_one(op: Operation, operand: Operand, array: Any, backend: Backend) -> None:
     xp, where = backend.xp, f"setup(): operand {operand.name!r}"
     if not isinstance(array, xp.ndarray):
         found, right = _type_name(array), f"{xp.__name__}.ndarray"
@@ -179,8 +174,7 @@ def _require_one(
         raise ValueError(f"{where} has shape {array.shape}; {op.label} needs {operand.shape}")
     by_columns = column_major(op, operand, backend)
     stored = array.swapaxes(-1, -2) if by_columns else array
-    by_rows = any_order and array.flags.c_contiguous
-    if not (by_rows or stored.flags.c_contiguous):
+    if not stored.flags.c_contiguous:
         raise ValueError(f"{where} is {_order_of(array)}; {_order_needed(operand, by_columns)}")
     if operand.writes and not backend.is_gpu and not array.flags.writeable:
         raise ValueError(f"{where} is read-only, but {op.label} writes it")
