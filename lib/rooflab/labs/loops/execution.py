@@ -15,9 +15,12 @@ from rooflab.labs.loops.llvm import compiled
 from rooflab.labs.loops.packing import packed
 from rooflab.labs.loops.points import count
 from rooflab.labs.loops.program import lanes, program, shared_turns
+from rooflab.measure.measure import measure
 
 if TYPE_CHECKING:
+    from rooflab.count.operation import Operation
     from rooflab.labs.loops.nest import Nest
+    from rooflab.measure.measurement import Measurement
 
 Array = np.ndarray[Any, Any]
 BACKENDS = ("numba", "llvm", "python")
@@ -78,7 +81,6 @@ def bind(nest: Nest, arrays: Mapping[str, Array], backend: str = "numba") -> Cal
     """
     values = _packed(nest, arrays)
     kind = str(values[0].dtype)
-    turns = shared_turns(program(nest))
     if backend == "llvm":
         kernel, places = compiled(nest, kind), [one.ctypes.data for one in values]
 
@@ -86,10 +88,43 @@ def bind(nest: Nest, arrays: Mapping[str, Array], backend: str = "numba") -> Cal
             kernel(*places, start, stop)
 
         return call
-    ranks = tuple(one.ndim for one in values)
-    width = lanes(program(nest))
-    function = _compiled(code(nest, "numba"), width, kind, ranks, turns is not None)
+    function = _numba(nest, kind)
     return lambda *some: function(*some, *values)
+
+
+def _numba(nest: Nest, kind: str) -> Callable[..., None]:
+    """The nest compiled by numba, for arrays in the order of its names."""
+    ranks = tuple(len(sizes) for sizes in nest.shapes.values())
+    shared = shared_turns(program(nest)) is not None
+    return _compiled(code(nest, "numba"), lanes(program(nest)), kind, ranks, shared)
+
+
+def timed(nest: Nest, op: Operation, samples: int, seconds: float) -> Measurement:
+    """Time a nest that adds a product of square matrices to a third, warm and on one thread.
+
+    Operands that are measured lie by columns, as BLAS reads them. By rows the same memory holds
+    the transposed matrices, and those of C + A·B are those of C + B·A.
+    """
+    names = dict(zip(("a", "b", "c"), ("B", "A", "C")))
+    sides = {side for operand in op.operands for side in operand.shape}
+    shapes = dict.fromkeys("ABC", tuple(sides) * 2)
+    if op.name != "gemm" or op.batch > 1 or not op.operands[-1].reads or len(sides) > 1:
+        raise ValueError(
+            f"op={op.label!r} must add a product of square matrices, such as "
+            "rl.gemm(512, 512, 512, accumulate=True)"
+        )
+    if dict(nest.shapes) != shapes or nest.written != ("C",):
+        raise ValueError(f"op={op.label!r} needs a nest on A, B and C of {shapes['A']}")
+    if shared_turns(program(nest)) is not None:
+        raise ValueError("the outermost loop is parallel, and one thread is timed")
+    function = _numba(nest, {"fp32": "float32", "fp64": "float64"}[op.compute_dtype.name])
+
+    def loops(*operands: Array) -> None:
+        by_rows = {names[o.name]: array.T for o, array in zip(op.operands, operands)}
+        function(*_packed(nest, {name: by_rows[name] for name in nest.arrays}))
+
+    return measure(op, loops, backend="cpu", cache="warm", threads=1, samples=samples,
+                   seconds=seconds)  # fmt: skip
 
 
 def _packed(nest: Nest, arrays: Mapping[str, Array]) -> list[Array]:
