@@ -95,6 +95,7 @@ x, y = np.ones(10**6), np.ones(10**6)
 pieces = sweep(axpy_chunks, 0.5, x, y, chunks=(1000, 16_000, 10**6), rounds=0)
 picture = rl.live.golf(dataclasses.replace(pieces, seconds=(23.6e-3, 5e-3, 8e-3)))""",
     "boxes": 'picture = rl.live.roofline(machine="h100-sxm", box=True).box',
+    "tiles": "picture = rl.cache.tiles()",
 }
 START = f"""import sys
 sys.path.insert(0, {str(Path(__file__).parents[2])!r})
