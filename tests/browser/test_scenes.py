@@ -100,6 +100,7 @@ told = {"l1": 48 * KIB, "l2": MIB, "l3": 480 * MIB}
 found = mountain(zen(24 * MIB, noise=0.05), told, name="A core", measured_on="2026-11-23")
 picture = rl.live.mountain(found, start=2 * MIB)""",
     "boxes": 'picture = rl.live.roofline(machine="h100-sxm", box=True).box',
+    "tiles": "picture = rl.cache.tiles()",
 }
 START = f"""import sys
 sys.path.insert(0, {str(Path(__file__).parents[2])!r})

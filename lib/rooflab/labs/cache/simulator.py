@@ -144,10 +144,10 @@ def _play(state: Caches, caches: Hierarchy, once: Any, flush: bool, warm: bool) 
         state.slots[MARK] = 0
     once()
     if flush:
-        _flush(state, len(caches.caches))
+        write_dirty(state, len(caches.caches))
 
 
-def _flush(state: Caches, levels: int) -> None:
+def write_dirty(state: Caches, levels: int) -> None:
     """Write dirty lines back to memory: each crosses every border below the one it is dirty in."""
     from rooflab.labs.cache.engine import DIRTY, FIRST_SLOT, MARK, TAG, WRITTEN
 
