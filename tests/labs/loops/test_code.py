@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import rooflab as rl
 from rooflab.labs.loops.nest import Nest
 from tests.labs.loops.support.random_nests import scheduled
 
