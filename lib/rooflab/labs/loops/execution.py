@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
@@ -88,13 +88,13 @@ def bind(nest: Nest, arrays: Mapping[str, Array], backend: str = "numba") -> Cal
             kernel(*places, start, stop)
 
         return call
-    function = _numba(nest, kind)
+    function = _numba(nest, values)
     return lambda *some: function(*some, *values)
 
 
-def _numba(nest: Nest, kind: str) -> Callable[..., None]:
-    """The nest compiled by numba, for arrays in the order of its names."""
-    ranks = tuple(len(sizes) for sizes in nest.shapes.values())
+def _numba(nest: Nest, values: Sequence[Array]) -> Callable[..., None]:
+    """The nest compiled by numba, for arrays like ``values``, in the order of its names."""
+    kind, ranks = str(values[0].dtype), tuple(one.ndim for one in values)
     shared = shared_turns(program(nest)) is not None
     return _compiled(code(nest, "numba"), lanes(program(nest)), kind, ranks, shared)
 
@@ -117,10 +117,12 @@ def timed(nest: Nest, op: Operation, samples: int, seconds: float) -> Measuremen
         raise ValueError(f"op={op.label!r} needs a nest on A, B and C of {shapes['A']}")
     if shared_turns(program(nest)) is not None:
         raise ValueError("the outermost loop is parallel, and one thread is timed")
-    function = _numba(nest, {"fp32": "float32", "fp64": "float64"}[op.compute_dtype.name])
+    kind = {"fp32": "float32", "fp64": "float64"}[op.compute_dtype.name]
+    zeros = operands(nest, {"A": np.zeros(nest.shapes["A"], kind)})
+    function = _numba(nest, _packed(nest, zeros))
 
-    def loops(*operands: Array) -> None:
-        by_rows = {names[o.name]: array.T for o, array in zip(op.operands, operands)}
+    def loops(*given: Array) -> None:
+        by_rows = {names[o.name]: array.T for o, array in zip(op.operands, given)}
         function(*_packed(nest, {name: by_rows[name] for name in nest.arrays}))
 
     return measure(op, loops, backend="cpu", cache="warm", threads=1, samples=samples,
