@@ -43,13 +43,13 @@ import rooflab as rl
 # ```
 #
 # Compiled, with C[i, j] in a register while k runs, it fetches two numbers for each multiply-add.
-# Its time depends on where they come from. The next cell runs it on your machine, for N = 768, and
-# beside it the product of the library that NumPy uses. Both do the same 453 million multiply-adds
-# on one core. **By what factor is the library faster?** Guess.
+# Its time depends on where they come from. The next cell runs it on your machine, for N = 800, and
+# beside it the product of the BLAS library that lesson 01 measured. Both do the same 512 million
+# multiply-adds on one core. **By what factor is the library faster?** Guess.
 
 # %% tags=["core"]
-N = 768
-product = rl.gemm(N, N, N)
+N = 800
+product = rl.gemm(N, N, N, accumulate=True)
 textbook = rl.loops.Nest({"i": N, "j": N, "k": N}, "C[i, j] += A[i, k] * B[k, j]")
 slow = textbook.measure(product)
 fast = rl.measure(product, cache="warm", threads=1)
@@ -96,9 +96,9 @@ def misses(lines, capacity):
 rl.check("07-lru", misses)
 
 # %% [markdown] tags=["core"]
-# You have written the core of every cache simulator. The one of this course does the same some
-# tens of millions of times a second, with lines of 64 bytes, and with several caches behind each
-# other. It also writes back what was changed. Here is the textbook program on N = 300, in a
+# You have written the core of every cache simulator. The one of this course does the same many
+# millions of times a second, with lines of 64 bytes, and with several caches behind each other. It
+# also writes back what was changed. Here is the textbook program on N = 300, in a
 # first cache of 48 KiB and a second one of 1 MiB. *In* is what a level fetches from behind it, *out*
 # what it writes back.
 
@@ -124,6 +124,17 @@ print(f"L1 really moves {plain.bytes('L1') / least:.0f} times as much")
 # Don't finish one number of C at a time. Take a square of T × T of them, a **tile**, and T steps of
 # k: that needs a tile of A and a tile of B, and does T³ multiply-adds on 2T² numbers. Then take the
 # next tiles along k, until the tile of C is finished.
+#
+# In the picture the matrices are 8 × 8, and the cache holds 32 numbers, each for itself. Press *run*,
+# or pull the slider, first without tiles and then with each size. Tinted cells are in the cache.
+# The dot shows the FLOPs done so far ÷ the bytes moved so far, under the roof of a made-up machine.
+# Which tile brings it furthest to the right, and what is wrong with the largest one?
+
+# %% tags=["core"]
+rl.cache.tiles()
+
+# %% [markdown] tags=["core"]
+# And in real sizes, the product of above:
 
 # %% tags=["core", "nbval-check-output"]
 for T in (1, 5, 10, 20, 30, 50, 100):
@@ -357,21 +368,23 @@ print(f"tiles of 50, simulated:  {rl.si(tiled.bytes('L1'), 'B')}")
 # %% [markdown] tags=["core"]
 # ## Does the time follow the bytes?
 #
-# Now on your machine. The same product in the same order of loops within a tile, first without
-# tiles, then with tiles of growing size. After it the version in which the innermost loops are also
-# turned round, so that the processor's vectors can be used: k outside, j inside.
+# Now on your machine: the product of the beginning, without tiles and with tiles of 40, 80 and 160.
+# After that the same tiles once more, with the loops within a tile in another order: j innermost,
+# which runs along the rows of B and C. Then neighbours are needed together, and the vectors of the
+# processor can do several of them at once.
 #
 # ### Vote, or choose for yourself
 #
-# The best tile moves some fifty times fewer bytes into the first cache. Its time is …
+# In the simulation above, the best tile moved fifteen times fewer bytes into the first cache. On a
+# real machine, with the order of loops within a tile unchanged, the time is …
 #
-# <details><summary><b>A</b> fifty times shorter.</summary>
+# <details><summary><b>A</b> fifteen times shorter.</summary>
 #
 # This would be so if bytes were all that costs.
 #
 # </details>
 #
-# <details><summary><b>B</b> shorter, by far less than fifty.</summary>
+# <details><summary><b>B</b> shorter, by far less than that.</summary>
 #
 # **Right.** As soon as the bytes no longer limit it, something else does: here one multiply-add
 # after the other has to wait for the sum before it.
@@ -391,7 +404,7 @@ print(f"tiles of 50, simulated:  {rl.si(tiled.bytes('L1'), 'B')}")
 # </details>
 
 # %% tags=["core"]
-tiles = {T: textbook.tile({"i": T, "j": T, "k": T}) for T in (16, 32, 64, 128)}
+tiles = {T: textbook.tile({"i": T, "j": T, "k": T}) for T in (40, 80, 160)}
 timed = {"no tile": slow, **{f"T = {T}": nest.measure(product) for T, nest in tiles.items()}}
 inside = {T: nest.interchange("ji", "ki") for T, nest in tiles.items()}
 timed |= {f"T = {T}, j inside": nest.measure(product) for T, nest in inside.items()}

@@ -298,6 +298,17 @@ _TABLE = (
         "How many multiply-adds cost as much energy as fetching one number from memory?",
         "multiply-adds", 0.1, 10_000,
     ),
+    Question(
+        "07-textbook",
+        "The same multiply-adds on one core: by what factor is the library faster than the "
+        "textbook's three loops?",
+        "×", 1, 1000,
+    ),
+    Question(
+        "07-fits",
+        "The cache holds exactly three tiles: how many times the formula's bytes does it move?",
+        "×", 0.5, 50,
+    ),
 )  # fmt: skip
 
 QUESTIONS: Mapping[str, Question] = MappingProxyType({q.id: q for q in _TABLE})
