@@ -114,10 +114,10 @@ print(f"each operand once: {rl.si(least, 'B')}")
 print(f"L1 really moves {plain.bytes('L1') / least:.0f} times as much")
 
 # %% [markdown] tags=["core"]
-# Look at the row of B. The inner loop walks down a *column* of B, and every number of it lies in
-# another line. A column of 300 numbers touches 300 lines, nearly 20 kB, for 1200 bytes of numbers.
-# When the next column begins, most of those lines would be useful again, since neighbours lie in
-# them. But meanwhile row i of A and everything else went by.
+# Look at the row of B. For each row of C the program walks through the whole of B, 360 kB, and the
+# first cache has 49 kB. When the next row of C begins, the beginning of B has left long ago. So B is
+# fetched 300 times, once for each row. A has no such trouble: one row of it is used 300 times while
+# it is near, and then never again.
 #
 # ## A tile
 #
@@ -138,13 +138,12 @@ rl.cache.tiles()
 
 # %% tags=["core", "nbval-check-output"]
 for T in (1, 5, 10, 20, 30, 50, 100):
-    tiled = rl.cache.simulate(rl.cache.gemm_stream(300, 300, 300, tile=T), both)
-    moved = {level: rl.si(tiled.bytes(level), "B") for level in ("L1", "L2")}
-    print(f"T = {T:3}: L1 moves {moved['L1']:>8}, L2 {moved['L2']:>8}")
+    tiled = rl.cache.simulate(rl.cache.gemm_stream(300, 300, 300, tile=T), l1)
+    print(f"T = {T:3}: L1 moves {rl.si(tiled.bytes('L1'), 'B'):>8}")
 
 # %% [markdown] tags=["core"]
-# The bytes fall as the tile grows, and then they rise again. Two questions, then: how much does a
-# tile save, and when is it too large?
+# The bytes fall as the tile grows, not quite evenly, and at the end they rise again. Two questions,
+# then: how much does a tile save, and when is it too large?
 #
 # ### Exercise 2 · What a tile fetches
 #
@@ -273,20 +272,25 @@ rl.check("07-fits", largest_tile)
 # %% [markdown] tags=["core"]
 # ## The wrong size
 #
-# One more surprise before you trust the formula. The same program, tiles of 32 × 32, on matrices of
-# 300, 304 and 256. Which of them moves the most for each multiply-add?
+# One more surprise before you trust the formula. The same program in tiles of 32 × 32, on matrices of
+# 248, 256 and 264, and a first cache that many processors have: 32 KiB. Three tiles of 32 × 32 are
+# 12 kB, so there is room to spare. Which size moves the most for each multiply-add?
 
 # %% tags=["core", "nbval-check-output"]
-for n in (300, 304, 256):
-    found = rl.cache.simulate(rl.cache.gemm_stream(n, n, n, tile=32), l1)
+common = rl.cache.Cache("L1", 32 * 1024, ways=8)
+for n in (248, 256, 264):
+    found = rl.cache.simulate(rl.cache.gemm_stream(n, n, n, tile=32), common)
     print(f"N = {n}: {found.bytes('L1') / n**3:5.2f} bytes for each multiply-add")
 
 # %% [markdown] tags=["core"]
-# It is the smallest one, by far. A real cache cannot put a line anywhere. It has **sets**, and line
-# number *a* may only lie in set *a* modulo the number of sets. A set has a few places, its **ways**.
-# Here a row of 256 numbers is 1024 bytes, 16 lines. A column steps through memory 16 lines at a
-# time, so it only ever meets every sixteenth set. The lines push each other out while most of the
-# cache is empty. These are *conflict misses*.
+# The one in the middle, by a factor of sixty. A real cache cannot put a line anywhere. It has
+# **sets**, and line number *a* may only lie in set *a* modulo the number of sets. A set has a few
+# places, its **ways**. Here there are 64 sets of 8 ways.
+#
+# A row of 256 numbers is 1024 bytes, 16 lines. Going down a column, the program steps through memory
+# 16 lines at a time, so it only ever meets every sixteenth set: 4 of the 64. The 32 rows of one tile
+# fill these 4 sets to the last place, and the next tile wants the same ones. The lines push each
+# other out while most of the cache is empty. These are *conflict misses*.
 #
 # ### Exercise 5 · A column that does not fit
 #
@@ -357,7 +361,8 @@ rl.check("07-claim-forty", verdict)
 # Is there an order of the multiply-adds that needs even fewer bytes than square tiles? People have
 # proved how far one can go. A memory that holds S numbers must move at least about $2N^3/\sqrt{S}$
 # of them, whatever the order is, whatever is thrown out. A tile of $\sqrt{S} \times \sqrt{S}$
-# results, which fills the whole memory, moves just that. So tiles cannot be beaten by much.
+# results, which fills the whole memory, would move just that. So nothing beats tiles. What a real
+# cache moves on top of it is the price for its rule, its lines and its sets.
 
 # %% tags=["core", "nbval-check-output"]
 best = rl.cache.gemm_bounds(300, 300, 300, 48 * 1024)[-1]
@@ -375,10 +380,10 @@ print(f"tiles of 50, simulated:  {rl.si(tiled.bytes('L1'), 'B')}")
 #
 # ### Vote, or choose for yourself
 #
-# In the simulation above, the best tile moved fifteen times fewer bytes into the first cache. On a
+# In the simulation above, the best tile moved twelve times fewer bytes into the first cache. On a
 # real machine, with the order of loops within a tile unchanged, the time is …
 #
-# <details><summary><b>A</b> fifteen times shorter.</summary>
+# <details><summary><b>A</b> twelve times shorter.</summary>
 #
 # This would be so if bytes were all that costs.
 #

@@ -1,4 +1,4 @@
-"""Sentences of lesson 07, chosen from the times of the reader's own loops, with tiles and without."""
+"""Sentences of lesson 07, chosen from the times of the reader's own loops, tiled and not."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ LRU = Exercise(
     "says which lines are touched, in order. Return how many of these touches miss.",
     "misses(lines, capacity)", _replaced, cases=_traces, lines=9,
     insight="That is all a cache does, and you have written one. The simulator of this lesson does "
-            "the same a hundred million times a second.",
+            "the same tens of millions of times a second.",
     misconceptions=(
         Misconception("first in, first out", lambda x, c: _replaced(x, c, refreshed=False),
                       "a line that is found has been touched just now: it is not the oldest any "
