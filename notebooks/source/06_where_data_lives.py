@@ -467,6 +467,8 @@ for batch in (1, 8, 64):
 # You know now where data lives, and what it costs to fetch it from each place. GEMM has the
 # intensity to pay for it only once. But that counts every operand once, and a real program
 # fetches them again and again. Lesson 07 counts how often, and makes it less.
+#
+# Go on with [lesson 07](07_tiling.ipynb).
 
 # %% tags=["core"]
 rl.my_guesses()
