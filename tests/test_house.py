@@ -17,6 +17,7 @@ ONE_IMPORTER = {
     "rooflab.labs.cuda.api": "CuPy's names, apart from what stands behind them",
     "rooflab.exercises.ending": "at the boundary to another process: fork, clock, stop button",
     "rooflab.exercises.on_gpu": "needs an optional dependency",
+    "rooflab.labs.cache.nests": "the course's own nests, which the facade rl.cache names",
     "rooflab.labs.golf.array": "what a learner's function is given; run.py is what runs it",
     "rooflab.grade.answer_cells": "who answers what; merge.py is long enough",
     "rooflab.grade.kernel_client": "at the boundary of the sandbox",
