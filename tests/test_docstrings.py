@@ -24,7 +24,7 @@ NAMES = sorted(
         *(name for name in rooflab._HOME if name != "mine"),
         *(f"show.{name}" for name in rooflab.show.__all__),
         *(f"live.{name}" for name in rooflab.live.__all__),
-        *(f"loops.{name}" for name in ("Nest", "Nest.check", "Nest.run", "Nest.stream")),
+        *(f"loops.{name}" for name in ("Nest", "Nest.check", "Nest.run", "Nest.stream", "space")),
         *(f"Model.{name}" for name in ("decode", "prefill", "train_step")),
         *(f"Workload.{name}" for name in ("bound", "seconds", "explain")),
     ]

@@ -139,6 +139,8 @@ def test_a_nest_does_not_change_under_a_transformation() -> None:
     nest.split("i", 2)
     assert nest.loops == ("i",)
     assert nest.log == ()
+    with pytest.raises(AttributeError, match="a nest does not change: tree"):
+        nest.tree = ()
 
 
 def test_a_nest_says_what_it_is() -> None:

@@ -84,25 +84,28 @@ class Nest:
         order: str = "body",
         shapes: Mapping[str, Sequence[int]] | None = None,
     ) -> None:
-        self.extents = _extents(extents)
-        self.statements = statements(text, tuple(self.extents))
+        loops = _extents(extents)
         if order not in ORDERS:
             raise unknown("order", order, ORDERS)
-        self.order = order
-        self.shapes = _shapes(self, shapes)
-        self.original = self.tree = _original(self)
-        self.packed, self.log = (), ()
+        own = vars(self)
+        own.update(extents=loops, statements=statements(text, tuple(loops)), order=order)
+        own.update(shapes=_shapes(self, shapes), original=_original(self), packed=(), log=())
+        own.update(tree=self.original)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a nest does not change: {name} is set by its transformations")
+
+    def _with(self, **values: Any) -> Nest:
+        made = copy.copy(self)
+        vars(made).update(values)
+        return made
 
     def _new(self, tree: Tree, name: str, *arguments: Any) -> Nest:
-        made = copy.copy(self)
-        made.tree, made.log = tree, (*self.log, (name, arguments))
-        return made
+        return self._with(tree=tree, log=(*self.log, (name, arguments)))
 
     def untouched(self) -> Nest:
         """The nest in its original order, as if nothing had been done to it."""
-        plain = copy.copy(self)
-        plain.tree, plain.packed, plain.log = self.original, (), ()
-        return plain
+        return self._with(tree=self.original, packed=(), log=())
 
     # What is in a nest.
 
@@ -291,8 +294,7 @@ class Nest:
                 f"array={array!r} can be packed where it is read in one place, as A[i,k]"
             )
         made = self._new(self.tree, "pack", array)
-        made.packed = tuple(dict.fromkeys((*self.packed, array)))
-        return made
+        return made._with(packed=tuple(dict.fromkeys((*self.packed, array))))
 
     def replay(self, log: Sequence[Step]) -> Nest:
         """The nest after the transformations of a ``log``, one after the other."""
