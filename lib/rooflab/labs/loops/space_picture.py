@@ -129,7 +129,7 @@ class _Sheet:
 
     def code(self, texts: list[str]) -> list[By]:
         """The lines of each schedule's loops. The spaces in front of a line are to be seen."""
-        lines = [text.splitlines()[1:] for text in texts]
+        lines = [text.partition("):\n")[2].splitlines() for text in texts]
         most = max(map(len, lines))
         rows = [[one.replace("    ", "\u2003\u2003", 9)[2:] for one in each] for each in lines]
         full = [[*each, *[""] * (most - len(each))] for each in rows]
