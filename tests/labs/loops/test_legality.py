@@ -150,7 +150,8 @@ def test_distribution_of_a_loop() -> None:
     assert not backward.distribute("i").check()
 
 
-def test_a_product_of_a_thousand_is_decided_without_listing() -> None:
+def test_a_product_of_a_thousand_is_decided_without_listing_and_without_isl(monkeypatch) -> None:
+    monkeypatch.setattr("rooflab.labs.loops.polyhedral.available", lambda: False)
     n = 1024
     big = Nest({"i": n, "j": n, "k": n}, "C[i,j] += A[i,k]*B[k,j]")
     made = (

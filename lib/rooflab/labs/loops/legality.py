@@ -173,8 +173,10 @@ def _factors(nest: Nest, a: _End, b: _End, coupled: bool) -> list[_Factor] | Non
             raise Inseparable(f"{a.access.array} ties one loop to two others")
     found = [_tied(d, e, one[d], other[e], ties[d, e]) for d, e in tied]
     nothing = np.zeros(1, dtype=np.int64)
-    found += [_Factor(d, "", one[d], nothing) for d in a.dims if d not in {p[0] for p in tied}]
-    found += [_Factor("", e, nothing, other[e]) for e in b.dims if e not in {p[1] for p in tied}]
+    free, open_ = ([d for d in end.dims if d not in {p[side] for p in tied}] for side, end in enumerate((a, b)))
+    found += [_Factor(d, d, one[d], other[d]) for d in free if d in open_]
+    found += [_Factor(d, "", one[d], nothing) for d in free if d not in open_]
+    found += [_Factor("", e, nothing, other[e]) for e in open_ if e not in free]
     return found if all(len(f.x) and len(f.y) for f in found) else None
 
 
