@@ -6,6 +6,7 @@ Each transformation returns a new nest. None of them asks whether it is legal: `
 from __future__ import annotations
 
 import copy
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from rooflab.labs.loops.verdict import Verdict
 
 ORDERS = ("body", "nests")
+MOST_LATE = 4  # turns that compute_at lets a reader wait in each loop
 Step = tuple[str, tuple[Any, ...]]
 
 
@@ -253,6 +255,43 @@ class Nest:
                 break
             made, done = trees.fuse(made, *pair), done + 1
         return self._new(made, "fuse", first, second, depth)
+
+    def compute_at(self, producer: str, loop: str) -> Nest:
+        """Run ``producer`` inside ``loop`` of the statement that reads it, just in time.
+
+        The loops down to ``loop`` are fused, and the reader runs as few turns later as it needs
+        to find its inputs: 0 to 4 in each loop. Nothing is computed twice: what would have to be
+        is refused with a ValueError.
+        """
+        known = [one.name for one in self.statements]
+        if producer not in known:
+            raise unknown("producer", producer, known)
+        array = self.statements[known.index(producer)].target.array
+        found, around = self.loop(loop)
+        readers = [
+            one.name
+            for one in self.statements
+            if one.name in _inside(found) and any(a.array == array for a in one.reads)
+        ]
+        if not readers or producer in _inside(found):
+            raise ValueError(
+                f"loop={loop!r} must be around a reader of {array}, and not {producer}"
+            )
+        above = {leaf.statement: loops for leaf, loops, _ in trees.leaves(self.tree)}
+        shared = sum(1 for a, b in zip(above[producer], around) if a is b)
+        depth = len(around) + 1 - shared
+        fused = self.fuse(producer, readers[0], depth)
+        names = [f"{producer}.{one.name}" for one in above[producer][shared : shared + depth]]
+        for late in sorted(itertools.product(range(MOST_LATE + 1), repeat=depth), key=sum):
+            made = fused
+            for name, by in zip(names, late):
+                made = made.shift(name, by, readers[0]) if by else made
+            if made.check(reassociate=False):
+                return made
+        raise ValueError(
+            f"loop={loop!r}: {readers[0]} reads {array} further ahead than {MOST_LATE} turns, so "
+            f"{producer} would be computed more than once there"
+        )
 
     def distribute(self, loop: str) -> Nest:
         """Give each statement or loop inside ``loop`` a loop of its own."""
@@ -505,7 +544,7 @@ class Nest:
 
 TRANSFORMATIONS = (
     "split", "strip_mine", "tile", "interchange", "reorder", "reverse", "skew", "shift", "coalesce",
-    "fuse", "distribute", "unroll", "vectorize", "parallel", "pack",
+    "fuse", "compute_at", "distribute", "unroll", "vectorize", "parallel", "pack",
 )  # fmt: skip
 
 
