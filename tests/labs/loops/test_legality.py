@@ -132,6 +132,14 @@ def test_a_reduction_in_parallel_needs_private_sums() -> None:
     assert product().parallel("i").vectorize("j").check(reassociate=False)
 
 
+def test_what_only_looks_like_a_reduction_keeps_its_order() -> None:
+    # x + x*a[0] and then + x*x*a[1] is another number the other way round.
+    nest = Nest({"i": 4}, "C[0] += C[0]*C[0]*A[i]")
+    assert not nest.reverse("i").check()
+    assert Nest({"i": 4}, "C[0] += A[i]*A[i]").reverse("i").check()
+    assert not Nest({"i": (1, 5)}, "C[i] += C[i-1]*A[i]").reverse("i").check()
+
+
 def test_a_carried_dependence_is_no_vector() -> None:
     recurrence = Nest({"i": 64}, "X[i+1] = X[i]*0.5").split("i", 16)
     verdict = recurrence.vectorize("ii").check()
