@@ -27,10 +27,8 @@ NAMES = sorted(
         *(f"memory.{name}" for name in rooflab.memory.__all__),
         *(f"search.{name}" for name in rooflab.search.__all__ if name != "operators"),
         *(f"search.operators.{name}" for name in rooflab.search.operators.__all__),
-        *(
-            f"loops.{name}"
-            for name in ("Nest", "Nest.check", "Nest.measure", "Nest.run", "Nest.stream")
-        ),
+        *(f"loops.Nest{name}" for name in ("", ".check", ".measure", ".run", ".stream")),
+        "loops.space",
         *(f"cache.{name}" for name in rooflab.cache.__all__),
         *(f"Model.{name}" for name in ("decode", "prefill", "train_step")),
         *(f"Workload.{name}" for name in ("bound", "seconds", "explain")),

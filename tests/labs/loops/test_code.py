@@ -172,6 +172,14 @@ def test_python_is_the_text_in_loops() -> None:
     )
 
 
+def test_code_can_be_pasted_and_run() -> None:
+    space: dict[str, Any] = {}
+    exec(Nest({"i": 3}, "B[i] = sqrt(A[i]) + max(A[i], 2)").code(), space)
+    b = np.zeros(3)
+    space["nest"](np.array([1.0, 4.0, 9.0]), b)
+    assert b.tolist() == [3.0, 6.0, 12.0]
+
+
 def test_a_register_tile_is_loaded_once_and_stored_once() -> None:
     lines = register_tile(gemm(64, 64, 64), 2).code("numba").splitlines()
     said = [line.strip().split("(")[0] for line in lines]

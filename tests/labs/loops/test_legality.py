@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from rooflab.labs.loops.enumeration import listed
@@ -130,6 +132,14 @@ def test_a_reduction_in_parallel_needs_private_sums() -> None:
     assert product().parallel("i").vectorize("j").check(reassociate=False)
 
 
+def test_what_only_looks_like_a_reduction_keeps_its_order() -> None:
+    # x + x*a[0] and then + x*x*a[1] is another number the other way round.
+    nest = Nest({"i": 4}, "C[0] += C[0]*C[0]*A[i]")
+    assert not nest.reverse("i").check()
+    assert Nest({"i": 4}, "C[0] += A[i]*A[i]").reverse("i").check()
+    assert not Nest({"i": (1, 5)}, "C[i] += C[i-1]*A[i]").reverse("i").check()
+
+
 def test_a_carried_dependence_is_no_vector() -> None:
     recurrence = Nest({"i": 64}, "X[i+1] = X[i]*0.5").split("i", 16)
     verdict = recurrence.vectorize("ii").check()
@@ -150,7 +160,8 @@ def test_distribution_of_a_loop() -> None:
     assert not backward.distribute("i").check()
 
 
-def test_a_product_of_a_thousand_is_decided_without_listing() -> None:
+def test_a_product_of_a_thousand_is_decided_without_listing_and_without_isl(monkeypatch) -> None:
+    monkeypatch.setattr("rooflab.labs.loops.polyhedral.available", lambda: False)
     n = 1024
     big = Nest({"i": n, "j": n, "k": n}, "C[i,j] += A[i,k]*B[k,j]")
     made = (
@@ -163,6 +174,34 @@ def test_a_product_of_a_thousand_is_decided_without_listing() -> None:
     verdict = made.reorder("ko", "io").parallel("ko").check()
     assert (verdict.first, verdict.second) == (S(0, 0, 0), S(0, 0, 256))
     assert not made.reverse("ki").check(reassociate=False)
+
+
+def test_a_large_skewed_and_tiled_recurrence_is_decided_at_once(monkeypatch) -> None:
+    monkeypatch.setattr("rooflab.labs.loops.polyhedral.available", lambda: False)
+    nest = Nest({"i": (1, 5001), "j": 5000}, "A[i,j] = A[i-1,j+1]*0.5")
+    tiled = nest.skew("j", "i").tile({"i": 32, "j": 32})
+    assert tiled.check()
+    assert tiled.reorder("io", "jo", "ji", "ii").check()
+    with pytest.raises(ValueError, match="25,000,000 iterations"):
+        tiled.reverse("io").check()
+
+
+def test_schedules_that_split_sums_of_loops() -> None:
+    found = []
+    for seed in range(200):
+        dice = random.Random(seed)
+        steps = [(a, b) for a in (-1, 0, 1) for b in (-2, -1, 0, 1, 2) if (a, b) < (0, 0)]
+        reads = dice.sample(steps, dice.randint(1, 2))
+        text = "A[i,j] = " + " + ".join(f"A[i+{a},j+{b}]*0.25" for a, b in reads)
+        nest = Nest({"i": (2, 9), "j": (2, 10)}, text)
+        nest = nest.skew("j", "i", dice.choice((1, 2))) if seed % 3 else nest.coalesce("i", "j")
+        nest = nest.split(nest.loops[-1], dice.randint(2, 4))
+        nest = nest.reorder(*dice.sample(nest.loops, len(nest.loops)))
+        if seed % 2:
+            nest = getattr(nest, dice.choice(("parallel", "vectorize")))(dice.choice(nest.loops))
+        found.append(nest.check().ok)
+        assert found[-1] == listed(nest, True).ok == nest.brute().ok, nest
+    assert 20 < sum(found) < 180
 
 
 def test_a_nest_too_large_to_decide_says_what_helps(monkeypatch) -> None:

@@ -84,6 +84,26 @@ def test_fusion_takes_as_many_loops_as_it_may() -> None:
     assert nest.fuse("S", "T", depth=1).loops == ("i", "j", "j")
 
 
+def test_a_producer_is_computed_where_it_is_read() -> None:
+    # Two passes of a blur: the second waits one row for the first, as a line buffer does.
+    blur = "B[i,j] = A[i,j] + A[i,j+1]; C[i,j] = B[i-1,j] + B[i+1,j]"
+    nest = Nest({"i": (1, 9), "j": 8}, blur, order="nests")
+    assert not nest.fuse("S", "T").check()
+    rows = nest.compute_at("S", "T.i")
+    assert rows.loops == ("i", "j", "j")
+    assert rows.log[-1] == ("shift", ("S.i", 1, "T"))
+    points = nest.compute_at("S", "T.j")
+    assert points.loops == ("i", "j")
+    for one in (rows, points):
+        assert one.check(reassociate=False)
+        assert order(nest.replay(one.log)) == order(one)
+    whole = Nest({"i": 9, "k": 9}, "B[i] = A[i]; C[i] += B[k]", order="nests")
+    with pytest.raises(ValueError, match="S would be computed more than once there"):
+        whole.compute_at("S", "T.i")
+    with pytest.raises(ValueError, match="must be around a reader of B"):
+        nest.compute_at("S", "S.i")
+
+
 def test_a_statement_of_order_nests_has_the_loops_that_it_mentions() -> None:
     text = "C[i,j] = 0; C[i,j] += A[i,k]*B[k,j]"
     nest = Nest({"i": 4, "j": 5, "k": 6}, text, order="nests")
@@ -139,6 +159,8 @@ def test_a_nest_does_not_change_under_a_transformation() -> None:
     nest.split("i", 2)
     assert nest.loops == ("i",)
     assert nest.log == ()
+    with pytest.raises(AttributeError, match="a nest does not change: tree"):
+        nest.tree = ()
 
 
 def test_a_nest_says_what_it_is() -> None:

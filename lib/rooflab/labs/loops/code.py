@@ -78,7 +78,9 @@ class _Python:
     def text(self, ops: Ops, shared: bool) -> str:
         arguments = [*(["start", "stop"] if shared else []), *names(self.nest)]
         body = list(self.lines(ops, 1, shared))
-        return "\n".join([f"def nest({', '.join(arguments)}):", *body, ""])
+        used = [name for name in ("sqrt", "sin", "exp") if any(f"{name}(" in one for one in body)]
+        head = [f"from numpy import {', '.join(used)}", "", ""] if used else []
+        return "\n".join([*head, f"def nest({', '.join(arguments)}):", *body, ""])
 
     def lines(self, ops: Ops, depth: int, shared: bool = False) -> Iterator[str]:
         margin = "    " * depth

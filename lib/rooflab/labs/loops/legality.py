@@ -5,10 +5,11 @@ Most dependences are *separable*: which iterations share a cell is said by each 
 equal; their k is free. Such pairs are a product of pairs (x_d, y_d), one factor a dimension d.
 
 Splits, interchange, reversal, skewing and coalescing keep the time separable too: every loop's
-value is a sum of terms of one dimension each. Then the time from the first iteration to the second
-is a sum with one summand from each factor. Times are compared from left to right, outermost loop
-first, and that order respects addition: the least sum is the sum of the least summands. So each
-factor is searched alone, a thousand numbers where the nest has a billion iterations.
+value is a sum of terms of one dimension each. Splitting such a sum takes one more step,
+``_slanted``. Then the time from the first iteration to the second is a sum with one summand from
+each factor. Times are compared from left to right, outermost loop first, and that order respects
+addition: the least sum is the sum of the least summands. So each factor is searched alone, a
+thousand numbers where the nest has a billion iterations.
 
 To compare with one subtraction, a time is one whole number: outer loops weigh more than all inner
 ones can outweigh. What is not separable is listed (``enumeration``), and left to isl beyond that.
@@ -16,8 +17,9 @@ ones can outweigh. What is not separable is listed (``enumeration``), and left t
 
 from __future__ import annotations
 
+import functools
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +27,7 @@ import numpy as np
 
 from rooflab.labs.loops import tree as trees
 from rooflab.labs.loops.enumeration import listed
-from rooflab.labs.loops.expression import Affine, Quotient, constant
+from rooflab.labs.loops.expression import Affine, Quotient, constant, variable
 from rooflab.labs.loops.points import MARKS, count, touched
 from rooflab.labs.loops.statement import Access
 from rooflab.labs.loops.tree import Leaf, Loop
@@ -173,8 +175,11 @@ def _factors(nest: Nest, a: _End, b: _End, coupled: bool) -> list[_Factor] | Non
             raise Inseparable(f"{a.access.array} ties one loop to two others")
     found = [_tied(d, e, one[d], other[e], ties[d, e]) for d, e in tied]
     nothing = np.zeros(1, dtype=np.int64)
-    found += [_Factor(d, "", one[d], nothing) for d in a.dims if d not in {p[0] for p in tied}]
-    found += [_Factor("", e, nothing, other[e]) for e in b.dims if e not in {p[1] for p in tied}]
+    free = [d for d in a.dims if d not in {pair[0] for pair in tied}]
+    open_too = [e for e in b.dims if e not in {pair[1] for pair in tied}]
+    found += [_Factor(d, d, one[d], other[d]) for d in free if d in open_too]
+    found += [_Factor(d, "", one[d], nothing) for d in free if d not in open_too]
+    found += [_Factor("", e, nothing, other[e]) for e in open_too if e not in free]
     return found if all(len(f.x) and len(f.y) for f in found) else None
 
 
@@ -253,6 +258,78 @@ def _shared(a: _End, b: _End) -> tuple[Loop, ...]:
     return tuple(one for one, other in zip(a.around, b.around) if one is other)
 
 
+# Time that splits a sum of dimensions, such as (j + i)//32 after skewing.
+
+Pair = tuple[dict[str, int], dict[str, int]]
+
+
+def _found(
+    search: Callable[[list[_Factor], _End, _End], Pair | None],
+    factors: list[_Factor], a: _End, b: _End, loops: tuple[Loop, ...],
+) -> Pair | None:  # fmt: skip
+    """What ``search`` finds. Where time is no sum over dimensions, that or Inseparable."""
+    try:
+        return search(factors, a, b)
+    except Inseparable:
+        slanted, one, other, old = _slanted(factors, a, b, loops)
+        pair = search(slanted, one, other)
+        if pair is None:
+            return None
+        for values, held in zip(pair, ("x", "y")):
+            values |= {d: int(e.at(values)) for d, e in old.items()}
+            if any(values[f.first] not in getattr(f, held) for f in factors):
+                raise  # this pair lies outside of the nest; another one may not
+        return pair
+
+
+def _slanted(
+    factors: list[_Factor], a: _End, b: _End, loops: tuple[Loop, ...]
+) -> tuple[list[_Factor], _End, _End, dict[str, Affine]]:
+    """The same pairs and more, with each sum that is split as a dimension in place of another.
+
+    The last answer gives the dimensions that are gone by those that are there.
+
+    Along a dependence whose distance is the same everywhere, j + i grows by the same number
+    everywhere too. So u = j + i is a dimension as good as j. It is taken to run over all values
+    that it has anywhere, whatever i is: some pairs then lie outside of the nest. If none of them
+    is in the wrong order, none of the nest's own is.
+    """
+    steps, ranges = {}, {}
+    for f in factors:
+        ranges[f.first] = int(min(f.x.min(), f.y.min())), int(max(f.x.max(), f.y.max()))
+        if f.relation == "row" and f.first == f.second and len(np.unique(f.y - f.x)) == 1:
+            steps[f.first] = int(f.y[0] - f.x[0])
+    new: dict[str, Affine] = {}
+    for number, form in enumerate(_split_sums(a, b, loops)):
+        form = form.replace(new)
+        whole = [d for d, factor in form.terms if d in ranges and abs(factor) == 1]
+        if not form.linear or not set(form.names()) <= set(steps) or not whole:
+            raise Inseparable(f"the schedule splits {form}")
+        gone, name = str(whole[0]), f"sum {number}"
+        sign = form.factor(gone)
+        instead = {gone: (variable(name) - (form - variable(gone) * sign)) * sign}
+        new = {d: e.replace(instead) for d, e in new.items()} | instead
+        steps[name] = sum(factor * steps[str(d)] for d, factor in form.terms)
+        ranges[name] = form.bounds(ranges)
+    kept = [f for f in factors if f.first not in new]
+    for name in [name for name in steps if name.startswith("sum ") and name not in new]:
+        step, (low, high) = steps[name], ranges[name]
+        x = np.arange(max(low, low - step), min(high, high - step) + 1)
+        kept.append(_Factor(name, name, x, x + step, "row"))
+    ends = []
+    for end in (a, b):
+        time = {loop: e.replace(new) for loop, e in end.leaf.time.items()}
+        ends.append(replace(end, leaf=replace(end.leaf, time=time)))
+    return kept, ends[0], ends[1], new
+
+
+def _split_sums(a: _End, b: _End, loops: tuple[Loop, ...]) -> list[Affine]:
+    """The sums of several dimensions that the time in ``loops`` has quotients of."""
+    atoms = [x for end in (a, b) for loop in loops for x, _ in end.leaf.time[loop.name].terms]
+    inner = [x.inner for x in atoms if isinstance(x, Quotient) and len(set(x.inner.names())) > 1]
+    return list(dict.fromkeys(Affine(one.terms) for one in inner))
+
+
 # The order of dependent iterations.
 
 
@@ -313,17 +390,17 @@ def _order_faults(nest: Nest, a: _End, b: _End) -> Iterator[_Fault]:
         if before < 0:
             cases.append([factor.related("equal") for factor in chain])
     for case in cases:
-        found = _earliest(case, a, b, clock, 0 if ordered else 1)
-        if found:
-            yield _fault(a, b, *found)
+        if all(len(f.x) and len(f.y) for f in case):
+            search = functools.partial(_earliest, clock=clock, limit=0 if ordered else 1)
+            found = _found(search, case, a, b, _shared(a, b))
+            if found:
+                yield _fault(a, b, *found)
 
 
 def _earliest(
     factors: list[_Factor], a: _End, b: _End, clock: _Clock, limit: int
 ) -> tuple[dict[str, int], dict[str, int]] | None:
     """The first pair whose time from first to second is below ``limit``, or None."""
-    if any(not len(f.x) or not len(f.y) for f in factors):
-        return None
     told = [(clock.of(a, f.first, f.x), clock.of(b, f.second, f.y)) for f in factors]
     rest = clock.constant(b) - clock.constant(a)
     leasts = [f.least(x, y) for f, (x, y) in zip(factors, told)]
@@ -371,7 +448,8 @@ def _loop_faults(nest: Nest, a: _End, b: _End) -> Iterator[_Fault]:
         factors = _factors(nest, a, b, coupled=False)
         if factors is None:
             return
-        found = _apart(factors, a, b, shared[:depth], loop)
+        search = functools.partial(_apart, outer=shared[:depth], loop=loop)
+        found = _found(search, factors, a, b, shared[: depth + 1])
         if found:
             first, second = found
             if _runs_later(nest, a, first, b, second):

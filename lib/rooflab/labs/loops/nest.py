@@ -6,6 +6,7 @@ Each transformation returns a new nest. None of them asks whether it is legal: `
 from __future__ import annotations
 
 import copy
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from rooflab.measure.measurement import Measurement
 
 ORDERS = ("body", "nests")
+MOST_LATE = 4  # turns that compute_at lets a reader wait in each loop
 Step = tuple[str, tuple[Any, ...]]
 
 
@@ -86,25 +88,28 @@ class Nest:
         order: str = "body",
         shapes: Mapping[str, Sequence[int]] | None = None,
     ) -> None:
-        self.extents = _extents(extents)
-        self.statements = statements(text, tuple(self.extents))
+        loops = _extents(extents)
         if order not in ORDERS:
             raise unknown("order", order, ORDERS)
-        self.order = order
-        self.shapes = _shapes(self, shapes)
-        self.original = self.tree = _original(self)
-        self.packed, self.log = (), ()
+        own = vars(self)
+        own.update(extents=loops, statements=statements(text, tuple(loops)), order=order)
+        own.update(shapes=_shapes(self, shapes), original=_original(self), packed=(), log=())
+        own.update(tree=self.original)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a nest does not change: {name} is set by its transformations")
+
+    def _with(self, **values: Any) -> Nest:
+        made = copy.copy(self)
+        vars(made).update(values)
+        return made
 
     def _new(self, tree: Tree, name: str, *arguments: Any) -> Nest:
-        made = copy.copy(self)
-        made.tree, made.log = tree, (*self.log, (name, arguments))
-        return made
+        return self._with(tree=tree, log=(*self.log, (name, arguments)))
 
     def untouched(self) -> Nest:
         """The nest in its original order, as if nothing had been done to it."""
-        plain = copy.copy(self)
-        plain.tree, plain.packed, plain.log = self.original, (), ()
-        return plain
+        return self._with(tree=self.original, packed=(), log=())
 
     # What is in a nest.
 
@@ -253,6 +258,43 @@ class Nest:
             made, done = trees.fuse(made, *pair), done + 1
         return self._new(made, "fuse", first, second, depth)
 
+    def compute_at(self, producer: str, loop: str) -> Nest:
+        """Run ``producer`` inside ``loop`` of the statement that reads it, just in time.
+
+        The loops down to ``loop`` are fused, and the reader runs as few turns later as it needs
+        to find its inputs: 0 to 4 in each loop. Nothing is computed twice: what would have to be
+        is refused with a ValueError.
+        """
+        known = [one.name for one in self.statements]
+        if producer not in known:
+            raise unknown("producer", producer, known)
+        array = self.statements[known.index(producer)].target.array
+        found, around = self.loop(loop)
+        readers = [
+            one.name
+            for one in self.statements
+            if one.name in _inside(found) and any(a.array == array for a in one.reads)
+        ]
+        if not readers or producer in _inside(found):
+            raise ValueError(
+                f"loop={loop!r} must be around a reader of {array}, and not {producer}"
+            )
+        above = {leaf.statement: loops for leaf, loops, _ in trees.leaves(self.tree)}
+        shared = sum(1 for a, b in zip(above[producer], around) if a is b)
+        depth = len(around) + 1 - shared
+        fused = self.fuse(producer, readers[0], depth)
+        names = [f"{producer}.{one.name}" for one in above[producer][shared : shared + depth]]
+        for late in sorted(itertools.product(range(MOST_LATE + 1), repeat=depth), key=sum):
+            made = fused
+            for name, by in zip(names, late):
+                made = made.shift(name, by, readers[0]) if by else made
+            if made.check(reassociate=False):
+                return made
+        raise ValueError(
+            f"loop={loop!r}: {readers[0]} reads {array} further ahead than {MOST_LATE} turns, so "
+            f"{producer} would be computed more than once there"
+        )
+
     def distribute(self, loop: str) -> Nest:
         """Give each statement or loop inside ``loop`` a loop of its own."""
         found, _ = self.loop(loop)
@@ -293,8 +335,7 @@ class Nest:
                 f"array={array!r} can be packed where it is read in one place, as A[i,k]"
             )
         made = self._new(self.tree, "pack", array)
-        made.packed = tuple(dict.fromkeys((*self.packed, array)))
-        return made
+        return made._with(packed=tuple(dict.fromkeys((*self.packed, array))))
 
     def replay(self, log: Sequence[Step]) -> Nest:
         """The nest after the transformations of a ``log``, one after the other."""
@@ -538,7 +579,7 @@ class Nest:
 
 TRANSFORMATIONS = (
     "split", "strip_mine", "tile", "interchange", "reorder", "reverse", "skew", "shift", "coalesce",
-    "fuse", "distribute", "unroll", "vectorize", "parallel", "pack",
+    "fuse", "compute_at", "distribute", "unroll", "vectorize", "parallel", "pack",
 )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rooflab.labs.loops import tree as trees
-from rooflab.labs.loops.statement import Access, Statement
+from rooflab.labs.loops.statement import Access, Statement, accesses
 from rooflab.labs.loops.tree import Tree
 from rooflab.labs.loops.verdict import Cell, Iteration
 
@@ -127,11 +127,14 @@ def arrows(nest: Nest, reassociate: bool, limit: int) -> list[Arrow]:
 
 
 def touched(statement: Statement) -> Iterator[tuple[Access, bool, bool]]:
-    """A statement's accesses in order: which, whether it writes, whether a reduction's own."""
+    """A statement's accesses in order: which, whether it writes, whether a reduction's own.
+
+    A statement such as C[i] += C[i]*C[i] only looks like a reduction: its order matters.
+    """
+    adds = bool(statement.reduction) and statement.target not in accesses(statement.value)
     for access in statement.reads:
-        own = bool(statement.reduction) and access == statement.target
-        yield access, False, own
-    yield statement.target, True, bool(statement.reduction)
+        yield access, False, adds and access == statement.target
+    yield statement.target, True, adds
 
 
 def _arrow(

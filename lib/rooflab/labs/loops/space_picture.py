@@ -10,16 +10,18 @@ import functools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rooflab.labs.loops.nest import Nest
 from rooflab.labs.loops.points import Arrow
 from rooflab.show.scene import By, Dim, Mark, Scene
 from rooflab.show.scene.player import Player
 
-WIDE, NARROW = 600, 400
+if TYPE_CHECKING:
+    from rooflab.labs.loops.nest import Nest
+
+NARROW = 400
 MOST = 12  # turns of a loop that still leave room for arrows
-LEFT, TOP, FOOT, CELL = 64, 56, 24, 46
+LEFT, RIGHT, TOP, FOOT, CELL = 64, 16, 56, 16, 46
 DOT, HEAD = 6, 8  # pixels
 
 
@@ -60,7 +62,9 @@ def space(nest: Nest, schedules: Mapping[str, Nest] | None = None) -> Player:
     for name, one in offered.items():
         if (one.extents, one.statements) != (nest.extents, nest.statements):
             raise ValueError(f"schedules[{name!r}] is of another nest: {one.statements[0].text}")
-    return Player(*(_Sheet(nest, offered, wide).scene for wide in (WIDE, NARROW)), stem="loops")
+    wide = LEFT + CELL * sizes[1] + RIGHT
+    widths = (wide, NARROW) if wide > NARROW else (wide,)
+    return Player(*(_Sheet(nest, offered, each).scene for each in widths), stem="loops")
 
 
 def usual(nest: Nest) -> dict[str, Nest]:
@@ -97,7 +101,7 @@ class _Sheet:
         self.nest, self.dims = nest, nest.dims("S")
         self.box = [nest.extents[dim] for dim in self.dims]
         rows, columns = (upper - lower for lower, upper in self.box)
-        self.cell = min(CELL, (wide - LEFT - 16) / columns)
+        self.cell = min(CELL, (wide - LEFT - RIGHT) / columns)
         self.fates = [_fate(name, one) for name, one in schedules.items()]
         count = rows * columns
         steps = [f"{step} of {count} iterations" for step in range(count + 1)]
@@ -113,6 +117,8 @@ class _Sheet:
         self.scene.play("step")
         self.scene.grip("step", *self.now, area=grabbed)
         self.scene.says = self.scene.each("schedule step", self.said)
+        for words in self.code([one.code() for one in schedules.values()]):
+            self.scene.note(words, "code")
         self.scene.note(f"{nest.statements[0].text}. An arrow's tail must run before its head.")
 
     def x(self, j: float) -> float:
@@ -120,6 +126,14 @@ class _Sheet:
 
     def y(self, i: float) -> float:
         return TOP + (i - self.box[0][0] + 0.5) * self.cell
+
+    def code(self, texts: list[str]) -> list[By]:
+        """The lines of each schedule's loops. The spaces in front of a line are to be seen."""
+        lines = [text.partition("):\n")[2].splitlines() for text in texts]
+        most = max(map(len, lines))
+        rows = [[one.replace("    ", "\u2003\u2003", 9)[2:] for one in each] for each in lines]
+        full = [[*each, *[""] * (most - len(each))] for each in rows]
+        return [By("schedule", [each[row] for each in full]) for row in range(most)]
 
     @property
     def now(self) -> tuple[By, By]:

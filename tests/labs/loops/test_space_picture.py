@@ -1,0 +1,82 @@
+"""The iteration space as a picture: points in the order of a schedule, arrows, the verdict."""
+
+from __future__ import annotations
+
+import pytest
+
+import rooflab as rl
+from rooflab.labs.loops.nest import Nest
+from rooflab.labs.loops.space_picture import space
+from rooflab.show.scene import drawn
+from tests.support.scenes import named
+
+
+def diagonal() -> Nest:
+    return Nest({"i": (1, 5), "j": 5}, "A[i,j] = A[i-1,j+1]*0.5")
+
+
+def seen(picture, name: str, **state) -> int:
+    marks = named(picture.scene, name)
+    return sum(1 for mark, _ in drawn(picture.scene, **state) if mark in marks)
+
+
+def test_interchange_breaks_every_arrow_of_a_diagonal_and_skewing_none() -> None:
+    picture = space(diagonal())
+    arrows = 3 * 4  # from each point but those of the last row and the first column
+    assert seen(picture, "head", schedule="as written") == arrows
+    assert seen(picture, "broken", schedule="as written") == 0
+    assert seen(picture, "broken", schedule="interchange") == arrows
+    assert seen(picture, "arrow", schedule="interchange") == 0
+    for legal in ("skew", "skew, interchange", "skew, tiles"):
+        assert seen(picture, "broken", schedule=legal) == 0
+
+
+def test_points_fill_as_the_schedule_runs() -> None:
+    picture = space(diagonal())
+    assert seen(picture, "iteration") == 20
+    for step in (0, 1, 7, 20):
+        assert seen(picture, "done", schedule="tiles", step=step) == step
+        assert seen(picture, "now", step=step) == (step > 0)
+
+
+def test_every_state_has_its_sentence() -> None:
+    picture = space(diagonal())
+    assert picture.scene.sentence(schedule="as written", step=0) == (
+        "as written: legal. Nothing has run yet."
+    )
+    assert picture.scene.sentence(schedule="interchange", step=3) == (
+        "interchange: not legal. S(1,1) writes A[1,1] and S(2,0) reads it, so S(1,1) must run "
+        "first. In the new order S(2,0) runs first. 3 of 20 iterations have run, S(3,0) last."
+    )
+
+
+def test_arrows_that_follow_from_others_are_left_out() -> None:
+    total = Nest({"i": 2, "j": 5}, "C[i] += A[i,j]")
+    assert seen(space(total), "head") == 2 * 4
+
+
+def test_schedules_of_ones_own() -> None:
+    nest = diagonal()
+    picture = space(nest, {"plain": nest, "mine": nest.reverse("j")})
+    assert seen(picture, "arrow", schedule="mine") == 3 * 4
+    with pytest.raises(ValueError, match="schedules\\['mine'\\] is of another nest"):
+        space(nest, {"mine": Nest({"i": 4, "j": 4}, "A[i,j] = B[i,j]")})
+
+
+def test_a_narrow_sheet_for_a_wide_nest() -> None:
+    picture = rl.loops.space(Nest({"i": 3, "j": 12}, "B[i,j] = A[i,j]"))
+    assert [one.width for one in picture.sheets] == [632, 400]
+    assert picture.still().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    "nest",
+    [
+        Nest({"i": 4}, "B[i] = A[i]"),
+        Nest({"i": 13, "j": 2}, "B[i,j] = A[i,j]"),
+        Nest({"i": 4, "j": 4}, "B[i,j] = A[i,j]; C[i,j] = B[i,j]"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(nest: Nest) -> None:
+    with pytest.raises(ValueError, match="one statement in two loops of at most 12 turns"):
+        space(nest)
