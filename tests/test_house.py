@@ -23,7 +23,6 @@ ONE_IMPORTER = {
     "rooflab.grade.kernel_client": "at the boundary of the sandbox",
     "rooflab.grade.sandbox_copy": "at the boundary of trust: what the sandbox gets",
     "rooflab.labs.search.statement": "what any operator is; operators.py has those of the course",
-    "rooflab.measure.verify": "is a result right: a subject of its own, and 570 lines",
     "rooflab.labs.loops.access_stream": "at the boundary to the cache simulator",
     "rooflab.labs.loops.definition": "legality as learners write it, to try the other with",
     "rooflab.labs.loops.enumeration": "another algorithm; legality.py is long enough",

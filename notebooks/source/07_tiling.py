@@ -235,27 +235,35 @@ second = rl.ask("07-fits", exact.bytes("L1") / formula)
 second
 
 # %% tags=["core"]
-room = rl.cache.smallest_cache(small, 3) // 4
-lines = [f"room for {n} numbers: " for n in (300, 400, 500, room)]
-for at, n in enumerate((300, 400, 500, room)):
-    found = rl.cache.simulate(small, rl.cache.Cache("L1", 4 * n, line=4)).bytes("L1")
-    lines[at] += f"{rl.si(found, 'B')}, {found / formula:.2f} times the formula"
+inside = {
+    order: rl.cache.gemm_stream(100, 100, 100, tile=10, order=order) for order in ("ijk", "kij")
+}
+lines = []
+for order, nest in inside.items():
+    for n in (300, rl.cache.smallest_cache(nest, 3) // 4):
+        found = rl.cache.simulate(nest, rl.cache.Cache("L1", 4 * n, line=4)).bytes("L1")
+        lines.append(f"{order}, room for {n}: {found / formula:.2f} times the formula")
 rl.show.say(*lines, after=second)
 
 # %% [markdown] tags=["core"]
 # <details><summary>Why: open this when you have guessed</summary>
 #
-# LRU does not know what you will need. When the next tile of B comes in, the oldest lines leave, and
-# among the oldest are numbers of the tiles that are still in use. The old tile of B lies there until
-# it is the oldest of all. So the cache needs room for what is used, *and* for what is on its way
-# out. Here that is the room of more than five tiles, where the textbooks say three.
+# LRU does not know what you will need. It keeps what was touched last, and what was touched last
+# depends on the order of the loops *within* a tile.
+#
+# With k innermost, `ijk`, each row of the tile of C needs all of the tile of B, and by the time the
+# next row comes, the cache must still have it. While the next tile comes in, the old one is not yet
+# the oldest. So LRU needs room for more than four tiles: the smallest room in which the formula holds
+# is 410 numbers. With k outermost, `kij`, one column of A and one row of B are used up and never
+# needed again. Then the tile of C, and a few numbers more, are enough: 131.
 #
 # </details>
 #
 # ### Exercise 4 · The largest tile
 #
-# A cache of `cache` bytes must have the room of `tiles` tiles of T × T numbers of `itemsize` bytes.
-# Return the largest T that fits and divides `n`.
+# In a cache of `cache` bytes there must be room for `tiles` tiles of T × T numbers of `itemsize`
+# bytes, where `tiles` depends on the order of the loops and need not be whole. Return the largest T
+# that fits and divides `n`.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "07-fits"}

@@ -209,7 +209,7 @@ SIDES = (720, 840, 1008, 1200, 1260, 1440, 1680, 2520)  # of matrices: with many
 def _rooms(rng: random.Random) -> list[Case]:
     """Caches and matrices on which every mistake about the room gives a tile of its own."""
     drawn: list[Case] = []
-    for size, tiles in zip(ITEMSIZES, (5.2, 4.0, 5.2)):
+    for size, tiles in zip(ITEMSIZES, (4.1, 1.4, 4.1)):
         sides: list[int] = []
         while len(set(sides)) < 6:
             cache = 1024 * rng.choice((24, 32, 48, 64, 96, 128, 192, 256, 512))
@@ -241,8 +241,8 @@ FITS = Exercise(
     "A cache of `cache` bytes has to hold the room of `tiles` tiles of T × T numbers of `itemsize` "
     "bytes. Return the largest T that fits and divides n.",
     "largest_tile(n, cache, itemsize, tiles)", _fits, cases=_rooms, lines=2,
-    insight="Three tiles take part at a time, one of each matrix. A cache that throws out what was "
-            "touched longest ago needs the room of more than five to keep the right ones.",
+    insight="Three tiles take part at a time, one of each matrix. How many a cache needs room for "
+            "depends on the order within them: more than four, or hardly more than one.",
     misconceptions=(
         Misconception("need not divide", lambda n, c, s, f: int(_side(c, s, f)),
                       "the largest that fits leaves a rest here; T has to divide n."),
