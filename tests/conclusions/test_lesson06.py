@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 import rooflab as rl
@@ -94,6 +96,16 @@ def test_a_memory_that_is_strangely_near_is_doubted():
     on = MACHINES["4 MB of L3"]
     found = conclude("06-hop", mountain(on, memory_s=9e-9), on.machine)
     assert found.case == "near" and "still lay in a cache" in found.text
+
+
+def test_a_largest_array_that_still_lies_in_the_last_cache_is_said_to():
+    """Memory was short, and working sets ended amid the 4 GiB that the system tells."""
+    on = MACHINES["300 MB of L3"]
+    told = dataclasses.replace(on, told={**on.told, "l3": 4096 * MiB})
+    found = mountain(told, holds={"l3": 4096 * MiB})
+    assert conclude("06-hop", found, on.machine).case == "cache"
+    levels = conclude("06-levels", found)
+    assert levels.case == "otherwise" and "memory was not reached" in levels.text
 
 
 def test_multiply_adds_of_a_hop_are_latency_times_peak():

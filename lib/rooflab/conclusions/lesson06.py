@@ -24,13 +24,20 @@ def hop(mountain: Mountain, core: Machine) -> Conclusion:
         f"Meanwhile this core could have done {plain(adds, 2)} multiply-adds in fp32."
     )
     doubts = cautions(mountain)
+    home = next((one for one in mountain.levels if one.kind == "open"), None)
+    if home is not None:
+        return Conclusion(
+            "cache",
+            f"{said} The system tells of an {home.name} of {si(home.told or 0, 'B')}, though. So "
+            f"perhaps even the largest array lay in that cache, and not in memory.{doubts}",
+        )
     if far < NEAR * near:
         return Conclusion(
             "near",
             f"{said} That is little for a trip to memory. Perhaps the largest array still lay in a "
             f"cache.{doubts}",
         )
-    return Conclusion("far", f"{said} A chase gives it nothing to do.{doubts}")
+    return Conclusion("far", f"{said} The chase gave it nothing to do.{doubts}")
 
 
 def levels(mountain: Mountain) -> Conclusion:
