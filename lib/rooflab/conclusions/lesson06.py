@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from rooflab.conclusions import Conclusion, cautions, fold
 from rooflab.count.si import plain, si
-from rooflab.labs.memory.bandwidths import Bandwidths
+from rooflab.labs.memory.bandwidths import Bandwidth, Bandwidths
 from rooflab.labs.memory.concurrency import Concurrency
 from rooflab.labs.memory.mountain import Mountain
 from rooflab.predict.machine import Machine
@@ -64,8 +64,8 @@ def bandwidths(found: Bandwidths) -> Conclusion:
         "| | asked for | fetched | written back | both ways |",
         "|---|---|---|---|---|",
         *(
-            f"| {one.name} | {si(one.rate, 'B/s')} | {si(one.fetched, 'B/s')} | "
-            f"{si(one.written, 'B/s') if one.written else '–'} | {si(one.bus, 'B/s')} |"
+            f"| {one.name} | {si(one.rate, 'B/s')} | {_at_most(one, one.fetched)} | "
+            f"{si(one.written, 'B/s') if one.written else '–'} | {_at_most(one, one.bus)} |"
             for one in found.figures
         ),
     ]
@@ -73,6 +73,11 @@ def bandwidths(found: Bandwidths) -> Conclusion:
     rates = [one.rate for one in found.figures if one.lessons]
     case = "several" if max(rates) > 1.1 * min(rates) else "alike"
     return Conclusion(case, "\n".join([*rows, "", *said]))
+
+
+def _at_most(one: Bandwidth, rate: float) -> str:
+    """``rate`` in words; where more may travel than was asked for, nobody knows whether it does."""
+    return f"{'up to ' * (one.bus > 1.001 * one.rate)}{si(rate, 'B/s')}"
 
 
 CONCLUSIONS: Mapping[str, Callable[..., Conclusion]] = {

@@ -175,8 +175,8 @@ def _of_mix(mix: str, rate: float, read: float, best: float) -> Bandwidth:
 def _of_reading(rate: float, read: float, fetched: float, best: float) -> str:
     if best > ALIKE * rate:
         return (
-            f"{si(rate, 'B/s')}, all of it fetched. Only one direction of the way to memory is in "
-            "use. The lines that can be waited for at a time are the limit."
+            f"{si(rate, 'B/s')}, all of it fetched, and nothing goes back. One direction alone is "
+            "the limit: how many lines the core can wait for, or how fast they can come."
         )
     return f"{si(rate, 'B/s')}, all of it fetched. No mix is much faster on this machine."
 
@@ -207,7 +207,8 @@ def _of_copying(rate: float, read: float, fetched: float, best: float) -> str:
             f"{counted}. That is {times(bus / best, 2)} of the best figure here. So this "
             "processor seems to write at least some lines without fetching them first."
         )
-    return f"{counted}, {percent(bus / best)} of the best figure here. So the copy only looks slow."
+    said = f"{counted}. Then it fetches {percent(fetched / read)} of what reading does"
+    return f"{said}, and the copy only looks slow." if fetched > 0.85 * read else f"{said}."
 
 
 def _of_curve(curve: FreeLunch, update: float) -> Bandwidth:
