@@ -310,9 +310,9 @@ rl.memory.energy_bars(after=price)
 # button. The matrix units of GPUs go further: one of their instructions multiplies whole small
 # matrices.
 #
-# Newer chips need less for the arithmetic, and not always less for the trip. Here is the same from a
-# table of 2021 for 7 nm, with two kinds of memory: DDR4 is that of many computers, HBM2 is stacked
-# right beside the chip.
+# Newer chips need less for the arithmetic, and not always less for the trip. Here is the same from
+# published figures for 7 nm, with two kinds of memory: DDR4 is that of many computers, HBM2 is
+# stacked right beside the chip.
 
 # %% tags=["core", "nbval-check-output"]
 newer = rl.memory.energy_table("tpuv4i-7nm")

@@ -114,6 +114,12 @@ def test_multiply_adds_of_a_hop_are_latency_times_peak():
     assert "5300 multiply-adds" in conclude("06-hop", mountain(on), on.machine).text
 
 
+def test_a_matrix_unit_behind_the_core_does_not_count_as_the_core():
+    """110 ns at the 110 GFLOP/s of the core itself; the library's products reach 1100."""
+    on = MACHINES["M-series Mac"]
+    assert "6000 multiply-adds" in conclude("06-hop", mountain(on), on.machine).text
+
+
 def test_what_the_clock_warned_of_is_said_with_the_figures():
     on = MACHINES["hybrid laptop"]
     for name, given in (("06-hop", (on.machine,)), ("06-levels", ())):

@@ -17,7 +17,7 @@ NEAR = 10.0  # times: a memory whose hop is less than that slower is strangely n
 def hop(mountain: Mountain, core: Machine) -> Conclusion:
     """A hop in memory beside one in the nearest cache, and the arithmetic that it would hold."""
     near, far = float(mountain.latency[0]), float(mountain.latency[-1])
-    adds = far * core.peak("fp32") / 2
+    adds = far * core.peak("fp32", "vector") / 2
     said = (
         f"In {si(mountain.sizes[0], 'B')} a hop takes {si(near, 's')}, in "
         f"{si(mountain.sizes[-1], 'B')} it takes {si(far, 's')}, {fold(far / near)} as long. "

@@ -22,6 +22,7 @@ from rooflab.predict.machine import Machine
 TRAVEL = {"read": (1.0, 0.0), "copy": (1.0, 0.5), "update": (0.5, 0.5), "axpy": (2 / 3, 1 / 3)}
 _ONE_OF_TWO = "Of two lines that are fetched one goes back"
 ALIKE = 1.1  # times: figures this close to each other are called alike
+ALMOST = 0.85  # of what reading fetches: a copy that fetches as much is not slow
 
 
 @dataclass(frozen=True)
@@ -208,7 +209,7 @@ def _of_copying(rate: float, read: float, fetched: float, best: float) -> str:
             "processor seems to write at least some lines without fetching them first."
         )
     said = f"{counted}. Then it fetches {percent(fetched / read)} of what reading does"
-    return f"{said}, and the copy only looks slow." if fetched > 0.85 * read else f"{said}."
+    return f"{said}, and the copy only looks slow." if fetched > ALMOST * read else f"{said}."
 
 
 def _of_curve(curve: FreeLunch, update: float) -> Bandwidth:
