@@ -136,7 +136,7 @@ rl.check("06-claim-chain", working_set)
 # %% [markdown] tags=["core"]
 # ## Many at a time
 #
-# A chase gets one line in each latency. In your largest array that makes
+# A chase gets one line, and one latency later the next. In your largest array that makes
 
 # %% tags=["core"]
 wait = mountain.latency[-1]
@@ -144,7 +144,7 @@ print(f"{mountain.line} bytes every {rl.si(wait, 's')}: {rl.si(mountain.line / w
 print(f"read in order, one core: {rl.si(mountain.read[-1], 'B/s')}")
 
 # %% [markdown] tags=["core"]
-# It is the same memory and the same core, and the trip is no shorter. Reading in order is faster
+# It is the same memory and the same core, and a trip takes about as long. Reading in order is faster
 # because **many trips are made at once**: while one line is on its way, the core and its
 # prefetchers have asked for others. Such lines are *in flight*.
 #
@@ -314,12 +314,13 @@ rl.memory.energy_bars(after=price)
 # published figures for 7 nm, with two kinds of memory: DDR4 is that of many computers, HBM2 is
 # stacked right beside the chip.
 
-# %% tags=["core", "nbval-check-output"]
-newer = rl.memory.energy_table("tpuv4i-7nm")
-fma = newer.per_operation("fp32", "fma")
+# %% tags=["core"]
+newer, said = rl.memory.energy_table("tpuv4i-7nm"), []
 for memory in ("ddr4", "hbm2"):
     fetch = 4 * newer.with_memory(memory).per_byte("dram")
-    print(f"{memory}: {1e12 * fetch:.0f} pJ, as much as {fetch / fma:.0f} multiply-adds")
+    many = fetch / newer.per_operation("fp32", "fma")
+    said.append(f"{memory}: 4 bytes take {rl.si(fetch, 'J')}, as {many:.0f} multiply-adds do")
+rl.show.say(*said, after=price)
 
 # %% [markdown] tags=["core"]
 # ### Exercise 5 · Carried and computed

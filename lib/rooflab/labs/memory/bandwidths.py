@@ -188,13 +188,14 @@ def _of_writing(rate: float, read: float, fetched: float, best: float) -> str:
         return (
             f"{times(rate / read, 2)} of reading. {every}, and both ways count. It fetches "
             f"{si(fetched, 'B/s')}, {percent(fetched / read)} of what reading does."
+            f"{' So writing back is not free.' if fetched < ALMOST * read else ''}"
         )
     if rate < read / ALIKE:
         return (
             f"{percent(rate / read)} of reading. Both ways count, and still it is slower: reading "
-            "and writing in turns costs this memory time."
+            "and writing in turns seems to cost this memory time."
         )
-    return "about as much as reading: here both directions share one limit."
+    return "about as much as reading: here both directions seem to share one limit."
 
 
 def _of_copying(rate: float, read: float, fetched: float, best: float) -> str:
