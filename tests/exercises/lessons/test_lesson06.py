@@ -11,6 +11,8 @@ from rooflab.exercises.judge import judge
 from rooflab.exercises.lessons import lesson06
 from rooflab.exercises.observe.collect import collect
 from rooflab.exercises.registry import exercise, lesson
+from rooflab.labs.memory.levels import hierarchy
+from tests.labs.memory.support.synthetic import zen
 
 SEEDS = [0, *range(40)]
 
@@ -129,3 +131,11 @@ def test_no_rounding_gives_the_cores_of_all_memories():
             for case in exercise("06-underway").draw(seed)
         ]
         assert min(shares) < 0.5 < max(shares)
+
+
+def test_neighbours_alone_miss_a_cache_that_ends_over_an_octave():
+    """What the insight of 06-levels says of a real mountain, on one that is known."""
+    real = zen(32 << 20, soft=2.0)
+    found, _ = hierarchy(real, {})
+    assert len([level for level in found if level.found]) == 3
+    assert len(lesson06._levels(real.sizes, real.latency)) != 3
