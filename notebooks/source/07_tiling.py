@@ -61,6 +61,13 @@ here = rl.this_machine(threads=1)
 rl.show.say(rl.conclude("07-textbook", slow, fast, here), after=first)
 
 # %% [markdown] tags=["core"]
+# In the next picture the two pale marks near GEMM are what you measured. They lie one above the other:
+# the roofline counts every operand once, whatever the loops do, so both have the same intensity.
+
+# %% tags=["core"]
+rl.live.roofline(here, measurements=[slow, fast], ops=["gemm"], n=N, cache="warm", after=first)
+
+# %% [markdown] tags=["core"]
 # Three things make the difference, and this lesson is about one of them. A library uses the vectors
 # of the processor, keeps many sums in registers at a time, and **arranges the work so that what was
 # fetched is used again while it is still near**. To see the last one alone, let's count bytes.

@@ -113,6 +113,11 @@ def test_what_is_written_is_a_sequence_and_nothing_else(name):
         assert not re.search(other, text), other
 
 
+def test_what_a_core_waits_for_is_in_flight_and_nothing_else():
+    assert "*in flight*" in whole("06_where_data_lives")
+    assert not re.search(r"\bunder ?way\b", whole("06_where_data_lives"))
+
+
 @pytest.mark.parametrize(
     ("name", "word", "explained"),
     [
@@ -125,6 +130,15 @@ def test_what_is_written_is_a_sequence_and_nothing_else(name):
         ("05_decode", "**KV cache**", r"KV cache belongs|the caches"),
         ("05_decode", "*output matrix*", r"the output matrix"),
         ("05_decode", "are *weight only*", r"\*Weight only\*"),
+        ("06_where_data_lives", "comes in *lines*", r"Every line|a line is there"),
+        ("06_where_data_lives", "called *prefetching*", r"prefetchers"),
+        ("06_where_data_lives", "the **latency**", r"in each latency|its latency"),
+        ("06_where_data_lives", "**working set**", r"working sets? fits|working sets in bytes"),
+        ("06_where_data_lives", "are *in flight*", r"lines in flight|in flight for|are in flight"),
+        ("06_where_data_lives", "**Little's law**", r"what must be in flight"),
+        ("06_where_data_lives", "*line-fill buffers*", r"its buffers|buffers above"),
+        ("06_where_data_lives", "in *picojoules*", r"`byte` pJ"),
+        ("06_where_data_lives", "This is called SIMD", r"matrix units of GPUs"),
     ],
 )
 def test_a_word_is_explained_before_it_is_used(name, word, explained):

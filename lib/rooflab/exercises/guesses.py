@@ -290,7 +290,7 @@ _TABLE = (
     ),
     Question(
         "06-underway",
-        "One core reads in order from memory: how many lines are underway at any moment?",
+        "One core reads in order from memory: how many lines are in flight at any moment?",
         "lines", 1, 1000,
     ),
     Question(

@@ -196,7 +196,7 @@ class Concurrency:
             return f"{said}: its prefetchers get no further than the chases did."
         return (
             f"{said}, as {plain(self.lines(rate), 2)} lines in flight would give. The core's "
-            "prefetchers see what comes next, and ask for it from buffers of their own."
+            "prefetchers see what comes next, and ask for it beside."
         )
 
     def _together(self) -> str:
