@@ -493,17 +493,11 @@ for batch in (1, 8, 64):
 # - **Add up** energy: bytes × their price plus operations × theirs. Times overlap, energies add.
 # - And if you went deeper: **read** the arch of energy, and **compute** the joules of a token.
 #
-<<<<<<< HEAD
-# You know now where data lives, and what it costs to fetch it from each place. GEMM has the
-# intensity to pay for it only once. But that counts every operand once, and a real program
-# fetches them again and again. Lesson 07 counts how often, and makes it less.
-#
-# Go on with [lesson 07](07_tiling.ipynb).
-=======
 # You know now where data lives, and what it costs to fetch it from each place. In a large GEMM that
 # cost is small, if every matrix is carried only once. A real program fetches the same numbers again
 # and again. Lesson 07 counts how often, and makes it less.
->>>>>>> critic06
+#
+# Go on with [lesson 07](07_tiling.ipynb).
 
 # %% tags=["core"]
 rl.my_guesses()
