@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from rooflab.exercises.registry import exercise
 from tools.lesson import read_lesson
 
 SOURCES = sorted((Path(__file__).resolve().parents[2] / "notebooks" / "source").glob("[0-9]*.py"))
@@ -103,6 +104,14 @@ def whole(name: str) -> str:
     """All the text of a learner's copy, code spans included."""
     (source,) = (path for path in SOURCES if path.stem == name)
     return "\n".join(markdown(source))
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
+def test_as_many_lines_are_asked_for_as_the_solution_has(source: Path) -> None:
+    """A cell says "your code: 3 lines"; what rl.check says of an empty answer must be the same."""
+    solved = r'"exercise": "([^"]+)"\}\n(?:[^#]|#(?! BEGIN))*# BEGIN SOLUTION\n(.*?)# END SOLUTION'
+    for id, code in re.findall(solved, source.read_text("utf-8"), re.DOTALL):
+        assert exercise(id).lines == sum(1 for line in code.split("\n") if line.strip()), id
 
 
 @pytest.mark.parametrize("name", ["04_gemm_shapes", "05_decode"])

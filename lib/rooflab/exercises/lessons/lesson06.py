@@ -68,7 +68,7 @@ LEVELS = Exercise(
     "06-levels", "Find the caches", 3,
     "A chain was followed through working sets of these `sizes`, and a hop took these `seconds`. "
     "Return the list of the caches' capacities, the nearest first, as far as these sizes tell.",
-    "caches(sizes, seconds)", _levels, lines=3,
+    "caches(sizes, seconds)", _levels, lines=2,
     cases=_mountains,
     insight="That is how caches are measured where nobody prints their sizes. Now run it on "
             "mountain.sizes and mountain.latency. Does it miss a cache? On a real machine a level "
@@ -169,7 +169,7 @@ CHAIN = Exercise(
     "06-claim-chain", "Claim court: shuffled is a chain", 3,
     "Line i of an array holds follows[i], the number of the line to go to next. Every line has 64 "
     "bytes. How many bytes does a walk that begins at line 0 really touch?",
-    "working_set(follows)", _chain, cases=_chains, lines=5,
+    "working_set(follows)", _chain, cases=_chains, lines=4,
     insight="A shuffled array falls into several rings, and a walk stays in its own: half of the "
             "lines on average, and often far less. So the clock may show a cache where its owner "
             "takes it for the memory.",
@@ -225,7 +225,7 @@ UNDERWAY = Exercise(
     "was asked for. A core can have `lines` lines in flight at a time. Return (1) how many lines "
     "must be in flight on average to use the whole bandwidth, (2) the byte/s of one core alone, "
     "(3) the least number of cores that use all of it.",
-    "cores_needed(bandwidth, latency, lines)", _underway, cases=_memories, lines=3,
+    "cores_needed(bandwidth, latency, lines)", _underway, cases=_memories, lines=2,
     returns=("lines in flight", "byte/s of one core", "cores"), tolerance=1e-6,
     insight="Nothing in it computes. A core with faster arithmetic would not get one byte more.",
     misconceptions=(
@@ -456,7 +456,7 @@ BREAK_EVEN = Exercise(
     "computing costs as much energy as carrying, (2) the N at which it takes as much time. Neither "
     "need be a whole number. `byte`, `add`, `multiply` are in pJ, `peak` in FLOP/s, `bandwidth` in "
     "byte/s.",
-    "break_even(itemsize, byte, add, multiply, peak, bandwidth)", _even, cases=_processes, lines=2,
+    "break_even(itemsize, byte, add, multiply, peak, bandwidth)", _even, cases=_processes, lines=3,
     returns=("N of equal energy", "N of equal time"), tolerance=1e-6,
     derives=("gemm", "Roofline"),
     insight="The two are set by different things, one by a process and its wires, the other by how "
