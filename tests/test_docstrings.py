@@ -27,13 +27,17 @@ NAMES = sorted(
         *(f"memory.{name}" for name in rooflab.memory.__all__),
         *(f"search.{name}" for name in rooflab.search.__all__ if name != "operators"),
         *(f"search.operators.{name}" for name in rooflab.search.operators.__all__),
+        *(f"loops.Nest{name}" for name in ("", ".check", ".measure", ".run", ".stream")),
+        "loops.space",
+        *(f"cache.{name}" for name in rooflab.cache.__all__),
         *(f"Model.{name}" for name in ("decode", "prefill", "train_step")),
         *(f"Workload.{name}" for name in ("bound", "seconds", "explain")),
     ]
 )
 CONSTRUCTED = {
-    "DType", "Machine", "Model", "Operand", "Operation", "Roofline", "memory.Energy",
-    "memory.EnergyRoofline", "memory.EnergyTable", "show.Point",
+    "DType", "Machine", "Model", "Operand", "Operation", "Roofline", "cache.AccessStream",
+    "cache.Cache", "cache.Guard", "cache.Hierarchy", "cache.Reference", "loops.Nest",
+    "memory.Energy", "memory.EnergyRoofline", "memory.EnergyTable", "show.Point",
 }  # fmt: skip
 
 

@@ -187,6 +187,7 @@ def test_everything_that_is_imported_is_declared() -> None:
             "importlinter": "import-linter",
             "ml_dtypes": "ml_dtypes",
             "PIL": "pillow",
+            "cachesim": "pycachesim",
         }
         return known.get(package, package.lower().replace("_", "-"))
 
@@ -195,7 +196,7 @@ def test_everything_that_is_imported_is_declared() -> None:
     everything = imported("lib", "tests", "tools", "benchmarks") - beside_a_gpu
     assert {p for p in everything if declared_as(p) not in base | extra} == set()
     run_not_imported = {
-        "ipympl", "jupyterlab", "mypy", "notebook", "numba", "nvidia-cuda-nvdisasm",
+        "ipympl", "islpy", "jupyterlab", "mypy", "notebook", "nvidia-cuda-nvdisasm",
         "nvidia-cuda-nvrtc", "nvidia-ml-py", "pre-commit", "pytest-xdist", "ruff", "scipy-stubs",
         "setuptools", "types-PyYAML",
     }  # fmt: skip

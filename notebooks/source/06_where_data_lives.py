@@ -17,13 +17,13 @@
 # After this lesson you will be able to
 #
 # - **find** the caches of a computer in a curve that you measured, and say how large they are,
-# - **compute** how much must be underway at once for a memory to be fully used,
+# - **compute** how many lines must be in flight at once for a memory to be fully used,
 # - **tell** why several bandwidths of one memory can all be true,
 # - **add up** the energy of an operation, and say when moving costs more than computing,
 # - after the *Deeper* parts: **read** a roofline of energy, and **compute** the joules of a token.
 #
 # It takes about 50 minutes, with the *Deeper* parts 75; a lecture shows some of it in 25. You need
-# lessons 00 to 03.
+# lessons 00 to 03, and for the last *Deeper* part lesson 05.
 
 # %% tags=["core"]
 import rooflab as rl
@@ -42,10 +42,10 @@ import rooflab as rl
 # the walk is back where it began. Following them is called a **pointer chase**, and the time of one
 # hop is the **latency**: how long it takes until a line is there.
 #
-# The next cell makes arrays of many sizes, from some kilobytes to hundreds of megabytes, and chases
-# through each. It also reads them in order and copies them, as lessons 00 to 03 did. All that takes
-# about a quarter of a minute. **By what factor is a hop in the largest array slower than in the
-# smallest?** Guess.
+# The next cell makes arrays of many sizes and chases through each, again and again. The smallest
+# has 4 kilobytes and fits into the nearest cache. The largest should be too large for any cache. It
+# also reads them in order and copies them. All that takes about a quarter of a minute. **By what
+# factor is a hop in the largest array slower than in the smallest?** Guess.
 
 # %% tags=["core"]
 mountain = rl.memory.mountain(threads=1)
@@ -53,9 +53,10 @@ hop = rl.ask("06-hop", mountain.latency[-1] / mountain.latency[0])
 hop
 
 # %% [markdown] tags=["core"]
-# Below waits the whole picture. The array that is walked again and again is the **working set**.
-# Upwards is what a core reads, copies or waits for. Drag the slider, and walk from one end to the
-# other.
+# Below waits the whole picture, in two parts. The upper one shows how many bytes a second are read
+# and copied, the lower one how long a hop takes. To the right the array grows. What a program
+# touches again and again is called its **working set**; here it is the array. Drag the slider, and
+# walk from one end to the other.
 
 # %% tags=["core"]
 rl.live.mountain(mountain, after=hop)
@@ -66,11 +67,12 @@ rl.show.say(rl.conclude("06-hop", mountain, here), after=hop)
 
 # %% [markdown] tags=["core"]
 # People call this picture the *memory mountain*: from the left the curves of bandwidth fall in
-# steps. Each step is the end of a cache. As long as the working set fits, every hop finds its line
-# there. One size larger, and the chase always comes back to lines that have just been thrown out.
+# steps. A step is the end of a cache. As long as the working set fits, every hop finds its line
+# there. A little larger, and some hops come to lines that the cache has just thrown out to make
+# room. Larger still, and nearly all of them do.
 #
-# Nobody told the program how large the caches are. It found them in the curve, and the next cell
-# compares them with what the operating system says.
+# So the caches can be found in the curves alone. That has been done, and the next cell compares
+# them with what the operating system tells.
 
 # %% tags=["core"]
 rl.show.say(rl.conclude("06-levels", mountain), after=hop)
@@ -79,9 +81,11 @@ rl.show.say(rl.conclude("06-levels", mountain), after=hop)
 # ### Exercise 1 · Find the caches
 #
 # `sizes` are working sets in bytes, `seconds` the time of a hop in each of them, on a made-up
-# machine. Its clock wobbles by some per cent, and a step between two levels is at least a factor of
-# two. Return the list of the caches' capacities, the nearest first: the largest size that each of
-# them still holds.
+# machine. Its clock wobbles by some per cent. The last sizes are in memory, all others in a cache.
+# From one level to the next a hop takes at least twice as long, at once. Return the list of the
+# caches' capacities, the nearest first: the largest of these sizes that each of them still holds.
+#
+# Some machines are fast, some slow, and not all have the same number of caches.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "06-levels"}
@@ -98,10 +102,10 @@ rl.check("06-levels", caches)
 # %% [markdown] tags=["core"]
 # ## Claim court: shuffled is a chain
 #
-# A widespread recipe for such a measurement has two lines: take the numbers 0, 1, 2 … of all lines,
-# shuffle them, and follow them. If line `i` holds the number `follows[i]`, the walk goes from line
-# 0 to line `follows[0]`, and so on. It is random, and no line is left out of the list. So the walk
-# goes through the whole array. On trial: does it?
+# Here is a short recipe for such a walk: take the numbers 0, 1, 2 … of all lines, shuffle them, and
+# put one into each line. If line `i` holds the number `follows[i]`, the walk goes from line 0 to
+# line `follows[0]`, and so on. The claim: the list names every line exactly once, so the walk goes
+# through the whole array. Does it? Say what you expect, and then try it with six lines.
 
 # %% tags=["core", "nbval-check-output"]
 follows, at = [3, 4, 1, 5, 2, 0], 0
@@ -132,7 +136,7 @@ rl.check("06-claim-chain", working_set)
 # %% [markdown] tags=["core"]
 # ## Many at a time
 #
-# A chase gets one line in each latency. In your chase through memory that makes
+# A chase gets one line, and one latency later the next. In your largest array that makes
 
 # %% tags=["core"]
 wait = mountain.latency[-1]
@@ -140,19 +144,21 @@ print(f"{mountain.line} bytes every {rl.si(wait, 's')}: {rl.si(mountain.line / w
 print(f"read in order, one core: {rl.si(mountain.read[-1], 'B/s')}")
 
 # %% [markdown] tags=["core"]
-# It is the same memory and the same core. Reading in order is not faster because a trip takes less
-# time. It is faster because **many trips are made at once**: while one line is underway, the core
-# and its prefetchers have asked for others.
+# It is the same memory and the same core, and a trip takes about as long. Reading in order is faster
+# because **many trips are made at once**: while one line is on its way, the core and its
+# prefetchers have asked for others. Such lines are *in flight*.
 #
-# Suppose that a line is underway for 100 ns, and one arrives every 10 ns. Then 10 lines are
-# underway at any moment. This holds for everything that waits, for cars in a tunnel and guests in
-# a café, and it is called **Little's law**:
+# Suppose that a line is in flight for 100 ns, and one arrives every 10 ns. Then 10 lines are in
+# flight at any moment. This holds for everything that comes, stays a while and goes, for cars in a
+# tunnel and guests in a café, and it is called **Little's law**:
 #
-# $$\text{underway} = \text{rate} \times \text{time of each}$$
+# $$\text{in flight} = \text{rate} \times \text{time of each}$$
 #
 # For a memory the rate is its bandwidth in lines a second, and the time is its latency. **How many
-# lines are underway while one core of yours reads in order from memory?** The next cell runs
-# several chases side by side, 1, 2, 4 and more of them, and measures how much that helps.
+# lines are in flight while one core of yours reads in order?** You have just read all figures that
+# it takes. The answer is an estimate: it takes the time of a lone hop for that of every trip. The
+# cell below also runs several chases side by side, 1, 2, 4 and more of them, and measures how much
+# that helps.
 
 # %% tags=["core"]
 chases = rl.memory.concurrency("dram")
@@ -163,17 +169,18 @@ lines
 rl.show.say(rl.conclude("06-underway", chases), after=lines)
 
 # %% [markdown] tags=["core"]
-# A core has only so many places in which it notes what it waits for. On many processors they are
-# called *line-fill buffers*, and there are some ten to fifty of them next to the first cache. When
-# all are taken, the next request has to wait. So **one core's bandwidth is not a property of the
-# memory. It is its own buffers × the bytes of a line ÷ the latency of that memory**, as long as the
-# memory has more to give. Servers show it best: their memory serves dozens of cores, its latency is
-# long, and one core alone gets a small part of it.
+# A core has only so many places in which it notes what it waits for. Intel calls them *line-fill
+# buffers*. For many years its cores had ten of them at the first cache; newer cores have more, and
+# prefetchers may have others further out. When all are taken, the next request has to wait. So
+# **the most that one core can get is its buffers × the bytes of a line ÷ the latency**, however
+# much the memory could give. Servers show it best: their memory serves dozens of cores, its latency
+# is long, and one core alone gets a small part of it. Where there are few cores, one may get nearly
+# all.
 #
 # ### Vote, or choose for yourself
 #
-# A new memory has twice the bandwidth and the same latency. One core, whose buffers were all taken
-# before, now reads …
+# A new memory has twice the bandwidth and the same latency. You read with one core, and its buffers
+# were all taken before. Now it reads …
 #
 # <details><summary><b>A</b> twice as fast.</summary>
 #
@@ -184,14 +191,14 @@ rl.show.say(rl.conclude("06-underway", chases), after=lines)
 #
 # <details><summary><b>B</b> as fast as before.</summary>
 #
-# **Right.** Lines underway and latency are what they were, and so is their ratio. Twice as many
+# **Right.** Lines in flight and latency are what they were, and so is their ratio. Twice as many
 # cores can now be served.
 #
 # </details>
 #
-# <details><summary><b>C</b> half as fast: twice as many lines are underway in the memory.</summary>
+# <details><summary><b>C</b> a little faster: it has to wait less often for its turn.</summary>
 #
-# This takes the memory's capacity for a queue. Nobody else is waiting in it here.
+# This is *the memory was busy*. It was not: the core had no place to ask for more.
 #
 # </details>
 #
@@ -204,10 +211,10 @@ rl.show.say(rl.conclude("06-underway", chases), after=lines)
 # ### Exercise 3 · How many cores fill a memory?
 #
 # A memory gives `bandwidth` byte/s; a line of 64 bytes arrives `latency` seconds after it was asked
-# for; a core can have `lines` lines underway. Return
+# for; a core can have `lines` lines in flight. Return
 #
-# 1. how many lines must be underway to use the whole bandwidth,
-# 2. the byte/s of one core,
+# 1. how many lines must be in flight on average to use the whole bandwidth,
+# 2. the byte/s of one core alone,
 # 3. the least number of cores that use all of it together.
 
 
@@ -225,17 +232,19 @@ rl.check("06-underway", cores_needed)
 # %% [markdown] tags=["core"]
 # ## One memory, several bandwidths
 #
-# Have you noticed? Lesson 00 found a bandwidth of one core, lesson 02 timed AXPY, lesson 03 drew a
-# roof for reading, and they were not the same. None of them was wrong. Each counted the bytes that
-# its own loop *asks for*, in both directions together. But a core runs out of buffers for the lines
-# that it **fetches**. What it writes back leaves by another way, and needs none of them.
+# Have you noticed? Lesson 00 found a bandwidth of one core, lesson 02 timed AXPY, lesson 03 had a
+# roof for each mix of reading and writing, and on most computers no two of them are the same. None
+# is wrong. Each counts the bytes that its own loop *asks for*, in both directions together. But the
+# buffers above are for lines that a core **fetches**. What it writes back leaves by another way, and
+# takes none of them.
 #
 # - *reading* asks for one line and fetches one;
 # - *updating in place*, as in lesson 00, fetches a line and writes the same line back: two for one;
 # - *AXPY* fetches two lines and writes one of them back: three for two;
-# - *copying* asks for two lines: one to read, one to write. But most processors fetch a line before
-#   they write it, since a program could be going to change a part of it only. So three lines
-#   travel, and the copy reports two.
+# - *copying* asks for two lines: one to read, one to write. But many processors fetch a line before
+#   they write it, since a program could be going to change a part of it only. Then three lines
+#   travel, and the copy reports two. Others notice that whole lines are written, and save the
+#   fetch.
 #
 # Here are your own figures, and what they become when everything that travels is counted.
 
@@ -268,11 +277,11 @@ rl.check("06-bus", bus_rate)
 # ## What a trip costs in energy
 #
 # A trip costs time only if you wait for it. It costs energy always. Charging a wire takes energy
-# for every bit, and a wire to the memory is long.
+# for every bit, and the wire to the memory is long.
 #
-# These figures were published in 2014 for chips of that time, in *picojoules*: 1 pJ is $10^{-12}$
-# joules. They are still quoted everywhere. Today's chips need less for all of it, but the
-# arithmetic has become cheaper faster than the wires have.
+# These figures were published in 2014, for chips of an older kind with features of 45 nm, in
+# *picojoules*: 1 pJ is $10^{-12}$ joules. They are still quoted everywhere. The figure for memory is
+# the lower end of a range that goes up to twice as much.
 
 # %% tags=["core", "nbval-check-output"]
 table = rl.memory.energy_table("horowitz-45nm")
@@ -293,18 +302,32 @@ rl.memory.energy_bars(after=price)
 
 # %% [markdown] tags=["core"]
 # The bars are AXPY, GEMV and GEMM on N × N numbers. Slide N, and watch the share of moving data in
-# GEMM. Then let the picture charge for what a processor does besides: operands that come from the
-# first cache, and the instructions themselves.
+# GEMM. Then press the buttons, one after the other. They charge for what a processor does besides:
+# operands that come from the first cache, and the instructions themselves.
 #
-# An instruction costs about as much whether it does one addition or sixteen. So it pays to do
-# many operations with one of them. That is what the *vectors* of a processor are for, and why
-# matrix units exist.
+# To fetch and decode an instruction costs about as much whether it does one addition or sixteen. So
+# processors have instructions that compute on many numbers at once. This is called SIMD, the last
+# button. The matrix units of GPUs go further: one of their instructions multiplies whole small
+# matrices.
 #
+# Newer chips need less for the arithmetic, and not always less for the trip. Here is the same from
+# published figures for 7 nm, with two kinds of memory: DDR4 is that of many computers, HBM2 is
+# stacked right beside the chip.
+
+# %% tags=["core"]
+newer, said = rl.memory.energy_table("tpuv4i-7nm"), []
+for memory in ("ddr4", "hbm2"):
+    fetch = 4 * newer.with_memory(memory).per_byte("dram")
+    many = fetch / newer.per_operation("fp32", "fma")
+    said.append(f"{memory}: 4 bytes take {rl.si(fetch, 'J')}, as {many:.0f} multiply-adds do")
+rl.show.say(*said, after=price)
+
+# %% [markdown] tags=["core"]
 # ### Exercise 5 · Carried and computed
 #
-# A product of an `m` × `k` and a `k` × `n` matrix with numbers of `itemsize` bytes, where each
-# operand is carried once. A byte to or from memory takes `byte` pJ, an addition `add` pJ, a
-# multiplication `multiply` pJ. Return the joules of carrying, and those of computing.
+# A product of an `m` × `k` and a `k` × `n` matrix with numbers of `itemsize` bytes. The two matrices
+# and their product are carried once each. A byte to or from memory takes `byte` pJ, an addition
+# `add` pJ, a multiplication `multiply` pJ. Return the joules of carrying, and those of computing.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "06-joules"}
@@ -322,12 +345,13 @@ rl.check("06-joules", joules)
 # %% [markdown] tags=["core"]
 # ## Claim court: “moving data costs more than computing”
 #
-# You find this sentence in most talks about hardware, and mostly this very table is behind it. For
-# one access and one operation it is plainly true. Is it true of a program?
+# You can hear this sentence in many talks about hardware, often with this very table. For one
+# access and one operation it is plainly true. Is it true of a program?
 #
 # ### Vote, or choose for yourself
 #
-# By that table, for AXPY and GEMM in `fp32`, each operand carried once, moving costs more …
+# By that table, for AXPY and GEMM in `fp32`, every matrix and vector carried once, moving costs
+# more …
 #
 # <details><summary><b>A</b> always: one access costs a hundred operations.</summary>
 #
@@ -344,19 +368,19 @@ rl.check("06-joules", joules)
 #
 # <details><summary><b>C</b> where memory is the limit of the time.</summary>
 #
-# Close, and still wrong: the two borders are not at the same place. The next exercise finds both.
+# Close, and still wrong: energy has a border of its own. The next exercise finds both.
 #
 # </details>
 #
 # <details><summary><b>D</b> never: caches make it free.</summary>
 #
-# Caches save trips to memory. They are paid for their own.
+# Caches save trips to memory. A trip to a cache costs energy as well, only less.
 #
 # </details>
 #
 # ### Exercise 6 · Two break-evens
 #
-# A product of two N × N matrices, each operand carried once. Return
+# A product of two N × N matrices; all three are carried once. Return
 #
 # 1. the N at which computing costs as much *energy* as carrying,
 # 2. the N at which it takes as much *time*.
@@ -377,6 +401,9 @@ def break_even(itemsize, byte, add, multiply, peak, bandwidth):
 # %% tags=["core", "nbval-check-output"]
 rl.check("06-break-even", break_even)
 
+# %% [markdown] tags=["core"]
+# By the table of 45 nm, from small products to large ones:
+
 # %% tags=["core", "nbval-check-output"]
 for n in (64, 256, 1024, 4096):
     print(rl.memory.energy(rl.gemm(n, n, n)))
@@ -386,16 +413,18 @@ for n in (64, 256, 1024, 4096):
 #
 # Divide the joules of an operation by its FLOPs, and you have the energy of one FLOP. It depends on
 # the intensity alone, just as the roof does: a fixed price for the arithmetic, and the price of a
-# byte divided by the intensity. The figure below draws its reciprocal, FLOPs for each joule.
+# byte divided by the intensity. The list below gives the reciprocal, FLOPs for each joule, for AXPY,
+# GEMV, and square products with N = 96, 1024 and 8192.
 #
-# There is no bend in it. Times overlap, so the longer one counts and the roof has a corner. Energies
-# add up, so the curve is an arch. Where both parts cost the same, it is at half its height. That
-# intensity is the *balance of energy*, and it need not be the ridge.
+# Drawn over the intensity, there is no bend in it. Times overlap, so the longer one counts and the
+# roof has a corner. Energies add up, so the curve is an arch. Where both parts cost the same, a
+# joule buys half the FLOPs that it buys at best. That intensity is the *balance of energy*, and it
+# need not be the ridge.
 
 # %% tags=["deep", "nbval-check-output"]
 arch = rl.memory.energy_roofline("horowitz-45nm", "fp32")
-print(f"balance of energy: {arch.balance:.0f} FLOP/byte")
-for intensity in (1 / 6, 1 / 2, 16, 170, 1365):
+print(f"at best: {rl.si(arch.best, 'FLOP/J')}; balance of energy: {arch.balance:.0f} FLOP/byte")
+for intensity in (1 / 6, 1 / 2, 16, arch.balance, 1024 / 6, 8192 / 6):
     print(f"{intensity:8.2f} FLOP/byte: {rl.si(float(arch.efficiency(intensity)), 'FLOP/J')}")
 
 # %% [markdown] tags=["deep"]
@@ -449,24 +478,26 @@ for batch in (1, 8, 64):
     print(f"{whole}; {rl.si(whole.joules / batch, 'J')} for each token")
 
 # %% [markdown] tags=["deep"]
-# From 1 sequence to 8 a token becomes four times cheaper. From 8 to 64 it hardly does: what is left
-# is the past of each sequence, which nobody shares.
+# From 1 sequence to 8 a token becomes four times cheaper. From 8 to 64 it becomes 1.6 times cheaper:
+# most of what is left is the past of each sequence, which nobody shares.
 
 # %% [markdown] tags=["core"]
 # ## What you can do now
 #
 # - **Find** caches in a curve: a step is the end of a level, and the largest size before it is what
 #   that level holds.
-# - **Compute** what must be underway: bandwidth × latency. A core that cannot have so much underway
-#   cannot use the memory alone.
+# - **Compute** what must be in flight: bandwidth × latency. A core that cannot have so much in
+#   flight cannot use the memory alone.
 # - **Tell** bandwidths apart: each loop counts what it asks for, and the bus carries what is fetched
 #   and written back.
 # - **Add up** energy: bytes × their price plus operations × theirs. Times overlap, energies add.
 # - And if you went deeper: **read** the arch of energy, and **compute** the joules of a token.
 #
-# You know now where data lives, and what it costs to fetch it from each place. GEMM has the
-# intensity to pay for it only once. But that counts every operand once, and a real program
-# fetches them again and again. Lesson 07 counts how often, and makes it less.
+# You know now where data lives, and what it costs to fetch it from each place. In a large GEMM that
+# cost is small, if every matrix is carried only once. A real program fetches the same numbers again
+# and again. Lesson 07 counts how often, and makes it less.
+#
+# Go on with [lesson 07](07_tiling.ipynb).
 
 # %% tags=["core"]
 rl.my_guesses()

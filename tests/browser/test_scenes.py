@@ -100,6 +100,9 @@ told = {"l1": 48 * KIB, "l2": MIB, "l3": 480 * MIB}
 found = mountain(zen(24 * MIB, noise=0.05), told, name="A core", measured_on="2026-11-23")
 picture = rl.live.mountain(found, start=2 * MIB)""",
     "boxes": 'picture = rl.live.roofline(machine="h100-sxm", box=True).box',
+    "tiles": "picture = rl.cache.tiles()",
+    "space": """nest = rl.loops.Nest({"i": (1, 7), "j": 6}, "A[i,j] = A[i-1,j+1]*0.5")
+picture = rl.loops.space(nest)""",
 }
 START = f"""import sys
 sys.path.insert(0, {str(Path(__file__).parents[2])!r})

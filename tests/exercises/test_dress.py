@@ -29,6 +29,7 @@ from tests.exercises.dress import (
     lesson04,
     lesson05,
     lesson06,
+    lesson07,
 )
 from tests.grade.support import in_process
 from tests.grade.support.notebooks import changed, put
@@ -41,6 +42,7 @@ TABLES = {
     "04": lesson04,
     "05": lesson05,
     "06": lesson06,
+    "07": lesson07,
 }
 IMPORTS = """import math, statistics
 import numpy as np

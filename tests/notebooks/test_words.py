@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from rooflab.exercises.registry import exercise
 from tools.lesson import read_lesson
 
 SOURCES = sorted((Path(__file__).resolve().parents[2] / "notebooks" / "source").glob("[0-9]*.py"))
@@ -105,12 +106,25 @@ def whole(name: str) -> str:
     return "\n".join(markdown(source))
 
 
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
+def test_as_many_lines_are_asked_for_as_the_solution_has(source: Path) -> None:
+    """A cell says "your code: 3 lines"; what rl.check says of an empty answer must be the same."""
+    solved = r'"exercise": "([^"]+)"\}\n(?:[^#]|#(?! BEGIN))*# BEGIN SOLUTION\n(.*?)# END SOLUTION'
+    for id, code in re.findall(solved, source.read_text("utf-8"), re.DOTALL):
+        assert exercise(id).lines == sum(1 for line in code.split("\n") if line.strip()), id
+
+
 @pytest.mark.parametrize("name", ["04_gemm_shapes", "05_decode"])
 def test_what_is_written_is_a_sequence_and_nothing_else(name):
     text = whole(name)
     assert "**sequence**" in text
     for other in (r"\bconversation", r"\busers?\b", r"\bseveral texts\b", r"\btexts of the batch"):
         assert not re.search(other, text), other
+
+
+def test_what_a_core_waits_for_is_in_flight_and_nothing_else():
+    assert "*in flight*" in whole("06_where_data_lives")
+    assert not re.search(r"\bunder ?way\b", whole("06_where_data_lives"))
 
 
 @pytest.mark.parametrize(
@@ -125,6 +139,15 @@ def test_what_is_written_is_a_sequence_and_nothing_else(name):
         ("05_decode", "**KV cache**", r"KV cache belongs|the caches"),
         ("05_decode", "*output matrix*", r"the output matrix"),
         ("05_decode", "are *weight only*", r"\*Weight only\*"),
+        ("06_where_data_lives", "comes in *lines*", r"Every line|a line is there"),
+        ("06_where_data_lives", "called *prefetching*", r"prefetchers"),
+        ("06_where_data_lives", "the **latency**", r"in each latency|its latency"),
+        ("06_where_data_lives", "**working set**", r"working sets? fits|working sets in bytes"),
+        ("06_where_data_lives", "are *in flight*", r"lines in flight|in flight for|are in flight"),
+        ("06_where_data_lives", "**Little's law**", r"what must be in flight"),
+        ("06_where_data_lives", "*line-fill buffers*", r"its buffers|buffers above"),
+        ("06_where_data_lives", "in *picojoules*", r"`byte` pJ"),
+        ("06_where_data_lives", "This is called SIMD", r"matrix units of GPUs"),
     ],
 )
 def test_a_word_is_explained_before_it_is_used(name, word, explained):

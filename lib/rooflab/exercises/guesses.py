@@ -290,13 +290,24 @@ _TABLE = (
     ),
     Question(
         "06-underway",
-        "One core reads in order from memory: how many lines are underway at any moment?",
+        "One core reads in order from memory: how many lines are in flight at any moment?",
         "lines", 1, 1000,
     ),
     Question(
         "06-price",
         "How many multiply-adds cost as much energy as fetching one number from memory?",
         "multiply-adds", 0.1, 10_000,
+    ),
+    Question(
+        "07-textbook",
+        "The same multiply-adds on one core: by what factor is the library faster than the "
+        "textbook's three loops?",
+        "×", 1, 1000,
+    ),
+    Question(
+        "07-fits",
+        "The cache holds exactly three tiles: how many times the formula's bytes does it move?",
+        "×", 0.5, 50,
     ),
 )  # fmt: skip
 

@@ -11,6 +11,8 @@ from rooflab.exercises.judge import judge
 from rooflab.exercises.lessons import lesson06
 from rooflab.exercises.observe.collect import collect
 from rooflab.exercises.registry import exercise, lesson
+from rooflab.labs.memory.levels import hierarchy
+from tests.labs.memory.support.synthetic import zen
 
 SEEDS = [0, *range(40)]
 
@@ -89,7 +91,7 @@ def test_stream_counts_a_triad_three_times_and_the_bus_carries_four():
 
 
 def test_one_line_at_a_time_is_a_bandwidth_that_no_one_would_buy():
-    """64 bytes every 80 ns are 0.8 GB/s; 20 lines underway make 16 GB/s of it (Little's law)."""
+    """64 bytes every 80 ns are 0.8 GB/s; 20 lines in flight make 16 GB/s of it (Little's law)."""
     assert lesson06._underway(1e12, 80e-9, 1)[1] == pytest.approx(0.8e9)
     assert lesson06._underway(1e12, 80e-9, 20)[1] == pytest.approx(16e9)
     assert lesson06._underway(16e9, 80e-9, 20)[0] == pytest.approx(20)
@@ -112,3 +114,28 @@ def test_mountains_have_as_many_steps_as_caches():
             assert all(
                 b / a < 1.05 or b / a > 2.3 for a, b in zip(case["seconds"], case["seconds"][1:])
             )
+
+
+def test_no_threshold_in_seconds_finds_the_caches_of_all_machines():
+    """A step of the fast machine is smaller than a wobble of the slow one's clock."""
+    for seed in SEEDS:
+        fast, slow, _ = (case["seconds"] for case in exercise("06-levels").draw(seed))
+        step = min(b - a for a, b in zip(fast, fast[1:]) if b > 2 * a)
+        assert step < max(b - a for a, b in zip(slow, slow[1:]) if b < 2 * a)
+
+
+def test_no_rounding_gives_the_cores_of_all_memories():
+    for seed in SEEDS:
+        shares = [
+            case["bandwidth"] * case["latency"] / 64 / case["lines"] % 1
+            for case in exercise("06-underway").draw(seed)
+        ]
+        assert min(shares) < 0.5 < max(shares)
+
+
+def test_neighbours_alone_miss_a_cache_that_ends_over_an_octave():
+    """What the insight of 06-levels says of a real mountain, on one that is known."""
+    real = zen(32 << 20, soft=2.0)
+    found, _ = hierarchy(real, {})
+    assert len([level for level in found if level.found]) == 3
+    assert len(lesson06._levels(real.sizes, real.latency)) != 3

@@ -70,7 +70,8 @@ REFUSED = {
     "an order": (lambda: gemm_stream(9, 9, 9, order="iij"), "order='iij' must have the letters"),
     "a tile order": (lambda: gemm_stream(9, 9, 9, tile_order="ij"), "tile_order='ij'"),
     "where C is": (lambda: gemm_stream(9, 9, 9, c="cache"), "c='cache' is unknown"),
-    "a tile of C cut off": (lambda: gemm_stream(9, 9, 9, tile=2, c="tile"), "2 does not divide m=9"),
+    "a tile of C cut off": (
+        lambda: gemm_stream(9, 9, 9, tile=2, c="tile"), "2 does not divide m=9"),
     "half bytes": (lambda: gemm_stream(9, 9, 9, "fp4"), "a loop moves whole bytes"),
     "two bases": (lambda: gemm_stream(9, 9, 9, bases=(0, 9)), "must be 3 addresses"),
     "no rows": (lambda: gemv_stream(0, 9), "m=0 must be a positive"),

@@ -12,7 +12,7 @@ from rooflab.labs.cache import AccessStream, Cache, Guard, Hierarchy, Reference,
 from rooflab.labs.cache.ledger import KINDS
 from tests.support.plain_caches import PlainCaches, walked
 
-QUICK = settings(max_examples=80, deadline=None)
+QUICK = settings(max_examples=120, deadline=None)
 LINE = 16
 
 
@@ -33,18 +33,21 @@ def hierarchies(draw: st.DrawFn) -> Hierarchy:
 
 @st.composite
 def streams(draw: st.DrawFn) -> AccessStream:
-    """Two or three short loops with a few references, some before or after inner loops."""
+    """Up to three loops with a few references, some before or after inner loops.
+
+    The innermost loop may be long and its steps short: its turns are then simulated together.
+    """
     loops = draw(st.integers(1, 3))
-    extents = tuple(draw(st.integers(1, 5)) for _ in range(loops))
-    number = st.integers(-24, 24)
+    extents = (*(draw(st.integers(1, 4)) for _ in range(loops - 1)), draw(st.integers(1, 40)))
+    number = st.sampled_from((0, 0, 1, 2, 4, -1, -4, 8, -8, 16, -16, 24))
     references = tuple(
         Reference(
             array=draw(st.sampled_from("AB")),
-            offset=draw(st.integers(400, 600)),
+            offset=draw(st.integers(800, 900)),
             strides=tuple(draw(number) for _ in range(loops)),
             depth=draw(st.integers(0, loops)),
             write=draw(st.booleans()),
-            bytes=draw(st.integers(1, 20)),
+            bytes=draw(st.sampled_from((1, 2, 4, 4, 8, 20))),
             when=draw(st.sampled_from(("before", "after"))),
         )
         for _ in range(draw(st.integers(1, 4)))
@@ -125,6 +128,25 @@ def test_an_inclusive_level_takes_its_lines_away_from_those_above():
     inclusive = simulate(trace, Hierarchy(*levels, inclusive=True))
     assert apart.traffic("L1").misses == 65
     assert inclusive.traffic("L1").misses > 65 + 10
+
+
+def test_a_place_that_became_empty_is_taken_before_a_line_leaves():
+    """Line 2 drives line 0 out of the level below, so out of this one; line 1 can stay."""
+    levels = Cache("L1", 2 * LINE, line=LINE), Cache("L2", 2 * LINE, ways=1, line=LINE)
+    trace = [LINE, 0, 2 * LINE, LINE]
+    assert simulate(trace, Hierarchy(*levels, inclusive=True)).traffic("L1").misses == 3
+
+
+def test_turns_that_are_alike_are_not_simulated_together_around_a_prefetch():
+    """The line fetched ahead is newer than x and y after the first turn, older after the second."""
+    cache = Hierarchy(Cache("L1", 4 * LINE, line=LINE, prefetch=True))
+    x, y = Reference("x", 0, (0, 0), 2, bytes=1), Reference("y", 160, (0, 1), 2, bytes=1)
+    z = Reference("z", 320, (320, 0), 1, bytes=1)
+    stream, plain = AccessStream((3, 8), (z, x, y)), PlainCaches(cache)
+    for one, address in walked(stream):
+        plain.access(one.array, address, one.bytes, one.write)
+    plain.flush()
+    assert counted(simulate(stream, cache)) == expected(plain)
 
 
 def test_warm_caches_have_no_first_misses():

@@ -95,6 +95,15 @@ def test_packing_and_item_size_move_addresses() -> None:
     assert b.strides == (0, 8 * 8 * 4, 8 * 4, 8)
 
 
+def test_addresses_are_never_negative() -> None:
+    nest = Nest({"i": 10}, "B[i] = A[i]")
+    backwards = nest.split("i", 4).reverse("io").reorder("ii", "io")
+    assert [one.strides for one in nest.reverse("i").stream().references] == [(-4,), (-4,)]
+    with pytest.raises(ValueError, match="no reversed one that does not divide"):
+        backwards.stream()
+    assert min(at for _, at, _ in played(nest.reverse("i").stream())) == 0
+
+
 def test_nests_one_after_the_other_are_streamed_by_statement() -> None:
     nest = Nest({"i": 4}, "B[i] = A[i]; C[i] = B[i]", order="nests")
     with pytest.raises(ValueError, match="fuse them"):
@@ -107,6 +116,8 @@ def test_nests_one_after_the_other_are_streamed_by_statement() -> None:
 def test_what_is_not_affine_is_refused() -> None:
     with pytest.raises(ValueError, match="no affine stream"):
         gemm(4).coalesce("i", "j").stream()
+    with pytest.raises(ValueError, match="knows no skewed loop"):
+        gemm(4).skew("j", "i").stream()
     shifted = Nest({"i": 4}, "B[i] = A[i]; C[i] = B[i]").shift("i", 1, "T")
     with pytest.raises(ValueError, match="no single stream"):
         shifted.stream()

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import rooflab as rl
 from rooflab.labs.loops.nest import Nest
 from tests.labs.loops.support.random_nests import scheduled
 
@@ -249,3 +250,29 @@ def test_schedules_that_cannot_be_run_are_refused() -> None:
         Nest({"i": 4096}, "B[i] = A[i]").unroll("i").code("numba")
     with pytest.raises(ValueError, match="vectorize one of them"):
         gemm(4, 4, 4).reorder("k", "i", "j").vectorize("i").vectorize("j").code("numba")
+
+
+def test_a_schedule_is_timed_as_the_product_that_it_is() -> None:
+    """Operands lie by columns, and the nest reads them by rows: C + B·A of the transposed ones."""
+    nest = rl.loops.Nest({"i": 24, "j": 24, "k": 24}, "C[i,j] += A[i,k]*B[k,j]")
+    op = rl.gemm(24, 24, 24, accumulate=True)
+    for one in (nest, nest.tile({"i": 8, "j": 8, "k": 8}), nest.pack("B")):
+        found = one.measure(op, samples=3, seconds=0.001)
+        assert (found.cache, found.threads, found.op) == ("warm", 1, op)
+    wrong = rl.loops.Nest({"i": 24, "j": 24, "k": 24}, "C[i,j] += A[i,k]*B[j,k]")
+    with pytest.raises(ValueError, match="wrongly"):
+        wrong.measure(op, samples=3, seconds=0.001)
+
+
+@pytest.mark.parametrize(
+    ("op", "said"),
+    [
+        (rl.gemm(24, 24, 24), "add a product of square matrices"),
+        (rl.gemm(24, 24, 12, accumulate=True), "add a product of square matrices"),
+        (rl.gemm(8, 8, 8, accumulate=True), r"needs a nest on A, B and C of \(8, 8\)"),
+    ],
+)
+def test_another_operation_is_not_timed(op: rl.Operation, said: str) -> None:
+    nest = rl.loops.Nest({"i": 24, "j": 24, "k": 24}, "C[i,j] += A[i,k]*B[k,j]")
+    with pytest.raises(ValueError, match=said):
+        nest.measure(op)

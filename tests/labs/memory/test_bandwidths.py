@@ -38,7 +38,8 @@ def test_a_core_that_is_limited_by_fetching_fetches_the_same_in_every_mix():
         ("axpy", 27e9, "Of two lines that are fetched one goes back"),
         ("update", 20e9, "share one limit"),
         ("update", 12e9, "slower"),
-        ("copy", 18e9, "only looks slow"),
+        ("copy", 18e9, "90 % of what reading does, and the copy only looks slow"),
+        ("copy", 12e9, "fetches 60 % of what reading does."),
         ("copy", 36e9, "without fetching them first"),
     ],
 )

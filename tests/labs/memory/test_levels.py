@@ -80,11 +80,46 @@ def test_a_mac_tells_no_third_level():
 
 def test_a_told_cache_without_a_step_is_said():
     two = curves((32 * KIB,), (1e-9, 80e-9), (30e9, 3e9))
-    levels, _ = hierarchy(two, {"l1": 32 * KIB, "l2": 900 * KIB, "l3": 900 * MIB})
-    assert kinds(levels)[1:3] == [("L2", "unseen"), ("L3", "unseen")]
+    levels, _ = hierarchy(two, {"l1": 32 * KIB, "l2": 900 * KIB, "l3": 12 * MIB})
+    assert kinds(levels)[1:] == [("L2", "unseen"), ("L3", "unseen"), ("memory", "memory")]
     assert "no step there. It may be" in levels[1].sentence
+
+
+@pytest.mark.parametrize("last", [400 * MIB, 900 * MIB])
+@pytest.mark.parametrize("noise", [0.0, 0.05])
+def test_a_cache_larger_than_every_working_set_is_not_called_memory(last, noise):
+    """Working sets end at 320 MiB, where memory is short or somebody chose them so."""
+    levels, _ = hierarchy(zen(last, noise=noise), {**ZEN, "l3": last})
+    assert kinds(levels) == [("L1", "agrees"), ("L2", "agrees"), ("L3", "open")]
+    assert levels[-1].found is None and levels[-1].latency == pytest.approx(14e-9, rel=0.1)
+    assert "memory was not reached" in levels[-1].sentence
+
+
+def test_a_cache_whose_end_has_begun_and_is_not_over_is_not_called_memory():
+    """It serves fewer and fewer hops up to three times its size; working sets end before that."""
+    levels, _ = hierarchy(zen(150 * MIB, soft=2.0), {**ZEN, "l3": 150 * MIB})
+    assert kinds(levels)[2:] == [("L3", "open")]
+
+
+def test_the_nearest_of_two_caches_that_were_not_left_is_the_one():
+    flat = curves((32 * KIB,), (1e-9, 4e-9), (300e9, 100e9))
+    told = {"l1": 32 * KIB, "l2": 400 * MIB, "l3": 900 * MIB}
+    levels, _ = hierarchy(flat, told)
+    assert kinds(levels) == [("L1", "agrees"), ("L2", "open"), ("L3", "unseen")]
     assert "too small to tell" in levels[2].sentence
-    assert "or still a cache" in levels[3].sentence
+
+
+def test_behind_a_cache_that_is_not_told_a_larger_one_may_be_anything():
+    """32 MiB found, 900 MiB told: too far apart to be one cache. What follows may be memory."""
+    levels, _ = hierarchy(zen(32 * MIB), {"l1": 48 * KIB, "l2": MIB, "l3": 900 * MIB})
+    assert ("cache", "untold") in kinds(levels) and kinds(levels)[-1] == ("memory", "memory")
+    assert "or still a cache" in levels[-1].sentence
+
+
+def test_a_cache_that_was_found_smaller_leaves_no_doubt_of_the_memory():
+    levels, _ = hierarchy(zen(32 * MIB), {**ZEN, "l3": 400 * MIB})
+    assert kinds(levels)[2:] == [("L3", "smaller"), ("memory", "memory")]
+    assert "still a cache" not in levels[-1].sentence
 
 
 def test_larger_than_told():

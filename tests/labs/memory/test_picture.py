@@ -28,11 +28,11 @@ def test_every_working_set_has_its_level(made, nbytes, levels):
     assert [level.name for level in home(made, made.at(nbytes))] == levels.split()
 
 
-def test_the_sentence_says_level_rates_latency_and_lines(made):
-    """Little's law by hand: 70 GB/s x 14 ns / 64 B = 15.3 lines."""
+def test_the_sentence_says_level_rates_and_latency(made):
+    """And not the lines in flight, which lesson 06 asks for later."""
     assert sentence(made, made.at(8 * MIB)) == (
         "A working set of 8.4 MB lies in L3: it is read at 70.0 GB/s and copied at 56.0 GB/s. A "
-        "lone hop takes 14.0 ns. By Little's law, reading keeps 15 lines of 64 bytes in flight."
+        "hop takes 14.0 ns."
     )
     assert "lies in main memory" in sentence(made, len(SIZES) - 1)
     assert "lies between L3 and main memory" in sentence(made, made.at(30 * MIB))

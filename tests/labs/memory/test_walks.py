@@ -10,31 +10,46 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rooflab.labs.memory import walks
-from rooflab.labs.memory.walks import Place, chase, cycle, lay, places
+from rooflab.labs.memory.walks import Place, chase, copy, cycle, lay, places, read, stores_of
 from rooflab.measure.operands import HUGE_PAGE, aligned
 from rooflab.measure.roof_kernels import chase_hops
+from rooflab.measure.roofs import SKEW
 from rooflab.measure.threads import Crew
 
 LINE = 64
 
 
-@given(st.integers(1, 2000), st.integers(0, 2**32 - 1))
-def test_a_cycle_comes_by_every_line_once(lines, seed):
-    """A random permutation would do with many short cycles: most of the lines unvisited."""
-    order, after = cycle(lines, np.random.default_rng(seed))
-    at, seen = order[0], []
-    for _ in range(lines):
-        seen.append(at)
-        at = after[at]
-    assert at == order[0] and sorted(seen) == list(range(lines))
-    assert seen == order.tolist()
+@given(st.integers(1, 3000), st.sampled_from([16, 256, walks.BLOCK]), st.integers(0, 2**32 - 1))
+def test_a_cycle_comes_by_every_line_once(lines, block, seed):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(walks, "BLOCK", block)
+        order = cycle(lines, np.random.default_rng(seed))
+    assert sorted(order.tolist()) == list(range(lines))
 
 
-def test_a_cycle_has_no_stride_that_a_prefetcher_could_learn():
-    order, _ = cycle(4096, np.random.default_rng(0))
-    steps = np.diff(order)
+@pytest.mark.parametrize("block", [256, walks.BLOCK])
+def test_a_cycle_has_no_stride_that_a_prefetcher_could_learn(monkeypatch, block):
+    monkeypatch.setattr(walks, "BLOCK", block)
+    steps = np.diff(cycle(4096, np.random.default_rng(0)))
     _, counts = np.unique(steps, return_counts=True)
-    assert counts.max() < 0.01 * len(steps) and (abs(steps) == 1).mean() < 0.01
+    assert counts.max() < 0.02 * len(steps) and (abs(steps) == 1).mean() < 0.02
+
+
+def test_no_two_blocks_are_walked_alike(monkeypatch):
+    monkeypatch.setattr(walks, "BLOCK", 256)
+    order = cycle(16 * 256, np.random.default_rng(3)).reshape(16, 256)
+    assert len({tuple(row) for row in (order % 256).tolist()}) >= 14  # two of 16 may meet
+
+
+def test_the_memory_holds_one_cycle_and_no_shorter_ones():
+    """A random permutation would do with many short cycles: most of the lines unvisited."""
+    store = aligned(1000 * LINE)
+    addresses = lay(store, Place(1000), LINE, seed=2)
+    at, seen = int(addresses[0]), []
+    for _ in range(1000):
+        seen.append(at)
+        at = int(store.view(np.int64)[(at - store.ctypes.data) // 8])
+    assert at == addresses[0] and seen == addresses.tolist() and len(set(seen)) == 1000
 
 
 @given(st.lists(st.integers(1, 5000), min_size=1, max_size=40, unique=True))
@@ -70,6 +85,22 @@ def test_loads_follow_the_cycle(chains):
             hops = number * turns * chase_hops(chains)
             at = np.array((ctypes.c_int64 * chains).from_address(job[1][0]))
             assert at.tolist() == addresses[(begin + hops) % lines].tolist()
+
+
+def test_streams_walk_what_they_should():
+    """Reading leaves all as it is; copying moves the first half, and nothing behind it."""
+    with Crew(1) as crew:
+        (source,), (target,) = stores_of(8192, crew), stores_of(8192, crew)
+        source[:] = np.arange(source.nbytes) % 251
+        before = source.copy()
+        crew.time(read(8192, [source]).jobs(2))
+        one = copy(8192, [source], [target])
+        crew.time(one.jobs(1))
+    assert (source == before).all() and one.amount == 8192
+    assert (target[SKEW : SKEW + 4096] == source[:4096]).all()
+    ones = np.ones(1).view(np.uint8)
+    assert (target[:SKEW].reshape(-1, 8) == ones).all()
+    assert (target[SKEW + 4096 :].reshape(-1, 8) == ones).all()
 
 
 def test_a_visit_adds_one_sample_and_aims_at_its_length():

@@ -1,4 +1,4 @@
-"""Exercises of lesson 06, where data lives: levels, lines underway, bytes on the bus, energy.
+"""Exercises of lesson 06, where data lives: levels, lines in flight, bytes on the bus, energy.
 
 The wrong answers are slips of public teaching material: a random array taken for one chain, a
 latency taken for a rate, a copy counted once, an energy per access taken for one per number.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from functools import partial
 from itertools import pairwise
 from math import ceil, floor
 
@@ -17,23 +18,31 @@ from rooflab.exercises.lessons.drawing import DTYPES
 
 LINE = 64  # bytes
 STEP = 1.5  # a hop that takes so many times the one before belongs to another level
+WOBBLES = (1.001, 1.005, 1.01, 1.015)  # times: thresholds below what the clock wobbles by
+WAITS = (1e-9, 2e-9, 3e-9, 1e-8, 2e-8, 5e-8, 1e-7)  # seconds that somebody may call a step
 
 
 # ---- 06-levels -----------------------------------------------------------------------------------
-def _mountain(rng: random.Random, caches: int) -> Case:
+def _mountain(rng: random.Random, caches: int, base_s: float) -> Case:
     """Working sets and the seconds of a hop on a made-up machine with so many caches.
 
-    The first two sizes lie in the first cache, the last two beyond the last one. Within a level
-    the seconds wobble by 4 %; from one to the next they grow 2.5 to 5 times.
+    The first two sizes lie in the first cache, the last three beyond the last one. Within a level
+    the seconds go up and down by 2 to 4 %; from one level to the next they grow 2.5 to 5 times, and
+    by less at the first step.
     """
-    lengths = [rng.randrange(2, 5) for _ in range(caches + 1)]
+    lengths = [*(rng.randrange(2, 5) for _ in range(caches)), rng.randrange(3, 5)]
     base = 4096 * 2 ** rng.randrange(3)
     sizes = [base * 2**step for step in range(sum(lengths))]
-    level, hops = rng.uniform(0.8e-9, 1.6e-9), []
-    for length in lengths:
-        hops += [level * rng.uniform(0.98, 1.02) for _ in range(length)]
-        level *= rng.uniform(2.5, 5)
+    level, hops = base_s * rng.uniform(0.8, 1.0), []
+    for number, length in enumerate(lengths):
+        hops += [level * (1 + (-1) ** i * rng.uniform(-0.02, -0.01)) for i in range(length)]
+        level *= rng.uniform(2.5, 5 if number else 3)
     return {"sizes": sizes, "seconds": hops}
+
+
+def _mountains(rng: random.Random) -> list[Case]:
+    """Two fast machines and a slow one, whose clock wobbles by more than a fast one's step."""
+    return [_mountain(rng, caches, base) for caches, base in ((3, 1e-9), (2, 3e-8), (4, 1.5e-9))]
 
 
 def _steps(sizes: Sequence[int], seconds: Sequence[float]) -> list[int]:
@@ -45,14 +54,26 @@ def _levels(sizes: Sequence[int], seconds: Sequence[float]) -> list[int]:
     return [sizes[at] for at in _steps(sizes, seconds)]
 
 
+def _higher(sizes: Sequence[int], seconds: Sequence[float], least: float) -> list[int]:
+    """Sizes after which the next one takes more than ``least`` times as long."""
+    return [size for size, (a, b) in zip(sizes, pairwise(seconds)) if b > least * a]
+
+
+def _later(sizes: Sequence[int], seconds: Sequence[float], least: float) -> list[int]:
+    """Sizes after which the next one takes more than ``least`` seconds longer."""
+    return [size for size, (a, b) in zip(sizes, pairwise(seconds)) if b - a > least]
+
+
 LEVELS = Exercise(
     "06-levels", "Find the caches", 3,
     "A chain was followed through working sets of these `sizes`, and a hop took these `seconds`. "
     "Return the list of the caches' capacities, the nearest first, as far as these sizes tell.",
-    "caches(sizes, seconds)", _levels, lines=3,
-    cases=lambda rng: [_mountain(rng, caches) for caches in (3, 2, 4)],
-    insight="That is how caches were measured before anybody printed their sizes. Run it on the "
-            "sizes and seconds of your own mountain.",
+    "caches(sizes, seconds)", _levels, lines=2,
+    cases=_mountains,
+    insight="That is how caches are measured where nobody prints their sizes. Now run it on "
+            "mountain.sizes and mountain.latency. Does it miss a cache? On a real machine a level "
+            "may end over an octave, in many small steps. So mountain.levels looks for the flat "
+            "stretches between the climbs.",
     misconceptions=(
         Misconception("first size beyond", lambda z, t: [z[at + 1] for at in _steps(z, t)],
                       "that size is already too large for the cache; which one did it still hold?"),
@@ -60,9 +81,24 @@ LEVELS = Exercise(
                       "the last stretch is main memory, and no cache ends there."),
         Misconception("the last cache only", lambda z, t: _levels(z, t)[-1:],
                       "the curve has more than one step."),
-        Misconception("every rise is a step",
-                      lambda z, t: [z[at] for at, (a, b) in enumerate(pairwise(t)) if b > a],
-                      "a clock wobbles by some per cent; a step to the next level is much larger."),
+        Misconception("every rise is a step", lambda z, t: _higher(z, t, 1),
+                      "a clock wobbles by some per cent; a step to the next level is much larger.",
+                      variants=tuple(partial(_higher, least=one) for one in WOBBLES)),
+        Misconception("nanoseconds, not factors", lambda z, t: _later(z, t, 5e-9),
+                      "on a fast machine a step is smaller than what a slow one's clock wobbles "
+                      "by; compare a hop with the one before it as a ratio.",
+                      variants=tuple(partial(_later, least=one) for one in WAITS)),
+        Misconception("between two sizes",
+                      lambda z, t: [(z[at] * z[at + 1]) ** 0.5 for at in _steps(z, t)],
+                      "the capacity does lie between two sizes; which of them did the cache "
+                      "still hold?",
+                      variants=(lambda z, t: [(z[at] + z[at + 1]) / 2 for at in _steps(z, t)],)),
+        Misconception("all beyond the first",
+                      lambda z, t: [a for a, b in zip(z, t) if b > 2 * t[0]],
+                      "these are all sizes that are slower than the first cache; compare each hop "
+                      "with the one before it."),
+        Misconception("seconds, not sizes", lambda z, t: [t[at] for at in _steps(z, t)],
+                      "these are the seconds of a hop; return the sizes that belong to them."),
         Misconception("where each level begins",
                       lambda z, t: [z[0], *(z[at + 1] for at in _steps(z, t))],
                       "these are the smallest sizes of every level; a capacity is the largest size "
@@ -133,10 +169,10 @@ CHAIN = Exercise(
     "06-claim-chain", "Claim court: shuffled is a chain", 3,
     "Line i of an array holds follows[i], the number of the line to go to next. Every line has 64 "
     "bytes. How many bytes does a walk that begins at line 0 really touch?",
-    "working_set(follows)", _chain, cases=_chains, lines=5,
+    "working_set(follows)", _chain, cases=_chains, lines=4,
     insight="A shuffled array falls into several rings, and a walk stays in its own: half of the "
-            "lines on average. So the clock may show a cache where its owner believes to see the "
-            "memory.",
+            "lines on average, and often far less. So the clock may show a cache where its owner "
+            "takes it for the memory.",
     misconceptions=(
         Misconception("all lines", lambda f: LINE * len(f),
                       "the walk comes back to line 0 before it has been everywhere: where a chain "
@@ -145,12 +181,14 @@ CHAIN = Exercise(
         Misconception("8 bytes a line", lambda f: 8 * len(_walk(f)),
                       "the number takes 8 bytes, but memory travels in lines of 64."),
         Misconception("line 0 left out", lambda f: LINE * (len(_walk(f)) - 1),
-                      "line 0 is touched too."),
+                      "one line is missing: line 0 is touched, and so is the one that leads back "
+                      "to it."),
         Misconception("line 0 twice", lambda f: LINE * (len(_walk(f)) + 1),
                       "the walk ends where it began; line 0 is one line."),
         Misconception("half of it", lambda f: LINE * len(f) / 2,
                       "half is the average over many shuffled arrays; this one is given.",
-                      variants=(lambda f: LINE * (len(f) // 2),)),
+                      variants=(lambda f: LINE * (len(f) // 2),
+                                lambda f: LINE * (len(f) + 1) / 2)),
         Misconception("the largest ring", lambda f: LINE * _largest(f),
                       "the walk begins at line 0 and stays in the ring that line 0 is in."),
         Misconception("lines that stay", lambda f: LINE * sum(i != j for i, j in enumerate(f)),
@@ -162,12 +200,16 @@ CHAIN = Exercise(
 
 # ---- 06-underway ---------------------------------------------------------------------------------
 def _memories(rng: random.Random) -> list[Case]:
-    """Memories and cores: each needs 2 to 9 cores, but for one that a single core can fill."""
+    """Memories and cores: each needs 2 to 9 cores, but for one that a single core can fill.
+
+    The last core is needed for less than half of what it can, or for more: rounding is not enough.
+    """
     drawn: list[Case] = []
-    for cores in (*rng.sample(range(2, 10), 3), 1):
+    idle = (0.55, 0.85), (0.2, 0.45), (0.55, 0.85), (0.2, 0.45)
+    for cores, spare in zip((*rng.sample(range(2, 10), 3), 1), idle):
         latency, lines = rng.uniform(60e-9, 140e-9), rng.randrange(10, 49)
         each = lines * LINE / latency
-        bandwidth = each * (cores - rng.uniform(0.2, 0.45))
+        bandwidth = each * (cores - rng.uniform(*spare))
         drawn.append({"bandwidth": bandwidth, "latency": latency, "lines": lines})
     return drawn
 
@@ -180,23 +222,23 @@ def _underway(bandwidth: float, latency: float, lines: int) -> tuple[float, floa
 UNDERWAY = Exercise(
     "06-underway", "How many cores fill a memory?", 3,
     "A memory gives `bandwidth` byte/s, and a line of 64 bytes arrives `latency` seconds after it "
-    "was asked for. A core can have `lines` lines underway at a time. Return (1) how many lines "
-    "must be underway to use the whole bandwidth, (2) the byte/s of one core, (3) the least number "
-    "of cores that use all of it.",
-    "cores_needed(bandwidth, latency, lines)", _underway, cases=_memories, lines=3,
-    returns=("lines underway", "byte/s of one core", "cores"), tolerance=1e-6,
+    "was asked for. A core can have `lines` lines in flight at a time. Return (1) how many lines "
+    "must be in flight on average to use the whole bandwidth, (2) the byte/s of one core alone, "
+    "(3) the least number of cores that use all of it.",
+    "cores_needed(bandwidth, latency, lines)", _underway, cases=_memories, lines=2,
+    returns=("lines in flight", "byte/s of one core", "cores"), tolerance=1e-6,
     insight="Nothing in it computes. A core with faster arithmetic would not get one byte more.",
     misconceptions=(
         Misconception("one line at a time",
                       lambda b, t, n: (b * t / LINE, min(LINE / t, b), ceil(b * t / LINE)),
                       "a core asks for the next lines before the first one is there; it can have "
-                      "`lines` of them underway."),
-        Misconception("bytes underway",
+                      "`lines` of them in flight."),
+        Misconception("bytes in flight",
                       lambda b, t, n: (b * t, min(n * LINE / t, b), ceil(b * t / (n * LINE))),
                       "bandwidth × latency is in bytes; how many lines is that?"),
         Misconception("a line is a byte",
                       lambda b, t, n: (b * t, min(n / t, b), ceil(b * t / n)),
-                      "lines are underway, and each carries 64 bytes."),
+                      "lines are in flight, and each carries 64 bytes."),
         Misconception("more than the memory has",
                       lambda b, t, n: (b * t / LINE, n * LINE / t, ceil(b * t / (n * LINE))),
                       "no core gets more bytes than the memory gives."),
@@ -205,10 +247,19 @@ UNDERWAY = Exercise(
                                        max(1, floor(b * t / (n * LINE)))),
                       "that many cores leave a part of the bandwidth unused; the next whole number "
                       "uses all of it."),
+        Misconception("cores rounded",
+                      lambda b, t, n: (b * t / LINE, min(n * LINE / t, b),
+                                       max(1, round(b * t / (n * LINE)))),
+                      "a little more than three cores are not three: the last part needs a core "
+                      "as well."),
+        Misconception("divided by the latency",
+                      lambda b, t, n: (b / t / LINE, min(n * LINE / t, b),
+                                       ceil(b * t / (n * LINE))),
+                      "the longer each line takes, the more of them are in flight."),
         Misconception("half a core",
                       lambda b, t, n: (b * t / LINE, min(n * LINE / t, b), b * t / (n * LINE)),
                       "there are only whole cores."),
-        Misconception("what this core has underway",
+        Misconception("what this core has in flight",
                       lambda b, t, n: (n, min(n * LINE / t, b), ceil(b * t / (n * LINE))),
                       "`lines` is what one core can have; how many does the memory need?"),
         Misconception("latency for every byte",
@@ -265,8 +316,8 @@ BUS = Exercise(
     "write and has not read. Return the byte/s that really cross the bus, in both directions "
     "together.",
     "bus_rate(rate, read, written, fetches)", _bus, cases=_loops, lines=3, tolerance=1e-6,
-    insight="Divide by what each benchmark counts, and three different bandwidths of one memory "
-            "become one. That is why a bandwidth without its loop is half a number.",
+    insight="Count all that travels, and bandwidths of one memory that looked far apart come "
+            "closer to each other. That is why a bandwidth without its loop is half a number.",
     misconceptions=(
         Misconception("as reported", lambda r, a, b, f: r,
                       "an array that is only written is fetched as well, if `fetches` is true."),
@@ -285,6 +336,19 @@ BUS = Exercise(
         Misconception("each array once",
                       lambda r, a, b, f: _counted(r, len(a) + len(b), len({*a, *b})),
                       "an array that is read and written crosses the bus twice."),
+        Misconception("a copy's factor", lambda r, a, b, f: 1.5 * r if f else r,
+                      "three lines for two is what a copy moves; count the lines of this loop."),
+        Misconception("upside down",
+                      lambda r, a, b, f: r * r / _bus(r, a, b, f),
+                      "more lines travel than the benchmark counts, so the rate of all is higher."),
+        Misconception("not divided by the count",
+                      lambda r, a, b, f: _bus(r, a, b, f) * (len(a) + len(b)),
+                      "`rate` is that of all counted arrays together, not of each."),
+        Misconception("all fetched once more",
+                      lambda r, a, b, f: _counted(r, len(a) + len(b),
+                                                  len(a) + len(b) + f * len({*a, *b})),
+                      "what is read is counted already; only what is written without being read "
+                      "is fetched on top."),
         Misconception("one fetch at most",
                       lambda r, a, b, f: _counted(r, len(a) + len(b),
                                                   len(a) + len(b) + min(1, f * _fetched(a, b))),
@@ -324,9 +388,9 @@ def _joules(
 
 JOULES = Exercise(
     "06-joules", "Carried and computed", 3,
-    "A product of an m×k and a k×n matrix, each operand carried once. A byte to or from memory "
-    "takes `byte` picojoules, an addition `add`, a multiplication `multiply`. Return the joules of "
-    "carrying and those of computing.",
+    "A product of an m×k and a k×n matrix. The two matrices and their product are carried once "
+    "each. A byte to or from memory takes `byte` picojoules, an addition `add`, a multiplication "
+    "`multiply`. Return the joules of carrying and those of computing.",
     "joules(m, n, k, itemsize, byte, add, multiply)", _joules, cases=_products, lines=3,
     returns=("carried", "computed"), tolerance=1e-6, derives=("gemm", "gemv"),
     insight="Times overlap, and the longer one counts; energies add up, and both are paid. So an "
@@ -351,6 +415,10 @@ JOULES = Exercise(
                       lambda m, n, k, s, b, p, q: ((m * k + k * n) * s * b * 1e-12,
                                                    _joules(m, n, k, s, b, p, q)[1]),
                       "the result is carried to memory, too."),
+        Misconception("result carried twice",
+                      lambda m, n, k, s, b, p, q: ((m * k + k * n + 2 * m * n) * s * b * 1e-12,
+                                                   _joules(m, n, k, s, b, p, q)[1]),
+                      "nothing is added to an old result here, so it is only written."),
         Misconception("operands fetched every time",
                       lambda m, n, k, s, b, p, q: ((2 * m * n * k + m * n) * s * b * 1e-12,
                                                    _joules(m, n, k, s, b, p, q)[1]),
@@ -384,15 +452,16 @@ def _even(
 
 BREAK_EVEN = Exercise(
     "06-break-even", "Two break-evens", 3,
-    "A product of two N×N matrices, each operand carried once. Return (1) the N at which computing "
-    "costs as much energy as carrying, (2) the N at which it takes as much time. Neither need be a "
-    "whole number. `byte`, `add`, `multiply` are in pJ, `peak` in FLOP/s, `bandwidth` in byte/s.",
-    "break_even(itemsize, byte, add, multiply, peak, bandwidth)", _even, cases=_processes, lines=2,
+    "A product of two N×N matrices; all three are carried once. Return (1) the N at which "
+    "computing costs as much energy as carrying, (2) the N at which it takes as much time. Neither "
+    "need be a whole number. `byte`, `add`, `multiply` are in pJ, `peak` in FLOP/s, `bandwidth` in "
+    "byte/s.",
+    "break_even(itemsize, byte, add, multiply, peak, bandwidth)", _even, cases=_processes, lines=3,
     returns=("N of equal energy", "N of equal time"), tolerance=1e-6,
     derives=("gemm", "Roofline"),
     insight="The two are set by different things, one by a process and its wires, the other by how "
-            "many units a chip has. Between them a product is bound by memory in one and by "
-            "computing in the other.",
+            "many units a chip has. For an N between the two, memory rules the one and computing "
+            "the other.",
     misconceptions=(
         Misconception("one N for both", lambda s, b, a, q, p, w: (1.5 * s * p / w,) * 2,
                       "energy knows no bandwidth and no peak: set joules equal to joules."),
@@ -411,6 +480,10 @@ BREAK_EVEN = Exercise(
         Misconception("numbers for bytes",
                       lambda s, b, a, q, p, w: tuple(x / s for x in _even(s, b, a, q, p, w)),
                       "a number has itemsize bytes."),
+        Misconception("an intensity, not N",
+                      lambda s, b, a, q, p, w: (2 * b / (a + q), p / w),
+                      "that is in FLOP/byte; at which N does a product have it?",
+                      variants=(lambda s, b, a, q, p, w: (b / (a + q), p / w),)),
         Misconception("only the multiplication",
                       lambda s, b, a, q, p, w: (3 * s * b / q, _even(s, b, a, q, p, w)[1]),
                       "the addition is paid as well."),
@@ -447,8 +520,8 @@ TOKEN = Exercise(
     "carrying them.",
     "token(weights, itemsize, batch, kv_bytes, byte, add, multiply)", _token, cases=_servers,
     lines=3, returns=("J for each token", "batch of equal energy"), tolerance=1e-6,
-    insight="The second number has no model in it. Below that batch a data centre mostly pays for "
-            "moving weights.",
+    insight="The second number has no model in it: below that batch, weights cost more to carry "
+            "than to use. The past of each sequence comes on top, and no batch makes it cheaper.",
     misconceptions=(
         Misconception("of the whole batch",
                       lambda w, s, n, c, b, a, q: (n * _token(w, s, n, c, b, a, q)[0],
@@ -465,6 +538,14 @@ TOKEN = Exercise(
                       lambda w, s, n, c, b, a, q: (_token(w, s, n, c / n, b, a, q)[0],
                                                    _token(w, s, n, c, b, a, q)[1]),
                       "every sequence reads kv_bytes of its own."),
+        Misconception("no past",
+                      lambda w, s, n, c, b, a, q: (_token(w, s, n, 0, b, a, q)[0],
+                                                   _token(w, s, n, c, b, a, q)[1]),
+                      "each sequence also reads kv_bytes of its own."),
+        Misconception("carrying only",
+                      lambda w, s, n, c, b, a, q: ((w * s / n + c) * b * 1e-12,
+                                                   _token(w, s, n, c, b, a, q)[1]),
+                      "the multiply-adds are paid as well."),
         Misconception("arithmetic shared",
                       lambda w, s, n, c, b, a, q: (
                           ((w * s / n + c) * b + w * (a + q) / n) * 1e-12, s * b / (a + q)),

@@ -13,15 +13,14 @@ _HOME = {
         "rooflab.labs.cache.nests",
     ),
     **dict.fromkeys(("Cache", "Hierarchy"), "rooflab.labs.cache.hierarchy"),
-    **dict.fromkeys(("Ledger", "Traffic"), "rooflab.labs.cache.ledger"),
+    "Ledger": "rooflab.labs.cache.ledger",
     "simulate": "rooflab.labs.cache.simulator",
     **dict.fromkeys(
         ("stack_distance", "miss_curve", "smallest_cache"), "rooflab.labs.cache.distances"
     ),
-    **dict.fromkeys(
-        ("tile_ledger", "footprint", "gemm_bounds", "Bound", "Moved"), "rooflab.labs.cache.formula"
-    ),
-    **dict.fromkeys(("compare", "Comparison", "Difference"), "rooflab.labs.cache.comparison"),
+    **dict.fromkeys(("tile_ledger", "footprint", "gemm_bounds"), "rooflab.labs.cache.formula"),
+    **dict.fromkeys(("compare", "Comparison"), "rooflab.labs.cache.comparison"),
+    "tiles": "rooflab.labs.cache.tiles_picture",
 }
 __all__ = [*_HOME]
 

@@ -165,7 +165,7 @@ def _lines_of(streams: Sequence[AccessStream], line: int) -> Integers:
     walks = [as_walk(one, operands, shift, line) for one in streams]
     counting = empty_caches(cache, 0, 1, trace=1)
     for walk in walks:
-        run(*counting, *walk)
+        run(counting, walk)
     number = int(counting.trace[0])
     if number > MOST_ACCESSES:
         raise ValueError(
@@ -174,6 +174,6 @@ def _lines_of(streams: Sequence[AccessStream], line: int) -> Integers:
         )
     keeping = empty_caches(cache, 0, 1, trace=number + 1)
     for walk in walks:
-        run(*keeping, *walk)
+        run(keeping, walk)
     found: np.ndarray[Any, np.dtype[np.int64]] = keeping.trace[1:]
     return found

@@ -21,10 +21,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 # What is counted for each operand and level.
 ACCESS, MISS, FETCHED, WRITTEN, PREFETCHED, USEFUL, THROUGH, STRAY = range(8)
-KINDS = 8
-
 DIRTY, FRESH = 1, 2  # marks of a slot: written to; prefetched and not yet asked for
-
 
 # Rows of the slots. A slot is a place for one line.
 TAG, AGE, MARK, NEWER, OLDER = range(5)
@@ -58,7 +55,7 @@ class Walk(NamedTuple):
     guards: Array  # int64 (guard, loop): coefficients, and the limit in the last column
     inner: Array  # int64 (3,): the first reference of the innermost loop, the first after it,
     # and the logarithm of the line's bytes
-    turn: Array  # int64 (loop,): where the walk keeps which turn each loop is at
+    turn: Array  # int64 (loop,): in which the walk keeps the turn that each loop is at
     position: Array  # int64 (reference,): and the address of every reference
 
 
@@ -270,10 +267,20 @@ def _touch_each(where, slots, sets, levels, counts, clock, address, operand, wri
 
 
 @njit(cache=True, _nrt=False)
-def play(where, slots, sets, levels, counts, clock, lines, writes, lengths):
-    """Simulate a trace of one operand: its lines, which accesses are stores, and their bytes."""
-    for i in range(lines.size):
-        _touch(where, slots, sets, levels, counts, clock, lines[i], 0, writes[i], lengths[i])
+def play(where, slots, sets, levels, counts, clock, addresses, writes, width, shift):
+    """Simulate a trace of one operand: addresses of ``width`` bytes, and which are stores.
+
+    ``writes`` may be empty: nothing is stored then.
+    """
+    for i in range(addresses.size):
+        write = writes.size > 0 and writes[i]
+        line, last = addresses[i] >> shift, (addresses[i] + width - 1) >> shift
+        if line == last:
+            _touch(where, slots, sets, levels, counts, clock, line, 0, write, width)
+        else:
+            _touch_each(
+                where, slots, sets, levels, counts, clock, addresses[i], 0, write, width, shift
+            )
 
 
 @njit(cache=True, _nrt=False)
@@ -364,9 +371,8 @@ def _innermost(
     done = 0
     while done < trips:
         for r in range(len(references)):
-            _refer(
-                where, slots, sets, levels, counts, clock, trace, references, r, position[r], shift
-            )
+            at = position[r]
+            _refer(where, slots, sets, levels, counts, clock, trace, references, r, at, shift)
             position[r] += steps[r]
         done += 1
         if not leaves and done < trips:
@@ -380,56 +386,58 @@ def _innermost(
 
 
 @njit(cache=True, _nrt=False)
-def run(
-    where,
-    slots,
-    sets,
-    levels,
-    counts,
-    clock,
-    trace,
-    extents,
-    references,
-    strides,
-    guards,
-    inner,
-    index,
-    position,
-):
-    """Walk the nest once, from its first iteration to its last."""
-    last, first, end, shift = extents.size - 1, inner[0], inner[1], inner[2]
-    steps = strides[first:end, last]
-    for loop in range(last + 1):
-        index[loop] = 0
+def _around(
+    where, slots, sets, levels, counts, clock, trace, references, guards, shift, index, position,
+    first, end, advanced,
+):  # fmt: skip
+    """The references ``first`` … ``end`` - 1, outside the innermost loop, that are made now."""
+    for r in range(first, end):
+        if references[r, DEPTH] > advanced and _allowed(guards, index, references[r, DEPTH]):
+            at = position[r]
+            _refer(where, slots, sets, levels, counts, clock, trace, references, r, at, shift)
+
+
+@njit(cache=True, _nrt=False)
+def _advance(references, strides, index, position, loop):
+    """Turn a loop on by one and set those inside it to their start; -1 sets all to their start."""
+    if loop >= 0:
+        index[loop] += 1
+    for inside in range(loop + 1, index.size):
+        index[inside] = 0
     for r in range(len(references)):
         position[r] = references[r, OFFSET]
+        for outside in range(loop + 1):
+            position[r] += strides[r, outside] * index[outside]
+
+
+@njit(cache=True, _nrt=False)
+def run(caches, walk):
+    """Walk the nest once, from its first iteration to its last."""
+    where, slots, sets, levels, counts, clock, trace = caches
+    extents, references, strides, guards, inner, index, position = walk
+    last, first, end, shift = extents.size - 1, inner[0], inner[1], inner[2]
+    steps = strides[first:end, last]
     advanced = -1  # the loop that has just moved on; -1 before the first iteration
+    _advance(references, strides, index, position, advanced)
     while True:
-        for r in range(first):
-            if references[r, DEPTH] > advanced and _allowed(guards, index, references[r, DEPTH]):
-                at = position[r]
-                _refer(where, slots, sets, levels, counts, clock, trace, references, r, at, shift)
+        _around(
+            where, slots, sets, levels, counts, clock, trace, references, guards, shift, index,
+            position, 0, first, advanced,
+        )  # fmt: skip
         _innermost(
-            where, slots, sets, levels, counts, clock, trace,
-            references[first:end], steps, position[first:end], shift,
-            _trips(extents, guards, index),
+            where, slots, sets, levels, counts, clock, trace, references[first:end], steps,
+            position[first:end], shift, _trips(extents, guards, index),
         )  # fmt: skip
         advanced = last - 1
         while advanced >= 0 and index[advanced] + 1 == extents[advanced]:
             advanced -= 1
-        for r in range(end, len(references)):
-            if references[r, DEPTH] > advanced and _allowed(guards, index, references[r, DEPTH]):
-                at = position[r]
-                _refer(where, slots, sets, levels, counts, clock, trace, references, r, at, shift)
+        _around(
+            where, slots, sets, levels, counts, clock, trace, references, guards, shift, index,
+            position, end, len(references), advanced,
+        )  # fmt: skip
         if advanced < 0:
             return
-        index[advanced] += 1
-        for loop in range(advanced + 1, last):
-            index[loop] = 0
-        for r in range(len(references)):
-            position[r] = references[r, OFFSET]
-            for loop in range(advanced + 1):
-                position[r] += strides[r, loop] * index[loop]
+        _advance(references, strides, index, position, advanced)
 
 
 @njit(cache=True)

@@ -45,7 +45,30 @@ def unit(stream: AccessStream, most: int = 64) -> int:
 
 
 def footprint(stream: AccessStream, depth: int) -> dict[str, int]:
-    """Bytes of each operand that the loops from ``depth`` inwards touch, at their first turn."""
+    """Return the bytes of each operand that the loops inside ``depth`` touch, at their first turn.
+
+    Parameters
+    ----------
+    stream : AccessStream
+        The nest.
+    depth : int
+        How many loops stand outside; 0 is the whole nest.
+
+    Returns
+    -------
+    dict of str to int
+        Bytes for each operand, each counted once.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If ``depth`` is no integer from 0 to the number of loops.
+
+    Examples
+    --------
+    >>> rl.cache.footprint(rl.cache.gemm_stream(100, 100, 100, tile=10), depth=3)
+    {'C': 400, 'A': 400, 'B': 400}
+    """
     depth = _depth(stream, depth)
     found = dict.fromkeys(stream.arrays, 0)
     for group in _groups(stream):
@@ -168,7 +191,7 @@ def _distinct(stream: AccessStream, group: list[Reference], depth: int) -> int:
 
 @dataclass(frozen=True)
 class Bound:
-    """A proven lower bound of traffic: who proved it, of what, and the bytes."""
+    """A proven lower bound: who proved it, what is counted ("read" …), and the bytes."""
 
     name: str
     counts: str
@@ -219,7 +242,7 @@ def gemm_bounds(
     --------
     >>> for bound in rl.cache.gemm_bounds(100, 100, 100, 4 * 520):
     ...     print(bound.name, round(bound.bytes), bound.counts)
-    Irony, Toledo, Tiskin 2004 59936 read or written
+    Irony, Toledo, Tiskin 2004 59937 read or written
     every operand once 120000 read or written
     Smith et al. 2017 346663 read
     Kwasniewski et al. 2019 390823 read or written

@@ -78,7 +78,7 @@ class Ledger:
     >>> L1 = rl.cache.Cache("L1", 4096)
     >>> ledger = rl.cache.simulate(rl.cache.gemm_stream(100, 100, 100, "bf16"), L1)
     >>> ledger.bytes("registers"), ledger.bytes("L1")
-    (4040000, 67826176)
+    (4040000, 67854464)
     """
 
     hierarchy: Hierarchy

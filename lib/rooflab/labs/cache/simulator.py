@@ -94,7 +94,7 @@ def simulate(
         from rooflab.labs.cache.engine import run
 
         for walk in walks:
-            run(*state, *walk)
+            run(state, walk)
 
     _play(state, caches, once, flush, warm)
     requested = dict.fromkeys(operands, 0)
@@ -114,23 +114,21 @@ def _of_addresses(
 ) -> Ledger:
     """Simulate a list of addresses, all of one operand."""
     where = as_addresses("stream", addresses)
-    stores = np.zeros(where.size, bool) if writes is None else np.asarray(writes)
-    if stores.shape != where.shape or stores.dtype != bool:
-        raise ValueError(f"writes: {stores.shape} {stores.dtype} must be {where.size} bools")
+    stores = np.zeros(0 if writes is None else where.size, bool)
+    if writes is not None:
+        given = np.asarray(writes)
+        if given.shape != where.shape or given.dtype != bool:
+            raise ValueError(f"writes: {given.shape} {given.dtype} must be {where.size} bools")
+        stores[:] = given
     period = caches.line * max(cache.sets for cache in caches.caches)
-    where = where - where.min(initial=1 << 62) // period * period
-    first, last = where // caches.line, (where + width - 1) // caches.line
-    crossed = last - first + 1  # an access that crosses the end of a line is one of each line
-    each = np.repeat(np.arange(where.size), crossed)
-    lines = first[each] + np.arange(each.size) - np.repeat(np.cumsum(crossed) - crossed, crossed)
-    starts = np.maximum(where[each], lines * caches.line)
-    ends = np.minimum(where[each] + width, (lines + 1) * caches.line)
-    state = empty_caches(caches, int(lines.max(initial=0)) + 1, 1)
+    first = int(where.min(initial=1 << 62)) // period * period
+    end = int(where.max(initial=first)) + width - first
+    state = empty_caches(caches, -(-end // caches.line), 1)
 
     def once() -> None:
         from rooflab.labs.cache.engine import play
 
-        play(*state[:-1], lines, stores[each].astype(np.int64), ends - starts)
+        play(*state[:-1], where - first, stores, width, caches.line.bit_length() - 1)
 
     _play(state, caches, once, flush, warm)
     return _ledger(caches, (TRACE,), {TRACE: width * where.size}, state)
@@ -146,10 +144,10 @@ def _play(state: Caches, caches: Hierarchy, once: Any, flush: bool, warm: bool) 
         state.slots[MARK] = 0
     once()
     if flush:
-        _flush(state, len(caches.caches))
+        write_dirty(state, len(caches.caches))
 
 
-def _flush(state: Caches, levels: int) -> None:
+def write_dirty(state: Caches, levels: int) -> None:
     """Write dirty lines back to memory: each crosses every border below the one it is dirty in."""
     from rooflab.labs.cache.engine import DIRTY, FIRST_SLOT, MARK, TAG, WRITTEN
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from rooflab.labs.cache.stream import AccessStream, Guard, Reference
@@ -86,11 +86,11 @@ def stream(nest: Nest, itemsize: int, keep: bool, statement: str | None) -> Acce
         start += -(-math.prod(_shape(nest, array)) * itemsize // PAGE) * PAGE
     names = [name for name, _, _ in walk.loops]
     lower = {name: low for name, low, _ in walk.loops}
+    extents = tuple(extent for _, _, extent in walk.loops)
     references = []
     for one in walk.made:
-        array = one.access.array.removesuffix("_packed")
-        if array not in nest.shapes:
-            array = one.access.array
+        array = one.access.array
+        array = array if array in nest.shapes else array.removesuffix("_packed")
         place = _linear(_flat(one.access, _shape(nest, array)), array)
         strides = tuple(place.factor(name) * itemsize for name in names)
         offset = bases[array] + place.at(lower) * itemsize
@@ -98,7 +98,20 @@ def stream(nest: Nest, itemsize: int, keep: bool, statement: str | None) -> Acce
             Reference(array, offset, strides, one.depth, one.write, one.lanes * itemsize, one.when)
         )
     guards = tuple(_guard(_linear(each, "a guard"), names, lower) for each in walk.guards)
-    return AccessStream(tuple(extent for _, _, extent in walk.loops), tuple(references), guards)
+    return AccessStream(extents, _raised(references, extents), guards)
+
+
+def _raised(references: list[Reference], extents: tuple[int, ...]) -> tuple[Reference, ...]:
+    """The references, whole pages higher if a corner of the loops lies below address 0.
+
+    No iteration runs there: guards see to it. But an address is never negative.
+    """
+    lowest = min(
+        one.offset + sum(min(0, step * (n - 1)) for step, n in zip(one.strides, extents))
+        for one in references
+    )
+    up = max(0, -(lowest // PAGE) * PAGE)
+    return tuple(replace(one, offset=one.offset + up) for one in references)
 
 
 def _with(nest: Nest, ops: Ops, statement: str) -> Ops:
@@ -140,4 +153,11 @@ def _linear(value: Affine, what: str) -> Affine:
 
 def _guard(guard: Affine, names: list[str], lower: Mapping[str, int]) -> Guard:
     """A guard that must not be negative, for loops that count from 0."""
-    return Guard(tuple(-guard.factor(name) for name in names), int(guard.at(lower)) + 1)
+    steps = tuple(-guard.factor(name) for name in names)
+    limit = int(guard.at(lower)) + 1
+    if min(steps) < 0 or limit < 1:
+        raise ValueError(
+            f"the nest runs where {guard} is not negative, but a stream's loops all begin at their "
+            "first turn: it knows no skewed loop, and no reversed one that does not divide"
+        )
+    return Guard(steps, limit)

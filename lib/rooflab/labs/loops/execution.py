@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
@@ -11,14 +11,16 @@ import numpy as np
 
 from rooflab.count.validation import unknown
 from rooflab.labs.loops.code import code
-from rooflab.labs.loops.llvm import compiled
-from rooflab.labs.loops.llvm import turns as whole_turns
+from rooflab.labs.loops.llvm import compiled, outer_turns
 from rooflab.labs.loops.packing import packed
 from rooflab.labs.loops.points import count
 from rooflab.labs.loops.program import lanes, program, shared_turns
+from rooflab.measure.measure import measure
 
 if TYPE_CHECKING:
+    from rooflab.count.operation import Operation
     from rooflab.labs.loops.nest import Nest
+    from rooflab.measure.measurement import Measurement
 
 Array = np.ndarray[Any, Any]
 BACKENDS = ("numba", "llvm", "python")
@@ -79,19 +81,53 @@ def bind(nest: Nest, arrays: Mapping[str, Array], backend: str = "numba") -> Cal
     """
     values = _packed(nest, arrays)
     kind = str(values[0].dtype)
-    turns = shared_turns(program(nest))
     if backend == "llvm":
-        whole = whole_turns(program(nest))
         kernel, places = compiled(nest, kind), [one.ctypes.data for one in values]
+        first, end = outer_turns(program(nest))
 
-        def call(start: int = whole[0], stop: int = whole[1], alive: object = values) -> None:
+        def call(start: int = first, stop: int = end, alive: object = values) -> None:
             kernel(*places, start, stop)
 
         return call
-    ranks = tuple(one.ndim for one in values)
-    width = lanes(program(nest))
-    function = _compiled(code(nest, "numba"), width, kind, ranks, turns is not None)
+    function = _numba(nest, values)
     return lambda *some: function(*some, *values)
+
+
+def _numba(nest: Nest, values: Sequence[Array]) -> Callable[..., None]:
+    """The nest compiled by numba, for arrays like ``values``, in the order of its names."""
+    kind, ranks = str(values[0].dtype), tuple(one.ndim for one in values)
+    shared = shared_turns(program(nest)) is not None
+    return _compiled(code(nest, "numba"), lanes(program(nest)), kind, ranks, shared)
+
+
+def timed(nest: Nest, op: Operation, samples: int, seconds: float) -> Measurement:
+    """Time a nest that adds a product of square matrices to a third, warm and on one thread.
+
+    Operands that are measured lie by columns, as BLAS reads them. By rows the same memory holds
+    the transposed matrices, and those of C + A·B are those of C + B·A.
+    """
+    names = dict(zip(("a", "b", "c"), ("B", "A", "C")))
+    sides = {side for operand in op.operands for side in operand.shape}
+    shapes = dict.fromkeys("ABC", tuple(sides) * 2)
+    if op.name != "gemm" or op.batch > 1 or not op.operands[-1].reads or len(sides) > 1:
+        raise ValueError(
+            f"op={op.label!r} must add a product of square matrices, such as "
+            "rl.gemm(512, 512, 512, accumulate=True)"
+        )
+    if dict(nest.shapes) != shapes or nest.written != ("C",):
+        raise ValueError(f"op={op.label!r} needs a nest on A, B and C of {shapes['A']}")
+    if shared_turns(program(nest)) is not None:
+        raise ValueError("the outermost loop is parallel, and one thread is timed")
+    kind = {"fp32": "float32", "fp64": "float64"}[op.compute_dtype.name]
+    zeros = operands(nest, {"A": np.zeros(nest.shapes["A"], kind)})
+    function = _numba(nest, _packed(nest, zeros))
+
+    def loops(*given: Array) -> None:
+        by_rows = {names[o.name]: array.T for o, array in zip(op.operands, given)}
+        function(*_packed(nest, {name: by_rows[name] for name in nest.arrays}))
+
+    return measure(op, loops, backend="cpu", cache="warm", threads=1, samples=samples,
+                   seconds=seconds)  # fmt: skip
 
 
 def _packed(nest: Nest, arrays: Mapping[str, Array]) -> list[Array]:

@@ -20,9 +20,11 @@ from rooflab.optional import installed
 if TYPE_CHECKING:
     from numpy import ndarray
 
+    from rooflab.count.operation import Operation
     from rooflab.labs.cache.stream import AccessStream
     from rooflab.labs.loops.points import Arrow, Instance
     from rooflab.labs.loops.verdict import Verdict
+    from rooflab.measure.measurement import Measurement
 
 ORDERS = ("body", "nests")
 MOST_LATE = 4  # turns that compute_at lets a reader wait in each loop
@@ -438,6 +440,39 @@ class Nest:
         from rooflab.labs.loops.execution import run
 
         return run(self, backend, size("threads", threads), arrays)
+
+    @installed("rooflab.loops.Nest.measure")
+    def measure(self, op: Operation, *, samples: int = 5, seconds: float = 0.1) -> Measurement:
+        """Time this schedule of C[i,j] += A[i,k]*B[k,j], compiled by numba, on one thread.
+
+        Parameters
+        ----------
+        op : Operation
+            What it computes: ``rl.gemm(n, n, n, accumulate=True)`` in fp32 or fp64.
+        samples : int
+            At least so many, as in :func:`rooflab.measure`.
+        seconds : float
+            Or until so much time has passed.
+
+        Returns
+        -------
+        Measurement
+            With operands that stay where they are, so "warm". The result is checked once.
+
+        Raises
+        ------
+        ValueError
+            For another operation, matrices that are not square, and a parallel loop.
+
+        Examples
+        --------
+        >>> gemm = rl.loops.Nest({"i": 64, "j": 64, "k": 64}, "C[i,j] += A[i,k]*B[k,j]")
+        >>> gemm.interchange("j", "k").measure(rl.gemm(64, 64, 64, accumulate=True)).threads
+        1
+        """
+        from rooflab.labs.loops.execution import timed
+
+        return timed(self, op, samples, seconds)
 
     def reference(self, **arrays: ndarray) -> dict[str, ndarray]:
         """The arrays that are written, by the original order in plain Python."""

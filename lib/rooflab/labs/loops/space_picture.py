@@ -104,7 +104,7 @@ class _Sheet:
         self.cell = min(CELL, (wide - LEFT - RIGHT) / columns)
         self.fates = [_fate(name, one) for name, one in schedules.items()]
         count = rows * columns
-        steps = [f"{step} of {count} iterations" for step in range(count + 1)]
+        steps = [f"{step} of {count}" for step in range(count + 1)]
         names = list(schedules)
         held = [Dim("schedule", names, names), Dim("step", steps, start=count)]
         self.scene = Scene(wide, TOP + rows * self.cell + FOOT, held)
@@ -113,7 +113,7 @@ class _Sheet:
         self.draw_arrows()
         grabbed = self.draw_points()
         self.scene.choice("schedule", "schedule", names)
-        self.scene.slider("step", "how far it has run")
+        self.scene.slider("step", "iterations run")
         self.scene.play("step")
         self.scene.grip("step", *self.now, area=grabbed)
         self.scene.says = self.scene.each("schedule step", self.said)

@@ -22,6 +22,7 @@ from rooflab.predict.machine import Machine
 TRAVEL = {"read": (1.0, 0.0), "copy": (1.0, 0.5), "update": (0.5, 0.5), "axpy": (2 / 3, 1 / 3)}
 _ONE_OF_TWO = "Of two lines that are fetched one goes back"
 ALIKE = 1.1  # times: figures this close to each other are called alike
+ALMOST = 0.85  # of what reading fetches: a copy that fetches as much is not slow
 
 
 @dataclass(frozen=True)
@@ -175,8 +176,8 @@ def _of_mix(mix: str, rate: float, read: float, best: float) -> Bandwidth:
 def _of_reading(rate: float, read: float, fetched: float, best: float) -> str:
     if best > ALIKE * rate:
         return (
-            f"{si(rate, 'B/s')}, all of it fetched. Only one direction of the way to memory is in "
-            "use. The lines that can be waited for at a time are the limit."
+            f"{si(rate, 'B/s')}, all of it fetched, and nothing goes back. One direction alone is "
+            "the limit: how many lines the core can wait for, or how fast they can come."
         )
     return f"{si(rate, 'B/s')}, all of it fetched. No mix is much faster on this machine."
 
@@ -187,13 +188,14 @@ def _of_writing(rate: float, read: float, fetched: float, best: float) -> str:
         return (
             f"{times(rate / read, 2)} of reading. {every}, and both ways count. It fetches "
             f"{si(fetched, 'B/s')}, {percent(fetched / read)} of what reading does."
+            f"{' So writing back is not free.' if fetched < ALMOST * read else ''}"
         )
     if rate < read / ALIKE:
         return (
             f"{percent(rate / read)} of reading. Both ways count, and still it is slower: reading "
-            "and writing in turns costs this memory time."
+            "and writing in turns seems to cost this memory time."
         )
-    return "about as much as reading: here both directions share one limit."
+    return "about as much as reading: here both directions seem to share one limit."
 
 
 def _of_copying(rate: float, read: float, fetched: float, best: float) -> str:
@@ -207,7 +209,8 @@ def _of_copying(rate: float, read: float, fetched: float, best: float) -> str:
             f"{counted}. That is {times(bus / best, 2)} of the best figure here. So this "
             "processor seems to write at least some lines without fetching them first."
         )
-    return f"{counted}, {percent(bus / best)} of the best figure here. So the copy only looks slow."
+    said = f"{counted}. Then it fetches {percent(fetched / read)} of what reading does"
+    return f"{said}, and the copy only looks slow." if fetched > ALMOST * read else f"{said}."
 
 
 def _of_curve(curve: FreeLunch, update: float) -> Bandwidth:

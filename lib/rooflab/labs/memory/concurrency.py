@@ -24,8 +24,8 @@ from rooflab.labs.memory.walks import (
     chase,
     huge_page_share,
     laid,
-    stream,
-    stream_stores,
+    read,
+    stores_of,
 )
 from rooflab.measure.backend import cpu_name, host_id, now, power, select
 from rooflab.measure.caches import (
@@ -38,7 +38,7 @@ from rooflab.measure.caches import (
     sharers,
 )
 from rooflab.measure.measure import on_battery
-from rooflab.measure.operands import affordable, aligned, available_bytes
+from rooflab.measure.operands import affordable, available_bytes
 from rooflab.measure.progress import Progress, progress_bar
 from rooflab.measure.roofs import thread_count
 from rooflab.measure.settings import briefer
@@ -174,16 +174,19 @@ class Concurrency:
     def _chases(self) -> str:
         rates = self.bandwidth
         best = int(np.argmax(rates >= rates.max() / GROWS))  # the fewest chases that are enough
-        gain = f"{si(float(rates.max()), 'B/s')}, {times(float(rates.max() / rates[0]))} of that"
+        reached = float(rates[best])
+        gain = (
+            f"{several(self.chains[best], 'chase')} side by side reach {si(reached, 'B/s')}, "
+            f"{times(reached / float(rates[0]), 2)} of that"
+        )
         if len(rates) > 1 and rates[-1] >= GROWS * rates[-2]:
             return (
-                f"{self.chains[-1]} chases side by side reach {gain}, and their number still pays: "
-                f"this core keeps more than {plain(self.most, 2)} lines in flight."
+                f"{gain}, and their number still pays: this core keeps more than "
+                f"{plain(self.most, 2)} lines in flight."
             )
         return (
-            f"{several(self.chains[best], 'chase')} side by side reach {gain}; more of them gain "
-            f"little. So about {plain(self.most, 2)} lines are in flight when the core's line-fill "
-            "buffers, or the way to this level, are full."
+            f"{gain}; more of them gain little. So about {plain(self.most, 2)} lines are in flight "
+            "when the core's line-fill buffers, or the way to this level, are full."
         )
 
     def _stream(self) -> str:
@@ -193,7 +196,7 @@ class Concurrency:
             return f"{said}: its prefetchers get no further than the chases did."
         return (
             f"{said}, as {plain(self.lines(rate), 2)} lines in flight would give. The core's "
-            "prefetchers see what comes next, and ask for it from buffers of their own."
+            "prefetchers see what comes next, and ask for it beside."
         )
 
     def _together(self) -> str:
@@ -363,10 +366,10 @@ def _measured(
     line = line_bytes()
     with Crew(threads) as crew:
         place = Place(max(2 * max(counts), nbytes // line))
-        stores = [aligned(place.lines * line) for _ in range(threads)]
+        stores = stores_of(place.lines * line, crew)
         cycles = laid(stores, place, line, 0, crew)
         walks = [chase(stores, cycles, k) for k in counts]
-        walks.append(stream("read", nbytes, stream_stores(nbytes, crew)))
+        walks.append(read(nbytes, stores))
         with undisturbed():
             _rounds(walks, crew, tell)
         huge = huge_page_share(stores[0])
@@ -376,8 +379,7 @@ def _measured(
 
 def _rounds(walks: Sequence[Walk], crew: Crew, tell: Any) -> None:
     for walk in walks:
-        walk.visit(crew)
-        walk.samples.clear()
+        walk.start(crew)
     began = time.perf_counter()
     for number in range(ROUNDS):
         for walk in walks:

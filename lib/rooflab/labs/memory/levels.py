@@ -111,7 +111,8 @@ class Level:
         Bytes for one thread: where the curve leaves the level, and what the system says. None where
         there is no such step, or the system tells of no such cache. Both None for the memory.
     kind : str
-        "agrees", "smaller", "larger" (the found beside the told), "untold", "unseen", "memory".
+        "agrees", "smaller", "larger" (the found beside the told), "untold", "unseen", "memory", or
+        "open" for a told cache in which the last plateau lies: its end was not seen.
     latency, read, copy : float
         Seconds of a hop, and byte/s, in the middle of the level; NaN for one that was not seen.
     first, last : int
@@ -153,6 +154,12 @@ class Level:
             return f"A cache of about {found} is in the data. The system tells of none."
         if self.kind == "unseen":
             return f"{self.name}: the system tells {told}, the data show no step there.{self._why}"
+        if self.kind == "open":
+            return (
+                f"{self.name}: the system tells {told}, and from {si(self.first, 'B', 2)} on the "
+                "data show one level without an end. So memory was not reached, or this program "
+                "gets nothing of that cache."
+            )
         seen = f"From {si(self.first, 'B', 2)} on the memory answers"
         if self.told is not None:
             return f"{seen}, or still a cache: the largest working set is smaller than {told}."
@@ -187,7 +194,7 @@ class Climb:
                 "behind it, other programs in the same cache, or a virtual machine whose host has "
                 "small pages."
             )
-        return f"{step}: that is the mark of address translation (TLB), not of a cache."
+        return f"{step}. It looks like address translation (TLB), not like the end of a cache."
 
 
 @dataclass(frozen=True)
@@ -213,19 +220,43 @@ def hierarchy(
     known = {name: size for name, size in told.items() if size}
     pairs = _paired(ends, list(known.values()))
     names, seen, levels = list(known), iter(zip(kept, ends)), []
+    home = _home(curves, kept[-1], pairs, known)
     for end, index in pairs:
         size = None if index is None else known[names[index]]
         name = "cache" if index is None else names[index].upper()
-        if end is None:
-            unseen = Level(name, None, size, "unseen", largest=curves.sizes[-1])
-            levels.append(unseen)
-        else:
+        if end is not None:
             plateau, _ = next(seen)
             levels.append(_level(curves, plateau, name, end, size))
-    largest = curves.sizes[-1]
-    behind = [size for size in known.values() if size > largest]
-    levels.append(_level(curves, kept[-1], "memory", None, max(behind, default=None)))
+        elif index is not None and names[index] == home:
+            levels.append(_level(curves, kept[-1], name, None, size))
+        else:
+            levels.append(Level(name, None, size, "unseen", largest=curves.sizes[-1]))
+    if home is None:
+        unseen = [one.told for one in levels if one.kind == "unseen" and one.told]
+        behind = [size for size in unseen if size > curves.sizes[-1]]
+        levels.append(_level(curves, kept[-1], "memory", None, max(behind, default=None)))
     return tuple(levels), tuple(climbs)
+
+
+def _home(
+    curves: Curves,
+    last: Plateau,
+    pairs: Sequence[tuple[float | None, int | None]],
+    known: Mapping[str, int],
+) -> str | None:
+    """The told cache that the last plateau lies in, so that its end was not seen; else None.
+
+    It is told behind all that was found, and the plateau is not larger than it. After a cache that
+    is not told nobody knows which one the told cache is.
+    """
+    names, found = list(known), [i for i, (end, _) in enumerate(pairs) if end is not None]
+    if found and pairs[found[-1]][1] is None:
+        return None
+    behind = [index for _, index in pairs[found[-1] + 1 if found else 0 :]]
+    for name in (names[index] for index in behind if index is not None):
+        if curves.sizes[last.first] < known[name] > curves.sizes[last.last] / AGREES:
+            return name
+    return None
 
 
 def _joined(
@@ -286,7 +317,7 @@ def _paired(found: Sequence[float], told: Sequence[int]) -> list[tuple[float | N
 def _level(
     curves: Curves, plateau: Plateau, name: str, end: float | None, told: int | None
 ) -> Level:
-    kind = "memory"
+    kind = "memory" if name == "memory" else "open"
     if end is not None:
         kind = "untold" if told is None else _judged(end / told)
     return Level(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rooflab.count.si import plain, si
+from rooflab.count.si import si
 from rooflab.count.validation import size
 from rooflab.labs.memory.levels import Level
 from rooflab.labs.memory.mountain import Mountain
@@ -68,12 +68,10 @@ def sentence(found: Mountain, number: int) -> str:
     near, far = (_called(level) for level in home(found, number))
     read, copy, hop = (float(one[number]) for one in (found.read, found.copy, found.latency))
     lies = f"in {near}" if near == far else f"between {near} and {far}"
-    lines = plain(read * hop / found.line, 2)
     threads = "" if found.threads == 1 else f" for each of {found.threads} threads"
     return (
         f"A working set of {si(found.sizes[number], 'B', 2)}{threads} lies {lies}: it is read at "
-        f"{si(read, 'B/s')} and copied at {si(copy, 'B/s')}. A lone hop takes {si(hop, 's')}. "
-        f"By Little's law, reading keeps {lines} lines of {found.line} bytes in flight."
+        f"{si(read, 'B/s')} and copied at {si(copy, 'B/s')}. A hop takes {si(hop, 's')}."
     )
 
 

@@ -21,6 +21,7 @@ import numpy as np
 from rooflab.count.si import rounded
 from rooflab.measure.operands import HUGE_PAGE, aligned
 from rooflab.measure.roof_kernels import (
+    MIXES,
     chase_hops,
     chase_kernel,
     host,
@@ -36,7 +37,9 @@ SLICE = 1.5e-3  # seconds of a timed walk: thousands of timer ticks, short besid
 LEAD_S = 0.06  # seconds of an untimed walk at most
 SETTLED = 0.97  # of the best time so far: a round that saves less ends the untimed walk
 FIRST_TURNS = 128  # of the very first walk, whose speed nobody knows yet
+BLOCK = 1 << 21  # lines that are shuffled together: 128 MiB
 KEPT = 4  # digits of a sample
+SPARE = 1 << 16  # bytes that a store has beyond what is walked
 
 
 @dataclass
@@ -57,6 +60,14 @@ class Walk:
     pass_s: float = 0.0
     samples: list[float] = field(default_factory=list)
 
+    def start(self, crew: Crew) -> None:
+        """Find out how long a pass takes, and how many make a timed walk."""
+        passes, seconds = min(self.whole, FIRST_TURNS), 0.0
+        while seconds < SLICE / 4:
+            seconds = crew.time(self.jobs(passes))
+            self.pass_s, passes = max(seconds / passes, 1e-10), 8 * passes
+        self.passes = max(1, int(SLICE / self.pass_s))
+
     def visit(self, crew: Crew) -> None:
         """Walk untimed until the caches have settled, then timed."""
         self._lead_in(crew)
@@ -75,8 +86,7 @@ class Walk:
         left behind.
         """
         if not self.pass_s:
-            few = min(self.whole, FIRST_TURNS)
-            self.pass_s = crew.time(self.jobs(few)) / few
+            self.start(crew)
         best, spent = math.inf, 0.0
         while spent < LEAD_S:
             lead = max(1, min(self.whole, int((LEAD_S - spent) / max(self.pass_s, 1e-9))))
@@ -90,24 +100,32 @@ class Walk:
 # Streams.
 
 
-def stream_stores(nbytes: int, crew: Crew) -> list[np.ndarray]:
-    """Memory for each worker of ``crew`` to stream through, filled with ones by that worker."""
-    stores = [aligned(nbytes + 2 * SKEW + HUGE_PAGE) for _ in range(crew.size)]
+def stores_of(nbytes: int, crew: Crew) -> list[np.ndarray]:
+    """Memory for each worker of ``crew``, filled with ones by that worker, to lie near it."""
+    stores = [aligned(nbytes + SPARE) for _ in range(crew.size)]
     crew.run([(_fill, (store,)) for store in stores])
     return stores
 
 
-def stream(mix: str, nbytes: int, stores: Sequence[np.ndarray]) -> Walk:
-    """``mix`` on ``nbytes`` of each store: in place, or from one half of them to the other."""
+def read(nbytes: int, stores: Sequence[np.ndarray]) -> Walk:
+    """Read ``nbytes`` of each store, whatever stands there."""
+    return _stream("read", nbytes, stores, stores)
+
+
+def copy(nbytes: int, stores: Sequence[np.ndarray], others: Sequence[np.ndarray]) -> Walk:
+    """Copy half of ``nbytes`` from each store to the other one: both halves are walked."""
+    return _stream("copy", nbytes // 2, stores, others)
+
+
+def _stream(mix: str, nbytes: int, xs: Sequence[np.ndarray], ys: Sequence[np.ndarray]) -> Walk:
     kernel, block = stream_kernel(mix), stream_block(host())
-    arrays = 2 if mix in ("copy", "axpy") else 1
-    part = max(block, nbytes // arrays // block * block)
-    starts = [store.ctypes.data for store in stores]
+    part = max(block, nbytes // block * block)
+    ends = [(x.ctypes.data, y.ctypes.data + SKEW) for x, y in zip(xs, ys)]
 
     def jobs(passes: int) -> list[Job]:
-        return [(kernel, (at, at + part + SKEW, part, passes, 1.0, 0.0)) for at in starts]
+        return [(kernel, (x, y, part, passes, 1.0, 0.0)) for x, y in ends]
 
-    return Walk(jobs, arrays * part * len(stores), 1, True, stores)
+    return Walk(jobs, sum(MIXES[mix]) * part * len(ends), 1, True, (*xs, *ys))
 
 
 def _fill(store: np.ndarray) -> None:
@@ -117,12 +135,21 @@ def _fill(store: np.ndarray) -> None:
 # Chases.
 
 
-def cycle(lines: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """(order, after): the lines in the order of one random cycle, and the line after each line."""
-    order = rng.permutation(lines)
-    after = np.empty(lines, np.int64)
-    after[order] = np.roll(order, -1)
-    return order, after
+def cycle(lines: int, rng: np.random.Generator) -> np.ndarray:
+    """All lines in the order of one random cycle.
+
+    Up to BLOCK lines any order may come. More lines are visited block by block, or shuffling them
+    would take longer than measuring. A block's order is that of the first one, its line numbers
+    with some bits turned over, so that no two are alike. No prefetcher remembers that many steps.
+    """
+    first = rng.permutation(np.arange(min(lines, BLOCK), dtype=np.int64))
+    whole, rest = divmod(lines, BLOCK)
+    if not whole:
+        return first
+    turned = rng.integers(0, BLOCK, whole)[:, None]
+    at = BLOCK * rng.permutation(whole)[:, None]
+    order = [(at + (first ^ turned)).ravel(), lines - rest + rng.permutation(rest)]
+    return np.concatenate(order)
 
 
 @dataclass(frozen=True)
@@ -157,11 +184,10 @@ def places(lines: Sequence[int], line: int) -> tuple[tuple[Place, ...], int]:
 
 def lay(store: np.ndarray, place: Place, line: int, seed: int) -> np.ndarray:
     """Write a cycle into ``store`` (uint8); the addresses of its lines, in the cycle's order."""
-    order, after = cycle(place.lines, np.random.default_rng(seed))
+    order = cycle(place.lines, np.random.default_rng(seed))
     rows = store[place.offset : place.offset + place.lines * line].view(np.int64)
-    first = store.ctypes.data + place.offset + ADDRESS * place.lane
-    rows.reshape(place.lines, -1)[:, place.lane] = first + after * line
-    addresses: np.ndarray = first + order * line
+    addresses: np.ndarray = store.ctypes.data + place.offset + ADDRESS * place.lane + order * line
+    rows.reshape(place.lines, -1)[order, place.lane] = np.roll(addresses, -1)
     return addresses
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from rooflab.count.validation import size, unknown
 from rooflab.labs.loops import tree as trees
 from rooflab.labs.loops.expression import Affine
-from rooflab.labs.loops.llvm import compiled, turns
+from rooflab.labs.loops.llvm import compiled, outer_turns
 from rooflab.labs.loops.packing import packed, packed_loops
 from rooflab.labs.loops.program import For, program
 from rooflab.labs.loops.statement import Access, accesses
@@ -60,7 +60,7 @@ class Kernel:
     def __init__(self, nest: Nest) -> None:
         self.nest = nest
         ops = program(nest)
-        self.turns = turns(ops)
+        self.turns = outer_turns(ops)
         self.parallel = isinstance(ops[0], For) and ops[0].kind == "parallel" and len(ops) == 1
         marked = [loop.name for loop, _ in trees.loops(nest.tree) if loop.kind == "parallel"]
         if len(marked) > self.parallel:

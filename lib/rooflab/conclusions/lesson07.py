@@ -1,0 +1,96 @@
+"""Sentences of lesson 07, chosen from the times of the reader's own loops, tiled and not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from rooflab.conclusions import Conclusion, cautions, fold
+from rooflab.count.si import percent, plain, si
+from rooflab.measure.measurement import Measurement
+from rooflab.predict.machine import Machine
+
+NO_TILE, LIBRARY, TURNED = "no tile", "library", "j inside"
+CLEARLY = 1.15  # times: a smaller gain is none, with the noise of a laptop
+
+
+def textbook(slow: Measurement, fast: Measurement, core: Machine) -> Conclusion:
+    """Three loops beside the library, and what share of the core's peak each reaches."""
+    ratio, peak = slow.median_s / fast.median_s, core.peak(slow.op.compute_dtype.name)
+    shares = [one.flop_per_s / peak for one in (fast, slow)]
+    said = (
+        f"The textbook's loops took {si(slow.median_s, 's')}, the library "
+        f"{si(fast.median_s, 's')}: it is {fold(ratio)} as fast. It reaches {percent(shares[0])} "
+        f"of this core's peak, the loops reach {percent(shares[1])}."
+    )
+    doubts = cautions(slow, fast)
+    if ratio < 2:
+        return Conclusion(
+            "alike",
+            f"{said} That is little. Either the compiler has turned the loops round, or the "
+            f"library is a simple one.{doubts}",
+        )
+    return Conclusion("far", f"{said} Every operand is needed as often in both.{doubts}")
+
+
+def tiles(timed: Mapping[str, Measurement], core: Machine) -> Conclusion:
+    """The ways by time, and what tiles and the order within them brought on this machine."""
+    peak = core.peak(timed[LIBRARY].op.compute_dtype.name)
+    rows = [
+        "| | time | GFLOP/s | of the peak |",
+        "|---|---|---|---|",
+        *(
+            f"| {name} | {si(one.median_s, 's')} | {plain(one.flop_per_s / 1e9, 3)} | "
+            f"{percent(one.flop_per_s / peak)} |"
+            for name, one in timed.items()
+        ),
+    ]
+    seconds = {name: one.median_s for name, one in timed.items()}
+    turned = {name: s for name, s in seconds.items() if TURNED in name}
+    plain_tiles = {
+        name: s for name, s in seconds.items() if name not in (NO_TILE, LIBRARY, *turned)
+    }
+    best, best_turned = min(plain_tiles, key=plain_tiles.__getitem__), min(turned.values())
+    gain, more = seconds[NO_TILE] / seconds[best], seconds[best] / best_turned
+    said = [_of_tiles(best, gain), _of_order(more), _of_library(best_turned / seconds[LIBRARY])]
+    case = f"{'tiles help' if gain > CLEARLY else 'tiles do not help'}, " + (
+        "order helps" if more > CLEARLY else "order does not"
+    )
+    return Conclusion(case, "\n".join([*rows, "", " ".join(said)]) + cautions(*timed.values()))
+
+
+def _of_tiles(best: str, gain: float) -> str:
+    if gain > CLEARLY:
+        return (
+            f"The best tile, {best}, makes the same loops {fold(gain)} as fast. Its bytes fell by "
+            "far more, so something else limits them now: in each sum, one multiply-add waits for "
+            "the one before it."
+        )
+    return (
+        "Tiles alone bring nothing here. Either the caches of this machine are fast enough for the "
+        "loops without tiles, or something else limits both: in each sum, one multiply-add waits "
+        "for the one before it."
+    )
+
+
+def _of_order(more: float) -> str:
+    if more > CLEARLY:
+        return (
+            f"With j inside, the best of them is {fold(more)} as fast again: now the processor's "
+            "vectors work on neighbours, and no sum waits for itself."
+        )
+    return "With j inside it is no faster: the compiler has found the vectors without that help."
+
+
+def _of_library(left: float) -> str:
+    if left > CLEARLY:
+        return (
+            f"The library is still {fold(left)} as fast. It keeps a whole tile of sums in "
+            "registers, and packs A and B. Lesson 09 lets the machine find that."
+        )
+    return "That is as fast as the library."
+
+
+CONCLUSIONS: Mapping[str, Callable[..., Conclusion]] = {
+    "07-textbook": textbook,
+    "07-tiles": tiles,
+}

@@ -1,0 +1,482 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown] tags=["core"]
+# # 07 · Tiling
+#
+# *Run the cells from the top, each with Shift+Enter. Until then, every result below is that of
+# another computer.*
+#
+# **How much less traffic does a tile bring, and what fits?**
+#
+# After this lesson you will be able to
+#
+# - **simulate** a cache, with ten lines of your own and with a fast one,
+# - **count** what a tiled product fetches, and say which side of the tile saves what,
+# - **choose** the largest tile that a cache really keeps,
+# - **judge** a claim about tiling: which part of the gain is the tile's, and which the cache's,
+# - after the *Deeper* parts: **predict** the time of tiles within tiles.
+#
+# It takes about 60 minutes, with the *Deeper* parts 80; a lecture shows some of it in 25. You need
+# lessons 01, 03 and 06.
+
+# %% tags=["core"]
+import rooflab as rl
+
+# %% [markdown] tags=["core"]
+# ## The textbook program
+#
+# A product of two N × N matrices has an intensity of N/6 in `fp32`, so says lesson 01. It counts
+# every operand once. Here is the program of every textbook, and nothing in it fetches an operand
+# only once:
+#
+# ```
+# for i in range(N):
+#     for j in range(N):
+#         for k in range(N):
+#             C[i, j] += A[i, k] * B[k, j]
+# ```
+#
+# Compiled, with C[i, j] in a register while k runs, it fetches two numbers for each multiply-add.
+# Its time depends on where they come from. The next cell runs it on your machine, for N = 800, and
+# beside it the product of the BLAS library that lesson 01 measured. Both do the same 512 million
+# multiply-adds on one core. **By what factor is the library faster?** Guess.
+
+# %% tags=["core"]
+N = 800
+product = rl.gemm(N, N, N, accumulate=True)
+textbook = rl.loops.Nest({"i": N, "j": N, "k": N}, "C[i, j] += A[i, k] * B[k, j]")
+slow = textbook.measure(product)
+fast = rl.measure(product, cache="warm", threads=1)
+first = rl.ask("07-textbook", slow.median_s / fast.median_s)
+first
+
+# %% tags=["core"]
+here = rl.this_machine(threads=1)
+rl.show.say(rl.conclude("07-textbook", slow, fast, here), after=first)
+
+# %% [markdown] tags=["core"]
+# In the next picture the two pale marks near GEMM are what you measured. They lie one above the other:
+# the roofline counts every operand once, whatever the loops do, so both have the same intensity.
+
+# %% tags=["core"]
+rl.live.roofline(here, measurements=[slow, fast], ops=["gemm"], n=N, cache="warm", after=first)
+
+# %% [markdown] tags=["core"]
+# Three things make the difference, and this lesson is about one of them. A library uses the vectors
+# of the processor, keeps many sums in registers at a time, and **arranges the work so that what was
+# fetched is used again while it is still near**. To see the last one alone, let's count bytes.
+#
+# ## A cache in ten lines
+#
+# What does a cache do? It keeps the lines that were touched last. When it is full and another line
+# is touched, the one that was touched longest ago has to leave. That rule is called *least recently
+# used*, **LRU** for short. A touch that does not find its line is a **miss**.
+#
+# ### Exercise 1 · Write one
+#
+# `lines` is a list of line numbers in the order in which a program touches them. The cache has room
+# for `capacity` lines, and is empty at first. Return how many touches miss.
+
+
+# %% tags=["core", "answer"] rooflab={"exercise": "07-lru"}
+def misses(lines, capacity):
+    # BEGIN SOLUTION
+    held, missed = [], 0
+    for line in lines:
+        if line in held:
+            held.remove(line)
+        else:
+            missed += 1
+            held = held[1:] if len(held) == capacity else held
+        held.append(line)
+    return missed
+    # END SOLUTION
+
+
+# %% tags=["core", "nbval-check-output"]
+rl.check("07-lru", misses)
+
+# %% [markdown] tags=["core"]
+# You have written the core of every cache simulator. The one of this course does the same many
+# millions of times a second, with lines of 64 bytes, and with several caches behind each other. It
+# also writes back what was changed. Here is the textbook program on N = 300, in a
+# first cache of 48 KiB and a second one of 1 MiB. *In* is what a level fetches from behind it, *out*
+# what it writes back.
+
+# %% tags=["core", "nbval-check-output"]
+l1, l2 = rl.cache.Cache("L1", 48 * 1024, ways=12), rl.cache.Cache("L2", 2**20, ways=16)
+both = rl.cache.Hierarchy(l1, l2)
+plain = rl.cache.simulate(rl.cache.gemm_stream(300, 300, 300), both)
+plain
+
+# %% tags=["core", "nbval-check-output"]
+least = rl.gemm(300, 300, 300).bytes
+print(f"each operand once: {rl.si(least, 'B')}")
+print(f"L1 really moves {plain.bytes('L1') / least:.0f} times as much")
+
+# %% [markdown] tags=["core"]
+# Look at the row of B. For each row of C the program walks through the whole of B, 360 kB, and the
+# first cache has 49 kB. When the next row of C begins, the beginning of B has left long ago. So B is
+# fetched 300 times, once for each row. A has no such trouble: one row of it is used 300 times while
+# it is near, and then never again.
+#
+# ## A tile
+#
+# Don't finish one number of C at a time. Take a square of T × T of them, a **tile**, and T steps of
+# k: that needs a tile of A and a tile of B, and does T³ multiply-adds on 2T² numbers. Then take the
+# next tiles along k, until the tile of C is finished.
+#
+# In the picture the matrices are 8 × 8, and the cache holds 32 numbers, each for itself. Press *run*,
+# or pull the slider, first without tiles and then with each size. Tinted cells are in the cache.
+# The dot shows the FLOPs done so far ÷ the bytes moved so far, under the roof of a made-up machine.
+# Which tile brings it furthest to the right, and what is wrong with the largest one?
+
+# %% tags=["core"]
+rl.cache.tiles()
+
+# %% [markdown] tags=["core"]
+# And in real sizes, the product of above:
+
+# %% tags=["core", "nbval-check-output"]
+for T in (1, 5, 10, 20, 30, 50, 100):
+    tiled = rl.cache.simulate(rl.cache.gemm_stream(300, 300, 300, tile=T), l1)
+    print(f"T = {T:3}: L1 moves {rl.si(tiled.bytes('L1'), 'B'):>8}")
+
+# %% [markdown] tags=["core"]
+# The bytes fall as the tile grows, not quite evenly, and at the end they rise again. Two questions,
+# then: how much does a tile save, and when is it too large?
+#
+# ### Exercise 2 · What a tile fetches
+#
+# A product of an `m` × `k` and a `k` × `n` matrix. A tile of `tm` × `tn` results is finished before
+# the next one begins, and it stays near meanwhile. For each tile, the rows of A and the columns of
+# B that it needs are fetched once. Every result is written once. Return the bytes.
+
+
+# %% tags=["core", "answer"] rooflab={"exercise": "07-tiles"}
+def tiled_bytes(m, n, k, tm, tn, itemsize):
+    # BEGIN SOLUTION
+    a = m * k * (n // tn)
+    b = k * n * (m // tm)
+    return (a + b + m * n) * itemsize
+    # END SOLUTION
+
+
+# %% tags=["core", "nbval-check-output"]
+rl.check("07-tiles", tiled_bytes)
+
+# %% [markdown] tags=["core"]
+# ## Claim court: 1024 times less
+#
+# *A tile of 32 × 32 holds 1024 results, so each number that is fetched is used 1024 times, and the
+# traffic falls by a factor of 1024.* You can read sentences like this one in many introductions to
+# GPU programming.
+#
+# ### Vote, or choose for yourself
+#
+# Without any reuse, a product fetches two numbers for every multiply-add. With tiles of 32 × 32
+# results, A and B together are fetched …
+#
+# <details><summary><b>A</b> 1024 times less.</summary>
+#
+# This counts the results of a tile. A number of A is used for one row of them only.
+#
+# </details>
+#
+# <details><summary><b>B</b> 64 times less: 32 for A and 32 for B.</summary>
+#
+# This adds what belongs to different matrices. Each of the two is fetched 32 times less.
+#
+# </details>
+#
+# <details><summary><b>C</b> 32 times less.</summary>
+#
+# **Right.** A number of A serves the 32 results of its row of the tile, a number of B the 32 of its
+# column.
+#
+# </details>
+#
+# <details><summary><b>D</b> 16 times less, since two tiles are loaded for one of C.</summary>
+#
+# Both programs fetch from two matrices, so the two stands above and below the line.
+#
+# </details>
+#
+# ### Exercise 3 · By how much?
+#
+# Tiles of `t` × `t` results in a product of two `n` × `n` matrices, against the program that
+# fetches two numbers for every multiply-add. Both write each result once. Return by what factor the
+# tile lowers (1) the traffic of A and B together, (2) all the traffic.
+
+
+# %% tags=["core", "answer"] rooflab={"exercise": "07-claim-thousand"}
+def saving(n, t):
+    # BEGIN SOLUTION
+    without, tiled = 2 * n**3, 2 * n**3 / t
+    return without / tiled, (without + n * n) / (tiled + n * n)
+    # END SOLUTION
+
+
+# %% tags=["core", "nbval-check-output"]
+rl.check("07-claim-thousand", saving)
+
+# %% [markdown] tags=["core"]
+# ## It fits, so it stays?
+#
+# Three tiles take part: one of A, one of B, one of C. Tiles of 10 × 10 numbers are 300 numbers. So
+# take a cache that holds exactly 300 numbers, and make it as kind as can be: a line holds one number,
+# and each may lie anywhere in it. The formula says 880 kB for N = 100. **How many times as much does
+# LRU move?** Guess.
+
+# %% tags=["core"]
+small = rl.cache.gemm_stream(100, 100, 100, tile=10)
+formula = sum(one.bytes for one in rl.cache.tile_ledger(small, depth=3).values())
+exact = rl.cache.simulate(small, rl.cache.Cache("L1", 4 * 300, line=4))
+second = rl.ask("07-fits", exact.bytes("L1") / formula)
+second
+
+# %% tags=["core"]
+inside = {
+    order: rl.cache.gemm_stream(100, 100, 100, tile=10, order=order) for order in ("ijk", "kij")
+}
+lines = []
+for order, nest in inside.items():
+    for n in (300, rl.cache.smallest_cache(nest, 3) // 4):
+        found = rl.cache.simulate(nest, rl.cache.Cache("L1", 4 * n, line=4)).bytes("L1")
+        lines.append(f"{order}, room for {n}: {found / formula:.2f} times the formula")
+rl.show.say(*lines, after=second)
+
+# %% [markdown] tags=["core"]
+# <details><summary>Why: open this when you have guessed</summary>
+#
+# LRU does not know what you will need. It keeps what was touched last, and what was touched last
+# depends on the order of the loops *within* a tile.
+#
+# With k innermost, `ijk`, each row of the tile of C needs all of the tile of B, and by the time the
+# next row comes, the cache must still have it. While the next tile comes in, the old one is not yet
+# the oldest. So LRU needs room for more than four tiles: the smallest room in which the formula holds
+# is 410 numbers. With k outermost, `kij`, one column of A and one row of B are used up and never
+# needed again. Then the tile of C, and a few numbers more, are enough: 131.
+#
+# </details>
+#
+# ### Exercise 4 · The largest tile
+#
+# In a cache of `cache` bytes there must be room for `tiles` tiles of T × T numbers of `itemsize`
+# bytes, where `tiles` depends on the order of the loops and need not be whole. Return the largest T
+# that fits and divides `n`.
+
+
+# %% tags=["core", "answer"] rooflab={"exercise": "07-fits"}
+def largest_tile(n, cache, itemsize, tiles):
+    # BEGIN SOLUTION
+    fitting = [t for t in range(1, n + 1) if tiles * t * t * itemsize <= cache]
+    return max(t for t in fitting if n % t == 0)
+    # END SOLUTION
+
+
+# %% tags=["core", "nbval-check-output"]
+rl.check("07-fits", largest_tile)
+
+# %% [markdown] tags=["core"]
+# ## The wrong size
+#
+# One more surprise before you trust the formula. The same program in tiles of 32 × 32, on matrices of
+# 248, 256 and 264, and a first cache that many processors have: 32 KiB. Three tiles of 32 × 32 are
+# 12 kB, so there is room to spare. Which size moves the most for each multiply-add?
+
+# %% tags=["core", "nbval-check-output"]
+common = rl.cache.Cache("L1", 32 * 1024, ways=8)
+for n in (248, 256, 264):
+    found = rl.cache.simulate(rl.cache.gemm_stream(n, n, n, tile=32), common)
+    print(f"N = {n}: {found.bytes('L1') / n**3:5.2f} bytes for each multiply-add")
+
+# %% [markdown] tags=["core"]
+# The one in the middle, by a factor of sixty. A real cache cannot put a line anywhere. It has
+# **sets**, and line number *a* may only lie in set *a* modulo the number of sets. A set has a few
+# places, its **ways**. Here there are 64 sets of 8 ways.
+#
+# A row of 256 numbers is 1024 bytes, 16 lines. Going down a column, the program steps through memory
+# 16 lines at a time, so it only ever meets every sixteenth set: 4 of the 64. The 32 rows of one tile
+# fill these 4 sets to the last place, and the next tile wants the same ones. The lines push each
+# other out while most of the cache is empty. These are *conflict misses*.
+#
+# ### Exercise 5 · A column that does not fit
+#
+# A cache has `sets` sets of `ways` lines; line number *a* of memory may only lie in set *a* modulo
+# `sets`. A program reads the first number of each of `rows` rows. They are `row_bytes` apart, and
+# the first is at address 0. Return (1) how many sets its lines fall into, (2) how many of its lines
+# the cache can hold at a time.
+
+
+# %% tags=["core", "answer"] rooflab={"exercise": "07-column"}
+def room_for_column(rows, row_bytes, line, sets, ways):
+    # BEGIN SOLUTION
+    held = {}
+    for row in range(rows):
+        place = row * row_bytes // line % sets
+        held[place] = min(ways, held.get(place, 0) + 1)
+    return len(held), sum(held.values())
+    # END SOLUTION
+
+
+# %% tags=["core", "nbval-check-output"]
+rl.check("07-column", room_for_column)
+
+# %% [markdown] tags=["core"]
+# Two remedies are in use. *Padding* makes each row a line longer than it need be. *Packing* copies a
+# tile into a small array of its own before it is used, so that its numbers lie side by side. Every
+# fast library packs.
+#
+# ## Claim court: 4.0 to 0.04
+#
+# A talk on fast programs multiplies two 100 × 100 matrices of two-byte numbers. Before: 4.0 bytes
+# for each FLOP. After, with tiles and a cache: 0.04. That is a hundredfold. On trial: what made it?
+# Here is the simulated traffic beyond a cache in which each line may lie anywhere, with 64-byte
+# lines, without a tile and with tiles of 10 and 25.
+
+# %% tags=["core", "nbval-check-output"]
+flops = rl.gemm(100, 100, 100, "bf16").flops
+for size in (4, 16, 64):
+    row = f"{size:2} KiB:"
+    for T in (None, 10, 25):
+        nest = rl.cache.gemm_stream(100, 100, 100, "bf16", tile=T)
+        found = rl.cache.simulate(nest, rl.cache.Cache("cache", size * 1024))
+        row += f"  {'no tile' if T is None else f'T = {T}'} {found.bytes('cache') / flops:7.4f}"
+    print(row, "byte/FLOP")
+
+# %% [markdown] tags=["core"]
+# ### Exercise 6 · Which part did it?
+#
+# The talk's cache has 8 MB. Set `verdict` to three words, in this order:
+#
+# 1. what 4.0 byte/FLOP counts for each multiply-add: `"A, B"`, `"A, B, C read"` or
+#    `"A, B, C read and written"`;
+# 2. what 0.04 counts: `"tiles of 10"`, `"tiles of 25"`, `"each matrix once"` or
+#    `"each matrix once, C twice"`;
+# 3. what made the difference there: `"the tile"`, `"the cache"` or `"the number type"`.
+
+# %% tags=["core", "answer"] rooflab={"exercise": "07-claim-forty"}
+# BEGIN SOLUTION
+verdict = ("A, B, C read and written", "each matrix once, C twice", "the cache")
+# END SOLUTION
+
+# %% tags=["core", "nbval-check-output"]
+rl.check("07-claim-forty", verdict)
+
+# %% [markdown] tags=["core"]
+# ## Could it be less?
+#
+# Is there an order of the multiply-adds that needs even fewer bytes than square tiles? People have
+# proved how far one can go. A memory that holds S numbers must move at least about $2N^3/\sqrt{S}$
+# of them, whatever the order is, whatever is thrown out. A tile of $\sqrt{S} \times \sqrt{S}$
+# results, which fills the whole memory, would move just that. So nothing beats tiles. What a real
+# cache moves on top of it is the price for its rule, its lines and its sets.
+
+# %% tags=["core", "nbval-check-output"]
+best = rl.cache.gemm_bounds(300, 300, 300, 48 * 1024)[-1]
+tiled = rl.cache.simulate(rl.cache.gemm_stream(300, 300, 300, tile=50), l1)
+print(f"proven least for 48 KiB: {rl.si(best.bytes, 'B')} ({best.name})")
+print(f"tiles of 50, simulated:  {rl.si(tiled.bytes('L1'), 'B')}")
+
+# %% [markdown] tags=["core"]
+# ## Does the time follow the bytes?
+#
+# Now on your machine: the product of the beginning, without tiles and with tiles of 40, 80 and 160.
+# After that the same tiles once more, with the loops within a tile in another order: j innermost,
+# which runs along the rows of B and C. Then neighbours are needed together, and the vectors of the
+# processor can do several of them at once.
+#
+# ### Vote, or choose for yourself
+#
+# In the simulation above, the best tile moved twelve times fewer bytes into the first cache. On a
+# real machine, with the order of loops within a tile unchanged, the time is …
+#
+# <details><summary><b>A</b> twelve times shorter.</summary>
+#
+# This would be so if bytes were all that costs.
+#
+# </details>
+#
+# <details><summary><b>B</b> shorter, by far less than that.</summary>
+#
+# **Right.** As soon as the bytes no longer limit it, something else does: here one multiply-add
+# after the other has to wait for the sum before it.
+#
+# </details>
+#
+# <details><summary><b>C</b> the same: the FLOPs are the same.</summary>
+#
+# This is *arithmetic is what costs*, from lesson 00.
+#
+# </details>
+#
+# <details><summary><b>D</b> longer: there are six loops instead of three.</summary>
+#
+# A loop more costs an instruction or two for each turn of it, and the innermost one is as before.
+#
+# </details>
+
+# %% tags=["core"]
+tiles = {T: textbook.tile({"i": T, "j": T, "k": T}) for T in (40, 80, 160)}
+timed = {"no tile": slow, **{f"T = {T}": nest.measure(product) for T, nest in tiles.items()}}
+inside = {T: nest.interchange("ji", "ki") for T, nest in tiles.items()}
+timed |= {f"T = {T}, j inside": nest.measure(product) for T, nest in inside.items()}
+timed["library"] = fast
+
+# %% tags=["core"]
+rl.show.say(rl.conclude("07-tiles", timed, here), after=(first, second))
+
+# %% [markdown] tags=["deep"]
+# ## Deeper: tiles in tiles
+#
+# A machine has several caches, and registers in front of them. Each of them wants a tile of its own:
+# small tiles for the registers, inside larger ones for the first cache, inside larger ones for the
+# second. Each level then has its own traffic and its own roof, and the slowest of them sets the time.
+#
+# ### Exercise 7 · Tiles in tiles
+#
+# A product of two `n` × `n` matrices. Tiles of `outer` × `outer` results stay in a cache. Inside
+# each of them, tiles of `inner` × `inner` results stay in the registers. For each tile the rows and
+# columns that it needs are fetched once from the level behind, and its results go back once.
+# `bandwidths` are those of the cache and of the memory, in byte/s. Return (1) the bytes between
+# registers and cache, (2) those between cache and memory, (3) the least time, with everything
+# overlapping.
+
+
+# %% tags=["deep", "answer"] rooflab={"exercise": "07-two-levels"}
+def two_levels(n, inner, outer, itemsize, bandwidths, peak):
+    # BEGIN SOLUTION
+    near, far = ((2 * n**3 // side + n * n) * itemsize for side in (inner, outer))
+    seconds = near / bandwidths[0], far / bandwidths[1], 2 * n**3 / peak
+    return near, far, max(seconds)
+    # END SOLUTION
+
+
+# %% tags=["deep", "nbval-check-output"]
+rl.check("07-two-levels", two_levels)
+
+# %% [markdown] tags=["core"]
+# ## What you can do now
+#
+# - **Simulate** a cache: what was touched longest ago leaves.
+# - **Count** a tiled product: A is fetched once for each column of tiles, B once for each row of
+#   them. The side of a tile saves, its area is the room that it takes.
+# - **Choose** a tile with room to spare, and beware of rows of a power of two.
+# - **Judge** a gain: take the tile away, and see what stays.
+# - And if you went deeper: **predict** the time of tiles within tiles.
+#
+# You have changed the order of the multiply-adds, and the result stayed right. Is any order
+# right? Lesson 08 asks which loops you may reorder, and which not.
+
+# %% tags=["core"]
+rl.my_guesses()
+
+# %% tags=["core"]
+rl.progress("07")

@@ -1,0 +1,78 @@
+"""The sentences of lesson 07: loops of simulated machines, with gains put where we want them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+import rooflab as rl
+from rooflab.conclusions import conclude
+from rooflab.conclusions.lesson07 import CONCLUSIONS
+from rooflab.measure.measurement import Measurement
+from tests.conclusions.machines import MACHINES, Simulated, Trial, trials, untried
+
+EVERYWHERE = tuple(MACHINES)
+PRODUCT = rl.gemm(800, 800, 800, accumulate=True)
+
+
+def run(on: Simulated, share: float, warnings: tuple[str, ...] = ()) -> Measurement:
+    """The product at this share of the peak."""
+    seconds = PRODUCT.flops / float(on.machine.peak("fp32")) / share
+    found = on.clock(PRODUCT, cache="warm", warnings=warnings)
+    return replace(found, samples=(seconds,) * 3)
+
+
+def ways(on: Simulated, *shares: float) -> dict[str, Measurement]:
+    """No tile, two tiles, the two with j inside, the library, each at a share of the peak."""
+    names = ("no tile", "T = 40", "T = 80", "T = 40, j inside", "T = 80, j inside", "library")
+    return {name: run(on, share) for name, share in zip(names, shares, strict=True)}
+
+
+TABLE: dict[str, Trial] = {
+    "07-textbook": (
+        lambda on: (run(on, 0.01), run(on, 0.8), on.machine), dict.fromkeys(EVERYWHERE, "far"),
+    ),
+    "07-tiles": (
+        lambda on: (ways(on, 0.01, 0.02, 0.018, 0.1, 0.2, 0.8), on.machine),
+        dict.fromkeys(EVERYWHERE, "tiles help, order helps"),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "on", "given", "case"), trials(TABLE))
+def test_each_machine_gets_its_sentence(name, on, given, case):
+    found = conclude(name, *given(on))
+    assert found.case == case, found
+    assert found.text.endswith(".") and "  " not in found.text
+
+
+def test_every_conclusion_is_tried_on_every_machine():
+    assert not untried("07", TABLE) and set(TABLE) == set(CONCLUSIONS)
+
+
+@pytest.mark.parametrize(
+    ("shares", "case", "words"),
+    [
+        ((0.02, 0.02, 0.02, 0.2, 0.2, 0.8), "tiles do not help, order helps", "bring nothing here"),
+        ((0.01, 0.1, 0.1, 0.1, 0.1, 0.8), "tiles help, order does not", "without that help"),
+        ((0.1, 0.1, 0.1, 0.1, 0.1, 0.1), "tiles do not help, order does not", "as the library"),
+    ],
+)
+def test_what_helps_is_what_is_said_to_help(shares, case, words):
+    on = MACHINES["hybrid laptop"]
+    found = conclude("07-tiles", ways(on, *shares), on.machine)
+    assert found.case == case and words in found.text
+
+
+def test_a_compiler_that_turned_the_loops_round_is_thought_of():
+    on = MACHINES["4 MB of L3"]
+    found = conclude("07-textbook", run(on, 0.5), run(on, 0.8), on.machine)
+    assert found.case == "alike" and "turned the loops round" in found.text
+
+
+def test_shares_of_the_peak_are_told_and_so_are_warnings():
+    on = MACHINES["300 MB of L3"]
+    found = conclude("07-textbook", run(on, 0.01, ("busy",)), run(on, 0.8), on.machine)
+    assert "reaches 80 %" in found.text and "busy" in found.text
+    assert "80 times as fast" in found.text

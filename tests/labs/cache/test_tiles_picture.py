@@ -1,0 +1,92 @@
+"""The tiles in motion: what is tinted and what is said is what the simulator counts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import rooflab as rl
+from rooflab.labs.cache.tiles_picture import MOMENTS, film
+from rooflab.show.scene import drawn
+from rooflab.show.scene.player import Player
+from tests.support.scenes import named, some_states
+
+N, WORDS = 8, 32
+
+
+@pytest.fixture(scope="module")
+def picture() -> Player:
+    return rl.cache.tiles()
+
+
+def whole(side: int) -> rl.cache.Ledger:
+    tile, order = (None, "ijk") if side == 1 else (side, "kij")
+    stream = rl.cache.gemm_stream(N, N, N, tile=tile, order=order)
+    return rl.cache.simulate(stream, rl.cache.Cache("L1", 4 * WORDS, line=4))
+
+
+@pytest.mark.parametrize("side", [1, 2, 4, 8])
+def test_at_its_end_a_film_has_moved_what_the_whole_nest_moves(side: int) -> None:
+    moments = film(N, WORDS, side)
+    assert moments[-1].moved == whole(side).bytes()
+    assert [moment.done for moment in moments] == [N**3 * at // MOMENTS for at in range(33)]
+    assert (np.diff([moment.moved for moment in moments]) >= 0).all()
+
+
+@pytest.mark.parametrize("side", [1, 2, 4, 8])
+def test_no_more_words_are_tinted_than_the_cache_holds(side: int) -> None:
+    held = [len(moment.held) for moment in film(N, WORDS, side)]
+    assert held[0] == 0
+    assert max(held) == WORDS
+
+
+def test_a_tile_that_fits_stays_and_its_point_lies_furthest_right() -> None:
+    """4×4 needs b² + 3b + 1 = 29 words of 32; 8×8 needs 89, and is worse than no tiles."""
+    ends = {side: film(N, WORDS, side)[-1].moved for side in (1, 2, 4, 8)}
+    assert sorted(ends, key=ends.__getitem__) == [4, 2, 1, 8]
+    assert ends[4] == 4 * (2 * N**3 // 4 + 2 * N**2)
+
+
+def test_the_tile_is_outlined_where_the_loops_are(picture: Player) -> None:
+    """Tiles along k first: after half of the multiply-adds, the lower left tile of C."""
+    scene = picture.scene
+    (c,), cells = named(scene, "tile-C"), named(scene, "cell-C")
+    half = {"tile": "4×4", "moment": MOMENTS // 2 + 1}
+    x, y, width, height = scene.value(c, "box", **half)
+    first = scene.value(cells[0], "box", **half)
+    assert (width, height) == (4 * first[2], 4 * first[3])
+    assert (x, y) == (first[0], first[1] + 4 * first[3])
+
+
+def test_the_cells_of_the_current_tile_of_c_stay_in_a_cache_that_is_large_enough(picture) -> None:
+    for moment in range(2, MOMENTS):
+        state = {"tile": "4×4", "moment": moment}
+        seen = [mark.name for mark, _ in drawn(picture.scene, **state)]
+        assert 8 <= seen.count("cell-C") <= 32
+
+
+def test_every_state_has_a_sentence(picture: Player) -> None:
+    for state in some_states(picture.scene):
+        said = picture.scene.sentence(**state)
+        assert said.startswith("Without tiles" if state["tile"] == "no tiles" else "In tiles of")
+        assert said.endswith(".")
+
+
+def test_its_state_is_small(picture: Player) -> None:
+    assert len(picture.scenes) + len(picture.numbers) + len(picture.exact) < 200_000
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"n": 3}, "n=3 must be an integer, 4 or more"),
+        ({"n": 32}, "n=32 must be at most 16"),
+        ({"words": 0}, "words=0 must be a positive"),
+        ({"sides": (1, 3)}, "3 does not divide n=8"),
+        ({"sides": (4,)}, "must be two or more"),
+        ({"sides": (0, 4)}, "sides\\[0\\]=0 must be"),
+    ],
+)
+def test_refused_with_a_reason(wrong: dict[str, object], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        rl.cache.tiles(**wrong)
