@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
 GEMM = "C[i,j] += A[i,k]*B[k,j]"
 EACH = 12  # times the width: schedules of a round that are measured
-BETTER = 0.995  # of the time of the round before, or the search ends
+BETTER = 0.995  # of the time of the round before: less is no gain
+IDLE = 2  # rounds without a gain end a search
 FINAL = 5  # whole runs of each of the fastest schedules at the end
 FINAL_SHARE = 0.05  # of the time, kept for them
 Score = Callable[[Nest], float]
@@ -60,7 +61,7 @@ def search(
 
     Each round applies all moves to the ``width`` fastest schedules. What comes out is ranked by
     a predicted score. The first of the ranking are checked for legality, compiled and measured, and
-    the measured time decides. The search ends when a round brings no gain or the time is up.
+    the measured time decides. The search ends when two rounds bring no gain or the time is up.
     Control-C ends it too, and what was found by then is returned.
 
     Parameters
@@ -268,11 +269,13 @@ class _Beam:
         return ended
 
     def rounds(self, beam: list[tuple[float, Nest]]) -> str:
-        """Round after round while they gain."""
+        """Round after round, until two of them bring no gain or one nothing new."""
+        idle = 0
         for number in itertools.count(1):
-            before = beam[0][0]
-            beam = sorted([*beam, *self.round(beam, number)], key=itemgetter(0))[: self.rules.width]
-            if beam[0][0] > BETTER * before:
+            before, found = beam[0][0], self.round(beam, number)
+            beam = sorted([*beam, *found], key=itemgetter(0))[: self.rules.width]
+            idle = idle + 1 if beam[0][0] > BETTER * before else 0
+            if idle == IDLE or not found:
                 break
         return ENDS[0]
 
