@@ -413,7 +413,7 @@ print(f"tiles of 50, simulated:  {rl.si(tiled.bytes('L1'), 'B')}")
 #
 # </details>
 #
-# <details><summary><b>B</b> shorter, by far less than that.</summary>
+# <details><summary><b>B</b> shorter, but far from a twelfth.</summary>
 #
 # **Right.** As soon as the bytes no longer limit it, something else does: here each addition has to
 # wait for the one before it in the same sum. Where the caches are large and fast, that limits the
