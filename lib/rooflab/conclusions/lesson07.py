@@ -26,8 +26,8 @@ def textbook(slow: Measurement, fast: Measurement, core: Machine) -> Conclusion:
     if ratio < 2:
         return Conclusion(
             "alike",
-            f"{said} That is little. Perhaps the library is a simple one, or the compiler has turned "
-            f"the loops round.{doubts}",
+            f"{said} That is little. Perhaps the library is a simple one, or the compiler has "
+            f"turned the loops round.{doubts}",
         )
     return Conclusion("far", f"{said} Both use every number of A and B equally often.{doubts}")
 
@@ -75,12 +75,12 @@ def _of_tiles(best: str, gain: float) -> str:
 def _of_order(more: float) -> str:
     if more > CLEARLY:
         return (
-            f"With j inside, the best of them is {fold(more)} as fast as that: neighbours are added "
-            "side by side, and no sum waits for itself."
+            f"With j inside, the best of them is {fold(more)} as fast as that: neighbours are "
+            "added side by side, and no sum waits for itself."
         )
     return (
-        "With j inside it is no faster. That is unusual: either the compiler has not used the vector "
-        "units, or it had used them before. Measure once more with nothing else running."
+        "With j inside it is no faster. That is unusual: either the compiler has not used the "
+        "vector units, or it had used them before. Measure once more with nothing else running."
     )
 
 

@@ -181,15 +181,15 @@ TILES = Exercise(
                       "that is one tile; how many are there?"),
         Misconception("one matrix again",
                       lambda m, n, k, p, q, s: (m * k * (n // q) + k * n + m * n) * s,
-                      "A and B are both fetched again: one for each tile of a row of tiles, one for "
-                      "each tile of a column.",
+                      "A and B are both fetched again: one for each tile of a row of tiles, one "
+                      "for each tile of a column.",
                       variants=(lambda m, n, k, p, q, s: (m * k + k * n * (m // p) + m * n) * s,)),
         Misconception("one tile written",
                       lambda m, n, k, p, q, s: (m * k * (n // q) + k * n * (m // p) + p * q) * s,
                       "every tile of the result is written, not only one."),
         Misconception("times the side",
                       lambda m, n, k, p, q, s: (m * k * q + k * n * p + m * n) * s,
-                      "a longer side makes fewer tiles: how many of them lie along n, and along m?"),
+                      "a longer side makes fewer tiles: how many lie along n, and along m?"),
     ),
 )  # fmt: skip
 
