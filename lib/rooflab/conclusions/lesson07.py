@@ -62,13 +62,15 @@ def _of_tiles(best: str, gain: float) -> str:
     if gain > CLEARLY:
         return (
             f"The best tile, {best}, makes the same loops {fold(gain)} as fast. What limits them "
-            "now is hardly the bytes, but the order of the work: in each sum, one addition waits "
-            "for the one before it."
+            "now is hardly the bytes, but the order of the work: numbers are added one at a time, "
+            "and within a sum each addition waits for the one before it. Part of the gain may not "
+            "be the bytes' either: in a tile the sums are short, and a core can begin the next "
+            "while one ends."
         )
     return (
         "Tiles alone bring nothing here that could be told from noise. The caches of this machine "
-        "are fast enough for the loops without tiles, and the order of the work limits both: in "
-        "each sum, one addition waits for the one before it."
+        "are fast enough for the loops without tiles, and the order of the work limits both: "
+        "numbers are added one at a time, and within a sum each addition waits for the one before."
     )
 
 
