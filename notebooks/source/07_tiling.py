@@ -415,9 +415,10 @@ print(f"tiles of 50, simulated:  {rl.si(tiled.bytes('L1'), 'B')}")
 #
 # <details><summary><b>B</b> shorter, but far from a twelfth.</summary>
 #
-# **Right.** As soon as the bytes no longer limit it, something else does: here numbers are added one
-# at a time, and within a sum each addition has to wait for the one before it. Where the caches are large and fast, that limits the
-# program without tiles, too, and then hardly anything is gained.
+# **Right.** As soon as the bytes no longer limit it, something else does: here numbers are added
+# one at a time, and within a sum each addition has to wait for the one before it. Where the caches
+# are large and fast, that limits the program without tiles, too, and then hardly anything is
+# gained.
 #
 # </details>
 #
