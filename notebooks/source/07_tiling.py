@@ -42,10 +42,10 @@ import rooflab as rl
 #             C[i, j] += A[i, k] * B[k, j]
 # ```
 #
-# Compiled, with C[i, j] in a register while k runs, it fetches two numbers for each multiply-add.
-# Its time depends on where they come from. The next cell runs it on your machine, for N = 800, and
-# beside it the product of the BLAS library that lesson 01 measured. Both do the same 512 million
-# multiply-adds on one core. **By what factor is the library faster?** Guess.
+# The sum C[i, j] stays in a register while k runs, so it fetches two numbers for each multiply-add:
+# one of A, one of B. The next cell runs it on your machine, for N = 800, and beside it the product
+# of the BLAS library that lesson 01 measured. Both do the same 512 million multiply-adds on one
+# core. **By what factor is the library faster?** Guess.
 
 # %% tags=["core"]
 N = 800
@@ -68,15 +68,17 @@ rl.show.say(rl.conclude("07-textbook", slow, fast, here), after=first)
 rl.live.roofline(here, measurements=[slow, fast], ops=["gemm"], n=N, cache="warm", after=first)
 
 # %% [markdown] tags=["core"]
-# Three things make the difference, and this lesson is about one of them. A library uses the vectors
-# of the processor, keeps many sums in registers at a time, and **arranges the work so that what was
-# fetched is used again while it is still near**. To see the last one alone, let's count bytes.
+# Three things make the difference, and this lesson is about one of them. A library uses the vector
+# units of the core, or a matrix unit where there is one; they work on many numbers at once. It has
+# many sums under way at a time. And it **arranges the work so that what was fetched is used again
+# while it is still near**. To see the last one alone, let's count bytes.
 #
 # ## A cache in ten lines
 #
-# What does a cache do? It keeps the lines that were touched last. When it is full and another line
-# is touched, the one that was touched longest ago has to leave. That rule is called *least recently
-# used*, **LRU** for short. A touch that does not find its line is a **miss**.
+# What does a cache do? It keeps the lines that were touched last, and in this lesson a touch is a
+# read or a write. When it is full and another line is touched, the one that was touched longest ago
+# has to leave. That rule is called *least recently used*, **LRU** for short. A touch that does not
+# find its line is a **miss**. Real caches follow this rule, or one much like it.
 #
 # ### Exercise 1 · Write one
 #
@@ -105,9 +107,9 @@ rl.check("07-lru", misses)
 # %% [markdown] tags=["core"]
 # You have written the core of every cache simulator. The one of this course does the same many
 # millions of times a second, with lines of 64 bytes, and with several caches behind each other. It
-# also writes back what was changed. Here is the textbook program on N = 300, in a
-# first cache of 48 KiB and a second one of 1 MiB. *In* is what a level fetches from behind it, *out*
-# what it writes back.
+# also writes back what was changed. Here is the textbook program on N = 300, in a made-up machine
+# with a first cache of 48 KiB and a second one of 1 MiB. *In* is what a level fetches from behind
+# it, *out* what it writes back.
 
 # %% tags=["core", "nbval-check-output"]
 l1, l2 = rl.cache.Cache("L1", 48 * 1024, ways=12), rl.cache.Cache("L2", 2**20, ways=16)
@@ -132,8 +134,8 @@ print(f"L1 really moves {plain.bytes('L1') / least:.0f} times as much")
 # k: that needs a tile of A and a tile of B, and does T³ multiply-adds on 2T² numbers. Then take the
 # next tiles along k, until the tile of C is finished.
 #
-# In the picture the matrices are 8 × 8, and the cache holds 32 numbers, each for itself. Press *run*,
-# or pull the slider, first without tiles and then with each size. Tinted cells are in the cache.
+# In the picture the matrices are 8 × 8. The cache holds 32 numbers, and a line is one number. Press
+# *run*, or pull the slider, first without tiles and then with each size. Tinted cells are in the cache.
 # The dot shows the FLOPs done so far ÷ the bytes moved so far, under the roof of a made-up machine.
 # Which tile brings it furthest to the right, and what is wrong with the largest one?
 
@@ -141,7 +143,7 @@ print(f"L1 really moves {plain.bytes('L1') / least:.0f} times as much")
 rl.cache.tiles()
 
 # %% [markdown] tags=["core"]
-# And in real sizes, the product of above:
+# And in real sizes, for the product with N = 300 and the first cache of 48 KiB:
 
 # %% tags=["core", "nbval-check-output"]
 for T in (1, 5, 10, 20, 30, 50, 100):
@@ -149,14 +151,17 @@ for T in (1, 5, 10, 20, 30, 50, 100):
     print(f"T = {T:3}: L1 moves {rl.si(tiled.bytes('L1'), 'B'):>8}")
 
 # %% [markdown] tags=["core"]
-# The bytes fall as the tile grows, not quite evenly, and at the end they rise again. Two questions,
-# then: how much does a tile save, and when is it too large?
+# The larger the tile, the fewer the bytes, with two exceptions. T = 10 has fewer than T = 20, because
+# 10 rows of A are 12 kB, and the cache happens to keep all of them from tile to tile. And the last
+# one has more than the one before. Two questions, then: how much does a tile save, and when is it
+# too large?
 #
 # ### Exercise 2 · What a tile fetches
 #
 # A product of an `m` × `k` and a `k` × `n` matrix. A tile of `tm` × `tn` results is finished before
 # the next one begins, and it stays near meanwhile. For each tile, the rows of A and the columns of
-# B that it needs are fetched once. Every result is written once. Return the bytes.
+# B that it needs are fetched once. Every result is written once. `tm` divides `m`, and `tn` divides
+# `n`. Return the bytes.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "07-tiles"}
@@ -211,8 +216,8 @@ rl.check("07-tiles", tiled_bytes)
 # ### Exercise 3 · By how much?
 #
 # Tiles of `t` × `t` results in a product of two `n` × `n` matrices, against the program that
-# fetches two numbers for every multiply-add. Both write each result once. Return by what factor the
-# tile lowers (1) the traffic of A and B together, (2) all the traffic.
+# fetches two numbers for every multiply-add. Both write each result once, and `t` divides `n`. Return
+# by what factor the tile lowers (1) the traffic of A and B together, (2) all the traffic.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "07-claim-thousand"}
@@ -231,8 +236,8 @@ rl.check("07-claim-thousand", saving)
 #
 # Three tiles take part: one of A, one of B, one of C. Tiles of 10 × 10 numbers are 300 numbers. So
 # take a cache that holds exactly 300 numbers, and make it as kind as can be: a line holds one number,
-# and each may lie anywhere in it. The formula says 880 kB for N = 100. **How many times as much does
-# LRU move?** Guess.
+# and each may lie anywhere in it. This program adds to C, so C is read once, too. With that, the
+# formula of exercise 2 says 880 kB for N = 100. **How many times as much does LRU move?** Guess.
 
 # %% tags=["core"]
 small = rl.cache.gemm_stream(100, 100, 100, tile=10)
@@ -258,18 +263,18 @@ rl.show.say(*lines, after=second)
 # LRU does not know what you will need. It keeps what was touched last, and what was touched last
 # depends on the order of the loops *within* a tile.
 #
-# With k innermost, `ijk`, each row of the tile of C needs all of the tile of B, and by the time the
-# next row comes, the cache must still have it. While the next tile comes in, the old one is not yet
-# the oldest. So LRU needs room for more than four tiles: the smallest room in which the formula holds
-# is 410 numbers. With k outermost, `kij`, one column of A and one row of B are used up and never
-# needed again. Then the tile of C, and a few numbers more, are enough: 131.
+# With k innermost, `ijk`, a number of C is touched once in each step from tile to tile. What is
+# touched in between? The other numbers of its tile, as many of A and a row more, and *two* tiles of
+# B: the one of this step and the one of the next. LRU must have room for all of that: four tiles and
+# a row, 410 numbers. With k outermost, `kij`, a number of C comes up again after one turn of k. In
+# between are the rest of its tile, a column of A and two rows of B: 131 numbers are enough.
 #
 # </details>
 #
 # ### Exercise 4 · The largest tile
 #
 # In a cache of `cache` bytes there must be room for `tiles` tiles of T × T numbers of `itemsize`
-# bytes, where `tiles` depends on the order of the loops and need not be whole. Return the largest T
+# bytes. `tiles` depends on the order of the loops, such as 4.1 or 1.31 above. Return the largest T
 # that fits and divides `n`.
 
 
@@ -287,8 +292,8 @@ rl.check("07-fits", largest_tile)
 # %% [markdown] tags=["core"]
 # ## The wrong size
 #
-# One more surprise before you trust the formula. The same program in tiles of 32 × 32, on matrices of
-# 248, 256 and 264, and a first cache that many processors have: 32 KiB. Three tiles of 32 × 32 are
+# Don't trust the formula yet. Here is the same program in tiles of 32 × 32, on matrices of 248, 256
+# and 264, and a first cache that many processors have: 32 KiB. Three tiles of 32 × 32 are
 # 12 kB, so there is room to spare. Which size moves the most for each multiply-add?
 
 # %% tags=["core", "nbval-check-output"]
@@ -298,14 +303,15 @@ for n in (248, 256, 264):
     print(f"N = {n}: {found.bytes('L1') / n**3:5.2f} bytes for each multiply-add")
 
 # %% [markdown] tags=["core"]
-# The one in the middle, by a factor of sixty. A real cache cannot put a line anywhere. It has
+# The one in the middle, by a factor of more than sixty. A real cache cannot put a line anywhere. It has
 # **sets**, and line number *a* may only lie in set *a* modulo the number of sets. A set has a few
 # places, its **ways**. Here there are 64 sets of 8 ways.
 #
 # A row of 256 numbers is 1024 bytes, 16 lines. Going down a column, the program steps through memory
-# 16 lines at a time, so it only ever meets every sixteenth set: 4 of the 64. The 32 rows of one tile
-# fill these 4 sets to the last place, and the next tile wants the same ones. The lines push each
-# other out while most of the cache is empty. These are *conflict misses*.
+# 16 lines at a time, so it only ever meets every sixteenth set: 4 of the 64. The 32 rows of a tile
+# of B fill these 4 sets to the last place, and a tile of C wants the very same ones. The lines push
+# each other out while most of the cache is empty. These are *conflict misses*. With more ways, as
+# many newer first caches have, 256 does no harm, and a larger power of two does.
 #
 # ### Exercise 5 · A column that does not fit
 #
@@ -331,15 +337,15 @@ rl.check("07-column", room_for_column)
 
 # %% [markdown] tags=["core"]
 # Two remedies are in use. *Padding* makes each row a line longer than it need be. *Packing* copies a
-# tile into a small array of its own before it is used, so that its numbers lie side by side. Every
-# fast library packs.
+# tile into a small array of its own before it is used, so that its numbers lie side by side. Fast
+# libraries such as OpenBLAS and BLIS pack, at least where matrices are large.
 #
 # ## Claim court: 4.0 to 0.04
 #
 # A talk on fast programs multiplies two 100 × 100 matrices of two-byte numbers. Before: 4.0 bytes
 # for each FLOP. After, with tiles and a cache: 0.04. That is a hundredfold. On trial: what made it?
-# Here is the simulated traffic beyond a cache in which each line may lie anywhere, with 64-byte
-# lines, without a tile and with tiles of 10 and 25.
+# Here is what a cache fetches and writes back, simulated without a tile and with tiles of 10 and 25.
+# Its lines have 64 bytes, and each may lie anywhere.
 
 # %% tags=["core", "nbval-check-output"]
 flops = rl.gemm(100, 100, 100, "bf16").flops
@@ -352,6 +358,8 @@ for size in (4, 16, 64):
     print(row, "byte/FLOP")
 
 # %% [markdown] tags=["core"]
+# The first figure is even more than 4.0: for two bytes of B the small cache fetches a line of 64.
+#
 # ### Exercise 6 · Which part did it?
 #
 # The talk's cache has 8 MB. Set `verdict` to three words, in this order:
@@ -374,10 +382,11 @@ rl.check("07-claim-forty", verdict)
 # ## Could it be less?
 #
 # Is there an order of the multiply-adds that needs even fewer bytes than square tiles? People have
-# proved how far one can go. A memory that holds S numbers must move at least about $2N^3/\sqrt{S}$
-# of them, whatever the order is, whatever is thrown out. A tile of $\sqrt{S} \times \sqrt{S}$
-# results, which fills the whole memory, would move just that. So nothing beats tiles. What a real
-# cache moves on top of it is the price for its rule, its lines and its sets.
+# proved how far one can go. A cache that holds S numbers must move at least about $2N^3/\sqrt{S}$
+# of them, and the results, whatever the order is, whatever is thrown out. A tile of
+# $\sqrt{S} \times \sqrt{S}$ results, which fills all but a little of it, would move about that. So
+# nothing beats such tiles by much. What a real cache moves on top of it is the price for its rule,
+# its lines and its sets.
 
 # %% tags=["core", "nbval-check-output"]
 best = rl.cache.gemm_bounds(300, 300, 300, 48 * 1024)[-1]
@@ -390,30 +399,33 @@ print(f"tiles of 50, simulated:  {rl.si(tiled.bytes('L1'), 'B')}")
 #
 # Now on your machine: the product of the beginning, without tiles and with tiles of 40, 80 and 160.
 # After that the same tiles once more, with the loops within a tile in another order: j innermost,
-# which runs along the rows of B and C. Then neighbours are needed together, and the vectors of the
-# processor can do several of them at once.
+# which runs along the rows of B and C. Then neighbours are needed together, and a vector unit can do
+# several of them at once.
 #
 # ### Vote, or choose for yourself
 #
-# In the simulation above, the best tile moved twelve times fewer bytes into the first cache. On a
-# real machine, with the order of loops within a tile unchanged, the time is …
+# In the simulation with N = 300, the best of the tiles moved a twelfth of the bytes into the first
+# cache. On most real machines, with the order of loops within a tile unchanged, the time is …
 #
-# <details><summary><b>A</b> twelve times shorter.</summary>
+# <details><summary><b>A</b> about a twelfth.</summary>
 #
 # This would be so if bytes were all that costs.
 #
 # </details>
 #
-# <details><summary><b>B</b> shorter, by far less than that.</summary>
+# <details><summary><b>B</b> shorter, but far from a twelfth.</summary>
 #
-# **Right.** As soon as the bytes no longer limit it, something else does: here one multiply-add
-# after the other has to wait for the sum before it.
+# **Right.** As soon as the bytes no longer limit it, something else does: here numbers are added
+# one at a time, and within a sum each addition has to wait for the one before it. Where the caches
+# are large and fast, that limits the program without tiles, too, and then hardly anything is
+# gained.
 #
 # </details>
 #
 # <details><summary><b>C</b> the same: the FLOPs are the same.</summary>
 #
-# This is *arithmetic is what costs*, from lesson 00.
+# This is *arithmetic is what costs*, from lesson 00. Where a tile really gains nothing, it is not for
+# that reason: the FLOPs are far below the peak.
 #
 # </details>
 #
@@ -468,7 +480,7 @@ rl.check("07-two-levels", two_levels)
 # - **Simulate** a cache: what was touched longest ago leaves.
 # - **Count** a tiled product: A is fetched once for each column of tiles, B once for each row of
 #   them. The side of a tile saves, its area is the room that it takes.
-# - **Choose** a tile with room to spare, and beware of rows of a power of two.
+# - **Choose** a tile with room to spare, and beware of rows whose length is a power of two.
 # - **Judge** a gain: take the tile away, and see what stays.
 # - And if you went deeper: **predict** the time of tiles within tiles.
 #

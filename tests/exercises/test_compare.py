@@ -52,6 +52,11 @@ def test_words_agree_however_they_are_joined(mine):
     assert not same("in order", mine + "s", 0) and not same("in order", "inorder", 0)
 
 
+def test_a_space_after_a_comma_is_nothing_but_dress():
+    assert same("A, B, C read", "a,b,c read", 0)
+    assert not same("A, B, C read", "A B C read", 0)
+
+
 def test_shapes_must_fit_but_one_in_a_list_is_one():
     assert same((1, 2), [1, 2], 0) and not same((1, 2), [1, 2, 3], 0) and not same((1, 2), 1, 0)
     assert parts(5, [5]) == [(5, 5)] and parts(5, [5, 5]) is None

@@ -26,10 +26,10 @@ def textbook(slow: Measurement, fast: Measurement, core: Machine) -> Conclusion:
     if ratio < 2:
         return Conclusion(
             "alike",
-            f"{said} That is little. Either the compiler has turned the loops round, or the "
-            f"library is a simple one.{doubts}",
+            f"{said} That is little. Perhaps the library is a simple one, or the compiler has "
+            f"turned the loops round.{doubts}",
         )
-    return Conclusion("far", f"{said} Every operand is needed as often in both.{doubts}")
+    return Conclusion("far", f"{said} Both use every number of A and B equally often.{doubts}")
 
 
 def tiles(timed: Mapping[str, Measurement], core: Machine) -> Conclusion:
@@ -61,31 +61,37 @@ def tiles(timed: Mapping[str, Measurement], core: Machine) -> Conclusion:
 def _of_tiles(best: str, gain: float) -> str:
     if gain > CLEARLY:
         return (
-            f"The best tile, {best}, makes the same loops {fold(gain)} as fast. Its bytes fell by "
-            "far more, so something else limits them now: in each sum, one multiply-add waits for "
-            "the one before it."
+            f"The best tile, {best}, makes the same loops {fold(gain)} as fast. What limits them "
+            "now is hardly the bytes, but the order of the work: numbers are added one at a time, "
+            "and within a sum each addition waits for the one before it. Part of the gain may not "
+            "be the bytes' either: in a tile the sums are short, and a core can begin the next "
+            "while one ends."
         )
     return (
-        "Tiles alone bring nothing here. Either the caches of this machine are fast enough for the "
-        "loops without tiles, or something else limits both: in each sum, one multiply-add waits "
-        "for the one before it."
+        "Tiles alone bring nothing here that could be told from noise. The caches of this machine "
+        "are fast enough for the loops without tiles, and the order of the work limits both: "
+        "numbers are added one at a time, and within a sum each addition waits for the one before."
     )
 
 
 def _of_order(more: float) -> str:
     if more > CLEARLY:
         return (
-            f"With j inside, the best of them is {fold(more)} as fast again: now the processor's "
-            "vectors work on neighbours, and no sum waits for itself."
+            f"With j inside, the best of them is {fold(more)} as fast as that: neighbours are "
+            "added side by side, and no sum waits for itself."
         )
-    return "With j inside it is no faster: the compiler has found the vectors without that help."
+    return (
+        "With j inside it is no faster. That is unusual: either the compiler has not used the "
+        "vector units, or it had used them before. Measure once more with nothing else running."
+    )
 
 
 def _of_library(left: float) -> str:
     if left > CLEARLY:
         return (
-            f"The library is still {fold(left)} as fast. It keeps a whole tile of sums in "
-            "registers, and packs A and B. Lesson 09 lets the machine find that."
+            f"The library is still {fold(left)} as fast. Libraries keep a whole tile of sums in "
+            "registers or in a matrix unit, and most of them pack A and B. Lesson 09 lets the "
+            "machine find that."
         )
     return "That is as fast as the library."
 

@@ -170,8 +170,8 @@ def _held(precision: str, got: float) -> bool:
 
 
 def _words(text: str) -> list[str]:
-    """The words of a text; "in_order" and "In-order" are the words "in order"."""
-    return text.casefold().replace("_", " ").replace("-", " ").split()
+    """The words of a text; "in_order" and "In-order" are the words "in order", "a,b" is "a, b"."""
+    return text.casefold().replace("_", " ").replace("-", " ").replace(",", ", ").split()
 
 
 def close(expected: float, got: float, tolerance: float) -> bool:

@@ -339,7 +339,8 @@ def _problem(exercise: Exercise, cases: Sequence[Case], right: Plain, mine: Plai
     words = _vocabulary(exercise, cases)
     if any(same(word, mine, 0) for word in words):
         return None
-    return f"one of these words is wanted: {', '.join(words)}"
+    apart = any("," in word for word in words)  # then commas do not tell where a word ends
+    return f"one of these words is wanted: {', '.join(map(repr, words) if apart else words)}"
 
 
 def _vocabulary(exercise: Exercise, cases: Sequence[Case]) -> list[str]:

@@ -64,6 +64,22 @@ def _seldom(lines: Sequence[int], capacity: int) -> int:
     return misses
 
 
+def _window(lines: Sequence[int], capacity: int) -> int:
+    """Misses of a cache that keeps the last touches, and a line as often as it was touched."""
+    return sum(x not in lines[max(0, now - capacity) : now] for now, x in enumerate(lines))
+
+
+def _emptied(lines: Sequence[int], capacity: int) -> int:
+    """Misses of a cache that throws out everything when it is full."""
+    held: set[int] = set()
+    misses = 0
+    for line in lines:
+        if line not in held:
+            misses += 1
+            held = {line} if len(held) >= capacity else held | {line}
+    return misses
+
+
 LRU = Exercise(
     "07-lru", "A cache in ten lines", 4,
     "A cache holds `capacity` lines. A line that is not there is fetched, and if the cache is full "
@@ -94,6 +110,14 @@ LRU = Exercise(
                       "the cache keeps several lines, not just the one before."),
         Misconception("the least often touched leaves", _seldom,
                       "it matters when a line was touched last, not how often."),
+        Misconception("the last touches", _window,
+                      "the cache holds `capacity` different lines; a line that was touched twice "
+                      "takes one place."),
+        Misconception("everything leaves", _emptied,
+                      "when the cache is full, one line leaves, and the others stay."),
+        Misconception("only what throws a line out",
+                      lambda x, c: _replaced(x, c) - min(c, len(set(x))),
+                      "a touch that finds an empty place does not find its line: it misses, too."),
     ),
 )  # fmt: skip
 
@@ -155,6 +179,17 @@ TILES = Exercise(
         Misconception("one tile",
                       lambda m, n, k, p, q, s: (p * k + k * q + p * q) * s,
                       "that is one tile; how many are there?"),
+        Misconception("one matrix again",
+                      lambda m, n, k, p, q, s: (m * k * (n // q) + k * n + m * n) * s,
+                      "A and B are both fetched again: one for each tile of a row of tiles, one "
+                      "for each tile of a column.",
+                      variants=(lambda m, n, k, p, q, s: (m * k + k * n * (m // p) + m * n) * s,)),
+        Misconception("one tile written",
+                      lambda m, n, k, p, q, s: (m * k * (n // q) + k * n * (m // p) + p * q) * s,
+                      "every tile of the result is written, not only one."),
+        Misconception("times the side",
+                      lambda m, n, k, p, q, s: (m * k * q + k * n * p + m * n) * s,
+                      "a longer side makes fewer tiles: how many lie along n, and along m?"),
     ),
 )  # fmt: skip
 
@@ -184,7 +219,21 @@ THOUSAND = Exercise(
         Misconception("the area", lambda n, t: (float(t * t), (2 * n**3 + n**2)
                                                 / (2 * n**3 / t**2 + n**2)),
                       "every row that is fetched serves t results of the tile, not t·t.",
-                      variants=(lambda n, t: (float(t * t), float(t * t)),)),
+                      variants=(lambda n, t: (float(t * t), float(t * t)),
+                                lambda n, t: (float(t * t), _saving(n, t)[1]))),
+        Misconception("both added", lambda n, t: (2.0 * t, (2 * n**3 + n**2)
+                                                  / (n**3 / t + n**2)),
+                      "each of the two is fetched less by the same factor, and so are both "
+                      "together.",
+                      variants=(lambda n, t: (2.0 * t, _saving(n, t)[1]),
+                                lambda n, t: (2.0 * t, 2.0 * t))),
+        Misconception("results twice", lambda n, t: (float(t), (2 * n**3 + 2 * n**2)
+                                                     / (2 * n**3 / t + 2 * n**2)),
+                      "each result is written once in both programs, and never read."),
+        Misconception("how often it is fetched", lambda n, t: (n / t, (2 * n**3 + n**2)
+                                                               / (2 * n**2 * t + n**2)),
+                      "n/t is how often a number is fetched with tiles; how often is it without?",
+                      variants=(lambda n, t: (n / t, _saving(n, t)[1]),)),
         Misconception("results forgotten", lambda n, t: (float(t), float(t)),
                       "the results are written in both cases, and that does not become less."),
         Misconception("half the side", lambda n, t: (t / 2, (2 * n**3 + n**2)
@@ -357,7 +406,11 @@ COLUMN = Exercise(
                       "the line's number modulo `sets` tells the set; a set has `ways` lines."),
         Misconception("every line is held",
                       lambda r, b, n, s, w: (_column(r, b, n, s, w)[0], r),
-                      "what is too much for a set throws out what lies there."),
+                      "what is too much for a set throws out what lies there.",
+                      variants=(lambda r, b, n, s, w: (_column(r, b, n, s, w)[0],
+                                                       min(r, s * w)),)),
+        Misconception("the whole cache", lambda r, b, n, s, w: (s, s * w),
+                      "that is all of the cache; the lines of the column reach some sets only."),
     ),
 )  # fmt: skip
 
@@ -366,14 +419,14 @@ COLUMN = Exercise(
 def _nests(rng: random.Random) -> list[Case]:
     """Tiles in tiles on machines that wait for memory, for the cache, and for arithmetic."""
     drawn: list[Case] = []
-    for slow in ("memory", "cache", "computing"):
+    for slow in ("memory", "cache", "computing"):  # more than twice as long as the others
         inner = rng.choice((16, 24, 32))
         outer = inner * rng.randrange(6, 11)
         n = outer * rng.randrange(4, 9)
         flops = 2.0 * n**3
         near, far = _two(n, inner, outer, 4)
         seconds = {"memory": 1.0, "cache": 1.0, "computing": 1.0}
-        seconds[slow] = rng.uniform(1.6, 2.4)
+        seconds[slow] = rng.uniform(2.2, 3.0)
         seconds[rng.choice([one for one in seconds if one != slow])] = rng.uniform(0.5, 0.8)
         drawn.append({
             "n": n, "inner": inner, "outer": outer, "itemsize": 4,
@@ -435,6 +488,23 @@ TWO_LEVELS = Exercise(
                       lambda n, i, o, s, w, p: (*_two(n, i, o, s),
                                                 max(_two(n, i, o, s)[1] / w[1], 2 * n**3 / p)),
                       "the cache has a bandwidth, too, and more bytes to carry."),
+        Misconception("the shortest time",
+                      lambda n, i, o, s, w, p: (*_two(n, i, o, s),
+                                                min(_two(n, i, o, s)[0] / w[0],
+                                                    _two(n, i, o, s)[1] / w[1], 2 * n**3 / p)),
+                      "when things overlap, all of them have to end, the longest, too."),
+        Misconception("bandwidths swapped",
+                      lambda n, i, o, s, w, p: _nest(n, i, o, s, w[::-1], p),
+                      "`bandwidths` has that of the cache first."),
+        Misconception("a multiply-add as one FLOP",
+                      lambda n, i, o, s, w, p: _nest(n, i, o, s, w, 2 * p),
+                      "a multiply-add is two FLOPs."),
+        Misconception("results read, too",
+                      lambda n, i, o, s, w, p: tuple(
+                          a + b for a, b in zip(_two(n, i, o, s), (n * n * s,) * 2)
+                      ) + (max((_two(n, i, o, s)[0] + n * n * s) / w[0],
+                               (_two(n, i, o, s)[1] + n * n * s) / w[1], 2 * n**3 / p),),
+                      "the results go back once, and none of them is fetched."),
         Misconception("no arithmetic",
                       lambda n, i, o, s, w, p: (*_two(n, i, o, s),
                                                 max(b / v for b, v in zip(_two(n, i, o, s), w))),
