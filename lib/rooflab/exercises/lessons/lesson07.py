@@ -144,7 +144,7 @@ TILES = Exercise(
     "next one begins, and stays near meanwhile; for each tile the rows of A and the columns of B "
     "that it needs are fetched once. Every result is written once. Return the bytes from and to "
     "memory.",
-    "tiled_bytes(m, n, k, tm, tn, itemsize)", _tiled, cases=_tilings, lines=4,
+    "tiled_bytes(m, n, k, tm, tn, itemsize)", _tiled, cases=_tilings, lines=3,
     insight="A is fetched n/tn times and B m/tm times: the other side of the tile is what saves. "
             "So a square tile saves most for the room that it takes.",
     misconceptions=(
@@ -211,7 +211,7 @@ THOUSAND = Exercise(
     "A product of two n×n matrices in tiles of t × t of the result, against the same product "
     "without any reuse, which fetches two numbers for every multiply-add. Both write every result "
     "once. Return by what factor the tile lowers (1) the traffic of A and B, (2) all the traffic.",
-    "saving(n, t)", _saving, cases=_savings, lines=3,
+    "saving(n, t)", _saving, cases=_savings, lines=2,
     returns=("factor of A and B", "factor of all"), tolerance=1e-6,
     insight="A tile with 1024 results saves a factor of 32. Its area is what you pay for, in room; "
             "its side is what you get.",
@@ -381,7 +381,7 @@ COLUMN = Exercise(
     "modulo `sets`. A program reads the first number of each of `rows` rows, which are `row_bytes` "
     "apart; the first begins at address 0. Return (1) how many sets its lines fall into, (2) how "
     "many of its lines the cache can hold at a time.",
-    "room_for_column(rows, row_bytes, line, sets, ways)", _column, cases=_columns, lines=4,
+    "room_for_column(rows, row_bytes, line, sets, ways)", _column, cases=_columns, lines=5,
     returns=("sets", "lines held"),
     insight="Rows of a power of two put a whole column into a few sets. One line of padding at the "
             "end of each row spreads it over all of them.",
@@ -471,7 +471,7 @@ TWO_LEVELS = Exercise(
     "`bandwidths` are those of the cache and of the memory. Return (1) the bytes between registers "
     "and cache, (2) those between cache and memory, (3) the least time, with everything "
     "overlapping.",
-    "two_levels(n, inner, outer, itemsize, bandwidths, peak)", _nest, cases=_nests, lines=4,
+    "two_levels(n, inner, outer, itemsize, bandwidths, peak)", _nest, cases=_nests, lines=3,
     returns=("bytes of the cache", "bytes of memory", "seconds"), tolerance=1e-6,
     insight="Each level has a tile of its own, and a roof of its own. The smallest tile is at the "
             "level with the largest bandwidth, and that is no accident.",
