@@ -70,10 +70,9 @@ LEVELS = Exercise(
     "Return the list of the caches' capacities, the nearest first, as far as these sizes tell.",
     "caches(sizes, seconds)", _levels, lines=2,
     cases=_mountains,
-    insight="That is how caches are measured where nobody prints their sizes. Now run it on "
-            "mountain.sizes and mountain.latency. Does it miss a cache? On a real machine a level "
-            "may end over an octave, in many small steps. So mountain.levels looks for the flat "
-            "stretches between the climbs.",
+    insight="That is how caches are measured where nobody prints their sizes. On your own mountain "
+            "it may miss one: a real level can end in many small steps, so the mountain looks for "
+            "the flat stretches between them.",
     misconceptions=(
         Misconception("first size beyond", lambda z, t: [z[at + 1] for at in _steps(z, t)],
                       "that size is already too large for the cache; which one did it still hold?"),
