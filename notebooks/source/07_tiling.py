@@ -180,8 +180,7 @@ rl.check("07-tiles", tiled_bytes)
 # ## Claim court: 1024 times less
 #
 # *A tile of 32 × 32 holds 1024 results, so each number that is fetched is used 1024 times, and the
-# traffic falls by a factor of 1024.* You can read sentences like this one in many introductions to
-# GPU programming.
+# traffic falls by a factor of 1024.* It sounds right. Is it?
 #
 # ### Vote, or choose for yourself
 #
