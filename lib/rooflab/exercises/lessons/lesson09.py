@@ -659,6 +659,7 @@ def _rows(
         [work * 1.4, "memory", carry("memory", rng.uniform(0.8, 1.2))],  # if both overlap
         [work * rng.uniform(1.2, 1.4), "memory", int(least * rng.uniform(1.1, 1.25))],
         [work * rng.uniform(0.7, 0.9), "memory", int(least * rng.uniform(1.4, 1.5))],  # peak
+        [work * rng.uniform(0.3, 0.45), "L2", int(least * rng.uniform(1.1, 1.3))],  # peak, far
         [work * rng.uniform(1.5, 2), "L2", int(least * rng.uniform(0.75, 0.95))],  # bytes
         [work * rng.uniform(1.5, 2), "memory", int(least * rng.uniform(0.3, 0.6))],  # bytes
         [work * 1.5, "memory", carry("memory", rng.uniform(1.7, 2.4))],  # bandwidth
