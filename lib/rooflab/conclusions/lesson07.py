@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from rooflab.conclusions import Conclusion, cautions, fold
-from rooflab.count.si import percent, plain, si
+from rooflab.conclusions import Conclusion, cautions, fold, speed_table
+from rooflab.count.si import percent, si
 from rooflab.measure.measurement import Measurement
 from rooflab.predict.machine import Machine
 
@@ -34,16 +34,7 @@ def textbook(slow: Measurement, fast: Measurement, core: Machine) -> Conclusion:
 
 def tiles(timed: Mapping[str, Measurement], core: Machine) -> Conclusion:
     """The ways by time, and what tiles and the order within them brought on this machine."""
-    peak = core.peak(timed[LIBRARY].op.compute_dtype.name)
-    rows = [
-        "| | time | GFLOP/s | of the peak |",
-        "|---|---|---|---|",
-        *(
-            f"| {name} | {si(one.median_s, 's')} | {plain(one.flop_per_s / 1e9, 3)} | "
-            f"{percent(one.flop_per_s / peak)} |"
-            for name, one in timed.items()
-        ),
-    ]
+    rows = speed_table("", timed, core)
     seconds = {name: one.median_s for name, one in timed.items()}
     turned = {name: s for name, s in seconds.items() if TURNED in name}
     plain_tiles = {
