@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rooflab.labs.loops.points import Arrow
+from rooflab.labs.loops.legality.points import Arrow
 from rooflab.show.scene import By, Dim, Mark, Scene
 from rooflab.show.scene.player import Player
 
