@@ -14,8 +14,8 @@ import time
 from collections.abc import Callable
 
 from benchmarks.report import in_turn, save, spread, table
+from rooflab.labs.loops.legality.polyhedral import polyhedral
 from rooflab.labs.loops.nest import Nest
-from rooflab.labs.loops.polyhedral import polyhedral
 from tests.labs.loops.support.random_nests import scheduled
 
 WAYS = {"rooflab": Nest.check, "isl": polyhedral}

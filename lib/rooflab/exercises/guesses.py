@@ -309,6 +309,17 @@ _TABLE = (
         "The cache holds exactly three tiles: how many times the formula's bytes does it move?",
         "×", 0.5, 50,
     ),
+    Question(
+        "08-orders",
+        "The product's three loops in their six orders: by what factor does the fastest order beat "
+        "the slowest?",
+        "×", 1, 10_000,
+    ),
+    Question(
+        "08-rows",
+        "Eight rows of C at a time, not one: by what factor is the program faster?",
+        "×", 0.5, 50,
+    ),
 )  # fmt: skip
 
 QUESTIONS: Mapping[str, Question] = MappingProxyType({q.id: q for q in _TABLE})

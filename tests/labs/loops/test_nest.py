@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rooflab.labs.loops.expression import Affine, variable
+from rooflab.labs.loops.language.expression import Affine, variable
 from rooflab.labs.loops.nest import Nest
 
 

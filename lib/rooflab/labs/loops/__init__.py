@@ -8,9 +8,9 @@ from rooflab.optional import installed
 
 _HOME = {
     "Nest": "rooflab.labs.loops.nest",
-    "Verdict": "rooflab.labs.loops.verdict",
-    "Instance": "rooflab.labs.loops.points",
-    "Arrow": "rooflab.labs.loops.points",
+    "Verdict": "rooflab.labs.loops.legality.verdict",
+    "Instance": "rooflab.labs.loops.legality.points",
+    "Arrow": "rooflab.labs.loops.legality.points",
     "space": "rooflab.labs.loops.space_picture",
 }
 __all__ = [*_HOME]

@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rooflab.count.validation import flag, shape, size, unknown
-from rooflab.labs.loops import tree as trees
-from rooflab.labs.loops.expression import variable
-from rooflab.labs.loops.statement import Statement, accesses, nameable, statements
-from rooflab.labs.loops.tree import Leaf, Loop, Tree
+from rooflab.labs.loops.language import tree as trees
+from rooflab.labs.loops.language.expression import variable
+from rooflab.labs.loops.language.statement import Statement, accesses, nameable, statements
+from rooflab.labs.loops.language.tree import Leaf, Loop, Tree
 from rooflab.optional import installed
 
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from rooflab.count.operation import Operation
     from rooflab.labs.cache.stream import AccessStream
-    from rooflab.labs.loops.points import Arrow, Instance
-    from rooflab.labs.loops.verdict import Verdict
+    from rooflab.labs.loops.legality.points import Arrow, Instance
+    from rooflab.labs.loops.legality.verdict import Verdict
     from rooflab.measure.measurement import Measurement
 
 ORDERS = ("body", "nests")
@@ -373,25 +373,25 @@ class Nest:
         >>> nest.reverse("i").check().ok
         False
         """
-        from rooflab.labs.loops.legality import check
+        from rooflab.labs.loops.legality.separation import check
 
         return check(self, flag("reassociate", reassociate))
 
     def brute(self, reassociate: bool = True) -> Verdict:
         """The same by the definition: every pair of iterations, in plain Python; small nests."""
-        from rooflab.labs.loops.definition import brute
+        from rooflab.labs.loops.legality.definition import brute
 
         return brute(self, flag("reassociate", reassociate))
 
     def instances(self, limit: int = 4096) -> list[Instance]:
         """The iterations in the order in which they run, at most ``limit``."""
-        from rooflab.labs.loops.points import instances
+        from rooflab.labs.loops.legality.points import instances
 
         return instances(self, size("limit", limit))
 
     def arrows(self, reassociate: bool = True, limit: int = 4096) -> list[Arrow]:
         """The dependences between iterations, and whether the schedule keeps each."""
-        from rooflab.labs.loops.points import arrows
+        from rooflab.labs.loops.legality.points import arrows
 
         return arrows(self, flag("reassociate", reassociate), size("limit", limit))
 
@@ -399,7 +399,7 @@ class Nest:
 
     def code(self, language: str = "python") -> str:
         """The nest as text in "python", "numba" or "c"."""
-        from rooflab.labs.loops.code import code
+        from rooflab.labs.loops.code.printer import code
 
         return code(self, language)
 
@@ -437,7 +437,7 @@ class Nest:
         >>> nest.reverse("i").run("python", A=np.arange(4.0))["B"].tolist()
         [0.0, 2.0, 4.0, 6.0]
         """
-        from rooflab.labs.loops.execution import run
+        from rooflab.labs.loops.code.execution import run
 
         return run(self, backend, size("threads", threads), arrays)
 
@@ -470,13 +470,13 @@ class Nest:
         >>> gemm.interchange("j", "k").measure(rl.gemm(64, 64, 64, accumulate=True)).threads
         1
         """
-        from rooflab.labs.loops.execution import timed
+        from rooflab.labs.loops.code.execution import timed
 
         return timed(self, op, samples, seconds)
 
     def reference(self, **arrays: ndarray) -> dict[str, ndarray]:
         """The arrays that are written, by the original order in plain Python."""
-        from rooflab.labs.loops.execution import run
+        from rooflab.labs.loops.code.execution import run
 
         return run(self.untouched(), "python", 1, arrays)
 
@@ -516,7 +516,7 @@ class Nest:
         >>> [one.depth for one in gemm.stream(keep=True).references]
         [2, 3, 3, 2]
         """
-        from rooflab.labs.loops.access_stream import stream
+        from rooflab.labs.loops.code.access_stream import stream
 
         return stream(self, size("itemsize", itemsize), flag("keep", keep), statement)
 

@@ -241,7 +241,7 @@ function play(model, el, g) {
     show([d]);
     const stop = animate(time, (t) => {
       for (const one of moved) { const to = read(one.track, positions); write(one, to && one.from ? blend(one.from, to, t) : to); }
-      if (t === 1) { stopping.delete(d); end(); }
+      if (t === 1) { stopping.delete(d); end(); arrived(d); }
     });
     stopping.set(d, () => { stop(); end(); });
   }
@@ -392,7 +392,7 @@ function play(model, el, g) {
     };
     const pull = (event) => {
       const found = nearestStops(grip.at, dims, ...spot(event));
-      dims.forEach((d, n) => { if (stops[d] !== found[n]) { playing = -1; set(d, found[n], true); } });
+      dims.forEach((d, n) => { if (stops[d] !== found[n]) { playing = -1; set(d, found[n], !grip.glide); } });
     };
     if (grip.hover) {
       node.addEventListener('pointermove', (event) => { if (!event.buttons) pull(event); });
@@ -431,7 +431,7 @@ function play(model, el, g) {
       const step = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 20, PageDown: -20, Home: -Infinity, End: Infinity }[event.key];
       if (event.key === 'Enter') el.querySelector('button.confirm:enabled:not([hidden])')?.click();
       else if (!step || !awake()) return;
-      else if (touch(grip.sets), there(stops[d]) || !open.length) { const to = Math.max(open[0], Math.min(open.at(-1), stops[d] + step)); if (there(to)) set(d, to, true); }
+      else if (touch(grip.sets), there(stops[d]) || !open.length) { const to = Math.max(open[0], Math.min(open.at(-1), stops[d] + step)); if (there(to)) set(d, to, !grip.glide); }
       else set(d, open[Math.round((open.length - 1) / 2)], true); // it begins in the middle
       event.preventDefault(); event.stopPropagation();
     });
@@ -507,8 +507,8 @@ function play(model, el, g) {
     name(); controls.push({ look: name });
   });
 
-  fold.append(...notes.filter(({ node }) => node.className === 'more').map(({ node }) => node));
-  const lines = (above) => notes.filter((one) => one.above === above && one.node.className !== 'more').map(({ node }) => node);
+  fold.append(...notes.filter(({ node }) => node.classList.contains('more')).map(({ node }) => node));
+  const lines = (above) => notes.filter((one) => one.above === above && !one.node.classList.contains('more')).map(({ node }) => node);
   el.append(...lines(true), bars.true, stage, bars.false, room, ...lines(false), aside);
   for (const bar of Object.values(bars)) bar.hidden = !bar.children.length;
   if (!bars.fold.hidden || fold.children.length > 2) room.after(fold);

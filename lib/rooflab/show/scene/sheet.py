@@ -244,7 +244,7 @@ class Scene:
     def grip(
         self, dims: str, x: Place, y: Number | None, *, area: Sequence[float] | Mark,
         hover: bool = False, label: str = "", ghost: str = "", enabled: Number = 1,
-        spring: bool = False, sets: Mapping[str, int] | None = None,
+        spring: bool = False, glide: bool = False, sets: Mapping[str, int] | None = None,
     ) -> None:  # fmt: skip
         """Make ``area`` (left, top, right, bottom, or a mark) a place to pull at.
 
@@ -255,7 +255,8 @@ class Scene:
         the first button of the kind "confirm". ``ghost``: a dimension with as many stops as the
         grip's own, which takes the stop that is only pointed at, and 0 when nothing is. ``enabled``
         is 1 or 0 in every state. ``spring``: what is pulled gives a little, and goes back when it
-        is let go; it has no dims. ``sets``: dimension → stop, set at each touch.
+        is let go; it has no dims. ``glide``: from stop to stop it takes the time of its dimension,
+        also in a hand. ``sets``: dimension → stop, set at each touch.
         """
         for name in (*dims.split(), *ghost.split(), *(sets or {})):
             self.dim(name)
@@ -267,6 +268,7 @@ class Scene:
             "at": self._stack(x, y),
             "label": label,
             "spring": spring,
+            "glide": glide,
             "sets": dict(sets or {}),
             "ghost": ghost,
             "enabled": enabled,
@@ -305,7 +307,7 @@ class Scene:
         """A line under the sentence, or ``above`` the sheet; empty words take no room.
 
         ``kind`` is its CSS class: "origin" is small, "title" bold, "code" in the letters of code,
-        "more" stands with the controls that are folded away.
+        "more" stands with the controls that are folded away, and so does "more code".
         """
         self._check(words)
         self.notes.append((kind, words, above))

@@ -7,8 +7,8 @@ import itertools
 import numpy as np
 import pytest
 
+from rooflab.labs.loops.code.packing import packed
 from rooflab.labs.loops.nest import Nest
-from rooflab.labs.loops.packing import packed
 from rooflab.labs.search.schedules.kernel import SLICE_S, Bound, Kernel, Team, room
 from rooflab.labs.search.schedules.moves import space
 

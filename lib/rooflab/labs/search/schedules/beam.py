@@ -17,7 +17,7 @@ import numpy as np
 
 from rooflab.count.si import si
 from rooflab.count.validation import size
-from rooflab.labs.loops import tree as trees
+from rooflab.labs.loops.language import tree as trees
 from rooflab.labs.loops.nest import Nest, outline
 from rooflab.labs.search.schedules.kernel import Array, Bound, Clock, Kernel, Team, room
 from rooflab.labs.search.schedules.moves import Move

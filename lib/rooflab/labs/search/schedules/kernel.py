@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rooflab.count.validation import size, unknown
-from rooflab.labs.loops import tree as trees
-from rooflab.labs.loops.expression import Affine
-from rooflab.labs.loops.llvm import compiled, outer_turns
-from rooflab.labs.loops.packing import packed, packed_loops
-from rooflab.labs.loops.program import For, program
-from rooflab.labs.loops.statement import Access, accesses
+from rooflab.labs.loops.code.llvm import compiled, outer_turns
+from rooflab.labs.loops.code.packing import packed, packed_loops
+from rooflab.labs.loops.code.program import For, program
+from rooflab.labs.loops.language import tree as trees
+from rooflab.labs.loops.language.expression import Affine
+from rooflab.labs.loops.language.statement import Access, accesses
 from rooflab.measure.operands import aligned
 from rooflab.measure.timing import quickest
 from rooflab.optional import installed

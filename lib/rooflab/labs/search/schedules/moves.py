@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rooflab.count.validation import size
-from rooflab.labs.loops import tree as trees
-from rooflab.labs.loops.statement import Access
-from rooflab.labs.loops.tree import Leaf, Loop
+from rooflab.labs.loops.language import tree as trees
+from rooflab.labs.loops.language.statement import Access
+from rooflab.labs.loops.language.tree import Leaf, Loop
 
 if TYPE_CHECKING:
     from rooflab.labs.loops.nest import Nest

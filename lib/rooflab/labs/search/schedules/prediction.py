@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 
 from rooflab.labs.cache.hierarchy import Cache, Hierarchy
 from rooflab.labs.cache.stream import AccessStream, Reference
-from rooflab.labs.loops import tree as trees
-from rooflab.labs.loops.points import count
-from rooflab.labs.loops.program import Assign, Compute, For, Ops, When, each_op, program
-from rooflab.labs.loops.statement import Apply, Value
+from rooflab.labs.loops.code.program import Assign, Compute, For, Ops, When, each_op, program
+from rooflab.labs.loops.language import tree as trees
+from rooflab.labs.loops.language.statement import Apply, Value
+from rooflab.labs.loops.legality.points import count
 from rooflab.measure.roof_kernels import Target
 
 if TYPE_CHECKING:

@@ -188,7 +188,7 @@ class Search:
 
     def short(self, candidate: Candidate) -> str:
         """Return a schedule in few words: its loops, the register tile, what is packed."""
-        from rooflab.labs.loops import tree as trees
+        from rooflab.labs.loops.language import tree as trees
 
         nest = self.start.replay(candidate.log)
         said, tile = [], []

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rooflab.labs.loops import tree as trees
-from rooflab.labs.loops.expression import variable
-from rooflab.labs.loops.statement import Access, accesses
-from rooflab.labs.loops.tree import Leaf, Loop
+from rooflab.labs.loops.language import tree as trees
+from rooflab.labs.loops.language.expression import variable
+from rooflab.labs.loops.language.statement import Access, accesses
+from rooflab.labs.loops.language.tree import Leaf, Loop
 
 if TYPE_CHECKING:
     from rooflab.labs.loops.nest import Nest

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from rooflab.labs.cache.stream import AccessStream, Guard, Reference
-from rooflab.labs.loops.expression import Affine, variable
-from rooflab.labs.loops.packing import packed_shape
-from rooflab.labs.loops.program import Assign, For, Load, Ops, Store, When, each_op, program
-from rooflab.labs.loops.statement import Access, accesses
+from rooflab.labs.loops.code.packing import packed_shape
+from rooflab.labs.loops.code.program import Assign, For, Load, Ops, Store, When, each_op, program
+from rooflab.labs.loops.language.expression import Affine, variable
+from rooflab.labs.loops.language.statement import Access, accesses
 
 if TYPE_CHECKING:
     from rooflab.labs.loops.nest import Nest
@@ -116,7 +116,7 @@ def _raised(references: list[Reference], extents: tuple[int, ...]) -> tuple[Refe
 
 def _with(nest: Nest, ops: Ops, statement: str) -> Ops:
     """The outermost loop around a statement, by its place among the roots of the tree."""
-    from rooflab.labs.loops import tree as trees
+    from rooflab.labs.loops.language import tree as trees
 
     for leaf, _, places in trees.leaves(nest.tree):
         if leaf.statement == statement and len(ops) == len(nest.tree):

@@ -12,10 +12,9 @@ import itertools
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from rooflab.labs.loops.code import names
-from rooflab.labs.loops.expression import Affine, Quotient
-from rooflab.labs.loops.packing import packed_shape
-from rooflab.labs.loops.program import (
+from rooflab.labs.loops.code.packing import packed_shape
+from rooflab.labs.loops.code.printer import names
+from rooflab.labs.loops.code.program import (
     Assign,
     Compute,
     For,
@@ -25,7 +24,8 @@ from rooflab.labs.loops.program import (
     When,
     program,
 )
-from rooflab.labs.loops.statement import Access, Apply, Value
+from rooflab.labs.loops.language.expression import Affine, Quotient
+from rooflab.labs.loops.language.statement import Access, Apply, Value
 
 if TYPE_CHECKING:
     from rooflab.labs.loops.nest import Nest

@@ -12,11 +12,11 @@ import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from rooflab.labs.loops import tree as trees
-from rooflab.labs.loops.points import MARKS, touched
-from rooflab.labs.loops.statement import Access, Statement
-from rooflab.labs.loops.tree import Tree
-from rooflab.labs.loops.verdict import LEGAL, Iteration, Verdict, broken
+from rooflab.labs.loops.language import tree as trees
+from rooflab.labs.loops.language.statement import Access, Statement
+from rooflab.labs.loops.language.tree import Tree
+from rooflab.labs.loops.legality.points import MARKS, touched
+from rooflab.labs.loops.legality.verdict import LEGAL, Iteration, Verdict, broken
 
 if TYPE_CHECKING:
     from rooflab.labs.loops.nest import Nest

@@ -25,13 +25,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rooflab.labs.loops import tree as trees
-from rooflab.labs.loops.enumeration import listed
-from rooflab.labs.loops.expression import Affine, Quotient, constant, variable
-from rooflab.labs.loops.points import MARKS, count, touched
-from rooflab.labs.loops.statement import Access
-from rooflab.labs.loops.tree import Leaf, Loop
-from rooflab.labs.loops.verdict import LEGAL, Cell, Iteration, Verdict, broken
+from rooflab.labs.loops.language import tree as trees
+from rooflab.labs.loops.language.expression import Affine, Quotient, constant, variable
+from rooflab.labs.loops.language.statement import Access
+from rooflab.labs.loops.language.tree import Leaf, Loop
+from rooflab.labs.loops.legality.enumeration import listed
+from rooflab.labs.loops.legality.points import MARKS, count, touched
+from rooflab.labs.loops.legality.verdict import LEGAL, Cell, Iteration, Verdict, broken
 
 if TYPE_CHECKING:
     from rooflab.labs.loops.nest import Nest
@@ -54,7 +54,7 @@ def check(nest: Nest, reassociate: bool) -> Verdict:
     except Inseparable as obstacle:
         if count(nest) <= MOST_LISTED:
             return listed(nest, reassociate)
-        from rooflab.labs.loops.polyhedral import available, polyhedral
+        from rooflab.labs.loops.legality.polyhedral import available, polyhedral
 
         if available():
             return polyhedral(nest, reassociate)

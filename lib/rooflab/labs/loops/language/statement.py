@@ -12,7 +12,7 @@ import keyword
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from rooflab.labs.loops.expression import Affine, constant, variable
+from rooflab.labs.loops.language.expression import Affine, constant, variable
 
 FUNCTIONS = {"sqrt": 1, "sin": 1, "exp": 1, "max": 2, "min": 2}
 _OPERATORS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}

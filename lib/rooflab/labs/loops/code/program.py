@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rooflab.labs.loops import tree as trees
-from rooflab.labs.loops.expression import Affine, constant, variable
-from rooflab.labs.loops.packing import packed_access
-from rooflab.labs.loops.statement import Access, Apply, Statement, Value, accesses
-from rooflab.labs.loops.tree import Leaf, Loop, Tree
+from rooflab.labs.loops.code.packing import packed_access
+from rooflab.labs.loops.language import tree as trees
+from rooflab.labs.loops.language.expression import Affine, constant, variable
+from rooflab.labs.loops.language.statement import Access, Apply, Statement, Value, accesses
+from rooflab.labs.loops.language.tree import Leaf, Loop, Tree
 
 if TYPE_CHECKING:
     from rooflab.labs.loops.nest import Nest

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rooflab.labs.loops import tree as trees
-from rooflab.labs.loops.points import MARKS, touched
-from rooflab.labs.loops.tree import Loop, Tree
-from rooflab.labs.loops.verdict import LEGAL, Cell, Verdict, broken
+from rooflab.labs.loops.language import tree as trees
+from rooflab.labs.loops.language.tree import Loop, Tree
+from rooflab.labs.loops.legality.points import MARKS, touched
+from rooflab.labs.loops.legality.verdict import LEGAL, Cell, Verdict, broken
 
 if TYPE_CHECKING:
     from rooflab.labs.loops.nest import Nest

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rooflab.count.validation import unknown
-from rooflab.labs.loops.expression import Affine
-from rooflab.labs.loops.packing import packed_shape
-from rooflab.labs.loops.program import (
+from rooflab.labs.loops.code.packing import packed_shape
+from rooflab.labs.loops.code.program import (
     Assign,
     Compute,
     For,
@@ -23,7 +22,8 @@ from rooflab.labs.loops.program import (
     program,
     shared_turns,
 )
-from rooflab.labs.loops.statement import Access, Value
+from rooflab.labs.loops.language.expression import Affine
+from rooflab.labs.loops.language.statement import Access, Value
 
 if TYPE_CHECKING:
     from rooflab.labs.loops.nest import Nest

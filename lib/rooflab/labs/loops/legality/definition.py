@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rooflab.labs.loops.points import few, iterations, time_of, touched, unordered
-from rooflab.labs.loops.verdict import LEGAL, Verdict, broken
+from rooflab.labs.loops.legality.points import few, iterations, time_of, touched, unordered
+from rooflab.labs.loops.legality.verdict import LEGAL, Verdict, broken
 
 if TYPE_CHECKING:
     from rooflab.labs.loops.nest import Nest

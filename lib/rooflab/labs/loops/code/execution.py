@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rooflab.count.validation import unknown
-from rooflab.labs.loops.code import code
-from rooflab.labs.loops.llvm import compiled, outer_turns
-from rooflab.labs.loops.packing import packed
-from rooflab.labs.loops.points import count
-from rooflab.labs.loops.program import lanes, program, shared_turns
+from rooflab.labs.loops.code.llvm import compiled, outer_turns
+from rooflab.labs.loops.code.packing import packed
+from rooflab.labs.loops.code.printer import code
+from rooflab.labs.loops.code.program import lanes, program, shared_turns
+from rooflab.labs.loops.legality.points import count
 from rooflab.measure.measure import measure
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ def _compiled(
 ) -> Callable[..., None]:
     import numba
 
-    from rooflab.labs.loops.simd import intrinsics
+    from rooflab.labs.loops.code.simd import intrinsics
 
     names = intrinsics(width, kind) if width > 1 else {}
     function = _function(text, {**names, "real": np.dtype(kind).type})

@@ -6,11 +6,11 @@ import random
 
 import pytest
 
-from rooflab.labs.loops.enumeration import listed
-from rooflab.labs.loops.legality import Inseparable, _separated, check
+from rooflab.labs.loops.legality.enumeration import listed
+from rooflab.labs.loops.legality.points import time_of, touched, unordered
+from rooflab.labs.loops.legality.separation import Inseparable, _separated, check
+from rooflab.labs.loops.legality.verdict import Verdict
 from rooflab.labs.loops.nest import Nest
-from rooflab.labs.loops.points import time_of, touched, unordered
-from rooflab.labs.loops.verdict import Verdict
 from tests.labs.loops.support.random_nests import scheduled
 
 SEEDS = range(300)
@@ -161,7 +161,7 @@ def test_distribution_of_a_loop() -> None:
 
 
 def test_a_product_of_a_thousand_is_decided_without_listing_and_without_isl(monkeypatch) -> None:
-    monkeypatch.setattr("rooflab.labs.loops.polyhedral.available", lambda: False)
+    monkeypatch.setattr("rooflab.labs.loops.legality.polyhedral.available", lambda: False)
     n = 1024
     big = Nest({"i": n, "j": n, "k": n}, "C[i,j] += A[i,k]*B[k,j]")
     made = (
@@ -177,7 +177,7 @@ def test_a_product_of_a_thousand_is_decided_without_listing_and_without_isl(monk
 
 
 def test_a_large_skewed_and_tiled_recurrence_is_decided_at_once(monkeypatch) -> None:
-    monkeypatch.setattr("rooflab.labs.loops.polyhedral.available", lambda: False)
+    monkeypatch.setattr("rooflab.labs.loops.legality.polyhedral.available", lambda: False)
     nest = Nest({"i": (1, 5001), "j": 5000}, "A[i,j] = A[i-1,j+1]*0.5")
     tiled = nest.skew("j", "i").tile({"i": 32, "j": 32})
     assert tiled.check()
@@ -205,7 +205,7 @@ def test_schedules_that_split_sums_of_loops() -> None:
 
 
 def test_a_nest_too_large_to_decide_says_what_helps(monkeypatch) -> None:
-    monkeypatch.setattr("rooflab.labs.loops.polyhedral.available", lambda: False)
+    monkeypatch.setattr("rooflab.labs.loops.legality.polyhedral.available", lambda: False)
     large = Nest({"i": 4000, "j": 4000}, "A[i+j] = A[i+j]*0.5 + B[i,j]")
     with pytest.raises(ValueError, match="16,000,000 iterations.*smaller extents"):
         large.check()
@@ -221,7 +221,7 @@ def random_schedules() -> list[Nest]:
 
 def test_isl_agrees_on_random_schedules(random_schedules: list[Nest]) -> None:
     pytest.importorskip("islpy")
-    from rooflab.labs.loops.polyhedral import polyhedral
+    from rooflab.labs.loops.legality.polyhedral import polyhedral
 
     verdicts = [
         (nest.check(mode).ok, polyhedral(nest, mode).ok)
@@ -243,7 +243,7 @@ def test_the_definition_agrees_on_random_schedules(random_schedules: list[Nest])
 
 def test_isl_agrees_on_the_large_product() -> None:
     pytest.importorskip("islpy")
-    from rooflab.labs.loops.polyhedral import polyhedral
+    from rooflab.labs.loops.legality.polyhedral import polyhedral
 
     big = Nest(dict.fromkeys("ijk", 1024), "C[i,j] += A[i,k]*B[k,j]")
     tiled = big.tile({"i": 100, "j": 100, "k": 100})

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from rooflab.labs.loops.expression import Affine, constant, variable
+from rooflab.labs.loops.language.expression import Affine, constant, variable
 
 
 @dataclass(frozen=True)

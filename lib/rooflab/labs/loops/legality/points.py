@@ -1,6 +1,6 @@
 """Iterations as points: when each runs, which of them depend on each other.
 
-For small nests and for pictures. ``legality`` decides large ones without listing their points.
+For small nests and for pictures. ``separation`` decides large ones without listing their points.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rooflab.labs.loops import tree as trees
-from rooflab.labs.loops.statement import Access, Statement, accesses
-from rooflab.labs.loops.tree import Tree
-from rooflab.labs.loops.verdict import Cell, Iteration
+from rooflab.labs.loops.language import tree as trees
+from rooflab.labs.loops.language.statement import Access, Statement, accesses
+from rooflab.labs.loops.language.tree import Tree
+from rooflab.labs.loops.legality.verdict import Cell, Iteration
 
 if TYPE_CHECKING:
     from rooflab.labs.loops.nest import Nest

@@ -1,0 +1,1 @@
+"""Whether a schedule is legal, decided in several ways that check each other."""

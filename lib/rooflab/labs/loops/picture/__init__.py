@@ -1,0 +1,1 @@
+"""The iteration space of two loops, drawn: what schedules do to it, and the sheets that show it."""

@@ -1,0 +1,216 @@
+"""The iteration space that is pulled: rows lean, tiles grow, and arrows that this breaks are red.
+
+A state is a skew, a tile and an order. What each does is counted in advance by the same check and
+the same code as for any other schedule.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rooflab.labs.loops.picture.fates import Fate, Pair, direct, fate
+from rooflab.labs.loops.picture.sheet import NARROW, TOP, WIDE, Place, Sheet
+from rooflab.show.scene import By, Dim, Scene
+
+if TYPE_CHECKING:
+    from rooflab.labs.loops.nest import Nest
+
+ORDERS = ("rows first", "columns first")
+MOST_SKEW, MOST_TILE = 2, 4
+MOST_COLUMNS = 23  # that a phone has room for
+SLIDE = 160  # milliseconds in which rows and tiles take their new places
+KNOB = 8  # pixels
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A schedule: j counts ``skew`` times i more, then tiles, then rows or columns first."""
+
+    skew: int
+    tile: int
+    columns: bool
+
+    def of(self, nest: Nest) -> Nest:
+        """The nest in this schedule."""
+        i, j = nest.dims("S")
+        made = nest.untouched()
+        if self.skew:
+            made = made.skew(j, i, self.skew)
+        if self.columns:
+            made = made.interchange(i, j)
+        if self.tile > 1:
+            made = made.tile(dict.fromkeys((j, i) if self.columns else (i, j), self.tile))
+        return made
+
+    def words(self, names: tuple[str, ...]) -> str:
+        """The schedule in words; ``names`` are those of the loops."""
+        i, j = names
+        said = ORDERS[self.columns].capitalize()
+        if self.skew:
+            said += f", {j} skewed by {_times(self.skew, i)}"
+        return said + (f", in tiles of {self.tile}×{self.tile}" if self.tile > 1 else "")
+
+    def text(self, names: tuple[str, ...]) -> str:
+        """The calls that make the schedule."""
+        i, j = names
+        said = f'.skew("{j}", "{i}", {self.skew})' if self.skew else ""
+        said += f'.interchange("{i}", "{j}")' if self.columns else ""
+        if self.tile > 1:
+            first, second = (j, i) if self.columns else (i, j)
+            said += f'.tile({{"{first}": {self.tile}, "{second}": {self.tile}}})'
+        return f"nest{said}"
+
+
+@dataclass(frozen=True)
+class Space:
+    """The choices that a picture offers, with what each does to the iterations of ``nest``."""
+
+    nest: Nest
+    skews: tuple[int, ...]
+    tiles: tuple[int, ...]
+    arrows: tuple[Pair, ...]
+    choices: dict[Place, Choice]
+    fates: dict[Place, Fate]
+
+
+@functools.lru_cache(maxsize=4)
+def counted(nest: Nest) -> Space:
+    """All choices for a nest of two loops. A nest does not change, so it is counted once."""
+    rows, columns = (end - first for first, end in (nest.extents[d] for d in nest.dims("S")))
+    skews = tuple(
+        skew
+        for skew in range(MOST_SKEW + 1 if rows > 1 else 1)
+        if skew < 2 or columns + skew * (rows - 1) <= MOST_COLUMNS
+    )
+    tiles = tuple(range(1, min(rows, columns, MOST_TILE) + 1))
+    arrows = direct(nest)
+    choices: dict[Place, Choice] = {}
+    fates: dict[Place, Fate] = {}
+    for place in itertools.product(range(len(skews)), range(len(tiles)), range(len(ORDERS))):
+        one = choices[place] = Choice(skews[place[0]], tiles[place[1]], place[2] == 1)
+        fates[place] = fate(one.of(nest), arrows)
+    return Space(nest, skews, tiles, arrows, choices, fates)
+
+
+def scenes(nest: Nest) -> list[Scene]:
+    """The sheets of the picture, the widest first."""
+    space = counted(nest)
+    return [_Dragged(space, wide).scene for wide in (WIDE, NARROW)]
+
+
+class _Dragged(Sheet):
+    """A sheet with two knobs to pull, and the tiles."""
+
+    def __init__(self, space: Space, wide: float) -> None:
+        i, j = space.nest.dims("S")
+        counts = [f"{j} + {_times(skew, i)}" if skew else j for skew in space.skews]
+        sides = ["no tiles" if tile == 1 else f"tiles of {tile}×{tile}" for tile in space.tiles]
+        dims = [
+            Dim("skew", counts, space.skews, glide=SLIDE),
+            Dim("tile", sides, space.tiles, glide=SLIDE),
+            Dim("order", ORDERS, ORDERS, glide=300),
+        ]
+        super().__init__(space.nest, space.arrows, dims, space.fates, space.skews, wide)
+        self.space = space
+        self.draw()
+        self.scene.choice("order", "order", ORDERS)
+        self.scene.play("step")
+        self.scene.slider("step", "iterations run")
+        if len(space.tiles) > 1:
+            self.draw_tile_knob(sides)
+        if len(space.skews) > 1:
+            self.draw_skew_knob(counts)
+        self.scene.says = self.says(self.each(self.said))
+        calls = self.each(lambda place, fate: space.choices[place].text(self.names))
+        self.scene.note(calls, "more code")
+        self.scene.note(self.code(), "more code")
+        self.scene.note(
+            f"{self.nest.statements[0].text}. A point is an iteration. An arrow's tail must run "
+            "before its head. The grey band is the order in which the points run."
+        )
+
+    def draw_cards(self) -> None:
+        """The tiles lie on the cards, and under all else."""
+        super().draw_cards()
+        self.draw_tiles()
+
+    def draw_tiles(self) -> None:
+        """The edges of the tiles that hold points, and a tint on the one that runs."""
+        boxes = [
+            [self.boxes(lean, tile) if tile > 1 else [] for tile in self.space.tiles]
+            for lean in self.space.skews
+        ]
+        nowhere = [math.nan] * 4
+        for number in range(max(len(found) for row in boxes for found in row)):
+            table = np.array(
+                [[[*found, *[nowhere] * (number + 1)][number] for found in row] for row in boxes]
+            )
+            x, y, w, h = (By("skew tile", table[..., side]) for side in range(4))
+            self.scene.rect(x, y, w, h, None, ink="soft", width=1.25, radius=4, name="tile")
+        walks = [self.walk(place, one) for place, one in self.fates.items()]
+        x, y, w, h = self.by_step(walks, 4)
+        self.scene.rect(x, y, w, h, "key", radius=4, opacity=0.16, name="running")
+
+    def box(self, point: tuple[int, ...], lean: int, tile: int) -> tuple[float, ...]:
+        """Left, top, width and height of the tile in which an iteration lies."""
+        i, j = point[0] - self.low, point[1] - self.first + lean * (point[0] - self.low)
+        side, high = tile * self.across, tile * self.down
+        return self.left + j // tile * side, TOP + i // tile * high, side, high
+
+    def boxes(self, lean: int, tile: int) -> list[tuple[float, ...]]:
+        """The tiles that hold points."""
+        return sorted({self.box(point, lean, tile) for point in self.points})
+
+    def walk(self, place: Place, one: Fate) -> list[Any]:
+        """The tile of the last iteration after each step. Without tiles there is none."""
+        tile, lean = self.space.choices[place].tile, self.lean(place)
+        nowhere = [math.nan] * 4
+        if tile == 1:
+            return [nowhere] * (len(one.order) + 1)
+        return [nowhere, *(self.box(point, lean, tile) for point in one.order)]
+
+    def draw_tile_knob(self, sides: list[str]) -> None:
+        """The first tile, and a knob at its corner: pulled sideways, it makes tiles larger."""
+        scene, tiles = self.scene, np.array(self.space.tiles)
+        side, high = By("tile", tiles * self.across), By("tile", tiles * self.down)
+        scene.rect(self.left, TOP, side, high, None, ink="key", width=2, radius=4, name="first")
+        x = By("tile", self.left + tiles * self.across)
+        words = By("tile", [f"↔ {side}" for side in sides])
+        scene.text(By("tile", x.values - KNOB), TOP - 36, words, "key", name="tile-words")
+        knob = scene.dot(x, TOP, size=KNOB, fill="paper", ink="key", width=3, name="tile-knob")
+        scene.grip("tile", x, TOP, area=knob, label="tile", glide=True)
+
+    def draw_skew_knob(self, counts: list[str]) -> None:
+        """A knob at the end of the last row: pulled sideways, it makes the rows lean."""
+        scene, last = self.scene, self.low + self.rows - 1
+        ends = [self.x(self.first + self.columns, last, lean) for lean in self.space.skews]
+        x = By("skew", np.array(ends) - self.across / 2 + 4)
+        i, j = self.names
+        words = By("skew", [f"↔ {j} counts {count}" for count in counts])
+        high = scene.height - FOOT_OF_WORDS
+        scene.text(By("skew", x.values + KNOB), high, words, "key", anchor="end", name="skew-words")
+        knob = scene.dot(
+            x, self.y(last), size=KNOB, fill="paper", ink="key", width=3, name="skew-knob"
+        )
+        scene.grip("skew", x, self.y(last), area=knob, label="skew", glide=True)
+
+    def said(self, place: Place, one: Fate) -> str:
+        """What is said of one choice."""
+        words, many = self.space.choices[place].words(self.names), len(self.arrows)
+        if not one.legal:
+            return f"{words}: not legal, {len(one.broken)} of {many} arrows are red. {one.why}"
+        kept = f"all {many} arrows keep their order" if many else "no iteration needs another"
+        return f"{words}: legal, {kept}."
+
+
+FOOT_OF_WORDS = 14  # pixels from the foot of the sheet to the words of the lower knob
+
+
+def _times(factor: int, name: str) -> str:
+    return name if factor == 1 else f"{factor}·{name}"

@@ -1,0 +1,216 @@
+"""A sheet with an iteration space: points that fill as they run, arrows, the way through them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rooflab.labs.loops.picture.fates import Fate, Pair, Point
+from rooflab.show.scene import By, Dim, Fill, Scene
+
+if TYPE_CHECKING:
+    from rooflab.labs.loops.nest import Nest
+
+NARROW = 400  # a sheet for phones
+WIDE = 760  # else letters would be larger than those around the picture
+TOP, FOOT = 56, 34
+ACROSS, DOWN = 46, 34  # a cell, at most
+HIGH = 240  # all rows together, at most
+HEAD = 8  # pixels of an arrow's head
+TURN = 90  # milliseconds from one iteration to the next
+
+Place = tuple[int, ...]
+
+
+class Sheet:
+    """The marks that all pictures of an iteration space have.
+
+    ``fates``: what happens at each place along the dimensions ``over``. ``leans``: by how many
+    columns a row stands further right than the row above it, at each place of the dimension "skew";
+    without that dimension it is (0,).
+    """
+
+    def __init__(
+        self, nest: Nest, arrows: Sequence[Pair], dims: Sequence[Dim],
+        fates: Mapping[Place, Fate], leans: Sequence[int], wide: float,
+    ) -> None:  # fmt: skip
+        self.nest, self.arrows, self.fates, self.leans = nest, arrows, fates, leans
+        self.over = " ".join(one.name for one in dims)
+        self.sizes = tuple(len(one.stops) for one in dims)
+        self.names = nest.dims("S")
+        (self.low, upper), (self.first, end) = (nest.extents[name] for name in self.names)
+        self.rows, self.columns = upper - self.low, end - self.first
+        columns = self.columns + max(leans) * (self.rows - 1)
+        edge = 40 if wide <= NARROW else 56  # left of the space, and half as much right of it
+        self.across = min(ACROSS, (wide - 1.6 * edge) / columns)
+        self.down = min(DOWN, HIGH / self.rows)
+        self.left = edge + max(0, (wide - 1.6 * edge - columns * self.across) / 2)
+        self.dot = min(6, 0.28 * self.across)
+        self.points = [
+            (i, j) for i in range(self.low, upper) for j in range(self.first, end)
+        ]  # as they were written: rows first
+        count = len(self.points)
+        steps = [f"{step} of {count}" for step in range(count + 1)]
+        held = [*dims, Dim("step", steps, start=count, glide=TURN, even=True)]
+        self.scene = Scene(wide, round(TOP + self.rows * self.down + FOOT), held)
+
+    # Where things stand.
+
+    def x(self, j: float, i: float, lean: int) -> float:
+        """The middle of column j in row i, in pixels."""
+        return self.left + (j - self.first + lean * (i - self.low) + 0.5) * self.across
+
+    def y(self, i: float) -> float:
+        """The middle of row i, in pixels."""
+        return TOP + (i - self.low + 0.5) * self.down
+
+    def leaning(self, values: Sequence[Any]) -> Any:
+        """A value for each of the leans: a By of the skew, or the only one."""
+        return values[0] if len(self.leans) == 1 else By("skew", values)
+
+    def spot(self, point: Point) -> tuple[Any, float]:
+        """Where an iteration stands."""
+        i, j = point
+        return self.leaning([self.x(j, i, lean) for lean in self.leans]), self.y(i)
+
+    def each(self, value: Any) -> By:
+        """``value(place, fate)`` at every place, as a By."""
+        found = [value(place, self.fates[place]) for place in np.ndindex(*self.sizes)]
+        table = np.array(found, object if isinstance(found[0], str) else float)
+        return By(self.over, table.reshape(self.sizes + table.shape[1:]))
+
+    def lean(self, place: Place) -> int:
+        """By how much rows lean at a place. The skew is the first dimension, where there is one."""
+        return self.leans[place[0]] if len(self.leans) > 1 else self.leans[0]
+
+    def way(self, place: Place, fate: Fate) -> list[tuple[float, float]]:
+        """The pixels of the iterations, in the order in which they run."""
+        lean = self.lean(place)
+        return [(self.x(j, i, lean), self.y(i)) for i, j in fate.order]
+
+    # What is drawn.
+
+    def draw(self) -> None:
+        """All of the space. The iteration that ran last lies on top, and can be pulled."""
+        self.draw_cards()
+        self.scene.line(self.each(self.way), "soft", 4, opacity=0.3, name="path")
+        self.draw_arrows()
+        self.draw_points()
+        self.draw_pair()
+        ways = [[[math.nan] * 2, *self.way(place, fate)] for place, fate in self.fates.items()]
+        x, y = self.by_step(ways, 2)
+        now = self.scene.dot(
+            x, y, size=self.dot + 3, fill="key", ink="paper", width=2, name="now"
+        )  # fmt: skip
+        self.scene.grip("step", x, y, area=now)
+
+    def by_step(self, values: Sequence[Any], width: int) -> list[By]:
+        """``width`` numbers for each step of each schedule, as one By a number."""
+        table = np.array(values).reshape((*self.sizes, len(self.points) + 1, width))
+        return [By(f"{self.over} step", table[..., n]) for n in range(width)]
+
+    def draw_cards(self) -> None:
+        """A card behind each row, and the numbers of rows and columns."""
+        scene, half = self.scene, self.across / 2
+        for i in range(self.low, self.low + self.rows):
+            left = [self.x(self.first, i, lean) - half for lean in self.leans]
+            scene.rect(
+                self.leaning(left), self.y(i) - self.down / 2 + 2,
+                self.columns * self.across, self.down - 4, "soft", radius=6, opacity=0.1,
+                name="card",
+            )  # fmt: skip
+            scene.text(self.left - 10, self.y(i) + 5, str(i), "soft", anchor="end")
+        digits = len(str(self.first + self.columns - 1))
+        each = math.ceil((10 * digits + 2) / self.across)
+        for j in range(self.first, self.first + self.columns, each):
+            scene.text(self.x(j, self.low, 0), TOP - 14, str(j), "soft", anchor="middle")
+        scene.text(self.left - 12, TOP - 14, f"{self.names[1]} →", bold=True, anchor="end")
+        foot = self.scene.height - FOOT + 20
+        scene.text(self.left - 10, foot, f"{self.names[0]} ↓", bold=True, anchor="end")
+
+    def draw_arrows(self) -> None:
+        for one in self.arrows:
+            red = self.each(lambda place, fate, one=one: float(one in fate.broken))
+            kept = By(self.over, 1 - red.values)
+            (i, j), (k, m) = one
+            drawn = [
+                _arrow((self.x(j, i, lean), self.y(i)), (self.x(m, k, lean), self.y(k)), self.dot)
+                for lean in self.leans
+            ]
+            line, head = (self.leaning([both[part] for both in drawn]) for part in (0, 1))
+            ink = self.each(lambda place, fate, one=one: "warn" if one in fate.broken else "soft")
+            self.scene.line(line, "soft", 1.5, opacity=kept, name="arrow")
+            if np.any(red.values):
+                self.scene.line(line, "warn", 2.5, dash=(4, 3), opacity=red, name="broken")
+            self.scene.line(head, ink, 1, fill=ink, name="head")
+
+    def draw_points(self) -> None:
+        """The iterations: open until they have run."""
+        scene, steps = self.scene, np.arange(len(self.points) + 1)
+        for point in self.points:
+            x, y = self.spot(point)
+            scene.dot(x, y, size=self.dot, fill="paper", ink="ink", name="iteration")
+            rank = self.each(lambda place, fate, point=point: fate.order.index(point))
+            done = By(f"{self.over} step", np.asarray(rank.values)[..., None] < steps)
+            scene.dot(x, y, size=self.dot, fill="ink", ink="ink", opacity=done, name="done")
+
+    def draw_pair(self) -> None:
+        """Red rings around the two iterations of which the sentence speaks."""
+
+        def at(place: Place, fate: Fate, end: int) -> list[float]:
+            if fate.pair is None:
+                return [math.nan, math.nan]
+            i, j = fate.pair[end]
+            return [self.x(j, i, self.lean(place)), self.y(i)]
+
+        for end in (0, 1):
+            found = np.asarray(self.each(lambda place, fate, end=end: at(place, fate, end)).values)
+            x, y = (By(self.over, found[..., axis]) for axis in (0, 1))
+            if not np.isnan(found).all():
+                self.scene.dot(
+                    x, y, size=self.dot + 4, fill=None, ink="warn", width=2.5, name="pair"
+                )
+
+    # What is said.
+
+    def says(self, fates: By) -> Fill:
+        """The sentence: what is said of each schedule, and how far it has run."""
+        count = len(self.points)
+        some = f"{{fate}} {{n}} of {count} iterations have run, {{last}} last."
+        ran = By("step", ["{fate} Nothing has run yet.", *[some] * count])
+        last = np.array(
+            [["", *(f"S({i},{j})" for i, j in fate.order)] for fate in self.fates.values()], object
+        ).reshape((*self.sizes, count + 1))
+        steps = By("step", [str(step) for step in range(count + 1)])
+        return Fill(ran, fate=fates, n=steps, last=By(f"{self.over} step", last))
+
+    def code(self) -> By:
+        """The loops of each schedule, all with as many lines as the longest."""
+        most = max(fate.code.count("\n") for fate in self.fates.values())
+        return self.each(
+            lambda place, fate: (
+                "\n".join(line[4:] for line in fate.code.splitlines())
+                + "\n" * (most - fate.code.count("\n"))
+            )
+        )
+
+
+def _arrow(tail: tuple[float, float], tip: tuple[float, float], dot: float) -> tuple[Any, Any]:
+    """The line between two points, short of both, and the triangle at its end."""
+    across, down = tip[0] - tail[0], tip[1] - tail[1]
+    length = math.hypot(across, down)
+    u, v = across / length, down / length
+    short = min(dot + 2, length / 4)
+    start = tail[0] + u * short, tail[1] + v * short
+    end = tip[0] - u * short, tip[1] - v * short
+    head = min(HEAD, length / 3)
+    neck = end[0] - u * head, end[1] - v * head
+    wide = head / 2.5
+    return [start, neck], [
+        end,
+        (neck[0] - v * wide, neck[1] + u * wide),
+        (neck[0] + v * wide, neck[1] - u * wide),
+    ]
