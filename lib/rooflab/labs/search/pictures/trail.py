@@ -33,7 +33,7 @@ from rooflab.show.scene.player import Player
 from rooflab.show.time_to_roofline import short
 
 WIDE, NARROW, AXES = 720, 400, 336  # pixels: widths of the sheets, height of the axes
-LEFT, RIGHT, FOOT, ROW = 62, 16, 50, 21
+LEFT, RIGHT, FOOT, ROW = 62, 26, 50, 21
 DOT, RECORD = 3.5, 6.5  # pixels
 PALE = 0.5
 ROOM = 1.7  # how many times as far as its values a scale reaches
@@ -85,16 +85,17 @@ def trail(
 
     Examples
     --------
-    >>> L1 = rl.cache.Cache("L1", 1024)
+    Let the number of transformations decide, in place of the clock:
+
     >>> def seconds(nest):
-    ...     return rl.cache.simulate(nest.stream(), L1).bytes() / 1e10
+    ...     return 1e-5 / (1 + len(nest.log))
     >>> mine = rl.Machine("mine", kind="cpu", peaks={"fp32": 1e11}, bandwidths=1e10,
     ...                   capacities={"l1": 1024})
     >>> found = rl.search.search(24, measure=seconds, machine=mine, width=1, progress=False)
     >>> picture = rl.search.trail(found, mine, peer=4e10)
     >>> picture.candidate = 0
-    >>> print(picture.sentence[:50])
-    Candidate 1 of 25, as written: 3.57 GFLOP/s, predi
+    >>> print(picture.sentence.partition(": ")[2][:12])
+    2.76 GFLOP/s
     """
     searches = _searches(found)
     shown = _where(list(searches.values()), machine)
@@ -104,16 +105,17 @@ def trail(
 
 
 def _searches(found: object) -> dict[int, Search]:
-    several = found if isinstance(found, Mapping) else None
-    searches = dict(several) if several is not None else {getattr(found, "width", 0): found}
-    if not searches:
-        raise ValueError("found={} is empty; give a search, or several under their widths")
-    for name, one in searches.items():
+    several = isinstance(found, Mapping)
+    given = dict(found) if isinstance(found, Mapping) else {getattr(found, "width", 0): found}
+    searches: dict[int, Search] = {}
+    for name, one in given.items():
         if not isinstance(one, Search):
-            which = "found" if several is None else f"found[{name!r}]"
+            which = f"found[{name!r}]" if several else "found"
             raise TypeError(f"{which}={one!r} is no search; pass what rl.search.search returned")
-    works = {(one.text, *sorted(one.extents.items())) for one in searches.values()}
-    if len(works) > 1:
+        searches[name] = one
+    if not searches:
+        raise ValueError(f"found={found!r} is empty; give a search, or several under their widths")
+    if len({(one.text, *sorted(one.extents.items())) for one in searches.values()}) > 1:
         raise ValueError("found: its searches are of different nests; show each on its own")
     return searches
 
@@ -224,16 +226,16 @@ class _Sheet:
     def __init__(self, told: _Told, wide: int) -> None:
         self.told, self.replays, self.levels = told, told.replays, told.levels
         self.numbers, self.step = numbers(self.replays)
-        names, across = list(told.by_name), [*(LEVELS[one] for one in self.levels), PREDICTION]
+        names, ways = list(told.by_name), [*(LEVELS[one] for one in self.levels), PREDICTION]
         stops = [str(one) for one in self.numbers]
         dims = [
             Dim("beam", names, names),
-            Dim("across", across, across, glide=400),
+            Dim("across", ways, ways, glide=400),
             Dim("near", ["all", "the fastest"], [False, True], glide=400),
             Dim("candidate", stops, start=len(stops) - 1),
         ]
         self.rows = 1 if wide == WIDE else 2  # of a name
-        top = ROW * (self.rows + 3) + 10
+        top = ROW * (self.rows + 3) + 14
         self.scene = Scene(wide, top + AXES + FOOT, dims)
         self.frame = Frame(LEFT, top, wide - RIGHT, top + AXES)
         self.draw_axes()
@@ -377,7 +379,7 @@ class _Sheet:
         scene.line(diagonal, "soft", 1.6, **look, **clip)
         for rate in self.told.peers.values():
             ends = [(x, self.up(rate)) for x in (frame.left, frame.right)]
-            scene.line(ends, "overhead", 1.8, dash=(8, 4), name="peer", **clip)
+            scene.line(ends, "ink", 1.6, dash=(8, 4), name="peer", **clip)
 
     def slope(self, one: Ceiling, rate: Scale) -> list[tuple[float, float]]:
         """The slanted part of a roof, from where it comes into sight."""
@@ -418,7 +420,7 @@ class _Sheet:
         scene.dot(*self.fixed(lambda one: 0), size=RECORD, **look)
         ring: Look = {"fill": None, "width": 2.4, "clip": clip}
         hope = self.moving(Replay.hope)
-        scene.dot(*hope, "down", 9, ink="overhead", name="predicted", **ring)
+        scene.dot(*hope, "down", 9, ink="ink", name="predicted", **ring)
         best = self.moving(Replay.best)
         scene.dot(*best, "diamond", 7, ink="paper", width=1, clip=clip, name="fastest")
         scene.dot(*self.moving(Replay.at), size=9, ink="key", name="now", **ring)
@@ -434,11 +436,12 @@ class _Sheet:
             for text, ink, spots in self.flat_words(scale):
                 at = room.put(text, spots)
                 if at:
-                    self.scene.text(*at, text, ink, **look)
+                    self.scene.text(at[0], at[1], text, ink, **look)
             text, ink, path = self.slope_words(across, scale)
             along = room.put_along(text, path, -1) or room.put_along(text, path)
             if along:
-                self.scene.text(*along[:2], text, ink, turn=along[2], **look)
+                x, y, turn = along
+                self.scene.text(x, y, text, ink, turn=turn, **look)
 
     def add_points(self, room: Room, across: int, near: int) -> None:
         """Points that words had better not cover."""
@@ -453,7 +456,7 @@ class _Sheet:
         flat = list(self.told.ceilings.values())[:1]
         found = [(one.flat_text, "computing", one.roof.peak) for one in flat]
         for name, rate in self.told.peers.items():
-            found.append((f"{name} {si(rate, 'FLOP/s')}", "overhead", rate))
+            found.append((f"{name} {si(rate, 'FLOP/s')}", "ink", rate))
         said = []
         for text, ink, rate in found:
             half, y = width(text) / 2 + 4, scale(rate)
@@ -480,9 +483,9 @@ class _Sheet:
             words = self.by("beam candidate", partial(self.name_row, row))
             scene.text(30, ROW * (row + 2), words, size=LETTERS, name="name")
         y = ROW * (rows + 2)
-        scene.dot(15, y - 5, "down", 7, fill=None, ink="overhead", width=2.2, name="key")
+        scene.dot(15, y - 5, "down", 7, fill=None, ink="ink", width=2.2, name="key")
         told = self.by("beam candidate", Replay.hope_line)
-        scene.text(30, y, told, "overhead", size=LETTERS, name="head")
+        scene.text(30, y, told, size=LETTERS, name="head")
 
     def name_row(self, row: int, replay: Replay, number: int) -> str:
         """A row of the name of the fastest so far. A row is as long as fits; the last takes all."""
