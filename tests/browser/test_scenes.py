@@ -103,6 +103,8 @@ picture = rl.live.mountain(found, start=2 * MIB)""",
     "tiles": "picture = rl.cache.tiles()",
     "space": """nest = rl.loops.Nest({"i": (1, 7), "j": 6}, "A[i,j] = A[i-1,j+1]*0.5")
 picture = rl.loops.space(nest)""",
+    "trail": """from tests.labs.search.support.searches import PLAIN, searched
+picture = rl.search.trail({1: searched(1), 4: searched(4)}, PLAIN, peer={"a library": 120e9})""",
 }
 START = f"""import sys
 sys.path.insert(0, {str(Path(__file__).parents[2])!r})
