@@ -106,8 +106,8 @@ def _processors(rng: random.Random) -> list[Case]:
         some = rng.choice((20, 24, 28, 40)), rng.choice((4, 5, 6, 8)), rng.choice((1, 2))
         drawn: list[Case] = [
             {"registers": registers, "lanes": rng.choice((4, 8, 16)), "latency": latency,
-             "ports": ports}
-            for registers, latency, ports in (
+             "units": units}
+            for registers, latency, units in (
                 (16, rng.choice((4, 5)), 2), (32, rng.choice((4, 5, 6)), 2), (16, 7, 2),
                 (16, rng.choice((13, 14)), 1), some,
             )
@@ -141,32 +141,32 @@ def _loads(rows: int, vectors: int) -> float:
 
 
 def _register_tile(
-    registers: int, lanes: int, latency: int, ports: int,
+    registers: int, lanes: int, latency: int, units: int,
     room: Callable[[int, int], int] = _needed,
     score: Callable[[int, int], float] = _loads,
     sums: int | None = None,
 ) -> Tile:  # fmt: skip
-    least = latency * ports if sums is None else sums
+    least = latency * units if sums is None else sums
     found = _fitting(registers, least, room)
     rows, vectors = min(found, key=lambda one: (score(*one), -one[0])) if found else (0, 0)
     return rows, vectors * lanes
 
 
-def _unique(registers: int, lanes: int, latency: int, ports: int) -> bool:
+def _unique(registers: int, lanes: int, latency: int, units: int) -> bool:
     """Whether one tile has fewer loads than all the others."""
-    scores = sorted(_loads(*one) for one in _fitting(registers, latency * ports, _needed))
+    scores = sorted(_loads(*one) for one in _fitting(registers, latency * units, _needed))
     return bool(scores) and (len(scores) == 1 or scores[0] < scores[1] * (1 - 1e-9))
 
 
 REGISTERS = Exercise(
     "09-register-tile", "A tile in registers", 3,
-    "A processor has vector registers of `lanes` numbers. It begins `ports` multiply-adds of "
-    "vectors in every clock tick, and each takes `latency` ticks. A tile of rows × vectors sums "
+    "A processor has vector registers of `lanes` numbers. It begins `units` multiply-adds of "
+    "vectors in every cycle, and each takes `latency` cycles. A tile of rows × vectors sums "
     "stays in registers. For each step of k, its vectors of a row of B are loaded, and one number "
     "of A after another into all lanes of one more register. Every sum then gets one multiply-add. "
     "Choose the tile that fits, has enough sums to keep the processor busy, and needs the fewest "
     "loads for each multiply-add. Return (1) its rows, (2) its columns, in numbers.",
-    "register_tile(registers, lanes, latency, ports)", _register_tile, cases=_processors, lines=7,
+    "register_tile(registers, lanes, latency, units)", _register_tile, cases=_processors, lines=7,
     returns=("rows", "columns"),
     insight="With 16 registers of 8 lanes, this is a tile of 12 vectors of sums. Fast libraries "
             "have kernels of that size for such processors.",
@@ -183,8 +183,8 @@ REGISTERS = Exercise(
         Misconception("too few sums", lambda g, n, t, p: _register_tile(g, n, t, p, sums=1),
                       "how many multiply-adds are begun before the first one ends? Each of them "
                       "needs a sum of its own."),
-        Misconception("one port", lambda g, n, t, p: _register_tile(g, n, t, p, sums=t + 1),
-                      "in every tick, `ports` of them begin.",
+        Misconception("one unit", lambda g, n, t, p: _register_tile(g, n, t, p, sums=t + 1),
+                      "in every cycle, each unit begins one.",
                       variants=(lambda g, n, t, p: _register_tile(g, n, t, p, sums=t),)),
         Misconception("most sums",
                       lambda g, n, t, p: _register_tile(g, n, t, p, score=lambda r, v: -r * v),
@@ -753,8 +753,8 @@ def _any_word(ratio: float, least: float) -> tuple[Callable[[], tuple[float, flo
 
 CLAIM = Exercise(
     "09-claim-beam", "Claim court: the beam on a laptop", 3,
-    "A GPU with 14 cores of 128 lanes; each lane begins a multiply-add in every tick, at 1.4e9 "
-    "ticks a second. Its memory brings 150e9 byte/s. What are the byte/FLOP of this machine, the "
+    "A GPU with 14 cores of 128 lanes; each lane begins a multiply-add in every cycle, of "
+    "which a second has 1.4e9. Its memory brings 150e9 byte/s. What are the byte/FLOP of this machine, the "
     "least seconds for a product with N = 1024 in fp32, and can a search have found 0.3 ms?",
     '(…, …, "…")', lambda: _HONEST, kind="value", tolerance=0.005,
     returns=("byte/FLOP", "least seconds", "0.3 ms"),
@@ -766,7 +766,7 @@ CLAIM = Exercise(
                       "figures.", variants=_any_word(_RATE / _LARGE, 2 * _CUBE / _LARGE)),
         Misconception("a multiply-add as one FLOP in the peak",
                       _told(2 * _RATE / _PEAK, 4 * _CUBE / _PEAK),
-                      "each lane does a multiply-add in a tick, and that is two FLOPs.",
+                      "each lane does a multiply-add in a cycle, and that is two FLOPs.",
                       variants=_any_word(2 * _RATE / _PEAK, 4 * _CUBE / _PEAK)),
         Misconception("a multiply-add as one FLOP in the product", _told(least=_CUBE / _PEAK),
                       "a product has two FLOPs for each multiply-add.",
