@@ -30,6 +30,7 @@ WIDE, NARROW = 720, 400
 EDGE, GAP, ROW, HEAD, PAD = 10, 14, 22, 26, 8  # pixels of boxes: around, between, inside
 TOP = 78  # pixels of the rows over the boxes
 COLUMNS = 4
+ROOMY = 150  # pixels of a title that a box is made wider for
 PALE = 0.35
 EXAMPLE_RULES = ("shift", "multiply-divide", "once")
 Look: TypeAlias = dict[str, Any]
@@ -118,6 +119,11 @@ class _Grown:
         """The class that took this one."""
         return self.stages[min(stage, len(self.stages) - 1)].joined.get(label)
 
+    def origin(self, label: int) -> str:
+        """What a class was at first, "" for a matrix that is given: its row says that."""
+        found = self.stages[-1].origins[label]
+        return "" if found.isidentifier() else found
+
     @property
     def last(self) -> str:
         """The sentence at the end."""
@@ -138,7 +144,7 @@ def _grown(expression: Expression, rules: Rules, cost: str | Machine, rounds: in
         if stage.growth.nodes > MOST_NODES or many > MOST_CLASSES:
             raise ValueError(
                 f"expression={str(expression)!r}: after round {stage.growth.round} its e-graph has "
-                f"had {stage.growth.nodes} nodes in {many} classes; at most {MOST_NODES} in "
+                f"{stage.growth.nodes} nodes, and {many} classes until then; at most {MOST_NODES} in "
                 f"{MOST_CLASSES} can be drawn. Give fewer rules, or fewer rounds"
             )
         found.append(stage)
@@ -160,20 +166,20 @@ class _Sheet:
         fits = int((wide - 2 * EDGE + GAP) // (widest + GAP))
         self.columns = min(fits, COLUMNS, len(found.labels))
         self.side = min((wide - 2 * EDGE + GAP) / self.columns - GAP, 2 * widest)
-        tops = self._tops()
+        spots, foot = self._spots()
         stops = ["start", *(str(n) for n in range(1, self.count)), "cheapest"]
-        self.scene = Scene(wide, tops[-1], [Dim("round", stops, glide=300)])
+        self.scene = Scene(wide, foot, [Dim("round", stops, glide=300)])
         self.draw_head()
-        for place, label in enumerate(found.labels):
-            row, column = divmod(place, self.columns)
-            self.draw_box(label, EDGE + column * (self.side + GAP), tops[row])
+        for label, (x, y) in zip(found.labels, spots):
+            self.draw_box(label, x, y)
         scene = self.scene
         scene.play("round", "▶ grow")
         scene.slider("round", "rounds of rules")
         scene.says = By("round", [*(stage.said for stage in found.stages), found.last])
         scene.note(str(found.before), "title", above=True)
         scene.note(
-            "A box is a class: all of its terms are equal. ● is new in this round, ○ came with a "
+            "A box is a class: all of its terms are equal; beside its name stands what it was at "
+            "first. ● is new in this round, ○ came with a "
             "class that was joined. At the end, the terms of the cheapest are framed."
         )
 
@@ -182,18 +188,28 @@ class _Sheet:
         found = self.found
         texts = [row.text for n in range(self.count) for row in found.rows(label, n)]
         texts += [self._title(label, n) for n in range(self.count)]
-        return 40 + max(map(width, texts)) * LETTERS / FONT
+        widest = max([*map(width, texts), min(self._first(label), ROOMY)])
+        return 40 + widest * LETTERS / FONT
+
+    def _first(self, label: int) -> float:
+        """Pixels of the longest title of a class and of what it was at first."""
+        titles = [width(self._title(label, n)) for n in range(self.count)]
+        return max(titles) + 12 + width(self.found.origin(label))
 
     def _high(self, label: int, stage: int) -> float:
         return HEAD + ROW * len(self.found.rows(label, stage)) + PAD
 
-    def _tops(self) -> list[float]:
-        """Where each row of boxes begins, and where the last one ends."""
-        high = [max(self._high(one, n) for n in range(self.count)) for one in self.found.labels]
-        found = [float(TOP)]
-        for start in range(0, len(high), self.columns):
-            found.append(found[-1] + max(high[start : start + self.columns]) + GAP)
-        return found
+    def _spots(self) -> tuple[list[tuple[float, float]], float]:
+        """Corners of the boxes, each in the column that is shortest so far; and the foot of all.
+
+        A box keeps the room that it needs when it is longest.
+        """
+        feet, found = [float(TOP)] * self.columns, []
+        for label in self.found.labels:
+            column = feet.index(min(feet))
+            found.append((EDGE + column * (self.side + GAP), feet[column]))
+            feet[column] += GAP + max(self._high(label, n) for n in range(self.count))
+        return found, max(feet)
 
     def _title(self, label: int, stage: int) -> str:
         """The name of a class, and of those that it took, or of the one that took it."""
@@ -240,6 +256,10 @@ class _Sheet:
         ink = ["soft" if ghost else "ink" for ghost in joined]
         scene.text(x + 10, y + 19, self.by(title), self.by(ink), bold=True, size=LETTERS,
                    opacity=self.by(clear), name="title")  # fmt: skip
+        if found.origin(label) and self._first(label) * LETTERS / FONT < self.side - 16:
+            first = self.by([found.origin(label) if one else "" for one in there])
+            scene.text(x + self.side - 8, y + 19, first, "soft", size=LETTERS, anchor="end",
+                       opacity=self.by(clear), name="first")  # fmt: skip
         for row in range(max(len(found.rows(label, n)) for n in self.stops)):
             self.draw_row(label, row, x, y + HEAD + ROW * row, clear)
 

@@ -10,7 +10,7 @@ from functools import cache
 
 from rooflab.count.si import grouped, several
 from rooflab.labs.search.rewrite.egraph import EGraph, Node, Plan
-from rooflab.labs.search.rewrite.expression import Array, Expression, Form, text
+from rooflab.labs.search.rewrite.expression import Array, Expression, Form, Op, text
 from rooflab.labs.search.rewrite.simplify import Growth, Join
 
 FEW = 3  # equalities that a sentence names
@@ -43,7 +43,7 @@ class Stage:
     """An e-graph after a round.
 
     ``boxes`` are the rows of each class by its label, 0 for the whole expression. ``joined`` says
-    of a label that was absorbed which one took it.
+    of a label that was absorbed which one took it, ``origins`` what each was at first.
     """
 
     growth: Growth
@@ -52,6 +52,7 @@ class Stage:
     events: tuple[str, ...]
     many: str
     ended: str
+    origins: tuple[str, ...]
 
     @property
     def size(self) -> str:
@@ -83,7 +84,7 @@ class Labels:
         self.ranks: dict[Node, int] = {}  # node → how early it came
         self.home: dict[Node, int] = {}  # node → label of its class
         self.fresh: set[Node] = set()  # nodes that were not there in the round before
-        self.count = 0
+        self.origins: list[str] = []  # what each class was at first, by label
         waiting = [root]
         while waiting:  # the whole expression first, then what it is made of
             one = waiting.pop(0)
@@ -92,8 +93,8 @@ class Labels:
                 waiting += [arg for node in graph.nodes(one) for arg in node.args]
 
     def _label(self, number: int) -> None:
-        self.of[number] = self.count
-        self.count += 1
+        self.of[number] = len(self.origins)
+        self.origins.append(str(self.graph.extract(number, _one_each)))
 
     def today(self, node: Node) -> Node:
         """A node with the classes of today."""
@@ -190,7 +191,13 @@ def stages(
         labels.follow()
         rows = labels.rows()
         events = tuple(labels.events(joins, before))
-        yield Stage(growth, rows, dict(labels.joined), events, many(graph, root), ended)
+        held, origins = dict(labels.joined), tuple(labels.origins)
+        yield Stage(growth, rows, held, events, many(graph, root), ended, origins)
+
+
+def _one_each(op: Op, *_: object) -> float:
+    """A price by which the smallest expression is the cheapest."""
+    return float(not isinstance(op, Array))
 
 
 # How many expressions there are.
