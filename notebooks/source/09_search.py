@@ -277,7 +277,7 @@ rl.check("09-width", least_width)
 #
 # ## Other things to search
 #
-# Loops are not the only thing with many equal forms. So has an expression. Let *v* be a vector, and
+# Loops are not the only thing with many equal forms. An expression has them, too. Let *v* be a vector, and
 # compute (*AB*)*v*. *A*(*Bv*) is the same in exact arithmetic. A *rewrite rule* says that one form may
 # take the place of another. The obvious way to use rules is greedy: wherever one fits, apply it. Look
 # what that does to 2*a*/2, with the rules 2*x* → *x* shifted left by one bit, (*sx*)/*t* → (*s*/*t*)*x*
@@ -290,10 +290,10 @@ print(*rl.search.greedy(2 * a / 2, rules), sep="   →   ")
 
 # %% [markdown] tags=["core"]
 # The shift is cheaper than the product, and now no rule fits any more. An **e-graph** does not replace.
-# It keeps the old form beside the new one, in a *class* of forms that are equal. A form of a class
-# does not name other forms as its arguments, it names classes. So a few classes stand for a great many
-# expressions. When no rule adds anything, the e-graph is *saturated*. Then the cheapest expression is
-# taken out of it. Pull the slider from round to round:
+# It keeps the old expression beside the new one, in a *class* of expressions that are equal. What
+# stands in a class is a *node*: an operation whose arguments are classes, and not single expressions.
+# So a few nodes stand for a great many expressions. When no rule adds anything, the e-graph is
+# *saturated*. Then the cheapest expression is taken out of it. Pull the slider from round to round:
 
 # %% tags=["core"]
 rl.search.growth(2 * a / 2, rules)
@@ -301,10 +301,11 @@ rl.search.growth(2 * a / 2, rules)
 # %% [markdown] tags=["core"]
 # ### Exercise 5 · The cheapest term
 #
-# `classes` is a saturated e-graph. For each class it lists the forms in it, each as its own cost
-# and the list of its arguments, which are classes. To compute a class, choose one of its forms and compute
-# all arguments of it; an argument that stands twice is paid twice. Some forms lead back to their own
+# `classes` is a saturated e-graph. For each class it lists the nodes in it, each as its own cost and
+# the list of its arguments, which are classes. To compute a class, choose one of its nodes and compute
+# all arguments of it. An argument that stands twice is paid twice. Some nodes lead back to their own
 # class, and going round in a circle computes nothing. Return the least cost of the class `root`.
+
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "09-extract"}
@@ -312,8 +313,8 @@ def cheapest(classes, root):
     # BEGIN SOLUTION
     cost = dict.fromkeys(classes, math.inf)
     for _ in classes:
-        for name, forms in classes.items():
-            for own, arguments in forms:
+        for name, nodes in classes.items():
+            for own, arguments in nodes:
                 total = own + sum(cost[one] for one in arguments)
                 cost[name] = min(cost[name], total)
     return cost[root]
@@ -474,8 +475,8 @@ rl.search.compilers(by="legality")
 # %% [markdown] tags=["deep"]
 # Maps of this kind are on slides of many talks, and some put names in wrong places. SGLang, which one of
 # them lists beside Halide and TVM, serves language models: it is no compiler of loops. Another slip of
-# that talk: an e-graph is said to find a shortest *path*. What is extracted is one form for each class
-# that is needed. That is an expression, and no path.
+# that talk: an e-graph is said to find a shortest *path*. What is extracted is one node for each class
+# that is needed. Together they are an expression, and no path.
 
 # %% [markdown] tags=["core"]
 # ## What you can do now
@@ -484,7 +485,7 @@ rl.search.compilers(by="legality")
 # - **Choose** a tile for the registers: enough sums to hide the latency, and room for what is
 #   multiplied.
 # - **Write** a beam search: predict to sort out, measure to decide, keep several.
-# - **Extract** the cheapest form out of all that are equal.
+# - **Extract** the cheapest expression out of all that are equal.
 # - **Judge** a log: nothing beats the peak, and nothing moves fewer bytes than each operand once.
 # - And if you went deeper: **describe** an operator, and **place** a compiler.
 #

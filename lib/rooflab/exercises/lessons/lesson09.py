@@ -586,7 +586,7 @@ EXTRACT = Exercise(
     "a term of each argument, and costs all of that together. An argument that stands twice is "
     "paid twice. Some nodes lead back to their own class. Return the cost of the cheapest term of "
     "the class `root`.",
-    "cheapest(classes, root)", _extracted, cases=_graphs, lines=8,
+    "cheapest(classes, root)", _extracted, cases=_graphs, lines=7,
     insight="To pay shared terms only once makes the choice NP-hard. Tools for it use this one, "
             "or a solver.",
     misconceptions=(
@@ -756,7 +756,7 @@ CLAIM = Exercise(
     "A GPU with 14 cores of 128 lanes; each lane begins a multiply-add in every cycle, of "
     "which a second has 1.4e9. Its memory brings 150e9 byte/s. What are the byte/FLOP of this machine, the "
     "least seconds for a product with N = 1024 in fp32, and can a search have found 0.3 ms?",
-    '(…, …, "…")', lambda: _HONEST, kind="value", tolerance=0.005,
+    '(…, …, "…")', lambda: _HONEST, kind="value", tolerance=0.005, lines=2,
     returns=("byte/FLOP", "least seconds", "0.3 ms"),
     insight="The printed 0.023 divides the bandwidth of one chip by the peak of a larger one. No "
             "search beats the roof, so a time below it is a mistake in the clock or in the count.",
