@@ -307,7 +307,6 @@ rl.search.growth(2 * a / 2, rules)
 # class, and going round in a circle computes nothing. Return the least cost of the class `root`.
 
 
-
 # %% tags=["core", "answer"] rooflab={"exercise": "09-extract"}
 def cheapest(classes, root):
     # BEGIN SOLUTION

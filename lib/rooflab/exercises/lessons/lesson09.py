@@ -208,7 +208,7 @@ REGISTERS = Exercise(
 # ---- 09-beam, 09-width ---------------------------------------------------------------------------
 Children = Mapping[str, Sequence[str]]
 Seconds = Mapping[str, float]
-WORDS = "tile swap pack unroll vector split copy share skew fuse".split()
+WORDS = ["tile", "swap", "pack", "unroll", "vector", "split", "copy", "share", "skew", "fuse"]
 
 
 def _graph(rng: random.Random, layers: int, most: int) -> Case:
@@ -538,9 +538,7 @@ def _smallest(classes: Classes, root: str) -> int:
         for name, nodes in classes.items():
             for own, args in nodes:
                 nodes_below = 1 + sum(best[arg][0] for arg in args)
-                best[name] = min(
-                    best[name], (nodes_below, own + sum(best[arg][1] for arg in args))
-                )
+                best[name] = min(best[name], (nodes_below, own + sum(best[arg][1] for arg in args)))
     return best[root][1]
 
 
@@ -754,8 +752,9 @@ def _any_word(ratio: float, least: float) -> tuple[Callable[[], tuple[float, flo
 CLAIM = Exercise(
     "09-claim-beam", "Claim court: the beam on a laptop", 3,
     "A GPU with 14 cores of 128 lanes; each lane begins a multiply-add in every cycle, of "
-    "which a second has 1.4e9. Its memory brings 150e9 byte/s. What are the byte/FLOP of this machine, the "
-    "least seconds for a product with N = 1024 in fp32, and can a search have found 0.3 ms?",
+    "which a second has 1.4e9. Its memory brings 150e9 byte/s. What are the byte/FLOP of this "
+    "machine, the least seconds for a product with N = 1024 in fp32, and can a search have found "
+    "0.3 ms?",
     '(…, …, "…")', lambda: _HONEST, kind="value", tolerance=0.005, lines=2,
     returns=("byte/FLOP", "least seconds", "0.3 ms"),
     insight="The printed 0.023 divides the bandwidth of one chip by the peak of a larger one. No "
