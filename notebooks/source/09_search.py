@@ -110,8 +110,9 @@ rl.show.say(rl.conclude("09-search", found, library, here), after=first)
 
 # %% [markdown] tags=["core"]
 # Nobody told it what lesson 07 and lesson 08 told you. Pull the slider to see the candidates in the
-# order in which they were measured. The line joins those that were each the fastest so far. It goes up
-# in a few steps. What did each of them change?
+# order in which they were measured. The line joins those that were each the fastest so far. How many
+# steps does it take to the top, and what did each of them change? A move is not a small step: a whole
+# tile in registers is a single one.
 
 # %% tags=["core"]
 rl.search.trail(found, here, peer={"library": library}, after=first)
@@ -234,10 +235,10 @@ rl.conclude("09-widths", widths)
 # %% tags=["core", "answer"] rooflab={"exercise": "09-width"}
 def least_width(children, seconds, start):
     # BEGIN SOLUTION
-    best, width = min(seconds, key=seconds.get), 1
-    while beam(children, seconds, start, width)[0] != best:
-        width += 1
-    return width
+    best = min(seconds, key=seconds.get)
+    for width in range(1, len(children) + 1):
+        if beam(children, seconds, start, width)[0] == best:
+            return width
     # END SOLUTION
 
 
