@@ -247,7 +247,8 @@ def _clocks(blocks: list[tuple[tuple[int, ...], Turns]]) -> list[Array]:
 
 def _joined(columns: list[Array], sizes: list[int]) -> Array:
     """The columns, as many in one number as fit, each from 0 to its size."""
-    room, joined = _WHOLE, []
+    room = _WHOLE
+    joined: list[Array] = []
     for column, size in zip(columns, sizes):
         if not joined or room < size:
             joined.append(column.astype(np.int64))
