@@ -57,8 +57,8 @@ def _row_by_row(nest: Nest) -> Nest:
 
 VECTORISE = Exercise(
     "08-vectorise", "Eight lanes", 4,
-    "The nest `C[i,j] += A[i,k]*B[k,j]` on fp32 runs on a core whose vectors have 8 lanes. Return a "
-    "legal schedule whose innermost loop becomes vector instructions of 8 lanes. L1 has 4 KiB in "
+    "The nest `C[i,j] += A[i,k]*B[k,j]` on fp32 runs on a core whose vectors have 8 lanes. Return "
+    "a legal schedule whose innermost loop becomes vector instructions of 8 lanes. L1 has 4 KiB in "
     "lines of 64 bytes. Below it the schedule may move at most 1.5 times as many bytes as ours.",
     "vectorised(nest)", _vectorised, cases=_products, kind="schedule", par=1.5, lines=1,
     insight="Lanes want neighbours. The loop whose turns are neighbours in memory is the one that "
@@ -184,18 +184,18 @@ def _too_wide(case: Case, seen: Observation) -> bool:
 STENCIL = Exercise(
     "08-stencil-tiles", "Tiles on a slant", 4,
     "Each sweep `t` updates a line of fp32 cells in place, from its left and right neighbours. The "
-    "line is longer than L1, which has 1 KiB in lines of 64 bytes, so every sweep fetches it again. "
-    "Return a legal schedule with tiles that do several sweeps while their cells are in L1. Below "
-    "L1 it may move at most twice as many bytes as ours.",
+    "line is longer than L1, which has 1 KiB in lines of 64 bytes, so every sweep fetches it "
+    "again. Return a legal schedule with tiles that do several sweeps while their cells are in L1. "
+    "Below L1 it may move at most twice as many bytes as ours.",
     "slanted(nest)", _skewed_tiles, cases=_stencils, kind="schedule", par=2.0, lines=1,
-    insight="A dependence that points back forbids tiles, until the axes are bent so that it points "
-            "forward. Stencil codes and wavefront kernels do that.",
+    insight="A dependence that points back forbids tiles, until the axes are bent so that it "
+            "points forward. Stencil codes and wavefront kernels do that.",
     misconceptions=(
         Misconception("tiles at once", lambda nest: nest.tile({"t": 8, "x": 64}),
                       "look at the two iterations: a tile would need cells that the next tile has "
                       "not updated yet. Which way do these dependences point?",
-                      shows=lambda case, seen: not steps(seen, "skew") and bool(steps(seen, "split"))
-                      and _illegal(case, seen),
+                      shows=lambda case, seen: bool(steps(seen, "split"))
+                      and not steps(seen, "skew") and _illegal(case, seen),
                       variants=(lambda nest: nest.split("x", 64).reorder("xo", "t", "xi"),
                                 lambda nest: nest.tile({"x": 32, "t": 4}))),
         Misconception("interchanged", lambda nest: nest.interchange("t", "x"),
@@ -205,8 +205,8 @@ STENCIL = Exercise(
                       variants=(lambda nest: nest.reorder("x", "t"),)),
         Misconception("tiles before the slant",
                       lambda nest: nest.tile({"t": 8, "x": 64}).skew("xi", "ti", 2),
-                      "a slant inside the tiles leaves the tiles themselves as they were. What must "
-                      "come first?",
+                      "a slant inside the tiles leaves the tiles themselves as they were. What "
+                      "must come first?",
                       shows=_cuts_first,
                       variants=(lambda nest: nest.tile({"t": 8, "x": 64}).skew("xo", "to", 2),)),
         Misconception("slanted the wrong way",
@@ -220,6 +220,11 @@ STENCIL = Exercise(
                       shows=lambda case, seen: _slant(case, seen) == 1 and _illegal(case, seen),
                       variants=(lambda nest: nest.skew("x", "t").tile({"x": 32, "t": 16}),
                                 lambda nest: nest.skew("x", "t").interchange("t", "x"))),
+        Misconception("one sweep in a tile",
+                      lambda nest: nest.skew("x", "t", 2).tile({"t": 1, "x": 64}),
+                      "each tile does one sweep, so its cells leave before the next.",
+                      shows=lambda case, seen: ["t", 1] in [a for _, a in steps(seen, "split")]
+                      and not _illegal(case, seen)),
         Misconception("slanted, and in the old order", lambda nest: nest.skew("x", "t", 2),
                       "a slant alone only renames the iterations: they run in the same order as "
                       "before. So does a cut whose outer loop stays where it is.",
@@ -227,12 +232,6 @@ STENCIL = Exercise(
                       variants=(lambda nest: nest, lambda nest: nest.split("x", 64),
                                 lambda nest: nest.skew("x", "t", 2).split("x", 64).split("t", 8),
                                 lambda nest: nest.skew("x", "t", 2).tile({"x": 64}))),
-        Misconception("one sweep in a tile",
-                      lambda nest: nest.skew("x", "t", 2).tile({"t": 1, "x": 64}),
-                      "each tile does one sweep, so its cells leave before the next.",
-                      shows=lambda case, seen: parts(scheduled(case, seen), "t")[-1]
-                      == case["extents"]["t"] and [1] == [a[1] for _, a in steps(seen, "split")
-                                                          if a[0] == "t"]),
         Misconception("tiles that do not fit",
                       lambda nest: nest.skew("x", "t", 2).tile({"t": 8, "x": 400}),
                       "how many bytes does a tile touch, and how many does L1 hold?",
@@ -246,7 +245,7 @@ STENCIL = Exercise(
 def _two_caches(rng: random.Random) -> list[Case]:
     """Products in fp64 on caches of which the second holds sixteen times as much as the first."""
     drawn: list[Case] = []
-    for i, j, k in rng.sample(((64, 72, 56), (48, 60, 80), (56, 60, 64), (60, 56, 72)), 2):
+    for i, j, k in rng.sample(((64, 72, 56), (52, 64, 72), (56, 60, 64), (60, 56, 72)), 2):
         drawn.append({
             "extents": {"i": i, "j": j, "k": k}, "text": PRODUCT, "itemsize": 8,
             "small": {"i": 13, "j": 12, "k": 14},
@@ -293,7 +292,7 @@ def _one_level(case: Case, seen: Observation, level: int) -> bool:
 
 def _too_large(case: Case, seen: Observation, level: int) -> bool:
     nest, room = scheduled(case, seen), case["caches"][1 - level]["capacity"]
-    return _levels(case, seen) == {3} and _bytes(_tile(nest, 1 + level)) > room
+    return max(_levels(case, seen)) == 3 and _bytes(_tile(nest, 1 + level)) > room
 
 
 def _moved_in(case: Case, seen: Observation) -> bool:
@@ -306,8 +305,8 @@ TILES = Exercise(
     "09-tiles", "Tiles for two caches", 4,
     "The nest `C[i,j] += A[i,k]*B[k,j]` on fp64 runs on a core with an L1 of 1 KiB and an L2 of "
     "16 KiB, both in lines of 32 bytes. Return a legal schedule that moves few bytes below both. "
-    "At each cache it may be at most 1.25 times what ours moves.",
-    "two_levels(nest)", _two_levels, cases=_two_caches, kind="schedule", par=1.25, lines=2,
+    "At each cache it may be at most 1.45 times what ours moves.",
+    "two_levels(nest)", _two_levels, cases=_two_caches, kind="schedule", par=1.45, lines=2,
     insight="A tile for each cache: libraries such as BLIS nest five loops around their kernel for "
             "this reason.",
     misconceptions=(
@@ -316,6 +315,14 @@ TILES = Exercise(
                       .split("ii", 4).split("ji", 4).split("ki", 4),
                       "a cut alone leaves the order as it was. Which loops must go outside?",
                       variants=(lambda nest: nest, lambda nest: nest.split("k", 4))),
+        Misconception("elements outside, tiles inside",
+                      lambda nest: nest.tile({"i": 24, "j": 24, "k": 24})
+                      .reorder("ii", "ji", "ki", "io", "jo", "ko"),
+                      "the loops over tiles run inside those over elements, so that a tile is left "
+                      "after one of its elements.",
+                      shows=_moved_in,
+                      variants=(lambda nest: nest.tile({"i": 4, "j": 4, "k": 4})
+                                .reorder("ii", "ji", "ki", "io", "jo", "ko"),)),
         Misconception("tiles for L1 only", lambda nest: nest.tile({"i": 4, "j": 4, "k": 4}),
                       "these tiles stay in the first cache. What is kept in the second one between "
                       "them?",
@@ -333,14 +340,6 @@ TILES = Exercise(
                       shows=lambda case, seen: len(parts(scheduled(case, seen), "k")) == 1
                       and len(parts(scheduled(case, seen), "i")) > 1,
                       variants=(lambda nest: nest.tile({"i": 4, "j": 4}),)),
-        Misconception("elements outside, tiles inside",
-                      lambda nest: nest.tile({"i": 24, "j": 24, "k": 24})
-                      .reorder("ii", "ji", "ki", "io", "jo", "ko"),
-                      "the loops over tiles run inside those over elements, so that a tile is left "
-                      "after one of its elements.",
-                      shows=_moved_in,
-                      variants=(lambda nest: nest.tile({"i": 4, "j": 4, "k": 4})
-                                .reorder("ii", "ji", "ki", "io", "jo", "ko"),)),
         Misconception("inner tiles too large",
                       lambda nest: nest.tile({"i": 24, "j": 24, "k": 24})
                       .tile({"ii": 12, "ji": 12, "ki": 12}),
@@ -355,3 +354,144 @@ TILES = Exercise(
 )  # fmt: skip
 
 EXERCISES = (VECTORISE, STENCIL, TILES)
+
+
+# ---- Answers in other styles ---------------------------------------------------------------------
+RIGHT = [
+    ("08-vectorise", "lambda n: n.interchange('j', 'k').strip_mine('j', 8).vectorize('ji')"),
+    ("08-vectorise", "lambda n: n.split('j', 8).reorder('i', 'k', 'jo', 'ji').vectorize('ji')"),
+    ("08-vectorise", "lambda n: n.tile({'j': 16}).reorder('i', 'k', 'jo', 'ji').vectorize('ji')"),
+    ("08-vectorise", "lambda n: n.vectorize('j').split('j', 8).reorder('i', 'k', 'jo', 'ji')"),
+    (
+        "08-vectorise",
+        "def answer(nest):\n"
+        "    nest = nest.split('j', 8)\n"
+        "    nest = nest.split('i', 4).reorder('jo', 'io', 'k', 'ii', 'ji')\n"
+        "    nest = nest.unroll('ii').vectorize('ji').pack('B')\n"
+        "    assert nest.check(), nest.check()\n"
+        "    return nest",
+    ),
+    (
+        "08-vectorise",
+        "lambda n: n.tile({'k': 32, 'j': 16}).reorder('ko', 'i', 'ki', 'jo', 'ji').vectorize('ji')",
+    ),
+    (
+        "08-vectorise",
+        "lambda n: n.split('j', 8).reorder('i', 'k', 'jo', 'ji').coalesce('i', 'k', 'row')"
+        ".vectorize('ji')",
+    ),
+    (
+        "08-vectorise",
+        "lambda n: n.reorder('i', 'k', 'j').split('j', 8).vectorize('ji').parallel('i')",
+    ),
+    (
+        "08-vectorise",
+        "lambda n: n.reverse('k').reorder('i', 'k', 'j').split('j', 8).vectorize('ji')",
+    ),
+    ("08-stencil-tiles", "lambda n: n.skew('x', 't', 2).tile({'t': 16, 'x': 48})"),
+    ("08-stencil-tiles", "lambda n: n.skew('x', 't', 3).tile({'x': 64, 't': 20})"),
+    (
+        "08-stencil-tiles",
+        "lambda n: n.skew('x', 't').skew('x', 't').split('x', 60).reorder('xo', 't', 'xi')",
+    ),
+    (
+        "08-stencil-tiles",
+        "lambda n: n.skew('x', 't', 2).split('t', 12).split('x', 40).interchange('ti', 'xo')",
+    ),
+    (
+        "08-stencil-tiles",
+        "def answer(nest):\n"
+        "    nest = nest.skew('x', 't', 2)\n"
+        "    nest = nest.strip_mine('x', 50).strip_mine('t', 10)\n"
+        "    nest = nest.reorder('to', 'xo', 'ti', 'xi').coalesce('to', 'xo', 'tile')\n"
+        "    return nest.unroll('xi')",
+    ),
+    (
+        "08-stencil-tiles",
+        "lambda n: n.skew('x', 't', 2).tile({'t': 8, 'x': 64}).reverse('to').reverse('to')",
+    ),
+    ("09-tiles", "lambda n: n.tile({'i': 24, 'k': 24, 'j': 24}).tile({'ii': 4, 'ki': 4, 'ji': 4})"),
+    ("09-tiles", "lambda n: n.tile({'i': 28, 'j': 24, 'k': 20}).tile({'ii': 4, 'ji': 4, 'ki': 4})"),
+    (
+        "09-tiles",
+        "def answer(nest):\n"
+        "    for loop in 'ijk':\n"
+        "        nest = nest.strip_mine(loop, 24).strip_mine(loop + 'i', 4)\n"
+        "    return nest.reorder(*(a + b for b in ('o', 'io', 'ii') for a in 'ijk'))",
+    ),
+    (
+        "09-tiles",
+        "lambda n: n.tile({'i': 24, 'j': 24, 'k': 24}).tile({'ii': 8, 'ji': 4, 'ki': 4})"
+        ".unroll('kii').unroll('jii')",
+    ),
+    (
+        "09-tiles",
+        "lambda n: n.tile({'i': 4, 'j': 4, 'k': 4}).tile({'io': 6, 'jo': 6, 'ko': 6})"
+        ".reorder('ioo', 'joo', 'koo', 'ioi', 'joi', 'koi')",
+    ),
+    (
+        "09-tiles",
+        "lambda n: n.tile({'i': 24, 'j': 24, 'k': 24}).tile({'ii': 4, 'ji': 4, 'ki': 4})"
+        ".coalesce('io', 'jo', 'tile').parallel('tile')",
+    ),
+]
+WRONG = [
+    ("08-vectorise", "lambda n: n.reorder('i', 'k', 'j').vectorize('k')", "the sum as a vector"),
+    ("08-vectorise", "lambda n: n.vectorize('i')", "the rows as lanes"),
+    ("08-vectorise", "lambda n: n", "no vector"),
+    (
+        "08-vectorise",
+        "lambda n: n.reorder('k', 'i', 'j').split('j', 8).vectorize('ji')",
+        "the sum travels",
+    ),
+    (
+        "08-vectorise",
+        "lambda n: n.reorder('i', 'k', 'j').split('j', 2).vectorize('ji')",
+        "too few lanes",
+    ),
+    ("08-stencil-tiles", "lambda n: n.tile({'t': 4, 'x': 16})", "tiles at once"),
+    ("08-stencil-tiles", "lambda n: n.skew('x', 't').tile({'t': 4, 'x': 16})", "too little slant"),
+    (
+        "08-stencil-tiles",
+        "lambda n: n.skew('x', 't', -2).interchange('t', 'x')",
+        "slanted the wrong way",
+    ),
+    ("08-stencil-tiles", "lambda n: n.skew('x', 't', 4)", "slanted, and in the old order"),
+    (
+        "08-stencil-tiles",
+        "lambda n: n.tile({'x': 16, 't': 4}).skew('xi', 'ti', 2)",
+        "tiles before the slant",
+    ),
+    ("09-tiles", "lambda n: n", "cut, not moved"),
+    ("09-tiles", "lambda n: n.split('k', 8).split('j', 8)", "cut, not moved"),
+    ("09-tiles", "lambda n: n.tile({'k': 4, 'i': 4, 'j': 4})", "tiles for L1 only"),
+    ("09-tiles", "lambda n: n.tile({'i': 20, 'j': 20, 'k': 20})", "tiles for L2 only"),
+    ("09-tiles", "lambda n: n.tile({'i': 8, 'j': 8})", "k in one piece"),
+    (
+        "09-tiles",
+        "lambda n: n.tile({'i': 24, 'j': 24, 'k': 24}).tile({'ii': 10, 'ji': 10, 'ki': 10})",
+        "inner tiles too large",
+    ),
+]
+TOLD = [
+    ("08-vectorise", "lambda n: n.code()", "a text came back; return the nest itself"),
+    ("08-vectorise", "lambda n: n.check()", "the verdict of check() came back"),
+    ("08-vectorise", "lambda n: n.tile", "call it"),
+    ("08-vectorise", "lambda n: [n]", "a list came back"),
+    ("08-vectorise", "lambda n: n and None", "it returned None"),
+    ("08-vectorise", "lambda n: n.split('q', 8)", "loop='q' is unknown"),
+    ("08-vectorise", "lambda n: n.split('j', 0)", "factor=0 must be a positive integer"),
+    (
+        "08-vectorise",
+        "lambda n: n.reorder('i', 'k', 'j').split('j', 8).vectorize('ji').split('i', 500)",
+        "factor=500 is more than loop 'i' runs",
+    ),
+    ("08-vectorise", "lambda: 1", "TypeError"),
+    (
+        "08-vectorise",
+        "lambda n: n.split('j', 8).vectorize('ji').vectorize('jo').reorder('i', 'k', 'jo', 'ji')",
+        "vectorize one of them",
+    ),
+    ("08-stencil-tiles", "lambda n: n.trace()", "a tuple came back"),
+    ("09-tiles", "lambda n: n.stream()", "of type AccessStream"),
+]

@@ -7,6 +7,7 @@ within limits: the log may come from a process that is not trusted.
 from __future__ import annotations
 
 import functools
+import itertools
 import json
 import math
 import re
@@ -39,6 +40,7 @@ MOST_STEPS, MOST_LOOPS, MOST_NUMBER = 64, 16, 1_000_000
 MOST_TERMS = 1000  # of all expressions of a schedule; honest ones have a hundred
 MOST_TURNS = 2_000_000  # of the innermost loop, those included in which nothing runs
 PADDED = 2  # turns over iterations up to which the bytes are those of the affine stream
+MOST_REGISTERS = 4  # of the machine, side by side, that one vector of a schedule may take
 LANES, COPIES, PARALLEL = "lanes", "copies", "parallel"  # what a case may ask in "needs"
 CLOSE = 1e-9  # relative; the judge's own arrays are fp64
 
@@ -226,24 +228,33 @@ def _wrong(case: Case, log: Log) -> str:
 
 
 def _small(case: Case, log: Log) -> Nest:
-    """The schedule on the least extents, from "small" on, on which it can be done and is legal."""
+    """The schedule on the least extents, from "small" on, on which it can be done and is legal.
+
+    A tile, say, may be longer than a small loop. Then one loop or several are twice or four times
+    as long, or as long as in the case.
+    """
     entry: Mapping[str, Any] = case
     full = entry["extents"]
-    extents = dict(entry.get("small", full))
-    while extents != full:
+    lengths = [_lengths(value, full[name]) for name, value in entry.get("small", full).items()]
+    tries = itertools.product(*lengths)
+    for extents in sorted(tries, key=lambda one: math.prod(map(_turns_of, one))):
         with suppress(ValueError):
-            nest = _replayed(nest_of(case, extents), log)
+            nest = _replayed(nest_of(case, dict(zip(full, extents, strict=True))), log)
             if nest.check(reassociate=entry.get("reassociate", True)):
                 return nest
-        extents = {name: _grown(value, full[name]) for name, value in extents.items()}
     return _replayed(nest_of(case), log)
 
 
-def _grown(extent: Any, full: Any) -> Any:
-    """An extent of twice as many turns, no more than in full."""
-    if isinstance(full, list):
-        return [full[0], min(full[0] + 2 * (extent[1] - extent[0]), full[1])]
-    return min(2 * extent, full)
+def _lengths(small: Any, full: Any) -> list[Any]:
+    """A small extent, twice and four times as much, and the full one."""
+    first = small[0] if isinstance(small, list) else 0
+    ends = {min(first + many * _turns_of(small), first + _turns_of(full)) for many in (1, 2, 4)}
+    ends.add(first + _turns_of(full))
+    return [[first, end] if isinstance(small, list) else end for end in sorted(ends)]
+
+
+def _turns_of(extent: Any) -> int:
+    return int(extent[1] - extent[0] if isinstance(extent, list) else extent)
 
 
 # What a case may ask for. Each look gives a problem in words, and what makes two of them the same.
@@ -252,12 +263,12 @@ Lack = tuple[str, tuple[object, ...]] | None
 
 
 def _vector(nest: Nest, width: int, wanted: int) -> Lack:
-    """Vector instructions of a multiple of ``wanted`` lanes."""
+    """Vectors of ``wanted`` lanes, or of a few times as many, which compilers cut."""
     found = [loop for loop, _ in trees.loops(nest.tree) if loop.kind == "vectorize"]
     if not found:
         return "no loop is vectorised", ("none",)
     if width > 1:
-        if width % wanted == 0:
+        if width % wanted == 0 and width <= MOST_REGISTERS * wanted:
             return None
         return f"its vectors have {width} lanes, and the machine's have {wanted}", ("lanes", width)
     for loop in found:
