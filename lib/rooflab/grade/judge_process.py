@@ -25,7 +25,7 @@ from rooflab.exercises.verdict import Verdict, failed
 
 TOO_MUCH = {  # kind of exercise that is judged apart → what is said where that cannot be done
     "golf": "its NumPy calls could not be run once more: they took too much memory or time",
-    "schedule": "its transformations could not be done once more: they took too much memory or time",
+    "schedule": "its loops could not be judged: they took too much memory or time",
 }
 SECONDS = 45.0  # for all cases of an exercise; golf itself stops each one sooner
 MEMORY = 8 << 30  # bytes of address space: NumPy's libraries alone take 1 or 2 GB of it

@@ -184,6 +184,12 @@ def test_whoever_packs_pays_for_the_copy():
     assert moved_bytes(case, [["pack", ["B"]]])["L1"] == moved_bytes(case, [])["L1"] + copied
 
 
+def test_a_packed_copy_far_too_large_is_told_in_words():
+    found = asked(product(40, bytes={}))
+    said = verdict_on(found, lambda nest: nest.skew("k", "i", 9).pack("B")).reason
+    assert "no code can be made of it: array='B': its packed copy would be" in said
+
+
 def test_the_limit_is_par_times_the_goal_of_the_case_or_what_the_reference_moves():
     moved = moved_bytes(product(12), [])["L1"]
     for goal, par, right in ((moved, 1.0, True), (moved - 1, 1.0, False), (moved // 2, 2.1, True)):

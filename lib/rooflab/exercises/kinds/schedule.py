@@ -204,6 +204,7 @@ def _checked(case_text: str, log_text: str) -> Finding:
         return Finding(why, ("legal", *pair))
     try:
         width = lanes(program(nest))
+        _copied(nest, 1)
     except ValueError as error:
         return Finding(f"legal, but no code can be made of it: {error}", ("code",))
     if problem := _wrong(case, log):
@@ -363,11 +364,13 @@ def _moved(case_text: str, log_text: str) -> dict[str, int]:
     if ledger is None:
         addresses, writes = nest.trace(width)
         ledger = simulate(addresses, caches, writes=writes, width=width)
-    copied = sum(
-        width * (math.prod(nest.shapes[name]) + math.prod(packed_shape(nest, name)))
-        for name in nest.packed
-    )
-    return {level: ledger.bytes(level) + copied for level in caches.names}
+    return {level: ledger.bytes(level) + _copied(nest, width) for level in caches.names}
+
+
+def _copied(nest: Nest, itemsize: int) -> int:
+    """Bytes of packed arrays and of their copies. Raises ValueError for one far too large."""
+    sizes = ((nest.shapes[name], packed_shape(nest, name)) for name in nest.packed)
+    return sum(itemsize * (math.prod(one) + math.prod(other)) for one, other in sizes)
 
 
 def _limits(exercise: Exercise, case: Case) -> dict[str, float]:
