@@ -21,7 +21,7 @@ from rooflab.exercises.registry import exercises
 from rooflab.labs.cache.hierarchy import Cache
 from rooflab.labs.cache.simulator import simulate
 from rooflab.labs.loops import polyhedral
-from rooflab.labs.loops.nest import TRANSFORMATIONS, Nest
+from rooflab.labs.loops.nest import TRANSFORMATIONS
 from rooflab.labs.loops.points import count
 from tests.exercises.kinds.schedules_sample import EXERCISES, RIGHT, TOLD, WRONG, parts
 from tests.labs.loops.support import random_nests
@@ -358,36 +358,6 @@ def test_only_the_log_counts():
     case = product(8, bytes={"L1": 1})
     seen = {"value": [], "bytes": 0, "moved": {"L1": 0}, "ok": True, "said": ""}
     assert not judge(asked(case), [case], [seen]).passed
-
-
-def test_a_nest_of_another_problem_is_not_taken():
-    case = product(8)
-    for other, word in (
-        (Nest({"i": 8, "j": 8, "k": 4}, case["text"]), "extents"),
-        (Nest({"i": 8, "j": 8, "k": 8}, "C[i,j] += A[i,k]"), "statements"),
-        (Nest({"i": 8, "j": 8, "k": 8}, case["text"], order="nests"), "order"),
-        (Nest({"i": 8, "j": 8, "k": 8}, case["text"], shapes={"A": (9, 9)}), "shapes"),
-    ):
-        seen = run(case, lambda nest, other=other: other)
-        assert "a nest of another problem" in seen["unreadable"] and word in seen["unreadable"]
-    again = Nest({"i": 8, "j": 8, "k": 8}, case["text"])
-    assert run(case, lambda nest: again.reverse("k")) == {"value": [["reverse", ["k"]]]}
-
-
-def test_an_object_that_lies_is_told_apart():
-    class Liar:
-        log = (("reverse", ("k",)),)
-
-        @property
-        def __class__(self):
-            return Nest
-
-        def __getattr__(self, name):
-            raise SystemExit(name)
-
-    seen = run(product(8), lambda nest: Liar())
-    assert "value" not in seen
-    assert not judge(asked(product(8)), [product(8)], [seen]).passed
 
 
 # In a notebook.
