@@ -10,7 +10,7 @@ import random
 from collections.abc import Sequence
 
 from rooflab.exercises.exercise import Case, Exercise, Misconception, Observation
-from rooflab.exercises.kinds.schedule import scheduled
+from rooflab.exercises.kinds.schedule import legal, scheduled
 from rooflab.labs.loops import tree as trees
 from rooflab.labs.loops.nest import Nest
 
@@ -155,13 +155,9 @@ def _slant(case: Case, seen: Observation) -> int:
     return sum(args[2] for _, args in steps(seen, "skew") if args[:2] == ["x", "t"])
 
 
-def _illegal(case: Case, seen: Observation) -> bool:
-    return not scheduled(case, seen).check()
-
-
 def _cuts_first(case: Case, seen: Observation) -> bool:
     cut, slanted = steps(seen, "split"), steps(seen, "skew")
-    return bool(cut and slanted) and cut[0][0] < slanted[0][0] and _illegal(case, seen)
+    return bool(cut and slanted) and cut[0][0] < slanted[0][0] and not legal(case, seen)
 
 
 def _as_written(case: Case, seen: Observation) -> bool:
@@ -172,13 +168,13 @@ def _as_written(case: Case, seen: Observation) -> bool:
     nest = scheduled(case, seen)
     _, around, _ = next(trees.leaves(nest.tree))
     first = [loop.name[0] for loop in around if loop.extent > 1]
-    return nest.check().ok and first == sorted(first)
+    return legal(case, seen) and first == sorted(first)
 
 
 def _too_wide(case: Case, seen: Observation) -> bool:
     """Whether what one tile touches is more than L1 holds."""
     nest, room = scheduled(case, seen), case["caches"][0]["capacity"]
-    return nest.check().ok and 4 * parts(nest, "x")[-1] > room // 2
+    return legal(case, seen) and 4 * parts(nest, "x")[-1] > room // 2
 
 
 STENCIL = Exercise(
@@ -195,13 +191,13 @@ STENCIL = Exercise(
                       "look at the two iterations: a tile would need cells that the next tile has "
                       "not updated yet. Which way do these dependences point?",
                       shows=lambda case, seen: bool(steps(seen, "split"))
-                      and not steps(seen, "skew") and _illegal(case, seen),
+                      and not steps(seen, "skew") and not legal(case, seen),
                       variants=(lambda nest: nest.split("x", 64).reorder("xo", "t", "xi"),
                                 lambda nest: nest.tile({"x": 32, "t": 4}))),
         Misconception("interchanged", lambda nest: nest.interchange("t", "x"),
                       "a cell would do all its sweeps before its right neighbours have done one.",
                       shows=lambda case, seen: not steps(seen, "skew", "split")
-                      and _illegal(case, seen),
+                      and not legal(case, seen),
                       variants=(lambda nest: nest.reorder("x", "t"),)),
         Misconception("tiles before the slant",
                       lambda nest: nest.tile({"t": 8, "x": 64}).skew("xi", "ti", 2),
@@ -212,19 +208,19 @@ STENCIL = Exercise(
         Misconception("slanted the wrong way",
                       lambda nest: nest.skew("x", "t", -2).tile({"t": 8, "x": 64}),
                       "this slant makes the dependences point back even further.",
-                      shows=lambda case, seen: _slant(case, seen) < 0 and _illegal(case, seen),
+                      shows=lambda case, seen: _slant(case, seen) < 0 and not legal(case, seen),
                       variants=(lambda nest: nest.skew("x", "t", -1).interchange("t", "x"),)),
         Misconception("too little slant",
                       lambda nest: nest.skew("x", "t", 1).tile({"t": 8, "x": 64}),
                       "how far to the right does a cell read? A dependence still points back.",
-                      shows=lambda case, seen: _slant(case, seen) == 1 and _illegal(case, seen),
+                      shows=lambda case, seen: _slant(case, seen) == 1 and not legal(case, seen),
                       variants=(lambda nest: nest.skew("x", "t").tile({"x": 32, "t": 16}),
                                 lambda nest: nest.skew("x", "t").interchange("t", "x"))),
         Misconception("one sweep in a tile",
                       lambda nest: nest.skew("x", "t", 2).tile({"t": 1, "x": 64}),
                       "each tile does one sweep, so its cells leave before the next.",
                       shows=lambda case, seen: ["t", 1] in [a for _, a in steps(seen, "split")]
-                      and not _illegal(case, seen)),
+                      and legal(case, seen)),
         Misconception("slanted, and in the old order", lambda nest: nest.skew("x", "t", 2),
                       "a slant alone only renames the iterations: they run in the same order as "
                       "before. So does a cut whose outer loop stays where it is.",

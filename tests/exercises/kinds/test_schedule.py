@@ -13,7 +13,13 @@ from rooflab.exercises import ending
 from rooflab.exercises.exercise import Exercise, Misconception
 from rooflab.exercises.judge import judge
 from rooflab.exercises.kinds import schedule as kind
-from rooflab.exercises.kinds.schedule import MOST_ITERATIONS, examined, moved_bytes, scheduled
+from rooflab.exercises.kinds.schedule import (
+    MOST_ITERATIONS,
+    examined,
+    legal,
+    moved_bytes,
+    scheduled,
+)
 from rooflab.exercises.observe.collect import collect
 from rooflab.exercises.observe.plaindata import to_plain
 from rooflab.exercises.observe.schedule import nest_of, run
@@ -21,7 +27,7 @@ from rooflab.exercises.registry import exercises
 from rooflab.labs.cache.hierarchy import Cache
 from rooflab.labs.cache.simulator import simulate
 from rooflab.labs.loops import polyhedral
-from rooflab.labs.loops.nest import TRANSFORMATIONS
+from rooflab.labs.loops.nest import TRANSFORMATIONS, Nest
 from rooflab.labs.loops.points import count
 from tests.exercises.kinds.schedules_sample import EXERCISES, RIGHT, TOLD, WRONG, parts
 from tests.labs.loops.support import random_nests
@@ -253,6 +259,39 @@ def test_what_a_case_needs_is_looked_for(needs, schedule, words):
     verdict = verdict_on(asked(product(16, needs=needs, bytes={})), schedule)
     assert words in verdict.reason, verdict
     assert verdict.passed is (words == "")
+
+
+def test_code_that_computes_something_else_is_noticed(monkeypatch):
+    """Legality is decided on the schedule, not on its code: so the code is run as well."""
+    case = product(8, bytes={}, small={"i": 3, "j": 4, "k": 5})
+    usual = Nest.run
+
+    def errs(nest, *more, **arrays):
+        return {name: value + 1e-6 for name, value in usual(nest, *more, **arrays).items()}
+
+    assert verdict_on(asked(case), lambda nest: nest.reverse("i")).passed
+    monkeypatch.setattr(Nest, "run", errs)
+    verdict = verdict_on(asked(case), lambda nest: nest.reverse("j"))
+    assert "its code gives another result" in verdict.reason
+
+
+def test_a_verdict_holds_the_schedule_as_it_is_written():
+    found = asked(product(12, bytes={"L1": 0}))
+    assert verdict_on(found, lambda nest: nest).yours == "as written"
+    tiled = verdict_on(found, lambda nest: nest.split("i", 4).reorder("j", "io"))
+    assert tiled.yours == ".split('i', 4).reorder('j', 'io')"
+
+
+def test_what_a_mistake_may_ask_of_an_observation():
+    case = SAMPLES["08-stencil-tiles"].draw(0)[0]
+    good, bad = (
+        {"value": [step]} for step in (["skew", ["x", "t", 2]], ["interchange", ["t", "x"]])
+    )
+    assert legal(case, good) and not legal(case, bad)
+    assert scheduled(case, bad).loops == ("x", "t")
+    for ask in (legal, scheduled):
+        with pytest.raises(ValueError, match="no list of transformations"):
+            ask(case, {"error": "ValueError"})
 
 
 def test_a_tile_longer_than_the_small_extents_is_tried_on_larger_ones():

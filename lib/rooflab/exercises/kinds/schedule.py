@@ -2,6 +2,15 @@
 
 Of an answer only the log of transformations is believed. The judge replays it on a nest of its own,
 within limits: the log may come from a process that is not trusted.
+
+A case says the nest (observe/schedule.py), and for the judge:
+
+* "caches": arguments of each ``rl.cache.Cache``, the nearest first, and "itemsize", 4 by default;
+* "bytes": the goal below each cache by name, {} for none, by default what the reference moves; the
+  exercise's par times the goal is allowed;
+* "small": extents on which the code is run in Python, by default those of the nest;
+* "reassociate": whether a sum may add in another order, by default True;
+* "needs": "lanes" of the vectors, "copies" that unrolling may make at most, "parallel": True.
 """
 
 from __future__ import annotations
@@ -77,6 +86,7 @@ def judge(
             return failed(
                 exercise, f"{exercise.name} on {_nest_said(case)}: {found.said}",
                 case={name: case[name] for name in ("text", "extents")},
+                yours=_log_said(seen),
                 mistake=_mistake(exercise, case, seen, found),
             )  # fmt: skip
         limits = _limits(exercise, case)
@@ -92,6 +102,15 @@ def scheduled(case: Case, seen: Observation) -> Nest:
     Raises ValueError for a log that cannot be replayed within the limits.
     """
     return _replayed(nest_of(case), seen.get("value"))
+
+
+def legal(case: Case, seen: Observation) -> bool:
+    """Return whether the schedule in an observation is legal, for a mistake's ``shows``.
+
+    Raises ValueError as :func:`scheduled`.
+    """
+    found = _checked(json.dumps(case), json.dumps(_log_in(seen.get("value"))))
+    return found.mark[:1] != ("legal",)
 
 
 def examined(exercise: Exercise, case: Case, seen: Observation) -> Finding:
@@ -397,6 +416,15 @@ def _moved_said(case: Case, moved: Mapping[str, int], limits: Mapping[str, float
         f"asked at most {si(limit, 'B')})"
         for level, limit in limits.items()
     )
+
+
+def _log_said(seen: Observation) -> str | None:
+    """The transformations as they are written, .split('i', 8).unroll('ii'), or None."""
+    try:
+        log = _log_in(seen.get("value"))
+    except ValueError:
+        return None
+    return "".join(f".{name}({', '.join(map(repr, args))})" for name, args in log) or "as written"
 
 
 def _nest_said(case: Case) -> str:
