@@ -373,24 +373,23 @@ print(textbook.split("j", 8).reorder("i", "k", "jo", "ji").vectorize("ji").check
 # additions, so a compiler does it only if you allow it. Now you know why the order ijk is slow, and why
 # ikj is fast with the same compiler.
 #
-# ### Exercise 6 · Fill the lanes
+# ### Exercise 6 · Eight lanes
 #
-# Write a schedule for the product: `nest` is a nest like `textbook`, for another N. Return it
-# with its loops split, reordered and marked as you like. It must be legal. A loop of 8 turns must be
-# a vector, and every operand of it must be eight neighbours or one number for all lanes. And the
-# bytes that the first cache moves, simulated, must be few enough.
+# Write a schedule for the product: `nest` is a nest like `textbook`, of other sizes. Return what comes
+# of it when you have split, reordered and marked its loops. It must be legal. Its innermost loop must be
+# a vector of 8 lanes. Its first cache has 4 KiB in lines of 64 bytes, and the schedule may move at most
+# 1.5 times as many bytes below it as ours, simulated.
 
 
 # %% tags=["core", "answer"] rooflab={"exercise": "08-vectorise"}
-def schedule(nest):
+def vectorised(nest):
     # BEGIN SOLUTION
-    made = nest.split("j", 8).reorder("i", "k", "jo", "ji")
-    return made.vectorize("ji")
+    return nest.reorder("i", "k", "j").split("j", 8).vectorize("ji")
     # END SOLUTION
 
 
 # %% tags=["core", "nbval-check-output"]
-rl.check("08-vectorise", schedule)
+rl.check("08-vectorise", vectorised)
 
 # %% [markdown] tags=["core"]
 # ## Many sums at a time
@@ -453,27 +452,36 @@ def inside(rates, lanes, hertz):
 rl.check("08-inside", inside)
 
 # %% [markdown] tags=["deep"]
-# ## Deeper: a tile for the stencil
+# ## Deeper: tiles through time
 #
-# A stencil that runs through time reads its row again in each step. If the row is longer than the
-# cache, it is fetched in each step. Tiles would keep a part of it near for several steps.
+# Some programs sweep over a line of cells again and again. Where the line is longer than the cache,
+# each sweep t fetches all of it once more:
 #
-# ### Exercise 8 · Tile it all the same
+# ```
+# for t in range(T):
+#     for x in range(1, X):
+#         A[x] = A[x-1] * 0.25 + A[x] * 0.5 + A[x+2] * 0.25
+# ```
 #
-# `nest` runs a stencil: t counts steps in time, and each step reads its left and its right neighbour of
-# the step before. Return a schedule that is legal, and with which the simulated cache moves few enough
-# bytes.
+# A tile would do several sweeps over some cells while they are near. As it stands, no tile is legal: a
+# cell reads two to the right, and there the sweep before must have been.
+#
+# ### Exercise 8 · Tiles on a slant
+#
+# `nest` is such a program, with the loops `t` and `x`. L1 has 1 KiB in lines of 64 bytes. Return a legal
+# schedule with tiles that do several sweeps while their cells are in L1. Below L1 it may move at most
+# twice as many bytes as ours.
 
 
 # %% tags=["deep", "answer"] rooflab={"exercise": "08-stencil-tiles"}
-def tiled(nest):
+def slanted(nest):
     # BEGIN SOLUTION
-    return nest.skew("j", by="i").tile({"i": 8, "j": 8})
+    return nest.skew("x", "t", 2).tile({"t": 8, "x": 64})
     # END SOLUTION
 
 
 # %% tags=["deep", "nbval-check-output"]
-rl.check("08-stencil-tiles", tiled)
+rl.check("08-stencil-tiles", slanted)
 
 # %% [markdown] tags=["core"]
 # ## What you can do now

@@ -106,6 +106,58 @@ RIGHT = [
      "    slope = max(1, round(2 * lanes * hertz / np.asarray(rates)[0]))\n"
      "    units = int(max(rates) / (2 * lanes * hertz) + 0.5)\n"
      "    return {'latency': slope, 'units': units, 'sums': slope * units}"),
+    ("08-vectorise", "lambda n: n.interchange('j', 'k').strip_mine('j', 8).vectorize('ji')"),
+    ("08-vectorise", "lambda n: n.split('j', 8).reorder('i', 'k', 'jo', 'ji').vectorize('ji')"),
+    ("08-vectorise", "lambda n: n.tile({'j': 16}).reorder('i', 'k', 'jo', 'ji').vectorize('ji')"),
+    ("08-vectorise", "lambda n: n.vectorize('j').split('j', 8).reorder('i', 'k', 'jo', 'ji')"),
+    (
+        "08-vectorise",
+        "def answer(nest):\n"
+        "    nest = nest.split('j', 8)\n"
+        "    nest = nest.split('i', 4).reorder('jo', 'io', 'k', 'ii', 'ji')\n"
+        "    nest = nest.unroll('ii').vectorize('ji').pack('B')\n"
+        "    assert nest.check(), nest.check()\n"
+        "    return nest",
+    ),
+    (
+        "08-vectorise",
+        "lambda n: n.tile({'k': 32, 'j': 16}).reorder('ko', 'i', 'ki', 'jo', 'ji').vectorize('ji')",
+    ),
+    (
+        "08-vectorise",
+        "lambda n: n.split('j', 8).reorder('i', 'k', 'jo', 'ji').coalesce('i', 'k', 'row')"
+        ".vectorize('ji')",
+    ),
+    (
+        "08-vectorise",
+        "lambda n: n.reorder('i', 'k', 'j').split('j', 8).vectorize('ji').parallel('i')",
+    ),
+    (
+        "08-vectorise",
+        "lambda n: n.reverse('k').reorder('i', 'k', 'j').split('j', 8).vectorize('ji')",
+    ),
+    ("08-stencil-tiles", "lambda n: n.skew('x', 't', 2).tile({'t': 16, 'x': 48})"),
+    ("08-stencil-tiles", "lambda n: n.skew('x', 't', 3).tile({'x': 64, 't': 20})"),
+    (
+        "08-stencil-tiles",
+        "lambda n: n.skew('x', 't').skew('x', 't').split('x', 60).reorder('xo', 't', 'xi')",
+    ),
+    (
+        "08-stencil-tiles",
+        "lambda n: n.skew('x', 't', 2).split('t', 12).split('x', 40).interchange('ti', 'xo')",
+    ),
+    (
+        "08-stencil-tiles",
+        "def answer(nest):\n"
+        "    nest = nest.skew('x', 't', 2)\n"
+        "    nest = nest.strip_mine('x', 50).strip_mine('t', 10)\n"
+        "    nest = nest.reorder('to', 'xo', 'ti', 'xi').coalesce('to', 'xo', 'tile')\n"
+        "    return nest.unroll('xi')",
+    ),
+    (
+        "08-stencil-tiles",
+        "lambda n: n.skew('x', 't', 2).tile({'t': 8, 'x': 64}).reverse('to').reverse('to')",
+    ),
 ]  # fmt: skip
 
 WRONG = [
@@ -198,6 +250,32 @@ WRONG = [
     ("08-inside",
      "lambda r, n, h: (round(2*n*h/r[0]), round(max(r)/2/n/h), r.index(max(r)) + 1)",
      "the highest of the rates"),
+    ("08-vectorise", "lambda n: n.reorder('i', 'k', 'j').vectorize('k')", "the sum as a vector"),
+    ("08-vectorise", "lambda n: n.vectorize('i')", "the rows as lanes"),
+    ("08-vectorise", "lambda n: n", "no vector"),
+    (
+        "08-vectorise",
+        "lambda n: n.reorder('k', 'i', 'j').split('j', 8).vectorize('ji')",
+        "the sum travels",
+    ),
+    (
+        "08-vectorise",
+        "lambda n: n.reorder('i', 'k', 'j').split('j', 2).vectorize('ji')",
+        "too few lanes",
+    ),
+    ("08-stencil-tiles", "lambda n: n.tile({'t': 4, 'x': 16})", "tiles at once"),
+    ("08-stencil-tiles", "lambda n: n.skew('x', 't').tile({'t': 4, 'x': 16})", "too little slant"),
+    (
+        "08-stencil-tiles",
+        "lambda n: n.skew('x', 't', -2).interchange('t', 'x')",
+        "slanted the wrong way",
+    ),
+    ("08-stencil-tiles", "lambda n: n.skew('x', 't', 4)", "slanted, and in the old order"),
+    (
+        "08-stencil-tiles",
+        "lambda n: n.tile({'x': 16, 't': 4}).skew('xi', 'ti', 2)",
+        "tiles before the slant",
+    ),
 ]  # fmt: skip
 
 TOLD = [
@@ -211,4 +289,23 @@ TOLD = [
      "the loops interchanged"),
     ("08-claim-same", "('the loops interchanged', 'legal', 'illegal')", "4"),
     ("08-inside", "lambda r, n, h: round(2*n*h/r[0])", "3"),
+    ("08-vectorise", "lambda n: n.code()", "a text came back; return the nest itself"),
+    ("08-vectorise", "lambda n: n.check()", "the verdict of check() came back"),
+    ("08-vectorise", "lambda n: n.tile", "call it"),
+    ("08-vectorise", "lambda n: [n]", "a list came back"),
+    ("08-vectorise", "lambda n: n and None", "it returned None"),
+    ("08-vectorise", "lambda n: n.split('q', 8)", "loop='q' is unknown"),
+    ("08-vectorise", "lambda n: n.split('j', 0)", "factor=0 must be a positive integer"),
+    (
+        "08-vectorise",
+        "lambda n: n.reorder('i', 'k', 'j').split('j', 8).vectorize('ji').split('i', 500)",
+        "factor=500 is more than loop 'i' runs",
+    ),
+    ("08-vectorise", "lambda: 1", "TypeError"),
+    (
+        "08-vectorise",
+        "lambda n: n.split('j', 8).vectorize('ji').vectorize('jo').reorder('i', 'k', 'jo', 'ji')",
+        "vectorize one of them",
+    ),
+    ("08-stencil-tiles", "lambda n: n.trace()", "a tuple came back"),
 ]  # fmt: skip

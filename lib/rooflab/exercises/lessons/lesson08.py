@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 
 from rooflab.exercises.exercise import Case, Exercise, Misconception
+from rooflab.exercises.lessons.schedules import STENCIL, VECTORISE
 
 Distance = Sequence[int]
 Pair = tuple[tuple[int, int], tuple[int, int]]
@@ -420,4 +421,4 @@ INSIDE = Exercise(
     ),
 )  # fmt: skip
 
-EXERCISES = (INNERMOST, LEGAL, PAIR, SKEW, SAME, INSIDE)
+EXERCISES = (INNERMOST, LEGAL, PAIR, SKEW, SAME, VECTORISE, INSIDE, STENCIL)
