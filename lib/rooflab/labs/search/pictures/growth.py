@@ -144,8 +144,8 @@ def _grown(expression: Expression, rules: Rules, cost: str | Machine, rounds: in
         if stage.growth.nodes > MOST_NODES or many > MOST_CLASSES:
             raise ValueError(
                 f"expression={str(expression)!r}: after round {stage.growth.round} its e-graph has "
-                f"{stage.growth.nodes} nodes, and {many} classes until then; at most {MOST_NODES} in "
-                f"{MOST_CLASSES} can be drawn. Give fewer rules, or fewer rounds"
+                f"{stage.growth.nodes} nodes, and {many} classes until then; at most "
+                f"{MOST_NODES} in {MOST_CLASSES} can be drawn. Give fewer rules, or fewer rounds"
             )
         found.append(stage)
     after = graph.extract(root, price_of(cost))

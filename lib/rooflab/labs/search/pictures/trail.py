@@ -121,9 +121,9 @@ def _searches(found: object) -> dict[int, Search]:
 
 
 def _levels(searches: Mapping[int, Search]) -> list[str]:
-    """The levels that all candidates have predicted bytes of, the memory first."""
+    """The levels of which bytes were predicted, the memory first."""
     tried = [one for found in searches.values() for one in found.measured]
-    levels = [level for level in reversed(LEVELS) if all(one.bytes.get(level) for one in tried)]
+    levels = [level for level in reversed(LEVELS) if any(one.bytes.get(level) for one in tried)]
     if not levels:
         raise ValueError(
             "found: its candidates have no predicted bytes, as with a score of one's own; "
@@ -202,14 +202,14 @@ class _Told:
 
     def notes(self, step: int) -> list[Any]:
         """What the dots are, which are left out, and where the roofs come from."""
-        which = {1: "each that was measured", 2: "every second one that was measured"}
-        what = which.get(step, f"one of {step} that were measured")
-        what += "" if step == 1 else ", and each record"
-        found: list[Any] = [By("beam", [
-            f"A dot is a schedule, {what}; {several(len(one.found.rejected), 'schedule')} more "
-            "were not measured. The line leads from record to record. Press at a dot to go there."
-            for one in self.replays
-        ])]  # fmt: skip
+        which = {1: "Each schedule that was measured", 2: "Every second schedule"}
+        what = which.get(step, f"One in {step} schedules") + " is a dot"
+        what += "." if step == 1 else ", and so is each record."
+        skipped = [len(one.found.rejected) for one in self.replays]
+        more = [f" {several(many, 'schedule')} more {'was' if many == 1 else 'were'} not measured."
+                if many else "" for many in skipped]  # fmt: skip
+        ways = " The line leads from record to record. Press at a dot to go there."
+        found: list[Any] = [By("beam", [f"{what}{one}{ways}" for one in more])]
         if self.machine is None:
             return [*found, "No roofs: nothing is known of the machine of this search."]
         ran, of = {one.found.threads for one in self.replays}, self.machine.threads
@@ -288,18 +288,18 @@ class _Sheet:
     @cached_property
     def scales(self) -> list[Scale]:
         """What goes across to pixels: FLOP/byte of each level alike, then predicted FLOP/s."""
-        found = [one.roof.ridge for one in self.told.ceilings.values()]
-        for one in self.replays:
-            found += [one.found.intensity(c, level) for c in one.tried for level in self.levels]
-        bytes_ = self.frame.x(min(found) / ROOM, max(found) * ROOM)
+        known = [one.roof.ridge for one in self.told.ceilings.values()]
+        known += [one.intensity(place, level) for one in self.replays
+                  for place in range(len(one.tried)) for level in self.levels]  # fmt: skip
+        bytes_ = self.frame.x(np.nanmin(known) / ROOM, np.nanmax(known) * ROOM)
         promised = [rate for one in self.replays for rate in one.promised if not math.isnan(rate)]
-        known = promised or [self.rates[0].lo, self.rates[0].hi]
-        return [bytes_] * len(self.levels) + [self.frame.x(min(known) / ROOM, max(known) * ROOM)]
+        rates = promised or [self.rates[0].lo, self.rates[0].hi]
+        return [bytes_] * len(self.levels) + [self.frame.x(min(rates) / ROOM, max(rates) * ROOM)]
 
     def x(self, replay: Replay, across: int, place: int) -> float:
         """Pixels of a candidate, given by its place."""
         if across < len(self.levels):
-            value = replay.found.intensity(replay.tried[place], self.levels[across])
+            value = replay.intensity(place, self.levels[across])
         else:
             value = replay.promised[place]
         return float(self.scales[across](value))
