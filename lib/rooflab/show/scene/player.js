@@ -241,7 +241,7 @@ function play(model, el, g) {
     show([d]);
     const stop = animate(time, (t) => {
       for (const one of moved) { const to = read(one.track, positions); write(one, to && one.from ? blend(one.from, to, t) : to); }
-      if (t === 1) { stopping.delete(d); end(); }
+      if (t === 1) { stopping.delete(d); end(); arrived(d); }
     });
     stopping.set(d, () => { stop(); end(); });
   }

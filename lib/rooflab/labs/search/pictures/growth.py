@@ -32,6 +32,7 @@ TOP = 78  # pixels of the rows over the boxes
 COLUMNS = 4
 ROOMY = 150  # pixels of a title that a box is made wider for
 PALE = 0.35
+PACE = 700  # milliseconds of a round
 EXAMPLE_RULES = ("shift", "multiply-divide", "once")
 Look: TypeAlias = dict[str, Any]
 
@@ -168,7 +169,7 @@ class _Sheet:
         self.side = min((wide - 2 * EDGE + GAP) / self.columns - GAP, 2 * widest)
         spots, foot = self._spots()
         stops = ["start", *(str(n) for n in range(1, self.count)), "cheapest"]
-        self.scene = Scene(wide, foot, [Dim("round", stops, glide=300)])
+        self.scene = Scene(wide, foot, [Dim("round", stops, glide=PACE)])
         self.draw_head()
         for label, (x, y) in zip(found.labels, spots):
             self.draw_box(label, x, y)

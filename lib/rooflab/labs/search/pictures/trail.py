@@ -36,6 +36,7 @@ WIDE, NARROW, AXES = 720, 400, 336  # pixels: widths of the sheets, height of th
 LEFT, RIGHT, FOOT, ROW = 62, 26, 50, 21
 DOT, RECORD = 3.5, 6.5  # pixels
 PALE = 0.5
+PACE = 60  # milliseconds of a candidate in a replay
 ROOM = 1.7  # how many times as far as its values a scale reaches
 CLOSE, LID = 5.0, 1.25  # times below the fastest, and above everything, where it is seen closer
 PREDICTION = "prediction"
@@ -232,7 +233,7 @@ class _Sheet:
             Dim("beam", names, names),
             Dim("across", ways, ways, glide=400),
             Dim("near", ["all", "the fastest"], [False, True], glide=400),
-            Dim("candidate", stops, start=len(stops) - 1),
+            Dim("candidate", stops, start=len(stops) - 1, glide=PACE),
         ]
         self.rows = 1 if wide == WIDE else 2  # of a name
         top = ROW * (self.rows + 3) + 14
