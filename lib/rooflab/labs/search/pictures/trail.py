@@ -42,6 +42,7 @@ CLOSE, LID = 5.0, 1.25  # times below the fastest, and above everything, where i
 PREDICTION = "prediction"
 Peer: TypeAlias = Measurement | float | Mapping[str, Measurement | float] | None
 Look: TypeAlias = dict[str, Any]
+FlatWords: TypeAlias = tuple[str, str, list[tuple[float, float]]]  # text, colour, and spots for it
 
 
 def trail(
@@ -428,16 +429,22 @@ class _Sheet:
 
     def draw_words(self, across: int) -> None:
         """Names of roofs and peers, where there is room, from afar and close."""
-        frame = self.frame
         for near, scale in enumerate(self.rates):
-            room = Room((frame.left, frame.top, frame.right, frame.bottom))
-            self.add_points(room, across, near)
+            room = Room(self.frame.box)
             look: Look = {"size": LETTERS, "opacity": self.shown(across, near), "halo": True,
                           "anchor": "middle", "name": "roof"}  # fmt: skip
-            for text, ink, spots in self.flat_words(scale):
+
+            def write(words: FlatWords, room: Room = room, look: Look = look) -> None:
+                text, ink, spots = words
                 at = room.put(text, spots)
                 if at:
                     self.scene.text(at[0], at[1], text, ink, **look)
+
+            for words in self.peak_words(scale):
+                write(words)  # it stands at the end of its line, whatever points are there
+            self.add_points(room, across, near)
+            for words in self.peer_words(scale):
+                write(words)
             text, ink, path = self.slope_words(across, scale)
             along = room.put_along(text, path, -1) or room.put_along(text, path)
             if along:
@@ -452,19 +459,26 @@ class _Sheet:
                 if not math.isnan(x):
                     room.lines.append((x - 4, y - 4, x + 4, y + 4))
 
-    def flat_words(self, scale: Scale) -> list[tuple[str, str, list[tuple[float, float]]]]:
-        """The peak and the peers, each with spots over and under its line."""
-        flat = list(self.told.ceilings.values())[:1]
-        found = [(one.flat_text, "computing", one.roof.peak) for one in flat]
+    def peak_words(self, scale: Scale) -> list[FlatWords]:
+        """The peak, with spots over and under the end of its line."""
+        found = []
+        for one in list(self.told.ceilings.values())[:1]:
+            text, y = one.flat_text, scale(one.roof.peak)
+            x = self.frame.right - width(text) / 2 - 4
+            found.append((text, "computing", [(x, y + down) for down in (-13, -8, 20)]))
+        return found
+
+    def peer_words(self, scale: Scale) -> list[FlatWords]:
+        """The libraries, each with spots over and under its line, from the left."""
+        found = []
         for name, rate in self.told.peers.items():
-            found.append((f"{name} {si(rate, 'FLOP/s')}", "ink", rate))
-        said = []
-        for text, ink, rate in found:
-            half, y = width(text) / 2 + 4, scale(rate)
-            ends = [self.frame.right - half, self.frame.left + half]
-            ends = ends if ink == "computing" else ends[::-1]
-            said.append((text, ink, [(x, y + down) for x in ends for down in (-8, 18, -26, 36)]))
-        return said
+            text, y = f"{name} {si(rate, 'FLOP/s')}", scale(rate)
+            half = width(text) / 2 + 4
+            left, right = self.frame.left + half, self.frame.right - half
+            spots = [(x, y + down) for x in (left, (left + right) / 2, right)
+                     for down in (-8, 18, -26, 36)]  # fmt: skip
+            found.append((text, "ink", spots))
+        return found
 
     def slope_words(self, across: int, rate: Scale) -> tuple[str, str, list[tuple[float, float]]]:
         """The bandwidth along its slope, or what the diagonal is."""
