@@ -239,6 +239,31 @@ def test_a_peer_is_a_line_at_its_rate() -> None:
         assert y == pytest.approx(naive + share / whole * (fastest - naive))
 
 
+def test_a_search_of_one_candidate_is_a_point() -> None:
+    found = searched()
+    shown = rl.search.trail(dataclasses.replace(found, candidates=(found.naive,)), PLAIN)
+    assert shown.sentence.startswith("Candidate 1 of 1, as written: ")
+    assert shown.still().startswith(b"\x89PNG")
+
+
+def test_a_candidate_without_a_prediction_stands_nowhere_across() -> None:
+    found = searched()
+    bare = dataclasses.replace(found.winner, predicted=None, bytes={})
+    kept = tuple(bare if one is found.winner else one for one in found.candidates)
+    shown = rl.search.trail(dataclasses.replace(found, candidates=kept), PLAIN)
+    assert np.isnan(place(shown, "fastest")[0])
+    assert shown.sentence.endswith("Nothing says how many bytes it takes.")
+
+
+def test_the_note_says_what_is_left_out() -> None:
+    def told(found: Search) -> str:
+        (words,) = rl.search.trail(found, PLAIN).scene.notes[0][1].values
+        return words
+
+    assert told(searched()).startswith("Each schedule that was measured is a dot. 1 schedule more")
+    assert told(long_search(600)).startswith("One in 4 schedules is a dot, and so is each record. ")
+
+
 # What cannot be drawn.
 
 

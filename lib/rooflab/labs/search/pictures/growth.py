@@ -32,6 +32,7 @@ TOP = 78  # pixels of the rows over the boxes
 COLUMNS = 4
 ROOMY = 150  # pixels of a title that a box is made wider for
 PALE = 0.35
+PACE = 700  # milliseconds of a round
 EXAMPLE_RULES = ("shift", "multiply-divide", "once")
 Look: TypeAlias = dict[str, Any]
 
@@ -144,8 +145,8 @@ def _grown(expression: Expression, rules: Rules, cost: str | Machine, rounds: in
         if stage.growth.nodes > MOST_NODES or many > MOST_CLASSES:
             raise ValueError(
                 f"expression={str(expression)!r}: after round {stage.growth.round} its e-graph has "
-                f"{stage.growth.nodes} nodes, and {many} classes until then; at most {MOST_NODES} in "
-                f"{MOST_CLASSES} can be drawn. Give fewer rules, or fewer rounds"
+                f"{stage.growth.nodes} nodes, and {many} classes until then; at most "
+                f"{MOST_NODES} in {MOST_CLASSES} can be drawn. Give fewer rules, or fewer rounds"
             )
         found.append(stage)
     after = graph.extract(root, price_of(cost))
@@ -168,7 +169,7 @@ class _Sheet:
         self.side = min((wide - 2 * EDGE + GAP) / self.columns - GAP, 2 * widest)
         spots, foot = self._spots()
         stops = ["start", *(str(n) for n in range(1, self.count)), "cheapest"]
-        self.scene = Scene(wide, foot, [Dim("round", stops, glide=300)])
+        self.scene = Scene(wide, foot, [Dim("round", stops, glide=PACE)])
         self.draw_head()
         for label, (x, y) in zip(found.labels, spots):
             self.draw_box(label, x, y)

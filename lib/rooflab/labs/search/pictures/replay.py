@@ -61,6 +61,11 @@ class Replay:
         """FLOP/s of each candidate as predicted, nan for one without a prediction."""
         return [self.found.flops / (one.predicted or math.nan) for one in self.tried]
 
+    def intensity(self, place: int, level: str) -> float:
+        """Predicted FLOP per byte of a level, nan where no bytes were predicted."""
+        one = self.tried[place]
+        return self.found.intensity(one, level) if one.bytes.get(level) else math.nan
+
     @cached_property
     def final(self) -> str:
         """FLOP/s of the winner in whole runs, "" if there were none."""
@@ -117,10 +122,12 @@ class Replay:
 
     def said_of_bytes(self, number: int, level: str, roof: Roofline | None) -> str:
         """What the fastest takes from a level of memory, and what its roof allows there."""
-        one = self.tried[self.best(number)]
-        intensity = self.found.intensity(one, level)
+        best = self.best(number)
+        intensity = self.intensity(best, level)
+        if math.isnan(intensity):
+            return "Nothing says how many bytes it takes."
         told = (
-            f"It takes {si(one.bytes[level], 'B')} from {LEVELS[level]}: "
+            f"It takes {si(self.tried[best].bytes[level], 'B')} from {LEVELS[level]}: "
             f"{plain(intensity, 3)} FLOP/byte"
         )
         if roof is None:

@@ -36,11 +36,13 @@ WIDE, NARROW, AXES = 720, 400, 336  # pixels: widths of the sheets, height of th
 LEFT, RIGHT, FOOT, ROW = 62, 26, 50, 21
 DOT, RECORD = 3.5, 6.5  # pixels
 PALE = 0.5
+PACE = 60  # milliseconds of a candidate in a replay
 ROOM = 1.7  # how many times as far as its values a scale reaches
 CLOSE, LID = 5.0, 1.25  # times below the fastest, and above everything, where it is seen closer
 PREDICTION = "prediction"
 Peer: TypeAlias = Measurement | float | Mapping[str, Measurement | float] | None
 Look: TypeAlias = dict[str, Any]
+FlatWords: TypeAlias = tuple[str, str, list[tuple[float, float]]]  # text, colour, and spots for it
 
 
 def trail(
@@ -125,9 +127,9 @@ def _searches(found: object) -> dict[int, Search]:
 
 
 def _levels(searches: Mapping[int, Search]) -> list[str]:
-    """The levels that all candidates have predicted bytes of, the memory first."""
+    """The levels of which bytes were predicted, the memory first."""
     tried = [one for found in searches.values() for one in found.measured]
-    levels = [level for level in reversed(LEVELS) if all(one.bytes.get(level) for one in tried)]
+    levels = [level for level in reversed(LEVELS) if any(one.bytes.get(level) for one in tried)]
     if not levels:
         raise ValueError(
             "found: its candidates have no predicted bytes, as with a score of one's own; "
@@ -206,14 +208,14 @@ class _Told:
 
     def notes(self, step: int) -> list[Any]:
         """What the dots are, which are left out, and where the roofs come from."""
-        which = {1: "each that was measured", 2: "every second one that was measured"}
-        what = which.get(step, f"one of {step} that were measured")
-        what += "" if step == 1 else ", and each record"
-        found: list[Any] = [By("beam", [
-            f"A dot is a schedule, {what}; {several(len(one.found.rejected), 'schedule')} more "
-            "were not measured. The line leads from record to record. Press at a dot to go there."
-            for one in self.replays
-        ])]  # fmt: skip
+        which = {1: "Each schedule that was measured", 2: "Every second schedule"}
+        what = which.get(step, f"One in {step} schedules") + " is a dot"
+        what += "." if step == 1 else ", and so is each record."
+        skipped = [len(one.found.rejected) for one in self.replays]
+        more = [f" {several(many, 'schedule')} more {'was' if many == 1 else 'were'} not measured."
+                if many else "" for many in skipped]  # fmt: skip
+        ways = " The line leads from record to record. Press at a dot to go there."
+        found: list[Any] = [By("beam", [f"{what}{one}{ways}" for one in more])]
         if self.machine is None:
             return [*found, "No roofs: nothing is known of the machine of this search."]
         ran, of = {one.found.threads for one in self.replays}, self.machine.threads
@@ -236,7 +238,7 @@ class _Sheet:
             Dim("beam", names, names),
             Dim("across", ways, ways, glide=400),
             Dim("near", ["all", "the fastest"], [False, True], glide=400),
-            Dim("candidate", stops, start=len(stops) - 1),
+            Dim("candidate", stops, start=len(stops) - 1, glide=PACE),
         ]
         self.rows = 1 if wide == WIDE else 2  # of a name
         top = ROW * (self.rows + 3) + 14
@@ -292,18 +294,18 @@ class _Sheet:
     @cached_property
     def scales(self) -> list[Scale]:
         """What goes across to pixels: FLOP/byte of each level alike, then predicted FLOP/s."""
-        found = [one.roof.ridge for one in self.told.ceilings.values()]
-        for one in self.replays:
-            found += [one.found.intensity(c, level) for c in one.tried for level in self.levels]
-        bytes_ = self.frame.x(min(found) / ROOM, max(found) * ROOM)
+        known = [one.roof.ridge for one in self.told.ceilings.values()]
+        known += [one.intensity(place, level) for one in self.replays
+                  for place in range(len(one.tried)) for level in self.levels]  # fmt: skip
+        bytes_ = self.frame.x(np.nanmin(known) / ROOM, np.nanmax(known) * ROOM)
         promised = [rate for one in self.replays for rate in one.promised if not math.isnan(rate)]
-        known = promised or [self.rates[0].lo, self.rates[0].hi]
-        return [bytes_] * len(self.levels) + [self.frame.x(min(known) / ROOM, max(known) * ROOM)]
+        rates = promised or [self.rates[0].lo, self.rates[0].hi]
+        return [bytes_] * len(self.levels) + [self.frame.x(min(rates) / ROOM, max(rates) * ROOM)]
 
     def x(self, replay: Replay, across: int, place: int) -> float:
         """Pixels of a candidate, given by its place."""
         if across < len(self.levels):
-            value = replay.found.intensity(replay.tried[place], self.levels[across])
+            value = replay.intensity(place, self.levels[across])
         else:
             value = replay.promised[place]
         return float(self.scales[across](value))
@@ -431,16 +433,22 @@ class _Sheet:
 
     def draw_words(self, across: int) -> None:
         """Names of roofs and peers, where there is room, from afar and close."""
-        frame = self.frame
         for near, scale in enumerate(self.rates):
-            room = Room((frame.left, frame.top, frame.right, frame.bottom))
-            self.add_points(room, across, near)
+            room = Room(self.frame.box)
             look: Look = {"size": LETTERS, "opacity": self.shown(across, near), "halo": True,
                           "anchor": "middle", "name": "roof"}  # fmt: skip
-            for text, ink, spots in self.flat_words(scale):
+
+            def write(words: FlatWords, room: Room = room, look: Look = look) -> None:
+                text, ink, spots = words
                 at = room.put(text, spots)
                 if at:
                     self.scene.text(at[0], at[1], text, ink, **look)
+
+            for words in self.peak_words(scale):
+                write(words)  # it stands at the end of its line, whatever points are there
+            self.add_points(room, across, near)
+            for words in self.peer_words(scale):
+                write(words)
             text, ink, path = self.slope_words(across, scale)
             along = room.put_along(text, path, -1) or room.put_along(text, path)
             if along:
@@ -455,19 +463,26 @@ class _Sheet:
                 if not math.isnan(x):
                     room.lines.append((x - 4, y - 4, x + 4, y + 4))
 
-    def flat_words(self, scale: Scale) -> list[tuple[str, str, list[tuple[float, float]]]]:
-        """The peak and the peers, each with spots over and under its line."""
-        flat = list(self.told.ceilings.values())[:1]
-        found = [(one.flat_text, "computing", one.roof.peak) for one in flat]
+    def peak_words(self, scale: Scale) -> list[FlatWords]:
+        """The peak, with spots over and under the end of its line."""
+        found = []
+        for one in list(self.told.ceilings.values())[:1]:
+            text, y = one.flat_text, scale(one.roof.peak)
+            x = self.frame.right - width(text) / 2 - 4
+            found.append((text, "computing", [(x, y + down) for down in (-13, -8, 20)]))
+        return found
+
+    def peer_words(self, scale: Scale) -> list[FlatWords]:
+        """The libraries, each with spots over and under its line, from the left."""
+        found = []
         for name, rate in self.told.peers.items():
-            found.append((f"{name} {si(rate, 'FLOP/s')}", "ink", rate))
-        said = []
-        for text, ink, rate in found:
-            half, y = width(text) / 2 + 4, scale(rate)
-            ends = [self.frame.right - half, self.frame.left + half]
-            ends = ends if ink == "computing" else ends[::-1]
-            said.append((text, ink, [(x, y + down) for x in ends for down in (-8, 18, -26, 36)]))
-        return said
+            text, y = f"{name} {si(rate, 'FLOP/s')}", scale(rate)
+            half = width(text) / 2 + 4
+            left, right = self.frame.left + half, self.frame.right - half
+            spots = [(x, y + down) for x in (left, (left + right) / 2, right)
+                     for down in (-8, 18, -26, 36)]  # fmt: skip
+            found.append((text, "ink", spots))
+        return found
 
     def slope_words(self, across: int, rate: Scale) -> tuple[str, str, list[tuple[float, float]]]:
         """The bandwidth along its slope, or what the diagonal is."""
