@@ -246,6 +246,28 @@ def least_width(children, seconds, start):
 rl.check("09-width", least_width)
 
 # %% [markdown] tags=["core"]
+# Now take the place of the search.
+#
+# ### Exercise 5 · Tiles for two caches
+#
+# `nest` is the product of lesson 07 in `fp64`, for sizes like 64 × 72 × 56. Its core has a first
+# cache of 1 KiB and a second one of 16 KiB, both in lines of 32 bytes. Return a legal schedule that
+# moves few bytes below both. They are simulated, and at each cache it may be at most 1.45 times what
+# ours moves. `nest.tile({"i": 8})` cuts i into `io` and `ii`, and `ii` can be cut again.
+
+
+# %% tags=["core", "answer"] rooflab={"exercise": "09-tiles"}
+def two_caches(nest):
+    # BEGIN SOLUTION
+    outer = nest.tile({"i": 24, "j": 24, "k": 24})
+    return outer.tile({"ii": 4, "ji": 4, "ki": 4})
+    # END SOLUTION
+
+
+# %% tags=["core", "nbval-check-output"]
+rl.check("09-tiles", two_caches)
+
+# %% [markdown] tags=["core"]
 # ### Vote, or choose for yourself
 #
 # A search has one minute. With width 8 in place of 1, what it finds after that minute is …
@@ -300,7 +322,7 @@ print(*rl.search.greedy(2 * a / 2, rules), sep="   →   ")
 rl.search.growth(2 * a / 2, rules)
 
 # %% [markdown] tags=["core"]
-# ### Exercise 5 · The cheapest term
+# ### Exercise 6 · The cheapest term
 #
 # `classes` is a saturated e-graph. For each class it lists the nodes in it, each as its own cost and
 # the list of its arguments, which are classes. To compute a class, choose one of its nodes and compute
@@ -353,7 +375,7 @@ rl.show.say(rl.conclude("09-rewrite", timed[0], timed[1]), after=second)
 # each operand once. If its log says so, the log is wrong. That happens: a clock that was read before
 # the work was done, a result that nobody compared.
 #
-# ### Exercise 6 · Rows that cannot be true
+# ### Exercise 7 · Rows that cannot be true
 #
 # A search for a product of two `n` × `n` matrices left a `log`. Each of its rows is a list: the seconds
 # as measured, the name of a level, and the bytes that a simulator counted from and to that level. All
@@ -384,7 +406,7 @@ rl.check("09-impossible", impossible)
 # byte/s. The talk prints 0.023 byte/FLOP for this machine. It shows no time for N = 1024. Suppose that
 # somebody reports 0.3 ms.
 #
-# ### Exercise 7 · Could it be?
+# ### Exercise 8 · Could it be?
 #
 # Set `verdict` to (1) the byte/FLOP of the machine: its bandwidth over its peak, (2) the least seconds
 # for a product of two 1024 × 1024 matrices in `fp32`, (3) `"possible"` or `"impossible"` for the 0.3 ms.

@@ -137,6 +137,13 @@ RIGHT = [
      "def answer(children, seconds, start):\n" + BEAM +
      "    times = [seconds[search(w + 1)] for w in range(len(children))]\n"
      "    return int(np.argmin(times)) + 1"),
+    ("09-tiles", "lambda n: n.tile({'i': 24, 'j': 24, 'k': 24}).tile({'ii': 4, 'ji': 4, 'ki': 4})"),
+    ("09-tiles", "lambda n: n.tile({'k': 24, 'i': 24, 'j': 24}).tile({'ki': 4, 'ii': 4, 'ji': 4})"),
+    ("09-tiles",
+     "def answer(nest):\n"
+     "    for name, size in (('i', 24), ('j', 24), ('k', 24), ('ii', 4), ('ji', 4), ('ki', 4)):\n"
+     "        nest = nest.split(name, size)\n"
+     "    return nest.reorder('io', 'jo', 'ko', 'iio', 'jio', 'kio', 'iii', 'jii', 'kii')"),
     ("09-extract",
      "def answer(classes, root):\n" + COST +
      "            cost[name] = min(own + sum(map(cost.get, args)) for own, args in classes[name])\n"
@@ -302,6 +309,14 @@ WRONG = [
                                                   "return min(timed, key=seconds.get)") +
      "    goal = min(seconds, key=seconds.get)\n"
      "    return next(w for w in range(1, 99) if search(w) == goal)", "parents are forgotten"),
+    ("09-tiles", "lambda n: n.tile({'i': 4, 'j': 4, 'k': 4})", "tiles for L1 only"),
+    ("09-tiles", "lambda n: n.tile({'i': 24, 'j': 24, 'k': 24})", "tiles for L2 only"),
+    ("09-tiles", "lambda n: n.tile({'i': 24, 'j': 24}).tile({'ii': 4, 'ji': 4})",
+     "k in one piece"),
+    ("09-tiles", "lambda n: n.split('i', 24).split('ii', 4)", "cut, not moved"),
+    ("09-tiles",
+     "lambda n: n.tile({'i': 24, 'j': 24, 'k': 24}).tile({'ii': 12, 'ji': 12, 'ki': 12})",
+     "inner tiles too large"),
     ("09-extract",
      "def answer(classes, root):\n"
      "    return min(own for own, args in classes[root])", "arguments for nothing"),

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations, count, product
 
 from rooflab.exercises.exercise import Case, Exercise, Misconception
+from rooflab.exercises.lessons.schedules import TILES
 
 
 def _apart(answers: Iterable[Sequence[object]]) -> bool:
@@ -789,4 +790,4 @@ CLAIM = Exercise(
     ),
 )  # fmt: skip
 
-EXERCISES = (COUNT, REGISTERS, BEAM, WIDTH, EXTRACT, IMPOSSIBLE, CLAIM)
+EXERCISES = (COUNT, REGISTERS, BEAM, WIDTH, TILES, EXTRACT, IMPOSSIBLE, CLAIM)
