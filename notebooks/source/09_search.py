@@ -109,8 +109,8 @@ here = rl.this_machine(threads=1)
 rl.show.say(rl.conclude("09-search", found, library, here), after=first)
 
 # %% [markdown] tags=["core"]
-# Nobody told it what lesson 07 and lesson 08 told you. Pull the slider to see the candidates in the
-# order in which they were measured. The line joins those that were each the fastest so far. How many
+# Its moves were written by people who know lessons 07 and 08. Which of them to use, and with what sizes,
+# it found by itself. Pull the slider to see the candidates in the order in which they were measured. The line joins those that were each the fastest so far. How many
 # steps does it take to the top, and what did each of them change? A move is not a small step: a whole
 # tile in registers is a single one.
 
@@ -120,8 +120,8 @@ rl.search.trail(found, here, peer={"library": library}, after=first)
 # %% [markdown] tags=["core"]
 # ## Predict to sort out, measure to decide
 #
-# Why does it predict at all? A prediction takes a millisecond, and a measurement a hundred times as
-# long with its compilation. And why does it measure, if it can predict? In the picture, switch to
+# Why does it predict at all? A prediction takes about a millisecond. To compile a schedule and to measure
+# it takes many times as long. And why does it measure, if it can predict? In the picture, switch to
 # *prediction*. If predictions were perfect, all points would lie on one line.
 
 # %% tags=["core"]

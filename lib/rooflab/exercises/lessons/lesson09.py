@@ -296,8 +296,8 @@ BEAM = Exercise(
     "found, (2) how many schedules were timed.",
     "beam(children, seconds, start, width)", _beam, cases=_beams, lines=8,
     returns=("schedule", "timed"),
-    insight="Halide, TVM and tinygrad search in much this way. What differs is the moves, the "
-            "score, and what is measured.",
+    insight="Halide's auto-scheduler of 2019, Tiramisu and tinygrad walk in this way. What differs "
+            "is the moves, the score, and what is measured.",
     misconceptions=(
         Misconception("greedy", lambda c, s, a, w: _beam(c, s, a, 1),
                       "the `width` fastest go on, not the fastest alone."),
@@ -696,7 +696,7 @@ IMPOSSIBLE = Exercise(
     "be true, and False for every other.",
     "impossible(n, itemsize, peak, bandwidths, log)", _judged, cases=_logs, lines=5,
     insight="A clock that was read too early, a result that was never checked, a simulator fed "
-            "with half of the loops. Each of them has led a search to a false winner.",
+            "with half of the loops. Each of them makes a false winner.",
     misconceptions=(
         Misconception("the peak alone", lambda *a: _judged(*a, tests="peak"),
                       "look at the bytes as well: can there be so few, and can they come so fast?"),
@@ -758,7 +758,7 @@ CLAIM = Exercise(
     "0.3 ms?",
     '(…, …, "…")', lambda: _HONEST, kind="value", tolerance=0.005, lines=2,
     returns=("byte/FLOP", "least seconds", "0.3 ms"),
-    insight="The printed 0.023 divides the bandwidth of one chip by the peak of a larger one. No "
+    insight="The printed figure divides the bandwidth of one chip by the peak of a larger one. No "
             "search beats the roof, so a time below it is a mistake in the clock or in the count.",
     misconceptions=(
         Misconception("the larger chip", _told(_RATE / _LARGE, 2 * _CUBE / _LARGE),
