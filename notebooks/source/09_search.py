@@ -18,7 +18,7 @@
 #
 # - **count** the schedules of a nest of loops,
 # - **choose** the tile that fits the registers of a processor,
-# - **write** a beam search, and **find** how wide it has to be,
+# - **write** a beam search, **find** how wide it has to be, and **tile** for two caches yourself,
 # - **extract** the cheapest of many equal expressions,
 # - **judge** the log of a search, and a claim about one,
 # - after the *Deeper* parts: **describe** an operator by what it touches, and **place** a compiler
@@ -112,7 +112,9 @@ rl.show.say(rl.conclude("09-search", found, library, here), after=first)
 # Its moves were written by people who know lessons 07 and 08. Which of them to use, and with what sizes,
 # it found by itself. Pull the slider to see the candidates in the order in which they were measured. The line joins those that were each the fastest so far. How many
 # steps does it take to the top, and what did each of them change? A move is not a small step: a whole
-# tile in registers is a single one.
+# tile in registers is a single one. In the name of a schedule the loops stand from outside to inside, and
+# the brackets hold the tile in registers. Then choose *L1* in place of *memory*: which moves bring a
+# point to the right?
 
 # %% tags=["core"]
 rl.search.trail(found, here, peer={"library": library}, after=first)
@@ -425,10 +427,12 @@ rl.check("09-claim-beam", verdict)
 # ## Three levers
 #
 # The time of a program is its **work**, divided by the **resources** times the **efficiency** with which
-# they are used. Work is FLOPs and bytes. Resources are cores, lanes and bandwidth. A search over schedules
-# pulls the third lever only. It is said that a program that waits for memory is slow by the *hardware's*
-# fault. But fusing two passes over memory into one halves their bytes, in software alone. That pulls the
-# first lever.
+# they are used. Work is the FLOPs that are asked for, and each operand carried once. Resources are cores,
+# lanes and bandwidth. A search over schedules pulls the third lever only. *A*(*Bv*) pulled the first.
+#
+# It is said that a program that waits for memory is slow by the *hardware's* fault. But if one pass
+# over a vector does what two passes did, half of the bytes need not be carried at all. That is
+# software, and the first lever again.
 #
 # ### Vote, or choose for yourself
 #
@@ -506,7 +510,7 @@ rl.search.compilers(by="legality")
 # - **Count** schedules: tile sizes times orders, with every inner loop inside its outer one.
 # - **Choose** a tile for the registers: enough sums to hide the latency, and room for what is
 #   multiplied.
-# - **Write** a beam search: predict to sort out, measure to decide, keep several.
+# - **Write** a beam search: predict to sort out, measure to decide, keep several. **Tile** for each cache.
 # - **Extract** the cheapest expression out of all that are equal.
 # - **Judge** a log: nothing beats the peak, and nothing moves fewer bytes than each operand once.
 # - And if you went deeper: **describe** an operator, and **place** a compiler.

@@ -148,6 +148,15 @@ def test_what_a_core_waits_for_is_in_flight_and_nothing_else():
         ("06_where_data_lives", "*line-fill buffers*", r"its buffers|buffers above"),
         ("06_where_data_lives", "in *picojoules*", r"`byte` pJ"),
         ("06_where_data_lives", "This is called SIMD", r"matrix units of GPUs"),
+        ("09_search", "knows some *moves*", r"A move takes|all moves"),
+        ("09_search", "A **search** begins", r"The search|search has one minute"),
+        ("09_search", "called *spilling*", r"A tile in registers"),
+        ("09_search", "a **beam search**", r"Write the beam|the narrow one"),
+        ("09_search", "the **width** of the beam", r"With width 1|keep the `width`"),
+        ("09_search", "it is *greedy*", r"rules is greedy"),
+        ("09_search", "in a *class*", r"which are classes"),
+        ("09_search", "is a *node*", r"lists the nodes"),
+        ("09_search", "is *saturated*", r"a saturated e-graph"),
     ],
 )
 def test_a_word_is_explained_before_it_is_used(name, word, explained):

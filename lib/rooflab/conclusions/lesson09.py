@@ -186,12 +186,12 @@ def rewrite(product: Measurement, vector: Measurement) -> Conclusion:
         return Conclusion(
             "less than the FLOPs",
             f"{said} The FLOPs that are left are those of GEMVs, which wait for bytes. So it gains "
-            f"less than they promise, and still far more than any schedule of the product "
-            f"could.{doubts}",
+            "less than they promise, and still more than an order of loops can bring to a product "
+            f"that a library computes.{doubts}",
         )
     return Conclusion(
         "as the FLOPs",
-        f"{said} No schedule of the product could bring that.{doubts}",
+        f"{said} No order of the product's loops could bring that.{doubts}",
     )
 
 
