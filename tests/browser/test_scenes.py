@@ -103,6 +103,13 @@ picture = rl.live.mountain(found, start=2 * MIB)""",
     "tiles": "picture = rl.cache.tiles()",
     "space": """nest = rl.loops.Nest({"i": (1, 7), "j": 6}, "A[i,j] = A[i-1,j+1]*0.5")
 picture = rl.loops.space(nest)""",
+    "trail": """from tests.labs.search.support.searches import PLAIN, searched
+picture = rl.search.trail({1: searched(1), 4: searched(4)}, PLAIN, peer={"a library": 120e9})""",
+    "growth": "picture = rl.search.growth()",
+    "growth of products": """A, B, C = (rl.search.matrix(name, 1024, 1024) for name in "ABC")
+picture = rl.search.growth(((A @ B) @ C) @ rl.search.vector("v", 1024), cost="flops")""",
+    "growth of passes": """x = rl.search.vector("x", 10**6)
+picture = rl.search.growth(rl.search.elementwise("relu", 2 * x + 3 * x))""",
 }
 START = f"""import sys
 sys.path.insert(0, {str(Path(__file__).parents[2])!r})
