@@ -31,6 +31,7 @@ from tests.exercises.dress import (
     lesson06,
     lesson07,
     lesson08,
+    lesson09,
 )
 from tests.grade.support import in_process
 from tests.grade.support.notebooks import changed, put
@@ -45,6 +46,7 @@ TABLES = {
     "06": lesson06,
     "07": lesson07,
     "08": lesson08,
+    "09": lesson09,
 }
 IMPORTS = """import math, statistics
 import numpy as np

@@ -320,6 +320,17 @@ _TABLE = (
         "Eight rows of C at a time, not one: by what factor is the program faster?",
         "×", 0.5, 50,
     ),
+    Question(
+        "09-search",
+        "A search of ten seconds: by what factor is what it finds faster than the loops as "
+        "written?",
+        "×", 1, 10_000,
+    ),
+    Question(
+        "09-rewrite",
+        "A(Bv) in place of (AB)v, with 512 times fewer FLOPs: by what factor is it faster?",
+        "×", 1, 10_000,
+    ),
 )  # fmt: skip
 
 QUESTIONS: Mapping[str, Question] = MappingProxyType({q.id: q for q in _TABLE})

@@ -50,6 +50,7 @@ def trail(
     machine: Machine | str | None = None,
     *,
     peer: Peer = None,
+    after: Any = None,
 ) -> Player:
     """Show the trail of a search on the roofline, candidate by candidate.
 
@@ -63,6 +64,8 @@ def trail(
         recorded; else there are none.
     peer : Measurement, float or mapping of str to them, optional
         What a library reaches, in FLOP/s if it is a number: a line, under its name.
+    after : GuessAxis, optional
+        What ``rl.ask`` returned: the picture stays covered until there is a guess.
 
     Returns
     -------
@@ -103,7 +106,8 @@ def trail(
     shown = _where(list(searches.values()), machine)
     replays = {str(name): Replay.of(one) for name, one in searches.items()}
     told = _Told(replays, shown, tuple(_levels(searches)), _peers(peer))
-    return Player(*(_Sheet(told, wide).scene for wide in (WIDE, NARROW)), stem="trail")
+    sheets = (_Sheet(told, wide).scene for wide in (WIDE, NARROW))
+    return Player(*sheets, stem="trail", after=after)
 
 
 def _searches(found: object) -> dict[int, Search]:
