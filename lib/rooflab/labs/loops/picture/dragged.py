@@ -159,9 +159,12 @@ class _Dragged(Sheet):
 
     def box(self, point: tuple[int, ...], lean: int, tile: int) -> tuple[float, ...]:
         """Left, top, width and height of the tile in which an iteration lies."""
-        i, j = point[0] - self.low, point[1] - self.first + lean * (point[0] - self.low)
-        side, high = tile * self.across, tile * self.down
-        return self.left + j // tile * side, TOP + i // tile * high, side, high
+        i = point[0] - self.low
+        row, column = i // tile * tile, (point[1] - self.first + lean * i) // tile * tile
+        high = min(tile, self.rows - row)  # the last ones may be shorter
+        wide = min(tile, self.columns + lean * (self.rows - 1) - column)
+        left, top = self.left + column * self.across, TOP + row * self.down
+        return left, top, wide * self.across, high * self.down
 
     def boxes(self, lean: int, tile: int) -> list[tuple[float, ...]]:
         """The tiles that hold points."""
@@ -190,9 +193,8 @@ class _Dragged(Sheet):
         """A knob at the end of the last row: pulled sideways, it makes the rows lean."""
         scene, last = self.scene, self.low + self.rows - 1
         ends = [self.x(self.first + self.columns, last, lean) for lean in self.space.skews]
-        x = By("skew", np.array(ends) - self.across / 2 + 4)
-        i, j = self.names
-        words = By("skew", [f"↔ {j} counts {count}" for count in counts])
+        x = By("skew", np.array(ends) - self.across / 2 + KNOB + 4)
+        words = By("skew", ["↔ no skew", *(f"↔ skew: {count}" for count in counts[1:])])
         high = scene.height - FOOT_OF_WORDS
         scene.text(By("skew", x.values + KNOB), high, words, "key", anchor="end", name="skew-words")
         knob = scene.dot(
