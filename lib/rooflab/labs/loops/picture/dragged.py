@@ -88,7 +88,10 @@ def counted(nest: Nest) -> Space:
         for skew in range(MOST_SKEW + 1 if rows > 1 else 1)
         if skew < 2 or columns + skew * (rows - 1) <= MOST_COLUMNS
     )
-    tiles = tuple(range(1, min(rows, columns, MOST_TILE) + 1))
+    i, j = nest.dims("S")
+    taken = {i, j, *nest.shapes} & {f"{name}{end}" for name in (i, j) for end in "oi"}
+    most = 1 if taken else min(rows, columns, MOST_TILE)  # the names that a tile's loops would have
+    tiles = tuple(range(1, most + 1))
     arrows = direct(nest)
     choices: dict[Place, Choice] = {}
     fates: dict[Place, Fate] = {}
@@ -184,7 +187,7 @@ class _Dragged(Sheet):
         side, high = By("tile", tiles * self.across), By("tile", tiles * self.down)
         scene.rect(self.left, TOP, side, high, None, ink="key", width=2, radius=4, name="first")
         x = By("tile", self.left + tiles * self.across)
-        words = By("tile", [f"↔ {side}" for side in sides])
+        words = By("tile", ["↔ pull to tile", *(f"↔ {side}" for side in sides[1:])])
         scene.text(By("tile", x.values - KNOB), TOP - 36, words, "key", name="tile-words")
         knob = scene.dot(x, TOP, size=KNOB, fill="paper", ink="key", width=3, name="tile-knob")
         scene.grip("tile", x, TOP, area=knob, label="tile", glide=True)
@@ -194,7 +197,7 @@ class _Dragged(Sheet):
         scene, last = self.scene, self.low + self.rows - 1
         ends = [self.x(self.first + self.columns, last, lean) for lean in self.space.skews]
         x = By("skew", np.array(ends) - self.across / 2 + KNOB + 4)
-        words = By("skew", ["↔ no skew", *(f"↔ skew: {count}" for count in counts[1:])])
+        words = By("skew", ["↔ pull to skew", *(f"↔ skew: {count}" for count in counts[1:])])
         high = scene.height - FOOT_OF_WORDS
         scene.text(By("skew", x.values + KNOB), high, words, "key", anchor="end", name="skew-words")
         knob = scene.dot(

@@ -191,13 +191,13 @@ class Sheet:
 
     def code(self) -> By:
         """The loops of each schedule, all with as many lines as the longest."""
-        most = max(fate.code.count("\n") for fate in self.fates.values())
-        return self.each(
-            lambda place, fate: (
-                "\n".join(line[4:] for line in fate.code.splitlines())
-                + "\n" * (most - fate.code.count("\n"))
-            )
-        )
+        most = max(len(fate.code.splitlines()) for fate in self.fates.values())
+
+        def block(place: Place, fate: Fate) -> str:
+            lines = [line[4:] for line in fate.code.splitlines()]
+            return "\n".join([*lines, *[" "] * (most - len(lines))])  # an empty line has no height
+
+        return self.each(block)
 
 
 def _arrow(tail: tuple[float, float], tip: tuple[float, float], dot: float) -> tuple[Any, Any]:
