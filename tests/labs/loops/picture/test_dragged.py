@@ -54,7 +54,7 @@ def in_order(points: list[Point], skew: int, tile: int, columns: bool) -> list[P
 
 @pytest.mark.parametrize(("a", "b"), [(1, -1), (1, -2), (1, 1), (0, 1), (1, 0), (2, -1)])
 def test_columns_first_is_legal_where_the_skewed_distance_is_not_negative(a: int, b: int) -> None:
-    """Skewing by f makes (a, b) into (a, b + f·a). Wolf and Lam 1991, section 4."""
+    """Skewing by f makes (a, b) into (a, b + f·a). Wolf and Lam 1991."""
     picture = space(stencil(a, b))
     for skew in (0, 1, 2):
         legal = (b + skew * a, a) >= (0, 0)
