@@ -91,7 +91,10 @@ def test_arrows_turn_red_while_the_hand_still_pulls(still_page) -> None:
 
 def test_keys_do_what_the_mouse_does(still_page) -> None:
     order(still_page, "columns first")
-    for name, words in (("skew", ["j", "j + i", "j + 2·i"]), ("tile", ["no tiles", "tiles of 2×2"])):
+    for name, words in (
+        ("skew", ["j", "j + i", "j + 2·i"]),
+        ("tile", ["no tiles", "tiles of 2×2"]),
+    ):
         knob = still_page.get_by_role("slider", name=name, exact=True)
         knob.focus()
         for number, text in enumerate(words):
