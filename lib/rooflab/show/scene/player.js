@@ -209,6 +209,10 @@ function play(model, el, g) {
   function show(changed) {
     const dims = derive(changed);
     for (const one of channels) if (one.dims.some((d) => dims.includes(d))) if (one.from) one.to = undefined; else write(one, read(one.track, positions));
+    tell(dims);
+  }
+
+  function tell(dims) { // all but the marks
     for (const d of dims) svg.dataset[names[d]] = stops[d];
     svg.dataset.tick = stops.join(' ');
     controls.forEach((control) => control.look());
@@ -237,19 +241,20 @@ function play(model, el, g) {
 
   function glide(d, goal, time) { // straight from what is shown to what is next
     positions[d] = goal;
-    const dims = derive([d]), moved = channels.filter((one) => {
-      if (!Array.isArray(one.shown) || !one.dims.some((v) => dims.includes(v))) return false;
-      one.to = read(one.track, positions);
-      return !same(one.shown, one.to);
-    });
-    for (const one of moved) one.from = one.shown;
-    const end = () => { for (const one of moved) one.from = undefined; show([d]); };
-    show([d]);
+    const dims = derive([d]), moved = [];
+    for (const one of channels) {
+      if (!one.dims.some((v) => dims.includes(v))) continue;
+      const to = read(one.track, positions);
+      if (!Array.isArray(one.shown) || same(one.shown, to)) { one.to = undefined; write(one, to); }
+      else { Object.assign(one, { from: one.shown, to }); moved.push(one); }
+    }
+    tell(dims);
+    const rest = () => { for (const one of moved) one.from = undefined; };
     const stop = animate(time, (t) => {
       for (const one of moved) { one.to ??= read(one.track, positions); write(one, one.to && one.from ? blend(one.from, one.to, t) : one.to); }
-      if (t === 1) { stopping.delete(d); end(); arrived(d); }
+      if (t === 1) { stopping.delete(d); rest(); show([d]); arrived(d); }
     });
-    stopping.set(d, () => { stop(); end(); });
+    stopping.set(d, () => { stop(); rest(); });
   }
 
   function arrived(d) {
