@@ -214,7 +214,8 @@ function play(model, el, g) {
 
   function tell(dims) { // all but the marks
     for (const d of dims) svg.dataset[names[d]] = stops[d];
-    svg.dataset.tick = stops.join(' ');
+    const tick = stops.join(' ');
+    if (svg.dataset.tick !== tick) svg.dataset.tick = tick; // once for each change: who watches it is told
     controls.forEach((control) => control.look());
     for (const [name, track] of Object.entries(g.classes)) el.parentElement.classList.toggle(name, Boolean(number(track)));
     words();

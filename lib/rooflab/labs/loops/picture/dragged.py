@@ -25,6 +25,7 @@ ORDERS = ("rows first", "columns first")
 MOST_SKEW, MOST_TILE = 2, 4
 MOST_COLUMNS = 23  # that a phone has room for
 SLIDE = 160  # milliseconds in which rows and tiles take their new places
+MOST_SLIDING = 64  # points; more of them would slide in jerks, so they jump
 KNOB = 8  # pixels
 
 
@@ -114,10 +115,12 @@ class _Dragged(Sheet):
         i, j = space.nest.dims("S")
         counts = [f"{j} + {_times(skew, i)}" if skew else j for skew in space.skews]
         sides = ["no tiles" if tile == 1 else f"tiles of {tile}×{tile}" for tile in space.tiles]
+        few = len(next(iter(space.fates.values())).order) <= MOST_SLIDING
+        slide = SLIDE if few else 0
         dims = [
-            Dim("skew", counts, space.skews, glide=SLIDE),
-            Dim("tile", sides, space.tiles, glide=SLIDE),
-            Dim("order", ORDERS, ORDERS, glide=300),
+            Dim("skew", counts, space.skews, glide=slide),
+            Dim("tile", sides, space.tiles, glide=slide),
+            Dim("order", ORDERS, ORDERS, glide=2 * slide),
         ]
         super().__init__(space.nest, space.arrows, dims, space.fates, space.skews, wide)
         self.space = space
