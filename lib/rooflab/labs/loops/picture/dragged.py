@@ -26,7 +26,7 @@ MOST_SKEW, MOST_TILE = 2, 4
 MOST_COLUMNS = 23  # that a phone has room for
 SLIDE = 160  # milliseconds in which rows and tiles take their new places
 MOST_SLIDING = 64  # points; more of them would slide in jerks, so they jump
-KNOB = 8  # pixels
+KNOB, FINGER = 8, 13  # pixels, half as wide as what is seen, and as what can be touched
 
 
 @dataclass(frozen=True)
@@ -192,8 +192,7 @@ class _Dragged(Sheet):
         x = By("tile", self.left + tiles * self.across)
         words = By("tile", ["↔ pull to tile", *(f"↔ {side}" for side in sides[1:])])
         scene.text(By("tile", x.values - KNOB), TOP - 36, words, "key", name="tile-words")
-        knob = scene.dot(x, TOP, size=KNOB, fill="paper", ink="key", width=3, name="tile-knob")
-        scene.grip("tile", x, TOP, area=knob, label="tile", glide=True)
+        self.knob("tile", x, TOP)
 
     def draw_skew_knob(self, counts: list[str]) -> None:
         """A knob at the end of the last row: pulled sideways, it makes the rows lean."""
@@ -203,10 +202,14 @@ class _Dragged(Sheet):
         words = By("skew", ["↔ pull to skew", *(f"↔ skew: {count}" for count in counts[1:])])
         high = scene.height - FOOT_OF_WORDS
         scene.text(By("skew", x.values + KNOB), high, words, "key", anchor="end", name="skew-words")
-        knob = scene.dot(
-            x, self.y(last), size=KNOB, fill="paper", ink="key", width=3, name="skew-knob"
-        )
-        scene.grip("skew", x, self.y(last), area=knob, label="skew", glide=True)
+        self.knob("skew", x, self.y(last))
+
+    def knob(self, name: str, x: By, y: float) -> None:
+        """Something to pull at. The place for a finger is larger than what is seen."""
+        scene = self.scene
+        scene.dot(x, y, size=KNOB, fill="paper", ink="key", width=3, name=f"{name}-knob")
+        area = scene.dot(x, y, size=FINGER, fill=None, name=f"{name}-finger")
+        scene.grip(name, x, y, area=area, label=name, glide=True)
 
     def said(self, place: Place, one: Fate) -> str:
         """What is said of one choice."""
