@@ -138,7 +138,8 @@ class _Dragged(Sheet):
         self.scene.note(self.code(), "more code")
         self.scene.note(
             f"{self.nest.statements[0].text}. A point is an iteration. An arrow's tail must run "
-            "before its head. The grey band is the order in which the points run."
+            "before its head. The grey band is the order in which the points run. Rings are around "
+            "the two iterations of which the sentence speaks."
         )
 
     def draw_cards(self) -> None:
